@@ -15,8 +15,9 @@ import (
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
-// maxHead is the maximum size of an HTTP head that is read, in bytes. Crawlers stop at 256 KiB or earlier.
-const maxHead = 512 << 10
+// maxHead is the maximum size of an HTTP head that is read, in bytes: the largest value of arcrawl's fetch.max_head.
+// Other crawlers stop at 256 KiB or earlier.
+const maxHead = 16 << 20
 
 // Head is the head of an HTTP message: its first line and its header.
 type Head struct {
