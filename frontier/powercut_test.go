@@ -75,7 +75,8 @@ func visitSome(w *world, rnd *rand.Rand, now time.Time, n int) time.Time {
 			w.Fatal(ok, err)
 		}
 		o := visited(c, now, 20*time.Minute)
-		o.Record.Validators.ETag = strings.Repeat(string(rune('a'+rnd.IntN(26))), 8000+rnd.IntN(100))
+		text := func() string { return strings.Repeat(string(rune('a'+rnd.IntN(26))), frontier.MaxText-rnd.IntN(100)) }
+		o.Record.Validators.ETag, o.Record.Validators.LastModified = text(), text()
 		w.settle(c, o)
 	}
 	return now
