@@ -76,7 +76,7 @@ func TestAHeldCrawlTriesAgainAfterTheClockWasSetBack(t *testing.T) {
 		})
 		s.Hold(start, syscall.EMFILE)
 		if ok, _ := s.MayClaim(start.Add(9 * time.Second)); ok {
-			t.Error("the crawl goes on before ten seconds have passed")
+			t.Error("the crawl resumes before ten seconds have passed")
 		}
 		if ok, trial := s.MayClaim(start.Add(10*time.Second + jump)); !ok || !trial {
 			t.Errorf("after a jump by %s: MayClaim = %t, %t; want a trial", jump, ok, trial)
