@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,12 +23,35 @@ import (
 // hookWorld is a webhook whose server takes notices, or returns an error.
 type hookWorld struct {
 	testing.TB
-	dir   string
-	hook  *webhook
-	err   error // of each call
+	dir  string
+	hook *webhook
+
+	mu    sync.Mutex // guards the fields below
+	err   error      // of each call
 	log   bytes.Buffer
 	calls []time.Time
 	taken []string
+}
+
+// Write writes to the log.
+func (w *hookWorld) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.Write(p)
+}
+
+// answer makes all further calls end with an error, or nil.
+func (w *hookWorld) answer(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err = err
+}
+
+// seen returns the times of the calls, the texts that were taken, and the log.
+func (w *hookWorld) seen() (calls []time.Time, taken []string, log string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.calls), slices.Clone(w.taken), w.log.String()
 }
 
 // open opens a webhook, as the daemon does when it starts.
@@ -37,8 +61,10 @@ func (w *hookWorld) open(url string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.hook = &webhook{url: url, outbox: out, log: zerolog.New(&w.log), wake: make(chan struct{}, 1)}
+	w.hook = &webhook{url: url, outbox: out, log: zerolog.New(w), wake: make(chan struct{}, 1)}
 	w.hook.post = func(_ context.Context, _ string, n alarm.Notice) error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		w.calls = append(w.calls, time.Now())
 		if w.err == nil {
 			w.taken = append(w.taken, n.Text)
@@ -66,36 +92,37 @@ func TestTheWebhookIsCalledUntilItTakesAnAlarm(t *testing.T) {
 		w.open("http://hook.example/")
 		w.send("a", "b")
 		time.Sleep(time.Hour)
-		if n := len(w.calls); n < 10 || n > 15 {
+		calls, _, _ := w.seen()
+		if n := len(calls); n < 10 || n > 15 {
 			t.Errorf("%d calls in an hour, want about 13", n)
 		}
-		for i := 2; i < len(w.calls); i++ {
-			if last, next := w.calls[i-1].Sub(w.calls[i-2]), w.calls[i].Sub(w.calls[i-1]); next < last || next > maxNoticePause {
+		for i := 2; i < len(calls); i++ {
+			if last, next := calls[i-1].Sub(calls[i-2]), calls[i].Sub(calls[i-1]); next < last || next > maxNoticePause {
 				t.Errorf("the pauses before calls %d and %d are %v and %v, want growing ones", i-1, i, last, next)
 			}
 		}
 		w.send("c") // does not shorten the pause
-		calls := len(w.calls)
 		time.Sleep(2 * time.Second)
-		if len(w.calls) > calls+1 {
-			t.Errorf("%d calls in two seconds, although the webhook does not answer", len(w.calls)-calls)
+		if more, _, _ := w.seen(); len(more) > len(calls)+1 {
+			t.Errorf("%d calls in two seconds, although the webhook does not answer", len(more)-len(calls))
 		}
 		w.hook.close()
-		w.err = nil
+		w.answer(nil)
 		w.open("http://hook.example/")
 		time.Sleep(10 * time.Second)
-		if want := []string{"a", "b", "c"}; !slices.Equal(w.taken, want) {
-			t.Errorf("after a restart the webhook took %q, want %q", w.taken, want)
+		if _, taken, _ := w.seen(); !slices.Equal(taken, []string{"a", "b", "c"}) {
+			t.Errorf("after a restart the webhook took %q, want a, b and c", taken)
 		}
 		w.hook.close()
 		w.open("http://hook.example/")
 		time.Sleep(time.Hour)
 		w.hook.close()
-		if len(w.taken) != 3 {
-			t.Errorf("alarms were sent again: %q", w.taken)
+		_, taken, log := w.seen()
+		if len(taken) != 3 {
+			t.Errorf("alarms were sent again: %q", taken)
 		}
-		if n := strings.Count(w.log.String(), "could not deliver"); n != 1 {
-			t.Errorf("%d failures are logged, want the first:\n%s", n, &w.log)
+		if n := strings.Count(log, "could not deliver"); n != 1 {
+			t.Errorf("%d failures are logged, want the first:\n%s", n, log)
 		}
 	})
 }
@@ -109,23 +136,26 @@ func TestTheWebhookSkipsWhatItNeverTakes(t *testing.T) {
 		w.open("http://hook.example/")
 		w.send("refused")
 		time.Sleep(time.Minute)
-		w.err = errors.New("no answer")
+		w.answer(errors.New("no answer"))
 		w.send("old")
 		time.Sleep(outbox.MaxAge)
 		w.send("new")
 		time.Sleep(time.Minute)
-		w.err = nil
+		w.answer(nil)
 		time.Sleep(time.Hour)
-		if want := []string{"new"}; !slices.Equal(w.taken, want) {
-			t.Errorf("the webhook took %q, want %q", w.taken, want)
+		_, taken, log := w.seen()
+		if want := []string{"new"}; !slices.Equal(taken, want) {
+			t.Errorf("the webhook took %q, want %q", taken, want)
 		}
-		if log := w.log.String(); !strings.Contains(log, "not trying again") || !strings.Contains(log, "did not take for days") {
+		if !strings.Contains(log, "not trying again") || !strings.Contains(log, "did not take for days") {
 			t.Errorf("the log does not say what was dropped:\n%s", log)
 		}
-		w.err = errors.New("no answer")
+		w.answer(errors.New("no answer"))
+		var many []string
 		for i := range 3 * outbox.Max {
-			w.send(fmt.Sprint(i))
+			many = append(many, fmt.Sprint(i))
 		}
+		w.send(many...)
 		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != outbox.Max || list[0].Notice.Text != "400" {
 			t.Errorf("%d alarms wait, the first %q; want the newest %d", len(list), list[0].Notice.Text, outbox.Max)
 		}
