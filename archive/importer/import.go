@@ -21,7 +21,7 @@ import (
 
 // Formats returns the names of the formats that [Files] reads.
 func Formats() []string {
-	return []string{"warc", "wacz", "cdxj", "cdx", "crawl.log", "manifest"}
+	return []string{"warc", "arc", "wacz", "cdxj", "cdx", "crawl.log", "manifest"}
 }
 
 // Options say how to import earlier archives.
@@ -74,11 +74,11 @@ type importing struct {
 	report func(warc.Finding) error
 }
 
-// Files imports earlier archives into a dedup index: WARC files, plain or gzip; WACZ packages; CDX and CDXJ indexes;
-// crawl logs of Heritrix and arcrawl; and manifests, which list packages in the form of Browsertrix ("resources" with
-// name, path, hash, size, crawlId). A folder stands for the WARC files and packages below it. A file that the index has
-// already, under any name, changes nothing. An interrupted import of a file is resumed. The records of a file count
-// when the whole file has been read.
+// Files imports earlier archives into a dedup index: WARC and ARC files, plain or gzip; WACZ packages; CDX and CDXJ
+// indexes; crawl logs of Heritrix and arcrawl; and manifests, which list packages in the form of Browsertrix
+// ("resources" with name, path, hash, size, crawlId). A folder stands for the WARC files and packages below it. A file
+// that the index has already, under any name, changes nothing. An interrupted import of a file is resumed. The records
+// of a file count when the whole file has been read.
 //
 // Files reports damage and reads the rest. It skips records whose payload is unknown: the payload is cut or empty, the
 // index has no SHA-1 of it, or its digest is not of the payload.
@@ -128,6 +128,8 @@ func (im *importing) reader(t task) (readFunc, error) {
 	switch t.format {
 	case "warc":
 		return readWARC(t.file, progress), nil
+	case "arc":
+		return readARC(t.file, progress), nil
 	case "wacz":
 		return readWACZ(t.file, progress), nil
 	case "cdxj":
@@ -144,7 +146,7 @@ func (im *importing) reader(t task) (readFunc, error) {
 func formatOf(file string) string {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(file)), ".gz")
 	for suffix, format := range map[string]string{
-		".warc": "warc", ".arc": "warc", ".wacz": "wacz", ".cdxj": "cdxj", ".cdx": "cdx",
+		".warc": "warc", ".arc": "arc", ".wacz": "wacz", ".cdxj": "cdxj", ".cdx": "cdx",
 		".json": "manifest", ".log": "crawl.log",
 	} {
 		if strings.HasSuffix(name, suffix) {
@@ -166,6 +168,8 @@ func formatOf(file string) string {
 	switch {
 	case strings.HasPrefix(text, "WARC/"):
 		return "warc"
+	case strings.HasPrefix(text, "filedesc:"):
+		return "arc"
 	case strings.HasPrefix(text, "PK\x03\x04"):
 		return "wacz"
 	case strings.HasPrefix(strings.TrimSpace(text), "{"):
@@ -236,7 +240,7 @@ func (im *importing) folder(dir string) ([]task, error) {
 				Text: "this file is still open and is left out",
 			})
 		case warc.IsArchive(name):
-			tasks = append(tasks, task{file: path, name: d.Name(), format: "warc", crawl: im.o.Crawl})
+			tasks = append(tasks, task{file: path, name: d.Name(), format: formatOf(path), crawl: im.o.Crawl})
 		case strings.HasSuffix(name, ".wacz"):
 			tasks = append(tasks, task{file: path, name: d.Name(), format: "wacz", crawl: im.o.Crawl})
 		}

@@ -307,7 +307,7 @@ func TestBadFilesAreReportedAndTheRestIsImported(t *testing.T) {
 		{"a file that is cut", "x.warc.gz", whole[:len(whole)-10], warc.Truncated, true},
 		{"a file with a flipped bit", "x.warc.gz", flipped, warc.Gzip, true},
 		{"an empty file", "x.warc.gz", nil, warc.Empty, false},
-		{"an ARC file", "x.arc", []byte("filedesc://x 0.0.0.0 20200101000000 text/plain 10\n"), warc.ARC, false},
+		{"an ARC file that is cut", "x.arc", []byte("filedesc://x 0.0.0.0 20200101000000 text/plain 10\n"), warc.BadHeader, false},
 		{"a picture", "x.png", []byte("\x89PNG\r\n\x1a\n and so on"), warc.NotWARC, false},
 		{"a package that is not valid", "x.wacz", []byte("PK\x03\x04 and no more"), warc.NotWARC, false},
 		{"an index with a line that is not valid", "x.cdxj", []byte("com,a)/ 20200101000000 {\"url\":\"http://a.example/\"\nwhat?\n"), warc.BadHeader, false},

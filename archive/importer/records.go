@@ -72,8 +72,8 @@ func readRecords(
 }
 
 // foundIn returns what the dedup index needs from a record, after checking that the record is whole. It computes the
-// digest of the payload again. A record whose header has another digest, for example of the chunked body, is not used:
-// no revisit could match it.
+// digest of the payload again, and also the one of the header if that is not a SHA-1. A record whose header has another
+// digest, for example of the chunked body, is not used: no revisit could match it.
 func foundIn(rec *warc.Record, file string, readers [2]*bufio.Reader) (f dedup.Found, ok bool, err error) {
 	h := rec.Header
 	want, _ := warc.ParseDigest(h.Get("WARC-Payload-Digest"))
@@ -98,13 +98,17 @@ func foundIn(rec *warc.Record, file string, readers [2]*bufio.Reader) (f dedup.F
 	if err != nil {
 		return f, false, rec.Close()
 	}
-	sum, sent := sha1.New(), sha1.New()
+	sum, sent, other := sha1.New(), sha1.New(), io.Discard
+	theirs := warc.NewHash(want.Algorithm) // Browsertrix writes SHA-256
+	if want.Algorithm != "sha1" && theirs != nil {
+		other = theirs
+	}
 	if head.Chunked() { // some writers digest the chunks as they were sent
 		readers[1].Reset(io.TeeReader(in, sent))
 		in = readers[1]
 	}
 	body, _ := head.Payload(in)
-	size, bad := io.Copy(sum, body)
+	size, bad := io.Copy(io.MultiWriter(sum, other), body)
 	_, _ = io.Copy(io.Discard, in) // closing the record returns the error
 	if err := rec.Close(); err != nil {
 		return f, false, err
@@ -119,7 +123,8 @@ func foundIn(rec *warc.Record, file string, readers [2]*bufio.Reader) (f dedup.F
 		RecordID: rec.ID(), URI: h.Target(), Date: h.Date(), Payload: f.Payload,
 		File: file, Offset: rec.Offset, Length: rec.Length, Size: size,
 	}
-	fits := want.IsZero() || len(want.Value) == len(f.Payload) && digest.Digest(want.Value) == f.Payload
+	fits := want.IsZero() || len(want.Value) == len(f.Payload) && digest.Digest(want.Value) == f.Payload ||
+		other != io.Discard && want.Matches(theirs)
 	return f, bad == nil && size > 0 && fits && usable(f), nil
 }
 
