@@ -60,13 +60,14 @@ func newVersions(v visit, s schedule) float64 {
 	return rate.VersionsFound(s.record.Visits-1, s.record.Versions-1)
 }
 
-// countDaily adds a visit to the counts of its host and day. A robots.txt is a request, but not a version.
+// countDaily adds a visit to the counts of its host and day. A robots.txt is a request, but not a version. Neither is
+// a first capture: no capture target applies to what a page was before it was known.
 func (c *Crawler) countDaily(v visit, s schedule) error {
 	if hostDown(v.capture.Status) {
 		return nil
 	}
 	d := evaluators.Day{Requests: 1}
-	if !v.robots && !v.failed && v.look.Counts() {
+	if !v.robots && !v.failed && !v.verdict.First && v.look.Counts() {
 		d.Versions = s.wait.Versions
 		if v.look.State == evaluators.Changed {
 			d.Seen, d.Versions = 1, max(d.Versions, 1)

@@ -77,15 +77,15 @@ func (t *Tally) Add(g *crawllog.RawEntry) {
 	}
 }
 
-// DailyCount returns a visit as the crawl adds it to its daily counts, except that robots.txt is never a version. If
-// the line does not say how many versions appeared since the last visit, the estimate is made from the share of
-// visits that found one.
+// DailyCount returns a visit as the crawl adds it to its daily counts. A robots.txt and a first capture are never a
+// version. If the line does not say how many versions appeared since the last visit, the estimate is made from the
+// share of visits that found one.
 func DailyCount(g *crawllog.RawEntry) evaluators.Day {
 	switch {
 	case g.Status <= notTried, g.Status == dnsFailed, g.Status == connectFailed:
 		return evaluators.Day{}
 	case g.Misfortune, isRefusal(g.Status), bytes.HasSuffix(g.URI, robotsTxt),
-		g.Unchanged || g.Uncounted || !isVersion(g):
+		g.Unchanged || g.Uncounted || !isVersion(g), g.Scheduled && g.Versions <= 1:
 		return evaluators.Day{Requests: 1}
 	}
 	d := evaluators.Day{Requests: 1, Seen: 1, Versions: max(g.New, 1)}
