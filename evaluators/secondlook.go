@@ -160,6 +160,20 @@ type Look struct {
 	Sums    [2]uint64 // digests of what a reader sees, of the last visit that needed them; zero = none
 }
 
+// Noise returns why a URI seems to differ at each fetch without being new: as second looks found, or else as its last
+// digests suggest. It returns an empty text if it does not, or if a second look found that it is live.
+func (l Look) Noise(last Ring) string {
+	switch {
+	case l.Finding == Restless:
+		return "restless: differs at each fetch"
+	case l.Noisy():
+		return "noisy: differs at each fetch, but a reader sees the same"
+	case l.Finding == Live:
+		return ""
+	}
+	return last.Restless()
+}
+
 // Finding is the result of second looks at a page. The numbers are stored: do not change or reuse them.
 type Finding uint8
 

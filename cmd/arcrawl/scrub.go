@@ -11,7 +11,9 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/digest/trial"
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -88,38 +90,93 @@ func storedVersions(cmd *cobra.Command, at *archiveFlags, u uri.URI, limit int, 
 	})
 }
 
+// candidates holds the flags of arcrawl scrub candidates.
+type candidates struct {
+	at    archiveFlags
+	rules bool
+	limit int
+}
+
 func newScrubCandidates() *cobra.Command {
-	var path string
+	var s candidates
 	cmd := &cobra.Command{
 		Use:   "candidates",
-		Short: "List URIs that change at every visit or alternate between versions",
-		Long: `candidates lists URIs whose content seems to differ at every visit: they changed at each of their last five to eight visits,
-or they alternate between a few versions. arcrawl scrub suggest finds rules for them.
+		Short: "List URIs that differ at every fetch, with rules that would end that",
+		Long: `candidates lists URIs whose content seems to differ at every fetch: restless and noisy pages, as second fetches of the crawl
+found them, URIs that changed at each of their last five to eight visits, and URIs that alternate between a few versions.
+
+With --rules it also finds the scrubbing rules that would silence the first of them, from the versions in the archive, and
+prints the command that adds them to the file of the host.
 
 It asks the running daemon. Without one it reads the store.`,
-		Example: "  arcrawl scrub candidates --config /etc/arcrawl/arcrawl.toml",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			store, err := bulk.Open(cmd.Context(), path, time.Now)
-			if err != nil {
-				return err
-			}
-			return errors.Join(printCandidates(cmd, store), store.Close())
-		},
+		Example: `  arcrawl scrub candidates --config /etc/arcrawl/arcrawl.toml
+  arcrawl scrub candidates --rules --limit 5`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}
-	configFlag(cmd, &path)
+	s.at.flags(cmd)
+	cmd.Flags().BoolVar(&s.rules, "rules", false, "also find rules for the first URIs")
+	cmd.Flags().IntVar(&s.limit, "limit", 10, "with --rules: find rules for at most `N` URIs")
 	return cmd
 }
 
-func printCandidates(cmd *cobra.Command, store bulk.Store) error {
+func (s *candidates) run(cmd *cobra.Command) error {
+	store, err := bulk.Open(cmd.Context(), s.at.config, time.Now)
+	if err != nil {
+		return err
+	}
+	first, err := printCandidates(cmd, store, s.limit)
+	if err = errors.Join(err, store.Close()); err != nil || !s.rules {
+		return err
+	}
+	for _, u := range first {
+		if err := s.suggest(cmd, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// suggest prints the rules that would silence a page, and how to accept them.
+func (s *candidates) suggest(cmd *cobra.Command, u uri.URI) error {
+	out := cmd.OutOrStdout()
+	fmt.Fprintln(out)
+	fetch := ""
+	err := storedVersions(cmd, &s.at, u, suggestedVersions, func(versions []trial.Version) error {
+		p, err := trial.WriteSuggestion(out, u, versions)
+		if err != nil || len(p.Regexes)+len(p.Selectors) == 0 {
+			fetch = "--fetch "
+		}
+		return err
+	})
+	if errors.Is(err, digest.ErrTooFew) || errors.Is(err, digest.ErrApart) {
+		fmt.Fprintf(out, "# %v\n", err)
+		err = nil
+	}
+	fmt.Fprintf(out, "# To add rules to the file of the host: arcrawl scrub suggest %s--write %s\n", fetch, u)
+	return err
+}
+
+// suggestedVersions is the number of versions from which rules are found by default.
+const suggestedVersions = 20
+
+// printCandidates prints the URIs that seem to differ at every fetch, and returns the first of them.
+func printCandidates(cmd *cobra.Command, store bulk.Store, limit int) (first []uri.URI, err error) {
 	table := newTable(cmd.OutOrStdout())
-	err := bulk.Each(cmd.Context(), store, frontier.Selection{}, func(e frontier.Entry) error {
-		why := e.Recent.Restless()
+	err = bulk.Each(cmd.Context(), store, frontier.Selection{}, func(e frontier.Entry) error {
+		look, err := evaluators.LookOf(e.Look)
+		if err != nil {
+			look = evaluators.Look{}
+		}
+		why := look.Noise(e.Recent)
 		if why == "" {
 			return nil
 		}
-		_, err := fmt.Fprintf(table, "%s\t%s\t%d versions in %d visits\n", e.URI, why, e.Versions, e.Visits)
+		if len(first) < limit {
+			first = append(first, e.URI)
+		}
+		_, err = fmt.Fprintf(table, "%s\t%s\t%d versions in %d visits\n", e.URI, why, e.Versions, e.Visits)
 		return err
 	})
-	return errors.Join(err, table.Flush())
+	return first, errors.Join(err, table.Flush())
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -176,7 +178,7 @@ func TestCandidatesArePagesThatAlwaysChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settle := func(address, visits string) {
+	settle := func(address, visits string, look evaluators.Look) {
 		u, err := uri.Parse(address)
 		if err != nil {
 			t.Fatal(err)
@@ -192,19 +194,23 @@ func TestCandidatesArePagesThatAlwaysChange(t *testing.T) {
 		for _, c := range visits {
 			r.Recent = r.Recent.Push(digest.Of([]byte(string(c))))
 		}
-		r.Due = now.Add(time.Hour)
+		r.Due, r.Look = now.Add(time.Hour), look.Bytes()
 		if _, err := f.Settle(claim, frontier.Settlement{Record: r, Finished: now}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	settle("http://restless.example/", "abcdefgh")
-	settle("http://flapping.example/", "abababab")
-	settle("http://quiet.example/", "aaaabbbb")
+	settle("http://restless.example/", "abcdefgh", evaluators.Look{})
+	settle("http://flapping.example/", "abababab", evaluators.Look{})
+	settle("http://quiet.example/", "aaaabbbb", evaluators.Look{})
+	settle("http://clock.example/", "abc", evaluators.Look{Finding: evaluators.Restless, Since: now})
+	settle("http://token.example/", "abc", evaluators.Look{Finding: evaluators.Live, View: evaluators.SeenExact, Since: now})
+	settle("http://ticker.example/", "abcdefgh", evaluators.Look{Finding: evaluators.Live, Since: now})
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	out := succeed(t, "scrub", "candidates", "--config", conf)
-	if !strings.Contains(out, "restless.example/  changed at each") || !strings.Contains(out, "flapping.example/  goes back and forth") || strings.Contains(out, "quiet") {
+	if !strings.Contains(out, "restless.example/  changed at each") || !strings.Contains(out, "flapping.example/  goes back and forth") || strings.Contains(out, "quiet") ||
+		!strings.Contains(out, "clock.example/     restless: ") || !strings.Contains(out, "token.example/     noisy: ") || strings.Contains(out, "ticker") {
 		t.Errorf("candidates:\n%s", out)
 	}
 
@@ -251,5 +257,44 @@ func TestSuggestFetchesTwiceIfRobotsAllow(t *testing.T) {
 	code := realMain([]string{"scrub", "suggest", "--fetch", "--pause", "1ms", "--config", conf, site.URL + "/closed"}, &out, &errs)
 	if code == exitOK || !strings.Contains(errs.String(), "forbids") || visits.Load() != 2 {
 		t.Errorf("a page that robots.txt forbids: exit code %d, %s, %d visits", code, &errs, visits.Load())
+	}
+}
+
+// A second look leaves two versions of one moment in the archive. That is enough to find the rule.
+func TestCandidatesComeWithTheRuleThatSilencesThem(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	now := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
+	conf := filepath.Join(dir, "arcrawl.toml")
+	writeFile(t, conf, "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n")
+	w, _, err := warcout.Open(warcout.Options{Dir: filepath.Join(dir, "warc")}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		at := now.Add(time.Duration(i) * 5 * time.Second)
+		storePage(t, w, at, "<body><p>Council rejects ferry</p><span id=clock>"+at.Format(time.TimeOnly)+"</span>")
+	}
+	if err := w.Close(now.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := frontier.Record{URI: uri.FromCanonical("http://www.news.example/")}
+	r.Visits, r.Versions, r.Restless, r.Due = 9, 9, true, now.Add(time.Hour)
+	r.Look = evaluators.Look{Finding: evaluators.Restless, Since: now}.Bytes()
+	_, err = f.Import(now, false, frontier.Entry{Record: r})
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	out := succeed(t, "scrub", "candidates", "--rules", "--config", conf)
+	for _, want := range []string{
+		"http://www.news.example/  restless: ", "[0-9]+:[0-9]+:[0-9]+<', # ", "arcrawl scrub suggest --write http://www.news.example/",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("candidates do not say %q:\n%s", want, out)
+		}
 	}
 }

@@ -58,7 +58,7 @@ configuration would not be valid. A running daemon applies the rules automatical
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	s.at.flags(cmd)
-	cmd.Flags().IntVar(&s.limit, "versions", 20, "compare the newest `N` versions")
+	cmd.Flags().IntVar(&s.limit, "versions", suggestedVersions, "compare the newest `N` versions")
 	cmd.Flags().BoolVar(&s.twice, "fetch", false, "also fetch the URI twice, within seconds")
 	cmd.Flags().DurationVar(&s.pause, "pause", 3*time.Second, "with --fetch: wait this long before each fetch")
 	cmd.Flags().BoolVar(&s.write, "write", false, "add the rules to the file of the host, after a question")
