@@ -162,8 +162,8 @@ func (w *Window) Observe(r crawler.Report) {
 	if r.Repaired {
 		w.repaired++
 	}
-	if r.Look != "" {
-		w.secondLooks[r.Look]++
+	if r.Looked {
+		w.secondLooks[r.Look.String()]++
 	}
 	if r.Fault != "" {
 		w.documents.Add(string(r.URI.Host()), r.URI.String(), r.FaultKind, r.Fault, r.Finished)

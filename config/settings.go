@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"regexp"
 	"time"
 
@@ -112,14 +113,27 @@ func (c *Change) SecondLook() evaluators.SecondLook {
 }
 
 // AutoMode says what a reader's view decides about pages that differ at each fetch in what no reader sees.
-type AutoMode string
+type AutoMode uint8
 
 // The values of AutoMode.
 const (
-	AutoSchedule AutoMode = "schedule" // when the page is visited next
-	AutoJudge    AutoMode = "judge"    // and whether the page changed
-	AutoOff      AutoMode = "off"      // nothing
+	AutoSchedule AutoMode = iota // when the page is visited next
+	AutoJudge                    // and whether the page changed
+	AutoOff                      // nothing
 )
+
+// String returns the name in a configuration.
+func (m AutoMode) String() string {
+	switch m {
+	case AutoSchedule:
+		return "schedule"
+	case AutoJudge:
+		return "judge"
+	case AutoOff:
+		return "off"
+	}
+	return fmt.Sprintf("AutoMode(%d)", uint8(m))
+}
 
 // ChangeMode is a way to compare two versions.
 type ChangeMode string

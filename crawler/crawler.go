@@ -104,10 +104,11 @@ type Report struct {
 	Repaired bool   // the head of the response was not valid HTTP and was repaired before it was parsed
 	// FaultKind is the kind of Fault: [faults.KindError] or [faults.KindPanic].
 	FaultKind string
-	Stopped   bool   // the mid-fetch filter stopped the download
-	NoSpace   bool   // the body was not received, for lack of disk space or because its domain has used up its day
-	Audit     bool   // the body was read although the headers would have vouched for it
-	Look      string // the result of a second look; empty for other visits
+	Stopped   bool               // the mid-fetch filter stopped the download
+	NoSpace   bool               // the body was not received, for lack of disk space or because of a daily quota
+	Audit     bool               // the body was read although the headers would have vouched for it
+	Looked    bool               // the visit was a second look
+	Look      evaluators.Outcome // of a second look
 	Kept      Keeping
 	Received  int64 // bytes of the response that were transferred
 	Spared    int64 // bytes of payload that did not have to be transferred, estimated from the last capture

@@ -97,7 +97,7 @@ func (v *visit) lookTwice(ctx context.Context, s settings) (err error) {
 	if v.look.State = v.verdict.State; v.robots {
 		return nil
 	}
-	v.look, err = compare.Judge(ctx, v.record(), v.verdict.State, v.failed, v.capture, s.Settings)
+	v.look, err = compare.Judge(ctx, v.record(), v.verdict.State, v.failed, v.capture, &s.Settings)
 	if s.Change.Auto == config.AutoJudge && v.verdict.State == evaluators.Changed && v.look.Quiet() {
 		v.verdict = evaluators.Verdict{State: evaluators.Unchanged, Reason: "a reader sees the same"}
 	}

@@ -89,7 +89,7 @@ func (c *Crawler) scheduleJudged(ctx context.Context, next *schedule, v visit, s
 	r := &next.record
 	var ok bool
 	stretch := c.demand.Stretch(v.uri().Host(), s.Politeness)
-	if next.wait, ok = v.look.Decide(r, s.Wait.For(r.ContentType), stretch, v.finished); ok {
+	if next.wait, ok = v.look.Decide(r, &s.Settings, stretch, v.finished); ok {
 		return nil
 	}
 	next.timing = timingOf(v, f.source.activity)
@@ -103,7 +103,7 @@ func (c *Crawler) scheduleJudged(ctx context.Context, next *schedule, v visit, s
 	if r.Source == "" {
 		next.followUp(v, s.Articles)
 	}
-	next.wait, err = v.look.Then(ctx, r, next.wait, v.finished)
+	next.wait, err = v.look.Then(ctx, r, next.wait, v.capture, &s.Settings, v.finished)
 	return err
 }
 

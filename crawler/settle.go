@@ -145,9 +145,7 @@ func reportOf(v visit, a archived, next schedule, added frontier.Added) Report {
 		Wait: next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
 		Found: added.New, Source: next.source, Repaired: got.Repaired > 0,
 	}
-	if compare.IsSecondLook(before) {
-		r.Look = v.look.Outcome.String()
-	}
+	r.Looked, r.Look = compare.IsSecondLook(before), v.look.Outcome
 	if v.fault != nil {
 		r.Fault, r.FaultKind = v.fault.Error(), faults.KindOf(v.fault)
 	}

@@ -38,7 +38,7 @@ func Digest(ctx context.Context, c *fetch.Capture, s config.Change) (digest.Comp
 }
 
 // sight returns the digests of what a reader sees of a page; none if the page is not HTML, or was not read whole.
-func sight(ctx context.Context, c *fetch.Capture, s config.Change) (digest.Sight, error) {
+func sight(ctx context.Context, c *fetch.Capture, s *config.Change) (digest.Sight, error) {
 	if s.Seen == nil || !c.Complete || c.ContentDigest.IsZero() {
 		return digest.Sight{}, nil
 	}

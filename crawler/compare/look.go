@@ -21,13 +21,24 @@ type Visit struct {
 	Second  bool               // the visit is a second look
 	Outcome evaluators.Outcome // of a second look
 
-	look    evaluators.Look // before the visit
 	applies bool            // the rule of the URI looks twice
+	differs bool            // by the configured comparison
 	view    evaluators.View // by which a second look is the same
-	sight   digest.Sight
-	capture *fetch.Capture
-	change  config.Change
-	differs bool // by the configured comparison
+	known   *known          // nil if the URI did not differ at the last visit
+}
+
+// known holds how a URI differed before a visit, and what a reader sees now.
+type known struct {
+	look  evaluators.Look
+	sight digest.Sight
+}
+
+// look returns how the URI differed before the visit.
+func (v *Visit) look() evaluators.Look {
+	if v.known == nil {
+		return evaluators.Look{}
+	}
+	return v.known.look
 }
 
 // maxApart is the maximum time between two fetches that differ if that is to say that the page differs at every fetch.
@@ -46,10 +57,11 @@ func IsSecondLook(r frontier.Record) bool {
 // says that the visit was a misfortune. Content is read only for pages that are known to differ at every visit. Feeds
 // and sitemaps have no second looks: their entries say what is new.
 func Judge(
-	ctx context.Context, r frontier.Record, state evaluators.State, failed bool, c *fetch.Capture, s config.Settings,
+	ctx context.Context, r frontier.Record, state evaluators.State, failed bool, c *fetch.Capture, s *config.Settings,
 ) (Visit, error) {
-	v := Visit{State: state, capture: c, change: s.Change}
-	if v.applies = r.Source == "" && s.Change.SecondLook().Applies(s.Wait.For(r.ContentType)); !v.applies {
+	v := Visit{State: state, differs: state == evaluators.Changed}
+	v.applies = r.Source == "" && s.Change.SecondLook().Applies(s.Wait.For(r.ContentType))
+	if !v.applies || r.Look == "" {
 		return v, nil
 	}
 	look, err := evaluators.LookOf(r.Look)
@@ -59,12 +71,12 @@ func Judge(
 	if s.Change.Seen == nil {
 		look.View = evaluators.Configured
 	}
-	v.look, v.Second, v.differs = look, look.Open > 0, state == evaluators.Changed
-	if (look.Noisy() || v.Second) && state == evaluators.Changed && !failed {
-		if v.sight, err = sight(ctx, c, s.Change); err != nil {
+	v.known, v.Second = &known{look: look}, look.Open > 0
+	if (look.Noisy() || v.Second) && v.differs && !failed {
+		if v.known.sight, err = sight(ctx, c, &s.Change); err != nil {
 			return v, err
 		}
-		v.compareSights()
+		v.compareSights(fingerprint(s.Change.Seen))
 	}
 	if v.Second {
 		v.Outcome = v.outcome(failed, c.Started.Sub(r.LastVisit))
@@ -73,23 +85,23 @@ func Judge(
 }
 
 // compareSights compares what a reader sees with the last visit.
-func (v *Visit) compareSights() {
-	known := v.look.Rules == v.fingerprint() && v.look.Sums != [2]uint64{}
+func (v *Visit) compareSights(rules uint32) {
+	look, sight := &v.known.look, v.known.sight
 	switch {
-	case v.sight == digest.Sight{}: // the page has too little text now
-		v.look.View = evaluators.Configured
+	case sight == digest.Sight{}: // the page has too little text now
+		look.View = evaluators.Configured
 		return
-	case !known:
-		if v.look.Noisy() {
+	case look.Rules != rules || look.Sums == [2]uint64{}:
+		if look.Noisy() {
 			v.State = evaluators.Unknown // other rules: the new digests are the first
 		}
 		return
-	case v.sight.Exact == v.look.Sums[0]:
+	case sight.Exact == look.Sums[0]:
 		v.view = evaluators.SeenExact
-	case v.sight.Masked == v.look.Sums[1]:
+	case sight.Masked == look.Sums[1]:
 		v.view = evaluators.SeenMasked
 	}
-	if v.look.Noisy() && v.view != evaluators.Configured && v.view <= v.look.View {
+	if look.Noisy() && v.view != evaluators.Configured && v.view <= look.View {
 		v.State = evaluators.Unchanged
 	}
 }
@@ -110,22 +122,24 @@ func (v *Visit) outcome(failed bool, apart time.Duration) evaluators.Outcome {
 }
 
 // fingerprint identifies the rules of what a reader sees.
-func (v *Visit) fingerprint() uint32 {
-	if v.change.Seen == nil {
+func fingerprint(rules *digest.Rules) uint32 {
+	if rules == nil {
 		return 0
 	}
-	f := v.change.Seen.Fingerprint()
+	f := rules.Fingerprint()
 	return uint32(f>>32) ^ uint32(f)
 }
 
 // Quiet reports whether the page is noisy and a reader sees nothing new, on a usual visit.
 func (v *Visit) Quiet() bool {
-	return !v.Second && v.look.Noisy() && v.State == evaluators.Unchanged
+	return v.known != nil && !v.Second && v.known.look.Noisy() && v.State == evaluators.Unchanged
 }
 
 // Counts reports whether a change found by the visit is a version that somebody may miss: it is not for restless pages,
 // and not for second looks.
-func (v *Visit) Counts() bool { return !v.Second && v.look.Finding != evaluators.Restless }
+func (v *Visit) Counts() bool {
+	return v.known == nil || !v.Second && v.known.look.Finding != evaluators.Restless
+}
 
 // Abandon notes in r that a visit failed, which may have been a second look. It is not repeated.
 func Abandon(r *frontier.Record, at time.Time) {
@@ -139,9 +153,8 @@ func Abandon(r *frontier.Record, at time.Time) {
 // The rule of the URI learns nothing from such visits. It returns false for all others: the rule decides, and then
 // [Visit.Then].
 func (v *Visit) Decide(
-	r *frontier.Record, entry evaluators.WaitEvaluator, stretch float64, finished time.Time,
+	r *frontier.Record, s *config.Settings, stretch float64, finished time.Time,
 ) (w evaluators.Wait, ok bool) {
-	second := v.change.SecondLook()
 	switch {
 	case !v.applies:
 		if r.Restless {
@@ -150,14 +163,14 @@ func (v *Visit) Decide(
 		r.Look, r.Restless = "", false
 		return w, false
 	case v.Second:
-		return v.closeLook(r, entry, stretch, finished), true
-	case v.look.Finding != evaluators.Restless:
+		return v.closeLook(r, s, stretch, finished), true
+	case v.look().Finding != evaluators.Restless:
 		return w, false
 	}
-	w = v.restless(entry, stretch)
-	look, again := second.Due(v.look, v.State, w, finished)
+	w = restless(r, s, stretch)
+	look, again := s.Change.SecondLook().Due(v.known.look, v.State, w, finished)
 	if look.Finding != evaluators.Restless { // it is visited like all others again
-		v.look = look
+		v.known.look = look
 		r.Restless = false
 		forget(r)
 		return w, false
@@ -166,7 +179,7 @@ func (v *Visit) Decide(
 		w = secondLook(w)
 		r.Urgent = true
 	}
-	v.remember(&look)
+	v.remember(&look, s)
 	r.Look = look.Bytes()
 	return w, true
 }
@@ -174,34 +187,37 @@ func (v *Visit) Decide(
 // Then changes the record of a URI after its rule decided about the wait, and returns the wait: until a second look, or
 // the given one. The caller has stored what the rule learned.
 func (v *Visit) Then(
-	ctx context.Context, r *frontier.Record, w evaluators.Wait, finished time.Time,
+	ctx context.Context, r *frontier.Record, w evaluators.Wait, c *fetch.Capture, s *config.Settings, finished time.Time,
 ) (evaluators.Wait, error) {
-	if !v.applies || r.Versions <= 1 {
+	if !v.applies || r.Versions <= 1 || v.known == nil && v.State != evaluators.Changed {
 		return w, nil
 	}
-	look, again := v.change.SecondLook().Due(v.look, v.State, w, finished)
+	look, again := s.Change.SecondLook().Due(v.look(), v.State, w, finished)
 	if again {
-		if v.sight == (digest.Sight{}) {
+		if v.known == nil {
+			v.known = new(known)
+		}
+		if v.known.sight == (digest.Sight{}) {
 			var err error
-			if v.sight, err = sight(ctx, v.capture, v.change); err != nil {
+			if v.known.sight, err = sight(ctx, c, &s.Change); err != nil {
 				return w, err
 			}
 		}
 		w = secondLook(w)
 		r.Urgent = true
 	}
-	v.remember(&look)
+	v.remember(&look, s)
 	r.Look = look.Bytes()
 	return w, nil
 }
 
 // remember stores what a reader saw at this visit, if that is needed later.
-func (v *Visit) remember(look *evaluators.Look) {
+func (v *Visit) remember(look *evaluators.Look, s *config.Settings) {
 	switch {
 	case look.Open == 0 && !look.Noisy():
 		look.Sums, look.Rules = [2]uint64{}, 0
-	case v.sight != digest.Sight{}:
-		look.Sums, look.Rules = [2]uint64{v.sight.Exact, v.sight.Masked}, v.fingerprint()
+	case v.known != nil && v.known.sight != digest.Sight{}:
+		look.Sums, look.Rules = [2]uint64{v.known.sight.Exact, v.known.sight.Masked}, fingerprint(s.Change.Seen)
 	}
 }
 
@@ -213,8 +229,8 @@ func secondLook(w evaluators.Wait) evaluators.Wait {
 }
 
 // restless returns the wait of a restless page.
-func (v *Visit) restless(entry evaluators.WaitEvaluator, stretch float64) evaluators.Wait {
-	w := v.change.SecondLook().RestlessWait(entry, stretch)
+func restless(r *frontier.Record, s *config.Settings, stretch float64) evaluators.Wait {
+	w := s.Change.SecondLook().RestlessWait(s.Wait.For(r.ContentType), stretch)
 	w.Evaluator = history.WaitRestless
 	return w
 }
@@ -224,11 +240,10 @@ func forget(r *frontier.Record) { r.Memory, r.Wait, r.Rate = "", 0, 0 }
 
 // closeLook changes the record of a URI after a second look, and returns the wait.
 func (v *Visit) closeLook(
-	r *frontier.Record, entry evaluators.WaitEvaluator, stretch float64, finished time.Time,
+	r *frontier.Record, s *config.Settings, stretch float64, finished time.Time,
 ) evaluators.Wait {
-	second := v.change.SecondLook()
-	was := v.look.Finding
-	look, again := second.Closed(v.look, v.Outcome, finished)
+	was := v.known.look.Finding
+	look, again := s.Change.SecondLook().Closed(v.known.look, v.Outcome, finished)
 	w := evaluators.Wait{Evaluator: history.WaitSecondLook, Interval: look.UntilPlanned(finished)}
 	switch {
 	case again:
@@ -245,7 +260,7 @@ func (v *Visit) closeLook(
 	}
 	gone := was == evaluators.Restless && look.Finding != evaluators.Restless
 	if look.Finding == evaluators.Restless {
-		w = v.restless(entry, stretch)
+		w = restless(r, s, stretch)
 	}
 	if look.Finding == evaluators.Restless && was != look.Finding || v.Outcome == evaluators.LookNoisy {
 		w.Kind, w.Lesson = rate.Memory(r.Memory).Leave() // what it learned was noise
@@ -256,7 +271,7 @@ func (v *Visit) closeLook(
 	} else if gone {
 		forget(r)
 	}
-	v.remember(&look)
+	v.remember(&look, s)
 	r.Look = look.Bytes()
 	return w
 }
