@@ -34,7 +34,7 @@ func newDedupImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE|DIR…",
 		Short: "Import earlier archives, so that their payloads are not stored again",
-		Long: `import reads earlier archives into the index: WARC files, plain or gzip; WACZ packages; CDX and CDXJ indexes; crawl.log of
+		Long: `import reads earlier archives into the index: WARC and ARC files, plain or gzip; WACZ packages; CDX and CDXJ indexes; crawl.log of
 Heritrix or arcrawl; and manifests, JSON files that list packages as Browsertrix does:
 
   {"resources": [{"name": "a.wacz", "path": "a.wacz", "hash": "sha256:…", "size": 123, "crawlId": "c1"}]}
