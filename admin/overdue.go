@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
+	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -28,7 +29,8 @@ type survey struct {
 	hosts map[string]*load
 	types map[string]*load
 	waits map[string]*load
-	lives lives // of hosts
+	paths map[string]*load // paths with names of parameters, or folders; only of a survey of one host
+	lives lives            // of hosts
 
 	config *config.Config // in force at the time
 }
@@ -90,7 +92,7 @@ func (w *Window) surveyed(host uri.Host, maxAge time.Duration) (*survey, error) 
 	now := w.o.Now()
 	s := &survey{
 		asOf: now, host: host, all: new(load), hosts: map[string]*load{}, types: map[string]*load{},
-		waits: map[string]*load{},
+		waits: map[string]*load{}, paths: map[string]*load{},
 		lives: lives{}, config: w.o.Config().Config,
 	}
 	for from := frontier.Cursor(""); ; {
@@ -116,6 +118,9 @@ func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
 	}
 	host.add(x, now)
 	into(s.waits, waitClass(x)).add(x, now)
+	if s.host != "" {
+		s.addPath(x, now)
+	}
 	media := mediatype.Of(x.ContentType)
 	switch _, known := s.types[media]; {
 	case media == "":
@@ -124,6 +129,17 @@ func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
 		media = "others"
 	}
 	into(s.types, media).add(x, now)
+}
+
+// maxPaths is the maximum number of paths with a row of their own.
+const maxPaths = 1000
+
+func (s *survey) addPath(x frontier.SurveyedURI, now time.Time) {
+	path := spaces.PatternOf(x.URI)
+	if _, known := s.paths[path]; !known && len(s.paths) >= maxPaths {
+		path = "others"
+	}
+	into(s.paths, path).add(x, now)
 }
 
 func into(m map[string]*load, name string) *load {
@@ -184,9 +200,14 @@ func (w *Window) overdue(q overdueQuery) (api.Overdue, error) {
 		Host: string(q.host),
 		All:  s.all.backlog("all"), Rows: []api.Backlog{},
 	}
-	groups := map[string]map[string]*load{"host": s.hosts, "mime": s.types, "wait": s.waits}[q.by]
+	groups := map[string]map[string]*load{"host": s.hosts, "mime": s.types, "wait": s.waits, "path": s.paths}[q.by]
+	byDemand := 0
+	if q.by == "path" { // which URIs cost most
+		byDemand = 1
+	}
 	names := slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
 		return cmp.Or(
+			byDemand*cmp.Compare(groups[b].demand, groups[a].demand),
 			cmp.Compare(groups[b].longest, groups[a].longest),
 			cmp.Compare(groups[b].due, groups[a].due),
 			cmp.Compare(a, b),

@@ -264,18 +264,21 @@ func (q hostQuery) matches(v frontier.HostView, now time.Time) bool {
 
 var (
 	overdueParams = []param{
-		{"by", "string", "one row for each host, mime or wait (default host)"},
+		{"by", "string", "one row for each host, mime, wait or, with a host, path (default host)"},
 		{"host", "string", "only this host"},
 		{"limit", "integer", "maximum number of rows, 1 to 1000 (default 100)"},
 		{"max_age", "integer", "maximum age of the last survey in seconds (default 60)"},
 	}
-	overdueRows = []string{"host", "mime", "wait"}
+	overdueRows = []string{"host", "mime", "wait", "path"}
 )
 
 func readOverdueQuery(r *http.Request) (q overdueQuery, err error) {
 	q = overdueQuery{by: cmp.Or(r.FormValue("by"), "host"), host: uri.Host(r.FormValue("host"))}
 	if !slices.Contains(overdueRows, q.by) {
 		return q, fault("unknown by %q; valid values: %s", q.by, strings.Join(overdueRows, ", "))
+	}
+	if q.by == "path" && q.host == "" {
+		return q, fault("rows by path need a host; name one with host=")
 	}
 	age, err := number(r, "max_age", 60, 0, 24*60*60)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 
 	"github.com/arcrawl/arcrawl/crawler/untrap"
+	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -18,10 +19,10 @@ func trapRoutes() []route {
 	return []route{
 		{
 			method: "GET", path: api.Base + "/traps",
-			doc: "Returns the traps: parts of hosts with endless URIs, which are kept out.", answer: api.Traps{},
+			doc: "Returns the traps: parts of hosts with endless URIs, which are kept out; and the budgets of paths that may be endless.", answer: api.Traps{},
 			params: []param{{"host", "string", "only this host"}},
 			serve: func(w *Window, r *http.Request) (any, error) {
-				return TrapsOf(w.o.Traps, uri.Host(strings.ToLower(r.FormValue("host"))))
+				return TrapsOf(w.o.Traps, w.o.Spaces, uri.Host(strings.ToLower(r.FormValue("host"))))
 			},
 		},
 		{
@@ -32,11 +33,11 @@ func trapRoutes() []route {
 	}
 }
 
-// TrapsOf returns the traps of a host, or of all hosts if it is empty. A nil book has none.
-func TrapsOf(store *traps.Store, only uri.Host) (api.Traps, error) {
+// TrapsOf returns the traps and budgets of a host, or of all hosts if it is empty. A nil store has none.
+func TrapsOf(store *traps.Store, budgets *spaces.Store, only uri.Host) (api.Traps, error) {
 	out := api.Traps{Traps: []api.Trap{}}
-	if store == nil {
-		return out, nil
+	if err := addBudgets(&out, budgets, only); err != nil || store == nil {
+		return out, err
 	}
 	see := func(h uri.Host, list []traps.Trap) error {
 		for _, t := range list {
@@ -60,6 +61,37 @@ func TrapsOf(store *traps.Store, only uri.Host) (api.Traps, error) {
 	return out, nil
 }
 
+// addBudgets adds the budgets of a host, or of all hosts.
+func addBudgets(out *api.Traps, store *spaces.Store, only uri.Host) error {
+	if store == nil {
+		return nil
+	}
+	see := func(h uri.Host, list []spaces.Pattern) error {
+		for _, p := range list {
+			if len(out.Budgets) >= maxRows {
+				out.More = true
+				return errEnough
+			}
+			out.Budgets = append(out.Budgets, api.Budget{
+				Host: string(h), Pattern: p.Key, Visited: p.Visits, SomeNew: p.Rich, Allowed: p.Allowance, PutOff: p.Held,
+				Examples: append([]string{}, p.Examples...),
+			})
+		}
+		return nil
+	}
+	if only != "" {
+		list, err := store.Patterns(only)
+		if err != nil {
+			return err
+		}
+		return see(only, list)
+	}
+	if err := store.Each(see); !errors.Is(err, errEnough) {
+		return err
+	}
+	return nil
+}
+
 func trapOf(h uri.Host, t traps.Trap) api.Trap {
 	out := api.Trap{
 		Host: string(h),
@@ -78,7 +110,8 @@ func (w *Window) releaseTrap(o api.TrapRelease) (api.TrapReleased, error) {
 	if w.o.Traps == nil {
 		return api.TrapReleased{}, unknown("a trap of " + o.Host)
 	}
-	due, err := untrap.Release(w.o.Frontier, w.o.Traps, uri.Host(strings.ToLower(o.Host)), o.Pattern, w.o.Now())
+	host := uri.Host(strings.ToLower(o.Host))
+	due, err := untrap.ReleaseAny(w.o.Frontier, w.o.Traps, w.o.Spaces, host, o.Pattern, w.o.Now())
 	if errors.Is(err, traps.ErrUnknown) {
 		return api.TrapReleased{}, unknown("a trap of " + o.Host + " with the pattern " + o.Pattern)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -36,8 +37,9 @@ type Options struct {
 	Crawler   *crawler.Crawler
 	Frontier  *frontier.Frontier
 	Trust     *reputation.Store
-	Traps     *traps.Store // nil knows of no traps
-	Accounts  *daily.Store // nil knows of no days
+	Traps     *traps.Store  // nil knows of no traps
+	Spaces    *spaces.Store // nil knows of no budgets
+	Accounts  *daily.Store  // nil knows of no days
 	Archive   *warcout.Writer
 	FreeSpace func() (int64, error) // bytes of the disk that has the least
 

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -58,6 +59,9 @@ uris = ["http://news.example/"]
 func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 	t.Helper()
 	w := &world{TB: t, dir: dir, town: town.New(time.Now()), free: 1 << 40, every: time.Minute}
+	if !strings.Contains(toml, "[feeds]") {
+		toml += "\n[feeds]\nusual_sitemap = false\n" // the tests count URIs
+	}
 	w.must(os.WriteFile(w.path("arcrawl.toml"), []byte(toml), 0o600))
 	cfg, err := config.Load(w.path("arcrawl.toml"))
 	w.must(err)

@@ -277,6 +277,8 @@ var feedsKeys = []key{
 		"Follow feeds that pages name with `<link rel=\"alternate\">`, if they are in scope."),
 	boolean("feeds.robots_sitemaps", InBoth, func(d *draft) *bool { return &d.settings.Feeds.RobotsSitemaps },
 		"Follow sitemaps that robots.txt names, if they are in scope."),
+	boolean("feeds.usual_sitemap", InBoth, func(d *draft) *bool { return &d.settings.Feeds.UsualSitemap },
+		"Look for `/sitemap.xml` on hosts in scope that have no robots.txt, or whose robots.txt names no sitemap. Needs `robots_sitemaps`."),
 	whole("feeds.max_items", InBoth, 1, feeds.DefaultMaxItems,
 		func(d *draft) *int { return &d.settings.Feeds.Bounds.MaxItems },
 		"Maximum number of entries from one feed or sitemap."),

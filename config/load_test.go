@@ -129,7 +129,7 @@ func defaultSettings(t testing.TB) config.Settings {
 		Trouble: config.Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
 		Dedup:   dedup.Policy{By: dedup.Digest, Certainty: dedup.Regular},
 		Feeds: config.Feeds{
-			Discover: true, RobotsSitemaps: true, Bounds: feeds.Bounds{MaxItems: 50_000}, Wait: config.FeedsOwn,
+			Discover: true, RobotsSitemaps: true, UsualSitemap: true, Bounds: feeds.Bounds{MaxItems: 50_000}, Wait: config.FeedsOwn,
 			Policy: feeds.Policy{
 				MinWait:   time.Minute,
 				Feed:      feeds.Waits{Initial: 30 * time.Minute, Min: 5 * time.Minute, Max: 6 * time.Hour},
@@ -339,6 +339,7 @@ implied = ["https://www.news.example/"]
 implied_by = [{ feed = "https://www.news.example/sport.xml", pages = ["https://www.news.example/sport/"] }]
 discover = false
 robots_sitemaps = false
+usual_sitemap = false
 max_items = 100
 wait = "stack"
 min_wait = "2m"

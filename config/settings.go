@@ -195,6 +195,7 @@ type Feeds struct {
 	Bounds         feeds.Bounds // of one feed or sitemap
 	Discover       bool         // follow feeds that pages name as their alternate
 	RobotsSitemaps bool         // follow sitemaps that robots.txt names
+	UsualSitemap   bool         // look for /sitemap.xml if it names none
 	Implied        []uri.URI    // pages that become due when any feed of the host has a new entry
 	ImpliedBy      []ImpliedBy  // replaces Implied for single feeds
 }
@@ -267,7 +268,7 @@ func DefaultSettings() Settings {
 		Trouble: Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
 		Feeds: Feeds{
 			Policy: feeds.DefaultPolicy(), Wait: FeedsOwn, Bounds: feeds.Bounds{MaxItems: feeds.DefaultMaxItems},
-			Discover: true, RobotsSitemaps: true,
+			Discover: true, RobotsSitemaps: true, UsualSitemap: true,
 		},
 		Articles: Articles{
 			Ladder: []time.Duration{15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day},

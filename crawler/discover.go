@@ -64,15 +64,15 @@ func (f *finder) read() error {
 	if err := f.readSource(); err != nil {
 		return err
 	}
+	if v.robots && !v.failed && !v.isSubstitute() {
+		f.addSitemaps()
+	}
 	if v.failed || got.Status >= http.StatusBadRequest {
 		return nil
 	}
 	if v.robots && policy.IsRedirect(got.Status) {
 		f.addSubstitute()
 		return nil
-	}
-	if v.robots {
-		f.addSitemaps()
 	}
 	content, err := got.Content()
 	if err != nil {
@@ -259,18 +259,40 @@ func (f *finder) addSubstitute() {
 	f.found.candidates = append(f.found.candidates, policy.Substitute(f.v.record().Seed, u, f.v.uri(), f.v.finished))
 }
 
-// addSitemaps adds the sitemaps that a robots.txt names.
+// usualSitemap is the path at which a sitemap is looked for if no robots.txt names one, and usualSitemapAfter how long
+// the first pages of a host go before it.
+const (
+	usualSitemap      = "/sitemap.xml"
+	usualSitemapAfter = 10 * time.Minute
+)
+
+// addSitemaps adds the sitemaps that a robots.txt names. If it names none, or the host has no robots.txt, it adds the
+// usual one.
 func (f *finder) addSitemaps() {
-	if !f.s.Feeds.RobotsSitemaps || f.v.capture.Status != http.StatusOK {
+	got := f.v.capture
+	missing := got.Status >= http.StatusBadRequest && !policy.Unreachable(got)
+	if !f.s.Feeds.RobotsSitemaps || !missing && got.Status != http.StatusOK {
 		return
 	}
-	body, err := policy.ReadRobots(f.v.capture)
-	if err != nil {
-		return
-	}
-	for _, ref := range robots.Parse(body).Sitemaps() {
-		if u, err := f.v.uri().Join(ref); err == nil && u != f.v.uri() {
-			f.add(u, uri.Manifest, func(c *frontier.Candidate) { c.Source = expectedSource() })
+	var named []string
+	if !missing {
+		body, err := policy.ReadRobots(got)
+		if err != nil {
+			return
 		}
+		named = robots.Parse(body).Sitemaps()
+	}
+	for _, ref := range named {
+		f.addSitemap(ref, f.v.finished)
+	}
+	if len(named) == 0 && f.s.Feeds.UsualSitemap {
+		f.addSitemap(usualSitemap, f.v.finished.Add(usualSitemapAfter))
+	}
+}
+
+// addSitemap adds a sitemap that is due then.
+func (f *finder) addSitemap(ref string, due time.Time) {
+	if u, err := f.v.uri().Join(ref); err == nil && u != f.v.uri() {
+		f.add(u, uri.Manifest, func(c *frontier.Candidate) { c.Source, c.Due = expectedSource(), due })
 	}
 }

@@ -1,14 +1,19 @@
 package crawler_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler/untrap"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/trapsite"
 	"github.com/arcrawl/arcrawl/scope/traps"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Spaces of URIs without end take few requests, and all real pages next to them are found.
@@ -54,10 +59,50 @@ func TestEndlessSpacesTakeFewRequests(t *testing.T) {
 					kinds = append(kinds, trap.Kind)
 					t.Logf("%s %s: %s (%d visited, %d kept out)", trap.Kind, trap.Pattern, trap.Why, trap.Visited, trap.Kept)
 				}
+				if len(c.want) == 0 {
+					w.budgetIsLifted("news.example", "/search?q")
+				}
 				if !slices.Equal(kinds, c.want) {
 					t.Errorf("traps of the kinds %v were found, want %v", kinds, c.want)
 				}
 			})
 		})
+	}
+}
+
+// budgetIsLifted checks that a pattern is listed with its budget, that the explanation of a URI names it, and that a
+// curator can end it.
+func (w *world) budgetIsLifted(host uri.Host, pattern string) {
+	w.t.Helper()
+	parts, shut := w.open()
+	defer shut()
+	list, err := parts.Spaces.Patterns(host)
+	if err != nil || len(list) != 1 || list[0].Key != pattern || list[0].Held == 0 {
+		w.t.Errorf("budgets %+v, %v; want one of %s", list, err, pattern)
+	}
+	held := ""
+	for _, r := range w.visits("") {
+		if r.Wait.Reason == "trap:budget" {
+			held = r.URI.String()
+		}
+	}
+	why := func() string {
+		q := whatif.Question{URI: uri.FromCanonical(held)}
+		stores := whatif.Stores{Traps: parts.Traps, Spaces: parts.Spaces}
+		reasons, err := whatif.Explain(parts.Config.Current(), parts.Frontier, stores, q, time.Now())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return fmt.Sprint(reasons)
+	}
+	if said := why(); !strings.Contains(said, "arcrawl traps release news.example '"+pattern+"'") {
+		w.t.Errorf("the explanation of %s does not name the budget: %s", held, said)
+	}
+	due, err := untrap.ReleaseAny(parts.Frontier, parts.Traps, parts.Spaces, host, pattern, time.Now())
+	if err != nil || due == 0 {
+		w.t.Errorf("%d URIs are due after the release, %v; want some", due, err)
+	}
+	if said := why(); strings.Contains(said, "endless") {
+		w.t.Errorf("after the release %s waits for a budget: %s", held, said)
 	}
 }

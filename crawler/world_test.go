@@ -51,6 +51,15 @@ func newWorld(t testing.TB, dir, toml string) *world {
 	if !strings.Contains(toml, "[operator]") {
 		w.toml = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" + toml
 	}
+	// Most tests count requests: no sitemap is looked for unless the test asks for it.
+	if !strings.Contains(toml, "usual_sitemap") {
+		const off = "[feeds]\nusual_sitemap = false\n"
+		if strings.Contains(w.toml, "[feeds]\n") {
+			w.toml = strings.Replace(w.toml, "[feeds]\n", off, 1)
+		} else {
+			w.toml += off
+		}
+	}
 	if err := os.WriteFile(w.path("arcrawl.toml"), []byte(w.toml), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	notify := func(list []alarm.Notice) { hook.send(list); post.add(list) }
 	r := d.parts
 	d.window, err = admin.New(admin.Options{
-		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Accounts: r.Daily,
+		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Spaces: r.Spaces, Accounts: r.Daily,
 		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: time.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
 		Missing: d.missing.Visits, Handover: d.sealed.handover, Lose: d.lose,

@@ -4,8 +4,20 @@ import "time"
 
 // Traps is a list of traps.
 type Traps struct {
-	Traps []Trap `json:"traps"` // at most 10,000
-	More  bool   `json:"more"`  // there are more
+	Traps   []Trap   `json:"traps"`             // at most 10,000
+	More    bool     `json:"more"`              // there are more
+	Budgets []Budget `json:"budgets,omitempty"` // at most 10,000
+}
+
+// Budget is a path with parameters that may be an endless space, and has a budget until that is clear.
+type Budget struct {
+	Host     string   `json:"host"`
+	Pattern  string   `json:"pattern"`  // path and names of parameters
+	Visited  int      `json:"visited"`  // first visits of pages that were found on pages of the same path
+	SomeNew  int      `json:"some_new"` // pages among them that had something new
+	Allowed  int      `json:"allowed"`  // first visits that it may have now
+	PutOff   int64    `json:"put_off"`  // times that a URI had to wait
+	Examples []string `json:"examples"`
 }
 
 // Trap is a part of a host with endless URIs, which is kept out of the crawl.
@@ -27,7 +39,7 @@ type Trap struct {
 // TrapRelease is an order to release a trap.
 type TrapRelease struct {
 	Host    string `json:"host"`
-	Pattern string `json:"pattern"` // as in the list of traps
+	Pattern string `json:"pattern"` // as in the list of traps or budgets
 }
 
 // TrapReleased is the result of releasing a trap.

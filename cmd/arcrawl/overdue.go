@@ -18,7 +18,8 @@ func newOverdue() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "overdue [HOST]",
 		Short: "Show overdue URIs and when the backlog will clear",
-		Long: `overdue shows how many URIs are due and for how long, by host, media type or class of waits. With HOST it looks at one host.
+		Long: `overdue shows how many URIs are due and for how long, by host, media type or class of waits. With HOST it looks at one host,
+and --by path says which of its URIs ask for most visits: by path and names of parameters, or by first folder.
 
   due         URIs that are due now
   max         longest time that a URI is overdue; p50, p90, p99: half, 10 % and 1 % are overdue for longer
@@ -30,7 +31,7 @@ func newOverdue() *cobra.Command {
 If a host has a capture target, a line below the table says whether it can be met, or what would be needed.
 
 For a million URIs this takes some seconds; the crawl continues meanwhile. An answer that is younger than --max-age is reused.`,
-		Example: "  arcrawl overdue\n  arcrawl overdue --by wait\n  arcrawl overdue www.news.example --by mime",
+		Example: "  arcrawl overdue\n  arcrawl overdue --by wait\n  arcrawl overdue www.news.example --by path",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -44,7 +45,7 @@ For a million URIs this takes some seconds; the crawl continues meanwhile. An an
 		},
 	}
 	d.add(cmd)
-	cmd.Flags().StringVar(&f.By, "by", "host", "one row for each host, mime or wait")
+	cmd.Flags().StringVar(&f.By, "by", "host", "one row for each host, mime or wait; with HOST also path")
 	cmd.Flags().IntVar(&f.Limit, "limit", 20, "show at most `N` rows")
 	cmd.Flags().DurationVar(&f.MaxAge, "max-age", 10*time.Second, "reuse an answer of at most this age")
 	return cmd
@@ -82,6 +83,9 @@ func showOverdue(out io.Writer, o api.Overdue, names api.HostNames) error {
 	for _, b := range o.Rows {
 		if b.Promise != "" {
 			fmt.Fprintf(out, "%s: %s\n", names.Label(b.Name), b.Promise)
+		}
+		if b.FewerURIs > 0 {
+			fmt.Fprintf(out, "%s: URIs that ask for most visits: arcrawl overdue %s --by path\n", b.Name, b.Name)
 		}
 	}
 	if o.More > 0 {

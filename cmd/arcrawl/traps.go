@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -25,8 +26,10 @@ func newTraps() *cobra.Command {
 		Use:   "traps [HOST]",
 		Short: "List traps: parts of hosts with endless URIs",
 		Long: `traps lists the traps that the crawl recognized: calendars, nested folders, combinations of query parameters, session ids,
-pages that invent each other, and identical answers to every URI. Each has the evidence, examples, the number of URIs kept out, and
+pages that invent each other, searches without end, parameters that say nothing, and identical answers to every URI. Each has the evidence, examples, the number of URIs kept out, and
 scope rules for the host file that would keep them out permanently.
+
+Then it lists paths with parameters that may be endless, and have a budget until that is clear.
 
 It asks the running daemon. If no daemon answers, it reads the store.`,
 		Example: `  arcrawl traps
@@ -35,8 +38,8 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := askTraps(&d, func(c *api.Client) (api.Traps, error) {
 				return c.Traps(cmd.Context(), strings.Join(args, ""))
-			}, func(_ *frontier.Frontier, store *traps.Store) (api.Traps, error) {
-				return admin.TrapsOf(store, uri.Host(strings.ToLower(strings.Join(args, ""))))
+			}, func(_ *frontier.Frontier, store *traps.Store, budgets *spaces.Store) (api.Traps, error) {
+				return admin.TrapsOf(store, budgets, uri.Host(strings.ToLower(strings.Join(args, ""))))
 			})
 			return printAnswer(&d, cmd.OutOrStdout(), list, err, showTraps)
 		},
@@ -51,7 +54,7 @@ func newTrapsRelease() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release HOST PATTERN",
 		Short: "Release a trap permanently",
-		Long: `release ends the trap with this PATTERN, as printed by arcrawl traps. Its URIs in the store become due now, and the pattern is
+		Long: `release ends the trap or budget with this PATTERN, as printed by arcrawl traps. Its URIs in the store become due now, and the pattern is
 never recognized as a trap again. To release URIs that arcrawl hold holds, use arcrawl release.
 
 It asks the running daemon. If no daemon answers, it changes the store.`,
@@ -60,8 +63,8 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			done, err := askTraps(&d, func(c *api.Client) (api.TrapReleased, error) {
 				return c.ReleaseTrap(cmd.Context(), args[0], args[1])
-			}, func(f *frontier.Frontier, store *traps.Store) (api.TrapReleased, error) {
-				due, err := untrap.Release(f, store, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
+			}, func(f *frontier.Frontier, store *traps.Store, budgets *spaces.Store) (api.TrapReleased, error) {
+				due, err := untrap.ReleaseAny(f, store, budgets, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
 				return api.TrapReleased{Due: due}, err
 			})
 			var refusal api.Refusal
@@ -80,7 +83,8 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 
 // askTraps asks the daemon about traps. If no daemon answers, it opens the store.
 func askTraps[A any](
-	d *daemonFlags, request func(*api.Client) (A, error), open func(*frontier.Frontier, *traps.Store) (A, error),
+	d *daemonFlags, request func(*api.Client) (A, error),
+	open func(*frontier.Frontier, *traps.Store, *spaces.Store) (A, error),
 ) (A, error) {
 	return askOr(d, request, func(c *config.Config) (A, error) {
 		return fromStore(c, func(f *frontier.Frontier) (answer A, err error) {
@@ -88,7 +92,11 @@ func askTraps[A any](
 			if err != nil {
 				return answer, err
 			}
-			return open(f, store)
+			budgets, err := spaces.Open(f.DB())
+			if err != nil {
+				return answer, err
+			}
+			return open(f, store, budgets)
 		})
 	})
 }
@@ -99,7 +107,15 @@ func showTraps(out io.Writer, list api.Traps) error {
 			return err
 		}
 	}
-	if len(list.Traps) == 0 {
+	for _, b := range list.Budgets {
+		_, err := fmt.Fprintf(out, "%s: may be endless: %s\n  visited   %d pages, %d of them with something new\n"+
+			"  allowed   %d first visits now; URIs were put off %d times\n  example   %s\n",
+			b.Host, b.Pattern, b.Visited, b.SomeNew, b.Allowed, b.PutOff, strings.Join(b.Examples, "\n  example   "))
+		if err != nil {
+			return err
+		}
+	}
+	if len(list.Traps)+len(list.Budgets) == 0 {
 		_, err := fmt.Fprintln(out, "no traps found")
 		return err
 	}
@@ -121,7 +137,7 @@ func printTrap(out io.Writer, t api.Trap) error {
 	if t.FreeFrom != "" {
 		fmt.Fprintf(&b, "  but not   dates from %s to %s, and this month\n", t.FreeFrom, t.FreeUntil)
 	}
-	if t.Kind != traps.Session.String() {
+	if t.Kind != traps.Session.String() && t.Kind != traps.Parameter.String() {
 		fmt.Fprintf(&b, "  kept out  %d URIs\n", t.Kept)
 	}
 	for _, e := range t.Examples {

@@ -19,6 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/scope"
+	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -224,19 +225,22 @@ func whyNotQuestion(text, via, hop string) (whatif.Question, error) {
 
 // whyNot answers from the configuration and from the store, if there is one.
 func whyNot(c *config.Config, q whatif.Question) (api.WhyNot, error) {
-	explain := func(known whatif.Known, store *traps.Store) (api.WhyNot, error) {
-		reasons, err := whatif.Explain(c, known, store, q, time.Now())
+	explain := func(known whatif.Known, stores whatif.Stores) (api.WhyNot, error) {
+		reasons, err := whatif.Explain(c, known, stores, q, time.Now())
 		return admin.WhyNotOf(q.URI.String(), reasons), err
 	}
 	if daemon.CheckStore(c) != nil {
-		return explain(nil, nil)
+		return explain(nil, whatif.Stores{})
 	}
 	return fromStore(c, func(f *frontier.Frontier) (answer api.WhyNot, err error) {
-		store, err := traps.Open(f.DB())
-		if err != nil {
+		var stores whatif.Stores
+		if stores.Traps, err = traps.Open(f.DB()); err != nil {
 			return answer, err
 		}
-		return explain(f, store)
+		if stores.Spaces, err = spaces.Open(f.DB()); err != nil {
+			return answer, err
+		}
+		return explain(f, stores)
 	})
 }
 

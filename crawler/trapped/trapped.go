@@ -25,11 +25,14 @@ type Stores struct {
 	Log      zerolog.Logger
 }
 
-// Links lists the links of a page for [spaces.Page]. known reports whether the crawl knows some URIs.
+// Links lists the links of a page for [spaces.Page]: all of a page inside, and of others only those with parameters,
+// which few pages have. known reports whether the crawl knows some URIs.
 func Links(page discover.Result, inside bool, known func([]uri.URI, []bool)) []spaces.Link {
-	list := make([]spaces.Link, 0, len(page.Links))
+	var list []spaces.Link
 	for _, l := range page.Links {
-		list = append(list, spaces.Link{URI: l.URI, Page: l.Hop == uri.Link})
+		if inside || l.Hop == uri.Link && spaces.Wants(l.URI) {
+			list = append(list, spaces.Link{URI: l.URI, Page: l.Hop == uri.Link})
+		}
 	}
 	if !inside {
 		return list

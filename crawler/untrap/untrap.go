@@ -2,12 +2,14 @@
 package untrap
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -41,7 +43,33 @@ func Release(
 	if err != nil || t.Kind == traps.SoftNotFound {
 		return 0, err
 	}
-	match, err := regexp.Compile(t.Pattern)
+	return makeDue(f, h, t.Pattern, now)
+}
+
+// ReleaseAny ends a trap, or the budget of a path and its parameters, both as arcrawl traps names them.
+func ReleaseAny(
+	f *frontier.Frontier, store Releaser, budgets *spaces.Store, h uri.Host, pattern string, now time.Time,
+) (due int64, err error) {
+	due, err = Release(f, store, h, pattern, now)
+	if budgets == nil || !errors.Is(err, traps.ErrUnknown) {
+		return due, err
+	}
+	lifted, failed := budgets.Lift(h, pattern)
+	if failed == nil {
+		failed = budgets.Flush()
+	}
+	switch {
+	case failed != nil:
+		return 0, failed
+	case !lifted:
+		return 0, err
+	}
+	return makeDue(f, h, traps.PatternOfSpace(h, pattern), now)
+}
+
+// makeDue makes the URIs of a host due that match a pattern and were not visited because of a trap.
+func makeDue(f *frontier.Frontier, h uri.Host, pattern string, now time.Time) (due int64, err error) {
+	match, err := regexp.Compile(pattern)
 	if err != nil {
 		return 0, fmt.Errorf("release %q on %s: %w", pattern, h, err)
 	}

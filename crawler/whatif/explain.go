@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/scope/robots"
+	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -28,11 +29,17 @@ type Question struct {
 	Hop uri.Hop // the kind of hop on that page; zero = a link
 }
 
+// Stores holds the stores of traps. They may be nil.
+type Stores struct {
+	Traps  *traps.Store
+	Spaces *spaces.Store
+}
+
 // Explain asks every rule that a URI has to pass, in the order of the crawl, as of now. The last reason that is not
-// silent decides. If it accepts, or if all are silent, no rule keeps the URI out. known and store may be nil before the
-// crawl has begun.
-func Explain(c *config.Config, known Known, store *traps.Store, q Question, now time.Time) ([]scope.Reason, error) {
-	e := explainer{config: c, known: known, traps: store, now: now}
+// silent decides. If it accepts, or if all are silent, no rule keeps the URI out. known may be nil before the crawl
+// has begun.
+func Explain(c *config.Config, known Known, s Stores, q Question, now time.Time) ([]scope.Reason, error) {
+	e := explainer{config: c, known: known, traps: s.Traps, spaces: s.Spaces, now: now}
 	d, seed, err := e.discovery(q)
 	if err != nil {
 		return nil, err
@@ -56,6 +63,7 @@ type explainer struct {
 	config  *config.Config
 	known   Known
 	traps   *traps.Store
+	spaces  *spaces.Store
 	now     time.Time
 	reasons []scope.Reason
 }
@@ -158,8 +166,11 @@ func (e *explainer) byTraps(d scope.Discovery) (bool, error) {
 		return true, nil
 	}
 	t, ok, err := e.traps.Judge(d.URI, d.Via, d.Hops, e.now)
-	if err != nil || !ok {
-		return err == nil, err
+	if err == nil && !ok {
+		return e.byBudget(d)
+	}
+	if err != nil {
+		return false, err
 	}
 	if t.Suspect {
 		e.add(scope.Rejects, "scope.traps", "for now: it may be part of a trap, %s: %s; it is judged again within the hour",
@@ -168,6 +179,27 @@ func (e *explainer) byTraps(d scope.Discovery) (bool, error) {
 		e.add(scope.Rejects, "scope.traps", "a trap of the kind %s, %s: %s; release it with: arcrawl traps release %s '%s'",
 			t.Kind, t.Pattern, t.Why, d.URI.Host(), t.Pattern)
 	}
+	e.locate(d.URI, "scope.traps")
+	return false, nil
+}
+
+// byBudget rejects a URI that has to wait for the budget of its pattern.
+func (e *explainer) byBudget(d scope.Discovery) (bool, error) {
+	if e.spaces == nil {
+		return true, nil
+	}
+	r, _, err := e.Get(d.URI)
+	if err != nil {
+		return false, err
+	}
+	w := spaces.Wanted{URI: d.URI, Via: d.Via, Hops: d.Hops, First: r.Visits == 0}
+	p, wait, held, err := e.spaces.Hold(w, false)
+	if err != nil || !held {
+		return err == nil, err
+	}
+	e.add(scope.Rejects, "scope.traps", "for now: %s may be an endless space; %d pages were visited, %d of them had something "+
+		"new, %d are allowed, and the others wait for some %s; end that with: arcrawl traps release %s '%s'",
+		p.Key, p.Visits, p.Rich, p.Allowance, wait, d.URI.Host(), p.Key)
 	e.locate(d.URI, "scope.traps")
 	return false, nil
 }

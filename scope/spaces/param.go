@@ -76,6 +76,9 @@ func sightings(u uri.URI, page bool, now time.Time) []sighting {
 // realParams returns the names of parameters that have several generated values for the same URI among these.
 func realParams(host uri.Host, us []uri.URI, several int, now time.Time) []string {
 	var names []string
+	if len(us) < several {
+		return nil
+	}
 	values := map[sighting]int{}
 	for _, u := range us {
 		if u.Host() != host || !hasArgs(u.RequestTarget()) {

@@ -76,6 +76,21 @@ func isInside(u, via uri.URI) bool {
 	return ok && has && areOneScript(own, above)
 }
 
+// PatternOf returns the pattern of a URI with parameters, and otherwise its first folder.
+func PatternOf(u uri.URI) string {
+	target := u.RequestTarget()
+	if hasArgs(target) {
+		if key, ok := keyOf(target); ok {
+			return key
+		}
+	}
+	path := strings.TrimPrefix(u.Path(), "/")
+	if folder, _, ok := strings.Cut(path, "/"); ok {
+		return "/" + folder + "/"
+	}
+	return "/"
+}
+
 // areOneScript reports whether two patterns have the same path, and one of them has all the parameters of the other.
 func areOneScript(own, above string) bool {
 	if own == above {

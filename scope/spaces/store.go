@@ -2,6 +2,7 @@ package spaces
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,6 +154,12 @@ func factsOf(g Page) facts {
 	return f
 }
 
+// saysNothing reports whether a page adds nothing to a host of which nothing is stored.
+func (f facts) saysNothing() bool {
+	return len(f.sightings)+len(f.real) == 0 && f.key == "" &&
+		!slices.ContainsFunc(f.named, func(l named) bool { return l.inside })
+}
+
 // contentSum returns the sum of a content. Links and forms of a page have generated values too, which do not count.
 func contentSum(g Page) uint64 {
 	if g.HTML {
@@ -187,6 +194,9 @@ func (f *facts) link(g Page, l Link) {
 func (b *Store) Learn(g Page) (found []Finding, err error) {
 	f := factsOf(g)
 	err = b.rows.Change(g.URI.Host(), func(s *state) (*state, bool) {
+		if s == nil && f.saysNothing() {
+			return s, false
+		}
 		if s == nil {
 			s = new(state)
 		}
@@ -285,7 +295,7 @@ func (b *Store) Patterns(h uri.Host) (list []Pattern, err error) {
 
 func (s *state) patterns() (list []Pattern) {
 	for _, p := range s.Spaces {
-		if p.Held > 0 && !p.Proven {
+		if p.Held > 0 && !p.Proven && !p.Listed {
 			list = append(list, p.pattern(s))
 		}
 	}
@@ -301,6 +311,23 @@ func (b *Store) Each(see func(uri.Host, []Pattern) error) error {
 		}
 		return nil
 	})
+}
+
+// Lift ends the budget of a pattern, because a curator says that its pages are real. It reports false if the host has no
+// such pattern.
+func (b *Store) Lift(h uri.Host, key string) (lifted bool, err error) {
+	err = b.rows.Change(h, func(s *state) (*state, bool) {
+		if s == nil {
+			return s, false
+		}
+		for _, p := range s.Spaces {
+			if p.Key == key && key != others {
+				p.Listed, p.Held, lifted = true, 0, true
+			}
+		}
+		return s, lifted
+	})
+	return lifted, err
 }
 
 // Flush writes what was learned. If it fails, the next Flush writes it.

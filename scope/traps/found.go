@@ -51,6 +51,13 @@ func (b *Store) Refute(h uri.Host, f Found) (released []Trap, err error) {
 	return released, err
 }
 
+// PatternOfSpace returns an expression that finds the URIs of a path with certain names of parameters, as
+// [Found].Space has them, on a host and all of its ports.
+func PatternOfSpace(h uri.Host, space string) string {
+	plain := Found{Authority: string(h), Space: space}.pattern()
+	return strings.Replace(plain, quote(string(h)), quote(string(h))+"(?::[0-9]+)?", 1)
+}
+
 // pattern returns the expression that finds the URIs of the trap.
 func (f Found) pattern() string {
 	begin := "^https?://" + quote(f.Authority)
