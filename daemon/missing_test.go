@@ -93,7 +93,9 @@ func TestADaemonSaysWhichVisitsItsStoreLost(t *testing.T) {
 
 func TestVisitsThatTheStoreLostAreFoundAndAdded(t *testing.T) {
 	t.Parallel()
-	l := start(t, func(_, main string) string { return main + "[log]\nextra_info = true\n[feeds]\nusual_sitemap = false\n" })
+	l := start(t, func(_, main string) string {
+		return main + "[log]\nextra_info = true\n[feeds]\nusual_sitemap = false\n"
+	})
 	l.visited(t)
 	now := time.Now()
 	intact := killed(t, l, damages["intact"])
