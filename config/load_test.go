@@ -129,7 +129,8 @@ func defaultSettings(t testing.TB) config.Settings {
 		Trouble: config.Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
 		Dedup:   dedup.Policy{By: dedup.Digest, Certainty: dedup.Regular},
 		Feeds: config.Feeds{
-			Discover: true, RobotsSitemaps: true, UsualSitemap: true, Bounds: feeds.Bounds{MaxItems: 50_000}, Wait: config.FeedsOwn,
+			Discover: true, RobotsSitemaps: true, UsualSitemap: true, Wait: config.FeedsOwn,
+			Bounds: feeds.Bounds{MaxItems: 50_000},
 			Policy: feeds.Policy{
 				MinWait:   time.Minute,
 				Feed:      feeds.Waits{Initial: 30 * time.Minute, Min: 5 * time.Minute, Max: 6 * time.Hour},

@@ -114,7 +114,8 @@ func TestExplainNamesTheTrap(t *testing.T) {
 	parts, shut := w.open()
 	defer shut()
 	q := whatif.Question{URI: uri.FromCanonical("http://news.example/a/a/a/b")}
-	reasons, err := whatif.Explain(parts.Config.Current(), parts.Frontier, whatif.Stores{Traps: parts.Traps, Spaces: parts.Spaces}, q, time.Now())
+	stores := whatif.Stores{Traps: parts.Traps, Spaces: parts.Spaces}
+	reasons, err := whatif.Explain(parts.Config.Current(), parts.Frontier, stores, q, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -313,8 +313,8 @@ func (b *Store) Each(see func(uri.Host, []Pattern) error) error {
 	})
 }
 
-// Lift ends the budget of a pattern, because a curator says that its pages are real. It reports false if the host has no
-// such pattern.
+// Lift ends the budget of a pattern, because a curator says that its pages are real. It reports false if the host has
+// no such pattern.
 func (b *Store) Lift(h uri.Host, key string) (lifted bool, err error) {
 	err = b.rows.Change(h, func(s *state) (*state, bool) {
 		if s == nil {
