@@ -153,7 +153,7 @@ func TestOverdueByPathShowsWhichURIsAskForMostVisits(t *testing.T) {
 		w.known("swamped.example/search?q=", 100, time.Hour, 0)
 		o := get[api.Overdue](w, "/api/v1/overdue?by=path&host=swamped.example")
 		if len(o.Rows) != 2 || o.Rows[0].Name != "/search?q" || o.Rows[0].URIs != 100 || o.Rows[1].Name != "/article/" {
-			t.Errorf("rows %+v; want 100 URIs of /search?q, then those of /article/", o.Rows)
+			t.Errorf("rows %+v; want 100 URIs of /search?q, then 20 of /article/", o.Rows)
 		}
 		if status := w.ask("GET", "/api/v1/overdue?by=path", nil, nil); status != 400 {
 			t.Errorf("rows by path of all hosts: status %d, want 400", status)
