@@ -12,7 +12,6 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/scope"
-	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -266,21 +265,11 @@ const (
 	usualSitemapAfter = 10 * time.Minute
 )
 
-// addSitemaps adds the sitemaps that a robots.txt names. If it names none, or the host has no robots.txt, it adds the
-// usual one.
+// addSitemaps adds the sitemaps that a robots.txt names. If there are none, it adds the usual one.
 func (f *finder) addSitemaps() {
-	got := f.v.capture
-	missing := got.Status >= http.StatusBadRequest && !policy.Unreachable(got)
-	if !f.s.Feeds.RobotsSitemaps || !missing && got.Status != http.StatusOK {
+	named, ok := policy.Sitemaps(f.v.capture)
+	if !ok || !f.s.Feeds.RobotsSitemaps {
 		return
-	}
-	var named []string
-	if !missing {
-		body, err := policy.ReadRobots(got)
-		if err != nil {
-			return
-		}
-		named = robots.Parse(body).Sitemaps()
 	}
 	for _, ref := range named {
 		f.addSitemap(ref, f.v.finished)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope/robots"
 )
 
 // maxRobots bounds the bytes of a robots.txt that are read (RFC 9309, 2.5).
@@ -35,6 +36,22 @@ func ReadRobots(got *fetch.Capture) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", got.URI, err)
 	}
 	return body, nil
+}
+
+// Sitemaps returns the sitemaps that a robots.txt names; none if the host has no robots.txt. It reports false if the
+// answer does not say.
+func Sitemaps(got *fetch.Capture) (named []string, ok bool) {
+	switch {
+	case got.Status >= http.StatusBadRequest:
+		return nil, !Unreachable(got)
+	case got.Status != http.StatusOK:
+		return nil, false
+	}
+	body, err := ReadRobots(got)
+	if err != nil {
+		return nil, false
+	}
+	return robots.Parse(body).Sitemaps(), true
 }
 
 // Meaning returns the meaning of an answer for robots.txt, in words.
