@@ -82,7 +82,7 @@ func TestJumpsBetweenTwoVisitsAreKnown(t *testing.T) {
 		t.Errorf("never visited: %v", d)
 	}
 	for i := range time.Duration(3 * maxSpans) {
-		after = at(4*hour+i%2*ahead+i*time.Minute, 4*hour+i*time.Minute)
+		at(4*hour+i%2*ahead+i*time.Minute, 4*hour+i*time.Minute)
 	}
 	if n := len(k.spans); n > maxSpans {
 		t.Errorf("%d spans are remembered, more than %d", n, maxSpans)

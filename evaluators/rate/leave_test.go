@@ -24,9 +24,9 @@ func TestAURIThatLeavesItsKindTakesItsPartAway(t *testing.T) {
 		return e.Memory()
 	}
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	var quiet, noise rate.Memory
-	quiet = visit(quiet, at, true)
+	visit(rate.Memory{}, at, true)
 	want := kin
+	var noise rate.Memory
 	for i := range 6 {
 		noise = visit(noise, at.Add(time.Duration(i)*time.Hour), true)
 	}
