@@ -45,18 +45,7 @@ func (l Learned) withDefaults() Learned {
 }
 
 // Next returns the interval in which the allowed number of changes is expected.
-func (l Learned) Next(in WaitInput) Wait {
-	l = l.withDefaults()
-	if in.First && l.Initial > 0 {
-		return l.next(in)
-	}
-	w := l.stretched(in.Stretch).next(in)
-	if in.Stretch > 1 {
-		w.Stretch = in.Stretch
-		w.Reason += ", stretched × " + rounded(in.Stretch) + " as the host cannot carry more"
-	}
-	return w
-}
+func (l Learned) Next(in WaitInput) Wait { return l.withDefaults().next(in) }
 
 // expected returns the number of changes that the rule waits for.
 func (l Learned) expected() float64 {
@@ -66,21 +55,31 @@ func (l Learned) expected() float64 {
 	return rate.ExpectedFor(l.CaptureTarget)
 }
 
-// maxStretchedWait bounds the longest wait after stretching.
-const maxStretchedWait = 365 * 24 * time.Hour
+// stretch returns the factor, 1 or more, by which the host stretches a wait.
+func (in *WaitInput) stretch() float64 {
+	if !(in.Stretch > 1) || math.IsInf(in.Stretch, 1) {
+		return 1
+	}
+	return in.Stretch
+}
 
-// stretched returns the rule with the number of changes that it waits for multiplied by a factor.
-func (l Learned) stretched(by float64) Learned {
-	if !(by > 1) || math.IsInf(by, 1) {
-		return l
+// stretched returns a wait that the host stretches: until more changes are expected than the rule asks for, but not
+// beyond Max.
+func (l Learned) stretched(f rate.Forecast, wanted, by float64) (interval time.Duration, stretch float64) {
+	asked := l.until(f, wanted)
+	if by == 1 {
+		return asked, 0
 	}
-	l.ExpectedChanges = l.expected() * by
-	if longest := by * float64(l.Max); longest < float64(maxStretchedWait) {
-		l.Max = time.Duration(longest)
-	} else {
-		l.Max = max(maxStretchedWait, l.Max)
+	interval = max(l.until(f, wanted*by), asked)
+	if interval == asked {
+		return asked, 0
 	}
-	return l
+	return interval, float64(interval) / float64(asked)
+}
+
+// until returns the interval in which a number of changes is expected, within the bounds.
+func (l Learned) until(f rate.Forecast, wanted float64) time.Duration {
+	return clamp(milliseconds(math.Ceil(f.Wait(wanted, l.Max.Seconds())*1e3)), l.Min, l.Max)
 }
 
 // maxUnseen is the maximum estimate of the versions that a visit found, beyond the number of changes that the rule
@@ -112,7 +111,7 @@ func (l Learned) next(in WaitInput) Wait {
 		found := e.Observe(in.observation())
 		reason += dated(found, in)
 		if versions = found.Versions; found.Count == 0 {
-			versions = math.Min(versions, maxUnseen+wanted)
+			versions = math.Min(versions, maxUnseen+wanted*in.stretch())
 		}
 	}
 	if in.First && in.State == Changed {
@@ -122,15 +121,17 @@ func (l Learned) next(in WaitInput) Wait {
 	if l.Prefer == PreferPages {
 		wanted *= f.Slow()
 	}
-	interval := clamp(milliseconds(math.Ceil(f.Wait(wanted, l.Max.Seconds())*1e3)), l.Min, l.Max)
+	interval, stretch := l.stretched(f, wanted, in.stretch())
 	if in.First && l.Initial > 0 {
-		interval = clamp(l.Initial, l.Min, l.Max)
+		interval, stretch = clamp(l.Initial, l.Min, l.Max), 0
 		reason += ": initial " + human.Interval(l.Initial)
 	}
 	expected, missed := f.Over(interval)
 	w := Wait{
 		Interval: interval,
-		Estimate: Estimate{Expected: expected, Missed: missed, PerDay: expected / interval.Hours() * 24, Versions: versions},
+		Estimate: Estimate{
+			Expected: expected, Missed: missed, PerDay: expected / interval.Hours() * 24, Versions: versions, Stretch: stretch,
+		},
 	}
 	w.Kind, w.Lesson = e.Lesson()
 	w.Memory = e.Memory()
@@ -138,6 +139,9 @@ func (l Learned) next(in WaitInput) Wait {
 		human.Interval(interval) + atBound(interval, l.Min, l.Max)
 	if e.SharesHours() {
 		w.Reason += ", hours and days of " + strconv.Itoa(int(in.Relatives.URIs)) + " similar URIs"
+	}
+	if stretch > 1 {
+		w.Reason += ", stretched × " + rounded(stretch) + " as the host cannot carry more"
 	}
 	return w
 }

@@ -16,7 +16,7 @@ import (
 type Rule interface {
 	// Next returns the wait that follows from a visit. The visit must have had an answer: failures follow a [Ladder].
 	Next(in WaitInput) Wait
-	// Bounds returns the shortest and the longest interval of Next while the host is not over its budget.
+	// Bounds returns the shortest and the longest interval of Next.
 	Bounds() (shortest, longest time.Duration)
 }
 
