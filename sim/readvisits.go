@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,14 +19,12 @@ import (
 // maxVisitLine is the maximum length of a line of a log or an index, in bytes. A longer line is an error.
 const maxVisitLine = 1 << 20
 
-// ReadFiles adds the visits in crawl logs, and in indexes in CDX and CDXJ, gzipped or not. It returns the number of
+// ReadFiles adds the visits in crawl logs, and in indexes in CDX and CDXJ, gzipped or not. A CDX without a header is
+// read as one of six or more fields, whose first are " CDX N b a m s k" (OutbackCDX). It returns the number of
 // visits added, and the number of lines skipped because they have none of these formats. A file with only such lines
 // is an error. Unless wanted is nil, it adds only the visits of URIs for which wanted returns true.
 func (s *Sightings) ReadFiles(names []string, wanted func(uri string) bool) (visits, skipped int, err error) {
-	if wanted == nil {
-		wanted = func(string) bool { return true }
-	}
-	r := visitReader{into: s, wanted: wanted}
+	r := newVisitReader(s, wanted)
 	for _, name := range names {
 		if err := r.read(name); err != nil {
 			return r.visits, r.skipped, fmt.Errorf("read %s: %w", name, err)
@@ -55,6 +54,14 @@ type visitReader struct {
 	columns []string // the letters of a CDX header, once it was read in the current file
 }
 
+// newVisitReader returns a reader that adds visits to s. If wanted is nil, all URIs are wanted.
+func newVisitReader(s *Sightings, wanted func(uri string) bool) *visitReader {
+	if wanted == nil {
+		wanted = func(string) bool { return true }
+	}
+	return &visitReader{into: s, wanted: wanted}
+}
+
 // read reads one file.
 func (r *visitReader) read(name string) (err error) {
 	f, err := textfile.Open(name)
@@ -62,10 +69,18 @@ func (r *visitReader) read(name string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	understood, err := r.text(f)
+	if err == nil && !understood {
+		err = errors.New("it has no line of a crawl log, a CDX or a CDXJ")
+	}
+	return err
+}
+
+// text reads the lines of a text. It reports whether a line has one of the formats.
+func (r *visitReader) text(in io.Reader) (understood bool, _ error) {
 	r.columns = nil
-	lines := bufio.NewScanner(f)
+	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 1<<16), maxVisitLine)
-	understood := false // a line of the file was
 	for lines.Scan() {
 		line := lines.Text()
 		if line == "" || strings.HasPrefix(line, "!") { // a header of CDXJ
@@ -77,13 +92,7 @@ func (r *visitReader) read(name string) (err error) {
 			r.skipped++
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return err
-	}
-	if !understood {
-		return errors.New("it has no line of a crawl log, a CDX or a CDXJ")
-	}
-	return nil
+	return understood, lines.Err()
 }
 
 // line reads one line. It reports whether the line has one of the formats.
@@ -95,7 +104,17 @@ func (r *visitReader) line(line string) bool {
 	if r.columns != nil {
 		return r.cdx(line)
 	}
-	return r.log(line) || r.cdxj(line)
+	return r.log(line) || r.cdxj(line) || r.headerless(line)
+}
+
+// headerless reads a line of a CDX without a header, as OutbackCDX and other CDX servers write them: with the key, the
+// timestamp, the URI, the media type, the status, the digest and further fields.
+func (r *visitReader) headerless(line string) bool {
+	fields := strings.Fields(line)
+	if len(fields) < 6 || !strings.Contains(fields[2], "://") {
+		return false
+	}
+	return r.cdxFields(fields, strings.Fields("N b a m s k"))
 }
 
 // log reads a line of a crawl log. Failed visits and visits of robots.txt are not added.
@@ -139,11 +158,14 @@ func (r *visitReader) cdxj(line string) bool {
 }
 
 // cdx reads a line of a CDX by the letters of its header.
-func (r *visitReader) cdx(line string) bool {
+func (r *visitReader) cdx(line string) bool { return r.cdxFields(strings.Fields(line), r.columns) }
+
+// cdxFields reads the fields of a line of a CDX by the letters of its columns.
+func (r *visitReader) cdxFields(fields, columns []string) bool {
 	values := map[string]string{}
-	for i, field := range strings.Fields(line) {
-		if i < len(r.columns) && field != "-" {
-			values[r.columns[i]] = field
+	for i, field := range fields {
+		if i < len(columns) && field != "-" {
+			values[columns[i]] = field
 		}
 	}
 	at, err := index.ParseStamp(values["b"])
@@ -154,8 +176,12 @@ func (r *visitReader) cdx(line string) bool {
 	return true
 }
 
-// capture adds a capture of an index. A revisit record without a digest means that nothing has changed.
+// capture adds a capture of an index. A revisit record without a digest means that nothing has changed. Captures of
+// robots.txt are not added.
 func (r *visitReader) capture(uri, mime, status, digest string, at time.Time) {
+	if strings.HasSuffix(uri, "/robots.txt") {
+		return
+	}
 	if code, err := strconv.Atoi(status); err == nil && (code < 200 || code >= 400) && code != 304 {
 		return
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/sim"
 )
 
@@ -53,4 +55,59 @@ func TestVisitsAreReadFromIndexes(t *testing.T) {
 	if _, _, err := s.ReadFiles([]string{junk}, nil); err == nil {
 		t.Error("a file of another format was accepted")
 	}
+}
+
+// OutbackCDX and other CDX servers write a CDX without a header by default.
+func TestVisitsAreReadFromIndexesWithoutAHeader(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "server.cdx")
+	write(t, name, "com,example)/ 20260101000000 http://example.com/ text/html 200 AAAA - - 100 0 a.warc.gz\n"+
+		"com,example)/ 20260102000000 http://example.com/ warc/revisit - AAAA - - 90 700 a.warc.gz\n"+
+		"com,example)/ 20260103000000 http://example.com/ text/html 200 BBBB 100\n"+
+		"com,example)/gone 20260103000000 http://example.com/gone text/html 404 CCCC - - 100 19 a.warc.gz\n"+
+		"com,example)/robots.txt 20260103000000 http://example.com/robots.txt text/plain 200 DDDD - - 100 19 a.warc.gz\n"+
+		"no line of an index at all, though it is long\n")
+	var s sim.Sightings
+	visits, skipped, err := s.ReadFiles([]string{name}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if visits != 3 || skipped != 1 {
+		t.Errorf("%d visits read and %d lines skipped, want 3 and 1", visits, skipped)
+	}
+	if got := statesOf(s.All()); got != "http://example.com/ changed unchanged changed" {
+		t.Errorf("read %s", got)
+	}
+}
+
+func TestVisitsAreReadFromWARCFiles(t *testing.T) {
+	t.Parallel()
+	a := archivetest.New(t)
+	first := a.Page("http://example.com/", archivetest.HTMLHead, "one")
+	a.NotModified("http://example.com/", first)
+	a.Page("http://example.com/", archivetest.HTMLHead, "two")
+	a.Seal()
+	var s sim.Sightings
+	visits, err := s.ReadArchives(t.Context(), []string{a.Dir}, nil, func(f warc.Finding) error {
+		t.Errorf("a whole archive: %v", f)
+		return nil
+	})
+	if err != nil || visits != 3 {
+		t.Fatalf("%d visits read, want 3: %v", visits, err)
+	}
+	if got := statesOf(s.All()); got != "http://example.com/ changed unchanged changed" {
+		t.Errorf("read %s", got)
+	}
+}
+
+// statesOf returns the URIs with the states of their visits.
+func statesOf(all []*sim.Sighted) string {
+	var words []string
+	for _, of := range all {
+		words = append(words, of.URI)
+		for _, v := range of.Visits {
+			words = append(words, v.State.String())
+		}
+	}
+	return strings.Join(words, " ")
 }

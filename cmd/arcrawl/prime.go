@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/sim"
@@ -19,22 +21,25 @@ func newPrime() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prime FILE…",
 		Short: "Learn wait intervals from earlier visits",
-		Long: `prime reads crawl logs of arcrawl or Heritrix, or indexes in CDX or CDXJ, gzipped or not. It plays the visits in them, in the
-order of time, through the wait evaluators of the configuration. It stores what they learn with the URIs that the frontier
-knows: the wait interval, the rate of change, and the memory of the rule "learned". The due time changes only if the URI
-was never visited, or if its learned interval ends earlier. With --add, unknown URIs are added, to a new store if there is none; they are
-due when their interval ends. If a daemon runs, the command stores through it, and the crawl continues.
+		Long: `prime reads crawl logs of arcrawl or Heritrix, indexes in CDX (with or without a header) or CDXJ, gzipped or not, and WARC files
+and folders of them. It plays the visits in them, in the order of time, through the wait evaluators of the configuration.
+It stores what they learn with the URIs that the frontier knows: the wait interval, the rate of change, and the memory of the
+rule "learned". The due time changes only if the URI was never visited, or if its learned interval ends earlier.
+With --add, unknown URIs are added, to a new store if there is none; they are due when their interval ends. If a daemon
+runs, the command stores through it, and the crawl continues.
 
 A URI stays unchanged if the frontier knows a later visit than the files do.`,
-		Example: "  arcrawl prime --config arcrawl.toml old/*.cdxj\n  arcrawl prime --dry-run crawl.log crawl.log.1.gz",
-		Args:    cobra.MinimumNArgs(1),
+		Example: `  arcrawl prime --config arcrawl.toml old/*.cdxj
+  arcrawl prime --dry-run crawl.log crawl.log.1.gz
+  arcrawl prime --add /srv/old/warcs/`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := readConfig(cmd.ErrOrStderr(), f.config)
 			if err != nil {
 				return err
 			}
 			var seen sim.Sightings
-			visits, skipped, err := seen.ReadFiles(args, nil)
+			read, err := readVisits(cmd, &seen, args)
 			if err != nil {
 				return err
 			}
@@ -51,7 +56,7 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s of %s read, %s skipped\n",
-				human.Count(visits, "visit"), human.Count(r.URIs, "URI"), human.Count(skipped, "line"))
+				human.Count(read.visits, "visit"), human.Count(r.URIs, "URI"), human.Count(read.skipped, "line"))
 			if err != nil {
 				return err
 			}
@@ -62,6 +67,32 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 	cmd.Flags().BoolVar(&add, "add", false, "add URIs that the frontier does not know")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be done, store nothing")
 	return cmd
+}
+
+// visitsRead counts what was read of earlier visits.
+type visitsRead struct{ visits, skipped int }
+
+// readVisits adds the visits in crawl logs, indexes, WARC files, and folders of WARC files. It prints what is damaged
+// in WARC files, and reads the rest.
+func readVisits(cmd *cobra.Command, seen *sim.Sightings, names []string) (read visitsRead, err error) {
+	var archives, texts []string
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err == nil && info.IsDir() || warc.IsArchive(name) {
+			archives = append(archives, name)
+		} else {
+			texts = append(texts, name)
+		}
+	}
+	if len(texts) > 0 {
+		read.visits, read.skipped, err = seen.ReadFiles(texts, nil)
+	}
+	if err == nil && len(archives) > 0 {
+		var captures int
+		captures, err = seen.ReadArchives(cmd.Context(), archives, nil, printFinding(cmd.ErrOrStderr(), false))
+		read.visits += captures
+	}
+	return read, err
 }
 
 // printPrimed prints what happened to the URIs, or what would happen.

@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/sim"
 	"github.com/arcrawl/arcrawl/uri"
@@ -172,6 +173,20 @@ func TestPrimeMakesTheStore(t *testing.T) {
 		t.Errorf("prime --add without a store: exit code %d, %s%s", code, out, errs)
 	}
 	if code, out, errs := command("frontier", "list", "-c", path); code != exitOK || !strings.Contains(out, "http://example.com/") {
+		t.Errorf("frontier list: exit code %d, %s%s", code, out, errs)
+	}
+}
+
+// The archive of an earlier crawl needs no index.
+func TestPrimeReadsAFolderOfWARCFiles(t *testing.T) {
+	t.Parallel()
+	path, _ := configure(t, settled)
+	a := archivetest.Small(t)
+	code, out, errs := command("prime", "--add", a.Dir, "-c", path)
+	if code != exitOK || !strings.Contains(out, "6 visits of 3 URIs read") || !strings.Contains(out, "3 added") {
+		t.Errorf("prime --add with a folder: exit code %d, %s%s", code, out, errs)
+	}
+	if code, out, errs := command("frontier", "list", "-c", path); code != exitOK || !strings.Contains(out, "http://www.a.example/") {
 		t.Errorf("frontier list: exit code %d, %s%s", code, out, errs)
 	}
 }
