@@ -8,6 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawler/payload"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -72,7 +73,7 @@ func (c *Crawler) archive(v visit, s settings) (visit, archived, error) {
 		return c.writeOther(v, a, err)
 	}
 	a.record, a.written = w.Origin, w.Bytes
-	if a.keeping == KeptResponse && v.capture.Complete && w.IsResponse {
+	if a.keeping == KeptResponse && !payload.Digest(v.capture).IsZero() && w.IsResponse {
 		a.origin = w.Origin
 	}
 	return v, a, nil
@@ -103,7 +104,7 @@ func (c *Crawler) smallestRecord(v visit, s settings) (a archived, err error) {
 		return archived{keeping: KeptNothing}, nil
 	case !warcout.IsResponse(got.Head):
 		return thinned(v, s.Dedup, evidence(v)), nil
-	case !got.Complete:
+	case payload.Digest(v.capture).IsZero():
 		return archived{keeping: KeptResponse}, nil
 	}
 	a, err = c.findDuplicate(v, s.Dedup)
@@ -155,11 +156,12 @@ func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 	case KeptResponse, KeptEvidence:
 		w.Response = &warcout.Response{
 			Block: got.Block(), Size: got.BlockSize, BlockDigest: got.BlockDigest,
-			PayloadSize: got.PayloadSize, PayloadDigest: got.PayloadDigest, Truncated: string(got.Truncated),
+			PayloadSize: got.PayloadSize, PayloadDigest: payload.Digest(v.capture), Truncated: string(got.Truncated),
 		}
 	case KeptRevisit:
 		w.Revisit = &warcout.Revisit{
 			Profile: warcout.IdenticalPayload, Head: got.Head, Origin: a.origin, Container: c.parts.Dedup.Container(a.origin),
+			Truncated: string(got.Truncated),
 		}
 	case KeptNotModified:
 		w.Revisit = &warcout.Revisit{

@@ -1,16 +1,16 @@
 package crawler
 
 import (
-	"errors"
 	"fmt"
 
+	"github.com/arcrawl/arcrawl/crawler/payload"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
-// findDuplicate looks for an earlier record that holds the payload of a complete answer. It returns the zero value if
+// findDuplicate looks for an earlier record that holds the payload of an answer. It returns the zero value if
 // there is none. A damaged record is skipped with a log line, and the new record replaces it.
 func (c *Crawler) findDuplicate(v visit, s dedup.Policy) (archived, error) {
 	match, err := c.match(v, s)
@@ -26,7 +26,7 @@ func (c *Crawler) findDuplicate(v visit, s dedup.Policy) (archived, error) {
 	case match.Origin.Size != 0 && match.Origin.Size != size:
 		err = fmt.Errorf("%w: the record has %d bytes, the response has %d", dedup.ErrDiffers, match.Origin.Size, size)
 	case s.Certainty == dedup.Compare:
-		err = c.comparePayloads(v, match.Origin)
+		err = payload.Compare(v.capture, match.Origin, c.parts.OpenPayload)
 	}
 	if err != nil {
 		o := match.Origin
@@ -54,7 +54,9 @@ func (c *Crawler) match(v visit, s dedup.Policy) (dedup.Match, error) {
 	if got.PayloadSize == 0 {
 		return dedup.Match{}, nil
 	}
-	m, err := c.parts.Dedup.Find(dedup.Query{Key: dedupKey(v), URI: v.uri().String(), By: s.By, Equivalent: equivalent})
+	m, err := c.parts.Dedup.Find(dedup.Query{
+		Key: payload.Key(v.capture), URI: v.uri().String(), By: s.By, Equivalent: equivalent,
+	})
 	if err != nil {
 		return dedup.Match{}, fmt.Errorf("look for an earlier record: %w", err)
 	}
@@ -63,28 +65,13 @@ func (c *Crawler) match(v visit, s dedup.Policy) (dedup.Match, error) {
 
 // isDeduplicated reports whether the settings deduplicate such an answer.
 func isDeduplicated(v visit, s dedup.Policy) bool {
-	return v.capture.Complete && s.Covers(mediaType(v), v.capture.PayloadSize)
+	return !payload.Digest(v.capture).IsZero() && s.Covers(mediaType(v), v.capture.PayloadSize)
 }
 
 // hasOldPayload reports whether a visit brought the payload that is archived for the URI.
 func hasOldPayload(v visit) bool {
 	o := v.record().Origin
-	return !o.IsZero() && o.Payload == v.capture.PayloadDigest
-}
-
-// comparePayloads compares the payload of a record with the payload of a visit, byte by byte.
-func (c *Crawler) comparePayloads(v visit, o digest.Origin) (err error) {
-	stored, err := c.parts.OpenPayload(o)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stored.Close()) }()
-	payload, err := v.capture.Payload()
-	if err != nil {
-		return err
-	}
-	defer payload.Close()
-	return dedup.SameBytes(stored, payload)
+	return !o.IsZero() && v.capture.Complete && o.Payload == v.capture.PayloadDigest
 }
 
 // thinned removes a record that only repeats what is known about the URI, if the settings ask for that: a revisit, or
@@ -95,12 +82,6 @@ func thinned(v visit, s dedup.Policy, a archived) archived {
 		a.keeping = KeptThinned
 	}
 	return a
-}
-
-// dedupKey returns the key of a visit's payload. Status and type are part of it: an error page and an article with the
-// same bytes are different captures.
-func dedupKey(v visit) dedup.Key {
-	return dedup.Key{Payload: v.capture.PayloadDigest, Status: v.capture.Status, MIME: mediaType(v)}
 }
 
 // mediaType returns the media type of a visit, without parameters.
@@ -116,7 +97,7 @@ func (c *Crawler) dedupChange(v visit, s dedup.Policy, a archived) (dedup.Change
 	case a.keeping != KeptResponse || a.origin.IsZero() || v.capture.PayloadSize == 0 || !isDeduplicated(v, s):
 		return nil, nil
 	case a.unsound:
-		return c.parts.Dedup.Replacing(dedupKey(v), a.origin), nil
+		return c.parts.Dedup.Replacing(payload.Key(v.capture), a.origin), nil
 	}
-	return c.parts.Dedup.Putting(dedupKey(v), a.origin), nil
+	return c.parts.Dedup.Putting(payload.Key(v.capture), a.origin), nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler/payload"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -20,7 +21,7 @@ func logEntry(v visit, a archived, f findings, s schedule, worker int) crawllog.
 	e := crawllog.Entry{
 		Logged: time.Now(), Status: got.Status, Size: got.PayloadSize, URI: r.URI.String(), Hops: r.Hops, Via: r.Via,
 		MIME: got.Header.Get("Content-Type"), Worker: worker, Started: got.Started, Took: got.Took, Seed: r.Seed,
-		Digest: got.PayloadDigest, Annotations: append(annotations(v, a, f, s), s.wait.Notes()...),
+		Digest: payload.Digest(v.capture), Annotations: append(annotations(v, a, f, s), s.wait.Notes()...),
 		Schedule: &crawllog.Schedule{
 			Tries: s.record.Failures, Wait: s.wait.Interval, Visits: s.record.Visits, Versions: s.record.Versions,
 			Overdue: v.claim.Overdue,

@@ -130,7 +130,7 @@ func (c *Crawler) trapStores(s settings) trapped.Stores {
 // learnSharedAnswer records that a new page is, byte for byte, the page of another URI of the host.
 func learnSharedAnswer(store optional.Traps, v visit, a archived) ([]traps.Trap, error) {
 	isPage := !v.failed && !v.robots && v.capture.Status == http.StatusOK && isHTML(v.capture)
-	if !isPage || !v.verdict.First || a.keeping != KeptRevisit {
+	if !isPage || !v.capture.Complete || !v.verdict.First || a.keeping != KeptRevisit {
 		return nil, nil
 	}
 	other := uri.FromCanonical(a.origin.URI)

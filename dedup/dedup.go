@@ -11,10 +11,15 @@ import (
 
 // Key identifies equal captures. MIME is a Content-Type as the server sent it; parameters and letter case are ignored.
 // Status is the HTTP status of the response, 0 to 999, since some servers send unusual ones.
+//
+// Cut is for a payload that was cut at the size limit: Payload is then the digest of its beginning, and Cut holds what
+// the response says about the whole payload. Captures with different texts are not equal. It is empty for a whole
+// payload.
 type Key struct {
 	Payload digest.Digest
 	Status  int
 	MIME    string
+	Cut     string
 }
 
 // By says whether the URI of an earlier record matters.

@@ -62,7 +62,11 @@ func (k Key) bytes() ([]byte, error) {
 	b = append(b, k.Payload[:]...)
 	b = binary.BigEndian.AppendUint16(b, uint16(k.Status))
 	media, _, _ := strings.Cut(k.MIME, ";")
-	sum := sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(media))))
+	kind := strings.ToLower(strings.TrimSpace(media))
+	if k.Cut != "" {
+		kind += "\x00" + k.Cut // no media type has a zero byte
+	}
+	sum := sha256.Sum256([]byte(kind))
 	return append(b, sum[:typeLen]...), nil
 }
 

@@ -184,7 +184,9 @@ func (x *exchange) conclude(s bodyResult) {
 	c := x.capture
 	c.PayloadSize, c.ContentSize = s.payloadSize, s.contentSize
 	if s.err != nil {
-		c.Truncated = truncationOf(s.err)
+		if c.Truncated = truncationOf(s.err); c.Truncated == TruncatedLength {
+			c.PrefixDigest = s.payload
+		}
 		c.Misfortune = fmt.Errorf("read body: %w", s.err)
 		return
 	}

@@ -185,6 +185,16 @@ func TestFetchCutsTheBodyAtMaxBody(t *testing.T) {
 			if cut := got.Truncated == fetch.TruncatedLength; cut != c.cut || got.Complete == c.cut {
 				t.Errorf("truncated %q, complete %v, want cut %v", got.Truncated, got.Complete, c.cut)
 			}
+			payload, err := got.Payload()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer payload.Close()
+			kept, err := io.ReadAll(payload)
+			if c.cut != errors.Is(err, io.ErrUnexpectedEOF) || c.cut && got.PrefixDigest != sum(string(kept)) ||
+				!c.cut && !got.PrefixDigest.IsZero() {
+				t.Errorf("the prefix has the digest %s, the kept payload has %s (%v)", got.PrefixDigest, sum(string(kept)), err)
+			}
 		})
 	}
 }

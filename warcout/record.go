@@ -127,6 +127,7 @@ func (c *composer) revisit(p Revisit) error {
 		d.addIf("WARC-Refers-To-Container", representable("file://"+p.Container))
 	}
 	d.addSum(gowarc.WarcPayloadDigest, p.Origin.Payload)
+	d.addIf(gowarc.WarcTruncated, p.Truncated)
 	if p.Profile == NotModified {
 		d.addIf("WARC-Etag", representable(p.ETag))
 		d.addIf("WARC-Last-Modified", representable(p.LastModified))

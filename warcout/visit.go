@@ -33,7 +33,7 @@ type Response struct {
 	Block          io.Reader     // exact bytes of head and body; read once
 	Size           int64         // size of Block in bytes; a different size is an error
 	BlockDigest    digest.Digest // of Block; a different digest is an error
-	PayloadDigest  digest.Digest // of the transfer-decoded body; zero if it is incomplete
+	PayloadDigest  digest.Digest // of the transfer-decoded body as far as it is stored; zero if it is not known
 	PayloadSize    int64         // bytes of the transfer-decoded body, for the Origin
 	Truncated      string        // reason for WARC-Truncated: length, time, disconnect; empty if complete
 	IdentifiedType string        // media type recognised from the payload; empty if it was not examined
@@ -66,6 +66,7 @@ type Revisit struct {
 	Head               []byte        // exact response head; for NotModified it is stored as evidence, like Visit.Head
 	Origin             digest.Origin // the response record that holds the payload; URI, Date and Payload are needed
 	Container          string        // name of the package that holds the original; empty if it is not in one
+	Truncated          string        // reason for WARC-Truncated, if both payloads were cut; empty if they are complete
 	ETag, LastModified string        // for NotModified: the validators that were sent, byte for byte
 }
 

@@ -1,0 +1,52 @@
+// Package payload identifies the payload of a capture for deduplication.
+package payload
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/mediatype"
+)
+
+// Digest returns the digest of the payload of a capture. For a body that was cut at the size limit it is the digest of
+// the beginning. It is zero for a body that is incomplete for another reason: that one differs each time.
+func Digest(c *fetch.Capture) digest.Digest {
+	if c.Complete {
+		return c.PayloadDigest
+	}
+	return c.PrefixDigest
+}
+
+// Key returns the key of the payload of a capture. Status and type are part of it: an error page and an article with
+// the same bytes are different captures.
+//
+// A body that was cut at the size limit is equal only to one that was cut as well, with the same beginning, announced
+// length and validators: what follows the cut is not known.
+func Key(c *fetch.Capture) dedup.Key {
+	k := dedup.Key{Payload: Digest(c), Status: c.Status, MIME: mediatype.Of(c.Header.Get("Content-Type"))}
+	if !c.Complete {
+		h := c.Header
+		k.Cut = strings.Join([]string{"cut", h.Get("Content-Length"), h.Get("ETag"), h.Get("Last-Modified")}, "\x00")
+	}
+	return k
+}
+
+// Compare compares the payload of a record with the payload of a capture, byte by byte. open opens the payload of the
+// record.
+func Compare(c *fetch.Capture, o digest.Origin, open func(digest.Origin) (io.ReadCloser, error)) (err error) {
+	stored, err := open(o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stored.Close()) }()
+	received, err := c.Payload()
+	if err != nil {
+		return err
+	}
+	defer received.Close()
+	return dedup.SameBytes(stored, received)
+}
