@@ -4,15 +4,19 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
+
+	"github.com/arcrawl/arcrawl/internal/textfile"
 )
 
 // backwardsBlock is how many bytes [Backwards] reads at a time.
 const backwardsBlock = 256 << 10
 
-// Recent returns the paths of a log and of its rotated files that are not compressed, the newest first.
+// Recent returns the paths of a log and of its rotated files, the newest first. They may be compressed.
 func Recent(path string) ([]string, error) {
 	files, err := Files(path)
 	if err != nil {
@@ -24,7 +28,7 @@ func Recent(path string) ([]string, error) {
 		if err == nil {
 			written[name] = info.ModTime().UnixNano()
 		}
-		return err != nil || !info.Mode().IsRegular() || isCompressed(name)
+		return err != nil || !info.Mode().IsRegular() || !isReadable(name)
 	})
 	slices.SortFunc(files, func(a, b string) int {
 		switch {
@@ -38,25 +42,32 @@ func Recent(path string) ([]string, error) {
 	return files, nil
 }
 
-// isCompressed reports whether a file begins as gzip does, or cannot be read.
-func isCompressed(name string) bool {
+// IsCompressed reports whether a file begins as gzip does.
+func IsCompressed(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {
-		return true
+		return false
 	}
 	var magic [2]byte
 	_, err = f.ReadAt(magic[:], 0)
-	return errors.Join(err, f.Close()) != nil || magic == [2]byte{0x1f, 0x8b}
+	return errors.Join(err, f.Close()) == nil && magic == [2]byte{0x1f, 0x8b}
+}
+
+// isReadable reports whether a file can be opened.
+func isReadable(name string) bool {
+	f, err := os.Open(name)
+	return err == nil && f.Close() == nil
 }
 
 // Backwards calls f with each whole line of a file without its line end, the last line first, and with the offset at
-// which it begins. It stops when f returns false. It skips lines longer than [MaxLine]. f must not keep the line.
+// which it begins. It stops when f returns false. It skips lines longer than [MaxLine]. f must not keep the line. A
+// compressed file is unpacked into a temporary file next to it; offsets count bytes of its text.
 func Backwards(name string, f func(line []byte, offset int64) bool) (err error) {
-	file, err := os.Open(name)
+	file, remove, err := openText(name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() { err = errors.Join(err, file.Close(), remove()) }()
 	info, err := file.Stat()
 	if err != nil {
 		return err
@@ -89,6 +100,29 @@ func Backwards(name string, f func(line []byte, offset int64) bool) (err error) 
 		callWith(f, rest, 0)
 	}
 	return nil
+}
+
+// openText opens a file to read its text at any place. A gzipped file is unpacked first, and remove then removes the
+// text. It returns an error if the file is damaged.
+func openText(name string) (text *os.File, remove func() error, err error) {
+	packed, err := textfile.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, packed.Close()) }()
+	if !packed.Compressed() {
+		text, err = os.Open(name)
+		return text, func() error { return nil }, err
+	}
+	text, err = os.CreateTemp(filepath.Dir(name), ".unpacked-*")
+	if err != nil {
+		return nil, nil, fmt.Errorf("unpack %s: %w", name, err)
+	}
+	remove = func() error { return os.Remove(text.Name()) }
+	if _, err := io.Copy(text, packed); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("unpack %s: %w", name, err), text.Close(), remove())
+	}
+	return text, remove, nil
 }
 
 // callWith calls f with a line, unless it is too long.

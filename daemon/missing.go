@@ -32,9 +32,6 @@ func (d *Daemon) findMissing(now time.Time) (err error) {
 	event, text := d.log.Info(), "the last visits before the stop were logged but not stored; repeating them when their hosts have rested"
 	switch {
 	case m.Visits <= int64(c.Crawl.Workers):
-	case m.Bare == m.Visits:
-		event, text = d.log.Warn(), "the store lost visits that crawl.log has; repeating them when their hosts have rested: "+
-			"without log.extra_info their lines cannot be added"
 	default:
 		event, text = d.log.Warn(), "the store lost visits that crawl.log has; they are repeated, "+
 			"unless you stop the daemon and run arcrawl frontier rebuild --missing"

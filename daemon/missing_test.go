@@ -1,6 +1,9 @@
 package daemon_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -104,7 +107,11 @@ func TestVisitsThatTheStoreLostAreFoundAndAdded(t *testing.T) {
 		t.Fatalf("%d URIs, want the page and robots.txt", len(want))
 	}
 	for _, name := range []string{"deleted", "zeroed"} {
-		c := loaded(t, killed(t, l, damages[name]))
+		dir := killed(t, l, damages[name])
+		if name == "zeroed" {
+			leaveOpen(t, dir) // no daemon started since the kill
+		}
+		c := loaded(t, dir)
 		for again, visits := range []int64{2, 0} {
 			f, err := daemon.OpenStopped(c, now)
 			if err != nil {
@@ -128,6 +135,69 @@ func TestVisitsThatTheStoreLostAreFoundAndAdded(t *testing.T) {
 	}
 }
 
+// leaveOpen renames the WARC file of a killed daemon to the name that it had before the daemon was started again.
+func leaveOpen(t *testing.T, dir string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("WARC files %v, %v", files, err)
+	}
+	if err := os.Rename(files[0], files[0]+".open"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The log has no thirteenth column, as by default, was rotated and compressed, and the killed daemon left its WARC file
+// open.
+func TestVisitsOfABareCompressedLogAreAddedFromTheArchive(t *testing.T) {
+	t.Parallel()
+	l := start(t, func(_, main string) string { return main + "[feeds]\nusual_sitemap = false\n" })
+	l.visited(t)
+	now := time.Now()
+	want := entriesIn(t, loaded(t, killed(t, l, damages["intact"])), now)
+	dir := killed(t, l, damages["deleted"])
+	log := filepath.Join(dir, "crawl.log")
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	text, err := os.ReadFile(log)
+	if _, errWrite := z.Write(text); errors.Join(err, errWrite, z.Close(), os.Remove(log)) != nil {
+		t.Fatal(err, errWrite)
+	}
+	write(t, log+".1.gz", packed.String())
+	leaveOpen(t, dir)
+	c := loaded(t, dir)
+	for again, visits := range []int64{2, 0} {
+		f, err := daemon.OpenStopped(c, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := rebuild.FindMissing(t.Context(), f, c, c.Storage.Log, 0, now)
+		if err != nil || m.Visits != visits || m.Bare != visits {
+			t.Errorf("%d: %d visits are missing, want %d (%v)", again, m.Visits, visits, err)
+		}
+		r, err := rebuild.AddMissing(t.Context(), f, c, m, now)
+		if err != nil || r.Lines != visits || r.Missing != 0 || r.Payloads != visits {
+			t.Errorf("%d: added %+v, %v", again, r, err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := entriesIn(t, c, now)
+	for u, w := range want {
+		g := got[u]
+		if late := (g.Due - w.Due) * 10; late < 0 || late > 5000 {
+			t.Errorf("%s is due %d ms late, want at most some seconds", u, late)
+		}
+		if g.Due = w.Due; g != w {
+			t.Errorf("%s was %+v, is %+v", u, w, g)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".unpacked-*")); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+}
+
 // loaded returns the configuration in a folder.
 func loaded(t *testing.T, dir string) *config.Config {
 	t.Helper()
@@ -147,6 +217,7 @@ type facts struct {
 	Status           int
 	Due, Visited     int64 // in ms
 	Payload, Record  string
+	File             string
 	ETag             string
 }
 
@@ -165,7 +236,7 @@ func entriesIn(t *testing.T, c *config.Config, now time.Time) map[string]facts {
 	for _, e := range list {
 		all[e.URI.String()] = facts{
 			int(e.Visits), int(e.Versions), e.LastStatus, e.Due.UnixMilli() / 10, e.LastVisit.UnixMilli(), e.Payload.String(),
-			e.Origin.RecordID, e.Validators.ETag,
+			e.Origin.RecordID, e.Origin.File, e.Validators.ETag,
 		}
 	}
 	if err := f.Close(); err != nil {

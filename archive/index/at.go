@@ -3,6 +3,7 @@ package index
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -11,7 +12,10 @@ import (
 // At returns the capture of a URI whose record is at an offset of a file, and the header of its response. The error
 // wraps [warc.ErrNotFound] if there is no such capture.
 func (l *Library) At(uri, file string, offset int64) (Capture, http.Header, error) {
-	return l.pick(uri, func(e Entry) bool { return e.Filename == file && e.Offset == offset })
+	file = strings.TrimSuffix(file, warc.OpenSuffix)
+	return l.pick(uri, func(e Entry) bool {
+		return strings.TrimSuffix(e.Filename, warc.OpenSuffix) == file && e.Offset == offset
+	})
 }
 
 // On returns the last capture of a URI in the second of a date, and the header of its response. The error wraps

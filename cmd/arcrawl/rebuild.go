@@ -46,9 +46,10 @@ archive with arcrawl dedup import before the crawl resumes. Otherwise a known pa
 more.
 
 --missing adds to an existing store only the last visits that it does not know: after its newest entries were lost, or
-after a backup was restored. It reads crawl.log and its rotated files backwards, except compressed ones, until the store
-knows 10,000 visits in a row. It can be repeated. What these visits found but nobody visited is found again as above.
-Without --missing, the daemon makes these visits again, as it does if log.extra_info was off. A URI that was forgotten since its last visit comes back.`,
+after a backup was restored. It reads crawl.log and its rotated files backwards (.gz too, unpacked next to the log), until
+the store knows 10,000 visits in a row. It can be repeated. What these visits found but nobody visited is found again as
+above. Without --missing, the daemon makes these visits again. A URI that was forgotten since its last visit comes back.
+If log.extra_info was off, the archive has the records, and due times can be some seconds later than they were.`,
 		Example: `  arcrawl frontier rebuild --config /etc/arcrawl/arcrawl.toml
   arcrawl frontier rebuild --config /etc/arcrawl/arcrawl.toml --missing
   arcrawl dedup import --config /etc/arcrawl/arcrawl.toml /var/lib/arcrawl/warc`,
@@ -101,7 +102,7 @@ func rebuildMissing(cmd *cobra.Command, c *config.Config, logs []string) (err er
 		human.Count(m.Visits, "visit"), m.Since.UTC().Format(time.RFC3339), human.Count(r.Lines, "visit"),
 		human.Count(r.URIs, "URI"), human.Count(r.Hosts, "host"), human.Count(r.Payloads, "last payload"), r.Missing)
 	if err == nil && m.Bare > 0 {
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s not added: without log.extra_info their lines do not say enough; the daemon repeats them\n",
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s logged without log.extra_info: due times may be some seconds late\n",
 			human.Count(m.Bare, "visit"))
 	}
 	return err

@@ -42,8 +42,7 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 	if l.Extra != nil {
 		extra = *l.Extra
 	}
-	e.LastStatus = l.Status
-	e.Forbidden = l.Status == StatusForbidden
+	e.LastStatus, e.Forbidden = l.Status, l.Status == StatusForbidden
 	if l.Schedule == nil {
 		return e
 	}
@@ -79,8 +78,10 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 			Evidence: evaluators.Evidence{At: began, Memory: rate.Memory(before.Memory)},
 		})
 		e.Wait, e.Rate, e.Memory = wait.Interval, wait.PerDay, string(decided.Memory)
-		if wait.Evaluator == WaitSecondLook || strings.Contains(wait.Reason, followedUp) ||
-			strings.Contains(wait.Reason, stretched) {
+		if wait.Evaluator == WaitInferred {
+			e.Rate = decided.PerDay
+		}
+		if !isLearned(wait) {
 			e.Wait = decided.Interval
 		}
 	}
@@ -88,6 +89,13 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 		e.Wait = 0
 	}
 	return e
+}
+
+// isLearned reports whether a logged wait is the interval that the rule decided, so that the next decision starts from
+// it.
+func isLearned(w evaluators.Wait) bool {
+	return w.Evaluator != WaitSecondLook && w.Evaluator != WaitInferred && !strings.Contains(w.Reason, followedUp) &&
+		!strings.Contains(w.Reason, stretched)
 }
 
 // replayLook changes a history after a second look, or a visit of a restless page. The rule learns nothing from them.

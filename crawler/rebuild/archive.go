@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -28,7 +29,7 @@ func (b *builder) readArchive(ctx context.Context, uris []uri.URI) (err error) {
 	defer func() { err = errors.Join(err, library.Close()) }()
 	read := func(list []frontier.Entry) error {
 		for i := range list {
-			b.addCaptures(library, &list[i])
+			b.addCaptures(ctx, library, &list[i])
 		}
 		_, err := b.store.Import(b.now, true, list...)
 		return errors.Join(err, ctx.Err())
@@ -46,12 +47,17 @@ func (b *builder) readArchive(ctx context.Context, uris []uri.URI) (err error) {
 
 // addCaptures adds the last captures of a URI to its history. It removes the origin of a payload that the archive
 // does not hold, because no record may refer to a record that does not exist.
-func (b *builder) addCaptures(l *index.Library, e *frontier.Entry) {
+func (b *builder) addCaptures(ctx context.Context, l *index.Library, e *frontier.Entry) {
 	if e.LastRead.IsZero() {
 		return
 	}
+	capture, header, err := l.On(e.URI.String(), e.LastRead)
+	read := toRecord(capture, header, err)
+	if b.inferred[e.URI] {
+		e.Origin = originOf(ctx, l, capture, *e)
+	}
 	payload := toRecord(findPayload(l, e.Origin))
-	e.History = history.Recaptured(e.History, toRecord(l.On(e.URI.String(), e.LastRead)), payload)
+	e.History = history.Recaptured(e.History, read, payload)
 	switch {
 	case payload != nil:
 		b.result.Payloads++
@@ -59,6 +65,22 @@ func (b *builder) addCaptures(l *index.Library, e *frontier.Entry) {
 		b.result.Missing++
 		e.Origin = digest.Origin{}
 	}
+}
+
+// originOf returns the record that holds the last payload of a URI whose lines do not name it. That is the capture of
+// the last visit that read the body, or the original of this revisit. If that visit was not archived because it found
+// the content unchanged, it is the record that is known.
+func originOf(ctx context.Context, l *index.Library, c index.Capture, e frontier.Entry) digest.Origin {
+	if c.URL != "" {
+		original, err := l.Original(ctx, c)
+		if r := toRecord(original, nil, err); r != nil && r.Origin.Payload == e.Payload {
+			return r.Origin
+		}
+	}
+	if e.Origin.Payload != e.Payload && e.LastChange.Equal(e.LastRead) {
+		return digest.Origin{URI: e.URI.String(), Date: e.LastRead, Payload: e.Payload} // counts as missing
+	}
+	return e.Origin
 }
 
 // findPayload finds the record of an origin that comes from a log: by its file and offset, or by its URI and date.
@@ -77,7 +99,7 @@ func toRecord(c index.Capture, header http.Header, err error) *history.Record {
 	}
 	r := &history.Record{Header: header, Metadata: map[string]string{}, Origin: digest.Origin{
 		RecordID: c.RecordID, URI: c.URL, Date: c.Date, Payload: payload,
-		File: c.Filename, Offset: c.Offset, Length: c.Length, Size: c.Size,
+		File: strings.TrimSuffix(c.Filename, warc.OpenSuffix), Offset: c.Offset, Length: c.Length, Size: c.Size,
 	}}
 	for _, field := range c.Why {
 		r.Metadata[field.Name] = field.Value

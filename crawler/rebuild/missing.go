@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +23,7 @@ const knownInRow = 10_000
 // few that were logged but not settled. If the store lost entries, they are all visits since it was last written.
 type Missing struct {
 	Visits       int64
-	Bare         int64     // of these, without the thirteenth column that is needed to add them
+	Bare         int64     // of these, without the thirteenth column: it has to be inferred
 	Since, Until time.Time // when the first and the last of them were logged
 	Last         time.Time // when the last line was logged, missing or not
 	More         bool      // the search was interrupted: there may be more
@@ -57,8 +56,8 @@ type placedLine struct {
 }
 
 // FindMissing compares the end of a crawl log with the store. It reads the log and its rotated files backwards, until
-// the store knows ten thousand visits in a row, or until maxBytes bytes are read (0 = no limit), or ctx ends. It skips
-// compressed files.
+// the store knows ten thousand visits in a row, or until maxBytes bytes are read (0 = no limit), or ctx ends. With a
+// limit it reads no compressed files, because each must be unpacked as a whole first.
 func FindMissing(
 	ctx context.Context, f *frontier.Frontier, c *config.Config, log string, maxBytes int64, now time.Time,
 ) (Missing, error) {
@@ -69,6 +68,10 @@ func FindMissing(
 	}
 	read := int64(0)
 	for _, name := range logs {
+		if maxBytes > 0 && crawllog.IsCompressed(name) {
+			s.found.More = true
+			break
+		}
 		var errLookup error
 		err := crawllog.Backwards(name, func(line []byte, offset int64) bool {
 			read += int64(len(line)) + 1
@@ -137,7 +140,7 @@ func (s *search) miss(log string, l placedLine) {
 	if m.Visits++; m.Visits == 1 {
 		m.Until = e.Logged
 	}
-	if m.Since = e.Logged; !canAdd(e) {
+	if m.Since = e.Logged; e.Extra == nil {
 		m.Bare++
 	}
 	if n := len(m.logs); n == 0 || m.logs[n-1].name != log {
@@ -145,7 +148,8 @@ func (s *search) miss(log string, l placedLine) {
 	}
 	m.logs[len(m.logs)-1].offset = l.offset
 	host := l.uri.Host()
-	if until := e.Logged.Add(max(longestDelay(s.c, host, s.now), askedFor(e))); until.After(m.rests[host]) {
+	asked := min(history.AskedFor(e), frontier.MaxLoneRest) // one URI alone can ask for an hour
+	if until := e.Logged.Add(max(longestDelay(s.c, host, s.now), asked)); until.After(m.rests[host]) {
 		m.rests[host] = until
 	}
 }
@@ -153,11 +157,8 @@ func (s *search) miss(log string, l placedLine) {
 // isVisit reports whether a line is the result of a request.
 func isVisit(e crawllog.Entry) bool {
 	refused := e.Status == history.StatusForbidden || e.Status == history.StatusOutOfScope
-	return e.Schedule != nil && !refused && (e.Extra == nil || canAdd(e))
+	return e.Schedule != nil && !refused && (e.Extra == nil || e.Extra.WaitEvaluator != "")
 }
-
-// canAdd reports whether the line of a visit says enough to repeat what came of it.
-func canAdd(e crawllog.Entry) bool { return e.Extra != nil && e.Extra.WaitEvaluator != "" }
 
 // isKnown reports whether an entry includes the visit of a line. Every visit is counted, so the count suffices, unless
 // the URI was forgotten and found again.
@@ -167,18 +168,6 @@ func isKnown(e frontier.Entry, l crawllog.Entry) bool {
 		began = l.Logged
 	}
 	return e.Visits >= l.Schedule.Visits || !e.LastVisit.Truncate(time.Millisecond).Before(began)
-}
-
-// askedFor returns for how long the host of a visit wants no request. One URI alone can ask for an hour.
-func askedFor(e crawllog.Entry) time.Duration {
-	for _, a := range e.Annotations {
-		if text, ok := strings.CutPrefix(a, crawllog.Asked); ok {
-			if n, err := strconv.ParseInt(text, 10, 32); err == nil {
-				return min(time.Duration(n)*time.Second, frontier.MaxLoneRest)
-			}
-		}
-	}
-	return 0
 }
 
 // longestDelay returns the longest politeness delay of a host by the configuration.
@@ -209,13 +198,15 @@ func (m Missing) Rest(f *frontier.Frontier, c *config.Config, now time.Time) err
 }
 
 // AddMissing adds missing visits to the histories of their URIs, in the order of the log, and lets their hosts rest.
-// Visits that the store knows are skipped, so AddMissing can be repeated. Bare lines are skipped too.
+// Visits that the store knows are skipped, so AddMissing can be repeated. What bare lines lack follows from their other
+// columns and from the archive.
 func AddMissing(ctx context.Context, f *frontier.Frontier, c *config.Config, m Missing, now time.Time) (Result, error) {
 	days, err := daily.Open(f.DB())
 	if err != nil {
 		return Result{}, err
 	}
-	b := builder{store: f, days: days, config: c, now: now, entries: map[uri.URI]frontier.Entry{}, missing: true}
+	b := newBuilder(f, c, days, now)
+	b.missing = true
 	for _, log := range m.logs {
 		b.result.Logs++
 		if err := b.readLog(ctx, log.name, log.offset); err != nil {

@@ -6,6 +6,9 @@
 //
 // [FindMissing] and [AddMissing] do the same for the last visits only, if the store lost these.
 //
+// Lines without the thirteenth column (log.extra_info) suffice: [history.Infer] infers most of it from the other
+// columns, and the archive has the place of the record.
+//
 // What neither a log nor the archive holds cannot be rebuilt: holds and pauses, URIs that were never visited, and what
 // was learned of hosts. The crawl learns most of that again.
 package rebuild
@@ -65,6 +68,14 @@ type builder struct {
 
 	missing bool      // add only visits that the store does not know
 	added   []uri.URI // whose entries got such visits
+
+	inferred map[uri.URI]bool // URIs with a line that lacks the thirteenth column: only the archive knows its record
+}
+
+func newBuilder(f *frontier.Frontier, c *config.Config, days *daily.Store, now time.Time) builder {
+	return builder{
+		store: f, days: days, config: c, now: now, entries: map[uri.URI]frontier.Entry{}, inferred: map[uri.URI]bool{},
+	}
 }
 
 // visit is one line of a log.
@@ -85,7 +96,7 @@ func Store(ctx context.Context, f *frontier.Frontier, c *config.Config, logs []s
 	if err != nil {
 		return Result{}, err
 	}
-	b := builder{store: f, days: days, config: c, now: now, entries: map[uri.URI]frontier.Entry{}}
+	b := newBuilder(f, c, days, now)
 	b.result.Logs = len(logs)
 	for _, log := range logs {
 		if err := b.readLog(ctx, log, 0); err != nil {
@@ -165,7 +176,7 @@ func (b *builder) readLog(ctx context.Context, log string, offset int64) error {
 			b.result.BadLines++
 			return nil
 		}
-		if b.missing && (!isVisit(e) || !canAdd(e)) {
+		if b.missing && !isVisit(e) {
 			return nil
 		}
 		if _, ok := b.entries[u]; !ok {
@@ -209,7 +220,11 @@ func (b *builder) storeVisits() error {
 			return err
 		}
 		about := config.About{URI: v.uri, Hops: v.entry.Hops, ContentType: v.entry.MIME, Now: v.entry.Logged}
-		b.entries[v.uri] = history.Replay(b.entries[v.uri], v.entry, b.config.For(about).Wait)
+		line := history.Infer(b.entries[v.uri], v.entry)
+		if line.Extra != v.entry.Extra {
+			b.inferred[v.uri] = true
+		}
+		b.entries[v.uri] = history.Replay(b.entries[v.uri], line, b.config.For(about).Wait)
 	}
 	var entries []frontier.Entry
 	for _, u := range b.order {
