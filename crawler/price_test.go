@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -128,6 +129,79 @@ uris = ["http://busy.example/"]
 		}
 		if want := 1.5 * (possible - feed); sum < 0.8*want || sum > 1.2*want {
 			t.Errorf("the stretched waits of the pages ask for %.0f visits a day, want some %.0f", sum, want)
+		}
+	})
+}
+
+// A host has a front page and two sections that change every two hours, and 200 pages that change four times a day. It
+// carries a tenth of what they ask for. The front page and the sections are captured as on a host without the
+// crowd, nearly; each of the other pages is still visited. No wait exceeds the longest one.
+func TestFrontPagesAndSectionsOfABusyHostKeepTheirWaits(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, `[politeness]
+min_delay = "340s"
+max_delay = "340s"
+[[wait]]
+mime = ".*"
+rule = "learned"
+max = "3d"
+[seeds]
+uris = ["http://busy.example/", "http://quiet.example/"]
+`)
+		defer w.town.Close()
+		const pages = 200
+		w.setBusy(pages)
+		links := []string{"/politics", "/local-news/"}
+		quiet := town.Page{Links: links, Every: 2 * time.Hour}
+		busy := quiet
+		for i := range pages {
+			busy.Links = append(busy.Links, fmt.Sprintf("/%d", i))
+		}
+		w.set("http://quiet.example/", quiet)
+		w.set("http://busy.example/", busy)
+		for _, section := range links {
+			for _, host := range []string{"quiet", "busy"} {
+				w.set("http://"+host+".example"+section, town.Page{Every: 2 * time.Hour})
+			}
+		}
+		w.run(5 * 24 * time.Hour)
+		w.run(2 * 24 * time.Hour)
+
+		settled := town.Epoch.Add(3 * 24 * time.Hour)
+		versions, others := map[string]int{}, map[string]int{}
+		for _, r := range w.reports {
+			if r.Wait.Interval > 3*24*time.Hour {
+				t.Fatalf("%s waits for %s, above the longest wait: %s", r.URI, r.Wait.Interval, r.Wait.Reason)
+			}
+			if !r.Finished.After(settled) {
+				continue
+			}
+			switch target := r.URI.RequestTarget(); {
+			case target == "/robots.txt":
+			case target == "/" || target == "/politics" || target == "/local-news/":
+				if r.Verdict.State == evaluators.Changed {
+					versions[r.URI.String()]++
+				}
+				if r.Wait.Stretch > 1.5 {
+					t.Errorf("the wait of %s is %s: %s", r.URI, r.Wait.Interval, r.Wait.Reason)
+				}
+			default:
+				others[target]++
+			}
+		}
+		const appeared = 4 * 12
+		for _, target := range append(links, "/") {
+			alone, crowded := versions["http://quiet.example"+target], versions["http://busy.example"+target]
+			t.Logf("%s: %d of %d versions without a crowd, %d with it", target, alone, appeared, crowded)
+			if alone < appeared*6/10 || crowded < alone*8/10 {
+				t.Errorf("%s: %d versions of %d without a crowd, %d with it", target, alone, appeared, crowded)
+			}
+		}
+		if t.Logf("%d other pages were visited in four days", len(others)); len(others) != pages {
+			t.Errorf("%d of %d other pages were visited in four days", len(others), pages)
 		}
 	})
 }

@@ -88,18 +88,19 @@ func (c *Crawler) schedule(
 func (c *Crawler) scheduleJudged(ctx context.Context, next *schedule, v visit, s settings, f findings) (err error) {
 	r := &next.record
 	var ok bool
-	stretch := c.demand.Stretch(v.uri().Host(), s.Politeness)
-	if next.wait, ok = v.look.Decide(r, &s.Settings, stretch, v.finished); ok {
+	host := c.demand.Of(*r, s.Politeness)
+	if next.wait, ok = v.look.Decide(r, &s.Settings, host.Stretch, v.finished); ok {
 		return nil
 	}
 	next.timing = timingOf(v, f.source.activity)
 	next.wait = s.Wait.Next(evaluators.WaitInput{
 		MIME: r.ContentType, State: v.look.State, First: v.verdict.First, Previous: r.Wait,
-		Overdue: v.claim.Overdue, Evidence: c.evidence(v, *next, f, stretch),
+		Overdue: v.claim.Overdue, Evidence: c.evidence(v, *next, f, host.Stretch),
 	})
 	next.wait.Versions = newVersions(v, *next)
 	r.Wait, r.Rate, r.Memory = next.wait.Asked(), next.wait.PerDay, string(next.wait.Memory)
 	next.scheduleSource(v, s.Feeds, f.source)
+	r.Prompt = r.Prompt || host.First
 	if r.Source == "" {
 		next.followUp(v, s.Articles)
 	}

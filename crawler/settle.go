@@ -128,8 +128,8 @@ func observation(v visit) (o evaluators.Observation, ok bool) {
 // demandOf returns a visit as the estimate of demand counts it. took includes the rest after the exchange.
 func demandOf(v visit, next schedule, took time.Duration) demand.Visit {
 	return demand.Visit{
-		Host: v.uri().Host(), Started: v.capture.Started, Took: took, Overdue: v.claim.Overdue,
-		Before: v.record().History, After: next.record.History,
+		Host: v.uri().Host(), URI: v.uri(), Hops: v.record().Hops, Started: v.capture.Started, Took: took,
+		Overdue: v.claim.Overdue, Before: v.record().History, After: next.record.History,
 		Reached: !hostDown(v.capture.Status), First: v.verdict.First, Failed: v.failed, Robots: v.robots,
 	}
 }

@@ -102,6 +102,8 @@ func usualPace(p config.Politeness) time.Duration {
 // Visit is a settled visit.
 type Visit struct {
 	Host          uri.Host
+	URI           uri.URI
+	Hops          uri.HopPath // empty = a seed
 	Started       time.Time
 	Took          time.Duration // of the exchange, with the rest after it
 	Before, After frontier.History
@@ -129,14 +131,22 @@ func (e *Estimates) Add(v Visit, s config.Settings) {
 	if v.Robots {
 		return
 	}
-	changes := rateOf(before.Rate, before.Restless)
-	was, elastic := visitsPerDay(before.LastVisit, before.Due, before.Wait, changes)
-	host.Ask(-was, elastic && !hasOwnWait(before.Source != "", s.Feeds))
-	is, elastic := visitsPerDay(after.LastVisit, after.Due, after.Wait, rateOf(after.Rate, after.Restless))
-	host.Ask(is, elastic && !hasOwnWait(after.Source != "", s.Feeds))
+	ask(host, -1, v.URI, v.Hops, &before, s.Feeds)
+	ask(host, 1, v.URI, v.Hops, &after, s.Feeds)
 	if v.Overdue > lateBy && v.Overdue > before.Wait/10 {
 		e.late = true
 	}
+}
+
+// ask adds the visits a day that a URI asks for to the sum of its host, or removes them if sign is -1.
+func ask(host *capacity.Budget, sign float64, u uri.URI, hops uri.HopPath, h *frontier.History, s config.Feeds) {
+	perDay, elastic := visitsPerDay(h.LastVisit, h.Due, h.Wait, rateOf(h.Rate, h.Restless))
+	elastic = elastic && !hasOwnWait(h.Source != "", s)
+	if elastic && important(u, hops, h.ContentType, h.Source != "") {
+		host.AskImportant(sign * perDay)
+		return
+	}
+	host.Ask(sign*perDay, elastic)
 }
 
 // visitsPerDay returns the visits per day that a URI asks for. It reports whether they follow from a target, which
@@ -192,6 +202,10 @@ func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Tim
 				about := config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: now}
 				elastic = elastic && !hasOwnWait(true, cfg.For(about).Feeds)
 			}
+			if elastic && important(w.URI, w.Hops, w.ContentType, w.Source) {
+				hosts[w.Host].AskImportant(perDay)
+				return
+			}
 			hosts[w.Host].Ask(perDay, elastic)
 		})
 		if err != nil {
@@ -227,6 +241,7 @@ func (e *Estimates) replace(hosts map[uri.Host]*capacity.Budget, cfg *config.Con
 		e.estimate(keys[h]).AskAll(counted)
 	}
 	for key, p := range politeness {
-		e.late = e.late || e.estimate(key).Stretch(p.Valence, usualPace(p)) > 1
+		b, pace := e.estimate(key), usualPace(p)
+		e.late = e.late || b.Stretch(p.Valence, pace) > 1 || b.StretchImportant(p.Valence, pace) > 1
 	}
 }

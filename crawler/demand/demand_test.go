@@ -19,12 +19,14 @@ func TestTheEstimatesAreBounded(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for range 20_000 { // URIs that are due every hour: more than the host can carry
 		after := frontier.History{LastVisit: now, Due: now.Add(time.Hour), Wait: time.Hour, Rate: 24}
-		e.Add(demand.Visit{Host: "busy.example", Started: now, Took: 3 * time.Second, After: after, Reached: true, First: true}, s)
+		e.Add(demand.Visit{
+			Host: "busy.example", Hops: "L", Started: now, Took: 3 * time.Second, After: after, Reached: true, First: true,
+		}, s)
 	}
 	for range 20_000 { // restless pages on another host ask for as many visits, which follow from no target
 		after := frontier.History{LastVisit: now, Due: now.Add(time.Hour), Wait: time.Hour, Rate: 0.01, Restless: true}
 		e.Add(demand.Visit{
-			Host: "restless.example", Started: now, Took: 3 * time.Second, After: after, Reached: true, First: true,
+			Host: "restless.example", Hops: "L", Started: now, Took: 3 * time.Second, After: after, Reached: true, First: true,
 		}, s)
 	}
 	if got := e.Stretch("restless.example", s.Politeness); got != 1 {

@@ -12,6 +12,7 @@ import (
 // about half of their interval, there is always a choice of which one comes first, and no slot is idle.
 type Budget struct {
 	elastic float64 // visits a day that follow from capture targets, before stretching
+	leading float64 // the same of important URIs, such as seeds, front pages and feeds
 	rigid   float64 // visits a day that follow from other rules
 	pace    float64 // fading mean of the seconds that a visit and its rest occupy a slot; 0 = not known
 	other   float64 // fading mean of the share of visits that no wait asked for: first visits, robots.txt, failures
@@ -21,6 +22,7 @@ const (
 	meanWeight      = 0.02 // weight of the last visit in the means
 	maxDemand       = 1.5  // maximum demand, as a multiple of the visits that the pace allows
 	minElasticShare = 0.1  // minimum share of the pace for stretched waits, whatever other rules ask for
+	maxLeadingShare = 0.5  // maximum share of the pace for important URIs, if the others need the rest
 	minStretch      = 1.02 // a smaller factor counts as 1
 	maxStretch      = 1000
 	secondsPerDay   = 24 * 60 * 60
@@ -36,6 +38,10 @@ func (b *Budget) Ask(perDay float64, elastic bool) {
 	}
 }
 
+// AskImportant is [Budget.Ask] for elastic visits of an important URI. They are stretched only if all important URIs
+// together ask for more than half of the pace.
+func (b *Budget) AskImportant(perDay float64) { b.leading = max(b.leading+perDay, 0) }
+
 // Demand returns how many visits a day a URI with the given wait asks for. The wait counts as before stretching. The
 // demand is elastic if changes are expected of the URI: only rules that follow a capture target expect a number of
 // them.
@@ -47,13 +53,15 @@ func Demand(wait time.Duration, changesPerDay float64) (perDay float64, elastic 
 }
 
 // PerDay returns the visits a day that the waits of the host ask for.
-func (b *Budget) PerDay() float64 { return b.elastic + b.rigid }
+func (b *Budget) PerDay() float64 { return b.elastic + b.leading + b.rigid }
 
 // Reset removes all demand, so that it can be counted again.
-func (b *Budget) Reset() { b.elastic, b.rigid = 0, 0 }
+func (b *Budget) Reset() { b.elastic, b.leading, b.rigid = 0, 0, 0 }
 
 // AskAll adds the demand of another budget.
-func (b *Budget) AskAll(o *Budget) { b.elastic, b.rigid = b.elastic+o.elastic, b.rigid+o.rigid }
+func (b *Budget) AskAll(o *Budget) {
+	b.elastic, b.leading, b.rigid = b.elastic+o.elastic, b.leading+o.leading, b.rigid+o.rigid
+}
 
 // Visit records how long a visit and the rest after it took, and whether a wait had asked for the visit.
 func (b *Budget) Visit(took time.Duration, asked bool) {
@@ -73,16 +81,35 @@ func (b *Budget) Visit(took time.Duration, asked bool) {
 // number of slots of the host. usual is the time of a visit and the rest after it; it is used until there was a
 // visit.
 func (b *Budget) Stretch(slots int, usual time.Duration) float64 {
+	possible := b.possible(slots, usual)
+	left := maxDemand*(possible*(1-b.other)-b.rigid) - min(b.leading, b.forImportant(possible))
+	return factor(b.elastic, max(left, maxDemand*possible*minElasticShare))
+}
+
+// StretchImportant returns the factor for important URIs.
+func (b *Budget) StretchImportant(slots int, usual time.Duration) float64 {
+	possible := b.possible(slots, usual)
+	return factor(b.leading, b.forImportant(possible))
+}
+
+// possible returns the number of visits a day that the pace allows.
+func (b *Budget) possible(slots int, usual time.Duration) float64 {
 	pace := b.pace
 	if pace == 0 {
 		pace = usual.Seconds()
 	}
-	if !(pace > 0) {
-		return 1
-	}
-	possible := float64(max(slots, 1)) * secondsPerDay / pace
-	left := maxDemand * max(possible*(1-b.other)-b.rigid, possible*minElasticShare)
-	s := math.Min(b.elastic/left, maxStretch)
+	return float64(max(slots, 1)) * secondsPerDay / pace
+}
+
+// forImportant returns how many visits a day important URIs may ask for, of those that are possible.
+func (b *Budget) forImportant(possible float64) float64 {
+	left := maxDemand*max(possible*(1-b.other)-b.rigid, possible*minElasticShare) - b.elastic
+	return max(left, possible*maxLeadingShare*(1-b.other))
+}
+
+// factor returns asked ÷ allowed within its bounds, and 1 if there is no limit.
+func factor(asked, allowed float64) float64 {
+	s := math.Min(asked/allowed, maxStretch)
 	if !(s > minStretch) {
 		return 1
 	}

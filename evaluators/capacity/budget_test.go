@@ -1,6 +1,7 @@
 package capacity_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -59,5 +60,27 @@ func TestOtherVisitsReduceTheBudget(t *testing.T) {
 	}
 	if got := p.Stretch(1, 0); got < 7 || got > 9 {
 		t.Errorf("with each second visit a first one: stretched by %v, want about 8", got)
+	}
+}
+
+func TestImportantURIsAreStretchedLast(t *testing.T) {
+	t.Parallel()
+	const took = 864 * time.Second // a hundred visits a day
+	for _, c := range []struct {
+		name               string
+		elastic, important float64
+		want, first        float64
+	}{
+		{"the important ones keep their waits, and the others share the rest", 600, 40, 600 / 110., 1},
+		{"half of the pace is for important ones at most", 600, 500, 6, 10},
+		{"what the others do not need they have too", 30, 120, 1, 1},
+		{"alone they are stretched as others are", 0, 600, 1, 4},
+	} {
+		b := asked(took, c.elastic, 0)
+		b.AskImportant(c.important)
+		all, first := b.Stretch(1, took), b.StretchImportant(1, took)
+		if math.Abs(all-c.want) > 1e-9 || math.Abs(first-c.first) > 1e-9 {
+			t.Errorf("%s: stretched by %v and %v, want %v and %v", c.name, first, all, c.first, c.want)
+		}
 	}
 }
