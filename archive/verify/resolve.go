@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -110,15 +111,40 @@ type moment struct {
 	second int64
 }
 
-// resolve follows all references. All files have been read.
-func (v *verification) resolve(files []warc.File) error {
+// resolve follows all references. All files below paths have been read, as they were listed.
+func (v *verification) resolve(ctx context.Context, paths []string, files []warc.File) error {
 	res := resolver{
-		files: files, facts: v.facts, ids: make(map[survey.Key]int32, len(v.facts)), at: map[moment]int32{},
-		more: map[moment][]int32{},
+		files: files, ids: make(map[survey.Key]int32, len(v.facts)), at: map[moment]int32{}, more: map[moment][]int32{},
 	}
-	for i, f := range v.facts {
+	err := v.index(&res)
+	if err == nil {
+		err = v.addNewer(ctx, paths, &res)
+	}
+	if err == nil {
+		err = v.index(&res)
+	}
+	if err != nil {
+		return err
+	}
+	for _, ref := range v.refs {
+		for _, f := range res.follow(ref) {
+			f.File, f.Offset, f.Record, f.URI = files[ref.file].Path, ref.offset, ref.record, ref.uri
+			if err := v.report(f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// index adds the facts to a resolver that it does not have yet.
+func (v *verification) index(res *resolver) error {
+	from := len(res.facts)
+	res.facts = v.facts
+	for n, f := range v.facts[from:] {
+		i := from + n
 		if first, twice := res.ids[f.ID]; twice {
-			if err := v.duplicate(res, f, v.facts[first]); err != nil {
+			if err := v.duplicate(*res, f, v.facts[first]); err != nil {
 				return err
 			}
 			continue
@@ -135,14 +161,6 @@ func (v *verification) resolve(files []warc.File) error {
 				res.more[m] = []int32{first}
 			}
 			res.more[m] = append(res.more[m], int32(i))
-		}
-	}
-	for _, ref := range v.refs {
-		for _, f := range res.follow(ref) {
-			f.File, f.Offset, f.Record, f.URI = files[ref.file].Path, ref.offset, ref.record, ref.uri
-			if err := v.report(f); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ func Files(ctx context.Context, paths []string, o Options, report func(warc.Find
 	if err := parallel.Each(ctx, len(files), work, finish); err != nil {
 		return v.sum, err
 	}
-	return v.sum, v.resolve(files)
+	return v.sum, v.resolve(ctx, slices.Concat(paths, o.Known), files)
 }
 
 // contains reports whether a list has a file.
