@@ -77,7 +77,6 @@ func post(
 	r.Header = header
 	transport := &http.Transport{DialContext: dial, DisableKeepAlives: true, MaxResponseHeaderBytes: maxPostHead}
 	defer transport.CloseIdleConnections()
-	notFollowed := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	client := http.Client{Transport: transport, CheckRedirect: notFollowed}
 	res, err := client.Do(r)
 	if err != nil {

@@ -3,23 +3,21 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/sim"
 	"github.com/arcrawl/arcrawl/sim/prime"
 )
 
 func newPrime() *cobra.Command {
 	var f frontierFlags
+	var e earlierVisits
 	var add, dry bool
 	cmd := &cobra.Command{
-		Use:   "prime FILE…",
+		Use:   "prime [FILE|DIR…]",
 		Short: "Learn wait intervals from earlier visits",
 		Long: `prime reads crawl logs of arcrawl or Heritrix, indexes in CDX (with or without a header) or CDXJ, gzipped or not, and WARC files
 and folders of them. It plays the visits in them, in the order of time, through the wait evaluators of the configuration.
@@ -28,19 +26,23 @@ rule "learned". The due time changes only if the URI was never visited, or if it
 With --add, unknown URIs are added, to a new store if there is none; they are due when their interval ends. If a daemon
 runs, the command stores through it, and the crawl continues.
 
+With --from, prime asks the CDX server at an address for the captures of each --host: a collection of OutbackCDX, or the path /cdx
+of a collection of pywb. An answer may have 1 GiB and take 30 minutes.
+
 A URI stays unchanged if the frontier knows a later visit than the files do.`,
 		Example: `  arcrawl prime --config arcrawl.toml old/*.cdxj
   arcrawl prime --dry-run crawl.log crawl.log.1.gz
-  arcrawl prime --add /srv/old/warcs/`,
-		Args: cobra.MinimumNArgs(1),
+  arcrawl prime --add /srv/old/warcs/
+  arcrawl prime --add --from http://localhost:8901/arcrawl --host www.news.example`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := e.check(args); err != nil {
+				return err
+			}
 			c, err := readConfig(cmd.ErrOrStderr(), f.config)
 			if err != nil {
 				return err
 			}
-			var seen sim.Sightings
-			read, err := readVisits(cmd, &seen, args)
-			if err != nil {
+			if err := e.read(cmd, args); err != nil {
 				return err
 			}
 			var r prime.Result
@@ -49,14 +51,14 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 				open = bulk.Make
 			}
 			err = f.opened(cmd, open, func(s bulk.Store) (err error) {
-				r, err = prime.Run(cmd.Context(), s, seen.All(), prime.Options{Config: c, Now: time.Now(), Add: add, DryRun: dry})
+				r, err = prime.Run(cmd.Context(), s, e.seen.All(), prime.Options{Config: c, Now: time.Now(), Add: add, DryRun: dry})
 				return err
 			})
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s of %s read, %s skipped\n",
-				human.Count(read.visits, "visit"), human.Count(r.URIs, "URI"), human.Count(read.skipped, "line"))
+				human.Count(e.visits, "visit"), human.Count(r.URIs, "URI"), human.Count(e.skipped, "line"))
 			if err != nil {
 				return err
 			}
@@ -65,34 +67,10 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 	}
 	configFlag(cmd, &f.config)
 	cmd.Flags().BoolVar(&add, "add", false, "add URIs that the frontier does not know")
+	cmd.Flags().StringVar(&e.server, "from", "", "ask the CDX server (OutbackCDX or pywb) at this address; needs --host")
+	cmd.Flags().StringArrayVar(&e.hosts, "host", nil, "read the visits of this host only; repeatable (default all)")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be done, store nothing")
 	return cmd
-}
-
-// visitsRead counts what was read of earlier visits.
-type visitsRead struct{ visits, skipped int }
-
-// readVisits adds the visits in crawl logs, indexes, WARC files, and folders of WARC files. It prints what is damaged
-// in WARC files, and reads the rest.
-func readVisits(cmd *cobra.Command, seen *sim.Sightings, names []string) (read visitsRead, err error) {
-	var archives, texts []string
-	for _, name := range names {
-		info, err := os.Stat(name)
-		if err == nil && info.IsDir() || warc.IsArchive(name) {
-			archives = append(archives, name)
-		} else {
-			texts = append(texts, name)
-		}
-	}
-	if len(texts) > 0 {
-		read.visits, read.skipped, err = seen.ReadFiles(texts, nil)
-	}
-	if err == nil && len(archives) > 0 {
-		var captures int
-		captures, err = seen.ReadArchives(cmd.Context(), archives, nil, printFinding(cmd.ErrOrStderr(), false))
-		read.visits += captures
-	}
-	return read, err
 }
 
 // printPrimed prints what happened to the URIs, or what would happen.

@@ -3,9 +3,13 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -188,5 +192,59 @@ func TestPrimeReadsAFolderOfWARCFiles(t *testing.T) {
 	}
 	if code, out, errs := command("frontier", "list", "-c", path); code != exitOK || !strings.Contains(out, "http://www.a.example/") {
 		t.Errorf("frontier list: exit code %d, %s%s", code, out, errs)
+	}
+}
+
+// An OutbackCDX answers with a CDX without a header, pywb with a CDXJ. What it says of other hosts is not believed.
+func TestPrimeAsksACDXServer(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var asked []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, r.Method+" "+r.URL.Path+" "+q.Get("url")+" "+q.Get("matchType"))
+		switch {
+		case q.Get("limit") == "":
+			http.Error(w, "no limit", http.StatusBadRequest)
+		case r.URL.Path == "/outback":
+			fmt.Fprint(w, "com,example)/ 20260101000000 http://example.com/ text/html 200 AAAA - - 100 0 a.warc.gz\n"+
+				"com,else)/ 20260101000000 http://else.com/ text/html 200 AAAA - - 100 0 a.warc.gz\n")
+		case r.URL.Path == "/pywb/cdx":
+			fmt.Fprintln(w, `com,example)/a 20260101000000 {"url":"http://example.com/a","status":"200","digest":"sha1:A","mime":"text/html"}`)
+		case r.URL.Path == "/moved":
+			http.Redirect(w, r, "/outback", http.StatusFound)
+		}
+	}))
+	t.Cleanup(s.Close)
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--from", s.URL + "/outback", "--host", "example.com"}, exitOK, "1 visit of 1 URI read"},
+		{[]string{"--from", s.URL + "/pywb/cdx", "--host", "EXAMPLE.com"}, exitOK, "1 visit of 1 URI read"},
+		{[]string{"--from", s.URL + "/empty", "--host", "example.com"}, exitOK, "example.com: the CDX server has no capture"},
+		{[]string{"--from", s.URL + "/moved", "--host", "example.com"}, exitFailure, "status 302"},
+		{[]string{"--from", s.URL + "/outback"}, exitUsage, "--from needs --host"},
+		{[]string{"--from", s.URL, "--host", "example.com"}, exitUsage, "want the address of a CDX server"},
+		{[]string{"--host", "example.com/a", "file"}, exitUsage, "want the name of a host"},
+		{nil, exitUsage, "there is nothing to read"},
+	} {
+		path, _ := configure(t, settled)
+		code, out, errs := command(append([]string{"prime", "--add", "-c", path}, test.args...)...)
+		if code != test.code || !strings.Contains(out+errs, test.want) {
+			t.Errorf("prime %q: exit code %d, %s%s, want %d and %q", test.args, code, out, errs, test.code, test.want)
+		}
+	}
+	want := []string{
+		"GET /outback http://example.com/ host", "GET /pywb/cdx http://EXAMPLE.com/ host",
+		"GET /empty http://example.com/ host", "GET /moved http://example.com/ host",
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if !slices.Equal(asked, want) {
+		t.Errorf("the server was asked for %q, want %q", asked, want)
 	}
 }
