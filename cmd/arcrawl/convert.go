@@ -103,7 +103,9 @@ func writeConverted(out io.Writer, dir, job string, r *heritrix.Result) error {
 		fmt.Fprintln(out, "wrote", filepath.Join(dir, name))
 	}
 	listLosses(out, job, r)
-	_, err := fmt.Fprintf(out, "\nNext: arcrawl check -c %s\n", filepath.Join(dir, "arcrawl.toml"))
+	main := filepath.Join(dir, "arcrawl.toml")
+	_, err := fmt.Fprintf(out, "\nNext: arcrawl check -c %[1]s\n"+
+		"Then: arcrawl prime -c %[1]s --add FILE…   with the crawl logs of the job, to start warm\n", main)
 	return err
 }
 

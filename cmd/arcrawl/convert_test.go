@@ -19,7 +19,7 @@ func TestConvertWritesAConfigurationAndNeverOverwritesOne(t *testing.T) {
 		}
 	}
 	out, _ := ending(t, exitOK, "convert", job, "--seeds", seeds, "-o", to)
-	for _, want := range []string{"hosts.d/news.example.toml", "line 1: metadata.audience = all has no counterpart", "arcrawl check"} {
+	for _, want := range []string{"hosts.d/news.example.toml", "line 1: metadata.audience = all has no counterpart", "arcrawl check", "arcrawl prime -c " + filepath.Join(to, "arcrawl.toml") + " --add FILE…"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}

@@ -50,6 +50,7 @@ next:
   set operator.name and operator.contact, if they are empty
   arcrawl host add --config %[1]s https://www.news.example/
   arcrawl check --config %[1]s
+  arcrawl prime --config %[1]s --add FILE…   if an earlier crawl left logs, indexes or WARC files
 `, path)
 			return err
 		},
@@ -97,7 +98,10 @@ running daemon applies the new file automatically.`,
 			if dir == "" {
 				dir = filepath.Join(filepath.Dir(path), "hosts.d")
 			}
-			return writeSeeds(cmd.OutOrStdout(), path, dir, args)
+			if err := writeSeeds(cmd.OutOrStdout(), path, dir, args); err != nil {
+				return err
+			}
+			return suggestPrime(cmd.OutOrStdout(), path, args)
 		},
 	}
 	configFlag(cmd, &path)

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/sim"
@@ -128,5 +130,31 @@ func (e *earlierVisits) ask(cmd *cobra.Command, host string) error {
 		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s: the CDX server has no capture that teaches anything; %s skipped\n",
 			host, human.Count(skipped, "line"))
 	}
+	return err
+}
+
+// suggestPrime prints the command that teaches the crawl what earlier crawls saw of the hosts of seeds. It prints
+// nothing for users who cannot read the main file, because prime needs it.
+func suggestPrime(out io.Writer, path string, seeds []string) error {
+	if !mayRead(path) {
+		return nil
+	}
+	hosts, _, err := reference.SeedsByHost(seeds)
+	if err != nil {
+		return usageError{err}
+	}
+	c, err := config.Load(path)
+	if err != nil {
+		return err
+	}
+	source := "FILE…"
+	if u, err := url.Parse(c.Index.OutbackCDX); err == nil && u.Host != "" {
+		source = "--from " + u.Redacted()
+	}
+	flags := ""
+	for _, h := range hosts {
+		flags += " --host " + string(h)
+	}
+	_, err = fmt.Fprintf(out, "if crawled before: arcrawl prime -c %s --add%s %s\n", path, flags, source)
 	return err
 }

@@ -248,3 +248,24 @@ func TestPrimeAsksACDXServer(t *testing.T) {
 		t.Errorf("the server was asked for %q, want %q", asked, want)
 	}
 }
+
+// The commands that begin a crawl print how to begin it with what is known.
+func TestNewCrawlsAreToldHowToStartWarm(t *testing.T) {
+	t.Parallel()
+	path, dir := configure(t, settled)
+	want := "if crawled before: arcrawl prime -c " + path + " --add --host a.example --host b.example FILE…\n"
+	code, out, errs := command("host", "add", "-c", path, "http://a.example/", "http://a.example/x", "http://b.example/")
+	if code != exitOK || !strings.HasSuffix(out, want) {
+		t.Errorf("host add: exit code %d, %s%s, want %s", code, out, errs, want)
+	}
+	writeFile(t, path, settled+"[index]\nlive = true\noutbackcdx = \"http://me:secret@localhost:8901/crawl\"\n")
+	code, out, errs = command("host", "add", "-c", path, "http://c.example/")
+	if code != exitOK || !strings.Contains(out, "--host c.example --from http://me:xxxxx@localhost:8901/crawl\n") {
+		t.Errorf("host add with a CDX server: exit code %d, %s%s", code, out, errs)
+	}
+	fresh := filepath.Join(dir, "new")
+	if code, out, errs := command("init", fresh); code != exitOK ||
+		!strings.Contains(out, "arcrawl prime --config "+filepath.Join(fresh, "arcrawl.toml")+" --add FILE…") {
+		t.Errorf("init: exit code %d, %s%s", code, out, errs)
+	}
+}
