@@ -4,10 +4,24 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
+
+// Archives divides names into WARC files or folders, and other files.
+func Archives(names []string) (archives, others []string) {
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err == nil && info.IsDir() || warc.IsArchive(name) {
+			archives = append(archives, name)
+		} else {
+			others = append(others, name) // reading it returns the error of one that is missing
+		}
+	}
+	return archives, others
+}
 
 // ReadArchives adds the captures in WARC files, and in the WARC files below folders. It returns the number of visits
 // added. Damage is reported and skipped. Unless wanted is nil, it adds only the visits of URIs for which wanted returns

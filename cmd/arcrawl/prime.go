@@ -3,10 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/sim/prime"
@@ -14,7 +17,7 @@ import (
 
 func newPrime() *cobra.Command {
 	var f frontierFlags
-	var e earlierVisits
+	var from prime.Source
 	var add, dry bool
 	cmd := &cobra.Command{
 		Use:   "prime [FILE|DIR…]",
@@ -35,14 +38,15 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
   arcrawl prime --add /srv/old/warcs/
   arcrawl prime --add --from http://localhost:8901/arcrawl --host www.news.example`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := e.check(args); err != nil {
-				return err
+			from.Files = args
+			if err := from.Check(); err != nil {
+				return usageError{err}
 			}
 			c, err := readConfig(cmd.ErrOrStderr(), f.config)
 			if err != nil {
 				return err
 			}
-			if err := e.read(cmd, args); err != nil {
+			if err := readEarlier(cmd, &from); err != nil {
 				return err
 			}
 			var r prime.Result
@@ -51,30 +55,40 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 				open = bulk.Make
 			}
 			err = f.opened(cmd, open, func(s bulk.Store) (err error) {
-				r, err = prime.Run(cmd.Context(), s, e.seen.All(), prime.Options{Config: c, Now: time.Now(), Add: add, DryRun: dry})
+				o := prime.Options{Config: c, Now: time.Now(), Add: add, DryRun: dry}
+				r, err = prime.Run(cmd.Context(), s, from.Seen.All(), o)
 				return err
 			})
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s of %s read, %s skipped\n",
-				human.Count(e.visits, "visit"), human.Count(r.URIs, "URI"), human.Count(e.skipped, "line"))
-			if err != nil {
-				return err
-			}
-			return printPrimed(cmd.OutOrStdout(), r, dry)
+			return printPrimed(cmd.OutOrStdout(), &from, r, dry)
 		},
 	}
 	configFlag(cmd, &f.config)
 	cmd.Flags().BoolVar(&add, "add", false, "add URIs that the frontier does not know")
-	cmd.Flags().StringVar(&e.server, "from", "", "ask the CDX server (OutbackCDX or pywb) at this address; needs --host")
-	cmd.Flags().StringArrayVar(&e.hosts, "host", nil, "read the visits of this host only; repeatable (default all)")
+	cmd.Flags().StringVar(&from.Server, "from", "", "ask the CDX server (OutbackCDX or pywb) at this address; needs --host")
+	cmd.Flags().StringArrayVar(&from.Hosts, "host", nil, "read the visits of this host only; repeatable (default all)")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be done, store nothing")
 	return cmd
 }
 
-// printPrimed prints what happened to the URIs, or what would happen.
-func printPrimed(out io.Writer, r prime.Result, dry bool) error {
+// readEarlier reads earlier visits, and prints what is damaged and of which hosts there is nothing.
+func readEarlier(cmd *cobra.Command, from *prime.Source) error {
+	from.UserAgent, from.Report = "arcrawl/"+programVersion(), printFinding(cmd.ErrOrStderr(), false)
+	if err := from.Read(cmd.Context()); err != nil {
+		return err
+	}
+	for _, host := range from.Empty {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: the CDX server has no capture that teaches anything\n", host)
+	}
+	return nil
+}
+
+// printPrimed prints what was read, and what happened to the URIs, or what would happen.
+func printPrimed(out io.Writer, from *prime.Source, r prime.Result, dry bool) error {
+	fmt.Fprintf(out, "%s of %s read, %s skipped\n",
+		human.Count(from.Visits, "visit"), human.Count(r.URIs, "URI"), human.Count(from.Skipped, "line"))
 	would := ""
 	if dry {
 		would = " would be"
@@ -87,5 +101,31 @@ func printPrimed(out io.Writer, r prime.Result, dry bool) error {
 		s += fmt.Sprintf(", %d being visited: repeat the command for them", r.Busy)
 	}
 	_, err := fmt.Fprintln(out, s)
+	return err
+}
+
+// suggestPrime prints the command that teaches the crawl what earlier crawls saw of the hosts of seeds. It prints
+// nothing for users who cannot read the main file, because prime needs it.
+func suggestPrime(out io.Writer, path string, seeds []string) error {
+	if !mayRead(path) {
+		return nil
+	}
+	hosts, _, err := reference.SeedsByHost(seeds)
+	if err != nil {
+		return usageError{err}
+	}
+	c, err := config.Load(path)
+	if err != nil {
+		return err
+	}
+	source := "FILE…"
+	if u, err := url.Parse(c.Index.OutbackCDX); err == nil && u.Host != "" {
+		source = "--from " + u.Redacted()
+	}
+	flags := ""
+	for _, h := range hosts {
+		flags += " --host " + string(h)
+	}
+	_, err = fmt.Fprintf(out, "if crawled before: arcrawl prime -c %s --add%s %s\n", path, flags, source)
 	return err
 }
