@@ -55,7 +55,7 @@ type archived struct {
 	written int64         // compressed bytes
 	looked  bool          // the archive was searched for the payload
 	hit     dedup.Hit     // the result of that search
-	unsound bool          // the record found is damaged
+	unsound bool          // the record found is damaged, or may not be the origin; the new record replaces it
 }
 
 // archive decides which record a visit gets, and writes it. When archive returns, the record is on disk. If the visit

@@ -8,6 +8,8 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
+	"github.com/arcrawl/arcrawl/scope/robots"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // findDuplicate looks for an earlier record that holds the payload of an answer. It returns the zero value if
@@ -16,6 +18,9 @@ func (c *Crawler) findDuplicate(v visit, s dedup.Policy) (archived, error) {
 	match, err := c.match(v, s)
 	if err != nil || match.Hit == dedup.Miss {
 		return archived{}, err
+	}
+	if !mayRepresent(v, match.Origin) {
+		return archived{keeping: KeptResponse, unsound: true}, nil // the new record replaces the entry
 	}
 	a := archived{
 		keeping: KeptRevisit, origin: match.Origin, hit: c.parts.Dedup.Hit(v.uri().String(), match.Origin.URI, true),
@@ -45,7 +50,8 @@ func (c *Crawler) match(v visit, s dedup.Policy) (dedup.Match, error) {
 		return dedup.Match{}, nil
 	}
 	equivalent := s.Equivalent && s.By != dedup.Digest
-	if hasOldPayload(v) && v.verdict.State == evaluators.Unchanged && !c.parts.Dedup.Lost(r.Origin) {
+	if hasOldPayload(v) && v.verdict.State == evaluators.Unchanged && mayRepresent(v, r.Origin) &&
+		!c.parts.Dedup.Lost(r.Origin) {
 		hit := c.parts.Dedup.Hit(v.uri().String(), r.Origin.URI, s.Equivalent)
 		if hit == dedup.Exact || s.By == dedup.Digest || hit == dedup.Equivalent && s.By == dedup.URI {
 			return dedup.Match{Origin: r.Origin, Hit: hit}, nil
@@ -55,12 +61,18 @@ func (c *Crawler) match(v visit, s dedup.Policy) (dedup.Match, error) {
 		return dedup.Match{}, nil
 	}
 	m, err := c.parts.Dedup.Find(dedup.Query{
-		Key: payload.Key(v.capture), URI: v.uri().String(), By: s.By, Equivalent: equivalent,
+		Key: payload.Key(v.capture, isRobots(v.record())), URI: v.uri().String(), By: s.By, Equivalent: equivalent,
 	})
 	if err != nil {
 		return dedup.Match{}, fmt.Errorf("look for an earlier record: %w", err)
 	}
 	return m, nil
+}
+
+// mayRepresent reports whether a record may be the origin of a visit. The record of a robots.txt may not be the origin
+// of a page. Indexes of earlier versions, and imported ones, have such entries.
+func mayRepresent(v visit, o digest.Origin) bool {
+	return isRobots(v.record()) || !robots.IsFile(uri.FromCanonical(o.URI))
 }
 
 // isDeduplicated reports whether the settings deduplicate such an answer.
@@ -97,7 +109,7 @@ func (c *Crawler) dedupChange(v visit, s dedup.Policy, a archived) (dedup.Change
 	case a.keeping != KeptResponse || a.origin.IsZero() || v.capture.PayloadSize == 0 || !isDeduplicated(v, s):
 		return nil, nil
 	case a.unsound:
-		return c.parts.Dedup.Replacing(payload.Key(v.capture), a.origin), nil
+		return c.parts.Dedup.Replacing(payload.Key(v.capture, isRobots(v.record())), a.origin), nil
 	}
-	return c.parts.Dedup.Putting(payload.Key(v.capture), a.origin), nil
+	return c.parts.Dedup.Putting(payload.Key(v.capture, isRobots(v.record())), a.origin), nil
 }

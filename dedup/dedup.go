@@ -20,6 +20,10 @@ type Key struct {
 	Status  int
 	MIME    string
 	Cut     string
+
+	// Prerequisite says that the capture is a robots.txt, or what else is fetched only for the sake of others. It is
+	// equal to others of this kind alone: a page must not depend on one.
+	Prerequisite bool
 }
 
 // By says whether the URI of an earlier record matters.

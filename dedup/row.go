@@ -66,6 +66,9 @@ func (k Key) bytes() ([]byte, error) {
 	if k.Cut != "" {
 		kind += "\x00" + k.Cut // no media type has a zero byte
 	}
+	if k.Prerequisite {
+		kind += "\x00prerequisite"
+	}
 	sum := sha256.Sum256([]byte(kind))
 	return append(b, sum[:typeLen]...), nil
 }

@@ -22,12 +22,14 @@ func Digest(c *fetch.Capture) digest.Digest {
 }
 
 // Key returns the key of the payload of a capture. Status and type are part of it: an error page and an article with
-// the same bytes are different captures.
+// the same bytes are different captures. A prerequisite, such as a robots.txt, is equal to other prerequisites alone.
 //
 // A body that was cut at the size limit is equal only to one that was cut as well, with the same beginning, announced
 // length and validators: what follows the cut is not known.
-func Key(c *fetch.Capture) dedup.Key {
-	k := dedup.Key{Payload: Digest(c), Status: c.Status, MIME: mediatype.Of(c.Header.Get("Content-Type"))}
+func Key(c *fetch.Capture, prerequisite bool) dedup.Key {
+	k := dedup.Key{
+		Payload: Digest(c), Status: c.Status, MIME: mediatype.Of(c.Header.Get("Content-Type")), Prerequisite: prerequisite,
+	}
 	if !c.Complete {
 		h := c.Header
 		k.Cut = strings.Join([]string{"cut", h.Get("Content-Length"), h.Get("ETag"), h.Get("Last-Modified")}, "\x00")
