@@ -205,3 +205,37 @@ uris = ["http://busy.example/", "http://quiet.example/"]
 		}
 	})
 }
+
+// The waits of a busy host are stretched to a day and more. Then its operator allows a request each two seconds. The
+// pages are due as their own waits say at once, not when the long waits end.
+func TestDueTimesComeBackWhenAHostCarriesMore(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		const slowly = "min_delay = \"600s\"\nmax_delay = \"600s\"\n"
+		w := newWorld(t, dir, "[politeness]\n"+slowly+`[[wait]]
+mime = ".*"
+rule = "learned"
+max = "10d"
+[seeds]
+uris = ["http://busy.example/"]
+`)
+		defer w.town.Close()
+		const pages = 100
+		w.setBusy(pages)
+		w.run(4 * 24 * time.Hour)
+		before := len(w.reports)
+		w.edit(slowly, "")
+		w.run(8 * time.Hour)
+		visited := map[string]bool{}
+		for _, r := range w.reports[before:] {
+			if r.URI.RequestTarget() != "/robots.txt" {
+				visited[r.URI.String()] = true
+			}
+		}
+		if len(visited) < pages*9/10 { // a few wait longer by themselves
+			t.Errorf("%d of %d pages were visited in the eight hours after the host carried more", len(visited), pages)
+		}
+	})
+}

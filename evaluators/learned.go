@@ -141,7 +141,7 @@ func (l Learned) next(in WaitInput) Wait {
 		w.Reason += ", hours and days of " + strconv.Itoa(int(in.Relatives.URIs)) + " similar URIs"
 	}
 	if stretch > 1 {
-		w.Reason += ", stretched × " + rounded(stretch) + " as the host cannot carry more"
+		w.Reason += StretchedNote + rounded(stretch) + " as the host cannot carry more"
 	}
 	return w
 }

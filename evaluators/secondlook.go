@@ -109,7 +109,7 @@ func (s SecondLook) RestlessWait(e WaitEvaluator, stretch float64) Wait {
 	reason := "restless: differs at each fetch, so it is visited once in " + human.Interval(s.Every)
 	if stretch > 1 {
 		interval = time.Duration(min(float64(interval)*stretch, float64(max(longest, interval))))
-		reason += ", stretched × " + rounded(stretch) + " as the host cannot carry more"
+		reason += StretchedNote + rounded(stretch) + " as the host cannot carry more"
 	}
 	if interval > longest {
 		interval = longest

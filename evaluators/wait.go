@@ -94,6 +94,9 @@ type Lessons struct {
 	Lesson rate.Relatives // to be added to what is stored for that class of the host
 }
 
+// StretchedNote is part of the reason of a wait that was stretched.
+const StretchedNote = ", stretched × "
+
 // Asked returns the wait that the capture target asks for, before stretching.
 func (w Wait) Asked() time.Duration {
 	if w.Stretch > 1 {

@@ -35,7 +35,7 @@ func (c *change) makeSooner(d *draft, n newCandidate, now time.Time) (bool, erro
 		is.RobotsVia, moved = bounded(n.RobotsVia), true
 	}
 	if moved {
-		is.Why = whySooner
+		is.Why = WhySooner
 	}
 	if !moved && !news {
 		return false, nil

@@ -217,7 +217,7 @@ func (c *change) freeSlot(d *draft, cl Claim, o Settlement) error {
 	}
 	urgent := o.Record.Urgent
 	if s.sooner != 0 && !due.IsZero() && due.UnixMilli() > s.sooner {
-		due, urgent, o.Record.Why = fromMillis(s.sooner), true, whySooner
+		due, urgent, o.Record.Why = fromMillis(s.sooner), true, WhySooner
 	}
 	is := newURIRow(o.Record, dueMillis(due, o.Finished))
 	if s.reported.changed > is.LastCapture { // otherwise this visit has seen the change

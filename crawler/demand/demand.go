@@ -133,7 +133,7 @@ func (e *Estimates) Add(v Visit, s config.Settings) {
 	}
 	ask(host, -1, v.URI, v.Hops, &before, s.Feeds)
 	ask(host, 1, v.URI, v.Hops, &after, s.Feeds)
-	if v.Overdue > lateBy && v.Overdue > before.Wait/10 {
+	if v.Overdue > lateBy && v.Overdue > before.Wait/10 || isStretched(&before) {
 		e.late = true
 	}
 }
@@ -184,11 +184,12 @@ func (e *Estimates) begin(now time.Time) bool {
 
 // Count reads the waits of all URIs if it is time to, until stop is closed. Visits that are settled meanwhile may be
 // counted with their old waits; the next count corrects that. There is a next one as long as waits are stretched.
+// Where a host carries more than before, URIs whose waits were stretched are due sooner.
 func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Time, stop <-chan struct{}) error {
 	if !e.begin(now) {
 		return nil
 	}
-	hosts := map[uri.Host]*capacity.Budget{}
+	hosts, longest := map[uri.Host]*capacity.Budget{}, map[uri.Host]*waits{}
 	for from := frontier.Cursor(""); ; {
 		next, err := f.Survey("", from, func(w frontier.SurveyedURI) {
 			perDay, elastic := visitsPerDay(w.LastVisit, w.Due, w.Wait, rateOf(w.Rate, w.Restless))
@@ -202,7 +203,14 @@ func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Tim
 				about := config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: now}
 				elastic = elastic && !hasOwnWait(true, cfg.For(about).Feeds)
 			}
-			if elastic && important(w.URI, w.Hops, w.ContentType, w.Source) {
+			leads := important(w.URI, w.Hops, w.ContentType, w.Source)
+			if x := times(w.LastVisit, w.Due, w.Wait, now); x > tooLong {
+				if longest[w.Host] == nil {
+					longest[w.Host] = new(waits)
+				}
+				longest[w.Host].note(leads, x)
+			}
+			if elastic && leads {
 				hosts[w.Host].AskImportant(perDay)
 				return
 			}
@@ -221,7 +229,7 @@ func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Tim
 		}
 	}
 	e.replace(hosts, cfg, now)
-	return nil
+	return e.shorten(f, cfg, longest, now, stop)
 }
 
 // replace replaces the last count by a new one.

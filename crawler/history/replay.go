@@ -16,9 +16,6 @@ import (
 // followedUp is part of the reason of a wait that the age of a young article decided, instead of the learned interval.
 const followedUp = "young article"
 
-// stretched is part of the reason of a wait that is longer than the learned interval, see [capacity.Budget].
-const stretched = ", stretched × "
-
 // cutOff is the precision of the times in a line. It is added to due times, so that no URI is visited early.
 const cutOff = time.Millisecond
 
@@ -95,7 +92,7 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 // it.
 func isLearned(w evaluators.Wait) bool {
 	return w.Evaluator != WaitSecondLook && w.Evaluator != WaitInferred && !strings.Contains(w.Reason, followedUp) &&
-		!strings.Contains(w.Reason, stretched)
+		!strings.Contains(w.Reason, evaluators.StretchedNote)
 }
 
 // replayLook changes a history after a second look, or a visit of a restless page. The rule learns nothing from them.

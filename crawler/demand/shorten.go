@@ -1,0 +1,132 @@
+package demand
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const (
+	tooLong   = 1.4 // a URI waits too long if it waits this many times as long as its host needs now
+	moveBatch = 100 // number of due times that are moved at a time
+)
+
+// waits is the longest time to the next visit on a host, as a multiple of the wait that was asked for.
+type waits struct{ important, other float64 }
+
+// note counts a URI that waits.
+func (l *waits) note(important bool, times float64) {
+	if important {
+		l.important = max(l.important, times)
+	} else {
+		l.other = max(l.other, times)
+	}
+}
+
+// times returns how many times as long as asked a URI waits; 0 if it is due.
+func times(visited, due time.Time, wait time.Duration, now time.Time) float64 {
+	if visited.IsZero() || wait <= 0 || !due.After(now) {
+		return 0
+	}
+	return float64(due.Sub(visited)) / float64(wait)
+}
+
+// shorten brings due times forward on hosts that carry more than when the waits were stretched.
+func (e *Estimates) shorten(
+	f *frontier.Frontier, cfg *config.Config, all map[uri.Host]*waits, now time.Time, stop <-chan struct{},
+) error {
+	for h, longest := range all {
+		p := cfg.ForHost(h, now).Politeness
+		important, other := e.factors(h, p)
+		if longest.important < tooLong*important && longest.other < tooLong*other {
+			continue
+		}
+		s := shortener{f: f, now: now, important: important, other: other}
+		for from := frontier.Cursor(""); ; {
+			next, err := f.Survey(h, from, s.check)
+			if err == nil {
+				err = s.move(stop)
+			}
+			if err != nil {
+				return fmt.Errorf("bring due times of %s forward: %w", h, err)
+			}
+			if from = next; next == "" {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// factors returns how the waits of a host are stretched now.
+func (e *Estimates) factors(h uri.Host, p config.Politeness) (important, other float64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	b := e.hosts[keyOf(h, p)]
+	if b == nil {
+		return 1, 1
+	}
+	return factorsOf(b, p, true).Stretch, factorsOf(b, p, false).Stretch
+}
+
+// shortener finds the URIs of a host that wait too long.
+type shortener struct {
+	f                *frontier.Frontier
+	now              time.Time
+	important, other float64 // factors of the waits
+	found            []frontier.Candidate
+}
+
+// check notes a URI that seems to wait too long.
+func (s *shortener) check(w frontier.SurveyedURI) {
+	by := s.other
+	if important(w.URI, w.Hops, w.ContentType, w.Source) {
+		by = s.important
+	}
+	if w.Held || times(w.LastVisit, w.Due, w.Wait, s.now) < tooLong*by {
+		return
+	}
+	due := w.LastVisit.Add(time.Duration(by * float64(w.Wait)))
+	s.found = append(s.found, frontier.Candidate{URI: w.URI, Hops: w.Hops, Due: due, Sooner: true})
+}
+
+// move brings the due times of the noted URIs forward whose wait was stretched.
+func (s *shortener) move(stop <-chan struct{}) error {
+	found := s.found
+	s.found = nil
+	for len(found) > 0 {
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		n := min(moveBatch, len(found))
+		var batch []frontier.Candidate
+		for _, c := range found[:n] {
+			r, ok, err := s.f.Get(c.URI)
+			if err != nil {
+				return err
+			}
+			if ok && isStretched(&r.History) {
+				batch = append(batch, c)
+			}
+		}
+		if _, err := s.f.Add(s.now, batch...); err != nil {
+			return err
+		}
+		found = found[n:]
+	}
+	return nil
+}
+
+// isStretched reports whether the wait until a URI is due was stretched, and perhaps shortened since then. The wait
+// after a failure is not.
+func isStretched(h *frontier.History) bool {
+	return h.Failures == 0 && h.Gone == 0 &&
+		(strings.Contains(h.Why, evaluators.StretchedNote) || h.Why == frontier.WhySooner)
+}
