@@ -61,8 +61,9 @@ func Compare(q Question, all []History) []Result {
 	return results
 }
 
-// Base returns the requests that the classic rule makes with its defaults: the unit of budgets.
-func Base(all []History) int { return Sum(Play(Classic(), 0, all)).Requests }
+// Base returns the requests that the classic rule makes with its defaults, if nothing is known before: the unit of
+// budgets.
+func Base(all []History) int { return Sum(Play(Classic(), 0, unprimed(all))).Requests }
 
 // Result sums up the tallies of a policy. base is the result of [Base].
 func (q Question) Result(policy string, tallies []Tally, all []History, base int) Result {

@@ -35,6 +35,7 @@ type History struct {
 	Unseen                 bool            // no reader sees the noise
 	Bytes                  int             // its usual size; 0 = unknown
 	Changes                []time.Duration // after Start, ascending
+	Earlier                []Sighting      // visits up to Start that are known before it is played; see [SecondHalf]
 }
 
 // line is a history as a file holds it.

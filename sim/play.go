@@ -26,6 +26,7 @@ type Visit struct {
 	Dated   time.Time        // when the URI says that it last changed, if it does and is believed
 	State   evaluators.State // Changed if the URI changed since the visit before, or is noisy
 	Seen    evaluators.State // Changed if a reader sees a change since the visit before
+	Earlier bool             // made before the crawl: its kin learn nothing from it, as with arcrawl prime
 }
 
 // Plan is the decision of a policy after a visit.
@@ -134,7 +135,10 @@ func Play(p Policy, knob float64, all []History) []Tally {
 		for _, i := range host {
 			h := &all[i]
 			result[i].Versions = len(h.Changes)
-			queue = append(queue, &track{history: h, play: players(*h), due: h.Start, tally: &result[i], trouble: p.trouble})
+			t := &track{history: h, play: players(*h), due: h.Start, tally: &result[i], trouble: p.trouble}
+			if t.learn() {
+				queue = append(queue, t)
+			}
 		}
 		heap.Init(&queue)
 		for len(queue) > 0 {

@@ -150,7 +150,7 @@ func stackLooking(
 		in.At, in.Stretch, in.ChangedAt, in.Relatives = v.At, v.Stretch, v.Dated, family[in.Kind]
 		w := s.Next(in)
 		in.Previous, in.Memory = w.Asked(), w.Memory
-		if family != nil && w.Kind != 0 {
+		if family != nil && w.Kind != 0 && !v.Earlier {
 			family[w.Kind] = family[w.Kind].Plus(w.Lesson)
 		}
 		if record != nil {

@@ -39,6 +39,7 @@ type simulation struct {
 	half      int
 	trouble   string
 	unseen    bool
+	start     string
 }
 
 func newSim() *cobra.Command {
@@ -111,6 +112,8 @@ func (s *simulation) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.trouble, "trouble", "none",
 		"what goes wrong: late visits, outages, stale answers, clock or blind-clock (40 days ahead on one day of 30)")
 	f.IntVar(&s.half, "half", 0, "play only half of the resources, 1 or 2, divided by a hash of their ids (default all)")
+	f.StringVar(&s.start, "start", "whole",
+		"play only the second half of each history: cold, or after monthly, weekly or daily captures of the first half")
 	f.BoolVar(&s.report, "report", false,
 		"show instead the shares of all versions, of the mean page and of slow pages, and what noisy pages took")
 	f.StringVar(&s.explained, "explain", "", "show each decision about this resource instead of the summary: its id or URI")
@@ -185,6 +188,9 @@ func (s simulation) resources(files []string) ([]sim.History, error) {
 	}
 	if s.half > 0 {
 		all = sim.Half(all, s.half == 2)
+	}
+	if all, err = sim.WarmStart(all, s.start); err != nil {
+		return nil, usageError{fmt.Errorf("--start: %w", err)}
 	}
 	if len(all) == 0 {
 		return nil, errors.New("no history is long enough to be played: it must cover a day, and two visits if it comes from a log")
