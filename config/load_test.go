@@ -370,6 +370,7 @@ equivalent = true
 skip_mime = ['^text/.*', '^font/.*']
 only_mime = ['^image/.*']
 min_size = "1KiB"
+max_age = "730d"
 certainty = "compare"
 revisits = "once per 7d"
 [index]
@@ -510,7 +511,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Dedup: dedup.Policy{
 			By: dedup.URI, Equivalent: true, Skip: []*regexp.Regexp{mime(t, "^text/.*"), mime(t, "^font/.*")},
 			Only: []*regexp.Regexp{mime(t, "^image/.*")}, MinSize: 1024,
-			Certainty: dedup.Compare, Revisits: dedup.Revisits{Once: 7 * day},
+			MaxAge: 730 * day, Certainty: dedup.Compare, Revisits: dedup.Revisits{Once: 7 * day},
 		},
 		Feeds: config.Feeds{
 			Implied: []uri.URI{parse(t, "https://www.news.example/")},

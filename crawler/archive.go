@@ -112,7 +112,8 @@ func (c *Crawler) smallestRecord(v visit, s settings) (a archived, err error) {
 	if err != nil || a.keeping != KeptNothing {
 		return thinned(v, s.Dedup, a), err
 	}
-	if isKnown(v) && c.isArchived(r) && !hasOldPayload(v) && !keepsScrubbed(v, s.Change) {
+	if isKnown(v) && c.isArchived(r) && !hasOldPayload(v) && !keepsScrubbed(v, s.Change) &&
+		!s.Dedup.TooOld(r.Origin.Date, got.Started) {
 		// The content is the same in another coding, for example gzip with another time stamp, or differs only in
 		// scrubbed parts. Nothing new needs to be archived, and a revisit record cannot be written, because the
 		// original has another payload digest.

@@ -19,7 +19,7 @@ func (c *Crawler) findDuplicate(v visit, s dedup.Policy) (archived, error) {
 	if err != nil || match.Hit == dedup.Miss {
 		return archived{}, err
 	}
-	if !mayRepresent(v, match.Origin) {
+	if !mayRepresent(v, match.Origin) || s.TooOld(match.Origin.Date, v.capture.Started) {
 		return archived{keeping: KeptResponse, unsound: true}, nil // the new record replaces the entry
 	}
 	a := archived{
@@ -51,7 +51,7 @@ func (c *Crawler) match(v visit, s dedup.Policy) (dedup.Match, error) {
 	}
 	equivalent := s.Equivalent && s.By != dedup.Digest
 	if hasOldPayload(v) && v.verdict.State == evaluators.Unchanged && mayRepresent(v, r.Origin) &&
-		!c.parts.Dedup.Lost(r.Origin) {
+		!s.TooOld(r.Origin.Date, got.Started) && !c.parts.Dedup.Lost(r.Origin) {
 		hit := c.parts.Dedup.Hit(v.uri().String(), r.Origin.URI, s.Equivalent)
 		if hit == dedup.Exact || s.By == dedup.Digest || hit == dedup.Equivalent && s.By == dedup.URI {
 			return dedup.Match{Origin: r.Origin, Hit: hit}, nil

@@ -39,7 +39,8 @@ func (c *Crawler) request(
 ) (req request, err error) {
 	defer panics.Recover(&err)
 	req = request{exchange: c.unconditional(r, s, room), room: room}
-	if isRobots(r) || !canVouch(r) || c.parts.Dedup.Lost(r.Origin) || compare.IsSecondLook(r) {
+	tooOld := s.Dedup.TooOld(r.Origin.Date, now)
+	if isRobots(r) || !canVouch(r) || tooOld || c.parts.Dedup.Lost(r.Origin) || compare.IsSecondLook(r) {
 		return req, nil
 	}
 	req.filter = s.Midfetch.For(r.ContentType)

@@ -14,6 +14,7 @@ type Policy struct {
 	Skip       []*regexp.Regexp // media types that are never deduplicated
 	Only       []*regexp.Regexp // if not empty, only these media types are deduplicated
 	MinSize    int64            // bytes; smaller payloads are not deduplicated
+	MaxAge     time.Duration    // an older record is no origin: the payload is archived whole again; 0 = any age
 	Certainty  Certainty
 	Revisits   Revisits
 }
@@ -24,6 +25,11 @@ func (p Policy) Covers(mime string, size int64) bool {
 		return false
 	}
 	return len(p.Only) == 0 || anyMatches(p.Only, mime)
+}
+
+// TooOld reports whether a record of some date is too old to be an origin at now.
+func (p Policy) TooOld(date, now time.Time) bool {
+	return p.MaxAge > 0 && !date.IsZero() && now.Sub(date) > p.MaxAge
 }
 
 func anyMatches(list []*regexp.Regexp, mime string) bool {
