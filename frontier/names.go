@@ -191,7 +191,8 @@ func (c *change) writeName(n namedCandidate) error {
 
 // VisitedFor returns the URI that is visited for all URIs with the same name as r's: r's own URI, or one that was
 // known before. A seed is visited in its own right, and so is the target of a redirect from a URI with the same name.
-// If no URI has the name, or one that is not reachable while r's URI is, r's URI gets the name.
+// If no URI has the name, or one that is not reachable while r's URI is, the name goes to the reachable URI that is its
+// own name, or else to r's URI.
 func (f *Frontier) VisitedFor(r Record) (uri.URI, error) {
 	name, ok := f.canonicalName(r.URI)
 	if !ok || r.Hops == "" || f.redirectsWithinName(name, r.Hops, r.Via) {

@@ -85,7 +85,8 @@ func TestOnePageMayLinkToTwoURIsWithTheSameName(t *testing.T) {
 func TestVisitedForReturnsTheHolderOfAName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.add(day, "http://news.example/a", "http://news.example/A", "http://news.example/b")
+	w.add(day, "http://news.example/a", "http://news.example/A", "http://news.example/b",
+		"http://news.example/C?", "http://news.example/C")
 	holder := func(text string, hops uri.HopPath) string {
 		t.Helper()
 		u, err := w.VisitedFor(frontier.Record{URI: parse(t, text), Hops: hops})
@@ -104,9 +105,11 @@ func TestVisitedForReturnsTheHolderOfAName(t *testing.T) {
 		hops      uri.HopPath
 		want      string
 	}{
-		{"the first that asks has the name", "http://news.example/A", "L", "http://news.example/A"},
-		{"the other one finds it taken", "http://news.example/a", "L", "http://news.example/A"},
-		{"the first asks again", "http://news.example/A", "L", "http://news.example/A"},
+		{"the one that is its own name has it", "http://news.example/A", "L", "http://news.example/a"},
+		{"it asks for itself", "http://news.example/a", "L", "http://news.example/a"},
+		{"the other one asks again", "http://news.example/A", "L", "http://news.example/a"},
+		{"the first that asks has a name that no URI is", "http://news.example/C?", "L", "http://news.example/C?"},
+		{"another one finds it taken", "http://news.example/C", "L", "http://news.example/C?"},
 		{"a seed is its own", "http://news.example/a", "", "http://news.example/a"},
 		{"one without another", "http://news.example/b", "L", "http://news.example/b"},
 	} {

@@ -442,7 +442,7 @@ func TestCountsReportsTheStatesOfHosts(t *testing.T) {
 	w.claim(day, "http://busy.example/")
 	want := frontier.Counts{
 		Hosts: 3, URIs: 4, Queued: 4, InProgress: 1, Ready: 1, Snoozed: 1, Busy: 1,
-		Oldest: at(-time.Second),
+		Oldest: at(-time.Second), OldestReachable: at(-time.Second),
 	}
 	same(t, w.Counts(day), want)
 	c := w.claim(day, "http://ready.example/")

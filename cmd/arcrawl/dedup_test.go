@@ -151,7 +151,7 @@ func TestDedupForgetsRemovedFiles(t *testing.T) {
 	run(exitOK, "entries deleted", "purge")
 	state("other.warc.gz active 1; ")
 	run(exitOK, "0 entries deleted", "purge")
-	run(exitUsage, "valid formats: warc, wacz", "import", "--as", "tape", manifest)
+	run(exitUsage, "valid formats: warc, arc, wacz", "import", "--as", "tape", manifest)
 	run(exitOK, "1 files with 1 originals", "import", "--as", "warc", "--crawl", "c9", forms["WARC, plain"])
 	if list := dedupStatus(t, conf); len(list) != 2 || list[1].Crawl != "c9" {
 		t.Errorf("the index holds %+v", list)

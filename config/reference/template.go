@@ -28,6 +28,8 @@ func MainFile(values map[string]string) string {
 	t := newTemplate(config.InMain, set)
 	shortest, longest := evaluators.DefaultBounds("learned")
 	t.hints["wait.min"], t.hints["wait.max"] = Quote(human.Duration(shortest)), Quote(human.Duration(longest))
+	// The rule estimates the first wait, so wait.initial has no default.
+	t.keys = slices.DeleteFunc(t.keys, func(k config.Key) bool { return k.Name == "wait.initial" && set[k.Name] == "" })
 	t.comment("The main file of arcrawl. A line such as #key = value shows a default: remove the # and write your value.")
 	t.comment("Then run: arcrawl check --config FILE. A running daemon applies the file automatically. " +
 		"Settings of one host: arcrawl host add URI.")

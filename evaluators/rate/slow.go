@@ -6,6 +6,10 @@ import "math"
 const (
 	slowBelow = 0.4 // changes a day; a URI that changes less often is slow
 	slowPower = 0.4 // exponent of its rate
+
+	// slowest is the rate, in changes a day, below which the factor falls no further. Most URIs of a crawl change never
+	// again: without this bound they are visited ever more often in comparison.
+	slowest = 1. / 30
 )
 
 // Slow returns the factor, at most 1, of the number of changes to wait for at a URI that changes perDay times a day.
@@ -15,7 +19,7 @@ func Slow(perDay float64) float64 {
 	if !(perDay < slowBelow) {
 		return 1
 	}
-	return math.Pow(max(perDay, minBelief)/slowBelow, slowPower)
+	return math.Pow(max(perDay, slowest)/slowBelow, slowPower)
 }
 
 // Slow returns the factor for the URI, from all that is known of it. It is 1 for a URI whose birth is known: such a URI
