@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// be in files that were opened after the folders were listed, or behind what was read of another open file. A crawl
+// addNewer adds records that a crawl wrote next to the verification. Originals of revisits in an open file can
 // be in files that were opened after the folders were listed, or behind what was read of another open file. A crawl
 // writes an original before its revisits, so one more look after reading suffices. Such records are only targets of
 // references. If no reference needs them, addNewer does nothing.
