@@ -3,6 +3,7 @@ package crawler_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,8 +37,13 @@ uris = ["http://big.example/", "http://healthy.example/"]
 		w.free = 1e9 + 10e6 // 10 MB above the minimum, and a body of 5 MB is on disk three times
 		parts, shut := w.open()
 		var c *crawler.Crawler
-		held := false
-		parts.Observe = func(r crawler.Report) { held = held || c.Held() != ""; w.observe(r) }
+		var held atomic.Bool // workers observe at the same time
+		parts.Observe = func(r crawler.Report) {
+			if c.Held() != "" {
+				held.Store(true)
+			}
+			w.observe(r)
+		}
 		c = crawler.New(parts)
 		if _, err := c.AddSeeds(time.Now()); err != nil {
 			t.Fatal(err)
@@ -48,7 +54,7 @@ uris = ["http://big.example/", "http://healthy.example/"]
 			t.Fatal(err)
 		}
 		shut()
-		if held {
+		if held.Load() {
 			t.Error("the crawl was held")
 		}
 		big, healthy := w.visits("big.example/"), w.visits("healthy.example/")
