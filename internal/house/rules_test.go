@@ -12,7 +12,7 @@ import (
 
 // floors lists each room's floor. Imports only ever go down. A folder that is not listed belongs to the room above it.
 var floors = map[string]int{
-	"internal/human": 0, "internal/mediatype": 0, "internal/atomicfile": 0, "internal/textfile": 0, "internal/panics": 0, "internal/pattern": 0,
+	"internal/human": 0, "internal/mediatype": 0, "internal/atomicfile": 0, "internal/textfile": 0, "internal/panics": 0, "internal/pattern": 0, "internal/bloom": 0,
 	"evaluators/rate": 0,
 	"uri":             1, "digest": 1, "evaluators/capacity": 1,
 	"evaluators": 2, "hosts/rows": 2, "discover/text": 2,
@@ -34,7 +34,7 @@ var floors = map[string]int{
 }
 
 // basics are the packages of internal/ that every room may use. They know no room.
-var basics = []string{"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile", "internal/panics", "internal/pattern"}
+var basics = []string{"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile", "internal/panics", "internal/pattern", "internal/bloom"}
 
 // outside are the folders that are not rooms: what is in them may know every room, and no room knows it.
 var outside = []string{"internal/", "examples/"}

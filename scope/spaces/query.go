@@ -3,11 +3,11 @@ package spaces
 import (
 	"cmp"
 	"fmt"
-	"math/bits"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/internal/bloom"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -37,28 +37,27 @@ const (
 	maxMembers   = 192
 	maxCommon    = 16
 	maxEntrances = 64
-	bloomBytes   = 1024
 	others       = "*" // the key of the patterns for which there was no room
 )
 
 // space is a pattern of a host. It is part of a row: keys are only ever added.
 type space struct {
-	Key      string   `cbor:"1,keyasint"`
-	Visits   int      `cbor:"2,keyasint,omitempty"` // first visits of pages inside
-	Rich     int      `cbor:"3,keyasint,omitempty"` // of these, pages that had something new
-	Row      int      `cbor:"4,keyasint,omitempty"` // barren pages in a row
-	First    int      `cbor:"5,keyasint,omitempty"` // hops to the first page of the row, by depth
-	Deepest  int      `cbor:"6,keyasint,omitempty"`
-	Texts    bloom    `cbor:"7,keyasint,omitempty"`
-	Links    bloom    `cbor:"8,keyasint,omitempty"`
-	Members  []member `cbor:"9,keyasint,omitempty"` // the ones with the smallest sums, sorted
-	Listed   bool     `cbor:"10,keyasint,omitempty"`
-	Proven   bool     `cbor:"11,keyasint,omitempty"`
-	Held     int64    `cbor:"12,keyasint,omitempty"` // times that a URI was put off for lack of budget
-	Since    int64    `cbor:"13,keyasint,omitempty"` // number of the host's visit at which it was added
-	Examples []string `cbor:"14,keyasint,omitempty"`
-	Depth    int      `cbor:"17,keyasint,omitempty"` // hops to the deepest page inside
-	Common   []uint32 `cbor:"18,keyasint,omitempty"` // the first values that are no numbers
+	Key      string       `cbor:"1,keyasint"`
+	Visits   int          `cbor:"2,keyasint,omitempty"` // first visits of pages inside
+	Rich     int          `cbor:"3,keyasint,omitempty"` // of these, pages that had something new
+	Row      int          `cbor:"4,keyasint,omitempty"` // barren pages in a row
+	First    int          `cbor:"5,keyasint,omitempty"` // hops to the first page of the row, by depth
+	Deepest  int          `cbor:"6,keyasint,omitempty"`
+	Texts    bloom.Filter `cbor:"7,keyasint,omitempty"`
+	Links    bloom.Filter `cbor:"8,keyasint,omitempty"`
+	Members  []member     `cbor:"9,keyasint,omitempty"` // the ones with the smallest sums, sorted
+	Listed   bool         `cbor:"10,keyasint,omitempty"`
+	Proven   bool         `cbor:"11,keyasint,omitempty"`
+	Held     int64        `cbor:"12,keyasint,omitempty"` // times that a URI was put off for lack of budget
+	Since    int64        `cbor:"13,keyasint,omitempty"` // number of the host's visit at which it was added
+	Examples []string     `cbor:"14,keyasint,omitempty"`
+	Depth    int          `cbor:"17,keyasint,omitempty"` // hops to the deepest page inside
+	Common   []uint32     `cbor:"18,keyasint,omitempty"` // the first values that are no numbers
 	// Entrances holds the sums of the pages that pages of other patterns name.
 	Entrances []uint32 `cbor:"16,keyasint,omitempty"`
 	Words     int      `cbor:"15,keyasint,omitempty"` // pages with something new whose parameters are words
@@ -72,38 +71,10 @@ type member struct {
 	Linked  bool   `cbor:"4,keyasint,omitempty"` // another page named it before it was visited
 }
 
-// bloom is a Bloom filter with two bits per sum; nil = empty.
-type bloom []byte
-
-func (s bloom) valid() bool { return s == nil || len(s) == bloomBytes }
-
-// add adds a sum, and reports whether it was in the filter before.
-func (s *bloom) add(sum uint64) bool {
-	if *s == nil {
-		*s = make(bloom, bloomBytes)
-	}
-	there := true
-	for _, place := range [...]uint64{sum % (8 * bloomBytes), (sum >> 32) % (8 * bloomBytes)} {
-		bit := byte(1) << (place % 8)
-		there = there && (*s)[place/8]&bit != 0
-		(*s)[place/8] |= bit
-	}
-	return there
-}
-
 // isValid reports whether a stored pattern is within its bounds.
 func (p *space) isValid() bool {
-	return p.Texts.valid() && p.Links.valid() && len(p.Members) <= maxMembers && len(p.Entrances) <= maxEntrances &&
+	return p.Texts.IsValid() && p.Links.IsValid() && len(p.Members) <= maxMembers && len(p.Entrances) <= maxEntrances &&
 		len(p.Common) <= maxCommon
-}
-
-// full reports whether more than half of the bits are set, so that the filter says little.
-func (s bloom) full() bool {
-	n := 0
-	for _, b := range s {
-		n += bits.OnesCount8(b)
-	}
-	return n > 4*bloomBytes
 }
 
 // spaceOf returns the pattern with this key, or the one that all patterns without room share. It returns nil if add is
@@ -192,17 +163,17 @@ func (s *state) visit(g Page, f facts) (Finding, bool) {
 // compare records the texts and links of a page. It reports whether the page had nothing new but words for further
 // pages of the pattern, and whether it had something new.
 func (p *space) compare(f facts) (barren, rich bool) {
-	if p.Texts.full() || p.Links.full() {
+	if p.Texts.IsFull() || p.Links.IsFull() {
 		p.Texts, p.Links, p.Row = nil, nil, 0
 	}
 	texts, links, fresh, further := 0, 0, 0, 0
 	for _, sum := range f.texts {
-		if !p.Texts.add(sum) {
+		if !p.Texts.Add(sum) {
 			texts++
 		}
 	}
 	for _, l := range f.outside {
-		if !p.Links.add(l.sum) && !l.known {
+		if !p.Links.Add(l.sum) && !l.known {
 			links++
 		}
 	}
@@ -211,7 +182,7 @@ func (p *space) compare(f facts) (barren, rich bool) {
 			continue
 		}
 		further++
-		if !p.Links.add(sum) {
+		if !p.Links.Add(sum) {
 			fresh++
 		}
 	}

@@ -2,31 +2,32 @@ package traps
 
 import (
 	"hash/fnv"
-	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/arcrawl/arcrawl/internal/bloom"
 )
 
 // family is a set of URIs that differ only in parts that a program fills in. It is part of a row: keys are only ever
 // added.
 type family struct {
-	Key      string   `cbor:"1,keyasint"` // the letter of its kind, and what its URIs have in common
-	Visits   int      `cbor:"2,keyasint,omitempty"`
-	Row      int      `cbor:"3,keyasint,omitempty"` // visits in a row that named nothing new
-	Links    bloom    `cbor:"4,keyasint,omitempty"` // links out of the family that were seen
-	Touched  int64    `cbor:"5,keyasint,omitempty"` // number of the host's visit that read it last
-	Examples []string `cbor:"6,keyasint,omitempty"`
-	Depth    int      `cbor:"7,keyasint,omitempty"` // deepest folder of the row
-	From     int      `cbor:"8,keyasint,omitempty"` // first and last day of pages that named something new
-	To       int      `cbor:"9,keyasint,omitempty"`
-	Params   []param  `cbor:"10,keyasint,omitempty"`
-	Members  bloom    `cbor:"11,keyasint,omitempty"` // URIs of the family that were named
-	Rests    []rest   `cbor:"12,keyasint,omitempty"`
-	Same     int      `cbor:"13,keyasint,omitempty"`
-	Other    int      `cbor:"14,keyasint,omitempty"`
-	First    int      `cbor:"15,keyasint,omitempty"` // highest folder of the row
-	Misses   int      `cbor:"16,keyasint,omitempty"` // number of times it was suspect and was refuted
-	Since    int64    `cbor:"17,keyasint,omitempty"` // µs since 1970, when a suspect row last became deeper
+	Key      string       `cbor:"1,keyasint"` // the letter of its kind, and what its URIs have in common
+	Visits   int          `cbor:"2,keyasint,omitempty"`
+	Row      int          `cbor:"3,keyasint,omitempty"` // visits in a row that named nothing new
+	Links    bloom.Filter `cbor:"4,keyasint,omitempty"` // links out of the family that were seen
+	Touched  int64        `cbor:"5,keyasint,omitempty"` // number of the host's visit that read it last
+	Examples []string     `cbor:"6,keyasint,omitempty"`
+	Depth    int          `cbor:"7,keyasint,omitempty"` // deepest folder of the row
+	From     int          `cbor:"8,keyasint,omitempty"` // first and last day of pages that named something new
+	To       int          `cbor:"9,keyasint,omitempty"`
+	Params   []param      `cbor:"10,keyasint,omitempty"`
+	Members  bloom.Filter `cbor:"11,keyasint,omitempty"` // URIs of the family that were named
+	Rests    []rest       `cbor:"12,keyasint,omitempty"`
+	Same     int          `cbor:"13,keyasint,omitempty"`
+	Other    int          `cbor:"14,keyasint,omitempty"`
+	First    int          `cbor:"15,keyasint,omitempty"` // highest folder of the row
+	Misses   int          `cbor:"16,keyasint,omitempty"` // number of times it was suspect and was refuted
+	Since    int64        `cbor:"17,keyasint,omitempty"` // µs since 1970, when a suspect row last became deeper
 }
 
 // param is a query parameter and the sums of its first values.
@@ -48,49 +49,7 @@ const (
 	maxParams   = 12
 	maxValues   = 16
 	maxRests    = 64
-	bloomBytes  = 1024
 )
-
-// bloom is a Bloom filter with two bits per sum; nil = empty.
-type bloom []byte
-
-// valid reports whether a stored filter has the right size.
-func (s bloom) valid() bool { return s == nil || len(s) == bloomBytes }
-
-// add adds a sum, and reports whether it was in the filter before.
-func (s *bloom) add(sum uint64) bool {
-	if *s == nil {
-		*s = make(bloom, bloomBytes)
-	}
-	there := true
-	for _, place := range [...]uint64{sum % (8 * bloomBytes), (sum >> 32) % (8 * bloomBytes)} {
-		bit := byte(1) << (place % 8)
-		there = there && (*s)[place/8]&bit != 0
-		(*s)[place/8] |= bit
-	}
-	return there
-}
-
-// share returns the share of bits that are set. Above a half, the filter says little.
-func (s bloom) share() float64 {
-	n := 0
-	for _, b := range s {
-		n += bits.OnesCount8(b)
-	}
-	return float64(n) / (8 * bloomBytes)
-}
-
-// half is the share of set bits above which a filter is not believed.
-const half = 0.5
-
-// count returns the approximate number of sums in a filter that is not full.
-func (s bloom) count() int {
-	taken := 0
-	for _, b := range s {
-		taken += bits.OnesCount8(b)
-	}
-	return taken / 2
-}
 
 func sumOf(s string) uint64 {
 	h := fnv.New64a()
@@ -110,9 +69,9 @@ func (f *family) example(text string) {
 func (f *family) namesNothingNew(out []uint64) bool {
 	seen := true
 	for _, sum := range out {
-		seen = f.Links.add(sum) && seen
+		seen = f.Links.Add(sum) && seen
 	}
-	return seen && f.Links.share() <= half
+	return seen && !f.Links.IsFull()
 }
 
 // values records the parameters of a query, and reports whether the query belongs to a member.
@@ -158,7 +117,7 @@ func (f *family) facets() []string {
 			most = max(most, len(p.Values))
 		}
 	}
-	uris := f.Members.count()
+	uris := f.Members.Count()
 	if len(names) < varyingFacets || uris < minFacetURIs || uris < facetsPerValue*most {
 		return nil
 	}

@@ -161,14 +161,14 @@ func (s *state) facets(g Page) (*family, *Trap) {
 	if !f.values(query) {
 		return f, nil
 	}
-	f.Members.add(sumOf(query))
+	f.Members.Add(sumOf(query))
 	inside := func(u uri.URI) bool {
 		if u.Host() != g.URI.Host() {
 			return false
 		}
 		p, q, _ := strings.Cut(u.RequestTarget(), "?")
-		if p == path && f.values(q) && f.Members.share() <= half {
-			f.Members.add(sumOf(q))
+		if p == path && f.values(q) && !f.Members.IsFull() {
+			f.Members.Add(sumOf(q))
 		}
 		return p == path
 	}
@@ -184,7 +184,7 @@ func (s *state) facets(g Page) (*family, *Trap) {
 	return f, &Trap{
 		Kind: Facets, Pattern: origin(g.URI) + quote(path) + `\?(?:.*&)?` + one + `&(?:.*&)?` + one,
 		Why: fmt.Sprintf("%d pages in a row named nothing new, and there are at least %d combinations of %s",
-			f.Row, f.Members.count(), strings.Join(names, ", ")),
+			f.Row, f.Members.Count(), strings.Join(names, ", ")),
 	}
 }
 

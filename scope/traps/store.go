@@ -454,12 +454,12 @@ func (s *state) decode(v []byte) error {
 	}
 	s.visits, s.families, s.shared, s.farms, s.vouched = w.Visits, w.Families, w.Shared, w.Farms, w.Vouched
 	for _, f := range s.farms {
-		if f == nil || !f.Links.valid() || len(f.Named) > maxNamed || f.Misses < 0 || f.Misses > maxMisses {
+		if f == nil || !f.Links.IsValid() || len(f.Named) > maxNamed || f.Misses < 0 || f.Misses > maxMisses {
 			return fmt.Errorf("%w: a farm is incomplete", ErrCorrupt)
 		}
 	}
 	for _, f := range s.families {
-		if f == nil || !f.Links.valid() || !f.Members.valid() || f.Misses < 0 || f.Misses > maxMisses {
+		if f == nil || !f.Links.IsValid() || !f.Members.IsValid() || f.Misses < 0 || f.Misses > maxMisses {
 			return fmt.Errorf("%w: a family is incomplete", ErrCorrupt)
 		}
 	}

@@ -1,0 +1,40 @@
+// Package bloom is a small Bloom filter that is stored as it is: a set of sums that takes one kilobyte however many are
+// added, and sometimes claims to have a sum that it has not.
+package bloom
+
+import "math/bits"
+
+const size = 1024 // bytes; stored filters have it, so it cannot change
+
+// Filter has two bits for each sum; nil is empty. Its bytes are stored.
+type Filter []byte
+
+// IsValid reports whether a stored filter has the right size.
+func (f Filter) IsValid() bool { return f == nil || len(f) == size }
+
+// Add adds a sum, and reports whether it was in the filter before.
+func (f *Filter) Add(sum uint64) bool {
+	if *f == nil {
+		*f = make(Filter, size)
+	}
+	there := true
+	for _, place := range [...]uint64{sum % (8 * size), (sum >> 32) % (8 * size)} {
+		bit := byte(1) << (place % 8)
+		there = there && (*f)[place/8]&bit != 0
+		(*f)[place/8] |= bit
+	}
+	return there
+}
+
+// IsFull reports whether more than half of the bits are set, so that the filter says little.
+func (f Filter) IsFull() bool { return f.ones() > 4*size }
+
+// Count returns the approximate number of sums in a filter that is not full.
+func (f Filter) Count() int { return f.ones() / 2 }
+
+func (f Filter) ones() (n int) {
+	for _, b := range f {
+		n += bits.OnesCount8(b)
+	}
+	return n
+}
