@@ -3,13 +3,14 @@ package depend
 import (
 	"bufio"
 	"bytes"
-	"container/heap"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/arcrawl/arcrawl/archive/sortedlines"
 )
 
 const (
@@ -58,20 +59,11 @@ func (r *run) lines(prefix string) (found []string, err error) {
 		}
 		return found, nil
 	}
-	low, high := int64(0), r.size // a line that is not less than prefix begins in [low, high]
-	for high-low > probeSize {
-		middle := (low + high) / 2
-		line, err := r.lineAfter(middle)
-		if err != nil {
-			return nil, err
-		}
-		if line != "" && line < prefix {
-			low = middle
-		} else {
-			high = middle
-		}
+	at, err := sortedlines.Search(r.size, probeSize, prefix, r.lineAfter)
+	if err != nil {
+		return nil, err
 	}
-	return r.linesFrom(low, prefix)
+	return r.linesFrom(at, prefix)
 }
 
 // linesFrom returns the lines with a prefix, none of which begins before an offset. The line that begins before the
@@ -150,81 +142,31 @@ func (r *run) lineAfter(at int64) (string, error) {
 	}
 }
 
-// source is a run that is being merged.
-type source struct {
-	lines *bufio.Reader
-	line  string
-	keep  func(line string) (bool, error)
-}
-
-// next reads the next line that counts. ok is false at the end.
-func (s *source) next() (ok bool, err error) {
-	for {
-		s.line, err = s.lines.ReadString('\n')
-		if errors.Is(err, io.EOF) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		keep, err := s.keep(s.line)
-		if keep || err != nil {
-			return keep, err
+// source returns the lines of a run that is being merged, as far as they count.
+func source(run io.Reader, keep func(line string) (bool, error)) sortedlines.Source {
+	lines := bufio.NewReaderSize(run, runBuffer)
+	return func() (string, error) {
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return "", err
+			}
+			if keep, err := keep(line); keep || err != nil {
+				return line, err
+			}
 		}
 	}
-}
-
-// sources is a heap of runs, ordered by their current lines.
-type sources []*source
-
-// Len returns the number of runs that have lines left.
-func (s sources) Len() int { return len(s) }
-
-// Less compares current lines.
-func (s sources) Less(i, j int) bool { return s[i].line < s[j].line }
-
-// Swap swaps two runs.
-func (s sources) Swap(i, j int) { s[i], s[j] = s[j], s[i] }
-
-// Push adds a run. Only package heap calls it.
-func (s *sources) Push(x any) { *s = append(*s, x.(*source)) }
-
-// Pop removes the last run. Only package heap calls it.
-func (s *sources) Pop() any {
-	last := (*s)[len(*s)-1]
-	*s = (*s)[:len(*s)-1]
-	return last
 }
 
 // merge writes the lines of runs in order, without duplicates.
-func merge(out io.Writer, from []*source) error {
-	var h sources
-	for _, s := range from {
-		ok, err := s.next()
-		if err != nil {
-			return err
-		}
-		if ok {
-			heap.Push(&h, s)
-		}
-	}
+func merge(out io.Writer, from []sortedlines.Source) error {
 	w := bufio.NewWriterSize(out, runBuffer)
-	for before := ""; len(h) > 0; {
-		if line := h[0].line; line != before {
-			if _, err := w.WriteString(line); err != nil {
-				return err
-			}
-			before = line
-		}
-		ok, err := h[0].next()
-		switch {
-		case err != nil:
-			return err
-		case ok:
-			heap.Fix(&h, 0)
-		default:
-			heap.Pop(&h)
-		}
+	err := sortedlines.Merge(from, func(line string) error {
+		_, err := w.WriteString(line)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	return w.Flush()
 }

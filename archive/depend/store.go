@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/archive/sortedlines"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
@@ -347,7 +348,7 @@ func (s *store) compact() error {
 // behind: the new run is newer and covers the same files, so their lines do not count.
 func (s *store) mergeRuns(chosen []int) error {
 	covers := map[uint32]stamp{}
-	var from []*source
+	var from []sortedlines.Source
 	for _, i := range chosen {
 		f, err := os.Open(s.path(runName(s.runs[i].id) + runSuffix))
 		if err != nil {
@@ -360,10 +361,10 @@ func (s *store) mergeRuns(chosen []int) error {
 				counts[n], covers[n] = true, t
 			}
 		}
-		from = append(from, &source{lines: bufio.NewReaderSize(f, runBuffer), keep: func(line string) (bool, error) {
+		from = append(from, source(f, func(line string) (bool, error) {
 			n, err := fileOf(line)
 			return counts[n], err
-		}})
+		}))
 	}
 	if err := s.write(covers, func(out io.Writer) error { return merge(out, from) }); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/archive/sortedlines"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -184,20 +185,11 @@ func (l *Library) Lookup(address string) ([]Entry, error) {
 // search returns the entries of a key. It reports lines that cannot be read.
 func (x sortedIndex) search(key string, report func(warc.Finding) error) ([]Entry, error) {
 	want := key + " "
-	low, high := int64(0), x.size // the first line that is not less than want begins in [low, high]
-	for high-low > MaxLine/16 {
-		middle := (low + high) / 2
-		line, _, err := x.lineAfter(middle)
-		if err != nil {
-			return nil, err
-		}
-		if line != "" && line < want {
-			low = middle
-		} else {
-			high = middle
-		}
+	at, err := sortedlines.Search(x.size, MaxLine/16, want, x.lineAfter)
+	if err != nil {
+		return nil, err
 	}
-	lines, err := x.linesFrom(low)
+	lines, err := x.linesFrom(at)
 	if err != nil {
 		return nil, err
 	}
@@ -240,12 +232,12 @@ func (x sortedIndex) linesFrom(at int64) (*bufio.Scanner, error) {
 	return lines, nil
 }
 
-// lineAfter returns the first line that begins at or after an offset. ok is false if there is none.
-func (x sortedIndex) lineAfter(at int64) (line string, ok bool, _ error) {
+// lineAfter returns the first line that begins at or after an offset, or "" if there is none.
+func (x sortedIndex) lineAfter(at int64) (string, error) {
 	lines, err := x.linesFrom(at)
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
-	ok = lines.Scan()
-	return lines.Text(), ok, lines.Err()
+	lines.Scan()
+	return lines.Text(), lines.Err()
 }

@@ -2,14 +2,14 @@ package index
 
 import (
 	"bufio"
-	"container/heap"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"sync"
+
+	"github.com/arcrawl/arcrawl/archive/sortedlines"
 )
 
 const (
@@ -89,29 +89,27 @@ func (s *sorter) writeTo(out io.Writer) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	slices.Sort(s.lines)
-	var all runs
-	all.add(&run{memory: s.lines})
+	from := []sortedlines.Source{inMemory(s.lines)}
 	for _, f := range s.runs {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return 0, fmt.Errorf("sort: read a run: %w", err)
 		}
-		all.add(&run{file: bufio.NewReaderSize(f, runBuffer)})
+		from = append(from, inFile(f))
 	}
 	w := bufio.NewWriterSize(out, runBuffer)
 	var n int64
-	for before := ""; all.Len() > 0; {
-		line := all.list[0].line
-		if line != before && len(line) <= MaxLine { // an earlier version may have written longer ones
-			if _, err := w.WriteString(line); err != nil {
-				return n, fmt.Errorf("write the index: %w", err)
-			}
-			n++
-			before = line
+	err := sortedlines.Merge(from, func(line string) error {
+		if len(line) > MaxLine {
+			return nil // an earlier version has written it
 		}
-		all.next()
-	}
-	if all.err != nil {
-		return n, fmt.Errorf("sort: read a run: %w", all.err)
+		if _, err := w.WriteString(line); err != nil {
+			return fmt.Errorf("write the index: %w", err)
+		}
+		n++
+		return nil
+	})
+	if err != nil {
+		return n, err
 	}
 	if err := w.Flush(); err != nil {
 		return n, fmt.Errorf("write the index: %w", err)
@@ -119,71 +117,28 @@ func (s *sorter) writeTo(out io.Writer) (int64, error) {
 	return n, nil
 }
 
-// run is a sorted list of lines, in memory or in a file.
-type run struct {
-	memory []string
-	file   *bufio.Reader
-	line   string
-}
-
-// advance reads the next line and reports whether there is one.
-func (r *run) advance() (bool, error) {
-	if r.file == nil {
-		if len(r.memory) == 0 {
-			return false, nil
+// inMemory returns the lines of a sorted list.
+func inMemory(lines []string) sortedlines.Source {
+	return func() (line string, err error) {
+		if len(lines) == 0 {
+			return "", io.EOF
 		}
-		r.line, r.memory = r.memory[0], r.memory[1:]
-		return true, nil
-	}
-	line, err := r.file.ReadString('\n')
-	r.line = line
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return line != "", err
-}
-
-// runs is a heap of runs, ordered by their current lines.
-type runs struct {
-	list []*run
-	err  error
-}
-
-// Len returns the number of runs that have lines left.
-func (h *runs) Len() int { return len(h.list) }
-
-// Less compares current lines.
-func (h *runs) Less(i, j int) bool { return strings.Compare(h.list[i].line, h.list[j].line) < 0 }
-
-// Swap swaps two runs.
-func (h *runs) Swap(i, j int) { h.list[i], h.list[j] = h.list[j], h.list[i] }
-
-// Push adds a run. Only package heap calls it.
-func (h *runs) Push(x any) { h.list = append(h.list, x.(*run)) }
-
-// Pop removes the last run. Only package heap calls it.
-func (h *runs) Pop() any {
-	last := h.list[len(h.list)-1]
-	h.list = h.list[:len(h.list)-1]
-	return last
-}
-
-// add adds a run that has lines.
-func (h *runs) add(r *run) {
-	more, err := r.advance()
-	h.err = errors.Join(h.err, err)
-	if more {
-		heap.Push(h, r)
+		line, lines = lines[0], lines[1:]
+		return line, nil
 	}
 }
 
-// next advances the run with the smallest line.
-func (h *runs) next() {
-	more, err := h.list[0].advance()
-	h.err = errors.Join(h.err, err)
-	if more && err == nil {
-		heap.Fix(h, 0)
-	} else {
-		heap.Pop(h)
+// inFile returns the lines of a run.
+func inFile(run io.Reader) sortedlines.Source {
+	lines := bufio.NewReaderSize(run, runBuffer)
+	return func() (string, error) {
+		line, err := lines.ReadString('\n')
+		switch {
+		case err == nil || line != "" && errors.Is(err, io.EOF):
+			return line, nil
+		case errors.Is(err, io.EOF):
+			return "", err
+		}
+		return "", fmt.Errorf("sort: read a run: %w", err)
 	}
 }
