@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
@@ -23,18 +25,10 @@ func Digest(ctx context.Context, c *fetch.Capture, s config.Change) (digest.Comp
 	case rules.Idle(contentType, c.ContentSize):
 		return rules.Whole(c.ContentDigest), nil
 	}
-	content, err := c.Content()
-	if err != nil {
-		return digest.Comparison{}, fmt.Errorf("read the content again: %w", err)
-	}
-	defer content.Close()
-	ctx, cancel := context.WithTimeoutCause(ctx, s.MaxTime, digest.ErrTooSlow)
-	defer cancel()
-	compared, err := rules.Compare(ctx, content, contentType, c.ContentDigest)
-	if errors.Is(err, fetch.ErrMaxContent) {
-		return rules.Whole(c.ContentDigest), nil // longer than we may read; its digest is known from the download
-	}
-	return compared, err
+	whole := rules.Whole(c.ContentDigest) // for a content longer than we may read; known from the download
+	return read(ctx, c, s.MaxTime, whole, func(ctx context.Context, content io.Reader) (digest.Comparison, error) {
+		return rules.Compare(ctx, content, contentType, c.ContentDigest)
+	})
 }
 
 // sight returns the digests of what a reader sees of a page; none if the page is not HTML, or was not read whole.
@@ -42,16 +36,28 @@ func sight(ctx context.Context, c *fetch.Capture, s *config.Change) (digest.Sigh
 	if s.Seen == nil || !c.Complete || c.ContentDigest.IsZero() {
 		return digest.Sight{}, nil
 	}
+	return read(ctx, c, s.MaxTime, digest.Sight{}, func(ctx context.Context, content io.Reader) (digest.Sight, error) {
+		return s.Seen.Seen(ctx, content, c.Header.Get("Content-Type"))
+	})
+}
+
+// read returns what f makes of the content of a capture in the given time. It returns tooLong if the content is longer
+// than we may read.
+func read[T any](
+	ctx context.Context, c *fetch.Capture, maxTime time.Duration, tooLong T,
+	f func(ctx context.Context, content io.Reader) (T, error),
+) (T, error) {
 	content, err := c.Content()
 	if err != nil {
-		return digest.Sight{}, fmt.Errorf("read the content again: %w", err)
+		var none T
+		return none, fmt.Errorf("read the content again: %w", err)
 	}
 	defer content.Close()
-	ctx, cancel := context.WithTimeoutCause(ctx, s.MaxTime, digest.ErrTooSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, digest.ErrTooSlow)
 	defer cancel()
-	seen, err := s.Seen.Seen(ctx, content, c.Header.Get("Content-Type"))
+	result, err := f(ctx, content)
 	if errors.Is(err, fetch.ErrMaxContent) {
-		return digest.Sight{}, nil
+		return tooLong, nil
 	}
-	return seen, err
+	return result, err
 }
