@@ -113,15 +113,11 @@ const overBudget = 0x5ca1ab1e
 func (r *Rules) Compare(
 	ctx context.Context, content io.Reader, contentType string, sum Digest,
 ) (Comparison, error) {
-	limit := r.spec.MaxSize
-	if limit <= 0 {
-		limit = 1 << 40
-	}
-	body, err := io.ReadAll(io.LimitReader(content, limit+1))
-	if err != nil || int64(len(body)) > limit {
-		return r.Whole(sum), err
-	}
 	c := r.Whole(sum)
+	body, ok, err := r.read(content)
+	if !ok {
+		return c, err
+	}
 	left := body
 	if r.fingerprint != 0 {
 		left, err = r.scrub(ctx, body, contentType)
@@ -138,6 +134,16 @@ func (r *Rules) Compare(
 		c.Sketch = sketch(left)
 	}
 	return c, nil
+}
+
+// read reads a content. ok is false after an error, and for a content that is longer than MaxSize.
+func (r *Rules) read(content io.Reader) (body []byte, ok bool, err error) {
+	limit := r.spec.MaxSize
+	if limit <= 0 {
+		limit = 1 << 40
+	}
+	body, err = io.ReadAll(io.LimitReader(content, limit+1))
+	return body, err == nil && int64(len(body)) <= limit, err
 }
 
 // Scrub returns the parts of a content that are compared, in UTF-8. It ignores Types and MaxSize. If the rules take too

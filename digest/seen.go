@@ -38,12 +38,8 @@ func (r *Rules) Seen(ctx context.Context, content io.Reader, contentType string)
 	if !mediatype.IsHTML(contentType) {
 		return Sight{}, nil
 	}
-	limit := r.spec.MaxSize
-	if limit <= 0 {
-		limit = 1 << 40
-	}
-	body, err := io.ReadAll(io.LimitReader(content, limit+1))
-	if err != nil || int64(len(body)) > limit {
+	body, ok, err := r.read(content)
+	if !ok {
 		return Sight{}, err
 	}
 	page, err := r.scrub(ctx, body, contentType)
