@@ -381,17 +381,11 @@ func (b *Store) Bytes() int64 {
 
 // change changes the state of a host and stores it. If that fails, the state is read again when it is next needed.
 func (b *Store) change(h uri.Host, do func(*state) bool) error {
-	e := b.use(h)
-	defer b.release(e)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.state == nil {
-		size, err := b.load(h, e)
-		if err != nil {
-			return err
-		}
-		b.resize(e, size)
+	e, err := b.of(h)
+	if err != nil {
+		return err
 	}
+	defer b.done(e)
 	if !do(e.state) {
 		return nil
 	}
