@@ -81,7 +81,7 @@ func realParams(host uri.Host, us []uri.URI, several int, now time.Time) []strin
 	}
 	values := map[sighting]int{}
 	for _, u := range us {
-		if u.Host() != host || !hasArgs(u.RequestTarget()) {
+		if u.Host() != host {
 			continue
 		}
 		for _, s := range sightings(u, false, now) {

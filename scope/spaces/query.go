@@ -263,10 +263,7 @@ func (s *state) holds(key string, hops uri.HopPath, first bool) (*space, bool) {
 // list records that a feed or sitemap lists members. It returns the query spaces that this refutes.
 func (s *state) list(h uri.Host, authority string, us []uri.URI) (found []Finding, changed bool) {
 	for _, u := range us {
-		key, ok := "", false
-		if hasArgs(u.RequestTarget()) {
-			key, ok = keyOf(u.RequestTarget())
-		}
+		key, ok := keyOf(u.RequestTarget())
 		if !ok {
 			continue
 		}

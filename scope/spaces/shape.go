@@ -21,6 +21,9 @@ const (
 
 // args splits a request target into its path and its parameters. It reports false if there are none, or too many.
 func args(target string) (path string, list []arg, ok bool) {
+	if !hasArgs(target) {
+		return "", nil, false
+	}
 	path, query, _ := strings.Cut(target, "?")
 	if at := strings.LastIndexByte(path, ';'); at >= 0 && !strings.Contains(path[at:], "/") {
 		if name, value, is := strings.Cut(path[at:], "="); is && len(name) > 1 {
@@ -78,11 +81,8 @@ func isInside(u, via uri.URI) bool {
 
 // PatternOf returns the pattern of a URI with parameters, and otherwise its first folder.
 func PatternOf(u uri.URI) string {
-	target := u.RequestTarget()
-	if hasArgs(target) {
-		if key, ok := keyOf(target); ok {
-			return key
-		}
+	if key, ok := keyOf(u.RequestTarget()); ok {
+		return key
 	}
 	path := strings.TrimPrefix(u.Path(), "/")
 	if folder, _, ok := strings.Cut(path, "/"); ok {
@@ -224,10 +224,7 @@ func linkSum(u uri.URI, now time.Time) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(u.Authority()))
 	target := u.RequestTarget()
-	path, list, ok := "", []arg(nil), false
-	if hasArgs(target) {
-		path, list, ok = args(target)
-	}
+	path, list, ok := args(target)
 	if !ok {
 		h.Write([]byte(target))
 		return h.Sum64()

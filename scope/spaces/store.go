@@ -125,10 +125,8 @@ type named struct {
 // factsOf computes what a page says.
 func factsOf(g Page) facts {
 	f := facts{self: uint32(sumOf(g.URI.RequestTarget()))}
-	if Wants(g.URI) {
-		f.own, _ = keyOf(g.URI.RequestTarget())
-	}
-	if Wants(g.URI) && g.Content != nil {
+	f.own, _ = keyOf(g.URI.RequestTarget())
+	if g.Content != nil {
 		if f.sightings = sightings(g.URI, g.HTML, g.Now); len(f.sightings) > 0 {
 			f.content = contentSum(g)
 		}
@@ -175,7 +173,7 @@ func (f *facts) link(g Page, l Link) {
 		return
 	}
 	key, ok := "", false
-	if l.Page && u.Host() == g.URI.Host() && hasArgs(u.RequestTarget()) {
+	if l.Page && u.Host() == g.URI.Host() {
 		key, ok = keyOf(u.RequestTarget())
 	}
 	if ok {
