@@ -4,16 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/heal"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/dedup"
-	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -35,28 +32,20 @@ func Lose(ctx context.Context, path string, o api.LostFiles, now func() time.Tim
 			return l, err
 		}
 	}
-	c, err := daemon.ReadConfig(path)
+	s, c, err := openStopped(at, path, now, daemon.OpenStopped)
 	if err != nil {
 		return l, err
 	}
-	f, err := daemon.OpenStopped(c, now())
-	if errors.Is(err, frontier.ErrLocked) && at.Socket == "" {
-		return l, fmt.Errorf("%w, or set admin.socket, which is \"off\", to have the daemon do the work", err)
-	}
-	if err != nil {
-		return l, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	index, err := dedup.Open(f.DB(), dedup.Options{Name: uri.ReplayKey})
+	defer func() { err = errors.Join(err, s.Close()) }()
+	index, err := dedup.Open(s.f.DB(), dedup.Options{Name: uri.ReplayKey})
 	if err != nil {
 		return l, err
 	}
 	if l.Changed, err = heal.Declare(index, c.Storage.WARC, o.Files, o.Are); err == nil && l.Changed > 0 {
-		l.Due, err = heal.URIs(ctx, f, index, c, now, ctx.Err)
+		l.Due, err = heal.URIs(ctx, s.f, index, c, now, ctx.Err)
 	}
 	l.Losses = api.LossesOf(index.Losses())
 	if len(o.Files) > 0 {
-		s := stopped{f, now, audit.New(c.Storage.State)}
 		order, _ := json.Marshal(o)
 		s.record("archive/lost", json.RawMessage(order), map[string]int64{"changed": int64(l.Changed), "due": l.Due}, err)
 	}

@@ -59,18 +59,29 @@ func open(ctx context.Context, path string, now func() time.Time, stoppedStore o
 			return nil, err
 		}
 	}
-	c, err := daemon.ReadConfig(path)
+	s, _, err := openStopped(at, path, now, stoppedStore)
 	if err != nil {
 		return nil, err
 	}
-	store, err := stoppedStore(c, now())
+	return s, nil
+}
+
+// openStopped returns the store of a daemon that does not answer, and its configuration. at says how to reach the
+// daemon.
+func openStopped(
+	at config.Admin, path string, now func() time.Time, open opener,
+) (s stopped, c *config.Config, err error) {
+	if c, err = daemon.ReadConfig(path); err != nil {
+		return stopped{}, nil, err
+	}
+	f, err := open(c, now())
 	if errors.Is(err, frontier.ErrLocked) && at.Socket == "" {
-		return nil, fmt.Errorf("%w, or set admin.socket, which is \"off\", to have the daemon do the work", err)
+		err = fmt.Errorf("%w, or set admin.socket, which is \"off\", to have the daemon do the work", err)
 	}
 	if err != nil {
-		return nil, err
+		return stopped{}, nil, err
 	}
-	return stopped{store, now, audit.New(c.Storage.State)}, nil
+	return stopped{f, now, audit.New(c.Storage.State)}, c, nil
 }
 
 // running is the frontier of a running daemon.
