@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Search returns the offset from which a list must be read to find key: all lines that are not less than key begin at it
+// Search returns the offset from which a list must be read to find key: lines that are not less than key begin at it
 // or behind it, and so do lines of about near bytes that are less. size is the size of the list. lineAfter returns the
 // first line that begins behind an offset, or at it, and "" if there is none.
 func Search(size, near int64, key string, lineAfter func(at int64) (string, error)) (int64, error) {
