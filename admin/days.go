@@ -43,7 +43,7 @@ func (w *Window) days(host uri.Host, n int) (api.DayReport, error) {
 	}
 	report, err := days.Of(w.o.Accounts, host, w.o.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n), time.Time{})
 	if err == nil {
-		report.Pace, err = w.belowTarget(host)
+		report.Pace, err = w.survey.BelowTarget(host)
 	}
 	return report, err
 }
@@ -82,7 +82,7 @@ func (w *Window) logDay(now time.Time) error {
 		Int("versions_seen", report.All.Seen).
 		Float64("versions_estimated", round(report.All.Versions)).
 		Msg("summary of a day: " + report.All.Text)
-	short, err := w.belowTarget("")
+	short, err := w.survey.BelowTarget("")
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/survey"
 
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/scope"
@@ -145,7 +146,10 @@ func whyRoutes() []route {
 				if err != nil {
 					return nil, err
 				}
-				return w.overdue(q)
+				if _, known := w.o.Frontier.Host(q.Host, w.o.Now()); q.Host != "" && !known {
+					return nil, unknown("the host " + string(q.Host))
+				}
+				return w.survey.Overdue(q)
 			},
 		},
 		{
@@ -272,20 +276,20 @@ var (
 	overdueRows = []string{"host", "mime", "wait", "path"}
 )
 
-func readOverdueQuery(r *http.Request) (q overdueQuery, err error) {
-	q = overdueQuery{by: cmp.Or(r.FormValue("by"), "host"), host: uri.Host(r.FormValue("host"))}
-	if !slices.Contains(overdueRows, q.by) {
-		return q, fault("unknown by %q; valid values: %s", q.by, strings.Join(overdueRows, ", "))
+func readOverdueQuery(r *http.Request) (q survey.Query, err error) {
+	q = survey.Query{By: cmp.Or(r.FormValue("by"), "host"), Host: uri.Host(r.FormValue("host"))}
+	if !slices.Contains(overdueRows, q.By) {
+		return q, fault("unknown by %q; valid values: %s", q.By, strings.Join(overdueRows, ", "))
 	}
-	if q.by == "path" && q.host == "" {
+	if q.By == "path" && q.Host == "" {
 		return q, fault("rows by path need a host; name one with host=")
 	}
 	age, err := number(r, "max_age", 60, 0, 24*60*60)
 	if err != nil {
 		return q, err
 	}
-	q.maxAge = time.Duration(age) * time.Second
-	q.limit, err = number(r, "limit", 100, 1, 1000)
+	q.MaxAge = time.Duration(age) * time.Second
+	q.Limit, err = number(r, "limit", 100, 1, 1000)
 	return q, err
 }
 

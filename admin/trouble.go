@@ -11,9 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Thresholds of troubles.
@@ -139,7 +137,7 @@ func (w *Window) checkSilence(now time.Time) error {
 	if wait || w.o.Crawler.Status() != (crawler.Status{}) {
 		return nil
 	}
-	s, err := w.surveyed("", silenceEvery/2)
+	lives, err := w.survey.Lives(silenceEvery / 2)
 	if err != nil {
 		return err
 	}
@@ -147,7 +145,7 @@ func (w *Window) checkSilence(now time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.silences = closed
-	for host, l := range s.lives {
+	for host, l := range lives {
 		if chance, yes := l.Silent(w.activities[string(host)], now); yes {
 			w.silences = append(w.silences, alarm.Trouble{Kind: alarm.Silence, About: string(host), Text: fmt.Sprintf(
 				"nothing new from %s for %s, after %.1f versions a day before; the probability is %.0e; check whether it blocks us or has moved",
@@ -190,22 +188,6 @@ func (w *Window) seedLives() (lives map[string]alarm.Life, closed []alarm.Troubl
 		}
 	}
 	return lives, closed
-}
-
-// lives counts the changes of each host.
-type lives map[uri.Host]alarm.Life
-
-func (l lives) add(x frontier.SurveyedURI) {
-	if x.Versions == 0 {
-		return
-	}
-	h, known := l[x.Host]
-	h.Changes += int64(x.Versions - 1)
-	if !known || x.FirstSeen.Before(h.First) {
-		h.First = x.FirstSeen
-	}
-	h.Last = later(h.Last, x.LastChange)
-	l[x.Host] = h
 }
 
 // watch turns troubles into alarms, and reports which were raised and cleared.

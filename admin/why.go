@@ -36,7 +36,7 @@ func (w *Window) why(text string) (api.Why, error) {
 	}
 	view, _ := w.o.Frontier.Host(u.Host(), now)
 	out := api.Why{URI: uriOf(r, now), Why: r.Why, Host: w.hostOf(view, now)}
-	delay, observed := w.delayOf(u.Host())
+	delay, observed := w.survey.Delay(u.Host())
 	out.Delay, out.Observed = api.Seconds(delay), observed
 	if out.Ahead, _, err = w.o.Frontier.CountAhead(u, maxAhead); err != nil {
 		return api.Why{}, err

@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/names"
 	"github.com/arcrawl/arcrawl/admin/recent"
 	"github.com/arcrawl/arcrawl/admin/series"
+	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -84,7 +85,6 @@ type Window struct {
 	current api.Counts // of the minute in progress
 	closed  time.Time  // end of the last complete minute
 	free    int64      // free bytes on disk, -1 if unknown
-	paces   paces      // of the hosts
 	total   api.Counts // since the start
 
 	predicted   predictions // by headers
@@ -109,8 +109,8 @@ type Window struct {
 
 	loggedDay string // last day whose summary was logged; only Tick uses it
 
-	surveys surveys
-	took    prometheus.Histogram
+	survey *survey.Reader
+	took   prometheus.Histogram
 }
 
 // Names of files in the folder of a window.
@@ -125,12 +125,16 @@ const (
 func New(o Options) (*Window, error) {
 	now := o.Now()
 	w := &Window{
-		o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}, took: newVisitSeconds(),
+		o: o, started: now, closed: now.Truncate(time.Minute), took: newVisitSeconds(),
 		activities: loadActivities(o.Dir), names: names.Open(""), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
 		inForceAt: o.Config().At,
 		warned:    map[string]bool{}, secondLooks: map[string]int64{},
 		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
+	w.survey = survey.New(survey.Options{
+		Frontier: o.Frontier, Now: o.Now, Config: func() *config.Config { return o.Config().Config },
+		Stopped: func() bool { s := o.Crawler.Status(); return s.Paused != "" || s.Held != "" },
+	})
 	w.alarms.Restore(loadAlarms(o.Dir), now)
 	w.checkDisk()
 	file := ""
@@ -153,13 +157,13 @@ func New(o Options) (*Window, error) {
 func (w *Window) Observe(r crawler.Report) {
 	c, now := countsOf(r), w.o.Now()
 	w.measure(r)
+	w.survey.Observe(r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.logFirstFailure(r)
 	w.minute.Add(now, r.Finished, c)
 	w.live.Count(now, c)
 	w.current, w.total = w.current.Plus(c), w.total.Plus(c)
-	w.paces.add(r)
 	w.activities.Add(r)
 	if r.Repaired {
 		w.repaired++

@@ -1,4 +1,4 @@
-package admin
+package survey
 
 import (
 	"time"
@@ -38,15 +38,22 @@ func (p paces) add(r crawler.Report) {
 // guessedExchange is the assumed duration of an exchange with a host without measurement.
 const guessedExchange = time.Second
 
-// delayOf returns how long a visit through one slot and the rest after it take, and whether that was measured.
-func (w *Window) delayOf(h uri.Host) (d time.Duration, observed bool) {
-	w.mu.Lock()
-	d, observed = w.paces[h]
-	w.mu.Unlock()
+// Observe measures the pace of a host from a visit.
+func (r *Reader) Observe(v crawler.Report) {
+	r.pacing.Lock()
+	defer r.pacing.Unlock()
+	r.paces.add(v)
+}
+
+// Delay returns how long a visit through one slot and the rest after it take, and whether that was measured.
+func (r *Reader) Delay(h uri.Host) (d time.Duration, observed bool) {
+	r.pacing.Lock()
+	d, observed = r.paces[h]
+	r.pacing.Unlock()
 	if observed {
 		return d, true
 	}
-	p := w.o.Config().Config.ForHost(h, w.o.Now()).Politeness
+	p := r.o.Config().ForHost(h, r.o.Now()).Politeness
 	rest := min(time.Duration(p.DelayFactor*float64(guessedExchange)), p.MaxDelay)
 	return guessedExchange + max(rest, p.MinDelay), false
 }

@@ -1,4 +1,4 @@
-package admin
+package survey
 
 import (
 	"cmp"
@@ -132,7 +132,7 @@ func (a *targets) changes() float64 {
 }
 
 // promise says whether a host's delay meets its capture targets. ok is false if no URI has a target.
-func (w *Window) promise(l *load, delay time.Duration, slots int) (p capacity.Assessment, ok bool) {
+func (r *Reader) promise(l *load, delay time.Duration, slots int) (p capacity.Assessment, ok bool) {
 	if l.targets == nil {
 		return p, false
 	}
@@ -148,22 +148,22 @@ func (w *Window) promise(l *load, delay time.Duration, slots int) (p capacity.As
 // paceAge is the maximum age of the survey for reports and the log.
 const paceAge = time.Hour
 
-// belowTarget returns the hosts whose pace cannot meet their capture targets, most lost versions first. If only is
+// BelowTarget returns the hosts whose pace cannot meet their capture targets, most lost versions first. If only is
 // set, it checks that host.
-func (w *Window) belowTarget(only uri.Host) ([]api.HostPace, error) {
-	s, err := w.surveyed(only, paceAge)
+func (r *Reader) BelowTarget(only uri.Host) ([]api.HostPace, error) {
+	s, err := r.surveyed(only, paceAge)
 	if err != nil {
 		return nil, err
 	}
 	out := []api.HostPace{}
 	for name, l := range s.hosts {
 		host := uri.Host(name)
-		view, known := w.o.Frontier.Host(host, w.o.Now())
+		view, known := r.o.Frontier.Host(host, r.o.Now())
 		if !known {
 			continue
 		}
-		delay, _ := w.delayOf(host)
-		if p, ok := w.promise(l, delay, view.Slots); ok && p.OverBudget {
+		delay, _ := r.Delay(host)
+		if p, ok := r.promise(l, delay, view.Slots); ok && p.OverBudget {
 			out = append(
 				out,
 				api.HostPace{

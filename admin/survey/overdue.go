@@ -1,4 +1,4 @@
-package admin
+package survey
 
 import (
 	"cmp"
@@ -6,11 +6,10 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -30,15 +29,25 @@ type survey struct {
 	types map[string]*load
 	waits map[string]*load
 	paths map[string]*load // paths with names of parameters, or folders; only of a survey of one host
-	lives lives            // of hosts
+	lives map[uri.Host]alarm.Life
 
 	config *config.Config // in force at the time
 }
 
-// surveys keeps the last survey, so that many requests can use one.
-type surveys struct {
-	mu   sync.Mutex // held during a survey, so that only one runs at a time
-	last *survey
+// addLife counts the changes of a URI for its host.
+func (s *survey) addLife(x frontier.SurveyedURI) {
+	if x.Versions == 0 {
+		return
+	}
+	h, known := s.lives[x.Host]
+	h.Changes += int64(x.Versions - 1)
+	if !known || x.FirstSeen.Before(h.First) {
+		h.First = x.FirstSeen
+	}
+	if x.LastChange.After(h.Last) {
+		h.Last = x.LastChange
+	}
+	s.lives[x.Host] = h
 }
 
 // maxTypes is the maximum number of media types with a row of their own.
@@ -83,20 +92,20 @@ func intervalOf(w frontier.SurveyedURI) time.Duration {
 }
 
 // surveyed returns a survey that is no older than maxAge.
-func (w *Window) surveyed(host uri.Host, maxAge time.Duration) (*survey, error) {
-	w.surveys.mu.Lock()
-	defer w.surveys.mu.Unlock()
-	if s := w.surveys.last; s != nil && s.host == host && w.o.Now().Sub(s.asOf) <= maxAge {
+func (r *Reader) surveyed(host uri.Host, maxAge time.Duration) (*survey, error) {
+	r.surveying.Lock()
+	defer r.surveying.Unlock()
+	if s := r.last; s != nil && s.host == host && r.o.Now().Sub(s.asOf) <= maxAge {
 		return s, nil
 	}
-	now := w.o.Now()
+	now := r.o.Now()
 	s := &survey{
 		asOf: now, host: host, all: new(load), hosts: map[string]*load{}, types: map[string]*load{},
 		waits: map[string]*load{}, paths: map[string]*load{},
-		lives: lives{}, config: w.o.Config().Config,
+		lives: map[uri.Host]alarm.Life{}, config: r.o.Config(),
 	}
 	for from := frontier.Cursor(""); ; {
-		next, err := w.o.Frontier.Survey(host, from, func(x frontier.SurveyedURI) { s.add(x, now) })
+		next, err := r.o.Frontier.Survey(host, from, func(x frontier.SurveyedURI) { s.add(x, now) })
 		if err != nil {
 			return nil, err
 		}
@@ -104,14 +113,14 @@ func (w *Window) surveyed(host uri.Host, maxAge time.Duration) (*survey, error) 
 			break
 		}
 	}
-	s.took = w.o.Now().Sub(now)
-	w.surveys.last = s
+	s.took = r.o.Now().Sub(now)
+	r.last = s
 	return s, nil
 }
 
 func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
 	s.all.add(x, now)
-	s.lives.add(x)
+	s.addLife(x)
 	host := into(s.hosts, string(x.Host))
 	if host.targets == nil {
 		host.targets = newTargets(s.config, now)
@@ -176,33 +185,28 @@ func waitClass(x frontier.SurveyedURI) string {
 	return "28d and more"
 }
 
-// overdueQuery holds the parameters of a request.
-type overdueQuery struct {
-	by     string
-	host   uri.Host
-	limit  int
-	maxAge time.Duration
+// Query holds the parameters of a report on overdue URIs.
+type Query struct {
+	By     string   // one row for each host, mime, wait or path
+	Host   uri.Host // "" for all hosts
+	Limit  int      // maximum number of rows
+	MaxAge time.Duration
 }
 
-// overdue returns the overdue URIs by host, media type or class of waits.
-func (w *Window) overdue(q overdueQuery) (api.Overdue, error) {
-	if q.host != "" {
-		if _, ok := w.o.Frontier.Host(q.host, w.o.Now()); !ok {
-			return api.Overdue{}, unknown("the host " + string(q.host))
-		}
-	}
-	s, err := w.surveyed(q.host, q.maxAge)
+// Overdue returns the overdue URIs by host, media type or class of waits.
+func (r *Reader) Overdue(q Query) (api.Overdue, error) {
+	s, err := r.surveyed(q.Host, q.MaxAge)
 	if err != nil {
 		return api.Overdue{}, err
 	}
 	out := api.Overdue{
-		AsOf: s.asOf.UTC(), Age: api.Seconds(w.o.Now().Sub(s.asOf)), Took: api.Seconds(s.took), By: q.by,
-		Host: string(q.host),
+		AsOf: s.asOf.UTC(), Age: api.Seconds(r.o.Now().Sub(s.asOf)), Took: api.Seconds(s.took), By: q.By,
+		Host: string(q.Host),
 		All:  s.all.backlog("all"), Rows: []api.Backlog{},
 	}
-	groups := map[string]map[string]*load{"host": s.hosts, "mime": s.types, "wait": s.waits, "path": s.paths}[q.by]
+	groups := map[string]map[string]*load{"host": s.hosts, "mime": s.types, "wait": s.waits, "path": s.paths}[q.By]
 	byDemand := 0
-	if q.by == "path" { // which URIs cost most
+	if q.By == "path" { // which URIs cost most
 		byDemand = 1
 	}
 	names := slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
@@ -213,11 +217,11 @@ func (w *Window) overdue(q overdueQuery) (api.Overdue, error) {
 			cmp.Compare(a, b),
 		)
 	})
-	out.More = max(0, len(names)-q.limit)
+	out.More = max(0, len(names)-q.Limit)
 	for _, name := range names[:len(names)-out.More] {
 		b := groups[name].backlog(name)
-		if q.by == "host" {
-			w.predictEnd(&b, groups[name])
+		if q.By == "host" {
+			r.predictEnd(&b, groups[name])
 		}
 		out.Rows = append(out.Rows, b)
 	}
@@ -232,24 +236,24 @@ func (l *load) backlog(name string) api.Backlog {
 }
 
 // predictEnd computes when a host's backlog will be gone, or what would end it.
-func (w *Window) predictEnd(b *api.Backlog, l *load) {
-	view, _ := w.o.Frontier.Host(uri.Host(b.Name), w.o.Now())
-	delay, observed := w.delayOf(uri.Host(b.Name))
+func (r *Reader) predictEnd(b *api.Backlog, l *load) {
+	view, _ := r.o.Frontier.Host(uri.Host(b.Name), r.o.Now())
+	delay, observed := r.Delay(uri.Host(b.Name))
 	b.Delay, b.Observed = api.Seconds(delay), observed
 	slots := float64(max(view.Slots, 1))
 	capacity := slots / max(delay.Seconds(), 0.001)
 	b.Capacity = capacity * 3600
-	if p, ok := w.promise(l, delay, view.Slots); ok {
+	if p, ok := r.promise(l, delay, view.Slots); ok {
 		b.Promise, b.Share = p.String(), p.Share
 	}
-	switch stand := w.o.Crawler.Status(); {
+	switch {
 	case l.due == 0:
 		b.Ends = "nothing is due"
 		return
 	case !view.Paused.IsZero():
 		b.Ends = "never: the host is held; arcrawl release " + b.Name
 		return
-	case stand.Paused != "" || stand.Held != "":
+	case r.o.Stopped():
 		b.Ends = "never: the crawl is paused"
 		return
 	}

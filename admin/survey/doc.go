@@ -1,0 +1,44 @@
+// Package survey reads the frontier as a whole and reports what waits, how long backlogs last, and which capture
+// targets the pace of each host can meet. It keeps the last survey, so that many requests can use one.
+package survey
+
+import (
+	"sync"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Options holds what a [Reader] reads.
+type Options struct {
+	Frontier *frontier.Frontier
+	Config   func() *config.Config // the configuration in force
+	Now      func() time.Time      // the clock
+	Stopped  func() bool           // reports whether the crawl is paused or held
+}
+
+// Reader surveys the frontier. Its methods are safe for concurrent use.
+type Reader struct {
+	o Options
+
+	surveying sync.Mutex // held during a survey, so that only one runs at a time
+	last      *survey
+
+	pacing sync.Mutex // guards paces
+	paces  paces
+}
+
+// New returns a reader without a survey.
+func New(o Options) *Reader { return &Reader{o: o, paces: paces{}} }
+
+// Lives returns how often each host changed, from a survey that is no older than maxAge. The caller must not change it.
+func (r *Reader) Lives(maxAge time.Duration) (map[uri.Host]alarm.Life, error) {
+	s, err := r.surveyed("", maxAge)
+	if err != nil {
+		return nil, err
+	}
+	return s.lives, nil
+}
