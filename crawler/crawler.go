@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/optional"
 	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/crawler/rescope"
 	"github.com/arcrawl/arcrawl/crawler/space"
 	"github.com/arcrawl/arcrawl/crawler/uplink"
@@ -134,11 +135,12 @@ type Crawler struct {
 	traps   optional.Traps
 	daily   optional.Daily
 
-	robots *policy.Robots
-	demand demand.Estimates
-	uplink uplink.Watch
-	pause  *pause.State
-	space  *space.Ledger
+	robots   *policy.Robots
+	demand   demand.Estimates
+	uplink   uplink.Watch
+	pause    *pause.State
+	space    *space.Ledger
+	requests request.Maker
 
 	returns *rescope.Keeper
 	clock   *clock.Keeper
@@ -154,7 +156,6 @@ type Crawler struct {
 	waiting    atomic.Int64               // workers that have nothing to do
 	waiter     chan struct{}              // has a token while one of them waits for the frontier
 	wake       chan struct{}              // has a token to wake that worker
-	isCrowded  func() bool                // crowded, made once for all visits
 	sleepUntil atomic.Int64               // when that worker wakes by itself, see notSleeping
 
 	mu     sync.Mutex // guards config
@@ -178,7 +179,7 @@ func New(r Parts) *Crawler {
 		FreeSpace: r.FreeSpace, MinFree: minFree,
 		Uplink: &c.uplink, Wake: c.Wake, Log: r.Log, GiveUp: func(err error) { stopCrawl(c.broken, err) },
 	})
-	c.isCrowded = c.crowded
+	c.requests = request.Maker{Dedup: r.Dedup, Reputation: r.Reputation, Version: r.Version, Crowded: c.crowded}
 	c.returns = rescope.New(r.Frontier, r.Config, c.Wake, r.Log)
 	c.clock, c.started = clock.New(r.Frontier, r.Config, c.Wake, r.Log), time.Now()
 	return c

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler/dating"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/trapped"
 	"github.com/arcrawl/arcrawl/discover"
@@ -49,7 +50,7 @@ type finder struct {
 
 	seedScope  *scope.Scope              // of the visit's seed; nil until it is needed: most visits find nothing
 	hostScopes map[uri.Host]*scope.Scope // of other hosts with seeds, as far as entries of feeds are on them
-	dates      sourceDates               // of the source that is being read
+	dates      dating.SourceDates        // of the source that is being read
 
 	lastHost     uri.Host // the host that was last looked up in the store of traps
 	unsuspected  bool     // whether that host has no traps and no suspected ones

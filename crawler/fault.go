@@ -7,6 +7,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -16,14 +17,14 @@ import (
 )
 
 // unjudged returns a visit without a verdict.
-func unjudged(claim frontier.Claim, req request, got *fetch.Capture) visit {
+func unjudged(claim frontier.Claim, req request.Request, got *fetch.Capture) visit {
 	return visit{
 		claim: claim, req: req, capture: got, finished: got.Started.Add(got.Took), robots: robots.IsFile(claim.Record.URI),
 	}
 }
 
 // unfetched returns the visit of a URI for which no exchange could be made, because of a fault that concerns only it.
-func (c *Crawler) unfetched(claim frontier.Claim, req request, began time.Time, err error) visit {
+func (c *Crawler) unfetched(claim frontier.Claim, req request.Request, began time.Time, err error) visit {
 	nothing := &fetch.Capture{URI: claim.Record.URI, Started: began, Took: time.Since(began), Status: faults.Status}
 	return unjudged(claim, req, nothing).broken(fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
 }

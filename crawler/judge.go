@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/compare"
 	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/crawler/wall"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -17,17 +18,19 @@ import (
 	"github.com/arcrawl/arcrawl/internal/panics"
 )
 
+const statusNotModified = http.StatusNotModified
+
 // judge returns the meaning of an exchange, compared with what is remembered.
 //
 // An error is our own: the store is broken, or the content could not be read again from where it was spooled.
 func (c *Crawler) judge(
-	ctx context.Context, claim frontier.Claim, s settings, req request, capture *fetch.Capture,
+	ctx context.Context, claim frontier.Claim, s settings, req request.Request, capture *fetch.Capture,
 ) (v visit, err error) {
 	defer panics.Recover(&err)
 	c.step("judging")
 	r := claim.Record
 	v = unjudged(claim, req, capture)
-	unread := capture.Stopped || capture.Status == statusNotModified && req.conditional()
+	unread := capture.Stopped || capture.Status == statusNotModified && req.Conditional()
 	v.gone = !v.robots && isGone(capture)
 	back, err := wall.LeadsBack(r, capture, c.parts.Frontier.Get)
 	switch {
@@ -42,7 +45,7 @@ func (c *Crawler) judge(
 	case v.gone && r.Gone+1 < s.Trouble.GoneAfter:
 		return v.fail(history.Unconfirmed), nil
 	}
-	if unread && req.filter.Contradicts(req.sent, r.Validators, evaluators.ValidatorsOf(capture.Header)) {
+	if unread && req.Filter.Contradicts(req.Sent, r.Validators, evaluators.ValidatorsOf(capture.Header)) {
 		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "304 with another ETag"}
 		return v, v.lookTwice(ctx, s)
 	}

@@ -122,11 +122,11 @@ func annotations(v visit, a archived, f findings, s schedule) []string {
 		notes = append(notes, v.block)
 	}
 	notes = append(notes, v.look.Notes(v.record())...)
-	if v.req.audit != "" {
+	if v.req.Audit != "" {
 		notes = append(notes, "audit")
 	}
-	if s.timing.by != "" && len(s.wait.Memory) > 0 {
-		notes = append(notes, "dated:"+strings.ReplaceAll(s.timing.by, " ", "_"))
+	if s.timing.By != "" && len(s.wait.Memory) > 0 {
+		notes = append(notes, "dated:"+strings.ReplaceAll(s.timing.By, " ", "_"))
 	}
 	if v.capture.Stopped {
 		notes = append(notes, crawllog.MidFetchAbort)
@@ -139,7 +139,7 @@ func annotations(v visit, a archived, f findings, s schedule) []string {
 
 // spared returns the bytes of payload that did not have to be transferred, estimated from the last capture.
 func spared(v visit) int64 {
-	if got := v.capture; got.Stopped || got.Status == statusNotModified && v.req.conditional() {
+	if got := v.capture; got.Stopped || got.Status == statusNotModified && v.req.Conditional() {
 		return max(0, v.record().Size-(got.BlockSize-int64(len(got.Head))))
 	}
 	return 0

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler/compare"
+	"github.com/arcrawl/arcrawl/crawler/dating"
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/crawler/history"
@@ -27,7 +28,7 @@ type schedule struct {
 	asked  time.Time            // the server wants no request before
 	rest   time.Time            // the whole host rests until then
 	source feedread.Result      // what a feed or sitemap brought
-	timing timing
+	timing dating.Timing
 }
 
 // schedule adds a visit to the history of its URI and decides when the URI is due again.
@@ -92,7 +93,7 @@ func (c *Crawler) scheduleJudged(ctx context.Context, next *schedule, v visit, s
 	if next.wait, ok = v.look.Decide(r, &s.Settings, host.Stretch, v.finished); ok {
 		return nil
 	}
-	next.timing = timingOf(v, f.source.activity)
+	next.timing = v.dating().Timing(f.source.activity)
 	next.wait = s.Wait.Next(evaluators.WaitInput{
 		MIME: r.ContentType, State: v.look.State, First: v.verdict.First, Previous: r.Wait,
 		Overdue: v.claim.Overdue, Evidence: c.evidence(v, *next, f, host.Stretch),
@@ -113,8 +114,8 @@ func (c *Crawler) evidence(v visit, next schedule, f findings, stretch float64) 
 	return evaluators.Evidence{
 		At: v.capture.Started, Born: next.record.Born, Idle: f.source.idle,
 		Jumped:    c.clock.Jumped(v.record().LastVisit, v.capture.Started),
-		ChangedAt: next.timing.at, ChangedBy: next.timing.by, Silent: next.timing.silent, Moments: next.timing.moments,
-		Changes: next.timing.changes, Kind: kindOf(v), Relatives: v.similar, Memory: rate.Memory(next.record.Memory),
+		ChangedAt: next.timing.At, ChangedBy: next.timing.By, Silent: next.timing.Silent, Moments: next.timing.Moments,
+		Changes: next.timing.Changes, Kind: kindOf(v), Relatives: v.similar, Memory: rate.Memory(next.record.Memory),
 		Stretch: stretch,
 	}
 }

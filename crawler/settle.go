@@ -117,10 +117,10 @@ func observation(v visit) (o evaluators.Observation, ok bool) {
 	if v.robots || v.failed || !read || v.verdict.First || r.Status != http.StatusOK {
 		return o, false
 	}
-	denied := r.Unread > 0 && r.LastStatus == statusNotModified && !v.req.conditional()
+	denied := r.Unread > 0 && r.LastStatus == statusNotModified && !v.req.Conditional()
 	return evaluators.Observation{
 		MIME: got.Header.Get("Content-Type"), Before: r.Validators, Now: evaluators.ValidatorsOf(got.Header),
-		State: v.verdict.State, Conditional: v.req.conditional(), Denied: denied,
+		State: v.verdict.State, Conditional: v.req.Conditional(), Denied: denied,
 		Stale: denied && evaluators.ChangedBefore(got.Header, got.Started.Sub(r.LastVisit)),
 	}, true
 }
@@ -140,7 +140,7 @@ func reportOf(v visit, a archived, next schedule, added frontier.Added) Report {
 	r := Report{
 		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status,
 		Verdict: v.verdict, Failed: v.failed, Error: next.record.LastError, Block: v.block,
-		Stopped: got.Stopped, NoSpace: got.Refused, Audit: v.req.audit != "",
+		Stopped: got.Stopped, NoSpace: got.Refused, Audit: v.req.Audit != "",
 		Kept: a.keeping, Written: a.written, Received: got.BlockSize, Spared: spared(v),
 		Wait: next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
 		Found: added.New, Source: next.source, Repaired: got.Repaired > 0,

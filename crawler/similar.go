@@ -54,8 +54,8 @@ func newVersions(v visit, s schedule) float64 {
 		return s.wait.Versions
 	case v.verdict.First:
 		return 1
-	case s.timing.changes > 0:
-		return float64(s.timing.changes)
+	case s.timing.Changes > 0:
+		return float64(s.timing.Changes)
 	}
 	return rate.VersionsFound(s.record.Visits-1, s.record.Versions-1)
 }

@@ -112,8 +112,8 @@ func (f *finder) readDocument(doc feeds.Document) error {
 		return err
 	}
 	belief := r.state.Belief()
-	f.dates = datesOf(v, doc, r.state.Read)
-	r.activity = activityOf(v, doc, reading, r.state)
+	f.dates = v.dating().SourceDates(doc, r.state.Read)
+	r.activity = v.dating().Activity(doc, reading, r.state)
 	r.idle = doc.Kind.ListsNewest() && doc.Fault == nil && !reading.First && !reading.Gap && r.activity.Changes == 0 &&
 		len(reading.New) == 0 && len(reading.Updated) == reading.Stamped
 	r.state = r.state.After(v.finished, doc, reading, right, wrong)

@@ -10,6 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
@@ -32,7 +33,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	}
 	admitted, err := c.admit(claim, s, began)
 	if faults.KindOf(err) == faults.KindPanic {
-		return c.conclude(ctx, c.unfetched(claim, request{}, began, err), s, worker)
+		return c.conclude(ctx, c.unfetched(claim, request.Request{}, began, err), s, worker)
 	}
 	if err != nil {
 		return err
@@ -48,14 +49,15 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	s.Fetch.Connect = policy.ConnectTimeout(claim, s.Fetch.Connect)
 	room := c.space.Begin(began, claim.Record.URI, s.MaxPerDay)
 	defer room.End()
-	req, err := c.request(claim.Record, s, room, began)
+	whole := isRobots(claim.Record) || compare.IsSecondLook(claim.Record)
+	req, err := c.requests.Make(claim.Record, s.config, &s.Settings, whole, room, began)
 	if faults.KindOf(err) == faults.KindPanic {
-		return c.conclude(ctx, c.unfetched(claim, request{room: room}, began, err), s, worker)
+		return c.conclude(ctx, c.unfetched(claim, request.Request{Room: room}, began, err), s, worker)
 	}
 	if err != nil {
 		return err
 	}
-	capture, err := c.parts.Fetch.Fetch(ctx, req.exchange)
+	capture, err := c.parts.Fetch.Fetch(ctx, req.Exchange)
 	switch {
 	case faults.IsOurs(err):
 		nothing := &fetch.Capture{Started: began, Took: time.Since(began)}
@@ -88,7 +90,7 @@ func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int)
 	if err != nil {
 		return c.abandon(ctx, v.claim, s, v.capture, fmt.Errorf("archive %s: %w", v.uri(), err))
 	}
-	v.req.room.Wrote(kept.written)
+	v.req.Room.Wrote(kept.written)
 	c.notifyIndex(v, kept)
 	c.step("archived")
 
@@ -133,7 +135,7 @@ func settingsOf(c *config.Config, r frontier.Record, now time.Time) settings {
 // visit is one exchange and its meaning. [Crawler.judge] creates it; the later steps only read it.
 type visit struct {
 	claim    frontier.Claim
-	req      request
+	req      request.Request
 	capture  *fetch.Capture
 	finished time.Time
 	compared digest.Comparison // of the content; zero if it was not read whole

@@ -163,3 +163,14 @@ func signal(token chan struct{}) {
 	default:
 	}
 }
+
+// crowded reports whether slow visits hold more workers than hosts that do not answer may have.
+func (c *Crawler) crowded() bool {
+	n := 0
+	for i := range c.current {
+		if v := c.current[i].Load(); v != nil && time.Since(v.Claimed) >= frontier.SlowVisit {
+			n++
+		}
+	}
+	return n > frontier.MaxDoubtful(len(c.current))
+}

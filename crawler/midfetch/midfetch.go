@@ -31,3 +31,8 @@ func AuditRandom(r frontier.Record) uint64 {
 	sum := sha256.Sum256(strconv.AppendInt(text, int64(r.Visits), 10))
 	return binary.BigEndian.Uint64(sum[:])
 }
+
+// CanVouch reports whether r's validators apply to a body that is in the archive.
+func CanVouch(r frontier.Record) bool {
+	return r.Status == http.StatusOK && !r.Origin.IsZero() && r.Validators != evaluators.Validators{}
+}

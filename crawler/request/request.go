@@ -1,0 +1,104 @@
+// Package request decides which request a visit makes, and how far the headers of its answer are believed.
+package request
+
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/midfetch"
+	"github.com/arcrawl/arcrawl/crawler/space"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/internal/panics"
+)
+
+// acceptEncoding lists the codings that fetch can decode. The archive keeps the bytes as they were sent.
+const acceptEncoding = "gzip, deflate, br, zstd"
+
+// maxFields is the number of header fields of a request with all conditions.
+const maxFields = 6
+
+// Request holds the exchange of a visit, and how far the headers of the answer are believed.
+type Request struct {
+	Exchange fetch.Request
+	Room     *space.Visit
+	Filter   evaluators.Midfetch   // judges the headers of the answer
+	Sent     evaluators.Validators // conditions of the request; zero = it is unconditional
+	Audit    string                // why the body is read although the headers would vouch for it; empty = no audit
+}
+
+// Conditional reports whether the server may answer that nothing has changed.
+func (r Request) Conditional() bool { return r.Sent != evaluators.Validators{} }
+
+// Maker makes requests. Its fields must be set.
+type Maker struct {
+	Dedup      *dedup.Index
+	Reputation *reputation.Store
+	Version    string      // part of the User-Agent
+	Crowded    func() bool // see [fetch.Request]
+}
+
+// Make returns the request of a visit. It is conditional and has a mid-fetch filter if the last complete capture left
+// validators, the validators of the host are believed, and no audit is due. whole says that the body is needed in any
+// case.
+func (m *Maker) Make(
+	r frontier.Record, c *config.Config, s *config.Settings, whole bool, room *space.Visit, now time.Time,
+) (req Request, err error) {
+	defer panics.Recover(&err)
+	req = Request{Exchange: m.unconditional(r, c, s, room), Room: room}
+	tooOld := s.Dedup.TooOld(r.Origin.Date, now)
+	if whole || !midfetch.CanVouch(r) || tooOld || m.Dedup.Lost(r.Origin) {
+		return req, nil
+	}
+	req.Filter = s.Midfetch.For(r.ContentType)
+	known, err := m.Reputation.Get(r.URI.Host())
+	if err != nil || req.Filter.DecideBy == evaluators.Off {
+		return req, err
+	}
+	req.Filter.Doubted = known.Doubts(r.ContentType, s.Midfetch.Threshold)
+	if vouches, _ := req.Filter.Unchanged(r.Validators, r.Validators); !vouches {
+		return req, nil // no validator is believed: the body is read anyway
+	}
+	since := r.LastRead
+	if since.Before(r.FirstSeen) {
+		since = r.FirstSeen
+	}
+	about := evaluators.Visit{
+		MIME: r.ContentType, Unread: r.Unread, Since: now.Sub(since), Random: midfetch.AuditRandom(r),
+	}
+	if due, why := s.Midfetch.Audit.Due(known, about); due {
+		req.Audit = why
+		return req, nil
+	}
+	req.Sent = req.Filter.Conditions(r.Validators)
+	header := &req.Exchange.Header
+	if req.Sent.ETag != "" {
+		*header = append(*header, fetch.Field{Name: "If-None-Match", Value: req.Sent.ETag})
+	}
+	if req.Sent.LastModified != "" {
+		*header = append(*header, fetch.Field{Name: "If-Modified-Since", Value: req.Sent.LastModified})
+	}
+	req.Exchange.Stop = midfetch.StopIfUnchanged(req.Filter, r.Validators)
+	return req, nil
+}
+
+// unconditional returns the exchange for r without conditions.
+func (m *Maker) unconditional(
+	r frontier.Record, c *config.Config, s *config.Settings, room *space.Visit,
+) fetch.Request {
+	header := append(make([]fetch.Field, 0, maxFields),
+		fetch.Field{Name: "User-Agent", Value: c.UserAgent(m.Version)},
+		fetch.Field{Name: "Accept", Value: "*/*"},
+		fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding},
+	)
+	if s.Cookie != "" {
+		header = append(header, fetch.Field{Name: "Cookie", Value: s.Cookie})
+	}
+	return fetch.Request{
+		URI: r.URI, Header: header,
+		Limits: s.Fetch, Crowded: m.Crowded, Space: room,
+	}
+}
