@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,13 +12,13 @@ import (
 
 // raiseLimits raises the soft limits of files and threads to the hard ones, and returns what is allowed then.
 func raiseLimits() limits {
-	l := limits{files: raise(unix.RLIMIT_NOFILE), threads: raise(unix.RLIMIT_NPROC)}
-	if os.Geteuid() == 0 {
-		l.threads = 0 // the limit does not apply to root
+	l := limits{files: raise(unix.RLIMIT_NOFILE)}
+	own := statusNumber("/proc/self/status", "Threads:")
+	if n := raise(unix.RLIMIT_NPROC); n != 0 && os.Geteuid() != 0 { // the limit does not apply to root
+		all := userThreads("/proc", uint64(os.Getuid()))
+		l.threads = threadLimit{max: n, others: all - min(own, all)}
 	}
-	if n := maxTasks("/proc/self/cgroup", "/sys/fs/cgroup"); n != 0 && (l.threads == 0 || n < l.threads) {
-		l.threads = n
-	}
+	l.threads = l.threads.tighter(maxTasks("/proc/self/cgroup", "/sys/fs/cgroup", own))
 	return l
 }
 
@@ -39,25 +40,77 @@ func raise(which int) uint64 {
 	return now.Cur
 }
 
-// maxTasks returns the maximum number of threads of the control group of the process; 0 = unlimited or unknown. Each
-// line of the list of groups has a number, the names of controllers (none in version 2) and a path.
-func maxTasks(list, root string) uint64 {
-	text, err := os.ReadFile(list)
+// userThreads returns how many threads the processes of a user have, as far as the folder of processes shows them.
+func userThreads(root string, user uint64) (n uint64) {
+	processes, err := os.ReadDir(root)
 	if err != nil {
 		return 0
+	}
+	for _, p := range processes {
+		if name := p.Name(); name[0] < '0' || name[0] > '9' {
+			continue
+		}
+		status := filepath.Join(root, p.Name(), "status")
+		if statusNumber(status, "Uid:") == user {
+			n += statusNumber(status, "Threads:")
+		}
+	}
+	return n
+}
+
+// statusNumber returns the first number of a field of a process's status file; 0 if there is none.
+func statusNumber(file, field string) uint64 {
+	text, err := os.ReadFile(file)
+	if err != nil { // the process has ended
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if words := strings.Fields(line); len(words) > 1 && words[0] == field {
+			n, err := strconv.ParseUint(words[1], 10, 64)
+			if err != nil {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// maxTasks returns the limit of threads of the control group of the process, or of the group above it that leaves
+// fewer. Each line of the list of groups has a number, the names of controllers (none in version 2) and a path.
+func maxTasks(list, root string, own uint64) (l threadLimit) {
+	text, err := os.ReadFile(list)
+	if err != nil {
+		return threadLimit{}
 	}
 	for line := range strings.Lines(string(text)) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(parts) != 3 || parts[1] != "" && parts[1] != "pids" {
 			continue
 		}
-		limit, err := os.ReadFile(filepath.Join(root, parts[1], parts[2], "pids.max"))
-		if err != nil {
-			continue
-		}
-		if n, err := strconv.ParseUint(strings.TrimSpace(string(limit)), 10, 64); err == nil {
-			return n
+		for group := path.Join("/", parts[2]); ; group = path.Dir(group) {
+			folder := filepath.Join(root, parts[1], group)
+			if limit := groupNumber(filepath.Join(folder, "pids.max")); limit != 0 {
+				current := groupNumber(filepath.Join(folder, "pids.current"))
+				l = l.tighter(threadLimit{max: limit, others: current - min(own, current)})
+			}
+			if group == "/" {
+				break
+			}
 		}
 	}
-	return 0
+	return l
+}
+
+// groupNumber returns the number in a file of a control group; 0 if there is none, as in "max".
+func groupNumber(file string) uint64 {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }

@@ -32,6 +32,10 @@ func main() {
 
 // realMain runs the command line and returns the exit code.
 func realMain(args []string, stdout, stderr io.Writer) int {
+	if err := daemon.CheckThreads(); err != nil {
+		daemon.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n", err))
+		return exitCode(err)
+	}
 	defer profile.Begin()()
 	ctx, stop := untilStopped(stderr)
 	defer stop()
