@@ -69,8 +69,8 @@ func (w *Window) acknowledge(o api.Acknowledge, who string) (api.Acknowledged, e
 func (w *Window) notice(c alarm.Change, now time.Time) alarm.Notice {
 	cfg := w.o.Config().Config
 	n := alarm.Notice{
-		Alarm: c.Alarm, Raised: c.Raised, At: now.UTC(), Institution: cfg.Operator.Name,
-		Link: dashboardLink(cfg.Admin.URL, c.Alarm),
+		Alarm: c.Alarm, Raised: c.Raised, At: now.UTC(), Instance: cfg.Instance(),
+		Institution: cfg.Operator.Name, Link: dashboardLink(cfg.Admin.URL, c.Alarm),
 	}
 	if c.Host != "" {
 		n.Labels = cfg.Labels(uri.Host(c.Host))

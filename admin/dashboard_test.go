@@ -147,6 +147,9 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	if got := p.Eval(`document.querySelectorAll(".chart canvas").length`); got != "6" {
 		t.Errorf("%s charts, want 6", got)
 	}
+	if title := p.Eval(`document.title + " | " + document.getElementById("instance").innerText`); title != `"Crawling \u2013 Test Library \u2013 arcrawl | Test Library"` {
+		t.Errorf("the title of the page and the name at its top are %s", title)
+	}
 	manyAlarms(t, day)
 	show("config", "config")
 	text := show("", "overview")

@@ -323,11 +323,16 @@ func (w *Window) snapshot() snapshot {
 	return s
 }
 
-// metricsHandler returns the handler of /metrics. It uses a registry of its own.
+// metricsHandler returns the handler of /metrics. It uses a registry of its own. Each metric has admin.instance as a
+// label, if it is set.
 func (w *Window) metricsHandler() http.Handler {
 	r := prometheus.NewRegistry()
 	process := collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})
-	r.MustRegister(gatherer{w}, w.took, collectors.NewGoCollector(), process)
+	to := prometheus.Registerer(r)
+	if name := w.o.Config().Config.Admin.Instance; name != "" {
+		to = prometheus.WrapRegistererWith(prometheus.Labels{"crawl": name}, r)
+	}
+	to.MustRegister(gatherer{w}, w.took, collectors.NewGoCollector(), process)
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 

@@ -23,7 +23,8 @@ const maxUnreachable = 20
 func (w *Window) Status() api.Status {
 	now := w.o.Now()
 	s := api.Status{
-		Version: w.o.Version, Now: now.UTC(), Started: w.started.UTC(), Uptime: api.Seconds(now.Sub(w.started)),
+		Version: w.o.Version, Instance: w.o.Config().Config.Instance(),
+		Now: now.UTC(), Started: w.started.UTC(), Uptime: api.Seconds(now.Sub(w.started)),
 		Condition: w.condition(), Workers: w.workers(now), Config: w.config(),
 	}
 	w.countHosts(&s, now)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"time"
@@ -111,6 +112,9 @@ type (
 	Admin  = reach.Admin
 	WebSub = reach.WebSub
 )
+
+// Instance returns the name of this crawl among several: admin.instance, or the institution if it is not set.
+func (c *Config) Instance() string { return cmp.Or(c.Admin.Instance, c.Operator.Name) }
 
 // Seed is a URI that the crawl starts from, and where it is listed.
 type Seed struct {

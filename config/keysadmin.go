@@ -10,6 +10,8 @@ import (
 
 // adminKeys are the keys of [admin] and [websub].
 var adminKeys = []key{
+	optional("admin.instance", InMain, reach.CheckInstance, func(d *draft) *string { return &d.config.Admin.Instance },
+		"Name of this crawl among several, as `press`. It is in alarms, mail and their subjects, in the status, on the dashboard, and in the label `crawl` of each metric. Empty: operator.name, and metrics have no such label."),
 	optional("admin.socket", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.Socket },
 		"Unix socket of the daemon, for its user and group. Empty: `admin.sock` in storage.state. `off` opens no socket; then no command can reach the daemon."),
 	optional("admin.listen", InMain, reach.CheckListen, func(d *draft) *string { return &d.config.Admin.Listen },

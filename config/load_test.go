@@ -315,6 +315,7 @@ rewrite = ['/index[.]html$ -> /']
 [seeds]
 uris = ["https://www.news.example/", "http://münchen.example:8080/x?b=1&a"]
 [admin]
+instance = "press"
 socket = "/run/arcrawl/admin.sock"
 listen = "localhost:8471"
 token_file = "token"
@@ -398,7 +399,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			Log: "/var/log/arcrawl/crawl.log", MinFree: 20e9,
 		},
 		Admin: config.Admin{
-			Socket: "/run/arcrawl/admin.sock", Listen: "127.0.0.1:8471", TokenFile: filepath.Join(filepath.Dir(main), "token"),
+			Instance: "press", Socket: "/run/arcrawl/admin.sock", Listen: "127.0.0.1:8471", TokenFile: filepath.Join(filepath.Dir(main), "token"),
 			Webhook: "https://alarms.library.example/", Remote: reach.Plain, Names: []string{"crawler.library.example"},
 			TLSCert: filepath.Join(filepath.Dir(main), "cert.pem"), TLSKey: filepath.Join(filepath.Dir(main), "key.pem"),
 			URL: "https://crawler.library.example/",

@@ -3,6 +3,7 @@ package alarm
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -45,6 +46,7 @@ type Notice struct {
 	Raised bool      `json:"raised"` // false: cleared
 	At     time.Time `json:"at"`
 
+	Instance    string   `json:"instance"`         // admin.instance, or operator.name
 	Institution string   `json:"institution"`      // operator.name
 	Labels      []string `json:"labels,omitempty"` // of the host
 	Link        string   `json:"link,omitempty"`   // to the page of the dashboard about it
@@ -57,6 +59,12 @@ func (n Notice) Words() string {
 	}
 	return "cleared: " + n.Text
 }
+
+// Source returns the name of the program and of the crawl that the notice is from.
+func (n Notice) Source() string { return SourceName(cmp.Or(n.Instance, n.Institution)) }
+
+// SourceName returns the name of the program and of an instance.
+func SourceName(instance string) string { return strings.TrimSpace("arcrawl " + instance) }
 
 // hostOf returns the host that an alarm is about; "" if it is about the whole crawl.
 func hostOf(kind, about string) string {

@@ -33,7 +33,7 @@ func Post(ctx context.Context, url string, n Notice) error {
 	body, err := json.Marshal(struct {
 		Notice
 		Words string `json:"message"`
-	}{n, "arcrawl: " + n.Words()})
+	}{n, n.Source() + ": " + n.Words()})
 	if err != nil {
 		return fmt.Errorf("encode the notice: %w", err)
 	}

@@ -24,14 +24,14 @@ func TestWebhookReceivesAlarms(t *testing.T) {
 		to.WriteHeader(status)
 	}))
 	defer s.Close()
-	n := Notice{Alarm: api.Alarm{Kind: Host, About: "a.example", Text: "a.example is down", Since: noon, Host: "a.example"}, Raised: true, At: noon, Institution: "National Library", Link: "https://c.example/#/host/a.example", Labels: []string{"press"}}
+	n := Notice{Alarm: api.Alarm{Kind: Host, About: "a.example", Text: "a.example is down", Since: noon, Host: "a.example"}, Raised: true, At: noon, Instance: "press", Institution: "National Library", Link: "https://c.example/#/host/a.example", Labels: []string{"press"}}
 	if err := Post(t.Context(), s.URL, n); err != nil {
 		t.Fatal(err)
 	}
-	if got["kind"] != "host" || got["about"] != "a.example" || got["raised"] != true || got["message"] != "arcrawl: a.example is down" {
+	if got["kind"] != "host" || got["about"] != "a.example" || got["raised"] != true || got["message"] != "arcrawl press: a.example is down" {
 		t.Errorf("the webhook received %v", got)
 	}
-	if got["host"] != "a.example" || got["institution"] != "National Library" || got["link"] != "https://c.example/#/host/a.example" ||
+	if got["host"] != "a.example" || got["instance"] != "press" || got["institution"] != "National Library" || got["link"] != "https://c.example/#/host/a.example" ||
 		fmt.Sprint(got["labels"]) != "[press]" {
 		t.Errorf("the webhook cannot tell whose alarm it is: %v", got)
 	}

@@ -27,7 +27,9 @@ func (s *Seconds) UnmarshalJSON(b []byte) error {
 
 // Status is the state of the crawl at one moment.
 type Status struct {
-	Version string    `json:"version"`
+	Version  string `json:"version"`
+	Instance string `json:"instance"` // admin.instance, or operator.name if it is not set
+
 	Now     time.Time `json:"now"`
 	Started time.Time `json:"started"`
 	Uptime  Seconds   `json:"uptime_seconds"`

@@ -10,6 +10,7 @@ const fresh = { '': 5_000, hosts: 15_000, host: 15_000, uri: 15_000 }; // ms; ot
 
 const view = document.getElementById('view');
 let shown = '',
+  instance = '', // name of the crawl
   timer = 0,
   turn = 0;
 const named = loadNames();
@@ -37,13 +38,19 @@ async function show(mode) {
     else a.removeAttribute('aria-current');
   }
   view.replaceChildren(...content.flat(Infinity).filter(Boolean));
-  document.title = (view.querySelector('h1')?.textContent || 'arcrawl') + ' – arcrawl';
+  entitle();
   if (changed && mode !== 'first') {
     view.focus({ preventScroll: true });
     scrollTo(0, 0);
   }
   view.dataset.ready = address || 'overview';
   if (fresh[name]) timer = setTimeout(later, fresh[name]);
+}
+
+// entitle writes the title of the window: the page, the crawl and the program.
+function entitle() {
+  const heading = view.querySelector('h1')?.textContent;
+  document.title = [heading, instance, 'arcrawl'].filter(Boolean).join(' – ');
 }
 
 // later updates the page, unless a user is typing in it or has opened a table.
@@ -60,6 +67,11 @@ async function state() {
   try {
     const s = await ask('status');
     loadNames();
+    if (s.instance && s.instance !== instance) {
+      instance = s.instance;
+      document.getElementById('instance').textContent = instance;
+      entitle();
+    }
     const open = s.alarms.filter((a) => !a.acknowledged).length;
     const kind = { crawling: open ? 'warn' : 'good', paused: 'warn', held: 'bad' }[s.stand.state];
     const text = s.stand.state + (open ? `, ${open} ${open === 1 ? 'alarm' : 'alarms'}` : '');

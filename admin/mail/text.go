@@ -38,16 +38,16 @@ func Alarms(list []alarm.Notice) (subject, body string) {
 		b.WriteString("\n")
 	}
 	first := list[0]
-	subject = fmt.Sprintf("arcrawl: %s: %s", first.Kind, oneLine(first.Words()))
+	subject = fmt.Sprintf("%s: %s: %s", first.Source(), first.Kind, oneLine(first.Words()))
 	if len(list) > 1 {
-		subject = fmt.Sprintf("arcrawl: %s raised, %d cleared", human.Count(raised, "alarm"), len(list)-raised)
+		subject = fmt.Sprintf("%s: %s raised, %d cleared", first.Source(), human.Count(raised, "alarm"), len(list)-raised)
 	}
-	return subject, b.String() + footer(first.Institution)
+	return subject, b.String() + footer(first.Instance, first.Institution)
 }
 
 // Summary holds the data of a digest.
 type Summary struct {
-	Institution string
+	Institution string // operator.name
 	Link        string // to the dashboard; "" if it is not known
 	Status      api.Status
 	Recent      []alarm.Notice             // raised and cleared since the last digest
@@ -67,7 +67,8 @@ func Digest(s Summary, to reach.Recipient) (subject, body string) {
 	if to.Label != "" {
 		about = ", " + to.Label
 	}
-	subject = fmt.Sprintf("arcrawl%s: %s, %s", about, s.Status.Condition.State, human.Count(len(raised), "alarm"))
+	source := alarm.SourceName(s.Status.Instance)
+	subject = fmt.Sprintf("%s%s: %s, %s", source, about, s.Status.Condition.State, human.Count(len(raised), "alarm"))
 	fmt.Fprintf(&b, "State at %s: %s\n", clock(s.Status.Now), s.Status.Condition.State)
 	if s.Status.Condition.Why != "" {
 		fmt.Fprintf(&b, "Reason: %s\n", s.Status.Condition.Why)
@@ -97,11 +98,16 @@ func Digest(s Summary, to reach.Recipient) (subject, body string) {
 	if s.Link != "" {
 		b.WriteString(s.Link + "\n")
 	}
-	return subject, b.String() + footer(s.Institution)
+	return subject, b.String() + footer(s.Status.Instance, s.Institution)
 }
 
-func footer(institution string) string {
-	return fmt.Sprintf("--\narcrawl of %s. The settings of these mails are in [mail] of the configuration.\n", institution)
+// footer returns the end of each mail, which names the crawl that sent it.
+func footer(instance, institution string) string {
+	if instance == institution {
+		instance = ""
+	}
+	return fmt.Sprintf("--\n%s of %s. The settings of these mails are in [mail] of the configuration.\n",
+		alarm.SourceName(instance), institution)
 }
 
 // clock returns a time for people, in UTC.

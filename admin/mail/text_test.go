@@ -15,7 +15,7 @@ var seven = time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
 func notice(kind, host, text string, raised bool, labels ...string) alarm.Notice {
 	return alarm.Notice{
 		Alarm: api.Alarm{Kind: kind, About: host, Host: host, Text: text, Since: seven}, Raised: raised, At: seven,
-		Institution: "National Library", Labels: labels, Link: "https://c.example/#/host/" + host,
+		Instance: "press", Institution: "National Library", Labels: labels, Link: "https://c.example/#/host/" + host,
 	}
 }
 
@@ -24,16 +24,16 @@ func TestAlarmMailsSayWhose(t *testing.T) {
 	t.Parallel()
 	down := notice(alarm.Host, "a.example", "a.example was unreachable 3 times", true)
 	subject, body := Alarms([]alarm.Notice{down})
-	if subject != "arcrawl: host: a.example was unreachable 3 times" {
+	if subject != "arcrawl press: host: a.example was unreachable 3 times" {
 		t.Errorf("the subject is %q", subject)
 	}
-	for _, want := range []string{"RAISED  host  2026-11-22 07:00 UTC", "host: a.example", "https://c.example/#/host/a.example", "arcrawl of National Library"} {
+	for _, want := range []string{"RAISED  host  2026-11-22 07:00 UTC", "host: a.example", "https://c.example/#/host/a.example", "\narcrawl press of National Library. "} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the body does not have %q:\n%s", want, body)
 		}
 	}
 	subject, body = Alarms([]alarm.Notice{down, notice(alarm.Disk, "", "the disk is full", false)})
-	if subject != "arcrawl: 1 alarm raised, 1 cleared" || strings.Count(body, "CLEARED  disk") != 1 {
+	if subject != "arcrawl press: 1 alarm raised, 1 cleared" || strings.Count(body, "CLEARED  disk") != 1 {
 		t.Errorf("the subject is %q, the body\n%s", subject, body)
 	}
 }
@@ -43,7 +43,7 @@ func TestDigestHasWhatConcernsTheRecipient(t *testing.T) {
 	t.Parallel()
 	labels := map[string][]string{"news.example": {"newspapers"}}
 	status := api.Status{
-		Now: seven, Condition: api.Condition{State: api.Crawling}, LastDay: api.Counts{Visits: 1234},
+		Now: seven, Instance: "National Library", Condition: api.Condition{State: api.Crawling}, LastDay: api.Counts{Visits: 1234},
 		Alarms: []api.Alarm{
 			{Kind: alarm.Disk, Text: "the disk is nearly full", Since: seven},
 			{Kind: alarm.Host, Host: "news.example", Text: "news.example is down", Since: seven, Acknowledged: &api.Acknowledgement{Who: "maria"}},
@@ -56,16 +56,16 @@ func TestDigestHasWhatConcernsTheRecipient(t *testing.T) {
 		Labels: func(host string) []string { return labels[host] },
 	}
 	subject, body := Digest(s, reach.Recipient{Address: "operator@library.example"})
-	if subject != "arcrawl: crawling, 3 alarms" {
+	if subject != "arcrawl National Library: crawling, 3 alarms" {
 		t.Errorf("the operator's subject is %q", subject)
 	}
-	for _, want := range []string{"1234 visits", "disk is nearly full", "other.example is down", "acknowledged by maria", "cleared: news.example was silent", "no network", "https://c.example/"} {
+	for _, want := range []string{"1234 visits", "disk is nearly full", "other.example is down", "acknowledged by maria", "cleared: news.example was silent", "no network", "https://c.example/", "\narcrawl of National Library. "} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the operator's digest does not have %q:\n%s", want, body)
 		}
 	}
 	subject, body = Digest(s, reach.Recipient{Label: "newspapers", Address: "press@library.example"})
-	if subject != "arcrawl, newspapers: crawling, 1 alarm" || strings.Contains(body, "other.example") || strings.Contains(body, "disk") ||
+	if subject != "arcrawl National Library, newspapers: crawling, 1 alarm" || strings.Contains(body, "other.example") || strings.Contains(body, "disk") ||
 		strings.Contains(body, "no network") || !strings.Contains(body, "news.example is down") || !strings.Contains(body, "news.example was silent") {
 		t.Errorf("the curator's digest is %q\n%s", subject, body)
 	}

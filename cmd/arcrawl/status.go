@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,8 @@ Exit code 69: no daemon answers.`,
 const shownVisits = 5
 
 func showStatus(out io.Writer, s api.Status) error {
-	fmt.Fprintf(out, "arcrawl %s, up %s\n%s\n", s.Version, span(s.Uptime), standLine(s.Condition, s.Now))
+	name := cmp.Or(s.Instance, "no name")
+	fmt.Fprintf(out, "arcrawl %s, %s, up %s\n%s\n", s.Version, name, span(s.Uptime), standLine(s.Condition, s.Now))
 	showOpenAlarms(out, s.Alarms)
 	fmt.Fprintln(out)
 	t := numberTable(out)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Remote says whether admin.listen may be reached from other machines.
@@ -25,6 +26,7 @@ const (
 
 // Admin says how a running daemon is reached.
 type Admin struct {
+	Instance  string   // name of this crawl among others; "" = the institution
 	Socket    string   // unix socket, absolute; "" = switched off
 	Listen    string   // address that serves clients with a token; "" = none
 	Remote    Remote   // whether Listen may be reached from other machines
@@ -229,6 +231,18 @@ func CheckLabel(s string) (problem, remedy string) {
 	const most = 64
 	if s == "" || len(s) > most || strings.TrimSpace(s) != s || strings.ContainsAny(s, "=,\"\n\r\t") {
 		return "is not a label", fmt.Sprintf("write up to %d characters without = and commas, such as \"newspapers\"", most)
+	}
+	return "", ""
+}
+
+// maxInstance is the maximum length of the name of an instance in bytes. It is a label of every metric.
+const maxInstance = 64
+
+// CheckInstance accepts the name of an instance.
+func CheckInstance(s string) (problem, remedy string) {
+	if len(s) > maxInstance || strings.TrimSpace(s) != s || strings.ContainsFunc(s, unicode.IsControl) {
+		return "is not a name for an instance",
+			fmt.Sprintf(`write a short name, such as "press"; maximum: %d bytes`, maxInstance)
 	}
 	return "", ""
 }
