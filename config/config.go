@@ -22,17 +22,18 @@ type Faults = document.Faults
 
 // Config is a whole, valid configuration. It is immutable by convention and may be shared between goroutines.
 type Config struct {
-	Path     string // of the main file, absolute
-	Operator Operator
-	Storage  Storage
-	Crawl    Crawl
-	WARC     warcout.Options // the daemon fills the fields that have no key in [warc]
-	Index    Index
-	Sealed   struct{ URL, Command string } // the server and the program that receive each finished WARC file; "" = none
-	Log      Log
-	Admin    Admin
-	Mail     reach.Mail
-	WebSub   WebSub
+	Path       string // of the main file, absolute
+	Operator   Operator
+	Storage    Storage
+	Crawl      Crawl
+	WARC       warcout.Options // the daemon fills the fields that have no key in [warc]
+	Collection string          // of which the WARC files are part; "" = none
+	Index      Index
+	Sealed     struct{ URL, Command string } // the server and the program that receive each finished WARC file; "" = none
+	Log        Log
+	Admin      Admin
+	Mail       reach.Mail
+	WebSub     WebSub
 
 	AllowNetworks []netip.Prefix      // networks that may be fetched from although they are not public
 	AllowHosts    []fetch.HostNetwork // the same for single hosts

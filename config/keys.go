@@ -16,6 +16,7 @@ type Key struct {
 	Default string     // as TOML; "" if there is none
 	Scope   string     // files that may set it: [InMain], [InHost] or [InBoth]
 	Doc     string     // its meaning
+	Secret  bool       // its value must not be published
 }
 
 // The files that may set a key.

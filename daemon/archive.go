@@ -70,7 +70,7 @@ func openWARC(c *config.Config, version string, now time.Time) (*warcout.Writer,
 // warcinfo returns the fields of the warcinfo record of each WARC file: who made it, with which software and settings.
 func warcinfo(c *config.Config, version, host string) []warcout.Field {
 	names := c.NamesNotation()
-	return []warcout.Field{
+	fields := []warcout.Field{
 		{Name: "software", Value: "arcrawl/" + version + " (https://github.com/arcrawl/arcrawl)"},
 		{Name: "format", Value: "WARC File Format 1.1"},
 		{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
@@ -84,6 +84,10 @@ func warcinfo(c *config.Config, version, host string) []warcout.Field {
 		{Name: "configDigest", Value: c.Digest},
 		{Name: "description", Value: "WARC-Payload-Digest is of the payload with transfer encoding removed and content encoding kept"},
 	}
+	if c.Collection != "" {
+		fields = append(fields, warcout.Field{Name: "isPartOf", Value: c.Collection})
+	}
+	return fields
 }
 
 // maxNameRules is the maximum length, in bytes, of the name rules in a warcinfo record. Their digest covers all rules.

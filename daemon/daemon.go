@@ -110,11 +110,11 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 	}
 	d := &Daemon{o: o, live: config.NewLive(c), log: o.Log}
 	d.parts = crawler.Parts{
-		Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), SaveConfig: saveLastGood,
+		Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c),
 	}
 	for _, open := range []func(now time.Time) error{
 		d.checkLimits, d.openProcess, d.openFolders, d.openStore, d.openLog, d.findMissing, d.openArchive,
-		d.openNetwork, d.openCrawler, d.openHealer, d.openAdmin, d.openHubs,
+		d.openRecorder, d.openNetwork, d.openCrawler, d.openHealer, d.openAdmin, d.openHubs,
 	} {
 		if err := open(now); err != nil {
 			return nil, errors.Join(err, d.closers.close())

@@ -184,8 +184,8 @@ func TestADaemonVisitsAndArchives(t *testing.T) {
 		t.Errorf("Run returned %v, want nil after a stop", err)
 	}
 	l.waitFor(t, `"message":"stopped"`, "STATUS=stopping", "STATUS=closing the archive and the store")
-	if n := len(warccheck.Dir(t, filepath.Join(l.dir, "warc"))); n != 7 {
-		t.Errorf("the archive has %d records, want warcinfo and three each of robots.txt and the page", n)
+	if n := len(warccheck.Dir(t, filepath.Join(l.dir, "warc"))); n != 9 {
+		t.Errorf("the archive has %d records, want warcinfo, two of the configuration, three each of robots.txt and the page", n)
 	}
 	if left, _ := filepath.Glob(filepath.Join(l.dir, "warc", "*.open")); len(left) > 0 {
 		t.Errorf("WARC files are still open: %v", left)

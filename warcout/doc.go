@@ -49,6 +49,10 @@
 // program. Texts of servers are written only where they cannot do harm: an ETag or Last-Modified that does not fit
 // into a header is omitted (the evidence has it), and [Field] values are escaped by [Escape].
 //
+// # Documents about the crawl
+//
+// [Writer.WriteResource] writes a resource record, for example with the configuration of the crawl.
+//
 // # Invariants
 //
 //   - If Write returns without an error, the whole visit is synced. If it returns an error, nothing of the visit is

@@ -30,6 +30,9 @@ type composer struct {
 // compose returns the records of a visit in the order in which they are written. number is the number of the visit in
 // its file. The texts use buffer as long as it suffices.
 func compose(buffer []byte, v Visit, infoID string, number uint32) ([]record, error) {
+	if v.resource != nil {
+		return v.resource.compose(buffer, infoID, number)
+	}
 	c := composer{
 		v: v, date: stamp(v.Date), number: number, infoID: infoID, text: buffer[:0], records: make([]record, 0, maxRecords),
 	}

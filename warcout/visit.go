@@ -26,6 +26,8 @@ type Visit struct {
 	Revisit  *Revisit
 	Head     []byte  // the exact head of a response whose body is not stored
 	Metadata []Field // via, hopsFromSeed, seed, fetchTimeMs, …
+
+	resource *Resource // see [Writer.WriteResource]; then nothing else is set
 }
 
 // Response is a response to store with its body.

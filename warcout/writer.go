@@ -158,6 +158,11 @@ func (w *Writer) write(now time.Time, v Visit) (Written, error) {
 	if err := v.check(); err != nil {
 		return Written{}, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
+	return w.append(now, v)
+}
+
+// append appends the records of a visit that was checked, and waits until they are synced.
+func (w *Writer) append(now time.Time, v Visit) (Written, error) {
 	f, number, err := w.enter(now)
 	if err != nil {
 		return Written{}, err
@@ -210,6 +215,9 @@ func (w *Writer) add(f *file, s *spool, records int64) (offset int64, b *batch, 
 
 // origin returns the origin that the first record of a visit makes, without its place in the file.
 func (v Visit) origin(first record) digest.Origin {
+	if v.resource != nil {
+		return v.resource.origin(first)
+	}
 	o := digest.Origin{RecordID: first.id, URI: v.URI.String(), Date: v.Date.UTC().Truncate(time.Microsecond)}
 	if v.Revisit != nil {
 		o.Payload, o.Size = v.Revisit.Origin.Payload, v.Revisit.Origin.Size

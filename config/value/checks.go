@@ -25,9 +25,17 @@ const (
 
 // CheckOperator accepts the name of an institution.
 func CheckOperator(s string) (problem, remedy string) {
+	return checkName(s, "institution")
+}
+
+// CheckCollectionName accepts the name of a collection.
+func CheckCollectionName(s string) (problem, remedy string) { return checkName(s, "collection") }
+
+// checkName accepts a name of one line.
+func checkName(s, what string) (problem, remedy string) {
 	switch {
 	case strings.TrimSpace(s) == "":
-		return "is empty", "write the name of the institution"
+		return "is empty", "write the name of the " + what
 	case len(s) > maxName:
 		return "is too long", fmt.Sprintf("maximum: %d bytes", maxName)
 	case strings.ContainsFunc(s, unicode.IsControl):

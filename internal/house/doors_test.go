@@ -23,7 +23,7 @@ var doors = []door{
 	{"the network, inwards", "net", []string{"Listen*", "FileListener"}, []string{"admin/", "daemon", "cmd/arcrawl"}},
 	{"the network, inwards", "net/http", []string{"Serve*", "ListenAndServe*", "Server", "Handle", "HandleFunc"}, []string{"admin/", "daemon", "cmd/arcrawl"}},
 	{"files, to write", "os", []string{"Create*", "OpenFile", "OpenRoot", "WriteFile", "Mkdir*", "Remove*", "Rename", "Truncate", "Link", "Symlink", "Ch*"}, []string{"fetch", "frontier", "frontier/backup", "frontier/reserve", "warcout", "crawllog", "archive/", "admin/", "daemon", "internal/atomicfile", "cmd/arcrawl"}},
-	{"files, to read", "os", []string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"}, []string{"config", "config/document", "fetch", "frontier", "frontier/backup", "frontier/reserve", "frontier/pageout", "warcout", "crawllog/", "archive/", "sim", "admin/", "daemon", "cmd/arcrawl"}},
+	{"files, to read", "os", []string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"}, []string{"config", "config/document", "fetch", "frontier", "frontier/backup", "frontier/reserve", "frontier/pageout", "warcout", "crawllog/", "archive/", "sim", "admin/", "daemon", "daemon/provenance", "cmd/arcrawl"}},
 	{"the process", "os", []string{"Exit", "LookupEnv", "Environ", "Setenv", "Stdin", "Stdout", "Args"}, []string{"cmd/arcrawl"}},
 	{"the process", "os", []string{"Getenv", "Stderr"}, []string{"daemon", "cmd/arcrawl"}},
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl"}},

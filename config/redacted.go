@@ -1,0 +1,48 @@
+package config
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// secret marks a key whose value must not be published.
+func secret(k key) key {
+	k.Secret = true
+	return k
+}
+
+// isSecret reports whether the value of a key must not be published.
+func isSecret(name string) bool {
+	k, ok := findKey(name)
+	return ok && k.Secret
+}
+
+// Redacted returns the files in force as they may be published: without comments and secrets. The main file is the
+// first.
+func (c *Config) Redacted() ([]HostFile, error) {
+	text, err := c.doc.Redacted(isSecret)
+	if err != nil {
+		return nil, err
+	}
+	all := []HostFile{{Name: filepath.Base(c.Path), Data: text}}
+	for _, f := range c.files {
+		if text, err = f.doc.Redacted(isSecret); err != nil {
+			return nil, err
+		}
+		all = append(all, HostFile{Name: filepath.Base(f.doc.File), Data: text})
+	}
+	return all, nil
+}
+
+// Defaults returns the keys that the main file does not set, and what holds instead. Keys of [[wait]] are part of the
+// stack that the main file has, or else of the default stack.
+func (c *Config) Defaults() []Setting {
+	var all []Setting
+	for _, k := range keys {
+		table, _, _ := strings.Cut(k.Name, ".")
+		if k.Default != "" && table != whenTable && table != "wait" && !c.doc.Has(source{doc: c.doc}.path.Key(k.Name)) {
+			all = append(all, Setting{Key: k.Name, Value: k.Default})
+		}
+	}
+	return all
+}

@@ -1,0 +1,189 @@
+// Package provenance writes the configuration in force into the archive, so that a reader of the WARC files knows by
+// which settings they were made. Each file of the configuration is a resource record of its own, without comments and
+// secrets, and is written again only when it has changed. One more record lists what has changed, and the defaults of
+// the keys that the main file does not set.
+package provenance
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// URI is the URI of the list of changes. The URI of the main file is URI, a colon and its name; the URI of a host file
+// is URI, ":hosts:" and its name.
+const URI = "urn:arcrawl:configuration"
+
+// StateFile is the file in the state folder with the digest of each record that was written last.
+const StateFile = "config.archived"
+
+const (
+	typeTOML = "application/toml"
+	typeJSON = "application/json"
+)
+
+// Recorder writes configurations into an archive.
+type Recorder struct {
+	Archive interface {
+		WriteResource(now time.Time, r warcout.Resource) (warcout.Written, error)
+	}
+	Index   func(record digest.Origin, contentType string) error // adds a record to the index of the archive
+	State   string                                               // path of the file named StateFile
+	Version string                                               // of the program
+}
+
+// account is the content of the record that lists the changes.
+type account struct {
+	Format    int               `json:"arcrawl-configuration"`
+	Software  string            `json:"software"`
+	Time      time.Time         `json:"time"`
+	Digest    string            `json:"digest"` // of the files with their secrets, as configDigest of warcinfo records
+	Changed   []file            `json:"changed"`
+	Removed   []string          `json:"removed,omitempty"` // URIs
+	Unchanged int               `json:"unchanged"`         // number of files
+	Held      []string          `json:"held,omitempty"`    // hosts that are not visited because their files have faults
+	Defaults  map[string]string `json:"defaults"`          // values, as TOML, of the keys that the main file does not set
+}
+
+type file struct {
+	URI    string `json:"uri"`
+	SHA256 string `json:"sha256"` // of its record
+}
+
+// Record writes what has changed since the configuration that was written last, and returns the number of records.
+// After an error, or if ctx has ended, the next call writes all changes again.
+func (r Recorder) Record(ctx context.Context, c *config.Config, now time.Time) (records int, err error) {
+	before, err := r.read()
+	if err != nil {
+		return 0, fmt.Errorf("read %s: %w", r.State, err)
+	}
+	files, err := c.Redacted()
+	if err != nil {
+		return 0, err
+	}
+	list, after := r.account(c, now), map[string]string{}
+	for i, f := range files {
+		name := nameOf(f.Name, i == 0)
+		after[name] = sumOf(f.Data)
+		if before[name] == after[name] {
+			list.Unchanged++
+			continue
+		}
+		list.Changed = append(list.Changed, file{name, after[name]})
+		if len(f.Data) == 0 { // a host file without settings: a record must have content
+			continue
+		}
+		if err := errors.Join(ctx.Err(), r.write(name, typeTOML, f.Data, now)); err != nil {
+			return records, err
+		}
+		records++
+	}
+	for name := range before {
+		if _, still := after[name]; !still && name != URI {
+			list.Removed = append(list.Removed, name)
+		}
+	}
+	slices.Sort(list.Removed)
+	after[URI] = list.sum()
+	if len(list.Changed)+len(list.Removed) == 0 && before[URI] == after[URI] {
+		return 0, nil
+	}
+	text, err := json.MarshalIndent(list, "", "  ")
+	if err == nil {
+		err = r.write(URI, typeJSON, append(text, '\n'), now)
+	}
+	if err != nil {
+		return records, err
+	}
+	return records + 1, r.save(after)
+}
+
+// nameOf returns the URI of a file.
+func nameOf(name string, isMain bool) string {
+	if isMain {
+		return URI + ":" + url.PathEscape(name)
+	}
+	return URI + ":hosts:" + url.PathEscape(name)
+}
+
+// account returns the list of changes before any are found.
+func (r Recorder) account(c *config.Config, now time.Time) account {
+	list := account{
+		Format: 1, Software: "arcrawl/" + r.Version, Time: now.UTC(), Digest: c.Digest, Changed: []file{},
+		Defaults: map[string]string{},
+	}
+	for _, s := range c.Defaults() {
+		list.Defaults[s.Key] = s.Value
+	}
+	for _, h := range c.HeldHosts() {
+		list.Held = append(list.Held, string(h))
+	}
+	return list
+}
+
+// sum returns a digest of what applies besides the files: the program, its defaults and the hosts that are held.
+func (a account) sum() string {
+	text, _ := json.Marshal([]any{a.Software, a.Held, a.Defaults}) // encoding texts never fails
+	return sumOf(text)
+}
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// write writes a record and adds it to the index.
+func (r Recorder) write(name, contentType string, content []byte, now time.Time) error {
+	w, err := r.Archive.WriteResource(now, warcout.Resource{
+		URI: name, Date: now, ContentType: contentType, Content: content,
+	})
+	if err != nil {
+		return err
+	}
+	return r.Index(w.Origin, contentType)
+}
+
+// read returns the digest of each record that was written last, by its URI.
+func (r Recorder) read() (map[string]string, error) {
+	f, err := os.Open(r.State)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	sums := map[string]string{}
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if sum, name, ok := strings.Cut(lines.Text(), "  "); ok {
+			sums[name] = sum
+		}
+	}
+	return sums, lines.Err()
+}
+
+// save replaces what read returns.
+func (r Recorder) save(sums map[string]string) error {
+	var lines []string
+	for name, sum := range sums {
+		lines = append(lines, sum+"  "+name+"\n")
+	}
+	slices.Sort(lines)
+	return atomicfile.Write(r.State, []byte(strings.Join(lines, "")), 0o640)
+}
