@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -26,10 +27,12 @@ const Base = "/api/v1"
 // ErrNoDaemon says that no daemon answers at the socket.
 var ErrNoDaemon = errors.New("no arcrawl answers")
 
-// Client sends requests to a daemon through its socket.
+// Client sends requests to a daemon, through its socket or to its address.
 type Client struct {
-	http   http.Client
-	socket string
+	http  http.Client
+	place string // path of the socket, or the address
+	base  string // address without the path of a request
+	token string // for an address
 }
 
 // answerTimeout is the maximum time for an answer. The slowest requests read every URI.
@@ -39,9 +42,43 @@ const answerTimeout = 2 * time.Minute
 func NewClient(socket string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return DialSocket(ctx, socket) }
 	return &Client{
-		http:   http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: answerTimeout},
-		socket: socket,
+		http:  http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: answerTimeout},
+		place: socket, base: "http://arcrawl",
 	}
+}
+
+// NewRemote returns a client of the daemon at an http or https address, with a token for it. It follows no redirects,
+// so that the token goes nowhere else.
+func NewRemote(address, token string, within time.Duration) *Client {
+	return &Client{
+		http: http.Client{
+			Transport:     &http.Transport{},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			Timeout:       within,
+		},
+		place: address, base: strings.TrimSuffix(address, "/"), token: token,
+	}
+}
+
+// Within sets the maximum time for an answer, and returns c.
+func (c *Client) Within(most time.Duration) *Client {
+	c.http.Timeout = most
+	return c
+}
+
+// Close closes the connections that are not in use.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// newRequest returns a request for a path, with the token if there is one.
+func (c *Client) newRequest(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, fmt.Errorf("ask the daemon: %w", err)
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	return r, nil
 }
 
 // MaxSocketPath is the maximum length of a unix socket's path on every system.
@@ -83,13 +120,13 @@ func ask[A any](
 		}
 		sent = bytes.NewReader(text)
 	}
-	at := "http://arcrawl" + Base + path
+	at := Base + path
 	if len(query) > 0 {
 		at += "?" + query.Encode()
 	}
-	r, err := http.NewRequestWithContext(ctx, method, at, sent)
+	r, err := c.newRequest(ctx, method, at, sent)
 	if err != nil {
-		return answer, fmt.Errorf("ask the daemon: %w", err)
+		return answer, err
 	}
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
@@ -99,10 +136,10 @@ func ask[A any](
 		return answer, c.unanswered(err)
 	}
 	defer func() { err = errors.Join(err, got.Body.Close()) }()
-	if got.StatusCode >= http.StatusBadRequest {
+	if got.StatusCode >= http.StatusMultipleChoices {
 		return answer, problemOf(got)
 	}
-	if err := json.NewDecoder(got.Body).Decode(&answer); err != nil {
+	if err := json.NewDecoder(io.LimitReader(got.Body, maxAnswer)).Decode(&answer); err != nil {
 		return answer, fmt.Errorf("read the daemon's answer to %s %s: %w", method, path, err)
 	}
 	return answer, nil
@@ -112,18 +149,23 @@ func ask[A any](
 func (c *Client) unanswered(err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("%w: no socket at %s", ErrNoDaemon, c.socket)
+		return fmt.Errorf("%w: no socket at %s", ErrNoDaemon, c.place)
+	case errors.Is(err, syscall.ECONNREFUSED) && c.token != "":
+		return fmt.Errorf("%w at %s", ErrNoDaemon, c.place)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("%w at %s; the socket is from an earlier run", ErrNoDaemon, c.socket)
+		return fmt.Errorf("%w at %s; the socket is from an earlier run", ErrNoDaemon, c.place)
 	case errors.Is(err, os.ErrPermission):
 		return fmt.Errorf(
 			"open the socket %s: %w; it belongs to the user and group of the daemon; try sudo -u arcrawl, or join the group",
-			c.socket,
+			c.place,
 			os.ErrPermission,
 		)
 	}
-	return fmt.Errorf("ask the daemon at %s: %w", c.socket, err)
+	return fmt.Errorf("ask the daemon at %s: %w", c.place, err)
 }
+
+// maxAnswer is the maximum size of an answer in bytes. Lists of 10,000 rows are much smaller.
+const maxAnswer = 256 << 20
 
 // maxProblem is the maximum size of an error answer in bytes.
 const maxProblem = 64 << 10
@@ -148,9 +190,9 @@ func problemOf(got *http.Response) error {
 
 // Health returns an error if the daemon is not alive.
 func (c *Client) Health(ctx context.Context) (err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://arcrawl/healthz", nil)
+	r, err := c.newRequest(ctx, http.MethodGet, "/healthz", nil)
 	if err != nil {
-		return fmt.Errorf("ask the daemon: %w", err)
+		return err
 	}
 	got, err := c.http.Do(r)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/fleet"
 
 	"github.com/spf13/cobra"
 
@@ -17,50 +18,85 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
+// statusFlags are the flags of arcrawl status.
+type statusFlags struct {
+	daemonFlags
+	top
+	fleet         string
+	watch, health bool
+}
+
 func newStatus() *cobra.Command {
-	var d daemonFlags
-	var t top
-	var repeat, health bool
+	var f statusFlags
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show the state of the running daemon",
+		Short: "Show the state of the running daemon, or of several",
 		Long: `status shows whether the daemon crawls, and if not, why and since when. It shows what the daemon did in the last minute, hour
 and day, the visits in progress, how late the crawl is, free disk space, alarms and configuration faults. With --watch it adds the most
 overdue hosts and updates the page until Ctrl-C.
 
-Exit code 69: no daemon answers.`,
+With --fleet it shows several separate daemons, one in each row, and below them the reasons and alarms. Each line of FILE
+has a name and a place: a socket, a configuration file (*.toml), or an address and the file with a token for it:
+
+  press  /run/arcrawl/press.sock
+  web    /etc/arcrawl/web.toml
+  law    https://crawler.library.example:8471  /etc/arcrawl/law.token
+
+Exit code 69: no daemon answers, or one of the fleet does not.`,
 		Example: `  arcrawl status --config /etc/arcrawl/arcrawl.toml
   arcrawl status --watch --every 5s
   arcrawl status --json | jq .stand
+  arcrawl status --fleet /etc/arcrawl/fleet --watch
   arcrawl status --health`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := d.client()
-			if err != nil {
-				return err
-			}
-			if health {
-				if err := c.Health(cmd.Context()); err != nil {
-					return d.advise(err)
-				}
-				_, err := fmt.Fprintln(cmd.OutOrStdout(), "alive")
-				return err
-			}
-			if repeat {
-				if err := t.check(); err != nil {
-					return err
-				}
-				return d.advise(t.run(cmd.Context(), cmd.OutOrStdout(), c))
-			}
-			s, err := c.Status(cmd.Context())
-			return printAnswer(&d, cmd.OutOrStdout(), s, err, showStatus)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	d.add(cmd)
-	cmd.Flags().BoolVarP(&repeat, "watch", "w", false, "update the page until Ctrl-C")
-	cmd.Flags().BoolVar(&health, "health", false, "print only whether the daemon is alive, for health checks of containers")
-	t.add(cmd)
+	f.daemonFlags.add(cmd)
+	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "update the page until Ctrl-C")
+	cmd.Flags().BoolVar(&f.health, "health", false, "print only whether the daemon is alive, for health checks of containers")
+	cmd.Flags().StringVar(&f.fleet, "fleet", "", "show the separate daemons that `FILE` lists")
+	f.top.add(cmd)
 	return cmd
+}
+
+// run shows the state once, or repeatedly.
+func (f *statusFlags) run(cmd *cobra.Command) error {
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	if f.fleet != "" && (f.health || f.socket != "") {
+		return usageError{errors.New("--fleet cannot be used together with --health or --socket")}
+	} else if f.fleet != "" {
+		return f.runFleet(ctx, out)
+	}
+	c, err := f.client()
+	if err != nil {
+		return err
+	}
+	if f.health {
+		if err := c.Health(ctx); err != nil {
+			return f.advise(err)
+		}
+		_, err := fmt.Fprintln(out, "alive")
+		return err
+	}
+	if f.watch {
+		return f.advise(f.top.run(ctx, out, func(page io.Writer) error { return topPage(ctx, page, c, f.hosts) }))
+	}
+	s, err := c.Status(ctx)
+	return printAnswer(&f.daemonFlags, out, s, err, showStatus)
+}
+
+// runFleet shows the state of several daemons. A daemon that does not answer ends the command, but not the watching.
+func (f *statusFlags) runFleet(ctx context.Context, out io.Writer) error {
+	members, err := fleet.Read(f.fleet)
+	if err != nil {
+		return usageError{err}
+	}
+	ask := func() fleet.Fleet { return fleet.Ask(ctx, members, fleet.Patience) }
+	if f.watch {
+		return f.top.run(ctx, out, func(page io.Writer) error { return fleet.Show(page, ask()) })
+	}
+	all := ask()
+	return errors.Join(printAnswer(&f.daemonFlags, out, all, nil, fleet.Show), all.Missing())
 }
 
 // shownVisits is the maximum number of visits in progress that are shown.
@@ -183,41 +219,18 @@ func (t *top) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&t.hosts, "hosts", 10, "show `N` hosts")
 }
 
-// check validates the flags.
-func (t *top) check() error {
-	if t.every < 100*time.Millisecond {
-		return usageError{fmt.Errorf("--every %v is too short; the minimum is 100ms", t.every)}
-	}
-	return nil
-}
-
 // newTop returns a short name for arcrawl status --watch.
 func newTop() *cobra.Command {
-	var d daemonFlags
-	var t top
-	cmd := &cobra.Command{
-		Use:    "top",
-		Hidden: true,
-		Short:  "Watch the running daemon in a terminal",
-		Long: `top shows the status and the most overdue hosts, and updates them until Ctrl-C. If the output is not a terminal, it prints one
-page after the other.
-
-Exit code 69: no daemon answers.`,
-		Example: "  arcrawl top --config /etc/arcrawl/arcrawl.toml --every 5s",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := d.client()
-			if err != nil {
-				return err
-			}
-			if err := t.check(); err != nil {
-				return err
-			}
-			return d.advise(t.run(cmd.Context(), cmd.OutOrStdout(), c))
-		},
+	cmd := newStatus()
+	cmd.Use, cmd.Hidden = "top", true
+	cmd.Example = "  arcrawl top --config /etc/arcrawl/arcrawl.toml --every 5s"
+	show := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := cmd.Flags().Set("watch", "true"); err != nil {
+			return err
+		}
+		return show(cmd, args)
 	}
-	d.add(cmd)
-	t.add(cmd)
 	return cmd
 }
 
@@ -229,13 +242,16 @@ const (
 )
 
 // run shows page after page until ctx ends.
-func (t *top) run(ctx context.Context, out io.Writer, c *api.Client) error {
+func (t *top) run(ctx context.Context, out io.Writer, write func(io.Writer) error) error {
+	if t.every < 100*time.Millisecond {
+		return usageError{fmt.Errorf("--every %v is too short; the minimum is 100ms", t.every)}
+	}
 	terminal := isTerminal(out)
 	tick := time.NewTicker(t.every)
 	defer tick.Stop()
 	for {
 		var page bytes.Buffer
-		err := topPage(ctx, &page, c, t.hosts)
+		err := write(&page)
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -39,7 +40,9 @@ func TestTopUpdatesTheStatus(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	var out bytes.Buffer
-	if err := (&top{every: 10 * time.Millisecond, hosts: 10}).run(ctx, &out, api.NewClient(socket)); err != nil {
+	c := api.NewClient(socket)
+	page := func(out io.Writer) error { return topPage(ctx, out, c, 10) }
+	if err := (&top{every: 100 * time.Millisecond, hosts: 10}).run(ctx, &out, page); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), "arcrawl 1.2"); n != 2 && n != 3 {
@@ -100,7 +103,9 @@ func TestManyAlarmsDoNotHideTheStatus(t *testing.T) {
 func TestTopSaysThatNoDaemonAnswers(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	err := (&top{every: time.Second, hosts: 10}).run(t.Context(), &out, api.NewClient(filepath.Join(t.TempDir(), "none.sock")))
+	c := api.NewClient(filepath.Join(t.TempDir(), "none.sock"))
+	page := func(out io.Writer) error { return topPage(t.Context(), out, c, 10) }
+	err := (&top{every: time.Second, hosts: 10}).run(t.Context(), &out, page)
 	if exitCode(err) != exitBusy {
 		t.Errorf("exit code %d for %v, want %d", exitCode(err), err, exitBusy)
 	}

@@ -1,0 +1,71 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+)
+
+// Patience is how long a daemon may take to answer. A status takes milliseconds.
+const Patience = 10 * time.Second
+
+// Fleet holds the answers of all daemons of a list.
+type Fleet struct {
+	Instances []Instance `json:"instances"` // in the order of the list
+}
+
+// Instance is the answer of one daemon.
+type Instance struct {
+	Name   string      `json:"name"` // in the list
+	Where  string      `json:"where"`
+	Error  string      `json:"error,omitempty"` // why there is no status
+	Status *api.Status `json:"status"`          // null if the daemon did not answer
+}
+
+// Ask asks all daemons at once for their state, and waits for all of them, each at most for a time.
+func Ask(ctx context.Context, members []Member, within time.Duration) Fleet {
+	all := make([]Instance, len(members))
+	var group sync.WaitGroup
+	for i, m := range members {
+		group.Go(func() { all[i] = m.ask(ctx, within) })
+	}
+	group.Wait()
+	return Fleet{all}
+}
+
+// ask asks one daemon for its state.
+func (m Member) ask(ctx context.Context, within time.Duration) Instance {
+	answer := Instance{Name: m.Name, Where: m.Where}
+	c, err := m.client(within)
+	if err != nil {
+		answer.Error = err.Error()
+		return answer
+	}
+	defer c.Close()
+	s, err := c.Status(ctx)
+	if err != nil {
+		answer.Error = err.Error()
+		return answer
+	}
+	answer.Status = &s
+	return answer
+}
+
+// Missing returns an error that names the daemons without an answer, or nil if all answered.
+func (f Fleet) Missing() error {
+	var names []string
+	for _, i := range f.Instances {
+		if i.Status == nil {
+			names = append(names, i.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	list := strings.Join(names, ", ")
+	return fmt.Errorf("%w for %d of %d instances: %s", api.ErrNoDaemon, len(names), len(f.Instances), list)
+}

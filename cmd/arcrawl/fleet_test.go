@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/fleet"
+)
+
+// TestStatusOfAFleet shows two daemons of which one was never started, once and repeatedly, as a page and as JSON.
+func TestStatusOfAFleet(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l, err := net.Listen("unix", filepath.Join(dir, "a.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"version":"1.2","stand":{"state":"crawling"}}`))
+	}))
+	server.Listener = l
+	server.Start()
+	defer server.Close()
+	both, one := filepath.Join(dir, "both"), filepath.Join(dir, "one")
+	for path, text := range map[string]string{both: "press a.sock\nweb b.sock\n", one: "press a.sock\n", dir + "/none": "#\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args   []string
+		code   int
+		out, e string
+	}{
+		{[]string{"--fleet", one}, exitOK, "press     crawling", ""},
+		{[]string{"--fleet", both}, exitBusy, "web       no answer", "no arcrawl answers for 1 of 2 instances: web"},
+		{[]string{"--fleet", both, "--json"}, exitBusy, `"error": "no arcrawl answers`, "web"},
+		{[]string{"--fleet", dir + "/none"}, exitUsage, "", "no line names a daemon"},
+		{[]string{"--fleet", one, "--watch", "--every", "1ms"}, exitUsage, "", "minimum is 100ms"},
+		{[]string{"--fleet", one, "--health"}, exitUsage, "", "health"},
+	} {
+		var out, errs bytes.Buffer
+		if code := realMain(append([]string{"status"}, c.args...), &out, &errs); code != c.code || !strings.Contains(out.String(), c.out) || !strings.Contains(errs.String(), c.e) {
+			t.Errorf("%q: code %d, want %d; printed\n%s%s", c.args, code, c.code, &out, &errs)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	pages := 0
+	var out bytes.Buffer
+	f := statusFlags{fleet: both, watch: true, top: top{every: 100 * time.Millisecond}}
+	if err := f.runFleet(ctx, writerFunc(func(p []byte) (int, error) {
+		if pages++; pages == 2 {
+			cancel()
+		}
+		return out.Write(p)
+	})); err != nil {
+		t.Errorf("watching ended with %v, although a daemon that does not answer is a row", err)
+	}
+	if strings.Count(out.String(), "web: no answer: "+fleet.Ask(t.Context(), []fleet.Member{{Where: filepath.Join(dir, "b.sock")}}, time.Minute).Instances[0].Error) != 2 {
+		t.Errorf("two pages are\n%s", &out)
+	}
+}
+
+// writerFunc is a function that is a writer.
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
