@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/frontier/reserve"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -71,7 +72,7 @@ func MakeFolder(path string) error {
 func spoolFolder(c *config.Config) string { return filepath.Join(c.Storage.State, "spool") }
 
 // freeSpace returns a function that returns the free bytes for the store, the archive and the log. If they are on
-// several disks, it is the disk with the least free space.
+// several disks, it is the disk with the least free space. A quota that the free space does not show is an error.
 func freeSpace(c *config.Config) func() (int64, error) {
 	folders := []string{c.Storage.State, c.Storage.WARC, filepath.Dir(c.Storage.Log)}
 	return func() (int64, error) {
@@ -80,6 +81,9 @@ func freeSpace(c *config.Config) func() (int64, error) {
 			var s syscall.Statfs_t
 			if err := syscall.Statfs(folder, &s); err != nil {
 				return 0, fmt.Errorf("read the free disk space of %s: %w", folder, err)
+			}
+			if err := reserve.CheckQuota(folder); err != nil {
+				return 0, err
 			}
 			if free := int64(s.Bavail) * s.Bsize; minimum < 0 || free < minimum {
 				minimum = free

@@ -5,10 +5,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -76,16 +78,13 @@ func TestAFullDiskPausesTheCrawl(t *testing.T) {
 func TestADaemonSurvivesADiskFilledByOthers(t *testing.T) {
 	slow.Test(t)
 	dir := smalldisk.Mount(t, "300m")
-	binary := build(t, t.TempDir())
 	conf := bulkyCrawl(t, dir, bulky(t).URL, "1MB")
-	d := startDaemon(t, binary, conf)
-	lines := func() int {
-		text, _ := os.ReadFile(filepath.Join(dir, "crawl.log"))
-		return bytes.Count(text, []byte("\n"))
-	}
-	d.waitFor(t, "some visits", func() bool { return lines() > 10 })
+	d := startDaemon(t, build(t, t.TempDir()), conf)
+	d.waitFor(t, "some visits", func() bool { return logLines(dir) > 10 })
 	filler := filepath.Join(dir, "filler")
-	fillDisk(t, filler)
+	if err := fillDisk(t, filler); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
 	d.waitFor(t, "the pause", func() bool { return strings.Contains(d.output(), "pausing crawl") })
 	steer(t, conf, exitOK, "", "list") // the daemon still answers
 	if err := os.Remove(filler); err != nil {
@@ -94,9 +93,48 @@ func TestADaemonSurvivesADiskFilledByOthers(t *testing.T) {
 	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, "size=900m"); err != nil {
 		t.Fatal(err)
 	}
+	resumesWithRoom(t, d, conf, dir)
+}
+
+// A quota, which the free space of the disk does not show, is nearly used up. The crawl pauses before a write fails: on
+// btrfs, also a write to blocks that are reserved would, and end the process. Others may then take the last byte.
+func TestADaemonSurvivesAQuota(t *testing.T) {
+	slow.Test(t)
+	dir := smalldisk.MountQuota(t, "900M")
+	conf := bulkyCrawl(t, t.TempDir(), bulky(t).URL, "1MB") // with the output of the daemon
+	moveFolders(t, conf, dir)
+	d := startDaemon(t, build(t, t.TempDir()), conf)
+	d.waitFor(t, "some visits", func() bool { return logLines(dir) > 10 })
+	if err := smalldisk.SetQuota(dir, strconv.FormatInt(diskUse(t, dir)+100<<20, 10)); err != nil {
+		t.Fatal(err)
+	}
+	d.waitFor(t, "the pause", func() bool { return strings.Contains(d.output(), "the quota of") })
+	filler := filepath.Join(dir, "filler")
+	if err := fillDisk(t, filler); !errors.Is(err, syscall.EDQUOT) {
+		t.Fatalf("others cannot take the last byte: %v", err)
+	}
+	steer(t, conf, exitOK, "", "list") // the daemon still answers
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if err := smalldisk.SetQuota(dir, "900M"); err != nil {
+		t.Fatal(err)
+	}
+	resumesWithRoom(t, d, conf, dir)
+}
+
+// logLines returns the number of lines of the crawl.log in a folder.
+func logLines(dir string) int {
+	text, _ := os.ReadFile(filepath.Join(dir, "crawl.log"))
+	return bytes.Count(text, []byte("\n"))
+}
+
+// resumesWithRoom has a crawl in a folder continue by itself. Nothing may be damaged.
+func resumesWithRoom(t *testing.T, d *process, conf, dir string) {
+	t.Helper()
 	d.waitFor(t, "the crawl to resume", func() bool { return strings.Contains(d.output(), "resuming crawl") })
-	had := lines()
-	d.waitFor(t, "more visits", func() bool { return lines() > had+10 })
+	had := logLines(dir)
+	d.waitFor(t, "more visits", func() bool { return logLines(dir) > had+10 })
 	d.terminate(t)
 	if code, out, errs := command("fsck", "--config", conf); code != exitOK {
 		t.Errorf("fsck: %d\n%s%s", code, out, errs)
@@ -115,8 +153,24 @@ func free(t *testing.T, dir string) int64 {
 	return int64(s.Bavail) * s.Bsize
 }
 
-// fillDisk writes until nothing more fits.
-func fillDisk(t *testing.T, name string) {
+// diskUse returns how many bytes of disk the files below a folder take.
+func diskUse(t *testing.T, dir string) (n int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		var s syscall.Stat_t
+		if err == nil && syscall.Lstat(path, &s) == nil { // a file may be removed meanwhile
+			n += s.Blocks * 512
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// fillDisk writes until nothing more fits, and returns the error of the last write.
+func fillDisk(t *testing.T, name string) error {
 	t.Helper()
 	f, err := os.Create(name)
 	if err != nil {
@@ -124,10 +178,8 @@ func fillDisk(t *testing.T, name string) {
 	}
 	defer f.Close()
 	for block := make([]byte, 1<<20); ; {
-		if _, err := f.Write(block); errors.Is(err, syscall.ENOSPC) {
-			return
-		} else if err != nil {
-			t.Fatal(err)
+		if _, err := f.Write(block); err != nil {
+			return err
 		}
 	}
 }
