@@ -73,7 +73,8 @@ func (w *Window) notice(c alarm.Change, now time.Time) alarm.Notice {
 		Institution: cfg.Operator.Name, Link: dashboardLink(cfg.Admin.URL, c.Alarm),
 	}
 	if c.Host != "" {
-		n.Labels = cfg.Labels(uri.Host(c.Host))
+		site := cfg.Site(uri.Host(c.Host))
+		n.Labels, n.Collections, n.Owners = site.Labels, site.Collections, site.Owners
 	}
 	return n
 }

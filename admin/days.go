@@ -10,6 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/days"
 
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -19,31 +20,32 @@ func dayRoutes() []route {
 	return []route{{
 		method: "GET", path: api.Base + "/reports/days",
 		doc: "Returns requests, captured versions and estimated versions by host and day, and what hosts would need to meet their capture targets.",
-		params: []param{
-			{"host", "string", "only this host"},
-			{"days", "integer", "number of UTC days up to today, 1 to 92 (default 7)"},
-		},
+		params: filtered(
+			param{"host", "string", "only this host"},
+			param{"days", "integer", "number of UTC days up to today, 1 to 92 (default 7)"},
+		),
 		answer: api.DayReport{},
 		serve: func(w *Window, r *http.Request) (any, error) {
 			n, err := number(r, "days", 7, 1, daily.MaxDays)
 			if err != nil {
 				return nil, err
 			}
-			return w.days(uri.Host(r.FormValue("host")), n)
+			return w.days(uri.Host(r.FormValue("host")), filterOf(r), n)
 		},
 	}}
 }
 
-func (w *Window) days(host uri.Host, n int) (api.DayReport, error) {
+func (w *Window) days(host uri.Host, f about.Filter, n int) (api.DayReport, error) {
 	if w.o.Accounts == nil {
 		return api.DayReport{}, unknown("the record of days")
 	}
 	if _, known := w.o.Frontier.Host(host, w.o.Now()); host != "" && !known {
 		return api.DayReport{}, unknown("the host " + string(host))
 	}
-	report, err := days.Of(w.o.Accounts, host, w.o.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n), time.Time{})
+	from := w.o.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n)
+	report, err := days.Of(w.o.Accounts, host, w.chooses(f), from, time.Time{})
 	if err == nil {
-		report.Pace, err = w.survey.BelowTarget(host)
+		report.Pace, err = w.survey.BelowTarget(host, f)
 	}
 	return report, err
 }
@@ -71,7 +73,7 @@ func (w *Window) logDay(now time.Time) error {
 		return nil
 	}
 	w.loggedDay = day
-	report, err := days.Of(w.o.Accounts, "", yesterday, today)
+	report, err := days.Of(w.o.Accounts, "", nil, yesterday, today)
 	if err != nil {
 		return err
 	}
@@ -82,7 +84,7 @@ func (w *Window) logDay(now time.Time) error {
 		Int("versions_seen", report.All.Seen).
 		Float64("versions_estimated", round(report.All.Versions)).
 		Msg("summary of a day: " + report.All.Text)
-	short, err := w.survey.BelowTarget("")
+	short, err := w.survey.BelowTarget("", about.Filter{})
 	if err != nil {
 		return err
 	}

@@ -16,10 +16,13 @@ import (
 var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html", evaluators.ClassOther: "image/png"}
 
 // Headers reports how reliable the validators and dates in a store are, and whether they are believed under a
-// configuration.
-func Headers(store *reputation.Store, c *config.Config, now time.Time) (api.HeaderReport, error) {
+// configuration. It reports on the hosts that only selects; nil selects all.
+func Headers(store *reputation.Store, c *config.Config, only choice, now time.Time) (api.HeaderReport, error) {
+	if only == nil {
+		only = func(uri.Host) bool { return true }
+	}
 	out := api.HeaderReport{Rows: []api.HeaderTrust{}, Dates: []api.DateTrust{}}
-	for _, err := range []error{addValidators(&out, store, c, now), addDates(&out, store)} {
+	for _, err := range []error{addValidators(&out, store, c, only, now), addDates(&out, store, only)} {
 		switch {
 		case errors.Is(err, errEnough):
 			out.More = true
@@ -31,8 +34,11 @@ func Headers(store *reputation.Store, c *config.Config, now time.Time) (api.Head
 }
 
 // addValidators adds a row for each validator of each host.
-func addValidators(r *api.HeaderReport, store *reputation.Store, c *config.Config, now time.Time) error {
+func addValidators(r *api.HeaderReport, store *reputation.Store, c *config.Config, only choice, now time.Time) error {
 	return store.Each(func(h uri.Host, known evaluators.Reputation) error {
+		if !only(h) {
+			return nil
+		}
 		if len(r.Rows) >= maxRows {
 			return errEnough
 		}
@@ -53,8 +59,11 @@ func addValidators(r *api.HeaderReport, store *reputation.Store, c *config.Confi
 }
 
 // addDates adds a row for the dates of each host.
-func addDates(r *api.HeaderReport, store *reputation.Store) error {
+func addDates(r *api.HeaderReport, store *reputation.Store, only choice) error {
 	return store.EachDates(func(h uri.Host, known evaluators.Dates) error {
+		if !only(h) {
+			return nil
+		}
 		if len(r.Dates) >= maxRows {
 			return errEnough
 		}

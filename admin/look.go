@@ -47,8 +47,8 @@ func uriOf(r frontier.Record, now time.Time) api.URI {
 const maxRows = 10_000
 
 // headers returns the report on validators and dates.
-func (w *Window) headers() (api.HeaderReport, error) {
-	return Headers(w.o.Trust, w.o.Config().Config, w.o.Now())
+func (w *Window) headers(only func(uri.Host) bool) (api.HeaderReport, error) {
+	return Headers(w.o.Trust, w.o.Config().Config, only, w.o.Now())
 }
 
 // addSeeds adds URIs on hosts of the configuration.

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/labels"
+	"github.com/arcrawl/arcrawl/frontier"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -46,6 +49,7 @@ type labelled struct {
 type snapshot struct {
 	api.Status
 	total      api.Counts // since the start
+	labels     []labels.Row
 	predicted  predictions
 	repaired   int64
 	looks      map[string]int64 // second looks, by what they found
@@ -90,7 +94,7 @@ func newVisitSeconds() prometheus.Histogram {
 }
 
 func metrics() []metric {
-	return slices.Concat(outcomeCounters(), counters(), stateGauges(), systemGauges())
+	return slices.Concat(outcomeCounters(), counters(), labelMetrics(), stateGauges(), systemGauges())
 }
 
 // outcomeCounters returns the counters that have a label.
@@ -178,6 +182,42 @@ func counters() []metric {
 		count("arcrawl_bodies_refused_total", "Bodies that were not received for lack of disk space, or because their domain had used up fetch.max_per_day.",
 			func(c api.Counts) int64 { return c.NoSpace }),
 	}
+}
+
+// labelMetrics returns the metrics by label of the hosts.
+func labelMetrics() []metric {
+	values := fmt.Sprintf("the first %d labels in use; %s", labels.Max, labels.Other)
+	of := func(name, kind, help string, value func(labels.Row) int64) metric {
+		return metric{Metric{name, kind, "label", values, help}, func(s snapshot) (v []labelled) {
+			for _, r := range s.labels {
+				v = append(v, labelled{r.Label, float64(value(r))})
+			}
+			return v
+		}}
+	}
+	return []metric{
+		of("arcrawl_label_visits_total", "counter", "Settled visits to hosts with each label. A host with several labels counts for each.",
+			func(r labels.Row) int64 { return r.Visits }),
+		of("arcrawl_label_versions_total", "counter", "Versions captured from hosts with each label.",
+			func(r labels.Row) int64 { return r.Versions }),
+		of("arcrawl_label_hosts_down", "gauge", "Hosts with each label that were unreachable at the last visit.",
+			func(r labels.Row) int64 { return r.Down }),
+	}
+}
+
+// labelRows returns what has each label, with the hosts that are unreachable now. The caller holds w.mu.
+func (w *Window) labelRows(views []frontier.HostView) []labels.Row {
+	for _, r := range w.labels.Rows() {
+		w.labels.Of(r.Label).Down = 0
+	}
+	for _, v := range views {
+		if v.Failures > 0 {
+			for _, l := range w.sites.Site(v.Host).Labels {
+				w.labels.Of(l).Down++
+			}
+		}
+	}
+	return w.labels.Rows()
 }
 
 // stateGauges returns the metrics of the state of the crawl.
@@ -315,8 +355,10 @@ func (w *Window) snapshot() snapshot {
 		refused: w.o.Frontier.RefusedNewHosts(), evicted: w.o.Frontier.EvictedHosts(),
 		collisions: w.o.Frontier.Collisions(), memory: w.o.Crawler.Memory(), reserved: w.o.Crawler.Reserved(),
 	}
+	views := w.o.Frontier.Hosts(w.o.Now())
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	s.labels = w.labelRows(views)
 	s.total, s.repaired = w.total, w.repaired
 	s.documents = w.documents.Totals()
 	s.looks = maps.Clone(w.secondLooks)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/survey"
+	"github.com/arcrawl/arcrawl/config/about"
 
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/scope"
@@ -84,8 +85,8 @@ func crawlRoutes() []route {
 		{
 			method: "GET", path: api.Base + "/reports/headers",
 			doc:    "Returns how reliable ETag, Last-Modified, 304 and the dates of feeds and sitemaps are on each host.",
-			answer: api.HeaderReport{},
-			serve:  func(w *Window, _ *http.Request) (any, error) { return w.headers() },
+			params: filtered(), answer: api.HeaderReport{},
+			serve: func(w *Window, r *http.Request) (any, error) { return w.headers(w.chooses(filterOf(r))) },
 		},
 		{
 			method: "POST", path: api.Base + "/archive/lost", body: api.LostFiles{}, answer: api.LostAnswer{},
@@ -218,26 +219,28 @@ func orderRoutes() []route {
 type hostQuery struct {
 	part, state, sort string
 	limit, offset     int
+	only              about.Filter
 }
 
 var (
-	hostParams = []param{
-		{"q", "string", "part of the name"},
-		{
+	hostParams = filtered(
+		param{"q", "string", "part of the name"},
+		param{
 			"state",
 			"string",
 			"ready, snoozed, busy, idle, paused; overdue: has due URIs; down: was unreachable at the last visit",
 		},
-		{"sort", "string", "name, overdue, uris or failures; largest first except names"},
-		{"limit", "integer", "maximum number of hosts, 1 to 1000 (default 100)"},
-		{"offset", "integer", "number of hosts to skip"},
-	}
+		param{"sort", "string", "name, overdue, uris or failures; largest first except names"},
+		param{"limit", "integer", "maximum number of hosts, 1 to 1000 (default 100)"},
+		param{"offset", "integer", "number of hosts to skip"},
+	)
 	hostStates = []string{"", "ready", "snoozed", "busy", "idle", "paused", "overdue", "down"}
 	hostSorts  = []string{"", "name", "overdue", "uris", "failures"}
 )
 
 func readHostQuery(r *http.Request) (q hostQuery, err error) {
 	q = hostQuery{part: strings.ToLower(r.FormValue("q")), state: r.FormValue("state"), sort: r.FormValue("sort")}
+	q.only = filterOf(r)
 	if !slices.Contains(hostStates, q.state) {
 		return q, fault("unknown state %q; valid states:%s", q.state, strings.Join(hostStates, " "))
 	}
@@ -267,17 +270,17 @@ func (q hostQuery) matches(v frontier.HostView, now time.Time) bool {
 }
 
 var (
-	overdueParams = []param{
-		{"by", "string", "one row for each host, mime, wait or, with a host, path (default host)"},
-		{"host", "string", "only this host"},
-		{"limit", "integer", "maximum number of rows, 1 to 1000 (default 100)"},
-		{"max_age", "integer", "maximum age of the last survey in seconds (default 60)"},
-	}
+	overdueParams = filtered(
+		param{"by", "string", "one row for each host, mime, wait or, with a host, path (default host)"},
+		param{"host", "string", "only this host"},
+		param{"limit", "integer", "maximum number of rows, 1 to 1000 (default 100)"},
+		param{"max_age", "integer", "maximum age of the last survey in seconds (default 60)"},
+	)
 	overdueRows = []string{"host", "mime", "wait", "path"}
 )
 
 func readOverdueQuery(r *http.Request) (q survey.Query, err error) {
-	q = survey.Query{By: cmp.Or(r.FormValue("by"), "host"), Host: uri.Host(r.FormValue("host"))}
+	q = survey.Query{By: cmp.Or(r.FormValue("by"), "host"), Host: uri.Host(r.FormValue("host")), Only: filterOf(r)}
 	if !slices.Contains(overdueRows, q.By) {
 		return q, fault("unknown by %q; valid values: %s", q.By, strings.Join(overdueRows, ", "))
 	}

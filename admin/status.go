@@ -135,7 +135,10 @@ func (w *Window) config() api.Config {
 // hosts returns the selected hosts.
 func (w *Window) hosts(q hostQuery) api.Hosts {
 	now := w.o.Now()
-	views := slices.DeleteFunc(w.o.Frontier.Hosts(now), func(v frontier.HostView) bool { return !q.matches(v, now) })
+	only := w.chooses(q.only)
+	views := slices.DeleteFunc(w.o.Frontier.Hosts(now), func(v frontier.HostView) bool {
+		return !q.matches(v, now) || only != nil && !only(v.Host)
+	})
 	switch q.sort {
 	case "overdue":
 		slices.SortStableFunc(
@@ -162,7 +165,7 @@ func (w *Window) hostOf(v frontier.HostView, now time.Time) api.Host {
 		Forbidden: v.Forbidden, Held: v.Held, InProgress: v.InProgress,
 		Slots: v.Slots, Failures: v.Failures, Paused: api.Moment(v.Paused), Ready: api.Moment(v.Ready),
 		Oldest: api.Moment(v.Oldest), Rests: api.Moment(v.Rest), Overdue: late(v.Oldest, now),
-		LastError: v.Reason,
+		LastError: v.Reason, About: w.o.Config().Config.Site(v.Host),
 	}.Named(w.o.Config().Config.HostsDir)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/admin/labels"
 	"github.com/arcrawl/arcrawl/admin/names"
 	"github.com/arcrawl/arcrawl/admin/recent"
 	"github.com/arcrawl/arcrawl/admin/series"
@@ -87,6 +88,9 @@ type Window struct {
 	free    int64      // free bytes on disk, -1 if unknown
 	total   api.Counts // since the start
 
+	sites  *config.Config // in force at the last tick; knows the labels of hosts
+	labels labels.Counter
+
 	predicted   predictions // by headers
 	predictedAt time.Time
 
@@ -128,6 +132,7 @@ func New(o Options) (*Window, error) {
 		o: o, started: now, closed: now.Truncate(time.Minute), took: newVisitSeconds(),
 		activities: loadActivities(o.Dir), names: names.Open(""), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
 		inForceAt: o.Config().At,
+		sites:     o.Config().Config,
 		warned:    map[string]bool{}, secondLooks: map[string]int64{},
 		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
@@ -165,6 +170,7 @@ func (w *Window) Observe(r crawler.Report) {
 	w.live.Count(now, c)
 	w.current, w.total = w.current.Plus(c), w.total.Plus(c)
 	w.activities.Add(r)
+	w.labels.Visit(w.sites.Site(r.URI.Host()).Labels, c.Versions)
 	if r.Repaired {
 		w.repaired++
 	}
@@ -190,7 +196,9 @@ func (w *Window) Tick(now time.Time) error {
 		w.o.Log.Error().Err(err).Msg("could not log the summary of a day")
 	}
 	minute := now.Truncate(time.Minute)
+	sites := w.o.Config().Config
 	w.mu.Lock()
+	w.sites = sites
 	over := minute.After(w.closed)
 	w.mu.Unlock()
 	if !over {

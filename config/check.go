@@ -23,7 +23,11 @@ func (l *loader) check() {
 		checkSettings([]source{{doc: l.main}}, l.draft)
 	}
 	l.checkHosts()
+	l.draft.checkSeedSites()
 	for _, f := range l.files {
+		if f.draft != nil {
+			f.draft.checkSeedSites()
+		}
 		// The settings of a broken main file are not known.
 		if f.doc.Root != nil && len(l.main.Faults) == 0 {
 			checkSettings(l.sources(f), f.draft)

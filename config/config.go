@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -60,7 +61,9 @@ type Config struct {
 	hosts     map[uri.Host]*profile // of hosts with a file
 	folders   map[uri.Host][]string // of the seeds of each host
 	seedHosts map[uri.Host]bool
-	feedHosts map[uri.Host]bool // hosts of Sources
+	feedHosts map[uri.Host]bool       // hosts of Sources
+	sites     map[uri.Host]about.Site // of hosts with a file, and of hosts with a seed that is described
+	seedSites map[uri.URI]about.Site
 }
 
 // Operator names the institution that is responsible for the crawl.
@@ -135,16 +138,6 @@ type Source struct {
 // UserAgent returns the User-Agent for servers, with the operator's contact. version is the version of arcrawl.
 func (c *Config) UserAgent(version string) string {
 	return "Mozilla/5.0 (compatible; arcrawl/" + version + "; +" + c.Operator.Contact + ")"
-}
-
-// Labels returns the labels of a host and of the domains that it inherits from.
-func (c *Config) Labels(h uri.Host) []string {
-	var all []string
-	for _, f := range c.profile(h).files {
-		all = append(all, f.draft.labels...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // SeedHost reports whether a host has a seed.

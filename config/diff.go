@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -44,6 +45,9 @@ func (c *Config) Changes(b *Config, now time.Time) []KeyChange {
 			continue
 		}
 		own := changed(h, c.EffectiveHost(h, now), b.EffectiveHost(h, now))
+		for _, x := range about.Changes(c.Site(h), b.Site(h)) {
+			own = append(own, KeyChange{Host: h, Key: x.Key, Before: x.Before, After: x.After})
+		}
 		own = append(own, refined(h, c.profile(h), b.profile(h))...)
 		for _, x := range own {
 			if !common[KeyChange{Key: x.Key, Before: x.Before, After: x.After}] {

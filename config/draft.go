@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/criteria"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -15,20 +16,22 @@ import (
 // draft holds what the keys of one file set. The draft of a host file has no config: keys of the main file cannot reach
 // it.
 type draft struct {
-	config   *Config
-	settings *Settings
-	host     uri.Host          // the key host
-	until    time.Time         // end of the whole host file; zero = none
-	labels   []string          // the key labels
-	seeds    []seed            // the key seeds.uris
-	sources  []seed            // feeds and sitemaps
-	when     criteria.Criteria // of the [[when]] being read
-	whens    []*layer          // the [[when]] of the file
-	entry    entry             // the [[wait]] being read
-	entries  []entry           // the [[wait]] of the file
-	shadowed []entry           // entries that the file's own can shadow
-	stack    []entry           // entries of this file and of the files below it
-	plain    entry             // the default of each key of a [[wait]]
+	config    *Config
+	settings  *Settings
+	host      uri.Host          // the key host
+	until     time.Time         // end of the whole host file; zero = none
+	site      about.Site        // the keys about the host, but its owner
+	owner     string            // the key owner
+	seedSites []seedSite        // the key seeds.about
+	seeds     []seed            // the key seeds.uris
+	sources   []seed            // feeds and sitemaps
+	when      criteria.Criteria // of the [[when]] being read
+	whens     []*layer          // the [[when]] of the file
+	entry     entry             // the [[wait]] being read
+	entries   []entry           // the [[wait]] of the file
+	shadowed  []entry           // entries that the file's own can shadow
+	stack     []entry           // entries of this file and of the files below it
+	plain     entry             // the default of each key of a [[wait]]
 }
 
 // seed is a seed and its position.

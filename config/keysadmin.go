@@ -45,7 +45,7 @@ var adminKeys = []key{
 		"Sender of all mail."),
 	secret(texts("mail.to", InMain, "addresses", reach.CheckRecipient,
 		func(d *draft) *[]string { return &d.config.Mail.To },
-		"Recipients. `\"crawler@library.example\"` receives everything; `\"newspapers=press@library.example\"` receives what is about hosts with this label, see labels.")),
+		"Recipients. `\"crawler@library.example\"` receives everything; `\"newspapers=press@library.example\"` receives what is about hosts with this label, of this collection, or of this owner; see labels, collections and owner.")),
 	boolean("mail.alarms", InMain, func(d *draft) *bool { return &d.config.Mail.Alarms },
 		"Send alarms, and their ends, as they happen: at most one mail a minute for each recipient."),
 	optional("mail.digest", InMain, reach.CheckTime, func(d *draft) *string { return &d.config.Mail.Digest },

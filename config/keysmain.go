@@ -22,9 +22,6 @@ var fileKeys = []key{
 			}
 		},
 		"Date (that day included) or time at which all settings of this file expire, in UTC if it has no offset. Its seeds remain seeds. Must come before the first table."),
-	other("labels", InHost, value.ListType("labels"),
-		readTexts("labels", reach.CheckLabel, func(d *draft) *[]string { return &d.labels }),
-		"Labels of the host and the hosts below it, as `[\"newspapers\"]`, for recipients of alarms. Must come before the first table."),
 }
 
 // operatorKeys are the keys of [operator] and [storage].
@@ -104,6 +101,8 @@ var seedKeys = []key{
 	list("seeds.uris", InBoth, "URIs",
 		readSeeds(`"https://www.news.example/"`, func(d *draft) *[]seed { return &d.seeds }),
 		"http and https URIs. A host file may list only URIs on its host and on hosts below it."),
+	tableList("seeds.about", InBoth, seedColumns, readSeedSites,
+		"What people should know of single seeds; each is in `uris` too: `[{ uri = \"https://www.news.example/\", title = \"Front page\", labels = [\"newspapers\"], collections = [\"elections\"], owner = \"maria\", note = \"since 2019\" }]`. Every key except `uri` may be left out."),
 }
 
 // readHost reads the host of a host file.

@@ -22,6 +22,7 @@ func (l *loader) resolve() {
 		c.seedHosts[h] = true
 		c.folders[h] = append(c.folders[h], foldersOf(s.URI)...)
 	}
+	l.resolveSites()
 	c.feedHosts = map[uri.Host]bool{}
 	for _, s := range c.Sources {
 		c.seedHosts[s.Seed.Host()], c.feedHosts[s.URI.Host()] = true, true

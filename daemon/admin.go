@@ -68,7 +68,7 @@ func (d *Daemon) summary() mail.Summary {
 	c := d.live.Current()
 	return mail.Summary{
 		Institution: c.Operator.Name, Link: c.Admin.URL, Status: d.window.Status(),
-		Labels: func(host string) []string { return c.Labels(uri.Host(host)) },
+		Names: func(host string) []string { return c.Site(uri.Host(host)).Names() },
 	}
 }
 

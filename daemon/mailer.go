@@ -56,7 +56,7 @@ func (m *mailer) add(list []alarm.Notice) {
 	}
 	m.check(m.outbox.Add(list, func(n alarm.Notice) (receivers []string) {
 		for _, to := range c.Recipients() {
-			if c.Alarms && mail.Concerns(to, n.Host, n.Labels) {
+			if c.Alarms && mail.Concerns(to, n.Host, n.Names()) {
 				receivers = append(receivers, receiverOf(to))
 			}
 		}

@@ -38,7 +38,7 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 		return &mailer{
 			outbox: out,
 			config: func() *config.Config { return c }, dir: dir, log: zerolog.New(&log),
-			summary: func() mail.Summary { return mail.Summary{Labels: func(string) []string { return nil }} },
+			summary: func() mail.Summary { return mail.Summary{Names: func(string) []string { return nil }} },
 			send: func(_ context.Context, _ reach.Mail, m mail.Message) error {
 				if failing {
 					return errors.New("no answer")

@@ -49,7 +49,9 @@ type Notice struct {
 	Instance    string   `json:"instance"`         // admin.instance, or operator.name
 	Institution string   `json:"institution"`      // operator.name
 	Labels      []string `json:"labels,omitempty"` // of the host
-	Link        string   `json:"link,omitempty"`   // to the page of the dashboard about it
+	Collections []string `json:"collections,omitempty"`
+	Owners      []string `json:"owners,omitempty"`
+	Link        string   `json:"link,omitempty"` // to the page of the dashboard about it
 }
 
 // Words returns the notice as a sentence.
@@ -65,6 +67,9 @@ func (n Notice) Source() string { return SourceName(cmp.Or(n.Instance, n.Institu
 
 // SourceName returns the name of the program and of an instance.
 func SourceName(instance string) string { return strings.TrimSpace("arcrawl " + instance) }
+
+// Names returns the labels, collections and owners of the host. Recipients are chosen by them.
+func (n Notice) Names() []string { return slices.Concat(n.Labels, n.Collections, n.Owners) }
 
 // hostOf returns the host that an alarm is about; "" if it is about the whole crawl.
 func hostOf(kind, about string) string {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
 
@@ -219,11 +220,13 @@ func (c *Client) Series(ctx context.Context, span string) (Series, error) {
 type HostFilter struct {
 	Part, State, Sort string
 	Limit, Offset     int // 0 means the default of the API
+	Only              about.Filter
 }
 
 // Hosts returns a page of the list of hosts.
 func (c *Client) Hosts(ctx context.Context, f HostFilter) (Hosts, error) {
 	q := url.Values{"q": {f.Part}, "state": {f.State}, "sort": {f.Sort}, "offset": {strconv.Itoa(f.Offset)}}
+	only(q, f.Only)
 	if f.Limit > 0 {
 		q.Set("limit", strconv.Itoa(f.Limit))
 	}
@@ -273,8 +276,8 @@ func (c *Client) Config(ctx context.Context) (Config, error) {
 }
 
 // Headers returns how reliable validators and dates are.
-func (c *Client) Headers(ctx context.Context) (HeaderReport, error) {
-	return ask[HeaderReport](ctx, c, http.MethodGet, "/reports/headers", nil, nil)
+func (c *Client) Headers(ctx context.Context, f about.Filter) (HeaderReport, error) {
+	return ask[HeaderReport](ctx, c, http.MethodGet, "/reports/headers", only(url.Values{}, f), nil)
 }
 
 // Pause pauses the crawl, optionally for a given time.
@@ -295,6 +298,7 @@ func (c *Client) AddSeeds(ctx context.Context, uris []string) (Added, error) {
 // OverdueFilter holds the parameters of [Client.Overdue].
 type OverdueFilter struct {
 	By, Host string
+	Only     about.Filter  // of hosts
 	Limit    int           // 0 means the default of the API
 	MaxAge   time.Duration // maximum age of the survey, in whole seconds; 0 makes a new one
 }
@@ -302,22 +306,27 @@ type OverdueFilter struct {
 // Overdue returns the overdue URIs and when the backlog will clear.
 func (c *Client) Overdue(ctx context.Context, f OverdueFilter) (Overdue, error) {
 	q := url.Values{"by": {f.By}, "host": {f.Host}, "max_age": {strconv.Itoa(int(f.MaxAge / time.Second))}}
+	only(q, f.Only)
 	if f.Limit > 0 {
 		q.Set("limit", strconv.Itoa(f.Limit))
 	}
 	return ask[Overdue](ctx, c, http.MethodGet, "/overdue", q, nil)
 }
 
-// Days reports on the last days of a host, or of all hosts if it is empty.
-func (c *Client) Days(ctx context.Context, host string, days int) (DayReport, error) {
-	return ask[DayReport](
-		ctx,
-		c,
-		http.MethodGet,
-		"/reports/days",
-		url.Values{"host": {host}, "days": {strconv.Itoa(days)}},
-		nil,
-	)
+// Days reports on the last days of a host, or of all hosts that a filter selects if it is empty.
+func (c *Client) Days(ctx context.Context, host string, f about.Filter, days int) (DayReport, error) {
+	q := only(url.Values{"host": {host}, "days": {strconv.Itoa(days)}}, f)
+	return ask[DayReport](ctx, c, http.MethodGet, "/reports/days", q, nil)
+}
+
+// only adds a filter of hosts to a query, and returns the query.
+func only(q url.Values, f about.Filter) url.Values {
+	for name, value := range map[string]string{"label": f.Label, "collection": f.Collection, "owner": f.Owner} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return q
 }
 
 // Why explains the state of a URI and its next visit.

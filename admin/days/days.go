@@ -94,11 +94,16 @@ func ByHostAndDay(rows []api.DayRow) {
 	)
 }
 
-// Of reports on the days of a host, or of all hosts if it is empty. The days start at or after from and before to.
-func Of(store *daily.Store, host uri.Host, from, to time.Time) (api.DayReport, error) {
+// Of reports on the days of a host, or of all hosts that only selects if it is empty. The days start at or after from
+// and before to.
+func Of(
+	store *daily.Store, host uri.Host, only func(uri.Host) bool, from, to time.Time,
+) (api.DayReport, error) {
 	var t Tally
 	err := store.Each(host, from, to, func(d daily.HostDay, day evaluators.Day) error {
-		t.Add(string(d.Host), d.Time().Format(time.DateOnly), day)
+		if only == nil || only(d.Host) {
+			t.Add(string(d.Host), d.Time().Format(time.DateOnly), day)
+		}
 		return nil
 	})
 	return t.Report(), err

@@ -12,10 +12,10 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// Concerns reports whether a recipient receives an alarm about a host with these labels. Who has no label receives
-// everything. Who has one does not receive alarms about the crawl as a whole.
-func Concerns(to reach.Recipient, host string, labels []string) bool {
-	return to.Label == "" || host != "" && slices.Contains(labels, to.Label)
+// Concerns reports whether a recipient receives an alarm about a host. names are its labels, collections and owners.
+// Who has no label receives everything. Who has one does not receive alarms about the crawl as a whole.
+func Concerns(to reach.Recipient, host string, names []string) bool {
+	return to.Label == "" || host != "" && slices.Contains(names, to.Label)
 }
 
 // Alarms returns the subject and body of a mail about raised and cleared alarms.
@@ -31,6 +31,14 @@ func Alarms(list []alarm.Notice) (subject, body string) {
 		fmt.Fprintf(&b, "%s  %s  %s\n%s\n", word, n.Kind, clock(n.At), n.Text)
 		if n.Host != "" {
 			fmt.Fprintf(&b, "host: %s\n", human.Host(n.Host))
+			for _, line := range []struct {
+				what string
+				list []string
+			}{{"owner", n.Owners}, {"collections", n.Collections}} {
+				if len(line.list) > 0 {
+					fmt.Fprintf(&b, "%s: %s\n", line.what, oneLine(strings.Join(line.list, ", ")))
+				}
+			}
 		}
 		if n.Link != "" {
 			fmt.Fprintf(&b, "%s\n", n.Link)
@@ -51,7 +59,7 @@ type Summary struct {
 	Link        string // to the dashboard; "" if it is not known
 	Status      api.Status
 	Recent      []alarm.Notice             // raised and cleared since the last digest
-	Labels      func(host string) []string // of a host
+	Names       func(host string) []string // labels, collections and owners of a host
 }
 
 // Digest returns the subject and body of the daily mail to a recipient.
@@ -59,7 +67,7 @@ func Digest(s Summary, to reach.Recipient) (subject, body string) {
 	var b strings.Builder
 	var raised []api.Alarm
 	for _, a := range s.Status.Alarms {
-		if Concerns(to, a.Host, s.Labels(a.Host)) {
+		if Concerns(to, a.Host, s.Names(a.Host)) {
 			raised = append(raised, a)
 		}
 	}
@@ -88,7 +96,7 @@ func Digest(s Summary, to reach.Recipient) (subject, body string) {
 			fmt.Fprintf(&b, "  acknowledged by %s %s\n", k.Who, k.Note)
 		}
 	}
-	other := func(n alarm.Notice) bool { return !Concerns(to, n.Host, n.Labels) }
+	other := func(n alarm.Notice) bool { return !Concerns(to, n.Host, n.Names()) }
 	recent := slices.DeleteFunc(slices.Clone(s.Recent), other)
 	fmt.Fprintf(&b, "\nRaised and cleared since the last digest: %d\n", len(recent))
 	for _, n := range recent {

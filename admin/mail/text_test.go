@@ -53,7 +53,7 @@ func TestDigestHasWhatConcernsTheRecipient(t *testing.T) {
 	s := Summary{
 		Institution: "National Library", Link: "https://c.example/", Status: status,
 		Recent: []alarm.Notice{notice(alarm.Silence, "news.example", "news.example was silent", false, "newspapers"), notice(alarm.Uplink, "", "no network", true)},
-		Labels: func(host string) []string { return labels[host] },
+		Names:  func(host string) []string { return labels[host] },
 	}
 	subject, body := Digest(s, reach.Recipient{Address: "operator@library.example"})
 	if subject != "arcrawl National Library: crawling, 3 alarms" {

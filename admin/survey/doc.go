@@ -8,6 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -25,7 +26,8 @@ type Reader struct {
 	o Options
 
 	surveying sync.Mutex // held during a survey, so that only one runs at a time
-	last      *survey
+	last      *survey    // of all hosts or a single one
+	chosen    *survey    // of the hosts that a filter selected
 
 	pacing sync.Mutex // guards paces
 	paces  paces
@@ -36,7 +38,7 @@ func New(o Options) *Reader { return &Reader{o: o, paces: paces{}} }
 
 // Lives returns how often each host changed, from a survey that is no older than maxAge. The caller must not change it.
 func (r *Reader) Lives(maxAge time.Duration) (map[uri.Host]alarm.Life, error) {
-	s, err := r.surveyed("", maxAge)
+	s, err := r.surveyed("", about.Filter{}, maxAge)
 	if err != nil {
 		return nil, err
 	}

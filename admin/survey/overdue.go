@@ -11,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -24,6 +25,7 @@ type survey struct {
 	asOf  time.Time
 	took  time.Duration
 	host  uri.Host // "" for all hosts
+	only  about.Filter
 	all   *load
 	hosts map[string]*load
 	types map[string]*load
@@ -32,6 +34,16 @@ type survey struct {
 	lives map[uri.Host]alarm.Life
 
 	config *config.Config // in force at the time
+	asked  uri.Host       // the host that was last compared with the filter
+	chosen bool           // the result
+}
+
+// chooses reports whether the filter selects a host. The URIs of a host are surveyed one after the other.
+func (s *survey) chooses(h uri.Host) bool {
+	if s.asked != h {
+		s.asked, s.chosen = h, s.only.Matches(s.config.Site(h))
+	}
+	return s.chosen
 }
 
 // addLife counts the changes of a URI for its host.
@@ -92,15 +104,19 @@ func intervalOf(w frontier.SurveyedURI) time.Duration {
 }
 
 // surveyed returns a survey that is no older than maxAge.
-func (r *Reader) surveyed(host uri.Host, maxAge time.Duration) (*survey, error) {
+func (r *Reader) surveyed(host uri.Host, only about.Filter, maxAge time.Duration) (*survey, error) {
 	r.surveying.Lock()
 	defer r.surveying.Unlock()
-	if s := r.last; s != nil && s.host == host && r.o.Now().Sub(s.asOf) <= maxAge {
+	last := &r.last
+	if !only.IsZero() {
+		last = &r.chosen
+	}
+	if s := *last; s != nil && s.host == host && s.only == only && r.o.Now().Sub(s.asOf) <= maxAge {
 		return s, nil
 	}
 	now := r.o.Now()
 	s := &survey{
-		asOf: now, host: host, all: new(load), hosts: map[string]*load{}, types: map[string]*load{},
+		asOf: now, host: host, only: only, all: new(load), hosts: map[string]*load{}, types: map[string]*load{},
 		waits: map[string]*load{}, paths: map[string]*load{},
 		lives: map[uri.Host]alarm.Life{}, config: r.o.Config(),
 	}
@@ -114,11 +130,14 @@ func (r *Reader) surveyed(host uri.Host, maxAge time.Duration) (*survey, error) 
 		}
 	}
 	s.took = r.o.Now().Sub(now)
-	r.last = s
+	*last = s
 	return s, nil
 }
 
 func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
+	if !s.only.IsZero() && !s.chooses(x.Host) {
+		return
+	}
 	s.all.add(x, now)
 	s.addLife(x)
 	host := into(s.hosts, string(x.Host))
@@ -187,15 +206,16 @@ func waitClass(x frontier.SurveyedURI) string {
 
 // Query holds the parameters of a report on overdue URIs.
 type Query struct {
-	By     string   // one row for each host, mime, wait or path
-	Host   uri.Host // "" for all hosts
-	Limit  int      // maximum number of rows
+	By     string       // one row for each host, mime, wait or path
+	Host   uri.Host     // "" for all hosts
+	Only   about.Filter // of hosts
+	Limit  int          // maximum number of rows
 	MaxAge time.Duration
 }
 
 // Overdue returns the overdue URIs by host, media type or class of waits.
 func (r *Reader) Overdue(q Query) (api.Overdue, error) {
-	s, err := r.surveyed(q.Host, q.MaxAge)
+	s, err := r.surveyed(q.Host, q.Only, q.MaxAge)
 	if err != nil {
 		return api.Overdue{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/days"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/capacity"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -149,9 +150,9 @@ func (r *Reader) promise(l *load, delay time.Duration, slots int) (p capacity.As
 const paceAge = time.Hour
 
 // BelowTarget returns the hosts whose pace cannot meet their capture targets, most lost versions first. If only is
-// set, it checks that host.
-func (r *Reader) BelowTarget(only uri.Host) ([]api.HostPace, error) {
-	s, err := r.surveyed(only, paceAge)
+// set, it checks that host; else the hosts that a filter selects.
+func (r *Reader) BelowTarget(only uri.Host, f about.Filter) ([]api.HostPace, error) {
+	s, err := r.surveyed(only, f, paceAge)
 	if err != nil {
 		return nil, err
 	}

@@ -34,8 +34,8 @@ type Selection struct {
 	From, To time.Time
 }
 
-// isZero reports whether all captures are selected.
-func (s Selection) isZero() bool {
+// IsZero reports whether all captures are selected.
+func (s Selection) IsZero() bool {
 	return len(s.Hosts) == 0 && len(s.Prefixes) == 0 && s.From.IsZero() && s.To.IsZero()
 }
 

@@ -87,7 +87,7 @@ func (w *rewriter) record(rec *warc.Record) error {
 	}
 	at := place{rec.Offset, rec.Length, w.ordinal, rec.SharesMember() || w.ordinal > 0}
 	h := rec.Header
-	if h.Type() == "warcinfo" && !w.o.Select.isZero() {
+	if h.Type() == "warcinfo" && !w.o.Select.IsZero() {
 		w.infos[rec.ID()] = at
 		return nil
 	}
@@ -114,7 +114,7 @@ func (w *rewriter) record(rec *warc.Record) error {
 
 // wants reports whether a record is selected, directly or as a companion of a selected capture.
 func (w *rewriter) wants(rec *warc.Record) bool {
-	if w.o.Select.isZero() {
+	if w.o.Select.IsZero() {
 		return true
 	}
 	h := rec.Header

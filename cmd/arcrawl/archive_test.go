@@ -189,6 +189,9 @@ func TestCapturesAreReadBack(t *testing.T) {
 func TestDepsAndImpactFollowRevisits(t *testing.T) {
 	dir, files := archived(t)
 	first, second := filepath.Base(files[0]), filepath.Base(files[1])
+	conf, _ := configure(t, settled)
+	writeHost(t, conf, "www.a.example.toml", "collections = [\"papers\"]\nowner = \"maria\"\n")
+	writeHost(t, conf, "www.z.example.toml", "owner = \"jan\"\n")
 	alone, news := filepath.Join(t.TempDir(), "alone"), filepath.Join(t.TempDir(), "news")
 	for _, c := range []struct {
 		args []string
@@ -209,6 +212,10 @@ func TestDepsAndImpactFollowRevisits(t *testing.T) {
 		{[]string{"extract", "-o", news, dir}, exitUsage, []string{"--host"}},
 		{[]string{"extract", "-o", news, "--since", "soon", dir}, exitUsage, []string{"--since"}},
 		{[]string{"extract", "-o", news, "--json", "--host", "www.a.example", "--since", "2026112111", "--keep-revisits", dir}, exitOK, []string{`"needs":[{"file":"` + first + `","revisits":1}]`}},
+		{[]string{"extract", "-o", news + "3", "-c", conf, "--collection", "papers", "--until", "2026112110", dir}, exitOK, []string{"1 files of"}},
+		{[]string{"extract", "-o", news + "4", "-c", conf, "--collection", "paper", dir}, exitUsage, []string{"collections papers"}},
+		{[]string{"wacz", "-o", news + ".wacz", "-c", conf, "--owner", "maria", dir}, exitOK, []string{"with "}},
+		{[]string{"wacz", "-o", news + "2.wacz", "-c", conf, "--owner", "jan", dir}, exitFailure, []string{"no record matches"}},
 		{[]string{"verify", "--known", dir, news}, exitOK, []string{"1 revisit", "0 errors, 0 warnings"}}, // copies of what is known
 		{[]string{"verify", dir, news}, exitDamaged, []string{"[duplicate-id]"}},
 		{[]string{"reduplicate", "-o", alone + "2", files[1]}, exitDamaged, []string{"the original is not there", "name other files with --from"}},

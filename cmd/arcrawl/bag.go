@@ -14,7 +14,7 @@ import (
 
 func newBag() *cobra.Command {
 	var o fixity.BagOptions
-	var since, until string
+	var period captureFlags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "bag -o BAG DIR",
@@ -29,7 +29,7 @@ the bag must be on the same disk.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var s rewrite.Selection
-			if err := period(since, until, &s); err != nil {
+			if err := period.apply(cmd, &s); err != nil {
 				return err
 			}
 			o.Since, o.Until, o.Now, o.Software = s.From, s.To, time.Now(), "arcrawl/"+programVersion()
@@ -53,8 +53,8 @@ the bag must be on the same disk.`,
 	f.StringVarP(&o.Out, "output", "o", "", "write the bag to this new folder (required)")
 	f.BoolVar(&o.Link, "link", false, "make hard links instead of copies")
 	f.StringVar(&o.Organization, "organization", "", "name of the institution, for bag-info.txt")
-	f.StringVar(&since, "since", "", "choose files with records from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
-	f.StringVar(&until, "until", "", "choose files with records up to the end of this date")
+	f.StringVar(&period.since, "since", "", "choose files with records from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
+	f.StringVar(&period.until, "until", "", "choose files with records up to the end of this date")
 	f.BoolVar(&asJSON, "json", false, "print the summary as JSON, and findings on standard error likewise")
 	_ = cmd.MarkFlagRequired("output")
 	return cmd

@@ -103,7 +103,11 @@ func (f *effectiveFlags) print(out io.Writer, e whatif.Settings) error {
 	if e.URI != "" {
 		what = e.URI
 	}
-	fmt.Fprintf(out, "settings of %s at %s\n\n", what, e.At.Format(time.RFC3339))
+	fmt.Fprintf(out, "settings of %s at %s\n", what, e.At.Format(time.RFC3339))
+	if err := printSite(out, e.About); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
 	table := newTable(out)
 	dir := filepath.Dir(f.config) + string(filepath.Separator)
 	for _, r := range e.Refinements {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,6 +69,42 @@ func TestFrontierCommands(t *testing.T) {
 	steer(t, conf, exitUsage, "add --yes to confirm", "forget", "http://b.example/")
 	steer(t, conf, exitOK, "1 of 1 URIs changed", "forget", "--yes", "http://b.example/")
 	steer(t, conf, exitOK, "2\n", "count")
+}
+
+// writeHost writes a host file next to a main file.
+func writeHost(t *testing.T, conf, name, text string) {
+	t.Helper()
+	dir := filepath.Join(filepath.Dir(conf), "hosts.d")
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, name), text)
+}
+
+// TestFrontierCommandsChooseByLabel chooses by the label of a domain and the owner of a host below it.
+func TestFrontierCommandsChooseByLabel(t *testing.T) {
+	t.Parallel()
+	conf := stock(t, "http://www.a.example/1", "http://b.a.example/2", "http://c.example/")
+	writeHost(t, conf, "a.example.toml", "labels = [\"papers\"]\n")
+	writeHost(t, conf, "b.a.example.toml", "owner = \"maria\"\ntitle = \"The B\"\n")
+	writeHost(t, conf, "c.example.toml", "collections = [\"elections\"]\n")
+	steer(t, conf, exitOK, "2\n", "count", "--label", "papers")
+	steer(t, conf, exitOK, "1\n", "count", "--label", "papers", "--owner", "maria")
+	steer(t, conf, exitOK, "2 of 2 URIs changed", "hold", "--label", "papers")
+	steer(t, conf, exitOK, "1\n", "count", "--collection", "elections", "--state", "due")
+	steer(t, conf, exitUsage, "in use are labels papers; collections elections; owners maria", "count", "--label", "paper")
+	steer(t, conf, exitUsage, "leave out --host", "count", "--label", "papers", "--host", "c.example")
+	if code, out, errs := command("host", "list", "-c", conf, "--label", "papers"); code != exitOK ||
+		strings.Contains(out, "c.example") || !strings.Contains(out, "The B  papers, maria") {
+		t.Errorf("host list: exit code %d\n%s%s", code, out, errs)
+	}
+	writeHost(t, conf, "d.example.toml", "[seed]\n")
+	if _, out, _ := command("host", "list", "-c", conf); !strings.Contains(out, "faulty") || !strings.Contains(out, "The B") {
+		t.Errorf("with a faulty file, host list prints\n%s", out)
+	}
+	if _, out, _ := command("effective", "-c", conf, "b.a.example"); !strings.Contains(out, "labels  papers\n") {
+		t.Errorf("effective prints\n%s", out)
+	}
 }
 
 func TestFrontierExportIsImportedIntoAnotherStore(t *testing.T) {

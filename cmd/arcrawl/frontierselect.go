@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -20,6 +22,7 @@ import (
 type frontierFlags struct {
 	config   string
 	host     string
+	only     about.Filter
 	prefix   string
 	match    string
 	states   []string
@@ -31,6 +34,7 @@ type frontierFlags struct {
 func (f *frontierFlags) add(cmd *cobra.Command) {
 	configFlag(cmd, &f.config)
 	cmd.Flags().Var(&onceText{text: &f.host}, "host", "choose URIs on this host; *.example.org matches example.org and all hosts below it")
+	siteFlags(cmd, &f.only)
 	cmd.Flags().Var(&onceText{text: &f.prefix}, "prefix", "choose URIs that begin with this text, in canonical form")
 	cmd.Flags().Var(&onceText{text: &f.match}, "match", "choose URIs that this regular expression matches anywhere, in canonical form")
 	cmd.Flags().StringSliceVar(&f.states, "state", nil,
@@ -70,6 +74,9 @@ func (f *frontierFlags) selections(cmd *cobra.Command, args []string, do func(fr
 	if err != nil {
 		return err
 	}
+	if !f.only.IsZero() {
+		return f.chosen(cmd, args, s, do)
+	}
 	if f.fromFile == "" && len(args) == 0 {
 		return do(s)
 	}
@@ -102,6 +109,33 @@ func (f *frontierFlags) selections(cmd *cobra.Command, args []string, do func(fr
 		}
 	}
 	return flush()
+}
+
+// chosen calls do with the URIs of each host that --label, --collection or --owner select.
+func (f *frontierFlags) chosen(
+	cmd *cobra.Command, args []string, s frontier.Selection, do func(frontier.Selection) error,
+) error {
+	if s.Host != "" || f.fromFile != "" || len(args) > 0 {
+		return usageError{errors.New("--label, --collection and --owner choose hosts; leave out --host, --from-file and URIs")}
+	}
+	patterns, err := chosenHosts(cmd.ErrOrStderr(), f.config, f.only)
+	if err != nil {
+		return err
+	}
+	for i, p := range patterns {
+		host := uri.Host(strings.TrimPrefix(p, "*."))
+		covered := func(other string) bool {
+			return other != p && strings.HasPrefix(other, "*.") && frontier.HostMatches(other, host)
+		}
+		if slices.ContainsFunc(patterns, covered) || slices.Contains(patterns[:i], p) {
+			continue // its URIs are chosen together with the URIs of a host above it
+		}
+		s.Host = p
+		if err := do(s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // input opens a file, or returns the standard input if the name is "-".

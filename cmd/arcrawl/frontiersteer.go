@@ -126,8 +126,8 @@ func frontierVerb(
 // somethingChosen returns an error if the command would change all URIs without --all.
 func (f *frontierFlags) somethingChosen(args []string) error {
 	s, err := f.selection()
-	if err == nil && s.IsAll() && !f.all && len(args) == 0 && f.fromFile == "" {
-		err = usageError{errors.New("no URIs chosen: name them, or use --host, --prefix, --match, --state or --from-file; --all chooses all URIs")}
+	if err == nil && s.IsAll() && !f.all && len(args) == 0 && f.fromFile == "" && f.only.IsZero() {
+		err = usageError{errors.New("no URIs chosen: name them, or use --host, --label, --prefix, --match, --state or --from-file; --all chooses all URIs")}
 	}
 	return err
 }

@@ -3,15 +3,19 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/patch"
 	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/config/value"
@@ -75,50 +79,84 @@ func fileExists(path string) bool {
 
 func newHostList() *cobra.Command {
 	var path string
+	var only about.Filter
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the host files with the number of their seeds",
-		Long: `list prints each host file, its number of seeds, and whether it has a fault. Removed files are listed too. Internationalized names
-are shown in Unicode.`,
-		Args: cobra.NoArgs,
+		Short: "List the host files with the number of their seeds, titles and labels",
+		Long: `list prints each host file, its number of seeds, its title, labels, collections and owner, and whether it has a fault. Removed
+files are listed too, unless hosts are chosen. Internationalized names are shown in Unicode.`,
+		Example: "  arcrawl host list\n  arcrawl host list --label newspapers --owner maria",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := openHostFiles(path)
 			if err != nil {
 				return err
 			}
-			faults := s.faults()
-			entries, err := os.ReadDir(s.dir)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return daemon.FolderError{Err: err}
-			}
-			table := newTable(cmd.OutOrStdout())
-			for _, e := range entries {
-				name, removed := e.Name(), filepath.Ext(e.Name()) == api.RemovedSuffix
-				if filepath.Ext(name) != ".toml" && !removed {
-					continue
-				}
-				state := ""
-				isOf := func(f config.Fault) bool { return filepath.Base(f.File) == name }
-				if removed {
-					state = "removed"
-				} else if slices.ContainsFunc(faults, isOf) {
-					state = "faulty; arcrawl check says why"
-				}
-				text, err := os.ReadFile(filepath.Join(s.dir, name))
-				if err != nil {
-					state = err.Error()
-				}
-				host := name[:len(name)-len(filepath.Ext(name))]
-				if removed {
-					host = host[:len(host)-len(filepath.Ext(host))]
-				}
-				fmt.Fprintf(table, "%s\t%s\t%s\t\n", human.Host(host), human.Count(len(patch.Seeds(text)), "seed"), state)
-			}
-			return table.Flush()
+			return s.list(cmd.OutOrStdout(), only)
 		},
 	}
 	configFlag(cmd, &path)
+	siteFlags(cmd, &only)
 	return cmd
+}
+
+// sites returns what curators wrote about the host of each host file without faults, by file name, and all faults.
+func (s stagedFiles) sites() (map[string]about.Site, config.Faults) {
+	c, err := config.LoadTexts(s.path, s.texts)
+	if err == nil {
+		return c.Sites().Files, nil
+	}
+	var faults config.Faults
+	errors.As(err, &faults)
+	good := s
+	good.texts = maps.Clone(s.texts)
+	for _, f := range faults {
+		if name := filepath.Base(f.File); f.File != s.path {
+			delete(good.texts, name)
+		}
+	}
+	if c, err = config.LoadTexts(good.path, good.texts); err != nil {
+		return nil, faults
+	}
+	return c.Sites().Files, faults
+}
+
+// list prints the host files that a filter selects.
+func (s stagedFiles) list(out io.Writer, only about.Filter) error {
+	sites, faults := s.sites()
+	entries, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return daemon.FolderError{Err: err}
+	}
+	table := newTable(out)
+	for _, e := range entries {
+		name, removed := e.Name(), filepath.Ext(e.Name()) == api.RemovedSuffix
+		if filepath.Ext(name) != ".toml" && !removed {
+			continue
+		}
+		host := strings.TrimSuffix(strings.TrimSuffix(name, api.RemovedSuffix), ".toml")
+		var site about.Site
+		state := ""
+		isOf := func(f config.Fault) bool { return filepath.Base(f.File) == name }
+		switch {
+		case removed:
+			state = "removed"
+		case slices.ContainsFunc(faults, isOf):
+			state = "faulty; arcrawl check says why"
+		default:
+			site = sites[name]
+		}
+		if !only.Matches(site) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(s.dir, name))
+		if err != nil {
+			state = err.Error()
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t\n", human.Host(host), human.Count(len(patch.Seeds(text)), "seed"),
+			site.Title, strings.Join(site.Names(), ", "), state)
+	}
+	return table.Flush()
 }
 
 // openHostFile returns the host files of a configuration, and the path of the file of one host.

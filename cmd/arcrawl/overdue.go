@@ -45,6 +45,7 @@ For a million URIs this takes some seconds; the crawl continues meanwhile. An an
 		},
 	}
 	d.add(cmd)
+	siteFlags(cmd, &f.Only)
 	cmd.Flags().StringVar(&f.By, "by", "host", "one row for each host, mime or wait; with HOST also path")
 	cmd.Flags().IntVar(&f.Limit, "limit", 20, "show at most `N` rows")
 	cmd.Flags().DurationVar(&f.MaxAge, "max-age", 10*time.Second, "reuse an answer of at most this age")

@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/days"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts/daily"
@@ -28,6 +29,7 @@ func newReport() *cobra.Command {
 
 func newReportHeaders() *cobra.Command {
 	var d daemonFlags
+	var only about.Filter
 	cmd := &cobra.Command{
 		Use:   "headers",
 		Short: "Show by host how reliable ETag, Last-Modified and the dates of feeds are",
@@ -49,27 +51,28 @@ It asks the daemon. If no daemon answers, it reads the store.`,
 		Example: "  arcrawl report headers --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			report, err := d.headers(cmd.Context())
+			report, err := d.headers(cmd.Context(), only)
 			names := d.names(cmd.Context())
 			show := func(out io.Writer, report api.HeaderReport) error { return printHeaders(out, report, names) }
 			return printAnswer(&d, cmd.OutOrStdout(), report, err, show)
 		},
 	}
 	d.add(cmd)
+	siteFlags(cmd, &only)
 	return cmd
 }
 
 // headers asks the daemon. If no daemon answers, it reads the store.
-func (d *daemonFlags) headers(ctx context.Context) (api.HeaderReport, error) {
+func (d *daemonFlags) headers(ctx context.Context, only about.Filter) (api.HeaderReport, error) {
 	return askOr(d, func(client *api.Client) (api.HeaderReport, error) {
-		return client.Headers(ctx)
+		return client.Headers(ctx, only)
 	}, func(c *config.Config) (api.HeaderReport, error) {
 		return fromStore(c, func(f *frontier.Frontier) (report api.HeaderReport, err error) {
 			store, err := reputation.Open(f.DB())
 			if err != nil {
 				return report, err
 			}
-			return admin.Headers(store, c, time.Now())
+			return admin.Headers(store, c, chooses(c, only), time.Now())
 		})
 	})
 }
@@ -114,6 +117,7 @@ func belief(known int, precision float64, believed bool) string {
 type reportDays struct {
 	daemonFlags
 	host string
+	only about.Filter
 	days int
 	top  int
 	logs logStats
@@ -144,6 +148,7 @@ Lines below the table name hosts that cannot meet their capture target, and what
 	r.daemonFlags.add(cmd)
 	f := cmd.Flags()
 	f.Var(&onceText{text: &r.host}, "host", "show this host only, day by day")
+	siteFlags(cmd, &r.only)
 	f.IntVar(&r.days, "days", 7, fmt.Sprintf("show the last `N` days, at most %d", daily.MaxDays))
 	f.StringVar(&r.logs.since, "since", "", "read logs; "+sinceHelp)
 	f.StringVar(&r.logs.until, "until", "", "read logs; "+untilHelp)
@@ -166,7 +171,7 @@ func (r *reportDays) run(cmd *cobra.Command, files []string) error {
 // ask asks the daemon. If no daemon answers, it reads the store.
 func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
 	return askOr(&r.daemonFlags, func(client *api.Client) (api.DayReport, error) {
-		return client.Days(ctx, r.host, r.days)
+		return client.Days(ctx, r.host, r.only, r.days)
 	}, func(c *config.Config) (api.DayReport, error) {
 		return fromStore(c, func(f *frontier.Frontier) (report api.DayReport, err error) {
 			store, err := daily.Open(f.DB())
@@ -174,9 +179,22 @@ func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
 				return report, err
 			}
 			today := time.Now().UTC().Truncate(24 * time.Hour)
-			return days.Of(store, uri.Host(r.host), today.AddDate(0, 0, 1-r.days), time.Time{})
+			return days.Of(store, uri.Host(r.host), chooses(c, r.only), today.AddDate(0, 0, 1-r.days), time.Time{})
 		})
 	})
+}
+
+// chosen returns a function that reports whether the flags choose a host; nil if they choose all. Without --label,
+// --collection and --owner the configuration is not read.
+func (r *reportDays) chosen(cmd *cobra.Command) (func(uri.Host) bool, error) {
+	if r.only.IsZero() {
+		return nil, nil
+	}
+	c, err := readConfig(cmd.ErrOrStderr(), r.config)
+	if err != nil {
+		return nil, err
+	}
+	return chooses(c, r.only), nil
 }
 
 // fromLogs summarizes crawl logs.
@@ -187,10 +205,14 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
+	chosen, err := r.chosen(cmd)
+	if err != nil {
+		return err
+	}
 	var t days.Tally
 	for _, row := range read.Summaries[0].Rows(stats.ByHostDay) {
 		host, day, _ := strings.Cut(row.Key, " ")
-		if row.Daily.Requests > 0 && (r.host == "" || host == r.host) {
+		if row.Daily.Requests > 0 && (r.host == "" || host == r.host) && (chosen == nil || chosen(uri.Host(host))) {
 			t.Add(host, day, row.Daily)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/rewrite"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/internal/textfile"
 )
@@ -49,7 +50,7 @@ func rewriteFlags(cmd *cobra.Command, o *rewrite.Options, asJSON *bool) {
 func newExtract() *cobra.Command {
 	var o rewrite.Options
 	var asJSON bool
-	var since, until string
+	var choice captureFlags
 	cmd := &cobra.Command{
 		Use:   "extract -o DIR FILE|DIR…",
 		Short: "Copy the records of a host, prefix or period to new WARC files",
@@ -59,33 +60,43 @@ stays a revisit, and the files that it depends on are listed.
 
 Existing files are never changed or overwritten. If something is damaged, the exit code is 65.`,
 		Example: `  arcrawl extract -o news/ --host www.news.example --since 2026-11 --until 2026-11 warc/
+  arcrawl extract -o elections/ --collection elections-2026 --since 2026-11 warc/
   arcrawl extract -o live/ --prefix https://www.news.example/live/ --keep-revisits warc/`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := period(since, until, &o.Select); err != nil {
+			if err := choice.apply(cmd, &o.Select); err != nil {
 				return err
 			}
-			if len(o.Select.Hosts)+len(o.Select.Prefixes) == 0 && since == "" && until == "" {
-				return usageError{fmt.Errorf("choose what to extract with --host, --prefix, --since or --until")}
+			if o.Select.IsZero() {
+				return usageError{fmt.Errorf("choose what to extract with --host, --collection, --prefix, --since or --until")}
 			}
 			return runRewrite(cmd, args, o, asJSON)
 		},
 	}
 	rewriteFlags(cmd, &o, &asJSON)
-	selectionFlags(cmd, &o.Select, &since, &until)
+	choice.add(cmd, &o.Select)
 	cmd.Flags().BoolVar(&o.Keep, "keep-revisits", false, "keep revisits, and list the files that they depend on")
 	return cmd
 }
 
-// selectionFlags adds the flags that choose captures.
-func selectionFlags(cmd *cobra.Command, s *rewrite.Selection, since, until *string) {
+// captureFlags are the flags that choose captures, besides those that are in the selection itself.
+type captureFlags struct {
+	since, until string
+	config       string
+	only         about.Filter
+}
+
+// add adds the flags to a command.
+func (c *captureFlags) add(cmd *cobra.Command, s *rewrite.Selection) {
 	f := cmd.Flags()
+	configFlagFor(cmd, &c.config, "the main configuration file, for --label, --collection and --owner")
+	siteFlags(cmd, &c.only)
 	f.StringArrayVar(&s.Hosts, "host", nil,
 		"choose this host, with its port if not the default; a leading dot includes hosts below it; repeatable")
 	f.Var(hostList{&s.Hosts}, "host-list", "choose the hosts in this file, one on a line; # starts a comment; repeatable")
 	f.StringArrayVar(&s.Prefixes, "prefix", nil, "choose URIs that start with this; repeatable")
-	f.StringVar(since, "since", "", "choose captures from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
-	f.StringVar(until, "until", "", "choose captures up to the end of this date")
+	f.StringVar(&c.since, "since", "", "choose captures from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
+	f.StringVar(&c.until, "until", "", "choose captures up to the end of this date")
 }
 
 // hostList is a flag that reads hosts from a file.
@@ -124,15 +135,22 @@ func (l hostList) Set(file string) (err error) {
 	return nil
 }
 
-// period parses --since and --until into a selection.
-func period(since, until string, s *rewrite.Selection) (err error) {
-	if since != "" {
-		if s.From, _, err = human.ParsePeriod(since); err != nil {
+// apply adds the hosts of a label, collection or owner, and the period, to a selection.
+func (c *captureFlags) apply(cmd *cobra.Command, s *rewrite.Selection) (err error) {
+	if !c.only.IsZero() {
+		hosts, err := archiveHosts(cmd.ErrOrStderr(), c.config, c.only)
+		if err != nil {
+			return err
+		}
+		s.Hosts = append(s.Hosts, hosts...)
+	}
+	if c.since != "" {
+		if s.From, _, err = human.ParsePeriod(c.since); err != nil {
 			return usageError{fmt.Errorf("--since: %w", err)}
 		}
 	}
-	if until != "" {
-		if _, s.To, err = human.ParsePeriod(until); err != nil {
+	if c.until != "" {
+		if _, s.To, err = human.ParsePeriod(c.until); err != nil {
 			return usageError{fmt.Errorf("--until: %w", err)}
 		}
 	}

@@ -22,8 +22,7 @@ import (
 type packing struct {
 	wacz.Options
 	choice rewrite.Options
-	since  string
-	until  string
+	period captureFlags
 	alone  bool
 	from   []string
 	crawl  string
@@ -38,8 +37,8 @@ func newWacz() *cobra.Command {
 		Use:   "wacz -o FILE.wacz FILE|DIR…",
 		Short: "Package WARC files for replay tools",
 		Long: `wacz writes a WACZ 1.1.1 package for ReplayWeb.page and similar tools: the WARC files, an index, a list of pages, and a
-manifest with the hash and size of each. Choose hosts, prefixes or a period as with extract. The list of pages has their titles and
-texts, in which replay tools search. With --max-size, FILE.wacz becomes FILE-001.wacz and so on, and FILE.json, a list to open in
+manifest with the hash and size of each. Choose hosts, a collection, prefixes or a period as with extract. The list of pages has
+their titles and texts, in which replay tools search. With --max-size, FILE.wacz becomes FILE-001.wacz and so on, and FILE.json, a list to open in
 ReplayWeb.page. With --sign-key, packages are signed; verify and replay tools check the signature.
 
 Revisits stay revisits. The WARC files and packages with their originals, found by --from, are listed with hash and size in
@@ -48,6 +47,7 @@ relation.requires, packages also with their crawl id. With --self-contained revi
 Existing files are never overwritten; the package appears when it is complete. If something is damaged, the exit code is 65.`,
 		Example: `  arcrawl wacz -o november.wacz --since 2026-11 --until 2026-11 --self-contained warc/
   arcrawl wacz -o news.wacz --host-list news.txt --since 2026 --until 2026 --max-size 4GB --sign-key library.pem --title News warc/
+  arcrawl wacz -o elections.wacz --collection elections-2026 --since 2026-11 --until 2026-11 --self-contained warc/
   arcrawl wacz -o last.wacz --from warc/ warc/arcrawl-20261121090000000-00002-c1.warc.gz`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -66,7 +66,7 @@ Existing files are never overwritten; the package appears when it is complete. I
 	f.BoolVar(&p.NoText, "no-text", false, "leave the titles and texts of pages out, in which replay tools search")
 	f.StringVar(&p.key, "sign-key", "", "sign the package with the ECDSA key (P-384, PEM) in this file")
 	f.StringVar(&p.size, "max-size", "", "make packages with at most this size of WARC files, such as 2GB, and a list of them")
-	selectionFlags(cmd, &p.choice.Select, &p.since, &p.until)
+	p.period.add(cmd, &p.choice.Select)
 	f.BoolVar(&p.alone, "self-contained", false, "turn revisits whose originals are outside into responses")
 	f.BoolVar(&asJSON, "json", false, "print the summary as JSON, and findings on standard error likewise")
 	return cmd
@@ -74,7 +74,7 @@ Existing files are never overwritten; the package appears when it is complete. I
 
 // run packages the files, or new files with the chosen records.
 func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
-	if err := period(p.since, p.until, &p.choice.Select); err != nil {
+	if err := p.period.apply(cmd, &p.choice.Select); err != nil {
 		return err
 	}
 	sources, err := wacz.ReadSources(p.from)
@@ -91,8 +91,7 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 	stop := watch(cmd.ErrOrStderr(), p.Progress)
 	defer stop()
 	errs := 0
-	s := p.choice.Select
-	if p.alone || len(s.Hosts)+len(s.Prefixes) > 0 || p.since != "" || p.until != "" {
+	if p.alone || !p.choice.Select.IsZero() {
 		folder, err := os.MkdirTemp(filepath.Dir(p.Out), ".wacz-*")
 		if err != nil {
 			return daemon.FolderError{Err: fmt.Errorf("create a folder next to the package: %w", err)}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/arcrawl/arcrawl/config/about"
 )
 
 // Remote says whether admin.listen may be reached from other machines.
@@ -128,7 +130,7 @@ const (
 
 // Recipient is somebody who receives alarms.
 type Recipient struct {
-	Label   string // of the hosts whose alarms are sent; "" = all
+	Label   string // label, collection or owner of the hosts whose alarms are sent; "" = all
 	Address string
 }
 
@@ -219,18 +221,9 @@ func CheckRecipient(s string) (problem, remedy string) {
 	r := Mail{To: []string{s}}.Recipients()[0]
 	_, bad := CheckMailAddress(r.Address)
 	labelled := strings.Contains(s, "=")
-	if problem, _ := CheckLabel(r.Label); bad != "" || labelled && problem != "" {
+	if problem, _ := about.CheckName(r.Label); bad != "" || labelled && problem != "" {
 		return "is not an e-mail address, or a label with one",
 			`write for example "crawler@library.example", or "newspapers=press@library.example"`
-	}
-	return "", ""
-}
-
-// CheckLabel accepts a label of hosts.
-func CheckLabel(s string) (problem, remedy string) {
-	const most = 64
-	if s == "" || len(s) > most || strings.TrimSpace(s) != s || strings.ContainsAny(s, "=,\"\n\r\t") {
-		return "is not a label", fmt.Sprintf("write up to %d characters without = and commas, such as \"newspapers\"", most)
 	}
 	return "", ""
 }

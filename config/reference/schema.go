@@ -127,7 +127,9 @@ func valueSchema(t value.Type) schema {
 		columns, names := schema{}, []string{}
 		for _, c := range t.Columns {
 			columns[c.Name] = valueSchema(c.Type)
-			names = append(names, c.Name)
+			if !c.Optional {
+				names = append(names, c.Name)
+			}
 		}
 		return schema{"type": "array", "items": closed("", columns, names)}
 	}

@@ -158,7 +158,7 @@ func ReadAges(f document.Field) []time.Duration {
 	})
 }
 
-// ReadColumns reads a table that has exactly these columns, and reports what is missing or unknown. example is the
+// ReadColumns reads a table that has these columns, and reports what is missing or unknown. example is the
 // remedy for a missing column.
 func ReadColumns(f document.Field, of []Column, example string) (map[string]document.Field, bool) {
 	table, _ := f.Value.(map[string]any)
@@ -177,9 +177,9 @@ func ReadColumns(f document.Field, of []Column, example string) (map[string]docu
 			return nil, false
 		}
 	}
-	for _, name := range names {
-		if _, ok := fields[name]; !ok {
-			f.Fault("lacks "+name, example)
+	for _, c := range of {
+		if _, ok := fields[c.Name]; !ok && !c.Optional {
+			f.Fault("lacks "+c.Name, example)
 			return nil, false
 		}
 	}

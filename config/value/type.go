@@ -51,7 +51,7 @@ type Type struct {
 	// Elements says what a List holds, in the plural: "URIs".
 	Elements string
 
-	// Columns are the keys of each of the Tables. All are required.
+	// Columns are the keys of each of the Tables.
 	Columns []Column
 }
 
@@ -59,6 +59,8 @@ type Type struct {
 type Column struct {
 	Name string
 	Type Type
+
+	Optional bool // it may be left out
 }
 
 // DurationType returns the type of durations from minimum to maximum.

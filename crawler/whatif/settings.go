@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	curated "github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -12,6 +13,7 @@ type Settings struct {
 	Host        uri.Host            `json:"host"`
 	URI         string              `json:"uri,omitempty"`
 	At          time.Time           `json:"at"`
+	About       curated.Site        `json:"about"`
 	Refinements []config.Refinement `json:"refinements"`
 	Settings    []config.Setting    `json:"settings"`
 }
@@ -21,6 +23,7 @@ type Settings struct {
 func SettingsOf(c *config.Config, h uri.Host, about config.About, onlySet bool) Settings {
 	s := Settings{
 		Host: h, URI: about.URI.String(), At: about.Now.UTC().Truncate(time.Second), Refinements: c.Refinements(h, about),
+		About: c.Site(h),
 	}
 	all := c.EffectiveHost(h, about.Now)
 	if !about.URI.IsZero() {

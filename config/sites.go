@@ -1,0 +1,201 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/domain"
+	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// aboutKeys are the keys of a host file that people read.
+var aboutKeys = []key{
+	other("title", InHost, value.Type{Kind: value.Text},
+		readWords(about.CheckTitle, func(d *draft) *string { return &d.site.Title }),
+		"Name of the site for people, as `\"The Daily News\"`. Must come before the first table."),
+	other("labels", InHost, value.ListType("labels"),
+		readNames("labels", func(d *draft) *[]string { return &d.site.Labels }),
+		"Labels of the host and the hosts below it, as `[\"newspapers\"]`. Lists, reports, metrics and recipients of alarms are chosen by them. Must come before the first table."),
+	other("collections", InHost, value.ListType("collections"),
+		readNames("collections", func(d *draft) *[]string { return &d.site.Collections }),
+		"Collections that the host and the hosts below it belong to, as `[\"elections-2026\"]`. Packages are made of them. Must come before the first table."),
+	other("owner", InHost, value.Type{Kind: value.Text},
+		readWords(about.CheckName, func(d *draft) *string { return &d.owner }),
+		"Who looks after the host and the hosts below it, as `\"maria\"`. The file of the host itself has precedence over the file of its domain. Must come before the first table."),
+	other("note", InHost, value.Type{Kind: value.Text},
+		readWords(about.CheckNote, func(d *draft) *string { return &d.site.Note }),
+		"Note about the host for people. Must come before the first table."),
+}
+
+// readWords returns the reader of a text that check must accept.
+func readWords(check value.Check, field func(*draft) *string) func(document.Field, *draft) {
+	return func(f document.Field, d *draft) {
+		if s, ok := (value.Type{Kind: value.Text}).ReadText(f, check); ok {
+			*field(d) = s
+		}
+	}
+}
+
+// readNames returns the reader of a list of labels or collections.
+func readNames(elements string, field func(*draft) *[]string) func(document.Field, *draft) {
+	read := readTexts(elements, about.CheckName, field)
+	return func(f document.Field, d *draft) {
+		read(f, d)
+		if n := len(*field(d)); n > about.MaxNames {
+			f.Fault(fmt.Sprintf("has %d entries", n), fmt.Sprintf("maximum: %d", about.MaxNames))
+		}
+		slices.Sort(*field(d))
+	}
+}
+
+var seedColumns = []value.Column{
+	{Name: "uri", Type: value.Type{Kind: value.Text}},
+	{Name: "title", Type: value.Type{Kind: value.Text, Optional: true}, Optional: true},
+	{Name: "labels", Type: value.ListType("labels"), Optional: true},
+	{Name: "collections", Type: value.ListType("collections"), Optional: true},
+	{Name: "owner", Type: value.Type{Kind: value.Text, Optional: true}, Optional: true},
+	{Name: "note", Type: value.Type{Kind: value.Text, Optional: true}, Optional: true},
+}
+
+// readSeedSites reads a list of tables, each about one seed.
+func readSeedSites(f document.Field, d *draft) {
+	const example = `write for example [{ uri = "https://www.news.example/", owner = "maria", labels = ["newspapers"] }]`
+	tables, ok := f.Tables(example)
+	if !ok {
+		return
+	}
+	for _, table := range tables {
+		fields, ok := value.ReadColumns(table, seedColumns, example)
+		if !ok {
+			continue
+		}
+		text, ok := fields["uri"].Text(`for example "https://www.news.example/"`)
+		if !ok {
+			continue
+		}
+		u, ok := value.ReadURI(fields["uri"], text)
+		if !ok {
+			continue
+		}
+		own := &draft{}
+		for _, k := range aboutKeys {
+			if column, set := fields[k.Name]; set {
+				k.read(column, own)
+			}
+		}
+		d.seedSites = append(d.seedSites, seedSite{about.Seed{URI: u, Site: own.describe()}, fields["uri"]})
+	}
+}
+
+// seedSite describes a seed, and says where it is described.
+type seedSite struct {
+	about.Seed
+	at document.Field
+}
+
+// describe returns what the draft says about a host.
+func (d *draft) describe() about.Site {
+	s := d.site
+	if d.owner != "" {
+		s.Owners = []string{d.owner}
+	}
+	return s
+}
+
+// checkSeedSites reports descriptions of URIs that are no seeds of their file, or are described twice.
+func (d *draft) checkSeedSites() {
+	seeds, seen := make(map[uri.URI]bool, len(d.seeds)), map[uri.URI]bool{}
+	for _, s := range d.seeds {
+		seeds[s.uri] = true
+	}
+	for _, s := range d.seedSites {
+		switch {
+		case !seeds[s.URI]:
+			s.at.Fault("is no seed of this file", "add it to seeds.uris, or remove the entry")
+		case seen[s.URI]:
+			s.at.Fault("is described twice", "join the two entries")
+		}
+		seen[s.URI] = true
+	}
+}
+
+// resolveSites fills in the descriptions of hosts and seeds. A host has the labels, collections and owners of its seeds
+// too, so that whoever looks after a seed finds its host.
+func (l *loader) resolveSites() {
+	c := &l.config
+	c.sites, c.seedSites = map[uri.Host]about.Site{}, map[uri.URI]about.Site{}
+	for _, f := range l.files {
+		c.sites[f.host] = c.siteOf(f.host)
+	}
+	all := slices.Clone(l.draft.seedSites)
+	for _, f := range l.files {
+		all = append(all, f.draft.seedSites...)
+	}
+	for _, s := range all {
+		h := s.URI.Host()
+		own := c.siteOf(h)
+		if len(s.Owners) > 0 {
+			own.Owners = nil
+		}
+		c.seedSites[s.URI] = s.Over(about.Site{Labels: own.Labels, Collections: own.Collections, Owners: own.Owners})
+		site, known := c.sites[h]
+		if !known {
+			site = own
+		}
+		names := about.Site{Labels: s.Labels, Collections: s.Collections, Owners: s.Owners}
+		if s.URI.Path() == "/" {
+			names.Title = s.Title // of a site whose file has none
+		}
+		c.sites[h] = site.Over(names)
+	}
+}
+
+// siteOf returns what the files of a host and the domains above it say of it.
+func (c *Config) siteOf(h uri.Host) (site about.Site) {
+	p := c.profile(h)
+	for _, f := range p.files {
+		own := f.draft.describe()
+		if len(own.Owners) > 0 {
+			site.Owners = nil
+		}
+		if f.host != h {
+			own.Title, own.Note = "", ""
+		}
+		site = own.Over(site)
+	}
+	return site
+}
+
+// Site returns what curators wrote about a host, the domains that it inherits from, and its seeds.
+func (c *Config) Site(h uri.Host) about.Site {
+	if site, ok := c.sites[h]; ok || len(c.hosts) == 0 {
+		return site
+	}
+	return c.siteOf(h)
+}
+
+// SeedSite returns what curators wrote about a seed, with the labels, collections and owners of its host.
+func (c *Config) SeedSite(u uri.URI) about.Site {
+	if site, ok := c.seedSites[u]; ok {
+		return site
+	}
+	site := c.siteOf(u.Host())
+	site.Title, site.Note = "", ""
+	return site
+}
+
+// Sites returns the descriptions of all hosts that are described.
+func (c *Config) Sites() about.Index {
+	index := about.Index{Hosts: c.sites, Below: map[uri.Host]about.Site{}, Files: map[string]about.Site{}}
+	for _, f := range c.files {
+		index.Files[filepath.Base(f.doc.File)] = c.Site(f.host)
+		if !domain.IsSuffix(f.host) {
+			index.Below[f.host] = c.siteOf(f.host)
+		}
+	}
+	return index
+}

@@ -1,0 +1,104 @@
+package config_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// described is a configuration whose domain, host and seed are described.
+var described = map[string]string{
+	"arcrawl.toml":           operator + "\n[seeds]\nuris = [\"https://m.example/\"]\nabout = [{ uri = \"https://m.example/\", labels = [\"main\"] }]\n",
+	"hosts.d/a.example.toml": "labels = [\"papers\"]\nowner = \"maria\"\ntitle = \"The A group\"\n",
+	"hosts.d/www.a.example.toml": "collections = [\"elections\"]\nowner = \"jan\"\ntitle = \"The Daily A\"\nnote = \"call first\"\n" +
+		"[seeds]\nuris = [\"https://www.a.example/\", \"https://www.a.example/b\"]\n" +
+		"about = [{ uri = \"https://www.a.example/b\", title = \"B\", labels = [\"b\"], owner = \"kim\" }]\n",
+}
+
+// TestHostsAndSeedsHaveLabelsCollectionsAndOwners reads what a domain, a host and a seed inherit from each other.
+func TestHostsAndSeedsHaveLabelsCollectionsAndOwners(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(folder(t, described))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(s ...string) []string { return s }
+	for what, got := range map[string]struct{ got, want about.Site }{
+		"the host has the names of its seeds": {c.Site("www.a.example"), about.Site{
+			Title: "The Daily A", Labels: names("b", "papers"), Collections: names("elections"), Owners: names("jan", "kim"), Note: "call first",
+		}},
+		"a host without a file inherits from its domain, but not its title": {
+			c.Site("x.a.example"), about.Site{Labels: names("papers"), Owners: names("maria")},
+		},
+		"a seed": {c.SeedSite(uri.FromCanonical("https://www.a.example/b")), about.Site{
+			Title: "B", Labels: names("b", "papers"), Collections: names("elections"), Owners: names("kim"),
+		}},
+		"a seed that is not described": {c.SeedSite(uri.FromCanonical("https://www.a.example/")), about.Site{
+			Labels: names("papers"), Collections: names("elections"), Owners: names("jan"),
+		}},
+		"a host of the main file": {c.Site("m.example"), about.Site{Labels: names("main")}},
+		"a stranger":              {c.Site("other.example"), about.Site{}},
+	} {
+		if diff := cmp.Diff(got.want, got.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	for f, want := range map[about.Filter][]string{
+		{Label: "papers"}: {"*.a.example", "*.www.a.example"}, {Owner: "kim"}: {"www.a.example"}, {Owner: "maria"}: {"*.a.example"},
+		{Label: "main"}: {"m.example"}, {Label: "papers", Collection: "elections"}: {"*.www.a.example"},
+	} {
+		if got, err := c.Sites().Choose(f); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s chooses %q, %v; want %q", f, got, err, want)
+		}
+	}
+	if _, err := c.Sites().Choose(about.Filter{Label: "paper"}); err == nil || !strings.Contains(err.Error(), "labels b, main, papers") {
+		t.Errorf("an unknown label returns %v; want the labels in use", err)
+	}
+}
+
+// TestDescriptionsAreChecked loads files with one fault in each kind of description.
+func TestDescriptionsAreChecked(t *testing.T) {
+	t.Parallel()
+	const seeds = "[seeds]\nuris = [\"https://a.example/\"]\n"
+	for text, want := range map[string]string{
+		"labels = [\"a,b\"]\n":                                                                   `:1:11: labels: "a,b" is not a name of a label`,
+		"labels = [" + strings.Repeat("\"x\",", 51) + "]\n":                                      "has 51 entries; maximum: 50",
+		"owner = \"" + strings.Repeat("x", 65) + "\"\n":                                          "write 1 to 64 characters",
+		"title = \"two\\nlines\"\n":                                                              "write one line",
+		"title = \"turned \u202e\"\n":                                                            "write one line",
+		"note = \"" + strings.Repeat("x", 4001) + "\"\n":                                         "at most 4000 characters",
+		"owner = [\"maria\"]\n":                                                                  ":1:9: owner",
+		seeds + "about = [{ uri = \"https://a.example/x\" }]\n":                                  ":3:18: seeds.about: \"https://a.example/x\" is no seed of this file",
+		seeds + "about = [{ labels = [\"x\"] }]\n":                                               "lacks uri",
+		seeds + "about = [{ uri = \"https://a.example/\", lable = 1 }]\n":                        `has an unknown key "lable"`,
+		seeds + "about = [{ uri = \"https://a.example/\" }, { uri = \"https://a.example/\" }]\n": "is described twice",
+	} {
+		_, err := config.Load(folder(t, map[string]string{"arcrawl.toml": operator, "hosts.d/a.example.toml": text}))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\nreturns %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// TestChangesShowWhatCuratorsChanged compares two configurations with other labels.
+func TestChangesShowWhatCuratorsChanged(t *testing.T) {
+	t.Parallel()
+	load := func(text string) *config.Config {
+		c, err := config.Load(folder(t, map[string]string{"arcrawl.toml": operator, "hosts.d/a.example.toml": text}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	changes := load("labels = [\"a\"]\n").Changes(load("labels = [\"a\", \"b\"]\nowner = \"maria\"\n"), time.Now())
+	if len(changes) != 2 || changes[0].String() != `a.example: labels: "a" → "a, b"` || changes[1].Key != "owner" {
+		t.Errorf("the changes are %v", changes)
+	}
+}
