@@ -157,7 +157,7 @@ func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 	case KeptResponse, KeptEvidence:
 		w.Response = &warcout.Response{
 			Block: got.Block(), Size: got.BlockSize, BlockDigest: got.BlockDigest,
-			PayloadSize: got.PayloadSize, PayloadDigest: payload.Digest(v.capture), Truncated: string(got.Truncated),
+			PayloadSize: got.PayloadSize, PayloadDigest: payload.Stored(v.capture), Truncated: string(got.Truncated),
 		}
 	case KeptRevisit:
 		w.Revisit = &warcout.Revisit{

@@ -184,6 +184,7 @@ func (x *exchange) conclude(s bodyResult) {
 	c := x.capture
 	c.PayloadSize, c.ContentSize = s.payloadSize, s.contentSize
 	if s.err != nil {
+		c.PartDigest = s.payload
 		if c.Truncated = truncationOf(s.err); c.Truncated == TruncatedLength {
 			c.PrefixDigest = s.payload
 		}

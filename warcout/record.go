@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nlnwa/gowarc"
+
+	"github.com/arcrawl/arcrawl/digest"
 )
 
 const (
@@ -125,7 +127,7 @@ func (c *composer) revisit(p Revisit) error {
 		d.addID(gowarc.WarcRefersTo, p.Origin.RecordID)
 	}
 	d.add(gowarc.WarcRefersToTargetURI, p.Origin.URI)
-	d.add(gowarc.WarcRefersToDate, stamp(p.Origin.Date))
+	d.add(gowarc.WarcRefersToDate, originalStamp(p.Origin))
 	if p.Container != "" { // as Browsertrix writes it: the package in which a replay tool looks for the original
 		d.addIf("WARC-Refers-To-Container", representable("file://"+p.Container))
 	}
@@ -136,6 +138,23 @@ func (c *composer) revisit(p Revisit) error {
 		d.addIf("WARC-Last-Modified", representable(p.LastModified))
 	}
 	return c.emit(d, typeResponse, head)
+}
+
+// originalStamp returns the date of an original as its record has it. Our own records have microseconds. Other tools
+// write no fraction of a second, or milliseconds; then the shortest form with the same date is the one of the record,
+// but for one of a thousand records of tools that write milliseconds. Their ids show which records are our own: no
+// other tool is known to write UUIDs of version 8.
+func originalStamp(o digest.Origin) string {
+	const version = len("urn:uuid:12345678-1234-")
+	own := len(o.RecordID) == idLength && o.RecordID[version] == '8'
+	switch at := o.Date.UTC(); {
+	case own || at.Nanosecond()%1e6 >= 1e3:
+		return stamp(at)
+	case at.Nanosecond() >= 1e6:
+		return at.Format("2006-01-02T15:04:05.000Z")
+	default:
+		return at.Format("2006-01-02T15:04:05Z")
+	}
 }
 
 func (c *composer) request() error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/arcrawl/arcrawl/digest"
 )
@@ -39,5 +40,32 @@ func TestAResourceIsARecordOfItsOwn(t *testing.T) {
 	if len(ids) != len(all) || all[1].get("WARC-Payload-Digest") != digest.Of([]byte("a = 1\n")).String() ||
 		all[1].get("WARC-Warcinfo-ID") != all[0].get("WARC-Record-ID") {
 		t.Errorf("ids %v; the resource has %+v", ids, all[1].header)
+	}
+}
+
+// Some readers look an original up by the text of its date.
+func TestRevisitsRepeatTheDateOfTheirOriginal(t *testing.T) {
+	t.Parallel()
+	second := time.Date(2019, 3, 1, 10, 0, 0, 0, time.UTC)
+	own, other := "urn:uuid:11111111-2222-8333-8444-555555555555", "urn:uuid:11111111-2222-4333-8444-555555555555"
+	for _, c := range []struct {
+		id   string
+		date time.Time
+		want string
+	}{
+		{other, second, "2019-03-01T10:00:00Z"},
+		{"", second, "2019-03-01T10:00:00Z"},
+		{other, second.Add(120 * time.Millisecond), "2019-03-01T10:00:00.120Z"},
+		{other, second.Add(120 * time.Microsecond), "2019-03-01T10:00:00.000120Z"},
+		{own, second, "2019-03-01T10:00:00.000000Z"},
+		{own, second.Add(1200 * time.Microsecond), "2019-03-01T10:00:00.001200Z"},
+	} {
+		o := digest.Origin{RecordID: c.id, URI: "http://www.example.org/", Date: c.date, Payload: digest.Of([]byte("hello"))}
+		v := visit("http://www.example.org/", nil)
+		v.Revisit = &Revisit{Profile: IdenticalPayload, Head: []byte("HTTP/1.1 200 OK\r\n\r\n"), Origin: o}
+		_, all := written(t, Options{}, v)
+		if got := all[1].get("WARC-Refers-To-Date"); got != c.want {
+			t.Errorf("the revisit of %s at %s refers to %s, want %s", c.id, c.date, got, c.want)
+		}
 	}
 }

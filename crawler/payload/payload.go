@@ -21,6 +21,15 @@ func Digest(c *fetch.Capture) digest.Digest {
 	return c.PrefixDigest
 }
 
+// Stored returns the digest of the bytes that the archive gets of the payload of a capture, also if it was cut for any
+// reason. Only [Digest] tells whether another capture is the same.
+func Stored(c *fetch.Capture) digest.Digest {
+	if c.Complete {
+		return c.PayloadDigest
+	}
+	return c.PartDigest
+}
+
 // Key returns the key of the payload of a capture. Status and type are part of it: an error page and an article with
 // the same bytes are different captures. A prerequisite, such as a robots.txt, is equal to other prerequisites alone.
 //
