@@ -141,8 +141,8 @@ func (c *composer) revisit(p Revisit) error {
 }
 
 // originalStamp returns the date of an original as its record has it. Our own records have microseconds. Other tools
-// write no fraction of a second, or milliseconds; then the shortest form with the same date is the one of the record,
-// but for one of a thousand records of tools that write milliseconds. Their ids show which records are our own: no
+// write no fraction of a second, or milliseconds. Then the shortest form with the same date is the one in the record,
+// except for one of a thousand records of tools that write milliseconds. Our own records are known by their ids: no
 // other tool is known to write UUIDs of version 8.
 func originalStamp(o digest.Origin) string {
 	const version = len("urn:uuid:12345678-1234-")

@@ -24,6 +24,10 @@ type Options struct {
 	All    bool // make a response from every revisit, even if its original is in the new files
 	Keep   bool // keep revisits as they are, and return what they depend on
 
+	// Each new file begins with a warcinfo record with the program, its command and the time, unless Software is empty.
+	Software, Command string
+	Now               time.Time
+
 	Progress *warc.Progress // may be nil
 }
 
@@ -39,9 +43,9 @@ func (s Selection) IsZero() bool {
 	return len(s.Hosts) == 0 && len(s.Prefixes) == 0 && s.From.IsZero() && s.To.IsZero()
 }
 
-// matcher returns a function that reports whether a capture is selected. Its time does not depend on the number of
+// Matcher returns a function that reports whether a capture is selected. Its time does not depend on the number of
 // hosts.
-func (s Selection) matcher() func(uri string, date time.Time) bool {
+func (s Selection) Matcher() func(uri string, date time.Time) bool {
 	hosts := make(map[string]bool, len(s.Hosts))
 	for _, h := range s.Hosts {
 		hosts[strings.ToLower(h)] = true
@@ -108,13 +112,13 @@ type provided struct {
 // new files depend on nothing else: a revisit whose original would be left out becomes a response with the payload of
 // the original, and later revisits of the same original refer to that response. The response keeps the HTTP head of the
 // revisit, unless there is none or it is one of a 304. A metadata record next to each new response says how it was
-// made. All other records are copied byte for byte.
+// made, and a warcinfo record how the file was made. All other records are copied byte for byte.
 //
 // Nothing that exists is changed or overwritten. Damaged records are reported and not copied. Revisits whose original
 // is missing or damaged are reported and copied as they are.
 func Files(ctx context.Context, paths []string, o Options, report func(warc.Finding) error) (Summary, error) {
 	p := plan{
-		o: o, selects: o.Select.matcher(), inputs: map[int32]bool{}, chosen: map[survey.Key]bool{},
+		o: o, selects: o.Select.Matcher(), inputs: map[int32]bool{}, chosen: map[survey.Key]bool{},
 		changes: map[survey.Key]change{}, payloads: map[int32]*provided{},
 	}
 	var sum Summary
@@ -255,7 +259,7 @@ func (p *plan) decide() (missing []warc.Finding) {
 }
 
 // renamed returns the id of the record that replaces another. It depends only on the old id, so that rewriting twice
-// makes the same files.
+// makes the same records.
 func renamed(id string) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://github.com/arcrawl/arcrawl/reduplicate?"+id)).URN()
 }

@@ -34,6 +34,8 @@ type rewriter struct {
 	zip     *gzip.Writer
 	offset  int64            // of the gzip member of the current record
 	ordinal int              // number of records before it in this member
+	begun   bool             // the file has its warcinfo record
+	dates   map[int32]string // of captures, as their records have them
 	infos   map[string]place // warcinfo records that no copied record has needed yet, by id
 }
 
@@ -55,7 +57,7 @@ func (w *rewriter) run(ctx context.Context) error {
 	}
 	defer file.Discard()
 	w.out = bufio.NewWriterSize(file, 128<<10)
-	w.zip, w.infos, w.offset = gzip.NewWriter(nil), map[string]place{}, -1
+	w.zip, w.infos, w.dates, w.offset = gzip.NewWriter(nil), map[string]place{}, map[int32]string{}, -1
 	notes := warc.NewFindings(w.file)
 	err = warc.EachRecord(ctx, w.file, w.o.Progress, notes, w.record)
 	w.found = notes.All()
@@ -172,6 +174,9 @@ func (w *rewriter) reopen(at place) (*warc.Reader, *warc.Record, error) {
 
 // copy copies a record as it is: byte for byte, if it has a gzip member of its own.
 func (w *rewriter) copy(at place) error {
+	if err := w.begin(); err != nil {
+		return err
+	}
 	r, rec, err := w.reopen(at)
 	if err != nil {
 		return err
@@ -195,6 +200,9 @@ func (w *rewriter) copy(at place) error {
 
 // emit writes one record as a gzip member. The header must have the Content-Length of the block.
 func (w *rewriter) emit(version string, h warc.Header, block io.Reader) error {
+	if err := w.begin(); err != nil {
+		return err
+	}
 	counting := &countingWriter{w: w.out}
 	w.zip.Reset(counting)
 	var text strings.Builder
@@ -240,18 +248,37 @@ func (w *rewriter) repoint(rec *warc.Record, ch change, at place) error {
 	}
 	defer r.Close() //nolint:errcheck // nothing was written
 	first := w.survey.At(ch.first)
+	date, err := w.dateOf(ch.first)
+	if err != nil {
+		return err
+	}
 	h := without(w.renamedIDs(rec.Header), "WARC-Record-ID", "WARC-Refers-To", "WARC-Refers-To-Target-URI",
 		"WARC-Refers-To-Date", "WARC-Payload-Digest", "Content-Length")
 	h = append(h, fields(
 		"WARC-Record-ID", "<"+ch.newID+">",
 		"WARC-Refers-To", "<"+renamed(w.survey.IDOf(ch.first))+">",
 		"WARC-Refers-To-Target-URI", first.Target,
-		"WARC-Refers-To-Date", first.Time().Format(warc.DateLayout),
+		"WARC-Refers-To-Date", date,
 		"WARC-Payload-Digest", w.payloads[ch.original].digest,
 		"Content-Length", strconv.FormatInt(rec.Size, 10),
 	)...)
 	w.sum.Repointed++
 	return w.emit("WARC/1.1", h, again)
+}
+
+// dateOf returns the date of a capture as its record has it. Some readers compare dates as texts.
+func (w *rewriter) dateOf(capture int32) (string, error) {
+	if date, ok := w.dates[capture]; ok {
+		return date, nil
+	}
+	c := w.survey.At(capture)
+	r, rec, err := openCapture(w.survey.Files[c.File], c.Offset, w.survey.IDOf(capture))
+	if err != nil {
+		return "", err
+	}
+	date := rec.Header.Get("WARC-Date")
+	w.dates[capture] = date
+	return date, r.Close()
 }
 
 // without returns a header without the named fields.
@@ -300,7 +327,7 @@ func (w *rewriter) fill(rec *warc.Record, ch change, at place) error {
 		return err
 	}
 	w.sum.Filled++
-	return w.explain(rec, ch, from)
+	return w.explain(rec, ch, from, original.Header.Get("WARC-Date"))
 }
 
 // ownHead reads the HTTP head in a revisit. It is empty if there is none.
@@ -360,14 +387,14 @@ func (w *rewriter) filledHeader(old warc.Header, ch change, sum hash.Hash, size 
 
 // explain writes the metadata record that says from what a new response was made. The response itself may not have the
 // header WARC-Refers-To.
-func (w *rewriter) explain(rec *warc.Record, ch change, from survey.Capture) error {
+func (w *rewriter) explain(rec *warc.Record, ch change, from survey.Capture, date string) error {
 	var text strings.Builder
 	for _, f := range fields(
 		"madeFrom", rec.ID(),
 		"madeFromProfile", rec.Header.Get("WARC-Profile"),
 		"payloadFrom", w.survey.IDOf(ch.original),
 		"payloadFromURI", from.Target,
-		"payloadFromDate", from.Time().Format(warc.DateLayout),
+		"payloadFromDate", date,
 		"payloadFromFile", fileLabel(w.survey.Files[from.File]),
 	) {
 		if f.Value != "" {

@@ -44,6 +44,7 @@ type Options struct {
 	Rewritten                    bool              // the files were just rewritten, which has reported missing originals
 	NoText                       bool              // leave title and text of the pages out
 	Key                          *ecdsa.PrivateKey // signs the package; nil = it is not signed
+	Logs                         Logs
 	Progress                     *warc.Progress
 
 	// MaxSize is the maximum size of the WARC files in one package, in bytes. If it is set, Write makes several packages
@@ -190,6 +191,7 @@ func (p *packing) write(ctx context.Context, number int) error {
 		func() error { return w.archives(ctx, part.files) },
 		func() error { return w.indexes(lines) },
 		func() error { return w.pages(lines, part.files) },
+		func() error { return w.logs(lines) },
 		w.requires,
 		w.manifest,
 		w.zip.Close,

@@ -253,6 +253,7 @@ func TestWaczPackagesTheChosenCaptures(t *testing.T) {
 		{[]string{"wacz", "-o", filepath.Join(out, "e.wacz"), "--since", "2026112109", dir}, exitOK, []string{"2 files", "3 captures, 2 pages\n"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "f.wacz"), "--host", "other", dir}, exitFailure, []string{"no record matches the choice"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "g.wacz"), "--since", "soon", dir}, exitUsage, []string{"--since"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "j.wacz"), "--log", "missing.log", dir}, exitFailure, []string{"read the crawl log missing.log"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "h.wacz"), dir, "missing"}, exitDamaged, []string{"2 files", "1 errors"}},
 	} {
 		code, stdout, errs := command(c.args...)

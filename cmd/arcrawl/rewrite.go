@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -166,6 +167,7 @@ func runRewrite(cmd *cobra.Command, args []string, o rewrite.Options, asJSON boo
 		return usageError{err}
 	}
 	o.From, o.Progress = sources.Paths, new(warc.Progress)
+	o.Software, o.Command, o.Now = "arcrawl/"+programVersion(), "arcrawl "+cmd.Name(), time.Now()
 	stop := watch(cmd.ErrOrStderr(), o.Progress)
 	var lost lostOriginals
 	sum, err := rewrite.Files(cmd.Context(), args, o, lost.count(printFinding(cmd.ErrOrStderr(), asJSON)))

@@ -38,7 +38,8 @@ func newWacz() *cobra.Command {
 		Short: "Package WARC files for replay tools",
 		Long: `wacz writes a WACZ 1.1.1 package for ReplayWeb.page and similar tools: the WARC files, an index, a list of pages, and a
 manifest with the hash and size of each. Choose hosts, a collection, prefixes or a period as with extract. The list of pages has
-their titles and texts, in which replay tools search. With --max-size, FILE.wacz becomes FILE-001.wacz and so on, and FILE.json, a list to open in
+their titles and texts, in which replay tools search. With --log, it also holds the lines of crawl.log about the chosen hosts and
+period, or else about the period of its captures. With --max-size, FILE.wacz becomes FILE-001.wacz and so on, and FILE.json, a list to open in
 ReplayWeb.page. With --sign-key, packages are signed; verify and replay tools check the signature.
 
 Revisits stay revisits. The WARC files and packages with their originals, found by --from, are listed with hash and size in
@@ -66,6 +67,7 @@ Existing files are never overwritten; the package appears when it is complete. I
 	f.BoolVar(&p.NoText, "no-text", false, "leave the titles and texts of pages out, in which replay tools search")
 	f.StringVar(&p.key, "sign-key", "", "sign the package with the ECDSA key (P-384, PEM) in this file")
 	f.StringVar(&p.size, "max-size", "", "make packages with at most this size of WARC files, such as 2GB, and a list of them")
+	f.StringArrayVar(&p.Logs.Files, "log", nil, "add the lines of this crawl.log about the chosen visits, as logs/NAME; repeatable, also for rotated logs (.gz)")
 	p.period.add(cmd, &p.choice.Select)
 	f.BoolVar(&p.alone, "self-contained", false, "turn revisits whose originals are outside into responses")
 	f.BoolVar(&asJSON, "json", false, "print the summary as JSON, and findings on standard error likewise")
@@ -82,6 +84,7 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 		return usageError{err}
 	}
 	p.From, p.From.CrawlID = sources, p.crawl
+	p.Logs.From, p.Logs.To, p.Logs.Select = p.choice.Select.From, p.choice.Select.To, p.choice.Select.Matcher()
 	if err := p.readFlags(); err != nil {
 		return err
 	}
@@ -98,6 +101,7 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 		}
 		defer os.RemoveAll(folder) //nolint:errcheck // the folder is hidden, and its name says what it is
 		p.choice.Out, p.choice.From, p.choice.Keep, p.choice.Progress = folder, p.From.Paths, !p.alone, p.Progress
+		p.choice.Software, p.choice.Command, p.choice.Now = p.Software, "arcrawl wacz", p.Now
 		made, err := rewrite.Files(cmd.Context(), args, p.choice, see)
 		if err != nil {
 			return err

@@ -22,7 +22,7 @@ func Digest(c *fetch.Capture) digest.Digest {
 }
 
 // Stored returns the digest of the bytes that the archive gets of the payload of a capture, also if it was cut for any
-// reason. Only [Digest] tells whether another capture is the same.
+// reason. Whether another capture is the same, [Digest] decides.
 func Stored(c *fetch.Capture) digest.Digest {
 	if c.Complete {
 		return c.PayloadDigest
