@@ -77,6 +77,7 @@ type Storage struct {
 	State   string // folder of the frontier's store
 	WARC    string // folder of the WARC files
 	Log     string // file of the crawl log
+	Secrets string // folder of the secrets that host files may name
 	MinFree int64  // bytes that must stay free; the crawl pauses below it; 0 = no check
 
 	Elsewhere []string // folders and lists of WARC files that were moved away on purpose

@@ -172,7 +172,7 @@ func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	inForce.WARC, inForce.Log, inForce.Admin = c.WARC, c.Log, c.Admin
 	inForce.AllowNetworks, inForce.AllowHosts = c.AllowNetworks, c.AllowHosts
 	inForce.Storage = c.Storage
-	inForce.Storage.MinFree = next.Storage.MinFree
+	inForce.Storage.MinFree, inForce.Storage.Secrets = next.Storage.MinFree, next.Storage.Secrets
 	inForce.Crawl = c.Crawl
 	inForce.Crawl.Grace = next.Crawl.Grace
 	return &inForce, later

@@ -61,6 +61,8 @@ func (d *draft) finish(doc *document.Document, path document.Path) {
 	d.stack = append(slices.Clone(d.entries), d.stack...)
 	d.settings.Wait = stack(d.stack)
 	d.settings.Change.compile(doc)
+	d.settings.Mark = d.settings.Request.Mark(d.settings.Cookie)
+	d.settings.Request.Check(doc, path)
 	d.warnChange(doc, path)
 }
 

@@ -29,10 +29,20 @@ const (
 // copy is broken too, the file's host and the hosts that would inherit from it are held; see [Config.Held]. The faults
 // are in [Config.Broken]. A fault in the main file, or of the folder of host files, ends LoadKept with [Faults].
 func LoadKept(path string, kept func(state, name string) ([]byte, bool)) (*Config, error) {
+	return loadKept(path, kept, false)
+}
+
+// LoadKeptToRead loads a configuration as [LoadKept] does, for a command that only reads it. A secret that this user
+// may not read is a warning.
+func LoadKeptToRead(path string, kept func(state, name string) ([]byte, bool)) (*Config, error) {
+	return loadKept(path, kept, true)
+}
+
+func loadKept(path string, kept func(state, name string) ([]byte, bool), reading bool) (*Config, error) {
 	choices, why := map[string]textChoice{}, map[string]Fault{}
 	var broken []Fault
 	for {
-		l := loader{folder: filepath.Dir(path), choices: choices, why: why, kept: kept}
+		l := loader{folder: filepath.Dir(path), choices: choices, why: why, kept: kept, reading: reading}
 		err := l.load(path)
 		var faults Faults
 		switch {
@@ -60,7 +70,9 @@ func LoadKept(path string, kept func(state, name string) ([]byte, bool)) (*Confi
 // textOf returns the text of a host file that is read, nil if none is.
 func (l *loader) textOf(name, shown string) *document.Document {
 	if l.texts != nil {
-		return document.Parse(l.texts[name], shown)
+		doc := document.Parse(l.texts[name], shown)
+		doc.Staged = true
+		return doc
 	}
 	path := l.absolute(filepath.Join(l.hosts, name))
 	switch l.choices[name] {
@@ -163,7 +175,7 @@ func (c *Config) Texts() map[string][]byte {
 // LoadTexts loads a configuration as if its files at path had these texts; see [Config.Texts]. If anything is wrong in
 // any of them, the error is [Faults].
 func LoadTexts(path string, texts map[string][]byte) (*Config, error) {
-	l := loader{folder: filepath.Dir(path), texts: texts}
+	l := loader{folder: filepath.Dir(path), texts: texts, reading: true}
 	if err := l.load(path); err != nil {
 		return nil, err
 	}

@@ -120,7 +120,7 @@ func TestDefaultsChangeNothing(t *testing.T) {
 		}
 		relative := func(c *config.Config) config.Storage {
 			s, dir := c.Storage, filepath.Dir(c.Path)
-			for _, p := range []*string{&s.State, &s.WARC, &s.Log} {
+			for _, p := range []*string{&s.State, &s.WARC, &s.Log, &s.Secrets} {
 				*p = strings.TrimPrefix(*p, dir)
 			}
 			return s

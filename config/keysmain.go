@@ -40,6 +40,8 @@ var operatorKeys = []key{
 		"File of the crawl log."),
 	text("storage.hosts", InMain, value.CheckPath, func(d *draft) *string { return &d.config.HostsDir },
 		"Folder of the host files. The default folder may be absent."),
+	text("storage.secrets", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Storage.Secrets },
+		"Folder of the secrets that host files may name, as `\"file:NAME\"`. Only the user of the daemon should read it. It may be absent."),
 	size("storage.min_free", InMain, 0, 1<<50, func(d *draft) *int64 { return &d.config.Storage.MinFree },
 		"Minimum of free space. The crawl pauses below it. `0B` switches the check off."),
 	texts("storage.elsewhere", InMain, "paths", value.CheckPath,
@@ -134,7 +136,7 @@ func readSeeds(example string, field func(*draft) *[]seed) func(document.Field, 
 // defaultConfig returns the values of the main file's keys that no file has set. Paths are relative to the main file.
 func defaultConfig() Config {
 	return Config{
-		Storage: Storage{State: "state", WARC: "warc", Log: "crawl.log", MinFree: 1e9},
+		Storage: Storage{State: "state", WARC: "warc", Log: "crawl.log", Secrets: "secrets", MinFree: 1e9},
 		Crawl: Crawl{
 			Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: frontier.DefaultMaxURIs, Order: frontier.ByValue,
 			NewHosts: frontier.DefaultNewHosts(),

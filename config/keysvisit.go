@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/discover/feeds"
@@ -154,7 +155,17 @@ var changeKeys = []key{
 		"Wait between visits of a URI that is gone. It is never removed."),
 }
 
-// fetchKeys are the keys of [fetch] and [dedup].
+// secretPlaces ends the explanation of a key that names a secret.
+const secretPlaces = "A secret is named by its place: `file:` and a file in the folder `storage.secrets`, `env:` and a variable that begins with `ARCRAWL_`, or `credential:` and a name of systemd's LoadCredential=. It is read when the configuration is loaded."
+
+// headerColumns returns the columns of a list of header fields.
+func headerColumns(content string) []value.Column {
+	return []value.Column{
+		{Name: "name", Type: value.Type{Kind: value.Text}}, {Name: content, Type: value.Type{Kind: value.Text}},
+	}
+}
+
+// fetchKeys are the keys of [fetch], [request] and [dedup].
 var fetchKeys = []key{
 	duration("fetch.connect_timeout", InBoth, shortest, day,
 		func(d *draft) *time.Duration { return &d.settings.Fetch.Connect },
@@ -179,10 +190,24 @@ var fetchKeys = []key{
 	size("fetch.max_content", InBoth, 1<<10, 1<<40, func(d *draft) *int64 { return &d.settings.Fetch.MaxContent },
 		"Maximum size of the content after decoding, against decompression bombs."),
 	secret(optional("fetch.cookie", InHost, value.CheckHeader, func(d *draft) *string { return &d.settings.Cookie },
-		"Sent as Cookie with each request. Only the file of a host may set it: to what a browser sends there after consent, as `consent=yes; age=18`. The archive has it in each request record. Cookies that servers set are never sent back. Empty: none.")),
+		"Sent as Cookie with each request. Only the file of a host may set it: to what a browser sends there after consent, as `consent=yes; age=18`. The archive has it in each request record; a cookie that nobody may know belongs into `request.secret_headers`. Cookies that servers set are never sent back. Empty: none.")),
 	list("fetch.allow_networks", InMain, "networks (CIDR)",
 		func(f document.Field, d *draft) { d.config.AllowNetworks, d.config.AllowHosts = value.ReadNetworks(f) },
 		"Networks that may be fetched from although they are private, loopback or otherwise not public: `\"10.1.0.0/16\"` for all hosts, which strangers' names can point to, or `\"intranet.library.example=10.1.0.0/16\"` for one host only."),
+	tableList("request.headers", InHost, headerColumns("value"),
+		func(f document.Field, d *draft) { d.settings.Request.Headers = request.ReadHeaders(f) },
+		"Header fields that everybody may know, sent with each request: `[{ name = \"Accept-Language\", value = \"da\" }]`. The archive has them in each request record."),
+	tableList("request.secret_headers", InHost, headerColumns("secret"),
+		func(f document.Field, d *draft) { d.settings.Request.SecretHeaders = request.ReadSecretHeaders(f) },
+		"Header fields that nobody may know, such as a Cookie or a key: `[{ name = \"X-Api-Key\", secret = \"file:news-key\" }]`. "+secretPlaces),
+	secretPlace("request.basic", request.ReadBasic, func(d *draft) *request.Secret { return &d.settings.Request.Basic },
+		"User name and password of the site, as `USER:PASSWORD`, sent as `Authorization: Basic`. "+secretPlaces),
+	secretPlace("request.bearer", request.ReadBearer, func(d *draft) *request.Secret { return &d.settings.Request.Bearer },
+		"Token of the site, sent as `Authorization: Bearer`. "+secretPlaces),
+	boolean("request.secrets_over_http", InHost, func(d *draft) *bool { return &d.settings.Request.OverHTTP },
+		"Send secrets also over http, where everybody on the way can read them. Without it they are sent over https only."),
+	boolean("request.archive_secrets", InHost, func(d *draft) *bool { return &d.settings.Request.ArchiveSecrets },
+		"Write secrets into the request records as they were sent. Without it each is replaced by `[redacted]`, and the metadata record says which (`requestRedacted`)."),
 	choice("dedup.by", InBoth, func(d *draft) *dedup.By { return &d.settings.Dedup.By },
 		"Which earlier record with the same payload, status and type replaces an answer. `digest`: a record of any URI. `uri-first`: a record of the same URI, else of any URI. "+
 			"`uri`: only a record of the same URI. `off`: none; every fetched payload is archived.",

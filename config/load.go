@@ -42,6 +42,7 @@ type loader struct {
 	choices  map[string]textChoice // which text of a host file is read, by file name
 	why      map[string]Fault      // why the last good copy of a host file is read instead of the file, by file name
 	kept     func(state, name string) ([]byte, bool)
+	reading  bool              // the configuration is only read: secrets need not be readable
 	texts    map[string][]byte // read instead of files, by name; nil = files are read
 	warnings []Fault           // about files that are not read, and about seeds
 }
@@ -50,6 +51,16 @@ type loader struct {
 // error is [Faults].
 func Load(path string) (*Config, error) {
 	l := loader{folder: filepath.Dir(path)}
+	if err := l.load(path); err != nil {
+		return nil, err
+	}
+	return &l.config, nil
+}
+
+// LoadToRead loads a configuration as [Load] does, for a command that only reads it. A secret that this user may not
+// read is a warning.
+func LoadToRead(path string) (*Config, error) {
+	l := loader{folder: filepath.Dir(path), reading: true}
 	if err := l.load(path); err != nil {
 		return nil, err
 	}
@@ -70,6 +81,7 @@ func (l *loader) load(path string) error {
 	}
 	l.readHostFiles()
 	l.check()
+	l.reportLacks()
 	if faults := l.collect(func(d *document.Document) []Fault { return d.Faults }, nil); len(faults) > 0 {
 		return Faults(faults)
 	}
@@ -79,6 +91,17 @@ func (l *loader) load(path string) error {
 	l.config.Warnings = l.collect(func(d *document.Document) []Fault { return d.Warnings }, l.warnings)
 	l.config.Digest = l.digest()
 	return nil
+}
+
+// reportLacks reports secrets that cannot be read here: as faults, or as warnings for a command that only reads.
+func (l *loader) reportLacks() {
+	for _, f := range l.files {
+		if l.reading {
+			f.doc.Warnings = append(f.doc.Warnings, f.doc.Lacks...)
+		} else {
+			f.doc.Faults = append(f.doc.Faults, f.doc.Lacks...)
+		}
+	}
 }
 
 // openMain decodes the main file.
@@ -151,6 +174,7 @@ func (l *loader) readMain() {
 	c.HostsDir = l.absolute(c.HostsDir)
 	c.Storage.State, c.Storage.WARC = l.absolute(c.Storage.State), l.absolute(c.Storage.WARC)
 	c.Storage.Log = l.absolute(c.Storage.Log)
+	c.Storage.Secrets = l.absolute(c.Storage.Secrets)
 	for i, path := range c.Storage.Elsewhere {
 		c.Storage.Elsewhere[i] = l.absolute(path)
 	}
@@ -221,6 +245,7 @@ func (l *loader) openHostFile(name string) {
 	if f.doc == nil {
 		return
 	}
+	f.doc.Secrets = l.config.Storage.Secrets
 	l.files = append(l.files, f)
 	if f.doc.Root == nil {
 		return

@@ -156,6 +156,7 @@ func TestLoadDefaults(t *testing.T) {
 		Operator: config.Operator{Name: "National Library", Contact: "https://library.example/crawler"},
 		Storage: config.Storage{
 			State: filepath.Join(dir, "state"), WARC: filepath.Join(dir, "warc"), Log: filepath.Join(dir, "crawl.log"), MinFree: 1e9,
+			Secrets: filepath.Join(dir, "secrets"),
 		},
 		Admin: config.Admin{
 			Socket: filepath.Join(dir, "state/admin.sock"), TokenFile: filepath.Join(dir, "state/admin.token"), Remote: reach.Off,
@@ -397,6 +398,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Storage: config.Storage{
 			State: "/var/lib/arcrawl/state", WARC: filepath.Join(filepath.Dir(main), "archive/warc"),
 			Log: "/var/log/arcrawl/crawl.log", MinFree: 20e9,
+			Secrets: filepath.Join(filepath.Dir(main), "secrets"),
 		},
 		Admin: config.Admin{
 			Instance: "press", Socket: "/run/arcrawl/admin.sock", Listen: "127.0.0.1:8471", TokenFile: filepath.Join(filepath.Dir(main), "token"),

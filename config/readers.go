@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -131,6 +132,23 @@ func textKey(name, scope string, t value.Type, check value.Check, field func(*dr
 			}
 		},
 		show: func(d *draft) string { return strconv.Quote(*field(d)) },
+	}
+}
+
+// secretPlace makes a key that names the place of a secret. Only a host file may set it.
+func secretPlace(
+	name string, read func(document.Field) (request.Secret, bool), field func(*draft) *request.Secret, doc string,
+) key {
+	return key{
+		Key: Key{Name: name, Type: value.Type{Kind: value.Text, Optional: true}, Scope: InHost, Doc: doc},
+		read: func(f document.Field, d *draft) {
+			if f.Value == "" {
+				*field(d) = request.Secret{}
+			} else if s, ok := read(f); ok {
+				*field(d) = s
+			}
+		},
+		show: func(d *draft) string { return strconv.Quote(field(d).String()) },
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover"
@@ -29,6 +30,9 @@ type Settings struct {
 	Midfetch Midfetch
 	Fetch    fetch.Limits
 	Cookie   string // sent with each request; "" = none
+	Request  request.Settings
+	// Mark stands for what Cookie and Request send; see [request.Settings.Mark].
+	Mark int
 	// MaxPerDay is how many bytes the hosts of a registrable domain may add to the archive in a day; 0 = no limit. Its key
 	// is fetch.max_per_day.
 	MaxPerDay int64

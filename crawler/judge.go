@@ -83,6 +83,14 @@ func (c *Crawler) judge(
 	return v, err
 }
 
+// otherRequest ends the reason of a change that may have come from the crawler's side.
+const otherRequest = "; the request had other headers or cookies than at the last capture"
+
+// askedOtherwise reports whether the settings have changed what is sent since the last capture.
+func (v visit) askedOtherwise() bool {
+	return !v.record().LastCapture.IsZero() && v.req.AskedOtherwise(v.record())
+}
+
 // recall adds the estimates of similar URIs and the reliability of dates on the host, for the next visit.
 func (c *Crawler) recall(v *visit) (err error) {
 	r := v.record()
@@ -97,6 +105,9 @@ func (c *Crawler) recall(v *visit) (err error) {
 
 // lookTwice notes what a visit says about how its URI differs from fetch to fetch.
 func (v *visit) lookTwice(ctx context.Context, s settings) (err error) {
+	if v.askedOtherwise() && v.verdict.State == evaluators.Changed {
+		v.verdict.Reason += otherRequest
+	}
 	if v.look.State = v.verdict.State; v.robots {
 		return nil
 	}

@@ -122,6 +122,9 @@ func annotations(v visit, a archived, f findings, s schedule) []string {
 		notes = append(notes, v.block)
 	}
 	notes = append(notes, v.look.Notes(v.record())...)
+	if v.askedOtherwise() {
+		notes = append(notes, crawllog.OtherRequest)
+	}
 	if v.req.Audit != "" {
 		notes = append(notes, "audit")
 	}

@@ -110,11 +110,11 @@ func (c *Crawler) learn(v visit, s settings, a archived, f findings, next schedu
 }
 
 // observation returns what a visit says about the worth of the host's validators. It reports false if it says nothing,
-// because the body was not read or there is none to compare it with.
+// because the body was not read, or there is none to compare it with, or another request brought that one.
 func observation(v visit) (o evaluators.Observation, ok bool) {
 	got, r := v.capture, v.record()
 	read := got.Status == http.StatusOK && got.Complete && !got.Stopped
-	if v.robots || v.failed || !read || v.verdict.First || r.Status != http.StatusOK {
+	if v.robots || v.failed || !read || v.verdict.First || r.Status != http.StatusOK || v.askedOtherwise() {
 		return o, false
 	}
 	denied := r.Unread > 0 && r.LastStatus == statusNotModified && !v.req.Conditional()

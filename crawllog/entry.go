@@ -23,6 +23,7 @@ const (
 	DuplicateNotModified = "duplicate:server-not-modified" // a revisit record; the server answered 304
 	Unwritten            = "unwritten:identicalDigest"     // no record, as configured; the payload was archived before
 	Evidence             = "evidence"                      // a metadata record: the answer cannot be in a response record
+	OtherRequest         = "otherRequest"                  // the settings send something else than before
 
 	// Spared is followed by a number: bytes of payload that were not transferred, judged by the last capture.
 	Spared = "spared:"

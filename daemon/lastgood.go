@@ -37,7 +37,7 @@ func LoadConfig(path string, log zerolog.Logger) (*config.Config, error) {
 
 // ReadConfig reads the configuration at path as a daemon would that starts now, for commands that only read. Faults of
 // host files are in its Broken.
-func ReadConfig(path string) (*config.Config, error) { return config.LoadKept(path, lastGood) }
+func ReadConfig(path string) (*config.Config, error) { return config.LoadKeptToRead(path, lastGood) }
 
 // lastGoodFolder returns the folder of the last good copies of the host files.
 func lastGoodFolder(state string) string { return filepath.Join(state, "last-good") }

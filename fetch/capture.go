@@ -22,7 +22,7 @@ type Capture struct {
 	Took    time.Duration // from Started to the last byte
 	IP      netip.Addr    // of the server; zero without a connection, or if the connection has no address
 
-	Request []byte // the exact bytes sent; nil if nothing was sent
+	Request []byte // the bytes sent, exact except for secret fields; nil if nothing was sent
 
 	Status int         // HTTP status, or a negative code; see the package comment
 	Header http.Header // the parsed head; nil without a response

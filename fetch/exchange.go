@@ -16,6 +16,7 @@ type exchange struct {
 	client  *Client
 	request Request
 	raw     []byte // the exact bytes of the request
+	secrets []span // of raw
 	capture *Capture
 }
 
@@ -83,7 +84,7 @@ func (x *exchange) send(ctx context.Context, k *conn) (keep, noAnswer bool, err 
 	if err == nil {
 		var n int
 		if n, err = k.Write(x.raw); n > 0 {
-			c.Request = x.raw[:n:n]
+			c.Request = redact(x.raw[:n:n], x.secrets)
 		}
 	}
 	buf := x.client.getHead()

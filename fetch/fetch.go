@@ -24,6 +24,9 @@ var ErrClosed = errors.New("closed")
 // Field is one header field of a request.
 type Field struct{ Name, Value string }
 
+// Redacted replaces the values of [Request].Secrets in [Capture].Request.
+const Redacted = "[redacted]"
+
 // Limits holds the bounds of one exchange. A field that is zero or negative means the value of [DefaultLimits], except
 // MinRate.
 type Limits struct {
@@ -86,6 +89,9 @@ type Request struct {
 	URI    uri.URI
 	Header []Field // sent in this order after Host; must not have Host, Connection or framing fields
 	Limits Limits
+
+	// Secrets are sent after the fields of Header. [Capture].Request has [Redacted] instead of their values.
+	Secrets []Field
 
 	// Stop returns true to end the download. It is not called if there is no body to transfer; nil means never.
 	Stop func(Head) bool
@@ -171,12 +177,12 @@ func (c *Client) Close() error {
 // for a connection (syscall.EMFILE), or ctx is done.
 func (c *Client) Fetch(ctx context.Context, r Request) (got *Capture, err error) {
 	defer panics.Recover(&err)
-	raw, err := requestBytes(r, c.idle.max > 0)
+	raw, secrets, err := requestBytes(r, c.idle.max > 0)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", r.URI, err)
 	}
 	r.Limits = r.Limits.orDefaults()
-	x := &exchange{client: c, request: r, raw: raw, capture: &Capture{
+	x := &exchange{client: c, request: r, raw: raw, secrets: secrets, capture: &Capture{
 		URI:       r.URI,
 		Started:   time.Now().UTC(),
 		client:    c,

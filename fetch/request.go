@@ -11,30 +11,58 @@ import (
 // ownFields are header fields that fetch sets itself, or that a request without a body must not have.
 var ownFields = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding"}
 
-// requestBytes returns the exact bytes of a request. It refuses a URI or a field that would break the framing.
-func requestBytes(r Request, keepAlive bool) ([]byte, error) {
+// span is a part of a request, from its first byte to the one after its last.
+type span struct{ from, to int }
+
+// redact returns the part of a request that was sent, with [Redacted] instead of the secrets in it.
+func redact(sent []byte, secrets []span) []byte {
+	if len(secrets) == 0 {
+		return sent
+	}
+	shown, at := make([]byte, 0, len(sent)), 0
+	for _, s := range secrets {
+		if s.from >= len(sent) {
+			break
+		}
+		shown = append(append(shown, sent[at:s.from]...), Redacted...)
+		at = min(s.to, len(sent))
+	}
+	return append(shown, sent[at:]...)
+}
+
+// requestBytes returns the exact bytes of a request, and where the secrets are in them. It refuses a URI or a field
+// that would break the framing.
+func requestBytes(r Request, keepAlive bool) (b []byte, secrets []span, _ error) {
 	if r.URI.IsZero() {
-		return nil, errors.New("build request: no URI")
+		return nil, nil, errors.New("build request: no URI")
 	}
 	// A URI that was parsed has none of these characters. One from a damaged store may.
 	for i := range len(r.URI.String()) {
 		if c := r.URI.String()[i]; c <= ' ' || c == 0x7f {
-			return nil, fmt.Errorf("build request: white space or control character in %q", r.URI)
+			return nil, nil, fmt.Errorf("build request: white space or control character in %q", r.URI)
 		}
 	}
-	b := make([]byte, 0, 512)
+	b = make([]byte, 0, 512)
 	b = append(append(append(b, "GET "...), r.URI.RequestTarget()...), " HTTP/1.1\r\n"...)
 	b = append(append(append(b, "Host: "...), r.URI.Authority()...), "\r\n"...)
 	for _, f := range r.Header {
 		if err := checkField(f); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		b = append(append(append(append(b, f.Name...), ": "...), f.Value...), "\r\n"...)
 	}
-	if keepAlive {
-		return append(b, "Connection: keep-alive\r\n\r\n"...), nil
+	for _, f := range r.Secrets {
+		if err := checkField(f); err != nil {
+			return nil, nil, fmt.Errorf("build request: the secret header %s is not allowed, or has a line end", f.Name)
+		}
+		b = append(append(b, f.Name...), ": "...)
+		secrets = append(secrets, span{len(b), len(b) + len(f.Value)})
+		b = append(append(b, f.Value...), "\r\n"...)
 	}
-	return append(b, "Connection: close\r\n\r\n"...), nil
+	if keepAlive {
+		return append(b, "Connection: keep-alive\r\n\r\n"...), secrets, nil
+	}
+	return append(b, "Connection: close\r\n\r\n"...), secrets, nil
 }
 
 // checkField returns an error if a header field is not allowed.

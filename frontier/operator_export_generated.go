@@ -46,6 +46,7 @@ type entryLine struct {
 	Prompt            bool            `json:"prompt,omitempty"`
 	ReportedChange    *time.Time      `json:"said_changed,omitempty"`
 	ReportedUnchanged *time.Time      `json:"said_nothing,omitempty"`
+	Asked             int             `json:"asked,omitempty"`
 	ContentType       jsonText        `json:"content_type,omitempty"`
 	Status            int             `json:"status,omitempty"`
 	Location          jsonText        `json:"location,omitempty"`
@@ -95,6 +96,7 @@ func newEntryLine(e Entry) entryLine {
 		Prompt:            e.Prompt,
 		ReportedChange:    timeOrNil(e.ReportedChange),
 		ReportedUnchanged: timeOrNil(e.ReportedUnchanged),
+		Asked:             e.Asked,
 		ContentType:       jsonText(e.ContentType),
 		Status:            e.Status,
 		Location:          jsonText(e.Location),
@@ -144,6 +146,7 @@ func (l entryLine) entry() Entry {
 				Prompt:            l.Prompt,
 				ReportedChange:    timeOrZero(l.ReportedChange),
 				ReportedUnchanged: timeOrZero(l.ReportedUnchanged),
+				Asked:             l.Asked,
 				ContentType:       string(l.ContentType),
 				Status:            l.Status,
 				Location:          string(l.Location),
@@ -163,5 +166,12 @@ func (l entryLine) entry() Entry {
 
 // negative reports whether a number is negative that cannot be.
 func (l entryLine) negative() bool {
-	return l.Visits < 0 || l.Versions < 0 || l.Failures < 0 || l.Unread < 0 || l.Gone < 0 || l.Wait < 0 || l.Size < 0
+	return l.Visits < 0 ||
+		l.Versions < 0 ||
+		l.Failures < 0 ||
+		l.Unread < 0 ||
+		l.Gone < 0 ||
+		l.Wait < 0 ||
+		l.Asked < 0 ||
+		l.Size < 0
 }

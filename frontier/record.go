@@ -108,6 +108,10 @@ type History struct {
 
 	// The remaining fields describe the last complete capture.
 
+	// Asked stands for the header fields, cookies and way of its request, as far as the settings chose them. Zero stands
+	// for the request that is always made.
+	Asked int `row:"62" export:"asked"`
+
 	ContentType string                `row:"16" export:"content_type"`
 	Status      int                   `row:"17,signed" export:"status"`
 	Location    string                `row:"18" export:"location"`

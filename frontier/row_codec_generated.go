@@ -52,6 +52,7 @@ func (w *uriRow) encode(e *encoder) {
 	e.text(57, w.RobotsVia)
 	e.text(60, w.Look)
 	e.flag(61, w.Restless)
+	e.number(62, int64(w.Asked))
 	e.text(90, w.LastError)
 }
 
@@ -171,6 +172,8 @@ func (w *uriRow) decode2(d *decoder[string], k uint64, v item[string]) bool {
 		d.text(v, &w.Look)
 	case 61:
 		d.flag(v, &w.Restless)
+	case 62:
+		d.small(v, &w.Asked)
 	case 90:
 		d.text(v, &w.LastError)
 	default:

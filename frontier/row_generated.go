@@ -61,6 +61,7 @@ type uriRow struct {
 	RobotsVia         cbor.ByteString `cbor:"57,keyasint,omitempty"`
 	Look              cbor.ByteString `cbor:"60,keyasint,omitempty"`
 	Restless          bool            `cbor:"61,keyasint,omitempty"`
+	Asked             int             `cbor:"62,keyasint,omitempty"`
 	LastError         cbor.ByteString `cbor:"90,keyasint,omitempty"`
 }
 
@@ -98,6 +99,7 @@ func newURIRow(r Record, due int64) uriRow {
 		Prompt:            r.Prompt,
 		ReportedChange:    micros(r.ReportedChange),
 		ReportedUnchanged: micros(r.ReportedUnchanged),
+		Asked:             r.Asked,
 		ContentType:       bounded(r.ContentType),
 		Status:            r.Status,
 		Location:          bounded(r.Location),
@@ -155,6 +157,7 @@ func (w uriRow) record() (Record, error) {
 			Prompt:            w.Prompt,
 			ReportedChange:    fromMicros(w.ReportedChange),
 			ReportedUnchanged: fromMicros(w.ReportedUnchanged),
+			Asked:             w.Asked,
 			ContentType:       string(w.ContentType),
 			Status:            w.Status,
 			Location:          string(w.Location),

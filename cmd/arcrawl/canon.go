@@ -42,7 +42,7 @@ the daemon first, or use arcrawl reload --dry-run, which looks at up to 100,000 
 			}
 			var before *config.Config
 			if against != "" {
-				if before, err = config.Load(against); err != nil {
+				if before, err = config.LoadToRead(against); err != nil {
 					return err
 				}
 			}

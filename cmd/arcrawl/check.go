@@ -81,7 +81,7 @@ type checkResult struct {
 // checkConfig loads the configuration and collects its warnings. The error lists the faults of an invalid
 // configuration.
 func checkConfig(ctx context.Context, path string) (checkResult, error) {
-	c, err := config.Load(path)
+	c, err := config.LoadToRead(path)
 	if err != nil {
 		return resultOf(nil, err, nil)
 	}

@@ -67,7 +67,7 @@ func stagedTexts(main string, hostFiles []string) (api.Staged, error) {
 	if info, err := os.Stat(main); err == nil && info.IsDir() {
 		main = filepath.Join(main, "arcrawl.toml")
 	}
-	c, err := config.Load(main)
+	c, err := config.LoadToRead(main)
 	if err != nil {
 		return api.Staged{}, err
 	}

@@ -154,7 +154,7 @@ func (s *suggestion) replace(cmd *cobra.Command, file string, before, after []by
 	}
 	var faults config.Faults
 	ours := func(f config.Fault) bool { return filepath.Base(f.File) == filepath.Base(file) }
-	if _, err := config.Load(s.at.config); errors.As(err, &faults) && slices.ContainsFunc(faults, ours) {
+	if _, err := config.LoadToRead(s.at.config); errors.As(err, &faults) && slices.ContainsFunc(faults, ours) {
 		undo := func() error { return atomicfile.Write(file, before, mode) }
 		if fresh {
 			undo = func() error { return os.Remove(file) }

@@ -17,7 +17,7 @@ func (s simulation) configured(all []sim.History, q sim.Question) ([]sim.Result,
 	base := sim.Base(all)
 	var results []sim.Result
 	for _, name := range s.configs {
-		c, err := config.Load(name)
+		c, err := config.LoadToRead(name)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func (s simulation) explain(out io.Writer, all []sim.History) error {
 			return evaluators.Stack{{Name: "learned", Rule: evaluators.Learned{}}}
 		}
 		if len(s.configs) > 0 {
-			c, err := config.Load(s.configs[0])
+			c, err := config.LoadToRead(s.configs[0])
 			if err != nil {
 				return err
 			}

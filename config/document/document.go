@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"unicode/utf8"
 
@@ -25,10 +26,14 @@ type Document struct {
 	Root     map[string]any // nil if the file cannot be decoded; Faults says why
 	Faults   []Fault
 	Warnings []Fault
+	Secrets  string  // folder of the secrets that the file may name; "" = none
+	Staged   bool    // the text is a proposal: nothing outside of it may be read
+	Lacks    []Fault // what this process cannot read, although the daemon may
 
 	positions map[Path]position
 	lines     []int         // offset of each line's first byte
 	bad       map[Path]bool // paths with a fault
+	once      *sync.Map     // Path → what [Once] returned
 }
 
 // Path identifies a value in a document. The zero value is the document itself.
@@ -82,7 +87,7 @@ func Parse(data []byte, shown string) *Document {
 }
 
 func newDocument(shown string) *Document {
-	return &Document{File: shown, positions: map[Path]position{}, bad: map[Path]bool{}}
+	return &Document{File: shown, positions: map[Path]position{}, bad: map[Path]bool{}, once: &sync.Map{}}
 }
 
 func readFile(path string) (data []byte, problem, remedy string) {
@@ -252,10 +257,16 @@ func (d *Document) AddWarning(f Fault) {
 	d.Warnings = append(d.Warnings, f)
 }
 
+// AddLack reports something that this process cannot read.
+func (d *Document) AddLack(f Fault) {
+	f.File = d.File
+	d.Lacks = append(d.Lacks, f)
+}
+
 // Quiet returns the document with faults and warnings of its own, for reading values that were checked before.
 func (d *Document) Quiet() *Document {
 	q := *d
-	q.Faults, q.Warnings, q.bad = nil, nil, map[Path]bool{}
+	q.Faults, q.Warnings, q.Lacks, q.bad = nil, nil, nil, map[Path]bool{}
 	return &q
 }
 

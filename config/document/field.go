@@ -133,3 +133,20 @@ func (f Field) Tables(remedy string) ([]Field, bool) {
 	f.WrongType("a list of tables", remedy)
 	return nil, false
 }
+
+// Once returns what read returns for a field, and calls it only the first time that the value is read. It is for
+// values that are stored outside the file and belong to the configuration that was loaded.
+func Once[T any](f Field, read func() (T, bool)) (T, bool) {
+	type result struct {
+		value T
+		ok    bool
+	}
+	if known, ok := f.Doc.once.Load(f.Path); ok {
+		r := known.(result)
+		return r.value, r.ok
+	}
+	var r result
+	r.value, r.ok = read()
+	f.Doc.once.Store(f.Path, r)
+	return r.value, r.ok
+}

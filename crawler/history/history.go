@@ -52,6 +52,7 @@ type Visit struct {
 	Error   string           // why it failed, if the status does not say enough
 	Unread  bool             // the body was not read: the headers vouch for it
 	Body    Body             // zero if Unread
+	Asked   int              // of the request that brought Body; see [frontier.History]
 }
 
 // Body is the body that a visit read, and the headers that came with it.
@@ -103,7 +104,7 @@ func judged(h frontier.History, v Visit) frontier.History {
 		return h
 	}
 	body := v.Body
-	h.Unread = 0
+	h.Unread, h.Asked = 0, v.Asked
 	h.Status, h.Location, h.ContentType = v.Status, body.Location, body.ContentType
 	if !body.Near {
 		h.Comparison = body.Comparison

@@ -2,6 +2,8 @@
 package request
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -27,6 +29,7 @@ type Request struct {
 	Room     *space.Visit
 	Filter   evaluators.Midfetch   // judges the headers of the answer
 	Sent     evaluators.Validators // conditions of the request; zero = it is unconditional
+	Mark     int                   // stands for what the settings add to the request, see [config.Settings]
 	Audit    string                // why the body is read although the headers would vouch for it; empty = no audit
 }
 
@@ -41,16 +44,19 @@ type Maker struct {
 	Crowded    func() bool // see [fetch.Request]
 }
 
+// AskedOtherwise reports whether the last capture of a URI was made by another request.
+func (r Request) AskedOtherwise(before frontier.Record) bool { return r.Mark != before.Asked }
+
 // Make returns the request of a visit. It is conditional and has a mid-fetch filter if the last complete capture left
-// validators, the validators of the host are believed, and no audit is due. whole says that the body is needed in any
-// case.
+// validators, the validators of the host are believed, no audit is due, and nothing else is sent than
+// then. whole says that the body is needed in any case.
 func (m *Maker) Make(
 	r frontier.Record, c *config.Config, s *config.Settings, whole bool, room *space.Visit, now time.Time,
 ) (req Request, err error) {
 	defer panics.Recover(&err)
-	req = Request{Exchange: m.unconditional(r, c, s, room), Room: room}
+	req = Request{Exchange: m.unconditional(r, c, s, room), Room: room, Mark: s.Mark}
 	tooOld := s.Dedup.TooOld(r.Origin.Date, now)
-	if whole || !midfetch.CanVouch(r) || tooOld || m.Dedup.Lost(r.Origin) {
+	if whole || req.AskedOtherwise(r) || !midfetch.CanVouch(r) || tooOld || m.Dedup.Lost(r.Origin) {
 		return req, nil
 	}
 	req.Filter = s.Midfetch.For(r.ContentType)
@@ -94,11 +100,39 @@ func (m *Maker) unconditional(
 		fetch.Field{Name: "Accept", Value: "*/*"},
 		fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding},
 	)
-	if s.Cookie != "" {
-		header = append(header, fetch.Field{Name: "Cookie", Value: s.Cookie})
+	var secrets []fetch.Field
+	if s.Mark != 0 {
+		header, secrets = withOwn(header, s, r.URI.Scheme() == "https")
 	}
 	return fetch.Request{
-		URI: r.URI, Header: header,
+		URI: r.URI, Header: header, Secrets: secrets,
 		Limits: s.Fetch, Crowded: m.Crowded, Space: room,
 	}
+}
+
+// withOwn adds the header fields that the settings ask for. A field that is always sent is replaced.
+func withOwn(header []fetch.Field, s *config.Settings, secure bool) (open, secrets []fetch.Field) {
+	for _, own := range s.Request.Fields(s.Cookie, secure) {
+		f := fetch.Field{Name: own.Name, Value: own.Value}
+		same := func(other fetch.Field) bool { return strings.EqualFold(other.Name, f.Name) }
+		i := slices.IndexFunc(header, same)
+		switch {
+		case own.Secret:
+			header, secrets = slices.DeleteFunc(header, same), append(secrets, f)
+		case i >= 0:
+			header[i] = f
+		default:
+			header = append(header, f)
+		}
+	}
+	return header, secrets
+}
+
+// Redacted returns the names of the header fields of a request whose values the archive does not have.
+func (r Request) Redacted() string {
+	var names []string
+	for _, f := range r.Exchange.Secrets {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
 }

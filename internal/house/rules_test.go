@@ -20,7 +20,7 @@ var floors = map[string]int{
 	"frontier": 3, "fetch": 3, "warcout": 3, "dedup": 3, "discover": 3, "discover/feeds": 3, "discover/websub": 3,
 	"hosts/reputation": 3, "hosts/similar": 3, "hosts/daily": 3, "crawllog": 3, "scope/robots": 3, "scope/traps": 3, "scope/spaces": 3,
 	"scope":           4,
-	"config/document": 3, "config/about": 2, "config/criteria": 3, "config/caution": 4, "config/value": 4, "config/domain": 3, "config/reach": 4, "config": 5, "config/reference": 6, "config/patch": 6, "config/heritrix": 6,
+	"config/document": 3, "config/about": 2, "config/criteria": 3, "config/caution": 4, "config/value": 4, "config/domain": 3, "config/reach": 4, "config/request": 4, "config": 5, "config/reference": 6, "config/patch": 6, "config/heritrix": 6,
 	"crawllog/stats": 5, "archive/warc": 5, "archive/parallel": 5, "archive/sortedlines": 5,
 	"crawllog/stats/table": 6,
 	"crawler/policy":       6, "crawler/wall": 6, "crawler/history": 6, "crawler/demand": 6, "crawler/uplink": 6, "crawler/optional": 6, "crawler/faults": 7, "crawler/untrap": 6, "crawler/feedread": 6, "archive/index": 6, "archive/fixity": 6, "archive/survey": 6,

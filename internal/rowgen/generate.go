@@ -307,5 +307,5 @@ func (c *code) negative(fields []field) {
 		}
 	}
 	c.linef("// negative reports whether a number is negative that cannot be.")
-	c.linef("func (l entryLine) negative() bool {\nreturn %s\n}", strings.Join(list, " || "))
+	c.linef("func (l entryLine) negative() bool {\nreturn %s\n}", strings.Join(list, " ||\n"))
 }

@@ -1,0 +1,124 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// withSecret writes a configuration whose host a.example names a secret, in the file and in a refinement.
+func withSecret(t *testing.T) (dir, path string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range map[string]string{
+		"arcrawl.toml": "[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n[seeds]\nuris = [\"https://a.example/\", \"https://b.example/\"]\n",
+		"hosts.d/a.example.toml": "[request]\nbearer = \"file:token\"\n[[when]]\nuri = \"/members/\"\n[when.request]\nbearer = \"\"\n" +
+			"secret_headers = [{ name = \"Cookie\", secret = \"file:members\" }]\n",
+		"secrets/token": "pa55word-one\n", "secrets/members": "id=pa55word-two\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, filepath.Join(dir, "arcrawl.toml")
+}
+
+// TestSecretsBelongToTheConfigurationThatWasLoaded removes the files of secrets after loading. The settings of
+// visits, also of refinements that are combined later, still have them. No list of settings and no difference shows
+// them.
+func TestSecretsBelongToTheConfigurationThatWasLoaded(t *testing.T) {
+	t.Parallel()
+	dir, path := withSecret(t)
+	c, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "secrets")); err != nil {
+		t.Fatal(err)
+	}
+	about := func(text string) config.About { return config.About{URI: parse(t, text), Now: time.Now()} }
+	page, member := c.For(about("https://a.example/")), c.For(about("https://a.example/members/1"))
+	if page.Request.Bearer.Reveal() != "pa55word-one" || len(page.Request.SecretHeaders) > 0 {
+		t.Errorf("the settings of the page: %+v", page.Request)
+	}
+	if got := member.Request; got.Bearer.IsSet() || len(got.SecretHeaders) != 1 || got.SecretHeaders[0].Secret.Reveal() != "id=pa55word-two" {
+		t.Errorf("the settings of a member's page: %+v", got)
+	}
+	if other := c.For(about("https://b.example/")); other.Request.Any() || other.Mark != 0 || page.Mark == 0 || page.Mark == member.Mark {
+		t.Errorf("marks: %d, %d, and %d of another host", page.Mark, member.Mark, other.Mark)
+	}
+	var shown strings.Builder
+	for _, s := range c.Effective(about("https://a.example/members/1")) {
+		shown.WriteString(s.Key + " = " + s.Value + "\n")
+	}
+	plain, err := config.LoadTexts(path, map[string][]byte{"": c.Texts()[""]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range plain.Changes(c, time.Now()) {
+		shown.WriteString(change.String() + "\n")
+	}
+	if text := shown.String(); strings.Contains(text, "pa55word") || !strings.Contains(text, "file:token") || !strings.Contains(text, "file:members") {
+		t.Errorf("the settings are shown as\n%s", text)
+	}
+}
+
+// TestAMissingSecretHoldsItsHost loads a configuration whose secret is gone, as a daemon does at its start.
+func TestAMissingSecretHoldsItsHost(t *testing.T) {
+	t.Parallel()
+	dir, path := withSecret(t)
+	if err := os.Remove(filepath.Join(dir, "secrets/members")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Load(path); err == nil || !strings.Contains(err.Error(), "secrets/members, which does not exist") {
+		t.Errorf("a missing secret: %v", err)
+	}
+	c, err := config.LoadKept(path, func(_, _ string) ([]byte, bool) { return nil, false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.HeldHosts(); len(got) != 1 || got[0] != uri.Host("a.example") {
+		t.Errorf("held hosts: %q", got)
+	}
+}
+
+// TestAnUnsetVariableIsAWarningForReaders loads a configuration whose secret only the daemon has.
+func TestAnUnsetVariableIsAWarningForReaders(t *testing.T) {
+	t.Parallel()
+	dir, path := withSecret(t)
+	text := "[request]\nbearer = \"env:ARCRAWL_NOT_SET_ANYWHERE\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "hosts.d/a.example.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Load(path); err == nil || !strings.Contains(err.Error(), "a.example.toml:2:10: request.bearer") {
+		t.Errorf("for the daemon: %v", err)
+	}
+	c, err := config.LoadToRead(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].Problem, "is not set") {
+		t.Errorf("for a reader: %v", c.Warnings)
+	}
+}
+
+// TestTwoCredentialsOfOneHostAreAFault sets basic and bearer.
+func TestTwoCredentialsOfOneHostAreAFault(t *testing.T) {
+	t.Parallel()
+	dir, path := withSecret(t)
+	text := "[request]\nbearer = \"file:token\"\nsecret_headers = [{ name = \"authorization\", secret = \"file:token\" }]\n"
+	if err := os.WriteFile(filepath.Join(dir, "hosts.d/a.example.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Load(path); err == nil || !strings.Contains(err.Error(), "second value of the header field Authorization") {
+		t.Errorf("two credentials: %v", err)
+	}
+}
