@@ -307,6 +307,15 @@ func systemGauges() []metric {
 			func(s snapshot) float64 { return float64(s.Archive.Store) }),
 		gauge("arcrawl_sealed_waiting", "Finished WARC files that warc.sealed_url or warc.sealed_command has not taken yet.",
 			func(s snapshot) float64 { return float64(s.Archive.Handover.Waiting) }),
+		{
+			Metric{"arcrawl_lost_files", "gauge", "cause", "absent, cut, declared", "WARC files of which something is lost: they are gone, their ends are lost, or the operator declared them lost."},
+			func(s snapshot) []labelled {
+				lost := s.Archive.Lost
+				return []labelled{
+					{"absent", float64(lost.Absent)}, {"cut", float64(lost.CutOff)}, {"declared", float64(lost.Declared)},
+				}
+			},
+		},
 		gauge("arcrawl_visits_missing", "Visits that crawl.log had and the store did not know, when the daemon started.",
 			func(s snapshot) float64 { return float64(s.missing) }),
 		gauge("arcrawl_config_loaded_seconds", "Time at which the configuration in force was loaded, in seconds since 1970.",

@@ -46,6 +46,9 @@ func (w *Window) archive() api.Archive {
 	if w.o.Handover != nil {
 		a.Handover = w.o.Handover()
 	}
+	if w.o.Lost != nil {
+		a.Lost = w.o.Lost()
+	}
 	if w.o.Archive == nil {
 		return a
 	}

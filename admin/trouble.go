@@ -63,6 +63,9 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 	if w.o.Handover != nil {
 		list = append(list, alarm.SealedTrouble(w.o.Handover())...)
 	}
+	if w.o.Lost != nil {
+		list = append(list, alarm.LostTrouble(w.o.Lost())...)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.diskTrouble(add)

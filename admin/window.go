@@ -58,8 +58,10 @@ type Options struct {
 	Workers int    // maximum number of visits in progress
 	// Handover, when set, says whether finished archive files are taken.
 	Handover func() api.Handover
-	Missing  int64 // visits that crawl.log had and the store did not know, at the start
-	Log      zerolog.Logger
+	// Lost, when set, counts the archive files that are lost.
+	Lost    func() api.Lost
+	Missing int64 // visits that crawl.log had and the store did not know, at the start
+	Log     zerolog.Logger
 }
 
 // Loaded is the configuration in force, and the result of the last reload.

@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/admin/outbox"
 	"github.com/arcrawl/arcrawl/config"
@@ -48,6 +49,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: time.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
 		Missing: d.missing.Visits, Handover: d.sealed.handover, Lose: d.lose,
+		Lost: func() api.Lost { return api.CountLosses(r.Dedup.Losses()) },
 	})
 	if err != nil {
 		return fmt.Errorf("open the admin API: %w", err)

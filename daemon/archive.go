@@ -27,8 +27,8 @@ func (d *Daemon) openLog(time.Time) (err error) {
 }
 
 // openArchive opens the archive, which repairs the WARC files that a crash has left open, and then the live index,
-// which reads the repaired files. They are closed in the same order: closing the archive finishes its last WARC
-// files, and closing the index puts their lines into it.
+// which reads the repaired files. Closing the archive finishes its last WARC files, which are then listed in the
+// manifest, and closing the index puts their lines into it.
 func (d *Daemon) openArchive(now time.Time) error {
 	c := d.live.Current()
 	w, repairs, err := openWARC(c, d.o.Version, now)
@@ -39,9 +39,10 @@ func (d *Daemon) openArchive(now time.Time) error {
 	if err != nil {
 		return errors.Join(err, w.Close(now))
 	}
-	d.closers.add(index.close)
-	d.closers.add(func() error { return w.Close(time.Now()) })
 	d.sealed = openSealed(c, d.o.Version, d.log)
+	d.closers.add(index.close)
+	d.closers.add(func() error { d.sealed.finish(); return nil })
+	d.closers.add(func() error { return w.Close(time.Now()) })
 	d.closers.add(func() error { d.sealed.close(); return nil })
 	d.parts.Archive, d.parts.IndexCapture, d.parts.OpenPayload = w, index.add, warc.Stored(c.Storage.WARC)
 	return errors.Join(d.compareArchive(repairs), d.proveOrigins(now))

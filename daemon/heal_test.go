@@ -75,6 +75,11 @@ func TestPayloadsOfALostFileAreArchivedAgain(t *testing.T) {
 	if strings.Contains(again.text(), "a WARC file is lost") {
 		t.Errorf("the second start after the loss reports it again:\n%s", again.text())
 	}
+	again.waitFor(t, "serving the admin API")
+	status, err := api.NewClient(filepath.Join(again.dir, "state", "admin.sock")).Status(t.Context())
+	if err != nil || status.Archive.Lost.Absent != 1 || status.Archive.Lost.Example == "" {
+		t.Errorf("the status has the losses %+v, %v", status.Archive.Lost, err)
+	}
 }
 
 func TestFilesThatWereMovedOnPurposeAreNotLost(t *testing.T) {

@@ -32,6 +32,8 @@ const (
 	// sealedPause is the pause after a failure. It doubles up to maxSealedPause.
 	sealedPause    = time.Second
 	maxSealedPause = 5 * time.Minute
+	// sealedGrace is the maximum time that listing the last file may take when the daemon stops.
+	sealedGrace = 15 * time.Second
 	// sealedCommandTime is the maximum duration of a command. It may copy the file over a slow network.
 	sealedCommandTime = 6 * time.Hour
 	// sealedPosition is the file in the state folder with the number of entries that were taken.
@@ -162,6 +164,21 @@ func (s *sealed) run(ctx context.Context) {
 	}
 }
 
+// finish lists the files that were sealed when the archive was closed. If that takes longer than sealedGrace, the next
+// start lists them.
+func (s *sealed) finish() {
+	ctx, cancel := context.WithTimeout(context.Background(), sealedGrace)
+	defer cancel()
+	manifest, err := fixity.Open(s.dir, time.Now())
+	if err != nil {
+		return // run has logged it
+	}
+	defer func() { _ = manifest.Close() }() // every line is synced
+	if err := s.list(ctx, manifest); err != nil && ctx.Err() == nil {
+		s.log.Warn().Err(err).Msg("could not list the last WARC file in the manifest: the next start lists it")
+	}
+}
+
 // report logs the first failure of several in a row.
 func (s *sealed) report(err error) {
 	if !s.failing {
@@ -213,6 +230,18 @@ func (s *sealed) catchUp(ctx context.Context, m *fixity.Manifest) {
 
 // step lists all files that were sealed since the last step, and passes everything that was not taken.
 func (s *sealed) step(ctx context.Context, m *fixity.Manifest) error {
+	if err := s.list(ctx, m); err != nil || s.hand == nil {
+		return err
+	}
+	taken, err := s.taken(len(m.Entries))
+	for ; err == nil && taken < len(m.Entries); taken++ {
+		err = s.pass(ctx, m.Entries[taken], taken+1)
+	}
+	return err
+}
+
+// list lists all files that were sealed and are not listed yet.
+func (s *sealed) list(ctx context.Context, m *fixity.Manifest) error {
 	names, err := m.Missing(m.Since)
 	if err != nil {
 		return err
@@ -228,14 +257,7 @@ func (s *sealed) step(ctx context.Context, m *fixity.Manifest) error {
 		}
 		s.remember(captures)
 	}
-	if s.hand == nil {
-		return nil
-	}
-	taken, err := s.taken(len(m.Entries))
-	for ; err == nil && taken < len(m.Entries); taken++ {
-		err = s.pass(ctx, m.Entries[taken], taken+1)
-	}
-	return err
+	return nil
 }
 
 // pass passes an entry and remembers that n entries were taken.

@@ -25,13 +25,14 @@ const (
 	Rules      = "rules"      // the scrubbing rules take too long on a page, which is compared whole
 	Seed       = "seed"       // a seed lets nobody in: a wall, a challenge, a refusal, or it is gone
 	Sealed     = "sealed"     // nobody takes the finished archive files
+	Lost       = "lost"       // finished archive files are gone
 	Document   = "document"   // a document could not be processed because of a fault of the program
 )
 
 // Kinds returns every kind of alarm.
 func Kinds() []string {
 	return []string{
-		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Seed, Document, Rules, Sealed,
+		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Seed, Document, Rules, Sealed, Lost,
 	}
 }
 
@@ -116,6 +117,7 @@ var patiences = map[string]alarmPatience{
 	Seed:       {0, time.Hour},
 	Document:   {0, time.Hour},
 	Sealed:     {15 * time.Minute, time.Minute},
+	Lost:       {0, time.Minute},
 	Rules:      {0, time.Hour},
 }
 

@@ -124,6 +124,15 @@ type Archive struct {
 	Store int64      `json:"store"` // bytes of the store
 
 	Handover Handover `json:"handover"`
+	Lost     Lost     `json:"lost"`
+}
+
+// Lost counts the archive files of which something is lost, by cause.
+type Lost struct {
+	Absent   int    `json:"absent"`            // they are gone, and nobody said where they are
+	CutOff   int    `json:"cutOff"`            // their ends are lost
+	Declared int    `json:"declared"`          // the operator declared them lost
+	Example  string `json:"example,omitempty"` // name of one that is absent
 }
 
 // Handover says whether warc.sealed_url and warc.sealed_command take the finished archive files.

@@ -39,6 +39,25 @@ func LossesOf(all []dedup.Loss) []Loss {
 	return list
 }
 
+// CountLosses returns the numbers of losses by cause.
+func CountLosses(all []dedup.Loss) (n Lost) {
+	for _, l := range all {
+		switch l.Cause {
+		case dedup.Absent:
+			if n.Absent++; n.Example == "" {
+				n.Example = l.File
+			}
+		case dedup.CutOff:
+			if l.From > 0 { // otherwise it is a file of an earlier archive that was removed
+				n.CutOff++
+			}
+		case dedup.Declared:
+			n.Declared++
+		}
+	}
+	return n
+}
+
 // Lose records that WARC files are lost, moved or found. The daemon then makes the URIs of lost files due, in the
 // background.
 func (c *Client) Lose(ctx context.Context, o LostFiles) (LostAnswer, error) {
