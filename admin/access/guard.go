@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -21,6 +22,9 @@ type Options struct {
 	Remote bool     // reached beyond this machine: the Host header may be any IP address, or one of Names
 	Names  []string // host names of this machine that the Host header may have
 	TLS    bool     // browsers send the cookie only over TLS
+
+	// Frames, when set, returns the origin whose pages a page of the dashboard may have in a frame, or "".
+	Frames func(*http.Request) string
 }
 
 // Guard protects a handler. No page of another site may frame it, read it, or make a browser send orders to it.
@@ -30,6 +34,9 @@ type Options struct {
 // origin as the API. And the request must contain a token: as a bearer token, as the password of any user, which is how
 // a browser asks for it, or in the cookie that the address /?token=TOKEN sets.
 //
+// Pages of other origins cannot read answers anyway. The guard also refuses to make them: an archived page in a frame of
+// the dashboard is of the same site, so a browser would send the cookie with its requests.
+//
 // Health and readiness need neither: load balancers and containers ask for them.
 func Guard(next http.Handler, o Options) http.Handler {
 	ours := http.NewCrossOriginProtection().Handler(next)
@@ -38,9 +45,15 @@ func Guard(next http.Handler, o Options) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Content-Security-Policy", o.policy(from))
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
+		if isForeign(from) {
+			deny(to, http.StatusForbidden, "a page of another origin sent this request, for example an archived page; "+
+				"open the dashboard itself")
+			return
+		}
 		serve := func(c Caller) { ours.ServeHTTP(to, from.WithContext(withCaller(from.Context(), c))) }
 		if o.Tokens == nil {
 			serve(Caller{Name: peerName(from.Context()), Way: Socket, Role: Steer})
@@ -68,6 +81,32 @@ func Guard(next http.Handler, o Options) http.Handler {
 		}
 		serve(Caller{Name: t.Name, Way: ByToken, Role: t.Role})
 	})
+}
+
+// policy returns the content security policy of the pages of the dashboard.
+func (o Options) policy(r *http.Request) string {
+	frames := ""
+	if o.Frames != nil {
+		if origin := o.Frames(r); origin != "" {
+			frames = "; frame-src " + origin
+		}
+	}
+	return "default-src 'self'" + frames + "; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+}
+
+// isForeign reports whether a page of another origin sent a request. Only a person who follows a link may come from
+// elsewhere, and only to a page of the dashboard.
+func isForeign(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "": // an old browser, or no browser
+		origin, err := url.Parse(r.Header.Get("Origin"))
+		return err != nil || origin.Host != "" && origin.Host != r.Host
+	case "same-origin", "none":
+		return false
+	}
+	link := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		r.Header.Get("Sec-Fetch-Dest") == "document"
+	return !link || strings.HasPrefix(r.URL.Path, api.Base)
 }
 
 // signIn sets the cookie of a token and leads to the address without the token.

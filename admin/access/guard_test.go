@@ -40,6 +40,11 @@ func TestGuardRefusesForeignRequests(t *testing.T) {
 		{"an order from a page of another site", token, "POST", "localhost:8471", with(bearer, "Sec-Fetch-Site", "cross-site"), 403},
 		{"an order from another origin, in an old browser", token, "POST", "localhost:8471", with(bearer, "Origin", "https://evil.example"), 403},
 		{"an order from another site through a proxy to the socket", "", "POST", "localhost", http.Header{"Sec-Fetch-Site": {"cross-site"}}, 403},
+		{"a question from an archived page on another port", token, "GET", "localhost:8471", with(bearer, "Sec-Fetch-Site", "same-site"), 403},
+		{"the same through a proxy to the socket", "", "GET", "localhost", http.Header{"Sec-Fetch-Site": {"same-site"}}, 403},
+		{"a question from another origin, in an old browser", token, "GET", "localhost:8471", with(bearer, "Origin", "http://localhost:8472"), 403},
+		{"a link from another page to the API", token, "GET", "localhost:8471", with(with(with(bearer, "Sec-Fetch-Site", "cross-site"), "Sec-Fetch-Mode", "navigate"), "Sec-Fetch-Dest", "document"), 403},
+		{"a question from the page itself", token, "GET", "localhost:8471", with(bearer, "Sec-Fetch-Site", "same-origin"), 200},
 		{"an order by a command", token, "POST", "localhost:8471", bearer, 200},
 	} {
 		served := false
@@ -60,6 +65,20 @@ func TestGuardRefusesForeignRequests(t *testing.T) {
 		}
 		if got.Header().Get("X-Frame-Options") != "DENY" || got.Header().Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: headers %v allow other sites access", c.what, got.Header())
+		}
+	}
+}
+
+// TestALinkFromElsewhereLeadsToTheDashboard follows a link in a mail, and tries to put the same page into a frame.
+func TestALinkFromElsewhereLeadsToTheDashboard(t *testing.T) {
+	t.Parallel()
+	for dest, want := range map[string]int{"document": 200, "iframe": 403, "empty": 403} {
+		h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Options{})
+		r := httptest.NewRequest(http.MethodGet, "/view/2026/http://a.example/", nil)
+		r.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {dest}}
+		got := httptest.NewRecorder()
+		if h.ServeHTTP(got, r); got.Code != want {
+			t.Errorf("for %s: status %d, want %d", dest, got.Code, want)
 		}
 	}
 }

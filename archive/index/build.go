@@ -25,6 +25,8 @@ type Options struct {
 
 	Outside []string // for [OpenLibrary]: further files and folders, of earlier archives
 
+	live *Live // for the library of a [Shelf]
+
 	Milliseconds bool // write timestamps of 17 digits, by which replay tools tell captures of one second apart
 
 	// Collect, when set, is called with each file before it is read. each receives the whole captures of the file with

@@ -108,7 +108,7 @@ const maxCompanions = 8
 
 // load reads the record of an entry, and the metadata record that follows it.
 func (l *Library) load(e Entry) (Capture, error) {
-	f, ok := l.files[e.Filename]
+	f, ok := l.fileOf(e.Filename)
 	if !ok {
 		return Capture{}, fmt.Errorf("%w: bring %s back to %s to read the record at %d",
 			ErrElsewhere, e.Filename, l.dir, e.Offset)
@@ -258,6 +258,9 @@ func noOriginal(c Capture) error {
 
 // byID searches all files for a record id. It is for revisits that do not name URI and date.
 func (l *Library) byID(ctx context.Context, id string, c Capture) (Capture, error) {
+	if l.live != nil {
+		return Capture{}, noOriginal(c) // a [Shelf] reads no whole files
+	}
 	errFound := errors.New("found")
 	in := warc.NewHeadReader()
 	for name, f := range l.files {

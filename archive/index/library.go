@@ -25,7 +25,10 @@ type Library struct {
 	files   map[string]warc.File // by name
 	indexes []sortedIndex        // the main index, and the recent one of a live index
 	read    []Entry              // of the files that no index covers, in the order of an index
-	report  func(warc.Finding) error
+	live    *Live                // of a [Shelf]; nil otherwise
+
+	unindexed int // files that no index covers and that were not read
+	report    func(warc.Finding) error
 }
 
 // sortedIndex is an index of some of the files.
@@ -47,7 +50,7 @@ func OpenLibrary(ctx context.Context, dir string, o Options, report func(warc.Fi
 			return nil, err
 		}
 	}
-	l := &Library{dir: dir, files: map[string]warc.File{}, report: report}
+	l := &Library{dir: dir, files: map[string]warc.File{}, report: report, live: o.live}
 	for _, f := range files {
 		l.files[f.Name] = f
 	}
@@ -63,6 +66,10 @@ func OpenLibrary(ctx context.Context, dir string, o Options, report func(warc.Fi
 		if !done[f.Name] {
 			rest = append(rest, f)
 		}
+	}
+	if l.live != nil {
+		l.unindexed = l.withoutScan(rest)
+		return l, nil
 	}
 	if len(rest) == 0 {
 		return l, nil
@@ -162,6 +169,13 @@ func (l *Library) Close() error {
 func (l *Library) Lookup(address string) ([]Entry, error) {
 	key := uri.ReplayKey(address)
 	var found []Entry
+	if l.live != nil {
+		more, err := l.live.find(key)
+		if err != nil {
+			return nil, err
+		}
+		found = more
+	}
 	for _, x := range l.indexes {
 		more, err := x.search(key, l.report)
 		if err != nil {

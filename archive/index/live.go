@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -56,7 +57,8 @@ type Live struct {
 
 	beforeMerge func() error // see [Live.BeforeMerge]
 
-	merging sync.Mutex // one merge at a time
+	merging sync.Mutex   // one merge at a time
+	merges  atomic.Int64 // moves of lines to a sorted index, for readers that must open the indexes again
 }
 
 // OpenLive creates or continues the live index of a folder. Nothing may write to the archive yet, and WARC files that a
@@ -299,6 +301,7 @@ func (l *Live) merge(ctx context.Context, all bool) error {
 	if err == nil && l.recentIsLarge() {
 		err = l.mergeRecent()
 	}
+	l.merges.Add(1)
 	if err == nil {
 		err = ctx.Err()
 	}

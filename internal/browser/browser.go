@@ -12,10 +12,16 @@ import (
 	"image/png"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
@@ -24,8 +30,10 @@ const limit = time.Minute
 
 // Page is a tab in a browser of its own, which ends with the test. It is not safe for concurrent use.
 type Page struct {
-	t   testing.TB
-	ctx context.Context
+	t       testing.TB
+	ctx     context.Context
+	netLog  string // file of the browser's network log
+	endOnce func() // ends the browser
 }
 
 // Open starts a browser with an empty page of the given size in pixels, or skips the test.
@@ -44,11 +52,13 @@ func Open(t testing.TB, width, height int64) *Page {
 		chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("no-proxy-server", true), chromedp.Flag("disable-dev-shm-usage", true),
 		chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(limit))
+	netLog := filepath.Join(t.TempDir(), "net.json")
+	options = append(options, chromedp.Flag("log-net-log", netLog))
 	ctx, end := context.WithTimeout(context.Background(), limit)
 	ctx, endBrowser := chromedp.NewExecAllocator(ctx, options...)
 	ctx, endTab := chromedp.NewContext(ctx)
-	p := &Page{t: t, ctx: ctx}
-	t.Cleanup(func() {
+	p := &Page{t: t, ctx: ctx, netLog: netLog}
+	p.endOnce = sync.OnceFunc(func() {
 		if err := chromedp.Cancel(ctx); err != nil { // waits for the process, so that its folder can be removed
 			t.Errorf("end Chromium: %v", err)
 		}
@@ -56,6 +66,7 @@ func Open(t testing.TB, width, height int64) *Page {
 		endBrowser()
 		end()
 	})
+	t.Cleanup(p.endOnce)
 	p.do("start Chromium", chromedp.EmulateViewport(width, height))
 	return p
 }
@@ -122,3 +133,67 @@ func (p *Page) Press(keys string) {
 	p.t.Helper()
 	p.do("press keys", chromedp.KeyEvent(keys))
 }
+
+// Frame waits for a frame of another site in which a JavaScript expression is true, and returns a function that evaluates
+// expressions in the frame.
+func (p *Page) Frame(ready string) (eval func(expression string) string) {
+	p.t.Helper()
+	attached := map[target.ID]context.Context{} // until the test ends: to detach would close the frame
+	last := "there is no frame of another site"
+	for end := time.Now().Add(limit / 2); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		targets, err := chromedp.Targets(p.ctx)
+		if err != nil {
+			p.t.Fatalf("list the frames: %v", err)
+		}
+		for _, info := range targets {
+			if info.Type != "iframe" {
+				continue
+			}
+			if attached[info.TargetID] == nil {
+				ctx, detach := chromedp.NewContext(p.ctx, chromedp.WithTargetID(info.TargetID))
+				p.t.Cleanup(detach)
+				attached[info.TargetID] = ctx
+			}
+			ctx := attached[info.TargetID]
+			got, err := chromedp.Run(ctx, chromedp.Evaluate[[]byte]("!!("+ready+")"))
+			if err == nil && string(got) == "true" {
+				return func(expression string) string {
+					p.t.Helper()
+					v, err := chromedp.Run(ctx, chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise))
+					if err != nil {
+						p.t.Fatalf("evaluate %s in the frame: %v", expression, err)
+					}
+					return string(v)
+				}
+			}
+			text, _ := chromedp.Run(ctx, chromedp.Evaluate[[]byte](`location.href + " says " + document.body?.innerText.slice(0, 500)`))
+			last = string(text)
+		}
+	}
+	p.t.Fatalf("no frame fulfils %s in time; the last one: %s", ready, last)
+	return nil
+}
+
+// Requests ends the browser and returns the hosts, with ports, of all requests and connections that it tried to make,
+// from the log of its network: also those of workers and frames, and those that only connected. It leaves out the
+// servers of the browser's maker, which the browser asks on its own.
+func (p *Page) Requests() []string {
+	p.t.Helper()
+	p.endOnce()
+	text, err := os.ReadFile(p.netLog)
+	if err != nil {
+		p.t.Fatalf("read the network log: %v", err)
+	}
+	var hosts []string
+	for _, found := range address.FindAllSubmatch(text, -1) {
+		host, _, _ := strings.Cut(string(found[1]), " ")
+		if !strings.HasSuffix(host, ".google.com") && !strings.HasSuffix(host, ".googleapis.com") {
+			hosts = append(hosts, host)
+		}
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts)
+}
+
+// address finds the host in a URL of the network log, or in the key of a group of connections.
+var address = regexp.MustCompile(`"(?:url|group_id|origin|host)":"(?:[a-z/_]*(?:https?|wss?)://)([^/"]+)`)

@@ -1,0 +1,16 @@
+// Starts the service worker, then opens the archived version: /open/TICKET/TIMESTAMP/URI.
+const says = document.getElementById('says');
+
+async function start() {
+  const [, ticket, stamp, uri] = /^\/open\/([^/]*)\/([0-9]*)\/(.*)$/.exec(location.pathname) || [];
+  if (!uri) throw new Error('this address names no version; open one in the dashboard');
+  if (!('serviceWorker' in navigator))
+    throw new Error('the browser shows archived pages only from localhost or over HTTPS; see admin.replay_listen');
+  await navigator.serviceWorker.register('/sw.js', { updateViaCache: 'none' });
+  await navigator.serviceWorker.ready;
+  location.replace(`/w/${ticket}/${stamp}mp_/${uri}${location.search}`);
+}
+
+start().catch((fault) => {
+  says.textContent = 'The version cannot be shown: ' + fault.message;
+});

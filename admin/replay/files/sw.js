@@ -1,0 +1,66 @@
+// The service worker of the player. It lets the engine answer requests of archived pages, and adds a policy to each
+// answer. It keeps no state and takes no orders: no archived page can change how another page is shown.
+
+// policy allows an archived page everything inside the player, and no other server.
+const policy = [
+  "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:",
+  "connect-src 'self' data: blob:",
+  "frame-src 'self' data: blob:",
+  "form-action 'self'",
+  "object-src 'none'",
+  "worker-src 'self' blob:",
+  "webrtc 'block'",
+].join('; ');
+
+addEventListener('message', (event) => event.stopImmediatePropagation());
+addEventListener('fetch', (event) => {
+  event.stopImmediatePropagation();
+  const asked = new URL(event.request.url);
+  if (asked.origin !== location.origin) event.respondWith(Response.error());
+  else if (replayed(asked, event.request.referrer)) event.respondWith(answer(event));
+});
+
+importScripts('/engine/sw.js');
+const engine = self.sw;
+const shelves = new Map(); // by ticket
+
+// Only these collections exist. The engine's own list of collections is in a store that archived pages can write to.
+engine.collections.inited = Promise.resolve(true);
+engine.collections.getColl = (ticket) => {
+  if (!/^[0-9a-f]+-[0-9a-f]+$/.test(ticket)) return Promise.resolve(null);
+  if (!shelves.has(ticket)) shelves.set(ticket, shelf(ticket));
+  return shelves.get(ticket);
+};
+
+// shelf returns a collection whose captures the player has.
+async function shelf(ticket) {
+  const config = {
+    sourceUrl: '',
+    decode: false,
+    metadata: {},
+    extraConfig: { prefix: `${location.origin}/raw/${ticket}/`, isLive: false, archiveMod: 'id_' },
+  };
+  const store = await engine.collections._initStore('live', config);
+  return engine.collections._createCollection({ name: ticket, store, config });
+}
+
+// replayed reports whether a request is one of an archived page, and not of the player itself.
+function replayed(asked, referrer) {
+  const path = asked.pathname;
+  if (path.startsWith('/w/') || path.startsWith('/static/')) return true;
+  if (path.startsWith('/open') || path.startsWith('/raw/')) return false;
+  return referrer.startsWith(location.origin + '/w/');
+}
+
+// answer returns the engine's answer with our policy.
+async function answer(event) {
+  const got = new URL(event.request.url).pathname.startsWith('/w/api/')
+    ? new Response('', { status: 404 })
+    : await engine.handleFetch(event);
+  if (got.status === 0) return Response.error();
+  const headers = new Headers(got.headers);
+  headers.set('Content-Security-Policy', policy);
+  headers.set('X-DNS-Prefetch-Control', 'off');
+  const empty = [101, 204, 205, 304].includes(got.status) || got.redirected;
+  return new Response(empty ? null : got.body, { status: got.status, statusText: got.statusText, headers });
+}

@@ -1,0 +1,106 @@
+package replay
+
+import (
+	"embed"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/archive/index"
+)
+
+// files are the pages and scripts of the player: all that is ours.
+//
+//go:embed files
+var files embed.FS
+
+// engineFile is the service worker of wabac.js in the folder of the engine.
+const engineFile = "sw.js"
+
+// maxAnswers is the maximum number of captures that are read at once.
+const maxAnswers = 16
+
+// Options say what a player serves.
+type Options struct {
+	Shelf   *index.Shelf
+	Engine  string           // folder of the engine
+	Tickets Tickets          // that are accepted
+	Names   func() []string  // of the tokens in force, for which tickets were issued
+	Now     func() time.Time // the clock
+	Log     zerolog.Logger
+}
+
+// Player serves archived captures to browsers. Its methods are safe for concurrent use.
+type Player struct {
+	o       Options
+	reading chan struct{} // one element for each capture that is read
+}
+
+// New returns a player.
+func New(o Options) *Player { return &Player{o: o, reading: make(chan struct{}, maxAnswers)} }
+
+// HasEngine reports whether a folder has the engine.
+func HasEngine(folder string) bool {
+	info, err := os.Stat(filepath.Join(folder, engineFile))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// ServeHTTP serves the pages of the player and the captures. Paths contain whole URIs, so they are not cleaned.
+func (p *Player) ServeHTTP(to http.ResponseWriter, from *http.Request) {
+	h := to.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-DNS-Prefetch-Control", "off")
+	h.Set("Content-Security-Policy", nothingAllowed)
+	if from.Method != http.MethodGet && from.Method != http.MethodHead {
+		to.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	path, query, _ := strings.Cut(from.URL.RequestURI(), "?")
+	isWorker := from.Header.Get("Service-Worker") == "script"
+	switch {
+	case path == "/sw.js" && query == "": // its query would configure the engine
+		p.page(to, "files/sw.js", "text/javascript", "default-src 'self'; script-src 'self' 'unsafe-eval'")
+	case isWorker:
+		p.refuse(to, http.StatusForbidden, "only the player has a service worker here")
+	case path == "/engine/sw.js":
+		h.Set("Content-Type", "text/javascript; charset=utf-8")
+		http.ServeFile(to, from, filepath.Join(p.o.Engine, engineFile))
+	case path == "/open.js":
+		p.page(to, "files/open.js", "text/javascript", nothingAllowed)
+	case path == "/open.css":
+		p.page(to, "files/open.css", "text/css", nothingAllowed)
+	case strings.HasPrefix(path, "/open/"):
+		p.page(to, "files/open.html", "text/html", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'")
+	case strings.HasPrefix(path, "/raw/"):
+		p.raw(to, from, strings.TrimPrefix(from.URL.RequestURI(), "/raw/"))
+	default:
+		p.refuse(to, http.StatusNotFound, "there is no such page; open a version in the dashboard")
+	}
+}
+
+// nothingAllowed is the policy of answers that are no pages of the player.
+const nothingAllowed = "default-src 'none'; sandbox"
+
+// page serves one of our files.
+func (p *Player) page(to http.ResponseWriter, name, mime, policy string) {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		p.refuse(to, http.StatusNotFound, err.Error()) // cannot happen: the file is embedded
+		return
+	}
+	to.Header().Set("Content-Type", mime+"; charset=utf-8")
+	to.Header().Set("Content-Security-Policy", policy)
+	_, _ = to.Write(text)
+}
+
+// refuse answers with a sentence.
+func (p *Player) refuse(to http.ResponseWriter, status int, why string) {
+	to.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	to.WriteHeader(status)
+	_, _ = to.Write([]byte(why + "\n"))
+}

@@ -1,0 +1,219 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// asked is the part of a path behind /raw/: ticket, timestamp, the marker of the engine, URI.
+var asked = regexp.MustCompile(`^([0-9a-f]+-[0-9a-f]+)/(?:([0-9]{0,17})(?:[a-z]+_)?/)?(https?://.+)$`)
+
+// kept are the header fields of archived responses that a browser may see. All others are left out: some would change
+// how the browser treats the player, such as Clear-Site-Data, and some would make it connect to other servers.
+var kept = []string{"Content-Type", "Content-Language", "Content-Disposition"}
+
+// raw answers with the payload of the capture that a path names.
+func (p *Player) raw(to http.ResponseWriter, from *http.Request, path string) {
+	if dest := from.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "empty" {
+		p.refuse(to, http.StatusForbidden, "this address is for the player's worker; open a version in the dashboard")
+		return
+	}
+	parts := asked.FindStringSubmatch(path)
+	if parts == nil {
+		p.refuse(to, http.StatusBadRequest, "this is not a ticket, a timestamp and a URI")
+		return
+	}
+	if !p.o.Tickets.Valid(parts[1], p.o.Names(), p.o.Now()) {
+		p.refuse(to, http.StatusForbidden, "the ticket has expired; reload the page in the dashboard")
+		return
+	}
+	select {
+	case p.reading <- struct{}{}:
+		defer func() { <-p.reading }()
+	case <-from.Context().Done():
+		return
+	}
+	library, release, err := p.o.Shelf.Open(p.o.Now())
+	if err == nil {
+		defer release()
+		err = p.answer(to, from, library, parts[3], parts[2])
+	}
+	if err != nil {
+		p.missing(to, parts[3], err)
+	}
+}
+
+// missing answers with a page that says why a capture cannot be shown.
+func (p *Player) missing(to http.ResponseWriter, address string, err error) {
+	if !errors.Is(err, warc.ErrNotFound) {
+		p.o.Log.Warn().Err(err).Str("uri", address).Msg("could not show an archived capture: the page says why")
+	}
+	to.Header().Set("Content-Type", "text/html; charset=utf-8")
+	to.WriteHeader(http.StatusNotFound)
+	_, _ = fmt.Fprintf(to, `<!doctype html><html lang="en"><meta charset="utf-8"><title>Not shown</title>`+
+		`<body style="font:16px/1.5 system-ui,sans-serif;margin:2rem"><h1>This version cannot be shown</h1><p>%s</p><p style="overflow-wrap:anywhere">%s</p>`,
+		html.EscapeString(Sentence(err)), html.EscapeString(address))
+}
+
+// Sentence says for people why a capture cannot be read.
+func Sentence(err error) string {
+	switch {
+	case errors.Is(err, warc.ErrNotFound):
+		return "The archive has no capture of it."
+	case index.IsGone(err):
+		return "Its WARC file is not in the folder of the archive. Bring it back to see the version. (" + err.Error() + ")"
+	case errors.Is(err, warc.ErrDamaged):
+		return "Its record in the WARC file is damaged. arcrawl verify says what is lost. (" + err.Error() + ")"
+	}
+	return "Its record cannot be read: " + err.Error()
+}
+
+// answer writes the response of a capture. It returns an error only if nothing was written.
+func (p *Player) answer(
+	to http.ResponseWriter, from *http.Request, l *index.Library, address, stamp string,
+) error {
+	c, head, body, err := open(from.Context(), l, address, stamp)
+	if err != nil {
+		return err
+	}
+	defer body.Close() //nolint:errcheck // nothing was written
+	// A payload whose coding is broken fails at its first bytes: better a sentence than half a page.
+	first, err := io.ReadAll(io.LimitReader(body, 64<<10))
+	if err != nil {
+		return fmt.Errorf("%w: %w", warc.ErrDamaged, err)
+	}
+	h := to.Header()
+	for _, name := range kept {
+		if values := head.fields.Values(name); len(values) > 0 {
+			h[name] = values[:1]
+		}
+	}
+	h.Set("Memento-Datetime", c.Date.UTC().Format(http.TimeFormat))
+	if location := head.fields.Get("Location"); location != "" && head.status >= 300 && head.status < 400 {
+		h.Set("X-Orig-Location", absolute(c.URL, location))
+	}
+	if head.status != http.StatusOK {
+		h.Set("X-Redirect-Status", strconv.Itoa(head.status)) // the engine shows this status; it would follow a redirect
+	}
+	if from.Method == http.MethodHead {
+		return nil
+	}
+	_, _ = io.Copy(to, io.MultiReader(bytes.NewReader(first), body)) // an error means that the browser has gone, or damage
+	return nil
+}
+
+// absolute resolves the address of a redirect.
+func absolute(base, location string) string {
+	b, err := url.Parse(base)
+	if err != nil {
+		return location
+	}
+	to, err := b.Parse(location)
+	if err != nil {
+		return location
+	}
+	return to.String()
+}
+
+// shown is the head of the response that a browser receives.
+type shown struct {
+	status int
+	fields http.Header
+}
+
+// open opens the payload of the capture of a URI that is nearest to a timestamp, or the last one without a timestamp.
+func open(ctx context.Context, l *index.Library, address, stamp string) (index.Capture, shown, *index.Payload, error) {
+	none := func(err error) (index.Capture, shown, *index.Payload, error) {
+		return index.Capture{}, shown{}, nil, err
+	}
+	e, err := Nearest(l, address, stamp)
+	if err != nil {
+		return none(err)
+	}
+	c, fields, err := l.At(e.URL, e.Filename, e.Offset)
+	if err != nil {
+		return none(err)
+	}
+	body, err := l.Payload(ctx, c, true)
+	if err != nil {
+		return none(err)
+	}
+	head := shown{body.Head.Status, body.Head.Header()}
+	if status, err := strconv.Atoi(e.Status); err == nil && status != http.StatusNotModified && c.Type == "revisit" {
+		head.status = status
+		if fields.Get("Content-Type") != "" || fields.Get("Location") != "" {
+			head.fields = fields
+		}
+	}
+	if head.status == 0 { // a record without HTTP
+		head.status, head.fields = http.StatusOK, http.Header{"Content-Type": {e.MIME}}
+	}
+	return c, head, body, nil
+}
+
+// Nearest returns the capture of a URI that is nearest to a timestamp, or the last one without a timestamp. It prefers
+// captures of exactly this URI to those of URIs with the same key, and answers to failures of the server.
+func Nearest(l *index.Library, address, stamp string) (index.Entry, error) {
+	if u, err := uri.Parse(address); err == nil {
+		address = u.String()
+	}
+	entries, err := l.Lookup(address)
+	if err != nil {
+		return index.Entry{}, err
+	}
+	at := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) // equally far from all captures
+	if stamp != "" {
+		if at, err = index.ParseStamp(stamp); err != nil {
+			return index.Entry{}, fmt.Errorf("%w: %q is not a timestamp", warc.ErrNotFound, stamp)
+		}
+	}
+	var best index.Entry
+	found, rank := false, distance{}
+	for _, e := range entries {
+		d := distanceOf(e, address, at)
+		if !found || d.fits(rank) {
+			best, rank, found = e, d, true
+		}
+	}
+	if !found {
+		return index.Entry{}, fmt.Errorf("%w: %s", warc.ErrNotFound, address)
+	}
+	return best, nil
+}
+
+// distance says how badly a capture fits what was asked for.
+type distance struct {
+	other, failed bool
+	away          time.Duration
+}
+
+func distanceOf(e index.Entry, address string, at time.Time) distance {
+	away := at.Sub(e.Date()).Abs()
+	failed := strings.HasPrefix(e.Status, "5") || e.Status == "429"
+	return distance{e.URL != address, failed && away != 0, away} // a failure that was asked for by its time is shown
+}
+
+// fits reports whether d fits at least as well as o. So of two equal ones the later entry of the index is taken.
+func (d distance) fits(o distance) bool {
+	switch {
+	case d.other != o.other:
+		return o.other
+	case d.failed != o.failed:
+		return o.failed
+	}
+	return d.away <= o.away
+}

@@ -1,0 +1,167 @@
+package replay
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+)
+
+// TestTicketsEnd issues tickets for two tokens, takes one of the tokens away, and waits.
+func TestTicketsEnd(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
+	all := NewTickets()
+	maria, socket := all.Issue("maria", now), all.Issue("", now)
+	for _, c := range []struct {
+		what, ticket string
+		names        []string
+		after        time.Duration
+		want         bool
+	}{
+		{"the ticket of a token", maria, []string{"jo", "maria"}, 0, true},
+		{"the ticket of a removed token", maria, []string{"jo"}, 0, false},
+		{"the ticket of a user of the socket", socket, []string{"", "jo"}, 0, true},
+		{"a ticket of this morning", maria, []string{"maria"}, 11 * time.Hour, true},
+		{"a ticket of yesterday", maria, []string{"maria"}, 24 * time.Hour, false},
+		{"a ticket of another process", NewTickets().Issue("maria", now), []string{"maria"}, 0, false},
+		{"a ticket that was made to last", "ff" + maria, []string{"maria"}, 0, false},
+		{"no ticket", "", []string{"maria"}, 0, false},
+	} {
+		if got := all.Valid(c.ticket, c.names, now.Add(c.after)); got != c.want {
+			t.Errorf("%s: valid %t, want %t", c.what, got, c.want)
+		}
+	}
+	if all.Issue("maria", now.Add(time.Hour)) != maria {
+		t.Error("a ticket of the same hours differs: browsers load everything again")
+	}
+}
+
+// TestCapturesForTheEngine asks for captures as the engine does.
+func TestCapturesForTheEngine(t *testing.T) {
+	t.Parallel()
+	w := newWritten(t)
+	const page = "http://www.a.example/"
+	bad := "\r\nSet-Cookie: a=b\r\nClear-Site-Data: \"*\"\r\nLink: <http://evil.example/>; rel=preconnect\r\nContent-Security-Policy: default-src *\r\nService-Worker-Allowed: /"
+	first := w.Page(page, htmlHead+bad, "one")
+	w.add(first, "text/html", 200)
+	w.add(w.Page(page, "HTTP/1.1 503 Busy\r\nContent-Type: text/html", "busy"), "text/html", 503)
+	w.add(w.Page(page, htmlHead, "two"), "text/html", 200)
+	w.add(w.Page(page+"gone", "HTTP/1.1 410 Gone\r\nContent-Type: text/html", "gone"), "text/html", 410)
+	w.add(w.Page(page+"moved", "HTTP/1.1 301 Moved\r\nLocation: ../new?a=b", ""), "unk", 301)
+	w.add(w.Page(page+"broken", htmlHead+"\r\nContent-Encoding: gzip", "this is not gzip"), "text/html", 200)
+	w.add(w.Page(page+"only-later", htmlHead, "later"), "text/html", 200)
+	p := w.player("", "maria")
+	ticket := p.o.Tickets.Issue("maria", w.Now)
+	for _, c := range []struct {
+		what, path  string
+		status      int
+		says, shows string // the answer, and the status that the engine shows
+	}{
+		{"the exact time", "20261121090000id_/" + page, 200, "one", ""},
+		{"a time between, with a failure nearer", "20261121094500id_/" + page, 200, "one", ""},
+		{"a failure that is asked for", "20261121100000id_/" + page, 200, "busy", "503"},
+		{"a time after all", "20301121100000id_/" + page, 200, "two", ""},
+		{"no time", page, 200, "two", ""},
+		{"a time before the first", "20261121090000id_/" + page + "only-later", 200, "later", ""},
+		{"another scheme and www", "20261121090000id_/https://a.example/", 200, "one", ""},
+		{"a page that is gone", page + "gone", 200, "gone", "410"},
+		{"a redirect", page + "moved", 200, "", "301"},
+		{"a body that is not what its header says", page + "broken", 404, "gzip: invalid header", ""},
+		{"a page that was never archived", page + "no", 404, "The archive has no capture of it.", ""},
+		{"no timestamp", "2026id_/" + page, 404, "The archive has no capture", ""},
+		{"no URI", "20261121090000id_/nonsense", 400, "not a ticket", ""},
+	} {
+		got := get(p, "/raw/"+ticket+"/"+c.path)
+		if got.Code != c.status || !strings.Contains(got.Body.String(), c.says) || got.Header().Get("X-Redirect-Status") != c.shows {
+			t.Errorf("%s: %d, shown %q: %s", c.what, got.Code, got.Header().Get("X-Redirect-Status"), got.Body)
+		}
+		for _, name := range []string{"Set-Cookie", "Clear-Site-Data", "Link", "Service-Worker-Allowed"} {
+			if value := got.Header().Get(name); value != "" {
+				t.Errorf("%s: the browser sees %s: %s", c.what, name, value)
+			}
+		}
+		if policy := got.Header().Get("Content-Security-Policy"); policy != nothingAllowed {
+			t.Errorf("%s: the policy is %q", c.what, policy)
+		}
+	}
+	if to := get(p, "/raw/"+ticket+"/"+page+"moved").Header().Get("X-Orig-Location"); to != "http://www.a.example/new?a=b" {
+		t.Errorf("the redirect leads to %q", to)
+	}
+}
+
+// TestOnlyTheWorkerReadsCaptures asks for captures as nobody but the player's worker may.
+func TestOnlyTheWorkerReadsCaptures(t *testing.T) {
+	t.Parallel()
+	w := newWritten(t)
+	w.add(w.Page("http://a.example/", htmlHead, "secret"), "text/html", 200)
+	p := w.player("", "maria")
+	good := "/raw/" + p.o.Tickets.Issue("maria", w.Now) + "/http://a.example/"
+	if got := get(p, good, "Sec-Fetch-Dest", "empty"); got.Code != 200 {
+		t.Fatalf("the worker: %d %s", got.Code, got.Body)
+	}
+	for what, got := range map[string]struct {
+		path   string
+		header []string
+	}{
+		"a frame":                     {good, []string{"Sec-Fetch-Dest", "iframe"}},
+		"a tab":                       {good, []string{"Sec-Fetch-Dest", "document"}},
+		"an archived service worker":  {good, []string{"Service-Worker", "script"}},
+		"the engine as a worker":      {"/engine/sw.js", []string{"Service-Worker", "script"}},
+		"our worker, reconfigured":    {"/sw.js?root=x", []string{"Service-Worker", "script"}},
+		"a ticket of somebody else":   {"/raw/" + NewTickets().Issue("maria", w.Now) + "/http://a.example/", nil},
+		"a ticket of a missing token": {"/raw/" + p.o.Tickets.Issue("jo", w.Now) + "/http://a.example/", nil},
+	} {
+		answer := get(p, got.path, got.header...)
+		if answer.Code != http.StatusForbidden || strings.Contains(answer.Body.String(), "secret") {
+			t.Errorf("%s: %d %s", what, answer.Code, answer.Body)
+		}
+	}
+	r := get(p, "/sw.js", "Service-Worker", "script")
+	if policy := r.Header().Get("Content-Security-Policy"); r.Code != 200 || !strings.HasPrefix(policy, "default-src 'self'") {
+		t.Errorf("our worker: %d, policy %q", r.Code, policy)
+	}
+}
+
+// TestLostFilesAreNamed asks for captures whose WARC file is gone, or has other bytes.
+func TestLostFilesAreNamed(t *testing.T) {
+	t.Parallel()
+	w := newWritten(t)
+	o := w.Page("http://a.example/", htmlHead, "page")
+	w.add(o, "text/html", 200)
+	p := w.player("", "maria")
+	ask := func() string {
+		t.Helper()
+		return get(p, "/raw/"+p.o.Tickets.Issue("maria", w.Now)+"/http://a.example/").Body.String()
+	}
+	file := filepath.Join(w.Dir, o.File+".open")
+	whole := archivetest.Read(t, file)
+	archivetest.Must(t, os.WriteFile(file, []byte(whole[:o.Offset]+strings.Repeat("x", len(whole)-int(o.Offset))), 0o644))
+	if got := ask(); !strings.Contains(got, "is damaged") || !strings.Contains(got, o.File) {
+		t.Errorf("a damaged record: %s", got)
+	}
+	archivetest.Must(t, os.Remove(file))
+	if got := ask(); !strings.Contains(got, "is not in the folder of the archive") || !strings.Contains(got, o.File) {
+		t.Errorf("a file that is gone: %s", got)
+	}
+	archivetest.Must(t, os.WriteFile(file, []byte(whole), 0o644))
+	w.Seal()
+	if got := ask(); got != "page" {
+		t.Errorf("a file that was finished: %s", got)
+	}
+	archivetest.Must(t, w.live.Merge(t.Context()))
+	archivetest.Must(t, w.live.Merge(t.Context())) // the second call moves the lines to the sorted index
+	if got := ask(); got != "page" {
+		t.Errorf("a file that was merged into the index: %s", got)
+	}
+	entries, release, err := p.o.Shelf.Open(w.Now)
+	archivetest.Must(t, err)
+	defer release()
+	if list, err := entries.Lookup("http://a.example/"); err != nil || len(list) != 1 || entries.Unindexed() != 0 {
+		t.Errorf("after the merge: %d captures, %d files without index, %v", len(list), entries.Unindexed(), err)
+	}
+}

@@ -1,0 +1,172 @@
+package replay
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/foreign"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// written is an archive with a live index, as a running daemon has it.
+type written struct {
+	*archivetest.Archive
+	live *index.Live
+}
+
+func newWritten(t *testing.T) *written {
+	t.Helper()
+	a := archivetest.New(t)
+	live, err := index.OpenLive(t.Context(), a.Dir, nil, func(warc.Finding) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = live.Close() })
+	return &written{a, live}
+}
+
+// add indexes a record, and returns the timestamp of its capture.
+func (w *written) add(o digest.Origin, mime string, status int) string {
+	w.T.Helper()
+	stamp := o.Date.UTC().Format(index.DateLayout)
+	archivetest.Must(w.T, w.live.Add(index.Entry{
+		Key: uri.ReplayKey(o.URI), Timestamp: stamp, URL: o.URI, MIME: mime, Status: strconv.Itoa(status),
+		Digest: o.Payload.String(), Length: o.Length, Offset: o.Offset, Filename: o.File,
+	}))
+	return stamp
+}
+
+const htmlHead = archivetest.HTMLHead
+
+// player serves the archive. tokens are the names of the tokens in force.
+func (w *written) player(engine string, tokens ...string) *Player {
+	w.T.Helper()
+	shelf := index.NewShelf(w.live)
+	w.T.Cleanup(func() { _ = shelf.Close() })
+	return New(Options{
+		Shelf: shelf, Engine: engine, Tickets: NewTickets(), Names: func() []string { return tokens },
+		Now: func() time.Time { return w.Now }, Log: zerolog.Nop(),
+	})
+}
+
+// get requests a path of the player without a browser.
+func get(p http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.URL.Opaque = path
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	got := httptest.NewRecorder()
+	p.ServeHTTP(got, r)
+	return got
+}
+
+// dashboard is a page with the frame of a version, behind the guard of the API. secrets counts answers of the API that
+// left the guard.
+func dashboard(t *testing.T, frame string, secrets *atomic.Int64) *httptest.Server {
+	t.Helper()
+	token := access.Token{Name: "maria", Role: access.Steer, Secret: "0123456789abcdef0123456789abcdef"}
+	player, _, _ := strings.Cut(strings.TrimPrefix(frame, "http://"), "/")
+	guarded := access.Guard(http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/") {
+			secrets.Add(1)
+			_, _ = io.WriteString(to, `{"secret":"yes"}`)
+			return
+		}
+		to.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(to, `<!doctype html><title>dashboard</title><body style="margin:0"><iframe id="f" sandbox="allow-scripts allow-same-origin allow-forms" src="%s" width=300 height=200 style="border:0;display:block"></iframe>`, frame)
+	}), access.Options{
+		Tokens: func() []access.Token { return []access.Token{token} },
+		Frames: func(*http.Request) string { return "http://" + player },
+	})
+	site := httptest.NewServer(guarded)
+	t.Cleanup(site.Close)
+	return site
+}
+
+// serve serves a player under the name localhost: the dashboard is under 127.0.0.1.
+func serve(t *testing.T, p http.Handler) string {
+	t.Helper()
+	site := httptest.NewServer(p)
+	t.Cleanup(site.Close)
+	return strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
+}
+
+// engine returns the folder of the engine, as the package arcrawl-replay installs it.
+func engine(t *testing.T) string { t.Helper(); return filepath.Dir(foreign.ReplayWorker(t)) }
+
+const signIn = "/?token=0123456789abcdef0123456789abcdef"
+
+// picture returns a PNG of one colour.
+func picture(t *testing.T, c color.RGBA) string {
+	t.Helper()
+	m := image.NewRGBA(image.Rect(0, 0, 100, 100))
+	draw.Draw(m, m.Bounds(), image.NewUniform(c), image.Point{}, draw.Src)
+	var b strings.Builder
+	archivetest.Must(t, png.Encode(&b, m))
+	return b.String()
+}
+
+// TestAVersionIsShownWhileItsFileIsOpen shows four visits of a page in Chromium: two versions, a revisit of the first and
+// a 304 of the second. All are in a WARC file that is still open.
+func TestAVersionIsShownWhileItsFileIsOpen(t *testing.T) {
+	t.Parallel()
+	w := newWritten(t)
+	red := color.RGBA{200, 10, 20, 255}
+	text := func(word string) string {
+		return `<!doctype html><body style="margin:0"><img src="/red.png" style="display:block"><p id=word>` + word
+	}
+	const page = "http://www.a.example/"
+	first := w.Page(page, htmlHead, text("one"))
+	w.add(w.Page(page+"red.png", "HTTP/1.1 200 OK\r\nContent-Type: image/png", picture(t, red)), "image/png", 200)
+	second := w.Page(page, htmlHead, text("two"))
+	third := w.Revisit(page, htmlHead, first)
+	fourth := w.NotModified(page, second)
+	stamps := []string{
+		w.add(first, "text/html", 200), w.add(second, "text/html", 200),
+		w.add(third, index.RevisitMIME, 200), w.add(fourth, index.RevisitMIME, 304),
+	}
+	if open, err := filepath.Glob(filepath.Join(w.Dir, "*.open")); err != nil || len(open) != 1 {
+		t.Fatalf("open files: %q, %v", open, err)
+	}
+	p := w.player(engine(t), "maria")
+	origin := serve(t, p)
+	b := browser.Open(t, 300, 200)
+	for i, want := range []string{"one", "two", "one", "two"} {
+		var secrets atomic.Int64
+		d := dashboard(t, fmt.Sprintf("%s/open/%s/%s/%s", origin, p.o.Tickets.Issue("maria", w.Now), stamps[i], page), &secrets)
+		b.Go(d.URL + signIn)
+		frame := b.Frame(`location.pathname.startsWith("/w/") && document.getElementById("word") && document.images[0].naturalWidth == 100`)
+		if got := frame(`document.getElementById("word").textContent`); got != strconv.Quote(want) {
+			t.Errorf("visit %d of %s says %s, want %q", i+1, stamps[i], got, want)
+		}
+		if got := color.RGBAModel.Convert(b.Screenshot().At(50, 50)); got != red {
+			t.Errorf("visit %d has the color %v where the picture is, want %v", i+1, got, red)
+		}
+	}
+	for _, host := range b.Requests() {
+		if !strings.HasPrefix(host, "127.0.0.1:") && !strings.HasPrefix(host, "localhost:") {
+			t.Errorf("the browser asked %s", host)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+)
+
+// shelfAge is how long a [Shelf] uses what it knows of the files in the folder.
+const shelfAge = 2 * time.Second
+
+// Shelf looks captures up in an archive while it is written, including those in files that are still open. It never
+// reads whole files: it uses the sorted indexes and the lines of a [Live]. Captures in files that no index covers are not
+// found, see [Library.Unindexed]. Its methods are safe for concurrent use.
+type Shelf struct {
+	dir  string
+	live *Live
+
+	mu      sync.Mutex // guards current, and the users of all libraries
+	current *lent
+}
+
+// lent is a library that several users share. It is closed when it is old and nobody uses it.
+type lent struct {
+	library *Library
+	opened  time.Time
+	merges  int64 // of the live index, when the library was opened
+	users   int
+	old     bool
+}
+
+// NewShelf returns a shelf for the folder of a live index.
+func NewShelf(live *Live) *Shelf { return &Shelf{dir: live.dir, live: live} }
+
+// Open returns a library of the archive as it is now. The caller calls release when it is done.
+func (s *Shelf) Open(now time.Time) (l *Library, release func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.current; c == nil || now.Sub(c.opened) > shelfAge || now.Before(c.opened) || c.merges != s.live.merges.Load() {
+		if err := s.renew(now); err != nil {
+			return nil, nil, err
+		}
+	}
+	c := s.current
+	c.users++
+	return c.library, sync.OnceFunc(func() { s.release(c) }), nil
+}
+
+// renew opens the library again. The lock is held.
+func (s *Shelf) renew(now time.Time) error {
+	merges := s.live.merges.Load()
+	l, err := OpenLibrary(context.Background(), s.dir, Options{live: s.live}, func(warc.Finding) error { return nil })
+	if err != nil {
+		return fmt.Errorf("open the index of %s: %w", s.dir, err)
+	}
+	if before := s.current; before != nil {
+		before.old = true
+		before.closeUnused()
+	}
+	s.current = &lent{library: l, opened: now, merges: merges}
+	return nil
+}
+
+func (s *Shelf) release(c *lent) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.users--
+	c.closeUnused()
+}
+
+// closeUnused closes an old library without users. Its files were only read.
+func (c *lent) closeUnused() {
+	if c.old && c.users == 0 {
+		_ = c.library.Close()
+	}
+}
+
+// Close closes the library that is kept open.
+func (s *Shelf) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current != nil {
+		s.current.old = true
+		s.current.closeUnused()
+		s.current = nil
+	}
+	return nil
+}
+
+// find returns the entries of a key in the live file, in the order in which they were added.
+func (l *Live) find(key string) ([]Entry, error) {
+	l.mu.Lock()
+	if l.err == nil {
+		_ = l.write() // the error is stored and stops the index, not this search
+	}
+	size := l.size
+	l.mu.Unlock()
+	f, err := os.Open(l.path(liveName))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	var found []Entry
+	lines, want := NewLines(io.LimitReader(f, size)), []byte(key+" ")
+	for lines.Scan() {
+		if !bytes.HasPrefix(lines.Bytes(), want) {
+			continue
+		}
+		if e, err := ParseEntry(lines.Text()); err == nil { // a merge may have cut the last line
+			found = append(found, e)
+		}
+	}
+	return found, lines.Err()
+}
+
+// knows reports whether the live file has the captures of a WARC file.
+func (l *Live) knows(file string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, ok := l.open[strings.TrimSuffix(file, warc.OpenSuffix)]
+	return ok
+}
+
+// Unindexed returns the number of files whose captures are not found, because no index covers them. It is 0 unless the
+// library is from a [Shelf].
+func (l *Library) Unindexed() int { return l.unindexed }
+
+// fileOf returns the file of an entry. The file may still be open, or may have been finished since the library was
+// opened.
+func (l *Library) fileOf(name string) (warc.File, bool) {
+	f, ok := l.files[name]
+	if l.live == nil {
+		return f, ok
+	}
+	if ok && f.Package() != "" {
+		return f, true
+	}
+	for _, path := range []string{filepath.Join(l.dir, name), filepath.Join(l.dir, name+warc.OpenSuffix)} {
+		if info, err := os.Stat(path); err == nil {
+			return warc.File{Path: path, Name: name, Size: info.Size()}, true
+		}
+	}
+	return f, ok
+}
+
+// withoutScan returns the number of files that neither an index nor the live file covers.
+func (l *Library) withoutScan(rest []warc.File) (n int) {
+	for _, f := range rest {
+		if !l.live.knows(f.Name) {
+			n++
+		}
+	}
+	return n
+}
+
+// IsGone reports whether an error says that the file of a capture is not in the folder.
+func IsGone(err error) bool { return errors.Is(err, ErrElsewhere) || errors.Is(err, os.ErrNotExist) }
