@@ -13,6 +13,8 @@
 # make demo     run the demo for a minute   (FOR=60s)
 # make trial    crawl real pages            (see examples/nginx-docs)
 # make package  write .deb and .rpm to dist/  (VERSION=1.2.3; default: the last tag)
+# make package-replay  write the package arcrawl-replay, the engine that shows archived pages, to dist/; needs npm
+# make replay-assets   write that engine to a folder  (DIR=replay)
 # make test-package  install, upgrade and remove the .deb in a clean Debian; as root, 1 to 3 minutes
 # make clean    remove what was built
 
@@ -31,6 +33,7 @@ ROW       ?= .
 WORK      := ./discover/... ./evaluators ./internal/hostile
 HOURS     ?= 240
 FOR       ?= 60s
+DIR       ?= replay
 # The time limit of one package. A machine with a load of 30 needs it.
 TEST_TIMEOUT ?= 40m
 
@@ -40,7 +43,7 @@ STATICCHECK := bin/tools/staticcheck-v0.8.2
 GOVULNCHECK := bin/tools/govulncheck-v1.9.0
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl hostile soak vuln fuzz demo trial package test-package clean
+.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl hostile soak vuln fuzz demo trial package package-replay replay-assets test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -135,6 +138,12 @@ trial: build
 
 package: $(NFPM)
 	scripts/package
+
+package-replay: $(NFPM)
+	scripts/package-replay
+
+replay-assets:
+	scripts/replay-assets $(DIR)
 
 test-package: $(NFPM)
 	scripts/test-package

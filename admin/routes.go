@@ -55,6 +55,7 @@ func routes() []route {
 		auditRoutes(),
 		alarmRoutes(),
 		trapRoutes(),
+		versionRoutes(),
 	)
 }
 

@@ -45,7 +45,8 @@ func (w *Window) Handler(o access.Options) http.Handler {
 			api.Problem{Error: from.Method + " " + from.URL.Path + " does not exist; see /openapi.json"},
 		)
 	})
-	return access.Guard(mux, o)
+	o.Frames = w.o.Versions.Frames
+	return access.Guard(withViews(mux), o)
 }
 
 // answer writes a value as JSON. It ignores errors, which mean that the client has gone.

@@ -18,6 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/recent"
 	"github.com/arcrawl/arcrawl/admin/series"
 	"github.com/arcrawl/arcrawl/admin/survey"
+	"github.com/arcrawl/arcrawl/admin/versions"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -47,6 +48,8 @@ type Options struct {
 
 	Config func() Loaded    // the configuration in force
 	Now    func() time.Time // the clock
+
+	Versions versions.Catalog // the archived versions of URIs
 
 	Lose func(api.LostFiles) (api.LostAnswer, error) // records which WARC files are lost
 

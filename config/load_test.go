@@ -160,6 +160,7 @@ func TestLoadDefaults(t *testing.T) {
 		},
 		Admin: config.Admin{
 			Socket: filepath.Join(dir, "state/admin.sock"), TokenFile: filepath.Join(dir, "state/admin.token"), Remote: reach.Off,
+			ReplayAssets: "/usr/share/arcrawl-replay",
 		},
 		Mail:   reach.Mail{Security: reach.StartTLS, Alarms: true},
 		WebSub: config.WebSub{Lease: 10 * day},
@@ -323,6 +324,9 @@ token_file = "token"
 webhook = "https://alarms.library.example/"
 remote = "plain"
 names = ["crawler.library.example"]
+replay_listen = "localhost:8473"
+replay_url = "https://replay.library.example/"
+replay_assets = "/opt/replay"
 tls_cert = "cert.pem"
 tls_key = "key.pem"
 url = "https://crawler.library.example/"
@@ -404,7 +408,8 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			Instance: "press", Socket: "/run/arcrawl/admin.sock", Listen: "127.0.0.1:8471", TokenFile: filepath.Join(filepath.Dir(main), "token"),
 			Webhook: "https://alarms.library.example/", Remote: reach.Plain, Names: []string{"crawler.library.example"},
 			TLSCert: filepath.Join(filepath.Dir(main), "cert.pem"), TLSKey: filepath.Join(filepath.Dir(main), "key.pem"),
-			URL: "https://crawler.library.example/",
+			URL:          "https://crawler.library.example/",
+			ReplayListen: "127.0.0.1:8473", ReplayURL: "https://replay.library.example/", ReplayAssets: "/opt/replay",
 		},
 		Mail: reach.Mail{
 			Server: "smtp.library.example:465", Security: reach.Implicit, User: "arcrawl",

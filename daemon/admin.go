@@ -17,6 +17,9 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/admin/outbox"
+	"github.com/arcrawl/arcrawl/admin/replay"
+	"github.com/arcrawl/arcrawl/admin/versions"
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -43,13 +46,18 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 		config: d.live.Current, summary: d.summary, send: mail.Send, dir: c.Storage.State, outbox: out, log: d.log,
 	}
 	notify := func(list []alarm.Notice) { hook.send(list); post.add(list) }
+	catalog, err := d.openVersions(c.Admin)
+	if err != nil {
+		return err
+	}
 	r := d.parts
 	d.window, err = admin.New(admin.Options{
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Spaces: r.Spaces, Accounts: r.Daily,
 		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: time.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
 		Missing: d.missing.Visits, Handover: d.sealed.handover, Lose: d.lose,
-		Lost: func() api.Lost { return api.CountLosses(r.Dedup.Losses()) },
+		Lost:     func() api.Lost { return api.CountLosses(r.Dedup.Losses()) },
+		Versions: catalog,
 	})
 	if err != nil {
 		return fmt.Errorf("open the admin API: %w", err)
@@ -161,18 +169,13 @@ func (d *Daemon) serveAddress(c config.Admin) error {
 	o := access.Options{
 		Tokens: d.tokensOf(file), Remote: c.Remote != reach.Off, Names: c.Names, TLS: c.Remote == reach.TLS,
 	}
-	l, err := net.Listen("tcp", c.Listen)
+	l, err := listen("admin.listen", c.Listen, c)
 	if err != nil {
-		return FolderError{Err: fmt.Errorf("admin.listen: %w", err)}
+		return err
 	}
 	scheme := "http"
 	if o.TLS {
 		scheme = "https"
-		pair, err := newKeyPair(c.TLSCert, c.TLSKey)
-		if err != nil {
-			return FolderError{Err: errors.Join(fmt.Errorf("admin.tls_cert: %w", err), l.Close())}
-		}
-		l = tls.NewListener(l, pair.serverConfig())
 	}
 	d.serveAPI(l, d.window.Handler(o))
 	d.log.Info().Str("at", scheme+"://"+l.Addr().String()+"/").Str("tokens", c.TokenFile).
@@ -218,4 +221,66 @@ func (d *Daemon) serveAPI(l net.Listener, h http.Handler) {
 		wait()
 		return nil
 	})
+}
+
+// openVersions prepares the list of archived versions for the dashboard, and serves them on an address of their own if
+// one is configured.
+func (d *Daemon) openVersions(c config.Admin) (catalog versions.Catalog, err error) {
+	catalog.Tickets = replay.NewTickets()
+	catalog.Site = replay.Site{URL: c.ReplayURL, TLS: c.Remote == reach.TLS, Engine: c.ReplayAssets}
+	if d.index.live == nil {
+		return catalog, nil
+	}
+	catalog.Archive = index.NewLiveReader(d.index.live)
+	d.closers.add(catalog.Archive.Close)
+	if c.ReplayListen == "" {
+		return catalog, nil
+	}
+	l, err := listen("admin.replay_listen", c.ReplayListen, c)
+	if err != nil {
+		return catalog, err
+	}
+	catalog.Site.Listen = l.Addr().String()
+	return catalog, d.serveReplay(l, c, catalog)
+}
+
+// serveReplay serves archived versions on l.
+func (d *Daemon) serveReplay(l net.Listener, c config.Admin, catalog versions.Catalog) error {
+	file, err := access.OpenFile(c.TokenFile)
+	if err != nil {
+		return FolderError{Err: errors.Join(fmt.Errorf("admin.replay_listen: %w", err), l.Close())}
+	}
+	tokens := d.tokensOf(file)
+	if !replay.HasEngine(c.ReplayAssets) {
+		d.log.Warn().Str("folder", c.ReplayAssets).
+			Msg("archived versions are not shown as pages: the folder has no engine; install the package arcrawl-replay")
+	}
+	d.serveAPI(l, replay.New(replay.Options{
+		Archive: catalog.Archive, Engine: c.ReplayAssets, Tickets: catalog.Tickets, Now: time.Now, Log: d.log,
+		Names: func() []string {
+			names := []string{""} // of users of the socket
+			for _, t := range tokens() {
+				names = append(names, t.Name)
+			}
+			return names
+		},
+	}))
+	d.log.Info().Str("at", catalog.Site.Listen).Msg("serving archived versions to the dashboard")
+	return nil
+}
+
+// listen opens an address of the admin API, which serves over TLS if the configuration says so. key is for errors.
+func listen(key, address string, c config.Admin) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, FolderError{Err: fmt.Errorf("%s: %w", key, err)}
+	}
+	if c.Remote != reach.TLS {
+		return l, nil
+	}
+	pair, err := newKeyPair(c.TLSCert, c.TLSKey)
+	if err != nil {
+		return nil, FolderError{Err: errors.Join(fmt.Errorf("admin.tls_cert: %w", err), l.Close())}
+	}
+	return tls.NewListener(l, pair.serverConfig()), nil
 }

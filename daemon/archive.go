@@ -39,6 +39,7 @@ func (d *Daemon) openArchive(now time.Time) error {
 	if err != nil {
 		return errors.Join(err, w.Close(now))
 	}
+	d.index = index
 	d.sealed = openSealed(c, d.o.Version, d.log)
 	d.closers.add(index.close)
 	d.closers.add(func() error { d.sealed.finish(); return nil })

@@ -80,6 +80,7 @@ type Daemon struct {
 	supervisor *supervisor
 	healer     healer
 	sealed     *sealed
+	index      *liveIndex
 	missing    rebuild.Missing // the visits that crawl.log had and the store did not know, at the start
 	closers    closers
 }

@@ -31,11 +31,11 @@ type Options struct {
 //
 // With tokens it checks two more things. The Host header must be a loopback name, or with Remote an IP address or one
 // of the configured names. Otherwise a page whose name resolves to this machine (DNS rebinding) would have the same
-// origin as the API. And the request must contain a token: as a bearer token, as the password of any user, which is how
-// a browser asks for it, or in the cookie that the address /?token=TOKEN sets.
+// origin as the API. And the request must contain a token: as a bearer token, as the password of any user, which is
+// how a browser asks for it, or in the cookie that the address /?token=TOKEN sets.
 //
-// Pages of other origins cannot read answers anyway. The guard also refuses to make them: an archived page in a frame of
-// the dashboard is of the same site, so a browser would send the cookie with its requests.
+// Pages of other origins cannot read answers anyway. The guard also refuses to make them: an archived page in a frame
+// of the dashboard is of the same site, so a browser would send the cookie with its requests.
 //
 // Health and readiness need neither: load balancers and containers ask for them.
 func Guard(next http.Handler, o Options) http.Handler {

@@ -1,6 +1,7 @@
 // The page of one URI: its history, the reason of its next visit, and its visits over time.
 import { h, ask, optional, count, bytes, span, when, moment, hostLink, table, pairs, notice, button } from './page.js';
 import { timeline } from './timeline.js';
+import { versionList } from './versions.js';
 
 export async function uriPage(again, query) {
   const wanted = query.get('u') || '';
@@ -50,6 +51,7 @@ export async function uriPage(again, query) {
       ['Last-Modified', known.last_modified || '–'],
       known.warc_file ? ['archived in', h('code', {}, `${known.warc_file} at ${known.warc_offset}`)] : null,
     ]),
+    await versionList(known.uri),
     explain(why),
     h('h2', {}, 'Visits'),
     history

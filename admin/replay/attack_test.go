@@ -68,8 +68,8 @@ func TestAnArchivedPageCannotLeaveItsFrame(t *testing.T) {
 	}
 }
 
-// listener is another server. visitors returns the first line of each request to it. A connection without a request does
-// not count: Chromium connects to the server of a frame before it looks at the policy that forbids the frame.
+// listener is another server. visitors returns the first line of each request to it. A connection without a request
+// does not count: Chromium connects to the server of a frame before it looks at the policy that forbids the frame.
 func listener(t *testing.T) (origin string, visitors func() []string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

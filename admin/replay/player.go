@@ -26,7 +26,7 @@ const maxAnswers = 16
 
 // Options say what a player serves.
 type Options struct {
-	Shelf   *index.Shelf
+	Archive *index.LiveReader
 	Engine  string           // folder of the engine
 	Tickets Tickets          // that are accepted
 	Names   func() []string  // of the tokens in force, for which tickets were issued

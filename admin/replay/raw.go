@@ -47,7 +47,7 @@ func (p *Player) raw(to http.ResponseWriter, from *http.Request, path string) {
 	case <-from.Context().Done():
 		return
 	}
-	library, release, err := p.o.Shelf.Open(p.o.Now())
+	library, release, err := p.o.Archive.Open(p.o.Now())
 	if err == nil {
 		defer release()
 		err = p.answer(to, from, library, parts[3], parts[2])
@@ -166,7 +166,7 @@ func open(ctx context.Context, l *index.Library, address, stamp string) (index.C
 }
 
 // Nearest returns the capture of a URI that is nearest to a timestamp, or the last one without a timestamp. It prefers
-// captures of exactly this URI to those of URIs with the same key, and answers to failures of the server.
+// captures of exactly this URI to captures of URIs with the same key, and answers to failures of the server.
 func Nearest(l *index.Library, address, stamp string) (index.Entry, error) {
 	if u, err := uri.Parse(address); err == nil {
 		address = u.String()
@@ -207,7 +207,7 @@ func distanceOf(e index.Entry, address string, at time.Time) distance {
 	return distance{e.URL != address, failed && away != 0, away} // a failure that was asked for by its time is shown
 }
 
-// fits reports whether d fits at least as well as o. So of two equal ones the later entry of the index is taken.
+// fits reports whether d fits at least as well as o. If two captures fit equally, the later one is taken.
 func (d distance) fits(o distance) bool {
 	switch {
 	case d.other != o.other:

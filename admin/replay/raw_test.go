@@ -158,7 +158,7 @@ func TestLostFilesAreNamed(t *testing.T) {
 	if got := ask(); got != "page" {
 		t.Errorf("a file that was merged into the index: %s", got)
 	}
-	entries, release, err := p.o.Shelf.Open(w.Now)
+	entries, release, err := p.o.Archive.Open(w.Now)
 	archivetest.Must(t, err)
 	defer release()
 	if list, err := entries.Lookup("http://a.example/"); err != nil || len(list) != 1 || entries.Unindexed() != 0 {

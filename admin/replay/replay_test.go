@@ -61,10 +61,10 @@ const htmlHead = archivetest.HTMLHead
 // player serves the archive. tokens are the names of the tokens in force.
 func (w *written) player(engine string, tokens ...string) *Player {
 	w.T.Helper()
-	shelf := index.NewShelf(w.live)
-	w.T.Cleanup(func() { _ = shelf.Close() })
+	archive := index.NewLiveReader(w.live)
+	w.T.Cleanup(func() { _ = archive.Close() })
 	return New(Options{
-		Shelf: shelf, Engine: engine, Tickets: NewTickets(), Names: func() []string { return tokens },
+		Archive: archive, Engine: engine, Tickets: NewTickets(), Names: func() []string { return tokens },
 		Now: func() time.Time { return w.Now }, Log: zerolog.Nop(),
 	})
 }
@@ -127,8 +127,8 @@ func picture(t *testing.T, c color.RGBA) string {
 	return b.String()
 }
 
-// TestAVersionIsShownWhileItsFileIsOpen shows four visits of a page in Chromium: two versions, a revisit of the first and
-// a 304 of the second. All are in a WARC file that is still open.
+// TestAVersionIsShownWhileItsFileIsOpen shows four visits of a page in Chromium: two versions, a revisit of the first
+// and a 304 of the second. All are in a WARC file that is still open.
 func TestAVersionIsShownWhileItsFileIsOpen(t *testing.T) {
 	t.Parallel()
 	w := newWritten(t)

@@ -13,8 +13,8 @@ import (
 // A ticket is valid until the end of the period after the one in which it was issued.
 const ticketPeriod = 12 * time.Hour
 
-// Tickets issues and checks tickets. A ticket allows its holder to read archived captures, and nothing else. It contains
-// when it expires, and a code that only this process can make. All tickets end with the process.
+// Tickets issues and checks tickets. A ticket allows its holder to read archived captures, and nothing else. It
+// contains when it expires, and a code that only this process can make. All tickets end with the process.
 type Tickets struct{ key []byte }
 
 // NewTickets returns tickets with a random key.
@@ -24,8 +24,8 @@ func NewTickets() Tickets {
 	return Tickets{key}
 }
 
-// Issue returns the ticket for a name: of a token, or "" for a user of the unix socket. It is the same for several hours,
-// so that a browser can reuse what it has loaded.
+// Issue returns the ticket for a name: of a token, or "" for a user of the unix socket. It is the same for several
+// hours, so that a browser can reuse what it has loaded.
 func (t Tickets) Issue(name string, now time.Time) string {
 	expires := now.Truncate(ticketPeriod).Add(2 * ticketPeriod).Unix()
 	return strconv.FormatInt(expires, 16) + "-" + t.code(name, expires)

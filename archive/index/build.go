@@ -25,7 +25,7 @@ type Options struct {
 
 	Outside []string // for [OpenLibrary]: further files and folders, of earlier archives
 
-	live *Live // for the library of a [Shelf]
+	live *Live // for the library of a [LiveReader]
 
 	Milliseconds bool // write timestamps of 17 digits, by which replay tools tell captures of one second apart
 

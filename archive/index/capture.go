@@ -259,7 +259,7 @@ func noOriginal(c Capture) error {
 // byID searches all files for a record id. It is for revisits that do not name URI and date.
 func (l *Library) byID(ctx context.Context, id string, c Capture) (Capture, error) {
 	if l.live != nil {
-		return Capture{}, noOriginal(c) // a [Shelf] reads no whole files
+		return Capture{}, noOriginal(c) // a [LiveReader] reads no whole files
 	}
 	errFound := errors.New("found")
 	in := warc.NewHeadReader()

@@ -25,7 +25,7 @@ type Library struct {
 	files   map[string]warc.File // by name
 	indexes []sortedIndex        // the main index, and the recent one of a live index
 	read    []Entry              // of the files that no index covers, in the order of an index
-	live    *Live                // of a [Shelf]; nil otherwise
+	live    *Live                // of a LiveReader; nil otherwise
 
 	unindexed int // files that no index covers and that were not read
 	report    func(warc.Finding) error

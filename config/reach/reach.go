@@ -38,10 +38,17 @@ type Admin struct {
 	TokenFile string   // file with the tokens, absolute; the daemon creates it if it does not exist
 	URL       string   // address of the dashboard for links in alarms; "" = none
 	Webhook   string   // address that receives alarms as JSON by POST; "" = none
+
+	ReplayListen string // address that serves archived versions; "" = none
+	ReplayURL    string // address of it for browsers; "" = it follows from the name of the dashboard
+	ReplayAssets string // folder of the engine that shows them, absolute
 }
 
 // noSocket is the value of admin.socket that switches the socket off.
 const noSocket = "off"
+
+// replayAssets is the folder of the package arcrawl-replay.
+const replayAssets = "/usr/share/arcrawl-replay"
 
 // Resolve fills the values that follow from other keys. absolute makes a path of the main file absolute.
 func (a *Admin) Resolve(state string, absolute func(string) string) {
@@ -63,7 +70,12 @@ func (a *Admin) Resolve(state string, absolute func(string) string) {
 			*path = absolute(*path)
 		}
 	}
-	a.Listen = withoutLocalhost(a.Listen)
+	a.Listen, a.ReplayListen = withoutLocalhost(a.Listen), withoutLocalhost(a.ReplayListen)
+	if a.ReplayAssets == "" {
+		a.ReplayAssets = replayAssets
+	} else {
+		a.ReplayAssets = absolute(a.ReplayAssets)
+	}
 	if a.URL == "" && a.Listen != "" {
 		a.URL = a.scheme() + "://" + a.Listen + "/"
 	}
@@ -78,19 +90,20 @@ func (a *Admin) scheme() string {
 
 // Check reports contradictions between the keys. fault adds a fault of a key.
 func (a *Admin) Check(fault func(key, problem, remedy string)) {
-	if a.Listen == "" {
-		return
-	}
-	at, err := netip.ParseAddrPort(withoutLocalhost(a.Listen))
-	if err != nil {
-		return // reported before
-	}
-	if !at.Addr().IsLoopback() && a.Remote == Off {
-		fault("admin.listen", "is reachable from other machines, which admin.remote does not allow",
+	for key, address := range map[string]string{"admin.listen": a.Listen, "admin.replay_listen": a.ReplayListen} {
+		at, err := netip.ParseAddrPort(withoutLocalhost(address))
+		if err != nil || at.Addr().IsLoopback() || a.Remote != Off {
+			continue // none, or a fault that was reported before
+		}
+		fault(key, "is reachable from other machines, which admin.remote does not allow",
 			`write a loopback address such as "127.0.0.1:8471" and use "ssh -L"; or set admin.remote = "tls" with admin.tls_cert `+
 				`and admin.tls_key; or "plain" inside a container or behind a proxy that encrypts`)
 	}
-	if a.Remote != TLS {
+	if a.Listen != "" && a.Listen == a.ReplayListen && !strings.HasSuffix(a.Listen, ":0") { // port 0 is any free port
+		fault("admin.replay_listen", "is the address of the dashboard, which archived pages could then reach",
+			"write another port")
+	}
+	if a.Remote != TLS || a.Listen == "" && a.ReplayListen == "" {
 		return
 	}
 	for _, k := range []struct{ key, path string }{{"admin.tls_cert", a.TLSCert}, {"admin.tls_key", a.TLSKey}} {

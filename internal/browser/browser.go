@@ -134,8 +134,8 @@ func (p *Page) Press(keys string) {
 	p.do("press keys", chromedp.KeyEvent(keys))
 }
 
-// Frame waits for a frame of another site in which a JavaScript expression is true, and returns a function that evaluates
-// expressions in the frame.
+// Frame waits for a frame of another site in which a JavaScript expression is true, and returns a function that
+// evaluates expressions in the frame.
 func (p *Page) Frame(ready string) (eval func(expression string) string) {
 	p.t.Helper()
 	attached := map[target.ID]context.Context{} // until the test ends: to detach would close the frame
@@ -175,7 +175,7 @@ func (p *Page) Frame(ready string) (eval func(expression string) string) {
 }
 
 // Requests ends the browser and returns the hosts, with ports, of all requests and connections that it tried to make,
-// from the log of its network: also those of workers and frames, and those that only connected. It leaves out the
+// from the log of its network, including requests of workers and frames. It leaves out the
 // servers of the browser's maker, which the browser asks on its own.
 func (p *Page) Requests() []string {
 	p.t.Helper()

@@ -22,18 +22,18 @@ addEventListener('fetch', (event) => {
 
 importScripts('/engine/sw.js');
 const engine = self.sw;
-const shelves = new Map(); // by ticket
+const collections = new Map(); // by ticket
 
 // Only these collections exist. The engine's own list of collections is in a store that archived pages can write to.
 engine.collections.inited = Promise.resolve(true);
 engine.collections.getColl = (ticket) => {
   if (!/^[0-9a-f]+-[0-9a-f]+$/.test(ticket)) return Promise.resolve(null);
-  if (!shelves.has(ticket)) shelves.set(ticket, shelf(ticket));
-  return shelves.get(ticket);
+  if (!collections.has(ticket)) collections.set(ticket, collection(ticket));
+  return collections.get(ticket);
 };
 
-// shelf returns a collection whose captures the player has.
-async function shelf(ticket) {
+// collection returns a collection whose captures the player has.
+async function collection(ticket) {
   const config = {
     sourceUrl: '',
     decode: false,

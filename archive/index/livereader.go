@@ -15,13 +15,13 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// shelfAge is how long a [Shelf] uses what it knows of the files in the folder.
-const shelfAge = 2 * time.Second
+// readerAge is how long a [LiveReader] uses what it knows of the files in the folder.
+const readerAge = 2 * time.Second
 
-// Shelf looks captures up in an archive while it is written, including those in files that are still open. It never
-// reads whole files: it uses the sorted indexes and the lines of a [Live]. Captures in files that no index covers are not
-// found, see [Library.Unindexed]. Its methods are safe for concurrent use.
-type Shelf struct {
+// LiveReader looks captures up in an archive while it is written, including those in files that are still open. It
+// never reads whole files: it uses the sorted indexes and the lines of a [Live]. Captures in files that no index
+// covers are not found, see [Library.Unindexed]. Its methods are safe for concurrent use.
+type LiveReader struct {
 	dir  string
 	live *Live
 
@@ -38,25 +38,26 @@ type lent struct {
 	old     bool
 }
 
-// NewShelf returns a shelf for the folder of a live index.
-func NewShelf(live *Live) *Shelf { return &Shelf{dir: live.dir, live: live} }
+// NewLiveReader returns a reader for the folder of a live index.
+func NewLiveReader(live *Live) *LiveReader { return &LiveReader{dir: live.dir, live: live} }
 
 // Open returns a library of the archive as it is now. The caller calls release when it is done.
-func (s *Shelf) Open(now time.Time) (l *Library, release func(), err error) {
+func (s *LiveReader) Open(now time.Time) (l *Library, release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.current; c == nil || now.Sub(c.opened) > shelfAge || now.Before(c.opened) || c.merges != s.live.merges.Load() {
+	c := s.current
+	if c == nil || now.Sub(c.opened).Abs() > readerAge || c.merges != s.live.merges.Load() {
 		if err := s.renew(now); err != nil {
 			return nil, nil, err
 		}
 	}
-	c := s.current
+	c = s.current
 	c.users++
 	return c.library, sync.OnceFunc(func() { s.release(c) }), nil
 }
 
 // renew opens the library again. The lock is held.
-func (s *Shelf) renew(now time.Time) error {
+func (s *LiveReader) renew(now time.Time) error {
 	merges := s.live.merges.Load()
 	l, err := OpenLibrary(context.Background(), s.dir, Options{live: s.live}, func(warc.Finding) error { return nil })
 	if err != nil {
@@ -70,7 +71,7 @@ func (s *Shelf) renew(now time.Time) error {
 	return nil
 }
 
-func (s *Shelf) release(c *lent) {
+func (s *LiveReader) release(c *lent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.users--
@@ -85,7 +86,7 @@ func (c *lent) closeUnused() {
 }
 
 // Close closes the library that is kept open.
-func (s *Shelf) Close() error {
+func (s *LiveReader) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current != nil {
@@ -131,7 +132,7 @@ func (l *Live) knows(file string) bool {
 }
 
 // Unindexed returns the number of files whose captures are not found, because no index covers them. It is 0 unless the
-// library is from a [Shelf].
+// library is from a [LiveReader].
 func (l *Library) Unindexed() int { return l.unindexed }
 
 // fileOf returns the file of an entry. The file may still be open, or may have been finished since the library was
@@ -164,3 +165,14 @@ func (l *Library) withoutScan(rest []warc.File) (n int) {
 
 // IsGone reports whether an error says that the file of a capture is not in the folder.
 func IsGone(err error) bool { return errors.Is(err, ErrElsewhere) || errors.Is(err, os.ErrNotExist) }
+
+// Playable returns the capture of an entry, or an error that says why it cannot be replayed: its file or the file of
+// its original is gone, or one of the records is damaged. It reads the heads of the records, not their payloads.
+func (l *Library) Playable(ctx context.Context, e Entry) (Capture, error) {
+	c, err := l.load(e)
+	if err != nil {
+		return Capture{}, err
+	}
+	_, err = l.Original(ctx, c)
+	return c, err
+}

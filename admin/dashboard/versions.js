@@ -1,0 +1,67 @@
+// Archived versions of a URI: the list, and the page that shows one of them.
+import { h, ask, optional, count, moment, table, notice, uriLink } from './page.js';
+
+const query = (uri, at) => 'u=' + encodeURIComponent(uri) + (at ? '&at=' + at : '');
+
+// versionList returns a list of the versions of a URI, with links to see and to compare them.
+export async function versionList(uri) {
+  const known = await optional('versions?uri=' + encodeURIComponent(uri));
+  if (!known) return [];
+  const shown = known.versions.slice(0, 100);
+  return [
+    h('h2', {}, 'Versions'),
+    known.problem ? notice('warn', known.problem) : null,
+    table(
+      known.count > shown.length ? `The newest ${shown.length} of ${count(known.count)}` : 'Newest first',
+      [
+        ['time (UTC)', (v) => moment(v.date)],
+        ['status', (v) => v.status || '–'],
+        ['payload', (v) => (v.changed ? 'changed' : 'the same'), 'left'],
+        [
+          'see',
+          (v) => h('a', { href: v.links.view, 'aria-label': 'View the version of ' + moment(v.date) }, 'view'),
+          'left',
+        ],
+        ['WARC file', (v) => h('code', {}, `${v.file} at ${v.offset}`), 'wide'],
+      ],
+      shown,
+      'The archive has no version.',
+    ),
+  ];
+}
+
+// viewPage shows one version in a frame of another origin, from which it cannot reach this page.
+export async function viewPage(again, wanted) {
+  const uri = wanted.get('u') || '';
+  const at = wanted.get('at') || '';
+  const v = await ask('view?uri=' + encodeURIComponent(uri) + '&at=' + encodeURIComponent(at));
+  const step = (name, to) =>
+    to ? h('a', { class: 'button', href: '#/view?' + query(v.uri, to) }, name) : h('span', { class: 'button off' }, name);
+  return [
+    h('h1', { class: 'long' }, 'Version of ' + moment(v.version.date)),
+    h('p', { class: 'long' }, uriLink(v.uri)),
+    h(
+      'div',
+      { class: 'row versions', role: 'navigation', 'aria-label': 'Versions' },
+      step('Earlier', v.earlier),
+      step('Later', v.later),
+      h('a', { class: 'button', href: v.uri, target: '_blank', rel: 'noopener noreferrer' }, 'Live page'),
+      h(
+        'span',
+        {},
+        `${count(v.number)} of ${count(v.count)}, status ${v.version.status || '–'}, ` +
+          (v.number === 1 ? 'the first version' : (v.version.changed ? 'changed since' : 'the same as') + ' the version before'),
+      ),
+    ),
+    v.problem ? notice('warn', v.problem) : null,
+    v.frame
+      ? h('iframe', {
+          class: 'version',
+          sandbox: 'allow-scripts allow-same-origin allow-forms',
+          referrerpolicy: 'no-referrer',
+          title: `The archived page ${v.uri} as of ${moment(v.version.date)}`,
+          src: v.frame,
+        })
+      : null,
+  ];
+}

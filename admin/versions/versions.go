@@ -1,0 +1,129 @@
+// Package versions lists the archived versions of a URI for the dashboard, and says where a browser can see them.
+package versions
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/replay"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// maxListed is the maximum number of versions in a list: the newest.
+const maxListed = 1000
+
+// Catalog answers questions about versions. Its methods are safe for concurrent use.
+type Catalog struct {
+	Archive *index.LiveReader // nil = there is no live index
+	Tickets replay.Tickets
+	Site    replay.Site
+}
+
+// NoIndex says for people why there are no versions.
+const NoIndex = "Archived versions are not listed: this daemon keeps no index of its archive. Set index.live = true and restart it."
+
+// lookup calls do with the captures of exactly a URI, oldest first.
+func (d *Catalog) lookup(u uri.URI, now time.Time, do func(l *index.Library, captures []index.Entry) error) error {
+	l, release, err := d.Archive.Open(now)
+	if err != nil {
+		return err
+	}
+	defer release()
+	all, err := l.Lookup(u.String())
+	if err != nil {
+		return err
+	}
+	return do(l, slices.DeleteFunc(all, func(e index.Entry) bool { return e.URL != u.String() }))
+}
+
+// List returns the versions of a URI, newest first.
+func (d *Catalog) List(u uri.URI, now time.Time) (api.Versions, error) {
+	out := api.Versions{URI: u.String(), Versions: []api.Version{}}
+	if d.Archive == nil {
+		out.Problem = NoIndex
+		return out, nil
+	}
+	err := d.lookup(u, now, func(l *index.Library, all []index.Entry) error {
+		out.Count = len(all)
+		if n := l.Unindexed(); n > 0 {
+			out.Problem = fmt.Sprintf("%d WARC files are in no index, and their versions are not listed: run arcrawl index.", n)
+		}
+		before := ""
+		for i, e := range all {
+			v := versionOf(e, i == 0 || e.Digest != before)
+			out.Versions, before = append(out.Versions, v), e.Digest
+		}
+		return nil
+	})
+	slices.Reverse(out.Versions)
+	out.Versions = out.Versions[:min(len(out.Versions), maxListed)]
+	return out, err
+}
+
+// versionOf describes a capture.
+func versionOf(e index.Entry, changed bool) api.Version {
+	v := api.Version{
+		At: e.Timestamp, Date: e.Date(), Status: e.Status, Type: e.MIME, Changed: changed,
+		File: e.Filename, Offset: e.Offset,
+	}
+	if e.MIME == index.RevisitMIME {
+		v.Revisit, v.Type = true, ""
+	}
+	v.Links.View = "/#/view?u=" + url.QueryEscape(e.URL) + "&at=" + e.Timestamp
+	return v
+}
+
+// View returns where a browser can see the capture of a URI that is nearest to a timestamp. It is for the caller of a
+// request, who reached the dashboard under the name in the request.
+func (d *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (api.View, error) {
+	out := api.View{URI: u.String()}
+	if d.Archive == nil {
+		out.Problem = NoIndex
+		return out, nil
+	}
+	err := d.lookup(u, now, func(l *index.Library, all []index.Entry) error {
+		e, err := replay.Nearest(l, u.String(), at)
+		if err != nil {
+			return err
+		}
+		i := slices.Index(all, e)
+		if i < 0 { // another URI with the same key
+			out.URI, all, i = e.URL, []index.Entry{e}, 0
+		}
+		out.Number, out.Count = i+1, len(all)
+		out.Version = versionOf(e, i == 0 || all[i-1].Digest != e.Digest)
+		if i > 0 {
+			out.Earlier = all[i-1].Timestamp
+		}
+		if i+1 < len(all) {
+			out.Later = all[i+1].Timestamp
+		}
+		if _, err := l.Playable(r.Context(), e); err != nil {
+			out.Problem = replay.Sentence(err)
+		}
+		return nil
+	})
+	if err != nil || out.Problem != "" {
+		return out, err
+	}
+	origin, problem := d.Site.Origin(r.Host)
+	if problem != "" {
+		out.Problem = problem
+		return out, nil
+	}
+	ticket := d.Tickets.Issue(access.CallerOf(r.Context()).Name, now)
+	out.Frame = origin + "/open/" + ticket + "/" + out.Version.At + "/" + out.URI
+	return out, nil
+}
+
+// Frames returns the origin of the player for the policy of the dashboard, or "".
+func (d *Catalog) Frames(r *http.Request) string {
+	origin, _ := d.Site.Origin(r.Host)
+	return origin
+}

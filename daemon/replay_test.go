@@ -1,0 +1,147 @@
+package daemon_test
+
+import (
+	"fmt"
+	"image/png"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/foreign"
+	"github.com/arcrawl/arcrawl/internal/slow"
+)
+
+// withReplay adds an address for archived versions, and the folder of the engine.
+func withReplay(engine string) func(dir, main string) string {
+	return func(_, main string) string {
+		return strings.Replace(main, "[admin]\n", fmt.Sprintf("[admin]\nreplay_listen = \"127.0.0.1:0\"\nreplay_assets = %q\n", engine), 1)
+	}
+}
+
+// dashboard returns the address of the dashboard with its token, and the URI of the seed.
+func (l *life) dashboard(t *testing.T) (address, seed string) {
+	t.Helper()
+	l.waitFor(t, "serving the admin API")
+	at := regexp.MustCompile(`"at":"(http://[^"]+)","tokens"`).FindStringSubmatch(l.text())
+	token, err := os.ReadFile(filepath.Join(l.dir, "admin.token"))
+	if err != nil || at == nil {
+		t.Fatalf("no address or no token: %v\n%s", err, l.text())
+	}
+	main, err := os.ReadFile(l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	uris := regexp.MustCompile(`uris = \["([^"]+)"`).FindSubmatch(main)
+	fields := strings.Fields(string(token))
+	return at[1] + "?token=" + fields[len(fields)-1], string(uris[1])
+}
+
+// TestAVersionIsSeenInTheDashboard crawls a page, finds its version in the dashboard, and sees it in its frame.
+func TestAVersionIsSeenInTheDashboard(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	l := start(t, withReplay(filepath.Dir(foreign.ReplayWorker(t))))
+	l.visited(t)
+	address, seed := l.dashboard(t)
+	b := browser.Open(t, 1100, 800)
+	b.Go(address)
+	origin, _, _ := strings.Cut(address, "?")
+	b.Go(origin + "#/uri?u=" + url.QueryEscape(seed))
+	b.Wait(`[...document.querySelectorAll("a")].some(a => a.textContent === "view")`)
+	b.Eval(`[...document.querySelectorAll("a")].find(a => a.textContent === "view").click()`)
+	frame := b.Frame(`location.pathname.startsWith("/w/") && document.title`)
+	if got := frame(`document.title`); got != `"one page"` {
+		t.Errorf("the frame shows a page with the title %s", got)
+	}
+	if got := b.Eval(`document.querySelector("h1").textContent`); !strings.HasPrefix(got, `"Version of 20`) {
+		t.Errorf("the heading is %s", got)
+	}
+	if got := b.Eval(`document.documentElement.scrollWidth - innerWidth`); got != "0" {
+		t.Errorf("the page is %s pixels too wide", got)
+	}
+	keep(t, b, "view-light")
+	b.Dark()
+	keep(t, b, "view-dark")
+	b.Resize(390, 844)
+	keep(t, b, "view-phone")
+	stamp := b.Eval(`new URLSearchParams(location.hash.split("?")[1]).get("at")`)
+	b.Go(origin + "view/" + strings.Trim(stamp, `"`) + "/" + seed)
+	b.Frame(`location.pathname.startsWith("/w/") && document.title == "one page"`)
+	b.Go(origin + "#/view?u=" + url.QueryEscape(seed+"never-archived"))
+	b.Wait(`document.querySelector("h1").textContent === "Error"`)
+	if got := b.Eval(`document.getElementById("view").innerText`); !strings.Contains(got, "no version of "+seed) {
+		t.Errorf("for a page without a version the dashboard says %s", got)
+	}
+	for _, host := range b.Requests() {
+		if !strings.HasPrefix(host, "127.0.0.1:") && !strings.HasPrefix(host, "localhost:") {
+			t.Errorf("the browser asked %s", host)
+		}
+	}
+}
+
+// TestWithoutTheEngineTheDashboardSaysWhatToInstall starts a daemon with an address for versions, but without an
+// engine.
+func TestWithoutTheEngineTheDashboardSaysWhatToInstall(t *testing.T) {
+	t.Parallel()
+	empty := t.TempDir()
+	l := start(t, withReplay(empty))
+	l.visited(t)
+	address, seed := l.dashboard(t)
+	l.waitFor(t, "the folder has no engine")
+	view := ask(t, strings.Replace(address, "?", "api/v1/view?uri="+url.QueryEscape(seed)+"&", 1))
+	if !strings.Contains(view, "Install the package arcrawl-replay") || !strings.Contains(view, empty) || strings.Contains(view, `"frame"`) {
+		t.Errorf("the answer is %s", view)
+	}
+	versions := ask(t, strings.Replace(address, "?", "api/v1/versions?uri="+url.QueryEscape(seed)+"&", 1))
+	if !strings.Contains(versions, `"count":1`) || !strings.Contains(versions, `"changed":true`) {
+		t.Errorf("the list of versions is %s", versions)
+	}
+}
+
+// keep saves a screenshot if ARCRAWL_SCREENSHOTS is set.
+func keep(t *testing.T, b *browser.Page, name string) {
+	t.Helper()
+	dir := os.Getenv("ARCRAWL_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	f, err := os.Create(filepath.Join(dir, name+".png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := png.Encode(f, b.Screenshot()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ask sends a request to the API with the token of an address, and returns the answer.
+func ask(t *testing.T, address string) string {
+	t.Helper()
+	at, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+at.Query().Get("token"))
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s %s, %v", address, answer.Status, text, err)
+	}
+	return string(text)
+}
