@@ -196,6 +196,9 @@ func (c *Config) Expired(now time.Time) []Fault {
 	}
 	for _, f := range c.files {
 		add(f.doc, rootKey("until"), "until", f.draft.until)
+		if name := "robots.until"; f.doc.Has(rootKey(name)) {
+			add(f.doc, rootKey(name), name, f.draft.settings.Robots.Until)
+		}
 		for _, w := range f.draft.whens {
 			add(w.doc, w.path.Child("until"), "when.until", w.criteria.Until)
 		}

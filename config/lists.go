@@ -147,6 +147,67 @@ func readImpliedBy(f document.Field, d *draft) {
 	}
 }
 
+// obey is the key of whether robots.txt is obeyed.
+var obey = key{
+	Key: Key{
+		Name: "robots.obey", Scope: InHost,
+		Type: value.Type{Kind: value.Text, OrBoolean: true, Choices: []string{string(ObeyHTML)}},
+		Doc:  "`false` visits what robots.txt forbids, `html-only` only what pages embed, such as images. Needs `robots.reason`. robots.txt is fetched and archived all the same, and its Crawl-delay holds, as Retry-After does. `arcrawl report permission` lists all such hosts.",
+	},
+	read: func(f document.Field, d *draft) {
+		switch f.Value {
+		case true:
+			d.settings.Robots.Obey = ObeyAll
+		case false:
+			d.settings.Robots.Obey = ObeyNone
+		case string(ObeyHTML):
+			d.settings.Robots.Obey = ObeyHTML
+		default:
+			f.Fault("is not one of the values", `write true, false or "html-only"`)
+		}
+	},
+	show: func(d *draft) string {
+		switch d.settings.Robots.Obey {
+		case ObeyHTML:
+			return strconv.Quote(string(ObeyHTML))
+		case ObeyNone:
+			return "false"
+		}
+		return "true"
+	},
+}
+
+// obeyAgain is the key of when robots.txt is obeyed again.
+var obeyAgain = key{
+	Key: Key{
+		Name: "robots.until", Type: value.Type{Kind: value.Moment, Optional: true}, Scope: InHost,
+		Doc: "Date (that day included) or time from which robots.txt is obeyed again, in UTC if it has no offset. `\"\"`: never.",
+	},
+	read: func(f document.Field, d *draft) {
+		if f.Value == "" {
+			d.settings.Robots.Until = time.Time{}
+		} else if t, ok := value.ReadMoment(f, time.UTC); ok {
+			d.settings.Robots.Until = t
+		}
+	},
+	show: func(d *draft) string {
+		if t := d.settings.Robots.Until; !t.IsZero() {
+			return t.Format(time.RFC3339)
+		}
+		return strconv.Quote("")
+	},
+}
+
+// checkPermission reports a file, or the refinement at path, that ignores robots.txt without a reason.
+func (d *draft) checkPermission(doc *document.Document, path document.Path) {
+	const name = "robots.obey"
+	r := d.settings.Robots
+	if at := path.Key(name); r.Obey != ObeyAll && r.Reason == "" && doc.Has(at) {
+		f := document.Field{Doc: doc, Name: name, Path: at, Value: doc.Value(at)}
+		f.Fault("has no reason", `set robots.reason to the law or the letter that permits it, as in "letter of the publisher, 2026-11-02"`)
+	}
+}
+
 // readPrefixes reads a list of prefixes of URIs.
 func readPrefixes(f document.Field, d *draft) {
 	d.settings.Scope.Prefixes = nil

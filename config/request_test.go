@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,6 +108,48 @@ func TestAnUnsetVariableIsAWarningForReaders(t *testing.T) {
 	}
 	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].Problem, "is not set") {
 		t.Errorf("for a reader: %v", c.Warnings)
+	}
+}
+
+// TestPermissionsAreListedWithTheirReasons loads permissions for a host, a path and one that has expired.
+func TestPermissionsAreListedWithTheirReasons(t *testing.T) {
+	t.Parallel()
+	dir, path := withSecret(t)
+	file := filepath.Join(dir, "hosts.d/a.example.toml")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]string{
+		"[robots]\nobey = false\n":                                  "a.example.toml:2:8: robots.obey: false has no reason",
+		"[robots]\nobey = \"html-only\"\nreason = \"\"\n":           "has no reason",
+		"[robots]\nobey = \"no\"\nreason = \"law\"\n":               "is not one of the values",
+		"[[when]]\nuri = \"/x\"\n[when.robots]\nobey = false\n":     "a.example.toml:4:8: robots.obey: false has no reason",
+		"[robots]\nobey = false\nreason = \"two\\nlines\"\n":        "has control characters",
+		"[robots]\nobey = false\nreason = \"law\"\nuntil = \"x\"\n": "robots.until",
+	} {
+		write(text)
+		if _, err := config.Load(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	write("[robots]\nobey = \"html-only\"\nreason = \"law\"\nuntil = 2020-01-31\n" +
+		"[[when]]\nuri = \"/news/\"\n[when.robots]\nobey = false\nreason = \"letter\"\nuntil = 2999-12-31\n")
+	c, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, p := range c.Permissions(time.Now()) {
+		all = append(all, fmt.Sprint(p.Host, " ", p.Where, " ", p.Obey, " ", p.Reason, " ", p.Until.Format(time.DateOnly), " ", p.InForce, " ", filepath.Base(p.Origin)))
+	}
+	want := []string{"a.example  html-only law 2020-02-01 false a.example.toml:2", `a.example uri = "/news/" false letter 3000-01-01 true a.example.toml:8`}
+	if got := strings.Join(all, "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("the permissions are\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+	if w := c.Expired(time.Now()); len(w) != 1 || w[0].Key != "robots.until" {
+		t.Errorf("expired: %v", w)
 	}
 }
 

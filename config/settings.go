@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/document"
@@ -56,11 +57,36 @@ type Politeness struct {
 	Group          string        // hosts with the same group share the politeness of one host; "" = no group
 }
 
-// Robots says how long the answers of robots.txt are used.
+// Robots says how long the answers of robots.txt are used, and whether they are obeyed.
 type Robots struct {
+	Obey            Obey
+	Reason          string        // why it may be ignored; not empty unless Obey is ObeyAll
+	Until           time.Time     // when it is obeyed again; zero = never
 	Wait            time.Duration // how long a fetched copy is used
 	ForbiddenWait   time.Duration // until a forbidden URI is checked again, unless the rules change earlier
 	UnreachableWait time.Duration // rest of the host after a server error or network failure on robots.txt
+}
+
+// Obey says which URIs robots.txt decides about.
+type Obey string
+
+// The values of Obey. A file writes ObeyAll as true.
+const (
+	ObeyAll  Obey = ""          // all
+	ObeyHTML Obey = "html-only" // pages, but not what they embed
+	ObeyNone Obey = "false"     // none
+)
+
+// Permits reports whether a URI may be visited although robots.txt forbids it.
+func (r Robots) Permits(hops uri.HopPath, now time.Time) bool {
+	if r.Obey == ObeyAll || !r.Until.IsZero() && !now.Before(r.Until) {
+		return false
+	}
+	if r.Obey == ObeyNone {
+		return true
+	}
+	path := strings.TrimRight(string(hops), string(uri.Redirect))
+	return strings.HasSuffix(path, string(uri.Embed))
 }
 
 // Midfetch says when the response headers alone prove that nothing changed.

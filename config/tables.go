@@ -12,7 +12,7 @@ var tables = []Table{
 	{Name: "mail", Doc: "How alarms are sent by e-mail. Off unless mail.server is set."},
 	{Name: "reload", Doc: "How a running daemon applies a changed configuration; see docs/reload.md."},
 	{Name: "politeness", Doc: "How long a host rests between requests: delay_factor times the duration of the last exchange, but at least min_delay and at most max_delay."},
-	{Name: "robots", Doc: "How long the answers of robots.txt are used."},
+	{Name: "robots", Doc: "How long the answers of robots.txt are used, and whether they are obeyed."},
 	{
 		Name: "wait", List: true,
 		Doc: "One evaluator of the stack that decides when a URI is visited again. The first evaluator whose pattern matches the Content-Type decides. " +

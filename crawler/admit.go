@@ -29,10 +29,12 @@ const (
 	robotsBusyRest = time.Second
 )
 
-// admission says whether a claimed URI may be visited now. Exactly one field is set.
+// admission says whether a claimed URI may be visited now. Exactly one field is set, except that permission comes with
+// claim.
 type admission struct {
 	claim      frontier.Claim // of the URI to visit: the claimed one, or the robots.txt of its host
 	refused    *refusal
+	permission string    // why claim may be visited although robots.txt forbids it; "" = it does not
 	robotsBusy bool      // robots.txt is being fetched through another slot of the host
 	restUntil  time.Time // the whole host rests until then, because its rules are not known yet
 }
@@ -79,6 +81,10 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (a admi
 	if !ok || policy.Expired(inForce, s.Robots, now) {
 		return c.divert(claim, r.URI.Robots(), now)
 	}
+	permitted := s.Robots.Permits(r.Hops, now)
+	if inForce.Unreachable && permitted {
+		return admission{claim: claim, permission: s.Robots.Reason}, nil
+	}
 	if inForce.Unreachable {
 		wait := inForce.Expires.Sub(now)
 		return admission{refused: &refusal{history.StatusForbidden, wait, "robotsUnreachable", false}}, nil
@@ -89,6 +95,8 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (a admi
 		return admission{}, err
 	case !ruling.Wanted.IsZero():
 		return c.requestSubstitute(claim, ruling.Wanted, ruling.From, now)
+	case !ruling.Known() && permitted, ruling.Known() && permitted && !ruling.Rules.Allowed(policy.Agent, r.URI):
+		return admission{claim: claim, permission: s.Robots.Reason}, nil
 	case !ruling.Known():
 		return admission{restUntil: later(now, ruling.UnreachableUntil).Add(substituteRest)}, nil
 	}

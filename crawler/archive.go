@@ -189,6 +189,9 @@ func metadataOf(v visit) []warcout.Field {
 		{Name: "contentState", Value: v.verdict.State.String()},
 		{Name: "contentStateReason", Value: history.ASCII(v.verdict.Reason)},
 	}
+	if v.req.Permission != "" {
+		fields = append(fields, warcout.Field{Name: "robotsPermission", Value: v.req.Permission})
+	}
 	if names := v.req.Redacted(); names != "" {
 		fields = append(fields, warcout.Field{Name: "requestRedacted", Value: names})
 	}

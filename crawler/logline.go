@@ -122,12 +122,7 @@ func annotations(v visit, a archived, f findings, s schedule) []string {
 		notes = append(notes, v.block)
 	}
 	notes = append(notes, v.look.Notes(v.record())...)
-	if v.askedOtherwise() {
-		notes = append(notes, crawllog.OtherRequest)
-	}
-	if v.req.Audit != "" {
-		notes = append(notes, "audit")
-	}
+	notes = v.requestNotes(notes)
 	if s.timing.By != "" && len(s.wait.Memory) > 0 {
 		notes = append(notes, "dated:"+strings.ReplaceAll(s.timing.By, " ", "_"))
 	}
@@ -136,6 +131,20 @@ func annotations(v visit, a archived, f findings, s schedule) []string {
 	}
 	if v.verdict.State == evaluators.Unchanged {
 		notes = append(notes, crawllog.Unchanged)
+	}
+	return notes
+}
+
+// requestNotes appends the annotations about the request of a visit.
+func (v visit) requestNotes(notes []string) []string {
+	if v.req.Permission != "" {
+		notes = append(notes, crawllog.Permission+v.req.Permission)
+	}
+	if v.askedOtherwise() {
+		notes = append(notes, crawllog.OtherRequest)
+	}
+	if v.req.Audit != "" {
+		notes = append(notes, "audit")
 	}
 	return notes
 }

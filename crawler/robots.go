@@ -49,7 +49,8 @@ func (c *Crawler) takeRobots(v visit, s settings, next schedule) schedule {
 		wait := min(s.Robots.UnreachableWait, s.Retry.Wait(max(1, next.record.Failures)))
 		asked := policy.RetryAfter(v.capture.Status, v.capture.Header, v.finished, s.Robots.UnreachableWait)
 		fresh.Expires = later(v.finished.Add(wait), asked)
-		if robots.IsFile(v.uri()) { // what only replaces the robots.txt of others says nothing about its own host
+		needed := !s.Robots.Permits("", v.finished)
+		if robots.IsFile(v.uri()) && needed { // what only replaces the robots.txt of others says nothing about its own host
 			next.rest = fresh.Expires
 		}
 	}

@@ -45,12 +45,12 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 		s = settingsOf(s.config, admitted.claim.Record, began)
 	}
 	claim = admitted.claim
-
 	s.Fetch.Connect = policy.ConnectTimeout(claim, s.Fetch.Connect)
 	room := c.space.Begin(began, claim.Record.URI, s.MaxPerDay)
 	defer room.End()
 	whole := isRobots(claim.Record) || compare.IsSecondLook(claim.Record)
 	req, err := c.requests.Make(claim.Record, s.config, &s.Settings, whole, room, began)
+	req.Permission = admitted.permission
 	if faults.KindOf(err) == faults.KindPanic {
 		return c.conclude(ctx, c.unfetched(claim, request.Request{Room: room}, began, err), s, worker)
 	}

@@ -25,6 +25,8 @@ const (
 	Evidence             = "evidence"                      // a metadata record: the answer cannot be in a response record
 	OtherRequest         = "otherRequest"                  // the settings send something else than before
 
+	// Permission is followed by the reason why a URI was visited although robots.txt forbids it.
+	Permission = "permission:"
 	// Spared is followed by a number: bytes of payload that were not transferred, judged by the last capture.
 	Spared = "spared:"
 	// Asked is followed by a number: seconds after the visit before which the server wants no request (Retry-After).

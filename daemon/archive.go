@@ -79,7 +79,7 @@ func warcinfo(c *config.Config, version, host string) []warcout.Field {
 		{Name: "operator", Value: c.Operator.Name + " <" + c.Operator.Contact + ">"},
 		{Name: "hostname", Value: host},
 		{Name: "http-header-user-agent", Value: c.UserAgent(version)},
-		{Name: "robots", Value: "obey (RFC 9309)"},
+		{Name: "robots", Value: "obey (RFC 9309), except where a metadata record has robotsPermission"},
 		{Name: "canonicalization", Value: "whatwg; without fragment and user information"},
 		{Name: "nameRules", Value: joinNameRules(names)},
 		{Name: "nameRulesDigest", Value: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(strings.Join(names, "\n"))))},

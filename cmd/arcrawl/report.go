@@ -23,8 +23,8 @@ import (
 )
 
 func newReport() *cobra.Command {
-	return group("report", "Report on headers, deduplication, or days",
-		newReportHeaders(), newReportDedup(), newReportDays())
+	return group("report", "Report on headers, deduplication, days, or permissions",
+		newReportHeaders(), newReportDedup(), newReportDays(), newReportPermission())
 }
 
 func newReportHeaders() *cobra.Command {

@@ -99,3 +99,30 @@ func TestReportDedupShowsSavings(t *testing.T) {
 		t.Errorf("%s", errs)
 	}
 }
+
+// TestReportPermissionListsHosts prints the hosts whose robots.txt is not obeyed.
+func TestReportPermissionListsHosts(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "arcrawl.toml")
+	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\n")
+	if _, out, errs := command("report", "permission", "-c", path); !strings.Contains(out, "robots.txt is obeyed on all hosts") {
+		t.Errorf("without permissions: %s%s", out, errs)
+	}
+	writeFile(t, filepath.Join(dir, "hosts.d", "news.example.toml"),
+		"[robots]\nobey = false\nreason = \"Legal Deposit Act, § 10\"\nuntil = 2999-12-31\n")
+	for flag, want := range map[string]string{
+		"":       "news.example  everywhere  false        3000-01-01T00:00:00Z  Legal Deposit Act, § 10  hosts.d/news.example.toml:2",
+		"--json": `"reason": "Legal Deposit Act, § 10"`,
+	} {
+		args := []string{"report", "permission", "-c", path}
+		if flag == "--json" {
+			args = append(args, flag)
+		}
+		if code, out, errs := command(args...); code != exitOK || !strings.Contains(out, want) {
+			t.Errorf("%s: exit code %d, %s%s; want %q", flag, code, out, errs, want)
+		}
+	}
+}

@@ -120,6 +120,9 @@ func valueSchema(t value.Type) schema {
 	case value.Period:
 		return schema{"type": "string", "pattern": periodPattern}
 	case value.Moment: // editors pass dates as texts
+		if t.Optional {
+			return schema{"type": "string", "pattern": "^$|" + momentPattern}
+		}
 		return schema{"type": "string", "pattern": momentPattern}
 	case value.List:
 		return schema{"type": "array", "items": text}
@@ -138,6 +141,8 @@ func valueSchema(t value.Type) schema {
 		last := len(t.Choices) - 1
 		words := strings.Join(t.Choices[:last], "|")
 		return schema{"type": "string", "pattern": "^(" + words + "|" + t.Choices[last] + " " + durationPattern + ")$"}
+	case t.OrBoolean:
+		return schema{"anyOf": []schema{{"type": "boolean"}, {"type": "string", "enum": t.Choices}}}
 	case t.Choices != nil:
 		return schema{"type": "string", "enum": t.Choices}
 	case t.Optional:

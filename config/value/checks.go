@@ -100,6 +100,17 @@ func CheckGroup(s string) (problem, remedy string) {
 	return "", ""
 }
 
+// CheckReason accepts a reason that is written into the archive.
+func CheckReason(s string) (problem, remedy string) {
+	switch {
+	case strings.TrimSpace(s) != s || strings.ContainsFunc(s, unicode.IsControl):
+		return "has control characters or blanks around it", "write it on one line"
+	case len(s) > maxName:
+		return "is too long", fmt.Sprintf("maximum: %d bytes", maxName)
+	}
+	return "", ""
+}
+
 // CheckWebhook accepts an address that receives POST requests.
 func CheckWebhook(s string) (problem, remedy string) {
 	if u, err := uri.Parse(s); err != nil || !strings.Contains(s, "://") || u.Hostname() == "" {

@@ -45,6 +45,8 @@ type Type struct {
 
 	// Choices are the only Texts that are accepted; nil accepts any.
 	Choices []string
+	// OrBoolean accepts true and false besides Choices.
+	OrBoolean bool
 	// Every means that the last of Choices is followed by a duration: "once per 7d".
 	Every bool
 
@@ -113,6 +115,8 @@ func (t Type) String() string {
 
 func (t Type) textString() string {
 	switch {
+	case t.OrBoolean:
+		return "true, false or " + alternatives(t.Choices)
 	case t.Choices != nil && t.Every:
 		return alternatives(t.Choices) + " and a duration"
 	case t.Choices != nil:

@@ -25,12 +25,13 @@ const maxFields = 6
 
 // Request holds the exchange of a visit, and how far the headers of the answer are believed.
 type Request struct {
-	Exchange fetch.Request
-	Room     *space.Visit
-	Filter   evaluators.Midfetch   // judges the headers of the answer
-	Sent     evaluators.Validators // conditions of the request; zero = it is unconditional
-	Mark     int                   // stands for what the settings add to the request, see [config.Settings]
-	Audit    string                // why the body is read although the headers would vouch for it; empty = no audit
+	Exchange   fetch.Request
+	Room       *space.Visit
+	Filter     evaluators.Midfetch   // judges the headers of the answer
+	Sent       evaluators.Validators // conditions of the request; zero = it is unconditional
+	Mark       int                   // stands for what the settings add to the request, see [config.Settings]
+	Permission string                // why the URI may be visited although robots.txt forbids it; empty = it does not
+	Audit      string                // why the body is read although the headers would vouch for it; empty = no audit
 }
 
 // Conditional reports whether the server may answer that nothing has changed.

@@ -257,12 +257,20 @@ func (e *explainer) byRobots(d scope.Discovery) (bool, error) {
 		return true, nil
 	}
 	file := d.URI.Robots()
+	rule := e.config.For(config.About{URI: d.URI, Hops: d.Hops, Now: e.now}).Robots
+	permitted := func(what string) (bool, error) {
+		e.add(scope.Accepts, "robots.obey", "%s %s, but may be ignored: %s", file, what, rule.Reason)
+		e.locate(d.URI, "robots.obey")
+		return true, nil
+	}
 	inForce, ok, err := e.known.Robots(d.URI.Origin())
 	switch {
 	case err != nil:
 		return false, err
 	case !ok:
 		return e.add(scope.Silent, "robots.txt", "%s has not been fetched yet", file), nil
+	case inForce.Unreachable && rule.Permits(d.Hops, e.now):
+		return permitted("could not be fetched")
 	case inForce.Unreachable:
 		return e.add(scope.Rejects, "robots.txt", "%s could not be fetched; the next attempt is at %s",
 			file, inForce.Expires.Format(time.RFC3339)), nil
@@ -275,9 +283,13 @@ func (e *explainer) byRobots(d scope.Discovery) (bool, error) {
 	case !ruling.Wanted.IsZero():
 		return e.add(scope.Silent, "robots.txt", "%s redirects to %s, which has not been fetched yet",
 			file, ruling.Wanted), nil
+	case !ruling.Known() && rule.Permits(d.Hops, e.now):
+		return permitted("redirects to a URI that could not be fetched")
 	case !ruling.Known():
 		return e.add(scope.Rejects, "robots.txt", "%s redirects to a URI that could not be fetched; the next attempt is at %s",
 			file, ruling.UnreachableUntil.Format(time.RFC3339)), nil
+	case rule.Permits(d.Hops, e.now) && !ruling.Rules.Allowed(policy.Agent, d.URI):
+		return permitted("forbids it")
 	case !ruling.Rules.Allowed(policy.Agent, d.URI):
 		return e.add(scope.Rejects, "robots.txt", "%s, fetched %s, forbids it", file, fetched), nil
 	}

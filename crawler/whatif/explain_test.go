@@ -1,6 +1,7 @@
 package whatif_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,10 +43,10 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 	const seed = "https://news.example/"
 	room := frontier.Usage{Limits: frontier.Limits{URIs: 100}}
 	for _, c := range []struct {
-		name, scope, uri, via string
-		hop                   uri.Hop
-		known                 knows
-		want                  string // opinion, rule and part of the explanation of the last rule that decided
+		name, scope, host, uri, via string
+		hop                         uri.Hop
+		known                       knows
+		want                        string // opinion, rule and part of the explanation of the last rule that decided
 	}{
 		{name: "nothing", uri: "https://news.example/a", want: "accepts scope.by: news.example is a host of the seeds [default]"},
 		{name: "the seed", uri: seed, want: "accepts seeds.uris: it is a seed"},
@@ -103,6 +104,11 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 			name: "robots.txt that allows it", uri: "https://news.example/c", known: knows{fill: room, robots: "User-agent: *\nDisallow: /b"},
 			want: "accepts robots.txt: https://news.example/robots.txt, fetched",
 		},
+		{
+			name: "robots.txt that forbids it, by permission", uri: "https://news.example/b", known: knows{fill: room, robots: "User-agent: *\nDisallow: /b"},
+			host: "[robots]\nobey = false\nreason = \"letter of 2026\"\n",
+			want: "accepts robots.obey: https://news.example/robots.txt forbids it, but may be ignored: letter of 2026 [news.example.toml:2]",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -110,6 +116,10 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 			text := "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" +
 				"[seeds]\nuris = [\"" + seed + "\"]\n[scope]\n" + c.scope + "\n"
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			hosts := filepath.Join(filepath.Dir(path), "hosts.d")
+			if err := errors.Join(os.Mkdir(hosts, 0o750), os.WriteFile(filepath.Join(hosts, "news.example.toml"), []byte(c.host), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 			cfg, err := config.Load(path)
