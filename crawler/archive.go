@@ -3,7 +3,6 @@ package crawler
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/faults"
@@ -88,7 +87,7 @@ func (c *Crawler) write(v visit, a archived) (warcout.Written, error) {
 	if err != nil {
 		return warcout.Written{}, err
 	}
-	return c.parts.Archive.Write(time.Now(), record)
+	return c.parts.Archive.Write(c.parts.Now(), record)
 }
 
 // smallestRecord finds the smallest true record of a visit.

@@ -52,6 +52,8 @@ type Parts struct {
 	// FreeSpace returns the free bytes of the store's or the archive's file system, whichever has less.
 	FreeSpace func() (int64, error)
 
+	// Now is optional: the time of day, [time.Now] if it is nil.
+	Now func() time.Time
 	// Similar is optional. It makes new URIs begin with the estimates of similar URIs on their host.
 	Similar *similar.Store
 	// Traps is optional: URIs of traps are kept out.

@@ -16,10 +16,10 @@ import (
 const warcDate = "2006-01-02T15:04:05.000000Z"
 
 // logEntry returns the crawl.log entry of a visit.
-func logEntry(v visit, a archived, f findings, s schedule, worker int) crawllog.Entry {
+func logEntry(v visit, a archived, f findings, s schedule, worker int, now time.Time) crawllog.Entry {
 	r, got := v.record(), v.capture
 	e := crawllog.Entry{
-		Logged: time.Now(), Status: got.Status, Size: got.PayloadSize, URI: r.URI.String(), Hops: r.Hops, Via: r.Via,
+		Logged: now, Status: got.Status, Size: got.PayloadSize, URI: r.URI.String(), Hops: r.Hops, Via: r.Via,
 		MIME: got.Header.Get("Content-Type"), Worker: worker, Started: got.Started, Took: got.Took, Seed: r.Seed,
 		Digest: payload.Digest(v.capture), Annotations: append(annotations(v, a, f, s), s.wait.Notes()...),
 		Schedule: &crawllog.Schedule{
@@ -57,7 +57,7 @@ func logEntry(v visit, a archived, f findings, s schedule, worker int) crawllog.
 func (c *Crawler) log(v visit, a archived, f findings, s schedule, worker int) error {
 	e, err := panics.Catch(func() (crawllog.Entry, error) {
 		c.step("logging")
-		return logEntry(v, a, f, s, worker), nil
+		return logEntry(v, a, f, s, worker, c.parts.Now()), nil
 	})
 	if err != nil {
 		return err
@@ -66,10 +66,10 @@ func (c *Crawler) log(v visit, a archived, f findings, s schedule, worker int) e
 }
 
 // bareEntry returns the crawl.log entry of a visit for which no better one could be composed.
-func bareEntry(v visit, s schedule, worker int) crawllog.Entry {
+func bareEntry(v visit, s schedule, worker int, now time.Time) crawllog.Entry {
 	r, got := v.record(), v.capture
 	return crawllog.Entry{
-		Logged: time.Now(), Status: got.Status, Size: -1, URI: r.URI.String(), Worker: worker, Started: got.Started,
+		Logged: now, Status: got.Status, Size: -1, URI: r.URI.String(), Worker: worker, Started: got.Started,
 		Took: got.Took, Annotations: []string{"err=" + v.fault.Error()},
 		Schedule: &crawllog.Schedule{
 			Tries: s.record.Failures, Wait: s.wait.Interval, Visits: s.record.Visits, Versions: s.record.Versions,

@@ -13,6 +13,9 @@ import (
 
 // withDefaults returns parts in which missing functions do nothing.
 func (r Parts) withDefaults() Parts {
+	if r.Now == nil {
+		r.Now = time.Now
+	}
 	if r.OpenPayload == nil {
 		r.OpenPayload = func(digest.Origin) (io.ReadCloser, error) { return nil, errors.New("records cannot be read") }
 	}

@@ -40,8 +40,8 @@ func (c *Crawler) Run(ctx context.Context) error {
 	defer room.Stop()
 	keepers.Go(func() { c.housekeep(stopKeepers, c.broken) })
 	keepers.Go(func() { c.estimateDemand(stopKeepers) })
-	keepers.Go(func() { stopCrawl(c.broken, c.returns.Run(stopKeepers, time.Now)) })
-	keepers.Go(func() { stopCrawl(c.broken, c.clock.Run(stopKeepers, time.Now)) })
+	keepers.Go(func() { stopCrawl(c.broken, c.returns.Run(stopKeepers, c.parts.Now)) })
+	keepers.Go(func() { stopCrawl(c.broken, c.clock.Run(stopKeepers, c.parts.Now)) })
 	keepers.Go(func() { stopCrawl(c.broken, evict.Run(stopKeepers, room.C, c.parts.Frontier, c.parts.Log)) })
 	for n := range c.current {
 		workers.Go(func() { c.work(crawling, visits, n+1, c.broken) })
@@ -74,7 +74,7 @@ func (c *Crawler) housekeep(stop <-chan struct{}, broken chan<- error) {
 	round := time.NewTicker(housekeepEvery)
 	defer round.Stop()
 	var syncing <-chan time.Time // not nil if something waits to be synced
-	patrol := time.Now()         // when to compare the store with its checksums again
+	patrol := c.parts.Now()      // when to compare the store with its checksums again
 	for {
 		select {
 		case <-stop:
@@ -87,11 +87,11 @@ func (c *Crawler) housekeep(stop <-chan struct{}, broken chan<- error) {
 			syncing = nil
 			stopCrawl(broken, c.syncOrHold())
 		case <-round.C:
-			if err := c.parts.Archive.Rotate(time.Now()); err != nil {
-				c.pause.Hold(time.Now(), fmt.Errorf("seal an old WARC file: %w", err))
+			if err := c.parts.Archive.Rotate(c.parts.Now()); err != nil {
+				c.pause.Hold(c.parts.Now(), fmt.Errorf("seal an old WARC file: %w", err))
 			}
 			stopCrawl(broken, c.flushCounts())
-			if now := time.Now(); !now.Before(patrol) {
+			if now := c.parts.Now(); !now.Before(patrol) {
 				done, err := c.parts.Frontier.Verify(patrolBytes)
 				if done {
 					patrol = now.Add(patrolEvery)
@@ -122,7 +122,7 @@ func (c *Crawler) estimateDemand(stop <-chan struct{}) {
 	round := time.NewTicker(housekeepEvery)
 	defer round.Stop()
 	for {
-		if err := c.demand.Count(c.parts.Frontier, c.parts.Config.Current(), time.Now(), stop); err != nil {
+		if err := c.demand.Count(c.parts.Frontier, c.parts.Config.Current(), c.parts.Now(), stop); err != nil {
 			c.parts.Log.Error().Err(err).
 				Msg("could not estimate the load of hosts: waits are not stretched where hosts are overloaded")
 		}
@@ -167,7 +167,7 @@ func (c *Crawler) sync() error {
 func (c *Crawler) syncOrHold() error {
 	err := c.sync()
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-		c.pause.Hold(time.Now(), err)
+		c.pause.Hold(c.parts.Now(), err)
 		signal(c.dirty)
 		return nil
 	}

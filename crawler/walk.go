@@ -24,7 +24,7 @@ import (
 // An error is an [ownFault], or means that the store is broken and the crawl must stop. If a document makes a step fail
 // or panic, the visit continues as a misfortune of its URI alone; see package faults.
 func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) error {
-	began := time.Now()
+	began := c.parts.Now()
 	c.step("claimed")
 	s := settingsOf(c.parts.Config.Current(), claim.Record, began)
 
@@ -60,7 +60,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	capture, err := c.parts.Fetch.Fetch(ctx, req.Exchange)
 	switch {
 	case faults.IsOurs(err):
-		nothing := &fetch.Capture{Started: began, Took: time.Since(began)}
+		nothing := &fetch.Capture{Started: began, Took: c.parts.Now().Sub(began)}
 		return c.abandon(ctx, claim, s, nothing, fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
 	case err != nil:
 		return c.conclude(ctx, c.unfetched(claim, req, began, err), s, worker)
@@ -110,7 +110,7 @@ func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int)
 	if faults.KindOf(err) == faults.KindPanic {
 		v, found = v.broken(fmt.Errorf("log %s: %w", v.uri(), err)), findings{}
 		next = quarantined(v, s, kept)
-		err = c.parts.CrawlLog.Write(bareEntry(v, next, worker))
+		err = c.parts.CrawlLog.Write(bareEntry(v, next, worker, c.parts.Now()))
 	}
 	if err != nil {
 		return c.abandon(ctx, v.claim, s, v.capture, fmt.Errorf("log %s: %w", v.uri(), err))
@@ -178,7 +178,7 @@ func (f ownFault) Unwrap() error { return f.err }
 
 // release releases a claim before any request was made. If the daemon is stopping, that is not a fault.
 func (c *Crawler) release(ctx context.Context, claim frontier.Claim, cause error) error {
-	return released(ctx, claim, cause, c.parts.Frontier.Release(claim, time.Now()))
+	return released(ctx, claim, cause, c.parts.Frontier.Release(claim, c.parts.Now()))
 }
 
 // abandon releases a claim after a request was made: the host rests as after any other visit.

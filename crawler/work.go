@@ -44,7 +44,7 @@ type claimed struct {
 
 // visitClaimed walks a claim. An error is of the store.
 func (c *Crawler) visitClaimed(visits context.Context, claim claimed, worker int) error {
-	now := time.Now()
+	now := c.parts.Now()
 	c.uplink.Begin(worker, now)
 	current := &c.current[worker-1]
 	current.Store(&Visiting{URI: claim.Record.URI, Claimed: now, Worker: worker})
@@ -54,7 +54,7 @@ func (c *Crawler) visitClaimed(visits context.Context, claim claimed, worker int
 	var ours ownFault
 	switch {
 	case errors.As(err, &ours), errors.Is(err, frontier.ErrFull):
-		c.pause.Hold(time.Now(), err)
+		c.pause.Hold(c.parts.Now(), err)
 		return nil
 	case err == nil && claim.trial:
 		c.pause.EndHold()
@@ -67,7 +67,7 @@ func (c *Crawler) awaitClaim(ctx context.Context) (claim claimed, ok bool, err e
 	if ctx.Err() != nil {
 		return claim, false, nil
 	}
-	claim, ok, err = c.claim(time.Now())
+	claim, ok, err = c.claim(c.parts.Now())
 	c.wakeWaiter() // there may be more, or the last visit may have made something ready
 	if ok || err != nil {
 		return claim, ok, err
@@ -85,7 +85,7 @@ func (c *Crawler) awaitClaim(ctx context.Context) (claim claimed, ok bool, err e
 	defer c.sleepUntil.Store(notSleeping)
 	for ctx.Err() == nil {
 		c.sleepUntil.Store(aboutToSleep)
-		claim, ok, err = c.claim(time.Now())
+		claim, ok, err = c.claim(c.parts.Now())
 		if ok || err != nil {
 			return claim, ok, err
 		}
@@ -131,7 +131,7 @@ func (c *Crawler) wakeWaiter() {
 
 // sleep waits until there may be something to claim.
 func (c *Crawler) sleep(ctx context.Context) {
-	now := time.Now()
+	now := c.parts.Now()
 	wait := maxSleep
 	if ready, ok := c.parts.Frontier.NextReady(); ok {
 		wait = min(wait, max(ready.Sub(now), time.Millisecond))
@@ -168,7 +168,7 @@ func signal(token chan struct{}) {
 func (c *Crawler) crowded() bool {
 	n := 0
 	for i := range c.current {
-		if v := c.current[i].Load(); v != nil && time.Since(v.Claimed) >= frontier.SlowVisit {
+		if v := c.current[i].Load(); v != nil && c.parts.Now().Sub(v.Claimed) >= frontier.SlowVisit {
 			n++
 		}
 	}

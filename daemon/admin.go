@@ -53,7 +53,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	r := d.parts
 	d.window, err = admin.New(admin.Options{
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Spaces: r.Spaces, Accounts: r.Daily,
-		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: time.Now,
+		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: d.o.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
 		Missing: d.missing.Visits, Handover: d.sealed.handover, Lose: d.lose,
 		Lost:     func() api.Lost { return api.CountLosses(r.Dedup.Losses()) },
@@ -92,7 +92,7 @@ func (d *Daemon) loaded(started time.Time) func() admin.Loaded {
 		}
 		c := d.live.Current()
 		return admin.Loaded{
-			Config: c, At: l.At, Tried: l.Tried, Faults: l.Faults, Warnings: doubts.about(c, d.parts.Frontier, time.Now()),
+			Config: c, At: l.At, Tried: l.Tried, Faults: l.Faults, Warnings: doubts.about(c, d.parts.Frontier, d.o.Now()),
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (d *doubts) about(c *config.Config, f *frontier.Frontier, now time.Time) []
 
 // closeWindow stores the counts of the current minute.
 func (d *Daemon) closeWindow() error {
-	if err := d.window.Close(time.Now()); err != nil {
+	if err := d.window.Close(d.o.Now()); err != nil {
 		d.log.Warn().Err(err).Msg("could not store the counts of the last minute; they are lost")
 	}
 	return nil

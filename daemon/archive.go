@@ -43,7 +43,7 @@ func (d *Daemon) openArchive(now time.Time) error {
 	d.sealed = openSealed(c, d.o.Version, d.log)
 	d.closers.add(index.close)
 	d.closers.add(func() error { d.sealed.finish(); return nil })
-	d.closers.add(func() error { return w.Close(time.Now()) })
+	d.closers.add(func() error { return w.Close(d.o.Now()) })
 	d.closers.add(func() error { d.sealed.close(); return nil })
 	d.parts.Archive, d.parts.IndexCapture, d.parts.OpenPayload = w, index.add, warc.Stored(c.Storage.WARC)
 	return errors.Join(d.compareArchive(repairs), d.proveOrigins(now))
@@ -52,7 +52,7 @@ func (d *Daemon) openArchive(now time.Time) error {
 // openNetwork opens the client that makes all exchanges. Its dialer is the only way out to the network.
 func (d *Daemon) openNetwork(time.Time) error {
 	c := d.live.Current()
-	d.parts.Fetch = fetch.New(fetch.Options{Dial: d.o.Dial, SpoolDir: spoolFolder(c)})
+	d.parts.Fetch = fetch.New(fetch.Options{Dial: d.o.Dial, Now: d.o.Now, SpoolDir: spoolFolder(c)})
 	d.closers.add(d.parts.Fetch.Close)
 	return nil
 }

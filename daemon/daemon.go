@@ -62,6 +62,8 @@ type Options struct {
 	// Dial, when set, opens the connections to sites instead of [fetch.Guard]. It is for tests with an invented
 	// web, because it skips the check of addresses.
 	Dial fetch.Dialer
+	// Now is the time of day. Nil means [time.Now]. It is for tests of clocks that jump.
+	Now func() time.Time
 	// SharedProcess says that the process does other work too. The daemon then does not tune the garbage collector and
 	// the number of processors.
 	SharedProcess bool
@@ -96,7 +98,10 @@ func Run(ctx context.Context, c *config.Config, o Options) error {
 
 // Open opens everything that a crawl needs. The caller calls [Daemon.Close] when it is done.
 func Open(c *config.Config, o Options) (*Daemon, error) {
-	now := time.Now()
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	now := o.Now()
 	if o.ConfigRead.IsZero() {
 		o.ConfigRead = now
 	}
@@ -111,7 +116,7 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 	}
 	d := &Daemon{o: o, live: config.NewLive(c), log: o.Log}
 	d.parts = crawler.Parts{
-		Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c),
+		Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), Now: o.Now,
 	}
 	for _, open := range []func(now time.Time) error{
 		d.checkLimits, d.openProcess, d.openFolders, d.openStore, d.openLog, d.findMissing, d.openArchive,
@@ -147,6 +152,7 @@ func (d *Daemon) openProcess(now time.Time) error {
 // openCrawler makes the crawler, which uses all parts that are open by now.
 func (d *Daemon) openCrawler(now time.Time) (err error) {
 	d.supervisor = newSupervisor(d.o.Notify, d.parts.Frontier.Counts, d.live.Current(), now)
+	d.supervisor.now = d.o.Now
 	d.parts.Beat = d.supervisor.heart.beat
 	d.parts.Observe = d.observe
 	if d.hubs, err = newHubs(d.live.Current(), d.o.Version, d.log); err != nil {
@@ -169,15 +175,15 @@ func (d *Daemon) observe(r crawler.Report) {
 
 // Run puts the seeds into the store and crawls until ctx ends, or until the store fails.
 func (d *Daemon) Run(ctx context.Context) error {
-	added, err := d.crawler.AddSeeds(time.Now())
+	added, err := d.crawler.AddSeeds(d.o.Now())
 	if err != nil {
 		return fmt.Errorf("add the seeds: %w", err)
 	}
 	// Seeds whose hosts were lost too are known again by now, and nothing is claimed yet.
-	if err := d.missing.Rest(d.parts.Frontier, d.live.Current(), time.Now()); err != nil {
+	if err := d.missing.Rest(d.parts.Frontier, d.live.Current(), d.o.Now()); err != nil {
 		return err
 	}
-	c, counts := d.live.Current(), d.parts.Frontier.Counts(time.Now())
+	c, counts := d.live.Current(), d.parts.Frontier.Counts(d.o.Now())
 	d.log.Info().Str("version", d.o.Version).Str("config", c.Path).Int("new_seeds", added.New).
 		Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("started")
 	stopReloading := d.watchConfig()
@@ -188,7 +194,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		d.log.Error().Err(err).Msg("stopping because the store or the disk failed")
 		return err
 	}
-	counts = d.parts.Frontier.Counts(time.Now())
+	counts = d.parts.Frontier.Counts(d.o.Now())
 	d.log.Info().Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("stopped")
 	return nil
 }

@@ -130,7 +130,7 @@ func (d *Daemon) heal(ctx context.Context) {
 		}
 		began := time.Now()
 		d.logImpact(ctx)
-		due, err := heal.URIs(ctx, d.parts.Frontier, d.parts.Dedup, d.live.Current(), time.Now,
+		due, err := heal.URIs(ctx, d.parts.Frontier, d.parts.Dedup, d.live.Current(), d.o.Now,
 			func() error { d.crawler.Wake(); return wait(ctx, healPause) })
 		switch {
 		case errors.Is(err, context.Canceled):

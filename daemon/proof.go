@@ -55,7 +55,7 @@ func (d *Daemon) prove(ctx context.Context) error {
 		}
 	}
 	for from := frontier.Cursor(""); ; {
-		list, next, err := d.parts.Frontier.List(time.Now(), frontier.Selection{}, from, proveAtOnce)
+		list, next, err := d.parts.Frontier.List(d.o.Now(), frontier.Selection{}, from, proveAtOnce)
 		if err != nil {
 			return fmt.Errorf("read the origins of URIs: %w", err)
 		}

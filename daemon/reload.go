@@ -106,7 +106,7 @@ func (r *reloader) isConfigFile(name string) bool {
 // reload reads the configuration again. The crawler logs its faults.
 func (r *reloader) reload() {
 	var faults config.Faults
-	if _, err := r.crawler.Reload(false, time.Now()); err != nil && !errors.As(err, &faults) {
+	if _, err := r.crawler.Reload(false, r.o.Now()); err != nil && !errors.As(err, &faults) {
 		r.log.Error().Err(err).Msg("could not put the whole new configuration in force; send SIGHUP to try again")
 	}
 	r.watchFolders()

@@ -38,6 +38,7 @@ type supervisor struct {
 	counts       func(time.Time) frontier.Counts
 	workers      int
 	longestVisit time.Duration
+	now          func() time.Time
 
 	heart  *heartbeat   // of the crawler's workers
 	visits atomic.Int64 // settled since the start
@@ -49,7 +50,7 @@ func newSupervisor(
 ) *supervisor {
 	s := &supervisor{
 		notify: notify, every: statusEvery, counts: counts, workers: c.Crawl.Workers,
-		longestVisit: longestVisit(c, now), heart: newHeartbeat(now),
+		longestVisit: longestVisit(c, now), heart: newHeartbeat(now), now: time.Now,
 	}
 	if within, err := systemd.SdWatchdogEnabled(false); err == nil && within > 0 {
 		s.every = min(s.every, within/4)
@@ -83,14 +84,14 @@ func (s *supervisor) watch(ctx context.Context, grace time.Duration, held func()
 			case <-end.Done():
 				return
 			case <-ctx.Done():
-				s.notify(s.stopping(time.Now(), grace))
+				s.notify(s.stopping(s.now(), grace))
 				return
 			case <-first:
 				first, ready = nil, true
-				s.notify("READY=1\n" + s.status(time.Now(), held()))
+				s.notify("READY=1\n" + s.status(s.now(), held()))
 			case <-tick.C:
 				if ready {
-					s.report(time.Now(), held())
+					s.report(s.now(), held())
 				}
 			}
 		}

@@ -64,7 +64,7 @@ func TestAStalledLoopStopsTheSignsOfLife(t *testing.T) {
 		f.set(frontier.Counts{URIs: 7, Hosts: 2}, "")
 		s := &supervisor{
 			notify: f.notify, every: statusEvery, counts: f.getCounts, workers: 2,
-			longestVisit: 20 * time.Minute, heart: newHeartbeat(time.Now()),
+			longestVisit: 20 * time.Minute, heart: newHeartbeat(time.Now()), now: time.Now,
 		}
 		beat := func() { s.heart.beat(time.Now()) }
 		ctx, cancel := context.WithCancel(t.Context())

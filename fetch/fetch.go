@@ -124,11 +124,14 @@ type Options struct {
 	SpoolDir    string      // folder for the bytes of responses beyond SpoolMemory; "" means os.TempDir()
 	SpoolMemory int64       // bytes of each response kept in memory; 0 means 256 KiB, negative means none
 	MaxIdle     int         // maximum number of idle connections; 0 means 256, negative means none
+
+	Now func() time.Time // the time of day, which dates captures; nil means time.Now
 }
 
 // Client makes exchanges and keeps idle connections between them. It may be used by many goroutines at once.
 type Client struct {
 	dial    Dialer
+	now     func() time.Time
 	tls     *tls.Config
 	idle    *idle
 	spools  *spools
@@ -140,7 +143,10 @@ type Client struct {
 
 // New returns a client. It should be closed.
 func New(o Options) *Client {
-	c := &Client{dial: o.Dial, codecs: &codecs{}}
+	c := &Client{dial: o.Dial, now: o.Now, codecs: &codecs{}}
+	if c.now == nil {
+		c.now = time.Now
+	}
 	if c.dial == nil {
 		c.dial = Guard(nil)
 	}
@@ -182,15 +188,16 @@ func (c *Client) Fetch(ctx context.Context, r Request) (got *Capture, err error)
 		return nil, fmt.Errorf("fetch %s: %w", r.URI, err)
 	}
 	r.Limits = r.Limits.orDefaults()
+	began := time.Now()
 	x := &exchange{client: c, request: r, raw: raw, secrets: secrets, capture: &Capture{
 		URI:       r.URI,
-		Started:   time.Now().UTC(),
+		Started:   c.now().UTC(),
 		client:    c,
 		spool:     c.spools.open(),
 		maxDecode: r.Limits.MaxContent,
 	}}
 	err = x.run(ctx)
-	x.capture.Took = time.Since(x.capture.Started)
+	x.capture.Took = time.Since(began)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("fetch %s: %w", r.URI, err), x.capture.Close())
 	}

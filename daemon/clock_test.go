@@ -1,0 +1,255 @@
+package daemon_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// The longest wait, and the shortest rest of a host between two requests, of the crawl with a clock that jumps.
+const (
+	longestWait  = 2 * time.Hour
+	shortestRest = 5 * time.Second
+)
+
+const jumpSettings = `[operator]
+name = "Test Library"
+contact = "https://library.example/crawler"
+[storage]
+min_free = "0B"
+[admin]
+socket = "off"
+[reload]
+watch = false
+[politeness]
+min_delay = "5s"
+max_delay = "30s"
+[[wait]]
+mime = ".*"
+rule = "learned"
+initial = "1h"
+min = "20m"
+max = "2h"
+[retry]
+first = "10m"
+max = "2h"
+[seeds]
+uris = ["%s"]
+`
+
+var jumpPages = []string{
+	"http://a.example/news", "http://a.example/old", "http://a.example/slow", "http://b.example/", "http://busy.example/",
+}
+
+// jumpingClock shows a time of day that is off by a difference. Time passes as usual.
+type jumpingClock struct{ off atomic.Int64 }
+
+func (c *jumpingClock) now() time.Time { return time.Now().Round(0).Add(time.Duration(c.off.Load())) }
+
+func (c *jumpingClock) jump(by time.Duration) { c.off.Add(int64(by)) }
+
+// jumpWorld is a daemon whose clock jumps, and the web that it crawls. The web has the true time.
+type jumpWorld struct {
+	t     *testing.T
+	town  *town.Town
+	clock jumpingClock
+	path  string // of the configuration
+	stop  func()
+
+	mu    sync.Mutex
+	waits []time.Duration // of the page of news, after each of its visits
+}
+
+// start starts the daemon.
+func (w *jumpWorld) start() {
+	w.t.Helper()
+	c, err := daemon.LoadConfig(w.path, zerolog.Nop())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(w.t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- daemon.Run(ctx, c, daemon.Options{
+			Version: "test", Log: zerolog.Nop(), Hangup: make(chan os.Signal), Notify: func(string) {}, SharedProcess: true,
+			Dial: w.town.Dial, Now: w.clock.now, Observe: func(r crawler.Report) {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				if r.URI.Path() == "/news" && !r.Failed {
+					w.waits = append(w.waits, r.Wait.Interval)
+				}
+			},
+		})
+	}()
+	w.stop = func() {
+		stop()
+		if err := <-done; err != nil {
+			w.t.Errorf("the daemon ended with: %v", err)
+		}
+	}
+}
+
+// A jump of the clock, while the daemon runs or is stopped, neither makes it ask hosts too often nor exiles a page.
+// While it runs, a jump teaches nothing about how often a page changes. While it is stopped, a jump looks like a pause.
+func TestACrawlWhoseClockJumps(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	dir := t.TempDir()
+	const day = 24 * time.Hour
+	synctest.Test(t, func(t *testing.T) {
+		w := newJumpWorld(t, dir)
+		defer w.town.Close()
+		w.start()
+		time.Sleep(2 * longestWait)
+		usual := w.takeWaits()
+		for _, stopped := range []bool{false, true} {
+			for _, by := range []time.Duration{5 * time.Hour, -5 * time.Hour, 40 * day, -40 * day} {
+				name := fmt.Sprintf("a jump by %s, stopped: %t", by, stopped)
+				if stopped {
+					w.stop()
+				}
+				at := time.Now()
+				w.clock.jump(by)
+				if stopped {
+					w.start()
+				}
+				time.Sleep(longestWait + 70*time.Minute)
+				w.checkRequests(name, at, stopped && by < 0)
+				now, pause := w.takeWaits(), stopped && by.Abs() >= 40*day
+				if !pause && (now > 3*usual || now < usual/3) {
+					t.Errorf("%s: the mean wait of a page that changes each 40 minutes is %s; it was %s", name, now, usual)
+				}
+			}
+		}
+		w.stop()
+		w.checkStore()
+	})
+}
+
+// checkStore compares rests and due times of a stopped crawl with the longest that there are: a day, and the wait of
+// pages that are gone.
+func (w *jumpWorld) checkStore() {
+	w.t.Helper()
+	c, err := daemon.LoadConfig(w.path, zerolog.Nop())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	now := w.clock.now()
+	f, err := daemon.OpenStopped(c, now)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer f.Close()
+	for _, h := range f.Hosts(now) {
+		if h.Rest.After(now.Add(24 * time.Hour)) {
+			w.t.Errorf("%s rests until %s; it is %s", h.Host, h.Rest, now)
+		}
+	}
+	list, _, err := f.List(now, frontier.Selection{}, "", 100)
+	if err != nil || len(list) < 5 {
+		w.t.Errorf("%d URIs, %v", len(list), err)
+	}
+	for _, e := range list {
+		if e.Due.After(now.Add(28 * 24 * time.Hour)) {
+			w.t.Errorf("%s is due at %s; it is %s", e.URI, e.Due, now)
+		}
+	}
+}
+
+// newJumpWorld makes a web of four pages on three hosts, one of which is always busy.
+func newJumpWorld(t *testing.T, dir string) *jumpWorld {
+	w := &jumpWorld{t: t, town: town.New(time.Now()), path: filepath.Join(dir, "arcrawl.toml")}
+	for u, p := range map[string]town.Page{
+		"http://a.example/news": {Every: 40 * time.Minute},
+		"http://a.example/slow": {Every: 5 * 24 * time.Hour},
+		"http://a.example/old":  {},
+		"http://b.example/":     {Every: 7 * time.Hour},
+		"http://busy.example/":  {Status: http.StatusServiceUnavailable, Retry: "3600"},
+	} {
+		if err := w.town.Set(u, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	write(t, w.path, fmt.Sprintf(jumpSettings, strings.Join(jumpPages, `", "`)))
+	return w
+}
+
+// checkRequests compares the requests since a jump with what they may be. mayRest says that the host that asks for
+// rests may have one of a day: the time of its last visit is not known.
+func (w *jumpWorld) checkRequests(name string, jump time.Time, mayRest bool) {
+	w.t.Helper()
+	last := map[string]time.Time{} // of each host, its last request
+	pages := map[string][]town.Request{}
+	for _, r := range w.town.Requests() {
+		host := strings.Split(r.URI, "/")[2]
+		if rest := r.At.Sub(last[host]); rest < shortestRest {
+			w.t.Errorf("%s: %s was asked %s after another request to its host, want %s", name, r.URI, rest, shortestRest)
+		}
+		last[host] = r.At
+		if !r.At.Before(jump) {
+			pages[r.URI] = append(pages[r.URI], r)
+		}
+	}
+	for _, u := range jumpPages {
+		asked := pages[u]
+		if mayRest && u == "http://busy.example/" && len(asked) == 0 {
+			continue
+		}
+		if len(asked) == 0 || asked[0].At.Sub(jump) > longestWait+time.Hour {
+			w.t.Errorf("%s: %s was not asked for longer than its longest wait", name, u)
+			continue
+		}
+		if len(asked) > 10 {
+			w.t.Errorf("%s: %s was asked %d times in three hours, each twenty minutes is right", name, u, len(asked))
+		}
+		if u != "http://busy.example/" {
+			continue
+		}
+		for a, b := range pairs(asked) {
+			if rest := b.At.Sub(a.At); rest < time.Hour-time.Minute {
+				w.t.Errorf("%s: the busy host was asked again after %s; it asked for an hour", name, rest)
+			}
+		}
+	}
+}
+
+// pairs returns each request with the one that follows.
+func pairs(list []town.Request) func(yield func(a, b town.Request) bool) {
+	return func(yield func(a, b town.Request) bool) {
+		for i := range max(len(list)-1, 0) {
+			if !yield(list[i], list[i+1]) {
+				return
+			}
+		}
+	}
+}
+
+// takeWaits returns the mean wait of the page of news since the last call.
+func (w *jumpWorld) takeWaits() (mean time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, wait := range w.waits {
+		mean += wait / time.Duration(len(w.waits))
+	}
+	w.waits = nil
+	return mean
+}
