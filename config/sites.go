@@ -191,8 +191,16 @@ func (c *Config) SeedSite(u uri.URI) about.Site {
 // Sites returns the descriptions of all hosts that are described.
 func (c *Config) Sites() about.Index {
 	index := about.Index{Hosts: c.sites, Below: map[uri.Host]about.Site{}, Files: map[string]about.Site{}}
+	index.FileOf, index.Seeds = map[uri.Host]string{}, map[uri.URI]about.Site{}
+	for _, s := range c.main.base.seedSites {
+		index.Seeds[s.URI] = s.Site
+	}
 	for _, f := range c.files {
-		index.Files[filepath.Base(f.doc.File)] = c.Site(f.host)
+		name := filepath.Base(f.doc.File)
+		index.Files[name], index.FileOf[f.host] = c.Site(f.host), name
+		for _, s := range f.draft.seedSites {
+			index.Seeds[s.URI] = s.Site
+		}
 		if !domain.IsSuffix(f.host) {
 			index.Below[f.host] = c.siteOf(f.host)
 		}

@@ -44,6 +44,12 @@ func (s Site) Over(more Site) Site {
 	return s
 }
 
+// Equal reports whether two descriptions are the same.
+func (s Site) Equal(other Site) bool {
+	return s.Title == other.Title && s.Note == other.Note && slices.Equal(s.Labels, other.Labels) &&
+		slices.Equal(s.Collections, other.Collections) && slices.Equal(s.Owners, other.Owners)
+}
+
 // Names returns the labels, collections and owners together. Recipients of alarms are chosen by them.
 func (s Site) Names() []string { return slices.Concat(s.Labels, s.Collections, s.Owners) }
 

@@ -15,6 +15,9 @@ type Index struct {
 	Hosts map[uri.Host]Site // with a file of their own, or with a seed that is described
 	Below map[uri.Host]Site // what hosts below a host with a file inherit
 	Files map[string]Site   // of the host of each host file, by the name of the file without its folder
+
+	FileOf map[uri.Host]string // the name of the file of a host
+	Seeds  map[uri.URI]Site    // what the files say of single seeds, without what their hosts add
 }
 
 // Names returns the labels, collections and owners in use.

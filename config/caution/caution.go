@@ -84,13 +84,13 @@ func allowed(ip netip.Addr, allow []netip.Prefix) bool {
 	return slices.ContainsFunc(allow, func(p netip.Prefix) bool { return p.Contains(ip.Unmap()) })
 }
 
-// HostFile warns of a host file that probably applies to nothing. sets reports whether the file has any key, and covers
-// whether a host belongs to the file. seeds are the hosts of all seeds and feeds.
-func HostFile(host uri.Host, sets bool, seeds []uri.Host, covers func(uri.Host) bool) (problem, remedy string) {
+// HostFile warns of a host file that probably applies to nothing. sets reports whether the file has any key, and
+// covered whether it applies to a host with a seed or feed. seeds are these hosts, each once.
+func HostFile(host uri.Host, sets bool, seeds []uri.Host, covered bool) (problem, remedy string) {
 	if !sets {
 		return "is empty: it lists no seed and sets nothing", "restore its content, or remove the file"
 	}
-	if slices.ContainsFunc(seeds, covers) {
+	if covered {
 		return "", ""
 	}
 	if suffix, _ := publicsuffix.PublicSuffix(string(host)); suffix == string(host) {

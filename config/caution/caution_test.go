@@ -3,6 +3,7 @@ package caution_test
 import (
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,15 +88,8 @@ func TestHostFile(t *testing.T) {
 		{"com", true, nil, "applies to no host"},
 		{"co.uk", true, nil, "applies to no host"},
 	} {
-		covers := func(h uri.Host) bool {
-			for _, other := range c.covers {
-				if h == other {
-					return true
-				}
-			}
-			return false
-		}
-		problem, remedy := caution.HostFile(c.host, c.sets, seeds, covers)
+		covered := slices.ContainsFunc(seeds, func(h uri.Host) bool { return slices.Contains(c.covers, h) })
+		problem, remedy := caution.HostFile(c.host, c.sets, seeds, covered)
 		if got := problem + "; " + remedy; (problem == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s, want %q", c.host, got, c.want)
 		}

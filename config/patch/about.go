@@ -1,0 +1,172 @@
+package patch
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config/document"
+)
+
+// ErrByHandKey says that a key cannot be set safely in a file, so that a person must do it.
+var ErrByHandKey = errors.New("cannot set the key safely in the file; edit it by hand")
+
+// SetSeeds returns the text of a host file that describes these seeds and no others, in seeds.about. The file must
+// list the seeds.
+func SetSeeds(text []byte, seeds []about.Seed) ([]byte, error) {
+	var b strings.Builder
+	for _, s := range seeds {
+		fmt.Fprintf(&b, "  %s,\n", seedTable(s))
+	}
+	value := "[]"
+	if b.Len() > 0 {
+		value = "[\n" + b.String() + "]"
+	}
+	if !document.Parse(text, "the file").Has(document.Path("").Key("seeds.about")) && len(seeds) == 0 {
+		return text, nil
+	}
+	return Set(text, "seeds.about", value)
+}
+
+// seedTable returns the description of a seed as a table of seeds.about.
+func seedTable(s about.Seed) string {
+	all := []string{"uri = " + document.TOML(s.URI.String())}
+	text := func(key, value string) {
+		if value != "" {
+			all = append(all, key+" = "+document.TOML(value))
+		}
+	}
+	list := func(key string, values []string) {
+		quoted := make([]string, len(values))
+		for i, v := range values {
+			quoted[i] = document.TOML(v)
+		}
+		if len(quoted) > 0 {
+			all = append(all, key+" = ["+strings.Join(quoted, ", ")+"]")
+		}
+	}
+	text("title", s.Title)
+	list("labels", s.Labels)
+	list("collections", s.Collections)
+	text("owner", strings.Join(s.Owners, ", "))
+	text("note", s.Note)
+	return "{ " + strings.Join(all, ", ") + " }"
+}
+
+// Set returns the text of a host file with another value of a key, as TOML. The key is named as on the reference page:
+// "owner" or "politeness.min_delay". Everything else stays. Keys of [[wait]] and [[when]] cannot be set.
+func Set(text []byte, key, value string) ([]byte, error) {
+	before := document.Parse(text, "the file")
+	if len(before.Faults) > 0 {
+		return nil, fmt.Errorf("cannot change a file with faults: %s", before.Faults[0])
+	}
+	path := document.Path("").Key(key)
+	table, name, inTable := strings.Cut(key, ".")
+	if !inTable {
+		name = key
+	}
+	setting := name + " = " + value + "\n"
+	whole := strings.TrimRight(string(text), "\n")
+	if whole != "" {
+		whole += "\n"
+	}
+	lines := strings.SplitAfter(whole, "\n")
+	switch header := document.Path("").Child(table); {
+	case before.Has(path):
+		at := before.AtKey(path, document.Fault{}).Line - 1
+		start := strings.Join(lines[:at], "")
+		end, ok := valueEnd(whole, len(start), name)
+		if !ok {
+			return nil, ErrByHandKey
+		}
+		whole = start + strings.TrimSuffix(setting, "\n") + whole[end:]
+	case !inTable:
+		at := 0
+		for at < len(lines) && (strings.TrimSpace(lines[at]) == "" || strings.HasPrefix(lines[at], "#")) && lines[at] != "" {
+			at++
+		}
+		if strings.HasPrefix(strings.Join(lines[at:], ""), "[") {
+			setting += "\n"
+		}
+		whole = strings.Join(lines[:at], "") + setting + strings.Join(lines[at:], "")
+	case before.Has(header):
+		at := before.AtKey(header, document.Fault{}).Line - 1
+		if !strings.HasPrefix(strings.TrimSpace(lines[at]), "["+table+"]") {
+			return nil, ErrByHandKey
+		}
+		whole = strings.Join(lines[:at+1], "") + setting + strings.Join(lines[at+1:], "")
+	default:
+		whole += "\n[" + table + "]\n" + setting
+	}
+	return checkSet(before, whole, key)
+}
+
+// checkSet returns a text if it differs from before in one key only.
+func checkSet(before *document.Document, text, key string) ([]byte, error) {
+	after := document.Parse([]byte(text), "the file")
+	if len(after.Faults) > 0 {
+		return nil, fmt.Errorf("%w (%s)", ErrByHandKey, after.Faults[0])
+	}
+	if !after.Has(document.Path("").Key(key)) || !reflect.DeepEqual(without(before.Root, key), without(after.Root, key)) {
+		return nil, ErrByHandKey
+	}
+	return []byte(text), nil
+}
+
+// without returns the values of a document without one key, and without its table if nothing else is in it.
+func without(root map[string]any, key string) map[string]any {
+	table, name, inTable := strings.Cut(key, ".")
+	all := map[string]any{}
+	for k, v := range root {
+		if m, ok := v.(map[string]any); ok && inTable && k == table {
+			rest := without(m, name)
+			if len(rest) > 0 {
+				all[k] = rest
+			}
+			continue
+		}
+		if k != key {
+			all[k] = v
+		}
+	}
+	return all
+}
+
+// valueEnd returns where the value of a key ends whose line begins at an offset. It reports false for texts of
+// several lines, and for lists with comments, which would be lost.
+func valueEnd(text string, at int, name string) (end int, ok bool) {
+	line := strings.TrimLeft(text[at:], " \t")
+	if !strings.HasPrefix(line, name) {
+		return 0, false // a dotted or quoted key
+	}
+	equal := strings.IndexByte(text[at:], '=')
+	depth, quote := 0, byte(0)
+	for i := at + equal + 1; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote != 0:
+			if c == '\\' && quote == '"' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+		case strings.HasPrefix(text[i:], `'''`) || strings.HasPrefix(text[i:], `"""`):
+			return 0, false
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '[' || c == '{':
+			depth++
+		case c == ']' || c == '}':
+			if depth--; depth == 0 {
+				return i + 1, true
+			}
+		case c == '#' && depth > 0:
+			return 0, false
+		case (c == '\n' || c == '#') && depth == 0:
+			return at + len(strings.TrimRight(text[at:i], " \t\r")), true
+		}
+	}
+	return len(text), depth == 0 && quote == 0
+}

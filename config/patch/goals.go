@@ -1,0 +1,152 @@
+package patch
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/document"
+)
+
+// Goal is the capture target of a seed, and the last day on which it applies.
+type Goal struct {
+	Target float64
+	Until  string // as 2026-12-31; "" = no end
+}
+
+// The lines around the capture targets of seeds in a host file.
+const (
+	goalsBegin = "# Capture targets of seeds: written by arcrawl seeds import, up to the end mark. Edit the list and import it again.\n"
+	goalsEnd   = "# End of the capture targets of seeds.\n"
+)
+
+// maxExpression is the length from which the URIs of a refinement continue in the next one. An expression may have 2000
+// bytes.
+const maxExpression = 1000
+
+// Goals returns the capture targets that [SetGoals] wrote into the text of a host file, by URI.
+func Goals(text []byte) map[string]Goal {
+	all := map[string]Goal{}
+	_, block, _, ok := cutGoals(string(text))
+	if !ok {
+		return all
+	}
+	doc := document.Parse([]byte(block), "the file")
+	path := document.Path("").Child("when")
+	for i := 0; doc.Has(path.Element(i)); i++ {
+		when := path.Element(i)
+		expression, _ := doc.Value(when.Child("uri")).(string)
+		var g Goal
+		if waits, ok := doc.Value(when.Child("wait")).([]map[string]any); ok && len(waits) == 1 {
+			g.Target, _ = waits[0]["capture_target"].(float64)
+		} else if waits, ok := doc.Value(when.Child("wait")).([]any); ok && len(waits) == 1 {
+			wait, _ := waits[0].(map[string]any)
+			g.Target, _ = wait["capture_target"].(float64)
+		}
+		if doc.Has(when.Child("until")) {
+			g.Until = dayOf(doc.Value(when.Child("until")))
+		}
+		for _, u := range unquoted(expression) {
+			all[u] = g
+		}
+	}
+	return all
+}
+
+// dayOf returns the day of a date or time.
+func dayOf(v any) string {
+	if t, ok := v.(time.Time); ok {
+		return t.Format(time.DateOnly)
+	}
+	return document.TOML(v)
+}
+
+// SetGoals returns the text of a host file with these capture targets of seeds, by URI, and no others of this kind.
+func SetGoals(text []byte, goals map[string]Goal) ([]byte, error) {
+	before, _, behind, _ := cutGoals(string(text))
+	edited := strings.TrimRight(before+behind, "\n") + "\n"
+	if len(goals) > 0 {
+		edited += "\n" + goalsBegin
+		groups := map[Goal][]string{}
+		for _, u := range slices.Sorted(maps.Keys(goals)) {
+			groups[goals[u]] = append(groups[goals[u]], u)
+		}
+		order := slices.SortedFunc(maps.Keys(groups), func(a, b Goal) int {
+			return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Until, b.Until))
+		})
+		for _, g := range order {
+			var part []string
+			size := 0
+			for _, u := range groups[g] {
+				if size += len(u); size > maxExpression && len(part) > 0 {
+					edited, part, size = edited+g.refinement(part), nil, len(u)
+				}
+				part = append(part, u)
+			}
+			edited += g.refinement(part)
+		}
+		edited += goalsEnd
+	}
+	if doc := document.Parse([]byte(edited), "the file"); len(doc.Faults) > 0 ||
+		!maps.Equal(Goals([]byte(edited)), goals) {
+		return nil, ErrByHandKey
+	}
+	return []byte(edited), nil
+}
+
+// refinement returns the [[when]] of some seeds with one goal.
+func (g Goal) refinement(uris []string) string {
+	quoted := make([]string, len(uris))
+	for i, u := range uris {
+		quoted[i] = regexp.QuoteMeta(u)
+	}
+	until := ""
+	if g.Until != "" {
+		until = "until = " + g.Until + "\n"
+	}
+	target := strconv.FormatFloat(g.Target, 'f', -1, 64)
+	return fmt.Sprintf("[[when]]\nuri = %s\n%swait = [{ mime = \".*\", rule = \"learned\", capture_target = %s }]\n",
+		Literal("^(?:"+strings.Join(quoted, "|")+")$"), until, target)
+}
+
+// cutGoals cuts a text around the capture targets of seeds.
+func cutGoals(text string) (before, block, behind string, ok bool) {
+	before, rest, ok := strings.Cut(text, goalsBegin)
+	if !ok {
+		return text, "", "", false
+	}
+	block, behind, ok = strings.Cut(rest, goalsEnd)
+	if !ok {
+		return text, "", "", false
+	}
+	return before, block, behind, true
+}
+
+// unquoted returns the URIs of the expression of a refinement.
+func unquoted(expression string) []string {
+	inner, ok := strings.CutPrefix(expression, "^(?:")
+	inner, ok2 := strings.CutSuffix(inner, ")$")
+	if !ok || !ok2 {
+		return nil
+	}
+	var all []string
+	var b strings.Builder
+	for i := 0; i < len(inner); i++ {
+		switch {
+		case inner[i] == '\\' && i+1 < len(inner):
+			i++
+			b.WriteByte(inner[i])
+		case inner[i] == '|':
+			all = append(all, b.String())
+			b.Reset()
+		default:
+			b.WriteByte(inner[i])
+		}
+	}
+	return append(all, b.String())
+}
