@@ -82,7 +82,8 @@ type Window struct {
 	o       Options
 	started time.Time
 
-	reading sync.Mutex // held while the log is read
+	reading   sync.Mutex // held while the log is read
+	importing sync.Mutex // held while host files are written
 
 	mu      sync.Mutex // guards the fields below
 	minute  recent.Minute

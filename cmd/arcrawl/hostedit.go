@@ -130,15 +130,15 @@ func editCopy(ctx context.Context, name string, text []byte) (string, error) {
 	return draft, nil
 }
 
-// showEffect prints what a staged host file would change in the running crawl, if a daemon answers. The error lists the
+// showEffect prints what staged host files would change in the running crawl, if a daemon answers. The error lists the
 // faults that the daemon finds.
-func showEffect(cmd *cobra.Command, path string, h api.StagedHost) error {
+func showEffect(cmd *cobra.Command, path string, hosts ...api.StagedHost) error {
 	d := daemonFlags{config: path}
 	client, err := d.client()
 	if err != nil {
 		return nil //nolint:nilerr // no daemon is named, or the main file is not readable
 	}
-	r, err := client.Plan(cmd.Context(), api.Staged{Only: true, Hosts: []api.StagedHost{h}})
+	r, err := client.Plan(cmd.Context(), api.Staged{Only: true, Hosts: hosts})
 	if err != nil {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the effect on the running crawl is unknown: %v\n", err)
 		return err

@@ -78,7 +78,7 @@ func create(path, text string) (err error) {
 
 func newHost() *cobra.Command {
 	return group("host", "Manage per-host configuration files",
-		newHostAdd(), newHostList(), newHostShow(), newHostEdit(), newHostRename(), newHostRemove())
+		newHostAdd(), newHostList(), newHostShow(), newHostEdit(), newHostSet(), newHostRename(), newHostRemove())
 }
 
 func newHostAdd() *cobra.Command {

@@ -60,7 +60,8 @@ func showStand(out io.Writer, s api.Condition) error {
 }
 
 func newSeeds() *cobra.Command {
-	return group("seeds", "List, add and remove seeds", newSeedsList(), newSeedsAdd(), newSeedsRemove())
+	return group("seeds", "List, add, remove, import and export seeds", newSeedsList(), newSeedsAdd(), newSeedsRemove(),
+		newSeedsImport(), newSeedsExport(), newSeedsUndo())
 }
 
 func showAdded(out io.Writer, a api.Added) error {

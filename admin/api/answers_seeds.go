@@ -1,0 +1,50 @@
+package api
+
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/about"
+)
+
+// SeedList is a list of seeds: CSV whose first line names the columns, or one URI on each line.
+type SeedList struct {
+	Text string `json:"text"`
+}
+
+// SeedPlan says what a list of seeds changes in the host files.
+type SeedPlan struct {
+	New      int `json:"new"`       // seeds
+	Changed  int `json:"changed"`   // known seeds of which the list says something new
+	Known    int `json:"known"`     // seeds of which it says nothing new
+	Faulty   int `json:"faulty"`    // lines
+	Files    int `json:"files"`     // host files to write
+	NewFiles int `json:"new_files"` // of them
+
+	Seeds  []PlannedSeed `json:"seeds"`  // at most 1000 new and 1000 changed ones
+	Faults []ListFault   `json:"faults"` // at most 1000
+}
+
+// PlannedSeed is a seed of a list.
+type PlannedSeed struct {
+	URI   string     `json:"uri"`
+	State string     `json:"state"` // "new" or "changed"
+	Line  int        `json:"line"`
+	About about.Site `json:"about"`
+}
+
+// ListFault is a mistake in a list.
+type ListFault struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Field   string `json:"field,omitempty"`
+	Value   string `json:"value,omitempty"`
+	Problem string `json:"problem"`
+	Remedy  string `json:"remedy"`
+}
+
+// SeedsUndone says what was undone.
+type SeedsUndone struct {
+	What  string    `json:"what"`
+	At    time.Time `json:"at"`
+	Files int       `json:"files"`
+}

@@ -1,0 +1,265 @@
+package seedlist
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config/patch"
+	"github.com/arcrawl/arcrawl/config/reference"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Plan holds the changes that a list would make.
+type Plan struct {
+	New     []Entry
+	Changed []Entry // known seeds that the list says something new of
+	Known   int     // seeds of which the list says nothing new
+	Faults  []Fault
+	Faulty  int
+
+	Texts map[string][]byte // new texts of host files, by name
+	Hosts int               // host files that do not exist yet
+}
+
+// planner compares a list with the configuration.
+type planner struct {
+	f      Files
+	plan   Plan
+	list   *List
+	config *config.Config
+	index  about.Index
+	faulty map[string]bool // host files
+	seeds  map[uri.URI]config.Seed
+	goals  map[string]map[string]patch.Goal // of host files, by name and URI
+	edits  map[string]*edit                 // by file name
+}
+
+// edit collects what changes in a host file.
+type edit struct {
+	host  uri.Host
+	seeds []string // new
+	sites map[uri.URI]about.Site
+	goals map[string]patch.Goal
+}
+
+// Plan compares a list with the configuration. Lines with faults are left out. The error says that the files cannot
+// be read, or that the new texts would be faulty.
+func (f Files) Plan(l List) (Plan, error) {
+	c, faulty, err := f.load()
+	if err != nil {
+		return Plan{}, err
+	}
+	p := planner{
+		f: f, list: &l, config: c, index: c.Sites(), faulty: faulty, seeds: make(map[uri.URI]config.Seed, len(c.Seeds)),
+		goals: map[string]map[string]patch.Goal{}, edits: map[string]*edit{},
+	}
+	for _, s := range c.Seeds {
+		p.seeds[s.URI] = s
+	}
+	lines := make(map[uri.URI]int, len(l.Entries))
+	for _, e := range l.Entries {
+		if first, twice := lines[e.uri]; twice {
+			l.fault(Fault{
+				Line: e.Line, Column: 1, Field: "uri", Value: e.Text, Problem: fmt.Sprintf("is the URI of line %d too", first),
+				Remedy: "remove one of the lines",
+			})
+			continue
+		}
+		lines[e.uri] = e.Line
+		p.entry(e)
+	}
+	if err := p.write(); err != nil {
+		return Plan{}, err
+	}
+	slices.SortStableFunc(l.Faults, func(a, b Fault) int { return cmp.Compare(a.Line, b.Line) })
+	p.plan.Faults, p.plan.Faulty = l.Faults, l.Faulty
+	return p.plan, nil
+}
+
+// entry plans what an entry changes.
+func (p *planner) entry(e Entry) {
+	known, is := p.seeds[e.uri]
+	name := filepath.Base(known.File)
+	if !is {
+		name = p.fileOf(e.uri.Host())
+	}
+	inMain := is && p.f.Texts[name] == nil
+	_, exists := p.f.Texts[name]
+	if p.faulty[name] {
+		p.list.fault(Fault{
+			Line: e.Line, Column: 1, Field: "uri", Value: e.Text, Problem: "belongs to the file " + name + ", which has faults",
+			Remedy: "arcrawl check lists them; fix them first",
+		})
+		return
+	}
+	site, goal, news := p.merged(e, name)
+	switch {
+	case is && !news:
+		p.plan.Known++
+		return
+	case inMain:
+		p.list.fault(Fault{
+			Line: e.Line, Column: 1, Field: "uri", Value: e.Text,
+			Problem: "is a seed of the main file, which lists do not change",
+			Remedy:  "move the seed to the file of its host",
+		})
+		return
+	case is:
+		p.plan.Changed = append(p.plan.Changed, e)
+	default:
+		p.plan.New = append(p.plan.New, e)
+	}
+	d := p.edits[name]
+	if d == nil {
+		d = &edit{host: e.uri.Host(), sites: map[uri.URI]about.Site{}, goals: map[string]patch.Goal{}}
+		p.edits[name] = d
+		if !exists {
+			p.plan.Hosts++
+		}
+	}
+	if !is {
+		d.seeds = append(d.seeds, e.Text)
+	}
+	d.sites[e.uri] = site
+	if goal.Target > 0 {
+		d.goals[e.Text] = goal
+	}
+}
+
+// fileOf returns the name of the file of a host, which may not exist yet.
+func (p *planner) fileOf(h uri.Host) string {
+	if name, ok := p.index.FileOf[h]; ok {
+		return name
+	}
+	return reference.HostFileName(h) + ".toml"
+}
+
+// merged returns the description and the goal of a seed, with what an entry says. news reports whether the entry says
+// anything new.
+func (p *planner) merged(e Entry, name string) (site about.Site, goal patch.Goal, news bool) {
+	if p.goals[name] == nil {
+		p.goals[name] = patch.Goals(p.f.Texts[name])
+	}
+	was, goal := p.index.Seeds[e.uri], p.goals[name][e.Text]
+	wanted := goal
+	if e.Target > 0 {
+		wanted = patch.Goal{Target: e.Target, Until: e.Until}
+	}
+	site = was
+	for _, field := range []struct{ to, from *[]string }{
+		{&site.Labels, &e.Labels}, {&site.Collections, &e.Collections}, {&site.Owners, &e.Owners},
+	} {
+		if len(*field.from) > 0 {
+			*field.to = *field.from
+		}
+	}
+	site.Title, site.Note = cmp.Or(e.Title, was.Title), cmp.Or(e.Note, was.Note)
+	return site, wanted, wanted != goal || !site.Equal(was)
+}
+
+// write makes the new texts of the host files, and checks the configuration with them.
+func (p *planner) write() error {
+	described := map[string][]uri.URI{}
+	for u := range p.index.Seeds {
+		if s, ok := p.seeds[u]; ok {
+			name := filepath.Base(s.File)
+			described[name] = append(described[name], u)
+		}
+	}
+	p.plan.Texts = make(map[string][]byte, len(p.edits))
+	var byHand []string
+	for _, name := range slices.Sorted(maps.Keys(p.edits)) {
+		d := p.edits[name]
+		for _, u := range described[name] {
+			if _, changed := d.sites[u]; !changed {
+				d.sites[u] = p.index.Seeds[u]
+			}
+		}
+		for u, g := range p.goals[name] {
+			if _, changed := d.goals[u]; !changed {
+				d.goals[u] = g
+			}
+		}
+		text, err := d.apply(p.f.Texts[name])
+		if err != nil {
+			byHand = append(byHand, fmt.Sprintf("%s: %v", filepath.Join(p.f.Dir, name), err))
+			continue
+		}
+		if !bytes.Equal(text, p.f.Texts[name]) {
+			p.plan.Texts[name] = text
+		}
+	}
+	if len(byHand) > 0 {
+		return fmt.Errorf("cannot change some host files; nothing was written:\n%s", strings.Join(byHand, "\n"))
+	}
+	if err := p.f.check(p.plan.Texts, p.faulty); err != nil {
+		return fmt.Errorf("the host files would have faults; nothing was written:\n%w", err)
+	}
+	return nil
+}
+
+// apply returns the new text of a host file.
+func (d *edit) apply(text []byte) (_ []byte, err error) {
+	seeds := d.seeds
+	if text == nil {
+		text, seeds = []byte(reference.HostFile(d.host, seeds[:1])), seeds[1:]
+	}
+	if text, err = patch.AddSeeds(text, seeds); err != nil {
+		return nil, err
+	}
+	var all []about.Seed
+	for u, site := range d.sites {
+		if !site.Equal(about.Site{}) {
+			all = append(all, about.Seed{URI: u, Site: site})
+		}
+	}
+	slices.SortFunc(all, func(a, b about.Seed) int { return cmp.Compare(a.URI.String(), b.URI.String()) })
+	if text, err = patch.SetSeeds(text, all); err != nil {
+		return nil, err
+	}
+	if len(d.goals) == 0 {
+		return text, nil
+	}
+	return patch.SetGoals(text, d.goals)
+}
+
+// Export writes the seeds that a filter selects as CSV, with the columns of [Fields]. [Read] reads it back.
+func (f Files) Export(out io.Writer, only about.Filter) error {
+	c, _, err := f.load()
+	if err != nil {
+		return err
+	}
+	index := c.Sites()
+	goals := map[string]map[string]patch.Goal{}
+	w := csv.NewWriter(out)
+	_ = w.Write(Fields) // an error is returned by w.Error
+	for _, s := range c.Seeds {
+		if !only.Matches(c.SeedSite(s.URI)) {
+			continue
+		}
+		name := filepath.Base(s.File)
+		if goals[name] == nil {
+			goals[name] = patch.Goals(f.Texts[name])
+		}
+		own, goal, target := index.Seeds[s.URI], goals[name][s.URI.String()], ""
+		if goal.Target > 0 {
+			target = strconv.FormatFloat(goal.Target, 'f', -1, 64)
+		}
+		list := func(names []string) string { return strings.Join(names, "|") }
+		_ = w.Write([]string{
+			s.URI.String(), list(own.Labels), list(own.Collections), own.Title, list(own.Owners), own.Note, target, goal.Until,
+		})
+	}
+	w.Flush()
+	return w.Error()
+}

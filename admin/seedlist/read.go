@@ -1,0 +1,376 @@
+package seedlist
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Bounds of a list.
+const (
+	MaxSize   = 64 << 20  // bytes
+	MaxLines  = 1_000_000 // entries
+	maxFaults = 1000      // faults that are listed; all are counted
+)
+
+// Entry is a line of a list: a seed, and what curators know of it. Empty fields say nothing.
+type Entry struct {
+	Line   int     `json:"line"`
+	Text   string  `json:"uri"` // in canonical form
+	Target float64 `json:"target,omitempty"`
+	Until  string  `json:"until,omitempty"` // last day of the target
+	about.Site
+
+	uri uri.URI
+}
+
+// Fault is a mistake in a list.
+type Fault struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column"` // of the first character of the value
+	Field   string `json:"field,omitempty"`
+	Value   string `json:"value,omitempty"`
+	Problem string `json:"problem"`
+	Remedy  string `json:"remedy"`
+}
+
+// String returns line:column: field: "value" problem; remedy.
+func (f Fault) String() string {
+	what := ""
+	if f.Field != "" {
+		what = f.Field + ": "
+	}
+	if f.Value != "" {
+		what += strconv.Quote(f.Value) + " "
+	}
+	return fmt.Sprintf("%d:%d: %s%s; %s", f.Line, f.Column, what, f.Problem, f.Remedy)
+}
+
+// List is a list that was read.
+type List struct {
+	Entries []Entry
+	Faults  []Fault // the first of them
+	Faulty  int     // lines with a fault
+}
+
+// fault adds a fault.
+func (l *List) fault(f Fault) {
+	const maxValue = 80
+	if len(f.Value) > maxValue {
+		f.Value = strings.ToValidUTF8(f.Value[:maxValue], "") + "…"
+	}
+	if l.Faulty++; len(l.Faults) < maxFaults {
+		l.Faults = append(l.Faults, f)
+	}
+}
+
+// fields are the columns of a list, with other names that headers use.
+var fields = map[string][]string{
+	"uri": {"url", "seed", "address"}, "label": {"labels"}, "collection": {"collections"}, "title": {"name"},
+	"owner": {}, "note": {"notes", "comment"}, "target": {}, "until": {},
+}
+
+// Fields are the columns that a list is written with.
+var Fields = []string{"uri", "label", "collection", "title", "owner", "note", "target", "until"}
+
+// fieldOf returns the column with a name; "" if there is none.
+func fieldOf(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	for field, others := range fields {
+		if name == field || slices.Contains(others, name) {
+			return field
+		}
+	}
+	return ""
+}
+
+// Read reads a list. A list whose first line names a column "uri" is CSV with commas, semicolons or tabs. Any other
+// list has one URI on each line; lines that begin with # are comments.
+func Read(text []byte) List {
+	var l List
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	const remedy = "save the list as text in UTF-8"
+	switch {
+	case len(text) > MaxSize:
+		l.fault(
+			Fault{
+				Line:    1,
+				Column:  1,
+				Problem: "the list is too large",
+				Remedy:  fmt.Sprintf("divide it; maximum: %d MB", MaxSize>>20),
+			},
+		)
+		return l
+	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
+		l.fault(Fault{Line: 1, Column: 1, Problem: "the list is in UTF-16", Remedy: remedy})
+		return l
+	case bytes.HasPrefix(text, []byte("PK\x03\x04")):
+		l.fault(
+			Fault{
+				Line:    1,
+				Column:  1,
+				Problem: "the list is a spreadsheet or an archive",
+				Remedy:  "save it as CSV in UTF-8",
+			},
+		)
+		return l
+	}
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	for _, comma := range []rune{',', ';', '\t'} {
+		header := strings.Split(strings.TrimRight(string(first), "\r"), string(comma))
+		for i := range header {
+			header[i] = strings.Trim(strings.TrimSpace(header[i]), `"`)
+		}
+		if slices.ContainsFunc(header, func(name string) bool { return fieldOf(name) == "uri" }) {
+			l.readCSV(text, comma)
+			return l
+		}
+	}
+	l.readLines(string(text))
+	return l
+}
+
+// readLines reads one URI from each line.
+func (l *List) readLines(text string) {
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		s := strings.TrimSpace(line)
+		if s == "" || strings.HasPrefix(s, "#") {
+			continue
+		}
+		e := Entry{Line: n}
+		if problem, remedy := e.setURI(s); problem != "" {
+			column := 1 + len(line) - len(strings.TrimLeft(line, " \t"))
+			l.fault(Fault{Line: n, Column: column, Field: "uri", Value: s, Problem: problem, Remedy: remedy})
+			continue
+		}
+		if !l.add(e) {
+			return
+		}
+	}
+}
+
+// add adds an entry, and reports whether there may be more.
+func (l *List) add(e Entry) bool {
+	if len(l.Entries) >= MaxLines {
+		l.fault(
+			Fault{
+				Line:    e.Line,
+				Column:  1,
+				Problem: "the list is too long",
+				Remedy:  fmt.Sprintf("divide it; maximum: %d lines", MaxLines),
+			},
+		)
+		return false
+	}
+	l.Entries = append(l.Entries, e)
+	return true
+}
+
+// readCSV reads a list whose first line names the columns.
+func (l *List) readCSV(text []byte, comma rune) {
+	r := csv.NewReader(bytes.NewReader(text))
+	r.Comma, r.FieldsPerRecord, r.ReuseRecord = comma, -1, true
+	header, err := r.Read()
+	if err != nil {
+		l.broken(err)
+		return
+	}
+	columns := make([]string, len(header))
+	for i, name := range header {
+		columns[i] = fieldOf(name)
+		again := columns[i] != "" && slices.Contains(columns[:i], columns[i])
+		if columns[i] == "" || again {
+			f := Fault{
+				Field:   "header",
+				Value:   name,
+				Problem: "is no column of a seed list",
+				Remedy:  "the columns are " + strings.Join(Fields, ", "),
+			}
+			if near, ok := value.Nearest(strings.ToLower(name), Fields); ok {
+				f.Remedy = fmt.Sprintf("did you mean %q? %s", near, f.Remedy)
+			}
+			if again {
+				f.Problem, f.Remedy = "appears twice", "join the two columns"
+			}
+			f.Line, f.Column = r.FieldPos(i)
+			l.fault(f)
+		}
+	}
+	if l.Faulty > 0 {
+		return
+	}
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			l.broken(err)
+			if errors.Is(err, csv.ErrQuote) {
+				return // what follows would be read as part of the quoted text
+			}
+			continue
+		}
+		if !l.row(r, columns, record) {
+			return
+		}
+	}
+}
+
+// row reads a line of a CSV list, and reports whether there may be more.
+func (l *List) row(r *csv.Reader, columns, record []string) bool {
+	line, _ := r.FieldPos(0)
+	if strings.HasPrefix(record[0], "#") || strings.TrimSpace(strings.Join(record, "")) == "" {
+		return true
+	}
+	if len(record) > len(columns) {
+		_, column := r.FieldPos(len(columns))
+		l.fault(Fault{
+			Line: line, Column: column, Value: record[len(columns)],
+			Problem: fmt.Sprintf("the line has %d fields, the header %d", len(record), len(columns)),
+			Remedy:  "put fields with the separator in them in double quotes",
+		})
+		return true
+	}
+	e := Entry{Line: line}
+	for i, text := range record {
+		problem, remedy := e.set(columns[i], strings.TrimSpace(text))
+		if problem != "" {
+			at, column := r.FieldPos(i)
+			l.fault(Fault{Line: at, Column: column, Field: columns[i], Value: text, Problem: problem, Remedy: remedy})
+			return true
+		}
+	}
+	switch {
+	case e.Text == "":
+		l.fault(
+			Fault{
+				Line:    line,
+				Column:  1,
+				Field:   "uri",
+				Problem: "is missing",
+				Remedy:  "write for example https://www.news.example/",
+			},
+		)
+		return true
+	case e.Until != "" && e.Target == 0:
+		l.fault(
+			Fault{
+				Line:    line,
+				Column:  1,
+				Field:   "until",
+				Value:   e.Until,
+				Problem: "has no effect without a target",
+				Remedy:  "set target too, or leave until empty",
+			},
+		)
+		return true
+	}
+	return l.add(e)
+}
+
+// broken adds a fault of the form of the list.
+func (l *List) broken(err error) {
+	f := Fault{Line: 1, Column: 1, Problem: err.Error(), Remedy: "save the list as CSV"}
+	var at *csv.ParseError
+	if errors.As(err, &at) {
+		f.Line, f.Column, f.Problem = at.Line, at.Column, "is not CSV: "+at.Err.Error()
+		if at.StartLine != at.Line {
+			f.Problem = fmt.Sprintf("is not CSV: the quoted text that begins in line %d: %v", at.StartLine, at.Err)
+		}
+		f.Remedy = `write a double quote inside a quoted field as ""`
+	}
+	l.fault(f)
+}
+
+// set sets a field of the entry. An empty text sets nothing.
+func (e *Entry) set(field, text string) (problem, remedy string) {
+	if text == "" {
+		return "", ""
+	}
+	if !utf8.ValidString(text) {
+		return "is not UTF-8", "save the list as text in UTF-8"
+	}
+	switch field {
+	case "uri":
+		return e.setURI(text)
+	case "label":
+		e.Labels, problem, remedy = names(text)
+	case "collection":
+		e.Collections, problem, remedy = names(text)
+	case "title":
+		e.Title = text
+		return about.CheckTitle(text)
+	case "owner":
+		e.Owners = []string{text}
+		return about.CheckName(text)
+	case "note":
+		e.Note = strings.ReplaceAll(text, "\r\n", "\n")
+		return about.CheckNote(e.Note)
+	case "target":
+		return e.setTarget(text)
+	case "until":
+		return e.setUntil(text)
+	}
+	return problem, remedy
+}
+
+func (e *Entry) setURI(text string) (problem, remedy string) {
+	const example = "write a complete URI, for example https://www.news.example/"
+	u, err := uri.Parse(text)
+	if err != nil {
+		return "is not a URI: " + err.Error(), example
+	}
+	e.uri, e.Text = u, u.String()
+	return "", ""
+}
+
+func (e *Entry) setTarget(text string) (problem, remedy string) {
+	number, percent := strings.CutSuffix(strings.ReplaceAll(text, ",", "."), "%")
+	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		share /= 100
+	}
+	if err != nil || share < 0.01 || share > 0.99 {
+		return "is not a share of versions", "write for example 0.9 or 90 %; from 1 % to 99 %"
+	}
+	e.Target = share
+	return "", ""
+}
+
+func (e *Entry) setUntil(text string) (problem, remedy string) {
+	if _, err := time.Parse(time.DateOnly, text); err != nil {
+		return "is not a date", "write for example 2026-12-31"
+	}
+	e.Until = text
+	return "", ""
+}
+
+// names returns the labels or collections of a field, sorted.
+func names(text string) (list []string, problem, remedy string) {
+	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' || r == '|' }) {
+		name = strings.TrimSpace(name)
+		if problem, remedy = about.CheckName(name); problem != "" {
+			return nil, problem, remedy
+		}
+		list = append(list, name)
+	}
+	if len(list) > about.MaxNames {
+		return nil, fmt.Sprintf("has %d names", len(list)), fmt.Sprintf("maximum: %d", about.MaxNames)
+	}
+	slices.Sort(list)
+	return slices.Compact(list), "", ""
+}

@@ -1,0 +1,119 @@
+package admin
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/seedlist"
+)
+
+// seedRoutes returns the requests about lists of seeds.
+func seedRoutes() []route {
+	return []route{
+		{
+			method: "POST", path: api.Base + "/seeds/plan", asks: true, body: api.SeedList{}, answer: api.SeedPlan{},
+			doc: "Returns what a list of seeds, CSV or plain text, would change in the host files: what is new, changed, known and faulty.",
+			serve: served(func(w *Window, l api.SeedList) (api.SeedPlan, error) {
+				_, _, p, err := w.planSeeds(l)
+				return p, err
+			}),
+		},
+		{
+			method: "POST", path: api.Base + "/seeds/import", body: api.SeedList{}, answer: api.SeedPlan{},
+			doc: "Writes the seeds of a list into the host files, without its faulty lines. The old files are stored for seeds/undo.",
+			serve: func(w *Window, r *http.Request) (any, error) {
+				l, err := read[api.SeedList](r)
+				if err != nil {
+					return nil, err
+				}
+				return w.importSeeds(l, access.CallerOf(r.Context()).Name)
+			},
+		},
+		{
+			method: "GET", path: api.Base + "/seeds/export", doc: "Returns the seeds as a CSV list.",
+			params: filtered(), answer: api.SeedList{},
+			serve: func(w *Window, r *http.Request) (any, error) {
+				f, err := w.seedFiles()
+				if err != nil {
+					return nil, err
+				}
+				var b bytes.Buffer
+				err = f.Export(&b, filterOf(r))
+				return api.SeedList{Text: b.String()}, err
+			},
+		},
+		{
+			method: "POST", path: api.Base + "/seeds/undo", answer: api.SeedsUndone{},
+			doc: "Restores the host files as they were before the last import. If somebody changed one of them since, it restores none.",
+			serve: func(w *Window, _ *http.Request) (any, error) {
+				f, err := w.seedFiles()
+				if err != nil {
+					return nil, err
+				}
+				u, err := f.Undo()
+				if err != nil {
+					return nil, badRequest{err}
+				}
+				return api.SeedsUndone{What: u.What, At: u.At, Files: len(u.Files)}, nil
+			},
+		},
+	}
+}
+
+// seedFiles reads the files of the configuration.
+func (w *Window) seedFiles() (seedlist.Files, error) {
+	c := w.o.Config().Config
+	return seedlist.Open(c.Path, c.HostsDir)
+}
+
+// maxPlanned is the maximum number of new and changed seeds in an answer.
+const maxPlanned = 1000
+
+// planSeeds compares a list with the host files. It returns these files and their new texts.
+func (w *Window) planSeeds(
+	l api.SeedList,
+) (f seedlist.Files, texts map[string][]byte, out api.SeedPlan, err error) {
+	if f, err = w.seedFiles(); err != nil {
+		return f, nil, out, err
+	}
+	p, err := f.Plan(seedlist.Read([]byte(l.Text)))
+	if err != nil {
+		return f, nil, out, badRequest{err}
+	}
+	out = api.SeedPlan{
+		New: len(p.New), Changed: len(p.Changed), Known: p.Known, Faulty: p.Faulty, Files: len(p.Texts), NewFiles: p.Hosts,
+		Seeds: []api.PlannedSeed{}, Faults: []api.ListFault{},
+	}
+	for _, of := range []struct {
+		state string
+		list  []seedlist.Entry
+	}{{"new", p.New}, {"changed", p.Changed}} {
+		for _, e := range of.list[:min(len(of.list), maxPlanned)] {
+			out.Seeds = append(out.Seeds, api.PlannedSeed{URI: e.Text, State: of.state, Line: e.Line, About: e.Site})
+		}
+	}
+	for _, x := range p.Faults {
+		out.Faults = append(out.Faults, api.ListFault(x))
+	}
+	return f, p.Texts, out, nil
+}
+
+// importSeeds writes the host files that a list changes.
+func (w *Window) importSeeds(l api.SeedList, who string) (api.SeedPlan, error) {
+	w.importing.Lock()
+	defer w.importing.Unlock()
+	f, texts, p, err := w.planSeeds(l)
+	switch {
+	case err != nil:
+		return p, err
+	case len(texts) == 0:
+		return p, badRequest{errors.New("the list changes no host file")}
+	}
+	if err := f.Write(texts, "import in the dashboard by "+who, w.o.Now()); err != nil {
+		return p, badRequest{err}
+	}
+	return p, nil
+}

@@ -1,0 +1,49 @@
+package admin
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/audit"
+)
+
+// TestSeedListsAreImportedThroughTheAPI plans, imports, exports and undoes a list.
+func TestSeedListsAreImportedThroughTheAPI(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		list := api.SeedList{Text: "uri,label\nhttps://a.example/,papers\nhttps://,\nhttp://news.example/,\n"}
+		p := post[api.SeedPlan](w, "/api/v1/seeds/plan", list)
+		if p.New != 1 || p.Known != 1 || p.Faulty != 1 || p.Faults[0].Line != 3 || p.Seeds[0].About.Labels[0] != "papers" {
+			t.Fatalf("the plan is %+v", p)
+		}
+		if _, err := os.Stat(w.path("hosts.d")); err == nil {
+			t.Error("a plan wrote files")
+		}
+		post[api.SeedPlan](w, "/api/v1/seeds/import", list)
+		if text, err := os.ReadFile(w.path("hosts.d/a.example.toml")); err != nil || !strings.Contains(string(text), `labels = ["papers"]`) {
+			t.Errorf("the host file: %v\n%s", err, text)
+		}
+		if got := get[api.SeedList](w, "/api/v1/seeds/export?label=papers").Text; !strings.Contains(got, "https://a.example/,papers") {
+			t.Errorf("the export is %s", got)
+		}
+		if status := w.ask("POST", "/api/v1/seeds/import", list, nil); status != 400 {
+			t.Errorf("importing it again: status %d, want 400", status)
+		}
+		if u := post[api.SeedsUndone](w, "/api/v1/seeds/undo", nil); u.Files != 1 {
+			t.Errorf("undone: %+v", u)
+		}
+		if status := w.ask("POST", "/api/v1/seeds/undo", nil, nil); status != 400 {
+			t.Errorf("undoing it again: status %d, want 400", status)
+		}
+		entries, err := audit.Read(dir, audit.Filter{Limit: 10})
+		if err != nil || len(entries) != 4 || entries[0].What != "seeds/undo" || entries[3].What != "seeds/import" {
+			t.Errorf("the audit log has %+v, %v", entries, err)
+		}
+	})
+}

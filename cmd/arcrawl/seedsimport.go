@@ -1,0 +1,250 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/seedlist"
+	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/internal/human"
+)
+
+// forLists returns the files for lists of seeds.
+func (s stagedFiles) forLists() seedlist.Files {
+	return seedlist.Files{Path: s.path, Dir: s.dir, Texts: s.texts}
+}
+
+// bulkEdit holds the flags of commands that write many host files.
+type bulkEdit struct {
+	path      string // of the main file
+	dry, sure bool
+	skip      bool // lines with faults
+	show      int  // new and changed seeds that are listed
+}
+
+func (b *bulkEdit) add(cmd *cobra.Command) {
+	configFlag(cmd, &b.path)
+	cmd.Flags().BoolVar(&b.dry, "dry-run", false, "show what would change, write nothing")
+	cmd.Flags().BoolVarP(&b.sure, "yes", "y", false, "write without asking")
+}
+
+func newSeedsImport() *cobra.Command {
+	var b bulkEdit
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Add the seeds of a list (CSV or plain text) to the host files",
+		Long: `import reads a list of seeds, shows which are new, changed, known and faulty, and asks. Then it writes them into the files of their
+hosts, each file at once and as a whole; a running daemon applies them. FILE "-" is standard input.
+
+A plain list has one URI on each line. A CSV list (with commas, semicolons or tabs, in UTF-8) begins with the names of its columns, in
+any order: uri, label, collection, title, owner, note, target, until. Only uri is needed. Several labels or collections of a seed are
+separated by |. target is the share of versions to capture, as 0.9 or 90 %, and until its last day. An empty field leaves what the host
+file says. seeds export writes such a list.
+
+Nothing is written if a line has a fault, unless --skip-faulty is set. arcrawl seeds undo restores the host files.`,
+		Example: "  arcrawl seeds import --dry-run newspapers.csv\n  arcrawl seeds import newspapers.csv",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return b.importList(cmd, args[0]) },
+	}
+	b.add(cmd)
+	cmd.Flags().BoolVar(&b.skip, "skip-faulty", false, "import the other lines if some have faults")
+	cmd.Flags().IntVar(&b.show, "show", 20, "list at most `N` new and changed seeds, and faults")
+	return cmd
+}
+
+// importList imports a list.
+func (b *bulkEdit) importList(cmd *cobra.Command, name string) error {
+	in, done, err := input(cmd, name)
+	if err != nil {
+		return daemon.FolderError{Err: err}
+	}
+	defer done()
+	text, err := io.ReadAll(io.LimitReader(in, seedlist.MaxSize+1))
+	if err != nil {
+		return daemon.FolderError{Err: err}
+	}
+	s, err := openHostFiles(b.path)
+	if err != nil {
+		return err
+	}
+	p, err := s.forLists().Plan(seedlist.Read(text))
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	b.preview(out, name, p)
+	if p.Faulty > 0 && !b.skip {
+		return usageError{fmt.Errorf("%s in %s; nothing was written; correct them, or use --skip-faulty", human.Count(p.Faulty, "faulty line"), name)}
+	}
+	return b.write(cmd, s, p.Texts, "import of "+filepath.Base(name))
+}
+
+// preview prints what a list would change.
+func (b *bulkEdit) preview(out io.Writer, name string, p seedlist.Plan) {
+	fmt.Fprintf(out, "%s: %s new, %d changed, %d known, %d faulty; %s to write, %d of them new\n", name,
+		human.Count(len(p.New), "seed"), len(p.Changed), p.Known, p.Faulty, human.Count(len(p.Texts), "host file"), p.Hosts)
+	list := func(what string, entries []seedlist.Entry) {
+		for i, e := range entries {
+			if i == b.show {
+				fmt.Fprintf(out, "… and %d more\n", len(entries)-i)
+				return
+			}
+			fmt.Fprintf(out, "%s  %s\n", what, human.URI(e.Text))
+		}
+	}
+	list("new    ", p.New)
+	list("changed", p.Changed)
+	for i, f := range p.Faults {
+		if i == b.show {
+			fmt.Fprintf(out, "… and %d more faults\n", p.Faulty-i)
+			return
+		}
+		fmt.Fprintf(out, "%s:%s\n", name, f)
+	}
+}
+
+// maxEffect is the maximum number of host files whose effect on the crawl is shown.
+const maxEffect = 100
+
+// write shows the effect of new texts of host files, asks, and writes them.
+func (b *bulkEdit) write(cmd *cobra.Command, s stagedFiles, texts map[string][]byte, what string) error {
+	out := cmd.OutOrStdout()
+	if len(texts) == 0 {
+		_, err := fmt.Fprintln(out, "nothing to write")
+		return err
+	}
+	if len(texts) <= maxEffect {
+		var staged []api.StagedHost
+		for name, text := range texts {
+			staged = append(staged, api.StagedHost{Name: name, Text: string(text)})
+		}
+		if err := showEffect(cmd, b.path, staged...); err != nil {
+			return err
+		}
+	}
+	if b.dry {
+		_, err := fmt.Fprintln(out, "nothing was written")
+		return err
+	}
+	if !b.sure && !confirmed(cmd.InOrStdin(), out) {
+		return nil
+	}
+	if err := s.forLists().Write(texts, what, time.Now()); err != nil {
+		return daemon.FolderError{Err: err}
+	}
+	_, err := fmt.Fprintf(out, "wrote %s in %s; arcrawl seeds undo restores what was there\n", human.Count(len(texts), "file"), s.dir)
+	return err
+}
+
+func newSeedsExport() *cobra.Command {
+	var path, file string
+	var only about.Filter
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write the seeds as a CSV list that seeds import reads",
+		Long: `export writes the seeds of all files with what the files say of each: labels, collections, title, owner, note, capture target and
+its last day. What the file says of the host as a whole is not part of the list.`,
+		Example: "  arcrawl seeds export --label newspapers -o newspapers.csv",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			s, err := openHostFiles(path)
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			if file != "" {
+				f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+				if err != nil {
+					return daemon.FolderError{Err: err}
+				}
+				return errors.Join(s.forLists().Export(f, only), f.Close())
+			}
+			return s.forLists().Export(out, only)
+		},
+	}
+	configFlag(cmd, &path)
+	siteFlags(cmd, &only)
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write the list to this new file instead of standard output")
+	return cmd
+}
+
+func newSeedsUndo() *cobra.Command {
+	var b bulkEdit
+	cmd := &cobra.Command{
+		Use:   "undo",
+		Short: "Restore the host files as they were before the last import",
+		Long: `undo restores the host files that the last seeds import or host set wrote, or removes them if they were new. If somebody changed one
+of them since, it restores none. What was captured stays in the archive, and the history of URIs in the store.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := openHostFiles(b.path)
+			if err != nil {
+				return err
+			}
+			u, err := s.forLists().Last()
+			if err != nil {
+				return daemon.FolderError{Err: err}
+			}
+			out := cmd.OutOrStdout()
+			fmt.Fprintf(out, "%s, %s: %s\n", u.What, u.At.Format(time.RFC3339), human.Count(len(u.Files), "host file"))
+			if b.dry || !b.sure && !confirmed(cmd.InOrStdin(), out) {
+				return nil
+			}
+			if _, err := s.forLists().Undo(); err != nil {
+				return daemon.FolderError{Err: err}
+			}
+			_, err = fmt.Fprintln(out, "restored")
+			return err
+		},
+	}
+	b.add(cmd)
+	return cmd
+}
+
+func newHostSet() *cobra.Command {
+	var b bulkEdit
+	var only about.Filter
+	cmd := &cobra.Command{
+		Use:   "set KEY=VALUE…",
+		Short: "Set keys in the files of all hosts with a label, collection or owner",
+		Long: `set sets keys in many host files, keeps everything else in them, shows what would change in the running crawl, and asks. A value is
+written as in the file; text needs no quotes. Keys of [[wait]] and [[when]] cannot be set. arcrawl seeds undo restores the files.`,
+		Example: "  arcrawl host set --label newspapers politeness.min_delay=5s owner=maria",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if only.IsZero() {
+				return usageError{errors.New("choose hosts with --label, --collection or --owner")}
+			}
+			s, err := openHostFiles(b.path)
+			if err != nil {
+				return err
+			}
+			texts, err := s.forLists().Set(only, args)
+			if err != nil {
+				return usageError{err}
+			}
+			var names []string
+			for name := range texts {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s to write\n", human.Count(len(names), "host file"))
+			for _, name := range names {
+				fmt.Fprintln(cmd.OutOrStdout(), name)
+			}
+			return b.write(cmd, s, texts, "host set "+args[0])
+		},
+	}
+	b.add(cmd)
+	siteFlags(cmd, &only)
+	return cmd
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSeedListsAreImportedExportedAndUndone follows a list through the commands.
+func TestSeedListsAreImportedExportedAndUndone(t *testing.T) {
+	t.Parallel()
+	conf, dir := configure(t, settled)
+	file := hostFile(t, dir, "www.a.example", "# by maria\nlabels = [\"papers\"]\n[seeds]\nuris = [\"https://www.a.example/\"]\n")
+	list := filepath.Join(dir, "list.csv")
+	writeFile(t, list, "uri,owner,target\nhttps://www.a.example/b,jan,90%\nhttps://www.b.example/,jan,\nhttps://www.c.example/,jan,high\n")
+	run := func(code int, want string, args ...string) string {
+		t.Helper()
+		got, out, errs := command(append(args, "-c", conf)...)
+		if got != code || !strings.Contains(out+errs, want) {
+			t.Errorf("%v: exit code %d, want %d with %q:\n%s%s", args, got, code, want, out, errs)
+		}
+		return out
+	}
+	run(exitUsage, list+`:4:28: target: "high" is not a share of versions; write for example 0.9`, "seeds", "import", list)
+	run(exitOK, "nothing was written", "seeds", "import", "--dry-run", "--skip-faulty", list)
+	run(exitOK, "Repeat with --yes", "seeds", "import", "--skip-faulty", list)
+	if got := readText(t, file); strings.Contains(got, "www.a.example/b") {
+		t.Errorf("the file was written without consent:\n%s", got)
+	}
+	run(exitOK, "2 seeds new, 0 changed, 0 known, 1 faulty; 2 host files to write, 1 of them new", "seeds", "import", "--yes", "--skip-faulty", list)
+	run(exitOK, "", "check")
+	run(exitOK, `wait[".*"].capture_target`, "effective", "www.a.example", "https://www.a.example/b", "--set")
+	run(exitOK, "https://www.a.example/b,,,,jan,,0.9,\n", "seeds", "export", "--owner", "jan")
+	run(exitOK, "1 host file to write\nwww.a.example.toml\n", "host", "set", "--label", "papers", "--dry-run", "note=call first")
+	run(exitUsage, "choose hosts", "host", "set", "note=x")
+	run(exitUsage, "sets no key", "host", "set", "--label", "papers", "notes=x")
+	run(exitOK, "restored", "seeds", "undo", "--yes")
+	if got := readText(t, file); !strings.HasPrefix(got, "# by maria\n") || strings.Contains(got, "www.a.example/b") || fileExists(filepath.Join(dir, "hosts.d", "www.b.example.toml")) {
+		t.Errorf("after the undo the file is\n%s", got)
+	}
+	run(exitFolder, "no import", "seeds", "undo")
+}
