@@ -83,22 +83,13 @@ func (l *loader) warnHostFiles() {
 	for _, s := range l.config.Sources {
 		hosts = append(hosts, s.URI.Host(), s.Seed.Host())
 	}
-	slices.Sort(hosts)
-	hosts = slices.Compact(hosts)
-	exact, above := make(map[uri.Host]bool, len(hosts)), map[uri.Host]bool{}
-	for _, h := range hosts {
-		exact[h] = true
-		for h = domain.Above(h); h != "" && !above[h]; h = domain.Above(h) {
-			above[h] = true
-		}
-	}
+	hosts, applies := domain.Files(hosts)
 	for _, f := range l.files {
 		if f.host == "" {
 			continue
 		}
 		sets := len(f.doc.Root) > 0
-		covered := exact[f.host] || above[f.host] && !domain.IsSuffix(f.host)
-		problem, remedy := caution.HostFile(f.host, sets, hosts, covered)
+		problem, remedy := caution.HostFile(f.host, sets, hosts, applies(f.host))
 		warning := Fault{File: f.doc.File, Problem: problem, Remedy: remedy}
 		switch {
 		case problem == "":

@@ -2,6 +2,7 @@
 package domain
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/publicsuffix"
@@ -49,6 +50,21 @@ func IsSuffix(h uri.Host) bool {
 // Covers returns a function that reports whether a host belongs to the file of h.
 func Covers(h uri.Host) func(uri.Host) bool {
 	return func(other uri.Host) bool { return other == h || !IsSuffix(h) && Below(other, h) }
+}
+
+// Files returns the hosts, each once, and a function that reports whether the file of a host applies to any of them.
+func Files(hosts []uri.Host) (unique []uri.Host, applies func(file uri.Host) bool) {
+	unique = slices.Clone(hosts)
+	slices.Sort(unique)
+	unique = slices.Compact(unique)
+	exact, above := make(map[uri.Host]bool, len(unique)), map[uri.Host]bool{}
+	for _, h := range unique {
+		exact[h] = true
+		for h = Above(h); h != "" && !above[h]; h = Above(h) {
+			above[h] = true
+		}
+	}
+	return unique, func(file uri.Host) bool { return exact[file] || above[file] && !IsSuffix(file) }
 }
 
 // Hostname returns a host without its port.
