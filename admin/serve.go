@@ -29,6 +29,7 @@ func (w *Window) Handler(o access.Options) http.Handler {
 		})
 	}
 	mux.Handle("GET /metrics", w.metricsHandler())
+	mux.HandleFunc("GET "+api.Base+"/picture", w.picture)
 	mux.HandleFunc("GET /healthz", w.health)
 	mux.HandleFunc("GET /readyz", w.ready)
 	mux.HandleFunc("GET /openapi.json", func(to http.ResponseWriter, _ *http.Request) {

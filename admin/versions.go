@@ -1,13 +1,19 @@
 package admin
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/compare"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -42,7 +48,66 @@ func versionRoutes() []route {
 				return v, err
 			},
 		},
+		{
+			method: "GET", path: api.Base + "/compare", doc: "Compares two archived versions of a URI.",
+			answer: api.Comparison{}, params: []param{
+				{"uri", "string", uriDoc},
+				{"before", "string", "timestamp of the first version, 14 digits; empty: the version before the second"},
+				{"at", "string", "timestamp of the second version; empty: the last one"},
+				{"what", "string", "text (as a reader sees it, the default), source or headers"},
+			},
+			serve: func(w *Window, r *http.Request) (any, error) { return w.compare(r) },
+		},
 	}
+}
+
+// compare compares two versions. One comparison runs at a time, because each needs memory for two pages.
+func (w *Window) compare(r *http.Request) (api.Comparison, error) {
+	u, err := readURI(r)
+	if err != nil {
+		return api.Comparison{}, err
+	}
+	what := cmp.Or(r.FormValue("what"), compare.Text)
+	if !slices.Contains(compare.Kinds(), what) {
+		return api.Comparison{}, fault("unknown what %q; valid values: %s", what, strings.Join(compare.Kinds(), ", "))
+	}
+	rules, err := scrubbing(w.o.Config().Config, u, w.o.Now())
+	if err != nil {
+		return api.Comparison{}, err
+	}
+	w.comparing.Lock()
+	defer w.comparing.Unlock()
+	c, err := w.o.Versions.Compare(r.Context(), u, r.FormValue("before"), r.FormValue("at"), what, rules, w.o.Now())
+	if errors.Is(err, warc.ErrNotFound) {
+		return c, unknown("no version of " + u.String())
+	}
+	return c, err
+}
+
+// scrubbing compiles the scrubbing rules of a URI. Without rules, nothing is hidden.
+func scrubbing(c *config.Config, u uri.URI, now time.Time) (*digest.Rules, error) {
+	change := c.For(config.About{URI: u, Now: now}).Change
+	return digest.Compile(digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS})
+}
+
+// picture serves the picture of a version, if it is one. It is no page: its policy allows nothing.
+func (w *Window) picture(to http.ResponseWriter, r *http.Request) {
+	u, err := readURI(r)
+	var content []byte
+	mime := ""
+	if err == nil {
+		content, mime, err = w.o.Versions.Picture(r.Context(), u, r.FormValue("at"), w.o.Now())
+	}
+	if errors.Is(err, warc.ErrNotFound) || errors.Is(err, compare.ErrNoPicture) {
+		err = unknown(err.Error())
+	}
+	if err != nil {
+		w.refuse(to, r, err)
+		return
+	}
+	to.Header().Set("Content-Type", mime)
+	to.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	_, _ = to.Write(content)
 }
 
 // readURI returns the URI of a request.

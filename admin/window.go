@@ -84,6 +84,7 @@ type Window struct {
 
 	reading   sync.Mutex // held while the log is read
 	importing sync.Mutex // held while host files are written
+	comparing sync.Mutex // held while two versions are compared
 
 	mu      sync.Mutex // guards the fields below
 	minute  recent.Minute

@@ -5,10 +5,12 @@ import (
 	"image/png"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -101,6 +103,73 @@ func TestWithoutTheEngineTheDashboardSaysWhatToInstall(t *testing.T) {
 	versions := ask(t, strings.Replace(address, "?", "api/v1/versions?uri="+url.QueryEscape(seed)+"&", 1))
 	if !strings.Contains(versions, `"count":1`) || !strings.Contains(versions, `"changed":true`) {
 		t.Errorf("the list of versions is %s", versions)
+	}
+}
+
+// TestTwoVersionsAreComparedInTheDashboard crawls a page that changes, and compares its first two versions in each way.
+func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	visits := 0
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		visits++
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, "<title>Harbour news</title>\n<h1>The ferry leaves at %d:30</h1>\n<p class=clock>%d visits</p>\n%s<p>%s", 6+visits, visits,
+			strings.Repeat("<p>Tickets are sold on board. The crossing takes twenty minutes.</p>\n", 12),
+			"<script>document.title = 'taken'</script>a \u202ereversed\u202c sign &lt;img src=x onerror=alert(1)>"+strings.Repeat("long ", 40*visits))
+	}))
+	t.Cleanup(site.Close)
+	l := start(t, func(_, main string) string {
+		main = regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
+		return main + "[change]\nscrub_css = [\"p.clock\"]\n[[wait]]\nmime = \".*\"\ninitial = \"1s\"\nmin = \"1s\"\nmax = \"1s\"\n"
+	})
+	address, seed := l.dashboard(t)
+	for n := 0; n < 2; {
+		r := <-l.visits
+		if r.URI.String() == seed && r.Status == http.StatusOK {
+			n++
+		}
+	}
+	b := browser.Open(t, 1100, 800)
+	b.Go(address)
+	origin, _, _ := strings.Cut(address, "?")
+	b.Go(origin + "#/uri?u=" + url.QueryEscape(seed))
+	b.Wait(`[...document.querySelectorAll("a")].some(a => a.textContent === "compare")`)
+	b.Eval(`[...document.querySelectorAll("a")].findLast(a => a.textContent === "compare").click()`)
+	ready := func(want string) {
+		t.Helper()
+		b.Wait(`document.querySelector("h1").textContent === "Comparison" && document.getElementById("view").innerText.includes(` + strconv.Quote(want) + `)`)
+		if got := b.Eval(`document.documentElement.scrollWidth - innerWidth`); got != "0" {
+			t.Errorf("the page with %q is %s pixels too wide", want, got)
+		}
+	}
+	ready("unchanged lines")
+	text := b.Eval(`document.querySelector("table.compare").innerText`)
+	for _, want := range []string{"The ferry leaves at ", "visits", "rule 1", "[U+202E]reversed", "<img src=x onerror=alert(1)>", "unchanged lines"} {
+		if !strings.Contains(text, strings.Trim(strconv.Quote(want), `"`)) {
+			t.Errorf("the comparison lacks %q: %s", want, text)
+		}
+	}
+	if got := b.Eval(`[...document.querySelectorAll("td del")].map(e => e.textContent).join() + " " + [...document.querySelectorAll("td ins")].map(e => e.textContent.trim()).join().slice(0, 1)`); got != `"7 8"` {
+		t.Errorf("marked as different: %s", got)
+	}
+	keep(t, b, "compare-light")
+	b.Eval(`[...document.querySelectorAll("a.button")].find(a => a.textContent === "Inline").click()`)
+	ready("in one column")
+	b.Dark()
+	keep(t, b, "compare-inline-dark")
+	b.Eval(`[...document.querySelectorAll("a.button")].find(a => a.textContent === "Source").click()`)
+	ready("<title>Harbour news</title>")
+	b.Resize(390, 844)
+	keep(t, b, "compare-source-phone")
+	b.Eval(`[...document.querySelectorAll("a.button")].find(a => a.textContent === "Response header").click()`)
+	ready("Content-Type")
+	if got := b.Eval(`document.title`); got != `"Comparison – arcrawl"` && !strings.HasPrefix(got, `"Comparison`) {
+		t.Errorf("the title is %s", got)
 	}
 }
 

@@ -121,21 +121,9 @@ const maxWork = 500_000_000
 
 // scrub replaces each match by one space. It ends with the cause of ctx when that ends, or with [ErrTooSlow].
 func (s scrubber) scrub(ctx context.Context, text []byte) ([]byte, error) {
-	if len(s.literal) > 0 && !bytes.Contains(text, s.literal) {
-		return text, nil
-	}
-	if len(text)*s.size > maxWork {
-		return nil, fmt.Errorf("%w: a text of %d bytes and an expression of %d instructions", ErrTooSlow, len(text), s.size)
-	}
-	var matches [][]int
-	for limit := firstRound; ; limit *= roundFactor {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		matches = s.re.FindAllIndex(text, limit)
-		if len(matches) < limit || s.readsFar(text, matches) {
-			break
-		}
+	matches, err := s.matches(ctx, text)
+	if err != nil {
+		return nil, err
 	}
 	if len(matches) == 0 {
 		return text, nil
@@ -150,6 +138,25 @@ func (s scrubber) scrub(ctx context.Context, text []byte) ([]byte, error) {
 		end = m[1]
 	}
 	return append(out, text[end:]...), nil
+}
+
+// matches returns the places of the matches. It ends as scrub does.
+func (s scrubber) matches(ctx context.Context, text []byte) (matches [][]int, err error) {
+	if len(s.literal) > 0 && !bytes.Contains(text, s.literal) {
+		return nil, nil
+	}
+	if len(text)*s.size > maxWork {
+		return nil, fmt.Errorf("%w: a text of %d bytes and an expression of %d instructions", ErrTooSlow, len(text), s.size)
+	}
+	for limit := firstRound; ; limit *= roundFactor {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		matches = s.re.FindAllIndex(text, limit)
+		if len(matches) < limit || s.readsFar(text, matches) {
+			return matches, nil
+		}
+	}
 }
 
 // readsFar reports whether the expression reads far beyond one of its matches.

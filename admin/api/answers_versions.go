@@ -25,7 +25,8 @@ type Version struct {
 
 // VersionLinks holds addresses of the dashboard.
 type VersionLinks struct {
-	View string `json:"view"`
+	View    string `json:"view"`
+	Compare string `json:"compare,omitempty"` // with the version before; absent for the first one
 }
 
 // View says where a browser can see a version.

@@ -19,7 +19,13 @@ export async function versionList(uri) {
         ['payload', (v) => (v.changed ? 'changed' : 'the same'), 'left'],
         [
           'see',
-          (v) => h('a', { href: v.links.view, 'aria-label': 'View the version of ' + moment(v.date) }, 'view'),
+          (v) => [
+            h('a', { href: v.links.view, 'aria-label': 'View the version of ' + moment(v.date) }, 'view'),
+            ' ',
+            v.links.compare
+              ? h('a', { href: v.links.compare, 'aria-label': 'Compare the version of ' + moment(v.date) }, 'compare')
+              : null,
+          ],
           'left',
         ],
         ['WARC file', (v) => h('code', {}, `${v.file} at ${v.offset}`), 'wide'],
@@ -45,6 +51,9 @@ export async function viewPage(again, wanted) {
       { class: 'row versions', role: 'navigation', 'aria-label': 'Versions' },
       step('Earlier', v.earlier),
       step('Later', v.later),
+      v.version.links.compare
+        ? h('a', { class: 'button', href: v.version.links.compare }, 'Compare with the version before')
+        : null,
       h('a', { class: 'button', href: v.uri, target: '_blank', rel: 'noopener noreferrer' }, 'Live page'),
       h(
         'span',

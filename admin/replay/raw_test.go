@@ -158,6 +158,12 @@ func TestLostFilesAreNamed(t *testing.T) {
 	if got := ask(); got != "page" {
 		t.Errorf("a file that was merged into the index: %s", got)
 	}
+	finished := w.Files()[0]
+	archivetest.Must(t, os.Rename(finished, finished+".moved"))
+	if got := ask(); !strings.Contains(got, "is not in the folder of the archive") {
+		t.Errorf("a finished file that is gone: %s", got)
+	}
+	archivetest.Must(t, os.Rename(finished+".moved", finished))
 	entries, release, err := p.o.Archive.Open(w.Now)
 	archivetest.Must(t, err)
 	defer release()

@@ -2,6 +2,7 @@
 package versions
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -10,8 +11,10 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/compare"
 	"github.com/arcrawl/arcrawl/admin/replay"
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -57,6 +60,9 @@ func (d *Catalog) List(u uri.URI, now time.Time) (api.Versions, error) {
 		before := ""
 		for i, e := range all {
 			v := versionOf(e, i == 0 || e.Digest != before)
+			if i > 0 {
+				v.Links.Compare = compareLink(all[i-1], e)
+			}
 			out.Versions, before = append(out.Versions, v), e.Digest
 		}
 		return nil
@@ -79,6 +85,11 @@ func versionOf(e index.Entry, changed bool) api.Version {
 	return v
 }
 
+// compareLink returns the address of the comparison of two captures.
+func compareLink(before, after index.Entry) string {
+	return "/#/compare?u=" + url.QueryEscape(after.URL) + "&before=" + before.Timestamp + "&at=" + after.Timestamp
+}
+
 // View returns where a browser can see the capture of a URI that is nearest to a timestamp. It is for the caller of a
 // request, who reached the dashboard under the name in the request.
 func (d *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (api.View, error) {
@@ -99,6 +110,7 @@ func (d *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (ap
 		out.Number, out.Count = i+1, len(all)
 		out.Version = versionOf(e, i == 0 || all[i-1].Digest != e.Digest)
 		if i > 0 {
+			out.Version.Links.Compare = compareLink(all[i-1], e)
 			out.Earlier = all[i-1].Timestamp
 		}
 		if i+1 < len(all) {
@@ -126,4 +138,55 @@ func (d *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (ap
 func (d *Catalog) Frames(r *http.Request) string {
 	origin, _ := d.Site.Origin(r.Host)
 	return origin
+}
+
+// Compare compares the captures of a URI that are nearest to two timestamps. Without the first, it is the capture
+// before. rules are the scrubbing rules of the host.
+func (c *Catalog) Compare(
+	ctx context.Context, u uri.URI, before, after, what string, rules *digest.Rules, now time.Time,
+) (out api.Comparison, err error) {
+	if c.Archive == nil {
+		return api.Comparison{URI: u.String(), What: what, Rows: []api.CompareRow{}, Problem: NoIndex}, nil
+	}
+	err = c.lookup(u, now, func(l *index.Library, all []index.Entry) error {
+		right, err := replay.Nearest(l, u.String(), after)
+		if err != nil {
+			return err
+		}
+		i := slices.Index(all, right)
+		left := right
+		switch {
+		case before != "":
+			if left, err = replay.Nearest(l, u.String(), before); err != nil {
+				return err
+			}
+		case i > 0:
+			left = all[i-1]
+		}
+		out, err = compare.Compare(ctx, l, left, right, what, rules)
+		if left == right && out.Problem == "" {
+			out.Problem, out.Rows = "There is no version before this one.", []api.CompareRow{}
+		}
+		out.Before, out.After = versionOf(left, true), versionOf(right, left.Digest != right.Digest)
+		return err
+	})
+	return out, err
+}
+
+// Picture returns the picture of a capture and its media type.
+func (c *Catalog) Picture(
+	ctx context.Context, u uri.URI, at string, now time.Time,
+) (content []byte, mime string, err error) {
+	if c.Archive == nil {
+		return nil, "", compare.ErrNoPicture
+	}
+	err = c.lookup(u, now, func(l *index.Library, _ []index.Entry) error {
+		e, err := replay.Nearest(l, u.String(), at)
+		if err != nil {
+			return err
+		}
+		content, mime, err = compare.ReadPicture(ctx, l, e)
+		return err
+	})
+	return content, mime, err
 }

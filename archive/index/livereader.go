@@ -150,7 +150,7 @@ func (l *Library) fileOf(name string) (warc.File, bool) {
 			return warc.File{Path: path, Name: name, Size: info.Size()}, true
 		}
 	}
-	return f, ok
+	return warc.File{}, false
 }
 
 // withoutScan returns the number of files that neither an index nor the live file covers.

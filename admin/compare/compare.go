@@ -1,0 +1,181 @@
+package compare
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/replay"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/mediatype"
+)
+
+// What is compared.
+const (
+	Text    = "text"
+	Source  = "source"
+	Headers = "headers"
+	Picture = "picture"
+)
+
+// Kinds returns what can be compared.
+func Kinds() []string { return []string{Text, Source, Headers} }
+
+// The bounds of a comparison.
+const (
+	maxBytes = 4 << 20 // of each version
+	maxRows  = 2000    // that are shown
+	around   = 3       // unchanged lines around a difference
+	fewest   = 3       // unchanged lines that are folded
+)
+
+// version is one of the two versions.
+type version struct {
+	mime    string // Content-Type, with its parameters
+	head    string
+	content []byte
+	cut     bool // the content is longer
+}
+
+// Compare compares two captures. rules are the scrubbing rules of the host. A capture that cannot be read, or is no
+// text, is a problem in the answer.
+func Compare(
+	ctx context.Context, l *index.Library, before, after index.Entry, what string, rules *digest.Rules,
+) (api.Comparison, error) {
+	out := api.Comparison{URI: after.URL, What: what, Rows: []api.CompareRow{}}
+	var both [2]version
+	for i, e := range []index.Entry{before, after} {
+		v, err := read(ctx, l, e)
+		if ctx.Err() != nil {
+			return out, context.Cause(ctx)
+		}
+		if err != nil {
+			out.Problem = fmt.Sprintf("The version of %s cannot be compared. %s", e.Date().Format(time.DateTime),
+				replay.Sentence(err))
+			return out, nil
+		}
+		both[i] = v
+	}
+	if what == Headers {
+		c := comparison{out: &out, numbers: map[string]int{}}
+		c.compare(sourceLines([]byte(both[0].head), nil), sourceLines([]byte(both[1].head), nil))
+		return out, nil
+	}
+	if isPicture(both[0]) && isPicture(both[1]) {
+		out.What = Picture
+		out.Changed = boolean(!bytes.Equal(both[0].content, both[1].content))
+		return out, nil
+	}
+	for i, e := range []index.Entry{before, after} {
+		if v := both[i]; !isText(v) {
+			out.Problem = fmt.Sprintf("The version of %s is no text: its media type is %q. Its response header can be compared.",
+				e.Date().Format(time.DateTime), mediatype.Of(v.mime))
+			return out, nil
+		}
+	}
+	c := comparison{out: &out, numbers: map[string]int{}}
+	left := c.lines(ctx, both[0], what, rules)
+	right := c.lines(ctx, both[1], what, rules)
+	if ctx.Err() != nil {
+		return out, context.Cause(ctx)
+	}
+	c.compare(left, right)
+	return out, nil
+}
+
+// read reads a capture. The head is the one of its own record.
+func read(ctx context.Context, l *index.Library, e index.Entry) (v version, err error) {
+	c, fields, err := l.At(e.URL, e.Filename, e.Offset)
+	if err != nil {
+		return v, err
+	}
+	p, err := l.Payload(ctx, c, true)
+	if err != nil {
+		return v, err
+	}
+	v.content, err = io.ReadAll(io.LimitReader(p, maxBytes+1))
+	if err = errors.Join(err, p.Close()); err != nil {
+		return v, err
+	}
+	if v.cut = len(v.content) > maxBytes; v.cut {
+		v.content = v.content[:maxBytes]
+	}
+	v.mime = p.Head.Header().Get("Content-Type")
+	var lines []string
+	for name, values := range fields {
+		for _, value := range values {
+			lines = append(lines, name+": "+value+"\n")
+		}
+	}
+	slices.Sort(lines) // servers change the order
+	v.head = "Status: " + e.Status + "\n" + strings.Join(lines, "")
+	return v, nil
+}
+
+// isText reports whether a version can be compared line by line.
+func isText(v version) bool {
+	mime := mediatype.Of(v.mime)
+	named := strings.HasPrefix(mime, "text/") || strings.HasSuffix(mime, "xml") || strings.HasSuffix(mime, "json") ||
+		strings.HasSuffix(mime, "javascript") || mime == ""
+	return named && !bytes.ContainsRune(v.content[:min(len(v.content), 1024)], 0) ||
+		strings.Contains(v.mime, "charset=utf-16") || strings.Contains(v.mime, "charset=UTF-16")
+}
+
+// isPicture reports whether a browser can show a version as a picture, by its first bytes.
+func isPicture(v version) bool { return PictureType(v.content) != "" && !isText(v) }
+
+// comparison makes the rows of an answer.
+type comparison struct {
+	out     *api.Comparison
+	numbers map[string]int // of the rules
+}
+
+// note adds a sentence once.
+func (c *comparison) note(text string) {
+	if !slices.Contains(c.out.Notes, text) {
+		c.out.Notes = append(c.out.Notes, text)
+	}
+}
+
+// lines returns the lines of a version.
+func (c *comparison) lines(ctx context.Context, v version, what string, rules *digest.Rules) []line {
+	if v.cut {
+		c.note(fmt.Sprintf("Only the first %d MB of each version are compared.", maxBytes>>20))
+	}
+	text, marks, err := rules.Marks(ctx, v.content, v.mime)
+	if err != nil {
+		c.note("The scrubbing rules take too long on this page, and not all of their parts are marked.")
+	}
+	c.out.Hidden += len(marks)
+	if what == Text && mediatype.IsHTML(v.mime) {
+		return readerLines(text, marks)
+	}
+	return sourceLines(text, marks)
+}
+
+// part returns a part of an answer.
+func (c *comparison) part(s span, differs bool) api.ComparePart {
+	p := api.ComparePart{Text: harmless(s.text), Differs: differs && s.rule == ""}
+	if s.rule != "" {
+		if c.numbers[s.rule] == 0 {
+			c.out.Rules = append(c.out.Rules, s.rule)
+			c.numbers[s.rule] = len(c.out.Rules)
+		}
+		p.Rule = c.numbers[s.rule]
+	}
+	return p
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
