@@ -27,6 +27,10 @@ func (d *Daemon) openStore(now time.Time) (err error) {
 		return err
 	}
 	d.closers.add(d.parts.Frontier.Close)
+	if n := d.parts.Frontier.GapsFilled(); n > 0 {
+		d.log.Warn().Int("numbers", n).
+			Msg("repaired the store: an earlier version had skipped numbers of hosts; nothing is lost")
+	}
 	free := d.parts.FreeSpace
 	d.parts.FreeSpace = func() (int64, error) {
 		if err := d.parts.Frontier.Space(); err != nil {

@@ -68,7 +68,7 @@ func (f *Frontier) load(o Options) error {
 	if err != nil || o.Inspect {
 		return err
 	}
-	if err := f.writeHosts(long); err != nil {
+	if err := errors.Join(f.writeGaps(), f.writeHosts(long)); err != nil {
 		return err
 	}
 	until := binary.BigEndian.AppendUint64(nil, uint64(rest))
@@ -208,8 +208,8 @@ func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if want := uint32(len(f.byID) + 1); id != want {
-			return damaged(hostKey(want), errors.New("is missing"))
+		if err := f.fillGap(id, now); err != nil {
+			return err
 		}
 		var w hostRow
 		if err := decodeRow(it.Item(), &w); err != nil {
@@ -226,7 +226,7 @@ func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
 		}
 		f.addHost(h)
 	}
-	return nil
+	return f.checkGaps(txn)
 }
 
 // guessMet returns the Met of a row of an earlier version. A host that is down now has answered before if it ever
