@@ -30,6 +30,8 @@ type Config struct {
 	WARC       warcout.Options // the daemon fills the fields that have no key in [warc]
 	Collection string          // of which the WARC files are part; "" = none
 	Index      Index
+	// DNSRecords says that look-ups of hosts are archived. Its key is warc.dns.
+	DNSRecords bool
 	Sealed     struct{ URL, Command string } // the server and the program that receive each finished WARC file; "" = none
 	Log        Log
 	Admin      Admin

@@ -169,6 +169,7 @@ func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	}
 	slices.SortFunc(later, func(a, b KeyChange) int { return cmp.Compare(a.Key, b.Key) })
 	inForce := *next
+	inForce.DNSRecords = c.DNSRecords
 	inForce.WARC, inForce.Log, inForce.Admin = c.WARC, c.Log, c.Admin
 	inForce.AllowNetworks, inForce.AllowHosts = c.AllowNetworks, c.AllowHosts
 	inForce.Storage = c.Storage

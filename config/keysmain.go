@@ -83,6 +83,8 @@ var crawlKeys = []key{
 		"A file is finished at this age."),
 	whole("warc.level", InMain, 1, 9, func(d *draft) *int { return &d.config.WARC.Level },
 		"Compression level of gzip, from 1 (fast) to 9 (small)."),
+	boolean("warc.dns", InMain, func(d *draft) *bool { return &d.config.DNSRecords },
+		"Write a record `dns:HOST` with the addresses of a host when it is first looked up after a start, and when they have changed, at most once an hour for each host."),
 	secret(optional("warc.sealed_url", InMain, value.CheckWebhook, func(d *draft) *string { return &d.config.Sealed.URL },
 		"Address that receives one JSON object by POST for each finished WARC file: path, size, SHA-256, records, dates. Each file is sent again until the answer has a status 2xx, also after a restart. Empty: none.")),
 	optional("warc.sealed_command", InMain, value.CheckCommand, func(d *draft) *string { return &d.config.Sealed.Command },
@@ -144,7 +146,7 @@ func defaultConfig() Config {
 		WARC: warcout.Options{
 			Prefix: warcout.DefaultPrefix, MaxSize: warcout.DefaultMaxSize, MaxAge: day, Level: warcout.DefaultLevel,
 		},
-		Index: Index{Live: true}, Admin: Admin{Remote: reach.Off},
+		DNSRecords: true, Index: Index{Live: true}, Admin: Admin{Remote: reach.Off},
 		Mail:   reach.Mail{Security: reach.StartTLS, Alarms: true},
 		WebSub: WebSub{Lease: websub.DefaultLease}, HostsDir: "hosts.d", Watch: true,
 	}

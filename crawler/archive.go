@@ -1,8 +1,10 @@
 package crawler
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/faults"
@@ -11,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -152,6 +155,9 @@ func keepsScrubbed(v visit, s config.Change) bool {
 func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 	got := v.capture
 	w := warcout.Visit{URI: v.uri(), Date: got.Started, IP: got.IP, Request: got.Request, Metadata: metadataOf(v)}
+	if s := got.Security; s != nil {
+		w.Security = &warcout.Security{Protocol: protocolOf(got.Head), Version: s.Version, CipherSuite: s.CipherSuite}
+	}
 	switch a.keeping {
 	case KeptResponse, KeptEvidence:
 		w.Response = &warcout.Response{
@@ -188,6 +194,9 @@ func metadataOf(v visit) []warcout.Field {
 		{Name: "contentState", Value: v.verdict.State.String()},
 		{Name: "contentStateReason", Value: history.ASCII(v.verdict.Reason)},
 	}
+	if got.Security != nil {
+		fields = append(fields, warcout.Field{Name: "tlsCertificate", Value: got.Security.Certificate})
+	}
 	if v.req.Permission != "" {
 		fields = append(fields, warcout.Field{Name: "robotsPermission", Value: v.req.Permission})
 	}
@@ -217,6 +226,32 @@ func metadataOf(v visit) []warcout.Field {
 		}
 	}
 	return filled
+}
+
+// protocolOf returns the version of HTTP in the head of a response; "" if it names another one.
+func protocolOf(head []byte) string {
+	for _, version := range []string{"1.1", "1.0"} {
+		if bytes.HasPrefix(head, []byte("HTTP/"+version+" ")) {
+			return "http/" + version
+		}
+	}
+	return ""
+}
+
+// archiveLookup archives the addresses that a host name resolved to, if they are new.
+func (c *Crawler) archiveLookup(got *fetch.Capture, s settings) error {
+	if len(got.Lookup) == 0 || !s.config.DNSRecords {
+		return nil
+	}
+	host := got.URI.Hostname()
+	if !c.resolved.Changed(host, got.Lookup, got.Started) {
+		return nil
+	}
+	w, err := c.parts.Archive.WriteLookup(time.Now(), warcout.Lookup{Host: host, Date: got.Started, Addresses: got.Lookup})
+	if err == nil {
+		err = c.parts.IndexCapture(Captured{Record: w.Origin, ContentType: "text/dns"})
+	}
+	return err
 }
 
 // notifyIndex notifies the index of the archive of a new capture.

@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/crawler/rescope"
+	"github.com/arcrawl/arcrawl/crawler/resolved"
 	"github.com/arcrawl/arcrawl/crawler/space"
 	"github.com/arcrawl/arcrawl/crawler/uplink"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -142,6 +143,7 @@ type Crawler struct {
 	uplink   uplink.Watch
 	pause    *pause.State
 	space    *space.Ledger
+	resolved resolved.Hosts
 	requests request.Maker
 
 	returns *rescope.Keeper

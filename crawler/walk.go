@@ -87,6 +87,9 @@ func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int)
 		v.fault = v.capture.Misfortune // of a decoder; the response is whole
 	}
 	v, kept, err := c.archive(v, s)
+	if err == nil {
+		err = c.archiveLookup(v.capture, s)
+	}
 	if err != nil {
 		return c.abandon(ctx, v.claim, s, v.capture, fmt.Errorf("archive %s: %w", v.uri(), err))
 	}

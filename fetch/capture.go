@@ -22,6 +22,9 @@ type Capture struct {
 	Took    time.Duration // from Started to the last byte
 	IP      netip.Addr    // of the server; zero without a connection, or if the connection has no address
 
+	Security *Security    // of the connection; nil without TLS
+	Lookup   []netip.Addr // what the host name resolved to; nil if no look-up was made, as for an idle connection
+
 	Request []byte // the bytes sent, exact except for secret fields; nil if nothing was sent
 
 	Status int         // HTTP status, or a negative code; see the package comment

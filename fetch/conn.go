@@ -3,11 +3,14 @@ package fetch
 import (
 	"container/list"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/hex"
 	"errors"
 	"net"
 	"net/netip"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +27,29 @@ type conn struct {
 	ip   netip.Addr // the server's address; zero if the connection has none
 	peer *peer      // to look into its socket
 	idle time.Time  // end of its last exchange
+
+	security *Security    // nil without TLS
+	lookup   []netip.Addr // what the name resolved to for this connection
+}
+
+// Security holds what TLS negotiated for a connection.
+type Security struct {
+	Version     string // in the words of WARC-Protocol: "tls/1.3"
+	CipherSuite string // its IANA name
+	Certificate string // "sha256:" and the hexadecimal digest of the server's own certificate
+}
+
+// securityOf returns what TLS negotiated.
+func securityOf(s tls.ConnectionState) *Security {
+	out := &Security{
+		Version:     "tls/" + strings.TrimPrefix(tls.VersionName(s.Version), "TLS "),
+		CipherSuite: tls.CipherSuiteName(s.CipherSuite),
+	}
+	if len(s.PeerCertificates) > 0 {
+		sum := sha256.Sum256(s.PeerCertificates[0].Raw)
+		out.Certificate = "sha256:" + hex.EncodeToString(sum[:])
+	}
+	return out
 }
 
 // connKey returns the scheme, host and port of a URI. Its text shares memory with the URI's.

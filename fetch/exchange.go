@@ -55,10 +55,11 @@ func (x *exchange) run(ctx context.Context) error {
 	}
 	if err != nil {
 		c := x.capture
-		c.Request, c.Head, c.IP = nil, nil, netip.Addr{}
+		c.Request, c.Head, c.IP, c.Security = nil, nil, netip.Addr{}, nil
 		c.Status, c.Misfortune = connectStatus(err), connectError(x.request.URI.Address(), err)
 		return nil
 	}
+	x.capture.Lookup = k.lookup
 	_, err = x.on(ctx, k)
 	return err
 }
@@ -79,7 +80,7 @@ func (x *exchange) on(ctx context.Context, k *conn) (noAnswer bool, err error) {
 // send sends the request and reads the answer.
 func (x *exchange) send(ctx context.Context, k *conn) (keep, noAnswer bool, err error) {
 	c, limits := x.capture, x.request.Limits
-	c.IP, c.Request = k.ip, nil
+	c.IP, c.Security, c.Request = k.ip, k.security, nil
 	err = k.limit(ctx, time.Now().Add(limits.Headers))
 	if err == nil {
 		var n int

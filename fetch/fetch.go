@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -208,11 +211,15 @@ func (c *Client) Fetch(ctx context.Context, r Request) (got *Capture, err error)
 func (c *Client) connect(ctx context.Context, u uri.URI, limit time.Duration) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	plain, err := c.dial(ctx, "tcp", u.Address())
+	var lookup []netip.Addr
+	trace := &httptrace.ClientTrace{DNSDone: func(done httptrace.DNSDoneInfo) { lookup = addresses(done.Addrs) }}
+	plain, err := c.dial(httptrace.WithClientTrace(ctx, trace), "tcp", u.Address())
 	if err != nil {
 		return nil, err
 	}
-	k := &conn{Conn: plain, key: strings.Clone(connKey(u)), ip: remoteIP(plain), peer: newPeer(plain)}
+	k := &conn{
+		Conn: plain, key: strings.Clone(connKey(u)), ip: remoteIP(plain), peer: newPeer(plain), lookup: lookup,
+	}
 	if u.Scheme() != "https" {
 		return k, nil
 	}
@@ -223,8 +230,22 @@ func (c *Client) connect(ctx context.Context, u uri.URI, limit time.Duration) (*
 		_ = plain.Close() // the error of the handshake says more
 		return nil, fmt.Errorf("TLS handshake with %s: %w", u.Address(), err)
 	}
-	k.Conn = secure
+	k.Conn, k.security = secure, securityOf(secure.ConnectionState())
 	return k, nil
+}
+
+// maxLookup is the maximum number of addresses of a name that are kept.
+const maxLookup = 64
+
+// addresses returns the addresses that a name resolved to, sorted.
+func addresses(found []net.IPAddr) (all []netip.Addr) {
+	for _, a := range found[:min(len(found), maxLookup)] {
+		if ip, ok := netip.AddrFromSlice(a.IP); ok {
+			all = append(all, ip.Unmap())
+		}
+	}
+	slices.SortFunc(all, netip.Addr.Compare)
+	return slices.Compact(all)
 }
 
 // The sizes of the buffers of one exchange. A head longer than headSize gets a buffer of its own. peekSize bounds how

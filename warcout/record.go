@@ -110,6 +110,7 @@ func (c *composer) response(p Response) error {
 		d.addIf(gowarc.WarcIdentifiedPayloadType, p.IdentifiedType)
 	}
 	d.addIf(gowarc.WarcTruncated, p.Truncated)
+	c.connection(&d, true)
 	block := io.MultiReader(bytes.NewReader(begin[:n]), p.Block)
 	r, err := d.streaming(contentType, block, p.Size, p.BlockDigest, c.info())
 	c.records, c.text = append(c.records, r), r.text
@@ -137,6 +138,7 @@ func (c *composer) revisit(p Revisit) error {
 		d.addIf("WARC-Etag", representable(p.ETag))
 		d.addIf("WARC-Last-Modified", representable(p.LastModified))
 	}
+	c.connection(&d, true)
 	return c.emit(d, typeResponse, head)
 }
 
@@ -166,7 +168,22 @@ func (c *composer) request() error {
 	if !looksLikeRequest(c.v.Request) {
 		kind, contentType = gowarc.Metadata, typeBytes
 	}
-	return c.emit(c.start(kind), contentType, c.v.Request)
+	d := c.start(kind)
+	c.connection(&d, false)
+	return c.emit(d, contentType, c.v.Request)
+}
+
+// connection adds what TLS negotiated, as the community's proposals for WARC-Protocol and WARC-Cipher-Suite have it.
+func (c *composer) connection(d *draft, response bool) {
+	if s := c.v.Security; s != nil {
+		if response {
+			d.addIf("WARC-Protocol", s.Protocol)
+		} else {
+			d.add("WARC-Protocol", "http/1.1")
+		}
+		d.addIf("WARC-Protocol", s.Version)
+		d.addIf("WARC-Cipher-Suite", s.CipherSuite)
+	}
 }
 
 // evidence adds the head of a response whose body is not kept.

@@ -100,6 +100,35 @@ hopsFromSeed: ⏎
 `},
 		},
 		{
+			name: "a request over TLS says how it was protected",
+			visit: Visit{
+				Request: []byte(request), Response: page("hello"),
+				Security: &Security{Protocol: "http/1.0", Version: "tls/1.3", CipherSuite: "TLS_AES_128_GCM_SHA256"},
+			},
+			want: []string{`WARC-Type: response
+WARC-Record-ID: <one>
+WARC-Date: 2026-11-21T09:00:00.123456Z
+WARC-Target-URI: http://www.example.org/
+WARC-IP-Address: 192.0.2.7
+WARC-Payload-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N
+WARC-Protocol: http/1.0
+WARC-Protocol: tls/1.3
+WARC-Cipher-Suite: TLS_AES_128_GCM_SHA256
+Content-Type: application/http;msgtype=response
+WARC-Block-Digest: ` + page("hello").BlockDigest.String() + `
+WARC-Warcinfo-ID: <info>
+Content-Length: 68
+
+HTTP/1.1 200 OK⏎
+Content-Type: text/html⏎
+Content-Length: 5⏎
+⏎
+hello`, strings.Replace(requestRecord, "Content-Type:", `WARC-Protocol: http/1.1
+WARC-Protocol: tls/1.3
+WARC-Cipher-Suite: TLS_AES_128_GCM_SHA256
+Content-Type:`, 1)},
+		},
+		{
 			name: "a cut response says why and has no payload digest",
 			visit: Visit{Response: &Response{
 				Block: strings.NewReader("HTTP/1.1 200 OK\r\n\r\nhal"), Size: 22,

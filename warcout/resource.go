@@ -3,6 +3,8 @@ package warcout
 import (
 	"errors"
 	"fmt"
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/nlnwa/gowarc"
@@ -17,6 +19,33 @@ type Resource struct {
 	Date        time.Time
 	ContentType string
 	Content     []byte
+
+	lookup bool // see [Writer.WriteLookup]
+}
+
+// Lookup is a look-up of a host name.
+type Lookup struct {
+	Host      string
+	Date      time.Time
+	Addresses []netip.Addr
+}
+
+// WriteLookup stores a look-up as Heritrix stores one, and returns when it is synced to disk: as a response record of
+// the URI "dns:HOST" with the type text/dns. Its block holds the time, and a line in the form of a master file (RFC
+// 1035, 5.1) for each address. The lines have no TTL, because the resolver of the system does not say it.
+func (w *Writer) WriteLookup(now time.Time, l Lookup) (Written, error) {
+	host := strings.TrimSuffix(l.Host, ".")
+	b := append(l.Date.UTC().AppendFormat(nil, "20060102150405"), '\n')
+	for _, a := range l.Addresses {
+		kind := "AAAA"
+		if a = a.Unmap().WithZone(""); a.Is4() {
+			kind = "A"
+		}
+		b = fmt.Appendf(b, "%s.\tIN\t%s\t%s\n", host, kind, a)
+	}
+	return w.WriteResource(now, Resource{
+		URI: "dns:" + host, Date: l.Date, ContentType: "text/dns", Content: b, lookup: true,
+	})
 }
 
 // WriteResource stores a resource and returns when it is synced to disk, as [Writer.Write] does with a visit.
@@ -42,10 +71,17 @@ func (r Resource) compose(buffer []byte, infoID string, number uint32) ([]record
 	id := [idLength]byte{}
 	copy(id[:], infoID)
 	setNumber(id[:], number, 0)
-	d := begin(buffer[:0], gowarc.Resource, id[:], stamp(r.Date))
+	kind := gowarc.Resource
+	if r.lookup {
+		kind = gowarc.Response
+	}
+	d := begin(buffer[:0], kind, id[:], stamp(r.Date))
 	d.id = string(id[:])
 	d.add(gowarc.WarcTargetURI, r.URI)
 	d.addSum(gowarc.WarcPayloadDigest, digest.Of(r.Content))
+	if r.lookup {
+		d.add("WARC-Protocol", "dns")
+	}
 	one, err := d.with(r.ContentType, r.Content, infoID)
 	return []record{one}, err
 }

@@ -2,6 +2,7 @@ package warcout
 
 import (
 	"errors"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ func TestAResourceIsARecordOfItsOwn(t *testing.T) {
 	w, _ := opened(t, Options{Dir: dir})
 	long := []byte(strings.Repeat("a key = \"a value\"\n", 100_000))
 	for _, content := range [][]byte{[]byte("a = 1\n"), long} {
-		out, err := w.WriteResource(start, Resource{"urn:arcrawl:x", start, "application/toml", content})
+		out, err := w.WriteResource(start, Resource{URI: "urn:arcrawl:x", Date: start, ContentType: "application/toml", Content: content})
 		if err != nil || out.IsResponse || out.Origin.Payload != digest.Of(content) || out.Origin.URI != "urn:arcrawl:x" {
 			t.Fatalf("%+v, %v", out, err)
 		}
@@ -40,6 +41,32 @@ func TestAResourceIsARecordOfItsOwn(t *testing.T) {
 	if len(ids) != len(all) || all[1].get("WARC-Payload-Digest") != digest.Of([]byte("a = 1\n")).String() ||
 		all[1].get("WARC-Warcinfo-ID") != all[0].get("WARC-Record-ID") {
 		t.Errorf("ids %v; the resource has %+v", ids, all[1].header)
+	}
+}
+
+// TestALookupIsARecordAsHeritrixWritesIt reads a record of a look-up back.
+func TestALookupIsARecordAsHeritrixWritesIt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, _ := opened(t, Options{Dir: dir})
+	out, err := w.WriteLookup(start, Lookup{Host: "www.example.org.", Date: start, Addresses: []netip.Addr{
+		netip.MustParseAddr("::ffff:192.0.2.7"), netip.MustParseAddr("2001:db8::1"),
+	}})
+	if err := errors.Join(err, w.Close(start)); err != nil {
+		t.Fatal(err)
+	}
+	const block = "20261121090000\nwww.example.org.\tIN\tA\t192.0.2.7\nwww.example.org.\tIN\tAAAA\t2001:db8::1\n"
+	all := readDir(t, dir)
+	if len(all) != 2 || string(all[1].block) != block || out.Origin.URI != "dns:www.example.org" {
+		t.Fatalf("%d records, %+v; block %q", len(all), out.Origin, all[len(all)-1].block)
+	}
+	for name, want := range map[string]string{
+		"WARC-Type": "response", "WARC-Target-URI": "dns:www.example.org", "Content-Type": "text/dns",
+		"WARC-Protocol": "dns", "WARC-Warcinfo-ID": all[0].get("WARC-Record-ID"), "WARC-Concurrent-To": "",
+	} {
+		if got := all[1].get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
 	}
 }
 

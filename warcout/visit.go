@@ -24,10 +24,18 @@ type Visit struct {
 	Request  []byte     // the exact bytes sent; nil if nothing was sent
 	Response *Response
 	Revisit  *Revisit
-	Head     []byte  // the exact head of a response whose body is not stored
-	Metadata []Field // via, hopsFromSeed, seed, fetchTimeMs, …
+	Head     []byte    // the exact head of a response whose body is not stored
+	Security *Security // of the connection; nil without TLS
+	Metadata []Field   // via, hopsFromSeed, seed, fetchTimeMs, …
 
 	resource *Resource // see [Writer.WriteResource]; then nothing else is set
+}
+
+// Security holds what TLS negotiated for the connection of a visit.
+type Security struct {
+	Protocol    string // of the response, as in WARC-Protocol: "http/1.1"
+	Version     string // as in WARC-Protocol: "tls/1.3"
+	CipherSuite string // IANA name
 }
 
 // Response is a response to store with its body.

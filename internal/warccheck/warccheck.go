@@ -186,6 +186,9 @@ func checkOne(r Record) []error {
 
 // Payload returns the body of a response without its transfer encoding (WARC/1.1, section 6.3.2).
 func Payload(r Record) ([]byte, error) {
+	if r.Header.Get("Content-Type") == "text/dns" {
+		return r.Block, nil
+	}
 	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(r.Block)), nil)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,98 @@
+package crawler_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/warccheck"
+)
+
+// TestTheArchiveSaysWhatTheConnectionWas crawls a site over TLS whose name resolves to other addresses after a while.
+func TestTheArchiveSaysWhatTheConnectionWas(t *testing.T) {
+	t.Parallel()
+	site := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprint(w, "<a href=/1>1</a><a href=/2>2</a><p>", r.URL.Path)
+	}))
+	t.Cleanup(site.Close)
+	w := newWorld(t, t.TempDir(), "[politeness]\ndelay_factor = 0\nmin_delay = \"0s\"\n[seeds]\nuris = [\"https://paper.example/\"]\n")
+	t.Cleanup(w.town.Close)
+	var lookups atomic.Int64
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		lookups.Add(1)
+		found := []net.IPAddr{{IP: net.IPv6loopback}, {IP: net.IPv4(127, 0, 0, 1)}}
+		httptrace.ContextClientTrace(ctx).DNSDone(httptrace.DNSDoneInfo{Addrs: found}) // as the resolver calls it
+		var d net.Dialer
+		return d.DialContext(ctx, network, site.Listener.Addr().String())
+	}
+	parts, shut := w.openWith(dial)
+	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir, TLS: &tls.Config{InsecureSkipVerify: true}})
+	parts.Fetch = client
+	var indexed []string
+	parts.IndexCapture = func(c crawler.Captured) error {
+		if strings.HasPrefix(c.Record.URI, "dns:") {
+			indexed = append(indexed, fmt.Sprint(c.Record.URI, " ", c.ContentType, " ", c.Record.Length > 0))
+		}
+		return nil
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	parts.Observe = func(r crawler.Report) {
+		w.observe(r)
+		if strings.HasSuffix(r.URI.String(), "/2") {
+			cancel()
+		}
+	}
+	stop := time.AfterFunc(time.Minute, cancel)
+	defer stop.Stop()
+	c := crawler.New(parts)
+	if _, err := c.AddSeeds(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	_ = client.Close()
+	shut()
+	certificate := fmt.Sprintf("tlsCertificate: sha256:%x\r\n", sha256.Sum256(site.Certificate().Raw))
+	kinds := map[string]int{}
+	for _, r := range warccheck.Dir(t, w.path("warc")) {
+		protocols := strings.Join(r.Header.Values("WARC-Protocol"), " ") + " " + r.Header.Get("WARC-Cipher-Suite")
+		switch {
+		case r.Target() == "dns:paper.example":
+			kinds["dns"]++
+			if text := string(r.Block[14:]); text != "\npaper.example.\tIN\tA\t127.0.0.1\npaper.example.\tIN\tAAAA\t::1\n" {
+				t.Errorf("the look-up is archived as %q", r.Block)
+			}
+		case r.Type() == "response", r.Type() == "request":
+			kinds[r.Type()]++
+			if protocols != "http/1.1 tls/1.3 TLS_AES_128_GCM_SHA256" && protocols != "http/1.1 tls/1.3 TLS_AES_256_GCM_SHA384" &&
+				protocols != "http/1.1 tls/1.3 TLS_CHACHA20_POLY1305_SHA256" {
+				t.Errorf("the %s record of %s has the protocols %q", r.Type(), r.Target(), protocols)
+			}
+			if r.Type() == "response" && r.Header.Get("WARC-IP-Address") != "127.0.0.1" {
+				t.Errorf("the record of %s has the address %q", r.Target(), r.Header.Get("WARC-IP-Address"))
+			}
+		case strings.Contains(string(r.Block), certificate):
+			kinds["certificate"]++
+		}
+	}
+	if kinds["dns"] != 1 || kinds["response"] < 3 || kinds["request"] < 3 || kinds["certificate"] < 3 || lookups.Load() < 3 {
+		t.Errorf("%d look-ups; records: %v, want one of a look-up", lookups.Load(), kinds)
+	}
+	if got := strings.Join(indexed, ", "); got != "dns:paper.example text/dns true" {
+		t.Errorf("the index was notified of %q", got)
+	}
+}
