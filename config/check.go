@@ -19,6 +19,7 @@ func (l *loader) check() {
 		l.checkRequired()
 		l.checkStorage()
 		l.config.Admin.Check(l.main.FaultOfKey)
+		l.config.Cluster.Check(l.main.FaultOfKey)
 		l.config.Mail.Check(l.main.FaultOfKey)
 		checkSettings([]source{{doc: l.main}}, l.draft)
 	}

@@ -35,6 +35,7 @@ type Config struct {
 	Sealed     struct{ URL, Command string } // the server and the program that receive each finished WARC file; "" = none
 	Log        Log
 	Admin      Admin
+	Cluster    reach.Cluster
 	Mail       reach.Mail
 	WebSub     WebSub
 

@@ -137,7 +137,7 @@ func refined(h uri.Host, before, after *profile) []KeyChange {
 var needRestart = []string{
 	"storage.state", "storage.warc", "storage.log", "crawl.workers", "crawl.max_uris_per_host", "crawl.order",
 	"crawl.max_hosts", "crawl.new_hosts_per_page", "crawl.new_hosts_per_day",
-	"warc.", "log.", "admin.", "fetch.allow_networks",
+	"warc.", "log.", "admin.", "cluster.", "fetch.allow_networks",
 }
 
 // fixed returns the values of the keys that need a restart, as TOML.
@@ -170,7 +170,7 @@ func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	slices.SortFunc(later, func(a, b KeyChange) int { return cmp.Compare(a.Key, b.Key) })
 	inForce := *next
 	inForce.DNSRecords = c.DNSRecords
-	inForce.WARC, inForce.Log, inForce.Admin = c.WARC, c.Log, c.Admin
+	inForce.WARC, inForce.Log, inForce.Admin, inForce.Cluster = c.WARC, c.Log, c.Admin, c.Cluster
 	inForce.AllowNetworks, inForce.AllowHosts = c.AllowNetworks, c.AllowHosts
 	inForce.Storage = c.Storage
 	inForce.Storage.MinFree, inForce.Storage.Secrets = next.Storage.MinFree, next.Storage.Secrets

@@ -316,6 +316,9 @@ drop = ["utm_*"]
 rewrite = ['/index[.]html$ -> /']
 [seeds]
 uris = ["https://www.news.example/", "http://münchen.example:8080/x?b=1&a"]
+[cluster]
+database = "postgres://arcrawl@db.library.example/arcrawl"
+node = "a"
 [admin]
 instance = "press"
 socket = "/run/arcrawl/admin.sock"
@@ -404,6 +407,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			Log: "/var/log/arcrawl/crawl.log", MinFree: 20e9,
 			Secrets: filepath.Join(filepath.Dir(main), "secrets"),
 		},
+		Cluster: reach.Cluster{Database: "postgres://arcrawl@db.library.example/arcrawl", Node: "a"},
 		Admin: config.Admin{
 			Instance: "press", Socket: "/run/arcrawl/admin.sock", Listen: "127.0.0.1:8471", TokenFile: filepath.Join(filepath.Dir(main), "token"),
 			Webhook: "https://alarms.library.example/", Remote: reach.Plain, Names: []string{"crawler.library.example"},

@@ -50,6 +50,8 @@ type Parts struct {
 	Log        zerolog.Logger
 	// Version is part of the User-Agent.
 	Version string
+	// Void, when set, returns why a visit that began at a time teaches nothing; nil if it counts. It must be fast.
+	Void func(began time.Time) error
 	// FreeSpace returns the free bytes of the store's or the archive's file system, whichever has less.
 	FreeSpace func() (int64, error)
 

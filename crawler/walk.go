@@ -191,11 +191,16 @@ func (c *Crawler) abandon(
 	return released(ctx, claim, cause, c.abandonClaim(claim, s, got))
 }
 
-// endIfVoid reports whether an exchange says nothing about its URI, and then ends the claim: our own network is down,
-// or the server closed an idle connection instead of answering.
+// endIfVoid reports whether an exchange says nothing about its URI, and then ends the claim: another node may own the
+// crawl, our own network is down, or the server closed an idle connection instead of answering.
 func (c *Crawler) endIfVoid(
 	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture,
 ) (void bool, err error) {
+	if c.parts.Void != nil {
+		if err := c.parts.Void(got.Started); err != nil {
+			return true, c.abandon(ctx, claim, s, got, err)
+		}
+	}
 	if got.Repeat {
 		return true, c.repeatLater(claim, s, got)
 	}

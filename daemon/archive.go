@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -23,6 +24,10 @@ func (d *Daemon) openLog(time.Time) (err error) {
 		return err
 	}
 	d.closers.add(d.parts.CrawlLog.Close)
+	if n := d.o.node; n != nil {
+		stop := background(func(ctx context.Context) { n.Ship(ctx, d.parts.CrawlLog.Sync) })
+		d.closers.add(func() error { stop(); return nil })
+	}
 	return nil
 }
 

@@ -41,7 +41,9 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/rebuild"
+	"github.com/arcrawl/arcrawl/daemon/node"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // Options holds what a daemon needs in addition to its configuration.
@@ -67,6 +69,9 @@ type Options struct {
 	// SharedProcess says that the process does other work too. The daemon then does not tune the garbage collector and
 	// the number of processors.
 	SharedProcess bool
+
+	node *node.Node      // of the cluster; nil = this process is on its own
+	ctx  context.Context // ends when the daemon is to stop, also while it is opened as a node
 }
 
 // Daemon is an open daemon. Make one with [Open], run it once, and close it.
@@ -89,11 +94,54 @@ type Daemon struct {
 
 // Run opens a daemon, crawls until ctx ends, and closes it.
 func Run(ctx context.Context, c *config.Config, o Options) error {
+	if c.Cluster.Database != "" {
+		return runNode(ctx, c, o)
+	}
 	d, err := Open(c, o)
 	if err != nil {
 		return err
 	}
 	return errors.Join(d.Run(ctx), d.Close())
+}
+
+// runNode waits until this node owns the crawl, and then runs the daemon until ctx ends or another node owns the crawl.
+func runNode(ctx context.Context, c *config.Config, o Options) (err error) {
+	if o.Notify == nil {
+		o.Notify = notifySystemd
+	}
+	if err := prepareFolders(c); err != nil {
+		return err
+	}
+	ctx, lost := context.WithCancelCause(ctx)
+	defer lost(nil)
+	o.node, err = node.Join(ctx, node.Options{
+		Database: c.Cluster.Database, Node: c.Cluster.Node, State: c.Storage.State, Notify: o.Notify, Log: o.Log,
+	}, lost)
+	if err != nil {
+		return endedBecause(ctx, err)
+	}
+	stop := background(o.node.Beat)
+	defer stop()
+	o.ctx = ctx
+	if err := o.node.Prepare(ctx, frontier.Options{Dir: c.Storage.State, Now: time.Now(), BulkLoad: true}); err != nil {
+		return endedBecause(ctx, err)
+	}
+	d, err := Open(c, o)
+	if err != nil {
+		return endedBecause(ctx, err)
+	}
+	return endedBecause(ctx, errors.Join(d.Run(ctx), d.Close()))
+}
+
+// endedBecause returns the error of a node whose context may have ended: why another node owns the crawl, if one does.
+func endedBecause(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); errors.Is(cause, node.ErrLost) {
+		return errors.Join(cause, err)
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil
+	}
+	return err
 }
 
 // Open opens everything that a crawl needs. The caller calls [Daemon.Close] when it is done.
@@ -110,6 +158,9 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 	}
 	if o.Dial == nil {
 		o.Dial = fetch.Guard(c.AllowNetworks, c.AllowHosts...)
+	}
+	if o.node != nil {
+		o.Dial = o.node.Dialer(o.Dial)
 	}
 	if o.Observe == nil {
 		o.Observe = func(crawler.Report) {}
@@ -159,6 +210,9 @@ func (d *Daemon) openCrawler(now time.Time) (err error) {
 		return err
 	}
 	d.parts.NotifyHub = d.hubs.offer
+	if d.o.node != nil {
+		d.parts.Void = d.o.node.Void
+	}
 	d.crawler = crawler.New(d.parts)
 	if err := saveLastGood(d.live.Current()); err != nil {
 		d.log.Warn().Err(err).Msg("could not copy the host files; a file that is broken at the next start holds its host")

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon/node"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts/daily"
@@ -26,13 +28,20 @@ func (d *Daemon) openStore(now time.Time) (err error) {
 	if d.parts.Frontier, d.parts.Traps, err = openFrontier(d.live, now, false, await); err != nil {
 		return err
 	}
-	d.closers.add(d.parts.Frontier.Close)
+	if err := d.followStore(); err != nil {
+		return err
+	}
 	if n := d.parts.Frontier.GapsFilled(); n > 0 {
 		d.log.Warn().Int("numbers", n).
 			Msg("repaired the store: an earlier version had skipped numbers of hosts; nothing is lost")
 	}
 	free := d.parts.FreeSpace
 	d.parts.FreeSpace = func() (int64, error) {
+		if d.o.node != nil {
+			if err := d.o.node.MayClaim(); err != nil {
+				return 0, err
+			}
+		}
 		if err := d.parts.Frontier.Space(); err != nil {
 			return 0, err // a quota is not seen in the free space of the disk
 		}
@@ -56,6 +65,33 @@ func (d *Daemon) openStore(now time.Time) (err error) {
 	}
 	d.parts.Daily, err = daily.Open(db)
 	return err
+}
+
+// followStore adds what closes the store. As a node of a cluster it ships the changes of the store from now on. The
+// last ones are shipped when all other parts are closed.
+func (d *Daemon) followStore() error {
+	f, n := d.parts.Frontier, d.o.node
+	if n == nil {
+		d.closers.add(f.Close)
+		return node.Forget(d.live.Current().Storage.State)
+	}
+	var leave func(error) error
+	d.closers.add(func() error {
+		err := f.Close()
+		if leave == nil {
+			return err
+		}
+		return errors.Join(err, leave(err))
+	})
+	err := n.Start(d.o.ctx, f, func(run func(context.Context)) {
+		stop := background(run)
+		d.closers.add(func() error { stop(); return nil })
+	})
+	if err != nil {
+		return err
+	}
+	d.closers.add(func() error { leave = n.Finish(context.Background(), f); return nil })
+	return nil
 }
 
 // openFrontier opens the frontier of a configuration, and the traps that are stored in it, which affect the names of

@@ -21,6 +21,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/daemon/node"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/frontier/backup"
 	"github.com/arcrawl/arcrawl/internal/profile"
@@ -155,7 +156,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case isFaults(err), as[daemon.LimitError](err):
 		return exitConfig
-	case errors.Is(err, frontier.ErrLocked), errors.Is(err, api.ErrNoDaemon):
+	case errors.Is(err, frontier.ErrLocked), errors.Is(err, api.ErrNoDaemon), errors.Is(err, node.ErrLost):
 		return exitBusy
 	case errors.Is(err, frontier.ErrCorrupt), errors.Is(err, frontier.ErrVersion), errors.Is(err, warc.ErrDamaged),
 		errors.Is(err, backup.ErrDamaged):

@@ -119,6 +119,39 @@ func (a *Admin) Check(fault func(key, problem, remedy string)) {
 	}
 }
 
+// Cluster says which node this process is, and which database the nodes of its crawl share.
+type Cluster struct {
+	Database string // connection string of PostgreSQL; "" = no cluster
+	Node     string // name of this node
+}
+
+// CheckDatabase accepts the address of a database, which may name several servers, without a password. The password has
+// a file of its own.
+func CheckDatabase(s string) (problem, remedy string) {
+	scheme, rest, _ := strings.Cut(s, "://")
+	servers, _, _ := strings.Cut(rest, "/")
+	user, servers, named := strings.Cut(servers, "@")
+	if !named {
+		user, servers = "", user
+	}
+	switch {
+	case scheme != "postgres" && scheme != "postgresql", servers == "", strings.ContainsFunc(s, unicode.IsControl):
+		return "is not the address of a PostgreSQL database",
+			`write for example "postgres://arcrawl@db.library.example/arcrawl"`
+	case strings.Contains(user, ":"), strings.Contains(rest, "password="):
+		return "contains a password",
+			"write it to the file ~/.pgpass of the daemon's user, or to the file that PGPASSFILE names"
+	}
+	return "", ""
+}
+
+// Check reports contradictions between the keys. fault adds a fault of a key.
+func (c Cluster) Check(fault func(key, problem, remedy string)) {
+	if c.Database != "" && c.Node == "" {
+		fault("cluster.node", "is missing, but cluster.database is set", "write a name that no other node has")
+	}
+}
+
 // Mail says how alarms and digests are sent by e-mail.
 type Mail struct {
 	Server       string   // host and port of the mail server; "" = no mail

@@ -1,0 +1,368 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/postgres"
+	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const (
+	sharedHosts = 6
+	sharedPages = 30
+	sharedRest  = 100 * time.Millisecond
+)
+
+// sharedSite is a set of hosts that note which node asks them, and when.
+type sharedSite struct {
+	hosts []string
+
+	mu    sync.Mutex
+	asked map[string][]request // by host
+}
+
+type request struct {
+	node string
+	at   time.Time
+}
+
+func startSharedSite(t *testing.T) *sharedSite {
+	t.Helper()
+	s := &sharedSite{asked: map[string][]request{}}
+	for h := range sharedHosts {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.%d:0", h+2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.hosts = append(s.hosts, l.Addr().String())
+		server := &http.Server{Handler: s}
+		go func() { _ = server.Serve(l) }()
+		t.Cleanup(func() { _ = server.Close() })
+	}
+	return s
+}
+
+func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, node, _ := strings.Cut(r.UserAgent(), "node-")
+	s.mu.Lock()
+	s.asked[r.Host] = append(s.asked[r.Host], request{node[:1], time.Now()})
+	n := len(s.asked[r.Host])
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "text/html")
+	fmt.Fprintf(w, "<title>%s</title><p>%d</p>", r.URL.Path, n/50)
+	for p := range sharedPages {
+		fmt.Fprintf(w, "<a href=/%d>%d</a>", p, p)
+	}
+}
+
+// of returns the number of requests of a node.
+func (s *sharedSite) of(node string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, list := range s.asked {
+		for _, r := range list {
+			n += countOf(r.node == node)
+		}
+	}
+	return n
+}
+
+func countOf(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// node writes the configuration of a node, whose archive is its own, and returns its path.
+func (s *sharedSite) node(t *testing.T, dir, database, name, other string) string {
+	t.Helper()
+	folder := filepath.Join(dir, name)
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	seeds := ""
+	for _, host := range s.hosts {
+		seeds += fmt.Sprintf("\"http://%s/0\", ", host)
+	}
+	path := filepath.Join(folder, "arcrawl.toml")
+	writeFile(t, path, fmt.Sprintf(`
+[operator]
+name = "Test"
+contact = "https://library.example/node-%s"
+[storage]
+min_free = "1MB"
+elsewhere = [%q]
+[log]
+extra_info = true
+[cluster]
+database = %q
+node = %q
+[fetch]
+allow_networks = ["127.0.0.0/8"]
+[politeness]
+delay_factor = 0.0
+min_delay = %q
+max_delay = %q
+[[wait]]
+mime = ".*"
+initial = "300ms"
+min = "300ms"
+max = "1s"
+[seeds]
+uris = [%s]
+`, name, filepath.Join(dir, other, "warc"), database, name, sharedRest, sharedRest, seeds))
+	return path
+}
+
+func (s *sharedSite) waitFor(t *testing.T, d *process, node string, more int) {
+	t.Helper()
+	want := s.of(node) + more
+	d.waitFor(t, fmt.Sprintf("%d requests of node %s", want, node), func() bool { return s.of(node) >= want })
+}
+
+// TestAnotherNodeTakesTheCrawlOver runs two nodes with a database. One is killed, and the other continues. That one is
+// stopped properly, and the first continues. It is frozen, and the other continues. Thawed, it asks nobody anything.
+func TestAnotherNodeTakesTheCrawlOver(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	db := postgres.New(t)
+	dir := t.TempDir()
+	binary, site := build(t, dir), startSharedSite(t)
+	a := site.node(t, dir, db.URL(db.Address()), "a", "b")
+	b := site.node(t, dir, db.URL(db.Address()), "b", "a")
+
+	first := startDaemon(t, binary, a)
+	site.waitFor(t, first, "a", 200)
+	second := startDaemon(t, binary, b)
+	second.waitFor(t, "a waiting node", func() bool { return strings.Contains(second.output(), "another node crawls") })
+	site.waitFor(t, first, "a", 100)
+	if n := site.of("b"); n > 0 {
+		t.Errorf("node b made %d requests while node a crawled", n)
+	}
+	first.kill(t)
+	site.waitFor(t, second, "b", 200)
+	second.terminate(t)
+
+	first = startDaemon(t, binary, a)
+	site.waitFor(t, first, "a", 200)
+	second = startDaemon(t, binary, b)
+	if err := first.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	frozen := site.of("a")
+	site.waitFor(t, second, "b", 100)
+	if err := first.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-first.gone:
+	case <-time.After(time.Minute):
+		t.Error("the node that was fenced still runs")
+	}
+	if code := first.cmd.ProcessState.ExitCode(); code != exitBusy || !strings.Contains(first.output(), "no longer owns the crawl") {
+		t.Errorf("the fenced node ended with %d, want %d:\n%s", code, exitBusy, first.output())
+	}
+	site.waitFor(t, second, "b", 100)
+	// A request that was on its way when the node was frozen may arrive.
+	if n := site.of("a") - frozen; n > sharedHosts {
+		t.Errorf("the fenced node made %d more requests", n)
+	}
+	second.terminate(t)
+	site.examineGaps(t)
+	examineShared(t, dir, site)
+}
+
+// examineGaps makes sure that no host was asked by two nodes within its rest.
+func (s *sharedSite) examineGaps(t *testing.T) {
+	t.Helper()
+	for host, list := range s.asked {
+		changes := 0
+		for i := 1; i < len(list); i++ {
+			if list[i].node == list[i-1].node {
+				continue
+			}
+			changes++
+			if gap := list[i].at.Sub(list[i-1].at); gap < sharedRest {
+				t.Errorf("%s: node %s asked %v after node %s", host, list[i].node, gap, list[i-1].node)
+			}
+		}
+		if changes != 3 {
+			t.Errorf("%s: the node changed %d times, want 3", host, changes)
+		}
+	}
+}
+
+// examineShared makes sure that each visit that the store remembers has a line in a log, and its record in an archive.
+func examineShared(t *testing.T, dir string, site *sharedSite) {
+	t.Helper()
+	lines, at := map[string]int{}, map[string]string{}
+	all := filepath.Join(dir, "all")
+	if err := os.Mkdir(all, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "?", "warc", "*.warc.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if err := os.Link(f, filepath.Join(all, filepath.Base(f))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range warccheck.Dir(t, all) { // follows revisits to the records of the other node
+		at[fmt.Sprintf("%s@%d", r.File, r.Offset)] = r.Target()
+	}
+	for _, node := range []string{"a", "b"} {
+		for _, e := range readLog(t, filepath.Join(dir, node, "crawl.log")) {
+			lines[e.URI]++
+			if e.Extra == nil || e.Extra.WARCFile == "" {
+				continue
+			}
+			if target := at[fmt.Sprintf("%s@%d", e.Extra.WARCFile, e.Extra.WARCOffset)]; target != e.URI {
+				t.Errorf("the log of node %s names a record of %s that is of %q", node, e.URI, target)
+			}
+		}
+	}
+	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "b", "state"), Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Check(); err != nil {
+		t.Error(err)
+	}
+	visits, again := 0, 0
+	for _, host := range site.hosts {
+		for p := range sharedPages {
+			u := uri.FromCanonical(fmt.Sprintf("http://%s/%d", host, p))
+			r, known, err := f.Get(u)
+			if err != nil || !known || r.Visits == 0 {
+				t.Errorf("%s is lost: known %t, %d visits, %v", u, known, r.Visits, err)
+			}
+			if r.Visits > lines[u.String()] {
+				t.Errorf("%s: %d visits are remembered, %d are in the logs", u, r.Visits, lines[u.String()])
+			}
+			visits += r.Visits
+			again += lines[u.String()] - r.Visits
+		}
+	}
+	nodes := []string{}
+	for _, list := range site.asked {
+		for _, r := range list {
+			if !slices.Contains(nodes, r.node) {
+				nodes = append(nodes, r.node)
+			}
+		}
+	}
+	t.Logf("%d visits are remembered, %d were made again, by nodes %q", visits, again, nodes)
+}
+
+// silentProxy passes connections on to a server, or holds everything back.
+type silentProxy struct {
+	address string
+	gate    sync.RWMutex // held for writing while the proxy is silent
+}
+
+func startProxy(t *testing.T, to string) *silentProxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	p := &silentProxy{address: l.Addr().String()}
+	go func() {
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go p.pass(from, to)
+		}
+	}()
+	return p
+}
+
+func (p *silentProxy) pass(from net.Conn, to string) {
+	server, err := net.Dial("tcp", to)
+	if err != nil {
+		_ = from.Close()
+		return
+	}
+	way := func(dst, src net.Conn) {
+		defer func() { _ = dst.Close() }()
+		buffer := make([]byte, 32<<10)
+		for {
+			n, err := src.Read(buffer)
+			p.gate.RLock()
+			_, failed := dst.Write(buffer[:n])
+			p.gate.RUnlock()
+			if err != nil || failed != nil {
+				return
+			}
+		}
+	}
+	go way(server, from)
+	way(from, server)
+}
+
+// TestAnOutageOfTheDatabasePausesTheCrawl cuts a node from its database for 17 s. It visits nothing after 10 s, blames
+// no site for that, and continues by itself.
+func TestAnOutageOfTheDatabasePausesTheCrawl(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	db := postgres.New(t)
+	dir := t.TempDir()
+	binary, site := build(t, dir), startSharedSite(t)
+	proxy := startProxy(t, db.Address())
+	d := startDaemon(t, binary, site.node(t, dir, db.URL(proxy.address), "a", "b"))
+	site.waitFor(t, d, "a", 100)
+
+	proxy.gate.Lock()
+	time.Sleep(13 * time.Second) // the lease is over after 10 s at the latest
+	before := site.of("a")
+	time.Sleep(4 * time.Second)
+	after := site.of("a")
+	proxy.gate.Unlock()
+	if after != before {
+		t.Errorf("%d requests were made without a lease", after-before)
+	}
+	site.waitFor(t, d, "a", 100)
+	d.terminate(t)
+	if !strings.Contains(d.output(), "the database of the cluster does not answer") || !strings.Contains(d.output(), "answers again") {
+		t.Errorf("the log does not mention the outage:\n%s", d.output())
+	}
+	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "a", "state"), Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	err = f.Each(func(r frontier.Record) error {
+		if r.Failures > 0 && r.URI.Path() != "/robots.txt" {
+			t.Errorf("%s has %d failures: %s", r.URI, r.Failures, r.LastError)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	for _, h := range f.Hosts(time.Now()) {
+		if h.Failures > 0 {
+			t.Errorf("%s was blamed: %s", h.Host, h.Reason)
+		}
+	}
+}

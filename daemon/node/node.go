@@ -1,0 +1,317 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/frontier/mirror"
+	"github.com/arcrawl/arcrawl/frontier/shared"
+)
+
+// askTime is the maximum duration of one exchange with the database, except shipments.
+const askTime = 5 * time.Second
+
+// Options say which node this is.
+type Options struct {
+	Database string             // connection string
+	Node     string             // name
+	State    string             // folder of the store
+	Notify   func(state string) // of systemd
+	Log      zerolog.Logger
+}
+
+// Forget removes the mark that a store is a copy of a crawl that nodes share. A process on its own changes the store
+// without shipping the changes.
+func Forget(state string) error {
+	if err := os.Remove(filepath.Join(state, markFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget that the store is a copy: %w", err)
+	}
+	return nil
+}
+
+// Node is this process as a node of a cluster, which owns the crawl. Make one with [Join].
+type Node struct {
+	o      Options
+	shared *shared.Store
+	lease  *lease
+	mirror *mirror.Mirror
+
+	lastBeat int64        // that the database confirmed; only Beat uses it
+	before   shared.State // when the crawl was taken
+	epoch    int64
+	since    uint64 // the database has the store up to this version
+	whole    bool   // the database has no whole copy: ship all rows first
+
+	lost func(error) // is called when another node owns the crawl
+
+	mu      sync.Mutex // guards the fields below
+	leaving bool       // the crawl is being released
+	behind  time.Time  // since when something waits to be shipped; zero = nothing does
+	ill     bool       // the last shipment failed
+}
+
+// Join waits until this node owns the crawl, and returns it. lost is called when another node owns the crawl later.
+func Join(ctx context.Context, o Options, lost func(error)) (*Node, error) {
+	n := &Node{o: o, lost: lost, lease: newLease(time.Now)}
+	var err error
+	n.shared, err = n.connect(ctx)
+	if err == nil {
+		err = n.checkStore()
+	}
+	if err == nil {
+		err = n.await(ctx)
+	}
+	if err != nil {
+		if n.shared != nil {
+			n.shared.Close()
+		}
+		return nil, err
+	}
+	return n, nil
+}
+
+// connect connects to the database, and waits for it if it does not answer.
+func (n *Node) connect(ctx context.Context) (*shared.Store, error) {
+	for told := false; ; told = true {
+		ask, cancel := context.WithTimeout(ctx, askTime)
+		s, err := shared.Open(ask, n.o.Database, n.o.Node)
+		cancel()
+		if err == nil || ctx.Err() != nil || errors.Is(err, shared.ErrVersion) || !shared.IsUnreachable(err) {
+			return s, err
+		}
+		if !told {
+			n.o.Log.Error().Err(err).Msg("the database of the cluster does not answer: trying again until it does")
+		}
+		n.o.Notify("STATUS=waiting for the database of the cluster")
+		n.o.Notify("WATCHDOG=1")
+		if err := pause(ctx, beatEvery); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// checkStore refuses a store that is not a copy of this crawl. It would be removed otherwise.
+func (n *Node) checkStore() error {
+	m, found, err := readMark(n.o.State)
+	switch {
+	case err != nil:
+		return err
+	case found && m.Crawl != n.shared.Crawl():
+		return fmt.Errorf("the store in %s is of another crawl than the database: name another folder in storage.state, "+
+			"or another database in cluster.database", n.o.State)
+	}
+	return nil
+}
+
+// await waits until this node owns the crawl.
+func (n *Node) await(ctx context.Context) error {
+	var seen shared.State
+	var since time.Time // seen did not change since then, in all answers
+	for {
+		start := time.Now()
+		st, err := n.beat(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, shared.ErrFenced):
+			return fmt.Errorf("%w: %w", ErrLost, err)
+		case err != nil:
+			n.o.Log.Warn().Err(err).Msg("the database of the cluster does not answer: waiting for it")
+			since = time.Time{} // what we did not see we do not count
+		case st.Owner == "" || st.Owner == n.o.Node || st.Fenced:
+			if taken, err := n.take(ctx, start, st); taken || err != nil {
+				return err
+			}
+		case since.IsZero() || st.Owner != seen.Owner || st.Beat != seen.Beat:
+			if st.Owner != seen.Owner {
+				n.o.Log.Info().Str("owner", st.Owner).Msg("another node crawls: waiting to take over")
+			}
+			seen, since = st, time.Now()
+		case time.Since(since) >= FenceAfter:
+			n.fence(ctx, st)
+			continue
+		}
+		n.o.Notify("READY=1\nSTATUS=waiting to take over from node " + st.Owner)
+		n.o.Notify("WATCHDOG=1")
+		if err := pause(ctx, beatEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// beat shows the others that this node is alive.
+func (n *Node) beat(ctx context.Context) (shared.State, error) {
+	ask, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	return n.shared.Beat(ask)
+}
+
+// fence fences an owner that stands still.
+func (n *Node) fence(ctx context.Context, st shared.State) {
+	ask, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	done, err := n.shared.Fence(ask, st.Owner, st.Beat)
+	switch {
+	case err != nil:
+		n.o.Log.Warn().Err(err).Msg("could not fence the node that stands still: trying again")
+	case done:
+		n.o.Log.Warn().Str("node", st.Owner).Msg("fenced a node that stood still: taking the crawl over")
+	}
+}
+
+// take takes the crawl after a beat that began at start.
+func (n *Node) take(ctx context.Context, start time.Time, st shared.State) (taken bool, err error) {
+	if st.Owner != "" && st.Owner != n.o.Node && !st.Whole {
+		n.o.Log.Error().Str("node", st.Owner).
+			Msg("the owner has not shipped its whole store, so nobody can take the crawl over: start that node again")
+		return false, nil
+	}
+	ask, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	n.before, n.epoch, err = n.shared.Take(ask)
+	if err != nil {
+		if errors.Is(err, shared.ErrFenced) {
+			return false, fmt.Errorf("%w: %w", ErrLost, err)
+		}
+		n.o.Log.Warn().Err(err).Msg("could not take the crawl: trying again")
+		return false, nil
+	}
+	n.lease.extend(start)
+	n.o.Log.Info().Str("node", n.o.Node).Int64("epoch", n.epoch).Bool("clean", n.before.Clean).
+		Msg("this node owns the crawl now")
+	return true, nil
+}
+
+// Beat extends the lease until ctx ends.
+func (n *Node) Beat(ctx context.Context) {
+	told := false
+	for pause(ctx, beatEvery) == nil {
+		start := time.Now()
+		st, err := n.beat(ctx)
+		switch {
+		case ctx.Err() != nil, n.isLeaving():
+			return
+		case errors.Is(err, shared.ErrFenced), err == nil && (st.Owner != n.o.Node || st.Epoch != n.epoch):
+			n.lose(err)
+			return
+		case err == nil && st.Beat <= n.lastBeat:
+			m := mark{Crawl: n.shared.Crawl(), Epoch: n.epoch, Ahead: true}
+			n.lose(errors.Join(errAhead(n.o.State), m.write(n.o.State)))
+			return
+		case err != nil:
+			n.lease.breakOff()
+			if !told {
+				n.o.Log.Error().Err(err).Msg("the database of the cluster does not answer: nothing is visited after 10 s without it")
+			}
+			told = true
+			continue
+		}
+		n.lastBeat = st.Beat
+		n.lease.extend(start)
+		if told {
+			n.o.Log.Info().Msg("the database of the cluster answers again: crawling")
+		}
+		told = false
+	}
+}
+
+// isLeaving reports whether the crawl is being released, so that a beat finds nothing wrong with that.
+func (n *Node) isLeaving() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.leaving
+}
+
+// lose ends the lease permanently.
+func (n *Node) lose(why error) {
+	err := ErrLost
+	if why != nil {
+		err = fmt.Errorf("%w: %w", ErrLost, why)
+	}
+	n.lease.end(err)
+	n.lost(err)
+}
+
+// Dialer returns a dialer whose connections can be used only while this node may visit sites.
+func (n *Node) Dialer(dial fetch.Dialer) fetch.Dialer { return n.lease.dialer(dial) }
+
+// Void returns why a visit that began at a time teaches nothing; nil if the node owned the crawl all the time.
+func (n *Node) Void(began time.Time) error { return n.lease.voids(began) }
+
+// MayClaim returns why nothing may be claimed now; nil if it may.
+func (n *Node) MayClaim() error {
+	if err := n.lease.err(); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.behind.IsZero() && time.Since(n.behind) > maxBehind {
+		return fmt.Errorf("the database of the cluster has not taken the last %s of the crawl; "+
+			"the crawl resumes when it does", time.Since(n.behind).Round(time.Second))
+	}
+	return nil
+}
+
+// Prepare makes the local store the newest copy of the crawl, if it is not. It must not be open.
+func (n *Node) Prepare(ctx context.Context, o frontier.Options) error {
+	m, found, err := readMark(n.o.State)
+	if err != nil {
+		return err
+	}
+	if found && (m.Ahead || m.Epoch > n.before.Epoch) {
+		return errAhead(n.o.State)
+	}
+	if !found && n.before.Whole && hasStore(n.o.State) {
+		return fmt.Errorf("%s has a store that is not a copy of the crawl in the database: move it away", n.o.State)
+	}
+	if n.before.Owner == n.o.Node && !n.before.Clean && n.before.Whole {
+		// An earlier process of this node may still be at work, somewhere, until its lease is over.
+		n.o.Log.Info().Msg("the last process of this node was not stopped properly: waiting until its lease is over")
+		if err := pause(ctx, LeaseTime); err != nil {
+			return err
+		}
+	}
+	current := mark{Crawl: n.shared.Crawl(), Epoch: n.epoch}
+	n.whole = !n.before.Whole
+	switch {
+	case n.whole:
+		return current.write(n.o.State)
+	case found && m.Clean && n.before.Clean && m.Epoch == n.before.Epoch && hasStore(n.o.State):
+		n.since = m.Version
+		return current.write(n.o.State)
+	}
+	if err := errors.Join(current.write(n.o.State), removeStore(n.o.State)); err != nil {
+		return err
+	}
+	start, rows := time.Now(), 0
+	n.since, err = frontier.Load(o, n.before.Clean, func(put func(k, v []byte) error) error {
+		return n.shared.Each(ctx, func(k, v []byte) error { rows++; return put(k, v) })
+	})
+	if err == nil {
+		n.o.Log.Info().Int("rows", rows).Dur("took", time.Since(start)).
+			Msg("loaded the crawl from the database of the cluster")
+	}
+	return err
+}
+
+// pause waits for d. It returns the error of ctx if ctx ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

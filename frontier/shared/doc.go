@@ -1,0 +1,17 @@
+// Package shared keeps a copy of a crawl's store in PostgreSQL, so that another node can take the crawl over.
+//
+// One node crawls at a time: the owner. It ships each change of its own store here. All nodes beat, so that the others
+// see who is alive. The package knows rows as keys and values, not what they mean. It starts no goroutine and asks no
+// clock, neither of this machine nor of the database.
+//
+// # Fencing
+//
+// A beat, a shipment and a fence lock the row of a node, the first two shared. So a fence waits for a shipment in
+// progress, and what comes after it finds the node fenced and changes nothing. A fence compares the beats of the node
+// after it has the lock: a beat that came in between prevents it.
+//
+// A node whose connection breaks while it commits does not know whether it did. Everything here may be repeated.
+//
+// The SQL has no advisory locks, notifications, temporary tables or SKIP LOCKED. Transactions that the database cannot
+// put in order are repeated.
+package shared

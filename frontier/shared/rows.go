@@ -1,0 +1,128 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// shipRows is the maximum number of rows in one statement.
+	shipRows = 5_000
+	// readRows is the number of rows that are read at once.
+	readRows = 5_000
+)
+
+// Ship writes changed rows, all or none. It may be repeated. It returns [ErrFenced] or [ErrOwner] if the node may not
+// ship, and then nothing has changed.
+func (s *Store) Ship(ctx context.Context, epoch int64, rows []Row) error {
+	return s.ship(ctx, epoch, rows, false)
+}
+
+// ShipWhole removes all rows of earlier owners before it writes the first ones of a whole store. Then call Ship with
+// the others, and [Store.Complete].
+func (s *Store) ShipWhole(ctx context.Context, epoch int64, rows []Row) error {
+	return s.ship(ctx, epoch, rows, true)
+}
+
+func (s *Store) ship(ctx context.Context, epoch int64, rows []Row, first bool) error {
+	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.own(ctx, tx, epoch); err != nil {
+			return err
+		}
+		if first {
+			if _, err := tx.Exec(ctx, `DELETE FROM arcrawl.row`); err != nil {
+				return err
+			}
+		}
+		for from := 0; from < len(rows); from += shipRows {
+			if err := write(ctx, tx, rows[from:min(len(rows), from+shipRows)]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("ship %d rows as node %s: %w", len(rows), s.node, err)
+	}
+	return nil
+}
+
+// write writes some rows. No key may be there twice.
+func write(ctx context.Context, tx pgx.Tx, rows []Row) error {
+	var keys, values, gone [][]byte
+	for _, r := range rows {
+		if r.Gone {
+			gone = append(gone, r.Key)
+			continue
+		}
+		v := r.Value
+		if v == nil {
+			v = []byte{}
+		}
+		keys, values = append(keys, r.Key), append(values, v)
+	}
+	if len(keys) > 0 {
+		const text = `INSERT INTO arcrawl.row (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[])
+			ON CONFLICT (k) DO UPDATE SET v = excluded.v`
+		if _, err := tx.Exec(ctx, text, keys, values); err != nil {
+			return err
+		}
+	}
+	if len(gone) > 0 {
+		if _, err := tx.Exec(ctx, `DELETE FROM arcrawl.row WHERE k = ANY($1::bytea[])`, gone); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Complete records that all rows of the owner's store are here.
+func (s *Store) Complete(ctx context.Context, epoch int64) error {
+	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.permit(ctx, tx); err != nil {
+			return err
+		}
+		done, err := tx.Exec(ctx, `UPDATE arcrawl.crawl SET whole = true WHERE id = 1 AND owner = $1 AND epoch = $2`,
+			s.node, epoch)
+		if err == nil && done.RowsAffected() == 0 {
+			return ErrOwner
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("complete the copy of node %s: %w", s.node, err)
+	}
+	return nil
+}
+
+// Each calls f with each row, in the order of the keys. Only the owner may rely on it: nobody else writes then.
+func (s *Store) Each(ctx context.Context, f func(key, value []byte) error) error {
+	last := []byte{}
+	for {
+		n := 0
+		rows, err := s.pool.Query(ctx, `SELECT k, v FROM arcrawl.row WHERE k > $1 ORDER BY k LIMIT $2`, last, readRows)
+		if err != nil {
+			return fmt.Errorf("read the rows of the crawl: %w", err)
+		}
+		for rows.Next() {
+			var k, v []byte
+			if err = rows.Scan(&k, &v); err == nil {
+				err = f(k, v)
+			}
+			if err != nil {
+				break
+			}
+			last, n = k, n+1
+		}
+		rows.Close()
+		if err = errors.Join(err, rows.Err()); err != nil {
+			return fmt.Errorf("read the rows of the crawl: %w", err)
+		}
+		if n < readRows {
+			return nil
+		}
+	}
+}

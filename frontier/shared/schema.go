@@ -1,0 +1,61 @@
+package shared
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// schemaVersion is the version of the tables. A program refuses tables of another version.
+const schemaVersion = 1
+
+// tables makes what is missing. All is in a schema of its own.
+var tables = []string{
+	`CREATE SCHEMA IF NOT EXISTS arcrawl`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.crawl (
+		id int PRIMARY KEY CHECK (id = 1), name text NOT NULL, version int NOT NULL, owner text,
+		epoch bigint NOT NULL DEFAULT 0, clean boolean NOT NULL DEFAULT false, whole boolean NOT NULL DEFAULT false)`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.node (
+		name text PRIMARY KEY, incarnation bigint NOT NULL, fenced boolean NOT NULL)`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.pulse (node text PRIMARY KEY, beat bigint NOT NULL) WITH (fillfactor = 50)`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.row (k bytea PRIMARY KEY, v bytea NOT NULL) WITH (fillfactor = 85)`,
+}
+
+// prepare makes the tables, unless they exist, and makes sure that this program can read them.
+func (s *Store) prepare(ctx context.Context) error {
+	// Two nodes that start at once would both make the tables, and one would fail. It finds them at the second attempt.
+	var err error
+	for range maxRepeats {
+		if err = s.makeTables(ctx); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	var version int
+	const text = `SELECT name, version FROM arcrawl.crawl WHERE id = 1`
+	if err := s.pool.QueryRow(ctx, text).Scan(&s.crawl, &version); err != nil {
+		return err
+	}
+	if version != schemaVersion {
+		return fmt.Errorf("the tables have version %d, this arcrawl uses version %d: %w; all nodes need one version",
+			version, schemaVersion, ErrVersion)
+	}
+	return nil
+}
+
+func (s *Store) makeTables(ctx context.Context) error {
+	return s.inTransaction(ctx, func(tx pgx.Tx) error {
+		for _, text := range tables {
+			if _, err := tx.Exec(ctx, text); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec(ctx, `INSERT INTO arcrawl.crawl (id, name, version) VALUES (1, $1, $2) ON CONFLICT DO NOTHING`,
+			rand.Text(), schemaVersion)
+		return err
+	})
+}

@@ -1,0 +1,318 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/arcrawl/arcrawl/internal/postgres"
+	"github.com/arcrawl/arcrawl/internal/slow"
+)
+
+func open(t *testing.T, db *postgres.Server, node string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), db.URL(db.Address()), node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantErr(t *testing.T, got, want error) {
+	t.Helper()
+	if !errors.Is(got, want) || want == nil && got != nil {
+		t.Errorf("the error is %v, want %v", got, want)
+	}
+}
+
+// rows returns all rows of the database.
+func rows(t *testing.T, s *Store) map[string]string {
+	t.Helper()
+	all, last := map[string]string{}, ""
+	must(t, s.Each(t.Context(), func(k, v []byte) error {
+		if string(k) <= last {
+			t.Errorf("%q follows %q", k, last)
+		}
+		last, all[string(k)] = string(k), string(v)
+		return nil
+	}))
+	return all
+}
+
+func row(k, v string) Row { return Row{Key: []byte(k), Value: []byte(v)} }
+
+// fence makes s fence another node as if that had stood still.
+func fence(t *testing.T, s *Store, st State) {
+	t.Helper()
+	if done, err := s.Fence(t.Context(), st.Owner, st.Beat); err != nil || !done {
+		t.Fatalf("fence %+v: %t, %v", st, done, err)
+	}
+}
+
+// TestNodesShareACrawl plays the protocol on one server, each part in a database of its own.
+func TestNodesShareACrawl(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	server := postgres.New(t)
+	for name, part := range map[string]func(*testing.T, *postgres.Server){
+		"protocol": protocol, "two_processes_of_one_name": twoProcessesOfOneName, "fence_waits_for_shipment": aFenceWaitsForAShipment,
+		"beat_prevents_fence": aBeatPreventsAFence, "transactions_are_repeated": transactionsAreRepeated,
+		"unusable_databases": unusableDatabases,
+	} {
+		t.Run(name, func(t *testing.T) { part(t, server.Database(t, name)) })
+	}
+}
+
+// protocol lets two nodes own a crawl one after the other. A node that does not own it, or is fenced, changes
+// nothing.
+func protocol(t *testing.T, db *postgres.Server) {
+	ctx := t.Context()
+	a, b := open(t, db, "a"), open(t, db, "b")
+	if a.Crawl() == "" || a.Crawl() != b.Crawl() {
+		t.Errorf("the crawl is called %q and %q", a.Crawl(), b.Crawl())
+	}
+	st, err := b.Beat(ctx)
+	if err != nil || st != (State{}) {
+		t.Fatalf("a crawl without owner: %+v, %v", st, err)
+	}
+	before, one, err := a.Take(ctx)
+	if err != nil || one != 1 || before.Whole {
+		t.Fatalf("take: %+v, epoch %d, %v", before, one, err)
+	}
+	must(t, a.ShipWhole(ctx, one, []Row{row("x", "1"), row("y", ""), {Key: []byte("n")}}))
+	must(t, a.Complete(ctx, one))
+	changes := []Row{row("x", "2"), row("z", "3"), {Key: []byte("y"), Gone: true}, {Key: []byte("never"), Gone: true}}
+	must(t, a.Ship(ctx, one, changes))
+	must(t, a.Ship(ctx, one, changes)) // the answer to the first was lost
+	want := map[string]string{"x": "2", "z": "3", "n": ""}
+	if got := rows(t, b); !maps.Equal(got, want) {
+		t.Errorf("the rows are %q, want %q", got, want)
+	}
+
+	_, _, err = b.Take(ctx)
+	wantErr(t, err, ErrOwner)
+	wantErr(t, b.Ship(ctx, one, changes), ErrOwner)
+	wantErr(t, b.Complete(ctx, one), ErrOwner)
+	wantErr(t, b.Leave(ctx, one, true), ErrOwner)
+	wantErr(t, a.Ship(ctx, one+1, []Row{row("x", "other epoch")}), ErrOwner)
+
+	st, err = b.Beat(ctx)
+	if err != nil || st.Owner != "a" || st.Epoch != one || !st.Whole || st.Clean || st.Fenced {
+		t.Fatalf("the state is %+v, %v", st, err)
+	}
+	_, err = a.Beat(ctx)
+	must(t, err)
+	if done, err := b.Fence(ctx, "a", st.Beat); done || err != nil {
+		t.Errorf("a node was fenced that has beaten since: %v", err)
+	}
+	st, _ = b.Beat(ctx)
+	fence(t, b, st)
+	_, err = a.Beat(ctx)
+	wantErr(t, err, ErrFenced)
+	wantErr(t, a.Ship(ctx, one, []Row{row("x", "fenced")}), ErrFenced)
+	wantErr(t, a.ShipWhole(ctx, one, nil), ErrFenced)
+	wantErr(t, a.Complete(ctx, one), ErrFenced)
+	wantErr(t, a.Leave(ctx, one, true), ErrFenced)
+	_, _, err = a.Take(ctx)
+	wantErr(t, err, ErrFenced)
+	_, err = a.Fence(ctx, "b", 1)
+	wantErr(t, err, ErrFenced)
+
+	before, two, err := b.Take(ctx)
+	if err != nil || two != one+1 || before.Owner != "a" || !before.Fenced || before.Clean || !before.Whole {
+		t.Fatalf("take over: %+v, epoch %d, %v", before, two, err)
+	}
+	if got := rows(t, b); !maps.Equal(got, want) {
+		t.Errorf("the rows are %q, want %q", got, want)
+	}
+	must(t, b.Leave(ctx, two, true))
+	again := open(t, db, "a") // a new process of the node that was fenced
+	before, three, err := again.Take(ctx)
+	if err != nil || three != two+1 || before.Owner != "" || !before.Clean || before.Epoch != two {
+		t.Fatalf("take what was released: %+v, epoch %d, %v", before, three, err)
+	}
+	st, err = again.Beat(ctx)
+	if err != nil || st.Clean || st.Owner != "a" {
+		t.Errorf("after a clean start: %+v, %v", st, err)
+	}
+}
+
+// twoProcessesOfOneName starts a second process of a node. The older one may do nothing more.
+func twoProcessesOfOneName(t *testing.T, db *postgres.Server) {
+	older := open(t, db, "a")
+	_, epoch, err := older.Take(t.Context())
+	must(t, err)
+	newer := open(t, db, "a")
+	_, err = older.Beat(t.Context())
+	wantErr(t, err, ErrFenced)
+	wantErr(t, older.Ship(t.Context(), epoch, []Row{row("x", "1")}), ErrFenced)
+	before, _, err := newer.Take(t.Context())
+	if err != nil || before.Owner != "a" || before.Clean {
+		t.Errorf("the newer process takes the crawl: %+v, %v", before, err)
+	}
+}
+
+// aFenceWaitsForAShipment holds a shipment open while another node fences its owner. What was shipped first counts,
+// and nothing after it.
+func aFenceWaitsForAShipment(t *testing.T, db *postgres.Server) {
+	ctx := t.Context()
+	a, b := open(t, db, "a"), open(t, db, "b")
+	_, epoch, err := a.Take(ctx)
+	must(t, err)
+	st, err := b.Beat(ctx)
+	must(t, err)
+
+	tx, err := a.pool.Begin(ctx)
+	must(t, err)
+	must(t, a.own(ctx, tx, epoch))
+	must(t, write(ctx, tx, []Row{row("x", "1")}))
+	fenced := make(chan error, 1)
+	var waiting sync.WaitGroup
+	waiting.Go(func() { _, err := b.Fence(ctx, "a", st.Beat); fenced <- err })
+	for { // until the fence waits for the lock
+		var n int
+		must(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n))
+		if n > 0 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	select {
+	case err := <-fenced:
+		t.Fatalf("the fence did not wait for the shipment: %v", err)
+	default:
+	}
+	must(t, tx.Commit(ctx))
+	waiting.Wait()
+	must(t, <-fenced)
+	wantErr(t, a.Ship(ctx, epoch, []Row{row("x", "2")}), ErrFenced)
+	if got := rows(t, b); got["x"] != "1" {
+		t.Errorf("the rows are %q", got)
+	}
+}
+
+// aBeatPreventsAFence lets a node beat while another one waits to fence it.
+func aBeatPreventsAFence(t *testing.T, db *postgres.Server) {
+	ctx := t.Context()
+	a, b := open(t, db, "a"), open(t, db, "b")
+	_, _, err := a.Take(ctx)
+	must(t, err)
+	st, err := b.Beat(ctx)
+	must(t, err)
+	tx, err := a.pool.Begin(ctx)
+	must(t, err)
+	must(t, a.permit(ctx, tx))
+	_, err = tx.Exec(ctx, `UPDATE arcrawl.pulse SET beat = beat + 1 WHERE node = 'a'`)
+	must(t, err)
+	done := true
+	var waiting sync.WaitGroup
+	waiting.Go(func() { done, err = b.Fence(ctx, "a", st.Beat) })
+	for {
+		var n int
+		must(t, a.pool.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n))
+		if n > 0 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	must(t, tx.Commit(ctx))
+	waiting.Wait()
+	if done || err != nil {
+		t.Errorf("a node was fenced whose beat came first: %t, %v", done, err)
+	}
+	_, err = a.Beat(ctx)
+	must(t, err)
+}
+
+// transactionsAreRepeated fails transactions as a database does that cannot put them in order.
+func transactionsAreRepeated(t *testing.T, db *postgres.Server) {
+	s := open(t, db, "a")
+	for code, times := range map[string]int{"40001": 3, "40P01": 3, "23505": 1} {
+		n := 0
+		err := s.inTransaction(t.Context(), func(pgx.Tx) error {
+			if n++; n < 3 {
+				return &pgconn.PgError{Code: code}
+			}
+			return nil
+		})
+		if n != times || (err == nil) != (times == 3) {
+			t.Errorf("code %s: %d attempts, %v; want %d", code, n, err, times)
+		}
+	}
+	n := 0
+	err := s.inTransaction(t.Context(), func(pgx.Tx) error { n++; return &pgconn.PgError{Code: "40001"} })
+	if n != maxRepeats || err == nil {
+		t.Errorf("%d attempts, %v; want %d and an error", n, err, maxRepeats)
+	}
+}
+
+// TestACrashOfTheDatabaseKeepsWholeShipments crashes the server between and during shipments.
+func TestACrashOfTheDatabaseKeepsWholeShipments(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	db := postgres.New(t)
+	ctx := t.Context()
+	a := open(t, db, "a")
+	_, epoch, err := a.Take(ctx)
+	must(t, err)
+	var many []Row
+	for i := range 2*shipRows + 3 {
+		many = append(many, row(fmt.Sprintf("k%06d", i), "1"))
+	}
+	must(t, a.ShipWhole(ctx, epoch, many))
+	tx, err := a.pool.Begin(ctx)
+	must(t, err)
+	must(t, a.own(ctx, tx, epoch))
+	must(t, write(ctx, tx, []Row{row("k000000", "half")}))
+	db.Crash()
+	if err := tx.Commit(ctx); err == nil {
+		t.Error("a database that is gone has committed")
+	}
+	brief, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := a.Ship(brief, epoch, many[:1]); err == nil || !IsUnreachable(err) {
+		t.Errorf("shipping to a database that is gone: %v", err)
+	}
+	db.Start()
+	for i := range many[:10] {
+		many[i].Value = []byte("2")
+	}
+	must(t, a.Ship(ctx, epoch, many[:10]))
+	got := rows(t, a)
+	if len(got) != len(many) || got["k000000"] != "2" || got["k000010"] != "1" {
+		t.Errorf("%d rows, want %d; the first is %q", len(got), len(many), got["k000000"])
+	}
+}
+
+// unusableDatabases opens tables of another version, and wrong addresses.
+func unusableDatabases(t *testing.T, db *postgres.Server) {
+	s := open(t, db, "a")
+	_, err := s.pool.Exec(t.Context(), `UPDATE arcrawl.crawl SET version = version + 1`)
+	must(t, err)
+	_, err = Open(t.Context(), db.URL(db.Address()), "b")
+	wantErr(t, err, ErrVersion)
+	for url, waits := range map[string]bool{
+		"postgres://arcrawl@127.0.0.1:1/postgres?connect_timeout=1":       true,
+		"postgres://arcrawl@" + db.Address() + "/nothing?sslmode=disable": false,
+		"nonsense": false,
+	} {
+		if _, err := Open(t.Context(), url, "b"); err == nil || IsUnreachable(err) != waits {
+			t.Errorf("%s: %v; want an error that another attempt may end: %t", url, err, waits)
+		}
+	}
+}

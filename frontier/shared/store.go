@@ -1,0 +1,247 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// The errors that say why a node may not continue.
+var (
+	ErrFenced  = errors.New("another node has fenced this one, or a process with the same name has started")
+	ErrOwner   = errors.New("another node owns the crawl")
+	ErrVersion = errors.New("unknown version of the tables")
+)
+
+// Row is a key of the store with its value.
+type Row struct {
+	Key, Value []byte
+	Gone       bool // the key was deleted
+}
+
+// State holds what the database has about the crawl.
+type State struct {
+	Owner  string // node; "" = none
+	Fenced bool   // the owner is fenced
+	Beat   int64  // of the owner
+	Epoch  int64  // grows with each change of owner
+	Clean  bool   // the last owner stopped properly, and everything of it is here
+	Whole  bool   // the copy is whole; false until the first owner has shipped its store
+}
+
+// Store is a connection to the database, for one node.
+type Store struct {
+	pool  *pgxpool.Pool
+	crawl string // name of the crawl in this database, made at random
+
+	node        string
+	incarnation int64
+}
+
+// Open connects to the database, makes the tables if they are missing, and registers a node. An earlier process of this
+// node is fenced by that. The caller closes the store.
+func Open(ctx context.Context, database, node string) (*Store, error) {
+	c, err := pgxpool.ParseConfig(database)
+	if err != nil {
+		return nil, fmt.Errorf("read cluster.database: %w", err)
+	}
+	c.MaxConns = 3 // for shipments, beats, and questions of the operator
+	c.ConnConfig.RuntimeParams["application_name"] = "arcrawl " + node
+	c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	s := &Store{node: node}
+	if s.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
+		return nil, fmt.Errorf("connect to the database of the cluster: %w", err)
+	}
+	if err = s.prepare(ctx); err == nil {
+		err = s.register(ctx)
+	}
+	if err != nil {
+		s.pool.Close()
+		return nil, fmt.Errorf("connect to the database of the cluster: %w", err)
+	}
+	return s, nil
+}
+
+// Close closes the connections.
+func (s *Store) Close() { s.pool.Close() }
+
+// Crawl returns the name of the crawl in this database. Two databases have different ones.
+func (s *Store) Crawl() string { return s.crawl }
+
+// register makes the process the only one of its node.
+func (s *Store) register(ctx context.Context) error {
+	return s.inTransaction(ctx, func(tx pgx.Tx) error {
+		const node = `INSERT INTO arcrawl.node (name, incarnation, fenced) VALUES ($1, 1, false)
+			ON CONFLICT (name) DO UPDATE SET incarnation = node.incarnation + 1, fenced = false RETURNING incarnation`
+		if err := tx.QueryRow(ctx, node, s.node).Scan(&s.incarnation); err != nil {
+			return err
+		}
+		const pulse = `INSERT INTO arcrawl.pulse (node, beat) VALUES ($1, 1)
+			ON CONFLICT (node) DO UPDATE SET beat = pulse.beat + 1`
+		_, err := tx.Exec(ctx, pulse, s.node)
+		return err
+	})
+}
+
+// Beat shows the other nodes that this one is alive, and returns the state of the crawl. It returns [ErrFenced] if the
+// node may not continue.
+func (s *Store) Beat(ctx context.Context) (st State, err error) {
+	err = s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.permit(ctx, tx); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE arcrawl.pulse SET beat = beat + 1 WHERE node = $1`, s.node); err != nil {
+			return err
+		}
+		st, err = s.state(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return State{}, fmt.Errorf("beat as node %s: %w", s.node, err)
+	}
+	return st, nil
+}
+
+// state reads the state of the crawl.
+func (s *Store) state(ctx context.Context, tx pgx.Tx) (st State, err error) {
+	const text = `SELECT coalesce(c.owner, ''), coalesce(n.fenced, false), coalesce(p.beat, 0), c.epoch, c.clean, c.whole
+		FROM arcrawl.crawl c LEFT JOIN arcrawl.node n ON n.name = c.owner LEFT JOIN arcrawl.pulse p ON p.node = c.owner
+		WHERE c.id = 1`
+	err = tx.QueryRow(ctx, text).Scan(&st.Owner, &st.Fenced, &st.Beat, &st.Epoch, &st.Clean, &st.Whole)
+	return st, err
+}
+
+// permit makes sure that this process may act for its node, until the transaction ends.
+func (s *Store) permit(ctx context.Context, tx pgx.Tx) error {
+	var one int
+	err := tx.QueryRow(ctx, `SELECT 1 FROM arcrawl.node WHERE name = $1 AND incarnation = $2 AND NOT fenced FOR SHARE`,
+		s.node, s.incarnation).Scan(&one)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrFenced
+	}
+	return err
+}
+
+// own makes sure that this process owns the crawl since an epoch, until the transaction ends.
+func (s *Store) own(ctx context.Context, tx pgx.Tx, epoch int64) error {
+	if err := s.permit(ctx, tx); err != nil {
+		return err
+	}
+	var one int
+	err := tx.QueryRow(ctx, `SELECT 1 FROM arcrawl.crawl WHERE id = 1 AND owner = $1 AND epoch = $2 FOR SHARE`,
+		s.node, epoch).Scan(&one)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrOwner
+	}
+	return err
+}
+
+// Take makes this node the owner, if there is none, if it is fenced, or if it is this node. It returns the state
+// before, and the new epoch. Otherwise it returns [ErrOwner].
+func (s *Store) Take(ctx context.Context) (before State, epoch int64, err error) {
+	err = s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.permit(ctx, tx); err != nil {
+			return err
+		}
+		var id int
+		if err := tx.QueryRow(ctx, `SELECT id FROM arcrawl.crawl WHERE id = 1 FOR UPDATE`).Scan(&id); err != nil {
+			return err
+		}
+		if before, err = s.state(ctx, tx); err != nil {
+			return err
+		}
+		if before.Owner != "" && before.Owner != s.node && !before.Fenced {
+			return ErrOwner
+		}
+		return tx.QueryRow(ctx,
+			`UPDATE arcrawl.crawl SET owner = $1, epoch = epoch + 1, clean = false WHERE id = 1 RETURNING epoch`,
+			s.node).Scan(&epoch)
+	})
+	if err != nil {
+		return State{}, 0, fmt.Errorf("take the crawl as node %s: %w", s.node, err)
+	}
+	return before, epoch, nil
+}
+
+// Fence ends the rights of another node, if it has not beaten since the given beat. It waits for a shipment of the node
+// that is in progress. done is false if the node has beaten meanwhile.
+func (s *Store) Fence(ctx context.Context, node string, beat int64) (done bool, err error) {
+	err = s.inTransaction(ctx, func(tx pgx.Tx) error {
+		done = false
+		if err := s.permit(ctx, tx); err != nil {
+			return err
+		}
+		var now int64
+		if err := tx.QueryRow(ctx, `SELECT incarnation FROM arcrawl.node WHERE name = $1 FOR UPDATE`, node).Scan(&now); err != nil {
+			return err
+		}
+		// A statement of its own sees the beats that were committed while this one waited for the lock.
+		if err := tx.QueryRow(ctx, `SELECT beat FROM arcrawl.pulse WHERE node = $1`, node).Scan(&now); err != nil {
+			return err
+		}
+		if now != beat {
+			return nil
+		}
+		done = true
+		_, err := tx.Exec(ctx, `UPDATE arcrawl.node SET fenced = true WHERE name = $1`, node)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("fence node %s: %w", node, err)
+	}
+	return done, nil
+}
+
+// Leave releases the crawl. clean says that nothing was in progress, and that everything is shipped.
+func (s *Store) Leave(ctx context.Context, epoch int64, clean bool) error {
+	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.permit(ctx, tx); err != nil {
+			return err
+		}
+		done, err := tx.Exec(ctx,
+			`UPDATE arcrawl.crawl SET owner = NULL, clean = $3 WHERE id = 1 AND owner = $1 AND epoch = $2`, s.node, epoch, clean)
+		if err == nil && done.RowsAffected() == 0 {
+			return ErrOwner
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("release the crawl as node %s: %w", s.node, err)
+	}
+	return nil
+}
+
+// IsUnreachable reports whether an error means that the database does not answer now, and not that it refuses.
+func IsUnreachable(err error) bool {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) { // 57P: it is starting or stopping; 53: it has no resources left
+		return strings.HasPrefix(refused.Code, "57P") || strings.HasPrefix(refused.Code, "53")
+	}
+	var syntax *pgconn.ParseConfigError
+	return !errors.As(err, &syntax)
+}
+
+// maxRepeats is how often a transaction is repeated that the database could not put in order.
+const maxRepeats = 10
+
+// inTransaction calls do in a transaction, and commits. It repeats the transaction if the database asks for that.
+func (s *Store) inTransaction(ctx context.Context, do func(pgx.Tx) error) (err error) {
+	for range maxRepeats {
+		err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{}, do)
+		if !isUnordered(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// isUnordered reports whether a transaction could not be put in order with others: repeat it.
+func isUnordered(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
+}

@@ -1,0 +1,136 @@
+// Package postgres starts PostgreSQL servers for tests: each has a temporary folder and a free port of loopback.
+//
+// It needs Debian's package postgresql. Without it the tests are skipped, or fail if the environment has
+// ARCRAWL_REQUIRE_FOREIGN=1. initdb refuses root, so root runs the server as the user nobody. Only test code imports
+// this package.
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Server is a PostgreSQL server of a test.
+type Server struct {
+	t    testing.TB
+	bin  string
+	dir  string
+	port string
+	name string // of the database
+}
+
+// nobody is the user and group that run the server for root.
+const nobody = 65534
+
+// New starts a server, which ends with the test.
+func New(t testing.TB) *Server {
+	t.Helper()
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil || len(found) == 0 {
+		const text = "no PostgreSQL server is installed, so nothing is tested that shares a crawl: apt-get install postgresql"
+		if os.Getenv("ARCRAWL_REQUIRE_FOREIGN") != "" {
+			t.Fatal(text)
+		}
+		t.Skip(text)
+	}
+	slices.Sort(found)
+	dir, err := os.MkdirTemp("", "arcrawl-postgres-") // not t.TempDir: nobody may not enter that
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	s := &Server{t: t, bin: filepath.Dir(found[len(found)-1]), dir: dir, port: freePort(t), name: "postgres"}
+	if os.Getuid() == 0 {
+		if err := os.Chown(dir, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.run("initdb", "-D", dir+"/data", "-U", "arcrawl", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
+	settings := fmt.Sprintf("port = %s\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\n"+
+		"shared_buffers = 32MB\nmax_connections = 30\n", s.port)
+	f, err := os.OpenFile(dir+"/data/postgresql.conf", os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(settings)
+	}
+	if err != nil || f.Close() != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.stop("immediate") })
+	return s
+}
+
+// freePort returns a port of loopback that nobody listens at.
+func freePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+}
+
+// Address returns the address of the server, host and port.
+func (s *Server) Address() string { return "127.0.0.1:" + s.port }
+
+// URL returns the connection string of the database, as reached at an address.
+func (s *Server) URL(address string) string {
+	return "postgres://arcrawl@" + address + "/" + s.name + "?sslmode=disable"
+}
+
+// Database makes another database on the same server, for a test of its own.
+func (s *Server) Database(t testing.TB, name string) *Server {
+	t.Helper()
+	other := *s
+	other.t, other.name = t, name
+	other.run("createdb", "-h", "127.0.0.1", "-p", s.port, "-U", "arcrawl", name)
+	return &other
+}
+
+// Start starts the server, and waits until it answers.
+func (s *Server) Start() {
+	s.t.Helper()
+	s.run("pg_ctl", "-D", s.dir+"/data", "-l", s.dir+"/log", "-w", "-t", "60", "start")
+}
+
+// Crash stops the server as a power failure would.
+func (s *Server) Crash() {
+	s.t.Helper()
+	s.stop("immediate")
+}
+
+func (s *Server) stop(mode string) {
+	_ = s.command("pg_ctl", "-D", s.dir+"/data", "-m", mode, "-w", "-t", "60", "stop").Run() // it may have been stopped
+}
+
+// run runs a program of PostgreSQL.
+func (s *Server) run(name string, args ...string) {
+	s.t.Helper()
+	if err := s.command(name, args...).Run(); err != nil {
+		log, _ := os.ReadFile(s.dir + "/log")
+		s.t.Fatalf("%s %v: %v\n%s", name, args, err, log)
+	}
+}
+
+// command returns a program of PostgreSQL. Its output goes nowhere, because the server would inherit it and hold it
+// open.
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	c := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
+	c.Dir = s.dir
+	c.Cancel = func() error { cancel(); return c.Process.Kill() }
+	if os.Getuid() == 0 {
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	}
+	return c
+}
