@@ -112,7 +112,11 @@ func (w *Window) picture(to http.ResponseWriter, r *http.Request) {
 
 // readURI returns the URI of a request.
 func readURI(r *http.Request) (uri.URI, error) {
-	text := r.FormValue("uri")
+	return parseURI(r.FormValue("uri"))
+}
+
+// parseURI parses the URI of a request.
+func parseURI(text string) (uri.URI, error) {
 	u, err := uri.Parse(text)
 	if err != nil {
 		return uri.URI{}, fault("uri %q: %v", text, err)

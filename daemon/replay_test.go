@@ -118,7 +118,7 @@ func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
 		}
 		visits++
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, "<title>Harbour news</title>\n<h1>The ferry leaves at %d:30</h1>\n<p class=clock>%d visits</p>\n%s<p>%s", 6+visits, visits,
+		fmt.Fprintf(w, "<title>Harbour news</title>\n<h1>The ferry leaves at %d:30</h1>\n<p class=clock>%d visits</p>\n<p class=readers>Now %d readers</p>\n%s<p>%s", 6+visits, visits, 40+visits,
 			strings.Repeat("<p>Tickets are sold on board. The crossing takes twenty minutes.</p>\n", 12),
 			"<script>document.title = 'taken'</script>a \u202ereversed\u202c sign &lt;img src=x onerror=alert(1)>"+strings.Repeat("long ", 40*visits))
 	}))
@@ -154,10 +154,33 @@ func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
 			t.Errorf("the comparison lacks %q: %s", want, text)
 		}
 	}
-	if got := b.Eval(`[...document.querySelectorAll("td del")].map(e => e.textContent).join() + " " + [...document.querySelectorAll("td ins")].map(e => e.textContent.trim()).join().slice(0, 1)`); got != `"7 8"` {
+	if got := b.Eval(`[...document.querySelectorAll("td del")].map(e => e.textContent).join() + " " + [...document.querySelectorAll("td ins")].map(e => e.textContent.trim()).join().slice(0, 4)`); got != `"7,41 8,42"` {
 		t.Errorf("marked as different: %s", got)
 	}
 	keep(t, b, "compare-light")
+	b.Eval(`[...document.querySelectorAll("tr")].find(r => r.innerText.includes("readers")).querySelector("button").click()`)
+	b.Wait(`document.querySelector("pre.diff")?.textContent.includes("readers")`)
+	keep(t, b, "ignore-light")
+	if got := b.Eval(`document.querySelector("section.panel").innerText`); !strings.Contains(got, "Now 42 readers") || !strings.Contains(got, "with the rule") {
+		t.Errorf("the preview says %s", got)
+	}
+	host := filepath.Join(l.dir, "hosts.d", strings.NewReplacer(":", "_").Replace(site.Listener.Addr().String())+".toml")
+	save := `[...document.querySelectorAll("section.panel button")].find(b => b.textContent.startsWith("Save to")).click()`
+	write(t, host, "host = \""+site.Listener.Addr().String()+"\"\n# a note of somebody else\n")
+	b.Eval(save)
+	b.Wait(`document.querySelector("section.panel .notice.bad")?.textContent.includes("was changed since the preview; nothing was written")`)
+	if text, err := os.ReadFile(host); err != nil || strings.Contains(string(text), "scrub") {
+		t.Errorf("the file of somebody else became %q, %v", text, err)
+	}
+	b.Eval(`[...document.querySelectorAll("section.panel button")].find(b => b.textContent === "Show the effect").click()`)
+	b.Wait(`document.querySelector("pre.diff")?.textContent.includes("somebody else")`)
+	b.Eval(save)
+	b.Wait(`document.querySelector("section.panel .notice.good")`)
+	if text, err := os.ReadFile(host); err != nil || !strings.Contains(string(text), "readers") || !strings.Contains(string(text), "# a note of somebody else") {
+		t.Errorf("the host file became %q, %v", text, err)
+	}
+	l.waitFor(t, "\"order\":\"ignore\"")
+	b.Wait(`fetch("/api/v1/audit?days=1").then(r => r.text()).then(s => s.includes("ignore"))`)
 	b.Eval(`[...document.querySelectorAll("a.button")].find(a => a.textContent === "Inline").click()`)
 	ready("in one column")
 	b.Dark()

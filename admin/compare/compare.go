@@ -49,40 +49,65 @@ type version struct {
 func Compare(
 	ctx context.Context, l *index.Library, before, after index.Entry, what string, rules *digest.Rules,
 ) (api.Comparison, error) {
-	out := api.Comparison{URI: after.URL, What: what, Rows: []api.CompareRow{}}
-	var both [2]version
-	for i, e := range []index.Entry{before, after} {
+	p, problem, err := Read(ctx, l, before, after)
+	if err != nil || problem != "" {
+		return api.Comparison{URI: after.URL, What: what, Rows: []api.CompareRow{}, Problem: problem}, err
+	}
+	return p.Compare(ctx, what, rules)
+}
+
+// Pair holds two versions that are compared.
+type Pair struct {
+	entries [2]index.Entry
+	both    [2]version
+}
+
+// Read reads two captures. If one of them cannot be read, problem says why, for people.
+func Read(ctx context.Context, l *index.Library, before, after index.Entry) (p Pair, problem string, err error) {
+	p.entries = [2]index.Entry{before, after}
+	for i, e := range p.entries {
 		v, err := read(ctx, l, e)
 		if ctx.Err() != nil {
-			return out, context.Cause(ctx)
+			return p, "", context.Cause(ctx)
 		}
 		if err != nil {
-			out.Problem = fmt.Sprintf("The version of %s cannot be compared. %s", e.Date().Format(time.DateTime),
-				replay.Sentence(err))
-			return out, nil
+			return p, fmt.Sprintf("The version of %s cannot be compared. %s", e.Date().Format(time.DateTime),
+				replay.Sentence(err)), nil
 		}
-		both[i] = v
+		p.both[i] = v
 	}
-	if what == Headers {
-		c := comparison{out: &out, numbers: map[string]int{}}
+	return p, "", nil
+}
+
+// Contents returns the contents of both versions and the Content-Type of the second.
+func (p Pair) Contents() (before, after []byte, contentType string) {
+	return p.both[0].content, p.both[1].content, p.both[1].mime
+}
+
+// Compare compares both versions. rules are scrubbing rules.
+func (p Pair) Compare(ctx context.Context, what string, rules *digest.Rules) (api.Comparison, error) {
+	out := api.Comparison{URI: p.entries[1].URL, What: what, Rows: []api.CompareRow{}}
+	both, c := p.both, comparison{out: &out, numbers: map[string]int{}}
+	switch {
+	case what == Headers:
 		c.compare(sourceLines([]byte(both[0].head), nil), sourceLines([]byte(both[1].head), nil))
 		return out, nil
-	}
-	if isPicture(both[0]) && isPicture(both[1]) {
+	case isPicture(both[0]) && isPicture(both[1]):
 		out.What = Picture
-		out.Changed = boolean(!bytes.Equal(both[0].content, both[1].content))
+		if !bytes.Equal(both[0].content, both[1].content) {
+			out.Changed = 1
+		}
 		return out, nil
 	}
-	for i, e := range []index.Entry{before, after} {
-		if v := both[i]; !isText(v) {
-			out.Problem = fmt.Sprintf("The version of %s is no text: its media type is %q. Its response header can be compared.",
-				e.Date().Format(time.DateTime), mediatype.Of(v.mime))
+	for i, e := range p.entries {
+		if !isText(both[i]) {
+			out.Problem = fmt.Sprintf(
+				"The version of %s is no text: its media type is %q. Its response header can be compared.",
+				e.Date().Format(time.DateTime), mediatype.Of(both[i].mime))
 			return out, nil
 		}
 	}
-	c := comparison{out: &out, numbers: map[string]int{}}
-	left := c.lines(ctx, both[0], what, rules)
-	right := c.lines(ctx, both[1], what, rules)
+	left, right := c.lines(ctx, both[0], what, rules), c.lines(ctx, both[1], what, rules)
 	if ctx.Err() != nil {
 		return out, context.Cause(ctx)
 	}
@@ -162,7 +187,7 @@ func (c *comparison) lines(ctx context.Context, v version, what string, rules *d
 
 // part returns a part of an answer.
 func (c *comparison) part(s span, differs bool) api.ComparePart {
-	p := api.ComparePart{Text: harmless(s.text), Differs: differs && s.rule == ""}
+	p := api.ComparePart{Text: Harmless(s.text), Differs: differs && s.rule == ""}
 	if s.rule != "" {
 		if c.numbers[s.rule] == 0 {
 			c.out.Rules = append(c.out.Rules, s.rule)
@@ -171,11 +196,4 @@ func (c *comparison) part(s span, differs bool) api.ComparePart {
 		p.Rule = c.numbers[s.rule]
 	}
 	return p
-}
-
-func boolean(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -279,10 +279,11 @@ func (l line) divided() (parts []line) {
 	return parts
 }
 
-// harmless returns a text in which characters that could mislead a reader are replaced by their code points.
-func harmless(text string) string {
+// Harmless returns a text in which characters that could mislead a reader are replaced by their code points. Line
+// breaks and tabs stay.
+func Harmless(text string) string {
 	bad := func(c rune) bool {
-		return c != '\t' && (unicode.Is(unicode.Cc, c) || unicode.Is(unicode.Bidi_Control, c))
+		return c != '\t' && c != '\n' && (unicode.Is(unicode.Cc, c) || unicode.Is(unicode.Bidi_Control, c))
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if strings.IndexFunc(text, bad) < 0 {

@@ -33,3 +33,9 @@ func ReadPicture(ctx context.Context, l *index.Library, e index.Entry) (content 
 	}
 	return v.content, mime, nil
 }
+
+// ReadContent returns the content of a capture, at most 4 MB of it, and its Content-Type.
+func ReadContent(ctx context.Context, l *index.Library, e index.Entry) (content []byte, contentType string, err error) {
+	v, err := read(ctx, l, e)
+	return v.content, v.mime, err
+}

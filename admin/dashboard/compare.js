@@ -1,5 +1,6 @@
 // The page that compares two versions of a URI. All texts come from archived pages: they are only ever text.
 import { h, ask, count, plural, moment, notice, uriLink } from './page.js';
+import { ignoreButton } from './ignore.js';
 
 const kinds = { text: 'Text', source: 'Source', headers: 'Response header' };
 
@@ -17,6 +18,7 @@ export async function comparePage(again, wanted) {
   const choice = (name, on, changes) =>
     h('a', { class: 'button', href: link(changes), 'aria-current': on ? 'true' : null }, name);
   const version = (v) => h('a', { href: v.links.view }, moment(v.date));
+  const place = h('div', {}); // of the panel that ignores a part
   const lines = c.what !== 'picture' && !c.problem;
   return [
     h('h1', {}, 'Comparison'),
@@ -33,7 +35,8 @@ export async function comparePage(again, wanted) {
     c.what === 'picture' ? pictures(c) : null,
     lines ? result(c) : null,
     lines ? rules(c) : null,
-    lines && c.rows.length ? (inline ? inlineTable(c) : sideTable(c)) : null,
+    place,
+    lines && c.rows.length ? (inline ? inlineTable(c, place) : sideTable(c, place)) : null,
   ];
 }
 
@@ -67,13 +70,13 @@ const number = (l) => h('td', { class: 'number' }, l ? count(l.number) : '');
 const folded = (r, columns) =>
   h('tr', { class: 'folded' }, h('td', { colspan: columns }, plural(r.folded, 'unchanged line')));
 
-function frame(caption, headings, rows) {
+function frame(caption, kind, headings, rows) {
   return h(
     'div',
     { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
     h(
       'table',
-      { class: 'compare' },
+      { class: 'compare ' + kind },
       h('caption', {}, caption),
       h('thead', {}, h('tr', {}, headings.map((name) => h('th', { scope: 'col' }, name)))),
       h('tbody', {}, rows),
@@ -81,30 +84,43 @@ function frame(caption, headings, rows) {
   );
 }
 
-function sideTable(c) {
+// ignored is the cell of a row with the button that turns its difference into a rule.
+const ignored = (c, r, place) => h('td', { class: 'ignored' }, r && c.what !== 'headers' ? ignoreButton(c, r, place) : '');
+
+function sideTable(c, place) {
   const cell = (r, l, mark) =>
     h('td', { class: l && r.kind !== 'same' ? mark : null }, l && (r.kind === 'removed' || r.kind === 'added') ? whole(l, mark) : line(l, mark));
   return frame(
     'Both versions side by side',
-    ['line', moment(c.before.date), 'line', moment(c.after.date)],
+    'sides',
+    ['line', moment(c.before.date), 'line', moment(c.after.date), 'ignore'],
     c.rows.map((r) =>
       r.kind === 'folded'
-        ? folded(r, 4)
-        : h('tr', {}, number(r.left), cell(r, r.left, 'del'), number(r.right), cell(r, r.right, 'ins')),
+        ? folded(r, 5)
+        : h(
+            'tr',
+            {},
+            number(r.left),
+            cell(r, r.left, 'del'),
+            number(r.right),
+            cell(r, r.right, 'ins'),
+            ignored(c, r.kind === 'same' ? null : r, place),
+          ),
     ),
   );
 }
 
-function inlineTable(c) {
-  const row = (sign, l, mark, all) =>
-    h('tr', {}, number(l), h('td', {}, sign), h('td', { class: mark }, all ? whole(l, mark) : line(l, mark)));
+function inlineTable(c, place) {
+  const row = (sign, l, mark, all, r) =>
+    h('tr', {}, number(l), h('td', {}, sign), h('td', { class: mark }, all ? whole(l, mark) : line(l, mark)), ignored(c, r, place));
   const rows = (r) => {
-    if (r.kind === 'folded') return folded(r, 3);
+    if (r.kind === 'folded') return folded(r, 4);
     if (r.kind === 'same') return row('', r.right, null, false);
     const all = r.kind !== 'changed';
-    return [r.left ? row('−', r.left, 'del', all) : null, r.right ? row('+', r.right, 'ins', all) : null];
+    const last = r.right ? null : r; // one button for both rows
+    return [r.left ? row('−', r.left, 'del', all, last) : null, r.right ? row('+', r.right, 'ins', all, r) : null];
   };
-  return frame('Both versions in one column: − was removed, + was added', ['line', '+ −', 'text'], c.rows.map(rows).flat().filter(Boolean));
+  return frame('Both versions in one column: − was removed, + was added', 'inline', ['line', '+ −', 'text', 'ignore'], c.rows.map(rows).flat().filter(Boolean));
 }
 
 function pictures(c) {

@@ -31,9 +31,9 @@ type Catalog struct {
 // NoIndex says for people why there are no versions.
 const NoIndex = "Archived versions are not listed: this daemon keeps no index of its archive. Set index.live = true and restart it."
 
-// lookup calls do with the captures of exactly a URI, oldest first.
-func (d *Catalog) lookup(u uri.URI, now time.Time, do func(l *index.Library, captures []index.Entry) error) error {
-	l, release, err := d.Archive.Open(now)
+// Lookup calls do with the captures of exactly a URI, oldest first.
+func (c *Catalog) Lookup(u uri.URI, now time.Time, do func(l *index.Library, captures []index.Entry) error) error {
+	l, release, err := c.Archive.Open(now)
 	if err != nil {
 		return err
 	}
@@ -46,13 +46,13 @@ func (d *Catalog) lookup(u uri.URI, now time.Time, do func(l *index.Library, cap
 }
 
 // List returns the versions of a URI, newest first.
-func (d *Catalog) List(u uri.URI, now time.Time) (api.Versions, error) {
+func (c *Catalog) List(u uri.URI, now time.Time) (api.Versions, error) {
 	out := api.Versions{URI: u.String(), Versions: []api.Version{}}
-	if d.Archive == nil {
+	if c.Archive == nil {
 		out.Problem = NoIndex
 		return out, nil
 	}
-	err := d.lookup(u, now, func(l *index.Library, all []index.Entry) error {
+	err := c.Lookup(u, now, func(l *index.Library, all []index.Entry) error {
 		out.Count = len(all)
 		if n := l.Unindexed(); n > 0 {
 			out.Problem = fmt.Sprintf("%d WARC files are in no index, and their versions are not listed: run arcrawl index.", n)
@@ -92,13 +92,13 @@ func compareLink(before, after index.Entry) string {
 
 // View returns where a browser can see the capture of a URI that is nearest to a timestamp. It is for the caller of a
 // request, who reached the dashboard under the name in the request.
-func (d *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (api.View, error) {
+func (c *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (api.View, error) {
 	out := api.View{URI: u.String()}
-	if d.Archive == nil {
+	if c.Archive == nil {
 		out.Problem = NoIndex
 		return out, nil
 	}
-	err := d.lookup(u, now, func(l *index.Library, all []index.Entry) error {
+	err := c.Lookup(u, now, func(l *index.Library, all []index.Entry) error {
 		e, err := replay.Nearest(l, u.String(), at)
 		if err != nil {
 			return err
@@ -124,19 +124,19 @@ func (d *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (ap
 	if err != nil || out.Problem != "" {
 		return out, err
 	}
-	origin, problem := d.Site.Origin(r.Host)
+	origin, problem := c.Site.Origin(r.Host)
 	if problem != "" {
 		out.Problem = problem
 		return out, nil
 	}
-	ticket := d.Tickets.Issue(access.CallerOf(r.Context()).Name, now)
+	ticket := c.Tickets.Issue(access.CallerOf(r.Context()).Name, now)
 	out.Frame = origin + "/open/" + ticket + "/" + out.Version.At + "/" + out.URI
 	return out, nil
 }
 
 // Frames returns the origin of the player for the policy of the dashboard, or "".
-func (d *Catalog) Frames(r *http.Request) string {
-	origin, _ := d.Site.Origin(r.Host)
+func (c *Catalog) Frames(r *http.Request) string {
+	origin, _ := c.Site.Origin(r.Host)
 	return origin
 }
 
@@ -148,7 +148,7 @@ func (c *Catalog) Compare(
 	if c.Archive == nil {
 		return api.Comparison{URI: u.String(), What: what, Rows: []api.CompareRow{}, Problem: NoIndex}, nil
 	}
-	err = c.lookup(u, now, func(l *index.Library, all []index.Entry) error {
+	err = c.Lookup(u, now, func(l *index.Library, all []index.Entry) error {
 		right, err := replay.Nearest(l, u.String(), after)
 		if err != nil {
 			return err
@@ -180,7 +180,7 @@ func (c *Catalog) Picture(
 	if c.Archive == nil {
 		return nil, "", compare.ErrNoPicture
 	}
-	err = c.lookup(u, now, func(l *index.Library, _ []index.Entry) error {
+	err = c.Lookup(u, now, func(l *index.Library, _ []index.Entry) error {
 		e, err := replay.Nearest(l, u.String(), at)
 		if err != nil {
 			return err

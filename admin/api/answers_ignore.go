@@ -1,0 +1,60 @@
+package api
+
+import "time"
+
+// ScrubRule is a rule that hides a part of the pages of a host, so that it does not count as a change.
+type ScrubRule struct {
+	Kind string `json:"kind"` // "scrub": an expression; "scrub_css": a selector
+	Rule string `json:"rule"`
+}
+
+// IgnoreWish names a row of a comparison that should not count as a difference.
+type IgnoreWish struct {
+	URI    string `json:"uri"`
+	Before string `json:"before"` // timestamps of the versions
+	At     string `json:"at"`
+	What   string `json:"what"` // "text" or "source"
+	Left   string `json:"left"` // the whole text of the row
+	Right  string `json:"right"`
+}
+
+// IgnoreProposal holds rules that hide the difference, and no main content.
+type IgnoreProposal struct {
+	Rules   []ScrubRule `json:"rules"`
+	Problem string      `json:"problem,omitempty"` // why there is no rule
+}
+
+// IgnoreRules are rules for the host of a URI.
+type IgnoreRules struct {
+	URI   string      `json:"uri"`
+	Rules []ScrubRule `json:"rules"`
+	// FileDigest is the digest of the host file that the preview was made for. Only saving needs it.
+	FileDigest string `json:"file_digest,omitempty"`
+}
+
+// IgnorePreview shows what rules would have hidden, and what saving them would change.
+type IgnorePreview struct {
+	Versions []HiddenParts `json:"versions"` // the newest versions of the URI, newest first
+	Pairs    int           `json:"pairs"`    // versions that were compared with the one before
+	Differ   int           `json:"differ"`   // of these, how many differ now
+	Left     int           `json:"left"`     // how many would still differ
+
+	File       string `json:"file"`        // the host file
+	FileDigest string `json:"file_digest"` // of its text now
+	Diff       string `json:"diff"`        // of the file
+	Plan       Plan   `json:"plan"`        // the effect of the changed file on the crawl
+}
+
+// HiddenParts are the parts of a version that rules hide.
+type HiddenParts struct {
+	Date    time.Time `json:"date"`
+	Parts   int       `json:"parts"`
+	Samples []string  `json:"samples"` // the first parts, shortened
+	Problem string    `json:"problem,omitempty"`
+}
+
+// IgnoreSaved says where rules were written.
+type IgnoreSaved struct {
+	File string `json:"file"`
+	Diff string `json:"diff"`
+}

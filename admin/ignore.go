@@ -1,0 +1,73 @@
+package admin
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/ignore"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// ignoreRoutes returns the requests that turn a difference into a scrubbing rule.
+func ignoreRoutes() []route {
+	return []route{
+		{
+			method: "POST", path: api.Base + "/ignore/propose", asks: true, body: api.IgnoreWish{}, answer: api.IgnoreProposal{},
+			doc: "Returns scrubbing rules that hide a row of a comparison, and no main content. It writes nothing.",
+			serve: ignoring(func(w ignore.Work, r *http.Request, o api.IgnoreWish, u uri.URI) (any, error) {
+				return w.Propose(r.Context(), u, o)
+			}, func(o api.IgnoreWish) string { return o.URI }),
+		},
+		{
+			method: "POST", path: api.Base + "/ignore/preview", asks: true, body: api.IgnoreRules{}, answer: api.IgnorePreview{},
+			doc: "Returns what rules would have hidden in the newest versions of a URI, and the change of the host file.",
+			serve: ignoring(func(w ignore.Work, r *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
+				return w.Preview(r.Context(), u, o)
+			}, func(o api.IgnoreRules) string { return o.URI }),
+		},
+		{
+			method: "POST", path: api.Base + "/ignore", body: api.IgnoreRules{}, answer: api.IgnoreSaved{},
+			doc: "Adds scrubbing rules to the file of a URI's host, if the file is as in the preview and stays valid.",
+			serve: func(w *Window, r *http.Request) (any, error) {
+				w.importing.Lock()
+				defer w.importing.Unlock()
+				return ignoring(func(w ignore.Work, _ *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
+					return w.Save(u, o)
+				}, func(o api.IgnoreRules) string { return o.URI })(w, r)
+			},
+		},
+	}
+}
+
+// ignoring returns the function that serves a request about a URI. of returns the URI in its body.
+func ignoring[T any](
+	do func(w ignore.Work, r *http.Request, o T, u uri.URI) (any, error), of func(T) string,
+) func(*Window, *http.Request) (any, error) {
+	return func(w *Window, r *http.Request) (any, error) {
+		o, err := read[T](r)
+		if err != nil {
+			return nil, err
+		}
+		u, err := parseURI(of(o))
+		if err != nil {
+			return nil, err
+		}
+		plan := func(s api.Staged) (api.Plan, error) {
+			p, err := w.o.Crawler.Plan(api.StagedOf(s), w.o.Now())
+			return api.PlanOf(p), err
+		}
+		answer, err := do(ignore.Work{
+			Catalog: &w.o.Versions, Config: w.o.Config().Config, Plan: plan, Reading: &w.comparing, Now: w.o.Now(),
+		}, r, o, u)
+		var refusal ignore.Refusal
+		switch {
+		case errors.Is(err, warc.ErrNotFound):
+			return nil, unknown("no version of " + u.String())
+		case errors.As(err, &refusal):
+			return nil, badRequest{err}
+		}
+		return answer, err
+	}
+}

@@ -1,0 +1,86 @@
+package ignore
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/patch"
+	"github.com/arcrawl/arcrawl/config/reference"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// File is a host file and its text with further rules.
+type File struct {
+	Path   string
+	Before []byte // nil: there is no file
+	After  []byte
+}
+
+// Stage returns the file of a host with rules added to its [change] table. It writes nothing. inForce are the rules of
+// the host in force: those that come from the main file are added too, because the list of a host replaces it.
+func Stage(c *config.Config, h uri.Host, inForce, wanted patch.Rules) (File, error) {
+	name, ok := c.Sites().FileOf[h]
+	if !ok {
+		name = reference.HostFileName(h) + ".toml"
+	}
+	f := File{Path: filepath.Join(c.HostsDir, name)}
+	var err error
+	if f.Before, err = os.ReadFile(f.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	text := f.Before
+	if err != nil && name != string(h)+".toml" {
+		text = []byte("host = " + reference.Quote(string(h)) + "\n")
+	}
+	all := patch.Rules{}
+	if len(wanted.Scrub) > 0 {
+		all.Scrub = append(append(all.Scrub, inForce.Scrub...), wanted.Scrub...)
+	}
+	if len(wanted.ScrubCSS) > 0 {
+		all.ScrubCSS = append(append(all.ScrubCSS, inForce.ScrubCSS...), wanted.ScrubCSS...)
+	}
+	if f.After, err = patch.AddRules(text, all); err != nil {
+		return f, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	return f, nil
+}
+
+// Digest returns the digest of the text before the change.
+func (f File) Digest() string {
+	sum := sha256.Sum256(f.Before)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// Diff returns the change of the file.
+func (f File) Diff() string {
+	return udiff.Unified(f.Path, f.Path+" with the rules", string(f.Before), string(f.After))
+}
+
+// Staged returns the file for a check of the configuration.
+func (f File) Staged() api.Staged {
+	return api.Staged{Only: true, Hosts: []api.StagedHost{{Name: filepath.Base(f.Path), Text: string(f.After)}}}
+}
+
+// Write replaces the file as a whole and keeps its mode.
+func (f File) Write() error {
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o750); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o640)
+	if info, err := os.Stat(f.Path); err == nil {
+		mode = info.Mode().Perm()
+	} else if dir, err := os.Stat(filepath.Dir(f.Path)); err == nil && dir.Mode().Perm()&0o004 != 0 {
+		mode = 0o644
+	}
+	return atomicfile.Write(f.Path, f.After, mode)
+}

@@ -1,0 +1,142 @@
+// Package ignore turns a difference between two archived versions into scrubbing rules of the host: [Propose] finds
+// rules that hide it and no main content, [Preview] shows what they would have hidden, and [Stage] makes the new text
+// of the host file.
+package ignore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/compare"
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// Kinds of rules, as the keys of [change] are called.
+const (
+	Expression = "scrub"
+	Selector   = "scrub_css"
+)
+
+// The bounds of one request.
+const (
+	maxTried = 12 // rules that are tried for one difference
+	maxRules = 20 // rules in one order
+)
+
+// with returns a spec with further rules.
+func with(spec digest.Spec, rules []api.ScrubRule) digest.Spec {
+	spec.Regexes, spec.Selectors = slices.Clone(spec.Regexes), slices.Clone(spec.Selectors)
+	for _, r := range rules {
+		if r.Kind == Selector {
+			spec.Selectors = append(spec.Selectors, r.Rule)
+		} else {
+			spec.Regexes = append(spec.Regexes, r.Rule)
+		}
+	}
+	return spec
+}
+
+// Check returns an error if a rule cannot be one.
+func Check(rules []api.ScrubRule) error {
+	if len(rules) == 0 || len(rules) > maxRules {
+		return fmt.Errorf("%d rules: write 1 to %d", len(rules), maxRules)
+	}
+	for _, r := range rules {
+		check, ok := map[string]func(string) error{Expression: digest.CheckRegex, Selector: digest.CheckSelector}[r.Kind]
+		if !ok {
+			return fmt.Errorf("unknown kind of rule %q; valid kinds: %s, %s", r.Kind, Expression, Selector)
+		}
+		if err := check(r.Rule); err != nil {
+			return fmt.Errorf("the rule %q: %w", r.Rule, err)
+		}
+	}
+	return nil
+}
+
+// Propose returns rules that hide a row of the comparison of two versions, as few as possible. spec has the rules in
+// force.
+func Propose(ctx context.Context, p compare.Pair, w api.IgnoreWish, spec digest.Spec) (api.IgnoreProposal, error) {
+	none := func(text string) (api.IgnoreProposal, error) {
+		return api.IgnoreProposal{Rules: []api.ScrubRule{}, Problem: text}, nil
+	}
+	differs, err := shows(ctx, p, w, spec)
+	if err != nil {
+		return api.IgnoreProposal{}, err
+	}
+	if !differs {
+		return none("The versions do not differ there any more. Compare them again.")
+	}
+	before, after, contentType := p.Contents()
+	moment := time.Unix(0, 0) // of both: everything that differs is noise, because somebody says so
+	both := []digest.Version{{Date: moment, Content: before}, {Date: moment, Content: after}}
+	found, err := digest.Suggest(both, contentType)
+	if err != nil && !errors.Is(err, digest.ErrTooFew) {
+		return none("No rule was found: " + err.Error() + ".")
+	}
+	rules := rulesOf(found)
+	if len(rules) > maxTried {
+		rules = rules[:maxTried]
+	}
+	if differs, err = shows(ctx, p, w, with(spec, rules)); err != nil {
+		return api.IgnoreProposal{}, err
+	}
+	if differs || len(rules) == 0 {
+		return none("No narrow rule hides this difference: it is main content, or nothing around it says where it is. " +
+			"Write a rule by hand, and try it here.")
+	}
+	for i := 0; i < len(rules); {
+		fewer := slices.Delete(slices.Clone(rules), i, i+1)
+		if differs, err = shows(ctx, p, w, with(spec, fewer)); err != nil {
+			return api.IgnoreProposal{}, err
+		}
+		if differs {
+			i++
+		} else {
+			rules = fewer
+		}
+	}
+	return api.IgnoreProposal{Rules: rules}, nil
+}
+
+func rulesOf(p digest.Proposal) (rules []api.ScrubRule) {
+	for _, r := range p.Regexes {
+		rules = append(rules, api.ScrubRule{Kind: Expression, Rule: r})
+	}
+	for _, r := range p.Selectors {
+		rules = append(rules, api.ScrubRule{Kind: Selector, Rule: r})
+	}
+	return rules
+}
+
+// shows reports whether the comparison under some rules has the row as a difference.
+func shows(ctx context.Context, p compare.Pair, w api.IgnoreWish, spec digest.Spec) (bool, error) {
+	rules, err := digest.Compile(spec)
+	if err != nil {
+		return false, err
+	}
+	c, err := p.Compare(ctx, w.What, rules)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(c.Rows, func(r api.CompareRow) bool {
+		different := r.Kind == "changed" || r.Kind == "added" || r.Kind == "removed"
+		return different && textOf(r.Left) == w.Left && textOf(r.Right) == w.Right
+	}), nil
+}
+
+// textOf returns the text of a line.
+func textOf(l *api.CompareLine) string {
+	if l == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, p := range l.Parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}

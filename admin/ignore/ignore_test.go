@@ -1,0 +1,112 @@
+package ignore
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/compare"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+)
+
+// archived archives versions of a page and returns the library and the captures.
+func archived(t *testing.T, pages ...string) (*index.Library, []index.Entry) {
+	t.Helper()
+	a := archivetest.New(t)
+	for _, p := range pages {
+		a.Page("http://a.example/", archivetest.HTMLHead, p)
+	}
+	l, err := index.OpenLibrary(t.Context(), a.Dir, index.Options{}, func(warc.Finding) error { return nil })
+	archivetest.Must(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	all, err := l.Lookup("http://a.example/")
+	archivetest.Must(t, err)
+	return l, all
+}
+
+// news returns a page with a clock, a headline and a number of readers.
+func news(clock, headline string, readers int) string {
+	return fmt.Sprintf(`<html><body><div id="top">Harbour news of the day <span class="clock">%s</span></div>
+<main><h1>%s</h1><p>A long text about the harbour, the ferry and the people who wait for it.</p></main>
+<p class="count">Read by %d people</p></body></html>`, clock, headline, readers)
+}
+
+// TestProposeFindsARuleForOneDifference selects each difference of two versions in turn.
+func TestProposeFindsARuleForOneDifference(t *testing.T) {
+	t.Parallel()
+	l, all := archived(t, news("12:01", "Ferry sails", 7), news("14:59", "Ferry sinks", 12))
+	p, problem, err := compare.Read(t.Context(), l, all[0], all[1])
+	if err != nil || problem != "" {
+		t.Fatal(problem, err)
+	}
+	for _, c := range []struct {
+		what, left, right string
+		want              string // in the rules
+		not               string // hidden by them
+	}{
+		{compare.Text, "Harbour news of the day 12:01", "Harbour news of the day 14:59", "clock", "people"},
+		{compare.Text, "Read by 7 people", "Read by 12 people", "people", "14:59"},
+		{compare.Source, `<p class="count">Read by 7 people</p></body></html>`, `<p class="count">Read by 12 people</p></body></html>`, "people", "14:59"},
+		{compare.Text, "Ferry sails", "Ferry sinks", "", ""},
+		{compare.Text, "no such", "row", "", ""},
+	} {
+		got, err := Propose(t.Context(), p, api.IgnoreWish{What: c.what, Left: c.left, Right: c.right}, digest.Spec{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.want == "" {
+			if len(got.Rules) > 0 || got.Problem == "" {
+				t.Errorf("%q: rules %+v, want none and a reason", c.left, got.Rules)
+			}
+			continue
+		}
+		if len(got.Rules) != 1 || !strings.Contains(got.Rules[0].Rule, c.want) {
+			t.Errorf("%q: %+v, want one rule with %q", c.left, got, c.want)
+			continue
+		}
+		rules, err := digest.Compile(with(digest.Spec{}, got.Rules))
+		archivetest.Must(t, err)
+		left := string(rules.Scrub([]byte(news("14:59", "Ferry sinks", 12)), "text/html"))
+		if !strings.Contains(left, c.not) || !strings.Contains(left, "Ferry sinks") {
+			t.Errorf("the rule for %q leaves %s", c.left, left)
+		}
+	}
+}
+
+// TestPreviewShowsWhatARuleWouldHaveHidden tries a rule on five versions, of which one brought news.
+func TestPreviewShowsWhatARuleWouldHaveHidden(t *testing.T) {
+	t.Parallel()
+	l, all := archived(t, news("1:00", "A", 1), news("2:00", "A", 1), news("3:00", "B", 1), news("4:00", "B", 1), news("5:00", "B", 1))
+	var out api.IgnorePreview
+	archivetest.Must(t, Preview(t.Context(), l, all, digest.Spec{}, []api.ScrubRule{{Kind: Selector, Rule: "span.clock"}}, &out))
+	if out.Pairs != 4 || out.Differ != 4 || out.Left != 1 {
+		t.Errorf("%d pairs, %d differ, %d still differ; want 4, 4 and 1", out.Pairs, out.Differ, out.Left)
+	}
+	if len(out.Versions) != 5 || out.Versions[0].Parts != 1 || out.Versions[0].Samples[0] != `<span class="clock">5:00</span>` {
+		t.Errorf("versions: %+v", out.Versions)
+	}
+}
+
+// TestRulesThatCannotBeAreRefused checks rules that people may type.
+func TestRulesThatCannotBeAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, rules := range [][]api.ScrubRule{
+		nil,
+		make([]api.ScrubRule, maxRules+1),
+		{{Kind: Expression, Rule: "("}},
+		{{Kind: Expression, Rule: ".*"}},
+		{{Kind: Selector, Rule: "div:has(p)"}},
+		{{Kind: "mode", Rule: "x"}},
+	} {
+		if Check(rules) == nil {
+			t.Errorf("%+v is accepted", rules)
+		}
+	}
+	if err := Check([]api.ScrubRule{{Kind: Selector, Rule: "span.clock"}, {Kind: Expression, Rule: "[0-9]+ readers"}}); err != nil {
+		t.Error(err)
+	}
+}
