@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/wall"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -36,6 +38,9 @@ func (w *Window) why(text string) (api.Why, error) {
 	}
 	view, _ := w.o.Frontier.Host(u.Host(), now)
 	out := api.Why{URI: uriOf(r, now), Why: r.Why, Host: w.hostOf(view, now)}
+	if r.Failures > 0 {
+		out.Hint = strings.Replace(wall.Hint(r.LastError, r.LastStatus), "--try URI", "--try "+r.URI.String(), 1)
+	}
 	delay, observed := w.survey.Delay(u.Host())
 	out.Delay, out.Observed = api.Seconds(delay), observed
 	if out.Ahead, _, err = w.o.Frontier.CountAhead(u, maxAhead); err != nil {

@@ -5,19 +5,13 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/crawler/wall"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // minSeedFailures is the number of visits in a row after which a seed that lets nobody in is a trouble.
 const minSeedFailures = 3
-
-// What helps a seed that cannot be archived.
-const (
-	openCookie = "set fetch.cookie in its host file to the cookie that a browser has after consent, " +
-		"ask the site to let the crawler in, or name a feed or another page as seed"
-	openDoor = "ask the site to let the User-Agent or the address of the crawler in"
-)
 
 // SeedTrouble returns the trouble of a seed whose last visits brought no page although its server answers: a wall, a
 // challenge, a refusal, or a page that is gone. goneAfter is the number of answers 404 or 410 that confirm that a page
@@ -33,18 +27,19 @@ func SeedTrouble(r frontier.Record, goneAfter int) (Trouble, bool) {
 	if r.Failures < minSeedFailures {
 		return Trouble{}, false
 	}
+	remedy := wall.Hint(r.LastError, r.LastStatus)
 	times := fmt.Sprintf("at its last %d visits", r.Failures)
 	switch {
 	case strings.Contains(r.LastError, "loop:"):
-		return say("redirected back to itself "+times+": it lets only visitors with a cookie in", openCookie)
+		return say("redirected back to itself "+times+": it lets only visitors with a cookie in", remedy)
 	case strings.Contains(r.LastError, "consent:"):
-		return say("showed a wall that asks for consent or cookies "+times, openCookie)
+		return say("showed a wall that asks for consent or cookies "+times, remedy)
 	case strings.Contains(r.LastError, "challenge:"):
-		return say("showed a challenge that only people pass "+times, openDoor)
+		return say("showed a challenge that only people pass "+times, remedy)
 	}
 	switch r.LastStatus {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusUnavailableForLegalReasons:
-		return say(fmt.Sprintf("refused us with status %d %s", r.LastStatus, times), openDoor)
+		return say(fmt.Sprintf("refused us with status %d %s", r.LastStatus, times), remedy)
 	}
 	return Trouble{}, false
 }

@@ -11,6 +11,8 @@ type Why struct {
 	At   *time.Time `json:"at,omitempty"` // estimated time of the next visit; null if something prevents it
 	Why  string     `json:"why"`          // reason for its due time: the wait evaluator and its computation
 
+	Hint string `json:"hint,omitempty"` // what usually helps against the last answer, if it came instead of the page
+
 	Ahead    int64   `json:"ahead"` // URIs of its host that come before it; counted up to 10,000
 	Host     Host    `json:"host"`
 	Delay    Seconds `json:"delay_seconds"` // between two visits through one slot of its host

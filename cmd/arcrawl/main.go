@@ -89,7 +89,7 @@ First steps:
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
 	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz(), newBag())
 	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema())
-	root.AddCommand(newWhyNot(), newCanon(), newTraps())
+	root.AddCommand(newWhyNot(), newFetch(), newCanon(), newTraps())
 	root.AddCommand(newFrontier(), newFsck(), newBackup(), newTune(), newPrime())
 	return root
 }

@@ -88,6 +88,9 @@ func showWhy(out io.Writer, y api.Why) error {
 	if u.LastError != "" {
 		row("error", "%s", u.LastError)
 	}
+	if y.Hint != "" {
+		row("hint", "%s", y.Hint)
+	}
 	if u.LastCapture != nil {
 		row("capture", "%s, status %d, %s, %s", ago(u.LastCapture), u.Status, u.ContentType, human.Bytes(u.Size))
 		row("headers", "ETag %s, Last-Modified %s", orNone(u.ETag), orNone(u.Modified))

@@ -35,6 +35,20 @@ func (s *Settings) Any() bool {
 	return len(s.Headers)+len(s.SecretHeaders) > 0 || s.Basic.IsSet() || s.Bearer.IsSet()
 }
 
+// Unread returns the place of a secret that could not be read here; "" if all could.
+func (s *Settings) Unread() string {
+	all := []Secret{s.Basic, s.Bearer}
+	for _, h := range s.SecretHeaders {
+		all = append(all, h.Secret)
+	}
+	for _, secret := range all {
+		if secret.IsSet() && !secret.Known() {
+			return secret.String()
+		}
+	}
+	return ""
+}
+
 // Field is a header field as it is sent.
 type Field struct {
 	Name, Value string
@@ -198,7 +212,7 @@ func readHeaders(f document.Field, column, example string, read func(*Header, do
 		if !ok {
 			continue
 		}
-		if problem, remedy := checkName(text); problem != "" {
+		if problem, remedy := CheckName(text); problem != "" {
 			name.Fault(problem, remedy)
 			continue
 		}
@@ -230,8 +244,8 @@ func secretName(name string) string {
 	return ""
 }
 
-// checkName accepts the name of a header field that a file may set.
-func checkName(name string) (problem, remedy string) {
+// CheckName accepts the name of a header field that a file may set.
+func CheckName(name string) (problem, remedy string) {
 	lower := strings.ToLower(name)
 	switch {
 	case !httpguts.ValidHeaderFieldName(name) || len(name) > 100:

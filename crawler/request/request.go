@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/internal/panics"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // acceptEncoding lists the codings that fetch can decode. The archive keeps the bytes as they were sent.
@@ -96,19 +97,23 @@ func (m *Maker) Make(
 func (m *Maker) unconditional(
 	r frontier.Record, c *config.Config, s *config.Settings, room *space.Visit,
 ) fetch.Request {
+	x := Exchange(r.URI, c, s, m.Version)
+	x.Crowded, x.Space = m.Crowded, room
+	return x
+}
+
+// Exchange returns the exchange for a URI without conditions. version is the version of the program.
+func Exchange(u uri.URI, c *config.Config, s *config.Settings, version string) fetch.Request {
 	header := append(make([]fetch.Field, 0, maxFields),
-		fetch.Field{Name: "User-Agent", Value: c.UserAgent(m.Version)},
+		fetch.Field{Name: "User-Agent", Value: c.UserAgent(version)},
 		fetch.Field{Name: "Accept", Value: "*/*"},
 		fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding},
 	)
 	var secrets []fetch.Field
 	if s.Mark != 0 {
-		header, secrets = withOwn(header, s, r.URI.Scheme() == "https")
+		header, secrets = withOwn(header, s, u.Scheme() == "https")
 	}
-	return fetch.Request{
-		URI: r.URI, Header: header, Secrets: secrets,
-		Limits: s.Fetch, Crowded: m.Crowded, Space: room,
-	}
+	return fetch.Request{URI: u, Header: header, Secrets: secrets, Limits: s.Fetch}
 }
 
 // withOwn adds the header fields that the settings ask for. A field that is always sent is replaced.

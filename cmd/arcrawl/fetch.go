@@ -1,0 +1,126 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	headers "github.com/arcrawl/arcrawl/config/request"
+	"github.com/arcrawl/arcrawl/crawler/attempt"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// fetchFlags hold the flags of arcrawl fetch.
+type fetchFlags struct {
+	config, try, cookie string
+	headers             []string
+	json                bool
+}
+
+func newFetch() *cobra.Command {
+	var f fetchFlags
+	cmd := &cobra.Command{
+		Use:   "fetch --try HOST|URI",
+		Short: "Show what a request gets, with other cookies or headers too",
+		Long: `fetch --try requests a page as the crawl would, and shows the answer: its status, size and type, whether it is a consent wall
+or a challenge instead of the page, and which setting usually helps. With --cookie or --header it makes a second request that sends
+these too, so that both answers can be compared before a setting is written.
+
+It obeys robots.txt, rests between the requests, follows no redirect, and changes nothing: no file, no store, no archive. Secrets of the
+configuration are sent and not shown. A running crawl does not know of these requests.`,
+		Example: `  arcrawl fetch --try www.news.example
+  arcrawl fetch --try https://www.news.example/ --cookie 'consent=yes'
+  arcrawl fetch --try www.news.example --header 'Accept-Language: da'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	configFlag(cmd, &f.config)
+	cmd.Flags().StringVar(&f.try, "try", "", "request this `HOST|URI`")
+	cmd.Flags().StringVar(&f.cookie, "cookie", "", "also request it with this `COOKIE`, for example 'consent=yes; age=18'")
+	cmd.Flags().StringArrayVar(&f.headers, "header", nil, "also request it with this `FIELD`, for example 'Accept-Language: da'; may be repeated")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	return cmd
+}
+
+func (f *fetchFlags) run(cmd *cobra.Command) (err error) {
+	other, err := f.other()
+	if err == nil && f.try == "" {
+		err = errors.New("--try is missing; name a host or a URI")
+	}
+	address := f.try
+	if !strings.Contains(address, "://") {
+		address = "https://" + strings.TrimSuffix(address, "/") + "/"
+	}
+	u, bad := uri.Parse(address)
+	if err = errors.Join(err, bad); err != nil {
+		return usageError{err}
+	}
+	c, err := readConfig(cmd.ErrOrStderr(), f.config)
+	if err != nil {
+		return err
+	}
+	client := fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks, c.AllowHosts...)})
+	defer func() { err = errors.Join(err, client.Close()) }()
+	t := attempt.Trial{Config: c, Version: programVersion(), Other: other, Wait: waitFor}
+	all, err := t.Run(cmd.Context(), client, u, time.Now())
+	if err != nil {
+		return err
+	}
+	d := daemonFlags{json: f.json}
+	return printAnswer(&d, cmd.OutOrStdout(), all, nil, showResults)
+}
+
+// other returns the header fields of the flags; nil if there are none.
+func (f *fetchFlags) other() (fields []fetch.Field, err error) {
+	for _, text := range f.headers {
+		name, value, ok := strings.Cut(text, ":")
+		if problem, remedy := headers.CheckName(name); !ok || problem != "" {
+			err = errors.Join(err, fmt.Errorf("--header %q %s; %s", name, problem, remedy))
+		}
+		fields = append(fields, fetch.Field{Name: name, Value: strings.TrimSpace(value)})
+	}
+	if f.cookie != "" {
+		fields = append(fields, fetch.Field{Name: "Cookie", Value: f.cookie})
+	}
+	return fields, err
+}
+
+// showResults prints what the requests got.
+func showResults(out io.Writer, all []attempt.Result) error {
+	for i, r := range all {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		row := func(name, text string) {
+			if text != "" {
+				fmt.Fprintf(out, "%-10s %s\n", name, text)
+			}
+		}
+		row("request", r.Name)
+		for _, s := range r.Sent {
+			row("  sent", s)
+		}
+		row("status", fmt.Sprint(r.Status))
+		row("error", r.Error)
+		row("location", r.Location)
+		row("type", r.ContentType)
+		row("size", fmt.Sprintf("%d bytes", r.Size))
+		row("digest", r.Digest)
+		row("cookies", strings.Join(r.Cookies, ", "))
+		row("instead", r.InsteadOf)
+		row("hint", r.Hint)
+	}
+	if len(all) == 2 {
+		same := "different"
+		if all[0].Digest == all[1].Digest && all[0].Digest != "" {
+			same = "the same"
+		}
+		fmt.Fprintf(out, "\nboth answers have %s content\n", same)
+	}
+	return nil
+}
