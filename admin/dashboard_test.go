@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,7 +34,8 @@ type replay struct {
 	pages   http.Handler
 	answers map[string][]byte // by path and query
 	now     time.Time
-	asked   []string // orders that were received
+	asked   []string    // orders that were received
+	down    atomic.Bool // no request is answered
 }
 
 func (r *replay) ServeHTTP(to http.ResponseWriter, from *http.Request) {
@@ -41,6 +43,9 @@ func (r *replay) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 	if !strings.HasPrefix(from.URL.Path, api.Base) {
 		r.pages.ServeHTTP(to, from)
 		return
+	}
+	if r.down.Load() {
+		panic(http.ErrAbortHandler)
 	}
 	if from.Method != http.MethodGet {
 		r.asked = append(r.asked, from.Method+" "+from.URL.Path)
@@ -68,7 +73,7 @@ func aDayOfNews(t *testing.T) *replay {
 		}
 		w.run(24*time.Hour - time.Minute)
 		for _, path := range []string{
-			"status?", "series?span=1d", "series?span=7d", "hosts?limit=10&sort=overdue&state=overdue",
+			"status?", "new?", "series?span=1d", "series?span=7d", "hosts?limit=10&sort=overdue&state=overdue",
 			"hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=",
 			"overdue?by=host", "why?uri=" + url.QueryEscape("http://news.example/"),
 			"why-not?uri=" + url.QueryEscape("http://news.example/no"), "hosts/news.example?", "hosts/news.example/queue?",
@@ -113,7 +118,8 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		address, ready string
 		want           []string
 	}{
-		{"", "overview", []string{"Crawling", "crawling", "Visits in the last hour", "Longest overdue URI", "down.example", "Unreachable hosts"}},
+		{"", "new", []string{"What is new", "news.example", "first capture", "changed, version", "Unreachable sites", "down.example", "Nothing new for long"}},
+		{"operations", "operations", []string{"Crawling", "crawling", "Visits in the last hour", "Longest overdue URI", "down.example", "Unreachable hosts"}},
 		{"hosts", "hosts", []string{"news.example", "down.example", "1 to 2 of 2"}},
 		{"host/news.example", "host/news.example", []string{"news.example", "Pause the host", "http://news.example/", "Last days", "versions captured", "Reliability of dates in feeds and sitemaps", "Queue", "Release the trap", "reject ^https?://news\\.example", "1 URI kept out"}},
 		{"host/down.example", "host/down.example", []string{"Unreachable", "Its URIs keep their places", "No traps found"}},
@@ -139,7 +145,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		t.Errorf("the timeline has %s versions and unchanged visits, want 12 of each", got)
 	}
 
-	show("", "overview")
+	show("operations", "operations")
 	light := p.Screenshot()
 	if n := colored(light, color.RGBA{0x2a, 0x6f, 0x97, 0xff}); n < 200 {
 		t.Errorf("%d pixels have the color of versions: want drawn charts", n)
@@ -152,7 +158,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	}
 	manyAlarms(t, day)
 	show("config", "config")
-	text := show("", "overview")
+	text := show("operations", "operations")
 	for want, times := range map[string]int{
 		"40 alarms of kind feed-gap": 1, "1 alarm acknowledged": 1, "the disk is nearly full": 1, "feed-1.example may": 0,
 		"Acknowledge\n": 1, "no such host": 1,
@@ -172,12 +178,70 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	}
 	p.Dark()
 	show("hosts", "hosts")
-	show("", "overview")
+	show("operations", "operations")
 	dark := p.Screenshot()
 	keep(t, "dark-overview", dark)
 	if luminance(dark) > 0.3 || luminance(light) < 0.7 {
 		t.Errorf("the light theme has the luminance %.2f and the dark one %.2f", luminance(light), luminance(dark))
 	}
+}
+
+// TestAPageKeepsWhatAUserDidWhileItIsUpdated sorts and opens tables, lets the daemon go away and come back, and pauses
+// the crawl.
+func TestAPageKeepsWhatAUserDidWhileItIsUpdated(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	day := aDayOfNews(t)
+	site := httptest.NewServer(day)
+	t.Cleanup(site.Close)
+	p := browser.Open(t, 1280, 1500)
+	p.Go(site.URL + "/#/operations")
+	p.Wait(`document.getElementById("view").dataset.ready === "operations"`)
+	update := func(done string) {
+		t.Helper()
+		p.Eval(`document.querySelector("h1").dataset.old = "yes"`)
+		p.Eval(`dispatchEvent(new Event("hashchange"))`)
+		p.Wait(done)
+	}
+	const updated = `!document.querySelector("h1").dataset.old`
+	check := func(what, expression, want string) {
+		t.Helper()
+		if got := p.Eval(expression); got != want {
+			t.Errorf("%s: %s is %s, want %s", what, expression, got, want)
+		}
+	}
+	p.Eval(`document.querySelectorAll("details")[1].open = true`)
+	const click = `document.querySelector("details[open] th button").click()`
+	first := p.Eval(`document.querySelector("details[open] tbody td").textContent`)
+	p.Eval(click)
+	p.Eval(`document.querySelector("details[open] th button").focus()`)
+	sorted := p.Eval(`document.querySelector("details[open] tbody td").textContent + document.querySelector("details[open] th").getAttribute("aria-sort")`)
+	if sorted == first || !strings.Contains(sorted, "ascending") && !strings.Contains(sorted, "descending") {
+		t.Errorf("a click on a heading shows %s first, before %s", sorted, first)
+	}
+	update(updated)
+	check("after an update", `[...document.querySelectorAll("details")].findIndex(d => d.open)`, "1")
+	check("after an update", `document.querySelector("details[open] tbody td").textContent + document.querySelector("details[open] th").getAttribute("aria-sort")`, sorted)
+	check("after an update", `document.activeElement.className`, `"sort"`)
+
+	day.down.Store(true)
+	update(`document.getElementById("stale").textContent.includes("Not up to date: this is the state of")`)
+	check("without an answer", `document.querySelectorAll(".tile").length`, "12")
+	keep(t, "light-stale", p.Screenshot())
+	day.down.Store(false)
+	update(updated)
+	check("with an answer again", `document.getElementById("stale").textContent`, `""`)
+
+	var s api.Status
+	path := api.Base + "/status?"
+	if err := json.Unmarshal(day.answers[path], &s); err != nil {
+		t.Fatal(err)
+	}
+	s.Condition = api.Condition{State: api.Paused, Why: "a test"}
+	day.answers[path], _ = json.Marshal(s)
+	p.Eval(`import("./page.js").then(m => m.ask("status"))`) // as the pill asks from time to time
+	p.Wait(`document.getElementById("state").textContent.startsWith("paused")`)
+	check("when the pill says that the crawl is paused", `document.querySelector("h1").textContent`, `"The crawl is paused: a test"`)
 }
 
 // manyAlarms adds forty gaps of feeds, a full disk and an acknowledged alarm to the status.
@@ -211,11 +275,11 @@ func TestTheDashboardOnAPhoneAndWithAKeyboard(t *testing.T) {
 	site := httptest.NewServer(day)
 	t.Cleanup(site.Close)
 	p := browser.Open(t, 390, 844)
-	for _, address := range []string{"", "hosts", "host/news.example", "uri?u=http%3A%2F%2Fnews.example%2F", "config"} {
+	for _, address := range []string{"", "operations", "hosts", "host/news.example", "uri?u=http%3A%2F%2Fnews.example%2F", "config"} {
 		p.Go(site.URL + "/#/" + address)
 		ready := address
 		if ready == "" {
-			ready = "overview"
+			ready = "new"
 		}
 		p.Wait(`document.getElementById("view").dataset.ready === ` + strconv.Quote(ready))
 		if got := p.Eval(`document.documentElement.scrollWidth - innerWidth`); got != "0" {
@@ -225,7 +289,7 @@ func TestTheDashboardOnAPhoneAndWithAKeyboard(t *testing.T) {
 	}
 	p.Go("about:blank") // otherwise the focus stays where it was
 	p.Go(site.URL + "/#/")
-	p.Wait(`document.getElementById("view").dataset.ready === "overview"`)
+	p.Wait(`document.getElementById("view").dataset.ready === "new"`)
 	p.Press("\t")
 	if got := p.Eval(`document.activeElement.className`); got != `"skip"` {
 		t.Errorf("the first Tab moves the focus to %s, want the link that skips to the content", got)

@@ -90,8 +90,13 @@ func (w *Window) seriesOf(span string) (api.Series, error) {
 		return w.livePoints(now), nil
 	}
 	const day = 24 * time.Hour
+	gauges := w.gauges(now)
 	long := map[string]time.Duration{"1h": time.Hour, "1d": day, "7d": 7 * day, "90d": 90 * day}[span]
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return series.Answer(w.series.Within(long, now)), nil
+	step, points := w.series.Within(long, now)
+	if len(points) == 0 { // the minute in progress is the first sample
+		points = append(points, series.Point{Start: now.Truncate(time.Minute), Counts: w.current, Gauges: gauges})
+	}
+	return series.Answer(step, points), nil
 }

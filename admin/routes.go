@@ -58,6 +58,7 @@ func routes() []route {
 		versionRoutes(),
 		ignoreRoutes(),
 		seedRoutes(),
+		newRoutes(),
 	)
 }
 

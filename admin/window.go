@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/admin/captures"
 	"github.com/arcrawl/arcrawl/admin/labels"
 	"github.com/arcrawl/arcrawl/admin/names"
 	"github.com/arcrawl/arcrawl/admin/recent"
@@ -95,8 +96,9 @@ type Window struct {
 	free    int64      // free bytes on disk, -1 if unknown
 	total   api.Counts // since the start
 
-	sites  *config.Config // in force at the last tick; knows the labels of hosts
-	labels labels.Counter
+	captures captures.Ring
+	sites    *config.Config // in force at the last tick; knows the labels of hosts
+	labels   labels.Counter
 
 	predicted   predictions // by headers
 	predictedAt time.Time
@@ -140,6 +142,7 @@ func New(o Options) (*Window, error) {
 		activities: loadActivities(o.Dir), names: names.Open(""), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
 		inForceAt: o.Config().At,
 		sites:     o.Config().Config,
+		captures:  loadCaptures(o.Dir),
 		warned:    map[string]bool{}, secondLooks: map[string]int64{},
 		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
@@ -177,6 +180,7 @@ func (w *Window) Observe(r crawler.Report) {
 	w.live.Count(now, c)
 	w.current, w.total = w.current.Plus(c), w.total.Plus(c)
 	w.activities.Add(r)
+	w.captures.Add(r)
 	w.labels.Visit(w.sites.Site(r.URI.Host()).Labels, c.Versions)
 	if r.Repaired {
 		w.repaired++
@@ -224,6 +228,9 @@ func (w *Window) Close(now time.Time) error {
 	gauges := w.gauges(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if err := saveJSON(w.o.Dir, captureFile, w.captures.All()); err != nil {
+		return err
+	}
 	if err := saveJSON(w.o.Dir, activityFile, w.activities); err != nil {
 		return err
 	}

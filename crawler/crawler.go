@@ -123,6 +123,8 @@ type Report struct {
 	Due       time.Time
 	Visits    int
 	Versions  int
+	Type      string          // Content-Type of the answer
+	Title     string          // of a page whose content is new; empty = unknown
 	Found     int             // new URIs
 	Source    feedread.Result // what a feed or sitemap brought
 	Written   int64           // compressed bytes added to the archive

@@ -20,8 +20,9 @@ import (
 // findings holds the discoveries of a visit.
 type findings struct {
 	candidates []frontier.Candidate
-	dropped    int   // links beyond the page's limit
-	err        error // why the content could not be read to its end; it stops nothing
+	title      string // of the page
+	dropped    int    // links beyond the page's limit
+	err        error  // why the content could not be read to its end; it stops nothing
 	source     sourceReading
 	traps      trapped.Findings
 	born       time.Time // when the page came into being, if it turns out to be a new article
@@ -83,6 +84,7 @@ func (f *finder) read() error {
 	doc := discover.Document{URI: v.uri(), Status: got.Status, Header: got.Header}
 	page, err := discover.Links(doc, content, f.s.Links)
 	f.found.dropped += page.Dropped
+	f.found.title = page.Title
 	f.found.err = err
 	if err := f.addLinks(page); err != nil {
 		return err

@@ -59,7 +59,7 @@ func (c *Crawler) settle(v visit, s settings, a archived, f findings, next sched
 		c.parts.NotifyHub(v.finished, v.uri(), state.Topic, state.Hub)
 	}
 	r := reportOf(v, a, next, added)
-	r.Took, r.Rest = got.Took, rest
+	r.Took, r.Rest, r.Title, r.Type = got.Took, rest, f.title, got.Header.Get("Content-Type")
 	c.parts.Observe(r)
 	return nil
 }

@@ -48,6 +48,7 @@ type Link struct {
 
 // Result holds the links of a response.
 type Result struct {
+	Title     string    // of an HTML page: one line of at most 200 bytes
 	Published time.Time // when the page says that it was published as an article; zero if it does not
 
 	Links   []Link // each URI once, in order of appearance

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/html"
 
@@ -59,13 +60,7 @@ func (p *page) tokenize(text []byte, within string) (int, string) {
 			return len(text), ""
 		case html.TextToken:
 			// Raw text ends with the next token. At the tokenizer's limit the text continues, and within with it.
-			switch {
-			case within == "style", p.prefixedStyle:
-				p.css(z.Text())
-			case within == "script":
-				p.script(z.Text)
-			}
-			p.prefixedStyle = false
+			p.rawContent(z, within)
 			continue
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
@@ -96,6 +91,35 @@ func (p *page) tokenize(text []byte, within string) (int, string) {
 			return read, ""
 		}
 	}
+}
+
+// rawContent reads the text of a raw-text element.
+func (p *page) rawContent(z *html.Tokenizer, within string) {
+	switch {
+	case within == "style", p.prefixedStyle:
+		p.css(z.Text())
+	case within == "script":
+		p.script(z.Text)
+	case within == "title" && p.result.Title == "":
+		p.result.Title = titleOf(z.Text())
+	}
+	p.prefixedStyle = false
+}
+
+// maxTitle is the maximum length of a title in bytes.
+const maxTitle = 200
+
+// titleOf returns a title on one line, without control characters and characters that turn the direction of text.
+func titleOf(text []byte) string {
+	text = text[:min(len(text), 8*maxTitle)]
+	title := strings.Join(strings.FieldsFunc(string(text), func(r rune) bool {
+		turns := r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+		return unicode.IsSpace(r) || unicode.IsControl(r) || turns
+	}), " ")
+	if len(title) > maxTitle {
+		title = title[:maxTitle]
+	}
+	return strings.ToValidUTF8(title, "")
 }
 
 // rawText corrects the tokenizer where the content of an element is not raw text to us. It returns the name of the

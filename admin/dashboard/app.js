@@ -1,14 +1,16 @@
 // Shows the page that the address names, and updates it from time to time.
-import { h, ask, notice, loadNames } from './page.js';
-import { overview } from './overview.js';
+import { h, ask, notice, loadNames, moment, span } from './page.js';
+import { remember } from './keep.js';
+import { overview, headline } from './overview.js';
+import { whatIsNew } from './news.js';
 import { hostList, hostPage } from './hosts.js';
 import { uriPage } from './uri.js';
 import { viewPage } from './versions.js';
 import { comparePage } from './compare.js';
 import { headers, dedup, config } from './reports.js';
 
-const pages = { '': overview, hosts: hostList, host: hostPage, uri: uriPage, view: viewPage, compare: comparePage, headers, dedup, config };
-const fresh = { '': 5_000, hosts: 15_000, host: 15_000, uri: 15_000 }; // ms; other pages are not updated
+const pages = { '': whatIsNew, operations: overview, hosts: hostList, host: hostPage, uri: uriPage, view: viewPage, compare: comparePage, headers, dedup, config };
+const fresh = { '': 5_000, operations: 5_000, hosts: 15_000, host: 15_000, uri: 15_000 }; // ms; other pages are not updated
 
 const view = document.getElementById('view');
 let shown = '',
@@ -24,28 +26,38 @@ async function show(mode) {
   const address = location.hash.replace(/^#\/?/, '');
   const [path, query] = address.split('?');
   const [name, ...rest] = path.split('/');
-  const page = pages[name] || overview;
+  const page = pages[name] || whatIsNew;
+  const changed = address !== shown;
   let content;
   try {
     await named;
     content = await page(() => show(true), new URLSearchParams(query), decodeURIComponent(rest.join('/')));
+    if (mine === turn) stale(null);
   } catch (e) {
+    if (mine !== turn) return;
+    if (!changed && mode !== 'first' && view.dataset.ready) {
+      stale(e); // what is shown stays, with its age
+      timer = setTimeout(later, 5000);
+      return;
+    }
     content = [h('h1', {}, 'Error'), notice('bad', e.message)];
+    timer = setTimeout(later, 5000);
   }
   if (mine !== turn) return;
-  const changed = address !== shown;
   shown = address;
   for (const a of document.querySelectorAll('nav a')) {
     if (a.dataset.page === (name === 'host' ? 'hosts' : name)) a.setAttribute('aria-current', 'page');
     else a.removeAttribute('aria-current');
   }
+  const restore = changed ? null : remember(view);
   view.replaceChildren(...content.flat(Infinity).filter(Boolean));
+  restore?.();
   entitle();
   if (changed && mode !== 'first') {
     view.focus({ preventScroll: true });
     scrollTo(0, 0);
   }
-  view.dataset.ready = address || 'overview';
+  view.dataset.ready = address || 'new';
   if (fresh[name]) timer = setTimeout(later, fresh[name]);
 }
 
@@ -55,10 +67,27 @@ function entitle() {
   document.title = [heading, instance, 'arcrawl'].filter(Boolean).join(' – ');
 }
 
-// later updates the page, unless a user is typing in it or has opened a table.
+// stale says how old the content is, if it could not be updated. The page itself stays.
+let since = null;
+function stale(error) {
+  const place = document.getElementById('stale');
+  if (!error) {
+    since = new Date();
+    place.replaceChildren();
+    view.classList.remove('stale');
+    return;
+  }
+  const age = since ? (Date.now() - since) / 1000 : 0;
+  const at = since ? moment(since.toISOString()).slice(11) : 'the start';
+  place.replaceChildren(
+    notice('bad', `Not up to date: this is the state of ${at} UTC, ${span(age)} ago. ${error.message}`),
+  );
+  view.classList.add('stale');
+}
+
+// later updates the page, unless a user is typing in it.
 function later() {
-  const using =
-    view.querySelector('details[open]') || (view.contains(document.activeElement) && document.activeElement !== view);
+  const using = view.contains(document.activeElement) && document.activeElement.matches('input, select, textarea');
   if (document.hidden || using) timer = setTimeout(later, 5000);
   else show(true);
 }
@@ -74,16 +103,27 @@ async function state() {
       document.getElementById('instance').textContent = instance;
       entitle();
     }
-    const open = s.alarms.filter((a) => !a.acknowledged).length;
-    const kind = { crawling: open ? 'warn' : 'good', paused: 'warn', held: 'bad' }[s.stand.state];
-    const text = s.stand.state + (open ? `, ${open} ${open === 1 ? 'alarm' : 'alarms'}` : '');
-    if (place.textContent !== text) place.replaceChildren(h('span', { class: 'pill ' + kind }, text));
     document.getElementById('foot').textContent = `arcrawl ${s.version}. Times are UTC.`;
   } catch (e) {
     place.replaceChildren(h('span', { class: 'pill bad' }, 'no answer'));
   }
   setTimeout(state, 10_000);
 }
+
+// The pill and the heading of the page Operations come from the same answer, so that they never contradict each other.
+addEventListener('status', (event) => {
+  const s = event.detail;
+  const place = document.getElementById('state');
+  const open = s.alarms.filter((a) => !a.acknowledged).length;
+  const kind = { crawling: open ? 'warn' : 'good', paused: 'warn', held: 'bad' }[s.stand.state];
+  const text = s.stand.state + (open ? `, ${open} ${open === 1 ? 'alarm' : 'alarms'}` : '');
+  if (place.textContent !== text) place.replaceChildren(h('span', { class: 'pill ' + kind }, text));
+  const heading = document.getElementById('headline');
+  if (heading && heading.textContent !== headline(s)) {
+    heading.textContent = headline(s);
+    entitle();
+  }
+});
 
 addEventListener('hashchange', () => show());
 show('first');

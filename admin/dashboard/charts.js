@@ -1,5 +1,5 @@
 // Charts over time, each with a table of the same numbers for screen readers.
-import { h, count } from './page.js';
+import { h, count, table } from './page.js';
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -75,40 +75,18 @@ function stack(rows) {
 // numbers returns a table of at most 24 steps.
 function numbers(title, times, lines, write) {
   const every = Math.max(1, Math.ceil(times.length / 24));
-  const rows = times
-    .map((t, i) => i)
-    .filter((i) => i % every === 0)
-    .map((i) =>
-      h(
-        'tr',
-        {},
-        h('td', {}, new Date(times[i] * 1000).toISOString().slice(0, 16).replace('T', ' ')),
-        lines.map(([, values]) => h('td', {}, values[i] < 0 ? '–' : write(values[i]))),
-      ),
-    );
+  const steps = times.map((t, i) => i).filter((i) => i % every === 0);
   return h(
     'details',
     {},
     h('summary', {}, 'As a table'),
-    h(
-      'div',
-      { class: 'scroll' },
-      h(
-        'table',
-        {},
-        h('caption', {}, title + (every > 1 ? `, every ${every}th step` : '')),
-        h(
-          'thead',
-          {},
-          h(
-            'tr',
-            {},
-            h('th', {}, 'UTC'),
-            lines.map(([label]) => h('th', {}, label)),
-          ),
-        ),
-        h('tbody', {}, rows),
-      ),
+    table(
+      title + (every > 1 ? `, every ${every}th step` : ''),
+      [
+        ['UTC', (i) => new Date(times[i] * 1000).toISOString().slice(0, 16).replace('T', ' ')],
+        ...lines.map(([label, values]) => [label, (i) => (values[i] < 0 ? '–' : write(values[i]))]),
+      ],
+      steps,
     ),
   );
 }

@@ -74,6 +74,7 @@ export async function hostList(again, query) {
       `${offset + 1} to ${offset + answer.hosts.length} of ${count(answer.total)}`,
       answer.hosts,
       'No host matches.',
+      answer.total > answer.hosts.length,
     ),
     h(
       'div',

@@ -33,7 +33,7 @@ export async function overview(again) {
     ask('hosts?state=down&sort=failures&limit=10'),
   ]);
   return [
-    h('h1', {}, headline(status, late.hosts)),
+    h('h1', { id: 'headline' }, headline(status, late.hosts)),
     troubles(status, again),
     orders(status, again),
     tiles(status),
@@ -49,8 +49,11 @@ export async function overview(again) {
   ];
 }
 
+let lately = []; // the hosts that were overdue when the page was last built
+
 // headline returns the state of the crawl in one sentence. It ignores the delays of unreachable hosts.
-function headline(s, late) {
+export function headline(s, late = lately) {
+  lately = late;
   const worst = late.find((host) => !host.failures);
   if (s.stand.state === 'paused') return 'The crawl is paused' + (s.stand.why ? ': ' + s.stand.why : '');
   if (s.stand.state === 'held') return 'The crawl has stopped: ' + s.stand.why;
@@ -216,7 +219,7 @@ function spans(shown, again) {
 }
 
 function charts(s) {
-  if (!s.times.length) return h('p', { class: 'panel' }, 'No data yet. The first point appears after one minute.');
+  if (!s.times.length) return h('p', { class: 'panel' }, 'No data yet.');
   const v = s.values,
     step = s.step_seconds;
   return h(
@@ -271,7 +274,7 @@ function overdue(backlog) {
   );
 }
 
-export function hosts(caption, list, empty) {
+export function hosts(caption, list, empty, fixed) {
   return table(
     caption,
     [
@@ -286,6 +289,7 @@ export function hosts(caption, list, empty) {
     ],
     list,
     empty,
+    fixed,
   );
 }
 

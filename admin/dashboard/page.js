@@ -48,6 +48,7 @@ export async function ask(path, order) {
   }
   if (!answer.ok)
     throw Object.assign(new Error(value.error || `${answer.status} ${answer.statusText}`), { status: answer.status });
+  if (path === 'status') dispatchEvent(new CustomEvent('status', { detail: value }));
   return value;
 }
 
@@ -136,37 +137,65 @@ export function tile(name, value, more, kind) {
   );
 }
 
-// table creates a table; a column is [heading, cell of a row, class].
-export function table(caption, columns, rows, empty = 'None.') {
+// sorted holds how users sorted tables: [column, direction] by the caption without numbers.
+const sorted = new Map();
+
+// keyOf returns what identifies a caption or summary although its numbers change.
+export const keyOf = (text) => text.replace(/[0-9][0-9.,:]*/g, '#');
+
+// worth returns a number to sort the text of a cell by, or the text itself.
+function worth(text) {
+  if (/^(–|)$/.test(text)) return -Infinity;
+  if (/^[0-9]{4}-[0-9]{2}-[0-9]{2}/.test(text)) return Date.parse(text.slice(0, 19).replace(' ', 'T') + (text.length > 10 ? 'Z' : ''));
+  const spans = { d: 86400, h: 3600, m: 60, s: 1 };
+  const units = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, PB: 1e15 };
+  const parts = [...text.matchAll(/(-?[0-9][0-9,]*(?:\.[0-9]+)?) ?([A-Za-z]+)?/g)];
+  if (!parts.length || !/^[-0-9]/.test(text)) return text.toLowerCase();
+  const number = ([, digits]) => Number(digits.replaceAll(',', ''));
+  if (parts[0][2] in spans) return parts.reduce((sum, p) => sum + number(p) * (spans[p[2]] || 0), 0);
+  return number(parts[0]) * (units[parts[0][2]] || 1);
+}
+
+const compare = (a, b) => (typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === 'number' ? -1 : 1);
+
+// table creates a table; a column is [heading, cell of a row, class]. Its rows are sorted by a click on a heading. The rows
+// of a fixed table are one page of many, and keep their order.
+export function table(caption, columns, rows, empty = 'None.', fixed = false) {
   if (!rows.length) return h('p', { class: 'panel' }, empty);
+  const key = location.hash.split('?')[0] + ' ' + keyOf(caption) + ' ' + columns.map(([heading]) => heading).join();
+  const lines = rows.map((row) => {
+    const cells = columns.map(([, cell, kind]) => h('td', { class: kind }, cell(row)));
+    return { line: h('tr', {}, cells), cells };
+  });
+  const body = h('tbody', {}, lines.map((l) => l.line));
+  const heads = columns.map(([heading, , kind], i) =>
+    h(
+      'th',
+      { scope: 'col', class: kind },
+      fixed || rows.length < 2 || !heading ? heading : h('button', { type: 'button', class: 'sort', onclick: () => turn(i) }, heading),
+    ),
+  );
+  const apply = () => {
+    const [column, direction] = sorted.get(key) || [];
+    if (column === undefined || fixed) return;
+    const order = lines.map((l) => [worth(l.cells[column].textContent.trim()), l.line]);
+    order.sort((a, b) => direction * compare(a[0], b[0]));
+    body.replaceChildren(...order.map(([, line]) => line));
+    heads.forEach((th, i) => {
+      if (i === column) th.setAttribute('aria-sort', direction > 0 ? 'ascending' : 'descending');
+      else th.removeAttribute('aria-sort');
+    });
+  };
+  const turn = (i) => {
+    const [column, direction] = sorted.get(key) || [];
+    sorted.set(key, [i, column === i ? -direction : typeof worth(lines[0].cells[i].textContent.trim()) === 'number' ? -1 : 1]);
+    apply();
+  };
+  apply();
   return h(
     'div',
     { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
-    h(
-      'table',
-      {},
-      h('caption', {}, caption),
-      h(
-        'thead',
-        {},
-        h(
-          'tr',
-          {},
-          columns.map(([heading, , kind]) => h('th', { scope: 'col', class: kind }, heading)),
-        ),
-      ),
-      h(
-        'tbody',
-        {},
-        rows.map((row) =>
-          h(
-            'tr',
-            {},
-            columns.map(([, cell, kind]) => h('td', { class: kind }, cell(row))),
-          ),
-        ),
-      ),
-    ),
+    h('table', {}, h('caption', {}, caption), h('thead', {}, h('tr', {}, heads)), body),
   );
 }
 

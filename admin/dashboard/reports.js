@@ -75,7 +75,7 @@ export async function dedup() {
   return [
     h('h1', {}, 'Deduplication'),
     h('p', {}, `From the crawl log since ${moment(report.from)}. The command arcrawl report dedup shows any period.`),
-    table('Total', columns(''), [report.all]),
+    table('Total', columns('total'), [report.all]),
     h('h2', {}, 'By host'),
     table('Hosts with the most visits', columns('host'), report.hosts),
     h('h2', {}, 'By type'),

@@ -26,7 +26,8 @@ type Reader struct {
 	o Options
 
 	surveying sync.Mutex // held during a survey, so that only one runs at a time
-	last      *survey    // of all hosts or a single one
+	last      *survey    // of all hosts
+	single    *survey    // of one host
 	chosen    *survey    // of the hosts that a filter selected
 
 	pacing sync.Mutex // guards paces

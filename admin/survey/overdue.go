@@ -108,8 +108,11 @@ func (r *Reader) surveyed(host uri.Host, only about.Filter, maxAge time.Duration
 	r.surveying.Lock()
 	defer r.surveying.Unlock()
 	last := &r.last
-	if !only.IsZero() {
+	switch {
+	case !only.IsZero():
 		last = &r.chosen
+	case host != "":
+		last = &r.single
 	}
 	if s := *last; s != nil && s.host == host && s.only == only && r.o.Now().Sub(s.asOf) <= maxAge {
 		return s, nil

@@ -156,29 +156,40 @@ func (r *Reader) BelowTarget(only uri.Host, f about.Filter) ([]api.HostPace, err
 	if err != nil {
 		return nil, err
 	}
+	return r.short(s, about.Filter{}), nil
+}
+
+// KnownShort returns what [Reader.BelowTarget] returns of the hosts that a filter selects, without a new survey: as of
+// the last one of all hosts. The time is zero if there was none, or if one is in progress.
+func (r *Reader) KnownShort(f about.Filter) ([]api.HostPace, time.Time) {
+	if !r.surveying.TryLock() {
+		return []api.HostPace{}, time.Time{}
+	}
+	s := r.last
+	r.surveying.Unlock()
+	if s == nil {
+		return []api.HostPace{}, time.Time{}
+	}
+	return r.short(s, f), s.asOf
+}
+
+// short returns the hosts of a survey that a filter selects and that are below their targets.
+func (r *Reader) short(s *survey, f about.Filter) []api.HostPace {
 	out := []api.HostPace{}
 	for name, l := range s.hosts {
 		host := uri.Host(name)
 		view, known := r.o.Frontier.Host(host, r.o.Now())
-		if !known {
+		if !known || !f.IsZero() && !f.Matches(s.config.Site(host)) {
 			continue
 		}
 		delay, _ := r.Delay(host)
 		if p, ok := r.promise(l, delay, view.Slots); ok && p.OverBudget {
-			out = append(
-				out,
-				api.HostPace{
-					Host:    name,
-					Promise: p.String(),
-					Share:   p.Share,
-					Lost:    max(p.Target-p.Share, 0) * l.targets.changes(),
-				},
-			)
+			lost := max(p.Target-p.Share, 0) * l.targets.changes()
+			out = append(out, api.HostPace{Host: name, Promise: p.String(), Share: p.Share, Lost: lost})
 		}
 	}
-	slices.SortFunc(
-		out,
-		func(a, b api.HostPace) int { return cmp.Or(cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Host, b.Host)) },
-	)
-	return out[:min(len(out), days.MaxHosts)], nil
+	slices.SortFunc(out, func(a, b api.HostPace) int {
+		return cmp.Or(cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Host, b.Host))
+	})
+	return out[:min(len(out), days.MaxHosts)]
 }

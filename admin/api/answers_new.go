@@ -1,0 +1,31 @@
+package api
+
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/about"
+)
+
+// New says what is new in the collection, and what is missing.
+type New struct {
+	Captures []Capture `json:"captures"` // newest first
+	More     int       `json:"more"`     // captures that match too
+
+	Silent []Alarm           `json:"silent"`          // hosts and seeds with nothing new for unusually long
+	Down   []Unreachable     `json:"down"`            // at most 20
+	Short  []HostPace        `json:"short"`           // hosts that cannot meet their capture targets, at most 20
+	AsOf   *time.Time        `json:"as_of,omitempty"` // of Short; absent if the frontier was not surveyed yet
+	Names  about.Site        `json:"names"`           // labels, collections and owners in use
+	Sites  map[string]string `json:"sites"`           // titles of the hosts that are named above, as far as they have one
+}
+
+// Capture is a version that was captured.
+type Capture struct {
+	At       time.Time `json:"at"`
+	Host     string    `json:"host"`
+	URI      string    `json:"uri"`
+	Title    string    `json:"title,omitempty"` // of the page
+	Kind     string    `json:"kind"`            // "first" or "changed"
+	Type     string    `json:"type,omitempty"`  // media type
+	Versions int       `json:"versions"`        // of the URI until then
+}

@@ -1,0 +1,104 @@
+// Package captures keeps the latest captured versions of a crawl, for the page that shows what is new. Their number is
+// bounded; the archive has all.
+package captures
+
+import (
+	"mime"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/scope/robots"
+)
+
+// Max is the maximum number of captures that are kept.
+const Max = 5000
+
+// Kinds of captures.
+const (
+	First   = "first"   // of its URI
+	Changed = "changed" // a later version
+)
+
+// Ring keeps the latest captures. Its zero value is empty.
+type Ring struct {
+	list []api.Capture // up to Max; when it is full, next is the oldest
+	next int
+}
+
+// Add adds the capture of a visit, if the visit found a version of a page. It reports whether it did.
+func (r *Ring) Add(v crawler.Report) bool {
+	if v.Failed || v.Verdict.State != evaluators.Changed || v.Status < 200 || v.Status > 299 || robots.IsFile(v.URI) {
+		return false
+	}
+	c := api.Capture{
+		At: v.Finished.UTC(), Host: string(v.URI.Host()), URI: v.URI.String(), Title: v.Title, Kind: Changed, Type: v.Type,
+		Versions: v.Versions,
+	}
+	if media, _, err := mime.ParseMediaType(v.Type); err == nil {
+		c.Type = media
+	}
+	if v.Verdict.First || v.Versions <= 1 {
+		c.Kind = First
+	}
+	r.put(c)
+	return true
+}
+
+func (r *Ring) put(c api.Capture) {
+	if len(r.list) < Max {
+		r.list = append(r.list, c)
+		return
+	}
+	r.list[r.next] = c
+	r.next = (r.next + 1) % Max
+}
+
+// Filter selects captures. Empty fields select all.
+type Filter struct {
+	Host  string
+	Kind  string
+	Type  string // beginning of the media type: "text/html" or "image/"
+	Text  string // part of the host, URI or title; case does not matter
+	Sites func(host string) bool
+	Limit int
+}
+
+// matches reports whether a capture is selected.
+func (f Filter) matches(c api.Capture) bool {
+	return (f.Host == "" || c.Host == f.Host) && (f.Kind == "" || c.Kind == f.Kind) && strings.HasPrefix(c.Type, f.Type) &&
+		(f.Text == "" || contains(c.URI, f.Text) || contains(c.Title, f.Text)) && (f.Sites == nil || f.Sites(c.Host))
+}
+
+func contains(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}
+
+// Select returns the selected captures, newest first, and how many there are beyond the limit.
+func (r *Ring) Select(f Filter) (list []api.Capture, more int) {
+	list = []api.Capture{}
+	for i := range r.list {
+		c := r.list[(r.next+len(r.list)-1-i)%len(r.list)]
+		switch {
+		case !f.matches(c):
+		case len(list) >= f.Limit:
+			more++
+		default:
+			list = append(list, c)
+		}
+	}
+	return list, more
+}
+
+// All returns all captures, oldest first, to be stored for the next run.
+func (r *Ring) All() []api.Capture {
+	return append(append([]api.Capture{}, r.list[r.next:]...), r.list[:r.next]...)
+}
+
+// Restore fills an empty ring with captures of an earlier run, oldest first.
+func (r *Ring) Restore(list []api.Capture) {
+	for _, c := range list {
+		r.put(c)
+	}
+}

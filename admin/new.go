@@ -1,0 +1,110 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/captures"
+	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// captureFile is the name of the file with the latest captures.
+const captureFile = "captures.json"
+
+// newRoutes returns the request for what is new.
+func newRoutes() []route {
+	return []route{{
+		method: "GET", path: api.Base + "/new", answer: api.New{},
+		doc: "Returns the latest captures, the hosts with nothing new for unusually long, unreachable hosts, and hosts that cannot meet their capture targets.",
+		params: filtered(
+			param{"host", "string", "only captures of this host"},
+			param{"kind", "string", "only captures of this kind: first or changed"},
+			param{"type", "string", "only captures whose media type begins so, as text/html or image/"},
+			param{"q", "string", "only captures with this text in URI or title"},
+			param{"limit", "integer", "maximum number of captures, 1 to 500 (default 50)"},
+		),
+		serve: func(w *Window, r *http.Request) (any, error) {
+			f := captures.Filter{
+				Host: r.FormValue("host"), Kind: r.FormValue("kind"), Type: r.FormValue("type"), Text: r.FormValue("q"),
+			}
+			if kinds := []string{"", captures.First, captures.Changed}; !slices.Contains(kinds, f.Kind) {
+				return nil, fault("unknown kind %q; valid kinds: %s, %s", f.Kind, captures.First, captures.Changed)
+			}
+			var err error
+			if f.Limit, err = number(r, "limit", 50, 1, 500); err != nil {
+				return nil, err
+			}
+			return w.whatIsNew(f, filterOf(r))
+		},
+	}}
+}
+
+// maxMissing is the maximum number of hosts in each list of what is missing.
+const maxMissing = 20
+
+// whatIsNew returns the selected captures, and what is missing on the hosts that a filter selects.
+func (w *Window) whatIsNew(f captures.Filter, sites about.Filter) (api.New, error) {
+	now := w.o.Now()
+	c := w.o.Config().Config
+	chosen := w.chooses(sites)
+	is := func(host string) bool { return host != "" && (chosen == nil || chosen(uri.Host(host))) }
+	if chosen != nil {
+		f.Sites = is
+	}
+	out := api.New{Silent: []api.Alarm{}, Down: []api.Unreachable{}, Names: c.Sites().Names(), Sites: map[string]string{}}
+	for _, v := range w.o.Frontier.Hosts(now) {
+		if v.Failures > 0 && is(string(v.Host)) {
+			out.Down = append(out.Down, api.Unreachable{
+				Host: string(v.Host), Failures: v.Failures, Error: v.Reason, Removed: w.names.Removed(v.Host),
+			})
+		}
+	}
+	slices.SortStableFunc(out.Down, func(a, b api.Unreachable) int { return b.Failures - a.Failures })
+	out.Down = out.Down[:min(len(out.Down), maxMissing)]
+	short, asOf := w.survey.KnownShort(sites)
+	out.Short, out.AsOf = short[:min(len(short), maxMissing)], api.Moment(asOf)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out.Captures, out.More = w.captures.Select(f)
+	for _, a := range w.alarms.Raised() {
+		if (a.Kind == alarm.Silence || a.Kind == alarm.FrontPage) && is(a.Host) && len(out.Silent) < maxMissing {
+			out.Silent = append(out.Silent, a)
+		}
+	}
+	name := func(host string) {
+		if title := c.Site(uri.Host(host)).Title; title != "" {
+			out.Sites[host] = title
+		}
+	}
+	for _, x := range out.Captures {
+		name(x.Host)
+	}
+	for _, x := range out.Silent {
+		name(x.Host)
+	}
+	for _, x := range out.Down {
+		name(x.Host)
+	}
+	for _, x := range out.Short {
+		name(x.Host)
+	}
+	return out, nil
+}
+
+// loadCaptures reads the captures that an earlier run stored. An unreadable file is ignored.
+func loadCaptures(dir string) (r captures.Ring) {
+	var list []api.Capture
+	text, err := os.ReadFile(filepath.Join(dir, captureFile))
+	if dir == "" || err != nil || json.Unmarshal(text, &list) != nil {
+		return r
+	}
+	r.Restore(slices.DeleteFunc(list, func(c api.Capture) bool { return !strings.Contains(c.URI, "://") }))
+	return r
+}

@@ -1,0 +1,59 @@
+package admin
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// TestWhatIsNewShowsCapturesAndWhatIsMissing crawls a page that changes, one with a hostile title, and a host that is
+// down, and restarts.
+func TestWhatIsNewShowsCapturesAndWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		toml := strings.Replace(everyHour, `uris = ["http://news.example/"]`,
+			`uris = ["http://news.example/", "http://other.example/", "http://down.example/"]
+about = [{ uri = "http://news.example/", title = "The News", labels = ["papers"] }, { uri = "http://down.example/", labels = ["papers"] }]`, 1)
+		w := newWorld(t, dir, toml)
+		defer w.close()
+		w.set("http://news.example/", town.Page{Every: 2 * time.Hour})
+		const title = "<title>\n A &lt;b&gt;\u202e &amp; B </title>"
+		w.set("http://other.example/", town.Page{Body: "<html><head>" + title + "</head><body>other</body></html>"})
+		w.run(5 * time.Hour)
+		n := get[api.New](w, "/api/v1/new")
+		if len(n.Captures) != 4 || n.Sites["news.example"] != "The News" || n.Names.Labels[0] != "papers" {
+			t.Fatalf("%d captures: %+v", len(n.Captures), n)
+		}
+		if c := n.Captures[0]; c.Kind != "changed" || c.Host != "news.example" || c.Versions != 3 || c.Type != "text/html" {
+			t.Errorf("the newest capture is %+v", c)
+		}
+		for query, want := range map[string]int{
+			"host=other.example": 1, "kind=first": 2, "label=papers": 3, "type=image/": 0, "q=OTHER": 1, "owner=jan": 0, "limit=1": 1,
+		} {
+			if got := get[api.New](w, "/api/v1/new?"+query); len(got.Captures) != want {
+				t.Errorf("%s selects %d captures, want %d", query, len(got.Captures), want)
+			}
+		}
+		if got := get[api.New](w, "/api/v1/new?host=other.example").Captures[0].Title; got != "A <b> & B" {
+			t.Errorf("the title is %q", got)
+		}
+		if len(n.Down) != 1 || n.Down[0].Host != "down.example" || len(get[api.New](w, "/api/v1/new?owner=jan").Down) != 0 {
+			t.Errorf("unreachable are %+v", n.Down)
+		}
+		if status := w.ask("GET", "/api/v1/new?kind=third", nil, nil); status != 400 {
+			t.Errorf("an unknown kind: status %d, want 400", status)
+		}
+		w.must(w.window.Close(time.Now()))
+		again, err := New(w.window.o)
+		w.must(err)
+		w.window = again
+		if got := get[api.New](w, "/api/v1/new"); len(got.Captures) != 4 {
+			t.Errorf("after a restart there are %d captures, want 4", len(got.Captures))
+		}
+	})
+}
