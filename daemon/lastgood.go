@@ -79,3 +79,32 @@ func saveLastGood(c *config.Config) error {
 	}
 	return errors.Join(errs...)
 }
+
+// VanishedSeeds returns the seeds of the last good host files that a configuration does not list any more. It is for a
+// configuration that is not in force yet, while no daemon runs. There is no copy of the main file.
+func VanishedSeeds(c *config.Config) (vanished []string) {
+	texts := map[string][]byte{"": c.Texts()[""]}
+	entries, err := os.ReadDir(lastGoodFolder(c.Storage.State))
+	if err != nil {
+		return nil // there was no daemon yet, or this user may not see its state
+	}
+	for _, e := range entries {
+		if text, ok := lastGood(c.Storage.State, e.Name()); ok {
+			texts[e.Name()] = text
+		}
+	}
+	last, err := config.LoadTexts(c.Path, texts)
+	if err != nil { // the main file has changed
+		return nil
+	}
+	listed := map[string]bool{}
+	for _, s := range c.Seeds {
+		listed[s.URI.String()] = true
+	}
+	for _, s := range last.Seeds {
+		if !listed[s.URI.String()] {
+			vanished = append(vanished, s.URI.String())
+		}
+	}
+	return vanished
+}

@@ -27,8 +27,8 @@ func newCheck() *cobra.Command {
 It warns of settings that are valid but doubtful: more requests than a public host should get, more visits than politeness allows,
 an override that has ended, a rule that can never match, a seed at a private address, a host file that is empty or applies to nothing.
 arcrawl status counts the same warnings. If check can read the archive, it also checks that scrubbing rules match the newest versions
-of the seeds. It changes nothing and needs no running daemon; if one runs, check asks it which hosts the crawl knows.
-arcrawl plan shows what a configuration would change in a running crawl. Without permission to read the main file it checks the host
+of the seeds. It names seeds that are in force and not listed any more: those that the running daemon has, or without a daemon those of the last
+good host files. It changes nothing and needs no running daemon; if one runs, check asks it which hosts the crawl knows. arcrawl plan shows what a configuration would change in a running crawl. Without permission to read the main file it checks the host
 files only, and says so.
 
 Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
@@ -86,6 +86,7 @@ func checkConfig(ctx context.Context, path string) (checkResult, error) {
 		return resultOf(nil, err, nil)
 	}
 	result, err := resultOf(c, nil, knownHosts(ctx, c.Admin))
+	result.warnings = append(result.warnings, vanishedSeeds(ctx, c)...)
 	result.warnings = append(result.warnings, idleRules(ctx, c)...)
 	result.Warnings = api.Faults(result.warnings)
 	return result, err
