@@ -209,7 +209,7 @@ func (l *loader) checkSeeds() {
 			s.at.Warn(fmt.Sprintf("is already listed in %s:%d", other.File, other.Line), "remove one")
 			return
 		}
-		if problem, remedy := caution.Seed(s.uri, l.config.networksFor(s.uri)); problem != "" {
+		if problem, remedy := caution.Seed(s.uri, l.config.NetworksFor(s.uri)); problem != "" {
 			s.at.Warn(problem, remedy)
 		}
 		listed[s.uri] = Seed{URI: s.uri, File: s.at.Doc.File, Line: s.at.Doc.Line(s.at.Path)}

@@ -161,8 +161,8 @@ func (c *Config) NamesHost(h uri.Host) bool {
 	return c.hosts[h] != nil || c.seedHosts[h] || c.feedHosts[h]
 }
 
-// networksFor returns the networks that the host of a URI may be at although they are not public.
-func (c *Config) networksFor(u uri.URI) []netip.Prefix {
+// NetworksFor returns the networks that the host of a URI may be at although they are not public.
+func (c *Config) NetworksFor(u uri.URI) []netip.Prefix {
 	allow := slices.Clone(c.AllowNetworks)
 	for _, n := range c.AllowHosts {
 		if n.Host == u.Hostname() {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/scope"
@@ -50,7 +51,7 @@ func Explain(c *config.Config, known Known, s Stores, q Question, now time.Time)
 	if reasons[len(reasons)-1].Opinion == scope.Rejects {
 		return e.reasons, nil
 	}
-	for _, rule := range []func(scope.Discovery) (bool, error){e.byTraps, e.byNames, e.byLimits, e.byRobots} {
+	for _, rule := range []func(scope.Discovery) (bool, error){e.byTraps, e.byNames, e.byLimits, e.byAddress, e.byRobots} {
 		if accepted, err := rule(d); err != nil || !accepted {
 			return e.reasons, err
 		}
@@ -158,6 +159,16 @@ func (e *explainer) likelySeed(u uri.URI) (seed uri.URI, isSeed bool) {
 		}
 	}
 	return seed, false
+}
+
+// byAddress rejects a URI at a private address. Names are not looked up: one of a public domain may lead to such an
+// address too.
+func (e *explainer) byAddress(d scope.Discovery) (bool, error) {
+	if problem, remedy := caution.Seed(d.URI, e.config.NetworksFor(d.URI)); problem != "" {
+		e.add(scope.Rejects, "fetch.allow_networks", "it %s; %s", problem, remedy)
+		return false, nil
+	}
+	return true, nil
 }
 
 // byTraps rejects a URI that is part of a trap.

@@ -97,6 +97,14 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 			scope: "[names]\ndrop = [\"ref\"]", want: "rejects names: it is the same as https://news.example/b, which is visited [arcrawl.toml:8]",
 		},
 		{
+			name: "a private address", uri: "http://10.0.0.1/a.png", via: seed, hop: uri.Embed,
+			want: "rejects fetch.allow_networks: it is at a private address, which is not fetched; add its network to",
+		},
+		{
+			name: "a private address that is allowed", uri: "http://10.0.0.1/a.png", via: seed, hop: uri.Embed,
+			scope: "[fetch]\nallow_networks = [\"10.0.0.0/8\"]", want: "accepts scope.embeds_anywhere: it is embedded",
+		},
+		{
 			name: "robots.txt", uri: "https://news.example/b", known: knows{fill: room, robots: "User-agent: *\nDisallow: /b"},
 			want: "rejects robots.txt: https://news.example/robots.txt, fetched",
 		},
