@@ -135,7 +135,7 @@ func (w *Window) nextText(r frontier.Record, h frontier.HostView, out *api.Why, 
 	case h.Rest.After(now):
 		said += fmt.Sprintf(": its host rests until %s", clock(h.Rest))
 	case out.Ahead > 0:
-		said += fmt.Sprintf(": %d URIs of its host come before it, one every %s", out.Ahead,
+		said += fmt.Sprintf(": after %s of its host, one every %s", human.Count(out.Ahead, "URI"),
 			human.About(time.Duration(out.Delay)/time.Duration(max(h.Slots, 1))))
 	default:
 		said = "next on its host"

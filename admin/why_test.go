@@ -52,7 +52,7 @@ func TestWhyReturnsTheNextVisit(t *testing.T) {
 		asks("overdue after the crawl was stopped", "due", "next on its host")
 
 		w.known("news.example", 10, 24*time.Hour, 3*time.Hour) // ten other URIs are due earlier
-		y = asks("behind others", "due", "10 URIs of its host come before it")
+		y = asks("behind others", "due", "after 10 URIs of its host")
 		if y.Ahead != 10 || time.Until(*y.At) != 10*time.Duration(y.Delay) {
 			t.Errorf("%d URIs come before it, its visit is in %s; want 10 URIs, with a delay of %s each", y.Ahead, time.Until(*y.At), time.Duration(y.Delay))
 		}

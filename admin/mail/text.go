@@ -83,8 +83,8 @@ func Digest(s Summary, to reach.Recipient) (subject, body string) {
 	}
 	if to.Label == "" {
 		day := s.Status.LastDay
-		fmt.Fprintf(&b, "Last day: %d visits, %d versions, %d unchanged, %d failed, %d refused; %s received, %s archived\n",
-			day.Visits, day.Versions, day.Unchanged, day.Failed, day.Refused,
+		fmt.Fprintf(&b, "Last day: %s, %s, %d unchanged, %d failed, %d refused; %s received, %s archived\n",
+			human.Count(day.Visits, "visit"), human.Count(day.Versions, "version"), day.Unchanged, day.Failed, day.Refused,
 			human.Bytes(day.Received), human.Bytes(day.Written))
 		fmt.Fprintf(&b, "Hosts: %d, of which %d are unreachable. URIs: %d, of which %d are due.\n",
 			s.Status.Hosts.Known, s.Status.Hosts.Down, s.Status.URIs.Known, s.Status.URIs.Due)

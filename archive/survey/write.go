@@ -5,24 +5,26 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Write writes what a file needs and which files need it, as lines for people.
 func (d Dependencies) Write(out io.Writer) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s: %d captures\n", d.File, d.Captures)
+	fmt.Fprintf(&text, "%s: %s\n", d.File, human.Count(d.Captures, "capture"))
 	for _, f := range d.Needs {
 		gone := ""
 		if f.Gone {
 			gone = ", which is not here,"
 		}
-		fmt.Fprintf(&text, "  needs %s%s for %d revisits\n", f.File, gone, f.Revisits)
+		fmt.Fprintf(&text, "  needs %s%s for %s\n", f.File, gone, human.Count(f.Revisits, "revisit"))
 	}
 	for _, f := range d.NeededBy {
-		fmt.Fprintf(&text, "  is needed by %s for %d revisits\n", f.File, f.Revisits)
+		fmt.Fprintf(&text, "  is needed by %s for %s\n", f.File, human.Count(f.Revisits, "revisit"))
 	}
 	if d.Missing > 0 {
-		fmt.Fprintf(&text, "  lacks the originals of %d revisits\n", d.Missing)
+		fmt.Fprintf(&text, "  lacks the originals of %s\n", human.Count(d.Missing, "revisit"))
 	}
 	for _, f := range d.Packages {
 		fmt.Fprintf(&text, "  %d of them are in %s, say the revisits\n", f.Revisits, f.File)

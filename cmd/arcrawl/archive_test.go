@@ -74,7 +74,7 @@ func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 		t.Errorf("one file, the other known: exit code %d, %s", code, out)
 	}
 	code, out, errs = command("verify", files[1])
-	if code != exitDamaged || !strings.Contains(out, "[revisit-unresolved]") || !strings.Contains(errs, "1 errors") || !strings.Contains(errs, "name other files with --known") {
+	if code != exitDamaged || !strings.Contains(out, "[revisit-unresolved]") || !strings.Contains(errs, "1 error") || !strings.Contains(errs, "name other files with --known") {
 		t.Errorf("a file without its original: exit code %d, %s%s", code, out, errs)
 	}
 	manifest, err := fixity.Open(dir, time.Time{})
@@ -198,21 +198,21 @@ func TestDepsAndImpactFollowRevisits(t *testing.T) {
 		code int
 		want []string
 	}{
-		{[]string{"deps", "--warcs", dir, first, files[1]}, exitOK, []string{first + ": 2 captures\n  is needed by " + second + " for 1 revisits", "needs " + first}},
+		{[]string{"deps", "--warcs", dir, first, files[1]}, exitOK, []string{first + ": 2 captures\n  is needed by " + second + " for 1 revisit", "needs " + first}},
 		{[]string{"deps", "--json", "--warcs", files[1], second}, exitDamaged, []string{`"missing":1`, "in no file"}},
 		{[]string{"deps", "--warcs", dir, "other"}, exitFailure, []string{"the file other is neither in"}},
 		{[]string{"impact", "--warcs", dir, first}, exitOK, []string{"www.a.example  2026-11  3     1                   0", "all"}},
 		{[]string{"impact", "--list", "--json", "--by", "day", "--warcs", dir, first}, exitOK, []string{`"original":"` + first + `"`, `"period":"2026-11-21"`}},
 		{[]string{"impact", "--by", "week", "--warcs", dir, first}, exitUsage, []string{"year, month, day"}},
 		{[]string{"reduplicate", files[1]}, exitUsage, []string{"-o"}},
-		{[]string{"reduplicate", "--from", dir, "-o", alone, files[1]}, exitOK, []string{"1 files", "1 revisits became responses"}},
+		{[]string{"reduplicate", "--from", dir, "-o", alone, files[1]}, exitOK, []string{"1 file", "1 revisit became responses"}},
 		{[]string{"reduplicate", "--from", dir, "-o", alone, files[1]}, exitFailure, []string{"nothing is overwritten"}},
 		{[]string{"verify", "--strict", alone}, exitOK, []string{"1 response", "0 errors, 0 warnings"}},
 		{[]string{"cat", "--warcs", alone, "http://www.a.example/"}, exitOK, []string{"<p>one</p>"}},
 		{[]string{"extract", "-o", news, dir}, exitUsage, []string{"--host"}},
 		{[]string{"extract", "-o", news, "--since", "soon", dir}, exitUsage, []string{"--since"}},
 		{[]string{"extract", "-o", news, "--json", "--host", "www.a.example", "--since", "2026112111", "--keep-revisits", dir}, exitOK, []string{`"needs":[{"file":"` + first + `","revisits":1}]`}},
-		{[]string{"extract", "-o", news + "3", "-c", conf, "--collection", "papers", "--until", "2026112110", dir}, exitOK, []string{"1 files of"}},
+		{[]string{"extract", "-o", news + "3", "-c", conf, "--collection", "papers", "--until", "2026112110", dir}, exitOK, []string{"1 file of"}},
 		{[]string{"extract", "-o", news + "4", "-c", conf, "--collection", "paper", dir}, exitUsage, []string{"collections papers"}},
 		{[]string{"wacz", "-o", news + ".wacz", "-c", conf, "--owner", "maria", dir}, exitOK, []string{"with "}},
 		{[]string{"wacz", "-o", news + "2.wacz", "-c", conf, "--owner", "jan", dir}, exitFailure, []string{"no record matches"}},
@@ -220,7 +220,7 @@ func TestDepsAndImpactFollowRevisits(t *testing.T) {
 		{[]string{"verify", dir, news}, exitDamaged, []string{"[duplicate-id]"}},
 		{[]string{"reduplicate", "-o", alone + "2", files[1]}, exitDamaged, []string{"the original is not there", "name other files with --from"}},
 		{[]string{"extract", "-o", alone + "3", "--keep-revisits", "--host", "www.a.example", files[1]}, exitDamaged, []string{"the original is not there"}},
-		{[]string{"extract", "-o", news + "2", "--until", "2026112110", dir, "missing"}, exitDamaged, []string{"missing: error", "1 files", "1 errors"}},
+		{[]string{"extract", "-o", news + "2", "--until", "2026112110", dir, "missing"}, exitDamaged, []string{"missing: error", "1 file", "1 error"}},
 	} {
 		code, out, errs := command(c.args...)
 		if code != c.code {
@@ -246,15 +246,15 @@ func TestWaczPackagesTheChosenCaptures(t *testing.T) {
 		{[]string{"wacz", "-o", filepath.Join(out, "a.zip"), dir}, exitUsage, []string{".wacz"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "a.wacz"), dir}, exitOK, []string{"2 files", "3 captures, 2 pages\n"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "a.wacz"), dir}, exitFailure, []string{"nothing is overwritten"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "b.wacz"), "--from", dir, files[1]}, exitOK, []string{"requires " + first, "for 1 revisits", "sha256:"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "i.wacz"), files[1]}, exitDamaged, []string{files[1] + ":", "neither in the package nor in the other named files", "1 errors; the originals of 1 revisits", "--from"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "c.wacz"), "--since", "2026112111", dir}, exitOK, []string{"1 files", "requires " + first}},
+		{[]string{"wacz", "-o", filepath.Join(out, "b.wacz"), "--from", dir, files[1]}, exitOK, []string{"requires " + first, "for 1 revisit", "sha256:"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "i.wacz"), files[1]}, exitDamaged, []string{files[1] + ":", "neither in the package nor in the other named files", "1 error; the originals of 1 revisit", "--from"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "c.wacz"), "--since", "2026112111", dir}, exitOK, []string{"1 file", "requires " + first}},
 		{[]string{"wacz", "-o", filepath.Join(out, "d.wacz"), "--since", "2026112111", "--self-contained", "--json", dir}, exitOK, []string{`"captures":1,"pages":1`, `"requires":[]`}},
 		{[]string{"wacz", "-o", filepath.Join(out, "e.wacz"), "--since", "2026112109", dir}, exitOK, []string{"2 files", "3 captures, 2 pages\n"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "f.wacz"), "--host", "other", dir}, exitFailure, []string{"no record matches the choice"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "g.wacz"), "--since", "soon", dir}, exitUsage, []string{"--since"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "j.wacz"), "--log", "missing.log", dir}, exitFailure, []string{"read the crawl log missing.log"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "h.wacz"), dir, "missing"}, exitDamaged, []string{"2 files", "1 errors"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "h.wacz"), dir, "missing"}, exitDamaged, []string{"2 files", "1 error"}},
 	} {
 		code, stdout, errs := command(c.args...)
 		if code != c.code {

@@ -247,7 +247,7 @@ func readers() []reader {
 		{"reduplicate", make("reduplicate", "-o", "OUT", "--all"), inFiles},
 		{"extract", make("extract", "-o", "OUT", "--prefix", "http"), inFiles},
 		{"wacz", make("wacz", "--json", "-o", "OUT.wacz"), inPackage},
-		{"dedup import", make("dedup", "import", "-c", "CONF"), contains("2 originals, 0 revisits", "0 originals, 1 revisits")},
+		{"dedup import", make("dedup", "import", "-c", "CONF"), contains("2 originals, 0 revisits", "0 originals, 1 revisit")},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -106,7 +107,7 @@ func canonChanges(c, before *config.Config, out io.Writer) error {
 	for _, s := range found.Splits {
 		fmt.Fprintf(out, "  no longer: %s\n        and: %s\n share name: %s\n", s.A, s.B, s.Name)
 	}
-	_, err = fmt.Fprintf(out, "%d URIs on %d hosts with changed rules; %d would share a name with another, %d would no longer share one\n",
-		found.URIs, found.Hosts, found.Merged, found.Parted)
+	_, err = fmt.Fprintf(out, "%s on %s with changed rules; %d would share a name with another, %d would no longer share one\n",
+		human.Count(found.URIs, "URI"), human.Count(found.Hosts, "host"), found.Merged, found.Parted)
 	return err
 }

@@ -97,11 +97,12 @@ func importArchives(
 			Summary importer.Summary `json:"summary"`
 		}{sum})
 	} else {
-		_, err = fmt.Fprintf(out, "imported %d files with %d originals and %d revisits; %d known before, %d removed, %d records skipped, %d errors\n",
-			sum.Files, sum.Entries, sum.Revisits, sum.Known, sum.Removed, sum.Skipped, sum.Errors)
+		_, err = fmt.Fprintf(out, "imported %s with %s and %s; %d known before, %d removed, %s skipped, %s\n",
+			human.Count(sum.Files, "file"), human.Count(sum.Entries, "original"), human.Count(sum.Revisits, "revisit"),
+			sum.Known, sum.Removed, human.Count(sum.Skipped, "record"), human.Count(sum.Errors, "error"))
 	}
 	if err == nil && sum.Errors > 0 {
-		err = fmt.Errorf("%w: %d errors; the rest is imported", warc.ErrDamaged, sum.Errors)
+		err = fmt.Errorf("%w: %s; the rest is imported", warc.ErrDamaged, human.Count(sum.Errors, "error"))
 	}
 	return err
 }
@@ -119,8 +120,8 @@ func printImported(out io.Writer, f importer.FileSummary, asJSON bool) (err erro
 		if f.Resumed {
 			resumed = "; resumed an interrupted import"
 		}
-		_, err = fmt.Fprintf(out, "%s: %d originals, %d revisits, %d skipped%s\n", f.File, f.Entries, f.Revisits, f.Skipped,
-			resumed)
+		_, err = fmt.Fprintf(out, "%s: %s, %s, %d skipped%s\n", f.File, human.Count(f.Entries, "original"),
+			human.Count(f.Revisits, "revisit"), f.Skipped, resumed)
 	}
 	return err
 }
@@ -239,7 +240,7 @@ func newDedupPurge() *cobra.Command {
 			return withIndex(path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
 				n, err := i.Purge(cmd.Context())
 				if err == nil {
-					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d entries deleted\n", n)
+					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s deleted\n", human.Count(n, "entry"))
 				}
 				return err
 			})

@@ -80,7 +80,7 @@ func TestDedupImportTakesEveryForm(t *testing.T) {
 			t.Parallel()
 			conf, _ := configure(t, settled)
 			code, out, errs := command("dedup", "import", "-c", conf, file)
-			if code != exitOK || !strings.Contains(out, "1 files with 1 originals and ") || errs != "" {
+			if code != exitOK || !strings.Contains(out, "1 file with 1 original and ") || errs != "" {
 				t.Fatalf("exit code %d\n%s%s", code, out, errs)
 			}
 			once := dedupStatus(t, conf)
@@ -135,7 +135,7 @@ func TestDedupForgetsRemovedFiles(t *testing.T) {
 		}
 	}
 	manifest := forms["manifest"]
-	run(exitOK, "1 files with 1 originals", "import", manifest)
+	run(exitOK, "1 file with 1 original", "import", manifest)
 	writeFile(t, filepath.Join(dir, "other.warc.gz"), string(members(warcInfo, warcResponse("9", "http://old.example/9", "nine"))))
 	writeFile(t, manifest, `{"resources":[{"name":"other.warc.gz"},{"name":"lost.wacz","path":"lost.wacz"}]}`)
 	run(exitDamaged, filepath.Join(dir, "lost.wacz")+": error: the manifest names this file: stat: no such file or directory", "import", manifest)
@@ -152,7 +152,7 @@ func TestDedupForgetsRemovedFiles(t *testing.T) {
 	state("other.warc.gz active 1; ")
 	run(exitOK, "0 entries deleted", "purge")
 	run(exitUsage, "valid formats: warc, arc, wacz", "import", "--as", "tape", manifest)
-	run(exitOK, "1 files with 1 originals", "import", "--as", "warc", "--crawl", "c9", forms["WARC, plain"])
+	run(exitOK, "1 file with 1 original", "import", "--as", "warc", "--crawl", "c9", forms["WARC, plain"])
 	if list := dedupStatus(t, conf); len(list) != 2 || list[1].Crawl != "c9" {
 		t.Errorf("the index holds %+v", list)
 	}

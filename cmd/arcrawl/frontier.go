@@ -217,8 +217,8 @@ import.`,
 				}
 				defer done()
 				total, err := bulk.Import(cmd.Context(), s, in, args[0], replace)
-				fmt.Fprintf(cmd.ErrOrStderr(), "arcrawl: %d URIs added, %d already known, %d replaced, %d skipped because they are being visited, %d refused because their host is full\n",
-					total.New, total.Known, total.Replaced, total.InProgress, total.Refused)
+				fmt.Fprintf(cmd.ErrOrStderr(), "arcrawl: %s added, %d already known, %d replaced, %d skipped because they are being visited, %d refused because their host is full\n",
+					human.Count(total.New, "URI"), total.Known, total.Replaced, total.InProgress, total.Refused)
 				return err
 			})
 		},

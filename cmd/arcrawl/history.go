@@ -11,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -70,7 +71,8 @@ func (d *damages) err() error {
 	if d.found == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %d errors, listed above; the answer does not include what they hide", warc.ErrDamaged, d.found)
+	return fmt.Errorf("%w: %s, listed above; the answer does not include what they hide", warc.ErrDamaged,
+		human.Count(d.found, "error"))
 }
 
 // lookIn opens the folder and calls do. Its error says whether damage was found.

@@ -104,10 +104,11 @@ func makeIndex(cmd *cobra.Command, args []string, output string, asJSON bool) er
 	if asJSON {
 		err = json.NewEncoder(cmd.ErrOrStderr()).Encode(sum)
 	} else {
-		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%d captures in %d files, %d errors\n", sum.Entries, sum.Files, sum.Errors)
+		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s in %s, %s\n", human.Count(sum.Entries, "capture"),
+			human.Count(sum.Files, "file"), human.Count(sum.Errors, "error"))
 	}
 	if err == nil && sum.Errors > 0 {
-		err = fmt.Errorf("%w: %d errors", warc.ErrDamaged, sum.Errors)
+		err = fmt.Errorf("%w: %s", warc.ErrDamaged, human.Count(sum.Errors, "error"))
 	}
 	return err
 }

@@ -178,14 +178,15 @@ func runRewrite(cmd *cobra.Command, args []string, o rewrite.Options, asJSON boo
 	if asJSON {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(sum)
 	} else {
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files of %s with %d records in %s; %d revisits became responses, %d refer to such a response\n",
-			sum.Files, human.Bytes(sum.Bytes), sum.Records, o.Out, sum.Filled, sum.Repointed)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s of %s with %s in %s; %s became responses, %d refer to such a response\n",
+			human.Count(sum.Files, "file"), human.Bytes(sum.Bytes), human.Count(sum.Records, "record"), o.Out,
+			human.Count(sum.Filled, "revisit"), sum.Repointed)
 		for _, d := range sum.Needs {
-			fmt.Fprintf(cmd.OutOrStdout(), "needs %s for %d revisits\n", d.File, d.Revisits)
+			fmt.Fprintf(cmd.OutOrStdout(), "needs %s for %s\n", d.File, human.Count(d.Revisits, "revisit"))
 		}
 	}
 	if err == nil && sum.Errors > 0 {
-		err = fmt.Errorf("%w: %d errors%s", warc.ErrDamaged, sum.Errors, lost.advice("--from"))
+		err = fmt.Errorf("%w: %s%s", warc.ErrDamaged, human.Count(sum.Errors, "error"), lost.advice("--from"))
 	}
 	return err
 }

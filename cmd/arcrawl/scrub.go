@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest/trial"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -175,7 +176,8 @@ func printCandidates(cmd *cobra.Command, store bulk.Store, limit int) (first []u
 		if len(first) < limit {
 			first = append(first, e.URI)
 		}
-		_, err = fmt.Fprintf(table, "%s\t%s\t%d versions in %d visits\n", e.URI, why, e.Versions, e.Visits)
+		_, err = fmt.Fprintf(table, "%s\t%s\t%s in %s\n", e.URI, why, human.Count(e.Versions, "version"),
+			human.Count(e.Visits, "visit"))
 		return err
 	})
 	return first, errors.Join(err, table.Flush())

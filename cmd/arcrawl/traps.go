@@ -108,9 +108,10 @@ func showTraps(out io.Writer, list api.Traps) error {
 		}
 	}
 	for _, b := range list.Budgets {
-		_, err := fmt.Fprintf(out, "%s: may be endless: %s\n  visited   %d pages, %d of them with something new\n"+
-			"  allowed   %d first visits now; URIs were put off %d times\n  example   %s\n",
-			b.Host, b.Pattern, b.Visited, b.SomeNew, b.Allowed, b.PutOff, strings.Join(b.Examples, "\n  example   "))
+		_, err := fmt.Fprintf(out, "%s: may be endless: %s\n  visited   %s, %d of them with something new\n"+
+			"  allowed   %s now; URIs were put off %s\n  example   %s\n",
+			b.Host, b.Pattern, human.Count(b.Visited, "page"), b.SomeNew, human.Count(b.Allowed, "first visit"),
+			human.Count(b.PutOff, "time"), strings.Join(b.Examples, "\n  example   "))
 		if err != nil {
 			return err
 		}
@@ -138,7 +139,7 @@ func printTrap(out io.Writer, t api.Trap) error {
 		fmt.Fprintf(&b, "  but not   dates from %s to %s, and this month\n", t.FreeFrom, t.FreeUntil)
 	}
 	if t.Kind != traps.Session.String() && t.Kind != traps.Parameter.String() {
-		fmt.Fprintf(&b, "  kept out  %d URIs\n", t.Kept)
+		fmt.Fprintf(&b, "  kept out  %s\n", human.Count(t.Kept, "URI"))
 	}
 	for _, e := range t.Examples {
 		fmt.Fprintf(&b, "  example   %s\n", e)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/sim"
 )
 
@@ -91,8 +92,9 @@ func (t tuning) run(out io.Writer, cost float64) error {
 }
 
 func (t tuning) table(out io.Writer, list []sim.Setting, best int, days float64) error {
-	fmt.Fprintf(out, "%s: %d URIs, %d versions seen in %.0f days; at most one request every %s\n\n",
-		t.host, len(t.Histories), list[0].Versions, days, t.Configuration.Rest(t.host))
+	fmt.Fprintf(out, "%s: %s, %s seen in %.0f days; at most one request every %s\n\n",
+		t.host, human.Count(len(t.Histories), "URI"), human.Count(list[0].Versions, "version"), days,
+		t.Configuration.Rest(t.host))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "captured\trequests/day\tper version\tmean delay\tmean overdue\t\t setting")
 	for i, s := range list {

@@ -56,8 +56,8 @@ files, name those with --known; only their record ids are read.`,
 				return err
 			}
 			if sum.Errors > 0 || strict && sum.Warnings > 0 {
-				return fmt.Errorf("%w: %d errors and %d warnings in %d files%s", warc.ErrDamaged, sum.Errors, sum.Warnings,
-					sum.Files, lost.advice("--known"))
+				return fmt.Errorf("%w: %s and %s in %s%s", warc.ErrDamaged, human.Count(sum.Errors, "error"),
+					human.Count(sum.Warnings, "warning"), human.Count(sum.Files, "file"), lost.advice("--known"))
 			}
 			return nil
 		},
@@ -127,7 +127,8 @@ func (n *lostOriginals) advice(flag string) string {
 	if *n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; the originals of %d revisits are not in these files; name other files with %s", *n, flag)
+	return fmt.Sprintf("; the originals of %s are not in these files; name other files with %s",
+		human.Count(int(*n), "revisit"), flag)
 }
 
 // printFinding returns a function that prints findings, as text or as JSON lines.
@@ -153,8 +154,9 @@ func printVerified(out io.Writer, v verify.Summary, asJSON bool) error {
 		records += v.Records[kind]
 		kinds = append(kinds, fmt.Sprintf("%d %s", v.Records[kind], kind))
 	}
-	_, err := fmt.Fprintf(out, "%d files of %s with %d whole records (%s): %d errors, %d warnings\n",
-		v.Files, human.Bytes(v.Bytes), records, strings.Join(kinds, ", "), v.Errors, v.Warnings)
+	_, err := fmt.Fprintf(out, "%s of %s with %s (%s): %s, %s\n",
+		human.Count(v.Files, "file"), human.Bytes(v.Bytes), human.Count(records, "whole record"), strings.Join(kinds, ", "),
+		human.Count(v.Errors, "error"), human.Count(v.Warnings, "warning"))
 	return err
 }
 

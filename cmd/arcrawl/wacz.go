@@ -149,18 +149,18 @@ func printPackaged(cmd *cobra.Command, name string, sum wacz.Summary, asJSON boo
 	if asJSON {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(sum)
 	} else {
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d files of %s with %d captures, %d pages\n", name, sum.Files,
-			human.Bytes(sum.Bytes), sum.Captures, sum.Pages)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s with %s, %s\n", name, human.Count(sum.Files, "file"),
+			human.Bytes(sum.Bytes), human.Count(sum.Captures, "capture"), human.Count(sum.Pages, "page"))
 		for _, part := range sum.Parts {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s (%s, %s)\n", part.Name, human.Bytes(part.Bytes), part.Hash)
 		}
 		for _, r := range sum.Requires {
-			fmt.Fprintf(cmd.OutOrStdout(), "requires %s (%s, %s) for %d revisits\n", r.Filename, human.Bytes(r.Size), r.Hash,
-				r.Revisits)
+			fmt.Fprintf(cmd.OutOrStdout(), "requires %s (%s, %s) for %s\n", r.Filename, human.Bytes(r.Size), r.Hash,
+				human.Count(r.Revisits, "revisit"))
 		}
 	}
 	if err == nil && sum.Errors > 0 {
-		err = fmt.Errorf("%w: %d errors%s", warc.ErrDamaged, sum.Errors, advice)
+		err = fmt.Errorf("%w: %s%s", warc.ErrDamaged, human.Count(sum.Errors, "error"), advice)
 	}
 	return err
 }

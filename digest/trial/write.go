@@ -124,7 +124,8 @@ func WritePairs(out io.Writer, pairs []Pair, same int) error {
 	if len(pairs) == 1 {
 		verb = "differs"
 	}
-	fmt.Fprintf(&text, "%d versions: %d equal the version before, %d %s\n", len(pairs)+same+1, same, len(pairs), verb)
+	fmt.Fprintf(&text, "%s: %d equal the version before, %d %s\n", human.Count(len(pairs)+same+1, "version"), same,
+		len(pairs), verb)
 	_, err := io.WriteString(out, text.String())
 	return err
 }

@@ -244,8 +244,9 @@ func (o Options) WriteAdded(out io.Writer, sum *stats.Summary, now time.Time) er
 		return json.NewEncoder(out).Encode(o.periodJSON(sum))
 	}
 	line := func(name string, t *stats.Tally) error {
-		_, err := fmt.Fprintf(out, "%s  %d visits, %d failed, %d versions, %s received, %s spared, overdue %s\n",
-			name, t.Visits, t.Failed, t.Versions, human.Bytes(t.Received), human.Bytes(t.Spared), lateness(t.Overdue))
+		_, err := fmt.Fprintf(out, "%s  %s, %d failed, %s, %s received, %s spared, overdue %s\n",
+			name, human.Count(t.Visits, "visit"), t.Failed, human.Count(t.Versions, "version"),
+			human.Bytes(t.Received), human.Bytes(t.Spared), lateness(t.Overdue))
 		return err
 	}
 	last := sum.Last
