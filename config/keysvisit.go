@@ -228,6 +228,8 @@ var fetchKeys = []key{
 		"Smaller payloads are always archived whole."),
 	duration("dedup.max_age", InBoth, 0, longest, func(d *draft) *time.Duration { return &d.settings.Dedup.MaxAge },
 		"An earlier record that is older than this counts no more: the body is fetched and archived whole again, and later revisits refer to the new record. `\"0s\"` is any age."),
+	whole("dedup.copies", InBoth, 0, 1_000_000_000, func(d *draft) *int64 { return &d.settings.Dedup.Copies },
+		"An original with this number of revisits counts no more: the payload is fetched and archived whole again, and later revisits refer to the new record. `0` = no limit."),
 	choice("dedup.certainty", InBoth, func(d *draft) *dedup.Certainty { return &d.settings.Dedup.Certainty },
 		"`regular`: the payload must have the digest and size of the record. `compare`: in addition, the record is read again and every byte compared; if they differ, the answer is archived whole and the log reports it. "+
 			"`force-new`: the answer is always archived whole; crawl.log still names the record that it repeats.",

@@ -127,7 +127,7 @@ func defaultSettings(t testing.TB) config.Settings {
 			Auto: config.AutoSchedule, RestlessWait: day,
 		},
 		Trouble: config.Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
-		Dedup:   dedup.Policy{By: dedup.Digest, Certainty: dedup.Regular},
+		Dedup:   dedup.Policy{By: dedup.Digest, MinSize: 1000, Certainty: dedup.Regular},
 		Feeds: config.Feeds{
 			Discover: true, RobotsSitemaps: true, UsualSitemap: true, Wait: config.FeedsOwn,
 			Bounds: feeds.Bounds{MaxItems: 50_000},

@@ -305,5 +305,6 @@ func DefaultSettings() Settings {
 			Young:  2 * day, Recognise: true,
 		},
 		Names: uri.Naming{Set: uri.WHATWG},
+		Dedup: dedup.Policy{MinSize: 1000},
 	}
 }

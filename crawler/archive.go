@@ -114,6 +114,9 @@ func (c *Crawler) smallestRecord(v visit, s settings) (a archived, err error) {
 	if err != nil || a.keeping != KeptNothing {
 		return thinned(v, s.Dedup, a), err
 	}
+	if s.Dedup.IsSmall(got.PayloadSize) && hasOldPayload(v) && c.isArchived(r) {
+		return thinned(v, s.Dedup, archived{keeping: KeptResponse, looked: a.looked}), nil
+	}
 	if isKnown(v) && c.isArchived(r) && !hasOldPayload(v) && !keepsScrubbed(v, s.Change) &&
 		!s.Dedup.TooOld(r.Origin.Date, got.Started) {
 		// The content is the same in another coding, for example gzip with another time stamp, or differs only in
@@ -154,7 +157,7 @@ func keepsScrubbed(v visit, s config.Change) bool {
 // recordOf returns a visit in the form that the archive's writer accepts.
 func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 	got := v.capture
-	w := warcout.Visit{URI: v.uri(), Date: got.Started, IP: got.IP, Request: got.Request, Metadata: metadataOf(v)}
+	w := warcout.Visit{URI: v.uri(), Date: got.Started, IP: got.IP, Request: got.Request, Metadata: metadataOf(v, a)}
 	if s := got.Security; s != nil {
 		w.Security = &warcout.Security{Protocol: protocolOf(got.Head), Version: s.Version, CipherSuite: s.CipherSuite}
 	}
@@ -162,7 +165,8 @@ func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 	case KeptResponse, KeptEvidence:
 		w.Response = &warcout.Response{
 			Block: got.Block(), Size: got.BlockSize, BlockDigest: got.BlockDigest,
-			PayloadSize: got.PayloadSize, PayloadDigest: payload.Stored(v.capture), Truncated: string(got.Truncated),
+			PayloadSize: got.PayloadSize, PayloadDigest: payload.Stored(v.capture), PayloadSHA256: got.SHA256,
+			Truncated: string(got.Truncated),
 		}
 	case KeptRevisit:
 		w.Revisit = &warcout.Revisit{
@@ -183,8 +187,12 @@ func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 
 // metadataOf returns the fields of a visit's metadata record: how the URI was found and the result of the visit. The
 // first names are those that Heritrix writes, for the tools that know them.
-func metadataOf(v visit) []warcout.Field {
+func metadataOf(v visit, a archived) []warcout.Field {
 	r, got := v.record(), v.capture
+	sum := ""
+	if (a.keeping == KeptResponse || a.keeping == KeptEvidence) && !payload.Stored(got).IsZero() {
+		sum = got.SHA256.String()
+	}
 	fields := []warcout.Field{
 		{Name: "seed", Value: r.Seed},
 		{Name: "via", Value: r.Via},
@@ -193,6 +201,7 @@ func metadataOf(v visit) []warcout.Field {
 		{Name: "fetchTimeMs", Value: strconv.FormatInt(got.Took.Milliseconds(), 10)},
 		{Name: "contentState", Value: v.verdict.State.String()},
 		{Name: "contentStateReason", Value: history.ASCII(v.verdict.Reason)},
+		{Name: history.PayloadSHA256, Value: sum},
 	}
 	if got.Security != nil {
 		fields = append(fields, warcout.Field{Name: "tlsCertificate", Value: got.Security.Certificate})

@@ -39,7 +39,9 @@ func checkClaim(t *testing.T, e crawllog.Entry, at map[string]warccheck.Record) 
 	if r.Target() != e.URI || !r.Main() {
 		t.Errorf("crawl.log names %s at %d of %s, where the archive has a %s of %s", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile, r.Type(), r.Target())
 	}
-	if got := r.Header.Get("WARC-Payload-Digest"); r.Type() != "metadata" && got != e.Digest.String() {
+	why := r.Header.Get("WARC-Truncated")
+	broken := why != "" && why != "length" && e.Digest.IsZero() // its record has the digest of a part
+	if got := r.Header.Get("WARC-Payload-Digest"); r.Type() != "metadata" && got != e.Digest.String() && !broken {
 		t.Errorf("crawl.log has %s for %s, its record has %s", e.Digest, e.URI, got)
 	}
 }

@@ -19,7 +19,11 @@ func (c *Crawler) findDuplicate(v visit, s dedup.Policy) (archived, error) {
 	if err != nil || match.Hit == dedup.Miss {
 		return archived{}, err
 	}
-	if !mayRepresent(v, match.Origin) || s.TooOld(match.Origin.Date, v.capture.Started) {
+	spent, err := c.parts.Dedup.Spent(s, match.Origin, v.capture.Started)
+	if err != nil {
+		return archived{}, err
+	}
+	if !mayRepresent(v, match.Origin) || spent {
 		return archived{keeping: KeptResponse, unsound: true}, nil // the new record replaces the entry
 	}
 	a := archived{
@@ -30,6 +34,8 @@ func (c *Crawler) findDuplicate(v visit, s dedup.Policy) (archived, error) {
 		a.keeping, a.origin = KeptResponse, digest.Origin{}
 	case match.Origin.Size != 0 && match.Origin.Size != size:
 		err = fmt.Errorf("%w: the record has %d bytes, the response has %d", dedup.ErrDiffers, match.Origin.Size, size)
+	case match.Origin.Strong.Differs(v.capture.SHA256.Half()):
+		err = fmt.Errorf("%w: its SHA-256 is another one; the SHA-1 of both is the same", dedup.ErrDiffers)
 	case s.Certainty == dedup.Compare:
 		err = payload.Compare(v.capture, match.Origin, c.parts.OpenPayload)
 	}
@@ -50,8 +56,12 @@ func (c *Crawler) match(v visit, s dedup.Policy) (dedup.Match, error) {
 		return dedup.Match{}, nil
 	}
 	equivalent := s.Equivalent && s.By != dedup.Digest
+	spent, err := c.parts.Dedup.Spent(s, r.Origin, got.Started)
+	if err != nil {
+		return dedup.Match{}, err
+	}
 	if hasOldPayload(v) && v.verdict.State == evaluators.Unchanged && mayRepresent(v, r.Origin) &&
-		!s.TooOld(r.Origin.Date, got.Started) && !c.parts.Dedup.Lost(r.Origin) {
+		!spent && !c.parts.Dedup.Lost(r.Origin) {
 		hit := c.parts.Dedup.Hit(v.uri().String(), r.Origin.URI, s.Equivalent)
 		if hit == dedup.Exact || s.By == dedup.Digest || hit == dedup.Equivalent && s.By == dedup.URI {
 			return dedup.Match{Origin: r.Origin, Hit: hit}, nil
@@ -86,11 +96,13 @@ func hasOldPayload(v visit) bool {
 	return !o.IsZero() && v.capture.Complete && o.Payload == v.capture.PayloadDigest
 }
 
-// thinned removes a record that only repeats what is known about the URI, if the settings ask for that: a revisit, or
-// the head of an answer that cannot be a revisit.
+// thinned removes a record that only repeats what is known about the URI, if the settings ask for that: a revisit, the
+// head of an answer that cannot be a revisit, or a payload that is too small for one.
 func thinned(v visit, s dedup.Policy, a archived) archived {
 	_, revisit := a.keeping.profile()
-	if (revisit || a.keeping == KeptHead) && isKnown(v) && !s.Revisits.Wants(v.capture.Started, v.record().LastCapture) {
+	small := a.keeping == KeptResponse && s.IsSmall(v.capture.PayloadSize) && hasOldPayload(v)
+	if (revisit || small || a.keeping == KeptHead) && isKnown(v) &&
+		!s.Revisits.Wants(v.capture.Started, v.record().LastCapture) {
 		a.keeping = KeptThinned
 	}
 	return a

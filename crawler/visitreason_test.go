@@ -22,7 +22,7 @@ func TestRecordHasTheReasonOfTheVisit(t *testing.T) {
 	} {
 		v := visit{claim: frontier.Claim{Record: c.r}, capture: new(fetch.Capture)}
 		got := ""
-		for _, f := range metadataOf(v) {
+		for _, f := range metadataOf(v, archived{}) {
 			if f.Name == "visitReason" {
 				got = f.Value
 			}

@@ -60,6 +60,15 @@ func newWorld(t testing.TB, dir, toml string) *world {
 			w.toml += off
 		}
 	}
+	// The pages of most tests are small.
+	if !strings.Contains(toml, "min_size") {
+		const all = "[dedup]\nmin_size = \"0B\"\n"
+		if strings.Contains(w.toml, "[dedup]\n") {
+			w.toml = strings.Replace(w.toml, "[dedup]\n", all, 1)
+		} else {
+			w.toml += all
+		}
+	}
 	if err := os.WriteFile(w.path("arcrawl.toml"), []byte(w.toml), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ type Key struct {
 	Status  int
 	MIME    string
 	Cut     string
+	Strong  digest.Half // of the payload. Captures with different ones are not equal; zero = unknown
 
 	// Prerequisite says that the capture is a robots.txt, or what else is fetched only for the sake of others. It is
 	// equal to others of this kind alone: a page must not depend on one.
@@ -124,12 +125,13 @@ func (i *Index) Hit(uri, origin string, equivalent bool) Hit {
 	return Other
 }
 
-// Find returns the record that can represent a capture.
+// Find returns the record that can represent a capture. It prefers records of which the SHA-256 is known to be equal.
+// The others are of earlier versions or imported: only their SHA-1 can be compared.
 func (i *Index) Find(q Query) (m Match, err error) {
 	key, err := q.bytes()
 	if err == nil {
 		err = i.view(func(txn *badger.Txn) error {
-			m, err = i.find(txn, key, q)
+			m, err = i.findBoth(txn, key, q)
 			return err
 		})
 	}
@@ -137,6 +139,25 @@ func (i *Index) Find(q Query) (m Match, err error) {
 		return Match{}, fmt.Errorf("look up the origin of %s: %w", q.Payload, err)
 	}
 	return m, nil
+}
+
+// findBoth looks for a record of which the SHA-256 is known, and then for others if these can be better.
+func (i *Index) findBoth(txn *badger.Txn, key []byte, q Query) (Match, error) {
+	m, err := i.find(txn, key, q)
+	if err != nil || q.Strong.IsZero() {
+		return m, err
+	}
+	if m.Hit != Miss {
+		m.Origin.Strong = q.Strong
+		if q.By == Digest || m.Hit == Exact {
+			return m, nil
+		}
+	}
+	other, err := i.find(txn, q.weak(key), q)
+	if other.Hit != Miss && (m.Hit == Miss || other.Hit < m.Hit) {
+		m = other
+	}
+	return m, err
 }
 
 // find reads the first record of the payload, which is usually the only one, and the records of the URI if they matter.
@@ -204,6 +225,8 @@ func (i *Index) change(k Key, o digest.Origin, how func(txn *badger.Txn, key []b
 	case err != nil:
 	case o.IsZero():
 		err = errors.New("no record")
+	case k.Strong.Differs(o.Strong):
+		err = fmt.Errorf("record %s holds another payload of the digest %s", o.RecordID, o.Payload)
 	case o.Payload != k.Payload:
 		err = fmt.Errorf("record %s holds another payload, %s", o.RecordID, o.Payload)
 	}

@@ -15,6 +15,7 @@ type Policy struct {
 	Only       []*regexp.Regexp // if not empty, only these media types are deduplicated
 	MinSize    int64            // bytes; smaller payloads are not deduplicated
 	MaxAge     time.Duration    // an older record is no origin: the payload is archived whole again; 0 = any age
+	Copies     int64            // a record with this number of revisits is no origin any more; 0 = any number
 	Certainty  Certainty
 	Revisits   Revisits
 }
@@ -26,6 +27,9 @@ func (p Policy) Covers(mime string, size int64) bool {
 	}
 	return len(p.Only) == 0 || anyMatches(p.Only, mime)
 }
+
+// IsSmall reports whether a payload is archived whole each time only because of its size.
+func (p Policy) IsSmall(size int64) bool { return p.By != Off && size < p.MinSize }
 
 // TooOld reports whether a record of some date is too old to be an origin at now.
 func (p Policy) TooOld(date, now time.Time) bool {

@@ -102,6 +102,13 @@ func (p *pending) add(key countKey) (many bool) {
 	return len(p.counts) >= maxPending
 }
 
+// count returns how many revisits are not stored yet.
+func (p *pending) count(key countKey) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.counts[key]
+}
+
 func (p *pending) take() map[countKey]uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,6 +128,28 @@ func (i *Index) Refer(o digest.Origin) error {
 		return i.Flush()
 	}
 	return nil
+}
+
+// Spent reports whether a record is no origin any more at now: it is too old, or has too many revisits. The payload is
+// then archived whole again. It reads the store only if p limits the number.
+func (i *Index) Spent(p Policy, o digest.Origin, now time.Time) (bool, error) {
+	if p.TooOld(o.Date, now) {
+		return true, nil
+	}
+	if p.Copies == 0 || o.IsZero() {
+		return false, nil
+	}
+	key := refKey(o, o.URI == "" || o.Date.IsZero(), 0)
+	n := i.pending.count(key)
+	err := i.view(func(txn *badger.Txn) error {
+		stored, err := count(txn, key[:])
+		n += stored
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("count the revisits of %s: %w", o.RecordID, err)
+	}
+	return n >= uint64(p.Copies), nil
 }
 
 // Flush stores the counts of revisits. It is called regularly, and before the store is closed.

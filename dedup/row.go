@@ -25,7 +25,9 @@ import (
 //	'd', zeros(20), 'P'                                                how far the entries are proven
 //	'd', zeros(20), 'N', file, zero, offset(8 BE)                      a record that is not a response
 //
-// Type and URI are the first bytes of SHA-256 sums. No payload has a digest of zeros.
+// Type and URI are the first bytes of SHA-256 sums. What makes captures unequal besides the digest is part of the type:
+// the SHA-256 of the payload too, which entries of earlier versions and of imported archives lack. No payload has a
+// digest of zeros.
 const (
 	kind     = 'd'
 	typeLen  = 8
@@ -61,16 +63,33 @@ func (k Key) bytes() ([]byte, error) {
 	b = append(b, kind)
 	b = append(b, k.Payload[:]...)
 	b = binary.BigEndian.AppendUint16(b, uint16(k.Status))
+	sum := k.typeSum()
+	return append(b, sum[:]...), nil
+}
+
+// typeSum returns the part of the key that stands for the type.
+func (k Key) typeSum() (sum [typeLen]byte) {
 	media, _, _ := strings.Cut(k.MIME, ";")
-	kind := strings.ToLower(strings.TrimSpace(media))
+	kind := append(make([]byte, 0, 256), strings.ToLower(strings.TrimSpace(media))...)
 	if k.Cut != "" {
-		kind += "\x00" + k.Cut // no media type has a zero byte
+		kind = append(append(kind, 0), k.Cut...) // no media type has a zero byte
 	}
 	if k.Prerequisite {
-		kind += "\x00prerequisite"
+		kind = append(kind, "\x00prerequisite"...)
 	}
-	sum := sha256.Sum256([]byte(kind))
-	return append(b, sum[:typeLen]...), nil
+	if !k.Strong.IsZero() {
+		kind = append(append(kind, "\x00sha256\x00"...), k.Strong[:]...)
+	}
+	whole := sha256.Sum256(kind)
+	copy(sum[:], whole[:])
+	return sum
+}
+
+// weak returns the key that a capture had if its SHA-256 was not known. key is the result of bytes.
+func (k Key) weak(key []byte) []byte {
+	k.Strong = digest.Half{}
+	sum := k.typeSum()
+	return append(append(make([]byte, 0, keyLen+1+uriLen), key[:keyLen-typeLen]...), sum[:]...)
 }
 
 // under returns the key of a payload under one URI, or one name of equivalent URIs.

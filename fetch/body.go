@@ -99,10 +99,11 @@ func (w *wire) endAtLimit() error {
 
 // payload computes the digest of a body while it is read, before its content coding is undone.
 type payload struct {
-	body io.Reader
-	hash digest.Hash
-	size int64
-	err  error // permanent; io.EOF at the proper end
+	body   io.Reader
+	hash   digest.Hash
+	strong digest.StrongHash
+	size   int64
+	err    error // permanent; io.EOF at the proper end
 }
 
 func (p *payload) Read(b []byte) (int, error) {
@@ -111,6 +112,7 @@ func (p *payload) Read(b []byte) (int, error) {
 	}
 	n, err := p.body.Read(b)
 	_, _ = p.hash.Write(b[:n]) // never fails
+	_, _ = p.strong.Write(b[:n])
 	p.size += int64(n)
 	p.err = err
 	return n, err

@@ -137,7 +137,8 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 	codings := contentCodings(res.Header)
 	c.coded = len(codings)+len(res.TransferEncoding) > 0
 	b.body.Reset()
-	b.payload = payload{body: res.Body, hash: b.body}
+	b.strong.Reset()
+	b.payload = payload{body: res.Body, hash: b.body, strong: b.strong}
 	s := readBody(x.client.codecs, codings, &b.payload, limits.MaxContent, b.copy)
 	if s.err != nil && w.err != nil && !errors.Is(w.err, io.EOF) {
 		s.err = w.err // the parser does not always return it
@@ -152,6 +153,9 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 		return false, ctx.Err()
 	case s.err == nil:
 		unread = b.parser.Buffered()
+	}
+	if c.Status != http.StatusNotModified {
+		b.strong.SumTo(&c.SHA256)
 	}
 	x.conclude(s)
 	keep = c.Complete && !res.Close && unread == 0 && len(w.rest) == 0 && x.client.idle.max > 0 &&

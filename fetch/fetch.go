@@ -265,6 +265,7 @@ type buffers struct {
 	copy    []byte
 	block   digest.Hash // of the whole response
 	body    digest.Hash
+	strong  digest.StrongHash // of the payload
 	gate    gatedReader
 	rec     recorder
 	wire    wire
@@ -288,6 +289,7 @@ func (c *Client) getBuffers() *buffers {
 		copy:    make([]byte, copySize),
 		block:   digest.New(),
 		body:    digest.New(),
+		strong:  digest.NewStrong(),
 	}
 }
 

@@ -67,6 +67,7 @@ type originLine struct {
 	Offset   int64      `json:"offset,omitempty"`
 	Length   int64      `json:"length,omitempty"`
 	Size     int64      `json:"size,omitempty"`
+	Strong   []byte     `json:"sha256_half,omitempty"`
 }
 
 func newOriginLine(o digest.Origin) *originLine {
@@ -74,6 +75,7 @@ func newOriginLine(o digest.Origin) *originLine {
 		return nil
 	}
 	return &originLine{
+		Strong:   o.Strong.Bytes(),
 		RecordID: jsonText(o.RecordID), URI: jsonText(o.URI), Date: timeOrNil(o.Date), Payload: jsonDigest(o.Payload),
 		File: jsonText(o.File), Offset: o.Offset, Length: o.Length, Size: o.Size,
 	}
@@ -83,7 +85,9 @@ func (o *originLine) value() digest.Origin {
 	if o == nil {
 		return digest.Origin{}
 	}
+	strong, _ := digest.HalfFrom(o.Strong) // without it, the payload is compared with its SHA-1 alone
 	return digest.Origin{
+		Strong:   strong,
 		RecordID: string(o.RecordID), URI: string(o.URI), Date: timeOrZero(o.Date), Payload: digest.Digest(o.Payload),
 		File: string(o.File), Offset: o.Offset, Length: o.Length, Size: o.Size,
 	}

@@ -29,6 +29,7 @@ type originRow struct {
 	Offset   int64           `cbor:"6,keyasint,omitempty"`
 	Length   int64           `cbor:"7,keyasint,omitempty"`
 	Size     int64           `cbor:"8,keyasint,omitempty"`
+	Strong   cbor.ByteString `cbor:"9,keyasint,omitempty"` // half of its SHA-256
 }
 
 // hostRow is the part of a host that must outlive the process. Times are in ms since 1970.
@@ -79,7 +80,7 @@ func newOriginRow(o digest.Origin) *originRow {
 	}
 	return &originRow{
 		RecordID: bounded(o.RecordID), URI: bounded(o.URI), Date: micros(o.Date), Payload: sumBytes(o.Payload),
-		File: bounded(o.File), Offset: o.Offset, Length: o.Length, Size: o.Size,
+		File: bounded(o.File), Offset: o.Offset, Length: o.Length, Size: o.Size, Strong: cbor.ByteString(o.Strong.Bytes()),
 	}
 }
 
@@ -88,10 +89,11 @@ func (w *originRow) origin() (digest.Origin, error) {
 		return digest.Origin{}, nil
 	}
 	payload, err := parseSum(w.Payload)
+	strong, err2 := digest.HalfFrom(w.Strong)
 	return digest.Origin{
 		RecordID: string(w.RecordID), URI: string(w.URI), Date: fromMicros(w.Date), Payload: payload,
-		File: string(w.File), Offset: w.Offset, Length: w.Length, Size: w.Size,
-	}, err
+		File: string(w.File), Offset: w.Offset, Length: w.Length, Size: w.Size, Strong: strong,
+	}, errors.Join(err, err2)
 }
 
 func newRobotsRow(c RobotsCopy) robotsRow {

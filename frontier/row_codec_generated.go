@@ -301,6 +301,7 @@ func (w *originRow) encode(e *encoder) {
 	e.number(6, w.Offset)
 	e.number(7, w.Length)
 	e.number(8, w.Size)
+	e.text(9, w.Strong)
 }
 
 // decode reads the fields of a map; it returns false if there is anything that encode does not write.
@@ -334,6 +335,8 @@ func (w *originRow) decode1(d *decoder[string], k uint64, v item[string]) bool {
 		d.number(v, &w.Length)
 	case 8:
 		d.number(v, &w.Size)
+	case 9:
+		d.text(v, &w.Strong)
 	default:
 		return false
 	}

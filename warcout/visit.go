@@ -44,6 +44,7 @@ type Response struct {
 	Size           int64         // size of Block in bytes; a different size is an error
 	BlockDigest    digest.Digest // of Block; a different digest is an error
 	PayloadDigest  digest.Digest // of the transfer-decoded body as far as it is stored; zero if it is not known
+	PayloadSHA256  digest.SHA256 // of the same, for the Origin; zero if it is not known
 	PayloadSize    int64         // bytes of the transfer-decoded body, for the Origin
 	Truncated      string        // reason for WARC-Truncated: length, time, disconnect; empty if complete
 	IdentifiedType string        // media type recognised from the payload; empty if it was not examined

@@ -221,9 +221,11 @@ func (v Visit) origin(first record) digest.Origin {
 	o := digest.Origin{RecordID: first.id, URI: v.URI.String(), Date: v.Date.UTC().Truncate(time.Microsecond)}
 	if v.Revisit != nil {
 		o.Payload, o.Size = v.Revisit.Origin.Payload, v.Revisit.Origin.Size
+		o.Strong = v.Revisit.Origin.Strong
 	}
 	if v.Response != nil {
 		o.Payload, o.Size = v.Response.PayloadDigest, v.Response.PayloadSize
+		o.Strong = v.Response.PayloadSHA256.Half()
 	}
 	return o
 }

@@ -123,8 +123,8 @@ func TestAStopWaitsForTheVisitInProgress(t *testing.T) {
 	if r := remembered(t, dir, u); r.Visits != 1 || r.LastStatus != 200 {
 		t.Errorf("%s: %d visits, status %d; want a finished visit", u, r.Visits, r.LastStatus)
 	}
-	if n := len(warccheck.Dir(t, filepath.Join(dir, "warc"))); n != 7 {
-		t.Errorf("%d records, want warcinfo and three each of robots.txt and the page", n)
+	if n := len(warccheck.Dir(t, filepath.Join(dir, "warc"))); n != 9 {
+		t.Errorf("%d records, want warcinfo, two of the configuration, three each of robots.txt and the page", n)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestEachCaptureIsSentToOutbackCDX(t *testing.T) {
 	dir := t.TempDir()
 	server, site := archivetest.StartCDXServer(t), startKillSite(t)
 	conf := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, conf, site.toml()+"[index]\noutbackcdx = \""+server.URL+"/crawl\"\n")
+	writeFile(t, conf, site.toml()+"[dedup]\nmin_size = \"0B\"\n[index]\noutbackcdx = \""+server.URL+"/crawl\"\n")
 	binary := build(t, dir)
 	d := startDaemon(t, binary, conf)
 	site.waitFor(t, d, 300)

@@ -11,6 +11,9 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
+// PayloadSHA256 is the name of the SHA-256 of a whole payload in a metadata record.
+const PayloadSHA256 = "payloadSHA256"
+
 // Record is a capture as the archive has it.
 type Record struct {
 	Origin   digest.Origin     // where it is
@@ -24,6 +27,9 @@ type Record struct {
 func Recaptured(h frontier.History, read, payload *Record) frontier.History {
 	if payload != nil {
 		h.Origin = payload.Origin
+		if sum := digest.ParseSHA256(payload.Metadata[PayloadSHA256]); !sum.IsZero() {
+			h.Origin.Strong = sum.Half()
+		}
 	}
 	if read == nil {
 		read = payload

@@ -38,6 +38,7 @@ func Stored(c *fetch.Capture) digest.Digest {
 func Key(c *fetch.Capture, prerequisite bool) dedup.Key {
 	k := dedup.Key{
 		Payload: Digest(c), Status: c.Status, MIME: mediatype.Of(c.Header.Get("Content-Type")), Prerequisite: prerequisite,
+		Strong: c.SHA256.Half(),
 	}
 	if !c.Complete {
 		h := c.Header

@@ -57,9 +57,11 @@ func (m *Maker) Make(
 ) (req Request, err error) {
 	defer panics.Recover(&err)
 	req = Request{Exchange: m.unconditional(r, c, s, room), Room: room, Mark: s.Mark}
-	tooOld := s.Dedup.TooOld(r.Origin.Date, now)
-	if whole || req.AskedOtherwise(r) || !midfetch.CanVouch(r) || tooOld || m.Dedup.Lost(r.Origin) {
+	if whole || req.AskedOtherwise(r) || !midfetch.CanVouch(r) || m.Dedup.Lost(r.Origin) {
 		return req, nil
+	}
+	if spent, err := m.Dedup.Spent(s.Dedup, r.Origin, now); err != nil || spent {
+		return req, err
 	}
 	req.Filter = s.Midfetch.For(r.ContentType)
 	known, err := m.Reputation.Get(r.URI.Host())
