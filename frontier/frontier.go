@@ -54,6 +54,7 @@ type Frontier struct {
 	restUnsaved      bool // the rest of a host is in memory only
 	quiet            bool // nothing was claimed since the store was opened, and the store says so
 	clockWasAhead    bool // the store has times from the future
+	followed         bool // the store passes changes on, also after their transactions
 	closed           bool
 
 	// The fields below have locks of their own; the package comment has a diagram.

@@ -41,7 +41,7 @@ func (c *change) discard() {
 	c.txn.Discard()
 	c.f.vacant = append(c.f.vacant, c.taken...) // they were not taken
 	c.taken = nil
-	if cap(c.buffer) <= maxBuffer {
+	if cap(c.buffer) <= maxBuffer && !c.f.followed {
 		c.f.buffer = c.buffer
 	}
 }

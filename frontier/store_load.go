@@ -74,6 +74,15 @@ func loadRow(batch *badger.WriteBatch, k, v []byte) error {
 	return batch.Set(queueKey(binary.BigEndian.Uint32(k[1:]), at), w.hint())
 }
 
+// Follow returns the store for a package that subscribes to its changes. The store passes a change on after its
+// transaction has ended, so the memory of a change is not used again from now on.
+func (f *Frontier) Follow() *badger.DB {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.followed, f.buffer = true, nil
+	return f.db
+}
+
 // IsQuiet reports whether nothing is claimed and all that the store must know of the hosts' rests is on disk. A store
 // that is closed then is closed properly.
 func (f *Frontier) IsQuiet() bool {

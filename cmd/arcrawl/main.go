@@ -90,7 +90,7 @@ First steps:
 	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz(), newBag())
 	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema())
 	root.AddCommand(newWhyNot(), newFetch(), newCanon(), newTraps())
-	root.AddCommand(newFrontier(), newFsck(), newBackup(), newTune(), newPrime())
+	root.AddCommand(newFrontier(), newFsck(), newBackup(), newTune(), newPrime(), newCluster())
 	return root
 }
 

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -150,6 +151,10 @@ func TestAnotherNodeTakesTheCrawlOver(t *testing.T) {
 	second := startDaemon(t, binary, b)
 	second.waitFor(t, "a waiting node", func() bool { return strings.Contains(second.output(), "another node crawls") })
 	site.waitFor(t, first, "a", 100)
+	second.waitFor(t, "both nodes in the status", func() bool {
+		out, err := exec.Command(binary, "cluster", "status", "--config", b).CombinedOutput()
+		return err == nil && strings.Contains(string(out), "\na     crawls\nb     waits to take over\n")
+	})
 	if n := site.of("b"); n > 0 {
 		t.Errorf("node b made %d requests while node a crawled", n)
 	}

@@ -23,7 +23,7 @@ const (
 // Start follows the changes of the opened store with run, which runs in the background from now on. If the database has
 // no whole copy, Start ships all rows before it returns.
 func (n *Node) Start(ctx context.Context, f *frontier.Frontier, background func(run func(context.Context))) error {
-	n.mirror = mirror.New(f.DB())
+	n.mirror = mirror.New(f)
 	background(func(ctx context.Context) {
 		if err := n.mirror.Run(ctx); err != nil {
 			n.o.Log.Error().Err(err).Msg("the changes of the store are not followed any more: the crawl stops soon")

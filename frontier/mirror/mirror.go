@@ -35,8 +35,8 @@ type Mirror struct {
 }
 
 // New returns a mirror of a store.
-func New(db *badger.DB) *Mirror {
-	return &Mirror{db: db, changed: map[string]uint64{}, arrived: make(chan struct{})}
+func New(f *frontier.Frontier) *Mirror {
+	return &Mirror{db: f.Follow(), changed: map[string]uint64{}, arrived: make(chan struct{})}
 }
 
 // Run collects the keys of changes until ctx ends or the store is closed.

@@ -140,6 +140,11 @@ func protocol(t *testing.T, db *postgres.Server) {
 	if got := rows(t, b); !maps.Equal(got, want) {
 		t.Errorf("the rows are %q, want %q", got, want)
 	}
+	r, err := Look(ctx, db.URL(db.Address()), func() error { _, err := b.Beat(ctx); return err })
+	if err != nil || r.Owner != "b" || r.Epoch != two || !r.Whole || len(r.Nodes) != 2 || r.Nodes[0] != (NodeReport{Name: "a", Fenced: true, beat: r.Nodes[0].beat}) ||
+		r.Nodes[1].Name != "b" || !r.Nodes[1].Alive || r.Nodes[1].Fenced || r.Bytes == 0 || r.Synced != 0 {
+		t.Errorf("the report is %+v, %v", r, err)
+	}
 	must(t, b.Leave(ctx, two, true))
 	again := open(t, db, "a") // a new process of the node that was fenced
 	before, three, err := again.Take(ctx)
@@ -305,6 +310,11 @@ func unusableDatabases(t *testing.T, db *postgres.Server) {
 	_, err := s.pool.Exec(t.Context(), `UPDATE arcrawl.crawl SET version = version + 1`)
 	must(t, err)
 	_, err = Open(t.Context(), db.URL(db.Address()), "b")
+	wantErr(t, err, ErrVersion)
+	_, err = Look(t.Context(), db.URL(db.Address()), func() error { return nil })
+	wantErr(t, err, ErrVersion)
+	empty := db.Database(t, "empty")
+	_, err = Look(t.Context(), empty.URL(db.Address()), func() error { return nil })
 	wantErr(t, err, ErrVersion)
 	for url, waits := range map[string]bool{
 		"postgres://arcrawl@127.0.0.1:1/postgres?connect_timeout=1":       true,

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -133,4 +134,40 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	}
 	return c
+}
+
+// CPU returns the processor time of all processes of the server since its start.
+func (s *Server) CPU() time.Duration {
+	s.t.Helper()
+	text, err := os.ReadFile(s.dir + "/data/postmaster.pid")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	main, _, _ := strings.Cut(string(text), "\n")
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ticks := 0
+	for _, path := range all {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		_, after, _ := strings.Cut(string(text), ") ")
+		fields := strings.Fields(after) // state, parent, …; user, system, user of children, system of children
+		pid := filepath.Base(filepath.Dir(path))
+		if len(fields) < 15 || pid != main && fields[1] != main {
+			continue
+		}
+		last := 13 // only the main process has children that matter
+		if pid == main {
+			last = 15
+		}
+		for _, f := range fields[11:last] {
+			n, _ := strconv.Atoi(f)
+			ticks += n
+		}
+	}
+	return time.Duration(ticks) * time.Second / 100 // a tick is 10 ms on every Linux
 }

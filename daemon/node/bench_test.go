@@ -1,0 +1,119 @@
+package node
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/postgres"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// benchURIs is the number of URIs of the crawl, benchHosts of its hosts, and benchTogether of visits in a shipment.
+const (
+	benchURIs     = 100_000
+	benchHosts    = 1_000
+	benchTogether = 100
+)
+
+// BenchmarkRevisit measures what a revisit costs the node and the database: the frontier alone, and with shipments.
+func BenchmarkRevisit(b *testing.B) {
+	b.Run("alone", func(b *testing.B) { benchmarkRevisit(b, nil) })
+	b.Run("shipped", func(b *testing.B) { benchmarkRevisit(b, postgres.New(b)) })
+}
+
+func benchmarkRevisit(b *testing.B, db *postgres.Server) {
+	p := &place{TB: b, db: db, name: "a", state: b.TempDir()}
+	now := time.Now()
+	f, err := frontier.Open(frontier.Options{Dir: p.state, Now: now})
+	p.must(err)
+	var entries []frontier.Entry
+	for i := range benchURIs {
+		e := frontier.Entry{}
+		e.URI = uri.FromCanonical(fmt.Sprintf("http://host-%d.example/a/usual/path/of/a/page-%d.html", i%benchHosts, i))
+		e.Due = now.Add(time.Duration(i) * time.Millisecond)
+		e.Visits, e.Versions, e.Location = 7, 2, "http://host.example/a/place/of/usual/length"
+		entries = append(entries, e)
+	}
+	_, err = f.Import(now, false, entries...)
+	p.must(err)
+	p.must(f.Close())
+
+	ship, report := func() {}, func() {}
+	if db == nil {
+		f, err = frontier.Open(frontier.Options{Dir: p.state, Now: now})
+		p.must(err)
+		defer f.Close()
+	} else {
+		var n *Node
+		var stop func()
+		n, f, stop = p.open()
+		defer func() { stop(); p.must(f.Close()) }()
+		ship = func() {
+			_, err := n.shipOnce(b.Context(), func() error { return nil })
+			p.must(err)
+		}
+		ship()
+		n.lease.until = now.Add(24 * time.Hour) // nobody beats here
+		report = measureDatabase(b, db)
+	}
+	visit := func(i int) {
+		at := now.Add(time.Hour * time.Duration(1+i/benchURIs)).Add(time.Duration(i) * 10 * time.Millisecond)
+		c, ok, err := f.Claim(at)
+		if err != nil || !ok {
+			b.Fatalf("nothing to claim after %d visits: %v", i, err)
+		}
+		r := c.Record
+		r.Visits++
+		r.LastVisit, r.Due = at, at.Add(30*time.Minute)
+		_, err = f.Settle(c, frontier.Settlement{Record: r, Finished: at})
+		p.must(err)
+	}
+	before := cpu(b)
+	for i := range b.N {
+		if visit(i); i%benchTogether == benchTogether-1 {
+			ship()
+		}
+	}
+	ship()
+	b.ReportMetric(float64((cpu(b)-before).Microseconds())/float64(b.N), "node-µs/visit")
+	report()
+}
+
+// cpu returns the processor time of this process.
+func cpu(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// measureDatabase begins to measure the database. The returned function reports what was measured since then.
+func measureDatabase(b *testing.B, db *postgres.Server) (report func()) {
+	ask := func(sql string) (n float64) {
+		c, err := pgx.Connect(b.Context(), db.URL(db.Address()))
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer func() { _ = c.Close(b.Context()) }()
+		if err := c.QueryRow(b.Context(), sql).Scan(&n); err != nil {
+			b.Fatal(err)
+		}
+		return n
+	}
+	const wal, size = `SELECT (pg_current_wal_lsn() - '0/0')::float8`, `SELECT pg_total_relation_size('arcrawl.row')::float8`
+	used, log, bytes := db.CPU(), ask(wal), ask(size)
+	return func() {
+		n := float64(b.N)
+		b.ReportMetric(float64((db.CPU()-used).Microseconds())/n, "db-µs/visit")
+		b.ReportMetric((ask(wal)-log)/n, "WAL-B/visit")
+		b.ReportMetric(100*(ask(size)-bytes)/bytes, "growth-%")
+		b.ReportMetric(ask(`SELECT n_tup_hot_upd / greatest(n_tup_upd, 1)::float8 FROM pg_stat_user_tables
+			WHERE relname = 'row'`), "HOT")
+	}
+}
