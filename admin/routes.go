@@ -59,6 +59,7 @@ func routes() []route {
 		ignoreRoutes(),
 		seedRoutes(),
 		newRoutes(),
+		collectionRoutes(),
 	)
 }
 

@@ -1,5 +1,5 @@
 // The list of hosts, and the page of one host.
-import { h, hostLabel, ask, optional, count, plural, span, moment, when, uriLink, table, pairs, notice, button, percent } from './page.js';
+import { h, svg, inWords, hostLabel, ask, optional, count, plural, span, moment, when, uriLink, table, pairs, notice, button, percent } from './page.js';
 import { hosts as hostTable } from './overview.js';
 import { trustTable, datesTable } from './reports.js';
 
@@ -91,17 +91,19 @@ export async function hostList(again, query) {
 
 export async function hostPage(again, query, name) {
   const path = 'hosts/' + encodeURIComponent(name);
-  const [host, queue, headers, found, days] = await Promise.all([
+  const [host, queue, headers, found, days, site] = await Promise.all([
     ask(path),
-    optional(path + '/queue'),
+    optional(path + '/queue?limit=' + (query.get('queue') || 50)),
     optional('reports/headers'),
     optional('traps?host=' + encodeURIComponent(name)),
-    optional('reports/days?days=14&host=' + encodeURIComponent(name)),
+    optional('reports/days?days=92&host=' + encodeURIComponent(name)),
+    optional(path + '/site'),
   ]);
   const ours = (rows) => (rows || []).filter((r) => r.host === name);
   const dates = ours(headers?.dates);
   return [
-    h('h1', {}, hostLabel(name)),
+    h('h1', { dir: 'auto' }, host.about.title || hostLabel(name)),
+    about(host.about, name),
     state(host),
     h('div', { class: 'row' }, orders(name, host, again)),
     pairs([
@@ -117,11 +119,12 @@ export async function hostPage(again, query, name) {
       ['unreachable', host.failures ? `at the last ${plural(host.failures, 'visit')}` : 'no'],
       host.last_error ? ['last error', host.last_error] : null,
     ]),
+    ...(site ? seeds(site) : []),
     ...(days ? account(days) : []),
     h('h2', {}, 'Queue'),
     queue
       ? table(
-          'Earliest due first',
+          `${plural(queue.uris.length, 'URI')} that are due first`,
           [
             ['URI', (r) => uriLink(r.uri), 'wide'],
             ['due', (r) => when(r.due)],
@@ -135,6 +138,8 @@ export async function hostPage(again, query, name) {
           'The queue is empty.',
         )
       : notice('', 'This daemon does not list queues.'),
+    queue ? inQueue(name, queue, host) : null,
+    ...(site?.settings.length ? [h('h2', {}, 'Settings from files'), settings(site)] : []),
     h('h2', {}, 'Reliability of headers'),
     trustTable(ours(headers?.rows)),
     ...(dates.length ? [h('h2', {}, 'Reliability of dates in feeds and sitemaps'), datesTable(dates)] : []),
@@ -145,13 +150,101 @@ export async function hostPage(again, query, name) {
   ];
 }
 
+// about shows what curators wrote about a site: who looks after it, labels and collections as links to what is new there.
+function about(site, name) {
+  const names = (kind, list) =>
+    (list || []).map((n) => h('a', { class: 'tag', href: '#/?' + new URLSearchParams({ [kind]: n }) }, n));
+  return [
+    h(
+      'p',
+      { class: 'row' },
+      site.title ? h('span', {}, hostLabel(name)) : null,
+      names('label', site.labels),
+      names('collection', site.collections),
+      site.owners?.length ? ['looked after by ', names('owner', site.owners)] : null,
+      h('a', { href: '#/?' + new URLSearchParams({ host: name }) }, 'latest captures'),
+    ),
+    site.note ? h('p', { class: 'notice', dir: 'auto' }, site.note) : null,
+  ];
+}
+
+// seeds shows the front page, sections, feeds and sitemaps with their next visits.
+const seeds = (site) => [
+  h('h2', {}, 'Front page, sections and feeds'),
+  table(
+    'Seeds and sources of the configuration',
+    [
+      ['URI', (r) => [r.title ? h('span', { dir: 'auto' }, r.title + ' ') : '', uriLink(r.uri)], 'wide'],
+      ['kind', (r) => r.kind, 'left'],
+      ['next visit', (r) => when(r.due)],
+      ['last change', (r) => moment(r.last_change)],
+      ['versions', (r) => count(r.versions)],
+      ['changes and visits', (r) => inWords(r.rate_per_day, r.wait_seconds) || '–', 'wide'],
+    ],
+    site.seeds,
+    'The configuration names no seed of this host.',
+  ),
+];
+
+const settings = (site) =>
+  table(
+    'Everything else has its default',
+    [
+      ['key', (r) => h('code', {}, r.key), 'left'],
+      ['value', (r) => h('code', {}, r.value), 'wide'],
+      ['set in', (r) => r.origin, 'left'],
+    ],
+    site.settings,
+  );
+
+// inQueue has a search in the URIs of the host, and a link to more of the queue.
+const inQueue = (name, queue, host) =>
+  h(
+    'form',
+    {
+      class: 'row',
+      role: 'search',
+      onsubmit(e) {
+        e.preventDefault();
+        location.hash = '#/uri?' + new URLSearchParams({ q: new FormData(e.target).get('q'), host: name });
+      },
+    },
+    h('label', { class: 'grow' }, 'Part of a URI of this host', h('input', { name: 'q', type: 'search', required: true })),
+    h('button', {}, 'Search'),
+    queue.uris.length < Math.min(1000, host.queued)
+      ? h('a', { href: `#/host/${encodeURIComponent(name)}?queue=${Math.min(1000, queue.uris.length * 4)}` }, 'Show more of the queue')
+      : null,
+  );
+
+// heat shows the versions of each day as a calendar: a column for each week, a row for each day of the week.
+function heat(list) {
+  if (!list.length) return null;
+  const known = new Map(list.map((r) => [r.day, r]));
+  const most = Math.max(1, ...list.map((r) => r.versions_seen));
+  const last = Date.parse(list.at(-1).day);
+  const weekday = (t) => (new Date(t).getUTCDay() + 6) % 7;
+  const first = last - (12 * 7 + weekday(last)) * 86400e3;
+  const cells = [];
+  for (let t = first, i = 0; t <= last; t += 86400e3, i++) {
+    const day = new Date(t).toISOString().slice(0, 10);
+    const r = known.get(day);
+    const level = !r || !r.versions_seen ? 0 : 1 + Math.min(3, Math.floor((3 * r.versions_seen) / most));
+    const cell = svg('rect', { x: Math.floor(i / 7) * 17, y: (i % 7) * 17, width: 14, height: 14, rx: 3, class: r ? 'heat' + level : 'heatless' });
+    cell.append(svg('title', {}, r ? `${day}: ${plural(r.versions_seen, 'version')}, ${plural(r.requests, 'request')}` : `${day}: no visits`));
+    cells.push(cell);
+  }
+  const text = `Versions of each day of the last 13 weeks; the most on a day is ${count(most)}. The table below has the numbers.`;
+  return h('figure', { class: 'panel' }, svg('svg', { viewBox: '0 0 221 119', class: 'heat', role: 'img', 'aria-label': text }, ...cells), h('figcaption', { class: 'more' }, text));
+}
+
 // account returns requests and versions of the last days, newest first, and whether the capture target can be met.
 function account(days) {
   return [
     h('h2', {}, 'Last days'),
     ...days.pace.map((b) => notice('', `${b.promise}.`)),
+    heat(days.days),
     table(
-      'The last 14 days in UTC; the number of all versions is an estimate',
+      'The last days in UTC; the number of all versions is an estimate',
       [
         ['day', (r) => r.day, 'left'],
         ['requests', (r) => count(r.requests)],
@@ -160,7 +253,7 @@ function account(days) {
         ['share', (r) => (r.versions_seen ? percent(r.versions_seen, r.versions_estimated) : '–')],
         ['requests per version', (r) => (r.versions_seen ? r.requests_per_version.toFixed(1) : '–')],
       ],
-      days.days.toReversed(),
+      days.days.slice(-14).toReversed(),
       'No data yet.',
     ),
   ];

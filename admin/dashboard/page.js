@@ -95,6 +95,15 @@ export function span(seconds) {
   return (seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)) + ' s';
 }
 
+// inWords says how often a page changes and is visited, and which share of its versions is thought to be missed.
+export function inWords(perDay, wait) {
+  if (!perDay || !wait) return '';
+  const expected = (perDay * wait) / 86400; // changes between two visits
+  const missed = 1 - (1 - Math.exp(-expected)) / expected;
+  const often = perDay >= 1 ? `${perDay.toFixed(1)} changes a day` : `a change every ${span(86400 / perDay)}`;
+  return `${often}, visited every ${span(wait)}: about ${(100 * missed).toFixed(0)} % of versions are missed`;
+}
+
 export const percent = (part, all) => (all > 0 ? ((100 * part) / all).toFixed(1) + ' %' : '–');
 
 const zero = (t) => !t || t.startsWith('0001-');

@@ -1,5 +1,5 @@
 // The page of one URI: its history, the reason of its next visit, and its visits over time.
-import { h, ask, optional, count, bytes, span, when, moment, hostLink, table, pairs, notice, button } from './page.js';
+import { h, ask, inWords, optional, uriLink, count, bytes, span, when, moment, hostLink, table, pairs, notice, button } from './page.js';
 import { timeline } from './timeline.js';
 import { versionList } from './versions.js';
 
@@ -9,19 +9,22 @@ export async function uriPage(again, query) {
     'form',
     {
       class: 'row',
+      role: 'search',
       onsubmit(e) {
         e.preventDefault();
-        location.hash = '#/uri?u=' + encodeURIComponent(new FormData(e.target).get('u'));
+        const text = new FormData(e.target).get('q').trim();
+        location.hash = '#/uri?' + new URLSearchParams(/^https?:\/\//.test(text) ? { u: text } : { q: text });
       },
     },
     h(
       'label',
       { class: 'grow' },
-      'URI',
-      h('input', { name: 'u', value: wanted, type: 'url', required: true, placeholder: 'https://www.news.example/' }),
+      'URI, or part of a host, path or title',
+      h('input', { name: 'q', value: wanted || query.get('q') || '', type: 'search', required: true, placeholder: 'elections' }),
     ),
-    h('button', {}, 'Show'),
+    h('button', {}, 'Search'),
   );
+  if (!wanted && query.get('q')) return [h('h1', {}, 'Search'), form, await results(query)];
   if (!wanted) return [h('h1', {}, 'URI'), form];
   const q = '?uri=' + encodeURIComponent(wanted);
   const [known, history, why] = await Promise.all([optional('uri' + q), optional('history' + q), optional('why' + q)]);
@@ -45,7 +48,7 @@ export async function uriPage(again, query) {
       ['last change', when(known.last_change)],
       known.last_error ? ['last error', known.last_error] : null,
       ['failures', known.failures ? `${count(known.failures)} in a row` : 'none'],
-      known.rate_per_day ? ['expected', `${known.rate_per_day.toFixed(2)} changes a day`] : null,
+      known.rate_per_day ? ['expected', inWords(known.rate_per_day, known.wait_seconds)] : null,
       ['content', `${known.content_type || '–'}, ${bytes(known.size)}`],
       ['ETag', known.etag || '–'],
       ['Last-Modified', known.last_modified || '–'],
@@ -61,6 +64,34 @@ export async function uriPage(again, query) {
           visits(history.visits),
         ]
       : notice('', 'This daemon does not read its log.'),
+  ];
+}
+
+// results shows the hosts and URIs with a text in them, and latest captures with it in their title.
+async function results(query) {
+  const [q, host, cursor] = ['q', 'host', 'cursor'].map((k) => query.get(k) || '');
+  const [found, news] = await Promise.all([
+    ask('search?' + new URLSearchParams({ q, host, cursor, limit: 100 })),
+    cursor ? { captures: [] } : ask('new?' + new URLSearchParams({ q, ...(host ? { host } : {}), limit: 100 })),
+  ]);
+  const known = new Map(found.uris.map((f) => [f.uri, f]));
+  for (const c of news.captures) known.set(c.uri, { ...c, ...known.get(c.uri), title: c.title });
+  return [
+    found.hosts.length ? h('p', { class: 'row' }, 'Hosts: ', found.hosts.map((name) => h('span', {}, hostLink(name)))) : null,
+    table(
+      'URIs with this text',
+      [
+        ['URI', (r) => [r.title ? h('div', { dir: 'auto' }, r.title) : '', uriLink(r.uri)], 'wide'],
+        ['versions', (r) => count(r.versions)],
+        ['visits', (r) => count(r.visits)],
+        ['type', (r) => r.type || '–', 'left'],
+      ],
+      [...known.values()],
+      found.next ? 'Nothing found so far.' : 'No known URI has this text.',
+    ),
+    found.next
+      ? h('p', {}, 'Not all URIs were searched yet. ', h('a', { href: '#/uri?' + new URLSearchParams({ q, host, cursor: found.next }) }, 'Search further'))
+      : null,
   ];
 }
 

@@ -1,0 +1,43 @@
+package api
+
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/about"
+)
+
+// Found lists hosts and URIs with a text in them.
+type Found struct {
+	Hosts []string   `json:"hosts"` // at most 20
+	URIs  []FoundURI `json:"uris"`
+	Next  string     `json:"next"` // where to continue; empty if all URIs were searched
+}
+
+// FoundURI is a URI that a search found.
+type FoundURI struct {
+	URI      string `json:"uri"`
+	Visits   int    `json:"visits"`
+	Versions int    `json:"versions"`
+	Type     string `json:"type,omitempty"` // Content-Type of the last capture
+}
+
+// Site describes a host for curators.
+type Site struct {
+	About    about.Site `json:"about"`
+	Seeds    []SiteURI  `json:"seeds"`    // seeds, feeds and sitemaps of the configuration, at most 200
+	Settings []Setting  `json:"settings"` // that a file sets
+}
+
+// SiteURI is a seed, feed or sitemap of a host.
+type SiteURI struct {
+	URI        string     `json:"uri"`
+	Kind       string     `json:"kind"` // "front page", "section", "feed or sitemap"
+	Title      string     `json:"title,omitempty"`
+	Due        *time.Time `json:"due,omitempty"` // next visit; absent if it is not in the store
+	LastVisit  *time.Time `json:"last_visit,omitempty"`
+	LastChange *time.Time `json:"last_change,omitempty"`
+	Wait       Seconds    `json:"wait_seconds"`
+	Rate       float64    `json:"rate_per_day"` // estimated changes
+	Visits     int        `json:"visits"`
+	Versions   int        `json:"versions"`
+}

@@ -1,0 +1,46 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/collection"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// collectionRoutes returns the requests about sites and URIs of the collection.
+func collectionRoutes() []route {
+	return []route{
+		{
+			method: "GET", path: api.Base + "/search", answer: api.Found{},
+			doc: "Returns hosts and URIs with a text in them. It searches for a bounded time; repeat with cursor until next is empty.",
+			params: []param{
+				{"q", "string", "part of a host or URI; case does not matter"},
+				{"host", "string", "only this host, or *.example.org for a domain"},
+				{"cursor", "string", "next of the last answer"},
+				{"limit", "integer", "maximum number of URIs, 1 to 500 (default 50)"},
+			},
+			serve: func(w *Window, r *http.Request) (any, error) {
+				limit, err := number(r, "limit", 50, 1, 500)
+				q := collection.Query{Text: r.FormValue("q"), Host: r.FormValue("host"), Limit: limit}
+				q.Cursor = r.FormValue("cursor")
+				if err == nil && strings.TrimSpace(q.Text) == "" {
+					err = fault("q is empty; write a part of a host or URI")
+				}
+				if err != nil {
+					return nil, err
+				}
+				return collection.Search(w.o.Frontier, q, w.o.Now)
+			},
+		},
+		{
+			method: "GET", path: api.Base + "/hosts/{host}/site", answer: api.Site{},
+			doc:    "Returns what curators wrote about a host, its seeds, feeds and sitemaps with their next visits, and the settings that files set.",
+			params: []param{{"host", "string", hostDoc}},
+			serve: func(w *Window, r *http.Request) (any, error) {
+				return collection.SiteOf(w.o.Config().Config, w.o.Frontier, uri.Host(r.PathValue("host")), w.o.Now())
+			},
+		},
+	}
+}

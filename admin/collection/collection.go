@@ -1,0 +1,124 @@
+// Package collection answers what curators ask of their sites: where a word occurs in URIs, and how a site is crawled.
+package collection
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Bounds of a search.
+const (
+	maxHosts = 20
+	maxText  = 200 // bytes of the text
+	// searchTime is how long the URIs of the frontier are read for one answer. Some 50,000 can be read in it.
+	searchTime = 150 * time.Millisecond
+)
+
+// Query holds the parameters of a search.
+type Query struct {
+	Text   string // part of a URI
+	Host   string // only this host
+	Cursor string // where the last answer ended; empty at the beginning
+	Limit  int
+}
+
+// Search returns hosts and URIs with a text in them. It reads URIs until it has enough, or for a bounded time; the
+// answer then says where to continue. URIs of hosts with the text in their name come first.
+func Search(f *frontier.Frontier, q Query, now func() time.Time) (api.Found, error) {
+	out := api.Found{URIs: []api.FoundURI{}, Hosts: []string{}}
+	text := strings.ToLower(strings.TrimSpace(q.Text))
+	text = text[:min(len(text), maxText)]
+	began := now()
+	if q.Cursor == "" && q.Host == "" {
+		out.Hosts = hostsWith(f, text, began)
+	}
+	sel := frontier.Selection{Host: q.Host, Match: regexp.MustCompile("(?i)" + regexp.QuoteMeta(text))}
+	if u, err := uri.Parse(q.Text); err == nil && q.Cursor == "" {
+		if r, known, err := f.Get(u); err != nil {
+			return out, err
+		} else if known {
+			out.URIs = append(out.URIs, found(r))
+		}
+	}
+	cursor := frontier.Cursor(q.Cursor)
+	for {
+		list, next, err := f.List(began, sel, cursor, q.Limit-len(out.URIs))
+		if err != nil {
+			return out, err
+		}
+		for _, e := range list {
+			if x := found(e.Record); !slices.Contains(out.URIs, x) {
+				out.URIs = append(out.URIs, x)
+			}
+		}
+		cursor = next
+		if next == "" || len(out.URIs) >= q.Limit || now().Sub(began) > searchTime {
+			out.Next = string(cursor)
+			return out, nil
+		}
+	}
+}
+
+func found(r frontier.Record) api.FoundURI {
+	return api.FoundURI{URI: r.URI.String(), Visits: r.Visits, Versions: r.Versions, Type: r.ContentType}
+}
+
+// hostsWith returns the hosts with a text in their name.
+func hostsWith(f *frontier.Frontier, text string, now time.Time) []string {
+	hosts := []string{}
+	for _, v := range f.Hosts(now) {
+		if len(hosts) < maxHosts && strings.Contains(string(v.Host), text) {
+			hosts = append(hosts, string(v.Host))
+		}
+	}
+	return hosts
+}
+
+// maxSeeds is the maximum number of seeds and sources of a site that are listed.
+const maxSeeds = 200
+
+// SiteOf describes a host: what curators wrote about it, its seeds, feeds and sitemaps with their next
+// visits, and the settings that files set.
+func SiteOf(c *config.Config, f *frontier.Frontier, h uri.Host, now time.Time) (api.Site, error) {
+	out := api.Site{About: c.Site(h), Seeds: []api.SiteURI{}, Settings: []api.Setting{}}
+	add := func(u uri.URI, kind, title string) error {
+		if u.Host() != h || len(out.Seeds) >= maxSeeds {
+			return nil
+		}
+		x := api.SiteURI{URI: u.String(), Kind: kind, Title: title}
+		r, known, err := f.Get(u)
+		if known {
+			x.Due, x.LastVisit, x.LastChange = api.Moment(r.Due), api.Moment(r.LastVisit), api.Moment(r.LastChange)
+			x.Wait, x.Rate, x.Visits, x.Versions = api.Seconds(r.Wait), r.Rate, r.Visits, r.Versions
+		}
+		out.Seeds = append(out.Seeds, x)
+		return err
+	}
+	for _, s := range c.Seeds {
+		kind := "section"
+		if s.URI.Path() == "/" {
+			kind = "front page"
+		}
+		if err := add(s.URI, kind, c.SeedSite(s.URI).Title); err != nil {
+			return out, err
+		}
+	}
+	for _, s := range c.Sources {
+		if err := add(s.URI, "feed or sitemap", ""); err != nil {
+			return out, err
+		}
+	}
+	for _, s := range c.EffectiveHost(h, now) {
+		if s.File != "" {
+			out.Settings = append(out.Settings, api.Setting{Key: s.Key, Value: s.Value, Origin: s.Origin()})
+		}
+	}
+	return out, nil
+}

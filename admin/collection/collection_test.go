@@ -1,0 +1,126 @@
+package collection_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/collection"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// stocked returns a frontier with URIs on two hosts.
+func stocked(t *testing.T, n int) *frontier.Frontier {
+	t.Helper()
+	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: now, Compactors: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var list []frontier.Entry
+	for i := range n {
+		r := frontier.Record{URI: uri.FromCanonical(fmt.Sprintf("http://www.a.example/Elections/%d", i))}
+		r.Due, r.Versions = now, 2
+		if i%2 == 1 {
+			r.URI = uri.FromCanonical(fmt.Sprintf("http://elections.example/x.y/%d", i))
+		}
+		list = append(list, frontier.Entry{Record: r})
+		if len(list) == 1000 || i == n-1 {
+			if _, err := f.Import(now, false, list...); err != nil {
+				t.Fatal(err)
+			}
+			list = nil
+		}
+	}
+	return f
+}
+
+// TestSearchFindsPartsOfHostsAndPaths searches texts, among them characters of regular expressions and whole URIs.
+func TestSearchFindsPartsOfHostsAndPaths(t *testing.T) {
+	t.Parallel()
+	f := stocked(t, 400)
+	for _, c := range []struct {
+		q           collection.Query
+		hosts, uris int
+	}{
+		{collection.Query{Text: " ELECTIONS "}, 1, 400},
+		{collection.Query{Text: "/elections/1"}, 0, 55},
+		{collection.Query{Text: "x.y"}, 0, 200},
+		{collection.Query{Text: "x+y"}, 0, 0},
+		{collection.Query{Text: "elections", Host: "www.a.example"}, 0, 200},
+		{collection.Query{Text: "http://www.a.example/Elections/12"}, 0, 6},
+		{collection.Query{Text: "(["}, 0, 0},
+	} {
+		c.q.Limit = 500
+		got, err := collection.Search(f, c.q, func() time.Time { return now })
+		if err != nil || len(got.Hosts) != c.hosts || len(got.URIs) != c.uris || got.Next != "" {
+			t.Errorf("%+v finds %q and %d URIs, next %q, %v; want %d and %d", c.q, got.Hosts, len(got.URIs), got.Next, err, c.hosts, c.uris)
+		}
+	}
+	got, err := collection.Search(f, collection.Query{Text: "http://www.a.example/Elections/12", Limit: 1}, func() time.Time { return now })
+	if err != nil || got.URIs[0].URI != "http://www.a.example/Elections/12" {
+		t.Errorf("a whole URI finds %+v, %v first", got.URIs, err)
+	}
+}
+
+// TestASearchEndsAfterItsTime continues a search that takes too long, until every URI was found once.
+func TestASearchEndsAfterItsTime(t *testing.T) {
+	t.Parallel()
+	const n = 3000
+	f := stocked(t, n)
+	clock := now
+	slow := func() time.Time { clock = clock.Add(time.Second); return clock }
+	found, answers := map[string]bool{}, 0
+	for q := (collection.Query{Text: "example", Limit: 500}); ; answers++ {
+		got, err := collection.Search(f, q, slow)
+		if err != nil || answers > n {
+			t.Fatal(err, answers)
+		}
+		for _, u := range got.URIs {
+			found[u.URI] = true
+		}
+		if q.Cursor = got.Next; got.Next == "" {
+			break
+		}
+	}
+	if len(found) != n || answers < 2 {
+		t.Errorf("%d answers found %d URIs, want %d in several", answers, len(found), n)
+	}
+}
+
+// TestASiteHasItsSeedsFeedsAndSettings describes a host with a seed that was visited and one that was not.
+func TestASiteHasItsSeedsFeedsAndSettings(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "arcrawl.toml")
+	text := "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n[politeness]\nmin_delay = \"7s\"\n" +
+		"[seeds]\nuris = [\"http://elections.example/\", \"http://elections.example/x.y/1\", \"http://other.example/\"]\n" +
+		"about = [{ uri = \"http://elections.example/x.y/1\", title = \"One\", owner = \"maria\" }]\n[feeds]\nuris = [\"http://elections.example/rss\"]\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := collection.SiteOf(c, stocked(t, 4), "elections.example", now)
+	if err != nil || len(s.Seeds) != 3 || s.About.Owners[0] != "maria" {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if front, one, feed := s.Seeds[0], s.Seeds[1], s.Seeds[2]; front.Kind != "front page" || front.Due != nil || one.Title != "One" ||
+		one.Due == nil || one.Versions != 2 || feed.Kind != "feed or sitemap" {
+		t.Errorf("the seeds are %+v", s.Seeds)
+	}
+	if len(s.Settings) != 1 || s.Settings[0].Key != "politeness.min_delay" || s.Settings[0].Origin != path+":5" {
+		t.Errorf("the settings are %+v", s.Settings)
+	}
+}
