@@ -83,7 +83,17 @@ type arcReader struct {
 	base int64 // where reading began
 	src  *countedReader
 	raw  *bufio.Reader
+
+	// What follows is used again for each place where a record may begin. A damaged file has millions of them.
+	window []byte        // in which they are searched
+	probe  *bufio.Reader // reads the first line there
+	zip    *gzip.Reader
 }
+
+// shortReads reads little at a time: a line that is no record costs little then.
+type shortReads struct{ io.Reader }
+
+func (s shortReads) Read(p []byte) (int, error) { return s.Reader.Read(p[:min(len(p), 512)]) }
 
 // countedReader counts the bytes that are read.
 type countedReader struct {
@@ -225,8 +235,13 @@ func (r *arcReader) find(from int64) int64 {
 	if !r.gzip {
 		magic, skip = []byte("\nhttp"), 1
 	}
-	buf := make([]byte, 1<<20)
-	for at := from; at < r.size; at += int64(len(buf) - len(magic) + 1) {
+	if r.window == nil {
+		r.window = make([]byte, 1<<20)
+		r.probe = bufio.NewReaderSize(nil, maxARCLine)
+		r.zip = new(gzip.Reader)
+	}
+	const first = 1 << 10 // the next record is often near
+	for at, buf := from, r.window[:first]; at < r.size; {
 		n, err := r.file.ReadAt(buf, at)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return r.size
@@ -241,23 +256,26 @@ func (r *arcReader) find(from int64) int64 {
 				return place
 			}
 		}
+		at += int64(len(buf) - len(magic) + 1)
+		buf = r.window[:min(2*len(buf), len(r.window))]
 	}
 	return r.size
 }
 
-// beginsRecord reports whether a record begins at an offset.
+// beginsRecord reports whether a record begins at an offset. One that is longer than the rest of the file does not.
 func (r *arcReader) beginsRecord(at int64) bool {
-	var in io.Reader = io.NewSectionReader(r.file, at, r.size-at)
+	var in io.Reader = shortReads{io.NewSectionReader(r.file, at, r.size-at)}
 	if r.gzip {
-		z, err := gzip.NewReader(in)
-		if err != nil {
+		if err := r.zip.Reset(in); err != nil {
 			return false
 		}
-		in = z
+		in = r.zip
 	}
-	line, _, err := firstLine(bufio.NewReaderSize(in, maxARCLine))
-	if err == nil {
-		_, err = parseARCLine(line)
+	r.probe.Reset(in)
+	line, _, err := firstLine(r.probe)
+	if err != nil {
+		return false
 	}
-	return err == nil
+	h, err := parseARCLine(line)
+	return err == nil && (r.gzip || h.length <= r.size-at)
 }
