@@ -15,8 +15,9 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// readerAge is how long a [LiveReader] uses what it knows of the files in the folder.
-const readerAge = 2 * time.Second
+// readerAge is how long a [LiveReader] uses its list of the files in the folder. New captures are found at once, and
+// so are files that were moved; only packages and indexes that another program made are found later.
+const readerAge = time.Minute
 
 // LiveReader looks captures up in an archive while it is written, including those in files that are still open. It
 // never reads whole files: it uses the sorted indexes and the lines of a [Live]. Captures in files that no index
