@@ -57,6 +57,7 @@ func routes() []route {
 		trapRoutes(),
 		versionRoutes(),
 		ignoreRoutes(),
+		onceRoutes(),
 		seedRoutes(),
 		newRoutes(),
 		collectionRoutes(),

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/foreign"
@@ -193,6 +194,57 @@ func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
 	ready("Content-Type")
 	if got := b.Eval(`document.title`); got != `"Comparison – arcrawl"` && !strings.HasPrefix(got, `"Comparison`) {
 		t.Errorf("the title is %s", got)
+	}
+}
+
+// TestAPageIsCapturedNowWithItsEmbeds orders a capture of a page that waits for a day, of a page that is new, and of
+// one on another host, and follows them in the dashboard.
+func TestAPageIsCapturedNowWithItsEmbeds(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/", "/fresh":
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			fmt.Fprintf(w, "<title>%s</title><link rel=stylesheet href=/style.css><img src=/gone.png>%s", r.URL.Path, time.Now())
+		case "/style.css":
+			w.Header().Set("Content-Type", "text/css")
+			fmt.Fprint(w, "body { color: red }")
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(site.Close)
+	l := start(t, func(_, main string) string {
+		return regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
+	})
+	l.visited(t)
+	address, seed := l.dashboard(t)
+	b := browser.Open(t, 1100, 800)
+	b.Go(address)
+	origin, _, _ := strings.Cut(address, "?")
+	b.Go(origin + "#/capture?u=" + url.QueryEscape(seed+"\n"+seed+"fresh\nhttp://elsewhere.example/"))
+	b.Wait(`document.querySelector("textarea")?.value.includes("fresh")`)
+	b.Eval(`[...document.querySelectorAll("button")].find(b => b.textContent === "Capture now").click()`)
+	b.Wait(`document.querySelector("#view .notice.good")?.textContent === "All done: 2 pages."`)
+	text := b.Eval(`document.getElementById("view").innerText`)
+	for _, want := range []string{"http://elsewhere.example/ is on a host without a seed", "archived, view", "2 of 2 archived"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q: %s", want, text)
+		}
+	}
+	keep(t, b, "capture-light")
+	b.Dark()
+	b.Resize(390, 844)
+	if got := b.Eval(`document.documentElement.scrollWidth - innerWidth`); got != "0" {
+		t.Errorf("the page is %s pixels too wide", got)
+	}
+	keep(t, b, "capture-phone-dark")
+	b.Eval(`[...document.querySelectorAll("a")].find(a => a.textContent === "view").click()`)
+	b.Wait(`document.querySelector("h1").textContent.startsWith("Version of")`)
+	versions := ask(t, strings.Replace(address, "?", "api/v1/versions?uri="+url.QueryEscape(seed)+"&", 1))
+	if !strings.Contains(versions, `"count":2`) {
+		t.Errorf("the page has not two versions: %s", versions)
 	}
 }
 

@@ -1,0 +1,49 @@
+package admin
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/once"
+)
+
+// onceRoutes returns the requests that capture URIs at once.
+func onceRoutes() []route {
+	return []route{
+		{
+			method: "POST", path: api.Base + "/capture", body: api.CaptureOrder{}, answer: api.CaptureStarted{},
+			doc: "Orders visits of URIs now. New URIs are added if their host is one of the configuration.",
+			serve: served(func(w *Window, o api.CaptureOrder) (api.CaptureStarted, error) {
+				started, err := w.capturing().Start(o)
+				w.o.Crawler.Wake()
+				return started, tooMany(err)
+			}),
+		},
+		{
+			method: "POST", path: api.Base + "/capture/progress", asks: true,
+			body: api.CaptureQuestion{}, answer: api.CaptureProgress{},
+			doc: "Returns how far captures are. For a single URI it also returns the embeds of the archived page.",
+			serve: func(w *Window, r *http.Request) (any, error) {
+				q, err := read[api.CaptureQuestion](r)
+				if err != nil {
+					return nil, err
+				}
+				rows, err := w.capturing().Progress(r.Context(), q)
+				return api.CaptureProgress{Condition: w.condition(), URIs: rows}, tooMany(err)
+			},
+		},
+	}
+}
+
+func (w *Window) capturing() once.Work {
+	return once.Work{Frontier: w.o.Frontier, Catalog: &w.o.Versions, Add: w.addSeeds, Now: w.o.Now()}
+}
+
+// tooMany makes the request responsible for an error about its length.
+func tooMany(err error) error {
+	if errors.Is(err, once.ErrTooMany) {
+		return badRequest{err}
+	}
+	return err
+}
