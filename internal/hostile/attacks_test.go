@@ -37,7 +37,7 @@ var defaultBound = usage{goroutines: 60, heap: 32 << 20, descriptors: 300, disk:
 // rows returns all attacks.
 func rows() []attack {
 	var all []attack
-	for _, some := range [][]attack{answers(), waits(), quotas(), costs(), partners(), shares(), floods()} {
+	for _, some := range [][]attack{answers(), waits(), quotas(), costs(), partners(), shares(), reaching(), floods()} {
 		all = append(all, some...)
 	}
 	return all
