@@ -196,8 +196,12 @@ func (c *Config) Expired(now time.Time) []Fault {
 	}
 	for _, f := range c.files {
 		add(f.doc, rootKey("until"), "until", f.draft.until)
-		if name := "robots.until"; f.doc.Has(rootKey(name)) {
-			add(f.doc, rootKey(name), name, f.draft.settings.Robots.Until)
+		for name, at := range map[string]time.Time{
+			"robots.until": f.draft.settings.Robots.Until, "tls.until": f.draft.settings.TLS.Until,
+		} {
+			if f.doc.Has(rootKey(name)) {
+				add(f.doc, rootKey(name), name, at)
+			}
 		}
 		for _, w := range f.draft.whens {
 			add(w.doc, w.path.Child("until"), "when.until", w.criteria.Until)

@@ -177,29 +177,34 @@ var obey = key{
 	},
 }
 
-// obeyAgain is the key of when robots.txt is obeyed again.
-var obeyAgain = key{
-	Key: Key{
-		Name: "robots.until", Type: value.Type{Kind: value.Moment, Optional: true}, Scope: InHost,
-		Doc: "Date (that day included) or time from which robots.txt is obeyed again, in UTC if it has no offset. `\"\"`: never.",
-	},
-	read: func(f document.Field, d *draft) {
-		if f.Value == "" {
-			d.settings.Robots.Until = time.Time{}
-		} else if t, ok := value.ReadMoment(f, time.UTC); ok {
-			d.settings.Robots.Until = t
-		}
-	},
-	show: func(d *draft) string {
-		if t := d.settings.Robots.Until; !t.IsZero() {
-			return t.Format(time.RFC3339)
-		}
-		return strconv.Quote("")
-	},
+// end makes a key of a host file that is a moment, or empty.
+func end(name string, field func(*draft) *time.Time, doc string) key {
+	return key{
+		Key: Key{Name: name, Type: value.Type{Kind: value.Moment, Optional: true}, Scope: InHost, Doc: doc},
+		read: func(f document.Field, d *draft) {
+			if f.Value == "" {
+				*field(d) = time.Time{}
+			} else if t, ok := value.ReadMoment(f, time.UTC); ok {
+				*field(d) = t
+			}
+		},
+		show: func(d *draft) string {
+			if t := *field(d); !t.IsZero() {
+				return t.Format(time.RFC3339)
+			}
+			return strconv.Quote("")
+		},
+	}
 }
 
-// checkPermission reports a file, or the refinement at path, that ignores robots.txt without a reason.
+// checkPermission reports a file, or the refinement at path, that ignores robots.txt without a reason, or accepts an
+// invalid certificate without an end.
 func (d *draft) checkPermission(doc *document.Document, path document.Path) {
+	endless := d.settings.TLS.Accept == AcceptExpired && d.settings.TLS.Until.IsZero()
+	if at := path.Key("tls.accept"); endless && doc.Has(at) {
+		f := document.Field{Doc: doc, Name: "tls.accept", Path: at, Value: doc.Value(at)}
+		f.Fault("has no end", "set tls.until to a date by which the site will have a new certificate, as in 2026-12-31")
+	}
 	const name = "robots.obey"
 	r := d.settings.Robots
 	if at := path.Key(name); r.Obey != ObeyAll && r.Reason == "" && doc.Has(at) {

@@ -124,6 +124,7 @@ func TestPermissionsAreListedWithTheirReasons(t *testing.T) {
 	for text, want := range map[string]string{
 		"[robots]\nobey = false\n":                                  "a.example.toml:2:8: robots.obey: false has no reason",
 		"[robots]\nobey = \"html-only\"\nreason = \"\"\n":           "has no reason",
+		"[tls]\naccept = \"expired\"\n":                             "a.example.toml:2:10: tls.accept: \"expired\" has no end",
 		"[robots]\nobey = \"no\"\nreason = \"law\"\n":               "is not one of the values",
 		"[[when]]\nuri = \"/x\"\n[when.robots]\nobey = false\n":     "a.example.toml:4:8: robots.obey: false has no reason",
 		"[robots]\nobey = false\nreason = \"two\\nlines\"\n":        "has control characters",

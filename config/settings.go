@@ -32,6 +32,7 @@ type Settings struct {
 	Fetch    fetch.Limits
 	Cookie   string // sent with each request; "" = none
 	Request  request.Settings
+	TLS      TLS
 	// Mark stands for what Cookie and Request send; see [request.Settings.Mark].
 	Mark int
 	// MaxPerDay is how many bytes the hosts of a registrable domain may add to the archive in a day; 0 = no limit. Its key
@@ -66,6 +67,24 @@ type Robots struct {
 	ForbiddenWait   time.Duration // until a forbidden URI is checked again, unless the rules change earlier
 	UnreachableWait time.Duration // rest of the host after a server error or network failure on robots.txt
 }
+
+// TLS says which certificates are accepted although they are not valid.
+type TLS struct {
+	Accept Accept
+	Until  time.Time // when only valid ones are accepted again; not zero with an Accept
+}
+
+// Accept says which certificates are accepted although they are not valid.
+type Accept string
+
+// The values of Accept.
+const (
+	AcceptValid   Accept = "valid"   // none
+	AcceptExpired Accept = "expired" // those that have expired and are valid otherwise
+)
+
+// Expired reports whether a certificate that has expired is accepted.
+func (t TLS) Expired(now time.Time) bool { return t.Accept == AcceptExpired && now.Before(t.Until) }
 
 // Obey says which URIs robots.txt decides about.
 type Obey string
@@ -274,6 +293,7 @@ func DefaultSettings() Settings {
 			CrawlDelayUpTo: 5 * time.Minute,
 			Valence:        1,
 		},
+		TLS:    TLS{Accept: AcceptValid},
 		Robots: Robots{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
 		Retry:  evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
 		Midfetch: Midfetch{

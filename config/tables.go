@@ -28,6 +28,7 @@ var tables = []Table{
 	{Name: "dedup", Doc: "When an answer is archived as a revisit of an earlier record instead of whole."},
 	{Name: "fetch", Doc: "Limits of one exchange."},
 	{Name: "request", Doc: "What is sent to a host besides what arcrawl always sends. Only the file of a host or domain may set it, because nothing of it may reach another host; see docs/curators.md."},
+	{Name: "tls", Doc: "Certificates that are accepted although they are not valid. Only the file of a host or domain may set it."},
 	{Name: "scope", Doc: "Which discovered URIs are crawled. The settings of the seed's host decide."},
 	{Name: "feeds", Doc: "Feeds and sitemaps: how they are found, and how often they are visited. New entries are visited at once."},
 	{Name: "articles", Doc: "How new articles are followed up while they are young."},

@@ -204,7 +204,8 @@ func metadataOf(v visit, a archived) []warcout.Field {
 		{Name: history.PayloadSHA256, Value: sum},
 	}
 	if got.Security != nil {
-		fields = append(fields, warcout.Field{Name: "tlsCertificate", Value: got.Security.Certificate})
+		fields = append(fields, warcout.Field{Name: "tlsCertificate", Value: got.Security.Certificate},
+			warcout.Field{Name: "tlsAccepted", Value: history.ASCII(got.Security.Accepted)})
 	}
 	if v.req.Permission != "" {
 		fields = append(fields, warcout.Field{Name: "robotsPermission", Value: v.req.Permission})

@@ -140,6 +140,9 @@ func (v visit) requestNotes(notes []string) []string {
 	if v.req.Permission != "" {
 		notes = append(notes, crawllog.Permission+v.req.Permission)
 	}
+	if s := v.capture.Security; s != nil && s.Accepted != "" {
+		notes = append(notes, crawllog.AcceptedExpired)
+	}
 	if v.askedOtherwise() {
 		notes = append(notes, crawllog.OtherRequest)
 	}

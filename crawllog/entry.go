@@ -24,6 +24,7 @@ const (
 	Unwritten            = "unwritten:identicalDigest"     // no record, as configured; the payload was archived before
 	Evidence             = "evidence"                      // a metadata record: the answer cannot be in a response record
 	OtherRequest         = "otherRequest"                  // the settings send something else than before
+	AcceptedExpired      = "tls:expired"                   // the certificate has expired; the settings accept that
 
 	// Permission is followed by the reason why a URI was visited although robots.txt forbids it.
 	Permission = "permission:"

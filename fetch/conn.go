@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/hex"
 	"errors"
 	"net"
@@ -37,6 +38,7 @@ type Security struct {
 	Version     string // in the words of WARC-Protocol: "tls/1.3"
 	CipherSuite string // its IANA name
 	Certificate string // "sha256:" and the hexadecimal digest of the server's own certificate
+	Accepted    string // why the certificate is not valid, although it was accepted; "" if it is valid
 }
 
 // securityOf returns what TLS negotiated.
@@ -50,6 +52,29 @@ func securityOf(s tls.ConnectionState) *Security {
 		out.Certificate = "sha256:" + hex.EncodeToString(sum[:])
 	}
 	return out
+}
+
+// verifyUnlessExpired verifies the certificates of a server. If its own certificate has expired and was valid until
+// then, it returns no error, and says in accepted why the certificate is not valid now.
+func verifyUnlessExpired(c *tls.Config, chain []*x509.Certificate, now time.Time) (accepted string, _ error) {
+	if len(chain) == 0 {
+		return "", errors.New("the server has no certificate")
+	}
+	o := x509.VerifyOptions{
+		Roots: c.RootCAs, DNSName: c.ServerName, CurrentTime: now, Intermediates: x509.NewCertPool(),
+	}
+	for _, intermediate := range chain[1:] {
+		o.Intermediates.AddCert(intermediate)
+	}
+	_, err := chain[0].Verify(o)
+	if err == nil || !now.After(chain[0].NotAfter) {
+		return "", err
+	}
+	o.CurrentTime = chain[0].NotAfter
+	if _, errThen := chain[0].Verify(o); errThen != nil {
+		return "", errThen
+	}
+	return err.Error(), nil
 }
 
 // connKey returns the scheme, host and port of a URI. Its text shares memory with the URI's.

@@ -40,9 +40,9 @@ func (x *exchange) run(ctx context.Context) error {
 			return nil
 		}
 	}
-	k, err = x.client.connect(ctx, x.request.URI, x.request.Limits.Connect)
+	k, err = x.client.connect(ctx, x.request)
 	if outOfResources(err) && x.client.idle.clear() > 0 {
-		k, err = x.client.connect(ctx, x.request.URI, x.request.Limits.Connect)
+		k, err = x.client.connect(ctx, x.request)
 	}
 	if ctx.Err() != nil {
 		if err == nil {

@@ -96,6 +96,9 @@ type Request struct {
 	// Secrets are sent after the fields of Header. [Capture].Request has [Redacted] instead of their values.
 	Secrets []Field
 
+	// AcceptExpired accepts a certificate that has expired and is valid otherwise. [Security].Accepted says so.
+	AcceptExpired bool
+
 	// Stop returns true to end the download. It is not called if there is no body to transfer; nil means never.
 	Stop func(Head) bool
 
@@ -208,8 +211,9 @@ func (c *Client) Fetch(ctx context.Context, r Request) (got *Capture, err error)
 }
 
 // connect dials u's host and, for https, makes the TLS handshake.
-func (c *Client) connect(ctx context.Context, u uri.URI, limit time.Duration) (*conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+func (c *Client) connect(ctx context.Context, r Request) (*conn, error) {
+	u := r.URI
+	ctx, cancel := context.WithTimeout(ctx, r.Limits.Connect)
 	defer cancel()
 	var lookup []netip.Addr
 	trace := &httptrace.ClientTrace{DNSDone: func(done httptrace.DNSDoneInfo) { lookup = addresses(done.Addrs) }}
@@ -225,12 +229,21 @@ func (c *Client) connect(ctx context.Context, u uri.URI, limit time.Duration) (*
 	}
 	config := c.tls.Clone()
 	config.ServerName = strings.TrimSuffix(u.Hostname(), ".")
+	accepted := ""
+	if r.AcceptExpired && !config.InsecureSkipVerify {
+		config.InsecureSkipVerify = true // verified by the next line
+		config.VerifyConnection = func(s tls.ConnectionState) (err error) {
+			accepted, err = verifyUnlessExpired(config, s.PeerCertificates, time.Now())
+			return err
+		}
+	}
 	secure := tls.Client(plain, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		_ = plain.Close() // the error of the handshake says more
 		return nil, fmt.Errorf("TLS handshake with %s: %w", u.Address(), err)
 	}
 	k.Conn, k.security = secure, securityOf(secure.ConnectionState())
+	k.security.Accepted = accepted
 	return k, nil
 }
 

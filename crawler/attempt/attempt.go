@@ -57,7 +57,7 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 	if err := t.askRobots(ctx, client, u, &s, now); err != nil {
 		return nil, err
 	}
-	x := request.Exchange(u, t.Config, &s, t.Version)
+	x := request.Exchange(u, t.Config, &s, t.Version, now)
 	requests := []named{{"as configured", x}}
 	if t.Other != nil {
 		x.Header = slices.Clone(x.Header)
@@ -90,7 +90,7 @@ func (t *Trial) askRobots(
 		return nil
 	}
 	own := t.Config.For(config.About{URI: at, Now: now})
-	got, err := client.Fetch(ctx, request.Exchange(at, t.Config, &own, t.Version))
+	got, err := client.Fetch(ctx, request.Exchange(at, t.Config, &own, t.Version, now))
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (m *Maker) Make(
 	r frontier.Record, c *config.Config, s *config.Settings, whole bool, room *space.Visit, now time.Time,
 ) (req Request, err error) {
 	defer panics.Recover(&err)
-	req = Request{Exchange: m.unconditional(r, c, s, room), Room: room, Mark: s.Mark}
+	req = Request{Exchange: m.unconditional(r, c, s, room, now), Room: room, Mark: s.Mark}
 	if whole || req.AskedOtherwise(r) || !midfetch.CanVouch(r) || m.Dedup.Lost(r.Origin) {
 		return req, nil
 	}
@@ -97,15 +97,17 @@ func (m *Maker) Make(
 
 // unconditional returns the exchange for r without conditions.
 func (m *Maker) unconditional(
-	r frontier.Record, c *config.Config, s *config.Settings, room *space.Visit,
+	r frontier.Record, c *config.Config, s *config.Settings, room *space.Visit, now time.Time,
 ) fetch.Request {
-	x := Exchange(r.URI, c, s, m.Version)
+	x := Exchange(r.URI, c, s, m.Version, now)
 	x.Crowded, x.Space = m.Crowded, room
 	return x
 }
 
 // Exchange returns the exchange for a URI without conditions. version is the version of the program.
-func Exchange(u uri.URI, c *config.Config, s *config.Settings, version string) fetch.Request {
+func Exchange(
+	u uri.URI, c *config.Config, s *config.Settings, version string, now time.Time,
+) fetch.Request {
 	header := append(make([]fetch.Field, 0, maxFields),
 		fetch.Field{Name: "User-Agent", Value: c.UserAgent(version)},
 		fetch.Field{Name: "Accept", Value: "*/*"},
@@ -115,7 +117,9 @@ func Exchange(u uri.URI, c *config.Config, s *config.Settings, version string) f
 	if s.Mark != 0 {
 		header, secrets = withOwn(header, s, u.Scheme() == "https")
 	}
-	return fetch.Request{URI: u, Header: header, Secrets: secrets, Limits: s.Fetch}
+	return fetch.Request{
+		URI: u, Header: header, Secrets: secrets, Limits: s.Fetch, AcceptExpired: s.TLS.Expired(now),
+	}
 }
 
 // withOwn adds the header fields that the settings ask for. A field that is always sent is replaced.

@@ -1,0 +1,108 @@
+package crawler_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/warccheck"
+)
+
+// TestAnExpiredCertificateIsAcceptedByPermissionOnly crawls two sites with expired certificates. Only one of them has
+// tls.accept, and each of its visits says so.
+func TestAnExpiredCertificateIsAcceptedByPermissionOnly(t *testing.T) {
+	t.Parallel()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-time.Hour),
+		DNSNames: []string{"old.example", "other.example"}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template.Raw = der
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprint(w, r.URL.Path)
+	}))
+	site.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	site.StartTLS()
+	t.Cleanup(site.Close)
+	w := newWorld(t, t.TempDir(), "[politeness]\ndelay_factor = 0\nmin_delay = \"0s\"\n[seeds]\nuris = [\"https://old.example/\", \"https://other.example/\"]\n")
+	t.Cleanup(w.town.Close)
+	w.hostFiles(map[string]string{"hosts.d/old.example.toml": "[tls]\naccept = \"expired\"\nuntil = 2999-12-31\n"})
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, network, site.Listener.Addr().String())
+	}
+	parts, shut := w.openWith(dial)
+	roots := x509.NewCertPool()
+	roots.AddCert(parsed)
+	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir, TLS: &tls.Config{RootCAs: roots}})
+	parts.Fetch = client
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	refused := ""
+	parts.Observe = func(r crawler.Report) {
+		w.observe(r)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		page := false
+		for _, r := range w.reports {
+			page = page || r.URI.String() == "https://old.example/"
+			if r.URI.Host() == "other.example" {
+				refused = r.Error
+			}
+		}
+		if page && refused != "" {
+			cancel()
+		}
+	}
+	c := crawler.New(parts)
+	if _, err := c.AddSeeds(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	_ = client.Close()
+	shut()
+	if !strings.Contains(refused, "expired") {
+		t.Errorf("the other site was answered with %q", refused)
+	}
+	responses, noted := 0, 0
+	for _, r := range warccheck.Dir(t, w.path("warc")) {
+		if r.Type() == "response" && strings.HasPrefix(r.Target(), "https://old.example/") {
+			responses++
+		}
+		if strings.Contains(string(r.Block), "tlsAccepted: x509: certificate has expired") {
+			noted++
+		}
+	}
+	log, err := os.ReadFile(w.path("crawl.log"))
+	if lines := strings.Count(string(log), "tls:expired"); err != nil || responses < 2 || noted != responses || lines != responses {
+		t.Errorf("%d responses, %d metadata records and %d lines of crawl.log say that the certificate has expired; %v", responses, noted, lines, err)
+	}
+}
