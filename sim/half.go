@@ -3,6 +3,8 @@ package sim
 import (
 	"hash/fnv"
 	"io"
+	"slices"
+	"time"
 )
 
 // Half returns the first or the second half of the histories, divided by a hash of their ids: constants are chosen on
@@ -17,4 +19,16 @@ func Half(all []History, second bool) []History {
 		}
 	}
 	return half
+}
+
+// Beginning returns the histories cut off after a time.
+func Beginning(all []History, after time.Duration) []History {
+	cut := slices.Clone(all)
+	for i, h := range cut {
+		if h.Watched > after {
+			n, _ := slices.BinarySearch(h.Changes, after+1)
+			cut[i].Watched, cut[i].Changes = after, h.Changes[:n]
+		}
+	}
+	return cut
 }

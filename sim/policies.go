@@ -136,21 +136,24 @@ func stackLooking(
 	s evaluators.Stack, h History, family families, record func(Visit, evaluators.Wait), second evaluators.SecondLook,
 ) Player {
 	in := evaluators.WaitInput{MIME: MIME(h.Kind)}
-	in.Kind = evaluators.Traits{MIME: in.MIME, Depth: depth(h), Article: h.Born, Size: int64(h.Bytes)}.Kind()
+	kind := evaluators.Traits{MIME: in.MIME, Depth: depth(h), Article: h.Born, Size: int64(h.Bytes)}.Kind()
 	if h.Born {
 		in.Born = h.Start
 	}
 	look := newLooker(second, s.For(in.MIME))
 	return func(v Visit) Plan {
+		if v.Earlier {
+			return earlier(s, &in, v)
+		}
 		if plan, ok := look.plan(v, &in, family); ok {
 			return plan
 		}
 		in.State, in.First, in.Overdue = look.state(v), v.First, v.Overdue
-		in.Jumped = v.Jumped
+		in.Jumped, in.Kind = v.Jumped, kind
 		in.At, in.Stretch, in.ChangedAt, in.Relatives = v.At, v.Stretch, v.Dated, family[in.Kind]
 		w := s.Next(in)
 		in.Previous, in.Memory = w.Asked(), w.Memory
-		if family != nil && w.Kind != 0 && !v.Earlier {
+		if family != nil && w.Kind != 0 {
 			family[w.Kind] = family[w.Kind].Plus(w.Lesson)
 		}
 		if record != nil {
@@ -159,6 +162,16 @@ func stackLooking(
 		plan := Plan{Wait: w.Interval, Asked: w.Asked(), Expected: w.Expected, PerDay: w.PerDay, Versions: w.Versions}
 		return look.then(plan, v, w)
 	}
+}
+
+// earlier returns the plan of a stack after a capture from before the crawl. As with arcrawl prime, the
+// kind of the URI is not known yet, so the first visit of the crawl adds it to its kin. Nobody looks twice at a past
+// capture.
+func earlier(s evaluators.Stack, in *evaluators.WaitInput, v Visit) Plan {
+	in.State, in.First, in.At = v.State, v.First, v.At
+	w := s.Next(*in)
+	in.Previous, in.Memory = w.Asked(), w.Memory
+	return Plan{Wait: w.Interval}
 }
 
 // depth guesses how many links from a seed a resource is. Histories do not record it.

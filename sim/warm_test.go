@@ -46,6 +46,54 @@ func TestTheSecondHalfKnowsCapturesOfTheFirst(t *testing.T) {
 	}
 }
 
+func TestHistoriesAreCutOffAfterATime(t *testing.T) {
+	t.Parallel()
+	all := []sim.History{{Watched: 9, Changes: []time.Duration{2, 4, 4, 5}}, {Watched: 3, Changes: []time.Duration{3}}}
+	cut := sim.Beginning(all, 4)
+	if cut[0].Watched != 4 || len(cut[0].Changes) != 3 || cut[1].Watched != 3 || len(cut[1].Changes) != 1 {
+		t.Errorf("cut to %+v", cut)
+	}
+}
+
+// A page that changed at each of many captures is not taken for one that differs at every fetch: nobody looked twice.
+func TestBusyPagesAreVisitedOftenAfterDailyCaptures(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	h := sim.History{ID: "a", Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Watched: 80 * day}
+	for at := time.Hour; at < h.Watched; at += 2 * time.Hour {
+		h.Changes = append(h.Changes, at)
+	}
+	requests := map[string]int{}
+	for _, start := range []string{"cold", "daily"} {
+		all, err := sim.WarmStart([]sim.History{h}, start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests[start] = sim.Play(sim.Learned(90*day), 0.7, all)[0].Requests
+	}
+	if requests["daily"] < requests["cold"]*9/10 {
+		t.Errorf("requests: %v; want about the same after a daily start", requests)
+	}
+}
+
+// The first visit after earlier captures adds the URI to its kin, as a first visit does.
+func TestPrimedPagesJoinTheirKin(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var primed []sim.History
+	for i := range 40 { // pages that never change
+		h := sim.History{ID: strconv.Itoa(i), Host: "h", Kind: "page", Start: start, Watched: 200 * day}
+		primed = append(primed, sim.SecondHalf([]sim.History{h}, day)...)
+	}
+	late := sim.History{ID: "new", Host: "h", Kind: "page", Start: start.Add(190 * day), Watched: 90 * day}
+	alone := sim.Play(sim.Learned(90*day), 0.7, []sim.History{late})[0].Requests
+	among := sim.Play(sim.Learned(90*day), 0.7, append(primed, late))[len(primed)].Requests
+	if among >= alone {
+		t.Errorf("a new page among 40 quiet ones takes %d requests, and %d without them; want fewer", among, alone)
+	}
+}
+
 func TestStartsHaveNames(t *testing.T) {
 	t.Parallel()
 	all := []sim.History{{ID: "a", Watched: 20 * 24 * time.Hour}, {ID: "b", Watched: 24 * time.Hour}}

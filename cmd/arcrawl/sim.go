@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -40,6 +41,7 @@ type simulation struct {
 	trouble   string
 	unseen    bool
 	start     string
+	days      int
 }
 
 func newSim() *cobra.Command {
@@ -114,6 +116,7 @@ func (s *simulation) flags(f *pflag.FlagSet) {
 	f.IntVar(&s.half, "half", 0, "play only half of the resources, 1 or 2, divided by a hash of their ids (default all)")
 	f.StringVar(&s.start, "start", "whole",
 		"play only the second half of each history: cold, or after monthly, weekly or daily captures of the first half")
+	f.IntVar(&s.days, "days", 0, "play only this many days of each history (default all)")
 	f.BoolVar(&s.report, "report", false,
 		"show instead the shares of all versions, of the mean page and of slow pages, and what noisy pages took")
 	f.StringVar(&s.explained, "explain", "", "show each decision about this resource instead of the summary: its id or URI")
@@ -191,6 +194,12 @@ func (s simulation) resources(files []string) ([]sim.History, error) {
 	}
 	if all, err = sim.WarmStart(all, s.start); err != nil {
 		return nil, usageError{fmt.Errorf("--start: %w", err)}
+	}
+	if s.days < 0 {
+		return nil, usageError{fmt.Errorf("--days: %d is below zero; write a number of days, such as 7", s.days)}
+	}
+	if s.days > 0 {
+		all = sim.Beginning(all, time.Duration(s.days)*24*time.Hour)
 	}
 	if len(all) == 0 {
 		return nil, errors.New("no history is long enough to be played: it must cover a day, and two visits if it comes from a log")
