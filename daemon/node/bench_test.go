@@ -26,9 +26,31 @@ func BenchmarkRevisit(b *testing.B) {
 	b.Run("shipped", func(b *testing.B) { benchmarkRevisit(b, postgres.New(b)) })
 }
 
-func benchmarkRevisit(b *testing.B, db *postgres.Server) {
+// BenchmarkLoad measures what a URI costs the node and the database when another node takes the crawl over.
+func BenchmarkLoad(b *testing.B) {
+	db := postgres.New(b)
 	p := &place{TB: b, db: db, name: "a", state: b.TempDir()}
-	now := time.Now()
+	benchStore(p, time.Now())
+	p.run(func(*frontier.Frontier) {})
+	var node, server time.Duration
+	b.ResetTimer()
+	for range b.N {
+		other := &place{TB: b, db: db, name: "b", state: b.TempDir()}
+		n, err := Join(b.Context(), other.options(), func(error) {})
+		p.must(err)
+		before, used := cpu(b), db.CPU()
+		p.must(n.Prepare(b.Context(), frontier.Options{Dir: other.state, Now: time.Now(), BulkLoad: true}))
+		node, server = node+cpu(b)-before, server+db.CPU()-used
+		p.must(n.shared.Leave(b.Context(), n.epoch, true))
+		n.shared.Close()
+	}
+	uris := float64(b.N) * benchURIs
+	b.ReportMetric(float64(node.Nanoseconds())/1e3/uris, "node-µs/URI")
+	b.ReportMetric(float64(server.Nanoseconds())/1e3/uris, "db-µs/URI")
+}
+
+// benchStore makes a store with many URIs.
+func benchStore(p *place, now time.Time) {
 	f, err := frontier.Open(frontier.Options{Dir: p.state, Now: now})
 	p.must(err)
 	var entries []frontier.Entry
@@ -42,7 +64,14 @@ func benchmarkRevisit(b *testing.B, db *postgres.Server) {
 	_, err = f.Import(now, false, entries...)
 	p.must(err)
 	p.must(f.Close())
+}
 
+func benchmarkRevisit(b *testing.B, db *postgres.Server) {
+	p := &place{TB: b, db: db, name: "a", state: b.TempDir()}
+	now := time.Now()
+	benchStore(p, now)
+	var f *frontier.Frontier
+	var err error
 	ship, report := func() {}, func() {}
 	if db == nil {
 		f, err = frontier.Open(frontier.Options{Dir: p.state, Now: now})
@@ -57,8 +86,8 @@ func benchmarkRevisit(b *testing.B, db *postgres.Server) {
 			_, err := n.shipOnce(b.Context(), func() error { return nil })
 			p.must(err)
 		}
-		ship()
 		n.lease.until = now.Add(24 * time.Hour) // nobody beats here
+		ship()
 		report = measureDatabase(b, db)
 	}
 	visit := func(i int) {
@@ -73,6 +102,7 @@ func benchmarkRevisit(b *testing.B, db *postgres.Server) {
 		_, err = f.Settle(c, frontier.Settlement{Record: r, Finished: at})
 		p.must(err)
 	}
+	b.ResetTimer()
 	before := cpu(b)
 	for i := range b.N {
 		if visit(i); i%benchTogether == benchTogether-1 {
