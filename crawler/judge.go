@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/compare"
 	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawler/payload"
 	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/crawler/wall"
 	"github.com/arcrawl/arcrawl/digest"
@@ -59,12 +60,7 @@ func (c *Crawler) judge(
 	if err != nil {
 		return v, err
 	}
-	v.verdict = evaluators.ChangeEvaluator{Tolerance: s.Change.Tolerance}.Judge(
-		evaluators.Before{Known: !r.LastCapture.IsZero(), Status: r.Status, Location: r.Location, Comparison: r.Comparison},
-		evaluators.Seen{
-			Status: capture.Status, Location: capture.Header.Get("Location"), Comparison: v.compared,
-			Unread: unread, Complete: capture.Complete,
-		})
+	v.compareWith(r, s, unread)
 	if v.verdict.State == evaluators.Changed && !v.robots {
 		if v.block, err = wall.Detect(capture, s.Trouble); err == nil {
 			err = c.detectSharedNotFound(&v, s)
@@ -81,6 +77,25 @@ func (c *Crawler) judge(
 		err = c.recall(&v)
 	}
 	return v, err
+}
+
+// compareWith compares a visit with the last capture of its URI.
+func (v *visit) compareWith(r frontier.Record, s settings, unread bool) {
+	capture := v.capture
+	cut := payload.IsCut(capture)
+	if cut {
+		v.compared = digest.Comparison{Sum: payload.CutSum(capture)}
+	}
+	v.verdict = evaluators.ChangeEvaluator{Tolerance: s.Change.Tolerance}.Judge(
+		evaluators.Before{Known: !r.LastCapture.IsZero(), Status: r.Status, Location: r.Location, Comparison: r.Comparison},
+		evaluators.Seen{
+			Status: capture.Status, Location: capture.Header.Get("Location"), Comparison: v.compared,
+			Unread: unread, Complete: capture.Complete || cut,
+		})
+	if cut && v.verdict.State == evaluators.Changed {
+		// A stream without end differs each time. It must not be read more often for that.
+		v.verdict.State, v.verdict.Reason = evaluators.Unknown, "cut at the size limit, "+v.verdict.Reason
+	}
 }
 
 // otherRequest ends the reason of a change that may have come from the crawler's side.

@@ -41,10 +41,26 @@ func Key(c *fetch.Capture, prerequisite bool) dedup.Key {
 		Strong: c.SHA256.Half(),
 	}
 	if !c.Complete {
-		h := c.Header
-		k.Cut = strings.Join([]string{"cut", h.Get("Content-Length"), h.Get("ETag"), h.Get("Last-Modified")}, "\x00")
+		k.Cut = aboutWhole(c)
 	}
 	return k
+}
+
+// aboutWhole returns what the head of a response says about its whole body.
+func aboutWhole(c *fetch.Capture) string {
+	h := c.Header
+	return strings.Join([]string{"cut", h.Get("Content-Length"), h.Get("ETag"), h.Get("Last-Modified")}, "\x00")
+}
+
+// IsCut reports whether a body was cut at the size limit, as it is at each visit.
+func IsCut(c *fetch.Capture) bool {
+	return c.Truncated == fetch.TruncatedLength && !c.PrefixDigest.IsZero()
+}
+
+// CutSum returns a digest by which two bodies that were cut at the size limit are compared: of the beginning and of
+// what the head says about the whole.
+func CutSum(c *fetch.Capture) digest.Digest {
+	return digest.Of([]byte(c.PrefixDigest.String() + "\x00" + aboutWhole(c)))
 }
 
 // Compare compares the payload of a record with the payload of a capture, byte by byte. open opens the payload of the
