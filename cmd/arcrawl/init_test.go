@@ -42,7 +42,12 @@ func TestInitWritesAFileToFillIn(t *testing.T) {
 	text := readText(t, path)
 	for _, k := range config.Keys() {
 		table, name, inTable := strings.Cut(k.Name, ".")
-		shown := regexp.MustCompile(`(?m)^#?`+name+` = `).MatchString(text) && strings.Contains(text, "["+table+"]")
+		shown := false
+		for i, part := range strings.Split(text, "["+table+"]") { // a table has its keys up to the next one
+			part, _, _ = strings.Cut(part, "\n[")
+			part, _, _ = strings.Cut(part, "\n#[")
+			shown = shown || i > 0 && regexp.MustCompile(`(?m)^#?`+name+` = `).MatchString(part)
+		}
 		if inTable && shown != (k.Scope != "host") {
 			t.Errorf("%s, a key of %s files, is listed: %t", k.Name, k.Scope, shown)
 		}
