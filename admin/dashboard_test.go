@@ -22,6 +22,9 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/browser"
@@ -243,6 +246,62 @@ func TestAPageKeepsWhatAUserDidWhileItIsUpdated(t *testing.T) {
 	p.Eval(`import("./page.js").then(m => m.ask("status"))`) // as the pill asks from time to time
 	p.Wait(`document.getElementById("state").textContent.startsWith("paused")`)
 	check("when the pill says that the crawl is paused", `document.querySelector("h1").textContent`, `"The crawl is paused: a test"`)
+}
+
+// TestSeedsAreImportedInTheBrowser pastes a list with a fault and a hostile value, sees what would change, writes and
+// undoes it.
+func TestSeedsAreImportedInTheBrowser(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "arcrawl.toml")
+	if err := os.WriteFile(path, []byte(everyHour), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Dir: dir, Now: time.Now, Log: zerolog.Nop(), Config: func() Loaded { return Loaded{Config: cfg} }}
+	w := &Window{o: o, audit: audit.New(dir)}
+	mux := http.NewServeMux()
+	for _, r := range seedRoutes() {
+		mux.HandleFunc(r.method+" "+r.path, func(to http.ResponseWriter, from *http.Request) {
+			answer, err := w.serveRoute(r, from)
+			if err != nil {
+				w.refuse(to, from, err)
+				return
+			}
+			w.answer(to, http.StatusOK, answer)
+		})
+	}
+	mux.Handle("/", dashboard())
+	site := httptest.NewServer(access.Guard(mux, access.Options{}))
+	t.Cleanup(site.Close)
+	p := browser.Open(t, 1280, 1000)
+	p.Go(site.URL + "/#/import")
+	p.Wait(`document.getElementById("view").dataset.ready === "import"`)
+	p.Eval(`{ const a = document.querySelector("textarea"); a.value = "uri,label,note\nhttps://a.example/,papers,\n<img src=x onerror=document.title='broken'>,,\n";
+		a.dispatchEvent(new Event("input")); document.querySelector("form").requestSubmit() }`)
+	p.Wait(`document.body.innerText.includes("1 new seed, 0 changed, 0 known, 1 faulty line; 1 host file to write")`)
+	if got := p.Eval(`document.querySelectorAll("main img").length + document.querySelector("table").innerText`); !strings.Contains(got, "0Lines") || !strings.Contains(got, "is not a URI") {
+		t.Errorf("the faults are %s", got)
+	}
+	keep(t, "light-import", p.Screenshot())
+	file := filepath.Join(dir, "hosts.d", "a.example.toml")
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the preview wrote a file")
+	}
+	p.Eval(`[...document.querySelectorAll("button")].find(b => b.textContent === "Write 1 host file").click()`)
+	p.Wait(`document.body.innerText.includes("Wrote 1 host file with 1 new seed")`)
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `labels = ["papers"]`) {
+		t.Errorf("the host file: %v\n%s", err, text)
+	}
+	p.Eval(`window.confirm = () => true; [...document.querySelectorAll("button")].find(b => b.textContent === "Undo the last import").click()`)
+	p.Wait(`document.body.innerText.includes("Undone: import in the dashboard")`)
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the undo left the file")
+	}
 }
 
 // manyAlarms adds forty gaps of feeds, a full disk and an acknowledged alarm to the status.

@@ -78,23 +78,7 @@ func (w *Window) whatIsNew(f captures.Filter, sites about.Filter) (api.New, erro
 			out.Silent = append(out.Silent, a)
 		}
 	}
-	name := func(host string) {
-		if title := c.Site(uri.Host(host)).Title; title != "" {
-			out.Sites[host] = title
-		}
-	}
-	for _, x := range out.Captures {
-		name(x.Host)
-	}
-	for _, x := range out.Silent {
-		name(x.Host)
-	}
-	for _, x := range out.Down {
-		name(x.Host)
-	}
-	for _, x := range out.Short {
-		name(x.Host)
-	}
+	out.Entitle(func(host string) string { return c.Site(uri.Host(host)).Title })
 	return out, nil
 }
 

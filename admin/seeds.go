@@ -3,7 +3,10 @@ package admin
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
+	"syscall"
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -113,6 +116,10 @@ func (w *Window) importSeeds(l api.SeedList, who string) (api.SeedPlan, error) {
 		return p, badRequest{errors.New("the list changes no host file")}
 	}
 	if err := f.Write(texts, "import in the dashboard by "+who, w.o.Now()); err != nil {
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+			err = fmt.Errorf("%w; the daemon may not write %s: allow it, with ReadWritePaths= in a drop-in of its systemd unit, "+
+				"or use arcrawl seeds import", err, f.Dir)
+		}
 		return p, badRequest{err}
 	}
 	return p, nil

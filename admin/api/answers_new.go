@@ -19,6 +19,28 @@ type New struct {
 	Sites  map[string]string `json:"sites"`           // titles of the hosts that are named above, as far as they have one
 }
 
+// Entitle fills in the titles of the hosts that are named.
+func (n *New) Entitle(title func(host string) string) {
+	var hosts []string
+	for _, x := range n.Captures {
+		hosts = append(hosts, x.Host)
+	}
+	for _, x := range n.Silent {
+		hosts = append(hosts, x.Host)
+	}
+	for _, x := range n.Down {
+		hosts = append(hosts, x.Host)
+	}
+	for _, x := range n.Short {
+		hosts = append(hosts, x.Host)
+	}
+	for _, h := range hosts {
+		if t := title(h); t != "" {
+			n.Sites[h] = t
+		}
+	}
+}
+
 // Capture is a version that was captured.
 type Capture struct {
 	At       time.Time `json:"at"`

@@ -18,6 +18,7 @@ export async function hostList(again, query) {
     list.map(([value, name]) => h('option', { value, selected: value === chosen }, name));
   return [
     h('h1', {}, 'Hosts'),
+    h('p', {}, h('a', { href: '#/import' }, 'Import or export seeds')),
     h(
       'form',
       {

@@ -332,6 +332,9 @@ func (e *Entry) setURI(text string) (problem, remedy string) {
 	const example = "write a complete URI, for example https://www.news.example/"
 	u, err := uri.Parse(text)
 	if err != nil {
+		if !strings.Contains(text, "://") {
+			return "is not a URI", example
+		}
 		return "is not a URI: " + err.Error(), example
 	}
 	e.uri, e.Text = u, u.String()
