@@ -131,7 +131,6 @@ const (
 	seriesFile   = "series.jsonl"
 	pauseFile    = "pause.json"
 	activityFile = "pulses.json"
-	namesFile    = "hostfiles.json"
 )
 
 // New returns a window. It continues a pause of an earlier run.
@@ -155,7 +154,7 @@ func New(o Options) (*Window, error) {
 	file := ""
 	if o.Dir != "" {
 		file = filepath.Join(o.Dir, seriesFile)
-		w.names = names.Open(filepath.Join(o.Dir, namesFile))
+		w.names = names.Open(filepath.Join(o.Dir, names.FileName))
 	}
 	w.updateNames(o.Config().Config)
 	var err error

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -16,6 +17,9 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
+
+// FileName is the name of the file of a [Book] in the state folder.
+const FileName = "hostfiles.json"
 
 // maxHosts is the maximum number of hosts that are remembered to have had a file.
 const maxHosts = 200_000
@@ -68,6 +72,15 @@ func (b *Book) Update(c *config.Config) error {
 		return fmt.Errorf("store which hosts have a file: %w", err)
 	}
 	return nil
+}
+
+// RemovedIn returns the hosts that had a file, says the state folder of a daemon, and have none in a configuration.
+func RemovedIn(c *config.Config) map[uri.Host]bool {
+	removed := maps.Clone(Open(filepath.Join(c.Storage.State, FileName)).had)
+	for _, h := range c.FileHosts() {
+		delete(removed, h)
+	}
+	return removed
 }
 
 // Removed reports whether a host had a file and has none any more.

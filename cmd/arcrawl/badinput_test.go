@@ -304,7 +304,7 @@ func meet(t *testing.T, f fault, r reader, path, first string) {
 	}
 	// A command that looks something up does not mention a file that is still written: that is no fault.
 	writing := slices.Contains(args, "--warcs") && strings.HasSuffix(f.file, ".open")
-	if knows && !writing && !names(stdout+errs, path, f) {
+	if knows && !writing && !namesOf(stdout+errs, path, f) {
 		t.Errorf("%s: %s at %d is not named in\n%s%s", r.name, path, f.at, stdout, errs)
 	}
 	if lacks := r.found(t, stdout, out, f); lacks != "" {
@@ -312,8 +312,8 @@ func meet(t *testing.T, f fault, r reader, path, first string) {
 	}
 }
 
-// names reports whether an output names file and offset, as text or as JSON.
-func names(printed, path string, f fault) bool {
+// namesOf reports whether an output names file and offset, as text or as JSON.
+func namesOf(printed, path string, f fault) bool {
 	for line := range strings.Lines(printed) {
 		asText, asJSON := path+": ", fmt.Sprintf(`{"file":%q,"offset":-1,`, path)
 		if f.at >= 0 {
@@ -394,7 +394,7 @@ func TestAFolderThatIsNotThereIsNamed(t *testing.T) {
 	for _, r := range readers() {
 		conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
 		code, stdout, errs := command(r.args(dir, filepath.Join(t.TempDir(), "out"), conf, "first.warc.gz")...)
-		if code != exitDamaged || !names(stdout+errs, dir, fault{at: -1}) || !strings.Contains(stdout+errs, "no such file") {
+		if code != exitDamaged || !namesOf(stdout+errs, dir, fault{at: -1}) || !strings.Contains(stdout+errs, "no such file") {
 			t.Errorf("%s: exit code %d\n%s%s", r.name, code, stdout, errs)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/names"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/patch"
@@ -155,6 +156,13 @@ func (s stagedFiles) list(out io.Writer, only about.Filter) error {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t\n", human.Host(host), human.Count(len(patch.Seeds(text)), "seed"),
 			site.Title, strings.Join(site.Names(), ", "), state)
+	}
+	if c, err := daemon.ReadConfig(s.path); err == nil && only.Matches(about.Site{}) { // a curator may not read it
+		for _, h := range slices.Sorted(maps.Keys(names.RemovedIn(c))) {
+			if !fileExists(filepath.Join(s.dir, reference.HostFileName(h)+".toml"+api.RemovedSuffix)) {
+				fmt.Fprintf(table, "%s\t\t\t\tremoved\t\n", human.Host(string(h)))
+			}
+		}
 	}
 	return table.Flush()
 }

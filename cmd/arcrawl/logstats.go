@@ -12,12 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin/names"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/crawllog/stats/table"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 func newLog() *cobra.Command {
@@ -36,6 +38,7 @@ type logStats struct {
 	place                string
 
 	dimensions []stats.Dimension
+	removed    map[uri.Host]bool // hosts whose file was removed, if the log is the one of the configuration
 	now        time.Time
 }
 
@@ -185,6 +188,9 @@ func (s *logStats) live(files []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find the crawl log: %w; name its file, or a configuration with --config", err)
 	}
+	if c, err := daemon.ReadConfig(s.config); err == nil { // without it no host is marked
+		s.removed = names.RemovedIn(c)
+	}
 	return at.Log, nil
 }
 
@@ -247,7 +253,10 @@ func (s *logStats) added(ctx context.Context, out, errs io.Writer, path string) 
 
 // format returns what the flags say about the output.
 func (s *logStats) format() table.Options {
-	return table.Options{By: s.dimensions, Top: s.top, Statuses: s.status, JSON: s.asJSON}
+	return table.Options{
+		By: s.dimensions, Top: s.top, Statuses: s.status, JSON: s.asJSON,
+		Removed: func(host string) bool { return s.removed[uri.Host(host)] },
+	}
 }
 
 // watchBytes shows the number of bytes read on a terminal until stop is called.

@@ -71,7 +71,7 @@ func (o Options) dedupTable(out io.Writer, sum *stats.Summary, logs int, bytes i
 		}
 		fmt.Fprintf(table, "\n%s\thandled\tduplicates\tbytes\tdiscarded\tnew\texact\tequivalent\tother\n", dim)
 		for _, r := range shown {
-			fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\n", label(dim, r.Key),
+			fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\n", o.label(dim, r.Key),
 				r.Dedup.Handled, r.Dedup.Duplicates, human.Bytes(r.Dedup.Bytes),
 				human.Bytes(r.Dedup.DiscardedBytes), r.Dedup.New, r.Dedup.Exact, r.Dedup.Equivalent, r.Dedup.Other)
 		}

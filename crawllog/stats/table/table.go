@@ -22,6 +22,8 @@ type Options struct {
 	Top      int               // maximum number of rows of a table; 0 = all
 	Statuses bool              // also write the number of visits by row and status
 	JSON     bool
+
+	Removed func(host string) bool // optional: reports whether the file of a host was removed
 }
 
 // encode writes a value as indented JSON.
@@ -60,18 +62,18 @@ func (o Options) Write(out io.Writer, read *stats.Outcome, logs int) error {
 		}
 		fmt.Fprintln(out)
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		printRows(table, d, shown, beside)
+		o.printRows(table, d, shown, beside)
 		if err := table.Flush(); err != nil {
 			return err
 		}
 		if o.Statuses {
-			if err := printMatrix(out, d, shown); err != nil {
+			if err := o.printMatrix(out, d, shown); err != nil {
 				return err
 			}
 		}
 	}
 	if o.Statuses && len(o.By) == 0 {
-		return printMatrix(out, "all", []stats.Row{{Key: "all", Tally: main.All}})
+		return o.printMatrix(out, "all", []stats.Row{{Key: "all", Tally: main.All}})
 	}
 	return nil
 }
@@ -122,9 +124,12 @@ func printTotals(out io.Writer, sums []*stats.Summary) {
 }
 
 // label returns the key of a row as people read it.
-func label(d stats.Dimension, key string) string {
+func (o Options) label(d stats.Dimension, key string) string {
 	switch d {
 	case stats.ByHost:
+		if o.Removed != nil && o.Removed(key) {
+			return human.Host(key) + ", removed"
+		}
 		return human.Host(key)
 	case stats.BySeed:
 		return human.URI(key)
@@ -133,7 +138,7 @@ func label(d stats.Dimension, key string) string {
 }
 
 // printRows prints the table of one dimension, with columns of the second period if there is one.
-func printRows(out io.Writer, d stats.Dimension, rows []stats.Row, beside map[string]*stats.Tally) {
+func (o Options) printRows(out io.Writer, d stats.Dimension, rows []stats.Row, beside map[string]*stats.Tally) {
 	fmt.Fprintf(out, "%s\tvisits\tfailed\tversions\tchange rate\treceived\tspared\toverdue p50\tp90\tp99\tmax", d)
 	if beside != nil {
 		fmt.Fprint(out, "\tcompared: visits\tfailed\tversions\tchange rate\toverdue p50\tp99")
@@ -141,7 +146,7 @@ func printRows(out io.Writer, d stats.Dimension, rows []stats.Row, beside map[st
 	fmt.Fprintln(out)
 	for _, r := range rows {
 		late := r.Overdue
-		fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s", label(d, r.Key), r.Visits, r.Failed, r.Versions,
+		fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s", o.label(d, r.Key), r.Visits, r.Failed, r.Versions,
 			changeRate(&r.Tally), human.Bytes(r.Received), human.Bytes(r.Spared),
 			human.About(late.Quantile(0.5)), human.About(late.Quantile(0.9)), human.About(late.Quantile(0.99)),
 			human.About(late.Max()))
@@ -161,7 +166,7 @@ func printRows(out io.Writer, d stats.Dimension, rows []stats.Row, beside map[st
 const matrixColumns = 12
 
 // printMatrix prints the number of visits by row and status.
-func printMatrix(out io.Writer, d stats.Dimension, rows []stats.Row) error {
+func (o Options) printMatrix(out io.Writer, d stats.Dimension, rows []stats.Row) error {
 	sum := make(map[int]int64)
 	for _, r := range rows {
 		for status, n := range r.Status {
@@ -184,7 +189,7 @@ func printMatrix(out io.Writer, d stats.Dimension, rows []stats.Row) error {
 			rest -= r.Status[status]
 			fmt.Fprintf(table, "%s\t", dashIfNone(r.Status[status]))
 		}
-		fmt.Fprintf(table, "%s\t  %s\n", dashIfNone(rest), label(d, r.Key))
+		fmt.Fprintf(table, "%s\t  %s\n", dashIfNone(rest), o.label(d, r.Key))
 	}
 	return table.Flush()
 }
@@ -258,7 +263,7 @@ func (o Options) WriteAdded(out io.Writer, sum *stats.Summary, now time.Time) er
 	}
 	for _, d := range o.By {
 		for _, r := range o.first(sum.Rows(d)) {
-			if err := line("  "+label(d, r.Key), &r.Tally); err != nil {
+			if err := line("  "+o.label(d, r.Key), &r.Tally); err != nil {
 				return err
 			}
 		}
