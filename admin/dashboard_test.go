@@ -32,8 +32,9 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// replay serves the dashboard with recorded answers. The window answers in virtual time, but a browser needs real time.
-type replay struct {
+// recorded serves the dashboard with recorded answers. The window answers in virtual time, but a browser needs real
+// time.
+type recorded struct {
 	pages   http.Handler
 	answers map[string][]byte // by path and query
 	now     time.Time
@@ -41,7 +42,7 @@ type replay struct {
 	down    atomic.Bool // no request is answered
 }
 
-func (r *replay) ServeHTTP(to http.ResponseWriter, from *http.Request) {
+func (r *recorded) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 	to.Header().Set("Date", r.now.UTC().Format(http.TimeFormat))
 	if !strings.HasPrefix(from.URL.Path, api.Base) {
 		r.pages.ServeHTTP(to, from)
@@ -62,10 +63,10 @@ func (r *replay) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 }
 
 // aDayOfNews crawls a front page that changes each hour, a page that never does, and a host that is down.
-func aDayOfNews(t *testing.T) *replay {
+func aDayOfNews(t *testing.T) *recorded {
 	t.Helper()
 	dir := t.TempDir()
-	r := &replay{pages: dashboard(), answers: make(map[string][]byte)}
+	r := &recorded{pages: dashboard(), answers: make(map[string][]byte)}
 	synctest.Test(t, func(t *testing.T) {
 		toml := "[dedup]\nmin_size = \"0B\"\n" + everyHour // the pages are small
 		w := newWorld(t, dir, strings.Replace(toml, "uris = [", "uris = [\"http://down.example/\", ", 1), withTraps)
@@ -306,7 +307,7 @@ func TestSeedsAreImportedInTheBrowser(t *testing.T) {
 }
 
 // manyAlarms adds forty gaps of feeds, a full disk and an acknowledged alarm to the status.
-func manyAlarms(t *testing.T, day *replay) {
+func manyAlarms(t *testing.T, day *recorded) {
 	t.Helper()
 	var s api.Status
 	path := api.Base + "/status?"

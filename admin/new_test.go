@@ -1,11 +1,14 @@
 package admin
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -26,6 +29,11 @@ about = [{ uri = "http://news.example/", title = "The News", labels = ["papers"]
 		w.set("http://other.example/", town.Page{Body: "<html><head>" + title + "</head><body>other</body></html>"})
 		w.run(5 * time.Hour)
 		n := get[api.New](w, "/api/v1/new")
+		atom := httptest.NewRecorder()
+		w.window.Handler(access.Options{}).ServeHTTP(atom, httptest.NewRequest(http.MethodGet, "/feed.atom?limit=1", nil))
+		if text := atom.Body.String(); atom.Code != http.StatusOK || strings.Count(text, "<entry>") != 1 || !strings.Contains(text, "/view/20") {
+			t.Errorf("the feed: %d %s", atom.Code, text)
+		}
 		if len(n.Captures) != 4 || n.Sites["news.example"] != "The News" || n.Names.Labels[0] != "papers" {
 			t.Fatalf("%d captures: %+v", len(n.Captures), n)
 		}

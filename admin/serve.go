@@ -8,6 +8,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/feed"
+	"github.com/arcrawl/arcrawl/admin/replay"
 )
 
 // OpenAPI is the OpenAPI document of the API.
@@ -30,6 +32,10 @@ func (w *Window) Handler(o access.Options) http.Handler {
 	}
 	mux.Handle("GET /metrics", w.metricsHandler())
 	mux.HandleFunc("GET "+api.Base+"/picture", w.picture)
+	mux.HandleFunc("GET /feed.atom", feed.Handler(feed.Source{
+		New:  func(r *http.Request) (any, error) { return w.serveRoute(newRoutes()[0], r) },
+		Base: func() string { return w.o.Config().Config.Admin.URL }, Now: w.o.Now, Refuse: w.refuse,
+	}))
 	mux.HandleFunc("GET /healthz", w.health)
 	mux.HandleFunc("GET /readyz", w.ready)
 	mux.HandleFunc("GET /openapi.json", func(to http.ResponseWriter, _ *http.Request) {
@@ -47,7 +53,7 @@ func (w *Window) Handler(o access.Options) http.Handler {
 		)
 	})
 	o.Frames = w.o.Versions.Frames
-	return access.Guard(withViews(mux), o)
+	return access.Guard(replay.WithLinks(mux), o)
 }
 
 // answer writes a value as JSON. It ignores errors, which mean that the client has gone.

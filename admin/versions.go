@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -122,18 +121,4 @@ func parseURI(text string) (uri.URI, error) {
 		return uri.URI{}, fault("uri %q: %v", text, err)
 	}
 	return u, nil
-}
-
-// withViews leads /view/TIMESTAMP/URI to the page of the version. The address has a whole URI, so it must not be
-// cleaned as [http.ServeMux] does.
-func withViews(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
-		rest, ok := strings.CutPrefix(from.URL.RequestURI(), "/view/")
-		at, address, _ := strings.Cut(rest, "/")
-		if !ok || from.Method != http.MethodGet {
-			next.ServeHTTP(to, from)
-			return
-		}
-		http.Redirect(to, from, "/#/view?u="+url.QueryEscape(address)+"&at="+url.QueryEscape(at), http.StatusSeeOther)
-	})
 }

@@ -3,7 +3,9 @@ package replay
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 )
 
@@ -58,4 +60,18 @@ func otherName(name string) string {
 		return "127.0.0.1"
 	}
 	return "localhost"
+}
+
+// WithLinks leads /view/TIMESTAMP/URI to the page of the version. The address has a whole URI, so it must not be
+// cleaned as [http.ServeMux] does.
+func WithLinks(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
+		rest, ok := strings.CutPrefix(from.URL.RequestURI(), "/view/")
+		at, address, _ := strings.Cut(rest, "/")
+		if !ok || from.Method != http.MethodGet {
+			next.ServeHTTP(to, from)
+			return
+		}
+		http.Redirect(to, from, "/#/view?u="+url.QueryEscape(address)+"&at="+url.QueryEscape(at), http.StatusSeeOther)
+	})
 }
