@@ -10,6 +10,7 @@
 # make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=240)
 # make vuln     look for known vulnerabilities in the dependencies  (DB=DIR: without a network, see internal/vulndb)
 # make fuzz     run each fuzz target in turn  (FUZZTIME=30s)
+# make pictures  make the pictures of the documentation again, with Chromium: two minutes
 # make demo     run the demo for a minute   (FOR=60s)
 # make trial    crawl real pages            (see examples/nginx-docs)
 # make package  write .deb and .rpm to dist/  (VERSION=1.2.3; default: the last tag)
@@ -43,7 +44,7 @@ STATICCHECK := bin/tools/staticcheck-v0.8.2
 GOVULNCHECK := bin/tools/govulncheck-v1.9.0
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl hostile soak vuln fuzz demo trial package package-replay replay-assets test-package clean
+.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl hostile soak vuln fuzz pictures demo trial package package-replay replay-assets test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -129,6 +130,9 @@ vuln: $(GOVULNCHECK)
 
 fuzz:
 	scripts/fuzz $(FUZZTIME)
+
+pictures:
+	ARCRAWL_PICTURES=$(abspath docs/pictures) ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -count=1 -v -run TestPictures ./internal/pictures
 
 demo: build
 	bin/arcrawl demo --for $(FOR)

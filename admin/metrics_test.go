@@ -38,7 +38,7 @@ func TestMetricsCountVisitsAndVersions(t *testing.T) {
 	slow.Test(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
+		w := newWorld(t, dir, everyHour+`about = [{ uri = "http://news.example/", labels = ["newspapers"] }]`+"\n")
 		defer w.close()
 		w.set("http://news.example/", town.Page{Every: 2 * time.Hour})
 		w.run(24*time.Hour - time.Minute)
@@ -46,6 +46,7 @@ func TestMetricsCountVisitsAndVersions(t *testing.T) {
 		for _, line := range []string{
 			`arcrawl_visits_total{outcome="version"} 13`,
 			`arcrawl_visits_total{outcome="unchanged"} 12`,
+			`arcrawl_label_versions_total{label="newspapers"} 13`,
 			`arcrawl_state{state="crawling"} 1`,
 			`arcrawl_state{state="paused"} 0`,
 			`arcrawl_hosts{state="snoozed"} 1`,
