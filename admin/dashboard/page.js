@@ -115,6 +115,7 @@ export const moment = (t) => (zero(t) ? '–' : t.slice(0, 10) + ' ' + t.slice(1
 export function when(t) {
   if (zero(t)) return '–';
   const away = (new Date(t) - Date.now() - ahead) / 1000;
+  if (Math.abs(away) < 1) return moment(t) + ' (now)'; // the daemon reports its clock in whole seconds
   return moment(t) + (away > 0 ? ` (in ${span(away)})` : ` (${span(-away)} ago)`);
 }
 
