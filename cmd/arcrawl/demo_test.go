@@ -39,7 +39,9 @@ func TestDashboardOfTheDemoOpensWithOneClick(t *testing.T) {
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	p.Go(address)
-	p.Wait(`document.getElementById("view")?.dataset.ready === "overview"`)
+	p.Wait(`document.getElementById("view")?.dataset.ready === "new"`)
+	p.Eval(`location.hash = "#/operations"`)
+	p.Wait(`document.getElementById("view")?.dataset.ready === "operations"`)
 	if got := p.Eval(`location.search + document.querySelector("button[aria-pressed=true]").textContent`); got != `"10 minutes"` {
 		t.Errorf("the page is %s, want the last ten minutes, and no token in the address", got)
 	}

@@ -194,6 +194,8 @@ func TestAnotherNodeTakesTheCrawlOver(t *testing.T) {
 // examineGaps makes sure that no host was asked by two nodes within its rest.
 func (s *sharedSite) examineGaps(t *testing.T) {
 	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for host, list := range s.asked {
 		changes := 0
 		for i := 1; i < len(list); i++ {
