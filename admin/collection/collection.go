@@ -34,7 +34,7 @@ type Query struct {
 func Search(f *frontier.Frontier, q Query, now func() time.Time) (api.Found, error) {
 	out := api.Found{URIs: []api.FoundURI{}, Hosts: []string{}}
 	text := strings.ToLower(strings.TrimSpace(q.Text))
-	text = text[:min(len(text), maxText)]
+	text = strings.ToValidUTF8(text[:min(len(text), maxText)], "") // the cut may divide a character
 	began := now()
 	if q.Cursor == "" && q.Host == "" {
 		out.Hosts = hostsWith(f, text, began)

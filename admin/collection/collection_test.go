@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,6 +61,8 @@ func TestSearchFindsPartsOfHostsAndPaths(t *testing.T) {
 		{collection.Query{Text: "elections", Host: "www.a.example"}, 0, 200},
 		{collection.Query{Text: "http://www.a.example/Elections/12"}, 0, 6},
 		{collection.Query{Text: "(["}, 0, 0},
+		{collection.Query{Text: "a" + strings.Repeat("ö", 150)}, 0, 0},
+		{collection.Query{Text: "\xff"}, 0, 0},
 	} {
 		c.q.Limit = 500
 		got, err := collection.Search(f, c.q, func() time.Time { return now })
