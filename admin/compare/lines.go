@@ -199,6 +199,7 @@ func (r *reader) start(z *html.Tokenizer, alone bool, from int) {
 			rule := ""
 			r.marks = pieces(r.page, from, from+1, r.marks, func(_ []byte, hiding string) { rule = hiding })
 			r.current.add("["+string(value)+"]", rule)
+			r.grow(len(z.Raw()))
 		}
 	}
 }
@@ -224,7 +225,12 @@ func (r *reader) text(from, to int) {
 	r.marks = pieces(r.page, from, to, r.marks, func(piece []byte, rule string) {
 		r.current.add(html.UnescapeString(string(piece)), rule)
 	})
-	if r.size += to - from; r.size > longParagraph {
+	r.grow(to - from)
+}
+
+// grow counts bytes of the page, and ends a line that has too many.
+func (r *reader) grow(n int) {
+	if r.size += n; r.size > longParagraph {
 		r.flush()
 	}
 }
