@@ -52,6 +52,9 @@ func Handler(s Source) http.HandlerFunc {
 		base := s.Base()
 		if base == "" {
 			base = "http://" + r.Host + "/"
+			if r.TLS != nil {
+				base = "https://" + r.Host + "/"
+			}
 		}
 		if err == nil {
 			err = Write(to, r, strings.TrimSuffix(base, "/")+"/", list.Captures, s.Now())

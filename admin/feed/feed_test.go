@@ -41,3 +41,21 @@ func TestAFeedOfHostileCapturesIsValid(t *testing.T) {
 		t.Errorf("markup of a stranger: %s", got.Body)
 	}
 }
+
+// TestTheFeedLinksToTheDashboardAsTheReaderReachedIt reads the feed without and with TLS.
+func TestTheFeedLinksToTheDashboardAsTheReaderReachedIt(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	serve := Handler(Source{
+		New:  func(*http.Request) (any, error) { return api.New{}, nil },
+		Base: func() string { return "" }, Now: func() time.Time { return now },
+	})
+	for _, origin := range []string{"http://a.example:8471", "https://a.example:8471"} {
+		got := httptest.NewRecorder()
+		serve(got, httptest.NewRequest(http.MethodGet, origin+"/feed.atom", nil))
+		var d document
+		if err := xml.Unmarshal(got.Body.Bytes(), &d); err != nil || d.Links[1].Href != origin+"/" {
+			t.Errorf("%s: %v in %s", origin, err, got.Body)
+		}
+	}
+}
