@@ -52,6 +52,8 @@ func seedRoutes() []route {
 			method: "POST", path: api.Base + "/seeds/undo", answer: api.SeedsUndone{},
 			doc: "Restores the host files as they were before the last import. If somebody changed one of them since, it restores none.",
 			serve: func(w *Window, _ *http.Request) (any, error) {
+				w.importing.Lock() // no other request writes host files meanwhile
+				defer w.importing.Unlock()
 				f, err := w.seedFiles()
 				if err != nil {
 					return nil, err

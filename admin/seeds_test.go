@@ -2,6 +2,7 @@ package admin
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -44,6 +45,32 @@ func TestSeedListsAreImportedThroughTheAPI(t *testing.T) {
 		entries, err := audit.Read(dir, audit.Filter{Limit: 10})
 		if err != nil || len(entries) != 4 || entries[0].What != "seeds/undo" || entries[3].What != "seeds/import" {
 			t.Errorf("the audit log has %+v, %v", entries, err)
+		}
+	})
+}
+
+// TestAnUndoWaitsForOtherWritersOfHostFiles undoes an import while another request holds the host files.
+func TestAnUndoWaitsForOtherWritersOfHostFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		post[api.SeedPlan](w, "/api/v1/seeds/import", api.SeedList{Text: "https://a.example/\n"})
+		file := w.path("hosts.d/a.example.toml")
+		w.window.importing.Lock()
+		undone := make(chan api.SeedsUndone)
+		go func() { undone <- post[api.SeedsUndone](w, "/api/v1/seeds/undo", nil) }()
+		for range 5000 { // some milliseconds; an undo that does not wait removes the file in this time
+			if _, err := os.Stat(file); err != nil {
+				t.Error("the undo did not wait")
+				break
+			}
+			runtime.Gosched()
+		}
+		w.window.importing.Unlock()
+		if u := <-undone; u.Files != 1 {
+			t.Errorf("undone: %+v", u)
 		}
 	})
 }
