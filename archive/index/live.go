@@ -297,6 +297,7 @@ func (l *Live) merge(ctx context.Context, all bool) error {
 	}
 	if err == nil {
 		err = l.mergeLive(done, size)
+		l.merges.Add(1) // at once: the next step may take minutes
 	}
 	if err == nil && l.recentIsLarge() {
 		err = l.mergeRecent()
