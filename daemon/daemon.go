@@ -109,6 +109,11 @@ func runNode(ctx context.Context, c *config.Config, o Options) (err error) {
 	if o.Notify == nil {
 		o.Notify = notifySystemd
 	}
+	if o.Hangup == nil { // a hangup ends a process that does not catch it, also one that waits
+		hangup, stop := catchHangups()
+		defer stop()
+		o.Hangup = hangup
+	}
 	if err := prepareFolders(c); err != nil {
 		return err
 	}
@@ -123,14 +128,30 @@ func runNode(ctx context.Context, c *config.Config, o Options) (err error) {
 	stop := background(o.node.Beat)
 	defer stop()
 	o.ctx = ctx
+	opened := stayAlive(o.Notify)
+	defer opened()
 	if err := o.node.Prepare(ctx, frontier.Options{Dir: c.Storage.State, Now: time.Now(), BulkLoad: true}); err != nil {
 		return endedBecause(ctx, err)
 	}
 	d, err := Open(c, o)
+	opened()
 	if err != nil {
 		return endedBecause(ctx, err)
 	}
 	return endedBecause(ctx, errors.Join(d.Run(ctx), d.Close()))
+}
+
+// stayAliveEvery is less than half of any watchdog time that makes sense.
+const stayAliveEvery = 10 * time.Second
+
+// stayAlive sends the watchdog signs of life until stop is called. A waiting node has reported that it is ready, so the
+// watchdog would end it while it loads and opens a large store.
+func stayAlive(notify func(state string)) (stop func()) {
+	return background(func(ctx context.Context) {
+		for wait(ctx, stayAliveEvery) == nil {
+			notify("WATCHDOG=1")
+		}
+	})
 }
 
 // endedBecause returns the error of a node whose context may have ended: why another node owns the crawl, if one does.
@@ -184,10 +205,9 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 // are opened waits until the daemon runs. Without the subscription, it would end the process.
 func (d *Daemon) openProcess(now time.Time) error {
 	if d.o.Hangup == nil {
-		hangup := make(chan os.Signal, 1)
-		signal.Notify(hangup, syscall.SIGHUP)
+		hangup, stop := catchHangups()
 		d.o.Hangup = hangup
-		d.closers.add(func() error { signal.Stop(hangup); return nil })
+		d.closers.add(func() error { stop(); return nil })
 	}
 	if !d.o.SharedProcess {
 		stop := boundGarbage()
@@ -198,6 +218,13 @@ func (d *Daemon) openProcess(now time.Time) error {
 	}
 	d.o.Notify("STATUS=opening the store")
 	return nil
+}
+
+// catchHangups delivers the SIGHUPs of the process until stop is called.
+func catchHangups() (hangups <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP)
+	return c, func() { signal.Stop(c) }
 }
 
 // openCrawler makes the crawler, which uses all parts that are open by now.

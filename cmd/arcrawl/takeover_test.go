@@ -150,6 +150,9 @@ func TestAnotherNodeTakesTheCrawlOver(t *testing.T) {
 	site.waitFor(t, first, "a", 200)
 	second := startDaemon(t, binary, b)
 	second.waitFor(t, "a waiting node", func() bool { return strings.Contains(second.output(), "another node crawls") })
+	if err := second.cmd.Process.Signal(syscall.SIGHUP); err != nil { // as logrotate sends it each day
+		t.Fatal(err)
+	}
 	site.waitFor(t, first, "a", 100)
 	second.waitFor(t, "both nodes in the status", func() bool {
 		out, err := exec.Command(binary, "cluster", "status", "--config", b).CombinedOutput()

@@ -45,12 +45,13 @@ func newLease(now func() time.Time) *lease {
 	return &lease{now: now, conns: map[*conn]struct{}{}}
 }
 
-// extend extends the lease after a good beat that began at start.
+// extend extends the lease after a good beat that began at start. A lease that was over begins only now: until now,
+// connections were refused.
 func (l *lease) extend(start time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.now().After(l.until) {
-		l.began = start
+	if now := l.now(); now.After(l.until) {
+		l.began = now
 	}
 	l.until = start.Add(LeaseTime)
 }

@@ -27,17 +27,19 @@ func TestALeaseHoldsForTenSecondsFromTheStartOfABeat(t *testing.T) {
 	}
 	check(0, errNoLease, errNoLease, 0)
 	now = at(3)
-	l.extend(at(1)) // the answer took two seconds
-	check(3, nil, nil, 2)
-	check(11, nil, nil, 2)
-	check(11.1, errNoLease, errNoLease, 2)
+	l.extend(at(1))              // the answer took two seconds
+	check(3, nil, errNoLease, 2) // its connections were refused
+	check(3, nil, nil, 3)
+	check(11, nil, nil, 3)
+	check(11.1, errNoLease, errNoLease, 3)
 	now = at(20)
 	l.extend(at(19))
-	check(20, nil, errNoLease, 2) // it began before the lease was over
-	check(20, nil, nil, 19.5)
+	check(20, nil, errNoLease, 2)    // it began before the lease was over
+	check(20, nil, errNoLease, 19.5) // the beat had begun, but its connections were refused
+	check(20, nil, nil, 20)
 	now = at(22)
 	l.extend(at(22))
-	check(31.9, nil, nil, 19.5)
+	check(31.9, nil, nil, 20)
 	l.end(ErrLost)
 	check(31.9, ErrLost, ErrLost, 31)
 	l.extend(at(31))

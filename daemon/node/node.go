@@ -113,6 +113,22 @@ func (n *Node) checkStore() error {
 	return nil
 }
 
+// refuse returns an error if the local store must be kept and is not the crawl of the database, whose state is st. It
+// comes before the crawl is taken: a node that cannot crawl must not keep the others from it.
+func (n *Node) refuse(st shared.State) error {
+	m, found, err := readMark(n.o.State)
+	switch {
+	case err != nil:
+		return err
+	case found && (m.Ahead || m.Epoch > st.Epoch || m.Epoch == st.Epoch && m.Clean && !st.Clean):
+		m.Ahead = true // for the next start: the epochs of the database grow, and reach this one
+		return errors.Join(errAhead(n.o.State), m.write(n.o.State))
+	case !found && st.Whole && hasStore(n.o.State):
+		return fmt.Errorf("%s has a store that is not a copy of the crawl in the database: move it away", n.o.State)
+	}
+	return nil
+}
+
 // await waits until this node owns the crawl.
 func (n *Node) await(ctx context.Context) error {
 	var seen shared.State
@@ -120,6 +136,11 @@ func (n *Node) await(ctx context.Context) error {
 	for {
 		start := time.Now()
 		st, err := n.beat(ctx)
+		if err == nil {
+			if err := n.refuse(st); err != nil {
+				return err
+			}
+		}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -267,12 +288,6 @@ func (n *Node) Prepare(ctx context.Context, o frontier.Options) error {
 	m, found, err := readMark(n.o.State)
 	if err != nil {
 		return err
-	}
-	if found && (m.Ahead || m.Epoch > n.before.Epoch) {
-		return errAhead(n.o.State)
-	}
-	if !found && n.before.Whole && hasStore(n.o.State) {
-		return fmt.Errorf("%s has a store that is not a copy of the crawl in the database: move it away", n.o.State)
 	}
 	if n.before.Owner == n.o.Node && !n.before.Clean && n.before.Whole {
 		// An earlier process of this node may still be at work, somewhere, until its lease is over.

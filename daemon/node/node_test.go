@@ -73,6 +73,34 @@ func (p *place) run(do func(*frontier.Frontier)) {
 	p.must(leave(f.Close()))
 }
 
+// mayNotTake makes sure that the node refuses to start, takes no crawl, and keeps its store.
+func (p *place) mayNotTake(why string) {
+	p.Helper()
+	before := p.look()
+	n, err := Join(p.Context(), p.options(), func(error) {})
+	if err == nil || !strings.Contains(err.Error(), why) {
+		p.Errorf("joined with the error %v, want %q", err, why)
+	}
+	if n != nil {
+		_ = n.Prepare(p.Context(), frontier.Options{Dir: p.state, Now: time.Now()})
+		n.shared.Close()
+	}
+	if after := p.look(); after.Epoch != before.Epoch || after.Owner != before.Owner {
+		p.Errorf("epoch %d of node %q became epoch %d of node %q", before.Epoch, before.Owner, after.Epoch, after.Owner)
+	}
+	if !hasStore(p.state) {
+		p.Error("the store was removed")
+	}
+}
+
+// look reads the state of the crawl without being a node.
+func (p *place) look() shared.Report {
+	p.Helper()
+	r, err := shared.Look(p.Context(), p.options().Database, func() error { return nil })
+	p.must(err)
+	return r
+}
+
 // crawl adds some URIs and visits what is due.
 func (p *place) crawl(f *frontier.Frontier, from, to int) {
 	p.Helper()
@@ -154,13 +182,7 @@ func TestNodesPassOnACrawl(t *testing.T) {
 
 	// A process on its own changes the store of b; nobody else knows.
 	b.must(Forget(b.state))
-	n, err := Join(t.Context(), b.options(), func(error) {})
-	b.must(err)
-	err = n.Prepare(t.Context(), frontier.Options{Dir: b.state, Now: time.Now()})
-	if err == nil || !strings.Contains(err.Error(), "not a copy of the crawl") {
-		t.Errorf("a store that a process on its own has changed: %v", err)
-	}
-	b.must(n.shared.Leave(t.Context(), n.epoch, false))
+	b.mayNotTake("not a copy of the crawl")
 
 	// A store of another crawl is refused before anything is touched.
 	other := newPlace(t, db.Database(t, "other"), "a")
@@ -217,13 +239,17 @@ func TestAnUncleanEndLosesOnlyWhatWasNotShipped(t *testing.T) {
 	older, err := openShared(a)
 	a.must(err)
 	a.must(mark{Crawl: older.Crawl(), Epoch: 99}.write(b.state))
-	older.Close()
-	n, err = Join(t.Context(), b.options(), func(error) {})
-	b.must(err)
-	err = n.Prepare(t.Context(), frontier.Options{Dir: b.state, Now: time.Now()})
-	if err == nil || !strings.Contains(err.Error(), "older state") || !hasStore(b.state) {
-		t.Errorf("a database that is older than the store: %v", err)
+	b.mayNotTake("older state")
+	b.must(mark{Crawl: older.Crawl(), Epoch: b.look().Epoch + 1}.write(b.state))
+	for range 3 { // no start raises the epoch of the database, and nothing is removed
+		b.mayNotTake("older state")
 	}
+	_, epoch, err := older.Take(t.Context())
+	a.must(err)
+	a.must(older.Leave(t.Context(), epoch, false)) // as in a backup of the time before a clean end
+	older.Close()
+	b.must(mark{Crawl: older.Crawl(), Epoch: epoch, Clean: true}.write(b.state))
+	b.mayNotTake("older state")
 
 	half := newPlace(t, db.Database(t, "half"), "a")
 	begun, err := Join(t.Context(), half.options(), func(error) {})
@@ -271,8 +297,6 @@ func TestADatabaseThatWentBackIsNotFollowed(t *testing.T) {
 	if err := <-lost; !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "older state") || n.MayClaim() == nil {
 		t.Errorf("the node continues: %v", err)
 	}
-	err = n.Prepare(t.Context(), frontier.Options{Dir: a.state, Now: time.Now()})
-	if err == nil || !strings.Contains(err.Error(), "older state") {
-		t.Errorf("the next start: %v", err)
-	}
+	a.must(os.WriteFile(filepath.Join(a.state, "MANIFEST"), nil, 0o600))
+	a.mayNotTake("older state") // the next start
 }
