@@ -24,6 +24,7 @@ type Report struct {
 	Bytes    int64 `json:"bytes"`    // of the tables and indexes
 	Replicas int   `json:"replicas"` // connected
 	Synced   int   `json:"synced"`   // of these, synchronous
+	Hidden   int   `json:"hidden"`   // of these, not known to be synchronous: the user may not see that
 }
 
 // NodeReport says whether a node is alive.
@@ -37,7 +38,12 @@ type NodeReport struct {
 // Look reads the state of a crawl without being a node of it. Between two readings of the beats it calls wait, which
 // should take some seconds. It returns [ErrVersion] if the database has no tables of this version.
 func Look(ctx context.Context, database string, wait func() error) (r Report, err error) {
-	c, err := pgx.Connect(ctx, database)
+	o, err := pgx.ParseConfig(database)
+	if err != nil {
+		return r, fmt.Errorf("read cluster.database: %w", err)
+	}
+	o.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite // a replica does not know of the others
+	c, err := pgx.ConnectConfig(ctx, o)
 	if err != nil {
 		return r, fmt.Errorf("connect to the database of the cluster: %w", err)
 	}
@@ -77,8 +83,9 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	if version != schemaVersion {
 		return fmt.Errorf("the tables have version %d, this arcrawl uses version %d: %w", version, schemaVersion, ErrVersion)
 	}
-	const replicas = `SELECT count(*), count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) FROM pg_stat_replication`
-	if err := c.QueryRow(ctx, replicas).Scan(&r.Replicas, &r.Synced); err != nil {
+	const replicas = `SELECT count(*), count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')),
+		count(*) FILTER (WHERE sync_state IS NULL) FROM pg_stat_replication`
+	if err := c.QueryRow(ctx, replicas).Scan(&r.Replicas, &r.Synced, &r.Hidden); err != nil {
 		return err
 	}
 	const nodes = `SELECT n.name, n.fenced, coalesce(p.beat, 0) FROM arcrawl.node n
@@ -119,6 +126,11 @@ func (r Report) Write(out io.Writer) error {
 		fmt.Fprintln(out, "owner     none")
 	case !r.Whole:
 		fmt.Fprintf(out, "owner     %s, which has not shipped its whole store: nobody can take over yet\n", r.Owner)
+	}
+	if r.Hidden > 0 {
+		_, err := fmt.Fprintf(out, "replicas  %d of the database; this user may not see whether they are synchronous: "+
+			"grant it pg_read_all_stats\n", r.Replicas)
+		return err
 	}
 	fmt.Fprintf(out, "replicas  %d of the database, %d of them synchronous\n", r.Replicas, r.Synced)
 	if r.Synced == 0 {

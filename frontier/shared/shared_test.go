@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -316,6 +317,11 @@ func unusableDatabases(t *testing.T, db *postgres.Server) {
 	empty := db.Database(t, "empty")
 	_, err = Look(t.Context(), empty.URL(db.Address()), func() error { return nil })
 	wantErr(t, err, ErrVersion)
+	// A replica can only be read. It does not know whether there are others.
+	_, err = Look(t.Context(), db.URL(db.Address())+"&default_transaction_read_only=on", func() error { return nil })
+	if err == nil || errors.Is(err, ErrVersion) {
+		t.Errorf("a replica was asked: %v", err)
+	}
 	for url, waits := range map[string]bool{
 		"postgres://arcrawl@127.0.0.1:1/postgres?connect_timeout=1":       true,
 		"postgres://arcrawl@" + db.Address() + "/nothing?sslmode=disable": false,
@@ -323,6 +329,22 @@ func unusableDatabases(t *testing.T, db *postgres.Server) {
 	} {
 		if _, err := Open(t.Context(), url, "b"); err == nil || IsUnreachable(err) != waits {
 			t.Errorf("%s: %v; want an error that another attempt may end: %t", url, err, waits)
+		}
+	}
+}
+
+// TestAReportDoesNotGuessWhetherReplicasAreSynchronous prints what a user sees who may not read all statistics.
+func TestAReportDoesNotGuessWhetherReplicasAreSynchronous(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[string]Report{
+		"replicas  1 of the database; this user may not see": {Replicas: 1, Hidden: 1},
+		"replicas  1 of the database, 1 of them synchronous": {Replicas: 1, Synced: 1},
+		"without a synchronous one":                          {Replicas: 1},
+	} {
+		var out strings.Builder
+		must(t, r.Write(&out))
+		if !strings.Contains(out.String(), want) || r.Hidden > 0 && strings.Contains(out.String(), "without a synchronous") {
+			t.Errorf("%+v: %s", r, &out)
 		}
 	}
 }
