@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/crawler/wall"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -18,9 +19,6 @@ import (
 	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/uri"
 )
-
-// agent is the product token that groups of robots.txt address.
-const agent = "arcrawl"
 
 // Result holds what one request got.
 type Result struct {
@@ -84,32 +82,57 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 // askRobots returns an error if robots.txt forbids a URI, or could not be fetched, and no setting permits it.
 func (t *Trial) askRobots(
 	ctx context.Context, client *fetch.Client, u uri.URI, s *config.Settings, now time.Time,
-) (err error) {
+) error {
 	at := u.Robots()
 	if u == at || s.Robots.Permits("", now) {
 		return nil
 	}
+	for range maxRedirects {
+		next, err := t.askRules(ctx, client, u, at, now)
+		if err != nil || next.IsZero() {
+			return err
+		}
+		if err := t.Wait(ctx, max(s.Politeness.MinDelay, time.Second)); err != nil {
+			return err
+		}
+		at = next
+	}
+	return nil // RFC 9309, 2.3.1.2: more redirects mean that there are no rules
+}
+
+// maxRedirects is how many redirects of a robots.txt are followed.
+const maxRedirects = 5
+
+// askRules returns an error if the rules at a URI forbid another one, or could not be fetched. If they are elsewhere,
+// it returns where.
+func (t *Trial) askRules(
+	ctx context.Context, client *fetch.Client, u, at uri.URI, now time.Time,
+) (next uri.URI, err error) {
 	own := t.Config.For(config.About{URI: at, Now: now})
 	got, err := client.Fetch(ctx, request.Exchange(at, t.Config, &own, t.Version, now))
 	if err != nil {
-		return err
+		return next, err
 	}
 	defer func() { err = errors.Join(err, got.Close()) }()
-	if got.Status < 0 || got.Status >= http.StatusInternalServerError {
-		return fmt.Errorf("fetch %s: status %d, so it is not known whether %s may be fetched", at, got.Status, u)
+	switch {
+	case policy.Unreachable(got):
+		return next, fmt.Errorf("fetch %s: status %d, so it is not known whether %s may be fetched; try again later",
+			at, got.Status, u)
+	case policy.IsRedirect(got.Status):
+		next, err = at.Join(got.Header.Get("Location"))
+		if err != nil {
+			return uri.URI{}, fmt.Errorf("follow the redirect of %s: %w", at, err)
+		}
+		return next, nil
+	case got.Status != http.StatusOK:
+		return next, nil
 	}
-	if got.Status != http.StatusOK {
-		return nil
-	}
-	rules, err := got.Beginning(maxRules)
-	if err == nil && !robots.Parse(rules).Allowed(agent, u) {
+	rules, err := policy.ReadRobots(got)
+	if err == nil && !robots.Parse(rules).Allowed(policy.Agent, u) {
 		err = fmt.Errorf("%s forbids fetching %s; ask the site, or see robots.obey", at, u)
 	}
-	return err
+	return next, err
 }
-
-// maxRules is how much of a robots.txt is read.
-const maxRules = 500 << 10
 
 // named is a request with a name.
 type named struct {

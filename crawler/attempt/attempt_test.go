@@ -19,16 +19,23 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// TestATrialShowsWhatACookieWouldGet tries a page behind a wall, as configured and with a cookie. Then robots.txt
-// forbids it.
+// TestATrialShowsWhatACookieWouldGet tries a page behind a wall, as configured and with a cookie. Then the file that
+// robots.txt redirects to forbids it, and then it is not known what that file says.
 func TestATrialShowsWhatACookieWouldGet(t *testing.T) {
 	t.Parallel()
-	forbidden, requests := false, 0
+	forbidden, busy, requests := false, false, 0
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
 			if forbidden {
-				_, _ = fmt.Fprint(w, "User-agent: *\nDisallow: /\n")
+				http.Redirect(w, r, "/rules.txt", http.StatusMovedPermanently)
 			}
+			return
+		}
+		if r.URL.Path == "/rules.txt" {
+			if busy {
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+			_, _ = fmt.Fprint(w, "User-agent: *\nDisallow: /\n")
 			return
 		}
 		requests++
@@ -93,5 +100,10 @@ func TestATrialShowsWhatACookieWouldGet(t *testing.T) {
 	if _, err := trial.Run(t.Context(), client, u, time.Now()); err == nil || requests != before ||
 		!strings.Contains(err.Error(), "forbids fetching") {
 		t.Errorf("%d requests of a page that robots.txt forbids, %v", requests-before, err)
+	}
+	busy = true
+	if _, err := trial.Run(t.Context(), client, u, time.Now()); err == nil || requests != before ||
+		!strings.Contains(err.Error(), "it is not known") {
+		t.Errorf("%d requests of a page while the server is too busy for robots.txt, %v", requests-before, err)
 	}
 }
