@@ -41,6 +41,9 @@ type Security struct {
 	Accepted    string // why the certificate is not valid, although it was accepted; "" if it is valid
 }
 
+// expired reports whether the certificate of the server was accepted although it has expired.
+func (k *conn) expired() bool { return k.security != nil && k.security.Accepted != "" }
+
 // securityOf returns what TLS negotiated.
 func securityOf(s tls.ConnectionState) *Security {
 	out := &Security{

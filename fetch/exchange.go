@@ -30,6 +30,10 @@ func (x *exchange) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if k != nil && k.expired() && !x.request.AcceptExpired {
+		k.abort()
+		k = nil
+	}
 	if k != nil {
 		noAnswer, err := x.on(ctx, k)
 		if err != nil || !noAnswer {

@@ -49,7 +49,7 @@ func TestExpiredCertificatesAreAcceptedOnlyIfAsked(t *testing.T) {
 			address := serve(t, func(conn net.Conn, _ int) {
 				secure := tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{certificate}})
 				r := bufio.NewReader(secure)
-				for n := 1; n <= 2; n++ {
+				for n := 1; n <= 3; n++ {
 					if _, err := r.Peek(1); err != nil {
 						return
 					}
@@ -71,6 +71,10 @@ func TestExpiredCertificatesAreAcceptedOnlyIfAsked(t *testing.T) {
 					!strings.HasPrefix(got.Security.Version, "tls/1.") || !strings.HasPrefix(got.Security.Certificate, "sha256:") {
 					t.Errorf("status %d, %+v, %v; accepted: want %t", got.Status, got.Security, got.Misfortune, c.accepted)
 				}
+			}
+			got := get(t, client, fetch.Request{URI: parse(t, "https://"+address+"/")})
+			if valid := c.want == "" && !c.accepted; (got.Status == 200) != valid {
+				t.Errorf("status %d on a connection that is not asked to accept an expired certificate", got.Status)
 			}
 		})
 	}
