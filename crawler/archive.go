@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/faults"
@@ -257,11 +256,14 @@ func (c *Crawler) archiveLookup(got *fetch.Capture, s settings) error {
 	if !c.resolved.Changed(host, got.Lookup, got.Started) {
 		return nil
 	}
-	w, err := c.parts.Archive.WriteLookup(time.Now(), warcout.Lookup{Host: host, Date: got.Started, Addresses: got.Lookup})
-	if err == nil {
-		err = c.parts.IndexCapture(Captured{Record: w.Origin, ContentType: "text/dns"})
+	found := warcout.Lookup{Host: host, Date: got.Started, Addresses: got.Lookup}
+	w, err := c.parts.Archive.WriteLookup(c.parts.Now(), found)
+	if err != nil {
+		c.resolved.Forget(host)
+		return err
 	}
-	return err
+	c.index(Captured{Record: w.Origin, ContentType: "text/dns"})
+	return nil
 }
 
 // notifyIndex notifies the index of the archive of a new capture.
@@ -276,6 +278,11 @@ func (c *Crawler) notifyIndex(v visit, a archived) {
 	if a.keeping == KeptNotModified {
 		captured.Status, captured.ContentType = 0, "" // the head of a 304 is evidence, in a record of its own
 	}
+	c.index(captured)
+}
+
+// index notifies the index of the archive. Index errors do not stop the crawl.
+func (c *Crawler) index(captured Captured) {
 	if err := c.parts.IndexCapture(captured); err != nil {
 		c.parts.Log.Error().Err(err).Msg("could not index a capture: the index is incomplete until the next start")
 	}

@@ -48,3 +48,10 @@ func (h *Hosts) Changed(host string, addresses []netip.Addr, now time.Time) bool
 	h.known[strings.Clone(host)] = known{addresses, now}
 	return true
 }
+
+// Forget forgets a host whose look-up could not be archived, so that the next one is.
+func (h *Hosts) Forget(host string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.known, host)
+}

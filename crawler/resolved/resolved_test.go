@@ -30,6 +30,10 @@ func TestALookupIsArchivedOnceAndWhenItChanges(t *testing.T) {
 			t.Errorf("look-up %d: %t, want %t", i, got, c.want)
 		}
 	}
+	h.Forget("a.example") // it could not be archived
+	if !h.Changed("a.example", one, now.Add(51*time.Hour)) {
+		t.Error("a look-up that could not be archived is not archived later")
+	}
 	for i := range maxHosts + 100 {
 		h.Changed(fmt.Sprint(i), one, now)
 	}
