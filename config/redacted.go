@@ -11,9 +11,10 @@ func secret(k key) key {
 	return k
 }
 
-// isSecret reports whether the value of a key must not be published.
+// isSecret reports whether the value of a key must not be published. The tables of seeds.about have the names of the
+// keys about hosts.
 func isSecret(name string) bool {
-	k, ok := findKey(name)
+	k, ok := findKey(strings.TrimPrefix(name, "seeds.about."))
 	return ok && k.Secret
 }
 

@@ -27,14 +27,18 @@ password_file = "mail.password"
 to = ["hush-3@library.example"]
 [index]
 outbackcdx = "http://me:hush-4@index.example/arcrawl"
+[storage]
+elsewhere = ["https://me:hush-7@a@hush-7@store.example/warcs"]
 [[wait]]
 mime = "^text/.*$"
 min = "10m"
 `
-	host := `[fetch]
+	host := `note = "their admin, hush-8, wants no visits at night"
+[fetch]
 cookie = "session=hush-5"
 [seeds]
 uris = ["https://news.example/"]
+about = [{ uri = "https://news.example/", labels = ["papers"], note = "call hush-9 first" }]
 [[when]]
 uri = "/live/"
 wait = [{ mime = "^text/html.*$", min = "5m" }]
@@ -65,6 +69,7 @@ fetch.cookie = "session=hush-6"
 	for text, in := range map[string]int{
 		`contact = "https://library.example/crawl"`: 0, `webhook = "(redacted)"`: 0, `min = "10m"`: 0,
 		`uris = ["https://news.example/"]`: 1, `uri = "/live/"`: 1, `cookie = "(redacted)"`: 1, `min = "5m"`: 1,
+		`labels = ["papers"]`: 1,
 	} {
 		if !strings.Contains(string(files[in].Data), text) {
 			t.Errorf("%s has lost %s:\n%s", files[in].Name, text, files[in].Data)

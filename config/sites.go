@@ -26,9 +26,9 @@ var aboutKeys = []key{
 	other("owner", InHost, value.Type{Kind: value.Text},
 		readWords(about.CheckName, func(d *draft) *string { return &d.owner }),
 		"Who looks after the host and the hosts below it, as `\"maria\"`. The file of the host itself has precedence over the file of its domain. Must come before the first table."),
-	other("note", InHost, value.Type{Kind: value.Text},
+	secret(other("note", InHost, value.Type{Kind: value.Text},
 		readWords(about.CheckNote, func(d *draft) *string { return &d.site.Note }),
-		"Note about the host for people. Must come before the first table."),
+		"Note about the host for people. It is not written into the archive. Must come before the first table.")),
 }
 
 // readWords returns the reader of a text that check must accept.

@@ -12,8 +12,8 @@ import (
 // RedactedValue replaces secret values.
 const RedactedValue = "(redacted)"
 
-// userInfo matches the user name and password in a URI.
-var userInfo = regexp.MustCompile(`://[^/?#\s"'@]*@`)
+// userInfo matches the user name and password in a URI. A password may contain @.
+var userInfo = regexp.MustCompile(`://[^/?#\s"']*@`)
 
 // Redacted returns the settings of the file as TOML without its secrets, for publication. secret reports whether the
 // value of a key, written as "table.key", is secret. Comments are left out, since they may have anything in them. User
