@@ -60,7 +60,9 @@ type Config struct {
 	files     []*hostFile
 	held      map[uri.Host]Fault
 	unreached []unreached
-	main      *profile              // of hosts without a file
+	main      *profile // of hosts without a file
+	AtRestart []string // keys whose values in the files take effect when the daemon starts again
+
 	hosts     map[uri.Host]*profile // of hosts with a file
 	folders   map[uri.Host][]string // of the seeds of each host
 	seedHosts map[uri.Host]bool

@@ -176,5 +176,9 @@ func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	inForce.Storage.MinFree, inForce.Storage.Secrets = next.Storage.MinFree, next.Storage.Secrets
 	inForce.Crawl = c.Crawl
 	inForce.Crawl.Grace = next.Crawl.Grace
+	inForce.AtRestart = make([]string, 0, len(later))
+	for _, k := range later {
+		inForce.AtRestart = append(inForce.AtRestart, k.Key)
+	}
 	return &inForce, later
 }

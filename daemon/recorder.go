@@ -30,8 +30,11 @@ func (d *Daemon) openRecorder(time.Time) error {
 	r := &recorder{live: d.live, changed: make(chan struct{}, 1)}
 	r.Archive, r.Version = d.parts.Archive, d.o.Version
 	r.State = filepath.Join(d.live.Current().Storage.State, provenance.StateFile)
-	r.Index = func(record digest.Origin, contentType string) error {
-		return d.parts.IndexCapture(crawler.Captured{Record: record, ContentType: contentType})
+	r.Index = func(record digest.Origin, contentType string) {
+		if err := d.parts.IndexCapture(crawler.Captured{Record: record, ContentType: contentType}); err != nil {
+			d.log.Error().Err(err).
+				Msg("could not index a record of the configuration: the index is incomplete until the next start")
+		}
 	}
 	d.parts.SaveConfig = func(c *config.Config) error {
 		r.offer()

@@ -42,12 +42,13 @@ type Recorder struct {
 	Archive interface {
 		WriteResource(now time.Time, r warcout.Resource) (warcout.Written, error)
 	}
-	Index   func(record digest.Origin, contentType string) error // adds a record to the index of the archive
-	State   string                                               // path of the file named StateFile
-	Version string                                               // of the program
+	Index   func(record digest.Origin, contentType string) // adds a record to the index of the archive
+	State   string                                         // path of the file named StateFile
+	Version string                                         // of the program
 }
 
-// account is the content of the record that lists the changes.
+// account is the content of the record that lists the changes. AtRestart lists the keys whose new values
+// take effect when the daemon starts again. Until then the values of earlier records hold.
 type account struct {
 	Format    int               `json:"arcrawl-configuration"`
 	Software  string            `json:"software"`
@@ -57,7 +58,8 @@ type account struct {
 	Removed   []string          `json:"removed,omitempty"` // URIs
 	Unchanged int               `json:"unchanged"`         // number of files
 	Held      []string          `json:"held,omitempty"`    // hosts that are not visited because their files have faults
-	Defaults  map[string]string `json:"defaults"`          // values, as TOML, of the keys that the main file does not set
+	AtRestart []string          `json:"at_restart,omitempty"`
+	Defaults  map[string]string `json:"defaults"` // values, as TOML, of the keys that the main file does not set
 }
 
 type file struct {
@@ -125,7 +127,7 @@ func nameOf(name string, isMain bool) string {
 func (r Recorder) account(c *config.Config, now time.Time) account {
 	list := account{
 		Format: 1, Software: "arcrawl/" + r.Version, Time: now.UTC(), Digest: c.Digest, Changed: []file{},
-		Defaults: map[string]string{},
+		AtRestart: c.AtRestart, Defaults: map[string]string{},
 	}
 	for _, s := range c.Defaults() {
 		list.Defaults[s.Key] = s.Value
@@ -138,7 +140,7 @@ func (r Recorder) account(c *config.Config, now time.Time) account {
 
 // sum returns a digest of what applies besides the files: the program, its defaults and the hosts that are held.
 func (a account) sum() string {
-	text, _ := json.Marshal([]any{a.Software, a.Held, a.Defaults}) // encoding texts never fails
+	text, _ := json.Marshal([]any{a.Software, a.Held, a.AtRestart, a.Defaults}) // encoding texts never fails
 	return sumOf(text)
 }
 
@@ -155,7 +157,8 @@ func (r Recorder) write(name, contentType string, content []byte, now time.Time)
 	if err != nil {
 		return err
 	}
-	return r.Index(w.Origin, contentType)
+	r.Index(w.Origin, contentType)
+	return nil
 }
 
 // read returns the digest of each record that was written last, by its URI.

@@ -1,0 +1,70 @@
+package provenance_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon/provenance"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// archive keeps the last resource that was written.
+type archive struct{ last warcout.Resource }
+
+func (a *archive) WriteResource(_ time.Time, r warcout.Resource) (warcout.Written, error) {
+	a.last = r
+	return warcout.Written{}, nil
+}
+
+// TestTheRecordSaysWhatHoldsOnlyAfterARestart changes a key that a reload does not change, and then restarts.
+func TestTheRecordSaysWhatHoldsOnlyAfterARestart(t *testing.T) {
+	t.Parallel()
+	dir, written := t.TempDir(), &archive{}
+	load := func(more string) *config.Config {
+		path := filepath.Join(dir, "arcrawl.toml")
+		text := "[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n" + more
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := config.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	r := provenance.Recorder{
+		Archive: written, Index: func(digest.Origin, string) {}, State: filepath.Join(dir, "state"), Version: "test",
+	}
+	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	began := load("")
+	next := load("[crawl]\nworkers = 7\n")
+	reloaded, _ := began.Succeed(next)
+	for _, c := range []struct {
+		when    string
+		inForce *config.Config
+		records int
+		want    []string
+	}{
+		{"start", began, 2, nil},
+		{"reload", reloaded, 2, []string{"crawl.workers"}},
+		{"the same", reloaded, 0, []string{"crawl.workers"}},
+		{"restart", next, 1, nil},
+	} {
+		n, err := r.Record(t.Context(), c.inForce, now)
+		if err != nil || n != c.records {
+			t.Errorf("%s: %d records, %v; want %d", c.when, n, err, c.records)
+		}
+		var list struct {
+			AtRestart []string `json:"at_restart"`
+		}
+		if err := json.Unmarshal(written.last.Content, &list); err != nil || !slices.Equal(list.AtRestart, c.want) {
+			t.Errorf("%s: %v, at restart: %q, want %q", c.when, err, list.AtRestart, c.want)
+		}
+	}
+}
