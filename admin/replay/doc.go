@@ -15,8 +15,9 @@
 // # What an archived page can do
 //
 // It can run its scripts, and nothing else. The dashboard's frame is sandboxed: no new windows, no navigation of the
-// dashboard. The content security policy of every answer allows connections to the player only. The player knows no
-// token and no cookie of the dashboard; a [Tickets] value lets a browser read archived captures for some hours. The
-// API refuses requests that pages of other origins send, see the package access. The worker accepts no messages and
-// has no stored state, so that no archived page can change how another one is shown.
+// dashboard. The dashboard's policy keeps the frame at the player; so an archived page is not shown in a tab of its
+// own. The content security policy of every answer allows connections to the player only. The player knows no token
+// and no cookie of the dashboard; a [Tickets] value lets a browser read archived captures for some hours. The API
+// refuses requests that pages of other origins send, see the package access. The worker accepts no messages and has no
+// stored state, so that no archived page can change how another one is shown.
 package replay

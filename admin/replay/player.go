@@ -74,6 +74,9 @@ func (p *Player) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 		p.page(to, "files/open.js", "text/javascript", nothingAllowed)
 	case path == "/open.css":
 		p.page(to, "files/open.css", "text/css", nothingAllowed)
+	case strings.HasPrefix(path, "/open/") && from.Header.Get("Sec-Fetch-Dest") == "document":
+		// Without the dashboard's frame around it, an archived page could leave for another server.
+		p.refuse(to, http.StatusForbidden, "this page is shown only inside the dashboard; open the version there")
 	case strings.HasPrefix(path, "/open/"):
 		p.page(to, "files/open.html", "text/html", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'")
 	case strings.HasPrefix(path, "/raw/"):

@@ -54,6 +54,9 @@ function replayed(asked, referrer) {
 
 // answer returns the engine's answer with our policy.
 async function answer(event) {
+  // Without the frame of the dashboard, an archived page could leave for another server, and take along what it read.
+  if (event.request.destination === 'document')
+    return new Response('this page is shown only inside the dashboard; open the version there', { status: 403 });
   const got = new URL(event.request.url).pathname.startsWith('/w/api/')
     ? new Response('', { status: 404 })
     : await engine.handleFetch(event);
