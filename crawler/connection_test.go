@@ -80,6 +80,11 @@ func TestTheArchiveSaysWhatTheConnectionWas(t *testing.T) {
 			}
 		case r.Type() == "response", r.Type() == "request":
 			kinds[r.Type()]++
+			if asked := r.Type() + " of " + r.Target(); kinds[asked] > 0 {
+				t.Errorf("the archive has a second %s: the error of the index ended a visit", asked)
+			} else {
+				kinds[asked]++
+			}
 			if protocols != "http/1.1 tls/1.3 TLS_AES_128_GCM_SHA256" && protocols != "http/1.1 tls/1.3 TLS_AES_256_GCM_SHA384" &&
 				protocols != "http/1.1 tls/1.3 TLS_CHACHA20_POLY1305_SHA256" {
 				t.Errorf("the %s record of %s has the protocols %q", r.Type(), r.Target(), protocols)
