@@ -91,3 +91,15 @@ func TestConnectionsEndWithTheLease(t *testing.T) {
 		t.Errorf("%d connections are left, %v", len(l.conns), err)
 	}
 }
+
+// TestALongShipmentHasTime gives each row several times what it takes: a shipment that is never done holds the crawl, and
+// what was imported before it is lost at the next start.
+func TestALongShipmentHasTime(t *testing.T) {
+	t.Parallel()
+	const slowRow = 100 * time.Microsecond
+	for _, rows := range []int{0, 1000, 1_000_000, 20_000_000} {
+		if got := timeToShip(rows); got < time.Duration(rows)*slowRow+20*time.Second {
+			t.Errorf("%d rows have %v", rows, got)
+		}
+	}
+}

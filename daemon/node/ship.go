@@ -14,8 +14,10 @@ import (
 const (
 	// shipEvery is the time between two shipments while something changes.
 	shipEvery = 200 * time.Millisecond
-	// shipTime is the maximum duration of a shipment.
+	// shipTime is the maximum duration of a shipment without rows, and rowTime how much each row adds to it. A shipment is
+	// long after URIs were imported, or after an outage, and cannot be divided.
 	shipTime = 30 * time.Second
+	rowTime  = 200 * time.Microsecond
 	// wholePortion is the number of rows in one transaction when a whole store is shipped.
 	wholePortion = 20_000
 )
@@ -73,9 +75,7 @@ func (n *Node) Ship(ctx context.Context, before func() error) {
 			continue
 		}
 		n.fallBehind()
-		ask, cancel := context.WithTimeout(ctx, shipTime)
-		_, err := n.shipOnce(ask, before)
-		cancel()
+		_, err := n.shipOnce(ctx, before)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -90,7 +90,9 @@ func (n *Node) Ship(ctx context.Context, before func() error) {
 
 // shipOnce ships what has changed. Nothing is shipped without a lease: visits without one may have taught nonsense.
 func (n *Node) shipOnce(ctx context.Context, before func() error) (mirror.Shipment, error) {
-	s, err := n.mirror.Shipment(ctx)
+	collect, cancel := context.WithTimeout(ctx, shipTime)
+	defer cancel()
+	s, err := n.mirror.Shipment(collect)
 	if err == nil {
 		err = before()
 	}
@@ -98,7 +100,9 @@ func (n *Node) shipOnce(ctx context.Context, before func() error) (mirror.Shipme
 		err = n.lease.err()
 	}
 	if err == nil {
-		err = n.shared.Ship(ctx, n.epoch, s.Rows)
+		ask, cancel := context.WithTimeout(ctx, timeToShip(len(s.Rows)))
+		defer cancel()
+		err = n.shared.Ship(ask, n.epoch, s.Rows)
 	}
 	if err != nil {
 		return s, err
@@ -107,6 +111,9 @@ func (n *Node) shipOnce(ctx context.Context, before func() error) (mirror.Shipme
 	n.caughtUp()
 	return s, nil
 }
+
+// timeToShip returns how long a shipment of some rows may take.
+func timeToShip(rows int) time.Duration { return shipTime + time.Duration(rows)*rowTime }
 
 // caughtUp notes that the database has everything except the changes of the last moment.
 func (n *Node) caughtUp() {
