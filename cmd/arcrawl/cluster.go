@@ -37,14 +37,7 @@ for the database it needs.`,
 				return errors.New("the configuration has no cluster.database: this crawl has one node; see docs/cluster.md")
 			}
 			ctx := cmd.Context()
-			r, err := shared.Look(ctx, c.Cluster.Database, func() error {
-				select {
-				case <-ctx.Done():
-					return ctx.Err()
-				case <-time.After(lookTime):
-					return nil
-				}
-			})
+			r, err := shared.Look(ctx, c.Cluster.Database, func() error { return waitFor(ctx, lookTime) })
 			if err != nil {
 				return err
 			}

@@ -92,8 +92,8 @@ func TestConnectionsEndWithTheLease(t *testing.T) {
 	}
 }
 
-// TestALongShipmentHasTime gives each row several times what it takes: a shipment that is never done holds the crawl, and
-// what was imported before it is lost at the next start.
+// TestALongShipmentHasTime compares the time for a shipment with a slow database. A shipment that never ends holds the
+// crawl, and what was imported before it is lost at the next start.
 func TestALongShipmentHasTime(t *testing.T) {
 	t.Parallel()
 	const slowRow = 100 * time.Microsecond
