@@ -34,11 +34,12 @@ mime = "^text/.*$"
 min = "10m"
 `
 	host := `note = "their admin, hush-8, wants no visits at night"
+owner = "hush-10"
 [fetch]
 cookie = "session=hush-5"
 [seeds]
 uris = ["https://news.example/"]
-about = [{ uri = "https://news.example/", labels = ["papers"], note = "call hush-9 first" }]
+about = [{ uri = "https://news.example/", labels = ["papers"], note = "call hush-9 first", owner = "hush-11" }]
 [[when]]
 uri = "/live/"
 wait = [{ mime = "^text/html.*$", min = "5m" }]
