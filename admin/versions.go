@@ -10,6 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/compare"
+	"github.com/arcrawl/arcrawl/admin/record"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
@@ -24,28 +25,23 @@ func versionRoutes() []route {
 		{
 			method: "GET", path: api.Base + "/versions", doc: "Returns the archived versions of a URI, newest first.",
 			answer: api.Versions{}, params: []param{{"uri", "string", uriDoc}},
-			serve: func(w *Window, r *http.Request) (any, error) {
-				u, err := readURI(r)
-				if err != nil {
-					return nil, err
-				}
+			serve: ofURI(func(w *Window, _ *http.Request, u uri.URI) (any, error) {
 				return w.o.Versions.List(u, w.o.Now())
-			},
+			}),
 		},
 		{
 			method: "GET", path: api.Base + "/view", doc: "Returns where a browser can see an archived version of a URI.",
 			answer: api.View{}, params: []param{{"uri", "string", uriDoc}, {"at", "string", atDoc}},
-			serve: func(w *Window, r *http.Request) (any, error) {
-				u, err := readURI(r)
-				if err != nil {
-					return nil, err
-				}
-				v, err := w.o.Versions.View(r, u, r.FormValue("at"), w.o.Now())
-				if errors.Is(err, warc.ErrNotFound) {
-					return nil, unknown("no version of " + u.String())
-				}
-				return v, err
-			},
+			serve: ofURI(func(w *Window, r *http.Request, u uri.URI) (any, error) {
+				return w.o.Versions.View(r, u, r.FormValue("at"), w.o.Now())
+			}),
+		},
+		{
+			method: "GET", path: api.Base + "/record", doc: "Returns the records of an archived version of a URI as the WARC file has them.",
+			answer: api.Record{}, params: []param{{"uri", "string", uriDoc}, {"at", "string", atDoc}},
+			serve: ofURI(func(w *Window, r *http.Request, u uri.URI) (any, error) {
+				return record.Of(r.Context(), &w.o.Versions, u, r.FormValue("at"), w.o.Now())
+			}),
 		},
 		{
 			method: "GET", path: api.Base + "/compare", doc: "Compares two archived versions of a URI.",
@@ -55,32 +51,39 @@ func versionRoutes() []route {
 				{"at", "string", "timestamp of the second version; empty: the last one"},
 				{"what", "string", "text (as a reader sees it, the default), source or headers"},
 			},
-			serve: func(w *Window, r *http.Request) (any, error) { return w.compare(r) },
+			serve: ofURI(func(w *Window, r *http.Request, u uri.URI) (any, error) { return w.compare(r, u) }),
 		},
 	}
 }
 
-// compare compares two versions. One comparison runs at a time, because each needs memory for two pages.
-func (w *Window) compare(r *http.Request) (api.Comparison, error) {
-	u, err := readURI(r)
-	if err != nil {
-		return api.Comparison{}, err
+// ofURI returns the function that serves a request about versions of a URI.
+func ofURI(do func(w *Window, r *http.Request, u uri.URI) (any, error)) func(*Window, *http.Request) (any, error) {
+	return func(w *Window, r *http.Request) (any, error) {
+		u, err := readURI(r)
+		if err != nil {
+			return nil, err
+		}
+		v, err := do(w, r, u)
+		if errors.Is(err, warc.ErrNotFound) {
+			return nil, unknown("no version of " + u.String())
+		}
+		return v, err
 	}
+}
+
+// compare compares two versions. One comparison runs at a time, because each needs memory for two pages.
+func (w *Window) compare(r *http.Request, u uri.URI) (out api.Comparison, err error) {
 	what := cmp.Or(r.FormValue("what"), compare.Text)
 	if !slices.Contains(compare.Kinds(), what) {
-		return api.Comparison{}, fault("unknown what %q; valid values: %s", what, strings.Join(compare.Kinds(), ", "))
+		return out, fault("unknown what %q; valid values: %s", what, strings.Join(compare.Kinds(), ", "))
 	}
 	rules, err := scrubbing(w.o.Config().Config, u, w.o.Now())
 	if err != nil {
-		return api.Comparison{}, err
+		return out, err
 	}
 	w.comparing.Lock()
 	defer w.comparing.Unlock()
-	c, err := w.o.Versions.Compare(r.Context(), u, r.FormValue("before"), r.FormValue("at"), what, rules, w.o.Now())
-	if errors.Is(err, warc.ErrNotFound) {
-		return c, unknown("no version of " + u.String())
-	}
-	return c, err
+	return w.o.Versions.Compare(r.Context(), u, r.FormValue("before"), r.FormValue("at"), what, rules, w.o.Now())
 }
 
 // scrubbing compiles the scrubbing rules of a URI. Without rules, nothing is hidden.

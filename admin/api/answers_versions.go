@@ -26,6 +26,7 @@ type Version struct {
 // VersionLinks holds addresses of the dashboard.
 type VersionLinks struct {
 	View    string `json:"view"`
+	Record  string `json:"record"`
 	Compare string `json:"compare,omitempty"` // with the version before; absent for the first one
 }
 

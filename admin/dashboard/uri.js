@@ -35,6 +35,7 @@ export async function uriPage(again, query) {
     h(
       'div',
       { class: 'row' },
+      h('a', { class: 'button', href: known.uri, target: '_blank', rel: 'noopener noreferrer' }, 'Live page'),
       button('Visit now', () => ask('frontier/steer', { select: { uris: [known.uri] }, verb: 'force' }), again),
     ),
     pairs([

@@ -25,6 +25,8 @@ export async function versionList(uri) {
             v.links.compare
               ? h('a', { href: v.links.compare, 'aria-label': 'Compare the version of ' + moment(v.date) }, 'compare')
               : null,
+            ' ',
+            h('a', { href: v.links.record, 'aria-label': 'Record of the version of ' + moment(v.date) }, 'record'),
           ],
           'left',
         ],
@@ -54,6 +56,7 @@ export async function viewPage(again, wanted) {
       v.version.links.compare
         ? h('a', { class: 'button', href: v.version.links.compare }, 'Compare with the version before')
         : null,
+      h('a', { class: 'button', href: v.version.links.record }, 'Record'),
       h('a', { class: 'button', href: v.uri, target: '_blank', rel: 'noopener noreferrer' }, 'Live page'),
       h(
         'span',

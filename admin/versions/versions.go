@@ -81,9 +81,13 @@ func versionOf(e index.Entry, changed bool) api.Version {
 	if e.MIME == index.RevisitMIME {
 		v.Revisit, v.Type = true, ""
 	}
-	v.Links.View = "/#/view?u=" + url.QueryEscape(e.URL) + "&at=" + e.Timestamp
+	named := "?u=" + url.QueryEscape(e.URL) + "&at=" + e.Timestamp
+	v.Links.View, v.Links.Record = "/#/view"+named, "/#/record"+named
 	return v
 }
+
+// Of describes a capture alone, whether its payload changed or not.
+func Of(e index.Entry) api.Version { return versionOf(e, false) }
 
 // compareLink returns the address of the comparison of two captures.
 func compareLink(before, after index.Entry) string {

@@ -108,29 +108,12 @@ const maxCompanions = 8
 
 // load reads the record of an entry, and the metadata record that follows it.
 func (l *Library) load(e Entry) (Capture, error) {
-	f, ok := l.fileOf(e.Filename)
-	if !ok {
-		return Capture{}, fmt.Errorf("%w: bring %s back to %s to read the record at %d",
-			ErrElsewhere, e.Filename, l.dir, e.Offset)
-	}
-	r, err := f.OpenAt(e.Offset)
+	f, r, rec, err := l.openRecord(e)
 	if err != nil {
-		return Capture{}, warc.Damaged(err)
+		return Capture{}, err
 	}
 	defer r.Close() //nolint:errcheck // nothing was written
-	rec, err := r.Next()
-	if errors.Is(err, io.EOF) {
-		return Capture{}, fmt.Errorf("%w: %s ends before %d, where the index has %s",
-			warc.ErrDamaged, f.Path, e.Offset, e.URL)
-	}
-	if err != nil {
-		return Capture{}, warc.Damaged(err)
-	}
 	h := rec.Header
-	if h.Target() != e.URL {
-		return Capture{}, fmt.Errorf("%w: at %s:%d the index has %s and the file %s",
-			warc.ErrDamaged, f.Path, e.Offset, e.URL, h.Target())
-	}
 	c := Capture{Entry: e, Date: h.Date(), Type: h.Type(), RecordID: rec.ID(), file: f}
 	if c.Type == "revisit" {
 		c.Profile = h.Get("WARC-Profile")[strings.LastIndexByte(h.Get("WARC-Profile"), '/')+1:]
