@@ -125,6 +125,7 @@ func runNode(ctx context.Context, c *config.Config, o Options) (err error) {
 	if err != nil {
 		return endedBecause(ctx, err)
 	}
+	c, o.ConfigRead = configOfNow(c, o.Log)
 	stop := background(o.node.Beat)
 	defer stop()
 	o.ctx = ctx

@@ -158,8 +158,22 @@ func MakeStore(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Fronti
 	return openStopped(c, now, bulkLoad)
 }
 
-// openStopped opens a store. If a daemon uses it, the error says to stop the daemon.
+// askTime is the maximum duration of a question to the database of the cluster.
+const askTime = 10 * time.Second
+
+// openStopped opens a store. If a daemon uses it, the error says to stop the daemon. The store of a node must be the
+// newest copy of the crawl.
 func openStopped(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Frontier, error) {
+	if c.Cluster.Database != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), askTime)
+		defer cancel()
+		err := node.CheckStopped(ctx, node.Options{
+			Database: c.Cluster.Database, Node: c.Cluster.Node, State: c.Storage.State,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	f, _, err := openFrontier(config.NewLive(c), now, bulkLoad, nil)
 	if errors.Is(err, frontier.ErrLocked) {
 		return nil, fmt.Errorf("%w: stop the daemon first", err)

@@ -3,9 +3,11 @@ package frontier_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/frontier/mirror"
+	"github.com/arcrawl/arcrawl/frontier/shared"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -29,6 +32,7 @@ type copied struct {
 	rows    map[string][]byte
 	version uint64 // of the last shipment
 	shipped int
+	bound   int           // of the mirror's memory
 	claimed *atomic.Int64 // by all games; an operator may have paused or held everything in some
 }
 
@@ -39,7 +43,7 @@ func (c *copied) follow() {
 		return
 	}
 	c.running.Wait() // the store that was closed has ended it
-	c.of, c.m = c.Frontier, mirror.New(c.Frontier)
+	c.of, c.m = c.Frontier, mirror.New(c.Frontier, c.bound)
 	m := c.m
 	c.running.Go(func() {
 		if err := m.Run(context.Background()); err != nil {
@@ -57,14 +61,18 @@ func (c *copied) ship() {
 	c.Helper()
 	s, err := c.m.Shipment(c.Context())
 	c.wantErr(err, nil)
-	for _, r := range s.Rows {
-		if r.Gone {
-			delete(c.rows, string(r.Key))
-		} else {
-			c.rows[string(r.Key)] = r.Value
+	defer s.Close()
+	c.wantErr(s.Each(func(portion []shared.Row) error {
+		for _, r := range portion {
+			if r.Gone {
+				delete(c.rows, string(r.Key))
+			} else {
+				c.rows[string(r.Key)] = r.Value
+			}
 		}
-	}
-	c.shipped += len(s.Rows)
+		c.shipped += len(portion)
+		return nil
+	}), nil)
 	if c.IntN(5) > 0 {
 		c.m.Shipped(s)
 		c.version = s.Version
@@ -118,7 +126,7 @@ func TestTheMirrorEqualsTheStore(t *testing.T) {
 				o.Valence = func(h uri.Host) int { return 1 + int(h[1]-'0') }
 				o.RestAfterCrash = time.Minute
 			})
-			c := &copied{play: p, rows: map[string][]byte{}, claimed: &claimed}
+			c := &copied{play: p, rows: map[string][]byte{}, claimed: &claimed, bound: []int{1_000, 3}[seed%2]}
 			for n := range moves {
 				p.now = p.now.Add(time.Duration(p.IntN(60_000)) * time.Millisecond)
 				c.follow()
@@ -160,6 +168,14 @@ func (c *copied) compareLoaded() {
 		return nil
 	})
 	c.wantErr(err, nil)
+	half := o
+	half.Dir = c.TempDir()
+	_, err = frontier.Load(half, true, func(put func(k, v []byte) error) error {
+		return errors.Join(put([]byte("dpayload"), nil), errors.New("the database is away"))
+	})
+	if _, opened := frontier.Open(half); err == nil || opened == nil || !strings.Contains(opened.Error(), "not loaded to the end") {
+		c.Errorf("half a store was loaded with the error %v and opened with %v", err, opened)
+	}
 	if _, err := frontier.Load(o, false, func(func(k, v []byte) error) error { return nil }); err == nil {
 		c.Error("a store was loaded over another one")
 	}

@@ -88,10 +88,17 @@ func (f *Frontier) load(o Options) error {
 
 // checkVersion makes sure that this code can read the store; fresh is true if there is nothing in it.
 func checkVersion(txn *badger.Txn) (fresh bool, err error) {
+	loading, err := readBytes(txn, metaLoading)
+	if err != nil {
+		return false, err
+	}
 	stored, err := readBytes(txn, metaVersion)
 	switch {
 	case err != nil:
 		return false, err
+	case loading != nil:
+		return false, errors.New("the store was not loaded to the end from the database of the cluster; start this node " +
+			"with the cluster's configuration to load it again, or remove the store")
 	case stored == nil:
 		return true, checkEmpty(txn)
 	case len(stored) != 1 || stored[0] == 0:

@@ -49,6 +49,7 @@ const (
 	metaClean   = "mclean"   // present while the store is properly closed
 	metaRest    = "mrest"    // ms, 8 bytes big-endian: hosts known at the last opening are not visited before
 	metaQuiet   = "mquiet"   // the same as mrest, until something is claimed; see startRest
+	metaLoading = "mloading" // present while Load fills the store from another one
 	metaHealed  = "mhealed"  // the version of Heal that went through all due times, one byte
 )
 

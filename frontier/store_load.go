@@ -15,7 +15,8 @@ func IsDerived(key []byte) bool { return len(key) > 0 && key[0] == kindQueue }
 
 // Load makes a store from the rows of another one, without its derived rows. The folder must have no store. each calls
 // its argument with each row. clean says that the other store was closed properly after these rows; otherwise the hosts
-// rest when the store is opened, as after a crash. version is the version of the last change.
+// rest when the store is opened, as after a crash. version is the version of the last change. A store that was not
+// loaded to the end cannot be opened.
 func Load(o Options, clean bool, each func(put func(key, value []byte) error) error) (version uint64, err error) {
 	if o, err = o.withDefaults(); err != nil {
 		return 0, err
@@ -32,6 +33,9 @@ func Load(o Options, clean bool, each func(put func(key, value []byte) error) er
 	if db.MaxVersion() > 0 {
 		return 0, errors.New("the folder has a store already")
 	}
+	if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(metaLoading), nil) }); err != nil {
+		return 0, err
+	}
 	batch := db.NewWriteBatch()
 	defer batch.Cancel()
 	if err := each(func(k, v []byte) error { return loadRow(batch, k, v) }); err != nil {
@@ -46,6 +50,9 @@ func Load(o Options, clean bool, each func(put func(key, value []byte) error) er
 		return 0, err
 	}
 	if err := batch.Flush(); err != nil {
+		return 0, err
+	}
+	if err := db.Update(func(txn *badger.Txn) error { return txn.Delete([]byte(metaLoading)) }); err != nil {
 		return 0, err
 	}
 	txn := db.NewTransaction(false)

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/arcrawl/arcrawl/frontier/shared"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
@@ -20,6 +22,7 @@ type mark struct {
 	Epoch   int64  `json:"epoch"`   // in which this node owned the crawl the last time
 	Clean   bool   `json:"clean"`   // the database has all of the store up to Version
 	Version uint64 `json:"version"` // of the store
+	Beat    int64  `json:"beat"`    // of this node, some seconds ago or less; the database cannot have an earlier one
 	Ahead   bool   `json:"ahead"`   // the database went back to an older state than the store
 }
 
@@ -53,6 +56,33 @@ func (m mark) write(state string) error {
 		return fmt.Errorf("note what the store is a copy of: %w", err)
 	}
 	return nil
+}
+
+// CheckStopped returns an error unless the store of a stopped node is the newest copy of the crawl. Otherwise a command
+// would show what is outdated, and what it changes would be lost when the node loads the store again.
+func CheckStopped(ctx context.Context, o Options) error {
+	r, err := shared.Look(ctx, o.Database, func() error { return nil })
+	if errors.Is(err, shared.ErrVersion) && !r.Used {
+		return nil // this store is going to be the first
+	}
+	if err != nil {
+		return fmt.Errorf("find out whether %s has the newest copy of the crawl: %w", o.State, err)
+	}
+	m, found, err := readMark(o.State)
+	switch {
+	case err != nil:
+		return err
+	case r.Owner != "" && r.Owner != o.Node:
+		return fmt.Errorf("node %s crawls, and the store in %s is outdated or incomplete: run this command on that node",
+			r.Owner, o.State)
+	case r.Owner == o.Node:
+		return fmt.Errorf("node %s crawls, or was not stopped properly: run this command while its daemon runs, with "+
+			"admin.socket, or stop the daemon properly first", r.Owner)
+	case !r.Whole && !found, found && m.Ahead, found && m.Clean && m.Epoch == r.Epoch:
+		return nil
+	}
+	return fmt.Errorf("the store in %s is not the newest copy of the crawl: run this command on the node that crawled last, "+
+		"or start this node and run it then", o.State)
 }
 
 // hasStore reports whether a state folder has a store.

@@ -21,6 +21,9 @@ import (
 // askTime is the maximum duration of one exchange with the database, except shipments.
 const askTime = 5 * time.Second
 
+// noteEvery is the time between two marks with beats. A backup of the database is older.
+const noteEvery = 10 * time.Second
+
 // Options say which node this is.
 type Options struct {
 	Database string             // connection string
@@ -46,7 +49,7 @@ type Node struct {
 	lease  *lease
 	mirror *mirror.Mirror
 
-	lastBeat int64        // that the database confirmed; only Beat uses it
+	lastBeat int64        // that the database confirmed; only Beat uses it, and Join before
 	before   shared.State // when the crawl was taken
 	epoch    int64
 	since    uint64 // the database has the store up to this version
@@ -56,6 +59,8 @@ type Node struct {
 
 	mu      sync.Mutex // guards the fields below
 	leaving bool       // the crawl is being released
+	beaten  int64      // the last beat
+	noted   time.Time  // when the mark was written; zero = Prepare has not read the old one yet
 	behind  time.Time  // since when something waits to be shipped; zero = nothing does
 	ill     bool       // the last shipment failed
 }
@@ -120,7 +125,7 @@ func (n *Node) refuse(st shared.State) error {
 	switch {
 	case err != nil:
 		return err
-	case found && (m.Ahead || m.Epoch > st.Epoch || m.Epoch == st.Epoch && m.Clean && !st.Clean):
+	case found && (m.Ahead || m.Beat > st.Own || m.Epoch > st.Epoch || m.Epoch == st.Epoch && m.Clean && !st.Clean):
 		m.Ahead = true // for the next start: the epochs of the database grow, and reach this one
 		return errors.Join(errAhead(n.o.State), m.write(n.o.State))
 	case !found && st.Whole && hasStore(n.o.State):
@@ -140,6 +145,11 @@ func (n *Node) await(ctx context.Context) error {
 			if err := n.refuse(st); err != nil {
 				return err
 			}
+			if st.Own <= n.lastBeat {
+				return fmt.Errorf("the database of the cluster went back to an older state, as after a backup was restored, "+
+					"while node %s waited: see \"The database\" in docs/cluster.md", n.o.Node)
+			}
+			n.lastBeat = st.Own
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -225,9 +235,9 @@ func (n *Node) Beat(ctx context.Context) {
 		case errors.Is(err, shared.ErrFenced), err == nil && (st.Owner != n.o.Node || st.Epoch != n.epoch):
 			n.lose(err)
 			return
-		case err == nil && st.Beat <= n.lastBeat:
-			m := mark{Crawl: n.shared.Crawl(), Epoch: n.epoch, Ahead: true}
-			n.lose(errors.Join(errAhead(n.o.State), m.write(n.o.State)))
+		case err == nil && st.Own <= n.lastBeat:
+			m := mark{Crawl: n.shared.Crawl(), Epoch: n.epoch, Beat: n.lastBeat, Ahead: true}
+			n.lose(errors.Join(errAhead(n.o.State), n.writeMark(m)))
 			return
 		case err != nil:
 			n.lease.breakOff()
@@ -237,13 +247,44 @@ func (n *Node) Beat(ctx context.Context) {
 			told = true
 			continue
 		}
-		n.lastBeat = st.Beat
+		n.lastBeat = st.Own
 		n.lease.extend(start)
+		n.noteBeat(start)
 		if told {
 			n.o.Log.Info().Msg("the database of the cluster answers again: crawling")
 		}
 		told = false
 	}
+}
+
+// noteBeat writes the beat to the mark, at most once in noteEvery. So the next process of this node notices when the
+// database was restored to an earlier state.
+func (n *Node) noteBeat(now time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.beaten = n.lastBeat
+	if n.leaving || n.noted.IsZero() || now.Sub(n.noted) < noteEvery {
+		return
+	}
+	n.noted = now
+	if err := (mark{Crawl: n.shared.Crawl(), Epoch: n.epoch, Beat: n.lastBeat}).write(n.o.State); err != nil {
+		n.o.Log.Warn().Err(err).Msg("could not note the state of the database: a restored backup of it may go unnoticed")
+	}
+}
+
+// writeMark writes the mark of the store. Beats write it too from now on.
+func (n *Node) writeMark(m mark) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.noted = time.Now()
+	return m.write(n.o.State)
+}
+
+// leave notes that the crawl is being released. Beats write no marks from now on.
+func (n *Node) leave() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.leaving = true
 }
 
 // isLeaving reports whether the crawl is being released, so that a beat finds nothing wrong with that.
@@ -296,16 +337,16 @@ func (n *Node) Prepare(ctx context.Context, o frontier.Options) error {
 			return err
 		}
 	}
-	current := mark{Crawl: n.shared.Crawl(), Epoch: n.epoch}
+	current := mark{Crawl: n.shared.Crawl(), Epoch: n.epoch, Beat: m.Beat}
 	n.whole = !n.before.Whole
 	switch {
 	case n.whole:
-		return current.write(n.o.State)
+		return n.writeMark(current)
 	case found && m.Clean && n.before.Clean && m.Epoch == n.before.Epoch && hasStore(n.o.State):
 		n.since = m.Version
-		return current.write(n.o.State)
+		return n.writeMark(current)
 	}
-	if err := errors.Join(current.write(n.o.State), removeStore(n.o.State)); err != nil {
+	if err := errors.Join(n.writeMark(current), removeStore(n.o.State)); err != nil {
 		return err
 	}
 	start, rows := time.Now(), 0
@@ -315,8 +356,9 @@ func (n *Node) Prepare(ctx context.Context, o frontier.Options) error {
 	if err == nil {
 		n.o.Log.Info().Int("rows", rows).Dur("took", time.Since(start)).
 			Msg("loaded the crawl from the database of the cluster")
+		return nil
 	}
-	return err
+	return errors.Join(err, removeStore(n.o.State)) // half a store
 }
 
 // pause waits for d. It returns the error of ctx if ctx ends first.

@@ -73,6 +73,15 @@ func (p *place) run(do func(*frontier.Frontier)) {
 	p.must(leave(f.Close()))
 }
 
+// command makes sure that a command on the stopped node is refused with some words; "" means that it is not refused.
+func (p *place) command(want string) {
+	p.Helper()
+	err := CheckStopped(p.Context(), p.options())
+	if got := fmt.Sprint(err); want == "" && err != nil || want != "" && !strings.Contains(got, want) {
+		p.Errorf("a command on node %s got %v, want %q", p.name, err, want)
+	}
+}
+
 // mayNotTake makes sure that the node refuses to start, takes no crawl, and keeps its store.
 func (p *place) mayNotTake(why string) {
 	p.Helper()
@@ -148,6 +157,7 @@ func TestNodesPassOnACrawl(t *testing.T) {
 	a.must(err)
 	a.crawl(f, 0, 300) // before there was a cluster
 	a.must(f.Close())
+	a.command("") // there is no cluster yet
 
 	var want []string
 	same := func(p *place, f *frontier.Frontier) {
@@ -166,7 +176,16 @@ func TestNodesPassOnACrawl(t *testing.T) {
 	if strings.Contains(a.log.String(), "loaded the crawl") || strings.Count(a.log.String(), "shipped the whole store") != 1 {
 		t.Errorf("node a loaded its own copy again, or shipped it twice:\n%s", &a.log)
 	}
-	b.run(func(f *frontier.Frontier) { same(b, f); b.crawl(f, 340, 360); want = b.histories(f) })
+	a.command("")
+	b.run(func(f *frontier.Frontier) {
+		same(b, f)
+		b.crawl(f, 340, 360)
+		want = b.histories(f)
+		a.command("node b crawls")
+		b.command("was not stopped properly")
+	})
+	a.command("not the newest copy")
+	b.command("")
 
 	// The copy of node a is outdated, and damaged too: it is thrown away.
 	tables, err := filepath.Glob(filepath.Join(a.state, "*.sst"))
@@ -205,6 +224,11 @@ func TestAnUncleanEndLosesOnlyWhatWasNotShipped(t *testing.T) {
 	a.must(err)
 	want := a.histories(f)
 	a.crawl(f, 50, 60) // not shipped
+	_, err = n.shipOnce(t.Context(), func() error { return errors.New("the disk is broken") })
+	n.sicken(err)
+	if told := a.log.String(); err == nil || !strings.Contains(told, "look at the disk of this node") || strings.Contains(told, "could not ship") {
+		t.Errorf("an error %v of the log was reported as:\n%s", err, told)
+	}
 	stop()
 	a.must(f.Close())
 
@@ -220,7 +244,7 @@ func TestAnUncleanEndLosesOnlyWhatWasNotShipped(t *testing.T) {
 		t.Fatalf("fence: %v", err)
 	}
 	ask.Close()
-	if err := n.shared.Ship(t.Context(), n.epoch, nil); err == nil {
+	if err := n.shared.Ship(t.Context(), n.epoch, shared.All()); err == nil {
 		t.Error("a fenced node has shipped")
 	}
 	b.run(func(f *frontier.Frontier) {
@@ -251,10 +275,16 @@ func TestAnUncleanEndLosesOnlyWhatWasNotShipped(t *testing.T) {
 	b.must(mark{Crawl: older.Crawl(), Epoch: epoch, Clean: true}.write(b.state))
 	b.mayNotTake("older state")
 
+	// The database is restored to a state within the last epoch, which this node noted in the middle of it.
+	b.must(mark{Crawl: older.Crawl(), Epoch: b.look().Epoch, Beat: 1 << 40}.write(b.state))
+	for range 2 {
+		b.mayNotTake("older state")
+	}
+
 	half := newPlace(t, db.Database(t, "half"), "a")
 	begun, err := Join(t.Context(), half.options(), func(error) {})
 	half.must(err)
-	half.must(begun.shared.ShipWhole(t.Context(), begun.epoch, nil)) // and dies
+	half.must(begun.shared.ShipWhole(t.Context(), begun.epoch, shared.All())) // and dies
 	later := newPlace(t, half.db, "b")
 	ask, err = openShared(later)
 	later.must(err)
@@ -293,6 +323,9 @@ func TestADatabaseThatWentBackIsNotFollowed(t *testing.T) {
 	n, err := Join(t.Context(), a.options(), func(err error) { lost <- err })
 	a.must(err)
 	n.lastBeat = 1 << 40
+	if err := n.await(t.Context()); err == nil || !strings.Contains(err.Error(), "older state") {
+		t.Errorf("a node that waits does not notice it: %v", err)
+	}
 	n.Beat(t.Context())
 	if err := <-lost; !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "older state") || n.MayClaim() == nil {
 		t.Errorf("the node continues: %v", err)

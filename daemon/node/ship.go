@@ -18,14 +18,14 @@ const (
 	// long after URIs were imported, or after an outage, and cannot be divided.
 	shipTime = 30 * time.Second
 	rowTime  = 200 * time.Microsecond
-	// wholePortion is the number of rows in one transaction when a whole store is shipped.
-	wholePortion = 20_000
+	// maxChanged is the number of changed keys that are kept in memory, with some 100 bytes for each.
+	maxChanged = 200_000
 )
 
 // Start follows the changes of the opened store with run, which runs in the background from now on. If the database has
 // no whole copy, Start ships all rows before it returns.
 func (n *Node) Start(ctx context.Context, f *frontier.Frontier, background func(run func(context.Context))) error {
-	n.mirror = mirror.New(f)
+	n.mirror = mirror.New(f, maxChanged)
 	background(func(ctx context.Context) {
 		if err := n.mirror.Run(ctx); err != nil {
 			n.o.Log.Error().Err(err).Msg("the changes of the store are not followed any more: the crawl stops soon")
@@ -48,13 +48,16 @@ func (n *Node) Start(ctx context.Context, f *frontier.Frontier, background func(
 func (n *Node) shipWhole(ctx context.Context) (err error) {
 	start, rows := time.Now(), 0
 	ship := n.shared.ShipWhole
-	n.since, err = n.mirror.Whole(wholePortion, func(list []shared.Row) error {
+	n.since, err = n.mirror.Whole(func(list []shared.Row) error {
 		ask, cancel := context.WithTimeout(ctx, shipTime)
 		defer cancel()
-		err := ship(ask, n.epoch, list)
+		err := ship(ask, n.epoch, shared.All(list...))
 		ship, rows = n.shared.Ship, rows+len(list)
 		return err
 	})
+	if err == nil && rows == 0 {
+		err = ship(ctx, n.epoch, shared.All())
+	}
 	if err == nil {
 		err = n.shared.Complete(ctx, n.epoch)
 	}
@@ -88,29 +91,39 @@ func (n *Node) Ship(ctx context.Context, before func() error) {
 	}
 }
 
-// shipOnce ships what has changed. Nothing is shipped without a lease: visits without one may have taught nonsense.
-func (n *Node) shipOnce(ctx context.Context, before func() error) (mirror.Shipment, error) {
+// shipOnce ships what has changed up to a version. Nothing is shipped without a lease: visits without one may have
+// taught nonsense.
+func (n *Node) shipOnce(ctx context.Context, before func() error) (version uint64, err error) {
 	collect, cancel := context.WithTimeout(ctx, shipTime)
 	defer cancel()
 	s, err := n.mirror.Shipment(collect)
-	if err == nil {
-		err = before()
-	}
-	if err == nil {
-		err = n.lease.err()
-	}
-	if err == nil {
-		ask, cancel := context.WithTimeout(ctx, timeToShip(len(s.Rows)))
-		defer cancel()
-		err = n.shared.Ship(ask, n.epoch, s.Rows)
-	}
 	if err != nil {
-		return s, err
+		return 0, ownFault{err}
+	}
+	defer s.Close()
+	if err := before(); err != nil {
+		return 0, ownFault{fmt.Errorf("write crawl.log to disk: %w", err)}
+	}
+	if err := n.lease.err(); err != nil {
+		return 0, err
+	}
+	ask, stop := context.WithTimeout(ctx, timeToShip(s.Rows))
+	defer stop()
+	if err := n.shared.Ship(ask, n.epoch, s.Each); err != nil {
+		if mirror.IsReadError(err) {
+			err = ownFault{err}
+		}
+		return 0, err
 	}
 	n.mirror.Shipped(s)
 	n.caughtUp()
-	return s, nil
+	return s.Version, nil
 }
+
+// ownFault is a failure of this node's store or log. The database is not to blame.
+type ownFault struct{ error }
+
+func (f ownFault) Unwrap() error { return f.error }
 
 // timeToShip returns how long a shipment of some rows may take.
 func timeToShip(rows int) time.Duration { return shipTime + time.Duration(rows)*rowTime }
@@ -122,7 +135,7 @@ func (n *Node) caughtUp() {
 	n.behind, n.ill = time.Time{}, false
 	n.mu.Unlock()
 	if was {
-		n.o.Log.Info().Msg("the database of the cluster takes changes again")
+		n.o.Log.Info().Msg("changes are shipped to the database of the cluster again")
 	}
 }
 
@@ -141,7 +154,13 @@ func (n *Node) sicken(err error) {
 	was := n.ill
 	n.ill = true
 	n.mu.Unlock()
-	if !was {
+	var own ownFault
+	switch {
+	case was:
+	case errors.As(err, &own):
+		n.o.Log.Error().Err(err).Msg("could not read or log the changes of this node's store, so they are not shipped: " +
+			"nothing is claimed after 5 s; look at the disk of this node")
+	default:
 		n.o.Log.Error().Err(err).Msg("could not ship changes to the database of the cluster: nothing is claimed after 5 s")
 	}
 }
@@ -149,9 +168,7 @@ func (n *Node) sicken(err error) {
 // Finish ships what is left, before the store is closed. The returned function releases the crawl. Call it when
 // the store is closed, with the error of closing it.
 func (n *Node) Finish(ctx context.Context, f *frontier.Frontier) (leave func(closed error) error) {
-	ask, cancel := context.WithTimeout(ctx, shipTime)
-	defer cancel()
-	s, err := n.shipOnce(ask, func() error { return nil }) // the log is closed, and so on disk
+	version, err := n.shipOnce(ctx, func() error { return nil }) // the log is closed, and so on disk
 	quiet := f.IsQuiet()
 	return func(closed error) error {
 		defer n.shared.Close()
@@ -161,14 +178,15 @@ func (n *Node) Finish(ctx context.Context, f *frontier.Frontier) (leave func(clo
 		}
 		ask, cancel := context.WithTimeout(ctx, askTime)
 		defer cancel()
-		n.mu.Lock()
-		n.leaving = true
-		n.mu.Unlock()
+		n.leave()
 		clean := quiet && closed == nil
 		if err := n.shared.Leave(ask, n.epoch, clean); err != nil {
 			n.o.Log.Warn().Err(err).Msg("could not release the crawl: another node takes it after 20 s")
 			return nil
 		}
-		return mark{Crawl: n.shared.Crawl(), Epoch: n.epoch, Clean: clean, Version: s.Version}.write(n.o.State)
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		m := mark{Crawl: n.shared.Crawl(), Epoch: n.epoch, Clean: clean, Version: version, Beat: n.beaten}
+		return m.write(n.o.State)
 	}
 }

@@ -19,6 +19,7 @@ type Report struct {
 	Epoch int64        `json:"epoch"` // number of changes of the owner
 	Clean bool         `json:"clean"` // the last owner stopped properly, and nobody has crawled since
 	Whole bool         `json:"whole"` // another node can take the crawl over
+	Used  bool         `json:"-"`     // the database has the tables of a crawl
 	Nodes []NodeReport `json:"nodes"` // by name
 
 	Bytes    int64 `json:"bytes"`    // of the tables and indexes
@@ -80,6 +81,7 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	if err := c.QueryRow(ctx, crawl).Scan(&r.Owner, &r.Epoch, &r.Clean, &r.Whole, &version, &r.Bytes); err != nil {
 		return err
 	}
+	r.Used = true
 	if version != schemaVersion {
 		return fmt.Errorf("the tables have version %d, this arcrawl uses version %d: %w", version, schemaVersion, ErrVersion)
 	}

@@ -8,26 +8,26 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-const (
-	// shipRows is the maximum number of rows in one statement.
-	shipRows = 5_000
-	// readRows is the number of rows that are read at once.
-	readRows = 5_000
-)
+// readRows is the number of rows that are read at once.
+const readRows = 5_000
+
+// Rows calls ship with rows, in portions that fit into memory, and no key twice in one portion. It may be called again,
+// and then has the same rows. It returns the error of ship.
+type Rows func(ship func(portion []Row) error) error
 
 // Ship writes changed rows, all or none. It may be repeated. It returns [ErrFenced] or [ErrOwner] if the node may not
 // ship, and then nothing has changed.
-func (s *Store) Ship(ctx context.Context, epoch int64, rows []Row) error {
+func (s *Store) Ship(ctx context.Context, epoch int64, rows Rows) error {
 	return s.ship(ctx, epoch, rows, false)
 }
 
 // ShipWhole removes all rows of earlier owners before it writes the first ones of a whole store. Then call Ship with
 // the others, and [Store.Complete].
-func (s *Store) ShipWhole(ctx context.Context, epoch int64, rows []Row) error {
+func (s *Store) ShipWhole(ctx context.Context, epoch int64, rows Rows) error {
 	return s.ship(ctx, epoch, rows, true)
 }
 
-func (s *Store) ship(ctx context.Context, epoch int64, rows []Row, first bool) error {
+func (s *Store) ship(ctx context.Context, epoch int64, rows Rows, first bool) error {
 	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
 		if err := s.own(ctx, tx, epoch); err != nil {
 			return err
@@ -37,15 +37,10 @@ func (s *Store) ship(ctx context.Context, epoch int64, rows []Row, first bool) e
 				return err
 			}
 		}
-		for from := 0; from < len(rows); from += shipRows {
-			if err := write(ctx, tx, rows[from:min(len(rows), from+shipRows)]); err != nil {
-				return err
-			}
-		}
-		return nil
+		return rows(func(portion []Row) error { return write(ctx, tx, portion) })
 	})
 	if err != nil {
-		return fmt.Errorf("ship %d rows as node %s: %w", len(rows), s.node, err)
+		return fmt.Errorf("ship rows as node %s: %w", s.node, err)
 	}
 	return nil
 }

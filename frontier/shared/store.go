@@ -24,11 +24,17 @@ type Row struct {
 	Gone       bool // the key was deleted
 }
 
+// All returns rows that are all in memory.
+func All(rows ...Row) Rows {
+	return func(ship func([]Row) error) error { return ship(rows) }
+}
+
 // State holds what the database has about the crawl.
 type State struct {
 	Owner  string // node; "" = none
 	Fenced bool   // the owner is fenced
 	Beat   int64  // of the owner
+	Own    int64  // the beat of the node that asks
 	Epoch  int64  // grows with each change of owner
 	Clean  bool   // the last owner stopped properly, and everything of it is here
 	Whole  bool   // the copy is whole; false until the first owner has shipped its store
@@ -98,8 +104,10 @@ func (s *Store) Beat(ctx context.Context) (st State, err error) {
 		if _, err := tx.Exec(ctx, `UPDATE arcrawl.pulse SET beat = beat + 1 WHERE node = $1`, s.node); err != nil {
 			return err
 		}
-		st, err = s.state(ctx, tx)
-		return err
+		if st, err = s.state(ctx, tx); err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx, `SELECT beat FROM arcrawl.pulse WHERE node = $1`, s.node).Scan(&st.Own)
 	})
 	if err != nil {
 		return State{}, fmt.Errorf("beat as node %s: %w", s.node, err)

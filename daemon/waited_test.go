@@ -1,0 +1,39 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// TestANodeThatHasWaitedReadsItsConfigurationAgain changes a configuration while a node waits, then breaks it.
+func TestANodeThatHasWaitedReadsItsConfigurationAgain(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "arcrawl.toml")
+	write := func(text string) {
+		t.Helper()
+		const rest = "[operator]\nname = \"Test\"\ncontact = \"https://library.example/\"\n"
+		if err := os.WriteFile(path, []byte(text+rest), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("")
+	var log strings.Builder
+	c, err := LoadConfig(path, zerolog.New(&log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("[politeness]\nmin_delay = \"7s\"\n[storage]\nstate = \"elsewhere\"\n")
+	next, _ := configOfNow(c, zerolog.New(&log))
+	if next.ForHost("a.example", time.Time{}).Politeness.MinDelay != 7*time.Second || next.Storage.State != c.Storage.State || !strings.Contains(log.String(), "after a restart") {
+		t.Errorf("the state folder is %s; the log:\n%s", next.Storage.State, &log)
+	}
+	write("[politeness]\nmin_delay = 77\n")
+	if same, _ := configOfNow(c, zerolog.New(&log)); same != c || !strings.Contains(log.String(), "has a fault") {
+		t.Errorf("a broken configuration is in force; the log:\n%s", &log)
+	}
+}
