@@ -192,8 +192,12 @@ func (c *Crawler) refuse(
 	} else {
 		r.Due, r.DueInScope, r.Urgent = now.Add(why.wait), time.Time{}, false
 	}
+	var extra *crawllog.Extra
+	if claim.Record.Visits == 0 && claim.Record.LastStatus == 0 {
+		extra = &crawllog.Extra{FirstSeen: r.FirstSeen}
+	}
 	err := c.parts.CrawlLog.Write(crawllog.Entry{
-		Logged: now, Status: why.status, Size: -1, URI: r.URI.String(), Hops: r.Hops, Via: r.Via, Seed: r.Seed,
+		Extra: extra, Logged: now, Status: why.status, Size: -1, URI: r.URI.String(), Hops: r.Hops, Via: r.Via, Seed: r.Seed,
 		Worker: worker, Annotations: []string{why.why},
 		Schedule: &crawllog.Schedule{Wait: why.wait, Visits: r.Visits, Versions: r.Versions, Overdue: claim.Overdue},
 	})

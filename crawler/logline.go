@@ -35,6 +35,15 @@ func logEntry(v visit, a archived, f findings, s schedule, worker int, now time.
 	if got.Status < 0 {
 		e.Size = -1
 	}
+	if v.verdict.First {
+		e.Extra.Kind = int(s.wait.Kind)
+	}
+	if r.Visits == 0 {
+		e.Extra.FirstSeen = r.FirstSeen
+	}
+	if born := s.record.Born; r.Visits == 0 || !born.Equal(r.Born) {
+		e.Extra.Born = born
+	}
 	if hostDown(got.Status) {
 		e.Started = time.Time{} // no exchange took place
 	}

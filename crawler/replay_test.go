@@ -66,7 +66,7 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 			u := uri.FromCanonical(l.URI)
 			e := got[u]
 			e.URI = u
-			got[u] = history.Replay(e, l, evaluators.Default())
+			got[u], _ = history.Replay(e, l, history.Facts{Waits: evaluators.Default()})
 		}
 		library, err := index.OpenLibrary(t.Context(), w.path("warc"), index.Options{}, func(f warc.Finding) error { return fmt.Errorf("%+v", f) })
 		if err != nil {
@@ -122,7 +122,7 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 			u := uri.FromCanonical(l.URI)
 			e := got[u]
 			e.URI = u
-			got[u] = history.Replay(e, l, waits)
+			got[u], _ = history.Replay(e, l, history.Facts{Waits: waits})
 		}
 		for _, path := range []string{"/daily", "/often", "/quiet"} {
 			u := uri.FromCanonical("http://a.example" + path)

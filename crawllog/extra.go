@@ -31,6 +31,10 @@ type Extra struct {
 	ChangesPerDay float64 // changesPerDay: expected for the URI
 	MissedShare   float64 // missedShare: expected share of the versions until the next visit that are missed
 	NewVersions   float64 // newVersions: estimated number since the last judged visit
+
+	FirstSeen time.Time // firstSeen: when the URI became known, in the line of its first visit
+	Born      time.Time // born: when the page was published, in the line of the visit that found it out or was the first
+	Kind      int       // kind: the number of the class of similar URIs, in the line of the first capture
 }
 
 // The maximum lengths of texts in the JSON object, in bytes as written.
@@ -74,12 +78,15 @@ func (x *Extra) appendTo(b []byte) []byte {
 	text("changeReason", x.ChangeReason, maxText)
 	text("waitEvaluator", x.WaitEvaluator, maxText)
 	text("waitReason", x.WaitReason, maxText)
-	if due := writable(x.Due); !due.IsZero() {
-		b = appendKey(b, start, "due")
-		b = append(b, '"')
-		b = appendTime(b, due)
-		b = append(b, '"')
+	moment := func(key string, t time.Time) {
+		if t = writable(t); !t.IsZero() {
+			b = appendKey(b, start, key)
+			b = append(b, '"')
+			b = appendTime(b, t)
+			b = append(b, '"')
+		}
 	}
+	moment("due", x.Due)
 	text("misfortune", x.Misfortune, maxMisfortune)
 	share := func(key string, value float64) {
 		if value > 0 && !math.IsInf(value, 1) {
@@ -90,6 +97,11 @@ func (x *Extra) appendTo(b []byte) []byte {
 	share("changesPerDay", x.ChangesPerDay)
 	share("missedShare", x.MissedShare)
 	share("newVersions", x.NewVersions)
+	moment("firstSeen", x.FirstSeen)
+	moment("born", x.Born)
+	if x.Kind > 0 {
+		number("kind", int64(x.Kind))
+	}
 	return append(b, '}')
 }
 
@@ -150,6 +162,10 @@ type extraJSON struct {
 	ChangesPerDay float64 `json:"changesPerDay"`
 	MissedShare   float64 `json:"missedShare"`
 	NewVersions   float64 `json:"newVersions"`
+
+	FirstSeen time.Time `json:"firstSeen"`
+	Born      time.Time `json:"born"`
+	Kind      int       `json:"kind"`
 }
 
 // parseExtra reads the rest of a line after its twelfth column. Heritrix 1 writes the name of a file there.
@@ -164,7 +180,7 @@ func parseExtra(s string) (*Extra, error) {
 	if err := json.Unmarshal([]byte(s), &x); err != nil {
 		return nil, fmt.Errorf("not a valid JSON object: %w", err)
 	}
-	x.Due = writable(x.Due)
+	x.Due, x.FirstSeen, x.Born = writable(x.Due), writable(x.FirstSeen), writable(x.Born)
 	if x == (extraJSON{}) {
 		return nil, nil
 	}

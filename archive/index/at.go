@@ -38,15 +38,42 @@ func (l *Library) pick(uri string, is func(Entry) bool) (Capture, http.Header, e
 		if err != nil {
 			return Capture{}, nil, err
 		}
-		header, err := l.header(c)
+		header, err := header(c.file, c.Offset, c.URL)
 		return c, header, err
 	}
 	return Capture{}, nil, warc.ErrNotFound
 }
 
-// header reads the HTTP header of a capture.
-func (l *Library) header(c Capture) (http.Header, error) {
-	r, err := c.file.OpenAt(c.Offset)
+// HeaderAt returns the header of the response of a URI in the record at an offset of a file. It reads no payload and no
+// index. The error wraps [warc.ErrNotFound] if there is no such record.
+func (l *Library) HeaderAt(uri, file string, offset int64) (http.Header, error) {
+	file = strings.TrimSuffix(file, warc.OpenSuffix)
+	for _, name := range []string{file, file + warc.OpenSuffix} {
+		if f, ok := l.fileOf(name); ok {
+			return header(f, offset, uri)
+		}
+	}
+	return nil, warc.ErrNotFound
+}
+
+// HeaderOn returns the header of the last capture of a URI in the second of a date, without reading the payload. The
+// error wraps [warc.ErrNotFound] if there is no such capture.
+func (l *Library) HeaderOn(uri string, date time.Time) (http.Header, error) {
+	entries, err := l.Lookup(uri)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range slices.Backward(entries) {
+		if e.URL == uri && e.Date().Unix() == date.Unix() {
+			return l.HeaderAt(uri, e.Filename, e.Offset)
+		}
+	}
+	return nil, warc.ErrNotFound
+}
+
+// header reads the HTTP header of the record of a URI.
+func header(f warc.File, offset int64, uri string) (http.Header, error) {
+	r, err := f.OpenAt(offset)
 	if err != nil {
 		return nil, warc.Damaged(err)
 	}
@@ -54,6 +81,9 @@ func (l *Library) header(c Capture) (http.Header, error) {
 	rec, err := r.Next()
 	if err != nil {
 		return nil, warc.Damaged(err)
+	}
+	if rec.Header.Target() != uri {
+		return nil, warc.ErrNotFound
 	}
 	head, _, err := rec.Payload()
 	if err != nil {

@@ -127,7 +127,7 @@ func TestAddAndReplayAgree(t *testing.T) {
 			line.URI = want.URI.String()
 			line.Logged, line.Started, line.MIME, line.Digest, line.Size = began.Add(time.Second), began, "text/plain", second, 20
 			line.Schedule = &crawllog.Schedule{Wait: day, Visits: want.Visits, Versions: want.Versions, Tries: want.Failures}
-			entry := history.Replay(frontier.Entry{Record: before()}, line, evaluators.Default())
+			entry, _ := history.Replay(frontier.Entry{Record: before()}, line, history.Facts{Waits: evaluators.Default()})
 			if diff := cmp.Diff(inLine(want), inLine(entry.Record), equal); diff != "" {
 				t.Errorf("Replay: -want +got:\n%s", diff)
 			}

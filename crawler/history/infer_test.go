@@ -6,7 +6,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -73,7 +72,7 @@ func TestABareLineSaysWhatCameOfTheVisit(t *testing.T) {
 			t.Errorf("%s: inferred %+v, want the wait %q", c.name, line.Extra, c.want)
 			continue
 		}
-		e := history.Replay(before, line, evaluators.Stack{})
+		e, _ := history.Replay(before, line, history.Facts{})
 		if e.Visits != 6 || e.Versions != c.versions || e.Failures != c.failures || e.Gone != c.gone {
 			t.Errorf("%s: %d visits, %d versions, %d failures, gone %d", c.name, e.Visits, e.Versions, e.Failures, e.Gone)
 		}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope/robots"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // followedUp is part of the reason of a wait that the age of a young article decided, instead of the learned interval.
@@ -19,38 +22,45 @@ const followedUp = "young article"
 // cutOff is the precision of the times in a line. It is added to due times, so that no URI is visited early.
 const cutOff = time.Millisecond
 
-// Replay returns the entry of a URI after one more visit, according to the visit's line in crawl.log. Lines
-// must come oldest first. The URI of e must be set.
+// Facts holds what a replay needs besides the line of a visit.
+type Facts struct {
+	Waits  evaluators.Stack
+	Header http.Header // of the response, from the archive; nil = not known
+
+	// Similar returns what the URIs of a kind on the host have in common; nil = not known.
+	Similar func(rate.Kind) rate.Relatives
+}
+
+// Replay returns the entry of a URI after one more visit, according to the visit's line in crawl.log, and what it says
+// about similar URIs. Lines must come oldest first. The URI of e must be set.
 //
 // The result is what the crawler itself remembered, with these exceptions. Times are cut to the millisecond. Headers,
 // the comparison digest and the exact place of the payload must come from the archive, see [Recaptured]. The memory
-// of a wait rule is learned again from the lines, by the stack waits; it lacks dates of changes, the birth of an
-// article and the estimates of similar URIs. Until the next visit, the digests of the last versions, the entries that
-// a feed has listed and its priority are lost.
-func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier.Entry {
-	began := l.Started
-	if began.IsZero() {
-		began = l.Logged
-	}
-	if e.FirstSeen.IsZero() {
-		e.FirstSeen, e.Hops, e.Via, e.Seed = began, l.Hops, l.Via, l.Seed
-	}
+// of a wait rule is learned again from the lines; it lacks dates of changes. Until the next visit, the digests of the
+// last versions, the entries that a feed has listed and its priority are lost.
+func Replay(e frontier.Entry, l crawllog.Entry, f Facts) (frontier.Entry, evaluators.Lessons) {
+	began := Began(l)
 	extra := crawllog.Extra{}
 	if l.Extra != nil {
 		extra = *l.Extra
 	}
+	setBeginnings(&e.Record, l, extra)
 	e.LastStatus, e.Forbidden = l.Status, l.Status == StatusForbidden
 	if l.Schedule == nil {
-		return e
+		return e, evaluators.Lessons{}
 	}
 	if extra.WaitEvaluator == "" { // the URI was refused: no request was made
 		e.Due = l.Logged.Add(l.Schedule.Wait + cutOff)
 		e.Why = strings.Join(l.Annotations, ",")
-		return e
+		return e, evaluators.Lessons{}
 	}
 	v := visitOf(l, extra, e.Origin)
 	v.Started = began
+	if v.Body.Complete && l.Status == http.StatusOK && f.Header != nil {
+		v.Body.Validators = evaluators.Lasting(f.Header)
+	}
 	before := e.History
+	var lessons evaluators.Lessons
 	e.Record = Add(e.Record, v)
 	// The counts of the line are right even if earlier lines are lost.
 	e.Visits, e.Versions = l.Schedule.Visits, l.Schedule.Versions
@@ -69,11 +79,12 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 	case v.Failed || v.Gone:
 	case replayLook(&e.History, l, wait):
 	default:
-		decided := waits.Next(evaluators.WaitInput{
-			MIME: l.MIME, State: v.State, First: l.Schedule.Versions == 1 && v.State == evaluators.Changed,
-			Previous: before.Wait, Overdue: l.Schedule.Overdue,
-			Evidence: evaluators.Evidence{At: began, Memory: rate.Memory(before.Memory)},
+		first := l.Schedule.Versions == 1 && v.State == evaluators.Changed
+		decided := f.Waits.Next(evaluators.WaitInput{
+			MIME: l.MIME, State: v.State, First: first, Previous: before.Wait, Overdue: l.Schedule.Overdue,
+			Evidence: f.evidence(e.Record, before, l, first),
 		})
+		lessons = decided.Lessons
 		e.Wait, e.Rate, e.Memory = wait.Interval, wait.PerDay, string(decided.Memory)
 		if wait.Evaluator == WaitInferred {
 			e.Rate = decided.PerDay
@@ -83,9 +94,72 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 		}
 	}
 	if wait.Evaluator == WaitRobots {
-		e.Wait = 0
+		e.Wait, lessons = 0, evaluators.Lessons{}
 	}
-	return e
+	return e, lessons
+}
+
+// setBeginnings sets what a line says about how a URI became known.
+func setBeginnings(r *frontier.Record, l crawllog.Entry, extra crawllog.Extra) {
+	if r.FirstSeen.IsZero() {
+		r.FirstSeen, r.Hops, r.Via, r.Seed = Began(l), l.Hops, l.Via, l.Seed
+	}
+	if !extra.FirstSeen.IsZero() {
+		r.FirstSeen = extra.FirstSeen
+	}
+	if !extra.Born.IsZero() {
+		r.Born = extra.Born
+	}
+}
+
+// Began returns when the visit of a line began, or when it was logged if no exchange took place.
+func Began(l crawllog.Entry) time.Time {
+	if l.Started.IsZero() {
+		return l.Logged
+	}
+	return l.Started
+}
+
+// evidence returns the facts of a visit that the learned rule reads.
+func (f Facts) evidence(r frontier.Record, before frontier.History, l crawllog.Entry, first bool) evaluators.Evidence {
+	found := evaluators.Evidence{At: Began(l), Born: r.Born, Memory: rate.Memory(before.Memory)}
+	kind := found.Memory.Kind()
+	switch {
+	case l.Extra.Kind > 0 && l.Extra.Kind <= math.MaxUint8:
+		found.Kind = rate.Kind(l.Extra.Kind)
+		kind = found.Kind
+	case first && f.Header != nil && l.Status == http.StatusOK && !robots.IsFile(r.URI):
+		found.Kind = evaluators.Traits{
+			MIME: f.Header.Get("Content-Type"), Depth: strings.Count(string(r.Hops), string(uri.Link)),
+			Article: !r.Born.IsZero(), Size: l.Size, Dated: f.Header.Get("Last-Modified") != "",
+		}.Kind()
+		kind = found.Kind
+	}
+	if kind != 0 && f.Similar != nil {
+		found.Relatives = f.Similar(kind)
+	}
+	return found
+}
+
+// Observation returns what a visit says about the worth of the host's validators, according to its line and the header
+// of its response. conditional says whether its request had conditions. It returns false if the visit says nothing.
+func Observation(
+	before frontier.Record, l crawllog.Entry, header http.Header, conditional bool,
+) (evaluators.Observation, bool) {
+	if header == nil || l.Extra == nil || l.Status != http.StatusOK || before.Status != http.StatusOK ||
+		before.LastCapture.IsZero() || robots.IsFile(before.URI) || slices.Contains(l.Annotations, crawllog.OtherRequest) {
+		return evaluators.Observation{}, false
+	}
+	v := visitOf(l, *l.Extra, before.Origin)
+	if v.Failed || v.Gone || v.Unread || !v.Body.Complete {
+		return evaluators.Observation{}, false
+	}
+	denied := before.Unread > 0 && before.LastStatus == http.StatusNotModified && !conditional
+	return evaluators.Observation{
+		MIME: header.Get("Content-Type"), Before: before.Validators, Now: evaluators.ValidatorsOf(header),
+		State: v.State, Conditional: conditional, Denied: denied,
+		Stale: denied && evaluators.ChangedBefore(header, Began(l).Sub(before.LastVisit)),
+	}, true
 }
 
 // isLearned reports whether a logged wait is the interval that the rule decided, so that the next decision starts from

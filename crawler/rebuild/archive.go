@@ -17,16 +17,14 @@ import (
 
 // readArchive adds to each history what only the archive knows: headers, digests and the record of the last payload.
 // If uris is nil, it does so for all URIs of the store.
-func (b *builder) readArchive(ctx context.Context, uris []uri.URI) (err error) {
+func (b *builder) readArchive(ctx context.Context, uris []uri.URI) error {
 	if b.missing && len(uris) == 0 {
 		return nil
 	}
-	skip := func(warc.Finding) error { return nil } // a damaged record counts as missing
-	library, err := index.OpenLibrary(ctx, b.config.Storage.WARC, index.Options{}, skip)
+	library, err := b.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, library.Close()) }()
 	read := func(list []frontier.Entry) error {
 		for i := range list {
 			b.addCaptures(ctx, library, &list[i])

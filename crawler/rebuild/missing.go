@@ -11,7 +11,6 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -200,12 +199,15 @@ func (m Missing) Rest(f *frontier.Frontier, c *config.Config, now time.Time) err
 // AddMissing adds missing visits to the histories of their URIs, in the order of the log, and lets their hosts rest.
 // Visits that the store knows are skipped, so AddMissing can be repeated. What bare lines lack follows from their other
 // columns and from the archive.
-func AddMissing(ctx context.Context, f *frontier.Frontier, c *config.Config, m Missing, now time.Time) (Result, error) {
-	days, err := daily.Open(f.DB())
+func AddMissing(
+	ctx context.Context, f *frontier.Frontier, c *config.Config, m Missing, now time.Time,
+) (r Result, err error) {
+	l, err := openLearned(f)
 	if err != nil {
 		return Result{}, err
 	}
-	b := newBuilder(f, c, days, now)
+	b := newBuilder(f, c, l, now)
+	defer func() { err = errors.Join(err, b.close()) }()
 	b.missing = true
 	for _, log := range m.logs {
 		b.result.Logs++
@@ -213,7 +215,7 @@ func AddMissing(ctx context.Context, f *frontier.Frontier, c *config.Config, m M
 			return b.result, err
 		}
 	}
-	if err := days.Flush(); err != nil {
+	if err := b.flush(); err != nil {
 		return b.result, err
 	}
 	slices.SortFunc(b.added, func(x, y uri.URI) int { return strings.Compare(x.String(), y.String()) })

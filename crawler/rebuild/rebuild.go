@@ -9,8 +9,11 @@
 // Lines without the thirteenth column (log.extra_info) suffice: [history.Infer] infers most of it from the other
 // columns, and the archive has the place of the record.
 //
-// What neither a log nor the archive holds cannot be rebuilt: holds and pauses, URIs that were never visited, and what
-// was learned of hosts. The crawl learns most of that again.
+// The headers in the archive teach again how reliable the headers of each host are, and the lines what similar URIs
+// have in common. [Links] also reads the archived pages again, for the URIs that were found but never visited.
+//
+// What neither a log nor the archive holds cannot be rebuilt, such as holds and pauses. The crawl learns most of the
+// rest again.
 package rebuild
 
 import (
@@ -24,13 +27,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/internal/textfile"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -55,16 +57,17 @@ type Result struct {
 
 // builder is a store that is being rebuilt.
 type builder struct {
-	store  *frontier.Frontier
-	days   *daily.Store
-	config *config.Config
-	now    time.Time
-	result Result
+	learned
+	store   *frontier.Frontier
+	config  *config.Config
+	now     time.Time
+	result  Result
+	library *index.Library // the archive; nil until it is opened
 
 	// The visits that were read but not stored yet, and the entries of their URIs.
 	visits  []visit
-	entries map[uri.URI]frontier.Entry
-	order   []uri.URI // of the entries
+	entries map[uri.URI]frontier.Entry // also of the pages that they were found on
+	order   []uri.URI                  // of the entries
 
 	missing bool      // add only visits that the store does not know
 	added   []uri.URI // whose entries got such visits
@@ -72,9 +75,9 @@ type builder struct {
 	inferred map[uri.URI]bool // URIs with a line that lacks the thirteenth column: only the archive knows its record
 }
 
-func newBuilder(f *frontier.Frontier, c *config.Config, days *daily.Store, now time.Time) builder {
+func newBuilder(f *frontier.Frontier, c *config.Config, l learned, now time.Time) builder {
 	return builder{
-		store: f, days: days, config: c, now: now, entries: map[uri.URI]frontier.Entry{}, inferred: map[uri.URI]bool{},
+		learned: l, store: f, config: c, now: now, entries: map[uri.URI]frontier.Entry{}, inferred: map[uri.URI]bool{},
 	}
 }
 
@@ -87,23 +90,25 @@ type visit struct {
 
 // Store fills an empty store from crawl logs, which may be gzipped, and from the archive of the configuration. Hosts
 // then rest as after a crash, because nobody knows when they were last visited.
-func Store(ctx context.Context, f *frontier.Frontier, c *config.Config, logs []string, now time.Time) (Result, error) {
-	logs, err := sortByTime(logs)
+func Store(
+	ctx context.Context, f *frontier.Frontier, c *config.Config, logs []string, now time.Time,
+) (r Result, err error) {
+	if logs, err = sortByTime(logs); err != nil {
+		return Result{}, err
+	}
+	l, err := openLearned(f)
 	if err != nil {
 		return Result{}, err
 	}
-	days, err := daily.Open(f.DB())
-	if err != nil {
-		return Result{}, err
-	}
-	b := newBuilder(f, c, days, now)
+	b := newBuilder(f, c, l, now)
+	defer func() { err = errors.Join(err, b.close()) }()
 	b.result.Logs = len(logs)
 	for _, log := range logs {
 		if err := b.readLog(ctx, log, 0); err != nil {
 			return b.result, err
 		}
 	}
-	if err := days.Flush(); err != nil {
+	if err := b.flush(); err != nil {
 		return b.result, err
 	}
 	n := f.Counts(now)
@@ -179,16 +184,24 @@ func (b *builder) readLog(ctx context.Context, log string, offset int64) error {
 		if b.missing && !isVisit(e) {
 			return nil
 		}
-		if _, ok := b.entries[u]; !ok {
-			b.entries[u] = frontier.Entry{Record: frontier.Record{URI: u}}
-			b.order = append(b.order, u)
+		b.want(u)
+		if via := uri.FromCanonical(e.Via); !via.IsZero() {
+			b.want(via)
 		}
 		if b.visits = append(b.visits, visit{u, e, line}); len(b.visits) < batchSize {
 			return nil
 		}
-		return errors.Join(b.storeVisits(), ctx.Err())
+		return errors.Join(b.storeVisits(ctx), ctx.Err())
 	})
-	return errors.Join(err, b.storeVisits())
+	return errors.Join(err, b.storeVisits(ctx))
+}
+
+// want makes the next storeVisits load the entry of a URI.
+func (b *builder) want(u uri.URI) {
+	if _, ok := b.entries[u]; !ok {
+		b.entries[u] = frontier.Entry{Record: frontier.Record{URI: u}}
+		b.order = append(b.order, u)
+	}
 }
 
 // countDay adds a line to the counts of its host and day.
@@ -205,7 +218,7 @@ func (b *builder) countDay(u uri.URI, e crawllog.Entry, line string) error {
 }
 
 // storeVisits adds the visits that were read to the histories of their URIs, and writes those to the store.
-func (b *builder) storeVisits() error {
+func (b *builder) storeVisits(ctx context.Context) error {
 	if err := b.loadEntries(); err != nil {
 		return err
 	}
@@ -219,12 +232,9 @@ func (b *builder) storeVisits() error {
 		if err := b.countDay(v.uri, v.entry, v.line); err != nil {
 			return err
 		}
-		about := config.About{URI: v.uri, Hops: v.entry.Hops, ContentType: v.entry.MIME, Now: v.entry.Logged}
-		line := history.Infer(b.entries[v.uri], v.entry)
-		if line.Extra != v.entry.Extra {
-			b.inferred[v.uri] = true
+		if err := b.replay(ctx, v); err != nil {
+			return err
 		}
-		b.entries[v.uri] = history.Replay(b.entries[v.uri], line, b.config.For(about).Wait)
 	}
 	var entries []frontier.Entry
 	for _, u := range b.order {

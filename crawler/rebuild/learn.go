@@ -1,0 +1,150 @@
+package rebuild
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawler/midfetch"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// learned holds the stores of what was learned of hosts.
+type learned struct {
+	days    *daily.Store
+	similar *similar.Store
+	book    *reputation.Store
+}
+
+// openLearned opens what was learned of hosts.
+func openLearned(f *frontier.Frontier) (l learned, err error) {
+	if l.days, err = daily.Open(f.DB()); err != nil {
+		return l, err
+	}
+	if l.similar, err = similar.Open(f.DB()); err != nil {
+		return l, err
+	}
+	l.book, err = reputation.Open(f.DB())
+	return l, err
+}
+
+// flush writes what is not written yet. The book writes each observation by itself.
+func (l learned) flush() error { return errors.Join(l.days.Flush(), l.similar.Flush()) }
+
+// open returns the archive. It is opened when it is needed first, because that may mean to read all of it.
+func (b *builder) open(ctx context.Context) (*index.Library, error) {
+	if b.library != nil {
+		return b.library, nil
+	}
+	skip := func(warc.Finding) error { return nil } // a damaged record counts as missing
+	var err error
+	b.library, err = index.OpenLibrary(ctx, b.config.Storage.WARC, index.Options{}, skip)
+	return b.library, err
+}
+
+// close closes the archive.
+func (b *builder) close() error {
+	if b.library == nil {
+		return nil
+	}
+	return b.library.Close()
+}
+
+// replay adds a visit to the history of its URI, and what it says about its host to what was learned of that.
+func (b *builder) replay(ctx context.Context, v visit) error {
+	before := b.entries[v.uri]
+	line := history.Infer(before, v.entry)
+	if line.Extra != v.entry.Extra {
+		b.inferred[v.uri] = true
+	}
+	header, err := b.headerOf(ctx, v.uri, line)
+	if err != nil {
+		return err
+	}
+	s := b.config.For(config.About{
+		URI: v.uri, Hops: line.Hops, ContentType: line.MIME, Now: line.Logged,
+	})
+	var errSimilar error
+	after, lessons := history.Replay(before, line, history.Facts{
+		Waits: s.Wait, Header: header,
+		Similar: func(k rate.Kind) (r rate.Relatives) {
+			r, errSimilar = b.similar.Get(v.uri.Host(), k)
+			return r
+		},
+	})
+	if before.FirstSeen.IsZero() && (line.Extra == nil || line.Extra.FirstSeen.IsZero()) {
+		after.FirstSeen = b.foundBy(after)
+	}
+	b.entries[v.uri] = after
+	err = errors.Join(errSimilar, b.similar.Add(v.uri.Host(), lessons.Kind, lessons.Lesson))
+	known, errBook := b.book.Get(v.uri.Host())
+	if err = errors.Join(err, errBook); err != nil {
+		return err
+	}
+	if o, ok := history.Observation(before.Record, line, header, conditional(before.Record, line, s, known)); ok {
+		return b.book.Add(v.uri.Host(), o)
+	}
+	return nil
+}
+
+// headerOf returns the header of the response of a visit, if its body was read and its record is in the archive.
+func (b *builder) headerOf(ctx context.Context, u uri.URI, l crawllog.Entry) (http.Header, error) {
+	if l.Status != http.StatusOK || l.Extra == nil || slices.Contains(l.Annotations, crawllog.MidFetchAbort) {
+		return nil, nil
+	}
+	inLine := l.Extra.WARCFile != ""
+	if !inLine && !b.inferred[u] {
+		return nil, nil // the line says that there is no record
+	}
+	library, err := b.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var header http.Header
+	if inLine {
+		header, err = library.HeaderAt(u.String(), l.Extra.WARCFile, l.Extra.WARCOffset)
+	} else {
+		header, err = library.HeaderOn(u.String(), history.Began(l))
+	}
+	if err != nil {
+		return nil, nil //nolint:nilerr // what is damaged or not there teaches nothing
+	}
+	return header, nil
+}
+
+// conditional reports whether the request of a visit had conditions. That follows from what was known before it.
+func conditional(before frontier.Record, l crawllog.Entry, s config.Settings, known evaluators.Reputation) bool {
+	if slices.Contains(l.Annotations, "audit") || !midfetch.CanVouch(before) {
+		return false
+	}
+	filter := s.Midfetch.For(before.ContentType)
+	if filter.DecideBy == evaluators.Off {
+		return false
+	}
+	filter.Doubted = known.Doubts(before.ContentType, s.Midfetch.Threshold)
+	vouches, _ := filter.Unchanged(before.Validators, before.Validators)
+	return vouches && filter.Conditions(before.Validators) != evaluators.Validators{}
+}
+
+// foundBy returns when a URI became known, if its lines do not say it: when the page that links to it was last found
+// changed before the first visit. For seeds it is that visit.
+func (b *builder) foundBy(e frontier.Entry) time.Time {
+	via := b.entries[uri.FromCanonical(e.Via)]
+	if at := via.LastChange; !at.IsZero() && at.Before(e.FirstSeen) {
+		return at
+	}
+	return e.FirstSeen
+}

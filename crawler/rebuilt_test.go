@@ -1,0 +1,244 @@
+package crawler_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/rebuild"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// contents has the URIs of a store, and what was learned of hosts.
+type contents struct {
+	entries map[uri.URI]frontier.Entry
+	headers map[uri.Host]evaluators.Reputation
+	similar map[uri.Host]map[rate.Kind]rate.Relatives
+}
+
+func contentsOf(t *testing.T, f *frontier.Frontier) contents {
+	t.Helper()
+	c := contents{
+		map[uri.URI]frontier.Entry{}, map[uri.Host]evaluators.Reputation{}, map[uri.Host]map[rate.Kind]rate.Relatives{},
+	}
+	list, _, err := f.List(time.Now(), frontier.Selection{}, "", 1000)
+	book, err1 := reputation.Open(f.DB())
+	kinds, err2 := similar.Open(f.DB())
+	if err := errors.Join(err, err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		c.entries[e.URI] = e
+		c.similar[e.URI.Host()] = map[rate.Kind]rate.Relatives{}
+	}
+	err = book.Each(func(h uri.Host, r evaluators.Reputation) error { c.headers[h] = r; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for h := range c.similar {
+		for k := range rate.Kind(98) {
+			r, err := kinds.Get(h, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r != (rate.Relatives{}) {
+				c.similar[h][k] = r
+			}
+		}
+	}
+	return c
+}
+
+// variedSite is a site with pages that change, lie about it, embed a picture, and link to pages that are never visited.
+func variedSite(w *world) {
+	w.set("http://a.example/", town.Page{Links: []string{"/honest", "/false", "/quiet", "/often", "/daily", "/story", "/2.html", "http://b.example/late"}, Every: 9 * time.Hour})
+	w.set("http://a.example/", town.Page{From: 92 * time.Hour, Links: numbered(100)})
+	w.set("http://a.example/new/*", town.Page{})
+	w.set("http://a.example/honest", town.Page{ETag: "honest", Modified: "honest", Every: 30 * time.Hour})
+	w.set("http://a.example/false", town.Page{ETag: "x", Modified: "lie", Every: 20 * time.Hour})
+	w.set("http://a.example/quiet", town.Page{ETag: "honest", Size: 20000})
+	w.set("http://a.example/often", town.Page{Every: 5 * time.Hour})
+	w.set("http://a.example/daily", town.Page{Every: 24 * time.Hour, From: 9 * time.Hour})
+	w.set("http://a.example/story", town.Page{Body: `<html><head><meta property="og:type" content="article">` +
+		`<meta property="article:published_time" content="` + time.Now().Add(-20*time.Hour).UTC().Format(time.RFC3339) + `"></head><a href="/found">x</a></html>`})
+	w.set("http://a.example/found", town.Page{})
+	w.set("http://a.example/2.html", town.Page{Links: []string{"/deep", "/deep/er"}})
+	w.set("http://b.example/late", town.Page{})
+}
+
+func numbered(n int) (links []string) {
+	for i := range n {
+		links = append(links, fmt.Sprintf("/new/%d", i))
+	}
+	return links
+}
+
+// A store is lost, and rebuilt from log and archive. Each field of each URI that can come back does, also the URIs that
+// were found but not visited, and what was learned of hosts. With the log of an earlier version, without firstSeen, the
+// times are as near as the pages say.
+func TestARebuiltStoreHasWhatTheLostOneHad(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, "[scope]\nmax_hops = 2\n[[wait]]\nmime = \".*\"\nrule = \"learned\"\n"+
+			"[politeness]\nmin_delay = \"10m\"\nmax_delay = \"10m\"\n[seeds]\nuris = [\"http://a.example/\"]\n")
+		defer w.town.Close()
+		variedSite(w)
+		parts, shut := w.open()
+		w.crawl(parts, 4*24*time.Hour)
+		lost := contentsOfAll(t, parts.Frontier, parts.Similar)
+		shut()
+		for _, older := range []bool{false, true} {
+			if older {
+				forget(t, w.path("crawl.log"))
+			}
+			got := rebuilt(t, w)
+			compareEntries(t, lost, got, older)
+			compareLearned(t, lost, got)
+		}
+	})
+}
+
+// rebuilt returns what a store has that is rebuilt from the log and the archive of a crawl.
+func rebuilt(t *testing.T, w *world) contents {
+	t.Helper()
+	cfg, err := config.Load(w.path("arcrawl.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Compactors: -1, Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err = rebuild.Store(t.Context(), f, cfg, []string{w.path("crawl.log")}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	found, err := rebuild.Links(t.Context(), f, cfg, nil)
+	if err != nil || found.Damaged > 0 || found.Refused > 0 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	return contentsOf(t, f)
+}
+
+func contentsOfAll(t *testing.T, f *frontier.Frontier, s *similar.Store) contents {
+	t.Helper()
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return contentsOf(t, f)
+}
+
+// forget removes from a log what earlier versions did not write.
+func forget(t *testing.T, log string) {
+	t.Helper()
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []byte
+	for line := range strings.Lines(string(text)) {
+		e, err := crawllog.Parse(strings.TrimSuffix(line, "\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Extra != nil {
+			e.Extra.FirstSeen, e.Extra.Born = time.Time{}, time.Time{}
+		}
+		out = append(e.AppendTo(out, true), '\n')
+	}
+	if err := os.WriteFile(log, out, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compareEntries compares all URIs field by field. Only these fields cannot come back: digests of versions before the
+// last one, what a reader saw of it (Sketch), how many visits in a row found a change (Look), the state of feeds, and
+// the priority of a page on a crowded host (Prompt). The memory of the rule is compared by its estimates.
+func compareEntries(t *testing.T, lost, rebuilt contents, older bool) {
+	t.Helper()
+	never := 0
+	for u, want := range lost.entries {
+		got, ok := rebuilt.entries[u]
+		if !ok {
+			t.Errorf("%s is not in the rebuilt store", u)
+			continue
+		}
+		if apart := want.FirstSeen.Sub(got.FirstSeen).Abs(); apart > time.Minute && want.Via != "" || !older && want.Visits > 0 && apart > time.Millisecond {
+			t.Errorf("%s became known at %s, and at %s in the rebuilt store", u, want.FirstSeen, got.FirstSeen)
+		}
+		if want.Visits == 0 && want.LastStatus == 0 {
+			never++
+		}
+		if apart := want.Born.Sub(got.Born).Abs(); apart > time.Millisecond && !older {
+			t.Errorf("%s was published at %s, and at %s in the rebuilt store", u, want.Born, got.Born)
+		}
+		if want.Wait > 0 && math.Abs(float64(got.Wait)/float64(want.Wait)-1) > 0.01 {
+			t.Errorf("%s: the wait was %s and is %s", u, want.Wait, got.Wait)
+		}
+		if want.Visits == 0 {
+			want.Due, got.Due = time.Time{}, time.Time{} // both are due
+		}
+		if early := want.Due.Sub(got.Due); early > 0 || early < -2*time.Millisecond {
+			t.Errorf("%s is due %s too early", u, early)
+		}
+		if !want.Restless && !got.Restless {
+			want.Look, got.Look = "", ""
+		}
+		want.Prompt, want.Wait, got.Wait, got.FirstSeen, got.Born = got.Prompt, 0, 0, time.Time{}, time.Time{}
+		if diff := cmp.Diff(lossy(want), lossy(got), cmp.Comparer(func(a, b uri.URI) bool { return a == b })); diff != "" {
+			t.Errorf("%s: -lost +rebuilt:\n%s", u, diff)
+		}
+	}
+	for u := range rebuilt.entries {
+		if _, ok := lost.entries[u]; !ok {
+			t.Errorf("%s is in the rebuilt store only", u)
+		}
+	}
+	if story := lost.entries[uri.FromCanonical("http://a.example/story")]; story.Born.IsZero() || never < 2 {
+		t.Errorf("the story is not followed up (%+v), or %d URIs were not visited: too little to compare", story, never)
+	}
+}
+
+// compareLearned compares what was learned of hosts. The headers come back exactly, the kinds almost.
+func compareLearned(t *testing.T, lost, rebuilt contents) {
+	t.Helper()
+	if diff := cmp.Diff(lost.headers, rebuilt.headers); diff != "" || len(lost.headers) == 0 {
+		t.Errorf("the worth of the headers: -lost +rebuilt:\n%s", diff)
+	}
+	for h, kinds := range lost.similar {
+		if got := rebuilt.similar[h]; !slices.Equal(slices.Sorted(maps.Keys(kinds)), slices.Sorted(maps.Keys(got))) {
+			t.Errorf("%s: the kinds were %v and are %v", h, kinds, got)
+		}
+		for k, want := range kinds {
+			got := rebuilt.similar[h][k]
+			if math.Abs(got.URIs-want.URIs) > 0.01*want.URIs {
+				t.Errorf("%s, kind %d: %v URIs were known and %v are", h, k, want.URIs, got.URIs)
+			}
+			before, after := want.Rate[0]/want.Rate[1], got.Rate[0]/got.Rate[1]
+			if math.Abs(before-after) > 0.2 {
+				t.Errorf("%s, kind %d: the mean rate was %v and is %v", h, k, before, after)
+			}
+		}
+	}
+	if len(lost.similar["a.example"]) < 2 {
+		t.Errorf("%d kinds are too few to compare", len(lost.similar["a.example"]))
+	}
+}
