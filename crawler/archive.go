@@ -273,7 +273,10 @@ func (c *Crawler) notifyIndex(v visit, a archived) {
 		return
 	}
 	captured := Captured{
-		Record: a.record, Status: v.capture.Status, ContentType: v.capture.Header.Get("Content-Type"), Revisit: revisit,
+		Record: a.record, Status: v.capture.Status, ContentType: v.capture.Header.Get("Content-Type"),
+	}
+	if revisit {
+		captured.Original = a.origin
 	}
 	if a.keeping == KeptNotModified {
 		captured.Status, captured.ContentType = 0, "" // the head of a 304 is evidence, in a record of its own

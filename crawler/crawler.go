@@ -90,10 +90,10 @@ type Parts struct {
 
 // Captured is a response or revisit record of the archive, as an index needs it.
 type Captured struct {
-	Record      digest.Origin // where it is; for a revisit, the payload digest is the one of the original
+	Record      digest.Origin // where it is; for a revisit, the payload digest is the one of Original
 	Status      int           // of the head in the record; 0 = the record has none
 	ContentType string        // as the server wrote it
-	Revisit     bool
+	Original    digest.Origin // of a revisit: the record that holds the payload; zero for other records
 }
 
 // Report describes one settled visit.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
@@ -22,9 +23,10 @@ const mergeEvery = time.Minute
 // liveIndex keeps an index of the archive while it is written, and sends its lines to an OutbackCDX server if one is
 // configured. Without index.live it does nothing.
 type liveIndex struct {
-	live *index.Live
-	push *pusher // nil without a server
-	stop func()  // ends the merging
+	live    *index.Live
+	growing *depend.Growing // captures for the dependency index
+	push    *pusher         // nil without a server
+	stop    func()          // ends the merging
 }
 
 // openLiveIndex opens the index that the configuration asks for. No WARC file may be written to before it returns.
@@ -58,14 +60,18 @@ func openLiveIndex(c *config.Config, version string, log zerolog.Logger) (*liveI
 		live.BeforeMerge(push.queue.Sync)
 		push.start()
 	}
-	return &liveIndex{live: live, push: push, stop: keepMerging(live, log)}, nil
+	return &liveIndex{
+		live: live, growing: depend.NewGrowing(spoolFolder(c)), push: push, stop: keepMerging(live, log),
+	}, nil
 }
 
 // add adds a capture, for [crawler.Parts].Index.
 func (x *liveIndex) add(k crawler.Captured) error {
-	switch e := indexEntry(k); {
-	case x.live == nil:
+	if x.live == nil {
 		return nil
+	}
+	x.growing.Add(k.Record, k.Original)
+	switch e := indexEntry(k); {
 	case x.push == nil:
 		return x.live.Add(e)
 	default: // in this order: every line that is merged is also in the queue
@@ -116,7 +122,7 @@ func indexEntry(k crawler.Captured) index.Entry {
 		e.Status = strconv.Itoa(k.Status)
 	}
 	switch {
-	case k.Revisit:
+	case !k.Original.IsZero():
 		e.MIME = index.RevisitMIME
 	case e.MIME == "":
 		e.MIME = index.UnknownMIME

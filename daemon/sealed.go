@@ -24,6 +24,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 const (
@@ -51,8 +52,11 @@ type sealed struct {
 	hand          func(ctx context.Context, entry []byte, path string) error // nil if nobody is notified
 	every, pause  time.Duration
 
-	depend  bool // keep the dependency index
-	failing bool // the last attempt failed
+	written func(name string) (warcout.Summary, bool) // see [warcout.Writer.Summary]
+	// growing holds the captures of the files that this run wrote; nil = keep no dependency index.
+	growing *depend.Growing
+	late    map[string]bool // files whose last captures were still missing
+	failing bool            // the last attempt failed
 	close   func()
 
 	mu    sync.Mutex // guards the field below
@@ -86,11 +90,16 @@ type sealedNotice struct {
 	fixity.Entry
 }
 
-// openSealed begins to list and to pass finished WARC files.
-func openSealed(c *config.Config, version string, log zerolog.Logger) *sealed {
+// openSealed begins to list and to pass finished WARC files. written and growing have the facts about the files that
+// this run writes.
+func openSealed(
+	c *config.Config, version string, written func(string) (warcout.Summary, bool), growing *depend.Growing,
+	log zerolog.Logger,
+) *sealed {
 	s := &sealed{
 		dir: c.Storage.WARC, position: filepath.Join(c.Storage.State, sealedPosition), log: log,
-		every: sealedEvery, pause: sealedPause, depend: c.Index.Live,
+		every: sealedEvery, pause: sealedPause,
+		written: written, growing: growing, late: map[string]bool{},
 	}
 	if c.Sealed.URL != "" || c.Sealed.Command != "" {
 		url, command, agent := c.Sealed.URL, c.Sealed.Command, c.UserAgent(version)
@@ -174,7 +183,7 @@ func (s *sealed) finish() {
 		return // run has logged it
 	}
 	defer func() { _ = manifest.Close() }() // every line is synced
-	if err := s.list(ctx, manifest); err != nil && ctx.Err() == nil {
+	if err := s.list(ctx, manifest, true); err != nil && ctx.Err() == nil {
 		s.log.Warn().Err(err).Msg("could not list the last WARC file in the manifest: the next start lists it")
 	}
 }
@@ -189,7 +198,7 @@ func (s *sealed) report(err error) {
 
 // remember adds the captures of finished files to the dependency index. Without it answers take longer.
 func (s *sealed) remember(files ...*depend.Collector) {
-	if !s.depend {
+	if s.growing == nil {
 		return
 	}
 	if err := depend.Put(s.dir, files...); err != nil {
@@ -200,7 +209,7 @@ func (s *sealed) remember(files ...*depend.Collector) {
 
 // catchUp adds the files of the manifest that the dependency index lacks, for example after a crash.
 func (s *sealed) catchUp(ctx context.Context, m *fixity.Manifest) {
-	if !s.depend {
+	if s.growing == nil {
 		return
 	}
 	var names []string
@@ -230,7 +239,7 @@ func (s *sealed) catchUp(ctx context.Context, m *fixity.Manifest) {
 
 // step lists all files that were sealed since the last step, and passes everything that was not taken.
 func (s *sealed) step(ctx context.Context, m *fixity.Manifest) error {
-	if err := s.list(ctx, m); err != nil || s.hand == nil {
+	if err := s.list(ctx, m, false); err != nil || s.hand == nil {
 		return err
 	}
 	taken, err := s.taken(len(m.Entries))
@@ -240,17 +249,19 @@ func (s *sealed) step(ctx context.Context, m *fixity.Manifest) error {
 	return err
 }
 
-// list lists all files that were sealed and are not listed yet.
-func (s *sealed) list(ctx context.Context, m *fixity.Manifest) error {
+// list lists all files that were sealed and are not listed yet. stopped says that no capture will be added any more.
+func (s *sealed) list(ctx context.Context, m *fixity.Manifest, stopped bool) error {
 	names, err := m.Missing(m.Since)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		captures := depend.NewCollector(warc.File{Path: filepath.Join(s.dir, name), Name: name})
-		_, err := m.Add(ctx, name, time.Now(), captures.Record)
-		if errors.Is(err, fs.ErrNotExist) {
+		e, captures, err := s.measure(ctx, name, stopped)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errLate) {
 			continue
+		}
+		if err == nil {
+			err = m.Add(name, e, time.Now())
 		}
 		if err != nil {
 			return err
@@ -258,6 +269,45 @@ func (s *sealed) list(ctx context.Context, m *fixity.Manifest) error {
 		s.remember(captures)
 	}
 	return nil
+}
+
+// errLate says that the last captures of a file have not come yet.
+var errLate = errors.New("captures are missing")
+
+// measure returns what the manifest lists about a file, and its captures. Of a file that this run wrote only the digest
+// must be made, because the writer knows the rest. Any other file is read.
+func (s *sealed) measure(ctx context.Context, name string, stopped bool) (fixity.Entry, *depend.Collector, error) {
+	file := warc.File{Path: filepath.Join(s.dir, name), Name: name}
+	known, written := s.written(name)
+	captures, complete := s.captures(file, known.Captures)
+	switch {
+	case written && complete:
+		e, err := fixity.Hash(ctx, file.Path)
+		if err != nil || e.Size == known.Size {
+			e.Records, e.First, e.Last = int(known.Records), known.First, known.Last
+			return e, captures, err
+		}
+	case written && !stopped && !s.late[name]:
+		s.late[name] = true // a capture is added a moment after its record was written
+		return fixity.Entry{}, nil, errLate
+	}
+	if s.growing != nil {
+		s.growing.Forget(name)
+	}
+	captures = depend.NewCollector(file)
+	e, err := fixity.Measure(ctx, file.Path, captures.Record)
+	return e, captures, err
+}
+
+// captures returns the captures of a file that this run wrote. complete is false if not all are known.
+func (s *sealed) captures(file warc.File, n int64) (c *depend.Collector, complete bool) {
+	if s.growing == nil {
+		return depend.NewCollector(file), true
+	}
+	if c, complete = s.growing.Take(file, n); complete {
+		delete(s.late, file.Name)
+	}
+	return c, complete
 }
 
 // pass passes an entry and remembers that n entries were taken.

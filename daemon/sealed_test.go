@@ -21,7 +21,9 @@ import (
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // newTestSealed returns the notifier of an archive, its manifest, and the log.
@@ -31,6 +33,7 @@ func newTestSealed(
 	t.Helper()
 	log := &bytes.Buffer{}
 	s := &sealed{dir: lib.Dir, position: position, log: zerolog.New(log), every: time.Millisecond, pause: time.Millisecond}
+	s.written = func(string) (warcout.Summary, bool) { return warcout.Summary{}, false }
 	s.hand = func(ctx context.Context, entry []byte, path string) error {
 		return handSealed(ctx, url, command, "arcrawl-test", entry, path)
 	}
@@ -172,7 +175,7 @@ func TestFinishedFilesAreInTheDependencyIndex(t *testing.T) {
 	lib.Revisit("http://a.example/", archivetest.HTMLHead, origin)
 	lib.Seal()
 	s, m, log := newTestSealed(t, lib, filepath.Join(t.TempDir(), "position"), "", "")
-	s.depend, s.hand = true, nil
+	s.growing, s.hand = depend.NewGrowing(t.TempDir()), nil
 	if err := s.step(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
@@ -190,5 +193,51 @@ func TestFinishedFilesAreInTheDependencyIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.catchUp(t.Context(), m)
+	}
+}
+
+// TestAFileOfThisRunIsNotReadAgain destroys a file between two looks, but not its size: only its digest is made. A file
+// whose last capture has not come yet waits for the next look.
+func TestAFileOfThisRunIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	lib := archivetest.New(t)
+	record := lib.Page("http://a.example/", archivetest.HTMLHead, "<p>one</p>")
+	lib.Seal()
+	path := lib.Files()[0]
+	read, err := fixity.Measure(t.Context(), path, nil)
+	archivetest.Must(t, err)
+	archivetest.Must(t, os.WriteFile(path, make([]byte, read.Size), 0o600))
+	s, m, _ := newTestSealed(t, lib, filepath.Join(t.TempDir(), "position"), "", "")
+	s.growing, s.hand, s.late = depend.NewGrowing(t.TempDir()), nil, map[string]bool{}
+	s.written = func(name string) (warcout.Summary, bool) {
+		return warcout.Summary{
+			Name: name, Size: read.Size, Records: int64(read.Records), Captures: 1, First: read.First, Last: read.Last,
+		}, name == record.File
+	}
+	if err := s.step(t.Context(), m); err != nil || len(m.Entries) != 0 {
+		t.Fatalf("a file with a capture that is not known yet: %+v, %v", m.Entries, err)
+	}
+	s.growing.Add(record, digest.Origin{})
+	if err := s.step(t.Context(), m); err != nil || len(m.Entries) != 1 {
+		t.Fatalf("the manifest lists %+v, %v; want one file", m.Entries, err)
+	}
+	e := m.Entries[0]
+	if e.Records != read.Records || !e.First.Equal(read.First) || !e.Last.Equal(read.Last) || e.SHA256 == read.SHA256 {
+		t.Errorf("the manifest lists %+v, want the counts of %+v and another digest", e, read)
+	}
+	covered, err := depend.Uncovered(lib.Dir, []string{e.File})
+	if err != nil || len(covered) > 0 {
+		t.Errorf("the dependency index does not cover %v, %v", covered, err)
+	}
+
+	lib.Page("http://a.example/2", archivetest.HTMLHead, "<p>two</p>") // its capture never comes
+	lib.Seal()
+	second := filepath.Base(lib.Files()[1])
+	s.written = func(name string) (warcout.Summary, bool) { return warcout.Summary{Name: name, Captures: 1}, true }
+	for range 2 {
+		archivetest.Must(t, s.step(t.Context(), m))
+	}
+	if len(m.Entries) != 2 || m.Entries[1].File != second || m.Entries[1].Records != read.Records {
+		t.Errorf("the manifest lists %+v, want also %s, which was read", m.Entries, second)
 	}
 }

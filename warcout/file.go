@@ -33,8 +33,24 @@ func createFile(path string) (storage, error) {
 	return f, nil
 }
 
-// extent is a part of a file from its first byte on that ends with a whole record.
-type extent struct{ size, records int64 }
+// extent is a part of a file from its first byte on that ends with a whole record. For a file that another run began,
+// only size and records are known.
+type extent struct {
+	size, records int64
+	captures      int64 // how many of the records are responses, resources or revisits
+	first, last   int64 // dates of the oldest and the newest record, in microseconds since 1970
+}
+
+// and returns the extent with the records of one more visit.
+func (x extent) and(size int64, c composed) extent {
+	return extent{
+		size: x.size + size, records: x.records + c.records, captures: x.captures + c.captures,
+		first: min(x.first, c.date), last: max(x.last, c.date),
+	}
+}
+
+// composed describes the records of one visit.
+type composed struct{ records, captures, date int64 }
 
 // batch is a group of visits that share one sync. One of them syncs, the others wait for it.
 type batch struct {
@@ -68,7 +84,7 @@ type file struct {
 	users    int    // number of visits in progress in this file
 	visits   uint32 // number of all visits, with failed ones
 	broken   error  // why nothing more is written to it; nil = it is writable
-	renamed  bool   // it has its final name, but the folder may not be synced yet
+	final    string // its final name, once it has it; the folder may not be synced yet
 }
 
 // maxPending is the longest visit, compressed, that is written together with others.
@@ -76,7 +92,7 @@ const maxPending = 64 << 10
 
 // add appends one visit, which is not on disk yet, but in the batch returned. After an error the file is as before, or
 // ends with its synced part.
-func (f *file) add(visit *spool, records int64) (*batch, error) {
+func (f *file) add(visit *spool, c composed) (*batch, error) {
 	if f.broken != nil {
 		return nil, f.broken
 	}
@@ -85,7 +101,7 @@ func (f *file) add(visit *spool, records int64) (*batch, error) {
 	} else if err := f.addLarge(visit); err != nil {
 		return nil, err
 	}
-	f.appended = extent{f.appended.size + visit.size, f.appended.records + records}
+	f.appended = f.appended.and(visit.size, c)
 	if len(f.pending) == 0 {
 		f.handed = f.appended
 	}

@@ -66,7 +66,8 @@ func (w *Writer) begin(now time.Time, f *file) error {
 	if err == nil {
 		err = s.copyTo(f.disk, 0)
 	}
-	f.infoID, f.info = info.id, extent{s.size, 1}
+	date := now.UnixMicro()
+	f.infoID, f.info = info.id, extent{size: s.size, records: 1, first: date, last: date}
 	f.appended, f.handed, f.synced, f.logged = f.info, f.info, f.info, f.info.size
 	if err := errors.Join(err, s.reset()); err != nil {
 		return err
@@ -111,18 +112,20 @@ func (w *Writer) seal(now time.Time, f *file) error {
 	if f.appended == f.info {
 		return w.discard(now, f)
 	}
-	if !f.renamed {
+	if f.final == "" {
 		if err := f.disk.Sync(); err != nil {
 			return err
 		}
-		if _, err := place(w.o.Dir, w.names, w.journal, f.name, f.appended, now); err != nil {
+		final, err := place(w.o.Dir, w.names, w.journal, f.name, f.appended, now)
+		if err != nil {
 			return err
 		}
-		f.renamed = true
+		f.final = final
 	}
 	if err := atomicfile.SyncDir(w.o.Dir); err != nil {
 		return err
 	}
+	w.summaries.add(f)
 	f.broken = ErrClosed // an error of Close is reported once, without a retry
 	return f.disk.Close()
 }

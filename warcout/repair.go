@@ -126,7 +126,7 @@ func (r *repairer) repair(name string) (one Repair, live bool, err error) {
 		return Repair{}, false, err
 	}
 	one = Repair{File: name + openSuffix, Before: info.Size(), Kind: Whole}
-	from := extent{r.known[name].size, r.known[name].records}
+	from := extent{size: r.known[name].size, records: r.known[name].records}
 	short := from.size > info.Size()
 	if short {
 		from = extent{}

@@ -51,13 +51,14 @@ type Writer struct {
 	encoders *encoders
 	spools   sync.Pool // of *spool
 
-	mu      sync.Mutex // guards the fields below, and the fields of every file
-	left    *sync.Cond // a visit left its file after Close was called
-	journal *journal
-	serial  int
-	current *file   // nil until the next visit
-	retired []*file // to be sealed when their last visit has ended
-	closed  bool
+	mu        sync.Mutex // guards the fields below, and the fields of every file
+	left      *sync.Cond // a visit left its file after Close was called
+	journal   *journal
+	serial    int
+	current   *file   // nil until the next visit
+	retired   []*file // to be sealed when their last visit has ended
+	summaries summaries
+	closed    bool
 }
 
 // Open repairs the folder after a crash and returns a Writer. The first visit creates the first file. The repairs are
@@ -178,39 +179,51 @@ func (w *Writer) append(now time.Time, v Visit) (Written, error) {
 // put composes a visit and appends it to the file. It is not on disk until its batch is.
 func (w *Writer) put(f *file, v Visit, number uint32) (out Written, b *batch, err error) {
 	s := w.spools.Get().(*spool) // it is returned before the wait for a sync, as many visits may wait
-	out, records, err := w.prepare(s, f, v, number)
+	out, c, err := w.prepare(s, f, v, number)
 	if panicked := (*panics.Error)(nil); errors.As(err, &panicked) {
 		return Written{}, nil, errors.Join(fmt.Errorf("%w: %w", ErrRefused, err), s.reset()) // s is not used again
 	}
 	defer w.spools.Put(s)
 	if err == nil {
-		out.Origin.Offset, b, err = w.add(f, s, records)
+		out.Origin.Offset, b, err = w.add(f, s, c)
 	}
 	return out, b, errors.Join(err, s.reset())
 }
 
-// prepare composes and compresses the records of a visit into s, and returns their number. A panic becomes an error,
-// as nothing of the visit is in the file yet.
-func (w *Writer) prepare(s *spool, f *file, v Visit, number uint32) (out Written, n int64, err error) {
+// prepare composes and compresses the records of a visit into s. A panic becomes an error, as nothing of the visit is
+// in the file yet.
+func (w *Writer) prepare(s *spool, f *file, v Visit, number uint32) (out Written, c composed, err error) {
 	defer panics.Recover(&err)
 	records, err := compose(s.text, v, f.infoID, number)
 	if err != nil {
-		return Written{}, 0, err
+		return Written{}, composed{}, err
 	}
 	length, err := w.encode(s, records)
 	out = Written{Origin: v.origin(records[0]), Bytes: s.size, IsResponse: records[0].kind == gowarc.Response}
 	out.Origin.File, out.Origin.Length = f.name, length
-	return out, int64(len(records)), err
+	c = composed{records: int64(len(records)), date: v.date().UnixMicro()}
+	if records[0].isCapture() {
+		c.captures = 1
+	}
+	return out, c, err
 }
 
 // add appends a composed visit to the file and returns its offset. The lock is free again even if a panic ends the
 // process, because the visits in progress lock it once more.
-func (w *Writer) add(f *file, s *spool, records int64) (offset int64, b *batch, err error) {
+func (w *Writer) add(f *file, s *spool, c composed) (offset int64, b *batch, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	offset = f.appended.size
-	b, err = f.add(s, records)
+	b, err = f.add(s, c)
 	return offset, b, err
+}
+
+// date returns the date of all records of a visit.
+func (v Visit) date() time.Time {
+	if v.resource != nil {
+		return v.resource.Date
+	}
+	return v.Date
 }
 
 // origin returns the origin that the first record of a visit makes, without its place in the file.

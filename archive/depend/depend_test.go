@@ -22,8 +22,8 @@ import (
 )
 
 // varied returns an archive of n files with pages, revisits of their own and of others' versions, and equal payloads
-// under several URIs.
-func varied(t *testing.T, n int) *archivetest.Archive {
+// under several URIs. It calls see with each capture and, for a revisit, its original.
+func varied(t *testing.T, n int, see func(record, original digest.Origin)) *archivetest.Archive {
 	t.Helper()
 	lib := archivetest.New(t)
 	random := rand.New(rand.NewSource(1))
@@ -33,11 +33,15 @@ func varied(t *testing.T, n int) *archivetest.Archive {
 			u := fmt.Sprintf("http://%c.example/%d", 'a'+rune(random.Intn(3)), random.Intn(4))
 			switch {
 			case len(origins) > 0 && random.Intn(2) == 0:
-				lib.Revisit(u, archivetest.HTMLHead, origins[random.Intn(len(origins))])
+				o := origins[random.Intn(len(origins))]
+				see(lib.Revisit(u, archivetest.HTMLHead, o), o)
 			case len(origins) > 0 && random.Intn(4) == 0:
-				lib.NotModified(u, origins[random.Intn(len(origins))])
+				o := origins[random.Intn(len(origins))]
+				see(lib.NotModified(u, o), o)
 			default:
-				origins = append(origins, lib.Page(u, archivetest.HTMLHead, fmt.Sprint("body ", random.Intn(5))))
+				o := lib.Page(u, archivetest.HTMLHead, fmt.Sprint("body ", random.Intn(5)))
+				see(o, digest.Origin{})
+				origins = append(origins, o)
 			}
 			lib.Now = lib.Now.Add(time.Duration(random.Intn(2000))*time.Millisecond - time.Hour) // often within one second
 		}
@@ -45,6 +49,9 @@ func varied(t *testing.T, n int) *archivetest.Archive {
 	}
 	return lib
 }
+
+// unseen is for tests that need no list of the captures.
+func unseen(_, _ digest.Origin) {}
 
 // put adds the file with an index in the list of files to the index.
 func put(t *testing.T, lib *archivetest.Archive, names ...string) {
@@ -106,7 +113,7 @@ func ask(t *testing.T, s source, names []string) (a answers) {
 // all of them, in one run and in many.
 func TestTheIndexAnswersAsTheFilesDo(t *testing.T) {
 	t.Parallel()
-	lib := varied(t, 30)
+	lib := varied(t, 30, unseen)
 	names := namesOf(lib)
 	all, err := survey.New(t.Context(), []string{lib.Dir}, nil, func(f warc.Finding) error { return &f })
 	archivetest.Must(t, err)
@@ -140,7 +147,7 @@ func TestTheIndexAnswersAsTheFilesDo(t *testing.T) {
 
 func TestTheIndexKnowsWhatALostFileHeld(t *testing.T) {
 	t.Parallel()
-	lib := varied(t, 6)
+	lib := varied(t, 6, unseen)
 	names := namesOf(lib)
 	put(t, lib, names...)
 	whole, err := survey.New(t.Context(), []string{lib.Dir}, nil, func(f warc.Finding) error { return &f })
@@ -171,7 +178,7 @@ func TestTheIndexKnowsWhatALostFileHeld(t *testing.T) {
 // A file that changed after it was indexed is read again; what a crash leaves behind does no harm.
 func TestAnOldIndexGivesNoWrongAnswer(t *testing.T) {
 	t.Parallel()
-	lib := varied(t, 4)
+	lib := varied(t, 4, unseen)
 	names := namesOf(lib)
 	put(t, lib, names...)
 	folder := filepath.Join(lib.Dir, depend.Folder)

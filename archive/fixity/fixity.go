@@ -5,8 +5,8 @@
 // first and the last record. Each line has the SHA-256 of the line before it. So nobody can change or remove a line
 // without a trace, except the last ones; a copy of the last line at another place also protects those.
 //
-// A file is measured after it was sealed, by reading it. That also proves that it can be read. Files that were there
-// before the manifest are not listed until somebody adds them.
+// The digest of a file is made after the file was sealed, by reading it. Files that were there before the manifest are
+// not listed until somebody adds them.
 package fixity
 
 import (
@@ -164,18 +164,14 @@ func (m *Manifest) add(v any) error {
 	return nil
 }
 
-// Add measures a finished file of the folder and appends it. It calls see with each whole record, unless see is nil.
-func (m *Manifest) Add(ctx context.Context, name string, now time.Time, see func(*warc.Record)) (Entry, error) {
-	e, err := Measure(ctx, filepath.Join(m.dir, name), see)
-	if err != nil {
-		return e, err
-	}
+// Add appends a finished file of the folder that was measured.
+func (m *Manifest) Add(name string, e Entry, now time.Time) error {
 	e.File, e.Listed, e.Previous = filepath.ToSlash(name), now.UTC().Truncate(time.Second), m.last
 	if err := m.add(e); err != nil {
-		return e, fmt.Errorf("add %s to the manifest of the WARC files: %w", name, err)
+		return fmt.Errorf("add %s to the manifest of the WARC files: %w", name, err)
 	}
 	m.Entries = append(m.Entries, e)
-	return e, nil
+	return nil
 }
 
 // Missing returns the names of the finished WARC files in the folder that the manifest does not list and that were
@@ -213,8 +209,8 @@ func (m *Manifest) Missing(since time.Time) ([]string, error) {
 // Measure reads a WARC file and returns what the manifest lists about it. Damaged records are not counted. It calls see
 // with each whole record, unless see is nil.
 func Measure(ctx context.Context, path string, see func(*warc.Record)) (e Entry, err error) {
-	if e.SHA256, e.Size, err = hashFile(ctx, path); err != nil {
-		return e, fmt.Errorf("measure %s: %w", path, err)
+	if e, err = Hash(ctx, path); err != nil {
+		return e, err
 	}
 	file := warc.File{Path: path, Name: filepath.Base(path), Size: e.Size}
 	err = warc.EachRecord(ctx, file, nil, warc.NewFindings(file), func(rec *warc.Record) error {
@@ -236,6 +232,14 @@ func Measure(ctx context.Context, path string, see func(*warc.Record)) (e Entry,
 		return nil
 	})
 	if err != nil {
+		return e, fmt.Errorf("measure %s: %w", path, err)
+	}
+	return e, nil
+}
+
+// Hash is Measure without a look at the records: only the SHA-256 and the size are set.
+func Hash(ctx context.Context, path string) (e Entry, err error) {
+	if e.SHA256, e.Size, err = hashFile(ctx, path); err != nil {
 		return e, fmt.Errorf("measure %s: %w", path, err)
 	}
 	return e, nil

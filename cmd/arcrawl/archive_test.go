@@ -82,7 +82,8 @@ func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		if _, err := manifest.Add(t.Context(), filepath.Base(file), time.Time{}, nil); err != nil {
+		e, err := fixity.Measure(t.Context(), file, nil)
+		if err := errors.Join(err, manifest.Add(filepath.Base(file), e, time.Time{})); err != nil {
 			t.Fatal(err)
 		}
 	}
