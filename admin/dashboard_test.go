@@ -84,7 +84,7 @@ func aDayOfNews(t *testing.T) *recorded {
 			"why-not?uri=" + url.QueryEscape("http://news.example/no"), "hosts/news.example?", "hosts/news.example/queue?limit=50", "hosts/news.example/site?", "hosts/down.example/site?", "search?cursor=&host=&limit=100&q=news", "new?limit=100&q=news",
 			"traps?host=news.example", "traps?host=down.example", "hosts/down.example?", "hosts/down.example/queue?limit=50",
 			"reports/days?days=92&host=news.example", "reports/days?days=92&host=down.example", "reports/headers?",
-			"reports/dedup?", "config?",
+			"reports/dedup?", "config?", "packages?", "new?limit=1",
 			"uri?uri=" + url.QueryEscape("http://news.example/"), "history?uri=" + url.QueryEscape("http://news.example/"),
 		} {
 			got := httptest.NewRecorder()
@@ -133,6 +133,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		{"uri?q=news", "uri?q=news", []string{"Search", "Hosts:", "http://news.example/", "URIs with this text"}},
 		{"headers", "headers", []string{"Reliability of headers", "Reliability of dates in feeds and sitemaps", "pages"}},
 		{"dedup", "dedup", []string{"Deduplication", "news.example", "text/html"}},
+		{"packages", "packages", []string{"Packages", "keeps no index of its archive", "No package was made yet"}},
 		{"config", "config", []string{"In force since", "arcrawl.toml"}},
 	} {
 		text := show(c.address, c.ready)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/headers"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/town"
@@ -46,7 +47,7 @@ about = [{ uri = "http://news.example/", title = "News", labels = ["papers"], co
 		if got := get[api.Host](w, "/api/v1/hosts/news.example").About; got.Title != "News" || got.Owners[0] != "maria" {
 			t.Errorf("the host is described as %+v", got)
 		}
-		if all, err := Headers(w.parts.Reputation, w.parts.Config.Current(), w.window.chooses(about.Filter{Owner: "jan"}), time.Now()); err != nil || len(all.Rows) != 0 {
+		if all, err := headers.Report(w.parts.Reputation, w.parts.Config.Current(), w.window.chooses(about.Filter{Owner: "jan"}), time.Now()); err != nil || len(all.Rows) != 0 {
 			t.Errorf("nobody's hosts have %d rows about headers, %v", len(all.Rows), err)
 		}
 		scraped := httptest.NewRecorder()

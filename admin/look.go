@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/headers"
 	"github.com/arcrawl/arcrawl/admin/series"
 
 	"github.com/arcrawl/arcrawl/frontier"
@@ -48,7 +49,26 @@ const maxRows = 10_000
 
 // headers returns the report on validators and dates.
 func (w *Window) headers(only func(uri.Host) bool) (api.HeaderReport, error) {
-	return Headers(w.o.Trust, w.o.Config().Config, only, w.o.Now())
+	return headers.Report(w.o.Trust, w.o.Config().Config, only, w.o.Now())
+}
+
+// predictions returns the predictions as of the last minute. It reads the rows of every host.
+func (w *Window) predictions(now time.Time) headers.Predictions {
+	w.mu.Lock()
+	known, at := w.predicted, w.predictedAt
+	w.mu.Unlock()
+	if now.Sub(at) < time.Minute && !at.IsZero() {
+		return known
+	}
+	p, err := headers.Predicted(w.o.Trust)
+	if err != nil {
+		w.o.Log.Error().Err(err).Msg("could not read the reputations of headers; the metrics show older values")
+		return known
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.predicted, w.predictedAt = p, now
+	return p
 }
 
 // addSeeds adds URIs on hosts of the configuration.

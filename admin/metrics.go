@@ -11,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/headers"
 	"github.com/arcrawl/arcrawl/admin/labels"
 	"github.com/arcrawl/arcrawl/frontier"
 
@@ -50,7 +51,7 @@ type snapshot struct {
 	api.Status
 	total      api.Counts // since the start
 	labels     []labels.Row
-	predicted  predictions
+	predicted  headers.Predictions
 	repaired   int64
 	looks      map[string]int64 // second looks, by what they found
 	documents  map[string]int64 // that could not be processed, by kind of fault
@@ -118,11 +119,11 @@ func outcomeCounters() []metric {
 			func(s snapshot) []labelled {
 				p := s.predicted
 				return []labelled{
-					{"same-right", float64(p.sameRight)},
-					{"same-false", float64(p.sameFalse)},
-					{"change-right", float64(p.changeRight)},
-					{"change-false", float64(p.changeFalse)},
-					{"missing", float64(p.missing)},
+					{"same-right", float64(p.SameRight)},
+					{"same-false", float64(p.SameFalse)},
+					{"change-right", float64(p.ChangeRight)},
+					{"change-false", float64(p.ChangeFalse)},
+					{"missing", float64(p.Missing)},
 				}
 			},
 		},

@@ -56,6 +56,7 @@ func routes() []route {
 		alarmRoutes(),
 		trapRoutes(),
 		versionRoutes(),
+		packRoutes(),
 		ignoreRoutes(),
 		onceRoutes(),
 		seedRoutes(),

@@ -32,6 +32,7 @@ func (w *Window) Handler(o access.Options) http.Handler {
 	}
 	mux.Handle("GET /metrics", w.metricsHandler())
 	mux.HandleFunc("GET "+api.Base+"/picture", w.picture)
+	mux.HandleFunc("GET "+api.Base+"/packages/{name}", w.packageFile)
 	mux.HandleFunc("GET /feed.atom", feed.Handler(feed.Source{
 		New:  func(r *http.Request) (any, error) { return w.serveRoute(newRoutes()[0], r) },
 		Base: func() string { return w.o.Config().Config.Admin.URL }, Now: w.o.Now, Refuse: w.refuse,

@@ -14,8 +14,10 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/admin/captures"
+	"github.com/arcrawl/arcrawl/admin/headers"
 	"github.com/arcrawl/arcrawl/admin/labels"
 	"github.com/arcrawl/arcrawl/admin/names"
+	"github.com/arcrawl/arcrawl/admin/pack"
 	"github.com/arcrawl/arcrawl/admin/recent"
 	"github.com/arcrawl/arcrawl/admin/series"
 	"github.com/arcrawl/arcrawl/admin/survey"
@@ -100,7 +102,7 @@ type Window struct {
 	sites    *config.Config // in force at the last tick; knows the labels of hosts
 	labels   labels.Counter
 
-	predicted   predictions // by headers
+	predicted   headers.Predictions // by headers
 	predictedAt time.Time
 
 	warned map[string]bool // seeds whose first visit failed
@@ -115,6 +117,7 @@ type Window struct {
 	silences       []alarm.Trouble  // results of that check
 
 	names *names.Book // which hosts had a file
+	packs *pack.Store
 	audit *audit.Log
 	// inForce and inForceAt are the digest and time of the configuration that was last seen in force. Only Tick uses them.
 	inForce   string
@@ -149,6 +152,7 @@ func New(o Options) (*Window, error) {
 		Frontier: o.Frontier, Now: o.Now, Config: func() *config.Config { return o.Config().Config },
 		Stopped: func() bool { s := o.Crawler.Status(); return s.Paused != "" || s.Held != "" },
 	})
+	w.packs = w.openPacks()
 	w.alarms.Restore(loadAlarms(o.Dir), now)
 	w.checkDisk()
 	file := ""
@@ -222,8 +226,9 @@ func (w *Window) Tick(now time.Time) error {
 	return w.series.Add(p)
 }
 
-// Close stores the current minute for the next run.
+// Close stores the current minute for the next run, and ends the making of packages.
 func (w *Window) Close(now time.Time) error {
+	w.packs.Close()
 	gauges := w.gauges(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -27,6 +27,7 @@ type Version struct {
 type VersionLinks struct {
 	View    string `json:"view"`
 	Record  string `json:"record"`
+	Package string `json:"package"`           // where a package of the version is made
 	Compare string `json:"compare,omitempty"` // with the version before; absent for the first one
 }
 

@@ -7,13 +7,14 @@ import { hostList, hostPage } from './hosts.js';
 import { uriPage } from './uri.js';
 import { viewPage } from './versions.js';
 import { comparePage } from './compare.js';
+import { packagesPage } from './packages.js';
 import { recordPage } from './record.js';
 import { capturePage } from './capture.js';
 import { importPage } from './import.js';
 import { headers, dedup, config } from './reports.js';
 
-const pages = { '': whatIsNew, operations: overview, hosts: hostList, host: hostPage, uri: uriPage, view: viewPage, compare: comparePage, record: recordPage, capture: capturePage, import: importPage, headers, dedup, config };
-const fresh = { '': 5_000, operations: 5_000, hosts: 15_000, host: 15_000, uri: 15_000 }; // ms; other pages are not updated
+const pages = { '': whatIsNew, operations: overview, hosts: hostList, host: hostPage, uri: uriPage, view: viewPage, compare: comparePage, record: recordPage, packages: packagesPage, capture: capturePage, import: importPage, headers, dedup, config };
+const fresh = { '': 5_000, operations: 5_000, hosts: 15_000, host: 15_000, uri: 15_000, packages: 2_000 }; // ms; other pages are not updated
 
 const view = document.getElementById('view');
 let shown = '',

@@ -12,6 +12,7 @@ export async function recordPage(again, wanted) {
       'div',
       { class: 'row versions', role: 'navigation', 'aria-label': 'This version' },
       h('a', { class: 'button', href: v.links.view }, 'View'),
+      h('a', { class: 'button', href: v.links.package }, 'Download'),
     ),
     r.problem ? notice('warn', r.problem) : null,
     (r.notes || []).map((text) => notice('', text)),

@@ -27,6 +27,8 @@ export async function versionList(uri) {
               : null,
             ' ',
             h('a', { href: v.links.record, 'aria-label': 'Record of the version of ' + moment(v.date) }, 'record'),
+            ' ',
+            h('a', { href: v.links.package, 'aria-label': 'Download the version of ' + moment(v.date) }, 'download'),
           ],
           'left',
         ],
@@ -57,6 +59,7 @@ export async function viewPage(again, wanted) {
         ? h('a', { class: 'button', href: v.version.links.compare }, 'Compare with the version before')
         : null,
       h('a', { class: 'button', href: v.version.links.record }, 'Record'),
+      h('a', { class: 'button', href: v.version.links.package }, 'Download'),
       h('a', { class: 'button', href: v.uri, target: '_blank', rel: 'noopener noreferrer' }, 'Live page'),
       h(
         'span',

@@ -82,7 +82,7 @@ func versionOf(e index.Entry, changed bool) api.Version {
 		v.Revisit, v.Type = true, ""
 	}
 	named := "?u=" + url.QueryEscape(e.URL) + "&at=" + e.Timestamp
-	v.Links.View, v.Links.Record = "/#/view"+named, "/#/record"+named
+	v.Links.View, v.Links.Record, v.Links.Package = "/#/view"+named, "/#/record"+named, "/#/packages"+named
 	return v
 }
 

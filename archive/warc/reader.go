@@ -179,6 +179,11 @@ func (r *Reader) Member(offset, length int64) io.Reader {
 	return io.NewSectionReader(r.file, offset, length)
 }
 
+// Raw returns a reader of the bytes of a record as they are in the file, and whether they are compressed.
+func (r *Reader) Raw(offset, length int64) (raw io.Reader, zipped bool) {
+	return io.NewSectionReader(r.file, offset, length), r.gzip
+}
+
 // Next returns the next record. The error is io.EOF at the end of the file, a [*Finding] for damage (call Next again to
 // continue after it), and any other error if the disk cannot be read. Next closes the previous record, if it is not
 // closed yet.

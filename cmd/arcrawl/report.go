@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/days"
+	"github.com/arcrawl/arcrawl/admin/headers"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
@@ -72,7 +72,7 @@ func (d *daemonFlags) headers(ctx context.Context, only about.Filter) (api.Heade
 			if err != nil {
 				return report, err
 			}
-			return admin.Headers(store, c, chooses(c, only), time.Now())
+			return headers.Report(store, c, chooses(c, only), time.Now())
 		})
 	})
 }

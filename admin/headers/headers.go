@@ -1,4 +1,5 @@
-package admin
+// Package headers reports how reliable validators of pages and dates of feeds have been.
+package headers
 
 import (
 	"errors"
@@ -12,12 +13,21 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
+// choice reports whether a host is chosen.
+type choice = func(uri.Host) bool
+
+// maxRows is the maximum number of rows in a report.
+const maxRows = 10_000
+
+// errEnough ends a listing at its maximum length.
+var errEnough = errors.New("enough")
+
 // exampleTypes holds a content type for each class of content.
 var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html", evaluators.ClassOther: "image/png"}
 
-// Headers reports how reliable the validators and dates in a store are, and whether they are believed under a
-// configuration. It reports on the hosts that only selects; nil selects all.
-func Headers(store *reputation.Store, c *config.Config, only choice, now time.Time) (api.HeaderReport, error) {
+// Report returns how reliable the validators and dates in a store are, and whether they are believed under a
+// configuration. It is about the hosts that only selects; nil selects all.
+func Report(store *reputation.Store, c *config.Config, only choice, now time.Time) (api.HeaderReport, error) {
 	if only == nil {
 		only = func(uri.Host) bool { return true }
 	}
@@ -80,43 +90,24 @@ func addDates(r *api.HeaderReport, store *reputation.Store, only choice) error {
 	})
 }
 
-// predictions counts the predictions of all validators on all hosts, by prediction and result.
-type predictions struct {
-	changeRight, changeFalse, sameRight, sameFalse, missing int64
+// Predictions counts the predictions of all validators on all hosts, by prediction and result.
+type Predictions struct {
+	ChangeRight, ChangeFalse, SameRight, SameFalse, Missing int64
 }
 
-// predicted adds up the predictions in a store.
-func predicted(store *reputation.Store) (p predictions, err error) {
+// Predicted adds up the predictions in a store.
+func Predicted(store *reputation.Store) (p Predictions, err error) {
 	err = store.Each(func(_ uri.Host, r evaluators.Reputation) error {
 		for _, of := range r {
 			for _, s := range of {
-				p.changeRight += s.ChangeRight
-				p.changeFalse += s.ChangeWrong
-				p.sameRight += s.SameRight
-				p.sameFalse += s.SameWrong
-				p.missing += s.Missing
+				p.ChangeRight += s.ChangeRight
+				p.ChangeFalse += s.ChangeWrong
+				p.SameRight += s.SameRight
+				p.SameFalse += s.SameWrong
+				p.Missing += s.Missing
 			}
 		}
 		return nil
 	})
 	return p, err
-}
-
-// predictions returns the predictions as of the last minute. It reads the rows of every host.
-func (w *Window) predictions(now time.Time) predictions {
-	w.mu.Lock()
-	known, at := w.predicted, w.predictedAt
-	w.mu.Unlock()
-	if now.Sub(at) < time.Minute && !at.IsZero() {
-		return known
-	}
-	p, err := predicted(w.o.Trust)
-	if err != nil {
-		w.o.Log.Error().Err(err).Msg("could not read the reputations of headers; the metrics show older values")
-		return known
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.predicted, w.predictedAt = p, now
-	return p
 }
