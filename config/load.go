@@ -296,11 +296,19 @@ func (l *loader) digest() string {
 		docs = append(docs, f.doc)
 	}
 	slices.SortStableFunc(docs[1:], func(a, b *document.Document) int { return cmp.Compare(a.File, b.File) })
-	h := sha256.New()
+	var files []HostFile
 	for _, d := range docs {
-		name := filepath.Base(d.File)
-		fmt.Fprintf(h, "%d %s %d\n", len(name), name, len(d.Data))
-		h.Write(d.Data)
+		files = append(files, HostFile{Name: filepath.Base(d.File), Data: d.Data})
+	}
+	return digestOf(files)
+}
+
+// digestOf returns a digest of the names and bytes of files.
+func digestOf(files []HostFile) string {
+	h := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(h, "%d %s %d\n", len(f.Name), f.Name, len(f.Data))
+		h.Write(f.Data)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }

@@ -35,6 +35,16 @@ func (c *Config) Redacted() ([]HostFile, error) {
 	return all, nil
 }
 
+// PublicDigest returns a digest of the names and bytes that [Config.Redacted] returns, in the form of [Config.Digest].
+// Unlike that digest it may be published: nobody can try out secrets with it.
+func (c *Config) PublicDigest() (string, error) {
+	files, err := c.Redacted()
+	if err != nil {
+		return "", err
+	}
+	return digestOf(files), nil
+}
+
 // Defaults returns the keys that the main file does not set, and what holds instead. Keys of [[wait]] are part of the
 // stack that the main file has, or else of the default stack.
 func (c *Config) Defaults() []Setting {

@@ -76,6 +76,25 @@ fetch.cookie = "session=hush-6"
 			t.Errorf("%s has lost %s:\n%s", files[in].Name, text, files[in].Data)
 		}
 	}
+	digests := func(c *config.Config) (all, public string) {
+		public, err := c.PublicDigest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Digest, public
+	}
+	all, public := digests(c)
+	other := strings.ReplaceAll(host, "hush-6", "hush-7")
+	if err := os.WriteFile(filepath.Join(dir, "hosts.d", "news.example.toml"), []byte(other), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	next, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, p := digests(next); a == all || p != public {
+		t.Errorf("after a secret was changed: digest %s (before %s), public digest %s (before %s)", a, all, p, public)
+	}
 	defaults := map[string]string{}
 	for _, s := range c.Defaults() {
 		defaults[s.Key] = s.Value

@@ -69,13 +69,18 @@ func openWARC(c *config.Config, version string, now time.Time) (*warcout.Writer,
 		host = "localhost"
 	}
 	o := c.WARC
-	o.Dir, o.Host, o.Info = c.Storage.WARC, host, warcinfo(c, version, host)
+	sum, err := c.PublicDigest()
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Dir, o.Host, o.Info = c.Storage.WARC, host, warcinfo(c, version, host, sum)
 	o.TempDir, o.Journal = spoolFolder(c), filepath.Join(c.Storage.State, "warc.journal")
 	return warcout.Open(o, now)
 }
 
 // warcinfo returns the fields of the warcinfo record of each WARC file: who made it, with which software and settings.
-func warcinfo(c *config.Config, version, host string) []warcout.Field {
+// sum is the digest of the settings.
+func warcinfo(c *config.Config, version, host, sum string) []warcout.Field {
 	names := c.NamesNotation()
 	fields := []warcout.Field{
 		{Name: "software", Value: "arcrawl/" + version + " (https://github.com/arcrawl/arcrawl)"},
@@ -88,7 +93,7 @@ func warcinfo(c *config.Config, version, host string) []warcout.Field {
 		{Name: "canonicalization", Value: "whatwg; without fragment and user information"},
 		{Name: "nameRules", Value: joinNameRules(names)},
 		{Name: "nameRulesDigest", Value: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(strings.Join(names, "\n"))))},
-		{Name: "configDigest", Value: c.Digest},
+		{Name: "configDigest", Value: sum},
 		{Name: "description", Value: "WARC-Payload-Digest is of the payload with transfer encoding removed and content encoding kept"},
 	}
 	if c.Collection != "" {

@@ -77,7 +77,10 @@ func (r *recorder) run(ctx context.Context, d *Daemon) {
 			}
 		}
 		for {
-			_, err := r.Record(within, r.live.Current(), time.Now())
+			err := checkSpace(r.live.Current(), d.parts.FreeSpace)
+			if err == nil {
+				_, err = r.Record(within, r.live.Current(), time.Now())
+			}
 			if err == nil {
 				break
 			}

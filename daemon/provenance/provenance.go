@@ -53,7 +53,7 @@ type account struct {
 	Format    int               `json:"arcrawl-configuration"`
 	Software  string            `json:"software"`
 	Time      time.Time         `json:"time"`
-	Digest    string            `json:"digest"` // of the files with their secrets, as configDigest of warcinfo records
+	Digest    string            `json:"digest"` // see [config.Config.PublicDigest]; also in warcinfo records
 	Changed   []file            `json:"changed"`
 	Removed   []string          `json:"removed,omitempty"` // URIs
 	Unchanged int               `json:"unchanged"`         // number of files
@@ -64,7 +64,7 @@ type account struct {
 
 type file struct {
 	URI    string `json:"uri"`
-	SHA256 string `json:"sha256"` // of its record
+	SHA256 string `json:"sha256,omitempty"` // of its record; empty if the file sets nothing, because it has no record then
 }
 
 // Record writes what has changed since the configuration that was written last, and returns the number of records.
@@ -79,6 +79,9 @@ func (r Recorder) Record(ctx context.Context, c *config.Config, now time.Time) (
 		return 0, err
 	}
 	list, after := r.account(c, now), map[string]string{}
+	if list.Digest, err = c.PublicDigest(); err != nil {
+		return 0, err
+	}
 	for i, f := range files {
 		name := nameOf(f.Name, i == 0)
 		after[name] = sumOf(f.Data)
@@ -86,10 +89,11 @@ func (r Recorder) Record(ctx context.Context, c *config.Config, now time.Time) (
 			list.Unchanged++
 			continue
 		}
-		list.Changed = append(list.Changed, file{name, after[name]})
-		if len(f.Data) == 0 { // a host file without settings: a record must have content
+		if len(f.Data) == 0 { // a record must have content
+			list.Changed = append(list.Changed, file{URI: name})
 			continue
 		}
+		list.Changed = append(list.Changed, file{name, after[name]})
 		if err := errors.Join(ctx.Err(), r.write(name, typeTOML, f.Data, now)); err != nil {
 			return records, err
 		}
@@ -126,7 +130,7 @@ func nameOf(name string, isMain bool) string {
 // account returns the list of changes before any are found.
 func (r Recorder) account(c *config.Config, now time.Time) account {
 	list := account{
-		Format: 1, Software: "arcrawl/" + r.Version, Time: now.UTC(), Digest: c.Digest, Changed: []file{},
+		Format: 1, Software: "arcrawl/" + r.Version, Time: now.UTC(), Changed: []file{},
 		AtRestart: c.AtRestart, Defaults: map[string]string{},
 	}
 	for _, s := range c.Defaults() {

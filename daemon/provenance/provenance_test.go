@@ -5,12 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon/provenance"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -66,5 +68,17 @@ func TestTheRecordSaysWhatHoldsOnlyAfterARestart(t *testing.T) {
 		if err := json.Unmarshal(written.last.Content, &list); err != nil || !slices.Equal(list.AtRestart, c.want) {
 			t.Errorf("%s: %v, at restart: %q, want %q", c.when, err, list.AtRestart, c.want)
 		}
+	}
+
+	hosts := filepath.Join(dir, "hosts.d")
+	archivetest.Must(t, os.Mkdir(hosts, 0o700))
+	archivetest.Must(t, os.WriteFile(filepath.Join(hosts, "empty.example.toml"), []byte("# nothing yet\n"), 0o600))
+	if n, err := r.Record(t.Context(), load(""), now); err != nil || n != 2 {
+		t.Fatalf("a host file that sets nothing: %d records, %v; want the main file and the list", n, err)
+	}
+	if s := string(written.last.Content); !strings.Contains(s, `{
+      "uri": "urn:arcrawl:configuration:hosts:empty.example.toml"
+    }`) {
+		t.Errorf("the list has a digest of a record that is not there:\n%s", s)
 	}
 }
