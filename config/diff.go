@@ -169,7 +169,7 @@ func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	}
 	slices.SortFunc(later, func(a, b KeyChange) int { return cmp.Compare(a.Key, b.Key) })
 	inForce := *next
-	inForce.DNSRecords = c.DNSRecords
+	inForce.DNSRecords, inForce.Collection, inForce.Sealed = c.DNSRecords, c.Collection, c.Sealed
 	inForce.WARC, inForce.Log, inForce.Admin, inForce.Cluster = c.WARC, c.Log, c.Admin, c.Cluster
 	inForce.AllowNetworks, inForce.AllowHosts = c.AllowNetworks, c.AllowHosts
 	inForce.Storage = c.Storage
