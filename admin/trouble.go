@@ -66,6 +66,7 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 	if w.o.Lost != nil {
 		list = append(list, alarm.LostTrouble(w.o.Lost())...)
 	}
+	list = append(list, alarm.ProxyTroubles(w.o.Crawler.ProxiesDown())...)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.diskTrouble(add)

@@ -63,6 +63,8 @@ func (d *draft) finish(doc *document.Document, path document.Path) {
 	d.settings.Change.compile(doc)
 	d.settings.Mark = d.settings.Request.Mark(d.settings.Cookie)
 	d.settings.Request.Check(doc, path)
+	d.settings.Network.Check(doc, path)
+	d.settings.Way = d.settings.Network.Way(d.settings.Way)
 	d.checkPermission(doc, path)
 	d.warnChange(doc, path)
 }

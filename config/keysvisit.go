@@ -213,11 +213,6 @@ var fetchKeys = []key{
 		"Send secrets also over http, where everybody on the way can read them. Without it they are sent over https only."),
 	boolean("request.archive_secrets", InHost, func(d *draft) *bool { return &d.settings.Request.ArchiveSecrets },
 		"Write secrets into the request records as they were sent. Without it each is replaced by `[redacted]`, and the metadata record says which (`requestRedacted`)."),
-	choice("tls.accept", InHost, func(d *draft) *Accept { return &d.settings.TLS.Accept },
-		"Which certificates of the site are accepted: `valid` ones, or also `expired` ones that are valid otherwise. Needs `tls.until`. The archive and crawl.log say of each visit that its certificate was not valid.",
-		AcceptValid, AcceptExpired),
-	end("tls.until", func(d *draft) *time.Time { return &d.settings.TLS.Until },
-		"Date (that day included) or time from which only valid certificates are accepted again, in UTC if it has no offset."),
 	choice("dedup.by", InBoth, func(d *draft) *dedup.By { return &d.settings.Dedup.By },
 		"Which earlier record with the same payload, status and type replaces an answer. `digest`: a record of any URI. `uri-first`: a record of the same URI, else of any URI. "+
 			"`uri`: only a record of the same URI. `off`: none; every fetched payload is archived.",

@@ -95,11 +95,15 @@ func (l *loader) load(path string) error {
 
 // reportLacks reports secrets that cannot be read here: as faults, or as warnings for a command that only reads.
 func (l *loader) reportLacks() {
+	docs := []*document.Document{l.main}
 	for _, f := range l.files {
+		docs = append(docs, f.doc)
+	}
+	for _, d := range docs {
 		if l.reading {
-			f.doc.Warnings = append(f.doc.Warnings, f.doc.Lacks...)
+			d.Warnings = append(d.Warnings, d.Lacks...)
 		} else {
-			f.doc.Faults = append(f.doc.Faults, f.doc.Lacks...)
+			d.Faults = append(d.Faults, d.Lacks...)
 		}
 	}
 }
@@ -164,6 +168,7 @@ func (l *loader) collect(of func(*document.Document) []Fault, others []Fault) []
 func (l *loader) readMain() {
 	l.draft = newDraft(&l.config)
 	l.draft.shadowed = builtIn(l.draft.plain)
+	l.main.Secrets = l.secretsFolder()
 	fileReader{l.main, l.draft, InMain}.file()
 	if len(l.draft.entries) == 0 {
 		l.draft.entries = l.draft.shadowed

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/network"
 	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/discover"
@@ -121,7 +122,7 @@ func defaultSettings(t testing.TB) config.Settings {
 			},
 			Traps: true, TrapWait: 28 * day,
 		},
-		TLS:   config.TLS{Accept: config.AcceptValid},
+		Network: network.Settings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
 		Links: discover.Bounds{MaxLinks: 5000},
 		Change: config.Change{
 			Mode: config.Strict, MaxSize: 2 << 20, MaxTime: 10 * time.Second, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
@@ -503,9 +504,9 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			},
 			TrapWait: 7 * day,
 		},
-		Limits: frontier.Limits{URIs: 8, PerDirectory: 9},
-		TLS:    config.TLS{Accept: config.AcceptValid},
-		Links:  discover.Bounds{MaxLinks: 100, Speculative: true},
+		Limits:  frontier.Limits{URIs: 8, PerDirectory: 9},
+		Network: network.Settings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
+		Links: discover.Bounds{MaxLinks: 100, Speculative: true},
 		Names: uri.Naming{
 			Set: uri.Heritrix, Drop: []string{"utm_*"}, Rewrite: []uri.Rewrite{
 				{Match: regexp.MustCompile(`/index[.]html$`), To: "/"},

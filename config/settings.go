@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/network"
 	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
@@ -32,6 +33,8 @@ type Settings struct {
 	Fetch    fetch.Limits
 	Cookie   string // sent with each request; "" = none
 	Request  request.Settings
+	Network  network.Settings
+	Way      *fetch.Way // that Network describes; nil = the usual way
 	TLS      TLS
 	// Mark stands for what Cookie and Request send; see [request.Settings.Mark].
 	Mark int
@@ -293,7 +296,7 @@ func DefaultSettings() Settings {
 			CrawlDelayUpTo: 5 * time.Minute,
 			Valence:        1,
 		},
-		TLS:    TLS{Accept: AcceptValid},
+		Network: network.Settings{Family: fetch.AnyFamily, MinTLS: network.DefaultVersion}, TLS: TLS{Accept: AcceptValid},
 		Robots: Robots{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
 		Retry:  evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
 		Midfetch: Midfetch{

@@ -1,11 +1,12 @@
 package crawler
 
 import (
-	"bytes"
+	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/answer"
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/payload"
@@ -97,7 +98,7 @@ func (c *Crawler) smallestRecord(v visit, s settings) (a archived, err error) {
 	defer panics.Recover(&err)
 	r, got := v.record(), v.capture
 	switch {
-	case got.Status == statusNotModified && !v.failed:
+	case got.Status == http.StatusNotModified && !v.failed:
 		return thinned(v, s.Dedup, archived{keeping: KeptNotModified, origin: r.Origin}), nil
 	case got.Stopped, got.Refused, got.Status < 0 && len(got.Head) > 0:
 		return archived{keeping: KeptHead}, nil
@@ -158,7 +159,7 @@ func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 	got := v.capture
 	w := warcout.Visit{URI: v.uri(), Date: got.Started, IP: got.IP, Request: got.Request, Metadata: metadataOf(v, a)}
 	if s := got.Security; s != nil {
-		w.Security = &warcout.Security{Protocol: protocolOf(got.Head), Version: s.Version, CipherSuite: s.CipherSuite}
+		w.Security = &warcout.Security{Protocol: answer.Protocol(got.Head), Version: s.Version, CipherSuite: s.CipherSuite}
 	}
 	switch a.keeping {
 	case KeptResponse, KeptEvidence:
@@ -209,6 +210,9 @@ func metadataOf(v visit, a archived) []warcout.Field {
 	if v.req.Permission != "" {
 		fields = append(fields, warcout.Field{Name: "robotsPermission", Value: v.req.Permission})
 	}
+	if w := v.req.Exchange.Way; w != nil {
+		fields = append(fields, warcout.Field{Name: "wayOfConnection", Value: w.String()})
+	}
 	if names := v.req.Redacted(); names != "" {
 		fields = append(fields, warcout.Field{Name: "requestRedacted", Value: names})
 	}
@@ -235,16 +239,6 @@ func metadataOf(v visit, a archived) []warcout.Field {
 		}
 	}
 	return filled
-}
-
-// protocolOf returns the version of HTTP in the head of a response; "" if it names another one.
-func protocolOf(head []byte) string {
-	for _, version := range []string{"1.1", "1.0"} {
-		if bytes.HasPrefix(head, []byte("HTTP/"+version+" ")) {
-			return "http/" + version
-		}
-	}
-	return ""
 }
 
 // archiveLookup archives the addresses that a host name resolved to, if they are new.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/pause"
+	"github.com/arcrawl/arcrawl/crawler/proxies"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -29,6 +30,9 @@ func (c *Crawler) Resume() { c.pause.Resume() }
 
 // Status returns whether the crawl is running.
 func (c *Crawler) Status() Status { return c.pause.Status() }
+
+// ProxiesDown returns the proxies that do not work.
+func (c *Crawler) ProxiesDown() []proxies.Down { return c.proxies.Down() }
 
 // Held returns why the crawl is not running; empty if it is.
 func (c *Crawler) Held() string {

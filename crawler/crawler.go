@@ -9,12 +9,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/answer"
 	"github.com/arcrawl/arcrawl/crawler/clock"
 	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/crawler/optional"
 	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/crawler/proxies"
 	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/crawler/rescope"
 	"github.com/arcrawl/arcrawl/crawler/resolved"
@@ -133,7 +135,7 @@ type Report struct {
 }
 
 // Down reports whether the visit's host could not be reached.
-func (r Report) Down() bool { return hostDown(r.Status) }
+func (r Report) Down() bool { return answer.HostDown(r.Status) }
 
 // Crawler walks URIs through the parts. Create one with [New] and run it once.
 type Crawler struct {
@@ -145,6 +147,7 @@ type Crawler struct {
 	robots   *policy.Robots
 	demand   demand.Estimates
 	uplink   uplink.Watch
+	proxies  proxies.Watch
 	pause    *pause.State
 	space    *space.Ledger
 	resolved resolved.Hosts

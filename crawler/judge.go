@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/answer"
 	"github.com/arcrawl/arcrawl/crawler/compare"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/payload"
@@ -19,8 +20,6 @@ import (
 	"github.com/arcrawl/arcrawl/internal/panics"
 )
 
-const statusNotModified = http.StatusNotModified
-
 // judge returns the meaning of an exchange, compared with what is remembered.
 //
 // An error is our own: the store is broken, or the content could not be read again from where it was spooled.
@@ -31,8 +30,8 @@ func (c *Crawler) judge(
 	c.step("judging")
 	r := claim.Record
 	v = unjudged(claim, req, capture)
-	unread := capture.Stopped || capture.Status == statusNotModified && req.Conditional()
-	v.gone = !v.robots && isGone(capture)
+	unread := capture.Stopped || capture.Status == http.StatusNotModified && req.Conditional()
+	v.gone = !v.robots && answer.IsGone(capture)
 	back, err := wall.LeadsBack(r, capture, c.parts.Frontier.Get)
 	switch {
 	case err != nil:
@@ -40,7 +39,7 @@ func (c *Crawler) judge(
 	case back && !v.robots && s.Trouble.KnownBlocks:
 		v.block = evaluators.RedirectLoop
 		return v.fail(v.block), nil
-	case !unread && isMisfortune(capture):
+	case !unread && answer.IsMisfortune(capture):
 		v.block, err = wall.Detect(capture, s.Trouble)
 		return v.fail("failed"), err
 	case v.gone && r.Gone+1 < s.Trouble.GoneAfter:
@@ -131,25 +130,4 @@ func (v *visit) lookTwice(ctx context.Context, s settings) (err error) {
 		v.verdict = evaluators.Verdict{State: evaluators.Unchanged, Reason: "a reader sees the same"}
 	}
 	return err
-}
-
-// isMisfortune reports whether a capture says nothing about the page: the connection or the server failed, or the
-// server refused to answer us. A body that is cut at our own size limit is not a misfortune, because it is cut there
-// every time.
-func isMisfortune(c *fetch.Capture) bool {
-	switch c.Status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusRequestTimeout,
-		http.StatusTooEarly, http.StatusTooManyRequests, statusNotModified:
-		return true
-	}
-	cut := !c.Complete && c.Truncated != fetch.TruncatedLength
-	return c.Status < http.StatusOK || c.Status >= http.StatusInternalServerError || cut
-}
-
-// hostDown reports whether a status means that the host itself could not be reached.
-func hostDown(status int) bool { return status == fetch.DNSFailed || status == fetch.ConnectFailed }
-
-// isGone reports whether the server says that there is no such page.
-func isGone(c *fetch.Capture) bool {
-	return c.Complete && (c.Status == http.StatusNotFound || c.Status == http.StatusGone)
 }

@@ -1,10 +1,12 @@
 package crawler
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler/answer"
 	"github.com/arcrawl/arcrawl/crawler/payload"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -44,7 +46,7 @@ func logEntry(v visit, a archived, f findings, s schedule, worker int, now time.
 	if born := s.record.Born; r.Visits == 0 || !born.Equal(r.Born) {
 		e.Extra.Born = born
 	}
-	if hostDown(got.Status) {
+	if answer.HostDown(got.Status) {
 		e.Started = time.Time{} // no exchange took place
 	}
 	if got.Misfortune != nil {
@@ -152,6 +154,9 @@ func (v visit) requestNotes(notes []string) []string {
 	if s := v.capture.Security; s != nil && s.Accepted != "" {
 		notes = append(notes, crawllog.AcceptedExpired)
 	}
+	if w := v.req.Exchange.Way; w != nil {
+		notes = append(notes, crawllog.Way+w.String())
+	}
 	if v.askedOtherwise() {
 		notes = append(notes, crawllog.OtherRequest)
 	}
@@ -163,7 +168,7 @@ func (v visit) requestNotes(notes []string) []string {
 
 // spared returns the bytes of payload that did not have to be transferred, estimated from the last capture.
 func spared(v visit) int64 {
-	if got := v.capture; got.Stopped || got.Status == statusNotModified && v.req.Conditional() {
+	if got := v.capture; got.Stopped || got.Status == http.StatusNotModified && v.req.Conditional() {
 		return max(0, v.record().Size-(got.BlockSize-int64(len(got.Head))))
 	}
 	return 0

@@ -134,7 +134,7 @@ func historyVisit(v visit, a archived) history.Visit {
 	got := v.capture
 	h := history.Visit{
 		Started: got.Started, Status: got.Status, State: v.verdict.State, Failed: v.failed, Gone: v.gone,
-		Unread: got.Stopped || got.Status == statusNotModified, Asked: v.req.Mark,
+		Unread: got.Stopped || got.Status == http.StatusNotModified, Asked: v.req.Mark,
 	}
 	if v.failed {
 		h.Error = v.errorText()

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler/answer"
 	"github.com/arcrawl/arcrawl/crawler/compare"
 	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/faults"
@@ -74,8 +75,8 @@ func (c *Crawler) settlementOf(
 	o = frontier.Settlement{
 		Record: next.record, Finished: v.finished, Took: got.Took, Politeness: s.Politeness.Politeness,
 		RetryAfter: next.asked, Rest: next.rest, NoAnswer: got.Status <= 0, Address: got.IP,
-		HostDown: hostDown(got.Status), NoRequest: got.Status == faults.Status, Reason: v.errorText(), Found: f.candidates,
-		Seen: f.source.seen, Robots: next.robots, Reopen: next.reopen,
+		HostDown: answer.HostDown(got.Status), NoRequest: got.Status == faults.Status, Reason: v.errorText(),
+		Found: f.candidates, Seen: f.source.seen, Robots: next.robots, Reopen: next.reopen,
 	}
 	c.step("settling")
 	o.Politeness = c.robots.Politeness(v.uri(), s.Politeness, next.robots, v.finished)
@@ -117,7 +118,7 @@ func observation(v visit) (o evaluators.Observation, ok bool) {
 	if v.robots || v.failed || !read || v.verdict.First || r.Status != http.StatusOK || v.askedOtherwise() {
 		return o, false
 	}
-	denied := r.Unread > 0 && r.LastStatus == statusNotModified && !v.req.Conditional()
+	denied := r.Unread > 0 && r.LastStatus == http.StatusNotModified && !v.req.Conditional()
 	return evaluators.Observation{
 		MIME: got.Header.Get("Content-Type"), Before: r.Validators, Now: evaluators.ValidatorsOf(got.Header),
 		State: v.verdict.State, Conditional: v.req.Conditional(), Denied: denied,
@@ -130,7 +131,7 @@ func demandOf(v visit, next schedule, took time.Duration) demand.Visit {
 	return demand.Visit{
 		Host: v.uri().Host(), URI: v.uri(), Hops: v.record().Hops, Started: v.capture.Started, Took: took,
 		Overdue: v.claim.Overdue, Before: v.record().History, After: next.record.History,
-		Reached: !hostDown(v.capture.Status), First: v.verdict.First, Failed: v.failed, Robots: v.robots,
+		Reached: !answer.HostDown(v.capture.Status), First: v.verdict.First, Failed: v.failed, Robots: v.robots,
 	}
 }
 
@@ -149,7 +150,7 @@ func reportOf(v visit, a archived, next schedule, added frontier.Added) Report {
 	if v.fault != nil {
 		r.Fault, r.FaultKind = v.fault.Error(), faults.KindOf(v.fault)
 	}
-	if got.Status != statusNotModified && (a.keeping == KeptRevisit || a.keeping == KeptThinned) {
+	if got.Status != http.StatusNotModified && (a.keeping == KeptRevisit || a.keeping == KeptThinned) {
 		r.Deduped = got.PayloadSize
 	}
 	return r

@@ -46,7 +46,7 @@ func stateOf(r frontier.Record) feeds.State {
 
 // showsSource reports whether a visit says anything about the URI as a feed or sitemap.
 func showsSource(v visit) bool {
-	answered := v.capture.Status == http.StatusOK || v.capture.Status == statusNotModified
+	answered := v.capture.Status == http.StatusOK || v.capture.Status == http.StatusNotModified
 	return answered && !v.robots && !v.failed && !v.gone
 }
 

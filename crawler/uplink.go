@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler/answer"
 	"github.com/arcrawl/arcrawl/crawler/uplink"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -29,8 +30,9 @@ func (c *Crawler) checkUplink(ctx context.Context, claim frontier.Claim, got *fe
 	switch {
 	case errors.Is(got.Misfortune, fetch.ErrForbiddenAddress):
 		return nil // no request was made
-	case hostDown(got.Status):
-		reach := func(address string) bool { return c.parts.Fetch.Reach(ctx, address, canaryTimeout) }
+	case answer.HostDown(got.Status):
+		way := c.parts.Config.Current().Way()
+		reach := func(address string) bool { return c.parts.Fetch.Reach(ctx, way, address, canaryTimeout) }
 		if c.uplink.Unreachable(claim.Record, c.parts.Frontier.Network(u.Host()), now) &&
 			c.uplink.Decide(now, c.parts.Config.Current().Crawl.CanaryAddresses(), reach) {
 			return c.restProbedHost(u.Host(), now)

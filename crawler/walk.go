@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -45,6 +46,9 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 		s = settingsOf(s.config, admitted.claim.Record, began)
 	}
 	claim = admitted.claim
+	if until, rests := c.proxies.Rest(s.Way.Proxy(), began); rests {
+		return c.restHost(claim, until, began)
+	}
 	s.Fetch.Connect = policy.ConnectTimeout(claim, s.Fetch.Connect)
 	room := c.space.Begin(began, claim.Record.URI, s.MaxPerDay)
 	defer room.End()
@@ -192,7 +196,7 @@ func (c *Crawler) abandon(
 }
 
 // endIfVoid reports whether an exchange says nothing about its URI, and then ends the claim: another node may own the
-// crawl, our own network is down, or the server closed an idle connection instead of answering.
+// crawl, our own network or a proxy is down, or the server closed an idle connection instead of answering.
 func (c *Crawler) endIfVoid(
 	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture,
 ) (void bool, err error) {
@@ -204,10 +208,31 @@ func (c *Crawler) endIfVoid(
 	if got.Repeat {
 		return true, c.repeatLater(claim, s, got)
 	}
+	if proxy := s.Way.Proxy(); proxy != "" {
+		if errors.Is(got.Misfortune, fetch.ErrProxy) {
+			return true, c.restBehindProxy(claim, proxy, got)
+		}
+		if c.proxies.Works(proxy) {
+			c.parts.Log.Info().Str("proxy", proxy).Msg("the proxy works again: visiting the hosts behind it")
+		}
+	}
+	if s.Way.Proxy() != s.config.Way().Proxy() {
+		return false, nil // says nothing about our own network
+	}
 	if err := c.checkUplink(ctx, claim, got, got.Started.Add(got.Took)); err != nil {
 		return true, c.release(ctx, claim, err)
 	}
 	return false, nil
+}
+
+// restBehindProxy ends a claim whose proxy does not work. Nothing of that is held against the host.
+func (c *Crawler) restBehindProxy(claim frontier.Claim, proxy string, got *fetch.Capture) error {
+	now := got.Started.Add(got.Took)
+	until, first := c.proxies.Failed(proxy, got.Misfortune, now)
+	if first {
+		c.parts.Log.Error().Err(got.Misfortune).Msg("the proxy does not work: the hosts behind it rest, others are visited")
+	}
+	return c.restHost(claim, until, now)
 }
 
 // repeatLater releases a claim whose request was not answered. The URI stays due, and the host rests first.

@@ -26,6 +26,8 @@ const (
 	OtherRequest         = "otherRequest"                  // the settings send something else than before
 	AcceptedExpired      = "tls:expired"                   // the certificate has expired; the settings accept that
 
+	// Way is followed by what is unusual about how the connection was made, as "proxy=office+ip=ipv4".
+	Way = "way:"
 	// Permission is followed by the reason why a URI was visited although robots.txt forbids it.
 	Permission = "permission:"
 	// Spared is followed by a number: bytes of payload that were not transferred, judged by the last capture.

@@ -48,7 +48,7 @@ func newHubs(c *config.Config, version string, log zerolog.Logger) (h *hubs, err
 		Callback: c.WebSub.Callback, Lease: c.WebSub.Lease, AnyHub: c.WebSub.AnyHub,
 		Log: log, Random: rand.Text, Notify: h.notify,
 		Post: func(ctx context.Context, hub uri.URI, form url.Values) (int, error) {
-			return fetch.PostForm(ctx, dial, hub, c.UserAgent(version), form)
+			return fetch.PostForm(fetch.WithWay(ctx, c.Way()), dial, hub, c.UserAgent(version), form)
 		},
 	})
 	return h, err

@@ -23,7 +23,7 @@ type Capture struct {
 	IP      netip.Addr    // of the server; zero without a connection, or if the connection has no address
 
 	Security *Security    // of the connection; nil without TLS
-	Lookup   []netip.Addr // what the host name resolved to; nil if no look-up was made, as for an idle connection
+	Lookup   []netip.Addr // what the host name resolved to, also if no connection could be made; nil without a look-up
 
 	Request []byte // the bytes sent, exact except for secret fields; nil if nothing was sent
 

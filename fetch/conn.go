@@ -29,8 +29,7 @@ type conn struct {
 	peer *peer      // to look into its socket
 	idle time.Time  // end of its last exchange
 
-	security *Security    // nil without TLS
-	lookup   []netip.Addr // what the name resolved to for this connection
+	security *Security // nil without TLS
 }
 
 // Security holds what TLS negotiated for a connection.

@@ -26,7 +26,7 @@ func (x *exchange) run(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	k, err := x.client.idle.take(connKey(x.request.URI), time.Now())
+	k, err := x.client.idle.take(keyFor(x.request), time.Now())
 	if err != nil {
 		return err
 	}
@@ -44,9 +44,9 @@ func (x *exchange) run(ctx context.Context) error {
 			return nil
 		}
 	}
-	k, err = x.client.connect(ctx, x.request)
+	k, err = x.client.connect(ctx, x.request, &x.capture.Lookup)
 	if outOfResources(err) && x.client.idle.clear() > 0 {
-		k, err = x.client.connect(ctx, x.request)
+		k, err = x.client.connect(ctx, x.request, &x.capture.Lookup)
 	}
 	if ctx.Err() != nil {
 		if err == nil {
@@ -63,7 +63,6 @@ func (x *exchange) run(ctx context.Context) error {
 		c.Status, c.Misfortune = connectStatus(err), connectError(x.request.URI.Address(), err)
 		return nil
 	}
-	x.capture.Lookup = k.lookup
 	_, err = x.on(ctx, k)
 	return err
 }

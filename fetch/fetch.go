@@ -99,6 +99,8 @@ type Request struct {
 	// AcceptExpired accepts a certificate that has expired and is valid otherwise. [Security].Accepted says so.
 	AcceptExpired bool
 
+	Way *Way // how to connect; nil = the usual way
+
 	// Stop returns true to end the download. It is not called if there is no body to transfer; nil means never.
 	Stop func(Head) bool
 
@@ -210,25 +212,27 @@ func (c *Client) Fetch(ctx context.Context, r Request) (got *Capture, err error)
 	return x.capture, nil
 }
 
-// connect dials u's host and, for https, makes the TLS handshake.
-func (c *Client) connect(ctx context.Context, r Request) (*conn, error) {
+// connect dials the host of r and, for https, makes the TLS handshake. It stores in lookup what the name resolved to,
+// also if it returns an error.
+func (c *Client) connect(ctx context.Context, r Request, lookup *[]netip.Addr) (*conn, error) {
 	u := r.URI
 	ctx, cancel := context.WithTimeout(ctx, r.Limits.Connect)
 	defer cancel()
-	var lookup []netip.Addr
-	trace := &httptrace.ClientTrace{DNSDone: func(done httptrace.DNSDoneInfo) { lookup = addresses(done.Addrs) }}
-	plain, err := c.dial(httptrace.WithClientTrace(ctx, trace), "tcp", u.Address())
+	trace := &httptrace.ClientTrace{DNSDone: func(done httptrace.DNSDoneInfo) { *lookup = addresses(done.Addrs) }}
+	plain, err := c.dial(httptrace.WithClientTrace(WithWay(ctx, r.Way), trace), "tcp", u.Address())
 	if err != nil {
 		return nil, err
 	}
-	k := &conn{
-		Conn: plain, key: strings.Clone(connKey(u)), ip: remoteIP(plain), peer: newPeer(plain), lookup: lookup,
-	}
+	k := &conn{Conn: plain, key: strings.Clone(keyFor(r)), ip: remoteIP(plain), peer: newPeer(plain)}
 	if u.Scheme() != "https" {
 		return k, nil
 	}
 	config := c.tls.Clone()
 	config.ServerName = strings.TrimSuffix(u.Hostname(), ".")
+	if err := r.Way.tune(config); err != nil {
+		k.abort()
+		return nil, err
+	}
 	accepted := ""
 	if r.AcceptExpired && !config.InsecureSkipVerify {
 		config.InsecureSkipVerify = true // verified by the next line

@@ -47,7 +47,7 @@ var (
 // but refuses every address that is neither public nor in an allowed prefix. It decides at the moment of connecting,
 // so a name that later resolves to another address (DNS rebinding) is refused too. The error wraps
 // [ErrForbiddenAddress] and names the host, the address and the setting. The networks in of are allowed for single
-// hosts only.
+// hosts only. All this holds for every [Way], too.
 func Guard(allow []netip.Prefix, of ...HostNetwork) Dialer {
 	return guard(allow, of, nil)
 }
@@ -76,6 +76,11 @@ func guard(allow []netip.Prefix, of []HostNetwork, resolver *net.Resolver) Diale
 		hosts[n.Host] = append(hosts[n.Host], unmapped(n.Network))
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if w := WayOf(ctx); w != nil {
+			return w.dial(ctx, address, resolver, func(resolved string) error {
+				return checkAddress(allow, hosts, address, resolved)
+			})
+		}
 		d := net.Dialer{
 			Resolver: resolver,
 			ControlContext: func(_ context.Context, _, resolved string, _ syscall.RawConn) error {

@@ -26,6 +26,7 @@ const (
 	Seed       = "seed"       // a seed lets nobody in: a wall, a challenge, a refusal, or it is gone
 	Sealed     = "sealed"     // nobody takes the finished archive files
 	Lost       = "lost"       // finished archive files are gone
+	Proxy      = "proxy"      // a proxy does not work
 	Document   = "document"   // a document could not be processed because of a fault of the program
 )
 
@@ -33,6 +34,7 @@ const (
 func Kinds() []string {
 	return []string{
 		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Seed, Document, Rules, Sealed, Lost,
+		Proxy,
 	}
 }
 
@@ -119,6 +121,7 @@ var patiences = map[string]alarmPatience{
 	Sealed:     {15 * time.Minute, time.Minute},
 	Lost:       {0, time.Minute},
 	Rules:      {0, time.Hour},
+	Proxy:      {time.Minute, time.Minute},
 }
 
 // maxOfKind is the maximum number of alarms of one kind.

@@ -118,7 +118,7 @@ func Exchange(
 		header, secrets = withOwn(header, s, u.Scheme() == "https")
 	}
 	return fetch.Request{
-		URI: u, Header: header, Secrets: secrets, Limits: s.Fetch, AcceptExpired: s.TLS.Expired(now),
+		URI: u, Header: header, Secrets: secrets, Limits: s.Fetch, AcceptExpired: s.TLS.Expired(now), Way: s.Way,
 	}
 }
 

@@ -23,7 +23,7 @@ var doors = []door{
 	{"the network, inwards", "net", []string{"Listen*", "FileListener"}, []string{"admin/", "daemon", "cmd/arcrawl"}},
 	{"the network, inwards", "net/http", []string{"Serve*", "ListenAndServe*", "Server", "Handle", "HandleFunc"}, []string{"admin/", "daemon", "cmd/arcrawl"}},
 	{"files, to write", "os", []string{"Create*", "OpenFile", "OpenRoot", "WriteFile", "Mkdir*", "Remove*", "Rename", "Truncate", "Link", "Symlink", "Ch*"}, []string{"fetch", "frontier", "frontier/backup", "frontier/reserve", "warcout", "crawllog", "archive/", "admin/", "daemon", "daemon/node", "internal/atomicfile", "cmd/arcrawl"}},
-	{"files, to read", "os", []string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"}, []string{"config", "config/document", "config/request", "fetch", "frontier", "frontier/backup", "frontier/reserve", "frontier/pageout", "warcout", "crawllog/", "archive/", "sim", "admin/", "daemon", "daemon/node", "daemon/provenance", "cmd/arcrawl"}},
+	{"files, to read", "os", []string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"}, []string{"config", "config/document", "config/network", "config/request", "fetch", "frontier", "frontier/backup", "frontier/reserve", "frontier/pageout", "warcout", "crawllog/", "archive/", "sim", "admin/", "daemon", "daemon/node", "daemon/provenance", "cmd/arcrawl"}},
 	{"the process", "os", []string{"Exit", "Environ", "Setenv", "Stdin", "Stdout", "Args"}, []string{"cmd/arcrawl"}},
 	{"the process", "os", []string{"Stderr"}, []string{"daemon", "cmd/arcrawl"}},
 	{"the environment", "os", []string{"Getenv", "LookupEnv"}, []string{"config/request", "daemon", "cmd/arcrawl"}},

@@ -1,0 +1,72 @@
+package config
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/network"
+	"github.com/arcrawl/arcrawl/config/request"
+	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/fetch"
+)
+
+// networkKeys are the keys of [network] and [tls].
+var networkKeys = []key{
+	secret(tableList("network.proxies", InMain, []value.Column{
+		{Name: "name", Type: value.Type{Kind: value.Text}},
+		{Name: "address", Type: value.Type{Kind: value.Text}},
+		{Name: "secret", Type: value.Type{Kind: value.Text, Optional: true}, Optional: true},
+	}, func(f document.Field, d *draft) { d.settings.Network.Proxies = network.ReadProxies(f, readCredentials) },
+		"Proxies that `network.proxy` may choose: `[{ name = \"office\", address = \"socks5://10.0.0.1:1080\", secret = \"file:proxy\" }]`. An address begins with `http://` (the proxy must allow CONNECT, to port 80 too) or `socks5://`, and may be private. `secret` may be left out; it names the place of `USER:PASSWORD`. "+secretPlaces)),
+	optional("network.proxy", InBoth, func(string) (problem, remedy string) { return "", "" },
+		func(d *draft) *string { return &d.settings.Network.Proxy },
+		"Name of the proxy through which the host is reached, from `network.proxies`. Host names are resolved here, and the proxy receives the address, so `fetch.allow_networks` holds behind it. While the proxy does not work, the hosts that use it rest, and an alarm says so. Empty: none."),
+	list("network.source", InBoth, "addresses",
+		func(f document.Field, d *draft) { d.settings.Network.Sources = network.ReadSources(f) },
+		"Address of this machine from which connections are made: at most one IPv4 and one IPv6 address. With one alone, only hosts of its family are reached. It does not apply to connections to a proxy. Empty: the system chooses."),
+	choice("network.ip", InBoth, func(d *draft) *fetch.Family { return &d.settings.Network.Family },
+		"Which addresses of a host are used: `any` as the system prefers, `prefer-ipv4` and `prefer-ipv6` the others only if none of these answers, `ipv4` and `ipv6` no others.",
+		network.Families()...),
+	list("network.dns", InMain, "addresses",
+		func(f document.Field, d *draft) { d.settings.Network.Servers = network.ReadServers(f) },
+		"DNS servers that are asked for the addresses of hosts, with or without a port, as `\"192.0.2.53\"`. After a failure the next one is asked. Empty: the servers of the system."),
+	choice("tls.min_version", InBoth, func(d *draft) *network.Version { return &d.settings.Network.MinTLS },
+		"Oldest version of TLS that is accepted. `1.0` and `1.1` reach old servers that browsers refuse, also with ciphers that are off otherwise; each record of the archive names the version and the cipher.",
+		network.Versions()...),
+	list("tls.roots", InBoth, "certificates", readRoots,
+		"Root certificates that are accepted in addition to the ones of the system, or an intermediate certificate that a site forgets to send: the text of each in PEM format, between triple quotes. The main file may name files instead. A host file replaces the list of the main file."),
+	choice("tls.accept", InHost, func(d *draft) *Accept { return &d.settings.TLS.Accept },
+		"Which certificates of the site are accepted: `valid` ones, or also `expired` ones that are valid otherwise. Needs `tls.until`. The archive and crawl.log say of each visit that its certificate was not valid.",
+		AcceptValid, AcceptExpired),
+	end("tls.until", func(d *draft) *time.Time { return &d.settings.TLS.Until },
+		"Date (that day included) or time from which only valid certificates are accepted again, in UTC if it has no offset."),
+}
+
+// readCredentials reads the place of a user name and a password, and returns them. They are empty if this process may
+// not read them.
+func readCredentials(f document.Field) (string, bool) {
+	s, ok := request.ReadBasic(f)
+	return s.Reveal(), ok
+}
+
+// readRoots reads a list of root certificates. Only the main file may name files.
+func readRoots(f document.Field, d *draft) {
+	folder := ""
+	if d.config != nil {
+		folder = filepath.Dir(d.config.Path)
+	}
+	d.settings.Network.Roots = network.ReadRoots(f, folder)
+}
+
+// Way returns how connections are made that belong to no host with settings of its own; nil is the usual way.
+func (c *Config) Way() *fetch.Way { return c.main.base.settings.Way }
+
+// secretsFolder returns storage.secrets of the main file before its keys are read, because some of them name secrets.
+func (l *loader) secretsFolder() string {
+	storage, _ := l.main.Root["storage"].(map[string]any)
+	if folder, ok := storage["secrets"].(string); ok && folder != "" {
+		return l.absolute(folder)
+	}
+	return l.absolute(l.config.Storage.Secrets)
+}

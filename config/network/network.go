@@ -1,0 +1,339 @@
+// Package network holds the settings of how connections to a host are made: [network] and parts of [tls].
+//
+// The main file names proxies; a host file chooses one of them. So a curator cannot make the daemon connect to a server
+// that no operator has named.
+package network
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"maps"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/fetch"
+)
+
+// Settings say how connections to a host are made.
+type Settings struct {
+	Proxies []fetch.Proxy       // of the main file
+	Proxy   string              // name of one of them; "" = none
+	Sources []netip.Addr        // local addresses
+	Family  fetch.Family        // of the addresses of hosts
+	Servers []netip.AddrPort    // of DNS; nil = the servers of the system
+	MinTLS  Version             // oldest accepted version of TLS
+	Roots   []*x509.Certificate // accepted in addition to the roots of the system
+}
+
+// Version is a version of TLS, as "1.2".
+type Version string
+
+// DefaultVersion is the oldest version of TLS that is accepted unless a file says otherwise.
+const DefaultVersion Version = "1.2"
+
+// Versions returns the versions of TLS, the oldest first.
+func Versions() []Version { return []Version{"1.0", "1.1", DefaultVersion, "1.3"} }
+
+// number returns the version as TLS numbers it; 0 for [DefaultVersion].
+func (v Version) number() uint16 {
+	if i := slices.Index(Versions(), v); i >= 0 && v != DefaultVersion {
+		return tls.VersionTLS10 + uint16(i)
+	}
+	return 0
+}
+
+// Families returns the values of network.ip.
+func Families() []fetch.Family {
+	return []fetch.Family{fetch.AnyFamily, fetch.PreferIPv4, fetch.PreferIPv6, fetch.OnlyIPv4, fetch.OnlyIPv6}
+}
+
+// Way returns how connections are made: usual if that is the same way, nil if nothing is unusual.
+func (s *Settings) Way(usual *fetch.Way) *fetch.Way {
+	o := fetch.WayOptions{
+		Sources: s.Sources, Family: s.Family, Servers: s.Servers, MinTLS: s.MinTLS.number(), Roots: s.Roots,
+	}
+	if i := s.find(); i >= 0 {
+		o.Proxy = s.Proxies[i]
+	}
+	w := fetch.NewWay(o)
+	if w.Same(usual) {
+		return usual
+	}
+	return w
+}
+
+// find returns the index of the proxy, -1 if there is none.
+func (s *Settings) find() int {
+	if s.Proxy == "" {
+		return -1
+	}
+	return slices.IndexFunc(s.Proxies, func(p fetch.Proxy) bool { return p.Name == s.Proxy })
+}
+
+// Check reports a proxy that the main file does not name, if a file, or the refinement at path, chooses it.
+func (s *Settings) Check(doc *document.Document, path document.Path) {
+	const name = "network.proxy"
+	at := path.Key(name)
+	if s.Proxy == "" || s.find() >= 0 || !doc.Has(at) {
+		return
+	}
+	var names []string
+	for _, p := range s.Proxies {
+		names = append(names, strconv.Quote(p.Name))
+	}
+	remedy := "the main file names no proxy; add it to network.proxies there"
+	if len(names) > 0 {
+		remedy = "the main file names " + strings.Join(names, ", ")
+	}
+	f := document.Field{Doc: doc, Name: name, Path: at, Value: s.Proxy}
+	f.Fault("is not the name of a proxy", remedy)
+}
+
+// maxProxies bounds the proxies, maxSmall the other lists.
+const (
+	maxProxies = 100
+	maxSmall   = 20
+	maxName    = 40
+	maxUser    = 255 // RFC 1929
+)
+
+const proxiesExample = `write for example [{ name = "office", address = "socks5://10.0.0.1:1080" }]`
+
+// Credentials reads the place of a user name and a password, and returns them.
+type Credentials func(f document.Field) (userAndPassword string, ok bool)
+
+// ReadProxies reads a list of proxies.
+func ReadProxies(f document.Field, read Credentials) (all []fetch.Proxy) {
+	tables, ok := f.Tables(proxiesExample)
+	if !ok {
+		return nil
+	}
+	for _, table := range tables {
+		p, ok := readProxy(table, read)
+		if !ok {
+			continue
+		}
+		if slices.ContainsFunc(all, func(o fetch.Proxy) bool { return o.Name == p.Name }) {
+			table.Fault("is the second proxy with the name "+strconv.Quote(p.Name), "choose another name")
+			continue
+		}
+		all = append(all, p)
+	}
+	if len(all) > maxProxies {
+		f.Fault("has too many proxies", fmt.Sprintf("maximum: %d", maxProxies))
+		return nil
+	}
+	return all
+}
+
+// readProxy reads one proxy.
+func readProxy(table document.Field, read Credentials) (p fetch.Proxy, ok bool) {
+	m, _ := table.Value.(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if key != "name" && key != "address" && key != "secret" {
+			problem := "has an unknown key " + document.Clip(strconv.Quote(key))
+			hidden(table.Child(key, m[key]), problem, "the keys are name, address and secret")
+			return p, false
+		}
+	}
+	name, address := table.Child("name", m["name"]), table.Child("address", m["address"])
+	if m["name"] == nil || m["address"] == nil {
+		table.Fault("lacks name or address", proxiesExample)
+		return p, false
+	}
+	if p.Name, ok = name.Text(`for example "office"`); !ok {
+		return p, false
+	}
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
+	}
+	if p.Name == "" || len(p.Name) > maxName || strings.ContainsFunc(p.Name, odd) {
+		name.Fault("is not a name for a proxy", fmt.Sprintf("write up to %d letters, digits, hyphens and dots", maxName))
+		return p, false
+	}
+	text, ok := address.Text(`for example "http://proxy.library.example:3128"`)
+	if !ok {
+		return p, false
+	}
+	var problem, remedy string
+	if p.Scheme, p.Address, problem, remedy = parseAddress(text); problem != "" {
+		hidden(address, problem, remedy)
+		return p, false
+	}
+	secret, has := m["secret"]
+	if !has {
+		return p, true
+	}
+	place := table.Child("secret", secret)
+	both, ok := read(place)
+	if p.User, p.Password, _ = strings.Cut(both, ":"); len(p.User) > maxUser || len(p.Password) > maxUser {
+		place.Fault("names a user or a password that is too long", fmt.Sprintf("maximum: %d bytes", maxUser))
+		return p, false
+	}
+	return p, ok
+}
+
+// hidden reports a fault of a field without its value, which may hold a password or be long.
+func hidden(f document.Field, problem, remedy string) {
+	f.Doc.AddFault(f.Doc.AtValue(f.Path, document.Fault{Key: f.Name, Problem: problem, Remedy: remedy}))
+}
+
+// parseAddress returns the parts of the address of a proxy.
+func parseAddress(text string) (scheme, address, problem, remedy string) {
+	scheme, address, _ = strings.Cut(text, "://")
+	address = strings.TrimSuffix(address, "/")
+	const example = `write for example "http://proxy.library.example:3128" or "socks5://10.0.0.1:1080"`
+	switch {
+	case scheme != fetch.HTTPProxy && scheme != fetch.SOCKS5Proxy:
+		return "", "", "is not the address of a proxy", example
+	case strings.Contains(address, "@"):
+		return "", "", "contains credentials", "remove them, and name the place of USER:PASSWORD in the key secret"
+	}
+	i := strings.LastIndexByte(address, ':')
+	port, err := strconv.ParseUint(address[i+1:], 10, 16)
+	if i <= 0 || err != nil || port == 0 || strings.ContainsAny(address, "/?# ") {
+		return "", "", "is not a host and a port", example
+	}
+	if host := address[:i]; strings.Contains(host, ":") {
+		if _, err := netip.ParseAddrPort(address); err != nil {
+			return "", "", "is not a host and a port", example
+		}
+	}
+	return scheme, address, "", ""
+}
+
+// ReadSources reads a list of local addresses.
+func ReadSources(f document.Field) (all []netip.Addr) {
+	const example = `for example "192.0.2.7", and perhaps an IPv6 address`
+	f.Texts(example, func(e document.Field, s string) {
+		a, err := netip.ParseAddr(s)
+		if err != nil || a.IsMulticast() || a.IsUnspecified() {
+			e.Fault("is not an address of this machine", "write "+example)
+			return
+		}
+		a = a.Unmap()
+		if slices.ContainsFunc(all, func(o netip.Addr) bool { return o.Is4() == a.Is4() }) {
+			e.Fault("is the second address of its family", "keep one IPv4 address and one IPv6 address")
+			return
+		}
+		all = append(all, a)
+	})
+	return all
+}
+
+// dnsPort is the port of DNS servers that are written without one.
+const dnsPort = 53
+
+// ReadServers reads a list of DNS servers.
+func ReadServers(f document.Field) (all []netip.AddrPort) {
+	const example = `for example "192.0.2.53" or "[2001:db8::53]:5353"`
+	f.Texts(example, func(e document.Field, s string) {
+		at, err := netip.ParseAddrPort(s)
+		if err != nil {
+			var a netip.Addr
+			if a, err = netip.ParseAddr(s); err == nil {
+				at = netip.AddrPortFrom(a, dnsPort)
+			}
+		}
+		if err != nil || at.Port() == 0 {
+			e.Fault("is not the address of a DNS server", "write "+example)
+			return
+		}
+		all = append(all, at)
+	})
+	if len(all) > maxSmall {
+		f.Fault("has too many servers", fmt.Sprintf("maximum: %d", maxSmall))
+		return nil
+	}
+	return all
+}
+
+// maxPEM is the maximum size of a file of root certificates.
+const maxPEM = 1 << 20
+
+// ReadRoots reads a list of root certificates in PEM format. An element may name a file, relative to folder. folder is
+// "" if the file may not name files, as a host file.
+func ReadRoots(f document.Field, folder string) (all []*x509.Certificate) {
+	const begin = "-----BEGIN "
+	f.Texts("of certificates in PEM format", func(e document.Field, s string) {
+		data := []byte(s)
+		if !strings.HasPrefix(strings.TrimSpace(s), begin) {
+			if folder == "" {
+				hidden(e, "is not a certificate in PEM format",
+					`write its text between triple quotes, from "`+begin+`CERTIFICATE-----" on; only the main file may name files`)
+				return
+			}
+			var problem, remedy string
+			if data, problem, remedy = readRootFile(folder, s, e.Doc.Staged); problem != "" {
+				e.Fault(problem, remedy)
+				return
+			}
+			if data == nil {
+				return
+			}
+		}
+		found, err := parseRoots(data)
+		if err != nil {
+			hidden(e, "has no valid certificate: "+err.Error(), "write certificates in PEM format, without private keys")
+			return
+		}
+		all = append(all, found...)
+	})
+	if len(all) > maxSmall {
+		hidden(f, "has too many certificates", fmt.Sprintf("maximum: %d", maxSmall))
+		return nil
+	}
+	return all
+}
+
+// readRootFile reads a file of certificates. It reads nothing for a text that is only proposed.
+func readRootFile(folder, name string, staged bool) (data []byte, problem, remedy string) {
+	if staged {
+		return nil, "", ""
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(folder, name)
+	}
+	info, err := os.Stat(name)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxPEM) {
+		return nil, "is not a file of certificates", "name a file in PEM format of at most 1 MiB"
+	}
+	if err == nil {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		problem, remedy = document.Unreadable(err)
+		return nil, problem, remedy
+	}
+	return data, "", ""
+}
+
+// parseRoots returns the certificates of a text in PEM format.
+func parseRoots(data []byte) (all []*x509.Certificate, _ error) {
+	for {
+		block, rest := pem.Decode(data)
+		if block == nil {
+			break
+		}
+		data = rest
+		if block.Type != "CERTIFICATE" {
+			return nil, fmt.Errorf("it holds a %s", strings.ToLower(block.Type))
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("it holds nothing in PEM format")
+	}
+	return all, nil
+}

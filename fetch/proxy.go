@@ -1,0 +1,215 @@
+package fetch
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// ErrProxy means that a proxy does not work, which says nothing about the host.
+var ErrProxy = errors.New("proxy does not work")
+
+// The protocols of a proxy.
+const (
+	HTTPProxy   = "http"   // tunnels by CONNECT
+	SOCKS5Proxy = "socks5" // RFC 1928
+)
+
+// Proxy is a server that connects to hosts on behalf of others. It may be on any address, because the operator names
+// it. It receives the address of a host, never its name, so it cannot be led to an address that is not allowed. All
+// requests go through a tunnel, so that their bytes stay exact.
+type Proxy struct {
+	Name     string // in the configuration; "" = no proxy
+	Scheme   string // [HTTPProxy] or [SOCKS5Proxy]
+	Address  string // host and port
+	User     string // "" = no credentials
+	Password string
+}
+
+// isProxyFault reports whether an error says that a proxy does not work.
+func isProxyFault(err error) bool { return errors.Is(err, ErrProxy) }
+
+// fault returns the error of a proxy that does not work.
+func (p *Proxy) fault(err error) error {
+	return fmt.Errorf("%w: %s at %s: %w", ErrProxy, p.Name, p.Address, err)
+}
+
+// withoutValues is a context without values. A look-up of the proxy is no look-up of the host.
+type withoutValues struct{ context.Context }
+
+// Value returns nil.
+func (withoutValues) Value(any) any { return nil }
+
+// tunnel is a connection to a host through a proxy.
+type tunnel struct {
+	*net.TCPConn
+	host net.Addr
+}
+
+// RemoteAddr returns the address of the host.
+func (t *tunnel) RemoteAddr() net.Addr { return t.host }
+
+// connect opens a tunnel to a numeric address with a port.
+func (p *Proxy) connect(ctx context.Context, to string) (net.Conn, error) {
+	at, err := netip.ParseAddrPort(to)
+	if err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	k, err := d.DialContext(withoutValues{ctx}, "tcp", p.Address)
+	if err != nil {
+		return nil, p.fault(err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = k.SetDeadline(past) }) // fails only if the connection is already closed
+	if p.Scheme == SOCKS5Proxy {
+		err = p.socks(k, at)
+	} else {
+		err = p.tunnel(k, to)
+	}
+	tcp, ok := k.(*net.TCPConn)
+	if err == nil && !ok {
+		err = errors.New("the connection to the proxy is not TCP")
+	}
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = k.Close() // err says more
+		return nil, err
+	}
+	return &tunnel{TCPConn: tcp, host: net.TCPAddrFromAddrPort(at)}, nil
+}
+
+// maxProxyHead is the maximum length of the answer to CONNECT.
+const maxProxyHead = 16 << 10
+
+// tunnel asks an HTTP proxy for a tunnel.
+func (p *Proxy) tunnel(k net.Conn, to string) error {
+	ask := "CONNECT " + to + " HTTP/1.1\r\nHost: " + to + "\r\n"
+	if p.User != "" {
+		encoded := base64.StdEncoding.EncodeToString([]byte(p.User + ":" + p.Password))
+		ask += "Proxy-Authorization: Basic " + encoded + "\r\n"
+	}
+	if _, err := io.WriteString(k, ask+"\r\n"); err != nil {
+		return p.fault(err)
+	}
+	head := make([]byte, 0, 256)
+	for !strings.HasSuffix(string(head[max(0, len(head)-4):]), "\r\n\r\n") {
+		one := [1]byte{}
+		if _, err := io.ReadFull(k, one[:]); err != nil {
+			return p.noAnswer(to, err)
+		}
+		if head = append(head, one[0]); len(head) > maxProxyHead {
+			return p.fault(errors.New("its answer to CONNECT is too long"))
+		}
+	}
+	version, rest, _ := strings.Cut(string(head), " ")
+	text, _, _ := strings.Cut(rest, " ")
+	status, err := strconv.Atoi(strings.TrimSpace(strings.SplitN(text, "\r", 2)[0]))
+	switch {
+	case err != nil || !strings.HasPrefix(version, "HTTP/1."):
+		return p.fault(errors.New("it does not answer as an HTTP proxy"))
+	case status/100 == 2:
+		return nil
+	case status/100 == 5:
+		return fmt.Errorf("the proxy %s could not connect to %s: status %d", p.Name, to, status)
+	}
+	return p.fault(fmt.Errorf("it answered CONNECT %s with status %d; check its credentials, and whether it allows tunnels to this port",
+		to, status))
+}
+
+// noAnswer returns the error of a proxy that was asked for a tunnel and did not answer. A proxy that is slow waits for
+// the host.
+func (p *Proxy) noAnswer(to string, err error) error {
+	if isTimeout(err) {
+		return fmt.Errorf("the proxy %s did not connect to %s in time: %w", p.Name, to, err)
+	}
+	return p.fault(err)
+}
+
+// The codes of RFC 1928 and RFC 1929.
+const (
+	socksVersion    = 5
+	socksConnect    = 1
+	socksIPv4       = 1
+	socksName       = 3
+	socksIPv6       = 4
+	socksOpen       = 0 // no credentials
+	socksPassword   = 2
+	passwordVersion = 1
+)
+
+// socks asks a SOCKS5 proxy for a tunnel.
+func (p *Proxy) socks(k net.Conn, at netip.AddrPort) error {
+	method := byte(socksOpen)
+	if p.User != "" {
+		method = socksPassword
+	}
+	answer, err := exchangeBytes(k, []byte{socksVersion, 1, method}, 2)
+	switch {
+	case err != nil:
+		return p.fault(err)
+	case answer[0] != socksVersion:
+		return p.fault(errors.New("it does not answer as a SOCKS5 proxy"))
+	case answer[1] != method:
+		return p.fault(errors.New("it wants other credentials; set or remove the secret of the proxy"))
+	}
+	if method == socksPassword {
+		ask := append([]byte{passwordVersion, byte(len(p.User))}, p.User...)
+		ask = append(append(ask, byte(len(p.Password))), p.Password...)
+		if answer, err = exchangeBytes(k, ask, 2); err == nil && answer[1] != 0 {
+			err = errors.New("it refused the credentials")
+		}
+		if err != nil {
+			return p.fault(err)
+		}
+	}
+	return p.askSocks(k, at)
+}
+
+// askSocks sends the request of RFC 1928 and reads the answer.
+func (p *Proxy) askSocks(k net.Conn, at netip.AddrPort) error {
+	kind := byte(socksIPv6)
+	if at.Addr().Is4() {
+		kind = socksIPv4
+	}
+	ask := append([]byte{socksVersion, socksConnect, 0, kind}, at.Addr().AsSlice()...)
+	answer, err := exchangeBytes(k, append(ask, byte(at.Port()>>8), byte(at.Port())), 5)
+	if err != nil {
+		return p.noAnswer(at.String(), err)
+	}
+	rest := map[byte]int{socksIPv4: 4 - 1, socksIPv6: 16 - 1, socksName: int(answer[4])}[answer[3]] + 2
+	if _, err := io.ReadFull(k, make([]byte, rest)); err != nil {
+		return p.noAnswer(at.String(), err)
+	}
+	const unreachable = "the proxy %s could not connect to %s: %s"
+	switch answer[1] {
+	case 0:
+		return nil
+	case 3:
+		return fmt.Errorf(unreachable, p.Name, at, "network unreachable")
+	case 4:
+		return fmt.Errorf(unreachable, p.Name, at, "host unreachable")
+	case 5:
+		return fmt.Errorf(unreachable, p.Name, at, "connection refused")
+	case 6:
+		return fmt.Errorf(unreachable, p.Name, at, "the time is over")
+	}
+	return p.fault(fmt.Errorf("it refused to connect to %s: code %d", at, answer[1]))
+}
+
+// exchangeBytes sends bytes and reads n bytes.
+func exchangeBytes(k net.Conn, ask []byte, n int) ([]byte, error) {
+	if _, err := k.Write(ask); err != nil {
+		return nil, err
+	}
+	answer := make([]byte, n)
+	_, err := io.ReadFull(k, answer)
+	return answer, err
+}

@@ -1,0 +1,353 @@
+package fetch_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/arcrawl/arcrawl/fetch"
+)
+
+// proxyServer is a proxy of the test. It records what it is asked for.
+type proxyServer struct {
+	address string
+	mu      sync.Mutex
+	asked   []string
+}
+
+func (p *proxyServer) note(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, fmt.Sprintf(format, args...))
+}
+
+func (p *proxyServer) notes() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.asked, "; ")
+}
+
+// join copies between two connections until either ends.
+func join(a net.Conn, from io.Reader, b net.Conn) {
+	var both sync.WaitGroup
+	both.Go(func() { _, _ = io.Copy(b, from); b.Close() })
+	both.Go(func() { _, _ = io.Copy(a, b); a.Close() })
+	both.Wait()
+}
+
+// httpProxy serves CONNECT. If status is set, it answers with it instead.
+func httpProxy(t *testing.T, status string) *proxyServer {
+	t.Helper()
+	p := &proxyServer{}
+	p.address = serve(t, func(c net.Conn, _ int) {
+		r := bufio.NewReader(c)
+		raw, ok := request(r)
+		if !ok {
+			return
+		}
+		line, rest, _ := strings.Cut(string(raw), "\r\n")
+		words := strings.Fields(line)
+		_, credentials, _ := strings.Cut(rest, "Proxy-Authorization: Basic ")
+		credentials, _, _ = strings.Cut(credentials, "\r\n")
+		user, _ := base64.StdEncoding.DecodeString(credentials)
+		p.note("%s %s as %q", words[0], words[1], user)
+		if status != "" {
+			_, _ = io.WriteString(c, "HTTP/1.1 "+status+"\r\n\r\n")
+			return
+		}
+		to, err := net.Dial("tcp", words[1])
+		if err != nil {
+			return
+		}
+		_, _ = io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n")
+		join(c, r, to)
+	})
+	return p
+}
+
+// socksProxy serves SOCKS5 with a user name and a password. code is its answer to requests.
+func socksProxy(t *testing.T, code byte) *proxyServer {
+	t.Helper()
+	p := &proxyServer{}
+	p.address = serve(t, func(c net.Conn, _ int) {
+		r := bufio.NewReader(c)
+		read := func(n int) []byte {
+			b := make([]byte, n)
+			if _, err := io.ReadFull(r, b); err != nil {
+				return make([]byte, n)
+			}
+			return b
+		}
+		methods := read(int(read(2)[1]))
+		if len(methods) != 1 || methods[0] != 2 {
+			_, _ = c.Write([]byte{5, 0xff})
+			return
+		}
+		_, _ = c.Write([]byte{5, 2})
+		user := read(int(read(2)[1]))
+		password := read(int(read(1)[0]))
+		_, _ = c.Write([]byte{1, 0})
+		head := read(4)
+		if head[3] != 1 {
+			p.note("asked for an address of kind %d", head[3])
+			return
+		}
+		ip, port := read(4), read(2)
+		to := net.JoinHostPort(net.IP(ip).String(), fmt.Sprint(int(port[0])<<8|int(port[1])))
+		p.note("CONNECT %s as %q", to, string(user)+":"+string(password))
+		_, _ = c.Write([]byte{5, code, 0, 1, 0, 0, 0, 0, 0, 0})
+		if code != 0 {
+			return
+		}
+		if site, err := net.Dial("tcp", to); err == nil {
+			join(c, r, site)
+		}
+	})
+	return p
+}
+
+// dnsServer answers every question for an IPv4 address with one address.
+func dnsServer(t *testing.T, answer netip.Addr) netip.AddrPort {
+	t.Helper()
+	server, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan bool)
+	t.Cleanup(func() { server.Close(); <-done })
+	go func() {
+		defer close(done)
+		buf := make([]byte, 1500)
+		for {
+			n, from, err := server.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			m.Response, m.Additionals = true, nil
+			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+				m.Answers = []dnsmessage.Resource{{
+					Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
+					Body:   &dnsmessage.AResource{A: answer.As4()},
+				}}
+			}
+			if b, err := m.Pack(); err == nil {
+				_, _ = server.WriteTo(b, from)
+			}
+		}
+	}()
+	return netip.MustParseAddrPort(server.LocalAddr().String())
+}
+
+func portOf(t *testing.T, address string) string {
+	t.Helper()
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// TestAProxyGetsAddressesThatAreAllowed fetches a page through proxies. The host is resolved here, by DNS servers of
+// its own, so that a host at a forbidden address never reaches the proxy.
+func TestAProxyGetsAddressesThatAreAllowed(t *testing.T) {
+	t.Parallel()
+	const password = "s3cret"
+	site := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
+	port, dns := portOf(t, site), []netip.AddrPort{dnsServer(t, netip.MustParseAddr("127.0.0.1"))}
+	for scheme, proxy := range map[string]*proxyServer{
+		fetch.HTTPProxy: httpProxy(t, ""), fetch.SOCKS5Proxy: socksProxy(t, 0),
+	} {
+		way := fetch.NewWay(fetch.WayOptions{
+			Proxy:   fetch.Proxy{Name: "office", Scheme: scheme, Address: proxy.address, User: "arcrawl", Password: password},
+			Servers: dns,
+		})
+		r := fetch.Request{URI: parse(t, "http://news.example:"+port+"/"), Way: way}
+		got := get(t, newClient(t, fetch.Options{}), r)
+		if !strings.HasPrefix(block(t, got), "HTTP/1.1 200") || got.IP.String() != "127.0.0.1" || len(got.Lookup) != 1 {
+			t.Errorf("%s: status %d, %v, address %s, look-up %v", scheme, got.Status, got.Misfortune, got.IP, got.Lookup)
+		}
+		want := fmt.Sprintf("CONNECT 127.0.0.1:%s as %q", port, "arcrawl:"+password)
+		if proxy.notes() != want {
+			t.Errorf("%s: the proxy was asked for %s, want %s", scheme, proxy.notes(), want)
+		}
+		if text := fmt.Sprintf("%s %v %+v", way, got.Misfortune, r); strings.Contains(text, password) {
+			t.Errorf("%s: the password is shown: %s", scheme, text)
+		}
+		refused := get(t, newClient(t, fetch.Options{Dial: fetch.Guard(nil)}), r)
+		if !errors.Is(refused.Misfortune, fetch.ErrForbiddenAddress) || errors.Is(refused.Misfortune, fetch.ErrProxy) {
+			t.Errorf("%s: a host at a private address: status %d, %v", scheme, refused.Status, refused.Misfortune)
+		}
+		if proxy.notes() != want {
+			t.Errorf("%s: the proxy was asked for a private address: %s", scheme, proxy.notes())
+		}
+	}
+}
+
+// TestFaultsOfAProxyAreToldFromFaultsOfTheHost asks proxies that refuse, fail, or do not exist.
+func TestFaultsOfAProxyAreToldFromFaultsOfTheHost(t *testing.T) {
+	t.Parallel()
+	site := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	const user = "arcrawl"
+	for _, c := range []struct {
+		name, scheme, address, user string
+		proxy                       bool // it is the proxy's fault
+		want                        string
+	}{
+		{"nobody listens", fetch.HTTPProxy, closed.Addr().String(), "", true, "connection refused"},
+		{"it wants credentials", fetch.HTTPProxy, httpProxy(t, "407 Proxy Authentication Required").address, "", true, "status 407"},
+		{"it forbids the port", fetch.HTTPProxy, httpProxy(t, "403 Forbidden").address, user, true, "allows tunnels to this port"},
+		{"it cannot reach the host", fetch.HTTPProxy, httpProxy(t, "503 Service Unavailable").address, "", false, "status 503"},
+		{"it is a web server", fetch.HTTPProxy, serve(t, answering("SSH-2.0 hello\r\n\r\n", true)), "", true, "does not answer as an HTTP proxy"},
+		{"its answer has no end", fetch.HTTPProxy, serve(t, answering("HTTP/1.1 200 OK\r\n"+strings.Repeat("a", 20<<10), false)), "", true, "too long"},
+		{"it hangs up", fetch.HTTPProxy, serve(t, func(c net.Conn, _ int) { request(bufio.NewReader(c)) }), "", true, "EOF"},
+		{"it wants credentials", fetch.SOCKS5Proxy, socksProxy(t, 0).address, "", true, "wants other credentials"},
+		{"it cannot reach the host", fetch.SOCKS5Proxy, socksProxy(t, 4).address, user, false, "host unreachable"},
+		{"it refuses", fetch.SOCKS5Proxy, socksProxy(t, 2).address, user, true, "code 2"},
+		{"it is a web server", fetch.SOCKS5Proxy, serve(t, func(c net.Conn, _ int) { io.WriteString(c, "HTTP/1.1 400\r\n\r\n") }), user, true, "SOCKS5"},
+	} {
+		t.Run(c.scheme+" "+c.name, func(t *testing.T) {
+			t.Parallel()
+			way := fetch.NewWay(fetch.WayOptions{
+				Proxy: fetch.Proxy{Name: "office", Scheme: c.scheme, Address: c.address, User: c.user, Password: "s3cret"},
+			})
+			got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: parse(t, "http://"+site+"/"), Way: way})
+			if got.Status != fetch.ConnectFailed || errors.Is(got.Misfortune, fetch.ErrProxy) != c.proxy ||
+				!strings.Contains(fmt.Sprint(got.Misfortune), c.want) || strings.Contains(fmt.Sprint(got.Misfortune), "s3cret") {
+				t.Errorf("status %d, %v; want %q, a fault of the proxy: %t", got.Status, got.Misfortune, c.want, c.proxy)
+			}
+			if got.Request != nil {
+				t.Errorf("a request was sent: %q", got.Request)
+			}
+		})
+	}
+}
+
+// TestAConnectionIsUsedOnlyForItsWay fetches a page in three ways. Each has a connection of its own, which is used
+// again.
+func TestAConnectionIsUsedOnlyForItsWay(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	from := map[int]string{}
+	site := serve(t, func(c net.Conn, n int) {
+		mu.Lock()
+		from[n], _, _ = net.SplitHostPort(c.RemoteAddr().String())
+		mu.Unlock()
+		answering(pageOf(n), false)(c, n)
+	})
+	proxy := httpProxy(t, "")
+	client := newClient(t, fetch.Options{})
+	source := func() *fetch.Way {
+		return fetch.NewWay(fetch.WayOptions{Sources: []netip.Addr{netip.MustParseAddr("127.0.0.3")}})
+	}
+	ways := []*fetch.Way{nil, source(), fetch.NewWay(fetch.WayOptions{
+		Proxy: fetch.Proxy{Name: "office", Scheme: fetch.HTTPProxy, Address: proxy.address},
+	}), fetch.NewWay(fetch.WayOptions{
+		Proxy: fetch.Proxy{Name: "office", Scheme: fetch.HTTPProxy, Address: proxy.address, User: "x"},
+	})}
+	for range 2 {
+		ways[1] = source() // as a reload makes a new one
+		for i, w := range ways {
+			got := get(t, client, fetch.Request{URI: parse(t, "http://"+site+"/"), Way: w})
+			wantContent(t, got, fmt.Sprintf("connection %d", i+1))
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if from[1] != "127.0.0.1" || from[2] != "127.0.0.3" {
+		t.Errorf("the connections came from %v", from)
+	}
+}
+
+// TestTheFamilyOfAddressesDecides asks for a family that a host does not have.
+func TestTheFamilyOfAddressesDecides(t *testing.T) {
+	t.Parallel()
+	site := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
+	dns := []netip.AddrPort{dnsServer(t, netip.MustParseAddr("127.0.0.1"))}
+	v6 := []netip.Addr{netip.MustParseAddr("::1")}
+	for _, c := range []struct {
+		o    fetch.WayOptions
+		want int
+	}{
+		{fetch.WayOptions{Family: fetch.OnlyIPv4}, 200},
+		{fetch.WayOptions{Family: fetch.PreferIPv6}, 200},
+		{fetch.WayOptions{Family: fetch.OnlyIPv6}, fetch.ConnectFailed},
+		{fetch.WayOptions{Sources: v6}, fetch.ConnectFailed},
+	} {
+		c.o.Servers = dns
+		r := fetch.Request{URI: parse(t, "http://news.example:"+portOf(t, site)+"/"), Way: fetch.NewWay(c.o)}
+		if got := get(t, newClient(t, fetch.Options{}), r); got.Status != c.want || len(got.Lookup) != 1 {
+			t.Errorf("%s: status %d, %v, look-up %v; want %d", r.Way, got.Status, got.Misfortune, got.Lookup, c.want)
+		}
+	}
+}
+
+// TestOldTLSAndOtherRootsAreAcceptedOnlyInTheirWay connects to a server that knows only TLS 1.0, with a certificate of
+// a root of its own.
+func TestOldTLSAndOtherRootsAreAcceptedOnlyInTheirWay(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	certificate, _ := issue(t, now.Add(-time.Hour), now.Add(time.Hour), net.IPv4(127, 0, 0, 1))
+	root, err := x509.ParseCertificate(certificate.Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := serve(t, func(conn net.Conn, n int) {
+		answering(pageOf(n), false)(tls.Server(conn, &tls.Config{
+			Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS10,
+		}), n)
+	})
+	client := newClient(t, fetch.Options{})
+	roots := []*x509.Certificate{root}
+	for _, c := range []struct {
+		o    fetch.WayOptions
+		want string
+	}{
+		{fetch.WayOptions{MinTLS: tls.VersionTLS10, Roots: roots}, ""},
+		{fetch.WayOptions{Roots: roots}, "protocol version"},
+		{fetch.WayOptions{MinTLS: tls.VersionTLS10}, "unknown authority"},
+		{fetch.WayOptions{}, "protocol version"},
+	} {
+		got := get(t, client, fetch.Request{URI: parse(t, "https://"+address+"/"), Way: fetch.NewWay(c.o)})
+		ok := got.Status == 200 && got.Security.Version == "tls/1.0"
+		if c.want != "" {
+			ok = got.Status == fetch.ConnectFailed && strings.Contains(fmt.Sprint(got.Misfortune), c.want)
+		}
+		if !ok {
+			t.Errorf("%s: status %d, %v; want %q", fetch.NewWay(c.o), got.Status, got.Misfortune, c.want)
+		}
+	}
+}
+
+// TestReachGoesTheGivenWay opens a connection through a proxy that does not exist.
+func TestReachGoesTheGivenWay(t *testing.T) {
+	t.Parallel()
+	site := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
+	client := newClient(t, fetch.Options{})
+	dead := fetch.NewWay(fetch.WayOptions{
+		Proxy: fetch.Proxy{Name: "x", Scheme: fetch.HTTPProxy, Address: "127.0.0.1:1"},
+	})
+	if ctx := t.Context(); !client.Reach(ctx, nil, site, time.Second) || client.Reach(ctx, dead, site, time.Second) {
+		t.Error("a canary is not asked in the given way")
+	}
+}
