@@ -203,19 +203,7 @@ func metadataOf(v visit, a archived) []warcout.Field {
 		{Name: "contentStateReason", Value: history.ASCII(v.verdict.Reason)},
 		{Name: history.PayloadSHA256, Value: sum},
 	}
-	if got.Security != nil {
-		fields = append(fields, warcout.Field{Name: "tlsCertificate", Value: got.Security.Certificate},
-			warcout.Field{Name: "tlsAccepted", Value: history.ASCII(got.Security.Accepted)})
-	}
-	if v.req.Permission != "" {
-		fields = append(fields, warcout.Field{Name: "robotsPermission", Value: v.req.Permission})
-	}
-	if w := v.req.Exchange.Way; w != nil {
-		fields = append(fields, warcout.Field{Name: "wayOfConnection", Value: w.String()})
-	}
-	if names := v.req.Redacted(); names != "" {
-		fields = append(fields, warcout.Field{Name: "requestRedacted", Value: names})
-	}
+	fields = v.req.Metadata(fields, got)
 	if v.block != "" {
 		fields = append(fields, warcout.Field{Name: "standsIn", Value: v.block})
 	}

@@ -133,7 +133,7 @@ func annotations(v visit, a archived, f findings, s schedule) []string {
 		notes = append(notes, v.block)
 	}
 	notes = append(notes, v.look.Notes(v.record())...)
-	notes = v.requestNotes(notes)
+	notes = v.req.Notes(notes, v.capture, v.askedOtherwise())
 	if s.timing.By != "" && len(s.wait.Memory) > 0 {
 		notes = append(notes, "dated:"+strings.ReplaceAll(s.timing.By, " ", "_"))
 	}
@@ -142,26 +142,6 @@ func annotations(v visit, a archived, f findings, s schedule) []string {
 	}
 	if v.verdict.State == evaluators.Unchanged {
 		notes = append(notes, crawllog.Unchanged)
-	}
-	return notes
-}
-
-// requestNotes appends the annotations about the request of a visit.
-func (v visit) requestNotes(notes []string) []string {
-	if v.req.Permission != "" {
-		notes = append(notes, crawllog.Permission+v.req.Permission)
-	}
-	if s := v.capture.Security; s != nil && s.Accepted != "" {
-		notes = append(notes, crawllog.AcceptedExpired)
-	}
-	if w := v.req.Exchange.Way; w != nil {
-		notes = append(notes, crawllog.Way+w.String())
-	}
-	if v.askedOtherwise() {
-		notes = append(notes, crawllog.OtherRequest)
-	}
-	if v.req.Audit != "" {
-		notes = append(notes, "audit")
 	}
 	return notes
 }
