@@ -37,6 +37,7 @@ import (
 type recorded struct {
 	pages   http.Handler
 	answers map[string][]byte // by path and query
+	posts   map[string][]byte // answers to orders, by path
 	now     time.Time
 	asked   []string    // orders that were received
 	down    atomic.Bool // no request is answered
@@ -53,6 +54,7 @@ func (r *recorded) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 	}
 	if from.Method != http.MethodGet {
 		r.asked = append(r.asked, from.Method+" "+from.URL.Path)
+		_, _ = to.Write(r.posts[from.URL.Path])
 		return
 	}
 	answer, ok := r.answers[from.URL.Path+"?"+from.URL.Query().Encode()]

@@ -2,6 +2,7 @@
 import { h, ask, bytes, count, moment, notice, plural, table, uriLink } from './page.js';
 
 let problem = ''; // of the last order
+let chosen = {}; // in the form, while the page is updated
 
 export async function packagesPage(again, wanted) {
   const uri = wanted.get('u') || '';
@@ -39,6 +40,7 @@ function period(names, order) {
     'form',
     {
       class: 'row',
+      oninput: (e) => (chosen = Object.fromEntries(new FormData(e.currentTarget))),
       onsubmit(e) {
         e.preventDefault();
         const data = new FormData(e.target);
@@ -53,11 +55,11 @@ function period(names, order) {
       h(
         'select',
         { name: 'what' },
-        groups.map(([kind, list]) => h('optgroup', { label: kind }, list.map((n) => h('option', { value: kind + '\n' + n }, n)))),
+        groups.map(([kind, list]) => h('optgroup', { label: kind }, list.map((n) => h('option', { value: kind + '\n' + n, selected: chosen.what === kind + '\n' + n }, n)))),
       ),
     ),
-    h('label', {}, 'First day (UTC)', h('input', { name: 'since', type: 'date' })),
-    h('label', {}, 'Last day (UTC)', h('input', { name: 'until', type: 'date' })),
+    h('label', {}, 'First day (UTC)', h('input', { name: 'since', type: 'date', value: chosen.since })),
+    h('label', {}, 'Last day (UTC)', h('input', { name: 'until', type: 'date', value: chosen.until })),
     h('button', {}, 'Make the package'),
   );
   return [h('p', {}, 'A package (WACZ) holds the captures of some sites and days, with what their pages show. Replay tools such as ReplayWeb.page play it anywhere.'), form];

@@ -16,12 +16,12 @@ export async function recordPage(again, wanted) {
     ),
     r.problem ? notice('warn', r.problem) : null,
     (r.notes || []).map((text) => notice('', text)),
-    r.parts.map((p) => part(p)),
+    r.parts.map((p) => part(p, '')),
     r.original
       ? [
           h('h2', {}, 'Record with the payload'),
           h('p', {}, 'The payload did not change. It is in the record of an earlier visit:'),
-          r.original.map((p) => part(p)),
+          r.original.map((p) => part(p, ' of the payload')),
         ]
       : null,
   ];
@@ -29,17 +29,18 @@ export async function recordPage(again, wanted) {
 
 const titles = { request: 'Request', response: 'Response', revisit: 'Revisit', metadata: 'Metadata', resource: 'Resource' };
 
-// part shows one record.
-function part(p) {
-  const name = titles[p.type] || p.type || 'Record';
+// part shows one record. of distinguishes its name from others.
+function part(p, of) {
+  const title = titles[p.type] || p.type || 'Record';
+  const name = title + of;
   const text = (label, content) =>
     content
-      ? [h('h4', {}, label), h('pre', { class: 'panel long', tabindex: '0', role: 'region', 'aria-label': `${label} of ${name}` }, content)]
+      ? [h(of ? 'h4' : 'h3', {}, label), h('pre', { class: 'panel long', tabindex: '0', role: 'region', 'aria-label': `${label}: ${name}` }, content)]
       : null;
   return h(
     'section',
     { 'aria-label': name },
-    h('h3', {}, name),
+    h(of ? 'h3' : 'h2', {}, title),
     h('p', { class: 'more' }, h('code', {}, `${p.file} at ${count(p.offset)}`), `, block of ${bytes(p.size)}`),
     text('WARC header', p.header),
     text(p.type === 'metadata' ? 'Text' : 'HTTP head', p.head),

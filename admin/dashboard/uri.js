@@ -149,7 +149,7 @@ async function whyNot(uri) {
 
 function visits(list) {
   return table(
-    'Newest first',
+    'Visits, newest first',
     [
       ['time (UTC)', (v) => moment(v.at)],
       ['status', (v) => v.status],

@@ -12,7 +12,7 @@ export async function versionList(uri) {
     h('h2', {}, 'Versions'),
     known.problem ? notice('warn', known.problem) : null,
     table(
-      known.count > shown.length ? `The newest ${shown.length} of ${count(known.count)}` : 'Newest first',
+      known.count > shown.length ? `Versions: the newest ${shown.length} of ${count(known.count)}` : 'Versions, newest first',
       [
         ['time (UTC)', (v) => moment(v.date)],
         ['status', (v) => v.status || '–'],

@@ -207,3 +207,13 @@ func ReplayApp(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(installed(t, "replaywebpage"), "node_modules", "replaywebpage")
 }
+
+// Axe returns the script of axe-core, which finds what keeps people from using a page, or skips the test.
+func Axe(t testing.TB) string {
+	t.Helper()
+	script, err := os.ReadFile(filepath.Join(installed(t, "axe-core"), "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(script)
+}
