@@ -30,7 +30,7 @@ func alarmRoutes() []route {
 			serve: func(w *Window, _ *http.Request) (any, error) { return w.alarmsRaised(), nil },
 		},
 		{
-			method: "POST", path: api.Base + "/alarms/acknowledge",
+			method: "POST", path: api.Base + "/alarms/acknowledge", needs: access.Curate,
 			doc:  "Records that somebody knows of raised alarms. They are no longer shown on top, until they end and are raised again.",
 			body: api.Acknowledge{}, answer: api.Acknowledged{},
 			serve: func(w *Window, r *http.Request) (any, error) {

@@ -19,12 +19,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/browser"
@@ -268,7 +269,7 @@ func TestSeedsAreImportedInTheBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{Dir: dir, Now: time.Now, Log: zerolog.Nop(), Config: func() Loaded { return Loaded{Config: cfg} }}
-	w := &Window{o: o, audit: audit.New(dir)}
+	w := &Window{o: o, audit: audit.New(dir), heavy: access.NewGate(heavyAtOnce, heavyWaiting)}
 	mux := http.NewServeMux()
 	for _, r := range seedRoutes() {
 		mux.HandleFunc(r.method+" "+r.path, func(to http.ResponseWriter, from *http.Request) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/ignore"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -14,21 +15,23 @@ import (
 func ignoreRoutes() []route {
 	return []route{
 		{
-			method: "POST", path: api.Base + "/ignore/propose", asks: true, body: api.IgnoreWish{}, answer: api.IgnoreProposal{},
+			method: "POST", path: api.Base + "/ignore/propose", asks: true, heavy: true,
+			body: api.IgnoreWish{}, answer: api.IgnoreProposal{},
 			doc: "Returns scrubbing rules that hide a row of a comparison, and no main content. It writes nothing.",
 			serve: ignoring(func(w ignore.Work, r *http.Request, o api.IgnoreWish, u uri.URI) (any, error) {
 				return w.Propose(r.Context(), u, o)
 			}, func(o api.IgnoreWish) string { return o.URI }),
 		},
 		{
-			method: "POST", path: api.Base + "/ignore/preview", asks: true, body: api.IgnoreRules{}, answer: api.IgnorePreview{},
+			method: "POST", path: api.Base + "/ignore/preview", asks: true, heavy: true,
+			body: api.IgnoreRules{}, answer: api.IgnorePreview{},
 			doc: "Returns what rules would have hidden in the newest versions of a URI, and the change of the host file.",
 			serve: ignoring(func(w ignore.Work, r *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
 				return w.Preview(r.Context(), u, o)
 			}, func(o api.IgnoreRules) string { return o.URI }),
 		},
 		{
-			method: "POST", path: api.Base + "/ignore", body: api.IgnoreRules{}, answer: api.IgnoreSaved{},
+			method: "POST", path: api.Base + "/ignore", needs: access.Curate, body: api.IgnoreRules{}, answer: api.IgnoreSaved{},
 			doc: "Adds scrubbing rules to the file of a URI's host, if the file is as in the preview and stays valid.",
 			serve: func(w *Window, r *http.Request) (any, error) {
 				w.importing.Lock()

@@ -44,9 +44,6 @@ func uriOf(r frontier.Record, now time.Time) api.URI {
 	return out
 }
 
-// maxRows is the maximum number of rows in a report.
-const maxRows = 10_000
-
 // headers returns the report on validators and dates.
 func (w *Window) headers(only func(uri.Host) bool) (api.HeaderReport, error) {
 	return headers.Report(w.o.Trust, w.o.Config().Config, only, w.o.Now())

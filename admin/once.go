@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/once"
 )
@@ -12,7 +13,8 @@ import (
 func onceRoutes() []route {
 	return []route{
 		{
-			method: "POST", path: api.Base + "/capture", body: api.CaptureOrder{}, answer: api.CaptureStarted{},
+			method: "POST", path: api.Base + "/capture", needs: access.Curate,
+			body: api.CaptureOrder{}, answer: api.CaptureStarted{},
 			doc: "Orders visits of URIs now. New URIs are added if their host is one of the configuration.",
 			serve: served(func(w *Window, o api.CaptureOrder) (api.CaptureStarted, error) {
 				started, err := w.capturing().Start(o)
@@ -21,7 +23,7 @@ func onceRoutes() []route {
 			}),
 		},
 		{
-			method: "POST", path: api.Base + "/capture/progress", asks: true,
+			method: "POST", path: api.Base + "/capture/progress", asks: true, heavy: true,
 			body: api.CaptureQuestion{}, answer: api.CaptureProgress{},
 			doc: "Returns how far captures are. For a single URI it also returns the embeds of the archived page.",
 			serve: func(w *Window, r *http.Request) (any, error) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,7 +64,7 @@ func describe(t *testing.T) object {
 		"openapi": "3.1.0",
 		"info": object{
 			"title": "arcrawl", "version": "1",
-			"description": "Shows and steers a running crawl. Served on the unix socket that admin.socket names, and, if admin.listen is set, on that address to those who send a token. A token with the role read may only send GET requests and lists. " +
+			"description": "Shows and steers a running crawl. Served on the unix socket that admin.socket names, and, if admin.listen is set, on that address to those who send a token. Some requests need the role curate or operate, as they say; all others need read. " +
 				"Durations are numbers of seconds, times are RFC 3339 in UTC, sizes are bytes.",
 		},
 		"paths":      paths,
@@ -82,6 +83,9 @@ var inPath = regexp.MustCompile(`\{([a-z]+)\}`)
 
 func (d describer) operation(r route) object {
 	op := object{"summary": r.doc, "operationId": operationID(r)}
+	if r.role() > access.Read {
+		op["description"] = "Needs the role " + r.role().String() + "."
+	}
 	var params []object
 	for _, p := range r.params {
 		in := "query"

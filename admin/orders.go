@@ -14,8 +14,17 @@ import (
 	"github.com/arcrawl/arcrawl/admin/audit"
 )
 
-// errRole says that a token may not do something.
-var errRole = errors.New("this token may only read; ask for one with the role steer")
+// errRole says that a caller may not do something.
+var errRole = errors.New("this needs another role")
+
+// errBusy says that too many requests of one kind wait.
+var errBusy = errors.New("too many requests of this kind are in progress; repeat it in some seconds")
+
+// The bounds of heavy requests.
+const (
+	heavyAtOnce  = 2
+	heavyWaiting = 16
+)
 
 // maxResult is the maximum length of an error in the audit log, in bytes.
 const maxResult = 1000
@@ -28,19 +37,56 @@ func (w *Window) serveRoute(r route, from *http.Request) (any, error) {
 	caller := access.CallerOf(from.Context())
 	switch {
 	case caller.Role < access.Read:
-		return nil, errRole
-	case !r.orders():
+		return nil, r.refusal(caller)
+	case r.heavy:
+		leave, ok := w.heavy.Enter(from.Context())
+		if !ok {
+			return nil, errBusy
+		}
+		defer leave()
+	}
+	if !r.orders() {
 		return r.serve(w, from)
 	}
 	order := audit.Recorder{Body: from.Body}
 	from.Body = &order
 	var answer any
-	err := errRole
-	if caller.Role >= access.Steer {
+	err := r.refusal(caller)
+	if err == nil {
 		answer, err = r.serve(w, from)
 	}
 	w.recordOrder(caller, strings.TrimPrefix(r.path, api.Base+"/"), order.Beginning(), answer, err)
 	return answer, err
+}
+
+// role returns the role that a caller needs. An order whose role is not written down needs the highest.
+func (r route) role() access.Role {
+	switch {
+	case r.needs != access.None:
+		return r.needs
+	case r.orders():
+		return access.Operate
+	}
+	return access.Read
+}
+
+// refusal returns an error if a caller may not send a request.
+func (r route) refusal(c access.Caller) error {
+	if c.Role >= r.role() {
+		return nil
+	}
+	return fmt.Errorf("%w: %s; you have the role %s; arcrawl user and arcrawl token give roles", errRole, r.role(), c.Role)
+}
+
+// recordSignIn records who signed in, and logs who was refused. Names that nobody has may be passwords, so they are not
+// written down.
+func (w *Window) recordSignIn(s access.SignIn) {
+	if !s.Done {
+		w.o.Log.Warn().Str("who", s.Name).Str("way", s.Way).Str("from", s.From).
+			Msg("refused a name and password; further attempts from there are limited")
+		return
+	}
+	w.record(audit.Entry{Time: s.Time, Who: s.Name, Way: s.Way, What: "sign-in", Result: audit.Done})
 }
 
 // recordOrder writes an order and its result to the audit log and the journal.
@@ -104,7 +150,7 @@ func auditRoutes() []route {
 			if err != nil {
 				return nil, err
 			}
-			limit, err := number(r, "limit", 100, 1, maxRows)
+			limit, err := number(r, "limit", 100, 1, 10_000)
 			if err != nil {
 				return nil, err
 			}

@@ -38,7 +38,7 @@ func TestOrdersAreRecorded(t *testing.T) {
 			}
 		})
 		defer w.close()
-		tokens := []access.Token{{Name: "maria", Role: access.Steer, Secret: "m"}, {Name: "grafana", Role: access.Read, Secret: "g"}}
+		tokens := []access.Token{{Name: "maria", Role: access.Operate, Secret: "m"}, {Name: "grafana", Role: access.Read, Secret: "g"}}
 		h := w.window.Handler(access.Options{Tokens: func() []access.Token { return tokens }})
 		send := func(secret, method, path, body string) int {
 			r := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -79,7 +79,7 @@ func TestOrdersAreRecorded(t *testing.T) {
 			"|socket|resume|done",
 			`maria|token|frontier/steer|fly URIs of the frontier: unknown verb`,
 			"maria|token|seeds|done",
-			"grafana|token|resume|this token may only read; ask for one with the role steer",
+			"grafana|token|resume|this needs another role: operate; you have the role read; arcrawl user and arcrawl token give roles",
 			"maria|token|pause|done",
 		}
 		for i := range want {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 
 	"github.com/arcrawl/arcrawl/frontier"
@@ -44,12 +45,12 @@ func queueRoutes() []route {
 			}),
 		},
 		{
-			method: "POST", path: api.Base + "/frontier/steer",
+			method: "POST", path: api.Base + "/frontier/steer", needs: access.Operate,
 			doc:  "Makes the next selected URIs due, or reschedules, holds, releases or forgets them. Politeness and robots.txt stay in force. Repeat from next until it is empty.",
 			body: api.Order{}, answer: api.Ordered{}, serve: served((*Window).order),
 		},
 		{
-			method: "POST", path: api.Base + "/frontier/import",
+			method: "POST", path: api.Base + "/frontier/import", needs: access.Operate,
 			doc: "Imports URIs with their histories, at most 1000 in a request.", body: api.Import{}, answer: api.Imported{},
 			serve: served(func(w *Window, i api.Import) (api.Imported, error) {
 				if len(i.Entries) > maxImported {
@@ -61,7 +62,7 @@ func queueRoutes() []route {
 			}),
 		},
 		{
-			method: "POST", path: api.Base + "/frontier/hosts",
+			method: "POST", path: api.Base + "/frontier/hosts", needs: access.Operate,
 			doc:  "Pauses or resumes hosts, lets them rest, or ends their rest. The effect survives a restart.",
 			body: api.HostOrder{}, answer: api.HostsOrdered{}, serve: served((*Window).orderHosts),
 		},

@@ -3,6 +3,7 @@ package admin
 import (
 	"errors"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -32,7 +33,7 @@ func (w *Window) reload(o api.ReloadOrder) (api.Reloaded, error) {
 // reloadRoutes returns the request that reloads the configuration.
 func reloadRoutes() []route {
 	return []route{{
-		method: "POST", path: api.Base + "/reload",
+		method: "POST", path: api.Base + "/reload", needs: access.Operate,
 		doc:  "Reloads the configuration and returns its effect. It comes into force unless it is a dry run or has faults.",
 		body: api.ReloadOrder{}, answer: api.Reloaded{}, serve: served((*Window).reload),
 	}}

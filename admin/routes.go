@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config/about"
@@ -26,9 +27,11 @@ type route struct {
 	method, path string
 	doc          string
 	params       []param
-	asks         bool // it changes nothing, although it is a POST
-	body         any  // a zero value of the request body; nil for none
-	answer       any  // a zero value of the answer; nil for no content
+	asks         bool        // it changes nothing, although it is a POST
+	needs        access.Role // that a caller needs; None is Read, which is enough for questions only
+	heavy        bool        // it takes much memory or time: few are answered at the same time
+	body         any         // a zero value of the request body; nil for none
+	answer       any         // a zero value of the answer; nil for no content
 	serve        func(w *Window, r *http.Request) (any, error)
 }
 
@@ -73,6 +76,14 @@ func crawlRoutes() []route {
 			serve: func(w *Window, _ *http.Request) (any, error) { return w.Status(), nil },
 		},
 		{
+			method: "GET", path: api.Base + "/me", doc: "Returns who sends the request, and what the caller may do.",
+			answer: api.Me{},
+			serve: func(_ *Window, r *http.Request) (any, error) {
+				c := access.CallerOf(r.Context())
+				return api.Me{Name: c.Name, Way: c.Way, Role: c.Role.String()}, nil
+			},
+		},
+		{
 			method: "GET", path: api.Base + "/series",
 			doc: "Returns what happened in a period: in steps of 5 seconds, by minute up to a day, by hour above.", answer: api.Series{},
 			params: []param{{"span", "string", "10m, 1h, 1d, 7d or 90d (default 1d)"}},
@@ -96,7 +107,8 @@ func crawlRoutes() []route {
 			serve: func(w *Window, r *http.Request) (any, error) { return w.headers(w.chooses(filterOf(r))) },
 		},
 		{
-			method: "POST", path: api.Base + "/archive/lost", body: api.LostFiles{}, answer: api.LostAnswer{},
+			method: "POST", path: api.Base + "/archive/lost", needs: access.Operate,
+			body: api.LostFiles{}, answer: api.LostAnswer{},
 			doc:   "Records that WARC files are lost, moved or found. Payloads of lost files are archived again.",
 			serve: served(func(w *Window, o api.LostFiles) (api.LostAnswer, error) { return w.o.Lose(o) }),
 		},
@@ -192,7 +204,7 @@ func whyRoutes() []route {
 func orderRoutes() []route {
 	return []route{
 		{
-			method: "POST", path: api.Base + "/pause",
+			method: "POST", path: api.Base + "/pause", needs: access.Operate,
 			doc:  "Pauses the crawl, optionally for a given time. Visits in progress end normally. A pause survives a restart.",
 			body: api.Reason{}, answer: api.Condition{},
 			serve: func(w *Window, r *http.Request) (any, error) {
@@ -205,11 +217,13 @@ func orderRoutes() []route {
 			},
 		},
 		{
-			method: "POST", path: api.Base + "/resume", doc: "Ends a pause.", answer: api.Condition{},
+			method: "POST", path: api.Base + "/resume", needs: access.Operate,
+			doc: "Ends a pause.", answer: api.Condition{},
 			serve: func(w *Window, _ *http.Request) (any, error) { err := w.resume(); return w.condition(), err },
 		},
 		{
-			method: "POST", path: api.Base + "/seeds", doc: "Adds URIs on hosts of the configuration, due now.",
+			method: "POST", path: api.Base + "/seeds", needs: access.Curate,
+			doc:  "Adds URIs on hosts of the configuration, due now.",
 			body: api.Seeds{}, answer: api.Added{},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				list, err := read[api.Seeds](r)
@@ -338,6 +352,3 @@ type badRequest struct{ error }
 func (b badRequest) Unwrap() error { return b.error }
 
 func fault(format string, args ...any) error { return badRequest{fmt.Errorf(format, args...)} }
-
-// errEnough ends a listing at its maximum length.
-var errEnough = errors.New("enough")

@@ -17,7 +17,8 @@ import (
 func seedRoutes() []route {
 	return []route{
 		{
-			method: "POST", path: api.Base + "/seeds/plan", asks: true, body: api.SeedList{}, answer: api.SeedPlan{},
+			method: "POST", path: api.Base + "/seeds/plan", asks: true, heavy: true,
+			body: api.SeedList{}, answer: api.SeedPlan{},
 			doc: "Returns what a list of seeds, CSV or plain text, would change in the host files: what is new, changed, known and faulty.",
 			serve: served(func(w *Window, l api.SeedList) (api.SeedPlan, error) {
 				_, _, p, err := w.planSeeds(l)
@@ -25,7 +26,7 @@ func seedRoutes() []route {
 			}),
 		},
 		{
-			method: "POST", path: api.Base + "/seeds/import", body: api.SeedList{}, answer: api.SeedPlan{},
+			method: "POST", path: api.Base + "/seeds/import", needs: access.Curate, body: api.SeedList{}, answer: api.SeedPlan{},
 			doc: "Writes the seeds of a list into the host files, without its faulty lines. The old files are stored for seeds/undo.",
 			serve: func(w *Window, r *http.Request) (any, error) {
 				l, err := read[api.SeedList](r)
@@ -36,7 +37,7 @@ func seedRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api.Base + "/seeds/export", doc: "Returns the seeds as a CSV list.",
+			method: "GET", path: api.Base + "/seeds/export", heavy: true, doc: "Returns the seeds as a CSV list.",
 			params: filtered(), answer: api.SeedList{},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				f, err := w.seedFiles()
@@ -49,7 +50,7 @@ func seedRoutes() []route {
 			},
 		},
 		{
-			method: "POST", path: api.Base + "/seeds/undo", answer: api.SeedsUndone{},
+			method: "POST", path: api.Base + "/seeds/undo", needs: access.Curate, answer: api.SeedsUndone{},
 			doc: "Restores the host files as they were before the last import. If somebody changed one of them since, it restores none.",
 			serve: func(w *Window, _ *http.Request) (any, error) {
 				w.importing.Lock() // no other request writes host files meanwhile

@@ -53,7 +53,7 @@ func (w *Window) Handler(o access.Options) http.Handler {
 			api.Problem{Error: from.Method + " " + from.URL.Path + " does not exist; see /openapi.json"},
 		)
 	})
-	o.Frames = w.o.Versions.Frames
+	o.Frames, o.Report = w.o.Versions.Frames, w.recordSignIn
 	return access.Guard(replay.WithLinks(mux), o)
 }
 
@@ -75,6 +75,9 @@ func (w *Window) refuse(to http.ResponseWriter, from *http.Request, err error) {
 		status = http.StatusBadRequest
 	case errors.Is(err, errNotHere):
 		status = http.StatusNotFound
+	case errors.Is(err, errBusy):
+		status = http.StatusServiceUnavailable
+		to.Header().Set("Retry-After", "5")
 	case errors.Is(err, errRole):
 		status = http.StatusForbidden
 	default:

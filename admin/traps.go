@@ -4,12 +4,12 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/traplist"
 
 	"github.com/arcrawl/arcrawl/crawler/untrap"
-	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -22,87 +22,15 @@ func trapRoutes() []route {
 			doc: "Returns the traps: parts of hosts with endless URIs, which are kept out; and the budgets of paths that may be endless.", answer: api.Traps{},
 			params: []param{{"host", "string", "only this host"}},
 			serve: func(w *Window, r *http.Request) (any, error) {
-				return TrapsOf(w.o.Traps, w.o.Spaces, uri.Host(strings.ToLower(r.FormValue("host"))))
+				return traplist.Of(w.o.Traps, w.o.Spaces, uri.Host(strings.ToLower(r.FormValue("host"))))
 			},
 		},
 		{
-			method: "POST", path: api.Base + "/traps/release",
+			method: "POST", path: api.Base + "/traps/release", needs: access.Curate,
 			doc:  "Releases a trap permanently: its URIs in the store become due, and its pattern is never recognized as a trap again.",
 			body: api.TrapRelease{}, answer: api.TrapReleased{}, serve: served((*Window).releaseTrap),
 		},
 	}
-}
-
-// TrapsOf returns the traps and budgets of a host, or of all hosts if it is empty. A nil store has none.
-func TrapsOf(store *traps.Store, budgets *spaces.Store, only uri.Host) (api.Traps, error) {
-	out := api.Traps{Traps: []api.Trap{}}
-	if err := addBudgets(&out, budgets, only); err != nil || store == nil {
-		return out, err
-	}
-	see := func(h uri.Host, list []traps.Trap) error {
-		for _, t := range list {
-			if out.More = len(out.Traps) >= maxRows; out.More {
-				return errEnough
-			}
-			out.Traps = append(out.Traps, trapOf(h, t))
-		}
-		return nil
-	}
-	if only != "" {
-		list, err := store.Get(only)
-		if err != nil {
-			return out, err
-		}
-		return out, see(only, list) // a host has far fewer than the maximum
-	}
-	if err := store.Each(see); !errors.Is(err, errEnough) {
-		return out, err
-	}
-	return out, nil
-}
-
-// addBudgets adds the budgets of a host, or of all hosts.
-func addBudgets(out *api.Traps, store *spaces.Store, only uri.Host) error {
-	if store == nil {
-		return nil
-	}
-	see := func(h uri.Host, list []spaces.Pattern) error {
-		for _, p := range list {
-			if len(out.Budgets) >= maxRows {
-				out.More = true
-				return errEnough
-			}
-			out.Budgets = append(out.Budgets, api.Budget{
-				Host: string(h), Pattern: p.Key, Visited: p.Visits, SomeNew: p.Rich, Allowed: p.Allowance, PutOff: p.Held,
-				Examples: append([]string{}, p.Examples...),
-			})
-		}
-		return nil
-	}
-	if only != "" {
-		list, err := store.Patterns(only)
-		if err != nil {
-			return err
-		}
-		return see(only, list)
-	}
-	if err := store.Each(see); !errors.Is(err, errEnough) {
-		return err
-	}
-	return nil
-}
-
-func trapOf(h uri.Host, t traps.Trap) api.Trap {
-	out := api.Trap{
-		Host: string(h),
-		Kind: t.Kind.String(), Pattern: t.Pattern, Why: t.Why, Found: t.Found, Visited: t.Visited, Kept: t.Kept,
-		Released: t.Released, Examples: append([]string{}, t.Examples...), Rule: t.Rule(),
-	}
-	if t.Kind == traps.Calendar && t.From != 0 {
-		day := func(n int) string { return time.Unix(int64(n)*24*60*60, 0).UTC().Format(time.DateOnly) }
-		out.FreeFrom, out.FreeUntil = day(t.From), day(t.To)
-	}
-	return out
 }
 
 // releaseTrap ends a trap.

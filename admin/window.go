@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
@@ -85,9 +86,10 @@ type Window struct {
 	o       Options
 	started time.Time
 
-	reading   sync.Mutex // held while the log is read
-	importing sync.Mutex // held while host files are written
-	comparing sync.Mutex // held while two versions are compared
+	reading   sync.Mutex   // held while the log is read
+	importing sync.Mutex   // held while host files are written
+	comparing sync.Mutex   // held while two versions are compared
+	heavy     *access.Gate // of heavy requests
 
 	mu      sync.Mutex // guards the fields below
 	minute  recent.Minute
@@ -142,10 +144,10 @@ func New(o Options) (*Window, error) {
 	w := &Window{
 		o: o, started: now, closed: now.Truncate(time.Minute), took: newVisitSeconds(),
 		activities: loadActivities(o.Dir), names: names.Open(""), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
-		inForceAt: o.Config().At,
-		sites:     o.Config().Config,
-		captures:  loadCaptures(o.Dir),
-		warned:    map[string]bool{}, secondLooks: map[string]int64{},
+		inForceAt: o.Config().At, heavy: access.NewGate(heavyAtOnce, heavyWaiting),
+		sites:    o.Config().Config,
+		captures: loadCaptures(o.Dir),
+		warned:   map[string]bool{}, secondLooks: map[string]int64{},
 		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
 	w.survey = survey.New(survey.Options{

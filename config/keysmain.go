@@ -146,7 +146,7 @@ func defaultConfig() Config {
 		WARC: warcout.Options{
 			Prefix: warcout.DefaultPrefix, MaxSize: warcout.DefaultMaxSize, MaxAge: day, Level: warcout.DefaultLevel,
 		},
-		DNSRecords: true, Index: Index{Live: true}, Admin: Admin{Remote: reach.Off},
+		DNSRecords: true, Index: Index{Live: true}, Admin: Admin{Remote: reach.Off, UserRole: reach.NoRole},
 		Mail:   reach.Mail{Security: reach.StartTLS, Alarms: true},
 		WebSub: WebSub{Lease: websub.DefaultLease}, HostsDir: "hosts.d", Watch: true,
 	}

@@ -162,6 +162,7 @@ func TestLoadDefaults(t *testing.T) {
 		},
 		Admin: config.Admin{
 			Socket: filepath.Join(dir, "state/admin.sock"), TokenFile: filepath.Join(dir, "state/admin.token"), Remote: reach.Off,
+			UserFile: filepath.Join(dir, "state/admin.users"), UserRole: reach.NoRole,
 			ReplayAssets: "/usr/share/arcrawl-replay",
 		},
 		Mail:   reach.Mail{Security: reach.StartTLS, Alarms: true},
@@ -326,6 +327,10 @@ instance = "press"
 socket = "/run/arcrawl/admin.sock"
 listen = "localhost:8471"
 token_file = "token"
+user_file = "users"
+trusted_proxies = ["127.0.0.1", "10.1.2.0/28"]
+user_header = "X-Remote-User"
+user_role = "read"
 webhook = "https://alarms.library.example/"
 remote = "plain"
 names = ["crawler.library.example"]
@@ -414,8 +419,10 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			Instance: "press", Socket: "/run/arcrawl/admin.sock", Listen: "127.0.0.1:8471", TokenFile: filepath.Join(filepath.Dir(main), "token"),
 			Webhook: "https://alarms.library.example/", Remote: reach.Plain, Names: []string{"crawler.library.example"},
 			TLSCert: filepath.Join(filepath.Dir(main), "cert.pem"), TLSKey: filepath.Join(filepath.Dir(main), "key.pem"),
-			URL:          "https://crawler.library.example/",
-			ReplayListen: "127.0.0.1:8473", ReplayURL: "https://replay.library.example/", ReplayAssets: "/opt/replay",
+			URL:      "https://crawler.library.example/",
+			UserFile: filepath.Join(filepath.Dir(main), "users"), UserHeader: "X-Remote-User", UserRole: reach.RoleRead,
+			TrustedProxies: []string{"127.0.0.1", "10.1.2.0/28"},
+			ReplayListen:   "127.0.0.1:8473", ReplayURL: "https://replay.library.example/", ReplayAssets: "/opt/replay",
 		},
 		Mail: reach.Mail{
 			Server: "smtp.library.example:465", Security: reach.Implicit, User: "arcrawl",

@@ -106,7 +106,7 @@ fetch.cookie = "session=hush-6"
 
 // open are the keys that sound secret and are not: what they hold may be published.
 var open = map[string]string{
-	"admin.token_file": "a path", "mail.password_file": "a path", "admin.tls_key": "a path", "admin.tls_cert": "a path",
+	"admin.token_file": "a path", "admin.user_file": "a path", "mail.password_file": "a path", "admin.tls_key": "a path", "admin.tls_cert": "a path",
 	"warc.sealed_command": "a program", "labels": "no addresses", "admin.listen": "an address of the own network",
 	"request.basic": "a place", "request.bearer": "a place", "request.secret_headers": "names and places",
 	"request.secrets_over_http": "yes or no", "request.archive_secrets": "yes or no", "storage.secrets": "a path",

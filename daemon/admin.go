@@ -162,12 +162,9 @@ func (d *Daemon) serveAddress(c config.Admin) error {
 	if c.Listen == "" {
 		return nil
 	}
-	file, err := access.OpenFile(c.TokenFile)
+	o, err := access.Open(c, d.o.Now, d.log)
 	if err != nil {
 		return FolderError{Err: fmt.Errorf("admin.listen: %w", err)}
-	}
-	o := access.Options{
-		Tokens: d.tokensOf(file), Remote: c.Remote != reach.Off, Names: c.Names, TLS: c.Remote == reach.TLS,
 	}
 	l, err := listen("admin.listen", c.Listen, c)
 	if err != nil {
@@ -179,28 +176,8 @@ func (d *Daemon) serveAddress(c config.Admin) error {
 	}
 	d.serveAPI(l, d.window.Handler(o))
 	d.log.Info().Str("at", scheme+"://"+l.Addr().String()+"/").Str("tokens", c.TokenFile).
-		Msg("serving the admin API; clients need a token of this file")
+		Msg("serving the admin API; clients need a token of this file, or a user and a password")
 	return nil
-}
-
-// tokensOf returns a function that returns the tokens in force. It logs each fault of a changed file once.
-func (d *Daemon) tokensOf(file *access.File) func() []access.Token {
-	var mu sync.Mutex
-	last := ""
-	return func() []access.Token {
-		all, err := file.Tokens()
-		text := ""
-		if err != nil {
-			text = err.Error()
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if text != "" && text != last {
-			d.log.Error().Err(err).Msg("could not read the changed token file: the last good tokens stay in force")
-		}
-		last = text
-		return all
-	}
 }
 
 // serveAPI serves h on l until the daemon is closed.
@@ -246,24 +223,17 @@ func (d *Daemon) openVersions(c config.Admin) (catalog versions.Catalog, err err
 
 // serveReplay serves archived versions on l.
 func (d *Daemon) serveReplay(l net.Listener, c config.Admin, catalog versions.Catalog) error {
-	file, err := access.OpenFile(c.TokenFile)
+	o, err := access.Open(c, d.o.Now, d.log)
 	if err != nil {
 		return FolderError{Err: errors.Join(fmt.Errorf("admin.replay_listen: %w", err), l.Close())}
 	}
-	tokens := d.tokensOf(file)
 	if !replay.HasEngine(c.ReplayAssets) {
 		d.log.Warn().Str("folder", c.ReplayAssets).
 			Msg("archived versions are not shown as pages: the folder has no engine; install the package arcrawl-replay")
 	}
 	d.serveAPI(l, replay.New(replay.Options{
 		Archive: catalog.Archive, Engine: c.ReplayAssets, Tickets: catalog.Tickets, Now: time.Now, Log: d.log,
-		Names: func() []string {
-			names := []string{""} // of users of the socket
-			for _, t := range tokens() {
-				names = append(names, t.Name)
-			}
-			return names
-		},
+		Names: o.TicketNames,
 	}))
 	d.log.Info().Str("at", catalog.Site.Listen).Msg("serving archived versions to the dashboard")
 	return nil

@@ -9,15 +9,44 @@ import (
 
 // Ways in which a request comes.
 const (
-	Socket  = "socket"
-	ByToken = "token"
+	Socket    = "socket"
+	ByToken   = "token"
+	BySession = "session" // signed in with a password
+	ByProxy   = "proxy"   // named by a trusted proxy
 )
 
 // Caller is who sent a request.
 type Caller struct {
 	Name string // of the user or of the token; "" if it is not known
-	Way  string // [Socket], [ByToken], or "" for a request without either
+	Way  string // one of the constants, or "" for a request that needs no caller
 	Role Role
+}
+
+// proxyTicket is the name in tickets of users whom a proxy names. No token and no user is called so.
+const proxyTicket = "users of the proxy"
+
+// Ticket returns the name for which the caller gets tickets.
+func (c Caller) Ticket() string {
+	if c.Way == ByProxy {
+		return proxyTicket
+	}
+	return c.Name
+}
+
+// TicketNames returns the names for which tickets are valid: of tokens and users, "" for users of the socket, and the
+// one of users whom a proxy names.
+func (o Options) TicketNames() []string {
+	names := []string{""}
+	for _, t := range o.Tokens() {
+		names = append(names, t.Name)
+	}
+	for _, u := range o.users() {
+		names = append(names, u.Name)
+	}
+	if o.Proxy.Header != "" {
+		names = append(names, proxyTicket)
+	}
+	return names
 }
 
 type (

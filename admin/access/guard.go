@@ -19,7 +19,15 @@ type Options struct {
 	// Tokens returns the tokens in force. Nil is for a unix socket, which serves every process that may open it.
 	Tokens func() []Token
 
-	Remote bool     // reached beyond this machine: the Host header may be any IP address, or one of Names
+	// Users, when set, returns the named users in force.
+	Users func() []User
+	// SignIns is needed with Tokens.
+	SignIns *SignIns
+	// Report, when set, receives each attempt to sign in that was decided.
+	Report func(SignIn)
+	Proxy  Proxy
+
+	Remote bool     // reached beyond this machine: the Host header may be any IP address
 	Names  []string // host names of this machine that the Host header may have
 	TLS    bool     // browsers send the cookie only over TLS
 
@@ -29,15 +37,17 @@ type Options struct {
 
 // Guard protects a handler. No page of another site may frame it, read it, or make a browser send orders to it.
 //
-// With tokens it checks two more things. The Host header must be a loopback name, or with Remote an IP address or one
-// of the configured names. Otherwise a page whose name resolves to this machine (DNS rebinding) would have the same
-// origin as the API. And the request must contain a token: as a bearer token, as the password of any user, which is
-// how a browser asks for it, or in the cookie that the address /?token=TOKEN sets.
+// With tokens it checks two more things. The Host header must be a loopback name, one of the configured names, or with
+// Remote an IP address. Otherwise a page whose name resolves to this machine (DNS rebinding) would have the same origin
+// as the API. And the request must say who sent it: a token as a bearer token or as the password of any user; the
+// header of a trusted proxy; the cookie of a session; or the cookie of a token. Browsers are led to a page to sign in.
 //
 // Pages of other origins cannot read answers anyway. The guard also refuses to make them: an archived page in a frame
-// of the dashboard is of the same site, so a browser would send the cookie with its requests.
+// of the dashboard is of the same site, so a browser would send the cookie with its requests. Who is known by a cookie
+// or a proxy must also prove, for each order, that a page of the dashboard sent it. Browsers say so in Sec-Fetch-Site
+// or Origin, which no page can change; so there are no tokens in forms that could be lost or stolen.
 //
-// Health and readiness need neither: load balancers and containers ask for them.
+// Health and readiness need no caller: load balancers and containers ask for them.
 func Guard(next http.Handler, o Options) http.Handler {
 	ours := http.NewCrossOriginProtection().Handler(next)
 	return http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
@@ -56,10 +66,10 @@ func Guard(next http.Handler, o Options) http.Handler {
 		}
 		serve := func(c Caller) { ours.ServeHTTP(to, from.WithContext(withCaller(from.Context(), c))) }
 		if o.Tokens == nil {
-			serve(Caller{Name: peerName(from.Context()), Way: Socket, Role: Steer})
+			serve(Caller{Name: peerName(from.Context()), Way: Socket, Role: Operate})
 			return
 		}
-		if from.Method == http.MethodGet && (from.URL.Path == "/healthz" || from.URL.Path == "/readyz") {
+		if isPublic(from) {
 			serve(Caller{})
 			return
 		}
@@ -68,19 +78,114 @@ func Guard(next http.Handler, o Options) http.Handler {
 				"or add the name to admin.names")
 			return
 		}
-		if secret := from.URL.Query().Get("token"); secret != "" && from.Method == http.MethodGet && from.URL.Path == "/" {
-			o.signIn(to, from, secret)
-			return
+		if !o.serveSignIn(to, from) {
+			o.serveKnown(to, from, serve)
 		}
-		t, ok := o.tokenOf(from)
-		if !ok {
-			h.Set("WWW-Authenticate", `Basic realm="arcrawl (the token is the password)"`)
-			deny(to, http.StatusUnauthorized,
-				"the token is missing or wrong; send it as bearer token or password; admin.token_file names the file that contains it")
-			return
-		}
-		serve(Caller{Name: t.Name, Way: ByToken, Role: t.Role})
 	})
+}
+
+// serveSignIn answers requests to sign in and out. It reports whether the request was one.
+func (o Options) serveSignIn(to http.ResponseWriter, from *http.Request) bool {
+	get := from.Method == http.MethodGet
+	post := from.Method == http.MethodPost
+	form := from.URL.Path == signInPath || from.URL.Path == signOutPath
+	secret := from.URL.Query().Get("token")
+	switch {
+	case get && from.URL.Path == "/" && secret != "":
+		o.signIn(to, from, secret)
+	case o.SignIns == nil:
+		return false
+	case get && from.URL.Path == signInPath:
+		o.show(to, http.StatusOK, view{To: inside(from.FormValue("to"))})
+	case post && form && !isOwn(from):
+		deny(to, http.StatusForbidden, notOwn)
+	case post && from.URL.Path == signInPath:
+		o.signInForm(to, from)
+	case post && from.URL.Path == signOutPath:
+		o.signOut(to, from)
+	default:
+		return false
+	}
+	return true
+}
+
+// notOwn says why an order of a browser is refused.
+const notOwn = "the request does not say that a page of the dashboard sent it; use a current browser; programs use a token"
+
+// serveKnown serves a request whose caller is known, and asks others to sign in.
+func (o Options) serveKnown(to http.ResponseWriter, from *http.Request, serve func(Caller)) {
+	c, ok := o.sentWith(from)
+	byBrowser := !ok
+	if byBrowser {
+		c, ok = o.knownBy(from)
+	}
+	order := from.Method != http.MethodGet && from.Method != http.MethodHead
+	switch {
+	case !ok && o.Proxy.names(from) != "":
+		deny(to, http.StatusForbidden, "the proxy names the user "+o.Proxy.names(from)+", who has no role here; "+
+			"add the user with arcrawl user add NAME --no-password, or set admin.user_role for all")
+	case !ok && wantsPage(from):
+		http.Redirect(to, from, signInPath+"?to="+url.QueryEscape(from.URL.RequestURI()), http.StatusSeeOther)
+	case !ok:
+		if from.Header.Get("Sec-Fetch-Mode") == "" { // the dashboard shows its own page
+			to.Header().Set("WWW-Authenticate", `Basic realm="arcrawl (the token is the password)"`)
+		}
+		deny(to, http.StatusUnauthorized,
+			"the token is missing or wrong; send it as bearer token or password; admin.token_file names the file that contains it; "+
+				"browsers sign in at "+signInPath)
+	case order && byBrowser && !isOwn(from):
+		deny(to, http.StatusForbidden, notOwn)
+	default:
+		serve(c)
+	}
+}
+
+// sentWith returns the caller whose token is in the header of a request. It comes first, so that programs can use it
+// anywhere.
+func (o Options) sentWith(r *http.Request) (Caller, bool) {
+	if r.Header.Get("Authorization") == "" {
+		return Caller{}, false
+	}
+	t, ok := find(o.Tokens(), secretOf(r))
+	return Caller{Name: t.Name, Way: ByToken, Role: t.Role}, ok
+}
+
+// knownBy returns the caller whom a proxy or a cookie names. A browser sends both also with what it does not show.
+func (o Options) knownBy(r *http.Request) (Caller, bool) {
+	users := o.users()
+	if u, ok := o.Proxy.user(r, users); ok {
+		return Caller{Name: u.Name, Way: ByProxy, Role: u.Role}, true
+	}
+	if c, err := r.Cookie(sessionName(r.Host)); err == nil && o.SignIns != nil {
+		if u, ok := o.SignIns.sessions.find(c.Value, users, o.SignIns.now()); ok {
+			return Caller{Name: u.Name, Way: BySession, Role: u.Role}, true
+		}
+	}
+	if t, ok := o.tokenOf(r); ok {
+		return Caller{Name: t.Name, Way: ByToken, Role: t.Role}, true
+	}
+	return Caller{}, false
+}
+
+// isPublic reports whether a request needs no caller: it asks for health, or for a file of the page to sign in.
+func isPublic(r *http.Request) bool {
+	return r.Method == http.MethodGet &&
+		slices.Contains([]string{"/healthz", "/readyz", "/style.css", "/icon.svg", "/login.js"}, r.URL.Path)
+}
+
+// wantsPage reports whether a browser asks for a page to show it.
+func wantsPage(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") &&
+		!strings.HasPrefix(r.URL.Path, api.Base) && r.Header.Get("Authorization") == ""
+}
+
+// isOwn reports whether a browser says that a page of the dashboard sent a request.
+func isOwn(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
+		return site == "same-origin"
+	}
+	origin, err := url.Parse(r.Header.Get("Origin"))
+	return err == nil && origin.Host != "" && origin.Host == r.Host
 }
 
 // policy returns the content security policy of the pages of the dashboard.
@@ -99,8 +204,9 @@ func (o Options) policy(r *http.Request) string {
 func isForeign(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "": // an old browser, or no browser
-		origin, err := url.Parse(r.Header.Get("Origin"))
-		return err != nil || origin.Host != "" && origin.Host != r.Host
+		text := r.Header.Get("Origin") // "null" is a sandboxed frame
+		origin, err := url.Parse(text)
+		return text != "" && (err != nil || origin.Host != r.Host)
 	case "same-origin", "none":
 		return false
 	}
@@ -116,10 +222,7 @@ func (o Options) signIn(to http.ResponseWriter, from *http.Request, secret strin
 		deny(to, http.StatusUnauthorized, "the token in the address is wrong; arcrawl token list shows the names of all tokens")
 		return
 	}
-	http.SetCookie(to, &http.Cookie{
-		Name: cookieName(from.Host), Value: cookieValue(t), Path: "/",
-		HttpOnly: true, Secure: o.TLS, SameSite: http.SameSiteLaxMode,
-	})
+	o.setCookie(to, from, cookieName(from.Host), cookieValue(t), http.SameSiteLaxMode, 0)
 	http.Redirect(to, from, "/", http.StatusSeeOther)
 }
 
@@ -135,12 +238,9 @@ func cookieValue(t Token) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// tokenOf returns the token of a request.
+// tokenOf returns the token whose cookie a request has.
 func (o Options) tokenOf(r *http.Request) (Token, bool) {
 	all := o.Tokens()
-	if secret := secretOf(r); secret != "" {
-		return find(all, secret)
-	}
 	c, err := r.Cookie(cookieName(r.Host))
 	if err != nil {
 		return Token{}, false
@@ -167,18 +267,14 @@ func secretOf(r *http.Request) string {
 // allowedName reports whether a Host header has a name that no name server can redirect: localhost, a loopback address,
 // or what the options allow. The port may differ, as behind ssh -L.
 func (o Options) allowedName(host string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
+	name := hostOf(host)
 	if strings.EqualFold(name, "localhost") {
 		return true
 	}
 	if at, err := netip.ParseAddr(name); err == nil {
 		return at.IsLoopback() || o.Remote
 	}
-	return o.Remote && slices.ContainsFunc(o.Names, func(n string) bool { return strings.EqualFold(n, name) })
+	return slices.ContainsFunc(o.Names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
 func deny(to http.ResponseWriter, status int, why string) {

@@ -50,7 +50,7 @@ func TestGuardRefusesForeignRequests(t *testing.T) {
 		served := false
 		var o Options
 		if c.token != "" {
-			o.Tokens = func() []Token { return []Token{{"reader", Read, "another-token-to-read"}, {"admin", Steer, c.token}} }
+			o.Tokens = func() []Token { return []Token{{"reader", Read, "another-token-to-read"}, {"admin", Operate, c.token}} }
 		}
 		h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served = true }), o)
 		r := httptest.NewRequest(c.method, "/api/v1/pause", nil)

@@ -14,29 +14,6 @@ import (
 	"time"
 )
 
-// Role says what a caller may do.
-type Role int
-
-// The roles. Each may do what the ones before it may do.
-const (
-	None  Role = iota // only health and readiness
-	Read              // look at everything, change nothing
-	Steer             // pause, hold, visit, add seeds, reload, acknowledge alarms
-)
-
-// String returns the name of a role in a token file.
-func (r Role) String() string { return [...]string{"none", "read", "steer"}[r] }
-
-// ParseRole returns the role with a name.
-func ParseRole(name string) (Role, error) {
-	for _, r := range []Role{Read, Steer} {
-		if r.String() == name {
-			return r, nil
-		}
-	}
-	return None, fmt.Errorf("unknown role %q; valid roles: read, steer", name)
-}
-
 // Token is the secret of a client with a role.
 type Token struct {
 	Name   string // shown in the audit log
@@ -56,7 +33,7 @@ const (
 // ParseTokens parses the text of a token file.
 func ParseTokens(text string) ([]Token, error) {
 	if words := strings.Fields(text); len(words) == 1 {
-		t := Token{usualName, Steer, words[0]}
+		t := Token{usualName, Operate, words[0]}
 		return []Token{t}, t.check()
 	}
 	var all []Token
@@ -100,7 +77,7 @@ func checkName(name string) error {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.@", r)
 	}
 	if name == "" || len(name) > maxName || strings.ContainsFunc(name, other) {
-		return fmt.Errorf("%q is not a name for a token; use up to %d letters, digits, - _ . and @", name, maxName)
+		return fmt.Errorf("%q is not a name for a token or user; use up to %d letters, digits, - _ . and @", name, maxName)
 	}
 	return nil
 }
@@ -128,12 +105,12 @@ type File struct {
 	fault    error
 }
 
-// OpenFile reads a token file. If it does not exist, OpenFile creates one with a random token that may steer.
+// OpenFile reads a token file. If it does not exist, OpenFile creates one with a random token that may do everything.
 func OpenFile(path string) (*File, error) {
 	f := &File{path: path}
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = write(path, []Token{{usualName, Steer, rand.Text()}})
+		err = write(path, []Token{{usualName, Operate, rand.Text()}})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the token file: %w", err)
@@ -221,7 +198,7 @@ func existing(path string) ([]Token, error) {
 
 // write writes a token file. It keeps the owner and the mode of an existing file, so that the daemon can still read it.
 func write(path string, all []Token) error {
-	text := "# name role token; the role is read or steer. See arcrawl token.\n"
+	text := "# name role token; the role is read, curate or operate. See arcrawl token.\n"
 	for _, t := range all {
 		text += fmt.Sprintf("%s %s %s\n", t.Name, t.Role, t.Secret)
 	}

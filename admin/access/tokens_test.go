@@ -16,8 +16,8 @@ import (
 func TestTokenFilesAreParsed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
-		{"abcdefghijklmnop\n", "admin:steer"},
-		{"# staff\nmaria steer abcdefghijklmnop\n\ngrafana  read\tqrstuvwxyzabcdef\n", "maria:steer grafana:read"},
+		{"abcdefghijklmnop\n", "admin:operate"},
+		{"# staff\nmaria steer abcdefghijklmnop\n\ngrafana  read\tqrstuvwxyzabcdef\n", "maria:operate grafana:read"},
 		{"short\n", "fewer than 16"},
 		{"maria steer short\n", "line 1: the token maria has 5 characters"},
 		{"maria rule abcdefghijklmnop\n", `line 1: unknown role "rule"`},
@@ -91,7 +91,7 @@ func TestTokensChangeWhileTheDaemonRuns(t *testing.T) {
 // TestGuardNamesTheCaller sends requests with tokens, cookies and without either.
 func TestGuardNamesTheCaller(t *testing.T) {
 	t.Parallel()
-	tokens := []Token{{"maria", Steer, "the-token-of-maria"}, {"grafana", Read, "the-token-of-grafana"}}
+	tokens := []Token{{"maria", Operate, "the-token-of-maria"}, {"grafana", Read, "the-token-of-grafana"}}
 	var caller Caller
 	h := Guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { caller = CallerOf(r.Context()) }),
 		Options{Tokens: func() []Token { return tokens }})
@@ -116,7 +116,7 @@ func TestGuardNamesTheCaller(t *testing.T) {
 		!cookies[0].HttpOnly || strings.Contains(cookies[0].String(), "the-token") || cookies[0].Name != "arcrawl8471" {
 		t.Fatalf("the address with a token: %d, %v", signedIn.Code, signedIn.Header())
 	}
-	if send("/", func(r *http.Request) { r.AddCookie(cookies[0]) }); caller != (Caller{"maria", ByToken, Steer}) {
+	if send("/", func(r *http.Request) { r.AddCookie(cookies[0]) }); caller != (Caller{"maria", ByToken, Operate}) {
 		t.Errorf("with the cookie the caller is %+v", caller)
 	}
 	if to := send("/?token=wrong", func(*http.Request) {}); to.Code != http.StatusUnauthorized || len(to.Result().Cookies()) > 0 {
@@ -141,7 +141,7 @@ func TestGuardNamesTheCaller(t *testing.T) {
 // TestGuardServesRemoteNames sends requests to a handler that other machines reach.
 func TestGuardServesRemoteNames(t *testing.T) {
 	t.Parallel()
-	o := Options{Tokens: func() []Token { return []Token{{"m", Steer, "a-token-of-some-length"}} }, Remote: true, Names: []string{"crawler.library.example"}}
+	o := Options{Tokens: func() []Token { return []Token{{"m", Operate, "a-token-of-some-length"}} }, Remote: true, Names: []string{"crawler.library.example"}}
 	h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), o)
 	for host, want := range map[string]int{
 		"Crawler.library.example:8471": 200, "192.0.2.1:8471": 200, "[2001:db8::1]:8471": 200, "localhost": 200,

@@ -1,5 +1,5 @@
 // Shows the page that the address names, and updates it from time to time.
-import { h, ask, notice, loadNames, moment, span } from './page.js';
+import { h, ask, optional, notice, loadNames, moment, span } from './page.js';
 import { remember } from './keep.js';
 import { overview, headline } from './overview.js';
 import { whatIsNew } from './news.js';
@@ -129,6 +129,16 @@ addEventListener('status', (event) => {
   }
 });
 
+// me says at the top of every page who is signed in, with a button to sign out.
+async function me() {
+  const is = await optional('me').catch(() => null);
+  if (!is || is.way === 'socket') return;
+  const who = h('span', { title: `role ${is.role}` }, `${is.name} (${is.role})`);
+  const out = h('form', { method: 'post', action: '/logout' }, h('button', { class: 'small' }, 'Sign out'));
+  document.getElementById('me').replaceChildren(who, ...(is.way === 'proxy' ? [] : [out]));
+}
+
 addEventListener('hashchange', () => show());
 show('first');
+me();
 state();

@@ -46,6 +46,7 @@ export async function ask(path, order) {
   } catch {
     /* reported below */
   }
+  if (answer.status === 401) location.assign('/login' + location.hash); // the session has ended
   if (!answer.ok)
     throw Object.assign(new Error(value.error || `${answer.status} ${answer.statusText}`), { status: answer.status });
   if (path === 'status') dispatchEvent(new CustomEvent('status', { detail: value }));

@@ -85,7 +85,7 @@ func get(p http.Handler, path string, headers ...string) *httptest.ResponseRecor
 // left the guard.
 func dashboard(t *testing.T, frame string, secrets *atomic.Int64) *httptest.Server {
 	t.Helper()
-	token := access.Token{Name: "maria", Role: access.Steer, Secret: "0123456789abcdef0123456789abcdef"}
+	token := access.Token{Name: "maria", Role: access.Operate, Secret: "0123456789abcdef0123456789abcdef"}
 	player, _, _ := strings.Cut(strings.TrimPrefix(frame, "http://"), "/")
 	guarded := access.Guard(http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/api/") {

@@ -133,7 +133,7 @@ func (c *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (ap
 		out.Problem = problem
 		return out, nil
 	}
-	ticket := c.Tickets.Issue(access.CallerOf(r.Context()).Name, now)
+	ticket := c.Tickets.Issue(access.CallerOf(r.Context()).Ticket(), now)
 	out.Frame = origin + "/open/" + ticket + "/" + out.Version.At + "/" + out.URI
 	return out, nil
 }

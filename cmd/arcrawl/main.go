@@ -85,7 +85,7 @@ First steps:
 	root.AddCommand(newRun(), newCheck(), newEffective(), newReport(), newScrub(), newDemo(), newVersion(), newSim())
 	root.AddCommand(newStatus(), newTop(), newHosts(), newPause(), newResume(), newSeeds(), newVisit(), newHold(),
 		newRelease())
-	root.AddCommand(newOverdue(), newWhy(), newReload(), newPlan(), newAudit(), newToken(), newAlarms())
+	root.AddCommand(newOverdue(), newWhy(), newReload(), newPlan(), newAudit(), newToken(), newUser(), newAlarms())
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
 	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz(), newBag())
 	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema())

@@ -22,9 +22,10 @@ func newTokenAdd() *cobra.Command {
 		Use:   "add NAME",
 		Short: "Add a token and print it",
 		Long: `add writes a new random token into the token file (admin.token_file) and prints it. Its name appears in the audit log. With the
-role "read" it shows everything and changes nothing; with "steer" it can also pause, hold, visit, add seeds, reload and acknowledge alarms.
+role "read" it shows everything and changes nothing; "curate" also decides what is collected: seeds, host files, captures, scrubbing rules,
+alarms and traps; "operate" may do everything. For people, arcrawl user has names and passwords; tokens are for programs.
 A running daemon accepts it at once. Run the command as the user of the daemon, or as root.`,
-		Example: `  arcrawl token add maria --role steer
+		Example: `  arcrawl token add maria --role operate
   arcrawl token add grafana --role read`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,7 +41,7 @@ A running daemon accepts it at once. Run the command as the user of the daemon, 
 			if err != nil {
 				return err
 			}
-			recordToken(path, "token/add", t.Name)
+			recordFiles(path, "token/add", t.Name)
 			fmt.Fprintln(cmd.OutOrStdout(), t.Secret)
 			if at.URL != "" {
 				fmt.Fprintf(cmd.ErrOrStderr(), "dashboard: %s?token=%s\n", at.URL, t.Secret)
@@ -49,7 +50,7 @@ A running daemon accepts it at once. Run the command as the user of the daemon, 
 		},
 	}
 	configFlag(cmd, &path)
-	cmd.Flags().StringVar(&role, "role", access.Read.String(), "what the token may do: read or steer")
+	cmd.Flags().StringVar(&role, "role", access.Read.String(), "what the token may do: "+access.RoleNames())
 	return cmd
 }
 
@@ -95,7 +96,7 @@ func newTokenRemove() *cobra.Command {
 			if err := access.Remove(at.TokenFile, args[0]); err != nil {
 				return err
 			}
-			recordToken(path, "token/remove", args[0])
+			recordFiles(path, "token/remove", args[0])
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s\n", args[0])
 			return err
 		},
@@ -104,8 +105,8 @@ func newTokenRemove() *cobra.Command {
 	return cmd
 }
 
-// recordToken records a change of the tokens in the audit log, if the configuration says where that is.
-func recordToken(path, what, name string) {
+// recordFiles records a change of the tokens or users in the audit log, if the configuration says where that is.
+func recordFiles(path, what, name string) {
 	if c, err := config.StorageAt(path); err == nil {
 		_ = audit.New(c.State).Add(audit.Entry{
 			Time: time.Now(), Who: audit.CurrentUser(), Way: "files", What: what,

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/traplist"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -39,7 +39,7 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
 			list, err := askTraps(&d, func(c *api.Client) (api.Traps, error) {
 				return c.Traps(cmd.Context(), strings.Join(args, ""))
 			}, func(_ *frontier.Frontier, store *traps.Store, budgets *spaces.Store) (api.Traps, error) {
-				return admin.TrapsOf(store, budgets, uri.Host(strings.ToLower(strings.Join(args, ""))))
+				return traplist.Of(store, budgets, uri.Host(strings.ToLower(strings.Join(args, ""))))
 			})
 			return printAnswer(&d, cmd.OutOrStdout(), list, err, showTraps)
 		},

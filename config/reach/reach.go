@@ -26,6 +26,17 @@ const (
 	Plain Remote = "plain"
 )
 
+// UserRole is the role of users whom only a proxy names.
+type UserRole string
+
+// The values of admin.user_role.
+const (
+	NoRole      UserRole = "none"
+	RoleRead    UserRole = "read"
+	RoleCurate  UserRole = "curate"
+	RoleOperate UserRole = "operate"
+)
+
 // Admin says how a running daemon is reached.
 type Admin struct {
 	Instance  string   // name of this crawl among others; "" = the institution
@@ -36,8 +47,13 @@ type Admin struct {
 	TLSCert   string   // file with the certificate chain, absolute
 	TLSKey    string   // file with its key, absolute
 	TokenFile string   // file with the tokens, absolute; the daemon creates it if it does not exist
+	UserFile  string   // file with the named users, absolute; it need not exist
 	URL       string   // address of the dashboard for links in alarms; "" = none
 	Webhook   string   // address that receives alarms as JSON by POST; "" = none
+
+	TrustedProxies []string // addresses and networks whose headers about clients are believed
+	UserHeader     string   // header in which they name the user; "" = none
+	UserRole       UserRole // of users whom they name and UserFile does not
 
 	ReplayListen string // address that serves archived versions; "" = none
 	ReplayURL    string // address of it for browsers; "" = it follows from the name of the dashboard
@@ -60,10 +76,12 @@ func (a *Admin) Resolve(state string, absolute func(string) string) {
 	default:
 		a.Socket = absolute(a.Socket)
 	}
-	if a.TokenFile == "" {
-		a.TokenFile = filepath.Join(state, "admin.token")
-	} else {
-		a.TokenFile = absolute(a.TokenFile)
+	for name, path := range map[string]*string{"admin.token": &a.TokenFile, "admin.users": &a.UserFile} {
+		if *path == "" {
+			*path = filepath.Join(state, name)
+		} else {
+			*path = absolute(*path)
+		}
 	}
 	for _, path := range []*string{&a.TLSCert, &a.TLSKey} {
 		if *path != "" {
@@ -103,6 +121,7 @@ func (a *Admin) Check(fault func(key, problem, remedy string)) {
 		fault("admin.replay_listen", "is the address of the dashboard, which archived pages could then reach",
 			"write another port")
 	}
+	a.checkProxies(fault)
 	if a.Remote != TLS || a.Listen == "" && a.ReplayListen == "" {
 		return
 	}
@@ -318,3 +337,50 @@ type WebSub struct {
 
 // On reports whether hubs are subscribed to.
 func (w WebSub) On() bool { return w.Callback != "" && w.Listen != "" }
+
+// checkProxies reports contradictions between the keys about reverse proxies.
+func (a *Admin) checkProxies(fault func(key, problem, remedy string)) {
+	switch {
+	case a.UserHeader != "" && len(a.TrustedProxies) == 0:
+		fault("admin.user_header", "has no effect without admin.trusted_proxies",
+			`name the address of the proxy, for example ["127.0.0.1"]`)
+	case a.UserRole != NoRole && a.UserHeader == "":
+		fault("admin.user_role", "has no effect without admin.user_header", `write for example user_header = "X-Remote-User"`)
+	}
+}
+
+// ParseProxy parses an address or a network of addresses.
+func ParseProxy(text string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
+	}
+	n, err := netip.ParsePrefix(text)
+	return n.Masked(), err
+}
+
+// CheckProxy checks an address or network in admin.trusted_proxies.
+func CheckProxy(text string) (problem, remedy string) {
+	n, err := ParseProxy(text)
+	if err != nil {
+		return "is not an IP address or a network", `write for example "127.0.0.1" or "10.1.2.0/28"`
+	}
+	if n.Bits() == 0 {
+		return "trusts every client to say who it is", "name the addresses of the proxies"
+	}
+	return "", ""
+}
+
+// CheckHeader checks the name of the header in which a proxy names the user.
+func CheckHeader(name string) (problem, remedy string) {
+	other := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
+	}
+	switch strings.ToLower(name) {
+	case "authorization", "cookie", "host", "origin", "x-forwarded-for", "x-forwarded-proto":
+		return "has another meaning", `write a header that only the proxy sets, for example "X-Remote-User"`
+	}
+	if name == "" || len(name) > 64 || strings.ContainsFunc(name, other) {
+		return "is not the name of a header", `write for example "X-Remote-User"; nginx drops names with _`
+	}
+	return "", ""
+}

@@ -41,7 +41,7 @@ const (
 var largerPackages = map[string]struct{ files, lines int }{
 	"frontier":    {70, 10350}, // one state machine under one lock; its files are grouped by prefix
 	"config":      {30, 4550},  // one table of keys (also of networks), the loader that checks them, and who inherits what
-	"cmd/arcrawl": {68, 9450},  // one command for each file; curators have commands of their own
+	"cmd/arcrawl": {70, 9750},  // one command for each file; curators have commands of their own
 }
 
 // TestPackagesStaySmall keeps packages at a size that a reader can survey.

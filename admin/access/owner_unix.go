@@ -1,0 +1,24 @@
+//go:build unix
+
+package access
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// keepOwner changes the owner of a file to the owner of another file or folder. Only root can do so; for others the
+// file is their own already.
+func keepOwner(path string, like fs.FileInfo) error {
+	s, ok := like.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	err := os.Chown(path, int(s.Uid), int(s.Gid))
+	if errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0 {
+		return nil
+	}
+	return err
+}

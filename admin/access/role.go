@@ -1,0 +1,45 @@
+package access
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Role says what a caller may do.
+type Role int
+
+// The roles. Each may do what the ones before it may do.
+const (
+	None    Role = iota // only health and readiness
+	Read                // look at everything, change nothing
+	Curate              // decide what is collected: seeds, host files, captures, scrubbing rules
+	Operate             // everything: the main file, pauses, reloads, the queue, alarms, traps
+)
+
+// operateBefore is the name of [Operate] in token files of earlier versions.
+const operateBefore = "steer"
+
+// String returns the name of a role in a file of tokens or users.
+func (r Role) String() string { return [...]string{"none", "read", "curate", "operate"}[r] }
+
+// RoleNames returns the names of the roles that a caller may have, for people.
+func RoleNames() string {
+	var names []string
+	for _, r := range []Role{Read, Curate, Operate} {
+		names = append(names, r.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// ParseRole returns the role with a name. It knows the name "steer" of earlier versions for [Operate].
+func ParseRole(name string) (Role, error) {
+	if name == operateBefore {
+		return Operate, nil
+	}
+	for _, r := range []Role{Read, Curate, Operate} {
+		if r.String() == name {
+			return r, nil
+		}
+	}
+	return None, fmt.Errorf("unknown role %q; valid roles: %s", name, RoleNames())
+}

@@ -1,0 +1,101 @@
+package access
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"sync"
+	"time"
+)
+
+// The bounds of sessions.
+const (
+	maxIdle        = 12 * time.Hour     // without a request
+	maxAge         = 7 * 24 * time.Hour // since the password was given
+	maxSessions    = 2000
+	maxUserSession = 20 // of one user; a further one ends the oldest
+)
+
+// sessions are the browsers in which users have signed in. They end with the process. It is safe for concurrent use.
+type sessions struct {
+	mu  sync.Mutex // guards all
+	all map[[sha256.Size]byte]*session
+}
+
+// session is one browser. The secret in its cookie is not stored.
+type session struct {
+	user        string
+	hash        string // of the password at the beginning; another one ends the session
+	began, used time.Time
+}
+
+func (s *session) ended(now time.Time) bool {
+	return now.Sub(s.used) >= maxIdle || now.Sub(s.began) >= maxAge
+}
+
+// begin returns the secret of a new session.
+func (s *sessions) begin(u User, now time.Time) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, is := range s.all {
+		if is.ended(now) {
+			delete(s.all, key)
+		}
+	}
+	if s.count(u.Name) >= maxUserSession {
+		s.endOldest(func(is *session) bool { return is.user == u.Name })
+	}
+	if len(s.all) >= maxSessions {
+		s.endOldest(func(*session) bool { return true })
+	}
+	secret := rand.Text()
+	s.all[sha256.Sum256([]byte(secret))] = &session{user: u.Name, hash: u.Hash, began: now, used: now}
+	return secret
+}
+
+// count returns the number of sessions of a user. The caller holds mu.
+func (s *sessions) count(user string) (n int) {
+	for _, is := range s.all {
+		if is.user == user {
+			n++
+		}
+	}
+	return n
+}
+
+// endOldest ends the session that was not used for the longest time. The caller holds mu.
+func (s *sessions) endOldest(of func(*session) bool) {
+	var oldest *session
+	var at [sha256.Size]byte
+	for key, is := range s.all {
+		if of(is) && (oldest == nil || is.used.Before(oldest.used)) {
+			oldest, at = is, key
+		}
+	}
+	delete(s.all, at)
+}
+
+// find returns the user of a session. users returns the users in force: whoever was removed or has another password
+// has no session any more.
+func (s *sessions) find(secret string, users []User, now time.Time) (User, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := sha256.Sum256([]byte(secret))
+	is, ok := s.all[key]
+	if !ok {
+		return User{}, false
+	}
+	at := userAt(users, is.user)
+	if at < 0 || users[at].Hash != is.hash || is.ended(now) {
+		delete(s.all, key)
+		return User{}, false
+	}
+	is.used = now
+	return users[at], true
+}
+
+// end ends a session.
+func (s *sessions) end(secret string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, sha256.Sum256([]byte(secret)))
+}
