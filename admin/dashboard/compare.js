@@ -43,7 +43,7 @@ export async function comparePage(again, wanted) {
 // result says how much differs.
 function result(c) {
   const hidden = c.hidden ? ` ${plural(c.hidden, 'part')} hidden by the rules of the host, in grey, do not count.` : '';
-  return h('p', {}, (c.changed ? plural(c.changed, 'line') + ' differ.' : 'No line differs.') + hidden);
+  return h('p', {}, (c.changed === 1 ? '1 line differs.' : c.changed ? plural(c.changed, 'line') + ' differ.' : 'No line differs.') + hidden);
 }
 
 // rules lists the scrubbing rules that hide parts, with their numbers.
