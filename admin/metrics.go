@@ -95,7 +95,7 @@ func newVisitSeconds() prometheus.Histogram {
 }
 
 func metrics() []metric {
-	return slices.Concat(outcomeCounters(), counters(), labelMetrics(), stateGauges(), systemGauges())
+	return slices.Concat(outcomeCounters(), renderingCounters(), counters(), labelMetrics(), stateGauges(), systemGauges())
 }
 
 // outcomeCounters returns the counters that have a label.
@@ -145,6 +145,22 @@ func outcomeCounters() []metric {
 				return v
 			},
 		},
+	}
+}
+
+// renderingCounters returns the metrics of the browsers.
+func renderingCounters() []metric {
+	counter := func(name, label, values, help string, of func(api.Rendering) []int64) metric {
+		return metric{Metric{name, "counter", label, values, help}, func(s snapshot) (v []labelled) {
+			for i, n := range of(s.Rendering) {
+				v = append(v, labelled{strings.Split(values, ", ")[i], float64(n)})
+			}
+			return v
+		}}
+	}
+	return []metric{
+		counter("arcrawl_renderings_total", "outcome", "done, failed, dropped", "Pages that a browser loaded, could not load, or that were not given to one because the queue was full or render.max_per_day was reached.", api.Rendering.Pages),
+		counter("arcrawl_rendering_requests_total", "answer", "archive, visit, refused, late", "Requests of browsers: answered from the archive, by a visit, refused, or not visited in time.", api.Rendering.Requests),
 	}
 }
 

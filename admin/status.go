@@ -27,6 +27,9 @@ func (w *Window) Status() api.Status {
 		Now: now.UTC(), Started: w.started.UTC(), Uptime: api.Seconds(now.Sub(w.started)),
 		Condition: w.condition(), Workers: w.workers(now), Config: w.config(),
 	}
+	if w.o.Rendering != nil {
+		s.Rendering = w.o.Rendering()
+	}
 	w.countHosts(&s, now)
 	w.mu.Lock()
 	defer w.mu.Unlock()

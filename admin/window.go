@@ -65,6 +65,8 @@ type Options struct {
 	Workers int    // maximum number of visits in progress
 	// Handover, when set, says whether finished archive files are taken.
 	Handover func() api.Handover
+	// Rendering, when set, says what the browsers did.
+	Rendering func() api.Rendering
 	// Lost, when set, counts the archive files that are lost.
 	Lost    func() api.Lost
 	Missing int64 // visits that crawl.log had and the store did not know, at the start

@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -38,6 +39,7 @@ type Config struct {
 	Cluster    reach.Cluster
 	Mail       reach.Mail
 	WebSub     WebSub
+	Render     rendering.Pool
 
 	AllowNetworks []netip.Prefix      // networks that may be fetched from although they are not public
 	AllowHosts    []fetch.HostNetwork // the same for single hosts

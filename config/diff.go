@@ -138,6 +138,7 @@ var needRestart = []string{
 	"storage.state", "storage.warc", "storage.log", "crawl.workers", "crawl.max_uris_per_host", "crawl.order",
 	"crawl.max_hosts", "crawl.new_hosts_per_page", "crawl.new_hosts_per_day",
 	"warc.", "log.", "admin.", "cluster.", "fetch.allow_networks",
+	"render.browser", "render.browsers", "render.memory", "render.restart_after",
 }
 
 // fixed returns the values of the keys that need a restart, as TOML.
@@ -170,6 +171,7 @@ func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	slices.SortFunc(later, func(a, b KeyChange) int { return cmp.Compare(a.Key, b.Key) })
 	inForce := *next
 	inForce.DNSRecords, inForce.Collection, inForce.Sealed = c.DNSRecords, c.Collection, c.Sealed
+	inForce.Render = c.Render
 	inForce.WARC, inForce.Log, inForce.Admin, inForce.Cluster = c.WARC, c.Log, c.Admin, c.Cluster
 	inForce.AllowNetworks, inForce.AllowHosts = c.AllowNetworks, c.AllowHosts
 	inForce.Storage = c.Storage

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,35 @@ func (c *Config) effective(h uri.Host, a About) []Setting {
 	p := c.profile(h)
 	set := p.inForce(a)
 	return p.combine(set).list(p.sources(set, c.doc))
+}
+
+// Renders reports whether pages of any host may be rendered, at any time.
+func (c *Config) Renders() bool {
+	for p := range c.profiles() {
+		on := func(l *layer) bool {
+			table, _ := l.values["render"].(map[string]any)
+			pages, set := table["pages"]
+			return set && pages != "off"
+		}
+		if p.base.settings.Render.On || slices.ContainsFunc(p.layers, on) {
+			return true
+		}
+	}
+	return false
+}
+
+// profiles yields the profiles of the main file and of the host files.
+func (c *Config) profiles() iter.Seq[*profile] {
+	return func(yield func(*profile) bool) {
+		if !yield(c.main) {
+			return
+		}
+		for _, p := range c.hosts {
+			if !yield(p) {
+				return
+			}
+		}
+	}
 }
 
 // Origin returns where the value of a key is set for a visit: file:line or "default". The key is written as on the

@@ -5,6 +5,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/discover/websub"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -148,6 +149,6 @@ func defaultConfig() Config {
 		},
 		DNSRecords: true, Index: Index{Live: true}, Admin: Admin{Remote: reach.Off, UserRole: reach.NoRole},
 		Mail:   reach.Mail{Security: reach.StartTLS, Alarms: true},
-		WebSub: WebSub{Lease: websub.DefaultLease}, HostsDir: "hosts.d", Watch: true,
+		WebSub: WebSub{Lease: websub.DefaultLease}, Render: rendering.DefaultPool(), HostsDir: "hosts.d", Watch: true,
 	}
 }

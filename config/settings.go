@@ -8,6 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/network"
+	"github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
@@ -48,6 +49,7 @@ type Settings struct {
 	Trouble   Trouble
 	Feeds     Feeds
 	Articles  Articles
+	Render    rendering.Settings
 	Dedup     dedup.Policy
 	Names     uri.Naming // when two URIs are the same
 }
@@ -327,7 +329,8 @@ func DefaultSettings() Settings {
 			Ladder: []time.Duration{15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day},
 			Young:  2 * day, Recognise: true,
 		},
-		Names: uri.Naming{Set: uri.WHATWG},
-		Dedup: dedup.Policy{MinSize: 1000},
+		Render: rendering.Default(),
+		Names:  uri.Naming{Set: uri.WHATWG},
+		Dedup:  dedup.Policy{MinSize: 1000},
 	}
 }

@@ -33,6 +33,7 @@ var tables = []Table{
 	{Name: "scope", Doc: "Which discovered URIs are crawled. The settings of the seed's host decide."},
 	{Name: "feeds", Doc: "Feeds and sitemaps: how they are found, and how often they are visited. New entries are visited at once."},
 	{Name: "articles", Doc: "How new articles are followed up while they are young."},
+	{Name: "render", Doc: "Pages whose scripts load what they show: a browser without a network loads the captured page, and what it requests is visited. Needs Chromium; see docs/rendering.md."},
 	{Name: "names", Doc: "When two URIs are the same. A URI is always fetched and archived as it was first found; its name only decides whether it is already known. The settings of the URI's own host apply."},
 	{Name: "websub", Doc: "Hubs that notify the crawl at once when a feed has a new entry. Off unless both addresses are set."},
 	{Name: "seeds", Doc: "Where the crawl starts."},

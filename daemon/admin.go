@@ -55,7 +55,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Spaces: r.Spaces, Accounts: r.Daily,
 		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: d.o.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
-		Missing: d.missing.Visits, Handover: d.sealed.handover, Lose: d.lose,
+		Rendering: d.rendering.Status, Missing: d.missing.Visits, Handover: d.sealed.handover, Lose: d.lose,
 		Lost:     func() api.Lost { return api.CountLosses(r.Dedup.Losses()) },
 		Versions: catalog,
 	})

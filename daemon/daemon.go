@@ -38,10 +38,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/rebuild"
 	"github.com/arcrawl/arcrawl/daemon/node"
+	"github.com/arcrawl/arcrawl/daemon/rendering"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 )
@@ -86,6 +89,7 @@ type Daemon struct {
 	hubs       *hubs
 	supervisor *supervisor
 	healer     healer
+	rendering  *rendering.Pool
 	sealed     *sealed
 	index      *liveIndex
 	missing    rebuild.Missing // the visits that crawl.log had and the store did not know, at the start
@@ -193,7 +197,7 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 	}
 	for _, open := range []func(now time.Time) error{
 		d.checkLimits, d.openProcess, d.openFolders, d.openStore, d.openLog, d.findMissing, d.openArchive,
-		d.openRecorder, d.openNetwork, d.openCrawler, d.openHealer, d.openAdmin, d.openHubs,
+		d.openRecorder, d.openNetwork, d.openCrawler, d.openRendering, d.openHealer, d.openAdmin, d.openHubs,
 	} {
 		if err := open(now); err != nil {
 			return nil, errors.Join(err, d.closers.close())
@@ -248,10 +252,27 @@ func (d *Daemon) openCrawler(now time.Time) (err error) {
 	return nil
 }
 
+// openRendering starts the browsers that load captured pages. They see the archive and never the network.
+func (d *Daemon) openRendering(time.Time) error {
+	c, r := d.live.Current(), d.parts
+	d.rendering = rendering.Start(context.Background(), rendering.Parts{
+		Config: d.live, Frontier: r.Frontier, Traps: r.Traps, Archive: r.Archive, Open: warc.StoredMessage(c.Storage.WARC),
+		Index: func(record digest.Origin, contentType string) {
+			if err := r.IndexCapture(crawler.Captured{Record: record, ContentType: contentType}); err != nil {
+				d.log.Error().Err(err).Msg("could not index a rendered page: the index is incomplete until the next start")
+			}
+		},
+		Held: d.crawler.Held, Wake: d.crawler.Wake, Now: d.o.Now, Log: d.log,
+	}, c.Render)
+	d.closers.add(func() error { d.rendering.Close(); return nil })
+	return nil
+}
+
 // observe counts a settled visit and passes it on.
 func (d *Daemon) observe(r crawler.Report) {
 	d.supervisor.visits.Add(1)
 	d.window.Observe(r)
+	d.rendering.Observe(r)
 	d.o.Observe(r)
 }
 

@@ -46,6 +46,8 @@ type Status struct {
 	URIs    URICounts     `json:"uris"`
 	Workers Workers       `json:"workers"`
 
+	Rendering Rendering `json:"rendering"`
+
 	Disk    Disk    `json:"disk"`
 	Archive Archive `json:"archive"`
 	Config  Config  `json:"config"`

@@ -15,29 +15,38 @@ import (
 // may still be open. The function returns an error if there is no such record. Close returns one if the record is
 // damaged.
 func Stored(folders ...string) func(o digest.Origin) (io.ReadCloser, error) {
+	open := StoredMessage(folders...)
 	return func(o digest.Origin) (io.ReadCloser, error) {
+		_, body, err := open(o)
+		return body, err
+	}
+}
+
+// StoredMessage returns a function as [Stored] does that also returns the head of the message.
+func StoredMessage(folders ...string) func(o digest.Origin) (Head, io.ReadCloser, error) {
+	return func(o digest.Origin) (Head, io.ReadCloser, error) {
 		path, err := locate(folders, o.File)
 		if err != nil {
-			return nil, err
+			return Head{}, nil, err
 		}
 		r, err := OpenAt(path, o.Offset)
 		if err != nil {
-			return nil, Damaged(err)
+			return Head{}, nil, Damaged(err)
 		}
 		rec, err := r.Next()
 		if err != nil {
-			return nil, errors.Join(Damaged(err), r.Close())
+			return Head{}, nil, errors.Join(Damaged(err), r.Close())
 		}
 		if o.RecordID != "" && rec.ID() != o.RecordID || rec.Header.Target() != o.URI {
 			err := fmt.Errorf("%w: at %s:%d is the record %s of %s, want %s of %s",
 				ErrDamaged, path, o.Offset, rec.ID(), rec.Header.Target(), o.RecordID, o.URI)
-			return nil, errors.Join(err, r.Close())
+			return Head{}, nil, errors.Join(err, r.Close())
 		}
-		_, body, err := rec.Payload()
+		head, body, err := rec.Payload()
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("read %s at %d: %w", path, o.Offset, err), r.Close())
+			return Head{}, nil, errors.Join(fmt.Errorf("read %s at %d: %w", path, o.Offset, err), r.Close())
 		}
-		return &stored{Reader: body, rec: rec, file: r}, nil
+		return head, &stored{Reader: body, rec: rec, file: r}, nil
 	}
 }
 

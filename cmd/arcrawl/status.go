@@ -128,6 +128,7 @@ func showStatus(out io.Writer, s api.Status) error {
 	for _, v := range s.Workers.Visits[:min(len(s.Workers.Visits), shownVisits)] {
 		fmt.Fprintf(out, "          %s for %s\n", v.URI, span(v.Seconds))
 	}
+	fmt.Fprint(out, s.Rendering.Line())
 	fmt.Fprintf(out, "disk      %s free%s; the store takes %s\n", human.Bytes(s.Disk.Free), fullText(s.Disk),
 		human.Bytes(s.Archive.Store))
 	for _, f := range s.Archive.Files {

@@ -1,0 +1,153 @@
+package daemon_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/discover/render"
+)
+
+// scripted is a site whose front page loads its pictures by script. It remembers each request.
+type scripted struct {
+	mu       sync.Mutex
+	requests []string // path and User-Agent
+}
+
+var scriptedFiles = map[string]string{
+	"/robots.txt": "User-agent: *\nDisallow: /private/\n",
+	"/":           `<!DOCTYPE html><title>front</title><body><p>front<script src="/app.js"></script>`,
+	"/app.js": `fetch("/api/list.json").then(r => r.json()).then(list => {
+		for (const t of list) document.body.insertAdjacentHTML("beforeend", '<a href="' + t.link + '"><img src="' + t.img + '"></a>');
+	});
+	fetch("/private/secret.json");
+	fetch("/form", {method: "POST", body: "x"});
+	location.protocol == "http:" && new WebSocket("ws://" + location.host + "/socket");`,
+	"/api/list.json": `[{"link": "/teaser.html", "img": "/teaser.svg"}]`,
+	"/teaser.svg":    `<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10" fill="red"/></svg>`,
+	"/teaser.html":   `<title>teaser</title>`,
+}
+
+func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.requests = append(s.requests, r.Method+" "+r.URL.Path+" "+r.UserAgent())
+	s.mu.Unlock()
+	text, ok := scriptedFiles[r.URL.Path]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", map[string]string{
+		".js": "text/javascript", ".json": "application/json", ".svg": "image/svg+xml", ".txt": "text/plain",
+	}[filepath.Ext(r.URL.Path)])
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "text/html")
+	}
+	_, _ = io.WriteString(w, text)
+}
+
+func (s *scripted) count(path string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.requests {
+		if strings.Split(r, " ")[1] == path {
+			n++
+		}
+	}
+	return n
+}
+
+// TestAPageIsRendered crawls a page whose script loads its teasers. What the browser requests is visited by the crawl,
+// once, within robots.txt, and archived; the browser itself reaches nothing.
+func TestAPageIsRendered(t *testing.T) {
+	t.Parallel()
+	if _, err := render.Find(""); err != nil {
+		if os.Getenv("ARCRAWL_REQUIRE_FOREIGN") == "1" {
+			t.Fatal(err)
+		}
+		t.Skipf("run scripts/test-deps: %v", err)
+	}
+	s := new(scripted)
+	site := httptest.NewServer(s)
+	defer site.Close()
+	l := start(t, func(_, main string) string {
+		main = regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
+		return strings.Replace(main, "[seeds]", "[render]\npages = \"changed\"\nkeep = \"all\"\nlimit = \"1m\"\n[scope]\nspeculative = false\n[seeds]", 1)
+	})
+	for end := time.Now().Add(2 * time.Minute); s.count("/teaser.html") == 0 || !strings.Contains(l.archived(t), "urn:fullPage:"+site.URL+"/\n"); {
+		if time.Now().After(end) {
+			t.Fatalf("the page was not rendered in time; requests: %q; archive: %s\n%s", s.requests, l.archived(t), l.text())
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	for _, path := range []string{"/", "/app.js", "/api/list.json", "/teaser.svg", "/teaser.html"} {
+		if n := s.count(path); n != 1 {
+			t.Errorf("%s was requested %d times, want once", path, n)
+		}
+	}
+	for _, path := range []string{"/private/secret.json", "/form", "/socket"} {
+		if n := s.count(path); n != 0 {
+			t.Errorf("%s was requested", path)
+		}
+	}
+	s.mu.Lock()
+	for _, r := range s.requests {
+		if !strings.Contains(r, "arcrawl/") || !strings.HasPrefix(r, "GET ") {
+			t.Errorf("a request that the crawl did not make: %s", r)
+		}
+	}
+	s.mu.Unlock()
+	all := l.archived(t)
+	for _, uri := range []string{
+		"urn:text:" + site.URL + "/", "urn:dom:" + site.URL + "/", site.URL + "/api/list.json", site.URL + "/teaser.svg",
+	} {
+		if !strings.Contains(all, uri+"\n") {
+			t.Errorf("the archive has no %s:\n%s", uri, all)
+		}
+	}
+	log, err := os.ReadFile(filepath.Join(l.dir, "crawl.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{`/api/list\.json X http://\S+/ `, `/teaser\.svg E http://\S+/ `, `/teaser\.html L http://\S+/ `} {
+		if !regexp.MustCompile(line).Match(log) {
+			t.Errorf("crawl.log has no line %q:\n%s", line, log)
+		}
+	}
+}
+
+// archived lists the URIs of the records in the archive, each on a line.
+func (l *life) archived(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(l.dir, "warc", "*.warc.gz*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, file := range files {
+		r, err := warc.OpenAt(file, 0)
+		if err != nil {
+			continue
+		}
+		for {
+			rec, err := r.Next()
+			if err != nil {
+				break
+			}
+			if kind := rec.Header.Type(); kind == "response" || kind == "resource" {
+				b.WriteString(rec.Header.Target() + "\n")
+			}
+		}
+		_ = r.Close()
+	}
+	return b.String()
+}

@@ -1,0 +1,90 @@
+package render
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/chromedp/cdproto/cdp"
+	cdpfetch "github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// fail makes a request fail as if something in the browser had blocked it.
+func (p *process) fail(id cdpfetch.RequestID) {
+	_, _ = cdp.Call(p.ctx, chromedp.FromContext(p.ctx).Browser, cdpfetch.FailRequest, cdpfetch.FailRequestParams{
+		RequestID: id, ErrorReason: network.ErrorReasonAborted,
+	})
+}
+
+// fulfill answers a request. If the browser no longer waits for the answer, nothing happens.
+func (p *process) fulfill(e *cdpfetch.EventRequestPaused, a Answer) {
+	body := a.Body
+	if body == nil {
+		body = []byte{}
+	}
+	_, err := cdp.Call(p.ctx, chromedp.FromContext(p.ctx).Browser, cdpfetch.FulfillRequest, cdpfetch.FulfillRequestParams{
+		RequestID: e.RequestID, ResponseCode: int64(a.Status), ResponseHeaders: headerOf(e, a.Header), Body: body,
+	})
+	if err != nil {
+		p.fail(e.RequestID)
+	}
+}
+
+// dropped are header fields that are not about the body as it is passed to the browser, or that reach beyond the page.
+func isDropped(name string) bool {
+	switch name {
+	case "Connection", "Keep-Alive", "Transfer-Encoding", "Content-Encoding", "Content-Length", "Trailer", "Upgrade",
+		"Strict-Transport-Security", "Alt-Svc", "Report-To", "Nel", "Reporting-Endpoints", "Accept-Ranges", "Content-Range",
+		"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Access-Control-Expose-Headers", "Link":
+		return true
+	}
+	return false
+}
+
+// headerOf returns the header of an answer. An answer that was captured without an Origin may not permit other origins,
+// although the server would have permitted this one. So every origin is permitted; there is no secret to find here.
+func headerOf(e *cdpfetch.EventRequestPaused, h http.Header) []*cdpfetch.HeaderEntry {
+	var list []*cdpfetch.HeaderEntry
+	var names []string
+	for name, values := range h {
+		if isDropped(http.CanonicalHeaderKey(name)) {
+			continue
+		}
+		names = append(names, name)
+		for _, v := range values {
+			list = append(list, &cdpfetch.HeaderEntry{Name: name, Value: v})
+		}
+	}
+	if origin := originOf(e); origin != "" {
+		list = append(list, &cdpfetch.HeaderEntry{Name: "Access-Control-Allow-Origin", Value: origin},
+			&cdpfetch.HeaderEntry{Name: "Access-Control-Allow-Credentials", Value: "true"})
+		if len(names) > 0 {
+			list = append(list, &cdpfetch.HeaderEntry{Name: "Access-Control-Expose-Headers", Value: strings.Join(names, ", ")})
+		}
+	}
+	return list
+}
+
+// preflight returns the answer to a request that asks whether another one is permitted.
+func preflight(e *cdpfetch.EventRequestPaused) Answer {
+	return Answer{Status: http.StatusNoContent, Header: http.Header{
+		"Access-Control-Allow-Methods": {fieldOf(e, "Access-Control-Request-Method")},
+		"Access-Control-Allow-Headers": {fieldOf(e, "Access-Control-Request-Headers")},
+	}}
+}
+
+// originOf returns the origin that a request names; "" if it names none.
+func originOf(e *cdpfetch.EventRequestPaused) string { return fieldOf(e, "Origin") }
+
+// fieldOf returns a header field of a request; "" if it has none.
+func fieldOf(e *cdpfetch.EventRequestPaused, field string) string {
+	for name, value := range e.Request.Headers {
+		if strings.EqualFold(name, field) {
+			if s, ok := any(value).(string); ok {
+				return s
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,318 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	cdpfetch "github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+// Options are the options of a browser. Zero bounds are replaced by defaults.
+type Options struct {
+	Program string // path of the browser, see [Find]
+	// Memory is the maximum of private memory of all processes of the browser, in bytes. Beyond it they are killed.
+	Memory int64
+	// Pages is the number of pages after which the process is replaced.
+	Pages int
+	// Niceness is the nice value that is added to the one of this process, from 0 to 19.
+	Niceness int
+	// NoNamespace forbids the network namespace. It is for tests of the second line of defence.
+	NoNamespace bool
+}
+
+// The defaults of the options.
+const (
+	DefaultMemory = 1 << 30
+	DefaultPages  = 100
+)
+
+const (
+	startTime = 2 * time.Minute  // maximum for the start of the process
+	endTime   = 30 * time.Second // maximum for reading the result and closing the page
+)
+
+// ErrStart says that the browser could not be started, so that no other page could be rendered either.
+var ErrStart = errors.New("could not start the browser")
+
+// ErrMemory says that a page needed too much memory.
+var ErrMemory = errors.New("the page needs more memory than render.memory")
+
+// Browser is a browser that is started when it is needed. It renders one page at a time.
+type Browser struct {
+	o Options
+
+	mu   sync.Mutex // held while a page is rendered
+	proc *process   // nil = not running
+}
+
+// NewBrowser returns a browser. It starts no process yet.
+func NewBrowser(o Options) *Browser {
+	if o.Memory <= 0 {
+		o.Memory = DefaultMemory
+	}
+	if o.Pages <= 0 {
+		o.Pages = DefaultPages
+	}
+	return &Browser{o: o}
+}
+
+// Render renders a page. After an error the next page gets a new process.
+func (b *Browser) Render(ctx context.Context, j Job) (Result, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	j = j.withDefaults()
+	if b.proc != nil && (b.proc.pages >= b.o.Pages || b.proc.lost()) {
+		b.stop()
+	}
+	if b.proc == nil {
+		p, err := b.start()
+		if err != nil {
+			return Result{}, fmt.Errorf("%w %s: %w", ErrStart, b.o.Program, err)
+		}
+		b.proc = p
+	}
+	b.proc.pages++
+	within, end := context.WithTimeout(ctx, j.Limit+endTime)
+	defer end()
+	r, err := b.proc.render(within, j)
+	if err == nil && b.proc.overMemory.Load() {
+		err = ErrMemory
+	}
+	if err != nil {
+		if b.proc.overMemory.Load() {
+			err = ErrMemory
+		}
+		b.stop()
+		return r, fmt.Errorf("render %s: %w", j.URI, err)
+	}
+	return r, nil
+}
+
+// Namespace reports whether the running process has a network namespace of its own.
+func (b *Browser) Namespace() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.proc != nil && b.proc.namespace
+}
+
+// Close ends the process.
+func (b *Browser) Close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stop()
+}
+
+func (b *Browser) stop() {
+	if b.proc != nil {
+		b.proc.stop()
+		b.proc = nil
+	}
+}
+
+// process is a running browser.
+type process struct {
+	ctx       context.Context // of chromedp
+	end       []func()        // ends the process and waits for it, in this order
+	dir       string
+	namespace bool
+	pages     int // rendered so far
+
+	current    atomic.Pointer[page] // nil between two pages
+	overMemory atomic.Bool
+}
+
+// start starts a process, in a network namespace if the system permits one.
+func (b *Browser) start() (*process, error) {
+	if !b.o.NoNamespace && namespaces {
+		p, err := b.startIn(true)
+		if err == nil || !isDenied(err) {
+			return p, err
+		}
+	}
+	return b.startIn(false)
+}
+
+func (b *Browser) startIn(namespace bool) (p *process, err error) {
+	p = &process{namespace: namespace}
+	if p.dir, err = os.MkdirTemp("", "arcrawl-render"); err != nil {
+		return nil, err
+	}
+	p.end = append(p.end, func() { _ = os.RemoveAll(p.dir) })
+	defer func() {
+		if err != nil {
+			p.stop()
+		}
+	}()
+	user, err := userOf(p.dir)
+	if err != nil {
+		return nil, err
+	}
+	options := append(b.flags(p.dir), chromedp.ModifyCmdFunc(func(c *exec.Cmd) {
+		if nice, err := exec.LookPath("nice"); err == nil && b.o.Niceness > 0 {
+			c.Path, c.Args = nice, append([]string{nice, "-n", strconv.Itoa(b.o.Niceness), c.Path}, c.Args[1:]...)
+		}
+		confine(c, user, namespace)
+	}))
+	ctx, endAll := chromedp.NewExecAllocator(context.Background(), options...)
+	var endBrowser context.CancelFunc
+	p.ctx, endBrowser = chromedp.NewContext(ctx, chromedp.WithErrorf(quietly), chromedp.WithLogf(quietly))
+	p.end = append([]func(){endBrowser, endAll}, p.end...)
+	giveUp := time.AfterFunc(startTime, endBrowser)
+	defer giveUp.Stop()
+	return p, p.open(b.o)
+}
+
+// quietly drops the messages of chromedp, which are about the protocol.
+func quietly(string, ...any) {}
+
+// open starts the process, and intercepts all its requests.
+func (p *process) open(o Options) error {
+	if err := chromedp.Do(p.ctx); err != nil {
+		return err
+	}
+	if err := chromedp.ListenBrowser(p.ctx, p.receive); err != nil {
+		return err
+	}
+	if _, err := chromedp.CallBrowser(p.ctx, cdpfetch.Enable, cdpfetch.EnableParams{}); err != nil {
+		return err
+	}
+	discover := target.SetDiscoverTargetsParams{Discover: true}
+	if _, err := chromedp.CallBrowser(p.ctx, target.SetDiscoverTargets, discover); err != nil {
+		return err
+	}
+	deny := browser.SetDownloadBehaviorParams{Behavior: browser.SetDownloadBehaviorBehaviorDeny}
+	if _, err := chromedp.CallBrowser(p.ctx, browser.SetDownloadBehavior, deny); err != nil {
+		return err
+	}
+	watching, stop := context.WithCancel(p.ctx)
+	done := make(chan struct{})
+	pid := chromedp.FromContext(p.ctx).Browser.Process().Pid
+	go func() {
+		defer close(done)
+		p.watchMemory(watching, pid, o.Memory)
+	}()
+	p.end = append([]func(){func() { stop(); <-done }}, p.end...)
+	return nil
+}
+
+// watchEvery is the pause between two looks at the memory of the browser.
+const watchEvery = 500 * time.Millisecond
+
+// watchMemory ends the process when it has too much memory.
+func (p *process) watchMemory(ctx context.Context, pid int, limit int64) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if memoryOf("/proc", pid) > limit {
+			p.overMemory.Store(true)
+			_ = chromedp.FromContext(p.ctx).Browser.Process().Kill()
+			return
+		}
+	}
+}
+
+// lost reports whether the process has ended.
+func (p *process) lost() bool {
+	select {
+	case <-chromedp.FromContext(p.ctx).Browser.LostConnection:
+		return true
+	default:
+		return p.ctx.Err() != nil
+	}
+}
+
+func (p *process) stop() {
+	for _, end := range p.end {
+		end()
+	}
+}
+
+// receive handles an event of the browser. It must not block.
+func (p *process) receive(event any) {
+	switch e := event.(type) {
+	case *cdpfetch.EventRequestPaused:
+		if pg := p.current.Load(); pg != nil {
+			pg.request(e)
+			return
+		}
+		go p.fail(e.RequestID)
+	case *target.EventTargetCreated:
+		pg := p.current.Load()
+		if pg != nil && e.TargetInfo.Type == "page" && pg.isOther(e.TargetInfo.TargetID) {
+			window := target.CloseTargetParams{TargetID: e.TargetInfo.TargetID}
+			go func() { _, _ = cdp.Call(p.ctx, chromedp.FromContext(p.ctx).Browser, target.CloseTarget, window) }()
+		}
+	}
+}
+
+// flags returns the options of the process.
+func (b *Browser) flags(dir string) []chromedp.ExecAllocatorOption {
+	off := []string{
+		"background-networking", "breakpad", "client-side-phishing-detection", "component-update", "default-apps",
+		"dev-shm-usage", "domain-reliability", "extensions", "hang-monitor", "prompt-on-repost", "sync", "gpu", "translate",
+		"site-isolation-trials", "remote-fonts-cache", "lcd-text",
+	}
+	options := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(b.o.Program), chromedp.Headless, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
+		chromedp.UserDataDir(filepath.Join(dir, "profile")), chromedp.NoInheritEnv,
+		chromedp.Env(
+			"PATH="+programs,
+			"HOME="+dir,
+			"TMPDIR="+dir,
+			"XDG_CONFIG_HOME="+dir,
+			"XDG_CACHE_HOME="+dir,
+			"LANG=C.UTF-8",
+		),
+		chromedp.Flag("no-sandbox", false),
+		// The second line of defence, should there be no network namespace.
+		chromedp.ProxyServer("socks5://127.0.0.1:1"), chromedp.Flag("proxy-bypass-list", "<-loopback>"),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"),
+		chromedp.Flag("webrtc-ip-handling-policy", "disable_non_proxied_udp"),
+		chromedp.Flag("force-webrtc-ip-handling-policy", "disable_non_proxied_udp"),
+		chromedp.Flag(
+			"disable-quic",
+			true,
+		), chromedp.Flag("dns-prefetch-disable", true), chromedp.Flag("no-pings", true),
+		chromedp.Flag("disable-features", strings.Join([]string{
+			"Translate", "BackForwardCache", "AcceptCHFrame", "MediaRouter", "OptimizationHints", "HttpsUpgrades",
+			"HttpsFirstBalancedModeAutoEnable", "LocalNetworkAccessChecks", "Prerender2", "SpareRendererForSitePerProcess",
+			"AutofillServerCommunication", "CertificateTransparencyComponentUpdater", "NetworkPrediction", "AsyncDns",
+			"IsolateOrigins", "site-per-process", "InterestFeedContentSuggestions",
+		}, ",")),
+		chromedp.Flag(
+			"mute-audio",
+			true,
+		), chromedp.Flag("hide-scrollbars", true), chromedp.Flag("password-store", "basic"),
+		chromedp.Flag("autoplay-policy", "user-gesture-required"), chromedp.Flag("metrics-recording-only", true),
+		chromedp.Flag(
+			"disable-background-timer-throttling",
+			true,
+		), chromedp.Flag("disable-renderer-backgrounding", true),
+		chromedp.Flag("js-flags", fmt.Sprintf("--max-old-space-size=%d", b.o.Memory>>21)),
+	}
+	for _, name := range off {
+		options = append(options, chromedp.Flag("disable-"+name, true))
+	}
+	return options
+}
+
+// programs is where the browser finds other programs.
+const programs = "/usr/local/bin:/usr/bin:/bin"

@@ -1,0 +1,172 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// evaluate returns the value of an expression in a page.
+func evaluate[T any](ctx context.Context, session *chromedp.Target, expression string) (v T, err error) {
+	byValue := true
+	res, err := cdp.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: expression, ReturnByValue: &byValue, AwaitPromise: &byValue,
+	})
+	if err != nil {
+		return v, err
+	}
+	if res.ExceptionDetails != nil {
+		return v, errors.New(res.ExceptionDetails.Text)
+	}
+	return v, json.Unmarshal(res.Result.Value, &v)
+}
+
+// shown holds the values that a page returns about itself.
+type shown struct {
+	URI    string `json:"uri"`
+	Title  string `json:"title"`
+	Text   string `json:"text"`
+	Height int64  `json:"height"`
+}
+
+// read reads what the page shows.
+func (pg *page) read(r *Result) error {
+	ctx, session := pg.tab, pg.session
+	s, err := evaluate[shown](ctx, session, fmt.Sprintf(`({uri: location.href, title: document.title.slice(0, 1024),
+		text: (document.body ? document.body.innerText : "").slice(0, %d),
+		height: Math.max(document.documentElement.scrollHeight, 1)})`, maxText))
+	if err != nil {
+		return fmt.Errorf("read the text: %w", err)
+	}
+	r.URI, r.Title, r.Text = s.URI, s.Title, s.Text
+	depth, pierce := int64(-1), true
+	doc, err := cdp.Call(ctx, session, dom.GetDocument, dom.GetDocumentParams{Depth: &depth, Pierce: &pierce})
+	if err != nil {
+		return fmt.Errorf("read the DOM: %w", err)
+	}
+	var b bytes.Buffer
+	writeNode(&b, doc.Root, 0)
+	r.DOM = b.Bytes()
+	if !pg.job.Picture {
+		return nil
+	}
+	beyond := true
+	shot, err := cdp.Call(ctx, session, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{
+		Format: cdppage.CaptureScreenshotFormatPng, CaptureBeyondViewport: &beyond,
+		Clip: &cdppage.Viewport{Width: width, Height: float64(min(s.Height, maxHeight)), Scale: 1},
+	})
+	if err != nil {
+		return fmt.Errorf("take a picture: %w", err)
+	}
+	r.Picture = shot.Data
+	return nil
+}
+
+// maxDepth is the maximum depth of a document that is written.
+const maxDepth = 1000
+
+// The types of nodes in a DOM.
+const (
+	elementNode  = 1
+	textNode     = 3
+	commentNode  = 8
+	documentNode = 9
+	doctypeNode  = 10
+	fragmentNode = 11
+)
+
+// writeNode writes a node as HTML. Shadow trees become declarative ones, and documents of frames srcdoc attributes.
+func writeNode(b *bytes.Buffer, n *cdp.Node, depth int) {
+	if n == nil || depth > maxDepth {
+		return
+	}
+	switch n.NodeType {
+	case documentNode, fragmentNode:
+		writeChildren(b, n, depth)
+	case doctypeNode:
+		b.WriteString("<!DOCTYPE " + n.NodeName + ">")
+	case commentNode:
+		b.WriteString("<!--" + strings.ReplaceAll(n.NodeValue, "--", "- -") + "-->")
+	case textNode:
+		b.WriteString(html.EscapeString(n.NodeValue))
+	case elementNode:
+		writeElement(b, n, depth)
+	}
+}
+
+func writeChildren(b *bytes.Buffer, n *cdp.Node, depth int) {
+	for _, c := range n.Children {
+		writeNode(b, c, depth+1)
+	}
+}
+
+func writeElement(b *bytes.Buffer, n *cdp.Node, depth int) {
+	name := n.LocalName
+	b.WriteString("<" + name)
+	for i := 0; i+1 < len(n.Attributes); i += 2 {
+		if n.ContentDocument != nil && n.Attributes[i] == "srcdoc" {
+			continue
+		}
+		fmt.Fprintf(b, ` %s="%s"`, n.Attributes[i], html.EscapeString(n.Attributes[i+1]))
+	}
+	if n.ContentDocument != nil && isOwn(n.ContentDocument.DocumentURL) {
+		var inner bytes.Buffer
+		writeNode(&inner, n.ContentDocument, depth+1)
+		fmt.Fprintf(b, ` srcdoc="%s"`, html.EscapeString(inner.String()))
+	}
+	b.WriteString(">")
+	if isVoid(name) {
+		return
+	}
+	for _, root := range n.ShadowRoots {
+		if root.ShadowRootType == cdp.ShadowRootTypeUserAgent {
+			continue
+		}
+		fmt.Fprintf(b, `<template shadowrootmode="%s">`, root.ShadowRootType)
+		writeChildren(b, root, depth)
+		b.WriteString("</template>")
+	}
+	writeNode(b, n.TemplateContent, depth+1)
+	if isRaw(name) {
+		for _, c := range n.Children {
+			b.WriteString(c.NodeValue)
+		}
+	} else {
+		writeChildren(b, n, depth)
+	}
+	b.WriteString("</" + name + ">")
+}
+
+// isOwn reports whether the document of a frame has no URI of its own, so that only the page can show it.
+func isOwn(uri string) bool {
+	return uri == "" || strings.HasPrefix(uri, "about:") || strings.HasPrefix(uri, "blob:")
+}
+
+// isVoid reports whether an element has no end tag.
+func isVoid(name string) bool {
+	switch name {
+	case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr":
+		return true
+	}
+	return false
+}
+
+// isRaw reports whether the text of an element is not escaped.
+func isRaw(name string) bool {
+	switch name {
+	case "script", "style", "xmp", "iframe", "noembed", "noframes", "noscript", "plaintext":
+		return true
+	}
+	return false
+}

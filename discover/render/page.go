@@ -1,0 +1,371 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/css"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/emulation"
+	cdpfetch "github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/input"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+// The size of the window, in pixels.
+const (
+	width  = 1280
+	height = 1024
+)
+
+const (
+	quietTime  = 500 * time.Millisecond // without a request, after which a page is taken to be complete
+	scrollRest = 150 * time.Millisecond // the same after a scroll
+	lookEvery  = 25 * time.Millisecond
+	maxScrolls = 40    // screens
+	maxHeight  = 16384 // of a picture, in pixels
+	maxText    = 4 << 20
+)
+
+// page is a page that is being rendered.
+type page struct {
+	p       *process
+	job     Job
+	ctx     context.Context // ends with the rendering
+	tab     context.Context // of chromedp; it ends with the tab
+	session *chromedp.Target
+	target  target.ID // of the tab, and the id of its main frame
+
+	mu       sync.Mutex // guards what follows
+	running  sync.WaitGroup
+	pending  int       // requests that are not answered yet
+	last     time.Time // when the last request began or ended
+	asked    int
+	begun    bool // the page itself was requested
+	found    []Found
+	known    map[string]bool
+	refused  int
+	dropped  int
+	finished bool
+}
+
+// render renders a page in a tab of its own, without what earlier pages stored.
+func (p *process) render(ctx context.Context, j Job) (r Result, err error) {
+	tab, closeTab := chromedp.NewContext(p.ctx, chromedp.WithNewBrowserContext())
+	defer closeTab()
+	stop := context.AfterFunc(ctx, closeTab)
+	defer stop()
+	if err := chromedp.Do(tab); err != nil {
+		return r, errors.Join(ctx.Err(), err)
+	}
+	session := chromedp.FromContext(tab).Target
+	answering, end := context.WithCancel(ctx)
+	pg := &page{
+		p: p, job: j, ctx: answering, tab: tab, session: session, target: session.TargetID, last: time.Now(),
+		known: map[string]bool{j.URI: true},
+	}
+	p.current.Store(pg)
+	defer func() {
+		p.current.Store(nil)
+		end()
+		pg.wait()
+	}()
+	if err := prepare(tab, session); err != nil {
+		return r, errors.Join(ctx.Err(), err)
+	}
+	late, err := pg.load(ctx)
+	if err != nil {
+		return r, errors.Join(ctx.Err(), err)
+	}
+	pg.mu.Lock()
+	r = Result{Found: pg.found, Refused: pg.refused, Dropped: pg.dropped, Late: late}
+	pg.mu.Unlock()
+	if err := pg.read(&r); err != nil {
+		return r, errors.Join(ctx.Err(), err)
+	}
+	return r, nil
+}
+
+// prepare switches off what chromedp needs for other purposes, and answers dialogs.
+func prepare(tab context.Context, session *chromedp.Target) error {
+	unused := []string{css.Disable.Method, dom.Disable.Method, network.Disable.Method, cdplog.Disable.Method}
+	for _, method := range unused {
+		if err := session.Call(tab, method, cdp.Empty{}, nil); err != nil {
+			return fmt.Errorf("%s: %w", method, err)
+		}
+	}
+	err := chromedp.Listen(tab, func(event any) {
+		if _, ok := event.(*cdppage.EventJavascriptDialogOpening); ok {
+			go func() {
+				_, _ = cdp.Call(tab, session, cdppage.HandleJavaScriptDialog, cdppage.HandleJavaScriptDialogParams{})
+			}()
+		}
+	})
+	if err != nil {
+		return err
+	}
+	_, err = cdp.Call(tab, session, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: width, Height: height, DeviceScaleFactor: 1,
+	})
+	return err
+}
+
+// load opens the page, waits until it is quiet, and scrolls to its end. It reports whether the limit ended that.
+func (pg *page) load(ctx context.Context) (late bool, err error) {
+	limit := time.NewTimer(pg.job.Limit)
+	defer limit.Stop()
+	went := make(chan error, 1)
+	go func() { went <- pg.navigate() }()
+	select {
+	case err := <-went:
+		if err != nil {
+			return false, fmt.Errorf("open the page: %w", err)
+		}
+	case <-limit.C:
+		return true, errors.New("open the page: no answer in time")
+	}
+	if !pg.quiet(ctx, limit.C, quietTime) {
+		return true, ctx.Err()
+	}
+	installed, err := evaluate[bool](pg.tab, pg.session, awaitWorkers)
+	if err != nil {
+		return false, fmt.Errorf("wait for the service worker: %w", err)
+	}
+	if installed && !pg.quiet(ctx, limit.C, quietTime) {
+		return true, ctx.Err()
+	}
+	quiet, err := pg.scroll(ctx, limit.C)
+	if err != nil {
+		return false, fmt.Errorf("scroll: %w", err)
+	}
+	return !quiet || !pg.quiet(ctx, limit.C, quietTime), ctx.Err()
+}
+
+// navigate opens the page in the tab.
+func (pg *page) navigate() error {
+	res, err := cdp.Call(pg.tab, pg.session, cdppage.Navigate, cdppage.NavigateParams{URL: pg.job.URI})
+	if err == nil && res.ErrorText != "" {
+		err = errors.New(res.ErrorText)
+	}
+	return err
+}
+
+// scroll scrolls to the end of the page, and back. It reports false if limit or ctx ended first.
+func (pg *page) scroll(ctx context.Context, limit <-chan time.Time) (quiet bool, err error) {
+	for i := range maxScrolls {
+		if err := pg.moveMouse(i); err != nil {
+			return false, err
+		}
+		more, err := evaluate[bool](pg.tab, pg.session, scrollDown)
+		if err != nil {
+			return false, err
+		}
+		if !pg.quiet(ctx, limit, scrollRest) {
+			return false, nil
+		}
+		if more {
+			continue
+		}
+		if more, err = evaluate[bool](pg.tab, pg.session, hasMore); err != nil {
+			return false, err
+		}
+		if !more {
+			break
+		}
+	}
+	_, err = evaluate[bool](pg.tab, pg.session, scrollUp)
+	return true, err
+}
+
+// moveMouse moves the mouse a little. Many pages load their scripts at the first sign of a reader.
+func (pg *page) moveMouse(i int) error {
+	_, err := cdp.Call(pg.tab, pg.session, input.DispatchMouseEvent, input.DispatchMouseEventParams{
+		Type: input.DispatchMouseEventTypeMouseMoved, X: float64(100 + i), Y: float64(100 + i),
+	})
+	return err
+}
+
+// The scripts of a rendering. scrollDown opens lazy pictures and scrolls by a screen. It and hasMore return whether
+// there is more below.
+const (
+	idle         = `new Promise(done => requestIdleCallback(() => done(true), {timeout: 5000}))`
+	awaitWorkers = `(async () => {
+	try {
+		const all = await navigator.serviceWorker.getRegistrations();
+		if (!all.length) return false;
+		await Promise.race([navigator.serviceWorker.ready, new Promise(done => setTimeout(done, 10000))]);
+		return true;
+	} catch { return false }
+})()`
+	scrollDown = `(() => {
+	const open = root => {
+		for (const e of root.querySelectorAll("[loading=lazy]")) e.loading = "eager";
+		for (const e of root.querySelectorAll("*")) if (e.shadowRoot) open(e.shadowRoot);
+	};
+	open(document);
+	const s = document.scrollingElement || document.documentElement;
+	const before = s.scrollTop;
+	window.scrollBy({top: innerHeight * 0.9, behavior: "instant"});
+	for (const f of document.querySelectorAll("iframe")) {
+		try { open(f.contentDocument); f.contentWindow.scrollBy({top: f.contentWindow.innerHeight, behavior: "instant"}) } catch {}
+	}
+	for (const e of document.querySelectorAll("main, section, div, ul")) {
+		if (e.scrollHeight > e.clientHeight + 100 && /auto|scroll/.test(getComputedStyle(e).overflowY)) e.scrollTop += e.clientHeight;
+		if (e.scrollWidth > e.clientWidth + 100 && /auto|scroll/.test(getComputedStyle(e).overflowX)) e.scrollLeft += e.clientWidth;
+	}
+	if (s.scrollTop == before) for (const t of [window, document]) t.dispatchEvent(new Event("scroll"));
+	return s.scrollTop + innerHeight < s.scrollHeight - 2;
+})()`
+	hasMore  = `(() => { const s = document.scrollingElement || document.documentElement; return s.scrollTop + innerHeight < s.scrollHeight - 2 })()`
+	scrollUp = `(window.scrollTo({top: 0, behavior: "instant"}), true)`
+)
+
+// quiet waits until there was no request for d, and no script is running. It reports false if limit or ctx ended first.
+func (pg *page) quiet(ctx context.Context, limit <-chan time.Time, d time.Duration) bool {
+	from := time.Now()
+	var confirmed time.Time // when the last request ended at which no script was running afterwards
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-limit:
+			return false
+		case now := <-tick.C:
+			pg.mu.Lock()
+			last, pending := pg.last, pg.pending
+			pg.mu.Unlock()
+			if pending > 0 || now.Sub(last) < d || now.Sub(from) < d {
+				continue
+			}
+			if confirmed.Equal(last) {
+				return true
+			}
+			if _, err := evaluate[bool](pg.tab, pg.session, idle); err != nil {
+				return false
+			}
+			confirmed = last
+		}
+	}
+}
+
+// wait waits for the answers in progress. No further ones begin.
+func (pg *page) wait() {
+	pg.mu.Lock()
+	pg.finished = true
+	pg.mu.Unlock()
+	pg.running.Wait()
+}
+
+// isOther reports whether a tab is not the one of the page.
+func (pg *page) isOther(id target.ID) bool { return id != pg.target }
+
+// request handles a request of the page. It does not block.
+func (pg *page) request(e *cdpfetch.EventRequestPaused) {
+	pg.mu.Lock()
+	defer pg.mu.Unlock()
+	q, verdict := pg.judge(e)
+	if verdict == note || verdict == answer {
+		if !q.Main && !pg.known[q.URI] {
+			pg.known[q.URI] = true
+			pg.found = append(pg.found, Found{q.URI, q.Kind})
+		}
+	}
+	switch {
+	case pg.finished:
+		go pg.p.fail(e.RequestID)
+		return
+	case verdict == permit:
+		go pg.p.fulfill(e, preflight(e))
+		return
+	case verdict != answer:
+		go pg.p.fail(e.RequestID)
+		return
+	}
+	pg.pending++
+	pg.last = time.Now()
+	pg.running.Go(func() {
+		defer pg.done()
+		a := pg.job.Answer(pg.ctx, q)
+		if a.Status == 0 {
+			pg.p.fail(e.RequestID)
+			return
+		}
+		pg.p.fulfill(e, a)
+	})
+}
+
+func (pg *page) done() {
+	pg.mu.Lock()
+	pg.pending--
+	pg.last = time.Now()
+	pg.mu.Unlock()
+}
+
+// verdict says what is done with a request.
+type verdict uint8
+
+const (
+	refuse verdict = iota // it fails
+	note                  // it fails, but its URI was found
+	answer
+	permit // it asks whether another request is permitted; it is answered here
+)
+
+// judge decides about a request. The caller holds mu.
+func (pg *page) judge(e *cdpfetch.EventRequestPaused) (Request, verdict) {
+	q := Request{URI: e.Request.URL, Kind: kindOf(e.ResourceType)}
+	web := strings.HasPrefix(q.URI, "https://") || strings.HasPrefix(q.URI, "http://")
+	if e.Request.Method == "OPTIONS" && web {
+		return q, permit
+	}
+	if e.Request.Method != "GET" || !web || isEndless(e) {
+		pg.refused++
+		return q, refuse
+	}
+	if pg.asked >= pg.job.MaxRequests {
+		pg.dropped++
+		return q, refuse
+	}
+	pg.asked++
+	if e.ResourceType == network.ResourceTypeDocument && isTab(e.FrameID, pg.target) {
+		if pg.begun || q.URI != pg.job.URI {
+			q.Kind = Leave
+			return q, note
+		}
+		pg.begun, q.Main = true, true
+	}
+	return q, answer
+}
+
+// isTab reports whether a frame is the main frame of the tab.
+func isTab(frame cdp.FrameID, tab target.ID) bool { return string(frame) == string(tab) }
+
+// isEndless reports whether the answer to a request would not end, or is not read.
+func isEndless(e *cdpfetch.EventRequestPaused) bool {
+	switch e.ResourceType {
+	case network.ResourceTypeEventSource, network.ResourceTypeWebSocket, network.ResourceTypePing,
+		network.ResourceTypeCSPViolationReport:
+		return true
+	}
+	return false
+}
+
+// kindOf returns the kind of a request.
+func kindOf(t network.ResourceType) Kind {
+	switch t {
+	case network.ResourceTypeXHR, network.ResourceTypeFetch, network.ResourceTypePrefetch, network.ResourceTypeOther:
+		return Script
+	}
+	return Embed
+}
