@@ -175,8 +175,9 @@ func TestEachFaultNamesItsPlace(t *testing.T) {
 		"uri\nhttps://a.example/\nhttps://a.example/\n": "is the URI of line 2 too",
 		"https://faulty.example/\n":                     "belongs to the file faulty.example.toml, which has faults",
 		"uri,owner\nhttps://main.example/,maria\n":      "is a seed of the main file",
-		"\xff\xfeu\x00":                                 "in UTF-16",
-		"PK\x03\x04":                                    "a spreadsheet",
+
+		"\xff\xfeu\x00": "in UTF-16",
+		"PK\x03\x04":    "a spreadsheet",
 	} {
 		p, err := f.Plan(seedlist.Read([]byte(list)))
 		if err != nil || p.Faulty != 1 || !strings.Contains(p.Faults[0].String(), want) {
