@@ -2,7 +2,7 @@
 # Runs the trial on real pages; see README.md. It takes about ten minutes. Exit code 0 means that arcrawl archived again
 # exactly the pages that were edited.
 #
-#   WORK     folder for everything                (work, next to this file)
+#   TRIAL    folder for everything                (trial, next to this file)
 #   PORT     port of the site, on 127.0.0.1       (18089)
 #   SETS     documentation sets of site.sh        (all; "policy sqlite" makes a short trial)
 #   INITIAL  first wait of every URI              (6m; the first pass must end before)
@@ -13,16 +13,16 @@ set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-WORK=${WORK:-$here/work}
+TRIAL=${TRIAL:-$here/trial}
 PORT=${PORT:-18089}
 INITIAL=${INITIAL:-6m}
 EDITS=${EDITS:-40}
 LIMIT=${LIMIT:-2400}
 ARCRAWL=${ARCRAWL:-$root/bin/arcrawl}
-export WORK PORT
+export TRIAL PORT
 
 base=http://127.0.0.1:$PORT
-crawl=$WORK/crawl
+crawl=$TRIAL/crawl
 log=$crawl/crawl.log
 quiet=20 # seconds without a visit after which a pass has ended
 site_pid="" crawl_pid=""
@@ -86,11 +86,11 @@ configure() {
 }
 
 start() {
-	"$here/site.sh" serve >"$WORK/site.out" 2>&1 &
+	"$here/site.sh" serve >"$TRIAL/site.out" 2>&1 &
 	site_pid=$!
 	for _ in $(seq 50); do
 		curl -sf -o /dev/null "$base/" && break
-		kill -0 "$site_pid" 2>/dev/null || die "nginx ended: $(cat "$WORK/site.out" "$WORK/nginx/error.log")"
+		kill -0 "$site_pid" 2>/dev/null || die "nginx ended: $(cat "$TRIAL/site.out" "$TRIAL/nginx/error.log")"
 		sleep 0.2
 	done
 	curl -sf -o /dev/null "$base/" || die "nginx does not answer at $base/"
@@ -132,21 +132,21 @@ known() {
 }
 
 # edit changes some pages, removes one, and adds one that an edited page links to. It writes the changed URIs to
-# $WORK/expected.
+# $TRIAL/expected.
 edit() {
-	known >"$WORK/known"
-	awk '$3 == 200 && $4 ~ /^text\/html/ && $2 !~ /%/ { print $2 }' "$WORK/known" | sort -u |
-		shuf -n "$((EDITS + 1))" --random-source=<(yes) >"$WORK/touched"
+	known >"$TRIAL/known"
+	awk '$3 == 200 && $4 ~ /^text\/html/ && $2 !~ /%/ { print $2 }' "$TRIAL/known" | sort -u |
+		shuf -n "$((EDITS + 1))" --random-source=<(yes) >"$TRIAL/touched"
 	local files file
-	mapfile -t files <"$WORK/touched"
-	rm "$WORK/web${files[0]}"
+	mapfile -t files <"$TRIAL/touched"
+	rm "$TRIAL/web${files[0]}"
 	for file in "${files[@]:1}"; do
-		echo '<p>This page was edited during the crawl.</p>' >>"$WORK/web$file"
+		echo '<p>This page was edited during the crawl.</p>' >>"$TRIAL/web$file"
 	done
-	echo '<p>See also <a href="/added.html">the page that was added</a>.</p>' >>"$WORK/web${files[1]}"
-	echo '<!DOCTYPE html><title>Added</title><p>This page was not there before.</p>' >"$WORK/web/added.html"
-	awk 'NR == FNR { touched[$1] = 1; next } $2 in touched { print $1 }' "$WORK/touched" "$WORK/known" | sort -u >"$WORK/expected"
-	say "edited $((${#files[@]} - 1)) pages, removed one, added one; $(wc -l <"$WORK/expected") known URIs are not what they were"
+	echo '<p>See also <a href="/added.html">the page that was added</a>.</p>' >>"$TRIAL/web${files[1]}"
+	echo '<!DOCTYPE html><title>Added</title><p>This page was not there before.</p>' >"$TRIAL/web/added.html"
+	awk 'NR == FNR { touched[$1] = 1; next } $2 in touched { print $1 }' "$TRIAL/touched" "$TRIAL/known" | sort -u >"$TRIAL/expected"
+	say "edited $((${#files[@]} - 1)) pages, removed one, added one; $(wc -l <"$TRIAL/expected") known URIs are not what they were"
 }
 
 # second_pass waits until every known URI was visited again, and the added page for the first time. A page that was
@@ -163,7 +163,7 @@ unvisited() {
 	tail -n "+$((mark + 1))" "$log" | awk -v added="$base/added.html" '
 		NR == FNR { if ($3 != 404 && $3 != 410) left[$1] = 1; next }
 		{ delete left[$4]; if ($4 == added) found = 1 }
-		END { n = !found; for (u in left) n++; print n }' "$WORK/known" -
+		END { n = !found; for (u in left) n++; print n }' "$TRIAL/known" -
 }
 
 # row summarizes some lines of the log as a row of the table.
@@ -181,7 +181,7 @@ row() {
 }
 
 # sent adds up the bytes that nginx sent between two times, from its log.
-sent() { awk -v from="$1" -v to="$2" '$1 >= from && $1 < to { n += $3 } END { print n + 0 }' "$WORK/nginx/access.log"; }
+sent() { awk -v from="$1" -v to="$2" '$1 >= from && $1 < to { n += $3 } END { print n + 0 }' "$TRIAL/nginx/access.log"; }
 
 archived() { du -cb "$crawl"/warc/* | tail -n 1 | cut -f 1; }
 
@@ -191,16 +191,16 @@ evaluate() {
 		echo "|---|---|---|---|---|---|---|---|---|"
 		head -n "$mark" "$log" | row first "$(sent 0 "$edited_at")" "$archived_at_mark"
 		sed -n "$((mark + 1)),${end}p" "$log" | row second "$(sent "$edited_at" 9e9)" "$(($(archived) - archived_at_mark))"
-	} | tee "$WORK/summary.md"
+	} | tee "$TRIAL/summary.md"
 	# Every answer of the second pass that is not unchanged counts as changed.
 	sed -n "$((mark + 1)),${end}p" "$log" | awk 'NR == FNR { known[$1] = 1; next }
-		$4 in known && $12 !~ /(^|,)unchanged(,|$)/ { print $4 }' "$WORK/known" - | sort -u >"$WORK/changed"
-	if ! diff "$WORK/expected" "$WORK/changed" >"$WORK/difference"; then
+		$4 in known && $12 !~ /(^|,)unchanged(,|$)/ { print $4 }' "$TRIAL/known" - | sort -u >"$TRIAL/changed"
+	if ! diff "$TRIAL/expected" "$TRIAL/changed" >"$TRIAL/difference"; then
 		echo "expected (<) and found (>) changes differ:"
-		head -n 20 "$WORK/difference"
+		head -n 20 "$TRIAL/difference"
 		return 1
 	fi
-	echo "changed: exactly the $(wc -l <"$WORK/expected") URIs of the pages that were edited or removed" | tee -a "$WORK/summary.md"
+	echo "changed: exactly the $(wc -l <"$TRIAL/expected") URIs of the pages that were edited or removed" | tee -a "$TRIAL/summary.md"
 }
 
 # foreign reads the archive with warcio, if make test has installed it.
@@ -211,21 +211,21 @@ foreign() {
 		return
 	fi
 	for file in "$crawl"/warc/*.warc.gz; do
-		node --max-old-space-size=4096 "$root/internal/foreign/check.mjs" "$file" >"$WORK/warcio.out" </dev/null
-		n=$(grep -c '"type":' "$WORK/warcio.out")
-		bad=$(grep '"type":' "$WORK/warcio.out" | grep -vc '"errors":\[\]' || true)
+		node --max-old-space-size=4096 "$root/internal/foreign/check.mjs" "$file" >"$TRIAL/warcio.out" </dev/null
+		n=$(grep -c '"type":' "$TRIAL/warcio.out")
+		bad=$(grep '"type":' "$TRIAL/warcio.out" | grep -vc '"errors":\[\]' || true)
 		records=$((records + n)) faults=$((faults + bad))
 	done
-	rm -f "$WORK/warcio.out"
-	echo "warcio read $records records in $(compgen -G "$crawl/warc/*.warc.gz" | wc -l) files, $faults of them faulty" | tee -a "$WORK/summary.md"
+	rm -f "$TRIAL/warcio.out"
+	echo "warcio read $records records in $(compgen -G "$crawl/warc/*.warc.gz" | wc -l) files, $faults of them faulty" | tee -a "$TRIAL/summary.md"
 	[ "$faults" -eq 0 ]
 }
 
 [ -x "$ARCRAWL" ] || make -C "$root" build
-mkdir -p "$WORK"
+mkdir -p "$TRIAL"
 say "building the site"
 "$here/site.sh" build
-rm -f "$WORK/nginx/access.log"
+rm -f "$TRIAL/nginx/access.log"
 configure
 start
 say "first pass"
@@ -244,4 +244,4 @@ crawl_pid=""
 [ "$code" -eq 0 ] || die "arcrawl ended with exit code $code: $(tail -n 5 "$crawl/arcrawl.out")"
 evaluate
 foreign
-say "all is well; the archive is in $crawl/warc, the log is $log, the table in $WORK/summary.md"
+say "all is well; the archive is in $crawl/warc, the log is $log, the table in $TRIAL/summary.md"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Builds and serves the web site of the trial: Debian's HTML documentation, served by Debian's nginx on loopback.
 #
-#   site.sh build    unpacks the documentation to $WORK/web, replacing what is there
+#   site.sh build    unpacks the documentation to $TRIAL/web, replacing what is there
 #   site.sh serve    serves it until it is stopped
 #
-# run.sh uses both. WORK is the folder for everything (default: work, next to this file), PORT the port (default: 18089).
+# run.sh uses both. TRIAL is the folder for everything (default: trial, next to this file), PORT the port (default: 18089).
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-WORK=${WORK:-$here/work}
+TRIAL=${TRIAL:-$here/trial}
 PORT=${PORT:-18089}
 
 # One documentation set on each line: its folder on the site, its start page below /usr/share/doc, and its Debian package,
@@ -60,7 +60,7 @@ first_known() {
 fetch_packages() {
 	local set names package
 	known debian-handbook || apt-get update -q >&2 </dev/null || die "apt-get update failed; it has to be run as root once"
-	mkdir -p "$WORK/debs" "$WORK/unpacked"
+	mkdir -p "$TRIAL/debs" "$TRIAL/unpacked"
 	names=("${helpers[@]}")
 	for set in "${sets[@]}"; do
 		read -r _ _ set <<<"$set"
@@ -68,23 +68,23 @@ fetch_packages() {
 		names+=("$(first_known $set)")
 	done
 	for package in "${names[@]}"; do
-		if ! compgen -G "$WORK/debs/${package}_*.deb" >/dev/null; then
-			(cd "$WORK/debs" && apt-get download -q "$package" </dev/null >&2)
+		if ! compgen -G "$TRIAL/debs/${package}_*.deb" >/dev/null; then
+			(cd "$TRIAL/debs" && apt-get download -q "$package" </dev/null >&2)
 		fi
-		dpkg-deb -x "$WORK/debs/${package}"_*.deb "$WORK/unpacked"
+		dpkg-deb -x "$TRIAL/debs/${package}"_*.deb "$TRIAL/unpacked"
 	done
 }
 
 # untie redirects absolute links to the unpacked files, and removes dangling ones.
 untie() {
 	local link target
-	find "$WORK/unpacked/usr/share" -type l | while read -r link; do
+	find "$TRIAL/unpacked/usr/share" -type l | while read -r link; do
 		target=$(readlink "$link")
 		if [ "${target#/}" != "$target" ]; then
-			ln -sfn "$WORK/unpacked$target" "$link"
+			ln -sfn "$TRIAL/unpacked$target" "$link"
 		fi
 	done
-	find "$WORK/unpacked/usr/share" -xtype l -delete
+	find "$TRIAL/unpacked/usr/share" -xtype l -delete
 }
 
 # build copies the sets, so that the pages can be edited, and writes the page that links to them.
@@ -92,22 +92,22 @@ build() {
 	local set folder from pattern
 	fetch_packages
 	untie
-	rm -rf "$WORK/web"
-	mkdir -p "$WORK/web"
+	rm -rf "$TRIAL/web"
+	mkdir -p "$TRIAL/web"
 	{
 		echo '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Documentation</title></head><body>'
 		echo '<h1>Documentation</h1><ul>'
-	} >"$WORK/web/index.html"
+	} >"$TRIAL/web/index.html"
 	for set in "${sets[@]}"; do
 		read -r folder pattern _ <<<"$set"
-		from=$(compgen -G "$WORK/unpacked/usr/share/doc/$pattern" | sort | tail -n 1) || die "no $pattern in the packages"
-		cp -rL --preserve=timestamps "$from" "$WORK/web/$folder"
+		from=$(compgen -G "$TRIAL/unpacked/usr/share/doc/$pattern" | sort | tail -n 1) || die "no $pattern in the packages"
+		cp -rL --preserve=timestamps "$from" "$TRIAL/web/$folder"
 		start_pages "$folder"
 	done
-	echo '</ul></body></html>' >>"$WORK/web/index.html"
-	printf 'User-agent: *\nDisallow: /private/\n' >"$WORK/web/robots.txt"
-	echo "$(find "$WORK/web" -type f -name '*.htm*' | wc -l) HTML pages, $(find "$WORK/web" -type f | wc -l) files," \
-		"$(du -sh "$WORK/web" | cut -f 1) in $WORK/web"
+	echo '</ul></body></html>' >>"$TRIAL/web/index.html"
+	printf 'User-agent: *\nDisallow: /private/\n' >"$TRIAL/web/robots.txt"
+	echo "$(find "$TRIAL/web" -type f -name '*.htm*' | wc -l) HTML pages, $(find "$TRIAL/web" -type f | wc -l) files," \
+		"$(du -sh "$TRIAL/web" | cut -f 1) in $TRIAL/web"
 }
 
 # start_pages links to the index pages of one set. A set with an index page needs no others, except the libstdc++ reference,
@@ -115,14 +115,14 @@ build() {
 start_pages() {
 	local page
 	(
-		cd "$WORK/web"
+		cd "$TRIAL/web"
 		if [ -e "$1/index.html" ]; then
 			find "$1" -maxdepth 2 \( -name index.html -o -name files.html -o -name annotated.html -o -name modules.html -o -name namespaces.html \)
 		else
 			find "$1" -mindepth 2 -maxdepth 2 -name 'index.html'
 		fi
 	) | sort | while read -r page; do
-		echo "<li><a href=\"/$page\">$page</a></li>" >>"$WORK/web/index.html"
+		echo "<li><a href=\"/$page\">$page</a></li>" >>"$TRIAL/web/index.html"
 	done
 }
 
@@ -135,24 +135,24 @@ configure() {
 	if [ "$(id -u)" -eq 0 ]; then
 		user="user root;" # maybe only root can read the folder
 	fi
-	mkdir -p "$WORK/nginx"
-	cat >"$WORK/nginx/nginx.conf" <<-END
+	mkdir -p "$TRIAL/nginx"
+	cat >"$TRIAL/nginx/nginx.conf" <<-END
 		$user
 		worker_processes 1;
 		daemon off;
-		pid $WORK/nginx/nginx.pid;
-		error_log $WORK/nginx/error.log;
+		pid $TRIAL/nginx/nginx.pid;
+		error_log $TRIAL/nginx/error.log;
 		events { worker_connections 512; }
 		http {
 			include /etc/nginx/mime.types;
 			default_type application/octet-stream;
 			log_format trial '\$msec \$status \$bytes_sent \$request_method \$request_uri "\$http_if_none_match"';
-			access_log $WORK/nginx/access.log trial;
-			client_body_temp_path $WORK/nginx/body;
-			proxy_temp_path $WORK/nginx/proxy;
-			fastcgi_temp_path $WORK/nginx/fastcgi;
-			uwsgi_temp_path $WORK/nginx/uwsgi;
-			scgi_temp_path $WORK/nginx/scgi;
+			access_log $TRIAL/nginx/access.log trial;
+			client_body_temp_path $TRIAL/nginx/body;
+			proxy_temp_path $TRIAL/nginx/proxy;
+			fastcgi_temp_path $TRIAL/nginx/fastcgi;
+			uwsgi_temp_path $TRIAL/nginx/uwsgi;
+			scgi_temp_path $TRIAL/nginx/scgi;
 			etag on;
 			log_not_found off;
 			sendfile on;
@@ -160,7 +160,7 @@ configure() {
 			server {
 				listen 127.0.0.1:$PORT default_server;
 				server_name localhost;
-				root $WORK/web;
+				root $TRIAL/web;
 				location / { }
 				location /postgresql/ {
 					proxy_pass http://127.0.0.1:$PORT;
@@ -173,7 +173,7 @@ configure() {
 			server {
 				listen 127.0.0.1:$PORT;
 				server_name behind;
-				root $WORK/web;
+				root $TRIAL/web;
 				access_log off;
 			}
 		}
@@ -194,7 +194,7 @@ build) build ;;
 serve)
 	program=$(nginx_program)
 	configure
-	exec "$program" -p "$WORK/nginx" -e "$WORK/nginx/error.log" -c "$WORK/nginx/nginx.conf"
+	exec "$program" -p "$TRIAL/nginx" -e "$TRIAL/nginx/error.log" -c "$TRIAL/nginx/nginx.conf"
 	;;
 *) die "usage: site.sh build | serve" ;;
 esac
