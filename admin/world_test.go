@@ -27,6 +27,7 @@ import (
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/untick"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -69,6 +70,7 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 	r := &w.parts
 	r.Frontier, err = frontier.Open(frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1})
 	w.must(err)
+	untick.Store(t, r.Frontier.DB())
 	r.Dedup, err = dedup.Open(r.Frontier.DB(), dedup.Options{})
 	w.must(err)
 	r.Reputation, err = reputation.Open(r.Frontier.DB())

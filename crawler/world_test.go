@@ -25,6 +25,7 @@ import (
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/hosts/similar"
 	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/untick"
 	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
@@ -129,6 +130,7 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	untick.Store(w.t, f.DB())
 	d, err := dedup.Open(f.DB(), dedup.Options{Name: uri.ReplayKey, View: f.View})
 	if err != nil {
 		w.t.Fatal(err)

@@ -1,0 +1,60 @@
+// Package untick stops the periodic work of a Badger store in tests with virtual time.
+//
+// Badger and its caches wake up every two seconds to look for something to release, and each minute to measure the
+// folder of the store. A crawl that plays a month in virtual time wakes up four million times for that, which takes
+// nearly all of the time of the test. Badger has no option against it, so [Store] reaches into its private fields.
+package untick
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unsafe"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/ristretto/v2/z"
+)
+
+// Store stops the periodic work of a store that has just been opened by a test in virtual time. In real time it does
+// nothing. What stops is the measuring of the store for [badger.DB.Size], the removal of expired entries from caches
+// that have none, and the release of idle buffers. Merging tables is something else, and continues.
+func Store(t testing.TB, db *badger.DB) {
+	t.Helper()
+	if !calm() {
+		return
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			t.Fatalf("stop the periodic work of a store: this version of Badger has other fields: %v", r)
+		}
+	}()
+	store := reflect.ValueOf(db).Elem()
+	for _, work := range []string{"updateSize", "cacheHealth"} {
+		(*field[*z.Closer](store.FieldByName("closers"), work)).Signal()
+	}
+	for _, cache := range []string{"blockCache", "indexCache"} {
+		(*field[*time.Ticker](store.FieldByName(cache).Elem(), "cleanupTicker")).Stop()
+	}
+	pool := field[*z.AllocatorPool](store, "allocPool")
+	(*pool).Release()
+	*pool = nil // then buffers are not kept for others
+}
+
+// calm waits until nothing else happens in the bubble of the caller: a store that was killed writes tables when it has
+// been opened. It reports whether there is a bubble.
+func calm() (bubble bool) {
+	defer func() { bubble = recover() == nil }()
+	synctest.Wait()
+	return true
+}
+
+// field returns the address of a private field of a struct.
+func field[T any](of reflect.Value, name string) *T {
+	f := of.FieldByName(name)
+	if want := reflect.TypeFor[T](); !f.IsValid() || f.Type() != want {
+		panic(fmt.Sprintf("%v has no field %s of type %v", of.Type(), name, want))
+	}
+	return (*T)(unsafe.Pointer(f.UnsafeAddr()))
+}
