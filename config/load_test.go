@@ -123,7 +123,7 @@ func defaultSettings(t testing.TB) config.Settings {
 			},
 			Traps: true, TrapWait: 28 * day,
 		},
-		Network: network.Settings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
+		Network: network.Settings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid}, Cookies: config.CookiesOff,
 		Links: discover.Bounds{MaxLinks: 5000},
 		Change: config.Change{
 			Mode: config.Strict, MaxSize: 2 << 20, MaxTime: 10 * time.Second, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
@@ -517,7 +517,8 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		},
 		Limits:  frontier.Limits{URIs: 8, PerDirectory: 9},
 		Network: network.Settings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
-		Links: discover.Bounds{MaxLinks: 100, Speculative: true}, Render: rendering.Default(),
+		Cookies: config.CookiesOff,
+		Links:   discover.Bounds{MaxLinks: 100, Speculative: true}, Render: rendering.Default(),
 		Names: uri.Naming{
 			Set: uri.Heritrix, Drop: []string{"utm_*"}, Rewrite: []uri.Rewrite{
 				{Match: regexp.MustCompile(`/index[.]html$`), To: "/"},

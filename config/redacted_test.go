@@ -110,7 +110,7 @@ var open = map[string]string{
 	"warc.sealed_command": "a program", "labels": "no addresses", "admin.listen": "an address of the own network",
 	"request.basic": "a place", "request.bearer": "a place", "request.secret_headers": "names and places",
 	"request.secrets_over_http": "yes or no", "request.archive_secrets": "yes or no", "storage.secrets": "a path",
-	"network.proxy": "a name",
+	"network.proxy": "a name", "fetch.cookies": "a choice",
 }
 
 // A new key with a secret must be marked, because what is in an archive cannot be taken back.

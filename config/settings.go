@@ -33,6 +33,7 @@ type Settings struct {
 	Midfetch Midfetch
 	Fetch    fetch.Limits
 	Cookie   string // sent with each request; "" = none
+	Cookies  Cookies
 	Request  request.Settings
 	Network  network.Settings
 	Way      *fetch.Way // that Network describes; nil = the usual way
@@ -72,6 +73,16 @@ type Robots struct {
 	ForbiddenWait   time.Duration // until a forbidden URI is checked again, unless the rules change earlier
 	UnreachableWait time.Duration // rest of the host after a server error or network failure on robots.txt
 }
+
+// Cookies says whether cookies that a host sets are sent back to it.
+type Cookies string
+
+// The values of Cookies.
+const (
+	CookiesOff     Cookies = "off"     // they are never sent back
+	CookiesSession Cookies = "session" // they are sent back until the daemon is stopped
+	CookiesKeep    Cookies = "keep"    // they are stored
+)
 
 // TLS says which certificates are accepted although they are not valid.
 type TLS struct {
@@ -299,8 +310,9 @@ func DefaultSettings() Settings {
 			Valence:        1,
 		},
 		Network: network.Settings{Family: fetch.AnyFamily, MinTLS: network.DefaultVersion}, TLS: TLS{Accept: AcceptValid},
-		Robots: Robots{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
-		Retry:  evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
+		Cookies: CookiesOff,
+		Robots:  Robots{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
+		Retry:   evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
 		Midfetch: Midfetch{
 			DecideBy:  evaluators.Agree,
 			Threshold: evaluators.Threshold{Proof: 3, Precision: 0.98},

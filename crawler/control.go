@@ -71,6 +71,7 @@ func (c *Crawler) Memory() []Memory {
 		{"space", c.space.Bytes()},
 		{"similar", c.similar.Bytes()},
 		{"daily", c.daily.Bytes()},
+		{"cookies", c.parts.Cookies.Bytes()},
 		{"traps", c.traps.Bytes()},
 		{"reputation", c.parts.Reputation.Bytes()},
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/cookies"
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/hosts/similar"
@@ -67,6 +68,8 @@ type Parts struct {
 	Spaces *spaces.Store
 	// Daily is optional: visits are counted per host and day.
 	Daily *daily.Store
+	// Cookies is optional: hosts get their cookies back, if their settings ask for that.
+	Cookies *cookies.Store
 
 	// OpenPayload is optional. It opens the payload of a record of the archive, for the setting that compares payloads
 	// byte by byte. An error of Close says that the record is damaged. It may block.
@@ -190,7 +193,9 @@ func New(r Parts) *Crawler {
 		FreeSpace: r.FreeSpace, MinFree: minFree,
 		Uplink: &c.uplink, Wake: c.Wake, Log: r.Log, GiveUp: func(err error) { stopCrawl(c.broken, err) },
 	})
-	c.requests = request.Maker{Dedup: r.Dedup, Reputation: r.Reputation, Version: r.Version, Crowded: c.crowded}
+	c.requests = request.Maker{
+		Dedup: r.Dedup, Reputation: r.Reputation, Cookies: r.Cookies, Version: r.Version, Crowded: c.crowded,
+	}
 	c.returns = rescope.New(r.Frontier, r.Config, c.Wake, r.Log)
 	c.clock, c.started = clock.New(r.Frontier, r.Config, c.Wake, r.Log), time.Now()
 	return c

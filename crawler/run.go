@@ -153,7 +153,7 @@ func (c *Crawler) sync() error {
 	if err := c.parts.CrawlLog.Sync(); err != nil {
 		return fmt.Errorf("sync crawl.log: %w", err)
 	}
-	if err := c.similar.Flush(); err != nil {
+	if err := errors.Join(c.similar.Flush(), c.parts.Cookies.Flush()); err != nil {
 		return err
 	}
 	if err := c.parts.Frontier.Sync(); err != nil {

@@ -124,6 +124,9 @@ func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int)
 	}
 	c.step("logged")
 
+	if err := c.requests.Learn(v.capture, &s.Settings); err != nil {
+		return err
+	}
 	return c.settle(v, s, kept, found, next)
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/cookies"
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/hosts/similar"
@@ -154,6 +155,10 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	jars, err := cookies.Open(f.DB())
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	a, _, err := warcout.Open(warcout.Options{
 		Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", MaxSize: cfg.WARC.MaxSize, MaxAge: cfg.WARC.MaxAge,
 		TempDir: w.dir, Journal: w.path("warc.journal"), Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}},
@@ -167,7 +172,7 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	}
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
 	parts := crawler.Parts{
-		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Reputation: book, Similar: kinds, Daily: days, Traps: learned, Spaces: params, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
+		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Reputation: book, Similar: kinds, Daily: days, Cookies: jars, Traps: learned, Spaces: params, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
 		FreeSpace: w.freeSpace, Observe: w.observe, OpenPayload: warc.Stored(cfg.Storage.WARC),
 	}
 	return parts, func() {

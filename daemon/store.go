@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/daemon/node"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/cookies"
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/hosts/similar"
@@ -61,6 +62,9 @@ func (d *Daemon) openStore(now time.Time) (err error) {
 		return err
 	}
 	if d.parts.Similar, err = similar.Open(db); err != nil {
+		return err
+	}
+	if d.parts.Cookies, err = cookies.Open(db); err != nil {
 		return err
 	}
 	d.parts.Daily, err = daily.Open(db)

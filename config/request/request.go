@@ -49,6 +49,16 @@ func (s *Settings) Unread() string {
 	return ""
 }
 
+// SecretCookies returns the secret values of the header field Cookie.
+func (s *Settings) SecretCookies() (all []string) {
+	for _, h := range s.SecretHeaders {
+		if strings.EqualFold(h.Name, "Cookie") {
+			all = append(all, h.Secret.Reveal())
+		}
+	}
+	return all
+}
+
 // Field is a header field as it is sent.
 type Field struct {
 	Name, Value string

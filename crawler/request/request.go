@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/cookies"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/uri"
@@ -42,8 +43,9 @@ func (r Request) Conditional() bool { return r.Sent != evaluators.Validators{} }
 type Maker struct {
 	Dedup      *dedup.Index
 	Reputation *reputation.Store
-	Version    string      // part of the User-Agent
-	Crowded    func() bool // see [fetch.Request]
+	Cookies    *cookies.Store // nil = no jar
+	Version    string         // part of the User-Agent
+	Crowded    func() bool    // see [fetch.Request]
 }
 
 // AskedOtherwise reports whether the last capture of a URI was made by another request.
@@ -56,6 +58,9 @@ func (m *Maker) Make(
 	r frontier.Record, c *config.Config, s *config.Settings, whole bool, room *space.Visit, now time.Time,
 ) (req Request, err error) {
 	defer panics.Recover(&err)
+	if s, err = m.withCookies(r.URI, s, now); err != nil {
+		return req, err
+	}
 	req = Request{Exchange: m.unconditional(r, c, s, room, now), Room: room, Mark: s.Mark}
 	if whole || req.AskedOtherwise(r) || !midfetch.CanVouch(r) || m.Dedup.Lost(r.Origin) {
 		return req, nil

@@ -1,0 +1,271 @@
+// Package cookies keeps the cookies that hosts set, each for the requests to its own host alone.
+//
+// A [Store] has one jar for each host. [Store.Learn] takes the Set-Cookie fields of an answer, and [Store.Header]
+// returns the Cookie field of a request. A cookie for a whole domain goes to the host that set it, and to no other. It
+// is refused if the domain is a public suffix or does not include the host (RFC 6265, 5.3).
+//
+// A jar is kept in memory or stored. Stored jars are written by [Store.Flush], so a crash loses the cookies since the
+// last one; the site sets them again. All jars are bounded in number and bytes.
+//
+// The keys of stored jars begin with "pC". The host follows.
+package cookies
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/fxamacker/cbor/v2"
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/arcrawl/arcrawl/hosts/rows"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// prefix begins each key. A value begins with format; any other format is an error.
+const (
+	prefix = "pC"
+	format = 1
+)
+
+// The bounds of jars.
+const (
+	maxCookie   = 4 << 10              // bytes of name, value and path together
+	maxCookies  = 50                   // of a host; the oldest are dropped
+	maxHeader   = 8 << 10              // bytes of the Cookie field of a request
+	maxAge      = 400 * 24 * time.Hour // as browsers have it
+	maxInMemory = 1000                 // jars, each of at most maxJar bytes
+	maxJar      = 32 << 10             // bytes of the cookies of a host together
+	portion     = 16                   // jars in one transaction
+)
+
+// cookie is one cookie. Fields are only added.
+type cookie struct {
+	Name    string `cbor:"1,keyasint"`
+	Value   string `cbor:"2,keyasint"`
+	Path    string `cbor:"3,keyasint"`
+	Secure  bool   `cbor:"4,keyasint,omitempty"`
+	Expires int64  `cbor:"5,keyasint,omitempty"` // in seconds since 1970; 0 = with the session
+}
+
+// size returns how many bytes of a jar the cookie takes.
+func (c cookie) size() int { return len(c.Name) + len(c.Value) + len(c.Path) }
+
+// jar holds the cookies of a host, the oldest first. It is never changed in place.
+type jar []cookie
+
+// Store keeps the jars of all hosts. Its methods may be called by several goroutines at once. A nil Store has no jar.
+type Store struct {
+	stored *rows.Store[uri.Host, jar]
+
+	mu      sync.Mutex // guards session
+	session map[uri.Host]jar
+}
+
+// Open returns a store of jars in db.
+func Open(db *badger.DB) (*Store, error) {
+	stored, err := rows.New(db, rows.Kind[uri.Host, jar]{
+		Name: "cookie jar", Prefix: prefix, MaxInMemory: maxInMemory, RowBytes: maxJar, Portion: portion,
+		Own:      uri.Host.Clone,
+		Key:      func(h uri.Host) []byte { return append([]byte(prefix), h...) },
+		ParseKey: func(k []byte) (uri.Host, bool) { return uri.Host(k[len(prefix):]), len(k) > len(prefix) },
+		Encode: func(j jar) ([]byte, error) {
+			b, err := cbor.Marshal(j)
+			return append([]byte{format}, b...), err
+		},
+		Decode: func(b []byte, to *jar) error {
+			if len(b) == 0 || b[0] != format {
+				return fmt.Errorf("%w: format %x, want %x", rows.ErrCorrupt, b[:min(1, len(b))], format)
+			}
+			if err := cbor.Unmarshal(b[1:], to); err != nil {
+				return fmt.Errorf("%w: %w", rows.ErrCorrupt, err)
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Store{stored: stored, session: map[uri.Host]jar{}}, nil
+}
+
+// Flush writes the jars that are stored and were changed.
+func (s *Store) Flush() error {
+	if s == nil {
+		return nil
+	}
+	return s.stored.Flush()
+}
+
+// Bytes returns how much memory the jars take at most.
+func (s *Store) Bytes() int64 {
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stored.Bytes() + int64(len(s.session))*maxJar
+}
+
+// Header returns the cookies for a request, in the form of the field Cookie; "" if there are none. keep says that the
+// jar is a stored one. Cookies with a name in others are left out.
+func (s *Store) Header(u uri.URI, keep bool, others []string, now time.Time) (string, error) {
+	if s == nil {
+		return "", nil
+	}
+	var j jar
+	if keep {
+		var err error
+		if j, err = s.stored.Get(u.Host()); err != nil {
+			return "", err
+		}
+	} else {
+		s.mu.Lock()
+		j = s.session[u.Host()]
+		s.mu.Unlock()
+	}
+	return j.header(u, others, now), nil
+}
+
+// header returns the cookies for a request.
+func (j jar) header(u uri.URI, others []string, now time.Time) string {
+	var fit []cookie
+	for _, c := range j {
+		gone := c.Expires != 0 && c.Expires <= now.Unix()
+		if !gone && (!c.Secure || u.Scheme() == "https") && matches(u.Path(), c.Path) && !slices.Contains(others, c.Name) {
+			fit = append(fit, c)
+		}
+	}
+	slices.SortStableFunc(fit, func(a, b cookie) int { return cmp.Compare(len(b.Path), len(a.Path)) })
+	var text strings.Builder
+	for _, c := range fit {
+		if text.Len()+len(c.Name)+len(c.Value)+3 > maxHeader {
+			break
+		}
+		if text.Len() > 0 {
+			text.WriteString("; ")
+		}
+		text.WriteString(c.Name + "=" + c.Value)
+	}
+	return text.String()
+}
+
+// matches reports whether a cookie of a path is for a request of another path (RFC 6265, 5.1.4).
+func matches(asked, path string) bool {
+	rest, ok := strings.CutPrefix(asked, path)
+	return ok && (rest == "" || strings.HasSuffix(path, "/") || rest[0] == '/')
+}
+
+// Learn takes the cookies of an answer into the jar of its host. keep says that the jar is a stored one. If it is not,
+// a stored jar of the host is emptied.
+func (s *Store) Learn(u uri.URI, answer http.Header, keep bool, now time.Time) error {
+	fields := answer.Values("Set-Cookie")
+	if s == nil || keep && len(fields) == 0 {
+		return nil
+	}
+	if keep {
+		return s.stored.Change(u.Host(), func(before jar) (jar, bool) {
+			after := before.after(u, fields, now)
+			return after, !slices.Equal(before, after)
+		})
+	}
+	s.mu.Lock()
+	if len(fields) > 0 {
+		for other := range s.session {
+			if len(s.session) < maxInMemory {
+				break
+			}
+			delete(s.session, other) // any host: it gets its cookies again
+		}
+		s.session[u.Host().Clone()] = s.session[u.Host()].after(u, fields, now)
+	}
+	s.mu.Unlock()
+	return s.stored.Change(u.Host(), func(before jar) (jar, bool) { return nil, len(before) > 0 })
+}
+
+// after returns the jar with the cookies of an answer.
+func (j jar) after(u uri.URI, fields []string, now time.Time) jar {
+	after := slices.DeleteFunc(slices.Clone(j), func(c cookie) bool { return c.Expires != 0 && c.Expires <= now.Unix() })
+	if len(fields) > 2*maxCookies {
+		fields = fields[:2*maxCookies]
+	}
+	for _, f := range fields {
+		c, gone, ok := parse(u, f, now)
+		if !ok {
+			continue
+		}
+		same := func(o cookie) bool { return o.Name == c.Name && o.Path == c.Path }
+		switch i := slices.IndexFunc(after, same); {
+		case i >= 0 && gone:
+			after = slices.Delete(after, i, i+1)
+		case i >= 0:
+			after[i] = c
+		case !gone:
+			after = append(after, c)
+		}
+	}
+	size := 0
+	for _, c := range after {
+		size += c.size()
+	}
+	for len(after) > maxCookies || size > maxJar {
+		size -= after[0].size()
+		after = after[1:]
+	}
+	return after
+}
+
+// parse returns the cookie that a host sets. gone says that it takes the cookie back.
+func parse(u uri.URI, field string, now time.Time) (c cookie, gone, ok bool) {
+	if len(field) > 2*maxCookie {
+		return c, false, false
+	}
+	got, err := http.ParseSetCookie(field)
+	if err != nil || strings.ContainsAny(got.Value, ";\",\\") || !isFor(u.Hostname(), got.Domain) {
+		return c, false, false
+	}
+	secure, own := u.Scheme() == "https", got.Domain == "" && got.Path == "/"
+	switch {
+	case got.Secure && !secure,
+		strings.HasPrefix(got.Name, "__Secure-") && !got.Secure,
+		strings.HasPrefix(got.Name, "__Host-") && !(got.Secure && own):
+		return c, false, false
+	}
+	c = cookie{
+		Name: strings.Clone(got.Name), Value: strings.Clone(got.Value), Path: strings.Clone(got.Path), Secure: got.Secure,
+	}
+	if !strings.HasPrefix(c.Path, "/") {
+		c.Path = u.Path()[:max(1, strings.LastIndexByte(u.Path(), '/'))]
+	}
+	if c.size() > maxCookie {
+		return c, false, false
+	}
+	switch last := now.Add(maxAge); {
+	case got.MaxAge < 0, got.MaxAge == 0 && !got.Expires.IsZero() && !got.Expires.After(now):
+		return c, true, true
+	case got.MaxAge > 0:
+		c.Expires = min(now.Unix()+int64(min(got.MaxAge, int(maxAge/time.Second))), last.Unix())
+	case !got.Expires.IsZero():
+		c.Expires = min(got.Expires.Unix(), last.Unix())
+	}
+	return c, false, true
+}
+
+// isFor reports whether a host may set a cookie for a domain.
+func isFor(host, domain string) bool {
+	domain = strings.ToLower(strings.TrimPrefix(domain, "."))
+	if domain == "" || domain == host {
+		return true
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return false
+	}
+	suffix, _ := publicsuffix.PublicSuffix(domain)
+	return suffix != domain && strings.HasSuffix(host, "."+domain)
+}

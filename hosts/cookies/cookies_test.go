@@ -1,0 +1,196 @@
+package cookies_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/hosts/cookies"
+	"github.com/arcrawl/arcrawl/hosts/rows"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+func open(t *testing.T, dir string) (*cookies.Store, *badger.DB) {
+	t.Helper()
+	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithInMemory(dir == "").WithMemTableSize(8 << 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := cookies.Open(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, db
+}
+
+func parse(t *testing.T, s string) uri.URI {
+	t.Helper()
+	u, err := uri.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func learn(t *testing.T, s *cookies.Store, u string, keep bool, fields ...string) {
+	t.Helper()
+	if err := s.Learn(parse(t, u), http.Header{"Set-Cookie": fields}, keep, noon); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sent(t *testing.T, s *cookies.Store, u string, keep bool, at time.Time, others ...string) string {
+	t.Helper()
+	got, err := s.Header(parse(t, u), keep, others, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// TestWhichCookiesAreSent sets cookies of all kinds and looks what is sent to which address.
+func TestWhichCookiesAreSent(t *testing.T) {
+	t.Parallel()
+	const page = "https://www.news.example.co.uk/a/b"
+	for _, c := range []struct {
+		set, asked, want string
+		after            time.Duration
+	}{
+		{"id=1", "https://www.news.example.co.uk/a/x", "id=1", 0},
+		{"id=1", "https://www.news.example.co.uk/b", "", 0},
+		{"id=1; Path=/", "http://www.news.example.co.uk/b", "id=1", 0},
+		{"id=1; Path=/a", "http://www.news.example.co.uk/abc", "", 0},
+		{"id=1; Path=/; Secure", "http://www.news.example.co.uk/", "", 0},
+		{"id=1; Path=/; Secure", "https://www.news.example.co.uk/", "id=1", 0},
+		{"id=1; Path=/", "https://news.example.co.uk/", "", 0},
+		{"id=1; Path=/", "https://www.news.example.co.uk:8443/", "", 0},
+		{"id=1; Path=/; Domain=.example.co.uk", "https://www.news.example.co.uk/", "id=1", 0},
+		{"id=1; Path=/; Domain=.example.co.uk", "https://other.example.co.uk/", "", 0},
+		{"id=1; Path=/; Domain=co.uk", "https://www.news.example.co.uk/", "", 0},
+		{"id=1; Path=/; Domain=other.example", "https://www.news.example.co.uk/", "", 0},
+		{"id=1; Path=/; Domain=ews.example.co.uk", "https://www.news.example.co.uk/", "", 0},
+		{"id=1; Path=/; Max-Age=60", "https://www.news.example.co.uk/", "id=1", 59 * time.Second},
+		{"id=1; Path=/; Max-Age=60", "https://www.news.example.co.uk/", "", 60 * time.Second},
+		{"id=1; Path=/; Max-Age=99999999999", "https://www.news.example.co.uk/", "", 401 * 24 * time.Hour},
+		{"id=1; Path=/; Expires=Sun, 22 Nov 2026 13:00:00 GMT", "https://www.news.example.co.uk/", "id=1", 59 * time.Minute},
+		{"id=1; Path=/; Expires=Sun, 22 Nov 2026 13:00:00 GMT", "https://www.news.example.co.uk/", "", time.Hour},
+		{"__Host-id=1; Path=/; Secure; Domain=example.co.uk", "https://www.news.example.co.uk/", "", 0},
+		{"__Host-id=1; Path=/; Secure", "https://www.news.example.co.uk/", "__Host-id=1", 0},
+		{"__Secure-id=1; Path=/", "https://www.news.example.co.uk/", "", 0},
+		{"consent=1; Path=/", "https://www.news.example.co.uk/", "", 0},
+		{"id=" + strings.Repeat("x", 5<<10) + "; Path=/", "https://www.news.example.co.uk/", "", 0},
+		{"id=a\r\nX: y; Path=/", "https://www.news.example.co.uk/", "", 0},
+		{"\x01", "https://www.news.example.co.uk/", "", 0},
+	} {
+		for _, keep := range []bool{false, true} {
+			s, db := open(t, "")
+			learn(t, s, page, keep, c.set)
+			if got := sent(t, s, c.asked, keep, noon.Add(c.after), "consent"); got != c.want {
+				t.Errorf("%.60q, asked for %s after %s: %q, want %q", c.set, c.asked, c.after, got, c.want)
+			}
+			db.Close()
+		}
+	}
+}
+
+// TestCookiesAreReplacedAndTakenBack plays the course of a session.
+func TestCookiesAreReplacedAndTakenBack(t *testing.T) {
+	t.Parallel()
+	s, db := open(t, "")
+	defer db.Close()
+	const u = "https://a.example/x/y"
+	learn(t, s, u, true, "a=1; Path=/", "b=2; Path=/x", "c=3; Path=/")
+	learn(t, s, u, true, "c=4; Path=/")
+	if got := sent(t, s, u, true, noon); got != "b=2; a=1; c=4" {
+		t.Errorf("sent: %q", got)
+	}
+	learn(t, s, u, true, "a=; Path=/; Max-Age=0", "b=0; Path=/x; Expires=Thu, 01 Jan 1970 00:00:00 GMT")
+	if got := sent(t, s, u, true, noon); got != "c=4" {
+		t.Errorf("after two were taken back: %q", got)
+	}
+}
+
+// TestAJarIsBounded sets a megabyte of cookies, at once and one by one.
+func TestAJarIsBounded(t *testing.T) {
+	t.Parallel()
+	s, db := open(t, "")
+	defer db.Close()
+	var fields []string
+	for i := range 300 {
+		fields = append(fields, fmt.Sprintf("n%d=%s; Path=/", i, strings.Repeat("v", 3500)))
+	}
+	learn(t, s, "https://a.example/", true, fields...)
+	for _, f := range fields {
+		learn(t, s, "https://a.example/", true, f)
+	}
+	if got := sent(t, s, "https://a.example/", true, noon); len(got) > 8<<10 || len(got) < 4<<10 {
+		t.Errorf("%d bytes are sent", len(got))
+	}
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.View(func(txn *badger.Txn) error {
+		item, err := txn.Get([]byte("pCa.example"))
+		if err == nil && item.ValueSize() > 40<<10 {
+			t.Errorf("%d bytes are stored", item.ValueSize())
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5000 {
+		learn(t, s, fmt.Sprintf("https://h%d.example/", i), false, "a=1; Path=/")
+	}
+	if n := s.Bytes(); n > 2100*(32<<10) {
+		t.Errorf("jars take %d bytes", n)
+	}
+}
+
+// TestAKeptJarSurvivesARestart opens the store again, and then lets the host have a jar for the session only.
+func TestAKeptJarSurvivesARestart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, db := open(t, dir)
+	learn(t, s, "https://a.example/", true, "a=1; Path=/", "s=2; Path=/; Max-Age=60")
+	learn(t, s, "https://b.example/", false, "b=1; Path=/")
+	if err := errors.Join(s.Flush(), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s, db = open(t, dir)
+	if a, b := sent(t, s, "https://a.example/", true, noon), sent(t, s, "https://b.example/", false, noon); a != "a=1; s=2" || b != "" {
+		t.Errorf("after a restart: %q and %q", a, b)
+	}
+	learn(t, s, "https://a.example/", false)
+	if err := errors.Join(s.Flush(), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s, db = open(t, dir)
+	defer db.Close()
+	if a := sent(t, s, "https://a.example/", true, noon); a != "" {
+		t.Errorf("a jar for the session leaves stored cookies: %q", a)
+	}
+}
+
+// TestADamagedJarIsReported reads a value of another format.
+func TestADamagedJarIsReported(t *testing.T) {
+	t.Parallel()
+	s, db := open(t, "")
+	defer db.Close()
+	if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte("pCa.example"), []byte{9, 1}) }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Header(parse(t, "https://a.example/"), true, nil, noon); !errors.Is(err, rows.ErrCorrupt) {
+		t.Errorf("err = %v", err)
+	}
+	var none *cookies.Store
+	if h, err := none.Header(parse(t, "https://a.example/"), true, nil, noon); h != "" || err != nil || none.Flush() != nil || none.Bytes() != 0 {
+		t.Errorf("no store: %q, %v", h, err)
+	}
+}
