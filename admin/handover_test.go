@@ -18,7 +18,7 @@ func TestFinishedFilesThatNobodyTakesRaiseAnAlarm(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		var h api.Handover
-		w := newWorld(t, dir, everyHour, func(o *Options) { o.Handover = func() api.Handover { return h } })
+		w := newWorld(t, dir, everyHour, func(o *Options) { o.Stored = func(a *api.Archive) { a.Handover = h } })
 		defer w.close()
 		w.set("http://news.example/", town.Page{})
 		check := func(when string, want int) {

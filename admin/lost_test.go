@@ -18,7 +18,9 @@ func TestLostFilesRaiseAnAlarm(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		var losses []dedup.Loss
-		w := newWorld(t, dir, everyHour, func(o *Options) { o.Lost = func() api.Lost { return api.CountLosses(losses) } })
+		w := newWorld(t, dir, everyHour, func(o *Options) {
+			o.Stored = func(a *api.Archive) { a.Lost = api.CountLosses(losses) }
+		})
 		defer w.close()
 		w.set("http://news.example/", town.Page{})
 		check := func(when string, alarms int, metrics ...string) {

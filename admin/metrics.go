@@ -333,6 +333,15 @@ func systemGauges() []metric {
 				}
 			},
 		},
+		{
+			Metric{"arcrawl_folder_free_bytes", "gauge", "folder", "each of storage.folders", "Free bytes of the disk of each further folder of WARC files."},
+			func(s snapshot) (v []labelled) {
+				for _, f := range s.Archive.Offload.Folders {
+					v = append(v, labelled{f.Path, float64(f.Free)})
+				}
+				return v
+			},
+		},
 		gauge("arcrawl_visits_missing", "Visits that crawl.log had and the store did not know, when the daemon started.",
 			func(s snapshot) float64 { return float64(s.missing) }),
 		gauge("arcrawl_config_loaded_seconds", "Time at which the configuration in force was loaded, in seconds since 1970.",

@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -38,7 +39,9 @@ func TestMetricsCountVisitsAndVersions(t *testing.T) {
 	slow.Test(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour+`about = [{ uri = "http://news.example/", labels = ["newspapers"] }]`+"\n")
+		w := newWorld(t, dir, everyHour+`about = [{ uri = "http://news.example/", labels = ["newspapers"] }]`+"\n", func(o *Options) {
+			o.Stored = func(a *api.Archive) { a.Offload.Folders = []api.Folder{{Path: "/disk", Free: 7}} }
+		})
 		defer w.close()
 		w.set("http://news.example/", town.Page{Every: 2 * time.Hour})
 		w.run(24*time.Hour - time.Minute)
@@ -54,6 +57,7 @@ func TestMetricsCountVisitsAndVersions(t *testing.T) {
 			`arcrawl_uris_due 0`,
 			`arcrawl_disk_free_bytes 1.099511627776e+12`,
 			`arcrawl_build_info{version="test"} 1`,
+			`arcrawl_folder_free_bytes{folder="/disk"} 7`,
 			`arcrawl_visit_seconds_count `,
 			`go_goroutines `,
 		} {

@@ -46,11 +46,8 @@ func (w *Window) Status() api.Status {
 // archive returns the open archive files and the size of the store.
 func (w *Window) archive() api.Archive {
 	a := api.Archive{Files: []api.WARCFile{}, Store: w.storeSize()}
-	if w.o.Handover != nil {
-		a.Handover = w.o.Handover()
-	}
-	if w.o.Lost != nil {
-		a.Lost = w.o.Lost()
+	if w.o.Stored != nil {
+		w.o.Stored(&a)
 	}
 	if w.o.Archive == nil {
 		return a

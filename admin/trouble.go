@@ -60,11 +60,10 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 			}
 		}
 	}
-	if w.o.Handover != nil {
-		list = append(list, alarm.SealedTrouble(w.o.Handover())...)
-	}
-	if w.o.Lost != nil {
-		list = append(list, alarm.LostTrouble(w.o.Lost())...)
+	if w.o.Stored != nil {
+		var a api.Archive
+		w.o.Stored(&a)
+		list = append(list, alarm.ArchiveTroubles(a)...)
 	}
 	list = append(list, alarm.ProxyTroubles(w.o.Crawler.ProxiesDown())...)
 	w.mu.Lock()

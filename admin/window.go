@@ -63,12 +63,10 @@ type Options struct {
 	Dir     string // folder of the files for counts, pauses and alarms; "" stores nothing
 	Version string // of the program
 	Workers int    // maximum number of visits in progress
-	// Handover, when set, says whether finished archive files are taken.
-	Handover func() api.Handover
 	// Rendering, when set, says what the browsers did.
 	Rendering func() api.Rendering
-	// Lost, when set, counts the archive files that are lost.
-	Lost    func() api.Lost
+	// Stored, when set, adds where finished archive files are: Handover, Lost and Offload.
+	Stored  func(*api.Archive)
 	Missing int64 // visits that crawl.log had and the store did not know, at the start
 	Log     zerolog.Logger
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/domain"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -76,9 +77,39 @@ func (l *loader) checkStorage() {
 			f.Fault("is the same as "+b.name, "use different paths")
 		}
 	}
+	l.checkFolders()
 	if within(s.State, s.WARC) {
 		keyAt(l.main, "", "storage.warc", w.WARC).
 			Warn("is inside storage.state, which must contain nothing but the store", "move it out")
+	}
+}
+
+// maxFolders is the maximum number of folders for WARC files.
+const maxFolders = 64
+
+// checkFolders reports further folders of WARC files that cannot take any.
+func (l *loader) checkFolders() {
+	s := l.config.Storage
+	if len(s.Folders) == 0 {
+		return
+	}
+	at := keyAt(l.main, "", "storage.folders", strings.Join(s.Folders, ", "))
+	for i, folder := range s.Folders {
+		switch {
+		case folder == s.WARC || within(s.WARC, folder) || within(s.State, folder) || slices.Contains(s.Folders[:i], folder):
+			at.Fault("has a folder that is listed twice, or is in storage.warc or storage.state", "name other folders")
+		case i >= maxFolders:
+			at.Fault(fmt.Sprintf("has more than %d folders", maxFolders), "use larger ones")
+			return
+		}
+	}
+	if s.FoldersFree <= s.MinFree {
+		f := keyAt(l.main, "", "storage.folders_free", human.Bytes(s.FoldersFree))
+		if !l.main.Has(f.Path) {
+			f.Path = rootKey("storage.folders")
+		}
+		f.Fault("is not more than storage.min_free, at which the crawl pauses before a file is moved",
+			"raise it, or lower storage.min_free")
 	}
 }
 

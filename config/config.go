@@ -88,7 +88,20 @@ type Storage struct {
 	MinFree int64  // bytes that must stay free; the crawl pauses below it; 0 = no check
 
 	Elsewhere []string // folders and lists of WARC files that were moved away on purpose
+
+	Folders      []string // further folders, to which finished WARC files are moved
+	FoldersFree  int64    // bytes that stay free on the disk of each of them, and of the first folder
+	FoldersOrder FolderOrder
 }
+
+// FolderOrder says which of several folders takes the next WARC file.
+type FolderOrder string
+
+// The orders.
+const (
+	FillFolders   FolderOrder = "fill"   // the first one that has room
+	SpreadFolders FolderOrder = "spread" // the one with most free space
+)
 
 // Crawl limits the whole crawl.
 type Crawl struct {

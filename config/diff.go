@@ -135,7 +135,8 @@ func refined(h uri.Host, before, after *profile) []KeyChange {
 // needRestart lists the tables and keys of the main file that take effect only when the daemon starts. The files,
 // folders and sockets that they describe are open while it runs.
 var needRestart = []string{
-	"storage.state", "storage.warc", "storage.log", "crawl.workers", "crawl.max_uris_per_host", "crawl.order",
+	"storage.state", "storage.warc", "storage.log", "storage.folders", "storage.folders_free", "storage.folders_order",
+	"crawl.workers", "crawl.max_uris_per_host", "crawl.order",
 	"crawl.max_hosts", "crawl.new_hosts_per_page", "crawl.new_hosts_per_day",
 	"warc.", "log.", "admin.", "cluster.", "fetch.allow_networks",
 	"render.browser", "render.browsers", "render.memory", "render.restart_after",

@@ -48,6 +48,14 @@ var operatorKeys = []key{
 	texts("storage.elsewhere", InMain, "paths", value.CheckPath,
 		func(d *draft) *[]string { return &d.config.Storage.Elsewhere },
 		"Where WARC files are that were moved away from `storage.warc`: folders, and lists of file names. At its start the daemon takes all other missing files for lost and archives their payloads again."),
+	texts("storage.folders", InMain, "paths", value.CheckPath,
+		func(d *draft) *[]string { return &d.config.Storage.Folders },
+		"Further folders for WARC files, usually on other disks. Finished files are moved there, the oldest first, while less than `storage.folders_free` is free on the disk of `storage.warc`. Each leaves a symbolic link."),
+	size("storage.folders_free", InMain, 0, 1<<50, func(d *draft) *int64 { return &d.config.Storage.FoldersFree },
+		"Free space that is kept on the disk of `storage.warc` by moving files to `storage.folders`, and on their disks by not moving more. It must be more than `storage.min_free`."),
+	choice("storage.folders_order", InMain, func(d *draft) *FolderOrder { return &d.config.Storage.FoldersOrder },
+		"Which of `storage.folders` takes the next file. `fill`: the first one that has room. `spread`: the one with most free space.",
+		FillFolders, SpreadFolders),
 }
 
 // crawlKeys are the keys of [crawl], [warc], [index], [log] and [reload].
@@ -139,7 +147,10 @@ func readSeeds(example string, field func(*draft) *[]seed) func(document.Field, 
 // defaultConfig returns the values of the main file's keys that no file has set. Paths are relative to the main file.
 func defaultConfig() Config {
 	return Config{
-		Storage: Storage{State: "state", WARC: "warc", Log: "crawl.log", Secrets: "secrets", MinFree: 1e9},
+		Storage: Storage{
+			State: "state", WARC: "warc", Log: "crawl.log", Secrets: "secrets", MinFree: 1e9,
+			FoldersFree: 50e9, FoldersOrder: FillFolders,
+		},
 		Crawl: Crawl{
 			Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: frontier.DefaultMaxURIs, Order: frontier.ByValue,
 			NewHosts: frontier.DefaultNewHosts(),

@@ -183,6 +183,9 @@ func (l *loader) readMain() {
 	for i, path := range c.Storage.Elsewhere {
 		c.Storage.Elsewhere[i] = l.absolute(path)
 	}
+	for i, path := range c.Storage.Folders {
+		c.Storage.Folders[i] = l.absolute(path)
+	}
 	c.Admin.Resolve(c.Storage.State, l.absolute)
 	c.Mail.Resolve(l.absolute)
 }

@@ -162,6 +162,7 @@ func TestLoadDefaults(t *testing.T) {
 		Operator: config.Operator{Name: "National Library", Contact: "https://library.example/crawler"},
 		Storage: config.Storage{
 			State: filepath.Join(dir, "state"), WARC: filepath.Join(dir, "warc"), Log: filepath.Join(dir, "crawl.log"), MinFree: 1e9,
+			FoldersFree: 50e9, FoldersOrder: config.FillFolders,
 			Secrets: filepath.Join(dir, "secrets"),
 		},
 		Admin: config.Admin{
@@ -416,6 +417,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Storage: config.Storage{
 			State: "/var/lib/arcrawl/state", WARC: filepath.Join(filepath.Dir(main), "archive/warc"),
 			Log: "/var/log/arcrawl/crawl.log", MinFree: 20e9,
+			FoldersFree: 50e9, FoldersOrder: config.FillFolders,
 			Secrets: filepath.Join(filepath.Dir(main), "secrets"),
 		},
 		Cluster: reach.Cluster{Database: "postgres://arcrawl@db.library.example/arcrawl", Node: "a"},

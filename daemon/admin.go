@@ -55,9 +55,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Spaces: r.Spaces, Accounts: r.Daily,
 		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: d.o.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
-		Rendering: d.rendering.Status, Missing: d.missing.Visits, Handover: d.sealed.handover, Lose: d.lose,
-		Lost:     func() api.Lost { return api.CountLosses(r.Dedup.Losses()) },
-		Versions: catalog,
+		Rendering: d.rendering.Status, Missing: d.missing.Visits, Lose: d.lose, Stored: d.stored, Versions: catalog,
 	})
 	if err != nil {
 		return fmt.Errorf("open the admin API: %w", err)
@@ -253,4 +251,9 @@ func listen(key, address string, c config.Admin) (net.Listener, error) {
 		return nil, FolderError{Err: errors.Join(fmt.Errorf("admin.tls_cert: %w", err), l.Close())}
 	}
 	return tls.NewListener(l, pair.serverConfig()), nil
+}
+
+// stored adds where finished WARC files are, and which are lost.
+func (d *Daemon) stored(a *api.Archive) {
+	a.Handover, a.Lost, a.Offload = d.sealed.handover(), api.CountLosses(d.parts.Dedup.Losses()), d.offload.State()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/daemon/offload"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -50,6 +51,9 @@ func (d *Daemon) openArchive(now time.Time) error {
 	d.closers.add(func() error { d.sealed.finish(); return nil })
 	d.closers.add(func() error { return w.Close(d.o.Now()) })
 	d.closers.add(func() error { d.sealed.close(); return nil })
+	d.offload = offload.New(c, d.o.Now, wait, d.log)
+	stop := background(d.offload.Run)
+	d.closers.add(func() error { stop(); return nil })
 	d.parts.Archive, d.parts.IndexCapture, d.parts.OpenPayload = w, index.add, warc.Stored(c.Storage.WARC)
 	return errors.Join(d.compareArchive(repairs), d.proveOrigins(now))
 }

@@ -43,6 +43,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/rebuild"
 	"github.com/arcrawl/arcrawl/daemon/node"
+	"github.com/arcrawl/arcrawl/daemon/offload"
 	"github.com/arcrawl/arcrawl/daemon/rendering"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -91,6 +92,7 @@ type Daemon struct {
 	healer     healer
 	rendering  *rendering.Pool
 	sealed     *sealed
+	offload    *offload.Offload
 	index      *liveIndex
 	missing    rebuild.Missing // the visits that crawl.log had and the store did not know, at the start
 	closers    closers

@@ -47,6 +47,9 @@ func prepareFolders(c *config.Config) error {
 		{"storage.warc", c.Storage.WARC},
 		{"storage.log", filepath.Dir(c.Storage.Log)},
 	}
+	for _, folder := range c.Storage.Folders {
+		folders = append(folders, struct{ key, path string }{"storage.folders", folder})
+	}
 	for _, f := range folders {
 		if err := MakeFolder(f.path); err != nil {
 			return FolderError{Err: fmt.Errorf("%s: the folder %s cannot be used: %w; "+

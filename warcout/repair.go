@@ -170,7 +170,7 @@ func (r *repairer) finish(f *os.File, name string, whole extent, one Repair) (Re
 func (r *repairer) compareSealed() ([]Repair, error) {
 	var found []Repair
 	for name, k := range r.known {
-		info, err := os.Lstat(filepath.Join(r.dir, name))
+		info, err := os.Stat(filepath.Join(r.dir, name)) // a file that was moved to another folder has a link
 		if errors.Is(err, fs.ErrNotExist) {
 			if _, err := os.Lstat(filepath.Join(r.dir, name+openSuffix)); errors.Is(err, fs.ErrNotExist) {
 				found = append(found, Repair{File: name, Before: k.size, Kind: Absent})

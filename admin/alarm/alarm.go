@@ -27,6 +27,7 @@ const (
 	Sealed     = "sealed"     // nobody takes the finished archive files
 	Lost       = "lost"       // finished archive files are gone
 	Proxy      = "proxy"      // a proxy does not work
+	Folders    = "folders"    // finished archive files cannot be moved to further folders
 	Document   = "document"   // a document could not be processed because of a fault of the program
 )
 
@@ -34,7 +35,7 @@ const (
 func Kinds() []string {
 	return []string{
 		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Seed, Document, Rules, Sealed, Lost,
-		Proxy,
+		Proxy, Folders,
 	}
 }
 
@@ -120,6 +121,7 @@ var patiences = map[string]alarmPatience{
 	Document:   {0, time.Hour},
 	Sealed:     {15 * time.Minute, time.Minute},
 	Lost:       {0, time.Minute},
+	Folders:    {time.Minute, time.Minute},
 	Rules:      {0, time.Hour},
 	Proxy:      {time.Minute, time.Minute},
 }

@@ -127,6 +127,22 @@ type Archive struct {
 
 	Handover Handover `json:"handover"`
 	Lost     Lost     `json:"lost"`
+	Offload  Offload  `json:"offload"`
+}
+
+// Offload says where finished archive files go from their first folder (storage.folders).
+type Offload struct {
+	Folders []Folder   `json:"folders,omitempty"`
+	Since   *time.Time `json:"since,omitempty"` // the first of the failures in a row; null if the last attempt succeeded
+	Error   string     `json:"error,omitempty"` // of the last attempt
+}
+
+// Folder is a further folder of archive files.
+type Folder struct {
+	Path  string `json:"path"`
+	Free  int64  `json:"free"`  // bytes of its disk
+	Files int    `json:"files"` // archive files in it
+	Bytes int64  `json:"bytes"` // of these files
 }
 
 // Lost counts the archive files of which something is lost, by cause.

@@ -186,6 +186,9 @@ function tiles(s) {
       s.disk.free < s.disk.min_free ? 'bad' : full !== null && full < 7 * 86400 ? 'warn' : '',
     ),
     tile('Store', bytes(s.archive.store), plural(s.archive.files.length, 'open archive file')),
+    ...(s.archive.offload.folders ?? []).map((f) =>
+      tile('Free in ' + f.path, bytes(f.free), plural(f.files, 'WARC file') + ', ' + bytes(f.bytes)),
+    ),
     tile('Workers', `${count(s.workers.busy)} of ${count(s.workers.all)}`, 'visits in progress'),
     tile('Up', span(s.uptime_seconds), 'since ' + moment(s.started)),
   );

@@ -128,7 +128,9 @@ func (b *bag) add(ctx context.Context, e Entry) (fault string, err error) {
 	var size int64
 	if b.o.Link {
 		if got, size, err = hashFile(ctx, from); err == nil {
-			err = os.Link(from, to)
+			if from, err = filepath.EvalSymlinks(from); err == nil { // it may have been moved to another folder
+				err = os.Link(from, to)
+			}
 		}
 	} else {
 		got, size, err = copyFile(ctx, from, to)

@@ -138,6 +138,13 @@ func showStatus(out io.Writer, s api.Status) error {
 		fmt.Fprintf(out, "          %s not taken since %s: %s\n", human.Count(h.Waiting, "finished file"),
 			h.Since.Local().Format(time.DateTime), h.Error)
 	}
+	for _, f := range s.Archive.Offload.Folders {
+		fmt.Fprintf(out, "folder    %s, %s of %s, %s free\n", f.Path, human.Count(f.Files, "file"), human.Bytes(f.Bytes),
+			human.Bytes(f.Free))
+	}
+	if o := s.Archive.Offload; o.Since != nil {
+		fmt.Fprintf(out, "          finished files not moved since %s: %s\n", o.Since.Local().Format(time.DateTime), o.Error)
+	}
 	return showConfigLine(out, s.Config)
 }
 

@@ -1,0 +1,73 @@
+package daemon_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/verify"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/daemon/offload"
+)
+
+// The WARC files of a crawl are moved to another folder. The next start takes none for lost or changed, shows the
+// folder, and verify reads the files there.
+func TestARestartFindsFilesInFurtherFolders(t *testing.T) {
+	t.Parallel()
+	first := start(t)
+	first.visited(t)
+	if err := first.end(); err != nil {
+		t.Fatal(err)
+	}
+	same, further := seeds(first), t.TempDir()
+	files := archived(t, first.dir)
+	m := offload.Mover{
+		Dir: filepath.Join(first.dir, "warc"), Folders: []string{further}, Keep: 10,
+		Free: func(folder string) (int64, error) {
+			if folder == further {
+				return 1 << 40, nil
+			}
+			return 0, nil
+		},
+		Now: time.Now, Log: zerolog.Nop(),
+	}
+	m.Step(t.Context())
+	for _, file := range files {
+		if info, err := os.Lstat(file); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Fatalf("%s was not moved: %v, %+v", file, err, m.State())
+		}
+	}
+	l := restarted(t, first.dir, func(dir, main string) string {
+		return strings.Replace(same(dir, main), "[storage]\n",
+			"[storage]\nfolders = [\""+further+"\"]\nfolders_free = \"900TB\"\n", 1)
+	})
+	l.waitFor(t, "serving the admin API")
+	var o api.Offload
+	for begin := time.Now(); len(o.Folders) == 0 && time.Since(begin) < patience; time.Sleep(10 * time.Millisecond) {
+		status, err := api.NewClient(filepath.Join(l.dir, "state", "admin.sock")).Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o = status.Archive.Offload
+	}
+	if len(o.Folders) != 1 || o.Folders[0].Files != len(files) || o.Since != nil {
+		t.Errorf("the status has %+v", o)
+	}
+	for _, wrong := range []string{"is lost", "lost WARC", "changed since", "not in their folder"} {
+		if strings.Contains(l.text(), wrong) {
+			t.Errorf("a moved file is taken for lost or changed:\n%s", l.text())
+		}
+	}
+	if err := l.end(); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := verify.Files(t.Context(), []string{filepath.Join(l.dir, "warc")}, verify.Options{}, func(f warc.Finding) error { t.Error(f.Error()); return nil })
+	if err != nil || sum.Records["response"] == 0 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
