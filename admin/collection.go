@@ -14,9 +14,9 @@ func collectionRoutes() []route {
 	return []route{
 		{
 			method: "GET", path: api.Base + "/search", answer: api.Found{},
-			doc: "Returns hosts and URIs with a text in them. It searches for a bounded time; repeat with cursor until next is empty.",
+			doc: "Returns hosts and URIs with a text in them, and captures with it in their titles. It searches for a bounded time; repeat with cursor until next is empty.",
 			params: []param{
-				{"q", "string", "part of a host or URI; case does not matter"},
+				{"q", "string", "part of a host, URI or title; case does not matter"},
 				{"host", "string", "only this host, or *.example.org for a domain"},
 				{"cursor", "string", "next of the last answer"},
 				{"limit", "integer", "maximum number of URIs, 1 to 500 (default 50)"},
@@ -31,7 +31,7 @@ func collectionRoutes() []route {
 				if err != nil {
 					return nil, err
 				}
-				return collection.Search(w.o.Frontier, q, w.o.Now)
+				return collection.Search(w.o.Frontier, w.captures, q, w.o.Now)
 			},
 		},
 		{
@@ -39,7 +39,7 @@ func collectionRoutes() []route {
 			doc:    "Returns what curators wrote about a host, its seeds, feeds and sitemaps with their next visits, and the settings that files set.",
 			params: []param{{"host", "string", hostDoc}},
 			serve: func(w *Window, r *http.Request) (any, error) {
-				return collection.SiteOf(w.o.Config().Config, w.o.Frontier, uri.Host(r.PathValue("host")), w.o.Now())
+				return collection.SiteOf(w.o.Config().Config, w.o.Frontier, w.captures, uri.Host(r.PathValue("host")), w.o.Now())
 			},
 		},
 	}

@@ -1,12 +1,8 @@
 package admin
 
 import (
-	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -14,9 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/uri"
 )
-
-// captureFile is the name of the file with the latest captures.
-const captureFile = "captures.json"
 
 // newRoutes returns the request for what is new.
 func newRoutes() []route {
@@ -80,15 +73,4 @@ func (w *Window) whatIsNew(f captures.Filter, sites about.Filter) (api.New, erro
 	}
 	out.Entitle(func(host string) string { return c.Site(uri.Host(host)).Title })
 	return out, nil
-}
-
-// loadCaptures reads the captures that an earlier run stored. An unreadable file is ignored.
-func loadCaptures(dir string) (r captures.Ring) {
-	var list []api.Capture
-	text, err := os.ReadFile(filepath.Join(dir, captureFile))
-	if dir == "" || err != nil || json.Unmarshal(text, &list) != nil {
-		return r
-	}
-	r.Restore(slices.DeleteFunc(list, func(c api.Capture) bool { return !strings.Contains(c.URI, "://") }))
-	return r
 }

@@ -100,9 +100,8 @@ type Window struct {
 	free    int64      // free bytes on disk, -1 if unknown
 	total   api.Counts // since the start
 
-	captures captures.Ring
-	sites    *config.Config // in force at the last tick; knows the labels of hosts
-	labels   labels.Counter
+	sites  *config.Config // in force at the last tick; knows the labels of hosts
+	labels labels.Counter
 
 	predicted   headers.Predictions // by headers
 	predictedAt time.Time
@@ -118,9 +117,10 @@ type Window struct {
 	silenceChecked time.Time        // time of the last check for silence
 	silences       []alarm.Trouble  // results of that check
 
-	names *names.Book // which hosts had a file
-	packs *pack.Store
-	audit *audit.Log
+	names    *names.Book // which hosts had a file
+	packs    *pack.Store
+	captures *captures.Store
+	audit    *audit.Log
 	// inForce and inForceAt are the digest and time of the configuration that was last seen in force. Only Tick uses them.
 	inForce   string
 	inForceAt time.Time
@@ -145,9 +145,8 @@ func New(o Options) (*Window, error) {
 		o: o, started: now, closed: now.Truncate(time.Minute), took: newVisitSeconds(),
 		activities: loadActivities(o.Dir), names: names.Open(""), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
 		inForceAt: o.Config().At, heavy: access.NewGate(heavyAtOnce, heavyWaiting),
-		sites:    o.Config().Config,
-		captures: loadCaptures(o.Dir),
-		warned:   map[string]bool{}, secondLooks: map[string]int64{},
+		sites:  o.Config().Config,
+		warned: map[string]bool{}, secondLooks: map[string]int64{},
 		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
 	w.survey = survey.New(survey.Options{
@@ -155,6 +154,10 @@ func New(o Options) (*Window, error) {
 		Stopped: func() bool { s := o.Crawler.Status(); return s.Paused != "" || s.Held != "" },
 	})
 	w.packs = w.openPacks()
+	var err error
+	if w.captures, err = captures.Open(o.Dir); err != nil {
+		w.o.Log.Warn().Err(err).Msg("could not open the list of captures: the page What is new forgets them at a restart")
+	}
 	w.alarms.Restore(loadAlarms(o.Dir), now)
 	w.checkDisk()
 	file := ""
@@ -163,7 +166,6 @@ func New(o Options) (*Window, error) {
 		w.names = names.Open(filepath.Join(o.Dir, names.FileName))
 	}
 	w.updateNames(o.Config().Config)
-	var err error
 	if w.series, err = series.Open(file, now); err != nil {
 		return nil, err
 	}
@@ -178,6 +180,7 @@ func (w *Window) Observe(r crawler.Report) {
 	c, now := countsOf(r), w.o.Now()
 	w.measure(r)
 	w.survey.Observe(r)
+	w.captures.Add(r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.logFirstFailure(r)
@@ -185,7 +188,6 @@ func (w *Window) Observe(r crawler.Report) {
 	w.live.Count(now, c)
 	w.current, w.total = w.current.Plus(c), w.total.Plus(c)
 	w.activities.Add(r)
-	w.captures.Add(r)
 	w.labels.Visit(w.sites.Site(r.URI.Host()).Labels, c.Versions)
 	if r.Repaired {
 		w.repaired++
@@ -234,7 +236,7 @@ func (w *Window) Close(now time.Time) error {
 	gauges := w.gauges(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := saveJSON(w.o.Dir, captureFile, w.captures.All()); err != nil {
+	if err := w.captures.Close(); err != nil {
 		return err
 	}
 	if err := saveJSON(w.o.Dir, activityFile, w.activities); err != nil {

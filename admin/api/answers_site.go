@@ -11,6 +11,11 @@ type Found struct {
 	Hosts []string   `json:"hosts"` // at most 20
 	URIs  []FoundURI `json:"uris"`
 	Next  string     `json:"next"` // where to continue; empty if all URIs were searched
+
+	// Titles are the latest captures with the text in their titles, as far as the titles since TitlesSince were searched.
+	// There are none with a cursor.
+	Titles      []Capture  `json:"titles"`
+	TitlesSince *time.Time `json:"titles_since,omitempty"`
 }
 
 // FoundURI is a URI that a search found.
@@ -26,6 +31,14 @@ type Site struct {
 	About    about.Site `json:"about"`
 	Seeds    []SiteURI  `json:"seeds"`    // seeds, feeds and sitemaps of the configuration, at most 200
 	Settings []Setting  `json:"settings"` // that a file sets
+	Hours    Hours      `json:"hours"`    // when its pages change
+}
+
+// Hours counts captured versions by the time of the week, in UTC.
+type Hours struct {
+	Counts   [7][24]int `json:"counts"` // by day, from Sunday, and hour
+	Captures int        `json:"captures"`
+	Since    *time.Time `json:"since,omitempty"` // the first that is counted
 }
 
 // SiteURI is a seed, feed or sitemap of a host.

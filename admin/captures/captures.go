@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/scope/robots"
 )
 
-// Max is the maximum number of captures that are kept.
+// Max is the maximum number of captures that are kept in memory.
 const Max = 5000
 
 // Kinds of captures.
@@ -27,12 +27,12 @@ type Ring struct {
 	next int
 }
 
-// Add adds the capture of a visit, if the visit found a version of a page. It reports whether it did.
-func (r *Ring) Add(v crawler.Report) bool {
+// captureOf returns the capture of a visit. ok is false if the visit found no version of a page.
+func captureOf(v crawler.Report) (c api.Capture, ok bool) {
 	if v.Failed || v.Verdict.State != evaluators.Changed || v.Status < 200 || v.Status > 299 || robots.IsFile(v.URI) {
-		return false
+		return c, false
 	}
-	c := api.Capture{
+	c = api.Capture{
 		At: v.Finished.UTC(), Host: string(v.URI.Host()), URI: v.URI.String(), Title: v.Title, Kind: Changed, Type: v.Type,
 		Versions: v.Versions,
 	}
@@ -42,8 +42,7 @@ func (r *Ring) Add(v crawler.Report) bool {
 	if v.Verdict.First || v.Versions <= 1 {
 		c.Kind = First
 	}
-	r.put(c)
-	return true
+	return c, true
 }
 
 func (r *Ring) put(c api.Capture) {
@@ -89,16 +88,4 @@ func (r *Ring) Select(f Filter) (list []api.Capture, more int) {
 		}
 	}
 	return list, more
-}
-
-// All returns all captures, oldest first, to be stored for the next run.
-func (r *Ring) All() []api.Capture {
-	return append(append([]api.Capture{}, r.list[r.next:]...), r.list[:r.next]...)
-}
-
-// Restore fills an empty ring with captures of an earlier run, oldest first.
-func (r *Ring) Restore(list []api.Capture) {
-	for _, c := range list {
-		r.put(c)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/captures"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -17,9 +18,13 @@ import (
 const (
 	maxHosts = 20
 	maxText  = 200 // bytes of the text
-	// searchTime is how long the URIs of the frontier are read for one answer. Some 50,000 can be read in it.
-	searchTime = 150 * time.Millisecond
+	// searchTime is how long the URIs of the frontier are read for one answer. Some 30,000 can be read in it.
+	searchTime = 100 * time.Millisecond
+	titleTime  = 60 * time.Millisecond // how long titles are searched
 )
+
+// atBegin is the cursor behind a URI that is exactly the text, if there was room for no other.
+const atBegin = "begin"
 
 // Query holds the parameters of a search.
 type Query struct {
@@ -30,14 +35,19 @@ type Query struct {
 }
 
 // Search returns hosts and URIs with a text in them. It reads URIs until it has enough, or for a bounded time; the
-// answer then says where to continue. URIs of hosts with the text in their name come first.
-func Search(f *frontier.Frontier, q Query, now func() time.Time) (api.Found, error) {
-	out := api.Found{URIs: []api.FoundURI{}, Hosts: []string{}}
+// answer then says where to continue. The first answer also has captures with the text in their titles.
+func Search(f *frontier.Frontier, titles *captures.Store, q Query, now func() time.Time) (api.Found, error) {
+	out := api.Found{URIs: []api.FoundURI{}, Hosts: []string{}, Titles: []api.Capture{}}
 	text := strings.ToLower(strings.TrimSpace(q.Text))
 	text = strings.ToValidUTF8(text[:min(len(text), maxText)], "") // the cut may divide a character
 	began := now()
 	if q.Cursor == "" && q.Host == "" {
 		out.Hosts = hostsWith(f, text, began)
+	}
+	if q.Cursor == "" {
+		var since time.Time
+		out.Titles, since = titles.Titled(captures.Filter{Text: text, Host: q.Host, Limit: q.Limit}, titleTime, now)
+		out.TitlesSince = api.Moment(since)
 	}
 	sel := frontier.Selection{Host: q.Host, Match: regexp.MustCompile("(?i)" + regexp.QuoteMeta(text))}
 	if u, err := uri.Parse(q.Text); err == nil && q.Cursor == "" {
@@ -48,7 +58,14 @@ func Search(f *frontier.Frontier, q Query, now func() time.Time) (api.Found, err
 		}
 	}
 	cursor := frontier.Cursor(q.Cursor)
-	for {
+	if q.Cursor == atBegin {
+		cursor = ""
+	}
+	if len(out.URIs) >= q.Limit {
+		out.Next = atBegin
+		return out, nil
+	}
+	for began = now(); ; {
 		list, next, err := f.List(began, sel, cursor, q.Limit-len(out.URIs))
 		if err != nil {
 			return out, err
@@ -85,9 +102,11 @@ func hostsWith(f *frontier.Frontier, text string, now time.Time) []string {
 const maxSeeds = 200
 
 // SiteOf describes a host: what curators wrote about it, its seeds, feeds and sitemaps with their next
-// visits, and the settings that files set.
-func SiteOf(c *config.Config, f *frontier.Frontier, h uri.Host, now time.Time) (api.Site, error) {
-	out := api.Site{About: c.Site(h), Seeds: []api.SiteURI{}, Settings: []api.Setting{}}
+// visits, the settings that files set, and when its pages change.
+func SiteOf(
+	c *config.Config, f *frontier.Frontier, known *captures.Store, h uri.Host, now time.Time,
+) (api.Site, error) {
+	out := api.Site{About: c.Site(h), Seeds: []api.SiteURI{}, Settings: []api.Setting{}, Hours: known.Hours(string(h))}
 	add := func(u uri.URI, kind, title string) error {
 		if u.Host() != h || len(out.Seeds) >= maxSeeds {
 			return nil

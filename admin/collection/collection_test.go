@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/captures"
 	"github.com/arcrawl/arcrawl/admin/collection"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -65,15 +66,31 @@ func TestSearchFindsPartsOfHostsAndPaths(t *testing.T) {
 		{collection.Query{Text: "\xff"}, 0, 0},
 	} {
 		c.q.Limit = 500
-		got, err := collection.Search(f, c.q, func() time.Time { return now })
+		got, err := collection.Search(f, none(t), c.q, func() time.Time { return now })
 		if err != nil || len(got.Hosts) != c.hosts || len(got.URIs) != c.uris || got.Next != "" {
 			t.Errorf("%+v finds %q and %d URIs, next %q, %v; want %d and %d", c.q, got.Hosts, len(got.URIs), got.Next, err, c.hosts, c.uris)
 		}
 	}
-	got, err := collection.Search(f, collection.Query{Text: "http://www.a.example/Elections/12", Limit: 1}, func() time.Time { return now })
-	if err != nil || got.URIs[0].URI != "http://www.a.example/Elections/12" {
+	got, err := collection.Search(f, none(t), collection.Query{Text: "http://www.a.example/Elections/12", Limit: 1}, func() time.Time { return now })
+	if err != nil || len(got.URIs) != 1 || got.URIs[0].URI != "http://www.a.example/Elections/12" {
 		t.Errorf("a whole URI finds %+v, %v first", got.URIs, err)
 	}
+	more, err := collection.Search(f, none(t), collection.Query{
+		Text: "http://www.a.example/Elections/12", Limit: 500, Cursor: got.Next,
+	}, func() time.Time { return now })
+	if err != nil || len(more.URIs) != 6 || more.Next != "" {
+		t.Errorf("behind it are %+v, next %q, %v", more.URIs, more.Next, err)
+	}
+}
+
+// none returns a store of captures that is empty.
+func none(t *testing.T) *captures.Store {
+	t.Helper()
+	s, err := captures.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // TestASearchEndsAfterItsTime continues a search that takes too long, until every URI was found once.
@@ -85,7 +102,7 @@ func TestASearchEndsAfterItsTime(t *testing.T) {
 	slow := func() time.Time { clock = clock.Add(time.Second); return clock }
 	found, answers := map[string]bool{}, 0
 	for q := (collection.Query{Text: "example", Limit: 500}); ; answers++ {
-		got, err := collection.Search(f, q, slow)
+		got, err := collection.Search(f, none(t), q, slow)
 		if err != nil || answers > n {
 			t.Fatal(err, answers)
 		}
@@ -115,7 +132,7 @@ func TestASiteHasItsSeedsFeedsAndSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := collection.SiteOf(c, stocked(t, 4), "elections.example", now)
+	s, err := collection.SiteOf(c, stocked(t, 4), none(t), "elections.example", now)
 	if err != nil || len(s.Seeds) != 3 || s.About.Owners[0] != "maria" {
 		t.Fatalf("%+v, %v", s, err)
 	}

@@ -122,6 +122,7 @@ export async function hostPage(again, query, name) {
     ]),
     ...(site ? seeds(site) : []),
     ...(days ? account(days) : []),
+    site ? hours(site.hours) : null,
     h('h2', {}, 'Queue'),
     queue
       ? table(
@@ -236,6 +237,29 @@ function heat(list) {
   }
   const text = `Versions of each day of the last 13 weeks; the most on a day is ${count(most)}. The table below has the numbers.`;
   return h('figure', { class: 'panel' }, svg('svg', { viewBox: '0 0 221 119', class: 'heat', role: 'img', 'aria-label': text }, ...cells), h('figcaption', { class: 'more' }, text));
+}
+
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+// hours shows at which hours of the week versions were captured: a row for each day from Monday, a column for each hour.
+function hours(known) {
+  if (!known.captures) return null;
+  const most = Math.max(...known.counts.flat());
+  const cells = [];
+  for (const [row, day] of [1, 2, 3, 4, 5, 6, 0].entries())
+    for (let hour = 0; hour < 24; hour++) {
+      const n = known.counts[day][hour];
+      const level = n ? 1 + Math.min(3, Math.floor((3 * n) / most)) : 0;
+      const cell = svg('rect', { x: hour * 17, y: row * 17, width: 14, height: 14, rx: 3, class: 'heat' + level });
+      cell.append(svg('title', {}, `${weekdays[day]}, ${hour}:00 to ${hour}:59 UTC: ${plural(n, 'version')}`));
+      cells.push(cell);
+    }
+  const perHour = Array.from({ length: 24 }, (_, hour) => known.counts.reduce((sum, day) => sum + day[hour], 0));
+  const busiest = perHour.indexOf(Math.max(...perHour));
+  const text =
+    `${plural(known.captures, 'version')} since ${moment(known.since)} by hour (UTC, left is 0:00) and day (from Monday). ` +
+    `Most came between ${busiest}:00 and ${busiest}:59.`;
+  return h('figure', { class: 'panel' }, svg('svg', { viewBox: '0 0 408 119', class: 'heat wide', role: 'img', 'aria-label': text }, ...cells), h('figcaption', { class: 'more' }, text));
 }
 
 // account returns requests and versions of the last days, newest first, and whether the capture target can be met.

@@ -102,7 +102,9 @@ export function inWords(perDay, wait) {
   const expected = (perDay * wait) / 86400; // changes between two visits
   const missed = 1 - (1 - Math.exp(-expected)) / expected;
   const often = perDay >= 1 ? `${perDay.toFixed(1)} changes a day` : `a change every ${span(86400 / perDay)}`;
-  return `${often}, visited every ${span(wait)}: about ${(100 * missed).toFixed(0)} % of versions are missed`;
+  const enough = (0.207 / perDay) * 86400; // s: between such visits, a tenth of the versions is missed
+  const better = missed > 0.15 ? `; with a visit every ${span(enough)} it would be 10 %` : '';
+  return `${often}, visited every ${span(wait)}: about ${(100 * missed).toFixed(0)} % of versions are missed${better}`;
 }
 
 export const percent = (part, all) => (all > 0 ? ((100 * part) / all).toFixed(1) + ' %' : '–');

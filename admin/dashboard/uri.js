@@ -68,15 +68,12 @@ export async function uriPage(again, query) {
   ];
 }
 
-// results shows the hosts and URIs with a text in them, and latest captures with it in their title.
+// results shows the hosts and URIs with a text in them, and captures with it in their title.
 async function results(query) {
   const [q, host, cursor] = ['q', 'host', 'cursor'].map((k) => query.get(k) || '');
-  const [found, news] = await Promise.all([
-    ask('search?' + new URLSearchParams({ q, host, cursor, limit: 100 })),
-    cursor ? { captures: [] } : ask('new?' + new URLSearchParams({ q, ...(host ? { host } : {}), limit: 100 })),
-  ]);
+  const found = await ask('search?' + new URLSearchParams({ q, host, cursor, limit: 100 }));
   const known = new Map(found.uris.map((f) => [f.uri, f]));
-  for (const c of news.captures) known.set(c.uri, { ...c, ...known.get(c.uri), title: c.title });
+  for (const c of found.titles) known.set(c.uri, { ...c, ...known.get(c.uri), title: c.title });
   return [
     found.hosts.length ? h('p', { class: 'row' }, 'Hosts: ', found.hosts.map((name) => h('span', {}, hostLink(name)))) : null,
     table(
@@ -90,6 +87,7 @@ async function results(query) {
       [...known.values()],
       found.next ? 'Nothing found so far.' : 'No known URI has this text.',
     ),
+    found.titles_since ? h('p', { class: 'more' }, `Titles were searched of captures since ${moment(found.titles_since)} UTC.`) : null,
     found.next
       ? h('p', {}, 'Not all URIs were searched yet. ', h('a', { href: '#/uri?' + new URLSearchParams({ q, host, cursor: found.next }) }, 'Search further'))
       : null,

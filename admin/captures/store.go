@@ -1,0 +1,260 @@
+package captures
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/crawler"
+)
+
+// The files of a store. When the first one is full it replaces the second one.
+const (
+	fileName = "captures.jsonl"
+	oldName  = "captures-old.jsonl"
+	listName = "captures.json" // of earlier versions of the program: one JSON array
+)
+
+// The bounds of a file. Both files together hold at most twice as much.
+const (
+	maxLines = 50_000
+	maxBytes = 16 << 20
+)
+
+// Store keeps the latest captures: [Max] of them in memory, and more in files, which survive a crash. Its methods are
+// safe for concurrent use.
+type Store struct {
+	dir string
+
+	mu    sync.Mutex // guards the fields below
+	ring  Ring
+	file  *os.File // nil = nothing is stored
+	lines int
+	size  int64
+}
+
+// Open returns the store of a folder, with the captures of earlier runs. Without a folder nothing is stored. The error
+// is about the files; the store can be used all the same, and keeps captures in memory.
+func Open(dir string) (*Store, error) {
+	s := &Store{dir: dir}
+	if dir == "" {
+		return s, nil
+	}
+	text, errOld := s.read(oldName)
+	newer, err := s.read(fileName)
+	s.lines, s.size = bytes.Count(newer, newline), int64(len(newer))
+	text = append(text, newer...)
+	if len(text) == 0 {
+		return s, errors.Join(errOld, err, s.takeList())
+	}
+	for line := range lastLines(text, Max) {
+		if c, ok := parse(line); ok {
+			s.ring.put(c)
+		}
+	}
+	return s, errors.Join(errOld, err, s.openFile(len(newer) > 0 && newer[len(newer)-1] != '\n'))
+}
+
+var newline = []byte("\n")
+
+func (s *Store) read(name string) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(s.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// takeList takes over the file of an earlier version of the program.
+func (s *Store) takeList() error {
+	text, err := s.read(listName)
+	var list []api.Capture
+	if err == nil && text != nil && json.Unmarshal(text, &list) != nil {
+		list = nil // a damaged list is left out
+	}
+	if err := errors.Join(err, s.openFile(false)); err != nil {
+		return err
+	}
+	for _, c := range list {
+		if strings.Contains(c.URI, "://") {
+			s.put(c)
+		}
+	}
+	if text != nil {
+		return os.Remove(filepath.Join(s.dir, listName))
+	}
+	return nil
+}
+
+// openFile opens the file to append to it. A last line that a crash has cut is ended.
+func (s *Store) openFile(cut bool) (err error) {
+	s.file, err = os.OpenFile(filepath.Join(s.dir, fileName), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o640)
+	if err == nil && cut {
+		_, err = s.file.Write(newline)
+	}
+	return err
+}
+
+// lastLines returns the last n lines of a text, the oldest first.
+func lastLines(text []byte, n int) func(yield func([]byte) bool) {
+	at := len(text)
+	for range n + 1 {
+		if at <= 0 {
+			break
+		}
+		at = bytes.LastIndexByte(text[:at], '\n')
+	}
+	return bytes.Lines(text[max(at, 0):])
+}
+
+// parse parses a line. A line that is not one of a capture is left out: a crash may have cut it.
+func parse(line []byte) (c api.Capture, ok bool) {
+	return c, json.Unmarshal(line, &c) == nil && strings.Contains(c.URI, "://")
+}
+
+// Add adds the capture of a visit, if the visit found a version of a page. The files are not synced: a crash of the
+// program loses nothing, one of the machine the last seconds.
+func (s *Store) Add(v crawler.Report) {
+	c, ok := captureOf(v)
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.put(c)
+}
+
+// put adds a capture. The lock is held. After an error of the disk nothing more is stored until the next start: the
+// captures are in the archive.
+func (s *Store) put(c api.Capture) {
+	s.ring.put(c)
+	if s.file == nil {
+		return
+	}
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
+	e.SetEscapeHTML(false) // so that a search finds the characters
+	err := e.Encode(c)
+	if err == nil && (s.lines >= maxLines || s.size+int64(line.Len()) > maxBytes) {
+		err = s.turn()
+	}
+	if err == nil {
+		_, err = s.file.Write(line.Bytes())
+	}
+	if err != nil {
+		_ = s.file.Close()
+		s.file = nil
+		return
+	}
+	s.lines, s.size = s.lines+1, s.size+int64(line.Len())
+}
+
+// turn begins a new file. The full one replaces the old one.
+func (s *Store) turn() error {
+	name := filepath.Join(s.dir, fileName)
+	if err := errors.Join(s.file.Close(), os.Rename(name, filepath.Join(s.dir, oldName))); err != nil {
+		return err
+	}
+	s.lines, s.size = 0, 0
+	return s.openFile(false)
+}
+
+// Select returns the selected captures among the latest, newest first, and how many there are beyond the limit.
+func (s *Store) Select(f Filter) (list []api.Capture, more int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ring.Select(f)
+}
+
+// Titled returns the latest capture of each URI with a text in its title, newest first, and the time since which the
+// titles of captures were searched. It searches the last 50,000 to 100,000 captures, for a bounded time.
+func (s *Store) Titled(q Filter, within time.Duration, now func() time.Time) (list []api.Capture, since time.Time) {
+	list = []api.Capture{}
+	if s.dir == "" {
+		return list, since
+	}
+	var quoted bytes.Buffer // the text as a line has it
+	e := json.NewEncoder(&quoted)
+	e.SetEscapeHTML(false)
+	if e.Encode(strings.ToLower(q.Text)) != nil {
+		return list, since
+	}
+	part := strings.Trim(strings.TrimSpace(quoted.String()), `"`)
+	seen, end := map[string]bool{}, now().Add(within)
+	var last []byte
+	for line := range s.newestFirst() {
+		if len(list) >= q.Limit || now().After(end) {
+			break
+		}
+		if last = line; !strings.Contains(strings.ToLower(string(line)), part) {
+			continue
+		}
+		c, ok := parse(line)
+		if ok && !seen[c.URI] && contains(c.Title, q.Text) && (q.Host == "" || c.Host == q.Host) {
+			seen[c.URI] = true
+			list = append(list, c)
+		}
+	}
+	if c, ok := parse(last); ok {
+		since = c.At
+	}
+	return list, since
+}
+
+// Hours counts the captures of a host by day of the week, from Sunday, and hour of the day in UTC.
+func (s *Store) Hours(host string) (h api.Hours) {
+	if s.dir == "" {
+		return h
+	}
+	part := []byte(`"host":"` + host + `"`)
+	for line := range s.newestFirst() {
+		if !bytes.Contains(line, part) {
+			continue
+		}
+		if c, ok := parse(line); ok && c.Host == host {
+			at := c.At.UTC()
+			h.Counts[at.Weekday()][at.Hour()]++
+			h.Captures++
+			h.Since = api.Moment(at)
+		}
+	}
+	return h
+}
+
+// newestFirst returns the lines of both files.
+func (s *Store) newestFirst() func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		for _, name := range []string{fileName, oldName} {
+			text, err := s.read(name)
+			if err != nil {
+				return
+			}
+			lines := slices.Collect(bytes.Lines(text))
+			for _, line := range slices.Backward(lines) {
+				if !yield(line) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Close closes the file.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	s.file = nil
+	return err
+}
