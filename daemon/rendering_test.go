@@ -20,8 +20,13 @@ import (
 // scripted is a site whose front page loads its pictures by script. It remembers each request.
 type scripted struct {
 	mu       sync.Mutex
-	requests []string // path and User-Agent
+	requests []string // method, path and User-Agent
+	last     time.Time
+	rude     []string // requests that came too early after the last answer
 }
+
+// scriptedRest is the rest of the host between two requests.
+const scriptedRest = 100 * time.Millisecond
 
 var scriptedFiles = map[string]string{
 	"/robots.txt": "User-agent: *\nDisallow: /private/\n",
@@ -40,7 +45,15 @@ var scriptedFiles = map[string]string{
 func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, r.Method+" "+r.URL.Path+" "+r.UserAgent())
+	if time.Since(s.last) < scriptedRest-10*time.Millisecond {
+		s.rude = append(s.rude, r.URL.Path)
+	}
 	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.last = time.Now()
+		s.mu.Unlock()
+	}()
 	text, ok := scriptedFiles[r.URL.Path]
 	if !ok {
 		http.NotFound(w, r)
@@ -81,6 +94,7 @@ func TestAPageIsRendered(t *testing.T) {
 	defer site.Close()
 	l := start(t, func(_, main string) string {
 		main = regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
+		main = strings.NewReplacer("min_delay = \"0s\"", "min_delay = \"100ms\"", "max_delay = \"0s\"", "max_delay = \"1s\"").Replace(main)
 		return strings.Replace(main, "[seeds]", "[render]\npages = \"changed\"\nkeep = \"all\"\nlimit = \"1m\"\n[scope]\nspeculative = false\n[seeds]", 1)
 	})
 	for end := time.Now().Add(2 * time.Minute); s.count("/teaser.html") == 0 || !strings.Contains(l.archived(t), "urn:fullPage:"+site.URL+"/\n"); {
@@ -100,6 +114,9 @@ func TestAPageIsRendered(t *testing.T) {
 		}
 	}
 	s.mu.Lock()
+	if len(s.rude) > 0 {
+		t.Errorf("requests before the host had rested: %q", s.rude)
+	}
 	for _, r := range s.requests {
 		if !strings.Contains(r, "arcrawl/") || !strings.HasPrefix(r, "GET ") {
 			t.Errorf("a request that the crawl did not make: %s", r)

@@ -40,7 +40,7 @@ type Pool struct {
 }
 
 // DefaultPool returns the pool that no file has set.
-func DefaultPool() Pool { return Pool{Workers: 1, Memory: 1 << 30, Pages: 100} }
+func DefaultPool() Pool { return Pool{Workers: 1, Memory: 2e9, Pages: 100} }
 
 // Due reports whether a page is rendered after a visit. rendered is when it was rendered last; zero = never.
 func (s Settings) Due(changed bool, rendered, now time.Time) bool {

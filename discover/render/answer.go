@@ -1,14 +1,57 @@
 package render
 
 import (
+	"context"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/chromedp/cdproto/cdp"
 	cdpfetch "github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 )
+
+// refusals holds requests that are to fail. A page can make thousands at once; they fail one after the other.
+type refusals struct {
+	mu   sync.Mutex // guards list
+	list []cdpfetch.RequestID
+	more chan struct{} // has a token if list is not empty
+}
+
+// add adds a request. It does not block.
+func (r *refusals) add(id cdpfetch.RequestID) {
+	r.mu.Lock()
+	r.list = append(r.list, id)
+	r.mu.Unlock()
+	select {
+	case r.more <- struct{}{}:
+	default:
+	}
+}
+
+// take returns all requests that were added.
+func (r *refusals) take() []cdpfetch.RequestID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := r.list
+	r.list = nil
+	return list
+}
+
+// failAll makes refused requests fail until ctx ends.
+func (p *process) failAll(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.refused.more:
+		}
+		for _, id := range p.refused.take() {
+			p.fail(id)
+		}
+	}
+}
 
 // fail makes a request fail as if something in the browser had blocked it.
 func (p *process) fail(id cdpfetch.RequestID) {

@@ -20,7 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Options are the options of a browser. Zero bounds are replaced by defaults.
+// Options are the options of a browser. Zero is no bound.
 type Options struct {
 	Program string // path of the browser, see [Find]
 	// Memory is the maximum of private memory of all processes of the browser, in bytes. Beyond it they are killed.
@@ -33,15 +33,11 @@ type Options struct {
 	NoNamespace bool
 }
 
-// The defaults of the options.
-const (
-	DefaultMemory = 1 << 30
-	DefaultPages  = 100
-)
-
 const (
 	startTime = 2 * time.Minute  // maximum for the start of the process
 	endTime   = 30 * time.Second // maximum for reading the result and closing the page
+
+	minEndTime = 5 * time.Second // the same for pages with a shorter limit
 )
 
 // ErrStart says that the browser could not be started, so that no other page could be rendered either.
@@ -60,12 +56,6 @@ type Browser struct {
 
 // NewBrowser returns a browser. It starts no process yet.
 func NewBrowser(o Options) *Browser {
-	if o.Memory <= 0 {
-		o.Memory = DefaultMemory
-	}
-	if o.Pages <= 0 {
-		o.Pages = DefaultPages
-	}
 	return &Browser{o: o}
 }
 
@@ -73,8 +63,7 @@ func NewBrowser(o Options) *Browser {
 func (b *Browser) Render(ctx context.Context, j Job) (Result, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	j = j.withDefaults()
-	if b.proc != nil && (b.proc.pages >= b.o.Pages || b.proc.lost()) {
+	if b.proc != nil && (b.o.Pages > 0 && b.proc.pages >= b.o.Pages || b.proc.lost()) {
 		b.stop()
 	}
 	if b.proc == nil {
@@ -85,7 +74,7 @@ func (b *Browser) Render(ctx context.Context, j Job) (Result, error) {
 		b.proc = p
 	}
 	b.proc.pages++
-	within, end := context.WithTimeout(ctx, j.Limit+endTime)
+	within, end := context.WithTimeout(ctx, j.Limit+min(endTime, max(j.Limit, minEndTime)))
 	defer end()
 	r, err := b.proc.render(within, j)
 	if err == nil && b.proc.overMemory.Load() {
@@ -131,6 +120,7 @@ type process struct {
 	pages     int // rendered so far
 
 	current    atomic.Pointer[page] // nil between two pages
+	refused    refusals
 	overMemory atomic.Bool
 }
 
@@ -204,7 +194,13 @@ func (p *process) open(o Options) error {
 		defer close(done)
 		p.watchMemory(watching, pid, o.Memory)
 	}()
-	p.end = append([]func(){func() { stop(); <-done }}, p.end...)
+	p.refused.more = make(chan struct{}, 1)
+	failing := make(chan struct{})
+	go func() {
+		defer close(failing)
+		p.failAll(watching)
+	}()
+	p.end = append([]func(){func() { stop(); <-done; <-failing }}, p.end...)
 	return nil
 }
 
@@ -221,7 +217,7 @@ func (p *process) watchMemory(ctx context.Context, pid int, limit int64) {
 			return
 		case <-tick.C:
 		}
-		if memoryOf("/proc", pid) > limit {
+		if limit > 0 && memoryOf("/proc", pid) > limit {
 			p.overMemory.Store(true)
 			_ = chromedp.FromContext(p.ctx).Browser.Process().Kill()
 			return
@@ -253,7 +249,7 @@ func (p *process) receive(event any) {
 			pg.request(e)
 			return
 		}
-		go p.fail(e.RequestID)
+		p.refused.add(e.RequestID)
 	case *target.EventTargetCreated:
 		pg := p.current.Load()
 		if pg != nil && e.TargetInfo.Type == "page" && pg.isOther(e.TargetInfo.TargetID) {
@@ -306,7 +302,10 @@ func (b *Browser) flags(dir string) []chromedp.ExecAllocatorOption {
 			"disable-background-timer-throttling",
 			true,
 		), chromedp.Flag("disable-renderer-backgrounding", true),
-		chromedp.Flag("js-flags", fmt.Sprintf("--max-old-space-size=%d", b.o.Memory>>21)),
+	}
+	if b.o.Memory > 0 {
+		heap := fmt.Sprintf("--max-old-space-size=%d", b.o.Memory>>21) // half of it, in MiB
+		options = append(options, chromedp.Flag("js-flags", heap))
 	}
 	for _, name := range off {
 		options = append(options, chromedp.Flag("disable-"+name, true))

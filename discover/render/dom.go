@@ -52,12 +52,17 @@ func (pg *page) read(r *Result) error {
 	r.URI, r.Title, r.Text = s.URI, s.Title, s.Text
 	depth, pierce := int64(-1), true
 	doc, err := cdp.Call(ctx, session, dom.GetDocument, dom.GetDocumentParams{Depth: &depth, Pierce: &pierce})
-	if err != nil {
-		return fmt.Errorf("read the DOM: %w", err)
+	if err == nil {
+		var b bytes.Buffer
+		writeNode(&b, doc.Root, 0)
+		r.DOM = b.Bytes()
+	} else { // it is too deep for the protocol
+		text, err := evaluate[string](ctx, session, fmt.Sprintf("document.documentElement.outerHTML.slice(0, %d)", maxDOM))
+		if err != nil {
+			return fmt.Errorf("read the DOM: %w", err)
+		}
+		r.DOM = []byte(text)
 	}
-	var b bytes.Buffer
-	writeNode(&b, doc.Root, 0)
-	r.DOM = b.Bytes()
 	if !pg.job.Picture {
 		return nil
 	}
@@ -72,6 +77,9 @@ func (pg *page) read(r *Result) error {
 	r.Picture = shot.Data
 	return nil
 }
+
+// maxDOM is the maximum length of a DOM that is read as text.
+const maxDOM = 16 << 20
 
 // maxDepth is the maximum depth of a document that is written.
 const maxDepth = 1000

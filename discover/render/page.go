@@ -89,6 +89,9 @@ func (p *process) render(ctx context.Context, j Job) (r Result, err error) {
 	pg.mu.Lock()
 	r = Result{Found: pg.found, Refused: pg.refused, Dropped: pg.dropped, Late: late}
 	pg.mu.Unlock()
+	if err := pg.freeze(); err != nil {
+		return r, errors.Join(ctx.Err(), fmt.Errorf("stop the scripts: %w", err))
+	}
 	if err := pg.read(&r); err != nil {
 		return r, errors.Join(ctx.Err(), err)
 	}
@@ -184,6 +187,16 @@ func (pg *page) scroll(ctx context.Context, limit <-chan time.Time) (quiet bool,
 	}
 	_, err = evaluate[bool](pg.tab, pg.session, scrollUp)
 	return true, err
+}
+
+// freeze stops the scripts of the page and what it is loading, so that it does not change while it is read.
+func (pg *page) freeze() error {
+	off := emulation.SetScriptExecutionDisabledParams{Value: true}
+	if _, err := cdp.Call(pg.tab, pg.session, emulation.SetScriptExecutionDisabled, off); err != nil {
+		return err
+	}
+	_, err := cdp.Call(pg.tab, pg.session, cdppage.StopLoading, cdp.Empty{})
+	return err
 }
 
 // moveMouse moves the mouse a little. Many pages load their scripts at the first sign of a reader.
@@ -283,13 +296,13 @@ func (pg *page) request(e *cdpfetch.EventRequestPaused) {
 	}
 	switch {
 	case pg.finished:
-		go pg.p.fail(e.RequestID)
+		pg.p.refused.add(e.RequestID)
 		return
 	case verdict == permit:
 		go pg.p.fulfill(e, preflight(e))
 		return
 	case verdict != answer:
-		go pg.p.fail(e.RequestID)
+		pg.p.refused.add(e.RequestID)
 		return
 	}
 	pg.pending++
@@ -333,7 +346,7 @@ func (pg *page) judge(e *cdpfetch.EventRequestPaused) (Request, verdict) {
 		pg.refused++
 		return q, refuse
 	}
-	if pg.asked >= pg.job.MaxRequests {
+	if most := pg.job.MaxRequests; most > 0 && pg.asked >= most {
 		pg.dropped++
 		return q, refuse
 	}

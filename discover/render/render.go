@@ -39,7 +39,7 @@ func Find(name string) (string, error) {
 	return "", fmt.Errorf("%w: found no program %q; install the package chromium, or set render.browser", ErrNoBrowser, names)
 }
 
-// Job is a page to render. Zero bounds are replaced by defaults.
+// Job is a page to render.
 type Job struct {
 	URI string // of the page
 	// Answer answers a request of the page, the first one included. It is called by several goroutines at once. Its
@@ -47,27 +47,10 @@ type Job struct {
 	Answer func(context.Context, Request) Answer
 	// Limit is the maximum duration until the page is taken as it is.
 	Limit time.Duration
-	// MaxRequests is the maximum number of requests that are answered. All others fail.
+	// MaxRequests is the maximum number of requests that are answered. All others fail. Zero is no bound.
 	MaxRequests int
 	// Picture says whether to take a picture of the whole page.
 	Picture bool
-}
-
-// The defaults of a job.
-const (
-	DefaultLimit       = time.Minute
-	DefaultMaxRequests = 500
-)
-
-// withDefaults returns the job with all bounds set.
-func (j Job) withDefaults() Job {
-	if j.Limit <= 0 {
-		j.Limit = DefaultLimit
-	}
-	if j.MaxRequests <= 0 {
-		j.MaxRequests = DefaultMaxRequests
-	}
-	return j
 }
 
 // Request is a request of a page.

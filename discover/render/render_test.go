@@ -31,7 +31,9 @@ func browser(t testing.TB, o render.Options) *render.Browser {
 		}
 		t.Skipf("run scripts/test-deps: %v", err)
 	}
-	o.Program = program
+	if o.Program = program; o.Memory == 0 {
+		o.Memory = 3e9
+	}
 	b := render.NewBrowser(o)
 	t.Cleanup(b.Close)
 	return b
