@@ -131,7 +131,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		{"hosts", "hosts", []string{"news.example", "down.example", "1 to 2 of 2"}},
 		{"host/news.example", "host/news.example", []string{"news.example", "Pause the host", "http://news.example/", "Last days", "versions captured", "front page", "latest captures", "Settings from files", "arcrawl.toml:", "Reliability of dates in feeds and sitemaps", "Queue", "Release the trap", "reject ^https?://news\\.example", "1 URI kept out"}},
 		{"host/down.example", "host/down.example", []string{"Unreachable", "Its URIs keep their places", "No traps found"}},
-		{"uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F", []string{"as a seed", "new version", "unchanged", "Visit now", "because", ".*: unchanged:", "it is a seed"}},
+		{"uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F", []string{"as a seed", "new version", "unchanged", "Visit now", "the archive did not have this payload", "because", ".*: unchanged:", "it is a seed"}},
 		{"uri?u=http%3A%2F%2Fnews.example%2Fno", "uri?u=http%3A%2F%2Fnews.example%2Fno", []string{"It is not known: never found", "scope.by", "is a host of the seeds"}},
 		{"uri?q=news", "uri?q=news", []string{"Search", "Hosts:", "http://news.example/", "URIs with this text"}},
 		{"headers", "headers", []string{"Reliability of headers", "Reliability of dates in feeds and sitemaps", "pages"}},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 
+	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -117,6 +118,11 @@ func (w *Window) past(ctx context.Context, text string) (api.Past, error) {
 		p.Visits[i] = api.PastVisit{
 			At: v.At, Status: v.Status, State: v.State, Size: v.Size, Wait: api.Seconds(v.Wait),
 			Overdue: api.Seconds(v.Overdue), Notes: strings.Join(v.Notes, ", "),
+		}
+		for _, note := range v.Notes {
+			if text := crawllog.Words(note); text != "" {
+				p.Visits[i].Words = append(p.Visits[i].Words, text)
+			}
 		}
 	}
 	return p, nil

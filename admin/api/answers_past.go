@@ -32,6 +32,7 @@ type PastVisit struct {
 	Wait    Seconds   `json:"wait_seconds"`
 	Overdue Seconds   `json:"overdue_seconds"`
 	Notes   string    `json:"notes,omitempty"` // other annotations of the log line
+	Words   []string  `json:"words,omitempty"` // the same in words
 }
 
 // DedupReport summarizes deduplication, from the current crawl log.

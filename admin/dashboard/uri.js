@@ -155,7 +155,7 @@ function visits(list) {
       ['size', (v) => bytes(v.size)],
       ['overdue', (v) => span(v.overdue_seconds)],
       ['next after', (v) => span(v.wait_seconds)],
-      ['notes', (v) => v.notes || '', 'wide'],
+      ['notes', (v) => (v.words || []).join('; '), 'wide'],
     ],
     list.slice().reverse().slice(0, 200),
   );
