@@ -61,14 +61,15 @@ test: test-deps
 	$(MAKE) slow
 	$(GO) test -run WhatAVisitCosts ./crawler
 
-TEST     := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -shuffle=on -timeout $(TEST_TIMEOUT)
+# make check has run go vet already.
+TEST     := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT)
 PACKAGES  = $(shell $(GO) list ./... | sed 's|^github.com/arcrawl/arcrawl|.|')
 
 # The race detector finds nothing where only one goroutine works, and takes five to ten times as long. SERIAL packages
 # have no goroutine at all. SERIAL_SLOW packages have none in the tests of the second tier; their concurrent tests are
 # in the first, with the race detector. The house test checks both.
-SERIAL      := ./digest ./uri
-SERIAL_SLOW := ./digest ./frontier ./sim
+SERIAL      := ./admin/compare ./admin/seedlist ./digest ./discover ./discover/feeds ./discover/text ./scope/spaces ./uri
+SERIAL_SLOW := ./digest ./frontier ./scope/traps ./sim
 
 short: check
 	$(GO) test -short ./...

@@ -18,6 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/rebuild"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/sparse"
 )
 
 // damages holds what can happen to the log of the memory table of a killed daemon. Badger opens the store after each.
@@ -56,11 +57,7 @@ func killed(t *testing.T, l *life, damage func(t *testing.T, mem string)) (dir s
 			return nil
 		}
 		name = strings.TrimSuffix(name, ".open") // the daemon that starts after the kill finishes its WARC files
-		data, err := os.ReadFile(path)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), data, 0o640)
-		}
-		return err
+		return sparse.CopyFile(filepath.Join(dir, name), path)
 	})
 	if err != nil {
 		t.Fatal(err)

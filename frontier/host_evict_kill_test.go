@@ -2,11 +2,11 @@ package frontier
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/internal/sparse"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -49,7 +49,7 @@ func TestKillBetweenPortionsOfAnEviction(t *testing.T) {
 		}
 		killed := o
 		killed.Dir = filepath.Join(t.TempDir(), "killed")
-		if err := os.CopyFS(killed.Dir, os.DirFS(o.Dir)); err != nil {
+		if err := sparse.CopyFS(killed.Dir, o.Dir); err != nil {
 			t.Fatal(err)
 		}
 		g, err := Open(killed)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -44,6 +45,7 @@ func (w *world) makeRoom() int {
 
 // A stranger invents 55,000 hosts. The number of known hosts stays at its bound, and a seed is crawled.
 func TestInventedHostsAreEvicted(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	const total = 2000
 	w := newWorld(t, func(o *frontier.Options) { o.NewHosts = frontier.NewHosts{Total: total} })
@@ -91,7 +93,11 @@ func TestInventedHostsAreEvicted(t *testing.T) {
 // Random hosts are found, visited and evicted. A model knows which URIs may not vanish, and which must be gone.
 func TestEvictionModel(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(6) {
+	crawls := uint64(6)
+	if slow.FirstTier() {
+		crawls = 1
+	}
+	for seed := range crawls {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			m := evictionModel{

@@ -1,13 +1,13 @@
 package frontier_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/sparse"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -369,7 +369,7 @@ func TestTheFirstVisitOfAPatientHostCountsAfterAnUncleanStop(t *testing.T) {
 func (w *world) kill(now time.Time) {
 	w.Helper()
 	dir := filepath.Join(w.TempDir(), "killed")
-	if err := os.CopyFS(dir, os.DirFS(w.o.Dir)); err != nil {
+	if err := sparse.CopyFS(dir, w.o.Dir); err != nil {
 		w.Fatal(err)
 	}
 	before := w.Frontier

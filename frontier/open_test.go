@@ -18,6 +18,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/sparse"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -288,7 +289,7 @@ func (w *world) openHarmed(name string, harmed, whole []byte) (opened bool, held
 	w.Helper()
 	o := w.o
 	o.Dir = filepath.Join(w.TempDir(), "harmed")
-	if err := os.CopyFS(o.Dir, os.DirFS(w.o.Dir)); err != nil {
+	if err := sparse.CopyFS(o.Dir, w.o.Dir); err != nil {
 		w.Fatal(err)
 	}
 	copied := filepath.Join(o.Dir, filepath.Base(name))

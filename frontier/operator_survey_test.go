@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // TestSurveyVisitsEachURIOnce walks through more URIs than one step reads.
 func TestSurveyVisitsEachURIOnce(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	w := newWorld(t)
 	const many = 21_000

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/fxamacker/cbor/v2"
+
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // fillRow sets about half of the fields to small values or to values at which the encoded length changes.
@@ -47,7 +49,11 @@ func fillRow(rnd *rand.Rand, v reflect.Value) {
 func TestGeneratedCodecAgreesWithTheTags(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
+	rows := 2000
+	if slow.FirstTier() {
+		rows = 200
+	}
+	for range rows {
 		for _, w := range []interface {
 			fastRow
 			appendTo(b []byte) (row, buffer []byte)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/sparse"
 )
 
 // A kill can leave a file that the store had only begun, or had emptied in order to remove it. The next opening must
@@ -36,7 +37,7 @@ func TestAKillBetweenTwoStepsOfTheStoreIsRepairedAtTheNextOpening(t *testing.T) 
 			t.Run(fmt.Sprintf("%s, inspected first: %t", name, inspect), func(t *testing.T) {
 				t.Parallel()
 				o := frontier.Options{Dir: filepath.Join(t.TempDir(), "left"), Now: at(time.Hour), Compactors: -1}
-				if err := os.CopyFS(o.Dir, os.DirFS(whole)); err != nil {
+				if err := sparse.CopyFS(o.Dir, whole); err != nil {
 					t.Fatal(err)
 				}
 				for file, length := range left {
@@ -66,7 +67,7 @@ func killedStore(t *testing.T) (dir string) {
 	w := newWorld(t)
 	w.add(day, pages("a.example", 20)...)
 	dir = filepath.Join(t.TempDir(), "whole")
-	if err := os.CopyFS(dir, os.DirFS(w.o.Dir)); err != nil {
+	if err := sparse.CopyFS(dir, w.o.Dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -21,7 +21,7 @@ func TestWhatRunsWithoutTheRaceDetectorHasOneGoroutine(t *testing.T) {
 	all := repository(t)
 	serial, slow := listed(t, string(text), "SERIAL"), listed(t, string(text), "SERIAL_SLOW")
 	for _, f := range all.files {
-		if slices.Contains(serial, f.room) && startsGoroutine(f.File) {
+		if slices.Contains(serial, f.room) && (startsGoroutine(f.File) || worksInParallel(f)) {
 			t.Errorf("%s starts a goroutine: remove %s from SERIAL in the Makefile", f.name, f.room)
 		}
 		if !f.test || !slices.Contains(slow, f.room) {
@@ -61,6 +61,13 @@ func startsGoroutine(code ast.Node) (found bool) {
 		return !found
 	})
 	return found
+}
+
+// worksInParallel reports whether a file uses a package that starts goroutines for others.
+func worksInParallel(f source) bool {
+	return slices.ContainsFunc(f.imports(), func(im imported) bool {
+		return im.path == module+"/archive/parallel" || im.path == "net/http/httptest"
+	})
 }
 
 // isSlow reports whether a test belongs to the second tier.

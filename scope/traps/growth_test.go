@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -70,6 +71,7 @@ func (tr tree) pages() int {
 
 // A finite tree of folders is not a trap: all of its pages are visited without a long wait.
 func TestFiniteTreesAreNotTakenForTraps(t *testing.T) {
+	slow.Test(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name string
