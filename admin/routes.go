@@ -14,6 +14,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/seedlist"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config/about"
 
@@ -330,8 +331,8 @@ func number(r *http.Request, name string, byDefault, minimum, maximum int) (int,
 	return n, nil
 }
 
-// maxBody is the maximum size of a request body in bytes.
-const maxBody = 32 << 20
+// maxBody is the maximum size of a request body in bytes. A list of seeds fits, also if JSON escapes much of it.
+const maxBody = 2*seedlist.MaxSize + 1<<20
 
 // read decodes the JSON body of a request. An empty body is the zero value.
 func read[T any](r *http.Request) (v T, err error) {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/admin/seedlist"
 )
 
 // TestSeedListsAreImportedThroughTheAPI plans, imports, exports and undoes a list.
@@ -73,4 +75,17 @@ func TestAnUndoWaitsForOtherWritersOfHostFiles(t *testing.T) {
 			t.Errorf("undone: %+v", u)
 		}
 	})
+}
+
+// TestTheDashboardAndTheListHaveOneMaximum compares the maximum size in the page with the one of lists.
+func TestTheDashboardAndTheListHaveOneMaximum(t *testing.T) {
+	t.Parallel()
+	page, err := files.ReadFile("dashboard/import.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("file.size > %de6", seedlist.MaxSize/1_000_000)
+	if !strings.Contains(string(page), want) || maxBody < 2*seedlist.MaxSize {
+		t.Errorf("import.js has no %q, or a body of %d bytes is too small", want, maxBody)
+	}
 }

@@ -179,10 +179,16 @@ func (c *comparison) lines(ctx context.Context, v version, what string, rules *d
 		c.note("The scrubbing rules take too long on this page, and not all of their parts are marked.")
 	}
 	c.out.Hidden += len(marks)
+	var lines []line
 	if what == Text && mediatype.IsHTML(v.mime) {
-		return readerLines(text, marks)
+		lines = readerLines(text, marks)
+	} else {
+		lines = sourceLines(text, marks)
 	}
-	return sourceLines(text, marks)
+	if len(lines) == maxLines {
+		c.note("Only the first 100,000 lines of each version are compared.")
+	}
+	return lines
 }
 
 // part returns a part of an answer.

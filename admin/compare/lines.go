@@ -20,6 +20,9 @@ const (
 	maxLine  = 1000
 )
 
+// maxLines is the maximum number of lines of a version that are compared.
+const maxLines = 100_000
+
 // longParagraph is the size of a paragraph that is ended, in bytes of the page.
 const longParagraph = 16 << 10
 
@@ -96,6 +99,9 @@ func sourceLines(text []byte, marks []digest.Mark) (lines []line) {
 	for whole := range bytes.Lines(text) {
 		number++
 		for len(whole) > 0 {
+			if len(lines) >= maxLines {
+				return lines
+			}
 			n := cut(whole)
 			l := line{number: number}
 			marks = pieces(text, at, at+n, marks, func(piece []byte, rule string) {
@@ -131,7 +137,7 @@ func readerLines(page []byte, marks []digest.Mark) (lines []line) {
 	r := reader{page: page, marks: marks}
 	z := html.NewTokenizer(bytes.NewReader(page))
 	at := 0
-	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
+	for kind := z.Next(); kind != html.ErrorToken && len(r.lines) < maxLines; kind = z.Next() {
 		from := at
 		at += len(z.Raw())
 		switch kind {
@@ -147,7 +153,7 @@ func readerLines(page []byte, marks []digest.Mark) (lines []line) {
 		}
 	}
 	r.flush()
-	return r.lines
+	return r.lines[:min(len(r.lines), maxLines)]
 }
 
 // reader collects the text that a reader sees.

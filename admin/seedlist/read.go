@@ -19,9 +19,9 @@ import (
 
 // Bounds of a list.
 const (
-	MaxSize   = 64 << 20  // bytes
-	MaxLines  = 1_000_000 // entries
-	maxFaults = 1000      // faults that are listed; all are counted
+	MaxSize   = 20_000_000 // bytes; also of a list in the dashboard
+	MaxLines  = 1_000_000  // entries
+	maxFaults = 1000       // faults that are listed; all are counted
 )
 
 // Entry is a line of a list: a seed, and what curators know of it. Empty fields say nothing.
@@ -108,7 +108,7 @@ func Read(text []byte) List {
 				Line:    1,
 				Column:  1,
 				Problem: "the list is too large",
-				Remedy:  fmt.Sprintf("divide it; maximum: %d MB", MaxSize>>20),
+				Remedy:  fmt.Sprintf("divide it; maximum: %d MB", MaxSize/1_000_000),
 			},
 		)
 		return l

@@ -54,7 +54,7 @@ func TestSchemaAcceptsTheDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	var demo map[string]any
-	if err := toml.Unmarshal(demosite.Config("127.0.0.1:80", "127.0.0.1:1"), &demo); err != nil {
+	if err := toml.Unmarshal(demosite.Config("127.0.0.1:80", "127.0.0.1:1", "127.0.0.1:2", "engine"), &demo); err != nil {
 		t.Fatal(err)
 	}
 	asJSON, err := json.Marshal(demo)

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/replay"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -25,8 +26,8 @@ import (
 
 func newDemo() *cobra.Command {
 	var (
-		dir   string
-		bound time.Duration
+		dir, engine string
+		bound       time.Duration
 	)
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -40,16 +41,17 @@ demo prints what was captured and saved, and where the WARC files and the log ar
 			if bound < 0 {
 				return usageError{fmt.Errorf("--for %s is negative; write a duration such as 60s", bound)}
 			}
-			return demo(cmd.Context(), cmd.OutOrStdout(), dir, bound)
+			return demo(cmd.Context(), cmd.OutOrStdout(), dir, engine, bound)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "write everything to this folder (default: a new temporary folder)")
+	cmd.Flags().StringVar(&engine, "replay-assets", "", "show archived versions with the engine of ReplayWeb.page in this folder (default: where the package arcrawl-replay installs it)")
 	cmd.Flags().DurationVar(&bound, "for", 0, "stop after this long (default: until Ctrl-C)")
 	return cmd
 }
 
 // demo serves the bundled site and crawls it until ctx ends or the time is over.
-func demo(ctx context.Context, out io.Writer, dir string, bound time.Duration) error {
+func demo(ctx context.Context, out io.Writer, dir, engine string, bound time.Duration) error {
 	if bound > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, bound)
@@ -64,7 +66,7 @@ func demo(ctx context.Context, out io.Writer, dir string, bound time.Duration) e
 		return err
 	}
 	defer shut()
-	c, err := demoConfig(dir, site)
+	c, err := demoConfig(dir, site, engine)
 	if err != nil {
 		return err
 	}
@@ -104,16 +106,40 @@ func demoFolder(dir string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-func demoConfig(dir, site string) (*config.Config, error) {
+// demoConfig writes and reads the configuration of the demo. It shows archived versions if the engine for that is
+// installed.
+func demoConfig(dir, site, engine string) (*config.Config, error) {
 	path := filepath.Join(dir, "arcrawl.toml")
 	dashboard, err := demosite.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(path, demosite.Config(site, dashboard), 0o600); err != nil {
-		return nil, daemon.FolderError{Err: fmt.Errorf("write the demo's configuration: %w", err)}
+	replayed, err := demosite.FreeAddress()
+	if err != nil {
+		return nil, err
 	}
-	return config.Load(path)
+	write := func(replayed, engine string) (*config.Config, error) {
+		if err := os.WriteFile(path, demosite.Config(site, dashboard, replayed, engine), 0o600); err != nil {
+			return nil, daemon.FolderError{Err: fmt.Errorf("write the demo's configuration: %w", err)}
+		}
+		return config.Load(path)
+	}
+	c, err := write("", "")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case engine != "" && !replay.HasEngine(engine):
+		return nil, usageError{fmt.Errorf("--replay-assets %s: the folder has no sw.js; name the folder of the engine", engine)}
+	case engine == "" && !replay.HasEngine(c.Admin.ReplayAssets):
+		return c, nil
+	case engine == "":
+		engine = c.Admin.ReplayAssets
+	}
+	if engine, err = filepath.Abs(engine); err != nil {
+		return nil, err
+	}
+	return write(replayed, engine)
 }
 
 // visitPrinter prints visits as they happen and counts them.

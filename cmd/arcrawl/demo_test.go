@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/arcrawl/arcrawl/admin/replay"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -93,5 +94,23 @@ func TestVisitsOfTheDemoFit(t *testing.T) {
 		if got := visitLine(c.width, "13:19:34", 200, "/sport/", "unchanged", 15*time.Second, reason); got != c.want {
 			t.Errorf("on %d columns:\n%q, want\n%q", c.width, got, c.want)
 		}
+	}
+}
+
+// TestTheDemoShowsVersionsIfTheEngineIsInstalled writes the configuration of the demo with and without the engine.
+func TestTheDemoShowsVersionsIfTheEngineIsInstalled(t *testing.T) {
+	t.Parallel()
+	engine := t.TempDir()
+	writeFile(t, filepath.Join(engine, "sw.js"), "// the engine")
+	with, err := demoConfig(t.TempDir(), "127.0.0.1:80", engine)
+	if err != nil || with.Admin.ReplayListen == "" || with.Admin.ReplayAssets != engine || with.Admin.ReplayListen == with.Admin.Listen {
+		t.Errorf("with the engine: %+v, %v", with, err)
+	}
+	without, err := demoConfig(t.TempDir(), "127.0.0.1:80", "")
+	if err != nil || (without.Admin.ReplayListen != "") != replay.HasEngine(without.Admin.ReplayAssets) {
+		t.Errorf("by default: %+v, %v", without, err)
+	}
+	if _, err := demoConfig(t.TempDir(), "127.0.0.1:80", t.TempDir()); err == nil || !strings.Contains(err.Error(), "has no sw.js") {
+		t.Errorf("with an empty folder: %v", err)
 	}
 }

@@ -33,9 +33,13 @@ func FreeAddress() (string, error) {
 }
 
 // Config returns the configuration of a crawl of the site at an address, with seconds instead of hours. It serves the
-// dashboard at a second address.
-func Config(site, dashboard string) []byte {
-	return fmt.Appendf(nil, configTOML, site, dashboard)
+// dashboard at a second address, and archived versions at a third one if it is not empty, with the engine in a folder.
+func Config(site, dashboard, replay, engine string) []byte {
+	shown := ""
+	if replay != "" {
+		shown = fmt.Sprintf("replay_listen = %q   # shows archived versions\nreplay_assets = %q\n", replay, engine)
+	}
+	return fmt.Appendf(nil, configTOML, site, dashboard, shown)
 }
 
 const configTOML = `# The configuration of the demo. A real crawl uses hours instead of seconds.
@@ -56,7 +60,7 @@ extra_info = true
 [admin]
 listen = "%[2]s"          # the dashboard; asks for the token
 token_file = "admin.token"
-
+%[3]s
 [fetch]
 allow_networks = ["127.0.0.0/8"]    # the demo site is on this machine
 
