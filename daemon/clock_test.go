@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/untick"
 )
 
 // The longest wait, and the shortest rest of a host between two requests, of the crawl with a clock that jumps.
@@ -84,19 +86,22 @@ func (w *jumpWorld) start() {
 		w.t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(w.t.Context())
+	d, err := daemon.Open(c, daemon.Options{
+		Version: "test", Log: zerolog.Nop(), Hangup: make(chan os.Signal), Notify: func(string) {}, SharedProcess: true,
+		Dial: w.town.Dial, Now: w.clock.now, Observe: func(r crawler.Report) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if r.URI.Path() == "/news" && !r.Failed {
+				w.waits = append(w.waits, r.Wait.Interval)
+			}
+		},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	untick.StoreAndMerging(w.t, d.Store())
 	done := make(chan error, 1)
-	go func() {
-		done <- daemon.Run(ctx, c, daemon.Options{
-			Version: "test", Log: zerolog.Nop(), Hangup: make(chan os.Signal), Notify: func(string) {}, SharedProcess: true,
-			Dial: w.town.Dial, Now: w.clock.now, Observe: func(r crawler.Report) {
-				w.mu.Lock()
-				defer w.mu.Unlock()
-				if r.URI.Path() == "/news" && !r.Failed {
-					w.waits = append(w.waits, r.Wait.Interval)
-				}
-			},
-		})
-	}()
+	go func() { done <- errors.Join(d.Run(ctx), d.Close()) }()
 	w.stop = func() {
 		stop()
 		if err := <-done; err != nil {

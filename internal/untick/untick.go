@@ -22,17 +22,31 @@ import (
 // that have none, and the release of idle buffers. Merging tables is something else, and continues.
 func Store(t testing.TB, db *badger.DB) {
 	t.Helper()
-	if !calm() {
-		return
+	if calm() {
+		stop(t, db, "updateSize", "cacheHealth")
 	}
+}
+
+// StoreAndMerging also stops the merging of tables, which looks for work each 50 ms. It is for small stores that are
+// opened with merging.
+func StoreAndMerging(t testing.TB, db *badger.DB) {
+	t.Helper()
+	if calm() {
+		stop(t, db, "updateSize", "cacheHealth", "compactors")
+	}
+}
+
+// stop stops the given workers of a store, and the timers of its caches and buffers.
+func stop(t testing.TB, db *badger.DB, workers ...string) {
+	t.Helper()
 	defer func() {
 		if r := recover(); r != nil {
 			t.Fatalf("stop the periodic work of a store: this version of Badger has other fields: %v", r)
 		}
 	}()
 	store := reflect.ValueOf(db).Elem()
-	for _, work := range []string{"updateSize", "cacheHealth"} {
-		(*field[*z.Closer](store.FieldByName("closers"), work)).Signal()
+	for _, worker := range workers {
+		(*field[*z.Closer](store.FieldByName("closers"), worker)).Signal()
 	}
 	for _, cache := range []string{"blockCache", "indexCache"} {
 		(*field[*time.Ticker](store.FieldByName(cache).Elem(), "cleanupTicker")).Stop()
