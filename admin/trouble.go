@@ -66,6 +66,7 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 		list = append(list, alarm.ArchiveTroubles(a)...)
 	}
 	list = append(list, alarm.ProxyTroubles(w.o.Crawler.ProxiesDown())...)
+	list = append(list, alarm.LoginTroubles(w.o.Crawler.LoginFailures())...)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.diskTrouble(add)

@@ -39,7 +39,7 @@ const day = 24 * time.Hour
 var compare = cmp.Options{
 	cmpopts.IgnoreUnexported(config.Config{}),
 	cmpopts.IgnoreFields(config.Change{}, "Rules", "Seen"), // made of the other fields
-	cmp.Comparer(func(a, b *regexp.Regexp) bool { return a.String() == b.String() }),
+	cmp.Comparer(func(a, b *regexp.Regexp) bool { return a == b || a != nil && b != nil && a.String() == b.String() }),
 	cmp.Comparer(func(a, b uri.URI) bool { return a == b }),
 	cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }),
 }

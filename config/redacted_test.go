@@ -111,6 +111,7 @@ var open = map[string]string{
 	"request.basic": "a place", "request.bearer": "a place", "request.secret_headers": "names and places",
 	"request.secrets_over_http": "yes or no", "request.archive_secrets": "yes or no", "storage.secrets": "a path",
 	"network.proxy": "a name", "fetch.cookies": "a choice",
+	"login.uri": "an address", "login.success": "an expression", "login.secret_fields": "names and places",
 }
 
 // A new key with a secret must be marked, because what is in an archive cannot be taken back.

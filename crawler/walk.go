@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/request"
+	"github.com/arcrawl/arcrawl/crawler/uplink"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
@@ -46,8 +47,8 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 		s = settingsOf(s.config, admitted.claim.Record, began)
 	}
 	claim = admitted.claim
-	if until, rests := c.proxies.Rest(s.Way.Proxy(), began); rests {
-		return c.restHost(claim, until, began)
+	if spent, err := c.prepareHost(ctx, claim, s, began); spent {
+		return err
 	}
 	s.Fetch.Connect = policy.ConnectTimeout(claim, s.Fetch.Connect)
 	room := c.space.Begin(began, claim.Record.URI, s.MaxPerDay)
@@ -199,7 +200,8 @@ func (c *Crawler) abandon(
 }
 
 // endIfVoid reports whether an exchange says nothing about its URI, and then ends the claim: another node may own the
-// crawl, our own network or a proxy is down, or the server closed an idle connection instead of answering.
+// crawl, our own network or a proxy is down, the server closed an idle connection instead of answering, or it ended a
+// login.
 func (c *Crawler) endIfVoid(
 	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture,
 ) (void bool, err error) {
@@ -219,13 +221,13 @@ func (c *Crawler) endIfVoid(
 			c.parts.Log.Info().Str("proxy", proxy).Msg("the proxy works again: visiting the hosts behind it")
 		}
 	}
-	if s.Way.Proxy() != s.config.Way().Proxy() {
-		return false, nil // says nothing about our own network
+	if s.Way.Proxy() == s.config.Way().Proxy() { // otherwise it says nothing about our own network
+		p := uplink.Parts{Config: s.config, Frontier: c.parts.Frontier, Fetch: c.parts.Fetch, Log: c.parts.Log}
+		if err := c.uplink.Check(ctx, p, claim.Record, got, got.Started.Add(got.Took)); err != nil {
+			return true, c.release(ctx, claim, err)
+		}
 	}
-	if err := c.checkUplink(ctx, claim, got, got.Started.Add(got.Took)); err != nil {
-		return true, c.release(ctx, claim, err)
-	}
-	return false, nil
+	return c.endIfLoggedOut(ctx, claim, s, got)
 }
 
 // restBehindProxy ends a claim whose proxy does not work. Nothing of that is held against the host.

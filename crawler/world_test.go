@@ -213,7 +213,12 @@ func (w *world) run(d time.Duration) {
 // crawl crawls for a while with parts that are open.
 func (w *world) crawl(parts crawler.Parts, d time.Duration) {
 	w.t.Helper()
-	c := crawler.New(parts)
+	w.crawlWith(crawler.New(parts), d)
+}
+
+// crawlWith crawls for a while.
+func (w *world) crawlWith(c *crawler.Crawler, d time.Duration) {
+	w.t.Helper()
 	if _, err := c.AddSeeds(time.Now()); err != nil {
 		w.t.Fatal(err)
 	}

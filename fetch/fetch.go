@@ -87,7 +87,7 @@ type Head struct {
 	ContentLength int64 // as announced by the server; -1 if it is unknown
 }
 
-// Request is one GET.
+// Request is one GET, or one POST of a form.
 type Request struct {
 	URI    uri.URI
 	Header []Field // sent in this order after Host; must not have Host, Connection or framing fields
@@ -95,6 +95,9 @@ type Request struct {
 
 	// Secrets are sent after the fields of Header. [Capture].Request has [Redacted] instead of their values.
 	Secrets []Field
+
+	// Form is sent as the body of a POST if it is not empty. [Capture].Request has [Redacted] instead of it.
+	Form []byte
 
 	// AcceptExpired accepts a certificate that has expired and is valid otherwise. [Security].Accepted says so.
 	AcceptExpired bool

@@ -3,6 +3,7 @@ package fetch
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -43,7 +44,11 @@ func requestBytes(r Request, keepAlive bool) (b []byte, secrets []span, _ error)
 		}
 	}
 	b = make([]byte, 0, 512)
-	b = append(append(append(b, "GET "...), r.URI.RequestTarget()...), " HTTP/1.1\r\n"...)
+	method := "GET "
+	if len(r.Form) > 0 {
+		method = "POST "
+	}
+	b = append(append(append(b, method...), r.URI.RequestTarget()...), " HTTP/1.1\r\n"...)
 	b = append(append(append(b, "Host: "...), r.URI.Authority()...), "\r\n"...)
 	for _, f := range r.Header {
 		if err := checkField(f); err != nil {
@@ -59,10 +64,20 @@ func requestBytes(r Request, keepAlive bool) (b []byte, secrets []span, _ error)
 		secrets = append(secrets, span{len(b), len(b) + len(f.Value)})
 		b = append(append(b, f.Value...), "\r\n"...)
 	}
-	if keepAlive {
-		return append(b, "Connection: keep-alive\r\n\r\n"...), secrets, nil
+	if len(r.Form) > 0 {
+		b = append(b, "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: "...)
+		b = append(strconv.AppendInt(b, int64(len(r.Form)), 10), "\r\n"...)
 	}
-	return append(b, "Connection: close\r\n\r\n"...), secrets, nil
+	if keepAlive {
+		b = append(b, "Connection: keep-alive\r\n\r\n"...)
+	} else {
+		b = append(b, "Connection: close\r\n\r\n"...)
+	}
+	if len(r.Form) > 0 {
+		secrets = append(secrets, span{len(b), len(b) + len(r.Form)})
+		b = append(b, r.Form...)
+	}
+	return b, secrets, nil
 }
 
 // checkField returns an error if a header field is not allowed.

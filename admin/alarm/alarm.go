@@ -28,6 +28,7 @@ const (
 	Lost       = "lost"       // finished archive files are gone
 	Proxy      = "proxy"      // a proxy does not work
 	Folders    = "folders"    // finished archive files cannot be moved to further folders
+	Login      = "login"      // the login to a host fails
 	Document   = "document"   // a document could not be processed because of a fault of the program
 )
 
@@ -35,7 +36,7 @@ const (
 func Kinds() []string {
 	return []string{
 		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Seed, Document, Rules, Sealed, Lost,
-		Proxy, Folders,
+		Proxy, Folders, Login,
 	}
 }
 
@@ -78,7 +79,7 @@ func (n Notice) Names() []string { return slices.Concat(n.Labels, n.Collections,
 // hostOf returns the host that an alarm is about; "" if it is about the whole crawl.
 func hostOf(kind, about string) string {
 	switch kind {
-	case Host, Silence, FeedGap, Document, Rules:
+	case Host, Silence, FeedGap, Document, Rules, Login:
 		return about
 	}
 	if u, err := uri.Parse(about); err == nil {
@@ -124,6 +125,7 @@ var patiences = map[string]alarmPatience{
 	Folders:    {time.Minute, time.Minute},
 	Rules:      {0, time.Hour},
 	Proxy:      {time.Minute, time.Minute},
+	Login:      {0, time.Minute},
 }
 
 // maxOfKind is the maximum number of alarms of one kind.

@@ -21,6 +21,7 @@ type Settings struct {
 	Bearer         Secret
 	ArchiveSecrets bool // write them into the archive as they were sent
 	OverHTTP       bool // send them without encryption too
+	Login          Login
 }
 
 // Header is a header field of a request. Exactly one of Value and Secret is set.
@@ -38,7 +39,7 @@ func (s *Settings) Any() bool {
 // Unread returns the place of a secret that could not be read here; "" if all could.
 func (s *Settings) Unread() string {
 	all := []Secret{s.Basic, s.Bearer}
-	for _, h := range s.SecretHeaders {
+	for _, h := range slices.Concat(s.SecretHeaders, s.Login.SecretFields) {
 		all = append(all, h.Secret)
 	}
 	for _, secret := range all {
@@ -103,8 +104,10 @@ func (s *Settings) Fields(cookie string, secure bool) []Field {
 	return all
 }
 
-// Check reports two credentials that a file, or the refinement at path, sets for one host.
+// Check reports two credentials that a file, or the refinement at path, sets for one host, and a login that cannot
+// work.
 func (s *Settings) Check(doc *document.Document, path document.Path) {
+	s.Login.checkLogin(doc, path, s.OverHTTP)
 	named := slices.ContainsFunc(s.SecretHeaders, func(h Header) bool {
 		return strings.EqualFold(h.Name, "Authorization")
 	})
@@ -206,6 +209,14 @@ func validValue(s string) bool {
 
 // readHeaders reads a list of tables with a name and one more column.
 func readHeaders(f document.Field, column, example string, read func(*Header, document.Field) bool) (all []Header) {
+	return readNamed(f, column, example, CheckName, read)
+}
+
+// readNamed reads a list of tables with a name that check accepts and one more column.
+func readNamed(
+	f document.Field, column, example string, check func(name string) (problem, remedy string),
+	read func(*Header, document.Field) bool,
+) (all []Header) {
 	tables, ok := f.Tables(example)
 	if !ok {
 		return nil
@@ -222,7 +233,7 @@ func readHeaders(f document.Field, column, example string, read func(*Header, do
 		if !ok {
 			continue
 		}
-		if problem, remedy := CheckName(text); problem != "" {
+		if problem, remedy := check(text); problem != "" {
 			name.Fault(problem, remedy)
 			continue
 		}

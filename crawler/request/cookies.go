@@ -12,7 +12,8 @@ import (
 
 // withCookies returns the settings of a visit with the cookies that the host has set.
 func (m *Maker) withCookies(u uri.URI, s *config.Settings, now time.Time) (*config.Settings, error) {
-	if s.Cookies == config.CookiesOff {
+	login := s.Request.Login.On()
+	if s.Cookies == config.CookiesOff && !login {
 		return s, nil
 	}
 	var others []string // they are configured
@@ -28,6 +29,11 @@ func (m *Maker) withCookies(u uri.URI, s *config.Settings, now time.Time) (*conf
 		return s, err
 	}
 	changed := *s
+	if login {
+		changed.Request = s.Request.HiddenCookies(jar)
+		changed.Mark = changed.Request.Mark(changed.Cookie)
+		return &changed, nil
+	}
 	changed.Cookie = strings.TrimPrefix(s.Cookie+"; "+jar, "; ")
 	changed.Mark = changed.Request.Mark(changed.Cookie)
 	return &changed, nil
@@ -35,7 +41,7 @@ func (m *Maker) withCookies(u uri.URI, s *config.Settings, now time.Time) (*conf
 
 // Learn takes the cookies of an answer into the jar of its host, if the settings ask for one.
 func (m *Maker) Learn(got *fetch.Capture, s *config.Settings) error {
-	if s.Cookies == config.CookiesOff || got.Header == nil {
+	if s.Cookies == config.CookiesOff && !s.Request.Login.On() || got.Header == nil {
 		return nil
 	}
 	return m.Cookies.Learn(got.URI, got.Header, s.Cookies == config.CookiesKeep, got.Started.Add(got.Took))

@@ -46,6 +46,8 @@ type Maker struct {
 	Cookies    *cookies.Store // nil = no jar
 	Version    string         // part of the User-Agent
 	Crowded    func() bool    // see [fetch.Request]
+
+	logins logins
 }
 
 // AskedOtherwise reports whether the last capture of a URI was made by another request.

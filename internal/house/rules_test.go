@@ -23,7 +23,7 @@ var floors = map[string]int{
 	"config/document": 3, "config/about": 2, "config/criteria": 3, "config/caution": 4, "config/value": 4, "config/domain": 3, "config/reach": 4, "config/rendering": 3, "config/request": 4, "config": 5, "config/reference": 6, "config/patch": 6, "config/heritrix": 6,
 	"crawllog/stats": 5, "archive/warc": 5, "archive/parallel": 5, "archive/sortedlines": 5,
 	"crawllog/stats/table": 6,
-	"config/network":       4, "crawler/proxies": 6, "crawler/answer": 6, "hosts/cookies": 3,
+	"config/network":       4, "crawler/proxies": 6, "crawler/answer": 4, "hosts/cookies": 3,
 	"crawler/attempt": 8, "crawler/resolved": 6, "crawler/policy": 6, "crawler/wall": 6, "crawler/history": 6, "crawler/demand": 6, "crawler/uplink": 6, "crawler/optional": 6, "crawler/faults": 7, "crawler/untrap": 6, "crawler/feedread": 6, "archive/index": 6, "archive/fixity": 6, "archive/survey": 6,
 	"crawler/whatif": 7, "crawler/rescope": 7, "crawler/clock": 7, "crawler/evict": 7, "crawler/pause": 7, "crawler/space": 6, "crawler/compare": 7, "crawler/midfetch": 6, "crawler/trapped": 7, "crawler/payload": 7, "crawler/request": 7, "crawler/dating": 7, "crawler/rebuild": 7, "crawler/heal": 7, "archive/depend": 7, "digest/trial": 7, "sim": 7, "archive": 7, "archive/excerpt": 8,
 	"crawler": 8, "archive/verify": 8, "sim/prime": 8, "sim/table": 8, "daemon/provenance": 9,

@@ -1,0 +1,322 @@
+package request
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/arcrawl/arcrawl/config"
+	own "github.com/arcrawl/arcrawl/config/request"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const (
+	firstLoginRest = 10 * time.Minute // of a host after a login that failed; it doubles
+	maxLoginRest   = 24 * time.Hour
+	loginTurn      = 5 * time.Second // rest of a host while another visit logs in
+	maxLoginTime   = 2 * time.Minute // for a step; then another visit tries
+	maxLoginPage   = 256 << 10       // bytes of an answer that are looked at
+	maxStranger    = 64 << 10        // the same, of each page
+	maxHidden      = 100             // fields of a form
+)
+
+// logins holds the logins to hosts. The zero value holds none.
+type logins struct {
+	mu    sync.Mutex // guards the field below and what it points to
+	hosts map[uri.Host]*login
+}
+
+// login is the login to a host. Its course:
+//
+//	none ── page ──▶ form ── sent, with success ──▶ in ── the site ends it, or login.renew ──▶ none
+//	  ▲ host rests ◀── page or answer is not as expected, or a stranger's page right after the login
+type login struct {
+	mark     uint64     // of the settings
+	hidden   url.Values // fields of the form on the page; nil = the page was not read
+	since    time.Time  // of the login; zero = not logged in
+	useful   bool       // a page came since
+	failures int        // in a row
+	rest     time.Time  // the host rests until then
+	busy     time.Time  // a visit makes a step until then at the latest; zero = none
+	down     LoginFailure
+}
+
+// LoginFailure is a host whose login fails.
+type LoginFailure struct {
+	Host  uri.Host
+	Why   string
+	Since time.Time
+}
+
+// of returns the login to the host of a URI, nil if the settings have none for it. The mutex is held.
+func (l *logins) of(u uri.URI, s *own.Login) (*login, uri.URI) {
+	if !s.On() {
+		return nil, uri.URI{}
+	}
+	to, err := uri.Parse(s.URI)
+	if err != nil || to.Host() != u.Host() {
+		return nil, uri.URI{}
+	}
+	if l.hosts == nil {
+		l.hosts = map[uri.Host]*login{}
+	}
+	at, mark := l.hosts[u.Host()], s.Mark()
+	if at == nil || at.mark != mark {
+		at = &login{mark: mark}
+		l.hosts[u.Host().Clone()] = at
+	}
+	return at, to
+}
+
+// LoginFailures returns the hosts whose logins fail.
+func (m *Maker) LoginFailures() (all []LoginFailure) {
+	m.logins.mu.Lock()
+	defer m.logins.mu.Unlock()
+	for _, at := range m.logins.hosts {
+		if at.failures > 0 {
+			all = append(all, at.down)
+		}
+	}
+	return all
+}
+
+// LoginStep is the next thing to do before the URIs of a host can be visited.
+type LoginStep struct {
+	Rest     time.Time // the host rests until then; zero = Exchange is to be made
+	Exchange fetch.Request
+
+	maker *Maker
+	at    *login
+	page  bool // the exchange reads the page with the form
+}
+
+// LoginStep returns the next step of the login to the host of a URI; nil if there is none to make.
+func (m *Maker) LoginStep(u uri.URI, c *config.Config, s *config.Settings, now time.Time) (*LoginStep, error) {
+	if !s.Request.Login.On() {
+		return nil, nil
+	}
+	l := &s.Request.Login
+	step, to, form := m.beginStep(u, l, now)
+	if step == nil || !step.Rest.IsZero() {
+		return step, nil
+	}
+	if step.page {
+		page, err := uri.Parse(l.Page)
+		if err != nil || page.Host() != u.Host() {
+			return &LoginStep{Rest: step.fail(u, errors.New("login.page is on another host than login.uri"), now)}, nil
+		}
+		to = page
+	}
+	with, err := m.withCookies(to, s, now)
+	if err != nil {
+		return nil, err
+	}
+	step.Exchange = Exchange(to, c, with, m.Version, now)
+	if step.page {
+		return step, nil
+	}
+	for _, f := range l.Fields {
+		form.Set(f.Name, f.Value)
+	}
+	for _, f := range l.SecretFields {
+		form.Set(f.Name, f.Secret.Reveal())
+	}
+	step.Exchange.Form = []byte(form.Encode())
+	from := l.Page
+	if from == "" {
+		from = l.URI
+	}
+	step.Exchange.Header = append(step.Exchange.Header,
+		fetch.Field{Name: "Origin", Value: strings.TrimSuffix(to.Origin().String(), "/")},
+		fetch.Field{Name: "Referer", Value: from})
+	return step, nil
+}
+
+// beginStep returns the next step without its exchange, the address of the form, and the hidden fields of the form.
+func (m *Maker) beginStep(u uri.URI, l *own.Login, now time.Time) (step *LoginStep, to uri.URI, form url.Values) {
+	m.logins.mu.Lock()
+	defer m.logins.mu.Unlock()
+	at, to := m.logins.of(u, l)
+	switch {
+	case at == nil, !at.since.IsZero() && (l.Renew == 0 || now.Sub(at.since) < l.Renew):
+		return nil, to, nil
+	case now.Before(at.rest):
+		return &LoginStep{Rest: at.rest}, to, nil
+	case now.Before(at.busy):
+		return &LoginStep{Rest: now.Add(loginTurn)}, to, nil
+	}
+	at.busy, at.since = now.Add(maxLoginTime), time.Time{}
+	form = url.Values{}
+	maps.Copy(form, at.hidden)
+	return &LoginStep{maker: m, at: at, page: l.Page != "" && at.hidden == nil}, to, form
+}
+
+// Leave ends a step that says nothing about the login.
+func (st *LoginStep) Leave() {
+	st.maker.logins.mu.Lock()
+	st.at.busy = time.Time{}
+	st.maker.logins.mu.Unlock()
+}
+
+// Take takes the answer of a step. If the login failed, it returns why, and until when the host rests.
+func (st *LoginStep) Take(got *fetch.Capture, s *config.Settings) (rest time.Time, failed, err error) {
+	now := got.Started.Add(got.Took)
+	hidden, failed, err := st.read(got, &s.Request.Login)
+	if err != nil {
+		st.Leave()
+		return rest, nil, err
+	}
+	if failed != nil {
+		return st.fail(got.URI, failed, now), failed, nil
+	}
+	if err := st.maker.Learn(got, s); err != nil {
+		return rest, nil, err
+	}
+	st.maker.logins.mu.Lock()
+	defer st.maker.logins.mu.Unlock()
+	if st.at.busy = (time.Time{}); st.page {
+		st.at.hidden = hidden
+		return rest, nil, nil
+	}
+	st.at.since, st.at.useful, st.at.hidden = now, false, nil
+	return rest, nil, nil
+}
+
+// fail records that a login failed, and returns until when the host rests.
+func (st *LoginStep) fail(u uri.URI, why error, now time.Time) time.Time {
+	st.maker.logins.mu.Lock()
+	defer st.maker.logins.mu.Unlock()
+	return st.at.fail(u, why, now)
+}
+
+func (at *login) fail(u uri.URI, why error, now time.Time) time.Time {
+	if at.failures++; at.failures == 1 {
+		at.down = LoginFailure{Host: u.Host().Clone(), Since: now}
+	}
+	at.down.Why = why.Error()
+	rest := min(firstLoginRest<<min(at.failures-1, 10), maxLoginRest)
+	at.rest, at.busy, at.hidden, at.since = now.Add(rest), time.Time{}, nil, time.Time{}
+	return at.rest
+}
+
+// read reads the answer of a step.
+func (st *LoginStep) read(got *fetch.Capture, l *own.Login) (hidden url.Values, failed, err error) {
+	if got.Misfortune != nil {
+		return nil, got.Misfortune, nil
+	}
+	content, err := got.Beginning(maxLoginPage)
+	if err != nil {
+		return nil, nil, err
+	}
+	if st.page {
+		if got.Status != http.StatusOK {
+			return nil, fmt.Errorf("the page with the form answers with status %d; check login.page", got.Status), nil
+		}
+		if hidden = hiddenFields(content, l); hidden == nil {
+			return nil, errors.New("the page has no form with the fields of login.fields and login.secret_fields; check their names"), nil
+		}
+		return hidden, nil, nil
+	}
+	if !matches(l.Success, got.Head, content) {
+		return nil, fmt.Errorf("the site answers the form with status %d, and login.success does not match; check the credentials", got.Status), nil
+	}
+	return nil, nil, nil
+}
+
+// matches reports whether an expression matches in a head, with simple line ends, or in a content.
+func matches(re *regexp.Regexp, head, content []byte) bool {
+	return re.Match(bytes.ReplaceAll(head, []byte("\r\n"), []byte("\n"))) || re.Match(content)
+}
+
+// hiddenFields returns the hidden fields of the first form that has all configured fields, nil if there is none.
+func hiddenFields(page []byte, l *own.Login) url.Values {
+	z := html.NewTokenizer(bytes.NewReader(page))
+	names, hidden := map[string]bool{}, url.Values{}
+	for {
+		kind := z.Next()
+		token := z.Token()
+		switch {
+		case kind == html.ErrorToken, kind == html.EndTagToken && token.Data == "form":
+			if hasFields(names, l) {
+				return hidden
+			}
+			if kind == html.ErrorToken {
+				return nil
+			}
+		case kind != html.StartTagToken && kind != html.SelfClosingTagToken:
+		case token.Data == "form":
+			names, hidden = map[string]bool{}, url.Values{}
+		case token.Data == "input" || token.Data == "button" || token.Data == "select":
+			a := map[string]string{}
+			for _, x := range token.Attr {
+				a[x.Key] = x.Val
+			}
+			names[a["name"]] = true
+			if strings.EqualFold(a["type"], "hidden") && a["name"] != "" && len(hidden) < maxHidden {
+				hidden.Set(a["name"], a["value"])
+			}
+		}
+	}
+}
+
+// hasFields reports whether a form has all configured secret fields.
+func hasFields(names map[string]bool, l *own.Login) bool {
+	for _, f := range l.SecretFields {
+		if !names[f.Name] {
+			return false
+		}
+	}
+	return len(names) > 0
+}
+
+// LoggedOut reports whether an answer is for strangers, although the crawler is logged in to the host. The next visit
+// logs in again, or the host rests if this happens right after a login; failed then says why.
+func (m *Maker) LoggedOut(got *fetch.Capture, s *config.Settings) (out bool, failed, err error) {
+	l := &s.Request.Login
+	if !l.On() || got.Status <= 0 {
+		return false, nil, nil
+	}
+	out = got.Status == http.StatusUnauthorized
+	if to, err := got.URI.Join(got.Header.Get("Location")); err == nil && got.Header.Get("Location") != "" {
+		out = out || isSame(to, l.URI) || l.Page != "" && isSame(to, l.Page)
+	}
+	if !out && l.LoggedOut != nil {
+		content, err := got.Beginning(maxStranger)
+		if err != nil {
+			return false, nil, err
+		}
+		out = matches(l.LoggedOut, got.Head, content)
+	}
+	m.logins.mu.Lock()
+	defer m.logins.mu.Unlock()
+	at, _ := m.logins.of(got.URI, l)
+	switch {
+	case at == nil || at.since.IsZero() || got.Started.Before(at.since):
+		return false, nil, nil
+	case !out:
+		at.useful, at.failures, at.rest = true, 0, time.Time{}
+		return false, nil, nil
+	case at.useful:
+		at.since, at.hidden, at.useful = time.Time{}, nil, false
+		return true, nil, nil
+	}
+	failed = fmt.Errorf("the site shows %s to strangers right after the login; check login.success and the rights of the account", got.URI)
+	at.fail(got.URI, failed, got.Started.Add(got.Took))
+	return true, failed, nil
+}
+
+// isSame reports whether a URI is another one, apart from its query.
+func isSame(u uri.URI, other string) bool {
+	o, err := uri.Parse(other)
+	return err == nil && o.Origin() == u.Origin() && o.Path() == u.Path()
+}
