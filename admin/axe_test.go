@@ -90,7 +90,7 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 			"hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=", "overdue?by=host",
 			"hosts/news.example?", "hosts/news.example/queue?limit=50", "hosts/news.example/site?", "traps?host=news.example",
 			"reports/days?days=92&host=news.example", "reports/headers?", "reports/dedup?", "config?", "packages?",
-			"search?cursor=&host=&limit=100&q=news", "uri?uri=" + home, "history?uri=" + home, "why?uri=" + home,
+			"search?cursor=&host=&limit=100&q=news", "edit/files?", "edit/file?host=news.example", "edit/file?name=", "uri?uri=" + home, "history?uri=" + home, "why?uri=" + home,
 			"versions?uri=" + home, "view?at=" + stamps[1] + "&uri=" + home, "record?at=" + stamps[2] + "&uri=" + home,
 			both + "&what=text", both + "&what=source", both + "&what=headers",
 		} {
@@ -103,7 +103,7 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		pages = []string{
 			"", "operations", "hosts", "host/news.example", "uri", "uri?u=" + home, "uri?q=news", "view?u=" + home + "&at=" + stamps[1],
 			compare, compare + "&as=inline&what=source", compare + "&what=headers", "record?u=" + home + "&at=" + stamps[2],
-			"capture", "import", "packages", "packages?u=" + home, "headers", "dedup", "config",
+			"capture", "import", "packages", "packages?u=" + home, "headers", "dedup", "config", "edit", "edit?host=news.example", "main",
 		}
 		r.now = time.Now()
 	})

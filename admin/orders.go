@@ -35,10 +35,11 @@ func (r route) orders() bool { return r.method != http.MethodGet && !r.asks }
 // serveRoute answers a request. A request that changes something needs a role, and is recorded.
 func (w *Window) serveRoute(r route, from *http.Request) (any, error) {
 	caller := access.CallerOf(from.Context())
+	err := r.refusal(caller)
 	switch {
-	case caller.Role < access.Read:
-		return nil, r.refusal(caller)
-	case r.heavy:
+	case err != nil && (caller.Role < access.Read || !r.orders()):
+		return nil, err
+	case err == nil && r.heavy:
 		leave, ok := w.heavy.Enter(from.Context())
 		if !ok {
 			return nil, errBusy
@@ -51,11 +52,14 @@ func (w *Window) serveRoute(r route, from *http.Request) (any, error) {
 	order := audit.Recorder{Body: from.Body}
 	from.Body = &order
 	var answer any
-	err := r.refusal(caller)
 	if err == nil {
 		answer, err = r.serve(w, from)
 	}
-	w.recordOrder(caller, strings.TrimPrefix(r.path, api.Base+"/"), order.Beginning(), answer, err)
+	body := order.Beginning()
+	if r.private {
+		body = nil
+	}
+	w.recordOrder(caller, strings.TrimPrefix(r.path, api.Base+"/"), body, answer, err)
 	return answer, err
 }
 

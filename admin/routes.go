@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/seedlist"
 	"github.com/arcrawl/arcrawl/admin/survey"
+	"github.com/arcrawl/arcrawl/admin/whynot"
 	"github.com/arcrawl/arcrawl/config/about"
 
 	"github.com/arcrawl/arcrawl/frontier"
@@ -31,6 +32,7 @@ type route struct {
 	asks         bool        // it changes nothing, although it is a POST
 	needs        access.Role // that a caller needs; None is Read, which is enough for questions only
 	heavy        bool        // it takes much memory or time: few are answered at the same time
+	private      bool        // its body is not recorded, because readers of the audit log may not see it
 	body         any         // a zero value of the request body; nil for none
 	answer       any         // a zero value of the answer; nil for no content
 	serve        func(w *Window, r *http.Request) (any, error)
@@ -62,6 +64,7 @@ func routes() []route {
 		versionRoutes(),
 		packRoutes(),
 		ignoreRoutes(),
+		editRoutes(),
 		onceRoutes(),
 		seedRoutes(),
 		newRoutes(),
@@ -189,11 +192,11 @@ func whyRoutes() []route {
 			serve: func(w *Window, r *http.Request) (any, error) {
 				text := r.FormValue("uri")
 				if reason, ok := scope.OtherScheme(text); ok {
-					return WhyNotOf(text, []scope.Reason{reason}), nil
+					return whynot.Of(text, []scope.Reason{reason}), nil
 				}
-				q, err := readWhyNot(r)
+				q, err := whynot.Read(r)
 				if err != nil {
-					return nil, err
+					return nil, badRequest{err}
 				}
 				return w.whyNot(q)
 			},

@@ -150,21 +150,13 @@ func (w *Window) checkSilence(now time.Time) error {
 	defer w.mu.Unlock()
 	w.silences = closed
 	for host, l := range lives {
-		if chance, yes := l.Silent(w.activities[string(host)], now); yes {
-			w.silences = append(w.silences, alarm.Trouble{Kind: alarm.Silence, About: string(host), Text: fmt.Sprintf(
-				"nothing new from %s for %s, after %.1f versions a day before; the probability is %.0e; check whether it blocks us or has moved",
-				human.Host(string(host)),
-				human.About(now.Sub(l.Last)),
-				float64(l.Changes)/l.Last.Sub(l.First).Hours()*24,
-				chance,
-			)})
+		if t, yes := l.HostSilence(string(host), w.activities, now); yes {
+			w.silences = append(w.silences, t)
 		}
 	}
 	for u, l := range seeds {
-		if chance, yes := l.Silent(w.activities[u], now); yes {
-			w.silences = append(w.silences, alarm.Trouble{Kind: alarm.FrontPage, About: u, Text: fmt.Sprintf(
-				"%s has not changed for %s, after %.1f versions a day before; the probability is %.0e; see arcrawl why %s",
-				human.URI(u), human.About(now.Sub(l.Last)), float64(l.Changes)/l.Last.Sub(l.First).Hours()*24, chance, u)})
+		if t, yes := l.SeedSilence(u, w.activities, now); yes {
+			w.silences = append(w.silences, t)
 		}
 	}
 	slices.SortFunc(

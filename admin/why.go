@@ -1,21 +1,19 @@
 package admin
 
 import (
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/whynot"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/wall"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -175,7 +173,7 @@ func (w *Window) whyNot(q whatif.Question) (api.WhyNot, error) {
 	if err != nil {
 		return api.WhyNot{}, err
 	}
-	out := WhyNotOf(q.URI.String(), reasons)
+	out := whynot.Of(q.URI.String(), reasons)
 	_, out.Known, err = w.o.Frontier.Get(q.URI)
 	view, _ := w.o.Frontier.Host(q.URI.Host(), now)
 	switch {
@@ -186,36 +184,4 @@ func (w *Window) whyNot(q whatif.Question) (api.WhyNot, error) {
 		out.Out = "never found: no visited page contains it, and no rule keeps it out; add it with: arcrawl seeds add"
 	}
 	return out, err
-}
-
-// WhyNotOf returns the answer for a URI with these results of the rules.
-func WhyNotOf(uri string, reasons []scope.Reason) api.WhyNot {
-	out := api.WhyNot{URI: uri, Rules: []api.Rule{}}
-	for _, r := range reasons {
-		out.Rules = append(out.Rules, api.Rule{Opinion: r.Opinion.String(), Rule: r.Rule, Why: r.Why, Where: r.Where})
-		if r.Opinion == scope.Rejects {
-			out.Out = fmt.Sprintf("kept out by %s: %s", r.Rule, r.Why)
-		}
-	}
-	return out
-}
-
-// readWhyNot parses a request.
-func readWhyNot(r *http.Request) (q whatif.Question, err error) {
-	var bad error
-	if q.URI, err = uri.Parse(r.FormValue("uri")); err != nil {
-		return q, badRequest{err}
-	}
-	if via := r.FormValue("via"); via != "" {
-		q.Via, bad = uri.Parse(via)
-	}
-	if hop := r.FormValue("hop"); hop != "" {
-		if q.Hop = uri.Hop(hop[0]); len(hop) != 1 {
-			bad = errors.Join(bad, fmt.Errorf("hop %q is not one letter", hop))
-		}
-	}
-	if bad != nil {
-		return q, badRequest{bad}
-	}
-	return q, nil
 }

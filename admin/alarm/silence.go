@@ -1,10 +1,12 @@
 package alarm
 
 import (
+	"fmt"
 	"math"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/internal/human"
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -79,3 +81,24 @@ func (l Life) Silent(p Activity, now time.Time) (chance float64, yes bool) {
 	chance = math.Exp(-float64(l.Changes) / history.Hours() * silence.Hours())
 	return chance, chance < improbable && silence > 2*time.Duration(p.Longest)
 }
+
+// HostSilence returns the trouble of a host that has been silent for too long.
+func (l Life) HostSilence(host string, all Activities, now time.Time) (Trouble, bool) {
+	chance, yes := l.Silent(all[host], now)
+	return Trouble{Kind: Silence, About: host, Text: fmt.Sprintf(
+		"nothing new from %s for %s, after %.1f versions a day before; the probability is %.0e; "+
+			"check whether it blocks us or has moved", human.Host(host), human.About(now.Sub(l.Last)), l.perDay(), chance,
+	)}, yes
+}
+
+// SeedSilence returns the trouble of a seed that has not changed for too long.
+func (l Life) SeedSilence(seed string, all Activities, now time.Time) (Trouble, bool) {
+	chance, yes := l.Silent(all[seed], now)
+	return Trouble{Kind: FrontPage, About: seed, Text: fmt.Sprintf(
+		"%s has not changed for %s, after %.1f versions a day before; the probability is %.0e; see arcrawl why %s",
+		human.URI(seed), human.About(now.Sub(l.Last)), l.perDay(), chance, seed,
+	)}, yes
+}
+
+// perDay returns the mean number of versions a day.
+func (l Life) perDay() float64 { return float64(l.Changes) / l.Last.Sub(l.First).Hours() * 24 }

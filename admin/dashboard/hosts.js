@@ -106,7 +106,7 @@ export async function hostPage(again, query, name) {
     h('h1', { dir: 'auto' }, host.about.title || hostLabel(name)),
     about(host.about, name),
     state(host),
-    h('div', { class: 'row' }, orders(name, host, again)),
+    h('div', { class: 'row' }, orders(name, host, again), h('a', { class: 'button', href: '#/edit?host=' + encodeURIComponent(name) }, 'Edit the settings')),
     pairs([
       ['state', host.state + (host.removed ? '; its file was removed' : '')],
       [

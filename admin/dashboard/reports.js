@@ -99,6 +99,7 @@ export async function config(again) {
     );
   return [
     h('h1', {}, 'Configuration'),
+    h('div', { class: 'row' }, h('a', { class: 'button', href: '#/edit' }, 'Edit the files')),
     c.faults.length
       ? notice(
           'bad',

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/whynot"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -190,7 +190,7 @@ func addHopFlags(cmd *cobra.Command, via, hop *string) {
 // explainOut prints the result of every rule for a URI. It asks the daemon, or else reads configuration and store.
 func explainOut(cmd *cobra.Command, d daemonFlags, uri, via, hop string) error {
 	if reason, ok := scope.OtherScheme(uri); ok {
-		return printAnswer(&d, cmd.OutOrStdout(), admin.WhyNotOf(uri, []scope.Reason{reason}), nil, showWhyNot)
+		return printAnswer(&d, cmd.OutOrStdout(), whynot.Of(uri, []scope.Reason{reason}), nil, showWhyNot)
 	}
 	q, err := whyNotQuestion(uri, via, hop)
 	if err != nil {
@@ -230,7 +230,7 @@ func whyNotQuestion(text, via, hop string) (whatif.Question, error) {
 func whyNot(c *config.Config, q whatif.Question) (api.WhyNot, error) {
 	explain := func(known whatif.Known, stores whatif.Stores) (api.WhyNot, error) {
 		reasons, err := whatif.Explain(c, known, stores, q, time.Now())
-		return admin.WhyNotOf(q.URI.String(), reasons), err
+		return whynot.Of(q.URI.String(), reasons), err
 	}
 	if daemon.CheckStore(c) != nil {
 		return explain(nil, whatif.Stores{})

@@ -103,6 +103,43 @@ func Set(text []byte, key, value string) ([]byte, error) {
 	return checkSet(before, whole, key)
 }
 
+// Unset returns the text of a host file without a key. A comment behind its value stays. Keys of [[wait]] and [[when]]
+// cannot be removed.
+func Unset(text []byte, key string) ([]byte, error) {
+	before := document.Parse(text, "the file")
+	if len(before.Faults) > 0 {
+		return nil, fmt.Errorf("cannot change a file with faults: %s", before.Faults[0])
+	}
+	path := document.Path("").Key(key)
+	if !before.Has(path) {
+		return text, nil
+	}
+	_, name, inTable := strings.Cut(key, ".")
+	if !inTable {
+		name = key
+	}
+	whole := strings.TrimRight(string(text), "\n") + "\n"
+	lines := strings.SplitAfter(whole, "\n")
+	start := strings.Join(lines[:before.AtKey(path, document.Fault{}).Line-1], "")
+	end, ok := valueEnd(whole, len(start), name)
+	if !ok {
+		return nil, ErrByHandKey
+	}
+	rest, comment := whole[end:], ""
+	if i := strings.IndexByte(rest, '\n'); i >= 0 {
+		if comment, rest = strings.TrimLeft(rest[:i], " \t"), rest[i+1:]; comment != "" {
+			comment += "\n"
+		}
+	}
+	edited := start + comment + rest
+	after := document.Parse([]byte(edited), "the file")
+	if len(after.Faults) > 0 || after.Has(path) ||
+		!reflect.DeepEqual(without(before.Root, key), without(after.Root, key)) {
+		return nil, ErrByHandKey
+	}
+	return []byte(edited), nil
+}
+
 // checkSet returns a text if it differs from before in one key only.
 func checkSet(before *document.Document, text, key string) ([]byte, error) {
 	after := document.Parse([]byte(text), "the file")

@@ -69,3 +69,29 @@ func TestSeedsAreDescribedAndGoalsAreReadBack(t *testing.T) {
 		t.Errorf("without goals: %v\n%s", err, text)
 	}
 }
+
+// TestUnsetRemovesOneKeyAndKeepsTheRest removes keys from files of every form.
+func TestUnsetRemovesOneKeyAndKeepsTheRest(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, before, key, after string }{
+		{"a key that is not set", "# ours\n", "owner", "# ours\n"},
+		{"the only key", "owner = 'jan'\n", "owner", ""},
+		{"a comment behind it", "owner = 'jan' # since May\n[seeds]\n", "owner", "# since May\n[seeds]\n"},
+		{"a list of several lines", "# a\nlabels = [\n  \"a\", 'b]',\n]\n# b\n[seeds]\n", "labels", "# a\n# b\n[seeds]\n"},
+		{"a key of a table", "[politeness]\nmin_delay = \"1s\"\nvalence = 2", "politeness.min_delay", "[politeness]\nvalence = 2\n"},
+		{"the last key of a table", "[politeness]\nmin_delay = \"1s\"\n[seeds]\n", "politeness.min_delay", "[politeness]\n[seeds]\n"},
+	} {
+		got, err := patch.Unset([]byte(c.before), c.key)
+		if err != nil || string(got) != c.after {
+			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, got, c.after)
+		}
+	}
+	for key, text := range map[string]string{
+		"labels": "labels = [ # why\n\"a\"]\n", "note": "note = '''\nx'''\n", "politeness.min_delay": "politeness.min_delay = \"1s\"\n",
+		"politeness.valence": "politeness = { valence = 1, min_delay = \"1s\" }\n",
+	} {
+		if got, err := patch.Unset([]byte(text), key); !errors.Is(err, patch.ErrByHandKey) {
+			t.Errorf("%q becomes %q, %v", text, got, err)
+		}
+	}
+}

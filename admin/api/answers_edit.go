@@ -1,0 +1,79 @@
+package api
+
+// EditFiles lists the files of the configuration.
+type EditFiles struct {
+	Main  string     `json:"main"` // path of the main file
+	Dir   string     `json:"dir"`  // folder of the host files
+	Files []EditName `json:"files"`
+}
+
+// EditName names a host file.
+type EditName struct {
+	Name  string `json:"name"` // without folder
+	Host  string `json:"host"` // "" if the file has faults
+	Title string `json:"title,omitempty"`
+}
+
+// EditFile is a file of the configuration as it is on disk.
+type EditFile struct {
+	Name    string      `json:"name"` // of a host file, without folder; "" is the main file
+	Path    string      `json:"path"`
+	Host    string      `json:"host"`    // of a host file
+	Exists  bool        `json:"exists"`  // false: the text is a template
+	Digest  string      `json:"digest"`  // of the text on disk; "" if there is no file
+	Text    string      `json:"text"`    //
+	Fields  []EditField `json:"fields"`  // the settings of a form; none for the main file, or if the text is not TOML
+	Problem string      `json:"problem"` // why the file cannot be edited here; "" if it can
+}
+
+// EditField is a setting that a form shows.
+type EditField struct {
+	Key     string   `json:"key"`
+	Doc     string   `json:"doc"`
+	Type    string   `json:"type"`              // in words
+	Kind    string   `json:"kind"`              // "text", "lines" or "choice"
+	Choices []string `json:"choices,omitempty"` // of a choice
+	Value   string   `json:"value"`             // as people write it; a list has one element on each line
+	Set     bool     `json:"set"`               // the file sets it
+	Default string   `json:"default"`           // in force while the file does not set it
+}
+
+// EditOrder is a new text of a file.
+type EditOrder struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"` // of the text on disk that was edited
+	Text   string `json:"text"`
+	// Settings are values by key, that are set in the text. An empty one removes the setting.
+	Settings map[string]string `json:"settings,omitempty"`
+	// Remove takes the file out of the configuration: it is renamed.
+	Remove bool `json:"remove,omitempty"`
+}
+
+// EditPlan holds a new text of a file, with its faults and effect.
+type EditPlan struct {
+	Path    string      `json:"path"`
+	Text    string      `json:"text"`   // with the settings
+	Fields  []EditField `json:"fields"` // of the text
+	Diff    string      `json:"diff"`   // from the text on disk; "" if there is no difference
+	Faults  []Fault     `json:"faults"` // why it cannot be saved
+	Plan    *Plan       `json:"plan,omitempty"`
+	OnDisk  *EditOnDisk `json:"on_disk,omitempty"` // set if somebody else has changed the file
+	Problem string      `json:"problem,omitempty"` // why a setting cannot be set, in words
+}
+
+// EditOnDisk is the text of a file that somebody else has changed.
+type EditOnDisk struct {
+	Exists bool   `json:"exists"`
+	Digest string `json:"digest"`
+	Text   string `json:"text"`
+}
+
+// EditSaved says what was written. Nothing was, unless saved is true.
+type EditSaved struct {
+	Saved   bool   `json:"saved"`
+	File    string `json:"file"`
+	Added   int    `json:"added"`            // lines
+	Removed int    `json:"removed"`          // lines
+	Commit  string `json:"commit,omitempty"` // of the change, if the folder is a repository and admin.git is on
+	Problem string `json:"problem,omitempty"`
+}

@@ -1,0 +1,315 @@
+// Editing files of the configuration: a form for the settings that curators use, the text for all, both with the checks
+// and the effect on the crawl before anything is written.
+import { h, ask, count, plural, table, notice, hostLink } from './page.js';
+
+let draft = null; // {key, file, text, settings, plan, result, both}: what is being edited, until it is saved or left
+
+export async function editPage(again, query, name) {
+  const host = query.get('host') || '';
+  const key = host ? 'host ' + host : name;
+  if (!name && !host) return list();
+  if (!draft || draft.key !== key) await load(key, host ? 'host=' + encodeURIComponent(host) : 'name=' + encodeURIComponent(name));
+  return page(again);
+}
+
+export async function mainPage(again) {
+  if (!draft || draft.key !== '') await load('', 'name=');
+  return page(again);
+}
+
+async function load(key, query) {
+  const file = await ask('edit/file?' + query);
+  draft = { key, file, text: file.text, fields: file.fields, settings: {}, plan: null, result: null, both: null };
+}
+
+// list shows the host files, and a form for a new one.
+async function list() {
+  const all = await ask('edit/files');
+  const field = h('input', { name: 'host', required: true, spellcheck: 'false', autocapitalize: 'none', placeholder: 'www.news.example' });
+  return [
+    h('h1', {}, 'Edit the configuration'),
+    h('p', {}, `Host files are in ${all.dir}. Nothing is written before you have seen what would change.`),
+    h(
+      'form',
+      {
+        class: 'row',
+        onsubmit(e) {
+          e.preventDefault();
+          location.hash = '#/edit?host=' + encodeURIComponent(field.value.trim());
+        },
+      },
+      h('label', { class: 'grow' }, 'Host, known or new', field),
+      h('button', {}, 'Edit its file'),
+    ),
+    table(
+      plural(all.files.length, 'host file'),
+      [
+        ['file', (f) => h('a', { href: '#/edit/' + encodeURIComponent(f.name) }, f.name), 'wide'],
+        ['host', (f) => (f.host ? hostLink(f.host) : 'the file has faults, or is not in force yet'), 'left'],
+        ['title', (f) => h('span', { dir: 'auto' }, f.title || '–'), 'wide'],
+      ],
+      all.files,
+      'There is no host file yet.',
+    ),
+    h('p', {}, h('a', { href: '#/main' }, 'Edit the main file'), `, ${all.main}. It needs the role operate.`),
+  ];
+}
+
+// page shows the form, the text, and what the change would do.
+function page(again) {
+  const d = draft;
+  const area = h('textarea', {
+    name: 'text',
+    rows: '22',
+    class: 'code',
+    spellcheck: 'false',
+    autocapitalize: 'none',
+    wrap: 'off',
+    oninput(e) {
+      d.text = e.target.value;
+      stale();
+    },
+  });
+  area.value = d.text;
+  const save = h('button', { type: 'button', disabled: !ready(d), onclick: () => write(again) }, d.removing ? 'Remove the file' : 'Save');
+  const result = h('div', { role: 'status', id: 'result', tabindex: '-1' }, d.result, d.both ? both(again) : null, d.plan ? effect(d.plan, area) : null);
+  const stale = () => {
+    d.plan = d.result = d.both = null;
+    d.removing = false;
+    save.disabled = true;
+    save.textContent = 'Save';
+    result.replaceChildren();
+  };
+  const sum = (text) => h('summary', {}, text);
+  return [
+    h('h1', {}, (d.file.exists ? 'Edit ' : 'New file ') + (d.file.name || d.file.path)),
+    h('p', { class: 'long' }, d.file.name ? ['Settings of ', hostLink(d.file.host), ', in ', d.file.path, '.'] : 'The main file holds for all hosts.'),
+    h(
+      'form',
+      {
+        onsubmit(e) {
+          e.preventDefault();
+          check(again);
+        },
+      },
+      d.file.name
+        ? h(
+            'details',
+            { open: true },
+            sum('Settings'),
+            d.fields.length
+              ? h('div', { class: 'fields' }, d.fields.map((f) => field(f, stale)))
+              : h('p', {}, 'The text is not TOML at this moment. The form comes back when it is.'),
+          )
+        : null,
+      h('details', { open: !d.fields.length || Boolean(d.textOpen), ontoggle: (e) => (d.textOpen = e.target.open) }, sum('Text of the file'), h('label', {}, 'All settings, as TOML', area)),
+      h(
+        'div',
+        { class: 'row' },
+        h('button', {}, 'Check'),
+        save,
+        d.file.name && d.file.exists ? h('button', { type: 'button', onclick: () => check(again, true) }, 'Remove this file …') : null,
+        h('button', { type: 'button', onclick: () => leave(again) }, 'Start again from the file'),
+      ),
+    ),
+    result,
+  ];
+}
+
+const ready = (d) => Boolean(d.plan && !d.plan.faults.length && !d.plan.problem && !d.plan.on_disk && (d.plan.diff || d.removing));
+
+// field shows one setting. A changed one is set in the text by the check.
+function field(f, stale) {
+  const id = 'field-' + f.key;
+  const changed = (e) => {
+    draft.settings[f.key] = e.target.value;
+    stale();
+  };
+  const value = draft.settings[f.key] ?? f.value;
+  const usual = f.default && f.default !== '""' && f.default !== '[]' ? `without it: ${f.default}` : '';
+  const common = { id, name: f.key, 'aria-describedby': id + '-doc', oninput: changed };
+  let input;
+  if (f.kind === 'choice') {
+    input = h(
+      'select',
+      common,
+      h('option', { value: '' }, usual || 'not set'),
+      f.choices.map((c) => h('option', { value: c, selected: c === value }, c)),
+    );
+  } else if (f.kind === 'lines') {
+    input = h('textarea', { ...common, rows: String(Math.min(8, Math.max(2, value.split('\n').length))), spellcheck: f.key === 'note', dir: 'auto' });
+    input.value = value;
+  } else {
+    input = h('input', { ...common, value, placeholder: usual, dir: 'auto', autocapitalize: 'none' });
+  }
+  const lines = f.kind === 'lines' && f.key !== 'note' ? ' One on each line.' : '';
+  return h('div', { class: 'field' }, h('label', { for: id }, f.key), input, h('details', { class: 'more', id: id + '-doc' }, h('summary', {}, f.type), f.doc.replaceAll('`', '') + lines));
+}
+
+// check asks for the faults, the difference and the effect.
+async function check(again, remove) {
+  const d = draft;
+  d.removing = Boolean(remove);
+  d.plan = d.result = d.both = null;
+  try {
+    const order = { name: d.file.name, digest: d.file.digest, text: d.text, settings: d.settings, remove: d.removing };
+    const p = await ask('edit/plan', order);
+    if (p.on_disk) {
+      d.both = p.on_disk;
+      d.fields = p.fields;
+    } else {
+      d.plan = p;
+      if (!p.problem && !d.removing) {
+        d.text = p.text.replaceAll('\r\n', '\n');
+        d.fields = p.fields;
+        d.settings = {};
+      }
+      if (p.faults.length) d.textOpen = true;
+    }
+  } catch (e) {
+    d.result = notice('bad', e.message);
+  }
+  await show(again);
+}
+
+// show shows the result, which is below a long form.
+async function show(again) {
+  await again();
+  const result = document.getElementById('result');
+  result?.focus({ preventScroll: true });
+  result?.scrollIntoView({ block: 'nearest' });
+  const first = result?.getBoundingClientRect().top;
+  if (first > innerHeight / 3) scrollBy(0, first - 60);
+}
+
+// write saves what the check has shown.
+async function write(again) {
+  const d = draft;
+  try {
+    const done = await ask('edit/save', { name: d.file.name, digest: d.file.digest, text: d.text, settings: {}, remove: d.removing });
+    const removed = d.removing;
+    const told = removed
+      ? notice('good', `Removed: ${done.file} has another name now, and is not read any more. Rename it on disk to restore it.`)
+      : notice('good', `Saved ${done.file}: ${plural(done.added, 'line')} added, ${count(done.removed)} removed. The daemon reads the file at once, unless reload.watch is off.`);
+    if (removed) d.file = { ...d.file, exists: false, digest: '' };
+    else await load(d.key, d.file.name ? 'name=' + encodeURIComponent(d.file.name) : 'name=');
+    draft.result = told;
+    draft.plan = null;
+    draft.removing = false;
+  } catch (e) {
+    d.plan = null;
+    d.result = notice('bad', e.message);
+  }
+  await show(again);
+}
+
+async function leave(again) {
+  draft = null;
+  await again();
+}
+
+// both shows the text on disk and one's own, if somebody else has changed the file. Neither is lost.
+function both(again) {
+  const d = draft;
+  const own = (text, label) => {
+    const area = h('textarea', { rows: '14', readonly: true, class: 'code', wrap: 'off' });
+    area.value = text;
+    return h('label', { class: 'grow' }, label, area);
+  };
+  const take = (text) => async () => {
+    d.file = { ...d.file, exists: d.both.exists, digest: d.both.digest };
+    d.both = null;
+    if (text !== null) {
+      d.text = text;
+      d.settings = {};
+    }
+    await check(again);
+  };
+  return h(
+    'section',
+    { 'aria-label': 'Conflict' },
+    notice(
+      'bad',
+      d.both.exists
+        ? 'Somebody else has changed the file since you opened it. Nothing was written.'
+        : 'Somebody else has removed or renamed the file since you opened it. Nothing was written.',
+    ),
+    h('div', { class: 'row' }, own(d.text, 'Your text'), own(d.both.text, d.both.exists ? 'The text on disk now' : 'There is no file now')),
+    h(
+      'div',
+      { class: 'row' },
+      d.both.exists ? h('button', { type: 'button', onclick: take(d.both.text) }, 'Continue with the text on disk') : null,
+      h('button', { type: 'button', onclick: take(null) }, d.both.exists ? 'Continue with mine, instead of the text on disk' : 'Continue with mine, as a new file'),
+    ),
+  );
+}
+
+// effect shows the faults, or the difference and what it does to the crawl.
+function effect(p, area) {
+  const go = (f) => {
+    const lines = area.value.split('\n');
+    const at = lines.slice(0, f.line - 1).reduce((n, l) => n + l.length + 1, 0);
+    area.closest('details').open = true;
+    area.focus();
+    area.setSelectionRange(at, at + (lines[f.line - 1] || '').length);
+  };
+  if (p.problem) return notice('bad', p.problem);
+  if (p.faults.length)
+    return [
+      notice('bad', `${plural(p.faults.length, 'fault')}. Nothing can be saved before they are gone.`),
+      table(
+        'Faults',
+        [
+          ['line', (f) => (f.line ? h('button', { type: 'button', class: 'small', onclick: () => go(f) }, 'Line ' + f.line) : '–')],
+          ['setting', (f) => f.key || '–', 'left'],
+          ['value', (f) => f.value || '–', 'wide'],
+          ['problem', (f) => f.problem, 'wide'],
+          ['what would be right', (f) => f.remedy || '–', 'wide'],
+        ],
+        p.faults,
+      ),
+    ];
+  if (!p.diff && !draft.removing) return notice('good', 'Nothing would change.');
+  const e = Object.fromEntries(Object.entries(p.plan).map(([key, value]) => [key, value ?? []])); // an empty list may be null
+  return [
+    h('h2', {}, 'What would change'),
+    h('pre', { class: 'diff panel', tabindex: '0', 'aria-label': 'Difference of the file' }, p.diff),
+    e.warnings.map((w) => notice('warn', `${w.key ? w.key + ': ' : ''}${w.problem}${w.remedy ? '; ' + w.remedy : ''}`)),
+    e.at_restart.length ? notice('warn', 'In force only after a restart of the daemon: ' + e.at_restart.map((c) => c.key).join(', ')) : null,
+    facts(e),
+    e.load.length
+      ? table(
+          'Load of the hosts, in requests a day',
+          [
+            ['host', (l) => hostLink(l.host), 'left'],
+            ['URIs', (l) => count(l.uris)],
+            ['before', (l) => count(Math.round(l.before))],
+            ['after', (l) => count(Math.round(l.after))],
+            ['in words', (l) => l.text, 'wide'],
+          ],
+          e.load,
+        )
+      : null,
+    e.changes.length
+      ? table(
+          `${plural(e.changes.length + e.more, 'setting')} in force would change`,
+          [
+            ['host', (c) => (c.host ? hostLink(c.host) : 'all'), 'left'],
+            ['setting', (c) => c.key, 'left'],
+            ['before', (c) => c.before || '–', 'wide'],
+            ['after', (c) => c.after || '–', 'wide'],
+          ],
+          e.changes,
+        )
+      : null,
+  ];
+}
+
+function facts(e) {
+  const all = [];
+  if (e.seeds_added.length) all.push(`${plural(e.seeds_added.length, 'new seed')}: ${e.seeds_added.slice(0, 5).join(', ')}`);
+  if (e.seeds_removed.length) all.push(`${plural(e.seeds_removed.length, 'seed')} less: ${e.seeds_removed.slice(0, 5).join(', ')}`);
+  if (e.due_now) all.push(`${plural(e.due_now, 'URI')} would be due at once`);
+  if (e.names?.text) all.push(e.names.text);
+  return all.length ? h('ul', {}, all.map((text) => h('li', {}, text))) : null;
+}

@@ -1,0 +1,75 @@
+package admin
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/edit"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
+)
+
+// editRoutes returns the requests that edit files of the configuration, whose texts may have cookies.
+func editRoutes() []route {
+	return []route{
+		{
+			method: "GET", path: api.Base + "/edit/files", needs: access.Curate, answer: api.EditFiles{},
+			doc:   "Returns the names of the host files.",
+			serve: editing(func(w edit.Work, _ *http.Request) (any, error) { return w.List() }),
+		},
+		{
+			method: "GET", path: api.Base + "/edit/file", needs: access.Curate, answer: api.EditFile{},
+			doc: "Returns a file of the configuration as it is on disk. The main file needs the role operate.",
+			params: []param{
+				{"name", "string", "name of a host file, without folder; absent for the main file"},
+				{"host", "string", "instead of a name: the file of this host, or a template if it has none"},
+			},
+			serve: editing(func(w edit.Work, r *http.Request) (any, error) {
+				return w.Open(r.FormValue("name"), r.FormValue("host"))
+			}),
+		},
+		{
+			method: "POST", path: api.Base + "/edit/plan", asks: true, heavy: true, needs: access.Curate,
+			doc:  "Returns the faults of a new text of a file, its difference, and its effect on the crawl. It writes nothing.",
+			body: api.EditOrder{}, answer: api.EditPlan{},
+			serve: ordered(func(w edit.Work, o api.EditOrder) (any, error) { return w.Plan(o) }),
+		},
+		{
+			method: "POST", path: api.Base + "/edit/save", private: true, heavy: true, needs: access.Curate,
+			doc:  "Writes a new text of a file, if the file is as it was and the text has no faults.",
+			body: api.EditOrder{}, answer: api.EditSaved{},
+			serve: ordered(func(w edit.Work, o api.EditOrder) (any, error) { return w.Save(o) }),
+		},
+	}
+}
+
+// ordered returns the function that serves a request with a new text.
+func ordered(do func(edit.Work, api.EditOrder) (any, error)) func(*Window, *http.Request) (any, error) {
+	return editing(func(w edit.Work, r *http.Request) (any, error) {
+		o, err := read[api.EditOrder](r)
+		if err != nil {
+			return nil, err
+		}
+		return do(w, o)
+	})
+}
+
+// editing returns the function that serves a request about a file.
+func editing(do func(edit.Work, *http.Request) (any, error)) func(*Window, *http.Request) (any, error) {
+	return func(w *Window, r *http.Request) (any, error) {
+		effect := func(s whatif.Staged) (whatif.Plan, error) { return w.o.Crawler.Plan(s, w.o.Now()) }
+		answer, err := do(edit.Work{
+			Config: w.o.Config().Config, Effect: effect, Writing: &w.importing, Now: w.o.Now(),
+			Who: access.CallerOf(r.Context()),
+		}, r)
+		var refusal edit.Refusal
+		switch {
+		case errors.Is(err, edit.ErrRole):
+			return nil, errors.Join(errRole, err)
+		case errors.As(err, &refusal):
+			return nil, badRequest{err}
+		}
+		return answer, err
+	}
+}

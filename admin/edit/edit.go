@@ -1,0 +1,206 @@
+// Package edit changes files of the configuration for people who use a browser.
+//
+// [Work.Open] returns a file as it is on disk. [Work.Plan] sets settings in its text, checks it, and returns the change
+// of the file and of the crawl. [Work.Save] writes it. A file that somebody else has changed in between is never
+// written: the answer has both texts.
+package edit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/reference"
+	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// maxText is the maximum size of a text in bytes. Larger files are edited on disk.
+const maxText = 1 << 20
+
+// Refusal is the error of a request that cannot be carried out, for people.
+type Refusal struct{ Err error }
+
+// Error returns the text of the cause.
+func (r Refusal) Error() string { return r.Err.Error() }
+
+// Unwrap returns the cause.
+func (r Refusal) Unwrap() error { return r.Err }
+
+func refuse(format string, args ...any) error { return Refusal{fmt.Errorf(format, args...)} }
+
+// ErrRole says that only operators edit the main file.
+var ErrRole = errors.New("the main file needs the role operate")
+
+// Work edits the files of a configuration.
+type Work struct {
+	Config  *config.Config                           // in force
+	Effect  func(whatif.Staged) (whatif.Plan, error) // of other texts
+	Writing *sync.Mutex                              // held while files of the configuration are written
+	Who     access.Caller
+	Now     time.Time
+}
+
+// file is a file as it is on disk.
+type file struct {
+	name   string // "" is the main file
+	path   string
+	text   []byte
+	exists bool
+	mode   fs.FileMode
+}
+
+// digest returns the digest of the text; "" if there is no file.
+func (f file) digest() string {
+	if !f.exists {
+		return ""
+	}
+	sum := sha256.Sum256(f.text)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// open reads a file. It refuses names that lead elsewhere.
+func (w Work) open(name string) (file, error) {
+	f := file{name: name, path: w.Config.Path}
+	if name == "" {
+		if w.Who.Role < access.Operate {
+			return f, ErrRole
+		}
+	} else {
+		if filepath.Base(name) != name || !strings.HasSuffix(name, ".toml") || strings.HasPrefix(name, ".") ||
+			strings.ContainsAny(name, "/\\") || strings.ContainsFunc(name, misleads) || len(name) > 255 {
+			return f, refuse("%q is not the name of a host file; write for example www.news.example.toml", name)
+		}
+		f.path = filepath.Join(w.Config.HostsDir, name)
+	}
+	info, err := os.Lstat(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return f, nil
+	case err != nil:
+		return f, refuse("read %s: %w", f.path, err)
+	case !info.Mode().IsRegular():
+		return f, refuse("%s is not a plain file, for example a link; edit it on disk", f.path)
+	case info.Size() > maxText:
+		return f, refuse("%s has more than 1 MB; edit it on disk", f.path)
+	}
+	if f.text, err = os.ReadFile(f.path); err != nil {
+		return f, refuse("read %s: %w", f.path, err)
+	}
+	if !utf8.Valid(f.text) {
+		return f, refuse("%s is not in UTF-8; edit it on disk", f.path)
+	}
+	f.exists, f.mode = true, info.Mode().Perm()
+	return f, nil
+}
+
+// List returns the names of the host files.
+func (w Work) List() (api.EditFiles, error) {
+	out := api.EditFiles{Main: w.Config.Path, Dir: w.Config.HostsDir, Files: []api.EditName{}}
+	entries, err := os.ReadDir(w.Config.HostsDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return out, refuse("list the host files: %w", err)
+	}
+	index := w.Config.Sites()
+	hosts := map[string]uri.Host{}
+	for h, name := range index.FileOf {
+		hosts[name] = h
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if strings.HasPrefix(name, ".") || !strings.HasSuffix(name, ".toml") {
+			continue
+		}
+		out.Files = append(out.Files, api.EditName{Name: name, Host: string(hosts[name]), Title: index.Files[name].Title})
+	}
+	return out, nil
+}
+
+// Open returns a file by its name, or the file of a host. A host without a file has a template.
+func (w Work) Open(name, host string) (api.EditFile, error) {
+	template := ""
+	if host != "" {
+		h, problem, remedy := value.ParseHost(host)
+		if problem != "" {
+			return api.EditFile{}, refuse("%q %s; %s", host, problem, remedy)
+		}
+		host = string(h)
+		var ok bool
+		if name, ok = w.Config.Sites().FileOf[h]; !ok {
+			name = reference.HostFileName(h) + ".toml"
+			template = reference.HostFile(h, []string{"https://" + host + "/"})
+		}
+	}
+	f, err := w.open(name)
+	if err != nil {
+		return api.EditFile{}, err
+	}
+	if !f.exists && template == "" {
+		return api.EditFile{}, refuse("there is no file %s; somebody may have removed or renamed it", f.path)
+	}
+	out := api.EditFile{Name: name, Path: f.path, Exists: f.exists, Digest: f.digest(), Text: string(f.text)}
+	if !f.exists {
+		out.Text = template
+	}
+	out.Host = string(w.hostOf(f.name, out.Text))
+	out.Fields = w.fields(f.name, out.Text)
+	return out, nil
+}
+
+// hostOf returns the host of a file.
+func (w Work) hostOf(name, text string) uri.Host {
+	if name == "" {
+		return ""
+	}
+	doc := document.Parse([]byte(text), name)
+	if s, ok := doc.Value(document.Path("").Key("host")).(string); ok {
+		return uri.Host(s)
+	}
+	for h, file := range w.Config.Sites().FileOf {
+		if file == name {
+			return h
+		}
+	}
+	return uri.Host(strings.TrimSuffix(name, ".toml"))
+}
+
+// staged returns the texts of the configuration in force with another text of a file. A nil text removes the file.
+func (w Work) staged(name string, text []byte) whatif.Staged {
+	all := maps.Clone(w.Config.Texts())
+	if text != nil {
+		all[name] = text
+	} else {
+		delete(all, name)
+	}
+	s := whatif.Staged{Main: all[""], Hosts: all}
+	delete(s.Hosts, "")
+	return s
+}
+
+// faultsOf returns the faults that an error holds.
+func faultsOf(err error) []api.Fault {
+	var all config.Faults
+	if !errors.As(err, &all) {
+		return nil
+	}
+	all = slices.Clone(all)
+	return api.Faults(all[:min(len(all), maxFaults)])
+}
+
+// maxFaults is the maximum number of faults in an answer.
+const maxFaults = 200

@@ -1,0 +1,198 @@
+package edit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/patch"
+	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// formKeys are the settings of the form: what curators set for a single host.
+var formKeys = []string{
+	"title", "labels", "collections", "owner", "note", "until",
+	"seeds.uris", "feeds.uris", "feeds.sitemaps",
+	"scope.by", "scope.prefixes", "scope.max_hops", "scope.max_uris",
+	"politeness.min_delay", "politeness.max_delay", "politeness.valence",
+	"change.mode", "change.scrub_css", "robots.obey", "robots.reason",
+}
+
+// hostWithoutFile is a host that no file names: the settings of the main file apply to it.
+const hostWithoutFile uri.Host = "a-host-without-a-file.invalid"
+
+// Kinds of fields.
+const (
+	kindText   = "text"
+	kindLines  = "lines"
+	kindChoice = "choice"
+)
+
+// fields returns the settings of the form with their values in a text. The main file, and a text that is not TOML, have
+// no form.
+func (w Work) fields(name, text string) []api.EditField {
+	out := []api.EditField{}
+	if name == "" {
+		return out
+	}
+	inForce := map[string]string{}
+	for _, s := range w.Config.EffectiveHost(hostWithoutFile, w.Now) {
+		inForce[s.Key] = s.Value
+	}
+	doc := document.Parse([]byte(text), name)
+	if len(doc.Faults) > 0 {
+		return out
+	}
+	for _, k := range keysOf(formKeys) {
+		f := api.EditField{
+			Key: k.Name, Doc: k.Doc, Type: k.Type.String(), Kind: kindText, Default: inForce[k.Name],
+			Set: doc.Has(document.Path("").Key(k.Name)),
+		}
+		switch {
+		case k.Type.Kind == value.List || k.Name == "note":
+			f.Kind = kindLines
+		case k.Type.Choices != nil && !k.Type.Every:
+			f.Kind, f.Choices = kindChoice, slices.Clone(k.Type.Choices)
+			if k.Type.OrBoolean {
+				f.Choices = append([]string{"true", "false"}, f.Choices...)
+			}
+		}
+		if f.Set {
+			f.Value = shown(doc.Value(document.Path("").Key(k.Name)))
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// keysOf returns keys in the order of their names.
+func keysOf(names []string) []config.Key {
+	all := config.Keys()
+	out := make([]config.Key, 0, len(names))
+	for _, name := range names {
+		if i := slices.IndexFunc(all, func(k config.Key) bool { return k.Name == name }); i >= 0 {
+			out = append(out, all[i])
+		}
+	}
+	return out
+}
+
+// shown returns a value as people write it into a form.
+func shown(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		lines := make([]string, len(v))
+		for i, e := range v {
+			lines[i] = shown(e)
+		}
+		return strings.Join(lines, "\n")
+	case time.Time:
+		return strings.TrimSuffix(v.Format("2006-01-02T15:04:05Z07:00"), "T00:00:00Z")
+	case nil:
+		return ""
+	}
+	return document.TOML(v)
+}
+
+// set returns a text with another value of a setting of the form; an empty value removes the setting.
+func set(text []byte, key, written string) ([]byte, error) {
+	keys := keysOf([]string{key})
+	if len(keys) == 0 || !slices.Contains(formKeys, key) {
+		return nil, fmt.Errorf("%q is not a setting of the form; edit the text", key)
+	}
+	t := keys[0].Type
+	written = strings.ReplaceAll(written, "\r\n", "\n")
+	if key != "note" {
+		written = strings.TrimSpace(written)
+	}
+	switch {
+	case key == "seeds.uris":
+		return setSeeds(text, linesOf(written))
+	case strings.TrimSpace(written) == "":
+		return patch.Unset(text, key)
+	case t.Kind == value.List:
+		return patch.Set(text, key, listOf(linesOf(written)))
+	case t.Kind == value.Boolean, t.Kind == value.Whole, t.Kind == value.Number, t.Kind == value.Moment,
+		t.OrBoolean && (written == "true" || written == "false"):
+		return patch.Set(text, key, bare(written))
+	}
+	return patch.Set(text, key, document.TOML(written))
+}
+
+// setSeeds adds and removes seeds one by one, so that comments between them stay.
+func setSeeds(text []byte, wanted []string) ([]byte, error) {
+	var err error
+	for _, s := range patch.Seeds(text) {
+		if !slices.Contains(wanted, s) {
+			if text, err = patch.RemoveSeed(text, s); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return patch.AddSeeds(text, wanted)
+}
+
+func linesOf(written string) []string {
+	var out []string
+	for line := range strings.SplitSeq(written, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// listOf returns a list as TOML, with one element on each line if there are several.
+func listOf(elements []string) string {
+	quoted := make([]string, len(elements))
+	for i, e := range elements {
+		quoted[i] = patch.Literal(e)
+	}
+	if len(quoted) < 2 {
+		return "[" + strings.Join(quoted, ", ") + "]"
+	}
+	return "[\n  " + strings.Join(quoted, ",\n  ") + ",\n]"
+}
+
+// bare returns a number, a truth value or a date as TOML. Anything else becomes a text, so that the check says what is
+// wrong with it.
+func bare(written string) string {
+	doc := document.Parse([]byte("x = "+written+"\n"), "the value")
+	if len(doc.Faults) == 0 && len(doc.Root) == 1 && !strings.ContainsAny(written, "#\n") {
+		return written
+	}
+	return document.TOML(written)
+}
+
+// misleads reports whether a character is not shown, or changes the direction of the text around it.
+func misleads(r rune) bool {
+	return r != '\n' && r != '\t' && r != '\r' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Bidi_Control, r))
+}
+
+// misleading returns the faults of a text that no parser finds: characters that make a reader see something else.
+func misleading(path, text string) []api.Fault {
+	var out []api.Fault
+	n := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		n++
+		column := 0
+		for _, r := range line {
+			if column++; misleads(r) && len(out) < maxFaults {
+				out = append(out, api.Fault{
+					File: path, Line: n, Column: column,
+					Problem: fmt.Sprintf("there is the character U+%04X, which is not shown or changes the direction of text", r),
+					Remedy:  fmt.Sprintf(`remove it, or write \u%04X between double quotes`, r),
+				})
+			}
+		}
+	}
+	return out
+}
