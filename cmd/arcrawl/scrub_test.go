@@ -241,15 +241,24 @@ func TestSuggestFetchesTwiceIfRobotsAllow(t *testing.T) {
 			fmt.Fprint(w, "User-agent: *\nDisallow: /closed\n")
 			return
 		}
+		if r.Header.Get("Accept-Language") != "da" || r.Header.Get("Cookie") != "consent=yes" {
+			http.Error(w, "a wall", http.StatusForbidden)
+			return
+		}
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, `<h1>News</h1><p>A story.</p><b class="visits">%d</b>`, visits.Add(1))
 	}))
 	defer site.Close()
-	conf := filepath.Join(t.TempDir(), "arcrawl.toml")
+	dir := t.TempDir()
+	conf := filepath.Join(dir, "arcrawl.toml")
 	main := "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n"
-	if err := os.WriteFile(conf, []byte(main), 0o600); err != nil {
+	host := strings.TrimPrefix(site.URL, "http://")
+	own := "host = \"" + host + "\"\n[fetch]\ncookie = \"consent=yes\"\n[request]\nheaders = [{ name = \"Accept-Language\", value = \"da\" }]\n"
+	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	writeFile(t, conf, main)
+	writeFile(t, filepath.Join(dir, "hosts.d", "site.toml"), own)
 	if rules := succeed(t, "scrub", "suggest", "--fetch", "--pause", "1ms", "--config", conf, site.URL+"/"); !strings.Contains(rules, "b.visits") {
 		t.Errorf("suggest says:\n%s", rules)
 	}

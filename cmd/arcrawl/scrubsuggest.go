@@ -18,9 +18,11 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/patch"
 	"github.com/arcrawl/arcrawl/config/reference"
+	visits "github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/digest/trial"
+	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -84,7 +86,12 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 			fmt.Fprintf(cmd.ErrOrStderr(), "comparing only two fetches: %v\n", err)
 		}
 		f := trial.Fetcher{
-			Config: c, UserAgent: c.UserAgent(programVersion()),
+			Config: c,
+			Request: func(u uri.URI) fetch.Request {
+				now := time.Now()
+				s := c.For(config.About{URI: u, Now: now})
+				return visits.Exchange(u, c, &s, programVersion(), now)
+			},
 			Wait: func(ctx context.Context) error { return waitFor(ctx, s.pause) },
 		}
 		fetched, failed := f.FetchTwice(cmd.Context(), u)

@@ -7,12 +7,13 @@ import (
 
 // What helps against answers that come instead of a page.
 const (
-	openCookie = "set fetch.cookie in its host file to the cookie that a browser has after consent " +
+	openCookie = "set fetch.cookies = \"session\" in its host file, " +
+		"or fetch.cookie to the cookie that a browser has after consent " +
 		"(try it first: arcrawl fetch --try URI --cookie 'NAME=VALUE'), " +
 		"ask the site to let the crawler in, or name a feed or another page as seed"
 	openDoor = "ask the site to let the User-Agent or the address of the crawler in, " +
 		"or for a key that the crawler sends (request.secret_headers)"
-	logIn = "ask the site for an account, and set request.basic or request.bearer in its host file"
+	logIn = "ask the site for an account, and set request.basic, request.bearer or [login] in its host file"
 )
 
 // Hint returns what usually helps against an answer that came instead of the page. kind is a text that has the kind of

@@ -66,8 +66,9 @@ func ReadAll(
 
 // Fetcher fetches versions of a page.
 type Fetcher struct {
-	Config    *config.Config
-	UserAgent string
+	Config *config.Config
+	// Request returns the request for a URI, as the crawl makes it.
+	Request func(u uri.URI) fetch.Request
 	// Wait waits before each fetch of the page.
 	Wait func(ctx context.Context) error
 }
@@ -103,9 +104,7 @@ func (f *Fetcher) FetchTwice(ctx context.Context, u uri.URI) (versions []Version
 
 // fetch makes one exchange. A negative status says that there was no response.
 func (f *Fetcher) fetch(ctx context.Context, client *fetch.Client, u uri.URI) (v Version, status int, err error) {
-	response, err := client.Fetch(ctx, fetch.Request{URI: u, Header: []fetch.Field{
-		{Name: "User-Agent", Value: f.UserAgent}, {Name: "Accept-Encoding", Value: "gzip, deflate, br, zstd"},
-	}})
+	response, err := client.Fetch(ctx, f.Request(u))
 	if err != nil {
 		return v, 0, err
 	}
