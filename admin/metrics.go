@@ -342,6 +342,8 @@ func systemGauges() []metric {
 				return v
 			},
 		},
+		gauge("arcrawl_upload_waiting", "Finished WARC files that are not in the bucket of [upload] yet.",
+			func(s snapshot) float64 { return float64(s.Archive.Offload.Upload.NotUploaded()) }),
 		gauge("arcrawl_visits_missing", "Visits that crawl.log had and the store did not know, when the daemon started.",
 			func(s snapshot) float64 { return float64(s.missing) }),
 		gauge("arcrawl_config_loaded_seconds", "Time at which the configuration in force was loaded, in seconds since 1970.",

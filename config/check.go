@@ -78,6 +78,7 @@ func (l *loader) checkStorage() {
 		}
 	}
 	l.checkFolders()
+	l.checkUpload()
 	if within(s.State, s.WARC) {
 		keyAt(l.main, "", "storage.warc", w.WARC).
 			Warn("is inside storage.state, which must contain nothing but the store", "move it out")

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/arcrawl/arcrawl/config/request"
 
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/document"
@@ -33,6 +36,7 @@ type Config struct {
 	Index      Index
 	// DNSRecords says that look-ups of hosts are archived. Its key is warc.dns.
 	DNSRecords bool
+	Upload     Upload
 	Sealed     struct{ URL, Command string } // the server and the program that receive each finished WARC file; "" = none
 	Log        Log
 	Admin      Admin
@@ -93,6 +97,18 @@ type Storage struct {
 	FoldersFree  int64    // bytes that stay free on the disk of each of them, and of the first folder
 	FoldersOrder FolderOrder
 }
+
+// Upload names the bucket that receives finished WARC files.
+type Upload struct {
+	Endpoint string // of the server; "" = no upload
+	Bucket   string
+	Prefix   string // of the keys
+	Region   string
+	Secret   request.Secret // ACCESS_KEY:SECRET_KEY
+}
+
+// Place returns the address of the server and the name of the bucket.
+func (u Upload) Place() string { return strings.TrimSuffix(u.Endpoint, "/") + "/" + u.Bucket }
 
 // FolderOrder says which of several folders takes the next WARC file.
 type FolderOrder string

@@ -136,6 +136,7 @@ func refined(h uri.Host, before, after *profile) []KeyChange {
 // folders and sockets that they describe are open while it runs.
 var needRestart = []string{
 	"storage.state", "storage.warc", "storage.log", "storage.folders", "storage.folders_free", "storage.folders_order",
+	"upload.",
 	"crawl.workers", "crawl.max_uris_per_host", "crawl.order",
 	"crawl.max_hosts", "crawl.new_hosts_per_page", "crawl.new_hosts_per_day",
 	"warc.", "log.", "admin.", "cluster.", "fetch.allow_networks",
@@ -175,7 +176,7 @@ func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	inForce.Render = c.Render
 	inForce.WARC, inForce.Log, inForce.Admin, inForce.Cluster = c.WARC, c.Log, c.Admin, c.Cluster
 	inForce.AllowNetworks, inForce.AllowHosts = c.AllowNetworks, c.AllowHosts
-	inForce.Storage = c.Storage
+	inForce.Storage, inForce.Upload = c.Storage, c.Upload
 	inForce.Storage.MinFree, inForce.Storage.Secrets = next.Storage.MinFree, next.Storage.Secrets
 	inForce.Crawl = c.Crawl
 	inForce.Crawl.Grace = next.Crawl.Grace

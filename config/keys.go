@@ -85,8 +85,8 @@ type key struct {
 
 // keys lists the keys of all tables.
 var keys = withDefaults(slices.Concat(
-	fileKeys, aboutKeys, operatorKeys, crawlKeys, adminKeys, politenessKeys, waitKeys, changeKeys, fetchKeys, loginKeys,
-	networkKeys, scopeKeys, feedsKeys, renderKeys, seedKeys, whenKeys,
+	fileKeys, aboutKeys, operatorKeys, uploadKeys, crawlKeys, adminKeys, politenessKeys, waitKeys, changeKeys, fetchKeys,
+	loginKeys, networkKeys, scopeKeys, feedsKeys, renderKeys, seedKeys, whenKeys,
 ))
 
 // withDefaults fills in [Key].Default with the values of a configuration that no file has changed.

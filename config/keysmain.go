@@ -155,6 +155,7 @@ func defaultConfig() Config {
 			Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: frontier.DefaultMaxURIs, Order: frontier.ByValue,
 			NewHosts: frontier.DefaultNewHosts(),
 		},
+		Upload: Upload{Region: "us-east-1"},
 		WARC: warcout.Options{
 			Prefix: warcout.DefaultPrefix, MaxSize: warcout.DefaultMaxSize, MaxAge: day, Level: warcout.DefaultLevel,
 		},

@@ -177,7 +177,7 @@ func TestLoadDefaults(t *testing.T) {
 			NewHosts: frontier.DefaultNewHosts(),
 		},
 		WARC:  warcout.Options{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
-		Index: config.Index{Live: true}, DNSRecords: true, Render: rendering.DefaultPool(),
+		Index: config.Index{Live: true}, Upload: config.Upload{Region: "us-east-1"}, DNSRecords: true, Render: rendering.DefaultPool(),
 		Seeds: []config.Seed{
 			{URI: parse(t, "https://www.news.example/"), File: filepath.Join(dir, "arcrawl.toml"), Line: 2},
 		},
@@ -442,7 +442,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		},
 		WARC:  warcout.Options{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},
 		Log:   config.Log{ExtraInfo: true},
-		Index: config.Index{OutbackCDX: "http://localhost:8901/arcrawl"}, DNSRecords: true, Render: rendering.DefaultPool(),
+		Index: config.Index{OutbackCDX: "http://localhost:8901/arcrawl"}, Upload: config.Upload{Region: "us-east-1"}, DNSRecords: true, Render: rendering.DefaultPool(),
 		WebSub:        config.WebSub{Callback: "https://crawler.example/websub", Listen: "127.0.0.1:8472", Lease: 3 * day, AnyHub: true},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		AllowHosts:    []fetch.HostNetwork{{Host: "intranet.example", Network: netip.MustParsePrefix("10.1.0.0/16")}},

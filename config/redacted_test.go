@@ -109,7 +109,7 @@ var open = map[string]string{
 	"admin.token_file": "a path", "admin.user_file": "a path", "mail.password_file": "a path", "admin.tls_key": "a path", "admin.tls_cert": "a path",
 	"warc.sealed_command": "a program", "labels": "no addresses", "admin.listen": "an address of the own network",
 	"request.basic": "a place", "request.bearer": "a place", "request.secret_headers": "names and places",
-	"request.secrets_over_http": "yes or no", "request.archive_secrets": "yes or no", "storage.secrets": "a path",
+	"request.secrets_over_http": "yes or no", "request.archive_secrets": "yes or no", "storage.secrets": "a path", "upload.secret": "a place",
 	"network.proxy": "a name", "fetch.cookies": "a choice",
 	"login.uri": "an address", "login.success": "an expression", "login.secret_fields": "names and places",
 }

@@ -4,6 +4,7 @@ package config
 var tables = []Table{
 	{Name: "operator", Doc: "Who is responsible for the crawl. Both keys are required, so that webmasters and later readers of the archive can ask."},
 	{Name: "storage", Doc: "Where data is stored. Relative paths start at the folder of the main file."},
+	{Name: "upload", Doc: "A bucket of an S3-compatible server that receives a copy of each finished WARC file; see docs/archive.md."},
 	{Name: "crawl", Doc: "Limits of the whole crawl."},
 	{Name: "warc", Doc: "How WARC files are written."},
 	{Name: "index", Doc: "How the index of the archive is kept."},

@@ -1,6 +1,8 @@
 package daemon_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,13 +44,26 @@ func TestARestartFindsFilesInFurtherFolders(t *testing.T) {
 			t.Fatalf("%s was not moved: %v, %+v", file, err, m.State())
 		}
 	}
+	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer busy.Close()
+	if err := os.Mkdir(filepath.Join(first.dir, "secrets"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(first.dir, "secrets", "s3"), []byte("reader:swordfish"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	l := restarted(t, first.dir, func(dir, main string) string {
-		return strings.Replace(same(dir, main), "[storage]\n",
-			"[storage]\nfolders = [\""+further+"\"]\nfolders_free = \"900TB\"\n", 1)
+		upload := "[upload]\nendpoint = \"" + busy.URL + "\"\nbucket = \"web-archive\"\nsecret = \"file:s3\"\n"
+		storage := "[storage]\nfolders = [\"" + further + "\"]\nfolders_free = \"900TB\"\n"
+		return upload + strings.Replace(same(dir, main), "[storage]\n", storage, 1)
 	})
 	l.waitFor(t, "serving the admin API")
 	var o api.Offload
-	for begin := time.Now(); len(o.Folders) == 0 && time.Since(begin) < patience; time.Sleep(10 * time.Millisecond) {
+	begin := time.Now()
+	for (len(o.Folders) == 0 || o.Upload.Since == nil) && time.Since(begin) < patience {
+		time.Sleep(10 * time.Millisecond)
 		status, err := api.NewClient(filepath.Join(l.dir, "state", "admin.sock")).Status(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -57,6 +72,9 @@ func TestARestartFindsFilesInFurtherFolders(t *testing.T) {
 	}
 	if len(o.Folders) != 1 || o.Folders[0].Files != len(files) || o.Since != nil {
 		t.Errorf("the status has %+v", o)
+	}
+	if u := o.Upload; u == nil || u.Waiting != len(files) || u.Bucket != busy.URL+"/web-archive" || u.Error == "" {
+		t.Errorf("the status has the upload %+v", u)
 	}
 	for _, wrong := range []string{"is lost", "lost WARC", "changed since", "not in their folder"} {
 		if strings.Contains(l.text(), wrong) {

@@ -22,6 +22,8 @@ const (
 	linesDialTimeout = 10 * time.Second
 	maxLinesAnswer   = 4 << 10
 
+	ownServerTimeout = 5 * time.Minute // until the answer to a whole file
+
 	maxPostHead = 64 << 10 // bytes of the head of an answer
 )
 
@@ -96,4 +98,14 @@ func WithoutURL(err error) error {
 		return named.Err
 	}
 	return err
+}
+
+// OwnServers returns a transport to servers of the operator, such as one that keeps copies of the archive. Like
+// [PostLines] it connects to any address, so it must only be used for servers that the configuration names.
+func OwnServers() http.RoundTripper {
+	dialer := net.Dialer{Timeout: linesDialTimeout}
+	return &http.Transport{
+		DialContext: dialer.DialContext, TLSHandshakeTimeout: linesDialTimeout, ResponseHeaderTimeout: ownServerTimeout,
+		MaxResponseHeaderBytes: maxPostHead, IdleConnTimeout: linesTimeout, MaxIdleConnsPerHost: 1, DisableCompression: true,
+	}
 }

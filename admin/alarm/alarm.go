@@ -29,6 +29,7 @@ const (
 	Proxy      = "proxy"      // a proxy does not work
 	Folders    = "folders"    // finished archive files cannot be moved to further folders
 	Login      = "login"      // the login to a host fails
+	Upload     = "upload"     // finished archive files cannot be uploaded
 	Document   = "document"   // a document could not be processed because of a fault of the program
 )
 
@@ -36,7 +37,7 @@ const (
 func Kinds() []string {
 	return []string{
 		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Seed, Document, Rules, Sealed, Lost,
-		Proxy, Folders, Login,
+		Proxy, Folders, Login, Upload,
 	}
 }
 
@@ -123,6 +124,7 @@ var patiences = map[string]alarmPatience{
 	Sealed:     {15 * time.Minute, time.Minute},
 	Lost:       {0, time.Minute},
 	Folders:    {time.Minute, time.Minute},
+	Upload:     {15 * time.Minute, time.Minute},
 	Rules:      {0, time.Hour},
 	Proxy:      {time.Minute, time.Minute},
 	Login:      {0, time.Minute},

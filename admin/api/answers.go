@@ -135,6 +135,25 @@ type Offload struct {
 	Folders []Folder   `json:"folders,omitempty"`
 	Since   *time.Time `json:"since,omitempty"` // the first of the failures in a row; null if the last attempt succeeded
 	Error   string     `json:"error,omitempty"` // of the last attempt
+	Upload  *Upload    `json:"upload,omitempty"`
+}
+
+// Upload says how far the upload of finished archive files is.
+type Upload struct {
+	Bucket  string     `json:"bucket"`          // address of the server and name of the bucket
+	Done    int        `json:"done"`            // files in the bucket
+	Skipped int        `json:"skipped"`         // files that were gone or changed before they were uploaded
+	Waiting int        `json:"waiting"`         // files that are not there yet
+	Since   *time.Time `json:"since,omitempty"` // the first of the failures in a row; null if the last attempt succeeded
+	Error   string     `json:"error,omitempty"` // of the last attempt
+}
+
+// NotUploaded returns the number of files that wait; 0 if nothing is uploaded at all.
+func (u *Upload) NotUploaded() int {
+	if u == nil {
+		return 0
+	}
+	return u.Waiting
 }
 
 // Folder is a further folder of archive files.

@@ -189,6 +189,18 @@ function tiles(s) {
     ...(s.archive.offload.folders ?? []).map((f) =>
       tile('Free in ' + f.path, bytes(f.free), plural(f.files, 'WARC file') + ', ' + bytes(f.bytes)),
     ),
+    ...(s.archive.offload.upload
+      ? [
+          tile(
+            'Uploaded',
+            plural(s.archive.offload.upload.done, 'WARC file'),
+            s.archive.offload.upload.since
+              ? 'failing: ' + s.archive.offload.upload.error
+              : count(s.archive.offload.upload.waiting) + ' waiting',
+            s.archive.offload.upload.since ? 'bad' : '',
+          ),
+        ]
+      : []),
     tile('Workers', `${count(s.workers.busy)} of ${count(s.workers.all)}`, 'visits in progress'),
     tile('Up', span(s.uptime_seconds), 'since ' + moment(s.started)),
   );

@@ -145,6 +145,13 @@ func showStatus(out io.Writer, s api.Status) error {
 	if o := s.Archive.Offload; o.Since != nil {
 		fmt.Fprintf(out, "          finished files not moved since %s: %s\n", o.Since.Local().Format(time.DateTime), o.Error)
 	}
+	if u := s.Archive.Offload.Upload; u != nil {
+		fmt.Fprintf(out, "upload    %s in %s, %d waiting, %d skipped because they were gone or changed\n",
+			human.Count(u.Done, "file"), u.Bucket, u.Waiting, u.Skipped)
+		if u.Since != nil {
+			fmt.Fprintf(out, "          not uploaded since %s: %s\n", u.Since.Local().Format(time.DateTime), u.Error)
+		}
+	}
 	return showConfigLine(out, s.Config)
 }
 

@@ -1,0 +1,217 @@
+package offload_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon/offload"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/slow"
+)
+
+// server is an S3-compatible server, and what happens on the way to it.
+type server struct {
+	*httptest.Server
+	down     bool // it answers 503
+	corrupts bool // what is read from it differs
+	puts     []string
+	signed   int // requests with a signature
+}
+
+// startServer starts a server with the bucket web-archive.
+func startServer(t *testing.T) *server {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "fakes3")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
+	build.Dir = filepath.Join("..", "..", "internal", "fakes3")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the server: %v\n%s", err, out)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "web-archive")
+	in, err := cmd.StdinPipe()
+	archivetest.Must(t, err)
+	out, err := cmd.StdoutPipe()
+	archivetest.Must(t, err)
+	archivetest.Must(t, cmd.Start())
+	t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	archivetest.Must(t, err)
+	to, err := url.Parse(strings.TrimSpace(line))
+	archivetest.Must(t, err)
+	s := &server{}
+	pass := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host },
+		ModifyResponse: func(r *http.Response) error {
+			if s.corrupts && r.Request.Method == http.MethodGet && r.StatusCode == http.StatusOK {
+				text, err := io.ReadAll(r.Body)
+				text[len(text)/2] ^= 1
+				r.Body = io.NopCloser(bytes.NewReader(text))
+				return err
+			}
+			return nil
+		},
+	}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=reader/") {
+			s.signed++
+		}
+		if s.down {
+			http.Error(w, "busy", http.StatusServiceUnavailable)
+			return
+		}
+		if r.Method == http.MethodPut {
+			s.puts = append(s.puts, r.URL.Path+" "+r.Header.Get("X-Amz-Content-Sha256"))
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// object returns what the server has at a path.
+func (s *server) object(t *testing.T, path string) string {
+	t.Helper()
+	r, err := http.Get(s.URL + path)
+	archivetest.Must(t, err)
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	archivetest.Must(t, err)
+	return string(text)
+}
+
+// bucket returns the bucket that a configuration names.
+func bucket(t *testing.T, endpoint string) config.Upload {
+	t.Helper()
+	dir := t.TempDir()
+	archivetest.Must(t, os.Mkdir(filepath.Join(dir, "secrets"), 0o700))
+	archivetest.Must(t, os.WriteFile(filepath.Join(dir, "secrets", "s3"), []byte("reader:swordfish"), 0o600))
+	path := filepath.Join(dir, "arcrawl.toml")
+	text := fmt.Sprintf("[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n[upload]\n"+
+		"endpoint = %q\nbucket = \"web-archive\"\nprefix = \"crawl/\"\nsecret = \"file:s3\"\n", endpoint)
+	archivetest.Must(t, os.WriteFile(path, []byte(text), 0o600))
+	c, err := config.Load(path)
+	archivetest.Must(t, err)
+	return c.Upload
+}
+
+// uploads is an uploader of an archive, with a clock and a state folder that outlive it.
+type uploads struct {
+	*offload.Uploader
+	log bytes.Buffer
+}
+
+func open(t *testing.T, lib *archivetest.Archive, state string, to config.Upload, now *time.Time) *uploads {
+	t.Helper()
+	u := &uploads{}
+	u.Uploader = &offload.Uploader{
+		Dir: lib.Dir, State: state, Bucket: to, Now: func() time.Time { return *now }, Log: zerolog.New(&u.log),
+	}
+	archivetest.Must(t, u.Open(fetch.OwnServers()))
+	return u
+}
+
+// The server is down at first, the daemon is restarted, and then each file gets there once, whole.
+func TestEveryFinishedFileIsUploadedOnce(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	s := startServer(t)
+	lib, _ := archive(t)
+	state, to, now := t.TempDir(), bucket(t, s.URL), archivetest.Start
+	s.down = true
+	u := open(t, lib, state, to, &now)
+	first := u.Step(t.Context())
+	second := u.Step(t.Context())
+	if first != 30*time.Second || second != first || s.signed == 0 {
+		t.Errorf("after a failure it waits %s, and then %s; %d signed requests", first, second, s.signed)
+	}
+	now = now.Add(first)
+	if third := u.Step(t.Context()); third != time.Minute {
+		t.Errorf("after two failures it waits %s", third)
+	}
+	if n := u.Shown(); n.Waiting != 3 || n.Done != 0 || n.Since == nil || !n.Since.Equal(archivetest.Start) || n.Error == "" {
+		t.Errorf("shown is %+v", n)
+	}
+	s.down = false
+	u = open(t, lib, state, to, &now) // a restart is no reason to try sooner
+	if wait := u.Step(t.Context()); wait != time.Minute || u.Shown().Since == nil || u.Shown().Error == "" {
+		t.Errorf("after the restart it waits %s, and shows %+v", wait, u.Shown())
+	}
+	now = now.Add(time.Minute)
+	u.Step(t.Context())
+	u = open(t, lib, state, to, &now)
+	u.Step(t.Context())
+	if n := u.Shown(); n.Waiting != 0 || n.Done != 3 || n.Since != nil || n.Error != "" || len(s.puts) != 3 {
+		t.Fatalf("shown is %+v after %q; %s", n, s.puts, &u.log)
+	}
+	m, err := fixity.Read(lib.Dir)
+	archivetest.Must(t, err)
+	for i, e := range m.Entries {
+		path := "/web-archive/crawl/" + e.File
+		if got := s.object(t, path); got != archivetest.Read(t, filepath.Join(lib.Dir, e.File)) {
+			t.Errorf("the object %s has %d bytes", path, len(got))
+		}
+		if s.puts[i] != path+" "+e.SHA256 { // oldest first, signed with the digest of the manifest
+			t.Errorf("upload %d was %s", i, s.puts[i])
+		}
+	}
+	// The list of uploads can name the place of the files, if they are removed here.
+	moved, err := fixity.Elsewhere([]string{filepath.Join(lib.Dir, offload.ListName)})
+	if err != nil || len(moved) != 3 {
+		t.Errorf("the list names %v, %v", moved, err)
+	}
+}
+
+// What differs is not overwritten, and does not count as uploaded.
+func TestAnUploadIsCompared(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	s := startServer(t)
+	lib, _ := archive(t)
+	files := lib.Files()
+	now, state := archivetest.Start, t.TempDir()
+	u := open(t, lib, state, bucket(t, s.URL), &now)
+	step := func(want string, done, puts int) {
+		t.Helper()
+		now = now.Add(2 * time.Hour)
+		u.Step(t.Context())
+		if n := u.Shown(); !strings.Contains(n.Error, want) || (n.Error == "") != (want == "") || n.Done != done {
+			t.Errorf("shown is %+v, want %q and %d files", n, want, done)
+		}
+		if len(s.puts) != puts {
+			t.Errorf("%d objects were written, want %d", len(s.puts), puts)
+		}
+	}
+	s.corrupts = true
+	step("nothing is overwritten", 0, 1)
+	step("nothing is overwritten", 0, 1)
+	s.corrupts = false // the object itself is right: it is not sent again
+	good := archivetest.Read(t, files[1])
+	archivetest.Must(t, os.WriteFile(files[1], []byte(good[:60]+"x"+good[61:]), 0o600))
+	step("", 2, 2)
+	if n := u.Shown(); n.Skipped != 1 || !strings.Contains(u.log.String(), "is gone or was changed") {
+		t.Errorf("a file that was changed here counts as uploaded: %+v\n%s", n, &u.log)
+	}
+	if got := s.object(t, "/web-archive/crawl/"+filepath.Base(files[1])); !strings.Contains(got, "NoSuchKey") {
+		t.Errorf("the changed file was uploaded: %.100q", got)
+	}
+	if strings.Contains(u.log.String()+u.Shown().Error, "swordfish") {
+		t.Error("the secret is shown")
+	}
+}
