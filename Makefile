@@ -5,6 +5,7 @@
 # make check    run the linters only
 # make bench    run all benchmarks          (BENCH=pattern, COUNT=n, BENCHTIME=1s)
 # make bench-frontier   measure the frontier next to Badger and Pebble  (URIS=1000000, HOSTS=20000, ARGS=)
+# make bench-render     measure rendering next to a plain Chromium  (ARGS=)
 # make bench-crawl      measure the whole program next to a bare loop and wget  (ROUNDS=5, ARGS=)
 # make hostile  attack a daemon from servers on loopback, next to a healthy site: ten minutes  (ROW=name)
 # make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=240)
@@ -45,7 +46,7 @@ STATICCHECK := bin/tools/staticcheck-v0.8.2
 GOVULNCHECK := bin/tools/govulncheck-v1.9.0
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl hostile soak vuln fuzz pictures demo trial package package-replay replay-assets test-package clean
+.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak vuln fuzz pictures demo trial package package-replay replay-assets test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -123,6 +124,9 @@ bench-frontier:
 
 bench-crawl:
 	$(GO) run ./internal/benchcrawl -rounds $(ROUNDS) $(ARGS)
+
+bench-render:
+	$(GO) run ./internal/benchrender $(ARGS)
 
 hostile:
 	ARCRAWL_HOSTILE=1 $(GO) test -count=1 -timeout $(TEST_TIMEOUT) -v -run 'TestHostile/$(ROW)' ./internal/hostile

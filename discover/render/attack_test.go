@@ -165,6 +165,10 @@ func TestHostilePagesAreBounded(t *testing.T) {
 				t.Errorf("%d requests were answered and %d dropped, want 200 and the rest", len(f.asked), r.Dropped)
 			}
 		}},
+		{"replaced functions", `<form name=title></form><img name=body><script>
+			scrollBy = () => { throw 1 }; requestIdleCallback = setTimeout = () => {};
+			Array.prototype[Symbol.iterator] = () => { throw 2 };
+			fetch("/last.json")</script>`, nil},
 		{"a very deep and broken document", `<script>fetch("/last.json")</script>` + strings.Repeat("<div>", 5000) + "<a href=/deep>", nil},
 	} {
 		page := site + "/attack.html"
@@ -175,7 +179,7 @@ func TestHostilePagesAreBounded(t *testing.T) {
 			}
 			return f.answer(ctx, q)
 		}
-		r, err := b.Render(t.Context(), render.Job{URI: page, Answer: answer, Limit: 5 * time.Second, MaxRequests: 200})
+		r, err := b.Render(t.Context(), render.Job{URI: page, Answer: answer, Limit: 15 * time.Second, MaxRequests: 200})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -225,7 +229,7 @@ func TestAMinerIsEnded(t *testing.T) {
 	b := browser(t, render.Options{})
 	f := &files{content: map[string]string{site + "/miner": `<script>setTimeout(() => { for (;;); }, 10)</script>`}}
 	began := time.Now()
-	_, err := b.Render(t.Context(), render.Job{URI: site + "/miner", Answer: f.answer, Limit: time.Second})
+	_, err := b.Render(t.Context(), render.Job{URI: site + "/miner", Answer: f.answer, Limit: time.Second, Grace: 4 * time.Second})
 	if err == nil || time.Since(began) > time.Minute {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}

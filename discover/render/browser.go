@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,10 +35,8 @@ type Options struct {
 }
 
 const (
-	startTime = 2 * time.Minute  // maximum for the start of the process
-	endTime   = 30 * time.Second // maximum for reading the result and closing the page
-
-	minEndTime = 5 * time.Second // the same for pages with a shorter limit
+	startTime    = 2 * time.Minute  // maximum for the start of the process
+	defaultGrace = 30 * time.Second // see [Job]
 )
 
 // ErrStart says that the browser could not be started, so that no other page could be rendered either.
@@ -74,7 +73,7 @@ func (b *Browser) Render(ctx context.Context, j Job) (Result, error) {
 		b.proc = p
 	}
 	b.proc.pages++
-	within, end := context.WithTimeout(ctx, j.Limit+min(endTime, max(j.Limit, minEndTime)))
+	within, end := context.WithTimeout(ctx, j.Limit+cmp.Or(j.Grace, defaultGrace))
 	defer end()
 	r, err := b.proc.render(within, j)
 	if err == nil && b.proc.overMemory.Load() {

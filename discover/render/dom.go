@@ -17,6 +17,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
+// errScript says that a script of ours failed in a page.
+var errScript = errors.New("the script failed")
+
 // evaluate returns the value of an expression in a page.
 func evaluate[T any](ctx context.Context, session *chromedp.Target, expression string) (v T, err error) {
 	byValue := true
@@ -27,7 +30,7 @@ func evaluate[T any](ctx context.Context, session *chromedp.Target, expression s
 		return v, err
 	}
 	if res.ExceptionDetails != nil {
-		return v, errors.New(res.ExceptionDetails.Text)
+		return v, fmt.Errorf("%w: %s", errScript, res.ExceptionDetails.Text)
 	}
 	return v, json.Unmarshal(res.Result.Value, &v)
 }
@@ -43,8 +46,8 @@ type shown struct {
 // read reads what the page shows.
 func (pg *page) read(r *Result) error {
 	ctx, session := pg.tab, pg.session
-	s, err := evaluate[shown](ctx, session, fmt.Sprintf(`({uri: location.href, title: document.title.slice(0, 1024),
-		text: (document.body ? document.body.innerText : "").slice(0, %d),
+	s, err := evaluate[shown](ctx, session, fmt.Sprintf(`({uri: location.href, title: String(document.title).slice(0, 1024),
+		text: String(document.body && document.body.innerText || "").slice(0, %d),
 		height: Math.max(document.documentElement.scrollHeight, 1)})`, maxText))
 	if err != nil {
 		return fmt.Errorf("read the text: %w", err)

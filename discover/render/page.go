@@ -31,8 +31,9 @@ const (
 	quietTime  = 500 * time.Millisecond // without a request, after which a page is taken to be complete
 	scrollRest = 150 * time.Millisecond // the same after a scroll
 	lookEvery  = 25 * time.Millisecond
-	maxScrolls = 40    // screens
-	maxHeight  = 16384 // of a picture, in pixels
+	workerTime = 15 * time.Second // maximum wait for a service worker
+	maxScrolls = 40               // screens
+	maxHeight  = 16384            // of a picture, in pixels
 	maxText    = 4 << 20
 )
 
@@ -139,7 +140,7 @@ func (pg *page) load(ctx context.Context) (late bool, err error) {
 	if !pg.quiet(ctx, limit.C, quietTime) {
 		return true, ctx.Err()
 	}
-	installed, err := evaluate[bool](pg.tab, pg.session, awaitWorkers)
+	installed, err := pg.awaitWorkers()
 	if err != nil {
 		return false, fmt.Errorf("wait for the service worker: %w", err)
 	}
@@ -153,6 +154,18 @@ func (pg *page) load(ctx context.Context) (late bool, err error) {
 	return !quiet || !pg.quiet(ctx, limit.C, quietTime), ctx.Err()
 }
 
+// awaitWorkers waits for a service worker that is being installed, and reports whether there is one. A page may have
+// replaced the functions that this needs.
+func (pg *page) awaitWorkers() (installed bool, err error) {
+	within, end := context.WithTimeout(pg.tab, workerTime)
+	defer end()
+	installed, err = evaluate[bool](within, pg.session, awaitWorkers)
+	if err != nil && pg.tab.Err() == nil {
+		return false, nil
+	}
+	return installed, err
+}
+
 // navigate opens the page in the tab.
 func (pg *page) navigate() error {
 	res, err := cdp.Call(pg.tab, pg.session, cdppage.Navigate, cdppage.NavigateParams{URL: pg.job.URI})
@@ -164,11 +177,14 @@ func (pg *page) navigate() error {
 
 // scroll scrolls to the end of the page, and back. It reports false if limit or ctx ended first.
 func (pg *page) scroll(ctx context.Context, limit <-chan time.Time) (quiet bool, err error) {
-	for i := range maxScrolls {
-		if err := pg.moveMouse(i); err != nil {
-			return false, err
-		}
+	if err := pg.moveMouse(); err != nil {
+		return false, err
+	}
+	for range maxScrolls {
 		more, err := evaluate[bool](pg.tab, pg.session, scrollDown)
+		if errors.Is(err, errScript) {
+			return true, nil // the page has replaced what this needs
+		}
 		if err != nil {
 			return false, err
 		}
@@ -200,17 +216,18 @@ func (pg *page) freeze() error {
 }
 
 // moveMouse moves the mouse a little. Many pages load their scripts at the first sign of a reader.
-func (pg *page) moveMouse(i int) error {
+func (pg *page) moveMouse() error {
 	_, err := cdp.Call(pg.tab, pg.session, input.DispatchMouseEvent, input.DispatchMouseEventParams{
-		Type: input.DispatchMouseEventTypeMouseMoved, X: float64(100 + i), Y: float64(100 + i),
+		Type: input.DispatchMouseEventTypeMouseMoved, X: width / 2, Y: height / 2,
 	})
 	return err
 }
 
-// The scripts of a rendering. scrollDown opens lazy pictures and scrolls by a screen. It and hasMore return whether
-// there is more below.
+// The scripts of a rendering. idle ends when the script that is running has ended. awaitWorkers waits for a service
+// worker that is being installed, and returns whether there is one. scrollDown opens lazy pictures and scrolls by a
+// screen. It and hasMore return whether there is more below.
 const (
-	idle         = `new Promise(done => requestIdleCallback(() => done(true), {timeout: 5000}))`
+	idle         = `true`
 	awaitWorkers = `(async () => {
 	try {
 		const all = await navigator.serviceWorker.getRegistrations();

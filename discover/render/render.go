@@ -47,6 +47,9 @@ type Job struct {
 	Answer func(context.Context, Request) Answer
 	// Limit is the maximum duration until the page is taken as it is.
 	Limit time.Duration
+	// Grace is the maximum time for reading the page after that; zero is half a minute. A page that takes longer ends the
+	// browser.
+	Grace time.Duration
 	// MaxRequests is the maximum number of requests that are answered. All others fail. Zero is no bound.
 	MaxRequests int
 	// Picture says whether to take a picture of the whole page.
