@@ -15,8 +15,7 @@ func raiseLimits() limits {
 	l := limits{files: raise(unix.RLIMIT_NOFILE)}
 	own := statusNumber("/proc/self/status", "Threads:")
 	if n := raise(unix.RLIMIT_NPROC); n != 0 && os.Geteuid() != 0 { // the limit does not apply to root
-		all := userThreads("/proc", uint64(os.Getuid()))
-		l.threads = threadLimit{max: n, others: all - min(own, all)}
+		l.threads = threadLimit{max: n, others: userThreads("/proc", uint64(os.Getuid()), strconv.Itoa(os.Getpid()))}
 	}
 	l.threads = l.threads.tighter(maxTasks("/proc/self/cgroup", "/sys/fs/cgroup", own))
 	return l
@@ -40,14 +39,15 @@ func raise(which int) uint64 {
 	return now.Cur
 }
 
-// userThreads returns how many threads the processes of a user have, as far as the folder of processes shows them.
-func userThreads(root string, user uint64) (n uint64) {
+// userThreads returns how many threads the processes of a user have, as far as the folder of processes shows them. It
+// leaves out the process with the given number: this process may start threads meanwhile.
+func userThreads(root string, user uint64, except string) (n uint64) {
 	processes, err := os.ReadDir(root)
 	if err != nil {
 		return 0
 	}
 	for _, p := range processes {
-		if name := p.Name(); name[0] < '0' || name[0] > '9' {
+		if name := p.Name(); name[0] < '0' || name[0] > '9' || name == except {
 			continue
 		}
 		status := filepath.Join(root, p.Name(), "status")

@@ -95,10 +95,11 @@ func TestThreadsOfAUserAreCounted(t *testing.T) {
 		"20/status":   "Name:\tUid: 7\nUid:\t1000\t1000\t1000\t1000\nThreads:\t12\n",
 		"21/status":   "Name:\tsetuid\nUid:\t1000\t0\t0\t0\nThreads:\t3\n",
 		"22/status":   "",
+		"23/status":   "Name:\tmyself\nUid:\t1000\t1000\t1000\t1000\nThreads:\t40\n",
 		"self/status": "Uid:\t1000\nThreads:\t12\n",
 	})
-	if got := userThreads(root, 1000); got != 15 {
-		t.Errorf("%d threads, want 15", got)
+	if got := userThreads(root, 1000, "23"); got != 15 {
+		t.Errorf("%d threads of other processes, want 15", got)
 	}
 }
 

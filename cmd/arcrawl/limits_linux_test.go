@@ -17,13 +17,10 @@ import (
 func TestFewThreadsAreToldAtTheStart(t *testing.T) {
 	slow.Test(t)
 	if os.Geteuid() != 0 {
-		t.Skip("another user can be chosen by root only")
+		t.Skip("the program is started as another user; run this test as root")
 	}
-	prlimit, err := exec.LookPath("prlimit")
-	if err != nil {
-		t.Skip("there is no prlimit")
-	}
-	const user = 54321 // one that has no other processes
+	prlimit := tool(t, "prlimit", "util-linux")
+	user := uint32(50_000 + os.Getpid()%10_000) // one that has no other processes, also if two such tests run
 	dir, err := os.MkdirTemp("", "arcrawl-threads-")
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +29,7 @@ func TestFewThreadsAreToldAtTheStart(t *testing.T) {
 	binary := build(t, dir)
 	conf := filepath.Join(dir, "arcrawl.toml")
 	writeFile(t, conf, "[operator]\nname = 'T'\ncontact = 'https://library.example/'\n")
-	if err := errors.Join(os.Chmod(dir, 0o755), os.Chown(dir, user, user), os.Chmod(conf, 0o644)); err != nil {
+	if err := errors.Join(os.Chmod(dir, 0o755), os.Chown(dir, int(user), int(user)), os.Chmod(conf, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
