@@ -143,7 +143,7 @@ var unreadable = []struct {
 		name: "a main file without permission", want: `arcrawl.toml: is not readable; permit the user that runs arcrawl to read it`,
 		make: func(t *testing.T, main string) {
 			if os.Geteuid() == 0 {
-				t.Skip("root may read everything")
+				t.Skip("root may read everything; run this test as another user")
 			}
 			check(t, os.Chmod(main, 0))
 		},

@@ -116,7 +116,7 @@ func fillFixture(w *world) {
 // format has changed.
 func TestPackAStore(t *testing.T) {
 	if *pack == "" {
-		t.Skip("no -pack")
+		t.Skip("this writes a store for testdata; set a file with -pack")
 	}
 	w := newWorld(t)
 	fillFixture(w)

@@ -44,7 +44,7 @@ func TestPagedOutTablesAreReadAgain(t *testing.T) {
 	read()
 	before := resident(t, dir)
 	if before == 0 {
-		t.Skip("this system does not report how much of a file is resident")
+		t.Skip("this system does not report how much of a file is resident; Linux does")
 	}
 	must(w.PageOut(1 << 50))
 	if n := resident(t, dir); n < before/2 { // the kernel may have evicted a few pages

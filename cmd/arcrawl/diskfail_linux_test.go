@@ -27,8 +27,9 @@ func failingDisk(t *testing.T) (dir, image, under string) {
 	if err := os.Truncate(image, 1<<30); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("mkfs.ext4", "-q", "-E", "lazy_itable_init=1", image).CombinedOutput(); err != nil {
-		t.Skipf("mkfs.ext4: %v %s", err, out)
+	mkfs := tool(t, "mkfs.ext4", "e2fsprogs")
+	if out, err := exec.Command(mkfs, "-q", "-E", "lazy_itable_init=1", image).CombinedOutput(); err != nil {
+		t.Fatalf("mkfs.ext4: %v %s", err, out)
 	}
 	mount(t, image, dir)
 	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
@@ -38,7 +39,7 @@ func failingDisk(t *testing.T) (dir, image, under string) {
 func mount(t *testing.T, image, dir string) {
 	t.Helper()
 	if out, err := exec.Command("mount", "-o", "loop,errors=remount-ro", image, dir).CombinedOutput(); err != nil {
-		t.Skipf("an image cannot be mounted: %v %s; root may", err, out)
+		t.Skipf("an image cannot be mounted: %v %s; run this test as root, outside of a container", err, out)
 	}
 }
 

@@ -174,17 +174,24 @@ type killSite struct {
 func startKillSite(t *testing.T) *killSite {
 	t.Helper()
 	s := &killSite{}
-	for h := range killHosts {
+	s.hosts = serveHosts(t, killHosts, s)
+	return s
+}
+
+// serveHosts serves n hosts, each with an address of its own, until the test ends. It returns their addresses.
+func serveHosts(t *testing.T, n int, handler http.Handler) (hosts []string) {
+	t.Helper()
+	for h := range n {
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.%d:0", h+2))
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.hosts = append(s.hosts, l.Addr().String())
-		server := &http.Server{Handler: s}
+		hosts = append(hosts, l.Addr().String())
+		server := &http.Server{Handler: handler}
 		go func() { _ = server.Serve(l) }()
 		t.Cleanup(func() { _ = server.Close() })
 	}
-	return s
+	return hosts
 }
 
 func (s *killSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {

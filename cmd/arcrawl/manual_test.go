@@ -37,7 +37,7 @@ var manualDir = flag.String("manual", "", "write the manual pages and shell comp
 // TestWriteManual writes the manual for a package. Without the flag -manual it is skipped.
 func TestWriteManual(t *testing.T) {
 	if *manualDir == "" {
-		t.Skip("only with the flag -manual")
+		t.Skip("this writes the manual for a package; set a folder with -manual, as scripts/package does")
 	}
 	m := manual.Manual{Root: newRoot, Version: os.Getenv("VERSION"), Date: time.Now().UTC()}
 	if epoch, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {

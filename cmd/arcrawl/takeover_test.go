@@ -43,16 +43,7 @@ type request struct {
 func startSharedSite(t *testing.T) *sharedSite {
 	t.Helper()
 	s := &sharedSite{asked: map[string][]request{}}
-	for h := range sharedHosts {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.%d:0", h+2))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.hosts = append(s.hosts, l.Addr().String())
-		server := &http.Server{Handler: s}
-		go func() { _ = server.Serve(l) }()
-		t.Cleanup(func() { _ = server.Close() })
-	}
+	s.hosts = serveHosts(t, sharedHosts, s)
 	return s
 }
 

@@ -83,7 +83,7 @@ func openTerminal(t *testing.T) (master, tty *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skipf("this machine has no terminals: %v", err)
+		t.Skipf("this machine has no terminals: %v; mount devpts at /dev/pts", err)
 	}
 	t.Cleanup(func() { master.Close() })
 	var unlock, number int32
@@ -94,7 +94,7 @@ func openTerminal(t *testing.T) (master, tty *os.File) {
 	}
 	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("this machine has no terminals: %v", err)
+		t.Skipf("this machine has no terminals: %v; mount devpts at /dev/pts", err)
 	}
 	t.Cleanup(func() { tty.Close() })
 	return master, tty

@@ -24,7 +24,7 @@ func TestPermissionNamesTheGroup(t *testing.T) {
 	}
 	group, err := user.LookupGroupId(id)
 	if err != nil {
-		t.Skipf("this machine has no name for group %s, which the test needs: %v", id, err)
+		t.Skipf("this machine has no name for group %s, which the test needs: %v; add one to /etc/group", id, err)
 	}
 	gid, _ := strconv.Atoi(id)
 	if err := os.Chown(file, -1, gid); err != nil {

@@ -23,7 +23,7 @@ const watched = 100 * time.Second
 func TestPictures(t *testing.T) {
 	folder := os.Getenv("ARCRAWL_PICTURES")
 	if folder == "" {
-		t.Skip("ARCRAWL_PICTURES names no folder; make pictures sets it")
+		t.Skip("this writes the pictures of the documentation; run make pictures")
 	}
 	dashboard, site := demo(t)
 	time.Sleep(watched)

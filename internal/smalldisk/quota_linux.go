@@ -25,7 +25,7 @@ func MountQuota(t testing.TB, size string) (dir string) {
 	dir = filepath.Join(top, "limited")
 	skip := func(err error) {
 		if err != nil {
-			t.Skipf("no file system with quotas: %v; root may, with btrfs-progs", err)
+			t.Skipf("no file system with quotas: %v; install btrfs-progs, and run this test as root, outside of a container", err)
 		}
 	}
 	skip(run("mkfs.btrfs", "--quiet", image))

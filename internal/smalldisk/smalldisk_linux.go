@@ -13,7 +13,7 @@ func Mount(t testing.TB, size string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("a small file system cannot be mounted: %v; root may", err)
+		t.Skipf("a small file system cannot be mounted: %v; run this test as root, outside of a container", err)
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
