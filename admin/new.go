@@ -3,6 +3,7 @@ package admin
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -18,7 +19,7 @@ func newRoutes() []route {
 		doc: "Returns the latest captures, the hosts with nothing new for unusually long, unreachable hosts, and hosts that cannot meet their capture targets.",
 		params: filtered(
 			param{"host", "string", "only captures of this host"},
-			param{"kind", "string", "only captures of this kind: first or changed"},
+			param{"kind", "string", "only captures of this kind: first, changed or checked (visited on demand, and unchanged)"},
 			param{"type", "string", "only captures whose media type begins so, as text/html or image/"},
 			param{"q", "string", "only captures with this text in URI or title"},
 			param{"limit", "integer", "maximum number of captures, 1 to 500 (default 50)"},
@@ -27,8 +28,8 @@ func newRoutes() []route {
 			f := captures.Filter{
 				Host: r.FormValue("host"), Kind: r.FormValue("kind"), Type: r.FormValue("type"), Text: r.FormValue("q"),
 			}
-			if kinds := []string{"", captures.First, captures.Changed}; !slices.Contains(kinds, f.Kind) {
-				return nil, fault("unknown kind %q; valid kinds: %s, %s", f.Kind, captures.First, captures.Changed)
+			if kinds := captures.Kinds(); f.Kind != "" && !slices.Contains(kinds, f.Kind) {
+				return nil, fault("unknown kind %q; valid kinds: %s", f.Kind, strings.Join(kinds, ", "))
 			}
 			var err error
 			if f.Limit, err = number(r, "limit", 50, 1, 500); err != nil {

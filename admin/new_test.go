@@ -29,10 +29,8 @@ about = [{ uri = "http://news.example/", title = "The News", labels = ["papers"]
 		w.set("http://other.example/", town.Page{Body: "<html><head>" + title + "</head><body>other</body></html>"})
 		w.run(5 * time.Hour)
 		n := get[api.New](w, "/api/v1/new")
-		atom := httptest.NewRecorder()
-		w.window.Handler(access.Options{}).ServeHTTP(atom, httptest.NewRequest(http.MethodGet, "/feed.atom?limit=1", nil))
-		if text := atom.Body.String(); atom.Code != http.StatusOK || strings.Count(text, "<entry>") != 1 || !strings.Contains(text, "/view/20") {
-			t.Errorf("the feed: %d %s", atom.Code, text)
+		if text := w.feed("/feed.atom?limit=1"); strings.Count(text, "<entry>") != 1 || !strings.Contains(text, "/view/20") {
+			t.Errorf("the feed: %s", text)
 		}
 		if len(n.Captures) != 4 || n.Sites["news.example"] != "The News" || n.Names.Labels[0] != "papers" {
 			t.Fatalf("%d captures: %+v", len(n.Captures), n)
@@ -56,12 +54,43 @@ about = [{ uri = "http://news.example/", title = "The News", labels = ["papers"]
 		if status := w.ask("GET", "/api/v1/new?kind=third", nil, nil); status != 400 {
 			t.Errorf("an unknown kind: status %d, want 400", status)
 		}
+		for path, body := range map[string]any{
+			"/api/v1/capture":        api.CaptureOrder{URIs: []string{"http://other.example/"}},
+			"/api/v1/frontier/steer": api.Order{Select: api.Select{URIs: []string{"http://other.example/"}}, Verb: "force"},
+		} {
+			if status := w.ask("POST", path, body, nil); status != http.StatusOK {
+				t.Errorf("POST %s: status %d", path, status)
+			}
+			w.run(time.Minute)
+			got := get[api.New](w, "/api/v1/new?kind=checked").Captures
+			if len(got) == 0 || got[0].URI != "http://other.example/" || time.Since(got[0].At) > time.Minute {
+				t.Errorf("POST %s: checked on demand are %+v", path, got)
+			}
+			w.run(time.Minute)
+		}
+		if n := len(get[api.New](w, "/api/v1/new?kind=checked").Captures); n != 2 {
+			t.Errorf("%d visits on demand are listed, want 2", n)
+		}
+		if text := w.feed("/feed.atom?host=other.example"); strings.Count(text, "<entry>") != 1 {
+			t.Errorf("the feed has visits that found nothing new: %s", text)
+		}
 		w.must(w.window.Close(time.Now()))
 		again, err := New(w.window.o)
 		w.must(err)
 		w.window = again
-		if got := get[api.New](w, "/api/v1/new"); len(got.Captures) != 4 {
-			t.Errorf("after a restart there are %d captures, want 4", len(got.Captures))
+		if got := get[api.New](w, "/api/v1/new"); len(got.Captures) != 6 {
+			t.Errorf("after a restart there are %d captures, want 6", len(got.Captures))
 		}
 	})
+}
+
+// feed returns the feed of new captures.
+func (w *world) feed(path string) string {
+	w.Helper()
+	got := httptest.NewRecorder()
+	w.window.Handler(access.Options{}).ServeHTTP(got, httptest.NewRequest(http.MethodGet, path, nil))
+	if got.Code != http.StatusOK {
+		w.Errorf("GET %s: status %d", path, got.Code)
+	}
+	return got.Body.String()
 }

@@ -18,6 +18,7 @@ func onceRoutes() []route {
 			doc: "Orders visits of URIs now. New URIs are added if their host is one of the configuration.",
 			serve: served(func(w *Window, o api.CaptureOrder) (api.CaptureStarted, error) {
 				started, err := w.capturing().Start(o)
+				w.captures.Demand(started.URIs)
 				w.o.Crawler.Wake()
 				return started, tooMany(err)
 			}),

@@ -55,11 +55,8 @@ func pastRoutes() []route {
 func (w *Window) dedupReport(ctx context.Context) (api.DedupReport, error) {
 	w.reading.Lock()
 	defer w.reading.Unlock()
-	read, err := stats.Read(
-		ctx,
-		[]string{w.o.Config().Config.Storage.Log},
-		stats.Options{By: []stats.Dimension{stats.ByHost, stats.ByMIME}},
-	)
+	by := stats.Options{By: []stats.Dimension{stats.ByHost, stats.ByMIME}}
+	read, err := stats.Read(ctx, []string{w.o.Config().Config.Storage.Log}, by)
 	if err != nil {
 		return api.DedupReport{}, err
 	}
@@ -84,8 +81,7 @@ func dedupRow(key string, t stats.Tally) api.DedupRow {
 	d := t.Dedup
 	return api.DedupRow{
 		Key: key, Handled: d.Handled, Bytes: d.Bytes, New: d.New, Duplicates: d.Duplicates, Exact: d.Exact,
-		Equivalent: d.Equivalent, Other: d.Other,
-		DiscardedBytes: d.DiscardedBytes,
+		Equivalent: d.Equivalent, Other: d.Other, DiscardedBytes: d.DiscardedBytes,
 	}
 }
 

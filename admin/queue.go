@@ -129,16 +129,16 @@ func (w *Window) order(o api.Order) (api.Ordered, error) {
 	if o.Due != nil {
 		a.Due = *o.Due
 	}
+	if a.Verb == frontier.Force {
+		w.captures.Demand(o.Select.URIs)
+	}
 	done, next, err := w.o.Frontier.Steer(w.o.Now(), sel, a, frontier.Cursor(o.Select.Cursor))
 	if err != nil {
 		return api.Ordered{}, badRequest{err}
 	}
 	w.o.Crawler.Wake()
 	return api.Ordered{
-		Matched:    done.Matched,
-		Changed:    done.Changed,
-		InProgress: done.InProgress,
-		Next:       string(next),
+		Matched: done.Matched, Changed: done.Changed, InProgress: done.InProgress, Next: string(next),
 	}, nil
 }
 

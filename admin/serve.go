@@ -47,11 +47,8 @@ func (w *Window) Handler(o access.Options) http.Handler {
 		mux.Handle("GET "+page, dashboard())
 	}
 	mux.HandleFunc("/", func(to http.ResponseWriter, from *http.Request) {
-		w.answer(
-			to,
-			http.StatusNotFound,
-			api.Problem{Error: from.Method + " " + from.URL.Path + " does not exist; see /openapi.json"},
-		)
+		text := from.Method + " " + from.URL.Path + " does not exist; see /openapi.json"
+		w.answer(to, http.StatusNotFound, api.Problem{Error: text})
 	})
 	o.Frames, o.Report = w.o.Versions.Frames, w.recordSignIn
 	return access.Guard(replay.WithLinks(mux), o)

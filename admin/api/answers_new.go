@@ -47,7 +47,7 @@ type Capture struct {
 	Host     string    `json:"host"`
 	URI      string    `json:"uri"`
 	Title    string    `json:"title,omitempty"` // of the page
-	Kind     string    `json:"kind"`            // "first" or "changed"
+	Kind     string    `json:"kind"`            // "first", "changed", or "checked": visited on demand, and unchanged
 	Type     string    `json:"type,omitempty"`  // media type
 	Versions int       `json:"versions"`        // of the URI until then
 }

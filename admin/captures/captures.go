@@ -19,7 +19,11 @@ const Max = 5000
 const (
 	First   = "first"   // of its URI
 	Changed = "changed" // a later version
+	Checked = "checked" // visited on demand, and unchanged
 )
+
+// Kinds returns all kinds of captures.
+func Kinds() []string { return []string{First, Changed, Checked} }
 
 // Ring keeps the latest captures. Its zero value is empty.
 type Ring struct {
@@ -27,9 +31,12 @@ type Ring struct {
 	next int
 }
 
-// captureOf returns the capture of a visit. ok is false if the visit found no version of a page.
-func captureOf(v crawler.Report) (c api.Capture, ok bool) {
-	if v.Failed || v.Verdict.State != evaluators.Changed || v.Status < 200 || v.Status > 299 || robots.IsFile(v.URI) {
+// captureOf returns the capture of a visit. ok is false if the visit found no version of a page. A visit on demand that
+// found nothing new counts too.
+func captureOf(v crawler.Report, demanded bool) (c api.Capture, ok bool) {
+	checked := demanded && v.Verdict.State == evaluators.Unchanged
+	found := v.Verdict.State == evaluators.Changed && v.Status >= 200 && v.Status <= 299 && !robots.IsFile(v.URI)
+	if v.Failed || !found && !checked {
 		return c, false
 	}
 	c = api.Capture{
@@ -39,7 +46,10 @@ func captureOf(v crawler.Report) (c api.Capture, ok bool) {
 	if media, _, err := mime.ParseMediaType(v.Type); err == nil {
 		c.Type = media
 	}
-	if v.Verdict.First || v.Versions <= 1 {
+	switch {
+	case checked:
+		c.Kind = Checked
+	case v.Verdict.First || v.Versions <= 1:
 		c.Kind = First
 	}
 	return c, true

@@ -39,7 +39,12 @@ type Store struct {
 	file  *os.File // nil = nothing is stored
 	lines int
 	size  int64
+
+	demanded map[string]bool // URIs that somebody wants to be visited now
 }
+
+// maxDemanded is the maximum number of URIs whose visits on demand are awaited.
+const maxDemanded = 10_000
 
 // Open returns the store of a folder, with the captures of earlier runs. Without a folder nothing is stored. The error
 // is about the files; the store can be used all the same, and keeps captures in memory.
@@ -123,13 +128,30 @@ func parse(line []byte) (c api.Capture, ok bool) {
 // Add adds the capture of a visit, if the visit found a version of a page. The files are not synced: a crash of the
 // program loses nothing, one of the machine the last seconds.
 func (s *Store) Add(v crawler.Report) {
-	c, ok := captureOf(v)
-	if !ok {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(c)
+	demanded := len(s.demanded) > 0 && s.demanded[v.URI.String()]
+	if demanded {
+		delete(s.demanded, v.URI.String())
+	}
+	if c, ok := captureOf(v, demanded); ok {
+		s.put(c)
+	}
+}
+
+// Demand notes that somebody wants URIs to be visited now. The next visit of each is listed even if it finds nothing
+// new. A restart forgets it.
+func (s *Store) Demand(uris []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.demanded == nil {
+		s.demanded = map[string]bool{}
+	}
+	for _, u := range uris {
+		if len(s.demanded) < maxDemanded {
+			s.demanded[u] = true
+		}
+	}
 }
 
 // put adds a capture. The lock is held. After an error of the disk nothing more is stored until the next start: the
@@ -219,7 +241,7 @@ func (s *Store) Hours(host string) (h api.Hours) {
 		if !bytes.Contains(line, part) {
 			continue
 		}
-		if c, ok := parse(line); ok && c.Host == host {
+		if c, ok := parse(line); ok && c.Host == host && c.Kind != Checked {
 			at := c.At.UTC()
 			h.Counts[at.Weekday()][at.Hour()]++
 			h.Captures++

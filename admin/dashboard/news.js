@@ -32,11 +32,18 @@ export async function whatIsNew(again, query) {
           ? h('ol', { class: 'stream' }, news.captures.map((c, i) => [day(c, news.captures[i - 1]), item(c, title)]))
           : h('p', { class: 'panel' }, filtered ? 'No recent capture matches.' : 'Nothing was captured yet. New captures appear here by themselves.'),
         news.more ? more(chosen, news) : null,
+        feed(asked),
       ),
       h('aside', {}, silent(news, title), down(news, title), short(news, title)),
     ),
   ];
 }
+
+// feed leads to the Atom feed of what is chosen.
+const feed = (asked) => {
+  const q = new URLSearchParams(asked.filter(([key]) => key !== 'limit'));
+  return h('p', { class: 'more' }, h('a', { href: '/feed.atom' + (String(q) ? '?' + q : '') }, 'Feed (Atom) of these captures'));
+};
 
 // day shows the date above the captures of a day.
 const day = (c, before) =>
@@ -44,7 +51,7 @@ const day = (c, before) =>
 
 // item shows one capture.
 function item(c, title) {
-  const words = c.kind === 'first' ? 'first capture' : `changed, version ${count(c.versions)}`;
+  const words = { first: 'first capture', checked: 'unchanged, checked on demand' }[c.kind] || `changed, version ${count(c.versions)}`;
   const stamp = c.at.slice(0, 19).replace(/[^0-9]/g, '');
   return h(
     'li',
@@ -105,7 +112,7 @@ function form(chosen, names) {
     named('label', 'Label', names.labels),
     named('collection', 'Collection', names.collections),
     named('owner', 'Owner', names.owners),
-    select('kind', 'Kind', [['', 'all kinds'], ['first', 'first captures'], ['changed', 'changed']]),
+    select('kind', 'Kind', [['', 'all kinds'], ['first', 'first captures'], ['changed', 'changed'], ['checked', 'checked on demand, unchanged']]),
     select('type', 'Type', types),
     h('label', { class: 'grow' }, 'Text in title or URI', h('input', { name: 'q', value: chosen.q, type: 'search' })),
     h('button', {}, 'Show'),

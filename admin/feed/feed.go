@@ -81,6 +81,9 @@ func Write(to http.ResponseWriter, r *http.Request, base string, list []api.Capt
 		d.Updated = list[0].At.UTC().Format(time.RFC3339)
 	}
 	for _, c := range list {
+		if c.Kind == "checked" && r.FormValue("kind") == "" {
+			continue // it is nothing new
+		}
 		page := base + "view/" + c.At.UTC().Format(index.DateLayout) + "/" + c.URI
 		e := entry{Title: c.Title, ID: page, Updated: c.At.UTC().Format(time.RFC3339), Link: link{"", page}}
 		if e.Title == "" {

@@ -25,7 +25,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// limit ends a browser that does not end by itself.
+// limit ends a browser that does not end by itself. Tests of many pages have longer, see [OpenFor].
 const limit = time.Minute
 
 // Page is a tab in a browser of its own, which ends with the test. It is not safe for concurrent use.
@@ -38,6 +38,12 @@ type Page struct {
 
 // Open starts a browser with an empty page of the given size in pixels, or skips the test.
 func Open(t testing.TB, width, height int64) *Page {
+	t.Helper()
+	return OpenFor(t, width, height, limit)
+}
+
+// OpenFor is [Open] with another time after which the browser is ended.
+func OpenFor(t testing.TB, width, height int64, limit time.Duration) *Page {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
