@@ -102,14 +102,21 @@ func aDayOfNews(t *testing.T) *recorded {
 	return r
 }
 
+// serveADayOfNews serves the dashboard of a day of news until the test ends.
+func serveADayOfNews(t *testing.T) (day *recorded, site *httptest.Server) {
+	t.Helper()
+	day = aDayOfNews(t)
+	site = httptest.NewServer(day)
+	t.Cleanup(site.Close)
+	return day, site
+}
+
 // TestTheDashboardInABrowser opens the pages as an operator does and checks what they show. It saves
 // screenshots in the folder that ARCRAWL_SCREENSHOTS names.
 func TestTheDashboardInABrowser(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	day := aDayOfNews(t)
-	site := httptest.NewServer(day)
-	t.Cleanup(site.Close)
+	day, site := serveADayOfNews(t)
 	p := browser.Open(t, 1280, 1500)
 	show := func(address, ready string) string {
 		t.Helper()
@@ -201,9 +208,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 func TestAPageKeepsWhatAUserDidWhileItIsUpdated(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	day := aDayOfNews(t)
-	site := httptest.NewServer(day)
-	t.Cleanup(site.Close)
+	day, site := serveADayOfNews(t)
 	p := browser.Open(t, 1280, 1500)
 	p.Go(site.URL + "/#/operations")
 	p.Wait(`document.getElementById("view").dataset.ready === "operations"`)
@@ -337,9 +342,7 @@ func manyAlarms(t *testing.T, day *recorded) {
 func TestTheDashboardOnAPhoneAndWithAKeyboard(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	day := aDayOfNews(t)
-	site := httptest.NewServer(day)
-	t.Cleanup(site.Close)
+	_, site := serveADayOfNews(t)
 	p := browser.Open(t, 390, 844)
 	for _, address := range []string{"", "operations", "hosts", "host/news.example", "uri?u=http%3A%2F%2Fnews.example%2F", "config"} {
 		p.Go(site.URL + "/#/" + address)

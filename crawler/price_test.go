@@ -22,6 +22,15 @@ func (w *world) setBusy(pages int) {
 	w.set("http://busy.example/", town.Page{Links: links})
 }
 
+// busyHost are settings with which a host has a visit in 340 seconds.
+const busyHost = `[politeness]
+min_delay = "340s"
+max_delay = "340s"
+[[wait]]
+mime = ".*"
+rule = "learned"
+`
+
 // Forty pages change four times a day each. A target of 90 % asks for three times the visits that politeness allows. No
 // page is overdue by more than 9/8 of its interval and a rest of the host, and each page gets its share. After a
 // restart the same holds as soon as a visit was late.
@@ -29,13 +38,7 @@ func TestWaitsOfABusyHostAreStretchedTogether(t *testing.T) {
 	slow.Test(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, `[politeness]
-min_delay = "340s"
-max_delay = "340s"
-[[wait]]
-mime = ".*"
-rule = "learned"
-capture_target = 0.9
+		w := newWorld(t, dir, busyHost+`capture_target = 0.9
 [seeds]
 uris = ["http://busy.example/"]
 `)
@@ -141,13 +144,7 @@ func TestFrontPagesAndSectionsOfABusyHostKeepTheirWaits(t *testing.T) {
 	slow.Test(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, `[politeness]
-min_delay = "340s"
-max_delay = "340s"
-[[wait]]
-mime = ".*"
-rule = "learned"
-max = "3d"
+		w := newWorld(t, dir, busyHost+`max = "3d"
 [seeds]
 uris = ["http://busy.example/", "http://quiet.example/"]
 `)
