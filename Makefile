@@ -9,6 +9,7 @@
 # make bench-crawl      measure the whole program next to a bare loop and wget  (ROUNDS=5, ARGS=)
 # make hostile  attack a daemon from servers on loopback, next to a healthy site: ten minutes  (ROW=name)
 # make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=240)
+# make cluster  let three nodes crawl two shards while they are killed, frozen, stopped and cut  (FAULTS=20)
 # make vuln     look for known vulnerabilities in the dependencies  (DB=DIR: without a network, see internal/vulndb)
 # make fuzz     run each fuzz target in turn  (FUZZTIME=30s)
 # make pictures  make the pictures of the documentation again, with Chromium: two minutes
@@ -34,6 +35,7 @@ ROW       ?= .
 # The packages that check that the work of their parsers grows with the size of the input.
 WORK      := ./discover/... ./evaluators ./internal/hostile
 HOURS     ?= 240
+FAULTS    ?= 20
 FOR       ?= 60s
 DIR       ?= replay
 # The time limit of one package. A machine with a load of 30 needs it.
@@ -46,7 +48,7 @@ STATICCHECK := bin/tools/staticcheck-v0.8.2
 GOVULNCHECK := bin/tools/govulncheck-v1.9.0
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak vuln fuzz pictures demo trial package package-replay replay-assets test-package clean
+.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak cluster vuln fuzz pictures demo trial package package-replay replay-assets test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -134,6 +136,9 @@ hostile:
 
 soak:
 	ARCRAWL_SOAK=$(HOURS) $(GO) test -count=1 -timeout 3h -v -run TestSoak ./internal/soak
+
+cluster:
+	ARCRAWL_FAULTS=$(FAULTS) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cmd/arcrawl
 
 vuln: $(GOVULNCHECK)
 	$(GOVULNCHECK) $(if $(DB),-db file://$(abspath $(DB))) ./...

@@ -89,7 +89,7 @@ func (w *Window) addSeeds(list api.Seeds) (api.Added, error) {
 	if err != nil {
 		return out, err
 	}
-	out.New, out.Known, out.Refused = added.New, added.Known, added.Refused
+	out.New, out.Known, out.Refused, out.Posted = added.New, added.Known, added.Refused, added.Posted
 	w.o.Crawler.Wake()
 	return out, nil
 }

@@ -9,7 +9,7 @@ var tables = []Table{
 	{Name: "warc", Doc: "How WARC files are written."},
 	{Name: "index", Doc: "How the index of the archive is kept."},
 	{Name: "log", Doc: "How crawl.log is written."},
-	{Name: "cluster", Doc: "Several nodes of which one crawls and the others wait to take over, with a PostgreSQL database that they share; see docs/cluster.md. Experimental."},
+	{Name: "cluster", Doc: "Several nodes that share a crawl, and a PostgreSQL database: others take over when one dies, and each may crawl its own hosts; see docs/cluster.md. Experimental."},
 	{Name: "admin", Doc: "Where a running daemon is reached: by commands such as `arcrawl status`, the dashboard and the metrics."},
 	{Name: "mail", Doc: "How alarms are sent by e-mail. Off unless mail.server is set."},
 	{Name: "reload", Doc: "How a running daemon applies a changed configuration; see docs/reload.md."},

@@ -212,5 +212,5 @@ func (c *Crawler) AddSeeds(now time.Time) (frontier.Added, error) {
 	for _, s := range cfg.Sources {
 		seeds = append(seeds, frontier.Candidate{URI: s.URI, Seed: s.Seed.String(), Due: now, Source: expectedSource()})
 	}
-	return c.parts.Frontier.Add(now, seeds...)
+	return c.parts.Frontier.Add(now, c.parts.Frontier.Own(seeds)...)
 }

@@ -125,13 +125,14 @@ func runNode(ctx context.Context, c *config.Config, o Options) (err error) {
 	}
 	ctx, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
+	old := c
 	o.node, err = node.Join(ctx, node.Options{
 		Database: c.Cluster.Database, Node: c.Cluster.Node, State: c.Storage.State, Notify: o.Notify, Log: o.Log,
+		Groups: func() string { c, o.ConfigRead = configOfNow(old, o.Log); return node.GroupsOf(c) },
 	}, lost)
 	if err != nil {
 		return endedBecause(ctx, err)
 	}
-	c, o.ConfigRead = configOfNow(c, o.Log)
 	stop := background(o.node.Beat)
 	defer stop()
 	o.ctx = ctx

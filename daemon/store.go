@@ -26,7 +26,7 @@ import (
 // openStore opens the frontier, and everything else that is kept in its database.
 func (d *Daemon) openStore(now time.Time) (err error) {
 	await := func() { time.Sleep(time.Second) }
-	if d.parts.Frontier, d.parts.Traps, err = openFrontier(d.live, now, false, await); err != nil {
+	if d.parts.Frontier, d.parts.Traps, err = openFrontier(d.live, now, false, await, d.o.node); err != nil {
 		return err
 	}
 	if err := d.followStore(); err != nil {
@@ -101,7 +101,7 @@ func (d *Daemon) followStore() error {
 // openFrontier opens the frontier of a configuration, and the traps that are stored in it, which affect the names of
 // URIs. It makes a new store if there is none. await is Options.AwaitSpace. The caller closes the frontier.
 func openFrontier(
-	live *config.Live, now time.Time, bulkLoad bool, await func(),
+	live *config.Live, now time.Time, bulkLoad bool, await func(), n *node.Node,
 ) (*frontier.Frontier, *traps.Store, error) {
 	c := live.Current()
 	// The frontier reads the traps while it is opened, and they are in the store of the frontier: they follow later.
@@ -125,6 +125,8 @@ func openFrontier(
 			}
 			return &n
 		},
+		// Shards change while no node crawls, and never at a reload.
+		Shards: n.Shards(func(h uri.Host) string { return c.ForHost(h, time.Now()).Politeness.Group }),
 		Keep:   func(h uri.Host) bool { return live.Current().NamesHost(h) },
 		Limits: func(h uri.Host) frontier.Limits { return live.Current().ForHost(h, time.Now()).Limits },
 	})
@@ -162,23 +164,16 @@ func MakeStore(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Fronti
 	return openStopped(c, now, bulkLoad)
 }
 
-// askTime is the maximum duration of a question to the database of the cluster.
-const askTime = 10 * time.Second
-
 // openStopped opens a store. If a daemon uses it, the error says to stop the daemon. The store of a node must be the
 // newest copy of the crawl.
 func openStopped(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Frontier, error) {
 	if c.Cluster.Database != "" {
-		ctx, cancel := context.WithTimeout(context.Background(), askTime)
-		defer cancel()
-		err := node.CheckStopped(ctx, node.Options{
-			Database: c.Cluster.Database, Node: c.Cluster.Node, State: c.Storage.State,
-		})
-		if err != nil {
+		o := node.Options{Database: c.Cluster.Database, Node: c.Cluster.Node, State: c.Storage.State}
+		if err := node.CheckStopped(context.Background(), o); err != nil {
 			return nil, err
 		}
 	}
-	f, _, err := openFrontier(config.NewLive(c), now, bulkLoad, nil)
+	f, _, err := openFrontier(config.NewLive(c), now, bulkLoad, nil, nil)
 	if errors.Is(err, frontier.ErrLocked) {
 		return nil, fmt.Errorf("%w: stop the daemon first", err)
 	}

@@ -41,11 +41,13 @@ type Added struct {
 	Known   int // were known, and did not change, except those that are counted in Sooner
 	Sooner  int // of Known, those that are due sooner now
 	Refused int // their host or folder is full, or no further host may become known
+	Posted  int // are going to be sent to the shards of their hosts
 }
 
 func (a Added) plus(b Added) Added {
 	return Added{
 		New: a.New + b.New, Known: a.Known + b.Known, Sooner: a.Sooner + b.Sooner, Refused: a.Refused + b.Refused,
+		Posted: a.Posted + b.Posted,
 	}
 }
 
@@ -201,6 +203,11 @@ func (f *Frontier) addBatch(fresh []newCandidate, now time.Time, from *hostAllow
 func (c *change) insert(fresh []newCandidate, now time.Time, from *hostAllowance) (Added, error) {
 	var added Added
 	for _, n := range fresh {
+		if foreign, err := c.postForeign(n, now, &added); err != nil {
+			return Added{}, err
+		} else if foreign {
+			continue
+		}
 		if !c.mayAddHost(n.Candidate, from, now) {
 			added.Refused++
 			c.f.refused.Add(1)
@@ -219,22 +226,18 @@ func (c *change) insert(fresh []newCandidate, now time.Time, from *hostAllowance
 		}
 		if ok {
 			added.Known++
-			moved := false
 			if n.Sooner && !collides {
-				if moved, err = c.makeSooner(d, n, now); err != nil {
+				moved, err := c.makeSooner(d, n, now)
+				if err != nil {
 					return Added{}, err
 				}
-			}
-			if moved {
-				added.Sooner++
+				added.Sooner += int(countIf(moved))
 			}
 			continue
 		}
-		taken, err := c.nameTaken(n.namedCandidate)
-		if err != nil {
+		if taken, err := c.nameTaken(n.namedCandidate); err != nil {
 			return Added{}, err
-		}
-		if taken {
+		} else if taken {
 			added.Known++
 			continue
 		}

@@ -31,6 +31,7 @@ type Frontier struct {
 	quotas     Quotas
 	newHosts   NewHosts
 	names      func(uri.Host) *uri.Naming
+	shards     Shards
 
 	// mu guards the fields below, up to the empty line. It is held while a transaction is written, so that there is one
 	// writer at a time, and memory agrees with the disk whenever mu is free. A transaction takes some ten µs, since the
@@ -64,6 +65,7 @@ type Frontier struct {
 	refused      atomic.Int64 // candidates that were refused since the opening, because no further host may become known
 	evicted      atomic.Int64 // hosts since the opening
 	knownURIs    knownCache
+	posted       knownCache // URIs of other shards that letters were written for
 	robotsCopies robotsCache
 	verification verifyProgress
 	synced       syncState

@@ -28,6 +28,8 @@ type host struct {
 	waitsFor   *quota // the host is ready, and waits in the line of this quota
 
 	vacant   bool // it was evicted, and is in the list of vacant hosts
+	stray    bool // it belongs to another shard, and is not visited
+	leaving  bool // it is a stray, and its URIs are being removed
 	mustStay bool // it was to be evicted, but has a seed or an archived URI
 
 	// folders is the change in the number of URIs of each folder while they are being counted; nil at all other times.

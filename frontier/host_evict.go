@@ -107,6 +107,9 @@ func (f *Frontier) evictable(hosts []*host) (list []victim) {
 
 // mayEvict reports whether a host may be evicted now, as far as its rows need not be read for that.
 func (f *Frontier) mayEvict(h *host) bool {
+	if h.leaving {
+		return h.stray && h.claims() == 0 && !h.vacant && f.hosts[h.name] == h
+	}
 	return h.met == metNever && (h.failures > 0 || h.uris == 0) && h.claims() == 0 && h.paused == 0 && h.held == 0 &&
 		h.folders == nil && !h.mustStay && !h.vacant && f.hosts[h.name] == h && !f.keep(h.name)
 }
@@ -121,6 +124,11 @@ func (f *Frontier) evict(stop <-chan struct{}, h *host) (gone bool, err error) {
 		h.mustStay = stays
 		return false, err
 	}
+	return f.evictAll(stop, h)
+}
+
+// evictAll removes the URIs of a host as long as it may be evicted.
+func (f *Frontier) evictAll(stop <-chan struct{}, h *host) (gone bool, err error) {
 	more := true
 	for from := (fingerprint{}); more && err == nil && !isClosed(stop); {
 		from, gone, more, err = f.evictPortion(h, from)
@@ -179,7 +187,7 @@ func (f *Frontier) evictPortion(h *host, from fingerprint) (last fingerprint, go
 		switch {
 		case err == nil && !ok:
 			err = damaged(uriKey(h.id, fp), errors.New("it vanished while it was read"))
-		case err == nil && was.mustStay(): // it was added meanwhile
+		case err == nil && was.mustStay() && !h.leaving: // it was added meanwhile
 			h.mustStay = true
 			return from, false, false, nil
 		case err == nil:

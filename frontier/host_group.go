@@ -47,6 +47,7 @@ func (g *hostGroup) readyAt() int64 {
 
 // joinGroup moves a host to its group, or out of a group that it no longer belongs to.
 func (f *Frontier) joinGroup(h *host) {
+	h.stray = f.shardOf(h.name) != 0
 	name := ""
 	if f.group != nil {
 		name = f.group(h.name)
@@ -74,7 +75,7 @@ func (f *Frontier) joinGroup(h *host) {
 func (h *host) readyTimes() (own, at int64) {
 	own = h.readyTime()
 	switch {
-	case h.waitsFor != nil:
+	case h.waitsFor != nil || h.stray:
 		return own, never
 	case h.group == nil || own == never:
 		return own, own
@@ -91,7 +92,7 @@ func (f *Frontier) updateGroup(g *hostGroup) {
 		if own != never {
 			at = max(own, shared)
 		}
-		if h.waitsFor != nil {
+		if h.waitsFor != nil || h.stray {
 			at = never
 		}
 		if own != h.ownReadyAt || at != h.readyAt {

@@ -18,6 +18,7 @@ func DefaultNewHosts() NewHosts { return NewHosts{Total: 500_000, PerPage: 100, 
 type hostAllowance struct {
 	page int // hosts added so far
 	seed string
+	many bool // of many pages
 }
 
 // newHostCounts counts the hosts that visits have found on one day. It is not stored.
@@ -57,7 +58,7 @@ func (c *change) mayAddHost(n Candidate, from *hostAllowance, now time.Time) boo
 		limits.PerDomainDay = max(1, limits.PerSeedDay/10)
 	}
 	counts, domain := c.f.newHostCounts.on(now), name.Domain()
-	if limits.PerPage > 0 && from.page >= limits.PerPage ||
+	if limits.PerPage > 0 && !from.many && from.page >= limits.PerPage ||
 		limits.PerSeedDay > 0 && counts.bySeed[from.seed] >= limits.PerSeedDay ||
 		limits.PerDomainDay > 0 && counts.byDomain[domain] >= limits.PerDomainDay {
 		return false

@@ -33,10 +33,11 @@ func Open(o Options) (*Frontier, error) {
 	}
 	f := &Frontier{
 		db: db, dir: o.Dir, inspect: o.Inspect, reserve: o.reserve, maxURIs: o.MaxURIsPerHost, afterCrash: o.RestAfterCrash,
-		keep: o.Keep, valence: o.Valence, group: o.Group, limits: o.Limits, names: o.Names, order: o.Order,
+		keep: o.Keep, valence: o.Valence, group: o.Group, limits: o.Limits, names: o.Names, shards: o.Shards, order: o.Order,
 		queue:  hostQueue{maxClaims: int64(o.MaxDoubtful)},
 		quotas: o.Quotas, newHosts: o.NewHosts, quotaByKey: map[quotaKey]*quota{},
 		hosts: map[uri.Host]*host{}, groups: map[string]*hostGroup{}, knownURIs: newKnownCache(),
+		posted: newKnownCache(),
 	}
 	if err := errors.Join(f.load(o), f.Space()); err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, f.closeStore()))

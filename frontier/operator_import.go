@@ -13,6 +13,7 @@ type Imported struct {
 	Replaced   int // were known, and were replaced by the entry
 	InProgress int // were not replaced because they are being visited
 	Refused    int // their host or folder is full
+	Foreign    int // their hosts belong to other nodes of the cluster: import them there
 }
 
 // Plus returns the sum of two results.
@@ -20,6 +21,7 @@ func (i Imported) Plus(j Imported) Imported {
 	return Imported{
 		New: i.New + j.New, Known: i.Known + j.Known, Replaced: i.Replaced + j.Replaced,
 		InProgress: i.InProgress + j.InProgress, Refused: i.Refused + j.Refused,
+		Foreign: i.Foreign + j.Foreign,
 	}
 }
 
@@ -56,6 +58,10 @@ func (f *Frontier) importBatch(now time.Time, replace bool, entries []Entry) (do
 	for _, e := range entries {
 		if e.URI.IsZero() {
 			return done, errors.New("an entry has no URI")
+		}
+		if f.IsForeign(e.URI.Host()) {
+			done.Foreign++
+			continue
 		}
 		d := c.draft(e.URI.Host())
 		fp := newFingerprint(e.URI.String())

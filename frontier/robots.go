@@ -66,6 +66,10 @@ func (f *Frontier) robotsCopy(file robotsFile) (c RobotsCopy, ok bool, err error
 	if ok {
 		return c, true, nil
 	}
+	if shard := f.shardOf(file.u.Host()); shard != 0 {
+		c, ok = f.foreignRobots(shard, file)
+		return c, ok, nil
+	}
 	id, err := f.hostID(file.u)
 	if id == 0 || err != nil {
 		return RobotsCopy{}, false, err

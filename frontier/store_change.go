@@ -18,7 +18,10 @@ type change struct {
 	fresh  int         // drafts of hosts that become known with this change and get new numbers
 	taken  []*host     // evicted hosts whose numbers fresh hosts take
 	moves  []queueMove // on crowded hosts
-	buffer []byte      // encoded rows, which the transaction needs until it ends; then it is used again
+
+	postedURIs []uriHash // that letters are written for
+
+	buffer []byte // encoded rows, which the transaction needs until it ends; then it is used again
 }
 
 // draft holds the state of a host after the change.
@@ -115,6 +118,9 @@ func (c *change) commit() error {
 		return err
 	}
 	c.f.synced.changes.Add(1)
+	if len(c.postedURIs) > 0 {
+		c.f.posted.remember(c.postedURIs, 0)
+	}
 	for _, m := range c.moves {
 		c.f.updatePool(m)
 	}

@@ -339,6 +339,7 @@ type Added struct {
 	New     int      `json:"new"`
 	Known   int      `json:"known"`
 	Refused int      `json:"refused"`           // their host has its maximum number of URIs
+	Posted  int      `json:"posted,omitempty"`  // are sent to the nodes of the cluster that their hosts belong to
 	Faults  []string `json:"faults,omitempty"`  // invalid URIs
 	Outside []string `json:"outside,omitempty"` // on hosts without a seed in the configuration
 }

@@ -73,4 +73,5 @@ type Imported struct {
 	Replaced   int `json:"replaced"`
 	InProgress int `json:"in_progress"` // not replaced because they are being visited
 	Refused    int `json:"refused"`     // their host has its maximum number of URIs
+	Foreign    int `json:"foreign"`     // their hosts belong to other nodes of the cluster
 }

@@ -3,15 +3,19 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier/shared"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newCluster() *cobra.Command {
-	return group("cluster", "Look at the nodes that share a crawl", newClusterStatus())
+	return group("cluster", "Look at the nodes that share a crawl, and divide it among more of them", newClusterStatus(), newClusterSplit())
 }
 
 // lookTime is longer than the time between two beats of a node, also of one that is busy.
@@ -29,12 +33,9 @@ for the database it needs.`,
 		Example: "  arcrawl cluster status --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := readConfig(cmd.ErrOrStderr(), path)
+			c, err := clusterConfig(cmd, path)
 			if err != nil {
 				return err
-			}
-			if c.Cluster.Database == "" {
-				return errors.New("the configuration has no cluster.database: this crawl has one node; see docs/cluster.md")
 			}
 			ctx := cmd.Context()
 			r, err := shared.Look(ctx, c.Cluster.Database, func() error { return waitFor(ctx, lookTime) })
@@ -50,4 +51,56 @@ for the database it needs.`,
 	configFlag(cmd, &path)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+func newClusterSplit() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "split N",
+		Short: "Divide the crawl into N shards, so that N nodes crawl at once",
+		Long: `split divides the hosts of a crawl into N shards. Each node crawls one shard. N is a multiple of the present
+number of shards, at most 64. Stop all nodes before. The database copies the store for each new shard, so it needs
+room for N copies; each node then removes the hosts of the others from its own, which takes a while. Afterwards start N
+nodes or more: a node that finds no free shard waits to take one over. A division cannot be undone.`,
+		Example: "  arcrawl cluster split 4 --config /etc/arcrawl/arcrawl.toml",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := strconv.Atoi(args[0])
+			if err != nil {
+				return fmt.Errorf("%q is not a number of shards", args[0])
+			}
+			c, err := clusterConfig(cmd, path)
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			r, err := shared.Look(ctx, c.Cluster.Database, func() error { return waitFor(ctx, lookTime) })
+			if err != nil {
+				return err
+			}
+			for _, other := range r.Nodes {
+				if other.Alive {
+					return fmt.Errorf("node %s runs: stop all nodes, then divide the crawl", other.Name)
+				}
+			}
+			before, err := shared.Split(ctx, c.Cluster.Database, n)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "divided %s into %d: start %d nodes or more\n",
+				human.Count(before, "shard"), n, n)
+			return err
+		},
+	}
+	configFlag(cmd, &path)
+	return cmd
+}
+
+// clusterConfig reads the configuration of a node.
+func clusterConfig(cmd *cobra.Command, path string) (*config.Config, error) {
+	c, err := readConfig(cmd.ErrOrStderr(), path)
+	if err == nil && c.Cluster.Database == "" {
+		err = errors.New("the configuration has no cluster.database: this crawl has one node; see docs/cluster.md")
+	}
+	return c, err
 }

@@ -219,6 +219,10 @@ import.`,
 				total, err := bulk.Import(cmd.Context(), s, in, args[0], replace)
 				fmt.Fprintf(cmd.ErrOrStderr(), "arcrawl: %s added, %d already known, %d replaced, %d skipped because they are being visited, %d refused because their host is full\n",
 					human.Count(total.New, "URI"), total.Known, total.Replaced, total.InProgress, total.Refused)
+				if total.Foreign > 0 {
+					fmt.Fprintf(cmd.ErrOrStderr(), "arcrawl: %s skipped because other nodes of the cluster have their hosts: import the same "+
+						"file there too\n", human.Count(total.Foreign, "URI"))
+				}
 				return err
 			})
 		},

@@ -95,7 +95,7 @@ func showSeedsAdded(out io.Writer, a api.Added) error {
 	for _, u := range a.Outside {
 		fmt.Fprintf(out, "%s is on a new host: the running crawl visits it when it has read the new file; see arcrawl reload\n", u)
 	}
-	_, err := fmt.Fprintf(out, "in the running crawl: %d added, %d already known, %d refused because their host is full\n",
-		a.New, a.Known, a.Refused)
+	_, err := fmt.Fprintf(out, "in the running crawl: %d added, %d already known, %d refused because their host is full%s\n",
+		a.New, a.Known, a.Refused, posted(a.Posted))
 	return err
 }

@@ -71,8 +71,17 @@ func showAdded(out io.Writer, a api.Added) error {
 	for _, u := range a.Outside {
 		fmt.Fprintf(out, "not added: %s is on a host without a seed in the configuration; run: arcrawl host add %s\n", u, u)
 	}
-	_, err := fmt.Fprintf(out, "%d added, %d already known, %d refused because their host is full\n", a.New, a.Known, a.Refused)
+	_, err := fmt.Fprintf(out, "%d added, %d already known, %d refused because their host is full%s\n",
+		a.New, a.Known, a.Refused, posted(a.Posted))
 	return err
+}
+
+// posted says how many URIs go to other nodes of a cluster.
+func posted(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d sent to the nodes of their hosts", n)
 }
 
 func newHosts() *cobra.Command {

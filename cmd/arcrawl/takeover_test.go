@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -30,8 +31,10 @@ const (
 // sharedSite is a set of hosts that note which node asks them, and when.
 type sharedSite struct {
 	hosts []string
+	links bool // pages link to the next host, and not to their own
 
 	mu    sync.Mutex
+	pages map[string]bool      // that were asked for
 	asked map[string][]request // by host
 }
 
@@ -42,7 +45,7 @@ type request struct {
 
 func startSharedSite(t *testing.T) *sharedSite {
 	t.Helper()
-	s := &sharedSite{asked: map[string][]request{}}
+	s := &sharedSite{pages: map[string]bool{}, asked: map[string][]request{}}
 	s.hosts = serveHosts(t, sharedHosts, s)
 	return s
 }
@@ -52,11 +55,18 @@ func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.asked[r.Host] = append(s.asked[r.Host], request{node[:1], time.Now()})
 	n := len(s.asked[r.Host])
+	if _, err := strconv.Atoi(r.URL.Path[1:]); err == nil {
+		s.pages[r.Host+r.URL.Path] = true
+	}
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "text/html")
 	fmt.Fprintf(w, "<title>%s</title><p>%d</p>", r.URL.Path, n/50)
+	to := ""
+	if s.links {
+		to = "http://" + s.hosts[(slices.Index(s.hosts, r.Host)+1)%len(s.hosts)]
+	}
 	for p := range sharedPages {
-		fmt.Fprintf(w, "<a href=/%d>%d</a>", p, p)
+		fmt.Fprintf(w, "<a href=%s/%d>%d</a>", to, p, p)
 	}
 }
 
@@ -80,11 +90,15 @@ func countOf(yes bool) int {
 }
 
 // node writes the configuration of a node, whose archive is its own, and returns its path.
-func (s *sharedSite) node(t *testing.T, dir, database, name, other string) string {
+func (s *sharedSite) node(t *testing.T, dir, database, name string, others ...string) string {
 	t.Helper()
 	folder := filepath.Join(dir, name)
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		t.Fatal(err)
+	}
+	elsewhere := []string{}
+	for _, other := range others {
+		elsewhere = append(elsewhere, strconv.Quote(filepath.Join(dir, other, "warc")))
 	}
 	seeds := ""
 	for _, host := range s.hosts {
@@ -97,7 +111,7 @@ name = "Test"
 contact = "https://library.example/node-%s"
 [storage]
 min_free = "1MB"
-elsewhere = [%q]
+elsewhere = [%s]
 [log]
 extra_info = true
 [cluster]
@@ -116,7 +130,7 @@ min = "300ms"
 max = "1s"
 [seeds]
 uris = [%s]
-`, name, filepath.Join(dir, other, "warc"), database, name, sharedRest, sharedRest, seeds))
+`, name, strings.Join(elsewhere, ", "), database, name, sharedRest, sharedRest, seeds))
 	return path
 }
 
@@ -210,34 +224,7 @@ func (s *sharedSite) examineGaps(t *testing.T) {
 // examineShared makes sure that each visit that the store remembers has a line in a log, and its record in an archive.
 func examineShared(t *testing.T, dir string, site *sharedSite) {
 	t.Helper()
-	lines, at := map[string]int{}, map[string]string{}
-	all := filepath.Join(dir, "all")
-	if err := os.Mkdir(all, 0o750); err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "?", "warc", "*.warc.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		if err := os.Link(f, filepath.Join(all, filepath.Base(f))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, r := range warccheck.Dir(t, all) { // follows revisits to the records of the other node
-		at[fmt.Sprintf("%s@%d", r.File, r.Offset)] = r.Target()
-	}
-	for _, node := range []string{"a", "b"} {
-		for _, e := range readLog(t, filepath.Join(dir, node, "crawl.log")) {
-			lines[e.URI]++
-			if e.Extra == nil || e.Extra.WARCFile == "" {
-				continue
-			}
-			if target := at[fmt.Sprintf("%s@%d", e.Extra.WARCFile, e.Extra.WARCOffset)]; target != e.URI {
-				t.Errorf("the log of node %s names a record of %s that is of %q", node, e.URI, target)
-			}
-		}
-	}
+	lines := examineLogs(t, dir, []string{"a", "b"})
 	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "b", "state"), Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
@@ -366,4 +353,41 @@ func TestAnOutageOfTheDatabasePausesTheCrawl(t *testing.T) {
 			t.Errorf("%s was blamed: %s", h.Host, h.Reason)
 		}
 	}
+}
+
+// examineLogs makes sure that each log line names its record in an archive, and returns how many lines each URI has.
+func examineLogs(t *testing.T, dir string, nodes []string) map[string]int {
+	t.Helper()
+	lines, at := map[string]int{}, map[string]string{}
+	all := filepath.Join(dir, "all")
+	if err := os.Mkdir(all, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "?", "warc", "*.warc.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if err := os.Link(f, filepath.Join(all, filepath.Base(f))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range warccheck.Dir(t, all) { // follows revisits to the records of the other node
+		at[fmt.Sprintf("%s@%d", r.File, r.Offset)] = r.Target()
+	}
+	for _, node := range nodes {
+		if _, err := os.Stat(filepath.Join(dir, node, "crawl.log")); err != nil {
+			continue // it has never crawled
+		}
+		for _, e := range readLog(t, filepath.Join(dir, node, "crawl.log")) {
+			lines[e.URI]++
+			if e.Extra == nil || e.Extra.WARCFile == "" {
+				continue
+			}
+			if target := at[fmt.Sprintf("%s@%d", e.Extra.WARCFile, e.Extra.WARCOffset)]; target != e.URI {
+				t.Errorf("the log of node %s names a record of %s that is of %q", node, e.URI, target)
+			}
+		}
+	}
+	return lines
 }

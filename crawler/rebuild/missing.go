@@ -104,7 +104,7 @@ func (s *search) add(line string, offset int64) {
 	if s.found.Last.IsZero() {
 		s.found.Last = e.Logged
 	}
-	if u, err := uri.Parse(e.URI); err == nil && isVisit(e) {
+	if u, err := uri.Parse(e.URI); err == nil && isVisit(e) && !s.store.IsForeign(u.Host()) {
 		s.lines = append(s.lines, placedLine{visit{u, e, ""}, offset})
 	}
 }

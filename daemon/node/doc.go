@@ -1,9 +1,11 @@
-// Package node lets several arcrawl processes wait for one crawl: one crawls, and another takes over if it dies.
+// Package node lets several arcrawl processes share one crawl: each crawls a shard of it, and others take over if one
+// dies. A crawl that was never divided has one shard.
 //
-// The nodes share a PostgreSQL database. The node that owns the crawl ships each change of its store there. Another
-// node waits in [Join] until nobody owns the crawl, and then loads the store from the database.
+// The nodes share a PostgreSQL database. The node that owns a shard ships each change of its store there. Another node
+// waits in [Join] until nobody owns a shard, and then loads its store from the database. URIs that a node finds for
+// other shards are letters: they are in its store first, then in the database, then in the store of the other node.
 //
-//	Join      wait until nobody owns the crawl, or its owner has not moved for FenceAfter; fence that; own the crawl
+//	Join      wait until nobody owns a shard, or its owner has not moved for FenceAfter; fence that; own the shard
 //	Beat      from then on: show the others that we are alive, which extends the lease
 //	Prepare   keep the local store if it is the newest, otherwise load it from the database
 //	Start     follow the changes of the opened store; ship the whole store if the database has none

@@ -19,6 +19,7 @@ const markFile = "cluster.json"
 // mark says which crawl the local store is a copy of, and how new it is.
 type mark struct {
 	Crawl   string `json:"crawl"`
+	Shard   int    `json:"shard"`   // 0 as 1: written before crawls could be divided
 	Epoch   int64  `json:"epoch"`   // in which this node owned the crawl the last time
 	Clean   bool   `json:"clean"`   // the database has all of the store up to Version
 	Version uint64 `json:"version"` // of the store
@@ -31,6 +32,9 @@ func errAhead(state string) error {
 	return fmt.Errorf("the database of the cluster has an older state than the store in %s, as after a backup was restored; "+
 		"to ship this store again, see \"The database\" in docs/cluster.md", state)
 }
+
+// shard returns the number of the shard.
+func (m mark) shard() int { return max(m.Shard, 1) }
 
 // readMark reads the mark; found is false if there is none.
 func readMark(state string) (m mark, found bool, err error) {
@@ -61,6 +65,8 @@ func (m mark) write(state string) error {
 // CheckStopped returns an error unless the store of a stopped node is the newest copy of the crawl. Otherwise a command
 // would show what is outdated, and what it changes would be lost when the node loads the store again.
 func CheckStopped(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*askTime)
+	defer cancel()
 	r, err := shared.Look(ctx, o.Database, func() error { return nil })
 	if errors.Is(err, shared.ErrVersion) && !r.Used {
 		return nil // this store is going to be the first
@@ -69,16 +75,25 @@ func CheckStopped(ctx context.Context, o Options) error {
 		return fmt.Errorf("find out whether %s has the newest copy of the crawl: %w", o.State, err)
 	}
 	m, found, err := readMark(o.State)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case r.Owner != "" && r.Owner != o.Node:
+	}
+	owner, whole, current := "", false, false
+	for i, s := range r.Shards {
+		if s.Owner == o.Node || s.Owner != "" && i+1 == m.shard() {
+			owner = s.Owner
+		}
+		whole = whole || s.Whole
+		current = current || i+1 == m.shard() && m.Epoch == s.Epoch
+	}
+	switch {
+	case owner != "" && owner != o.Node:
 		return fmt.Errorf("node %s crawls, and the store in %s is outdated or incomplete: run this command on that node",
-			r.Owner, o.State)
-	case r.Owner == o.Node:
+			owner, o.State)
+	case owner == o.Node:
 		return fmt.Errorf("node %s crawls, or was not stopped properly: run this command while its daemon runs, with "+
-			"admin.socket, or stop the daemon properly first", r.Owner)
-	case !r.Whole && !found, found && m.Ahead, found && m.Clean && m.Epoch == r.Epoch:
+			"admin.socket, or stop the daemon properly first", owner)
+	case !whole && !found, found && m.Ahead, found && m.Clean && current:
 		return nil
 	}
 	return fmt.Errorf("the store in %s is not the newest copy of the crawl: run this command on the node that crawled last, "+

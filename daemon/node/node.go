@@ -1,12 +1,16 @@
 package node
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,7 +34,10 @@ type Options struct {
 	Node     string             // name
 	State    string             // folder of the store
 	Notify   func(state string) // of systemd
-	Log      zerolog.Logger
+	// Groups returns what stands for the politeness groups of all hosts. It is called before a shard is taken, and may
+	// read the configuration again. Nil means that there are no groups.
+	Groups func() string
+	Log    zerolog.Logger
 }
 
 // Forget removes the mark that a store is a copy of a crawl that nodes share. A process on its own changes the store
@@ -50,16 +57,24 @@ type Node struct {
 	mirror *mirror.Mirror
 
 	lastBeat int64        // that the database confirmed; only Beat uses it, and Join before
-	before   shared.State // when the crawl was taken
+	before   shared.State // of the shard, when it was taken
+	shards   int          // of the crawl
+	shard    int          // that this node has taken
 	epoch    int64
 	since    uint64 // the database has the store up to this version
 	whole    bool   // the database has no whole copy: ship all rows first
 
 	lost func(error) // is called when another node owns the crawl
 
+	store *frontier.Frontier // since Start
+	post  courier            // only Ship uses it
+
+	foreign keptRows
+
 	mu      sync.Mutex // guards the fields below
 	leaving bool       // the crawl is being released
 	beaten  int64      // the last beat
+	divided bool       // hosts of other shards were removed, and the database was not notified of that
 	noted   time.Time  // when the mark was written; zero = Prepare has not read the old one yet
 	behind  time.Time  // since when something waits to be shipped; zero = nothing does
 	ill     bool       // the last shipment failed
@@ -120,59 +135,59 @@ func (n *Node) checkStore() error {
 
 // refuse returns an error if the local store must be kept and is not the crawl of the database, whose state is st. It
 // comes before the crawl is taken: a node that cannot crawl must not keep the others from it.
-func (n *Node) refuse(st shared.State) error {
+func (n *Node) refuse(st shared.States) error {
 	m, found, err := readMark(n.o.State)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case found && (m.Ahead || m.Beat > st.Own || m.Epoch > st.Epoch || m.Epoch == st.Epoch && m.Clean && !st.Clean):
+	}
+	if found && (m.Ahead || m.Beat > st.Own || m.shard() > len(st.Shards) || m.isAfter(st.Shards[m.shard()-1])) {
 		m.Ahead = true // for the next start: the epochs of the database grow, and reach this one
 		return errors.Join(errAhead(n.o.State), m.write(n.o.State))
-	case !found && st.Whole && hasStore(n.o.State):
+	}
+	isWhole := func(s shared.State) bool { return s.Whole }
+	if !found && slices.ContainsFunc(st.Shards, isWhole) && hasStore(n.o.State) {
 		return fmt.Errorf("%s has a store that is not a copy of the crawl in the database: move it away", n.o.State)
 	}
 	return nil
 }
 
-// await waits until this node owns the crawl.
+// isAfter reports whether the store is newer than what the database has of its shard.
+func (m mark) isAfter(st shared.State) bool {
+	return m.Epoch > st.Epoch || m.Epoch == st.Epoch && m.Clean && !st.Clean
+}
+
+// await waits until this node owns a shard of the crawl.
 func (n *Node) await(ctx context.Context) error {
-	var seen shared.State
-	var since time.Time // seen did not change since then, in all answers
+	var seen watch
 	for {
 		start := time.Now()
 		st, err := n.beat(ctx)
 		if err == nil {
-			if err := n.refuse(st); err != nil {
-				return err
-			}
-			if st.Own <= n.lastBeat {
-				return fmt.Errorf("the database of the cluster went back to an older state, as after a backup was restored, "+
-					"while node %s waited: see \"The database\" in docs/cluster.md", n.o.Node)
-			}
-			n.lastBeat = st.Own
+			err = n.examine(st)
 		}
+		var refused refusal
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case errors.As(err, &refused):
+			return refused.error
 		case errors.Is(err, shared.ErrFenced):
 			return fmt.Errorf("%w: %w", ErrLost, err)
 		case err != nil:
 			n.o.Log.Warn().Err(err).Msg("the database of the cluster does not answer: waiting for it")
-			since = time.Time{} // what we did not see we do not count
-		case st.Owner == "" || st.Owner == n.o.Node || st.Fenced:
-			if taken, err := n.take(ctx, start, st); taken || err != nil {
-				return err
+			seen = watch{} // what we did not see we do not count
+		default:
+			for _, shard := range n.wanted(st) {
+				if taken, err := n.take(ctx, start, st, shard); taken || err != nil {
+					return err
+				}
 			}
-		case since.IsZero() || st.Owner != seen.Owner || st.Beat != seen.Beat:
-			if st.Owner != seen.Owner {
-				n.o.Log.Info().Str("owner", st.Owner).Msg("another node crawls: waiting to take over")
+			if seen.look(st, n.o.Log) {
+				n.fence(ctx, seen.still())
+				continue
 			}
-			seen, since = st, time.Now()
-		case time.Since(since) >= FenceAfter:
-			n.fence(ctx, st)
-			continue
 		}
-		n.o.Notify("READY=1\nSTATUS=waiting to take over from node " + st.Owner)
+		n.o.Notify("READY=1\nSTATUS=waiting to take over from " + owners(st))
 		n.o.Notify("WATCHDOG=1")
 		if err := pause(ctx, beatEvery); err != nil {
 			return err
@@ -180,8 +195,59 @@ func (n *Node) await(ctx context.Context) error {
 	}
 }
 
+// refusal says why this node may not wait for the crawl.
+type refusal struct{ error }
+
+// examine returns a [refusal] if the database is not the one of this node's store, or went back.
+func (n *Node) examine(st shared.States) error {
+	if err := n.refuse(st); err != nil {
+		return refusal{err}
+	}
+	if st.Own <= n.lastBeat {
+		return refusal{fmt.Errorf("the database of the cluster went back to an older state, as after a backup was restored, "+
+			"while node %s waited: see \"The database\" in docs/cluster.md", n.o.Node)}
+	}
+	n.lastBeat = st.Own
+	return nil
+}
+
+// wanted returns the shards that this node may take: first the one that it owned when it died, then the one whose copy
+// it has, then the others. Nodes that start together want different ones.
+func (n *Node) wanted(st shared.States) (list []int) {
+	m, found, _ := readMark(n.o.State)
+	sum := sha256.Sum256([]byte(n.o.Node))
+	first := int(sum[0])
+	rank := func(shard int) int {
+		switch s := st.Shards[shard-1]; {
+		case s.Owner == n.o.Node:
+			return -2
+		case found && shard == m.shard():
+			return -1
+		}
+		return (shard + first) % len(st.Shards)
+	}
+	for i, s := range st.Shards {
+		if s.Owner == "" || s.Owner == n.o.Node || s.Fenced {
+			list = append(list, i+1)
+		}
+	}
+	slices.SortFunc(list, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
+	return list
+}
+
+// owners returns the names of the nodes that crawl.
+func owners(st shared.States) string {
+	var names []string
+	for _, s := range st.Shards {
+		if s.Owner != "" {
+			names = append(names, s.Owner)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // beat shows the others that this node is alive.
-func (n *Node) beat(ctx context.Context) (shared.State, error) {
+func (n *Node) beat(ctx context.Context) (shared.States, error) {
 	ask, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	return n.shared.Beat(ask)
@@ -200,43 +266,53 @@ func (n *Node) fence(ctx context.Context, st shared.State) {
 	}
 }
 
-// take takes the crawl after a beat that began at start.
-func (n *Node) take(ctx context.Context, start time.Time, st shared.State) (taken bool, err error) {
-	if st.Owner != "" && st.Owner != n.o.Node && !st.Whole {
-		n.o.Log.Error().Str("node", st.Owner).
+// take takes a shard after a beat that began at start.
+func (n *Node) take(ctx context.Context, start time.Time, st shared.States, shard int) (taken bool, err error) {
+	if s := st.Shards[shard-1]; s.Owner != "" && s.Owner != n.o.Node && !s.Whole {
+		n.o.Log.Error().Str("node", s.Owner).
 			Msg("the owner has not shipped its whole store, so nobody can take the crawl over: start that node again")
 		return false, nil
 	}
+	groups := ""
+	if n.o.Groups != nil {
+		groups = n.o.Groups()
+	}
 	ask, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	n.before, n.epoch, err = n.shared.Take(ask)
+	n.before, n.epoch, err = n.shared.Take(ask, shard, groups)
 	if err != nil {
 		if errors.Is(err, shared.ErrFenced) {
 			return false, fmt.Errorf("%w: %w", ErrLost, err)
 		}
-		n.o.Log.Warn().Err(err).Msg("could not take the crawl: trying again")
+		if errors.Is(err, shared.ErrGroups) {
+			return false, err
+		}
+		n.o.Log.Warn().Err(err).Int("shard", shard).Msg("could not take the crawl: trying again")
 		return false, nil
 	}
+	n.shard, n.shards = shard, len(st.Shards)
 	n.lease.extend(start)
-	n.o.Log.Info().Str("node", n.o.Node).Int64("epoch", n.epoch).Bool("clean", n.before.Clean).
-		Msg("this node owns the crawl now")
+	n.o.Log.Info().Str("node", n.o.Node).Int("shard", shard).Int("shards", n.shards).Int64("epoch", n.epoch).
+		Bool("clean", n.before.Clean).Msg("this node owns the crawl now")
 	return true, nil
 }
 
 // Beat extends the lease until ctx ends.
 func (n *Node) Beat(ctx context.Context) {
 	told := false
+	var orphans watch
 	for pause(ctx, beatEvery) == nil {
 		start := time.Now()
 		st, err := n.beat(ctx)
 		switch {
 		case ctx.Err() != nil, n.isLeaving():
 			return
-		case errors.Is(err, shared.ErrFenced), err == nil && (st.Owner != n.o.Node || st.Epoch != n.epoch):
+		case errors.Is(err, shared.ErrFenced), err == nil && !n.owns(st):
 			n.lose(err)
 			return
 		case err == nil && st.Own <= n.lastBeat:
-			m := mark{Crawl: n.shared.Crawl(), Epoch: n.epoch, Beat: n.lastBeat, Ahead: true}
+			m := n.mark()
+			m.Beat, m.Ahead = n.lastBeat, true
 			n.lose(errors.Join(errAhead(n.o.State), n.writeMark(m)))
 			return
 		case err != nil:
@@ -250,12 +326,21 @@ func (n *Node) Beat(ctx context.Context) {
 		n.lastBeat = st.Own
 		n.lease.extend(start)
 		n.noteBeat(start)
+		orphans.tell(st, n.o.Log)
 		if told {
 			n.o.Log.Info().Msg("the database of the cluster answers again: crawling")
 		}
 		told = false
 	}
 }
+
+// owns reports whether the database says that this node owns its shard since it took it.
+func (n *Node) owns(st shared.States) bool {
+	return n.shard <= len(st.Shards) && st.Shards[n.shard-1].Owner == n.o.Node && st.Shards[n.shard-1].Epoch == n.epoch
+}
+
+// mark returns the mark of the store while this node crawls.
+func (n *Node) mark() mark { return mark{Crawl: n.shared.Crawl(), Shard: n.shard, Epoch: n.epoch} }
 
 // noteBeat writes the beat to the mark, at most once in noteEvery. So the next process of this node notices when the
 // database was restored to an earlier state.
@@ -267,7 +352,9 @@ func (n *Node) noteBeat(now time.Time) {
 		return
 	}
 	n.noted = now
-	if err := (mark{Crawl: n.shared.Crawl(), Epoch: n.epoch, Beat: n.lastBeat}).write(n.o.State); err != nil {
+	m := n.mark()
+	m.Beat = n.lastBeat
+	if err := m.write(n.o.State); err != nil {
 		n.o.Log.Warn().Err(err).Msg("could not note the state of the database: a restored backup of it may go unnoticed")
 	}
 }
@@ -337,12 +424,13 @@ func (n *Node) Prepare(ctx context.Context, o frontier.Options) error {
 			return err
 		}
 	}
-	current := mark{Crawl: n.shared.Crawl(), Epoch: n.epoch, Beat: m.Beat}
+	current := n.mark()
+	current.Beat = m.Beat
 	n.whole = !n.before.Whole
 	switch {
 	case n.whole:
 		return n.writeMark(current)
-	case found && m.Clean && n.before.Clean && m.Epoch == n.before.Epoch && hasStore(n.o.State):
+	case found && m.Clean && n.before.Clean && m.shard() == n.shard && m.Epoch == n.before.Epoch && hasStore(n.o.State):
 		n.since = m.Version
 		return n.writeMark(current)
 	}

@@ -55,6 +55,7 @@ func (p *place) open() (n *Node, f *frontier.Frontier, stop func()) {
 	p.must(err)
 	o := frontier.Options{Dir: p.state, Now: time.Now(), Compactors: -1, RestAfterCrash: time.Minute}
 	p.must(n.Prepare(p.Context(), o))
+	o.Shards = n.Shards(func(uri.Host) string { return "" })
 	f, err = frontier.Open(o)
 	p.must(err)
 	ctx, cancel := context.WithCancel(p.Context())
@@ -102,12 +103,12 @@ func (p *place) mayNotTake(why string) {
 	}
 }
 
-// look reads the state of the crawl without being a node.
-func (p *place) look() shared.Report {
+// look reads the state of the first shard without being a node.
+func (p *place) look() shared.ShardReport {
 	p.Helper()
 	r, err := shared.Look(p.Context(), p.options().Database, func() error { return nil })
 	p.must(err)
-	return r
+	return r.Shards[0]
 }
 
 // crawl adds some URIs and visits what is due.
@@ -240,7 +241,7 @@ func TestAnUncleanEndLosesOnlyWhatWasNotShipped(t *testing.T) {
 	b.must(err)
 	st, err := ask.Beat(t.Context())
 	b.must(err)
-	if done, err := ask.Fence(t.Context(), "a", st.Beat); !done || err != nil {
+	if done, err := ask.Fence(t.Context(), "a", st.Shards[0].Beat); !done || err != nil {
 		t.Fatalf("fence: %v", err)
 	}
 	ask.Close()
@@ -268,7 +269,7 @@ func TestAnUncleanEndLosesOnlyWhatWasNotShipped(t *testing.T) {
 	for range 3 { // no start raises the epoch of the database, and nothing is removed
 		b.mayNotTake("older state")
 	}
-	_, epoch, err := older.Take(t.Context())
+	_, epoch, err := older.Take(t.Context(), 1, "")
 	a.must(err)
 	a.must(older.Leave(t.Context(), epoch, false)) // as in a backup of the time before a clean end
 	older.Close()
@@ -291,7 +292,7 @@ func TestAnUncleanEndLosesOnlyWhatWasNotShipped(t *testing.T) {
 	defer ask.Close()
 	st, err = ask.Beat(t.Context())
 	later.must(err)
-	_, err = ask.Fence(t.Context(), "a", st.Beat)
+	_, err = ask.Fence(t.Context(), "a", st.Shards[0].Beat)
 	later.must(err)
 	brief, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()

@@ -25,7 +25,7 @@ const (
 // Start follows the changes of the opened store with run, which runs in the background from now on. If the database has
 // no whole copy, Start ships all rows before it returns.
 func (n *Node) Start(ctx context.Context, f *frontier.Frontier, background func(run func(context.Context))) error {
-	n.mirror = mirror.New(f, maxChanged)
+	n.mirror, n.store = mirror.New(f, maxChanged), f
 	background(func(ctx context.Context) {
 		if err := n.mirror.Run(ctx); err != nil {
 			n.o.Log.Error().Err(err).Msg("the changes of the store are not followed any more: the crawl stops soon")
@@ -40,6 +40,13 @@ func (n *Node) Start(ctx context.Context, f *frontier.Frontier, background func(
 		if err := n.shipWhole(ctx); err != nil {
 			return err
 		}
+	}
+	switch strays := f.Strays(); {
+	case n.before.Strays:
+		background(n.dropStrays)
+	case strays > 0:
+		n.o.Log.Warn().Int("hosts", strays).Msg("hosts of this store belong to other shards since politeness.group has changed: " +
+			"their histories stay here, and nobody visits what only this store knows; see docs/cluster.md")
 	}
 	return n.mirror.Since(n.since)
 }
@@ -73,11 +80,13 @@ func (n *Node) shipWhole(ctx context.Context) (err error) {
 // visits in it is on disk.
 func (n *Node) Ship(ctx context.Context, before func() error) {
 	for pause(ctx, shipEvery) == nil {
-		if n.mirror.Waiting() == 0 {
+		if n.mirror.Waiting() == 0 && !n.post.mustShip() && !n.isDivided() {
 			n.caughtUp()
+			n.exchangeLetters(ctx, time.Now())
 			continue
 		}
 		n.fallBehind()
+		divided := n.isDivided()
 		_, err := n.shipOnce(ctx, before)
 		switch {
 		case ctx.Err() != nil:
@@ -87,6 +96,11 @@ func (n *Node) Ship(ctx context.Context, before func() error) {
 			return
 		case err != nil:
 			n.sicken(err)
+		default:
+			n.exchangeLetters(ctx, time.Now())
+			if divided {
+				n.noteDivided(ctx)
+			}
 		}
 	}
 }
@@ -186,7 +200,8 @@ func (n *Node) Finish(ctx context.Context, f *frontier.Frontier) (leave func(clo
 		}
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		m := mark{Crawl: n.shared.Crawl(), Epoch: n.epoch, Clean: clean, Version: version, Beat: n.beaten}
+		m := n.mark()
+		m.Clean, m.Version, m.Beat = clean, version, n.beaten
 		return m.write(n.o.State)
 	}
 }

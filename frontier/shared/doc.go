@@ -1,8 +1,9 @@
 // Package shared keeps a copy of a crawl's store in PostgreSQL, so that another node can take the crawl over.
 //
-// One node crawls at a time: the owner. It ships each change of its own store here. All nodes beat, so that the others
-// see who is alive. The package knows rows as keys and values, not what they mean. It starts no goroutine and asks no
-// clock, neither of this machine nor of the database.
+// A crawl has one shard, or several after [Split]. One node at a time crawls a shard: its owner. It ships each
+// change of its own store here, into the table of the shard. All nodes beat, so that the others see who is alive.
+// Letters carry what one shard finds for another. The package knows rows as keys and values, not what they mean. It
+// starts no goroutine and asks no clock, neither of this machine nor of the database.
 //
 // # Fencing
 //

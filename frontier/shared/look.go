@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/jackc/pgx/v5"
@@ -15,17 +16,25 @@ import (
 
 // Report says what the database has about a crawl and its nodes.
 type Report struct {
-	Owner string       `json:"owner"` // node that crawls; "" = none
-	Epoch int64        `json:"epoch"` // number of changes of the owner
-	Clean bool         `json:"clean"` // the last owner stopped properly, and nobody has crawled since
-	Whole bool         `json:"whole"` // another node can take the crawl over
-	Used  bool         `json:"-"`     // the database has the tables of a crawl
-	Nodes []NodeReport `json:"nodes"` // by name
+	Shards []ShardReport `json:"shards"` // shard number n is at n-1
+	Nodes  []NodeReport  `json:"nodes"`  // by name
+	Used   bool          `json:"-"`      // the database has the tables of a crawl
 
-	Bytes    int64 `json:"bytes"`    // of the tables and indexes
+	Bytes    int64 `json:"bytes"`    // of the tables and indexes of all shards
 	Replicas int   `json:"replicas"` // connected
 	Synced   int   `json:"synced"`   // of these, synchronous
 	Hidden   int   `json:"hidden"`   // of these, not known to be synchronous: the user may not see that
+}
+
+// ShardReport says who crawls a shard.
+type ShardReport struct {
+	Owner   string `json:"owner"`   // node that crawls it; "" = none
+	Epoch   int64  `json:"epoch"`   // number of changes of the owner
+	Clean   bool   `json:"clean"`   // the last owner stopped properly, and nobody has crawled it since
+	Whole   bool   `json:"whole"`   // another node can take it over
+	Strays  bool   `json:"strays"`  // its copy has hosts of other shards since the crawl was divided
+	Bytes   int64  `json:"bytes"`   // of its table and index
+	Letters int64  `json:"letters"` // that wait for it
 }
 
 // NodeReport says whether a node is alive.
@@ -39,19 +48,14 @@ type NodeReport struct {
 // Look reads the state of a crawl without being a node of it. Between two readings of the beats it calls wait, which
 // should take some seconds. It returns [ErrVersion] if the database has no tables of this version.
 func Look(ctx context.Context, database string, wait func() error) (r Report, err error) {
-	o, err := pgx.ParseConfig(database)
+	c, err := connect(ctx, database)
 	if err != nil {
-		return r, fmt.Errorf("read cluster.database: %w", err)
-	}
-	o.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite // a replica does not know of the others
-	c, err := pgx.ConnectConfig(ctx, o)
-	if err != nil {
-		return r, fmt.Errorf("connect to the database of the cluster: %w", err)
+		return r, err
 	}
 	defer func() { err = errors.Join(err, c.Close(ctx)) }()
 	if err := r.read(ctx, c); err != nil {
 		var missing *pgconn.PgError
-		if errors.As(err, &missing) && (missing.Code == "42P01" || missing.Code == "3F000") {
+		if !r.Used && errors.As(err, &missing) && (missing.Code == "42P01" || missing.Code == "3F000") {
 			err = fmt.Errorf("no node has used this database yet: %w", ErrVersion)
 		}
 		return r, fmt.Errorf("read the state of the cluster: %w", err)
@@ -73,17 +77,45 @@ func Look(ctx context.Context, database string, wait func() error) (r Report, er
 	return r, nil
 }
 
+// connect connects to the database without being a node.
+func connect(ctx context.Context, database string) (*pgx.Conn, error) {
+	o, err := pgx.ParseConfig(database)
+	if err != nil {
+		return nil, fmt.Errorf("read cluster.database: %w", err)
+	}
+	o.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite // a replica does not know of the others
+	c, err := pgx.ConnectConfig(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database of the cluster: %w", err)
+	}
+	return c, nil
+}
+
 // read reads the state of this moment.
 func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	var version int
-	const crawl = `SELECT coalesce(owner, ''), epoch, clean, whole, version,
-		pg_total_relation_size('arcrawl.row') FROM arcrawl.crawl WHERE id = 1`
-	if err := c.QueryRow(ctx, crawl).Scan(&r.Owner, &r.Epoch, &r.Clean, &r.Whole, &version, &r.Bytes); err != nil {
+	if err := c.QueryRow(ctx, `SELECT version FROM arcrawl.crawl WHERE id = 1`).Scan(&version); err != nil {
 		return err
 	}
-	r.Used = true
-	if version != schemaVersion {
-		return fmt.Errorf("the tables have version %d, this arcrawl uses version %d: %w", version, schemaVersion, ErrVersion)
+	r.Used, r.Bytes = true, 0
+	if err := checkVersion(version); err != nil {
+		return err
+	}
+	const shards = `SELECT coalesce(c.owner, ''), c.epoch, c.clean, c.whole, s.shard IS NOT NULL,
+		pg_total_relation_size(CASE c.id WHEN 1 THEN 'arcrawl.row' ELSE 'arcrawl.row_' || c.id END::regclass),
+		(SELECT count(*) FROM arcrawl.letter l WHERE l.shard = c.id)
+		FROM arcrawl.crawl c LEFT JOIN arcrawl.strays s ON s.shard = c.id ORDER BY c.id`
+	found, err := c.Query(ctx, shards)
+	if err != nil {
+		return err
+	}
+	r.Shards, err = pgx.CollectRows(found, func(row pgx.CollectableRow) (s ShardReport, err error) {
+		err = row.Scan(&s.Owner, &s.Epoch, &s.Clean, &s.Whole, &s.Strays, &s.Bytes, &s.Letters)
+		r.Bytes += s.Bytes
+		return s, err
+	})
+	if err != nil {
+		return err
 	}
 	const replicas = `SELECT count(*), count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')),
 		count(*) FILTER (WHERE sync_state IS NULL) FROM pg_stat_replication`
@@ -103,32 +135,71 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
+// owns returns the number of the shard that a node crawls; 0 = none.
+func (r Report) owns(node string) int {
+	return slices.IndexFunc(r.Shards, func(s ShardReport) bool { return s.Owner == node }) + 1
+}
+
 // Write writes the report for people.
 func (r Report) Write(out io.Writer) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "node\tstate")
 	for _, n := range r.Nodes {
-		state := "does not answer"
+		state, shard := "does not answer", r.owns(n.Name)
 		switch {
 		case n.Fenced:
 			state = "fenced"
-		case n.Alive && n.Name == r.Owner:
+		case n.Alive && shard > 0:
 			state = "crawls"
+			if len(r.Shards) > 1 {
+				state += fmt.Sprintf(" shard %d", shard)
+			}
 		case n.Alive:
 			state = "waits to take over"
 		}
 		fmt.Fprintf(t, "%s\t%s\n", n.Name, state)
 	}
+	r.writeShards(t)
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\ncopy      %s in epoch %d\n", human.Bytes(r.Bytes), r.Epoch)
-	switch {
-	case r.Owner == "":
-		fmt.Fprintln(out, "owner     none")
-	case !r.Whole:
-		fmt.Fprintf(out, "owner     %s, which has not shipped its whole store: nobody can take over yet\n", r.Owner)
+	if len(r.Shards) == 1 {
+		fmt.Fprintf(out, "\ncopy      %s in epoch %d\n", human.Bytes(r.Bytes), r.Shards[0].Epoch)
+	} else {
+		fmt.Fprintf(out, "\ncopy      %s of %d shards\n", human.Bytes(r.Bytes), len(r.Shards))
 	}
+	switch s := r.Shards[0]; {
+	case len(r.Shards) > 1:
+	case s.Owner == "":
+		fmt.Fprintln(out, "owner     none")
+	case !s.Whole:
+		fmt.Fprintf(out, "owner     %s, which has not shipped its whole store: nobody can take over yet\n", s.Owner)
+	}
+	return r.writeReplicas(out)
+}
+
+// writeShards writes the shards of a crawl that was divided.
+func (r Report) writeShards(t io.Writer) {
+	if len(r.Shards) == 1 {
+		return
+	}
+	fmt.Fprintln(t, "\nshard\tnode\tcopy\tepoch\tletters\tremark")
+	for i, s := range r.Shards {
+		owner, remark := s.Owner, ""
+		alive := slices.ContainsFunc(r.Nodes, func(n NodeReport) bool { return n.Name == owner && n.Alive && !n.Fenced })
+		switch {
+		case owner == "":
+			owner, remark = "none", "nobody crawls it: start another node"
+		case !alive:
+			remark = "its node does not answer: start another node, unless one waits"
+		case s.Strays:
+			remark = "removing the hosts of other shards"
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%d\t%s\n", i+1, owner, human.Bytes(s.Bytes), s.Epoch, s.Letters, remark)
+	}
+}
+
+func (r Report) writeReplicas(out io.Writer) error {
 	if r.Hidden > 0 {
 		_, err := fmt.Fprintf(out, "replicas  %d of the database; this user may not see whether they are synchronous: "+
 			"grant it pg_read_all_stats\n", r.Replicas)

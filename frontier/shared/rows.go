@@ -33,11 +33,11 @@ func (s *Store) ship(ctx context.Context, epoch int64, rows Rows, first bool) er
 			return err
 		}
 		if first {
-			if _, err := tx.Exec(ctx, `DELETE FROM arcrawl.row`); err != nil {
+			if _, err := tx.Exec(ctx, `DELETE FROM `+tableOf(s.shard)); err != nil {
 				return err
 			}
 		}
-		return rows(func(portion []Row) error { return write(ctx, tx, portion) })
+		return rows(func(portion []Row) error { return write(ctx, tx, s.shard, portion) })
 	})
 	if err != nil {
 		return fmt.Errorf("ship rows as node %s: %w", s.node, err)
@@ -46,7 +46,7 @@ func (s *Store) ship(ctx context.Context, epoch int64, rows Rows, first bool) er
 }
 
 // write writes some rows. No key may be there twice.
-func write(ctx context.Context, tx pgx.Tx, rows []Row) error {
+func write(ctx context.Context, tx pgx.Tx, shard int, rows []Row) error {
 	var keys, values, gone [][]byte
 	for _, r := range rows {
 		if r.Gone {
@@ -60,14 +60,14 @@ func write(ctx context.Context, tx pgx.Tx, rows []Row) error {
 		keys, values = append(keys, r.Key), append(values, v)
 	}
 	if len(keys) > 0 {
-		const text = `INSERT INTO arcrawl.row (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[])
+		text := `INSERT INTO ` + tableOf(shard) + ` (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[])
 			ON CONFLICT (k) DO UPDATE SET v = excluded.v`
 		if _, err := tx.Exec(ctx, text, keys, values); err != nil {
 			return err
 		}
 	}
 	if len(gone) > 0 {
-		if _, err := tx.Exec(ctx, `DELETE FROM arcrawl.row WHERE k = ANY($1::bytea[])`, gone); err != nil {
+		if _, err := tx.Exec(ctx, `DELETE FROM `+tableOf(shard)+` WHERE k = ANY($1::bytea[])`, gone); err != nil {
 			return err
 		}
 	}
@@ -80,8 +80,8 @@ func (s *Store) Complete(ctx context.Context, epoch int64) error {
 		if err := s.permit(ctx, tx); err != nil {
 			return err
 		}
-		done, err := tx.Exec(ctx, `UPDATE arcrawl.crawl SET whole = true WHERE id = 1 AND owner = $1 AND epoch = $2`,
-			s.node, epoch)
+		done, err := tx.Exec(ctx, `UPDATE arcrawl.crawl SET whole = true WHERE id = $3 AND owner = $1 AND epoch = $2`,
+			s.node, epoch, s.shard)
 		if err == nil && done.RowsAffected() == 0 {
 			return ErrOwner
 		}
@@ -96,9 +96,10 @@ func (s *Store) Complete(ctx context.Context, epoch int64) error {
 // Each calls f with each row, in the order of the keys. Only the owner may rely on it: nobody else writes then.
 func (s *Store) Each(ctx context.Context, f func(key, value []byte) error) error {
 	last := []byte{}
+	text := `SELECT k, v FROM ` + tableOf(s.shard) + ` WHERE k > $1 ORDER BY k LIMIT $2`
 	for {
 		n := 0
-		rows, err := s.pool.Query(ctx, `SELECT k, v FROM arcrawl.row WHERE k > $1 ORDER BY k LIMIT $2`, last, readRows)
+		rows, err := s.pool.Query(ctx, text, last, readRows)
 		if err != nil {
 			return fmt.Errorf("read the rows of the crawl: %w", err)
 		}

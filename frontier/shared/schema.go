@@ -8,8 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// schemaVersion is the version of the tables. A program refuses tables of another version.
-const schemaVersion = 1
+// schemaVersion is the version of the tables of a crawl that was never divided, and shardedVersion after that. A
+// program refuses tables of another version.
+const (
+	schemaVersion  = 1
+	shardedVersion = 2
+)
 
 // tables makes what is missing. All is in a schema of its own.
 var tables = []string{
@@ -21,6 +25,10 @@ var tables = []string{
 		name text PRIMARY KEY, incarnation bigint NOT NULL, fenced boolean NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.pulse (node text PRIMARY KEY, beat bigint NOT NULL) WITH (fillfactor = 50)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.row (k bytea PRIMARY KEY, v bytea NOT NULL) WITH (fillfactor = 85)`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.letter (
+		shard int, sender int, k bytea, v bytea NOT NULL, PRIMARY KEY (shard, sender, k))`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.strays (shard int PRIMARY KEY)`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.agreed (id int PRIMARY KEY CHECK (id = 1), groups text NOT NULL)`,
 }
 
 // prepare makes the tables, unless they exist, and makes sure that this program can read them.
@@ -40,11 +48,24 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := s.pool.QueryRow(ctx, text).Scan(&s.crawl, &version); err != nil {
 		return err
 	}
-	if version != schemaVersion {
-		return fmt.Errorf("the tables have version %d, this arcrawl uses version %d: %w; all nodes need one version",
-			version, schemaVersion, ErrVersion)
+	return checkVersion(version)
+}
+
+// checkVersion returns an error if this program does not know the version of the tables.
+func checkVersion(version int) error {
+	if version == schemaVersion || version == shardedVersion {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("the tables have version %d, this arcrawl uses versions up to %d: %w; all nodes need one version",
+		version, shardedVersion, ErrVersion)
+}
+
+// tableOf returns the table with the rows of a shard.
+func tableOf(shard int) string {
+	if shard <= 1 {
+		return "arcrawl.row"
+	}
+	return fmt.Sprintf("arcrawl.row_%d", shard)
 }
 
 func (s *Store) makeTables(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -73,7 +74,7 @@ func TestNodesShareACrawl(t *testing.T) {
 	for name, part := range map[string]func(*testing.T, *postgres.Server){
 		"protocol": protocol, "two_processes_of_one_name": twoProcessesOfOneName, "fence_waits_for_shipment": aFenceWaitsForAShipment,
 		"beat_prevents_fence": aBeatPreventsAFence, "transactions_are_repeated": transactionsAreRepeated,
-		"unusable_databases": unusableDatabases,
+		"unusable_databases": unusableDatabases, "a_crawl_is_divided": aCrawlIsDivided,
 	} {
 		t.Run(name, func(t *testing.T) { part(t, server.Database(t, name)) })
 	}
@@ -88,10 +89,10 @@ func protocol(t *testing.T, db *postgres.Server) {
 		t.Errorf("the crawl is called %q and %q", a.Crawl(), b.Crawl())
 	}
 	st, err := b.Beat(ctx)
-	if err != nil || st != (State{Own: 2}) {
+	if err != nil || st.Own != 2 || !slices.Equal(st.Shards, []State{{}}) {
 		t.Fatalf("a crawl without owner: %+v, %v", st, err)
 	}
-	before, one, err := a.Take(ctx)
+	before, one, err := a.Take(ctx, 1, "")
 	if err != nil || one != 1 || before.Whole {
 		t.Fatalf("take: %+v, epoch %d, %v", before, one, err)
 	}
@@ -105,7 +106,7 @@ func protocol(t *testing.T, db *postgres.Server) {
 		t.Errorf("the rows are %q, want %q", got, want)
 	}
 
-	_, _, err = b.Take(ctx)
+	_, _, err = b.Take(ctx, 1, "")
 	wantErr(t, err, ErrOwner)
 	wantErr(t, b.Ship(ctx, one, changes), ErrOwner)
 	wantErr(t, b.Complete(ctx, one), ErrOwner)
@@ -113,28 +114,28 @@ func protocol(t *testing.T, db *postgres.Server) {
 	wantErr(t, a.Ship(ctx, one+1, All(row("x", "other epoch"))), ErrOwner)
 
 	st, err = b.Beat(ctx)
-	if err != nil || st.Owner != "a" || st.Epoch != one || !st.Whole || st.Clean || st.Fenced {
+	if s := st.Shards[0]; err != nil || s.Owner != "a" || s.Epoch != one || !s.Whole || s.Clean || s.Fenced {
 		t.Fatalf("the state is %+v, %v", st, err)
 	}
 	_, err = a.Beat(ctx)
 	must(t, err)
-	if done, err := b.Fence(ctx, "a", st.Beat); done || err != nil {
+	if done, err := b.Fence(ctx, "a", st.Shards[0].Beat); done || err != nil {
 		t.Errorf("a node was fenced that has beaten since: %v", err)
 	}
 	st, _ = b.Beat(ctx)
-	fence(t, b, st)
+	fence(t, b, st.Shards[0])
 	_, err = a.Beat(ctx)
 	wantErr(t, err, ErrFenced)
 	wantErr(t, a.Ship(ctx, one, All(row("x", "fenced"))), ErrFenced)
 	wantErr(t, a.ShipWhole(ctx, one, All()), ErrFenced)
 	wantErr(t, a.Complete(ctx, one), ErrFenced)
 	wantErr(t, a.Leave(ctx, one, true), ErrFenced)
-	_, _, err = a.Take(ctx)
+	_, _, err = a.Take(ctx, 1, "")
 	wantErr(t, err, ErrFenced)
 	_, err = a.Fence(ctx, "b", 1)
 	wantErr(t, err, ErrFenced)
 
-	before, two, err := b.Take(ctx)
+	before, two, err := b.Take(ctx, 1, "")
 	if err != nil || two != one+1 || before.Owner != "a" || !before.Fenced || before.Clean || !before.Whole {
 		t.Fatalf("take over: %+v, epoch %d, %v", before, two, err)
 	}
@@ -142,18 +143,18 @@ func protocol(t *testing.T, db *postgres.Server) {
 		t.Errorf("the rows are %q, want %q", got, want)
 	}
 	r, err := Look(ctx, db.URL(db.Address()), func() error { _, err := b.Beat(ctx); return err })
-	if err != nil || r.Owner != "b" || r.Epoch != two || !r.Whole || len(r.Nodes) != 2 || r.Nodes[0] != (NodeReport{Name: "a", Fenced: true, beat: r.Nodes[0].beat}) ||
+	if err != nil || r.Shards[0].Owner != "b" || r.Shards[0].Epoch != two || !r.Shards[0].Whole || len(r.Nodes) != 2 || r.Nodes[0] != (NodeReport{Name: "a", Fenced: true, beat: r.Nodes[0].beat}) ||
 		r.Nodes[1].Name != "b" || !r.Nodes[1].Alive || r.Nodes[1].Fenced || r.Bytes == 0 || r.Synced != 0 {
 		t.Errorf("the report is %+v, %v", r, err)
 	}
 	must(t, b.Leave(ctx, two, true))
 	again := open(t, db, "a") // a new process of the node that was fenced
-	before, three, err := again.Take(ctx)
+	before, three, err := again.Take(ctx, 1, "")
 	if err != nil || three != two+1 || before.Owner != "" || !before.Clean || before.Epoch != two {
 		t.Fatalf("take what was released: %+v, epoch %d, %v", before, three, err)
 	}
 	st, err = again.Beat(ctx)
-	if err != nil || st.Clean || st.Owner != "a" {
+	if err != nil || st.Shards[0].Clean || st.Shards[0].Owner != "a" {
 		t.Errorf("after a clean start: %+v, %v", st, err)
 	}
 }
@@ -161,13 +162,13 @@ func protocol(t *testing.T, db *postgres.Server) {
 // twoProcessesOfOneName starts a second process of a node. The older one may do nothing more.
 func twoProcessesOfOneName(t *testing.T, db *postgres.Server) {
 	older := open(t, db, "a")
-	_, epoch, err := older.Take(t.Context())
+	_, epoch, err := older.Take(t.Context(), 1, "")
 	must(t, err)
 	newer := open(t, db, "a")
 	_, err = older.Beat(t.Context())
 	wantErr(t, err, ErrFenced)
 	wantErr(t, older.Ship(t.Context(), epoch, All(row("x", "1"))), ErrFenced)
-	before, _, err := newer.Take(t.Context())
+	before, _, err := newer.Take(t.Context(), 1, "")
 	if err != nil || before.Owner != "a" || before.Clean {
 		t.Errorf("the newer process takes the crawl: %+v, %v", before, err)
 	}
@@ -178,7 +179,7 @@ func twoProcessesOfOneName(t *testing.T, db *postgres.Server) {
 func aFenceWaitsForAShipment(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
 	a, b := open(t, db, "a"), open(t, db, "b")
-	_, epoch, err := a.Take(ctx)
+	_, epoch, err := a.Take(ctx, 1, "")
 	must(t, err)
 	st, err := b.Beat(ctx)
 	must(t, err)
@@ -186,10 +187,10 @@ func aFenceWaitsForAShipment(t *testing.T, db *postgres.Server) {
 	tx, err := a.pool.Begin(ctx)
 	must(t, err)
 	must(t, a.own(ctx, tx, epoch))
-	must(t, write(ctx, tx, []Row{row("x", "1")}))
+	must(t, write(ctx, tx, 1, []Row{row("x", "1")}))
 	fenced := make(chan error, 1)
 	var waiting sync.WaitGroup
-	waiting.Go(func() { _, err := b.Fence(ctx, "a", st.Beat); fenced <- err })
+	waiting.Go(func() { _, err := b.Fence(ctx, "a", st.Shards[0].Beat); fenced <- err })
 	for { // until the fence waits for the lock
 		var n int
 		must(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n))
@@ -216,7 +217,7 @@ func aFenceWaitsForAShipment(t *testing.T, db *postgres.Server) {
 func aBeatPreventsAFence(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
 	a, b := open(t, db, "a"), open(t, db, "b")
-	_, _, err := a.Take(ctx)
+	_, _, err := a.Take(ctx, 1, "")
 	must(t, err)
 	st, err := b.Beat(ctx)
 	must(t, err)
@@ -227,7 +228,7 @@ func aBeatPreventsAFence(t *testing.T, db *postgres.Server) {
 	must(t, err)
 	done := true
 	var waiting sync.WaitGroup
-	waiting.Go(func() { done, err = b.Fence(ctx, "a", st.Beat) })
+	waiting.Go(func() { done, err = b.Fence(ctx, "a", st.Shards[0].Beat) })
 	for {
 		var n int
 		must(t, a.pool.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n))
@@ -274,7 +275,7 @@ func TestACrashOfTheDatabaseKeepsWholeShipments(t *testing.T) {
 	db := postgres.New(t)
 	ctx := t.Context()
 	a := open(t, db, "a")
-	_, epoch, err := a.Take(ctx)
+	_, epoch, err := a.Take(ctx, 1, "")
 	must(t, err)
 	var many []Row
 	for i := range 10_003 {
@@ -284,7 +285,7 @@ func TestACrashOfTheDatabaseKeepsWholeShipments(t *testing.T) {
 	tx, err := a.pool.Begin(ctx)
 	must(t, err)
 	must(t, a.own(ctx, tx, epoch))
-	must(t, write(ctx, tx, []Row{row("k000000", "half")}))
+	must(t, write(ctx, tx, 1, []Row{row("k000000", "half")}))
 	db.Crash()
 	if err := tx.Commit(ctx); err == nil {
 		t.Error("a database that is gone has committed")
@@ -308,7 +309,7 @@ func TestACrashOfTheDatabaseKeepsWholeShipments(t *testing.T) {
 // unusableDatabases opens tables of another version, and wrong addresses.
 func unusableDatabases(t *testing.T, db *postgres.Server) {
 	s := open(t, db, "a")
-	_, err := s.pool.Exec(t.Context(), `UPDATE arcrawl.crawl SET version = version + 1`)
+	_, err := s.pool.Exec(t.Context(), `UPDATE arcrawl.crawl SET version = 3`)
 	must(t, err)
 	_, err = Open(t.Context(), db.URL(db.Address()), "b")
 	wantErr(t, err, ErrVersion)

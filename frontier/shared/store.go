@@ -16,6 +16,8 @@ var (
 	ErrFenced  = errors.New("another node has fenced this one, or a process with the same name has started")
 	ErrOwner   = errors.New("another node owns the crawl")
 	ErrVersion = errors.New("unknown version of the tables")
+	ErrGroups  = errors.New("politeness.group is not the same here as at the nodes that crawl now: give all nodes the same " +
+		"configuration, and change groups while all nodes are stopped")
 )
 
 // Row is a key of the store with its value.
@@ -29,15 +31,21 @@ func All(rows ...Row) Rows {
 	return func(ship func([]Row) error) error { return ship(rows) }
 }
 
-// State holds what the database has about the crawl.
+// States holds what the database has about the crawl.
+type States struct {
+	Own    int64   // the beat of the node that asks
+	Shards []State // shard number n is at n-1
+}
+
+// State holds what the database has about a shard of the crawl. A crawl that was never divided has one.
 type State struct {
 	Owner  string // node; "" = none
 	Fenced bool   // the owner is fenced
 	Beat   int64  // of the owner
-	Own    int64  // the beat of the node that asks
 	Epoch  int64  // grows with each change of owner
 	Clean  bool   // the last owner stopped properly, and everything of it is here
 	Whole  bool   // the copy is whole; false until the first owner has shipped its store
+	Strays bool   // the copy has hosts of other shards since the crawl was divided
 }
 
 // Store is a connection to the database, for one node.
@@ -47,6 +55,7 @@ type Store struct {
 
 	node        string
 	incarnation int64
+	shard       int // that the node has taken
 }
 
 // Open connects to the database, makes the tables if they are missing, and registers a node. An earlier process of this
@@ -96,7 +105,7 @@ func (s *Store) register(ctx context.Context) error {
 
 // Beat shows the other nodes that this one is alive, and returns the state of the crawl. It returns [ErrFenced] if the
 // node may not continue.
-func (s *Store) Beat(ctx context.Context) (st State, err error) {
+func (s *Store) Beat(ctx context.Context) (st States, err error) {
 	err = s.inTransaction(ctx, func(tx pgx.Tx) error {
 		if err := s.permit(ctx, tx); err != nil {
 			return err
@@ -104,24 +113,30 @@ func (s *Store) Beat(ctx context.Context) (st State, err error) {
 		if _, err := tx.Exec(ctx, `UPDATE arcrawl.pulse SET beat = beat + 1 WHERE node = $1`, s.node); err != nil {
 			return err
 		}
-		if st, err = s.state(ctx, tx); err != nil {
+		if st.Shards, err = s.states(ctx, tx); err != nil {
 			return err
 		}
 		return tx.QueryRow(ctx, `SELECT beat FROM arcrawl.pulse WHERE node = $1`, s.node).Scan(&st.Own)
 	})
 	if err != nil {
-		return State{}, fmt.Errorf("beat as node %s: %w", s.node, err)
+		return States{}, fmt.Errorf("beat as node %s: %w", s.node, err)
 	}
 	return st, nil
 }
 
-// state reads the state of the crawl.
-func (s *Store) state(ctx context.Context, tx pgx.Tx) (st State, err error) {
-	const text = `SELECT coalesce(c.owner, ''), coalesce(n.fenced, false), coalesce(p.beat, 0), c.epoch, c.clean, c.whole
-		FROM arcrawl.crawl c LEFT JOIN arcrawl.node n ON n.name = c.owner LEFT JOIN arcrawl.pulse p ON p.node = c.owner
-		WHERE c.id = 1`
-	err = tx.QueryRow(ctx, text).Scan(&st.Owner, &st.Fenced, &st.Beat, &st.Epoch, &st.Clean, &st.Whole)
-	return st, err
+// states reads the states of all shards.
+func (s *Store) states(ctx context.Context, tx pgx.Tx) ([]State, error) {
+	const text = `SELECT coalesce(c.owner, ''), coalesce(n.fenced, false), coalesce(p.beat, 0), c.epoch, c.clean, c.whole,
+		r.shard IS NOT NULL FROM arcrawl.crawl c LEFT JOIN arcrawl.node n ON n.name = c.owner
+		LEFT JOIN arcrawl.pulse p ON p.node = c.owner LEFT JOIN arcrawl.strays r ON r.shard = c.id ORDER BY c.id`
+	rows, err := tx.Query(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (st State, err error) {
+		err = row.Scan(&st.Owner, &st.Fenced, &st.Beat, &st.Epoch, &st.Clean, &st.Whole, &st.Strays)
+		return st, err
+	})
 }
 
 // permit makes sure that this process may act for its node, until the transaction ends.
@@ -135,45 +150,81 @@ func (s *Store) permit(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// own makes sure that this process owns the crawl since an epoch, until the transaction ends.
+// own makes sure that this process owns its shard since an epoch, until the transaction ends.
 func (s *Store) own(ctx context.Context, tx pgx.Tx, epoch int64) error {
 	if err := s.permit(ctx, tx); err != nil {
 		return err
 	}
 	var one int
-	err := tx.QueryRow(ctx, `SELECT 1 FROM arcrawl.crawl WHERE id = 1 AND owner = $1 AND epoch = $2 FOR SHARE`,
-		s.node, epoch).Scan(&one)
+	err := tx.QueryRow(ctx, `SELECT 1 FROM arcrawl.crawl WHERE id = $3 AND owner = $1 AND epoch = $2 FOR SHARE`,
+		s.node, epoch, s.shard).Scan(&one)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrOwner
 	}
 	return err
 }
 
-// Take makes this node the owner, if there is none, if it is fenced, or if it is this node. It returns the state
-// before, and the new epoch. Otherwise it returns [ErrOwner].
-func (s *Store) Take(ctx context.Context) (before State, epoch int64, err error) {
+// Take makes this node the owner of a shard, if there is none, if it is fenced, or if it is this node. It returns the
+// state before, and the new epoch. Otherwise it returns [ErrOwner]. groups stands for the politeness groups of all
+// hosts, which decide about shards; [ErrGroups] says that owners of other shards have other groups. Take is not safe
+// for concurrent use with the methods of the owner.
+func (s *Store) Take(ctx context.Context, shard int, groups string) (before State, epoch int64, err error) {
 	err = s.inTransaction(ctx, func(tx pgx.Tx) error {
 		if err := s.permit(ctx, tx); err != nil {
 			return err
 		}
 		var id int
-		if err := tx.QueryRow(ctx, `SELECT id FROM arcrawl.crawl WHERE id = 1 FOR UPDATE`).Scan(&id); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT id FROM arcrawl.crawl WHERE id = $1 FOR UPDATE`, shard).Scan(&id); err != nil {
 			return err
 		}
-		if before, err = s.state(ctx, tx); err != nil {
+		all, err := s.states(ctx, tx)
+		if err != nil {
+			return err
+		}
+		before = all[shard-1]
+		if err := s.agree(ctx, tx, all, groups); err != nil {
 			return err
 		}
 		if before.Owner != "" && before.Owner != s.node && !before.Fenced {
 			return ErrOwner
 		}
 		return tx.QueryRow(ctx,
-			`UPDATE arcrawl.crawl SET owner = $1, epoch = epoch + 1, clean = false WHERE id = 1 RETURNING epoch`,
-			s.node).Scan(&epoch)
+			`UPDATE arcrawl.crawl SET owner = $1, epoch = epoch + 1, clean = false WHERE id = $2 RETURNING epoch`,
+			s.node, shard).Scan(&epoch)
 	})
 	if err != nil {
 		return State{}, 0, fmt.Errorf("take the crawl as node %s: %w", s.node, err)
 	}
+	s.shard = shard
 	return before, epoch, nil
+}
+
+// agree makes sure that the owners of other shards have the same politeness groups.
+func (s *Store) agree(ctx context.Context, tx pgx.Tx, all []State, groups string) error {
+	if len(all) < 2 {
+		return nil
+	}
+	const first = `INSERT INTO arcrawl.agreed (id, groups) VALUES (1, $1) ON CONFLICT DO NOTHING`
+	if _, err := tx.Exec(ctx, first, groups); err != nil {
+		return err
+	}
+	var agreed string
+	const text = `SELECT groups FROM arcrawl.agreed WHERE id = 1 FOR UPDATE`
+	if err := tx.QueryRow(ctx, text).Scan(&agreed); err != nil || agreed == groups {
+		return err
+	}
+	// A statement of its own sees the owners that were committed while this one waited for the lock.
+	all, err := s.states(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, other := range all {
+		if other.Owner != "" && other.Owner != s.node && !other.Fenced {
+			return ErrGroups
+		}
+	}
+	_, err = tx.Exec(ctx, `UPDATE arcrawl.agreed SET groups = $1`, groups)
+	return err
 }
 
 // Fence ends the rights of another node, if it has not beaten since the given beat. It waits for a shipment of the node
@@ -212,7 +263,8 @@ func (s *Store) Leave(ctx context.Context, epoch int64, clean bool) error {
 			return err
 		}
 		done, err := tx.Exec(ctx,
-			`UPDATE arcrawl.crawl SET owner = NULL, clean = $3 WHERE id = 1 AND owner = $1 AND epoch = $2`, s.node, epoch, clean)
+			`UPDATE arcrawl.crawl SET owner = NULL, clean = $3 WHERE id = $4 AND owner = $1 AND epoch = $2`,
+			s.node, epoch, clean, s.shard)
 		if err == nil && done.RowsAffected() == 0 {
 			return ErrOwner
 		}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/postgres"
+	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// crew is a set of nodes that crawl the shards of one site.
+type crew struct {
+	*testing.T
+	site    *sharedSite
+	binary  string
+	names   []string
+	config  map[string]string
+	running map[string]*process
+	frozen  int // how often a node was stopped with requests on their way
+}
+
+func (f *crew) start(name string) { f.running[name] = startDaemon(f.T, f.binary, f.config[name]) }
+
+// signal sends a signal to a node that may have ended.
+func (f *crew) signal(name string, s syscall.Signal) {
+	if err := f.running[name].cmd.Process.Signal(s); err != nil && !strings.Contains(err.Error(), "finished") {
+		f.Fatal(err)
+	}
+}
+
+// fault hurts a node, and starts it again if it has ended.
+func (f *crew) fault(r *rand.Rand, proxy *silentProxy) {
+	name := f.names[r.IntN(len(f.names))]
+	switch kind := r.IntN(10); {
+	case kind < 4:
+		f.Logf("kill node %s", name)
+		f.running[name].kill(f.T)
+		time.Sleep(time.Duration(r.IntN(25_000)) * time.Millisecond)
+		f.start(name)
+	case kind < 8:
+		for_ := time.Duration(500+r.IntN(30_000)) * time.Millisecond
+		f.Logf("freeze node %s for %s", name, for_)
+		f.frozen++
+		f.signal(name, syscall.SIGSTOP)
+		time.Sleep(for_)
+		f.signal(name, syscall.SIGCONT)
+	case kind < 9:
+		f.Logf("stop node %s properly", name)
+		f.signal(name, syscall.SIGTERM)
+		<-f.running[name].gone
+		f.start(name)
+	default:
+		silent := time.Duration(r.IntN(20_000)) * time.Millisecond
+		f.Logf("cut node %s from the database for %s", f.names[0], silent)
+		proxy.gate.Lock()
+		time.Sleep(silent)
+		proxy.gate.Unlock()
+	}
+	for _, name := range f.names {
+		select {
+		case <-f.running[name].gone: // it was fenced; systemd would start it again
+			f.start(name)
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// TestCluster lets three nodes crawl two shards of hosts that link to each other, while nodes are killed, frozen,
+// stopped and cut from the database. No host gets two requests within its rest, whichever nodes made them. Each
+// remembered visit is in a log and an archive, and each URI is known, by one shard. ARCRAWL_FAULTS is the number of
+// faults.
+func TestCluster(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	faults, seed := 2, uint64(time.Now().UnixNano())
+	if text := os.Getenv("ARCRAWL_FAULTS"); text != "" {
+		var err error
+		if faults, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d faults of seed %d", faults, seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	db, dir := postgres.New(t), t.TempDir()
+	f := &crew{
+		T: t, site: startSharedSite(t), binary: build(t, dir), names: []string{"a", "b", "c"},
+		config: map[string]string{}, running: map[string]*process{},
+	}
+	f.site.links = true
+	proxy := startProxy(t, db.Address())
+	for i, name := range f.names {
+		address := db.Address()
+		if i == 0 {
+			address = proxy.address
+		}
+		f.config[name] = f.site.node(t, dir, db.URL(address), name, f.names[(i+1)%3], f.names[(i+2)%3])
+	}
+	f.start("a")
+	f.site.waitFor(t, f.running["a"], "a", 60)
+	f.running["a"].terminate(t)
+	time.Sleep(time.Second)
+	out, err := exec.Command(f.binary, "cluster", "split", "2", "--config", f.config["b"]).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "divided 1 shard into 2") {
+		t.Fatalf("%s: %v", out, err)
+	}
+	f.start("a")
+	f.running["a"].waitToSay(t, "this node owns the crawl")
+	f.start("b")
+	f.site.waitFor(t, f.running["b"], "b", 30)
+	f.site.waitFor(t, f.running["a"], "a", 30)
+	f.start("c")
+	f.running["c"].waitToSay(t, "waiting to take over")
+	out, err = exec.Command(f.binary, "cluster", "split", "4", "--config", f.config["b"]).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "stop all nodes") {
+		t.Errorf("a crawl was divided while nodes ran: %s", out)
+	}
+	for range faults {
+		f.fault(r, proxy)
+		time.Sleep(time.Duration(r.IntN(3_000)) * time.Millisecond)
+	}
+	f.awaitAll()
+	for _, name := range f.names {
+		f.running[name].terminate(t)
+	}
+	f.site.examineRests(t, f.frozen)
+	f.examine(dir)
+}
+
+// awaitAll waits until each page was asked for, and each host is visited again after the last fault.
+func (f *crew) awaitAll() {
+	f.Helper()
+	giveUp := time.Now().Add(3 * time.Minute)
+	before := f.site.requests()
+	again := func() bool {
+		for host, n := range f.site.requests() {
+			if n < before[host]+5 {
+				return false
+			}
+		}
+		return true
+	}
+	for f.site.pagesAsked() < sharedHosts*sharedPages || !again() {
+		if time.Now().After(giveUp) {
+			logs := ""
+			for _, name := range f.names {
+				logs += "\n" + name + ":\n" + f.running[name].output()
+			}
+			f.Fatalf("%d of %d pages were visited%s", f.site.pagesAsked(), sharedHosts*sharedPages, logs)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// examine looks into the stores of all shards, which the nodes have left properly, and compares them with the logs and
+// archives of all nodes.
+func (f *crew) examine(dir string) {
+	f.Helper()
+	for _, name := range f.names { // a node that was killed and waits now seals its files when it crawls again
+		w, _, err := warcout.Open(warcout.Options{Dir: filepath.Join(dir, name, "warc")}, time.Now())
+		if err != nil || w.Close(time.Now()) != nil {
+			f.Fatal(err)
+		}
+	}
+	lines := examineLogs(f.T, dir, f.names)
+	newest := map[int]string{} // state folders by shard
+	epochs := map[int]int64{}
+	for _, name := range f.names {
+		state := filepath.Join(dir, name, "state")
+		var m struct {
+			Shard int
+			Epoch int64
+			Clean bool
+		}
+		text, err := os.ReadFile(filepath.Join(state, "cluster.json"))
+		if err == nil {
+			err = json.Unmarshal(text, &m)
+		}
+		if err != nil {
+			f.Logf("node %s has no store: %v", name, err)
+			continue
+		}
+		if m.Clean && m.Epoch > epochs[m.Shard] {
+			newest[m.Shard], epochs[m.Shard] = state, m.Epoch
+		}
+	}
+	if len(newest) != 2 {
+		f.Fatalf("the stores of the shards are %v", newest)
+	}
+	known := map[string]int{}
+	for shard, state := range newest {
+		store, err := frontier.Open(frontier.Options{Dir: state, Now: time.Now()})
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := store.Check(); err != nil {
+			f.Error(err)
+		}
+		err = store.Each(func(r frontier.Record) error {
+			u := r.URI.String()
+			if other := known[u]; other != 0 {
+				f.Errorf("shards %d and %d have %s", other, shard, u)
+			}
+			if known[u] = shard; frontier.ShardOf(r.URI.Host(), "", 2) != shard {
+				f.Errorf("shard %d has %s", shard, u)
+			}
+			if r.Visits > lines[u] {
+				f.Errorf("%s: %d visits are remembered, %d are in the logs", u, r.Visits, lines[u])
+			}
+			return nil
+		})
+		if err != nil || store.Close() != nil {
+			f.Error(err)
+		}
+	}
+	for _, host := range f.site.hosts {
+		for p := range sharedPages {
+			if u := uri.FromCanonical(fmt.Sprintf("http://%s/%d", host, p)); known[u.String()] == 0 {
+				f.Errorf("%s is lost", u)
+			}
+		}
+	}
+}
+
+// examineRests makes sure that no host got two requests within its rest. Requests that were on their way when a node
+// was frozen may arrive later.
+func (s *sharedSite) examineRests(t *testing.T, frozen int) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	requests, changes, early := 0, 0, 0
+	for host, list := range s.asked {
+		for i := 1; i < len(list); i++ {
+			requests++
+			changes += countOf(list[i].node != list[i-1].node)
+			if gap := list[i].at.Sub(list[i-1].at); gap < sharedRest {
+				early++
+				t.Logf("%s: node %s asked %v after node %s", host, list[i].node, gap, list[i-1].node)
+			}
+		}
+	}
+	if early > frozen*sharedHosts {
+		t.Errorf("%d requests came within the rest of their host, and %d may have been on their way", early, frozen*sharedHosts)
+	}
+	t.Logf("%d requests, %d changes of the node of a host, %d requests of before a freeze", requests, changes, early)
+}
+
+// requests returns how many requests each host got.
+func (s *sharedSite) requests() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := map[string]int{}
+	for _, host := range s.hosts {
+		n[host] = len(s.asked[host])
+	}
+	return n
+}
+
+// pagesAsked returns how many pages were asked for.
+func (s *sharedSite) pagesAsked() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.pages)
+}

@@ -1,0 +1,106 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Letter carries something to the owner of another shard.
+type Letter struct {
+	Sender     int // shard
+	Shard      int // that it is for
+	Key, Value []byte
+}
+
+// Send stores letters to other shards. A letter replaces an earlier one of this shard with the same key.
+func (s *Store) Send(ctx context.Context, epoch int64, letters []Letter) error {
+	var to []int32
+	var keys, values [][]byte
+	for _, l := range letters {
+		to, keys, values = append(to, int32(l.Shard)), append(keys, l.Key), append(values, l.Value)
+	}
+	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.own(ctx, tx, epoch); err != nil {
+			return err
+		}
+		const text = `INSERT INTO arcrawl.letter (shard, sender, k, v)
+			SELECT u.shard, $4, u.k, u.v FROM unnest($1::int[], $2::bytea[], $3::bytea[]) AS u (shard, k, v)
+			ON CONFLICT (shard, sender, k) DO UPDATE SET v = excluded.v`
+		_, err := tx.Exec(ctx, text, to, keys, values, s.shard)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("send %d letters to other shards: %w", len(letters), err)
+	}
+	return nil
+}
+
+// Letters returns up to n letters to this shard. They stay until [Store.Taken].
+func (s *Store) Letters(ctx context.Context, n int) ([]Letter, error) {
+	const text = `SELECT sender, k, v FROM arcrawl.letter WHERE shard = $1 ORDER BY sender, k LIMIT $2`
+	rows, err := s.pool.Query(ctx, text, s.shard, n)
+	if err != nil {
+		return nil, fmt.Errorf("read the letters of other shards: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l Letter, err error) {
+		l.Shard = s.shard
+		err = row.Scan(&l.Sender, &l.Key, &l.Value)
+		return l, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the letters of other shards: %w", err)
+	}
+	return list, nil
+}
+
+// Taken removes letters whose contents are in the copy of this shard, unless they have changed since they were read.
+func (s *Store) Taken(ctx context.Context, epoch int64, letters []Letter) error {
+	var from []int32
+	var keys, values [][]byte
+	for _, l := range letters {
+		from, keys, values = append(from, int32(l.Sender)), append(keys, l.Key), append(values, l.Value)
+	}
+	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.own(ctx, tx, epoch); err != nil {
+			return err
+		}
+		const text = `DELETE FROM arcrawl.letter l USING unnest($1::int[], $2::bytea[], $3::bytea[]) AS u (sender, k, v)
+			WHERE l.shard = $4 AND l.sender = u.sender AND l.k = u.k AND l.v = u.v`
+		_, err := tx.Exec(ctx, text, from, keys, values, s.shard)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("remove %d letters that were taken: %w", len(letters), err)
+	}
+	return nil
+}
+
+// Read returns the value of a key in the copy of a shard; nil if there is none.
+func (s *Store) Read(ctx context.Context, shard int, key []byte) (value []byte, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT v FROM `+tableOf(shard)+` WHERE k = $1`, key).Scan(&value)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read a row of shard %d: %w", shard, err)
+	}
+	return value, nil
+}
+
+// Divided records that the copy of this shard has no hosts of other shards any more.
+func (s *Store) Divided(ctx context.Context, epoch int64) error {
+	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.own(ctx, tx, epoch); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM arcrawl.strays WHERE shard = $1`, s.shard)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("note that shard %d is divided: %w", s.shard, err)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package shared
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/internal/postgres"
+)
+
+// aCrawlIsDivided divides a crawl among nodes, which exchange letters.
+func aCrawlIsDivided(t *testing.T, db *postgres.Server) {
+	ctx, url := t.Context(), db.URL(db.Address())
+	a := open(t, db, "a")
+	refused := func(n int, why string) {
+		t.Helper()
+		if _, err := Split(ctx, url, n); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("divided into %d: %v, want %q", n, err, why)
+		}
+	}
+	refused(2, "never shipped")
+	_, epoch, err := a.Take(ctx, 1, "")
+	must(t, err)
+	must(t, a.ShipWhole(ctx, epoch, All(row("x", "1"), row("y", "2"))))
+	must(t, a.Complete(ctx, epoch))
+	refused(2, "node a crawls")
+	must(t, a.Leave(ctx, epoch, false))
+	refused(2, "not stopped properly")
+	_, epoch, err = a.Take(ctx, 1, "")
+	must(t, err)
+	must(t, a.Leave(ctx, epoch, true))
+	refused(1, "larger multiple")
+	refused(MaxShards+1, "larger multiple")
+	if before, err := Split(ctx, url, 2); err != nil || before != 1 {
+		t.Fatalf("divided %d shards: %v", before, err)
+	}
+	refused(3, "larger multiple")
+
+	b := open(t, db, "b")
+	st, err := b.Beat(ctx)
+	if err != nil || len(st.Shards) != 2 || st.Shards[1] != (State{Epoch: epoch, Clean: true, Whole: true, Strays: true}) {
+		t.Fatalf("the shards are %+v, %v", st.Shards, err)
+	}
+	_, _, err = b.Take(ctx, 2, "groups of before")
+	must(t, err)
+	_, _, err = a.Take(ctx, 1, "")
+	wantErr(t, err, ErrGroups)
+	must(t, b.Leave(ctx, epoch+1, true))
+	_, one, err := a.Take(ctx, 1, "")
+	must(t, err)
+	_, _, err = b.Take(ctx, 2, "groups of before")
+	wantErr(t, err, ErrGroups)
+	_, two, err := b.Take(ctx, 2, "")
+	must(t, err)
+	must(t, a.Ship(ctx, one, All(row("x", "of a"))))
+	must(t, b.Ship(ctx, two, All(Row{Key: []byte("y"), Gone: true})))
+	wantErr(t, b.Ship(ctx, two+1, All(row("x", "other epoch"))), ErrOwner)
+	if of, got := map[string]string{"x": "of a", "y": "2"}, rows(t, a); !maps.Equal(got, of) {
+		t.Errorf("the rows of shard 1 are %q", got)
+	}
+	if of, got := map[string]string{"x": "1"}, rows(t, b); !maps.Equal(got, of) {
+		t.Errorf("the rows of shard 2 are %q", got)
+	}
+	must(t, b.Divided(ctx, two))
+	if v, err := b.Read(ctx, 1, []byte("x")); err != nil || string(v) != "of a" {
+		t.Errorf("a row of another shard is %q, %v", v, err)
+	}
+	if v, err := b.Read(ctx, 1, []byte("none")); err != nil || v != nil {
+		t.Errorf("a row that does not exist is %q, %v", v, err)
+	}
+	exchange(t, a, b, one, two)
+
+	r, err := Look(ctx, url, func() error { _, err := a.Beat(ctx); return err })
+	must(t, err)
+	var text strings.Builder
+	must(t, r.Write(&text))
+	for _, want := range []string{"a     crawls shard 1", "b     does not answer", "removing the hosts of other shards", "its node does not answer"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, &text)
+		}
+	}
+
+	st, err = a.Beat(ctx)
+	must(t, err)
+	fence(t, a, st.Shards[1])
+	wantErr(t, b.Send(ctx, two, nil), ErrFenced)
+	wantErr(t, b.Taken(ctx, two, nil), ErrFenced)
+	wantErr(t, b.Divided(ctx, two), ErrFenced)
+	c := open(t, db, "c")
+	if before, three, err := c.Take(ctx, 2, ""); err != nil || three != two+1 || before.Strays || before.Clean {
+		t.Errorf("node c took shard 2: %+v, %d, %v", before, three, err)
+	}
+}
+
+// exchange sends letters from shard 1 to shard 2.
+func exchange(t *testing.T, a, b *Store, one, two int64) {
+	t.Helper()
+	ctx := t.Context()
+	send := func(value string) {
+		t.Helper()
+		must(t, a.Send(ctx, one, []Letter{{Shard: 2, Key: []byte("k"), Value: []byte(value)}}))
+	}
+	send("1")
+	send("1") // the answer to the first was lost
+	first, err := b.Letters(ctx, 10)
+	if err != nil || len(first) != 1 || string(first[0].Value) != "1" || first[0].Sender != 1 {
+		t.Fatalf("the letters are %+v, %v", first, err)
+	}
+	if own, err := a.Letters(ctx, 10); err != nil || len(own) != 0 {
+		t.Errorf("shard 1 has letters: %+v, %v", own, err)
+	}
+	send("2")
+	must(t, b.Taken(ctx, two, first))
+	second, err := b.Letters(ctx, 10)
+	if err != nil || len(second) != 1 || string(second[0].Value) != "2" {
+		t.Fatalf("a letter that was replaced is gone: %+v, %v", second, err)
+	}
+	must(t, b.Taken(ctx, two, second))
+	must(t, b.Taken(ctx, two, second))
+	if left, err := b.Letters(ctx, 10); err != nil || len(left) != 0 {
+		t.Errorf("the letters %+v are left: %v", left, err)
+	}
+}

@@ -1,0 +1,90 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// MaxShards is the maximum number of shards of a crawl.
+const MaxShards = 64
+
+// Split divides a crawl into n shards, while no node runs. n is a multiple of the present number. Each new shard gets a
+// copy of the shard that it is a part of; its node removes what belongs to the others. It returns the number before.
+func Split(ctx context.Context, database string, n int) (before int, err error) {
+	c, err := connect(ctx, database)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, c.Close(ctx)) }()
+	err = pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+		before, err = splittable(ctx, tx, n)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `ALTER TABLE arcrawl.crawl DROP CONSTRAINT IF EXISTS crawl_id_check`); err != nil {
+			return err
+		}
+		for shard := before + 1; shard <= n; shard++ {
+			if err := copyShard(ctx, tx, (shard-1)%before+1, shard); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec(ctx, `UPDATE arcrawl.crawl SET version = $1`, shardedVersion); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `INSERT INTO arcrawl.strays (shard) SELECT id FROM arcrawl.crawl ON CONFLICT DO NOTHING`)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("divide the crawl into %d shards: %w", n, err)
+	}
+	return before, nil
+}
+
+// splittable returns the number of shards, or an error if they cannot be divided into n.
+func splittable(ctx context.Context, tx pgx.Tx, n int) (before int, err error) {
+	rows, err := tx.Query(ctx, `SELECT coalesce(owner, ''), clean, whole, version FROM arcrawl.crawl ORDER BY id FOR UPDATE`)
+	if err != nil {
+		return 0, err
+	}
+	var owner string
+	var clean, whole bool
+	var version int
+	_, err = pgx.ForEachRow(rows, []any{&owner, &clean, &whole, &version}, func() error {
+		before++
+		switch {
+		case owner != "":
+			return fmt.Errorf("node %s crawls shard %d, or was not stopped properly: stop all nodes properly first", owner, before)
+		case !whole:
+			return fmt.Errorf("the store was never shipped: start the node that has it, and stop it when it crawls")
+		case !clean:
+			return fmt.Errorf("the node of shard %d was not stopped properly: start a node, and stop it when it crawls", before)
+		}
+		return checkVersion(version)
+	})
+	if err != nil {
+		return 0, err
+	}
+	if n <= before || n%before != 0 || n > MaxShards {
+		return 0, fmt.Errorf("there are %d shards now: ask for a larger multiple of that, up to %d", before, MaxShards)
+	}
+	return before, nil
+}
+
+// copyShard makes a shard as a copy of another one.
+func copyShard(ctx context.Context, tx pgx.Tx, from, to int) error {
+	for _, text := range []string{
+		`CREATE TABLE ` + tableOf(to) + ` (LIKE ` + tableOf(from) + ` INCLUDING ALL) WITH (fillfactor = 85)`,
+		`INSERT INTO ` + tableOf(to) + ` SELECT * FROM ` + tableOf(from),
+	} {
+		if _, err := tx.Exec(ctx, text); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO arcrawl.crawl (id, name, version, owner, epoch, clean, whole)
+		SELECT $2, name, version, NULL, epoch, clean, whole FROM arcrawl.crawl WHERE id = $1`, from, to)
+	return err
+}
