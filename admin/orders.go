@@ -55,11 +55,12 @@ func (w *Window) serveRoute(r route, from *http.Request) (any, error) {
 	if err == nil {
 		answer, err = r.serve(w, from)
 	}
-	body := order.Beginning()
-	if r.private {
-		body = nil
+	body, recorded := order.Beginning(), answer
+	if r.private { // the answer says which file was written
+		body, _ = json.Marshal(answer)
+		recorded = nil
 	}
-	w.recordOrder(caller, strings.TrimPrefix(r.path, api.Base+"/"), body, answer, err)
+	w.recordOrder(caller, strings.TrimPrefix(r.path, api.Base+"/"), body, recorded, err)
 	return answer, err
 }
 

@@ -32,7 +32,7 @@ type route struct {
 	asks         bool        // it changes nothing, although it is a POST
 	needs        access.Role // that a caller needs; None is Read, which is enough for questions only
 	heavy        bool        // it takes much memory or time: few are answered at the same time
-	private      bool        // its body is not recorded, because readers of the audit log may not see it
+	private      bool        // its answer is recorded instead of its body, which readers of the audit log may not see
 	body         any         // a zero value of the request body; nil for none
 	answer       any         // a zero value of the answer; nil for no content
 	serve        func(w *Window, r *http.Request) (any, error)
