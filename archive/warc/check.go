@@ -13,8 +13,9 @@ type Checker struct {
 	report func(Finding)
 	hashes hashes
 	in     *bufio.Reader // reads HTTP heads
-	info   []byte        // the beginning of the last warcinfo record
-	wget   bool          // that record names GNU Wget as the writer
+	info   []byte        // the beginning of the last warcinfo or metadata record
+	second secondDigest
+	wget   bool // that record names GNU Wget as the writer
 }
 
 // NewChecker returns a Checker that passes its findings to report.
@@ -129,9 +130,11 @@ func (c *Checker) block(rec *Record) func() {
 	if h.Type() != "revisit" && h.Get("WARC-Segment-Number") == "" { // the digest of a revisit is of its original
 		part = c.hashes.of(payloadWant, "payload ")
 	}
+	part = c.second.begin(h, part)
 	m, dechunked, trouble := c.digest(rec, whole, part)
 	return func() {
 		c.noteWriter(rec)
+		c.compareSecond(rec)
 		c.message(rec, m)
 		if unknown != nil {
 			c.warn(rec, Algorithm, "%v", unknown)
@@ -189,7 +192,7 @@ func (c *Checker) digest(rec *Record, whole, part hash.Hash) (m message, dechunk
 			part.Write(rest)
 		}
 	}
-	keep := rec.Header.Type() == "warcinfo"
+	keep := rec.Header.Type() == "warcinfo" || c.second.isOf(rec.Header)
 	if keep {
 		c.info = c.info[:0]
 	}

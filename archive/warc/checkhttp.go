@@ -78,6 +78,7 @@ func (c *Checker) noteWriter(rec *Record) {
 		return
 	}
 	_, fields, _ := ParseHeader("\r\n" + string(bytes.TrimRight(c.info, "\r\n")))
+	c.second.on = strings.HasPrefix(fields.Get("software"), "arcrawl/")
 	c.wget = strings.HasPrefix(strings.ToLower(fields.Get("software")), "wget/")
 }
 
