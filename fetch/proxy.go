@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -117,11 +119,17 @@ func (p *Proxy) tunnel(k net.Conn, to string) error {
 		return p.fault(errors.New("it does not answer as an HTTP proxy"))
 	case status/100 == 2:
 		return nil
-	case status/100 == 5:
-		return fmt.Errorf("the proxy %s could not connect to %s: status %d", p.Name, to, status)
+	case status/100 < 4, slices.Contains(refusesAll, status):
+		return p.fault(fmt.Errorf("it answered CONNECT %s with status %d; check its address and its credentials", to, status))
 	}
-	return p.fault(fmt.Errorf("it answered CONNECT %s with status %d; check its credentials, and whether it allows tunnels to this port",
-		to, status))
+	return fmt.Errorf("the proxy %s did not connect to %s: status %d; if this holds for all sites, check which ports the proxy allows",
+		p.Name, to, status)
+}
+
+// refusesAll lists the answers to CONNECT with which a proxy refuses all tunnels. With any other error it refuses one
+// address or port. A page can link to any of them, so this must not count against the proxy.
+var refusesAll = []int{
+	http.StatusUnauthorized, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusProxyAuthRequired,
 }
 
 // noAnswer returns the error of a proxy that was asked for a tunnel and did not answer. A proxy that is slow waits for
@@ -188,20 +196,21 @@ func (p *Proxy) askSocks(k net.Conn, at netip.AddrPort) error {
 	if _, err := io.ReadFull(k, make([]byte, rest)); err != nil {
 		return p.noAnswer(at.String(), err)
 	}
-	const unreachable = "the proxy %s could not connect to %s: %s"
-	switch answer[1] {
-	case 0:
+	code := int(answer[1])
+	if code == 0 {
 		return nil
-	case 3:
-		return fmt.Errorf(unreachable, p.Name, at, "network unreachable")
-	case 4:
-		return fmt.Errorf(unreachable, p.Name, at, "host unreachable")
-	case 5:
-		return fmt.Errorf(unreachable, p.Name, at, "connection refused")
-	case 6:
-		return fmt.Errorf(unreachable, p.Name, at, "the time is over")
 	}
-	return p.fault(fmt.Errorf("it refused to connect to %s: code %d", at, answer[1]))
+	if why := socksRefusals[min(code, len(socksRefusals)-1)]; why != "" {
+		return fmt.Errorf("the proxy %s did not connect to %s: %s", p.Name, at, why)
+	}
+	return p.fault(fmt.Errorf("it refused to connect to %s: code %d", at, code))
+}
+
+// socksRefusals says what the codes of RFC 1928 mean for the host; "" = the proxy does not work. A page can link to an
+// address that the proxy does not allow, or of a family that it does not know, so these do not count against it.
+var socksRefusals = [...]string{
+	1: "general failure", 2: "its rules do not allow it", 3: "network unreachable", 4: "host unreachable",
+	5: "connection refused", 6: "the time is over", 8: "it does not know this family of addresses", 9: "",
 }
 
 // exchangeBytes sends bytes and reads n bytes.

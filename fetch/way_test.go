@@ -216,14 +216,20 @@ func TestFaultsOfAProxyAreToldFromFaultsOfTheHost(t *testing.T) {
 	}{
 		{"nobody listens", fetch.HTTPProxy, closed.Addr().String(), "", true, "connection refused"},
 		{"it wants credentials", fetch.HTTPProxy, httpProxy(t, "407 Proxy Authentication Required").address, "", true, "status 407"},
-		{"it forbids the port", fetch.HTTPProxy, httpProxy(t, "403 Forbidden").address, user, true, "allows tunnels to this port"},
+		{"it forbids the port", fetch.HTTPProxy, httpProxy(t, "403 Forbidden").address, user, false, "which ports the proxy allows"},
+		{"it does not know the kind of address", fetch.HTTPProxy, httpProxy(t, "400 Bad Request").address, "", false, "status 400"},
+		{"it makes no tunnels", fetch.HTTPProxy, httpProxy(t, "405 Method Not Allowed").address, "", true, "status 405"},
 		{"it cannot reach the host", fetch.HTTPProxy, httpProxy(t, "503 Service Unavailable").address, "", false, "status 503"},
 		{"it is a web server", fetch.HTTPProxy, serve(t, answering("SSH-2.0 hello\r\n\r\n", true)), "", true, "does not answer as an HTTP proxy"},
 		{"its answer has no end", fetch.HTTPProxy, serve(t, answering("HTTP/1.1 200 OK\r\n"+strings.Repeat("a", 20<<10), false)), "", true, "too long"},
 		{"it hangs up", fetch.HTTPProxy, serve(t, func(c net.Conn, _ int) { request(bufio.NewReader(c)) }), "", true, "EOF"},
 		{"it wants credentials", fetch.SOCKS5Proxy, socksProxy(t, 0).address, "", true, "wants other credentials"},
 		{"it cannot reach the host", fetch.SOCKS5Proxy, socksProxy(t, 4).address, user, false, "host unreachable"},
-		{"it refuses", fetch.SOCKS5Proxy, socksProxy(t, 2).address, user, true, "code 2"},
+		{"it forbids the address", fetch.SOCKS5Proxy, socksProxy(t, 2).address, user, false, "its rules do not allow it"},
+		{"it fails", fetch.SOCKS5Proxy, socksProxy(t, 1).address, user, false, "general failure"},
+		{"it does not know IPv6", fetch.SOCKS5Proxy, socksProxy(t, 8).address, user, false, "family of addresses"},
+		{"it makes no tunnels", fetch.SOCKS5Proxy, socksProxy(t, 7).address, user, true, "code 7"},
+		{"its code is unknown", fetch.SOCKS5Proxy, socksProxy(t, 255).address, user, true, "code 255"},
 		{"it is a web server", fetch.SOCKS5Proxy, serve(t, func(c net.Conn, _ int) { io.WriteString(c, "HTTP/1.1 400\r\n\r\n") }), user, true, "SOCKS5"},
 	} {
 		t.Run(c.scheme+" "+c.name, func(t *testing.T) {
