@@ -3,6 +3,7 @@ package index
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,11 +149,10 @@ func (l *Library) scan(ctx context.Context, files []warc.File, o Options, report
 	return nil
 }
 
+// compareEntries compares entries by key and time. Entries of one second are compared by their places.
 func compareEntries(a, b Entry) int {
-	if c := strings.Compare(a.Key, b.Key); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Timestamp, b.Timestamp)
+	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Timestamp, b.Timestamp),
+		strings.Compare(a.Filename, b.Filename), cmp.Compare(a.Offset, b.Offset))
 }
 
 // Close closes the indexes.
@@ -181,19 +181,17 @@ func (l *Library) Lookup(address string) ([]Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range more {
-			same := func(o Entry) bool { return o.Filename == e.Filename && o.Offset == e.Offset }
-			if !slices.ContainsFunc(found, same) { // a crash while indexes are merged leaves a line in both
-				found = append(found, e)
-			}
-		}
+		found = append(found, more...)
 	}
 	i, _ := slices.BinarySearchFunc(l.read, key, func(e Entry, key string) int { return strings.Compare(e.Key, key) })
 	for ; i < len(l.read) && l.read[i].Key == key; i++ {
 		found = append(found, l.read[i])
 	}
-	slices.SortStableFunc(found, compareEntries)
-	return found, nil
+	slices.SortFunc(found, compareEntries)
+	same := func(a, b Entry) bool {
+		return a.Filename == b.Filename && a.Offset == b.Offset && a.Timestamp == b.Timestamp
+	}
+	return slices.CompactFunc(found, same), nil // a crash while indexes are merged leaves a line in both
 }
 
 // search returns the entries of a key. It reports lines that cannot be read.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"maps"
@@ -45,13 +46,15 @@ const (
 // its lines may be about: files that no sorted index covers and that were written since then. A disk error is
 // repaired in the same way: no line is added after it, until the next start.
 type Live struct {
-	dir string
+	dir  string
+	seed maphash.Seed // of the hashes of keys; no site can choose URIs with equal ones
 
 	mu     sync.Mutex // guards the fields below
 	file   *os.File
 	lines  []byte          // lines that are not written yet
 	second string          // timestamp of the first of them
 	size   int64           // of the live file
+	places []place         // of all lines, also of those that are not written yet
 	open   map[string]bool // WARC files with lines that are not merged; true once seen finished
 	err    error           // the first disk error; no line is added after it
 
@@ -67,7 +70,7 @@ type Live struct {
 func OpenLive(
 	ctx context.Context, dir string, again func(line []byte) error, report func(warc.Finding) error,
 ) (*Live, error) {
-	l := &Live{dir: dir, open: map[string]bool{}}
+	l := &Live{dir: dir, seed: maphash.MakeSeed(), open: map[string]bool{}}
 	lines, err := l.repair(ctx, again, report)
 	if err == nil {
 		err = l.rewrite(func(line func([]byte) error) error {
@@ -175,8 +178,11 @@ func (l *Live) rewrite(each func(line func([]byte) error) error) error {
 		return err
 	}
 	defer out.Discard()
+	var places []place
 	size, buffered := int64(0), bufio.NewWriterSize(out, runBuffer)
 	err = each(func(line []byte) error {
+		key, _, _ := bytes.Cut(line, []byte(" "))
+		places = append(places, place{maphash.Bytes(l.seed, key), size})
 		n, err := buffered.Write(line)
 		size += int64(n)
 		return err
@@ -194,7 +200,7 @@ func (l *Live) rewrite(each func(line func([]byte) error) error) error {
 	if l.file != nil {
 		_ = l.file.Close() // it has been replaced
 	}
-	l.file, l.size = f, size
+	l.file, l.size, l.places = f, size, places
 	return nil
 }
 
@@ -209,6 +215,7 @@ func (l *Live) Add(e Entry) error {
 	if len(l.lines) == 0 {
 		l.second = e.Timestamp
 	}
+	l.places = append(l.places, place{maphash.String(l.seed, e.Key), l.size + int64(len(l.lines))})
 	l.lines = e.AppendTo(l.lines)
 	if _, known := l.open[e.Filename]; !known {
 		l.open[e.Filename] = false

@@ -2,10 +2,12 @@ package index
 
 import (
 	"bytes"
+	"hash/maphash"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -158,6 +160,99 @@ func TestLiveMergesLinesOfFinishedFiles(t *testing.T) {
 	l.Seal()
 	l.merge()
 	l.isWhole() // with two sorted indexes
+}
+
+// TestLookUpsFollowMerges looks captures up before, between and after merges, which move lines and replace files. Two
+// captures that are in two indexes, as after a crash, are found once.
+func TestLookUpsFollowMerges(t *testing.T) {
+	t.Parallel()
+	l := newLived(t)
+	reader := NewLiveReader(l.live)
+	defer reader.Close() //nolint:errcheck // nothing was written
+	isFound := func(step string, sites ...string) {
+		t.Helper()
+		lib, release, err := reader.Open(archivetest.Start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		for _, site := range sites {
+			for _, path := range []string{"/", "/two", "/copy"} {
+				found, err := lib.Lookup("http://" + site + path)
+				if err != nil || len(found) != 1 || found[0].URL != "http://"+site+path {
+					t.Errorf("%s: %s%s has %+v, %v; want one capture", step, site, path, found, err)
+				}
+			}
+		}
+		if found, err := lib.Lookup("http://unknown.example/"); err != nil || len(found) != 0 {
+			t.Errorf("%s: an unknown URI has %+v, %v", step, found, err)
+		}
+	}
+	l.fill("b.example")
+	isFound("in the live file", "b.example")
+	l.Seal()
+	l.fill("a.example")
+	l.merge()
+	isFound("one file merged", "a.example", "b.example")
+	l.add(l.Page("http://a.example/late", archivetest.HTMLHead, "<p>late</p>"), false) // not written yet
+	lib, release, err := reader.Open(archivetest.Start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := lib.Lookup("http://a.example/late"); err != nil || len(found) != 1 {
+		t.Errorf("the last capture: %+v, %v", found, err)
+	}
+	release()
+	live := l.text(liveName)
+	l.Seal()
+	l.merge()
+	isFound("both merged", "a.example", "b.example")
+	if err := os.WriteFile(filepath.Join(l.Dir, liveName), []byte(live), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.live.size, l.live.places = int64(len(live)), nil
+	for at, line := int64(0), ""; at < int64(len(live)); at += int64(len(line)) {
+		line, _, _ = strings.Cut(live[at:], "\n")
+		line += "\n"
+		key, _, _ := strings.Cut(line, " ")
+		l.live.places = append(l.live.places, place{maphash.String(l.live.seed, key), at})
+	}
+	isFound("in two indexes", "a.example", "b.example")
+}
+
+// BenchmarkLookup looks up a page with very many captures, half of them in the live file.
+func BenchmarkLookup(b *testing.B) {
+	l := newLived(b)
+	const captures = 200_000
+	o := digest.Origin{URI: "http://a.example/", File: "a.warc.gz", Date: archivetest.Start, Length: 1000}
+	for i := range captures {
+		if i == captures/2 {
+			archivetest.Must(b, os.WriteFile(filepath.Join(l.Dir, o.File), nil, 0o600))
+			l.merge()
+			o.File = "b.warc.gz"
+		}
+		o.Offset, o.Date = int64(i)*1000, o.Date.Add(time.Minute)
+		l.add(o, i > 0)
+	}
+	reader := NewLiveReader(l.live)
+	defer reader.Close() //nolint:errcheck // nothing was written
+	lib, release, err := reader.Open(archivetest.Start)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer release()
+	for _, c := range []struct {
+		name, uri string
+		want      int
+	}{{"many", o.URI, captures}, {"none", "http://b.example/", 0}} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				if found, err := lib.Lookup(c.uri); err != nil || len(found) != c.want {
+					b.Fatalf("%d captures, %v; want %d", len(found), err, c.want)
+				}
+			}
+		})
+	}
 }
 
 // TestLiveIndexIsCompleteAfterACrash interrupts the index at each point where a process may die.

@@ -1,10 +1,11 @@
 package index
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"os"
 	"path/filepath"
@@ -98,30 +99,59 @@ func (s *LiveReader) Close() error {
 	return nil
 }
 
+// place is where a line of the live file begins. A look-up goes through the places of all lines, with 16 bytes each,
+// and reads only the lines of its key.
+type place struct {
+	key uint64 // hash
+	at  int64
+}
+
 // find returns the entries of a key in the live file, in the order in which they were added.
 func (l *Live) find(key string) ([]Entry, error) {
-	l.mu.Lock()
-	if l.err == nil {
-		_ = l.write() // the error is stored and stops the index, not this search
-	}
-	size := l.size
-	l.mu.Unlock()
-	f, err := os.Open(l.path(liveName))
+	f, places, err := l.placesOf(key)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	var found []Entry
-	lines, want := NewLines(io.LimitReader(f, size)), []byte(key+" ")
-	for lines.Scan() {
-		if !bytes.HasPrefix(lines.Bytes(), want) {
-			continue
+	want := key + " "
+	in := bufio.NewReaderSize(nil, lineBuffer)
+	for _, at := range places {
+		in.Reset(io.NewSectionReader(f, at, MaxLine))
+		line, err := in.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return nil, fmt.Errorf("read %s: %w", f.Name(), err)
 		}
-		if e, err := ParseEntry(lines.Text()); err == nil { // a merge may have cut the last line
+		if !strings.HasPrefix(line, want) {
+			continue // another key with the same hash
+		}
+		if e, err := ParseEntry(strings.TrimSuffix(line, "\n")); err == nil { // longer lines are not found
 			found = append(found, e)
 		}
 	}
-	return found, lines.Err()
+	return found, nil
+}
+
+// lineBuffer is longer than nearly all lines.
+const lineBuffer = 1 << 10
+
+// placesOf returns the places of the lines of a key, and the live file in which they are, also if it is replaced.
+func (l *Live) placesOf(key string) (f *os.File, places []int64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		_ = l.write() // the error is stored and stops the index, not this search
+	}
+	if f, err = os.Open(l.path(liveName)); err != nil {
+		return nil, nil, err
+	}
+	hash := maphash.String(l.seed, key)
+	for _, p := range l.places {
+		if p.key == hash && p.at < l.size {
+			places = append(places, p.at)
+		}
+	}
+	return f, places, nil
 }
 
 // knows reports whether the live file has the captures of a WARC file.
