@@ -80,16 +80,17 @@ func (f *crew) fault(r *rand.Rand, proxy *silentProxy) {
 // TestCluster lets three nodes crawl two shards of hosts that link to each other, while nodes are killed, frozen,
 // stopped and cut from the database. No host gets two requests within its rest, whichever nodes made them. Each
 // remembered visit is in a log and an archive, and each URI is known, by one shard. ARCRAWL_FAULTS is the number of
-// faults.
+// random faults; without it there is one, always the same.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	faults, seed := 2, uint64(time.Now().UnixNano())
+	faults, seed := 1, uint64(29) // a node that crawls is killed, and starts again after three seconds
 	if text := os.Getenv("ARCRAWL_FAULTS"); text != "" {
 		var err error
 		if faults, err = strconv.Atoi(text); err != nil {
 			t.Fatal(err)
 		}
+		seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("%d faults of seed %d", faults, seed)
 	r := rand.New(rand.NewPCG(seed, 1))
