@@ -53,6 +53,27 @@ func (s *shipping) leave() {
 	beats.Wait()
 }
 
+// beatBefore lets a node see the crawl before it is divided. The returned function takes a shard with what it saw then.
+func (p *place) beatBefore() (take func()) {
+	p.Helper()
+	n := &Node{o: p.options(), lease: newLease(time.Now)}
+	var err error
+	n.shared, err = n.connect(p.Context())
+	p.must(err)
+	st, err := n.beat(p.Context())
+	p.must(err)
+	return func() {
+		p.Helper()
+		defer n.shared.Close()
+		taken, err := n.take(p.Context(), time.Now(), st, 1)
+		p.must(err)
+		if !taken || n.shards != 2 {
+			p.Errorf("a node that saw the crawl before its division believes in %d shards, want 2", n.shards)
+		}
+		p.must(n.shared.Leave(p.Context(), n.epoch, true))
+	}
+}
+
 // eventually waits until something is true.
 func (s *shipping) eventually(what string, is func() bool) {
 	s.Helper()
@@ -74,9 +95,11 @@ func TestNodesCrawlTheirShards(t *testing.T) {
 	a, b := newPlace(t, db, "a"), newPlace(t, db, "b")
 	var want []string
 	a.run(func(f *frontier.Frontier) { a.crawl(f, 0, 200); want = a.histories(f) })
+	takeLate := newPlace(t, db, "early").beatBefore()
 	if _, err := shared.Split(t.Context(), db.URL(db.Address()), 2); err != nil {
 		t.Fatal(err)
 	}
+	takeLate()
 	one, two := a.ship(), b.ship()
 	if one.n.shard != 1 || two.n.shard != 2 {
 		t.Fatalf("node a has shard %d, because it has its copy; node b has %d", one.n.shard, two.n.shard)
@@ -168,6 +191,26 @@ func TestAShardThatNobodyCrawlsIsReported(t *testing.T) {
 		}
 		if n := strings.Count(log.String(), "nobody crawls a shard"); n != 1 || !strings.Contains(log.String(), `"shard":2`) {
 			t.Errorf("reported %d times:\n%s", n, &log)
+		}
+	})
+}
+
+// TestAFencedOwnerIsFencedOnce waits in virtual time for a node that stands still, and whose shard nobody can take.
+func TestAFencedOwnerIsFencedOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var w watch
+		st := shared.States{Shards: []shared.State{{Owner: "a", Beat: 1}}}
+		if w.look(st, zerolog.Nop()) {
+			t.Error("fenced an owner that was seen once")
+		}
+		time.Sleep(FenceAfter)
+		if !w.look(st, zerolog.Nop()) {
+			t.Error("did not fence an owner that stands still")
+		}
+		st.Shards[0].Fenced = true
+		if w.look(st, zerolog.Nop()) {
+			t.Error("fenced an owner that is fenced")
 		}
 	})
 }

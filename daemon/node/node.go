@@ -182,8 +182,7 @@ func (n *Node) await(ctx context.Context) error {
 					return err
 				}
 			}
-			if seen.look(st, n.o.Log) {
-				n.fence(ctx, seen.still())
+			if seen.look(st, n.o.Log) && n.fence(ctx, seen.still()) {
 				continue
 			}
 		}
@@ -253,8 +252,8 @@ func (n *Node) beat(ctx context.Context) (shared.States, error) {
 	return n.shared.Beat(ask)
 }
 
-// fence fences an owner that stands still.
-func (n *Node) fence(ctx context.Context, st shared.State) {
+// fence fences an owner that stands still, and reports whether that is done.
+func (n *Node) fence(ctx context.Context, st shared.State) (done bool) {
 	ask, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	done, err := n.shared.Fence(ask, st.Owner, st.Beat)
@@ -264,6 +263,7 @@ func (n *Node) fence(ctx context.Context, st shared.State) {
 	case done:
 		n.o.Log.Warn().Str("node", st.Owner).Msg("fenced a node that stood still: taking the crawl over")
 	}
+	return done
 }
 
 // take takes a shard after a beat that began at start.
@@ -290,7 +290,7 @@ func (n *Node) take(ctx context.Context, start time.Time, st shared.States, shar
 		n.o.Log.Warn().Err(err).Int("shard", shard).Msg("could not take the crawl: trying again")
 		return false, nil
 	}
-	n.shard, n.shards = shard, len(st.Shards)
+	n.shard, n.shards = shard, n.shared.Shards() // st may be older than a division of the crawl
 	n.lease.extend(start)
 	n.o.Log.Info().Str("node", n.o.Node).Int("shard", shard).Int("shards", n.shards).Int64("epoch", n.epoch).
 		Bool("clean", n.before.Clean).Msg("this node owns the crawl now")

@@ -25,8 +25,9 @@ func (w *watch) look(st shared.States, log zerolog.Logger) (still bool) {
 			if s.Owner != "" && s.Owner != w.seen[i].Owner {
 				log.Info().Str("owner", s.Owner).Int("shard", i+1).Msg("another node crawls: waiting to take over")
 			}
-			w.seen[i], w.since[i] = s, time.Now()
+			w.since[i] = time.Now()
 		}
+		w.seen[i] = s
 	}
 	return w.still().Owner != ""
 }

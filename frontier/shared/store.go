@@ -56,6 +56,7 @@ type Store struct {
 	node        string
 	incarnation int64
 	shard       int // that the node has taken
+	shards      int // of the crawl at that time
 }
 
 // Open connects to the database, makes the tables if they are missing, and registers a node. An earlier process of this
@@ -84,6 +85,9 @@ func Open(ctx context.Context, database, node string) (*Store, error) {
 
 // Close closes the connections.
 func (s *Store) Close() { s.pool.Close() }
+
+// Shards returns the number of shards of the crawl when this node took one. It does not change while nodes own shards.
+func (s *Store) Shards() int { return s.shards }
 
 // Crawl returns the name of the crawl in this database. Two databases have different ones.
 func (s *Store) Crawl() string { return s.crawl }
@@ -169,6 +173,7 @@ func (s *Store) own(ctx context.Context, tx pgx.Tx, epoch int64) error {
 // hosts, which decide about shards; [ErrGroups] says that owners of other shards have other groups. Take is not safe
 // for concurrent use with the methods of the owner.
 func (s *Store) Take(ctx context.Context, shard int, groups string) (before State, epoch int64, err error) {
+	var shards int
 	err = s.inTransaction(ctx, func(tx pgx.Tx) error {
 		if err := s.permit(ctx, tx); err != nil {
 			return err
@@ -181,7 +186,7 @@ func (s *Store) Take(ctx context.Context, shard int, groups string) (before Stat
 		if err != nil {
 			return err
 		}
-		before = all[shard-1]
+		before, shards = all[shard-1], len(all)
 		if err := s.agree(ctx, tx, all, groups); err != nil {
 			return err
 		}
@@ -195,7 +200,7 @@ func (s *Store) Take(ctx context.Context, shard int, groups string) (before Stat
 	if err != nil {
 		return State{}, 0, fmt.Errorf("take the crawl as node %s: %w", s.node, err)
 	}
-	s.shard = shard
+	s.shard, s.shards = shard, shards
 	return before, epoch, nil
 }
 
