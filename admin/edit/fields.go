@@ -127,15 +127,15 @@ func set(text []byte, key, written string) ([]byte, error) {
 	return patch.Set(text, key, document.TOML(written))
 }
 
-// setSeeds adds and removes seeds one by one, so that comments between them stay.
+// setSeeds adds and removes seeds, so that comments between them stay.
 func setSeeds(text []byte, wanted []string) ([]byte, error) {
-	var err error
-	for _, s := range patch.Seeds(text) {
-		if !slices.Contains(wanted, s) {
-			if text, err = patch.RemoveSeed(text, s); err != nil {
-				return nil, err
-			}
-		}
+	kept := map[string]bool{}
+	for _, s := range wanted {
+		kept[s] = true
+	}
+	text, err := patch.KeepSeeds(text, func(seed string) bool { return kept[seed] })
+	if err != nil {
+		return nil, err
 	}
 	return patch.AddSeeds(text, wanted)
 }

@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,7 +30,11 @@ func AddSeeds(text []byte, seeds []string) ([]byte, error) {
 	table := document.Path("").Child(seedsTable)
 	list := table.Child(seedsList)
 	known := texts(before.Value(list))
-	added := slices.DeleteFunc(slices.Clone(seeds), func(s string) bool { return slices.Contains(known, s) })
+	listed := map[string]bool{}
+	for _, s := range known {
+		listed[s] = true
+	}
+	added := slices.DeleteFunc(slices.Clone(seeds), func(s string) bool { return listed[s] })
 	if len(added) == 0 {
 		return text, nil
 	}
@@ -50,33 +55,80 @@ func AddSeeds(text []byte, seeds []string) ([]byte, error) {
 
 // RemoveSeed returns the text of a host file without a seed, as the file writes it.
 func RemoveSeed(text []byte, seed string) ([]byte, error) {
+	if !slices.Contains(Seeds(text), seed) {
+		return nil, ErrByHandSeeds
+	}
+	return KeepSeeds(text, func(s string) bool { return s != seed })
+}
+
+// KeepSeeds returns the text of a host file without the seeds for which keep returns false. Comments between them stay.
+// It takes time in proportion to the text, because a file may list very many seeds.
+func KeepSeeds(text []byte, keep func(seed string) bool) ([]byte, error) {
 	before := document.Parse(text, "the file")
 	list := document.Path("").Child(seedsTable).Child(seedsList)
 	known := texts(before.Value(list))
-	i := slices.Index(known, seed)
-	if len(before.Faults) > 0 || i < 0 {
+	kept := slices.DeleteFunc(slices.Clone(known), func(s string) bool { return !keep(s) })
+	switch {
+	case len(before.Faults) > 0:
 		return nil, ErrByHandSeeds
+	case len(kept) == len(known):
+		return text, nil
 	}
 	lines := strings.SplitAfter(string(text), "\n")
 	first := before.AtKey(list, document.Fault{}).Line - 1
 	head, rest := strings.Join(lines[:first], ""), strings.Join(lines[first:], "")
-	for _, quoted := range []string{document.TOML(seed), Literal(seed)} {
-		at := strings.Index(rest, quoted)
-		if at < 0 {
+	edited, ok := cutSeeds(rest, known, keep)
+	if !ok {
+		return nil, ErrByHandSeeds
+	}
+	return checkSeeds(head+edited, kept)
+}
+
+// cutSeeds returns a text, which begins with the key of the list of known seeds, without the ones that keep refuses.
+func cutSeeds(text string, known []string, keep func(string) bool) (string, bool) {
+	at := strings.IndexByte(text, '[') + 1
+	out := append(make([]byte, 0, len(text)), text[:at]...)
+	for len(known) > 0 {
+		n := strings.IndexAny(text[at:], "\"'#")
+		if n < 0 {
+			return "", false
+		}
+		out, at = append(out, text[at:at+n]...), at+n
+		if text[at] == '#' {
+			end := strings.IndexByte(text[at:], '\n') + 1
+			out, at = append(out, text[at:at+end]...), at+end
 			continue
 		}
-		start, behind := rest[:at], strings.TrimLeft(rest[at+len(quoted):], " \t")
-		if next, ok := strings.CutPrefix(behind, ","); ok {
-			behind = strings.TrimLeft(next, " \t")
-			if line := strings.LastIndexByte(start, '\n'); line >= 0 && strings.TrimSpace(start[line:]) == "" {
-				start, behind = start[:line+1], strings.TrimPrefix(behind, "\n") // the seed had a line of its own
-			}
-		} else {
-			start = strings.TrimSuffix(strings.TrimRight(start, " \t"), ",")
+		quoted := document.TOML(known[0])
+		if !strings.HasPrefix(text[at:], quoted) {
+			quoted = Literal(known[0])
 		}
-		return checkSeeds(head+start+behind, slices.Delete(slices.Clone(known), i, i+1))
+		behind, ok := strings.CutPrefix(text[at:], quoted)
+		if !ok {
+			return "", false
+		}
+		if keep(known[0]) {
+			out = append(out, quoted...)
+		} else {
+			out, behind = cutSeed(out, strings.TrimLeft(behind, " \t"))
+		}
+		at, known = len(text)-len(behind), known[1:]
 	}
-	return nil, ErrByHandSeeds
+	return string(append(out, text[at:]...)), true
+}
+
+// cutSeed returns what is before and behind a seed that is removed, without its comma and its line.
+func cutSeed(before []byte, behind string) ([]byte, string) {
+	next, ok := strings.CutPrefix(behind, ",")
+	bare := bytes.TrimRight(before, " \t")
+	if !ok {
+		return bytes.TrimSuffix(bare, []byte(",")), behind
+	}
+	behind = strings.TrimLeft(next, " \t")
+	if line, ok := strings.CutPrefix(strings.TrimPrefix(behind, "\r"), "\n"); ok && bytes.HasSuffix(bare, []byte("\n")) {
+		return bare, line // the seed had a line of its own
+	}
+	return before, behind
 }
 
 // checkSeeds returns a text if it lists exactly these seeds.

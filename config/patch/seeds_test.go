@@ -2,6 +2,7 @@ package patch_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -43,5 +44,34 @@ func TestSeedsAreAddedAndRemoved(t *testing.T) {
 	}
 	if _, err := patch.RemoveSeed([]byte("[seeds]\nuris = []\n"), a); !errors.Is(err, patch.ErrByHandSeeds) {
 		t.Errorf("a seed that is not listed: %v", err)
+	}
+}
+
+// TestManySeedsAreRemovedAtOnce empties long lists in several ways of writing. One by one it took minutes.
+func TestManySeedsAreRemovedAtOnce(t *testing.T) {
+	t.Parallel()
+	const n = 6000
+	for name, form := range map[string]struct{ begin, item, end string }{
+		"lines":    {"[seeds]\nuris = [\n", "  \"https://a.example/%d\", # it's \"one\"\n", "]\n"},
+		"one line": {"[seeds]\nuris = [", "'https://a.example/%d', ", "]\n"},
+		"CRLF":     {"[seeds]\r\nuris = [\r\n", "  \"https://a.example/%d\",\r\n", "]\r\n"},
+	} {
+		var b strings.Builder
+		b.WriteString(form.begin)
+		for i := range n {
+			fmt.Fprintf(&b, form.item, i)
+		}
+		text := []byte(b.String() + form.end)
+		const last = "https://a.example/5999"
+		got, err := patch.KeepSeeds(text, func(s string) bool { return s == last })
+		if kept := patch.Seeds(got); err != nil || !slices.Equal(kept, []string{last}) {
+			t.Errorf("%s: %v, %d seeds are left", name, err, len(kept))
+		}
+		if comments := strings.Count(string(got), "# it's"); name == "lines" && comments != n {
+			t.Errorf("%d of %d comments are left", comments, n)
+		}
+		if again, err := patch.KeepSeeds(text, func(string) bool { return true }); err != nil || !slices.Equal(again, text) {
+			t.Errorf("%s: a text with all its seeds differs: %v", name, err)
+		}
 	}
 }
