@@ -62,7 +62,6 @@ type file struct {
 	path   string
 	text   []byte
 	exists bool
-	mode   fs.FileMode
 }
 
 // digest returns the digest of the text; "" if there is no file.
@@ -105,7 +104,7 @@ func (w Work) open(name string) (file, error) {
 	if !utf8.Valid(f.text) {
 		return f, refuse("%s is not in UTF-8; edit it on disk", f.path)
 	}
-	f.exists, f.mode = true, info.Mode().Perm()
+	f.exists = true
 	return f, nil
 }
 

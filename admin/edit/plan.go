@@ -130,23 +130,12 @@ func (w Work) Save(o api.EditOrder) (api.EditSaved, error) {
 	return out, nil
 }
 
-// write replaces a file as a whole, and keeps its mode whatever the umask is, so that everybody who could edit it on
-// disk still can. The group may write a new file if it may write the folder.
+// write replaces a file as a whole.
 func write(f file, text []byte) error {
-	mode := f.mode
-	if !f.exists {
-		if err := os.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
-			return err
-		}
-		mode = 0o640
-		if dir, err := os.Stat(filepath.Dir(f.path)); err == nil {
-			mode |= dir.Mode().Perm() & 0o024
-		}
-	}
-	if err := atomicfile.Write(f.path, text, mode); err != nil {
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
 		return err
 	}
-	return os.Chmod(f.path, mode)
+	return atomicfile.Edit(f.path, text)
 }
 
 // moveAside renames a file so that it is not read any more. A file that was moved aside before stays, under the name

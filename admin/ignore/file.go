@@ -76,11 +76,5 @@ func (f File) Write() error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o750); err != nil {
 		return err
 	}
-	mode := fs.FileMode(0o640)
-	if info, err := os.Stat(f.Path); err == nil {
-		mode = info.Mode().Perm()
-	} else if dir, err := os.Stat(filepath.Dir(f.Path)); err == nil && dir.Mode().Perm()&0o004 != 0 {
-		mode = 0o644
-	}
-	return atomicfile.Write(f.Path, f.After, mode)
+	return atomicfile.Edit(f.Path, f.After)
 }

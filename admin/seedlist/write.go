@@ -83,13 +83,7 @@ func (f Files) keep(u Undoable) error {
 
 // put replaces a host file, and keeps its mode.
 func (f Files) put(name string, text []byte) error {
-	path, mode := filepath.Join(f.Dir, name), fs.FileMode(0o640)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	} else if dir, err := os.Stat(f.Dir); err == nil && dir.Mode().Perm()&0o004 != 0 {
-		mode = 0o644
-	}
-	return atomicfile.Write(path, text, mode)
+	return atomicfile.Edit(filepath.Join(f.Dir, name), text)
 }
 
 // Last returns the change that [Files.Undo] would undo.

@@ -48,11 +48,7 @@ func addSeeds(file string, h uri.Host, seeds []string) (string, error) {
 
 // replaceText replaces a file and keeps its mode.
 func replaceText(file string, text []byte) error {
-	info, err := os.Stat(file)
-	if err == nil {
-		err = atomicfile.Write(file, text, info.Mode().Perm())
-	}
-	if err != nil {
+	if err := atomicfile.Edit(file, text); err != nil {
 		return daemon.FolderError{Err: err}
 	}
 	return nil

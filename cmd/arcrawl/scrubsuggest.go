@@ -23,7 +23,6 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/digest/trial"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -152,17 +151,13 @@ func (s *suggestion) replace(cmd *cobra.Command, file string, before, after []by
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return daemon.FolderError{Err: err}
 	}
-	mode := fs.FileMode(0o644)
-	if info, err := os.Stat(file); err == nil {
-		mode = info.Mode().Perm()
-	}
-	if err := atomicfile.Write(file, after, mode); err != nil {
-		return daemon.FolderError{Err: err}
+	if err := replaceText(file, after); err != nil {
+		return err
 	}
 	var faults config.Faults
 	ours := func(f config.Fault) bool { return filepath.Base(f.File) == filepath.Base(file) }
 	if _, err := config.LoadToRead(s.at.config); errors.As(err, &faults) && slices.ContainsFunc(faults, ours) {
-		undo := func() error { return atomicfile.Write(file, before, mode) }
+		undo := func() error { return replaceText(file, before) }
 		if fresh {
 			undo = func() error { return os.Remove(file) }
 		}

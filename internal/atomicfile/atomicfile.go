@@ -29,6 +29,30 @@ func Write(name string, data []byte, perm fs.FileMode) error {
 	return f.Replace()
 }
 
+// Edit replaces a file that people edit too, or creates it. The mode stays whatever the umask is, so that everybody who
+// could edit the file still can. A new file may be read by all who may read its folder, and its group may write it if
+// the group may write the folder.
+func Edit(name string, data []byte) error {
+	mode := fs.FileMode(0o640)
+	if info, err := os.Stat(name); err == nil {
+		mode = info.Mode().Perm()
+	} else if dir, err := os.Stat(filepath.Dir(name)); err == nil {
+		mode |= dir.Mode().Perm() & 0o024
+	}
+	f, err := Create(name, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if _, err = f.Write(data); err == nil {
+		err = f.f.Chmod(mode)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return f.Replace()
+}
+
 // File is a file that is being written. It does not have its name yet. Call [File.Replace] or [File.New] when it is
 // complete, and [File.Discard] in any case.
 type File struct {
