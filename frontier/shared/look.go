@@ -163,19 +163,24 @@ func (r Report) Write(out io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if len(r.Shards) == 1 {
-		fmt.Fprintf(out, "\ncopy      %s in epoch %d\n", human.Bytes(r.Bytes), r.Shards[0].Epoch)
-	} else {
+	r.writeCopy(out)
+	return r.writeReplicas(out)
+}
+
+// writeCopy writes what the database has of the crawl.
+func (r Report) writeCopy(out io.Writer) {
+	if len(r.Shards) != 1 {
 		fmt.Fprintf(out, "\ncopy      %s of %d shards\n", human.Bytes(r.Bytes), len(r.Shards))
+		return
 	}
-	switch s := r.Shards[0]; {
-	case len(r.Shards) > 1:
+	s := r.Shards[0]
+	fmt.Fprintf(out, "\ncopy      %s in epoch %d\n", human.Bytes(r.Bytes), s.Epoch)
+	switch {
 	case s.Owner == "":
 		fmt.Fprintln(out, "owner     none")
 	case !s.Whole:
 		fmt.Fprintf(out, "owner     %s, which has not shipped its whole store: nobody can take over yet\n", s.Owner)
 	}
-	return r.writeReplicas(out)
 }
 
 // writeShards writes the shards of a crawl that was divided.
