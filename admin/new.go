@@ -8,6 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/captures"
+	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -75,3 +76,9 @@ func (w *Window) whatIsNew(f captures.Filter, sites about.Filter) (api.New, erro
 	out.Entitle(func(host string) string { return c.Site(uri.Host(host)).Title })
 	return out, nil
 }
+
+// Captures returns the latest captures.
+func (w *Window) Captures() *captures.Store { return w.captures }
+
+// Survey returns the surveys of the frontier.
+func (w *Window) Survey() *survey.Reader { return w.survey }

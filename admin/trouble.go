@@ -159,12 +159,9 @@ func (w *Window) checkSilence(now time.Time) error {
 			w.silences = append(w.silences, t)
 		}
 	}
-	slices.SortFunc(
-		w.silences,
-		func(a, b alarm.Trouble) int {
-			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.About, b.About))
-		},
-	)
+	slices.SortFunc(w.silences, func(a, b alarm.Trouble) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.About, b.About))
+	})
 	return saveJSON(w.o.Dir, activityFile, w.activities)
 }
 

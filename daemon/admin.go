@@ -21,6 +21,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/versions"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -44,6 +45,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	d.closers.add(func() error { hook.close(); return nil })
 	post := &mailer{
 		config: d.live.Current, summary: d.summary, send: mail.Send, dir: c.Storage.State, outbox: out, log: d.log,
+		each: func(since time.Time, use func(api.Capture)) time.Time { return d.window.Captures().Each(since, use) },
 	}
 	notify := func(list []alarm.Notice) { hook.send(list); post.add(list) }
 	catalog, err := d.openVersions(c.Admin)
@@ -74,10 +76,16 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 // summary returns the data of a digest without the notices since the last one.
 func (d *Daemon) summary() mail.Summary {
 	c := d.live.Current()
-	return mail.Summary{
+	s := mail.Summary{
 		Institution: c.Operator.Name, Link: c.Admin.URL, Status: d.window.Status(),
 		Names: func(host string) []string { return c.Site(uri.Host(host)).Names() },
+		Title: func(host string) string { return c.Site(uri.Host(host)).Title },
 	}
+	var err error
+	if s.Short, err = d.window.Survey().BelowTarget("", about.Filter{}); err != nil {
+		s.ShortError = err.Error()
+	}
+	return s
 }
 
 // loaded returns a function that describes the configuration in force, for a daemon that started at a given time.

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/admin/outbox"
 	"github.com/arcrawl/arcrawl/config"
@@ -31,7 +32,8 @@ const (
 // mailer sends alarms and digests by e-mail, as [mail] of the configuration in force says.
 type mailer struct {
 	config  func() *config.Config
-	summary func() mail.Summary // without Recent
+	summary func() mail.Summary                                           // without Recent
+	each    func(since time.Time, use func(api.Capture)) (from time.Time) // see captures.Store.Each
 	send    func(ctx context.Context, s reach.Mail, m mail.Message) error
 	dir     string // state folder
 	outbox  *outbox.Outbox
@@ -106,7 +108,8 @@ func (m *mailer) tick(ctx context.Context, now time.Time) {
 	m.sendDigests(ctx, c, now)
 }
 
-// orderDigest notes each day at the time of the digest that all recipients are owed one.
+// orderDigest notes each day at the time of the digest which recipients are owed one. A digest of a day on which the
+// daemon did not run is owed later.
 func (m *mailer) orderDigest(c reach.Mail, now time.Time) {
 	at, ok := c.DigestAt()
 	day := now.UTC().Truncate(24 * time.Hour)
@@ -122,14 +125,22 @@ func (m *mailer) orderDigest(c reach.Mail, now time.Time) {
 		m.log.Error().Err(err).Msg("could not store the day of the digest: no digest is sent today")
 		return
 	}
-	receivers := make([]string, len(c.Recipients()))
-	for i, to := range c.Recipients() {
-		receivers[i] = receiverOf(to)
+	done := strings.TrimSpace(string(last))
+	if done == "" {
+		done = day.AddDate(0, 0, -1).Format(time.DateOnly)
 	}
-	m.check(m.outbox.Owe(receivers, now))
+	var receivers []string
+	for _, to := range c.Recipients() {
+		if to.DigestDay(day).Format(time.DateOnly) > done {
+			receivers = append(receivers, receiverOf(to))
+		}
+	}
+	if len(receivers) > 0 {
+		m.check(m.outbox.Owe(receivers, now))
+	}
 }
 
-// sendDigests sends the digests that are owed. The notices since the last digest are dropped when all are delivered.
+// sendDigests sends the digests that are owed, each with what came since the last one.
 func (m *mailer) sendDigests(ctx context.Context, c reach.Mail, now time.Time) {
 	owed, recent := m.outbox.Digest(now)
 	if len(owed) == 0 {
@@ -138,21 +149,25 @@ func (m *mailer) sendDigests(ctx context.Context, c reach.Mail, now time.Time) {
 	s := m.summary()
 	s.Recent = recent
 	var done []string
+	var all []*mail.News
 	for _, to := range c.Recipients() {
-		if !owed[receiverOf(to)] {
-			continue
+		if last, ok := owed[receiverOf(to)]; ok {
+			delete(owed, receiverOf(to))
+			all = append(all, mail.NewNews(to, last, now, outbox.MaxAge))
 		}
-		delete(owed, receiverOf(to))
-		subject, body := mail.Digest(s, to)
-		if m.deliver(ctx, c, to, subject, body, now) {
-			done = append(done, receiverOf(to))
+	}
+	mail.Fill(all, m.each, s.Names)
+	for _, n := range all {
+		subject, body := mail.Digest(s, n)
+		if m.deliver(ctx, c, n.To, subject, body, now) {
+			done = append(done, receiverOf(n.To))
 		}
 	}
 	for to := range owed { // the configuration no longer names them
 		done = append(done, to)
 	}
 	if len(done) > 0 {
-		m.check(m.outbox.Sent(done, len(recent)))
+		m.check(m.outbox.Sent(done, now))
 	}
 }
 

@@ -39,6 +39,7 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 			outbox: out,
 			config: func() *config.Config { return c }, dir: dir, log: zerolog.New(&log),
 			summary: func() mail.Summary { return mail.Summary{Names: func(string) []string { return nil }} },
+			each:    func(time.Time, func(api.Capture)) (from time.Time) { return from },
 			send: func(_ context.Context, _ reach.Mail, m mail.Message) error {
 				if failing {
 					return errors.New("no answer")
@@ -79,7 +80,7 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 	if got := tick(time.Minute); got != "" {
 		t.Errorf("%q is sent again", got)
 	}
-	want = "all@library.example arcrawl: , 0 alarms, press@library.example arcrawl, press: , 0 alarms"
+	want = "all@library.example arcrawl: , 0 alarms, 0 new versions, press@library.example arcrawl, press: , 0 alarms, 0 new versions"
 	failing = true
 	tick(time.Hour)
 	m = open() // nor is a digest
@@ -109,5 +110,80 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 	write("a.example")
 	if got := tick(24 * time.Hour); got != "" {
 		t.Errorf("without a server %q is sent", got)
+	}
+}
+
+// TestAWeeklyDigestHasTheWeek sends two weeks of captures and one alarm to an operator each day, and to a curator each
+// week. The mail server fails when the first weekly digest is due, and the daemon does not run on the
+// second Monday.
+func TestAWeeklyDigestHasTheWeek(t *testing.T) {
+	t.Parallel()
+	c := &config.Config{Mail: reach.Mail{
+		Server: "smtp.example:25", From: "a@library.example", Digest: "07:00",
+		To: []string{"all@library.example", "press=p@library.example monday"},
+	}}
+	out, err := outbox.Open(filepath.Join(t.TempDir(), outboxFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC) // a Sunday
+	now, failing := start, ""
+	var sent []string
+	bodies := map[string]string{}
+	m := &mailer{
+		outbox: out, config: func() *config.Config { return c }, dir: t.TempDir(), log: zerolog.Nop(),
+		summary: func() mail.Summary {
+			return mail.Summary{Names: func(host string) []string { return []string{strings.TrimSuffix(host, ".example")} }}
+		},
+		each: func(since time.Time, use func(api.Capture)) (from time.Time) { // a version of two hosts every six hours
+			for at := now; at.After(since); at = at.Add(-6 * time.Hour) {
+				use(api.Capture{At: at, Host: "press.example", URI: "http://press.example/", Kind: "changed"})
+				use(api.Capture{At: at, Host: "radio.example", URI: "http://radio.example/", Kind: "changed"})
+			}
+			return from
+		},
+		send: func(_ context.Context, _ reach.Mail, m mail.Message) error {
+			if m.To == failing {
+				return errors.New("no answer")
+			}
+			_, news, _ := strings.Cut(m.Subject, "alarms, ")
+			sent = append(sent, now.Format("Mon ")+m.To+" "+news)
+			bodies[m.To] = m.Body
+			return nil
+		},
+	}
+	for day := range 17 {
+		if day == 3 {
+			m.add([]alarm.Notice{{Alarm: api.Alarm{Host: "press.example", Text: "press is down"}, Raised: true, Labels: []string{"press"}, At: now}})
+		}
+		failing = ""
+		if day == 1 {
+			failing = "p@library.example"
+		}
+		if day != 15 {
+			m.tick(t.Context(), now)
+		}
+		now = now.AddDate(0, 0, 1)
+		if day == 9 && !strings.Contains(bodies["p@library.example"], "press is down") {
+			t.Errorf("an alarm of the week is not in the digest of the week:\n%s", bodies["p@library.example"])
+		}
+	}
+	var weekly, daily []string
+	for _, s := range sent {
+		if strings.Contains(s, " p@") {
+			weekly = append(weekly, s)
+		} else {
+			daily = append(daily, s)
+		}
+	}
+	want := "Tue p@library.example 28 new versions, Mon p@library.example 24 new versions, Tue p@library.example 32 new versions"
+	if got := strings.Join(weekly, ", "); got != want {
+		t.Errorf("the curator received %s; want %s", got, want)
+	}
+	if len(daily) != 16 || daily[1] != "Mon all@library.example 8 new versions" || daily[15] != "Tue all@library.example 16 new versions" {
+		t.Errorf("the operator received %q; want one digest on each of 16 days, and the last with two days", daily)
+	}
+	if strings.Contains(bodies["all@library.example"], "press is down") {
+		t.Errorf("an alarm of last week is in a daily digest:\n%s", bodies["all@library.example"])
 	}
 }

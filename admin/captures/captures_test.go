@@ -123,6 +123,43 @@ func TestTitlesAreFoundBeyondMemory(t *testing.T) {
 	}
 }
 
+// TestTheCapturesOfAWeekAreRead reads what came after a time: from one file, and from files that are full.
+func TestTheCapturesOfAWeekAreRead(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	read := func(since int64) (n int, newest, oldest, from int64) {
+		at := s.Each(time.Unix(since, 0), func(c api.Capture) {
+			if n++; n == 1 {
+				newest = c.At.Unix()
+			}
+			oldest = c.At.Unix()
+		})
+		if !at.IsZero() {
+			from = at.Unix()
+		}
+		return n, newest, oldest, from
+	}
+	add := func(from, to int) {
+		for i := from; i < to; i++ {
+			s.Add(report(i))
+		}
+	}
+	add(1, 20_000)
+	for since, want := range map[int64]string{0: "19999 19999 1 0", 15_000: "4999 19999 15001 0", 30_000: "0 0 0 0"} {
+		n, newest, oldest, from := read(since)
+		if got := fmt.Sprint(n, newest, oldest, from); got != want {
+			t.Errorf("since %d: %s, want %s", since, got, want)
+		}
+	}
+	add(20_000, 110_001)
+	for since, want := range map[int64]string{60_000: "50000 110000 60001 0", 5: "60000 110000 50001 50001"} {
+		n, newest, oldest, from := read(since)
+		if got := fmt.Sprint(n, newest, oldest, from); got != want {
+			t.Errorf("since %d: %s, want %s", since, got, want)
+		}
+	}
+}
+
 // TestTheListOfAnEarlierVersionIsTakenOver opens a folder with the file that earlier versions of the program wrote.
 func TestTheListOfAnEarlierVersionIsTakenOver(t *testing.T) {
 	t.Parallel()

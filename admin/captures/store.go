@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -231,6 +232,34 @@ func (s *Store) Titled(q Filter, within time.Duration, now func() time.Time) (li
 	return list, since
 }
 
+// Each calls use with the captures after a given time, newest first: the last 50,000 to 100,000. from is zero if these
+// are all. Else the files have none before from, because they are full.
+func (s *Store) Each(since time.Time, use func(api.Capture)) (from time.Time) {
+	if s.dir == "" {
+		return from
+	}
+	slack := since.Add(-maxDisorder)
+	for line := range s.newestFirst() {
+		c, ok := parse(line)
+		if !ok {
+			continue
+		}
+		if c.At.Before(slack) {
+			return time.Time{}
+		}
+		if from = c.At; c.At.After(since) {
+			use(c)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, oldName)); errors.Is(err, fs.ErrNotExist) {
+		return time.Time{}
+	}
+	return from
+}
+
+// maxDisorder is the maximum difference in the order of captures: one may be noted after others that ended later.
+const maxDisorder = 10 * time.Minute
+
 // Hours counts the captures of a host by day of the week, from Sunday, and hour of the day in UTC.
 func (s *Store) Hours(host string) (h api.Hours) {
 	if s.dir == "" {
@@ -254,8 +283,14 @@ func (s *Store) Hours(host string) (h api.Hours) {
 // newestFirst returns the lines of both files.
 func (s *Store) newestFirst() func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
-		for _, name := range []string{fileName, oldName} {
-			text, err := s.read(name)
+		files := s.openBoth()
+		defer func() {
+			for _, f := range files {
+				_ = f.Close()
+			}
+		}()
+		for _, f := range files {
+			text, err := io.ReadAll(f)
 			if err != nil {
 				return
 			}
@@ -267,6 +302,18 @@ func (s *Store) newestFirst() func(yield func([]byte) bool) {
 			}
 		}
 	}
+}
+
+// openBoth opens the files, the newer one first, at one moment: no line is in both, and none between them is missing.
+func (s *Store) openBoth() (files []*os.File) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range []string{fileName, oldName} {
+		if f, err := os.Open(filepath.Join(s.dir, name)); err == nil {
+			files = append(files, f)
+		}
+	}
+	return files
 }
 
 // Close closes the file.

@@ -58,17 +58,26 @@ type Summary struct {
 	Institution string // operator.name
 	Link        string // to the dashboard; "" if it is not known
 	Status      api.Status
-	Recent      []alarm.Notice             // raised and cleared since the last digest
+	Recent      []alarm.Notice             // raised and cleared lately
 	Names       func(host string) []string // labels, collections and owners of a host
+	Title       func(host string) string   // of a host; "" if it has none
+
+	Short      []api.HostPace // hosts that do not meet their capture targets
+	ShortError string         // why Short is not known
 }
 
-// Digest returns the subject and body of the daily mail to a recipient.
-func Digest(s Summary, to reach.Recipient) (subject, body string) {
+// Digest returns the subject and body of the daily or weekly mail to a recipient.
+func Digest(s Summary, n *News) (subject, body string) {
+	to := n.To
 	var b strings.Builder
-	var raised []api.Alarm
+	var raised, silence []api.Alarm
 	for _, a := range s.Status.Alarms {
 		if Concerns(to, a.Host, s.Names(a.Host)) {
-			raised = append(raised, a)
+			if silent(a) {
+				silence = append(silence, a)
+			} else {
+				raised = append(raised, a)
+			}
 		}
 	}
 	about := ""
@@ -76,7 +85,8 @@ func Digest(s Summary, to reach.Recipient) (subject, body string) {
 		about = ", " + to.Label
 	}
 	source := alarm.SourceName(s.Status.Instance)
-	subject = fmt.Sprintf("%s%s: %s, %s", source, about, s.Status.Condition.State, human.Count(len(raised), "alarm"))
+	subject = fmt.Sprintf("%s%s: %s, %s, %s", source, about, s.Status.Condition.State,
+		human.Count(len(raised)+len(silence), "alarm"), human.Count(n.versions, "new version"))
 	fmt.Fprintf(&b, "State at %s: %s\n", clock(s.Status.Now), s.Status.Condition.State)
 	if s.Status.Condition.Why != "" {
 		fmt.Fprintf(&b, "Reason: %s\n", s.Status.Condition.Why)
@@ -89,24 +99,30 @@ func Digest(s Summary, to reach.Recipient) (subject, body string) {
 		fmt.Fprintf(&b, "Hosts: %d, of which %d are unreachable. URIs: %d, of which %d are due.\n",
 			s.Status.Hosts.Known, s.Status.Hosts.Down, s.Status.URIs.Known, s.Status.URIs.Due)
 	}
-	fmt.Fprintf(&b, "\nRaised alarms: %d\n", len(raised))
-	for _, a := range raised {
-		fmt.Fprintf(&b, "- since %s: %s\n", clock(a.Since), a.Text)
-		if k := a.Acknowledged; k != nil {
-			fmt.Fprintf(&b, "  acknowledged by %s %s\n", k.Who, k.Note)
-		}
-	}
-	other := func(n alarm.Notice) bool { return !Concerns(to, n.Host, n.Names()) }
+	n.write(&b, s)
+	writeAlarms(&b, "Silent sites", silence)
+	s.writeShort(&b, to)
+	writeAlarms(&b, "Other raised alarms", raised)
+	other := func(x alarm.Notice) bool { return !x.At.After(n.Since) || !Concerns(to, x.Host, x.Names()) }
 	recent := slices.DeleteFunc(slices.Clone(s.Recent), other)
 	fmt.Fprintf(&b, "\nRaised and cleared since the last digest: %d\n", len(recent))
-	for _, n := range recent {
-		fmt.Fprintf(&b, "- %s  %s\n", clock(n.At), n.Words())
-	}
+	bounded(&b, recent, func(x alarm.Notice) { fmt.Fprintf(&b, "- %s  %s\n", clock(x.At), x.Words()) })
 	b.WriteString("\n")
 	if s.Link != "" {
 		b.WriteString(s.Link + "\n")
 	}
 	return subject, b.String() + footer(s.Status.Instance, s.Institution)
+}
+
+// writeAlarms writes a list of raised alarms, and who acknowledged them.
+func writeAlarms(b *strings.Builder, heading string, list []api.Alarm) {
+	fmt.Fprintf(b, "\n%s: %d\n", heading, len(list))
+	bounded(b, list, func(a api.Alarm) {
+		fmt.Fprintf(b, "- since %s: %s\n", clock(a.Since), a.Text)
+		if k := a.Acknowledged; k != nil {
+			fmt.Fprintf(b, "  acknowledged by %s %s\n", k.Who, k.Note)
+		}
+	})
 }
 
 // footer returns the end of each mail, which names the crawl that sent it.

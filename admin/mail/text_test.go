@@ -55,8 +55,11 @@ func TestDigestHasWhatConcernsTheRecipient(t *testing.T) {
 		Recent: []alarm.Notice{notice(alarm.Silence, "news.example", "news.example was silent", false, "newspapers"), notice(alarm.Uplink, "", "no network", true)},
 		Names:  func(host string) []string { return labels[host] },
 	}
-	subject, body := Digest(s, reach.Recipient{Address: "operator@library.example"})
-	if subject != "arcrawl National Library: crawling, 3 alarms" {
+	digest := func(to reach.Recipient) (subject, body string) {
+		return Digest(s, NewNews(to, time.Time{}, seven.Add(time.Hour), 0))
+	}
+	subject, body := digest(reach.Recipient{Address: "operator@library.example"})
+	if subject != "arcrawl National Library: crawling, 3 alarms, 0 new versions" {
 		t.Errorf("the operator's subject is %q", subject)
 	}
 	for _, want := range []string{"1234 visits", "disk is nearly full", "other.example is down", "acknowledged by maria", "cleared: news.example was silent", "no network", "https://c.example/", "\narcrawl of National Library. "} {
@@ -64,8 +67,8 @@ func TestDigestHasWhatConcernsTheRecipient(t *testing.T) {
 			t.Errorf("the operator's digest does not have %q:\n%s", want, body)
 		}
 	}
-	subject, body = Digest(s, reach.Recipient{Label: "newspapers", Address: "press@library.example"})
-	if subject != "arcrawl National Library, newspapers: crawling, 1 alarm" || strings.Contains(body, "other.example") || strings.Contains(body, "disk") ||
+	subject, body = digest(reach.Recipient{Label: "newspapers", Address: "press@library.example"})
+	if subject != "arcrawl National Library, newspapers: crawling, 1 alarm, 0 new versions" || strings.Contains(body, "other.example") || strings.Contains(body, "disk") ||
 		strings.Contains(body, "no network") || !strings.Contains(body, "news.example is down") || !strings.Contains(body, "news.example was silent") {
 		t.Errorf("the curator's digest is %q\n%s", subject, body)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -21,6 +22,9 @@ const (
 	Max = 200
 	// MaxAge is the age at which a notice is outdated: nobody needs it any more.
 	MaxAge = 3 * 24 * time.Hour
+	// RecentAge is how long notices are kept for digests. It is longer than a week and the time in which a digest can be
+	// delivered.
+	RecentAge = 11 * 24 * time.Hour
 	// maxReceivers bounds the receivers with waiting notices. Those that the configuration names are far fewer.
 	maxReceivers = 200
 )
@@ -35,8 +39,10 @@ type Entry struct {
 type content struct {
 	Seq     uint64               `json:"seq"` // of the last entry
 	Waiting map[string][]Entry   `json:"waiting"`
-	Recent  []alarm.Notice       `json:"recent"` // since the last digest
+	Recent  []alarm.Notice       `json:"recent"` // for digests
 	Owed    map[string]time.Time `json:"owed"`   // receivers of a digest that was not delivered yet, and its time
+
+	Digests map[string]time.Time `json:"digests,omitempty"` // receivers, and the time of the last digest that they took
 }
 
 // Outbox holds the notices. Its methods are safe for concurrent use. An error of a method means that the change is not
@@ -160,43 +166,47 @@ func (o *Outbox) Forget(wanted func(to string) bool) error {
 	return o.save()
 }
 
-// Owe notes that receivers are owed a digest as of now.
+// Owe notes that receivers are owed a digest as of now. What others are owed stays.
 func (o *Outbox) Owe(receivers []string, now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.Owed = map[string]time.Time{}
+	if o.Owed == nil {
+		o.Owed = map[string]time.Time{}
+	}
 	for _, to := range receivers {
 		o.Owed[to] = now.UTC()
 	}
 	return o.save()
 }
 
-// Digest returns the receivers that are owed a digest, and what was raised and cleared since the last one. Digests
-// that are outdated are not owed any more.
-func (o *Outbox) Digest(now time.Time) (owed map[string]bool, recent []alarm.Notice) {
+// Digest returns the receivers that are owed a digest, each with the time of the last digest that it took, and what was
+// raised and cleared lately. Digests that are outdated are not owed any more.
+func (o *Outbox) Digest(now time.Time) (owed map[string]time.Time, recent []alarm.Notice) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	owed = map[string]bool{}
+	owed = map[string]time.Time{}
 	for to, at := range o.Owed {
 		if now.Sub(at) > MaxAge {
 			delete(o.Owed, to)
 			continue
 		}
-		owed[to] = true
+		owed[to] = o.Digests[to]
 	}
 	return owed, slices.Clone(o.Recent)
 }
 
-// Sent records that the digest with the first n recent notices was delivered to the receivers. When nobody is owed one
-// any more, these notices are dropped.
-func (o *Outbox) Sent(receivers []string, n int) error {
+// Sent records that receivers took the digest of now. It drops what is too old for the next one.
+func (o *Outbox) Sent(receivers []string, now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	maps.DeleteFunc(o.Digests, func(_ string, at time.Time) bool { return now.Sub(at) > RecentAge })
 	for _, to := range receivers {
 		delete(o.Owed, to)
+		if o.Digests == nil {
+			o.Digests = map[string]time.Time{}
+		}
+		o.Digests[to] = now.UTC()
 	}
-	if len(o.Owed) == 0 {
-		o.Recent = o.Recent[min(n, len(o.Recent)):]
-	}
+	o.Recent = slices.DeleteFunc(o.Recent, func(n alarm.Notice) bool { return now.Sub(n.At) > RecentAge })
 	return o.save()
 }

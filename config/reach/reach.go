@@ -178,9 +178,9 @@ type Mail struct {
 	User         string   // for the server; "" = no password is sent
 	PasswordFile string   // absolute
 	From         string   // sender
-	To           []string // recipients, each "address" or "label=address"
+	To           []string // recipients, each "address" or "label=address", and optionally the day of the digest
 	Alarms       bool     // send each alarm at once
-	Digest       string   // time of day in UTC of a daily digest, "07:00"; "" = none
+	Digest       string   // time of day in UTC of the digests, "07:00"; "" = none
 }
 
 // Security says how the connection to a mail server is protected.
@@ -193,10 +193,44 @@ const (
 	None     Security = "none"
 )
 
-// Recipient is somebody who receives alarms.
+// Recipient is somebody who receives alarms and digests.
 type Recipient struct {
 	Label   string // label, collection or owner of the hosts whose alarms are sent; "" = all
 	Address string
+	Weekly  bool         // the digest comes once a week, on Weekday; else each day
+	Weekday time.Weekday // of a weekly digest
+}
+
+// Period returns the time from one digest to the next.
+func (r Recipient) Period() time.Duration {
+	if r.Weekly {
+		return 7 * 24 * time.Hour
+	}
+	return 24 * time.Hour
+}
+
+// DigestDay returns the last day, up to a given one, on which a digest is sent. Days begin at midnight UTC.
+func (r Recipient) DigestDay(day time.Time) time.Time {
+	for r.Weekly && day.Weekday() != r.Weekday {
+		day = day.AddDate(0, 0, -1)
+	}
+	return day
+}
+
+// takeDay takes the day of the digest from the end of the address, if there is one.
+func (r *Recipient) takeDay() {
+	address, word, ok := strings.Cut(r.Address, " ")
+	if word = strings.TrimSpace(word); !ok {
+		return
+	}
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		if strings.EqualFold(word, day.String()) {
+			r.Address, r.Weekly, r.Weekday = address, true, day
+		}
+	}
+	if strings.EqualFold(word, "daily") {
+		r.Address = address
+	}
 }
 
 // On reports whether mail is sent.
@@ -210,7 +244,8 @@ func (m Mail) Recipients() []Recipient {
 		if !ok {
 			label, address = "", text
 		}
-		out[i] = Recipient{strings.TrimSpace(label), strings.TrimSpace(address)}
+		out[i] = Recipient{Label: strings.TrimSpace(label), Address: strings.TrimSpace(address)}
+		out[i].takeDay()
 	}
 	return out
 }
@@ -281,14 +316,15 @@ func CheckMailAddress(s string) (problem, remedy string) {
 	return "", ""
 }
 
-// CheckRecipient accepts "address" or "label=address".
+// CheckRecipient accepts "address" or "label=address", and the day of the digest behind it: "daily" or "monday".
 func CheckRecipient(s string) (problem, remedy string) {
 	r := Mail{To: []string{s}}.Recipients()[0]
 	_, bad := CheckMailAddress(r.Address)
 	labelled := strings.Contains(s, "=")
 	if problem, _ := about.CheckName(r.Label); bad != "" || labelled && problem != "" {
 		return "is not an e-mail address, or a label with one",
-			`write for example "crawler@library.example", or "newspapers=press@library.example"`
+			`write for example "crawler@library.example", "newspapers=press@library.example", or ` +
+				`"newspapers=press@library.example monday" for a digest once a week`
 	}
 	return "", ""
 }
