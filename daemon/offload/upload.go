@@ -201,6 +201,9 @@ func (u *Uploader) upload(ctx context.Context, e fixity.Entry) (skipped int, err
 	default:
 		path := filepath.Join(u.Dir, filepath.FromSlash(e.File))
 		sum, _, err := warc.HashFile(path)
+		if to, link := os.Readlink(path); link == nil && errors.Is(err, fs.ErrNotExist) { // it comes back with the disk
+			return 0, fmt.Errorf("read %s: it was moved to %s, which is not there: is that disk mounted?", path, to)
+		}
 		if errors.Is(err, fs.ErrNotExist) || err == nil && sum != "sha256:"+e.SHA256 {
 			u.Log.Error().Str("file", path).
 				Msg("a finished WARC file is gone or was changed: it is not uploaded; arcrawl verify says what is wrong")
@@ -244,7 +247,7 @@ func (u *Uploader) compare(ctx context.Context, key string, e fixity.Entry) erro
 		return err
 	}
 	h := sha256.New()
-	n, err := io.Copy(h, object)
+	n, err := io.Copy(h, io.LimitReader(object, e.Size+1)) // a server may send without end
 	if err = errors.Join(err, object.Close()); err != nil {
 		return err
 	}

@@ -215,3 +215,45 @@ func TestAnUploadIsCompared(t *testing.T) {
 		t.Error("the secret is shown")
 	}
 }
+
+// A file whose disk is away is not given up, and an answer without end ends.
+func TestAnUploadWaitsForADiskAndNotForAServer(t *testing.T) {
+	t.Parallel()
+	lib, _ := archive(t)
+	first := lib.Files()[0]
+	disk := filepath.Join(t.TempDir(), "disk")
+	archivetest.Must(t, os.Mkdir(disk, 0o700))
+	moved := filepath.Join(disk, filepath.Base(first))
+	archivetest.Must(t, os.Rename(first, moved))
+	archivetest.Must(t, os.Symlink(moved, first))
+	archivetest.Must(t, os.Rename(disk, disk+"-away"))
+	has := false
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !has:
+			w.WriteHeader(http.StatusNotFound)
+		case r.Method == http.MethodHead:
+			w.Header().Set("Last-Modified", "Mon, 02 Nov 2026 15:04:05 GMT")
+		default: // what it has never ends
+			w.Header().Set("Last-Modified", "Mon, 02 Nov 2026 15:04:05 GMT")
+			for r.Context().Err() == nil {
+				if _, err := w.Write(make([]byte, 64<<10)); err != nil {
+					return
+				}
+			}
+		}
+	}))
+	defer s.Close()
+	now := archivetest.Start
+	u := open(t, lib, t.TempDir(), bucket(t, s.URL), &now)
+	u.Step(t.Context())
+	if n := u.Shown(); n.Skipped != 0 || n.Waiting != 3 || !strings.Contains(n.Error, "is that disk mounted?") {
+		t.Errorf("without the disk %+v is shown\n%s", n, &u.log)
+	}
+	archivetest.Must(t, os.Rename(disk+"-away", disk))
+	has, now = true, now.Add(time.Hour)
+	u.Step(t.Context())
+	if n := u.Shown(); n.Done != 0 || !strings.Contains(n.Error, "nothing is overwritten") {
+		t.Errorf("with an object without end %+v is shown", n)
+	}
+}
