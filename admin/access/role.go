@@ -12,8 +12,8 @@ type Role int
 const (
 	None    Role = iota // only health and readiness
 	Read                // look at everything, change nothing
-	Curate              // decide what is collected: seeds, host files, captures, scrubbing rules
-	Operate             // everything: the main file, pauses, reloads, the queue, alarms, traps
+	Curate              // decide what is collected: seeds, host files, captures, scrubbing rules, alarms, traps
+	Operate             // everything: also the main file, pauses, reloads, the queue, holds of hosts
 )
 
 // operateBefore is the name of [Operate] in token files of earlier versions.

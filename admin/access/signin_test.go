@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // cheap is a cost for tests.
@@ -486,5 +488,39 @@ func TestUsersChangeWhileTheDaemonRuns(t *testing.T) {
 	}
 	if all, err = f.Users(); err != nil || len(all) > 0 {
 		t.Errorf("a removed file: %v, %v", all, err)
+	}
+}
+
+// TestAFileThatCouldNotBeReadIsReadAgain has files that become readable while their time and size stay, as files do that
+// root has replaced and then gives to the user of the daemon.
+func TestAFileThatCouldNotBeReadIsReadAgain(t *testing.T) {
+	t.Parallel()
+	dir, at := t.TempDir(), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	users, tokens := filepath.Join(dir, "users"), filepath.Join(dir, "tokens")
+	write := func(path, text string) {
+		t.Helper()
+		archivetest.Must(t, os.WriteFile(path, []byte(text), 0o600))
+		archivetest.Must(t, os.Chtimes(path, at, at))
+	}
+	write(tokens, "maria read a-token-of-16-characters\n")
+	file, err := OpenFile(tokens)
+	archivetest.Must(t, err)
+	at = at.Add(time.Hour)
+	write(tokens, "maria raed a-token-of-16-characters\n")
+	write(users, "maria raed -\n")
+	f := OpenUsers(users)
+	if _, err := f.Users(); err == nil {
+		t.Error("users with an unknown role are no fault")
+	}
+	if _, err := file.Tokens(); err == nil {
+		t.Error("tokens with an unknown role are no fault")
+	}
+	write(users, "maria read -\n")
+	write(tokens, "jan00 read a-token-of-16-characters\n")
+	if all, err := f.Users(); err != nil || len(all) != 1 {
+		t.Errorf("the users are %v, %v", all, err)
+	}
+	if all, err := file.Tokens(); err != nil || len(all) != 1 || all[0].Name != "jan00" {
+		t.Errorf("the tokens are %v, %v", all, err)
 	}
 }

@@ -102,7 +102,6 @@ type File struct {
 	modified time.Time
 	size     int64
 	tokens   []Token
-	fault    error
 }
 
 // OpenFile reads a token file. If it does not exist, OpenFile creates one with a random token that may do everything.
@@ -131,19 +130,18 @@ func (f *File) Tokens() ([]Token, error) {
 		return f.tokens, err
 	}
 	if info.ModTime().Equal(f.modified) && info.Size() == f.size {
-		return f.tokens, f.fault
+		return f.tokens, nil
 	}
-	f.modified, f.size = info.ModTime(), info.Size()
 	text, err := os.ReadFile(f.path)
-	if err != nil {
-		f.fault = err
+	if err != nil { // it is read again at the next request
 		return f.tokens, err
 	}
 	all, err := ParseTokens(string(text))
-	if f.fault = err; err == nil {
-		f.tokens = all
+	if err != nil {
+		return f.tokens, err
 	}
-	return f.tokens, err
+	f.modified, f.size, f.tokens = info.ModTime(), info.Size(), all
+	return f.tokens, nil
 }
 
 // Add adds a token with a random secret to a token file, which it creates if necessary. It returns the token.

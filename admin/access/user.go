@@ -189,7 +189,6 @@ type UserFile struct {
 	modified time.Time
 	size     int64
 	users    []User
-	fault    error
 }
 
 // OpenUsers returns the users of a file, which need not exist yet.
@@ -202,19 +201,19 @@ func (f *UserFile) Users() ([]User, error) {
 	defer f.mu.Unlock()
 	info, err := os.Stat(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		f.modified, f.size, f.users, f.fault = time.Time{}, 0, nil, nil
+		f.modified, f.size, f.users = time.Time{}, 0, nil
 		return nil, nil
 	}
 	if err != nil {
 		return f.users, err
 	}
 	if info.ModTime().Equal(f.modified) && info.Size() == f.size {
-		return f.users, f.fault
+		return f.users, nil
 	}
-	f.modified, f.size = info.ModTime(), info.Size()
 	all, err := Users(f.path)
-	if f.fault = err; err == nil {
-		f.users = all
+	if err != nil { // it is read again at the next request: arcrawl user gives a new file its owner only afterwards
+		return f.users, err
 	}
-	return f.users, err
+	f.modified, f.size, f.users = info.ModTime(), info.Size(), all
+	return f.users, nil
 }
