@@ -15,6 +15,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/domain"
+	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -168,7 +169,7 @@ func (l *loader) collect(of func(*document.Document) []Fault, others []Fault) []
 func (l *loader) readMain() {
 	l.draft = newDraft(&l.config)
 	l.draft.shadowed = builtIn(l.draft.plain)
-	l.main.Secrets = l.secretsFolder()
+	l.main.Secrets, l.main.Named = l.secretsFolder(), map[string]bool{}
 	fileReader{l.main, l.draft, InMain}.file()
 	if len(l.draft.entries) == 0 {
 		l.draft.entries = l.draft.shadowed
@@ -188,6 +189,11 @@ func (l *loader) readMain() {
 	}
 	c.Admin.Resolve(c.Storage.State, l.absolute)
 	c.Mail.Resolve(l.absolute)
+	for _, path := range []string{c.Admin.TLSKey, c.Admin.TokenFile, c.Admin.UserFile, c.Mail.PasswordFile} {
+		if name, err := filepath.Rel(c.Storage.Secrets, path); err == nil && filepath.IsLocal(name) {
+			l.main.Named[request.Place("file", name)] = true
+		}
+	}
 }
 
 // absolute returns the absolute form of a path in the main file.
@@ -253,7 +259,7 @@ func (l *loader) openHostFile(name string) {
 	if f.doc == nil {
 		return
 	}
-	f.doc.Secrets = l.config.Storage.Secrets
+	f.doc.Secrets, f.doc.Reserved = l.config.Storage.Secrets, l.main.Named
 	l.files = append(l.files, f)
 	if f.doc.Root == nil {
 		return

@@ -166,3 +166,47 @@ func TestTwoCredentialsOfOneHostAreAFault(t *testing.T) {
 		t.Errorf("two credentials: %v", err)
 	}
 }
+
+// TestHostFilesCannotNameSecretsOfTheDaemon names the places of secrets of the main file in a host file. Whoever may
+// write host files could otherwise have them sent to a host of their own.
+func TestHostFilesCannotNameSecretsOfTheDaemon(t *testing.T) {
+	t.Parallel()
+	dir, path := withSecret(t)
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	main, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("secrets/s3", "key:secret\n")
+	write("secrets/proxy", "user:secret\n")
+	write("secrets/mail", "secret\n")
+	write("arcrawl.toml", string(main)+"[upload]\nendpoint = \"https://s3.example\"\nbucket = \"archive\"\nsecret = \"file:s3\"\n"+
+		"[network]\nproxies = [{ name = \"office\", address = \"socks5://10.0.0.1:1080\", secret = \"file:proxy\" }]\n"+
+		"[mail]\npassword_file = \"secrets/mail\"\n")
+	c, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for setting, refused := range map[string]bool{
+		"request.basic = \"file:s3\"": true, "request.basic = \"file:./s3\"": true, "request.basic = \"file:x/../proxy\"": true,
+		"request.bearer = \"file:mail\"": true, "request.bearer = \"file:token\"": false,
+		"[request]\nsecret_headers = [{ name = \"X\", secret = \"file:proxy\" }]": true,
+		"[[when]]\nuri = \"/x\"\n[when.request]\nbearer = \"file:s3\"":            true,
+	} {
+		texts := c.Texts()
+		texts["a.example.toml"] = []byte(setting + "\n")
+		write("hosts.d/a.example.toml", setting+"\n")
+		_, errStaged := config.LoadTexts(path, texts)
+		_, errRead := config.Load(path)
+		for what, err := range map[string]error{"proposed": errStaged, "on disk": errRead} {
+			if (err != nil) != refused || refused && !strings.Contains(err.Error(), "a secret of the daemon itself") {
+				t.Errorf("%s, %s: %v", setting, what, err)
+			}
+		}
+	}
+}

@@ -30,6 +30,9 @@ type Document struct {
 	Staged   bool    // the text is a proposal: nothing outside of it may be read
 	Lacks    []Fault // what this process cannot read, although the daemon may
 
+	Named    map[string]bool // receives the places of the secrets that the file names; may be nil
+	Reserved map[string]bool // places of secrets that the file may not name
+
 	positions map[Path]position
 	lines     []int         // offset of each line's first byte
 	bad       map[Path]bool // paths with a fault

@@ -75,6 +75,15 @@ func readSecret(f document.Field, fits check) (Secret, bool) {
 		fault(f, "is not the place of a secret"+why, placeExample+"; it is not the secret itself")
 		return Secret{}, false
 	}
+	key := Place(kind, name)
+	if f.Doc.Reserved[key] {
+		fault(f, "is the place of a secret of the daemon itself, which no host may receive",
+			"write the secret of the host to a place of its own")
+		return Secret{}, false
+	}
+	if f.Doc.Named != nil {
+		f.Doc.Named[key] = true
+	}
 	if f.Doc.Staged { // whoever proposes a text need not be allowed to learn what is in a file
 		return Secret{place: place}, true
 	}
@@ -95,6 +104,14 @@ func readSecret(f document.Field, fits check) (Secret, bool) {
 		}
 		return s, true
 	})
+}
+
+// Place returns the one way to write a place that has several, such as "file:./news".
+func Place(kind, name string) string {
+	if kind == "file" {
+		name = filepath.Clean(name)
+	}
+	return kind + ":" + name
 }
 
 // isPlace reports whether a secret can be stored there, and if not, why.
