@@ -37,7 +37,8 @@ func versionRoutes() []route {
 			}),
 		},
 		{
-			method: "GET", path: api.Base + "/record", doc: "Returns the records of an archived version of a URI as the WARC file has them.",
+			method: "GET", path: api.Base + "/record", heavy: true,
+			doc:    "Returns the records of an archived version of a URI as the WARC file has them.",
 			answer: api.Record{}, params: []param{{"uri", "string", uriDoc}, {"at", "string", atDoc}},
 			serve: ofURI(func(w *Window, r *http.Request, u uri.URI) (any, error) {
 				return record.Of(r.Context(), &w.o.Versions, u, r.FormValue("at"), w.o.Now())

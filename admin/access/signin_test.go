@@ -491,8 +491,8 @@ func TestUsersChangeWhileTheDaemonRuns(t *testing.T) {
 	}
 }
 
-// TestAFileThatCouldNotBeReadIsReadAgain has files that become readable while their time and size stay, as files do that
-// root has replaced and then gives to the user of the daemon.
+// TestAFileThatCouldNotBeReadIsReadAgain has files that become readable while their time and size stay. So does a file
+// that root has replaced, when the user of the daemon becomes its owner.
 func TestAFileThatCouldNotBeReadIsReadAgain(t *testing.T) {
 	t.Parallel()
 	dir, at := t.TempDir(), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)

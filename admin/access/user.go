@@ -211,7 +211,7 @@ func (f *UserFile) Users() ([]User, error) {
 		return f.users, nil
 	}
 	all, err := Users(f.path)
-	if err != nil { // it is read again at the next request: arcrawl user gives a new file its owner only afterwards
+	if err != nil { // it is read again at the next request: arcrawl user changes the owner of a new file afterwards
 		return f.users, err
 	}
 	f.modified, f.size, f.users = info.ModTime(), info.Size(), all

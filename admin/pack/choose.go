@@ -170,7 +170,7 @@ func (g *gathering) run(ctx context.Context) error {
 		if err := g.add(e); err != nil {
 			return err
 		}
-	} else if err := g.period(); err != nil {
+	} else if err := g.period(ctx); err != nil {
 		return err
 	}
 	outside := 0
@@ -205,7 +205,7 @@ func (g *gathering) run(ctx context.Context) error {
 }
 
 // period adds the captures of the chosen hosts and days.
-func (g *gathering) period() error {
+func (g *gathering) period(ctx context.Context) error {
 	chosen := map[uri.Host]bool{}
 	var prefixes []string
 	for _, h := range g.all {
@@ -216,6 +216,9 @@ func (g *gathering) period() error {
 	}
 	slices.Sort(prefixes)
 	return g.l.EachBelow(slices.Compact(prefixes), func(e index.Entry) error {
+		if err := ctx.Err(); err != nil { // the hosts may have many captures of other days
+			return err
+		}
 		u, err := uri.Parse(e.URL)
 		if err != nil {
 			return nil

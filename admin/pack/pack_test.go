@@ -3,6 +3,7 @@ package pack_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -222,6 +223,26 @@ func TestOrdersOfPackagesAreRefusedWithAReason(t *testing.T) {
 	want := `arcrawl wacz -o elections-2026-11-21.wacz --collection "elections" --until 2026-11-21 --self-contained`
 	if p.State != "failed" || !strings.Contains(p.Problem, want) {
 		t.Errorf("too many captures: %+v, want %q", p, want)
+	}
+}
+
+// TestThePayloadsOfRevisitsNeedRoomToo packs a small revisit whose payload is in a large record, on a disk with room for
+// the first only.
+func TestThePayloadsOfRevisitsNeedRoomToo(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t)
+	large := make([]byte, 200<<10)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(large) // never fails
+	first := l.add(l.Page(site, pngHead, string(large)), "image/png", 200)
+	l.Now = l.Now.AddDate(0, 0, 1)
+	last := l.add(l.NotModified(site, first), index.RevisitMIME, 304)
+	l.free = 1e9 + 100<<10 // storage.min_free, and some
+	if p := l.make(api.PackOrder{URI: site, At: stamp(last)}); p.State != "failed" || !strings.Contains(p.Problem, "storage.min_free") {
+		t.Errorf("without disk space for the payload: %+v", p)
+	}
+	l.free = 1e9 + 1<<20
+	if p := l.make(api.PackOrder{URI: site, At: stamp(last)}); p.State != "done" {
+		t.Errorf("with disk space: %+v", p)
 	}
 }
 

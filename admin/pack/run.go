@@ -110,14 +110,11 @@ func (s *Store) make(ctx context.Context, p *ordered) (err error) {
 	if err := g.run(ctx); err != nil {
 		return err
 	}
-	if err := s.room(g.bytes); err != nil {
-		return err
-	}
 	s.change(p, func(p *api.Package) { p.State = copying })
 	out := filepath.Join(s.dir, p.Name)
 	sum, err := excerpt.Write(ctx, l, g.entries, excerpt.Options{
 		Out: out, Work: work, Title: p.What, Software: s.o.Software, Now: now, MaxBytes: 2 * MaxBytes,
-		Copied: func(n int) { s.change(p, func(p *api.Package) { p.Copied = n }) },
+		Room: s.room, Copied: func(n int) { s.change(p, func(p *api.Package) { p.Copied = n }) },
 	})
 	if errors.Is(err, excerpt.ErrTooLarge) {
 		return tooLarge{p.choice}

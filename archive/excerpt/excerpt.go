@@ -33,8 +33,9 @@ type Options struct {
 	Title    string
 	Software string
 	Now      time.Time
-	MaxBytes int64          // maximum size of the records that are copied
-	Copied   func(done int) // called after each capture; may be nil
+	MaxBytes int64                   // maximum size of the records that are copied
+	Room     func(bytes int64) error // returns an error if records of this size are too much for the disk; may be nil
+	Copied   func(done int)          // called after each capture; may be nil
 }
 
 // Summary counts what is in the package.
@@ -52,6 +53,9 @@ func Write(ctx context.Context, l *index.Library, entries []index.Entry, o Optio
 	entries = slices.Compact(entries)
 	c := copier{l: l, o: o, sum: &sum}
 	chosen, originals := filepath.Join(o.Work, "chosen"), filepath.Join(o.Work, "originals")
+	if err := c.room(entries); err != nil {
+		return sum, err
+	}
 	if err := c.file(ctx, chosen, entries); err != nil {
 		return sum, err
 	}
@@ -60,6 +64,9 @@ func Write(ctx context.Context, l *index.Library, entries []index.Entry, o Optio
 	}
 	missing, err := c.originals(ctx, entries)
 	if err != nil {
+		return sum, err
+	}
+	if err := c.room(slices.Concat(entries, missing)); err != nil { // payloads may be larger than what was chosen
 		return sum, err
 	}
 	copied := sum.Captures
@@ -100,6 +107,21 @@ type copier struct {
 	o     Options
 	sum   *Summary
 	bytes int64
+}
+
+// room returns an error if the records of captures are too large, or too much for the disk.
+func (c *copier) room(entries []index.Entry) error {
+	bytes := int64(0)
+	for _, e := range entries {
+		bytes += e.Length
+	}
+	if bytes > c.o.MaxBytes {
+		return ErrTooLarge
+	}
+	if c.o.Room == nil {
+		return nil
+	}
+	return c.o.Room(bytes)
 }
 
 // file copies the records of captures to a file in a new folder.
