@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/arcrawl/arcrawl/admin/access"
@@ -38,7 +39,11 @@ func TestACuratorEditsAHostFileInTheBrowser(t *testing.T) {
 		Tokens: func() []access.Token { return tokens }, SignIns: access.NewSignIns(w.window.o.Now),
 	})
 	signedIn := make(chan struct{}, 100)
+	var ended atomic.Bool // the session
 	site := httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
+		if ended.Load() {
+			from.Header.Del("Cookie")
+		}
 		handler.ServeHTTP(to, from)
 		if from.URL.Path == "/api/v1/me" && from.Header.Get("Cookie") != "" {
 			signedIn <- struct{}{}
@@ -122,6 +127,14 @@ func TestACuratorEditsAHostFileInTheBrowser(t *testing.T) {
 	if got := p.Eval(`document.documentElement.scrollWidth`); got != "390" {
 		t.Errorf("on a phone the page is %s wide", got)
 	}
+
+	ended.Store(true) // what was written stays when the session ends
+	typed("note", "written for an hour")
+	click("Check")
+	says("The session has ended.")
+	ended.Store(false)
+	click("Check")
+	says("written for an hour")
 
 	p.Go(site.URL + "/#/edit?host=blog.example")
 	says("New file blog.example.toml")

@@ -46,7 +46,11 @@ export async function ask(path, order) {
   } catch {
     /* reported below */
   }
-  if (answer.status === 401) location.assign('/login' + location.hash); // the session has ended
+  if (answer.status === 401) {
+    // The session has ended: leave the page, unless somebody has written a text that would be lost.
+    if (![...document.querySelectorAll('#view textarea:not([readonly])')].some((area) => area.value.trim())) location.assign('/login' + location.hash);
+    else throw Object.assign(new Error('The session has ended. Sign in on another tab, and repeat it here: the text on this page stays.'), { status: 401 });
+  }
   if (!answer.ok)
     throw Object.assign(new Error(value.error || `${answer.status} ${answer.statusText}`), { status: answer.status });
   if (path === 'status') dispatchEvent(new CustomEvent('status', { detail: value }));
