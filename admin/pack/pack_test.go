@@ -226,8 +226,8 @@ func TestOrdersOfPackagesAreRefusedWithAReason(t *testing.T) {
 	}
 }
 
-// TestThePayloadsOfRevisitsNeedRoomToo packs a small revisit whose payload is in a large record, on a disk with room for
-// the first only.
+// TestThePayloadsOfRevisitsNeedRoomToo packs a small revisit whose payload is in a large record, on a disk with room
+// for the first only.
 func TestThePayloadsOfRevisitsNeedRoomToo(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t)
