@@ -31,6 +31,13 @@ func aCrawlIsDivided(t *testing.T, db *postgres.Server) {
 	must(t, a.Leave(ctx, epoch, true))
 	refused(1, "larger multiple")
 	refused(MaxShards+1, "larger multiple")
+	// The program before this one made no tables for several shards.
+	_, err = a.pool.Exec(ctx, `DROP TABLE arcrawl.letter, arcrawl.strays, arcrawl.agreed`)
+	must(t, err)
+	old, err := Look(ctx, url, func() error { return nil })
+	if err != nil || len(old.Shards) != 1 || !old.Shards[0].Whole || old.Shards[0].Epoch != epoch || old.Bytes == 0 {
+		t.Errorf("the state of a database that knows no shards is %+v, %v", old, err)
+	}
 	if before, err := Split(ctx, url, 2); err != nil || before != 1 {
 		t.Fatalf("divided %d shards: %v", before, err)
 	}

@@ -101,10 +101,19 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	if err := checkVersion(version); err != nil {
 		return err
 	}
-	const shards = `SELECT coalesce(c.owner, ''), c.epoch, c.clean, c.whole, s.shard IS NOT NULL,
+	shards := `SELECT coalesce(c.owner, ''), c.epoch, c.clean, c.whole, s.shard IS NOT NULL,
 		pg_total_relation_size(CASE c.id WHEN 1 THEN 'arcrawl.row' ELSE 'arcrawl.row_' || c.id END::regclass),
 		(SELECT count(*) FROM arcrawl.letter l WHERE l.shard = c.id)
 		FROM arcrawl.crawl c LEFT JOIN arcrawl.strays s ON s.shard = c.id ORDER BY c.id`
+	var undivided bool
+	const old = `SELECT to_regclass('arcrawl.letter') IS NULL OR to_regclass('arcrawl.strays') IS NULL`
+	if err := c.QueryRow(ctx, old).Scan(&undivided); err != nil {
+		return err
+	}
+	if undivided { // by a program that knew no shards; the next node makes the tables
+		shards = `SELECT coalesce(owner, ''), epoch, clean, whole, false, pg_total_relation_size('arcrawl.row'), 0::bigint
+			FROM arcrawl.crawl`
+	}
 	found, err := c.Query(ctx, shards)
 	if err != nil {
 		return err
