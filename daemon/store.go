@@ -167,13 +167,15 @@ func MakeStore(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Fronti
 // openStopped opens a store. If a daemon uses it, the error says to stop the daemon. The store of a node must be the
 // newest copy of the crawl.
 func openStopped(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Frontier, error) {
+	var n *node.Node
 	if c.Cluster.Database != "" {
+		var err error
 		o := node.Options{Database: c.Cluster.Database, Node: c.Cluster.Node, State: c.Storage.State}
-		if err := node.CheckStopped(context.Background(), o); err != nil {
+		if n, err = node.CheckStopped(context.Background(), o); err != nil {
 			return nil, err
 		}
 	}
-	f, _, err := openFrontier(config.NewLive(c), now, bulkLoad, nil, nil)
+	f, _, err := openFrontier(config.NewLive(c), now, bulkLoad, nil, n)
 	if errors.Is(err, frontier.ErrLocked) {
 		return nil, fmt.Errorf("%w: stop the daemon first", err)
 	}

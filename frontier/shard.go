@@ -251,8 +251,8 @@ func (f *Frontier) Strays() (n int) {
 }
 
 // DropStrays removes the URIs of hosts that belong to other shards, after a store was copied for several of them. It
-// stops early when stop is closed, and then returns false.
-func (f *Frontier) DropStrays(stop <-chan struct{}) (done bool, err error) {
+// stops early when stop is closed, and then returns false. before is called before each portion, and may wait.
+func (f *Frontier) DropStrays(stop <-chan struct{}, before func()) (done bool, err error) {
 	f.mu.Lock()
 	var strays []*host
 	for _, h := range f.byID {
@@ -265,12 +265,14 @@ func (f *Frontier) DropStrays(stop <-chan struct{}) (done bool, err error) {
 		f.mu.Lock()
 		h.leaving = true
 		f.mu.Unlock()
-		gone := false
-		if gone, err = f.evictAll(stop, h); err != nil {
-			return false, fmt.Errorf("remove the URIs of other shards: %w", err)
-		}
-		if !gone && isClosed(stop) {
-			return false, nil
+		more := true
+		for from := (fingerprint{}); more; {
+			if before(); isClosed(stop) {
+				return false, nil
+			}
+			if from, _, more, err = f.evictPortion(h, from); err != nil {
+				return false, fmt.Errorf("remove the URIs of other shards: %w", err)
+			}
 		}
 	}
 	return true, nil

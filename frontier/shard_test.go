@@ -166,7 +166,16 @@ func TestStraysAreNotVisited(t *testing.T) {
 			t.Errorf("%s was not visited", text)
 		}
 	}
-	done, err := w.DropStrays(make(chan struct{}))
+	stop, strays, calls := make(chan struct{}), w.Strays(), 0
+	done, err := w.DropStrays(stop, func() {
+		if calls++; calls == 3 {
+			close(stop)
+		}
+	})
+	if err != nil || done || calls != 3 || w.Strays() != strays-1 { // a portion with its URIs, and one with the rest
+		t.Errorf("stopped before the third portion: %t, %v after %d, %d of %d strays are left", done, err, calls, w.Strays(), strays)
+	}
+	done, err = w.DropStrays(make(chan struct{}), func() {})
 	if err != nil || !done || w.Strays() != 0 {
 		t.Errorf("%d strays are left: %t, %v", w.Strays(), done, err)
 	}

@@ -134,8 +134,11 @@ type keptRow struct {
 }
 
 // readRow returns the value of a key in the copy of another shard; nil if there is none, or if the database does not
-// answer.
+// answer. A node that is stopped asks no database.
 func (n *Node) readRow(shard int, key []byte) []byte {
+	if n.shared == nil {
+		return nil
+	}
 	k, now := fmt.Sprint(shard, " ", string(key)), time.Now()
 	n.foreign.mu.Lock()
 	kept, found := n.foreign.rows[k]
@@ -162,7 +165,12 @@ func (n *Node) readRow(shard int, key []byte) []byte {
 // dropStrays removes the hosts of other shards after the crawl was divided, until ctx ends.
 func (n *Node) dropStrays(ctx context.Context) {
 	n.o.Log.Info().Int("hosts", n.store.Strays()).Msg("removing the hosts of other shards from this copy: the crawl was divided")
-	done, err := n.store.DropStrays(ctx.Done())
+	done, err := n.store.DropStrays(ctx.Done(), func() {
+		// The mirror keeps all deleted keys until they are shipped.
+		for n.mirror.Waiting() > maxChanged && pause(ctx, shipEvery) == nil {
+			continue
+		}
+	})
 	switch {
 	case err != nil:
 		n.o.Log.Error().Err(err).Msg("could not remove the hosts of other shards: they take space and are not visited; " +

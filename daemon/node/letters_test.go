@@ -74,6 +74,26 @@ func (p *place) beatBefore() (take func()) {
 	}
 }
 
+// knowsOnlyShard makes sure that a command on the stopped node knows the shard of its store.
+func (p *place) knowsOnlyShard(shard int) {
+	p.Helper()
+	n, err := CheckStopped(p.Context(), p.options())
+	p.must(err)
+	shards := n.Shards(func(uri.Host) string { return "" })
+	if shards.Other == nil {
+		p.Fatalf("a command on node %s takes the hosts of all shards", p.name)
+	}
+	for i := range 20 {
+		h := uri.Host(fmt.Sprintf("h%d.example", i))
+		if s := frontier.ShardOf(h, "", 2); (shards.Other(h) == 0) != (s == shard) {
+			p.Errorf("a command on node %s puts %s in shard %d, want %d", p.name, h, shards.Other(h), s)
+		}
+	}
+	if v := shards.Read(3-shard, []byte("key")); v != nil {
+		p.Errorf("a stopped node read %q", v)
+	}
+}
+
 // eventually waits until something is true.
 func (s *shipping) eventually(what string, is func() bool) {
 	s.Helper()
@@ -162,6 +182,8 @@ func TestNodesCrawlTheirShards(t *testing.T) {
 	})
 	one.leave()
 	two.leave()
+	a.knowsOnlyShard(1)
+	b.knowsOnlyShard(2)
 
 	// Node a takes shard 2 too, if it must: its own copy is of shard 1, and is loaded again.
 	a.must(mark{Crawl: one.n.shared.Crawl(), Shard: 2, Epoch: 1, Clean: true}.write(a.state))

@@ -63,20 +63,21 @@ func (m mark) write(state string) error {
 }
 
 // CheckStopped returns an error unless the store of a stopped node is the newest copy of the crawl. Otherwise a command
-// would show what is outdated, and what it changes would be lost when the node loads the store again.
-func CheckStopped(ctx context.Context, o Options) error {
+// would show what is outdated, and what it changes would be lost when the node loads the store again. The returned node
+// knows only which hosts belong to other shards; nil means that none do.
+func CheckStopped(ctx context.Context, o Options) (*Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*askTime)
 	defer cancel()
 	r, err := shared.Look(ctx, o.Database, func() error { return nil })
 	if errors.Is(err, shared.ErrVersion) && !r.Used {
-		return nil // this store is going to be the first
+		return nil, nil // this store is going to be the first
 	}
 	if err != nil {
-		return fmt.Errorf("find out whether %s has the newest copy of the crawl: %w", o.State, err)
+		return nil, fmt.Errorf("find out whether %s has the newest copy of the crawl: %w", o.State, err)
 	}
 	m, found, err := readMark(o.State)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	owner, whole, current := "", false, false
 	for i, s := range r.Shards {
@@ -88,15 +89,15 @@ func CheckStopped(ctx context.Context, o Options) error {
 	}
 	switch {
 	case owner != "" && owner != o.Node:
-		return fmt.Errorf("node %s crawls, and the store in %s is outdated or incomplete: run this command on that node",
+		return nil, fmt.Errorf("node %s crawls, and the store in %s is outdated or incomplete: run this command on that node",
 			owner, o.State)
 	case owner == o.Node:
-		return fmt.Errorf("node %s crawls, or was not stopped properly: run this command while its daemon runs, with "+
+		return nil, fmt.Errorf("node %s crawls, or was not stopped properly: run this command while its daemon runs, with "+
 			"admin.socket, or stop the daemon properly first", owner)
 	case !whole && !found, found && m.Ahead, found && m.Clean && current:
-		return nil
+		return &Node{o: o, shard: m.shard(), shards: len(r.Shards)}, nil
 	}
-	return fmt.Errorf("the store in %s is not the newest copy of the crawl: run this command on the node that crawled last, "+
+	return nil, fmt.Errorf("the store in %s is not the newest copy of the crawl: run this command on the node that crawled last, "+
 		"or start this node and run it then", o.State)
 }
 

@@ -77,7 +77,7 @@ func (p *place) run(do func(*frontier.Frontier)) {
 // command makes sure that a command on the stopped node is refused with some words; "" means that it is not refused.
 func (p *place) command(want string) {
 	p.Helper()
-	err := CheckStopped(p.Context(), p.options())
+	_, err := CheckStopped(p.Context(), p.options())
 	if got := fmt.Sprint(err); want == "" && err != nil || want != "" && !strings.Contains(got, want) {
 		p.Errorf("a command on node %s got %v, want %q", p.name, err, want)
 	}
