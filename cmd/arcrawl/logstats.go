@@ -14,6 +14,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/names"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/crawllog/stats/table"
@@ -36,6 +37,7 @@ type logStats struct {
 	follow               bool
 	every                time.Duration
 	place                string
+	only                 about.Filter
 
 	dimensions []stats.Dimension
 	removed    map[uri.Host]bool // hosts whose file was removed, if the log is the one of the configuration
@@ -66,6 +68,7 @@ time, and stores the position in the file; use this for periodic jobs.`,
 		Example: `  arcrawl log stats --since 24h --by host
   arcrawl log stats --since 2026-10 --until 2026-10 --beside 2026-11     two months side by side
   arcrawl log stats --by seed --status                                   the statuses of each seed
+  arcrawl log stats --since 30d --label newspapers --by day
   arcrawl log stats --follow --every 1m
   arcrawl log stats --offset /var/lib/arcrawl/stats.offset --json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
@@ -89,6 +92,24 @@ func (s *logStats) flags(cmd *cobra.Command, by []string) {
 	f.StringSliceVar(&s.by, "by", by, "group by host, seed, mime, day or hour; repeatable")
 	f.IntVar(&s.top, "top", 20, "show `N` rows of each table, most visits first (0 = all)")
 	f.BoolVar(&s.asJSON, "json", false, "print JSON")
+	siteFlags(cmd, &s.only)
+}
+
+// hosts returns a function that reports whether the flags choose a host; nil if they choose all. Without --label,
+// --collection and --owner the configuration is not read.
+func (s *logStats) hosts(errs io.Writer) (func(host string) bool, error) {
+	if s.only.IsZero() {
+		return nil, nil
+	}
+	c, err := readConfig(errs, s.config)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Sites().Choose(s.only); err != nil {
+		return nil, usageError{err}
+	}
+	chosen := chooses(c, s.only)
+	return func(host string) bool { return chosen(uri.Host(host)) }, nil
 }
 
 func (s *logStats) run(cmd *cobra.Command, files []string) error {
@@ -100,7 +121,11 @@ func (s *logStats) run(cmd *cobra.Command, files []string) error {
 		if err != nil {
 			return err
 		}
-		return s.added(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), path)
+		hosts, err := s.hosts(cmd.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		return s.added(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), path, stats.OfHosts(hosts))
 	}
 	out, files, err := s.read(cmd, files)
 	if err != nil {
@@ -121,9 +146,15 @@ func (s *logStats) read(cmd *cobra.Command, files []string) (*stats.Outcome, []s
 	if err != nil {
 		return nil, nil, err
 	}
+	hosts, err := s.hosts(cmd.ErrOrStderr())
+	if err != nil {
+		return nil, nil, err
+	}
 	var read atomic.Int64
 	stop := watchBytes(cmd.ErrOrStderr(), &read, sizeOf(files))
-	out, err := stats.Read(cmd.Context(), files, stats.Options{Periods: periods, By: s.dimensions, Progress: &read})
+	out, err := stats.Read(cmd.Context(), files, stats.Options{
+		Periods: periods, By: s.dimensions, Host: hosts, Progress: &read,
+	})
 	stop()
 	return out, files, err
 }
@@ -216,8 +247,10 @@ func sizeOf(files []string) (sum int64) {
 	return sum
 }
 
-// added summarizes the lines added to a log since the last time, once or repeatedly.
-func (s *logStats) added(ctx context.Context, out, errs io.Writer, path string) error {
+// added summarizes the lines added to a log since the last time, once or repeatedly. chosen says which lines count.
+func (s *logStats) added(
+	ctx context.Context, out, errs io.Writer, path string, chosen func(*crawllog.RawEntry) bool,
+) error {
 	f, err := stats.FollowFrom(path, s.place)
 	if err != nil {
 		return err
@@ -226,7 +259,11 @@ func (s *logStats) added(ctx context.Context, out, errs io.Writer, path string) 
 	defer tick.Stop()
 	for {
 		sum := stats.NewSummary(s.dimensions...)
-		err := f.Poll(ctx, sum.Add)
+		err := f.Poll(ctx, func(g *crawllog.RawEntry) {
+			if chosen(g) {
+				sum.Add(g)
+			}
+		})
 		if errors.Is(err, stats.ErrGap) {
 			daemon.PrintError(errs, fmt.Sprintf("arcrawl: %v\n", err))
 		} else if err != nil && ctx.Err() == nil {

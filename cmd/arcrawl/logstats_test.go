@@ -92,3 +92,37 @@ func TestLogStatsRefusesWrongFlags(t *testing.T) {
 		t.Errorf("a log that is not there: %s", errs)
 	}
 }
+
+// TestLogReportsAreAboutALabel summarizes the visits of some hosts by label, collection and owner.
+func TestLogReportsAreAboutALabel(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	main := filepath.Join(dir, "arcrawl.toml")
+	writeFile(t, main, settled)
+	hostFile(t, dir, "www.a.example", "labels = [\"newspapers\"]\ncollections = [\"elections\"]\nowner = \"anna\"\n")
+	hostFile(t, dir, "www.b.example", "labels = [\"radio\"]\n")
+	line := "2026-01-02T06:00:00.000Z   200       4000 http://HOST/ - - text/html #001 20260102055959960+40 " +
+		"sha1:KA64BYVGVNNI5NHPC5SEGJGDTFLRKZ54 - hit:none\n"
+	visit := func(host string) string { return strings.ReplaceAll(line, "HOST", host) }
+	log := visit("www.a.example") + visit("www.b.example") + visit("www.c.example") + visit("www.a.example")
+	writeFile(t, filepath.Join(dir, "crawl.log"), log)
+	for _, flag := range []string{"--label=newspapers", "--collection=elections", "--owner=anna"} {
+		for _, args := range [][]string{
+			{"log", "stats", "--by", "host"},
+			{"report", "dedup", "--by", "host"},
+			{"log", "stats", "--by", "host", "--json", "--offset", filepath.Join(t.TempDir(), "offset")},
+		} {
+			out, _ := ending(t, exitOK, append(args, "--config", main, flag)...)
+			if !strings.Contains(out, "www.a.example") || strings.Contains(out, "www.b.example") || strings.Contains(out, "www.c.example") {
+				t.Errorf("%s %s:\n%s", args, flag, out)
+			}
+		}
+		out, _ := ending(t, exitOK, "report", "dedup", "--json", "--config", main, flag)
+		if !strings.Contains(out, `"handled": 2,`) {
+			t.Errorf("%s: not two responses of www.a.example:\n%s", flag, out)
+		}
+	}
+	if _, errs := ending(t, exitUsage, "log", "stats", "--config", main, "--label", "newspaper"); !strings.Contains(errs, "in use are labels newspapers, radio") {
+		t.Errorf("an unknown label: %s", errs)
+	}
+}

@@ -287,6 +287,7 @@ its rotated files; the daemon may run meanwhile.
 
 A log line is written only after its record is on disk, so every counted record exists.`,
 		Example: `  arcrawl report dedup --since 30d --by mime
+  arcrawl report dedup --since 30d --collection elections
   arcrawl report dedup --since 2026-10 --until 2026-10 --by host --json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.reportDedup(cmd, args) },
 	}

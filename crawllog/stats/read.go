@@ -18,6 +18,8 @@ import (
 type Options struct {
 	Periods []Period // each gets a Summary; if empty, there is one without bounds
 	By      []Dimension
+	// Host, if set, reports whether the visits of a host are counted. It must be safe for concurrent use.
+	Host func(host string) bool
 	// Progress, if set, counts the bytes of the files that were read so far.
 	Progress *atomic.Int64
 }
@@ -108,6 +110,7 @@ func isCompressed(file string) (bool, error) {
 // worker reads parts, one after the other.
 type worker struct {
 	options Options
+	chosen  func(*crawllog.RawEntry) bool
 	sums    []*Summary
 	skipped int64
 	faults  []error
@@ -116,7 +119,7 @@ type worker struct {
 }
 
 func newWorker(o Options) *worker {
-	w := &worker{options: o, buffer: bufio.NewReaderSize(nil, 8*crawllog.MaxLine)}
+	w := &worker{options: o, chosen: OfHosts(o.Host), buffer: bufio.NewReaderSize(nil, 8*crawllog.MaxLine)}
 	for range o.Periods {
 		w.sums = append(w.sums, NewSummary(o.By...))
 	}
@@ -203,6 +206,9 @@ func ignoreEnd(err error) error {
 func (w *worker) line(line []byte) {
 	if !w.entry.Parse(line) {
 		w.skipped++
+		return
+	}
+	if !w.chosen(&w.entry) {
 		return
 	}
 	for i, p := range w.options.Periods {

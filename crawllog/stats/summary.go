@@ -155,6 +155,27 @@ func hostPart(u []byte) []byte {
 	return orDash(rest)
 }
 
+// OfHosts returns a function that reports whether a line is about a host that choose chooses; nil chooses all lines. It
+// asks about each host once, and is not safe for concurrent use.
+func OfHosts(choose func(host string) bool) func(*crawllog.RawEntry) bool {
+	if choose == nil {
+		return func(*crawllog.RawEntry) bool { return true }
+	}
+	known := map[string]bool{}
+	return func(g *crawllog.RawEntry) bool {
+		host := hostPart(g.URI)
+		yes, ok := known[string(host)]
+		if !ok {
+			if len(known) >= MaxKeys {
+				clear(known)
+			}
+			yes = choose(string(host))
+			known[string(host)] = yes
+		}
+		return yes
+	}
+}
+
 // Merge adds everything that o, a summary with the same dimensions, counted.
 func (s *Summary) Merge(o *Summary) {
 	if o.All.Visits == 0 {
