@@ -138,7 +138,7 @@ func TestEveryPageIsAccessibleAndAloneInBothThemes(t *testing.T) {
 	for _, theme := range []string{"light", "dark"} {
 		t.Run(theme, func(t *testing.T) {
 			t.Parallel()
-			p := browser.OpenFor(t, 1280, 900, 5*time.Minute)
+			p := browser.Open(t, 1280, 900)
 			rules := "{}"
 			if theme == "dark" { // all other rules look at what the themes have in common
 				rules = `{runOnly: ["color-contrast", "target-size", "scrollable-region-focusable", "link-in-text-block"]}`

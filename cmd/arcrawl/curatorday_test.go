@@ -76,7 +76,7 @@ func TestACuratorsDayWithoutATerminal(t *testing.T) {
 	for _, site := range sites {
 		list += site + "/,elections,maria\n"
 	}
-	p := browser.OpenFor(t, 1280, 900, 3*time.Minute)
+	p := browser.Open(t, 1280, 900)
 	shows := func(text string) { t.Helper(); p.Wait(`document.body.innerText.includes(` + strconv.Quote(text) + `)`) }
 	press := func(name string) {
 		t.Helper()
@@ -106,7 +106,7 @@ func TestACuratorsDayWithoutATerminal(t *testing.T) {
 	}
 	photograph(t, p, "3-view")
 
-	p = browser.OpenFor(t, 1280, 900, 3*time.Minute)
+	p = browser.Open(t, 1280, 900)
 	p.Go(dashboard.signIn)
 	page := dashboard.at + "/#/uri?u=" + url.QueryEscape(sites[0]+"/")
 	p.Go(page)

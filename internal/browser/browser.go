@@ -25,8 +25,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// limit ends a browser that does not end by itself. Tests of many pages have longer, see [OpenFor].
-const limit = time.Minute
+// limit ends a browser that does not end by itself. A busy machine needs minutes for a test of many pages.
+const limit = 10 * time.Minute
 
 // Page is a tab in a browser of its own, which ends with the test. It is not safe for concurrent use.
 type Page struct {
@@ -38,12 +38,6 @@ type Page struct {
 
 // Open starts a browser with an empty page of the given size in pixels, or skips the test.
 func Open(t testing.TB, width, height int64) *Page {
-	t.Helper()
-	return OpenFor(t, width, height, limit)
-}
-
-// OpenFor is [Open] with another time after which the browser is ended.
-func OpenFor(t testing.TB, width, height int64, limit time.Duration) *Page {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
@@ -100,11 +94,11 @@ func (p *Page) Eval(expression string) string {
 	return string(run(p, "evaluate "+expression, chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise)))
 }
 
-// Wait waits until a JavaScript expression is true.
+// Wait waits until a JavaScript expression is true, or the browser is ended.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
-	interval := chromedp.WithPollingInterval(50 * time.Millisecond)
-	p.do("wait for "+expression, chromedp.Poll[chromedp.Void](expression, interval))
+	p.do("wait for "+expression, chromedp.Poll[chromedp.Void](expression,
+		chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
 }
 
 // Screenshot returns the visible part of the page.
