@@ -36,6 +36,9 @@ func (c *Crawler) judge(
 	switch {
 	case err != nil:
 		return v, err
+	case req.Strangers:
+		v.block = evaluators.ForStrangers
+		return v.fail(v.block), nil
 	case back && !v.robots && s.Trouble.KnownBlocks:
 		v.block = evaluators.RedirectLoop
 		return v.fail(v.block), nil

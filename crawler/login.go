@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -34,43 +35,59 @@ func (c *Crawler) prepareHost(
 		return true, c.restHost(claim, step.Rest, now)
 	}
 	got, err := c.parts.Fetch.Fetch(ctx, step.Exchange)
-	if err != nil {
+	if faults.IsOurs(err) {
 		step.Leave()
 		return true, c.abandon(ctx, claim, s, &fetch.Capture{Started: now, Took: c.parts.Now().Sub(now)}, err)
+	}
+	if err != nil {
+		return true, c.restAfterLogin(claim, step.Fail(u, err, now), now, err)
 	}
 	defer got.Close()
 	if void, err := c.endIfVoid(ctx, claim, s, got); void {
 		step.Leave()
 		return true, err
 	}
+	finished := got.Started.Add(got.Took)
 	rest, failed, err := step.Take(got, &s.Settings)
-	if err != nil {
+	switch {
+	case faults.IsOurs(err):
 		return true, c.abandon(ctx, claim, s, got, fmt.Errorf("log in to %s: %w", u.Host(), err))
-	}
-	if failed != nil {
-		c.parts.Log.Warn().Str("host", string(u.Host())).Err(failed).Time("until", rest).
-			Msg("could not log in: the host rests")
-		return true, c.restHost(claim, rest, got.Started.Add(got.Took))
+	case err != nil:
+		return true, c.restAfterLogin(claim, step.Fail(u, err, finished), finished, err)
+	case failed != nil:
+		return true, c.restAfterLogin(claim, rest, finished, failed)
 	}
 	return true, c.abandonClaim(claim, s, got)
 }
 
+// restAfterLogin ends a claim whose host rests because a login failed.
+func (c *Crawler) restAfterLogin(claim frontier.Claim, until, now time.Time, failed error) error {
+	c.parts.Log.Warn().Str("host", string(claim.Record.URI.Host())).Err(failed).Time("until", until).
+		Msg("could not log in: the host rests")
+	return c.restHost(claim, until, now)
+}
+
 // endIfLoggedOut reports whether an answer is for strangers, although the crawler is logged in, and then ends the
-// claim. The URI stays due.
+// claim. The URI stays due. If members see nothing else there, the visit continues, and judge takes it as failed.
 func (c *Crawler) endIfLoggedOut(
-	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture,
+	ctx context.Context, claim frontier.Claim, s settings, req *request.Request, got *fetch.Capture,
 ) (ended bool, err error) {
 	if !s.Request.Login.On() || isRobots(claim.Record) {
 		return false, nil
 	}
-	out, failed, err := c.requests.LoggedOut(got, &s.Settings)
-	if err != nil {
+	j, err := c.requests.Judge(got, &s.Settings)
+	if faults.IsOurs(err) {
 		return true, c.abandon(ctx, claim, s, got, fmt.Errorf("judge %s: %w", claim.Record.URI, err))
 	}
-	if out {
-		c.parts.Log.Info().Str("uri", claim.Record.URI.String()).AnErr("error", failed).
-			Msg("the site has ended the login: logging in again")
-		return true, c.abandonClaim(claim, s, got)
+	req.Strangers = j.Strangers || err != nil
+	switch {
+	case j.Failed != nil:
+		c.parts.Log.Warn().Str("uri", claim.Record.URI.String()).Err(j.Failed).
+			Msg("the login has no effect: the host rests before the next one")
+	case j.Out:
+		c.parts.Log.Info().Str("uri", claim.Record.URI.String()).Msg("the site has ended the login: logging in again")
+	default:
+		return false, nil
 	}
-	return false, nil
+	return true, c.abandonClaim(claim, s, got)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
@@ -26,7 +27,8 @@ type members struct {
 	sessions map[string]time.Time
 	logins   int
 	refused  int
-	barred   bool // the account may log in, but not read
+	barred   bool   // the account may log in, but not read
+	closed   string // path that the account may not read
 }
 
 func (m *members) ServeHTTP(out http.ResponseWriter, r *http.Request) {
@@ -55,7 +57,7 @@ func (m *members) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		m.sessions[id] = time.Now()
 		out.Header().Set("Set-Cookie", "session="+id+"; Path=/")
 		http.Redirect(out, r, "/", http.StatusSeeOther)
-	case !in:
+	case !in, r.URL.Path == m.closed:
 		http.Redirect(out, r, "/login?back="+r.URL.Path, http.StatusFound)
 	default:
 		_, _ = fmt.Fprintf(out, "<a href=/a>a</a><a href=http://other.example/x>x</a> for members: %s", r.URL.Path)
@@ -78,7 +80,7 @@ func loginWorld(
 			"hosts.d/members.example.toml": `[request]
 secrets_over_http = true
 [login]
-page = "http://members.example/login"
+page = "http://members.example/login\n"
 uri = "http://members.example/session"
 fields = [{ name = "remember", value = "1" }]
 secret_fields = [{ name = "user", secret = "file:user" }, { name = "pass", secret = "file:pass" }]
@@ -193,8 +195,8 @@ func TestALoginThatFailsRestsItsHost(t *testing.T) {
 				switch {
 				case r.URI.Host() == "other.example":
 					others++
-				case !strings.HasSuffix(r.URI.String(), "robots.txt"):
-					t.Errorf("%s was visited: status %d", r.URI, r.Status)
+				case !strings.HasSuffix(r.URI.String(), "robots.txt") && !r.Failed:
+					t.Errorf("%s was captured: status %d", r.URI, r.Status)
 				}
 			}
 			if others < 40 {
@@ -205,5 +207,30 @@ func TestALoginThatFailsRestsItsHost(t *testing.T) {
 				t.Errorf("the log has the password: %s", log)
 			}
 		})
+	}
+}
+
+// TestAPageThatMembersMayNotSeeHoldsNoOther crawls the site for two days with an account that may not read one of its
+// pages.
+func TestAPageThatMembersMayNotSeeHoldsNoOther(t *testing.T) {
+	t.Parallel()
+	for _, closed := range []string{"/a", "/"} {
+		m := &members{t: t, closed: closed}
+		log, _, reports := loginWorld(t, t.TempDir(), `p&a=s s "\æ%`, m, 48*time.Hour)
+		captured, failed := 0, 0
+		for _, r := range reports {
+			switch {
+			case r.URI.Host() != "members.example" || strings.HasSuffix(r.URI.String(), "robots.txt"):
+			case r.URI.Path() != closed && !r.Failed:
+				captured++
+			case r.URI.Path() == closed && r.Failed && r.Block == evaluators.ForStrangers:
+				failed++
+			default:
+				t.Errorf("%s: status %d, failed: %t, %q", r.URI, r.Status, r.Failed, r.Block)
+			}
+		}
+		if captured < 40 || failed < 3 || m.logins > 30 {
+			t.Errorf("%s: %d captures of other pages, %d failures, %d logins; the log is %s", closed, captured, failed, m.logins, log)
+		}
 	}
 }

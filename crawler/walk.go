@@ -74,6 +74,9 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	if void, err := c.endIfVoid(ctx, claim, s, capture); void {
 		return err
 	}
+	if ended, err := c.endIfLoggedOut(ctx, claim, s, &req, capture); ended {
+		return err
+	}
 	c.step("fetched")
 
 	v, err := c.judge(ctx, claim, s, req, capture)
@@ -200,8 +203,7 @@ func (c *Crawler) abandon(
 }
 
 // endIfVoid reports whether an exchange says nothing about its URI, and then ends the claim: another node may own the
-// crawl, our own network or a proxy is down, the server closed an idle connection instead of answering, or it ended a
-// login.
+// crawl, our own network or a proxy is down, or the server closed an idle connection instead of answering.
 func (c *Crawler) endIfVoid(
 	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture,
 ) (void bool, err error) {
@@ -227,7 +229,7 @@ func (c *Crawler) endIfVoid(
 			return true, c.release(ctx, claim, err)
 		}
 	}
-	return c.endIfLoggedOut(ctx, claim, s, got)
+	return false, nil
 }
 
 // restBehindProxy ends a claim whose proxy does not work. Nothing of that is held against the host.

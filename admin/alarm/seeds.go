@@ -36,6 +36,8 @@ func SeedTrouble(r frontier.Record, goneAfter int) (Trouble, bool) {
 		return say("showed a wall that asks for consent or cookies "+times, remedy)
 	case strings.Contains(r.LastError, "challenge:"):
 		return say("showed a challenge that only people pass "+times, remedy)
+	case strings.Contains(r.LastError, "login:"):
+		return say("showed members what strangers see "+times, remedy)
 	}
 	switch r.LastStatus {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusUnavailableForLegalReasons:

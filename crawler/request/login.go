@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	own "github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -40,11 +41,15 @@ type logins struct {
 //
 //	none ── page ──▶ form ── sent, with success ──▶ in ── the site ends it, or login.renew ──▶ none
 //	  ▲ host rests ◀── page or answer is not as expected, or a stranger's page right after the login
+//
+// A URI whose answer ended a login, and is for strangers right after the next one too, bears that alone. Otherwise one
+// page that members may not see would keep its host from all others.
 type login struct {
 	mark     uint64     // of the settings
 	hidden   url.Values // fields of the form on the page; nil = the page was not read
 	since    time.Time  // of the login; zero = not logged in
 	useful   bool       // a page came since
+	ended    uri.URI    // its answer ended the last login; zero = none did
 	failures int        // in a row
 	rest     time.Time  // the host rests until then
 	busy     time.Time  // a visit makes a step until then at the latest; zero = none
@@ -132,13 +137,15 @@ func (m *Maker) LoginStep(u uri.URI, c *config.Config, s *config.Settings, now t
 		form.Set(f.Name, f.Secret.Reveal())
 	}
 	step.Exchange.Form = []byte(form.Encode())
-	from := l.Page
-	if from == "" {
-		from = l.URI
+	from := to // as the settings are read: they may have white space around a URI
+	if l.Page != "" {
+		if from, err = uri.Parse(l.Page); err != nil {
+			return nil, fmt.Errorf("read login.page of %s: %w", u.Host(), err)
+		}
 	}
 	step.Exchange.Header = append(step.Exchange.Header,
 		fetch.Field{Name: "Origin", Value: strings.TrimSuffix(to.Origin().String(), "/")},
-		fetch.Field{Name: "Referer", Value: from})
+		fetch.Field{Name: "Referer", Value: from.String()})
 	return step, nil
 }
 
@@ -161,6 +168,9 @@ func (m *Maker) beginStep(u uri.URI, l *own.Login, now time.Time) (step *LoginSt
 	return &LoginStep{maker: m, at: at, page: l.Page != "" && at.hidden == nil}, to, form
 }
 
+// Fail ends a step whose exchange could not be made, and returns until when the host rests.
+func (st *LoginStep) Fail(u uri.URI, why error, now time.Time) time.Time { return st.fail(u, why, now) }
+
 // Leave ends a step that says nothing about the login.
 func (st *LoginStep) Leave() {
 	st.maker.logins.mu.Lock()
@@ -170,6 +180,7 @@ func (st *LoginStep) Leave() {
 
 // Take takes the answer of a step. If the login failed, it returns why, and until when the host rests.
 func (st *LoginStep) Take(got *fetch.Capture, s *config.Settings) (rest time.Time, failed, err error) {
+	defer panics.Recover(&err)
 	now := got.Started.Add(got.Took)
 	hidden, failed, err := st.read(got, &s.Request.Login)
 	if err != nil {
@@ -279,40 +290,63 @@ func hasFields(names map[string]bool, l *own.Login) bool {
 	return len(names) > 0
 }
 
-// LoggedOut reports whether an answer is for strangers, although the crawler is logged in to the host. The next visit
-// logs in again, or the host rests if this happens right after a login; failed then says why.
-func (m *Maker) LoggedOut(got *fetch.Capture, s *config.Settings) (out bool, failed, err error) {
+// Judgement says what an answer means for the login to its host.
+type Judgement struct {
+	Out       bool  // it ended the login: the URI is visited again after the next one
+	Failed    error // why the login was without success, so that the host rests; nil = it was not
+	Strangers bool  // the URI shows members what it shows strangers
+}
+
+// Judge looks whether an answer is for strangers, although the crawler is logged in to the host. If it is, the next
+// visit logs in again, or the host rests if this happens right after a login.
+func (m *Maker) Judge(got *fetch.Capture, s *config.Settings) (j Judgement, err error) {
+	defer panics.Recover(&err)
 	l := &s.Request.Login
 	if !l.On() || got.Status <= 0 {
-		return false, nil, nil
+		return j, nil
 	}
-	out = got.Status == http.StatusUnauthorized
-	if to, err := got.URI.Join(got.Header.Get("Location")); err == nil && got.Header.Get("Location") != "" {
-		out = out || isSame(to, l.URI) || l.Page != "" && isSame(to, l.Page)
-	}
-	if !out && l.LoggedOut != nil {
-		content, err := got.Beginning(maxStranger)
-		if err != nil {
-			return false, nil, err
-		}
-		out = matches(l.LoggedOut, got.Head, content)
+	out, err := isForStrangers(got, l)
+	if err != nil {
+		return j, err
 	}
 	m.logins.mu.Lock()
 	defer m.logins.mu.Unlock()
 	at, _ := m.logins.of(got.URI, l)
 	switch {
 	case at == nil || at.since.IsZero() || got.Started.Before(at.since):
-		return false, nil, nil
+		return j, nil
 	case !out:
 		at.useful, at.failures, at.rest = true, 0, time.Time{}
-		return false, nil, nil
+		return j, nil
 	case at.useful:
-		at.since, at.hidden, at.useful = time.Time{}, nil, false
-		return true, nil, nil
+		at.since, at.hidden, at.useful, at.ended = time.Time{}, nil, false, got.URI.Clone()
+		return Judgement{Out: true}, nil
+	case at.ended == got.URI:
+		at.ended = uri.URI{}
+		return Judgement{Strangers: true}, nil
 	}
-	failed = fmt.Errorf("the site shows %s to strangers right after the login; check login.success and the rights of the account", got.URI)
+	at.ended = got.URI.Clone()
+	failed := fmt.Errorf("the site shows %s to strangers right after the login; check login.success and the rights of the account", got.URI)
 	at.fail(got.URI, failed, got.Started.Add(got.Took))
-	return true, failed, nil
+	return Judgement{Out: true, Failed: failed}, nil
+}
+
+// isForStrangers reports whether an answer is one for strangers.
+func isForStrangers(got *fetch.Capture, l *own.Login) (bool, error) {
+	if got.Status == http.StatusUnauthorized {
+		return true, nil
+	}
+	if location := got.Header.Get("Location"); location != "" {
+		to, err := got.URI.Join(location)
+		if err == nil && (isSame(to, l.URI) || l.Page != "" && isSame(to, l.Page)) {
+			return true, nil
+		}
+	}
+	if l.LoggedOut == nil {
+		return false, nil
+	}
+	content, err := got.Beginning(maxStranger)
+	return err == nil && matches(l.LoggedOut, got.Head, content), err
 }
 
 // isSame reports whether a URI is another one, apart from its query.

@@ -33,6 +33,7 @@ type Request struct {
 	Sent       evaluators.Validators // conditions of the request; zero = it is unconditional
 	Mark       int                   // stands for what the settings add to the request, see [config.Settings]
 	Permission string                // why the URI may be visited although robots.txt forbids it; empty = it does not
+	Strangers  bool                  // the answer is for strangers, although the crawler is logged in
 	Audit      string                // why the body is read although the headers would vouch for it; empty = no audit
 }
 

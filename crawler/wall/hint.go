@@ -24,6 +24,8 @@ func Hint(kind string, status int) string {
 		return openCookie
 	case strings.Contains(kind, "challenge:"):
 		return openDoor
+	case strings.Contains(kind, "login:"):
+		return "check which pages the account in [login] may see, and login.logged_out"
 	}
 	switch status {
 	case http.StatusUnauthorized:
