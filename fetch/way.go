@@ -181,6 +181,9 @@ func resolverAt(servers []netip.AddrPort) *net.Resolver {
 	}}
 }
 
+// maxAddresses is the maximum number of addresses of a host that are tried. A host may name thousands.
+const maxAddresses = 20
+
 // minAttempt is the minimum time for one of several addresses of a host, as far as there is time.
 const minAttempt = 2 * time.Second
 
@@ -197,6 +200,7 @@ func (w *Way) dial(
 	if err != nil {
 		return nil, err
 	}
+	all = all[:min(len(all), maxAddresses)]
 	var first error
 	for i, ip := range all {
 		to := net.JoinHostPort(ip.String(), port)

@@ -118,8 +118,8 @@ func socksProxy(t *testing.T, code byte) *proxyServer {
 	return p
 }
 
-// dnsServer answers every question for an IPv4 address with one address.
-func dnsServer(t *testing.T, answer netip.Addr) netip.AddrPort {
+// dnsServer answers every question for an IPv4 address with some addresses.
+func dnsServer(t *testing.T, answers ...netip.Addr) netip.AddrPort {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -141,10 +141,12 @@ func dnsServer(t *testing.T, answer netip.Addr) netip.AddrPort {
 			}
 			m.Response, m.Additionals = true, nil
 			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
-				m.Answers = []dnsmessage.Resource{{
-					Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
-					Body:   &dnsmessage.AResource{A: answer.As4()},
-				}}
+				for _, a := range answers {
+					m.Answers = append(m.Answers, dnsmessage.Resource{
+						Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
+						Body:   &dnsmessage.AResource{A: a.As4()},
+					})
+				}
 			}
 			if b, err := m.Pack(); err == nil {
 				_, _ = server.WriteTo(b, from)
@@ -246,6 +248,24 @@ func TestFaultsOfAProxyAreToldFromFaultsOfTheHost(t *testing.T) {
 				t.Errorf("a request was sent: %q", got.Request)
 			}
 		})
+	}
+}
+
+// TestAHostWithManyAddressesIsTriedAtFew asks a proxy for a host at sixty addresses, none of which can be reached.
+func TestAHostWithManyAddressesIsTriedAtFew(t *testing.T) {
+	t.Parallel()
+	var all []netip.Addr
+	for i := range 60 {
+		all = append(all, netip.AddrFrom4([4]byte{127, 0, 0, byte(i + 1)}))
+	}
+	proxy := httpProxy(t, "503 Service Unavailable")
+	way := fetch.NewWay(fetch.WayOptions{
+		Proxy:   fetch.Proxy{Name: "office", Scheme: fetch.HTTPProxy, Address: proxy.address},
+		Servers: []netip.AddrPort{dnsServer(t, all...)},
+	})
+	got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: parse(t, "http://news.example/"), Way: way})
+	if n := strings.Count(proxy.notes(), "CONNECT"); got.Status != fetch.ConnectFailed || n < 2 || n > 20 {
+		t.Errorf("status %d, %v; the proxy was asked for %d addresses", got.Status, got.Misfortune, n)
 	}
 }
 
