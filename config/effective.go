@@ -66,6 +66,27 @@ func (c *Config) Renders() bool {
 	return false
 }
 
+// UsesProxy reports whether any host may be reached through a proxy, at any time.
+func (c *Config) UsesProxy(name string) bool {
+	for p := range c.profiles() {
+		chosen := func(l *layer) bool {
+			table, _ := l.values["network"].(map[string]any)
+			return table["proxy"] == name
+		}
+		if p.base.settings.Network.Proxy == name || slices.ContainsFunc(p.layers, chosen) {
+			return true
+		}
+	}
+	return false
+}
+
+// LogsIn reports whether the crawler may log in to a host, at any time.
+func (c *Config) LogsIn(h uri.Host) bool {
+	p := c.profile(h)
+	return p.base.settings.Request.Login.On() ||
+		slices.ContainsFunc(p.layers, func(l *layer) bool { return l.values["login"] != nil })
+}
+
 // profiles yields the profiles of the main file and of the host files.
 func (c *Config) profiles() iter.Seq[*profile] {
 	return func(yield func(*profile) bool) {

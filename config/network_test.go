@@ -52,6 +52,10 @@ dns = ["192.0.2.53", "[2001:db8::53]:5353"]
 	if c.Way().String() != "dns=own" || c.For(config.About{URI: parse(t, "http://y.example/"), Now: at}).Way != c.Way() {
 		t.Error("a host without settings of its own does not go the usual way")
 	}
+	without := load(t, "[network]\nproxies = [{ name = \"office\", address = \"http://10.0.0.1:3128\" }]\n")
+	if !c.UsesProxy("office") || c.UsesProxy("abroad") || without.UsesProxy("office") {
+		t.Error("a proxy is used that no file chooses, or the other way round")
+	}
 	files, err := c.Redacted()
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -31,8 +32,11 @@ func (c *Crawler) Resume() { c.pause.Resume() }
 // Status returns whether the crawl is running.
 func (c *Crawler) Status() Status { return c.pause.Status() }
 
-// ProxiesDown returns the proxies that do not work.
-func (c *Crawler) ProxiesDown() []proxies.Down { return c.proxies.Down() }
+// ProxiesDown returns the proxies that do not work, as far as the configuration in force uses them.
+func (c *Crawler) ProxiesDown() []proxies.Down {
+	config := c.parts.Config.Current()
+	return slices.DeleteFunc(c.proxies.Down(), func(d proxies.Down) bool { return !config.UsesProxy(d.Name) })
+}
 
 // Held returns why the crawl is not running; empty if it is.
 func (c *Crawler) Held() string {

@@ -3,6 +3,7 @@ package crawler
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler/faults"
@@ -11,8 +12,11 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// LoginFailures returns the hosts whose logins fail.
-func (c *Crawler) LoginFailures() []request.LoginFailure { return c.requests.LoginFailures() }
+// LoginFailures returns the hosts whose logins fail, as far as the configuration in force has a login for them.
+func (c *Crawler) LoginFailures() []request.LoginFailure {
+	config := c.parts.Config.Current()
+	return slices.DeleteFunc(c.requests.LoginFailures(), func(f request.LoginFailure) bool { return !config.LogsIn(f.Host) })
+}
 
 // prepareHost reports whether a claim is spent on what its host needs first: a rest while its proxy does not work, or
 // the next step of a login. The URI stays due, and the host rests as after any other request. Nothing of a login is

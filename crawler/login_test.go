@@ -15,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
@@ -99,6 +100,15 @@ success = '(?m)^Set-Cookie: session='
 		c := crawler.New(parts)
 		w.crawlWith(c, d)
 		failures = fmt.Sprint(c.LoginFailures())
+		w.hostFiles(map[string]string{"hosts.d/members.example.toml": ""})
+		without, err := config.Load(w.path("arcrawl.toml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts.Config.Replace(without)
+		if left := c.LoginFailures(); len(left) > 0 {
+			t.Errorf("without [login] these fail: %v", left)
+		}
 		shut()
 		log, reports = text.String(), w.reports
 	})
