@@ -2,7 +2,6 @@ package crawler
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -34,8 +33,7 @@ func (c *Crawler) Status() Status { return c.pause.Status() }
 
 // ProxiesDown returns the proxies that do not work, as far as the configuration in force uses them.
 func (c *Crawler) ProxiesDown() []proxies.Down {
-	config := c.parts.Config.Current()
-	return slices.DeleteFunc(c.proxies.Down(), func(d proxies.Down) bool { return !config.UsesProxy(d.Name) })
+	return c.proxies.Down(c.parts.Config.Current().UsesProxy)
 }
 
 // Held returns why the crawl is not running; empty if it is.

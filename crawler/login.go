@@ -3,7 +3,6 @@ package crawler
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler/faults"
@@ -12,10 +11,9 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// LoginFailures returns the hosts whose logins fail, as far as the configuration in force has a login for them.
+// LoginFailures returns the hosts whose logins fail.
 func (c *Crawler) LoginFailures() []request.LoginFailure {
-	config := c.parts.Config.Current()
-	return slices.DeleteFunc(c.requests.LoginFailures(), func(f request.LoginFailure) bool { return !config.LogsIn(f.Host) })
+	return c.requests.LoginFailures(c.parts.Config.Current())
 }
 
 // prepareHost reports whether a claim is spent on what its host needs first: a rest while its proxy does not work, or
@@ -71,13 +69,13 @@ func (c *Crawler) restAfterLogin(claim frontier.Claim, until, now time.Time, fai
 	return c.restHost(claim, until, now)
 }
 
-// endIfLoggedOut reports whether an answer is for strangers, although the crawler is logged in, and then ends the
-// claim. The URI stays due. If members see nothing else there, the visit continues, and judge takes it as failed.
-func (c *Crawler) endIfLoggedOut(
+// endEarly reports whether an exchange says nothing about its URI, or its answer is for strangers although the crawler
+// is logged in, and then ends the claim. The URI stays due. If members see nothing else there, judge fails the visit.
+func (c *Crawler) endEarly(
 	ctx context.Context, claim frontier.Claim, s settings, req *request.Request, got *fetch.Capture,
 ) (ended bool, err error) {
-	if !s.Request.Login.On() || isRobots(claim.Record) {
-		return false, nil
+	if void, err := c.endIfVoid(ctx, claim, s, got); void || !s.Request.Login.On() || isRobots(claim.Record) {
+		return void, err
 	}
 	j, err := c.requests.Judge(got, &s.Settings)
 	if faults.IsOurs(err) {

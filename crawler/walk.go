@@ -71,10 +71,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 		return c.conclude(ctx, c.unfetched(claim, req, began, err), s, worker)
 	}
 	defer capture.Close()
-	if void, err := c.endIfVoid(ctx, claim, s, capture); void {
-		return err
-	}
-	if ended, err := c.endIfLoggedOut(ctx, claim, s, &req, capture); ended {
+	if ended, err := c.endEarly(ctx, claim, s, &req, capture); ended {
 		return err
 	}
 	c.step("fetched")

@@ -92,13 +92,15 @@ func (w *Watch) Works(name string) (was bool) {
 	return was
 }
 
-// Down returns the proxies that do not work, sorted by name.
-func (w *Watch) Down() []Down {
+// Down returns the proxies that do not work and that are used, sorted by name.
+func (w *Watch) Down(isUsed func(name string) bool) []Down {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := make([]Down, 0, len(w.down))
 	for _, d := range w.down {
-		all = append(all, *d)
+		if isUsed(d.Name) {
+			all = append(all, *d)
+		}
 	}
 	slices.SortFunc(all, func(a, b Down) int { return strings.Compare(a.Name, b.Name) })
 	return all

@@ -43,10 +43,10 @@ func TestAProxyThatFailsIsProbedMoreAndMoreSeldom(t *testing.T) {
 	if n := len(probes); n < 10 || n > 20 || probes[0] != 10*time.Second || probes[n-1]-probes[n-2] < 5*time.Minute {
 		t.Errorf("probes after %v", probes)
 	}
-	if down := w.Down(); len(down) != 1 || down[0].Name != "office" || down[0].Why != "connection refused" || !down[0].Since.Equal(now) {
+	if down := w.Down(func(string) bool { return true }); len(down) != 1 || down[0].Name != "office" || down[0].Why != "connection refused" || !down[0].Since.Equal(now) {
 		t.Errorf("down: %+v", down)
 	}
-	if !w.Works("office") || w.Works("office") || len(w.Down()) != 0 {
+	if !w.Works("office") || w.Works("office") || len(w.Down(func(string) bool { return true })) != 0 {
 		t.Error("the proxy works again, but that is not known")
 	}
 	if _, rests := w.Rest("office", now); rests {

@@ -83,12 +83,12 @@ func (l *logins) of(u uri.URI, s *own.Login) (*login, uri.URI) {
 	return at, to
 }
 
-// LoginFailures returns the hosts whose logins fail.
-func (m *Maker) LoginFailures() (all []LoginFailure) {
+// LoginFailures returns the hosts whose logins fail, as far as a configuration has a login for them.
+func (m *Maker) LoginFailures(c *config.Config) (all []LoginFailure) {
 	m.logins.mu.Lock()
 	defer m.logins.mu.Unlock()
 	for _, at := range m.logins.hosts {
-		if at.failures > 0 {
+		if at.failures > 0 && c.LogsIn(at.down.Host) {
 			all = append(all, at.down)
 		}
 	}
