@@ -3,6 +3,7 @@ package admin
 import (
 	"net/http"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/pack"
 	"github.com/arcrawl/arcrawl/config"
@@ -18,7 +19,7 @@ func packRoutes() []route {
 			serve: func(w *Window, _ *http.Request) (any, error) { return w.packs.List(), nil },
 		},
 		{
-			method: "POST", path: api.Base + "/packages", asks: true, body: api.PackOrder{}, answer: api.Package{},
+			method: "POST", path: api.Base + "/packages", needs: access.Curate, body: api.PackOrder{}, answer: api.Package{},
 			doc: "Makes a WACZ package in the background: of one version with what it shows, or of a collection and a period.",
 			serve: func(w *Window, r *http.Request) (any, error) {
 				o, err := read[api.PackOrder](r)

@@ -194,13 +194,13 @@ func existing(path string) ([]Token, error) {
 	return all, nil
 }
 
-// write writes a token file. It keeps the owner and the mode of an existing file, so that the daemon can still read it.
+// write replaces a token file.
 func write(path string, all []Token) error {
 	text := "# name role token; the role is read, curate or operate. See arcrawl token.\n"
 	for _, t := range all {
 		text += fmt.Sprintf("%s %s %s\n", t.Name, t.Role, t.Secret)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := replace(path, text); err != nil {
 		return fmt.Errorf("write the token file: %w", err)
 	}
 	return nil

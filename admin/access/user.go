@@ -149,8 +149,7 @@ func userAt(all []User, name string) int {
 	return slices.IndexFunc(all, func(u User) bool { return u.Name == name })
 }
 
-// changeUsers replaces a file of users as a whole. Its owner stays, so that the daemon can still read it; a new file
-// belongs to the owner of its folder.
+// changeUsers replaces a file of users.
 func changeUsers(path string, change func([]User) ([]User, error)) error {
 	all, err := Users(path)
 	if err != nil {
@@ -166,17 +165,25 @@ func changeUsers(path string, change func([]User) ([]User, error)) error {
 	if _, err := ParseUsers(text); err != nil {
 		return fmt.Errorf("change the file of users: %w", err)
 	}
+	if err := replace(path, text); err != nil {
+		return fmt.Errorf("change the file of users: %w", err)
+	}
+	return nil
+}
+
+// replace writes a file as a whole. Its owner stays; a new file belongs to the owner of its folder.
+func replace(path, text string) error {
 	like, err := os.Stat(path)
 	if err != nil {
 		if like, err = os.Stat(filepath.Dir(path)); err != nil {
-			return fmt.Errorf("change the file of users: %w; start the daemon once, which makes its folders", err)
+			return fmt.Errorf("%w; start the daemon once, which makes its folders", err)
 		}
 	}
 	if err := atomicfile.Write(path, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("change the file of users: %w", err)
+		return err
 	}
 	if err := keepOwner(path, like); err != nil {
-		return fmt.Errorf("give the file of users its owner: %w; the daemon may be unable to read it: use chown", err)
+		return fmt.Errorf("give it its owner: %w; the daemon may be unable to read it: use chown", err)
 	}
 	return nil
 }

@@ -56,5 +56,4 @@ type HiddenParts struct {
 // IgnoreSaved says where rules were written.
 type IgnoreSaved struct {
 	File string `json:"file"`
-	Diff string `json:"diff"`
 }

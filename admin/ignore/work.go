@@ -129,5 +129,5 @@ func (w Work) Save(u uri.URI, o api.IgnoreRules) (api.IgnoreSaved, error) {
 	if err := f.Write(); err != nil {
 		return api.IgnoreSaved{}, refuse("write %s: %w; the daemon needs the right to write host files", f.Path, err)
 	}
-	return api.IgnoreSaved{File: f.Path, Diff: f.Diff()}, nil
+	return api.IgnoreSaved{File: f.Path}, nil
 }

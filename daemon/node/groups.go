@@ -15,8 +15,11 @@ import (
 func GroupsOf(c *config.Config) string {
 	now, sum := time.Now(), sha256.New()
 	for _, h := range append([]uri.Host{""}, slices.Sorted(slices.Values(c.FileHosts()))...) {
-		if group := c.ForHost(h, now).Politeness.Group; group != "" {
-			fmt.Fprintf(sum, "%q %q\n", h, group)
+		// A file holds for the hosts below too, unless its host is a public suffix, which another version may not know.
+		for _, name := range []uri.Host{h, "a-subdomain." + h} {
+			if group := c.ForHost(name, now).Politeness.Group; group != "" {
+				fmt.Fprintf(sum, "%q %q\n", name, group)
+			}
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil))

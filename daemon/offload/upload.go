@@ -264,11 +264,19 @@ func (u *Uploader) list(e Uploaded) (err error) {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(u.Dir, ListName), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(filepath.Join(u.Dir, ListName), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	var end [1]byte
+	if _, err := f.ReadAt(end[:], max(0, info.Size()-1)); err == nil && end[0] != '\n' {
+		line = append([]byte{'\n'}, line...) // a crash has cut the last line
+	}
 	if _, err := f.Write(append(line, '\n')); err != nil {
 		return err
 	}

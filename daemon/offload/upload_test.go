@@ -3,6 +3,7 @@ package offload_test
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -154,6 +155,10 @@ func TestEveryFinishedFileIsUploadedOnce(t *testing.T) {
 		t.Errorf("after the restart it waits %s, and shows %+v", wait, u.Shown())
 	}
 	now = now.Add(time.Minute)
+	list, err := os.OpenFile(filepath.Join(lib.Dir, offload.ListName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	archivetest.Must(t, err)
+	_, err = list.WriteString(`{"file":"cut-by-a-crash`)
+	archivetest.Must(t, errors.Join(err, list.Close()))
 	u.Step(t.Context())
 	u = open(t, lib, state, to, &now)
 	u.Step(t.Context())
