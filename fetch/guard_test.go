@@ -71,8 +71,13 @@ func TestGuardAcceptsNetworksInEitherForm(t *testing.T) {
 	}
 }
 
-// nameserver answers every question for an IPv4 address with the result of addresses.
-func nameserver(t *testing.T, addresses func() []netip.Addr) *net.Resolver {
+// always returns a function that returns the same addresses each time.
+func always(addresses ...netip.Addr) func() []netip.Addr {
+	return func() []netip.Addr { return addresses }
+}
+
+// dnsServer answers every question for an IPv4 address with the result of addresses.
+func dnsServer(t *testing.T, addresses func() []netip.Addr) netip.AddrPort {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -102,13 +107,11 @@ func nameserver(t *testing.T, addresses func() []netip.Addr) *net.Resolver {
 				}
 			}
 			if answer, err := m.Pack(); err == nil {
-				server.WriteTo(answer, from)
+				_, _ = server.WriteTo(answer, from)
 			}
 		}
 	}()
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "udp", server.LocalAddr().String())
-	}}
+	return netip.MustParseAddrPort(server.LocalAddr().String())
 }
 
 func TestGuardRefusesANameThatMovesToAForbiddenAddress(t *testing.T) {
@@ -134,7 +137,10 @@ func TestGuardRefusesANameThatMovesToAForbiddenAddress(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var asked atomic.Int64
-			resolver := nameserver(t, func() []netip.Addr { return c.answer(asked.Add(1)) })
+			server := dnsServer(t, func() []netip.Addr { return c.answer(asked.Add(1)) })
+			resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, "udp", server.String())
+			}}
 			client := newClient(t, fetch.Options{Dial: fetch.GuardWith(allow, resolver)})
 			for i, want := range c.want {
 				got := get(t, client, fetch.Request{URI: parse(t, "http://news.example:"+port+"/")})

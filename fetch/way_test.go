@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/dns/dnsmessage"
-
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
@@ -118,44 +116,6 @@ func socksProxy(t *testing.T, code byte) *proxyServer {
 	return p
 }
 
-// dnsServer answers every question for an IPv4 address with some addresses.
-func dnsServer(t *testing.T, answers ...netip.Addr) netip.AddrPort {
-	t.Helper()
-	server, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan bool)
-	t.Cleanup(func() { server.Close(); <-done })
-	go func() {
-		defer close(done)
-		buf := make([]byte, 1500)
-		for {
-			n, from, err := server.ReadFrom(buf)
-			if err != nil {
-				return
-			}
-			var m dnsmessage.Message
-			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
-				continue
-			}
-			m.Response, m.Additionals = true, nil
-			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
-				for _, a := range answers {
-					m.Answers = append(m.Answers, dnsmessage.Resource{
-						Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
-						Body:   &dnsmessage.AResource{A: a.As4()},
-					})
-				}
-			}
-			if b, err := m.Pack(); err == nil {
-				_, _ = server.WriteTo(b, from)
-			}
-		}
-	}()
-	return netip.MustParseAddrPort(server.LocalAddr().String())
-}
-
 func portOf(t *testing.T, address string) string {
 	t.Helper()
 	_, port, err := net.SplitHostPort(address)
@@ -171,7 +131,7 @@ func TestAProxyGetsAddressesThatAreAllowed(t *testing.T) {
 	t.Parallel()
 	const password = "s3cret"
 	site := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
-	port, dns := portOf(t, site), []netip.AddrPort{dnsServer(t, netip.MustParseAddr("127.0.0.1"))}
+	port, dns := portOf(t, site), []netip.AddrPort{dnsServer(t, always(netip.MustParseAddr("127.0.0.1")))}
 	for scheme, proxy := range map[string]*proxyServer{
 		fetch.HTTPProxy: httpProxy(t, ""), fetch.SOCKS5Proxy: socksProxy(t, 0),
 	} {
@@ -261,7 +221,7 @@ func TestAHostWithManyAddressesIsTriedAtFew(t *testing.T) {
 	proxy := httpProxy(t, "503 Service Unavailable")
 	way := fetch.NewWay(fetch.WayOptions{
 		Proxy:   fetch.Proxy{Name: "office", Scheme: fetch.HTTPProxy, Address: proxy.address},
-		Servers: []netip.AddrPort{dnsServer(t, all...)},
+		Servers: []netip.AddrPort{dnsServer(t, always(all...))},
 	})
 	got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: parse(t, "http://news.example/"), Way: way})
 	if n := strings.Count(proxy.notes(), "CONNECT"); got.Status != fetch.ConnectFailed || n < 2 || n > 20 {
@@ -309,7 +269,7 @@ func TestAConnectionIsUsedOnlyForItsWay(t *testing.T) {
 func TestTheFamilyOfAddressesDecides(t *testing.T) {
 	t.Parallel()
 	site := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
-	dns := []netip.AddrPort{dnsServer(t, netip.MustParseAddr("127.0.0.1"))}
+	dns := []netip.AddrPort{dnsServer(t, always(netip.MustParseAddr("127.0.0.1")))}
 	v6 := []netip.Addr{netip.MustParseAddr("::1")}
 	for _, c := range []struct {
 		o    fetch.WayOptions

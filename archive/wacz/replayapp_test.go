@@ -14,26 +14,11 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// embedded is a page with ReplayWeb.page's own element, which shows only the replay. Its frames are inside shadow
-// roots, and those are inside frames.
+// embedded is a page with ReplayWeb.page's own element, which shows only the replay.
 const embedded = `<!doctype html><body style="margin:0"><script src="/ui.js"></script>
 <replay-web-page source="/archive.wacz" url="%s" ts="%s" replaybase="/replay/" embed="replayonly" nosandbox
 	style="width:200px;height:100px;display:block"></replay-web-page>
-<script>
-function replayed(root = document) {
-	for (const e of root.querySelectorAll("*")) {
-		if (e.shadowRoot) {
-			const found = replayed(e.shadowRoot);
-			if (found) return found;
-		}
-		if (e.tagName == "IFRAME" && e.contentDocument) {
-			if (e.contentDocument.location.href.includes("mp_/")) return e.contentDocument;
-			const found = replayed(e.contentDocument);
-			if (found) return found;
-		}
-	}
-}
-</script>`
+` + foreign.Replayed
 
 // TestReplayWebPageShowsRevisits replays a package with ReplayWeb.page and its user interface. The last visit of the
 // page was answered with 304. One of its two pictures is a revisit of a picture under another URI.

@@ -48,21 +48,7 @@ func sitesOfTheDay(t *testing.T, n int) (sites []string) {
 const played = `<!doctype html><script src="/ui.js"></script>
 <replay-web-page source="/day.wacz" url="%s" replaybase="/replay/" embed="replayonly" nosandbox
 	style="width:600px;height:300px;display:block"></replay-web-page>
-<script>
-function replayed(root = document) {
-	for (const e of root.querySelectorAll("*")) {
-		if (e.shadowRoot) {
-			const found = replayed(e.shadowRoot);
-			if (found) return found;
-		}
-		if (e.tagName == "IFRAME" && e.contentDocument) {
-			if (e.contentDocument.location.href.includes("mp_/")) return e.contentDocument;
-			const found = replayed(e.contentDocument);
-			if (found) return found;
-		}
-	}
-}
-</script>`
+` + foreign.Replayed
 
 // TestACuratorsDayWithoutATerminal does in a browser what a curator does on the first day: adds ten sites from a list,
 // watches the first captures come, opens one, compares two versions, silences a clock, and packs the collection into a

@@ -208,6 +208,24 @@ func ReplayApp(t testing.TB) string {
 	return filepath.Join(installed(t, "replaywebpage"), "node_modules", "replaywebpage")
 }
 
+// Replayed is a script for a page with ReplayWeb.page's own element. Its function replayed returns the document that
+// the element shows. The frames of the element are inside shadow roots, and those are inside frames.
+const Replayed = `<script>
+function replayed(root = document) {
+	for (const e of root.querySelectorAll("*")) {
+		if (e.shadowRoot) {
+			const found = replayed(e.shadowRoot);
+			if (found) return found;
+		}
+		if (e.tagName == "IFRAME" && e.contentDocument) {
+			if (e.contentDocument.location.href.includes("mp_/")) return e.contentDocument;
+			const found = replayed(e.contentDocument);
+			if (found) return found;
+		}
+	}
+}
+</script>`
+
 // Axe returns the script of axe-core, which finds what keeps people from using a page, or skips the test.
 func Axe(t testing.TB) string {
 	t.Helper()
