@@ -75,6 +75,7 @@ type Pool struct {
 	p       Parts
 	queue   chan page
 	waiting atomic.Int64 // requests that wait for a visit
+	inForce atomic.Pointer[inForce]
 	counts  counts
 	running sync.WaitGroup
 	stop    context.CancelFunc
@@ -148,10 +149,30 @@ func (l *Pool) Observe(r crawler.Report) {
 	l.offer(r)
 }
 
+// inForce holds whether a configuration renders pages of any host.
+type inForce struct {
+	config  *config.Config
+	renders bool
+}
+
+// renders reports whether a configuration renders any pages. Most render none; then visits cost nothing here.
+func (l *Pool) renders(c *config.Config) bool {
+	a := l.inForce.Load()
+	if a == nil || a.config != c {
+		a = &inForce{c, c.Renders()}
+		l.inForce.Store(a)
+	}
+	return a.renders
+}
+
 // offer puts a page into the queue if its settings ask for that.
 func (l *Pool) offer(r crawler.Report) {
+	c := l.p.Config.Current()
+	if !l.renders(c) {
+		return
+	}
 	about := config.About{URI: r.URI, Hops: r.Hops, ContentType: r.Type, Now: r.Finished}
-	s := l.p.Config.Current().For(about).Render
+	s := c.For(about).Render
 	changed := r.Verdict.First || r.Verdict.State == evaluators.Changed
 	if !s.On || !isPage(r.Type) && (r.Status == http.StatusOK || r.Type != "") {
 		return
