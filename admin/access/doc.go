@@ -2,15 +2,17 @@
 //
 // # Callers
 //
-// A request comes through the unix socket or with a token. The mode of the socket's file decides who may open it; the
-// kernel names the user of the other process. Each token has a name and a [Role]. The handlers behind [Guard] find the
-// [Caller] in the context of a request.
+// A request comes through the unix socket, with a token, from a user who has signed in, or from a trusted proxy that
+// names the user. The mode of the socket's file decides who may open it; the kernel names the user of the other
+// process. Each token and each user has a name and a [Role]. The handlers behind [Guard] find the [Caller] in the
+// context of a request.
 //
 // # Tokens
 //
-// A token file has one token on each line: its name, its role ("read" or "steer") and the token. Lines that begin with
-// # are comments. A file with a single word is the form of earlier versions: a token with the name "admin" that may
-// steer. A changed file is in force with the next request; a faulty one keeps the last good tokens.
+// A token file has one token on each line: its name, its role and the token. The role "steer" of earlier versions is
+// [Operate]. Lines that begin with # are comments. A file with a single word is the form of earlier versions: a token
+// with the name "admin" and the role operate. A changed file is in force with the next request; a faulty one keeps the
+// last good tokens.
 //
 // # Browsers
 //

@@ -263,8 +263,10 @@ func (b *Browser) flags(dir string) []chromedp.ExecAllocatorOption {
 	off := []string{
 		"background-networking", "breakpad", "client-side-phishing-detection", "component-update", "default-apps",
 		"dev-shm-usage", "domain-reliability", "extensions", "hang-monitor", "prompt-on-repost", "sync", "gpu", "translate",
-		"site-isolation-trials", "remote-fonts-cache", "lcd-text",
+		"site-isolation-trials", "remote-fonts-cache", "lcd-text", "quic", "background-timer-throttling",
+		"renderer-backgrounding",
 	}
+	on := []string{"dns-prefetch-disable", "no-pings", "mute-audio", "hide-scrollbars", "metrics-recording-only"}
 	options := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(b.o.Program), chromedp.Headless, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
 		chromedp.UserDataDir(filepath.Join(dir, "profile")), chromedp.NoInheritEnv,
@@ -282,25 +284,13 @@ func (b *Browser) flags(dir string) []chromedp.ExecAllocatorOption {
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"),
 		chromedp.Flag("webrtc-ip-handling-policy", "disable_non_proxied_udp"),
 		chromedp.Flag("force-webrtc-ip-handling-policy", "disable_non_proxied_udp"),
-		chromedp.Flag(
-			"disable-quic",
-			true,
-		), chromedp.Flag("dns-prefetch-disable", true), chromedp.Flag("no-pings", true),
 		chromedp.Flag("disable-features", strings.Join([]string{
 			"Translate", "BackForwardCache", "AcceptCHFrame", "MediaRouter", "OptimizationHints", "HttpsUpgrades",
 			"HttpsFirstBalancedModeAutoEnable", "LocalNetworkAccessChecks", "Prerender2", "SpareRendererForSitePerProcess",
 			"AutofillServerCommunication", "CertificateTransparencyComponentUpdater", "NetworkPrediction", "AsyncDns",
 			"IsolateOrigins", "site-per-process", "InterestFeedContentSuggestions",
 		}, ",")),
-		chromedp.Flag(
-			"mute-audio",
-			true,
-		), chromedp.Flag("hide-scrollbars", true), chromedp.Flag("password-store", "basic"),
-		chromedp.Flag("autoplay-policy", "user-gesture-required"), chromedp.Flag("metrics-recording-only", true),
-		chromedp.Flag(
-			"disable-background-timer-throttling",
-			true,
-		), chromedp.Flag("disable-renderer-backgrounding", true),
+		chromedp.Flag("password-store", "basic"), chromedp.Flag("autoplay-policy", "user-gesture-required"),
 	}
 	if b.o.Memory > 0 {
 		heap := fmt.Sprintf("--max-old-space-size=%d", b.o.Memory>>21) // half of it, in MiB
@@ -308,6 +298,9 @@ func (b *Browser) flags(dir string) []chromedp.ExecAllocatorOption {
 	}
 	for _, name := range off {
 		options = append(options, chromedp.Flag("disable-"+name, true))
+	}
+	for _, name := range on {
+		options = append(options, chromedp.Flag(name, true))
 	}
 	return options
 }
