@@ -23,6 +23,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/daemon/mailer"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -43,11 +44,11 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	}
 	hook := openWebhook(c.Admin.Webhook, out, d.log)
 	d.closers.add(func() error { hook.close(); return nil })
-	post := &mailer{
-		config: d.live.Current, summary: d.summary, send: mail.Send, dir: c.Storage.State, outbox: out, log: d.log,
-		each: func(since time.Time, use func(api.Capture)) time.Time { return d.window.Captures().Each(since, use) },
-	}
-	notify := func(list []alarm.Notice) { hook.send(list); post.add(list) }
+	post := mailer.New(mailer.Parts{
+		Config: d.live.Current, Summary: d.summary, Send: mail.Send, Dir: c.Storage.State, Outbox: out, Log: d.log,
+		Each: func(since time.Time, use func(api.Capture)) time.Time { return d.window.Captures().Each(since, use) },
+	})
+	notify := func(list []alarm.Notice) { hook.send(list); post.Add(list) }
 	catalog, err := d.openVersions(c.Admin)
 	if err != nil {
 		return err
@@ -63,7 +64,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 		return fmt.Errorf("open the admin API: %w", err)
 	}
 	d.closers.add(d.closeWindow)
-	posting := background(post.run)
+	posting := background(post.Run)
 	d.closers.add(func() error { posting(); return nil })
 	stop := background(d.tick)
 	d.closers.add(func() error { stop(); return nil })

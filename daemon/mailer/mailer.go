@@ -1,4 +1,7 @@
-package daemon
+// Package mailer sends alarms and digests by e-mail while the daemon runs.
+//
+// Notices wait in the outbox, a file, until the server has taken the mail; so a restart loses none.
+package mailer
 
 import (
 	"context"
@@ -29,18 +32,26 @@ const (
 	digestFile = "digest.day"
 )
 
-// mailer sends alarms and digests by e-mail, as [mail] of the configuration in force says.
-type mailer struct {
-	config  func() *config.Config
-	summary func() mail.Summary                                           // without Recent
-	each    func(since time.Time, use func(api.Capture)) (from time.Time) // see captures.Store.Each
-	send    func(ctx context.Context, s reach.Mail, m mail.Message) error
-	dir     string // state folder
-	outbox  *outbox.Outbox
-	log     zerolog.Logger
+// Parts holds what a mailer needs.
+type Parts struct {
+	Config  func() *config.Config
+	Summary func() mail.Summary                                           // without Recent
+	Each    func(since time.Time, use func(api.Capture)) (from time.Time) // see captures.Store.Each
+	Send    func(ctx context.Context, s reach.Mail, m mail.Message) error
+	Dir     string // state folder
+	Outbox  *outbox.Outbox
+	Log     zerolog.Logger
+}
 
+// Mailer sends alarms and digests by e-mail, as [mail] of the configuration in force says. Add may be called at the
+// same time as Run.
+type Mailer struct {
+	p       Parts
 	failing map[string]bool // addresses to which the last mail was not delivered; only tick uses it
 }
+
+// New returns a mailer.
+func New(p Parts) *Mailer { return &Mailer{p: p, failing: map[string]bool{}} }
 
 // receiverOf returns the name of a recipient in the outbox.
 func receiverOf(to reach.Recipient) string {
@@ -50,13 +61,13 @@ func receiverOf(to reach.Recipient) string {
 	return to.Label + "=" + to.Address
 }
 
-// add queues notices for their recipients. It writes a file, and does not wait for the network.
-func (m *mailer) add(list []alarm.Notice) {
-	c := m.config().Mail
+// Add queues notices for their recipients. It writes a file, and does not wait for the network.
+func (m *Mailer) Add(list []alarm.Notice) {
+	c := m.p.Config().Mail
 	if !c.On() {
 		return
 	}
-	m.check(m.outbox.Add(list, func(n alarm.Notice) (receivers []string) {
+	m.check(m.p.Outbox.Add(list, func(n alarm.Notice) (receivers []string) {
 		for _, to := range c.Recipients() {
 			if c.Alarms && mail.Concerns(to, n.Host, n.Names()) {
 				receivers = append(receivers, receiverOf(to))
@@ -67,31 +78,39 @@ func (m *mailer) add(list []alarm.Notice) {
 }
 
 // check logs an error of the outbox.
-func (m *mailer) check(err error) {
+func (m *Mailer) check(err error) {
 	if err != nil {
-		m.log.Warn().Err(err).Msg("alarms for e-mail are lost, or sent twice, if the daemon ends before they are delivered")
+		m.p.Log.Warn().Err(err).Msg("alarms for e-mail are lost, or sent twice, if the daemon ends before they are delivered")
 	}
 }
 
-// run sends what is queued once a minute, until ctx ends.
-func (m *mailer) run(ctx context.Context) {
-	for wait(ctx, mailEvery) == nil {
-		m.tick(ctx, time.Now())
+// Run sends what is queued once a minute, until ctx ends.
+func (m *Mailer) Run(ctx context.Context) {
+	pause := time.NewTimer(mailEvery)
+	defer pause.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pause.C:
+			m.tick(ctx, time.Now())
+			pause.Reset(mailEvery)
+		}
 	}
 }
 
 // tick sends one mail to each recipient that has unsent notices, and the digest if it is time for it. What could not be
 // delivered is sent again later.
-func (m *mailer) tick(ctx context.Context, now time.Time) {
-	c := m.config().Mail
+func (m *Mailer) tick(ctx context.Context, now time.Time) {
+	c := m.p.Config().Mail
 	if !c.On() {
 		return
 	}
 	m.orderDigest(c, now)
 	for _, to := range c.Recipients() {
-		waiting, outdated := m.outbox.For(receiverOf(to), now)
+		waiting, outdated := m.p.Outbox.For(receiverOf(to), now)
 		if outdated > 0 {
-			m.log.Error().Str("to", to.Address).Int("alarms", outdated).Msg("dropped alarms that could not be mailed for days")
+			m.p.Log.Error().Str("to", to.Address).Int("alarms", outdated).Msg("dropped alarms that could not be mailed for days")
 		}
 		if len(waiting) == 0 {
 			continue
@@ -102,7 +121,7 @@ func (m *mailer) tick(ctx context.Context, now time.Time) {
 		}
 		subject, body := mail.Alarms(list)
 		if m.deliver(ctx, c, to, subject, body, now) {
-			m.check(m.outbox.Taken(receiverOf(to), waiting[len(waiting)-1].Seq))
+			m.check(m.p.Outbox.Taken(receiverOf(to), waiting[len(waiting)-1].Seq))
 		}
 	}
 	m.sendDigests(ctx, c, now)
@@ -110,19 +129,19 @@ func (m *mailer) tick(ctx context.Context, now time.Time) {
 
 // orderDigest notes each day at the time of the digest which recipients are owed one. A digest of a day on which the
 // daemon did not run is owed later.
-func (m *mailer) orderDigest(c reach.Mail, now time.Time) {
+func (m *Mailer) orderDigest(c reach.Mail, now time.Time) {
 	at, ok := c.DigestAt()
 	day := now.UTC().Truncate(24 * time.Hour)
 	if !ok || now.Before(day.Add(at)) {
 		return
 	}
-	path := filepath.Join(m.dir, digestFile)
+	path := filepath.Join(m.p.Dir, digestFile)
 	last, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || strings.TrimSpace(string(last)) >= day.Format(time.DateOnly) {
 		return
 	}
 	if err := atomicfile.Write(path, []byte(day.Format(time.DateOnly)+"\n"), 0o640); err != nil {
-		m.log.Error().Err(err).Msg("could not store the day of the digest: no digest is sent today")
+		m.p.Log.Error().Err(err).Msg("could not store the day of the digest: no digest is sent today")
 		return
 	}
 	done := strings.TrimSpace(string(last))
@@ -136,17 +155,17 @@ func (m *mailer) orderDigest(c reach.Mail, now time.Time) {
 		}
 	}
 	if len(receivers) > 0 {
-		m.check(m.outbox.Owe(receivers, now))
+		m.check(m.p.Outbox.Owe(receivers, now))
 	}
 }
 
 // sendDigests sends the digests that are owed, each with what came since the last one.
-func (m *mailer) sendDigests(ctx context.Context, c reach.Mail, now time.Time) {
-	owed, recent := m.outbox.Digest(now)
+func (m *Mailer) sendDigests(ctx context.Context, c reach.Mail, now time.Time) {
+	owed, recent := m.p.Outbox.Digest(now)
 	if len(owed) == 0 {
 		return
 	}
-	s := m.summary()
+	s := m.p.Summary()
 	s.Recent = recent
 	var done []string
 	var all []*mail.News
@@ -156,7 +175,7 @@ func (m *mailer) sendDigests(ctx context.Context, c reach.Mail, now time.Time) {
 			all = append(all, mail.NewNews(to, last, now, outbox.MaxAge))
 		}
 	}
-	mail.Fill(all, m.each, s.Names)
+	mail.Fill(all, m.p.Each, s.Names)
 	for _, n := range all {
 		subject, body := mail.Digest(s, n)
 		if m.deliver(ctx, c, n.To, subject, body, now) {
@@ -167,25 +186,22 @@ func (m *mailer) sendDigests(ctx context.Context, c reach.Mail, now time.Time) {
 		done = append(done, to)
 	}
 	if len(done) > 0 {
-		m.check(m.outbox.Sent(done, now))
+		m.check(m.p.Outbox.Sent(done, now))
 	}
 }
 
 // deliver sends a mail and reports whether it was taken.
-func (m *mailer) deliver(
+func (m *Mailer) deliver(
 	ctx context.Context, c reach.Mail, to reach.Recipient, subject, body string, now time.Time,
 ) bool {
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()
-	err := m.send(ctx, c, mail.Message{From: c.From, To: to.Address, Subject: subject, Body: body, Date: now})
+	err := m.p.Send(ctx, c, mail.Message{From: c.From, To: to.Address, Subject: subject, Body: body, Date: now})
 	switch {
 	case err != nil && !m.failing[to.Address]:
-		m.log.Warn().Err(err).Msg("could not deliver a mail: trying again each minute")
+		m.p.Log.Warn().Err(err).Msg("could not deliver a mail: trying again each minute")
 	case err == nil && m.failing[to.Address]:
-		m.log.Info().Str("to", to.Address).Msg("mail is delivered again")
-	}
-	if m.failing == nil {
-		m.failing = map[string]bool{}
+		m.p.Log.Info().Str("to", to.Address).Msg("mail is delivered again")
 	}
 	m.failing[to.Address] = err != nil
 	return err == nil

@@ -1,4 +1,4 @@
-package daemon
+package mailer
 
 import (
 	"bytes"
@@ -30,24 +30,24 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 		Alarms: true, Digest: "07:00",
 	}}
 	dir := t.TempDir()
-	open := func() *mailer {
-		out, err := outbox.Open(filepath.Join(dir, outboxFile))
+	open := func() *Mailer {
+		out, err := outbox.Open(filepath.Join(dir, "outbox.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &mailer{
-			outbox: out,
-			config: func() *config.Config { return c }, dir: dir, log: zerolog.New(&log),
-			summary: func() mail.Summary { return mail.Summary{Names: func(string) []string { return nil }} },
-			each:    func(time.Time, func(api.Capture)) (from time.Time) { return from },
-			send: func(_ context.Context, _ reach.Mail, m mail.Message) error {
+		return New(Parts{
+			Outbox: out,
+			Config: func() *config.Config { return c }, Dir: dir, Log: zerolog.New(&log),
+			Summary: func() mail.Summary { return mail.Summary{Names: func(string) []string { return nil }} },
+			Each:    func(time.Time, func(api.Capture)) (from time.Time) { return from },
+			Send: func(_ context.Context, _ reach.Mail, m mail.Message) error {
 				if failing {
 					return errors.New("no answer")
 				}
 				sent = append(sent, m.To+" "+m.Subject)
 				return nil
 			},
-		}
+		})
 	}
 	m := open()
 	now := time.Date(2026, 11, 22, 6, 30, 0, 0, time.UTC)
@@ -58,7 +58,7 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 		return strings.Join(sent, ", ")
 	}
 	write := func(host string, labels ...string) {
-		m.add([]alarm.Notice{{
+		m.Add([]alarm.Notice{{
 			Alarm:  api.Alarm{Kind: alarm.Host, Host: host, Text: host + " is down"},
 			Raised: true, Labels: labels, At: now,
 		}})
@@ -122,7 +122,7 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 		Server: "smtp.example:25", From: "a@library.example", Digest: "07:00",
 		To: []string{"all@library.example", "press=p@library.example monday"},
 	}}
-	out, err := outbox.Open(filepath.Join(t.TempDir(), outboxFile))
+	out, err := outbox.Open(filepath.Join(t.TempDir(), "outbox.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,19 +130,19 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 	now, failing := start, ""
 	var sent []string
 	bodies := map[string]string{}
-	m := &mailer{
-		outbox: out, config: func() *config.Config { return c }, dir: t.TempDir(), log: zerolog.Nop(),
-		summary: func() mail.Summary {
+	m := New(Parts{
+		Outbox: out, Config: func() *config.Config { return c }, Dir: t.TempDir(), Log: zerolog.Nop(),
+		Summary: func() mail.Summary {
 			return mail.Summary{Names: func(host string) []string { return []string{strings.TrimSuffix(host, ".example")} }}
 		},
-		each: func(since time.Time, use func(api.Capture)) (from time.Time) { // a version of two hosts every six hours
+		Each: func(since time.Time, use func(api.Capture)) (from time.Time) { // a version of two hosts every six hours
 			for at := now; at.After(since); at = at.Add(-6 * time.Hour) {
 				use(api.Capture{At: at, Host: "press.example", URI: "http://press.example/", Kind: "changed"})
 				use(api.Capture{At: at, Host: "radio.example", URI: "http://radio.example/", Kind: "changed"})
 			}
 			return from
 		},
-		send: func(_ context.Context, _ reach.Mail, m mail.Message) error {
+		Send: func(_ context.Context, _ reach.Mail, m mail.Message) error {
 			if m.To == failing {
 				return errors.New("no answer")
 			}
@@ -151,10 +151,10 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 			bodies[m.To] = m.Body
 			return nil
 		},
-	}
+	})
 	for day := range 17 {
 		if day == 3 {
-			m.add([]alarm.Notice{{Alarm: api.Alarm{Host: "press.example", Text: "press is down"}, Raised: true, Labels: []string{"press"}, At: now}})
+			m.Add([]alarm.Notice{{Alarm: api.Alarm{Host: "press.example", Text: "press is down"}, Raised: true, Labels: []string{"press"}, At: now}})
 		}
 		failing = ""
 		if day == 1 {
