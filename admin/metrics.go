@@ -1,226 +1,20 @@
 package admin
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
-	"slices"
-	"strings"
-	"time"
-
-	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/admin/alarm"
-	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/headers"
-	"github.com/arcrawl/arcrawl/admin/labels"
-	"github.com/arcrawl/arcrawl/frontier"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/labels"
+	"github.com/arcrawl/arcrawl/admin/metrics"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawler/faults"
-	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
 )
-
-// Metric is one Prometheus metric, as docs/metrics.md shows it. No label contains hosts or URIs, so the number of time
-// series does not grow with the crawl. The API has the values of single hosts.
-type Metric struct {
-	Name   string
-	Type   string // "counter", "gauge" or "histogram"
-	Label  string // name of its label, if it has one
-	Values string // values of the label
-	Help   string
-}
-
-// metric is a Metric with the function that computes its values.
-type metric struct {
-	Metric
-	values func(s snapshot) []labelled
-}
-
-// labelled is a value of a metric with its label.
-type labelled struct {
-	label string
-	value float64
-}
-
-// snapshot holds the data of all metrics of one scrape.
-type snapshot struct {
-	api.Status
-	total      api.Counts // since the start
-	labels     []labels.Row
-	predicted  headers.Predictions
-	repaired   int64
-	looks      map[string]int64 // second looks, by what they found
-	documents  map[string]int64 // that could not be processed, by kind of fault
-	memory     []crawler.Memory
-	reserved   int64
-	collisions int64
-	missing    int64
-	refused    int64 // URIs of new hosts
-	evicted    int64 // hosts
-}
-
-func one(v float64) []labelled { return []labelled{{value: v}} }
-
-func indicator(on bool) []labelled {
-	if on {
-		return one(1)
-	}
-	return one(0)
-}
-
-// Metrics returns every metric of arcrawl, in the order of docs/metrics.md, except metrics of the Go runtime and the
-// process.
-func Metrics() []Metric {
-	all := []Metric{visitSeconds}
-	for _, m := range metrics() {
-		all = append(all, m.Metric)
-	}
-	return all
-}
-
-// visitSeconds is a histogram; each settled visit adds a value.
-var visitSeconds = Metric{
-	Name: "arcrawl_visit_seconds", Type: "histogram", Help: "Duration of exchanges with servers.",
-}
-
-func newVisitSeconds() prometheus.Histogram {
-	return prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: visitSeconds.Name, Help: visitSeconds.Help,
-		Buckets: []float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300},
-	})
-}
-
-func metrics() []metric {
-	return slices.Concat(outcomeCounters(), renderingCounters(), counters(), labelMetrics(), stateGauges(), systemGauges())
-}
-
-// outcomeCounters returns the counters that have a label.
-func outcomeCounters() []metric {
-	return []metric{
-		{
-			Metric{"arcrawl_visits_total", "counter", "outcome", "version, unchanged, failed, refused, other", "Settled visits: a version was captured, nothing was new, failed, not requested because of robots.txt or scope."},
-			func(s snapshot) []labelled {
-				c := s.total
-				return []labelled{
-					{"version", float64(c.Versions)},
-					{"unchanged", float64(c.Unchanged)},
-					{"failed", float64(c.Failed)},
-					{"refused", float64(c.Refused)},
-					{"other", float64(c.Visits - c.Versions - c.Unchanged - c.Failed - c.Refused)},
-				}
-			},
-		},
-		{
-			Metric{"arcrawl_header_predictions_total", "counter", "outcome", "same-right, same-false, change-right, change-false, missing", "Predictions of ETag, Last-Modified and 304 on all hosts since the first start, compared with the body. Each same-false is a version that would have been lost."},
-			func(s snapshot) []labelled {
-				p := s.predicted
-				return []labelled{
-					{"same-right", float64(p.SameRight)},
-					{"same-false", float64(p.SameFalse)},
-					{"change-right", float64(p.ChangeRight)},
-					{"change-false", float64(p.ChangeFalse)},
-					{"missing", float64(p.Missing)},
-				}
-			},
-		},
-		{
-			Metric{"arcrawl_second_looks_total", "counter", "outcome", "same, noisy, differs, failed", "Second fetches of pages that differed at many visits in a row: they stayed the same, differed only in what no reader sees, differed, or could not be compared."},
-			func(s snapshot) (v []labelled) {
-				for o := evaluators.LookFailed; o <= evaluators.LookDiffers; o++ {
-					v = append(v, labelled{o.String(), float64(s.looks[o.String()])})
-				}
-				return v
-			},
-		},
-		{
-			Metric{"arcrawl_document_faults_total", "counter", "kind", "error, panic, rules", "Visits whose document the program could not process, or could not scrub in time (rules). Only their URIs are affected; each error and panic is a fault of the program to report."},
-			func(s snapshot) (v []labelled) {
-				for _, kind := range faults.Kinds() {
-					v = append(v, labelled{kind, float64(s.documents[kind])})
-				}
-				return v
-			},
-		},
-	}
-}
-
-// renderingCounters returns the metrics of the browsers.
-func renderingCounters() []metric {
-	counter := func(name, label, values, help string, of func(api.Rendering) []int64) metric {
-		return metric{Metric{name, "counter", label, values, help}, func(s snapshot) (v []labelled) {
-			for i, n := range of(s.Rendering) {
-				v = append(v, labelled{strings.Split(values, ", ")[i], float64(n)})
-			}
-			return v
-		}}
-	}
-	return []metric{
-		counter("arcrawl_renderings_total", "outcome", "done, failed, dropped", "Pages that a browser loaded, could not load, or that were not given to one because the queue was full or render.max_per_day was reached.", api.Rendering.Pages),
-		counter("arcrawl_rendering_requests_total", "answer", "archive, visit, refused, late", "Requests of browsers: answered from the archive, by a visit, refused, or not visited in time.", api.Rendering.Requests),
-	}
-}
-
-// counters returns the other metrics that grow from the start of the daemon.
-func counters() []metric {
-	total := func(name, help string, of func(snapshot) int64) metric {
-		value := func(s snapshot) []labelled { return one(float64(of(s))) }
-		return metric{Metric{Name: name, Type: "counter", Help: help}, value}
-	}
-	count := func(name, help string, of func(api.Counts) int64) metric {
-		return total(name, help, func(s snapshot) int64 { return of(s.total) })
-	}
-	return []metric{
-		total("arcrawl_heads_repaired_total", "Responses whose head was not valid HTTP and was repaired before it was parsed. The archive has them as they were sent.",
-			func(s snapshot) int64 { return s.repaired }),
-		total("arcrawl_fingerprint_collisions_total", "URIs that were not added because another URI of their host has the same fingerprint. arcrawl fsck says whether a damaged row looks so.",
-			func(s snapshot) int64 { return s.collisions }),
-		total("arcrawl_new_hosts_refused_total", "URIs that were not added because a bound for new hosts was reached, for example crawl.max_hosts.",
-			func(s snapshot) int64 { return s.refused }),
-		total("arcrawl_hosts_evicted_total", "Hosts that never answered and were removed with their URIs, because nearly crawl.max_hosts hosts were known.",
-			func(s snapshot) int64 { return s.evicted }),
-		count("arcrawl_visits_unread_total", "Unchanged visits that did not read the body.",
-			func(c api.Counts) int64 { return c.Unread }),
-		count("arcrawl_visits_unreached_total", "Visits that did not reach their host.",
-			func(c api.Counts) int64 { return c.Down }),
-		count("arcrawl_uris_found_total", "New URIs.",
-			func(c api.Counts) int64 { return c.Found }),
-		count("arcrawl_received_bytes_total", "Transferred bytes of responses.",
-			func(c api.Counts) int64 { return c.Received }),
-		count("arcrawl_spared_bytes_total", "Bytes that were not transferred, estimated from the last capture.",
-			func(c api.Counts) int64 { return c.Spared }),
-		count("arcrawl_deduplicated_bytes_total", "Bytes that were transferred but not stored again.",
-			func(c api.Counts) int64 { return c.Deduped }),
-		count("arcrawl_archived_bytes_total", "Compressed bytes added to the archive.",
-			func(c api.Counts) int64 { return c.Written }),
-		count("arcrawl_bodies_refused_total", "Bodies that were not received for lack of disk space, or because their domain had used up fetch.max_per_day.",
-			func(c api.Counts) int64 { return c.NoSpace }),
-	}
-}
-
-// labelMetrics returns the metrics by label of the hosts.
-func labelMetrics() []metric {
-	values := fmt.Sprintf("the first %d labels in use; %s", labels.Max, labels.Other)
-	of := func(name, kind, help string, value func(labels.Row) int64) metric {
-		return metric{Metric{name, kind, "label", values, help}, func(s snapshot) (v []labelled) {
-			for _, r := range s.labels {
-				v = append(v, labelled{r.Label, float64(value(r))})
-			}
-			return v
-		}}
-	}
-	return []metric{
-		of("arcrawl_label_visits_total", "counter", "Settled visits to hosts with each label. A host with several labels counts for each.",
-			func(r labels.Row) int64 { return r.Visits }),
-		of("arcrawl_label_versions_total", "counter", "Versions captured from hosts with each label.",
-			func(r labels.Row) int64 { return r.Versions }),
-		of("arcrawl_label_hosts_down", "gauge", "Hosts with each label that were unreachable at the last visit.",
-			func(r labels.Row) int64 { return r.Down }),
-	}
-}
 
 // labelRows returns what has each label, with the hosts that are unreachable now. The caller holds w.mu.
 func (w *Window) labelRows(views []frontier.HostView) []labels.Row {
@@ -237,168 +31,21 @@ func (w *Window) labelRows(views []frontier.HostView) []labels.Row {
 	return w.labels.Rows()
 }
 
-// stateGauges returns the metrics of the state of the crawl.
-func stateGauges() []metric {
-	gauge := func(name, help string, of func(s snapshot) float64) metric {
-		return metric{Metric{Name: name, Type: "gauge", Help: help}, func(s snapshot) []labelled { return one(of(s)) }}
-	}
-	return []metric{
-		{
-			Metric{"arcrawl_state", "gauge", "state", "crawling, paused, held", "1 for the current state of the crawl: paused by an operator, held by a fault of its own."},
-			func(s snapshot) (v []labelled) {
-				for _, state := range []string{api.Crawling, api.Paused, api.Held} {
-					v = append(v, labelled{state, indicator(s.Condition.State == state)[0].value})
-				}
-				return v
-			},
-		},
-		{
-			Metric{
-				"arcrawl_hosts", "gauge", "state", "ready, snoozed, busy, idle, paused",
-				"Hosts in each state; the sum is all hosts.",
-			},
-			func(s snapshot) []labelled {
-				h := s.Hosts
-				return []labelled{
-					{"ready", float64(h.Ready)},
-					{"snoozed", float64(h.Snoozed)},
-					{"busy", float64(h.Busy)},
-					{"idle", float64(h.Idle)},
-					{"paused", float64(h.Paused)},
-				}
-			},
-		},
-		gauge("arcrawl_hosts_down", "Hosts that were unreachable at the last visit.",
-			func(s snapshot) float64 { return float64(s.Hosts.Down) }),
-		gauge("arcrawl_uris", "Known URIs.",
-			func(s snapshot) float64 { return float64(s.URIs.Known) }),
-		gauge("arcrawl_uris_queued", "URIs with a due time.",
-			func(s snapshot) float64 { return float64(s.URIs.Queued) }),
-		gauge("arcrawl_uris_forbidden", "URIs forbidden by robots.txt.",
-			func(s snapshot) float64 { return float64(s.URIs.Forbidden) }),
-		gauge("arcrawl_uris_held", "URIs held by an operator.",
-			func(s snapshot) float64 { return float64(s.URIs.Held) }),
-		gauge("arcrawl_uris_due", "Due URIs, counted up to 100,000.",
-			func(s snapshot) float64 { return float64(s.URIs.Due) }),
-		gauge("arcrawl_overdue_seconds", "Overdue time of the URI that has been due for longest.",
-			func(s snapshot) float64 { return time.Duration(s.URIs.Overdue).Seconds() }),
-		gauge("arcrawl_overdue_reachable_seconds", "The same without the hosts that were unreachable at their last visit.",
-			func(s snapshot) float64 { return time.Duration(s.URIs.OverdueReachable).Seconds() }),
-		gauge("arcrawl_visits_in_progress", "Visits in progress.",
-			func(s snapshot) float64 { return float64(s.Workers.Busy) }),
-		gauge("arcrawl_workers", "Maximum number of visits in progress.",
-			func(s snapshot) float64 { return float64(s.Workers.All) }),
-		{
-			Metric{
-				"arcrawl_alarms", "gauge", "kind", strings.Join(alarm.Kinds(), ", "), "Raised alarms that nobody has acknowledged.",
-			},
-			func(s snapshot) []labelled { return countAlarms(s.Alarms) },
-		},
-		gauge("arcrawl_alarms_acknowledged", "Raised alarms that somebody has acknowledged.",
-			func(s snapshot) float64 { return float64(alarm.Acknowledged(s.Alarms)) }),
-	}
-}
-
-// systemGauges returns the metrics of the machine and the configuration.
-func systemGauges() []metric {
-	gauge := func(name, help string, of func(s snapshot) float64) metric {
-		return metric{Metric{Name: name, Type: "gauge", Help: help}, func(s snapshot) []labelled { return one(of(s)) }}
-	}
-	return []metric{
-		gauge("arcrawl_disk_free_bytes", "Free space of the disk that has the least.",
-			func(s snapshot) float64 { return float64(s.Disk.Free) }),
-		gauge("arcrawl_disk_min_free_bytes", "Free space below which the crawl pauses.",
-			func(s snapshot) float64 { return float64(s.Disk.MinFree) }),
-		{
-			Metric{"arcrawl_table_bytes", "gauge", "table", "robots, prices, space, similar, daily, cookies, traps, reputation", "Memory of the tables that grow with the number of hosts: parsed robots.txt, estimated load, use of the disk today, similar URIs, daily counts, cookies, traps, reputation of headers and dates. Each is bounded."},
-			func(s snapshot) (v []labelled) {
-				for _, m := range s.memory {
-					v = append(v, labelled{m.Part, float64(m.Bytes)})
-				}
-				return v
-			},
-		},
-		gauge("arcrawl_disk_reserved_bytes", "Bytes that are reserved for bodies in progress.",
-			func(s snapshot) float64 { return float64(s.reserved) }),
-		gauge("arcrawl_store_bytes", "Size of the store.",
-			func(s snapshot) float64 { return float64(s.Archive.Store) }),
-		gauge("arcrawl_sealed_waiting", "Finished WARC files that warc.sealed_url or warc.sealed_command has not taken yet.",
-			func(s snapshot) float64 { return float64(s.Archive.Handover.Waiting) }),
-		{
-			Metric{"arcrawl_lost_files", "gauge", "cause", "absent, cut, declared", "WARC files of which something is lost: they are gone, their ends are lost, or the operator declared them lost."},
-			func(s snapshot) []labelled {
-				lost := s.Archive.Lost
-				return []labelled{
-					{"absent", float64(lost.Absent)}, {"cut", float64(lost.CutOff)}, {"declared", float64(lost.Declared)},
-				}
-			},
-		},
-		{
-			Metric{"arcrawl_folder_free_bytes", "gauge", "folder", "each of storage.folders", "Free bytes of the disk of each further folder of WARC files."},
-			func(s snapshot) (v []labelled) {
-				for _, f := range s.Archive.Offload.Folders {
-					v = append(v, labelled{f.Path, float64(f.Free)})
-				}
-				return v
-			},
-		},
-		gauge("arcrawl_upload_waiting", "Finished WARC files that are not in the bucket of [upload] yet.",
-			func(s snapshot) float64 { return float64(s.Archive.Offload.Upload.NotUploaded()) }),
-		gauge("arcrawl_visits_missing", "Visits that crawl.log had and the store did not know, when the daemon started.",
-			func(s snapshot) float64 { return float64(s.missing) }),
-		gauge("arcrawl_config_loaded_seconds", "Time at which the configuration in force was loaded, in seconds since 1970.",
-			func(s snapshot) float64 { return float64(s.Config.Loaded.Unix()) }),
-		gauge("arcrawl_config_faults", "Faults of the last configuration that was loaded; it is in force only if there are none.",
-			func(s snapshot) float64 { return float64(len(s.Config.Faults)) }),
-		gauge("arcrawl_config_warnings", "Warnings about the configuration in force.",
-			func(s snapshot) float64 { return float64(len(s.Config.Warnings)) }),
-		{
-			Metric{"arcrawl_build_info", "gauge", "version", "the version", "Always 1."},
-			func(s snapshot) []labelled { return []labelled{{s.Version, 1}} },
-		},
-	}
-}
-
-// gatherer computes the metrics of each scrape.
-type gatherer struct{ w *Window }
-
-// Describe sends nothing; Collect describes the metrics.
-func (gatherer) Describe(chan<- *prometheus.Desc) {}
-
-// Collect sends all metrics, computed from one snapshot.
-func (g gatherer) Collect(to chan<- prometheus.Metric) {
-	s := g.w.snapshot()
-	for _, m := range metrics() {
-		var labels []string
-		if m.Label != "" {
-			labels = []string{m.Label}
-		}
-		kind := prometheus.GaugeValue
-		if m.Type == "counter" {
-			kind = prometheus.CounterValue
-		}
-		desc := prometheus.NewDesc(m.Name, m.Help, labels, nil)
-		for _, v := range m.values(s) {
-			values := []string{v.label}
-			to <- prometheus.MustNewConstMetric(desc, kind, v.value, values[:len(labels)]...)
-		}
-	}
-}
-
-func (w *Window) snapshot() snapshot {
-	s := snapshot{
-		Status: w.Status(), predicted: w.predictions(w.o.Now()),
-		missing: w.o.Missing,
-		refused: w.o.Frontier.RefusedNewHosts(), evicted: w.o.Frontier.EvictedHosts(),
-		collisions: w.o.Frontier.Collisions(), memory: w.o.Crawler.Memory(), reserved: w.o.Crawler.Reserved(),
+// snapshot returns the data of a scrape.
+func (w *Window) snapshot() metrics.Snapshot {
+	s := metrics.Snapshot{
+		Status: w.Status(), Predicted: w.predictions(w.o.Now()),
+		Missing: w.o.Missing,
+		Refused: w.o.Frontier.RefusedNewHosts(), Evicted: w.o.Frontier.EvictedHosts(),
+		Collisions: w.o.Frontier.Collisions(), Memory: w.o.Crawler.Memory(), Reserved: w.o.Crawler.Reserved(),
 	}
 	views := w.o.Frontier.Hosts(w.o.Now())
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s.labels = w.labelRows(views)
-	s.total, s.repaired = w.total, w.repaired
-	s.documents = w.documents.Totals()
-	s.looks = maps.Clone(w.secondLooks)
+	s.Labels = w.labelRows(views)
+	s.Total, s.Repaired = w.total, w.repaired
+	s.Documents = w.documents.Totals()
+	s.Looks = maps.Clone(w.secondLooks)
 	return s
 }
 
@@ -411,7 +58,7 @@ func (w *Window) metricsHandler() http.Handler {
 	if name := w.o.Config().Config.Admin.Instance; name != "" {
 		to = prometheus.WrapRegistererWith(prometheus.Labels{"crawl": name}, r)
 	}
-	to.MustRegister(gatherer{w}, w.took, collectors.NewGoCollector(), process)
+	to.MustRegister(metrics.Gatherer(w.snapshot), w.took, collectors.NewGoCollector(), process)
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
@@ -442,18 +89,4 @@ func (w *Window) ready(to http.ResponseWriter, from *http.Request) {
 		text += ": " + s.Why
 	}
 	_, _ = to.Write([]byte(text + "\n"))
-}
-
-// countAlarms counts alarms by kind, without acknowledged ones.
-func countAlarms(raised []api.Alarm) []labelled {
-	out := make([]labelled, len(alarm.Kinds()))
-	for i, kind := range alarm.Kinds() {
-		out[i].label = kind
-		for _, a := range raised {
-			if a.Kind == kind && a.Acknowledged == nil {
-				out[i].value++
-			}
-		}
-	}
-	return out
 }

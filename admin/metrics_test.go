@@ -18,6 +18,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/metrics"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -65,7 +66,7 @@ func TestMetricsCountVisitsAndVersions(t *testing.T) {
 				t.Errorf("no line %q in:\n%s", line, text)
 			}
 		}
-		for _, m := range Metrics() {
+		for _, m := range metrics.All() {
 			if !strings.Contains(text, "# TYPE "+m.Name+" "+m.Type+"\n") {
 				t.Errorf("%s is not a %s, or is missing", m.Name, m.Type)
 			}
@@ -151,7 +152,7 @@ func TestTheMetricsPageIsFresh(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	b.WriteString("| metric | type | label | meaning |\n|---|---|---|---|\n")
-	for _, m := range Metrics() {
+	for _, m := range metrics.All() {
 		label := ""
 		if m.Label != "" {
 			label = "`" + m.Label + "`: " + m.Values
@@ -182,7 +183,7 @@ func TestTheMetricsPageIsFresh(t *testing.T) {
 func TestMonitoringUsesExistingMetrics(t *testing.T) {
 	t.Parallel()
 	var names []string
-	for _, m := range Metrics() {
+	for _, m := range metrics.All() {
 		names = append(names, m.Name)
 		if m.Type == "histogram" {
 			names = append(names, m.Name+"_bucket", m.Name+"_sum", m.Name+"_count")

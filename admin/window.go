@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/captures"
 	"github.com/arcrawl/arcrawl/admin/headers"
 	"github.com/arcrawl/arcrawl/admin/labels"
+	"github.com/arcrawl/arcrawl/admin/metrics"
 	"github.com/arcrawl/arcrawl/admin/names"
 	"github.com/arcrawl/arcrawl/admin/pack"
 	"github.com/arcrawl/arcrawl/admin/recent"
@@ -142,7 +143,7 @@ const (
 func New(o Options) (*Window, error) {
 	now := o.Now()
 	w := &Window{
-		o: o, started: now, closed: now.Truncate(time.Minute), took: newVisitSeconds(),
+		o: o, started: now, closed: now.Truncate(time.Minute), took: metrics.NewVisitSeconds(),
 		activities: loadActivities(o.Dir), names: names.Open(""), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
 		inForceAt: o.Config().At, heavy: access.NewGate(heavyAtOnce, heavyWaiting),
 		sites:  o.Config().Config,
