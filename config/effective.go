@@ -80,13 +80,6 @@ func (c *Config) UsesProxy(name string) bool {
 	return false
 }
 
-// LogsIn reports whether the crawler may log in to a host, at any time.
-func (c *Config) LogsIn(h uri.Host) bool {
-	p := c.profile(h)
-	return p.base.settings.Request.Login.On() ||
-		slices.ContainsFunc(p.layers, func(l *layer) bool { return l.values["login"] != nil })
-}
-
 // profiles yields the profiles of the main file and of the host files.
 func (c *Config) profiles() iter.Seq[*profile] {
 	return func(yield func(*profile) bool) {

@@ -210,3 +210,26 @@ func TestHostFilesCannotNameSecretsOfTheDaemon(t *testing.T) {
 		}
 	}
 }
+
+// TestAPageWithAFormThatOthersCouldChangeIsAFault names pages with the form of a login that are on another host, or
+// that are fetched without encryption.
+func TestAPageWithAFormThatOthersCouldChangeIsAFault(t *testing.T) {
+	t.Parallel()
+	dir, path := withSecret(t)
+	const form = "uri = \"https://a.example/session\"\nsecret_fields = [{ name = \"pass\", secret = \"file:token\" }]\nsuccess = 'in'\n"
+	for text, want := range map[string]string{
+		"[login]\npage = \"https://a.example/login\"\n" + form:                                           "",
+		"[login]\npage = \"http://a.example/login\"\n" + form:                                            "others could change its fields",
+		"[request]\nsecrets_over_http = true\n[login]\npage = \"http://a.example/login\"\n" + form:       "",
+		"[login]\npage = \"https://b.example/login\"\n" + form:                                           "on another host than login.uri",
+		"[login]\n" + form + "[[when]]\nuri = \"/x\"\n[when.login]\npage = \"http://a.example/login\"\n": "others could change its fields",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "hosts.d/a.example.toml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := config.Load(path)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

@@ -13,7 +13,7 @@ import (
 
 // LoginFailures returns the hosts whose logins fail.
 func (c *Crawler) LoginFailures() []request.LoginFailure {
-	return c.requests.LoginFailures(c.parts.Config.Current())
+	return c.requests.LoginFailures(c.parts.Config.Current(), c.parts.Now())
 }
 
 // prepareHost reports whether a claim is spent on what its host needs first: a rest while its proxy does not work, or
@@ -29,7 +29,7 @@ func (c *Crawler) prepareHost(
 	if !s.Request.Login.On() || isRobots(claim.Record) {
 		return false, nil
 	}
-	step, err := c.requests.LoginStep(u, s.config, &s.Settings, now)
+	step, err := c.requests.LoginStep(aboutOf(claim.Record, now), s.config, &s.Settings)
 	if err != nil || step == nil {
 		return err != nil, err
 	}

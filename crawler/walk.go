@@ -139,8 +139,12 @@ type settings struct {
 
 // settingsOf resolves the settings of a visit to a URI.
 func settingsOf(c *config.Config, r frontier.Record, now time.Time) settings {
-	about := config.About{URI: r.URI, Hops: r.Hops, ContentType: r.ContentType, Now: now}
-	return settings{config: c, Settings: c.For(about)}
+	return settings{config: c, Settings: c.For(aboutOf(r, now))}
+}
+
+// aboutOf returns what the settings of a visit to a URI depend on.
+func aboutOf(r frontier.Record, now time.Time) config.About {
+	return config.About{URI: r.URI, Hops: r.Hops, ContentType: r.ContentType, Now: now}
 }
 
 // visit is one exchange and its meaning. [Crawler.judge] creates it; the later steps only read it.

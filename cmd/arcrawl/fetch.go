@@ -29,7 +29,8 @@ func newFetch() *cobra.Command {
 		Short: "Show what a request gets, with other cookies or headers too",
 		Long: `fetch --try requests a page as the crawl would, and shows the answer: its status, size and type, whether it is a consent wall
 or a challenge instead of the page, and which setting usually helps. With --cookie or --header it makes a second request that sends
-these too, so that both answers can be compared before a setting is written.
+these too, so that both answers can be compared before a setting is written. If the host has a [login], it logs in first, and shows why if
+that fails.
 
 It obeys robots.txt, rests between the requests, follows no redirect, and changes nothing: no file, no store, no archive. Secrets of the
 configuration are sent and not shown. A running crawl does not know of these requests.`,
@@ -115,9 +116,9 @@ func showResults(out io.Writer, all []attempt.Result) error {
 		row("instead", r.InsteadOf)
 		row("hint", r.Hint)
 	}
-	if len(all) == 2 {
+	if n := len(all); n >= 2 && all[n-1].Name == attempt.Given {
 		same := "different"
-		if all[0].Digest == all[1].Digest && all[0].Digest != "" {
+		if all[n-2].Digest == all[n-1].Digest && all[n-1].Digest != "" {
 			same = "the same"
 		}
 		fmt.Fprintf(out, "\nboth answers have %s content\n", same)

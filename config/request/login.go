@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Login says how the crawler logs in to a site with a form.
@@ -77,6 +78,7 @@ func checkFieldName(name string) (problem, remedy string) {
 // checkLogin reports a login that cannot work, if a file, or the refinement at path, sets it.
 func (l *Login) checkLogin(doc *document.Document, path document.Path, overHTTP bool) {
 	const name = "login.uri"
+	l.checkPage(doc, path, overHTTP)
 	at := path.Key(name)
 	if !l.On() || !doc.Has(at) {
 		return
@@ -87,9 +89,39 @@ func (l *Login) checkLogin(doc *document.Document, path document.Path, overHTTP 
 		f.Fault("has no login.success", "set it to an expression that only the answer to a successful login has, as '(?m)^Set-Cookie: session='")
 	case len(l.Fields)+len(l.SecretFields) == 0:
 		f.Fault("has no fields", "set login.fields and login.secret_fields to what the form sends")
-	case !overHTTP && len(l.SecretFields) > 0 && !strings.HasPrefix(strings.ToLower(l.URI), "https://"):
+	case !overHTTP && len(l.SecretFields) > 0 && !isEncrypted(l.URI):
 		f.Fault("would get secrets without encryption", "write https, or set request.secrets_over_http = true")
 	}
+}
+
+// checkPage reports a page with the form that is on another host, or that others could change on its way.
+func (l *Login) checkPage(doc *document.Document, path document.Path, overHTTP bool) {
+	const name = "login.page"
+	page, err := uri.Parse(l.Page)
+	to, errTo := uri.Parse(l.URI)
+	if l.Page == "" || err != nil || errTo != nil {
+		return // none, or a fault that was reported before
+	}
+	at := path.Key(name)
+	if !doc.Has(at) {
+		if at = path.Key("login.uri"); !doc.Has(at) {
+			return
+		}
+	}
+	f := document.Field{Doc: doc, Name: name, Path: at, Value: l.Page}
+	switch {
+	case page.Host() != to.Host():
+		f.Fault("is on another host than login.uri", "write the page with the form that login.uri receives")
+	case !overHTTP && len(l.SecretFields) > 0 && !isEncrypted(l.Page):
+		f.Fault("would be fetched without encryption, so that others could change its fields and cookies",
+			"write https, or set request.secrets_over_http = true")
+	}
+}
+
+// isEncrypted reports whether an address is one of https.
+func isEncrypted(address string) bool {
+	u, err := uri.Parse(address)
+	return err == nil && u.Scheme() == "https"
 }
 
 // HiddenCookies returns s with cookies that nobody may know.

@@ -35,6 +35,13 @@ type Result struct {
 	Digest      string   `json:"digest,omitempty"`     // of the content
 }
 
+// The names of requests.
+const (
+	Login      = "login"         // to the page with the form, or of the form
+	Configured = "as configured" // as the crawl makes it
+	Given      = "as given"      // with other header fields
+)
+
 // Trial is a request as the crawl makes it, and perhaps another one.
 type Trial struct {
 	Config  *config.Config
@@ -45,7 +52,8 @@ type Trial struct {
 	Wait func(context.Context, time.Duration) error
 }
 
-// Run makes the requests, after it has asked robots.txt.
+// Run makes the requests, after it has asked robots.txt and logged in as far as the settings say so. If the login
+// fails, it makes no other.
 func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now time.Time) (all []Result, err error) {
 	s := t.Config.For(config.About{URI: u, Now: now})
 	if place := s.Request.Unread(); place != "" {
@@ -55,8 +63,16 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 	if err := t.askRobots(ctx, client, u, &s, now); err != nil {
 		return nil, err
 	}
-	x := request.Exchange(u, t.Config, &s, t.Version, now)
-	requests := []named{{"as configured", x}}
+	maker := request.Maker{Version: t.Version}
+	all, in, err := t.logIn(ctx, client, &maker, config.About{URI: u, Now: now}, &s, rest)
+	if err != nil || !in {
+		return all, err
+	}
+	x, err := maker.Exchange(u, t.Config, &s, now)
+	if err != nil {
+		return all, err
+	}
+	requests := []named{{Configured, x}}
 	if t.Other != nil {
 		x.Header = slices.Clone(x.Header)
 		for _, f := range t.Other {
@@ -64,19 +80,59 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 			x.Header = append(slices.DeleteFunc(x.Header, same), f)
 			x.Secrets = slices.DeleteFunc(slices.Clone(x.Secrets), same)
 		}
-		requests = append(requests, named{"as given", x})
+		requests = append(requests, named{Given, x})
 	}
 	for _, r := range requests {
 		if err := t.Wait(ctx, rest); err != nil {
 			return all, err
 		}
-		one, err := r.run(ctx, client, s.Trouble)
+		one, err := r.run(ctx, client, s.Trouble, func(got *fetch.Capture, out *Result) error {
+			j, err := maker.Judge(got, &s)
+			if j.Failed != nil {
+				out.InsteadOf, out.Error = evaluators.ForStrangers, j.Failed.Error()
+			}
+			return err
+		})
 		if err != nil {
 			return all, err
 		}
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// logIn makes the login of the settings, if there is one. in reports whether the page can be requested then.
+func (t *Trial) logIn(
+	ctx context.Context, client *fetch.Client, maker *request.Maker, visit config.About, s *config.Settings,
+	rest time.Duration,
+) (all []Result, in bool, err error) {
+	for {
+		step, err := maker.LoginStep(visit, t.Config, s)
+		if err != nil || step == nil {
+			return all, err == nil, err
+		}
+		if !step.Rest.IsZero() {
+			return all, false, fmt.Errorf("log in to %s: no request can be made; check login.page", visit.URI.Host())
+		}
+		if err := t.Wait(ctx, rest); err != nil {
+			return all, false, err
+		}
+		failed := false
+		one, err := named{Login, step.Exchange}.run(ctx, client, s.Trouble, func(got *fetch.Capture, out *Result) error {
+			_, why, err := step.Take(got, s)
+			if failed = why != nil; failed {
+				out.Error = why.Error()
+			}
+			out.InsteadOf, out.Hint = "", "" // a form is no wall
+			return err
+		})
+		if err != nil {
+			return all, false, err
+		}
+		if all = append(all, one); failed {
+			return all, false, nil
+		}
+	}
 }
 
 // askRobots returns an error if robots.txt forbids a URI, or could not be fetched, and no setting permits it.
@@ -140,8 +196,10 @@ type named struct {
 	fetch.Request
 }
 
-// run makes one request.
-func (r named) run(ctx context.Context, client *fetch.Client, s config.Trouble) (out Result, err error) {
+// run makes one request. judge adds to its result what its answer means for the login to the site.
+func (r named) run(
+	ctx context.Context, client *fetch.Client, s config.Trouble, judge func(*fetch.Capture, *Result) error,
+) (out Result, err error) {
 	got, err := client.Fetch(ctx, r.Request)
 	if err != nil {
 		return out, err
@@ -154,6 +212,14 @@ func (r named) run(ctx context.Context, client *fetch.Client, s config.Trouble) 
 	for _, f := range r.Secrets {
 		out.Sent = append(out.Sent, f.Name+": "+fetch.Redacted)
 	}
+	if len(r.Form) > 0 {
+		out.Sent = append(out.Sent, "form: "+fetch.Redacted)
+	}
+	defer func() {
+		if err == nil {
+			err = judge(got, &out)
+		}
+	}()
 	if got.Misfortune != nil {
 		out.Error = got.Misfortune.Error()
 	}

@@ -2,12 +2,14 @@ package request
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	own "github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/hosts/cookies"
 	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -31,13 +34,19 @@ const (
 	maxHidden      = 100             // fields of a form
 )
 
-// logins holds the logins to hosts. The zero value holds none.
+// logins holds the logins to hosts. The zero value holds none. A host may have several, by refinements of its settings.
 type logins struct {
-	mu    sync.Mutex // guards the field below and what it points to
-	hosts map[uri.Host]*login
+	mu  sync.Mutex // guards the field below and what it points to, except sessions
+	all map[account]*login
 }
 
-// login is the login to a host. Its course:
+// account names a login: a host, and the number that stands for its settings.
+type account struct {
+	host uri.Host
+	mark uint64
+}
+
+// login is a login to a host. Its course:
 //
 //	none ── page ──▶ form ── sent, with success ──▶ in ── the site ends it, or login.renew ──▶ none
 //	  ▲ host rests ◀── page or answer is not as expected, or a stranger's page right after the login
@@ -45,14 +54,16 @@ type logins struct {
 // A URI whose answer ended a login, and is for strangers right after the next one too, bears that alone. Otherwise one
 // page that members may not see would keep its host from all others.
 type login struct {
-	mark     uint64     // of the settings
-	hidden   url.Values // fields of the form on the page; nil = the page was not read
-	since    time.Time  // of the login; zero = not logged in
-	useful   bool       // a page came since
-	ended    uri.URI    // its answer ended the last login; zero = none did
-	failures int        // in a row
-	rest     time.Time  // the host rests until then
-	busy     time.Time  // a visit makes a step until then at the latest; zero = none
+	session cookies.Session // never stored: after a restart the crawler logs in again
+
+	visit    config.About // which made the latest step
+	hidden   url.Values   // fields of the form on the page; nil = the page was not read
+	since    time.Time    // of the login; zero = not logged in
+	useful   bool         // a page came since
+	ended    uri.URI      // its answer ended the last login; zero = none did
+	failures int          // in a row
+	rest     time.Time    // the host rests until then
+	busy     time.Time    // a visit makes a step until then at the latest; zero = none
 	down     LoginFailure
 }
 
@@ -63,36 +74,72 @@ type LoginFailure struct {
 	Since time.Time
 }
 
-// of returns the login to the host of a URI, nil if the settings have none for it. The mutex is held.
-func (l *logins) of(u uri.URI, s *own.Login) (*login, uri.URI) {
+// name returns the name of the login to the host of a URI. ok is false if the settings have none for it.
+func name(u uri.URI, s *own.Login) (who account, to uri.URI, ok bool) {
 	if !s.On() {
-		return nil, uri.URI{}
+		return who, to, false
 	}
 	to, err := uri.Parse(s.URI)
-	if err != nil || to.Host() != u.Host() {
-		return nil, uri.URI{}
+	return account{u.Host(), s.Mark()}, to, err == nil && to.Host() == u.Host()
+}
+
+// known returns the login to the host of a URI, nil if none has begun.
+func (l *logins) known(u uri.URI, s *own.Login) *login {
+	who, _, ok := name(u, s)
+	if !ok {
+		return nil
 	}
-	if l.hosts == nil {
-		l.hosts = map[uri.Host]*login{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all[who]
+}
+
+// begin returns the login to the host of a visit, nil if the settings have none for it. Before it begins another login,
+// it forgets the logins to the host that are no longer configured. The mutex is held.
+func (l *logins) begin(visit config.About, c *config.Config, s *own.Login) (*login, uri.URI) {
+	who, to, ok := name(visit.URI, s)
+	if !ok {
+		return nil, to
 	}
-	at, mark := l.hosts[u.Host()], s.Mark()
-	if at == nil || at.mark != mark {
-		at = &login{mark: mark}
-		l.hosts[u.Host().Clone()] = at
+	at := l.all[who]
+	if at == nil {
+		maps.DeleteFunc(l.all, func(other account, at *login) bool {
+			return other.host == who.host && !at.configured(other, c, visit.Now)
+		})
+		if l.all == nil {
+			l.all = map[account]*login{}
+		}
+		who.host, at = who.host.Clone(), &login{}
+		l.all[who] = at
 	}
+	visit.URI = visit.URI.Clone()
+	at.visit = visit
 	return at, to
 }
 
-// LoginFailures returns the hosts whose logins fail, as far as a configuration has a login for them.
-func (m *Maker) LoginFailures(c *config.Config) (all []LoginFailure) {
+// configured reports whether a configuration has the login for the visit that made its latest step.
+func (at *login) configured(who account, c *config.Config, now time.Time) bool {
+	visit := at.visit
+	visit.Now = now
+	s := c.For(visit)
+	is, _, ok := name(visit.URI, &s.Request.Login)
+	return ok && is == who
+}
+
+// LoginFailures returns the hosts whose logins fail, as far as a configuration has these logins. Each host is named
+// once, with the login that fails for the longest time.
+func (m *Maker) LoginFailures(c *config.Config, now time.Time) (all []LoginFailure) {
 	m.logins.mu.Lock()
 	defer m.logins.mu.Unlock()
-	for _, at := range m.logins.hosts {
-		if at.failures > 0 && c.LogsIn(at.down.Host) {
+	for who, at := range m.logins.all {
+		if at.failures > 0 && at.configured(who, c, now) {
 			all = append(all, at.down)
 		}
 	}
-	return all
+	slices.SortFunc(all, func(a, b LoginFailure) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host), a.Since.Compare(b.Since), cmp.Compare(a.Why, b.Why))
+	})
+	return slices.CompactFunc(all, func(a, b LoginFailure) bool { return a.Host == b.Host })
 }
 
 // LoginStep is the next thing to do before the URIs of a host can be visited.
@@ -105,13 +152,13 @@ type LoginStep struct {
 	page  bool // the exchange reads the page with the form
 }
 
-// LoginStep returns the next step of the login to the host of a URI; nil if there is none to make.
-func (m *Maker) LoginStep(u uri.URI, c *config.Config, s *config.Settings, now time.Time) (*LoginStep, error) {
+// LoginStep returns the next step of the login to the host of a visit; nil if there is none to make.
+func (m *Maker) LoginStep(visit config.About, c *config.Config, s *config.Settings) (*LoginStep, error) {
 	if !s.Request.Login.On() {
 		return nil, nil
 	}
-	l := &s.Request.Login
-	step, to, form := m.beginStep(u, l, now)
+	u, now, l := visit.URI, visit.Now, &s.Request.Login
+	step, to, form := m.beginStep(visit, c, l)
 	if step == nil || !step.Rest.IsZero() {
 		return step, nil
 	}
@@ -150,10 +197,13 @@ func (m *Maker) LoginStep(u uri.URI, c *config.Config, s *config.Settings, now t
 }
 
 // beginStep returns the next step without its exchange, the address of the form, and the hidden fields of the form.
-func (m *Maker) beginStep(u uri.URI, l *own.Login, now time.Time) (step *LoginStep, to uri.URI, form url.Values) {
+func (m *Maker) beginStep(
+	visit config.About, c *config.Config, l *own.Login,
+) (step *LoginStep, to uri.URI, form url.Values) {
 	m.logins.mu.Lock()
 	defer m.logins.mu.Unlock()
-	at, to := m.logins.of(u, l)
+	now := visit.Now
+	at, to := m.logins.begin(visit, c, l)
 	switch {
 	case at == nil, !at.since.IsZero() && (l.Renew == 0 || now.Sub(at.since) < l.Renew):
 		return nil, to, nil
@@ -309,9 +359,9 @@ func (m *Maker) Judge(got *fetch.Capture, s *config.Settings) (j Judgement, err 
 	if err != nil {
 		return j, err
 	}
+	at := m.logins.known(got.URI, l)
 	m.logins.mu.Lock()
 	defer m.logins.mu.Unlock()
-	at, _ := m.logins.of(got.URI, l)
 	switch {
 	case at == nil || at.since.IsZero() || got.Started.Before(at.since):
 		return j, nil

@@ -112,6 +112,15 @@ func (m *Maker) unconditional(
 	return x
 }
 
+// Exchange returns the exchange for a URI without conditions, with the cookies of its jar.
+func (m *Maker) Exchange(u uri.URI, c *config.Config, s *config.Settings, now time.Time) (fetch.Request, error) {
+	s, err := m.withCookies(u, s, now)
+	if err != nil {
+		return fetch.Request{}, err
+	}
+	return Exchange(u, c, s, m.Version, now), nil
+}
+
 // Exchange returns the exchange for a URI without conditions. version is the version of the program.
 func Exchange(
 	u uri.URI, c *config.Config, s *config.Settings, version string, now time.Time,

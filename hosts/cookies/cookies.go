@@ -4,6 +4,8 @@
 // returns the Cookie field of a request. A cookie for a whole domain goes to the host that set it, and to no other. It
 // is refused if the domain is a public suffix or does not include the host (RFC 6265, 5.3).
 //
+// The cookies of a login are in a [Session], so that they are sent with this login and with no other request.
+//
 // A jar is kept in memory or stored. Stored jars are written by [Store.Flush], so a crash loses the cookies since the
 // last one; the site sets them again. All jars are bounded in number and bytes.
 //
@@ -59,6 +61,27 @@ func (c cookie) size() int { return len(c.Name) + len(c.Value) + len(c.Path) }
 
 // jar holds the cookies of a host, the oldest first. It is never changed in place.
 type jar []cookie
+
+// Session holds the cookies of one login to one host, in memory alone. The zero value has none. Its methods may be
+// called by several goroutines at once.
+type Session struct {
+	mu  sync.Mutex // guards jar
+	jar jar
+}
+
+// Header returns the cookies for a request, as [Store.Header] does.
+func (s *Session) Header(u uri.URI, others []string, now time.Time) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.jar.header(u, others, now)
+}
+
+// Learn takes the cookies of an answer.
+func (s *Session) Learn(u uri.URI, answer http.Header, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.jar = s.jar.after(u, answer.Values("Set-Cookie"), now)
+}
 
 // Store keeps the jars of all hosts. Its methods may be called by several goroutines at once. A nil Store has no jar.
 type Store struct {
@@ -197,7 +220,7 @@ func (j jar) after(u uri.URI, fields []string, now time.Time) jar {
 	}
 	for _, f := range fields {
 		c, gone, ok := parse(u, f, now)
-		if !ok {
+		if !ok || after.protects(u, c) {
 			continue
 		}
 		same := func(o cookie) bool { return o.Name == c.Name && o.Path == c.Path }
@@ -219,6 +242,15 @@ func (j jar) after(u uri.URI, fields []string, now time.Time) jar {
 		after = after[1:]
 	}
 	return after
+}
+
+// protects reports whether an answer without encryption sets a cookie that would hide or replace one that was set for
+// encrypted requests alone (RFC 6265bis, 5.7, "leave secure cookies alone"). Whoever can change the answer could
+// otherwise choose the session of the encrypted requests.
+func (j jar) protects(u uri.URI, c cookie) bool {
+	return u.Scheme() != "https" && slices.ContainsFunc(j, func(o cookie) bool {
+		return o.Secure && o.Name == c.Name && matches(c.Path, o.Path)
+	})
 }
 
 // parse returns the cookie that a host sets. gone says that it takes the cookie back.

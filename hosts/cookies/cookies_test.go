@@ -194,3 +194,28 @@ func TestADamagedJarIsReported(t *testing.T) {
 		t.Errorf("no store: %q, %v", h, err)
 	}
 }
+
+// TestAnAnswerWithoutEncryptionLeavesSecureCookiesAlone lets somebody on the way set cookies over http.
+func TestAnAnswerWithoutEncryptionLeavesSecureCookiesAlone(t *testing.T) {
+	t.Parallel()
+	const page = "://www.news.example/a/b"
+	for _, c := range []struct{ first, scheme, then, want string }{
+		{"id=1; Path=/; Secure", "http", "id=2; Path=/", "id=1"},
+		{"id=1; Path=/; Secure", "http", "id=2; Path=/a", "id=1"},
+		{"id=1; Path=/; Secure", "http", "id=; Path=/; Max-Age=-1", "id=1"},
+		{"id=1; Path=/a; Secure", "http", "id=2; Path=/", "id=1; id=2"}, // no path below the first one
+		{"id=1; Path=/; Secure", "https", "id=2; Path=/", "id=2"},
+		{"id=1; Path=/", "http", "id=2; Path=/", "id=2"},
+		{"id=1; Path=/; Secure", "http", "other=2; Path=/", "id=1; other=2"},
+	} {
+		s, db := open(t, "")
+		learn(t, s, "https"+page, false, c.first)
+		learn(t, s, c.scheme+page, false, c.then)
+		if got := sent(t, s, "https"+page, false, noon); got != c.want {
+			t.Errorf("%q, then %q over %s: %q is sent, want %q", c.first, c.then, c.scheme, got, c.want)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
