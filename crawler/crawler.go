@@ -55,6 +55,8 @@ type Parts struct {
 	Version string
 	// Void, when set, returns why a visit that began at a time teaches nothing; nil if it counts. It must be fast.
 	Void func(began time.Time) error
+	// Accept, when set, returns an error if a valid configuration must not be put in force now.
+	Accept func(*config.Config) error
 	// FreeSpace returns the free bytes of the store's or the archive's file system, whichever has less.
 	FreeSpace func() (int64, error)
 

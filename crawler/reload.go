@@ -38,7 +38,7 @@ func (c *Crawler) Reload(dryRun bool, now time.Time) (whatif.Plan, error) {
 	c.reloading.Lock()
 	defer c.reloading.Unlock()
 	current := c.parts.Config.Current()
-	loaded, err := whatif.Load(current)
+	loaded, err := whatif.Load(current, c.parts.Accept)
 	if err != nil {
 		if !dryRun {
 			c.refuseConfig(current, loaded, err, now)
@@ -56,6 +56,7 @@ func (c *Crawler) Reload(dryRun bool, now time.Time) (whatif.Plan, error) {
 
 // Plan returns what a staged configuration would change. It changes nothing.
 func (c *Crawler) Plan(s whatif.Staged, now time.Time) (whatif.Plan, error) {
+	s.Accept = c.parts.Accept
 	return whatif.PlanStaged(c.parts.Frontier, c.robots, c.parts.Config.Current(), s, now)
 }
 

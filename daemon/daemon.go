@@ -246,7 +246,7 @@ func (d *Daemon) openCrawler(now time.Time) (err error) {
 	}
 	d.parts.NotifyHub = d.hubs.offer
 	if d.o.node != nil {
-		d.parts.Void = d.o.node.Void
+		d.parts.Void, d.parts.Accept = d.o.node.Void, d.o.node.Accept
 	}
 	d.crawler = crawler.New(d.parts)
 	if err := saveLastGood(d.live.Current()); err != nil {

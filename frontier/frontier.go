@@ -65,7 +65,8 @@ type Frontier struct {
 	refused      atomic.Int64 // candidates that were refused since the opening, because no further host may become known
 	evicted      atomic.Int64 // hosts since the opening
 	knownURIs    knownCache
-	posted       knownCache // URIs of other shards that letters were written for
+	posted       knownCache   // URIs of other shards that letters were written for
+	waiting      atomic.Int64 // letters to other shards that were not sent yet
 	robotsCopies robotsCache
 	verification verifyProgress
 	synced       syncState

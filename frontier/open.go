@@ -64,7 +64,10 @@ func (f *Frontier) load(o Options) error {
 		if err = f.loadHosts(txn, rest, o.Now); err == nil && asked {
 			long = f.extendRests(o)
 		}
-		return err
+		return errors.Join(err, eachLetter(txn, nil, func(Letter, *badger.Item) (bool, error) {
+			f.waiting.Add(1)
+			return true, nil
+		}))
 	})
 	if err != nil || o.Inspect {
 		return err

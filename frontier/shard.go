@@ -2,10 +2,12 @@ package frontier
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -45,7 +47,12 @@ func ShardOf(h uri.Host, group string, n int) int {
 type Letter struct {
 	Shard      int
 	Key, Value []byte
+	Sooner     bool // the candidate has [Candidate.Sooner]
 }
+
+// maxWaiting is the maximum number of letters that wait in the store. While there are more, links to other shards are
+// refused, and added when they are found again.
+const maxWaiting = 1_000_000
 
 // letterRow is a candidate in a letter. Times are in ms since 1970.
 type letterRow struct {
@@ -81,25 +88,38 @@ func (c *change) postForeign(n newCandidate, now time.Time, added *Added) (forei
 	if shard == 0 {
 		return false, nil
 	}
-	posted, err := c.post(shard, n, now)
-	added.Posted += int(countIf(posted))
-	added.Known += int(countIf(!posted))
-	return true, err
+	return true, c.post(shard, n, now, added)
 }
 
-// post writes a letter with a candidate. written is false if one was written lately.
-func (c *change) post(shard int, n newCandidate, now time.Time) (written bool, err error) {
+// post writes a letter with a candidate, unless one was written today or too many wait, and counts the candidate.
+func (c *change) post(shard int, n newCandidate, now time.Time, added *Added) error {
 	hash := c.f.posted.hash(n.URI.String())
+	hash[0] ^= uint64(now.Unix()/86_400) << 1 // the other shard may have refused it, and have room tomorrow
 	fp := newFingerprint(n.URI.String())
-	k := binary.BigEndian.AppendUint16(letterPrefix[:], uint16(shard))
-	k = append(k, fp[:]...)
-	if !n.Sooner {
-		var known [1]bool
-		c.f.posted.contains([]uriHash{hash}, known[:])
-		waits, err := readBytes(c.txn, string(k)) // a letter that waits may say more
-		if known[0] || waits != nil || err != nil {
-			return false, err
+	k := append(binary.BigEndian.AppendUint16(letterPrefix[:], uint16(shard)), fp[:]...)
+	var known [1]bool
+	c.f.posted.contains([]uriHash{hash}, known[:])
+	if known[0] && !n.Sooner {
+		added.Known++
+		return nil
+	}
+	waits, err := readBytes(c.txn, string(k))
+	switch {
+	case err != nil:
+		return err
+	case waits != nil && !n.Sooner: // a letter that waits may say more
+		added.Known++
+		return nil
+	case waits == nil && c.f.waiting.Load() >= maxWaiting:
+		added.Refused++
+		c.f.refused.Add(1)
+		return nil
+	case waits != nil:
+		if was, err := readLetter(waits); err == nil {
+			n.Candidate = n.joined(was)
 		}
+	default:
+		c.posted++
 	}
 	w := n.row(now)
 	row, _ := w.appendTo(nil)
@@ -108,28 +128,63 @@ func (c *change) post(shard int, n newCandidate, now time.Time) (written bool, e
 		err = c.txn.Set(k, value)
 	}
 	c.postedURIs = append(c.postedURIs, hash)
-	return true, err
+	added.Posted++
+	return err
 }
 
-// Letters returns up to n letters that were not sent yet.
-func (f *Frontier) Letters(n int) (list []Letter, err error) {
-	err = f.View(func(txn *badger.Txn) error {
-		o := badger.DefaultIteratorOptions
-		o.Prefix = letterPrefix[:]
-		it := txn.NewIterator(o)
-		defer it.Close()
-		for it.Rewind(); it.Valid() && len(list) < n; it.Next() {
-			l := Letter{Key: it.Item().KeyCopy(nil)}
-			if len(l.Key) != len(letterPrefix)+2+fingerprintLen {
-				return damaged(l.Key, errors.New("a letter with a wrong key"))
-			}
-			l.Shard = int(binary.BigEndian.Uint16(l.Key[len(letterPrefix):]))
-			if l.Value, err = it.Item().ValueCopy(nil); err != nil {
-				return err
-			}
-			list = append(list, l)
+// joined returns a candidate that says what both say, as if the other shard received one after the other.
+func (c Candidate) joined(was Candidate) Candidate {
+	if !c.Due.IsZero() && was.Due.Before(c.Due) {
+		c.Due = was.Due
+	}
+	c.Urgent, c.RobotsVia = c.Urgent || was.Urgent, cmp.Or(c.RobotsVia, was.RobotsVia)
+	report := sourceReport{micros(c.ReportedChange), micros(c.ReportedUnchanged)}
+	report = sourceReport{micros(was.ReportedChange), micros(was.ReportedUnchanged)}.merge(report)
+	c.ReportedChange, c.ReportedUnchanged = fromMicros(report.changed), fromMicros(report.unchanged)
+	return c
+}
+
+// eachLetter calls do with letters that were not sent yet, until it returns false. skip says to which shards none are
+// sent now; nil skips none. Damaged keys are skipped: nothing says where these letters belong.
+func eachLetter(txn *badger.Txn, skip func(int) bool, do func(Letter, *badger.Item) (more bool, err error)) error {
+	o := badger.DefaultIteratorOptions
+	o.Prefix, o.PrefetchValues = letterPrefix[:], false
+	it := txn.NewIterator(o)
+	defer it.Close()
+	for it.Rewind(); it.Valid(); {
+		l := Letter{Key: it.Item().KeyCopy(nil)}
+		if len(l.Key) != len(letterPrefix)+2+fingerprintLen {
+			it.Next()
+			continue
 		}
-		return nil
+		number := binary.BigEndian.Uint16(l.Key[len(letterPrefix):])
+		if l.Shard = int(number); skip != nil && skip(l.Shard) && number < math.MaxUint16 {
+			it.Seek(binary.BigEndian.AppendUint16(letterPrefix[:], number+1))
+			continue
+		}
+		if more, err := do(l, it.Item()); !more || err != nil {
+			return err
+		}
+		it.Next()
+	}
+	return nil
+}
+
+// Waiting returns how many letters were not sent yet.
+func (f *Frontier) Waiting() int { return int(f.waiting.Load()) }
+
+// Letters returns up to n letters that were not sent yet, except to the shards that skip names; nil names none.
+func (f *Frontier) Letters(n int, skip func(shard int) bool) (list []Letter, err error) {
+	err = f.View(func(txn *badger.Txn) error {
+		return eachLetter(txn, skip, func(l Letter, item *badger.Item) (more bool, err error) {
+			if l.Value, err = item.ValueCopy(nil); err != nil {
+				return false, err
+			}
+			var w letterRow
+			l.Sooner = cbor.Unmarshal(l.Value, &w) == nil && w.Sooner
+			list = append(list, l)
+			return len(list) < n, nil
+		})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read letters to other shards: %w", err)
@@ -145,17 +200,18 @@ func (f *Frontier) Sent(letters []Letter) error {
 		return ErrClosed
 	}
 	err := inBatches(letters, func(some []Letter) error {
-		c := f.begin()
+		c, gone := f.begin(), int64(0)
 		defer c.discard()
 		for _, l := range some {
 			is, err := readBytes(c.txn, string(l.Key))
 			if err == nil && bytes.Equal(is, l.Value) {
-				err = c.txn.Delete(l.Key)
+				err, gone = c.txn.Delete(l.Key), gone+1
 			}
 			if err != nil {
 				return err
 			}
 		}
+		c.posted = -gone
 		return c.commit()
 	})
 	if err != nil {
@@ -165,13 +221,13 @@ func (f *Frontier) Sent(letters []Letter) error {
 }
 
 // Receive makes the URIs of letters known, as if visits had found them here. Receiving a letter twice changes nothing.
-// damaged is the number of letters that cannot be read; they are skipped.
-func (f *Frontier) Receive(now time.Time, values [][]byte) (added Added, damaged int, err error) {
+// damaged has the places of the letters that cannot be read; they are skipped.
+func (f *Frontier) Receive(now time.Time, values [][]byte) (added Added, damaged []int, err error) {
 	var cs []Candidate
-	for _, v := range values {
+	for i, v := range values {
 		c, err := readLetter(v)
 		if err != nil {
-			damaged++
+			damaged = append(damaged, i)
 			continue
 		}
 		cs = append(cs, c)

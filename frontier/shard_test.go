@@ -1,6 +1,7 @@
 package frontier_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -85,14 +86,14 @@ func TestLettersCarryLinksToOtherShards(t *testing.T) {
 		t.Error("a URI of another shard is known")
 	}
 	one.reopen(at(time.Second))
-	letters, err := one.Letters(10)
+	letters, err := one.Letters(10, nil)
 	if err != nil || len(letters) != 1 || letters[0].Shard != 2 {
 		t.Fatalf("the letters are %v, %v", letters, err)
 	}
 	for n := range 2 {
 		added, damaged, err := two.Receive(day, [][]byte{letters[0].Value, []byte("damaged")})
-		if err != nil || damaged != 1 || added.New != 1-n {
-			t.Errorf("received: %+v, %d damaged, %v", added, damaged, err)
+		if err != nil || len(damaged) != 1 || damaged[0] != 1 || added.New != 1-n {
+			t.Errorf("received: %+v, %v damaged, %v", added, damaged, err)
 		}
 	}
 	r, known, err := two.Get(found.URI)
@@ -105,7 +106,7 @@ func TestLettersCarryLinksToOtherShards(t *testing.T) {
 	_, err = one.Add(day, found)
 	one.wantErr(err, nil)
 	one.wantErr(one.Sent(letters), nil)
-	letters, err = one.Letters(10)
+	letters, err = one.Letters(10, nil)
 	one.wantErr(err, nil)
 	if len(letters) != 1 {
 		t.Fatalf("%d letters, want the one that changed", len(letters))
@@ -121,12 +122,87 @@ func TestLettersCarryLinksToOtherShards(t *testing.T) {
 		added, err = one.Add(day, found)
 		one.wantErr(err, nil)
 	}
-	if letters, _ := one.Letters(10); len(letters) != 0 || added.Known != 1 {
+	if letters, _ := one.Letters(10, nil); len(letters) != 0 || added.Known != 1 {
 		t.Errorf("%d letters for a link that was sent lately", len(letters))
 	}
 	entry := frontier.Entry{Record: frontier.Record{URI: found.URI}}
 	if done, err := one.Import(day, false, entry); err != nil || done.Foreign != 1 {
 		t.Errorf("imported a URI of another shard: %+v, %v", done, err)
+	}
+}
+
+// TestALetterLosesNothingThatAWaitingOneSays lets feeds report a URI of another shard three times before the letter is
+// sent. The other shard gets the earliest due time, the latest change, and the earliest time without it.
+func TestALetterLosesNothingThatAWaitingOneSays(t *testing.T) {
+	t.Parallel()
+	one, two := newWorld(t, shard(1, 2)), newWorld(t, shard(2, 2))
+	u := parse(t, "http://"+hostIn(2, 2)+"/a")
+	two.add(day, u.String())
+	c := two.claim(day, u.String())
+	_, err := two.Settle(c, visited(c, day, 100*time.Hour))
+	two.wantErr(err, nil)
+	for _, says := range []frontier.Candidate{
+		{Due: at(time.Hour), Urgent: true, ReportedChange: at(20 * time.Minute), ReportedUnchanged: at(10 * time.Minute)},
+		{Due: at(2 * time.Hour), ReportedChange: at(30 * time.Minute), ReportedUnchanged: at(25 * time.Minute)},
+		{Due: at(3 * time.Hour)},
+	} {
+		says.URI, says.Sooner = u, true
+		_, err := one.Add(day, says)
+		one.wantErr(err, nil)
+	}
+	letters, err := one.Letters(10, nil)
+	if err != nil || len(letters) != 1 || !letters[0].Sooner || one.Waiting() != 1 {
+		t.Fatalf("%d letters wait, they are %v, %v", one.Waiting(), letters, err)
+	}
+	_, _, err = two.Receive(at(time.Minute), [][]byte{letters[0].Value})
+	two.wantErr(err, nil)
+	r, _, err := two.Get(u)
+	two.wantErr(err, nil)
+	if !r.Due.Equal(at(time.Hour)) || !r.Urgent || !r.ReportedChange.Equal(at(30*time.Minute)) ||
+		!r.ReportedUnchanged.Equal(at(10*time.Minute)) {
+		t.Errorf("due %s, urgent %t, changed %s, unchanged %s", r.Due, r.Urgent, r.ReportedChange, r.ReportedUnchanged)
+	}
+}
+
+// TestLettersSkipWhatCannotBeSent skips letters to a shard that takes none, and a letter with a damaged key. Others are
+// sent.
+func TestLettersSkipWhatCannotBeSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, shard(1, 4))
+	for number := 2; number <= 4; number++ {
+		_, err := w.Add(day, frontier.Candidate{URI: parse(t, "http://"+hostIn(number, 4)+"/")})
+		w.wantErr(err, nil)
+	}
+	w.wantErr(w.DB().Update(func(txn *badger.Txn) error { return txn.Set([]byte("pl\x00\x02short"), nil) }), nil)
+	w.reopen(day)
+	if n := w.Waiting(); n != 3 {
+		t.Errorf("%d letters wait after a restart, want 3", n)
+	}
+	letters, err := w.Letters(10, func(number int) bool { return number == 2 })
+	if err != nil || len(letters) != 2 || letters[0].Shard != 3 || letters[1].Shard != 4 {
+		t.Errorf("the letters are %v, %v", letters, err)
+	}
+	w.wantErr(w.Sent(letters), nil)
+	if n := w.Waiting(); n != 1 {
+		t.Errorf("%d letters wait, want 1", n)
+	}
+}
+
+// TestALinkIsSentAgainAfterADay finds the same link on two days: the other shard may have refused it on the first.
+func TestALinkIsSentAgainAfterADay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, shard(1, 2))
+	link := frontier.Candidate{URI: parse(t, "http://"+hostIn(2, 2)+"/a")}
+	for _, want := range []struct {
+		after time.Duration
+		sent  int
+	}{{0, 1}, {time.Minute, 0}, {24 * time.Hour, 1}} {
+		added, err := w.Add(at(want.after), link)
+		if err != nil || added.Posted != want.sent {
+			t.Errorf("found after %s: %+v, %v", want.after, added, err)
+		}
+		letters, err := w.Letters(10, nil)
+		w.wantErr(errors.Join(err, w.Sent(letters)), nil)
 	}
 }
 

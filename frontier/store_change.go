@@ -20,6 +20,7 @@ type change struct {
 	moves  []queueMove // on crowded hosts
 
 	postedURIs []uriHash // that letters are written for
+	posted     int64     // by how many the waiting letters grow
 
 	buffer []byte // encoded rows, which the transaction needs until it ends; then it is used again
 }
@@ -118,6 +119,7 @@ func (c *change) commit() error {
 		return err
 	}
 	c.f.synced.changes.Add(1)
+	c.f.waiting.Add(c.posted)
 	if len(c.postedURIs) > 0 {
 		c.f.posted.remember(c.postedURIs, 0)
 	}

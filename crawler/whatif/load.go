@@ -7,8 +7,9 @@ import (
 )
 
 // Load loads the configuration from the place of the one in force. If a file is broken, the error is
-// [config.Faults], and the configuration is the one without that file; nil if there is none.
-func Load(current *config.Config) (*config.Config, error) {
+// [config.Faults], and the configuration is the one without that file; nil if there is none. accept returns an error if
+// a valid configuration must not be put in force now; it may be nil.
+func Load(current *config.Config, accept func(*config.Config) error) (*config.Config, error) {
 	inForce := map[string][]byte{}
 	for _, f := range current.HostFiles() {
 		inForce[f.Name] = f.Data
@@ -24,6 +25,9 @@ func Load(current *config.Config) (*config.Config, error) {
 		if _, was := inForce[filepath.Base(f.File)]; was {
 			return loaded, config.Faults(loaded.Broken)
 		}
+	}
+	if err := (Staged{Accept: accept}).accept(loaded); err != nil {
+		return nil, err
 	}
 	return loaded, nil
 }

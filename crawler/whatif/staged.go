@@ -15,6 +15,15 @@ type Staged struct {
 	Hosts map[string][]byte // host files, by their names without folder
 	// Only says that Hosts has only the files that differ: the other host files in force stay.
 	Only bool
+	// Accept returns an error if a valid configuration must not be put in force now; nil accepts all.
+	Accept func(*config.Config) error
+}
+
+func (s Staged) accept(c *config.Config) error {
+	if s.Accept == nil {
+		return nil
+	}
+	return s.Accept(c)
 }
 
 // texts returns the texts of all staged files.
@@ -37,6 +46,9 @@ func PlanStaged(
 	f *frontier.Frontier, r *policy.Robots, inForce *config.Config, staged Staged, now time.Time,
 ) (Plan, error) {
 	loaded, err := config.LoadTexts(inForce.Path, staged.texts(inForce))
+	if err == nil {
+		err = staged.accept(loaded)
+	}
 	if err != nil {
 		return Plan{}, err
 	}

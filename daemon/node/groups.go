@@ -24,3 +24,16 @@ func GroupsOf(c *config.Config) string {
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
+
+// Accept returns an error if a new configuration must not be put in force while nodes crawl: hosts of other groups
+// belong to other shards, and two nodes would visit them.
+func (n *Node) Accept(c *config.Config) error {
+	if n.shards < 2 || n.o.Groups == nil || GroupsOf(c) == n.groups {
+		return nil
+	}
+	return config.Faults{{
+		File: c.Path, Key: "politeness.group", Problem: "differs from the groups of the nodes that crawl, and decides which node visits a host",
+		Remedy: "to change groups, stop all nodes, change the files of each, and start them again; undo the change of groups to have " +
+			"the rest of the files read now",
+	}}
+}

@@ -2,8 +2,8 @@ package node
 
 import (
 	"context"
-	"fmt"
-	"sync"
+	"crypto/sha256"
+	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
@@ -16,16 +16,19 @@ const (
 	lettersEvery = time.Second
 	// maxLetters is the maximum number of letters that are sent or received at a time.
 	maxLetters = 1_000
-	// rowKept is how long a row of another shard is used before it is read again.
-	rowKept = time.Minute
-	// maxRowsKept is the maximum number of rows of other shards in memory.
-	maxRowsKept = 256
+	// maxInDatabase is the number of letters that may wait in the database for a shard. The rest waits in the stores of
+	// the senders.
+	maxInDatabase = 1_000_000
+	// fullEvery is the time between two looks at which shards have too many letters.
+	fullEvery = 10 * time.Second
 )
 
 // courier exchanges letters with other shards. The URIs of a letter are in the store before the next shipment, and the
 // letter is removed after it: a crash repeats it, which changes nothing.
 type courier struct {
 	next     time.Time       // when letters are exchanged again
+	full     map[int]bool    // shards for which too many letters wait in the database
+	looked   time.Time       // when full was read
 	received []shared.Letter // that were received since the last shipment
 	ill      bool            // the last exchange failed
 }
@@ -63,7 +66,10 @@ func (n *Node) exchange(ctx context.Context, now time.Time) (full bool, err erro
 		}
 		n.post.received = nil
 	}
-	mine, err := n.store.Letters(maxLetters)
+	if err := n.lookForFull(ctx, now); err != nil {
+		return false, err
+	}
+	mine, err := n.store.Letters(maxLetters, func(shard int) bool { return n.post.full[shard] })
 	if err != nil {
 		return false, err
 	}
@@ -84,20 +90,72 @@ func (n *Node) exchange(ctx context.Context, now time.Time) (full bool, err erro
 	if err != nil {
 		return false, err
 	}
-	if damaged > 0 {
-		n.o.Log.Error().Int("letters", damaged).Msg("letters of other shards cannot be read and are removed: " +
-			"the URIs in them stay unknown until another link leads there")
+	full = len(mine) == maxLetters || len(theirs) == maxLetters
+	if theirs, err = n.setAside(ctx, theirs, damaged); err != nil {
+		return false, err
 	}
 	n.o.Log.Debug().Int("letters", len(theirs)).Int("new", added.New).Msg("received URIs from other shards")
 	n.post.received = theirs
-	return len(mine) == maxLetters || len(theirs) == maxLetters, nil
+	return full, nil
+}
+
+// lookForFull finds out every few seconds for which shards too many letters wait in the database. Their nodes are away,
+// or slower than the others.
+func (n *Node) lookForFull(ctx context.Context, now time.Time) (err error) {
+	if n.store.Waiting() == 0 || now.Sub(n.post.looked) < fullEvery {
+		return nil
+	}
+	was := n.post.full
+	if n.post.full, err = n.shared.Full(ctx, maxInDatabase); err != nil {
+		return err
+	}
+	n.post.looked = now
+	for shard := range n.post.full {
+		if !was[shard] {
+			n.o.Log.Warn().Int("shard", shard).Msg("too many URIs wait in the database for a shard: further ones wait in the stores " +
+				"of the nodes that found them")
+		}
+	}
+	return nil
+}
+
+// setAside puts damaged letters, which are named by their places, into a table of their own. It returns the others.
+func (n *Node) setAside(ctx context.Context, all []shared.Letter, damaged []int) (others []shared.Letter, err error) {
+	if len(damaged) == 0 {
+		return all, nil
+	}
+	var aside []shared.Letter
+	for i, l := range all {
+		if slices.Contains(damaged, i) {
+			aside = append(aside, l)
+		} else {
+			others = append(others, l)
+		}
+	}
+	if err := n.shared.SetAside(ctx, n.epoch, aside); err != nil {
+		return nil, err
+	}
+	n.o.Log.Error().Int("letters", len(aside)).Int("sender", aside[0].Sender).
+		Msg("letters of another shard cannot be read and were moved to the table arcrawl.aside: " +
+			"the URIs in them stay unknown until another link leads there")
+	return others, nil
+}
+
+// letterKey returns the key of a letter in the database. News of a URI does not replace earlier news, and a mere link
+// to it replaces neither. The same letter always has the same key.
+func letterKey(l frontier.Letter) []byte {
+	if !l.Sooner {
+		return l.Key
+	}
+	sum := sha256.Sum256(l.Value)
+	return append(slices.Clone(l.Key), sum[:8]...)
 }
 
 // send sends letters.
 func (n *Node) send(ctx context.Context, mine []frontier.Letter) error {
 	letters := make([]shared.Letter, 0, len(mine))
 	for _, l := range mine {
-		letters = append(letters, shared.Letter{Shard: l.Shard, Key: l.Key, Value: l.Value})
+		letters = append(letters, shared.Letter{Shard: l.Shard, Key: letterKey(l), Value: l.Value})
 	}
 	if err := n.shared.Send(ctx, n.epoch, letters); err != nil {
 		return err
@@ -120,46 +178,6 @@ func (n *Node) Shards(group func(uri.Host) string) frontier.Shards {
 		},
 		Read: n.readRow,
 	}
-}
-
-// keptRows holds rows of other shards that were read lately.
-type keptRows struct {
-	mu   sync.Mutex // guards rows
-	rows map[string]keptRow
-}
-
-type keptRow struct {
-	value []byte
-	read  time.Time
-}
-
-// readRow returns the value of a key in the copy of another shard; nil if there is none, or if the database does not
-// answer. A node that is stopped asks no database.
-func (n *Node) readRow(shard int, key []byte) []byte {
-	if n.shared == nil {
-		return nil
-	}
-	k, now := fmt.Sprint(shard, " ", string(key)), time.Now()
-	n.foreign.mu.Lock()
-	kept, found := n.foreign.rows[k]
-	n.foreign.mu.Unlock()
-	if found && now.Sub(kept.read) < rowKept {
-		return kept.value
-	}
-	ask, cancel := context.WithTimeout(context.Background(), askTime)
-	defer cancel()
-	value, err := n.shared.Read(ask, shard, key)
-	if err != nil {
-		n.o.Log.Warn().Err(err).Int("shard", shard).Msg("could not read a row of another shard: trying again at the next visit")
-		return nil
-	}
-	n.foreign.mu.Lock()
-	defer n.foreign.mu.Unlock()
-	if n.foreign.rows == nil || len(n.foreign.rows) >= maxRowsKept {
-		n.foreign.rows = map[string]keptRow{}
-	}
-	n.foreign.rows[k] = keptRow{value, now}
-	return value
 }
 
 // dropStrays removes the hosts of other shards after the crawl was divided, until ctx ends.

@@ -171,14 +171,15 @@ func TestNodesCrawlTheirShards(t *testing.T) {
 	two.eventually("a link of node a", knows(two, first))
 	two.leave()
 	second := link(one, "/second")
-	one.eventually("the letter", func() bool { l, err := one.f.Letters(1); return len(l) == 0 && err == nil })
+	one.eventually("the letter", func() bool { l, err := one.f.Letters(1, nil); return len(l) == 0 && err == nil })
 	two = b.ship()
 	two.eventually("a link of the time when node b was away", knows(two, second))
+	two.must(two.n.shared.Send(t.Context(), two.n.epoch, []shared.Letter{{Shard: 1, Key: []byte("a"), Value: []byte("damaged")}}))
 	third := link(two, "/third")
 	one.eventually("a link of node b", knows(one, third))
 	one.eventually("the removal of letters", func() bool {
 		r, err := shared.Look(t.Context(), db.URL(db.Address()), func() error { return nil })
-		return err == nil && r.Shards[0].Letters == 0 && r.Shards[1].Letters == 0
+		return err == nil && r.Shards[0].Letters == 0 && r.Shards[1].Letters == 0 && r.Shards[0].Damaged == 1
 	})
 	one.leave()
 	two.leave()

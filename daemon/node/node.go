@@ -61,6 +61,7 @@ type Node struct {
 	shards   int          // of the crawl
 	shard    int          // that this node has taken
 	epoch    int64
+	groups   string // what Options.Groups returned when the shard was taken
 	since    uint64 // the database has the store up to this version
 	whole    bool   // the database has no whole copy: ship all rows first
 
@@ -69,7 +70,7 @@ type Node struct {
 	store *frontier.Frontier // since Start
 	post  courier            // only Ship uses it
 
-	foreign keptRows
+	foreign foreignRows
 
 	mu      sync.Mutex // guards the fields below
 	leaving bool       // the crawl is being released
@@ -86,6 +87,10 @@ func Join(ctx context.Context, o Options, lost func(error)) (*Node, error) {
 	var err error
 	n.shared, err = n.connect(ctx)
 	if err == nil {
+		n.foreign.read, n.foreign.now = n.shared.Read, time.Now
+		n.foreign.fail = func(shard int, err error) {
+			o.Log.Warn().Err(err).Int("shard", shard).Msg("could not read a row of another shard: using what was read before")
+		}
 		err = n.checkStore()
 	}
 	if err == nil {
@@ -291,6 +296,7 @@ func (n *Node) take(ctx context.Context, start time.Time, st shared.States, shar
 		return false, nil
 	}
 	n.shard, n.shards = shard, n.shared.Shards() // st may be older than a division of the crawl
+	n.groups = groups
 	n.lease.extend(start)
 	n.o.Log.Info().Str("node", n.o.Node).Int("shard", shard).Int("shards", n.shards).Int64("epoch", n.epoch).
 		Bool("clean", n.before.Clean).Msg("this node owns the crawl now")

@@ -56,7 +56,7 @@ func (n *Node) shipWhole(ctx context.Context) (err error) {
 	start, rows := time.Now(), 0
 	ship := n.shared.ShipWhole
 	n.since, err = n.mirror.Whole(func(list []shared.Row) error {
-		ask, cancel := context.WithTimeout(ctx, shipTime)
+		ask, cancel := context.WithTimeout(ctx, timeToShip(len(list)))
 		defer cancel()
 		err := ship(ask, n.epoch, shared.All(list...))
 		ship, rows = n.shared.Ship, rows+len(list)

@@ -67,9 +67,7 @@ func (s *Store) Taken(ctx context.Context, epoch int64, letters []Letter) error 
 		if err := s.own(ctx, tx, epoch); err != nil {
 			return err
 		}
-		const text = `DELETE FROM arcrawl.letter l USING unnest($1::int[], $2::bytea[], $3::bytea[]) AS u (sender, k, v)
-			WHERE l.shard = $4 AND l.sender = u.sender AND l.k = u.k AND l.v = u.v`
-		_, err := tx.Exec(ctx, text, from, keys, values, s.shard)
+		_, err := tx.Exec(ctx, removeLetters, from, keys, values, s.shard)
 		return err
 	})
 	if err != nil {
@@ -78,9 +76,58 @@ func (s *Store) Taken(ctx context.Context, epoch int64, letters []Letter) error 
 	return nil
 }
 
+// removeLetters removes letters to a shard unless they have changed.
+const removeLetters = `DELETE FROM arcrawl.letter l USING unnest($1::int[], $2::bytea[], $3::bytea[]) AS u (sender, k, v)
+	WHERE l.shard = $4 AND l.sender = u.sender AND l.k = u.k AND l.v = u.v`
+
+// maxAside is the number of damaged letters that are kept for somebody who looks for the cause.
+const maxAside = 10_000
+
+// SetAside removes letters to this shard that cannot be read, and keeps the first ones in a table of their own.
+func (s *Store) SetAside(ctx context.Context, epoch int64, letters []Letter) error {
+	var from []int32
+	var keys, values [][]byte
+	for _, l := range letters {
+		from, keys, values = append(from, int32(l.Sender)), append(keys, l.Key), append(values, l.Value)
+	}
+	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.own(ctx, tx, epoch); err != nil {
+			return err
+		}
+		const keep = `INSERT INTO arcrawl.aside (shard, sender, k, v)
+			SELECT $4, u.sender, u.k, u.v FROM unnest($1::int[], $2::bytea[], $3::bytea[]) AS u (sender, k, v)
+			WHERE (SELECT count(*) FROM arcrawl.aside) < $5 ON CONFLICT DO NOTHING`
+		if _, err := tx.Exec(ctx, keep, from, keys, values, s.shard, maxAside); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, removeLetters, from, keys, values, s.shard)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("set %d damaged letters aside: %w", len(letters), err)
+	}
+	return nil
+}
+
+// Full returns the shards for which n letters wait, or more.
+func (s *Store) Full(ctx context.Context, n int) (map[int]bool, error) {
+	const text = `SELECT c.id FROM arcrawl.crawl c WHERE
+		(SELECT count(*) FROM (SELECT 1 FROM arcrawl.letter l WHERE l.shard = c.id LIMIT $1) AS first) >= $1`
+	rows, err := s.pool.Query(ctx, text, n)
+	if err != nil {
+		return nil, fmt.Errorf("count the letters that wait: %w", err)
+	}
+	full := map[int]bool{}
+	var shard int
+	if _, err := pgx.ForEachRow(rows, []any{&shard}, func() error { full[shard] = true; return nil }); err != nil {
+		return nil, fmt.Errorf("count the letters that wait: %w", err)
+	}
+	return full, nil
+}
+
 // Read returns the value of a key in the copy of a shard; nil if there is none.
 func (s *Store) Read(ctx context.Context, shard int, key []byte) (value []byte, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT v FROM `+tableOf(shard)+` WHERE k = $1`, key).Scan(&value)
+	err = s.looks.QueryRow(ctx, `SELECT v FROM `+tableOf(shard)+` WHERE k = $1`, key).Scan(&value)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}

@@ -35,6 +35,7 @@ type ShardReport struct {
 	Strays  bool   `json:"strays"`  // its copy has hosts of other shards since the crawl was divided
 	Bytes   int64  `json:"bytes"`   // of its table and index
 	Letters int64  `json:"letters"` // that wait for it
+	Damaged int64  `json:"damaged"` // letters for it that could not be read, and are kept in arcrawl.aside
 }
 
 // NodeReport says whether a node is alive.
@@ -101,25 +102,16 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	if err := checkVersion(version); err != nil {
 		return err
 	}
-	shards := `SELECT coalesce(c.owner, ''), c.epoch, c.clean, c.whole, s.shard IS NOT NULL,
-		pg_total_relation_size(CASE c.id WHEN 1 THEN 'arcrawl.row' ELSE 'arcrawl.row_' || c.id END::regclass),
-		(SELECT count(*) FROM arcrawl.letter l WHERE l.shard = c.id)
-		FROM arcrawl.crawl c LEFT JOIN arcrawl.strays s ON s.shard = c.id ORDER BY c.id`
-	var undivided bool
-	const old = `SELECT to_regclass('arcrawl.letter') IS NULL OR to_regclass('arcrawl.strays') IS NULL`
-	if err := c.QueryRow(ctx, old).Scan(&undivided); err != nil {
+	shards, err := shardsQuery(ctx, c)
+	if err != nil {
 		return err
-	}
-	if undivided { // by a program that knew no shards; the next node makes the tables
-		shards = `SELECT coalesce(owner, ''), epoch, clean, whole, false, pg_total_relation_size('arcrawl.row'), 0::bigint
-			FROM arcrawl.crawl`
 	}
 	found, err := c.Query(ctx, shards)
 	if err != nil {
 		return err
 	}
 	r.Shards, err = pgx.CollectRows(found, func(row pgx.CollectableRow) (s ShardReport, err error) {
-		err = row.Scan(&s.Owner, &s.Epoch, &s.Clean, &s.Whole, &s.Strays, &s.Bytes, &s.Letters)
+		err = row.Scan(&s.Owner, &s.Epoch, &s.Clean, &s.Whole, &s.Strays, &s.Bytes, &s.Letters, &s.Damaged)
 		r.Bytes += s.Bytes
 		return s, err
 	})
@@ -142,6 +134,28 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 		return n, err
 	})
 	return err
+}
+
+// shardsQuery returns the query for [ShardReport]. The next node makes the tables that earlier programs did not know.
+func shardsQuery(ctx context.Context, c *pgx.Conn) (text string, err error) {
+	var divisible, keepsDamaged bool
+	const tables = `SELECT to_regclass('arcrawl.letter') IS NOT NULL AND to_regclass('arcrawl.strays') IS NOT NULL,
+		to_regclass('arcrawl.aside') IS NOT NULL`
+	if err := c.QueryRow(ctx, tables).Scan(&divisible, &keepsDamaged); err != nil {
+		return "", err
+	}
+	if !divisible {
+		return `SELECT coalesce(owner, ''), epoch, clean, whole, false, pg_total_relation_size('arcrawl.row'), 0::bigint,
+			0::bigint FROM arcrawl.crawl`, nil
+	}
+	aside := `0::bigint`
+	if keepsDamaged {
+		aside = `(SELECT count(*) FROM arcrawl.aside a WHERE a.shard = c.id)`
+	}
+	return `SELECT coalesce(c.owner, ''), c.epoch, c.clean, c.whole, s.shard IS NOT NULL,
+		pg_total_relation_size(CASE c.id WHEN 1 THEN 'arcrawl.row' ELSE 'arcrawl.row_' || c.id END::regclass),
+		(SELECT count(*) FROM arcrawl.letter l WHERE l.shard = c.id), ` + aside + `
+		FROM arcrawl.crawl c LEFT JOIN arcrawl.strays s ON s.shard = c.id ORDER BY c.id`, nil
 }
 
 // owns returns the number of the shard that a node crawls; 0 = none.
@@ -208,6 +222,8 @@ func (r Report) writeShards(t io.Writer) {
 			remark = "its node does not answer: start another node, unless one waits"
 		case s.Strays:
 			remark = "removing the hosts of other shards"
+		case s.Damaged > 0:
+			remark = human.Count(int(s.Damaged), "damaged letter") + " in the table arcrawl.aside"
 		}
 		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%d\t%s\n", i+1, owner, human.Bytes(s.Bytes), s.Epoch, s.Letters, remark)
 	}

@@ -21,8 +21,8 @@ func (s *Store) Ship(ctx context.Context, epoch int64, rows Rows) error {
 	return s.ship(ctx, epoch, rows, false)
 }
 
-// ShipWhole removes all rows of earlier owners before it writes the first ones of a whole store. Then call Ship with
-// the others, and [Store.Complete].
+// ShipWhole removes all rows of earlier owners before it writes the first ones of a whole store, at once however many
+// there are. Then call Ship with the others, and [Store.Complete].
 func (s *Store) ShipWhole(ctx context.Context, epoch int64, rows Rows) error {
 	return s.ship(ctx, epoch, rows, true)
 }
@@ -33,7 +33,7 @@ func (s *Store) ship(ctx context.Context, epoch int64, rows Rows, first bool) er
 			return err
 		}
 		if first {
-			if _, err := tx.Exec(ctx, `DELETE FROM `+tableOf(s.shard)); err != nil {
+			if _, err := tx.Exec(ctx, `TRUNCATE `+tableOf(s.shard)); err != nil {
 				return err
 			}
 		}

@@ -27,6 +27,8 @@ var tables = []string{
 	`CREATE TABLE IF NOT EXISTS arcrawl.row (k bytea PRIMARY KEY, v bytea NOT NULL) WITH (fillfactor = 85)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.letter (
 		shard int, sender int, k bytea, v bytea NOT NULL, PRIMARY KEY (shard, sender, k))`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.aside (
+		shard int, sender int, k bytea, v bytea NOT NULL, PRIMARY KEY (shard, sender, k))`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.strays (shard int PRIMARY KEY)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.agreed (id int PRIMARY KEY CHECK (id = 1), groups text NOT NULL)`,
 }

@@ -75,6 +75,7 @@ func TestNodesShareACrawl(t *testing.T) {
 		"protocol": protocol, "two_processes_of_one_name": twoProcessesOfOneName, "fence_waits_for_shipment": aFenceWaitsForAShipment,
 		"beat_prevents_fence": aBeatPreventsAFence, "transactions_are_repeated": transactionsAreRepeated,
 		"unusable_databases": unusableDatabases, "a_crawl_is_divided": aCrawlIsDivided,
+		"nothing_delays_beats": nothingDelaysBeats, "letters_are_set_aside": lettersAreSetAside,
 	} {
 		t.Run(name, func(t *testing.T) { part(t, server.Database(t, name)) })
 	}
@@ -347,5 +348,69 @@ func TestAReportDoesNotGuessWhetherReplicasAreSynchronous(t *testing.T) {
 		if !strings.Contains(out.String(), want) || r.Hidden > 0 && strings.Contains(out.String(), "without a synchronous") {
 			t.Errorf("%+v: %s", r, &out)
 		}
+	}
+}
+
+// nothingDelaysBeats beats while a shipment waits, rows of other shards are read slowly, and no connection for these is
+// left. Each delayed beat brings the end of the lease nearer.
+func nothingDelaysBeats(t *testing.T, db *postgres.Server) {
+	a := open(t, db, "a")
+	for pool, connections := range map[interface {
+		BeginTx(context.Context, pgx.TxOptions) (pgx.Tx, error)
+	}]int{a.pool: 2, a.looks: 1} {
+		for range connections {
+			tx, err := pool.BeginTx(t.Context(), pgx.TxOptions{})
+			must(t, err)
+			defer func() { must(t, tx.Rollback(context.Background())) }()
+		}
+	}
+	brief, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	_, err := a.Beat(brief)
+	wantErr(t, err, nil)
+}
+
+// lettersAreSetAside moves a damaged letter out of the way of others. Full names the shards with too many, and a whole
+// store replaces the rows of an earlier attempt without removing one after the other.
+func lettersAreSetAside(t *testing.T, db *postgres.Server) {
+	ctx := t.Context()
+	a := open(t, db, "a")
+	_, epoch, err := a.Take(ctx, 1, "")
+	must(t, err)
+	must(t, a.ShipWhole(ctx, epoch, All(row("old", "1"))))
+	for _, text := range []string{
+		`CREATE FUNCTION arcrawl.slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''one by one''; END'`,
+		`CREATE TRIGGER slow BEFORE DELETE ON arcrawl.row FOR EACH ROW EXECUTE FUNCTION arcrawl.slow()`,
+	} {
+		_, err := a.pool.Exec(ctx, text)
+		must(t, err)
+	}
+	must(t, a.ShipWhole(ctx, epoch, All(row("new", "1"))))
+	if got := rows(t, a); !maps.Equal(got, map[string]string{"new": "1"}) {
+		t.Errorf("the rows are %q", got)
+	}
+	must(t, a.Complete(ctx, epoch))
+
+	must(t, a.Send(ctx, epoch, []Letter{
+		{Shard: 1, Key: []byte("a"), Value: []byte("fine")}, {Shard: 1, Key: []byte("b"), Value: []byte("damaged")},
+	}))
+	for n, full := range map[int]bool{2: true, 3: false} {
+		if got, err := a.Full(ctx, n); err != nil || got[1] != full {
+			t.Errorf("shard 1 has %d letters or more: %v, %v", n, got, err)
+		}
+	}
+	list, err := a.Letters(ctx, 10)
+	if err != nil || len(list) != 2 {
+		t.Fatalf("the letters are %v, %v", list, err)
+	}
+	must(t, a.SetAside(ctx, epoch, list[1:]))
+	must(t, a.SetAside(ctx, epoch, list[1:])) // the answer to the first was lost
+	if list, err = a.Letters(ctx, 10); err != nil || len(list) != 1 || string(list[0].Value) != "fine" {
+		t.Errorf("the letters are %v, %v", list, err)
+	}
+	wantErr(t, a.SetAside(ctx, epoch+1, list), ErrOwner)
+	r, err := Look(ctx, db.URL(db.Address()), func() error { return nil })
+	if err != nil || r.Shards[0].Damaged != 1 || r.Shards[0].Letters != 1 {
+		t.Errorf("the state is %+v, %v", r.Shards, err)
 	}
 }

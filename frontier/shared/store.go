@@ -50,8 +50,10 @@ type State struct {
 
 // Store is a connection to the database, for one node.
 type Store struct {
-	pool  *pgxpool.Pool
-	crawl string // name of the crawl in this database, made at random
+	pool  *pgxpool.Pool // for shipments and letters
+	beats *pgxpool.Pool // for beats alone, so that nothing delays them
+	looks *pgxpool.Pool // for rows of other shards
+	crawl string        // name of the crawl in this database, made at random
 
 	node        string
 	incarnation int64
@@ -66,25 +68,35 @@ func Open(ctx context.Context, database, node string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read cluster.database: %w", err)
 	}
-	c.MaxConns = 3 // for shipments, beats, and questions of the operator
 	c.ConnConfig.RuntimeParams["application_name"] = "arcrawl " + node
 	c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	s := &Store{node: node}
-	if s.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
-		return nil, fmt.Errorf("connect to the database of the cluster: %w", err)
+	for pool, connections := range map[**pgxpool.Pool]int32{&s.pool: 2, &s.beats: 1, &s.looks: 1} {
+		one := c.Copy()
+		one.MaxConns = connections
+		if *pool, err = pgxpool.NewWithConfig(ctx, one); err != nil {
+			s.Close()
+			return nil, fmt.Errorf("connect to the database of the cluster: %w", err)
+		}
 	}
 	if err = s.prepare(ctx); err == nil {
 		err = s.register(ctx)
 	}
 	if err != nil {
-		s.pool.Close()
+		s.Close()
 		return nil, fmt.Errorf("connect to the database of the cluster: %w", err)
 	}
 	return s, nil
 }
 
 // Close closes the connections.
-func (s *Store) Close() { s.pool.Close() }
+func (s *Store) Close() {
+	for _, pool := range []*pgxpool.Pool{s.pool, s.beats, s.looks} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
+}
 
 // Shards returns the number of shards of the crawl when this node took one. It does not change while nodes own shards.
 func (s *Store) Shards() int { return s.shards }
@@ -110,7 +122,7 @@ func (s *Store) register(ctx context.Context) error {
 // Beat shows the other nodes that this one is alive, and returns the state of the crawl. It returns [ErrFenced] if the
 // node may not continue.
 func (s *Store) Beat(ctx context.Context) (st States, err error) {
-	err = s.inTransaction(ctx, func(tx pgx.Tx) error {
+	err = inTransaction(ctx, s.beats, func(tx pgx.Tx) error {
 		if err := s.permit(ctx, tx); err != nil {
 			return err
 		}
@@ -294,10 +306,15 @@ func IsUnreachable(err error) bool {
 // maxRepeats is how often a transaction is repeated that the database could not put in order.
 const maxRepeats = 10
 
+// inTransaction calls do in a transaction, and commits.
+func (s *Store) inTransaction(ctx context.Context, do func(pgx.Tx) error) error {
+	return inTransaction(ctx, s.pool, do)
+}
+
 // inTransaction calls do in a transaction, and commits. It repeats the transaction if the database asks for that.
-func (s *Store) inTransaction(ctx context.Context, do func(pgx.Tx) error) (err error) {
+func inTransaction(ctx context.Context, pool *pgxpool.Pool, do func(pgx.Tx) error) (err error) {
 	for range maxRepeats {
-		err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{}, do)
+		err = pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{}, do)
 		if !isUnordered(err) {
 			return err
 		}
