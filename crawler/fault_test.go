@@ -2,6 +2,7 @@ package crawler_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/faults"
@@ -148,10 +151,12 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 	page := strings.Repeat("word ", 100_000) // longer than what is kept decoded in memory
 	for _, row := range []struct {
 		name, settings string
+		host           string // its host file
 		prepare        func(t *testing.T, parts crawler.Parts)
 		bad            string // the URI
 		failed, fault  bool   // of its first visit
 		recovers       bool   // later visits succeed although the first one failed
+		lasts          bool   // later visits have a fault too
 		kept           crawler.Keeping
 	}{
 		{
@@ -196,12 +201,33 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 				}
 			},
 		},
+		{
+			name: "a damaged cookie jar that is emptied", bad: "http://bad.example/", fault: true, kept: crawler.KeptResponse,
+			host: "[fetch]\ncookies = \"session\"\n", prepare: damageRow("pCbad.example"), lasts: true,
+		},
+		{
+			name: "a damaged cookie jar that is used", bad: "http://bad.example/", kept: crawler.KeptResponse,
+			host: "[fetch]\ncookies = \"keep\"\n", prepare: damageRow("pCbad.example"),
+		},
+		{
+			name: "a damaged reputation", bad: "http://bad.example/", kept: crawler.KeptResponse,
+			settings: "[midfetch]\nproof = 0\n", prepare: damageRow("tbad.example"), lasts: true,
+		},
+		{
+			name: "a damaged count of the day", bad: "http://bad.example/", kept: crawler.KeptResponse,
+			prepare: func(t *testing.T, parts crawler.Parts) {
+				t.Helper()
+				day := binary.BigEndian.AppendUint32(nil, uint32(time.Now().Unix()/86400))
+				damageRow("abad.example\x00"+string(day))(t, parts)
+			},
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, dir, row.settings+healthyBesideBad)
 				defer w.town.Close()
+				w.hostFiles(map[string]string{"hosts.d/bad.example.toml": row.host})
 				w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
 				w.set("http://bad.example/", town.Page{Body: page, Type: "text/html", Deny: row.recovers})
 				parts, shut := w.open()
@@ -219,11 +245,22 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 				if v.Failed != row.failed || (v.Fault != "") != row.fault || v.Kept != row.kept {
 					t.Errorf("the first visit failed: %t, fault %q, kept %s", v.Failed, v.Fault, v.Kept)
 				}
-				if last := bad[len(bad)-1]; (!row.failed || row.recovers) && (last.Fault != "" || !isRevisit(last.Kept)) {
+				if last := bad[len(bad)-1]; !row.lasts && (!row.failed || row.recovers) && (last.Fault != "" || !isRevisit(last.Kept)) {
 					t.Errorf("the last visit: fault %q, kept %s; want a revisit of the first", last.Fault, last.Kept)
 				}
 			})
 		})
+	}
+}
+
+// damageRow returns a function that writes a value that cannot be read under a key of the store.
+func damageRow(key string) func(t *testing.T, parts crawler.Parts) {
+	return func(t *testing.T, parts crawler.Parts) {
+		t.Helper()
+		err := parts.Frontier.DB().Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), []byte("\xffdamaged")) })
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

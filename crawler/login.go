@@ -18,7 +18,7 @@ func (c *Crawler) LoginFailures() []request.LoginFailure {
 
 // prepareHost reports whether a claim is spent on what its host needs first: a rest while its proxy does not work, or
 // the next step of a login. The URI stays due, and the host rests as after any other request. Nothing of a login is
-// archived.
+// archived. An error with a claim that is not spent concerns this URI alone.
 func (c *Crawler) prepareHost(
 	ctx context.Context, claim frontier.Claim, s settings, now time.Time,
 ) (spent bool, err error) {
@@ -30,8 +30,11 @@ func (c *Crawler) prepareHost(
 		return false, nil
 	}
 	step, err := c.requests.LoginStep(aboutOf(claim.Record, now), s.config, &s.Settings)
-	if err != nil || step == nil {
-		return err != nil, err
+	switch {
+	case faults.IsOurs(err):
+		return true, c.release(ctx, claim, fmt.Errorf("log in to %s: %w", u.Host(), err))
+	case err != nil || step == nil:
+		return false, err
 	}
 	if !step.Rest.IsZero() {
 		return true, c.restHost(claim, step.Rest, now)

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -18,13 +19,17 @@ import (
 
 // settle is the last step. It stores what the visit says about the host's validators, dates, similar URIs and traps.
 // Then it settles the visit in the frontier, with its dedup entry in the same transaction.
-func (c *Crawler) settle(v visit, s settings, a archived, f findings, next schedule) error {
+func (c *Crawler) settle(
+	ctx context.Context, v visit, s settings, a archived, f findings, next schedule,
+) error {
 	err := c.learn(v, s, a, f, next)
-	if faults.KindOf(err) == faults.KindPanic {
-		v.fault, err = errors.Join(v.fault, err), nil
-	}
-	if err != nil {
+	switch {
+	case faults.IsOurs(err):
+		return c.abandon(ctx, v.claim, s, v.capture, err)
+	case err != nil && !faults.MayBeOfDocument(err):
 		return err
+	case err != nil:
+		v.fault = errors.Join(v.fault, err)
 	}
 	settlement, err := c.settlementOf(v, s, a, f, next)
 	switch {
@@ -51,8 +56,8 @@ func (c *Crawler) settle(v visit, s settings, a archived, f findings, next sched
 	}
 	rest := settlement.Politeness.Rest(got.Took)
 	c.demand.Add(demandOf(v, next, got.Took+rest), s.Settings)
-	if err := c.countDaily(v, next); err != nil {
-		return err
+	if err := c.countDaily(v, next); err != nil { // the visit is settled: its host has one request less in its counts
+		faults.Log(c.parts.Log, err, v.uri().String(), got.Status)
 	}
 	signal(c.dirty)
 	next.source.Log(c.parts.Log, v.uri())
@@ -93,21 +98,17 @@ func bareSettlement(v visit, s settings, o frontier.Settlement, err error) (visi
 	return v, next, o
 }
 
-// learn stores what a visit says about its host.
+// learn stores what a visit says about its host. What cannot be stored does not keep the rest from being stored.
 func (c *Crawler) learn(v visit, s settings, a archived, f findings, next schedule) (err error) {
 	defer panics.Recover(&err)
+	jar := c.requests.Learn(v.capture, &s.Settings)
+	var headers error
 	if o, ok := observation(v); ok {
-		if err := c.parts.Reputation.Add(v.uri().Host(), o); err != nil {
-			return fmt.Errorf("store how reliable the headers of %s are: %w", v.uri(), err)
+		if headers = c.parts.Reputation.Add(v.uri().Host(), o); headers != nil {
+			headers = fmt.Errorf("store how reliable the headers of %s are: %w", v.uri(), headers)
 		}
 	}
-	if err := c.learnDates(v, f.source); err != nil {
-		return err
-	}
-	if err := c.learnSimilar(v, next.wait); err != nil {
-		return err
-	}
-	return c.learnTraps(v, s, a, f)
+	return errors.Join(jar, headers, c.learnDates(v, f.source), c.learnSimilar(v, next.wait), c.learnTraps(v, s, a, f))
 }
 
 // observation returns what a visit says about the worth of the host's validators. It reports false if it says nothing,

@@ -49,20 +49,19 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	claim = admitted.claim
 	if spent, err := c.prepareHost(ctx, claim, s, began); spent {
 		return err
+	} else if err != nil {
+		return c.conclude(ctx, c.unfetched(claim, request.Request{}, began, err), s, worker)
 	}
 	s.Fetch.Connect = policy.ConnectTimeout(claim, s.Fetch.Connect)
 	room := c.space.Begin(began, claim.Record.URI, s.MaxPerDay)
 	defer room.End()
 	whole := isRobots(claim.Record) || compare.IsSecondLook(claim.Record)
 	req, err := c.requests.Make(claim.Record, s.config, &s.Settings, whole, room, began)
-	req.Permission = admitted.permission
-	if faults.KindOf(err) == faults.KindPanic {
-		return c.conclude(ctx, c.unfetched(claim, request.Request{Room: room}, began, err), s, worker)
+	req.Permission, req.Room = admitted.permission, room
+	var capture *fetch.Capture
+	if err == nil {
+		capture, err = c.parts.Fetch.Fetch(ctx, req.Exchange)
 	}
-	if err != nil {
-		return err
-	}
-	capture, err := c.parts.Fetch.Fetch(ctx, req.Exchange)
 	switch {
 	case faults.IsOurs(err):
 		nothing := &fetch.Capture{Started: began, Took: c.parts.Now().Sub(began)}
@@ -125,10 +124,7 @@ func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int)
 	}
 	c.step("logged")
 
-	if err := c.requests.Learn(v.capture, &s.Settings); err != nil {
-		return err
-	}
-	return c.settle(v, s, kept, found, next)
+	return c.settle(ctx, v, s, kept, found, next)
 }
 
 // settings are the settings of one visit, and the configuration that they were resolved from.

@@ -14,6 +14,7 @@ package cookies
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -137,7 +138,8 @@ func (s *Store) Bytes() int64 {
 }
 
 // Header returns the cookies for a request, in the form of the field Cookie; "" if there are none. keep says that the
-// jar is a stored one. Cookies with a name in others are left out.
+// jar is a stored one. Cookies with a name in others are left out. A damaged jar has none, and Learn reports it: the
+// host is visited as one that is new.
 func (s *Store) Header(u uri.URI, keep bool, others []string, now time.Time) (string, error) {
 	if s == nil {
 		return "", nil
@@ -145,7 +147,7 @@ func (s *Store) Header(u uri.URI, keep bool, others []string, now time.Time) (st
 	var j jar
 	if keep {
 		var err error
-		if j, err = s.stored.Get(u.Host()); err != nil {
+		if j, err = s.stored.Get(u.Host()); err != nil && !errors.Is(err, rows.ErrCorrupt) {
 			return "", err
 		}
 	} else {

@@ -186,8 +186,14 @@ func TestADamagedJarIsReported(t *testing.T) {
 	if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte("pCa.example"), []byte{9, 1}) }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Header(parse(t, "https://a.example/"), true, nil, noon); !errors.Is(err, rows.ErrCorrupt) {
-		t.Errorf("err = %v", err)
+	if h, err := s.Header(parse(t, "https://a.example/"), true, nil, noon); h != "" || err != nil {
+		t.Errorf("the cookies of a damaged jar: %q, %v", h, err)
+	}
+	for _, keep := range []bool{true, false} {
+		answer := http.Header{"Set-Cookie": {"a=b"}}
+		if err := s.Learn(parse(t, "https://a.example/"), answer, keep, noon); !errors.Is(err, rows.ErrCorrupt) {
+			t.Errorf("keep %t: err = %v", keep, err)
+		}
 	}
 	var none *cookies.Store
 	if h, err := none.Header(parse(t, "https://a.example/"), true, nil, noon); h != "" || err != nil || none.Flush() != nil || none.Bytes() != 0 {
