@@ -6,7 +6,7 @@
 //	f  a capture by its file: offset, date, digest of the payload, URI; for a revisit also the moment of its original
 //	o  a capture by its moment, that is URI and date; or a revisit by the moment of its original
 //	d  the file of a payload, by its digest
-//	x  a file with revisits that name their originals only by record id, which the index cannot follow
+//	x  a file with revisits that do not name their originals by URI and date, which the index cannot follow
 //
 // The lines are sorted by bytes and lie in several files, called runs. A finished WARC file adds a small run. When
 // eight runs are of similar size they are merged into one, so that each line is written again only a few times. Next to

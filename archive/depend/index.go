@@ -28,8 +28,8 @@ type Index struct {
 // maxSaved is the maximum number of answers that are kept.
 const maxSaved = 100_000
 
-// ErrOnlyIDs says that revisits name their originals only by record id. The index cannot follow these.
-var ErrOnlyIDs = errors.New("some revisits name their originals only by record id")
+// ErrOnlyIDs says that revisits do not name their originals by URI and date. The index cannot follow these.
+var ErrOnlyIDs = errors.New("some revisits do not name their originals by URI and date")
 
 // Options say how to open an index.
 type Options struct {

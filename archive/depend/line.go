@@ -48,7 +48,7 @@ type capture struct {
 	date    time.Time
 	digest  string // hash of the payload digest
 	revisit bool
-	to      moment // of the original, for a revisit; zero if the revisit names only a record id
+	to      moment // of the original, for a revisit; zero if the revisit does not say it
 	uri     string
 }
 

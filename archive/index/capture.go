@@ -155,7 +155,8 @@ func metadataOf(r *warc.Reader, id string) []warc.Field {
 }
 
 // Original returns the capture whose record holds the payload of c: c itself, unless it is a revisit. It looks the
-// original up by URI and date. If the revisit names only a record id, it searches all files. The error wraps
+// original up by URI and date. If the revisit names only a record id, it searches all files. If the revisit names
+// nothing, its original is the last earlier capture of its URI with the same payload. The error wraps
 // [warc.ErrNotFound] if the original is missing, and [warc.ErrDamaged] if it has another payload.
 func (l *Library) Original(ctx context.Context, c Capture) (Capture, error) {
 	const maxChain = 4 // arcrawl writes no revisits of revisits; other tools did
@@ -190,6 +191,9 @@ func (l *Library) refersTo(ctx context.Context, c Capture) (Capture, error) {
 	var unreadable error
 	var best Capture
 	fits := math.MinInt
+	if to.RecordID == "" && (to.URI == "" || to.Date.IsZero()) {
+		return l.byPayload(c)
+	}
 	if to.URI != "" {
 		entries, err := l.Lookup(to.URI)
 		if err != nil {
@@ -221,6 +225,36 @@ func (l *Library) refersTo(ctx context.Context, c Capture) (Capture, error) {
 	return Capture{}, cmp.Or(unreadable, noOriginal(c))
 }
 
+// byPayload returns the last capture before a revisit that has the same URI and payload digest, for revisits that name
+// no original. Heritrix wrote them before version 3.1.2.
+func (l *Library) byPayload(c Capture) (Capture, error) {
+	entries, err := l.Lookup(c.URL)
+	if err != nil {
+		return Capture{}, err
+	}
+	want, err := warc.ParseDigest(c.Digest)
+	if err != nil || want.IsZero() {
+		return Capture{}, noOriginal(c)
+	}
+	var unreadable error
+	for _, e := range slices.Backward(entries) {
+		if e.URL != c.URL || e.MIME == RevisitMIME || e.Date().Unix() > c.Date.Unix() {
+			continue
+		}
+		has, err := warc.ParseDigest(e.Digest)
+		if err != nil || has.Algorithm != want.Algorithm || !bytes.Equal(has.Value, want.Value) {
+			continue
+		}
+		original, err := l.load(e)
+		if err == nil {
+			return original, nil
+		}
+		unreadable = cmp.Or(unreadable,
+			fmt.Errorf("the original of the revisit of %s at %s cannot be read: %w", c.URL, c.Timestamp, err))
+	}
+	return Capture{}, cmp.Or(unreadable, noOriginal(c))
+}
+
 // fits returns how well a capture of the right URI and second fits as the original of c: see [warc.Fit].
 func (c Capture) fits(original Capture) int {
 	a, errA := warc.ParseDigest(c.Digest)
@@ -231,6 +265,10 @@ func (c Capture) fits(original Capture) int {
 }
 
 func noOriginal(c Capture) error {
+	if c.RefersTo == (Reference{Container: c.RefersTo.Container}) {
+		return fmt.Errorf("%w: the revisit of %s at %s names no original, and no earlier capture of the URI has its payload",
+			warc.ErrNotFound, c.URL, c.Timestamp)
+	}
 	where := ""
 	if c.RefersTo.Container != "" {
 		where = "; it is in the package " + c.RefersTo.Container + ", says the revisit: name that with --from"

@@ -24,7 +24,7 @@ type Survey struct {
 	// Numbers of captures, sorted by record id, by moment and by payload digest.
 	ids      []int32
 	moments  []int32
-	payloads []int32 // responses and resources with a payload digest
+	payloads []int32 // responses and resources with a payload digest, also by URI and date
 }
 
 // New reads the captures of files and folders, also in WACZ packages. It reports damage and skips it.
@@ -90,7 +90,7 @@ func (s *Survey) sort() {
 		return cmp.Or(s.compareMoment(a, s.momentOf(b)), cmp.Compare(s.rows.at(a).kind, s.rows.at(b).kind), cmp.Compare(a, b))
 	})
 	slices.SortFunc(s.payloads, func(a, b int32) int {
-		return cmp.Or(s.comparePayload(a, s.rows.at(b).payload), cmp.Compare(a, b))
+		return cmp.Or(s.compareVersion(a, s.rows.at(b).payload, s.momentOf(b)), cmp.Compare(a, b))
 	})
 }
 
@@ -98,6 +98,12 @@ func (s *Survey) compareID(i int32, id Key) int { return bytes.Compare(s.rows.at
 
 func (s *Survey) comparePayload(i int32, payload Key) int {
 	return bytes.Compare(s.rows.at(i).payload[:], payload[:])
+}
+
+// compareVersion compares a capture with a payload of a URI at a date.
+func (s *Survey) compareVersion(i int32, payload Key, m Moment) int {
+	n := s.momentOf(i)
+	return cmp.Or(s.comparePayload(i, payload), bytes.Compare(n.URI[:], m.URI[:]), cmp.Compare(n.Date, m.Date))
 }
 
 func (s *Survey) compareMoment(i int32, m Moment) int {
@@ -128,6 +134,23 @@ func (s *Survey) byMoment(revisit Capture) (best int32, found bool) {
 	return best, fits > math.MinInt
 }
 
+// byPayload returns the number of the last capture before a revisit with the same URI and payload. Heritrix wrote
+// revisits that name their original in no other way before version 3.1.2.
+func (s *Survey) byPayload(revisit Capture) (int32, bool) {
+	if revisit.Method == "" {
+		return 0, false
+	}
+	m := Moment{revisit.URI, revisit.Date}
+	at, _ := slices.BinarySearchFunc(s.payloads, revisit, func(i int32, _ Capture) int {
+		return cmp.Or(s.compareVersion(i, revisit.Payload, m), -1) // behind the captures of the same date
+	})
+	if at == 0 {
+		return 0, false
+	}
+	i := s.payloads[at-1]
+	return i, s.comparePayload(i, revisit.Payload) == 0 && s.momentOf(i).URI == revisit.URI
+}
+
 // Original returns the number of the capture that holds the payload of capture i: i itself, unless it is a revisit. It
 // is -1 if the original is missing.
 func (s *Survey) Original(i int32) int32 {
@@ -145,6 +168,9 @@ func (s *Survey) FindOriginal(c Capture) int32 {
 		next, ok := s.byID(c.toID)
 		if !ok || c.toID == (Key{}) {
 			next, ok = s.byMoment(c)
+		}
+		if c.toID == (Key{}) && c.to == (Moment{}) {
+			next, ok = s.byPayload(c)
 		}
 		if !ok {
 			return -1

@@ -24,7 +24,10 @@ type reference struct {
 }
 
 // original holds what a revisit says about the record that it refers to, in addition to its id.
-type original struct{ toURI, toDate, digest string }
+type original struct {
+	toURI, toDate, digest string
+	date                  int64 // of the revisit, in Unix nanoseconds
+}
 
 // remember keeps what references to this record need, and the references of this record.
 func (s *scan) remember(rec *warc.Record) {
@@ -65,7 +68,7 @@ func (s *scan) remember(rec *warc.Record) {
 	if f.Kind == survey.KindRevisit {
 		base.name, base.to = "WARC-Refers-To", h.ID("WARC-Refers-To")
 		base.original = &original{
-			warc.TrimID(h.Get("WARC-Refers-To-Target-URI")), h.Get("WARC-Refers-To-Date"), h.Get("WARC-Payload-Digest"),
+			warc.TrimID(h.Get("WARC-Refers-To-Target-URI")), h.Get("WARC-Refers-To-Date"), h.Get("WARC-Payload-Digest"), f.Date,
 		}
 		s.refs = append(s.refs, base)
 	}
@@ -103,6 +106,15 @@ type resolver struct {
 	ids   map[survey.Key]int32
 	at    map[moment]int32
 	more  map[moment][]int32 // all captures of a moment, if there are several
+
+	// Full captures by URI and payload, of the payloads for which a revisit needs them.
+	versions map[version][]int32
+}
+
+// version is a URI and a payload.
+type version struct {
+	uri, payload survey.Key
+	method       string
 }
 
 // moment is a URI and a second, because some writers write dates only to the second.
@@ -126,6 +138,7 @@ func (v *verification) resolve(ctx context.Context, paths []string, files []warc
 	if err != nil {
 		return err
 	}
+	res.findVersions(v.refs)
 	for _, ref := range v.refs {
 		for _, f := range res.follow(ref) {
 			f.File, f.Offset, f.Record, f.URI = files[ref.file].Path, ref.offset, ref.record, ref.uri
@@ -210,6 +223,9 @@ func (res resolver) follow(ref reference) []warc.Finding {
 		if ref.toURI != "" && dateErr == nil {
 			i, found = res.byMoment(ref, date)
 		}
+		if ref.isBare() {
+			i, found = res.byPayload(ref)
+		}
 		if found && ref.to != "" {
 			text := "WARC-Refers-To names " + ref.to + ", which does not exist; the original was found by URI and date"
 			all = append(all, warc.Finding{Severity: warc.Warning, Kind: warc.Dangling, Text: text})
@@ -252,7 +268,7 @@ func (ref reference) description() string {
 		}
 	}
 	if len(words) == 0 {
-		return "the revisit names neither a record id nor URI and date"
+		return "the revisit names neither a record id nor URI and date, and no earlier capture of its URI has its payload"
 	}
 	return strings.Join(words, ", ")
 }

@@ -15,7 +15,8 @@ type Checker struct {
 	in     *bufio.Reader // reads HTTP heads
 	info   []byte        // the beginning of the last warcinfo or metadata record
 	second secondDigest
-	wget   bool // that record names GNU Wget as the writer
+	wget   bool   // that record names GNU Wget as the writer
+	draft  string // the last file whose records have the version of a draft
 }
 
 // NewChecker returns a Checker that passes its findings to report.

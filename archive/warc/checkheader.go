@@ -9,7 +9,8 @@ var (
 	withTarget = map[string]bool{
 		"response": true, "resource": true, "request": true, "revisit": true, "conversion": true, "continuation": true,
 	}
-	knownTypes = map[string]bool{
+	draftVersions = map[string]bool{"0.17": true, "0.18": true}
+	knownTypes    = map[string]bool{
 		"warcinfo": true, "response": true, "resource": true, "request": true, "metadata": true, "revisit": true,
 		"conversion": true, "continuation": true,
 	}
@@ -34,7 +35,14 @@ func (c *Checker) headers(rec *Record) {
 	for _, text := range rec.faults {
 		c.fail(rec, BadHeader, "%s", text)
 	}
-	if rec.Version != "1.0" && rec.Version != "1.1" {
+	switch {
+	case draftVersions[rec.Version]:
+		if c.draft != rec.File {
+			c.warn(rec, BadVersion, "the version of the records is %s, a draft of WARC/1.0, as Heritrix 1 wrote it; "+
+				"not every reader takes it", rec.Version)
+		}
+		c.draft = rec.File
+	case rec.Version != "1.0" && rec.Version != "1.1":
 		c.fail(rec, BadVersion, "the version of the record is %.20q, want 1.0 or 1.1", rec.Version)
 	}
 	for _, name := range required {

@@ -1,0 +1,57 @@
+package verify
+
+import (
+	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/warc"
+)
+
+// isBare reports whether a revisit names no original, as Heritrix wrote revisits before version 3.1.2. Its original is
+// the last earlier capture of the same URI with the same payload.
+func (ref reference) isBare() bool {
+	return ref.original != nil && ref.to == "" && (ref.toURI == "" || ref.toDate == "")
+}
+
+// version returns the URI and payload of a revisit. ok is false if the revisit has no digest that can be read.
+func (ref reference) version() (v version, ok bool) {
+	d, err := warc.ParseDigest(ref.digest)
+	if err != nil || d.IsZero() {
+		return version{}, false
+	}
+	return version{survey.KeyOf(ref.uri), survey.KeyOf(string(d.Value)), d.Algorithm}, true
+}
+
+// findVersions finds the captures that may be the originals of revisits which name none.
+func (res *resolver) findVersions(refs []reference) {
+	res.versions = map[version][]int32{}
+	for _, ref := range refs {
+		if ref.isBare() {
+			if v, ok := ref.version(); ok {
+				res.versions[v] = nil
+			}
+		}
+	}
+	if len(res.versions) == 0 {
+		return
+	}
+	for i, f := range res.facts {
+		if f.Kind != survey.KindFull {
+			continue
+		}
+		v := version{f.URI, f.Payload, f.Method}
+		if all, wanted := res.versions[v]; wanted {
+			res.versions[v] = append(all, int32(i))
+		}
+	}
+}
+
+// byPayload returns the last capture of the URI and payload of a revisit that is not later than the revisit.
+func (res *resolver) byPayload(ref reference) (last int32, found bool) {
+	v, _ := ref.version()
+	for _, i := range res.versions[v] {
+		date := res.facts[i].Date
+		if date <= ref.date && (!found || date > res.facts[last].Date) {
+			last, found = i, true
+		}
+	}
+	return last, found
+}
