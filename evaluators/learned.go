@@ -121,6 +121,7 @@ func (l Learned) next(in WaitInput) Wait {
 	if l.Prefer == PreferPages {
 		wanted *= f.Slow()
 	}
+	wanted, growth := l.limited(f, wanted, in)
 	interval, stretch := l.stretched(f, wanted, in.stretch())
 	if in.First && l.Initial > 0 {
 		interval, stretch = clamp(l.Initial, l.Min, l.Max), 0
@@ -135,8 +136,7 @@ func (l Learned) next(in WaitInput) Wait {
 	}
 	w.Kind, w.Lesson = e.Lesson()
 	w.Memory = e.Memory()
-	w.Reason = reason + ": " + rounded(w.PerDay) + " changes a day, " + rounded(expected) + " expected in " +
-		human.Interval(interval) + atBound(interval, l.Min, l.Max)
+	w.Reason = reason + l.explained(w, growth)
 	if e.SharesHours() {
 		w.Reason += ", hours and days of " + strconv.Itoa(int(in.Relatives.URIs)) + " similar URIs"
 	}
@@ -145,6 +145,35 @@ func (l Learned) next(in WaitInput) Wait {
 	}
 	return w
 }
+
+// explained returns what is expected in the interval of a wait, and which bounds hold.
+func (l Learned) explained(w Wait, growth float64) string {
+	text := ": " + rounded(w.PerDay) + " changes a day, " + rounded(w.Expected) + " expected in " +
+		human.Interval(w.Interval) + atBound(w.Interval, l.Min, l.Max)
+	if growth > 0 {
+		text += ", " + rounded(growth) + " times the last wait at most"
+	}
+	return text
+}
+
+// limited returns the number of changes to wait for after a visit. After one quiet visit, the wait grows by a limited
+// factor. Without this limit, one quiet visit can outweigh many that found a change, because the beliefs in a high rate
+// lose nearly all their weight. growth is this factor if it limits the wait, and zero if it does not.
+func (l Learned) limited(f rate.Forecast, wanted float64, in WaitInput) (limited, growth float64) {
+	if in.State != Unchanged || in.First || in.Previous <= 0 {
+		return wanted, 0
+	}
+	growth = quietGrowth + quietGrowthPerChange*l.expected()
+	longest := max(growth*in.Previous.Seconds(), l.Min.Seconds())
+	if !(longest < l.Max.Seconds()) || f.Wait(wanted, l.Max.Seconds()) <= longest {
+		return wanted, 0
+	}
+	return f.Wanted(longest), growth
+}
+
+// The factor by which a wait grows at most after a quiet visit is quietGrowth, and quietGrowthPerChange more for each
+// change that the rule waits for. The wait of a new URI without a change grows by 1 + 1.17·x.
+const quietGrowth, quietGrowthPerChange = 2.0, 2.0
 
 // begin initialises the estimator of a URI without a memory from its birth, or from an interval that another rule
 // learned. At such an interval about half of the visits found a change.

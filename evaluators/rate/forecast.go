@@ -31,6 +31,12 @@ func (f Forecast) Wait(wanted, longest float64) float64 {
 	return wait
 }
 
+// Wanted is the inverse of [Forecast.Wait]: it returns the number of changes for which a wait takes a
+// number of seconds.
+func (f Forecast) Wanted(seconds float64) float64 {
+	return f.within(seconds) * math.Pow(f.by.crowding(), crowdingPower)
+}
+
 // Over returns the number of changes to expect over an interval, and the share of versions that a next visit at its
 // end will have missed.
 func (f Forecast) Over(interval time.Duration) (expected, missed float64) {
