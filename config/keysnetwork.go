@@ -30,7 +30,7 @@ var networkKeys = []key{
 		network.Families()...),
 	list("network.dns", InMain, "addresses",
 		func(f document.Field, d *draft) { d.settings.Network.Servers = network.ReadServers(f) },
-		"DNS servers that are asked for the addresses of hosts, with or without a port, as `\"192.0.2.53\"`. After a failure the next one is asked. Empty: the servers of the system."),
+		"DNS servers that are asked for the addresses of hosts, with or without a port, as `\"192.0.2.53\"`. The next one is asked only if those before do not answer or fail; one that fails five times in a row is asked last for 30 seconds. Empty: the servers of the system."),
 	choice("tls.min_version", InBoth, func(d *draft) *network.Version { return &d.settings.Network.MinTLS },
 		"Oldest version of TLS that is accepted. `1.0` and `1.1` reach old servers that browsers refuse, also with ciphers that are off otherwise; each record of the archive names the version and the cipher.",
 		network.Versions()...),

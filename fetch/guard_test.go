@@ -79,6 +79,17 @@ func always(addresses ...netip.Addr) func() []netip.Addr {
 // dnsServer answers every question for an IPv4 address with the result of addresses.
 func dnsServer(t *testing.T, addresses func() []netip.Addr) netip.AddrPort {
 	t.Helper()
+	return dnsServerWith(t, func(q dnsmessage.Question) ([]netip.Addr, dnsmessage.RCode) {
+		if q.Type != dnsmessage.TypeA {
+			return nil, dnsmessage.RCodeSuccess
+		}
+		return addresses(), dnsmessage.RCodeSuccess
+	})
+}
+
+// dnsServerWith starts a server of names that answers with the addresses and the code that answer returns.
+func dnsServerWith(t *testing.T, answer func(dnsmessage.Question) ([]netip.Addr, dnsmessage.RCode)) netip.AddrPort {
+	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -98,8 +109,11 @@ func dnsServer(t *testing.T, addresses func() []netip.Addr) netip.AddrPort {
 				continue
 			}
 			m.Response, m.Additionals = true, nil
-			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
-				for _, a := range addresses() {
+			q := m.Questions[0]
+			addresses, code := answer(q)
+			m.RCode = code
+			if q.Type == dnsmessage.TypeA {
+				for _, a := range addresses {
 					m.Answers = append(m.Answers, dnsmessage.Resource{
 						Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
 						Body:   &dnsmessage.AResource{A: a.As4()},

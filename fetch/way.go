@@ -12,7 +12,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -33,7 +32,7 @@ type WayOptions struct {
 	Proxy   Proxy               // zero = none
 	Sources []netip.Addr        // local addresses of connections, at most one of each family; not used for a proxy
 	Family  Family              // "" = [AnyFamily]
-	Servers []netip.AddrPort    // DNS servers; nil = the servers of the system
+	Servers []netip.AddrPort    // DNS servers, each asked if those before do not answer; nil = the servers of the system
 	MinTLS  uint16              // oldest accepted version of TLS; 0 = the client's
 	Roots   []*x509.Certificate // accepted in addition to the client's
 }
@@ -41,18 +40,15 @@ type WayOptions struct {
 // Way says how connections to a host are made, where that differs from the usual. A connection made in one way is never
 // used for a request with another. A nil Way is the usual one.
 type Way struct {
-	o        WayOptions
-	resolver *net.Resolver // nil = the dialer's own
-	key      string        // differs for different ways
+	o     WayOptions
+	names nameServers // nil = the dialer's own resolver is used
+	key   string      // differs for different ways
 }
 
 // NewWay returns a way, nil if the options ask for nothing unusual.
 func NewWay(o WayOptions) *Way {
 	o.Family = cmp.Or(o.Family, AnyFamily)
-	w := &Way{o: o}
-	if len(o.Servers) > 0 {
-		w.resolver = resolverAt(o.Servers)
-	}
+	w := &Way{o: o, names: newNameServers(o.Servers)}
 	sum := sha256.New()
 	for _, c := range o.Roots {
 		sum.Write(c.Raw)
@@ -171,16 +167,6 @@ func (w *Way) tune(c *tls.Config) error {
 	return nil
 }
 
-// resolverAt returns a resolver that asks servers in turn: the next one after a failure.
-func resolverAt(servers []netip.AddrPort) *net.Resolver {
-	var asked atomic.Uint32
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		n := asked.Add(1) - 1
-		var d net.Dialer
-		return d.DialContext(ctx, network, servers[n%uint32(len(servers))].String())
-	}}
-}
-
 // maxAddresses is the maximum number of addresses of a host that are tried. A host may name thousands.
 const maxAddresses = 20
 
@@ -252,12 +238,7 @@ func (w *Way) lookup(ctx context.Context, resolver *net.Resolver, host string) (
 	if ip, err := netip.ParseAddr(host); err == nil {
 		all = append(all, ip.Unmap())
 	} else {
-		if w.resolver != nil {
-			resolver = w.resolver
-		} else if resolver == nil {
-			resolver = net.DefaultResolver
-		}
-		if all, err = resolver.LookupNetIP(ctx, "ip", host); err != nil {
+		if all, err = w.resolve(ctx, resolver, host); err != nil {
 			return nil, err
 		}
 	}
@@ -282,6 +263,17 @@ func (w *Way) lookup(ctx context.Context, resolver *net.Resolver, host string) (
 		})
 	}
 	return all, nil
+}
+
+// resolve returns all addresses of a host name.
+func (w *Way) resolve(ctx context.Context, resolver *net.Resolver, host string) ([]netip.Addr, error) {
+	switch {
+	case w.names != nil:
+		return w.names.lookup(ctx, host)
+	case resolver == nil:
+		resolver = net.DefaultResolver
+	}
+	return resolver.LookupNetIP(ctx, "ip", host)
 }
 
 // uses reports whether the way may use an address.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/fetch"
+	"golang.org/x/net/dns/dnsmessage"
 )
 
 // proxyServer is a proxy of the test. It records what it is asked for.
@@ -286,6 +287,89 @@ func TestTheFamilyOfAddressesDecides(t *testing.T) {
 			t.Errorf("%s: status %d, %v, look-up %v; want %d", r.Way, got.Status, got.Misfortune, got.Lookup, c.want)
 		}
 	}
+}
+
+// TestTheNextDNSServerIsAskedOnlyAfterAFailure looks up hosts at servers that refuse, fail or answer.
+func TestTheNextDNSServerIsAskedOnlyAfterAFailure(t *testing.T) {
+	t.Parallel()
+	closed, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	down := netip.MustParseAddrPort(closed.LocalAddr().String())
+	const lookups = 40
+	for _, c := range []struct {
+		name         string
+		first        dnsmessage.RCode
+		down         bool // nobody listens at the first address
+		want         int  // status
+		least, most  int  // look-ups that reach the first server
+		least2, max2 int  // look-ups that reach the second one
+	}{
+		{"the first one answers", dnsmessage.RCodeSuccess, false, 200, lookups, lookups, 0, 0},
+		{"the first one says that there is no such host", dnsmessage.RCodeNameError, false, fetch.DNSFailed, lookups, lookups, 0, 0},
+		{"the first one fails", dnsmessage.RCodeServerFailure, false, 200, 5, 9, lookups, lookups},
+		{"the first one is down", 0, true, 200, 0, 0, lookups, lookups},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			site := serve(t, func(conn net.Conn, n int) { answering(pageOf(n), false)(conn, n) })
+			var asked, asked2 lookupCount
+			first := dnsServerWith(t, func(q dnsmessage.Question) ([]netip.Addr, dnsmessage.RCode) {
+				asked.add(q.Name.String())
+				if c.first != dnsmessage.RCodeSuccess {
+					return nil, c.first
+				}
+				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, c.first
+			})
+			if c.down {
+				first = down
+			}
+			second := dnsServerWith(t, func(q dnsmessage.Question) ([]netip.Addr, dnsmessage.RCode) {
+				asked2.add(q.Name.String())
+				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, 0
+			})
+			way := fetch.NewWay(fetch.WayOptions{Servers: []netip.AddrPort{first, second}})
+			client := newClient(t, fetch.Options{})
+			for i := range lookups {
+				u := parse(t, fmt.Sprintf("http://host%d.example:%s/", i, portOf(t, site)))
+				if got := get(t, client, fetch.Request{URI: u, Way: way}); got.Status != c.want {
+					t.Fatalf("look-up %d: status %d, %v; want %d", i, got.Status, got.Misfortune, c.want)
+				}
+			}
+			if n := asked.names(); n < c.least || n > c.most {
+				t.Errorf("%d of %d look-ups reached the first server, want %d to %d", n, lookups, c.least, c.most)
+			}
+			if n := asked2.names(); n < c.least2 || n > c.max2 {
+				t.Errorf("%d of %d look-ups reached the second server, want %d to %d", n, lookups, c.least2, c.max2)
+			}
+		})
+	}
+}
+
+// lookupCount counts the names that a server was asked for.
+type lookupCount struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+func (c *lookupCount) add(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !strings.HasSuffix(name, ".example.") {
+		return // with a domain that the machine searches
+	}
+	if c.seen == nil {
+		c.seen = map[string]bool{}
+	}
+	c.seen[name] = true
+}
+
+func (c *lookupCount) names() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.seen)
 }
 
 // TestOldTLSAndOtherRootsAreAcceptedOnlyInTheirWay connects to a server that knows only TLS 1.0, with a certificate of
