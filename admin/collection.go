@@ -13,7 +13,7 @@ import (
 func collectionRoutes() []route {
 	return []route{
 		{
-			method: "GET", path: api.Base + "/search", answer: api.Found{},
+			method: "GET", path: api.Base + "/search", heavy: true, answer: api.Found{},
 			doc: "Returns hosts and URIs with a text in them, and captures with it in their titles. It searches for a bounded time; repeat with cursor until next is empty.",
 			params: []param{
 				{"q", "string", "part of a host, URI or title; case does not matter"},
@@ -35,7 +35,7 @@ func collectionRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api.Base + "/hosts/{host}/site", answer: api.Site{},
+			method: "GET", path: api.Base + "/hosts/{host}/site", heavy: true, answer: api.Site{},
 			doc:    "Returns what curators wrote about a host, its seeds, feeds and sitemaps with their next visits, and the settings that files set.",
 			params: []param{{"host", "string", hostDoc}},
 			serve: func(w *Window, r *http.Request) (any, error) {

@@ -82,12 +82,20 @@ func TestHeavyQuestionsAreBounded(t *testing.T) {
 			path, body string
 			want       int
 		}{
+			{"/api/v1/search?q=news", "", http.StatusServiceUnavailable},
+			{"/api/v1/hosts/news.example/site", "", http.StatusServiceUnavailable},
+			{"/api/v1/compare?uri=http://news.example/", "", http.StatusServiceUnavailable},
+			{"/api/v1/hosts?limit=1", "", http.StatusOK},
 			{"/api/v1/seeds/plan", `{"text":"https://a.example/"}`, http.StatusServiceUnavailable},
 			{"/api/v1/capture/progress", `{"uris":["http://news.example/"]}`, http.StatusServiceUnavailable},
 			{"/api/v1/frontier/count", `{}`, http.StatusOK},
 		} {
 			to := httptest.NewRecorder()
-			h.ServeHTTP(to, httptest.NewRequest(http.MethodPost, c.path, strings.NewReader(c.body)))
+			method := http.MethodPost
+			if c.body == "" {
+				method = http.MethodGet
+			}
+			h.ServeHTTP(to, httptest.NewRequest(method, c.path, strings.NewReader(c.body)))
 			if to.Code != c.want || (to.Header().Get("Retry-After") != "") != (c.want == http.StatusServiceUnavailable) {
 				t.Errorf("%s: status %d, want %d: %s", c.path, to.Code, c.want, to.Body)
 			}

@@ -45,7 +45,7 @@ func versionRoutes() []route {
 			}),
 		},
 		{
-			method: "GET", path: api.Base + "/compare", doc: "Compares two archived versions of a URI.",
+			method: "GET", path: api.Base + "/compare", heavy: true, doc: "Compares two archived versions of a URI.",
 			answer: api.Comparison{}, params: []param{
 				{"uri", "string", uriDoc},
 				{"before", "string", "timestamp of the first version, 14 digits; empty: the version before the second"},

@@ -109,7 +109,12 @@ func OpenFile(path string) (*File, error) {
 	f := &File{path: path}
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = write(path, []Token{{usualName, Operate, rand.Text()}})
+		err = changeTokens(path, func(all []Token) ([]Token, error) {
+			if len(all) > 0 { // arcrawl token has made it meanwhile
+				return all, nil
+			}
+			return []Token{{usualName, Operate, rand.Text()}}, nil
+		})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the token file: %w", err)
@@ -146,34 +151,30 @@ func (f *File) Tokens() ([]Token, error) {
 
 // Add adds a token with a random secret to a token file, which it creates if necessary. It returns the token.
 func Add(path, name string, role Role) (Token, error) {
-	all, err := existing(path)
-	if err != nil {
-		return Token{}, err
-	}
-	if err := checkName(name); err != nil {
-		return Token{}, err
-	}
-	if slices.ContainsFunc(all, func(t Token) bool { return t.Name == name }) {
-		return Token{}, fmt.Errorf("there is a token with the name %s; remove it first with: arcrawl token remove %s", name, name)
-	}
 	t := Token{name, role, rand.Text()}
-	return t, write(path, append(all, t))
+	return t, changeTokens(path, func(all []Token) ([]Token, error) {
+		if err := checkName(name); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(all, func(t Token) bool { return t.Name == name }) {
+			return nil, fmt.Errorf("there is a token with the name %s; remove it first with: arcrawl token remove %s", name, name)
+		}
+		return append(all, t), nil
+	})
 }
 
 // Remove removes a token from a token file.
 func Remove(path, name string) error {
-	all, err := existing(path)
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(all, func(t Token) bool { return t.Name == name })
-	switch {
-	case i < 0:
-		return fmt.Errorf("there is no token with the name %s; arcrawl token list shows all", name)
-	case len(all) == 1:
-		return fmt.Errorf("%s is the last token; add another one first", name)
-	}
-	return write(path, slices.Delete(all, i, i+1))
+	return changeTokens(path, func(all []Token) ([]Token, error) {
+		i := slices.IndexFunc(all, func(t Token) bool { return t.Name == name })
+		switch {
+		case i < 0:
+			return nil, fmt.Errorf("there is no token with the name %s; arcrawl token list shows all", name)
+		case len(all) == 1:
+			return nil, fmt.Errorf("%s is the last token; add another one first", name)
+		}
+		return slices.Delete(all, i, i+1), nil
+	})
 }
 
 // List returns the tokens of a token file; none if the file does not exist.
@@ -194,14 +195,24 @@ func existing(path string) ([]Token, error) {
 	return all, nil
 }
 
-// write replaces a token file.
-func write(path string, all []Token) error {
-	text := "# name role token; the role is read, curate or operate. See arcrawl token.\n"
-	for _, t := range all {
-		text += fmt.Sprintf("%s %s %s\n", t.Name, t.Role, t.Secret)
-	}
-	if err := replace(path, text); err != nil {
-		return fmt.Errorf("write the token file: %w", err)
+// changeTokens replaces a token file.
+func changeTokens(path string, change func([]Token) ([]Token, error)) error {
+	err := edit(path, func() (string, error) {
+		all, err := existing(path)
+		if err != nil {
+			return "", err
+		}
+		if all, err = change(all); err != nil {
+			return "", err
+		}
+		text := "# name role token; the role is read, curate or operate. See arcrawl token.\n"
+		for _, t := range all {
+			text += fmt.Sprintf("%s %s %s\n", t.Name, t.Role, t.Secret)
+		}
+		return text, nil
+	})
+	if err != nil {
+		return fmt.Errorf("change the token file: %w", err)
 	}
 	return nil
 }

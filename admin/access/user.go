@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
 // User is a person who signs in with a name, or whom a proxy names.
@@ -151,39 +148,23 @@ func userAt(all []User, name string) int {
 
 // changeUsers replaces a file of users.
 func changeUsers(path string, change func([]User) ([]User, error)) error {
-	all, err := Users(path)
-	if err != nil {
-		return err
-	}
-	if all, err = change(all); err != nil {
-		return err
-	}
-	text := "# name role password; the role is read, curate or operate. Change it with: arcrawl user\n"
-	for _, u := range all {
-		text += fmt.Sprintf("%s %s %s\n", u.Name, u.Role, u.Hash)
-	}
-	if _, err := ParseUsers(text); err != nil {
-		return fmt.Errorf("change the file of users: %w", err)
-	}
-	if err := replace(path, text); err != nil {
-		return fmt.Errorf("change the file of users: %w", err)
-	}
-	return nil
-}
-
-// replace writes a file as a whole. Its owner stays; a new file belongs to the owner of its folder.
-func replace(path, text string) error {
-	like, err := os.Stat(path)
-	if err != nil {
-		if like, err = os.Stat(filepath.Dir(path)); err != nil {
-			return fmt.Errorf("%w; start the daemon once, which makes its folders", err)
+	err := edit(path, func() (string, error) {
+		all, err := Users(path)
+		if err != nil {
+			return "", err
 		}
-	}
-	if err := atomicfile.Write(path, []byte(text), 0o600); err != nil {
-		return err
-	}
-	if err := keepOwner(path, like); err != nil {
-		return fmt.Errorf("give it its owner: %w; the daemon may be unable to read it: use chown", err)
+		if all, err = change(all); err != nil {
+			return "", err
+		}
+		text := "# name role password; the role is read, curate or operate. Change it with: arcrawl user\n"
+		for _, u := range all {
+			text += fmt.Sprintf("%s %s %s\n", u.Name, u.Role, u.Hash)
+		}
+		_, err = ParseUsers(text)
+		return text, err
+	})
+	if err != nil {
+		return fmt.Errorf("change the file of users: %w", err)
 	}
 	return nil
 }
