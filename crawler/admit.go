@@ -113,7 +113,7 @@ func (c *Crawler) refuseTrapped(r frontier.Record, s settings, now time.Time) (*
 	}
 	t, ok, err := c.trapsFor(s.Settings).Judge(r.URI, uri.FromCanonical(r.Via), r.Hops, now)
 	if err == nil && !ok {
-		return c.refuseForBudget(r, s)
+		return c.refuseForBudget(r, s, now)
 	}
 	if err != nil || !ok {
 		return nil, err
@@ -126,9 +126,9 @@ func (c *Crawler) refuseTrapped(r frontier.Record, s settings, now time.Time) (*
 }
 
 // refuseForBudget returns a refusal if a URI has to wait for the budget of its pattern.
-func (c *Crawler) refuseForBudget(r frontier.Record, s settings) (*refusal, error) {
+func (c *Crawler) refuseForBudget(r frontier.Record, s settings, now time.Time) (*refusal, error) {
 	wait, held, err := c.trapStores(s).Hold(spaces.Wanted{
-		URI: r.URI, Via: uri.FromCanonical(r.Via), Hops: r.Hops, First: r.Visits == 0,
+		URI: r.URI, Via: uri.FromCanonical(r.Via), Hops: r.Hops, First: r.Visits == 0, Now: now,
 	}, true)
 	if err != nil || !held {
 		return nil, err

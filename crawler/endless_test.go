@@ -28,7 +28,7 @@ func TestEndlessSpacesTakeFewRequests(t *testing.T) {
 	}{
 		{"searches", func(e *trapsite.Endless) { e.Search = true }, 5, []traps.Kind{traps.Query}},
 		// They look like real pages to which only one page links, so only their budget bounds them.
-		{"searches with new texts", func(e *trapsite.Endless) { e.Search, e.Texts = true, true }, 10, nil},
+		{"searches with new texts", func(e *trapsite.Endless) { e.Search, e.Texts = true, true }, 5, nil},
 		{"scripts with the time in their names, and session ids", func(e *trapsite.Endless) {
 			e.Busters, e.Sessions = true, true
 		}, 5, []traps.Kind{traps.Parameter, traps.Parameter, traps.Parameter}},

@@ -87,8 +87,8 @@ func (f *finder) removeTrapped() error {
 		}
 		if !ok || t.Suspect || cand.Hops == "" {
 			wait, held, err := stores.Hold(spaces.Wanted{
-				URI: cand.URI, Via: uri.FromCanonical(cand.Via), Hops: cand.Hops, First: true,
-			}, false)
+				URI: cand.URI, Via: uri.FromCanonical(cand.Via), Hops: cand.Hops, First: true, Found: true, Now: now,
+			}, true)
 			if err != nil {
 				return err
 			}

@@ -203,7 +203,7 @@ func (e *explainer) byBudget(d scope.Discovery) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	w := spaces.Wanted{URI: d.URI, Via: d.Via, Hops: d.Hops, First: r.Visits == 0}
+	w := spaces.Wanted{URI: d.URI, Via: d.Via, Hops: d.Hops, First: r.Visits == 0, Now: e.now}
 	p, wait, held, err := e.spaces.Hold(w, false)
 	if err != nil || !held {
 		return err == nil, err

@@ -226,7 +226,7 @@ func (b *endlessPage) text(name string, n int) {
 func (b *endlessPage) serve(name string, q url.Values) bool {
 	path, _, _ := strings.Cut(name, "?")
 	if path == "/search" && b.e.Search {
-		b.search(q.Get("q"))
+		b.search(q.Get("q"), b.e.articles())
 		return true
 	}
 	if !slices.Contains(b.e.Pages(), name) {
@@ -294,14 +294,17 @@ func (b *endlessPage) shop(q url.Values) {
 	}
 }
 
-// search writes the result of a search, which names two more words.
-func (b *endlessPage) search(q string) {
+// articles returns the names of the articles.
+func (e *Endless) articles() []string { return e.Pages()[3 : 3+endlessArticles] }
+
+// search writes the result of a search, which names three of the real pages and two more words.
+func (b *endlessPage) search(q string, pages []string) {
 	sum := sha256.Sum256([]byte(q))
 	n := int(binary.BigEndian.Uint32(sum[:]) >> 8)
 	fmt.Fprintf(b, "<h1>Results for %s</h1><p>Your search for %s found these pages. Did you mean %s?</p>\n",
 		html.EscapeString(q), html.EscapeString(q), word(n))
-	for i := range 3 {
-		b.links(fmt.Sprintf("/article/%d", (n+i)%endlessArticles))
+	for i := range min(3, len(pages)) {
+		b.links(pages[(n+i)%len(pages)])
 	}
 	if b.e.Texts {
 		b.text(q, 60)

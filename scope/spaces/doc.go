@@ -24,7 +24,9 @@
 // Until a pattern is proven, first visits of pages inside have a budget: [Base], and one for each page that was not
 // barren, up to [MaxRich]. If at least a tenth of the pages was linked from a second page before it was visited,
 // each page that was not barren counts twice and without that bound. One visit in [Trickle] of the host is added, so
-// that nothing waits forever. Pages that others name, seeds and entries of feeds and sitemaps need no budget.
+// that nothing waits forever. Pages that others name, seeds and entries of feeds and sitemaps need no budget. While
+// first visits are put off, and for [Doubt] after, all pages inside that were visited before share one visit in
+// [Trickle], unless the pages are linked from a second page.
 //
 // # Bounds
 //

@@ -24,8 +24,11 @@ const (
 	MaxWords, MaxNumbers = 12, 1000
 	// Trickle is the number of visits of a host that add one to each budget.
 	Trickle = 100
+	// Doubt is how long a pattern counts as one that may be endless after a first visit of its pages was put off.
+	Doubt = 28 * 24 * time.Hour
 
 	maxProbes   = 16 // visits without a budget that show whether a pattern ends
+	richProbes  = 4  // the same if its last page was not barren
 	fewNew      = 4  // sampled rows of words on a barren page that were on no other
 	linkedShare = 10 // one in linkedShare pages must be linked twice
 	minShare    = 8  // pages of the sample that were visited before the share counts
@@ -61,6 +64,8 @@ type space struct {
 	// Entrances holds the sums of the pages that pages of other patterns name.
 	Entrances []uint32 `cbor:"16,keyasint,omitempty"`
 	Words     int      `cbor:"15,keyasint,omitempty"` // pages with something new whose parameters are words
+	Again     int64    `cbor:"19,keyasint,omitempty"` // further visits of pages inside while it may be endless
+	Stopped   int64    `cbor:"20,keyasint,omitempty"` // when a first visit was put off last, in seconds since 1970
 }
 
 // member is a URI of a pattern that a page inside has named.
@@ -105,6 +110,15 @@ func (s *state) spaceOf(key string, add bool) *space {
 
 // allowance returns the budget of a pattern.
 func (s *state) allowance(p *space) int {
+	merit := min(p.Words, MaxWords) + min(p.Rich-p.Words, MaxNumbers)
+	if p.isLinked() {
+		merit = 2 * p.Rich
+	}
+	return Base + merit + int((s.Ticks-p.Since)/Trickle)
+}
+
+// isLinked reports whether one page in [linkedShare] was linked from a second page, as real pages are.
+func (p *space) isLinked() bool {
 	visited, linked := 0, 0
 	for _, m := range p.Members {
 		if m.Visited {
@@ -114,11 +128,7 @@ func (s *state) allowance(p *space) int {
 			}
 		}
 	}
-	merit := min(p.Words, MaxWords) + min(p.Rich-p.Words, MaxNumbers)
-	if visited >= minShare && linkedShare*linked >= visited {
-		merit = 2 * p.Rich
-	}
-	return Base + merit + int((s.Ticks-p.Since)/Trickle)
+	return visited >= minShare && linkedShare*linked >= visited
 }
 
 // visit adds the first visit of a page inside. It returns the query space if it is certain now.
@@ -247,18 +257,62 @@ func (s *state) nameAll(f facts) {
 }
 
 // holds reports whether a URI has to wait for a budget. A page that was found deeper than all before does not, because
-// it shows whether the pattern ends. If most pages of a pattern had nothing new, pages that were visited before wait
-// too.
-func (s *state) holds(key string, hops uri.HopPath, first bool) (*space, bool) {
+// it shows whether the pattern ends.
+func (s *state) holds(key string, w Wanted) (*space, bool) {
 	p := s.spaceOf(key, false)
-	if p == nil || p.Proven || p.Listed || p.Visits < s.allowance(p) {
+	switch {
+	case p == nil || p.Proven || p.Listed:
+		return nil, false
+	case !w.First:
+		return p, s.holdsAgain(p, w.Now)
+	case p.Visits < s.allowance(p):
 		return nil, false
 	}
-	if !first {
-		return p, 2*p.Rich < p.Visits
+	probes := maxProbes
+	if p.Row == 0 {
+		probes = richProbes
 	}
-	return p, p.Key == others || len(hops) <= p.Depth || p.Visits >= s.allowance(p)+maxProbes
+	return p, p.Key == others || len(w.Hops) <= p.Depth || p.Visits >= s.allowance(p)+probes
 }
+
+// holdsAgain reports whether a page that was visited before has to wait. It does if most pages of its pattern had
+// nothing new. While the pattern may be endless, all of its pages together have one visit in [Trickle] of the host.
+func (s *state) holdsAgain(p *space, now time.Time) bool {
+	if p.Visits >= s.allowance(p) && 2*p.Rich < p.Visits {
+		return true
+	}
+	return p.mayBeEndless(now) && p.Again >= (s.Ticks-p.Since)/Trickle
+}
+
+// mayBeEndless reports whether a first visit was put off not long ago, and few pages are linked from a second page.
+func (p *space) mayBeEndless(now time.Time) bool {
+	return p.Stopped != 0 && now.Before(time.Unix(p.Stopped, 0).Add(Doubt)) && !p.isLinked()
+}
+
+// admit records that a page that was visited before is visited again.
+func (p *space) admit(now time.Time) (changed bool) {
+	if !p.mayBeEndless(now) {
+		return false
+	}
+	p.Again++
+	return true
+}
+
+// putOff records that a URI waits for a budget. It reports whether that changes what is stored.
+func (p *space) putOff(w Wanted) (changed bool) {
+	if w.First {
+		changed = w.Now.Unix()-p.Stopped >= stoppedSteps
+		p.Stopped = max(p.Stopped, w.Now.Unix())
+	}
+	if w.Found {
+		return changed
+	}
+	p.Held++
+	return true
+}
+
+// stoppedSteps is the number of seconds after which the time at which a page was put off is written again.
+const stoppedSteps = 3600
 
 // list records that a feed or sitemap lists members. It returns the query spaces that this refutes.
 func (s *state) list(h uri.Host, authority string, us []uri.URI) (found []Finding, changed bool) {

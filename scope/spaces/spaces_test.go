@@ -58,7 +58,7 @@ type site func(target string) (links []string, text string)
 // that wait for a budget, and what was found.
 func (s site) crawl(t testing.TB, b *spaces.Store, maximum int) (visited, waiting []string, found []spaces.Finding) {
 	t.Helper()
-	queue := []spaces.Wanted{{URI: parse(t, host+"/"), First: true}}
+	queue := []spaces.Wanted{{URI: parse(t, host+"/"), First: true, Now: day}}
 	known := map[uri.URI]bool{queue[0].URI: true}
 	for len(queue) > 0 && len(visited) < maximum {
 		w := queue[0]
@@ -88,7 +88,7 @@ func (s site) crawl(t testing.TB, b *spaces.Store, maximum int) (visited, waitin
 				if embed {
 					hop = uri.Embed
 				}
-				queue = append(queue, spaces.Wanted{URI: u, Via: w.URI, Hops: w.Hops.Then(hop), First: true})
+				queue = append(queue, spaces.Wanted{URI: u, Via: w.URI, Hops: w.Hops.Then(hop), First: true, Now: day})
 			}
 		}
 		more, err := b.Learn(page)
@@ -272,6 +272,57 @@ func TestQuerySpaces(t *testing.T) {
 				t.Errorf("%d pages were visited and %d wait, want at most %d visits", len(visited), len(waiting), c.visited)
 			}
 		})
+	}
+}
+
+// again visits the pages with parameters of a site a second time, and returns how many of them may be visited then.
+func again(t *testing.T, b *spaces.Store, visited []string, now time.Time) (admitted int) {
+	t.Helper()
+	for _, target := range visited {
+		u := parse(t, host+target)
+		_, _, held, err := b.Hold(spaces.Wanted{URI: u, Via: parse(t, host+"/search?q=k"), Hops: "LLL", Now: now}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !held {
+			admitted++
+		}
+	}
+	return admitted
+}
+
+// Searches that bring new texts take one visit in a hundred, also once they are known; until nothing has been put off
+// for a long time, or a feed or sitemap lists one. Real pages of the same shape are visited as usual.
+func TestPagesThatMayBeEndlessAreSeldomVisitedAgain(t *testing.T) {
+	t.Parallel()
+	endless := site(func(s string) ([]string, string) {
+		n := asked(s)
+		return []string{"/search?q=" + letters(2*n+1), "/search?q=" + letters(2*n+2)}, words(s, 80)
+	})
+	b := open(t)
+	visited, waiting, _ := endless.crawl(t, b, 3000)
+	if len(waiting) == 0 {
+		t.Fatal("no search was put off")
+	}
+	if n := again(t, b, visited[1:], day.Add(time.Hour)); n > 1 {
+		t.Errorf("%d of %d searches are visited again, want none or one", n, len(visited))
+	}
+	if n := again(t, b, visited[1:], day.Add(spaces.Doubt)); n != len(visited)-1 {
+		t.Errorf("%d of %d are visited again after nothing was put off for %s, want all", n, len(visited)-1, spaces.Doubt)
+	}
+	_, _ = b.AddListed("news.example", day, parse(t, host+"/search?q="+letters(1)))
+	if n := again(t, b, visited[1:], day.Add(time.Hour)); n != len(visited)-1 {
+		t.Errorf("%d of %d pages of a pattern in a sitemap are visited again, want all", n, len(visited)-1)
+	}
+
+	b = open(t)
+	linked := site(func(s string) ([]string, string) {
+		n := asked(s)
+		return []string{"/search?q=" + letters((n+1)%40), "/search?q=" + letters((3*n+11)%40)}, words(s, 80)
+	})
+	visited, _, _ = linked.crawl(t, b, 3000)
+	if n := again(t, b, visited[1:], day.Add(time.Hour)); n != len(visited)-1 || n < 40 {
+		t.Errorf("%d of %d pages that link to each other are visited again, want all", n, len(visited)-1)
 	}
 }
 

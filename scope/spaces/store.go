@@ -246,10 +246,12 @@ type Wanted struct {
 	URI, Via uri.URI
 	Hops     uri.HopPath
 	First    bool // it was never visited
+	Found    bool // a page names it now; otherwise it is due
+	Now      time.Time
 }
 
-// Hold reports whether a URI has to wait for the budget of its pattern, and for how long. count says that it is put off
-// now.
+// Hold reports whether a URI has to wait for the budget of its pattern, and for how long. count says that it is really
+// visited or put off now, and this is no preview.
 func (b *Store) Hold(w Wanted, count bool) (p Pattern, wait time.Duration, held bool, err error) {
 	if w.Hops == "" || !isInside(w.URI, w.Via) {
 		return Pattern{}, 0, false, nil
@@ -263,15 +265,12 @@ func (b *Store) Hold(w Wanted, count bool) (p Pattern, wait time.Duration, held 
 		if s == nil {
 			return s, false
 		}
-		of, is := s.holds(key, w.Hops, w.First)
+		of, is := s.holds(key, w)
 		if held = is; !is {
-			return s, false
+			return s, count && of != nil && !w.First && of.admit(w.Now)
 		}
 		p, wait = of.pattern(s), of.wait()
-		if count {
-			of.Held++
-		}
-		return s, count
+		return s, count && of.putOff(w)
 	})
 	return p, wait, held, err
 }
