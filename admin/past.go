@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 
@@ -18,6 +19,7 @@ const (
 	reportRows = 100
 	pastVisits = 1_000
 	pastBytes  = 256 << 20
+	pastTime   = 100 * time.Millisecond
 )
 
 // pastRoutes returns the requests about queues and past visits.
@@ -39,9 +41,20 @@ func pastRoutes() []route {
 		},
 		{
 			method: "GET", path: api.Base + "/history",
-			doc: "Returns the visits to a URI, from the last 256 MiB of the crawl log.", answer: api.Past{},
-			params: []param{{"uri", "string", uriDoc}},
-			serve:  func(w *Window, r *http.Request) (any, error) { return w.past(r.Context(), r.FormValue("uri")) },
+			doc: "Returns the visits to a URI, from the last 256 MiB of the crawl log at most.", answer: api.Past{},
+			params: []param{
+				{"uri", "string", uriDoc},
+				{"seconds", "integer", "how long the log is searched, 1 to 30 (default: 0.1 seconds)"},
+			},
+			serve: func(w *Window, r *http.Request) (any, error) {
+				within := pastTime
+				if n, err := number(r, "seconds", 0, 0, 30); err != nil {
+					return nil, err
+				} else if n > 0 {
+					within = time.Duration(n) * time.Second
+				}
+				return w.past(r.Context(), r.FormValue("uri"), within)
+			},
 		},
 		{
 			method: "GET", path: api.Base + "/reports/dedup", doc: "Summarizes deduplication, from the current crawl log.",
@@ -97,20 +110,24 @@ func (w *Window) queue(host uri.Host, n int) (api.Queue, error) {
 	return q, err
 }
 
-// past reads the log for the visits to a URI. Only one request reads the log at a time.
-func (w *Window) past(ctx context.Context, text string) (api.Past, error) {
+// past searches the log for the visits to a URI, for a bounded time. Only one request reads the log at a time.
+func (w *Window) past(ctx context.Context, text string, within time.Duration) (api.Past, error) {
 	u, err := uri.Parse(text)
 	if err != nil {
 		return api.Past{}, fault("uri %q: %v", text, err)
 	}
 	w.reading.Lock()
 	defer w.reading.Unlock()
-	visits, complete, err := stats.Find(ctx, w.o.Config().Config.Storage.Log, u.String(), pastVisits, pastBytes)
+	end := w.o.Now().Add(within)
+	found, err := stats.Find(ctx, w.o.Config().Config.Storage.Log, u.String(), stats.Bounds{
+		Visits: pastVisits, Bytes: pastBytes, Stop: func() bool { return w.o.Now().After(end) },
+	})
 	if err != nil {
 		return api.Past{}, fmt.Errorf("search the log for %s: %w", u, err)
 	}
-	p := api.Past{Visits: make([]api.PastVisit, len(visits)), Complete: complete}
-	for i, v := range visits {
+	p := api.Past{Visits: make([]api.PastVisit, len(found.Visits)), Complete: found.Complete}
+	p.Since = api.Moment(found.Since)
+	for i, v := range found.Visits {
 		p.Visits[i] = api.PastVisit{
 			At: v.At, Status: v.Status, State: v.State, Size: v.Size, Wait: api.Seconds(v.Wait),
 			Overdue: api.Seconds(v.Overdue), Notes: strings.Join(v.Notes, ", "),

@@ -118,7 +118,7 @@ func (w *Window) countHosts(s *api.Status, now time.Time) {
 		Queued:    n.Queued,
 		Forbidden: n.Forbidden,
 		Held:      n.Held,
-		Due:       w.countDue(now),
+		Due:       w.counted(w.due.Latest(now, w.o.Now)),
 		Oldest:    api.Moment(n.Oldest),
 		Overdue:   late(n.Oldest, now),
 

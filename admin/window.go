@@ -129,6 +129,7 @@ type Window struct {
 	loggedDay string // last day whose summary was logged; only Tick uses it
 
 	survey *survey.Reader
+	due    survey.Due
 	took   prometheus.Histogram
 }
 
@@ -154,6 +155,7 @@ func New(o Options) (*Window, error) {
 		Frontier: o.Frontier, Now: o.Now, Config: func() *config.Config { return o.Config().Config },
 		Stopped: func() bool { s := o.Crawler.Status(); return s.Paused != "" || s.Held != "" },
 	})
+	w.due.Frontier = o.Frontier
 	w.packs = w.openPacks()
 	var err error
 	if w.captures, err = captures.Open(o.Dir); err != nil {
@@ -209,6 +211,7 @@ func (w *Window) Observe(r crawler.Report) {
 func (w *Window) Tick(now time.Time) error {
 	w.checkDisk()
 	w.watch(now)
+	w.counted(w.due.Count(now, w.o.Now))
 	w.sample(now)
 	w.recordConfig(now)
 	if err := w.logDay(now); err != nil {
@@ -266,7 +269,7 @@ func (w *Window) checkDisk() {
 func (w *Window) gauges(now time.Time) series.Gauges {
 	n := w.o.Frontier.Counts(now)
 	g := series.Gauges{
-		URIs: n.URIs, Hosts: n.Hosts, Queued: n.Queued, InProgress: n.InProgress, Due: w.countDue(now),
+		URIs: n.URIs, Hosts: n.Hosts, Queued: n.Queued, InProgress: n.InProgress, Due: w.counted(w.due.Latest(now, w.o.Now)),
 		DiskFree: w.diskFree(), Store: w.storeSize(),
 	}
 	if !n.Oldest.IsZero() {
@@ -296,12 +299,8 @@ func (w *Window) livePoints(now time.Time) api.Series {
 	return w.live.Since(w.started, now)
 }
 
-// maxDue is the maximum count of due URIs in a minute. arcrawl overdue counts all.
-const maxDue = 100_000
-
-// countDue returns the number of due URIs, or -1 if the count failed.
-func (w *Window) countDue(now time.Time) int64 {
-	n, err := w.o.Frontier.CountDue(now, maxDue)
+// counted returns a count of due URIs, or -1 if it failed.
+func (w *Window) counted(n int64, err error) int64 {
 	if err != nil {
 		w.o.Log.Error().Err(err).Msg("could not count the due URIs")
 		return -1

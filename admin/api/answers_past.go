@@ -19,8 +19,9 @@ type Waiting struct {
 
 // Past holds the visits to a URI from the crawl log.
 type Past struct {
-	Visits   []PastVisit `json:"visits"`   // oldest first, at most 1,000
-	Complete bool        `json:"complete"` // the whole log was read
+	Visits   []PastVisit `json:"visits"`          // oldest first, at most 1,000
+	Complete bool        `json:"complete"`        // the whole log was read
+	Since    *time.Time  `json:"since,omitempty"` // of the oldest line that was read
 }
 
 // PastVisit is one visit from the crawl log.

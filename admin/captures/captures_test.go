@@ -117,6 +117,9 @@ func TestTitlesAreFoundBeyondMemory(t *testing.T) {
 	if h := s.Hours("h1.example"); h.Captures != 30_000 || h.Counts[4][0] > 0 || h.Counts[4][20] != 1800 {
 		t.Errorf("the hours of a host are %+v", h)
 	}
+	if was, is := s.Hours("h1.example"), open(t, dir).Hours("h1.example"); was.Counts != is.Counts || !was.Since.Equal(*is.Since) {
+		t.Errorf("the hours of a host are %+v, and %+v after a restart", was, is)
+	}
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) != 2 {
 		t.Errorf("the files are %q, %v", files, err)

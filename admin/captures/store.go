@@ -41,6 +41,8 @@ type Store struct {
 	lines int
 	size  int64
 
+	hours [2]hours // of the captures in the old and in the new file
+
 	demanded map[string]bool // URIs that somebody wants to be visited now
 }
 
@@ -66,6 +68,7 @@ func Open(dir string) (*Store, error) {
 			s.ring.put(c)
 		}
 	}
+	s.hours = [2]hours{hoursOf(text[:len(text)-len(newer)]), hoursOf(newer)}
 	return s, errors.Join(errOld, err, s.openFile(len(newer) > 0 && newer[len(newer)-1] != '\n'))
 }
 
@@ -177,6 +180,7 @@ func (s *Store) put(c api.Capture) {
 		s.file = nil
 		return
 	}
+	s.hours[1].add(c.Host, c.Kind, c.At)
 	s.lines, s.size = s.lines+1, s.size+int64(line.Len())
 }
 
@@ -186,7 +190,7 @@ func (s *Store) turn() error {
 	if err := errors.Join(s.file.Close(), os.Rename(name, filepath.Join(s.dir, oldName))); err != nil {
 		return err
 	}
-	s.lines, s.size = 0, 0
+	s.lines, s.size, s.hours = 0, 0, [2]hours{s.hours[1], {}}
 	return s.openFile(false)
 }
 
@@ -259,26 +263,6 @@ func (s *Store) Each(since time.Time, use func(api.Capture)) (from time.Time) {
 
 // maxDisorder is the maximum difference in the order of captures: one may be noted after others that ended later.
 const maxDisorder = 10 * time.Minute
-
-// Hours counts the captures of a host by day of the week, from Sunday, and hour of the day in UTC.
-func (s *Store) Hours(host string) (h api.Hours) {
-	if s.dir == "" {
-		return h
-	}
-	part := []byte(`"host":"` + host + `"`)
-	for line := range s.newestFirst() {
-		if !bytes.Contains(line, part) {
-			continue
-		}
-		if c, ok := parse(line); ok && c.Host == host && c.Kind != Checked {
-			at := c.At.UTC()
-			h.Counts[at.Weekday()][at.Hour()]++
-			h.Captures++
-			h.Since = api.Moment(at)
-		}
-	}
-	return h
-}
 
 // newestFirst returns the lines of both files.
 func (s *Store) newestFirst() func(yield func([]byte) bool) {

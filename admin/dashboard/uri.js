@@ -27,7 +27,7 @@ export async function uriPage(again, query) {
   if (!wanted && query.get('q')) return [h('h1', {}, 'Search'), form, await results(query)];
   if (!wanted) return [h('h1', {}, 'URI'), form];
   const q = '?uri=' + encodeURIComponent(wanted);
-  const [known, history, why] = await Promise.all([optional('uri' + q), optional('history' + q), optional('why' + q)]);
+  const [known, history, why] = await Promise.all([optional('uri' + q), optional('history' + q + (query.get('seconds') ? '&seconds=' + query.get('seconds') : '')), optional('why' + q)]);
   if (!known) return [h('h1', {}, 'URI'), form, await whyNot(wanted)];
   return [
     h('h1', {}, known.uri),
@@ -61,7 +61,7 @@ export async function uriPage(again, query) {
     history
       ? [
           timeline(history.visits),
-          history.complete ? null : h('p', {}, 'Older visits are in parts of the log that were not read.'),
+          history.complete ? null : older(history, wanted, query),
           visits(history.visits),
         ]
       : notice('', 'This daemon does not read its log.'),
@@ -144,6 +144,15 @@ async function whyNot(uri) {
     rulesTable(answer.rules),
   ];
 }
+
+// older says which part of the log was searched, and offers to search longer.
+const older = (history, wanted, query) =>
+  h(
+    'p',
+    {},
+    `These are the visits since ${moment(history.since)} UTC; older ones may be in parts of the log that were not read. `,
+    query.get('seconds') ? null : h('a', { href: '#/uri?' + new URLSearchParams({ u: wanted, seconds: 10 }) }, 'Search further back'),
+  );
 
 function visits(list) {
   return table(

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -23,72 +25,189 @@ type Visit struct {
 	Notes   []string // annotations, except the ones of the schedule
 }
 
-// Find returns the visits to a URI that are in a log and in the rotated files next to it, oldest first. It reads from
-// the newest file back, and stops when it has found maxVisits or read maxBytes, after decompression. complete is
-// false if it left older bytes or files unread.
-func Find(
-	ctx context.Context, path, uri string, maxVisits int, maxBytes int64,
-) (visits []Visit, complete bool, err error) {
-	logs, err := Follow(path, Position{}).logs()
-	if err != nil {
-		return nil, false, err
-	}
-	slices.Reverse(logs)
-	for i, l := range logs {
-		in, read, whole, err := findIn(ctx, l.name, uri, maxBytes)
-		if err != nil {
-			return nil, false, err
-		}
-		visits = append(in, visits...)
-		maxBytes -= read
-		if over := len(visits) - maxVisits; over >= 0 {
-			return visits[over:], over == 0 && whole && i == len(logs)-1, nil
-		}
-		if !whole || maxBytes <= 0 && i < len(logs)-1 {
-			return visits, false, nil
-		}
-	}
-	return visits, true, ctx.Err()
+// Bounds says how much of a log [Find] reads.
+type Bounds struct {
+	Visits int         // maximum number of visits that are returned
+	Bytes  int64       // maximum number of bytes that are read, after decompression
+	Stop   func() bool // if set: ends the search when it returns true
 }
 
-// findIn reads the last maxBytes of a file, or the first maxBytes if it is compressed.
-func findIn(ctx context.Context, name, uri string, maxBytes int64) (visits []Visit, read int64, whole bool, err error) {
+// Found holds the result of [Find].
+type Found struct {
+	Visits   []Visit   // oldest first
+	Complete bool      // false = older bytes or files were not read
+	Since    time.Time // when the oldest line was logged that was read; zero if none was
+}
+
+// Find returns the visits to a URI that are in a log and in the rotated files next to it. It reads from the newest line
+// back until a bound is reached. A compressed file is read from its beginning.
+func Find(ctx context.Context, path, uri string, b Bounds) (out Found, err error) {
+	logs, err := Follow(path, Position{}).logs()
+	if err != nil {
+		return out, err
+	}
+	out.Complete = true
+	s := search{Bounds: b, wanted: []byte(" " + uri + " "), uri: uri}
+	for _, l := range slices.Backward(logs) {
+		if s.ends(ctx) {
+			out.Complete = false
+			break
+		}
+		whole, err := s.file(ctx, l.name)
+		if err != nil {
+			return Found{}, err
+		}
+		if out.Complete = whole; !whole {
+			break
+		}
+	}
+	slices.Reverse(s.visits)
+	out.Visits, out.Since = s.visits, s.since
+	return out, ctx.Err()
+}
+
+// search is a search for the visits to a URI.
+type search struct {
+	Bounds
+	uri    string
+	wanted []byte  // part of each line about the URI
+	visits []Visit // newest first
+	since  time.Time
+	block  []byte
+}
+
+// ends reports whether a bound is reached.
+func (s *search) ends(ctx context.Context) bool {
+	return s.Visits <= 0 || s.Bytes <= 0 || ctx.Err() != nil || s.Stop != nil && s.Stop()
+}
+
+// file searches a file. whole is false if a bound ended the search in it.
+func (s *search) file(ctx context.Context, name string) (whole bool, err error) {
 	f, err := textfile.Open(name)
 	if err != nil {
-		return nil, 0, false, err
+		return false, err
 	}
 	defer f.Close()
-	whole = true
-	buffer := bufio.NewReaderSize(f, 8*crawllog.MaxLine)
-	if !f.Compressed() {
-		end, err := f.Size()
-		if err == nil {
-			err = f.Skip(max(0, end-maxBytes))
-		}
-		if err != nil {
-			return nil, 0, false, err
-		}
-		if whole = end <= maxBytes; !whole { // probably in the middle of a line
-			n, _, err := nextLine(buffer)
-			if err != nil {
-				return nil, n, false, ignoreEnd(err)
-			}
-			read += n
-		}
+	if f.Compressed() {
+		return s.compressed(ctx, f)
 	}
-	wanted := []byte(" " + uri + " ")
-	for read < maxBytes && ctx.Err() == nil {
+	return s.backwards(ctx, f)
+}
+
+// compressed searches a file that can only be read forwards.
+func (s *search) compressed(ctx context.Context, f *textfile.File) (whole bool, err error) {
+	buffer := bufio.NewReaderSize(f, 8*crawllog.MaxLine)
+	var visits []Visit
+	for first := true; !s.ends(ctx); first = false {
 		n, line, err := nextLine(buffer)
+		s.Bytes -= n
 		if err != nil {
-			return visits, read, whole, ignoreEnd(err)
+			whole, err = errors.Is(err, io.EOF), ignoreEnd(err)
+			s.take(visits)
+			return whole && s.Visits >= 0, err
 		}
-		read += n
-		if v, ok := visitOf(line, wanted, uri); ok {
+		if first {
+			s.note(line)
+		}
+		if v, ok := visitOf(line, s.wanted, s.uri); ok {
 			visits = append(visits, v)
 		}
 	}
 	_, err = buffer.Peek(1)
-	return visits, read, whole && err != nil, ctx.Err()
+	s.take(visits)
+	return errors.Is(err, io.EOF) && s.Visits >= 0, nil
+}
+
+// take takes the newest of the visits of a file, which are the oldest first. Visits is negative afterwards if there
+// were too many.
+func (s *search) take(visits []Visit) {
+	kept := visits[max(0, len(visits)-s.Visits):]
+	s.Visits -= len(visits)
+	slices.Reverse(kept)
+	s.visits = append(s.visits, kept...)
+}
+
+// blockSize is how many bytes of a file are searched at once.
+const blockSize = 1 << 20
+
+// backwards searches a file from its end. A line that the begin of a block divides is searched with the block before.
+func (s *search) backwards(ctx context.Context, f *textfile.File) (whole bool, err error) {
+	end, err := f.Size()
+	if err != nil {
+		return false, err
+	}
+	stop := max(0, end-s.Bytes) // probably in the middle of a line, which is skipped
+	cut := true                 // the text before end is part of a line: one that is being written, or is too long
+	for end > stop {
+		if s.ends(ctx) {
+			return false, nil
+		}
+		from := max(stop, end-blockSize)
+		text, err := s.read(f, from, end)
+		if err != nil {
+			return false, err
+		}
+		if cut {
+			text = text[:bytes.LastIndexByte(text, '\n')+1]
+		}
+		begin := 0
+		if from > 0 {
+			begin = bytes.IndexByte(text, '\n') + 1
+		}
+		s.lines(text[begin:])
+		next := from + int64(begin)
+		if cut = next >= end || begin == 0; cut { // no line begins in the block
+			next = from
+		}
+		s.Bytes -= end - next
+		if end = next; from == stop {
+			break
+		}
+	}
+	return stop == 0 && s.Visits >= 0, nil
+}
+
+// read reads a part of a file.
+func (s *search) read(f *textfile.File, from, end int64) ([]byte, error) {
+	if int64(len(s.block)) < end-from {
+		s.block = make([]byte, end-from)
+	}
+	text := s.block[:end-from]
+	_, err := f.ReadAt(text, from)
+	return text, ignoreEnd(err)
+}
+
+// lines searches whole lines.
+func (s *search) lines(text []byte) {
+	if line, _, _ := bytes.Cut(text, newline); len(line) > 0 {
+		s.note(line)
+	}
+	var visits []Visit
+	for {
+		at := bytes.Index(text, s.wanted)
+		if at < 0 {
+			break
+		}
+		line, rest, _ := bytes.Cut(text[bytes.LastIndexByte(text[:at], '\n')+1:], newline)
+		if v, ok := visitOf(bytes.TrimRight(line, "\r"), s.wanted, s.uri); ok {
+			visits = append(visits, v)
+		}
+		text = rest
+	}
+	s.take(visits)
+}
+
+var newline = []byte("\n")
+
+// note notes the time of a line, if it is the oldest one so far.
+func (s *search) note(line []byte) {
+	var g crawllog.RawEntry
+	if !g.Parse(bytes.TrimRight(line, "\r")) {
+		return
+	}
+	if at := time.UnixMilli(g.Logged).UTC(); s.since.IsZero() || at.Before(s.since) {
+		s.since = at
+	}
 }
 
 // visitOf reads a line if it is of the URI. wanted is part of each such line, for a fast check.

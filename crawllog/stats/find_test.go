@@ -1,6 +1,7 @@
 package stats_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,7 +51,9 @@ func TestFindReturnsTheVisitsOfAllFilesInOrder(t *testing.T) {
 		{4, 1 << 20, []int64{6, 7, 8, 9}, false},
 		{100, size, []int64{7, 8, 9}, false},
 	} {
-		visits, complete, err := stats.Find(t.Context(), path, "http://news.example/", c.most, c.bytes)
+		b := stats.Bounds{Visits: c.most, Bytes: c.bytes}
+		found, err := stats.Find(t.Context(), path, "http://news.example/", b)
+		visits, complete := found.Visits, found.Complete
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,12 +74,12 @@ func TestFindReturnsTheStateOfEachVisit(t *testing.T) {
 		visit(0, "http://news.example/", 200, 10),
 		visit(time.Hour, "http://news.example/", 304, 0, crawllog.Unchanged, crawllog.DuplicateNotModified, crawllog.Spared+"10"),
 		visit(2*time.Hour, "http://news.example/", 200, 10, "challenge:cloudflare"))
-	visits, _, err := stats.Find(t.Context(), path, "http://news.example/", 10, 1<<20)
+	found, err := stats.Find(t.Context(), path, "http://news.example/", stats.Bounds{Visits: 10, Bytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, v := range visits {
+	for _, v := range found.Visits {
 		got = append(got, fmt.Sprint(v.At.Hour(), " ", v.Status, " ", v.State, " ", v.Notes))
 	}
 	if want := []string{"6 200 changed []", "7 304 unchanged [duplicate:server-not-modified]", "8 200 failed [challenge:cloudflare]"}; !slices.Equal(got, want) {
@@ -92,10 +95,54 @@ func TestFindBeginsInTheMiddleOfALine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for most := range stat.Size() {
-		visits, complete, err := stats.Find(t.Context(), path, "http://news.example/", 10, most)
+	for most := int64(0); most < stat.Size(); most += 3 {
+		found, err := stats.Find(t.Context(), path, "http://news.example/", stats.Bounds{Visits: 10, Bytes: most})
+		visits, complete := found.Visits, found.Complete
 		if err != nil || complete || len(visits) > 3 || len(visits) > 0 && visits[len(visits)-1].Size != 9 {
 			t.Fatalf("the last %d of %d bytes: %v, complete %v, %v", most, stat.Size(), visits, complete, err)
 		}
+	}
+}
+
+// TestFindReadsBlocksBackwards searches a log of several blocks for URIs, also next to a line that is longer than a
+// block. It compares with the lines themselves, and stops the search early.
+func TestFindReadsBlocksBackwards(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "crawl.log")
+	var list []crawllog.Entry
+	for i := range 12_000 { // 2.4 MB
+		list = append(list, visit(time.Duration(i)*time.Second, fmt.Sprintf("http://news.example/%d", i%4000), 200, int64(i)))
+	}
+	write(t, path, list...)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	middle := bytes.IndexByte(text[len(text)/2:], '\n') + len(text)/2 + 1
+	long := append(bytes.Repeat([]byte("x http://news.example/77 "), 100_000), '\n')
+	text = slices.Concat(text[:middle], long, text[middle:], []byte("2026-11-22T11:00:00.000Z   200 1 http://news.example/77 L"))
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int64{0, 77, 1999, 2000, 2001, 3999} {
+		uri := fmt.Sprintf("http://news.example/%d", n)
+		found, err := stats.Find(t.Context(), path, uri, stats.Bounds{Visits: 10, Bytes: 1 << 30})
+		if err != nil || !found.Complete || len(found.Visits) != 3 {
+			t.Fatalf("%s: %+v, %v", uri, found, err)
+		}
+		for i, v := range found.Visits {
+			if v.Size != n+int64(i)*4000 {
+				t.Errorf("%s: visit %d has size %d", uri, i, v.Size)
+			}
+		}
+		if !found.Since.Equal(list[0].Logged.Truncate(time.Millisecond)) {
+			t.Errorf("since %v, want %v", found.Since, list[0].Logged)
+		}
+	}
+	asked := 0
+	stop := func() bool { asked++; return asked > 2 }
+	found, err := stats.Find(t.Context(), path, "http://news.example/3999", stats.Bounds{Visits: 10, Bytes: 1 << 30, Stop: stop})
+	if err != nil || found.Complete || len(found.Visits) != 2 || found.Since.Before(list[5990].Logged) {
+		t.Errorf("a search that was stopped found %+v, %v", found, err)
 	}
 }

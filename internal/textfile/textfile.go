@@ -88,6 +88,9 @@ func (f *File) Skip(n int64) error {
 	return nil
 }
 
+// ReadAt reads bytes of the file as stored.
+func (f *File) ReadAt(p []byte, at int64) (int, error) { return f.file.ReadAt(p, at) }
+
 // Size returns the size of the file, in bytes as stored.
 func (f *File) Size() (int64, error) {
 	info, err := f.file.Stat()

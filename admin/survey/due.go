@@ -1,0 +1,72 @@
+package survey
+
+import (
+	"sync"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// Due counts due URIs. A count that takes long is kept for a while: counting takes at most a twentieth of the time.
+type Due struct {
+	Frontier *frontier.Frontier
+
+	counting sync.Mutex // held while URIs are counted, so that nobody counts twice
+
+	mu    sync.Mutex // guards the fields below
+	count int64
+	at    time.Time     // of the count
+	took  time.Duration // to count
+}
+
+// maxDue is the maximum count of due URIs. arcrawl overdue counts all.
+const maxDue = 100_000
+
+// Bounds of the age of a count.
+const (
+	keptFor = 20                    // multiple of the time that it took
+	quick   = 10 * time.Millisecond // a count that takes longer is only made in the background
+	maxAge  = time.Minute
+)
+
+// Count returns the number of due URIs at a time, or a short time before. clock says how long the counting takes.
+func (d *Due) Count(now time.Time, clock func() time.Time) (int64, error) {
+	d.counting.Lock()
+	defer d.counting.Unlock()
+	began := clock()
+	if n, ok := d.known(began, func(took time.Duration) time.Duration { return keptFor * took }); ok {
+		return n, nil
+	}
+	n, err := d.Frontier.CountDue(now, maxDue)
+	if err != nil {
+		return 0, err
+	}
+	ended := clock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.count, d.at, d.took = n, ended, ended.Sub(began)
+	return n, nil
+}
+
+// Latest returns the number of due URIs for somebody who waits. If counting takes long it returns the last count, which
+// is at most a minute old.
+func (d *Due) Latest(now time.Time, clock func() time.Time) (int64, error) {
+	slow := func(took time.Duration) time.Duration {
+		if took > quick {
+			return maxAge
+		}
+		return 0
+	}
+	if n, ok := d.known(clock(), slow); ok {
+		return n, nil
+	}
+	return d.Count(now, clock)
+}
+
+// known returns the last count if it is not too old. keep returns how long a count is kept that took a while.
+func (d *Due) known(now time.Time, keep func(took time.Duration) time.Duration) (n int64, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	age := now.Sub(d.at) // negative if the clock was set back
+	return d.count, !d.at.IsZero() && age >= 0 && age < min(keep(d.took), maxAge)
+}
