@@ -1,13 +1,16 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/collection"
 
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
@@ -19,24 +22,29 @@ const (
 	reportRows = 100
 	pastVisits = 1_000
 	pastBytes  = 256 << 20
-	pastTime   = 100 * time.Millisecond
+	readTime   = 100 * time.Millisecond // of a request that does not say how long it may read
 )
 
 // pastRoutes returns the requests about queues and past visits.
 func pastRoutes() []route {
 	return []route{
 		{
-			method: "GET", path: api.Base + "/hosts/{host}/queue", doc: "Returns the next URIs of a host.", answer: api.Queue{},
+			method: "GET", path: api.Base + "/hosts/{host}/queue", answer: api.Queue{}, heavy: true,
+			doc: "Returns a page of the queue of a host.",
 			params: []param{
 				{"host", "string", hostDoc},
+				{"q", "string", "only URIs with this text; case does not matter"},
+				{"sort", "string", "due (the default), uri, wait, visits, versions or status; largest first except due and uri"},
 				{"limit", "integer", "maximum number of URIs, 1 to 1000 (default 50)"},
+				{"offset", "integer", "number of URIs to skip"},
+				secondsParam,
 			},
 			serve: func(w *Window, r *http.Request) (any, error) {
-				n, err := number(r, "limit", 50, 1, 1000)
+				q, err := readQueueQuery(r)
 				if err != nil {
 					return nil, err
 				}
-				return w.queue(uri.Host(r.PathValue("host")), n)
+				return collection.Queue(w.o.Frontier, q, w.o.Now)
 			},
 		},
 		{
@@ -44,14 +52,12 @@ func pastRoutes() []route {
 			doc: "Returns the visits to a URI, from the last 256 MiB of the crawl log at most.", answer: api.Past{},
 			params: []param{
 				{"uri", "string", uriDoc},
-				{"seconds", "integer", "how long the log is searched, 1 to 30 (default: 0.1 seconds)"},
+				secondsParam,
 			},
 			serve: func(w *Window, r *http.Request) (any, error) {
-				within := pastTime
-				if n, err := number(r, "seconds", 0, 0, 30); err != nil {
+				within, err := readSeconds(r)
+				if err != nil {
 					return nil, err
-				} else if n > 0 {
-					within = time.Duration(n) * time.Second
 				}
 				return w.past(r.Context(), r.FormValue("uri"), within)
 			},
@@ -62,6 +68,35 @@ func pastRoutes() []route {
 			serve:  func(w *Window, r *http.Request) (any, error) { return w.dedupReport(r.Context()) },
 		},
 	}
+}
+
+var secondsParam = param{"seconds", "integer", "how long is read, 1 to 30 seconds (default: a tenth of a second)"}
+
+// readSeconds returns how long a request may read.
+func readSeconds(r *http.Request) (time.Duration, error) {
+	n, err := number(r, "seconds", 0, 0, 30)
+	if err != nil || n == 0 {
+		return readTime, err
+	}
+	return time.Duration(n) * time.Second, nil
+}
+
+func readQueueQuery(r *http.Request) (q collection.QueueQuery, err error) {
+	q = collection.QueueQuery{
+		Host: uri.Host(r.PathValue("host")), Text: strings.TrimSpace(r.FormValue("q")),
+		Sort: cmp.Or(r.FormValue("sort"), "due"),
+	}
+	if sorts := collection.QueueSorts(); !slices.Contains(sorts, q.Sort) {
+		return q, fault("unknown sort %q; valid values: %s", q.Sort, strings.Join(sorts, ", "))
+	}
+	if q.Limit, err = number(r, "limit", 50, 1, 1000); err != nil {
+		return q, err
+	}
+	if q.Offset, err = number(r, "offset", 0, 0, 1_000_000_000); err != nil {
+		return q, err
+	}
+	q.Within, err = readSeconds(r)
+	return q, err
 }
 
 // dedupReport summarizes the log. Some hundred megabytes take a second.
@@ -96,18 +131,6 @@ func dedupRow(key string, t stats.Tally) api.DedupRow {
 		Key: key, Handled: d.Handled, Bytes: d.Bytes, New: d.New, Duplicates: d.Duplicates, Exact: d.Exact,
 		Equivalent: d.Equivalent, Other: d.Other, DiscardedBytes: d.DiscardedBytes,
 	}
-}
-
-func (w *Window) queue(host uri.Host, n int) (api.Queue, error) {
-	list, err := w.o.Frontier.Upcoming(host, n)
-	q := api.Queue{URIs: make([]api.Waiting, len(list))}
-	for i, r := range list {
-		q.URIs[i] = api.Waiting{
-			URI: r.URI.String(), Due: r.Due, Wait: api.Seconds(r.Wait), Visits: r.Visits, Versions: r.Versions,
-			LastStatus: r.LastStatus,
-		}
-	}
-	return q, err
 }
 
 // past searches the log for the visits to a URI, for a bounded time. Only one request reads the log at a time.

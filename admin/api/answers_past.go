@@ -4,7 +4,10 @@ import "time"
 
 // Queue holds the next URIs of a host.
 type Queue struct {
-	URIs []Waiting `json:"uris"` // earliest due first
+	URIs     []Waiting `json:"uris"`            // a page of it
+	More     bool      `json:"more"`            // there are further pages
+	Found    int       `json:"found,omitempty"` // URIs that were read and selected; absent in the queue's own order
+	Complete bool      `json:"complete"`        // all URIs of the host were read
 }
 
 // Waiting is a URI in a queue.

@@ -15,7 +15,7 @@ import { editPage, mainPage } from './edit.js';
 import { headers, dedup, config } from './reports.js';
 
 const pages = { '': whatIsNew, operations: overview, hosts: hostList, host: hostPage, uri: uriPage, view: viewPage, compare: comparePage, record: recordPage, packages: packagesPage, capture: capturePage, import: importPage, edit: editPage, main: mainPage, headers, dedup, config };
-const fresh = { '': 5_000, operations: 5_000, hosts: 15_000, host: 15_000, uri: 15_000, packages: 2_000 }; // ms; other pages are not updated
+const fresh = { '': 5_000, operations: 5_000, hosts: 15_000, host: 15_000, uri: 15_000, packages: 2_000 }; // ms; other pages, and those that read for long, are not updated
 
 const view = document.getElementById('view');
 let shown = '',
@@ -63,7 +63,7 @@ async function show(mode) {
     scrollTo(0, 0);
   }
   view.dataset.ready = address || 'new';
-  if (fresh[name]) timer = setTimeout(later, fresh[name]);
+  if (fresh[name] && !/[?&]seconds=/.test(address)) timer = setTimeout(later, fresh[name]);
 }
 
 // entitle writes the title of the window: the page, the crawl and the program.

@@ -94,7 +94,7 @@ export async function hostPage(again, query, name) {
   const path = 'hosts/' + encodeURIComponent(name);
   const [host, queue, headers, found, days, site] = await Promise.all([
     ask(path),
-    optional(path + '/queue?limit=' + (query.get('queue') || 50)),
+    optional(path + '/queue?' + queueQuery(query)),
     optional('reports/headers'),
     optional('traps?host=' + encodeURIComponent(name)),
     optional('reports/days?days=92&host=' + encodeURIComponent(name)),
@@ -124,23 +124,7 @@ export async function hostPage(again, query, name) {
     ...(days ? account(days) : []),
     site ? hours(site.hours) : null,
     h('h2', {}, 'Queue'),
-    queue
-      ? table(
-          `${plural(queue.uris.length, 'URI')} that are due first`,
-          [
-            ['URI', (r) => uriLink(r.uri), 'wide'],
-            ['due', (r) => when(r.due)],
-            ['wait', (r) => span(r.wait_seconds)],
-            ['visits', (r) => count(r.visits)],
-            ['versions', (r) => count(r.versions)],
-            ['versions of visits', (r) => percent(r.versions, r.visits)],
-            ['last status', (r) => r.last_status || '–'],
-          ],
-          queue.uris,
-          'The queue is empty.',
-        )
-      : notice('', 'This daemon does not list queues.'),
-    queue ? inQueue(name, queue, host) : null,
+    queue ? inQueue(name, queue, query) : notice('', 'This daemon does not list queues.'),
     ...(site?.settings.length ? [h('h2', {}, 'Settings from files'), settings(site)] : []),
     h('h2', {}, 'Reliability of headers'),
     trustTable(ours(headers?.rows)),
@@ -199,24 +183,84 @@ const settings = (site) =>
     site.settings,
   );
 
-// inQueue has a search in the URIs of the host, and a link to more of the queue.
-const inQueue = (name, queue, host) =>
-  h(
-    'form',
-    {
-      class: 'row',
-      role: 'search',
-      onsubmit(e) {
-        e.preventDefault();
-        location.hash = '#/uri?' + new URLSearchParams({ q: new FormData(e.target).get('q'), host: name });
+const queueSize = 50;
+
+// queueQuery returns the parameters of the part of a queue that the address of the page asks for.
+const queueQuery = (query) =>
+  new URLSearchParams({
+    limit: queueSize,
+    ...Object.fromEntries(['q', 'sort', 'offset', 'seconds'].map((k) => [k, query.get(k)]).filter(([, value]) => value)),
+  });
+
+// inQueue shows a page of the queue, with a search in it and its orders.
+function inQueue(name, queue, query) {
+  const offset = Number(query.get('offset')) || 0;
+  const at = (change) => {
+    const next = new URLSearchParams(queueQuery(query));
+    next.delete('limit');
+    for (const [k, value] of Object.entries({ offset: '', seconds: '', ...change })) value ? next.set(k, value) : next.delete(k);
+    return `#/host/${encodeURIComponent(name)}?${next}`;
+  };
+  const go = (change) => {
+    location.hash = at(change);
+  };
+  const sorts = { due: 'next visit', uri: 'URI', wait: 'longest wait', visits: 'most visits', versions: 'most versions', status: 'last status' };
+  const found = queue.found ? ` of ${count(queue.found)}${queue.complete ? '' : ' or more'}` : '';
+  return [
+    h(
+      'form',
+      {
+        class: 'row',
+        role: 'search',
+        onsubmit(e) {
+          e.preventDefault();
+          go({ q: new FormData(e.target).get('q').trim() });
+        },
       },
-    },
-    h('label', { class: 'grow' }, 'Part of a URI of this host', h('input', { name: 'q', type: 'search', required: true })),
-    h('button', {}, 'Search'),
-    queue.uris.length < Math.min(1000, host.queued)
-      ? h('a', { href: `#/host/${encodeURIComponent(name)}?queue=${Math.min(1000, queue.uris.length * 4)}` }, 'Show more of the queue')
-      : null,
-  );
+      h('label', { class: 'grow' }, 'Part of a URI in the queue', h('input', { name: 'q', type: 'search', value: query.get('q') || '' })),
+      h(
+        'label',
+        {},
+        'Order',
+        h(
+          'select',
+          { onchange: (e) => go({ sort: e.target.value }) },
+          Object.entries(sorts).map(([value, text]) => h('option', { value, selected: value === (query.get('sort') || 'due') }, text)),
+        ),
+      ),
+      h('button', {}, 'Show'),
+    ),
+    table(
+      queue.uris.length ? `${count(offset + 1)} to ${count(offset + queue.uris.length)}${found}` : 'Queue',
+      [
+        ['URI', (r) => uriLink(r.uri), 'wide'],
+        ['due', (r) => when(r.due)],
+        ['wait', (r) => span(r.wait_seconds)],
+        ['visits', (r) => count(r.visits)],
+        ['versions', (r) => count(r.versions)],
+        ['versions of visits', (r) => percent(r.versions, r.visits)],
+        ['last status', (r) => r.last_status || '–'],
+      ],
+      queue.uris,
+      query.get('q') ? 'No URI in the queue has this text.' : 'The queue is empty.',
+      true,
+    ),
+    queue.complete
+      ? null
+      : h(
+          'p',
+          {},
+          'Not all URIs of the host were read yet. ',
+          query.get('seconds') ? null : h('a', { href: at({ offset, seconds: 10 }) }, 'Read all'),
+        ),
+    h(
+      'div',
+      { class: 'row' },
+      offset > 0 ? h('button', { type: 'button', onclick: () => go({ offset: Math.max(0, offset - queueSize), seconds: query.get('seconds') }) }, 'Previous') : null,
+      queue.more ? h('button', { type: 'button', onclick: () => go({ offset: offset + queueSize, seconds: query.get('seconds') }) }, 'Next') : null,
+    ),
+  ];
+}
 
 // heat shows the versions of each day as a calendar: a column for each week, a row for each day of the week.
 function heat(list) {

@@ -1,0 +1,105 @@
+package collection
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// QueueQuery selects a page of the queue of a host.
+type QueueQuery struct {
+	Host          uri.Host
+	Text          string // part of the URI; case does not matter
+	Sort          string // one of [QueueSorts]
+	Limit, Offset int
+	Within        time.Duration // how long URIs are read
+}
+
+// QueueSorts returns the orders of a queue. Numbers begin with the largest one.
+func QueueSorts() []string { return []string{"due", "uri", "wait", "visits", "versions", "status"} }
+
+// maxQueue is the maximum number of URIs that are sorted for a page, and upcoming how many of them the frontier has in
+// order.
+const (
+	maxQueue = 200_000
+	upcoming = 1000
+)
+
+// Queue returns a page of the queue of a host. The order of due times is the queue's own. For another order, for a text
+// and for pages further behind it reads the URIs of the host, for a bounded time; the answer says whether it read all.
+func Queue(f *frontier.Frontier, q QueueQuery, now func() time.Time) (api.Queue, error) {
+	out := api.Queue{URIs: []api.Waiting{}, Complete: true}
+	if q.Sort == "due" && q.Text == "" && q.Offset+q.Limit < upcoming {
+		list, err := f.Upcoming(q.Host, q.Offset+q.Limit+1)
+		for i, r := range list {
+			if i >= q.Offset && i < q.Offset+q.Limit {
+				out.URIs = append(out.URIs, waiting(r))
+			}
+		}
+		out.More = len(list) > q.Offset+q.Limit
+		return out, err
+	}
+	list, complete, err := queued(f, q, now)
+	if err != nil {
+		return out, err
+	}
+	slices.SortFunc(list, func(a, b api.Waiting) int {
+		return cmp.Or(byQueueSort(q.Sort, a, b), a.Due.Compare(b.Due), cmp.Compare(a.URI, b.URI))
+	})
+	out.Found, out.Complete, out.More = len(list), complete, len(list) > q.Offset+q.Limit
+	out.URIs = append(out.URIs, list[min(q.Offset, len(list)):min(q.Offset+q.Limit, len(list))]...)
+	return out, nil
+}
+
+// queued reads the URIs of a host that wait and have a text, in no order.
+func queued(f *frontier.Frontier, q QueueQuery, now func() time.Time) (list []api.Waiting, complete bool, err error) {
+	sel := frontier.Selection{Host: string(q.Host)}
+	if q.Text != "" {
+		sel.Match = regexp.MustCompile("(?i)" + regexp.QuoteMeta(strings.ToValidUTF8(q.Text, "")))
+	}
+	cursor := frontier.Cursor("")
+	for end := now().Add(q.Within); ; {
+		rows, next, err := f.List(now(), sel, cursor, upcoming)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, e := range rows {
+			if !e.Due.IsZero() && !e.Held && !e.InProgress {
+				list = append(list, waiting(e.Record))
+			}
+		}
+		if cursor = next; next == "" || len(list) >= maxQueue || now().After(end) {
+			return list, next == "", nil
+		}
+	}
+}
+
+// byQueueSort compares two URIs of a queue.
+func byQueueSort(sort string, a, b api.Waiting) int {
+	switch sort {
+	case "uri":
+		return cmp.Compare(a.URI, b.URI)
+	case "wait":
+		return cmp.Compare(b.Wait, a.Wait)
+	case "visits":
+		return cmp.Compare(b.Visits, a.Visits)
+	case "versions":
+		return cmp.Compare(b.Versions, a.Versions)
+	case "status":
+		return cmp.Compare(b.LastStatus, a.LastStatus)
+	}
+	return 0
+}
+
+func waiting(r frontier.Record) api.Waiting {
+	return api.Waiting{
+		URI: r.URI.String(), Due: r.Due, Wait: api.Seconds(r.Wait), Visits: r.Visits, Versions: r.Versions,
+		LastStatus: r.LastStatus,
+	}
+}
