@@ -39,12 +39,16 @@ type Mover struct {
 	Keep    int64    // bytes that stay free on the disk of each folder
 	Order   config.FolderOrder
 	Free    func(folder string) (int64, error)
-	Now     func() time.Time
-	Log     zerolog.Logger
+	// SameDisk reports whether two folders are on one disk, so that moving between them frees nothing; nil = none are.
+	SameDisk func(a, b string) (bool, error)
+
+	Now func() time.Time
+	Log zerolog.Logger
 
 	files   listed
 	next    int             // entries of the manifest that need no further look
 	changed map[string]bool // files that differ from the manifest; they stay
+	used    map[string]bool // folders to which a link leads
 	failing bool            // the last step failed
 
 	mu    sync.Mutex // guards the field below
@@ -58,6 +62,17 @@ func Free(folder string) (int64, error) {
 		return 0, fmt.Errorf("read the free disk space of %s: %w", folder, err)
 	}
 	return int64(s.Bavail) * s.Bsize, nil
+}
+
+// SameDisk reports whether two folders are on one file system.
+func SameDisk(a, b string) (bool, error) {
+	var disks [2]syscall.Stat_t
+	for i, folder := range []string{a, b} {
+		if err := syscall.Stat(folder, &disks[i]); err != nil {
+			return false, fmt.Errorf("read the disk of %s: %w", folder, err)
+		}
+	}
+	return disks[0].Dev == disks[1].Dev, nil
 }
 
 // State returns where files went, and why one could not be moved.
@@ -91,8 +106,7 @@ func (m *Mover) Step(ctx context.Context) time.Duration {
 func (m *Mover) note(err error) {
 	state := api.Offload{}
 	for _, folder := range m.Folders {
-		free, errFree := m.Free(folder)
-		err = errors.Join(err, errFree)
+		free, _ := m.Free(folder) // check has said why it cannot be read
 		files, bytes := count(folder)
 		state.Folders = append(state.Folders, api.Folder{Path: folder, Free: free, Files: files, Bytes: bytes})
 	}
@@ -107,16 +121,50 @@ func (m *Mover) note(err error) {
 	m.state = state
 }
 
-// count returns the number and size of the WARC files in a folder.
+// count returns the number and size of the WARC files in a folder and below.
 func count(folder string) (files int, bytes int64) {
-	entries, _ := os.ReadDir(folder) // Free has said what is wrong with it
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && warc.IsArchive(e.Name()) {
+	_ = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() || !warc.IsArchive(e.Name()) {
+			return nil //nolint:nilerr // check says what is wrong with the folder
+		}
+		if info, err := e.Info(); err == nil {
 			files++
 			bytes += info.Size()
 		}
-	}
+		return nil
+	})
 	return files, bytes
+}
+
+// usable returns the folders that can take files. The error names those that cannot: a disk that is not mounted must
+// not be filled below its mount point.
+func (m *Mover) usable() (all []string, err error) {
+	for _, folder := range m.Folders {
+		if fault := m.check(folder); fault != nil {
+			err = errors.Join(err, fmt.Errorf("the folder %s of storage.folders takes no files: %w", folder, fault))
+			continue
+		}
+		all = append(all, folder)
+	}
+	return all, err
+}
+
+// check returns why a folder cannot take files.
+func (m *Mover) check(folder string) error {
+	if _, err := m.Free(folder); err != nil {
+		return err
+	}
+	if files, _ := count(folder); files == 0 && m.used[folder] {
+		return errors.New("the files that were moved there are gone; mount its disk")
+	}
+	if m.SameDisk == nil || m.used[folder] {
+		return nil
+	}
+	same, err := m.SameDisk(m.Dir, folder)
+	if err == nil && same {
+		err = fmt.Errorf("it is on the disk of %s, so that moving there frees nothing; mount its disk, or name another one", m.Dir)
+	}
+	return err
 }
 
 // move moves files until enough space is free.
@@ -125,24 +173,28 @@ func (m *Mover) move(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for ctx.Err() == nil {
+	e, ok, err := m.oldest(entries)
+	if err != nil {
+		return err
+	}
+	folders, unusable := m.usable()
+	for ctx.Err() == nil && ok {
 		free, err := m.Free(m.Dir)
 		if err != nil || free >= m.Keep {
-			return err
+			return errors.Join(unusable, err)
 		}
-		e, ok, err := m.oldest(entries)
-		if err != nil || !ok {
-			return err
+		folder, err := m.choose(folders, e.Size)
+		if err == nil {
+			err = m.take(ctx, e, folder)
 		}
-		folder, err := m.choose(e.Size)
+		if err == nil {
+			e, ok, err = m.oldest(entries)
+		}
 		if err != nil {
-			return err
-		}
-		if err := m.take(ctx, e, folder); err != nil {
-			return err
+			return errors.Join(unusable, err)
 		}
 	}
-	return ctx.Err()
+	return errors.Join(unusable, ctx.Err())
 }
 
 // oldest returns the oldest file that is still where it was written.
@@ -156,15 +208,33 @@ func (m *Mover) oldest(entries []fixity.Entry) (fixity.Entry, bool, error) {
 			return e, false, err
 		case info.Mode().IsRegular():
 			return e, true, nil
+		case info.Mode()&fs.ModeSymlink != 0:
+			m.noteUsed(filepath.Join(m.Dir, filepath.FromSlash(e.File)))
 		}
 	}
 	return fixity.Entry{}, false, nil
 }
 
-// choose returns the folder for a file of a size.
-func (m *Mover) choose(size int64) (string, error) {
-	best, most := "", int64(-1)
+// noteUsed records to which folder a link leads.
+func (m *Mover) noteUsed(link string) {
+	to, err := os.Readlink(link)
+	if err != nil {
+		return
+	}
 	for _, folder := range m.Folders {
+		if strings.HasPrefix(to, folder+string(filepath.Separator)) {
+			if m.used == nil {
+				m.used = map[string]bool{}
+			}
+			m.used[folder] = true
+		}
+	}
+}
+
+// choose returns the one of some folders for a file of a size.
+func (m *Mover) choose(folders []string, size int64) (string, error) {
+	best, most := "", int64(-1)
+	for _, folder := range folders {
 		free, err := m.Free(folder)
 		if err != nil {
 			return "", err
@@ -186,7 +256,10 @@ func (m *Mover) choose(size int64) (string, error) {
 // take moves a file. The copy is on disk and compared before a link replaces the original, so a crash loses nothing.
 func (m *Mover) take(ctx context.Context, e fixity.Entry, folder string) error {
 	from := filepath.Join(m.Dir, filepath.FromSlash(e.File))
-	to := filepath.Join(folder, filepath.Base(from))
+	to := filepath.Join(folder, filepath.FromSlash(e.File)) // files in several folders may have one name
+	if err := os.MkdirAll(filepath.Dir(to), 0o750); err != nil {
+		return fmt.Errorf("move %s to %s: %w", from, folder, err)
+	}
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		if err := m.checkLeft(ctx, e, to); err != nil {
 			return err
@@ -208,7 +281,7 @@ func (m *Mover) take(ctx context.Context, e fixity.Entry, folder string) error {
 	if err := os.Rename(to+partSuffix, to); err != nil {
 		return fmt.Errorf("move %s to %s: %w", from, folder, err)
 	}
-	if err := atomicfile.SyncDir(folder); err != nil {
+	if err := atomicfile.SyncDir(filepath.Dir(to)); err != nil {
 		return fmt.Errorf("move %s to %s: %w", from, folder, err)
 	}
 	if err := replaceByLink(from, to); err != nil {

@@ -136,6 +136,90 @@ func TestFinishedFilesMoveToFoldersWithRoom(t *testing.T) {
 	}
 }
 
+// A folder whose disk is not mounted takes no file, before and after a restart of the daemon. Others do.
+func TestAFolderWhoseDiskIsAwayTakesNoFile(t *testing.T) {
+	t.Parallel()
+	for _, restart := range []bool{false, true} {
+		lib, _ := archive(t)
+		info, err := os.Stat(lib.Files()[2])
+		archivetest.Must(t, err)
+		m, _ := mover(t, lib, info.Size()+20, 2, 9, 9)
+		room := int64(1 << 30)
+		m.Free = disks{map[string]int64{lib.Dir: 10_040 + 2*info.Size(), m.Folders[0]: room, m.Folders[1]: room}}.of
+		m.Step(t.Context())
+		disk := m.Folders[0] + "-away"
+		archivetest.Must(t, os.Rename(m.Folders[0], disk))
+		archivetest.Must(t, os.Mkdir(m.Folders[0], 0o750))
+		if restart {
+			before := m
+			m, _ = mover(t, lib, 0, 0, 0, 0)
+			m.Free, m.Folders = before.Free, before.Folders
+		}
+		m.Keep = 1 << 19
+		m.Step(t.Context())
+		if got := [2]int{len(names(t, m.Folders[0])), len(names(t, m.Folders[1]))}; got != [2]int{0, 2} {
+			t.Errorf("restart %t: the folders have %v files, want none in the first and two in the second", restart, got)
+		}
+		if s := m.State(); !strings.Contains(s.Error, "mount its disk") {
+			t.Errorf("restart %t: the state is %+v", restart, s)
+		}
+		archivetest.Must(t, os.Remove(m.Folders[0]))
+		archivetest.Must(t, os.Rename(disk, m.Folders[0]))
+		m.Step(t.Context())
+		if s := m.State(); s.Error != "" {
+			t.Errorf("restart %t: the disk is back, and the state is %+v", restart, s)
+		}
+	}
+}
+
+// A folder on the disk where files are written takes none, because that frees nothing.
+func TestAFolderOnTheSameDiskTakesNoFile(t *testing.T) {
+	t.Parallel()
+	lib, _ := archive(t)
+	m, _ := mover(t, lib, 2000, -9, 99, 99)
+	m.SameDisk = offload.SameDisk
+	m.Step(t.Context())
+	if got := len(names(t, m.Folders[0])); got != 0 || !strings.Contains(m.State().Error, "frees nothing") {
+		t.Errorf("%d files were moved; %+v", got, m.State())
+	}
+}
+
+// Files of one name in several folders of the archive move, each to its own place.
+func TestFilesOfOneNameMove(t *testing.T) {
+	t.Parallel()
+	lib := archivetest.New(t)
+	lib.Page("http://a.example/", archivetest.HTMLHead, "<p>one</p>")
+	lib.Seal()
+	lib.Page("http://b.example/", archivetest.HTMLHead, "<p>two</p>")
+	lib.Seal()
+	files := lib.Files()
+	archivetest.Must(t, os.Mkdir(filepath.Join(lib.Dir, "older"), 0o750))
+	archivetest.Must(t, os.Rename(files[1], filepath.Join(lib.Dir, "older", filepath.Base(files[0]))))
+	manifest, err := fixity.Open(lib.Dir, archivetest.Start)
+	archivetest.Must(t, err)
+	defer manifest.Close() //nolint:errcheck // every line is synced
+	for _, name := range []string{filepath.Base(files[0]), "older/" + filepath.Base(files[0])} {
+		e, err := fixity.Measure(t.Context(), filepath.Join(lib.Dir, name), nil)
+		archivetest.Must(t, err)
+		archivetest.Must(t, manifest.Add(name, e, archivetest.Start))
+	}
+	m, log := mover(t, lib, 2000, -9, 99, 99)
+	m.Step(t.Context())
+	for _, name := range []string{filepath.Base(files[0]), filepath.Join("older", filepath.Base(files[0]))} {
+		info, err := os.Lstat(filepath.Join(lib.Dir, name))
+		archivetest.Must(t, err)
+		if info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("%s was not moved: %+v, %s", name, m.State(), log)
+		}
+		if _, err := os.ReadFile(filepath.Join(lib.Dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if s := m.State(); s.Folders[0].Files != 2 || s.Error != "" {
+		t.Errorf("the state is %+v", s)
+	}
+}
+
 // Whoever reads the archive finds moved files: the manifest, the index, origins of revisits, and a bag of
 // hard links.
 func TestMovedFilesAreFound(t *testing.T) {
