@@ -8,7 +8,7 @@
 # make bench-render     measure rendering next to a plain Chromium  (ARGS=)
 # make bench-crawl      measure the whole program next to a bare loop and wget  (ROUNDS=5, ARGS=)
 # make hostile  attack a daemon from servers on loopback, next to a healthy site: ten minutes  (ROW=name)
-# make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=240)
+# make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=720: a month)
 # make cluster  let three nodes crawl two shards while they are killed, frozen, stopped and cut  (FAULTS=20)
 # make vuln     look for known vulnerabilities in the dependencies  (DB=DIR: without a network, see internal/vulndb)
 # make fuzz     run each fuzz target in turn  (FUZZTIME=30s)
@@ -55,13 +55,15 @@ NFPM        := bin/tools/nfpm-v2.43.0
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(if $(VERSION),-X main.version=$(VERSION))' -o bin/arcrawl ./cmd/arcrawl
 
-# CI runs both tiers. The linters run first because they take less time; the house test is one of them. What a visit
-# costs can only be counted without the race detector.
+# CI runs both tiers, in one command where it can: each test is linked once, and tests that wait for real processes wait
+# beside others. The linters run first because they take less time; the house test is one of them. What a visit costs
+# can only be counted without the race detector.
 test: test-deps
 	$(MAKE) check
-	$(TEST) -race -short $(filter-out $(SERIAL) ./internal/house,$(PACKAGES))
-	$(TEST) -short $(SERIAL)
-	$(MAKE) slow
+	$(TEST) -race $(filter-out $(SERIAL) $(SERIAL_SLOW) ./internal/house,$(PACKAGES))
+	$(TEST) -race -short $(filter-out $(SERIAL),$(SERIAL_SLOW))
+	$(TEST) $(SERIAL)
+	$(TEST) -run "$$(scripts/slow-tests names)" $(filter-out $(SERIAL),$(SERIAL_SLOW))
 	$(GO) test -run WhatAVisitCosts ./crawler
 
 # make check has run go vet already.
