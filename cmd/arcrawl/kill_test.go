@@ -182,7 +182,7 @@ func startKillSite(t *testing.T) *killSite {
 func serveHosts(t *testing.T, n int, handler http.Handler) (hosts []string) {
 	t.Helper()
 	for h := range n {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.%d:0", h+2))
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.%d.%d:0", h/250, h%250+2))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,6 +29,7 @@ type crew struct {
 	names   []string
 	config  map[string]string
 	running map[string]*process
+	shards  int
 	frozen  int // how often a node was stopped with requests on their way
 }
 
@@ -77,28 +79,45 @@ func (f *crew) fault(r *rand.Rand, proxy *silentProxy) {
 	}
 }
 
+// number returns the number in a variable of the environment, or another one without it.
+func number(t *testing.T, variable string, without int) int {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return without
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // TestCluster lets three nodes crawl two shards of hosts that link to each other, while nodes are killed, frozen,
 // stopped and cut from the database. No host gets two requests within its rest, whichever nodes made them. Each
-// remembered visit is in a log and an archive, and each URI is known, by one shard. ARCRAWL_FAULTS is the number of
-// random faults; without it there is one, always the same.
+// remembered visit is in a log and an archive, and each URI is known, by one shard. All archives together have no fault.
+// ARCRAWL_FAULTS is the number of random faults; without it there is one, always the same. ARCRAWL_NODES is the number of
+// nodes, of which one waits, and ARCRAWL_HOSTS the number of hosts.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	faults, seed := 1, uint64(29) // a node that crawls is killed, and starts again after three seconds
-	if text := os.Getenv("ARCRAWL_FAULTS"); text != "" {
-		var err error
-		if faults, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-		seed = uint64(time.Now().UnixNano())
+	if os.Getenv("ARCRAWL_FAULTS") != "" {
+		faults, seed = number(t, "ARCRAWL_FAULTS", 1), uint64(time.Now().UnixNano())
 	}
 	t.Logf("%d faults of seed %d", faults, seed)
 	r := rand.New(rand.NewPCG(seed, 1))
 	db, dir := postgres.New(t), t.TempDir()
 	f := &crew{
-		T: t, site: startSharedSite(t), binary: build(t, dir), names: []string{"a", "b", "c"},
-		config: map[string]string{}, running: map[string]*process{},
+		T: t, site: startSharedSite(t), binary: build(t, dir), config: map[string]string{}, running: map[string]*process{},
 	}
+	if n := number(t, "ARCRAWL_HOSTS", 0); n > 0 {
+		f.site = startLargeSite(t, n)
+	}
+	for i := range number(t, "ARCRAWL_NODES", 3) {
+		f.names = append(f.names, string(rune('a'+i)))
+	}
+	f.shards = len(f.names) - 1
 	f.site.links = true
 	proxy := startProxy(t, db.Address())
 	for i, name := range f.names {
@@ -106,28 +125,32 @@ func TestCluster(t *testing.T) {
 		if i == 0 {
 			address = proxy.address
 		}
-		f.config[name] = f.site.node(t, dir, db.URL(address), name, f.names[(i+1)%3], f.names[(i+2)%3])
+		f.config[name] = f.site.node(t, dir, db.URL(address), name, slices.Concat(f.names[:i], f.names[i+1:])...)
 	}
 	f.start("a")
 	f.site.waitFor(t, f.running["a"], "a", 60)
 	f.running["a"].terminate(t)
 	time.Sleep(time.Second)
-	out, err := exec.Command(f.binary, "cluster", "split", "2", "--config", f.config["b"]).CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "divided 1 shard into 2") {
+	out, err := exec.Command(f.binary, "cluster", "split", strconv.Itoa(f.shards), "--config", f.config["b"]).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), fmt.Sprintf("divided 1 shard into %d", f.shards)) {
 		t.Fatalf("%s: %v", out, err)
 	}
 	f.start("a")
 	f.running["a"].waitToSay(t, "this node owns the crawl")
-	f.start("b")
-	f.site.waitFor(t, f.running["b"], "b", 30)
+	for _, name := range f.names[1:f.shards] {
+		f.start(name)
+		f.site.waitFor(t, f.running[name], name, 30)
+	}
 	f.site.waitFor(t, f.running["a"], "a", 30)
-	f.start("c")
-	f.running["c"].waitToSay(t, "waiting to take over")
-	out, err = exec.Command(f.binary, "cluster", "split", "4", "--config", f.config["b"]).CombinedOutput()
+	spare := f.names[f.shards]
+	f.start(spare)
+	f.running[spare].waitToSay(t, "waiting to take over")
+	out, err = exec.Command(f.binary, "cluster", "split", strconv.Itoa(2*f.shards), "--config", f.config["b"]).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "stop all nodes") {
 		t.Errorf("a crawl was divided while nodes ran: %s", out)
 	}
-	for range faults {
+	for i := range faults {
+		t.Logf("fault %d of %d", i+1, faults)
 		f.fault(r, proxy)
 		time.Sleep(time.Duration(r.IntN(3_000)) * time.Millisecond)
 	}
@@ -142,7 +165,7 @@ func TestCluster(t *testing.T) {
 // awaitAll waits until each page was asked for, and each host is visited again after the last fault.
 func (f *crew) awaitAll() {
 	f.Helper()
-	giveUp := time.Now().Add(3 * time.Minute)
+	giveUp := time.Now().Add(3*time.Minute + 30*f.site.wait)
 	before := f.site.requests()
 	again := func() bool {
 		for host, n := range f.site.requests() {
@@ -152,13 +175,13 @@ func (f *crew) awaitAll() {
 		}
 		return true
 	}
-	for f.site.pagesAsked() < sharedHosts*sharedPages || !again() {
+	for f.site.pagesAsked() < len(f.site.hosts)*f.site.pages || !again() {
 		if time.Now().After(giveUp) {
 			logs := ""
 			for _, name := range f.names {
 				logs += "\n" + name + ":\n" + f.running[name].output()
 			}
-			f.Fatalf("%d of %d pages were visited%s", f.site.pagesAsked(), sharedHosts*sharedPages, logs)
+			f.Fatalf("%d of %d pages were visited%s", f.site.pagesAsked(), len(f.site.hosts)*f.site.pages, logs)
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -175,6 +198,9 @@ func (f *crew) examine(dir string) {
 		}
 	}
 	lines := examineLogs(f.T, dir, f.names)
+	if out, err := exec.Command(f.binary, "verify", filepath.Join(dir, "all")).CombinedOutput(); err != nil {
+		f.Errorf("the archives of all nodes have faults: %v\n%s", err, out)
+	}
 	newest := map[int]string{} // state folders by shard
 	epochs := map[int]int64{}
 	for _, name := range f.names {
@@ -196,7 +222,7 @@ func (f *crew) examine(dir string) {
 			newest[m.Shard], epochs[m.Shard] = state, m.Epoch
 		}
 	}
-	if len(newest) != 2 {
+	if len(newest) != f.shards {
 		f.Fatalf("the stores of the shards are %v", newest)
 	}
 	known := map[string]int{}
@@ -213,7 +239,7 @@ func (f *crew) examine(dir string) {
 			if other := known[u]; other != 0 {
 				f.Errorf("shards %d and %d have %s", other, shard, u)
 			}
-			if known[u] = shard; frontier.ShardOf(r.URI.Host(), "", 2) != shard {
+			if known[u] = shard; frontier.ShardOf(r.URI.Host(), "", f.shards) != shard {
 				f.Errorf("shard %d has %s", shard, u)
 			}
 			if r.Visits > lines[u] {
@@ -226,7 +252,7 @@ func (f *crew) examine(dir string) {
 		}
 	}
 	for _, host := range f.site.hosts {
-		for p := range sharedPages {
+		for p := range f.site.pages {
 			if u := uri.FromCanonical(fmt.Sprintf("http://%s/%d", host, p)); known[u.String()] == 0 {
 				f.Errorf("%s is lost", u)
 			}
@@ -245,14 +271,14 @@ func (s *sharedSite) examineRests(t *testing.T, frozen int) {
 		for i := 1; i < len(list); i++ {
 			requests++
 			changes += countOf(list[i].node != list[i-1].node)
-			if gap := list[i].at.Sub(list[i-1].at); gap < sharedRest {
+			if gap := list[i].at.Sub(list[i-1].at); gap < s.rest {
 				early++
 				t.Logf("%s: node %s asked %v after node %s", host, list[i].node, gap, list[i-1].node)
 			}
 		}
 	}
-	if early > frozen*sharedHosts {
-		t.Errorf("%d requests came within the rest of their host, and %d may have been on their way", early, frozen*sharedHosts)
+	if early > frozen*len(s.hosts) {
+		t.Errorf("%d requests came within the rest of their host, and %d may have been on their way", early, frozen*len(s.hosts))
 	}
 	t.Logf("%d requests, %d changes of the node of a host, %d requests of before a freeze", requests, changes, early)
 }
@@ -272,5 +298,5 @@ func (s *sharedSite) requests() map[string]int {
 func (s *sharedSite) pagesAsked() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.pages)
+	return len(s.seen)
 }

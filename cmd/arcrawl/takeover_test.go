@@ -26,15 +26,19 @@ const (
 	sharedHosts = 6
 	sharedPages = 30
 	sharedRest  = 100 * time.Millisecond
+	sharedWait  = 300 * time.Millisecond
 )
 
 // sharedSite is a set of hosts that note which node asks them, and when.
 type sharedSite struct {
 	hosts []string
-	links bool // pages link to the next host, and not to their own
+	pages int           // of each host
+	rest  time.Duration // between two requests to a host
+	wait  time.Duration // until a page is visited again
+	links bool          // pages link to the next host, and not to their own
 
 	mu    sync.Mutex
-	pages map[string]bool      // that were asked for
+	seen  map[string]bool      // pages that were asked for
 	asked map[string][]request // by host
 }
 
@@ -45,8 +49,16 @@ type request struct {
 
 func startSharedSite(t *testing.T) *sharedSite {
 	t.Helper()
-	s := &sharedSite{pages: map[string]bool{}, asked: map[string][]request{}}
+	s := &sharedSite{pages: sharedPages, rest: sharedRest, wait: sharedWait, seen: map[string]bool{}, asked: map[string][]request{}}
 	s.hosts = serveHosts(t, sharedHosts, s)
+	return s
+}
+
+// startLargeSite starts a site with many hosts, which are visited more slowly.
+func startLargeSite(t *testing.T, hosts int) *sharedSite {
+	t.Helper()
+	s := &sharedSite{pages: 5, rest: time.Second, wait: 10 * time.Second, seen: map[string]bool{}, asked: map[string][]request{}}
+	s.hosts = serveHosts(t, hosts, s)
 	return s
 }
 
@@ -56,7 +68,7 @@ func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.asked[r.Host] = append(s.asked[r.Host], request{node[:1], time.Now()})
 	n := len(s.asked[r.Host])
 	if _, err := strconv.Atoi(r.URL.Path[1:]); err == nil {
-		s.pages[r.Host+r.URL.Path] = true
+		s.seen[r.Host+r.URL.Path] = true
 	}
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "text/html")
@@ -65,7 +77,7 @@ func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.links {
 		to = "http://" + s.hosts[(slices.Index(s.hosts, r.Host)+1)%len(s.hosts)]
 	}
-	for p := range sharedPages {
+	for p := range s.pages {
 		fmt.Fprintf(w, "<a href=%s/%d>%d</a>", to, p, p)
 	}
 }
@@ -125,12 +137,12 @@ min_delay = %q
 max_delay = %q
 [[wait]]
 mime = ".*"
-initial = "300ms"
-min = "300ms"
-max = "1s"
+initial = %q
+min = %q
+max = %q
 [seeds]
 uris = [%s]
-`, name, strings.Join(elsewhere, ", "), database, name, sharedRest, sharedRest, seeds))
+`, name, strings.Join(elsewhere, ", "), database, name, s.rest, s.rest, s.wait, s.wait, 3*s.wait, seeds))
 	return path
 }
 
@@ -235,7 +247,7 @@ func examineShared(t *testing.T, dir string, site *sharedSite) {
 	}
 	visits, again := 0, 0
 	for _, host := range site.hosts {
-		for p := range sharedPages {
+		for p := range site.pages {
 			u := uri.FromCanonical(fmt.Sprintf("http://%s/%d", host, p))
 			r, known, err := f.Get(u)
 			if err != nil || !known || r.Visits == 0 {
