@@ -138,15 +138,22 @@ func runNode(ctx context.Context, c *config.Config, o Options) (err error) {
 	o.ctx = ctx
 	opened := stayAlive(o.Notify)
 	defer opened()
-	if err := o.node.Prepare(ctx, frontier.Options{Dir: c.Storage.State, Now: time.Now(), BulkLoad: true}); err != nil {
+	store := frontier.Options{Dir: c.Storage.State, Now: time.Now(), BulkLoad: true}
+	if err := o.node.Prepare(ctx, store); err != nil {
 		return endedBecause(ctx, err)
 	}
 	d, err := Open(c, o)
+	if err != nil && o.node.LoadAgain(ctx, store, err) == nil {
+		d, err = Open(c, o)
+	}
 	opened()
 	if err != nil {
 		return endedBecause(ctx, err)
 	}
-	return endedBecause(ctx, errors.Join(d.Run(ctx), d.Close()))
+	if err = d.Run(ctx); errors.Is(err, frontier.ErrCorrupt) {
+		err = o.node.Damaged(err)
+	}
+	return endedBecause(ctx, errors.Join(err, d.Close()))
 }
 
 // stayAliveEvery is less than half of any watchdog time that makes sense.

@@ -16,7 +16,7 @@ func IsDerived(key []byte) bool { return len(key) > 0 && key[0] == kindQueue }
 // Load makes a store from the rows of another one, without its derived rows. The folder must have no store. each calls
 // its argument with each row. clean says that the other store was closed properly after these rows; otherwise the hosts
 // rest when the store is opened, as after a crash. version is the version of the last change. A store that was not
-// loaded to the end cannot be opened.
+// loaded to the end cannot be opened. For a damaged row of a URI put returns [ErrCorrupt]; each may skip the row.
 func Load(o Options, clean bool, each func(put func(key, value []byte) error) error) (version uint64, err error) {
 	if o, err = o.withDefaults(); err != nil {
 		return 0, err
@@ -60,13 +60,10 @@ func Load(o Options, clean bool, each func(put func(key, value []byte) error) er
 	return txn.ReadTs(), nil
 }
 
-// loadRow writes a row and the row that is derived from it. The batch keeps both slices.
+// loadRow writes a row and the row that is derived from it, neither if it is damaged. The batch keeps both slices.
 func loadRow(batch *badger.WriteBatch, k, v []byte) error {
-	if err := batch.Set(k, v); err != nil {
-		return err
-	}
 	if len(k) != hostPrefix+fingerprintLen || k[0] != kindURI {
-		return nil
+		return batch.Set(k, v)
 	}
 	var w uriRow
 	if !w.read(v) {
@@ -74,11 +71,12 @@ func loadRow(batch *badger.WriteBatch, k, v []byte) error {
 			return damaged(k, err)
 		}
 	}
-	at := w.place(fingerprint(k[hostPrefix:]))
-	if at.isNone() {
-		return nil
+	if at := w.place(fingerprint(k[hostPrefix:])); !at.isNone() {
+		if err := batch.Set(queueKey(binary.BigEndian.Uint32(k[1:]), at), w.hint()); err != nil {
+			return err
+		}
 	}
-	return batch.Set(queueKey(binary.BigEndian.Uint32(k[1:]), at), w.hint())
+	return batch.Set(k, v)
 }
 
 // Follow returns the store for a package that subscribes to its changes. The store passes a change on after its

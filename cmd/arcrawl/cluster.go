@@ -1,21 +1,27 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon/node"
 	"github.com/arcrawl/arcrawl/frontier/shared"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newCluster() *cobra.Command {
-	return group("cluster", "Look at the nodes that share a crawl, and divide it among more of them", newClusterStatus(), newClusterSplit())
+	return group("cluster", "Look at the nodes that share a crawl, and divide it among more of them",
+		newClusterStatus(), newClusterInit(), newClusterSplit(), newClusterLeave())
 }
 
 // lookTime is longer than the time between two beats of a node, also of one that is busy.
@@ -74,14 +80,8 @@ nodes or more: a node that finds no free shard waits to take one over. A divisio
 				return err
 			}
 			ctx := cmd.Context()
-			r, err := shared.Look(ctx, c.Cluster.Database, func() error { return waitFor(ctx, lookTime) })
-			if err != nil {
+			if err := areStopped(ctx, c.Cluster.Database); err != nil {
 				return err
-			}
-			for _, other := range r.Nodes {
-				if other.Alive {
-					return fmt.Errorf("node %s runs: stop all nodes, then divide the crawl", other.Name)
-				}
 			}
 			before, err := shared.Split(ctx, c.Cluster.Database, n)
 			if err != nil {
@@ -93,6 +93,95 @@ nodes or more: a node that finds no free shard waits to take one over. A divisio
 		},
 	}
 	configFlag(cmd, &path)
+	return cmd
+}
+
+// areStopped returns an error if a node runs.
+func areStopped(ctx context.Context, database string) error {
+	r, err := shared.Look(ctx, database, func() error { return waitFor(ctx, lookTime) })
+	if err != nil {
+		return err
+	}
+	for _, other := range r.Nodes {
+		if other.Alive {
+			return fmt.Errorf("node %s runs: stop all nodes first", other.Name)
+		}
+	}
+	return nil
+}
+
+func newClusterInit() *cobra.Command {
+	var path, from string
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Ship the store of a stopped crawl to an empty database",
+		Long: `init ships the store in storage.state, or in another folder, to the database of the cluster, which must have no crawl
+yet. Stop the daemon that uses the store before. Afterwards any node can take the crawl. The daemon does the same when it
+is started with [cluster]; init does it without crawling.`,
+		Example: "  arcrawl cluster init --from /var/lib/arcrawl/state --config /etc/arcrawl/arcrawl.toml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := clusterConfig(cmd, path)
+			if err != nil {
+				return err
+			}
+			o := node.Options{
+				Database: c.Cluster.Database, Node: c.Cluster.Node, State: cmp.Or(from, c.Storage.State), Notify: func(string) {},
+				Log: zerolog.New(cmd.ErrOrStderr()).Level(zerolog.WarnLevel),
+			}
+			if err := node.Init(cmd.Context(), o, time.Now(), inBackground); err != nil {
+				return fmt.Errorf("ship the store in %s: %w", o.State, err)
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "shipped the store: start the nodes")
+			return err
+		},
+	}
+	configFlag(cmd, &path)
+	cmd.Flags().StringVar(&from, "from", "", "folder of the store (default: storage.state)")
+	return cmd
+}
+
+// inBackground runs something until stop is called.
+func inBackground(run func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { run(ctx) })
+	return func() { cancel(); running.Wait() }
+}
+
+func newClusterLeave() *cobra.Command {
+	var path, to string
+	cmd := &cobra.Command{
+		Use:   "leave",
+		Short: "Write the crawl of a cluster into a folder, for one daemon without a cluster",
+		Long: `leave writes the store of a crawl from the database into a new folder. Stop all nodes properly before; the crawl must
+never have been divided. Then name the folder in storage.state of a configuration without [cluster], with the archives
+of all nodes in storage.warc or storage.elsewhere. Remove the crawl's schema, "arcrawl", so that no node continues the
+same crawl.`,
+		Example: "  arcrawl cluster leave --to /var/lib/arcrawl/state --config /etc/arcrawl/arcrawl.toml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := clusterConfig(cmd, path)
+			if err == nil && to == "" {
+				err = usageError{errors.New("name the new folder with --to")}
+			}
+			if err == nil {
+				err = areStopped(cmd.Context(), c.Cluster.Database)
+			}
+			if err != nil {
+				return err
+			}
+			rows, err := node.Leave(cmd.Context(), c.Cluster.Database, to, time.Now())
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s to %s: name it in storage.state, and remove [cluster]\n",
+				human.Count(rows, "row"), to)
+			return err
+		},
+	}
+	configFlag(cmd, &path)
+	cmd.Flags().StringVar(&to, "to", "", "new folder of the store")
 	return cmd
 }
 

@@ -95,9 +95,9 @@ func number(t *testing.T, variable string, without int) int {
 
 // TestCluster lets three nodes crawl two shards of hosts that link to each other, while nodes are killed, frozen,
 // stopped and cut from the database. No host gets two requests within its rest, whichever nodes made them. Each
-// remembered visit is in a log and an archive, and each URI is known, by one shard. All archives together have no fault.
-// ARCRAWL_FAULTS is the number of random faults; without it there is one, always the same. ARCRAWL_NODES is the number of
-// nodes, of which one waits, and ARCRAWL_HOSTS the number of hosts.
+// remembered visit is in a log and an archive, and each URI is known, by one shard. The archives have no fault.
+// ARCRAWL_FAULTS is the number of random faults; without it there is one, always the same. ARCRAWL_NODES is the number
+// of nodes, of which one waits, and ARCRAWL_HOSTS the number of hosts.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)

@@ -49,7 +49,8 @@ type request struct {
 
 func startSharedSite(t *testing.T) *sharedSite {
 	t.Helper()
-	s := &sharedSite{pages: sharedPages, rest: sharedRest, wait: sharedWait, seen: map[string]bool{}, asked: map[string][]request{}}
+	s := &sharedSite{pages: sharedPages, rest: sharedRest, wait: sharedWait}
+	s.seen, s.asked = map[string]bool{}, map[string][]request{}
 	s.hosts = serveHosts(t, sharedHosts, s)
 	return s
 }
@@ -57,7 +58,8 @@ func startSharedSite(t *testing.T) *sharedSite {
 // startLargeSite starts a site with many hosts, which are visited more slowly.
 func startLargeSite(t *testing.T, hosts int) *sharedSite {
 	t.Helper()
-	s := &sharedSite{pages: 5, rest: time.Second, wait: 10 * time.Second, seen: map[string]bool{}, asked: map[string][]request{}}
+	s := &sharedSite{pages: 5, rest: time.Second, wait: 10 * time.Second}
+	s.seen, s.asked = map[string]bool{}, map[string][]request{}
 	s.hosts = serveHosts(t, hosts, s)
 	return s
 }
@@ -153,7 +155,8 @@ func (s *sharedSite) waitFor(t *testing.T, d *process, node string, more int) {
 }
 
 // TestAnotherNodeTakesTheCrawlOver runs two nodes with a database. One is killed, and the other continues. That one is
-// stopped properly, and the first continues. It is frozen, and the other continues. Thawed, it asks nobody anything.
+// stopped properly, and the first continues. It is frozen, and the other continues. Thawed, it asks nobody anything. A
+// copy that was damaged on the disk is loaded again.
 func TestAnotherNodeTakesTheCrawlOver(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -206,6 +209,11 @@ func TestAnotherNodeTakesTheCrawlOver(t *testing.T) {
 	if n := site.of("a") - frozen; n > sharedHosts {
 		t.Errorf("the fenced node made %d more requests", n)
 	}
+	second.terminate(t)
+	writeFile(t, filepath.Join(dir, "b", "state", "MANIFEST"), "damaged")
+	second = startDaemon(t, binary, b)
+	second.waitToSay(t, "loading it again from the database")
+	site.waitFor(t, second, "b", 50)
 	second.terminate(t)
 	site.examineGaps(t)
 	examineShared(t, dir, site)

@@ -64,6 +64,8 @@ type Node struct {
 	groups   string // what Options.Groups returned when the shard was taken
 	since    uint64 // the database has the store up to this version
 	whole    bool   // the database has no whole copy: ship all rows first
+	kept     bool   // the local store was the newest copy, and was not loaded
+	damaged  bool   // the local store is damaged: the next start loads it again
 
 	lost func(error) // is called when another node owns the crawl
 
@@ -415,44 +417,6 @@ func (n *Node) MayClaim() error {
 			"the crawl resumes when it does", time.Since(n.behind).Round(time.Second))
 	}
 	return nil
-}
-
-// Prepare makes the local store the newest copy of the crawl, if it is not. It must not be open.
-func (n *Node) Prepare(ctx context.Context, o frontier.Options) error {
-	m, found, err := readMark(n.o.State)
-	if err != nil {
-		return err
-	}
-	if n.before.Owner == n.o.Node && !n.before.Clean && n.before.Whole {
-		// An earlier process of this node may still be at work, somewhere, until its lease is over.
-		n.o.Log.Info().Msg("the last process of this node was not stopped properly: waiting until its lease is over")
-		if err := pause(ctx, LeaseTime); err != nil {
-			return err
-		}
-	}
-	current := n.mark()
-	current.Beat = m.Beat
-	n.whole = !n.before.Whole
-	switch {
-	case n.whole:
-		return n.writeMark(current)
-	case found && m.Clean && n.before.Clean && m.shard() == n.shard && m.Epoch == n.before.Epoch && hasStore(n.o.State):
-		n.since = m.Version
-		return n.writeMark(current)
-	}
-	if err := errors.Join(n.writeMark(current), removeStore(n.o.State)); err != nil {
-		return err
-	}
-	start, rows := time.Now(), 0
-	n.since, err = frontier.Load(o, n.before.Clean, func(put func(k, v []byte) error) error {
-		return n.shared.Each(ctx, func(k, v []byte) error { rows++; return put(k, v) })
-	})
-	if err == nil {
-		n.o.Log.Info().Int("rows", rows).Dur("took", time.Since(start)).
-			Msg("loaded the crawl from the database of the cluster")
-		return nil
-	}
-	return errors.Join(err, removeStore(n.o.State)) // half a store
 }
 
 // pause waits for d. It returns the error of ctx if ctx ends first.

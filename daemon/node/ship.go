@@ -201,7 +201,7 @@ func (n *Node) Finish(ctx context.Context, f *frontier.Frontier) (leave func(clo
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		m := n.mark()
-		m.Clean, m.Version, m.Beat = clean, version, n.beaten
+		m.Clean, m.Version, m.Beat = clean && !n.damaged, version, n.beaten
 		return m.write(n.o.State)
 	}
 }

@@ -35,7 +35,7 @@ type ShardReport struct {
 	Strays  bool   `json:"strays"`  // its copy has hosts of other shards since the crawl was divided
 	Bytes   int64  `json:"bytes"`   // of its table and index
 	Letters int64  `json:"letters"` // that wait for it
-	Damaged int64  `json:"damaged"` // letters for it that could not be read, and are kept in arcrawl.aside
+	Damaged int64  `json:"damaged"` // rows and letters that could not be read, and are kept in arcrawl.aside
 }
 
 // NodeReport says whether a node is alive.
@@ -223,7 +223,7 @@ func (r Report) writeShards(t io.Writer) {
 		case s.Strays:
 			remark = "removing the hosts of other shards"
 		case s.Damaged > 0:
-			remark = human.Count(int(s.Damaged), "damaged letter") + " in the table arcrawl.aside"
+			remark = human.Count(int(s.Damaged), "damaged row or letter") + " in the table arcrawl.aside"
 		}
 		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%d\t%s\n", i+1, owner, human.Bytes(s.Bytes), s.Epoch, s.Letters, remark)
 	}

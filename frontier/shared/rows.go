@@ -95,11 +95,21 @@ func (s *Store) Complete(ctx context.Context, epoch int64) error {
 
 // Each calls f with each row, in the order of the keys. Only the owner may rely on it: nobody else writes then.
 func (s *Store) Each(ctx context.Context, f func(key, value []byte) error) error {
+	return each(ctx, s.pool, s.shard, f)
+}
+
+// querier is a pool of connections or a transaction.
+type querier interface {
+	Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
+}
+
+// each calls f with each row of a shard, in the order of the keys.
+func each(ctx context.Context, q querier, shard int, f func(key, value []byte) error) error {
 	last := []byte{}
-	text := `SELECT k, v FROM ` + tableOf(s.shard) + ` WHERE k > $1 ORDER BY k LIMIT $2`
+	text := `SELECT k, v FROM ` + tableOf(shard) + ` WHERE k > $1 ORDER BY k LIMIT $2`
 	for {
 		n := 0
-		rows, err := s.pool.Query(ctx, text, last, readRows)
+		rows, err := q.Query(ctx, text, last, readRows)
 		if err != nil {
 			return fmt.Errorf("read the rows of the crawl: %w", err)
 		}
@@ -121,4 +131,28 @@ func (s *Store) Each(ctx context.Context, f func(key, value []byte) error) error
 			return nil
 		}
 	}
+}
+
+// SetRowsAside moves damaged rows of this shard to the table of damaged letters, with the sender 0.
+func (s *Store) SetRowsAside(ctx context.Context, epoch int64, damaged []Row) error {
+	var keys, values [][]byte
+	for _, r := range damaged {
+		keys, values = append(keys, r.Key), append(values, r.Value)
+	}
+	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.own(ctx, tx, epoch); err != nil {
+			return err
+		}
+		const keep = `INSERT INTO arcrawl.aside (shard, sender, k, v)
+			SELECT $3, 0, u.k, u.v FROM unnest($1::bytea[], $2::bytea[]) AS u (k, v) ON CONFLICT DO NOTHING`
+		if _, err := tx.Exec(ctx, keep, keys, values, s.shard); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM `+tableOf(s.shard)+` WHERE k = ANY($1::bytea[])`, keys)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("set %d damaged rows aside: %w", len(damaged), err)
+	}
+	return nil
 }

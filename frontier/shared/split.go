@@ -51,6 +51,18 @@ func Split(ctx context.Context, database string, n int) (before int, err error) 
 
 // splittable returns the number of shards, or an error if they cannot be divided into n.
 func splittable(ctx context.Context, tx pgx.Tx, n int) (before int, err error) {
+	if before, err = released(ctx, tx); err != nil {
+		return 0, err
+	}
+	if n <= before || n%before != 0 || n > MaxShards {
+		return 0, fmt.Errorf("there are %d shards now: ask for a larger multiple of that, up to %d", before, MaxShards)
+	}
+	return before, nil
+}
+
+// released returns the number of shards, or an error if not all of them were released properly. No node takes one until
+// the transaction ends.
+func released(ctx context.Context, tx pgx.Tx) (before int, err error) {
 	rows, err := tx.Query(ctx, `SELECT coalesce(owner, ''), clean, whole, version FROM arcrawl.crawl ORDER BY id FOR UPDATE`)
 	if err != nil {
 		return 0, err
@@ -70,13 +82,7 @@ func splittable(ctx context.Context, tx pgx.Tx, n int) (before int, err error) {
 		}
 		return checkVersion(version)
 	})
-	if err != nil {
-		return 0, err
-	}
-	if n <= before || n%before != 0 || n > MaxShards {
-		return 0, fmt.Errorf("there are %d shards now: ask for a larger multiple of that, up to %d", before, MaxShards)
-	}
-	return before, nil
+	return before, err
 }
 
 // copyShard makes a shard as a copy of another one.

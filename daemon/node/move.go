@@ -1,0 +1,103 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/frontier/shared"
+)
+
+// Background runs something in the background until stop is called.
+type Background func(run func(context.Context)) (stop func())
+
+// Init ships the store in o.State, which no process uses, to a database that has no crawl. Any node can take the crawl
+// from then on. The store stays a copy of it.
+func Init(ctx context.Context, o Options, now time.Time, background Background) error {
+	if !hasStore(o.State) {
+		return fmt.Errorf("there is no store in %s", o.State)
+	}
+	r, err := shared.Look(ctx, o.Database, func() error { return nil })
+	if err == nil {
+		err = hasNoCrawl(r)
+	} else if errors.Is(err, shared.ErrVersion) && !r.Used {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	f, err := frontier.Open(frontier.Options{Dir: o.State, Now: now})
+	if err != nil {
+		return err
+	}
+	ctx, lost := context.WithCancelCause(ctx)
+	defer lost(nil)
+	n, err := Join(ctx, o, lost)
+	if err == nil && n.before.Whole { // somebody was faster; its copy must not replace this store
+		err = errors.Join(errHasCrawl, n.shared.Leave(ctx, n.epoch, n.before.Clean))
+		n.shared.Close()
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := n.handOver(ctx, f, background); err != nil {
+		return err
+	}
+	if m, _, err := readMark(o.State); err != nil || !m.Clean {
+		return errors.Join(err, errors.New("the store was shipped, but the crawl was not released properly: start this node first"))
+	}
+	return nil
+}
+
+var errHasCrawl = errors.New("the database has a crawl already: name an empty database in cluster.database")
+
+// hasNoCrawl returns an error unless a database may receive a crawl.
+func hasNoCrawl(r shared.Report) error {
+	for _, s := range r.Shards {
+		if s.Whole || s.Owner != "" {
+			return errHasCrawl
+		}
+	}
+	return nil
+}
+
+// handOver ships a whole store, closes it, and releases the crawl.
+func (n *Node) handOver(ctx context.Context, f *frontier.Frontier, background Background) error {
+	if err := n.Prepare(ctx, frontier.Options{}); err != nil {
+		n.shared.Close()
+		return errors.Join(err, f.Close())
+	}
+	defer background(n.Beat)()
+	stops := []func(){}
+	err := n.Start(ctx, f, func(run func(context.Context)) { stops = append(stops, background(run)) })
+	leave := func(error) error { n.shared.Close(); return err }
+	if err == nil {
+		leave = n.Finish(ctx, f)
+	}
+	for _, stop := range stops {
+		stop()
+	}
+	return errors.Join(leave(f.Close()), context.Cause(ctx))
+}
+
+// Leave writes the store of a crawl that was never divided to a new folder, for a process on its own. No node may own
+// the crawl. It returns the number of rows.
+func Leave(ctx context.Context, database, to string, now time.Time) (rows int, err error) {
+	if hasStore(to) {
+		return 0, fmt.Errorf("%s has a store already: name an empty folder", to)
+	}
+	if err := os.MkdirAll(to, 0o750); err != nil {
+		return 0, err
+	}
+	o := frontier.Options{Dir: to, Now: now, BulkLoad: true}
+	_, err = frontier.Load(o, true, func(put func(k, v []byte) error) error {
+		return shared.Export(ctx, database, func(k, v []byte) error { rows++; return put(k, v) })
+	})
+	if err != nil {
+		return 0, errors.Join(err, removeStore(to)) // half a store
+	}
+	return rows, nil
+}

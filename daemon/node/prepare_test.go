@@ -1,0 +1,79 @@
+package node
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/frontier/shared"
+	"github.com/arcrawl/arcrawl/internal/postgres"
+	"github.com/arcrawl/arcrawl/internal/slow"
+)
+
+// TestADamagedCopyIsLoadedAgain damages the newest copy of a crawl, on the disk of its node and in the database. The
+// node loads it again; of what is damaged in the database it loses one URI, which is named and kept.
+func TestADamagedCopyIsLoadedAgain(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	a := newPlace(t, postgres.New(t), "a")
+	var want []string
+	a.run(func(f *frontier.Frontier) { a.crawl(f, 0, 100); want = a.histories(f) })
+
+	a.must(os.WriteFile(filepath.Join(a.state, "MANIFEST"), []byte("damaged"), 0o600))
+	n, err := Join(t.Context(), a.options(), func(err error) { t.Error(err) })
+	a.must(err)
+	o := frontier.Options{Dir: a.state, Now: time.Now(), Compactors: -1}
+	a.must(n.Prepare(t.Context(), o))
+	_, damage := frontier.Open(o)
+	if !errors.Is(damage, frontier.ErrCorrupt) {
+		t.Fatalf("the damage is %v", damage)
+	}
+	if err := n.LoadAgain(t.Context(), o, frontier.ErrLocked); !errors.Is(err, frontier.ErrLocked) {
+		t.Errorf("a store that another process has open was loaded again: %v", err)
+	}
+	a.must(n.LoadAgain(t.Context(), o, damage))
+	if err := n.LoadAgain(t.Context(), o, damage); !errors.Is(err, frontier.ErrCorrupt) {
+		t.Errorf("the copy of the database is damaged, and was loaded again: %v", err)
+	}
+	f, err := frontier.Open(o)
+	a.must(err)
+	if got := a.histories(f); !slices.Equal(got, want) {
+		t.Errorf("%d histories were loaded again, want %d", len(got), len(want))
+	}
+	a.must(f.Close())
+	a.must(n.shared.Leave(t.Context(), n.epoch, true))
+	n.shared.Close()
+
+	// A row of the database is damaged, and the store was found damaged while it was used.
+	n, f, stop := a.open()
+	var key []byte
+	_, err = n.mirror.Whole(func(rows []shared.Row) error {
+		key = rows[slices.IndexFunc(rows, func(r shared.Row) bool { return r.Key[0] == 'u' })].Key
+		return nil
+	})
+	a.must(err)
+	a.must(n.shared.Ship(t.Context(), n.epoch, shared.All(shared.Row{Key: key, Value: []byte("damaged")})))
+	if err := n.Damaged(frontier.ErrCorrupt); !errors.Is(err, ErrLost) {
+		t.Errorf("the node ends with %v, so that nobody starts it again", err)
+	}
+	leave := n.Finish(t.Context(), f)
+	stop()
+	a.must(leave(f.Close()))
+	n, f, stop = a.open()
+	got := 0
+	a.must(f.Each(func(frontier.Record) error { got++; return nil }))
+	if got != len(want)-1 {
+		t.Errorf("%d URIs were loaded, want one less than %d", got, len(want))
+	}
+	if is := a.look(); is.Damaged != 1 || !strings.Contains(a.log.String(), "a row of the crawl is damaged") {
+		t.Errorf("the damaged row is not kept: %+v\n%s", is, &a.log)
+	}
+	leave = n.Finish(t.Context(), f)
+	stop()
+	a.must(leave(f.Close()))
+}
