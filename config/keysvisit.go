@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
@@ -199,6 +200,9 @@ var fetchKeys = []key{
 	choice("fetch.cookies", InHost, func(d *draft) *Cookies { return &d.settings.Cookies },
 		"Whether cookies that the host sets are sent back: `off` never, `session` until the daemon is stopped, `keep` also after that. They go to the host that set them and to no other, not even of the same domain; a host has at most 50 cookies and 32 KiB. The archive has them in each request record. Where the site sets other values at each visit, no visit can be conditional.",
 		CookiesOff, CookiesSession, CookiesKeep),
+	choice("fetch.http", InBoth, func(d *draft) *fetch.HTTP { return &d.settings.HTTP },
+		"Versions of HTTP: `auto` is HTTP/1.1, and HTTP/2 where the TLS of a server refuses HTTP/1.1; `1.1` is no other; `2` is HTTP/2 where the server knows it. Of HTTP/1.1 the archive has the exact bytes, of HTTP/2 an equal answer in the form of HTTP/1.1, marked `WARC-Protocol: h2`. HTTP/2 needs https.",
+		fetch.AutoHTTP, fetch.OnlyHTTP1, fetch.HTTP2),
 	list("fetch.allow_networks", InMain, "networks (CIDR)",
 		func(f document.Field, d *draft) { d.config.AllowNetworks, d.config.AllowHosts = value.ReadNetworks(f) },
 		"Networks that may be fetched from although they are private, loopback or otherwise not public: `\"10.1.0.0/16\"` for all hosts, which strangers' names can point to, or `\"intranet.library.example=10.1.0.0/16\"` for one host only."),

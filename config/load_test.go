@@ -123,7 +123,8 @@ func defaultSettings(t testing.TB) config.Settings {
 			},
 			Traps: true, TrapWait: 28 * day,
 		},
-		Network: network.Settings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid}, Cookies: config.CookiesOff,
+		Network: network.Settings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
+		Cookies: config.CookiesOff, HTTP: fetch.AutoHTTP,
 		Links: discover.Bounds{MaxLinks: 5000},
 		Change: config.Change{
 			Mode: config.Strict, MaxSize: 2 << 20, MaxTime: 10 * time.Second, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
@@ -298,6 +299,7 @@ max_per_day = "3GB"
 max_body = "10MiB"
 max_head = "64KiB"
 max_content = "1TB"
+http = "2"
 allow_networks = ["127.0.0.0/8", "Intranet.Example=10.1.0.0/16", "fd00::/8"]
 [scope]
 by = "prefix"
@@ -504,7 +506,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			MinRate: 2000, Grace: time.Minute,
 			MaxBody: 10 << 20, MaxHead: 64 << 10, MaxContent: 1e12,
 		},
-		MaxPerDay: 3e9,
+		HTTP: fetch.HTTP2, MaxPerDay: 3e9,
 		Scope: config.Scope{
 			Rules: scope.Rules{
 				By: scope.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50,

@@ -32,6 +32,7 @@ type Settings struct {
 	Retry    evaluators.Ladder // the wait after consecutive failures
 	Midfetch Midfetch
 	Fetch    fetch.Limits
+	HTTP     fetch.HTTP
 	Cookie   string // sent with each request; "" = none
 	Cookies  Cookies
 	Request  request.Settings
@@ -318,7 +319,7 @@ func DefaultSettings() Settings {
 			Threshold: evaluators.Threshold{Proof: 3, Precision: 0.98},
 			Audit:     evaluators.Audit{Every: 50, Within: 30 * day, Share: 0.01},
 		},
-		Fetch: fetch.DefaultLimits(), MaxPerDay: 50e9,
+		Fetch: fetch.DefaultLimits(), HTTP: fetch.AutoHTTP, MaxPerDay: 50e9,
 		Scope: Scope{
 			Rules: scope.Rules{
 				By: scope.ByHost, SeedRedirects: scope.RedirectsAnywhere, EmbedsAnywhere: true,

@@ -159,7 +159,7 @@ func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 	got := v.capture
 	w := warcout.Visit{URI: v.uri(), Date: got.Started, IP: got.IP, Request: got.Request, Metadata: metadataOf(v, a)}
 	if s := got.Security; s != nil {
-		w.Security = &warcout.Security{Protocol: answer.Protocol(got.Head), Version: s.Version, CipherSuite: s.CipherSuite}
+		w.Security = &warcout.Security{Protocol: answer.Protocol(got), Version: s.Version, CipherSuite: s.CipherSuite}
 	}
 	switch a.keeping {
 	case KeptResponse, KeptEvidence:

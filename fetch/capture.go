@@ -23,6 +23,7 @@ type Capture struct {
 	IP      netip.Addr    // of the server; zero without a connection, or if the connection has no address
 
 	Security *Security    // of the connection; nil without TLS
+	HTTP2    bool         // the exchange was over HTTP/2; Request, Head and the block have the form of HTTP/1.1
 	Lookup   []netip.Addr // what the host name resolved to, also if no connection could be made; nil without a look-up
 
 	Request []byte // the bytes sent, exact except for secret fields; nil if nothing was sent
@@ -46,7 +47,7 @@ type Capture struct {
 	Complete   bool       // the body was read to its proper end
 	Truncated  Truncation // why the body is not Complete, unless Stopped
 	Stopped    bool       // Request.Stop ended the download; the block is the head alone
-	Repeat     bool       // the server closed an idle connection instead of answering: ask again, after the host's rest
+	Repeat     bool       // the server did not process the request: ask again, after the host's rest
 	Refused    bool       // Request.Space refused the body; the block is the head alone
 	Misfortune error      // what went wrong, or why a Complete body has no ContentDigest; nil if all went well
 

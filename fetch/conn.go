@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/arcrawl/arcrawl/fetch/h2"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -30,6 +31,7 @@ type conn struct {
 	idle time.Time  // end of its last exchange
 
 	security *Security // nil without TLS
+	h2       *h2.Conn  // nil over HTTP/1.1
 }
 
 // Security holds what TLS negotiated for a connection.
@@ -128,6 +130,14 @@ func (k *conn) silent() bool {
 	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
 }
 
+// usable reports whether an idle connection can be used again.
+func (k *conn) usable() bool {
+	if k.h2 != nil {
+		return k.ready()
+	}
+	return k.silent()
+}
+
 // idleTimeout is how long a connection may be idle and still be used.
 const idleTimeout = time.Minute
 
@@ -159,7 +169,7 @@ func (p *idle) take(key string, now time.Time) (*conn, error) {
 	}
 	p.mu.Unlock()
 	closeAll(old)
-	if k != nil && !k.silent() {
+	if k != nil && !k.usable() {
 		k.abort()
 		k = nil
 	}

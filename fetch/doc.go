@@ -1,6 +1,6 @@
 // Package fetch makes one HTTP exchange and keeps every byte of it.
 //
-// [Client.Fetch] sends a GET request over HTTP/1.1 and returns a [Capture]. It holds the exact bytes of the request
+// [Client.Fetch] sends a GET request and returns a [Capture]. It holds the exact bytes of the request
 // and of the response: order and case of header fields, line ends, chunked framing, trailers, content coding. It also
 // holds three digests, and the reason if something went wrong. Everything that a server does is in the Capture. A Go
 // error means a problem on our side (a full disk, a request that is not allowed) or that the context was cancelled.
@@ -45,6 +45,13 @@
 // ignored. Capture.Repaired counts such lines. If a transfer coding does not end in chunked, the body
 // ends with the connection.
 //
+// # HTTP/2
+//
+// Over TLS HTTP/2 is used if [Request].HTTP asks for it, or if the server refuses HTTP/1.1 or does not understand it.
+// The client remembers such a server. Request, head and block then have the form of HTTP/1.1, as package h2 describes,
+// and [Capture].HTTP2 is true. All limits hold. A download that is ended early resets its stream, and the connection is
+// used again. A server that says that it did not process the request is asked again (Repeat).
+//
 // # Digests and sizes
 //
 // The block digest covers the raw bytes of the response; it is set whenever there is a response. The payload digest
@@ -67,11 +74,13 @@
 //
 // The dialer that [Guard] returns refuses, at the moment of connecting, every address that is not public. A Client
 // without Options.Dial uses one without exceptions. TLS is 1.2 or later unless Options.TLS has another MinVersion,
-// certificates are verified unless Options.TLS says otherwise, and ALPN offers http/1.1 only.
+// certificates are verified unless Options.TLS says otherwise, and ALPN offers http/1.1 unless [Request].HTTP says
+// otherwise.
 //
 // # Invariants
 //
-//   - A block is a contiguous run of the bytes that the server sent for this response, from the first byte of its head.
+//   - Over HTTP/1.1 a block is a contiguous run of the bytes that the server sent for this response, from the first
+//     byte of its head.
 //   - Memory for one exchange is bounded: about 100 KiB, SpoolMemory, a few times the head (at most MaxHead), and a
 //     window for each content coding (gzip and deflate 32 KiB, zstd 8 MiB, br 16 MiB at most).
 //   - There is at most one idle connection for each scheme and address, and at most MaxIdle in total. Connections that

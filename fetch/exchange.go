@@ -71,7 +71,12 @@ func (x *exchange) run(ctx context.Context) error {
 // byte of an answer.
 func (x *exchange) on(ctx context.Context, k *conn) (noAnswer bool, err error) {
 	stop := context.AfterFunc(ctx, func() { _ = k.SetDeadline(past) }) // fails only if the connection is already closed
-	keep, noAnswer, err := x.send(ctx, k)
+	var keep bool
+	if k.h2 != nil {
+		keep, noAnswer, err = x.over2(ctx, k)
+	} else {
+		keep, noAnswer, err = x.send(ctx, k)
+	}
 	if stop() && keep {
 		x.client.idle.put(k, time.Now())
 	} else {
@@ -83,7 +88,7 @@ func (x *exchange) on(ctx context.Context, k *conn) (noAnswer bool, err error) {
 // send sends the request and reads the answer.
 func (x *exchange) send(ctx context.Context, k *conn) (keep, noAnswer bool, err error) {
 	c, limits := x.capture, x.request.Limits
-	c.IP, c.Security, c.Request = k.ip, k.security, nil
+	c.IP, c.Security, c.Request, c.HTTP2 = k.ip, k.security, nil, false
 	err = k.limit(ctx, time.Now().Add(limits.Headers))
 	if err == nil {
 		var n int
@@ -106,6 +111,7 @@ func (x *exchange) send(ctx context.Context, k *conn) (keep, noAnswer bool, err 
 	}
 	c.Head = bytes.Clone(head)
 	c.Status, c.Misfortune = headStatus(err, head)
+	c.Repeat = c.Status == NotHTTP && x.speaks2(k, head)
 	return false, len(head) == 0 && !isTimeout(err), nil
 }
 
@@ -117,6 +123,9 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 	b.block.Reset()
 	b.rec = recorder{spool: c.spool, hash: b.block, pending: b.pending[:0]}
 	b.wire = wire{conn: k, rest: rest, left: limits.MaxBody, rec: &b.rec}
+	if k.h2 != nil {
+		b.wire.conn = k.h2
+	}
 	b.gate = gatedReader{body: &b.wire}
 	rec, w := &b.rec, &b.wire
 	c.Head = bytes.Clone(head)
@@ -135,7 +144,7 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 		if err := w.room.begin(x.request, res.ContentLength); err != nil {
 			return false, x.refuse(rec, err)
 		}
-		w.err = w.pace.begin(ctx, k, x.request, time.Now())
+		w.err = x.beginBody(ctx, k, w)
 	}
 	codings := contentCodings(res.Header)
 	c.coded = len(codings)+len(res.TransferEncoding) > 0

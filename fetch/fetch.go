@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/fetch/h2"
 	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -102,6 +103,8 @@ type Request struct {
 	// AcceptExpired accepts a certificate that has expired and is valid otherwise. [Security].Accepted says so.
 	AcceptExpired bool
 
+	HTTP HTTP // which versions of HTTP may be used; "" = [AutoHTTP]
+
 	Way *Way // how to connect; nil = the usual way
 
 	// Stop returns true to end the download. It is not called if there is no body to transfer; nil means never.
@@ -145,6 +148,7 @@ type Client struct {
 	now     func() time.Time
 	tls     *tls.Config
 	idle    *idle
+	only2   only2
 	spools  *spools
 	codecs  *codecs
 	heads   sync.Pool // of *[headSize]byte
@@ -168,7 +172,6 @@ func New(o Options) *Client {
 	if c.tls.MinVersion == 0 {
 		c.tls.MinVersion = tls.VersionTLS12
 	}
-	c.tls.NextProtos = []string{"http/1.1"}
 	memory := o.SpoolMemory
 	if memory == 0 {
 		memory = 256 << 10
@@ -194,7 +197,11 @@ func (c *Client) Close() error {
 // for a connection (syscall.EMFILE), or ctx is done.
 func (c *Client) Fetch(ctx context.Context, r Request) (got *Capture, err error) {
 	defer panics.Recover(&err)
-	raw, secrets, err := requestBytes(r, c.idle.max > 0)
+	last := closeNow
+	if c.idle.max > 0 {
+		last = keepAlive
+	}
+	raw, secrets, err := requestBytes(r, last)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", r.URI, err)
 	}
@@ -216,11 +223,28 @@ func (c *Client) Fetch(ctx context.Context, r Request) (got *Capture, err error)
 }
 
 // connect dials the host of r and, for https, makes the TLS handshake. It stores in lookup what the name resolved to,
-// also if it returns an error.
+// also if it returns an error. If the server refuses the protocol, connect offers it the other one.
 func (c *Client) connect(ctx context.Context, r Request, lookup *[]netip.Addr) (*conn, error) {
-	u := r.URI
 	ctx, cancel := context.WithTimeout(ctx, r.Limits.Connect)
 	defer cancel()
+	offered, then := r.HTTP.protocols()
+	if then != nil && r.URI.Scheme() == "https" && c.only2.has(keyFor(r)) {
+		offered, then = then, nil
+	}
+	k, err := c.connectAs(ctx, r, offered, lookup)
+	if err != nil && then != nil && isProtocolRefused(err) {
+		if k, err = c.connectAs(ctx, r, then, lookup); err == nil {
+			c.only2.add(keyFor(r))
+		}
+	}
+	return k, err
+}
+
+// connectAs makes a connection for one of the protocols.
+func (c *Client) connectAs(
+	ctx context.Context, r Request, protocols []string, lookup *[]netip.Addr,
+) (*conn, error) {
+	u := r.URI
 	trace := &httptrace.ClientTrace{DNSDone: func(done httptrace.DNSDoneInfo) { *lookup = addresses(done.Addrs) }}
 	plain, err := c.dial(httptrace.WithClientTrace(WithWay(ctx, r.Way), trace), "tcp", u.Address())
 	if err != nil {
@@ -231,7 +255,7 @@ func (c *Client) connect(ctx context.Context, r Request, lookup *[]netip.Addr) (
 		return k, nil
 	}
 	config := c.tls.Clone()
-	config.ServerName = strings.TrimSuffix(u.Hostname(), ".")
+	config.ServerName, config.NextProtos = strings.TrimSuffix(u.Hostname(), "."), protocols
 	if err := r.Way.tune(config); err != nil {
 		k.abort()
 		return nil, err
@@ -251,6 +275,9 @@ func (c *Client) connect(ctx context.Context, r Request, lookup *[]netip.Addr) (
 	}
 	k.Conn, k.security = secure, securityOf(secure.ConnectionState())
 	k.security.Accepted = accepted
+	if secure.ConnectionState().NegotiatedProtocol == alpnHTTP2 {
+		k.h2 = h2.New(secure)
+	}
 	return k, nil
 }
 

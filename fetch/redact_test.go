@@ -16,7 +16,7 @@ func TestSecretFieldsAreReplacedInWhatIsKept(t *testing.T) {
 	}
 	raw, secrets, err := requestBytes(Request{URI: u, Header: []Field{
 		{Name: "A", Value: "1"}, {Name: "B", Value: "2"},
-	}, Secrets: []Field{{Name: "Authorization", Value: "XYZ"}, {Name: "Cookie", Value: "ZZZZZZZZZZZZZZZ"}}}, true)
+	}, Secrets: []Field{{Name: "Authorization", Value: "XYZ"}, {Name: "Cookie", Value: "ZZZZZZZZZZZZZZZ"}}}, keepAlive)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestSecretFieldsAreReplacedInWhatIsKept(t *testing.T) {
 			t.Fatalf("after %d bytes this is kept: %q", n, got)
 		}
 	}
-	if _, _, err := requestBytes(Request{URI: u, Secrets: []Field{{Name: "A", Value: "XYZ\r\n"}}}, true); err == nil ||
+	if _, _, err := requestBytes(Request{URI: u, Secrets: []Field{{Name: "A", Value: "XYZ\r\n"}}}, keepAlive); err == nil ||
 		strings.Contains(err.Error(), "XYZ") {
 		t.Errorf("a secret with a line end: %v", err)
 	}

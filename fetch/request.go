@@ -9,6 +9,13 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
+// The last fields of a request.
+const (
+	keepAlive = "Connection: keep-alive\r\n"
+	closeNow  = "Connection: close\r\n"
+	overHTTP2 = "" // a request over HTTP/2 in the form of HTTP/1.1
+)
+
 // ownFields are header fields that fetch sets itself, or that a request without a body must not have.
 var ownFields = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding"}
 
@@ -32,8 +39,8 @@ func redact(sent []byte, secrets []span) []byte {
 }
 
 // requestBytes returns the exact bytes of a request, and where the secrets are in them. It refuses a URI or a field
-// that would break the framing.
-func requestBytes(r Request, keepAlive bool) (b []byte, secrets []span, _ error) {
+// that would break the framing. last holds the last fields; over HTTP/2 the names of all others are in lower case.
+func requestBytes(r Request, last string) (b []byte, secrets []span, _ error) {
 	if r.URI.IsZero() {
 		return nil, nil, errors.New("build request: no URI")
 	}
@@ -54,30 +61,42 @@ func requestBytes(r Request, keepAlive bool) (b []byte, secrets []span, _ error)
 		if err := checkField(f); err != nil {
 			return nil, nil, err
 		}
-		b = append(append(append(append(b, f.Name...), ": "...), f.Value...), "\r\n"...)
+		b = append(append(append(appendName(b, f.Name, last), ": "...), f.Value...), "\r\n"...)
 	}
 	for _, f := range r.Secrets {
 		if err := checkField(f); err != nil {
 			return nil, nil, fmt.Errorf("build request: the secret header %s is not allowed, or has a line end", f.Name)
 		}
-		b = append(append(b, f.Name...), ": "...)
+		b = append(appendName(b, f.Name, last), ": "...)
 		secrets = append(secrets, span{len(b), len(b) + len(f.Value)})
 		b = append(append(b, f.Value...), "\r\n"...)
 	}
 	if len(r.Form) > 0 {
-		b = append(b, "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: "...)
-		b = append(strconv.AppendInt(b, int64(len(r.Form)), 10), "\r\n"...)
+		for _, f := range formFields(r) {
+			b = append(append(append(appendName(b, f.Name, last), ": "...), f.Value...), "\r\n"...)
+		}
 	}
-	if keepAlive {
-		b = append(b, "Connection: keep-alive\r\n\r\n"...)
-	} else {
-		b = append(b, "Connection: close\r\n\r\n"...)
-	}
+	b = append(append(b, last...), "\r\n"...)
 	if len(r.Form) > 0 {
 		secrets = append(secrets, span{len(b), len(b) + len(r.Form)})
 		b = append(b, r.Form...)
 	}
 	return b, secrets, nil
+}
+
+// formFields returns the header fields of a form.
+func formFields(r Request) []Field {
+	return []Field{
+		{"Content-Type", "application/x-www-form-urlencoded"}, {"Content-Length", strconv.Itoa(len(r.Form))},
+	}
+}
+
+// appendName appends the name of a field, as the request has it that ends with these last fields.
+func appendName(b []byte, name, last string) []byte {
+	if last == overHTTP2 {
+		return append(b, strings.ToLower(name)...)
+	}
+	return append(b, name...)
 }
 
 // checkField returns an error if a header field is not allowed.

@@ -125,10 +125,14 @@ func WayOf(ctx context.Context) *Way {
 
 // keyFor returns the key under which a connection for a request may be used again.
 func keyFor(r Request) string {
-	if r.Way == nil {
-		return connKey(r.URI)
+	key := connKey(r.URI)
+	if r.HTTP != AutoHTTP && r.HTTP != "" {
+		key += " HTTP/" + string(r.HTTP)
 	}
-	return connKey(r.URI) + r.Way.key
+	if r.Way != nil {
+		key += r.Way.key
+	}
+	return key
 }
 
 // tune changes what TLS accepts.

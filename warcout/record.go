@@ -176,7 +176,7 @@ func (c *composer) request() error {
 // connection adds what TLS negotiated, as the community's proposals for WARC-Protocol and WARC-Cipher-Suite have it.
 func (c *composer) connection(d *draft, response bool) {
 	if s := c.v.Security; s != nil {
-		if response {
+		if response || s.Protocol == "h2" {
 			d.addIf("WARC-Protocol", s.Protocol)
 		} else {
 			d.add("WARC-Protocol", "http/1.1")

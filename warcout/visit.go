@@ -33,7 +33,7 @@ type Visit struct {
 
 // Security holds what TLS negotiated for the connection of a visit.
 type Security struct {
-	Protocol    string // of the response, as in WARC-Protocol: "http/1.1"
+	Protocol    string // of the response, as in WARC-Protocol: "http/1.1", or "h2" for all records
 	Version     string // as in WARC-Protocol: "tls/1.3"
 	CipherSuite string // IANA name
 }

@@ -29,10 +29,13 @@ func IsGone(c *fetch.Capture) bool {
 	return c.Complete && (c.Status == http.StatusNotFound || c.Status == http.StatusGone)
 }
 
-// Protocol returns the version of HTTP in the head of a response; "" if it names another one.
-func Protocol(head []byte) string {
+// Protocol returns the version of HTTP of an exchange in the words of WARC-Protocol; "" if its head names another one.
+func Protocol(c *fetch.Capture) string {
+	if c.HTTP2 {
+		return "h2"
+	}
 	for _, version := range []string{"1.1", "1.0"} {
-		if bytes.HasPrefix(head, []byte("HTTP/"+version+" ")) {
+		if bytes.HasPrefix(c.Head, []byte("HTTP/"+version+" ")) {
 			return "http/" + version
 		}
 	}

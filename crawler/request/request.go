@@ -135,7 +135,8 @@ func Exchange(
 		header, secrets = withOwn(header, s, u.Scheme() == "https")
 	}
 	return fetch.Request{
-		URI: u, Header: header, Secrets: secrets, Limits: s.Fetch, AcceptExpired: s.TLS.Expired(now), Way: s.Way,
+		URI: u, Header: header, Secrets: secrets, Limits: s.Fetch, AcceptExpired: s.TLS.Expired(now), HTTP: s.HTTP,
+		Way: s.Way,
 	}
 }
 

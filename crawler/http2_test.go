@@ -1,0 +1,137 @@
+package crawler_test
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/foreign"
+	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/warccheck"
+)
+
+// crawlOver2 crawls three pages of a site over HTTP/2, and a page that is elsewhere, until each was visited twice.
+func crawlOver2(t *testing.T) *world {
+	t.Helper()
+	site := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("X-Asked", r.Proto)
+		switch r.URL.Path {
+		case "/":
+			_, _ = fmt.Fprint(w, "<a href=/1>1</a><a href=/2>2</a> the first page")
+		case "/1":
+			w.Header().Set("Etag", `"one"`)
+			if r.Header.Get("If-None-Match") != "" {
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+			_, _ = fmt.Fprint(w, strings.Repeat("a page that has not changed ", 5000))
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	site.EnableHTTP2 = true
+	site.StartTLS()
+	t.Cleanup(site.Close)
+	w := newWorld(t, t.TempDir(), "[politeness]\ndelay_factor = 0\nmin_delay = \"0s\"\n[midfetch]\nproof = 0\naudit_share = 0\n"+
+		"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"1s\"\n[seeds]\nuris = [\"https://two.example/\", \"https://one.example/\"]\n")
+	t.Cleanup(w.town.Close)
+	w.hostFiles(map[string]string{"hosts.d/two.example.toml": "[fetch]\nhttp = \"2\"\n"})
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, network, site.Listener.Addr().String())
+	}
+	parts, shut := w.openWith(dial)
+	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir, TLS: &tls.Config{InsecureSkipVerify: true}})
+	parts.Fetch = client
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	seen := map[string]int{}
+	parts.Observe = func(r crawler.Report) {
+		w.observe(r)
+		if seen[r.URI.Path()]++; seen["/1"] >= 4 {
+			cancel()
+		}
+	}
+	c := crawler.New(parts)
+	if _, err := c.AddSeeds(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	_ = client.Close()
+	shut()
+	return w
+}
+
+// TestACrawlOverHTTP2IsArchivedInTheFormOfHTTP1 crawls two hosts of one server, one of them over HTTP/2.
+func TestACrawlOverHTTP2IsArchivedInTheFormOfHTTP1(t *testing.T) {
+	t.Parallel()
+	w := crawlOver2(t)
+	kinds := map[string]int{}
+	for _, r := range warccheck.Dir(t, w.path("warc")) {
+		if r.Type() != "request" && r.Type() != "response" && r.Type() != "revisit" {
+			continue
+		}
+		host := strings.Split(r.Target(), "/")[2]
+		kinds[host+" "+r.Type()]++
+		protocols := strings.Join(r.Header.Values("WARC-Protocol"), " ")
+		text := string(r.Block)
+		switch {
+		case host == "one.example" && protocols != "http/1.1 tls/1.3", host == "two.example" && protocols != "h2 tls/1.3":
+			t.Errorf("the %s record of %s has the protocols %q", r.Type(), r.Target(), protocols)
+		case r.Type() != "revisit" && !strings.Contains(strings.SplitAfter(text, "\r\n")[0], "HTTP/1.1"), host == "two.example" && strings.Contains(strings.ToLower(text), "transfer-encoding:"):
+			t.Errorf("the %s record of %s begins with %.200q", r.Type(), r.Target(), text)
+		case host == "two.example" && r.Type() == "response" && !strings.Contains(text, "\r\nx-asked: HTTP/2.0\r\n"):
+			t.Errorf("the answer of %s is %.200q", r.Target(), text)
+		}
+	}
+	for _, kind := range []string{"two.example response", "two.example request", "two.example revisit", "one.example response"} {
+		if kinds[kind] == 0 {
+			t.Errorf("the archive has no %s: %v", kind, kinds)
+		}
+	}
+	checkArchive(t, w.dir)
+}
+
+// TestForeignReadersReadACrawlOverHTTP2 reads the archive of a crawl over HTTP/2 with warcio.
+func TestForeignReadersReadACrawlOverHTTP2(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	w := crawlOver2(t)
+	files, err := filepath.Glob(w.path("warc/*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, f := range files {
+		if info, err := os.Stat(f); err != nil || info.IsDir() {
+			t.Fatalf("%s: %v", f, err)
+		}
+	}
+	pages := 0
+	for _, r := range foreign.Records(t, files...) {
+		if len(r.Errors) > 0 {
+			t.Errorf("the %s record of %s: %q", r.Type, r.Target, r.Errors)
+		}
+		if r.Type == "response" && strings.HasPrefix(r.Target, "https://two.example/") {
+			pages++
+			if r.PayloadLength == 0 || !strings.HasPrefix(r.Status, "HTTP/1.1 ") {
+				t.Errorf("%s: status %q, payload of %d bytes", r.Target, r.Status, r.PayloadLength)
+			}
+		}
+	}
+	if pages < 3 {
+		t.Errorf("warcio reads %d answers over HTTP/2", pages)
+	}
+}

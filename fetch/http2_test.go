@@ -1,0 +1,613 @@
+package fetch_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// site2 starts a site that knows HTTP/2, and returns its address and a client that accepts its certificate.
+func site2(t *testing.T, handle http.HandlerFunc) (address string, c *fetch.Client) {
+	t.Helper()
+	s := httptest.NewUnstartedServer(handle)
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	trust := &tls.Config{RootCAs: s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
+	return s.URL, newClient(t, fetch.Options{TLS: trust})
+}
+
+// frames2 runs handle for each connection over HTTP/2, after the preface and the first SETTINGS of both sides.
+func frames2(t *testing.T, handle func(f *http2.Framer, c net.Conn, n int)) (address string, c *fetch.Client) {
+	t.Helper()
+	server, client := tlsConfigs(t)
+	server.NextProtos = []string{"h2"}
+	refuse := server.Clone()
+	refuse.NextProtos = []string{"other"}
+	server.GetConfigForClient = func(h *tls.ClientHelloInfo) (*tls.Config, error) {
+		if len(h.SupportedProtos) == 1 && h.SupportedProtos[0] == "http/1.1" {
+			return refuse, nil
+		}
+		return nil, nil
+	}
+	at := serve(t, func(c net.Conn, n int) {
+		secure := tls.Server(c, server)
+		defer secure.Close()
+		if secure.Handshake() != nil {
+			return
+		}
+		if _, err := io.ReadFull(secure, make([]byte, len(http2.ClientPreface))); err != nil {
+			return
+		}
+		f := http2.NewFramer(secure, secure)
+		if f.WriteSettings() == nil {
+			handle(f, secure, n)
+		}
+	})
+	return "https://" + at + "/", newClient(t, fetch.Options{TLS: client})
+}
+
+// asked2 reads frames up to the next request, and returns its stream; 0 if the client has closed the connection.
+func asked2(f *http2.Framer) uint32 {
+	for {
+		got, err := f.ReadFrame()
+		if err != nil {
+			return 0
+		}
+		if h, ok := got.(*http2.HeadersFrame); ok {
+			return h.StreamID
+		}
+	}
+}
+
+// head2 writes the head of an answer: pairs of names and values.
+func head2(t *testing.T, f *http2.Framer, stream uint32, end bool, pairs ...string) {
+	t.Helper()
+	if err := f.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: stream, BlockFragment: block2(t, pairs...), EndHeaders: true, EndStream: end,
+	}); err != nil && !isClosed(err) {
+		t.Error(err)
+	}
+}
+
+func block2(t *testing.T, pairs ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	enc := hpack.NewEncoder(&b)
+	for i := 0; i < len(pairs); i += 2 {
+		if err := enc.WriteField(hpack.HeaderField{Name: pairs[i], Value: pairs[i+1]}); err != nil {
+			t.Error(err)
+		}
+	}
+	return b.Bytes()
+}
+
+func isClosed(err error) bool {
+	return errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+func request2(t *testing.T, address string) fetch.Request {
+	t.Helper()
+	return fetch.Request{URI: parse(t, address), HTTP: fetch.HTTP2}
+}
+
+// TestAnAnswerOverHTTP2HasTheFormOfHTTP1 requests pages over one connection: the order of the fields, repeated fields,
+// a status without a reason, and a coded body stay; nothing is added.
+func TestAnAnswerOverHTTP2HasTheFormOfHTTP1(t *testing.T) {
+	t.Parallel()
+	page := gzipped(t, strings.Repeat("news ", 100_000))
+	address, c := frames2(t, func(f *http2.Framer, _ net.Conn, _ int) {
+		stream := asked2(f)
+		head2(t, f, stream, false, ":status", "103", "link", "</a.css>")
+		head2(t, f, stream, false, ":status", "299", "set-cookie", "b=2", "x-first", "1", "set-cookie", "a=1",
+			"content-encoding", "gzip", "transfer-encoding", "chunked", "a-last", "z")
+		for left := page; left != ""; {
+			n := min(len(left), 300)
+			if err := f.WriteData(stream, false, []byte(left[:n])); err != nil {
+				t.Error(err)
+				return
+			}
+			left = left[n:]
+		}
+		head2(t, f, stream, true, "x-trailer", "1")
+		stream = asked2(f)
+		head2(t, f, stream, true, ":status", "404")
+		asked2(f)
+	})
+	r := request2(t, address)
+	r.Header = []fetch.Field{{Name: "User-Agent", Value: "test"}}
+	r.Secrets = []fetch.Field{{Name: "Cookie", Value: "s3cret"}}
+	got := get(t, c, r)
+	head := "HTTP/1.1 299 \r\nset-cookie: b=2\r\nx-first: 1\r\nset-cookie: a=1\r\n" +
+		"content-encoding: gzip\r\na-last: z\r\n\r\n"
+	host := strings.TrimSuffix(strings.TrimPrefix(address, "https://"), "/")
+	ask := "GET / HTTP/1.1\r\nHost: " + host + "\r\nuser-agent: test\r\ncookie: [redacted]\r\n\r\n"
+	if string(got.Head) != head || string(got.Request) != ask || block(t, got) != head+page || got.Repaired != 1 {
+		t.Errorf("head %q, request %q, %d bytes, repaired %d", got.Head, got.Request, got.BlockSize, got.Repaired)
+	}
+	text, err := contentOf(t, got)
+	digests := got.PayloadDigest == sum(page) && got.BlockDigest == sum(head+page)
+	if !got.HTTP2 || !got.Complete || err != nil || len(text) != 500_000 || !digests {
+		t.Errorf("HTTP/2 %t, complete %t, %v, content of %d bytes, digests %t",
+			got.HTTP2, got.Complete, err, len(text), digests)
+	}
+	if got = get(t, c, r); got.Status != 404 || string(got.Head) != "HTTP/1.1 404 Not Found\r\n\r\n" || !got.Complete ||
+		got.PayloadSize != 0 || got.PayloadDigest != digest.Digest(sum("")) {
+		t.Errorf("over the same connection: %d %q %+v", got.Status, got.Head, got.Misfortune)
+	}
+}
+
+// TestHTTP2IsUsedAsTheSettingSays requests a page of servers that know both versions or one of them.
+func TestHTTP2IsUsedAsTheSettingSays(t *testing.T) {
+	t.Parallel()
+	both, c := site2(t, func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprint(w, r.Proto) })
+	only2, c2 := frames2(t, func(f *http2.Framer, _ net.Conn, _ int) {
+		for stream := asked2(f); stream != 0; stream = asked2(f) {
+			head2(t, f, stream, true, ":status", "200")
+		}
+	})
+	server, trust := tlsConfigs(t)
+	only1 := serve(t, func(k net.Conn, n int) {
+		answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false)(tls.Server(k, server), n)
+	})
+	c1 := newClient(t, fetch.Options{TLS: trust})
+	for _, a := range []struct {
+		name    string
+		client  *fetch.Client
+		address string
+		set     fetch.HTTP
+		status  int
+		is2     bool
+	}{
+		{"both, by default", c, both, "", 200, false},
+		{"both, auto", c, both, fetch.AutoHTTP, 200, false},
+		{"both, 1.1", c, both, fetch.OnlyHTTP1, 200, false},
+		{"both, 2", c, both, fetch.HTTP2, 200, true},
+		{"both, auto after 2", c, both, fetch.AutoHTTP, 200, false},
+		{"only HTTP/2, by default", c2, only2, "", 200, true},
+		{"only HTTP/2, again", c2, only2, "", 200, true},
+		{"only HTTP/2, 2", c2, only2, fetch.HTTP2, 200, true},
+		{"only HTTP/2, 1.1", c2, only2, fetch.OnlyHTTP1, fetch.ConnectFailed, false},
+		{"only HTTP/1.1, 2", c1, "https://" + only1 + "/", fetch.HTTP2, 200, false},
+	} {
+		got := get(t, a.client, fetch.Request{URI: parse(t, a.address), HTTP: a.set})
+		if got.Status != a.status || got.HTTP2 != a.is2 {
+			t.Errorf("%s: status %d, HTTP/2 %t, %v", a.name, got.Status, got.HTTP2, got.Misfortune)
+		}
+	}
+}
+
+// TestAServerThatAnswersHTTP1WithFramesIsAskedAgain requests a page of a server that does not look at what TLS offers.
+// The first request is repeated later, over HTTP/2, and all others use it at once.
+func TestAServerThatAnswersHTTP1WithFramesIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	server, client := tlsConfigs(t)
+	server.NextProtos = nil
+	address := serve(t, func(c net.Conn, n int) {
+		config := server.Clone()
+		if n > 1 {
+			config.NextProtos = []string{"h2"}
+		}
+		secure := tls.Server(c, config)
+		defer secure.Close()
+		f := http2.NewFramer(secure, secure)
+		if secure.Handshake() != nil || f.WriteSettings() != nil {
+			return
+		}
+		if n == 1 {
+			_, _ = io.Copy(io.Discard, secure)
+			return
+		}
+		if _, err := io.ReadFull(secure, make([]byte, len(http2.ClientPreface))); err != nil {
+			return
+		}
+		for stream := asked2(f); stream != 0; stream = asked2(f) {
+			head2(t, f, stream, true, ":status", "200")
+		}
+	})
+	c := newClient(t, fetch.Options{TLS: client})
+	r := fetch.Request{URI: parse(t, "https://"+address+"/")}
+	if got := get(t, c, r); !got.Repeat {
+		t.Errorf("at first: repeat %t, status %d, %v", got.Repeat, got.Status, got.Misfortune)
+	}
+	for range 2 {
+		if got := get(t, c, r); got.Repeat || got.Status != 200 || !got.HTTP2 {
+			t.Errorf("then: repeat %t, status %d, %v", got.Repeat, got.Status, got.Misfortune)
+		}
+	}
+}
+
+// TestAMidfetchAbortResetsTheStream ends a download by its headers. The server learns of it, and the connection is used
+// for the next request, with all that was still on its way.
+func TestAMidfetchAbortResetsTheStream(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	from := map[string]bool{}
+	ended := make(chan error, 1)
+	address, c := site2(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		from[r.RemoteAddr] = true
+		mu.Unlock()
+		if r.URL.Path == "/next" {
+			_, _ = fmt.Fprint(w, "next")
+			return
+		}
+		_, _ = w.Write(make([]byte, 300_000))
+		w.(http.Flusher).Flush()
+		select {
+		case <-r.Context().Done():
+			ended <- r.Context().Err()
+		case <-time.After(time.Minute):
+			ended <- errors.New("the stream is not reset")
+		}
+	})
+	r := request2(t, address+"/film")
+	r.Stop = func(h fetch.Head) bool { return true }
+	if got := get(t, c, r); !got.Stopped || got.Status != 200 || got.BlockSize != int64(len(got.Head)) {
+		t.Errorf("stopped %t, status %d, %d bytes", got.Stopped, got.Status, got.BlockSize)
+	}
+	if err := <-ended; err == nil || err.Error() != "context canceled" {
+		t.Errorf("the server sees: %v", err)
+	}
+	for range 2 {
+		got := get(t, c, request2(t, address+"/next"))
+		if text, err := contentOf(t, got); text != "next" || err != nil {
+			t.Errorf("after it: %q, %v", text, err)
+		}
+	}
+	if mu.Lock(); len(from) != 1 {
+		t.Errorf("%d connections were made", len(from))
+	}
+	mu.Unlock()
+}
+
+// TestABodyAtItsLimitResetsTheStream cuts a body at its maximum, and uses the connection again.
+func TestABodyAtItsLimitResetsTheStream(t *testing.T) {
+	t.Parallel()
+	var connections atomic.Int64
+	address, c := frames2(t, func(f *http2.Framer, _ net.Conn, _ int) {
+		connections.Add(1)
+		for stream := asked2(f); stream != 0; stream = asked2(f) {
+			head2(t, f, stream, false, ":status", "200")
+			for range 10 {
+				_ = f.WriteData(stream, false, make([]byte, 10_000))
+			}
+		}
+	})
+	for range 2 {
+		r := request2(t, address)
+		r.Limits.MaxBody = 50_000
+		got := get(t, c, r)
+		if got.Truncated != fetch.TruncatedLength || got.PayloadSize != 50_000 {
+			t.Errorf("truncated %q after %d bytes: %v", got.Truncated, got.PayloadSize, got.Misfortune)
+		}
+	}
+	if n := connections.Load(); n != 1 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+// TestGOAWAYMeansTryAgain lets a server close a connection at each moment that matters.
+func TestGOAWAYMeansTryAgain(t *testing.T) {
+	t.Parallel()
+	for _, s := range []struct {
+		name string
+		// second answers the second request over the first connection
+		second func(f *http2.Framer, stream uint32)
+		repeat bool
+		status int
+		want   string
+	}{
+		{"GOAWAY before the request was processed", func(f *http2.Framer, stream uint32) {
+			_ = f.WriteGoAway(stream-2, http2.ErrCodeNo, nil)
+		}, true, 0, ""},
+		{"a stream that is refused", func(f *http2.Framer, stream uint32) {
+			_ = f.WriteRSTStream(stream, http2.ErrCodeRefusedStream)
+		}, true, 0, ""},
+		{"GOAWAY after the request was accepted", func(f *http2.Framer, stream uint32) {
+			_ = f.WriteGoAway(stream, http2.ErrCodeNo, nil)
+			head2(t, f, stream, true, ":status", "200")
+		}, false, 200, ""},
+		{"a connection that ends", func(*http2.Framer, uint32) {}, true, 0, ""},
+		{"a stream that needs HTTP/1.1", func(f *http2.Framer, stream uint32) {
+			_ = f.WriteRSTStream(stream, http2.ErrCodeHTTP11Required)
+		}, false, fetch.ConnectionLost, `set fetch.http = "1.1"`},
+	} {
+		address, c := frames2(t, func(f *http2.Framer, k net.Conn, n int) {
+			for i := 1; ; i++ {
+				stream := asked2(f)
+				if stream == 0 {
+					return
+				}
+				if n == 1 && i == 2 {
+					s.second(f, stream)
+					return
+				}
+				head2(t, f, stream, true, ":status", "200")
+			}
+		})
+		if got := get(t, c, request2(t, address)); got.Status != 200 {
+			t.Errorf("%s: at first: %d %v", s.name, got.Status, got.Misfortune)
+		}
+		got := get(t, c, request2(t, address))
+		if got.Repeat != s.repeat || !s.repeat && got.Status != s.status ||
+			!strings.Contains(fmt.Sprint(got.Misfortune), s.want) {
+			t.Errorf("%s: repeat %t, status %d, %v", s.name, got.Repeat, got.Status, got.Misfortune)
+		}
+		if got = get(t, c, request2(t, address)); got.Status != 200 {
+			t.Errorf("%s: after it: %d %v", s.name, got.Status, got.Misfortune)
+		}
+	}
+}
+
+// TestAnIdleConnectionThatWasClosedIsNotUsed lets a server close a connection while it is idle. Another one is made
+// before anything is sent.
+func TestAnIdleConnectionThatWasClosedIsNotUsed(t *testing.T) {
+	t.Parallel()
+	closed := make(chan bool, 2)
+	address, c := frames2(t, func(f *http2.Framer, k net.Conn, n int) {
+		stream := asked2(f)
+		head2(t, f, stream, true, ":status", "200")
+		_ = f.WritePing(false, [8]byte{1})
+		if n == 1 {
+			_ = f.WriteGoAway(stream, http2.ErrCodeNo, nil)
+			closed <- true
+			return
+		}
+		asked2(f)
+	})
+	if got := get(t, c, request2(t, address)); got.Status != 200 {
+		t.Errorf("at first: %d %v", got.Status, got.Misfortune)
+	}
+	<-closed
+	time.Sleep(20 * time.Millisecond) // for the system, which passes the end on
+	if got := get(t, c, request2(t, address)); got.Status != 200 || got.Repeat {
+		t.Errorf("after it: %d, repeat %t, %v", got.Status, got.Repeat, got.Misfortune)
+	}
+}
+
+// TestFaultyHTTP2 lets servers break the protocol, flood and stall. Each exchange ends in time, with a status that says
+// what happened.
+func TestFaultyHTTP2(t *testing.T) {
+	t.Parallel()
+	ok := func(t *testing.T, f *http2.Framer, stream uint32) { head2(t, f, stream, false, ":status", "200") }
+	for _, s := range []struct {
+		name      string
+		answer    func(t *testing.T, f *http2.Framer, c net.Conn, stream uint32)
+		status    int
+		truncated fetch.Truncation
+		want      string // in the misfortune
+	}{
+		{"a head of HTTP/1.1", func(_ *testing.T, _ *http2.Framer, c net.Conn, _ uint32) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		}, fetch.NotHTTP, "", "not HTTP"},
+		{"no status", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
+			head2(t, f, stream, true, "a", "b")
+		}, fetch.NotHTTP, "", "status"},
+		{"a status of two digits", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
+			head2(t, f, stream, true, ":status", "20")
+		}, fetch.NotHTTP, "", "status"},
+		{"switching protocols", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
+			head2(t, f, stream, true, ":status", "101")
+		}, fetch.NotHTTP, "", "status"},
+		{"a line end in a value", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
+			head2(t, f, stream, true, ":status", "200", "x", "a\r\ntransfer-encoding: chunked")
+		}, fetch.NotHTTP, "", "invalid"},
+		{"a name in capital letters", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
+			head2(t, f, stream, true, ":status", "200", "X-Y", "a")
+		}, fetch.NotHTTP, "", "invalid"},
+		{"a pushed page", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
+			_ = f.WritePushPromise(http2.PushPromiseParam{
+				StreamID: stream, PromiseID: 2, BlockFragment: block2(t, ":path", "/"), EndHeaders: true,
+			})
+		}, fetch.NotHTTP, "", "pushes"},
+		{"a stream that was not asked for", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
+			head2(t, f, stream+2, true, ":status", "200")
+		}, fetch.NotHTTP, "", "not asked for"},
+		{"data before the head", func(_ *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
+			_ = f.WriteData(stream, true, []byte("news"))
+		}, fetch.NotHTTP, "", "status"},
+		{"a head that is too long", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
+			head2(t, f, stream, true, ":status", "200", "x", strings.Repeat("y", 12_000))
+		}, fetch.NotHTTP, "", "too long"},
+		{"a small block that becomes a long head", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
+			pairs := []string{":status", "200"}
+			for range 4000 {
+				pairs = append(pairs, "x", strings.Repeat("y", 3000))
+			}
+			head2(t, f, stream, true, pairs...)
+		}, fetch.NotHTTP, "", ""},
+		{"endless CONTINUATION", func(t *testing.T, f *http2.Framer, c net.Conn, stream uint32) {
+			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block2(t, ":status", "200")})
+			flood(c, http2.FrameContinuation, stream, nil)
+		}, fetch.NotHTTP, "", "too much"},
+		{"endless SETTINGS", func(_ *testing.T, _ *http2.Framer, c net.Conn, _ uint32) {
+			flood(c, http2.FrameSettings, 0, nil)
+		}, fetch.NotHTTP, "", "too much"},
+		{"endless PING", func(_ *testing.T, _ *http2.Framer, c net.Conn, _ uint32) {
+			flood(c, http2.FramePing, 0, make([]byte, 8))
+		}, fetch.NotHTTP, "", "too much"},
+		{"endless heads", func(t *testing.T, _ *http2.Framer, c net.Conn, stream uint32) {
+			flood(c, http2.FrameHeaders, stream, block2(t, ":status", "103"))
+		}, fetch.NotHTTP, "", "too much"},
+		{"endless frames of an unknown kind", func(_ *testing.T, _ *http2.Framer, c net.Conn, _ uint32) {
+			flood(c, 0xee, 0, make([]byte, 10_000))
+		}, fetch.NotHTTP, "", "too much"},
+		{"a frame that is too long", func(_ *testing.T, _ *http2.Framer, c net.Conn, stream uint32) {
+			_, _ = c.Write(frame2(http2.FrameHeaders, stream, make([]byte, 100_000)))
+		}, fetch.NotHTTP, "", "too large"},
+		{"windows that overflow", func(_ *testing.T, f *http2.Framer, _ net.Conn, _ uint32) {
+			_ = f.WriteWindowUpdate(0, 1<<31-1)
+		}, fetch.NotHTTP, "", "window"},
+		{"a stream that is reset", func(_ *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
+			_ = f.WriteRSTStream(stream, http2.ErrCodeInternal)
+		}, fetch.ConnectionLost, "", "INTERNAL_ERROR"},
+		{"no answer", func(_ *testing.T, _ *http2.Framer, c net.Conn, _ uint32) {
+			_, _ = io.Copy(io.Discard, c)
+		}, fetch.TimedOut, "", "timed out"},
+		{"empty data without end", func(t *testing.T, f *http2.Framer, c net.Conn, stream uint32) {
+			ok(t, f, stream)
+			flood(c, http2.FrameData, stream, nil)
+		}, 200, fetch.TruncatedDisconnect, "too much"},
+		{"PING instead of the body", func(t *testing.T, f *http2.Framer, c net.Conn, stream uint32) {
+			ok(t, f, stream)
+			flood(c, http2.FramePing, 0, make([]byte, 8))
+		}, 200, fetch.TruncatedDisconnect, "too much"},
+		{"a body that is reset", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
+			ok(t, f, stream)
+			_ = f.WriteData(stream, false, []byte("new"))
+			_ = f.WriteRSTStream(stream, http2.ErrCodeInternal)
+		}, 200, fetch.TruncatedDisconnect, "INTERNAL_ERROR"},
+		{"a body that is shorter than announced", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
+			head2(t, f, stream, false, ":status", "200", "content-length", "10")
+			_ = f.WriteData(stream, true, []byte("new"))
+		}, 200, fetch.TruncatedDisconnect, "EOF"},
+		{"a body that ends with the connection", func(t *testing.T, f *http2.Framer, _ net.Conn, stream uint32) {
+			ok(t, f, stream)
+			_ = f.WriteData(stream, false, []byte("new"))
+		}, 200, fetch.TruncatedDisconnect, ""},
+		{"a body that stalls", func(t *testing.T, f *http2.Framer, c net.Conn, stream uint32) {
+			ok(t, f, stream)
+			_ = f.WriteData(stream, false, []byte("new"))
+			_, _ = io.Copy(io.Discard, c)
+		}, 200, fetch.TruncatedTime, ""},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			address, c := frames2(t, func(f *http2.Framer, k net.Conn, _ int) {
+				if stream := asked2(f); stream != 0 {
+					s.answer(t, f, k, stream)
+				}
+			})
+			r := request2(t, address)
+			r.Limits = fetch.Limits{Headers: time.Minute, Body: time.Minute, MaxHead: 10_000}
+			if strings.Contains(s.name, "stall") || strings.Contains(s.name, "no answer") {
+				r.Limits.Headers, r.Limits.Body = 200*time.Millisecond, 200*time.Millisecond
+			}
+			got := get(t, c, r)
+			if got.Status != s.status || got.Truncated != s.truncated ||
+				!strings.Contains(fmt.Sprint(got.Misfortune), s.want) || got.Misfortune == nil {
+				t.Errorf("status %d, truncated %q, %v; want %d, %q, %q",
+					got.Status, got.Truncated, got.Misfortune, s.status, s.truncated, s.want)
+			}
+		})
+	}
+}
+
+// frame2 returns a frame with the flag that its head ends.
+func frame2(kind http2.FrameType, stream uint32, payload []byte) []byte {
+	flags := byte(http2.FlagHeadersEndHeaders)
+	if kind != http2.FrameHeaders {
+		flags = 0
+	}
+	n := len(payload)
+	b := []byte{byte(n >> 16), byte(n >> 8), byte(n), byte(kind), flags}
+	return append(binary.BigEndian.AppendUint32(b, stream), payload...)
+}
+
+// flood sends the same frame until the client closes the connection.
+func flood(c net.Conn, kind http2.FrameType, stream uint32, payload []byte) {
+	many := bytes.Repeat(frame2(kind, stream, payload), 1+10_000/(9+len(payload)))
+	go func() { _, _ = io.Copy(io.Discard, c) }()
+	for {
+		if _, err := c.Write(many); err != nil {
+			return
+		}
+	}
+}
+
+// TestABodyOverHTTP2ComesInTime receives a body whose frames take longer than a period of the pace, and cuts one that
+// is too slow.
+func TestABodyOverHTTP2ComesInTime(t *testing.T) {
+	t.Parallel()
+	address, c := frames2(t, func(f *http2.Framer, k net.Conn, _ int) {
+		for stream := asked2(f); stream != 0; stream = asked2(f) {
+			head2(t, f, stream, false, ":status", "200")
+			part := frame2(http2.FrameData, stream, bytes.Repeat([]byte("x"), 1000))
+			for at := 0; at < len(part); at += 200 {
+				if _, err := k.Write(part[at:min(at+200, len(part))]); err != nil {
+					return
+				}
+				time.Sleep(150 * time.Millisecond)
+			}
+			_ = f.WriteData(stream, true, nil)
+		}
+	})
+	r := request2(t, address)
+	r.Limits.Grace, r.Limits.MinRate = 500*time.Millisecond, 1
+	if got := get(t, c, r); !got.Complete || got.PayloadSize != 1000 {
+		t.Errorf("a slow frame: complete %t, %d bytes, %v", got.Complete, got.PayloadSize, got.Misfortune)
+	}
+	r.Limits.MinRate = 50_000
+	if got := get(t, c, r); got.Truncated != fetch.TruncatedTime || !strings.Contains(got.Misfortune.Error(), "slower") {
+		t.Errorf("a body that is too slow: complete %t, %q, %v", got.Complete, got.Truncated, got.Misfortune)
+	}
+}
+
+// TestAFormOverHTTP2 sends a form that is longer than the first window of the server.
+func TestAFormOverHTTP2(t *testing.T) {
+	t.Parallel()
+	address, c := site2(t, func(w http.ResponseWriter, r *http.Request) {
+		got, err := io.ReadAll(r.Body)
+		_, _ = fmt.Fprintf(w, "%s %d %v %s", r.Method, len(got), err, r.Header.Get("Content-Type"))
+	})
+	r := request2(t, address+"/session")
+	r.Form = bytes.Repeat([]byte("pa55word"), 400_000)
+	got := get(t, c, r)
+	text, err := contentOf(t, got)
+	if text != "POST 3200000 <nil> application/x-www-form-urlencoded" || err != nil {
+		t.Errorf("the site got %s, %v", text, err)
+	}
+	if bytes.Contains(got.Request, []byte("pa55word")) || !bytes.Contains(got.Request, []byte("\r\n\r\n[redacted]")) {
+		t.Errorf("the archive gets %.300q", got.Request)
+	}
+}
+
+// TestALargeBodyOverHTTP2 receives a body of many windows, spooled to disk.
+func TestALargeBodyOverHTTP2(t *testing.T) {
+	t.Parallel()
+	want := strings.Repeat("0123456789abcdef", 1<<18)
+	address, c := site2(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, want) })
+	for range 3 {
+		got := get(t, c, request2(t, address))
+		if text, err := contentOf(t, got); text != want || err != nil || !got.Complete || !got.HTTP2 {
+			t.Errorf("%d bytes, %v, complete %t", len(text), err, got.Complete)
+		}
+	}
+}
+
+// TestTheGuardHoldsOverHTTP2 asks a server that is at an address that is not public.
+func TestTheGuardHoldsOverHTTP2(t *testing.T) {
+	t.Parallel()
+	address, _ := site2(t, func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") })
+	u, err := uri.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := fetch.New(fetch.Options{SpoolDir: os.TempDir()})
+	defer c.Close()
+	got := get(t, c, fetch.Request{URI: u, HTTP: fetch.HTTP2})
+	if got.Status != fetch.ConnectFailed || !errors.Is(got.Misfortune, fetch.ErrForbiddenAddress) {
+		t.Errorf("status %d, %v", got.Status, got.Misfortune)
+	}
+}
