@@ -45,7 +45,7 @@ func (w *Window) snapshot() metrics.Snapshot {
 	s.Labels = w.labelRows(views)
 	s.Total, s.Repaired = w.total, w.repaired
 	s.Documents = w.documents.Totals()
-	s.Looks = maps.Clone(w.secondLooks)
+	s.Looks, s.Kept = maps.Clone(w.secondLooks), maps.Clone(w.kept)
 	return s
 }
 

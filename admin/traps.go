@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -14,6 +15,9 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
+// maxCountAge is the maximum age of the number of URIs that wait because a path may be endless.
+const maxCountAge = 10 * time.Minute
+
 // trapRoutes returns the requests about traps.
 func trapRoutes() []route {
 	return []route{
@@ -22,7 +26,10 @@ func trapRoutes() []route {
 			doc: "Returns the traps: parts of hosts with endless URIs, which are kept out; and the budgets of paths that may be endless.", answer: api.Traps{},
 			params: []param{{"host", "string", "only this host"}},
 			serve: func(w *Window, r *http.Request) (any, error) {
-				return traplist.Of(w.o.Traps, w.o.Spaces, uri.Host(strings.ToLower(r.FormValue("host"))))
+				host := uri.Host(strings.ToLower(r.FormValue("host")))
+				return traplist.Of(w.o.Traps, w.o.Spaces, host, func() (traplist.Waiting, error) {
+					return w.survey.Waiting(host, maxCountAge)
+				})
 			},
 		},
 		{

@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,6 +86,54 @@ func TestTrapsAreShownAndReleased(t *testing.T) {
 		w.run(time.Minute)
 		if r, _, err := w.parts.Frontier.Get(uri.FromCanonical(inTrap)); err != nil || r.Visits != 1 {
 			t.Errorf("a URI of the released trap was visited %d times in a minute, want once (%v)", r.Visits, err)
+		}
+	})
+}
+
+// TestPathsThatMayBeEndlessAreNamed fills a path beyond its budget. The list of traps, the report of overdue URIs and
+// the metrics say which path it is and how many URIs wait, until a curator ends the budget.
+func TestPathsThatMayBeEndlessAreNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		search := func(n int) uri.URI { return uri.FromCanonical(fmt.Sprintf("http://news.example/search?q=w%d", n)) }
+		w := newWorld(t, dir, everyHour, withTraps)
+		defer w.close()
+		w.set("http://news.example/", town.Page{})
+		for n := range 60 {
+			w.set(search(n).String(), town.Page{Body: fmt.Sprintf("<p>%s<a href=%q>more</a>", strings.Repeat(fmt.Sprintf("text%c%c of its own ", 'a'+n%26, 'a'+n/26), 30), search(n+1))})
+		}
+		now := time.Now()
+		for n := range 60 {
+			_, err := w.parts.Frontier.Add(now, frontier.Candidate{
+				URI: search(n), Hops: "LL", Via: search(n + 1).String(), Seed: "http://news.example/", Due: now,
+			})
+			w.must(err)
+		}
+		w.run(4 * time.Hour)
+
+		budgets := get[api.Traps](w, "/api/v1/traps?host=news.example").Budgets
+		if len(budgets) != 1 || budgets[0].Pattern != "/search?q" || budgets[0].Waiting < 10 || budgets[0].PutOff < budgets[0].Waiting {
+			t.Fatalf("budgets: %+v; want one of /search?q, with URIs that wait", budgets)
+		}
+		waiting := budgets[0].Waiting
+		if waiting+int64(budgets[0].Visited) != 60 {
+			t.Errorf("%d were visited and %d wait, want 60 together", budgets[0].Visited, waiting)
+		}
+		for _, row := range get[api.Overdue](w, "/api/v1/overdue?by=host").Rows {
+			if row.Name == "news.example" && (len(row.Endless) != 1 || row.Endless[0].Path != "/search?q" || row.Endless[0].Waiting != waiting) {
+				t.Errorf("the host's overdue URIs name the paths %+v, want /search?q with %d URIs that wait", row.Endless, waiting)
+			}
+		}
+		if text := w.scrape(); !strings.Contains(text, "arcrawl_trapped_uris_total{kind=\"budget\"}") || strings.Contains(text, "arcrawl_trapped_uris_total{kind=\"budget\"} 0\n") {
+			t.Errorf("the metrics do not count the URIs that were put off")
+		}
+		released := post[api.TrapReleased](w, "/api/v1/traps/release", api.TrapRelease{Host: "news.example", Pattern: "/search?q"})
+		if released.Due < waiting {
+			t.Errorf("%d URIs are due after the release, want %d or more", released.Due, waiting)
+		}
+		if left := get[api.Traps](w, "/api/v1/traps?host=news.example").Budgets; len(left) > 0 {
+			t.Errorf("after the release there are budgets: %+v", left)
 		}
 	})
 }

@@ -31,6 +31,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
@@ -114,6 +115,7 @@ type Window struct {
 	gaps           alarm.Gaps       // when feeds may have lost entries
 	repaired       int64            // responses whose heads were repaired
 	secondLooks    map[string]int64 // by what they found
+	kept           map[string]int64 // due URIs that were not visited because of a trap, by its kind
 	documents      alarm.Documents  // that could not be processed
 	silenceChecked time.Time        // time of the last check for silence
 	silences       []alarm.Trouble  // results of that check
@@ -148,11 +150,11 @@ func New(o Options) (*Window, error) {
 		activities: loadActivities(o.Dir), names: names.Open(""), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
 		inForceAt: o.Config().At, heavy: access.NewGate(heavyAtOnce, heavyWaiting),
 		sites:  o.Config().Config,
-		warned: map[string]bool{}, secondLooks: map[string]int64{},
+		warned: map[string]bool{}, secondLooks: map[string]int64{}, kept: map[string]int64{},
 		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
 	w.survey = survey.New(survey.Options{
-		Frontier: o.Frontier, Now: o.Now, Config: func() *config.Config { return o.Config().Config },
+		Spaces: o.Spaces, Frontier: o.Frontier, Now: o.Now, Config: func() *config.Config { return o.Config().Config },
 		Stopped: func() bool { s := o.Crawler.Status(); return s.Paused != "" || s.Held != "" },
 	})
 	w.due.Frontier = o.Frontier
@@ -194,6 +196,9 @@ func (w *Window) Observe(r crawler.Report) {
 	w.labels.Visit(w.sites.Site(r.URI.Host()).Labels, c.Versions)
 	if r.Repaired {
 		w.repaired++
+	}
+	if kind, ok := untrap.KindOf(r.Wait.Reason); ok {
+		w.kept[kind]++
 	}
 	if r.Looked {
 		w.secondLooks[r.Look.String()]++

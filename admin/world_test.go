@@ -28,6 +28,7 @@ import (
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/internal/untick"
+	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -77,6 +78,8 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 	w.must(err)
 	r.Daily, err = daily.Open(r.Frontier.DB())
 	w.must(err)
+	r.Spaces, err = spaces.Open(r.Frontier.DB())
+	w.must(err)
 	r.Archive, _, err = warcout.Open(warcout.Options{Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", TempDir: dir, Journal: w.path("warc.journal"), Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}}}, now)
 	w.must(err)
 	r.CrawlLog, err = crawllog.Open(cfg.Storage.Log, true)
@@ -87,7 +90,7 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 	r.Observe = func(v crawler.Report) { w.window.Observe(v) }
 	w.crawler = crawler.New(*r)
 	o := Options{
-		Crawler: w.crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,
+		Crawler: w.crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive, Spaces: r.Spaces,
 		FreeSpace: r.FreeSpace, Dir: dir,
 		Config: func() Loaded { return Loaded{Config: r.Config.Current(), At: now} }, Now: time.Now, Version: "test",
 		Workers: 50, Log: r.Log,

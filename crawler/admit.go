@@ -120,7 +120,7 @@ func (c *Crawler) refuseTrapped(r frontier.Record, s settings, now time.Time) (*
 	}
 	if t.Suspect {
 		wait := min(traps.SuspectWait, s.Scope.TrapWait)
-		return &refusal{history.StatusOutOfScope, wait, untrap.RefusedByTrap + "suspect", false}, nil
+		return &refusal{history.StatusOutOfScope, wait, untrap.RefusedByTrap + untrap.Suspect, false}, nil
 	}
 	return &refusal{history.StatusOutOfScope, s.Scope.TrapWait, untrap.RefusedByTrap + t.Kind.String(), false}, nil
 }
@@ -133,7 +133,7 @@ func (c *Crawler) refuseForBudget(r frontier.Record, s settings, now time.Time) 
 	if err != nil || !held {
 		return nil, err
 	}
-	return &refusal{history.StatusOutOfScope, min(wait, s.Scope.TrapWait), untrap.RefusedByTrap + "budget", false}, nil
+	return &refusal{history.StatusOutOfScope, min(wait, s.Scope.TrapWait), untrap.RefusedByTrap + untrap.Budget, false}, nil
 }
 
 // divert spends a claim on the robots.txt of its host, or on another URI of the host that replaces it.

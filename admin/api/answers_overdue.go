@@ -41,4 +41,15 @@ type Backlog struct {
 	// versions that can be captured.
 	Promise string  `json:"promise,omitempty"`
 	Share   float64 `json:"captured_share,omitempty"`
+
+	// Endless lists paths of the host that may be endless, and have a budget until that is clear.
+	Endless []EndlessPath `json:"endless,omitempty"`
+}
+
+// EndlessPath is a path with parameters that may have URIs without end.
+type EndlessPath struct {
+	Path    string  `json:"path"` // with the names of the parameters
+	URIs    int64   `json:"uris"`
+	Waiting int64   `json:"waiting"`         // of these, URIs that were never visited
+	Demand  float64 `json:"demand_per_hour"` // visits that the waits of the others ask for
 }

@@ -17,6 +17,7 @@ type Budget struct {
 	SomeNew  int      `json:"some_new"` // pages among them that had something new
 	Allowed  int      `json:"allowed"`  // first visits that it may have now
 	PutOff   int64    `json:"put_off"`  // times that a URI had to wait
+	Waiting  int64    `json:"waiting"`  // known URIs that were never visited
 	Examples []string `json:"examples"`
 }
 

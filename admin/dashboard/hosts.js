@@ -133,6 +133,7 @@ export async function hostPage(again, query, name) {
     found && found.traps.length
       ? found.traps.map((t) => trap(t, again))
       : h('p', { class: 'panel' }, 'No traps found.'),
+    ...(found?.budgets?.length ? [h('h2', {}, 'Paths that may be endless'), found.budgets.map((b) => budget(b, again))] : []),
   ];
 }
 
@@ -357,6 +358,26 @@ function orders(name, host, again) {
 }
 
 // trap shows a trap, the scope rule that would keep it out permanently, and a button to release it.
+// budget shows a path that may be endless, and ends its budget.
+const budget = (b, again) => [
+  pairs([
+    ['path', h('code', {}, b.pattern)],
+    ['visited', `${plural(b.visited, 'page')}, ${count(b.some_new)} of them with something new; ${count(b.allowed)} are allowed`],
+    ['waiting', `${plural(b.waiting, 'URI')} never visited; put off ${plural(b.put_off, 'time')}`],
+    ['examples', b.examples.map((e) => h('div', {}, uriLink(e)))],
+  ]),
+  h(
+    'div',
+    { class: 'row' },
+    button(
+      'End the budget',
+      () => ask('traps/release', { host: b.host, pattern: b.pattern }),
+      again,
+      'Are these pages real? Their URIs become due now, and the path never has a budget again.',
+    ),
+  ),
+];
+
 function trap(t, again) {
   const kept = t.released ? 'released' : `${plural(t.kept, 'URI')} kept out, ${count(t.visited)} visited before`;
   return [

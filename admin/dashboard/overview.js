@@ -282,7 +282,7 @@ function overdue(backlog) {
       ['median', (r) => span(r.p50_seconds)],
       ['wanted per hour', (r) => count(Math.round(r.demand_per_hour))],
       ['possible per hour', (r) => count(Math.round(r.capacity_per_hour))],
-      ['backlog ends', (r) => r.ends || '–', 'wide'],
+      ['backlog ends', (r) => [r.ends || '–', (r.endless || []).map((e) => h('div', {}, h('code', {}, e.path), ` may be endless: ${plural(e.uris, 'URI')}, ${count(e.waiting)} never visited`))], 'wide'],
     ],
     backlog.rows.filter((r) => r.due > 0).slice(0, 15),
     'Nothing is overdue.',

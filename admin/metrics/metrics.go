@@ -16,6 +16,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/faults"
+	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
@@ -49,6 +50,7 @@ type Snapshot struct {
 	Predicted  headers.Predictions
 	Repaired   int64
 	Looks      map[string]int64 // second looks, by what they found
+	Kept       map[string]int64 // due URIs that were not visited because of a trap, by its kind
 	Documents  map[string]int64 // that could not be processed, by kind of fault
 	Memory     []crawler.Memory
 	Reserved   int64
@@ -128,6 +130,15 @@ func outcomeCounters() []metric {
 			func(s Snapshot) (v []labelled) {
 				for o := evaluators.LookFailed; o <= evaluators.LookDiffers; o++ {
 					v = append(v, labelled{o.String(), float64(s.Looks[o.String()])})
+				}
+				return v
+			},
+		},
+		{
+			Metric{"arcrawl_trapped_uris_total", "counter", "kind", "trap, suspect, budget", "Due URIs that were not visited: they are part of a trap, or of what may be one until that is clear, or of a path that may be endless and has used up its budget."},
+			func(s Snapshot) (v []labelled) {
+				for _, kind := range untrap.Kinds() {
+					v = append(v, labelled{kind, float64(s.Kept[kind])})
 				}
 				return v
 			},

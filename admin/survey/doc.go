@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/traplist"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -19,6 +21,7 @@ type Options struct {
 	Config   func() *config.Config // the configuration in force
 	Now      func() time.Time      // the clock
 	Stopped  func() bool           // reports whether the crawl is paused or held
+	Spaces   *spaces.Store         // nil knows of no paths that may be endless
 }
 
 // Reader surveys the frontier. Its methods are safe for concurrent use.
@@ -44,4 +47,14 @@ func (r *Reader) Lives(maxAge time.Duration) (map[uri.Host]alarm.Life, error) {
 		return nil, err
 	}
 	return s.lives, nil
+}
+
+// Waiting returns how many URIs of paths that may be endless wait on a host, or on all hosts if it is empty, from a
+// survey that is no older than maxAge. The caller must not change it.
+func (r *Reader) Waiting(h uri.Host, maxAge time.Duration) (traplist.Waiting, error) {
+	s, err := r.surveyed(h, about.Filter{}, maxAge)
+	if err != nil {
+		return nil, err
+	}
+	return s.endless, nil
 }

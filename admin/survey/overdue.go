@@ -10,6 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/traplist"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
@@ -32,6 +33,8 @@ type survey struct {
 	waits map[string]*load
 	paths map[string]*load // paths with names of parameters, or folders; only of a survey of one host
 	lives map[uri.Host]alarm.Life
+
+	endless traplist.Waiting
 
 	config *config.Config // in force at the time
 	asked  uri.Host       // the host that was last compared with the filter
@@ -79,9 +82,7 @@ func (l *load) add(w frontier.SurveyedURI, now time.Time) {
 		return
 	}
 	l.uris++
-	if every := intervalOf(w); every > 0 {
-		l.demand += 1 / every.Seconds()
-	}
+	l.demand += perSecond(w)
 	if l.targets != nil && !w.LastVisit.IsZero() {
 		l.targets.add(w)
 	}
@@ -92,6 +93,14 @@ func (l *load) add(w frontier.SurveyedURI, now time.Time) {
 	l.due++
 	l.longest = max(l.longest, late)
 	l.late.Add(late)
+}
+
+// perSecond returns how many visits a second the wait of a URI asks for; 0 before the first visit.
+func perSecond(w frontier.SurveyedURI) float64 {
+	if every := intervalOf(w); every > 0 {
+		return 1 / every.Seconds()
+	}
+	return 0
 }
 
 // intervalOf returns the wait interval of a URI: from its last visit to its due time, or else the learned one. It is 0
@@ -123,6 +132,10 @@ func (r *Reader) surveyed(host uri.Host, only about.Filter, maxAge time.Duration
 		waits: map[string]*load{}, paths: map[string]*load{},
 		lives: map[uri.Host]alarm.Life{}, config: r.o.Config(),
 	}
+	var err error
+	if s.endless, err = traplist.NewWaiting(r.o.Spaces, host); err != nil {
+		return nil, err
+	}
 	for from := frontier.Cursor(""); ; {
 		next, err := r.o.Frontier.Survey(host, from, func(x frontier.SurveyedURI) { s.add(x, now) })
 		if err != nil {
@@ -143,6 +156,7 @@ func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
 	}
 	s.all.add(x, now)
 	s.addLife(x)
+	s.endless.Add(x, perSecond(x))
 	host := into(s.hosts, string(x.Host))
 	if host.targets == nil {
 		host.targets = newTargets(s.config, now)
@@ -245,6 +259,7 @@ func (r *Reader) Overdue(q Query) (api.Overdue, error) {
 		b := groups[name].backlog(name)
 		if q.By == "host" {
 			r.predictEnd(&b, groups[name])
+			b.Endless = s.endless.Of(uri.Host(name))
 		}
 		out.Rows = append(out.Rows, b)
 	}

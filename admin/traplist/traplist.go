@@ -17,10 +17,13 @@ const maxRows = 10_000
 // errEnough ends a listing at its maximum length.
 var errEnough = errors.New("enough")
 
-// Of returns the traps and budgets of a host, or of all hosts if it is empty. A nil store has none.
-func Of(store *traps.Store, budgets *spaces.Store, only uri.Host) (api.Traps, error) {
+// Of returns the traps and budgets of a host, or of all hosts if it is empty. A nil store has none. count counts the
+// URIs that wait; it is only called if there is a budget.
+func Of(
+	store *traps.Store, budgets *spaces.Store, only uri.Host, count func() (Waiting, error),
+) (api.Traps, error) {
 	out := api.Traps{Traps: []api.Trap{}}
-	if err := addBudgets(&out, budgets, only); err != nil || store == nil {
+	if err := addBudgets(&out, budgets, only, count); err != nil || store == nil {
 		return out, err
 	}
 	see := func(h uri.Host, list []traps.Trap) error {
@@ -46,7 +49,22 @@ func Of(store *traps.Store, budgets *spaces.Store, only uri.Host) (api.Traps, er
 }
 
 // addBudgets adds the budgets of a host, or of all hosts.
-func addBudgets(out *api.Traps, store *spaces.Store, only uri.Host) error {
+func addBudgets(out *api.Traps, store *spaces.Store, only uri.Host, count func() (Waiting, error)) error {
+	if err := listBudgets(out, store, only); err != nil || len(out.Budgets) == 0 {
+		return err
+	}
+	waiting, err := count()
+	for i := range out.Budgets {
+		b := &out.Budgets[i]
+		if p := waiting[uri.Host(b.Host)][b.Pattern]; p != nil {
+			b.Waiting = p.Waiting
+		}
+	}
+	return err
+}
+
+// listBudgets lists the budgets of a host, or of all hosts.
+func listBudgets(out *api.Traps, store *spaces.Store, only uri.Host) error {
 	if store == nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/internal/human"
 
 	"github.com/spf13/cobra"
 )
@@ -84,6 +85,10 @@ func showOverdue(out io.Writer, o api.Overdue, names api.HostNames) error {
 	for _, b := range o.Rows {
 		if b.Promise != "" {
 			fmt.Fprintf(out, "%s: %s\n", names.Label(b.Name), b.Promise)
+		}
+		for _, e := range b.Endless {
+			fmt.Fprintf(out, "%s: %s may be endless: %s ask for %.1f visits/h, and %s for the first visit; see arcrawl traps %s\n",
+				names.Label(b.Name), e.Path, human.Count(e.URIs, "URI"), e.Demand, waits(e.Waiting), b.Name)
 		}
 		if b.FewerURIs > 0 {
 			fmt.Fprintf(out, "%s: URIs that ask for most visits: arcrawl overdue %s --by path\n", b.Name, b.Name)

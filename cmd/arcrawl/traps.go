@@ -38,8 +38,11 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := askTraps(&d, func(c *api.Client) (api.Traps, error) {
 				return c.Traps(cmd.Context(), strings.Join(args, ""))
-			}, func(_ *frontier.Frontier, store *traps.Store, budgets *spaces.Store) (api.Traps, error) {
-				return traplist.Of(store, budgets, uri.Host(strings.ToLower(strings.Join(args, ""))))
+			}, func(f *frontier.Frontier, store *traps.Store, budgets *spaces.Store) (api.Traps, error) {
+				host := uri.Host(strings.ToLower(strings.Join(args, "")))
+				return traplist.Of(store, budgets, host, func() (traplist.Waiting, error) {
+					return traplist.Count(f, budgets, host)
+				})
 			})
 			return printAnswer(&d, cmd.OutOrStdout(), list, err, showTraps)
 		},
@@ -101,6 +104,14 @@ func askTraps[A any](
 	})
 }
 
+// waits returns how many URIs wait, in words.
+func waits(n int64) string {
+	if n == 1 {
+		return "1 waits"
+	}
+	return fmt.Sprintf("%d wait", n)
+}
+
 func showTraps(out io.Writer, list api.Traps) error {
 	for _, t := range list.Traps {
 		if err := printTrap(out, t); err != nil {
@@ -109,9 +120,9 @@ func showTraps(out io.Writer, list api.Traps) error {
 	}
 	for _, b := range list.Budgets {
 		_, err := fmt.Fprintf(out, "%s: may be endless: %s\n  visited   %s, %d of them with something new\n"+
-			"  allowed   %s now; URIs were put off %s\n  example   %s\n",
+			"  allowed   %s now; URIs were put off %s, and %s for the first visit\n  example   %s\n",
 			b.Host, b.Pattern, human.Count(b.Visited, "page"), b.SomeNew, human.Count(b.Allowed, "first visit"),
-			human.Count(b.PutOff, "time"), strings.Join(b.Examples, "\n  example   "))
+			human.Count(b.PutOff, "time"), waits(b.Waiting), strings.Join(b.Examples, "\n  example   "))
 		if err != nil {
 			return err
 		}

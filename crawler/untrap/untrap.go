@@ -21,6 +21,26 @@ const releasePage = 500
 // RefusedByTrap begins the reason why a URI of a trap is not visited.
 const RefusedByTrap = "trap:"
 
+// Suspect and Budget end the reason for URIs that may be part of a trap, and that wait for the budget of their path.
+const (
+	Suspect = "suspect"
+	Budget  = "budget"
+)
+
+// Kinds returns why URIs are not visited, as [KindOf] groups it.
+func Kinds() []string { return []string{"trap", Suspect, Budget} }
+
+// KindOf returns why a URI was not visited. It reports false if no trap is the reason.
+func KindOf(why string) (string, bool) {
+	switch kind, ok := strings.CutPrefix(why, RefusedByTrap); {
+	case !ok:
+		return "", false
+	case kind == Suspect, kind == Budget:
+		return kind, true
+	}
+	return "trap", true
+}
+
 // refusedByName begins the reason why a URI is not visited that has the same name as another one.
 const refusedByName = "sameAs:"
 
