@@ -3,11 +3,14 @@ package admin
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/ignore"
+	"github.com/arcrawl/arcrawl/admin/noise"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -21,6 +24,26 @@ func ignoreRoutes() []route {
 			serve: ignoring(func(w ignore.Work, r *http.Request, o api.IgnoreWish, u uri.URI) (any, error) {
 				return w.Propose(r.Context(), u, o)
 			}, func(o api.IgnoreWish) string { return o.URI }),
+		},
+		{
+			method: "GET", path: api.Base + "/noise", heavy: true, answer: api.Noise{},
+			doc: "Returns pages that differ at each fetch without being new. It reads for a bounded time; repeat with cursor until next is empty.",
+			params: []param{
+				{"host", "string", "only this host, or *.example.org for a domain"},
+				{"cursor", "string", "next of the last answer"},
+			},
+			serve: func(w *Window, r *http.Request) (any, error) {
+				host, from := strings.ToLower(r.FormValue("host")), frontier.Cursor(r.FormValue("cursor"))
+				return noise.List(w.o.Frontier, host, from, w.o.Now)
+			},
+		},
+		{
+			method: "POST", path: api.Base + "/ignore/suggest", asks: true, heavy: true,
+			body: api.IgnorePage{}, answer: api.IgnoreProposal{},
+			doc: "Returns scrubbing rules that silence a page which differs at each fetch, from its newest versions. It writes nothing.",
+			serve: ignoring(func(w ignore.Work, r *http.Request, _ api.IgnorePage, u uri.URI) (any, error) {
+				return w.Suggest(r.Context(), u)
+			}, func(o api.IgnorePage) string { return o.URI }),
 		},
 		{
 			method: "POST", path: api.Base + "/ignore/preview", asks: true, heavy: true,

@@ -90,7 +90,8 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 	r.Observe = func(v crawler.Report) { w.window.Observe(v) }
 	w.crawler = crawler.New(*r)
 	o := Options{
-		Crawler: w.crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive, Spaces: r.Spaces,
+		Crawler: w.crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,
+		Spaces:    r.Spaces,
 		FreeSpace: r.FreeSpace, Dir: dir,
 		Config: func() Loaded { return Loaded{Config: r.Config.Current(), At: now} }, Now: time.Now, Version: "test",
 		Workers: 50, Log: r.Log,

@@ -133,7 +133,8 @@ func (c *Crawler) refuseForBudget(r frontier.Record, s settings, now time.Time) 
 	if err != nil || !held {
 		return nil, err
 	}
-	return &refusal{history.StatusOutOfScope, min(wait, s.Scope.TrapWait), untrap.RefusedByTrap + untrap.Budget, false}, nil
+	why := untrap.RefusedByTrap + untrap.Budget
+	return &refusal{history.StatusOutOfScope, min(wait, s.Scope.TrapWait), why, false}, nil
 }
 
 // divert spends a claim on the robots.txt of its host, or on another URI of the host that replaces it.

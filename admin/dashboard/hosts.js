@@ -18,7 +18,7 @@ export async function hostList(again, query) {
     list.map(([value, name]) => h('option', { value, selected: value === chosen }, name));
   return [
     h('h1', {}, 'Hosts'),
-    h('p', {}, h('a', { href: '#/import' }, 'Import or export seeds')),
+    h('p', {}, h('a', { href: '#/import' }, 'Import or export seeds'), ' · ', h('a', { href: '#/noise' }, 'Pages that differ at each fetch')),
     h(
       'form',
       {
@@ -106,7 +106,7 @@ export async function hostPage(again, query, name) {
     h('h1', { dir: 'auto' }, host.about.title || hostLabel(name)),
     about(host.about, name),
     state(host),
-    h('div', { class: 'row' }, orders(name, host, again), h('a', { class: 'button', href: '#/edit?host=' + encodeURIComponent(name) }, 'Edit the settings')),
+    h('div', { class: 'row' }, orders(name, host, again), h('a', { class: 'button', href: '#/edit?host=' + encodeURIComponent(name) }, 'Edit the settings'), h('a', { class: 'button', href: '#/noise?host=' + encodeURIComponent(name) }, 'Pages that differ at each fetch')),
     pairs([
       ['state', host.state + (host.removed ? '; its file was removed' : '')],
       [

@@ -29,7 +29,7 @@ function show(place, ...content) {
 }
 
 // panel shows rules that can be edited, and what they would have hidden.
-function panel(c, place, rules, problem) {
+export function panel(c, place, rules, problem) {
   const result = h('div', { role: 'status' });
   const fields = rules.map((r) => ({
     kind: h('select', { 'aria-label': 'Kind of rule' }, Object.entries(kinds).map(([key, name]) => h('option', { value: key, selected: key === r.kind }, name))),

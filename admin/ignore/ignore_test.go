@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/compare"
@@ -73,6 +74,45 @@ func TestProposeFindsARuleForOneDifference(t *testing.T) {
 		left := string(rules.Scrub([]byte(news("14:59", "Ferry sinks", 12)), "text/html"))
 		if !strings.Contains(left, c.not) || !strings.Contains(left, "Ferry sinks") {
 			t.Errorf("the rule for %q leaves %s", c.left, left)
+		}
+	}
+}
+
+// TestSuggestFindsRulesForAPage finds the rules for a clock and a counter from a second look, and no rule for a
+// headline of another day. Rules in force are not proposed again.
+func TestSuggestFindsRulesForAPage(t *testing.T) {
+	t.Parallel()
+	a := archivetest.New(t)
+	pages := []string{news("12:01", "Ferry sails", 7), news("12:02", "Ferry sails", 9), news("14:59", "Ferry sank", 12)}
+	for i, p := range pages {
+		a.Page("http://a.example/", archivetest.HTMLHead, p)
+		if i == 0 {
+			a.Now = a.Now.Add(10*time.Second - time.Hour)
+		}
+	}
+	l, err := index.OpenLibrary(t.Context(), a.Dir, index.Options{}, func(warc.Finding) error { return nil })
+	archivetest.Must(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	all, err := l.Lookup("http://a.example/")
+	archivetest.Must(t, err)
+	got, err := Suggest(t.Context(), l, all, digest.Spec{})
+	archivetest.Must(t, err)
+	rules, err := digest.Compile(with(digest.Spec{}, got.Rules))
+	archivetest.Must(t, err)
+	scrub := func(p string) string { return string(rules.Scrub([]byte(p), "text/html")) }
+	if got.Problem != "" || scrub(news("12:01", "Ferry sails", 7)) != scrub(news("23:58", "Ferry sails", 99)) {
+		t.Errorf("%+v do not silence the page", got)
+	}
+	if scrub(news("12:01", "Ferry sails", 7)) == scrub(news("12:01", "Ferry sinks", 7)) {
+		t.Errorf("%+v hide a headline", got)
+	}
+	for _, c := range []struct {
+		captures []index.Entry
+		spec     digest.Spec
+	}{{all, with(digest.Spec{}, got.Rules)}, {all[:1], digest.Spec{}}, {nil, digest.Spec{}}} {
+		none, err := Suggest(t.Context(), l, c.captures, c.spec)
+		if err != nil || len(none.Rules) > 0 || none.Problem == "" {
+			t.Errorf("%d captures and the rules %+v: %+v, %v; want no rule and a reason", len(c.captures), c.spec, none, err)
 		}
 	}
 }

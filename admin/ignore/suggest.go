@@ -1,0 +1,72 @@
+package ignore
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/compare"
+	"github.com/arcrawl/arcrawl/admin/versions"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// maxCompared is the number of newest versions in which rules for a whole page are looked for.
+const maxCompared = 20
+
+// Suggest returns rules that silence a page which differs at each fetch, from its newest versions.
+func (w Work) Suggest(ctx context.Context, u uri.URI) (out api.IgnoreProposal, err error) {
+	out = api.IgnoreProposal{Rules: []api.ScrubRule{}, Problem: versions.NoIndex}
+	if w.Catalog.Archive == nil {
+		return out, nil
+	}
+	w.Reading.Lock()
+	defer w.Reading.Unlock()
+	spec := w.inForce(u)
+	err = w.Catalog.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
+		out, err = Suggest(ctx, l, all, spec)
+		return err
+	})
+	return out, err
+}
+
+// Suggest returns rules that silence a page, without those in force, which spec has. captures has its captures, oldest
+// first. Versions that cannot be read are skipped.
+func Suggest(
+	ctx context.Context, l *index.Library, captures []index.Entry, spec digest.Spec,
+) (api.IgnoreProposal, error) {
+	captures = slices.DeleteFunc(slices.Clone(captures), func(e index.Entry) bool { return e.Status != "200" })
+	var read []digest.Version
+	contentType := ""
+	for _, e := range captures[max(0, len(captures)-maxCompared):] {
+		content, mime, err := compare.ReadContent(ctx, l, e)
+		if ctx.Err() != nil {
+			return api.IgnoreProposal{}, context.Cause(ctx)
+		}
+		if err == nil {
+			read, contentType = append(read, digest.Version{Date: e.Date(), Content: content}), mime
+		}
+	}
+	found, err := digest.Suggest(read, contentType)
+	out := api.IgnoreProposal{Rules: append([]api.ScrubRule{}, rulesOf(found)...)}
+	out.Rules = slices.DeleteFunc(out.Rules, func(r api.ScrubRule) bool {
+		return r.Kind == Expression && slices.Contains(spec.Regexes, r.Rule) ||
+			r.Kind == Selector && slices.Contains(spec.Selectors, r.Rule)
+	})
+	switch {
+	case errors.Is(err, digest.ErrTooFew), errors.Is(err, digest.ErrApart):
+		out.Problem = "The archive has no two fetches of one moment and too few versions to tell noise from news. " +
+			"Wait for a second look of the crawl, or use arcrawl scrub suggest --fetch."
+		return out, nil
+	case err != nil:
+		return out, err
+	case len(out.Rules) > maxTried:
+		out.Rules = out.Rules[:maxTried]
+	case len(out.Rules) == 0:
+		out.Problem = "No narrow rule was found: what differs may be news, or nothing around it says where it is. " +
+			"Compare two versions of the page, and ignore single differences."
+	}
+	return out, nil
+}
