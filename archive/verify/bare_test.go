@@ -174,3 +174,16 @@ func TestDraftsOfTheFormatAreRead(t *testing.T) {
 		}
 	}
 }
+
+// Records of https have WARC-Protocol twice: for HTTP and for TLS. Before, each was an error, and cat showed none.
+func TestRecordsOfHTTPSHaveTwoProtocols(t *testing.T) {
+	t.Parallel()
+	l := archivetest.Versioned(t)
+	sum, err := Files(t.Context(), []string{l.Dir}, Options{}, func(f warc.Finding) error { return &f })
+	if err != nil || sum.Errors+sum.Warnings > 0 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	if text := string(archivetest.Unzipped(t, l.Files()[0])); !strings.Contains(text, "WARC-Protocol: tls/1.3\r\n") {
+		t.Error("the archive has no record of https")
+	}
+}

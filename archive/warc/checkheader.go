@@ -14,6 +14,8 @@ var (
 		"warcinfo": true, "response": true, "resource": true, "request": true, "metadata": true, "revisit": true,
 		"conversion": true, "continuation": true,
 	}
+	// Headers that a record may have several times: the second is a proposal of the IIPC.
+	repeated       = map[string]bool{"warc-concurrent-to": true, "warc-protocol": true}
 	revisitProfile = map[string]bool{
 		"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest": true,
 		"http://netpreserve.org/warc/1.1/revisit/server-not-modified":      true,
@@ -60,7 +62,7 @@ func (c *Checker) headers(rec *Record) {
 		c.fail(rec, BadHeader, "WARC-Target-URI is %.200q: %s", h.Target(), fault)
 	}
 	for i, f := range h {
-		if hasWARCName(f) && !strings.EqualFold(f.Name, "WARC-Concurrent-To") && h[:i].Get(f.Name) != "" {
+		if hasWARCName(f) && !repeated[strings.ToLower(f.Name)] && h[:i].Get(f.Name) != "" {
 			c.fail(rec, BadHeader, "%s occurs twice", f.Name)
 		}
 	}

@@ -31,6 +31,7 @@ type Archive struct {
 	Dir string
 	w   *warcout.Writer
 	Now time.Time
+	tls bool // visits say that the connection used TLS
 }
 
 // New makes an empty archive.
@@ -67,6 +68,10 @@ func (l *Archive) write(v warcout.Visit, address string) digest.Origin {
 		{Name: "via", Value: "http://a.example/"},
 		{Name: "contentState", Value: "changed"},
 		{Name: "contentStateReason", Value: "other content"},
+	}
+	if l.tls {
+		v.Security = &warcout.Security{Protocol: "http/1.1", Version: "tls/1.3", CipherSuite: "TLS_AES_128_GCM_SHA256"}
+		v.Metadata = append(v.Metadata, warcout.Field{Name: "tlsCertificate", Value: "sha256:" + strings.Repeat("0a", 32)})
 	}
 	written, err := l.w.Write(l.Now, v)
 	if err != nil {

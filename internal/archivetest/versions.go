@@ -28,12 +28,14 @@ const (
 
 // Versioned returns an archive of two files with pages of five versions. Between the versions are revisits of both
 // profiles, returns to earlier versions, and revisits under other URIs. There is a page for each content coding and for
-// chunks, one whose captures all lie in one second, and one whose responses are truncated.
+// chunks, one whose captures all lie in one second, and one whose responses are truncated. The responses came over TLS.
+// Between the versions are look-ups, configurations and what is kept of rendered pages.
 func Versioned(t testing.TB) *Archive {
 	t.Helper()
 	l := New(t)
+	l.tls = true
 	for _, coding := range []string{"", "gzip", "deflate", "br", "zstd", "chunked"} {
-		l.versions("http://www.a.example/page-"+coding, coding, time.Hour)
+		l.versions("https://www.a.example/page-"+coding, coding, time.Hour)
 	}
 	l.Now = l.Now.Truncate(time.Second).Add(10_250 * time.Microsecond)
 	l.versions("http://www.a.example/moment", "", 47_300*time.Microsecond)
@@ -64,6 +66,7 @@ func (l *Archive) versions(address, coding string, step time.Duration) {
 	}
 	var all []digest.Origin
 	for i := range Versions {
+		l.aboutTheCrawl(i)
 		body := Coded(l.T, coding, fmt.Sprintf("<!doctype html><title>Page %[1]s, version %[2]d</title><p>%[1]s %[2]d</p>", address, i))
 		version := visit(func() digest.Origin { return l.Page(address, head, body) })
 		all = append(all, version)
@@ -76,6 +79,21 @@ func (l *Archive) versions(address, coding string, step time.Duration) {
 		visit(func() digest.Origin { return l.Revisit(address+"/copy", head, version) })
 	}
 	visit(func() digest.Origin { return l.Revisit(address, head, all[1]) })
+}
+
+// aboutTheCrawl archives the records that are about no page: a look-up, the configuration, and what is kept of
+// a rendered page.
+func (l *Archive) aboutTheCrawl(version int) {
+	l.T.Helper()
+	now := warcout.Lookup{Host: "www.a.example", Date: l.Now, Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.7")}}
+	_, err := l.w.WriteLookup(l.Now, now)
+	Must(l.T, err)
+	for _, name := range []string{"urn:arcrawl:configuration:arcrawl.toml", "urn:view:https://www.a.example/page-"} {
+		_, err := l.w.WriteResource(l.Now, warcout.Resource{
+			URI: name, Date: l.Now, ContentType: "text/plain", Content: fmt.Appendf(nil, "version %d of %s", version, name),
+		})
+		Must(l.T, err)
+	}
 }
 
 // truncated archives a response of which only a part was received.
