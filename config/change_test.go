@@ -14,6 +14,8 @@ func TestUnusedScrubbingRulesAreWarnedOf(t *testing.T) {
 		{"rules without a mode", "[change]\nscrub = ['x\\d']\n", "change.scrub"},
 		{"a mode without rules", "[change]\nmode = \"scrubbed\"\n", "change.mode"},
 		{"text needs no rules", "[change]\nmode = \"text\"\n", ""},
+		{"a rendered text without renderings", "[change]\nof = \"rendered\"\n", "change.of"},
+		{"a rendered text", "[change]\nof = \"rendered\"\n[render]\npages = \"changed\"\n", ""},
 		{"a tolerance needs no rules", "[change]\nmode = \"scrubbed\"\ntolerance = 3\n", ""},
 	} {
 		var got []string

@@ -83,6 +83,10 @@ func (d *draft) warnChange(doc *document.Document, path document.Path) {
 			f.Warn(problem, `set mode = "scrubbed" or "text" too`)
 		}
 	}
+	if at := path.Key("change.of"); c.Of == OfRendered && !d.settings.Render.On && doc.Has(at) {
+		f := document.Field{Doc: doc, Name: "change.of", Path: at, Value: string(c.Of)}
+		f.Warn("has no effect, because no page is rendered", "set render.pages too")
+	}
 	const name = "change.mode"
 	noRules := len(c.Scrub)+len(c.ScrubCSS) == 0 && c.Tolerance == 0
 	if at := path.Key(name); c.Mode == Scrubbed && noRules && doc.Has(at) {

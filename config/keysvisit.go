@@ -99,6 +99,9 @@ var waitKeys = []key{
 
 // changeKeys are the keys of [change], [midfetch] and [trouble].
 var changeKeys = []key{
+	choice("change.of", InBoth, func(d *draft) *ChangeOf { return &d.settings.Change.Of },
+		"What of a page decides about its next visit: its `source`, or the text that a browser shows (`rendered`), as far as `render.pages` renders it. Then there are no second fetches. See docs/rendering.md.",
+		OfSource, OfRendered),
 	choice("change.mode", InBoth, func(d *draft) *ChangeMode { return &d.settings.Change.Mode },
 		"`strict` compares every byte, `scrubbed` what the rules below leave, `text` what a reader sees of that.",
 		Strict, Scrubbed, TextOnly),

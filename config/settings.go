@@ -158,6 +158,7 @@ type Scope struct {
 
 // Change says how two versions of a URI are compared.
 type Change struct {
+	Of           ChangeOf
 	Mode         ChangeMode
 	Scrub        []string       // regular expressions whose matches are not compared
 	ScrubCSS     []string       // CSS selectors of elements of HTML pages that are not compared
@@ -175,8 +176,17 @@ type Change struct {
 
 // SecondLook returns the settings of second looks.
 func (c *Change) SecondLook() evaluators.SecondLook {
-	return evaluators.SecondLook{Every: c.RestlessWait, Off: c.RestlessWait == 0}
+	return evaluators.SecondLook{Every: c.RestlessWait, Off: c.RestlessWait == 0 || c.Of == OfRendered}
 }
+
+// ChangeOf says what of a page decides about its next visit.
+type ChangeOf string
+
+// The values of ChangeOf.
+const (
+	OfSource   ChangeOf = "source"
+	OfRendered ChangeOf = "rendered" // the text that a browser shows, once the page was rendered
+)
 
 // AutoMode says what a reader's view decides about pages that differ at each fetch in what no reader sees.
 type AutoMode uint8
@@ -233,7 +243,7 @@ func (c *Change) compile(doc *document.Document) {
 	}
 	c.Rules, c.Seen = rules, nil
 	switch {
-	case c.Auto == AutoOff || c.Mode == TextOnly: // the text is compared anyway
+	case c.Auto == AutoOff || c.Mode == TextOnly || c.Of == OfRendered: // the text is compared anyway
 	case c.Mode == Scrubbed || len(c.Scrub)+len(c.ScrubCSS) == 0:
 		c.Seen = rules
 	default:
@@ -330,7 +340,7 @@ func DefaultSettings() Settings {
 		},
 		Links: discover.Bounds{MaxLinks: discover.DefaultMaxLinks},
 		Change: Change{
-			Mode: Strict, MIME: types, MaxSize: 2 << 20, MaxTime: 10 * time.Second, Auto: AutoSchedule,
+			Of: OfSource, Mode: Strict, MIME: types, MaxSize: 2 << 20, MaxTime: 10 * time.Second, Auto: AutoSchedule,
 			RestlessWait: evaluators.DefaultRestlessEvery,
 		},
 		Trouble: Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},

@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/proxies"
+	"github.com/arcrawl/arcrawl/crawler/rendered"
 	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/crawler/rescope"
 	"github.com/arcrawl/arcrawl/crawler/resolved"
@@ -137,6 +138,7 @@ type Report struct {
 	Written   int64           // compressed bytes added to the archive
 	Took      time.Duration   // of the exchange; zero = there was none
 	Rest      time.Duration   // of the host's slot after the visit, for politeness
+	Rendered  *rendered.Visit // for the verdict by the rendered text; nil unless the settings want one
 }
 
 // Down reports whether the visit's host could not be reached.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler/answer"
 	"github.com/arcrawl/arcrawl/crawler/payload"
+	"github.com/arcrawl/arcrawl/crawler/rendered"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -133,6 +134,7 @@ func annotations(v visit, a archived, f findings, s schedule) []string {
 		notes = append(notes, v.block)
 	}
 	notes = append(notes, v.look.Notes(v.record())...)
+	notes = append(notes, rendered.Notes(v.record())...)
 	notes = v.req.Notes(notes, v.capture, v.askedOtherwise())
 	if s.timing.By != "" && len(s.wait.Memory) > 0 {
 		notes = append(notes, "dated:"+strings.ReplaceAll(s.timing.By, " ", "_"))

@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/crawler/rendered"
 	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
@@ -29,6 +30,7 @@ type schedule struct {
 	rest   time.Time            // the whole host rests until then
 	source feedread.Result      // what a feed or sitemap brought
 	timing dating.Timing
+	late   *rendered.Visit // nil unless the rendered text may decide again
 }
 
 // schedule adds a visit to the history of its URI and decides when the URI is due again.
@@ -40,6 +42,7 @@ func (c *Crawler) schedule(
 	next = schedule{record: history.Add(v.record(), historyVisit(v, a)), asked: askedOf(v, s)}
 	r := &next.record
 	r.DueInScope = time.Time{}
+	rendered.Settle(r)
 	if r.Urgent = v.failed && r.Urgent; !f.born.IsZero() {
 		r.Born = f.born
 	}
@@ -94,10 +97,12 @@ func (c *Crawler) scheduleJudged(ctx context.Context, next *schedule, v visit, s
 		return nil
 	}
 	next.timing = v.dating().Timing(f.source.activity)
-	next.wait = s.Wait.Next(evaluators.WaitInput{
+	in := evaluators.WaitInput{
 		MIME: r.ContentType, State: v.look.State, First: v.verdict.First, Previous: r.Wait,
 		Overdue: v.claim.Overdue, Evidence: c.evidence(v, *next, f, host.Stretch),
-	})
+	}
+	next.wait = s.Wait.Next(in)
+	next.late = rendered.After(v.record(), &s.Settings, v.verdict.State, in, next.wait, v.waitBegins(next.wait))
 	next.wait.Versions = newVersions(v, *next)
 	r.Wait, r.Rate, r.Memory = next.wait.Asked(), next.wait.PerDay, string(next.wait.Memory)
 	next.scheduleSource(v, s.Feeds, f.source)

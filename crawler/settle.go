@@ -66,6 +66,7 @@ func (c *Crawler) settle(
 	}
 	r := reportOf(v, a, next, added)
 	r.Took, r.Rest, r.Title, r.Type = got.Took, rest, f.title, got.Header.Get("Content-Type")
+	r.Rendered = next.late
 	c.parts.Observe(r)
 	return nil
 }
@@ -108,7 +109,7 @@ func (c *Crawler) learn(v visit, s settings, a archived, f findings, next schedu
 			headers = fmt.Errorf("store how reliable the headers of %s are: %w", v.uri(), headers)
 		}
 	}
-	return errors.Join(jar, headers, c.learnDates(v, f.source), c.learnSimilar(v, next.wait), c.learnTraps(v, s, a, f))
+	return errors.Join(jar, headers, c.learnDates(v, f.source), c.learnSimilar(v, next), c.learnTraps(v, s, a, f))
 }
 
 // observation returns what a visit says about the worth of the host's validators. It reports false if it says nothing,

@@ -37,8 +37,9 @@ func (c *Crawler) similarURIs(v visit) (rate.Relatives, error) {
 }
 
 // learnSimilar adds what a visit says about URIs of its kind.
-func (c *Crawler) learnSimilar(v visit, w evaluators.Wait) error {
-	if w.Kind == 0 {
+func (c *Crawler) learnSimilar(v visit, next schedule) error {
+	w := next.wait
+	if w.Kind == 0 || next.late != nil { // the source may say little about how the page changes
 		return nil
 	}
 	if err := c.similar.Add(v.uri().Host(), w.Kind, w.Lesson); err != nil {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts/cookies"
@@ -44,12 +46,14 @@ type world struct {
 	mu      sync.Mutex // guards the fields below
 	reports []crawler.Report
 	free    int64
+	shows   map[string]time.Duration // URI → how often the text changes that a browser shows
+	texts   map[int]string           // number of a report → what that text decided
 }
 
 // newWorld creates a crawl with the given settings.
 func newWorld(t testing.TB, dir, toml string) *world {
 	t.Helper()
-	w := &world{t: t, dir: dir, toml: toml, town: town.New(time.Now()), log: zerolog.Nop(), free: 1 << 40}
+	w := &world{t: t, dir: dir, toml: toml, town: town.New(time.Now()), log: zerolog.Nop(), free: 1 << 40, shows: map[string]time.Duration{}, texts: map[int]string{}}
 	if !strings.Contains(toml, "[operator]") {
 		w.toml = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" + toml
 	}
@@ -173,7 +177,7 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
 	parts := crawler.Parts{
 		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Reputation: book, Similar: kinds, Daily: days, Cookies: jars, Traps: learned, Spaces: params, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
-		FreeSpace: w.freeSpace, Observe: w.observe, OpenPayload: warc.Stored(cfg.Storage.WARC),
+		FreeSpace: w.freeSpace, Observe: func(r crawler.Report) { w.observe(r); w.render(r, cfg, f) }, OpenPayload: warc.Stored(cfg.Storage.WARC),
 	}
 	return parts, func() {
 		w.t.Helper()
@@ -188,6 +192,27 @@ func (w *world) observe(r crawler.Report) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reports = append(w.reports, r)
+}
+
+// render lets the text decide that a browser shows of a page. The browser needs no time here.
+func (w *world) render(r crawler.Report, c *config.Config, f *frontier.Frontier) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	every, ok := w.shows[r.URI.String()]
+	if !ok || r.Rendered == nil {
+		return
+	}
+	s := c.For(config.About{URI: r.URI, Hops: r.Hops, ContentType: r.Type, Now: r.Finished})
+	shown := strconv.Itoa(int(r.Finished.Sub(town.Epoch) / every))
+	_, err := f.Revise(r.Finished, r.URI, func(record *frontier.Record) bool {
+		state := r.Rendered.Decide(record, s.Change.Rules.Whole(digest.Of([]byte(shown))), &s)
+		wait := record.Due.Sub(r.Finished).Round(time.Second)
+		w.texts[len(w.reports)-1] = fmt.Sprintf(" {text %s: wait %v, %d versions}", state, wait, record.Versions)
+		return true
+	})
+	if err != nil {
+		w.t.Error(err)
+	}
 }
 
 func (w *world) freeSpace() (int64, error) {

@@ -27,6 +27,8 @@ var plain = map[string]string{
 	Look + "noisy":              "fetched twice: only parts differ that a reader does not see",
 	Look + "differs":            "fetched twice: the page differs at each visit",
 	Look + "failed":             "fetched twice: the second fetch failed",
+	Rendered + "changed":        "after the visit before, a browser showed another text",
+	Rendered + "unchanged":      "after the visit before, a browser showed the same text",
 	Hit + "exact":               "the archive has the same payload of this URI",
 	Hit + "equivalent":          "the archive has the same payload of an equivalent URI",
 	Hit + "other":               "the archive has the same payload of another URI",

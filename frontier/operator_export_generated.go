@@ -37,6 +37,7 @@ type entryLine struct {
 	Memory            jsonText        `json:"memory,omitempty"`
 	Look              jsonText        `json:"look,omitempty"`
 	Restless          bool            `json:"restless,omitempty"`
+	Rendered          jsonText        `json:"rendered,omitempty"`
 	Why               jsonText        `json:"why,omitempty"`
 	LastError         jsonText        `json:"last_error,omitempty"`
 	RobotsVia         jsonText        `json:"robots_via,omitempty"`
@@ -87,6 +88,7 @@ func newEntryLine(e Entry) entryLine {
 		Memory:            jsonText(e.Memory),
 		Look:              jsonText(e.Look),
 		Restless:          e.Restless,
+		Rendered:          jsonText(e.Rendered),
 		Why:               jsonText(e.Why),
 		LastError:         jsonText(e.LastError),
 		RobotsVia:         jsonText(e.RobotsVia),
@@ -137,6 +139,7 @@ func (l entryLine) entry() Entry {
 				Memory:            string(l.Memory),
 				Look:              string(l.Look),
 				Restless:          l.Restless,
+				Rendered:          string(l.Rendered),
 				Why:               string(l.Why),
 				LastError:         string(l.LastError),
 				RobotsVia:         string(l.RobotsVia),

@@ -53,6 +53,7 @@ func (w *uriRow) encode(e *encoder) {
 	e.text(60, w.Look)
 	e.flag(61, w.Restless)
 	e.number(62, int64(w.Asked))
+	e.text(63, w.Rendered)
 	e.text(90, w.LastError)
 }
 
@@ -174,6 +175,8 @@ func (w *uriRow) decode2(d *decoder[string], k uint64, v item[string]) bool {
 		d.flag(v, &w.Restless)
 	case 62:
 		d.small(v, &w.Asked)
+	case 63:
+		d.text(v, &w.Rendered)
 	case 90:
 		d.text(v, &w.LastError)
 	default:

@@ -62,6 +62,7 @@ type uriRow struct {
 	Look              cbor.ByteString `cbor:"60,keyasint,omitempty"`
 	Restless          bool            `cbor:"61,keyasint,omitempty"`
 	Asked             int             `cbor:"62,keyasint,omitempty"`
+	Rendered          cbor.ByteString `cbor:"63,keyasint,omitempty"`
 	LastError         cbor.ByteString `cbor:"90,keyasint,omitempty"`
 }
 
@@ -90,6 +91,7 @@ func newURIRow(r Record, due int64) uriRow {
 		Memory:            cbor.ByteString(r.Memory),
 		Look:              cbor.ByteString(r.Look),
 		Restless:          r.Restless,
+		Rendered:          cbor.ByteString(r.Rendered),
 		Why:               cbor.ByteString(r.Why[:min(len(r.Why), MaxWhy)]),
 		LastError:         cbor.ByteString(r.LastError[:min(len(r.LastError), MaxError)]),
 		RobotsVia:         bounded(r.RobotsVia),
@@ -148,6 +150,7 @@ func (w uriRow) record() (Record, error) {
 			Memory:            string(w.Memory),
 			Look:              string(w.Look),
 			Restless:          w.Restless,
+			Rendered:          string(w.Rendered),
 			Why:               string(w.Why),
 			LastError:         string(w.LastError),
 			RobotsVia:         string(w.RobotsVia),

@@ -27,6 +27,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	settings "github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/rendered"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover/render"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -73,7 +74,7 @@ type Browser interface {
 // Pool renders captured pages in the background. Its methods are safe for concurrent use.
 type Pool struct {
 	p       Parts
-	queue   chan page
+	queue   chan uri.URI
 	waiting atomic.Int64 // requests that wait for a visit
 	inForce atomic.Pointer[inForce]
 	counts  counts
@@ -82,7 +83,7 @@ type Pool struct {
 
 	mu       sync.Mutex // guards the fields below
 	missing  bool       // there is no browser, and that was logged
-	queued   map[uri.URI]bool
+	queued   map[uri.URI]page
 	waiters  map[uri.URI][]chan struct{}
 	rendered map[uri.URI]time.Time
 	day      int64 // since 1970, of perHost
@@ -93,6 +94,7 @@ type Pool struct {
 type page struct {
 	uri      uri.URI
 	settings settings.Settings
+	visit    *rendered.Visit // the last one; nil unless the rendered text may decide about the next
 }
 
 // counts are totals since the start.
@@ -105,7 +107,7 @@ type counts struct {
 // Start starts a pool of browsers. A browser process is started when the first page is to be rendered.
 func Start(ctx context.Context, p Parts, pool settings.Pool) *Pool {
 	l := &Pool{
-		p: p, queue: make(chan page, maxQueue), queued: map[uri.URI]bool{}, waiters: map[uri.URI][]chan struct{}{},
+		p: p, queue: make(chan uri.URI, maxQueue), queued: map[uri.URI]page{}, waiters: map[uri.URI][]chan struct{}{},
 		rendered: map[uri.URI]time.Time{}, perHost: map[uri.Host]int{},
 	}
 	ctx, l.stop = context.WithCancel(ctx)
@@ -179,7 +181,12 @@ func (l *Pool) offer(r crawler.Report) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.queued[r.URI] || !s.Due(changed, l.rendered[r.URI], r.Finished) {
+	if waiting, ok := l.queued[r.URI]; ok {
+		waiting.visit = r.Rendered // the capture of this visit is the one that is rendered
+		l.queued[r.URI] = waiting
+		return
+	}
+	if !s.Due(changed, l.rendered[r.URI], r.Finished) {
 		return
 	}
 	if day := r.Finished.Unix() / 86400; day != l.day {
@@ -191,8 +198,8 @@ func (l *Pool) offer(r crawler.Report) {
 		return
 	}
 	select {
-	case l.queue <- page{r.URI, s}:
-		l.queued[r.URI] = true
+	case l.queue <- r.URI:
+		l.queued[r.URI] = page{r.URI, s, r.Rendered}
 		l.perHost[r.URI.Host()]++
 		l.remember(r.URI, r.Finished)
 	default:
@@ -232,9 +239,10 @@ func (l *Pool) work(ctx context.Context, pool settings.Pool) {
 		select {
 		case <-ctx.Done():
 			return
-		case pg := <-l.queue:
+		case u := <-l.queue:
 			l.mu.Lock()
-			delete(l.queued, pg.uri)
+			pg := l.queued[u]
+			delete(l.queued, u)
 			l.mu.Unlock()
 			if b == nil {
 				b = l.browser(pool)
@@ -282,9 +290,11 @@ func (l *Pool) render(ctx context.Context, b Browser, pg page) error {
 	}
 	v := &view{l: l, page: pg, record: record, config: l.p.Config.Current(), asked: map[uri.URI]*asked{}}
 	began := l.p.Now()
+	about := config.About{URI: pg.uri, Hops: record.Hops, ContentType: record.ContentType, Now: began}
+	visits := v.config.For(about)
 	r, err := b.Render(ctx, render.Job{
 		URI: pg.uri.String(), Answer: v.answer, Limit: pg.settings.Limit, MaxRequests: pg.settings.MaxRequests,
-		Picture: pg.settings.Keep == settings.All,
+		Picture: pg.settings.Keep == settings.All, Without: withoutOf(&visits.Change),
 	})
 	if err != nil {
 		return l.failed(ctx, pg.uri, err)
@@ -292,6 +302,9 @@ func (l *Pool) render(ctx context.Context, b Browser, pg page) error {
 	found, err := v.addFound(r)
 	if err == nil {
 		err = v.keep(r)
+	}
+	if err == nil && visits.Change.Of == config.OfRendered {
+		err = v.compare(ctx, r, &visits)
 	}
 	if err != nil {
 		return l.failed(ctx, pg.uri, err)

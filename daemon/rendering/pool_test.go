@@ -19,11 +19,13 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawler/rendered"
 	"github.com/arcrawl/arcrawl/daemon/rendering"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover/render"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/untick"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -35,12 +37,19 @@ type player struct {
 	answers  map[string]render.Answer
 	done     chan struct{} // has a token after each page
 	err      error
+	shows    render.Result // the text, and whether the page is complete
+	without  []string      // of the last job
+	hold     chan struct{} // each rendering receives from it; nil = none does
 }
 
 func (p *player) Render(ctx context.Context, j render.Job) (render.Result, error) {
+	if p.hold != nil {
+		<-p.hold
+	}
 	ctx, end := context.WithTimeout(ctx, j.Limit)
 	defer end()
-	r := render.Result{URI: j.URI}
+	r := p.shows
+	r.URI, p.without = j.URI, j.Without
 	for _, q := range p.requests {
 		p.answers[q.URI] = j.Answer(ctx, q)
 		r.Found = append(r.Found, render.Found{URI: q.URI, Kind: q.Kind})
@@ -54,6 +63,7 @@ func (p *player) Close() {}
 // world is a pool with a frontier of one captured page. The test takes the place of the crawl.
 type world struct {
 	t        *testing.T
+	config   *config.Config
 	frontier *frontier.Frontier
 	pool     *rendering.Pool
 	player   *player
@@ -73,13 +83,14 @@ func open(t *testing.T, extra string, requests ...render.Request) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, now: time.Now, player: &player{
+	w := &world{t: t, config: c, now: time.Now, player: &player{
 		requests: requests, answers: map[string]render.Answer{}, done: make(chan struct{}, 100),
 	}}
-	w.frontier, err = frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Now: w.now()})
+	w.frontier, err = frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Compactors: -1, Now: w.now()})
 	if err != nil {
 		t.Fatal(err)
 	}
+	untick.Store(t, w.frontier.DB())
 	seed := frontier.Candidate{URI: uri.FromCanonical(front), Seed: front, Due: w.now()}
 	if _, err := w.frontier.Add(w.now(), seed); err != nil {
 		t.Fatal(err)
@@ -128,12 +139,17 @@ func (w *world) visit(change func(*frontier.Record)) (uri.URI, uri.HopPath) {
 	if change != nil {
 		change(&r)
 	}
+	s := w.config.For(config.About{URI: r.URI, ContentType: r.ContentType, Now: w.now()})
+	in := evaluators.WaitInput{State: evaluators.Changed, Previous: claim.Record.Wait, Evidence: evaluators.Evidence{At: w.now()}}
+	wait := s.Wait.Next(in)
+	r.Wait, r.Due, r.Why = wait.Interval, w.now().Add(wait.Interval), history.Why(wait)
 	if _, err := w.frontier.Settle(claim, frontier.Settlement{Record: r, Finished: w.now()}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.pool.Observe(crawler.Report{
 		URI: r.URI, Finished: w.now(), Status: r.LastStatus, Type: r.ContentType,
-		Verdict: evaluators.Verdict{First: true, State: evaluators.Changed},
+		Verdict:  evaluators.Verdict{First: true, State: evaluators.Changed},
+		Rendered: rendered.After(claim.Record, &s, evaluators.Changed, in, wait, w.now()),
 	})
 	return r.URI, r.Hops
 }

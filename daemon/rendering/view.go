@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -34,6 +35,8 @@ type view struct {
 	page   page
 	record frontier.Record
 	config *config.Config
+
+	partial atomic.Bool // a request was not answered in time, so the page may lack a part
 
 	mu    sync.Mutex // guards scope and asked
 	scope *scope.Scope
@@ -93,6 +96,7 @@ func (v *view) find(ctx context.Context, u uri.URI, kind render.Kind) render.Ans
 	v.l.p.Wake()
 	if r, ok = v.await(ctx, u, now); !ok {
 		v.l.counts.gaveUp.Add(1)
+		v.partial.Store(true)
 		if !known {
 			return render.Answer{}
 		}

@@ -39,20 +39,21 @@ func evaluate[T any](ctx context.Context, session *chromedp.Target, expression s
 type shown struct {
 	URI    string `json:"uri"`
 	Title  string `json:"title"`
-	Text   string `json:"text"`
 	Height int64  `json:"height"`
 }
 
 // read reads what the page shows.
 func (pg *page) read(r *Result) error {
 	ctx, session := pg.tab, pg.session
-	s, err := evaluate[shown](ctx, session, fmt.Sprintf(`({uri: location.href, title: String(document.title).slice(0, 1024),
-		text: String(document.body && document.body.innerText || "").slice(0, %d),
-		height: Math.max(document.documentElement.scrollHeight, 1)})`, maxText))
+	s, err := evaluate[shown](ctx, session, `({uri: location.href, title: String(document.title).slice(0, 1024),
+		height: Math.max(document.documentElement.scrollHeight, 1)})`)
 	if err != nil {
+		return fmt.Errorf("read the title: %w", err)
+	}
+	r.URI, r.Title = s.URI, s.Title
+	if r.Text, err = pg.text(); err != nil {
 		return fmt.Errorf("read the text: %w", err)
 	}
-	r.URI, r.Title, r.Text = s.URI, s.Title, s.Text
 	depth, pierce := int64(-1), true
 	doc, err := cdp.Call(ctx, session, dom.GetDocument, dom.GetDocumentParams{Depth: &depth, Pierce: &pierce})
 	if err == nil {
@@ -66,13 +67,22 @@ func (pg *page) read(r *Result) error {
 		}
 		r.DOM = []byte(text)
 	}
+	if err := pg.takePicture(r, s.Height); err != nil {
+		return err
+	}
+	r.Compared, err = pg.textWithout(r.Text)
+	return err
+}
+
+// takePicture takes a picture of the whole page, if one is wanted.
+func (pg *page) takePicture(r *Result, pageHeight int64) error {
 	if !pg.job.Picture {
 		return nil
 	}
 	beyond := true
-	shot, err := cdp.Call(ctx, session, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{
+	shot, err := cdp.Call(pg.tab, pg.session, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{
 		Format: cdppage.CaptureScreenshotFormatPng, CaptureBeyondViewport: &beyond,
-		Clip: &cdppage.Viewport{Width: width, Height: float64(min(s.Height, maxHeight)), Scale: 1},
+		Clip: &cdppage.Viewport{Width: width, Height: float64(min(pageHeight, maxHeight)), Scale: 1},
 	})
 	if err != nil {
 		return fmt.Errorf("take a picture: %w", err)

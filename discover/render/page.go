@@ -31,6 +31,7 @@ const (
 	quietTime  = 500 * time.Millisecond // without a request, after which a page is taken to be complete
 	scrollRest = 150 * time.Millisecond // the same after a scroll
 	lookEvery  = 25 * time.Millisecond
+	readTime   = 10 * time.Second // maximum wait for the end of a document without a request
 	workerTime = 15 * time.Second // maximum wait for a service worker
 	maxScrolls = 40               // screens
 	maxHeight  = 16384            // of a picture, in pixels
@@ -223,11 +224,12 @@ func (pg *page) moveMouse() error {
 	return err
 }
 
-// The scripts of a rendering. idle ends when the script that is running has ended. awaitWorkers waits for a service
+// The scripts of a rendering. idle ends when the script that is running has ended, and returns whether
+// the page was read to its end. awaitWorkers waits for a service
 // worker that is being installed, and returns whether there is one. scrollDown opens lazy pictures and scrolls by a
 // screen. It and hasMore return whether there is more below.
 const (
-	idle         = `true`
+	idle         = `location.protocol != "about:" && document.readyState != "loading"`
 	awaitWorkers = `(async () => {
 	try {
 		const all = await navigator.serviceWorker.getRegistrations();
@@ -281,10 +283,13 @@ func (pg *page) quiet(ctx context.Context, limit <-chan time.Time, d time.Durati
 			if confirmed.Equal(last) {
 				return true
 			}
-			if _, err := evaluate[bool](pg.tab, pg.session, idle); err != nil {
+			read, err := evaluate[bool](pg.tab, pg.session, idle)
+			if err != nil {
 				return false
 			}
-			confirmed = last
+			if read || now.Sub(from) > readTime { // some pages never end their document
+				confirmed = last
+			}
 		}
 	}
 }

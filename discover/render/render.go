@@ -54,6 +54,8 @@ type Job struct {
 	MaxRequests int
 	// Picture says whether to take a picture of the whole page.
 	Picture bool
+	// Without holds CSS selectors of elements whose text is missing in Result.Compared.
+	Without []string
 }
 
 // Request is a request of a page.
@@ -88,13 +90,14 @@ type Found struct {
 
 // Result is a rendered page.
 type Result struct {
-	Found   []Found // each URI once, in the order of the first requests, without the page
-	Refused int     // requests that no archive can answer: other methods than GET, other schemes, endless streams
-	Dropped int     // requests beyond MaxRequests
-	Late    bool    // the page was not quiet within its limit
-	URI     string  // of the document that is shown
-	Title   string
-	DOM     []byte // as HTML, with shadow trees as declarative ones and the documents of frames as srcdoc
-	Text    string // that a reader sees
-	Picture []byte // PNG; empty unless it was asked for
+	Found    []Found // each URI once, in the order of the first requests, without the page
+	Refused  int     // requests that no archive can answer: other methods than GET, other schemes, endless streams
+	Dropped  int     // requests beyond MaxRequests
+	Late     bool    // the page was not quiet within its limit
+	URI      string  // of the document that is shown
+	Title    string
+	DOM      []byte // as HTML, with shadow trees as declarative ones and the documents of frames as srcdoc
+	Text     string // that a reader sees, also in frames and shadow trees
+	Compared string // Text without the elements of Job.Without
+	Picture  []byte // PNG; empty unless it was asked for
 }

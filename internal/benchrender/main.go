@@ -2,7 +2,7 @@
 // pages from a server on loopback.
 //
 //	make bench-render                        # 5 rounds of 20 pages
-//	make bench-render ARGS='-rounds 0 -memory 1000'   # memory over 1000 pages, a tenth of them hungry
+//	make bench-render ARGS='-rounds 0 -memory 1000'   # memory over 1000 short pages, a tenth of them hungry
 //
 // Both browsers get the same pages in turn, scroll them to their end and read their DOM. CPU time is the user and
 // system time of all processes of the browser. For the rendering it includes this program, which answers the requests.
@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -83,6 +84,7 @@ func (c cost) per(pages int) string {
 // script loads pictures, some of them when they come into view, and computes a little.
 const script = `const n = location.pathname.match(/\d+/)[0];
 fetch("/list" + n + ".json").then(r => r.json()).then(list => {
+	if (location.pathname.startsWith("/short")) list.length = 4;
 	for (const [i, t] of list.entries()) document.body.insertAdjacentHTML("beforeend",
 		'<div style="height:300px"><a href="' + t.link + '">' + t.link + '</a><img ' + (i % 2 ? 'loading=lazy ' : '') + 'src="' + t.img + '"></div>');
 });
@@ -111,12 +113,14 @@ func content(path string) (text, contentType string) {
 	case strings.HasSuffix(path, ".svg"):
 		const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100">`
 		return svg + `<text y="50">` + path + `</text></svg>`, "image/svg+xml"
-	case strings.HasPrefix(path, "/page"):
+	case strings.HasPrefix(path, "/page"), strings.HasPrefix(path, "/short"):
 		return `<!DOCTYPE html><link rel=stylesheet href=/style.css><body>` + strings.Repeat(
 			"<p>Some text of an article.",
 			300,
 		) +
 			`<script src=/app.js></script>`, "text/html"
+	case strings.HasPrefix(path, "/greedy"):
+		return `<!DOCTYPE html><script>const all = []; setInterval(() => { all.push(new Uint8Array(20 << 20).fill(1)); fetch("/list" + all.length + ".json") }, 50)</script>`, "text/html"
 	case strings.HasPrefix(path, "/hungry"):
 		return `<!DOCTYPE html><script>const all = []; for (let i = 0; i < 10; i++) all.push(new Uint8Array(20 << 20).fill(i))</script>`, "text/html"
 	}
@@ -155,7 +159,7 @@ func renderRound(program string, pages int) (cost, error) {
 
 func renderPage(b *render.Browser, path string) error {
 	r, err := b.Render(context.Background(), render.Job{URI: host + path, Answer: answer, Limit: time.Minute})
-	if err == nil && strings.Contains(path, "page") && len(r.Found) < 20 {
+	if err == nil && strings.Contains(path, "page") && len(r.Found) < 20 || strings.Contains(path, "short") && len(r.Found) < 6 {
 		err = fmt.Errorf("%s requested only %d URIs", path, len(r.Found))
 	}
 	return err
@@ -223,7 +227,8 @@ func plainPage(browser context.Context, uri string) error {
 	return err
 }
 
-// measureMemory renders many pages, and says how much private memory the browser had at most.
+// measureMemory renders many pages, and says how much private memory the browser had at most. One page in ten takes
+// 200 MB, and one in fifty takes ever more, so that the browser is ended.
 func measureMemory(program string, pages int) error {
 	const bound = 1 << 30
 	b := render.NewBrowser(render.Options{Program: program, Memory: bound, Pages: 100})
@@ -241,25 +246,32 @@ func measureMemory(program string, pages int) error {
 			}
 		}
 	}()
-	failed := 0
+	failed, ended := 0, 0
 	for i := range pages {
-		path := fmt.Sprintf("/page%d.html", i)
+		path := fmt.Sprintf("/short%d.html", i)
 		if i%10 == 9 {
 			path = fmt.Sprintf("/hungry%d.html", i)
 		}
-		if err := renderPage(b, path); err != nil {
+		if i%50 == 25 {
+			path = fmt.Sprintf("/greedy%d.html", i)
+		}
+		switch err := renderPage(b, path); {
+		case errors.Is(err, render.ErrMemory):
+			ended++
+		case err != nil:
 			failed++
 			fmt.Println(err)
 		}
 		if i%100 == 99 {
-			fmt.Printf("%d pages, %d failed\n", i+1, failed)
+			fmt.Printf("%d pages, %d ended for their memory, %d failed\n", i+1, ended, failed)
 		}
 	}
 	close(stop)
 	<-done
 	fmt.Printf(
-		"%d pages, %d failed, at most %d MB of private memory; the bound is %d MB\n",
+		"%d pages, %d ended for their memory, %d failed, at most %d MB of private memory; the bound is %d MB\n",
 		pages,
+		ended,
 		failed,
 		highest>>20,
 		bound>>20,

@@ -1,0 +1,144 @@
+// Package rendered lets the text that a browser shows decide about the next visit of a page, with change.of =
+// "rendered".
+//
+// A visit is judged, archived, logged and scheduled by the source of the page, as always. Its report holds a [Visit]:
+// what its wait followed from. When a browser has rendered the capture, [Visit.Decide] compares the text with the one
+// of the rendering before. If the text says something else than the source, the wait is decided again, by the same rule
+// and from the same facts. Without a rendering the decision by the source stands.
+package rendered
+
+import (
+	"encoding/binary"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// Visit holds what the wait after a visit followed from.
+type Visit struct {
+	input   evaluators.WaitInput
+	from    time.Time // the wait counts from then
+	why     string    // of the wait
+	changed time.Time // when the page had changed last, before the visit
+	counted bool      // the visit counted a version
+}
+
+// After returns the facts of a visit whose wait was decided from in; nil unless the settings of the page let the
+// rendered text decide. before is the record as the visit found it.
+func After(
+	before frontier.Record, s *config.Settings, state evaluators.State, in evaluators.WaitInput, w evaluators.Wait,
+	from time.Time,
+) *Visit {
+	if s.Change.Of != config.OfRendered || before.Source != "" {
+		return nil
+	}
+	return &Visit{
+		input: in, from: from, why: history.Why(w), changed: before.LastChange, counted: state == evaluators.Changed,
+	}
+}
+
+// Decide notes in r the text that a browser showed, and decides again when to visit the page if the text says something
+// else than the source did. It returns what the text says; a first one says nothing. v is the visit whose capture was
+// rendered. The schedule stays if the page was visited again since, or if v is nil.
+func (v *Visit) Decide(r *frontier.Record, text digest.Comparison, s *config.Settings) evaluators.State {
+	known, ok := read(r.Rendered)
+	verdict := evaluators.ChangeEvaluator{Tolerance: s.Change.Tolerance}.Judge(
+		evaluators.Before{Known: ok, Status: http.StatusOK, Comparison: known.text},
+		evaluators.Seen{Status: http.StatusOK, Comparison: text, Complete: true})
+	state := verdict.State
+	if verdict.First {
+		state = evaluators.Unknown
+	}
+	if !verdict.Near {
+		known.text = text
+	}
+	known.state = state
+	r.Rendered = known.bytes()
+	same := v != nil && r.LastVisit.Sub(v.input.At).Abs() < time.Millisecond
+	if same && state != evaluators.Unknown && (state != v.input.State || v.counted != (state == evaluators.Changed)) {
+		v.reschedule(r, state, s)
+	}
+	return state
+}
+
+// decided ends the reason of a wait that the rendered text decided.
+const decided = "; the rendered text decided"
+
+// reschedule decides about the next visit with another content state. The due time stays if something else than the
+// rule has decided about it, such as a feed or the operator.
+func (v *Visit) reschedule(r *frontier.Record, state evaluators.State, s *config.Settings) {
+	switch changed := state == evaluators.Changed; {
+	case changed && !v.counted:
+		r.Versions++
+		r.LastChange = v.input.At
+	case !changed && v.counted && r.Versions > 1:
+		r.Versions--
+		r.LastChange = v.changed
+	}
+	in := v.input
+	in.State = state
+	w := s.Wait.Next(in)
+	r.Wait, r.Rate, r.Memory = w.Asked(), w.PerDay, string(w.Memory)
+	if r.Prompt || r.Why == "" || !strings.HasPrefix(v.why, r.Why) {
+		return
+	}
+	r.Due = v.from.Add(w.Interval)
+	r.Why = history.Why(w)
+	r.Why = r.Why[:min(len(r.Why), frontier.MaxWhy-len(decided))] + decided
+}
+
+// Notes returns the annotation of the next visit about what the rendered text said; none if it said nothing.
+func Notes(r frontier.Record) []string {
+	known, ok := read(r.Rendered)
+	if !ok || known.state == evaluators.Unknown {
+		return nil
+	}
+	return []string{crawllog.Rendered + known.state.String()}
+}
+
+// Settle notes in r, after a visit, that the text of the rendering before has been reported.
+func Settle(r *frontier.Record) {
+	if known, ok := read(r.Rendered); ok && known.state != evaluators.Unknown {
+		known.state = evaluators.Unknown
+		r.Rendered = known.bytes()
+	}
+}
+
+// stored is what is remembered of the last rendering.
+type stored struct {
+	state evaluators.State // what the text said, until the next visit has logged it
+	text  digest.Comparison
+}
+
+// format begins the stored bytes. Their length is fixed; more may follow in a later version.
+const (
+	format = 1
+	length = 2 + len(digest.Digest{}) + 8 + 8
+)
+
+func (k stored) bytes() string {
+	b := append(make([]byte, 0, length), format, byte(k.state))
+	b = append(b, k.text.Sum[:]...)
+	b = binary.BigEndian.AppendUint64(b, k.text.Rules)
+	return string(binary.BigEndian.AppendUint64(b, k.text.Sketch))
+}
+
+// read reads the result of bytes. It reports false if there was no rendering.
+func read(bytes string) (k stored, ok bool) {
+	if len(bytes) < length || bytes[0] != format || bytes[1] > byte(evaluators.Changed) {
+		return k, false
+	}
+	b := []byte(bytes)
+	k.state = evaluators.State(b[1])
+	b = b[2:]
+	b = b[copy(k.text.Sum[:], b):]
+	k.text.Rules, k.text.Sketch = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
+	return k, true
+}
