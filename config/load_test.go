@@ -127,7 +127,7 @@ func defaultSettings(t testing.TB) config.Settings {
 		Cookies: config.CookiesOff, HTTP: fetch.AutoHTTP,
 		Links: discover.Bounds{MaxLinks: 5000},
 		Change: config.Change{
-			Mode: config.Strict, MaxSize: 2 << 20, MaxTime: 10 * time.Second, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
+			Of: config.OfSource, Mode: config.Strict, MaxSize: 2 << 20, MaxTime: 10 * time.Second, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
 			Auto: config.AutoSchedule, RestlessWait: day,
 		},
 		Trouble: config.Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
@@ -529,7 +529,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			},
 		},
 		Change: config.Change{
-			Mode: config.TextOnly, Scrub: []string{`\d+ views`}, ScrubCSS: []string{"#clock"}, MIME: mime(t, "^text/html.*"), MaxSize: 1e6, MaxTime: 2 * time.Second,
+			Of: config.OfSource, Mode: config.TextOnly, Scrub: []string{`\d+ views`}, ScrubCSS: []string{"#clock"}, MIME: mime(t, "^text/html.*"), MaxSize: 1e6, MaxTime: 2 * time.Second,
 			Auto: config.AutoJudge, RestlessWait: 36 * time.Hour,
 			Tolerance: 3, KeepScrubbed: config.KeepScrubbed{Response: true, Every: 7 * day},
 		},
