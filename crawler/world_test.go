@@ -53,7 +53,8 @@ type world struct {
 // newWorld creates a crawl with the given settings.
 func newWorld(t testing.TB, dir, toml string) *world {
 	t.Helper()
-	w := &world{t: t, dir: dir, toml: toml, town: town.New(time.Now()), log: zerolog.Nop(), free: 1 << 40, shows: map[string]time.Duration{}, texts: map[int]string{}}
+	w := &world{t: t, dir: dir, toml: toml, town: town.New(time.Now()), log: zerolog.Nop(), free: 1 << 40}
+	w.shows, w.texts = map[string]time.Duration{}, map[int]string{}
 	if !strings.Contains(toml, "[operator]") {
 		w.toml = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" + toml
 	}
@@ -177,7 +178,8 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
 	parts := crawler.Parts{
 		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Reputation: book, Similar: kinds, Daily: days, Cookies: jars, Traps: learned, Spaces: params, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
-		FreeSpace: w.freeSpace, Observe: func(r crawler.Report) { w.observe(r); w.render(r, cfg, f) }, OpenPayload: warc.Stored(cfg.Storage.WARC),
+		FreeSpace: w.freeSpace, Observe: func(r crawler.Report) { w.observe(r); w.render(r, cfg, f) },
+		OpenPayload: warc.Stored(cfg.Storage.WARC),
 	}
 	return parts, func() {
 		w.t.Helper()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/frontier/recent"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -100,11 +101,11 @@ func (f *Frontier) filterKnown(found []Candidate) (fresh []newCandidate, added A
 			return nil, Added{}, err
 		}
 	}
-	hashes, cached := make([]uriHash, len(cs)), make([]bool, len(cs))
+	hashes, cached := make([]recent.Hash, len(cs)), make([]bool, len(cs))
 	for i, c := range cs {
-		hashes[i] = f.knownURIs.hash(c.URI.String())
+		hashes[i] = f.knownURIs.Hash(c.URI.String())
 	}
-	round := f.knownURIs.contains(hashes, cached)
+	round := f.knownURIs.Contains(hashes, cached)
 	fps := make([]fingerprint, len(cs))
 	for i, c := range cs {
 		if !cached[i] || c.Sooner {
@@ -115,7 +116,7 @@ func (f *Frontier) filterKnown(found []Candidate) (fresh []newCandidate, added A
 	if err != nil {
 		return nil, Added{}, err
 	}
-	var uncached []uriHash // of known URIs
+	var uncached []recent.Hash // of known URIs
 	for i, c := range cs {
 		if known[i] && !c.Sooner {
 			added.Known++
@@ -130,7 +131,7 @@ func (f *Frontier) filterKnown(found []Candidate) (fresh []newCandidate, added A
 		}
 		fresh = append(fresh, n)
 	}
-	f.knownURIs.remember(uncached, round)
+	f.knownURIs.Remember(uncached, round)
 	return fresh, added, err
 }
 

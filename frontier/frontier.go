@@ -9,6 +9,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/arcrawl/arcrawl/frontier/recent"
 	"github.com/arcrawl/arcrawl/frontier/reserve"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -64,8 +65,8 @@ type Frontier struct {
 	collisions   atomic.Int64 // candidates that were refused since the opening, because of their fingerprints
 	refused      atomic.Int64 // candidates that were refused since the opening, because no further host may become known
 	evicted      atomic.Int64 // hosts since the opening
-	knownURIs    knownCache
-	posted       knownCache   // URIs of other shards that letters were written for
+	knownURIs    recent.Cache
+	posted       recent.Cache // URIs of other shards that letters were written for
 	waiting      atomic.Int64 // letters to other shards that were not sent yet
 	robotsCopies robotsCache
 	verification verifyProgress

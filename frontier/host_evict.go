@@ -8,6 +8,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/arcrawl/arcrawl/frontier/recent"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -181,7 +182,7 @@ func (f *Frontier) evictPortion(h *host, from fingerprint) (last fingerprint, go
 		return from, false, false, nil // a URI was added meanwhile
 	}
 	d := c.draft(h.name)
-	var forgotten []uriHash
+	var forgotten []recent.Hash
 	for _, fp := range fps {
 		was, ok, err := uriRowAt(c.txn, h.id, fp)
 		switch {
@@ -191,7 +192,7 @@ func (f *Frontier) evictPortion(h *host, from fingerprint) (last fingerprint, go
 			h.mustStay = true
 			return from, false, false, nil
 		case err == nil:
-			forgotten = append(forgotten, f.knownURIs.hash(string(was.URI)))
+			forgotten = append(forgotten, f.knownURIs.Hash(string(was.URI)))
 			err = errors.Join(c.forget(d, fp, was), c.forgetName(uri.FromCanonical(string(was.URI))))
 		}
 		if err != nil {
@@ -208,7 +209,7 @@ func (f *Frontier) evictPortion(h *host, from fingerprint) (last fingerprint, go
 	if err := c.commit(); err != nil {
 		return from, false, false, err
 	}
-	f.knownURIs.forget(forgotten)
+	f.knownURIs.Forget(forgotten)
 	if gone {
 		for _, scheme := range []string{"http", "https"} {
 			f.robotsCopies.invalidate(robotsFile{u: uri.FromCanonical(scheme + "://" + string(h.name) + "/")})

@@ -1,8 +1,6 @@
 package frontier
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -32,54 +30,5 @@ func TestRowTextReturnsTheURI(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestKnownCacheRemembersAndForgets(t *testing.T) {
-	t.Parallel()
-	r := newKnownCache()
-	a, b := r.hash("http://a.example/"), r.hash("http://b.example/")
-	has := func() []bool {
-		found := make([]bool, 3)
-		r.contains([]uriHash{a, b, {}}, found)
-		return found
-	}
-	if got := has(); slices.Contains(got, true) {
-		t.Errorf("an empty cache contains %v, want nothing", got)
-	}
-	r.remember([]uriHash{a}, 0)
-	if got := has(); !got[0] || got[1] {
-		t.Errorf("after remembering a the cache contains %v", got)
-	}
-	r.forget([]uriHash{a})
-	r.remember([]uriHash{b}, 0) // b was looked up before a was forgotten
-	if got := has(); got[0] || got[1] {
-		t.Errorf("after forgetting a the cache contains %v", got)
-	}
-}
-
-// The cache remembers as many URIs as a large page has links, and never more than it has room for.
-func TestKnownCacheHasRoomForTheLinksOfAPage(t *testing.T) {
-	t.Parallel()
-	r := newKnownCache()
-	marks := make([]uriHash, 3*knownSets*knownWays)
-	for i := range marks {
-		marks[i] = r.hash(fmt.Sprintf("http://a.example/%d", i))
-	}
-	count := func(of []uriHash) (n int) {
-		found := make([]bool, len(of))
-		r.contains(of, found)
-		for _, ok := range found {
-			if ok {
-				n++
-			}
-		}
-		return n
-	}
-	if r.remember(marks[:5000], 0); count(marks[:5000]) < 4990 {
-		t.Errorf("the cache has %d of 5000 links", count(marks[:5000]))
-	}
-	if r.remember(marks, 0); count(marks) > knownSets*knownWays || count(marks[len(marks)-1000:]) < 900 {
-		t.Errorf("the cache has %d links in total, and %d of the last thousand", count(marks), count(marks[len(marks)-1000:]))
 	}
 }

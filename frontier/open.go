@@ -10,6 +10,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/arcrawl/arcrawl/frontier/recent"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -36,8 +37,8 @@ func Open(o Options) (*Frontier, error) {
 		keep: o.Keep, valence: o.Valence, group: o.Group, limits: o.Limits, names: o.Names, shards: o.Shards, order: o.Order,
 		queue:  hostQueue{maxClaims: int64(o.MaxDoubtful)},
 		quotas: o.Quotas, newHosts: o.NewHosts, quotaByKey: map[quotaKey]*quota{},
-		hosts: map[uri.Host]*host{}, groups: map[string]*hostGroup{}, knownURIs: newKnownCache(),
-		posted: newKnownCache(),
+		hosts: map[uri.Host]*host{}, groups: map[string]*hostGroup{}, knownURIs: recent.New(),
+		posted: recent.New(),
 	}
 	if err := errors.Join(f.load(o), f.Space()); err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, f.closeStore()))

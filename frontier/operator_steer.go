@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/arcrawl/arcrawl/frontier/recent"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -114,7 +115,7 @@ func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []select
 	}
 	c := f.begin()
 	defer c.discard()
-	var forgotten []uriHash
+	var forgotten []recent.Hash
 	for _, x := range list {
 		if !f.isKnownHost(x.h) {
 			continue
@@ -134,7 +135,7 @@ func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []select
 			continue
 		}
 		if a.Verb == Forget {
-			forgotten = append(forgotten, f.knownURIs.hash(string(was.URI)))
+			forgotten = append(forgotten, f.knownURIs.Hash(string(was.URI)))
 			done.Changed++
 			if err := c.forget(d, x.fp, was); err != nil {
 				return done, err
@@ -153,7 +154,7 @@ func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []select
 	if err := c.commit(); err != nil {
 		return Steered{}, err
 	}
-	f.knownURIs.forget(forgotten)
+	f.knownURIs.Forget(forgotten)
 	return done, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/fxamacker/cbor/v2"
 
+	"github.com/arcrawl/arcrawl/frontier/recent"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -93,12 +94,12 @@ func (c *change) postForeign(n newCandidate, now time.Time, added *Added) (forei
 
 // post writes a letter with a candidate, unless one was written today or too many wait, and counts the candidate.
 func (c *change) post(shard int, n newCandidate, now time.Time, added *Added) error {
-	hash := c.f.posted.hash(n.URI.String())
+	hash := c.f.posted.Hash(n.URI.String())
 	hash[0] ^= uint64(now.Unix()/86_400) << 1 // the other shard may have refused it, and have room tomorrow
 	fp := newFingerprint(n.URI.String())
 	k := append(binary.BigEndian.AppendUint16(letterPrefix[:], uint16(shard)), fp[:]...)
 	var known [1]bool
-	c.f.posted.contains([]uriHash{hash}, known[:])
+	c.f.posted.Contains([]recent.Hash{hash}, known[:])
 	if known[0] && !n.Sooner {
 		added.Known++
 		return nil

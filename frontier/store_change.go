@@ -5,6 +5,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/arcrawl/arcrawl/frontier/recent"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -19,8 +20,8 @@ type change struct {
 	taken  []*host     // evicted hosts whose numbers fresh hosts take
 	moves  []queueMove // on crowded hosts
 
-	postedURIs []uriHash // that letters are written for
-	posted     int64     // by how many the waiting letters grow
+	postedURIs []recent.Hash // that letters are written for
+	posted     int64         // by how many the waiting letters grow
 
 	buffer []byte // encoded rows, which the transaction needs until it ends; then it is used again
 }
@@ -121,7 +122,7 @@ func (c *change) commit() error {
 	c.f.synced.changes.Add(1)
 	c.f.waiting.Add(c.posted)
 	if len(c.postedURIs) > 0 {
-		c.f.posted.remember(c.postedURIs, 0)
+		c.f.posted.Remember(c.postedURIs, 0)
 	}
 	for _, m := range c.moves {
 		c.f.updatePool(m)

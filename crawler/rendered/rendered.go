@@ -4,7 +4,7 @@
 // A visit is judged, archived, logged and scheduled by the source of the page, as always. Its report holds a [Visit]:
 // what its wait followed from. When a browser has rendered the capture, [Visit.Decide] compares the text with the one
 // of the rendering before. If the text says something else than the source, the wait is decided again, by the same rule
-// and from the same facts. Without a rendering the decision by the source stands.
+// and from the same facts. Without a rendering the source has decided.
 package rendered
 
 import (
@@ -111,7 +111,7 @@ func Settle(r *frontier.Record) {
 	}
 }
 
-// stored is what is remembered of the last rendering.
+// stored holds what is remembered of the last rendering.
 type stored struct {
 	state evaluators.State // what the text said, until the next visit has logged it
 	text  digest.Comparison

@@ -47,7 +47,7 @@ initial = "12h"
 			text  bool          // the text decided
 		}{
 			{"the first rendering says nothing", render.Result{Compared: "News at 10:00"}, 12 * time.Hour, false},
-			{"the same but for a clock and spaces", render.Result{Compared: "News  at\n11:30"}, 18 * time.Hour, true},
+			{"the same except for a clock and spaces", render.Result{Compared: "News  at\n11:30"}, 18 * time.Hour, true},
 			{"another text", render.Result{Compared: "Other news at 11:30"}, 12 * time.Hour, false},
 			{"not complete in time", render.Result{Compared: "Other", Late: true}, 8 * time.Hour, false},
 			{"without text", render.Result{}, 5*time.Hour + 20*time.Minute, false},

@@ -140,7 +140,8 @@ func (w *world) visit(change func(*frontier.Record)) (uri.URI, uri.HopPath) {
 		change(&r)
 	}
 	s := w.config.For(config.About{URI: r.URI, ContentType: r.ContentType, Now: w.now()})
-	in := evaluators.WaitInput{State: evaluators.Changed, Previous: claim.Record.Wait, Evidence: evaluators.Evidence{At: w.now()}}
+	in := evaluators.WaitInput{State: evaluators.Changed, Previous: claim.Record.Wait}
+	in.At = w.now()
 	wait := s.Wait.Next(in)
 	r.Wait, r.Due, r.Why = wait.Interval, w.now().Add(wait.Interval), history.Why(wait)
 	if _, err := w.frontier.Settle(claim, frontier.Settlement{Record: r, Finished: w.now()}); err != nil {

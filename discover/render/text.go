@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/cdproto/domsnapshot"
 )
 
-// text returns the text of the page that a reader sees: what has a place in the layout, also in frames and shadow trees,
-// with a line for each block.
+// text returns the text of the page that a reader sees, with a line for each block. It has what has a place in the
+// layout, also in frames and shadow trees.
 func (pg *page) text() (string, error) {
 	got, err := cdp.Call(pg.tab, pg.session, domsnapshot.CaptureSnapshot, domsnapshot.CaptureSnapshotParams{
 		ComputedStyles: []string{"display", "visibility"},

@@ -120,7 +120,9 @@ func content(path string) (text, contentType string) {
 		) +
 			`<script src=/app.js></script>`, "text/html"
 	case strings.HasPrefix(path, "/greedy"):
-		return `<!DOCTYPE html><script>const all = []; setInterval(() => { all.push(new Uint8Array(20 << 20).fill(1)); fetch("/list" + all.length + ".json") }, 50)</script>`, "text/html"
+		return `<!DOCTYPE html><script>const all = [];
+setInterval(() => { all.push(new Uint8Array(20 << 20).fill(1));
+	fetch("/list" + all.length + ".json") }, 50)</script>`, "text/html"
 	case strings.HasPrefix(path, "/hungry"):
 		return `<!DOCTYPE html><script>const all = []; for (let i = 0; i < 10; i++) all.push(new Uint8Array(20 << 20).fill(i))</script>`, "text/html"
 	}
@@ -159,7 +161,8 @@ func renderRound(program string, pages int) (cost, error) {
 
 func renderPage(b *render.Browser, path string) error {
 	r, err := b.Render(context.Background(), render.Job{URI: host + path, Answer: answer, Limit: time.Minute})
-	if err == nil && strings.Contains(path, "page") && len(r.Found) < 20 || strings.Contains(path, "short") && len(r.Found) < 6 {
+	want := map[bool]int{strings.Contains(path, "page"): 20, strings.Contains(path, "short"): 6}[true]
+	if err == nil && len(r.Found) < want {
 		err = fmt.Errorf("%s requested only %d URIs", path, len(r.Found))
 	}
 	return err

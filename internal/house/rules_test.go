@@ -16,7 +16,7 @@ var floors = map[string]int{
 	"evaluators/rate": 0,
 	"uri":             1, "digest": 1, "evaluators/capacity": 1,
 	"evaluators": 2, "hosts/rows": 2, "discover/text": 2,
-	"fetch/h2": 2, "frontier/shared": 2, "frontier/mirror": 4, "daemon/node": 11, "daemon/offload": 14, "frontier/damage": 4, "frontier/backup": 4, "frontier/reserve": 2, "frontier/pageout": 2,
+	"fetch/h2": 2, "frontier/shared": 2, "frontier/mirror": 4, "daemon/node": 11, "daemon/offload": 14, "frontier/damage": 4, "frontier/backup": 4, "frontier/reserve": 2, "frontier/recent": 2, "frontier/pageout": 2,
 	"frontier": 3, "fetch": 3, "warcout": 3, "dedup": 3, "discover": 3, "discover/feeds": 3, "discover/render": 3, "discover/websub": 3,
 	"hosts/reputation": 3, "hosts/similar": 3, "hosts/daily": 3, "crawllog": 3, "scope/robots": 3, "scope/traps": 3, "scope/spaces": 3,
 	"scope":           4,
