@@ -161,7 +161,13 @@ func renderRound(program string, pages int) (cost, error) {
 
 func renderPage(b *render.Browser, path string) error {
 	r, err := b.Render(context.Background(), render.Job{URI: host + path, Answer: answer, Limit: time.Minute})
-	want := map[bool]int{strings.Contains(path, "page"): 20, strings.Contains(path, "short"): 6}[true]
+	want := 0
+	switch {
+	case strings.Contains(path, "page"):
+		want = 20
+	case strings.Contains(path, "short"):
+		want = 6
+	}
 	if err == nil && len(r.Found) < want {
 		err = fmt.Errorf("%s requested only %d URIs", path, len(r.Found))
 	}
