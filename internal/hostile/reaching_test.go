@@ -2,7 +2,9 @@ package hostile_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -98,33 +100,63 @@ func reaching() []attack {
 	}}
 }
 
-// askEverything asks the daemon whatever it may be asked about a page, and returns all answers.
+// askEverything asks the daemon whatever it may be asked about a page, and returns all answers: the addresses that must
+// answer, and each of the OpenAPI document.
 func (c *crawl) askEverything(at, page string) string {
 	var told bytes.Buffer
-	host := url.PathEscape(strings.TrimSuffix(strings.TrimPrefix(page, "http://"), "/1"))
-	about := "?uri=" + url.QueryEscape(page)
+	name := strings.TrimSuffix(strings.TrimPrefix(page, "http://"), "/1")
+	host, about := url.PathEscape(name), "?uri="+url.QueryEscape(page)
 	for _, path := range []string{
 		api.Base + "/status", api.Base + "/config", api.Base + "/hosts", api.Base + "/hosts/" + host, api.Base + "/uri" + about,
-		api.Base + "/why" + about, api.Base + "/why-not" + about, api.Base + "/reports/headers", "/metrics", "/",
+		api.Base + "/why" + about, api.Base + "/why-not" + about, api.Base + "/reports/headers", "/metrics", "/", "/feed.atom",
 	} {
-		r, err := http.NewRequest(http.MethodGet, "http://"+at+path, nil)
-		if err != nil {
-			c.t.Error(err)
-			return ""
+		answer, status := c.ask(at, path)
+		if told.WriteString(answer); status >= http.StatusBadRequest {
+			c.t.Errorf("GET %s was answered with %d", path, status)
 		}
-		r.Header.Set("Authorization", "Bearer "+steerToken)
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			c.t.Error(err)
-			return ""
+	}
+	var documented struct {
+		Paths map[string]map[string]any `json:"paths"`
+	}
+	document, _ := c.ask(at, "/openapi.json")
+	if err := json.Unmarshal([]byte(document), &documented); err != nil {
+		c.t.Errorf("read the OpenAPI document: %v", err)
+	}
+	asked, answered := 0, 0
+	for path, methods := range documented.Paths {
+		if methods["get"] == nil {
+			continue
 		}
-		if answer.StatusCode >= http.StatusBadRequest {
-			c.t.Errorf("GET %s was answered with %s", path, answer.Status)
+		asked++
+		answer, status := c.ask(at, strings.ReplaceAll(path, "{host}", host)+about+"&host="+url.QueryEscape(name)+"&q=reader")
+		if told.WriteString(answer); status < http.StatusBadRequest {
+			answered++
 		}
-		_, _ = io.Copy(&told, answer.Body)
-		_ = answer.Body.Close()
+	}
+	if answered < 20 {
+		c.t.Errorf("%d of %d requests of the OpenAPI document were answered", answered, asked)
 	}
 	return told.String()
+}
+
+// ask sends one GET request to the daemon, and returns the first MiB of the answer.
+func (c *crawl) ask(at, path string) (answer string, status int) {
+	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Second) // some answers are streams without end
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at+path, nil)
+	if err != nil {
+		c.t.Error(err)
+		return "", 0
+	}
+	r.Header.Set("Authorization", "Bearer "+steerToken)
+	got, err := http.DefaultClient.Do(r)
+	if err != nil {
+		c.t.Errorf("GET %s: %v", path, err)
+		return "", 0
+	}
+	defer got.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(got.Body, 1<<20)) // what came before the time was over
+	return string(text), got.StatusCode
 }
 
 // findSecret fails the test if the log, an answer, a file or a record has the password, as it is or encoded.
