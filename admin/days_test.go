@@ -69,7 +69,7 @@ func agrees(w *world, report api.DayReport) {
 	logged := map[string]api.DayRow{}
 	for _, r := range read.Summaries[0].Rows(stats.ByHostDay) {
 		host, day, _ := strings.Cut(r.Key, " ")
-		logged[r.Key] = days.RowOf(day, host, r.Daily)
+		logged[r.Key] = days.RowOf(day, host, r.Daily.Captured())
 	}
 	if len(report.Rows) != len(logged) || len(logged) == 0 {
 		w.Fatalf("the report has %+v, the log has %+v", report.Rows, logged)

@@ -70,6 +70,8 @@ func (c *Crawler) countDaily(v visit, s schedule) error {
 	}
 	d := evaluators.Day{Requests: 1}
 	if !v.robots && !v.failed && !v.verdict.First && v.look.Counts() {
+		changed := v.look.State == evaluators.Changed
+		d.Odds = evaluators.OddsOf(s.wait.Odds, changed, s.wait.Again && s.record.Versions > 2)
 		d.Versions = s.wait.Versions
 		if v.look.State == evaluators.Changed {
 			d.Seen, d.Versions = 1, max(d.Versions, 1)

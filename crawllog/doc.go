@@ -35,6 +35,8 @@
 //   - chg:<changes a day that are expected>
 //   - miss:<share of the coming versions that will probably be missed>
 //   - new:<estimated number of versions since the last visit>
+//   - odds:<probability that this visit would find a change, as expected before it>
+//   - again, if this visit and the one before found a change
 //
 // The annotations of the adaptive schedule come last, on every scheduled visit, failures too: <n>t (tries, if more than
 // one), wt:<wait interval>, <n>vis, <n>ver, ov:<overdue>. An annotation has at most 160 bytes, err= has at most

@@ -31,6 +31,8 @@ type RawEntry struct {
 	Misfortune  bool    // an annotation says what went wrong on the web, or what the server sent instead of the page
 	Spared      int64   // bytes that were not transferred, judged by the last capture
 	New         float64 // estimated number of versions since the last judged visit; 0 = unknown
+	Odds        float64 // probability of a change, as expected before the visit; 0 = unknown
+	Again       bool    // this visit and the one before found a change
 	State       []byte  // "unknown", "unchanged" or "changed"; empty without the thirteenth column
 }
 
@@ -69,6 +71,7 @@ var (
 	rawSpared      = []byte(Spared)
 	rawHit         = []byte(Hit)
 	rawNew         = []byte("new:")
+	rawOdds        = []byte("odds:")
 	rawLook        = []byte(Look)
 	rawState       = []byte(`"contentState":"`)
 	rawMisfortunes = [][]byte{
@@ -166,6 +169,8 @@ func (g *RawEntry) parseAnnotation(a []byte) {
 		g.Unwritten = true
 	case Restless, Noise:
 		g.Uncounted = true
+	case "again":
+		g.Again = true
 	default:
 		switch {
 		case bytes.HasPrefix(a, rawLook):
@@ -175,6 +180,10 @@ func (g *RawEntry) parseAnnotation(a []byte) {
 		case bytes.HasPrefix(a, rawNew):
 			if n, err := strconv.ParseFloat(string(a[len(rawNew):]), 64); err == nil && n > 0 && n < maxNew {
 				g.New = n
+			}
+		case bytes.HasPrefix(a, rawOdds):
+			if p, err := strconv.ParseFloat(string(a[len(rawOdds):]), 64); err == nil && p > 0 && p <= 1 {
+				g.Odds = p
 			}
 		}
 		for _, prefix := range rawMisfortunes {

@@ -43,6 +43,7 @@ var plain = map[string]string{
 	"sitemapGap":                "entries of the sitemap were probably missed",
 	"sitemapSlow":               "seldom visited: the sitemap is dead, silent or unreadable",
 	"sitemapBroken":             "the sitemap is faulty and was read as far as possible",
+	"again":                     "the visit before found a change too",
 	"dated:its_entries":         "its entries say how often it changed",
 	"dated:its_feed_or_sitemap": "its feed or sitemap says when it changed",
 }
@@ -54,6 +55,7 @@ var valued = []struct {
 }{
 	{"chg:", perDay},
 	{"miss:", share},
+	{"odds:", odds},
 	{"new:", counted("about %s new since the last visit", "version")},
 	{Spared, func(v string) string { n, _ := strconv.ParseInt(v, 10, 64); return human.Bytes(n) + " not transferred" }},
 	{Asked, func(v string) string {
@@ -121,4 +123,13 @@ func counted(sentence, noun string) func(string) string {
 		}
 		return fmt.Sprintf(sentence, human.Count(int64(n+0.5), noun))
 	}
+}
+
+// odds says how probable a change was.
+func odds(v string) string {
+	p, err := strconv.ParseFloat(v, 64)
+	if err != nil || !(p > 0 && p <= 1) {
+		return ""
+	}
+	return "a change was expected with a probability of " + strconv.Itoa(int(100*p+0.5)) + " %"
 }

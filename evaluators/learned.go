@@ -106,16 +106,16 @@ func (l Learned) next(in WaitInput) Wait {
 	}
 	e.Join(in.Kind, &in.Relatives)
 	wanted := l.expected()
-	versions := 0.0
+	var found rate.Finding
 	if in.State != Unknown {
-		found := e.Observe(in.observation())
+		found = e.Observe(in.observation())
 		reason += dated(found, in)
-		if versions = found.Versions; found.Count == 0 {
-			versions = math.Min(versions, maxUnseen+wanted*in.stretch())
+		if found.Count == 0 {
+			found.Versions = math.Min(found.Versions, maxUnseen+wanted*in.stretch())
 		}
 	}
 	if in.First && in.State == Changed {
-		versions = 1
+		found.Versions = 1
 	}
 	f := e.Forecast(in.At)
 	if l.Prefer == PreferPages {
@@ -131,7 +131,8 @@ func (l Learned) next(in WaitInput) Wait {
 	w := Wait{
 		Interval: interval,
 		Estimate: Estimate{
-			Expected: expected, Missed: missed, PerDay: expected / interval.Hours() * 24, Versions: versions, Stretch: stretch,
+			Expected: expected, Missed: missed, PerDay: expected / interval.Hours() * 24, Stretch: stretch,
+			Versions: found.Versions, Odds: found.Odds, Again: found.Again,
 		},
 	}
 	w.Kind, w.Lesson = e.Lesson()

@@ -85,6 +85,9 @@ type Estimate struct {
 	PerDay   float64 // changes per day expected in the interval
 	Versions float64 // versions that probably appeared since the last judged visit, of which at most one was seen
 	Stretch  float64 // factor by which the wait was stretched; 0 if it was not
+
+	Odds  float64 // probability that this visit finds a change, as expected before it; 0 if nothing was expected
+	Again bool    // this visit and the judged visit before both found a change
 }
 
 // Lessons holds what the rule [Learned] returns to be stored. For other rules it holds only Memory, unchanged.
@@ -238,6 +241,12 @@ func (w Wait) Notes() []string {
 	notes := []string{"chg:" + number(w.PerDay), "miss:" + number(w.Missed)}
 	if w.Versions > 0 {
 		notes = append(notes, "new:"+number(w.Versions))
+	}
+	if w.Odds > 0 {
+		notes = append(notes, "odds:"+number(w.Odds))
+	}
+	if w.Again {
+		notes = append(notes, "again")
 	}
 	return notes
 }

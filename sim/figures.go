@@ -51,6 +51,8 @@ type TargetFigure struct {
 	Requests  int     `json:"requests"`
 	Hosts     int     `json:"hosts"`        // with 100 versions or more
 	Honest    int     `json:"honest_hosts"` // whose estimate is within 10 points
+	Within    int     `json:"hosts_within"` // whose true share is within the bounds that the estimate has
+	Probed    float64 `json:"hosts_probed"` // within 10 points if only random second visits were believed, see probed
 	Bias      float64 `json:"bias"`         // mean error of the estimate over hosts
 	Without   float64 `json:"worst_honest"` // lowest share of honest hosts without one source
 }
@@ -59,6 +61,7 @@ const (
 	minVersions  = 100 // of a host, so that its share can be compared with an estimate
 	honestWithin = 0.1
 	figureDraws  = 2000
+	probes       = 0.05 // share of the visits that are followed by another one, see probed
 )
 
 // FigureQuestion holds the arguments of [Figure].
@@ -173,7 +176,7 @@ func tallies(list []sourced) []Tally {
 func targetFigure(target float64, all []History, played []Tally, seed uint64) TargetFigure {
 	list := bySource(all, played)
 	sum := total(list, "")
-	f := TargetFigure{Target: target, Share: sum.Share(), Requests: sum.Requests, Estimated: estimated(sum)}
+	f := TargetFigure{Target: target, Share: sum.Share(), Requests: sum.Requests}
 	f.Low, f.High = interval(tallies(list), figureDraws, seed)
 	hosts, sourceOf := map[string]Tally{}, map[string]string{}
 	for i, t := range played {
@@ -181,20 +184,28 @@ func targetFigure(target float64, all []History, played []Tally, seed uint64) Ta
 		sourceOf[all[i].Host] = all[i].Source
 	}
 	of, honest := map[string]int{}, map[string]int{}
+	var together evaluators.Captured
 	for _, name := range slices.Sorted(maps.Keys(hosts)) {
 		t := hosts[name]
+		estimate := t.estimate()
+		together = together.Plus(estimate)
 		if t.Versions < minVersions {
 			continue
 		}
 		f.Hosts++
 		of[sourceOf[name]]++
-		off := estimated(t) - t.Share()
+		if low, high, ok := estimate.Range(); ok && low <= t.Share() && t.Share() <= high {
+			f.Within++
+		}
+		off := estimate.Share() - t.Share()
 		f.Bias += off
 		if math.Abs(off) <= honestWithin {
 			f.Honest++
 			honest[sourceOf[name]]++
 		}
 	}
+	f.Estimated = together.Share()
+	f.Probed = probed(probes, all, played)
 	f.Bias /= math.Max(1, float64(f.Hosts))
 	f.Without = 1
 	for name := range of {
@@ -205,10 +216,7 @@ func targetFigure(target float64, all []History, played []Tally, seed uint64) Ta
 	return f
 }
 
-// estimated returns the share that a policy estimates to have captured.
-func estimated(t Tally) float64 {
-	if t.Expected <= float64(t.Captured) {
-		return 1
-	}
-	return float64(t.Captured) / t.Expected
+// estimate returns what a policy estimates to have captured of a host.
+func (t Tally) estimate() evaluators.Captured {
+	return evaluators.Day{Requests: t.Requests, Seen: t.Captured, Versions: t.Expected, Odds: t.Odds}.Captured()
 }

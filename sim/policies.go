@@ -159,7 +159,10 @@ func stackLooking(
 		if record != nil {
 			record(v, w)
 		}
-		plan := Plan{Wait: w.Interval, Asked: w.Asked(), Expected: w.Expected, PerDay: w.PerDay, Versions: w.Versions}
+		plan := Plan{
+			Wait: w.Interval, Asked: w.Asked(), Expected: w.Expected, PerDay: w.PerDay, Versions: w.Versions,
+			Odds: w.Odds, Again: w.Again,
+		}
 		return look.then(plan, v, w)
 	}
 }

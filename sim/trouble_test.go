@@ -55,7 +55,9 @@ func TestAStaleAnswerHidesAVersionThatIsVisitedOnce(t *testing.T) {
 	}
 }
 
-// The learned rule captures as much if the clock is wrong on some days and the crawler notices it.
+// The learned rule captures as much if the clock is wrong on some days and the crawler notices it. If it does not, the
+// rule believes in long times without a change. It may not lose versions by that, because one quiet visit lengthens the
+// wait by a limited factor; but it needs more visits.
 func TestAClockThatJumpsTeachesNothing(t *testing.T) {
 	t.Parallel()
 	all := everySixHours()
@@ -64,7 +66,8 @@ func TestAClockThatJumpsTeachesNothing(t *testing.T) {
 	jumped := sim.Play(p.InTrouble(sim.Clock), 0, all)[0]
 	blind := sim.Play(p.InTrouble(sim.BlindClock), 0, all)[0]
 	t.Logf("captured with a right clock %d, if jumps are noticed %d, if not %d", right.Captured, jumped.Captured, blind.Captured)
-	if jumped.Captured < right.Captured-5 || blind.Captured > right.Captured-8 {
+	if min(jumped.Captured, blind.Captured) < right.Captured-5 || jumped.Requests > right.Requests+5 ||
+		blind.Requests < right.Requests+10 {
 		t.Errorf("right %+v, jumped %+v, blind %+v", right, jumped, blind)
 	}
 }

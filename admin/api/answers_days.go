@@ -16,8 +16,10 @@ type DayRow struct {
 	Host     string  `json:"host,omitempty"`
 	Requests int     `json:"requests"`
 	Seen     int     `json:"versions_seen"`
-	Versions float64 `json:"versions_estimated"` // estimated number of all versions; at least Seen
-	Share    float64 `json:"share"`              // captured share of them; 1 if there were none
+	Versions float64 `json:"versions_estimated"`   // estimated number of all versions; at least Seen
+	Share    float64 `json:"share"`                // captured share of them; 1 if there were none
+	Low      float64 `json:"share_low,omitempty"`  // the share is between Low and High on four hosts of five; 0 = unknown
+	High     float64 `json:"share_high,omitempty"` // see Low
 	Each     float64 `json:"requests_per_version"`
 	Text     string  `json:"text"` // the same in words
 }

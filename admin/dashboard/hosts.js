@@ -307,6 +307,13 @@ function hours(known) {
   return h('figure', { class: 'panel' }, svg('svg', { viewBox: '0 0 408 119', class: 'heat wide', role: 'img', 'aria-label': text }, ...cells), h('figcaption', { class: 'more' }, text));
 }
 
+// shareOf returns the captured share of a day, with the bounds that the true share probably has.
+function shareOf(r) {
+  if (!r.versions_seen) return '–';
+  const share = percent(r.versions_seen, r.versions_estimated);
+  return r.share_high ? `${share} (${percent(r.share_low, 1)} to ${percent(r.share_high, 1)})` : share;
+}
+
 // account returns requests and versions of the last days, newest first, and whether the capture target can be met.
 function account(days) {
   return [
@@ -320,7 +327,7 @@ function account(days) {
         ['requests', (r) => count(r.requests)],
         ['versions captured', (r) => count(r.versions_seen)],
         ['of about', (r) => count(Math.round(r.versions_estimated))],
-        ['share', (r) => (r.versions_seen ? percent(r.versions_seen, r.versions_estimated) : '–')],
+        ['share', shareOf],
         ['requests per version', (r) => (r.versions_seen ? r.requests_per_version.toFixed(1) : '–')],
       ],
       days.days.slice(-14).toReversed(),

@@ -13,15 +13,18 @@ import (
 )
 
 // RowOf returns the row of a day of a host.
-func RowOf(day, host string, d evaluators.Day) api.DayRow {
+func RowOf(day, host string, d evaluators.Captured) api.DayRow {
 	r := api.DayRow{
 		Day:      day,
 		Host:     host,
 		Requests: d.Requests,
 		Seen:     d.Seen,
-		Versions: max(d.Versions, float64(d.Seen)),
+		Versions: d.Versions(),
 		Share:    d.Share(),
 		Text:     d.String(),
+	}
+	if low, high, ok := d.Range(); ok {
+		r.Low, r.High = low, high
 	}
 	if d.Seen > 0 {
 		r.Each = float64(d.Requests) / float64(d.Seen)
@@ -37,30 +40,28 @@ const maxRows = 10_000
 
 // Tally adds up days of hosts. Its zero value is empty.
 type Tally struct {
-	all         evaluators.Day
-	days, hosts map[string]evaluators.Day
-	rows        []api.DayRow
-	more        bool
+	days  map[string]evaluators.Captured
+	hosts map[string]evaluators.Day
+	rows  []api.DayRow
+	more  bool
 }
 
 // Add adds the requests and versions of a host on a day.
 func (t *Tally) Add(host, day string, d evaluators.Day) {
 	if t.days == nil {
-		t.days, t.hosts = map[string]evaluators.Day{}, map[string]evaluators.Day{}
+		t.days, t.hosts = map[string]evaluators.Captured{}, map[string]evaluators.Day{}
 	}
 	d.Versions = max(d.Versions, float64(d.Seen))
-	t.all = t.all.Plus(d)
-	t.days[day] = t.days[day].Plus(d)
+	t.days[day] = t.days[day].Plus(d.Captured())
 	t.hosts[host] = t.hosts[host].Plus(d)
 	if t.more = t.more || len(t.rows) >= maxRows; !t.more {
-		t.rows = append(t.rows, RowOf(day, host, d))
+		t.rows = append(t.rows, RowOf(day, host, d.Captured()))
 	}
 }
 
-// Report returns the report of everything added.
+// Report returns the report of everything added. The estimates of each host are corrected by all its days together.
 func (t *Tally) Report() api.DayReport {
 	out := api.DayReport{
-		All:   RowOf("", "", t.all),
 		Days:  []api.DayRow{},
 		Hosts: []api.DayRow{},
 		Rows:  t.rows,
@@ -70,9 +71,12 @@ func (t *Tally) Report() api.DayReport {
 	for day, d := range t.days {
 		out.Days = append(out.Days, RowOf(day, "", d))
 	}
+	var all evaluators.Captured
 	for host, d := range t.hosts {
-		out.Hosts = append(out.Hosts, RowOf("", host, d))
+		all = all.Plus(d.Captured())
+		out.Hosts = append(out.Hosts, RowOf("", host, d.Captured()))
 	}
+	out.All = RowOf("", "", all)
 	slices.SortFunc(out.Days, func(a, b api.DayRow) int { return cmp.Compare(a.Day, b.Day) })
 	slices.SortFunc(out.Hosts, func(a, b api.DayRow) int {
 		return cmp.Or(cmp.Compare(b.Versions-float64(b.Seen), a.Versions-float64(a.Seen)), cmp.Compare(a.Host, b.Host))

@@ -138,6 +138,10 @@ The number of all versions is an estimate. The learned rule derives it from the 
 follows from the share of visits that found a change. A version counts on the day of the visit that found it. robots.txt is requested
 but has no versions. Days are in UTC.
 
+Under the learned rule the estimate is corrected by what visits found: how often they found a change, compared with what was expected
+of them, and how often a change followed another one. After the share are its bounds: for four hosts of five the true share is between
+them. For all hosts together the bounds are closer.
+
 Lines below the table name hosts that cannot meet their capture target, and what they would need. Only the daemon knows this.`,
 		Example: `  arcrawl report days
   arcrawl report days --host www.news.example --days 30
@@ -265,6 +269,9 @@ func cellsOf(d api.DayRow) string {
 	each, share := "–", "–"
 	if d.Seen > 0 {
 		each, share = fmt.Sprintf("%.1f", d.Each), fmt.Sprintf("%.0f %%", 100*d.Share)
+		if d.High > 0 {
+			share += fmt.Sprintf(" (%.0f–%.0f)", 100*d.Low, 100*d.High)
+		}
 	}
 	return fmt.Sprintf("%d\t%d\t%.0f\t%s\t%s", d.Requests, d.Seen, d.Versions, share, each)
 }

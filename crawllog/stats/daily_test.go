@@ -20,4 +20,18 @@ func TestAFirstCaptureIsNoVersionOfItsDay(t *testing.T) {
 	if got, want := stats.DailyCount(&page), (evaluators.Day{Requests: 1, Seen: 1, Versions: 1.5}); got != want {
 		t.Errorf("the next version counts as %+v, want %+v", got, want)
 	}
+	page.Odds, page.Again = 0.4, true // the visit before is the first capture, which says nothing about bursts
+	want := evaluators.Odds{Visits: 1, Found: 1, Expected: 0.4}
+	if got := stats.DailyCount(&page).Odds; got != want {
+		t.Errorf("a change that was expected counts as %+v, want %+v", got, want)
+	}
+	page.Versions, want.Again = 3, 1
+	if got := stats.DailyCount(&page).Odds; got != want {
+		t.Errorf("a change after another one counts as %+v, want %+v", got, want)
+	}
+	page.Unchanged, page.Again, page.New = true, false, 0
+	quiet := evaluators.Day{Requests: 1, Odds: evaluators.OddsOf(0.4, false, false)}
+	if got, want := stats.DailyCount(&page), quiet; got != want {
+		t.Errorf("a visit that found nothing new counts as %+v, want %+v", got, want)
+	}
 }

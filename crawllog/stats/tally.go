@@ -85,10 +85,15 @@ func DailyCount(g *crawllog.RawEntry) evaluators.Day {
 	case g.Status <= notTried, g.Status == dnsFailed, g.Status == connectFailed:
 		return evaluators.Day{}
 	case g.Misfortune, isRefusal(g.Status), bytes.HasSuffix(g.URI, robotsTxt),
-		g.Unchanged || g.Uncounted || !isVersion(g), g.Scheduled && g.Versions <= 1:
+		g.Uncounted, g.Scheduled && g.Versions <= 1 && !g.Unchanged:
 		return evaluators.Day{Requests: 1}
 	}
-	d := evaluators.Day{Requests: 1, Seen: 1, Versions: max(g.New, 1)}
+	version := isVersion(g) && !g.Unchanged
+	d := evaluators.Day{Requests: 1, Odds: evaluators.OddsOf(g.Odds, version, g.Again && g.Versions > 2)}
+	if !version {
+		return d
+	}
+	d.Seen, d.Versions = 1, max(g.New, 1)
 	if g.New == 0 && g.Scheduled && g.Visits > 1 {
 		d.Versions = rate.VersionsFound(g.Visits-1, g.Versions-1)
 	}

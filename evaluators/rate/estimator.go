@@ -78,6 +78,8 @@ type Observation struct {
 // Finding holds the results of an observation.
 type Finding struct {
 	Versions float64   // versions that probably appeared since the last judged visit
+	Odds     float64   // probability of a change since that visit, as believed before this one; zero if there was none
+	Again    bool      // the visit found a change, and so did the last judged visit
 	Count    int       // number of changes, if the observation has it; zero if it does not
 	Last     time.Time // when the last change was, if the observation has it; zero if it does not
 }
@@ -140,6 +142,9 @@ func (r *Estimator) Observe(o Observation) Finding {
 	ageing := r.ageing(passed)
 	perDay, aged := r.mean()
 	expected := max(perDay*exposure+aged*ageing, minBelief)
+	likely := max(r.likely(exposure)*exposure+aged*ageing, minBelief)
+	found.Odds = -math.Expm1(-likely)
+	found.Again = o.Changed && r.quietVisits == 0
 	seen := 0.0
 	switch {
 	case o.Changed && d.count > 0:

@@ -22,11 +22,14 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// letter begins each key, and format each value. The requests and the versions seen follow the format as unsigned
-// varints, and then the estimated versions as a big-endian float of 64 bits.
+// letter begins each key, and one of the formats each value. The requests and the versions seen follow the format as
+// unsigned varints, and then the estimated versions as a big-endian float of 64 bits. Format 2 has the numbers of
+// [evaluators.Odds] too: before the versions as varints, and after them as a float. Format 1 is still written for days
+// that have none.
 const (
-	letter = 'a'
-	format = 1
+	letter      = 'a'
+	withoutOdds = 1
+	withOdds    = 2
 )
 
 // MaxDays is the number of days that are kept of a host.
@@ -130,30 +133,48 @@ func parseKey(k []byte) (HostDay, bool) {
 }
 
 func encode(d evaluators.Day) ([]byte, error) {
-	v := binary.AppendUvarint([]byte{format}, uint64(max(d.Requests, 0)))
-	v = binary.AppendUvarint(v, uint64(max(d.Seen, 0)))
-	return binary.BigEndian.AppendUint64(v, math.Float64bits(d.Versions)), nil
+	counts, floats, format := numbers(&d, d.Odds != evaluators.Odds{})
+	v := []byte{format}
+	for _, n := range counts {
+		v = binary.AppendUvarint(v, uint64(max(*n, 0)))
+	}
+	for _, f := range floats {
+		v = binary.BigEndian.AppendUint64(v, math.Float64bits(*f))
+	}
+	return v, nil
+}
+
+// numbers lists the fields of d in the order in which they are stored.
+func numbers(d *evaluators.Day, odds bool) (counts []*int, floats []*float64, format byte) {
+	counts, floats = []*int{&d.Requests, &d.Seen}, []*float64{&d.Versions}
+	if !odds {
+		return counts, floats, withoutOdds
+	}
+	return append(counts, &d.Odds.Visits, &d.Odds.Found, &d.Odds.Again), append(floats, &d.Odds.Expected), withOdds
 }
 
 func decode(v []byte, d *evaluators.Day) error {
 	fault := fmt.Errorf("%w: %d bytes", rows.ErrCorrupt, len(v))
-	if len(v) == 0 || v[0] != format {
+	if len(v) == 0 || v[0] != withoutOdds && v[0] != withOdds {
 		return fault
 	}
+	counts, floats, _ := numbers(d, v[0] == withOdds)
 	v = v[1:]
-	for _, n := range []*int{&d.Requests, &d.Seen} {
+	for _, n := range counts {
 		u, size := binary.Uvarint(v)
 		if size <= 0 || u > math.MaxInt32 {
 			return fault
 		}
 		*n, v = int(u), v[size:]
 	}
-	if len(v) != 8 {
+	if len(v) != 8*len(floats) {
 		return fault
 	}
-	d.Versions = math.Float64frombits(binary.BigEndian.Uint64(v))
-	if math.IsNaN(d.Versions) || math.IsInf(d.Versions, 0) || d.Versions < 0 {
-		return fault
+	for i, f := range floats {
+		*f = math.Float64frombits(binary.BigEndian.Uint64(v[8*i:]))
+		if math.IsNaN(*f) || math.IsInf(*f, 0) || *f < 0 {
+			return fault
+		}
 	}
 	return nil
 }

@@ -131,7 +131,12 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(valid)
-	f.Add([]byte{format, 0xff})
+	odds, err := encode(evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25, Odds: evaluators.OddsOf(0.4, true, true)})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(odds)
+	f.Add([]byte{withoutOdds, 0xff})
 	f.Fuzz(func(t *testing.T, v []byte) {
 		var d, again evaluators.Day
 		if err := decode(v, &d); err != nil {
@@ -155,5 +160,27 @@ func TestTheStoredFormStays(t *testing.T) {
 	v, err := encode(evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25})
 	if got, want := fmt.Sprintf("%q %x", key(hostDayAt("a.example", noon)), v), `"aa.example\x00\x00\x00Q)" 01ac02074020800000000000`; got != want || err != nil {
 		t.Errorf("the row is %s, %v; want %s", got, err, want)
+	}
+}
+
+func TestDaysOfOlderVersionsCanBeRead(t *testing.T) {
+	t.Parallel()
+	var d evaluators.Day
+	must(t, decode([]byte{1, 0xac, 0x02, 7, 0x40, 0x20, 0x80, 0, 0, 0, 0, 0}, &d))
+	if want := (evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25}); d != want {
+		t.Errorf("%+v, want %+v", d, want)
+	}
+	old, err := encode(d)
+	must(t, err)
+	if old[0] != withoutOdds {
+		t.Errorf("a day without odds is written in format %d", old[0])
+	}
+	d = d.Plus(evaluators.Day{Requests: 1, Seen: 1, Versions: 2, Odds: evaluators.OddsOf(0.25, true, true)})
+	now, err := encode(d)
+	must(t, err)
+	var again evaluators.Day
+	must(t, decode(now, &again))
+	if want := (evaluators.Odds{Visits: 1, Found: 1, Again: 1, Expected: 0.25}); again != d || again.Odds != want {
+		t.Errorf("%+v, want %+v with odds %+v", again, d, want)
 	}
 }
