@@ -56,6 +56,8 @@ var adminKeys = []key{
 		"Experimental. PostgreSQL database that all nodes share, as `postgres://arcrawl@db.library.example/arcrawl`; the password is in ~/.pgpass or PGPASSFILE. Empty: this process is on its own.")),
 	optional("cluster.node", InMain, reach.CheckInstance, func(d *draft) *string { return &d.config.Cluster.Node },
 		"Name of this node, which no other node has. Required with cluster.database."),
+	boolean("cluster.single_database", InMain, func(d *draft) *bool { return &d.config.Cluster.Single },
+		"The database has no synchronous replica on purpose: raise no alarm about that."),
 	optional("mail.server", InMain, reach.CheckServer, func(d *draft) *string { return &d.config.Mail.Server },
 		"Host and port of the mail server (SMTP), as `smtp.library.example:587`. Empty: no mail."),
 	choice("mail.security", InMain, func(d *draft) *reach.Security { return &d.config.Mail.Security },

@@ -262,7 +262,8 @@ func listen(key, address string, c config.Admin) (net.Listener, error) {
 	return tls.NewListener(l, pair.serverConfig()), nil
 }
 
-// stored adds where finished WARC files are, and which are lost.
+// stored adds where finished WARC files are, which are lost, and whether the database of the cluster has a replica.
 func (d *Daemon) stored(a *api.Archive) {
+	a.Database = d.o.node.StandBy()
 	a.Handover, a.Lost, a.Offload = d.sealed.handover(), api.CountLosses(d.parts.Dedup.Losses()), d.offload.State()
 }

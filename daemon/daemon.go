@@ -128,6 +128,7 @@ func runNode(ctx context.Context, c *config.Config, o Options) (err error) {
 	old := c
 	o.node, err = node.Join(ctx, node.Options{
 		Database: c.Cluster.Database, Node: c.Cluster.Node, State: c.Storage.State, Notify: o.Notify, Log: o.Log,
+		Single: c.Cluster.Single,
 		Groups: func() string { c, o.ConfigRead = configOfNow(old, o.Log); return node.GroupsOf(c) },
 	}, lost)
 	if err != nil {

@@ -30,6 +30,7 @@ const (
 	Folders    = "folders"    // finished archive files cannot be moved to further folders
 	Login      = "login"      // the login to a host fails
 	Upload     = "upload"     // finished archive files cannot be uploaded
+	Database   = "database"   // the database of the cluster has no synchronous replica
 	Document   = "document"   // a document could not be processed because of a fault of the program
 )
 
@@ -37,7 +38,7 @@ const (
 func Kinds() []string {
 	return []string{
 		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Seed, Document, Rules, Sealed, Lost,
-		Proxy, Folders, Login, Upload,
+		Proxy, Folders, Login, Upload, Database,
 	}
 }
 
@@ -125,6 +126,7 @@ var patiences = map[string]alarmPatience{
 	Lost:       {0, time.Minute},
 	Folders:    {time.Minute, time.Minute},
 	Upload:     {15 * time.Minute, time.Minute},
+	Database:   {time.Minute, time.Minute},
 	Rules:      {0, time.Hour},
 	Proxy:      {time.Minute, time.Minute},
 	Login:      {0, time.Minute},

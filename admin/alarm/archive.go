@@ -7,9 +7,13 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// ArchiveTroubles returns the troubles with finished archive files.
+// ArchiveTroubles returns the troubles with finished archive files, and with the copies of the store in a database.
 func ArchiveTroubles(a api.Archive) []Trouble {
-	return append(append(SealedTrouble(a.Handover), LostTrouble(a.Lost)...), offloadTrouble(a.Offload)...)
+	list := append(append(SealedTrouble(a.Handover), LostTrouble(a.Lost)...), offloadTrouble(a.Offload)...)
+	if a.Database != "" {
+		list = append(list, Trouble{Kind: Database, Text: a.Database})
+	}
+	return list
 }
 
 // offloadTrouble returns the trouble that finished archive files cannot be moved or uploaded, if they cannot.

@@ -15,6 +15,11 @@ func TestFilesThatCannotBeMovedOrUploadedAreATrouble(t *testing.T) {
 	if got := alarm.ArchiveTroubles(a); len(got) > 0 {
 		t.Errorf("an archive in order has the troubles %+v", got)
 	}
+	a.Database = "no replica"
+	if got := alarm.ArchiveTroubles(a); len(got) != 1 || got[0] != (alarm.Trouble{Kind: alarm.Database, Text: "no replica"}) {
+		t.Errorf("a database without replica has the troubles %+v", got)
+	}
+	a.Database = ""
 	a.Offload = api.Offload{Since: api.Moment(time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)), Error: "no room"}
 	a.Offload.Upload = &api.Upload{Bucket: "https://s3.example/x", Waiting: 2, Since: a.Offload.Since, Error: "busy"}
 	got := alarm.ArchiveTroubles(a)

@@ -128,6 +128,8 @@ type Archive struct {
 	Handover Handover `json:"handover"`
 	Lost     Lost     `json:"lost"`
 	Offload  Offload  `json:"offload"`
+
+	Database string `json:"database,omitempty"` // of the cluster: why its loss would lose visits; "" if it would not
 }
 
 // Offload says where finished archive files go from their first folder (storage.folders).

@@ -142,6 +142,7 @@ func (a *Admin) Check(fault func(key, problem, remedy string)) {
 type Cluster struct {
 	Database string // connection string of PostgreSQL; "" = no cluster
 	Node     string // name of this node
+	Single   bool   // the database has no replica on purpose
 }
 
 // CheckDatabase accepts the address of a database, which may name several servers, without a password. The password has

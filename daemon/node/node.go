@@ -34,6 +34,7 @@ type Options struct {
 	Node     string             // name
 	State    string             // folder of the store
 	Notify   func(state string) // of systemd
+	Single   bool               // the database has no replica on purpose
 	// Groups returns what stands for the politeness groups of all hosts. It is called before a shard is taken, and may
 	// read the configuration again. Nil means that there are no groups.
 	Groups func() string
@@ -81,6 +82,7 @@ type Node struct {
 	noted   time.Time  // when the mark was written; zero = Prepare has not read the old one yet
 	behind  time.Time  // since when something waits to be shipped; zero = nothing does
 	ill     bool       // the last shipment failed
+	standBy string     // why a loss of the database would lose visits; "" if it would not
 }
 
 // Join waits until this node owns the crawl, and returns it. lost is called when another node owns the crawl later.

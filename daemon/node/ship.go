@@ -79,7 +79,12 @@ func (n *Node) shipWhole(ctx context.Context) (err error) {
 // Ship ships what changes until ctx ends. before is called before each shipment: it makes sure that the log of the
 // visits in it is on disk.
 func (n *Node) Ship(ctx context.Context, before func() error) {
+	var lookAgain time.Time
 	for pause(ctx, shipEvery) == nil {
+		if now := time.Now(); !now.Before(lookAgain) {
+			n.lookForReplica(ctx)
+			lookAgain = now.Add(replicaEvery)
+		}
 		if n.mirror.Waiting() == 0 && !n.post.mustShip() && !n.isDivided() {
 			n.caughtUp()
 			n.exchangeLetters(ctx, time.Now())

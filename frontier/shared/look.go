@@ -78,6 +78,19 @@ func Look(ctx context.Context, database string, wait func() error) (r Report, er
 	return r, nil
 }
 
+// replicas counts the replicas of the database: all, the synchronous ones, and those that this user may not look at.
+const replicas = `SELECT count(*), count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')),
+	count(*) FILTER (WHERE sync_state IS NULL) FROM pg_stat_replication`
+
+// Replicas returns how many replicas of the database are connected, how many of these are synchronous, and of how many
+// the user may not see that.
+func (s *Store) Replicas(ctx context.Context) (all, synced, hidden int, err error) {
+	if err = s.looks.QueryRow(ctx, replicas).Scan(&all, &synced, &hidden); err != nil {
+		err = fmt.Errorf("count the replicas of the database: %w", err)
+	}
+	return all, synced, hidden, err
+}
+
 // connect connects to the database without being a node.
 func connect(ctx context.Context, database string) (*pgx.Conn, error) {
 	o, err := pgx.ParseConfig(database)
@@ -118,8 +131,6 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	const replicas = `SELECT count(*), count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')),
-		count(*) FILTER (WHERE sync_state IS NULL) FROM pg_stat_replication`
 	if err := c.QueryRow(ctx, replicas).Scan(&r.Replicas, &r.Synced, &r.Hidden); err != nil {
 		return err
 	}
