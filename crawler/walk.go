@@ -213,10 +213,14 @@ func (c *Crawler) endIfVoid(
 		return true, c.repeatLater(claim, s, got)
 	}
 	if proxy := s.Way.Proxy(); proxy != "" {
-		if errors.Is(got.Misfortune, fetch.ErrProxy) {
+		switch {
+		case errors.Is(got.Misfortune, fetch.ErrProxy):
 			return true, c.restBehindProxy(claim, proxy, got)
-		}
-		if c.proxies.Works(proxy) {
+		case errors.Is(got.Misfortune, fetch.ErrProxySilent):
+			if c.proxies.Silent(proxy, !claim.NeverAnswered, got.Misfortune, got.Started.Add(got.Took)) {
+				c.parts.Log.Error().Err(got.Misfortune).Msg("the proxy does not work: the hosts behind it rest, others are visited")
+			}
+		case got.Status != fetch.DNSFailed && c.proxies.Works(proxy):
 			c.parts.Log.Info().Str("proxy", proxy).Msg("the proxy works again: visiting the hosts behind it")
 		}
 	}

@@ -17,6 +17,9 @@ import (
 // ErrProxy means that a proxy does not work, which says nothing about the host.
 var ErrProxy = errors.New("proxy does not work")
 
+// ErrProxySilent means that a proxy did not answer, or hung up. The reason may be the proxy or the host.
+var ErrProxySilent = errors.New("the proxy did not answer")
+
 // The protocols of a proxy.
 const (
 	HTTPProxy   = "http"   // tunnels by CONNECT
@@ -133,12 +136,9 @@ var refusesAll = []int{
 }
 
 // noAnswer returns the error of a proxy that was asked for a tunnel and did not answer. A proxy that is slow waits for
-// the host.
+// the host, and some hang up if they cannot reach it.
 func (p *Proxy) noAnswer(to string, err error) error {
-	if isTimeout(err) {
-		return fmt.Errorf("the proxy %s did not connect to %s in time: %w", p.Name, to, err)
-	}
-	return p.fault(err)
+	return fmt.Errorf("%w: %s was asked to connect to %s: %w", ErrProxySilent, p.Name, to, err)
 }
 
 // The codes of RFC 1928 and RFC 1929.

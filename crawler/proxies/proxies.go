@@ -1,15 +1,17 @@
 // Package proxies remembers which proxies do not work, so that the hosts behind them rest and others are visited.
 //
-//	works ── a visit finds that the proxy does not work ──▶ down: hosts rest without a request
-//	  ▲                                                        │ after 10 s, then twice as long, at most 5 min
-//	  └── the visit gets through ◀── one visit is the probe ◀──┘
+//	unproven ── one visit at a time gets through ──▶ works
+//	  │ it does not                                   │ a visit finds that the proxy does not work,
+//	  ▼                                               ▼ or it leaves three visits in a row without an answer
+//	down: hosts rest without a request ◀──────────────┘
+//	  ▲                                 │ after 10 s, then twice as long, at most 5 min
+//	  └──── it does not get through ◀── one visit is the probe ──▶ works
 package proxies
 
 import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -18,14 +20,20 @@ const (
 	maxRest   = 5 * time.Minute
 	// probeTime is how long the other hosts rest while a visit probes the proxy.
 	probeTime = 30 * time.Second
+	// unprovenRest is how long they rest at a time while the first visit through a proxy is made.
+	unprovenRest = 2 * time.Second
+	// maxSilent is how many visits in a row a proxy may leave without an answer before it counts as down.
+	maxSilent = 3
 )
 
 // Down is a proxy that does not work.
 type Down struct {
 	Name  string
-	Why   string
+	Why   string // "" = it works, or no visit has shown yet whether it does
 	Since time.Time
 
+	works   bool
+	silent  int           // visits in a row to hosts that have answered before, without an answer of the proxy
 	rest    time.Duration // from the last failure to the next probe
 	next    time.Time     // no visit before
 	probing bool          // a visit probes the proxy
@@ -33,44 +41,56 @@ type Down struct {
 
 // Watch knows the proxies that do not work. The zero value knows none. It is safe for concurrent use.
 type Watch struct {
-	some atomic.Bool // whether down has anything
-
-	mu   sync.Mutex // guards down
-	down map[string]*Down
+	mu  sync.Mutex // guards the field below
+	all map[string]*Down
 }
 
-// Rest reports whether the hosts behind a proxy rest, and until when. If the proxy may be tried again, it reports false
-// once: that visit is the probe. An empty name is no proxy.
+// of returns the entry of a proxy. The mutex is held.
+func (w *Watch) of(name string) *Down {
+	if w.all == nil {
+		w.all = map[string]*Down{}
+	}
+	d := w.all[name]
+	if d == nil {
+		d = &Down{Name: name}
+		w.all[name] = d
+	}
+	return d
+}
+
+// Rest reports whether the hosts behind a proxy rest, and until when. If the proxy may be tried, it reports false once:
+// that visit is the probe. An empty name is no proxy.
 func (w *Watch) Rest(name string, now time.Time) (until time.Time, rests bool) {
-	if name == "" || !w.some.Load() {
+	if name == "" {
 		return until, false
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	d := w.down[name]
+	d := w.of(name)
 	switch {
-	case d == nil:
+	case d.works:
 		return until, false
 	case now.Before(d.next) && d.next.Sub(now) <= maxRest: // it is further off only if the clock was set back
-		return d.next, true
+		if until = now.Add(unprovenRest); d.Why != "" || until.After(d.next) {
+			until = d.next
+		}
+		return until, true
 	}
 	d.next, d.probing = now.Add(probeTime), true
 	return until, false
 }
 
-// Failed records that a proxy did not work, and returns until when the hosts behind it rest. first says that it worked
-// until now.
+// Failed records that a proxy did not work, and returns until when the hosts behind it rest. first says that this was
+// not known.
 func (w *Watch) Failed(name string, cause error, now time.Time) (until time.Time, first bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	d := w.down[name]
-	if d == nil {
-		first, d = true, &Down{Name: name, Since: now, rest: firstRest, next: now.Add(firstRest)}
-		if w.down == nil {
-			w.down = map[string]*Down{}
-		}
-		w.down[name] = d
-		w.some.Store(true)
+	return w.of(name).fail(cause, now)
+}
+
+func (d *Down) fail(cause error, now time.Time) (until time.Time, first bool) {
+	if first = d.Why == ""; first {
+		*d = Down{Name: d.Name, Since: now, rest: firstRest, next: now.Add(firstRest)}
 	} else if d.probing { // other failures are of visits that began before
 		d.rest = min(2*d.rest, maxRest)
 		d.next, d.probing = now.Add(d.rest), false
@@ -79,16 +99,35 @@ func (w *Watch) Failed(name string, cause error, now time.Time) (until time.Time
 	return d.next, first
 }
 
+// Silent records that a proxy did not answer a visit. The reason may be the host, so this counts against the proxy only
+// if no visit has got through it yet, or if several hosts that have answered before have no answer in a row. known says
+// that the host is one of them. first says that the proxy counts as down from now on.
+func (w *Watch) Silent(name string, known bool, cause error, now time.Time) (first bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d := w.of(name)
+	if d.works {
+		if known {
+			d.silent++
+		}
+		if d.silent < maxSilent {
+			return false
+		}
+	}
+	_, first = d.fail(cause, now)
+	return first
+}
+
 // Works records that a visit got through a proxy. was reports that the proxy did not work until now.
 func (w *Watch) Works(name string) (was bool) {
-	if name == "" || !w.some.Load() {
+	if name == "" {
 		return false
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, was = w.down[name]
-	delete(w.down, name)
-	w.some.Store(len(w.down) > 0)
+	d := w.of(name)
+	was = d.Why != ""
+	*d = Down{Name: name, works: true}
 	return was
 }
 
@@ -96,9 +135,9 @@ func (w *Watch) Works(name string) (was bool) {
 func (w *Watch) Down(isUsed func(name string) bool) []Down {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := make([]Down, 0, len(w.down))
-	for _, d := range w.down {
-		if isUsed(d.Name) {
+	all := []Down{}
+	for _, d := range w.all {
+		if d.Why != "" && isUsed(d.Name) {
 			all = append(all, *d)
 		}
 	}

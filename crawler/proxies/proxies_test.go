@@ -15,6 +15,7 @@ func TestAProxyThatFailsIsProbedMoreAndMoreSeldom(t *testing.T) {
 	t.Parallel()
 	var w proxies.Watch
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	w.Works("home")
 	if _, rests := w.Rest("office", now); rests {
 		t.Error("the hosts behind a proxy rest that has not failed")
 	}
@@ -72,5 +73,44 @@ func TestAProbeThatNeverEndsIsFollowedByAnother(t *testing.T) {
 	}
 	if _, rests := w.Rest("office", now.Add(-time.Hour)); rests {
 		t.Error("a clock that was set back keeps the hosts at rest")
+	}
+}
+
+// TestASilentProxy lets a proxy not answer, before and after a visit has got through it.
+func TestASilentProxy(t *testing.T) {
+	t.Parallel()
+	var w proxies.Watch
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	silent := func(known, want bool, why string) {
+		t.Helper()
+		if first := w.Silent("office", known, errRefused, now); first != want {
+			t.Errorf("%s: it counts as down from now on: %t", why, first)
+		}
+	}
+	if _, rests := w.Rest("office", now); rests {
+		t.Fatal("no visit may try the proxy")
+	}
+	if until, rests := w.Rest("office", now); !rests || until.Sub(now) != 2*time.Second {
+		t.Errorf("a second visit before the first got through: rests %t, until %s", rests, until)
+	}
+	if down := w.Down(func(string) bool { return true }); len(down) != 0 {
+		t.Errorf("nothing is known, and down are %+v", down)
+	}
+	silent(false, true, "the first visit has no answer")
+	silent(false, false, "another one that began before has none")
+	if w.Works("office"); len(w.Down(func(string) bool { return true })) != 0 {
+		t.Error("it works and is down")
+	}
+	for range 10 {
+		silent(false, false, "a host that never answered has no answer")
+	}
+	silent(true, false, "one host has no answer")
+	silent(true, false, "a second host has none")
+	w.Works("office")
+	silent(true, false, "one host has no answer, after another got through")
+	silent(true, false, "a second host has none")
+	silent(true, true, "a third host has none")
+	if until, rests := w.Rest("office", now); !rests || until.Sub(now) != 10*time.Second {
+		t.Errorf("the proxy is down: rests %t, until %s", rests, until)
 	}
 }

@@ -37,7 +37,9 @@ var defaultBound = usage{goroutines: 60, heap: 32 << 20, descriptors: 300, disk:
 // rows returns all attacks.
 func rows() []attack {
 	var all []attack
-	for _, some := range [][]attack{answers(), waits(), quotas(), costs(), partners(), shares(), reaching(), floods()} {
+	for _, some := range [][]attack{
+		answers(), waits(), quotas(), costs(), partners(), shares(), reaching(), behind(), floods(),
+	} {
 		all = append(all, some...)
 	}
 	return all

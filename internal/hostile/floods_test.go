@@ -53,13 +53,14 @@ func endlessSearch() attack {
 
 // secondLook is a page that stays the same until it is fetched twice in a row.
 func secondLook() attack {
+	var versions atomic.Int64
 	return attack{
 		name: "page that differs only at the second look", lasts: short,
 		stranger: func(c *crawl) crawlOptions {
 			s := &site{}
 			var mu sync.Mutex
 			last := map[string]time.Time{}
-			versions := 0
+			versions.Store(0)
 			c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/robots.txt" {
 					s.ServeHTTP(w, r)
@@ -67,15 +68,18 @@ func secondLook() attack {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				if time.Since(last[r.URL.Path]) < 500*time.Millisecond {
-					versions++
+				if time.Since(last[r.URL.Path]) < 900*time.Millisecond { // the usual visits are a second apart, or more
+					versions.Add(1)
 				}
 				last[r.URL.Path] = time.Now()
-				fmt.Fprintf(w, "<title>version %d</title>", versions)
+				fmt.Fprintf(w, "<title>version %d</title>", versions.Load())
 			}), "www.stranger.example")
 			return crawlOptions{seeds: pagesOf(c, "www.stranger.example", 5)}
 		},
 		check: func(t *testing.T, c *crawl) {
+			if versions.Load() == 0 {
+				t.Error("no page was fetched twice in a row: there was no attack")
+			}
 			if n, most := len(c.visits("stranger.example")), 5*(2*int(short/time.Second)+2)+1; n > most {
 				t.Errorf("%d visits of five pages, want at most %d: each second, and a second look", n, most)
 			}
