@@ -87,7 +87,7 @@ First steps:
 		newRelease())
 	root.AddCommand(newOverdue(), newWhy(), newReload(), newPlan(), newAudit(), newToken(), newUser(), newAlarms())
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
-	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz(), newBag())
+	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz(), newBag(), newOffload())
 	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema())
 	root.AddCommand(newWhyNot(), newFetch(), newCanon(), newTraps())
 	root.AddCommand(newFrontier(), newFsck(), newBackup(), newTune(), newPrime(), newCluster())

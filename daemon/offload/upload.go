@@ -1,6 +1,7 @@
 package offload
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -38,7 +39,9 @@ const (
 	uploadPause    = 30 * time.Second // after a failure; it doubles up to maxUploadPause
 	maxUploadPause = time.Hour
 
-	maxPut = 5 << 30 // bytes that a server takes in one request
+	maxPut   = 5 << 30  // bytes that a server takes in one request
+	partSize = 64 << 20 // bytes of a part of a larger file
+	maxParts = 10_000   // of a file
 )
 
 // Uploaded is a file whose copy in a bucket was read back and is the same.
@@ -60,6 +63,7 @@ type Uploader struct {
 	Log        zerolog.Logger
 
 	server  *minio.Core
+	largest int64 // bytes of one request and of a part; 0 = maxPut and partSize
 	files   listed
 	known   progress
 	failing bool // the last attempt since the start failed
@@ -231,10 +235,9 @@ func (u *Uploader) put(ctx context.Context, path, key string, e fixity.Entry) (e
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	o := minio.PutObjectOptions{ContentType: "application/warc", UserMetadata: map[string]string{"sha256": e.SHA256}}
-	o.DisableContentSha256 = e.Size <= maxPut // the whole file is signed instead of its parts
-	if e.Size > maxPut {
-		_, err = u.server.Client.PutObject(ctx, u.Bucket.Bucket, key, f, e.Size, o)
-		return err
+	o.DisableContentSha256 = true // the digest of the file or of a part is signed instead of each chunk
+	if e.Size > cmp.Or(u.largest, maxPut) {
+		return u.putParts(ctx, key, f, e.Size, o)
 	}
 	_, err = u.server.PutObject(ctx, u.Bucket.Bucket, key, f, e.Size, "", e.SHA256, o)
 	return err

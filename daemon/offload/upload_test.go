@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -180,6 +181,38 @@ func TestEveryFinishedFileIsUploadedOnce(t *testing.T) {
 	moved, err := fixity.Elsewhere([]string{filepath.Join(lib.Dir, offload.ListName)})
 	if err != nil || len(moved) != 3 {
 		t.Errorf("the list names %v, %v", moved, err)
+	}
+}
+
+// Servers take at most 5 GiB in one request. A larger file is sent in parts, and compared like all others.
+func TestALargeFileIsSentInParts(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	s := startServer(t)
+	lib := archivetest.New(t)
+	body := make([]byte, 11<<20)
+	rand.NewChaCha8([32]byte{1}).Read(body) //nolint:errcheck // it never fails
+	lib.Page("http://a.example/film", archivetest.HTMLHead, string(body))
+	lib.Seal()
+	list(t, lib)
+	now := archivetest.Start
+	u := open(t, lib, t.TempDir(), bucket(t, s.URL), &now)
+	u.SendInParts(5 << 20) // the smallest part that servers take
+	u.Step(t.Context())
+	if n := u.Shown(); n.Done != 1 || n.Error != "" || len(s.puts) != 3 {
+		t.Errorf("shown is %+v after %q; %s", n, s.puts, &u.log)
+	}
+	file := lib.Files()[0]
+	for _, put := range s.puts {
+		if _, sum, _ := strings.Cut(put, " "); len(sum) != 64 { // signed with the SHA-256 of the part
+			t.Errorf("a part was sent as %s", put)
+		}
+	}
+	if s.object(t, "/web-archive/crawl/"+filepath.Base(file)) != archivetest.Read(t, file) {
+		t.Error("the object differs from the file")
+	}
+	if text := archivetest.Read(t, filepath.Join(lib.Dir, offload.ListName)); strings.Count(text, "\n") != 1 {
+		t.Errorf("the list of uploaded files is %q", text)
 	}
 }
 

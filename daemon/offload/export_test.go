@@ -1,0 +1,4 @@
+package offload
+
+// SendInParts sends files in parts of a size if they are larger than that.
+func (u *Uploader) SendInParts(size int64) { u.largest = size }
