@@ -11,8 +11,8 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// putParts sends a file in parts, because servers take at most 5 GiB in one request. The SHA-256 of each part is signed,
-// so the server refuses a part that differs. If a part fails, the server is told to drop those before it.
+// putParts sends a file in parts: servers take at most 5 GiB in one request. The SHA-256 of each part is signed,
+// so the server refuses a part that differs. If a part fails, the parts before it are removed there.
 func (u *Uploader) putParts(
 	ctx context.Context, key string, f io.ReaderAt, size int64, o minio.PutObjectOptions,
 ) (err error) {
