@@ -1,19 +1,10 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"path/filepath"
-	"slices"
-	"time"
-
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon/offload"
-	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newOffload() *cobra.Command {
@@ -36,49 +27,10 @@ and no daemon deletes WARC files. Replay and cat lack the captures of such a fil
 			if err != nil {
 				return err
 			}
-			if c.Upload.Endpoint == "" {
-				return errors.New("offload WARC files: the configuration has no [upload], so nothing has a copy")
-			}
-			list := filepath.Join(c.Storage.WARC, offload.ListName)
-			if !slices.Contains(c.Storage.Elsewhere, list) {
-				return fmt.Errorf("offload WARC files: the daemon would take them for lost: set storage.elsewhere = [%q] in %s", list, path)
-			}
-			u := &offload.Uploader{
-				Dir: c.Storage.WARC, State: c.Storage.State, Bucket: c.Upload, Now: time.Now, Log: zerolog.Nop(),
-			}
-			if err := u.Open(fetch.OwnServers()); err != nil {
-				return err
-			}
-			return offloadFiles(cmd, u, args, dry)
+			return offload.Delete(cmd.Context(), c, args, dry, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	configFlag(cmd, &path)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only compare the copies, and delete nothing")
 	return cmd
-}
-
-// offloadFiles deletes each file here, and prints the result. A file that stays does not keep the others.
-func offloadFiles(cmd *cobra.Command, u *offload.Uploader, files []string, dry bool) error {
-	done, verb := 0, "deleted here"
-	if dry {
-		verb = "can be deleted here"
-	}
-	var bytes int64
-	for _, file := range files {
-		if err := cmd.Context().Err(); err != nil {
-			return err
-		}
-		e, err := u.Release(cmd.Context(), filepath.Base(file), dry)
-		if err != nil {
-			fmt.Fprintln(cmd.ErrOrStderr(), err)
-			continue
-		}
-		done, bytes = done+1, bytes+e.Size
-		fmt.Fprintf(cmd.OutOrStdout(), "%s %s: the copy is the same\n", e.File, verb)
-	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s of %s %s\n", human.Count(done, "file"), human.Bytes(bytes), verb)
-	if left := len(files) - done; left > 0 {
-		return fmt.Errorf("offload WARC files: %s not deleted", human.Count(left, "file"))
-	}
-	return nil
 }

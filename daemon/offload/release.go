@@ -6,17 +6,62 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// Release removes a finished file here, after it has read the copy in the bucket and compared it with the manifest. The
+// Delete deletes finished WARC files here whose copies in the bucket are the same, and prints the results to out and
+// errs. A file that stays does not keep the others. If dry is true, it only compares.
+func Delete(ctx context.Context, c *config.Config, files []string, dry bool, out, errs io.Writer) error {
+	if c.Upload.Endpoint == "" {
+		return errors.New("offload WARC files: the configuration has no [upload], so nothing has a copy")
+	}
+	if list := filepath.Join(c.Storage.WARC, ListName); !slices.Contains(c.Storage.Elsewhere, list) {
+		return fmt.Errorf("offload WARC files: the daemon would take them for lost: set storage.elsewhere = [%q] in %s",
+			list, c.Path)
+	}
+	u := &Uploader{Dir: c.Storage.WARC, State: c.Storage.State, Bucket: c.Upload, Now: time.Now, Log: zerolog.Nop()}
+	if err := u.Open(fetch.OwnServers()); err != nil {
+		return err
+	}
+	done, bytes, verb := 0, int64(0), "deleted here"
+	if dry {
+		verb = "can be deleted here"
+	}
+	for _, file := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		e, err := u.release(ctx, filepath.Base(file), dry)
+		if err != nil {
+			fmt.Fprintln(errs, err)
+			continue
+		}
+		done, bytes = done+1, bytes+e.Size
+		fmt.Fprintf(out, "%s %s: the copy is the same\n", e.File, verb)
+	}
+	fmt.Fprintf(out, "%s of %s %s\n", human.Count(done, "file"), human.Bytes(bytes), verb)
+	if left := len(files) - done; left > 0 {
+		return fmt.Errorf("offload WARC files: %s not deleted", human.Count(left, "file"))
+	}
+	return nil
+}
+
+// release removes a finished file here, after it has read the copy in the bucket and compared it with the manifest. The
 // file must be in the list of uploaded files. If dry is true, it only compares. It returns the entry of the file.
-func (u *Uploader) Release(ctx context.Context, name string, dry bool) (fixity.Entry, error) {
+func (u *Uploader) release(ctx context.Context, name string, dry bool) (fixity.Entry, error) {
 	entries, err := u.files.read()
 	if err != nil {
 		return fixity.Entry{}, err
