@@ -1,9 +1,10 @@
 package main
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon/offload"
 )
 
@@ -19,15 +20,10 @@ or a path; only the name counts.
 
 storage.elsewhere must name the list of uploaded files, so that the daemon and verify do not take the files for lost. No other command
 and no daemon deletes WARC files. Replay and cat lack the captures of such a file until it is brought back.`,
-		Example: `  arcrawl offload --dry-run /var/lib/arcrawl/warc/arcrawl-2024*.warc.gz
-  arcrawl offload /var/lib/arcrawl/warc/arcrawl-2024*.warc.gz`,
+		Example: "  arcrawl offload --dry-run /var/lib/arcrawl/warc/arcrawl-2024*.warc.gz",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := config.Load(path)
-			if err != nil {
-				return err
-			}
-			return offload.Delete(cmd.Context(), c, args, dry, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return offload.Delete(cmd.Context(), path, args, dry, time.Now, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	configFlag(cmd, &path)

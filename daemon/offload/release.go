@@ -23,8 +23,14 @@ import (
 )
 
 // Delete deletes finished WARC files here whose copies in the bucket are the same, and prints the results to out and
-// errs. A file that stays does not keep the others. If dry is true, it only compares.
-func Delete(ctx context.Context, c *config.Config, files []string, dry bool, out, errs io.Writer) error {
+// errs. A file that stays does not keep the others. If dry is true, it only compares. path is the configuration.
+func Delete(
+	ctx context.Context, path string, files []string, dry bool, now func() time.Time, out, errs io.Writer,
+) error {
+	c, err := config.Load(path)
+	if err != nil {
+		return err
+	}
 	if c.Upload.Endpoint == "" {
 		return errors.New("offload WARC files: the configuration has no [upload], so nothing has a copy")
 	}
@@ -32,7 +38,7 @@ func Delete(ctx context.Context, c *config.Config, files []string, dry bool, out
 		return fmt.Errorf("offload WARC files: the daemon would take them for lost: set storage.elsewhere = [%q] in %s",
 			list, c.Path)
 	}
-	u := &Uploader{Dir: c.Storage.WARC, State: c.Storage.State, Bucket: c.Upload, Now: time.Now, Log: zerolog.Nop()}
+	u := &Uploader{Dir: c.Storage.WARC, State: c.Storage.State, Bucket: c.Upload, Now: now, Log: zerolog.Nop()}
 	if err := u.Open(fetch.OwnServers()); err != nil {
 		return err
 	}
