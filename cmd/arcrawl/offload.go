@@ -21,7 +21,7 @@ or a path; only the name counts.
 storage.elsewhere must name the list of uploaded files, so that the daemon and verify do not take the files for lost. No other command
 and no daemon deletes WARC files. Replay and cat lack the captures of such a file until it is brought back.`,
 		Example: "  arcrawl offload --dry-run /var/lib/arcrawl/warc/arcrawl-2024*.warc.gz",
-		Args: cobra.MinimumNArgs(1),
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return offload.Delete(cmd.Context(), path, args, dry, time.Now, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
