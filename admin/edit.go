@@ -2,10 +2,13 @@ package admin
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"path/filepath"
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/commit"
 	"github.com/arcrawl/arcrawl/admin/edit"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
@@ -39,7 +42,7 @@ func editRoutes() []route {
 			method: "POST", path: api.Base + "/edit/save", private: true, heavy: true, needs: access.Curate,
 			doc:  "Writes a new text of a file, if the file is as it was and the text has no faults.",
 			body: api.EditOrder{}, answer: api.EditSaved{},
-			serve: ordered(func(w edit.Work, o api.EditOrder) (any, error) { return w.Save(o) }),
+			serve: (*Window).save,
 		},
 	}
 }
@@ -53,6 +56,45 @@ func ordered(do func(edit.Work, api.EditOrder) (any, error)) func(*Window, *http
 		}
 		return do(w, o)
 	})
+}
+
+// save writes a file, and commits the change.
+func (w *Window) save(r *http.Request) (any, error) {
+	var order api.EditOrder
+	answer, err := ordered(func(w edit.Work, o api.EditOrder) (any, error) {
+		order = o
+		return w.Save(o)
+	})(w, r)
+	saved, ok := answer.(api.EditSaved)
+	if err != nil || !ok {
+		return answer, err
+	}
+	what := "changed"
+	if order.Remove {
+		what = "removed"
+	}
+	name := filepath.Base(saved.File)
+	saved.Committed = w.commit(r, filepath.Dir(saved.File), fmt.Sprintf("%s: %s in the dashboard", name, what), name)
+	return saved, nil
+}
+
+// commit commits files of a folder, if the configuration wants it. A failure leaves the change of the files in force.
+func (w *Window) commit(r *http.Request, dir, what string, files ...string) (out api.Committed) {
+	if !w.o.Config().Config.Admin.Git {
+		return out
+	}
+	w.importing.Lock() // so that the commit has what was written, and no other one is made
+	defer w.importing.Unlock()
+	name, err := commit.Make(r.Context(), commit.Change{
+		Dir: dir, Files: files, Who: access.CallerOf(r.Context()).Name, What: what,
+	})
+	if err != nil {
+		w.o.Log.Warn().Err(err).Str("folder", dir).Strs("files", files).
+			Msg("could not commit a change of files; it stays in force")
+		out.Problem = err.Error()
+	}
+	out.Commit = name
+	return out
 }
 
 // editing returns the function that serves a request about a file.

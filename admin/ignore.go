@@ -3,6 +3,7 @@ package admin
 import (
 	"errors"
 	"net/http"
+	"path/filepath"
 	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/access"
@@ -57,14 +58,25 @@ func ignoreRoutes() []route {
 			method: "POST", path: api.Base + "/ignore", needs: access.Curate, body: api.IgnoreRules{}, answer: api.IgnoreSaved{},
 			doc: "Adds scrubbing rules to the file of a URI's host, if the file is as in the preview and stays valid.",
 			serve: func(w *Window, r *http.Request) (any, error) {
-				w.importing.Lock()
-				defer w.importing.Unlock()
-				return ignoring(func(w ignore.Work, _ *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
-					return w.Save(u, o)
-				}, func(o api.IgnoreRules) string { return o.URI })(w, r)
+				answer, err := w.saveRules(r)
+				if saved, ok := answer.(api.IgnoreSaved); ok && err == nil {
+					name := filepath.Base(saved.File)
+					saved.Committed = w.commit(r, filepath.Dir(saved.File), name+": scrubbing rules added in the dashboard", name)
+					return saved, nil
+				}
+				return answer, err
 			},
 		},
 	}
+}
+
+// saveRules writes rules into a host file.
+func (w *Window) saveRules(r *http.Request) (any, error) {
+	w.importing.Lock()
+	defer w.importing.Unlock()
+	return ignoring(func(w ignore.Work, _ *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
+		return w.Save(u, o)
+	}, func(o api.IgnoreRules) string { return o.URI })(w, r)
 }
 
 // ignoring returns the function that serves a request about a URI. of returns the URI in its body.

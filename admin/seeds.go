@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
+	"slices"
 	"syscall"
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/seedlist"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // seedRoutes returns the requests about lists of seeds.
@@ -33,7 +36,12 @@ func seedRoutes() []route {
 				if err != nil {
 					return nil, err
 				}
-				return w.importSeeds(l, access.CallerOf(r.Context()).Name)
+				p, dir, names, err := w.importSeeds(l, access.CallerOf(r.Context()).Name)
+				if err == nil {
+					what := human.Count(p.New+p.Changed, "seed") + " imported in the dashboard"
+					p.Committed = w.commit(r, dir, what, names...)
+				}
+				return p, err
 			},
 		},
 		{
@@ -52,18 +60,18 @@ func seedRoutes() []route {
 		{
 			method: "POST", path: api.Base + "/seeds/undo", needs: access.Curate, answer: api.SeedsUndone{},
 			doc: "Restores the host files as they were before the last import. If somebody changed one of them since, it restores none.",
-			serve: func(w *Window, _ *http.Request) (any, error) {
-				w.importing.Lock() // no other request writes host files meanwhile
-				defer w.importing.Unlock()
-				f, err := w.seedFiles()
+			serve: func(w *Window, r *http.Request) (any, error) {
+				u, dir, err := w.undoSeeds()
 				if err != nil {
 					return nil, err
 				}
-				u, err := f.Undo()
-				if err != nil {
-					return nil, badRequest{err}
+				names := make([]string, len(u.Files))
+				for i, c := range u.Files {
+					names[i] = c.Name
 				}
-				return api.SeedsUndone{What: u.What, At: u.At, Files: len(u.Files)}, nil
+				out := api.SeedsUndone{What: u.What, At: u.At, Files: len(u.Files)}
+				out.Committed = w.commit(r, dir, "undone in the dashboard: "+u.What, names...)
+				return out, nil
 			},
 		},
 	}
@@ -107,23 +115,37 @@ func (w *Window) planSeeds(
 	return f, p.Texts, out, nil
 }
 
-// importSeeds writes the host files that a list changes.
-func (w *Window) importSeeds(l api.SeedList, who string) (api.SeedPlan, error) {
+// undoSeeds restores the host files as they were before the last import. It returns their folder too.
+func (w *Window) undoSeeds() (u seedlist.Undoable, dir string, err error) {
+	w.importing.Lock() // no other request writes host files meanwhile
+	defer w.importing.Unlock()
+	f, err := w.seedFiles()
+	if err != nil {
+		return u, "", err
+	}
+	if u, err = f.Undo(); err != nil {
+		err = badRequest{err}
+	}
+	return u, f.Dir, err
+}
+
+// importSeeds writes the host files that a list changes. It returns their folder and names too.
+func (w *Window) importSeeds(l api.SeedList, who string) (p api.SeedPlan, dir string, names []string, err error) {
 	w.importing.Lock()
 	defer w.importing.Unlock()
 	f, texts, p, err := w.planSeeds(l)
 	switch {
 	case err != nil:
-		return p, err
+		return p, "", nil, err
 	case len(texts) == 0:
-		return p, badRequest{errors.New("the list changes no host file")}
+		return p, "", nil, badRequest{errors.New("the list changes no host file")}
 	}
 	if err := f.Write(texts, "import in the dashboard by "+who, w.o.Now()); err != nil {
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 			err = fmt.Errorf("%w; the daemon may not write %s: allow it, with ReadWritePaths= in a drop-in of its systemd unit, "+
 				"or use arcrawl seeds import", err, f.Dir)
 		}
-		return p, badRequest{err}
+		return p, "", nil, badRequest{err}
 	}
-	return p, nil
+	return p, f.Dir, slices.Sorted(maps.Keys(texts)), nil
 }

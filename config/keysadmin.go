@@ -38,6 +38,8 @@ var adminKeys = []key{
 	choice("admin.user_role", InMain, func(d *draft) *reach.UserRole { return &d.config.Admin.UserRole },
 		"Role of users whom a trusted proxy names and admin.user_file does not. `none`: they are refused.",
 		reach.NoRole, reach.RoleRead, reach.RoleCurate, reach.RoleOperate),
+	boolean("admin.git", InMain, func(d *draft) *bool { return &d.config.Admin.Git },
+		"Whether each change of configuration files in the dashboard is committed to the git repository that holds them, with the user as author. If that fails, a warning says why, and the change stays."),
 	optional("admin.url", InMain, value.CheckWebhook, func(d *draft) *string { return &d.config.Admin.URL },
 		"Address of the dashboard for people, as `https://crawler.library.example/`. Alarms link to it. Empty: the address of admin.listen."),
 	optional("admin.replay_listen", InMain, reach.CheckListen,

@@ -70,10 +70,15 @@ type EditOnDisk struct {
 
 // EditSaved says what was written. Nothing was, unless saved is true.
 type EditSaved struct {
-	Saved   bool   `json:"saved"`
-	File    string `json:"file"`
-	Added   int    `json:"added"`            // lines
-	Removed int    `json:"removed"`          // lines
-	Commit  string `json:"commit,omitempty"` // of the change, if the folder is a repository and admin.git is on
-	Problem string `json:"problem,omitempty"`
+	Saved     bool      `json:"saved"`
+	File      string    `json:"file"`
+	Added     int       `json:"added"`   // lines
+	Removed   int       `json:"removed"` // lines
+	Committed Committed `json:"committed"`
+}
+
+// Committed says whether a change of files is in the git repository that holds them. It is empty without admin.git.
+type Committed struct {
+	Commit  string `json:"commit,omitempty"`  // short name
+	Problem string `json:"problem,omitempty"` // why the change could not be committed
 }

@@ -55,5 +55,6 @@ type HiddenParts struct {
 
 // IgnoreSaved says where rules were written.
 type IgnoreSaved struct {
-	File string `json:"file"`
+	File      string    `json:"file"`
+	Committed Committed `json:"committed"`
 }

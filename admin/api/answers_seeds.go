@@ -22,6 +22,8 @@ type SeedPlan struct {
 
 	Seeds  []PlannedSeed `json:"seeds"`  // at most 1000 new and 1000 changed ones
 	Faults []ListFault   `json:"faults"` // at most 1000
+
+	Committed Committed `json:"committed"` // by an import
 }
 
 // PlannedSeed is a seed of a list.
@@ -44,7 +46,8 @@ type ListFault struct {
 
 // SeedsUndone says what was undone.
 type SeedsUndone struct {
-	What  string    `json:"what"`
-	At    time.Time `json:"at"`
-	Files int       `json:"files"`
+	What      string    `json:"what"`
+	At        time.Time `json:"at"`
+	Files     int       `json:"files"`
+	Committed Committed `json:"committed"`
 }

@@ -1,6 +1,6 @@
 // Editing files of the configuration: a form for the settings that curators use, the text for all, both with the checks
 // and the effect on the crawl before anything is written.
-import { h, ask, count, plural, table, notice, hostLink } from './page.js';
+import { h, ask, committed, count, plural, table, notice, hostLink } from './page.js';
 
 let draft = null; // {key, file, text, settings, plan, result, both}: what is being edited, until it is saved or left
 
@@ -193,7 +193,7 @@ async function write(again) {
       : notice('good', `Saved ${done.file}: ${plural(done.added, 'line')} added, ${count(done.removed)} removed. The daemon reads the file at once, unless reload.watch is off.`);
     if (removed) d.file = { ...d.file, exists: false, digest: '' };
     else await load(d.key, d.file.name ? 'name=' + encodeURIComponent(d.file.name) : 'name=');
-    draft.result = told;
+    draft.result = [told, committed(done)];
     draft.plan = null;
     draft.removing = false;
   } catch (e) {

@@ -1,5 +1,5 @@
 // Turns a difference between two versions into a scrubbing rule: proposes it, shows what it would have hidden, saves it.
-import { h, ask, count, plural, moment, notice } from './page.js';
+import { h, ask, committed, count, plural, moment, notice } from './page.js';
 
 const kinds = { scrub: 'expression (scrub)', scrub_css: 'selector (scrub_css)' };
 
@@ -67,7 +67,7 @@ async function preview(wanted, result, place) {
     save.disabled = true;
     try {
       const done = await ask('ignore', { ...wanted, file_digest: p.file_digest });
-      show(place, notice('good', `Saved to ${done.file}. The daemon reads the file at once, unless reload.watch is off.`));
+      show(place, h('div', {}, notice('good', `Saved to ${done.file}. The daemon reads the file at once, unless reload.watch is off.`), committed(done) || ''));
     } catch (e) {
       result.replaceChildren(notice('bad', e.message));
     }

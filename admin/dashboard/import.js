@@ -1,5 +1,5 @@
 // Import of a list of seeds: choose or paste it, see what it would change, write the host files, undo.
-import { h, ask, plural, table, notice, uriLink, button } from './page.js';
+import { h, ask, committed, plural, table, notice, uriLink, button } from './page.js';
 
 let text = ''; // the list, while the page is open
 let plan = null;
@@ -111,14 +111,15 @@ const names = (a) => [...(a.labels || []), ...(a.collections || []), ...(a.owner
 
 async function write() {
   const done = await ask('seeds/import', { text });
-  result = notice('good', `Wrote ${plural(done.files, 'host file')} with ${plural(done.new, 'new seed')}. The crawl takes them by itself if reload.watch is set.`);
+  const told = notice('good', `Wrote ${plural(done.files, 'host file')} with ${plural(done.new, 'new seed')}. The crawl takes them by itself if reload.watch is set.`);
+  result = [told, committed(done)];
   plan = null;
   text = '';
 }
 
 async function undo() {
   const done = await ask('seeds/undo', {});
-  result = notice('good', `Undone: ${done.what}, ${plural(done.files, 'host file')}.`);
+  result = [notice('good', `Undone: ${done.what}, ${plural(done.files, 'host file')}.`), committed(done)];
   plan = null;
 }
 

@@ -226,6 +226,14 @@ export function pairs(list) {
 
 export const notice = (kind, ...text) => h('p', { class: 'notice ' + kind }, ...text);
 
+// committed says whether a change of files is in the git repository.
+export const committed = (done) =>
+  done.committed?.problem
+    ? notice('bad', `The change is in force, but was not committed: ${done.committed.problem}`)
+    : done.committed?.commit
+      ? notice('', `Committed as ${done.committed.commit}.`)
+      : null;
+
 // button creates a button that sends an order and then updates the page. If there is a question, it asks first.
 export function button(name, order, done, question) {
   return h(

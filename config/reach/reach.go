@@ -48,6 +48,7 @@ type Admin struct {
 	TLSKey    string   // file with its key, absolute
 	TokenFile string   // file with the tokens, absolute; the daemon creates it if it does not exist
 	UserFile  string   // file with the named users, absolute; it need not exist
+	Git       bool     // changes in the dashboard are committed
 	URL       string   // address of the dashboard for links in alarms; "" = none
 	Webhook   string   // address that receives alarms as JSON by POST; "" = none
 

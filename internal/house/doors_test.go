@@ -31,7 +31,7 @@ var doors = []door{
 	{"the process", "os/signal", nil, []string{"daemon", "cmd/arcrawl"}},
 	{"the process", "flag", nil, []string{"cmd/arcrawl"}},
 	// daemon runs the hook of finished files, cmd/arcrawl the editor of the user, discover/render the browser.
-	{"other processes", "os/exec", nil, []string{"daemon", "discover/render", "cmd/arcrawl"}},
+	{"other processes", "os/exec", nil, []string{"daemon", "discover/render", "admin/commit", "cmd/arcrawl"}},
 	{"the browser", "github.com/chromedp/chromedp", nil, []string{"discover/render"}},
 	{"a global logger", "log", nil, nil},
 	{"a global logger", "log/slog", nil, nil},

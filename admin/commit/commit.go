@@ -1,0 +1,140 @@
+// Package commit records changes of configuration files in the git repository that holds them, under the name of the
+// person who made them.
+package commit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Change is a change of files that was written.
+type Change struct {
+	Dir   string   // of the files, anywhere in the repository
+	Files []string // names in Dir or complete paths; also of files that were removed
+	Who   string   // who made it
+	What  string   // subject of the commit
+}
+
+// maxTime is how long git may take.
+const maxTime = 20 * time.Second
+
+// Make commits the files of a change as they are on disk, and nothing else. It returns the short name of the commit; ""
+// if the repository has the files already. It runs no hooks: they would run as the user of the daemon.
+func Make(ctx context.Context, c Change) (name string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
+	if _, err := exec.LookPath("git"); err != nil {
+		return "", errors.New("the program git is not installed; install it, or set admin.git = false")
+	}
+	if _, err := git(ctx, c, nil, "rev-parse", "--show-toplevel"); err != nil {
+		return "", fmt.Errorf("%s is not a git repository that the daemon may use: %w; run git init there as the user of the "+
+			"daemon, or set admin.git = false", c.Dir, err)
+	}
+	known, err := git(ctx, c, nil, append([]string{"ls-files", "-z", "--"}, c.Files...)...)
+	if err != nil {
+		return "", err
+	}
+	var names []string // a file that was removed and that git does not know has nothing to be committed
+	for _, f := range c.Files {
+		if exists(c.Dir, f) || contains(known, c.Dir, f) {
+			names = append(names, f)
+		}
+	}
+	if len(names) == 0 {
+		return "", nil
+	}
+	list := []byte(strings.Join(names, "\x00"))
+	if _, err := git(ctx, c, list, "add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
+		return "", err
+	}
+	if _, err := git(ctx, c, nil, append([]string{"diff", "--cached", "--quiet", "--"}, names...)...); err == nil {
+		return "", nil
+	}
+	who := identity(c.Who)
+	_, err = git(ctx, c, list, "commit", "--quiet", "--only", "--no-verify", "--author="+who+" <"+who+"@arcrawl>",
+		"--message="+subject(c.What), "--pathspec-from-file=-", "--pathspec-file-nul")
+	if err != nil {
+		return "", err
+	}
+	return git(ctx, c, nil, "rev-parse", "--short", "HEAD")
+}
+
+// git runs git in the folder of a change, with names of files that are no patterns.
+func git(ctx context.Context, c Change, input []byte, args ...string) (string, error) {
+	fixed := []string{
+		"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c", "gc.auto=0",
+	}
+	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
+	cmd.Dir, cmd.Stdin, cmd.WaitDelay = c.Dir, bytes.NewReader(input), time.Second
+	cmd.Env = append(cmd.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_LITERAL_PATHSPECS=1",
+		"GIT_COMMITTER_NAME=arcrawl", "GIT_COMMITTER_EMAIL=daemon@arcrawl")
+	var out, problem bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problem
+	if err := cmd.Run(); err != nil {
+		said, _, _ := strings.Cut(strings.TrimSpace(problem.String()), "\n")
+		if said == "" {
+			said = err.Error()
+		}
+		return "", fmt.Errorf("git %s: %s", args[0], said)
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// exists reports whether a file of a change exists.
+func exists(dir, name string) bool {
+	_, err := os.Lstat(path(dir, name))
+	return err == nil
+}
+
+// contains reports whether a list of names from git has a file. Git prints names relative to the folder.
+func contains(list, dir, name string) bool {
+	relative := strings.TrimPrefix(path(dir, name), strings.TrimSuffix(dir, "/")+"/")
+	for known := range strings.SplitSeq(list, "\x00") {
+		if known == relative {
+			return true
+		}
+	}
+	return false
+}
+
+func path(dir, name string) string {
+	if strings.HasPrefix(name, "/") {
+		return name
+	}
+	return strings.TrimSuffix(dir, "/") + "/" + name
+}
+
+// identity returns a name without the characters that end one in a commit.
+func identity(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '<' || r == '>' || unicode.IsSpace(r) || !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, name)
+	if name == "" {
+		return "somebody"
+	}
+	return name
+}
+
+// subject returns the first line of a message, without characters that are not shown.
+func subject(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	if r := []rune(text); len(r) > 200 {
+		text = string(r[:200]) + "…"
+	}
+	return text
+}

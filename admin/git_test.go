@@ -1,0 +1,61 @@
+package admin
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+)
+
+// TestChangesInTheDashboardAreCommitted edits a host file without a repository and with one, imports seeds, and undoes
+// the import.
+func TestChangesInTheDashboardAreCommitted(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	dir := t.TempDir()
+	hosts := filepath.Join(dir, "hosts.d")
+	if err := os.Mkdir(hosts, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(hosts, "a.example.toml"), []byte("title = \"A\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, dir, strings.Replace(everyHour, "[seeds]", "[admin]\ngit = true\n\n[seeds]", 1))
+	defer w.close()
+	save := func(text string) api.EditSaved {
+		t.Helper()
+		f := get[api.EditFile](w, "/api/v1/edit/file?name=a.example.toml")
+		return post[api.EditSaved](w, "/api/v1/edit/save", api.EditOrder{Name: "a.example.toml", Digest: f.Digest, Text: text})
+	}
+	s := save("title = \"B\"\n")
+	if !s.Saved || s.Committed.Commit != "" || !strings.Contains(s.Committed.Problem, "is not a git repository") {
+		t.Errorf("without a repository the answer is %+v", s)
+	}
+	if out, err := exec.Command("git", "-C", dir, "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v, %s", err, out)
+	}
+	if s := save("title = \"C\"\n"); !s.Saved || s.Committed.Commit == "" || s.Committed.Problem != "" {
+		t.Errorf("with a repository the answer is %+v", s)
+	}
+	if p := post[api.SeedPlan](w, "/api/v1/seeds/import", api.SeedList{Text: "uri\nhttps://b.example/\n"}); p.Committed.Commit == "" {
+		t.Errorf("the import is %+v", p)
+	}
+	if u := post[api.SeedsUndone](w, "/api/v1/seeds/undo", nil); u.Committed.Commit == "" {
+		t.Errorf("undone: %+v", u)
+	}
+	out, err := exec.Command("git", "-C", dir, "log", "--reverse", "--name-status", "--pretty=%an: %s").CombinedOutput()
+	got := string(out)
+	for _, want := range []string{
+		": a.example.toml: changed in the dashboard\n\nA\thosts.d/a.example.toml", ": 1 seed imported in the dashboard\n\nA\thosts.d/b.example.toml",
+		": undone in the dashboard: import in the dashboard by", "D\thosts.d/b.example.toml",
+	} {
+		if err != nil || !strings.Contains(got, want) {
+			t.Errorf("the log has no %q: %v\n%s", want, err, got)
+		}
+	}
+}
