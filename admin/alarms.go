@@ -26,8 +26,17 @@ const maxNote = 1000
 func alarmRoutes() []route {
 	return []route{
 		{
-			method: "GET", path: api.Base + "/alarms", doc: "Returns the raised alarms, newest first.", answer: api.Alarms{},
-			serve: func(w *Window, _ *http.Request) (any, error) { return w.alarmsRaised(), nil },
+			method: "GET", path: api.Base + "/alarms", answer: api.Alarms{}, params: filtered(),
+			doc: "Returns the raised alarms, newest first. With a filter of hosts, alarms about the crawl as a whole are left out.",
+			serve: func(w *Window, r *http.Request) (any, error) {
+				out := w.alarmsRaised()
+				if chosen := w.chooses(filterOf(r)); chosen != nil {
+					out.Alarms = slices.DeleteFunc(out.Alarms, func(a api.Alarm) bool {
+						return a.Host == "" || !chosen(uri.Host(a.Host))
+					})
+				}
+				return out, nil
+			},
 		},
 		{
 			method: "POST", path: api.Base + "/alarms/acknowledge", needs: access.Curate,

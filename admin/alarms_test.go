@@ -69,6 +69,11 @@ func TestAlarmsSayWhoseAndAreAcknowledged(t *testing.T) {
 		if len(raised) != 1 || raised[0].Acknowledged == nil || raised[0].Acknowledged.Note != "moves" {
 			t.Errorf("after a restart %+v is raised, want it acknowledged", raised)
 		}
+		for filter, want := range map[string]int{"label=newspapers": 1, "label=other": 0, "owner=jan": 0, "collection=": 1} {
+			if n := len(get[api.Alarms](w, "/api/v1/alarms?"+filter).Alarms); n != want {
+				t.Errorf("%s selects %d alarms, want %d", filter, n, want)
+			}
+		}
 		to := httptest.NewRecorder()
 		w.window.Handler(access.Options{}).ServeHTTP(to, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 		if text := to.Body.String(); !strings.Contains(text, `arcrawl_alarms{kind="host"} 0`) || !strings.Contains(text, "arcrawl_alarms_acknowledged 1") {

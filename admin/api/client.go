@@ -248,9 +248,9 @@ func (c *Client) HostNames(ctx context.Context) (HostNames, error) {
 	return ask[HostNames](ctx, c, http.MethodGet, "/names", nil, nil)
 }
 
-// Alarms returns the raised alarms, newest first.
-func (c *Client) Alarms(ctx context.Context) (Alarms, error) {
-	return ask[Alarms](ctx, c, http.MethodGet, "/alarms", nil, nil)
+// Alarms returns the raised alarms, newest first: all, or those about hosts that a filter selects.
+func (c *Client) Alarms(ctx context.Context, f about.Filter) (Alarms, error) {
+	return ask[Alarms](ctx, c, http.MethodGet, "/alarms", only(url.Values{}, f), nil)
 }
 
 // Acknowledge records that somebody knows of alarms, or takes that back.

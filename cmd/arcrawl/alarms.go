@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -16,17 +18,18 @@ import (
 const shownOfKind = 3
 
 func newAlarms() *cobra.Command {
-	var d daemonFlags
+	d, f := daemonFlags{}, about.Filter{}
 	cmd := &cobra.Command{
 		Use:     "alarms",
 		Short:   "List the raised alarms, or acknowledge them",
-		Example: "  arcrawl alarms\n  arcrawl alarms ack host www.news.example --note 'moves on Monday'",
+		Example: "  arcrawl alarms --label newspapers\n  arcrawl alarms ack host www.news.example --note 'moves on Monday'",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return ask(cmd, &d, showAlarms, func(c *api.Client) (api.Alarms, error) { return c.Alarms(cmd.Context()) })
+			return ask(cmd, &d, showAlarms, func(c *api.Client) (api.Alarms, error) { return c.Alarms(cmd.Context(), f) })
 		},
 	}
 	d.add(cmd)
+	siteFlags(cmd, &f)
 	cmd.AddCommand(newAlarmsAck())
 	return cmd
 }
@@ -66,10 +69,7 @@ func showAlarms(out io.Writer, a api.Alarms) error {
 	for _, x := range a.Alarms {
 		fmt.Fprintf(out, "%s  %s %s: %s\n", x.Since.UTC().Format("2006-01-02 15:04:05 MST"), x.Kind, x.About, x.Text)
 		if k := x.Acknowledged; k != nil {
-			who := k.Who
-			if who == "" {
-				who = "somebody"
-			}
+			who := cmp.Or(k.Who, "somebody")
 			fmt.Fprintf(out, "    acknowledged by %s at %s %s\n", who, k.At.UTC().Format("2006-01-02 15:04:05 MST"), k.Note)
 		}
 	}
