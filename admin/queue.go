@@ -134,7 +134,7 @@ func (w *Window) order(o api.Order) (api.Ordered, error) {
 	}
 	done, next, err := w.o.Frontier.Steer(w.o.Now(), sel, a, frontier.Cursor(o.Select.Cursor))
 	if err != nil {
-		return api.Ordered{}, badRequest{err}
+		return api.Ordered{}, err
 	}
 	w.o.Crawler.Wake()
 	return api.Ordered{
@@ -153,7 +153,7 @@ func (w *Window) orderHosts(o api.HostOrder) (api.HostsOrdered, error) {
 	}
 	matched, changed, err := w.o.Frontier.SteerHosts(w.o.Now(), o.Pattern, a)
 	if err != nil {
-		return api.HostsOrdered{}, badRequest{err}
+		return api.HostsOrdered{}, err
 	}
 	w.o.Crawler.Wake()
 	return api.HostsOrdered{Matched: matched, Changed: changed}, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/feed"
 	"github.com/arcrawl/arcrawl/admin/replay"
+	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // OpenAPI is the OpenAPI document of the API.
@@ -68,7 +69,7 @@ func (w *Window) refuse(to http.ResponseWriter, from *http.Request, err error) {
 	status := http.StatusInternalServerError
 	var bad badRequest
 	switch {
-	case errors.As(err, &bad):
+	case errors.As(err, &bad), errors.Is(err, frontier.ErrInvalid):
 		status = http.StatusBadRequest
 	case errors.Is(err, errNotHere):
 		status = http.StatusNotFound

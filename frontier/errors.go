@@ -28,7 +28,18 @@ var (
 	ErrFull = errors.New("no disk space for the frontier's store")
 	// ErrClosed means that the frontier is closed.
 	ErrClosed = errors.New("frontier is closed")
+	// ErrInvalid means that the caller asked for something that is not possible: with an unknown state or verb, or with a
+	// cursor of another selection.
+	ErrInvalid = errors.New("the selection or action is not valid")
 )
+
+// invalid is an error that is [ErrInvalid], with a text of its own.
+type invalid struct{ error }
+
+// Is reports whether the error is [ErrInvalid].
+func (invalid) Is(target error) bool { return target == ErrInvalid }
+
+func invalidf(format string, args ...any) error { return invalid{fmt.Errorf(format, args...)} }
 
 // damaged returns an error that names the damaged key.
 func damaged(key []byte, why error) error {

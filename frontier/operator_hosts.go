@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -40,11 +39,11 @@ func (a HostAction) check() error {
 		return nil
 	case Rest:
 		if a.Until.IsZero() {
-			return errors.New("rest: the time is not given")
+			return invalidf("rest: the time is not given")
 		}
 		return nil
 	}
-	return fmt.Errorf("unknown verb %q; valid verbs: %q", a.Verb, HostVerbs())
+	return invalidf("unknown verb %q; valid verbs: %q", a.Verb, HostVerbs())
 }
 
 // hostBatch is how many hosts are changed in one transaction.

@@ -3,7 +3,6 @@ package frontier
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -63,11 +62,11 @@ func (s Selection) IsAll() bool {
 
 func (s Selection) check() error {
 	if len(s.URIs) > MaxNamed {
-		return fmt.Errorf("%d URIs are named, at most %d can be", len(s.URIs), MaxNamed)
+		return invalidf("%d URIs are named, at most %d can be", len(s.URIs), MaxNamed)
 	}
 	for _, state := range s.States {
 		if !slices.Contains(States(), state) {
-			return fmt.Errorf("unknown state %q; valid states: %q", state, States())
+			return invalidf("unknown state %q; valid states: %q", state, States())
 		}
 	}
 	return nil
@@ -146,7 +145,7 @@ func (c Cursor) position(s Selection) (cursorPosition, error) {
 	if c == "" {
 		return at, nil
 	}
-	bad := fmt.Errorf("cursor %q does not belong to this selection", c)
+	bad := invalidf("cursor %q does not belong to this selection; begin without a cursor", c)
 	if len(s.URIs) > 0 {
 		n, err := strconv.Atoi(string(c))
 		if err != nil || n < 0 || n > len(s.URIs) {

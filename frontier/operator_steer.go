@@ -2,7 +2,6 @@ package frontier
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/bits"
 	"time"
@@ -46,13 +45,13 @@ func (a Action) check() error {
 	case Force, Hold, Release, Forget:
 	case Reschedule:
 		if a.Due.IsZero() {
-			return errors.New("reschedule: the time is not given")
+			return invalidf("reschedule: the time is not given")
 		}
 	default:
-		return fmt.Errorf("unknown verb %q; valid verbs: %q", a.Verb, Verbs())
+		return invalidf("unknown verb %q; valid verbs: %q", a.Verb, Verbs())
 	}
 	if a.Spread < 0 {
-		return errors.New("the time to spread over is negative")
+		return invalidf("the time to spread over is negative")
 	}
 	return nil
 }
