@@ -274,6 +274,11 @@ func TestStrangeFilesAreRefused(t *testing.T) {
 			t.Errorf("%.40q was written", name)
 		}
 	}
+	long := opened(t, w, news)
+	long.Text += "# " + strings.Repeat("y", 1<<20) + "\n"
+	if done, err := w.Save(long); err == nil || done.Saved || !strings.Contains(err.Error(), "more than 1 MB") {
+		t.Errorf("a line of 1 MB: saved %+v, %v", done, err)
+	}
 	if _, err := w.Open("", "https://news.example/"); err == nil || !strings.Contains(err.Error(), "is not a host") {
 		t.Errorf("a URI as host: %v", err)
 	}

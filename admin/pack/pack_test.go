@@ -246,6 +246,34 @@ func TestThePayloadsOfRevisitsNeedRoomToo(t *testing.T) {
 	}
 }
 
+// TestAPackageOfAFileThatIsGoneSaysWhy orders packages of captures whose file is gone. Captures in other files are
+// packed, with a note.
+func TestAPackageOfAFileThatIsGoneSaysWhy(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t)
+	l.fill()
+	l.Seal()
+	gone := l.Files()[0]
+	archivetest.Must(t, os.Rename(gone, gone+".away"))
+	l.add(l.Page(nextPage+"/2", archivetest.HTMLHead, "next"), "text/html", 200)
+	if p := l.make(api.PackOrder{URI: site}); p.State != "failed" || !strings.Contains(p.Problem, "can be read") {
+		t.Errorf("of a file that is gone: %+v", p)
+	}
+	if p := l.make(api.PackOrder{URI: nextPage + "/2"}); p.State != "done" || len(l.captures(p)) != 1 {
+		t.Errorf("of another file: %+v", p)
+	}
+	p := l.make(api.PackOrder{Collection: "elections"})
+	if p.State != "done" || !strings.Contains(strings.Join(p.Notes, " "), "could not be read") || len(l.captures(p)) != 1 {
+		t.Errorf("of both files: %+v", p)
+	}
+	left, err := os.ReadDir(filepath.Join(l.o.Dir, pack.Folder))
+	for _, f := range left {
+		if strings.HasPrefix(f.Name(), ".") {
+			t.Errorf("%s is left, %v", f.Name(), err)
+		}
+	}
+}
+
 // TestPackagesAreKeptUpToABound makes more packages than are kept, and opens the store again.
 func TestPackagesAreKeptUpToABound(t *testing.T) {
 	t.Parallel()

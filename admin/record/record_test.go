@@ -126,3 +126,19 @@ func TestARecordThatCannotBeReadSaysWhy(t *testing.T) {
 		t.Errorf("without its file: %s, %v", strconv.Quote(got.Problem), err)
 	}
 }
+
+// TestARecordWithAHugeHeaderSaysWhy asks for a record of another program whose header has 2 MB.
+func TestARecordWithAHugeHeaderSaysWhy(t *testing.T) {
+	t.Parallel()
+	a := archivetest.New(t)
+	first := a.Page(page, archivetest.HTMLHead, "<p>one")
+	a.Seal()
+	huge := archivetest.Response("huge", page, archivetest.HTMLHead, "x", "X-Huge: "+strings.Repeat("y", 2<<20))
+	content := archivetest.Zipped(t, huge)
+	first.Offset, first.Length = 0, int64(len(content))
+	archivetest.Must(t, os.WriteFile(a.Files()[0], content, 0o600))
+	got, err := open(t, a, first)("")
+	if err != nil || !strings.Contains(got.Problem, "damaged") || len(got.Problem) > 500 || len(got.Parts) > 0 {
+		t.Errorf("%.500q with %d parts, %v", got.Problem, len(got.Parts), err)
+	}
+}

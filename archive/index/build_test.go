@@ -159,6 +159,22 @@ func TestBuildReportsDamageAndSkipsIt(t *testing.T) {
 	}
 }
 
+// TestARecordWithAHugeHeaderIsSkipped indexes files with a record whose header has 2 MB. The records around it are
+// indexed.
+func TestARecordWithAHugeHeaderIsSkipped(t *testing.T) {
+	t.Parallel()
+	record := func(id string, more ...string) string {
+		return archivetest.Response(id, "http://a.example/"+id, archivetest.HTMLHead, id, more...)
+	}
+	all := []string{archivetest.Info, record("a"), record("b", "X-Huge: "+strings.Repeat("y", 2<<20)), record("c")}
+	for name, content := range map[string][]byte{"x.warc": []byte(strings.Join(all, "")), "x.warc.gz": archivetest.Zipped(t, all...)} {
+		entries, found := indexed(t, 0, archivetest.Save(t, name, content))
+		if len(entries) != 2 || len(found) != 1 || found[0].Kind != warc.BadHeader || len(found[0].Text) > 200 {
+			t.Errorf("%s: entries %v, findings %v", name, entries, found)
+		}
+	}
+}
+
 func TestBuildComputesMissingDigests(t *testing.T) {
 	t.Parallel()
 	record := strings.Replace(archivetest.Response("a", "http://a.example/", archivetest.HTMLHead, "one"), "WARC-Payload-Digest", "X-Payload-Digest", 1)

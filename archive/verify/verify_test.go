@@ -75,6 +75,7 @@ func TestEachFaultIsReported(t *testing.T) {
 		{"no record", "something else", "error header something else"},
 		{"nothing", "", "error header no record"},
 		{"a header without end", "WARC/1.1\r\n" + strings.Repeat("X: y\r\n", (64<<10)/6), "error header does not end"},
+		{"a header of 2 MB", archivetest.Plain(archivetest.Fields("metadata", "x", "X: "+strings.Repeat("y", 2<<20)), "z"), "error header does not end"},
 		{"an id that was used", archivetest.Response("good", target+"other", archivetest.HTMLHead, "x"), "error duplicate-id same id"},
 		{"an answer to nobody", archivetest.Plain(archivetest.Fields("request", "x", "WARC-Target-URI: "+target, "WARC-Concurrent-To: <urn:x:none>"), ""), "error dangling urn:x:none"},
 		{"a warcinfo that is not there", archivetest.Response("x", target, archivetest.HTMLHead, "x", "WARC-Warcinfo-ID: <urn:x:none>"), "error dangling WARC-Warcinfo-ID"},
