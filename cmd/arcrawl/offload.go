@@ -14,12 +14,12 @@ func newOffload() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "offload FILE…",
 		Short: "Delete WARC files here whose copies in the bucket are the same",
-		Long: `offload deletes finished WARC files in storage.warc, and in storage.folders if they were moved there. For each file it reads the copy
-in the bucket of [upload] and compares it with the manifest. A file that was not uploaded, or whose copy differs, stays. FILE is a name
-or a path; only the name counts.
+		Long: `offload deletes finished WARC files in storage.warc, and in storage.folders if they were moved there. It compares
+each file, and its copy in the bucket of [upload], with the manifest. A file that was not uploaded, that was changed, or
+whose copy differs, stays. FILE is a path in one of these folders, or a name in storage.warc.
 
-storage.elsewhere must name the list of uploaded files, so that the daemon and verify do not take the files for lost. No other command
-and no daemon deletes WARC files. Replay and cat lack the captures of such a file until it is brought back.`,
+storage.elsewhere must name the list of uploaded files, so that the daemon and verify do not take the files for lost. No
+other command and no daemon deletes WARC files. Replay and cat lack the captures of such a file until it is brought back.`,
 		Example: "  arcrawl offload --dry-run /var/lib/arcrawl/warc/arcrawl-2024*.warc.gz",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

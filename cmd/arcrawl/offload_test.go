@@ -73,15 +73,16 @@ func uploaded(t *testing.T) (lib *archivetest.Archive, elsewhere, conf string) {
 	archivetest.Must(t, m.Close())
 	writeFile(t, filepath.Join(lib.Dir, offload.ListName), list.String()+`{"file":"cut-by-a-cra`)
 	first := lib.Files()[0]
-	elsewhere = filepath.Join(dir, filepath.Base(first))
+	archivetest.Must(t, os.Mkdir(filepath.Join(dir, "disk"), 0o700))
+	elsewhere = filepath.Join(dir, "disk", filepath.Base(first))
 	archivetest.Must(t, os.Rename(first, elsewhere))
 	archivetest.Must(t, os.Symlink(elsewhere, first))
 	archivetest.Must(t, os.Mkdir(filepath.Join(dir, "secrets"), 0o700))
 	writeFile(t, filepath.Join(dir, "secrets", "s3"), "reader:swordfish")
 	conf = filepath.Join(dir, "arcrawl.toml")
 	writeFile(t, conf, fmt.Sprintf("[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n"+
-		"[storage]\nwarc = %q\n#ELSEWHERE\n[upload]\nendpoint = %q\nbucket = \"web\"\nprefix = \"crawl/\"\nsecret = \"file:s3\"\n",
-		lib.Dir, address))
+		"[storage]\nwarc = %q\nfolders = [%q]\n#ELSEWHERE\n[upload]\nendpoint = %q\nbucket = \"web\"\nprefix = \"crawl/\"\nsecret = \"file:s3\"\n",
+		lib.Dir, filepath.Join(dir, "disk"), address))
 	return lib, elsewhere, conf
 }
 
@@ -124,6 +125,12 @@ func TestOnlyFilesWithAGoodCopyAreDeleted(t *testing.T) {
 	run(1, "0 files of", "--dry-run", files[1])
 	there(true, true, true, true)
 
+	same := filepath.Join(t.TempDir(), filepath.Base(files[0]))
+	writeFile(t, same, "a file of another archive")
+	run(1, "neither in storage.warc nor in storage.folders", same)
+	keepsWhatTheBucketHasNot(t, run, files[0], moved)
+	there(true, true, true, true)
+
 	run(1, "the file stays here", files[0], files[1])
 	there(false, false, true, true)
 	run(1, "it was not uploaded there yet", files[2])
@@ -140,4 +147,26 @@ func TestOnlyFilesWithAGoodCopyAreDeleted(t *testing.T) {
 	}
 	writeFile(t, conf, strings.Split(text, "[upload]")[0])
 	run(1, "no [upload]", files[1])
+}
+
+// keepsWhatTheBucketHasNot changes a file that was moved, takes its disk away, and replaces its link. Nothing is
+// deleted.
+func keepsWhatTheBucketHasNot(t *testing.T, run func(code int, says string, args ...string), link, moved string) {
+	t.Helper()
+	text := archivetest.Read(t, moved)
+	writeFile(t, moved, text+"more")
+	run(1, "it was changed since it was finished", link)
+	archivetest.Must(t, os.Remove(moved))
+	run(1, "mount its disk", link)
+	writeFile(t, moved, text)
+	other := filepath.Join(t.TempDir(), "master.warc.gz")
+	writeFile(t, other, text)
+	archivetest.Must(t, os.Remove(link))
+	archivetest.Must(t, os.Symlink(other, link))
+	run(1, "in no folder of storage.folders", link)
+	if archivetest.Read(t, other) != text {
+		t.Error("a file that the daemon has not moved was changed")
+	}
+	archivetest.Must(t, os.Remove(link))
+	archivetest.Must(t, os.Symlink(moved, link))
 }

@@ -154,7 +154,7 @@ func (m *Mover) check(folder string) error {
 	if _, err := m.Free(folder); err != nil {
 		return err
 	}
-	if files, _ := count(folder); files == 0 && m.used[folder] {
+	if files, _ := count(folder); files == 0 && m.used[folder] && m.isLinked(folder) {
 		return errors.New("the files that were moved there are gone; mount its disk")
 	}
 	if m.SameDisk == nil || m.used[folder] {
@@ -213,6 +213,15 @@ func (m *Mover) oldest(entries []fixity.Entry) (fixity.Entry, bool, error) {
 		}
 	}
 	return fixity.Entry{}, false, nil
+}
+
+// isLinked reports whether a link leads to a folder still: its files can have been deleted with their links.
+func (m *Mover) isLinked(folder string) bool {
+	clear(m.used)
+	for _, e := range m.files.entries[:m.next] {
+		m.noteUsed(filepath.Join(m.Dir, filepath.FromSlash(e.File)))
+	}
+	return m.used[folder]
 }
 
 // noteUsed records to which folder a link leads.

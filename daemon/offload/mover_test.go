@@ -172,6 +172,30 @@ func TestAFolderWhoseDiskIsAwayTakesNoFile(t *testing.T) {
 	}
 }
 
+// A folder whose files were all deleted together with their links takes files again.
+func TestAnEmptiedFolderTakesFilesAgain(t *testing.T) {
+	t.Parallel()
+	lib, _ := archive(t)
+	info, err := os.Stat(lib.Files()[2])
+	archivetest.Must(t, err)
+	m, _ := mover(t, lib, info.Size()+20, 2, 9, 9)
+	room := int64(1 << 30)
+	m.Free = disks{map[string]int64{lib.Dir: 10_040 + 2*info.Size(), m.Folders[0]: room, m.Folders[1]: room}}.of
+	m.Step(t.Context())
+	m.Step(t.Context()) // finds the link of the first
+	moved := names(t, m.Folders[0])
+	if len(moved) != 1 {
+		t.Fatalf("%q were moved, want one file", moved)
+	}
+	archivetest.Must(t, os.Remove(filepath.Join(m.Folders[0], moved[0])))
+	archivetest.Must(t, os.Remove(filepath.Join(lib.Dir, moved[0])))
+	m.Keep = 1 << 19
+	m.Step(t.Context())
+	if got := len(names(t, m.Folders[0])); got != 2 || m.State().Error != "" {
+		t.Errorf("the folder has %d files, want 2; %+v", got, m.State())
+	}
+}
+
 // A folder on the disk where files are written takes none, because that frees nothing.
 func TestAFolderOnTheSameDiskTakesNoFile(t *testing.T) {
 	t.Parallel()

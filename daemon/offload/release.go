@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
@@ -50,7 +51,7 @@ func Delete(
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		e, err := u.release(ctx, filepath.Base(file), dry)
+		e, err := u.release(ctx, file, c.Storage.Folders, dry)
 		if err != nil {
 			fmt.Fprintln(errs, err)
 			continue
@@ -65,49 +66,128 @@ func Delete(
 	return nil
 }
 
-// release removes a finished file here, after it has read the copy in the bucket and compared it with the manifest. The
-// file must be in the list of uploaded files. If dry is true, it only compares. It returns the entry of the file.
-func (u *Uploader) release(ctx context.Context, name string, dry bool) (fixity.Entry, error) {
-	entries, err := u.files.read()
-	if err != nil {
-		return fixity.Entry{}, err
-	}
-	e, ok := fixity.Entry{}, false
-	for _, one := range entries {
-		if one.File == name {
-			e, ok = one, true
+// release removes a finished file here, after it has compared it and its copy in the bucket with the manifest. The file
+// must be in the list of uploaded files. If dry is true, it only compares. It returns the entry of the file.
+func (u *Uploader) release(ctx context.Context, file string, folders []string, dry bool) (e fixity.Entry, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("delete %s here: %w", file, err)
 		}
+	}()
+	name, err := nameOf(file, append([]string{u.Dir}, folders...))
+	if err != nil {
+		return e, err
 	}
-	if !ok {
-		return e, fmt.Errorf("delete %s here: the manifest of %s does not list it: only finished files can be deleted", name, u.Dir)
+	e, err = u.entryOf(name)
+	if err != nil {
+		return e, err
 	}
 	up, err := u.uploadOf(e)
 	if err != nil {
-		return e, fmt.Errorf("delete %s here: %w", name, err)
+		return e, err
 	}
 	path := filepath.Join(u.Dir, filepath.FromSlash(name))
-	if _, err := os.Lstat(path); err != nil {
-		return e, fmt.Errorf("delete %s here: %w", name, err)
+	if err := compareHere(path, folders, e); err != nil {
+		return e, err
 	}
 	if err := u.compare(ctx, up.Key, e); err != nil {
-		return e, fmt.Errorf("delete %s here: compare the copy %s in %s: %w; the file stays here", name, up.Key, up.Bucket, err)
+		return e, fmt.Errorf("compare the copy %s in %s: %w; the file stays here", up.Key, up.Bucket, err)
 	}
 	if dry {
 		return e, nil
 	}
-	if err := remove(path); err != nil {
-		return e, fmt.Errorf("delete %s here: %w", name, err)
+	return e, remove(path, folders)
+}
+
+// nameOf returns the name of a file in the manifest. A path must lead to one of some folders, because a file of the
+// same name in another archive is another file.
+func nameOf(file string, folders []string) (string, error) {
+	if filepath.Base(file) == file {
+		return file, nil
 	}
-	return e, nil
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, folder := range folders {
+		if folder, err = filepath.EvalSymlinks(folder); err != nil {
+			continue // a disk that is not mounted
+		}
+		name, err := filepath.Rel(folder, filepath.Join(dir, filepath.Base(file)))
+		if err == nil && filepath.IsLocal(name) {
+			return filepath.ToSlash(name), nil
+		}
+	}
+	return "", errors.New("it is neither in storage.warc nor in storage.folders: name a file that is")
+}
+
+// entryOf returns the entry of a file in the manifest.
+func (u *Uploader) entryOf(name string) (fixity.Entry, error) {
+	entries, err := u.files.read()
+	if err != nil {
+		return fixity.Entry{}, err
+	}
+	for _, e := range slices.Backward(entries) {
+		if e.File == name {
+			return e, nil
+		}
+	}
+	return fixity.Entry{}, fmt.Errorf("the manifest of %s does not list it: only finished files can be deleted", u.Dir)
+}
+
+// compareHere compares a file here with the manifest. One that was changed is not what the bucket has.
+func compareHere(path string, folders []string, e fixity.Entry) error {
+	place, err := placeOf(path, folders)
+	if err != nil {
+		return err
+	}
+	sum, _, err := warc.HashFile(place)
+	switch {
+	case place != path && errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("it was moved to %s, which is not there: mount its disk; if the file was deleted, remove the link %s",
+			place, path)
+	case err != nil:
+		return err
+	case sum != "sha256:"+e.SHA256:
+		return errors.New("it was changed since it was finished, so the copy in the bucket is not the same: " +
+			"arcrawl verify says what is wrong; the file stays here")
+	}
+	return nil
+}
+
+// placeOf returns where a file is: at its path, or in another folder if it was moved there and left a link.
+func placeOf(path string, folders []string) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().IsRegular() {
+		return path, err
+	}
+	to, err := os.Readlink(path)
+	if err != nil {
+		return "", errors.New("it is not a file")
+	}
+	for _, folder := range folders {
+		if name, err := filepath.Rel(folder, to); err == nil && filepath.IsLocal(name) {
+			return to, nil
+		}
+	}
+	return "", fmt.Errorf("%s leads to %s, which is in no folder of storage.folders: the daemon has not moved it there, "+
+		"so delete it yourself if nobody needs it", path, to)
 }
 
 // remove removes a file, also if it was moved to another folder and left a link.
-func remove(path string) error {
-	if to, err := os.Readlink(path); err == nil {
-		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func remove(path string, folders []string) error {
+	place, err := placeOf(path, folders) // the daemon may have moved it meanwhile
+	if err != nil {
+		return err
+	}
+	if place != path {
+		if err := os.Remove(place); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := atomicfile.SyncDir(filepath.Dir(to)); err != nil {
+		if err := atomicfile.SyncDir(filepath.Dir(place)); err != nil {
 			return err
 		}
 	}
