@@ -96,6 +96,12 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		} {
 			r.answers[api.Base+"/"+path] = serve(http.MethodGet, path, "")
 		}
+		noisy, err := json.Marshal(api.Noise{Pages: []api.NoisyPage{
+			{URI: "http://news.example/", Why: "restless: " + hostileTitle, Versions: 90, Visits: 91, Wait: 86400},
+		}})
+		w.must(err)
+		r.answers[api.Base+"/noise?cursor=&host="] = serve(http.MethodGet, "noise?", "")
+		r.answers[api.Base+"/noise?cursor=&host=news.example"] = noisy
 		list, err := json.Marshal(api.SeedList{Text: "uri,label,note\nhttp://new.example/,newspapers," + hostileTitle + "\nnot a uri,x,y\n"})
 		w.must(err)
 		r.posts[api.Base+"/seeds/plan"] = serve(http.MethodPost, "seeds/plan", string(list))
@@ -103,7 +109,7 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		pages = []string{
 			"", "operations", "hosts", "host/news.example", "uri", "uri?u=" + home, "uri?q=news", "view?u=" + home + "&at=" + stamps[1],
 			compare, compare + "&as=inline&what=source", compare + "&what=headers", "record?u=" + home + "&at=" + stamps[2],
-			"capture", "import", "packages", "packages?u=" + home, "headers", "dedup", "config", "edit", "edit?host=news.example", "main",
+			"capture", "import", "packages", "packages?u=" + home, "noise", "noise?host=news.example", "headers", "dedup", "config", "edit", "edit?host=news.example", "main",
 		}
 		r.now = time.Now()
 	})
