@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 	"unicode"
 )
@@ -26,9 +27,10 @@ type Change struct {
 const maxTime = 20 * time.Second
 
 // Make commits the files of a change as they are on disk, and nothing else. It returns the short name of the commit; ""
-// if the repository has the files already. It runs no hooks: they would run as the user of the daemon.
+// if the repository has the files already. It runs no hooks: they would run as the user of the daemon. It does not end
+// with ctx: the files are written, and a browser that was closed is no reason to leave them without a commit.
 func Make(ctx context.Context, c Change) (name string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, maxTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxTime)
 	defer cancel()
 	if _, err := exec.LookPath("git"); err != nil {
 		return "", errors.New("the program git is not installed; install it, or set admin.git = false")
@@ -73,6 +75,7 @@ func git(ctx context.Context, c Change, input []byte, args ...string) (string, e
 	}
 	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
 	cmd.Dir, cmd.Stdin, cmd.WaitDelay = c.Dir, bytes.NewReader(input), time.Second
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it removes its lock of the repository
 	cmd.Env = append(cmd.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_LITERAL_PATHSPECS=1",
 		"GIT_COMMITTER_NAME=arcrawl", "GIT_COMMITTER_EMAIL=daemon@arcrawl")
 	var out, problem bytes.Buffer

@@ -1,6 +1,7 @@
 package commit_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,6 +85,23 @@ func TestChangesAreCommittedUnderTheNameOfTheirAuthor(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(hosts, "hooked")); err == nil {
 		t.Error("the hook was run")
+	}
+}
+
+// TestARequestThatEndsLeavesNoFileWithoutCommit commits after the browser was closed.
+func TestARequestThatEndsLeavesNoFileWithoutCommit(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	dir := t.TempDir()
+	run(t, dir, "init", "-q")
+	write(t, dir, "a.toml", "one")
+	closed, cancel := context.WithCancel(t.Context())
+	cancel()
+	name, err := commit.Make(closed, commit.Change{Dir: dir, Files: []string{"a.toml"}, Who: "-maria", What: "-x"})
+	if err != nil || name == "" {
+		t.Errorf("the commit is %q, %v", name, err)
 	}
 }
 
