@@ -144,8 +144,10 @@ func runNode(ctx context.Context, c *config.Config, o Options) (err error) {
 		return endedBecause(ctx, err)
 	}
 	d, err := Open(c, o)
-	if err != nil && o.node.LoadAgain(ctx, store, err) == nil {
-		d, err = Open(c, o)
+	if err != nil {
+		if err = o.node.LoadAgain(ctx, store, err); err == nil {
+			d, err = Open(c, o)
+		}
 	}
 	opened()
 	if err != nil {

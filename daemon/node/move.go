@@ -57,7 +57,11 @@ var errHasCrawl = errors.New("the database has a crawl already: name an empty da
 // hasNoCrawl returns an error unless a database may receive a crawl.
 func hasNoCrawl(r shared.Report) error {
 	for _, s := range r.Shards {
-		if s.Whole || s.Owner != "" {
+		switch {
+		case s.Owner != "" && !s.Whole:
+			return fmt.Errorf("node %s has not shipped its whole store to the database: start it, with this store in storage.state; "+
+				"or stop it, remove the schema \"arcrawl\" of the database, and ship the store again", s.Owner)
+		case s.Whole || s.Owner != "":
 			return errHasCrawl
 		}
 	}

@@ -144,3 +144,22 @@ func TestACrawlJoinsAndLeavesACluster(t *testing.T) {
 		t.Errorf("left a crawl that was divided: %v", err)
 	}
 }
+
+// TestAnInterruptedInitSaysHowToContinue looks at a database to which a node has not shipped its whole store.
+func TestAnInterruptedInitSaysHowToContinue(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		of   shared.ShardReport
+		want string
+	}{
+		{shared.ShardReport{}, ""},
+		{shared.ShardReport{Owner: "a"}, "node a has not shipped its whole store"},
+		{shared.ShardReport{Owner: "a", Whole: true}, "has a crawl already"},
+		{shared.ShardReport{Whole: true}, "has a crawl already"},
+	} {
+		err := hasNoCrawl(shared.Report{Shards: []shared.ShardReport{c.of}})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: the error is %v, want %q", c.of, err, c.want)
+		}
+	}
+}
