@@ -102,6 +102,20 @@ func (k *conn) limit(ctx context.Context, t time.Time) error {
 	return err
 }
 
+// limitBody sets the deadlines of a body: the end of the present period for reading, and the end of all for writing.
+// Over HTTP/2 the client writes while it reads. TLS does not survive a write at the end of a period, as it survives a
+// read.
+func (k *conn) limitBody(ctx context.Context, read, write time.Time) error {
+	err := k.SetWriteDeadline(write)
+	if err == nil {
+		err = k.SetReadDeadline(read)
+	}
+	if ctx.Err() != nil {
+		err = k.SetDeadline(past)
+	}
+	return err
+}
+
 // abort closes the connection without writing to the server. A TLS close would write, and could block.
 func (k *conn) abort() {
 	if secure, ok := k.Conn.(*tls.Conn); ok {

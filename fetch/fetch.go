@@ -228,16 +228,23 @@ func (c *Client) connect(ctx context.Context, r Request, lookup *[]netip.Addr) (
 	ctx, cancel := context.WithTimeout(ctx, r.Limits.Connect)
 	defer cancel()
 	offered, then := r.HTTP.protocols()
-	if then != nil && r.URI.Scheme() == "https" && c.only2.has(keyFor(r)) {
-		offered, then = then, nil
+	known := then != nil && r.URI.Scheme() == "https" && c.only2.has(keyFor(r))
+	if known {
+		offered, then = then, offered
 	}
 	k, err := c.connectAs(ctx, r, offered, lookup)
-	if err != nil && then != nil && isProtocolRefused(err) {
-		if k, err = c.connectAs(ctx, r, then, lookup); err == nil {
-			c.only2.add(keyFor(r))
-		}
+	if err == nil || then == nil || !isProtocolRefused(err) {
+		return k, err
 	}
-	return k, err
+	if k, err = c.connectAs(ctx, r, then, lookup); err != nil {
+		return nil, err
+	}
+	if known {
+		c.only2.remove(keyFor(r))
+	} else {
+		c.only2.add(keyFor(r))
+	}
+	return k, nil
 }
 
 // connectAs makes a connection for one of the protocols.

@@ -73,6 +73,13 @@ func (o *only2) add(key string) bool {
 	return true
 }
 
+// remove forgets a server.
+func (o *only2) remove(key string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.keys, key)
+}
+
 // speaks2 reports whether the answer to a request over HTTP/1.1 begins with SETTINGS, and the next request may use
 // HTTP/2. Such a server did not process the request.
 func (x *exchange) speaks2(k *conn, received []byte) bool {

@@ -43,7 +43,7 @@ func (p *pace) next(now time.Time) error {
 	if p.minRate > 0 && now.Add(p.period).Before(p.last) {
 		p.ends = now.Add(p.period)
 	}
-	return p.conn.limit(p.ctx, p.ends)
+	return p.conn.limitBody(p.ctx, p.ends, p.last)
 }
 
 // read reads from the connection. At the end of a period it begins the next one if enough bytes have come.

@@ -54,6 +54,8 @@ type Conn struct {
 	ended   bool   // the server has ended the stream
 	unacked int    // bytes of data for which the server has no new window
 	left    int64  // bytes that may still come in this exchange without being data
+	stale   int64  // bytes of data that may still come of exchanges that were ended early
+	half    bool   // the answer came before the body of the request was sent
 
 	sendConn, sendStream, sendFirst int64 // windows for the body of a request
 }
@@ -157,11 +159,17 @@ func (c *Conn) ofStream(f http2.Frame) (http2.Frame, error) {
 	if id > c.stream || id%2 == 0 {
 		return nil, fmt.Errorf("%w: stream %d was not asked for", ErrProtocol, id)
 	}
+	old := id < c.stream || c.ended
 	if data, ok := f.(*http2.DataFrame); ok {
 		c.unacked += int(data.Length)
-		c.left += perData * int64(len(data.Data()))
+		n := int64(len(data.Data()))
+		if old {
+			n = min(n, c.stale)
+			c.stale -= n
+		}
+		c.left += perData * n
 	}
-	if id < c.stream || c.ended {
+	if old {
 		return nil, c.acknowledge()
 	}
 	return f, nil
@@ -238,6 +246,12 @@ func (c *Conn) flush() error {
 		return nil
 	}
 	return c.out.Flush()
+}
+
+// isInterim reports whether a frame is an informational head, which another head follows.
+func isInterim(f http2.Frame) bool {
+	head, ok := f.(*http2.MetaHeadersFrame)
+	return ok && !head.StreamEnded() && status(head)/100 == 1
 }
 
 // status returns the status of an answer, 0 if it has none.

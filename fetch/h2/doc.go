@@ -15,5 +15,6 @@
 //
 // There is one stream at a time, and the server cannot push. It may send a window of data ahead, 1 MiB. Everything that
 // is not data, such as SETTINGS, PING, padding and empty frames, may have 256 KiB, twice the maximum of the head, and
-// ten bytes for each byte of data. Deadlines are the caller's, who owns the connection.
+// ten bytes for each byte of data. Of an exchange that was ended early, one more window of data may come. Deadlines are
+// the caller's, who owns the connection.
 package h2

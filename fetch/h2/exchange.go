@@ -45,7 +45,7 @@ func (c *Conn) Ask(r Request, maxHead int64) (sent bool, err error) {
 	} else {
 		c.stream += 2
 	}
-	c.answer, c.data, c.ended, c.sendStream = nil, nil, false, c.sendFirst
+	c.answer, c.data, c.ended, c.half, c.sendStream = nil, nil, false, false, c.sendFirst
 	if c.err = c.send(r); c.err == nil {
 		c.err = c.flush()
 	}
@@ -110,10 +110,11 @@ func (c *Conn) sendBody(body []byte) error {
 			if err != nil {
 				return err
 			}
-			if c.answer = f; f != nil {
-				return nil
+			if f == nil || isInterim(f) {
+				continue
 			}
-			continue
+			c.answer, c.half = f, true
+			return nil
 		}
 		if err := c.framer.WriteData(c.stream, n == int64(len(body)), body[:n]); err != nil {
 			return err
@@ -245,8 +246,11 @@ func (c *Conn) Finish(whole bool) (again bool) {
 		}
 	}
 	c.data = nil
-	if c.err == nil && !c.ended {
-		c.ended = true
+	if c.err == nil && (!c.ended || c.half) {
+		if !c.ended {
+			c.stale += window
+		}
+		c.ended, c.half = true, false
 		c.err = c.framer.WriteRSTStream(c.stream, http2.ErrCodeCancel)
 	}
 	if c.err == nil {

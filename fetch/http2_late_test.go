@@ -1,0 +1,140 @@
+package fetch_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+
+	"github.com/arcrawl/arcrawl/fetch"
+)
+
+// TestDataOfAnEndedExchangeHasABound asks for a second page of a server that sends data of the first one without end.
+func TestDataOfAnEndedExchangeHasABound(t *testing.T) {
+	t.Parallel()
+	address, c := frames2(t, func(f *http2.Framer, k net.Conn, _ int) {
+		stream := asked2(f)
+		head2(t, f, stream, true, ":status", "200")
+		if asked2(f) != 0 {
+			flood(k, http2.FrameData, stream, make([]byte, 10_000))
+		}
+	})
+	r := request2(t, address)
+	r.Limits = fetch.Limits{Headers: 5 * time.Second}
+	if got := get(t, c, r); got.Status != 200 {
+		t.Fatalf("the first page: status %d, %v", got.Status, got.Misfortune)
+	}
+	got := get(t, c, r)
+	if got.Status != fetch.NotHTTP || !strings.Contains(fmt.Sprint(got.Misfortune), "too much") {
+		t.Errorf("the second page: status %d, %v", got.Status, got.Misfortune)
+	}
+}
+
+// TestAnEarlyHintDoesNotEndAForm sends a form to a server that sends an informational head before it has room for all
+// of the form.
+func TestAnEarlyHintDoesNotEndAForm(t *testing.T) {
+	t.Parallel()
+	const size = 100_000 // more than the first window
+	address, c := frames2(t, func(f *http2.Framer, _ net.Conn, _ int) {
+		stream := asked2(f)
+		head2(t, f, stream, false, ":status", "103", "link", "</a.css>")
+		_ = f.WriteWindowUpdate(0, size)
+		_ = f.WriteWindowUpdate(stream, size)
+		received := 0
+		for {
+			got, err := f.ReadFrame()
+			if err != nil {
+				return
+			}
+			if data, ok := got.(*http2.DataFrame); ok {
+				if received += len(data.Data()); data.StreamEnded() {
+					break
+				}
+			}
+		}
+		head2(t, f, stream, true, ":status", "200", "x-received", fmt.Sprint(received))
+	})
+	r := request2(t, address)
+	r.Form = bytes.Repeat([]byte("x"), size)
+	r.Limits = fetch.Limits{Headers: 5 * time.Second}
+	if got := get(t, c, r); got.Status != 200 || got.Header.Get("X-Received") != fmt.Sprint(size) {
+		t.Errorf("status %d, received %s, %v", got.Status, got.Header.Get("X-Received"), got.Misfortune)
+	}
+}
+
+// TestAnAnswerBeforeTheFormIsSentResetsTheStream sends a form to a server that refuses it at its beginning.
+func TestAnAnswerBeforeTheFormIsSentResetsTheStream(t *testing.T) {
+	t.Parallel()
+	reset := make(chan bool, 1)
+	address, c := frames2(t, func(f *http2.Framer, _ net.Conn, _ int) {
+		head2(t, f, asked2(f), true, ":status", "413")
+		for {
+			got, err := f.ReadFrame()
+			if err != nil {
+				reset <- false
+				return
+			}
+			if _, ok := got.(*http2.RSTStreamFrame); ok {
+				reset <- true
+				return
+			}
+		}
+	})
+	r := request2(t, address)
+	r.Form = bytes.Repeat([]byte("x"), 100_000)
+	if got := get(t, c, r); got.Status != 413 {
+		t.Errorf("status %d, %v", got.Status, got.Misfortune)
+	}
+	_ = c.Close()
+	if !<-reset {
+		t.Error("the server still waits for the rest of the form")
+	}
+}
+
+// TestAServerThatNoLongerKnowsHTTP2IsReached asks a server that first refuses HTTP/1.1, and then HTTP/2.
+func TestAServerThatNoLongerKnowsHTTP2IsReached(t *testing.T) {
+	t.Parallel()
+	server, client := tlsConfigs(t)
+	address := serve(t, func(c net.Conn, n int) {
+		config := server.Clone()
+		switch n {
+		case 1:
+			config.NextProtos = []string{"other"}
+		case 2:
+			config.NextProtos = []string{"h2"}
+		}
+		secure := tls.Server(c, config)
+		defer secure.Close()
+		if secure.Handshake() != nil {
+			return
+		}
+		if n > 2 {
+			_, _ = secure.Read(make([]byte, 4096))
+			_, _ = io.WriteString(secure, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+			return
+		}
+		_, _ = io.ReadFull(secure, make([]byte, len(http2.ClientPreface)))
+		f := http2.NewFramer(secure, secure)
+		_ = f.WriteSettings()
+		stream := asked2(f)
+		_ = f.WriteGoAway(stream, http2.ErrCodeNo, nil)
+		head2(t, f, stream, true, ":status", "200")
+		asked2(f) // until the client closes the connection
+	})
+	c := newClient(t, fetch.Options{TLS: client})
+	r := fetch.Request{URI: parse(t, "https://"+address+"/")}
+	if got := get(t, c, r); got.Status != 200 || !got.HTTP2 {
+		t.Fatalf("at first: status %d, HTTP/2 %t, %v", got.Status, got.HTTP2, got.Misfortune)
+	}
+	for range 2 {
+		if got := get(t, c, r); got.Status != 200 || got.HTTP2 {
+			t.Errorf("then: status %d, HTTP/2 %t, %v", got.Status, got.HTTP2, got.Misfortune)
+		}
+	}
+}
