@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,6 +96,9 @@ func Leave(ctx context.Context, database, to string, now time.Time) (rows int, e
 	}
 	if err := os.MkdirAll(to, 0o750); err != nil {
 		return 0, err
+	}
+	if there, err := os.ReadDir(to); err != nil || len(there) > 0 { // half a store is removed by the names of its files
+		return 0, cmp.Or(err, fmt.Errorf("%s is not empty: name a new folder", to))
 	}
 	o := frontier.Options{Dir: to, Now: now, BulkLoad: true}
 	_, err = frontier.Load(o, true, func(put func(k, v []byte) error) error {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -161,5 +163,23 @@ func TestAnInterruptedInitSaysHowToContinue(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: the error is %v, want %q", c.of, err, c.want)
 		}
+	}
+}
+
+// TestLeavingRemovesNoOtherFiles tries to leave a cluster into a folder with files of another database, which have the
+// names of a store's files.
+func TestLeavingRemovesNoOtherFiles(t *testing.T) {
+	t.Parallel()
+	to := t.TempDir()
+	other := filepath.Join(to, "000001.sst")
+	if err := os.WriteFile(other, []byte("of another database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Leave(t.Context(), "postgres://127.0.0.1:1/none?connect_timeout=2", to, time.Now())
+	if err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
 	}
 }
