@@ -91,7 +91,8 @@ func (pg *page) takePicture(r *Result, pageHeight int64) error {
 	return nil
 }
 
-// maxDOM is the maximum length of a DOM that is read as text.
+// maxDOM is the maximum length of a DOM in bytes: what is behind it is left out. Without it, frames in frames would
+// grow with each level, in which their markup is escaped again.
 const maxDOM = 16 << 20
 
 // maxDepth is the maximum depth of a document that is written.
@@ -108,8 +109,9 @@ const (
 )
 
 // writeNode writes a node as HTML. Shadow trees become declarative ones, and documents of frames srcdoc attributes.
+// Nodes that the browser got wrong are skipped.
 func writeNode(b *bytes.Buffer, n *cdp.Node, depth int) {
-	if n == nil || depth > maxDepth {
+	if n == nil || depth > maxDepth || b.Len() >= maxDOM {
 		return
 	}
 	switch n.NodeType {
@@ -144,14 +146,16 @@ func writeElement(b *bytes.Buffer, n *cdp.Node, depth int) {
 	if n.ContentDocument != nil && isOwn(n.ContentDocument.DocumentURL) {
 		var inner bytes.Buffer
 		writeNode(&inner, n.ContentDocument, depth+1)
-		fmt.Fprintf(b, ` srcdoc="%s"`, html.EscapeString(inner.String()))
+		if escaped := html.EscapeString(inner.String()); b.Len()+len(escaped) < maxDOM {
+			fmt.Fprintf(b, ` srcdoc="%s"`, escaped)
+		}
 	}
 	b.WriteString(">")
 	if isVoid(name) {
 		return
 	}
 	for _, root := range n.ShadowRoots {
-		if root.ShadowRootType == cdp.ShadowRootTypeUserAgent {
+		if root == nil || root.ShadowRootType == cdp.ShadowRootTypeUserAgent {
 			continue
 		}
 		fmt.Fprintf(b, `<template shadowrootmode="%s">`, root.ShadowRootType)
@@ -161,7 +165,9 @@ func writeElement(b *bytes.Buffer, n *cdp.Node, depth int) {
 	writeNode(b, n.TemplateContent, depth+1)
 	if isRaw(name) {
 		for _, c := range n.Children {
-			b.WriteString(c.NodeValue)
+			if c != nil {
+				b.WriteString(c.NodeValue)
+			}
 		}
 	} else {
 		writeChildren(b, n, depth)

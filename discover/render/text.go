@@ -38,7 +38,7 @@ func (w *textWriter) document(i int64, depth int) {
 	}
 	w.seen[i] = true
 	d := w.documents[i]
-	if d.Nodes == nil || d.Layout == nil {
+	if d == nil || d.Nodes == nil || d.Layout == nil {
 		return
 	}
 	blocks := map[int64]bool{} // nodes that begin a line
