@@ -1,6 +1,10 @@
 package verify
 
 import (
+	"cmp"
+	"slices"
+	"sort"
+
 	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
@@ -20,7 +24,7 @@ func (ref reference) version() (v version, ok bool) {
 	return version{survey.KeyOf(ref.uri), survey.KeyOf(string(d.Value)), d.Algorithm}, true
 }
 
-// findVersions finds the captures that may be the originals of revisits which name none.
+// findVersions finds the captures that may be the originals of revisits which name none, by date.
 func (res *resolver) findVersions(refs []reference) {
 	res.versions = map[version][]int32{}
 	for _, ref := range refs {
@@ -42,16 +46,18 @@ func (res *resolver) findVersions(refs []reference) {
 			res.versions[v] = append(all, int32(i))
 		}
 	}
+	for _, all := range res.versions {
+		slices.SortStableFunc(all, func(a, b int32) int { return cmp.Compare(res.facts[a].Date, res.facts[b].Date) })
+	}
 }
 
 // byPayload returns the last capture of the URI and payload of a revisit that is not later than the revisit.
 func (res *resolver) byPayload(ref reference) (last int32, found bool) {
 	v, _ := ref.version()
-	for _, i := range res.versions[v] {
-		date := res.facts[i].Date
-		if date <= ref.date && (!found || date > res.facts[last].Date) {
-			last, found = i, true
-		}
+	all := res.versions[v]
+	later := sort.Search(len(all), func(i int) bool { return res.facts[all[i]].Date > ref.date })
+	if later == 0 {
+		return 0, false
 	}
-	return last, found
+	return all[later-1], true
 }
