@@ -36,8 +36,8 @@ func Make(ctx context.Context, c Change) (name string, err error) {
 		return "", errors.New("the program git is not installed; install it, or set admin.git = false")
 	}
 	if _, err := git(ctx, c, nil, "rev-parse", "--show-toplevel"); err != nil {
-		return "", fmt.Errorf("%s is not a git repository that the daemon may use: %w; run git init there as the user of the "+
-			"daemon, or set admin.git = false", c.Dir, err)
+		return "", fmt.Errorf("%s is not a git repository that the daemon may use: %w; run git init --shared=0640 there "+
+			"as the user of the daemon, or set admin.git = false", c.Dir, err)
 	}
 	known, err := git(ctx, c, nil, append([]string{"ls-files", "-z", "--"}, c.Files...)...)
 	if err != nil {
