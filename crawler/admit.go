@@ -87,7 +87,7 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (a admi
 	}
 	if inForce.Unreachable {
 		wait := inForce.Expires.Sub(now)
-		return admission{refused: &refusal{history.StatusForbidden, wait, "robotsUnreachable", false}}, nil
+		return admission{refused: &refusal{history.StatusForbidden, wait, history.RobotsUnreachable, false}}, nil
 	}
 	ruling, err := c.robots.Rules(r.URI.Origin(), inForce, now)
 	switch {

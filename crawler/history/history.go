@@ -42,6 +42,9 @@ const (
 	StatusOutOfScope = -5000
 )
 
+// RobotsUnreachable is the reason why a URI was not visited while robots.txt could not be fetched.
+const RobotsUnreachable = "robotsUnreachable"
+
 // Visit is the part of a visit that the history of its URI depends on.
 type Visit struct {
 	Started time.Time

@@ -36,8 +36,16 @@ func (v *view) compare(ctx context.Context, r render.Result, s *config.Settings)
 	if err != nil {
 		return fmt.Errorf("compare the text of the rendered page: %w", err)
 	}
-	_, err = v.l.p.Frontier.Revise(v.l.p.Now(), v.page.uri, func(record *frontier.Record) bool {
+	now := v.l.p.Now()
+	_, err = v.l.p.Frontier.Revise(now, v.page.uri, func(record *frontier.Record) bool {
+		earliest := record.Due
+		if earliest.After(now) {
+			earliest = now // the crawl is not late because the rendering was
+		}
 		state := v.page.visit.Decide(record, compared, s)
+		if record.Due.Before(earliest) {
+			record.Due = earliest
+		}
 		v.l.p.Log.Debug().Str("uri", v.page.uri.String()).Stringer("text", state).Time("due", record.Due).
 			Msg("compared the text of a rendered page")
 		return true

@@ -68,6 +68,9 @@ type world struct {
 	pool     *rendering.Pool
 	player   *player
 	now      func() time.Time
+
+	unchanged bool   // the sources of pages
+	why       string // the crawl refuses a URI; "" = the rule says so
 }
 
 // open opens a world. extra is a part of the main file.
@@ -140,17 +143,24 @@ func (w *world) visit(change func(*frontier.Record)) (uri.URI, uri.HopPath) {
 		change(&r)
 	}
 	s := w.config.For(config.About{URI: r.URI, ContentType: r.ContentType, Now: w.now()})
-	in := evaluators.WaitInput{State: evaluators.Changed, Previous: claim.Record.Wait}
+	state := evaluators.Changed
+	if w.unchanged {
+		state = evaluators.Unchanged
+	}
+	in := evaluators.WaitInput{State: state, Previous: claim.Record.Wait}
 	in.At = w.now()
 	wait := s.Wait.Next(in)
 	r.Wait, r.Due, r.Why = wait.Interval, w.now().Add(wait.Interval), history.Why(wait)
+	if r.LastStatus < 0 && w.why != "" {
+		r.Why = w.why
+	}
 	if _, err := w.frontier.Settle(claim, frontier.Settlement{Record: r, Finished: w.now()}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.pool.Observe(crawler.Report{
 		URI: r.URI, Finished: w.now(), Status: r.LastStatus, Type: r.ContentType,
-		Verdict:  evaluators.Verdict{First: true, State: evaluators.Changed},
-		Rendered: rendered.After(claim.Record, &s, evaluators.Changed, in, wait, w.now()),
+		Verdict:  evaluators.Verdict{First: true, State: state},
+		Rendered: rendered.After(claim.Record, &s, state, in, wait, w.now()),
 	})
 	return r.URI, r.Hops
 }

@@ -36,7 +36,7 @@ type view struct {
 	record frontier.Record
 	config *config.Config
 
-	partial atomic.Bool // a request was not answered in time, so the page may lack a part
+	partial atomic.Bool // a request was not answered in time, so the page may lack a part that it has another time
 
 	mu    sync.Mutex // guards scope and asked
 	scope *scope.Scope
@@ -96,7 +96,9 @@ func (v *view) find(ctx context.Context, u uri.URI, kind render.Kind) render.Ans
 	v.l.p.Wake()
 	if r, ok = v.await(ctx, u, now); !ok {
 		v.l.counts.gaveUp.Add(1)
-		v.partial.Store(true)
+		if !isRefused(r, now) || r.Why == history.RobotsUnreachable {
+			v.partial.Store(true)
+		}
 		if !known {
 			return render.Answer{}
 		}
@@ -133,10 +135,8 @@ func (v *view) await(ctx context.Context, u uri.URI, since time.Time) (frontier.
 			return r, false
 		case !r.LastVisit.Before(since):
 			return r, true
-		case r.LastStatus == history.StatusForbidden || r.LastStatus == history.StatusOutOfScope:
-			if r.Due.After(since) {
-				return r, false
-			}
+		case isRefused(r, since):
+			return r, false
 		}
 		if v.l.p.Held() != "" || v.rests(u, since) {
 			return r, false
@@ -148,6 +148,11 @@ func (v *view) await(ctx context.Context, u uri.URI, since time.Time) (frontier.
 		case <-tick.C:
 		}
 	}
+}
+
+// isRefused reports whether the crawl has refused to visit a URI, and will not try again at once.
+func isRefused(r frontier.Record, since time.Time) bool {
+	return (r.LastStatus == history.StatusForbidden || r.LastStatus == history.StatusOutOfScope) && r.Due.After(since)
 }
 
 // rests reports whether the host of a URI rests for longer than the rendering may take.
