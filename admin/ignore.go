@@ -97,7 +97,8 @@ func ignoring[T any](
 			return api.PlanOf(p), err
 		}
 		answer, err := do(ignore.Work{
-			Catalog: &w.o.Versions, Config: w.o.Config().Config, Plan: plan, Reading: &w.comparing, Now: w.o.Now(),
+			Catalog: &w.o.Versions, Config: w.o.Config().Config, Plan: plan, Reading: &w.comparing,
+			Now: w.o.Now(), Clock: w.o.Now,
 		}, r, o, u)
 		var refusal ignore.Refusal
 		switch {

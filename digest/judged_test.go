@@ -233,7 +233,7 @@ func TestNoSuggestedRuleHidesNews(t *testing.T) {
 			edits, hidden, pairs, quiet := 0, 0, 0, 0
 			for _, j := range judgedPages {
 				for seed := range uint64(3) {
-					p, err := digest.Suggest(j.fetches(e.days, e.perDay, seed), htmlType)
+					p, err := digest.Suggest(t.Context().Err, j.fetches(e.days, e.perDay, seed), htmlType)
 					if err != nil && !errors.Is(err, digest.ErrTooFew) && !errors.Is(err, digest.ErrApart) {
 						t.Fatal(err)
 					}

@@ -28,6 +28,9 @@ func (s *suggester) lift() {
 	for lifted := true; lifted; {
 		lifted = false
 		for _, p := range s.noisy {
+			if s.ended() {
+				return
+			}
 			for n, c := p.node.Parent, p.node; n != nil; n, c = n.Parent, n {
 				if whole[c] == nil || whole[n] != nil && whole[n].whole || s.hasEdit[n] || !mostly(n, whole) ||
 					s.refuses(s.selector(n), true) {
@@ -40,6 +43,9 @@ func (s *suggester) lift() {
 	}
 	var left []*spot
 	for _, p := range s.noisy {
+		if s.ended() {
+			return
+		}
 		top := p
 		for n := p.node.Parent; n != nil; n = n.Parent {
 			if w := whole[n]; w != nil && w.whole && p.liftable() {
@@ -59,7 +65,7 @@ func (s *suggester) lift() {
 // dropRefused removes the parts with another structure that no rule may leave out, and lists them as refused.
 func (s *suggester) dropRefused() {
 	s.noisy = slices.DeleteFunc(s.noisy, func(p *spot) bool {
-		if !p.whole || !s.refuses(s.selector(p.node), true) {
+		if s.ended() || !p.whole || !s.refuses(s.selector(p.node), true) {
 			return false
 		}
 		s.refused = appendPart(s.refused, s.part(p))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -52,6 +53,9 @@ func (s *suggester) tooBroad(rule string) bool {
 	parameter := strings.HasPrefix(rule, `[?&;]`)
 	var before []string
 	for i, text := range s.texts {
+		if s.ended() {
+			return true
+		}
 		var found []string
 		for _, m := range expr.FindAll(text, -1) {
 			found = append(found, string(m))
@@ -82,6 +86,9 @@ func (s *suggester) try(p Proposal) (Proposal, error) {
 	}
 	left := make([][]byte, len(s.texts))
 	for i, t := range s.texts {
+		if err := s.end(); err != nil {
+			return p, err
+		}
 		left[i] = rules.Scrub(t, "text/html; charset=utf-8")
 	}
 	for i, edited := range s.edited {
@@ -134,8 +141,12 @@ func shuffled(lists [][]*nethtml.Node) bool {
 	for i := range lists[1:] {
 		before, after := each(lists[i], rendered), each(lists[i+1], rendered)
 		kept, moved := 0, 0
+		first := make(map[string]int, len(after)) // where each item is for the first time
+		for at, item := range slices.Backward(after) {
+			first[item] = at
+		}
 		for at, item := range before {
-			if now := slices.Index(after, item); now >= 0 {
+			if now, ok := first[item]; ok {
 				kept++
 				if now != at {
 					moved++
@@ -185,7 +196,7 @@ func childrenByKey(n *nethtml.Node) keyed {
 			name = "!"
 		}
 		name += "." + attribute(c, "class")
-		key := name + " #" + strings.Repeat("i", count[name])
+		key := name + " #" + strconv.Itoa(count[name])
 		count[name]++
 		k.order = append(k.order, key)
 		k.by[key] = c

@@ -63,9 +63,10 @@ const (
 // visit, a token. All other parts are edits. Those that differ at every visit are listed as open.
 //
 // No rule removes an edit or main content, and each rule matches only where noise was found. Suggest tries the rules
-// on the versions and drops those that are not needed.
-func Suggest(versions []Version, contentType string) (Proposal, error) {
-	s := suggester{contentType: contentType, hasEdit: map[*nethtml.Node]bool{}, spots: map[string]int{}}
+// on the versions and drops those that are not needed. It may take minutes for large pages with many parts that differ;
+// it returns the error of ended as soon as there is one.
+func Suggest(ended func() error, versions []Version, contentType string) (Proposal, error) {
+	s := suggester{end: ended, contentType: contentType, hasEdit: map[*nethtml.Node]bool{}, spots: map[string]int{}}
 	for _, v := range versions {
 		text := decode(v.Content, contentType)
 		root, err := nethtml.Parse(bytes.NewReader(text))
@@ -89,13 +90,19 @@ func Suggest(versions []Version, contentType string) (Proposal, error) {
 	s.lift()
 	p := Proposal{Open: s.open, Refused: s.refused}
 	for _, n := range s.noisy {
-		s.propose(&p, n)
+		if !s.ended() {
+			s.propose(&p, n)
+		}
+	}
+	if err := ended(); err != nil {
+		return Proposal{}, err
 	}
 	return s.prune(p)
 }
 
 // suggester compares versions node by node.
 type suggester struct {
+	end         func() error
 	contentType string
 	dates       []time.Time
 	texts       [][]byte
@@ -108,6 +115,9 @@ type suggester struct {
 	hasEdit     map[*nethtml.Node]bool // the elements that contain an edit, in every version
 	spots       map[string]int         // the number of noisy parts for which an expression was proposed
 }
+
+// ended reports whether the caller does not wait for the result any more.
+func (s *suggester) ended() bool { return s.end() != nil }
 
 // spot is a part of the page that exists in every version.
 type spot struct {
@@ -122,9 +132,15 @@ type spot struct {
 
 // compare compares an element that exists in every version, and its children.
 func (s *suggester) compare(nodes []*nethtml.Node) {
+	if s.ended() {
+		return
+	}
 	newest := nodes[len(nodes)-1]
 	s.compareTexts(nodes)
 	for _, a := range newest.Attr {
+		if s.ended() {
+			return
+		}
 		values := each(nodes, func(n *nethtml.Node) string { return attribute(n, a.Key) })
 		s.classify(&spot{node: newest, nodes: nodes, attr: a.Key, values: values})
 	}
@@ -179,8 +195,13 @@ func (s *suggester) compareTexts(nodes []*nethtml.Node) {
 
 // takeShuffled removes from the children the lists whose items change their order, and compares each as a whole.
 func (s *suggester) takeShuffled(nodes []*nethtml.Node, children []keyed) {
+	seen := map[string]bool{}
 	for _, key := range children[len(children)-1].order {
 		name, _, _ := strings.Cut(key, " #")
+		if seen[name] || s.ended() {
+			continue
+		}
+		seen[name] = true
 		lists := group(children, name)
 		if lists == nil || !shuffled(lists) {
 			continue
@@ -207,6 +228,9 @@ func each[N, T any](list []N, of func(N) T) []T {
 
 // classify decides about a part of the page: it is always the same, noise, or edited.
 func (s *suggester) classify(p *spot) {
+	if s.ended() {
+		return
+	}
 	all, within, moments := 0, 0, 0
 	for i := range s.edited {
 		if s.close[i] {

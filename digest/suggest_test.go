@@ -1,7 +1,9 @@
 package digest_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +49,7 @@ func TestSuggestedRulesRemoveNoiseAndKeepEdits(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			versions := noisy(t, kind)
-			p, err := digest.Suggest(versions, htmlType)
+			p, err := digest.Suggest(t.Context().Err, versions, htmlType)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +78,7 @@ func TestSuggestedRulesRemoveNoiseAndKeepEdits(t *testing.T) {
 // TestTwoFetchesWithinSecondsAreEnough compares two versions that differ only in noise.
 func TestTwoFetchesWithinSecondsAreEnough(t *testing.T) {
 	t.Parallel()
-	p, err := digest.Suggest(noisy(t, "all-at-once")[:2], htmlType)
+	p, err := digest.Suggest(t.Context().Err, noisy(t, "all-at-once")[:2], htmlType)
 	if err != nil || p.Quiet != 1 || p.Loud != 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -101,14 +103,14 @@ func twice(first, second string) []digest.Version {
 func TestSuggestReturnsNoRulesWithoutNoise(t *testing.T) {
 	t.Parallel()
 	page := string(noisy(t, "clock")[0].Content)
-	if _, err := digest.Suggest(twice(page, page), htmlType); !errors.Is(err, digest.ErrTooFew) {
+	if _, err := digest.Suggest(t.Context().Err, twice(page, page), htmlType); !errors.Is(err, digest.ErrTooFew) {
 		t.Errorf("two equal versions: %v", err)
 	}
-	if _, err := digest.Suggest(daily(page), htmlType); !errors.Is(err, digest.ErrTooFew) {
+	if _, err := digest.Suggest(t.Context().Err, daily(page), htmlType); !errors.Is(err, digest.ErrTooFew) {
 		t.Errorf("one version: %v", err)
 	}
 	edits := func(s string) string { return "<p>always</p><p class=x>" + s + "</p>" }
-	p, err := digest.Suggest(daily(edits("1"), edits("1"), edits("2"), edits("2"), edits("2"), edits("3")), htmlType)
+	p, err := digest.Suggest(t.Context().Err, daily(edits("1"), edits("1"), edits("2"), edits("2"), edits("2"), edits("3")), htmlType)
 	if err != nil || len(p.Regexes)+len(p.Selectors) != 0 || p.Edits != 2 {
 		t.Errorf("occasional edits: %+v, %v", p, err)
 	}
@@ -120,11 +122,11 @@ func TestDaysApartNewsAndNoiseLookTheSame(t *testing.T) {
 	front := func(news string) string {
 		return "<body><p class=lead>" + news + "</p><ul class=list><li>" + news + "</ul>"
 	}
-	_, err := digest.Suggest(daily(front("Council rejects ferry"), front("Mayor opens bridge")), htmlType)
+	_, err := digest.Suggest(t.Context().Err, daily(front("Council rejects ferry"), front("Mayor opens bridge")), htmlType)
 	if !errors.Is(err, digest.ErrApart) {
 		t.Errorf("two versions: %v", err)
 	}
-	p, err := digest.Suggest(daily(front("Council rejects ferry"), front("Mayor opens bridge"), front("Boat found"), front("Pier closed")), htmlType)
+	p, err := digest.Suggest(t.Context().Err, daily(front("Council rejects ferry"), front("Mayor opens bridge"), front("Boat found"), front("Pier closed")), htmlType)
 	if err != nil || len(p.Regexes)+len(p.Selectors) != 0 || len(p.Open) != 2 || p.Open[0] != (digest.Part{Place: "p.lead", Sample: "Pier closed"}) {
 		t.Errorf("four versions: %+v, %v", p, err)
 	}
@@ -137,7 +139,7 @@ func TestRulesWorkOnOtherDays(t *testing.T) {
 		return `<body><p>As of ` + at + ` at the harbour, seen ` + visits + ` times.</p><a href="/a?x=1&amp;PHPSESSID=` + session + `">News</a>` +
 			`<!-- made ` + at + ` --><i data-made="` + at + `" class="made">x</i></body>`
 	}
-	p, err := digest.Suggest(twice(page("Monday, 2 November 2026, 09:59:57", "4f3c2b1a99", "998"), page("Monday, 2 November 2026, 10:00:02", "77aa0912ce", "1,002")), htmlType)
+	p, err := digest.Suggest(t.Context().Err, twice(page("Monday, 2 November 2026, 09:59:57", "4f3c2b1a99", "998"), page("Monday, 2 November 2026, 10:00:02", "77aa0912ce", "1,002")), htmlType)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,6 +154,25 @@ func TestRulesWorkOnOtherDays(t *testing.T) {
 	}
 }
 
+// TestManyElementsOfOneKindAreCompared finds a counter after 30,000 equal elements in each of six versions. A step that
+// takes the square of their number would need hours, or gigabytes.
+func TestManyElementsOfOneKindAreCompared(t *testing.T) {
+	t.Parallel()
+	var pages []string
+	for i := range 6 {
+		pages = append(pages, "<body>"+strings.Repeat("<i>x</i>", 30_000)+fmt.Sprintf("<b class=hits>hits: %d</b>", 7919*(i+1)))
+	}
+	p, err := digest.Suggest(t.Context().Err, daily(pages...), htmlType)
+	if err != nil || len(p.Regexes)+len(p.Selectors)+len(p.Open) == 0 {
+		t.Errorf("%+v, %v; want the counter", p, err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := digest.Suggest(ended.Err, daily(pages...), htmlType); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the caller has gone: %v", err)
+	}
+}
+
 func FuzzSuggest(f *testing.F) {
 	f.Add("<p id=a>1</p>", "<p id=a>2</p>", "<p>3<i>x</i></p>")
 	f.Add("", "<!--1-->", "<a href='?s=1'>x")
@@ -160,7 +181,7 @@ func FuzzSuggest(f *testing.F) {
 			return
 		}
 		versions := append(twice(a, b), digest.Version{Date: morning.AddDate(0, 0, 1), Content: []byte(c)})
-		p, err := digest.Suggest(versions, htmlType)
+		p, err := digest.Suggest(t.Context().Err, versions, htmlType)
 		if err == nil && p.Merged > 0 {
 			t.Errorf("%+v hides an edit", p)
 		}

@@ -24,9 +24,24 @@ const (
 
 // The bounds of one request.
 const (
-	maxTried = 12 // rules that are tried for one difference
-	maxRules = 20 // rules in one order
+	maxTried = 12               // rules that are tried for one difference
+	maxRules = 20               // rules in one order
+	maxTime  = 10 * time.Second // for which rules are looked for
 )
+
+var errSlow = fmt.Errorf("it takes longer than %s, because the page is large or differs in many parts", maxTime)
+
+// ended returns a function that returns an error when a request for rules has to end. Meanwhile nobody else can read
+// the archive.
+func (w Work) ended(ctx context.Context) func() error {
+	end := w.Clock().Add(maxTime)
+	return func() error {
+		if ctx.Err() == nil && w.Clock().After(end) {
+			return errSlow
+		}
+		return context.Cause(ctx)
+	}
+}
 
 // with returns a spec with further rules.
 func with(spec digest.Spec, rules []api.ScrubRule) digest.Spec {
@@ -59,8 +74,10 @@ func Check(rules []api.ScrubRule) error {
 }
 
 // Propose returns rules that hide a row of the comparison of two versions, as few as possible. spec has the rules in
-// force.
-func Propose(ctx context.Context, p compare.Pair, w api.IgnoreWish, spec digest.Spec) (api.IgnoreProposal, error) {
+// force. The search ends with the error of ended.
+func Propose(
+	ctx context.Context, p compare.Pair, w api.IgnoreWish, spec digest.Spec, ended func() error,
+) (api.IgnoreProposal, error) {
 	none := func(text string) (api.IgnoreProposal, error) {
 		return api.IgnoreProposal{Rules: []api.ScrubRule{}, Problem: text}, nil
 	}
@@ -74,7 +91,7 @@ func Propose(ctx context.Context, p compare.Pair, w api.IgnoreWish, spec digest.
 	before, after, contentType := p.Contents()
 	moment := time.Unix(0, 0) // of both: everything that differs is noise, because somebody says so
 	both := []digest.Version{{Date: moment, Content: before}, {Date: moment, Content: after}}
-	found, err := digest.Suggest(both, contentType)
+	found, err := digest.Suggest(ended, both, contentType)
 	if err != nil && !errors.Is(err, digest.ErrTooFew) {
 		return none("No rule was found: " + err.Error() + ".")
 	}

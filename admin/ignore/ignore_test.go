@@ -55,7 +55,8 @@ func TestProposeFindsARuleForOneDifference(t *testing.T) {
 		{compare.Text, "Ferry sails", "Ferry sinks", "", ""},
 		{compare.Text, "no such", "row", "", ""},
 	} {
-		got, err := Propose(t.Context(), p, api.IgnoreWish{What: c.what, Left: c.left, Right: c.right}, digest.Spec{})
+		wish := api.IgnoreWish{What: c.what, Left: c.left, Right: c.right}
+		got, err := Propose(t.Context(), p, wish, digest.Spec{}, t.Context().Err)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,7 @@ func TestSuggestFindsRulesForAPage(t *testing.T) {
 	t.Cleanup(func() { _ = l.Close() })
 	all, err := l.Lookup("http://a.example/")
 	archivetest.Must(t, err)
-	got, err := Suggest(t.Context(), l, all, digest.Spec{})
+	got, err := Suggest(t.Context(), l, all, digest.Spec{}, t.Context().Err)
 	archivetest.Must(t, err)
 	rules, err := digest.Compile(with(digest.Spec{}, got.Rules))
 	archivetest.Must(t, err)
@@ -106,11 +107,24 @@ func TestSuggestFindsRulesForAPage(t *testing.T) {
 	if scrub(news("12:01", "Ferry sails", 7)) == scrub(news("12:01", "Ferry sinks", 7)) {
 		t.Errorf("%+v hide a headline", got)
 	}
+	for most, want := range map[int]int{0: 2, 3*len(pages[0]) - 1: 2, maxBytes: 3} {
+		if read, _ := newest(t.Context(), l, all, most); len(read) != want || !read[0].Date.Before(read[1].Date) {
+			t.Errorf("of %d bytes %d versions are read, want %d", most, len(read), want)
+		}
+	}
+	slow := Work{Clock: func() time.Time { a.Now = a.Now.Add(maxTime); return a.Now }}.ended(t.Context())
+	if err := slow(); err != nil {
+		t.Errorf("after %s: %v", maxTime, err)
+	}
+	out, err := Suggest(t.Context(), l, all, digest.Spec{}, slow)
+	if err != nil || len(out.Rules) > 0 || !strings.Contains(out.Problem, "10s") {
+		t.Errorf("of a slow search: %+v, %v", out, err)
+	}
 	for _, c := range []struct {
 		captures []index.Entry
 		spec     digest.Spec
 	}{{all, with(digest.Spec{}, got.Rules)}, {all[:1], digest.Spec{}}, {nil, digest.Spec{}}} {
-		none, err := Suggest(t.Context(), l, c.captures, c.spec)
+		none, err := Suggest(t.Context(), l, c.captures, c.spec, t.Context().Err)
 		if err != nil || len(none.Rules) > 0 || none.Problem == "" {
 			t.Errorf("%d captures and the rules %+v: %+v, %v; want no rule and a reason", len(c.captures), c.spec, none, err)
 		}

@@ -13,8 +13,12 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// maxCompared is the number of newest versions in which rules for a whole page are looked for.
-const maxCompared = 20
+// The newest versions in which rules for a whole page are looked for: their number and their bytes together. A parsed
+// page takes many times its bytes.
+const (
+	maxCompared = 20
+	maxBytes    = 8 << 20
+)
 
 // Suggest returns rules that silence a page which differs at each fetch, from its newest versions.
 func (w Work) Suggest(ctx context.Context, u uri.URI) (out api.IgnoreProposal, err error) {
@@ -26,30 +30,23 @@ func (w Work) Suggest(ctx context.Context, u uri.URI) (out api.IgnoreProposal, e
 	defer w.Reading.Unlock()
 	spec := w.inForce(u)
 	err = w.Catalog.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
-		out, err = Suggest(ctx, l, all, spec)
+		out, err = Suggest(ctx, l, all, spec, w.ended(ctx))
 		return err
 	})
 	return out, err
 }
 
 // Suggest returns rules that silence a page, without those in force, which spec has. captures has its captures, oldest
-// first. Versions that cannot be read are skipped.
+// first. Versions that cannot be read are skipped. The search ends with the error of ended.
 func Suggest(
-	ctx context.Context, l *index.Library, captures []index.Entry, spec digest.Spec,
+	ctx context.Context, l *index.Library, captures []index.Entry, spec digest.Spec, ended func() error,
 ) (api.IgnoreProposal, error) {
 	captures = slices.DeleteFunc(slices.Clone(captures), func(e index.Entry) bool { return e.Status != "200" })
-	var read []digest.Version
-	contentType := ""
-	for _, e := range captures[max(0, len(captures)-maxCompared):] {
-		content, mime, err := compare.ReadContent(ctx, l, e)
-		if ctx.Err() != nil {
-			return api.IgnoreProposal{}, context.Cause(ctx)
-		}
-		if err == nil {
-			read, contentType = append(read, digest.Version{Date: e.Date(), Content: content}), mime
-		}
+	read, contentType := newest(ctx, l, captures[max(0, len(captures)-maxCompared):], maxBytes)
+	if ctx.Err() != nil {
+		return api.IgnoreProposal{}, context.Cause(ctx)
 	}
-	found, err := digest.Suggest(read, contentType)
+	found, err := digest.Suggest(ended, read, contentType)
 	out := api.IgnoreProposal{Rules: append([]api.ScrubRule{}, rulesOf(found)...)}
 	out.Rules = slices.DeleteFunc(out.Rules, func(r api.ScrubRule) bool {
 		return r.Kind == Expression && slices.Contains(spec.Regexes, r.Rule) ||
@@ -60,6 +57,9 @@ func Suggest(
 		out.Problem = "The archive has no two fetches of one moment and too few versions to tell noise from news. " +
 			"Wait for a second look of the crawl, or use arcrawl scrub suggest --fetch."
 		return out, nil
+	case errors.Is(err, errSlow):
+		out.Problem = "No rule was found: " + err.Error() + ". Use arcrawl scrub suggest, which has no limit."
+		return out, nil
 	case err != nil:
 		return out, err
 	case len(out.Rules) > maxTried:
@@ -69,4 +69,30 @@ func Suggest(
 			"Compare two versions of the page, and ignore single differences."
 	}
 	return out, nil
+}
+
+// newest returns the versions of captures that can be read, oldest first, and the media type of the newest one. It
+// leaves out older versions if all together have more than most bytes, except the newest two.
+func newest(
+	ctx context.Context, l *index.Library, captures []index.Entry, most int,
+) (read []digest.Version, contentType string) {
+	size := 0
+	for _, e := range slices.Backward(captures) {
+		content, mime, err := compare.ReadContent(ctx, l, e)
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			continue
+		}
+		if size += len(content); size > most && len(read) >= 2 {
+			break
+		}
+		if len(read) == 0 {
+			contentType = mime
+		}
+		read = append(read, digest.Version{Date: e.Date(), Content: content})
+	}
+	slices.Reverse(read)
+	return read, contentType
 }

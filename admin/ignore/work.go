@@ -35,6 +35,7 @@ type Work struct {
 	Plan    func(api.Staged) (api.Plan, error) // the effect of a changed file; an error if it would have faults
 	Reading *sync.Mutex                        // held while versions are read
 	Now     time.Time
+	Clock   func() time.Time // for bounds of time
 }
 
 // inForce returns the scrubbing rules in force for a URI.
@@ -65,7 +66,7 @@ func (w Work) Propose(ctx context.Context, u uri.URI, wish api.IgnoreWish) (out 
 		if out.Problem = problem; err != nil || problem != "" {
 			return err
 		}
-		out, err = Propose(ctx, p, wish, w.inForce(u))
+		out, err = Propose(ctx, p, wish, w.inForce(u), w.ended(ctx))
 		return err
 	})
 	return out, err

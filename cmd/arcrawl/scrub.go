@@ -144,7 +144,7 @@ func (s *candidates) suggest(cmd *cobra.Command, u uri.URI) error {
 	fmt.Fprintln(out)
 	fetch := ""
 	err := storedVersions(cmd, &s.at, u, suggestedVersions, func(versions []trial.Version) error {
-		p, err := trial.WriteSuggestion(out, u, versions)
+		p, err := trial.WriteSuggestion(cmd.Context(), out, u, versions)
 		if err != nil || len(p.Regexes)+len(p.Selectors) == 0 {
 			fetch = "--fetch "
 		}

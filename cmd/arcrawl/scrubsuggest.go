@@ -99,7 +99,7 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 	if err != nil {
 		return err
 	}
-	p, err := trial.WriteSuggestion(cmd.OutOrStdout(), u, versions)
+	p, err := trial.WriteSuggestion(cmd.Context(), cmd.OutOrStdout(), u, versions)
 	switch {
 	case errors.Is(err, digest.ErrApart):
 		return fmt.Errorf("%w; run it again with --fetch, or after more visits", err)

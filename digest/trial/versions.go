@@ -133,7 +133,7 @@ func Rules(c *config.Config, u uri.URI, now time.Time) (*digest.Rules, error) {
 }
 
 // Suggest returns rules for the noise of a page. The versions are in the order of time.
-func Suggest(versions []Version) (digest.Proposal, error) {
+func Suggest(ctx context.Context, versions []Version) (digest.Proposal, error) {
 	if len(versions) == 0 {
 		return digest.Proposal{}, digest.ErrTooFew
 	}
@@ -141,7 +141,7 @@ func Suggest(versions []Version) (digest.Proposal, error) {
 	for _, v := range versions {
 		all = append(all, digest.Version{Date: v.Date, Content: v.Content})
 	}
-	return digest.Suggest(all, versions[len(versions)-1].MIME)
+	return digest.Suggest(ctx.Err, all, versions[len(versions)-1].MIME)
 }
 
 // Pair is two versions in a row that differ after scrubbing.

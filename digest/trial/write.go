@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -16,8 +17,8 @@ import (
 
 // WriteSuggestion writes the rules that [Suggest] finds for versions of a page, as TOML for the file of its host, and
 // returns them. Comments say what the rules leave out of the newest version, and which parts have no rule.
-func WriteSuggestion(out io.Writer, u uri.URI, versions []Version) (digest.Proposal, error) {
-	p, err := Suggest(versions)
+func WriteSuggestion(ctx context.Context, out io.Writer, u uri.URI, versions []Version) (digest.Proposal, error) {
+	p, err := Suggest(ctx, versions)
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", u, err)
 	}
