@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon/node"
@@ -153,6 +155,24 @@ func OpenStopped(c *config.Config, now time.Time) (*frontier.Frontier, error) {
 		return nil, err
 	}
 	return openStopped(c, now, false)
+}
+
+// Ship ships the store in a folder, which no daemon uses, to the database of a cluster that has no crawl; see
+// [node.Init].
+func Ship(
+	ctx context.Context, c *config.Config, from string, now time.Time, log zerolog.Logger, background node.Background,
+) error {
+	o := node.Options{
+		Database: c.Cluster.Database, Node: c.Cluster.Node, State: from, Notify: func(string) {}, Log: log,
+	}
+	return node.Init(ctx, o, func() (*frontier.Frontier, error) { return openAlone(c, from, now) }, background)
+}
+
+// openAlone opens the store in a folder, with the settings of a configuration, as if there were no cluster.
+func openAlone(c *config.Config, state string, now time.Time) (*frontier.Frontier, error) {
+	alone := *c
+	alone.Storage.State, alone.Cluster.Database = state, ""
+	return OpenStopped(&alone, now)
 }
 
 // MakeStore opens the store of a daemon that does not run, and makes it if there is none. bulkLoad says that the caller

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/daemon/node"
 	"github.com/arcrawl/arcrawl/frontier/shared"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -125,12 +126,10 @@ is started with [cluster]; init does it without crawling.`,
 			if err != nil {
 				return err
 			}
-			o := node.Options{
-				Database: c.Cluster.Database, Node: c.Cluster.Node, State: cmp.Or(from, c.Storage.State), Notify: func(string) {},
-				Log: zerolog.New(cmd.ErrOrStderr()).Level(zerolog.WarnLevel),
-			}
-			if err := node.Init(cmd.Context(), o, time.Now(), inBackground); err != nil {
-				return fmt.Errorf("ship the store in %s: %w", o.State, err)
+			from = cmp.Or(from, c.Storage.State)
+			log := zerolog.New(cmd.ErrOrStderr()).Level(zerolog.WarnLevel)
+			if err := daemon.Ship(cmd.Context(), c, from, time.Now(), log, inBackground); err != nil {
+				return fmt.Errorf("ship the store in %s: %w", from, err)
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), "shipped the store: start the nodes")
 			return err

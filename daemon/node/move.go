@@ -16,8 +16,9 @@ import (
 type Background func(run func(context.Context)) (stop func())
 
 // Init ships the store in o.State, which no process uses, to a database that has no crawl. Any node can take the crawl
-// from then on. The store stays a copy of it.
-func Init(ctx context.Context, o Options, now time.Time, background Background) error {
+// from then on. The store stays a copy of it. open opens the store; if the last process that used it was killed, the
+// hosts rest as its options say, for whoever takes the crawl.
+func Init(ctx context.Context, o Options, open func() (*frontier.Frontier, error), background Background) error {
 	if !hasStore(o.State) {
 		return fmt.Errorf("there is no store in %s", o.State)
 	}
@@ -30,7 +31,7 @@ func Init(ctx context.Context, o Options, now time.Time, background Background) 
 	if err != nil {
 		return err
 	}
-	f, err := frontier.Open(frontier.Options{Dir: o.State, Now: now})
+	f, err := open()
 	if err != nil {
 		return err
 	}

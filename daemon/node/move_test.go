@@ -103,11 +103,16 @@ func TestACrawlJoinsAndLeavesACluster(t *testing.T) {
 	}
 
 	begin(a)
-	a.must(Init(t.Context(), a.options(), monday, inBackground))
-	if err := Init(t.Context(), a.options(), monday, inBackground); !errors.Is(err, errHasCrawl) {
+	initiate := func(p *place) error {
+		return Init(t.Context(), p.options(), func() (*frontier.Frontier, error) {
+			return frontier.Open(frontier.Options{Dir: p.state, Now: monday})
+		}, inBackground)
+	}
+	a.must(initiate(a))
+	if err := initiate(a); !errors.Is(err, errHasCrawl) {
 		t.Errorf("a second store was shipped: %v", err)
 	}
-	if err := Init(t.Context(), newPlace(t, db, "e").options(), monday, inBackground); err == nil || !strings.Contains(err.Error(), "no store") {
+	if err := initiate(newPlace(t, db, "e")); err == nil || !strings.Contains(err.Error(), "no store") {
 		t.Errorf("an empty folder was shipped: %v", err)
 	}
 	b.run(func(f *frontier.Frontier) {
