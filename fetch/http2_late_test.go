@@ -36,6 +36,46 @@ func TestDataOfAnEndedExchangeHasABound(t *testing.T) {
 	}
 }
 
+// TestTheLateEndOfAWholeBodyIsNoReset asks for two pages of a server that sends the end of a body after all its bytes.
+// The late end belongs to no answer, and the server sees no reset of a stream, which many count as an attack.
+func TestTheLateEndOfAWholeBodyIsNoReset(t *testing.T) {
+	t.Parallel()
+	resets := make(chan int, 1)
+	address, c := frames2(t, func(f *http2.Framer, _ net.Conn, _ int) {
+		count, last := 0, uint32(0)
+		for {
+			got, err := f.ReadFrame()
+			if err != nil {
+				break
+			}
+			switch got := got.(type) {
+			case *http2.RSTStreamFrame:
+				count++
+			case *http2.HeadersFrame:
+				if last != 0 {
+					_ = f.WriteData(last, true, nil)
+				}
+				last = got.StreamID
+				head2(t, f, last, false, ":status", "200", "content-length", "5")
+				_ = f.WriteData(last, false, []byte("hello"))
+			}
+		}
+		resets <- count
+	})
+	for range 3 {
+		got := get(t, c, request2(t, address))
+		if text, err := contentOf(t, got); text != "hello" || err != nil || !got.Complete {
+			t.Errorf("got %q, complete %t, %v", text, got.Complete, err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := <-resets; n != 0 {
+		t.Errorf("the server sees %d resets", n)
+	}
+}
+
 // TestAnEarlyHintDoesNotEndAForm sends a form to a server that sends an informational head before it has room for all
 // of the form.
 func TestAnEarlyHintDoesNotEndAForm(t *testing.T) {

@@ -234,8 +234,9 @@ func (c *Conn) body(f http2.Frame) {
 	}
 }
 
-// Finish ends the exchange, with RST_STREAM if the answer is not over. whole says that its body is whole. Finish
-// reports whether the connection can be used again.
+// Finish ends the exchange, with RST_STREAM if the answer is not over. whole says that its body is whole: then only
+// the flag that ends it can be missing, and a server that sends it late sees no RST_STREAM, which it may count as an
+// attack. Finish reports whether the connection can be used again.
 func (c *Conn) Finish(whole bool) (again bool) {
 	for i := 0; whole && !c.ended && c.err == nil && len(c.data) == 0 && c.Buffered() && i < finishAfter; i++ {
 		if f, err := c.frame(); err == nil && f != nil {
@@ -245,6 +246,7 @@ func (c *Conn) Finish(whole bool) (again bool) {
 			c.body(f)
 		}
 	}
+	c.ended = c.ended || whole && len(c.data) == 0
 	c.data = nil
 	if c.err == nil && (!c.ended || c.half) {
 		if !c.ended {
