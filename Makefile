@@ -56,15 +56,15 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(if $(VERSION),-X main.version=$(VERSION))' -o bin/arcrawl ./cmd/arcrawl
 
 # CI runs both tiers, in one command where it can: each test is linked once, and tests that wait for real processes wait
-# beside others. The linters run first because they take less time; the house test is one of them. What a visit costs
-# can only be counted without the race detector.
+# beside others. The linters run first because they take less time; the house test is one of them. Some tests run
+# without the race detector: it would count as a cost of a visit, or play days five times as long.
 test: test-deps
 	$(MAKE) check
 	$(TEST) -race $(filter-out $(SERIAL) $(SERIAL_SLOW) ./internal/house,$(PACKAGES))
 	$(TEST) -race -short $(filter-out $(SERIAL),$(SERIAL_SLOW))
 	$(TEST) $(SERIAL)
 	$(TEST) -run "$$(scripts/slow-tests names)" $(filter-out $(SERIAL),$(SERIAL_SLOW))
-	$(GO) test -run WhatAVisitCosts ./crawler
+	$(TEST) -run "$$(scripts/slow-tests unraced)" $(shell scripts/slow-tests unraced-packages)
 
 # make check has run go vet already.
 TEST     := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // TestWhatAVisitCosts compares the cost of a visit with bounds that do not depend on the speed of the machine:
@@ -21,9 +22,7 @@ import (
 // run, so their bounds are 3 % above the measured values. The bounds of calls are 7 % above. Lower them when visits
 // become cheaper. Many small additions once made a visit 5 % dearer, and a bound of a tenth did not show it.
 func TestWhatAVisitCosts(t *testing.T) {
-	if raced {
-		t.Skip("the race detector allocates too; make test runs this once more without it")
-	}
+	slow.Unraced(t, "the race detector allocates too")
 	site := startQuietSite(t)
 	w := newWorld(t, t.TempDir(), fmt.Sprintf(`[politeness]
 delay_factor = 0.0

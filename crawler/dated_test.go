@@ -14,6 +14,7 @@ import (
 // is not believed yet, is treated like a host that sends none.
 func TestBelievedLastModifiedIsTheTimeOfTheChange(t *testing.T) {
 	slow.Test(t)
+	slow.Unraced(t, longPlay)
 	rates := func(modified, settings string) []float64 {
 		dir := t.TempDir()
 		var list []float64

@@ -20,6 +20,7 @@ import (
 func TestEndlessSpacesTakeFewRequests(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, longPlay)
 	for _, c := range []struct {
 		name string
 		set  func(*trapsite.Endless)

@@ -20,6 +20,7 @@ import (
 // fetched right after the visit to the feed that found it. The feed is never visited late, and the seed is visited too.
 func TestNewItemIsFetchedWithinOneWaitAndOneDelay(t *testing.T) {
 	slow.Test(t)
+	slow.Unraced(t, longPlay)
 	const delay = 7 * time.Second // does not divide a quarter of an hour
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -64,11 +64,15 @@ type monthOfHost struct {
 	longestTime time.Duration
 }
 
+// longPlay is why a test does not run under the race detector.
+const longPlay = "it plays days of a crawl, and would take five times as long"
+
 // TestAMonthOfVisitsSavesBytesAndFindsChanges crawls a web for 30 days with the default settings. The hosts have
 // honest, false, partial or no validators. The flag -month 1000 runs the full size. From the recorded requests the test
 // computes the bytes that were transferred unnecessarily, and how long visits missed a change.
 func TestAMonthOfVisitsSavesBytesAndFindsChanges(t *testing.T) {
 	slow.Test(t)
+	slow.Unraced(t, longPlay)
 	dir := t.TempDir()
 	var asked []town.Request
 	size := map[string]int{}

@@ -85,6 +85,7 @@ forbidden_wait = "30s"
 func TestNoiseAndSearchesTakeFewRequests(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, longPlay)
 	for _, world := range noisyWorlds {
 		t.Run(world.name, func(t *testing.T) {
 			t.Parallel()

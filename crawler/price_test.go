@@ -36,6 +36,7 @@ rule = "learned"
 // restart the same holds as soon as a visit was late.
 func TestWaitsOfABusyHostAreStretchedTogether(t *testing.T) {
 	slow.Test(t)
+	slow.Unraced(t, longPlay)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, busyHost+`capture_target = 0.9
@@ -90,6 +91,7 @@ uris = ["http://busy.example/"]
 func TestWaitOfAFeedIsNotStretched(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, longPlay)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, `[politeness]
@@ -142,6 +144,7 @@ uris = ["http://busy.example/"]
 func TestFrontPagesAndSectionsOfABusyHostKeepTheirWaits(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, longPlay)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, busyHost+`max = "3d"
@@ -208,6 +211,7 @@ uris = ["http://busy.example/", "http://quiet.example/"]
 func TestDueTimesComeBackWhenAHostCarriesMore(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, longPlay)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		const slowly = "min_delay = \"600s\"\nmax_delay = \"600s\"\n"

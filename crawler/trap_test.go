@@ -32,6 +32,7 @@ func (w *world) trapsOf(host uri.Host) []traps.Trap {
 func TestTrapSiteIsCrawledWithoutItsTraps(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, longPlay)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[seeds]\nuris = [\"http://maze.example/\"]\n")
@@ -65,6 +66,7 @@ func TestTrapSiteIsCrawledWithoutItsTraps(t *testing.T) {
 func TestSitemapReleasesALinkFarm(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, longPlay)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[seeds]\nuris = [\"http://maze.example/\"]\n[feeds]\nsitemaps = [\"http://maze.example/sitemap.xml\"]\nsitemap_min = \"10m\"\nsitemap_max = \"10m\"\nsitemap_initial = \"10m\"\n")

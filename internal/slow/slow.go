@@ -16,5 +16,13 @@ func Test(t testing.TB) {
 	}
 }
 
+// Unraced skips t under the race detector, and says why. CI runs such a test once more without it.
+func Unraced(t testing.TB, why string) {
+	t.Helper()
+	if raced {
+		t.Skip(why + "; make test runs this once more, without the race detector")
+	}
+}
+
 // FirstTier reports whether the first tier runs. A test that does less then runs in both tiers.
 func FirstTier() bool { return testing.Short() }

@@ -1,6 +1,6 @@
 //go:build !race
 
-package crawler_test
+package slow
 
 // raced reports whether the race detector is on.
 const raced = false
