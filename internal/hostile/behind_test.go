@@ -127,8 +127,8 @@ success = '(?m)^Set-Cookie: session='
 	}
 }
 
-// forwarder is a proxy that makes tunnels to the port of the town alone, and refuses others with a status.
-func (c *crawl) forwarder(refused *atomic.Int64) string {
+// proxy serves each connection of a proxy with a function, and returns the address of the proxy.
+func (c *crawl) proxy(serve func(k net.Conn)) (address string) {
 	l := c.town.listen(c.town.address(), freePort(c))
 	var serving sync.WaitGroup
 	c.t.Cleanup(func() { _ = l.Close(); serving.Wait() })
@@ -140,28 +140,38 @@ func (c *crawl) forwarder(refused *atomic.Int64) string {
 			}
 			serving.Go(func() {
 				defer k.Close()
-				r, err := http.ReadRequest(bufio.NewReader(k))
-				if err != nil {
-					return
-				}
-				if !strings.HasSuffix(r.Host, fmt.Sprintf(":%d", c.town.port)) {
-					refused.Add(1)
-					_, _ = io.WriteString(k, "HTTP/1.1 403 Forbidden\r\n\r\n")
-					return
-				}
-				to, err := net.Dial("tcp", r.Host)
-				if err != nil {
-					_, _ = io.WriteString(k, "HTTP/1.1 502 Bad Gateway\r\n\r\n")
-					return
-				}
-				defer to.Close()
-				_, _ = io.WriteString(k, "HTTP/1.1 200 OK\r\n\r\n")
-				serving.Go(func() { _, _ = io.Copy(to, k); _ = to.Close() })
-				_, _ = io.Copy(k, to)
+				serve(k)
 			})
 		}
 	})
 	return l.Addr().String()
+}
+
+// forwarder is a proxy that makes tunnels to the port of the town alone, and refuses others with a status.
+func (c *crawl) forwarder(refused *atomic.Int64) string {
+	return c.proxy(func(k net.Conn) {
+		r, err := http.ReadRequest(bufio.NewReader(k))
+		if err != nil {
+			return
+		}
+		if !strings.HasSuffix(r.Host, fmt.Sprintf(":%d", c.town.port)) {
+			refused.Add(1)
+			_, _ = io.WriteString(k, "HTTP/1.1 403 Forbidden\r\n\r\n")
+			return
+		}
+		to, err := net.Dial("tcp", r.Host)
+		if err != nil {
+			_, _ = io.WriteString(k, "HTTP/1.1 502 Bad Gateway\r\n\r\n")
+			return
+		}
+		defer to.Close()
+		_, _ = io.WriteString(k, "HTTP/1.1 200 OK\r\n\r\n")
+		var sending sync.WaitGroup
+		sending.Go(func() { _, _ = io.Copy(to, k); _ = to.Close() })
+		_, _ = io.Copy(k, to)
+		_ = k.Close()
+		sending.Wait()
+	})
 }
 
 // oddPortsBehindProxy is a page with links to a thousand ports that the proxy of all sites refuses.
@@ -200,21 +210,12 @@ func hangingProxy() attack {
 		name: "proxy that hangs", lasts: 2 * crawlTime,
 		stranger: func(c *crawl) crawlOptions {
 			asked.Store(0)
-			l := c.town.listen(c.town.address(), freePort(c))
-			var serving sync.WaitGroup
-			c.t.Cleanup(func() { _ = l.Close(); serving.Wait() })
-			serving.Go(func() {
-				for {
-					k, err := l.Accept()
-					if err != nil {
-						return
-					}
-					asked.Add(1)
-					serving.Go(func() { _, _ = io.Copy(io.Discard, k); _ = k.Close() })
-				}
+			address := c.proxy(func(k net.Conn) {
+				asked.Add(1)
+				_, _ = io.Copy(io.Discard, k)
 			})
 			o := crawlOptions{
-				tables: fmt.Sprintf("[network]\nproxies = [{ name = \"office\", address = \"http://%s\" }]\n", l.Addr()),
+				tables: fmt.Sprintf("[network]\nproxies = [{ name = \"office\", address = \"http://%s\" }]\n", address),
 				hosts:  map[string]string{},
 			}
 			for i := range 40 {
