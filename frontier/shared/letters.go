@@ -15,13 +15,17 @@ type Letter struct {
 	Key, Value []byte
 }
 
+// columns returns letters as the columns of a table, with one of their shards.
+func columns(letters []Letter, of func(Letter) int) (shards []int32, keys, values [][]byte) {
+	for _, l := range letters {
+		shards, keys, values = append(shards, int32(of(l))), append(keys, l.Key), append(values, l.Value)
+	}
+	return shards, keys, values
+}
+
 // Send stores letters to other shards. A letter replaces an earlier one of this shard with the same key.
 func (s *Store) Send(ctx context.Context, epoch int64, letters []Letter) error {
-	var to []int32
-	var keys, values [][]byte
-	for _, l := range letters {
-		to, keys, values = append(to, int32(l.Shard)), append(keys, l.Key), append(values, l.Value)
-	}
+	to, keys, values := columns(letters, func(l Letter) int { return l.Shard })
 	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
 		if err := s.own(ctx, tx, epoch); err != nil {
 			return err
@@ -58,11 +62,7 @@ func (s *Store) Letters(ctx context.Context, n int) ([]Letter, error) {
 
 // Taken removes letters whose contents are in the copy of this shard, unless they have changed since they were read.
 func (s *Store) Taken(ctx context.Context, epoch int64, letters []Letter) error {
-	var from []int32
-	var keys, values [][]byte
-	for _, l := range letters {
-		from, keys, values = append(from, int32(l.Sender)), append(keys, l.Key), append(values, l.Value)
-	}
+	from, keys, values := columns(letters, func(l Letter) int { return l.Sender })
 	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
 		if err := s.own(ctx, tx, epoch); err != nil {
 			return err
@@ -85,11 +85,7 @@ const maxAside = 10_000
 
 // SetAside removes letters to this shard that cannot be read, and keeps the first ones in a table of their own.
 func (s *Store) SetAside(ctx context.Context, epoch int64, letters []Letter) error {
-	var from []int32
-	var keys, values [][]byte
-	for _, l := range letters {
-		from, keys, values = append(from, int32(l.Sender)), append(keys, l.Key), append(values, l.Value)
-	}
+	from, keys, values := columns(letters, func(l Letter) int { return l.Sender })
 	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
 		if err := s.own(ctx, tx, epoch); err != nil {
 			return err
