@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -53,20 +54,10 @@ func TestAnExpiredCertificateIsAcceptedByPermissionOnly(t *testing.T) {
 	w := newWorld(t, t.TempDir(), "[politeness]\ndelay_factor = 0\nmin_delay = \"0s\"\n[seeds]\nuris = [\"https://old.example/\", \"https://other.example/\"]\n")
 	t.Cleanup(w.town.Close)
 	w.hostFiles(map[string]string{"hosts.d/old.example.toml": "[tls]\naccept = \"expired\"\nuntil = 2999-12-31\n"})
-	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, network, site.Listener.Addr().String())
-	}
-	parts, shut := w.openWith(dial)
 	roots := x509.NewCertPool()
 	roots.AddCert(parsed)
-	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir, TLS: &tls.Config{RootCAs: roots}})
-	parts.Fetch = client
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
 	refused := ""
-	parts.Observe = func(r crawler.Report) {
-		w.observe(r)
+	w.crawlSite(site, &tls.Config{RootCAs: roots}, func(crawler.Report) (enough bool) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		page := false
@@ -76,19 +67,8 @@ func TestAnExpiredCertificateIsAcceptedByPermissionOnly(t *testing.T) {
 				refused = r.Error
 			}
 		}
-		if page && refused != "" {
-			cancel()
-		}
-	}
-	c := crawler.New(parts)
-	if _, err := c.AddSeeds(time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Run(ctx); err != nil {
-		t.Error(err)
-	}
-	_ = client.Close()
-	shut()
+		return page && refused != ""
+	})
 	if !strings.Contains(refused, "expired") {
 		t.Errorf("the other site was answered with %q", refused)
 	}
@@ -105,4 +85,37 @@ func TestAnExpiredCertificateIsAcceptedByPermissionOnly(t *testing.T) {
 	if lines := strings.Count(string(log), "tls:expired"); err != nil || responses < 2 || noted != responses || lines != responses {
 		t.Errorf("%d responses, %d metadata records and %d lines of crawl.log say that the certificate has expired; %v", responses, noted, lines, err)
 	}
+}
+
+// crawlSite crawls a server of the machine, which answers for every host, until enough was reported. Visits are
+// reported by several workers at once; enough gets one report at a time.
+func (w *world) crawlSite(site *httptest.Server, secure *tls.Config, enough func(crawler.Report) bool) {
+	w.t.Helper()
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, network, site.Listener.Addr().String())
+	}
+	parts, shut := w.openWith(dial)
+	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir, TLS: secure})
+	parts.Fetch = client
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	defer cancel()
+	var mu sync.Mutex
+	parts.Observe = func(r crawler.Report) {
+		w.observe(r)
+		mu.Lock()
+		defer mu.Unlock()
+		if enough(r) {
+			cancel()
+		}
+	}
+	c := crawler.New(parts)
+	if _, err := c.AddSeeds(time.Now()); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := c.Run(ctx); err != nil {
+		w.t.Error(err)
+	}
+	_ = client.Close()
+	shut()
 }

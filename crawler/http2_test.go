@@ -1,20 +1,16 @@
 package crawler_test
 
 import (
-	"context"
 	"crypto/tls"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
@@ -47,31 +43,11 @@ func crawlOver2(t *testing.T) *world {
 		"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"1s\"\n[seeds]\nuris = [\"https://two.example/\", \"https://one.example/\"]\n")
 	t.Cleanup(w.town.Close)
 	w.hostFiles(map[string]string{"hosts.d/two.example.toml": "[fetch]\nhttp = \"2\"\n"})
-	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, network, site.Listener.Addr().String())
-	}
-	parts, shut := w.openWith(dial)
-	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir, TLS: &tls.Config{InsecureSkipVerify: true}})
-	parts.Fetch = client
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
 	seen := map[string]int{}
-	parts.Observe = func(r crawler.Report) {
-		w.observe(r)
-		if seen[r.URI.Path()]++; seen["/1"] >= 4 {
-			cancel()
-		}
-	}
-	c := crawler.New(parts)
-	if _, err := c.AddSeeds(time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Run(ctx); err != nil {
-		t.Error(err)
-	}
-	_ = client.Close()
-	shut()
+	w.crawlSite(site, &tls.Config{InsecureSkipVerify: true}, func(r crawler.Report) (enough bool) {
+		seen[r.URI.Path()]++
+		return seen["/1"] >= 4
+	})
 	return w
 }
 
