@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -68,7 +69,7 @@ const progressEvery = 500 * time.Millisecond
 
 // showLine shows a line on a terminal and updates it until stop is called. It does nothing if w is not a terminal.
 func showLine(w io.Writer, line func() string) (stop func()) {
-	if !isTerminal(w) {
+	if !terminal.Is(w) {
 		return func() {}
 	}
 	end := make(chan struct{})
@@ -79,10 +80,10 @@ func showLine(w io.Writer, line func() string) (stop func()) {
 		for {
 			select {
 			case <-end:
-				control(w, "\r"+clearLine)
+				terminal.Control(w, "\r"+clearLine)
 				return
 			case <-tick.C:
-				control(w, "\r"+clearLine)
+				terminal.Control(w, "\r"+clearLine)
 				fmt.Fprint(w, line())
 			}
 		}

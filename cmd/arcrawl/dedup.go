@@ -13,6 +13,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -83,7 +84,7 @@ func importArchives(
 		if err := store.Sync(); err != nil {
 			return err
 		}
-		control(errs, "\r"+clearLine) // the line of progress
+		terminal.Control(errs, "\r"+clearLine) // the line of progress
 		return printImported(out, f, asJSON)
 	}
 	stop := watch(errs, o.Progress)

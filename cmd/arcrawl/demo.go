@@ -16,6 +16,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/replay"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -204,7 +205,7 @@ func shortWait(d time.Duration) string {
 // width returns the width of the terminal, or a usual one.
 func (s *visitPrinter) width() int {
 	if f, ok := s.out.(*os.File); ok {
-		if n := terminalWidth(f); n > 0 {
+		if n := terminal.Width(f); n > 0 {
 			return n
 		}
 	}

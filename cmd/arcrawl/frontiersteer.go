@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -174,7 +175,7 @@ func confirm(cmd *cobra.Command, n int64) error {
 		return nil
 	}
 	in := cmd.InOrStdin()
-	if !isTerminal(in) {
+	if !terminal.Is(in) {
 		return usageError{fmt.Errorf("would forget %s with all history: add --yes to confirm", human.Count(n, "URI"))}
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "Forget %s with all history? Type yes to confirm: ", human.Count(n, "URI"))

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 )
@@ -148,7 +149,7 @@ func showEffect(cmd *cobra.Command, path string, hosts ...api.StagedHost) error 
 
 // confirmed asks whether to write, and reports whether the answer is yes. Without a terminal it is no.
 func confirmed(in io.Reader, out io.Writer) bool {
-	if !isTerminal(in) {
+	if !terminal.Is(in) {
 		fmt.Fprintln(out, "Nothing was written, because there is nobody to ask. Repeat with --yes.")
 		return false
 	}

@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,7 @@ import (
 )
 
 func main() {
-	os.Exit(realMain(os.Args[1:], forPeople(os.Stdout), forPeople(os.Stderr)))
+	os.Exit(realMain(os.Args[1:], terminal.For(os.Stdout), terminal.For(os.Stderr)))
 }
 
 // realMain runs the command line and returns the exit code.

@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/daemon"
 )
 
@@ -48,4 +49,6 @@ a sign of life as long as its workers look for URIs that are due.`,
 }
 
 // newLogger returns the logger of the daemon.
-func newLogger(w io.Writer) zerolog.Logger { return daemon.NewLogger(unescaped(w), isTerminal(w)) }
+func newLogger(w io.Writer) zerolog.Logger {
+	return daemon.NewLogger(terminal.Unescaped(w), terminal.Is(w))
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/patch"
 	"github.com/arcrawl/arcrawl/config/reference"
@@ -132,7 +133,7 @@ func (s *suggestion) add(cmd *cobra.Command, c *config.Config, h uri.Host, rules
 	}
 	fmt.Fprintf(out, "\n%s", udiff.Unified(file, file+" with the rules", string(before), string(after)))
 	if !s.sure {
-		if !isTerminal(cmd.InOrStdin()) {
+		if !terminal.Is(cmd.InOrStdin()) {
 			fmt.Fprintln(out, "Nothing was written, because there is nobody to ask. Repeat with --yes.")
 			return nil
 		}

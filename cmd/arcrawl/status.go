@@ -11,6 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/fleet"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 
 	"github.com/spf13/cobra"
 
@@ -261,7 +262,7 @@ func (t *top) run(ctx context.Context, out io.Writer, write func(io.Writer) erro
 	if t.every < 100*time.Millisecond {
 		return usageError{fmt.Errorf("--every %v is too short; the minimum is 100ms", t.every)}
 	}
-	terminal := isTerminal(out)
+	live := terminal.Is(out)
 	tick := time.NewTicker(t.every)
 	defer tick.Stop()
 	for {
@@ -274,11 +275,11 @@ func (t *top) run(ctx context.Context, out io.Writer, write func(io.Writer) erro
 			return err
 		}
 		text := page.Bytes()
-		if terminal {
-			text = append([]byte(home), bytes.ReplaceAll(escaped(text), []byte("\n"), []byte(clearLine+"\n"))...)
+		if live {
+			text = append([]byte(home), bytes.ReplaceAll(terminal.Escaped(text), []byte("\n"), []byte(clearLine+"\n"))...)
 			text = append(text, clearRest...)
 		}
-		if _, err := unescaped(out).Write(text); err != nil {
+		if _, err := terminal.Unescaped(out).Write(text); err != nil {
 			return err
 		}
 		select {

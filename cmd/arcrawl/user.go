@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -151,14 +152,14 @@ func askPassword(in io.Reader, prompt io.Writer, name string) (string, error) {
 		return strings.TrimRight(text, "\r\n"), nil
 	}
 	f, ok := in.(*os.File)
-	if !ok || !isTerminal(f) {
+	if !ok || !terminal.Is(f) {
 		password, err := line()
 		if err != nil {
 			return "", err
 		}
 		return password, access.CheckPassword(password)
 	}
-	show, err := hideInput(f)
+	show, err := terminal.HideInput(f)
 	if err != nil {
 		return "", fmt.Errorf("hide the password on the terminal: %w; write it to standard input from a file", err)
 	}

@@ -31,7 +31,7 @@ var floors = map[string]int{
 	"daemon/rendering": 10, "daemon/mailer": 12,
 	"admin":       14,
 	"daemon":      15,
-	"daemon/bulk": 16,
+	"daemon/bulk": 16, "cmd/arcrawl/terminal": 16,
 	"cmd/arcrawl": 17,
 }
 

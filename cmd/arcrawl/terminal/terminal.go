@@ -1,4 +1,6 @@
-package main
+// Package terminal writes to terminals what strangers wrote: URIs, titles and errors. Nothing of it controls the
+// terminal.
+package terminal
 
 import (
 	"fmt"
@@ -20,8 +22,8 @@ type screen struct {
 	rest []byte     // the beginning of a character whose end was not written yet
 }
 
-// forPeople returns f, with escapes if it is a terminal. What is written to a file or pipe stays unchanged.
-func forPeople(f *os.File) io.Writer {
+// For returns f, with escapes if it is a terminal. What is written to a file or pipe stays unchanged.
+func For(f *os.File) io.Writer {
 	if !isatty.IsTerminal(f.Fd()) {
 		return f
 	}
@@ -34,21 +36,21 @@ func (s *screen) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	text := append(s.rest, p...)
 	text, s.rest = splitRune(text)
-	if _, err := s.file.Write(escaped(text)); err != nil {
+	if _, err := s.file.Write(Escaped(text)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// control writes a control sequence to w, if that is a terminal.
-func control(w io.Writer, sequence string) {
+// Control writes a control sequence to w, if that is a terminal.
+func Control(w io.Writer, sequence string) {
 	if s, ok := w.(*screen); ok {
 		_, _ = s.file.WriteString(sequence) // the next output returns the error
 	}
 }
 
-// isTerminal reports whether a reader or writer is a terminal.
-func isTerminal(stream any) bool {
+// Is reports whether a reader or writer is a terminal.
+func Is(stream any) bool {
 	if _, ok := stream.(*screen); ok {
 		return true
 	}
@@ -56,16 +58,16 @@ func isTerminal(stream any) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// unescaped returns the file of a terminal, for a writer that escapes by itself, and all other writers as they are.
-func unescaped(w io.Writer) io.Writer {
+// Unescaped returns the file of a terminal, for a writer that escapes by itself, and all other writers as they are.
+func Unescaped(w io.Writer) io.Writer {
 	if s, ok := w.(*screen); ok {
 		return s.file
 	}
 	return w
 }
 
-// escaped returns text in which nothing but tabs and ends of lines controls a terminal.
-func escaped(text []byte) []byte {
+// Escaped returns text in which nothing but tabs and ends of lines controls a terminal.
+func Escaped(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for len(text) > 0 {
 		c, n := utf8.DecodeRune(text)

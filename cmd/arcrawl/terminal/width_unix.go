@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package terminal
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminalWidth returns the number of columns of a terminal. It returns 0 if f is another file.
-func terminalWidth(f *os.File) int {
+// Width returns the number of columns of a terminal. It returns 0 if f is another file.
+func Width(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0

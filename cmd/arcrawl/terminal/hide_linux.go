@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"os"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hideInput makes a terminal hide what is typed. The caller calls show afterwards.
-func hideInput(f *os.File) (show func(), err error) {
+// HideInput makes a terminal hide what is typed. The caller calls show afterwards.
+func HideInput(f *os.File) (show func(), err error) {
 	was, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
 	if err != nil {
 		return nil, err
