@@ -138,6 +138,7 @@ func (c Candidate) joined(was Candidate) Candidate {
 	if !c.Due.IsZero() && was.Due.Before(c.Due) {
 		c.Due = was.Due
 	}
+	c.Hops, c.Via, c.Seed, c.Source, c.Born = was.Hops, was.Via, was.Seed, was.Source, was.Born
 	c.Urgent, c.RobotsVia = c.Urgent || was.Urgent, cmp.Or(c.RobotsVia, was.RobotsVia)
 	report := sourceReport{micros(c.ReportedChange), micros(c.ReportedUnchanged)}
 	report = sourceReport{micros(was.ReportedChange), micros(was.ReportedUnchanged)}.merge(report)

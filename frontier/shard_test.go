@@ -164,6 +164,33 @@ func TestALetterLosesNothingThatAWaitingOneSays(t *testing.T) {
 	}
 }
 
+// TestALetterKeepsHowItsURIWasFound lets a feed report a URI of another shard for which a letter with a link waits. The
+// other shard gets the path and the source of the link, as if it had received one after the other.
+func TestALetterKeepsHowItsURIWasFound(t *testing.T) {
+	t.Parallel()
+	one, two := newWorld(t, shard(1, 2)), newWorld(t, shard(2, 2))
+	u := parse(t, "http://"+hostIn(2, 2)+"/a")
+	for _, found := range []frontier.Candidate{
+		{Hops: "LE", Via: "http://linked.example/", Seed: "http://first.example/", Source: "a link"},
+		{Hops: "I", Via: "http://feed.example/", Seed: "http://second.example/", Source: "a feed", Sooner: true, Due: day},
+	} {
+		found.URI = u
+		_, err := one.Add(day, found)
+		one.wantErr(err, nil)
+	}
+	letters, err := one.Letters(10, nil)
+	if err != nil || len(letters) != 1 {
+		t.Fatalf("the letters are %v, %v", letters, err)
+	}
+	_, _, err = two.Receive(at(time.Minute), [][]byte{letters[0].Value})
+	two.wantErr(err, nil)
+	r, known, err := two.Get(u)
+	two.wantErr(err, nil)
+	if !known || r.Hops != "LE" || r.Via != "http://linked.example/" || r.Seed != "http://first.example/" || r.Source != "a link" {
+		t.Errorf("known %t: hops %q via %q from %q, source %q", known, r.Hops, r.Via, r.Seed, r.Source)
+	}
+}
+
 // TestLettersSkipWhatCannotBeSent skips letters to a shard that takes none, and a letter with a damaged key. Others are
 // sent.
 func TestLettersSkipWhatCannotBeSent(t *testing.T) {
