@@ -285,7 +285,7 @@ func TestAnUncleanEndLosesOnlyWhatWasNotShipped(t *testing.T) {
 	half := newPlace(t, db.Database(t, "half"), "a")
 	begun, err := Join(t.Context(), half.options(), func(error) {})
 	half.must(err)
-	half.must(begun.shared.ShipWhole(t.Context(), begun.epoch, shared.All())) // and dies
+	half.must(begun.shared.Ship(t.Context(), begun.epoch, shared.All())) // and dies
 	later := newPlace(t, half.db, "b")
 	ask, err = openShared(later)
 	later.must(err)

@@ -54,17 +54,15 @@ func (n *Node) Start(ctx context.Context, f *frontier.Frontier, background func(
 // shipWhole ships all rows of the store to a database that has none.
 func (n *Node) shipWhole(ctx context.Context) (err error) {
 	start, rows := time.Now(), 0
-	ship := n.shared.ShipWhole
+	if err := n.shared.Clear(ctx, n.epoch); err != nil {
+		return fmt.Errorf("ship the whole store to the database of the cluster: %w", err)
+	}
 	n.since, err = n.mirror.Whole(func(list []shared.Row) error {
 		ask, cancel := context.WithTimeout(ctx, timeToShip(len(list)))
 		defer cancel()
-		err := ship(ask, n.epoch, shared.All(list...))
-		ship, rows = n.shared.Ship, rows+len(list)
-		return err
+		rows += len(list)
+		return n.shared.Ship(ask, n.epoch, shared.All(list...))
 	})
-	if err == nil && rows == 0 {
-		err = ship(ctx, n.epoch, shared.All())
-	}
 	if err == nil {
 		err = n.shared.Complete(ctx, n.epoch)
 	}

@@ -80,31 +80,6 @@ func (s *Store) Taken(ctx context.Context, epoch int64, letters []Letter) error 
 const removeLetters = `DELETE FROM arcrawl.letter l USING unnest($1::int[], $2::bytea[], $3::bytea[]) AS u (sender, k, v)
 	WHERE l.shard = $4 AND l.sender = u.sender AND l.k = u.k AND l.v = u.v`
 
-// maxAside is the number of damaged letters that are kept for somebody who looks for the cause.
-const maxAside = 10_000
-
-// SetAside removes letters to this shard that cannot be read, and keeps the first ones in a table of their own.
-func (s *Store) SetAside(ctx context.Context, epoch int64, letters []Letter) error {
-	from, keys, values := columns(letters, func(l Letter) int { return l.Sender })
-	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.own(ctx, tx, epoch); err != nil {
-			return err
-		}
-		const keep = `INSERT INTO arcrawl.aside (shard, sender, k, v)
-			SELECT $4, u.sender, u.k, u.v FROM unnest($1::int[], $2::bytea[], $3::bytea[]) AS u (sender, k, v)
-			WHERE (SELECT count(*) FROM arcrawl.aside) < $5 ON CONFLICT DO NOTHING`
-		if _, err := tx.Exec(ctx, keep, from, keys, values, s.shard, maxAside); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, removeLetters, from, keys, values, s.shard)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("set %d damaged letters aside: %w", len(letters), err)
-	}
-	return nil
-}
-
 // Full returns the shards for which n letters wait, or more.
 func (s *Store) Full(ctx context.Context, n int) (map[int]bool, error) {
 	const text = `SELECT c.id FROM arcrawl.crawl c WHERE

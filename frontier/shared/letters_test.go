@@ -21,7 +21,7 @@ func aCrawlIsDivided(t *testing.T, db *postgres.Server) {
 	refused(2, "never shipped")
 	_, epoch, err := a.Take(ctx, 1, "")
 	must(t, err)
-	must(t, a.ShipWhole(ctx, epoch, All(row("x", "1"), row("y", "2"))))
+	must(t, a.Ship(ctx, epoch, All(row("x", "1"), row("y", "2"))))
 	must(t, a.Complete(ctx, epoch))
 	refused(2, "node a crawls")
 	must(t, a.Leave(ctx, epoch, false))

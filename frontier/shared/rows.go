@@ -1,11 +1,14 @@
 package shared
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // readRows is the number of rows that are read at once.
@@ -18,24 +21,9 @@ type Rows func(ship func(portion []Row) error) error
 // Ship writes changed rows, all or none. It may be repeated. It returns [ErrFenced] or [ErrOwner] if the node may not
 // ship, and then nothing has changed.
 func (s *Store) Ship(ctx context.Context, epoch int64, rows Rows) error {
-	return s.ship(ctx, epoch, rows, false)
-}
-
-// ShipWhole removes all rows of earlier owners before it writes the first ones of a whole store, at once however many
-// there are. Then call Ship with the others, and [Store.Complete].
-func (s *Store) ShipWhole(ctx context.Context, epoch int64, rows Rows) error {
-	return s.ship(ctx, epoch, rows, true)
-}
-
-func (s *Store) ship(ctx context.Context, epoch int64, rows Rows, first bool) error {
 	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
 		if err := s.own(ctx, tx, epoch); err != nil {
 			return err
-		}
-		if first {
-			if _, err := tx.Exec(ctx, `TRUNCATE `+tableOf(s.shard)); err != nil {
-				return err
-			}
 		}
 		return rows(func(portion []Row) error { return write(ctx, tx, s.shard, portion) })
 	})
@@ -43,6 +31,67 @@ func (s *Store) ship(ctx context.Context, epoch int64, rows Rows, first bool) er
 		return fmt.Errorf("ship rows as node %s: %w", s.node, err)
 	}
 	return nil
+}
+
+// Clear removes what an earlier owner has shipped of its first store, before [Store.Ship] ships another one. It may
+// take minutes, and be repeated. It does not wait for those who read the table, as a running pg_dump does.
+func (s *Store) Clear(ctx context.Context, epoch int64) error {
+	err := s.truncate(ctx, epoch)
+	if isLocked(err) {
+		err = s.clearByPortions(ctx, epoch)
+	}
+	if err != nil {
+		return fmt.Errorf("remove the rows of an earlier owner as node %s: %w", s.node, err)
+	}
+	return nil
+}
+
+// truncate removes all rows of this shard at once, unless somebody reads them.
+func (s *Store) truncate(ctx context.Context, epoch int64) error {
+	return s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.own(ctx, tx, epoch); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '1s'`); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `TRUNCATE `+tableOf(s.shard))
+		return err
+	})
+}
+
+// isLocked reports whether a statement gave up because others used what it needs.
+func isLocked(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "55P03"
+}
+
+// clearRows is the number of rows that are removed at once.
+const clearRows = 20_000
+
+// clearByPortions removes all rows of this shard in short transactions.
+func (s *Store) clearByPortions(ctx context.Context, epoch int64) error {
+	text := `DELETE FROM ` + tableOf(s.shard) + ` WHERE k = ANY(ARRAY(
+		SELECT k FROM ` + tableOf(s.shard) + ` WHERE k >= $1 ORDER BY k LIMIT $2)) RETURNING k`
+	last := []byte{}
+	for {
+		var removed [][]byte
+		err := s.inTransaction(ctx, func(tx pgx.Tx) error {
+			if err := s.own(ctx, tx, epoch); err != nil {
+				return err
+			}
+			rows, err := tx.Query(ctx, text, last, clearRows)
+			if err != nil {
+				return err
+			}
+			removed, err = pgx.CollectRows(rows, pgx.RowTo[[]byte])
+			return err
+		})
+		if err != nil || len(removed) == 0 {
+			return err
+		}
+		last = slices.MaxFunc(removed, bytes.Compare) // the removed rows before it need not be looked at again
+	}
 }
 
 // write writes some rows. No key may be there twice.
@@ -131,28 +180,4 @@ func each(ctx context.Context, q querier, shard int, f func(key, value []byte) e
 			return nil
 		}
 	}
-}
-
-// SetRowsAside moves damaged rows of this shard to the table of damaged letters, with the sender 0.
-func (s *Store) SetRowsAside(ctx context.Context, epoch int64, damaged []Row) error {
-	var keys, values [][]byte
-	for _, r := range damaged {
-		keys, values = append(keys, r.Key), append(values, r.Value)
-	}
-	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.own(ctx, tx, epoch); err != nil {
-			return err
-		}
-		const keep = `INSERT INTO arcrawl.aside (shard, sender, k, v)
-			SELECT $3, 0, u.k, u.v FROM unnest($1::bytea[], $2::bytea[]) AS u (k, v) ON CONFLICT DO NOTHING`
-		if _, err := tx.Exec(ctx, keep, keys, values, s.shard); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, `DELETE FROM `+tableOf(s.shard)+` WHERE k = ANY($1::bytea[])`, keys)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("set %d damaged rows aside: %w", len(damaged), err)
-	}
-	return nil
 }

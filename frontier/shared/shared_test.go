@@ -76,6 +76,7 @@ func TestNodesShareACrawl(t *testing.T) {
 		"beat_prevents_fence": aBeatPreventsAFence, "transactions_are_repeated": transactionsAreRepeated,
 		"unusable_databases": unusableDatabases, "a_crawl_is_divided": aCrawlIsDivided,
 		"nothing_delays_beats": nothingDelaysBeats, "letters_are_set_aside": lettersAreSetAside,
+		"damaged_rows_are_kept": damagedRowsAreKept, "a_reader_delays_no_whole_store": aReaderDelaysNoWholeStore,
 	} {
 		t.Run(name, func(t *testing.T) { part(t, server.Database(t, name)) })
 	}
@@ -97,7 +98,8 @@ func protocol(t *testing.T, db *postgres.Server) {
 	if err != nil || one != 1 || before.Whole {
 		t.Fatalf("take: %+v, epoch %d, %v", before, one, err)
 	}
-	must(t, a.ShipWhole(ctx, one, All(row("x", "1"), row("y", ""), Row{Key: []byte("n")})))
+	must(t, a.Clear(ctx, one))
+	must(t, a.Ship(ctx, one, All(row("x", "1"), row("y", ""), Row{Key: []byte("n")})))
 	must(t, a.Complete(ctx, one))
 	changes := All(row("x", "2"), row("z", "3"), Row{Key: []byte("y"), Gone: true}, Row{Key: []byte("never"), Gone: true})
 	must(t, a.Ship(ctx, one, changes))
@@ -128,7 +130,7 @@ func protocol(t *testing.T, db *postgres.Server) {
 	_, err = a.Beat(ctx)
 	wantErr(t, err, ErrFenced)
 	wantErr(t, a.Ship(ctx, one, All(row("x", "fenced"))), ErrFenced)
-	wantErr(t, a.ShipWhole(ctx, one, All()), ErrFenced)
+	wantErr(t, a.Clear(ctx, one), ErrFenced)
 	wantErr(t, a.Complete(ctx, one), ErrFenced)
 	wantErr(t, a.Leave(ctx, one, true), ErrFenced)
 	_, _, err = a.Take(ctx, 1, "")
@@ -282,7 +284,7 @@ func TestACrashOfTheDatabaseKeepsWholeShipments(t *testing.T) {
 	for i := range 10_003 {
 		many = append(many, row(fmt.Sprintf("k%06d", i), "1"))
 	}
-	must(t, a.ShipWhole(ctx, epoch, All(many...)))
+	must(t, a.Ship(ctx, epoch, All(many...)))
 	tx, err := a.pool.Begin(ctx)
 	must(t, err)
 	must(t, a.own(ctx, tx, epoch))
@@ -377,7 +379,7 @@ func lettersAreSetAside(t *testing.T, db *postgres.Server) {
 	a := open(t, db, "a")
 	_, epoch, err := a.Take(ctx, 1, "")
 	must(t, err)
-	must(t, a.ShipWhole(ctx, epoch, All(row("old", "1"))))
+	must(t, a.Ship(ctx, epoch, All(row("old", "1"))))
 	for _, text := range []string{
 		`CREATE FUNCTION arcrawl.slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''one by one''; END'`,
 		`CREATE TRIGGER slow BEFORE DELETE ON arcrawl.row FOR EACH ROW EXECUTE FUNCTION arcrawl.slow()`,
@@ -385,7 +387,8 @@ func lettersAreSetAside(t *testing.T, db *postgres.Server) {
 		_, err := a.pool.Exec(ctx, text)
 		must(t, err)
 	}
-	must(t, a.ShipWhole(ctx, epoch, All(row("new", "1"))))
+	must(t, a.Clear(ctx, epoch))
+	must(t, a.Ship(ctx, epoch, All(row("new", "1"))))
 	if got := rows(t, a); !maps.Equal(got, map[string]string{"new": "1"}) {
 		t.Errorf("the rows are %q", got)
 	}
