@@ -86,9 +86,9 @@ func (f *finder) removeTrapped() error {
 			return err
 		}
 		if !ok || t.Suspect || cand.Hops == "" {
-			wait, held, err := stores.Hold(spaces.Wanted{
-				URI: cand.URI, Via: uri.FromCanonical(cand.Via), Hops: cand.Hops, First: true, Found: true, Now: now,
-			}, true)
+			wait, held, err := stores.HoldFound(spaces.Wanted{
+				URI: cand.URI, Via: uri.FromCanonical(cand.Via), Hops: cand.Hops, Now: now,
+			})
 			if err != nil {
 				return err
 			}

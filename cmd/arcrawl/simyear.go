@@ -32,8 +32,8 @@ is invented, played and forgotten, so memory does not grow with their number.
 
 The mix is light, as in a crawl of many sites. Each host has one front page that changes twenty times a day, and one section per
 two hundred URIs that changes twice a day. The rates of other pages are spread log-normally about once a year; one page in
-twenty changes once a month or more. With 1,000 URIs per host the learned rule visits each URI 54 times a year on average.
-Hosts of fewer URIs change more often on average, as each has its front page.`,
+twenty changes once a month or more. Hosts of fewer URIs change more often on average, as each has its front page. The output
+says how many versions and visits a URI has a year on average.`,
 		Example: "  arcrawl sim year --hosts 1000 --uris 1000\n  arcrawl sim year --hosts 50 --uris 200 --busy 10",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return y.run(cmd.Context(), cmd.OutOrStdout()) },

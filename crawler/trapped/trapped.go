@@ -225,3 +225,16 @@ func (s Stores) Hold(w spaces.Wanted, count bool) (wait time.Duration, held bool
 	_, wait, held, err = s.Spaces.Hold(w, count)
 	return wait, held, err
 }
+
+// HoldFound reports whether a URI that a page names has to wait for the budget of its pattern, and for how long. A URI
+// that the crawl knows is judged when it is due, and not here.
+func (s Stores) HoldFound(w spaces.Wanted) (wait time.Duration, held bool, err error) {
+	w.First, w.Found = true, true
+	if _, held, err = s.Hold(w, false); err != nil || !held {
+		return 0, false, err
+	}
+	if _, known, err := s.Frontier.Get(w.URI); err != nil || known {
+		return 0, false, err
+	}
+	return s.Hold(w, true)
+}

@@ -65,7 +65,7 @@ type space struct {
 	Entrances []uint32 `cbor:"16,keyasint,omitempty"`
 	Words     int      `cbor:"15,keyasint,omitempty"` // pages with something new whose parameters are words
 	Again     int64    `cbor:"19,keyasint,omitempty"` // further visits of pages inside while it may be endless
-	Stopped   int64    `cbor:"20,keyasint,omitempty"` // when a first visit was put off last, in seconds since 1970
+	Stopped   int64    `cbor:"20,keyasint,omitempty"` // about when a first visit was put off last, in seconds since 1970
 }
 
 // member is a URI of a pattern that a page inside has named.
@@ -284,9 +284,11 @@ func (s *state) holdsAgain(p *space, now time.Time) bool {
 	return p.mayBeEndless(now) && p.Again >= (s.Ticks-p.Since)/Trickle
 }
 
-// mayBeEndless reports whether a first visit was put off not long ago, and few pages are linked from a second page.
+// mayBeEndless reports whether a first visit was put off not long ago, and few pages are linked from a second page. A
+// time in the future is from a wrong clock and says nothing.
 func (p *space) mayBeEndless(now time.Time) bool {
-	return p.Stopped != 0 && now.Before(time.Unix(p.Stopped, 0).Add(Doubt)) && !p.isLinked()
+	since := now.Unix() - p.Stopped
+	return p.Stopped != 0 && since < int64(Doubt/time.Second) && since > -stoppedSteps && !p.isLinked()
 }
 
 // admit records that a page that was visited before is visited again.
@@ -300,9 +302,8 @@ func (p *space) admit(now time.Time) (changed bool) {
 
 // putOff records that a URI waits for a budget. It reports whether that changes what is stored.
 func (p *space) putOff(w Wanted) (changed bool) {
-	if w.First {
-		changed = w.Now.Unix()-p.Stopped >= stoppedSteps
-		p.Stopped = max(p.Stopped, w.Now.Unix())
+	if d := w.Now.Unix() - p.Stopped; w.First && (d >= stoppedSteps || d <= -stoppedSteps) {
+		p.Stopped, changed = w.Now.Unix(), true
 	}
 	if w.Found {
 		return changed
@@ -311,7 +312,8 @@ func (p *space) putOff(w Wanted) (changed bool) {
 	return true
 }
 
-// stoppedSteps is the number of seconds after which the time at which a page was put off is written again.
+// stoppedSteps is the number of seconds by which the time at which a page was put off is wrong at most. It is not
+// written more often.
 const stoppedSteps = 3600
 
 // list records that a feed or sitemap lists members. It returns the query spaces that this refutes.

@@ -326,6 +326,63 @@ func TestPagesThatMayBeEndlessAreSeldomVisitedAgain(t *testing.T) {
 	}
 }
 
+// The time at which a first visit was put off last is stored while pages name further searches all the time, and a time
+// from a clock that was ahead does not count.
+func TestTheTimeOfTheLastPutOffIsStored(t *testing.T) {
+	t.Parallel()
+	endless := site(func(s string) ([]string, string) {
+		n := asked(s)
+		return []string{"/search?q=" + letters(2*n+1), "/search?q=" + letters(2*n+2)}, words(s, 80)
+	})
+	for _, c := range []struct {
+		name    string
+		named   []time.Duration // when pages name a new search, after the first day
+		at      time.Duration   // when the visited searches are due again
+		visited bool            // whether they are visited then
+	}{
+		{"each half hour", []time.Duration{
+			30 * time.Minute, time.Hour, 90 * time.Minute, 2 * time.Hour, 150 * time.Minute, 3 * time.Hour,
+		}, spaces.Doubt + time.Hour, false},
+		{"once at the beginning", nil, spaces.Doubt + time.Hour, true},
+		{"by a clock that was 40 days ahead", []time.Duration{40 * 24 * time.Hour}, spaces.Doubt + time.Hour, true},
+		{"by a clock that was 40 days ahead, and again", []time.Duration{40 * 24 * time.Hour, 5 * time.Hour}, 6 * time.Hour, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			db := openDB(t, t.TempDir())
+			defer db.Close()
+			b, err := spaces.Open(db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			visited, _, _ := endless.crawl(t, b, 3000)
+			name := func(now time.Time) {
+				w := spaces.Wanted{
+					URI: parse(t, host+"/search?q=kk"), Via: parse(t, host+"/search?q=k"), Hops: "L", First: true, Found: true, Now: now,
+				}
+				if _, _, held, err := b.Hold(w, true); err != nil || !held {
+					t.Fatalf("a new search is held: %v, %v; want true", held, err)
+				}
+			}
+			if err := b.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range c.named {
+				name(day.Add(at))
+			}
+			if err := b.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if b, err = spaces.Open(db); err != nil {
+				t.Fatal(err)
+			}
+			if n := again(t, b, visited[1:], day.Add(c.at)); (n == len(visited)-1) != c.visited || !c.visited && n > 1 {
+				t.Errorf("%d of %d searches are visited again after %s, want all: %v", n, len(visited)-1, c.at, c.visited)
+			}
+		})
+	}
+}
+
 // A query space is refuted by a feed or sitemap that lists one of its pages.
 func TestFeedRefutesAQuerySpace(t *testing.T) {
 	t.Parallel()
