@@ -2,7 +2,6 @@ package admin
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/collection"
@@ -23,9 +22,11 @@ func collectionRoutes() []route {
 			},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				limit, err := number(r, "limit", 50, 1, 500)
-				q := collection.Query{Text: r.FormValue("q"), Host: r.FormValue("host"), Limit: limit}
-				q.Cursor = r.FormValue("cursor")
-				if err == nil && strings.TrimSpace(q.Text) == "" {
+				q := collection.Query{Host: r.FormValue("host"), Cursor: r.FormValue("cursor"), Limit: limit}
+				if err == nil {
+					q.Text, err = partOf(r)
+				}
+				if err == nil && q.Text == "" {
 					err = fault("q is empty; write a part of a host or URI")
 				}
 				if err != nil {

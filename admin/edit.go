@@ -60,31 +60,21 @@ func ordered(do func(edit.Work, api.EditOrder) (any, error)) func(*Window, *http
 
 // save writes a file, and commits the change.
 func (w *Window) save(r *http.Request) (any, error) {
-	var order api.EditOrder
-	answer, err := ordered(func(w edit.Work, o api.EditOrder) (any, error) {
-		order = o
-		return w.Save(o)
+	return ordered(func(work edit.Work, o api.EditOrder) (any, error) {
+		work.Commit = func(file, what string) api.Committed {
+			dir, name := filepath.Split(file)
+			return w.commit(r, dir, fmt.Sprintf("%s: %s in the dashboard", name, what), name)
+		}
+		return work.Save(o)
 	})(w, r)
-	saved, ok := answer.(api.EditSaved)
-	if err != nil || !ok {
-		return answer, err
-	}
-	what := "changed"
-	if order.Remove {
-		what = "removed"
-	}
-	name := filepath.Base(saved.File)
-	saved.Committed = w.commit(r, filepath.Dir(saved.File), fmt.Sprintf("%s: %s in the dashboard", name, what), name)
-	return saved, nil
 }
 
-// commit commits files of a folder, if the configuration wants it. A failure leaves the change of the files in force.
+// commit commits files of a folder, if the configuration wants it. The caller has held w.importing since before it
+// wrote them. A failure leaves the change of the files in force.
 func (w *Window) commit(r *http.Request, dir, what string, files ...string) (out api.Committed) {
 	if !w.o.Config().Config.Admin.Git {
 		return out
 	}
-	w.importing.Lock() // so that the commit has what was written, and no other one is made
-	defer w.importing.Unlock()
 	name, err := commit.Make(r.Context(), commit.Change{
 		Dir: dir, Files: files, Who: access.CallerOf(r.Context()).Name, What: what,
 	})

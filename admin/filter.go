@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/uri"
@@ -31,4 +32,16 @@ func (w *Window) chooses(f about.Filter) choice {
 	}
 	c := w.o.Config().Config
 	return func(h uri.Host) bool { return f.Matches(c.Site(h)) }
+}
+
+// maxPart is the maximum length of a text to search for, in bytes. Every URI of a page of results is compared with it.
+const maxPart = 2000
+
+// partOf returns the text that a request searches for, without spaces around it.
+func partOf(r *http.Request) (string, error) {
+	text := strings.TrimSpace(r.FormValue("q"))
+	if len(text) > maxPart {
+		return "", fault("q has %d bytes, more than %d; search for a shorter part", len(text), maxPart)
+	}
+	return text, nil
 }

@@ -59,3 +59,53 @@ func TestChangesInTheDashboardAreCommitted(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyWritesBetweenAChangeAndItsCommit looks, at each moment at which the configuration is asked for, whether
+// somebody else could write host files although a change on disk is not in the repository yet.
+func TestNobodyWritesBetweenAChangeAndItsCommit(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	dir := t.TempDir()
+	hosts := filepath.Join(dir, "hosts.d")
+	if err := os.Mkdir(hosts, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("git", "-C", dir, "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v, %s", err, out)
+	}
+	var w *world
+	looked := 0
+	look := func(o *Options) {
+		loaded := o.Config
+		o.Config = func() Loaded {
+			if w == nil || !w.window.importing.TryLock() {
+				return loaded()
+			}
+			defer w.window.importing.Unlock()
+			looked++
+			for _, name := range []string{"a.example.toml", "b.example.toml"} {
+				text, _ := os.ReadFile(filepath.Join(hosts, name)) // "" if there is none
+				known, _ := exec.Command("git", "-C", hosts, "show", "HEAD:./"+name).Output()
+				if string(text) != string(known) {
+					t.Errorf("%s has %d bytes on disk and %d in the repository, and others may write", name, len(text), len(known))
+				}
+			}
+			return loaded()
+		}
+	}
+	w = newWorld(t, dir, strings.Replace(everyHour, "[seeds]", "[admin]\ngit = true\n\n[seeds]", 1), look)
+	defer w.close()
+	created := post[api.EditSaved](w, "/api/v1/edit/save", api.EditOrder{Name: "a.example.toml", Text: "title = \"A\"\n"})
+	imported := post[api.SeedPlan](w, "/api/v1/seeds/import", api.SeedList{Text: "uri\nhttps://b.example/\n"})
+	undone := post[api.SeedsUndone](w, "/api/v1/seeds/undo", nil)
+	for _, c := range []api.Committed{created.Committed, imported.Committed, undone.Committed} {
+		if c.Commit == "" {
+			t.Errorf("a change was not committed: %s", c.Problem)
+		}
+	}
+	if looked == 0 {
+		t.Error("the configuration was never asked for while nobody wrote")
+	}
+}

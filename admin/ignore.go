@@ -57,7 +57,7 @@ func ignoreRoutes() []route {
 		{
 			method: "POST", path: api.Base + "/ignore", needs: access.Curate, body: api.IgnoreRules{}, answer: api.IgnoreSaved{},
 			doc: "Adds scrubbing rules to the file of a URI's host, if the file is as in the preview and stays valid.",
-			serve: func(w *Window, r *http.Request) (any, error) {
+			serve: writing(func(w *Window, r *http.Request) (any, error) {
 				answer, err := w.saveRules(r)
 				if saved, ok := answer.(api.IgnoreSaved); ok && err == nil {
 					name := filepath.Base(saved.File)
@@ -65,15 +65,13 @@ func ignoreRoutes() []route {
 					return saved, nil
 				}
 				return answer, err
-			},
+			}),
 		},
 	}
 }
 
-// saveRules writes rules into a host file.
+// saveRules writes rules into a host file. Its caller holds w.importing.
 func (w *Window) saveRules(r *http.Request) (any, error) {
-	w.importing.Lock()
-	defer w.importing.Unlock()
 	return ignoring(func(w ignore.Work, _ *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
 		return w.Save(u, o)
 	}, func(o api.IgnoreRules) string { return o.URI })(w, r)

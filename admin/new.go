@@ -27,12 +27,15 @@ func newRoutes() []route {
 		),
 		serve: func(w *Window, r *http.Request) (any, error) {
 			f := captures.Filter{
-				Host: r.FormValue("host"), Kind: r.FormValue("kind"), Type: r.FormValue("type"), Text: r.FormValue("q"),
+				Host: r.FormValue("host"), Kind: r.FormValue("kind"), Type: r.FormValue("type"),
 			}
 			if kinds := captures.Kinds(); f.Kind != "" && !slices.Contains(kinds, f.Kind) {
 				return nil, fault("unknown kind %q; valid kinds: %s", f.Kind, strings.Join(kinds, ", "))
 			}
 			var err error
+			if f.Text, err = partOf(r); err != nil {
+				return nil, err
+			}
 			if f.Limit, err = number(r, "limit", 50, 1, 500); err != nil {
 				return nil, err
 			}

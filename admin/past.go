@@ -83,8 +83,10 @@ func readSeconds(r *http.Request) (time.Duration, error) {
 
 func readQueueQuery(r *http.Request) (q collection.QueueQuery, err error) {
 	q = collection.QueueQuery{
-		Host: uri.Host(r.PathValue("host")), Text: strings.TrimSpace(r.FormValue("q")),
-		Sort: cmp.Or(r.FormValue("sort"), "due"),
+		Host: uri.Host(r.PathValue("host")), Sort: cmp.Or(r.FormValue("sort"), "due"),
+	}
+	if q.Text, err = partOf(r); err != nil {
+		return q, err
 	}
 	if sorts := collection.QueueSorts(); !slices.Contains(sorts, q.Sort) {
 		return q, fault("unknown sort %q; valid values: %s", q.Sort, strings.Join(sorts, ", "))

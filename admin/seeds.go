@@ -31,7 +31,7 @@ func seedRoutes() []route {
 		{
 			method: "POST", path: api.Base + "/seeds/import", needs: access.Curate, body: api.SeedList{}, answer: api.SeedPlan{},
 			doc: "Writes the seeds of a list into the host files, without its faulty lines. The old files are stored for seeds/undo.",
-			serve: func(w *Window, r *http.Request) (any, error) {
+			serve: writing(func(w *Window, r *http.Request) (any, error) {
 				l, err := read[api.SeedList](r)
 				if err != nil {
 					return nil, err
@@ -42,7 +42,7 @@ func seedRoutes() []route {
 					p.Committed = w.commit(r, dir, what, names...)
 				}
 				return p, err
-			},
+			}),
 		},
 		{
 			method: "GET", path: api.Base + "/seeds/export", heavy: true, doc: "Returns the seeds as a CSV list.",
@@ -60,7 +60,7 @@ func seedRoutes() []route {
 		{
 			method: "POST", path: api.Base + "/seeds/undo", needs: access.Curate, answer: api.SeedsUndone{},
 			doc: "Restores the host files as they were before the last import. If somebody changed one of them since, it restores none.",
-			serve: func(w *Window, r *http.Request) (any, error) {
+			serve: writing(func(w *Window, r *http.Request) (any, error) {
 				u, dir, err := w.undoSeeds()
 				if err != nil {
 					return nil, err
@@ -72,8 +72,17 @@ func seedRoutes() []route {
 				out := api.SeedsUndone{What: u.What, At: u.At, Files: len(u.Files)}
 				out.Committed = w.commit(r, dir, "undone in the dashboard: "+u.What, names...)
 				return out, nil
-			},
+			}),
 		},
+	}
+}
+
+// writing returns the function that serves a request while no other one writes files of the configuration.
+func writing(serve func(*Window, *http.Request) (any, error)) func(*Window, *http.Request) (any, error) {
+	return func(w *Window, r *http.Request) (any, error) {
+		w.importing.Lock()
+		defer w.importing.Unlock()
+		return serve(w, r)
 	}
 }
 
@@ -115,10 +124,9 @@ func (w *Window) planSeeds(
 	return f, p.Texts, out, nil
 }
 
-// undoSeeds restores the host files as they were before the last import. It returns their folder too.
+// undoSeeds restores the host files as they were before the last import. It returns their folder too. The caller holds
+// w.importing.
 func (w *Window) undoSeeds() (u seedlist.Undoable, dir string, err error) {
-	w.importing.Lock() // no other request writes host files meanwhile
-	defer w.importing.Unlock()
 	f, err := w.seedFiles()
 	if err != nil {
 		return u, "", err
@@ -129,10 +137,9 @@ func (w *Window) undoSeeds() (u seedlist.Undoable, dir string, err error) {
 	return u, f.Dir, err
 }
 
-// importSeeds writes the host files that a list changes. It returns their folder and names too.
+// importSeeds writes the host files that a list changes. It returns their folder and names too. The caller holds
+// w.importing.
 func (w *Window) importSeeds(l api.SeedList, who string) (p api.SeedPlan, dir string, names []string, err error) {
-	w.importing.Lock()
-	defer w.importing.Unlock()
 	f, texts, p, err := w.planSeeds(l)
 	switch {
 	case err != nil:

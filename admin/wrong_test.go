@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -32,13 +33,15 @@ func TestWrongParametersAreTheFaultOfTheCaller(t *testing.T) {
 				}
 			}
 		}
+		long := strings.Repeat("x", maxPart+1)
 		for path, body := range map[string]any{
 			"noise?cursor=zz":     nil,
 			"search?q=a&cursor=1": nil,
-			"frontier/list":       api.Select{Cursor: "zz"},
-			"frontier/count":      api.Select{States: []string{"asleep"}},
-			"frontier/steer":      api.Order{Verb: "hold", All: true, Select: api.Select{Cursor: "zz"}},
-			"frontier/hosts":      api.HostOrder{Verb: "fly", Pattern: "*"},
+			"search?q=" + long:    nil, "new?q=" + long: nil, "hosts/news.example/queue?q=" + long: nil,
+			"frontier/list":  api.Select{Cursor: "zz"},
+			"frontier/count": api.Select{States: []string{"asleep"}},
+			"frontier/steer": api.Order{Verb: "hold", All: true, Select: api.Select{Cursor: "zz"}},
+			"frontier/hosts": api.HostOrder{Verb: "fly", Pattern: "*"},
 		} {
 			method := http.MethodPost
 			if body == nil {

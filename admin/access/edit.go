@@ -33,15 +33,11 @@ func edit(path string, change func() (text string, err error)) error {
 // locked.
 func lock(path string) (unlock func(), exists bool, err error) {
 	for {
-		f, err := os.Open(path)
+		f, err := openLocked(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return func() {}, false, nil
 		}
 		if err != nil {
-			return nil, false, err
-		}
-		if err := lockFile(f); err != nil {
-			_ = f.Close() // nothing was written
 			return nil, false, err
 		}
 		locked, err := f.Stat()

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -39,24 +40,29 @@ func Make(ctx context.Context, c Change) (name string, err error) {
 		return "", fmt.Errorf("%s is not a git repository that the daemon may use: %w; run git init --shared=0640 there "+
 			"as the user of the daemon, or set admin.git = false", c.Dir, err)
 	}
-	known, err := git(ctx, c, nil, append([]string{"ls-files", "-z", "--"}, c.Files...)...)
+	known, err := names(ctx, c, "ls-files", "-z")
 	if err != nil {
 		return "", err
 	}
-	var names []string // a file that was removed and that git does not know has nothing to be committed
+	var changed []string // a file that was removed and that git does not know has nothing to be committed
 	for _, f := range c.Files {
-		if exists(c.Dir, f) || contains(known, c.Dir, f) {
-			names = append(names, f)
+		if exists(c.Dir, f) || known[relative(c.Dir, f)] {
+			changed = append(changed, f)
 		}
 	}
-	if len(names) == 0 {
+	if len(changed) == 0 {
 		return "", nil
 	}
-	list := []byte(strings.Join(names, "\x00"))
+	list := []byte(strings.Join(changed, "\x00"))
 	if _, err := git(ctx, c, list, "add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
 		return "", err
 	}
-	if _, err := git(ctx, c, nil, append([]string{"diff", "--cached", "--quiet", "--"}, names...)...); err == nil {
+	staged, err := names(ctx, c, "diff", "--cached", "--name-only", "--no-renames", "--relative", "-z")
+	if err != nil {
+		return "", err
+	}
+	isStaged := func(f string) bool { return staged[relative(c.Dir, f)] }
+	if !slices.ContainsFunc(changed, isStaged) {
 		return "", nil
 	}
 	who := identity(c.Who)
@@ -96,15 +102,20 @@ func exists(dir, name string) bool {
 	return err == nil
 }
 
-// contains reports whether a list of names from git has a file. Git prints names relative to the folder.
-func contains(list, dir, name string) bool {
-	relative := strings.TrimPrefix(path(dir, name), strings.TrimSuffix(dir, "/")+"/")
-	for known := range strings.SplitSeq(list, "\x00") {
-		if known == relative {
-			return true
-		}
+// names returns the names that git prints, relative to the folder of a change. The files of a change are no arguments
+// of git: the names of a large import are longer than arguments may be.
+func names(ctx context.Context, c Change, args ...string) (map[string]bool, error) {
+	list, err := git(ctx, c, nil, args...)
+	all := map[string]bool{}
+	for name := range strings.SplitSeq(list, "\x00") {
+		all[name] = true
 	}
-	return false
+	return all, err
+}
+
+// relative returns the name of a file of a change as git prints it.
+func relative(dir, name string) string {
+	return strings.TrimPrefix(path(dir, name), strings.TrimSuffix(dir, "/")+"/")
 }
 
 func path(dir, name string) string {

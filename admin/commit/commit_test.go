@@ -2,6 +2,7 @@ package commit_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,5 +116,27 @@ func TestAFolderWithoutRepositoryIsNamed(t *testing.T) {
 	_, err := commit.Make(t.Context(), commit.Change{Dir: dir, Files: []string{"a"}, Who: "maria", What: "x"})
 	if err == nil || !strings.Contains(err.Error(), dir+" is not a git repository") || !strings.Contains(err.Error(), "git init") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestAHugeImportIsOneCommit commits more files than the names of which fit into the arguments of a program.
+func TestAHugeImportIsOneCommit(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	dir := t.TempDir()
+	run(t, dir, "init", "-q")
+	write(t, dir, "new.toml", "one")
+	files := []string{"new.toml"}
+	for i := range 20_000 { // 4 MB of names; Linux takes 2 MB at most
+		files = append(files, fmt.Sprintf("%0200d.toml", i)) // was never there: git need not write 20,000 files
+	}
+	c := commit.Change{Dir: dir, Files: files, Who: "maria", What: "20,000 seeds imported"}
+	if name, err := commit.Make(t.Context(), c); err != nil || name == "" {
+		t.Fatalf("the commit is %q: %v", name, err)
+	}
+	if name, err := commit.Make(t.Context(), c); err != nil || name != "" {
+		t.Errorf("the same again is the commit %q: %v", name, err)
 	}
 }

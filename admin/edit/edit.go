@@ -52,6 +52,7 @@ type Work struct {
 	Config  *config.Config                           // in force
 	Effect  func(whatif.Staged) (whatif.Plan, error) // of other texts
 	Writing *sync.Mutex                              // held while files of the configuration are written
+	Commit  func(file, what string) api.Committed    // records a change that was written; nil = not
 	Who     access.Caller
 	Now     time.Time
 }

@@ -86,7 +86,7 @@ func withLineEnds(before, text []byte) []byte {
 }
 
 // Save writes what [Work.Plan] shows, unless the file is not as it was, or the new text has faults: then the plan says
-// so, and nothing is written.
+// so, and nothing is written. Nobody else writes before the change is committed, so that no commit has two changes.
 func (w Work) Save(o api.EditOrder) (api.EditSaved, error) {
 	w.Writing.Lock()
 	defer w.Writing.Unlock()
@@ -126,6 +126,13 @@ func (w Work) Save(o api.EditOrder) (api.EditSaved, error) {
 		case strings.HasPrefix(line, "-"):
 			out.Removed++
 		}
+	}
+	if w.Commit != nil {
+		what := "changed"
+		if o.Remove {
+			what = "removed"
+		}
+		out.Committed = w.Commit(f.path, what)
 	}
 	return out, nil
 }
