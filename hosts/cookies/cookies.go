@@ -40,7 +40,7 @@ const (
 // The bounds of jars.
 const (
 	maxCookie   = 4 << 10              // bytes of name, value and path together
-	maxCookies  = 50                   // of a host; the oldest are dropped
+	maxCookies  = 50                   // of a host; see oldest
 	maxHeader   = 8 << 10              // bytes of the Cookie field of a request
 	maxAge      = 400 * 24 * time.Hour // as browsers have it
 	maxInMemory = 1000                 // jars, each of at most maxJar bytes
@@ -169,16 +169,39 @@ func (j jar) header(u uri.URI, others []string, now time.Time) string {
 	}
 	slices.SortStableFunc(fit, func(a, b cookie) int { return cmp.Compare(len(b.Path), len(a.Path)) })
 	var text strings.Builder
-	for _, c := range fit {
-		if text.Len()+len(c.Name)+len(c.Value)+3 > maxHeader {
-			break
-		}
+	for _, c := range within(fit) {
 		if text.Len() > 0 {
 			text.WriteString("; ")
 		}
 		text.WriteString(c.Name + "=" + c.Value)
 	}
 	return text.String()
+}
+
+// within returns the cookies for which one field has room, in their order. Cookies for encrypted requests alone have
+// room before all others.
+func within(fit []cookie) []cookie {
+	left := maxHeader
+	has := make([]bool, len(fit))
+	for _, secure := range []bool{true, false} {
+		for i, c := range fit {
+			if c.Secure != secure {
+				continue
+			}
+			need := len(c.Name) + len(c.Value) + len("=; ")
+			if need > left {
+				break
+			}
+			left, has[i] = left-need, true
+		}
+	}
+	sent := fit[:0]
+	for i, c := range fit {
+		if has[i] {
+			sent = append(sent, c)
+		}
+	}
+	return sent
 }
 
 // matches reports whether a cookie of a path is for a request of another path (RFC 6265, 5.1.4).
@@ -191,8 +214,12 @@ func matches(asked, path string) bool {
 // a stored jar of the host is emptied.
 func (s *Store) Learn(u uri.URI, answer http.Header, keep bool, now time.Time) error {
 	fields := answer.Values("Set-Cookie")
-	if s == nil || keep && len(fields) == 0 {
+	if s == nil {
 		return nil
+	}
+	if keep && len(fields) == 0 {
+		_, err := s.stored.Get(u.Host()) // in memory since Header, unless it is damaged
+		return err
 	}
 	if keep {
 		return s.stored.Change(u.Host(), func(before jar) (jar, bool) {
@@ -240,10 +267,18 @@ func (j jar) after(u uri.URI, fields []string, now time.Time) jar {
 		size += c.size()
 	}
 	for len(after) > maxCookies || size > maxJar {
-		size -= after[0].size()
-		after = after[1:]
+		i := after.oldest()
+		size -= after[i].size()
+		after = slices.Delete(after, i, i+1)
 	}
 	return after
+}
+
+// oldest returns the index of the cookie that a full jar loses: the oldest one that is not for encrypted requests
+// alone, else the oldest (RFC 6265bis, 5.7). Whoever can change an answer without encryption could otherwise push the
+// session of the encrypted requests out.
+func (j jar) oldest() int {
+	return max(0, slices.IndexFunc(j, func(c cookie) bool { return !c.Secure }))
 }
 
 // protects reports whether an answer without encryption sets a cookie that would hide or replace one that was set for

@@ -194,6 +194,9 @@ func TestADamagedJarIsReported(t *testing.T) {
 		if err := s.Learn(parse(t, "https://a.example/"), answer, keep, noon); !errors.Is(err, rows.ErrCorrupt) {
 			t.Errorf("keep %t: err = %v", keep, err)
 		}
+		if err := s.Learn(parse(t, "https://a.example/"), nil, keep, noon); !errors.Is(err, rows.ErrCorrupt) {
+			t.Errorf("keep %t, an answer without cookies: err = %v", keep, err)
+		}
 	}
 	var none *cookies.Store
 	if h, err := none.Header(parse(t, "https://a.example/"), true, nil, noon); h != "" || err != nil || none.Flush() != nil || none.Bytes() != 0 {
@@ -222,6 +225,34 @@ func TestAnAnswerWithoutEncryptionLeavesSecureCookiesAlone(t *testing.T) {
 		}
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestNewCookiesLeaveSecureOnesInAFullJar lets somebody on the way set more cookies over http than the jar, or the
+// field of a request, has room for. The session of the encrypted requests stays and is sent.
+func TestNewCookiesLeaveSecureOnesInAFullJar(t *testing.T) {
+	t.Parallel()
+	for name, value := range map[string]string{"many": "v", "large": strings.Repeat("v", 3000)} {
+		for _, keep := range []bool{false, true} {
+			s, db := open(t, "")
+			learn(t, s, "https://www.news.example/", keep, "session=1; Path=/; Secure", "plain=1; Path=/")
+			for i := range 60 {
+				learn(t, s, "http://www.news.example/a/b", keep, fmt.Sprintf("n%d=%s; Path=/a", i, value))
+			}
+			got := sent(t, s, "https://www.news.example/a/b", keep, noon)
+			if !strings.HasSuffix(got, "; session=1") || strings.Contains(got, "plain=") || len(got) > 8<<10 {
+				t.Errorf("%s cookies, keep %t: %.30q…%.30q is sent", name, keep, got, got[max(0, len(got)-30):])
+			}
+			for i := range 60 {
+				learn(t, s, "https://www.news.example/", keep, fmt.Sprintf("s%d=1; Path=/; Secure", i))
+			}
+			if got = sent(t, s, "https://www.news.example/", keep, noon); strings.Contains(got, "session=1") || strings.Count(got, "=") != 50 {
+				t.Errorf("%s cookies, keep %t, then 60 secure ones: %q is sent", name, keep, got)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
