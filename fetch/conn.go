@@ -145,9 +145,9 @@ func (k *conn) silent() bool {
 }
 
 // usable reports whether an idle connection can be used again.
-func (k *conn) usable() bool {
+func (k *conn) usable(ctx context.Context) bool {
 	if k.h2 != nil {
-		return k.ready()
+		return k.ready(ctx)
 	}
 	return k.silent()
 }
@@ -170,7 +170,7 @@ func newIdle(maxIdle int) *idle {
 }
 
 // take removes and returns the idle connection for key. It returns nil if there is none, or if it cannot be used again.
-func (p *idle) take(key string, now time.Time) (*conn, error) {
+func (p *idle) take(ctx context.Context, key string, now time.Time) (*conn, error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -183,7 +183,7 @@ func (p *idle) take(key string, now time.Time) (*conn, error) {
 	}
 	p.mu.Unlock()
 	closeAll(old)
-	if k != nil && !k.usable() {
+	if k != nil && !k.usable(ctx) {
 		k.abort()
 		k = nil
 	}

@@ -26,7 +26,7 @@ func (x *exchange) run(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	k, err := x.client.idle.take(keyFor(x.request), time.Now())
+	k, err := x.client.idle.take(ctx, keyFor(x.request), time.Now())
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (x *exchange) run(ctx context.Context) error {
 // on makes the exchange on k, and then keeps or closes k. noAnswer means that the connection ended before the first
 // byte of an answer.
 func (x *exchange) on(ctx context.Context, k *conn) (noAnswer bool, err error) {
-	stop := context.AfterFunc(ctx, func() { _ = k.SetDeadline(past) }) // fails only if the connection is already closed
+	stop := k.endWith(ctx)
 	var keep bool
 	if k.h2 != nil {
 		keep, noAnswer, err = x.over2(ctx, k)
@@ -83,6 +83,11 @@ func (x *exchange) on(ctx context.Context, k *conn) (noAnswer bool, err error) {
 		k.abort()
 	}
 	return noAnswer, err
+}
+
+// endWith ends all reading and writing when ctx is done, until stop is called.
+func (k *conn) endWith(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { _ = k.SetDeadline(past) }) // fails only if the connection is already closed
 }
 
 // send sends the request and reads the answer.
@@ -165,6 +170,7 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 		return false, ctx.Err()
 	case s.err == nil:
 		unread = b.parser.Buffered()
+		s.err = k.excess(res, unread)
 	}
 	if c.Status != http.StatusNotModified {
 		b.strong.SumTo(&c.SHA256)

@@ -103,8 +103,10 @@ const (
 	idleFrameTime = 5 * time.Second // for them
 )
 
-// ready reports whether an idle connection over HTTP/2 can be used. It reads what the server has sent meanwhile.
-func (k *conn) ready() bool {
+// ready reports whether an idle connection over HTTP/2 can be used. It reads what the server has sent meanwhile, until
+// ctx is done.
+func (k *conn) ready(ctx context.Context) bool {
+	defer k.endWith(ctx)()
 	limit := time.Now().Add(idleFrameTime)
 	for range idleFrames {
 		if !k.h2.Buffered() && k.peer.silent() {
@@ -115,7 +117,7 @@ func (k *conn) ready() bool {
 				return true
 			}
 		}
-		if k.SetDeadline(limit) != nil || k.h2.Idle() != nil {
+		if k.limit(ctx, limit) != nil || k.h2.Idle() != nil {
 			return false
 		}
 	}
@@ -156,14 +158,14 @@ func (x *exchange) over2(ctx context.Context, k *conn) (keep, noAnswer bool, err
 			c.Request = redact(raw, secrets)
 		}
 	}
-	head, dropped := []byte(nil), 0
+	head, repaired := []byte(nil), 0
 	if err == nil {
-		head, dropped, err = k.h2.Head(limits.MaxHead)
+		head, repaired, err = k.h2.Head(limits.MaxHead)
 	}
 	if err == nil {
 		_, err = x.receive(ctx, k, head, nil)
 		k.h2.From(k.Conn)
-		c.Repaired += dropped
+		c.Repaired += repaired
 		keep = err == nil && ctx.Err() == nil && k.h2.Finish(c.Complete) && x.client.idle.max > 0
 		return keep, false, err
 	}
@@ -181,6 +183,21 @@ func (x *exchange) over2(ctx context.Context, k *conn) (keep, noAnswer bool, err
 	c.Head = nil
 	c.Status, c.Misfortune = headStatus(err, nil)
 	return false, noAnswer, nil
+}
+
+// excess returns an error if a body over HTTP/2 is longer than the head announces, as far as it has come: the body ends
+// with the stream, so its head is wrong. unread is the number of bytes that were received and do not belong to the
+// body. Over HTTP/1.1 nobody can know what they are.
+func (k *conn) excess(res *http.Response, unread int) error {
+	if k.h2 == nil || res.ContentLength < 0 || !hasBody(res.StatusCode) || unread == 0 && !k.h2.Excess() {
+		return nil
+	}
+	return fmt.Errorf("%w of %d bytes", errExcess, res.ContentLength)
+}
+
+// hasBody reports whether an answer with a status has a body.
+func hasBody(status int) bool {
+	return status != http.StatusNoContent && status != http.StatusNotModified
 }
 
 // asked returns the request as it is sent over HTTP/2.

@@ -2,6 +2,7 @@ package fetch_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -176,5 +177,74 @@ func TestAServerThatNoLongerKnowsHTTP2IsReached(t *testing.T) {
 		if got := get(t, c, r); got.Status != 200 || got.HTTP2 {
 			t.Errorf("then: status %d, HTTP/2 %t, %v", got.Status, got.HTTP2, got.Misfortune)
 		}
+	}
+}
+
+// TestFieldsThatHTTP2ForbidsAreRepaired gets a page whose head has invalid bytes. As over HTTP/1.1 it is archived,
+// and the number of such fields is evidence. No field can end a line or change where the body ends.
+func TestFieldsThatHTTP2ForbidsAreRepaired(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, value, want string
+	}{
+		{"x", "a\r\ntransfer-encoding: chunked", "x: a  transfer-encoding: chunked\r\n"},
+		{"x", "a\x00b", "x: a b\r\n"},
+		{"x", "a\x7f", "x: a \r\n"},
+		{"X-Y", "a", "X-Y: a\r\n"},
+		{"Transfer-Encoding", "chunked", ""},
+		{"x y", "a", ""},
+		{"", "a", ""},
+		{"x\r\ny", "a", ""},
+		{":path", "/", ""},
+		{":status", "404", ""},
+	} {
+		address, client := frames2(t, func(f *http2.Framer, _ net.Conn, _ int) {
+			for stream := asked2(f); stream != 0; stream = asked2(f) {
+				head2(t, f, stream, false, ":status", "200", "a", "1", c.name, c.value, "latin", "\xe9\t\xe8")
+				_ = f.WriteData(stream, true, []byte("news"))
+			}
+		})
+		for range 2 {
+			got := get(t, client, request2(t, address))
+			text, err := contentOf(t, got)
+			head := "HTTP/1.1 200 OK\r\na: 1\r\n" + c.want + "latin: \xe9\t\xe8\r\n\r\n"
+			if string(got.Head) != head || got.Repaired != 1 || text != "news" || err != nil || !got.Complete {
+				t.Errorf("%q: %q: status %d, head %q, repaired %d, content %q, %v, %v",
+					c.name, c.value, got.Status, got.Head, got.Repaired, text, err, got.Misfortune)
+			}
+		}
+	}
+}
+
+// TestAnIdleConnectionIsLeftWhenTheVisitEnds lets a server send a part of a frame while its connection is idle. A visit
+// that is ended meanwhile does not wait for the rest, which would take seconds. A busy machine gets three tries.
+func TestAnIdleConnectionIsLeftWhenTheVisitEnds(t *testing.T) {
+	t.Parallel()
+	const rest = 5 * time.Second // that a visit waits for frames
+	took := rest
+	for try := 0; try < 3 && took >= rest; try++ {
+		sent := make(chan bool, 9)
+		address, c := frames2(t, func(f *http2.Framer, k net.Conn, _ int) {
+			stream := asked2(f)
+			head2(t, f, stream, true, ":status", "200")
+			_, _ = k.Write([]byte{0, 0, 8})
+			sent <- true
+			_, _ = io.Copy(io.Discard, k)
+		})
+		if got := get(t, c, request2(t, address)); got.Status != 200 {
+			t.Fatalf("at first: status %d, %v", got.Status, got.Misfortune)
+		}
+		<-sent
+		ctx, end := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		began := time.Now()
+		got, err := c.Fetch(ctx, request2(t, address))
+		took = time.Since(began)
+		end()
+		if err == nil {
+			t.Errorf("the visit got status %d", got.Status)
+		}
+	}
+	if took >= rest {
+		t.Errorf("the visit ended after %s", took)
 	}
 }

@@ -33,6 +33,7 @@ var (
 	errNotHTTP = errors.New("the answer is not HTTP")
 	errMaxHead = errors.New("the response head is too long")
 	errMaxBody = errors.New("the body is longer than the limit")
+	errExcess  = errors.New("the body is longer than its Content-Length")
 	errTooSlow = errors.New("the body is slower than the minimum rate")
 )
 

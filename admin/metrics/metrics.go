@@ -181,7 +181,7 @@ func counters() []metric {
 		return total(name, help, func(s Snapshot) int64 { return of(s.Total) })
 	}
 	return []metric{
-		total("arcrawl_heads_repaired_total", "Responses whose head was not valid HTTP and was repaired before it was parsed. The archive has them as they were sent.",
+		total("arcrawl_heads_repaired_total", "Responses whose head was not valid HTTP and was repaired before it was parsed. The archive has them as they were sent, over HTTP/2 repaired.",
 			func(s Snapshot) int64 { return s.Repaired }),
 		total("arcrawl_fingerprint_collisions_total", "URIs that were not added because another URI of their host has the same fingerprint. arcrawl fsck says whether a damaged row looks so.",
 			func(s Snapshot) int64 { return s.Collisions }),

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -42,6 +41,9 @@ type Conn struct {
 	framer *http2.Framer
 	block  bytes.Buffer // header block of a request
 	enc    *hpack.Encoder
+	dec    *hpack.Decoder
+
+	maxFields int64 // of a head, as RFC 9113 counts them
 
 	begun  bool // the preface was sent
 	set    bool // the first SETTINGS of the server have come
@@ -67,7 +69,7 @@ func New(k io.ReadWriter) *Conn {
 	c.framer = http2.NewFramer(c.out, c.in)
 	c.framer.SetMaxReadFrameSize(frameSize)
 	c.framer.SetReuseFrames()
-	c.framer.ReadMetaHeaders = hpack.NewDecoder(tableSize, nil)
+	c.dec = hpack.NewDecoder(tableSize, nil)
 	c.enc = hpack.NewEncoder(&c.block)
 	return c
 }
@@ -147,7 +149,13 @@ func (c *Conn) take() (http2.Frame, error) {
 		}
 	case *http2.PushPromiseFrame:
 		return nil, fmt.Errorf("%w: it pushes, which was refused", ErrProtocol)
-	case *http2.DataFrame, *http2.MetaHeadersFrame, *http2.RSTStreamFrame:
+	case *http2.HeadersFrame:
+		h, err := c.head(f)
+		if err != nil {
+			return nil, err
+		}
+		return c.ofStream(h)
+	case *http2.DataFrame, *http2.RSTStreamFrame:
 		return c.ofStream(f)
 	}
 	return nil, nil
@@ -250,16 +258,6 @@ func (c *Conn) flush() error {
 
 // isInterim reports whether a frame is an informational head, which another head follows.
 func isInterim(f http2.Frame) bool {
-	head, ok := f.(*http2.MetaHeadersFrame)
-	return ok && !head.StreamEnded() && status(head)/100 == 1
-}
-
-// status returns the status of an answer, 0 if it has none.
-func status(f *http2.MetaHeadersFrame) int {
-	text := f.PseudoValue("status")
-	code, err := strconv.Atoi(text)
-	if err != nil || len(text) != 3 || code < 100 {
-		return 0
-	}
-	return code
+	h, ok := f.(*head)
+	return ok && !h.StreamEnded() && h.code()/100 == 1
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
-	"strconv"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -36,7 +34,8 @@ func (c *Conn) Ask(r Request, maxHead int64) (sent bool, err error) {
 		return false, ErrRefused
 	}
 	c.left = overhead + 2*maxHead
-	c.framer.MaxHeaderListSize = uint32(min(2*maxHead, 1<<30)) // counts 32 bytes more for each field
+	c.maxFields = min(2*maxHead, 1<<30) // counts 32 bytes more for each field
+	c.dec.SetMaxStringLength(int(c.maxFields))
 	if c.err = c.begin(); c.err != nil {
 		return false, c.err
 	}
@@ -64,7 +63,7 @@ func (c *Conn) begin() error {
 	err := c.framer.WriteSettings(
 		http2.Setting{ID: http2.SettingEnablePush, Val: 0},
 		http2.Setting{ID: http2.SettingInitialWindowSize, Val: window},
-		http2.Setting{ID: http2.SettingMaxHeaderListSize, Val: c.framer.MaxHeaderListSize},
+		http2.Setting{ID: http2.SettingMaxHeaderListSize, Val: uint32(c.maxFields)},
 	)
 	if err != nil {
 		return err
@@ -124,31 +123,31 @@ func (c *Conn) sendBody(body []byte) error {
 	return nil
 }
 
-// Head returns the head of the answer in the form of HTTP/1.1, and how many of its fields were dropped.
-func (c *Conn) Head(maxHead int64) (head []byte, dropped int, err error) {
+// Head returns the head of the answer in the form of HTTP/1.1, and how many of its fields were dropped or repaired.
+func (c *Conn) Head(maxHead int64) (text []byte, repaired int, err error) {
 	for {
 		f, err := c.next()
 		if err != nil {
 			return nil, 0, err
 		}
-		fields, ok := f.(*http2.MetaHeadersFrame)
+		h, ok := f.(*head)
 		code := 0
 		if ok {
-			code = status(fields)
+			code = h.code()
 		}
 		switch {
-		case ok && fields.Truncated:
+		case ok && h.truncated:
 			return nil, 0, c.fail(fmt.Errorf("%w: over %d bytes", ErrMaxHead, maxHead))
-		case code == 0 || code == http.StatusSwitchingProtocols || code < 200 && fields.StreamEnded():
+		case code == 0 || code == http.StatusSwitchingProtocols || code < 200 && h.StreamEnded():
 			return nil, 0, c.fail(fmt.Errorf("%w: it does not begin with a status", ErrProtocol))
 		case code < 200: // informational: another head follows
 			continue
 		}
-		c.ended = fields.StreamEnded()
-		if head, dropped = form(code, fields); int64(len(head)) > maxHead {
+		c.ended = h.StreamEnded()
+		if text = h.form(code); int64(len(text)) > maxHead {
 			return nil, 0, c.fail(fmt.Errorf("%w: over %d bytes", ErrMaxHead, maxHead))
 		}
-		return head, dropped, nil
+		return text, h.repaired, nil
 	}
 }
 
@@ -179,23 +178,6 @@ func (c *Conn) next() (f http2.Frame, err error) {
 	}
 	return nil, fmt.Errorf("%w (%s)", ErrReset, reset.ErrCode)
 }
-
-// form returns a head in the form of HTTP/1.1, and how many of its fields were dropped.
-func form(code int, f *http2.MetaHeadersFrame) (head []byte, dropped int) {
-	head = strconv.AppendInt(append(head, "HTTP/1.1 "...), int64(code), 10)
-	head = append(append(append(head, ' '), http.StatusText(code)...), "\r\n"...)
-	for _, field := range f.RegularFields() {
-		if slices.Contains(connectionFields, field.Name) {
-			dropped++
-			continue
-		}
-		head = append(append(append(append(head, field.Name...), ": "...), field.Value...), "\r\n"...)
-	}
-	return append(head, "\r\n"...), dropped
-}
-
-// connectionFields lists the fields that an answer over HTTP/2 must not have (RFC 9113, 8.2.2).
-var connectionFields = []string{"connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"}
 
 // Read returns bytes of the body, and [io.EOF] where the server ended it.
 func (c *Conn) Read(p []byte) (int, error) {
@@ -229,16 +211,15 @@ func (c *Conn) body(f http2.Frame) {
 	switch f := f.(type) {
 	case *http2.DataFrame:
 		c.data, c.ended = f.Data(), f.StreamEnded()
-	case *http2.MetaHeadersFrame:
+	case *head:
 		c.ended = f.StreamEnded()
 	}
 }
 
-// Finish ends the exchange, with RST_STREAM if the answer is not over. whole says that its body is whole: then only
-// the flag that ends it can be missing, and a server that sends it late sees no RST_STREAM, which it may count as an
-// attack. Finish reports whether the connection can be used again.
-func (c *Conn) Finish(whole bool) (again bool) {
-	for i := 0; whole && !c.ended && c.err == nil && len(c.data) == 0 && c.Buffered() && i < finishAfter; i++ {
+// Excess reports whether the server has sent data beyond what Read has returned. Data that is still on its way is not
+// waited for.
+func (c *Conn) Excess() bool {
+	for i := 0; !c.ended && c.err == nil && len(c.data) == 0 && c.Buffered() && i < finishAfter; i++ {
 		if f, err := c.frame(); err == nil && f != nil {
 			if _, reset := f.(*http2.RSTStreamFrame); reset {
 				c.ended = true
@@ -246,7 +227,14 @@ func (c *Conn) Finish(whole bool) (again bool) {
 			c.body(f)
 		}
 	}
-	c.ended = c.ended || whole && len(c.data) == 0
+	return len(c.data) > 0
+}
+
+// Finish ends the exchange, with RST_STREAM if the answer is not over. whole says that its body is whole: then only
+// the flag that ends it can be missing, and a server that sends it late sees no RST_STREAM, which it may count as an
+// attack. Finish reports whether the connection can be used again.
+func (c *Conn) Finish(whole bool) (again bool) {
+	c.ended = c.ended || whole && !c.Excess()
 	c.data = nil
 	if c.err == nil && (!c.ended || c.half) {
 		if !c.ended {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/http/httpguts"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 )
@@ -100,7 +101,7 @@ func FuzzFrames(f *testing.F) {
 			text, ends := strings.CutSuffix(string(head), "\r\n\r\n")
 			for n, line := range strings.Split(text, "\r\n") {
 				name, _, found := strings.Cut(line, ":")
-				ok := found && name != "" && name == strings.ToLower(name)
+				ok := found && httpguts.ValidHeaderFieldName(name)
 				if n == 0 {
 					ok = strings.HasPrefix(line, "HTTP/1.1 ")
 				}
