@@ -57,32 +57,29 @@ build:
 
 # CI runs both tiers, in one command where it can: each test is linked once, and tests that wait for real processes wait
 # beside others. The linters run first because they take less time; the house test is one of them. Some tests run
-# without the race detector: it would count as a cost of a visit, or play days five times as long.
+# in full only without the race detector: it would count as a cost of a visit, or play days five times as long.
 test: test-deps
 	$(MAKE) check
-	$(TEST) -race $(filter-out $(SERIAL) $(SERIAL_SLOW) ./internal/house,$(PACKAGES))
-	$(TEST) -race -short $(filter-out $(SERIAL),$(SERIAL_SLOW))
+	$(TEST) -race $(filter-out $(SERIAL) ./internal/house,$(PACKAGES))
 	$(TEST) $(SERIAL)
-	$(TEST) -run "$$(scripts/slow-tests names)" $(filter-out $(SERIAL),$(SERIAL_SLOW))
-	$(TEST) -run "$$(scripts/slow-tests unraced)" $(shell scripts/slow-tests unraced-packages)
+	$(TEST) -run "$$(scripts/slow-tests unraced)" $(filter-out $(SERIAL),$(shell scripts/slow-tests unraced-packages))
 
-# make check has run go vet already.
-TEST     := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT)
+# make check has run go vet already. Many tests wait, so there are more at once than processors.
+TEST     := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(shell expr $$(nproc) + 1)
 PACKAGES  = $(shell $(GO) list ./... | sed 's|^github.com/arcrawl/arcrawl|.|')
 
 # The race detector finds nothing where only one goroutine works, and takes five to ten times as long. SERIAL packages
-# have no goroutine at all. SERIAL_SLOW packages have none in the tests of the second tier; their concurrent tests are
-# in the first, with the race detector. The house test checks both.
-SERIAL      := ./admin/compare ./admin/seedlist ./digest ./discover ./discover/feeds ./discover/text ./scope/spaces ./uri
-SERIAL_SLOW := ./digest ./frontier ./scope/traps ./sim
+# have no goroutine at all; the house test checks it.
+SERIAL := ./admin/compare ./admin/seedlist ./digest ./discover ./discover/feeds ./discover/text ./scope/spaces ./uri
 
 short: check
 	$(GO) test -short ./...
 
 # Slow tests call slow.Test first. Their names are read from the source.
 slow:
-	$(TEST) -race -run "$$(scripts/slow-tests names)" $(filter-out $(SERIAL_SLOW),$(shell scripts/slow-tests packages))
-	$(TEST) -run "$$(scripts/slow-tests names)" $(SERIAL_SLOW)
+	$(TEST) -race -run "$$(scripts/slow-tests names)" $(filter-out $(SERIAL),$(shell scripts/slow-tests packages))
+	$(TEST) -run "$$(scripts/slow-tests names)" $(SERIAL)
+	$(TEST) -run "$$(scripts/slow-tests unraced)" $(filter-out $(SERIAL),$(shell scripts/slow-tests unraced-packages))
 
 test-deps:
 	scripts/test-deps

@@ -89,7 +89,7 @@ func TestAKillLosesNothingThatWasSettled(t *testing.T) {
 	visits := map[string]int{}
 	now := day
 	rounds := 5
-	if slow.FirstTier() {
+	if slow.Reduced() {
 		rounds = 2
 	}
 	for round := range rounds {

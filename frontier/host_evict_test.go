@@ -46,6 +46,7 @@ func (w *world) makeRoom() int {
 // A stranger invents 55,000 hosts. The number of known hosts stays at its bound, and a seed is crawled.
 func TestInventedHostsAreEvicted(t *testing.T) {
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	t.Parallel()
 	const total = 2000
 	w := newWorld(t, func(o *frontier.Options) { o.NewHosts = frontier.NewHosts{Total: total} })
@@ -94,7 +95,7 @@ func TestInventedHostsAreEvicted(t *testing.T) {
 func TestEvictionModel(t *testing.T) {
 	t.Parallel()
 	crawls := uint64(6)
-	if slow.FirstTier() {
+	if slow.Reduced() {
 		crawls = 1
 	}
 	for seed := range crawls {

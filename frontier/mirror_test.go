@@ -106,7 +106,7 @@ func (c *copied) store() map[string][]byte {
 func TestTheMirrorEqualsTheStore(t *testing.T) {
 	t.Parallel()
 	games, moves := 4, 250
-	if slow.FirstTier() {
+	if slow.Reduced() {
 		games = 2
 	}
 	var claimed atomic.Int64

@@ -500,7 +500,7 @@ func (p *play) compareRecent() {
 func TestFrontierAgreesWithThePlainModel(t *testing.T) {
 	t.Parallel()
 	games, moves := 12, 300
-	if slow.FirstTier() {
+	if slow.Reduced() {
 		games, moves = 3, 150
 	}
 	for seed := range uint64(games) {

@@ -114,6 +114,7 @@ func TestClosedFrontierReturnsAnError(t *testing.T) {
 func TestDamagedKeysAreNamed(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	w := newWorld(t)
 	w.add(day, "http://a.example/")
 	r, err := w.Divert(w.claim(day, "http://a.example/"), parse(t, "http://a.example/robots.txt"), day)
@@ -205,6 +206,7 @@ func (w *world) repair(foreign, key string, value []byte) {
 func TestDamagedFilesAreAnError(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	w := newWorld(t)
 	w.add(day, pages("a.example", 300)...)
 	whole := allOf(w.Frontier)

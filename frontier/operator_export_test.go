@@ -54,6 +54,7 @@ func fillAny(t *testing.T, r *rand.Rand, v reflect.Value) {
 func TestExportsHoldEverything(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
 		var want frontier.Entry

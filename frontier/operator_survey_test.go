@@ -12,6 +12,7 @@ import (
 // TestSurveyVisitsEachURIOnce walks through more URIs than one step reads.
 func TestSurveyVisitsEachURIOnce(t *testing.T) {
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	t.Parallel()
 	w := newWorld(t)
 	const many = 21_000

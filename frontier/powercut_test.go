@@ -20,7 +20,7 @@ import (
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	rounds := 8
-	if slow.FirstTier() {
+	if slow.Reduced() {
 		rounds = 3
 	}
 	for seed := range uint64(rounds) {

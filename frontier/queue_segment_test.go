@@ -19,6 +19,7 @@ import (
 func TestQueueSegmentsHaveNoGap(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	for seed := range uint64(6) {
 		w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 3 } })
 		rnd := rand.New(rand.NewPCG(seed, 0))

@@ -50,7 +50,7 @@ func TestGeneratedCodecAgreesWithTheTags(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	rows := 2000
-	if slow.FirstTier() {
+	if slow.Reduced() {
 		rows = 200
 	}
 	for range rows {

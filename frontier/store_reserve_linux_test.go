@@ -59,6 +59,7 @@ func atRest(t *testing.T, w *world) {
 // return ErrFull, and succeed again when there is space.
 func TestADiskThatOthersFillDoesNotEndTheProcess(t *testing.T) {
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	disk := smalldisk.Mount(t, "220m")
 	filler := filepath.Join(disk, "filler")
 	w := newWorld(t, func(o *frontier.Options) {

@@ -55,6 +55,7 @@ func watching(p sim.Policy, perDay map[string]float64) sim.Policy {
 func TestAssessMatchesASimulatedHost(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	const pages, days, target, margin = 50, 40, 0.8, 0.05
 	all := atRandom(pages, days)
 	perDay := make(map[string]float64)
@@ -88,6 +89,7 @@ func TestAssessMatchesASimulatedHost(t *testing.T) {
 func TestAssessMatchesASimulationWithTwoTargets(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	const pages, days, margin, longest = 50, 40, 0.05, 90 * 24 * time.Hour
 	targets := map[string]float64{"page": 0.9, "json": 0.5}
 	all := atRandom(pages, days)

@@ -12,6 +12,7 @@ import (
 func TestDatesHelpAndWrongDatesDoLittleHarm(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	const most = 90 * 24 * time.Hour
 	all := NewsHost(4)[:300]
 	lies := func(name string, of func(Visit) time.Time) Policy {

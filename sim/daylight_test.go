@@ -13,6 +13,7 @@ import (
 func TestPagesOfTheSameHoursLearnFromEachOther(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	site := sim.Daylight(1, 120, 40)
 	alone := sim.Daylight(1, 120, 40)
 	for i := range alone {

@@ -67,6 +67,7 @@ func TestAVersionIsMissedIfTheHistoryEndsBeforeTheVisit(t *testing.T) {
 func TestSpendFindsTheKnob(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	all := corpus(t)
 	for _, p := range []sim.Policy{
 		sim.Stretched(), sim.Target(), sim.Learned(sim.MaxWait), sim.Estimated(), sim.Uniform(),
@@ -88,6 +89,7 @@ func second[A, B any](_ A, b B) B { return b }
 func TestLearnedCapturesMoreThanOtherPolicies(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	all := corpus(t)
 	base := sim.Sum(sim.Play(sim.Classic(), 0, all)).Requests
 	classic := sim.Sum(second(sim.Spend(sim.Stretched(), base, all))).Share()
@@ -103,6 +105,7 @@ func TestLearnedCapturesMoreThanOtherPolicies(t *testing.T) {
 func TestCompareIsRepeatable(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	all := corpus(t)
 	q := sim.Question{
 		Policies: []sim.Policy{sim.Classic(), sim.Stretched()}, Budgets: []float64{1, 2}, PerSource: true, Draws: 50, Seed: 3,

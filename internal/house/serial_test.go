@@ -11,26 +11,22 @@ import (
 )
 
 // TestWhatRunsWithoutTheRaceDetectorHasOneGoroutine checks the packages in the Makefile whose tests run without the
-// race detector: it would find nothing in them.
+// race detector, and the tests that say they have one goroutine: it would find nothing in them.
 func TestWhatRunsWithoutTheRaceDetectorHasOneGoroutine(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(path.Join(root, "Makefile"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := repository(t)
-	serial, slow := listed(t, string(text), "SERIAL"), listed(t, string(text), "SERIAL_SLOW")
-	for _, f := range all.files {
+	serial := listed(t, string(text), "SERIAL")
+	for _, f := range repository(t).files {
 		if slices.Contains(serial, f.room) && (startsGoroutine(f.File) || worksInParallel(f)) {
 			t.Errorf("%s starts a goroutine: remove %s from SERIAL in the Makefile", f.name, f.room)
 		}
-		if !f.test || !slices.Contains(slow, f.room) {
-			continue
-		}
 		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && isSlow(fn) && startsGoroutine(fn) {
-				t.Errorf("%s: %s is slow and starts a goroutine: remove %s from SERIAL_SLOW in the Makefile",
-					f.name, fn.Name.Name, f.room)
+			if fn, ok := d.(*ast.FuncDecl); ok && f.test && saysOneGoroutine(fn) && startsGoroutine(fn) {
+				t.Errorf("%s: %s starts a goroutine, so the race detector should run it in full: use slow.Test or slow.FirstTier",
+					f.name, fn.Name.Name)
 			}
 		}
 	}
@@ -70,12 +66,12 @@ func worksInParallel(f source) bool {
 	})
 }
 
-// isSlow reports whether a test belongs to the second tier.
-func isSlow(fn *ast.FuncDecl) (found bool) {
+// saysOneGoroutine reports whether a test avoids the race detector because it has one goroutine.
+func saysOneGoroutine(fn *ast.FuncDecl) (found bool) {
 	ast.Inspect(fn, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
 			name, is := s.X.(*ast.Ident)
-			found = found || is && name.Name == "slow" && (s.Sel.Name == "Test" || s.Sel.Name == "FirstTier")
+			found = found || is && name.Name == "slow" && (s.Sel.Name == "Reduced" || s.Sel.Name == "OneGoroutine")
 		}
 		return !found
 	})

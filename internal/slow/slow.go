@@ -2,8 +2,8 @@
 //
 // The first tier (go test -short) takes under two minutes. The second tier (make slow) runs the tests that take more
 // than about two seconds on an idle machine. Such a test calls [Test], which skips it in the first tier, or asks
-// [FirstTier] to do less there. scripts/slow-tests finds the tests of the second tier by these calls. CI runs both
-// tiers.
+// [FirstTier] or [Reduced] whether to do less. scripts/slow-tests finds the tests of the second tier by these calls.
+// CI runs both tiers.
 package slow
 
 import "testing"
@@ -23,6 +23,13 @@ func Unraced(t testing.TB, why string) {
 		t.Skip(why + "; make test runs this once more, without the race detector")
 	}
 }
+
+// OneGoroutine is the reason of tests in which the race detector finds nothing. internal/house checks it.
+const OneGoroutine = "only one goroutine works"
+
+// Reduced reports whether a test does less, because the first tier runs, or the race detector, which makes it slow and
+// finds nothing in it. CI runs such a test once in full, without the race detector.
+func Reduced() bool { return testing.Short() || raced }
 
 // FirstTier reports whether the first tier runs. A test that does less then runs in both tiers.
 func FirstTier() bool { return testing.Short() }

@@ -113,6 +113,7 @@ func TestLinkFarmsAreFound(t *testing.T) {
 // Real sites with many similar URIs are not taken for a link farm, and every page is visited.
 func TestLargeArchivesAreNotTakenForLinkFarms(t *testing.T) {
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	t.Parallel()
 	const all = 1_000
 	// archive has a front page with the newest articles, a list of several pages, and articles that name others at

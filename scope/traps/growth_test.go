@@ -72,6 +72,7 @@ func (tr tree) pages() int {
 // A finite tree of folders is not a trap: all of its pages are visited without a long wait.
 func TestFiniteTreesAreNotTakenForTraps(t *testing.T) {
 	slow.Test(t)
+	slow.Unraced(t, slow.OneGoroutine)
 	t.Parallel()
 	for _, c := range []struct {
 		name string
