@@ -72,6 +72,11 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 			"about = [{ uri = \"http://news.example/\", title = \"The <i>news\", labels = [\"newspapers\"], collections = [\"daily\"], owner = \"maria\", note = \"<b>ask</b> first\" }]\n"
 		w := newWorld(t, dir, toml, withTraps, func(o *Options) { o.Versions = catalog })
 		defer w.close()
+		admin := w.window.o.Config().Config.Admin
+		w.must(access.AddUser(admin.UserFile, "maria", access.Curate, "correct horse battery"))
+		w.must(access.AddUser(admin.UserFile, "jan", access.Operate, ""))
+		_, err := access.Add(admin.TokenFile, "grafana", access.Read)
+		w.must(err)
 		w.trap("http://news.example/calendar/2031/07/x/x/x/")
 		w.set("http://news.example/", town.Page{Clock: true, Body: "<title>" + hostileTitle + "</title><p>news</p>"})
 		w.run(24*time.Hour - time.Minute)
@@ -89,7 +94,7 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 			"status?", "names?", "new?", "new?limit=1", "series?span=1d", "hosts?limit=10&sort=overdue&state=overdue",
 			"hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=", "overdue?by=host",
 			"hosts/news.example?", "hosts/news.example/queue?limit=50", "hosts/news.example/site?", "traps?host=news.example",
-			"reports/days?days=92&host=news.example", "reports/headers?", "reports/dedup?", "config?", "packages?",
+			"reports/days?days=92&host=news.example", "reports/headers?", "reports/dedup?", "config?", "packages?", "me?", "users?", "audit?limit=50",
 			"search?cursor=&host=&limit=100&q=news", "edit/files?", "edit/file?host=news.example", "edit/file?name=", "uri?uri=" + home, "history?uri=" + home, "why?uri=" + home,
 			"versions?uri=" + home, "view?at=" + stamps[1] + "&uri=" + home, "record?at=" + stamps[2] + "&uri=" + home,
 			both + "&what=text", both + "&what=source", both + "&what=headers",
@@ -109,7 +114,7 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		pages = []string{
 			"", "operations", "hosts", "host/news.example", "uri", "uri?u=" + home, "uri?q=news", "view?u=" + home + "&at=" + stamps[1],
 			compare, compare + "&as=inline&what=source", compare + "&what=headers", "record?u=" + home + "&at=" + stamps[2],
-			"capture", "import", "packages", "packages?u=" + home, "noise", "noise?host=news.example", "headers", "dedup", "config", "edit", "edit?host=news.example", "main",
+			"capture", "import", "packages", "packages?u=" + home, "noise", "noise?host=news.example", "headers", "dedup", "config", "edit", "edit?host=news.example", "main", "users",
 		}
 		r.now = time.Now()
 	})

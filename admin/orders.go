@@ -83,15 +83,15 @@ func (r route) refusal(c access.Caller) error {
 	return fmt.Errorf("%w: %s; you have the role %s; arcrawl user and arcrawl token give roles", errRole, r.role(), c.Role)
 }
 
-// recordSignIn records who signed in, and logs who was refused. Names that nobody has may be passwords, so they are not
-// written down.
+// recordSignIn records who signed in or changed a password, and logs who was refused. Names that nobody has may be
+// passwords, so they are not written down.
 func (w *Window) recordSignIn(s access.SignIn) {
 	if !s.Done {
 		w.o.Log.Warn().Str("who", s.Name).Str("way", s.Way).Str("from", s.From).
 			Msg("refused a name and password; further attempts from there are limited")
 		return
 	}
-	w.record(audit.Entry{Time: s.Time, Who: s.Name, Way: s.Way, What: "sign-in", Result: audit.Done})
+	w.record(audit.Entry{Time: s.Time, Who: s.Name, Way: s.Way, What: s.What, Result: audit.Done})
 }
 
 // recordOrder writes an order and its result to the audit log and the journal.
@@ -143,6 +143,13 @@ func (w *Window) recordConfig(now time.Time) {
 // auditRoutes returns the request for the audit log.
 func auditRoutes() []route {
 	return []route{{
+		method: "GET", path: api.Base + "/users", needs: access.Operate, answer: api.Users{},
+		doc: "Returns the names and roles of users and tokens, without their secrets.",
+		serve: func(w *Window, _ *http.Request) (any, error) {
+			c := w.o.Config().Config.Admin
+			return usersOf(c.UserFile, c.TokenFile)
+		},
+	}, {
 		method: "GET", path: api.Base + "/audit", doc: "Returns who changed what, newest first.", answer: api.Audit{},
 		params: []param{
 			{"who", "string", "only entries of this user or token"},
@@ -170,4 +177,21 @@ func auditRoutes() []route {
 			return api.Audit{Entries: entries}, nil
 		},
 	}}
+}
+
+// usersOf returns the users and tokens of two files, either of which may be missing.
+func usersOf(userFile, tokenFile string) (api.Users, error) {
+	out := api.Users{File: userFile, Users: []api.UserName{}, Tokens: []api.TokenName{}}
+	users, err := access.Users(userFile)
+	if err != nil {
+		return out, err
+	}
+	for _, u := range users {
+		out.Users = append(out.Users, api.UserName{Name: u.Name, Role: u.Role.String(), Password: u.HasPassword()})
+	}
+	tokens, err := access.List(tokenFile)
+	for _, t := range tokens {
+		out.Tokens = append(out.Tokens, api.TokenName{Name: t.Name, Role: t.Role.String()})
+	}
+	return out, err
 }

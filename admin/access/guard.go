@@ -23,7 +23,9 @@ type Options struct {
 	Users func() []User
 	// SignIns is needed with Tokens.
 	SignIns *SignIns
-	// Report, when set, receives each attempt to sign in that was decided.
+	// SetPassword, when set, changes the password of a user.
+	SetPassword func(name, password string) error
+	// Report, when set, receives each attempt to sign in, or to change a password, that was decided.
 	Report func(SignIn)
 	Proxy  Proxy
 
@@ -88,7 +90,7 @@ func Guard(next http.Handler, o Options) http.Handler {
 func (o Options) serveSignIn(to http.ResponseWriter, from *http.Request) bool {
 	get := from.Method == http.MethodGet
 	post := from.Method == http.MethodPost
-	form := from.URL.Path == signInPath || from.URL.Path == signOutPath
+	form := slices.Contains([]string{signInPath, signOutPath, passwordPath}, from.URL.Path)
 	secret := from.URL.Query().Get("token")
 	switch {
 	case get && from.URL.Path == "/" && secret != "":
@@ -103,6 +105,8 @@ func (o Options) serveSignIn(to http.ResponseWriter, from *http.Request) bool {
 		o.signInForm(to, from)
 	case post && from.URL.Path == signOutPath:
 		o.signOut(to, from)
+	case (get || post) && from.URL.Path == passwordPath:
+		o.ownPassword(to, from)
 	default:
 		return false
 	}
@@ -156,15 +160,22 @@ func (o Options) knownBy(r *http.Request) (Caller, bool) {
 	if u, ok := o.Proxy.user(r, users); ok {
 		return Caller{Name: u.Name, Way: ByProxy, Role: u.Role}, true
 	}
-	if c, err := r.Cookie(sessionName(r.Host)); err == nil && o.SignIns != nil {
-		if u, ok := o.SignIns.sessions.find(c.Value, users, o.SignIns.now()); ok {
-			return Caller{Name: u.Name, Way: BySession, Role: u.Role}, true
-		}
+	if u, ok := o.sessionOf(r); ok {
+		return Caller{Name: u.Name, Way: BySession, Role: u.Role}, true
 	}
 	if t, ok := o.tokenOf(r); ok {
 		return Caller{Name: t.Name, Way: ByToken, Role: t.Role}, true
 	}
 	return Caller{}, false
+}
+
+// sessionOf returns the user who signed in with the browser that sends a request.
+func (o Options) sessionOf(r *http.Request) (User, bool) {
+	c, err := r.Cookie(sessionName(r.Host))
+	if err != nil || o.SignIns == nil {
+		return User{}, false
+	}
+	return o.SignIns.sessions.find(c.Value, o.users(), o.SignIns.now())
 }
 
 // isPublic reports whether a request needs no caller: it asks for health, or for a file of the page to sign in.

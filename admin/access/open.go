@@ -31,9 +31,10 @@ func Open(c reach.Admin, now func() time.Time, log zerolog.Logger) (Options, err
 		proxy.Networks = append(proxy.Networks, n)
 	}
 	return Options{
-		Tokens: lastGood(log, c.TokenFile, file.Tokens),
-		Users:  lastGood(log, c.UserFile, OpenUsers(c.UserFile).Users),
-		Proxy:  proxy, SignIns: NewSignIns(now),
+		Tokens:      lastGood(log, c.TokenFile, file.Tokens),
+		Users:       lastGood(log, c.UserFile, OpenUsers(c.UserFile).Users),
+		SetPassword: func(name, password string) error { return SetPassword(c.UserFile, name, password) },
+		Proxy:       proxy, SignIns: NewSignIns(now),
 		Remote: c.Remote != reach.Off, Names: c.Names, TLS: c.Remote == reach.TLS,
 	}, nil
 }

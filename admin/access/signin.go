@@ -49,9 +49,16 @@ func NewSignIns(now func() time.Time) *SignIns {
 	}
 }
 
-// SignIn is a decided attempt to sign in.
+// What users do with a password.
+const (
+	ToSignIn       = "sign-in"
+	ChangePassword = "password"
+)
+
+// SignIn is a decided attempt to sign in, or to change the own password.
 type SignIn struct {
 	Time time.Time
+	What string // [ToSignIn] or [ChangePassword]
 	Name string // of the user or token; "" if there is none with the name
 	From string // address
 	Way  string // [BySession] or [ByToken]
@@ -106,10 +113,9 @@ func (o Options) attempt(to http.ResponseWriter, from *http.Request, name, passw
 	bounds, gate := o.bounds(from, u, name, where)
 	if wait := o.SignIns.attempts.begin(bounds, now); wait > 0 {
 		to.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		problem := fmt.Sprintf("Too many attempts. Try again in %.0f minutes.", math.Ceil(wait.Minutes()))
-		return http.StatusTooManyRequests, problem
+		return http.StatusTooManyRequests, tooMany(wait)
 	}
-	done := SignIn{Time: now, From: where, Way: BySession}
+	done := SignIn{Time: now, What: ToSignIn, From: where, Way: BySession}
 	if name == "" {
 		return o.attemptToken(to, from, password, bounds, done)
 	}
@@ -130,6 +136,11 @@ func (o Options) attempt(to http.ResponseWriter, from *http.Request, name, passw
 		done.Done = true
 	}
 	return o.decided(done, "The name or the password is wrong.")
+}
+
+// tooMany says when there may be further attempts.
+func tooMany(wait time.Duration) string {
+	return fmt.Sprintf("Too many attempts. Try again in %.0f minutes.", math.Ceil(wait.Minutes()))
 }
 
 // bounds returns the limits of an attempt, and the gate for its password.

@@ -97,7 +97,7 @@ func TestUsersSignInAndOut(t *testing.T) {
 	if d.send("POST", "/api/v1/seeds/import", nil, session); d.caller.Name != "maria" {
 		t.Error("an order of the session was refused")
 	}
-	if got := d.reports[0]; got != (SignIn{d.now, "maria", "192.0.2.7", BySession, true}) {
+	if got := d.reports[0]; got != (SignIn{d.now, ToSignIn, "maria", "192.0.2.7", BySession, true}) {
 		t.Errorf("reported %+v", got)
 	}
 	d.users[0].Role = Read

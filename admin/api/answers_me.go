@@ -6,3 +6,23 @@ type Me struct {
 	Way  string `json:"way"`  // "socket", "token", "session" or "proxy"
 	Role string `json:"role"` // "read", "curate" or "operate"
 }
+
+// Users lists who may use the dashboard and the API. It has no secrets.
+type Users struct {
+	File   string      `json:"file"`   // of the users
+	Users  []UserName  `json:"users"`  // people
+	Tokens []TokenName `json:"tokens"` // of programs
+}
+
+// UserName is a user without the password.
+type UserName struct {
+	Name     string `json:"name"`
+	Role     string `json:"role"`
+	Password bool   `json:"password"` // false: only a proxy can name the user
+}
+
+// TokenName is a token without its secret.
+type TokenName struct {
+	Name string `json:"name"`
+	Role string `json:"role"`
+}

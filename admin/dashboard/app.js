@@ -13,9 +13,10 @@ import { capturePage } from './capture.js';
 import { importPage } from './import.js';
 import { noisePage } from './noise.js';
 import { editPage, mainPage } from './edit.js';
+import { usersPage } from './users.js';
 import { headers, dedup, config } from './reports.js';
 
-const pages = { '': whatIsNew, operations: overview, hosts: hostList, host: hostPage, uri: uriPage, view: viewPage, compare: comparePage, record: recordPage, packages: packagesPage, capture: capturePage, import: importPage, noise: noisePage, edit: editPage, main: mainPage, headers, dedup, config };
+const pages = { '': whatIsNew, operations: overview, hosts: hostList, host: hostPage, uri: uriPage, view: viewPage, compare: comparePage, record: recordPage, packages: packagesPage, capture: capturePage, import: importPage, noise: noisePage, edit: editPage, main: mainPage, users: usersPage, headers, dedup, config };
 const fresh = { '': 5_000, operations: 5_000, hosts: 15_000, host: 15_000, uri: 15_000, packages: 2_000 }; // ms; other pages, and those that read for long, are not updated
 
 const view = document.getElementById('view');
@@ -52,7 +53,7 @@ async function show(mode) {
   if (mine !== turn) return;
   shown = address;
   for (const a of document.querySelectorAll('nav a')) {
-    if (a.dataset.page === ({ host: 'hosts', import: 'hosts', noise: 'hosts', edit: 'config', main: 'config' }[name] || name)) a.setAttribute('aria-current', 'page');
+    if (a.dataset.page === ({ host: 'hosts', import: 'hosts', noise: 'hosts', edit: 'config', main: 'config', users: 'config' }[name] || name)) a.setAttribute('aria-current', 'page');
     else a.removeAttribute('aria-current');
   }
   const restore = changed ? null : remember(view);
@@ -135,7 +136,8 @@ addEventListener('status', (event) => {
 async function me() {
   const is = await optional('me').catch(() => null);
   if (!is || is.way === 'socket') return;
-  const who = h('span', { title: `role ${is.role}` }, `${is.name} (${is.role})`);
+  const name = `${is.name} (${is.role})`;
+  const who = is.way === 'session' ? h('a', { href: '/password', title: 'Change your password' }, name) : h('span', {}, name);
   const out = h('form', { method: 'post', action: '/logout' }, h('button', { class: 'small' }, 'Sign out'));
   document.getElementById('me').replaceChildren(who, ...(is.way === 'proxy' ? [] : [out]));
 }

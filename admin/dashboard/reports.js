@@ -99,7 +99,7 @@ export async function config(again) {
     );
   return [
     h('h1', {}, 'Configuration'),
-    h('div', { class: 'row' }, h('a', { class: 'button', href: '#/edit' }, 'Edit the files')),
+    h('div', { class: 'row' }, h('a', { class: 'button', href: '#/edit' }, 'Edit the files'), h('a', { class: 'button', href: '#/users' }, 'Users')),
     c.faults.length
       ? notice(
           'bad',
