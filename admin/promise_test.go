@@ -105,3 +105,32 @@ func TestPromiseNamesAllCaptureTargetsOfAHost(t *testing.T) {
 		}
 	})
 }
+
+// A host has a seed and two sections among many pages. The sentence about its capture target names what they keep.
+func TestPromiseTellsFrontPagesApart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, severalTargets)
+		defer w.close()
+		now := time.Now()
+		add := func(path string, hops uri.HopPath) {
+			r := frontier.Record{URI: uri.FromCanonical("http://news.example" + path), Hops: hops, Seed: "http://news.example/"}
+			r.Due, r.LastVisit, r.Wait, r.Visits, r.ContentType = now.Add(time.Minute), now.Add(-time.Hour), time.Hour, 1, "text/html"
+			_, err := w.parts.Frontier.Import(now, false, frontier.Entry{Record: r})
+			w.must(err)
+		}
+		add("/", "")
+		add("/politics", "L")
+		add("/local-news/", "L")
+		for i := range 200 {
+			add(fmt.Sprintf("/articles/%d", i), "LL")
+		}
+		w.visited("news.example", 30*time.Second)
+		want := "a capture target of 90 % needs a delay of 2.8s instead of 30s, or 184 URIs fewer; at present 46 % " +
+			"(92 % of seeds, front pages, sections and feeds)"
+		if got := get[api.Overdue](w, "/api/v1/overdue").Rows[0].Promise; got != want {
+			t.Errorf("the promise is %q, want %q", got, want)
+		}
+	})
+}

@@ -2,12 +2,14 @@ package crawler_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/capacity"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -172,7 +174,11 @@ uris = ["http://busy.example/", "http://quiet.example/"]
 
 		settled := town.Epoch.Add(3 * 24 * time.Hour)
 		versions, others := map[string]int{}, map[string]int{}
+		perDay, captured := map[string]float64{}, 0
 		for _, r := range w.reports {
+			if r.URI.Host() == "busy.example" && r.Wait.PerDay > 0 {
+				perDay[r.URI.RequestTarget()] = r.Wait.PerDay
+			}
 			if r.Wait.Interval > 3*24*time.Hour {
 				t.Fatalf("%s waits for %s, above the longest wait: %s", r.URI, r.Wait.Interval, r.Wait.Reason)
 			}
@@ -190,6 +196,9 @@ uris = ["http://busy.example/", "http://quiet.example/"]
 				}
 			default:
 				others[target]++
+				if r.Verdict.State == evaluators.Changed {
+					captured++
+				}
 			}
 		}
 		const appeared = 4 * 12
@@ -203,7 +212,33 @@ uris = ["http://busy.example/", "http://quiet.example/"]
 		if t.Logf("%d other pages were visited in four days", len(others)); len(others) != pages {
 			t.Errorf("%d of %d other pages were visited in four days", len(others), pages)
 		}
+		for _, n := range []string{"/", "/politics", "/local-news/"} {
+			captured += versions["http://busy.example"+n]
+		}
+		checkAssessment(t, perDay, float64(captured)/(3*appeared+pages*4*4))
 	})
+}
+
+// checkAssessment checks that the share of the versions that the host of the test above captured is the one that
+// [capacity.Assess] computes from the rates at which the rule expects changes.
+func checkAssessment(t *testing.T, perDay map[string]float64, captured float64) {
+	t.Helper()
+	var important, others capacity.Rates
+	for target, rate := range perDay {
+		if target == "/" || target == "/politics" || target == "/local-news/" {
+			important.Add(rate, 0)
+		} else {
+			others.Add(rate, 0)
+		}
+	}
+	part := capacity.Part{Target: 0.8, Min: 5 * time.Minute, Max: 3 * 24 * time.Hour, Slow: true}
+	rest := part
+	part.Rates, part.Leading, rest.Rates = &important, true, &others
+	a := capacity.Assess([]capacity.Part{rest, part}, capacity.Limits{Rest: 341 * time.Second})
+	t.Logf("captured %.3f; %v", captured, a)
+	if math.Abs(a.Share-captured) > 0.1 || a.Leading < 0.75 {
+		t.Errorf("%.3f of the versions were captured, and %.3f expected: %v", captured, a.Share, a)
+	}
 }
 
 // The waits of a busy host are stretched to a day and more. Then its operator allows a request each two seconds. The

@@ -55,6 +55,17 @@ type TargetFigure struct {
 	Probed    float64 `json:"hosts_probed"` // within 10 points if only random second visits were believed, see probed
 	Bias      float64 `json:"bias"`         // mean error of the estimate over hosts
 	Without   float64 `json:"worst_honest"` // lowest share of honest hosts without one source
+
+	// Longer holds the same of the hosts that are visited mostly after longer waits than the shortest one.
+	Longer HostsFigure `json:"longer_waits"`
+}
+
+// HostsFigure says how well the share that the rule estimated of some hosts agrees with the captured one.
+type HostsFigure struct {
+	Share     float64 `json:"share"`
+	Estimated float64 `json:"estimated"`
+	Hosts     int     `json:"hosts"` // with 100 versions or more
+	Honest    int     `json:"honest_hosts"`
 }
 
 const (
@@ -140,22 +151,19 @@ func bySource(all []History, tallies []Tally) []sourced {
 	return list
 }
 
-// total sums up all sources except one.
-func total(list []sourced, without string) Tally {
-	var sum Tally
-	for _, s := range list {
-		if s.name != without {
-			sum = sum.Add(s.tally)
-		}
-	}
-	return sum
+// total sums up all sources.
+func total(list []sourced) Tally { return Sum(tallies(list)) }
+
+// totalWithout sums up all sources except one.
+func totalWithout(list []sourced, name string) Tally {
+	return total(slices.DeleteFunc(slices.Clone(list), func(s sourced) bool { return s.name == name }))
 }
 
 func budgetFigure(budget float64, list []sourced, seed uint64) BudgetFigure {
-	f := BudgetFigure{Budget: budget, Share: total(list, "").Share()}
+	f := BudgetFigure{Budget: budget, Share: total(list).Share()}
 	f.Low, f.High = interval(tallies(list), figureDraws, seed)
 	for _, s := range list {
-		f.Without = append(f.Without, SourceShare{s.name, total(list, s.name).Share()})
+		f.Without = append(f.Without, SourceShare{s.name, totalWithout(list, s.name).Share()})
 	}
 	if len(f.Without) > 0 {
 		byShare := func(a, b SourceShare) int { return cmp.Compare(a.Share, b.Share) }
@@ -175,7 +183,7 @@ func tallies(list []sourced) []Tally {
 
 func targetFigure(target float64, all []History, played []Tally, seed uint64) TargetFigure {
 	list := bySource(all, played)
-	sum := total(list, "")
+	sum := total(list)
 	f := TargetFigure{Target: target, Share: sum.Share(), Requests: sum.Requests}
 	f.Low, f.High = interval(tallies(list), figureDraws, seed)
 	hosts, sourceOf := map[string]Tally{}, map[string]string{}
@@ -184,15 +192,23 @@ func targetFigure(target float64, all []History, played []Tally, seed uint64) Ta
 		sourceOf[all[i].Host] = all[i].Source
 	}
 	of, honest := map[string]int{}, map[string]int{}
-	var together evaluators.Captured
+	var together, longer evaluators.Captured
+	var longerTruth Tally
 	for _, name := range slices.Sorted(maps.Keys(hosts)) {
 		t := hosts[name]
 		estimate := t.estimate()
 		together = together.Plus(estimate)
+		hasLonger := 2*t.Shortest < t.Requests
+		if hasLonger {
+			longer, longerTruth = longer.Plus(estimate), longerTruth.Add(t)
+		}
 		if t.Versions < minVersions {
 			continue
 		}
 		f.Hosts++
+		if hasLonger {
+			f.Longer.Hosts++
+		}
 		of[sourceOf[name]]++
 		if low, high, ok := estimate.Range(); ok && low <= t.Share() && t.Share() <= high {
 			f.Within++
@@ -202,8 +218,12 @@ func targetFigure(target float64, all []History, played []Tally, seed uint64) Ta
 		if math.Abs(off) <= honestWithin {
 			f.Honest++
 			honest[sourceOf[name]]++
+			if hasLonger {
+				f.Longer.Honest++
+			}
 		}
 	}
+	f.Longer.Share, f.Longer.Estimated = longerTruth.Share(), longer.Share()
 	f.Estimated = together.Share()
 	f.Probed = probed(probes, all, played)
 	f.Bias /= math.Max(1, float64(f.Hosts))

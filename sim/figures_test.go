@@ -3,6 +3,7 @@ package sim_test
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -38,9 +39,30 @@ func TestFiguresShowTheEffectOfOneSource(t *testing.T) {
 		t.Errorf("targets .5 and .8: %+v, %+v", low, high)
 	}
 	for _, target := range f.Targets {
-		if target.Honest > target.Hosts || !(target.Without <= 1) {
+		longer := target.Longer
+		if target.Honest > target.Hosts || !(target.Without <= 1) ||
+			longer.Honest > longer.Hosts || longer.Hosts > target.Hosts {
 			t.Errorf("%+v", target)
 		}
+	}
+}
+
+// A page that changes each four minutes is visited after the shortest wait, and counts apart from one that changes each
+// six hours.
+func TestFiguresTellHostsAtTheShortestWaitApart(t *testing.T) {
+	t.Parallel()
+	all := everySixHours()
+	fast := all[0]
+	fast.ID, fast.Host, fast.Source, fast.Changes = "fast", "fast.example", "fast", nil
+	for at := sim.MinWait; at < fast.Watched/20; at += 4 * time.Minute {
+		fast.Changes = append(fast.Changes, at)
+	}
+	fast.Watched /= 20
+	f := sim.Figure(sim.FigureQuestion{Targets: []float64{.8}}, append(all, fast)).Targets[0]
+	slowly := sim.Figure(sim.FigureQuestion{Targets: []float64{.8}}, all).Targets[0]
+	if f.Hosts != 2 || f.Longer.Hosts != 1 || f.Longer.Share != slowly.Share || f.Longer.Estimated != slowly.Estimated ||
+		slowly.Share != 1 {
+		t.Errorf("with both hosts %+v, with the slow one alone %+v", f, slowly)
 	}
 }
 

@@ -63,6 +63,7 @@ type Tally struct {
 	Captured int           // versions that were visited while they were current
 	Requests int           // without the first visit
 	Looks    int           // second looks among the requests
+	Shortest int           // requests after a wait of MinWait or less
 	Delay    time.Duration // from change to capture, summed over the captured versions
 	Late     time.Duration // from due time to visit, summed over the requests
 	Expected float64       // versions that the policy estimates; zero if it estimates none
@@ -78,6 +79,7 @@ func (t Tally) Add(o Tally) Tally {
 	t.Captured += o.Captured
 	t.Requests += o.Requests
 	t.Looks += o.Looks
+	t.Shortest += o.Shortest
 	t.Delay += o.Delay
 	t.Late += o.Late
 	t.Expected += o.Expected
@@ -238,6 +240,9 @@ func (t *track) count(v Visit, now time.Duration) {
 	t.tally.Requests++
 	if t.plan.Look {
 		t.tally.Looks++
+	}
+	if t.plan.Wait <= MinWait {
+		t.tally.Shortest++
 	}
 	t.tally.Late += v.Overdue
 	if v.State == evaluators.Changed && t.next > t.seen {

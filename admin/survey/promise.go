@@ -10,6 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/capacity"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -29,10 +30,11 @@ type targets struct {
 	restless int // URIs that differ at each fetch, and count in no estimate
 }
 
-// targetKey determines the target of a URI: the wait stack in force for it, and its media type.
+// targetKey determines the target of a URI: the wait stack in force for it, its media type, and its importance.
 type targetKey struct {
-	stack *evaluators.WaitEvaluator
-	mime  string
+	stack   *evaluators.WaitEvaluator
+	mime    string
+	leading bool
 }
 
 // target is the capture target of some URIs.
@@ -71,10 +73,10 @@ func (a *targets) targetOf(w frontier.SurveyedURI) *target {
 	if w.URI == w.URI.Robots() || w.Source && settings.Feeds.Wait == config.FeedsOwn || len(settings.Wait) == 0 {
 		return &target{none: true}
 	}
-	key := targetKey{&settings.Wait[0], w.ContentType}
+	key := targetKey{&settings.Wait[0], w.ContentType, demand.Important(w.URI, w.Hops, w.ContentType, w.Source)}
 	at := a.known[key]
 	if at == nil {
-		at = a.find(about, settings.Wait.For(w.ContentType))
+		at = a.find(about, settings.Wait.For(w.ContentType), key.leading)
 		if len(a.known) < maxTargets {
 			a.known[key] = at
 		}
@@ -82,8 +84,8 @@ func (a *targets) targetOf(w frontier.SurveyedURI) *target {
 	return at
 }
 
-// find returns the target of a URI for which an entry of the stack decides.
-func (a *targets) find(about config.About, e evaluators.WaitEvaluator) *target {
+// find returns the target of a URI for which an entry of the stack decides. leading says that the URI is important.
+func (a *targets) find(about config.About, e evaluators.WaitEvaluator, leading bool) *target {
 	share, ok := e.CaptureTarget()
 	if !ok {
 		return &target{none: true}
@@ -93,12 +95,12 @@ func (a *targets) find(about config.About, e evaluators.WaitEvaluator) *target {
 		media += " where " + where
 	}
 	shortest, longest := e.Rule.Bounds()
-	part := capacity.Part{Name: media, Target: share, Min: shortest, Max: longest}
+	part := capacity.Part{Name: media, Target: share, Min: shortest, Max: longest, Leading: leading}
 	if learned, ok := e.Rule.(evaluators.Learned); ok {
 		part.Slow = learned.Prefer == evaluators.PreferPages
 	}
 	for i, known := range a.list {
-		same := known.Name == part.Name && known.Target == part.Target && known.Slow == part.Slow
+		same := known.Name == part.Name && known.Target == part.Target && known.Slow == part.Slow && known.Leading == leading
 		if same && known.Min == part.Min && known.Max == part.Max || i == maxTargets-1 {
 			return known
 		}

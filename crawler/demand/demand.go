@@ -142,7 +142,7 @@ func (e *Estimates) Add(v Visit, s config.Settings) {
 func ask(host *capacity.Budget, sign float64, u uri.URI, hops uri.HopPath, h *frontier.History, s config.Feeds) {
 	perDay, elastic := visitsPerDay(h.LastVisit, h.Due, h.Wait, rateOf(h.Rate, h.Restless))
 	elastic = elastic && !hasOwnWait(h.Source != "", s)
-	if elastic && important(u, hops, h.ContentType, h.Source != "") {
+	if elastic && Important(u, hops, h.ContentType, h.Source != "") {
 		host.AskImportant(sign * perDay)
 		return
 	}
@@ -203,7 +203,7 @@ func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Tim
 				about := config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: now}
 				elastic = elastic && !hasOwnWait(true, cfg.For(about).Feeds)
 			}
-			leads := important(w.URI, w.Hops, w.ContentType, w.Source)
+			leads := Important(w.URI, w.Hops, w.ContentType, w.Source)
 			if x := times(w.LastVisit, w.Due, w.Wait, now); x > tooLong {
 				if longest[w.Host] == nil {
 					longest[w.Host] = new(waits)

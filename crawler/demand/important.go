@@ -12,9 +12,9 @@ import (
 // maxSection is the maximum length of the name of a section, in bytes.
 const maxSection = 24
 
-// important reports whether a URI leads to others, so that its wait is kept while the waits of the host are stretched:
+// Important reports whether a URI leads to others, so that its wait is kept while the waits of the host are stretched:
 // a seed, the front page of the host, a section, a feed or a sitemap.
-func important(u uri.URI, hops uri.HopPath, contentType string, source bool) bool {
+func Important(u uri.URI, hops uri.HopPath, contentType string, source bool) bool {
 	mime := strings.ToLower(contentType)
 	switch {
 	case hops == "", source, strings.Contains(mime, "rss"), strings.Contains(mime, "atom"):
@@ -48,7 +48,7 @@ func (e *Estimates) Of(r frontier.Record, p config.Politeness) Factors {
 	if b == nil {
 		return Factors{Stretch: 1}
 	}
-	return factorsOf(b, p, important(r.URI, r.Hops, r.ContentType, r.Source != ""))
+	return factorsOf(b, p, Important(r.URI, r.Hops, r.ContentType, r.Source != ""))
 }
 
 // factorsOf returns how a host stretches a wait.

@@ -31,7 +31,7 @@ func TestImportantURIsLeadToOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := important(u, c.hops, c.mime, false); got != c.want {
+		if got := Important(u, c.hops, c.mime, false); got != c.want {
 			t.Errorf("%s, %q, %s: %t, want %t", c.uri, c.hops, c.mime, got, c.want)
 		}
 	}

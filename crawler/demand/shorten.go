@@ -85,7 +85,7 @@ type shortener struct {
 // check notes a URI that seems to wait too long.
 func (s *shortener) check(w frontier.SurveyedURI) {
 	by := s.other
-	if important(w.URI, w.Hops, w.ContentType, w.Source) {
+	if Important(w.URI, w.Hops, w.ContentType, w.Source) {
 		by = s.important
 	}
 	if w.Held || times(w.LastVisit, w.Due, w.Wait, s.now) < tooLong*by {

@@ -24,11 +24,26 @@ type Part struct {
 	Target   float64       // the share of versions to be captured, between 0 and 1
 	Min, Max time.Duration // bounds of a wait
 	Slow     bool          // URIs that change rarely are visited more often, see [rate.Slow]
+	Leading  bool          // important URIs, whose waits are stretched last, see [Budget.AskImportant]
 }
 
 // schedule says when visits are made: when the number of expected changes is stretch times what the target asks for,
-// but not below minExpected.
-type schedule struct{ stretch, minExpected float64 }
+// but not below minExpected. made is the share of these visits that can be made.
+type schedule struct{ stretch, minExpected, made float64 }
+
+// plan holds the schedules of important URIs and of all others.
+type plan struct{ leading, others schedule }
+
+// unstretched is the plan that the targets ask for.
+var unstretched = plan{schedule{stretch: 1, made: 1}, schedule{stretch: 1, made: 1}}
+
+// of returns the schedule of a part.
+func (s plan) of(p Part) schedule {
+	if p.Leading {
+		return s.leading
+	}
+	return s.others
+}
 
 // visits returns how many visits a day a schedule makes, how many versions appear, and how many are captured.
 func (p Part) visits(s schedule) (perDay, changes, captured float64) {
@@ -56,19 +71,38 @@ func (p Part) visits(s schedule) (perDay, changes, captured float64) {
 // parts holds all URIs of a host.
 type parts []Part
 
-// visits returns how many visits a day a schedule makes.
-func (ps parts) visits(s schedule) (perDay float64) {
+// visits returns how many visits a day a plan makes.
+func (ps parts) visits(s plan) (perDay float64) {
 	for _, p := range ps {
-		more, _, _ := p.visits(s)
+		more, _, _ := p.visits(s.of(p))
 		perDay += more
 	}
 	return perDay
 }
 
-// captured returns the shares that a schedule captures: each for the URIs of one target, highest target first, and
-// share for all versions. target is the share that all targets together ask for. made is the share of the scheduled
-// visits that can be made.
-func (ps parts) captured(s schedule, made float64) (each []TargetShare, target, share float64) {
+// split returns the important URIs, and all others.
+func (ps parts) split() (leading, others parts) {
+	for _, p := range ps {
+		if p.Leading {
+			leading = append(leading, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return leading, others
+}
+
+// uris returns the number of URIs.
+func (ps parts) uris() (n int) {
+	for _, p := range ps {
+		n += p.Rates.uris
+	}
+	return n
+}
+
+// captured returns the shares that a plan captures: each for the URIs of one target, highest target first, and
+// share for all versions. target is the share that all targets together ask for.
+func (ps parts) captured(s plan) (each []TargetShare, target, share float64) {
 	type sums struct{ changes, captured float64 }
 	byTarget := map[string]*sums{}
 	var all sums
@@ -83,11 +117,12 @@ func (ps parts) captured(s schedule, made float64) (each []TargetShare, target, 
 		if p.Name != "" && !slices.Contains(each[i].Parts, p.Name) {
 			each[i].Parts = append(each[i].Parts, p.Name)
 		}
-		_, changes, captured := p.visits(s)
+		_, changes, captured := p.visits(s.of(p))
+		captured *= s.of(p).made
 		byTarget[key].changes += changes
-		byTarget[key].captured += captured * made
+		byTarget[key].captured += captured
 		all.changes += changes
-		all.captured += captured * made
+		all.captured += captured
 		target += p.Target * changes
 	}
 	for i, t := range each {
@@ -118,6 +153,7 @@ type Assessment struct {
 	OverBudget bool          // politeness does not allow the visits that the targets need
 	MinTooLong bool          // the shortest wait is too long for a target
 	Each       []TargetShare // highest target first
+	Leading    float64       // the share that can be captured of important URIs, if that is more than of others; else 0
 
 	Wanted   float64 // visits a day that the targets need
 	Possible float64 // visits a day that politeness allows, without those that follow from no target
@@ -125,21 +161,22 @@ type Assessment struct {
 	Rest, NeededRest time.Duration // between requests: at present, and for the targets; 0 = no rest is short enough
 	URIs             int           // number of URIs that have a target
 	Restless         int           // number of URIs that differ at each fetch, which are not counted
-	Excess           int           // number of URIs to remove if nothing else changes, in proportion of each target
+	// Excess is the number of URIs to remove if nothing else changes: of those that are not important, if that is enough,
+	// and in proportion of each target.
+	Excess int
 }
 
 // Assess returns which targets the limits allow. of must have at least one part.
 //
-// If the targets cannot be met, all waits are stretched by one factor, until 1.5 times the possible visits are asked
-// for, as a [Budget] does. The most valuable of the late URIs is visited first. So every URI is visited only when at
-// least the same minimum number of changes is expected.
+// If the targets cannot be met, waits are stretched until 1.5 times the possible visits are asked for, as a [Budget]
+// does: by one factor, and important URIs last. The most valuable of the late URIs is visited first. So every URI is
+// visited only when at least the same minimum number of changes is expected. Important URIs are not late while the
+// waits of the others are stretched more.
 func Assess(of []Part, limits Limits) Assessment {
-	all, unstretched := parts(of), schedule{stretch: 1}
+	all := parts(of)
 	a := Assessment{Rest: limits.Rest, Wanted: all.visits(unstretched), Possible: math.Inf(1), NeededRest: limits.Rest}
-	for _, part := range of {
-		a.URIs += part.Rates.uris
-	}
-	a.Each, a.Target, a.Share = all.captured(unstretched, 1)
+	a.URIs = all.uris()
+	a.Each, a.Target, a.Share = all.captured(unstretched)
 	a.MinTooLong = slices.ContainsFunc(a.Each, func(t TargetShare) bool { return t.Share < t.Target-0.01 })
 	slots := float64(max(limits.Valence, 1))
 	if limits.Rest > 0 {
@@ -151,17 +188,68 @@ func Assess(of []Part, limits Limits) Assessment {
 	}
 	a.OverBudget = true
 	a.NeededRest = time.Duration(slots * 24 * float64(time.Hour) / (a.Wanted + limits.Other))
-	a.Excess = int(math.Ceil(float64(a.URIs) * (1 - a.Possible/a.Wanted)))
-	s := schedule{stretch: lowest(1, func(x float64) bool {
-		return all.visits(schedule{stretch: x}) <= maxDemand*a.Possible
-	})}
-	s.minExpected = lowest(minLate, func(x float64) bool { return all.visits(schedule{s.stretch, x}) <= a.Possible })
-	made, visits := 1.0, all.visits(s)
-	if visits > a.Possible { // even with the longest waits
-		made = a.Possible / visits
+	leading, others := all.split()
+	a.Excess = excess(all, a.Wanted, a.Possible)
+	if most := others.visits(unstretched); most > a.Wanted-a.Possible {
+		a.Excess = excess(others, most, most-(a.Wanted-a.Possible))
 	}
-	a.Each, _, a.Share = all.captured(s, made)
+	s, first := all.planned(a.Possible)
+	a.Each, _, a.Share = all.captured(s)
+	if first && len(leading) > 0 {
+		_, _, a.Leading = leading.captured(s)
+	}
 	return a
+}
+
+// excess returns how many of some URIs to remove in proportion, so that they ask for possible instead of wanted visits
+// a day.
+func excess(of parts, wanted, possible float64) int {
+	return int(math.Ceil(float64(of.uris()) * (1 - possible/wanted)))
+}
+
+// planned returns the plan of a host that cannot make all visits that its targets ask for. first reports whether
+// important URIs go before the others.
+func (ps parts) planned(possible float64) (s plan, first bool) {
+	leading, others := ps.split()
+	asked, rest := leading.visits(unstretched), others.visits(unstretched)
+	forLeading := max(maxDemand*possible-rest, maxLeadingShare*possible)
+	forOthers := max(maxDemand*possible-min(asked, forLeading), maxDemand*minElasticShare*possible)
+	s = plan{leading.stretched(forLeading), others.stretched(forOthers)}
+	if s.leading.stretch < s.others.stretch {
+		return s.late(others, possible-leading.visits(s)), true
+	}
+	return s.late(ps, possible), false
+}
+
+// stretched returns the schedule whose visits are allowed.
+func (ps parts) stretched(allowed float64) schedule {
+	return schedule{made: 1, stretch: lowest(1, func(x float64) bool {
+		one := schedule{stretch: x}
+		return ps.visits(plan{one, one}) <= allowed
+	})}
+}
+
+// late returns the plan in which some URIs, either all or all that are not important, are visited late, so that they
+// make the possible number of visits.
+func (s plan) late(some parts, possible float64) plan {
+	all := slices.ContainsFunc(some, func(p Part) bool { return p.Leading })
+	possible = max(possible, 0)
+	after := func(x float64) plan {
+		later := s
+		later.others.minExpected = x
+		if all {
+			later.leading.minExpected = x
+		}
+		return later
+	}
+	s = after(lowest(minLate, func(x float64) bool { return some.visits(after(x)) <= possible }))
+	if visits := some.visits(s); visits > possible { // even with the longest waits
+		s.others.made = possible / visits
+		if all {
+			s.leading.made = s.others.made
+		}
+	}
+	return s
 }
 
 // Bounds of the search of lowest.

@@ -2,6 +2,7 @@ package capacity_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,5 +79,44 @@ func TestAnUnknownRateCountsAsOncePerWait(t *testing.T) {
 	l.Add(math.NaN(), 6*time.Hour)
 	if got := l.Changes(); l.URIs() != 2 || math.Abs(got-8) > 0.8 {
 		t.Errorf("%d URIs, %v changes a day, want 2 and 8", l.URIs(), got)
+	}
+}
+
+// Three front pages and two hundred other pages share a host that can make a tenth of the visits. The front pages keep
+// their target, and all pages together make the possible visits, as with a [capacity.Budget].
+func TestImportantURIsKeepTheirTarget(t *testing.T) {
+	t.Parallel()
+	const target, longest = 0.8, 90 * 24 * time.Hour
+	part := func(rates *capacity.Rates, leading bool) capacity.Part {
+		return capacity.Part{Rates: rates, Target: target, Min: 5 * time.Minute, Max: longest, Leading: leading}
+	}
+	rest := 500 * time.Second
+	of := []capacity.Part{part(load(200, 4), false), part(load(3, 12), true)}
+	a := capacity.Assess(of, capacity.Limits{Rest: rest})
+	if !a.OverBudget || math.Abs(a.Leading-target) > 0.01 {
+		t.Errorf("%.3f of the front pages can be captured, want %.2f: %v", a.Leading, target, a)
+	}
+	left := a.Possible - 36/rate.Expected(target)
+	others := rate.Captured(800 / left)
+	if want := (others*800 + target*36) / 836; math.Abs(a.Share-want) > 0.01 {
+		t.Errorf("%.3f of all versions can be captured, want %.3f", a.Share, want)
+	}
+	if text := a.String(); !strings.HasSuffix(text, "(80 % of seeds, front pages, sections and feeds)") {
+		t.Errorf("%q does not name the important URIs", text)
+	}
+	of[0] = part(load(200-a.Excess, 4), false)
+	if fewer := capacity.Assess(of, capacity.Limits{Rest: rest}); a.Excess < 170 || fewer.OverBudget {
+		t.Errorf("with %d of 200 pages fewer: %v", a.Excess, fewer)
+	}
+	of = []capacity.Part{part(load(200, 4), false), part(load(30, 12), true)}
+	a = capacity.Assess(of, capacity.Limits{Rest: rest})
+	x := 360 / (a.Possible / 2) // they have half of the pace at most
+	if want := rate.Captured(x); math.Abs(a.Leading-want) > 0.01 || a.Leading <= a.Share {
+		t.Errorf("%.3f of many front pages can be captured and %.3f of all, want %.3f", a.Leading, a.Share, want)
+	}
+	alone := capacity.Assess([]capacity.Part{part(load(200, 4), true)}, capacity.Limits{Rest: rest})
+	usual := capacity.Assess([]capacity.Part{part(load(200, 4), false)}, capacity.Limits{Rest: rest})
+	if alone.String() != usual.String() || alone.Leading != 0 {
+		t.Errorf("important URIs alone: %v, and others alone: %v", alone, usual)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // String returns the assessment as a sentence. Examples are "a capture target of 90 % needs a delay of 2.1s instead
 // of 9.4s, or 1400 URIs fewer; at present 61 %" and "capture targets of 90 % (text/html) and 50 % (application/json)
-// need a delay of …; at present 61 % and 22 %".
+// need a delay of …; at present 61 % and 22 % (90 % of seeds, front pages, sections and feeds)".
 func (a Assessment) String() string {
 	switch text := a.counted(); a.Restless {
 	case 0:
@@ -59,8 +59,12 @@ const (
 
 // targets returns the subject of the sentence, its verb, and what is captured at present.
 func (a Assessment) targets() (subject, needs, present string) {
+	leading := ""
+	if percent(a.Leading) != percent(a.Share) && a.Leading > 0 {
+		leading = " (" + percent(a.Leading) + " of seeds, front pages, sections and feeds)"
+	}
 	if len(a.Each) < 2 {
-		return "a capture target of " + percent(a.Target), "needs", percent(a.Share)
+		return "a capture target of " + percent(a.Target), "needs", percent(a.Share) + leading
 	}
 	var wanted, shares []string
 	for _, t := range a.Each[:min(len(a.Each), maxTargets)] {
@@ -77,7 +81,7 @@ func (a Assessment) targets() (subject, needs, present string) {
 	if len(a.Each) > maxTargets {
 		wanted, shares = append(wanted, "others"), append(shares, "less")
 	}
-	return "capture targets of " + listed(wanted), "need", listed(shares)
+	return "capture targets of " + listed(wanted), "need", listed(shares) + leading
 }
 
 // listed joins two words or more.

@@ -144,6 +144,11 @@ func Figures(out io.Writer, resources int, f sim.Figures, perSource bool) error 
 			t.Target, t.Share, t.Low, t.High, t.Estimated, t.Requests, t.Honest, t.Hosts, t.Within, t.Probed, t.Bias,
 			100*t.Without)
 	}
+	fmt.Fprintln(w, "\nhosts visited mostly after longer waits than the shortest\tcaptured\ttheir own estimate\twithin 10 points\t")
+	for _, t := range f.Targets {
+		fmt.Fprintf(w, "%g\t%.3f\t%.3f\t%d of %d\t\n",
+			t.Target, t.Longer.Share, t.Longer.Estimated, t.Longer.Honest, t.Longer.Hosts)
+	}
 	if err := w.Flush(); err != nil || !perSource {
 		return err
 	}
