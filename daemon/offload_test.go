@@ -29,7 +29,7 @@ func TestARestartFindsFilesInFurtherFolders(t *testing.T) {
 	same, further := seeds(first), t.TempDir()
 	files := archived(t, first.dir)
 	m := offload.Mover{
-		Dir: filepath.Join(first.dir, "warc"), Folders: []string{further}, Keep: 10,
+		Dir: filepath.Join(first.dir, "warc"), Folders: []string{further}, Keep: 10, StateDir: t.TempDir(),
 		Free: func(folder string) (int64, error) {
 			if folder == further {
 				return 1 << 40, nil

@@ -145,6 +145,7 @@ type Upload struct {
 	Bucket  string     `json:"bucket"`          // address of the server and name of the bucket
 	Done    int        `json:"done"`            // files in the bucket
 	Skipped int        `json:"skipped"`         // files that were gone or changed before they were uploaded
+	Earlier int        `json:"earlier"`         // files that are only in the bucket that was set earlier
 	Waiting int        `json:"waiting"`         // files that are not there yet
 	Since   *time.Time `json:"since,omitempty"` // the first of the failures in a row; null if the last attempt succeeded
 	Error   string     `json:"error,omitempty"` // of the last attempt

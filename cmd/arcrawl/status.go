@@ -147,8 +147,8 @@ func showStatus(out io.Writer, s api.Status) error {
 		fmt.Fprintf(out, "          finished files not moved since %s: %s\n", o.Since.Local().Format(time.DateTime), o.Error)
 	}
 	if u := s.Archive.Offload.Upload; u != nil {
-		fmt.Fprintf(out, "upload    %s in %s, %d waiting, %d skipped because they were gone or changed\n",
-			human.Count(u.Done, "file"), u.Bucket, u.Waiting, u.Skipped)
+		fmt.Fprintf(out, "upload    %s in %s, %d waiting, %d skipped because they were gone or changed, %d in the earlier bucket\n",
+			human.Count(u.Done, "file"), u.Bucket, u.Waiting, u.Skipped, u.Earlier)
 		if u.Since != nil {
 			fmt.Fprintf(out, "          not uploaded since %s: %s\n", u.Since.Local().Format(time.DateTime), u.Error)
 		}

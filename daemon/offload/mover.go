@@ -34,11 +34,12 @@ const (
 
 // Mover moves finished WARC files to further folders while there is too little space where they are written.
 type Mover struct {
-	Dir     string   // where files are written
-	Folders []string // where they go
-	Keep    int64    // bytes that stay free on the disk of each folder
-	Order   config.FolderOrder
-	Free    func(folder string) (int64, error)
+	Dir      string   // where files are written
+	Folders  []string // where they go
+	StateDir string
+	Keep     int64 // bytes that stay free on the disk of each folder
+	Order    config.FolderOrder
+	Free     func(folder string) (int64, error)
 	// SameDisk reports whether two folders are on one disk, so that moving between them frees nothing; nil = none are.
 	SameDisk func(a, b string) (bool, error)
 
@@ -275,6 +276,9 @@ func (m *Mover) take(ctx context.Context, e fixity.Entry, folder string) error {
 		}
 	}
 	sum, err := copyFile(ctx, from, to+partSuffix)
+	if isGone(from) { // it was deleted here, because a bucket has it
+		return dropPart(to)
+	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("move %s to %s: %w", from, folder, err), dropPart(to))
 	}
@@ -287,17 +291,40 @@ func (m *Mover) take(ctx context.Context, e fixity.Entry, folder string) error {
 			Msg("a WARC file was changed since it was finished: it stays where it is; arcrawl verify says what is wrong")
 		return dropPart(to)
 	}
-	if err := os.Rename(to+partSuffix, to); err != nil {
-		return fmt.Errorf("move %s to %s: %w", from, folder, err)
-	}
-	if err := atomicfile.SyncDir(filepath.Dir(to)); err != nil {
-		return fmt.Errorf("move %s to %s: %w", from, folder, err)
-	}
-	if err := replaceByLink(from, to); err != nil {
+	moved, err := m.swap(from, to)
+	if err != nil {
 		return fmt.Errorf("replace %s by a link to its copy in %s: %w", from, folder, err)
+	}
+	if !moved {
+		return nil
 	}
 	m.Log.Info().Str("file", e.File).Str("folder", folder).Msg("moved a finished WARC file; a link is in its place")
 	return nil
+}
+
+// swap renames a finished copy and replaces the original by a link to it, unless the original was deleted meanwhile.
+func (m *Mover) swap(from, to string) (moved bool, err error) {
+	unlock, err := lock(m.StateDir)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	if isGone(from) {
+		return false, dropPart(to)
+	}
+	if err := os.Rename(to+partSuffix, to); err != nil {
+		return false, err
+	}
+	if err := atomicfile.SyncDir(filepath.Dir(to)); err != nil {
+		return false, err
+	}
+	return true, replaceByLink(from, to)
+}
+
+// isGone reports whether nothing is at a path, not even a link.
+func isGone(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // checkLeft returns an error if a file of this name in another folder is not the copy that a crash has left there.

@@ -73,8 +73,8 @@ func mover(
 	log := &bytes.Buffer{}
 	const keep = 10_000
 	m := &offload.Mover{
-		Dir: lib.Dir, Folders: []string{t.TempDir(), t.TempDir()}, Keep: keep, Order: config.FillFolders,
-		Now: func() time.Time { return archivetest.Start }, Log: zerolog.New(log),
+		Dir: lib.Dir, Folders: []string{t.TempDir(), t.TempDir()}, StateDir: t.TempDir(), Keep: keep,
+		Order: config.FillFolders, Now: func() time.Time { return archivetest.Start }, Log: zerolog.New(log),
 	}
 	d := disks{map[string]int64{
 		lib.Dir: keep + first*size, m.Folders[0]: keep + second*size, m.Folders[1]: keep + third*size,

@@ -31,8 +31,8 @@ func Start(c *config.Config, d Daemon) (*Offload, error) {
 	o := &Offload{}
 	if s := c.Storage; len(s.Folders) > 0 {
 		o.mover = &Mover{
-			Dir: s.WARC, Folders: s.Folders, Keep: s.FoldersFree, Order: s.FoldersOrder, Free: Free, SameDisk: SameDisk,
-			Now: d.Now, Log: d.Log,
+			Dir: s.WARC, Folders: s.Folders, StateDir: s.State, Keep: s.FoldersFree, Order: s.FoldersOrder, Free: Free,
+			SameDisk: SameDisk, Now: d.Now, Log: d.Log,
 		}
 	}
 	if c.Upload.Endpoint != "" {

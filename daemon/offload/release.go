@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,9 +87,14 @@ func (u *Uploader) release(ctx context.Context, file string, folders []string, d
 	if err != nil {
 		return e, err
 	}
-	path := filepath.Join(u.Dir, filepath.FromSlash(name))
-	if err := compareHere(path, folders, e); err != nil {
+	copies, err := u.copiesOf(name, folders)
+	if err != nil {
 		return e, err
+	}
+	for _, path := range copies {
+		if err := compareHere(path, folders, e); err != nil {
+			return e, err
+		}
 	}
 	if err := u.compare(ctx, up.Key, e); err != nil {
 		return e, fmt.Errorf("compare the copy %s in %s: %w; the file stays here", up.Key, up.Bucket, err)
@@ -96,7 +102,45 @@ func (u *Uploader) release(ctx context.Context, file string, folders []string, d
 	if dry {
 		return e, nil
 	}
-	return e, remove(path, folders)
+	unlock, err := lock(u.State)
+	if err != nil {
+		return e, err
+	}
+	for _, path := range copies {
+		err = errors.Join(err, remove(path, folders))
+	}
+	for _, folder := range folders {
+		err = errors.Join(err, dropPart(filepath.Join(folder, filepath.FromSlash(name))))
+	}
+	return e, errors.Join(err, unlock())
+}
+
+// copiesOf returns where a file is here: in the folder where it was written, as it is or as a link, and in others if a
+// move was interrupted before the link was made.
+func (u *Uploader) copiesOf(name string, folders []string) (copies []string, err error) {
+	path := filepath.Join(u.Dir, filepath.FromSlash(name))
+	place, err := placeOf(path, folders)
+	switch {
+	case err == nil:
+		copies = append(copies, path)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	for _, folder := range folders {
+		other := filepath.Join(folder, filepath.FromSlash(name))
+		info, err := os.Lstat(other)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || other == place:
+		case err != nil:
+			return nil, err
+		case info.Mode().IsRegular():
+			copies = append(copies, other)
+		}
+	}
+	if copies == nil {
+		return nil, err
+	}
+	return copies, nil
 }
 
 // nameOf returns the name of a file in the manifest. A path must lead to one of some folders, because a file of the
@@ -152,8 +196,8 @@ func compareHere(path string, folders []string, e fixity.Entry) error {
 	case err != nil:
 		return err
 	case sum != "sha256:"+e.SHA256:
-		return errors.New("it was changed since it was finished, so the copy in the bucket is not the same: " +
-			"arcrawl verify says what is wrong; the file stays here")
+		return fmt.Errorf("%s was changed since it was finished, so the copy in the bucket is not the same: "+
+			"arcrawl verify says what is wrong; the file stays here", place)
 	}
 	return nil
 }
@@ -204,12 +248,22 @@ func (u *Uploader) uploadOf(e fixity.Entry) (Uploaded, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Uploaded{}, fmt.Errorf("read the list of uploaded files: %w", err)
 	}
-	for line := range bytes.Lines(text) {
-		var up Uploaded
-		// A crash can have cut a line.
-		if json.Unmarshal(line, &up) == nil && up.File == e.File && up.SHA256 == e.SHA256 && up.Bucket == u.known.Bucket {
+	for up := range uploadsIn(text) {
+		if up.File == e.File && up.SHA256 == e.SHA256 && up.Bucket == u.known.Bucket {
 			return up, nil
 		}
 	}
 	return Uploaded{}, fmt.Errorf("%s does not list it for %s: it was not uploaded there yet", path, u.known.Bucket)
+}
+
+// uploadsIn returns the files in the text of a list of uploaded files. A crash can have cut a line.
+func uploadsIn(text []byte) iter.Seq[Uploaded] {
+	return func(yield func(Uploaded) bool) {
+		for line := range bytes.Lines(text) {
+			var up Uploaded
+			if json.Unmarshal(line, &up) == nil && !yield(up) {
+				return
+			}
+		}
+	}
 }

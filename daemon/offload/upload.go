@@ -66,7 +66,9 @@ type Uploader struct {
 	largest int64 // bytes of one request and of a part; 0 = maxPut and partSize
 	files   listed
 	known   progress
-	failing bool // the last attempt since the start failed
+	failing bool               // the last attempt since the start failed
+	named   int                // files in earlier buckets that the log counts
+	earlier map[[2]string]bool // names and digests of the files in the list of uploaded files; nil = not read in this step
 
 	mu    sync.Mutex // guards the field below
 	shown api.Upload
@@ -76,6 +78,7 @@ type Uploader struct {
 type progress struct {
 	Done     int       `json:"done"`               // entries of the manifest that need no further look
 	Skipped  int       `json:"skipped,omitempty"`  // of these, the ones that are gone or were changed here
+	Earlier  int       `json:"earlier,omitempty"`  // of these, the ones that only an earlier bucket has
 	Failures int       `json:"failures,omitempty"` // in a row
 	Next     time.Time `json:"next,omitzero"`      // no attempt before
 	Since    time.Time `json:"since,omitzero"`     // the first of the failures
@@ -108,6 +111,7 @@ func (u *Uploader) Open(transport http.RoundTripper) error {
 	if u.known.Bucket != u.Bucket.Place() {
 		u.known = progress{Bucket: u.Bucket.Place()}
 	}
+	u.named = u.known.Earlier
 	return nil
 }
 
@@ -130,18 +134,21 @@ func (u *Uploader) Step(ctx context.Context) time.Duration {
 	entries, err := u.files.read()
 	for err == nil && u.known.Done < len(entries) {
 		u.note()
-		var skipped int
-		if skipped, err = u.upload(ctx, entries[u.known.Done]); err == nil {
-			err = u.save(progress{Done: u.known.Done + 1, Skipped: u.known.Skipped + skipped, Bucket: u.known.Bucket})
+		p := u.known.restarted()
+		p.Done++
+		if err = u.upload(ctx, entries[u.known.Done], &p); err == nil {
+			err = u.save(p)
 		}
 	}
+	u.earlier = nil
 	if ctx.Err() != nil {
 		return uploadEvery
 	}
 	if err == nil && u.known.Failures > 0 {
-		err = u.save(progress{Done: u.known.Done, Skipped: u.known.Skipped, Bucket: u.known.Bucket})
+		err = u.save(u.known.restarted())
 	}
 	if err == nil {
+		u.nameEarlier()
 		if u.failing {
 			u.failing = false
 			u.Log.Info().Str("bucket", u.known.Bucket).Msg("finished WARC files are uploaded again")
@@ -167,6 +174,23 @@ func (u *Uploader) Step(ctx context.Context) time.Duration {
 	return pause
 }
 
+// restarted returns the progress without the failures.
+func (p progress) restarted() progress {
+	p.Failures, p.Next, p.Since, p.Error = 0, time.Time{}, time.Time{}, ""
+	return p
+}
+
+// nameEarlier logs how many files are only in an earlier bucket.
+func (u *Uploader) nameEarlier() {
+	if u.known.Earlier == u.named {
+		return
+	}
+	u.named = u.known.Earlier
+	u.Log.Warn().Int("files", u.named).Str("bucket", u.known.Bucket).
+		Msg("WARC files that were deleted here are only in the earlier bucket; if this one must have them, copy them there, " +
+			"remove upload.json in storage.state, and restart the daemon")
+}
+
 // save stores the progress.
 func (u *Uploader) save(p progress) error {
 	text, err := json.Marshal(p)
@@ -182,8 +206,8 @@ func (u *Uploader) save(p progress) error {
 // note records what is shown of the upload.
 func (u *Uploader) note() {
 	s := api.Upload{
-		Bucket: u.known.Bucket, Done: u.known.Done - u.known.Skipped, Skipped: u.known.Skipped,
-		Waiting: max(0, len(u.files.entries)-u.known.Done), Error: u.known.Error,
+		Bucket: u.known.Bucket, Done: u.known.Done - u.known.Skipped - u.known.Earlier, Skipped: u.known.Skipped,
+		Earlier: u.known.Earlier, Waiting: max(0, len(u.files.entries)-u.known.Done), Error: u.known.Error,
 	}
 	if !u.known.Since.IsZero() {
 		s.Since = api.Moment(u.known.Since)
@@ -193,38 +217,59 @@ func (u *Uploader) note() {
 	u.shown = s
 }
 
-// upload copies a file to the bucket, compares the copy, and lists it. It skips a file that is gone or was changed.
-func (u *Uploader) upload(ctx context.Context, e fixity.Entry) (skipped int, err error) {
+// upload copies a file to the bucket, compares the copy, and lists it. It skips a file that is gone or was changed, and
+// counts it in p.
+func (u *Uploader) upload(ctx context.Context, e fixity.Entry, p *progress) error {
 	key := u.Bucket.Prefix + e.File
 	where := u.known.Bucket + " " + key
-	_, err = u.server.StatObject(ctx, u.Bucket.Bucket, key, minio.StatObjectOptions{})
+	_, err := u.server.StatObject(ctx, u.Bucket.Bucket, key, minio.StatObjectOptions{})
 	switch {
 	case err == nil: // an earlier attempt put it there, or something else is there
 	case minio.ToErrorResponse(err).StatusCode != http.StatusNotFound:
-		return 0, fmt.Errorf("look for %s: %w", where, err)
+		return fmt.Errorf("look for %s: %w", where, err)
 	default:
 		path := filepath.Join(u.Dir, filepath.FromSlash(e.File))
 		sum, _, err := warc.HashFile(path)
 		if to, link := os.Readlink(path); link == nil && errors.Is(err, fs.ErrNotExist) { // it comes back with the disk
-			return 0, fmt.Errorf("read %s: it was moved to %s, which is not there: is that disk mounted?", path, to)
+			return fmt.Errorf("read %s: it was moved to %s, which is not there: is that disk mounted?", path, to)
+		}
+		if errors.Is(err, fs.ErrNotExist) && u.inEarlier(e) {
+			p.Earlier++
+			return nil
 		}
 		if errors.Is(err, fs.ErrNotExist) || err == nil && sum != "sha256:"+e.SHA256 {
 			u.Log.Error().Str("file", path).
 				Msg("a finished WARC file is gone or was changed: it is not uploaded; arcrawl verify says what is wrong")
-			return 1, nil
+			p.Skipped++
+			return nil
 		}
 		if err == nil {
 			err = u.put(ctx, path, key, e)
 		}
 		if err != nil {
-			return 0, fmt.Errorf("upload %s to %s: %w", path, where, err)
+			return fmt.Errorf("upload %s to %s: %w", path, where, err)
 		}
 	}
 	if err := u.compare(ctx, key, e); err != nil {
-		return 0, fmt.Errorf("compare %s with the manifest: %w", where, err)
+		return fmt.Errorf("compare %s with the manifest: %w", where, err)
 	}
 	at := u.Now().UTC().Truncate(time.Second)
-	return 0, u.list(Uploaded{File: e.File, Bucket: u.known.Bucket, Key: key, Size: e.Size, SHA256: e.SHA256, At: at})
+	return u.list(Uploaded{File: e.File, Bucket: u.known.Bucket, Key: key, Size: e.Size, SHA256: e.SHA256, At: at})
+}
+
+// inEarlier reports whether the list of uploaded files names a file, which then is in an earlier bucket.
+func (u *Uploader) inEarlier(e fixity.Entry) bool {
+	if u.earlier == nil {
+		u.earlier = map[[2]string]bool{}
+		text, err := os.ReadFile(filepath.Join(u.Dir, ListName))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			u.Log.Error().Err(err).Msg("could not read the list of uploaded files: files that were deleted here count as gone")
+		}
+		for up := range uploadsIn(text) {
+			u.earlier[[2]string{up.File, up.SHA256}] = true
+		}
+	}
+	return u.earlier[[2]string{e.File, e.SHA256}]
 }
 
 // put sends a file. The server refuses it if it has not the digest of the manifest, which is part of the signature.
