@@ -251,20 +251,30 @@ func TestThePayloadsOfRevisitsNeedRoomToo(t *testing.T) {
 func TestAPackageOfAFileThatIsGoneSaysWhy(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t)
-	l.fill()
+	first, _ := l.fill()
 	l.Seal()
 	gone := l.Files()[0]
+	names := "Not in the folder of the archive: " + filepath.Base(gone) + ". Bring back"
 	archivetest.Must(t, os.Rename(gone, gone+".away"))
 	l.add(l.Page(nextPage+"/2", archivetest.HTMLHead, "next"), "text/html", 200)
-	if p := l.make(api.PackOrder{URI: site}); p.State != "failed" || !strings.Contains(p.Problem, "can be read") {
+	if p := l.make(api.PackOrder{URI: site}); p.State != "failed" ||
+		!strings.Contains(p.Problem, "can be read") || !strings.Contains(p.Problem, names) {
 		t.Errorf("of a file that is gone: %+v", p)
 	}
 	if p := l.make(api.PackOrder{URI: nextPage + "/2"}); p.State != "done" || len(l.captures(p)) != 1 {
 		t.Errorf("of another file: %+v", p)
 	}
 	p := l.make(api.PackOrder{Collection: "elections"})
-	if p.State != "done" || !strings.Contains(strings.Join(p.Notes, " "), "could not be read") || len(l.captures(p)) != 1 {
+	notes := strings.Join(p.Notes, " ")
+	if p.State != "done" || !strings.Contains(notes, "could not be read") || !strings.Contains(notes, names) ||
+		len(l.captures(p)) != 1 {
 		t.Errorf("of both files: %+v", p)
+	}
+	lone := l.add(l.Revisit(nextPage+"/3", archivetest.HTMLHead, first), index.RevisitMIME, 200)
+	p = l.make(api.PackOrder{URI: nextPage + "/3", At: stamp(lone)})
+	notes = strings.Join(p.Notes, " ")
+	if p.State != "done" || !strings.HasPrefix(notes, "1 capture could not be read") || !strings.Contains(notes, names) {
+		t.Errorf("of a revisit whose original is in a file that is gone: %+v", p)
 	}
 	left, err := os.ReadDir(filepath.Join(l.o.Dir, pack.Folder))
 	for _, f := range left {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/replay"
@@ -15,8 +16,10 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// workPrefix begins the names of folders with unfinished packages.
-const workPrefix = ".work-"
+const (
+	workPrefix = ".work-" // begins the names of folders with unfinished packages
+	maxNamed   = 10       // maximum number of missing files that a package names
+)
 
 // start makes the packages that wait, one after the other, unless that is being done. The lock is held. [Store.Close]
 // waits for it.
@@ -75,8 +78,9 @@ func (s *Store) finish(p *ordered, err error) {
 // sentence says for people why there is no package.
 func sentence(err error) string {
 	var large tooLarge
+	var lacks lacksFiles
 	switch {
-	case errors.As(err, &large):
+	case errors.As(err, &large), errors.As(err, &lacks):
 		return err.Error()
 	case errors.Is(err, context.Canceled):
 		return "The daemon was stopped."
@@ -86,6 +90,31 @@ func sentence(err error) string {
 		return replay.Sentence(err)
 	}
 	return "The package could not be made: " + err.Error()
+}
+
+// lacksFiles says that no chosen capture can be read because WARC files are not there.
+type lacksFiles struct{ files []string }
+
+func (l lacksFiles) Error() string {
+	return "The archive has no capture of this choice that can be read. " + missing(l.files)
+}
+
+// notWith returns the error of a package, which may be that files are gone.
+func notWith(err error, gone []string) error {
+	if len(gone) > 0 && errors.Is(err, warc.ErrNotFound) {
+		return lacksFiles{gone}
+	}
+	return err
+}
+
+// missing asks for files that are not in the folder of the archive.
+func missing(files []string) string {
+	named := files[:min(len(files), maxNamed)]
+	text := "Not in the folder of the archive: " + strings.Join(named, ", ")
+	if more := len(files) - len(named); more > 0 {
+		text += " and " + human.Count(more, "more file")
+	}
+	return text + ". Bring back what you need, and order the package again."
 }
 
 // make makes one package.
@@ -120,7 +149,7 @@ func (s *Store) make(ctx context.Context, p *ordered) (err error) {
 		return tooLarge{p.choice}
 	}
 	if err != nil {
-		return err
+		return notWith(err, sum.Gone)
 	}
 	info, err := os.Stat(out)
 	if err != nil {
@@ -130,6 +159,9 @@ func (s *Store) make(ctx context.Context, p *ordered) (err error) {
 		p.Size, p.Captures, p.Notes = info.Size(), sum.Captures, g.notes
 		if sum.Lacking > 0 {
 			p.Notes = append(p.Notes, human.Count(sum.Lacking, "capture")+" could not be read, and its payload is missing.")
+		}
+		if len(sum.Gone) > 0 {
+			p.Notes = append(p.Notes, missing(sum.Gone))
 		}
 	})
 	return nil

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,7 +43,8 @@ type Options struct {
 type Summary struct {
 	Captures int
 	Pages    int
-	Lacking  int // captures that could not be read, or whose payload could not be read
+	Lacking  int      // captures that could not be read, or whose payload could not be read
+	Gone     []string // the WARC files of these that are not in the folder of the archive, sorted
 }
 
 // Write makes a package of the captures that entries name. Each is copied with the records that belong to it. Revisits
@@ -51,7 +53,8 @@ func Write(ctx context.Context, l *index.Library, entries []index.Entry, o Optio
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, inOrder) // files are read from their beginning to their end
 	entries = slices.Compact(entries)
-	c := copier{l: l, o: o, sum: &sum}
+	c := copier{l: l, o: o, sum: &sum, gone: map[string]bool{}}
+	defer func() { sum.Gone = slices.Sorted(maps.Keys(c.gone)) }()
 	chosen, originals := filepath.Join(o.Work, "chosen"), filepath.Join(o.Work, "originals")
 	if err := c.room(entries); err != nil {
 		return sum, err
@@ -69,12 +72,12 @@ func Write(ctx context.Context, l *index.Library, entries []index.Entry, o Optio
 	if err := c.room(slices.Concat(entries, missing)); err != nil { // payloads may be larger than what was chosen
 		return sum, err
 	}
-	copied := sum.Captures
+	copied := sum
 	c.o.Copied = nil
 	if err := c.file(ctx, originals, missing); err != nil {
 		return sum, err
 	}
-	sum.Captures = copied
+	sum = copied // rewriting counts the captures that lack one
 	rewriting := rewrite.Options{
 		Out: filepath.Join(o.Work, "whole"), Software: o.Software, Command: "excerpt", Now: o.Now,
 	}
@@ -107,6 +110,14 @@ type copier struct {
 	o     Options
 	sum   *Summary
 	bytes int64
+	gone  map[string]bool // names of files that are not there
+}
+
+// note records the file that is not there, if an error says that.
+func (c *copier) note(err error) {
+	if name, ok := index.GoneFile(err); ok {
+		c.gone[name] = true
+	}
 }
 
 // room returns an error if the records of captures are too large, or too much for the disk.
@@ -173,6 +184,7 @@ func (c *copier) group(out *os.File, e index.Entry) error {
 		return fatal
 	case err != nil:
 		c.sum.Lacking++
+		c.note(err)
 		_, seek := out.Seek(begin, io.SeekStart)
 		return errors.Join(out.Truncate(begin), seek)
 	}
@@ -203,6 +215,7 @@ func (c *copier) originals(ctx context.Context, entries []index.Entry) (found []
 			return nil, ctx.Err()
 		}
 		if err != nil {
+			c.note(err)
 			continue // rewriting counts it
 		}
 		if _, has := slices.BinarySearchFunc(entries, o, inOrder); !has {

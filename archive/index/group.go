@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -34,14 +35,34 @@ func (l *Library) Group(e Entry, do func(r *warc.Reader, rec *warc.Record) error
 	return nil
 }
 
+// goneError says which file is not in the folder.
+type goneError struct {
+	file string
+	err  error
+}
+
+func (g goneError) Error() string { return g.err.Error() }
+
+func (g goneError) Unwrap() error { return g.err }
+
+// GoneFile returns the name of the file that is not in the folder, if an error says that.
+func GoneFile(err error) (name string, ok bool) {
+	var g goneError
+	ok = errors.As(err, &g)
+	return g.file, ok
+}
+
 // openRecord opens the record of an entry, and checks that it is the one that the entry is about.
 func (l *Library) openRecord(e Entry) (warc.File, *warc.Reader, *warc.Record, error) {
 	f, ok := l.fileOf(e.Filename)
 	if !ok {
-		return f, nil, nil, fmt.Errorf("%w: bring %s back to %s to read the record at %d",
-			ErrElsewhere, e.Filename, l.dir, e.Offset)
+		return f, nil, nil, goneError{e.Filename, fmt.Errorf("%w: bring %s back to %s to read the record at %d",
+			ErrElsewhere, e.Filename, l.dir, e.Offset)}
 	}
 	r, err := f.OpenAt(e.Offset)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil, nil, goneError{e.Filename, warc.Damaged(err)}
+	}
 	if err != nil {
 		return f, nil, nil, warc.Damaged(err)
 	}
