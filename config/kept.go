@@ -71,7 +71,7 @@ func loadKept(path string, kept func(state, name string) ([]byte, bool), reading
 func (l *loader) textOf(name, shown string) *document.Document {
 	if l.texts != nil {
 		doc := document.Parse(l.texts[name], shown)
-		doc.Staged = true
+		doc.Staged = l.reading
 		return doc
 	}
 	path := l.absolute(filepath.Join(l.hosts, name))
@@ -175,7 +175,17 @@ func (c *Config) Texts() map[string][]byte {
 // LoadTexts loads a configuration as if its files at path had these texts; see [Config.Texts]. If anything is wrong in
 // any of them, the error is [Faults].
 func LoadTexts(path string, texts map[string][]byte) (*Config, error) {
-	l := loader{folder: filepath.Dir(path), texts: texts, reading: true}
+	return loadTexts(path, texts, true)
+}
+
+// LoadTextsToRun loads texts as [LoadTexts] does, for a daemon that is going to run with them. It reads the secrets of
+// the texts; a secret that cannot be read is a fault.
+func LoadTextsToRun(path string, texts map[string][]byte) (*Config, error) {
+	return loadTexts(path, texts, false)
+}
+
+func loadTexts(path string, texts map[string][]byte, reading bool) (*Config, error) {
+	l := loader{folder: filepath.Dir(path), texts: texts, reading: reading}
 	if err := l.load(path); err != nil {
 		return nil, err
 	}

@@ -44,6 +44,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/rebuild"
 	"github.com/arcrawl/arcrawl/daemon/node"
 	"github.com/arcrawl/arcrawl/daemon/offload"
+	"github.com/arcrawl/arcrawl/daemon/pushed"
 	"github.com/arcrawl/arcrawl/daemon/rendering"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -74,8 +75,10 @@ type Options struct {
 	// the number of processors.
 	SharedProcess bool
 
-	node *node.Node      // of the cluster; nil = this process is on its own
-	ctx  context.Context // ends when the daemon is to stop, also while it is opened as a node
+	node *node.Node // of the cluster; nil = this process is on its own
+	// pushed has the configuration of the cluster; nil if this process is on its own.
+	pushed *pushed.Follower
+	ctx    context.Context // ends when the daemon is to stop, also while it is opened as a node
 }
 
 // Daemon is an open daemon. Make one with [Open], run it once, and close it.
@@ -125,11 +128,22 @@ func runNode(ctx context.Context, c *config.Config, o Options) (err error) {
 	}
 	ctx, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
+	if o.pushed, err = pushed.Open(ctx, c, o.Log); err != nil {
+		return err
+	}
+	defer o.pushed.Close()
+	defer background(o.pushed.Run)()
 	old := c
 	o.node, err = node.Join(ctx, node.Options{
 		Database: c.Cluster.Database, Node: c.Cluster.Node, State: c.Storage.State, Notify: o.Notify, Log: o.Log,
 		Single: c.Cluster.Single,
-		Groups: func() string { c, o.ConfigRead = configOfNow(old, o.Log); return node.GroupsOf(c) },
+		Groups: func() string {
+			if err := o.pushed.CatchUp(ctx); err != nil {
+				o.Log.Warn().Err(err).Msg("could not take the configuration of the cluster: crawling with the files that are here")
+			}
+			c, o.ConfigRead = configOfNow(old, o.Log)
+			return node.GroupsOf(c)
+		},
 	}, lost)
 	if err != nil {
 		return endedBecause(ctx, err)
@@ -256,13 +270,21 @@ func (d *Daemon) openCrawler(now time.Time) (err error) {
 	}
 	d.parts.NotifyHub = d.hubs.offer
 	if d.o.node != nil {
-		d.parts.Void, d.parts.Accept = d.o.node.Void, d.o.node.Accept
+		d.parts.Void, d.parts.Accept = d.o.node.Void, d.accept
 	}
 	d.crawler = crawler.New(d.parts)
 	if err := saveLastGood(d.live.Current()); err != nil {
 		d.log.Warn().Err(err).Msg("could not copy the host files; a file that is broken at the next start holds its host")
 	}
 	return nil
+}
+
+// accept returns why a configuration must not be put in force on a node of a cluster.
+func (d *Daemon) accept(c *config.Config) error {
+	if err := d.o.node.Accept(c); err != nil {
+		return err
+	}
+	return d.o.pushed.Accept(c)
 }
 
 // openRendering starts the browsers that load captured pages. They see the archive and never the network.
@@ -304,6 +326,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 		Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("started")
 	stopReloading := d.watchConfig()
 	defer stopReloading()
+	if d.o.pushed != nil {
+		defer d.o.pushed.Crawl(d.o.node.Accept, func() error { _, err := d.crawler.Reload(false, d.o.Now()); return err })()
+	}
 	stopReporting := d.supervisor.watch(ctx, c.Crawl.Grace, d.crawler.Held)
 	defer stopReporting()
 	if err := d.crawler.Run(ctx); err != nil {

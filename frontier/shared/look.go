@@ -20,6 +20,8 @@ type Report struct {
 	Nodes  []NodeReport  `json:"nodes"`  // by name
 	Used   bool          `json:"-"`      // the database has the tables of a crawl
 
+	Revision int64 `json:"revision"` // of the configuration, in force; 0 = none was pushed
+
 	Bytes    int64 `json:"bytes"`    // of the tables and indexes of all shards
 	Replicas int   `json:"replicas"` // connected
 	Synced   int   `json:"synced"`   // of these, synchronous
@@ -43,7 +45,10 @@ type NodeReport struct {
 	Name   string `json:"name"`
 	Alive  bool   `json:"alive"`  // it has beaten while Look waited
 	Fenced bool   `json:"fenced"` // another node has ended its rights
-	beat   int64
+	// Revision is the configuration that the node has in force; 0 = none was pushed to it. Trouble says why it lags.
+	Revision int64  `json:"revision"`
+	Trouble  string `json:"trouble"`
+	beat     int64
 }
 
 // Look reads the state of a crawl without being a node of it. Between two readings of the beats it calls wait, which
@@ -144,6 +149,27 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 		err = row.Scan(&n.Name, &n.Fenced, &n.beat)
 		return n, err
 	})
+	if err != nil {
+		return err
+	}
+	return r.readRevisions(ctx, c)
+}
+
+// readRevisions reads which configuration is in force. Earlier programs had no tables for that.
+func (r *Report) readRevisions(ctx context.Context, c *pgx.Conn) error {
+	var known bool
+	if err := c.QueryRow(ctx, `SELECT to_regclass('arcrawl.follower') IS NOT NULL`).Scan(&known); err != nil || !known {
+		return err
+	}
+	const force = `SELECT coalesce(max(number), 0) FROM arcrawl.revision WHERE state = $1`
+	if err := c.QueryRow(ctx, force, inForce).Scan(&r.Revision); err != nil {
+		return err
+	}
+	all := map[string]Following{}
+	err := followers(ctx, c, all)
+	for i, n := range r.Nodes {
+		r.Nodes[i].Revision, r.Nodes[i].Trouble = all[n.Name].Revision, all[n.Name].Trouble
+	}
 	return err
 }
 
@@ -191,13 +217,24 @@ func (r Report) Write(out io.Writer) error {
 		case n.Alive:
 			state = "waits to take over"
 		}
+		if n.Alive && n.Revision < r.Revision {
+			state += fmt.Sprintf(", lags behind: has revision %d of the configuration", n.Revision)
+		}
 		fmt.Fprintf(t, "%s\t%s\n", n.Name, state)
 	}
 	r.writeShards(t)
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	for _, n := range r.Nodes {
+		if n.Trouble != "" {
+			fmt.Fprintf(out, "\nnode %s cannot put revision %d of the configuration in force: %s\n", n.Name, r.Revision, n.Trouble)
+		}
+	}
 	r.writeCopy(out)
+	if r.Revision > 0 {
+		fmt.Fprintf(out, "config    revision %d\n", r.Revision)
+	}
 	return r.writeReplicas(out)
 }
 

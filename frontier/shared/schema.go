@@ -31,6 +31,13 @@ var tables = []string{
 		shard int, sender int, k bytea, v bytea NOT NULL, PRIMARY KEY (shard, sender, k))`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.strays (shard int PRIMARY KEY)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.agreed (id int PRIMARY KEY CHECK (id = 1), groups text NOT NULL)`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.revision (number bigint PRIMARY KEY, state text NOT NULL)`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.revised (
+		revision bigint, name text, data bytea NOT NULL, PRIMARY KEY (revision, name))`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.answer (
+		revision bigint, node text, faults text NOT NULL, PRIMARY KEY (revision, node))`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.follower (
+		node text PRIMARY KEY, revision bigint NOT NULL, trouble text NOT NULL)`,
 }
 
 // prepare makes the tables, unless they exist, and makes sure that this program can read them.

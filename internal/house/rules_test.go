@@ -16,7 +16,7 @@ var floors = map[string]int{
 	"evaluators/rate": 0,
 	"uri":             1, "digest": 1, "evaluators/capacity": 1,
 	"evaluators": 2, "hosts/rows": 2, "discover/text": 2,
-	"fetch/h2": 2, "frontier/shared": 2, "frontier/mirror": 4, "daemon/node": 11, "daemon/offload": 14, "frontier/damage": 4, "frontier/backup": 4, "frontier/reserve": 2, "frontier/recent": 2, "frontier/pageout": 2,
+	"fetch/h2": 2, "frontier/shared": 2, "frontier/mirror": 4, "daemon/node": 11, "daemon/pushed": 11, "config/local": 4, "daemon/offload": 14, "frontier/damage": 4, "frontier/backup": 4, "frontier/reserve": 2, "frontier/recent": 2, "frontier/pageout": 2,
 	"frontier": 3, "fetch": 3, "warcout": 3, "dedup": 3, "discover": 3, "discover/feeds": 3, "discover/render": 3, "discover/websub": 3,
 	"hosts/reputation": 3, "hosts/similar": 3, "hosts/daily": 3, "crawllog": 3, "scope/robots": 3, "scope/traps": 3, "scope/spaces": 3,
 	"scope":           4,
@@ -31,7 +31,7 @@ var floors = map[string]int{
 	"daemon/rendering": 10, "daemon/mailer": 12,
 	"admin":       14,
 	"daemon":      15,
-	"daemon/bulk": 16, "cmd/arcrawl/terminal": 16,
+	"daemon/bulk": 16, "cmd/arcrawl/terminal": 16, "cmd/arcrawl/nodes": 16,
 	"cmd/arcrawl": 17,
 }
 
@@ -44,7 +44,7 @@ var outside = []string{"internal/", "examples/"}
 // Who may do what the others may not.
 var (
 	mayGo   = []string{"crawler/run.go", "archive/parallel/", "admin/fleet/", "admin/pack/run.go", "crawllog/stats/workers.go", "sim/workers.go", "daemon/background.go", "daemon/rendering/", "discover/render/", "cmd/arcrawl/", "internal/", "examples/"} // files
-	mayNow  = []string{"admin/commit", "crawler", "crawler/compare", "crawler/whatif", "fetch", "daemon", "daemon/mailer", "daemon/node", "daemon/rendering", "discover/render", "cmd/arcrawl", "internal/", "examples/"}
+	mayNow  = []string{"admin/commit", "crawler", "crawler/compare", "crawler/whatif", "fetch", "daemon", "daemon/mailer", "daemon/node", "daemon/pushed", "daemon/rendering", "discover/render", "cmd/arcrawl", "cmd/arcrawl/nodes", "internal/", "examples/"}
 	clock   = []string{"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc"}
 	expires = []string{"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"}
 )

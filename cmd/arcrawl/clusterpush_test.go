@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/internal/postgres"
+	"github.com/arcrawl/arcrawl/internal/slow"
+)
+
+// TestAPushReachesNodesThatCrawlAndThatWait pushes a configuration from a machine that is no node. The node that crawls
+// uses it at once, and the one that waits when it takes over. An edit on one node alone is refused.
+func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	db := postgres.New(t)
+	dir := t.TempDir()
+	binary, site := build(t, dir), startSharedSite(t)
+	a := site.node(t, dir, db.URL(db.Address()), "a", "b")
+	b := site.node(t, dir, db.URL(db.Address()), "b", "a")
+	first := startDaemon(t, binary, a)
+	site.waitFor(t, first, "a", 20)
+	second := startDaemon(t, binary, b)
+	second.waitFor(t, "a waiting node", func() bool { return strings.Contains(second.output(), "another node crawls") })
+
+	editor := filepath.Join(dir, "editor")
+	if err := os.MkdirAll(editor, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pushed := filepath.Join(editor, "arcrawl.toml")
+	writeFile(t, pushed, strings.Replace(string(text), "example/node-a", "example/node-p", 1))
+	out, err := exec.Command(binary, "cluster", "push", "--config", pushed).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "revision 1 is in force on a, b\n") {
+		t.Fatalf("%v: %s\nnode a:\n%s\nnode b:\n%s", err, out, first.output(), second.output())
+	}
+	site.waitFor(t, first, "p", 20)
+	if err := first.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	text, err = os.ReadFile(a)
+	if err != nil || !strings.Contains(string(text), `node = "a"`) {
+		t.Fatalf("node a has lost its own keys: %v\n%s", err, text)
+	}
+	writeFile(t, a, strings.Replace(string(text), "example/node-p", "example/node-x", 1))
+	first.waitToSay(t, "differs from the configuration of the cluster")
+	first.terminate(t)
+	site.waitFor(t, second, "p", 20)
+	if n := site.of("b") + site.of("x"); n > 0 {
+		t.Errorf("%d requests were made with a configuration that is not the cluster's", n)
+	}
+	first = startDaemon(t, binary, a)
+	first.waitToSay(t, "another node crawls")
+	if text, err = os.ReadFile(a); err != nil || !strings.Contains(string(text), "example/node-p") {
+		t.Errorf("a node that starts has not taken the configuration of the cluster: %v\n%s", err, text)
+	}
+	second.terminate(t)
+	first.terminate(t)
+}

@@ -1,0 +1,240 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// The states of a revision.
+const (
+	proposed = "proposed"
+	inForce  = "in force"
+	refused  = "refused"
+)
+
+// keptRevisions is the number of revisions whose files are kept.
+const keptRevisions = 10
+
+// filesAtOnce is the number of files that one statement writes.
+const filesAtOnce = 500
+
+// Revisions reads and writes the configuration that all nodes share. It is safe for concurrent use.
+type Revisions struct {
+	pool *pgxpool.Pool
+	node string
+}
+
+// OpenRevisions returns the revisions in a database, for a node; "" = for a command. It does not wait for the database.
+// The caller closes them.
+func OpenRevisions(ctx context.Context, database, node string) (*Revisions, error) {
+	c, err := pgxpool.ParseConfig(database)
+	if err != nil {
+		return nil, fmt.Errorf("read cluster.database: %w", err)
+	}
+	c.ConnConfig.RuntimeParams["application_name"] = "arcrawl " + node
+	c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	c.MaxConns, c.MaxConnIdleTime = 1, time.Minute
+	pool, err := pgxpool.NewWithConfig(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database of the cluster: %w", err)
+	}
+	return &Revisions{pool, node}, nil
+}
+
+// Close closes the connection.
+func (r *Revisions) Close() { r.pool.Close() }
+
+// Latest returns the number of the revision in force, and of the newest one if it is proposed; 0 = there is none.
+func (r *Revisions) Latest(ctx context.Context) (force, offered int64, err error) {
+	const text = `SELECT coalesce(max(number) FILTER (WHERE state = $1), 0), coalesce(max(number), 0),
+		coalesce((array_agg(state ORDER BY number DESC))[1], '') FROM arcrawl.revision`
+	var newest int64
+	var state string
+	err = r.pool.QueryRow(ctx, text, inForce).Scan(&force, &newest, &state)
+	if isUndefined(err) {
+		return 0, 0, nil // no node has used this database with a program that knows revisions
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("look for a new configuration of the cluster: %w", err)
+	}
+	if state == proposed {
+		offered = newest
+	}
+	return force, offered, nil
+}
+
+// isUndefined reports whether a table or its schema does not exist.
+func isUndefined(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && (e.Code == "42P01" || e.Code == "3F000")
+}
+
+// Files returns the files of a revision by name; the main file is "".
+func (r *Revisions) Files(ctx context.Context, number int64) (map[string][]byte, error) {
+	rows, err := r.pool.Query(ctx, `SELECT name, data FROM arcrawl.revised WHERE revision = $1`, number)
+	if err != nil {
+		return nil, fmt.Errorf("read revision %d of the configuration: %w", number, err)
+	}
+	files := map[string][]byte{}
+	var name string
+	var data []byte
+	_, err = pgx.ForEachRow(rows, []any{&name, &data}, func() error { files[name] = data; return nil })
+	if err == nil && files[""] == nil {
+		err = errors.New("it has no main file")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read revision %d of the configuration: %w", number, err)
+	}
+	return files, nil
+}
+
+// Propose stores files as a new revision, for all nodes to examine. It replaces a revision that was proposed before.
+func (r *Revisions) Propose(ctx context.Context, files map[string][]byte) (number int64, err error) {
+	var names []string
+	var texts [][]byte
+	for name, data := range files {
+		if data == nil {
+			data = []byte{}
+		}
+		names, texts = append(names, name), append(texts, data)
+	}
+	err = inTransaction(ctx, r.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `UPDATE arcrawl.revision SET state = $1 WHERE state = $2`, refused, proposed); err != nil {
+			return err
+		}
+		const text = `INSERT INTO arcrawl.revision (number, state) SELECT coalesce(max(number), 0) + 1, $1
+			FROM arcrawl.revision RETURNING number`
+		if err := tx.QueryRow(ctx, text, proposed).Scan(&number); err != nil {
+			return err
+		}
+		for from := 0; from < len(names); from += filesAtOnce {
+			to := min(from+filesAtOnce, len(names))
+			const text = `INSERT INTO arcrawl.revised (revision, name, data)
+				SELECT $1, u.name, u.data FROM unnest($2::text[], $3::bytea[]) AS u (name, data)`
+			if _, err := tx.Exec(ctx, text, number, names[from:to], texts[from:to]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var e *pgconn.PgError
+	switch {
+	case errors.As(err, &e) && e.Code == "23505": // the number is taken
+		err = ErrOvertaken
+	case isUndefined(err):
+		err = errors.New("no node with this version of arcrawl has used the database: start one first")
+	}
+	if err != nil {
+		return 0, fmt.Errorf("propose a configuration to the cluster: %w", err)
+	}
+	return number, nil
+}
+
+// Answer says whether a node accepts a revision that is proposed.
+type Answer struct {
+	Node   string
+	Faults string // why the node refuses it; "" = it accepts
+}
+
+// Answer stores what this node says of a proposed revision.
+func (r *Revisions) Answer(ctx context.Context, number int64, faults string) error {
+	const text = `INSERT INTO arcrawl.answer (revision, node, faults) VALUES ($1, $2, $3)
+		ON CONFLICT (revision, node) DO UPDATE SET faults = excluded.faults`
+	if _, err := r.pool.Exec(ctx, text, number, r.node, faults); err != nil {
+		return fmt.Errorf("answer whether revision %d of the configuration is accepted: %w", number, err)
+	}
+	return nil
+}
+
+// Answers returns what the nodes say of a proposed revision.
+func (r *Revisions) Answers(ctx context.Context, number int64) ([]Answer, error) {
+	rows, err := r.pool.Query(ctx, `SELECT node, faults FROM arcrawl.answer WHERE revision = $1 ORDER BY node`, number)
+	if err != nil {
+		return nil, fmt.Errorf("read what the nodes say of revision %d: %w", number, err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Answer, err error) {
+		err = row.Scan(&a.Node, &a.Faults)
+		return a, err
+	})
+}
+
+// ErrOvertaken says that somebody else has proposed or pushed a configuration meanwhile.
+var ErrOvertaken = errors.New("somebody else pushes a configuration: look at it, and push again")
+
+// Decide puts a proposed revision in force on all nodes, or refuses it. It returns [ErrOvertaken] if another revision
+// was proposed meanwhile. It may be repeated.
+func (r *Revisions) Decide(ctx context.Context, number int64, accept bool) error {
+	state := refused
+	if accept {
+		state = inForce
+	}
+	err := inTransaction(ctx, r.pool, func(tx pgx.Tx) error {
+		const text = `UPDATE arcrawl.revision SET state = $2 WHERE number = $1 AND state IN ($2, $3)`
+		done, err := tx.Exec(ctx, text, number, state, proposed)
+		if err == nil && done.RowsAffected() == 0 {
+			err = ErrOvertaken
+		}
+		if err != nil {
+			return err
+		}
+		// What nobody can take any more is removed: refused files, and old revisions.
+		for _, text := range []string{
+			`DELETE FROM arcrawl.answer WHERE revision <= $1`,
+			`DELETE FROM arcrawl.revised WHERE revision IN (SELECT number FROM arcrawl.revision WHERE state = '` + refused + `')
+				OR revision <= $1 - ` + fmt.Sprint(keptRevisions) + ` AND revision < (SELECT max(number) FROM arcrawl.revision
+					WHERE state = '` + inForce + `')`,
+		} {
+			if _, err := tx.Exec(ctx, text, number); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("decide about revision %d of the configuration: %w", number, err)
+	}
+	return nil
+}
+
+// Note stores which revision this node has in force, and what keeps it from a newer one; "" = nothing.
+func (r *Revisions) Note(ctx context.Context, number int64, trouble string) error {
+	const text = `INSERT INTO arcrawl.follower (node, revision, trouble) VALUES ($1, $2, $3)
+		ON CONFLICT (node) DO UPDATE SET revision = excluded.revision, trouble = excluded.trouble`
+	if _, err := r.pool.Exec(ctx, text, r.node, number, trouble); err != nil {
+		return fmt.Errorf("note the configuration of node %s: %w", r.node, err)
+	}
+	return nil
+}
+
+// Following says which revision a node has in force.
+type Following struct {
+	Revision int64
+	Trouble  string // what keeps it from a newer one
+}
+
+// Followers returns which revisions the nodes have in force, by node.
+func (r *Revisions) Followers(ctx context.Context) (map[string]Following, error) {
+	all := map[string]Following{}
+	err := followers(ctx, r.pool, all)
+	return all, err
+}
+
+// followers reads which revisions the nodes have in force.
+func followers(ctx context.Context, q querier, all map[string]Following) error {
+	rows, err := q.Query(ctx, `SELECT node, revision, trouble FROM arcrawl.follower`)
+	var node string
+	var f Following
+	if err == nil {
+		_, err = pgx.ForEachRow(rows, []any{&node, &f.Revision, &f.Trouble}, func() error { all[node] = f; return nil })
+	}
+	if err != nil {
+		return fmt.Errorf("read which configuration the nodes have: %w", err)
+	}
+	return nil
+}
