@@ -27,6 +27,9 @@ const (
 	maxNameFailures = 5
 	nameRetry       = 30 * time.Second
 	nameTime        = 3 * time.Second // for one server, while there are others to ask
+	// minNameTime is how long a server must have been asked for a look-up to say something about it. The context of a
+	// look-up may end at once, because the daemon stops or the visit has no time left.
+	minNameTime = time.Second
 )
 
 // newNameServers returns the servers at some addresses.
@@ -44,6 +47,7 @@ func newNameServers(addresses []netip.AddrPort) (all nameServers) {
 // lookup returns the addresses of a host: the answer of the first server that has one. "No such host" is an answer.
 func (all nameServers) lookup(ctx context.Context, host string) (found []netip.Addr, err error) {
 	for i, s := range all.inOrder(time.Now()) {
+		began := time.Now()
 		one, cancel := ctx, context.CancelFunc(func() {})
 		if left := len(all) - i; left > 1 {
 			limit := nameTime
@@ -58,8 +62,8 @@ func (all nameServers) lookup(ctx context.Context, host string) (found []netip.A
 			s.failures.Store(0)
 			return found, err
 		}
-		if ctx.Err() != nil && i < len(all)-1 {
-			return nil, err
+		if ctx.Err() != nil && (i < len(all)-1 || time.Since(began) < minNameTime) {
+			return nil, err // it had no time to answer
 		}
 		if s.failures.Add(1) >= maxNameFailures {
 			s.retry.Store(time.Now().Add(nameRetry).UnixNano())
