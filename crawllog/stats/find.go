@@ -36,7 +36,7 @@ type Bounds struct {
 type Found struct {
 	Visits   []Visit   // oldest first
 	Complete bool      // false = older bytes or files were not read
-	Since    time.Time // when the oldest line was logged that was read; zero if none was
+	Since    time.Time // Visits has all visits that were logged since then; zero if nothing was read
 }
 
 // Find returns the visits to a URI that are in a log and in the rotated files next to it. It reads from the newest line
@@ -98,30 +98,32 @@ func (s *search) file(ctx context.Context, name string) (whole bool, err error) 
 func (s *search) compressed(ctx context.Context, f *textfile.File) (whole bool, err error) {
 	buffer := bufio.NewReaderSize(f, 8*crawllog.MaxLine)
 	var visits []Visit
-	for first := true; !s.ends(ctx); first = false {
+	var oldest []byte
+	for !s.ends(ctx) {
 		n, line, err := nextLine(buffer)
 		s.Bytes -= n
 		if err != nil {
-			whole, err = errors.Is(err, io.EOF), ignoreEnd(err)
+			s.note(oldest)
 			s.take(visits)
-			return whole && s.Visits >= 0, err
+			return errors.Is(err, io.EOF) && s.Visits >= 0, ignoreEnd(err)
 		}
-		if first {
-			s.note(line)
+		if oldest == nil && isEntry(line) {
+			oldest = bytes.Clone(line)
 		}
 		if v, ok := visitOf(line, s.wanted, s.uri); ok {
 			visits = append(visits, v)
 		}
 	}
-	_, err = buffer.Peek(1)
-	s.take(visits)
-	return errors.Is(err, io.EOF) && s.Visits >= 0, nil
+	return false, nil // the newest lines were not read, so these visits would leave a gap behind them
 }
 
-// take takes the newest of the visits of a file, which are the oldest first. Visits is negative afterwards if there
-// were too many.
+// take takes the newest of the visits of a part that was read, which are the oldest first. Visits is negative
+// afterwards if there were too many.
 func (s *search) take(visits []Visit) {
 	kept := visits[max(0, len(visits)-s.Visits):]
+	if len(kept) > 0 && len(kept) < len(visits) {
+		s.since = kept[0].At
+	}
 	s.Visits -= len(visits)
 	slices.Reverse(kept)
 	s.visits = append(s.visits, kept...)
@@ -147,7 +149,7 @@ func (s *search) backwards(ctx context.Context, f *textfile.File) (whole bool, e
 		if err != nil {
 			return false, err
 		}
-		if cut {
+		if cut || int64(len(text)) < end-from { // the file has shrunk
 			text = text[:bytes.LastIndexByte(text, '\n')+1]
 		}
 		begin := 0
@@ -167,20 +169,22 @@ func (s *search) backwards(ctx context.Context, f *textfile.File) (whole bool, e
 	return stop == 0 && s.Visits >= 0, nil
 }
 
-// read reads a part of a file.
+// read reads a part of a file. It returns less if the file has shrunk.
 func (s *search) read(f *textfile.File, from, end int64) ([]byte, error) {
 	if int64(len(s.block)) < end-from {
 		s.block = make([]byte, end-from)
 	}
-	text := s.block[:end-from]
-	_, err := f.ReadAt(text, from)
-	return text, ignoreEnd(err)
+	n, err := f.ReadAt(s.block[:end-from], from)
+	return s.block[:n], ignoreEnd(err)
 }
 
 // lines searches whole lines.
 func (s *search) lines(text []byte) {
-	if line, _, _ := bytes.Cut(text, newline); len(line) > 0 {
-		s.note(line)
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimRight(line, "\r\n"); isEntry(line) {
+			s.note(line)
+			break
+		}
 	}
 	var visits []Visit
 	for {
@@ -199,10 +203,16 @@ func (s *search) lines(text []byte) {
 
 var newline = []byte("\n")
 
-// note notes the time of a line, if it is the oldest one so far.
+// isEntry reports whether a line is an entry of a log.
+func isEntry(line []byte) bool {
+	var g crawllog.RawEntry
+	return g.Parse(line)
+}
+
+// note notes the time of a line, if it is the oldest one so far. It does nothing if the line is no entry.
 func (s *search) note(line []byte) {
 	var g crawllog.RawEntry
-	if !g.Parse(bytes.TrimRight(line, "\r")) {
+	if !g.Parse(line) {
 		return
 	}
 	if at := time.UnixMilli(g.Logged).UTC(); s.since.IsZero() || at.Before(s.since) {

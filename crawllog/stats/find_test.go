@@ -146,3 +146,56 @@ func TestFindReadsBlocksBackwards(t *testing.T) {
 		t.Errorf("a search that was stopped found %+v, %v", found, err)
 	}
 }
+
+// TestFindNeverLeavesAGap stops searches early. All visits since the time that Find returns must be in the result.
+func TestFindNeverLeavesAGap(t *testing.T) {
+	t.Parallel()
+	path := threeLogs(t)
+	all, err := stats.Find(t.Context(), path, "http://news.example/", stats.Bounds{Visits: 100, Bytes: 1 << 20})
+	if err != nil || len(all.Visits) != 9 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for visits := range 10 {
+		for size := int64(0); size < 3000; size += 50 {
+			b := stats.Bounds{Visits: visits + 1, Bytes: size}
+			found, err := stats.Find(t.Context(), path, "http://news.example/", b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := 0
+			for _, v := range all.Visits {
+				if !found.Since.IsZero() && v.At.After(found.Since) {
+					want++
+				}
+			}
+			if len(found.Visits) < want || found.Complete && len(found.Visits) != 9 {
+				t.Fatalf("at most %d visits in %d bytes: %d since %v, want at least %d; complete %v", visits+1, size, len(found.Visits),
+					found.Since, want, found.Complete)
+			}
+		}
+	}
+}
+
+// TestFindInALogThatShrinks truncates a log of some blocks while it is searched, as "copytruncate" of logrotate does.
+func TestFindInALogThatShrinks(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "crawl.log")
+	var list []crawllog.Entry
+	for i := range 24_000 { // more than two blocks
+		list = append(list, visit(time.Duration(i)*time.Second, fmt.Sprintf("http://news.example/%d", i), 200, int64(i)))
+	}
+	write(t, path, list...)
+	asked := 0
+	stop := func() bool {
+		if asked++; asked == 3 { // one block was read
+			if err := os.Truncate(path, 100_000); err != nil {
+				t.Error(err)
+			}
+		}
+		return false
+	}
+	found, err := stats.Find(t.Context(), path, "http://news.example/23999", stats.Bounds{Visits: 10, Bytes: 1 << 30, Stop: stop})
+	if err != nil || len(found.Visits) != 1 {
+		t.Errorf("found %d visits, want the one that was read before the file shrank: %v", len(found.Visits), err)
+	}
+}
