@@ -33,6 +33,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
+	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -279,11 +280,33 @@ func (l *Pool) browser(pool settings.Pool) Browser {
 	})
 }
 
-// render renders a page, and adds what it found. The error is logged.
+// render renders a page, and adds what it found. The error is logged, also a panic.
 func (l *Pool) render(ctx context.Context, b Browser, pg page) error {
+	_, err := panics.Catch(func() (struct{}, error) { return struct{}{}, l.renderPage(ctx, b, pg) })
+	if err != nil && ctx.Err() == nil {
+		l.counts.failed.Add(1)
+		l.logFault(err, pg.uri.String(), "could not render a page: what its scripts load is not found until the next rendering")
+	}
+	return err
+}
+
+// logFault logs an error, and the stack of a panic.
+func (l *Pool) logFault(err error, page, message string) {
+	line := l.p.Log.Warn()
+	if p := (*panics.Error)(nil); errors.As(err, &p) {
+		line = l.p.Log.Error().Bytes("stack", p.Stack)
+	}
+	line.Err(err).Str("uri", page).Msg(message)
+}
+
+// renderPage renders a page, and adds what it found.
+func (l *Pool) renderPage(ctx context.Context, b Browser, pg page) error {
 	record, known, err := l.p.Frontier.Get(pg.uri)
-	if err != nil || !known {
-		return l.failed(ctx, pg.uri, err)
+	switch {
+	case err != nil:
+		return err
+	case !known:
+		return errors.New("it is not known any more")
 	}
 	if !isPage(record.ContentType) {
 		return nil // the answer that confirmed it did not say so
@@ -297,7 +320,7 @@ func (l *Pool) render(ctx context.Context, b Browser, pg page) error {
 		Picture: pg.settings.Keep == settings.All, Without: withoutOf(&visits.Change),
 	})
 	if err != nil {
-		return l.failed(ctx, pg.uri, err)
+		return err
 	}
 	found, err := v.addFound(r)
 	if err == nil {
@@ -307,7 +330,7 @@ func (l *Pool) render(ctx context.Context, b Browser, pg page) error {
 		err = v.compare(ctx, r, &visits)
 	}
 	if err != nil {
-		return l.failed(ctx, pg.uri, err)
+		return err
 	}
 	if l.counts.done.Add(1); r.Late {
 		l.counts.late.Add(1)
@@ -316,18 +339,4 @@ func (l *Pool) render(ctx context.Context, b Browser, pg page) error {
 	l.p.Log.Debug().Str("uri", pg.uri.String()).Int("requests", len(r.Found)).Int("new", found).Bool("late", r.Late).
 		Dur("took", l.p.Now().Sub(began)).Msg("rendered a page")
 	return nil
-}
-
-// failed counts and logs a page that could not be rendered, and returns why.
-func (l *Pool) failed(ctx context.Context, u uri.URI, err error) error {
-	if ctx.Err() != nil {
-		return err
-	}
-	l.counts.failed.Add(1)
-	if err == nil {
-		err = errors.New("it is not known any more")
-	}
-	l.p.Log.Warn().Err(err).Str("uri", u.String()).
-		Msg("could not render a page: what its scripts load is not found until the next rendering")
-	return err
 }

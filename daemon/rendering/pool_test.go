@@ -40,6 +40,7 @@ type player struct {
 	shows    render.Result // the text, and whether the page is complete
 	without  []string      // of the last job
 	hold     chan struct{} // each rendering receives from it; nil = none does
+	panics   bool          // each rendering
 }
 
 func (p *player) Render(ctx context.Context, j render.Job) (render.Result, error) {
@@ -55,6 +56,9 @@ func (p *player) Render(ctx context.Context, j render.Job) (render.Result, error
 		r.Found = append(r.Found, render.Found{URI: q.URI, Kind: q.Kind})
 	}
 	defer func() { p.done <- struct{}{} }()
+	if p.panics {
+		panic("poison")
+	}
 	return r, p.err
 }
 
@@ -70,6 +74,7 @@ type world struct {
 	now      func() time.Time
 
 	unchanged bool   // the sources of pages
+	poisoned  string // reading the capture of this URI panics
 	why       string // the crawl refuses a URI; "" = the rule says so
 }
 
@@ -101,6 +106,9 @@ func open(t *testing.T, extra string, requests ...render.Request) *world {
 	w.pool = rendering.Start(t.Context(), rendering.Parts{
 		Config: config.NewLive(c), Frontier: w.frontier,
 		Open: func(o digest.Origin) (warc.Head, io.ReadCloser, error) {
+			if w.poisoned == o.URI {
+				panic("poison")
+			}
 			head := warc.Head{
 				Raw:    []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"),
 				Status: http.StatusOK,
@@ -287,6 +295,35 @@ func TestABrowserThatDoesNotStartRests(t *testing.T) {
 		w.player.err = errors.New("crashed")
 		if s := again(); s.Failed != 2 || s.Dropped != 1 {
 			t.Errorf("two minutes later: %+v", s)
+		}
+	})
+}
+
+// TestAPanicCostsOnePage lets reading a capture panic, and then the rendering of a page. The daemon lives, and the next
+// page is rendered.
+func TestAPanicCostsOnePage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t, changed, render.Request{URI: front, Main: true})
+		defer w.close()
+		render := func() api.Rendering {
+			w.visit(nil)
+			<-w.player.done
+			synctest.Wait()
+			time.Sleep(24 * time.Hour)
+			return w.pool.Status()
+		}
+		w.poisoned = front
+		if s := render(); s.Done != 1 || w.player.answers[front].Status != 0 {
+			t.Errorf("after a capture that cannot be read: %+v, answered with %d", s, w.player.answers[front].Status)
+		}
+		w.poisoned, w.player.panics = "", true
+		if s := render(); s.Done != 1 || s.Failed != 1 {
+			t.Errorf("after a rendering that panicked: %+v", s)
+		}
+		w.player.panics = false
+		if s := render(); s.Done != 2 || s.Failed != 1 || w.player.answers[front].Status != http.StatusOK {
+			t.Errorf("afterwards: %+v, answered with %d", s, w.player.answers[front].Status)
 		}
 	})
 }

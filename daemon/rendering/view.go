@@ -18,6 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/discover/render"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -49,8 +50,18 @@ type asked struct {
 	answer render.Answer
 }
 
-// answer answers a request of the page. A URI that is requested several times is looked up and visited once.
+// answer answers a request of the page. A panic fails the request: the browser asks in a goroutine of its own.
 func (v *view) answer(ctx context.Context, q render.Request) render.Answer {
+	a, err := panics.Catch(func() (render.Answer, error) { return v.look(ctx, q), nil })
+	if err != nil {
+		v.partial.Store(true)
+		v.l.logFault(err, v.page.uri.String(), "could not answer a request of a page: the page is rendered without it")
+	}
+	return a
+}
+
+// look returns the answer to a request. A URI that is requested several times is looked up and visited once.
+func (v *view) look(ctx context.Context, q render.Request) render.Answer {
 	if q.Main {
 		return v.stored(v.record)
 	}

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/domsnapshot"
 )
 
 // FuzzSnapshot writes the text of arbitrary snapshots, which a page may have broken a browser to send. Numbers that
-// lead nowhere are skipped, and the text is never longer than its bound and a string of the snapshot.
+// lead nowhere are skipped, and the text is never longer than its bound.
 func FuzzSnapshot(f *testing.F) {
 	for _, snapshot := range []string{
 		`{"strings":["block","visible","Hello","inline","marker"],"documents":[{"nodes":{"parentIndex":[-1,0,1],"pseudoType":{"index":[2],"value":[4]}},` +
@@ -38,7 +39,7 @@ func FuzzSnapshot(f *testing.F) {
 				pieces += len(d.Layout.NodeIndex)
 			}
 		}
-		if n := len(strings.TrimSpace(w.b.String())); n > maxText+longest+3*pieces || n > (longest+3)*pieces {
+		if n := len(strings.TrimSpace(w.b.String())); n > maxText+1 || n > (longest+3)*pieces {
 			t.Fatalf("%d bytes of text from %d places of at most %d bytes", n, pieces, longest)
 		}
 	})
@@ -79,5 +80,24 @@ func TestFramesInFramesAreBounded(t *testing.T) {
 	var b bytes.Buffer
 	if writeNode(&b, n, 0); b.Len() > maxDOM || b.Len() < 100 {
 		t.Errorf("the DOM has %d bytes", b.Len())
+	}
+}
+
+// TestTheTextIsBounded writes texts of a page that are longer than the bound, alone and together.
+func TestTheTextIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, texts := range map[string][]string{
+		"one text": {strings.Repeat("ä", maxText)}, "two texts": {strings.Repeat("a", maxText-1), strings.Repeat("ä", maxText)},
+	} {
+		d := &domsnapshot.DocumentSnapshot{Nodes: &domsnapshot.NodeTreeSnapshot{}, Layout: &domsnapshot.LayoutTreeSnapshot{}}
+		for i := range texts {
+			d.Layout.NodeIndex = append(d.Layout.NodeIndex, int64(i))
+			d.Layout.Text = append(d.Layout.Text, domsnapshot.StringIndex(i))
+		}
+		w := textWriter{strings: texts, documents: []*domsnapshot.DocumentSnapshot{d}, seen: map[int64]bool{}}
+		w.document(0, 0)
+		if n := w.b.Len(); n > maxText || n < maxText-1 || !utf8.ValidString(w.b.String()) {
+			t.Errorf("%s: %d bytes, want at most %d, of whole characters", name, n, maxText)
+		}
 	}
 }

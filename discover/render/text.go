@@ -65,9 +65,10 @@ func (w *textWriter) document(i int64, depth int) {
 			last = block
 			text = strings.TrimLeft(text, " \n")
 		}
-		if w.b.Len() < maxText {
-			w.b.WriteString(text)
+		if room := maxText - w.b.Len(); len(text) > room {
+			text = strings.ToValidUTF8(text[:max(0, room)], "")
 		}
+		w.b.WriteString(text)
 	}
 }
 
@@ -136,12 +137,14 @@ const maxFrames = 10
 // hide hides all elements that selectors match. Scripts of the page no longer run, so nothing brings them back. A
 // selector that the browser does not know matches nothing.
 const hide = `(selectors => {
-	const hideIn = root => {
+	const hideIn = (root, depth) => {
 		for (const s of selectors) try { for (const e of root.querySelectorAll(s)) e.style.setProperty("display", "none", "important") } catch {}
-		for (const e of root.querySelectorAll("*")) if (e.shadowRoot) hideIn(e.shadowRoot);
+		for (const e of root.querySelectorAll("*")) {
+			if (e.shadowRoot) hideIn(e.shadowRoot, depth);
+			try { if (e.contentDocument && depth < %d) hideIn(e.contentDocument, depth + 1) } catch {}
+		}
 	};
-	hideIn(document);
-	for (const f of document.querySelectorAll("iframe")) try { hideIn(f.contentDocument) } catch {}
+	hideIn(document, 0);
 	return true;
 })(%s)`
 
@@ -154,7 +157,7 @@ func (pg *page) textWithout(all string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := evaluate[bool](pg.tab, pg.session, fmt.Sprintf(hide, list)); err != nil {
+	if _, err := evaluate[bool](pg.tab, pg.session, fmt.Sprintf(hide, maxFrames, list)); err != nil {
 		return "", fmt.Errorf("hide what is not compared: %w", err)
 	}
 	return pg.text()

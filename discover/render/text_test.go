@@ -12,7 +12,10 @@ func TestTheTextIsWhatAReaderSees(t *testing.T) {
 	b := browser(t, render.Options{})
 	page := site + "/text.html"
 	f := &files{content: map[string]string{
-		site + "/frame.html": `<p>in a frame<p class=ad>advertisement in a frame`,
+		site + "/frame.html": `<p>in a frame<p class=ad>advertisement in a frame</p><x-f></x-f><script>
+customElements.define("x-f", class extends HTMLElement { connectedCallback() { this.attachShadow({mode: "open"}).innerHTML =
+	"<iframe srcdoc='<p>in an inner frame<p class=ad>advertisement in an inner frame'></iframe>" } });
+</script>`,
 		page: `<!DOCTYPE html><title>x</title><body><h1>Some <b>news</b></h1><script>var no = "script"</script>
 <x-a></x-a><div id=cl></div><iframe src=/frame.html></iframe><iframe hidden srcdoc="<p>in a hidden frame"></iframe>
 <p style="display:none">hidden</p><p style="visibility:hidden">invisible</p><p class=ad>advertisement</p>
@@ -30,11 +33,11 @@ cl.attachShadow({mode: "closed"}).innerHTML = "<p>closed";
 		t.Fatal(err)
 	}
 	const all = "Some news\nopen\nadvertisement in a shadow tree\nclosed\nin a frame\nadvertisement in a frame\n" +
-		"advertisement\none\ntwo\nbefore slotted"
+		"in an inner frame\nadvertisement in an inner frame\nadvertisement\none\ntwo\nbefore slotted"
 	if r.Text != all {
 		t.Errorf("the text is\n%s\nwant\n%s", r.Text, all)
 	}
-	if want := "Some news\nopen\nclosed\nin a frame\none\ntwo\nbefore slotted"; r.Compared != want {
+	if want := "Some news\nopen\nclosed\nin a frame\nin an inner frame\none\ntwo\nbefore slotted"; r.Compared != want {
 		t.Errorf("the compared text is\n%s\nwant\n%s", r.Compared, want)
 	}
 }
