@@ -157,11 +157,9 @@ func (c *Crawler) divert(claim frontier.Claim, to uri.URI, now time.Time) (admis
 func (c *Crawler) restHost(claim frontier.Claim, until, now time.Time) error {
 	host := string(claim.Record.URI.Host())
 	rest := frontier.HostAction{Verb: frontier.Rest, Until: until}
-	if _, _, err := c.parts.Frontier.SteerHosts(now, host, rest); err != nil {
+	_, _, err := c.parts.Frontier.SteerHosts(now, host, rest)
+	if err = errors.Join(err, c.parts.Frontier.Release(claim, now)); err != nil {
 		return fmt.Errorf("let the host %s rest: %w", host, err)
-	}
-	if err := c.parts.Frontier.Release(claim, now); err != nil {
-		return fmt.Errorf("release %s: %w", claim.Record.URI, err)
 	}
 	return nil
 }

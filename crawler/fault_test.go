@@ -210,6 +210,28 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 			host: "[fetch]\ncookies = \"keep\"\n", prepare: damageRow("pCbad.example"),
 		},
 		{
+			name: "a damaged list of traps", bad: "http://bad.example/deep", kept: crawler.KeptResponse,
+			prepare: func(t *testing.T, parts crawler.Parts) {
+				t.Helper()
+				damageRow("ptbad.example")(t, parts)
+				deep := frontier.Candidate{URI: uri.FromCanonical("http://bad.example/deep"), Hops: "L", Seed: "http://bad.example/"}
+				if _, err := parts.Frontier.Add(time.Now(), deep); err != nil {
+					t.Fatal(err)
+				}
+			},
+		},
+		{
+			name: "a damaged copy of robots.txt", bad: "http://bad.example/", kept: crawler.KeptResponse,
+			prepare: func(t *testing.T, parts crawler.Parts) {
+				t.Helper()
+				seed := frontier.Candidate{URI: uri.FromCanonical("http://bad.example/"), Seed: "http://bad.example/"}
+				if _, err := parts.Frontier.Add(time.Now(), seed); err != nil {
+					t.Fatal(err)
+				}
+				damageRow("r\x00\x00\x00\x01http")(t, parts)
+			},
+		},
+		{
 			name: "a damaged reputation", bad: "http://bad.example/", kept: crawler.KeptResponse,
 			settings: "[midfetch]\nproof = 0\n", prepare: damageRow("tbad.example"), lasts: true,
 		},
@@ -230,6 +252,7 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 				w.hostFiles(map[string]string{"hosts.d/bad.example.toml": row.host})
 				w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
 				w.set("http://bad.example/", town.Page{Body: page, Type: "text/html", Deny: row.recovers})
+				w.set("http://bad.example/deep", town.Page{Body: "deep " + page, Type: "text/html"})
 				parts, shut := w.open()
 				if row.prepare != nil {
 					row.prepare(t, parts)

@@ -34,6 +34,12 @@ func (w *world) during(d time.Duration, do func(c *crawler.Crawler)) {
 	w.t.Helper()
 	parts, shut := w.open()
 	defer shut()
+	w.duringWith(parts, d, do)
+}
+
+// duringWith is during with parts that are open.
+func (w *world) duringWith(parts crawler.Parts, d time.Duration, do func(c *crawler.Crawler)) {
+	w.t.Helper()
 	c := crawler.New(parts)
 	if _, err := c.AddSeeds(time.Now()); err != nil {
 		w.t.Fatal(err)

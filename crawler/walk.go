@@ -29,15 +29,16 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	began := c.parts.Now()
 	c.step("claimed")
 	s := settingsOf(c.parts.Config.Current(), claim.Record, began)
-
 	if _, held := s.config.Held(claim.Record.URI.Host()); held {
 		return c.restHost(claim, began.Add(heldRest), began)
 	}
 	admitted, err := c.admit(claim, s, began)
-	if faults.KindOf(err) == faults.KindPanic {
+	switch {
+	case faults.IsOurs(err), errors.Is(err, frontier.ErrFull):
+		return c.release(ctx, claim, fmt.Errorf("admit %s: %w", claim.Record.URI, err))
+	case err != nil && faults.MayBeOfDocument(err):
 		return c.conclude(ctx, c.unfetched(claim, request.Request{}, began, err), s, worker)
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	if admitted.claim.Record.URI.IsZero() {

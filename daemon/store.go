@@ -26,9 +26,9 @@ import (
 )
 
 // openStore opens the frontier, and everything else that is kept in its database.
-func (d *Daemon) openStore(now time.Time) (err error) {
+func (d *Daemon) openStore(time.Time) (err error) {
 	await := func() { time.Sleep(time.Second) }
-	if d.parts.Frontier, d.parts.Traps, err = openFrontier(d.live, now, false, await, d.o.node); err != nil {
+	if d.parts.Frontier, d.parts.Traps, err = openFrontier(d.live, d.o.Now, false, await, d.o.node); err != nil {
 		return err
 	}
 	if err := d.followStore(); err != nil {
@@ -50,6 +50,9 @@ func (d *Daemon) openStore(now time.Time) (err error) {
 		}
 		return free()
 	}
+	d.parts.Traps.OnDamage(func(h uri.Host, err error) {
+		d.log.Error().Err(err).Str("host", string(h)).Msg("the traps of a host are damaged: they are learned again")
+	})
 	db := d.parts.Frontier.DB()
 	d.parts.Dedup, err = dedup.Open(db, dedup.Options{
 		Name: uri.ReplayKey, View: d.parts.Frontier.View, IsOrigin: warc.IsOrigin(d.live.Current().Storage.WARC),
@@ -103,9 +106,9 @@ func (d *Daemon) followStore() error {
 // openFrontier opens the frontier of a configuration, and the traps that are stored in it, which affect the names of
 // URIs. It makes a new store if there is none. await is Options.AwaitSpace. The caller closes the frontier.
 func openFrontier(
-	live *config.Live, now time.Time, bulkLoad bool, await func(), n *node.Node,
+	live *config.Live, clock func() time.Time, bulkLoad bool, await func(), n *node.Node,
 ) (*frontier.Frontier, *traps.Store, error) {
-	c := live.Current()
+	c, now := live.Current(), clock()
 	// The frontier reads the traps while it is opened, and they are in the store of the frontier: they follow later.
 	var learned atomic.Pointer[traps.Store]
 	f, err := frontier.Open(frontier.Options{
@@ -113,24 +116,24 @@ func openFrontier(
 		AwaitSpace: await,
 		// After a crash, each host rests as long as an ordinary host may have to. Zero would mean 30 s.
 		RestAfterCrash: max(longestDelay(c, "", now), time.Nanosecond),
-		LongestDelay:   func(h uri.Host) time.Duration { return longestDelay(live.Current(), h, now) },
-		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, time.Now()).Politeness.Valence },
-		Group:          func(h uri.Host) string { return live.Current().ForHost(h, time.Now()).Politeness.Group },
+		LongestDelay:   func(h uri.Host) time.Duration { return longestDelay(live.Current(), h, clock()) },
+		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, clock()).Politeness.Valence },
+		Group:          func(h uri.Host) string { return live.Current().ForHost(h, clock()).Politeness.Group },
 		Order:          c.Crawl.Order,
 		MaxDoubtful:    frontier.MaxDoubtful(c.Crawl.Workers),
 		Quotas:         frontier.QuotasFor(c.Crawl.Workers),
 		NewHosts:       c.Crawl.NewHosts,
 		Names: func(h uri.Host) *uri.Naming {
-			n := live.Current().ForHost(h, time.Now()).Names
+			n := live.Current().ForHost(h, clock()).Names
 			if book := learned.Load(); book != nil {
 				return book.Naming(h, &n)
 			}
 			return &n
 		},
 		// Shards change while no node crawls, and never at a reload.
-		Shards: n.Shards(func(h uri.Host) string { return c.ForHost(h, time.Now()).Politeness.Group }),
+		Shards: n.Shards(func(h uri.Host) string { return c.ForHost(h, clock()).Politeness.Group }),
 		Keep:   func(h uri.Host) bool { return live.Current().NamesHost(h) },
-		Limits: func(h uri.Host) frontier.Limits { return live.Current().ForHost(h, time.Now()).Limits },
+		Limits: func(h uri.Host) frontier.Limits { return live.Current().ForHost(h, clock()).Limits },
 	})
 	if err != nil {
 		return nil, nil, err
@@ -195,7 +198,7 @@ func openStopped(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Fron
 			return nil, err
 		}
 	}
-	f, _, err := openFrontier(config.NewLive(c), now, bulkLoad, nil, n)
+	f, _, err := openFrontier(config.NewLive(c), func() time.Time { return now }, bulkLoad, nil, n)
 	if errors.Is(err, frontier.ErrLocked) {
 		return nil, fmt.Errorf("%w: stop the daemon first", err)
 	}

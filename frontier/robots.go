@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -79,10 +80,10 @@ func (f *Frontier) robotsCopy(file robotsFile) (c RobotsCopy, ok bool, err error
 		ok, err = readRow(txn, file.key(id), &w)
 		return err
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrCorrupt) { // a damaged copy is fetched again
 		return RobotsCopy{}, false, fmt.Errorf("look up the robots.txt of %s: %w", file.u, err)
 	}
-	if c = w.copy(); ok {
+	if c, ok = w.copy(), ok && err == nil; ok {
 		f.robotsCopies.put(file, c, round)
 	}
 	return c, ok, nil

@@ -39,7 +39,8 @@ var ErrCorrupt = errors.New("traps are damaged")
 
 // Store holds the traps of all hosts in an open database. It is safe for concurrent use.
 type Store struct {
-	db *badger.DB
+	db      *badger.DB
+	damaged func(uri.Host, error)
 
 	mu    sync.Mutex // guards the fields below; not held while the database is used
 	hosts map[uri.Host]*host
@@ -61,8 +62,12 @@ func Open(db *badger.DB) (*Store, error) {
 	if db == nil {
 		return nil, errors.New("open the store of traps: no database")
 	}
-	return &Store{db: db, hosts: map[uri.Host]*host{}}, nil
+	return &Store{db: db, hosts: map[uri.Host]*host{}, damaged: func(uri.Host, error) {}}, nil
 }
+
+// OnDamage makes the store call a function when the row of a host is damaged. The traps of that host are then learned
+// again. It must be called before the store is used.
+func (b *Store) OnDamage(report func(uri.Host, error)) { b.damaged = report }
 
 // Judge returns the trap that a URI is part of. The URI was found on the page via, by the path hops. Judge reports
 // false if the URI is not part of a trap. If the trap is only suspected, see [Trap.Suspect], judge the URI again
@@ -276,10 +281,11 @@ func (b *Store) Each(see func(uri.Host, []Trap) error) error {
 		for it.Rewind(); it.Valid(); it.Next() {
 			host := uri.Host(it.Item().Key()[len(prefix):])
 			s := new(state)
-			if err := it.Item().Value(s.decode); err != nil {
+			err := it.Item().Value(s.decode)
+			if err != nil && !errors.Is(err, ErrCorrupt) {
 				return fmt.Errorf("read the traps of %s: %w", host, err)
 			}
-			if len(s.traps) == 0 {
+			if err != nil || len(s.traps) == 0 { // damaged traps are learned again when the host is next visited
 				continue
 			}
 			if err := see(host, s.traps); err != nil {
@@ -327,6 +333,10 @@ func (b *Store) load(h uri.Host, e *host) (size int, err error) {
 			return s.decode(v)
 		})
 	})
+	if errors.Is(err, ErrCorrupt) {
+		b.damaged(h, err)
+		s, size, err = new(state), 0, nil
+	}
 	if err != nil {
 		return 0, fmt.Errorf("look up the traps of %s: %w", h, err)
 	}
