@@ -25,6 +25,7 @@ type mark struct {
 	Version uint64 `json:"version"` // of the store
 	Beat    int64  `json:"beat"`    // of this node, some seconds ago or less; the database cannot have an earlier one
 	Ahead   bool   `json:"ahead"`   // the database went back to an older state than the store
+	Damage  string `json:"damage"`  // because of which the store was loaded again the last time
 }
 
 // errAhead returns the error of a store that is newer than the database. Nothing of it is removed.

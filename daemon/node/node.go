@@ -62,11 +62,13 @@ type Node struct {
 	shards   int          // of the crawl
 	shard    int          // that this node has taken
 	epoch    int64
-	groups   string // what Options.Groups returned when the shard was taken
-	since    uint64 // the database has the store up to this version
-	whole    bool   // the database has no whole copy: ship all rows first
-	kept     bool   // the local store was the newest copy, and was not loaded
-	damaged  bool   // the local store is damaged: the next start loads it again
+	groups   string    // what Options.Groups returned when the shard was taken
+	since    uint64    // the database has the store up to this version
+	whole    bool      // the database has no whole copy: ship all rows first
+	kept     bool      // the local store was the newest copy, and was not loaded
+	damage   string    // of the local store, because of which the next start loads it again; "" = none
+	known    string    // the damage because of which an earlier start loaded it again
+	loaded   time.Time // when it was loaded from the database; zero = it was not
 
 	lost func(error) // is called when another node owns the crawl
 
@@ -350,7 +352,9 @@ func (n *Node) owns(st shared.States) bool {
 }
 
 // mark returns the mark of the store while this node crawls.
-func (n *Node) mark() mark { return mark{Crawl: n.shared.Crawl(), Shard: n.shard, Epoch: n.epoch} }
+func (n *Node) mark() mark {
+	return mark{Crawl: n.shared.Crawl(), Shard: n.shard, Epoch: n.epoch, Damage: n.known}
+}
 
 // noteBeat writes the beat to the mark, at most once in noteEvery. So the next process of this node notices when the
 // database was restored to an earlier state.

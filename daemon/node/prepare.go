@@ -13,6 +13,9 @@ import (
 // maxDamaged is the maximum number of damaged rows that are set aside. With more, something else is wrong.
 const maxDamaged = 1_000
 
+// trustLoaded is how long after loading the store from the database a damage is not blamed on the disk of the node.
+const trustLoaded = time.Hour
+
 // Prepare makes the local store the newest copy of the crawl, if it is not. It must not be open.
 func (n *Node) Prepare(ctx context.Context, o frontier.Options) error {
 	m, found, err := readMark(n.o.State)
@@ -26,6 +29,7 @@ func (n *Node) Prepare(ctx context.Context, o frontier.Options) error {
 			return err
 		}
 	}
+	n.known = m.Damage
 	current := n.mark()
 	current.Beat = m.Beat
 	n.whole = !n.before.Whole
@@ -51,9 +55,14 @@ func (n *Node) LoadAgain(ctx context.Context, o frontier.Options, damage error) 
 }
 
 // Damaged notes that the store was found damaged while it was used, so that the next start loads it again. The returned
-// error ends the process in a way in which systemd starts it again.
+// error ends the process in a way in which systemd starts it again. It does not if the copy in the database seems to be
+// damaged too: the same damage has come back, or the store was loaded less than an hour ago.
 func (n *Node) Damaged(damage error) error {
-	n.damaged = true
+	if damage.Error() == n.known || time.Since(n.loaded) < trustLoaded {
+		return fmt.Errorf("%w: loading the store again would not help, because the copy in the database is damaged too; "+
+			"restore the database from a backup, or check the disk of this node", damage)
+	}
+	n.damage = damage.Error()
 	return fmt.Errorf("%w: its copy of the crawl is damaged, and the next start loads it again from the database: %w",
 		ErrLost, damage)
 }
@@ -85,6 +94,7 @@ func (n *Node) load(ctx context.Context, o frontier.Options) error {
 	if err != nil {
 		return errors.Join(err, removeStore(n.o.State)) // half a store
 	}
+	n.loaded = time.Now()
 	n.o.Log.Info().Int("rows", rows).Int("damaged", len(damaged)).Dur("took", time.Since(start)).
 		Msg("loaded the crawl from the database of the cluster")
 	return nil

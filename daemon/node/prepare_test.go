@@ -58,6 +58,10 @@ func TestADamagedCopyIsLoadedAgain(t *testing.T) {
 	})
 	a.must(err)
 	a.must(n.shared.Ship(t.Context(), n.epoch, shared.All(shared.Row{Key: key, Value: []byte("damaged")})))
+	if err := n.Damaged(frontier.ErrCorrupt); errors.Is(err, ErrLost) {
+		t.Errorf("a store that was just loaded is to be loaded again: %v", err)
+	}
+	n.loaded = time.Now().Add(-2 * trustLoaded)
 	if err := n.Damaged(frontier.ErrCorrupt); !errors.Is(err, ErrLost) {
 		t.Errorf("the node ends with %v, so that nobody starts it again", err)
 	}
@@ -72,6 +76,12 @@ func TestADamagedCopyIsLoadedAgain(t *testing.T) {
 	}
 	if is := a.look(); is.Damaged != 1 || !strings.Contains(a.log.String(), "a row of the crawl is damaged") {
 		t.Errorf("the damaged row is not kept: %+v\n%s", is, &a.log)
+	}
+
+	// The same damage is there, days after the store was loaded because of it: it is in the database too.
+	n.loaded = time.Now().Add(-48 * time.Hour)
+	if err := n.Damaged(frontier.ErrCorrupt); errors.Is(err, ErrLost) || !errors.Is(err, frontier.ErrCorrupt) {
+		t.Errorf("the node ends with %v and loads the store again, without end", err)
 	}
 	leave = n.Finish(t.Context(), f)
 	stop()

@@ -204,7 +204,10 @@ func (n *Node) Finish(ctx context.Context, f *frontier.Frontier) (leave func(clo
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		m := n.mark()
-		m.Clean, m.Version, m.Beat = clean && !n.damaged, version, n.beaten
+		m.Clean, m.Version, m.Beat = clean && n.damage == "", version, n.beaten
+		if n.damage != "" {
+			m.Damage = n.damage
+		}
 		return m.write(n.o.State)
 	}
 }
