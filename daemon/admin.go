@@ -42,10 +42,11 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	if err != nil {
 		d.log.Error().Err(err).Msg("some alarms may never be delivered to the webhook or by e-mail")
 	}
-	hook := openWebhook(c.Admin.Webhook, out, d.log)
+	hook := openWebhook(c.Admin.Webhook, out, d.o.Now, d.log)
 	d.closers.add(func() error { hook.close(); return nil })
 	post := mailer.New(mailer.Parts{
-		Config: d.live.Current, Summary: d.summary, Send: mail.Send, Dir: c.Storage.State, Outbox: out, Log: d.log,
+		Config: d.live.Current, Summary: d.summary, Send: mail.Send, Dir: c.Storage.State, Outbox: out,
+		Now: d.o.Now, Log: d.log,
 		Each: func(since time.Time, use func(api.Capture)) time.Time { return d.window.Captures().Each(since, use) },
 	})
 	notify := func(list []alarm.Notice) { hook.send(list); post.Add(list) }

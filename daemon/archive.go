@@ -44,7 +44,7 @@ func (d *Daemon) openArchive(now time.Time) error {
 		return errors.Join(err, w.Close(now))
 	}
 	d.index = index
-	d.sealed = openSealed(c, d.o.Version, w.Summary, index.growing, d.log)
+	d.sealed = openSealed(c, d.o.Version, w.Summary, index.growing, d.o.Now, d.log)
 	d.closers.add(index.close)
 	d.closers.add(func() error { d.sealed.finish(); return nil })
 	d.closers.add(func() error { return w.Close(d.o.Now()) })

@@ -265,7 +265,7 @@ func (d *Daemon) openCrawler(now time.Time) (err error) {
 	d.supervisor.now = d.o.Now
 	d.parts.Beat = d.supervisor.heart.beat
 	d.parts.Observe = d.observe
-	if d.hubs, err = newHubs(d.live.Current(), d.o.Version, d.log); err != nil {
+	if d.hubs, err = newHubs(d.live.Current(), d.o.Version, d.o.Now, d.log); err != nil {
 		return err
 	}
 	d.parts.NotifyHub = d.hubs.offer

@@ -34,12 +34,13 @@ type hubs struct {
 	subscriber *websub.Subscriber // nil without WebSub
 	offered    chan struct{}      // has a token when there is a subscription to request
 	trigger    func(now time.Time, feed uri.URI) error
+	now        func() time.Time
 	log        zerolog.Logger
 }
 
 // newHubs makes the subscriber that the configuration asks for. [Daemon.openHubs] opens it to hubs.
-func newHubs(c *config.Config, version string, log zerolog.Logger) (h *hubs, err error) {
-	h = &hubs{offered: make(chan struct{}, 1), log: log}
+func newHubs(c *config.Config, version string, now func() time.Time, log zerolog.Logger) (h *hubs, err error) {
+	h = &hubs{offered: make(chan struct{}, 1), now: now, log: log}
 	if !c.WebSub.On() {
 		return h, nil
 	}
@@ -66,7 +67,7 @@ func (h *hubs) offer(now time.Time, feed, topic, hub uri.URI) {
 
 // notify schedules a visit of a feed.
 func (h *hubs) notify(feed uri.URI) {
-	if err := h.trigger(time.Now(), feed); err != nil {
+	if err := h.trigger(h.now(), feed); err != nil {
 		h.log.Error().Err(err).Str("uri", feed.String()).Msg("could not schedule a feed that a WebSub hub reported; it is visited when it is due")
 	}
 }
@@ -82,7 +83,7 @@ func (d *Daemon) openHubs(time.Time) error {
 	if err != nil {
 		return fmt.Errorf("listen for WebSub hubs (websub.listen): %w", err)
 	}
-	handle := func(w http.ResponseWriter, r *http.Request) { h.subscriber.Serve(w, r, time.Now()) }
+	handle := func(w http.ResponseWriter, r *http.Request) { h.subscriber.Serve(w, r, h.now()) }
 	server := &http.Server{
 		Handler:           http.HandlerFunc(handle),
 		ReadHeaderTimeout: hubHeaderTimeout, ReadTimeout: hubTimeout, WriteTimeout: hubTimeout, MaxHeaderBytes: maxHubHeader,
@@ -113,7 +114,7 @@ func serve(server *http.Server, l net.Listener, failed func(error)) (wait func()
 // subscribe asks the hubs for new and expiring subscriptions, until ctx ends.
 func (h *hubs) subscribe(ctx context.Context) {
 	for {
-		wait, now := maxSubscribeWait, time.Now()
+		wait, now := maxSubscribeWait, h.now()
 		if due := h.subscriber.Step(ctx, now); !due.IsZero() {
 			wait = min(wait, max(due.Sub(now), time.Second))
 		}

@@ -79,7 +79,7 @@ func (r *recorder) run(ctx context.Context, d *Daemon) {
 		for {
 			err := checkSpace(r.live.Current(), d.parts.FreeSpace)
 			if err == nil {
-				_, err = r.Record(within, r.live.Current(), time.Now())
+				_, err = r.Record(within, r.live.Current(), d.o.Now())
 			}
 			if err == nil {
 				break

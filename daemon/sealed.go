@@ -51,6 +51,7 @@ type sealed struct {
 	log           zerolog.Logger
 	hand          func(ctx context.Context, entry []byte, path string) error // nil if nobody is notified
 	every, pause  time.Duration
+	now           func() time.Time
 
 	written func(name string) (warcout.Summary, bool) // see [warcout.Writer.Summary]
 	// growing holds the captures of the files that this run wrote; nil = keep no dependency index.
@@ -94,11 +95,11 @@ type sealedNotice struct {
 // this run writes.
 func openSealed(
 	c *config.Config, version string, written func(string) (warcout.Summary, bool), growing *depend.Growing,
-	log zerolog.Logger,
+	now func() time.Time, log zerolog.Logger,
 ) *sealed {
 	s := &sealed{
 		dir: c.Storage.WARC, position: filepath.Join(c.Storage.State, sealedPosition), log: log,
-		every: sealedEvery, pause: sealedPause,
+		every: sealedEvery, pause: sealedPause, now: now,
 		written: written, growing: growing, late: map[string]bool{},
 	}
 	if c.Sealed.URL != "" || c.Sealed.Command != "" {
@@ -139,7 +140,7 @@ func handSealed(ctx context.Context, url, command, agent string, entry []byte, p
 
 // run lists and passes files until ctx ends.
 func (s *sealed) run(ctx context.Context) {
-	manifest, err := fixity.Open(s.dir, time.Now())
+	manifest, err := fixity.Open(s.dir, s.now())
 	if err != nil {
 		s.log.Error().Err(err).Msg("listing no finished WARC files: the manifest cannot be opened; correct it and restart the daemon")
 		return
@@ -153,7 +154,7 @@ func (s *sealed) run(ctx context.Context) {
 	for afterFailure := s.pause; ; {
 		pause := s.every
 		err := s.step(ctx, manifest)
-		s.note(s.waiting(manifest), err, time.Now())
+		s.note(s.waiting(manifest), err, s.now())
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -178,7 +179,7 @@ func (s *sealed) run(ctx context.Context) {
 func (s *sealed) finish() {
 	ctx, cancel := context.WithTimeout(context.Background(), sealedGrace)
 	defer cancel()
-	manifest, err := fixity.Open(s.dir, time.Now())
+	manifest, err := fixity.Open(s.dir, s.now())
 	if err != nil {
 		return // run has logged it
 	}
@@ -261,7 +262,7 @@ func (s *sealed) list(ctx context.Context, m *fixity.Manifest, stopped bool) err
 			continue
 		}
 		if err == nil {
-			err = m.Add(name, e, time.Now())
+			err = m.Add(name, e, s.now())
 		}
 		if err != nil {
 			return err

@@ -32,7 +32,10 @@ func newTestSealed(
 ) (*sealed, *fixity.Manifest, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
-	s := &sealed{dir: lib.Dir, position: position, log: zerolog.New(log), every: time.Millisecond, pause: time.Millisecond}
+	s := &sealed{
+		dir: lib.Dir, position: position, log: zerolog.New(log), every: time.Millisecond, pause: time.Millisecond,
+		now: time.Now,
+	}
 	s.written = func(string) (warcout.Summary, bool) { return warcout.Summary{}, false }
 	s.hand = func(ctx context.Context, entry []byte, path string) error {
 		return handSealed(ctx, url, command, "arcrawl-test", entry, path)

@@ -28,14 +28,15 @@ type webhook struct {
 	post   func(ctx context.Context, url string, n alarm.Notice) error
 	log    zerolog.Logger
 	wake   chan struct{} // something was added
+	now    func() time.Time
 	close  func()
 
 	failures int // in a row; only run uses it
 }
 
 // openWebhook starts to send notices, first those that an earlier run could not deliver. The caller closes the webhook.
-func openWebhook(url string, out *outbox.Outbox, log zerolog.Logger) *webhook {
-	h := &webhook{url: url, outbox: out, post: alarm.Post, log: log, wake: make(chan struct{}, 1)}
+func openWebhook(url string, out *outbox.Outbox, now func() time.Time, log zerolog.Logger) *webhook {
+	h := &webhook{url: url, outbox: out, post: alarm.Post, now: now, log: log, wake: make(chan struct{}, 1)}
 	if url == "" {
 		h.check(out.Forget(func(to string) bool { return to != webhookName }))
 	}
@@ -65,7 +66,7 @@ func (h *webhook) check(err error) {
 // run sends the queued notices until ctx ends.
 func (h *webhook) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if h.step(ctx, time.Now()) {
+		if h.step(ctx, h.now()) {
 			_ = wait(ctx, h.pause()) // the loop checks ctx
 			continue
 		}

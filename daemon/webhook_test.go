@@ -61,7 +61,7 @@ func (w *hookWorld) open(url string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.hook = &webhook{url: url, outbox: out, log: zerolog.New(w), wake: make(chan struct{}, 1)}
+	w.hook = &webhook{url: url, outbox: out, now: time.Now, log: zerolog.New(w), wake: make(chan struct{}, 1)}
 	w.hook.post = func(_ context.Context, _ string, n alarm.Notice) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -160,7 +160,7 @@ func TestTheWebhookSkipsWhatItNeverTakes(t *testing.T) {
 			t.Errorf("%d alarms wait, the first %q; want the newest %d", len(list), list[0].Notice.Text, outbox.Max)
 		}
 		w.hook.close()
-		w.hook = openWebhook("", w.hook.outbox, zerolog.Nop()) // the configuration no longer names a webhook
+		w.hook = openWebhook("", w.hook.outbox, time.Now, zerolog.Nop()) // the configuration no longer names a webhook
 		w.hook.close()
 		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != 0 {
 			t.Errorf("%d alarms wait although there is no webhook", len(list))

@@ -40,6 +40,7 @@ type Parts struct {
 	Send    func(ctx context.Context, s reach.Mail, m mail.Message) error
 	Dir     string // state folder
 	Outbox  *outbox.Outbox
+	Now     func() time.Time
 	Log     zerolog.Logger
 }
 
@@ -93,7 +94,7 @@ func (m *Mailer) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-pause.C:
-			m.tick(ctx, time.Now())
+			m.tick(ctx, m.p.Now())
 			pause.Reset(mailEvery)
 		}
 	}
