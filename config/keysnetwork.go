@@ -17,8 +17,11 @@ var networkKeys = []key{
 		{Name: "name", Type: value.Type{Kind: value.Text}},
 		{Name: "address", Type: value.Type{Kind: value.Text}},
 		{Name: "secret", Type: value.Type{Kind: value.Text, Optional: true}, Optional: true},
-	}, func(f document.Field, d *draft) { d.settings.Network.Proxies = network.ReadProxies(f, readCredentials) },
-		"Proxies that `network.proxy` may choose: `[{ name = \"office\", address = \"socks5://10.0.0.1:1080\", secret = \"file:proxy\" }]`. An address begins with `http://` (the proxy must allow CONNECT, to port 80 too) or `socks5://`, and may be private. `secret` may be left out; it names the place of `USER:PASSWORD`. "+secretPlaces)),
+		{Name: "roots", Type: value.Type{Kind: value.Text, Optional: true}, Optional: true},
+	}, func(f document.Field, d *draft) {
+		d.settings.Network.Proxies = network.ReadProxies(f, d.folder(), readCredentials)
+	},
+		"Proxies that `network.proxy` may choose: `[{ name = \"office\", address = \"socks5://10.0.0.1:1080\", secret = \"file:proxy\" }]`. An address begins with `http://` or `https://` (the proxy must allow CONNECT, to port 80 too; `https://` means TLS to the proxy) or `socks5://`, and may be private. `roots` may be left out; it names a file with the root certificate of an `https://` proxy, in PEM format. `secret` may be left out; it names the place of `USER:PASSWORD`. "+secretPlaces)),
 	optional("network.proxy", InBoth, func(string) (problem, remedy string) { return "", "" },
 		func(d *draft) *string { return &d.settings.Network.Proxy },
 		"Name of the proxy through which the host is reached, from `network.proxies`. Host names are resolved here, and the proxy receives the address, so `fetch.allow_networks` holds behind it. While the proxy does not work, the hosts that use it rest, and an alarm says so. Empty: none."),
@@ -52,11 +55,15 @@ func readCredentials(f document.Field) (string, bool) {
 
 // readRoots reads a list of root certificates. Only the main file may name files.
 func readRoots(f document.Field, d *draft) {
-	folder := ""
-	if d.config != nil {
-		folder = filepath.Dir(d.config.Path)
+	d.settings.Network.Roots = network.ReadRoots(f, d.folder())
+}
+
+// folder returns the folder of the main file; "" for a host file, which may not name files.
+func (d *draft) folder() string {
+	if d.config == nil {
+		return ""
 	}
-	d.settings.Network.Roots = network.ReadRoots(f, folder)
+	return filepath.Dir(d.config.Path)
 }
 
 // Way returns how connections are made that belong to no host with settings of its own; nil is the usual way.

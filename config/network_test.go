@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/fetch"
 )
 
 // pemOf returns a certificate in PEM format.
@@ -92,7 +93,7 @@ contact = "https://library.example/"
 [storage]
 secrets = "keys"
 [network]
-proxies = [{ name = "office", address = "http://10.0.0.1:3128", secret = "file:proxy" }]
+proxies = [{ name = "office", address = "https://10.0.0.1:3128", secret = "file:proxy", roots = "root.pem" }]
 proxy = "office"
 [tls]
 roots = ["root.pem"]
@@ -102,7 +103,7 @@ roots = ["root.pem"]
 		t.Fatal(err)
 	}
 	p := c.ForHost("a.example", time.Now()).Network.Proxies[0]
-	if p.User != "arcrawl" || p.Password != "s3cret" || c.Way().String() != "proxy=office+roots=own" {
+	if p.User != "arcrawl" || p.Password != "s3cret" || p.Scheme != fetch.HTTPSProxy || len(p.Roots) != 1 || c.Way().String() != "proxy=office+roots=own" {
 		t.Errorf("user %q, %d bytes of password, way %s", p.User, len(p.Password), c.Way())
 	}
 	write("keys/proxy", "nonsense\n")

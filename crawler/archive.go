@@ -238,7 +238,7 @@ func (c *Crawler) archiveLookup(got *fetch.Capture, s settings) error {
 	if !c.resolved.Changed(host, got.Lookup, got.Started) {
 		return nil
 	}
-	found := warcout.Lookup{Host: host, Date: got.Started, Addresses: got.Lookup}
+	found := warcout.Lookup{Host: host, Date: got.Started, Addresses: got.Lookup, TTLs: got.TTLs}
 	w, err := c.parts.Archive.WriteLookup(c.parts.Now(), found)
 	if err != nil {
 		c.resolved.Forget(host)

@@ -22,9 +22,10 @@ type Capture struct {
 	Took    time.Duration // from Started to the last byte
 	IP      netip.Addr    // of the server; zero without a connection, or if the connection has no address
 
-	Security *Security    // of the connection; nil without TLS
-	HTTP2    bool         // the exchange was over HTTP/2; Request, Head and the block have the form of HTTP/1.1
-	Lookup   []netip.Addr // what the host name resolved to, also if no connection could be made; nil without a look-up
+	Security *Security             // of the connection; nil without TLS
+	HTTP2    bool                  // the exchange was over HTTP/2; Request, Head and the block have the form of HTTP/1.1
+	Lookup   []netip.Addr          // what the host name resolved to, also without a connection; nil without a look-up
+	TTLs     map[netip.Addr]uint32 // seconds for which DNS servers say that these addresses are valid; nil = not known
 
 	Request []byte // the bytes sent, exact except for secret fields; nil if nothing was sent
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/fetch/h2"
+	"github.com/arcrawl/arcrawl/fetch/proxy"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -128,19 +129,20 @@ func (k *conn) abort() {
 // silent reports whether an idle connection is open and has nothing to read. Bytes that come before the next request is
 // sent are not an answer to it.
 func (k *conn) silent() bool {
-	secure, ok := k.Conn.(*tls.Conn)
 	if !k.peer.silent() {
 		return false
 	}
-	if !ok {
+	switch k.Conn.(type) {
+	case *tls.Conn, *proxy.SecureTunnel:
+	default:
 		return true
 	}
 	// TLS may already hold a record that came together with the end of the last response. With a deadline in the past
 	// only such a record is read. The timeout does not break the connection.
-	if err := secure.SetReadDeadline(past); err != nil {
+	if err := k.SetReadDeadline(past); err != nil {
 		return false
 	}
-	n, err := secure.Read(make([]byte, 1))
+	n, err := k.Read(make([]byte, 1))
 	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
 }
 

@@ -44,9 +44,9 @@ func (x *exchange) run(ctx context.Context) error {
 			return nil
 		}
 	}
-	k, err = x.client.connect(ctx, x.request, &x.capture.Lookup)
+	k, err = x.client.connect(ctx, x.request, x.capture)
 	if outOfResources(err) && x.client.idle.clear() > 0 {
-		k, err = x.client.connect(ctx, x.request, &x.capture.Lookup)
+		k, err = x.client.connect(ctx, x.request, x.capture)
 	}
 	if ctx.Err() != nil {
 		if err == nil {

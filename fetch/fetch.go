@@ -18,6 +18,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch/h2"
+	"github.com/arcrawl/arcrawl/fetch/names"
 	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -222,9 +223,9 @@ func (c *Client) Fetch(ctx context.Context, r Request) (got *Capture, err error)
 	return x.capture, nil
 }
 
-// connect dials the host of r and, for https, makes the TLS handshake. It stores in lookup what the name resolved to,
-// also if it returns an error. If the server refuses the protocol, connect offers it the other one.
-func (c *Client) connect(ctx context.Context, r Request, lookup *[]netip.Addr) (*conn, error) {
+// connect dials the host of r and, for https, makes the TLS handshake. It stores in the capture what the name
+// resolved to, also if it returns an error. If the server refuses the protocol, connect offers it the other one.
+func (c *Client) connect(ctx context.Context, r Request, into *Capture) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.Limits.Connect)
 	defer cancel()
 	offered, then := r.HTTP.protocols()
@@ -232,11 +233,11 @@ func (c *Client) connect(ctx context.Context, r Request, lookup *[]netip.Addr) (
 	if known {
 		offered, then = then, offered
 	}
-	k, err := c.connectAs(ctx, r, offered, lookup)
+	k, err := c.connectAs(ctx, r, offered, into)
 	if err == nil || then == nil || !isProtocolRefused(err) {
 		return k, err
 	}
-	if k, err = c.connectAs(ctx, r, then, lookup); err != nil {
+	if k, err = c.connectAs(ctx, r, then, into); err != nil {
 		return nil, err
 	}
 	if known {
@@ -249,11 +250,16 @@ func (c *Client) connect(ctx context.Context, r Request, lookup *[]netip.Addr) (
 
 // connectAs makes a connection for one of the protocols.
 func (c *Client) connectAs(
-	ctx context.Context, r Request, protocols []string, lookup *[]netip.Addr,
+	ctx context.Context, r Request, protocols []string, into *Capture,
 ) (*conn, error) {
 	u := r.URI
-	trace := &httptrace.ClientTrace{DNSDone: func(done httptrace.DNSDoneInfo) { *lookup = addresses(done.Addrs) }}
-	plain, err := c.dial(httptrace.WithClientTrace(WithWay(ctx, r.Way), trace), "tcp", u.Address())
+	ttls := new(names.TTLs)
+	trace := &httptrace.ClientTrace{DNSDone: func(done httptrace.DNSDoneInfo) { into.Lookup = addresses(done.Addrs) }}
+	asking := httptrace.WithClientTrace(names.WithTTLs(WithWay(ctx, r.Way), ttls), trace)
+	plain, err := c.dial(asking, "tcp", u.Address())
+	if into.Lookup != nil {
+		into.TTLs = ttls.Get()
+	}
 	if err != nil {
 		return nil, err
 	}

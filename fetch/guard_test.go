@@ -115,7 +115,7 @@ func dnsServerWith(t *testing.T, answer func(dnsmessage.Question) ([]netip.Addr,
 			if q.Type == dnsmessage.TypeA {
 				for _, a := range addresses {
 					m.Answers = append(m.Answers, dnsmessage.Resource{
-						Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
+						Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: 300},
 						Body:   &dnsmessage.AResource{A: a.As4()},
 					})
 				}

@@ -7,12 +7,16 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/arcrawl/arcrawl/fetch/names"
+	"github.com/arcrawl/arcrawl/fetch/proxy"
 )
 
 // Family says which addresses of a host are used, and which of them first.
@@ -25,6 +29,22 @@ const (
 	PreferIPv6 Family = "prefer-ipv6"
 	OnlyIPv4   Family = "ipv4"
 	OnlyIPv6   Family = "ipv6"
+)
+
+// Proxy is a server that connects to hosts on behalf of others.
+type Proxy = proxy.Proxy
+
+// The protocols of a proxy.
+const (
+	HTTPProxy   = proxy.HTTP
+	HTTPSProxy  = proxy.HTTPS
+	SOCKS5Proxy = proxy.SOCKS5
+)
+
+// The errors of a proxy: it does not work, or it did not answer, for which the reason may be the host.
+var (
+	ErrProxy       = proxy.ErrDown
+	ErrProxySilent = proxy.ErrSilent
 )
 
 // WayOptions describe a [Way]. The zero value is the usual way.
@@ -41,16 +61,16 @@ type WayOptions struct {
 // used for a request with another. A nil Way is the usual one.
 type Way struct {
 	o     WayOptions
-	names nameServers // nil = the dialer's own resolver is used
-	key   string      // differs for different ways
+	names names.Servers // nil = the dialer's own resolver is used
+	key   string        // differs for different ways
 }
 
 // NewWay returns a way, nil if the options ask for nothing unusual.
 func NewWay(o WayOptions) *Way {
 	o.Family = cmp.Or(o.Family, AnyFamily)
-	w := &Way{o: o, names: newNameServers(o.Servers)}
+	w := &Way{o: o, names: names.New(o.Servers)}
 	sum := sha256.New()
-	for _, c := range o.Roots {
+	for _, c := range slices.Concat(o.Roots, o.Proxy.Roots) {
 		sum.Write(c.Raw)
 	}
 	fmt.Fprintf(sum, "%q %q %q %q", o.Proxy.Scheme, o.Proxy.Address, o.Proxy.User, o.Proxy.Password)
@@ -205,11 +225,11 @@ func (w *Way) dial(
 		if first == nil {
 			first = err
 		}
-		if isProxyFault(err) || ctx.Err() != nil {
+		if errors.Is(err, ErrProxy) || ctx.Err() != nil {
 			break
 		}
 	}
-	if isProxyFault(err) {
+	if errors.Is(err, ErrProxy) {
 		return nil, err
 	}
 	return nil, first
@@ -225,7 +245,7 @@ func (w *Way) attempt(ctx context.Context, to string, ip netip.Addr, left int) (
 		ctx = short
 	}
 	if w.o.Proxy.Name != "" {
-		return w.o.Proxy.connect(ctx, to)
+		return w.o.Proxy.Connect(ctx, to)
 	}
 	var d net.Dialer
 	for _, a := range w.o.Sources {
@@ -273,7 +293,7 @@ func (w *Way) lookup(ctx context.Context, resolver *net.Resolver, host string) (
 func (w *Way) resolve(ctx context.Context, resolver *net.Resolver, host string) ([]netip.Addr, error) {
 	switch {
 	case w.names != nil:
-		return w.names.lookup(ctx, host)
+		return w.names.Lookup(ctx, host)
 	case resolver == nil:
 		resolver = net.DefaultResolver
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"strings"
 	"sync"
@@ -49,8 +50,27 @@ func join(a net.Conn, from io.Reader, b net.Conn) {
 // httpProxy serves CONNECT. If status is set, it answers with it instead.
 func httpProxy(t *testing.T, status string) *proxyServer {
 	t.Helper()
+	return httpProxyOver(t, status, func(c net.Conn) net.Conn { return c })
+}
+
+// httpsProxy serves CONNECT over TLS, with a certificate of a root of its own.
+func httpsProxy(t *testing.T, status string) (*proxyServer, *x509.Certificate) {
+	t.Helper()
+	now := time.Now()
+	certificate, _ := issue(t, now.Add(-time.Hour), now.Add(time.Hour), net.IPv4(127, 0, 0, 1))
+	root, err := x509.ParseCertificate(certificate.Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{certificate}}
+	return httpProxyOver(t, status, func(c net.Conn) net.Conn { return tls.Server(c, config) }), root
+}
+
+func httpProxyOver(t *testing.T, status string, over func(net.Conn) net.Conn) *proxyServer {
+	t.Helper()
 	p := &proxyServer{}
 	p.address = serve(t, func(c net.Conn, _ int) {
+		c = over(c)
 		r := bufio.NewReader(c)
 		raw, ok := request(r)
 		if !ok {
@@ -133,17 +153,23 @@ func TestAProxyGetsAddressesThatAreAllowed(t *testing.T) {
 	const password = "s3cret"
 	site := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
 	port, dns := portOf(t, site), []netip.AddrPort{dnsServer(t, always(netip.MustParseAddr("127.0.0.1")))}
+	overTLS, root := httpsProxy(t, "")
 	for scheme, proxy := range map[string]*proxyServer{
-		fetch.HTTPProxy: httpProxy(t, ""), fetch.SOCKS5Proxy: socksProxy(t, 0),
+		fetch.HTTPProxy: httpProxy(t, ""), fetch.HTTPSProxy: overTLS, fetch.SOCKS5Proxy: socksProxy(t, 0),
 	} {
 		way := fetch.NewWay(fetch.WayOptions{
-			Proxy:   fetch.Proxy{Name: "office", Scheme: scheme, Address: proxy.address, User: "arcrawl", Password: password},
+			Proxy: fetch.Proxy{
+				Name: "office", Scheme: scheme, Address: proxy.address, User: "arcrawl", Password: password,
+				Roots: []*x509.Certificate{root},
+			},
 			Servers: dns,
 		})
 		r := fetch.Request{URI: parse(t, "http://news.example:"+port+"/"), Way: way}
 		got := get(t, newClient(t, fetch.Options{}), r)
-		if !strings.HasPrefix(block(t, got), "HTTP/1.1 200") || got.IP.String() != "127.0.0.1" || len(got.Lookup) != 1 {
-			t.Errorf("%s: status %d, %v, address %s, look-up %v", scheme, got.Status, got.Misfortune, got.IP, got.Lookup)
+		if !strings.HasPrefix(block(t, got), "HTTP/1.1 200") || got.IP.String() != "127.0.0.1" || len(got.Lookup) != 1 ||
+			got.TTLs[got.IP] != 300 {
+			t.Errorf("%s: status %d, %v, address %s, look-up %v, valid for %v s",
+				scheme, got.Status, got.Misfortune, got.IP, got.Lookup, got.TTLs)
 		}
 		want := fmt.Sprintf("CONNECT 127.0.0.1:%s as %q", port, "arcrawl:"+password)
 		if proxy.notes() != want {
@@ -172,6 +198,8 @@ func TestFaultsOfAProxyAreToldFromFaultsOfTheHost(t *testing.T) {
 	}
 	closed.Close()
 	const user = "arcrawl"
+	overTLS, root := httpsProxy(t, "407 Proxy Authentication Required")
+	unknown, _ := httpsProxy(t, "")
 	for _, c := range []struct {
 		name, scheme, address, user string
 		proxy                       bool // it is the proxy's fault
@@ -186,6 +214,9 @@ func TestFaultsOfAProxyAreToldFromFaultsOfTheHost(t *testing.T) {
 		{"it is a web server", fetch.HTTPProxy, serve(t, answering("SSH-2.0 hello\r\n\r\n", true)), "", true, "does not answer as an HTTP proxy"},
 		{"its answer has no end", fetch.HTTPProxy, serve(t, answering("HTTP/1.1 200 OK\r\n"+strings.Repeat("a", 20<<10), false)), "", true, "too long"},
 		{"it hangs up", fetch.HTTPProxy, serve(t, func(c net.Conn, _ int) { request(bufio.NewReader(c)) }), "", false, "did not answer"},
+		{"it wants credentials", fetch.HTTPSProxy, overTLS.address, "", true, "status 407"},
+		{"its root is unknown", fetch.HTTPSProxy, unknown.address, "", true, "unknown authority"},
+		{"it knows no TLS", fetch.HTTPSProxy, httpProxy(t, "").address, "", true, "TLS handshake"},
 		{"it wants credentials", fetch.SOCKS5Proxy, socksProxy(t, 0).address, "", true, "wants other credentials"},
 		{"it cannot reach the host", fetch.SOCKS5Proxy, socksProxy(t, 4).address, user, false, "host unreachable"},
 		{"it forbids the address", fetch.SOCKS5Proxy, socksProxy(t, 2).address, user, false, "its rules do not allow it"},
@@ -198,7 +229,10 @@ func TestFaultsOfAProxyAreToldFromFaultsOfTheHost(t *testing.T) {
 		t.Run(c.scheme+" "+c.name, func(t *testing.T) {
 			t.Parallel()
 			way := fetch.NewWay(fetch.WayOptions{
-				Proxy: fetch.Proxy{Name: "office", Scheme: c.scheme, Address: c.address, User: c.user, Password: "s3cret"},
+				Proxy: fetch.Proxy{
+					Name: "office", Scheme: c.scheme, Address: c.address, User: c.user, Password: "s3cret",
+					Roots: []*x509.Certificate{root},
+				},
 			})
 			got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: parse(t, "http://"+site+"/"), Way: way})
 			if got.Status != fetch.ConnectFailed || errors.Is(got.Misfortune, fetch.ErrProxy) != c.proxy ||
@@ -209,6 +243,43 @@ func TestFaultsOfAProxyAreToldFromFaultsOfTheHost(t *testing.T) {
 				t.Errorf("a request was sent: %q", got.Request)
 			}
 		})
+	}
+}
+
+// TestAConnectionThroughAProxyIsUsedAgain gets pages of several kinds of sites through an HTTP proxy, without and with
+// TLS to the proxy. Bytes that a site sends between two requests are not taken for an answer.
+func TestAConnectionThroughAProxyIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	plain := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
+	rude := serve(t, func(c net.Conn, n int) { answering(pageOf(n)+"HTTP/1.1 201 Evil\r\n\r\n", false)(c, n) })
+	server, trust := tlsConfigs(t)
+	only1 := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(tls.Server(c, server), n) })
+	over2, _ := site2(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) })
+	for _, scheme := range []string{fetch.HTTPProxy, fetch.HTTPSProxy} {
+		for _, c := range []struct {
+			address     string
+			connections int
+			is2         bool
+		}{{"http://" + plain, 1, false}, {"https://" + only1, 1, false}, {over2, 1, true}, {"http://" + rude, 3, false}} {
+			proxy, root := httpsProxy(t, "")
+			if scheme == fetch.HTTPProxy {
+				proxy = httpProxy(t, "")
+			}
+			client := newClient(t, fetch.Options{TLS: trust})
+			way := fetch.NewWay(fetch.WayOptions{Proxy: fetch.Proxy{
+				Name: "office", Scheme: scheme, Address: proxy.address, Roots: []*x509.Certificate{root},
+			}})
+			for range 3 {
+				got := get(t, client, fetch.Request{URI: parse(t, c.address+"/"), Way: way, HTTP: fetch.HTTP2})
+				if got.Status != 200 || !got.Complete || got.HTTP2 != c.is2 {
+					t.Errorf("%s, %s: status %d, HTTP/2 %t, %v", scheme, c.address, got.Status, got.HTTP2, got.Misfortune)
+				}
+				time.Sleep(10 * time.Millisecond) // for what the site sends between two requests
+			}
+			if n := strings.Count(proxy.notes(), "CONNECT"); n != c.connections {
+				t.Errorf("%s, %s: %d connections, want %d", scheme, c.address, n, c.connections)
+			}
+		}
 	}
 }
 

@@ -28,11 +28,12 @@ type Lookup struct {
 	Host      string
 	Date      time.Time
 	Addresses []netip.Addr
+	TTLs      map[netip.Addr]uint32 // in seconds, of the addresses for which it is known
 }
 
 // WriteLookup stores a look-up as Heritrix stores one, and returns when it is synced to disk: as a response record of
 // the URI "dns:HOST" with the type text/dns. Its block holds the time, and a line in the form of a master file (RFC
-// 1035, 5.1) for each address. The lines have no TTL, because the resolver of the system does not say it.
+// 1035, 5.1) for each address. A line has no TTL if no DNS server said it, as of a name in /etc/hosts.
 func (w *Writer) WriteLookup(now time.Time, l Lookup) (Written, error) {
 	host := strings.TrimSuffix(l.Host, ".")
 	b := append(l.Date.UTC().AppendFormat(nil, "20060102150405"), '\n')
@@ -41,7 +42,11 @@ func (w *Writer) WriteLookup(now time.Time, l Lookup) (Written, error) {
 		if a = a.Unmap().WithZone(""); a.Is4() {
 			kind = "A"
 		}
-		b = fmt.Appendf(b, "%s.\tIN\t%s\t%s\n", host, kind, a)
+		b = append(append(b, host...), '.')
+		if ttl, known := l.TTLs[a]; known {
+			b = fmt.Appendf(b, "\t%d", ttl)
+		}
+		b = fmt.Appendf(b, "\tIN\t%s\t%s\n", kind, a)
 	}
 	return w.WriteResource(now, Resource{
 		URI: "dns:" + host, Date: l.Date, ContentType: "text/dns", Content: b, lookup: true,

@@ -51,11 +51,11 @@ func TestALookupIsARecordAsHeritrixWritesIt(t *testing.T) {
 	w, _ := opened(t, Options{Dir: dir})
 	out, err := w.WriteLookup(start, Lookup{Host: "www.example.org.", Date: start, Addresses: []netip.Addr{
 		netip.MustParseAddr("::ffff:192.0.2.7"), netip.MustParseAddr("2001:db8::1"),
-	}})
+	}, TTLs: map[netip.Addr]uint32{netip.MustParseAddr("192.0.2.7"): 300}})
 	if err := errors.Join(err, w.Close(start)); err != nil {
 		t.Fatal(err)
 	}
-	const block = "20261121090000\nwww.example.org.\tIN\tA\t192.0.2.7\nwww.example.org.\tIN\tAAAA\t2001:db8::1\n"
+	const block = "20261121090000\nwww.example.org.\t300\tIN\tA\t192.0.2.7\nwww.example.org.\tIN\tAAAA\t2001:db8::1\n"
 	all := readDir(t, dir)
 	if len(all) != 2 || string(all[1].block) != block || out.Origin.URI != "dns:www.example.org" {
 		t.Fatalf("%d records, %+v; block %q", len(all), out.Origin, all[len(all)-1].block)

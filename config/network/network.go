@@ -109,14 +109,14 @@ const proxiesExample = `write for example [{ name = "office", address = "socks5:
 // Credentials reads the place of a user name and a password, and returns them.
 type Credentials func(f document.Field) (userAndPassword string, ok bool)
 
-// ReadProxies reads a list of proxies.
-func ReadProxies(f document.Field, read Credentials) (all []fetch.Proxy) {
+// ReadProxies reads a list of proxies. The files of root certificates that it names are relative to folder.
+func ReadProxies(f document.Field, folder string, read Credentials) (all []fetch.Proxy) {
 	tables, ok := f.Tables(proxiesExample)
 	if !ok {
 		return nil
 	}
 	for _, table := range tables {
-		p, ok := readProxy(table, read)
+		p, ok := readProxy(table, folder, read)
 		if !ok {
 			continue
 		}
@@ -134,12 +134,12 @@ func ReadProxies(f document.Field, read Credentials) (all []fetch.Proxy) {
 }
 
 // readProxy reads one proxy.
-func readProxy(table document.Field, read Credentials) (p fetch.Proxy, ok bool) {
+func readProxy(table document.Field, folder string, read Credentials) (p fetch.Proxy, ok bool) {
 	m, _ := table.Value.(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		if key != "name" && key != "address" && key != "secret" {
+		if !slices.Contains([]string{"name", "address", "secret", "roots"}, key) {
 			problem := "has an unknown key " + document.Clip(strconv.Quote(key))
-			hidden(table.Child(key, m[key]), problem, "the keys are name, address and secret")
+			hidden(table.Child(key, m[key]), problem, "the keys are name, address, secret and roots")
 			return p, false
 		}
 	}
@@ -167,6 +167,9 @@ func readProxy(table document.Field, read Credentials) (p fetch.Proxy, ok bool) 
 		hidden(address, problem, remedy)
 		return p, false
 	}
+	if p.Roots, ok = readProxyRoots(table, m, p.Scheme, folder); !ok {
+		return p, false
+	}
 	secret, has := m["secret"]
 	if !has {
 		return p, true
@@ -180,6 +183,26 @@ func readProxy(table document.Field, read Credentials) (p fetch.Proxy, ok bool) 
 	return p, ok
 }
 
+// readProxyRoots reads the root certificates of a proxy.
+func readProxyRoots(
+	table document.Field, m map[string]any, scheme, folder string,
+) (all []*x509.Certificate, ok bool) {
+	roots, has := m["roots"]
+	if !has {
+		return nil, true
+	}
+	f := table.Child("roots", roots)
+	text, ok := f.Text("of a certificate in PEM format, or the name of a file of them")
+	if !ok {
+		return nil, false
+	}
+	if scheme != fetch.HTTPSProxy {
+		hidden(f, "is for proxies whose address begins with https://", "remove roots, or write https:// if the proxy knows TLS")
+		return nil, false
+	}
+	return readRoot(f, text, folder)
+}
+
 // hidden reports a fault of a field without its value, which may hold a password or be long.
 func hidden(f document.Field, problem, remedy string) {
 	f.Doc.AddFault(f.Doc.AtValue(f.Path, document.Fault{Key: f.Name, Problem: problem, Remedy: remedy}))
@@ -191,7 +214,7 @@ func parseAddress(text string) (scheme, address, problem, remedy string) {
 	address = strings.TrimSuffix(address, "/")
 	const example = `write for example "http://proxy.library.example:3128" or "socks5://10.0.0.1:1080"`
 	switch {
-	case scheme != fetch.HTTPProxy && scheme != fetch.SOCKS5Proxy:
+	case scheme != fetch.HTTPProxy && scheme != fetch.HTTPSProxy && scheme != fetch.SOCKS5Proxy:
 		return "", "", "is not the address of a proxy", example
 	case strings.Contains(address, "@"):
 		return "", "", "contains credentials", "remove them, and name the place of USER:PASSWORD in the key secret"
@@ -261,29 +284,8 @@ const maxPEM = 1 << 20
 // ReadRoots reads a list of root certificates in PEM format. An element may name a file, relative to folder. folder is
 // "" if the file may not name files, as a host file.
 func ReadRoots(f document.Field, folder string) (all []*x509.Certificate) {
-	const begin = "-----BEGIN "
 	f.Texts("of certificates in PEM format", func(e document.Field, s string) {
-		data := []byte(s)
-		if !strings.HasPrefix(strings.TrimSpace(s), begin) {
-			if folder == "" {
-				hidden(e, "is not a certificate in PEM format",
-					`write its text between triple quotes, from "`+begin+`CERTIFICATE-----" on; only the main file may name files`)
-				return
-			}
-			var problem, remedy string
-			if data, problem, remedy = readRootFile(folder, s, e.Doc.Staged); problem != "" {
-				e.Fault(problem, remedy)
-				return
-			}
-			if data == nil {
-				return
-			}
-		}
-		found, err := parseRoots(data)
-		if err != nil {
-			hidden(e, "has no valid certificate: "+err.Error(), "write certificates in PEM format, without private keys")
-			return
-		}
+		found, _ := readRoot(e, s, folder)
 		all = append(all, found...)
 	})
 	if len(all) > maxSmall {
@@ -291,6 +293,33 @@ func ReadRoots(f document.Field, folder string) (all []*x509.Certificate) {
 		return nil
 	}
 	return all
+}
+
+// readRoot reads root certificates from a text in PEM format, or from the file that it names.
+func readRoot(f document.Field, s, folder string) (found []*x509.Certificate, ok bool) {
+	const begin = "-----BEGIN "
+	data := []byte(s)
+	if !strings.HasPrefix(strings.TrimSpace(s), begin) {
+		if folder == "" {
+			hidden(f, "is not a certificate in PEM format",
+				`write its text between triple quotes, from "`+begin+`CERTIFICATE-----" on; only the main file may name files`)
+			return nil, false
+		}
+		var problem, remedy string
+		if data, problem, remedy = readRootFile(folder, s, f.Doc.Staged); problem != "" {
+			f.Fault(problem, remedy)
+			return nil, false
+		}
+		if data == nil {
+			return nil, true
+		}
+	}
+	found, err := parseRoots(data)
+	if err != nil {
+		hidden(f, "has no valid certificate: "+err.Error(), "write certificates in PEM format, without private keys")
+		return nil, false
+	}
+	return found, true
 }
 
 // readRootFile reads a file of certificates. It reads nothing for a text that is only proposed.

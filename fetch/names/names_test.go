@@ -1,4 +1,4 @@
-package fetch
+package names
 
 import (
 	"context"
@@ -16,11 +16,11 @@ func TestALookupThatIsInterruptedIsNoFailureOfItsServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	all := newNameServers([]netip.AddrPort{netip.MustParseAddrPort(silent.LocalAddr().String())})
+	all := New([]netip.AddrPort{netip.MustParseAddrPort(silent.LocalAddr().String())})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 2 * maxNameFailures {
-		if _, err := all.lookup(ctx, "www.example"); err == nil {
+		if _, err := all.Lookup(ctx, "www.example"); err == nil {
 			t.Fatal("a silent server has answered")
 		}
 	}

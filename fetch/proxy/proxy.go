@@ -1,7 +1,13 @@
-package fetch
+// Package proxy opens connections to hosts through proxies.
+//
+// A proxy receives the address of a host, never its name. Package fetch resolves the name and decides which addresses
+// may be reached.
+package proxy
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -12,18 +18,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 )
 
-// ErrProxy means that a proxy does not work, which says nothing about the host.
-var ErrProxy = errors.New("proxy does not work")
+// ErrDown means that a proxy does not work, which says nothing about the host.
+var ErrDown = errors.New("proxy does not work")
 
-// ErrProxySilent means that a proxy did not answer, or hung up. The reason may be the proxy or the host.
-var ErrProxySilent = errors.New("the proxy did not answer")
+// ErrSilent means that a proxy did not answer, or hung up. The reason may be the proxy or the host.
+var ErrSilent = errors.New("the proxy did not answer")
 
 // The protocols of a proxy.
 const (
-	HTTPProxy   = "http"   // tunnels by CONNECT
-	SOCKS5Proxy = "socks5" // RFC 1928
+	HTTP   = "http"   // tunnels by CONNECT
+	HTTPS  = "https"  // the same, over TLS
+	SOCKS5 = "socks5" // RFC 1928
 )
 
 // Proxy is a server that connects to hosts on behalf of others. It may be on any address, because the operator names
@@ -31,18 +40,16 @@ const (
 // requests go through a tunnel, so that their bytes stay exact.
 type Proxy struct {
 	Name     string // in the configuration; "" = no proxy
-	Scheme   string // [HTTPProxy] or [SOCKS5Proxy]
+	Scheme   string // [HTTP], [HTTPS] or [SOCKS5]
 	Address  string // host and port
 	User     string // "" = no credentials
 	Password string
+	Roots    []*x509.Certificate // of an [HTTPS], accepted in addition to the ones of the system
 }
-
-// isProxyFault reports whether an error says that a proxy does not work.
-func isProxyFault(err error) bool { return errors.Is(err, ErrProxy) }
 
 // fault returns the error of a proxy that does not work.
 func (p *Proxy) fault(err error) error {
-	return fmt.Errorf("%w: %s at %s: %w", ErrProxy, p.Name, p.Address, err)
+	return fmt.Errorf("%w: %s at %s: %w", ErrDown, p.Name, p.Address, err)
 }
 
 // withoutValues is a context without values. A look-up of the proxy is no look-up of the host.
@@ -60,8 +67,24 @@ type tunnel struct {
 // RemoteAddr returns the address of the host.
 func (t *tunnel) RemoteAddr() net.Addr { return t.host }
 
-// connect opens a tunnel to a numeric address with a port.
-func (p *Proxy) connect(ctx context.Context, to string) (net.Conn, error) {
+// SecureTunnel is a connection to a host through a proxy that is reached over TLS.
+type SecureTunnel struct {
+	*tls.Conn
+	below *net.TCPConn
+	host  net.Addr
+}
+
+// RemoteAddr returns the address of the host.
+func (t *SecureTunnel) RemoteAddr() net.Addr { return t.host }
+
+// SyscallConn returns the socket.
+func (t *SecureTunnel) SyscallConn() (syscall.RawConn, error) { return t.below.SyscallConn() }
+
+// Close closes the connection without a message to the proxy, which could block.
+func (t *SecureTunnel) Close() error { return t.below.Close() }
+
+// Connect opens a tunnel to a numeric address with a port.
+func (p *Proxy) Connect(ctx context.Context, to string) (net.Conn, error) {
 	at, err := netip.ParseAddrPort(to)
 	if err != nil {
 		return nil, err
@@ -71,16 +94,13 @@ func (p *Proxy) connect(ctx context.Context, to string) (net.Conn, error) {
 	if err != nil {
 		return nil, p.fault(err)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = k.SetDeadline(past) }) // fails only if the connection is already closed
-	if p.Scheme == SOCKS5Proxy {
-		err = p.socks(k, at)
-	} else {
-		err = p.tunnel(k, to)
-	}
 	tcp, ok := k.(*net.TCPConn)
-	if err == nil && !ok {
-		err = errors.New("the connection to the proxy is not TCP")
+	if !ok {
+		_ = k.Close() // nothing was sent
+		return nil, errors.New("the connection to the proxy is not TCP")
 	}
+	stop := context.AfterFunc(ctx, func() { _ = k.SetDeadline(past) }) // fails only if the connection is already closed
+	through, err := p.open(ctx, tcp, at)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
@@ -88,11 +108,49 @@ func (p *Proxy) connect(ctx context.Context, to string) (net.Conn, error) {
 		_ = k.Close() // err says more
 		return nil, err
 	}
-	return &tunnel{TCPConn: tcp, host: net.TCPAddrFromAddrPort(at)}, nil
+	return through, nil
 }
 
-// maxProxyHead is the maximum length of the answer to CONNECT.
-const maxProxyHead = 16 << 10
+// open opens a tunnel over a connection to the proxy.
+func (p *Proxy) open(ctx context.Context, k *net.TCPConn, at netip.AddrPort) (net.Conn, error) {
+	host := net.TCPAddrFromAddrPort(at)
+	switch p.Scheme {
+	case SOCKS5:
+		return &tunnel{TCPConn: k, host: host}, p.socks(k, at)
+	case HTTPS:
+		secure, err := p.secure(ctx, k)
+		if err != nil {
+			return nil, p.fault(fmt.Errorf("TLS handshake with it: %w", err))
+		}
+		return &SecureTunnel{Conn: secure, below: k, host: host}, p.tunnel(secure, at.String())
+	}
+	return &tunnel{TCPConn: k, host: host}, p.tunnel(k, at.String())
+}
+
+// secure makes the TLS handshake with the proxy. Its certificate is verified, whatever is accepted of a site.
+func (p *Proxy) secure(ctx context.Context, k net.Conn) (*tls.Conn, error) {
+	name, _, err := net.SplitHostPort(p.Address)
+	if err != nil {
+		return nil, err
+	}
+	c := &tls.Config{ServerName: name, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	if len(p.Roots) > 0 {
+		if c.RootCAs, err = x509.SystemCertPool(); err != nil {
+			return nil, fmt.Errorf("read the root certificates of the system: %w", err)
+		}
+	}
+	for _, root := range p.Roots {
+		c.RootCAs.AddCert(root)
+	}
+	secure := tls.Client(k, c)
+	return secure, secure.HandshakeContext(ctx)
+}
+
+// past is a deadline that has expired.
+var past = time.Unix(1, 0)
+
+// maxHead is the maximum length of the answer to CONNECT.
+const maxHead = 16 << 10
 
 // tunnel asks an HTTP proxy for a tunnel.
 func (p *Proxy) tunnel(k net.Conn, to string) error {
@@ -110,7 +168,7 @@ func (p *Proxy) tunnel(k net.Conn, to string) error {
 		if _, err := io.ReadFull(k, one[:]); err != nil {
 			return p.noAnswer(to, err)
 		}
-		if head = append(head, one[0]); len(head) > maxProxyHead {
+		if head = append(head, one[0]); len(head) > maxHead {
 			return p.fault(errors.New("its answer to CONNECT is too long"))
 		}
 	}
@@ -138,7 +196,7 @@ var refusesAll = []int{
 // noAnswer returns the error of a proxy that was asked for a tunnel and did not answer. A proxy that is slow waits for
 // the host, and some hang up if they cannot reach it.
 func (p *Proxy) noAnswer(to string, err error) error {
-	return fmt.Errorf("%w: %s was asked to connect to %s: %w", ErrProxySilent, p.Name, to, err)
+	return fmt.Errorf("%w: %s was asked to connect to %s: %w", ErrSilent, p.Name, to, err)
 }
 
 // The codes of RFC 1928 and RFC 1929.

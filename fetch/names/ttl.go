@@ -1,0 +1,138 @@
+package names
+
+import (
+	"context"
+	"maps"
+	"net"
+	"net/netip"
+	"runtime"
+	"sync"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// System returns a resolver that asks the DNS servers of the system and notices the TTLs. Where the system has a
+// resolver of its own, it is used, and TTLs are not known.
+func System() *net.Resolver {
+	if runtime.GOOS != "linux" {
+		return net.DefaultResolver
+	}
+	return &net.Resolver{PreferGo: true, Dial: dial}
+}
+
+// maxTTLs is the maximum number of addresses whose TTL is kept.
+const maxTTLs = 64
+
+// TTLs holds how many seconds the addresses of a look-up are valid. The zero value is empty.
+type TTLs struct {
+	mu  sync.Mutex // guards all
+	all map[netip.Addr]uint32
+}
+
+// Get returns the TTL of each address, as far as it is known; nil if none is.
+func (t *TTLs) Get() map[netip.Addr]uint32 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.all)
+}
+
+// key is the key of TTLs in a context.
+type key struct{}
+
+// WithTTLs returns a context with which a look-up notes the TTLs.
+func WithTTLs(ctx context.Context, t *TTLs) context.Context { return context.WithValue(ctx, key{}, t) }
+
+// dial connects to a DNS server.
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	var d net.Dialer
+	c, err := d.DialContext(ctx, network, address)
+	t, _ := ctx.Value(key{}).(*TTLs)
+	if err != nil || t == nil {
+		return c, err
+	}
+	switch c := c.(type) {
+	case *net.UDPConn:
+		return &packets{c, t}, nil
+	case *net.TCPConn:
+		return &stream{c, t}, nil
+	}
+	return c, nil
+}
+
+// packets is a connection to a DNS server over UDP. The resolver recognizes it by its methods.
+type packets struct {
+	*net.UDPConn
+	t *TTLs
+}
+
+func (c *packets) Read(b []byte) (int, error) {
+	n, err := c.UDPConn.Read(b)
+	c.t.note(b[:n])
+	return n, err
+}
+
+// stream is a connection to a DNS server over TCP. The resolver reads a message in one piece, if it comes in one.
+type stream struct {
+	*net.TCPConn
+	t *TTLs
+}
+
+func (c *stream) Read(b []byte) (int, error) {
+	n, err := c.TCPConn.Read(b)
+	c.t.note(b[:n])
+	return n, err
+}
+
+// note notes the TTLs of a message. What cannot be read is left to the resolver.
+func (t *TTLs) note(message []byte) {
+	var p dnsmessage.Parser
+	if _, err := p.Start(message); err != nil || p.SkipAllQuestions() != nil {
+		return
+	}
+	for {
+		h, err := p.AnswerHeader()
+		if err != nil {
+			return
+		}
+		var ip netip.Addr
+		switch h.Type {
+		case dnsmessage.TypeA:
+			r, err := p.AResource()
+			if err != nil {
+				return
+			}
+			ip = netip.AddrFrom4(r.A)
+		case dnsmessage.TypeAAAA:
+			r, err := p.AAAAResource()
+			if err != nil {
+				return
+			}
+			ip = netip.AddrFrom16(r.AAAA)
+		default:
+			if p.SkipAnswer() != nil {
+				return
+			}
+			continue
+		}
+		t.add(ip.Unmap(), h.TTL)
+	}
+}
+
+// add adds a TTL. One with the highest bit is 0 (RFC 2181, 8), and the shortest of several counts.
+func (t *TTLs) add(ip netip.Addr, ttl uint32) {
+	if ttl > 1<<31-1 {
+		ttl = 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before, known := t.all[ip]
+	switch {
+	case known:
+		t.all[ip] = min(before, ttl)
+	case len(t.all) < maxTTLs:
+		if t.all == nil {
+			t.all = map[netip.Addr]uint32{}
+		}
+		t.all[ip] = ttl
+	}
+}

@@ -1,0 +1,131 @@
+package names
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"net/netip"
+	"testing"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// answerTo returns the answer to a question: an alias whose IPv4 address is valid for 300 seconds, its IPv6 address for
+// 60. Over UDP it is truncated if the name asks for that.
+func answerTo(question []byte, udp bool) []byte {
+	var m dnsmessage.Message
+	if m.Unpack(question) != nil || len(m.Questions) != 1 {
+		return nil
+	}
+	m.Response, m.Additionals = true, nil
+	q, alias := m.Questions[0], dnsmessage.MustNewName("cdn.example.")
+	if m.Truncated = udp && q.Name.String() == "long.example."; !m.Truncated {
+		m.Answers = []dnsmessage.Resource{{
+			Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 5},
+			Body:   &dnsmessage.CNAMEResource{CNAME: alias},
+		}}
+		switch q.Type {
+		case dnsmessage.TypeA:
+			m.Answers = append(m.Answers, dnsmessage.Resource{
+				Header: dnsmessage.ResourceHeader{Name: alias, Class: q.Class, TTL: 300},
+				Body:   &dnsmessage.AResource{A: [4]byte{192, 0, 2, 7}},
+			})
+		case dnsmessage.TypeAAAA:
+			m.Answers = append(m.Answers, dnsmessage.Resource{
+				Header: dnsmessage.ResourceHeader{Name: alias, Class: q.Class, TTL: 60},
+				Body:   &dnsmessage.AAAAResource{AAAA: netip.MustParseAddr("2001:db8::7").As16()},
+			})
+		}
+	}
+	b, err := m.Pack()
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// serveNames answers questions over UDP and TCP at the same port.
+func serveNames(t *testing.T) (address string) {
+	t.Helper()
+	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = udp.LocalAddr().String()
+	tcp, err := net.Listen("tcp", address)
+	if err != nil {
+		udp.Close()
+		t.Skipf("the port of the UDP socket is taken over TCP: %v", err)
+	}
+	done := make(chan bool, 2)
+	t.Cleanup(func() { udp.Close(); tcp.Close(); <-done; <-done })
+	go func() {
+		defer func() { done <- true }()
+		for b := make([]byte, 1500); ; {
+			n, from, err := udp.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			_, _ = udp.WriteTo(answerTo(b[:n], true), from)
+		}
+	}()
+	go func() {
+		defer func() { done <- true }()
+		for {
+			c, err := tcp.Accept()
+			if err != nil {
+				return
+			}
+			size := make([]byte, 2)
+			if _, err := io.ReadFull(c, size); err == nil {
+				question := make([]byte, binary.BigEndian.Uint16(size))
+				if _, err := io.ReadFull(c, question); err == nil {
+					b := answerTo(question, false)
+					_, _ = c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(b))), b...))
+				}
+			}
+			c.Close()
+		}
+	}()
+	return address
+}
+
+// TestALookUpNotesTheTTLs looks up names whose answers come over UDP and TCP.
+func TestALookUpNotesTheTTLs(t *testing.T) {
+	t.Parallel()
+	at := serveNames(t)
+	r := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return dial(ctx, network, at)
+	}}
+	four, six := netip.MustParseAddr("192.0.2.7"), netip.MustParseAddr("2001:db8::7")
+	for _, name := range []string{"short.example.", "long.example."} {
+		var ttls TTLs
+		found, err := r.LookupNetIP(WithTTLs(t.Context(), &ttls), "ip", name)
+		if got := ttls.Get(); err != nil || len(found) != 2 || len(got) != 2 || got[four] != 300 || got[six] != 60 {
+			t.Errorf("%s: %v, %v, TTLs %v", name, found, err, got)
+		}
+		if _, err := r.LookupNetIP(t.Context(), "ip", name); err != nil {
+			t.Errorf("%s, when nobody asks for the TTLs: %v", name, err)
+		}
+	}
+}
+
+// TestTTLsAreBounded notes answers of a server that exaggerates, and bytes that are no answer.
+func TestTTLsAreBounded(t *testing.T) {
+	t.Parallel()
+	var ttls TTLs
+	for _, message := range [][]byte{nil, {0, 1}, make([]byte, 12), make([]byte, 500)} {
+		ttls.note(message)
+	}
+	if got := ttls.Get(); got != nil {
+		t.Errorf("bytes that are no answer: %v", got)
+	}
+	for i := range 300 {
+		ttls.add(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 1<<31+5)
+	}
+	first := netip.AddrFrom4([4]byte{10, 0, 0, 0})
+	if got := ttls.Get(); len(got) != maxTTLs || got[first] != 0 {
+		t.Errorf("%d addresses, the first one for %d s", len(got), got[first])
+	}
+}
