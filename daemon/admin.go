@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/fleet"
 	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/admin/outbox"
 	"github.com/arcrawl/arcrawl/admin/replay"
@@ -67,7 +68,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	d.closers.add(d.closeWindow)
 	posting := background(post.Run)
 	d.closers.add(func() error { posting(); return nil })
-	stop := background(d.tick)
+	stop := background(func(ctx context.Context) { d.tell(ctx); d.tick(ctx) })
 	d.closers.add(func() error { stop(); return nil })
 	if err := d.serveSocket(c.Admin); err != nil {
 		return err
@@ -146,7 +147,22 @@ func (d *Daemon) tick(ctx context.Context) {
 			if err := d.window.Tick(now); err != nil {
 				d.log.Warn().Err(err).Msg("could not store the counts of a minute; they are lost")
 			}
+			d.tell(ctx)
 		}
+	}
+}
+
+// tell reports the state of the crawl to the database of the cluster.
+func (d *Daemon) tell(ctx context.Context) {
+	if d.o.node == nil {
+		return
+	}
+	text, err := fleet.Report(d.window.Status())
+	if err == nil {
+		err = d.o.node.Tell(ctx, text)
+	}
+	if err != nil && ctx.Err() == nil {
+		d.log.Debug().Err(err).Msg("could not report the state of this node to the cluster; the next report follows in 15 s")
 	}
 }
 

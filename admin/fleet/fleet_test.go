@@ -97,7 +97,7 @@ func TestAFleetIsSeenAtOnce(t *testing.T) {
 	}
 	for _, want := range []string{
 		"10 instances: 2 crawling, 1 paused, 1 held, 6 no answer; 160 visits in the last hour\n",
-		"\npress     crawling   12     1     3400  2h       40        7           1         5.0 GB     1\n", "\nweb       crawling",
+		"\npress     crawling   12     1     3400   2h       40        7           1         5.0 GB     1\n", "\nall                  48     4     13600  2h       160       28          4                    4\n", "\nweb       crawling",
 		"\nlaw       paused ", "\ngone      no answer  –  ", "\nheld: held: the disk is full\n", "\nlaw: paused: works on the network\n",
 		"\npress: ALARM since 2026-11-22 06:04 UTC: the disk is nearly full\n",
 		"\ngone: no answer: no arcrawl answers: no socket at " + dir + "/none.sock\n", "\nsilent: no answer: ask the daemon at " + dir + "/silent.sock: ",

@@ -31,6 +31,7 @@ func Show(out io.Writer, f Fleet) error {
 			s.URIs.Known, overdue(s.URIs), s.LastHour.Visits, s.LastHour.Versions, s.LastHour.Failed, free(s.Disk),
 			len(open(s.Alarms)))
 	}
+	f.writeSum(t)
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -43,6 +44,29 @@ func Show(out io.Writer, f Fleet) error {
 	}
 	_, err := fmt.Fprintf(out, "\n%s", trouble.Bytes())
 	return err
+}
+
+// writeSum writes a row with the sums of all daemons that answer. Their disks may be the same.
+func (f Fleet) writeSum(out io.Writer) {
+	var hosts, down, uris int64
+	var oldest api.URICounts
+	var hour api.Counts
+	answers, alarms := 0, 0
+	for _, i := range f.Instances {
+		if s := i.Status; s != nil {
+			answers++
+			hosts, down, uris = hosts+s.Hosts.Known, down+s.Hosts.Down, uris+s.URIs.Known
+			hour.Visits += s.LastHour.Visits
+			hour.Versions += s.LastHour.Versions
+			hour.Failed += s.LastHour.Failed
+			alarms += len(open(s.Alarms))
+			oldest.Overdue = max(oldest.Overdue, s.URIs.Overdue)
+		}
+	}
+	if answers > 1 {
+		fmt.Fprintf(out, "all\t\t%d\t%d\t%d\t%s\t%d\t%d\t%d\t\t%d\n", hosts, down, uris, overdue(oldest), hour.Visits,
+			hour.Versions, hour.Failed, alarms)
+	}
 }
 
 // summary returns the first line of a page.

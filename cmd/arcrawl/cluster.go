@@ -7,9 +7,13 @@ import (
 )
 
 func newCluster() *cobra.Command {
-	p := nodes.Program{
+	return group("cluster", "Look at the nodes that share a crawl, configure them, and divide it among more of them",
+		program().Commands()...)
+}
+
+// program returns what the commands about nodes share with the others.
+func program() nodes.Program {
+	return nodes.Program{
 		PathFlag: configFlag, Config: readConfig, Wait: waitFor, Usage: func(err error) error { return usageError{err} },
 	}
-	return group("cluster", "Look at the nodes that share a crawl, configure them, and divide it among more of them",
-		p.Commands()...)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,6 +43,18 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 		t.Fatalf("%v: %s\nnode a:\n%s\nnode b:\n%s", err, out, first.output(), second.output())
 	}
 	site.waitFor(t, first, "p", 20)
+	status := func(want string, ends int) {
+		t.Helper()
+		out, err := exec.Command(binary, "status", "--cluster", "--config", pushed).CombinedOutput()
+		code := 0
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			code = exit.ExitCode()
+		}
+		if code != ends || !strings.Contains(string(out), want) {
+			t.Errorf("the status of the cluster ends with %d, want %d and %q:\n%s", code, ends, want, out)
+		}
+	}
+	status("\na         crawling  6 ", exitOK)
 	if err := first.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -63,4 +76,5 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 	}
 	second.terminate(t)
 	first.terminate(t)
+	status("shard 1: no answer: no node crawls it", exitBusy)
 }

@@ -56,12 +56,15 @@ func TestStatusOfAFleet(t *testing.T) {
 	pages := 0
 	var out bytes.Buffer
 	f := statusFlags{fleet: both, watch: true, top: top{every: 100 * time.Millisecond}}
-	if err := f.runFleet(ctx, writerFunc(func(p []byte) (int, error) {
+	cmd := newStatus()
+	cmd.SetContext(ctx)
+	cmd.SetOut(writerFunc(func(p []byte) (int, error) {
 		if pages++; pages == 2 {
 			cancel()
 		}
 		return out.Write(p)
-	})); err != nil {
+	}))
+	if err := f.runFleet(cmd); err != nil {
 		t.Errorf("watching ended with %v, although a daemon that does not answer is a row", err)
 	}
 	if strings.Count(out.String(), "web: no answer: "+fleet.Ask(t.Context(), []fleet.Member{{Where: filepath.Join(dir, "b.sock")}}, time.Minute).Instances[0].Error) != 2 {

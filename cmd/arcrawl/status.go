@@ -24,6 +24,7 @@ type statusFlags struct {
 	daemonFlags
 	top
 	fleet         string
+	cluster       bool
 	watch, health bool
 }
 
@@ -36,6 +37,9 @@ func newStatus() *cobra.Command {
 and day, the visits in progress, how late the crawl is, free disk space, alarms and configuration faults. With --watch it adds the most
 overdue hosts and updates the page until Ctrl-C.
 
+With --cluster it shows the whole crawl of a cluster, one shard in each row and their sums, as the nodes report them to
+the database every 15 seconds; any machine with the configuration may ask. It watches the nodes for five seconds.
+
 With --fleet it shows several separate daemons, one in each row, and below them the reasons and alarms. Each line of FILE
 has a name and a place: a socket, a configuration file (*.toml), or an address and the file with a token for it:
 
@@ -43,11 +47,12 @@ has a name and a place: a socket, a configuration file (*.toml), or an address a
   web    /etc/arcrawl/web.toml
   law    https://crawler.library.example:8471  /etc/arcrawl/law.token
 
-Exit code 69: no daemon answers, or one of the fleet does not.`,
+Exit code 69: no daemon answers, or one of the fleet or cluster does not.`,
 		Example: `  arcrawl status --config /etc/arcrawl/arcrawl.toml
   arcrawl status --watch --every 5s
   arcrawl status --json | jq .stand
   arcrawl status --fleet /etc/arcrawl/fleet --watch
+  arcrawl status --cluster
   arcrawl status --health`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -56,6 +61,7 @@ Exit code 69: no daemon answers, or one of the fleet does not.`,
 	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "update the page until Ctrl-C")
 	cmd.Flags().BoolVar(&f.health, "health", false, "print only whether the daemon is alive, for health checks of containers")
 	cmd.Flags().StringVar(&f.fleet, "fleet", "", "show the separate daemons that `FILE` lists")
+	cmd.Flags().BoolVar(&f.cluster, "cluster", false, "show all shards of a cluster, as their nodes report them")
 	f.top.add(cmd)
 	return cmd
 }
@@ -63,10 +69,10 @@ Exit code 69: no daemon answers, or one of the fleet does not.`,
 // run shows the state once, or repeatedly.
 func (f *statusFlags) run(cmd *cobra.Command) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	if f.fleet != "" && (f.health || f.socket != "") {
-		return usageError{errors.New("--fleet cannot be used together with --health or --socket")}
-	} else if f.fleet != "" {
-		return f.runFleet(ctx, out)
+	if (f.fleet != "" || f.cluster) && (f.health || f.socket != "" || f.fleet != "" && f.cluster) {
+		return usageError{errors.New("--fleet and --cluster cannot be used together, or with --health or --socket")}
+	} else if f.fleet != "" || f.cluster {
+		return f.runFleet(cmd)
 	}
 	c, err := f.client()
 	if err != nil {
@@ -86,17 +92,28 @@ func (f *statusFlags) run(cmd *cobra.Command) error {
 	return printAnswer(&f.daemonFlags, out, s, err, showStatus)
 }
 
-// runFleet shows the state of several daemons. A daemon that does not answer ends the command, but not the watching.
-func (f *statusFlags) runFleet(ctx context.Context, out io.Writer) error {
-	members, err := fleet.Read(f.fleet)
-	if err != nil {
-		return usageError{err}
+// runFleet shows the state of several daemons, or of the nodes of a cluster. A daemon that does not answer ends the
+// command, but not the watching.
+func (f *statusFlags) runFleet(cmd *cobra.Command) error {
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	ask := func() (fleet.Fleet, error) { return program().Fleet(cmd, f.config) }
+	if !f.cluster {
+		members, err := fleet.Read(f.fleet)
+		if err != nil {
+			return usageError{err}
+		}
+		ask = func() (fleet.Fleet, error) { return fleet.Ask(ctx, members, fleet.Patience), nil }
 	}
-	ask := func() fleet.Fleet { return fleet.Ask(ctx, members, fleet.Patience) }
 	if f.watch {
-		return f.top.run(ctx, out, func(page io.Writer) error { return fleet.Show(page, ask()) })
+		return f.top.run(ctx, out, func(page io.Writer) error {
+			all, err := ask()
+			return errors.Join(err, fleet.Show(page, all))
+		})
 	}
-	all := ask()
+	all, err := ask()
+	if err != nil {
+		return err
+	}
 	return errors.Join(printAnswer(&f.daemonFlags, out, all, nil, fleet.Show), all.Missing())
 }
 

@@ -76,7 +76,7 @@ func TestNodesShareACrawl(t *testing.T) {
 		"beat_prevents_fence": aBeatPreventsAFence, "transactions_are_repeated": transactionsAreRepeated,
 		"unusable_databases": unusableDatabases, "a_crawl_is_divided": aCrawlIsDivided,
 		"nothing_delays_beats": nothingDelaysBeats, "letters_are_set_aside": lettersAreSetAside,
-		"damaged_rows_are_kept": damagedRowsAreKept, "a_reader_delays_no_whole_store": aReaderDelaysNoWholeStore,
+		"owners_report": ownersReport, "damaged_rows_are_kept": damagedRowsAreKept, "a_reader_delays_no_whole_store": aReaderDelaysNoWholeStore,
 	} {
 		t.Run(name, func(t *testing.T) { part(t, server.Database(t, name)) })
 	}

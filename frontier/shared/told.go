@@ -1,0 +1,67 @@
+package shared
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// maxTold is the maximum size of what the owner of a shard reports.
+const maxTold = 256 << 10
+
+// Told holds the last report of the owner of a shard. The package does not know what it means.
+type Told struct {
+	Node  string // that was the owner
+	Epoch int64
+	Beats int64 // of the node since then
+	Text  []byte
+}
+
+// Tell stores what the owner of this shard reports. It replaces the last report.
+func (s *Store) Tell(ctx context.Context, epoch int64, text []byte) error {
+	if len(text) > maxTold {
+		return fmt.Errorf("report the state of shard %d: it has %d bytes, the maximum is %d", s.shard, len(text), maxTold)
+	}
+	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.own(ctx, tx, epoch); err != nil {
+			return err
+		}
+		const report = `INSERT INTO arcrawl.told (shard, node, epoch, beat, report)
+			SELECT $1, $2, $3, p.beat, $4 FROM arcrawl.pulse p WHERE p.node = $2
+			ON CONFLICT (shard) DO UPDATE SET node = excluded.node, epoch = excluded.epoch, beat = excluded.beat,
+				report = excluded.report`
+		_, err := tx.Exec(ctx, report, s.shard, s.node, epoch, text)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("report the state of shard %d: %w", s.shard, err)
+	}
+	return nil
+}
+
+// Reports returns what the owners of all shards reported last, by shard.
+func Reports(ctx context.Context, database string) (all map[int]Told, err error) {
+	c, err := connect(ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.Close(ctx) }()
+	all = map[int]Told{}
+	const text = `SELECT t.shard, t.node, t.epoch, coalesce(p.beat, t.beat) - t.beat, t.report
+		FROM arcrawl.told t LEFT JOIN arcrawl.pulse p ON p.node = t.node`
+	rows, err := c.Query(ctx, text)
+	var shard int
+	var one Told
+	if err == nil {
+		_, err = pgx.ForEachRow(rows, []any{&shard, &one.Node, &one.Epoch, &one.Beats, &one.Text}, func() error {
+			all[shard] = one
+			one.Text = nil // the next one has bytes of its own
+			return nil
+		})
+	}
+	if err != nil && !isUndefined(err) {
+		return nil, fmt.Errorf("read what the nodes report: %w", err)
+	}
+	return all, nil
+}
