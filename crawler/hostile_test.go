@@ -259,7 +259,10 @@ func TestUnreachableHostHasAStatus(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			toml := strings.Replace(impatient, `connect_timeout = "5s"`, `connect_timeout = "400ms"`, 1)
+			toml := impatient
+			if row.says == "deadline" { // all others have the time that a busy machine needs
+				toml = strings.Replace(toml, `connect_timeout = "5s"`, `connect_timeout = "400ms"`, 1)
+			}
 			w := newWorld(t, t.TempDir(), toml+fmt.Sprintf("[seeds]\nuris = [%q]\n", row.seed))
 			defer w.town.Close()
 			r, line := visitOnce(t, w, row.dial, "/robots.txt")
