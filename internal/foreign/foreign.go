@@ -11,6 +11,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -225,6 +228,36 @@ function replayed(root = document) {
 	}
 }
 </script>`
+
+// embedded is a page with ReplayWeb.page's own element, which shows only the replay.
+const embedded = `<!doctype html><body style="margin:0"><script src="/ui.js"></script>
+<replay-web-page source="/%s" url="%s" ts="%s" replaybase="/replay/" embed="replayonly" nosandbox
+	style="%s"></replay-web-page>
+` + Replayed
+
+// Replay serves the user interface of ReplayWeb.page with an archive, and returns the address of a page that shows the
+// capture of a URI at a time in it.
+func Replay(t testing.TB, file, uri, stamp, style string) (address string) {
+	t.Helper()
+	app, name := ReplayApp(t), filepath.Base(file)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = fmt.Fprintf(w, embedded, name, uri, stamp, style)
+		case "/ui.js", "/replay/ui.js":
+			http.ServeFile(w, r, filepath.Join(app, "ui.js"))
+		case "/replay/sw.js":
+			http.ServeFile(w, r, filepath.Join(app, "sw.js"))
+		case "/" + name:
+			http.ServeFile(w, r, file)
+		default:
+			http.NotFound(w, r) // archived URIs are never requested from this server
+		}
+	}))
+	t.Cleanup(site.Close)
+	return site.URL
+}
 
 // Axe returns the script of axe-core, which finds what keeps people from using a page, or skips the test.
 func Axe(t testing.TB) string {
