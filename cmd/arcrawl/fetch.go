@@ -11,7 +11,9 @@ import (
 
 	headers "github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/crawler/attempt"
+	"github.com/arcrawl/arcrawl/discover/render"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -19,7 +21,7 @@ import (
 type fetchFlags struct {
 	config, try, cookie string
 	headers             []string
-	json                bool
+	json, render        bool
 }
 
 func newFetch() *cobra.Command {
@@ -32,11 +34,15 @@ or a challenge instead of the page, and which setting usually helps. With --cook
 these too, so that both answers can be compared before a setting is written. If the host has a [login], it logs in first, and shows why if
 that fails.
 
+With --render it loads the last answer in a browser (see docs/rendering.md), and shows which requests its scripts make and how many links
+the page has then. It makes the first 30 requests that go to the host of the page, each after a rest.
+
 It obeys robots.txt, rests between the requests, follows no redirect, and changes nothing: no file, no store, no archive. Secrets of the
 configuration are sent and not shown. A running crawl does not know of these requests.`,
 		Example: `  arcrawl fetch --try www.news.example
   arcrawl fetch --try https://www.news.example/ --cookie 'consent=yes'
-  arcrawl fetch --try www.news.example --header 'Accept-Language: da'`,
+  arcrawl fetch --try www.news.example --header 'Accept-Language: da'
+  arcrawl fetch --try www.news.example --render`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -44,6 +50,7 @@ configuration are sent and not shown. A running crawl does not know of these req
 	cmd.Flags().StringVar(&f.try, "try", "", "request this `HOST|URI`")
 	cmd.Flags().StringVar(&f.cookie, "cookie", "", "also request it with this `COOKIE`, for example 'consent=yes; age=18'")
 	cmd.Flags().StringArrayVar(&f.headers, "header", nil, "also request it with this `FIELD`, for example 'Accept-Language: da'; may be repeated")
+	cmd.Flags().BoolVar(&f.render, "render", false, "also load the page in a browser, and show what its scripts request")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return cmd
 }
@@ -68,6 +75,15 @@ func (f *fetchFlags) run(cmd *cobra.Command) (err error) {
 	client := fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks, c.AllowHosts...)})
 	defer func() { err = errors.Join(err, client.Close()) }()
 	t := attempt.Trial{Config: c, Version: programVersion(), Other: other, Wait: waitFor}
+	if f.render {
+		program, err := render.Find(c.Render.Browser)
+		if err != nil {
+			return fmt.Errorf("try %s: %w", u, err)
+		}
+		b := render.NewBrowser(render.Options{Program: program, Memory: c.Render.Memory})
+		defer b.Close()
+		t.Browser = b
+	}
 	all, err := t.Run(cmd.Context(), client, u, time.Now())
 	if err != nil {
 		return err
@@ -110,11 +126,17 @@ func showResults(out io.Writer, all []attempt.Result) error {
 		row("error", r.Error)
 		row("location", r.Location)
 		row("type", r.ContentType)
-		row("size", fmt.Sprintf("%d bytes", r.Size))
+		if r.Name != attempt.Rendered {
+			row("size", fmt.Sprintf("%d bytes", r.Size))
+		}
 		row("digest", r.Digest)
 		row("cookies", strings.Join(r.Cookies, ", "))
 		row("instead", r.InsteadOf)
 		row("hint", r.Hint)
+		showRendering(r.Rendering, row)
+	}
+	if n := len(all); n > 0 && all[n-1].Name == attempt.Rendered {
+		all = all[:n-1]
 	}
 	if n := len(all); n >= 2 && all[n-1].Name == attempt.Given {
 		same := "different"
@@ -124,4 +146,25 @@ func showResults(out io.Writer, all []attempt.Result) error {
 		fmt.Fprintf(out, "\nboth answers have %s content\n", same)
 	}
 	return nil
+}
+
+// showRendering prints what a browser made of a page.
+func showRendering(r *attempt.Rendering, row func(name, text string)) {
+	if r == nil {
+		return
+	}
+	row("title", r.Title)
+	row("text", human.Count(r.Text, "character"))
+	row("links", fmt.Sprintf("%d (the source has %d)", r.Links, r.SourceLinks))
+	if r.Late {
+		row("late", "the page was not quiet within render.limit")
+	}
+	row("requests", human.Count(len(r.Requests), "URI"))
+	for _, q := range r.Requests {
+		got := q.Why
+		if q.Status != 0 {
+			got = fmt.Sprint("status ", q.Status)
+		}
+		row("  asked", q.URI+"  "+got)
+	}
 }

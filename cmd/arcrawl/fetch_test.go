@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/discover/render"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // TestFetchTriesAHostAndChangesNothing runs fetch --try with another header field, and with flags that are wrong.
@@ -38,5 +41,35 @@ func TestFetchTriesAHostAndChangesNothing(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
 		t.Errorf("the folder has %d entries, want the configuration alone: %v", len(left), err)
+	}
+}
+
+// TestFetchRendersAPage shows what the scripts of a page request, with a real browser.
+func TestFetchRendersAPage(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	if _, err := render.Find(""); err != nil && os.Getenv("ARCRAWL_REQUIRE_FOREIGN") != "1" {
+		t.Skipf("run scripts/test-deps: %v", err)
+	}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = fmt.Fprint(w, `<title>News</title><script>fetch("/list.json").then(r => r.json()).then(l => {
+				for (const u of l) document.body.insertAdjacentHTML("beforeend", '<a href="' + u + '">teaser</a>') })</script>`)
+		case "/list.json":
+			_, _ = fmt.Fprint(w, `["/one", "/two"]`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(site.Close)
+	path := filepath.Join(t.TempDir(), "arcrawl.toml")
+	writeFile(t, path, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\nfetch.allow_networks = [\"127.0.0.0/8\"]\npoliteness.min_delay = \"1ms\"\n")
+	code, out, errs := command("fetch", "-c", path, "--try", site.URL, "--render")
+	for _, want := range []string{"request    rendered", "title      News", "links      2 (the source has 0)", site.URL + "/list.json  status 200"} {
+		if code != exitOK || !strings.Contains(out, want) {
+			t.Errorf("exit code %d, no %q in:\n%s%s", code, want, out, errs)
+		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/crawler/wall"
+	"github.com/arcrawl/arcrawl/discover/render"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/scope/robots"
@@ -33,6 +33,8 @@ type Result struct {
 	InsteadOf   string   `json:"instead_of,omitempty"` // the kind of answer that came instead of the page
 	Hint        string   `json:"hint,omitempty"`       // what usually helps
 	Digest      string   `json:"digest,omitempty"`     // of the content
+
+	Rendering *Rendering `json:"rendering,omitempty"` // of the request with the name Rendered
 }
 
 // The names of requests.
@@ -40,6 +42,7 @@ const (
 	Login      = "login"         // to the page with the form, or of the form
 	Configured = "as configured" // as the crawl makes it
 	Given      = "as given"      // with other header fields
+	Rendered   = "rendered"      // the answer to the last request, in a browser
 )
 
 // Trial is a request as the crawl makes it, and perhaps another one.
@@ -48,6 +51,8 @@ type Trial struct {
 	Version string // of the program
 	// Other holds the fields that another request sends in addition; nil = there is no other request.
 	Other []fetch.Field
+	// Browser renders the answer to the last request; nil = it is not rendered.
+	Browser Browser
 	// Wait waits between two requests.
 	Wait func(context.Context, time.Duration) error
 }
@@ -60,7 +65,8 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 		return nil, fmt.Errorf("try %s: cannot read the secret %s; run the command as the user of the daemon", u, place)
 	}
 	rest := max(s.Politeness.MinDelay, time.Second)
-	if err := t.askRobots(ctx, client, u, &s, now); err != nil {
+	rules, err := t.askRobots(ctx, client, u, &s, now)
+	if err != nil {
 		return nil, err
 	}
 	maker := request.Maker{Version: t.Version}
@@ -74,14 +80,13 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 	}
 	requests := []named{{Configured, x}}
 	if t.Other != nil {
-		x.Header = slices.Clone(x.Header)
-		for _, f := range t.Other {
-			same := func(o fetch.Field) bool { return strings.EqualFold(o.Name, f.Name) }
-			x.Header = append(slices.DeleteFunc(x.Header, same), f)
-			x.Secrets = slices.DeleteFunc(slices.Clone(x.Secrets), same)
-		}
-		requests = append(requests, named{Given, x})
+		requests = append(requests, named{Given, t.withOther(x)})
 	}
+	g := &stage{
+		t: t, client: client, maker: &maker, page: u, rest: rest, now: now, rules: rules,
+		before: map[string]render.Answer{},
+	}
+	isPage := false
 	for _, r := range requests {
 		if err := t.Wait(ctx, rest); err != nil {
 			return all, err
@@ -91,6 +96,9 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 			if j.Failed != nil {
 				out.InsteadOf, out.Error = evaluators.ForStrangers, j.Failed.Error()
 			}
+			if err == nil && t.Browser != nil {
+				isPage, err = g.keep(got)
+			}
 			return err
 		})
 		if err != nil {
@@ -98,7 +106,16 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 		}
 		all = append(all, one)
 	}
-	return all, nil
+	if t.Browser == nil {
+		return all, nil
+	}
+	out := Result{Name: Rendered, Status: g.main.Status, ContentType: g.main.Header.Get("Content-Type")}
+	if !isPage {
+		out.Status, out.Error = all[len(all)-1].Status, "the answer is no page that a browser could show"
+	} else if out.Rendering, err = g.run(ctx, t.Browser, s.Render.Limit); err != nil {
+		out.Error = err.Error()
+	}
+	return append(all, out), nil
 }
 
 // logIn makes the login of the settings, if there is one. in reports whether the page can be requested then.
@@ -135,59 +152,64 @@ func (t *Trial) logIn(
 	}
 }
 
-// askRobots returns an error if robots.txt forbids a URI, or could not be fetched, and no setting permits it.
+// askRobots returns the rules of the host of a URI; nil if there are none, or if a setting permits to break them. It
+// returns an error if they forbid the URI, or could not be fetched.
 func (t *Trial) askRobots(
 	ctx context.Context, client *fetch.Client, u uri.URI, s *config.Settings, now time.Time,
-) error {
+) (*robots.Rules, error) {
 	at := u.Robots()
 	if u == at || s.Robots.Permits("", now) {
-		return nil
+		return nil, nil
 	}
 	for range maxRedirects {
-		next, err := t.askRules(ctx, client, u, at, now)
+		rules, next, err := t.askRules(ctx, client, u, at, now)
 		if err != nil || next.IsZero() {
-			return err
+			return rules, err
 		}
 		if err := t.Wait(ctx, max(s.Politeness.MinDelay, time.Second)); err != nil {
-			return err
+			return nil, err
 		}
 		at = next
 	}
-	return nil // RFC 9309, 2.3.1.2: more redirects mean that there are no rules
+	return nil, nil // RFC 9309, 2.3.1.2: more redirects mean that there are no rules
 }
 
 // maxRedirects is how many redirects of a robots.txt are followed.
 const maxRedirects = 5
 
-// askRules returns an error if the rules at a URI forbid another one, or could not be fetched. If they are elsewhere,
-// it returns where.
+// askRules returns the rules at a URI, and an error if they forbid another one, or could not be fetched. If they are
+// elsewhere, it returns where.
 func (t *Trial) askRules(
 	ctx context.Context, client *fetch.Client, u, at uri.URI, now time.Time,
-) (next uri.URI, err error) {
+) (rules *robots.Rules, next uri.URI, err error) {
 	own := t.Config.For(config.About{URI: at, Now: now})
 	got, err := client.Fetch(ctx, request.Exchange(at, t.Config, &own, t.Version, now))
 	if err != nil {
-		return next, err
+		return nil, next, err
 	}
 	defer func() { err = errors.Join(err, got.Close()) }()
 	switch {
 	case policy.Unreachable(got):
-		return next, fmt.Errorf("fetch %s: status %d, so it is not known whether %s may be fetched; try again later",
+		return nil, next, fmt.Errorf("fetch %s: status %d, so it is not known whether %s may be fetched; try again later",
 			at, got.Status, u)
 	case policy.IsRedirect(got.Status):
 		next, err = at.Join(got.Header.Get("Location"))
 		if err != nil {
-			return uri.URI{}, fmt.Errorf("follow the redirect of %s: %w", at, err)
+			return nil, uri.URI{}, fmt.Errorf("follow the redirect of %s: %w", at, err)
 		}
-		return next, nil
+		return nil, next, nil
 	case got.Status != http.StatusOK:
-		return next, nil
+		return nil, next, nil
 	}
-	rules, err := policy.ReadRobots(got)
-	if err == nil && !robots.Parse(rules).Allowed(policy.Agent, u) {
+	text, err := policy.ReadRobots(got)
+	if err != nil {
+		return nil, next, err
+	}
+	found := robots.Parse(text)
+	if !found.Allowed(policy.Agent, u) {
 		err = fmt.Errorf("%s forbids fetching %s; ask the site, or see robots.obey", at, u)
 	}
-	return next, err
+	return &found, next, err
 }
 
 // named is a request with a name.

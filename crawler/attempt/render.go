@@ -1,0 +1,181 @@
+package attempt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/crawler/request"
+	"github.com/arcrawl/arcrawl/discover"
+	"github.com/arcrawl/arcrawl/discover/render"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/scope/robots"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Browser renders pages. A [render.Browser] does.
+type Browser interface {
+	Render(ctx context.Context, j render.Job) (render.Result, error)
+}
+
+// Rendering holds what a browser makes of a page.
+type Rendering struct {
+	Title       string      `json:"title,omitempty"`
+	Text        int         `json:"text"`         // characters that a reader sees
+	Links       int         `json:"links"`        // of the page as it is rendered
+	SourceLinks int         `json:"source_links"` // of the page as it was sent
+	Requests    []Requested `json:"requests"`
+	Late        bool        `json:"late,omitempty"` // the page was not quiet in time
+}
+
+// Requested is a request of a rendered page.
+type Requested struct {
+	URI    string `json:"uri"`
+	Status int    `json:"status,omitempty"` // 0 = it was not made
+	Why    string `json:"why,omitempty"`    // it was not made
+}
+
+const (
+	maxRequests = 30       // of a page that are made
+	maxListed   = 500      // of a page that are listed
+	maxBody     = 32 << 20 // bytes of an answer; a longer one counts as none
+)
+
+// stage renders one page. Its requests are made one after the other.
+type stage struct {
+	t      *Trial
+	client *fetch.Client
+	maker  *request.Maker
+	page   uri.URI
+	rest   time.Duration
+	now    time.Time
+
+	mu     sync.Mutex // held while a request is made
+	rules  *robots.Rules
+	main   render.Answer
+	before map[string]render.Answer
+	made   int
+	list   []Requested
+}
+
+// keep keeps the page. It reports false if a browser would not show it as a page.
+func (g *stage) keep(got *fetch.Capture) (ok bool, err error) {
+	if got.Status != http.StatusOK || !got.Complete || !strings.Contains(got.Header.Get("Content-Type"), "html") {
+		return false, nil
+	}
+	g.main, err = answerOf(got)
+	return err == nil, err
+}
+
+// answerOf returns an answer for the browser.
+func answerOf(got *fetch.Capture) (a render.Answer, err error) {
+	if got.Status < 0 {
+		return a, nil
+	}
+	content, err := got.Content()
+	if err != nil {
+		return a, err
+	}
+	defer func() { err = errors.Join(err, content.Close()) }()
+	body, err := io.ReadAll(io.LimitReader(content, maxBody+1))
+	if err != nil || len(body) > maxBody {
+		return render.Answer{}, errors.Join(err, fmt.Errorf("the answer is longer than %d bytes", maxBody))
+	}
+	return render.Answer{Status: got.Status, Header: got.Header.Clone(), Body: body}, nil
+}
+
+// run renders the page, and says what it requests and shows.
+func (g *stage) run(ctx context.Context, b Browser, limit time.Duration) (*Rendering, error) {
+	r, err := b.Render(ctx, render.Job{URI: g.page.String(), Answer: g.answer, Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	out := &Rendering{Title: r.Title, Text: utf8.RuneCountInString(r.Text), Late: r.Late, Requests: g.list}
+	if out.SourceLinks, err = g.links(g.main.Header, g.main.Body); err != nil {
+		return nil, err
+	}
+	out.Links, err = g.links(http.Header{"Content-Type": {"text/html; charset=utf-8"}}, r.DOM)
+	return out, err
+}
+
+// links returns the number of links in a document.
+func (g *stage) links(h http.Header, body []byte) (int, error) {
+	found, err := discover.Links(
+		discover.Document{URI: g.page, Status: http.StatusOK, Header: h}, bytes.NewReader(body), discover.Bounds{})
+	return len(found.Links), err
+}
+
+// answer answers a request of the page. An equal one gets the same answer.
+func (g *stage) answer(ctx context.Context, q render.Request) render.Answer {
+	if q.Main {
+		return g.main
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if a, known := g.before[q.URI]; known {
+		return a
+	}
+	a, why := g.ask(ctx, q.URI)
+	g.before[q.URI] = a
+	if len(g.list) < maxListed {
+		g.list = append(g.list, Requested{URI: q.URI, Status: a.Status, Why: why})
+	}
+	return a
+}
+
+// ask makes a request of the page to its own host, if robots.txt permits it. Otherwise it returns why not.
+func (g *stage) ask(ctx context.Context, text string) (a render.Answer, why string) {
+	u, err := uri.Parse(text)
+	switch {
+	case err != nil:
+		return a, err.Error()
+	case u.Host() != g.page.Host():
+		return a, "it is on another host"
+	case g.rules != nil && !g.rules.Allowed(policy.Agent, u):
+		return a, "robots.txt forbids it"
+	case g.made >= maxRequests:
+		return a, fmt.Sprintf("%d requests were made", maxRequests)
+	}
+	g.made++
+	if err := g.t.Wait(ctx, g.rest); err != nil {
+		return a, err.Error()
+	}
+	s := g.t.Config.For(config.About{URI: u, Now: g.now})
+	x, err := g.maker.Exchange(u, g.t.Config, &s, g.now)
+	if err != nil {
+		return a, err.Error()
+	}
+	got, err := g.client.Fetch(ctx, g.t.withOther(x))
+	if err != nil {
+		return a, err.Error()
+	}
+	a, err = answerOf(got)
+	if err = errors.Join(err, got.Close()); err != nil {
+		return a, err.Error()
+	}
+	if got.Status < 0 {
+		return a, got.Misfortune.Error()
+	}
+	return a, ""
+}
+
+// withOther returns a request with the fields that are sent in addition.
+func (t *Trial) withOther(x fetch.Request) fetch.Request {
+	x.Header, x.Secrets = slices.Clone(x.Header), slices.Clone(x.Secrets)
+	for _, f := range t.Other {
+		same := func(o fetch.Field) bool { return strings.EqualFold(o.Name, f.Name) }
+		x.Header = append(slices.DeleteFunc(x.Header, same), f)
+		x.Secrets = slices.DeleteFunc(x.Secrets, same)
+	}
+	return x
+}

@@ -1,0 +1,107 @@
+package attempt_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/attempt"
+	"github.com/arcrawl/arcrawl/discover/render"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// player requests URIs as a page would, and shows two links.
+type player struct{ asks []string }
+
+func (p *player) Render(ctx context.Context, j render.Job) (render.Result, error) {
+	main := j.Answer(ctx, render.Request{URI: j.URI, Main: true})
+	text := string(main.Body)
+	for _, u := range p.asks {
+		text += " " + string(j.Answer(ctx, render.Request{URI: u, Kind: render.Script}).Body)
+	}
+	return render.Result{Title: "news", Text: text, DOM: []byte("<a href=/1>1</a><a href=/2>2</a>")}, nil
+}
+
+// TestATrialShowsWhatABrowserWouldRequest renders a page behind a wall with the cookie that opens it. Its requests have
+// the cookie too, rest, obey robots.txt, stay on the host and have a bound.
+func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			_, _ = fmt.Fprint(w, "User-agent: *\nDisallow: /private/\n")
+			return
+		}
+		if c, err := r.Cookie("consent"); err != nil || c.Value != "yes" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		asked = append(asked, r.URL.Path)
+		w.Header().Set("Content-Type", map[bool]string{true: "text/html", false: "text/plain"}[r.URL.Path == "/"])
+		_, _ = fmt.Fprint(w, "<a href=/1>", strings.TrimPrefix(r.URL.Path, "/"))
+	}))
+	t.Cleanup(site.Close)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "arcrawl.toml")
+	if err := os.WriteFile(path, []byte("operator = { name = \"L\", contact = \"https://l.example/\" }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dial := fetch.Guard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
+	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: dir})
+	t.Cleanup(func() { _ = client.Close() })
+	asks := []string{
+		site.URL + "/a.json", site.URL + "/a.json", site.URL + "/private/b.json", "https://other.example/c.json", "file:///etc/passwd",
+	}
+	for i := range 40 {
+		asks = append(asks, fmt.Sprintf("%s/n%d", site.URL, i))
+	}
+	rests := 0
+	trial := attempt.Trial{
+		Config: c, Version: "test", Other: []fetch.Field{{Name: "cookie", Value: "consent=yes"}},
+		Browser: &player{asks}, Wait: func(context.Context, time.Duration) error { rests++; return nil },
+	}
+	u, err := uri.Parse(site.URL + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := trial.Run(t.Context(), client, u, time.Now())
+	if err != nil || len(all) != 3 || all[2].Name != attempt.Rendered || all[2].Rendering == nil {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	r := all[2].Rendering
+	if r.Title != "news" || r.Links != 2 || r.SourceLinks != 1 || len(asked) != 31 || rests != 32 {
+		t.Errorf("%+v; %d requests had the cookie, %d rests", r, len(asked), rests)
+	}
+	got := map[string]string{}
+	for _, q := range r.Requests {
+		got[strings.TrimPrefix(q.URI, site.URL)] = fmt.Sprint(q.Status, " ", q.Why)
+	}
+	for uri, want := range map[string]string{
+		"/a.json": "200 ", "/private/b.json": "0 robots.txt forbids it", "https://other.example/c.json": "0 it is on another host",
+		"/n28": "200 ", "/n29": "0 30 requests were made",
+	} {
+		if got[uri] != want {
+			t.Errorf("%s: %q, want %q", uri, got[uri], want)
+		}
+	}
+	if got["file:///etc/passwd"] == "" || len(r.Requests) != len(asks)-1 {
+		t.Errorf("%d requests are listed, want each URI once: %v", len(r.Requests), got)
+	}
+	trial.Other = nil
+	if all, err = trial.Run(t.Context(), client, u, time.Now()); err != nil || len(all) != 2 || all[1].Rendering != nil || all[1].Error == "" {
+		t.Errorf("a page that is refused: %+v, %v", all, err)
+	}
+}
