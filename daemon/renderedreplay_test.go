@@ -93,8 +93,8 @@ func picture(t *testing.T, what, address string) image.Image {
 	return nil
 }
 
-// TestARenderedPageLooksTheSameInReplay crawls a page over HTTP/2 whose scripts place all its pictures. Its archive is
-// replayed with ReplayWeb.page, and looks as the live page. warcio reads all records, also those of the browser.
+// TestARenderedPageLooksTheSameInReplay crawls a page over HTTP/2. Scripts place all its pictures. Its archive is
+// replayed with ReplayWeb.page, and looks as the live page. warcio reads all records, with what the browser added.
 func TestARenderedPageLooksTheSameInReplay(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -103,7 +103,7 @@ func TestARenderedPageLooksTheSameInReplay(t *testing.T) {
 	site.EnableHTTP2 = true
 	site.StartTLS()
 	t.Cleanup(site.Close)
-	live := httptest.NewServer(http.HandlerFunc(gallery)) // the same without TLS, for a browser that does not know the root
+	live := httptest.NewServer(http.HandlerFunc(gallery)) // without TLS, for a browser that does not know the root
 	t.Cleanup(live.Close)
 	root := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: site.Certificate().Raw}))
 	l := start(t, func(_, main string) string {
