@@ -139,6 +139,8 @@ func (d *Daemon) closeWindow() error {
 func (d *Daemon) tick(ctx context.Context) {
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
+	var words losses
+	words.take(ctx, d)
 	for {
 		select {
 		case <-ctx.Done():
@@ -148,6 +150,7 @@ func (d *Daemon) tick(ctx context.Context) {
 				d.log.Warn().Err(err).Msg("could not store the counts of a minute; they are lost")
 			}
 			d.tell(ctx)
+			words.take(ctx, d)
 		}
 	}
 }

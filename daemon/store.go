@@ -56,6 +56,7 @@ func (d *Daemon) openStore(time.Time) (err error) {
 	db := d.parts.Frontier.DB()
 	d.parts.Dedup, err = dedup.Open(db, dedup.Options{
 		Name: uri.ReplayKey, View: d.parts.Frontier.View, IsOrigin: warc.IsOrigin(d.live.Current().Storage.WARC),
+		Elsewhere: d.o.node.Payloads(),
 	})
 	if err != nil {
 		return err

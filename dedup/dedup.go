@@ -81,6 +81,10 @@ type Options struct {
 	// IsOrigin reads the header of a record and reports whether it is a response, so that revisits may refer to it. An
 	// error means that the record cannot be read. If nil, entries are not proven; see [Index.Prove].
 	IsOrigin func(digest.Origin) (bool, error)
+
+	// Elsewhere returns a row of another index of the same crawl. A payload that is not in this index is looked up
+	// there. If nil, there is no other index.
+	Elsewhere func(key []byte) Copy
 }
 
 // Index is the index in an open store. Its methods may be called concurrently. It needs no closing, and must not be
@@ -96,6 +100,8 @@ type Index struct {
 	files   fileNames
 
 	imported collections
+
+	elsewhere func(key []byte) Copy
 }
 
 // Open opens the index in a store.
@@ -104,7 +110,7 @@ func Open(db *badger.DB, o Options) (*Index, error) {
 		return nil, errors.New("open dedup index: no store")
 	}
 	i := &Index{db: db, name: o.Name, view: o.View, losses: losses{from: map[string]Loss{}}}
-	i.proof.isOrigin = o.IsOrigin
+	i.proof.isOrigin, i.elsewhere = o.IsOrigin, o.Elsewhere
 	if i.view == nil {
 		i.view = db.View
 	}
@@ -137,6 +143,9 @@ func (i *Index) Find(q Query) (m Match, err error) {
 	}
 	if err != nil {
 		return Match{}, fmt.Errorf("look up the origin of %s: %w", q.Payload, err)
+	}
+	if m.Hit == Miss {
+		m = i.findElsewhere(key, q)
 	}
 	return m, nil
 }

@@ -36,6 +36,8 @@ var tables = []string{
 		revision bigint, name text, data bytea NOT NULL, PRIMARY KEY (revision, name))`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.answer (
 		revision bigint, node text, faults text NOT NULL, PRIMARY KEY (revision, node))`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.lost (file text PRIMARY KEY, state text NOT NULL, change bigint NOT NULL)`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.aware (shard int PRIMARY KEY, change bigint NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.told (
 		shard int PRIMARY KEY, node text NOT NULL, epoch bigint NOT NULL, beat bigint NOT NULL, report bytea NOT NULL)
 		WITH (fillfactor = 50)`,

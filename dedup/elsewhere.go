@@ -1,0 +1,70 @@
+package dedup
+
+import (
+	"encoding/binary"
+
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// Copy is a row that another index of the same crawl has.
+type Copy struct {
+	Value []byte                  // nil = no index has the row
+	Read  func(key []byte) []byte // returns other rows of that index; nil if there is none
+}
+
+// findElsewhere looks for the record of a payload in the other indexes of a crawl. It takes only records of which the
+// SHA-256 is known, which that index has archived itself, and which neither index has lost.
+func (i *Index) findElsewhere(key []byte, q Query) Match {
+	if i.elsewhere == nil || q.By == URI || q.Strong.IsZero() {
+		return Match{}
+	}
+	c := i.elsewhere(key)
+	if c.Value == nil {
+		return Match{}
+	}
+	var e entry
+	var err error
+	if c.Value[0] == compact {
+		e, err = decodeCompact(q.Payload, c.Value, c.fileName)
+	} else if e, err = decodeLong(c.Value); err == nil && e.Payload != q.Payload {
+		err = ErrCorrupt
+	}
+	o := e.Origin
+	if err != nil || e.source != 0 || i.Lost(o) || c.lost(o) {
+		return Match{} // the node of that index reports what is damaged
+	}
+	o.Strong = q.Strong
+	return Match{o, i.Hit(q.URI, o.URI, q.Equivalent)}
+}
+
+// fileName returns the name of a file by its number in the other index.
+func (c Copy) fileName(n uint32) (string, bool) {
+	v := c.Read(nameKey(n))
+	if len(v) < 2 || v[0] != format {
+		return "", false
+	}
+	return string(v[1:]), true
+}
+
+// lost reports whether the other index has lost a record, or has found that it is not a response.
+func (c Copy) lost(o digest.Origin) bool {
+	if c.Read(refusedKey(place{o.File, o.Offset})) != nil {
+		return true
+	}
+	v := c.Read(about(lostFile, o.File))
+	if v == nil {
+		return false
+	}
+	var w lossRow
+	return decodeRow(v, &w) != nil || Loss{string(w.File), w.From, w.Cause, w.Pending}.covers(o)
+}
+
+// CopyOf returns a copy that was found among several indexes. Its value follows the number of the index. read reads
+// rows of an index.
+func CopyOf(v []byte, read func(index int, key []byte) []byte) Copy {
+	if len(v) <= 2 {
+		return Copy{}
+	}
+	index := int(binary.BigEndian.Uint16(v))
+	return Copy{v[2:], func(key []byte) []byte { return read(index, key) }}
+}

@@ -1,0 +1,97 @@
+package shared
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Find returns the value of a key in the first of the other shards that has it, after the number of that shard in two
+// bytes; nil if none has it.
+func (s *Store) Find(ctx context.Context, key []byte) ([]byte, error) {
+	var parts []string
+	for shard := 1; shard <= s.shards; shard++ {
+		if shard != s.shard {
+			parts = append(parts, fmt.Sprintf("(SELECT %d, v FROM %s WHERE k = $1)", shard, tableOf(shard)))
+		}
+	}
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	var shard uint16
+	var value []byte
+	err := s.looks.QueryRow(ctx, strings.Join(parts, " UNION ALL ")+" LIMIT 1", key).Scan(&shard, &value)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for a row in the other shards: %w", err)
+	}
+	return append(binary.BigEndian.AppendUint16(nil, shard), value...), nil
+}
+
+// Loss is a word of an operator about a WARC file, which holds for all shards.
+type Loss struct {
+	File  string
+	Is    string // "lost", "moved" or "found"
+	Order int64  // later words have larger numbers
+}
+
+// Lose stores a word of an operator about WARC files, for all nodes. The last word about a file counts.
+func (s *Store) Lose(ctx context.Context, files []string, is string) error {
+	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
+		const text = `INSERT INTO arcrawl.lost (file, state, change)
+			SELECT u.file, $2, (SELECT coalesce(max(change), 0) + 1 FROM arcrawl.lost) FROM unnest($1::text[]) AS u (file)
+			ON CONFLICT (file) DO UPDATE SET state = excluded.state, change = excluded.change`
+		_, err := tx.Exec(ctx, text, files, is)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("let all nodes know of %d WARC files: %w", len(files), err)
+	}
+	return nil
+}
+
+// maxLosses is the maximum number of words that are read at once.
+const maxLosses = 10_000
+
+// Losses returns the words of operators about WARC files after a number, unless this shard has taken them over. They
+// are in order, at most maxLosses and the rest of the last number.
+func (s *Store) Losses(ctx context.Context, after int64) ([]Loss, error) {
+	const text = `SELECT file, state, change FROM arcrawl.lost WHERE
+		change > greatest($1, (SELECT coalesce(max(change), 0) FROM arcrawl.aware WHERE shard = $3)) ORDER BY change
+		FETCH FIRST $2 ROWS WITH TIES`
+	rows, err := s.looks.Query(ctx, text, after, maxLosses, s.shard)
+	if err != nil {
+		return nil, fmt.Errorf("read which WARC files are lost: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l Loss, err error) {
+		err = row.Scan(&l.File, &l.Is, &l.Order)
+		return l, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read which WARC files are lost: %w", err)
+	}
+	return list, nil
+}
+
+// NoteLosses stores that this shard has taken over the words of operators up to a number.
+func (s *Store) NoteLosses(ctx context.Context, epoch, last int64) error {
+	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.own(ctx, tx, epoch); err != nil {
+			return err
+		}
+		const text = `INSERT INTO arcrawl.aware (shard, change) VALUES ($1, $2)
+			ON CONFLICT (shard) DO UPDATE SET change = excluded.change`
+		_, err := tx.Exec(ctx, text, s.shard, last)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("note which lost WARC files shard %d knows: %w", s.shard, err)
+	}
+	return nil
+}
