@@ -92,7 +92,7 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		both := "compare?at=" + stamps[1] + "&before=" + stamps[0] + "&uri=" + home
 		for _, path := range []string{
 			"status?", "names?", "new?", "new?limit=1", "series?span=1d", "hosts?limit=10&sort=overdue&state=overdue",
-			"hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=", "overdue?by=host",
+			"hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=", "overdue?by=host&latest=true",
 			"hosts/news.example?", "hosts/news.example/queue?limit=50", "hosts/news.example/site?", "traps?host=news.example",
 			"reports/days?days=92&host=news.example", "reports/headers?", "reports/dedup?", "config?", "packages?", "me?", "users?", "audit?limit=50",
 			"search?cursor=&host=&limit=100&q=news", "edit/files?", "edit/file?host=news.example", "edit/file?name=", "uri?uri=" + home, "history?uri=" + home, "why?uri=" + home,

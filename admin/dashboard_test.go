@@ -83,7 +83,7 @@ func aDayOfNews(t *testing.T) *recorded {
 		for _, path := range []string{
 			"status?", "new?", "series?span=1d", "series?span=7d", "hosts?limit=10&sort=overdue&state=overdue",
 			"hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=",
-			"overdue?by=host", "why?uri=" + url.QueryEscape("http://news.example/"),
+			"overdue?by=host&latest=true", "why?uri=" + url.QueryEscape("http://news.example/"),
 			"why-not?uri=" + url.QueryEscape("http://news.example/no"), "hosts/news.example?", "hosts/news.example/queue?limit=50", "hosts/news.example/site?", "hosts/down.example/site?", "search?cursor=&host=&limit=100&q=news",
 			"traps?host=news.example", "traps?host=down.example", "hosts/down.example?", "hosts/down.example/queue?limit=50",
 			"reports/days?days=92&host=news.example", "reports/days?days=92&host=down.example", "reports/headers?",

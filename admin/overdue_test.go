@@ -160,3 +160,40 @@ func TestOverdueByPathShowsWhichURIsAskForMostVisits(t *testing.T) {
 		}
 	})
 }
+
+// TestTheLastSurveyIsAnsweredAtOnce asks for the last survey before there is one, while another one is in progress, and
+// after it was renewed in the background.
+func TestTheLastSurveyIsAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		w.known("late.example", 10, time.Hour, time.Hour)
+		latest := func() api.Overdue {
+			t.Helper()
+			return get[api.Overdue](w, "/api/v1/overdue?by=host&latest=true")
+		}
+		if o := latest(); !o.AsOf.IsZero() || len(o.Rows) > 0 {
+			t.Errorf("before the first survey the answer is %+v", o)
+		}
+		w.must(w.window.survey.Renew())
+		if o := latest(); o.AsOf.IsZero() || o.All.Due != 11 {
+			t.Errorf("after it the answer is %+v", o)
+		}
+		w.known("later.example", 10, time.Hour, time.Hour)
+		w.must(w.window.survey.Renew())
+		if o := latest(); o.All.Due != 11 {
+			t.Errorf("%d URIs are due, although the survey is new", o.All.Due)
+		}
+		time.Sleep(2 * time.Minute)
+		w.must(w.window.Tick(time.Now()))
+		if o := latest(); o.All.Due != 21 {
+			t.Errorf("%d URIs are due two minutes later, want 21", o.All.Due)
+		}
+		var p api.Problem
+		if status := w.ask("GET", "/api/v1/overdue?host=late.example&latest=true", nil, &p); status != 400 || p.Error == "" {
+			t.Errorf("the latest survey of one host: %d %s", status, p.Error)
+		}
+	})
+}

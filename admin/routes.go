@@ -300,6 +300,7 @@ var (
 		param{"host", "string", "only this host"},
 		param{"limit", "integer", "maximum number of rows, 1 to 1000 (default 100)"},
 		param{"max_age", "integer", "maximum age of the last survey in seconds (default 60)"},
+		param{"latest", "boolean", "true: answer at once from the last survey of all hosts, and renew it in the background; as_of is of the year 1 if there was none"},
 	)
 	overdueRows = []string{"host", "mime", "wait", "path"}
 )
@@ -316,7 +317,10 @@ func readOverdueQuery(r *http.Request) (q survey.Query, err error) {
 	if err != nil {
 		return q, err
 	}
-	q.MaxAge = time.Duration(age) * time.Second
+	q.MaxAge, q.Latest = time.Duration(age)*time.Second, r.FormValue("latest") == "true"
+	if q.Latest && (q.Host != "" || !q.Only.IsZero()) {
+		return q, fault("latest is for all hosts together; leave out host, label, collection and owner")
+	}
 	q.Limit, err = number(r, "limit", 100, 1, 1000)
 	return q, err
 }

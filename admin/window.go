@@ -217,6 +217,9 @@ func (w *Window) Tick(now time.Time) error {
 	w.checkDisk()
 	w.watch(now)
 	w.counted(w.due.Count(now, w.o.Now))
+	if err := w.survey.Renew(); err != nil {
+		w.o.Log.Error().Err(err).Msg("could not survey the URIs: the dashboard shows an older survey")
+	}
 	w.sample(now)
 	w.recordConfig(now)
 	if err := w.logDay(now); err != nil {

@@ -170,8 +170,8 @@ func forget(t *testing.T, log string) {
 }
 
 // compareEntries compares all URIs field by field. Only these fields cannot come back: digests of versions before the
-// last one, what a reader saw of it (Sketch), how many visits in a row found a change (Look), the state of feeds, and
-// the priority of a page on a crowded host (Prompt). The memory of the rule is compared by its estimates.
+// last one, what a reader saw of it (Sketch), how many visits in a row found a change (Look), the state of feeds,
+// titles, and the priority of a page on a crowded host (Prompt). The memory of the rule is compared by its estimates.
 func compareEntries(t *testing.T, lost, rebuilt contents, older bool) {
 	t.Helper()
 	never := 0
@@ -202,6 +202,7 @@ func compareEntries(t *testing.T, lost, rebuilt contents, older bool) {
 		if !want.Restless && !got.Restless {
 			want.Look, got.Look = "", ""
 		}
+		want.Title, got.Title = "", ""
 		want.Prompt, want.Wait, got.Wait, got.FirstSeen, got.Born = got.Prompt, 0, 0, time.Time{}, time.Time{}
 		if diff := cmp.Diff(lossy(want), lossy(got), cmp.Comparer(func(a, b uri.URI) bool { return a == b })); diff != "" {
 			t.Errorf("%s: -lost +rebuilt:\n%s", u, diff)

@@ -92,6 +92,7 @@ func (c *Crawler) schedule(
 func (c *Crawler) scheduleJudged(ctx context.Context, next *schedule, v visit, s settings, f findings) (err error) {
 	r := &next.record
 	var ok bool
+	history.Entitle(r, f.title)
 	host := c.demand.Of(*r, s.Politeness)
 	if next.wait, ok = v.look.Decide(r, &s.Settings, host.Stretch, v.finished); ok {
 		return nil

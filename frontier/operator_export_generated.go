@@ -48,6 +48,7 @@ type entryLine struct {
 	ReportedChange    *time.Time      `json:"said_changed,omitempty"`
 	ReportedUnchanged *time.Time      `json:"said_nothing,omitempty"`
 	Asked             int             `json:"asked,omitempty"`
+	Title             jsonText        `json:"title,omitempty"`
 	ContentType       jsonText        `json:"content_type,omitempty"`
 	Status            int             `json:"status,omitempty"`
 	Location          jsonText        `json:"location,omitempty"`
@@ -99,6 +100,7 @@ func newEntryLine(e Entry) entryLine {
 		ReportedChange:    timeOrNil(e.ReportedChange),
 		ReportedUnchanged: timeOrNil(e.ReportedUnchanged),
 		Asked:             e.Asked,
+		Title:             jsonText(e.Title),
 		ContentType:       jsonText(e.ContentType),
 		Status:            e.Status,
 		Location:          jsonText(e.Location),
@@ -150,6 +152,7 @@ func (l entryLine) entry() Entry {
 				ReportedChange:    timeOrZero(l.ReportedChange),
 				ReportedUnchanged: timeOrZero(l.ReportedUnchanged),
 				Asked:             l.Asked,
+				Title:             string(l.Title),
 				ContentType:       string(l.ContentType),
 				Status:            l.Status,
 				Location:          string(l.Location),

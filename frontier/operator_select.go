@@ -52,6 +52,7 @@ type Selection struct {
 	Host   string         // it is on this host, or, for "*.example.org", on example.org or a host below that
 	Prefix string         // its canonical form begins with this
 	Match  *regexp.Regexp // its canonical form matches, anywhere
+	Titles *regexp.Regexp // or the title of its last capture matches; nil = titles do not matter
 	States []State        // it is in all of these states
 }
 
@@ -341,7 +342,7 @@ func (w *selectionWalk) takeRow(item *badger.Item, h *host, fp fingerprint) erro
 	matches := true
 	err := item.Value(func(v []byte) error {
 		if t, ok := rowText(v); ok {
-			matches = w.matchesText(t)
+			matches = w.Titles != nil || w.matchesText(t)
 		}
 		return nil
 	})
@@ -352,7 +353,8 @@ func (w *selectionWalk) takeRow(item *badger.Item, h *host, fp fingerprint) erro
 	if err := decodeRow(item, &row); err != nil {
 		return err
 	}
-	if w.matchesText([]byte(row.URI)) && (w.aboutClaims() || w.matchesStates(row, false, w.now)) {
+	matches = w.matchesText([]byte(row.URI)) || w.Titles != nil && w.Titles.Match([]byte(row.Title))
+	if matches && (w.aboutClaims() || w.matchesStates(row, false, w.now)) {
 		w.list = append(w.list, selectedURI{h: h, fp: fp, row: row})
 	}
 	return nil

@@ -17,6 +17,9 @@ const MaxText = uri.MaxLength
 // MaxWhy is the maximum length in bytes of History.Why.
 const MaxWhy = 160
 
+// MaxTitle is the maximum length in bytes of History.Title.
+const MaxTitle = 200
+
 // MaxError is the maximum length in bytes of History.LastError and of the reason why a host is down. It has room for a
 // reason that names a host of maximum length three times, and for what to do.
 const MaxError = 1024
@@ -115,6 +118,7 @@ type History struct {
 	// for the request that is always made.
 	Asked int `row:"62" export:"asked"`
 
+	Title       string                `row:"70,max=MaxTitle" export:"title"` // of the last page that differed
 	ContentType string                `row:"16" export:"content_type"`
 	Status      int                   `row:"17,signed" export:"status"`
 	Location    string                `row:"18" export:"location"`

@@ -54,6 +54,7 @@ func (w *uriRow) encode(e *encoder) {
 	e.flag(61, w.Restless)
 	e.number(62, int64(w.Asked))
 	e.text(63, w.Rendered)
+	e.text(70, w.Title)
 	e.text(90, w.LastError)
 }
 
@@ -177,6 +178,8 @@ func (w *uriRow) decode2(d *decoder[string], k uint64, v item[string]) bool {
 		d.small(v, &w.Asked)
 	case 63:
 		d.text(v, &w.Rendered)
+	case 70:
+		d.text(v, &w.Title)
 	case 90:
 		d.text(v, &w.LastError)
 	default:

@@ -63,6 +63,7 @@ type uriRow struct {
 	Restless          bool            `cbor:"61,keyasint,omitempty"`
 	Asked             int             `cbor:"62,keyasint,omitempty"`
 	Rendered          cbor.ByteString `cbor:"63,keyasint,omitempty"`
+	Title             cbor.ByteString `cbor:"70,keyasint,omitempty"`
 	LastError         cbor.ByteString `cbor:"90,keyasint,omitempty"`
 }
 
@@ -102,6 +103,7 @@ func newURIRow(r Record, due int64) uriRow {
 		ReportedChange:    micros(r.ReportedChange),
 		ReportedUnchanged: micros(r.ReportedUnchanged),
 		Asked:             r.Asked,
+		Title:             cbor.ByteString(r.Title[:min(len(r.Title), MaxTitle)]),
 		ContentType:       bounded(r.ContentType),
 		Status:            r.Status,
 		Location:          bounded(r.Location),
@@ -161,6 +163,7 @@ func (w uriRow) record() (Record, error) {
 			ReportedChange:    fromMicros(w.ReportedChange),
 			ReportedUnchanged: fromMicros(w.ReportedUnchanged),
 			Asked:             w.Asked,
+			Title:             string(w.Title),
 			ContentType:       string(w.ContentType),
 			Status:            w.Status,
 			Location:          string(w.Location),

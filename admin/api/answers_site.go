@@ -21,6 +21,7 @@ type Found struct {
 // FoundURI is a URI that a search found.
 type FoundURI struct {
 	URI      string `json:"uri"`
+	Title    string `json:"title,omitempty"` // of the last capture that differed
 	Visits   int    `json:"visits"`
 	Versions int    `json:"versions"`
 	Type     string `json:"type,omitempty"` // Content-Type of the last capture

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -274,16 +273,43 @@ func (s *Store) newestFirst() func(yield func([]byte) bool) {
 			}
 		}()
 		for _, f := range files {
-			text, err := io.ReadAll(f)
-			if err != nil {
-				return
-			}
-			lines := slices.Collect(bytes.Lines(text))
-			for _, line := range slices.Backward(lines) {
+			for line := range backward(f, maxBlock) {
 				if !yield(line) {
 					return
 				}
 			}
+		}
+	}
+}
+
+// maxBlock is how much of a file is read at once, in bytes. Most questions are answered by the last lines.
+const maxBlock = 256 << 10
+
+// backward returns the lines of a file, the last one first, from blocks that are read from the end. It ends at an
+// error, as behind the first line: the lines are for people who search.
+func backward(f *os.File, block int64) func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		at, err := f.Seek(0, io.SeekEnd)
+		var rest []byte // the end of a line whose beginning is in the block before
+		for err == nil && at > 0 {
+			n := min(at, block)
+			at -= n
+			text := make([]byte, n, n+int64(len(rest)))
+			if _, err = f.ReadAt(text, at); err != nil {
+				return
+			}
+			text = append(text, rest...)
+			for len(text) > 0 {
+				cut := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
+				if cut == 0 && at > 0 {
+					break // the line may begin before
+				}
+				if !yield(text[cut:]) {
+					return
+				}
+				text = text[:cut]
+			}
+			rest = text
 		}
 	}
 }

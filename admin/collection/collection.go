@@ -49,7 +49,8 @@ func Search(f *frontier.Frontier, titles *captures.Store, q Query, now func() ti
 		out.Titles, since = titles.Titled(captures.Filter{Text: text, Host: q.Host, Limit: q.Limit}, titleTime, now)
 		out.TitlesSince = api.Moment(since)
 	}
-	sel := frontier.Selection{Host: q.Host, Match: regexp.MustCompile("(?i)" + regexp.QuoteMeta(text))}
+	part := regexp.MustCompile("(?i)" + regexp.QuoteMeta(text))
+	sel := frontier.Selection{Host: q.Host, Match: part, Titles: part}
 	if u, err := uri.Parse(q.Text); err == nil && q.Cursor == "" {
 		if r, known, err := f.Get(u); err != nil {
 			return out, err
@@ -84,7 +85,7 @@ func Search(f *frontier.Frontier, titles *captures.Store, q Query, now func() ti
 }
 
 func found(r frontier.Record) api.FoundURI {
-	return api.FoundURI{URI: r.URI.String(), Visits: r.Visits, Versions: r.Versions, Type: r.ContentType}
+	return api.FoundURI{URI: r.URI.String(), Title: r.Title, Visits: r.Visits, Versions: r.Versions, Type: r.ContentType}
 }
 
 // hostsWith returns the hosts with a text in their name.

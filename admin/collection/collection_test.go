@@ -83,6 +83,34 @@ func TestSearchFindsPartsOfHostsAndPaths(t *testing.T) {
 	}
 }
 
+// TestSearchFindsTitlesOfAnyAge searches titles that only the frontier knows, because the captures are older than the
+// list of captures.
+func TestSearchFindsTitlesOfAnyAge(t *testing.T) {
+	t.Parallel()
+	f := stocked(t, 100)
+	r := frontier.Record{URI: uri.FromCanonical("http://www.a.example/id/4711")}
+	r.Due, r.Versions, r.Title = now, 1, "Bürgerschaftswahl: Ergebnisse"
+	if _, err := f.Import(now, false, frontier.Entry{Record: r}); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"bürgerschaftsWAHL": r.Title, "ergeb": r.Title, "wahl: erg": r.Title, "4711": r.Title, "Bundestag": "",
+	} {
+		got, err := collection.Search(f, none(t), collection.Query{Text: text, Limit: 50}, func() time.Time { return now })
+		found := ""
+		if len(got.URIs) == 1 {
+			found = got.URIs[0].Title
+		}
+		if err != nil || found != want || len(got.URIs) > 1 {
+			t.Errorf("%q finds %+v, %v", text, got.URIs, err)
+		}
+	}
+	elsewhere, err := collection.Search(f, none(t), collection.Query{Text: "ergeb", Host: "elections.example", Limit: 50}, func() time.Time { return now })
+	if err != nil || len(elsewhere.URIs) > 0 {
+		t.Errorf("on another host there are %+v, %v", elsewhere.URIs, err)
+	}
+}
+
 // none returns a store of captures that is empty.
 func none(t *testing.T) *captures.Store {
 	t.Helper()

@@ -28,7 +28,7 @@ export async function overview(again) {
   const status = await ask('status');
   const [series, backlog, late, down] = await Promise.all([
     ask('series?span=' + period(status)),
-    ask('overdue?by=host'),
+    ask('overdue?by=host&latest=true'),
     ask('hosts?state=overdue&sort=overdue&limit=10'),
     ask('hosts?state=down&sort=failures&limit=10'),
   ]);
@@ -273,6 +273,7 @@ function charts(s) {
 
 // overdue shows the hosts with due URIs, and when their backlogs will clear.
 function overdue(backlog) {
+  if (backlog.as_of.startsWith('0001')) return h('p', { class: 'panel' }, 'The URIs are being counted for the first time.');
   return table(
     `Counted ${span(backlog.age_seconds)} ago`,
     [

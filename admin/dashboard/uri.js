@@ -87,7 +87,6 @@ async function results(query) {
       [...known.values()],
       found.next ? 'Nothing found so far.' : 'No known URI has this text.',
     ),
-    found.titles_since ? h('p', { class: 'more' }, `Titles were searched of captures since ${moment(found.titles_since)} UTC.`) : null,
     found.next
       ? h('p', {}, 'Not all URIs were searched yet. ', h('a', { href: '#/uri?' + new URLSearchParams({ q, host, cursor: found.next }) }, 'Search further'))
       : null,

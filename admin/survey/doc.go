@@ -4,6 +4,7 @@ package survey
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
@@ -28,10 +29,12 @@ type Options struct {
 type Reader struct {
 	o Options
 
-	surveying sync.Mutex // held during a survey, so that only one runs at a time
-	last      *survey    // of all hosts
-	single    *survey    // of one host
-	chosen    *survey    // of the hosts that a filter selected
+	surveying sync.Mutex             // held during a survey, so that only one runs at a time
+	last      *survey                // of all hosts
+	known     atomic.Pointer[survey] // the same, for those who do not wait
+	wanted    atomic.Bool            // somebody has read known since it was made
+	single    *survey                // of one host
+	chosen    *survey                // of the hosts that a filter selected
 
 	pacing sync.Mutex // guards paces
 	paces  paces

@@ -147,6 +147,9 @@ func (r *Reader) surveyed(host uri.Host, only about.Filter, maxAge time.Duration
 	}
 	s.took = r.o.Now().Sub(now)
 	*last = s
+	if last == &r.last {
+		r.known.Store(s)
+	}
 	return s, nil
 }
 
@@ -228,14 +231,39 @@ type Query struct {
 	Only   about.Filter // of hosts
 	Limit  int          // maximum number of rows
 	MaxAge time.Duration
+	Latest bool // answer at once, from the last survey of all hosts; [Reader.Renew] makes the next one
 }
 
 // Overdue returns the overdue URIs by host, media type or class of waits.
 func (r *Reader) Overdue(q Query) (api.Overdue, error) {
+	if q.Latest {
+		r.wanted.Store(true)
+		if s := r.known.Load(); s != nil {
+			return r.overdue(s, q), nil
+		}
+		return api.Overdue{By: q.By, Rows: []api.Backlog{}}, nil
+	}
 	s, err := r.surveyed(q.Host, q.Only, q.MaxAge)
 	if err != nil {
 		return api.Overdue{}, err
 	}
+	return r.overdue(s, q), nil
+}
+
+// Renew surveys all hosts if somebody has asked for the last survey, and it is old: surveys take at most a twentieth of
+// the time.
+func (r *Reader) Renew() error {
+	s := r.known.Load()
+	if !r.wanted.Load() || s != nil && r.o.Now().Sub(s.asOf) < max(maxAge, keptFor*s.took) {
+		return nil
+	}
+	r.wanted.Store(false)
+	_, err := r.surveyed("", about.Filter{}, 0)
+	return err
+}
+
+// overdue returns the overdue URIs of a survey.
+func (r *Reader) overdue(s *survey, q Query) api.Overdue {
 	out := api.Overdue{
 		AsOf: s.asOf.UTC(), Age: api.Seconds(r.o.Now().Sub(s.asOf)), Took: api.Seconds(s.took), By: q.By,
 		Host: string(q.Host),
@@ -263,7 +291,7 @@ func (r *Reader) Overdue(q Query) (api.Overdue, error) {
 		}
 		out.Rows = append(out.Rows, b)
 	}
-	return out, nil
+	return out
 }
 
 func (l *load) backlog(name string) api.Backlog {

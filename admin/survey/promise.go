@@ -162,13 +162,9 @@ func (r *Reader) BelowTarget(only uri.Host, f about.Filter) ([]api.HostPace, err
 }
 
 // KnownShort returns what [Reader.BelowTarget] returns of the hosts that a filter selects, without a new survey: as of
-// the last one of all hosts. The time is zero if there was none, or if one is in progress.
+// the last one of all hosts. The time is zero if there was none.
 func (r *Reader) KnownShort(f about.Filter) ([]api.HostPace, time.Time) {
-	if !r.surveying.TryLock() {
-		return []api.HostPace{}, time.Time{}
-	}
-	s := r.last
-	r.surveying.Unlock()
+	s := r.known.Load()
 	if s == nil {
 		return []api.HostPace{}, time.Time{}
 	}

@@ -92,6 +92,13 @@ func Add(r frontier.Record, v Visit) frontier.Record {
 	return r
 }
 
+// Entitle notes the title of a page, unless the visit found none: a page that is unchanged is not read for titles.
+func Entitle(r *frontier.Record, title string) {
+	if title != "" {
+		r.Title = title
+	}
+}
+
 // judged returns a history after a visit whose content was judged.
 func judged(h frontier.History, v Visit) frontier.History {
 	h.LastCapture = v.Started
