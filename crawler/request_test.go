@@ -18,7 +18,12 @@ import (
 )
 
 // secretWords lists the texts that no file of a crawl may have.
-var secretWords = []string{"pa55word-one", "t0ken-two", base64.StdEncoding.EncodeToString([]byte("maria:pa55word-one"))}
+var secretWords = []string{
+	"pa55word", "\\æ%41", "t0ken", "two;,", base64.StdEncoding.EncodeToString([]byte("maria:" + oddPassword)),
+}
+
+// The secrets have what forms, header fields, logs and URIs escape.
+const oddPassword, oddToken = `pa55word "one:\æ%41'<&>`, `t0ken =two;,"'%0d%0a`
 
 // hostFiles writes host files and secrets into the folder of a crawl.
 func (w *world) hostFiles(files map[string]string) {
@@ -44,7 +49,7 @@ func TestSecretsReachOneHostAndNoFile(t *testing.T) {
 		w := newWorld(t, dir, "[scope]\nby = \"host\"\n[seeds]\nuris = [\"http://paper.example/\", \"http://other.example/\"]\n")
 		defer w.town.Close()
 		w.hostFiles(map[string]string{
-			"secrets/user": "maria:pa55word-one\n", "secrets/key": "t0ken-two",
+			"secrets/user": "maria:" + oddPassword + "\n", "secrets/key": oddToken,
 			"hosts.d/paper.example.toml": `[request]
 basic = "file:user"
 headers = [{ name = "Accept-Language", value = "da" }]
@@ -55,7 +60,7 @@ secrets_over_http = true
 		var admitted, refused, elsewhere atomic.Int64
 		w.town.Serve("paper.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 			user, pass, _ := r.BasicAuth()
-			if user != "maria" || pass != "pa55word-one" || r.Header.Get("X-Key") != "t0ken-two" || r.Header.Get("Accept-Language") != "da" {
+			if user != "maria" || pass != oddPassword || r.Header.Get("X-Key") != oddToken || r.Header.Get("Accept-Language") != "da" {
 				refused.Add(1)
 				http.Error(out, "who are you?", http.StatusUnauthorized)
 				return
