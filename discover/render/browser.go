@@ -210,13 +210,14 @@ const watchEvery = 500 * time.Millisecond
 func (p *process) watchMemory(ctx context.Context, pid int, limit int64) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
+	m := meter{proc: "/proc", root: pid}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		if limit > 0 && memoryOf("/proc", pid) > limit {
+		if limit > 0 && m.memory() > limit {
 			p.overMemory.Store(true)
 			_ = chromedp.FromContext(p.ctx).Browser.Process().Kill()
 			return

@@ -9,10 +9,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -57,6 +59,7 @@ func run(rounds, pages, memory int) error {
 		ratio := own.cpu.Seconds() / plain.cpu.Seconds()
 		ratios, cpu = append(ratios, ratio), append(cpu, own.cpu.Seconds()/float64(pages))
 		fmt.Printf("round %d: plain %s, rendering %s, CPU × %.2f\n", n+1, plain.per(pages), own.per(pages), ratio)
+		fmt.Printf("  plain:     %s\n  rendering: %s\n", plain.parts.per(pages), own.parts.per(pages))
 	}
 	if rounds > 0 {
 		slices.Sort(ratios)
@@ -71,7 +74,34 @@ func run(rounds, pages, memory int) error {
 }
 
 // cost holds the times that a round took.
-type cost struct{ cpu, wall time.Duration }
+type cost struct {
+	cpu, wall time.Duration
+	parts     parts
+}
+
+// parts holds the CPU time of each kind of process. Renderers that have ended count as zygote, which started them.
+type parts map[string]time.Duration
+
+// per returns the parts for each page, the largest first.
+func (p parts) per(pages int) string {
+	kinds := slices.SortedFunc(maps.Keys(p), func(a, b string) int { return cmp.Compare(p[b], p[a]) })
+	var out []string
+	for _, k := range kinds {
+		out = append(out, fmt.Sprintf("%s %.2f s", k, p[k].Seconds()/float64(pages)))
+	}
+	return strings.Join(out, ", ")
+}
+
+// since returns what was added to other parts.
+func (p parts) since(before parts) parts {
+	out := parts{}
+	for k, d := range p {
+		if d -= before[k]; d > 0 {
+			out[k] = d
+		}
+	}
+	return out
+}
 
 func (c cost) per(pages int) string {
 	return fmt.Sprintf(
@@ -150,13 +180,16 @@ func renderRound(program string, pages int) (cost, error) {
 	if err := renderPage(b, "/page999.html"); err != nil { // starts the browser
 		return cost{}, err
 	}
-	before, own, began := treeOf(os.Getpid()).cpu, ownCPU(), time.Now()
+	before, own, began := treeOf(os.Getpid()), ownCPU(), time.Now()
 	for i := range pages {
 		if err := renderPage(b, fmt.Sprintf("/page%d.html", i)); err != nil {
 			return cost{}, err
 		}
 	}
-	return cost{treeOf(os.Getpid()).cpu - before + ownCPU() - own, time.Since(began)}, nil
+	after, mine := treeOf(os.Getpid()), ownCPU()-own
+	c := cost{after.cpu - before.cpu + mine, time.Since(began), after.parts.since(before.parts)}
+	c.parts["arcrawl"] = mine
+	return c, nil
 }
 
 func renderPage(b *render.Browser, path string) error {
@@ -200,13 +233,14 @@ func plainRound(pages int) (c cost, err error) {
 	if err := plainPage(ctx, site.URL+"/page999.html"); err != nil {
 		return c, err
 	}
-	before, began := treeOf(os.Getpid()).cpu, time.Now()
+	before, began := treeOf(os.Getpid()), time.Now()
 	for i := range pages {
 		if err := plainPage(ctx, fmt.Sprintf("%s/page%d.html", site.URL, i)); err != nil {
 			return c, err
 		}
 	}
-	return cost{treeOf(os.Getpid()).cpu - before, time.Since(began)}, nil
+	after := treeOf(os.Getpid())
+	return cost{after.cpu - before.cpu, time.Since(began), after.parts.since(before.parts)}, nil
 }
 
 func plainPage(browser context.Context, uri string) error {
@@ -292,6 +326,7 @@ func measureMemory(program string, pages int) error {
 type tree struct {
 	cpu    time.Duration // of running ones, and of those that they waited for
 	memory int64         // private resident bytes
+	parts  parts
 }
 
 // treeOf measures all processes that descend from one, without itself.
@@ -302,6 +337,7 @@ func treeOf(pid int) (t tree) {
 		cpu        time.Duration
 	}
 	var all []process
+	t.parts = parts{}
 	folders, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range folders {
 		stat, err := os.ReadFile(filepath.Join(dir, "stat"))
@@ -323,6 +359,7 @@ func treeOf(pid int) (t tree) {
 			}
 			todo = append(todo, p.id)
 			t.cpu += p.cpu
+			t.parts[kindOf(p.id)] += p.cpu
 			statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.id))
 			if fields := strings.Fields(string(statm)); err == nil && len(fields) > 2 {
 				resident, _ := strconv.ParseInt(fields[1], 10, 64)
@@ -341,4 +378,22 @@ func ownCPU() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// kindOf returns the kind of a process of the browser, as its options name it.
+func kindOf(id int) string {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", id))
+	if err != nil {
+		return "ended"
+	}
+	kind := "browser"
+	for _, option := range strings.FieldsFunc(string(line), func(r rune) bool { return r == 0 || r == ' ' }) {
+		if k, ok := strings.CutPrefix(option, "--type="); ok {
+			kind = k
+		}
+		if k, ok := strings.CutPrefix(option, "--utility-sub-type="); ok {
+			kind = k
+		}
+	}
+	return kind
 }
