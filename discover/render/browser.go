@@ -66,7 +66,7 @@ func (b *Browser) Render(ctx context.Context, j Job) (Result, error) {
 		b.stop()
 	}
 	if b.proc == nil {
-		p, err := b.start()
+		p, err := b.start(ctx)
 		if err != nil {
 			return Result{}, fmt.Errorf("%w %s: %w", ErrStart, b.o.Program, err)
 		}
@@ -123,18 +123,18 @@ type process struct {
 	overMemory atomic.Bool
 }
 
-// start starts a process, in a network namespace if the system permits one.
-func (b *Browser) start() (*process, error) {
+// start starts a process, in a network namespace if the system permits one. It gives up when ctx ends.
+func (b *Browser) start(ctx context.Context) (*process, error) {
 	if !b.o.NoNamespace && namespaces {
-		p, err := b.startIn(true)
+		p, err := b.startIn(ctx, true)
 		if err == nil || !isDenied(err) {
 			return p, err
 		}
 	}
-	return b.startIn(false)
+	return b.startIn(ctx, false)
 }
 
-func (b *Browser) startIn(namespace bool) (p *process, err error) {
+func (b *Browser) startIn(within context.Context, namespace bool) (p *process, err error) {
 	p = &process{namespace: namespace}
 	if p.dir, err = os.MkdirTemp("", "arcrawl-render"); err != nil {
 		return nil, err
@@ -159,8 +159,9 @@ func (b *Browser) startIn(namespace bool) (p *process, err error) {
 	var endBrowser context.CancelFunc
 	p.ctx, endBrowser = chromedp.NewContext(ctx, chromedp.WithErrorf(quietly), chromedp.WithLogf(quietly))
 	p.end = append([]func(){endBrowser, endAll}, p.end...)
-	giveUp := time.AfterFunc(startTime, endBrowser)
-	defer giveUp.Stop()
+	within, end := context.WithTimeout(within, startTime)
+	defer end()
+	defer context.AfterFunc(within, endBrowser)()
 	return p, p.open(b.o)
 }
 

@@ -2,9 +2,11 @@ package render_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -162,4 +164,26 @@ func TestWhatScriptsLoadIsFound(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d URIs in %d ways were found", wanted-missed, wanted, len(ways))
+}
+
+// TestAStartEndsWithItsContext starts a program that never answers, as a browser on a very busy machine.
+func TestAStartEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "browser")
+	err := errors.Join(os.Chmod(filepath.Dir(filepath.Dir(program)), 0o755),
+		os.WriteFile(program, []byte("#!/bin/sh\nexec sleep 600\n"), 0o755))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := render.NewBrowser(render.Options{Program: program})
+	defer b.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	began := time.Now()
+	if _, err := b.Render(ctx, render.Job{URI: site, Limit: time.Minute}); err == nil {
+		t.Error("a program that never answers has rendered a page")
+	}
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it was given up after %v, want one second and what ending it takes", took)
+	}
 }
