@@ -248,3 +248,42 @@ func TestAnIdleConnectionIsLeftWhenTheVisitEnds(t *testing.T) {
 		t.Errorf("the visit ended after %s", took)
 	}
 }
+
+// TestDataAfterTheEndOfAStreamIsIgnored receives pages whose streams continue after their end. None of it becomes part
+// of a page, of the same stream or of the next one.
+func TestDataAfterTheEndOfAStreamIsIgnored(t *testing.T) {
+	t.Parallel()
+	for name, late := range map[string]func(f *http2.Framer, stream uint32){
+		"data":         func(f *http2.Framer, stream uint32) { _ = f.WriteData(stream, false, []byte("more")) },
+		"data and end": func(f *http2.Framer, stream uint32) { _ = f.WriteData(stream, true, []byte("more")) },
+		"a head":       func(f *http2.Framer, stream uint32) { head2(t, f, stream, true, ":status", "500") },
+		"a reset":      func(f *http2.Framer, stream uint32) { _ = f.WriteRSTStream(stream, http2.ErrCodeInternal) },
+		"a window":     func(f *http2.Framer, stream uint32) { _ = f.WriteWindowUpdate(stream, 100) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address, c := frames2(t, func(in *http2.Framer, k net.Conn, _ int) {
+				for {
+					var together bytes.Buffer
+					f := http2.NewFramer(&together, nil)
+					stream := asked2(in)
+					if stream == 0 {
+						return
+					}
+					head2(t, f, stream, false, ":status", "200")
+					_ = f.WriteData(stream, true, []byte("news"))
+					late(f, stream)
+					if _, err := k.Write(together.Bytes()); err != nil {
+						return
+					}
+				}
+			})
+			for range 4 {
+				got := get(t, c, request2(t, address))
+				if text, err := contentOf(t, got); text != "news" || err != nil || got.Status != 200 || !got.Complete {
+					t.Errorf("status %d, %q, %v, complete %t, %v", got.Status, text, err, got.Complete, got.Misfortune)
+				}
+			}
+		})
+	}
+}
