@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -224,6 +225,25 @@ func TestMisbehavingServerIsRecordedAndScheduled(t *testing.T) {
 	}
 }
 
+// refusingPort returns the address of a port that refuses connections. A socket holds it, so that no other test listens
+// there meanwhile.
+func refusingPort(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	at, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", at.(*syscall.SockaddrInet4).Port)
+}
+
 // The first request to a host is for its robots.txt, so this is the visit that fails.
 func TestUnreachableHostHasAStatus(t *testing.T) {
 	t.Parallel()
@@ -234,11 +254,7 @@ func TestUnreachableHostHasAStatus(t *testing.T) {
 	_, tlsPort, _ := net.SplitHostPort(secure.Listener.Addr().String())
 	plain := rawSite(t, "tcp", "127.0.0.1:0", good+"Content-Length: 0\r\n\r\n", hangUp)
 	_, plainPort, _ := net.SplitHostPort(plain)
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
+	refusing := refusingPort(t)
 	stuck := func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
 	unknown := func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.DNSError{Err: "no such host", Name: "nowhere.example", IsNotFound: true}
@@ -250,7 +266,7 @@ func TestUnreachableHostHasAStatus(t *testing.T) {
 		says       string
 	}{
 		{"a name that does not resolve", "http://nowhere.example/", unknown, fetch.DNSFailed, "no_such_host"},
-		{"a port that nobody listens on", "http://" + closed.Addr().String() + "/", dialLoopback, fetch.ConnectFailed, "refused"},
+		{"a port that nobody listens on", "http://" + refusing + "/", dialLoopback, fetch.ConnectFailed, "refused"},
 		{"a connection that is never made", "http://stuck.example/", stuck, fetch.ConnectFailed, "deadline"},
 		{"a certificate of nobody", "https://127.0.0.1:" + tlsPort + "/", dialLoopback, fetch.ConnectFailed, "certificate"},
 		{"no TLS behind https", "https://127.0.0.1:" + plainPort + "/", dialLoopback, fetch.ConnectFailed, "TLS"},
