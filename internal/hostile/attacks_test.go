@@ -38,7 +38,7 @@ var defaultBound = usage{goroutines: 60, heap: 32 << 20, descriptors: 300, disk:
 func rows() []attack {
 	var all []attack
 	for _, some := range [][]attack{
-		answers(), waits(), quotas(), costs(), partners(), shares(), reaching(), behind(), floods(),
+		answers(), waits(), quotas(), costs(), partners(), shares(), reaching(), behind(), floods(), escapes(),
 	} {
 		all = append(all, some...)
 	}
@@ -60,7 +60,7 @@ func without(t *testing.T, lasts time.Duration) (b baseline) {
 	t.Run("without", func(t *testing.T) {
 		c := newCrawl(t)
 		c.run(crawlOptions{lasts: lasts})
-		b = baseline{lasts, c.healthy.Load(), c.used()}
+		b = baseline{lasts, c.counted.Load(), c.used()}
 	})
 	return b
 }
@@ -98,7 +98,7 @@ func (row attack) run(t *testing.T, base map[time.Duration]baseline) {
 	o := row.stranger(c)
 	o.lasts = lasts
 	c.run(o)
-	healthy, used := c.healthy.Load(), c.used()
+	healthy, used := c.counted.Load(), c.used()
 	if healthy*10 < before.healthy*9 { // perhaps the machine has become busier: measure again
 		before = without(t, lasts)
 	}
