@@ -11,6 +11,7 @@
 # make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=720: a month)
 # make cluster  let nodes crawl shards while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 HOSTS=400)
 # make vuln     look for known vulnerabilities in the dependencies  (DB=DIR: without a network, see internal/vulndb)
+# make readers  let programs of other authors read archives: two minutes  (pywb, warcio, py-wacz, jwarc: scripts/readers)
 # make fuzz     run each fuzz target in turn  (FUZZTIME=30s)
 # make pictures  make the pictures of the documentation again, with Chromium: two minutes
 # make demo     run the demo for a minute   (FOR=60s)
@@ -26,6 +27,7 @@ GO        ?= go
 VERSION   := $(shell git describe --tags --dirty 2>/dev/null)
 BENCH     ?= .
 BENCHTIME ?= 1s
+READERS   ?= Replay|Pywb|Warcio|OtherPrograms|AnotherIndexer|ForeignReaders|Datapackage
 COUNT     ?= 1
 URIS      ?= 1000000
 HOSTS     ?= 20000
@@ -48,7 +50,7 @@ STATICCHECK := bin/tools/staticcheck-v0.8.2
 GOVULNCHECK := bin/tools/govulncheck-v1.9.0
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak cluster vuln fuzz pictures demo trial package package-replay replay-assets test-package clean
+.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak cluster readers vuln fuzz pictures demo trial package package-replay replay-assets test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -125,6 +127,11 @@ bench-frontier:
 
 bench-crawl:
 	$(GO) run ./internal/benchcrawl -rounds $(ROUNDS) $(ARGS)
+
+# The closing lines of each reader: what it read, or that it is not installed.
+readers:
+	$(GO) test -count=1 -v -run '$(READERS)' ./archive/... ./warcout ./crawler 2>&1 | \
+		grep -E '^ *(---|ok|FAIL)|NOT RUN|played|compared|captures'
 
 bench-render:
 	$(GO) run ./internal/benchrender $(ARGS)

@@ -3,10 +3,12 @@ package crawler_test
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // checkArchive reads the archive and the log that a crawl wrote to dir. The archive must be valid by itself, and must
@@ -36,7 +38,11 @@ func checkClaim(t *testing.T, e crawllog.Entry, at map[string]warccheck.Record) 
 		t.Errorf("crawl.log names %s at %d of %s, where the archive has no record", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile)
 		return
 	}
-	if r.Target() != e.URI || !r.Main() {
+	target := r.Target()
+	if r.Type() == "metadata" {
+		target = strings.TrimPrefix(target, warcout.EvidencePrefix)
+	}
+	if target != e.URI || !r.Main() {
 		t.Errorf("crawl.log names %s at %d of %s, where the archive has a %s of %s", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile, r.Type(), r.Target())
 	}
 	why := r.Header.Get("WARC-Truncated")

@@ -34,9 +34,10 @@
 //
 // Evidence is a metadata record that holds the exact head of a response whose body was not kept (a 304, an aborted
 // download). Its Content-Type is application/http;msgtype=response, or application/octet-stream if it does not begin
-// like HTTP. Replay tools do not play it. An answer that is not HTTP at all is stored in the same way, also if it is
-// passed as a Response: several readers stop reading a file at a response record without a status line. [IsResponse] is
-// the one predicate for this; [Written.IsResponse] says which kind the record is.
+// like HTTP. Its target URI begins with [EvidencePrefix]: the indexers of pywb and py-wacz take each metadata record of
+// another type than application/warc-fields for a capture of its URI. An answer that is not HTTP at all is stored in
+// the same way, also if it is passed as a Response: several readers stop reading a file at a response record without a
+// status line. [IsResponse] is the one predicate for this; [Written.IsResponse] says which kind the record is.
 //
 // A revisit by payload has the response head as its block. A server-not-modified revisit has an empty block, because
 // replay tools would otherwise play an empty 304; the 304 itself is its evidence. A revisit always points at the

@@ -54,10 +54,16 @@ func compose(buffer []byte, v Visit, infoID string, number uint32) ([]record, er
 func nothing() error { return nil }
 
 // start begins a record of the visit. The first record has the headers of the whole visit; the others point at it.
-func (c *composer) start(kind gowarc.RecordType) draft {
+// A metadata record that holds what was sent or received has a URI of its own: other indexers would take it for a
+// capture of the page.
+func (c *composer) start(kind gowarc.RecordType, fields bool) draft {
+	target := c.v.URI.String()
+	if kind == gowarc.Metadata && !fields {
+		target = EvidencePrefix + target
+	}
 	setNumber(c.id[:], c.number, len(c.records))
 	d := begin(c.text, kind, c.id[:], c.date)
-	d.add(gowarc.WarcTargetURI, c.v.URI.String())
+	d.add(gowarc.WarcTargetURI, target)
 	if len(c.records) > 0 {
 		d.addID(gowarc.WarcConcurrentTo, c.records[0].id)
 		return d
@@ -102,7 +108,7 @@ func (c *composer) response(p Response) error {
 	if !IsResponse(begin[:n]) {
 		kind, contentType = gowarc.Metadata, typeBytes
 	}
-	d := c.start(kind)
+	d := c.start(kind, false)
 	if kind == gowarc.Response {
 		if !p.PayloadDigest.IsZero() {
 			d.addSum(gowarc.WarcPayloadDigest, p.PayloadDigest)
@@ -122,7 +128,7 @@ func (c *composer) revisit(p Revisit) error {
 	if p.Profile == NotModified {
 		head = nil
 	}
-	d := c.start(gowarc.Revisit)
+	d := c.start(gowarc.Revisit, false)
 	d.add(gowarc.WarcProfile, p.Profile.String())
 	if p.Origin.RecordID != "" { // WARC/1.1, 6.7.2, asks for it if known; an index of an earlier archive may not have it
 		d.addID(gowarc.WarcRefersTo, p.Origin.RecordID)
@@ -168,7 +174,7 @@ func (c *composer) request() error {
 	if !looksLikeRequest(c.v.Request) {
 		kind, contentType = gowarc.Metadata, typeBytes
 	}
-	d := c.start(kind)
+	d := c.start(kind, false)
 	c.connection(&d, false)
 	return c.emit(d, contentType, c.v.Request)
 }
@@ -199,7 +205,7 @@ func (c *composer) evidence() error {
 	if !IsResponse(head) {
 		contentType = typeBytes
 	}
-	return c.emit(c.start(gowarc.Metadata), contentType, head)
+	return c.emit(c.start(gowarc.Metadata, false), contentType, head)
 }
 
 func (c *composer) metadata() error {
@@ -210,7 +216,7 @@ func (c *composer) metadata() error {
 	if err != nil {
 		return err
 	}
-	return c.emit(c.start(gowarc.Metadata), typeFields, block)
+	return c.emit(c.start(gowarc.Metadata, true), typeFields, block)
 }
 
 // warcinfo returns the first record of a file.
@@ -228,6 +234,9 @@ func warcinfo(now time.Time, name string, info []Field) (record, error) {
 	d.add(gowarc.WarcFilename, name)
 	return d.with(typeFields, block, "")
 }
+
+// EvidencePrefix begins the target URI of evidence; the URI of the visit follows.
+const EvidencePrefix = "urn:evidence:"
 
 // httpVersion begins every status line that readers of WARC files accept.
 const httpVersion = "HTTP/"

@@ -259,7 +259,7 @@ func evidenceRecord(id, concurrent, contentType, head string) string {
 	return `WARC-Type: metadata
 WARC-Record-ID: <` + id + `>
 WARC-Date: 2026-11-21T09:00:00.123456Z
-WARC-Target-URI: http://www.example.org/
+WARC-Target-URI: urn:evidence:http://www.example.org/
 ` + concurrent + ip + `Content-Type: ` + contentType + `
 WARC-Block-Digest: ` + digest.Of([]byte(head)).String() + `
 ` + info + `Content-Length: ` + strconv.Itoa(len(head)) + `

@@ -63,11 +63,22 @@ func (s Selection) Matcher() func(uri string, date time.Time) bool {
 		return false
 	}
 	return func(uri string, date time.Time) bool {
-		isPrefix := func(p string) bool { return strings.HasPrefix(uri, p) }
+		page := pageOf(uri)
+		isPrefix := func(p string) bool { return strings.HasPrefix(uri, p) || strings.HasPrefix(page, p) }
 		return (len(s.Hosts) == 0 || isHost(uri)) &&
 			(len(s.Prefixes) == 0 || slices.ContainsFunc(s.Prefixes, isPrefix)) &&
 			(s.From.IsZero() || !date.Before(s.From)) && (s.To.IsZero() || date.Before(s.To))
 	}
+}
+
+// pageOf returns the URI of the page that a record with another URI is about, as urn:text:URI. Other URIs are returned
+// as they are.
+func pageOf(uri string) string {
+	rest, ok := strings.CutPrefix(uri, "urn:")
+	if _, page, found := strings.Cut(rest, ":"); ok && found && strings.Contains(page, "://") {
+		return page
+	}
+	return uri
 }
 
 // Summary counts what was written.

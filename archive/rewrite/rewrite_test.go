@@ -168,6 +168,25 @@ func TestARevisitWithoutItsOriginalIsCopiedAndReported(t *testing.T) {
 	}
 }
 
+// TestWhatIsAboutAPageIsExtractedWithIt chooses records whose URIs contain the URI of a page.
+func TestWhatIsAboutAPageIsExtractedWithIt(t *testing.T) {
+	t.Parallel()
+	prefix := Selection{Prefixes: []string{"http://b.example/t"}}.Matcher()
+	host := Selection{Hosts: []string{"b.example"}}.Matcher()
+	for uri, want := range map[string][2]bool{
+		"http://b.example/today":              {true, true},
+		"urn:evidence:http://b.example/today": {true, true},
+		"urn:text:http://b.example/today":     {true, true},
+		"urn:text:http://b.example/other":     {false, true},
+		"urn:text:http://c.example/today":     {false, false},
+		"urn:arcrawl:configuration":           {false, false},
+	} {
+		if got := [2]bool{prefix(uri, archivetest.Start), host(uri, archivetest.Start)}; got != want {
+			t.Errorf("%s: chosen by prefix and host %v, want %v", uri, got, want)
+		}
+	}
+}
+
 func TestSelectedRecordsAreExtracted(t *testing.T) {
 	t.Parallel()
 	l, names := archivetest.Three(t)

@@ -1,7 +1,6 @@
 package wacz
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -128,26 +127,46 @@ func join(t *testing.T, to string, files []string) {
 	archivetest.Must(t, os.WriteFile(to, all, 0o644))
 }
 
-// TestPywbShowsEveryVersion plays every capture of an archive with pywb, with the index of a package and with one of
-// whole seconds, as the daemon keeps it. Each must have the payload that `arcrawl cat` prints. The captures of one URI
-// within one second are left out: pywb compares dates by the second, whatever the index has.
+// TestPywbShowsEveryVersion plays every capture of an archive with pywb, with the index of a package, with one of whole
+// seconds, as the daemon keeps it, and with those that the indexers of pywb and py-wacz make. Each must have the payload
+// that `arcrawl cat` prints. The captures of one URI within one second are left out: pywb compares dates by the second,
+// whatever the index has.
 func TestPywbShowsEveryVersion(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	l := archivetest.Versioned(t)
 	all := slices.DeleteFunc(everyCapture(t, l), func(c wanted) bool { return strings.Contains(c.URI, "/moment") })
-	for _, milliseconds := range []bool{true, false} {
-		t.Run(fmt.Sprintf("milliseconds %v", milliseconds), func(t *testing.T) {
-			t.Parallel()
-			file := filepath.Join(t.TempDir(), "index.cdxj")
-			var lines bytes.Buffer
+	ours := func(milliseconds bool) func(t *testing.T) string {
+		return func(t *testing.T) string {
+			t.Helper()
+			var lines strings.Builder
 			_, err := index.Build(t.Context(), l.Files(), index.Options{Milliseconds: milliseconds}, &lines, noFinding)
 			archivetest.Must(t, err)
-			archivetest.Must(t, os.WriteFile(file, lines.Bytes(), 0o644))
-			player := foreign.Pywb(t, l.Dir, file)
+			return lines.String()
+		}
+	}
+	theirs := func(program string, options ...string) func(t *testing.T) string {
+		return func(t *testing.T) string {
+			t.Helper()
+			out, errs, err := foreign.Program(t, program, slices.Concat(options, l.Files())...)
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", program, err, errs)
+			}
+			lines := strings.SplitAfter(out, "\n")
+			slices.Sort(lines)
+			return strings.Join(lines, "")
+		}
+	}
+	for name, make := range map[string]func(t *testing.T) string{
+		"milliseconds": ours(true), "seconds": ours(false),
+		"cdx-indexer": theirs("cdx-indexer", "--cdxj"), "cdxj-indexer": theirs("cdxj-indexer"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			player := foreign.Pywb(t, l.Dir, archivetest.Save(t, "index.cdxj", []byte(make(t))))
 			for _, c := range all {
 				stamp := c.Stamp
-				if !milliseconds {
+				if name != "milliseconds" {
 					stamp = stamp[:len(index.DateLayout)]
 				}
 				if status, b := load(t, player+stamp+"id_/"+c.URI); !c.is(b) {
