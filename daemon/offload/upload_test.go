@@ -3,10 +3,12 @@ package offload_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -55,7 +57,49 @@ func startServer(t *testing.T) *server {
 	t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	archivetest.Must(t, err)
-	to, err := url.Parse(strings.TrimSpace(line))
+	return inFrontOf(t, strings.TrimSpace(line))
+}
+
+// startMoto starts moto, an imitation of Amazon's services by other authors, with the bucket web-archive.
+func startMoto(t *testing.T) *server {
+	t.Helper()
+	program, err := exec.LookPath("moto_server")
+	if err != nil {
+		t.Skipf("NOT RUN: moto is not installed (pip install 'moto[server]'): %v", err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	archivetest.Must(t, err)
+	address := l.Addr().String()
+	archivetest.Must(t, l.Close())
+	_, port, err := net.SplitHostPort(address)
+	archivetest.Must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, program, "-H", "127.0.0.1", "-p", port)
+	cmd.Env = append(os.Environ(), "S3_IGNORE_SUBDOMAIN_BUCKETNAME=true", "MOTO_S3_CUSTOM_ENDPOINTS=http://"+address)
+	archivetest.Must(t, cmd.Start())
+	t.Cleanup(func() { cancel(); _ = cmd.Wait() })
+	address = "http://" + address
+	for giveUp := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPut, address+"/web-archive", http.NoBody)
+		archivetest.Must(t, err)
+		answer, err := http.DefaultClient.Do(r)
+		if err == nil {
+			archivetest.Must(t, answer.Body.Close())
+			if answer.StatusCode != http.StatusOK {
+				t.Fatalf("moto answers %s to a new bucket", answer.Status)
+			}
+			return inFrontOf(t, address)
+		}
+		if time.Now().After(giveUp) {
+			t.Fatalf("moto does not answer: %v", err)
+		}
+	}
+}
+
+// inFrontOf returns a server that passes requests on.
+func inFrontOf(t *testing.T, address string) *server {
+	t.Helper()
+	to, err := url.Parse(address)
 	archivetest.Must(t, err)
 	s := &server{}
 	pass := &httputil.ReverseProxy{
@@ -90,7 +134,10 @@ func startServer(t *testing.T) *server {
 // object returns what the server has at a path.
 func (s *server) object(t *testing.T, path string) string {
 	t.Helper()
-	r, err := http.Get(s.URL + path)
+	ask, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, http.NoBody)
+	archivetest.Must(t, err)
+	ask.Header.Set("Authorization", "AWS anybody:anything") // moto shows nothing to strangers
+	r, err := http.DefaultClient.Do(ask)
 	archivetest.Must(t, err)
 	defer r.Body.Close()
 	text, err := io.ReadAll(r.Body)
@@ -133,7 +180,12 @@ func open(t *testing.T, lib *archivetest.Archive, state string, to config.Upload
 func TestEveryFinishedFileIsUploadedOnce(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	s := startServer(t)
+	t.Run("gofakes3", func(t *testing.T) { t.Parallel(); everyFileOnce(t, startServer(t)) })
+	t.Run("moto", func(t *testing.T) { t.Parallel(); everyFileOnce(t, startMoto(t)) })
+}
+
+func everyFileOnce(t *testing.T, s *server) {
+	t.Helper()
 	lib, _ := archive(t)
 	state, to, now := t.TempDir(), bucket(t, s.URL), archivetest.Start
 	s.down = true
@@ -188,7 +240,12 @@ func TestEveryFinishedFileIsUploadedOnce(t *testing.T) {
 func TestALargeFileIsSentInParts(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	s := startServer(t)
+	t.Run("gofakes3", func(t *testing.T) { t.Parallel(); largeFile(t, startServer(t)) })
+	t.Run("moto", func(t *testing.T) { t.Parallel(); largeFile(t, startMoto(t)) })
+}
+
+func largeFile(t *testing.T, s *server) {
+	t.Helper()
 	lib := archivetest.New(t)
 	body := make([]byte, 11<<20)
 	rand.NewChaCha8([32]byte{1}).Read(body) //nolint:errcheck // it never fails
@@ -220,7 +277,12 @@ func TestALargeFileIsSentInParts(t *testing.T) {
 func TestAnUploadIsCompared(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	s := startServer(t)
+	t.Run("gofakes3", func(t *testing.T) { t.Parallel(); compared(t, startServer(t)) })
+	t.Run("moto", func(t *testing.T) { t.Parallel(); compared(t, startMoto(t)) })
+}
+
+func compared(t *testing.T, s *server) {
+	t.Helper()
 	lib, _ := archive(t)
 	files := lib.Files()
 	now, state := archivetest.Start, t.TempDir()
