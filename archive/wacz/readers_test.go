@@ -78,8 +78,8 @@ func TestOtherProgramsAcceptTheArchive(t *testing.T) {
 	}
 }
 
-// TestAnotherIndexerFindsTheSameCaptures compares our index of an archive with that of the indexer of pywb and py-wacz:
-// key, second, URI, media type, status, digest, and the place of each capture.
+// TestAnotherIndexerFindsTheSameCaptures compares our index of an archive with the one of py-wacz's indexer: key,
+// second, URI, media type, status, digest, and the place of each capture.
 func TestAnotherIndexerFindsTheSameCaptures(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
