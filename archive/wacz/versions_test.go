@@ -127,10 +127,10 @@ func join(t *testing.T, to string, files []string) {
 	archivetest.Must(t, os.WriteFile(to, all, 0o644))
 }
 
-// TestPywbShowsEveryVersion plays every capture of an archive with pywb, with the index of a package, with one of whole
-// seconds, as the daemon keeps it, and with the indexes that pywb's and py-wacz's indexers make. Each must have the
-// payload that `arcrawl cat` prints. The captures of one URI within one second are left out: pywb compares dates by the second,
-// whatever the index has.
+// TestPywbShowsEveryVersion plays every capture of an archive with pywb, with the index of a package, with one of
+// whole seconds, as the daemon keeps it, and with the indexes that pywb's and py-wacz's indexers make. Each must have
+// the payload that `arcrawl cat` prints. The captures of one URI within one second are left out: pywb compares dates
+// by the second, whatever the index has.
 func TestPywbShowsEveryVersion(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
