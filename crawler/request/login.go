@@ -299,7 +299,8 @@ func matches(re *regexp.Regexp, head, content []byte) bool {
 	return re.Match(bytes.ReplaceAll(head, []byte("\r\n"), []byte("\n"))) || re.Match(content)
 }
 
-// hiddenFields returns the hidden fields of the first form that has all configured fields, nil if there is none.
+// hiddenFields returns the hidden fields of the first form that has a field and all configured secret fields; nil if
+// there is none.
 func hiddenFields(page []byte, l *own.Login) url.Values {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	names, hidden := map[string]bool{}, url.Values{}
@@ -330,7 +331,7 @@ func hiddenFields(page []byte, l *own.Login) url.Values {
 	}
 }
 
-// hasFields reports whether a form has all configured secret fields.
+// hasFields reports whether the names of a form are some, and include all configured secret fields.
 func hasFields(names map[string]bool, l *own.Login) bool {
 	for _, f := range l.SecretFields {
 		if !names[f.Name] {
