@@ -22,11 +22,12 @@
 // # Budgets
 //
 // Until a pattern is proven, first visits of pages inside have a budget: [Base], and one for each page that was not
-// barren, up to [MaxRich]. If at least a tenth of the pages was linked from a second page before it was visited,
-// each page that was not barren counts twice and without that bound. One visit in [Trickle] of the host is added, so
-// that nothing waits forever. Pages that others name, seeds and entries of feeds and sitemaps need no budget. While
-// first visits are put off, and for [Doubt] after, all pages inside that were visited before share one visit in
-// [Trickle], unless the pages are linked from a second page.
+// barren, up to [MaxWords] where words are its parameters and [MaxNumbers] where numbers are. If at least a tenth of
+// the pages was linked from a second page before it was visited, each page that was not barren counts twice and
+// without that bound. One visit in [Trickle] of the host is added, so that nothing waits forever. Pages that others
+// name, seeds and entries of feeds and sitemaps need no budget. While first visits are put off, and for [Doubt] after,
+// all pages inside that were visited before share one visit in [Trickle], unless the pages are linked from a second
+// page.
 //
 // # Bounds
 //
