@@ -24,7 +24,9 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/daemon/keypair"
 	"github.com/arcrawl/arcrawl/daemon/mailer"
+	"github.com/arcrawl/arcrawl/daemon/socket"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -70,10 +72,17 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	d.closers.add(func() error { posting(); return nil })
 	stop := background(func(ctx context.Context) { d.tell(ctx); d.tick(ctx) })
 	d.closers.add(func() error { stop(); return nil })
-	if err := d.serveSocket(c.Admin); err != nil {
-		return err
+	if d.o.base != nil {
+		d.o.base.served.Set(d.o.shard.Number(), d.window.Handler)
+		d.closers.add(func() error { d.o.base.served.Set(d.o.shard.Number(), nil); return nil })
+		return d.serveSocket(c.Admin, d.window.Handler)
 	}
-	return d.serveAddress(c.Admin)
+	return d.serve(c.Admin, d.window.Handler)
+}
+
+// serve serves the API and the dashboard on the socket and on the network address.
+func (d *Daemon) serve(c config.Admin, handler func(access.Options) http.Handler) error {
+	return errors.Join(d.serveSocket(c, handler), d.serveAddress(c, handler))
 }
 
 // summary returns the data of a digest without the notices since the last one.
@@ -157,12 +166,12 @@ func (d *Daemon) tick(ctx context.Context) {
 
 // tell reports the state of the crawl to the database of the cluster.
 func (d *Daemon) tell(ctx context.Context) {
-	if d.o.node == nil {
+	if d.o.shard == nil {
 		return
 	}
 	text, err := fleet.Report(d.window.Status())
 	if err == nil {
-		err = d.o.node.Tell(ctx, text)
+		err = d.o.shard.Tell(ctx, text)
 	}
 	if err != nil && ctx.Err() == nil {
 		d.log.Debug().Err(err).Msg("could not report the state of this node to the cluster; the next report follows in 15 s")
@@ -170,22 +179,22 @@ func (d *Daemon) tell(ctx context.Context) {
 }
 
 // serveSocket serves the API on the unix socket, unless it is switched off.
-func (d *Daemon) serveSocket(c config.Admin) error {
+func (d *Daemon) serveSocket(c config.Admin, handler func(access.Options) http.Handler) error {
 	if c.Socket == "" {
 		return nil
 	}
-	l, err := listenSocket(c.Socket)
+	l, err := socket.Listen(c.Socket)
 	if err != nil {
 		return FolderError{Err: fmt.Errorf("admin.socket: open %s: %w; name another path, or set admin.socket = \"off\"", c.Socket, err)}
 	}
 	// A socket that is left is replaced at the next start.
-	d.closers.add(func() error { _ = removeSocket(c.Socket); return nil })
-	d.serveAPI(l, d.window.Handler(access.Options{}))
+	d.closers.add(func() error { _ = socket.Remove(c.Socket); return nil })
+	d.serveAPI(l, handler(access.Options{}))
 	return nil
 }
 
 // serveAddress serves the API on the network address, if one is configured, to clients that have the token.
-func (d *Daemon) serveAddress(c config.Admin) error {
+func (d *Daemon) serveAddress(c config.Admin, handler func(access.Options) http.Handler) error {
 	if c.Listen == "" {
 		return nil
 	}
@@ -201,7 +210,7 @@ func (d *Daemon) serveAddress(c config.Admin) error {
 	if o.TLS {
 		scheme = "https"
 	}
-	d.serveAPI(l, d.window.Handler(o))
+	d.serveAPI(l, handler(o))
 	d.log.Info().Str("at", scheme+"://"+l.Addr().String()+"/").Str("tokens", c.TokenFile).
 		Msg("serving the admin API; clients need a token of this file, or a user and a password")
 	return nil
@@ -230,6 +239,9 @@ func (d *Daemon) serveAPI(l net.Listener, h http.Handler) {
 // openVersions prepares the list of archived versions for the dashboard, and serves them on an address of their own if
 // one is configured.
 func (d *Daemon) openVersions(c config.Admin) (catalog versions.Catalog, err error) {
+	if d.o.base != nil {
+		return d.o.base.catalog, nil
+	}
 	catalog.Tickets = replay.NewTickets()
 	catalog.Site = replay.Site{URL: c.ReplayURL, TLS: c.Remote == reach.TLS, Engine: c.ReplayAssets}
 	if d.index.live == nil {
@@ -275,15 +287,15 @@ func listen(key, address string, c config.Admin) (net.Listener, error) {
 	if c.Remote != reach.TLS {
 		return l, nil
 	}
-	pair, err := newKeyPair(c.TLSCert, c.TLSKey)
+	pair, err := keypair.New(c.TLSCert, c.TLSKey)
 	if err != nil {
 		return nil, FolderError{Err: errors.Join(fmt.Errorf("admin.tls_cert: %w", err), l.Close())}
 	}
-	return tls.NewListener(l, pair.serverConfig()), nil
+	return tls.NewListener(l, pair.ServerConfig()), nil
 }
 
 // stored adds where finished WARC files are, which are lost, and whether the database of the cluster has a replica.
 func (d *Daemon) stored(a *api.Archive) {
-	a.Database = d.o.node.StandBy()
+	a.Database = d.o.shard.StandBy()
 	a.Handover, a.Lost, a.Offload = d.sealed.handover(), api.CountLosses(d.parts.Dedup.Losses()), d.offload.State()
 }

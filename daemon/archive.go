@@ -18,22 +18,38 @@ import (
 
 // openLog opens crawl.log.
 func (d *Daemon) openLog(time.Time) (err error) {
-	c := d.live.Current()
-	if d.parts.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {
-		return err
+	if b := d.o.base; b != nil {
+		d.parts.CrawlLog = b.parts.CrawlLog
+	} else {
+		c := d.live.Current()
+		if d.parts.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {
+			return err
+		}
+		d.closers.add(d.parts.CrawlLog.Close)
 	}
-	d.closers.add(d.parts.CrawlLog.Close)
-	if n := d.o.node; n != nil {
+	if n := d.o.shard; n != nil {
 		stop := background(func(ctx context.Context) { n.Ship(ctx, d.parts.CrawlLog.Sync) })
 		d.closers.add(func() error { stop(); return nil })
 	}
 	return nil
 }
 
-// openArchive opens the archive, which repairs the WARC files that a crash has left open, and then the live index,
+// openArchive opens the archive, or uses the one of the process, and compares it with the store.
+func (d *Daemon) openArchive(now time.Time) error {
+	if b := d.o.base; b != nil {
+		d.index, d.sealed, d.offload, d.repairs = b.index, b.sealed, b.offload, b.repairs
+		d.parts.Archive, d.parts.IndexCapture = b.parts.Archive, b.parts.IndexCapture
+		d.parts.OpenPayload = b.parts.OpenPayload
+	} else if err := d.openWriter(now); err != nil {
+		return err
+	}
+	return errors.Join(d.compareArchive(d.repairs), d.proveOrigins(now))
+}
+
+// openWriter opens the archive, which repairs the WARC files that a crash has left open, and then the live index,
 // which reads the repaired files. Closing the archive finishes its last WARC files, which are then listed in the
 // manifest, and closing the index puts their lines into it.
-func (d *Daemon) openArchive(now time.Time) error {
+func (d *Daemon) openWriter(now time.Time) error {
 	c := d.live.Current()
 	w, repairs, err := openWARC(c, d.o.Version, now)
 	if err != nil {
@@ -43,7 +59,7 @@ func (d *Daemon) openArchive(now time.Time) error {
 	if err != nil {
 		return errors.Join(err, w.Close(now))
 	}
-	d.index = index
+	d.index, d.repairs = index, repairs
 	d.sealed = openSealed(c, d.o.Version, w.Summary, index.growing, d.o.Now, d.log)
 	d.closers.add(index.close)
 	d.closers.add(func() error { d.sealed.finish(); return nil })
@@ -55,7 +71,7 @@ func (d *Daemon) openArchive(now time.Time) error {
 	}
 	d.closers.add(d.offload.Close)
 	d.parts.Archive, d.parts.IndexCapture, d.parts.OpenPayload = w, index.add, warc.Stored(c.Storage.WARC)
-	return errors.Join(d.compareArchive(repairs), d.proveOrigins(now))
+	return nil
 }
 
 // openNetwork opens the client that makes all exchanges. Its dialer is the only way out to the network.

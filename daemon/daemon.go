@@ -48,7 +48,7 @@ import (
 	"github.com/arcrawl/arcrawl/daemon/rendering"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // Options holds what a daemon needs in addition to its configuration.
@@ -75,9 +75,10 @@ type Options struct {
 	// the number of processors.
 	SharedProcess bool
 
-	node *node.Node // of the cluster; nil = this process is on its own
 	// pushed has the configuration of the cluster; nil if this process is on its own.
 	pushed *pushed.Follower
+	shard  *node.Shard     // of the cluster's crawl; nil = this process is on its own
+	base   *base           // what several shards of this process have in common; nil = nothing
 	ctx    context.Context // ends when the daemon is to stop, also while it is opened as a node
 }
 
@@ -97,7 +98,9 @@ type Daemon struct {
 	sealed     *sealed
 	offload    *offload.Offload
 	index      *liveIndex
-	missing    rebuild.Missing // the visits that crawl.log had and the store did not know, at the start
+	repairs    []warcout.Repair // of the archive, when it was opened
+	shards     int              // that may be crawled in this process, if it is a base
+	missing    rebuild.Missing  // the visits that crawl.log had and the store did not know, at the start
 	closers    closers
 }
 
@@ -111,66 +114,6 @@ func Run(ctx context.Context, c *config.Config, o Options) error {
 		return err
 	}
 	return errors.Join(d.Run(ctx), d.Close())
-}
-
-// runNode waits until this node owns the crawl, and then runs the daemon until ctx ends or another node owns the crawl.
-func runNode(ctx context.Context, c *config.Config, o Options) (err error) {
-	if o.Notify == nil {
-		o.Notify = notifySystemd
-	}
-	if o.Hangup == nil { // a hangup ends a process that does not catch it, also one that waits
-		hangup, stop := catchHangups()
-		defer stop()
-		o.Hangup = hangup
-	}
-	if err := prepareFolders(c); err != nil {
-		return err
-	}
-	ctx, lost := context.WithCancelCause(ctx)
-	defer lost(nil)
-	if o.pushed, err = pushed.Open(ctx, c, o.Log); err != nil {
-		return err
-	}
-	defer o.pushed.Close()
-	defer background(o.pushed.Run)()
-	old := c
-	o.node, err = node.Join(ctx, node.Options{
-		Database: c.Cluster.Database, Node: c.Cluster.Node, State: c.Storage.State, Notify: o.Notify, Log: o.Log,
-		Single: c.Cluster.Single,
-		Groups: func() string {
-			if err := o.pushed.CatchUp(ctx); err != nil {
-				o.Log.Warn().Err(err).Msg("could not take the configuration of the cluster: crawling with the files that are here")
-			}
-			c, o.ConfigRead = configOfNow(old, o.Log)
-			return node.GroupsOf(c)
-		},
-	}, lost)
-	if err != nil {
-		return endedBecause(ctx, err)
-	}
-	stop := background(o.node.Beat)
-	defer stop()
-	o.ctx = ctx
-	opened := stayAlive(o.Notify)
-	defer opened()
-	store := frontier.Options{Dir: c.Storage.State, Now: time.Now(), BulkLoad: true}
-	if err := o.node.Prepare(ctx, store); err != nil {
-		return endedBecause(ctx, err)
-	}
-	d, err := Open(c, o)
-	if err != nil {
-		if err = o.node.LoadAgain(ctx, store, err); err == nil {
-			d, err = Open(c, o)
-		}
-	}
-	opened()
-	if err != nil {
-		return endedBecause(ctx, err)
-	}
-	if err = d.Run(ctx); errors.Is(err, frontier.ErrCorrupt) {
-		err = o.node.Damaged(err)
-	}
-	return endedBecause(ctx, errors.Join(err, d.Close()))
 }
 
 // stayAliveEvery is less than half of any watchdog time that makes sense.
@@ -212,8 +155,8 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 	if o.Dial == nil {
 		o.Dial = fetch.Guard(c.AllowNetworks, c.AllowHosts...)
 	}
-	if o.node != nil {
-		o.Dial = o.node.Dialer(o.Dial)
+	if o.shard != nil {
+		o.Dial = o.shard.Dialer(o.Dial)
 	}
 	if o.Observe == nil {
 		o.Observe = func(crawler.Report) {}
@@ -222,15 +165,19 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 	d.parts = crawler.Parts{
 		Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), Now: o.Now,
 	}
-	for _, open := range []func(now time.Time) error{
+	return d, d.openAll(now,
 		d.checkLimits, d.openProcess, d.openFolders, d.openStore, d.openLog, d.findMissing, d.openArchive,
-		d.openRecorder, d.openNetwork, d.openCrawler, d.openRendering, d.openHealer, d.openAdmin, d.openHubs,
-	} {
+		d.openRecorder, d.openNetwork, d.openCrawler, d.openRendering, d.openHealer, d.openAdmin, d.openHubs)
+}
+
+// openAll opens parts. If one cannot be opened, it closes those before it.
+func (d *Daemon) openAll(now time.Time, parts ...func(now time.Time) error) error {
+	for _, open := range parts {
 		if err := open(now); err != nil {
-			return nil, errors.Join(err, d.closers.close())
+			return errors.Join(err, d.closers.close())
 		}
 	}
-	return d, nil
+	return nil
 }
 
 // openProcess subscribes to SIGHUP and bounds the memory of the process. A SIGHUP that arrives while the other parts
@@ -269,22 +216,14 @@ func (d *Daemon) openCrawler(now time.Time) (err error) {
 		return err
 	}
 	d.parts.NotifyHub = d.hubs.offer
-	if d.o.node != nil {
-		d.parts.Void, d.parts.Accept = d.o.node.Void, d.accept
+	if d.o.shard != nil {
+		d.parts.Void, d.parts.Accept = d.o.shard.Void, d.accept
 	}
 	d.crawler = crawler.New(d.parts)
-	if err := saveLastGood(d.live.Current()); err != nil {
+	if err := d.parts.SaveConfig(d.live.Current()); err != nil {
 		d.log.Warn().Err(err).Msg("could not copy the host files; a file that is broken at the next start holds its host")
 	}
 	return nil
-}
-
-// accept returns why a configuration must not be put in force on a node of a cluster.
-func (d *Daemon) accept(c *config.Config) error {
-	if err := d.o.node.Accept(c); err != nil {
-		return err
-	}
-	return d.o.pushed.Accept(c)
 }
 
 // openRendering starts the browsers that load captured pages. They see the archive and never the network.
@@ -327,7 +266,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	stopReloading := d.watchConfig()
 	defer stopReloading()
 	if d.o.pushed != nil {
-		defer d.o.pushed.Crawl(d.o.node.Accept, func() error { _, err := d.crawler.Reload(false, d.o.Now()); return err })()
+		defer d.o.pushed.Crawl(d.o.shard.Accept, func() error { _, err := d.crawler.Reload(false, d.o.Now()); return err })()
 	}
 	stopReporting := d.supervisor.watch(ctx, c.Crawl.Grace, d.crawler.Held)
 	defer stopReporting()

@@ -179,12 +179,12 @@ func (d *Daemon) logImpact(ctx context.Context) {
 // lose records what the operator says of WARC files.
 func (d *Daemon) lose(o api.LostFiles) (api.LostAnswer, error) {
 	changed, err := heal.Declare(d.parts.Dedup, d.live.Current().Storage.WARC, o.Files, o.Are)
-	if err == nil && d.o.node != nil {
+	if err == nil && d.o.shard != nil {
 		var names []string
 		for _, file := range o.Files {
 			names = append(names, filepath.Base(file))
 		}
-		err = d.o.node.Lose(context.Background(), names, o.Are)
+		err = d.o.shard.Lose(context.Background(), names, o.Are)
 	}
 	if err == nil && changed > 0 {
 		d.healer.ask()
@@ -200,16 +200,16 @@ type losses struct {
 
 // take takes over what was said since the last time. The store is shipped before the next time, which then notes it.
 func (l *losses) take(ctx context.Context, d *Daemon) {
-	if d.o.node == nil {
+	if d.o.shard == nil {
 		return
 	}
 	var err error
 	if l.taken > l.noted {
-		if err = d.o.node.NoteLosses(ctx, l.taken); err == nil {
+		if err = d.o.shard.NoteLosses(ctx, l.taken); err == nil {
 			l.noted = l.taken
 		}
 	}
-	all, failed := d.o.node.Losses(ctx, l.taken)
+	all, failed := d.o.shard.Losses(ctx, l.taken)
 	if err = errors.Join(err, failed); err != nil && ctx.Err() == nil {
 		d.log.Debug().Err(err).Msg("could not ask the cluster for lost WARC files; asking again in 15 s")
 	}

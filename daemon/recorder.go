@@ -27,6 +27,10 @@ type recorder struct {
 
 // openRecorder begins to write each configuration in force into the archive.
 func (d *Daemon) openRecorder(time.Time) error {
+	if d.o.base != nil {
+		d.parts.SaveConfig = d.o.base.saveConfig
+		return nil
+	}
 	r := &recorder{live: d.live, changed: make(chan struct{}, 1)}
 	r.Archive, r.Version = d.parts.Archive, d.o.Version
 	r.State = filepath.Join(d.live.Current().Storage.State, provenance.StateFile)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -28,7 +29,7 @@ import (
 // openStore opens the frontier, and everything else that is kept in its database.
 func (d *Daemon) openStore(time.Time) (err error) {
 	await := func() { time.Sleep(time.Second) }
-	if d.parts.Frontier, d.parts.Traps, err = openFrontier(d.live, d.o.Now, false, await, d.o.node); err != nil {
+	if d.parts.Frontier, d.parts.Traps, err = openFrontier(d.live, d.o.Now, false, await, d.o.shard); err != nil {
 		return err
 	}
 	if err := d.followStore(); err != nil {
@@ -40,8 +41,8 @@ func (d *Daemon) openStore(time.Time) (err error) {
 	}
 	free := d.parts.FreeSpace
 	d.parts.FreeSpace = func() (int64, error) {
-		if d.o.node != nil {
-			if err := d.o.node.MayClaim(); err != nil {
+		if d.o.shard != nil {
+			if err := d.o.shard.MayClaim(); err != nil {
 				return 0, err
 			}
 		}
@@ -56,7 +57,7 @@ func (d *Daemon) openStore(time.Time) (err error) {
 	db := d.parts.Frontier.DB()
 	d.parts.Dedup, err = dedup.Open(db, dedup.Options{
 		Name: uri.ReplayKey, View: d.parts.Frontier.View, IsOrigin: warc.IsOrigin(d.live.Current().Storage.WARC),
-		Elsewhere: d.o.node.Payloads(),
+		Elsewhere: d.o.shard.Payloads(),
 	})
 	if err != nil {
 		return err
@@ -80,7 +81,7 @@ func (d *Daemon) openStore(time.Time) (err error) {
 // followStore adds what closes the store. As a node of a cluster it ships the changes of the store from now on. The
 // last ones are shipped when all other parts are closed.
 func (d *Daemon) followStore() error {
-	f, n := d.parts.Frontier, d.o.node
+	f, n := d.parts.Frontier, d.o.shard
 	if n == nil {
 		d.closers.add(f.Close)
 		return node.Forget(d.live.Current().Storage.State)
@@ -100,14 +101,22 @@ func (d *Daemon) followStore() error {
 	if err != nil {
 		return err
 	}
-	d.closers.add(func() error { leave = n.Finish(context.Background(), f); return nil })
+	d.closers.add(func() error {
+		if d.o.base != nil { // the log stays open
+			if err := d.parts.CrawlLog.Sync(); err != nil {
+				return fmt.Errorf("write crawl.log to disk: %w", err)
+			}
+		}
+		leave = n.Finish(context.Background(), f)
+		return nil
+	})
 	return nil
 }
 
 // openFrontier opens the frontier of a configuration, and the traps that are stored in it, which affect the names of
 // URIs. It makes a new store if there is none. await is Options.AwaitSpace. The caller closes the frontier.
 func openFrontier(
-	live *config.Live, clock func() time.Time, bulkLoad bool, await func(), n *node.Node,
+	live *config.Live, clock func() time.Time, bulkLoad bool, await func(), n *node.Shard,
 ) (*frontier.Frontier, *traps.Store, error) {
 	c, now := live.Current(), clock()
 	// The frontier reads the traps while it is opened, and they are in the store of the frontier: they follow later.
@@ -191,7 +200,7 @@ func MakeStore(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Fronti
 // openStopped opens a store. If a daemon uses it, the error says to stop the daemon. The store of a node must be the
 // newest copy of the crawl.
 func openStopped(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Frontier, error) {
-	var n *node.Node
+	var n *node.Shard
 	if c.Cluster.Database != "" {
 		var err error
 		o := node.Options{Database: c.Cluster.Database, Node: c.Cluster.Node, State: c.Storage.State}
@@ -209,6 +218,10 @@ func openStopped(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Fron
 // CheckStore returns a [FolderError] if the configuration's state folder holds no store.
 func CheckStore(c *config.Config) error {
 	if _, err := os.Stat(filepath.Join(c.Storage.State, "MANIFEST")); err != nil {
+		if all, err := node.Folders(c.Storage.State); err == nil && len(all) > 0 {
+			return FolderError{Err: fmt.Errorf("the crawl is divided, and this node has shards in %s: run the command while the daemon "+
+				"runs, or name one of these folders in storage.state of a copy of the main file", strings.Join(all, ", "))}
+		}
 		return FolderError{Err: fmt.Errorf("there is no store in %s yet: %w", c.Storage.State, err)}
 	}
 	return nil

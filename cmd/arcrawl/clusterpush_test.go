@@ -71,9 +71,10 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 	}
 	first = startDaemon(t, binary, a)
 	first.waitToSay(t, "another node crawls")
-	if text, err = os.ReadFile(a); err != nil || !strings.Contains(string(text), "example/node-p") {
-		t.Errorf("a node that starts has not taken the configuration of the cluster: %v\n%s", err, text)
-	}
+	first.waitFor(t, "the configuration of the cluster on a node that starts", func() bool {
+		text, err := os.ReadFile(a)
+		return err == nil && strings.Contains(string(text), "example/node-p")
+	})
 	second.terminate(t)
 	first.terminate(t)
 	status("shard 1: no answer: no node crawls it", exitBusy)

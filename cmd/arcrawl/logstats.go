@@ -19,6 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/crawllog/stats/table"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/daemon/journal"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -265,7 +266,7 @@ func (s *logStats) added(
 			}
 		})
 		if errors.Is(err, stats.ErrGap) {
-			daemon.PrintError(errs, fmt.Sprintf("arcrawl: %v\n", err))
+			journal.PrintError(errs, fmt.Sprintf("arcrawl: %v\n", err))
 		} else if err != nil && ctx.Err() == nil {
 			return err
 		}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/daemon/journal"
 	"github.com/arcrawl/arcrawl/daemon/node"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/frontier/backup"
@@ -35,7 +36,7 @@ func main() {
 // realMain runs the command line and returns the exit code.
 func realMain(args []string, stdout, stderr io.Writer) int {
 	if err := daemon.CheckThreads(); err != nil {
-		daemon.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n", err))
+		journal.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n", err))
 		return exitCode(err)
 	}
 	defer profile.Begin()()
@@ -53,14 +54,14 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		return exitOK
 	case !understood && cmd == root:
-		daemon.PrintError(stderr, fmt.Sprintf("arcrawl: %v\nRun 'arcrawl --help' for the commands and their flags.\n", err))
+		journal.PrintError(stderr, fmt.Sprintf("arcrawl: %v\nRun 'arcrawl --help' for the commands and their flags.\n", err))
 		return exitUsage
 	case !understood:
 		usage := fmt.Sprintf("usage: %s; see '%s --help'", cmd.UseLine(), cmd.CommandPath())
-		daemon.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n%s\n", err, usage))
+		journal.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n%s\n", err, usage))
 		return exitUsage
 	}
-	daemon.PrintError(stderr, finder.explain(fmt.Sprintf("arcrawl: %v", err))+"\n")
+	journal.PrintError(stderr, finder.explain(fmt.Sprintf("arcrawl: %v", err))+"\n")
 	return exitCode(err)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/daemon/journal"
 )
 
 func newRun() *cobra.Command {
@@ -50,5 +51,5 @@ a sign of life as long as its workers look for URIs that are due.`,
 
 // newLogger returns the logger of the daemon.
 func newLogger(w io.Writer) zerolog.Logger {
-	return daemon.NewLogger(terminal.Unescaped(w), terminal.Is(w))
+	return journal.NewLogger(terminal.Unescaped(w), terminal.Is(w))
 }

@@ -93,11 +93,80 @@ func number(t *testing.T, variable string, without int) int {
 	return n
 }
 
-// TestCluster lets three nodes crawl two shards of hosts that link to each other, while nodes are killed, frozen,
+// TestANodeIsAddedDrainedAndRemoved crawls four shards. A node is added, gets its part, is drained, stopped and
+// removed, all while visits are made. Nothing is captured twice, and no host is asked within its rest.
+func TestANodeIsAddedDrainedAndRemoved(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	db, dir := postgres.New(t), t.TempDir()
+	f := &crew{
+		T: t, site: startSharedSite(t), binary: build(t, dir), names: []string{"a", "b"}, shards: 4,
+		config: map[string]string{}, running: map[string]*process{},
+	}
+	f.site.links = true
+	for i, name := range f.names {
+		f.config[name] = f.site.node(t, dir, db.URL(db.Address()), name, f.names[1-i])
+	}
+	f.start("a")
+	f.site.waitFor(t, f.running["a"], "a", 60)
+	f.running["a"].terminate(t)
+	f.command("divided 1 shard into 4", "split", "4")
+	f.start("a")
+	f.site.waitFor(t, f.running["a"], "a", 60)
+
+	f.start("b")
+	f.awaitStatus("b", "crawls shard ", ", ") // two of them
+	f.site.waitFor(t, f.running["b"], "b", 60)
+	f.site.waitFor(t, f.running["a"], "a", 60)
+	f.command("runs: stop it first", "remove", "b")
+
+	f.command("hands its shards over", "drain", "b")
+	f.awaitStatus("b", "drained")
+	drained := f.site.of("b")
+	f.site.waitFor(t, f.running["a"], "a", 120)
+	if n := f.site.of("b") - drained; n > 0 {
+		t.Errorf("node b made %d requests after it was drained", n)
+	}
+	f.running["b"].terminate(t)
+	f.command("removed node b", "remove", "b")
+	f.command("no node with this name", "drain", "b")
+	f.awaitAll("a")
+	f.running["a"].terminate(t)
+	f.site.examineRests(t, 0)
+	if again := f.examine(dir); again > 0 {
+		t.Errorf("%d visits are in the logs, and no store remembers them", again)
+	}
+}
+
+// command runs a command of the cluster on node a, which answers with some words.
+func (f *crew) command(want string, args ...string) {
+	f.Helper()
+	args = append(append([]string{"cluster"}, args...), "--config", f.config["a"])
+	if out, err := exec.Command(f.binary, args...).CombinedOutput(); !strings.Contains(string(out), want) {
+		f.Fatalf("%v: %s, %v, want %q", args, out, err, want)
+	}
+}
+
+// awaitStatus waits until the line of a node in the status of the cluster has some words.
+func (f *crew) awaitStatus(node string, words ...string) {
+	f.Helper()
+	f.running[node].waitFor(f.T, fmt.Sprintf("node %s with the status %q", node, words), func() bool {
+		out, err := exec.Command(f.binary, "cluster", "status", "--config", f.config["a"]).CombinedOutput()
+		for line := range strings.Lines(string(out)) {
+			missing := func(word string) bool { return !strings.Contains(line, word) }
+			if err == nil && strings.HasPrefix(line, node+" ") && !slices.ContainsFunc(words, missing) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// TestCluster lets three nodes crawl four shards of hosts that link to each other, while nodes are killed, frozen,
 // stopped and cut from the database. No host gets two requests within its rest, whichever nodes made them. Each
 // remembered visit is in a log and an archive, and each URI is known, by one shard. The archives have no fault.
 // ARCRAWL_FAULTS is the number of random faults; without it there is one, always the same. ARCRAWL_NODES is the number
-// of nodes, of which one waits, and ARCRAWL_HOSTS the number of hosts.
+// of nodes, ARCRAWL_SHARDS of shards, and ARCRAWL_HOSTS of hosts.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -117,7 +186,7 @@ func TestCluster(t *testing.T) {
 	for i := range number(t, "ARCRAWL_NODES", 3) {
 		f.names = append(f.names, string(rune('a'+i)))
 	}
-	f.shards = len(f.names) - 1
+	f.shards = number(t, "ARCRAWL_SHARDS", 2*(len(f.names)-1))
 	f.site.links = true
 	proxy := startProxy(t, db.Address())
 	for i, name := range f.names {
@@ -135,16 +204,12 @@ func TestCluster(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), fmt.Sprintf("divided 1 shard into %d", f.shards)) {
 		t.Fatalf("%s: %v", out, err)
 	}
-	f.start("a")
-	f.running["a"].waitToSay(t, "this node owns the crawl")
-	for _, name := range f.names[1:f.shards] {
+	for _, name := range f.names {
 		f.start(name)
-		f.site.waitFor(t, f.running[name], name, 30)
 	}
-	f.site.waitFor(t, f.running["a"], "a", 30)
-	spare := f.names[f.shards]
-	f.start(spare)
-	f.running[spare].waitToSay(t, "waiting to take over")
+	for _, name := range f.names {
+		f.site.waitFor(t, f.running[name], name, 10)
+	}
 	out, err = exec.Command(f.binary, "cluster", "split", strconv.Itoa(2*f.shards), "--config", f.config["b"]).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "stop all nodes") {
 		t.Errorf("a crawl was divided while nodes ran: %s", out)
@@ -154,7 +219,7 @@ func TestCluster(t *testing.T) {
 		f.fault(r, proxy)
 		time.Sleep(time.Duration(r.IntN(3_000)) * time.Millisecond)
 	}
-	f.awaitAll()
+	f.awaitAll(f.names...)
 	for _, name := range f.names {
 		f.running[name].terminate(t)
 	}
@@ -163,7 +228,7 @@ func TestCluster(t *testing.T) {
 }
 
 // awaitAll waits until each page was asked for, and each host is visited again after the last fault.
-func (f *crew) awaitAll() {
+func (f *crew) awaitAll(names ...string) {
 	f.Helper()
 	giveUp := time.Now().Add(3*time.Minute + 30*f.site.wait)
 	before := f.site.requests()
@@ -178,7 +243,7 @@ func (f *crew) awaitAll() {
 	for f.site.pagesAsked() < len(f.site.hosts)*f.site.pages || !again() {
 		if time.Now().After(giveUp) {
 			logs := ""
-			for _, name := range f.names {
+			for _, name := range names {
 				logs += "\n" + name + ":\n" + f.running[name].output()
 			}
 			f.Fatalf("%d of %d pages were visited%s", f.site.pagesAsked(), len(f.site.hosts)*f.site.pages, logs)
@@ -188,8 +253,8 @@ func (f *crew) awaitAll() {
 }
 
 // examine looks into the stores of all shards, which the nodes have left properly, and compares them with the logs and
-// archives of all nodes.
-func (f *crew) examine(dir string) {
+// archives of all nodes. It returns how many visits the stores do not remember.
+func (f *crew) examine(dir string) (again int) {
 	f.Helper()
 	for _, name := range f.names { // a node that was killed and waits now seals its files when it crawls again
 		w, _, err := warcout.Open(warcout.Options{Dir: filepath.Join(dir, name, "warc")}, time.Now())
@@ -203,8 +268,11 @@ func (f *crew) examine(dir string) {
 	}
 	newest := map[int]string{} // state folders by shard
 	epochs := map[int]int64{}
-	for _, name := range f.names {
-		state := filepath.Join(dir, name, "state")
+	states, err := filepath.Glob(filepath.Join(dir, "?", "state", "shard-*"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, state := range states {
 		var m struct {
 			Shard int
 			Epoch int64
@@ -215,7 +283,7 @@ func (f *crew) examine(dir string) {
 			err = json.Unmarshal(text, &m)
 		}
 		if err != nil {
-			f.Logf("node %s has no store: %v", name, err)
+			f.Logf("%s has no store: %v", state, err)
 			continue
 		}
 		if m.Clean && m.Epoch > epochs[m.Shard] {
@@ -245,6 +313,7 @@ func (f *crew) examine(dir string) {
 			if r.Visits > lines[u] {
 				f.Errorf("%s: %d visits are remembered, %d are in the logs", u, r.Visits, lines[u])
 			}
+			again += lines[u] - r.Visits
 			return nil
 		})
 		if err != nil || store.Close() != nil {
@@ -258,6 +327,7 @@ func (f *crew) examine(dir string) {
 			}
 		}
 	}
+	return again
 }
 
 // examineRests makes sure that no host got two requests within its rest. Requests that were on their way when a node

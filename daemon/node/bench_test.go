@@ -78,7 +78,7 @@ func benchmarkRevisit(b *testing.B, db *postgres.Server) {
 		p.must(err)
 		defer f.Close()
 	} else {
-		var n *Node
+		var n *Shard
 		var stop func()
 		n, f, stop = p.open()
 		defer func() { stop(); p.must(f.Close()) }()

@@ -10,7 +10,7 @@ import (
 // Payloads returns a function that looks for a row of the dedup index in all other shards; nil if there are none. A
 // visit waits for it, so it must not wait long: while the database is slow, it finds only what was found before, and a
 // payload is archived twice.
-func (n *Node) Payloads() func(key []byte) dedup.Copy {
+func (n *Shard) Payloads() func(key []byte) dedup.Copy {
 	if n == nil || n.shards < 2 || n.shared == nil {
 		return nil
 	}
@@ -20,21 +20,21 @@ func (n *Node) Payloads() func(key []byte) dedup.Copy {
 }
 
 // Lose lets all nodes know what an operator says of WARC files.
-func (n *Node) Lose(ctx context.Context, files []string, is string) error {
+func (n *Shard) Lose(ctx context.Context, files []string, is string) error {
 	ask, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	return n.shared.Lose(ask, files, is)
 }
 
 // Losses returns what operators said on any node of WARC files, after a number and what this shard has taken over.
-func (n *Node) Losses(ctx context.Context, after int64) ([]shared.Loss, error) {
+func (n *Shard) Losses(ctx context.Context, after int64) ([]shared.Loss, error) {
 	ask, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	return n.shared.Losses(ask, after)
 }
 
 // NoteLosses stores that this shard has taken over what operators said, up to a number. Call it when that is shipped.
-func (n *Node) NoteLosses(ctx context.Context, last int64) error {
+func (n *Shard) NoteLosses(ctx context.Context, last int64) error {
 	ask, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	return n.shared.NoteLosses(ask, n.epoch, last)

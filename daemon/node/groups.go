@@ -27,7 +27,7 @@ func GroupsOf(c *config.Config) string {
 
 // Accept returns an error if a new configuration must not be put in force while nodes crawl: hosts of other groups
 // belong to other shards, and two nodes would visit them.
-func (n *Node) Accept(c *config.Config) error {
+func (n *Shard) Accept(c *config.Config) error {
 	if n.shards < 2 || n.o.Groups == nil || GroupsOf(c) == n.groups {
 		return nil
 	}

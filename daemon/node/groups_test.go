@@ -32,7 +32,7 @@ func TestGroupsMayNotChangeWhileNodesCrawl(t *testing.T) {
 		return c
 	}
 	const group, other = "[politeness]\ngroup = \"g\"\n", "[politeness]\ngroup = \"h\"\n"
-	n := &Node{shards: 2, groups: GroupsOf(load(group)), o: Options{Groups: func() string { return "" }}}
+	n := &Shard{shards: 2, groups: GroupsOf(load(group)), Node: &Node{o: Options{Groups: func() string { return "" }}}}
 	if err := n.Accept(load(group + "min_delay = \"9s\"\n")); err != nil {
 		t.Errorf("the groups are the same, and the configuration is refused: %v", err)
 	}

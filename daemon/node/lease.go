@@ -66,6 +66,13 @@ func (l *lease) end(why error) {
 	l.breakOff()
 }
 
+// lostFor returns why the lease never comes back; nil if it may.
+func (l *lease) lostFor() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
+}
+
 // err returns why nothing may be visited now; nil if the lease holds.
 func (l *lease) err() error {
 	l.mu.Lock()

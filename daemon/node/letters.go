@@ -38,7 +38,7 @@ func (c *courier) mustShip() bool { return len(c.received) > 0 }
 
 // exchangeLetters removes the letters that are shipped, sends letters to other shards, and receives theirs. It follows
 // a shipment.
-func (n *Node) exchangeLetters(ctx context.Context, now time.Time) {
+func (n *Shard) exchangeLetters(ctx context.Context, now time.Time) {
 	if n.shards < 2 || n.post.received == nil && now.Before(n.post.next) {
 		return
 	}
@@ -59,7 +59,7 @@ func (n *Node) exchangeLetters(ctx context.Context, now time.Time) {
 }
 
 // exchange does one exchange. full says that there may be more to exchange now.
-func (n *Node) exchange(ctx context.Context, now time.Time) (full bool, err error) {
+func (n *Shard) exchange(ctx context.Context, now time.Time) (full bool, err error) {
 	if len(n.post.received) > 0 {
 		if err := n.shared.Taken(ctx, n.epoch, n.post.received); err != nil {
 			return false, err
@@ -101,7 +101,7 @@ func (n *Node) exchange(ctx context.Context, now time.Time) (full bool, err erro
 
 // lookForFull finds out every few seconds for which shards too many letters wait in the database. Their nodes are away,
 // or slower than the others.
-func (n *Node) lookForFull(ctx context.Context, now time.Time) (err error) {
+func (n *Shard) lookForFull(ctx context.Context, now time.Time) (err error) {
 	if n.store.Waiting() == 0 || now.Sub(n.post.looked) < fullEvery {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (n *Node) lookForFull(ctx context.Context, now time.Time) (err error) {
 }
 
 // setAside puts damaged letters, which are named by their places, into a table of their own. It returns the others.
-func (n *Node) setAside(ctx context.Context, all []shared.Letter, damaged []int) (others []shared.Letter, err error) {
+func (n *Shard) setAside(ctx context.Context, all []shared.Letter, damaged []int) (others []shared.Letter, err error) {
 	if len(damaged) == 0 {
 		return all, nil
 	}
@@ -152,7 +152,7 @@ func letterKey(l frontier.Letter) []byte {
 }
 
 // send sends letters.
-func (n *Node) send(ctx context.Context, mine []frontier.Letter) error {
+func (n *Shard) send(ctx context.Context, mine []frontier.Letter) error {
 	letters := make([]shared.Letter, 0, len(mine))
 	for _, l := range mine {
 		letters = append(letters, shared.Letter{Shard: l.Shard, Key: letterKey(l), Value: l.Value})
@@ -165,7 +165,7 @@ func (n *Node) send(ctx context.Context, mine []frontier.Letter) error {
 
 // Shards returns which hosts belong to other shards; a nil node has all hosts. group returns the politeness group of a
 // host.
-func (n *Node) Shards(group func(uri.Host) string) frontier.Shards {
+func (n *Shard) Shards(group func(uri.Host) string) frontier.Shards {
 	if n == nil || n.shards < 2 {
 		return frontier.Shards{}
 	}
@@ -181,7 +181,7 @@ func (n *Node) Shards(group func(uri.Host) string) frontier.Shards {
 }
 
 // dropStrays removes the hosts of other shards after the crawl was divided, until ctx ends.
-func (n *Node) dropStrays(ctx context.Context) {
+func (n *Shard) dropStrays(ctx context.Context) {
 	n.o.Log.Info().Int("hosts", n.store.Strays()).Msg("removing the hosts of other shards from this copy: the crawl was divided")
 	done, err := n.store.DropStrays(ctx.Done(), func() {
 		// The mirror keeps all deleted keys until they are shipped.
@@ -202,14 +202,14 @@ func (n *Node) dropStrays(ctx context.Context) {
 }
 
 // isDivided reports whether the hosts of other shards are removed, and the database is to be notified of that.
-func (n *Node) isDivided() bool {
+func (n *Shard) isDivided() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.divided
 }
 
 // noteDivided notifies the database that the hosts of other shards are removed. It follows the shipment of that.
-func (n *Node) noteDivided(ctx context.Context) {
+func (n *Shard) noteDivided(ctx context.Context) {
 	ask, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	if err := n.shared.Divided(ask, n.epoch); err != nil {

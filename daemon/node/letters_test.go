@@ -21,7 +21,7 @@ import (
 // shipping is a node of a test that ships as the daemon does.
 type shipping struct {
 	*place
-	n    *Node
+	n    *Shard
 	f    *frontier.Frontier
 	stop func() // stops following the store
 	end  func() // stops shipping
@@ -56,28 +56,25 @@ func (s *shipping) leave() {
 // beatBefore lets a node see the crawl before it is divided. The returned function takes a shard with what it saw then.
 func (p *place) beatBefore() (take func()) {
 	p.Helper()
-	n := &Node{o: p.options(), lease: newLease(time.Now)}
-	var err error
-	n.shared, err = n.connect(p.Context())
+	n, err := Open(p.Context(), p.options(), func(error) {})
 	p.must(err)
-	st, err := n.beat(p.Context())
-	p.must(err)
+	st := <-n.seen
 	return func() {
 		p.Helper()
-		defer n.shared.Close()
-		taken, err := n.take(p.Context(), time.Now(), st, 1)
+		defer n.Close()
+		s, err := n.take(p.Context(), st.Shards[0], 1)
 		p.must(err)
-		if !taken || n.shards != 2 {
-			p.Errorf("a node that saw the crawl before its division believes in %d shards, want 2", n.shards)
+		if s == nil || s.shards != 2 {
+			p.Fatalf("a node that saw the crawl before its division has taken %+v, want one of 2 shards", s)
 		}
-		p.must(n.shared.Leave(p.Context(), n.epoch, true))
+		p.must(s.release(p.Context(), true))
 	}
 }
 
 // knowsOnlyShard makes sure that a command on the stopped node knows the shard of its store.
 func (p *place) knowsOnlyShard(shard int) {
 	p.Helper()
-	n, err := CheckStopped(p.Context(), p.options())
+	n, err := CheckStopped(p.Context(), p.stopped())
 	p.must(err)
 	shards := n.Shards(func(uri.Host) string { return "" })
 	if shards.Other == nil {
@@ -186,8 +183,8 @@ func TestNodesCrawlTheirShards(t *testing.T) {
 	a.knowsOnlyShard(1)
 	b.knowsOnlyShard(2)
 
-	// Node a takes shard 2 too, if it must: its own copy is of shard 1, and is loaded again.
-	a.must(mark{Crawl: one.n.shared.Crawl(), Shard: 2, Epoch: 1, Clean: true}.write(a.state))
+	// Node a takes shard 2 too, if it must, and loads its store.
+	a.wants = 2
 	moved := a.ship()
 	if moved.n.shard != 2 {
 		t.Fatalf("node a has shard %d", moved.n.shard)

@@ -79,7 +79,7 @@ func (f *foreignRows) get(shard int, key []byte) []byte {
 
 // readRow returns the value of a key in the copy of another shard; nil if there is none, or if the database does not
 // answer. A node that is stopped asks no database.
-func (n *Node) readRow(shard int, key []byte) []byte {
+func (n *Shard) readRow(shard int, key []byte) []byte {
 	if n.shared == nil {
 		return nil
 	}

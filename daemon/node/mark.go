@@ -66,7 +66,7 @@ func (m mark) write(state string) error {
 // CheckStopped returns an error unless the store of a stopped node is the newest copy of the crawl. Otherwise a command
 // would show what is outdated, and what it changes would be lost when the node loads the store again. The returned node
 // knows only which hosts belong to other shards; nil means that none do.
-func CheckStopped(ctx context.Context, o Options) (*Node, error) {
+func CheckStopped(ctx context.Context, o Options) (*Shard, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*askTime)
 	defer cancel()
 	r, err := shared.Look(ctx, o.Database, func() error { return nil })
@@ -96,7 +96,7 @@ func CheckStopped(ctx context.Context, o Options) (*Node, error) {
 		return nil, fmt.Errorf("node %s crawls, or was not stopped properly: run this command while its daemon runs, with "+
 			"admin.socket, or stop the daemon properly first", owner)
 	case !whole && !found, found && m.Ahead, found && m.Clean && current:
-		return &Node{o: o, shard: m.shard(), shards: len(r.Shards)}, nil
+		return &Shard{Node: &Node{o: o}, shard: m.shard(), shards: len(r.Shards)}, nil
 	}
 	return nil, fmt.Errorf("the store in %s is not the newest copy of the crawl: run this command on the node that crawled last, "+
 		"or start this node and run it then", o.State)
@@ -108,19 +108,29 @@ func hasStore(state string) bool {
 	return err == nil
 }
 
-// removeStore removes the store from a state folder, and leaves everything else there.
-func removeStore(state string) error {
+// storeFiles returns the files of the store in a state folder.
+func storeFiles(state string) (files []string, err error) {
 	for _, pattern := range []string{
 		"*.sst", "*.mem", "*.vlog", "MANIFEST", "MANIFEST-REWRITE", "KEYREGISTRY", "DISCARD", "LOCK",
 	} {
-		files, err := filepath.Glob(filepath.Join(state, pattern))
+		some, err := filepath.Glob(filepath.Join(state, pattern))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, f := range files {
-			if err := os.Remove(f); err != nil {
-				return fmt.Errorf("remove an outdated copy of the crawl: %w", err)
-			}
+		files = append(files, some...)
+	}
+	return files, nil
+}
+
+// removeStore removes the store from a state folder, and leaves everything else there.
+func removeStore(state string) error {
+	files, err := storeFiles(state)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := os.Remove(f); err != nil {
+			return fmt.Errorf("remove an outdated copy of the crawl: %w", err)
 		}
 	}
 	return nil

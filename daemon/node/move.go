@@ -37,15 +37,19 @@ func Init(ctx context.Context, o Options, open func() (*frontier.Frontier, error
 	}
 	ctx, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
-	n, err := Join(ctx, o, lost)
-	if err == nil && n.before.Whole { // somebody was faster; its copy must not replace this store
-		err = errors.Join(errHasCrawl, n.shared.Leave(ctx, n.epoch, n.before.Clean))
-		n.shared.Close()
+	n, err := Open(ctx, o, lost)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	defer n.Close()
+	shard, err := n.takeOnly(ctx)
+	if err == nil && shard.before.Whole { // somebody was faster; its copy must not replace this store
+		err = errors.Join(errHasCrawl, shard.release(ctx, shard.before.Clean))
 	}
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	if err := n.handOver(ctx, f, background); err != nil {
+	if err := shard.handOver(ctx, f, background); err != nil {
 		return err
 	}
 	if m, _, err := readMark(o.State); err != nil || !m.Clean {
@@ -70,16 +74,25 @@ func hasNoCrawl(r shared.Report) error {
 	return nil
 }
 
+// takeOnly takes the shard of a crawl that was never divided.
+func (n *Node) takeOnly(ctx context.Context) (*Shard, error) {
+	st := <-n.seen
+	s, err := n.take(ctx, st.Shards[0], 1)
+	if err == nil && s == nil {
+		err = errHasCrawl
+	}
+	return s, err
+}
+
 // handOver ships a whole store, closes it, and releases the crawl.
-func (n *Node) handOver(ctx context.Context, f *frontier.Frontier, background Background) error {
+func (n *Shard) handOver(ctx context.Context, f *frontier.Frontier, background Background) error {
 	if err := n.Prepare(ctx, frontier.Options{}); err != nil {
-		n.shared.Close()
 		return errors.Join(err, f.Close())
 	}
 	defer background(n.Beat)()
 	stops := []func(){}
 	err := n.Start(ctx, f, func(run func(context.Context)) { stops = append(stops, background(run)) })
-	leave := func(error) error { n.shared.Close(); return err }
+	leave := func(error) error { return err }
 	if err == nil {
 		leave = n.Finish(ctx, f)
 	}

@@ -17,8 +17,8 @@ const maxDamaged = 1_000
 const trustLoaded = time.Hour
 
 // Prepare makes the local store the newest copy of the crawl, if it is not. It must not be open.
-func (n *Node) Prepare(ctx context.Context, o frontier.Options) error {
-	m, found, err := readMark(n.o.State)
+func (n *Shard) Prepare(ctx context.Context, o frontier.Options) error {
+	m, found, err := readMark(n.state)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (n *Node) Prepare(ctx context.Context, o frontier.Options) error {
 	switch {
 	case n.whole:
 		return n.writeMark(current)
-	case found && m.Clean && n.before.Clean && m.shard() == n.shard && m.Epoch == n.before.Epoch && hasStore(n.o.State):
+	case found && m.Clean && n.before.Clean && m.shard() == n.shard && m.Epoch == n.before.Epoch && hasStore(n.state):
 		n.since, n.kept = m.Version, true
 		return n.writeMark(current)
 	}
@@ -45,7 +45,7 @@ func (n *Node) Prepare(ctx context.Context, o frontier.Options) error {
 
 // LoadAgain replaces the local store with the copy in the database after it could not be opened. It returns the error
 // of opening it if that would not help.
-func (n *Node) LoadAgain(ctx context.Context, o frontier.Options, damage error) error {
+func (n *Shard) LoadAgain(ctx context.Context, o frontier.Options, damage error) error {
 	if !n.kept || n.mirror != nil || !errors.Is(damage, frontier.ErrCorrupt) {
 		return damage
 	}
@@ -57,7 +57,7 @@ func (n *Node) LoadAgain(ctx context.Context, o frontier.Options, damage error) 
 // Damaged notes that the store was found damaged while it was used, so that the next start loads it again. The returned
 // error ends the process in a way in which systemd starts it again. It does not if the copy in the database seems to be
 // damaged too: the same damage has come back, or the store was loaded less than an hour ago.
-func (n *Node) Damaged(damage error) error {
+func (n *Shard) Damaged(damage error) error {
 	if damage.Error() == n.known || time.Since(n.loaded) < trustLoaded {
 		return fmt.Errorf("%w: loading the store again would not help, because the copy in the database is damaged too; "+
 			"restore the database from a backup, or check the disk of this node", damage)
@@ -68,8 +68,14 @@ func (n *Node) Damaged(damage error) error {
 }
 
 // load removes the local store, and loads it from the database.
-func (n *Node) load(ctx context.Context, o frontier.Options) error {
-	if err := removeStore(n.o.State); err != nil {
+func (n *Shard) load(ctx context.Context, o frontier.Options) error {
+	select {
+	case n.loading <- struct{}{}:
+		defer func() { <-n.loading }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := removeStore(n.state); err != nil {
 		return err
 	}
 	start, rows := time.Now(), 0
@@ -92,7 +98,7 @@ func (n *Node) load(ctx context.Context, o frontier.Options) error {
 		err = n.shared.SetRowsAside(ctx, n.epoch, damaged)
 	}
 	if err != nil {
-		return errors.Join(err, removeStore(n.o.State)) // half a store
+		return errors.Join(err, removeStore(n.state)) // half a store
 	}
 	n.loaded = time.Now()
 	n.o.Log.Info().Int("rows", rows).Int("damaged", len(damaged)).Dur("took", time.Since(start)).

@@ -10,7 +10,7 @@ const replicaEvery = time.Minute
 
 // lookForReplica finds out whether the database has a synchronous replica. What it found before stays if the database
 // does not answer.
-func (n *Node) lookForReplica(ctx context.Context) {
+func (n *Shard) lookForReplica(ctx context.Context) {
 	if n.o.Single {
 		return
 	}
@@ -52,7 +52,7 @@ func replicaTrouble(all, synced, hidden int) string {
 
 // StandBy returns why a loss of the database's machine would lose visits; "" if it would not, or if this process is on
 // its own.
-func (n *Node) StandBy() string {
+func (n *Shard) StandBy() string {
 	if n == nil {
 		return ""
 	}

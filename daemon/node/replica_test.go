@@ -33,7 +33,7 @@ func TestADatabaseWithoutReplicaIsReported(t *testing.T) {
 	n, f, stop := a.open()
 	n.o.Single = true
 	n.lookForReplica(t.Context())
-	if got := n.StandBy() + (*Node)(nil).StandBy(); got != "" {
+	if got := n.StandBy() + (*Shard)(nil).StandBy(); got != "" {
 		t.Errorf("reported %q", got)
 	}
 	n.o.Single = false

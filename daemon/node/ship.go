@@ -24,7 +24,7 @@ const (
 
 // Start follows the changes of the opened store with run, which runs in the background from now on. If the database has
 // no whole copy, Start ships all rows before it returns.
-func (n *Node) Start(ctx context.Context, f *frontier.Frontier, background func(run func(context.Context))) error {
+func (n *Shard) Start(ctx context.Context, f *frontier.Frontier, background func(run func(context.Context))) error {
 	n.mirror, n.store = mirror.New(f, maxChanged), f
 	background(func(ctx context.Context) {
 		if err := n.mirror.Run(ctx); err != nil {
@@ -52,7 +52,7 @@ func (n *Node) Start(ctx context.Context, f *frontier.Frontier, background func(
 }
 
 // shipWhole ships all rows of the store to a database that has none.
-func (n *Node) shipWhole(ctx context.Context) (err error) {
+func (n *Shard) shipWhole(ctx context.Context) (err error) {
 	start, rows := time.Now(), 0
 	if err := n.shared.Clear(ctx, n.epoch); err != nil {
 		return fmt.Errorf("ship the whole store to the database of the cluster: %w", err)
@@ -76,7 +76,7 @@ func (n *Node) shipWhole(ctx context.Context) (err error) {
 
 // Ship ships what changes until ctx ends. before is called before each shipment: it makes sure that the log of the
 // visits in it is on disk.
-func (n *Node) Ship(ctx context.Context, before func() error) {
+func (n *Shard) Ship(ctx context.Context, before func() error) {
 	var lookAgain time.Time
 	for pause(ctx, shipEvery) == nil {
 		if now := time.Now(); !now.Before(lookAgain) {
@@ -110,7 +110,7 @@ func (n *Node) Ship(ctx context.Context, before func() error) {
 
 // shipOnce ships what has changed up to a version. Nothing is shipped without a lease: visits without one may have
 // taught nonsense.
-func (n *Node) shipOnce(ctx context.Context, before func() error) (version uint64, err error) {
+func (n *Shard) shipOnce(ctx context.Context, before func() error) (version uint64, err error) {
 	collect, cancel := context.WithTimeout(ctx, shipTime)
 	defer cancel()
 	s, err := n.mirror.Shipment(collect)
@@ -146,7 +146,7 @@ func (f ownFault) Unwrap() error { return f.error }
 func timeToShip(rows int) time.Duration { return shipTime + time.Duration(rows)*rowTime }
 
 // caughtUp notes that the database has everything except the changes of the last moment.
-func (n *Node) caughtUp() {
+func (n *Shard) caughtUp() {
 	n.mu.Lock()
 	was := n.ill
 	n.behind, n.ill = time.Time{}, false
@@ -157,7 +157,7 @@ func (n *Node) caughtUp() {
 }
 
 // fallBehind notes that something waits to be shipped.
-func (n *Node) fallBehind() {
+func (n *Shard) fallBehind() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.behind.IsZero() {
@@ -166,7 +166,7 @@ func (n *Node) fallBehind() {
 }
 
 // sicken logs the first of the failures in a row.
-func (n *Node) sicken(err error) {
+func (n *Shard) sicken(err error) {
 	n.mu.Lock()
 	was := n.ill
 	n.ill = true
@@ -184,20 +184,16 @@ func (n *Node) sicken(err error) {
 
 // Finish ships what is left, before the store is closed. The returned function releases the crawl. Call it when
 // the store is closed, with the error of closing it.
-func (n *Node) Finish(ctx context.Context, f *frontier.Frontier) (leave func(closed error) error) {
+func (n *Shard) Finish(ctx context.Context, f *frontier.Frontier) (leave func(closed error) error) {
 	version, err := n.shipOnce(ctx, func() error { return nil }) // the log is closed, and so on disk
 	quiet := f.IsQuiet()
 	return func(closed error) error {
-		defer n.shared.Close()
 		if err != nil {
 			n.o.Log.Error().Err(err).Msg("could not ship the last changes: these visits are made again")
 			return nil
 		}
-		ask, cancel := context.WithTimeout(ctx, askTime)
-		defer cancel()
-		n.leave()
 		clean := quiet && closed == nil
-		if err := n.shared.Leave(ask, n.epoch, clean); err != nil {
+		if err := n.release(ctx, clean); err != nil {
 			n.o.Log.Warn().Err(err).Msg("could not release the crawl: another node takes it after 20 s")
 			return nil
 		}
@@ -208,6 +204,6 @@ func (n *Node) Finish(ctx context.Context, f *frontier.Frontier) (leave func(clo
 		if n.damage != "" {
 			m.Damage = n.damage
 		}
-		return m.write(n.o.State)
+		return m.write(n.state)
 	}
 }

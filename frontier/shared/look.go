@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/jackc/pgx/v5"
@@ -48,6 +49,8 @@ type NodeReport struct {
 	// Revision is the configuration that the node has in force; 0 = none was pushed to it. Trouble says why it lags.
 	Revision int64  `json:"revision"`
 	Trouble  string `json:"trouble"`
+
+	Draining bool `json:"draining"` // it is to own nothing
 	beat     int64
 }
 
@@ -139,14 +142,21 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	if err := c.QueryRow(ctx, replicas).Scan(&r.Replicas, &r.Synced, &r.Hidden); err != nil {
 		return err
 	}
-	const nodes = `SELECT n.name, n.fenced, coalesce(p.beat, 0) FROM arcrawl.node n
-		LEFT JOIN arcrawl.pulse p ON p.node = n.name ORDER BY n.name`
-	rows, err := c.Query(ctx, nodes)
+	var drains bool // the next node makes a table that earlier programs did not know
+	if err := c.QueryRow(ctx, `SELECT to_regclass('arcrawl.member') IS NOT NULL`).Scan(&drains); err != nil {
+		return err
+	}
+	draining, members := "false", ""
+	if drains {
+		draining, members = "coalesce(m.draining, false)", "LEFT JOIN arcrawl.member m ON m.node = n.name"
+	}
+	rows, err := c.Query(ctx, `SELECT n.name, n.fenced, coalesce(p.beat, 0), `+draining+` FROM arcrawl.node n
+		LEFT JOIN arcrawl.pulse p ON p.node = n.name `+members+` ORDER BY n.name`)
 	if err != nil {
 		return err
 	}
 	r.Nodes, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (n NodeReport, err error) {
-		err = row.Scan(&n.Name, &n.Fenced, &n.beat)
+		err = row.Scan(&n.Name, &n.Fenced, &n.beat, &n.Draining)
 		return n, err
 	})
 	if err != nil {
@@ -195,9 +205,14 @@ func shardsQuery(ctx context.Context, c *pgx.Conn) (text string, err error) {
 		FROM arcrawl.crawl c LEFT JOIN arcrawl.strays s ON s.shard = c.id ORDER BY c.id`, nil
 }
 
-// owns returns the number of the shard that a node crawls; 0 = none.
-func (r Report) owns(node string) int {
-	return slices.IndexFunc(r.Shards, func(s ShardReport) bool { return s.Owner == node }) + 1
+// owns returns the numbers of the shards that a node crawls.
+func (r Report) owns(node string) (list []string) {
+	for i, s := range r.Shards {
+		if s.Owner == node {
+			list = append(list, fmt.Sprint(i+1))
+		}
+	}
+	return list
 }
 
 // Write writes the report for people.
@@ -205,18 +220,7 @@ func (r Report) Write(out io.Writer) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "node\tstate")
 	for _, n := range r.Nodes {
-		state, shard := "does not answer", r.owns(n.Name)
-		switch {
-		case n.Fenced:
-			state = "fenced"
-		case n.Alive && shard > 0:
-			state = "crawls"
-			if len(r.Shards) > 1 {
-				state += fmt.Sprintf(" shard %d", shard)
-			}
-		case n.Alive:
-			state = "waits to take over"
-		}
+		state := r.stateOf(n)
 		if n.Alive && n.Revision < r.Revision {
 			state += fmt.Sprintf(", lags behind: has revision %d of the configuration", n.Revision)
 		}
@@ -236,6 +240,28 @@ func (r Report) Write(out io.Writer) error {
 		fmt.Fprintf(out, "config    revision %d\n", r.Revision)
 	}
 	return r.writeReplicas(out)
+}
+
+// stateOf returns in words what a node does.
+func (r Report) stateOf(n NodeReport) string {
+	state, shards := "does not answer", r.owns(n.Name)
+	switch {
+	case n.Fenced:
+		return "fenced"
+	case n.Alive && len(shards) > 0:
+		state = "crawls"
+		if len(r.Shards) > 1 {
+			state += " shard " + strings.Join(shards, ", ")
+		}
+	case n.Alive && n.Draining:
+		return "drained"
+	case n.Alive:
+		state = "waits to take over"
+	}
+	if n.Draining {
+		state += ", draining"
+	}
+	return state
 }
 
 // writeCopy writes what the database has of the crawl.

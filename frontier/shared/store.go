@@ -33,8 +33,16 @@ func All(rows ...Row) Rows {
 
 // States holds what the database has about the crawl.
 type States struct {
-	Own    int64   // the beat of the node that asks
-	Shards []State // shard number n is at n-1
+	Own    int64    // the beat of the node that asks
+	Shards []State  // shard number n is at n-1
+	Nodes  []Member // that are not fenced and divide the shards among them, by name
+}
+
+// Member is a node that takes its part of the shards.
+type Member struct {
+	Name     string
+	Beat     int64
+	Draining bool // it is to own nothing
 }
 
 // State holds what the database has about a shard of the crawl. A crawl that was never divided has one.
@@ -61,6 +69,10 @@ type Store struct {
 	shards      int // of the crawl at that time
 }
 
+// maxShipping is the maximum number of connections that ship and load the shards of a node. They are opened when they
+// are needed.
+const maxShipping = 6
+
 // Open connects to the database, makes the tables if they are missing, and registers a node. An earlier process of this
 // node is fenced by that. The caller closes the store.
 func Open(ctx context.Context, database, node string) (*Store, error) {
@@ -71,7 +83,7 @@ func Open(ctx context.Context, database, node string) (*Store, error) {
 	c.ConnConfig.RuntimeParams["application_name"] = "arcrawl " + node
 	c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	s := &Store{node: node}
-	for pool, connections := range map[**pgxpool.Pool]int32{&s.pool: 2, &s.beats: 1, &s.looks: 1} {
+	for pool, connections := range map[**pgxpool.Pool]int32{&s.pool: maxShipping, &s.beats: 1, &s.looks: 1} {
 		one := c.Copy()
 		one.MaxConns = connections
 		if *pool, err = pgxpool.NewWithConfig(ctx, one); err != nil {
@@ -87,6 +99,13 @@ func Open(ctx context.Context, database, node string) (*Store, error) {
 		return nil, fmt.Errorf("connect to the database of the cluster: %w", err)
 	}
 	return s, nil
+}
+
+// Another returns a store with the same connections, for one more shard of this node. Only the first one is closed.
+func (s *Store) Another() *Store {
+	other := *s
+	other.shard = 0
+	return &other
 }
 
 // Close closes the connections.
@@ -114,7 +133,10 @@ func (s *Store) register(ctx context.Context) error {
 		}
 		const pulse = `INSERT INTO arcrawl.pulse (node, beat) VALUES ($1, 1)
 			ON CONFLICT (node) DO UPDATE SET beat = pulse.beat + 1`
-		_, err := tx.Exec(ctx, pulse, s.node)
+		if _, err := tx.Exec(ctx, pulse, s.node); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `INSERT INTO arcrawl.member (node, draining) VALUES ($1, false) ON CONFLICT DO NOTHING`, s.node)
 		return err
 	})
 }
@@ -130,6 +152,9 @@ func (s *Store) Beat(ctx context.Context) (st States, err error) {
 			return err
 		}
 		if st.Shards, err = s.states(ctx, tx); err != nil {
+			return err
+		}
+		if st.Nodes, err = members(ctx, tx); err != nil {
 			return err
 		}
 		return tx.QueryRow(ctx, `SELECT beat FROM arcrawl.pulse WHERE node = $1`, s.node).Scan(&st.Own)
@@ -152,6 +177,20 @@ func (s *Store) states(ctx context.Context, tx pgx.Tx) ([]State, error) {
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (st State, err error) {
 		err = row.Scan(&st.Owner, &st.Fenced, &st.Beat, &st.Epoch, &st.Clean, &st.Whole, &st.Strays)
 		return st, err
+	})
+}
+
+// members reads the nodes that divide the shards among them.
+func members(ctx context.Context, tx pgx.Tx) ([]Member, error) {
+	const text = `SELECT n.name, p.beat, m.draining FROM arcrawl.node n JOIN arcrawl.pulse p ON p.node = n.name
+		JOIN arcrawl.member m ON m.node = n.name WHERE NOT n.fenced ORDER BY n.name`
+	rows, err := tx.Query(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Member, err error) {
+		err = row.Scan(&m.Name, &m.Beat, &m.Draining)
+		return m, err
 	})
 }
 

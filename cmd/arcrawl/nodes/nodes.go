@@ -32,7 +32,9 @@ type Program struct {
 
 // Commands returns the commands below cluster.
 func (p Program) Commands() []*cobra.Command {
-	return []*cobra.Command{p.newStatus(), p.newPush(), p.newInit(), p.newSplit(), p.newLeave()}
+	return []*cobra.Command{
+		p.newStatus(), p.newPush(), p.newInit(), p.newSplit(), p.newDrain(), p.newRemove(), p.newLeave(),
+	}
 }
 
 // lookTime is longer than the time between two beats of a node, also of one that is busy.
@@ -74,11 +76,11 @@ func (p Program) newSplit() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "split N",
-		Short: "Divide the crawl into N shards, so that N nodes crawl at once",
-		Long: `split divides the hosts of a crawl into N shards. Each node crawls one shard. N is a multiple of the present
-number of shards, at most 64. Stop all nodes before. The database copies the store for each new shard, so it needs
-room for N copies; each node then removes the hosts of the others from its own, which takes a while. Afterwards start N
-nodes or more: a node that finds no free shard waits to take one over. A division cannot be undone.`,
+		Short: "Divide the crawl into N shards, so that up to N nodes crawl at once",
+		Long: `split divides the hosts of a crawl into N shards, which the nodes share among them. Two to four for each node that you
+will ever have are enough. N is a multiple of the present number of shards, at most 64. Stop all nodes before. The
+database copies the store for each new shard, so it needs room for N copies; the nodes then remove the hosts of other
+shards from each, which takes a while. A division cannot be undone.`,
 		Example: "  arcrawl cluster split 4 --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -98,8 +100,8 @@ nodes or more: a node that finds no free shard waits to take one over. A divisio
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "divided %s into %d: start %d nodes or more\n",
-				human.Count(before, "shard"), n, n)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "divided %s into %d: start the nodes\n",
+				human.Count(before, "shard"), n)
 			return err
 		},
 	}

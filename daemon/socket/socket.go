@@ -1,4 +1,5 @@
-package daemon
+// Package socket listens on the unix socket of a daemon.
+package socket
 
 import (
 	"context"
@@ -12,21 +13,21 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-// errSocketInUse says that a socket belongs to a living process.
-var errSocketInUse = errors.New("another process answers there")
+// errInUse says that a socket belongs to a living process.
+var errInUse = errors.New("another process answers there")
 
-// listenSocket listens on a unix socket that only the user and the group of the daemon can open. It replaces a socket
-// that a crash has left, but not one that answers. The caller removes the socket with removeSocket.
-func listenSocket(path string) (net.Listener, error) {
+// Listen listens on a unix socket that only the user and the group of the daemon can open. It replaces a socket
+// that a crash has left, but not one that answers. The caller removes the socket with Remove.
+func Listen(path string) (net.Listener, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if conn, err := api.DialSocket(ctx, path); err == nil {
-		return nil, errors.Join(errSocketInUse, conn.Close())
+		return nil, errors.Join(errInUse, conn.Close())
 	}
-	if err := removeSocket(path); err != nil {
+	if err := Remove(path); err != nil {
 		return nil, err
 	}
-	l, err := bindSocket(path)
+	l, err := bind(path)
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +41,9 @@ func listenSocket(path string) (net.Listener, error) {
 // errNotASocket says that a path that is meant for a socket has something else.
 var errNotASocket = errors.New("it exists and is not a socket, so it is not replaced")
 
-// removeSocket removes a socket that nobody listens on any more. It removes nothing else, such as a file whose path was
+// Remove removes a socket that nobody listens on any more. It removes nothing else, such as a file whose path was
 // given as admin.socket by mistake.
-func removeSocket(path string) error {
+func Remove(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -55,9 +56,9 @@ func removeSocket(path string) error {
 	return os.Remove(path)
 }
 
-// bindSocket binds a socket to a path. A path that is too long for the address of a socket is shortened through its
+// bind binds a socket to a path. A path that is too long for the address of a socket is shortened through its
 // open folder.
-func bindSocket(path string) (*net.UnixListener, error) {
+func bind(path string) (*net.UnixListener, error) {
 	if len(path) <= api.MaxSocketPath {
 		return net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	}

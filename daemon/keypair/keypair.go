@@ -1,4 +1,5 @@
-package daemon
+// Package keypair serves over TLS with a certificate that is renewed while the daemon runs.
+package keypair
 
 import (
 	"crypto/tls"
@@ -7,8 +8,8 @@ import (
 	"time"
 )
 
-// keyPair is a certificate and its key, in files that are renewed while the daemon runs.
-type keyPair struct {
+// Pair is a certificate and its key, in files that are renewed while the daemon runs.
+type Pair struct {
 	cert, key string // paths
 
 	mu       sync.Mutex // guards the fields below
@@ -16,14 +17,14 @@ type keyPair struct {
 	pair     *tls.Certificate
 }
 
-// newKeyPair reads a certificate and its key.
-func newKeyPair(cert, key string) (*keyPair, error) {
-	p := &keyPair{cert: cert, key: key}
+// New reads a certificate and its key.
+func New(cert, key string) (*Pair, error) {
+	p := &Pair{cert: cert, key: key}
 	return p, p.read()
 }
 
 // read reads the files if the certificate has changed. If they cannot be used, the last good pair stays.
-func (p *keyPair) read() error {
+func (p *Pair) read() error {
 	info, err := os.Stat(p.cert)
 	if err != nil || info.ModTime().Equal(p.modified) {
 		return err
@@ -36,8 +37,8 @@ func (p *keyPair) read() error {
 	return nil
 }
 
-// serverConfig returns the settings of a server with the certificate that is in the files when a client connects.
-func (p *keyPair) serverConfig() *tls.Config {
+// ServerConfig returns the settings of a server with the certificate that is in the files when a client connects.
+func (p *Pair) ServerConfig() *tls.Config {
 	current := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()

@@ -1,4 +1,5 @@
-package daemon
+// Package journal writes the log for people, for files and for the journal of systemd.
+package journal
 
 import (
 	"bytes"
@@ -8,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/coreos/go-systemd/v22/journal"
+	systemd "github.com/coreos/go-systemd/v22/journal"
 	"github.com/rs/zerolog"
 )
 
@@ -38,7 +39,7 @@ func toJournal(w io.Writer) bool {
 	if w != os.Stderr {
 		return false
 	}
-	is, err := journal.StderrIsJournalStream()
+	is, err := systemd.StderrIsJournalStream()
 	return err == nil && is
 }
 

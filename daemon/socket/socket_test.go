@@ -1,4 +1,4 @@
-package daemon
+package socket
 
 import (
 	"os"
@@ -18,7 +18,7 @@ func TestSocketsMayHaveLongPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, "admin.sock")
-		l, err := listenSocket(path)
+		l, err := Listen(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,11 +27,11 @@ func TestSocketsMayHaveLongPaths(t *testing.T) {
 			t.Fatalf("a path of %d characters: %v", len(path), err)
 		}
 		_ = conn.Close()
-		if _, err := listenSocket(path); err == nil || !strings.Contains(err.Error(), "another process answers") {
+		if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), "another process answers") {
 			t.Errorf("a second listener: %v", err)
 		}
 		_ = l.Close()
-		removeSocket(path)
+		Remove(path)
 		if _, err := api.DialSocket(t.Context(), path); err == nil {
 			t.Error("the socket accepts connections after it was closed")
 		}

@@ -1,0 +1,166 @@
+// Package shards serves the API and the dashboard of several shards that one process crawls, at one address.
+//
+// A request is answered by one shard: the one that the header Arcrawl-Shard names, or the parameter shard, or the
+// cookie that a page with this parameter has set; otherwise by the lowest one. An order to pause, to resume or to
+// reload that names no shard goes to all.
+package shards
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
+)
+
+// Header is the header of a request that names a shard.
+const Header = "Arcrawl-Shard"
+
+// The parameter and the cookie that name a shard.
+const (
+	parameter = "shard"
+	cookie    = "arcrawl-shard"
+)
+
+// maxOrder is the maximum size of an order to all shards, in bytes.
+const maxOrder = 1 << 20
+
+// Switch passes requests on to shards. The zero value has none. It is safe for concurrent use.
+type Switch struct {
+	mu    sync.Mutex // guards the field below
+	serve map[int]*served
+}
+
+// served makes the handlers of a shard, one for each address.
+type served struct {
+	serve func(access.Options) http.Handler
+}
+
+// Set passes the requests for a shard on to what serve returns; nil ends that.
+func (s *Switch) Set(shard int, serve func(access.Options) http.Handler) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.serve == nil {
+		s.serve = map[int]*served{}
+	}
+	if serve == nil {
+		delete(s.serve, shard)
+		return
+	}
+	s.serve[shard] = &served{serve}
+}
+
+// Handler returns a handler of requests to all shards. The options decide who is served.
+func (s *Switch) Handler(o access.Options) http.Handler {
+	made := map[*served]http.Handler{}
+	return http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
+		s.mu.Lock()
+		numbers, serve := slices.Sorted(maps.Keys(s.serve)), map[int]http.Handler{}
+		maps.DeleteFunc(made, func(one *served, _ http.Handler) bool {
+			return !slices.Contains(slices.Collect(maps.Values(s.serve)), one)
+		})
+		for n, one := range s.serve {
+			if made[one] == nil {
+				made[one] = one.serve(o)
+			}
+			serve[n] = made[one]
+		}
+		s.mu.Unlock()
+		if len(numbers) == 0 {
+			http.Error(to, "this node crawls no shard now; arcrawl cluster status shows which node crawls which",
+				http.StatusServiceUnavailable)
+			return
+		}
+		named, err := nameOf(from)
+		switch {
+		case err != nil:
+			http.Error(to, err.Error(), http.StatusBadRequest)
+		case named == 0 && isForAll(from):
+			toAll(to, from, numbers, func(shard int) http.Handler { return serve[shard] })
+		case named == 0:
+			serve[numbers[0]].ServeHTTP(to, from)
+		case serve[named] == nil:
+			text := fmt.Sprintf("this node does not crawl shard %d; it crawls %v", named, numbers)
+			http.Error(to, text, http.StatusMisdirectedRequest)
+		default:
+			if from.URL.Query().Has(parameter) {
+				http.SetCookie(to, &http.Cookie{
+					Name: cookie, Value: strconv.Itoa(named), Path: "/", HttpOnly: true, Secure: o.TLS,
+					SameSite: http.SameSiteStrictMode,
+				})
+			}
+			serve[named].ServeHTTP(to, from)
+		}
+	})
+}
+
+// nameOf returns the shard that a request names; 0 = none.
+func nameOf(r *http.Request) (int, error) {
+	text := r.Header.Get(Header)
+	if text == "" {
+		text = r.URL.Query().Get(parameter)
+	}
+	if c, err := r.Cookie(cookie); text == "" && err == nil {
+		if n, err := strconv.Atoi(c.Value); err == nil && n > 0 {
+			return n, nil
+		}
+		return 0, nil // a page cannot correct it
+	}
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%q is not the number of a shard", text)
+	}
+	return n, nil
+}
+
+// isForAll reports whether a request is an order to all shards, unless it names one.
+func isForAll(r *http.Request) bool {
+	return r.Method == http.MethodPost &&
+		slices.Contains([]string{api.Base + "/pause", api.Base + "/resume", api.Base + "/reload"}, r.URL.Path)
+}
+
+// toAll passes an order on to all shards. It answers with the first refusal, or else as the lowest shard does.
+func toAll(to http.ResponseWriter, from *http.Request, numbers []int, serve func(int) http.Handler) {
+	body, err := io.ReadAll(http.MaxBytesReader(to, from.Body, maxOrder))
+	if err != nil {
+		http.Error(to, "read the order: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	var answers []*answer
+	for _, n := range numbers {
+		one := from.Clone(from.Context())
+		one.Body = io.NopCloser(bytes.NewReader(body))
+		a := &answer{header: http.Header{}, status: http.StatusOK}
+		serve(n).ServeHTTP(a, one)
+		answers = append(answers, a)
+	}
+	first := answers[max(0, slices.IndexFunc(answers, func(a *answer) bool { return a.status >= http.StatusBadRequest }))]
+	maps.Copy(to.Header(), first.header)
+	to.WriteHeader(first.status)
+	_, _ = to.Write(first.body.Bytes()) // an error means that the client has gone
+}
+
+// answer keeps the answer of a shard.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header returns the header of the answer.
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader sets the status of the answer.
+func (a *answer) WriteHeader(status int) { a.status = status }
+
+// Write adds to the body of the answer.
+func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
