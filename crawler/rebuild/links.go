@@ -135,7 +135,8 @@ func (r *linkReader) candidate(
 	if hop == uri.Manifest || hop == uri.Redirect && page.Source != "" {
 		c.Source = string(feeds.State{Kind: feeds.Awaited}.Bytes())
 	}
-	if r.decide == nil || r.seed != page.Seed || !r.when.Equal(at) {
+	// A page without a seed is its own seed.
+	if r.decide == nil || page.Seed == "" || r.seed != page.Seed || !r.when.Equal(at) {
 		r.seed, r.when = page.Seed, at
 		r.decide = policy.Scope(r.config, page.Seed, page.URI, at, r.store)
 	}
