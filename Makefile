@@ -9,7 +9,7 @@
 # make bench-crawl      measure the whole program next to a bare loop and wget  (ROUNDS=5, ARGS=)
 # make hostile  attack a daemon from servers on loopback, next to a healthy site: ten minutes  (ROW=name)
 # make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=720: a month)
-# make cluster  let nodes crawl shards while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 HOSTS=400)
+# make cluster  let nodes crawl shards while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 SHARDS=8 HOSTS=400)
 # make vuln     look for known vulnerabilities in the dependencies  (DB=DIR: without a network, see internal/vulndb)
 # make readers  let programs of other authors read archives: two minutes  (pywb, warcio, py-wacz, jwarc: scripts/readers)
 # make fuzz     run each fuzz target in turn  (FUZZTIME=30s)
@@ -144,7 +144,7 @@ soak:
 	ARCRAWL_SOAK=$(HOURS) $(GO) test -count=1 -timeout 3h -v -run TestSoak ./internal/soak
 
 cluster:
-	ARCRAWL_FAULTS=$(FAULTS) ARCRAWL_NODES=$(NODES) ARCRAWL_HOSTS=$(HOSTS) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cmd/arcrawl
+	ARCRAWL_FAULTS=$(FAULTS) ARCRAWL_NODES=$(NODES) ARCRAWL_SHARDS=$(SHARDS) ARCRAWL_HOSTS=$(HOSTS) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cmd/arcrawl
 
 vuln: $(GOVULNCHECK)
 	$(GOVULNCHECK) $(if $(DB),-db file://$(abspath $(DB))) ./...
