@@ -189,20 +189,32 @@ func TestEachFaultNamesItsPlace(t *testing.T) {
 // TestALargeListIsReadAndPlanned reads 100,000 lines with a fault in each kind of column, and plans some of them.
 func TestALargeListIsReadAndPlanned(t *testing.T) {
 	t.Parallel()
+	faulty := []string{
+		"https://,,,,,,,", "https://www.host1.example/1,=,,,,,,", "https://www.host1.example/2,,=,,,,,",
+		"https://www.host1.example/3,,,a\u202eb,,,,", "https://www.host1.example/4,,,,\"a,b\",,,", "https://www.host1.example/5,,,,,a\u202eb,,",
+		"https://www.host1.example/6,,,,,,2,", "https://www.host1.example/7,,,,,,0.5,soon",
+	}
 	list := func(lines int) []byte {
 		var b strings.Builder
-		b.WriteString("uri,label,note,target,until\n")
-		for i := range lines - 4 {
-			fmt.Fprintf(&b, "https://www.host%d.example/section/%d,papers,\"note %d\",,\n", i%100, i, i)
+		b.WriteString("uri,label,collection,title,owner,note,target,until\n")
+		for i := range lines - len(faulty) {
+			fmt.Fprintf(&b, "https://www.host%d.example/section/%d,papers,daily,,maria,\"note %d\",,\n", i%100, i, i)
 		}
-		b.WriteString("https://,,,,\nhttps://www.host1.example/x,=,,,\nhttps://www.host1.example/y,,,2,\nhttps://www.host1.example/z,,,0.5,soon\n")
+		b.WriteString(strings.Join(faulty, "\n") + "\n")
 		return []byte(b.String())
 	}
-	if l := seedlist.Read(list(100_000)); len(l.Entries) != 100_000-4 || l.Faulty != 4 || l.Faults[0].Line != 100_000-2 {
-		t.Errorf("%d entries, %d faulty: %v", len(l.Entries), l.Faulty, l.Faults)
+	n := len(faulty)
+	l := seedlist.Read(list(100_000))
+	if len(l.Entries) != 100_000-n || l.Faulty != n || len(l.Faults) != n {
+		t.Fatalf("%d entries, %d faulty: %v", len(l.Entries), l.Faulty, l.Faults)
+	}
+	for i, column := range []string{"uri", "label", "collection", "title", "owner", "note", "target", "until"} {
+		if f := l.Faults[i]; f.Line != 100_000-n+2+i || !strings.Contains(f.String(), " "+column+": ") {
+			t.Errorf("the fault in the column %s is %v", column, f)
+		}
 	}
 	p, err := folder(t, nil).Plan(seedlist.Read(list(5_000)))
-	if err != nil || len(p.New) != 5_000-4 || p.Faulty != 4 || p.Hosts != 100 || len(p.Texts) != 100 {
+	if err != nil || len(p.New) != 5_000-n || p.Faulty != n || p.Hosts != 100 || len(p.Texts) != 100 {
 		t.Errorf("%d new, %d faulty, %d hosts, %d files: %v", len(p.New), p.Faulty, p.Hosts, len(p.Texts), err)
 	}
 }
