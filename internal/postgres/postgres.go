@@ -58,13 +58,7 @@ func New(t testing.TB) *Server {
 	s.run("initdb", "-D", dir+"/data", "-U", "arcrawl", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
 	settings := fmt.Sprintf("port = %s\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\n"+
 		"shared_buffers = 32MB\nmax_connections = 30\n", s.port)
-	f, err := os.OpenFile(dir+"/data/postgresql.conf", os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, err = f.WriteString(settings)
-	}
-	if err != nil || f.Close() != nil {
-		t.Fatal(err)
-	}
+	s.set(settings)
 	s.Start()
 	t.Cleanup(func() { s.stop("immediate") })
 	return s
@@ -96,6 +90,48 @@ func (s *Server) Database(t testing.TB, name string) *Server {
 	other.t, other.name = t, name
 	other.run("createdb", "-h", "127.0.0.1", "-p", s.port, "-U", "arcrawl", name)
 	return &other
+}
+
+// StandBy starts a second server, which follows this one and confirms each commit. Promote makes it the first one.
+func (s *Server) StandBy() *Server {
+	s.t.Helper()
+	dir, err := os.MkdirTemp("", "arcrawl-postgres-")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	other := &Server{t: s.t, bin: s.bin, dir: dir, port: freePort(s.t), name: s.name}
+	if os.Getuid() == 0 {
+		if err := os.Chown(dir, nobody, nobody); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	there := []string{"-h", "127.0.0.1", "-p", s.port, "-U", "arcrawl"}
+	other.run("pg_basebackup", append(there, "-D", dir+"/data", "-R", "-X", "stream", "-c", "fast", "--no-sync")...)
+	other.set("port = " + other.port + "\n")
+	other.Start()
+	s.t.Cleanup(func() { other.stop("immediate") })
+	s.set("synchronous_standby_names = '*'\n")
+	s.run("pg_ctl", "-D", s.dir+"/data", "reload")
+	return other
+}
+
+// set adds settings to the file of the server.
+func (s *Server) set(text string) {
+	s.t.Helper()
+	f, err := os.OpenFile(s.dir+"/data/postgresql.conf", os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(text)
+	}
+	if err != nil || f.Close() != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Promote makes a stand-by the server that can be written, and waits for that.
+func (s *Server) Promote() {
+	s.t.Helper()
+	s.run("pg_ctl", "-D", s.dir+"/data", "-w", "-t", "60", "promote")
 }
 
 // Start starts the server, and waits until it answers.

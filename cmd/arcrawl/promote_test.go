@@ -1,0 +1,74 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/internal/postgres"
+	"github.com/arcrawl/arcrawl/internal/slow"
+)
+
+// outage is how long the database is away until its stand-by is promoted. Nothing is claimed after five seconds, and the
+// lease lasts for ten.
+const outage = 8 * time.Second
+
+// firstAfter returns how long after a time the next request came.
+func (s *sharedSite) firstAfter(t time.Time) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := time.Hour
+	for _, list := range s.asked {
+		for _, r := range list {
+			if r.at.After(t) {
+				first = min(first, r.at.Sub(t))
+			}
+		}
+	}
+	return first
+}
+
+// TestAPromotedStandByContinuesTheCrawl crashes the database for good, and promotes its synchronous stand-by. The node
+// that crawls continues by itself, no other one takes the crawl, and no visit is lost.
+func TestAPromotedStandByContinuesTheCrawl(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	db := postgres.New(t)
+	other := db.StandBy()
+	dir := t.TempDir()
+	binary, site := build(t, dir), startSharedSite(t)
+	url := db.URL(db.Address() + "," + other.Address())
+	a, b := site.node(t, dir, url, "a", "b"), site.node(t, dir, url, "b", "a")
+	first := startDaemon(t, binary, a)
+	site.waitFor(t, first, "a", 100)
+	second := startDaemon(t, binary, b)
+	second.waitToSay(t, "another node crawls")
+	status := func(want string) {
+		t.Helper()
+		out, err := exec.Command(binary, "cluster", "status", "--config", b).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("the status lacks %q: %v\n%s", want, err, out)
+		}
+	}
+	status("1 of them synchronous")
+	db.Crash()
+	crashed := time.Now()
+	time.Sleep(outage) // until somebody decides
+	other.Promote()
+	back := time.Now()
+	site.waitFor(t, first, "a", 30)
+	until := site.firstAfter(back)
+	t.Logf("the database was away for %s; the first request was made %s after it came back", back.Sub(crashed), until)
+	if quiet := site.firstAfter(back.Add(-time.Second)); quiet < time.Second {
+		t.Errorf("requests were made in the last second of an outage of %s, want none after 5 s", outage)
+	}
+	status("in epoch 1\n")
+	if n := site.of("b"); n > 0 {
+		t.Errorf("the shard has moved: node b made %d requests", n)
+	}
+	first.terminate(t)
+	site.waitFor(t, second, "b", 30)
+	second.terminate(t)
+	examineShared(t, dir, site)
+}
