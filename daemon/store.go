@@ -14,6 +14,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/daemon/node"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -43,7 +44,7 @@ func (d *Daemon) openStore(time.Time) (err error) {
 	d.parts.FreeSpace = func() (int64, error) {
 		if d.o.shard != nil {
 			if err := d.o.shard.MayClaim(); err != nil {
-				return 0, err
+				return 0, pause.NewBrief(err)
 			}
 		}
 		if err := d.parts.Frontier.Space(); err != nil {

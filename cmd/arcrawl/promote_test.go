@@ -10,8 +10,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// outage is how long the database is away until its stand-by is promoted. Nothing is claimed after five seconds, and the
-// lease lasts for ten.
+// outage is how long the database is away until its standby is promoted. Nothing is claimed after five seconds, and
+// the lease lasts for ten.
 const outage = 8 * time.Second
 
 // firstAfter returns how long after a time the next request came.
@@ -29,7 +29,7 @@ func (s *sharedSite) firstAfter(t time.Time) time.Duration {
 	return first
 }
 
-// TestAPromotedStandByContinuesTheCrawl crashes the database for good, and promotes its synchronous stand-by. The node
+// TestAPromotedStandByContinuesTheCrawl crashes the database for good, and promotes its synchronous standby. The node
 // that crawls continues by itself, no other one takes the crawl, and no visit is lost.
 func TestAPromotedStandByContinuesTheCrawl(t *testing.T) {
 	t.Parallel()

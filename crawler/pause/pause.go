@@ -46,6 +46,16 @@ type Options struct {
 	Log       zerolog.Logger
 }
 
+// Brief is a fault whose end needs no visit to be seen, such as a database that does not answer. It is looked at again
+// each second.
+type Brief struct{ error }
+
+// Unwrap returns the fault.
+func (b Brief) Unwrap() error { return b.error }
+
+// NewBrief returns a fault as a [Brief].
+func NewBrief(cause error) error { return Brief{cause} }
+
 // State is the present status of a crawl. Create one with [New]. It is safe for concurrent use.
 type State struct {
 	o Options
@@ -55,6 +65,7 @@ type State struct {
 	heldSince time.Time
 	checkAt   time.Time // when to check again whether the crawl is held
 	failing   time.Time // when the disk began to fail; zero = the last fault was another one
+	brief     bool      // held is a [Brief]
 	paused    Status    // by an operator
 }
 
@@ -97,7 +108,11 @@ func (s *State) Hold(now time.Time, cause error) {
 	if s.held = cause.Error(); first {
 		s.heldSince = now
 	}
-	s.checkAt = now.Add(holdTime)
+	wait := holdTime
+	if s.brief = errors.As(cause, new(Brief)); s.brief {
+		wait = spaceEvery
+	}
+	s.checkAt = now.Add(wait)
 	if !diskFails(cause) {
 		s.failing = time.Time{}
 	} else if s.failing.IsZero() {
@@ -110,7 +125,7 @@ func (s *State) Hold(now time.Time, cause error) {
 		s.o.GiveUp(fmt.Errorf("the disk has failed for a minute: %w", cause))
 	}
 	if first {
-		s.o.Log.Error().Err(cause).Str("retry_in", holdTime.String()).
+		s.o.Log.Error().Err(cause).Str("retry_in", wait.String()).
 			Msg("pausing crawl: nothing is lost; fix the cause and the crawl resumes automatically")
 	}
 }
@@ -164,7 +179,7 @@ func (s *State) MayClaim(now time.Time) (ok, trial bool) {
 func (s *State) isHeld(now time.Time) (held, trial bool) {
 	s.mu.Lock()
 	// The check is further off only if the clock was set back.
-	check, was := !now.Before(s.checkAt) || s.checkAt.Sub(now) > holdTime, s.held
+	check, was, brief := !now.Before(s.checkAt) || s.checkAt.Sub(now) > holdTime, s.held, s.brief
 	switch { // so that other workers do not check too
 	case check && was != "":
 		s.checkAt = now.Add(holdTime)
@@ -190,6 +205,10 @@ func (s *State) isHeld(now time.Time) (held, trial bool) {
 		s.checkAt = now.Add(spaceEvery) // the uplink itself knows when to probe
 		s.mu.Unlock()
 		return !s.o.Uplink.MayProbe(now), false
+	}
+	if was != "" && brief {
+		s.EndHold()
+		return false, false
 	}
 	return false, was != ""
 }

@@ -83,3 +83,40 @@ func TestAHeldCrawlTriesAgainAfterTheClockWasSetBack(t *testing.T) {
 		}
 	}
 }
+
+// TestABriefFaultEndsTheHoldSoon holds the crawl twice: because of a fault that can be looked at again each second, and
+// because of another one, after which one visit is a trial.
+func TestABriefFaultEndsTheHoldSoon(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		fault  error
+		within time.Duration
+		trial  bool
+	}{
+		"brief": {pause.NewBrief(errors.New("the database does not answer")), 2 * time.Second, false},
+		"other": {errors.New("the disk is full"), 11 * time.Second, true},
+	} {
+		fault := c.fault
+		s := pause.New(pause.Options{
+			FreeSpace: func() (int64, error) { return 1 << 40, fault }, MinFree: func() int64 { return 1 },
+			Uplink: new(uplink.Watch), Wake: func() {}, Log: zerolog.Nop(), GiveUp: func(error) {},
+		})
+		if ok, _ := s.MayClaim(start); ok {
+			t.Errorf("%s: a URI may be claimed", name)
+		}
+		fault = nil
+		now := start
+		for ok := false; !ok; ok, _ = s.MayClaim(now) {
+			if now = now.Add(100 * time.Millisecond); now.Sub(start) > time.Minute {
+				t.Fatalf("%s: the crawl is held", name)
+			}
+		}
+		if took := now.Sub(start); took > c.within || took < c.within/2 {
+			t.Errorf("%s: the hold ended after %v, want at most %v", name, took, c.within)
+		}
+		if held := s.Status().Held != ""; held != c.trial {
+			t.Errorf("%s: held until a trial: %t, want %t", name, held, c.trial)
+		}
+	}
+}

@@ -128,7 +128,7 @@ func (s *Server) set(text string) {
 	}
 }
 
-// Promote makes a stand-by the server that can be written, and waits for that.
+// Promote makes a standby the server that can be written, and waits for that.
 func (s *Server) Promote() {
 	s.t.Helper()
 	s.run("pg_ctl", "-D", s.dir+"/data", "-w", "-t", "60", "promote")
