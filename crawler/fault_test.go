@@ -206,8 +206,8 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 			host: "[fetch]\ncookies = \"session\"\n", prepare: damageRow("pCbad.example"), lasts: true,
 		},
 		{
-			name: "a damaged cookie jar that is used", bad: "http://bad.example/", kept: crawler.KeptResponse,
-			host: "[fetch]\ncookies = \"keep\"\n", prepare: damageRow("pCbad.example"),
+			name: "a damaged cookie jar that is used", bad: "http://bad.example/", fault: true, kept: crawler.KeptResponse,
+			host: "[fetch]\ncookies = \"keep\"\n", prepare: damageRow("pCbad.example"), lasts: true,
 		},
 		{
 			name: "a damaged list of traps", bad: "http://bad.example/deep", kept: crawler.KeptResponse,
