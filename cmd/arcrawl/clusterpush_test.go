@@ -54,7 +54,10 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 			t.Errorf("the status of the cluster ends with %d, want %d and %q:\n%s", code, ends, want, out)
 		}
 	}
-	status("\na         crawling  6 ", exitOK)
+	first.waitFor(t, "a report with all hosts", func() bool { // the first one is of the start, the next 15 s later
+		out, err := exec.Command(binary, "status", "--cluster", "--config", pushed).CombinedOutput()
+		return err == nil && strings.Contains(string(out), "\na         crawling  6 ")
+	})
 	if err := first.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
