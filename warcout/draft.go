@@ -67,6 +67,14 @@ func (d *draft) addID(name, id string) {
 	d.text = append(append(append(append(d.text, name...), ": <"...), id...), ">\r\n"...)
 }
 
+// addTarget adds the target URI of the record, after a prefix.
+func (d *draft) addTarget(prefix, uri string) {
+	if uri == "" || !fits(uri) {
+		d.refuse(gowarc.WarcTargetURI, uri)
+	}
+	d.text = append(append(append(append(d.text, gowarc.WarcTargetURI+": "...), prefix...), uri...), "\r\n"...)
+}
+
 // addSum adds a digest.
 func (d *draft) addSum(name string, sum digest.Digest) {
 	d.text = append(append(d.text, name...), ": "...)

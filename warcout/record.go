@@ -57,13 +57,13 @@ func nothing() error { return nil }
 // A metadata record that holds what was sent or received has a URI of its own: other indexers would take it for a
 // capture of the page.
 func (c *composer) start(kind gowarc.RecordType, fields bool) draft {
-	target := c.v.URI.String()
-	if kind == gowarc.Metadata && !fields {
-		target = EvidencePrefix + target
-	}
 	setNumber(c.id[:], c.number, len(c.records))
 	d := begin(c.text, kind, c.id[:], c.date)
-	d.add(gowarc.WarcTargetURI, target)
+	prefix := ""
+	if kind == gowarc.Metadata && !fields {
+		prefix = EvidencePrefix
+	}
+	d.addTarget(prefix, c.v.URI.String())
 	if len(c.records) > 0 {
 		d.addID(gowarc.WarcConcurrentTo, c.records[0].id)
 		return d
