@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,7 +35,10 @@ const (
 const (
 	maxHops     = 10_000 // longer than any path of a crawl
 	fetchDigits = 17
+	sha1Letters = 32
 	maxQuoted   = 60 // bytes of a column in an error
+	// firstSeeds is when Heritrix began to write the column of the seed. Of a later line, the end is missing.
+	firstSeeds = "2006"
 )
 
 var columnNames = [...]string{
@@ -43,12 +47,16 @@ var columnNames = [...]string{
 }
 
 // Parse reads a line of 12 or 13 columns, with or without its line end, as this package and Heritrix write it. Hops
-// that were left out of a long path become question marks. The MIME type has no parameters; "no-type" and "unknown"
+// that were left out of a long path become question marks. In lines of 2005, Heritrix wrote no seed, and until 2006 no
+// name before a digest. The MIME type has no parameters; "no-type" and "unknown"
 // become empty. In a thirteenth column of other programs, unknown keys are ignored. Errors name the column.
 func Parse(line string) (Entry, error) {
 	fields, rest := split(strings.TrimRight(line, "\r\n"))
 	if len(fields) == columns-1 && strings.HasSuffix(strings.TrimRight(line, "\r\n"), " ") {
 		fields = append(fields, "-") // early versions of Heritrix 3 leave the annotations empty
+	}
+	if len(fields) == columns-1 && fields[columnTime] < firstSeeds {
+		fields = slices.Insert(fields, columnSeed, "-")
 	}
 	if len(fields) < columns {
 		return Entry{}, fmt.Errorf("crawl log line %.60q: %d columns, want 12 or 13", line, len(fields))
@@ -216,6 +224,11 @@ func readDigest(e *Entry, s string) error {
 		return nil
 	}
 	d, err := digest.Parse(s)
+	if err != nil && len(s) == sha1Letters {
+		if early, e := digest.Parse("sha1:" + s); e == nil {
+			d, err = early, nil
+		}
+	}
 	if err != nil {
 		return err
 	}

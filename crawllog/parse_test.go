@@ -2,6 +2,7 @@ package crawllog_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,64 @@ func TestParseReadsTheLinesOfHeritrix(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestParseReadsTheLinesOfEarlyHeritrix has lines as Heritrix 1 wrote them in 2005 and 2006, and the example in the
+// manual of Heritrix 3.
+func TestParseReadsTheLinesOfEarlyHeritrix(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, line, payload, seed string
+		annotations               []string
+	}{
+		{
+			"2005: eleven columns",
+			"2005-05-06T11:47:30.524Z   200         12 http://a.example/ - - text/html #049 20050506114730466+36 " +
+				"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ 3t",
+			digest.Of(nil).String(), "",
+			[]string{"3t"},
+		},
+		{
+			"2005: eleven columns without annotations",
+			"2005-05-06T11:47:26.550Z     1         53 dns:a.example P http://a.example/ text/dns #002 " +
+				"20050506114726441+2 - -",
+			"", "", nil,
+		},
+		{
+			"2006: no name before the digest",
+			"2006-08-15T09:53:58.958Z   302        301 http://a.example/robots.txt P http://a.example/ text/html #007 " +
+				"20060815075358804+124 3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ - content-size:521",
+			digest.Of(nil).String(), "",
+			[]string{"content-size:521"},
+		},
+		{
+			"2011: as in the manual of Heritrix 3",
+			"2011-06-23T17:12:09.591Z   200      15829 http://a.example/p.html L http://a.example/ text/html #025 " +
+				"20110623171208546+922 sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ - -",
+			digest.Of(nil).String(), "", nil,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			e, err := crawllog.Parse(c.line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			payload := ""
+			if !e.Digest.IsZero() {
+				payload = e.Digest.String()
+			}
+			if payload != c.payload || e.Seed != c.seed || !slices.Equal(e.Annotations, c.annotations) {
+				t.Errorf("read as digest %q, seed %q, annotations %q; want %q, %q, %q",
+					payload, e.Seed, e.Annotations, c.payload, c.seed, c.annotations)
+			}
+		})
+	}
+	cut := "2006-08-15T09:53:58.958Z   302        301 http://a.example/ P http://a.example/ text/html #007 " +
+		"20060815075358804+124 3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ -"
+	if _, err := crawllog.Parse(cut); err == nil {
+		t.Error("a line of 2006 whose end is missing is read")
 	}
 }
 
