@@ -18,18 +18,32 @@ const (
 	probeSize = 4 << 10
 	// maxProbes is the maximum number of steps whose results are kept for each run.
 	maxProbes = 1 << 16
+	// guesses is the maximum number of steps of a search that guess the place of a hash.
+	guesses = 6
 	// runBuffer is the size of the buffers for reading and writing runs.
 	runBuffer = 256 << 10
 )
 
 // run is a list of sorted lines, in a file or in memory.
 type run struct {
-	file   *os.File
-	size   int64
-	memory []string
-	probes map[int64]string // the first line at or after an offset
-	buffer []byte
+	file     runContent
+	size     int64
+	memory   []string
+	probes   map[int64]string // the first line at or after an offset
+	keep     int              // maximum number of probes
+	sections map[string]span  // by the kind of lines
+	buffer   []byte
 }
+
+// runContent is the file of a run.
+type runContent interface {
+	io.ReaderAt
+	io.Closer
+	Name() string
+}
+
+// span is where something begins and ends.
+type span struct{ low, high int64 }
 
 func openRun(path string) (*run, error) {
 	f, err := os.Open(path)
@@ -40,7 +54,11 @@ func openRun(path string) (*run, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &run{file: f, size: info.Size(), probes: map[int64]string{}}, nil
+	return newRun(f, info.Size(), maxProbes), nil
+}
+
+func newRun(f runContent, size int64, keep int) *run {
+	return &run{file: f, size: size, keep: keep, probes: map[int64]string{}, sections: map[string]span{}}
 }
 
 func (r *run) close() error {
@@ -59,11 +77,98 @@ func (r *run) lines(prefix string) (found []string, err error) {
 		}
 		return found, nil
 	}
-	at, err := sortedlines.Search(r.size, probeSize, prefix, r.lineAfter)
+	at, err := r.search(prefix)
 	if err != nil {
 		return nil, err
 	}
 	return r.linesFrom(at, prefix)
+}
+
+// search returns the offset from which the run must be read to find the lines with a prefix.
+func (r *run) search(prefix string) (int64, error) {
+	kind := prefix[:1]
+	if kind != byMoment && kind != byDigest || r.size <= int64(r.keep)*probeSize { // all steps can be kept
+		return sortedlines.Search(r.size, probeSize, prefix, r.lineAfter)
+	}
+	s, err := r.section(kind)
+	if err != nil {
+		return 0, err
+	}
+	if s, err = r.guess(s, prefix); err != nil {
+		return 0, err
+	}
+	at, err := sortedlines.Search(s.high-s.low, probeSize, prefix, func(at int64) (string, error) {
+		return r.lineAfter(s.low + at)
+	})
+	return s.low + at, err
+}
+
+// section returns where the lines of a kind are, or a little more.
+func (r *run) section(kind string) (s span, err error) {
+	s, known := r.sections[kind]
+	if known {
+		return s, nil
+	}
+	s.low, err = sortedlines.Search(r.size, probeSize, kind, r.lineAfter)
+	if err == nil {
+		s.high, err = sortedlines.Search(r.size, probeSize, kind+"~", r.lineAfter)
+	}
+	s.high = min(s.high+probeSize, r.size)
+	if err == nil {
+		r.sections[kind] = s
+	}
+	return s, err
+}
+
+// guess makes a section smaller. Hashes are spread evenly, so the value of a hash says about where its lines are. It
+// takes three or four reads, whatever the size of the run.
+func (r *run) guess(s span, prefix string) (span, error) {
+	low, high, want := 0.0, 1.0, share(prefix) // the shares at both ends
+	for range guesses {
+		if s.high-s.low <= 2*probeSize || high <= low {
+			return s, nil
+		}
+		distance := int64(float64(s.high-s.low) * (want - low) / (high - low))
+		near := distance <= 2*probeSize
+		at := s.low + distance - probeSize
+		if near {
+			at = s.low + 4*probeSize
+		}
+		if at >= s.high {
+			return s, nil
+		}
+		line, err := r.readLineAfter(at)
+		if err != nil {
+			return s, err
+		}
+		if line != "" && line < prefix {
+			s.low, low = at, share(line)
+			if near {
+				return s, nil // many lines have the same hash
+			}
+			continue
+		}
+		if near {
+			s.high = s.low // close enough to read from there
+			return s, nil
+		}
+		s.high = at
+		if line != "" && line[0] == prefix[0] {
+			high = share(line)
+		}
+	}
+	return s, nil
+}
+
+// share returns which share of all hashes is smaller than the one at the beginning of a line. Hashes are in
+// Base64 for URIs, whose letters are here in the order of their bytes.
+func share(line string) float64 {
+	value, unit := 0.0, 1.0
+	for i := len(byMoment); i < min(len(line), len(byMoment)+uriWidth); i++ {
+		unit /= 64
+		value += unit * float64(strings.IndexByte("-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz", line[i]))
+	}
+	return value
 }
 
 // linesFrom returns the lines with a prefix, none of which begins before an offset. The line that begins before the
@@ -113,11 +218,20 @@ func (r *run) ended(err error) error {
 	return fmt.Errorf("read %s: %w", r.file.Name(), err)
 }
 
-// lineAfter returns the first line that begins behind an offset, or "" if there is none.
+// lineAfter is readLineAfter that keeps its results.
 func (r *run) lineAfter(at int64) (string, error) {
 	if line, known := r.probes[at]; known {
 		return line, nil
 	}
+	line, err := r.readLineAfter(at)
+	if err == nil && len(r.probes) < r.keep {
+		r.probes[at] = line
+	}
+	return line, err
+}
+
+// readLineAfter returns the first line that begins behind an offset, or "" if there is none.
+func (r *run) readLineAfter(at int64) (string, error) {
 	for size := probeSize; ; size *= 4 {
 		b := make([]byte, min(int64(size), r.size-at))
 		if _, err := r.file.ReadAt(b, at); err != nil {
@@ -134,9 +248,6 @@ func (r *run) lineAfter(at int64) (string, error) {
 		line := ""
 		if end >= 0 {
 			line = string(b[first+1 : first+1+end+1])
-		}
-		if len(r.probes) < maxProbes {
-			r.probes[at] = line
 		}
 		return line, nil
 	}
