@@ -221,3 +221,23 @@ func TestDeletedFilesAreInTheEarlierBucket(t *testing.T) {
 		t.Errorf("after a restart %+v is shown\n%s", n, &again.log)
 	}
 }
+
+// The bucket has lost a file that was deleted here. No earlier bucket has it, so it is called gone.
+func TestAFileThatTheBucketLostIsGone(t *testing.T) {
+	t.Parallel()
+	o := newOffloading(t)
+	file := o.lib.Files()[0]
+	if says := o.delete(t, file); !strings.Contains(says, "1 file of") {
+		t.Fatal(says)
+	}
+	state := o.conf.Storage.State
+	archivetest.Must(t, errors.Join(
+		os.Remove(filepath.Join(filepath.Dir(o.conf.Path), "objects", filepath.Base(file))),
+		os.Remove(filepath.Join(state, "upload.json"))))
+	now := archivetest.Start
+	u := open(t, o.lib, state, o.conf.Upload, &now)
+	u.Step(t.Context())
+	if n := u.Shown(); n.Skipped != 1 || n.Earlier != 0 || n.Done != 2 || !strings.Contains(u.log.String(), "gone") {
+		t.Errorf("shown is %+v; the log is %s", n, &u.log)
+	}
+}

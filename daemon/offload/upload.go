@@ -68,7 +68,7 @@ type Uploader struct {
 	known   progress
 	failing bool               // the last attempt since the start failed
 	named   int                // files in earlier buckets that the log counts
-	earlier map[[2]string]bool // names and digests of the files in the list of uploaded files; nil = not read in this step
+	earlier map[[2]string]bool // names and digests of the files in earlier buckets; nil = not read in this step
 
 	mu    sync.Mutex // guards the field below
 	shown api.Upload
@@ -233,9 +233,15 @@ func (u *Uploader) upload(ctx context.Context, e fixity.Entry, p *progress) erro
 		if to, link := os.Readlink(path); link == nil && errors.Is(err, fs.ErrNotExist) { // it comes back with the disk
 			return fmt.Errorf("read %s: it was moved to %s, which is not there: is that disk mounted?", path, to)
 		}
-		if errors.Is(err, fs.ErrNotExist) && u.inEarlier(e) {
-			p.Earlier++
-			return nil
+		if errors.Is(err, fs.ErrNotExist) {
+			earlier, err := u.inEarlier(e)
+			if err != nil {
+				return err
+			}
+			if earlier {
+				p.Earlier++
+				return nil
+			}
 		}
 		if errors.Is(err, fs.ErrNotExist) || err == nil && sum != "sha256:"+e.SHA256 {
 			u.Log.Error().Str("file", path).
@@ -257,19 +263,21 @@ func (u *Uploader) upload(ctx context.Context, e fixity.Entry, p *progress) erro
 	return u.list(Uploaded{File: e.File, Bucket: u.known.Bucket, Key: key, Size: e.Size, SHA256: e.SHA256, At: at})
 }
 
-// inEarlier reports whether the list of uploaded files names a file, which then is in an earlier bucket.
-func (u *Uploader) inEarlier(e fixity.Entry) bool {
+// inEarlier reports whether the list of uploaded files names a file in another bucket, which then is an earlier one.
+func (u *Uploader) inEarlier(e fixity.Entry) (bool, error) {
 	if u.earlier == nil {
-		u.earlier = map[[2]string]bool{}
 		text, err := os.ReadFile(filepath.Join(u.Dir, ListName))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			u.Log.Error().Err(err).Msg("could not read the list of uploaded files: files that were deleted here count as gone")
+			return false, fmt.Errorf("read the list of uploaded files: %w", err)
 		}
+		u.earlier = map[[2]string]bool{}
 		for up := range uploadsIn(text) {
-			u.earlier[[2]string{up.File, up.SHA256}] = true
+			if up.Bucket != u.known.Bucket {
+				u.earlier[[2]string{up.File, up.SHA256}] = true
+			}
 		}
 	}
-	return u.earlier[[2]string{e.File, e.SHA256}]
+	return u.earlier[[2]string{e.File, e.SHA256}], nil
 }
 
 // put sends a file. The server refuses it if it has not the digest of the manifest, which is part of the signature.
