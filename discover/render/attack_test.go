@@ -88,6 +88,7 @@ setTimeout(() => { (new Image).src = "/last.png" }, 1000);
 // TestABrowserReachesNothing shows a page that tries to reach a server past the interception, in a network namespace
 // and without one.
 func TestABrowserReachesNothing(t *testing.T) {
+	slow.Test(t)
 	for name, o := range map[string]render.Options{"with a namespace": {}, "without a namespace": {NoNamespace: true}} {
 		t.Run(name, func(t *testing.T) {
 			s := listen(t)
@@ -134,7 +135,7 @@ func TestABrowserReachesNothing(t *testing.T) {
 }
 
 // TestHostilePagesAreBounded shows pages that would not end, one after the other in the same browser. Each ends, and
-// what is after the attack is still found.
+// what is after the attack is still found. A busy machine has minutes for a page; the limit ends none that it can load.
 func TestHostilePagesAreBounded(t *testing.T) {
 	slow.Test(t)
 	b := browser(t, render.Options{})
@@ -161,7 +162,8 @@ func TestHostilePagesAreBounded(t *testing.T) {
 			}
 		}},
 		{"ten thousand requests", `<script>fetch("/last.json"); for (let i = 0; i < 10000; i++) fetch("/n" + i).catch(() => {})</script>`, func(t *testing.T, r render.Result, f *files) {
-			if len(f.asked) > 200 || r.Dropped < 9800 {
+			// A page that the limit ends has not made all its requests yet.
+			if len(f.asked) > 200 || r.Dropped == 0 || !r.Late && r.Dropped < 9800 {
 				t.Errorf("%d requests were answered and %d dropped, want 200 and the rest", len(f.asked), r.Dropped)
 			}
 		}},
@@ -175,11 +177,15 @@ func TestHostilePagesAreBounded(t *testing.T) {
 		f := &files{content: map[string]string{page: "<!DOCTYPE html><body>" + c.html}}
 		answer := func(ctx context.Context, q render.Request) render.Answer {
 			if strings.Contains(q.URI, "/r/") {
+				f.mu.Lock()
 				f.content[q.URI] = "302 " + q.URI + "0"
+				f.mu.Unlock()
 			}
 			return f.answer(ctx, q)
 		}
-		r, err := b.Render(t.Context(), render.Job{URI: page, Answer: answer, Limit: 15 * time.Second, MaxRequests: 200})
+		r, err := b.Render(t.Context(), render.Job{
+			URI: page, Answer: answer, Limit: time.Minute, Grace: 3 * time.Minute, MaxRequests: 200,
+		})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue

@@ -15,6 +15,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/discover/render"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -128,7 +129,9 @@ func pages() [][]way {
 	return append(slices.Collect(slices.Chunk(rest, together)), all...)
 }
 
+// TestWhatScriptsLoadIsFound renders pages whose scripts load something in all ways. Each URI is found.
 func TestWhatScriptsLoadIsFound(t *testing.T) {
+	slow.Test(t)
 	b := browser(t, render.Options{})
 	if len(ways) < 40 {
 		t.Errorf("there are only %d ways", len(ways))
