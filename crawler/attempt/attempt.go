@@ -86,7 +86,7 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 		t: t, client: client, maker: &maker, page: u, rest: rest, now: now, rules: rules,
 		before: map[string]render.Answer{},
 	}
-	isPage := false
+	notShown := errNoPage
 	for _, r := range requests {
 		if err := t.Wait(ctx, rest); err != nil {
 			return all, err
@@ -97,7 +97,7 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 				out.InsteadOf, out.Error = evaluators.ForStrangers, j.Failed.Error()
 			}
 			if err == nil && t.Browser != nil {
-				isPage, err = g.keep(got)
+				notShown = g.keep(got)
 			}
 			return err
 		})
@@ -110,9 +110,9 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 		return all, nil
 	}
 	out := Result{Name: Rendered, Status: g.main.Status, ContentType: g.main.Header.Get("Content-Type")}
-	if !isPage {
-		out.Status, out.Error = all[len(all)-1].Status, "the answer is no page that a browser could show"
-	} else if out.Rendering, err = g.run(ctx, t.Browser, s.Render.Limit); err != nil {
+	if notShown != nil {
+		out.Status, out.Error = all[len(all)-1].Status, notShown.Error()
+	} else if out.Rendering, err = g.run(ctx, t.Browser, &s); err != nil {
 		out.Error = err.Error()
 	}
 	return append(all, out), nil

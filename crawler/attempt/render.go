@@ -19,6 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/discover/render"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -68,13 +69,16 @@ type stage struct {
 	list   []Requested
 }
 
-// keep keeps the page. It reports false if a browser would not show it as a page.
-func (g *stage) keep(got *fetch.Capture) (ok bool, err error) {
-	if got.Status != http.StatusOK || !got.Complete || !strings.Contains(got.Header.Get("Content-Type"), "html") {
-		return false, nil
+// errNoPage means that an answer is nothing that a browser shows as a page.
+var errNoPage = errors.New("the answer is no page that a browser could show")
+
+// keep keeps the page. The error says why it cannot be rendered.
+func (g *stage) keep(got *fetch.Capture) (err error) {
+	if got.Status != http.StatusOK || !got.Complete || !mediatype.IsHTML(got.Header.Get("Content-Type")) {
+		return errNoPage
 	}
 	g.main, err = answerOf(got)
-	return err == nil, err
+	return err
 }
 
 // answerOf returns an answer for the browser.
@@ -88,15 +92,20 @@ func answerOf(got *fetch.Capture) (a render.Answer, err error) {
 	}
 	defer func() { err = errors.Join(err, content.Close()) }()
 	body, err := io.ReadAll(io.LimitReader(content, maxBody+1))
-	if err != nil || len(body) > maxBody {
-		return render.Answer{}, errors.Join(err, fmt.Errorf("the answer is longer than %d bytes", maxBody))
+	if err != nil {
+		return render.Answer{}, fmt.Errorf("read the answer: %w", err)
+	}
+	if len(body) > maxBody {
+		return render.Answer{}, fmt.Errorf("the answer is longer than %d bytes, which is too long for the browser", maxBody)
 	}
 	return render.Answer{Status: got.Status, Header: got.Header.Clone(), Body: body}, nil
 }
 
 // run renders the page, and says what it requests and shows.
-func (g *stage) run(ctx context.Context, b Browser, limit time.Duration) (*Rendering, error) {
-	r, err := b.Render(ctx, render.Job{URI: g.page.String(), Answer: g.answer, Limit: limit})
+func (g *stage) run(ctx context.Context, b Browser, s *config.Settings) (*Rendering, error) {
+	r, err := b.Render(ctx, render.Job{
+		URI: g.page.String(), Answer: g.answer, Limit: s.Render.Limit, MaxRequests: s.Render.MaxRequests,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +135,9 @@ func (g *stage) answer(ctx context.Context, q render.Request) render.Answer {
 		return a
 	}
 	a, why := g.ask(ctx, q.URI)
+	if a.Status == 0 && ctx.Err() != nil {
+		why = "the rendering ended before; see render.limit"
+	}
 	g.before[q.URI] = a
 	if len(g.list) < maxListed {
 		g.list = append(g.list, Requested{URI: q.URI, Status: a.Status, Why: why})
@@ -143,6 +155,8 @@ func (g *stage) ask(ctx context.Context, text string) (a render.Answer, why stri
 		return a, "it is on another host"
 	case g.rules != nil && !g.rules.Allowed(policy.Agent, u):
 		return a, "robots.txt forbids it"
+	case ctx.Err() != nil:
+		return a, ctx.Err().Error()
 	case g.made >= maxRequests:
 		return a, fmt.Sprintf("%d requests were made", maxRequests)
 	}

@@ -19,15 +19,22 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// player requests URIs as a page would, and shows two links.
-type player struct{ asks []string }
+// player requests URIs as a page would, and shows two links. It ends before the last request.
+type player struct {
+	asks     []string
+	requests int // the bound of the last job
+}
 
 func (p *player) Render(ctx context.Context, j render.Job) (render.Result, error) {
+	p.requests = j.MaxRequests
 	main := j.Answer(ctx, render.Request{URI: j.URI, Main: true})
 	text := string(main.Body)
 	for _, u := range p.asks {
 		text += " " + string(j.Answer(ctx, render.Request{URI: u, Kind: render.Script}).Body)
 	}
+	over, end := context.WithCancel(ctx)
+	end()
+	_ = j.Answer(over, render.Request{URI: strings.TrimSuffix(j.URI, "/") + "/over", Kind: render.Script})
 	return render.Result{Title: "news", Text: text, DOM: []byte("<a href=/1>1</a><a href=/2>2</a>")}, nil
 }
 
@@ -46,7 +53,10 @@ func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
 			return
 		}
 		asked = append(asked, r.URL.Path)
-		w.Header().Set("Content-Type", map[bool]string{true: "text/html", false: "text/plain"}[r.URL.Path == "/"])
+		if r.URL.Path == "/broken.html" {
+			w.Header().Set("Content-Encoding", "gzip")
+		}
+		w.Header().Set("Content-Type", map[bool]string{true: "Text/HTML", false: "text/plain"}[r.URL.Path == "/" || r.URL.Path == "/broken.html"])
 		_, _ = fmt.Fprint(w, "<a href=/1>", strings.TrimPrefix(r.URL.Path, "/"))
 	}))
 	t.Cleanup(site.Close)
@@ -68,10 +78,10 @@ func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
 	for i := range 40 {
 		asks = append(asks, fmt.Sprintf("%s/n%d", site.URL, i))
 	}
-	rests := 0
+	rests, p := 0, &player{asks: asks}
 	trial := attempt.Trial{
 		Config: c, Version: "test", Other: []fetch.Field{{Name: "cookie", Value: "consent=yes"}},
-		Browser: &player{asks}, Wait: func(context.Context, time.Duration) error { rests++; return nil },
+		Browser: p, Wait: func(context.Context, time.Duration) error { rests++; return nil },
 	}
 	u, err := uri.Parse(site.URL + "/")
 	if err != nil {
@@ -92,13 +102,21 @@ func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
 	for uri, want := range map[string]string{
 		"/a.json": "200 ", "/private/b.json": "0 robots.txt forbids it", "https://other.example/c.json": "0 it is on another host",
 		"/n28": "200 ", "/n29": "0 30 requests were made",
+		"/over": "0 the rendering ended before; see render.limit",
 	} {
 		if got[uri] != want {
 			t.Errorf("%s: %q, want %q", uri, got[uri], want)
 		}
 	}
-	if got["file:///etc/passwd"] == "" || len(r.Requests) != len(asks)-1 {
-		t.Errorf("%d requests are listed, want each URI once: %v", len(r.Requests), got)
+	if got["file:///etc/passwd"] == "" || len(r.Requests) != len(asks) || p.requests != 500 {
+		t.Errorf("%d requests are listed, want each URI once, and at most %d are answered: %v", len(r.Requests), p.requests, got)
+	}
+	broken, err := u.Join("/broken.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err = trial.Run(t.Context(), client, broken, time.Now()); err != nil || len(all) != 3 || all[2].Error == "" || all[1].Status != 200 {
+		t.Errorf("a page whose compression is broken: %+v, %v", all, err)
 	}
 	trial.Other = nil
 	if all, err = trial.Run(t.Context(), client, u, time.Now()); err != nil || len(all) != 2 || all[1].Rendering != nil || all[1].Error == "" {

@@ -177,7 +177,7 @@ func (l *Pool) offer(r crawler.Report) {
 	about := config.About{URI: r.URI, Hops: r.Hops, ContentType: r.Type, Now: r.Finished}
 	s := c.For(about).Render
 	changed := r.Verdict.First || r.Verdict.State == evaluators.Changed
-	if !s.On || !isPage(r.Type) && (r.Status == http.StatusOK || r.Type != "") {
+	if !s.On || !mediatype.IsHTML(r.Type) && (r.Status == http.StatusOK || r.Type != "") {
 		return
 	}
 	l.mu.Lock()
@@ -219,12 +219,6 @@ func (l *Pool) remember(u uri.URI, now time.Time) {
 		}
 	}
 	l.rendered[u] = now
-}
-
-// isPage reports whether a Content-Type is one that a browser shows as a page.
-func isPage(contentType string) bool {
-	t := mediatype.Of(contentType)
-	return t == "text/html" || t == "application/xhtml+xml"
 }
 
 // work renders pages until ctx ends.
@@ -308,7 +302,7 @@ func (l *Pool) renderPage(ctx context.Context, b Browser, pg page) error {
 	case !known:
 		return errors.New("it is not known any more")
 	}
-	if !isPage(record.ContentType) {
+	if !mediatype.IsHTML(record.ContentType) {
 		return nil // the answer that confirmed it did not say so
 	}
 	v := &view{l: l, page: pg, record: record, config: l.p.Config.Current(), asked: map[uri.URI]*asked{}}
