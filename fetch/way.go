@@ -70,8 +70,11 @@ func NewWay(o WayOptions) *Way {
 	o.Family = cmp.Or(o.Family, AnyFamily)
 	w := &Way{o: o, names: names.New(o.Servers)}
 	sum := sha256.New()
-	for _, c := range slices.Concat(o.Roots, o.Proxy.Roots) {
-		sum.Write(c.Raw)
+	for _, roots := range [][]*x509.Certificate{o.Roots, o.Proxy.Roots} {
+		for _, c := range roots {
+			sum.Write(c.Raw)
+		}
+		sum.Write([]byte("end of the list")) // no certificate begins so
 	}
 	fmt.Fprintf(sum, "%q %q %q %q", o.Proxy.Scheme, o.Proxy.Address, o.Proxy.User, o.Proxy.Password)
 	text := w.String()

@@ -492,3 +492,22 @@ func TestReachGoesTheGivenWay(t *testing.T) {
 		t.Error("a canary is not asked in the given way")
 	}
 }
+
+// TestRootsOfSitesAndOfAProxyAreNotConfused compares ways with the same certificates in other lists. A connection of
+// one of them must not be used for another.
+func TestRootsOfSitesAndOfAProxyAreNotConfused(t *testing.T) {
+	t.Parallel()
+	a, b := &x509.Certificate{Raw: []byte("0a")}, &x509.Certificate{Raw: []byte("0b")}
+	way := func(sites, proxy []*x509.Certificate) *fetch.Way {
+		return fetch.NewWay(fetch.WayOptions{
+			Roots: sites, Proxy: fetch.Proxy{Name: "office", Scheme: fetch.HTTPSProxy, Address: "10.0.0.1:3128", Roots: proxy},
+		})
+	}
+	one := way([]*x509.Certificate{a}, []*x509.Certificate{b})
+	if !one.Same(way([]*x509.Certificate{a}, []*x509.Certificate{b})) {
+		t.Error("equal ways are not the same")
+	}
+	if one.Same(way([]*x509.Certificate{a, b}, nil)) {
+		t.Error("a way whose proxy has a root is the same as one where all sites have it")
+	}
+}
