@@ -18,8 +18,24 @@ func lock(state string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock finished WARC files: %w", err)
 	}
+	keepOwner(f, state)
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
 	}
 	return f.Close, nil
+}
+
+// keepOwner gives a file of root the owner of its folder, because a command of root may create the file before the
+// daemon needs it. If that fails, the daemon reports that it cannot open the file.
+func keepOwner(f *os.File, folder string) {
+	if os.Geteuid() != 0 {
+		return
+	}
+	info, err := os.Stat(folder)
+	if err != nil {
+		return
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		_ = f.Chown(int(s.Uid), int(s.Gid))
+	}
 }
