@@ -44,6 +44,13 @@ type Loss struct {
 // Lose stores a word of an operator about WARC files, for all nodes. The last word about a file counts.
 func (s *Store) Lose(ctx context.Context, files []string, is string) error {
 	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
+		// The row without a file is a lock. Words get their numbers one after the other, so that a shard that has read one
+		// has read all before it.
+		const lock = `INSERT INTO arcrawl.lost (file, state, change) VALUES ('', 'found', 0)
+			ON CONFLICT (file) DO UPDATE SET state = excluded.state`
+		if _, err := tx.Exec(ctx, lock); err != nil {
+			return err
+		}
 		const text = `INSERT INTO arcrawl.lost (file, state, change)
 			SELECT u.file, $2, (SELECT coalesce(max(change), 0) + 1 FROM arcrawl.lost) FROM unnest($1::text[]) AS u (file)
 			ON CONFLICT (file) DO UPDATE SET state = excluded.state, change = excluded.change`
