@@ -25,8 +25,8 @@ func lock(state string) (unlock func() error, err error) {
 	return f.Close, nil
 }
 
-// keepOwner gives a file of root the owner of its folder, because a command of root may create the file before the
-// daemon needs it. If that fails, the daemon reports that it cannot open the file.
+// keepOwner changes the owner of a file of root to the owner of its folder, because a command of root may create the
+// file before the daemon needs it. If that fails, the daemon reports that it cannot open the file.
 func keepOwner(f *os.File, folder string) {
 	if os.Geteuid() != 0 {
 		return
