@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/replay"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/clusterdemo"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
@@ -29,24 +31,40 @@ func newDemo() *cobra.Command {
 	var (
 		dir, engine string
 		bound       time.Duration
+		nodes       int
 	)
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Watch a crawl of a small news site that comes with the program",
 		Long: `demo starts a small news site on this machine and crawls it with the real crawler, store and archive. The site changes while
 you watch. Waits are seconds instead of hours, so that an hour of a real crawl takes about a minute. Each visit is printed. At the end
-demo prints what was captured and saved, and where the WARC files and the log are.`,
-		Example: "  arcrawl demo --for 60s --dir /tmp/demo",
+demo prints what was captured and saved, and where the WARC files and the log are.
+
+With --nodes it shows a cluster on this machine: it starts PostgreSQL, which must be installed (Debian: apt install postgresql), and nodes
+that crawl some sites together. It kills a node, shows how the others take its sites over, and starts it again; then the next node. The
+first turn takes about two minutes.`,
+		Example: "  arcrawl demo --for 60s --dir /tmp/demo\n  arcrawl demo --nodes 3",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if bound < 0 {
 				return usageError{fmt.Errorf("--for %s is negative; write a duration such as 60s", bound)}
 			}
-			return demo(cmd.Context(), cmd.OutOrStdout(), dir, engine, bound)
+			if !cmd.Flags().Changed("nodes") {
+				return demo(cmd.Context(), cmd.OutOrStdout(), dir, engine, bound)
+			}
+			if nodes < clusterdemo.MinNodes || nodes > clusterdemo.MaxNodes {
+				return usageError{fmt.Errorf("--nodes %d: a cluster of the demo has %d to %d nodes", nodes, clusterdemo.MinNodes,
+					clusterdemo.MaxNodes)}
+			}
+			if engine != "" {
+				return usageError{errors.New("--replay-assets does nothing with --nodes: leave one of them out")}
+			}
+			return demoCluster(cmd.Context(), cmd.OutOrStdout(), dir, nodes, bound)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "write everything to this folder (default: a new temporary folder)")
 	cmd.Flags().StringVar(&engine, "replay-assets", "", "show archived versions with the engine of ReplayWeb.page in this folder (default: where the package arcrawl-replay installs it)")
+	cmd.Flags().IntVar(&nodes, "nodes", 0, "show a cluster of N nodes, of which one is killed")
 	cmd.Flags().DurationVar(&bound, "for", 0, "stop after this long (default: until Ctrl-C)")
 	return cmd
 }
@@ -71,17 +89,13 @@ func demo(ctx context.Context, out io.Writer, dir, engine string, bound time.Dur
 	if err != nil {
 		return err
 	}
-	file, err := access.OpenFile(c.Admin.TokenFile)
+	token, err := demoToken(c)
 	if err != nil {
-		return daemon.FolderError{Err: err}
-	}
-	tokens, err := file.Tokens()
-	if err != nil {
-		return daemon.FolderError{Err: err}
+		return err
 	}
 	fmt.Fprintf(out, "Crawling the news site at http://%s/ into %s. Press Ctrl-C to stop.\n", site, dir)
 	fmt.Fprintf(out, "Dashboard: http://%s/?token=%s\nTerminal:  arcrawl status --watch -c %s\n\n",
-		c.Admin.Listen, tokens[0].Secret, filepath.Join(dir, "arcrawl.toml"))
+		c.Admin.Listen, token, filepath.Join(dir, "arcrawl.toml"))
 	visits := newVisitPrinter(out)
 	began := time.Now()
 	// Only warnings and errors of the daemon's log are shown on the screen.
@@ -91,6 +105,46 @@ func demo(ctx context.Context, out io.Writer, dir, engine string, bound time.Dur
 		return err
 	}
 	return visits.sumUp(c, time.Since(began))
+}
+
+// demoCluster shows a cluster until ctx ends or the time is over.
+func demoCluster(ctx context.Context, out io.Writer, dir string, nodes int, bound time.Duration) error {
+	if err := clusterdemo.Check(); err != nil {
+		return err
+	}
+	if bound > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, bound)
+		defer cancel()
+	}
+	dir, err := demoFolder(dir)
+	if err != nil {
+		return err
+	}
+	binary, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find the file of this program, which the nodes run: %w", err)
+	}
+	visits := newVisitPrinter(out)
+	return clusterdemo.Show{
+		Out: out, Dir: dir, Binary: binary, Nodes: nodes, Pause: 12 * time.Second, Token: demoToken,
+		Line: func(clock string, status int, path, result string, wait time.Duration, reason string) string {
+			return visitLine(visits.width()-clusterdemo.NodeColumn, clock, status, path, result, wait, reason)
+		},
+	}.Run(ctx)
+}
+
+// demoToken returns a token for the dashboard of a configuration.
+func demoToken(c *config.Config) (string, error) {
+	file, err := access.OpenFile(c.Admin.TokenFile)
+	if err != nil {
+		return "", daemon.FolderError{Err: err}
+	}
+	tokens, err := file.Tokens()
+	if err != nil {
+		return "", daemon.FolderError{Err: err}
+	}
+	return tokens[0].Secret, nil
 }
 
 func demoFolder(dir string) (string, error) {

@@ -31,7 +31,7 @@ var floors = map[string]int{
 	"daemon/rendering": 10, "daemon/mailer": 12, "daemon/socket": 11, "daemon/journal": 1, "daemon/keypair": 11,
 	"admin":       14,
 	"daemon":      15,
-	"daemon/bulk": 16, "cmd/arcrawl/terminal": 16, "cmd/arcrawl/nodes": 16,
+	"daemon/bulk": 16, "cmd/arcrawl/terminal": 16, "cmd/arcrawl/nodes": 16, "cmd/arcrawl/clusterdemo": 16,
 	"cmd/arcrawl": 17,
 }
 
@@ -44,7 +44,7 @@ var outside = []string{"internal/", "examples/"}
 // Who may do what the others may not.
 var (
 	mayGo   = []string{"crawler/run.go", "archive/parallel/", "admin/fleet/", "admin/pack/run.go", "crawllog/stats/workers.go", "sim/workers.go", "daemon/background.go", "daemon/rendering/", "discover/render/", "cmd/arcrawl/", "internal/", "examples/"} // files
-	mayNow  = []string{"admin/commit", "crawler", "crawler/compare", "crawler/whatif", "fetch", "fetch/names", "daemon", "daemon/mailer", "daemon/node", "daemon/pushed", "daemon/socket", "daemon/rendering", "discover/render", "cmd/arcrawl", "cmd/arcrawl/nodes", "internal/", "examples/"}
+	mayNow  = []string{"admin/commit", "crawler", "crawler/compare", "crawler/whatif", "fetch", "fetch/names", "daemon", "daemon/mailer", "daemon/node", "daemon/pushed", "daemon/socket", "daemon/rendering", "discover/render", "cmd/arcrawl", "cmd/arcrawl/nodes", "cmd/arcrawl/clusterdemo", "internal/", "examples/"}
 	clock   = []string{"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc"}
 	expires = []string{"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"}
 
