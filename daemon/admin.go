@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/fleet"
 	"github.com/arcrawl/arcrawl/admin/mail"
-	"github.com/arcrawl/arcrawl/admin/outbox"
 	"github.com/arcrawl/arcrawl/admin/replay"
 	"github.com/arcrawl/arcrawl/admin/versions"
 	"github.com/arcrawl/arcrawl/archive/index"
@@ -25,7 +23,7 @@ import (
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/daemon/keypair"
-	"github.com/arcrawl/arcrawl/daemon/mailer"
+	"github.com/arcrawl/arcrawl/daemon/notices"
 	"github.com/arcrawl/arcrawl/daemon/socket"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -41,18 +39,8 @@ const (
 // openAdmin opens the admin API and the dashboard: on the socket, and on a network address if one is configured.
 func (d *Daemon) openAdmin(now time.Time) (err error) {
 	c := d.live.Current()
-	out, err := outbox.Open(filepath.Join(c.Storage.State, outboxFile))
-	if err != nil {
-		d.log.Error().Err(err).Msg("some alarms may never be delivered to the webhook or by e-mail")
-	}
-	hook := openWebhook(c.Admin.Webhook, out, d.o.Now, d.log)
-	d.closers.add(func() error { hook.close(); return nil })
-	post := mailer.New(mailer.Parts{
-		Config: d.live.Current, Summary: d.summary, Send: mail.Send, Dir: c.Storage.State, Outbox: out,
-		Now: d.o.Now, Log: d.log,
-		Each: func(since time.Time, use func(api.Capture)) time.Time { return d.window.Captures().Each(since, use) },
-	})
-	notify := func(list []alarm.Notice) { hook.send(list); post.Add(list) }
+	office, number := d.openOffice(), d.o.shard.Number()
+	notify := func(list []alarm.Notice) { office.Notify(number, list) }
 	catalog, err := d.openVersions(c.Admin)
 	if err != nil {
 		return err
@@ -68,16 +56,28 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 		return fmt.Errorf("open the admin API: %w", err)
 	}
 	d.closers.add(d.closeWindow)
-	posting := background(post.Run)
-	d.closers.add(func() error { posting(); return nil })
+	leave := office.Join(number, notices.Source{Summary: d.summary, Each: d.window.Captures().Each})
+	d.closers.add(func() error { leave(); return nil })
 	stop := background(func(ctx context.Context) { d.tell(ctx); d.tick(ctx) })
 	d.closers.add(func() error { stop(); return nil })
 	if d.o.base != nil {
-		d.o.base.served.Set(d.o.shard.Number(), d.window.Handler)
-		d.closers.add(func() error { d.o.base.served.Set(d.o.shard.Number(), nil); return nil })
+		d.o.base.served.Set(number, d.window.Handler)
+		d.closers.add(func() error { d.o.base.endRequests(number); return nil })
 		return d.serveSocket(c.Admin, d.window.Handler)
 	}
 	return d.serve(c.Admin, d.window.Handler)
+}
+
+// openOffice returns what sends notices and digests: of the process, if it crawls several shards.
+func (d *Daemon) openOffice() *notices.Office {
+	if d.o.base != nil {
+		return d.o.base.office
+	}
+	o := notices.Open(notices.Parts{
+		Config: d.live.Current, Background: background, Wait: wait, Now: d.o.Now, Log: d.log,
+	})
+	d.closers.add(func() error { o.Close(); return nil })
+	return o
 }
 
 // serve serves the API and the dashboard on the socket and on the network address.

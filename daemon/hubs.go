@@ -79,26 +79,36 @@ func (d *Daemon) openHubs(time.Time) error {
 	if h.subscriber == nil {
 		return nil
 	}
+	if b := d.o.base; b != nil {
+		b.subscribers.Set(d.o.shard.Number(), h.subscriber)
+		d.closers.add(func() error { b.subscribers.Set(d.o.shard.Number(), nil); return nil })
+	} else if err := d.listenForHubs(h.subscriber.Serve); err != nil {
+		return err
+	}
+	stopSubscribing := background(h.subscribe)
+	d.closers.add(func() error { stopSubscribing(); return nil })
+	return nil
+}
+
+// listenForHubs serves the requests of hubs with handle.
+func (d *Daemon) listenForHubs(handle func(http.ResponseWriter, *http.Request, time.Time)) error {
 	l, err := net.Listen("tcp", d.live.Current().WebSub.Listen)
 	if err != nil {
 		return fmt.Errorf("listen for WebSub hubs (websub.listen): %w", err)
 	}
-	handle := func(w http.ResponseWriter, r *http.Request) { h.subscriber.Serve(w, r, h.now()) }
 	server := &http.Server{
-		Handler:           http.HandlerFunc(handle),
+		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, d.o.Now()) }),
 		ReadHeaderTimeout: hubHeaderTimeout, ReadTimeout: hubTimeout, WriteTimeout: hubTimeout, MaxHeaderBytes: maxHubHeader,
 	}
 	stopServing := serve(server, l, func(err error) {
-		h.log.Error().Err(err).Msg("no longer listening for WebSub hubs; feeds are polled")
+		d.log.Error().Err(err).Msg("no longer listening for WebSub hubs; feeds are polled")
 	})
-	stopSubscribing := background(h.subscribe)
 	d.closers.add(func() error {
-		stopSubscribing()
 		_ = server.Close()
 		stopServing()
 		return nil
 	})
-	h.log.Info().Str("listen", l.Addr().String()).Msg("listening for WebSub hubs")
+	d.log.Info().Str("listen", l.Addr().String()).Msg("listening for WebSub hubs")
 	return nil
 }
 

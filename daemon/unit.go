@@ -15,7 +15,9 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon/node"
+	"github.com/arcrawl/arcrawl/daemon/notices"
 	"github.com/arcrawl/arcrawl/daemon/pushed"
+	"github.com/arcrawl/arcrawl/discover/websub"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -23,8 +25,11 @@ import (
 // the API. Each shard has a daemon of its own, with its store.
 type base struct {
 	Daemon
-	catalog versions.Catalog
-	served  shards.Switch
+	catalog     versions.Catalog
+	served      shards.Switch
+	office      *notices.Office
+	subscribers websub.Switch
+	saving      sync.Mutex // of configurations: shards read the same files at the same time
 }
 
 // nodeDaemon runs the daemons of the shards that a node owns.
@@ -214,6 +219,8 @@ func (d *Daemon) accept(c *config.Config) error {
 
 // saveConfig records a configuration that a shard has put in force.
 func (b *base) saveConfig(c *config.Config) error {
+	b.saving.Lock()
+	defer b.saving.Unlock()
 	was, next := b.live.Current(), *c
 	next.Storage.State, next.Crawl.Workers = was.Storage.State, was.Crawl.Workers
 	next.Admin.Socket, next.Admin.Listen = was.Admin.Socket, was.Admin.Listen
@@ -240,12 +247,35 @@ func (n *nodeDaemon) openBase(s *node.Shard) (*base, error) {
 			b.catalog, err = b.openVersions(n.now.Admin)
 			return err
 		},
-		func(time.Time) error { return b.Daemon.serve(n.now.Admin, b.served.Handler) })
+		func(time.Time) error { return b.Daemon.serve(n.now.Admin, b.served.Handler) },
+		func(time.Time) error { b.office = b.openOffice(); return nil },
+		b.openSubscribers)
 	if err != nil {
 		return nil, err
 	}
 	n.base = b
 	return b, nil
+}
+
+// endRequests passes no more requests on to a shard whose store is closed next, and waits for those in progress. After
+// a while it ends them.
+func (b *base) endRequests(shard int) {
+	idle, end := b.served.Remove(shard)
+	for range 2 {
+		select {
+		case <-idle:
+		case <-time.After(requestGrace):
+		}
+		end()
+	}
+}
+
+// openSubscribers listens for WebSub hubs, if the configuration asks for that.
+func (b *base) openSubscribers(time.Time) error {
+	if !b.live.Current().WebSub.On() {
+		return nil
+	}
+	return b.listenForHubs(b.subscribers.Serve)
 }
 
 // lock makes sure that no other process uses the archive.

@@ -7,6 +7,7 @@ package shards
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -37,67 +38,140 @@ type Switch struct {
 	serve map[int]*served
 }
 
-// served makes the handlers of a shard, one for each address.
+// served makes the handlers of a shard, one for each address. The lock of its switch guards its fields.
 type served struct {
-	serve func(access.Options) http.Handler
+	serve    func(access.Options) http.Handler
+	requests map[*http.Request]context.CancelFunc // in progress
+	removed  bool
+	idle     chan struct{} // is closed when it is removed and has no requests
 }
 
-// Set passes the requests for a shard on to what serve returns; nil ends that.
+// Set passes the requests for a shard on to what serve returns.
 func (s *Switch) Set(shard int, serve func(access.Options) http.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.serve == nil {
 		s.serve = map[int]*served{}
 	}
-	if serve == nil {
-		delete(s.serve, shard)
+	s.serve[shard] = &served{
+		serve: serve, requests: map[*http.Request]context.CancelFunc{}, idle: make(chan struct{}),
+	}
+}
+
+// Remove passes no more requests on to a shard. idle is closed when none is in progress any more, and end ends the
+// contexts of those that are.
+func (s *Switch) Remove(shard int) (idle <-chan struct{}, end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.serve[shard]
+	delete(s.serve, shard)
+	if one.removed = true; len(one.requests) == 0 {
+		close(one.idle)
+	}
+	return one.idle, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, cancel := range one.requests {
+			cancel()
+		}
+	}
+}
+
+// pass passes a request on to a handler of a shard, unless the shard was removed meanwhile.
+func (s *Switch) pass(one *served, h http.Handler, to http.ResponseWriter, from *http.Request) {
+	ctx, cancel := context.WithCancel(from.Context())
+	defer cancel()
+	s.mu.Lock()
+	if one.removed {
+		s.mu.Unlock()
+		http.Error(to, "this shard has just been handed over: try again", http.StatusServiceUnavailable)
 		return
 	}
-	s.serve[shard] = &served{serve}
+	one.requests[from] = cancel
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if delete(one.requests, from); one.removed && len(one.requests) == 0 {
+			close(one.idle)
+		}
+	}()
+	h.ServeHTTP(to, from.WithContext(ctx))
+}
+
+// handlers returns the handlers of all shards for an address. made keeps them.
+func (s *Switch) handlers(o access.Options, made map[*served]http.Handler) (shards map[int]http.Handler) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(made, func(one *served, _ http.Handler) bool { return one.removed })
+	shards = map[int]http.Handler{}
+	for n, one := range s.serve {
+		if made[one] == nil {
+			made[one] = one.serve(o)
+		}
+		h := made[one]
+		shards[n] = http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) { s.pass(one, h, to, from) })
+	}
+	return shards
 }
 
 // Handler returns a handler of requests to all shards. The options decide who is served.
 func (s *Switch) Handler(o access.Options) http.Handler {
 	made := map[*served]http.Handler{}
 	return http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
-		s.mu.Lock()
-		numbers, serve := slices.Sorted(maps.Keys(s.serve)), map[int]http.Handler{}
-		maps.DeleteFunc(made, func(one *served, _ http.Handler) bool {
-			return !slices.Contains(slices.Collect(maps.Values(s.serve)), one)
-		})
-		for n, one := range s.serve {
-			if made[one] == nil {
-				made[one] = one.serve(o)
-			}
-			serve[n] = made[one]
-		}
-		s.mu.Unlock()
+		shards := s.handlers(o, made)
+		numbers := slices.Sorted(maps.Keys(shards))
 		if len(numbers) == 0 {
 			http.Error(to, "this node crawls no shard now; arcrawl cluster status shows which node crawls which",
 				http.StatusServiceUnavailable)
 			return
 		}
 		named, err := nameOf(from)
+		if named > 0 && shards[named] == nil && isLostPage(from) {
+			http.SetCookie(to, cookieFor(o, 0))
+			named = 0
+		}
 		switch {
 		case err != nil:
 			http.Error(to, err.Error(), http.StatusBadRequest)
 		case named == 0 && isForAll(from):
-			toAll(to, from, numbers, func(shard int) http.Handler { return serve[shard] })
+			toAll(to, from, numbers, func(shard int) http.Handler { return shards[shard] })
 		case named == 0:
-			serve[numbers[0]].ServeHTTP(to, from)
-		case serve[named] == nil:
+			shards[numbers[0]].ServeHTTP(to, from)
+		case shards[named] == nil:
 			text := fmt.Sprintf("this node does not crawl shard %d; it crawls %v", named, numbers)
 			http.Error(to, text, http.StatusMisdirectedRequest)
 		default:
-			if from.URL.Query().Has(parameter) {
-				http.SetCookie(to, &http.Cookie{
-					Name: cookie, Value: strconv.Itoa(named), Path: "/", HttpOnly: true, Secure: o.TLS,
-					SameSite: http.SameSiteStrictMode,
-				})
+			if isChoice(from) {
+				http.SetCookie(to, cookieFor(o, named))
 			}
-			serve[named].ServeHTTP(to, from)
+			shards[named].ServeHTTP(to, from)
 		}
 	})
+}
+
+// cookieFor returns the cookie that names a shard; 0 removes it.
+func cookieFor(o access.Options, shard int) *http.Cookie {
+	c := &http.Cookie{
+		Name: cookie, Value: strconv.Itoa(shard), Path: "/", HttpOnly: true, Secure: o.TLS, SameSite: http.SameSiteStrictMode,
+	}
+	if shard == 0 {
+		c.MaxAge = -1
+	}
+	return c
+}
+
+// isChoice reports whether a request chooses the shard for those that follow. Pages of other sites choose nothing.
+func isChoice(r *http.Request) bool {
+	from := r.Header.Get("Sec-Fetch-Site")
+	return r.Method == http.MethodGet && r.URL.Query().Has(parameter) &&
+		(from == "" || from == "none" || from == "same-origin")
+}
+
+// isLostPage reports whether a browser opens the dashboard with the cookie of a shard, which another node may crawl by
+// now. Other requests with this cookie are refused: an order must not reach another shard.
+func isLostPage(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.URL.Path == "/" && r.Header.Get(Header) == "" && !r.URL.Query().Has(parameter)
 }
 
 // nameOf returns the shard that a request names; 0 = none.

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/arcrawl/arcrawl/admin/access"
 )
@@ -54,6 +55,9 @@ func TestRequestsReachTheirShard(t *testing.T) {
 		{"GET", "/", "", "5", 200, "5", "[5 GET]"},
 		{"GET", "/", "", "nonsense", 200, "2", "[2 GET]"},
 		{"GET", "/", "3", "", 421, "does not crawl shard 3", "[]"},
+		{"GET", "/", "", "3", 200, "2", "[2 GET]"},
+		{"GET", "/api/v1/status", "", "3", 421, "does not crawl shard 3", "[]"},
+		{"POST", "/api/v1/pause", "", "3", 421, "does not crawl shard 3", "[]"},
 		{"GET", "/", "-1", "", 400, "not the number", "[]"},
 		{"POST", "/api/v1/pause", "", "", 200, "2", "[2 POST 5 POST]"},
 		{"POST", "/api/v1/pause", "5", "", 200, "5", "[5 POST]"},
@@ -68,9 +72,67 @@ func TestRequestsReachTheirShard(t *testing.T) {
 		if is.target == "/?shard=5" && !strings.Contains(w.Header().Get("Set-Cookie"), "arcrawl-shard=5") {
 			t.Errorf("no cookie: %v", w.Header())
 		}
+		if is.cookie == "3" && is.status == 200 && !strings.Contains(w.Header().Get("Set-Cookie"), "Max-Age=0") {
+			t.Errorf("the cookie of a shard that is elsewhere stays: %v", w.Header())
+		}
 	}
-	s.Set(2, nil)
+	s.Remove(2)
 	if w := get("GET", "/", "", ""); w.Body.String() != "5" {
 		t.Errorf("a shard that was given away is asked: %q", w.Body)
 	}
+}
+
+// TestAnotherSiteChoosesNoShard opens a link with a shard on the page of another site.
+func TestAnotherSiteChoosesNoShard(t *testing.T) {
+	t.Parallel()
+	var s Switch
+	s.Set(5, func(access.Options) http.Handler { return http.NotFoundHandler() })
+	h := s.Handler(access.Options{})
+	for site, sets := range map[string]bool{"cross-site": false, "same-site": false, "same-origin": true, "none": true} {
+		r := httptest.NewRequest(http.MethodGet, "/?shard=5", http.NoBody)
+		r.Header.Set("Sec-Fetch-Site", site)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if got := w.Header().Get("Set-Cookie") != ""; got != sets {
+			t.Errorf("from %s: set a cookie %t, want %t", site, got, sets)
+		}
+	}
+}
+
+// TestRequestsEndBeforeTheirShardIsClosed removes a shard while it answers one request, and another shard another one.
+func TestRequestsEndBeforeTheirShardIsClosed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var s Switch
+		answered := map[string]bool{}
+		for _, n := range []int{2, 3} {
+			s.Set(n, func(access.Options) http.Handler {
+				return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+					<-r.Context().Done()
+					answered[r.Header.Get(Header)] = true
+				})
+			})
+		}
+		h := s.Handler(access.Options{})
+		for _, shard := range []string{"2", "3"} {
+			r := httptest.NewRequest(http.MethodGet, "/", http.NoBody).WithContext(t.Context())
+			r.Header.Set(Header, shard)
+			go h.ServeHTTP(httptest.NewRecorder(), r)
+		}
+		synctest.Wait()
+		idle, end := s.Remove(3)
+		select {
+		case <-idle:
+			t.Error("the shard is idle while it answers a request")
+		default:
+		}
+		end()
+		<-idle
+		if !answered["3"] || answered["2"] {
+			t.Errorf("ended requests of the shards %v, want 3", answered)
+		}
+		idle, end = s.Remove(2)
+		end()
+		<-idle
+	})
 }

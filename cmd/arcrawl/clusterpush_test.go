@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -45,13 +46,18 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 	site.waitFor(t, first, "p", 20)
 	status := func(want string, ends int) {
 		t.Helper()
-		out, err := exec.Command(binary, "status", "--cluster", "--config", pushed).CombinedOutput()
-		code := 0
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-			code = exit.ExitCode()
-		}
-		if code != ends || !strings.Contains(string(out), want) {
-			t.Errorf("the status of the cluster ends with %d, want %d and %q:\n%s", code, ends, want, out)
+		for giveUp := time.Now().Add(time.Minute); ; time.Sleep(time.Second) { // a node reports every 15 s
+			out, err := exec.Command(binary, "status", "--cluster", "--config", pushed).CombinedOutput()
+			code := 0
+			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+				code = exit.ExitCode()
+			}
+			if code == ends && strings.Contains(string(out), want) {
+				return
+			}
+			if time.Now().After(giveUp) {
+				t.Fatalf("the status of the cluster ends with %d, want %d and %q:\n%s", code, ends, want, out)
+			}
 		}
 	}
 	first.waitFor(t, "a report with all hosts", func() bool { // the first one is of the start, the next 15 s later

@@ -35,7 +35,7 @@ const (
 // Parts holds what a mailer needs.
 type Parts struct {
 	Config  func() *config.Config
-	Summary func() mail.Summary                                           // without Recent
+	Summary func() (s mail.Summary, ok bool)                              // without Recent; not ok = none now
 	Each    func(since time.Time, use func(api.Capture)) (from time.Time) // see captures.Store.Each
 	Send    func(ctx context.Context, s reach.Mail, m mail.Message) error
 	Dir     string // state folder
@@ -166,7 +166,10 @@ func (m *Mailer) sendDigests(ctx context.Context, c reach.Mail, now time.Time) {
 	if len(owed) == 0 {
 		return
 	}
-	s := m.p.Summary()
+	s, ok := m.p.Summary()
+	if !ok {
+		return // the next tick tries again
+	}
 	s.Recent = recent
 	var done []string
 	var all []*mail.News

@@ -38,8 +38,10 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 		return New(Parts{
 			Outbox: out,
 			Config: func() *config.Config { return c }, Dir: dir, Log: zerolog.New(&log),
-			Summary: func() mail.Summary { return mail.Summary{Names: func(string) []string { return nil }} },
-			Each:    func(time.Time, func(api.Capture)) (from time.Time) { return from },
+			Summary: func() (mail.Summary, bool) {
+				return mail.Summary{Names: func(string) []string { return nil }}, true
+			},
+			Each: func(time.Time, func(api.Capture)) (from time.Time) { return from },
 			Send: func(_ context.Context, _ reach.Mail, m mail.Message) error {
 				if failing {
 					return errors.New("no answer")
@@ -132,8 +134,8 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 	bodies := map[string]string{}
 	m := New(Parts{
 		Outbox: out, Config: func() *config.Config { return c }, Dir: t.TempDir(), Log: zerolog.Nop(),
-		Summary: func() mail.Summary {
-			return mail.Summary{Names: func(host string) []string { return []string{strings.TrimSuffix(host, ".example")} }}
+		Summary: func() (mail.Summary, bool) {
+			return mail.Summary{Names: func(host string) []string { return []string{strings.TrimSuffix(host, ".example")} }}, true
 		},
 		Each: func(since time.Time, use func(api.Capture)) (from time.Time) { // a version of two hosts every six hours
 			for at := now; at.After(since); at = at.Add(-6 * time.Hour) {

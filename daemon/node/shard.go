@@ -89,8 +89,13 @@ func (n *Node) take(ctx context.Context, st shared.State, shard int) (*Shard, er
 	return s, os.MkdirAll(s.state, 0o750)
 }
 
-// Number returns the number of the shard, from 1.
-func (n *Shard) Number() int { return n.shard }
+// Number returns the number of the shard, from 1; 0 if this process is on its own.
+func (n *Shard) Number() int {
+	if n == nil {
+		return 0
+	}
+	return n.shard
+}
 
 // State returns the folder of the store. It is the folder of the node if the crawl was never divided.
 func (n *Shard) State() string { return n.state }

@@ -35,6 +35,13 @@ func (s *Subscriber) Serve(w http.ResponseWriter, r *http.Request, now time.Time
 	}
 }
 
+// asked reports whether a request is about a subscription that this subscriber has asked for.
+func (s *Subscriber) asked(r *http.Request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.subs[path.Base(r.URL.Path)] != nil
+}
+
 // verify confirms a subscription that the hub asks about (W3C WebSub, 5.3), and notes refusals (5.2).
 func (s *Subscriber) verify(w http.ResponseWriter, r *http.Request, id string, now time.Time) {
 	q := r.URL.Query()

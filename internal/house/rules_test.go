@@ -28,7 +28,7 @@ var floors = map[string]int{
 	"crawler/whatif": 7, "crawler/rescope": 7, "crawler/clock": 7, "crawler/evict": 7, "crawler/pause": 7, "crawler/space": 6, "crawler/compare": 7, "crawler/midfetch": 6, "crawler/trapped": 7, "crawler/payload": 7, "crawler/request": 7, "crawler/dating": 7, "crawler/rendered": 7, "crawler/rebuild": 7, "crawler/heal": 7, "archive/depend": 7, "digest/trial": 7, "sim": 7, "archive": 7, "archive/excerpt": 8,
 	"crawler": 8, "archive/verify": 8, "sim/prime": 8, "sim/table": 8, "daemon/provenance": 9,
 	"admin/audit": 8, "admin/api": 9, "admin/alarm": 10, "admin/days": 10, "admin/recent": 10, "admin/series": 10, "admin/fleet": 10, "admin/outbox": 11, "admin/names": 10, "admin/labels": 8, "admin/seedlist": 7, "admin/collection": 11, "admin/captures": 10, "admin/survey": 11, "admin/mail": 11, "admin/access": 10, "admin/replay": 10, "admin/compare": 11, "admin/versions": 12, "admin/headers": 10, "admin/metrics": 11, "admin/commit": 7, "admin/pack": 13, "admin/ignore": 13, "admin/edit": 13, "admin/record": 13, "admin/once": 13, "admin/shards": 12, "admin/feed": 10, "admin/whynot": 10, "admin/traplist": 10, "admin/noise": 10,
-	"daemon/rendering": 10, "daemon/mailer": 12, "daemon/socket": 11, "daemon/journal": 1, "daemon/keypair": 11,
+	"daemon/rendering": 10, "daemon/mailer": 12, "daemon/notices": 13, "daemon/socket": 11, "daemon/journal": 1, "daemon/keypair": 11,
 	"admin":       14,
 	"daemon":      15,
 	"daemon/bulk": 16, "cmd/arcrawl/terminal": 16, "cmd/arcrawl/nodes": 16, "cmd/arcrawl/clusterdemo": 16,
@@ -49,7 +49,7 @@ var (
 	expires = []string{"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"}
 
 	// These get the clock of the daemon, although they may wait by the real one.
-	clocked = []string{"daemon/hubs.go", "daemon/mailer/mailer.go", "daemon/recorder.go", "daemon/sealed.go", "daemon/store.go", "daemon/webhook.go"} // files
+	clocked = []string{"daemon/hubs.go", "daemon/mailer/mailer.go", "daemon/recorder.go", "daemon/sealed.go", "daemon/store.go", "daemon/notices/webhook.go"} // files
 )
 
 // The bounds that keep code readable at a screen.

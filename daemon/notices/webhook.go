@@ -1,4 +1,4 @@
-package daemon
+package notices
 
 import (
 	"context"
@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// outboxFile is the file in the state folder with the alarms that were not delivered yet.
-	outboxFile = "outbox.json"
 	// webhookName is the receiver in the outbox. No e-mail address is called so.
 	webhookName = "webhook"
 	// noticeEvery is the minimum time between two notices, and the pause after a failure. It doubles up to maxNoticePause.
@@ -29,18 +27,21 @@ type webhook struct {
 	log    zerolog.Logger
 	wake   chan struct{} // something was added
 	now    func() time.Time
+	wait   func(context.Context, time.Duration) error
 	close  func()
 
 	failures int // in a row; only run uses it
 }
 
 // openWebhook starts to send notices, first those that an earlier run could not deliver. The caller closes the webhook.
-func openWebhook(url string, out *outbox.Outbox, now func() time.Time, log zerolog.Logger) *webhook {
-	h := &webhook{url: url, outbox: out, post: alarm.Post, now: now, log: log, wake: make(chan struct{}, 1)}
+func openWebhook(url string, out *outbox.Outbox, p Parts) *webhook {
+	h := &webhook{
+		url: url, outbox: out, post: alarm.Post, now: p.Now, wait: p.Wait, log: p.Log, wake: make(chan struct{}, 1),
+	}
 	if url == "" {
 		h.check(out.Forget(func(to string) bool { return to != webhookName }))
 	}
-	h.close = background(h.run)
+	h.close = p.Background(h.run)
 	return h
 }
 
@@ -67,7 +68,7 @@ func (h *webhook) check(err error) {
 func (h *webhook) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if h.step(ctx, h.now()) {
-			_ = wait(ctx, h.pause()) // the loop checks ctx
+			_ = h.wait(ctx, h.pause()) // the loop checks ctx
 			continue
 		}
 		select {

@@ -1,0 +1,86 @@
+package daemon_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier/shared"
+	"github.com/arcrawl/arcrawl/internal/postgres"
+	"github.com/arcrawl/arcrawl/internal/slow"
+)
+
+// divided starts a node alone, divides its crawl, and starts it again in the same folder.
+func divided(t *testing.T, db *postgres.Server, shards int, changes ...func(dir, main string) string) *life {
+	t.Helper()
+	dir := t.TempDir()
+	url := db.URL(db.Address())
+	node := func(_, main string) string {
+		return main + fmt.Sprintf("[cluster]\ndatabase = %q\nnode = \"a\"\nsingle_database = true\n", url)
+	}
+	first := startIn(t, dir, append(changes, node)...)
+	first.visited(t)
+	if err := first.end(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "hosts.d")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shared.Split(t.Context(), url, shards); err != nil {
+		t.Fatal(err)
+	}
+	return startIn(t, dir, append(changes, node)...)
+}
+
+// awaitLines waits until the log has a number of lines with some words.
+func (l *life) awaitLines(t *testing.T, n int, words string) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * patience); strings.Count(l.text(), words) < n; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) || strings.Contains(l.text(), "Run returned") {
+			t.Fatalf("%q is not in the log %d times:\n%s", words, n, l.text())
+		}
+	}
+}
+
+// TestANodeListensForHubsOnceForAllShards starts a node of three shards with WebSub. Each shard wanted to listen at the
+// same address. Then the files of hosts change three times, which all shards read at the same moment.
+func TestANodeListensForHubsOnceForAllShards(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l := divided(t, postgres.New(t), 3, func(_, main string) string {
+		return main + fmt.Sprintf("[websub]\ncallback = \"https://crawler.example/websub\"\nlisten = %q\n", address)
+	})
+	l.awaitLines(t, 3, `"message":"started"`)
+	if conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address); err != nil {
+		t.Error(err)
+	} else {
+		conn.Close()
+	}
+	for round := range 3 {
+		for host := range 20 {
+			file := filepath.Join(l.dir, "hosts.d", fmt.Sprintf("h%d.example.toml", host))
+			write(t, file, fmt.Sprintf("[scope]\nmax_hops = %d\n", round+2))
+		}
+		l.hangup <- syscall.SIGHUP
+		l.awaitLines(t, 3*(round+1), `"keys":20`)
+	}
+	if err := l.end(); err != nil {
+		t.Error(err)
+	}
+	if text := l.text(); strings.Contains(text, "could not") {
+		t.Errorf("the log:\n%s", text)
+	}
+}
