@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,5 +204,61 @@ func TestDedupImportResumesWhereItWasInterrupted(t *testing.T) {
 	}
 	if h := dedupStatus(t, conf); len(h) != 1 || h[0].State != "active" || h[0].Originals != n {
 		t.Errorf("at the end the index holds %+v", h)
+	}
+}
+
+// TestDedupLostPrintsWhatIsLost declares the file with an original lost. Before that, the command prints its captures
+// and the revisit in another file that needs it, by host and month.
+func TestDedupLostPrintsWhatIsLost(t *testing.T) {
+	t.Parallel()
+	conf, dir := configure(t, settled)
+	folder := filepath.Join(dir, "warc")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	sum := digest.Of([]byte(importedPage)).String()
+	revisit := "WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Target-URI: " + importedURI +
+		"\r\nWARC-Date: 2026-12-20T10:00:00Z\r\nWARC-Record-ID: <urn:x:2>\r\n" +
+		"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\n" +
+		"WARC-Refers-To: <urn:x:1>\r\nWARC-Refers-To-Target-URI: " + importedURI +
+		"\r\nWARC-Refers-To-Date: 2026-11-20T09:00:00Z\r\nWARC-Payload-Digest: " + sum + "\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+	original, later := filepath.Join(folder, "first.warc.gz"), filepath.Join(folder, "second.warc.gz")
+	writeFile(t, original, string(members(warcInfo, warcResponse("1", importedURI, importedPage))))
+	writeFile(t, later, string(members(warcInfo, revisit)))
+	run := func(args ...string) (out, errs string) {
+		t.Helper()
+		code, out, errs := command(args...)
+		if code != exitOK {
+			t.Fatalf("%q: exit code %d\n%s%s", args, code, out, errs)
+		}
+		return out, errs
+	}
+	known := filepath.Join(dir, "old.cdxj")
+	writeFile(t, known,
+		`example,other)/ 20260101000000 {"url":"http://other.example/","status":"200","digest":"sha1:A","mime":"text/html"}`+"\n")
+	run("prime", "--add", known, "-c", conf)
+	if _, errs := run("dedup", "lost", "-c", conf, "--moved", later); errs != "" {
+		t.Errorf("a file that was moved has an impact: %s", errs)
+	}
+	if _, errs := run("dedup", "lost", "-c", conf, original); !strings.Contains(errs, "the impact is not known") {
+		t.Errorf("without an index it says %q", errs)
+	}
+	run("dedup", "lost", "-c", conf, "--found", original, later)
+	run("index", "-o", filepath.Join(folder, "index.cdxj"), folder)
+	if err := os.Remove(original); err != nil {
+		t.Fatal(err)
+	}
+	out, errs := run("dedup", "lost", "-c", conf, original)
+	rows := strings.Fields(out)
+	for _, want := range []string{"old.example", "2026-11", "2026-12"} {
+		if !slices.Contains(rows, want) {
+			t.Errorf("%q is missing in\n%s%s", want, out, errs)
+		}
+	}
+	if !strings.Contains(out, "1 file now lost; 0 URIs due") {
+		t.Errorf("it says\n%s%s", out, errs)
+	}
+	if out, _ := run("dedup", "lost", "-c", conf); !strings.Contains(out, "first.warc.gz") || strings.Contains(out, "second") {
+		t.Errorf("the list of losses is\n%s", out)
 	}
 }
