@@ -12,9 +12,9 @@ import (
 )
 
 // System returns a resolver that asks the DNS servers of the system and notices the TTLs. Where the system has a
-// resolver of its own, it is used, and TTLs are not known.
+// resolver of its own, or the program has set [net.DefaultResolver] to one, that is used, and TTLs are not known.
 func System() *net.Resolver {
-	if runtime.GOOS != "linux" {
+	if runtime.GOOS != "linux" || net.DefaultResolver.Dial != nil {
 		return net.DefaultResolver
 	}
 	return &net.Resolver{PreferGo: true, Dial: dial}

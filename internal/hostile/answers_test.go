@@ -20,7 +20,10 @@ func answers() []attack {
 				c.town.speak(func(w net.Conn, r *http.Request) {
 					say(w, r, "http/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>always the same</title>")
 				}, "www.stranger.example")
-				return crawlOptions{seeds: pagesOf(c, "www.stranger.example", 5)}
+				return crawlOptions{
+					seeds: pagesOf(c, "www.stranger.example", 5),
+					until: func() bool { return len(c.visits("stranger.example")) >= 10 },
+				}
 			},
 			check: func(t *testing.T, c *crawl) { atLeast(t, c, "stranger.example", 10) },
 		},

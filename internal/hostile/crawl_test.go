@@ -211,7 +211,19 @@ func (c *crawl) run(o crawlOptions) {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	defer cancel()
 	var ended atomic.Pointer[time.Time]
-	timer := time.AfterFunc(lasts, func() {
+	ready := make(chan struct{}) // a busy machine needs seconds to start the daemon
+	var once sync.Once
+	go func() {
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(lasts):
+		case <-ctx.Done():
+			return
+		}
 		c.counted.Store(c.healthy.Load())
 		for end := time.Now().Add(untilTime); o.until != nil && !o.until() && time.Now().Before(end); {
 			time.Sleep(100 * time.Millisecond)
@@ -219,8 +231,7 @@ func (c *crawl) run(o crawlOptions) {
 		now := time.Now()
 		ended.Store(&now)
 		cancel()
-	})
-	defer timer.Stop()
+	}()
 	done := make(chan struct{})
 	var sampling sync.WaitGroup
 	sampling.Go(func() {
@@ -235,8 +246,12 @@ func (c *crawl) run(o crawlOptions) {
 		}
 	})
 	err = daemon.Run(ctx, cfg, daemon.Options{
-		Version: "test", Log: log, Hangup: c.hangup, Notify: func(string) {}, SharedProcess: true,
-		Observe: c.observe,
+		Version: "test", Log: log, Hangup: c.hangup, SharedProcess: true, Observe: c.observe,
+		Notify: func(state string) {
+			if strings.HasPrefix(state, "READY=1") {
+				once.Do(func() { close(ready) })
+			}
+		},
 	})
 	if at := ended.Load(); at != nil && time.Since(*at) > 6*time.Second {
 		c.t.Errorf("the daemon needed %s to stop, want at most crawl.grace, 1 s, and the time to close", time.Since(*at))
