@@ -172,7 +172,7 @@ func recordOf(c index.Capture, header http.Header, err error) *history.Record {
 // lossy returns an entry without the fields that neither log nor archive holds.
 func lossy(e frontier.Entry) frontier.Entry {
 	e.Memory, e.Recent, e.Comparison.Sketch = "", evaluators.Ring{}, 0
-	e.FirstSeen, e.Born, e.Source = time.Time{}, time.Time{}, ""
+	e.FirstSeen, e.Born, e.Source, e.Title = time.Time{}, time.Time{}, "", ""
 	if strings.Contains(e.Why, "young article") {
 		e.Wait = 0 // the log has the wait that depends on age
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -54,15 +55,33 @@ func (b *builder) addCaptures(ctx context.Context, l *index.Library, e *frontier
 	if b.inferred[e.URI] {
 		e.Origin = originOf(ctx, l, capture, *e)
 	}
-	payload := toRecord(findPayload(l, e.Origin))
+	last, header, err := findPayload(l, e.Origin)
+	payload := toRecord(last, header, err)
 	e.History = history.Recaptured(e.History, read, payload)
 	switch {
 	case payload != nil:
 		b.result.Payloads++
+		history.Entitle(&e.Record, titleOf(ctx, l, last, e.URI))
 	case e.Origin != (digest.Origin{}):
 		b.result.Missing++
 		e.Origin = digest.Origin{}
 	}
+}
+
+// titleBytes is how much of a page is read for its title.
+const titleBytes = 256 << 10
+
+// titleOf returns the title of an archived page. A page that cannot be read has none: the crawl notes it when the page
+// changes.
+func titleOf(ctx context.Context, l *index.Library, c index.Capture, u uri.URI) string {
+	payload, err := l.Payload(ctx, c, true)
+	if err != nil {
+		return ""
+	}
+	defer payload.Close()
+	doc := discover.Document{URI: u, Status: payload.Head.Status, Header: payload.Head.Header()}
+	page, _ := discover.Links(doc, payload, discover.Bounds{MaxLinks: 1, MaxBytes: titleBytes})
+	return page.Title
 }
 
 // originOf returns the record that holds the last payload of a URI whose lines do not name it. That is the capture of
