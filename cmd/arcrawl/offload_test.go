@@ -131,6 +131,9 @@ func TestOnlyFilesWithAGoodCopyAreDeleted(t *testing.T) {
 	keepsWhatTheBucketHasNot(t, run, files[0], moved)
 	there(true, true, true, true)
 
+	run(1, "name the configuration that the daemon uses", files[0])
+	there(true, true, true, true)
+	archivetest.Must(t, os.Mkdir(filepath.Join(filepath.Dir(conf), "state"), 0o700))
 	run(1, "the file stays here", files[0], files[1])
 	there(false, false, true, true)
 	run(1, "it was not uploaded there yet", files[2])
@@ -155,7 +158,7 @@ func keepsWhatTheBucketHasNot(t *testing.T, run func(code int, says string, args
 	t.Helper()
 	text := archivetest.Read(t, moved)
 	writeFile(t, moved, text+"more")
-	run(1, "it was changed since it was finished", link)
+	run(1, "was changed since it was finished", link)
 	archivetest.Must(t, os.Remove(moved))
 	run(1, "mount its disk", link)
 	writeFile(t, moved, text)

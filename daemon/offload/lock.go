@@ -3,6 +3,7 @@ package offload
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -15,6 +16,9 @@ const lockName = "offload.lock"
 // moments: no file is copied or compared meanwhile.
 func lock(state string) (unlock func() error, err error) {
 	f, err := os.OpenFile(filepath.Join(state, lockName), os.O_CREATE|os.O_RDWR, 0o640)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the state folder %s does not exist: name the configuration that the daemon uses", state)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("lock finished WARC files: %w", err)
 	}
