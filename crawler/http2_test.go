@@ -24,14 +24,14 @@ func crawlOver2(t *testing.T) *world {
 		w.Header().Set("X-Asked", r.Proto)
 		switch r.URL.Path {
 		case "/":
-			_, _ = fmt.Fprint(w, "<a href=/1>1</a><a href=/2>2</a> the first page")
+			_, _ = fmt.Fprint(w, "<a href=/1>1</a><a href=/2>2</a> the first page of", r.Host)
 		case "/1":
 			w.Header().Set("Etag", `"one"`)
 			if r.Header.Get("If-None-Match") != "" {
 				w.WriteHeader(http.StatusNotModified)
 				return
 			}
-			_, _ = fmt.Fprint(w, strings.Repeat("a page that has not changed ", 5000))
+			_, _ = fmt.Fprint(w, strings.Repeat("a page that has not changed ", 5000), r.Host)
 		default:
 			http.NotFound(w, r)
 		}
