@@ -50,6 +50,7 @@ const (
 	maxRequests = 30       // of a page that are made
 	maxListed   = 500      // of a page that are listed
 	maxBody     = 32 << 20 // bytes of an answer; a longer one counts as none
+	maxBodies   = 64 << 20 // bytes of all answers of a page; others count as none
 )
 
 // stage renders one page. Its requests are made one after the other.
@@ -66,6 +67,7 @@ type stage struct {
 	main   render.Answer
 	before map[string]render.Answer
 	made   int
+	bytes  int // of the answers in before
 	list   []Requested
 }
 
@@ -180,6 +182,10 @@ func (g *stage) ask(ctx context.Context, text string) (a render.Answer, why stri
 	if got.Status < 0 {
 		return a, got.Misfortune.Error()
 	}
+	if len(a.Body) > maxBodies-g.bytes {
+		return render.Answer{}, fmt.Sprintf("the answers of the page are longer than %d bytes", maxBodies)
+	}
+	g.bytes += len(a.Body)
 	return a, ""
 }
 

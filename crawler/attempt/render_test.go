@@ -56,6 +56,10 @@ func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
 		if r.URL.Path == "/broken.html" {
 			w.Header().Set("Content-Encoding", "gzip")
 		}
+		if strings.HasPrefix(r.URL.Path, "/large") {
+			_, _ = w.Write(make([]byte, 25<<20))
+			return
+		}
 		w.Header().Set("Content-Type", map[bool]string{true: "Text/HTML", false: "text/plain"}[r.URL.Path == "/" || r.URL.Path == "/broken.html"])
 		_, _ = fmt.Fprint(w, "<a href=/1>", strings.TrimPrefix(r.URL.Path, "/"))
 	}))
@@ -110,6 +114,17 @@ func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
 	}
 	if got["file:///etc/passwd"] == "" || len(r.Requests) != len(asks) || p.requests != 500 {
 		t.Errorf("%d requests are listed, want each URI once, and at most %d are answered: %v", len(r.Requests), p.requests, got)
+	}
+	p.asks = []string{site.URL + "/large1", site.URL + "/large1", site.URL + "/large2", site.URL + "/large3", site.URL + "/small"}
+	if all, err = trial.Run(t.Context(), client, u, time.Now()); err != nil || len(all) != 3 || all[2].Rendering == nil {
+		t.Fatalf("a page of many bytes: %+v, %v", all, err)
+	}
+	statuses := ""
+	for _, q := range all[2].Rendering.Requests {
+		statuses += fmt.Sprint(q.Status, " ", q.Why, "\n")
+	}
+	if want := "200 \n200 \n0 the answers of the page are longer than 67108864 bytes\n200 \n"; !strings.HasPrefix(statuses, want) {
+		t.Errorf("a page of many bytes:\n%s", statuses)
 	}
 	broken, err := u.Join("/broken.html")
 	if err != nil {

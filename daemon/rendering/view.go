@@ -86,7 +86,7 @@ func (v *view) find(ctx context.Context, u uri.URI, kind render.Kind) render.Ans
 	now := v.l.p.Now()
 	r, known, err := v.known(u)
 	if err != nil {
-		return render.Answer{}
+		return v.without(u, err)
 	}
 	if known && now.Sub(r.LastVisit) <= v.page.settings.Age {
 		v.l.counts.fromArchive.Add(1)
@@ -99,7 +99,10 @@ func (v *view) find(ctx context.Context, u uri.URI, kind render.Kind) render.Ans
 	}
 	cand.Sooner = known
 	added, err := v.l.p.Frontier.Add(now, cand)
-	if err != nil || added.Refused > 0 {
+	if err != nil {
+		return v.without(u, err)
+	}
+	if added.Refused > 0 {
 		v.l.counts.refused.Add(1)
 		return render.Answer{}
 	}
@@ -217,11 +220,16 @@ func (v *view) stored(r frontier.Record) render.Answer {
 	}
 	a, err := v.read(r)
 	if err != nil {
-		v.l.p.Log.Warn().Err(err).Str("uri", r.URI.String()).Str("page", v.page.uri.String()).
-			Msg("could not read a capture for a rendering: the page is rendered without it")
-		return render.Answer{}
+		return v.without(r.URI, err)
 	}
 	return a
+}
+
+// without reports a fault of the store or the archive. Its answer says that there is none.
+func (v *view) without(u uri.URI, err error) render.Answer {
+	v.l.p.Log.Warn().Err(err).Stringer("uri", u).Stringer("page", v.page.uri).
+		Msg("could not read a capture for a rendering: the page is rendered without it")
+	return render.Answer{}
 }
 
 // read reads the last capture of a URI.

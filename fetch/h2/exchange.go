@@ -216,8 +216,8 @@ func (c *Conn) body(f http2.Frame) {
 	}
 }
 
-// Excess reports whether the server has sent data beyond what Read has returned. Data that is still on its way is not
-// waited for.
+// Excess reports whether the server has sent data beyond what Read has returned. It does not wait for a frame of which
+// nothing has arrived; the rest of one that has begun is read, until the deadline of the connection.
 func (c *Conn) Excess() bool {
 	for i := 0; !c.ended && c.err == nil && len(c.data) == 0 && c.Buffered() && i < finishAfter; i++ {
 		if f, err := c.frame(); err == nil && f != nil {

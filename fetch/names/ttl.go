@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"runtime"
+	"strings"
 	"sync"
 
 	"golang.org/x/net/dns/dnsmessage"
@@ -52,9 +53,9 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	}
 	switch c := c.(type) {
 	case *net.UDPConn:
-		return &packets{c, t}, nil
+		return &packets{UDPConn: c, t: t}, nil
 	case *net.TCPConn:
-		return &stream{c, t}, nil
+		return &stream{TCPConn: c, t: t}, nil
 	}
 	return c, nil
 }
@@ -62,31 +63,66 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 // packets is a connection to a DNS server over UDP. The resolver recognizes it by its methods.
 type packets struct {
 	*net.UDPConn
-	t *TTLs
+	t     *TTLs
+	asked question
+}
+
+func (c *packets) Write(b []byte) (int, error) {
+	c.asked = questionOf(b)
+	return c.UDPConn.Write(b)
 }
 
 func (c *packets) Read(b []byte) (int, error) {
 	n, err := c.UDPConn.Read(b)
-	c.t.note(b[:n])
+	c.t.note(c.asked, b[:n])
 	return n, err
 }
 
 // stream is a connection to a DNS server over TCP. The resolver reads a message in one piece, if it comes in one.
 type stream struct {
 	*net.TCPConn
-	t *TTLs
+	t     *TTLs
+	asked question
+}
+
+// Write writes a message behind its length, as the resolver does in one call.
+func (c *stream) Write(b []byte) (int, error) {
+	c.asked = questionOf(b[min(len(b), 2):])
+	return c.TCPConn.Write(b)
 }
 
 func (c *stream) Read(b []byte) (int, error) {
 	n, err := c.TCPConn.Read(b)
-	c.t.note(b[:n])
+	c.t.note(c.asked, b[:n])
 	return n, err
 }
 
-// note notes the TTLs of a message. What cannot be read is left to the resolver.
-func (t *TTLs) note(message []byte) {
+// question identifies a message and its answer. The zero value has no answer.
+type question struct {
+	id   uint16
+	name string // in lower case
+	kind dnsmessage.Type
+}
+
+// questionOf returns the question of a message; the zero value if it has none.
+func questionOf(message []byte) question {
 	var p dnsmessage.Parser
-	if _, err := p.Start(message); err != nil || p.SkipAllQuestions() != nil {
+	h, err := p.Start(message)
+	if err != nil {
+		return question{}
+	}
+	q, err := p.Question()
+	if err != nil {
+		return question{}
+	}
+	return question{h.ID, strings.ToLower(q.Name.String()), q.Type}
+}
+
+// note notes the TTLs of the answer to a question. Other messages, and what cannot be read, are left to the resolver.
+func (t *TTLs) note(asked question, message []byte) {
+	var p dnsmessage.Parser
+	h, err := p.Start(message)
+	if err != nil || !h.Response || asked == (question{}) || questionOf(message) != asked || p.SkipAllQuestions() != nil {
 		return
 	}
 	for {
