@@ -86,10 +86,16 @@ func runNode(ctx context.Context, c *config.Config, o Options) (err error) {
 	return endedBecause(ctx, err)
 }
 
-// groups reads the configuration again, and returns what stands for its politeness groups.
+// groups returns what stands for the politeness groups of the next shard's configuration. While other shards are
+// crawled here it is the one in force: files that were refused, or that nobody has asked to read, must not end the
+// node. Without one, the files are read again.
 func (n *nodeDaemon) groups() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.base != nil && len(n.hangups) > 0 {
+		n.now = n.base.live.Current()
+		return node.GroupsOf(n.now)
+	}
 	if err := n.o.pushed.CatchUp(n.ctx); err != nil {
 		n.o.Log.Warn().Err(err).Msg("could not take the configuration of the cluster: crawling with the files that are here")
 	}

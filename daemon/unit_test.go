@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier/shared"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -79,6 +82,13 @@ func TestANodeListensForHubsOnceForAllShards(t *testing.T) {
 	}
 	if err := l.end(); err != nil {
 		t.Error(err)
+	}
+	c, err := daemon.LoadConfig(l.path, zerolog.Nop())
+	if err == nil {
+		_, err = daemon.BackUp(t.Context(), c, t.TempDir(), 0, time.Now())
+	}
+	if err == nil || !strings.Contains(err.Error(), "back up the database") {
+		t.Errorf("a backup of one node of a divided crawl: %v", err)
 	}
 	if text := l.text(); strings.Contains(text, "could not") {
 		t.Errorf("the log:\n%s", text)
