@@ -17,7 +17,10 @@
 // byte, and the process continues when there is space again. Where blocks cannot be reserved (on other systems than
 // Linux, or on some file systems), nothing of this happens.
 //
-// One case is left: others take the space of a table in the milliseconds between the step and the writing.
+// Two cases are left. Others may take the space of a table in the milliseconds between the step and the writing. And
+// Badger reports the flush of a log when the goroutine that makes its table has begun: if a busy machine halts the
+// reporting goroutine until the table is written, on a disk that is full already, the process ends. It loses nothing
+// and continues when it is started again.
 package reserve
 
 import (
