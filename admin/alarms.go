@@ -29,13 +29,7 @@ func alarmRoutes() []route {
 			method: "GET", path: api.Base + "/alarms", answer: api.Alarms{}, params: filtered(),
 			doc: "Returns the raised alarms, newest first. With a filter of hosts, alarms about the crawl as a whole are left out.",
 			serve: func(w *Window, r *http.Request) (any, error) {
-				out := w.alarmsRaised()
-				if chosen := w.chooses(filterOf(r)); chosen != nil {
-					out.Alarms = slices.DeleteFunc(out.Alarms, func(a api.Alarm) bool {
-						return a.Host == "" || !chosen(uri.Host(a.Host))
-					})
-				}
-				return out, nil
+				return w.alarmsOf(w.chooses(filterOf(r))), nil
 			},
 		},
 		{
@@ -51,6 +45,17 @@ func alarmRoutes() []route {
 			},
 		},
 	}
+}
+
+// alarmsOf returns the raised alarms about chosen hosts; all if chosen is nil.
+func (w *Window) alarmsOf(chosen choice) api.Alarms {
+	out := w.alarmsRaised()
+	if chosen != nil {
+		out.Alarms = slices.DeleteFunc(out.Alarms, func(a api.Alarm) bool {
+			return a.Host == "" || !chosen(uri.Host(a.Host))
+		})
+	}
+	return out
 }
 
 // acknowledge records who knows of raised alarms.

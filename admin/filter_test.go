@@ -39,6 +39,13 @@ about = [{ uri = "http://news.example/", title = "News", labels = ["papers"], co
 			if got := get[api.Overdue](w, "/api/v1/overdue?"+query); len(got.Rows) != want {
 				t.Errorf("%q selects %d overdue hosts, want %d", query, len(got.Rows), want)
 			}
+			if query != "" && want > 0 {
+				got := get[api.SitesStatus](w, "/api/v1/status/sites?"+query)
+				known := got.Hosts.Known == int64(want) && got.URIs.Known == int64(2*want)
+				if !known || got.Today.Requests != 3*want || got.URIs.Due != -1 {
+					t.Errorf("%q has the state %+v", query, got)
+				}
+			}
 			days := min(want, 2) // bare.example was never visited
 			if got := get[api.DayReport](w, "/api/v1/reports/days?"+query); len(got.Hosts) != days {
 				t.Errorf("%q selects %d hosts of the days, want %d", query, len(got.Hosts), days)

@@ -51,6 +51,7 @@ const (
 func routes() []route {
 	return slices.Concat(
 		crawlRoutes(),
+		siteRoutes(),
 		lookRoutes(),
 		whyRoutes(),
 		pastRoutes(),

@@ -81,15 +81,17 @@ func (w *Window) condition() api.Condition {
 // workers returns the visits in progress, longest first.
 func (w *Window) workers(now time.Time) api.Workers {
 	all := w.o.Crawler.InProgress()
+	return api.Workers{All: w.o.Workers, Busy: len(all), Visits: shownVisits(all, now)}
+}
+
+// shownVisits returns the longest of some visits in progress, longest first.
+func shownVisits(all []crawler.Visiting, now time.Time) []api.Visit {
 	slices.SortFunc(all, func(a, b crawler.Visiting) int { return a.Claimed.Compare(b.Claimed) })
-	out := api.Workers{All: w.o.Workers, Busy: len(all), Visits: []api.Visit{}}
+	list := []api.Visit{}
 	for _, v := range all[:min(len(all), maxVisits)] {
-		out.Visits = append(
-			out.Visits,
-			api.Visit{URI: v.URI.String(), Since: v.Claimed.UTC(), Seconds: api.Seconds(now.Sub(v.Claimed))},
-		)
+		list = append(list, api.Visit{URI: v.URI.String(), Since: v.Claimed.UTC(), Seconds: api.Seconds(now.Sub(v.Claimed))})
 	}
-	return out
+	return list
 }
 
 // countHosts fills in the counts of the frontier.
@@ -103,16 +105,13 @@ func (w *Window) countHosts(s *api.Status, now time.Time) {
 		Idle:    n.Idle,
 		Paused:  n.Paused,
 	}
-	s.Down = []api.Unreachable{}
-	for _, h := range w.o.Frontier.Hosts(now) {
+	views := w.o.Frontier.Hosts(now)
+	for _, h := range views {
 		if h.Failures > 0 {
 			s.Hosts.Down++
-			s.Down = append(s.Down, api.Unreachable{Host: string(h.Host), Failures: h.Failures, Error: h.Reason})
-			s.Down[len(s.Down)-1].Removed = w.names.Removed(h.Host)
 		}
 	}
-	slices.SortStableFunc(s.Down, func(a, b api.Unreachable) int { return cmp.Compare(b.Failures, a.Failures) })
-	s.Down = s.Down[:min(len(s.Down), maxUnreachable)]
+	s.Down = w.unreachable(views)
 	s.URIs = api.URICounts{
 		Known:     n.URIs,
 		Queued:    n.Queued,

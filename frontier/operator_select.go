@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"regexp"
@@ -52,8 +53,9 @@ type Selection struct {
 	Host   string         // it is on this host, or, for "*.example.org", on example.org or a host below that
 	Prefix string         // its canonical form begins with this
 	Match  *regexp.Regexp // its canonical form matches, anywhere
-	Titles *regexp.Regexp // or the title of its last capture matches; nil = titles do not matter
+	Titles *regexp.Regexp // or the title of its last capture matches, without anchors; nil = titles do not matter
 	States []State        // it is in all of these states
+	Step   int            // maximum number of rows that one step of the walk reads; 0 = 5,000
 }
 
 // IsAll reports whether no condition is set, so that all URIs are selected.
@@ -242,7 +244,9 @@ type selectionWalk struct {
 	list     []selectedURI
 }
 
-func (w *selectionWalk) full() bool { return len(w.list) >= w.limit || w.rowsRead >= maxRowsRead }
+func (w *selectionWalk) full() bool {
+	return len(w.list) >= w.limit || w.rowsRead >= cmp.Or(w.Step, maxRowsRead)
+}
 
 // namedURIs looks up the named URIs one by one.
 func (w *selectionWalk) namedURIs(txn *badger.Txn, f *Frontier, at cursorPosition) (Cursor, error) {
@@ -337,12 +341,13 @@ func (w *selectionWalk) hostRows(txn *badger.Txn, h *host, behind *fingerprint) 
 	return "", nil
 }
 
-// takeRow adds a row to the list if it is selected. It decodes only rows whose text is selected.
+// takeRow adds a row to the list if it is selected. It decodes only rows whose text is selected. Titles are looked for
+// in the bytes of a row first: decoding takes longer.
 func (w *selectionWalk) takeRow(item *badger.Item, h *host, fp fingerprint) error {
 	matches := true
 	err := item.Value(func(v []byte) error {
 		if t, ok := rowText(v); ok {
-			matches = w.Titles != nil || w.matchesText(t)
+			matches = w.matchesText(t) || w.Titles != nil && w.Titles.Match(v)
 		}
 		return nil
 	})

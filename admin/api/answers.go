@@ -80,13 +80,26 @@ type HostCounts struct {
 	Down    int64 `json:"down"`    // were unreachable at the last visit
 }
 
+// Add counts a host in a state.
+func (n *HostCounts) Add(state string, down bool) {
+	n.Known++
+	if at := map[string]*int64{
+		"ready": &n.Ready, "snoozed": &n.Snoozed, "busy": &n.Busy, "idle": &n.Idle, "paused": &n.Paused,
+	}[state]; at != nil {
+		*at++
+	}
+	if down {
+		n.Down++
+	}
+}
+
 // URICounts holds numbers of URIs.
 type URICounts struct {
 	Known     int64 `json:"known"`
 	Queued    int64 `json:"queued"`    // have a due time
 	Forbidden int64 `json:"forbidden"` // by robots.txt
 	Held      int64 `json:"held"`      // by an operator
-	Due       int64 `json:"due"`       // due and waiting; counted to 100,000
+	Due       int64 `json:"due"`       // due and waiting; counted to 100,000; -1 = they are still being counted
 
 	// Oldest is the due time of the URI that has been due for longest.
 	Oldest  *time.Time `json:"oldest,omitempty"`

@@ -1,5 +1,7 @@
 package api
 
+import "time"
+
 // DayReport holds the requests and versions of a period, by host and day.
 type DayReport struct {
 	All   DayRow     `json:"all"`
@@ -22,6 +24,19 @@ type DayRow struct {
 	High     float64 `json:"share_high,omitempty"` // see Low
 	Each     float64 `json:"requests_per_version"`
 	Text     string  `json:"text"` // the same in words
+}
+
+// SitesStatus is the state of the hosts that a label, collection or owner selects.
+type SitesStatus struct {
+	Now       time.Time     `json:"now"`
+	Condition Condition     `json:"stand"` // of the whole crawl
+	Hosts     HostCounts    `json:"hosts"`
+	Down      []Unreachable `json:"unreachable"` // most failures first, at most 20
+	URIs      URICounts     `json:"uris"`        // without the number of due ones, which is -1
+	Busy      int           `json:"busy"`        // visits in progress
+	Visits    []Visit       `json:"visits"`      // some of them, longest first
+	Today     DayRow        `json:"today"`       // of UTC
+	Alarms    []Alarm       `json:"alarms"`      // raised now, about these hosts
 }
 
 // HostPace says what a host would need to meet its capture target.

@@ -211,6 +211,11 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	return ask[Status](ctx, c, http.MethodGet, "/status", nil, nil)
 }
 
+// SitesStatus returns the state of the hosts that a filter selects.
+func (c *Client) SitesStatus(ctx context.Context, f about.Filter) (SitesStatus, error) {
+	return ask[SitesStatus](ctx, c, http.MethodGet, "/status/sites", only(url.Values{}, f), nil)
+}
+
 // Series returns what happened in a period: "1h", "1d", "7d" or "90d".
 func (c *Client) Series(ctx context.Context, span string) (Series, error) {
 	return ask[Series](ctx, c, http.MethodGet, "/series", url.Values{"span": {span}}, nil)

@@ -16,11 +16,11 @@ import (
 
 // Bounds of a search.
 const (
-	maxHosts = 20
-	maxText  = 200 // bytes of the text
-	// searchTime is how long the URIs of the frontier are read for one answer. Some 30,000 can be read in it.
-	searchTime = 100 * time.Millisecond
-	titleTime  = 60 * time.Millisecond // how long titles are searched
+	maxHosts   = 20
+	maxText    = 200                    // bytes of the text
+	searchTime = 120 * time.Millisecond // how long one answer is searched for, so that it takes less than 200 ms
+	titleTime  = 40 * time.Millisecond  // of it for the titles of captures
+	step       = 1000                   // rows of the frontier that are read between two looks at the clock
 )
 
 // atBegin is the cursor behind a URI that is exactly the text, if there was room for no other.
@@ -50,7 +50,7 @@ func Search(f *frontier.Frontier, titles *captures.Store, q Query, now func() ti
 		out.TitlesSince = api.Moment(since)
 	}
 	part := regexp.MustCompile("(?i)" + regexp.QuoteMeta(text))
-	sel := frontier.Selection{Host: q.Host, Match: part, Titles: part}
+	sel := frontier.Selection{Host: q.Host, Match: part, Titles: part, Step: step}
 	if u, err := uri.Parse(q.Text); err == nil && q.Cursor == "" {
 		if r, known, err := f.Get(u); err != nil {
 			return out, err
@@ -66,7 +66,7 @@ func Search(f *frontier.Frontier, titles *captures.Store, q Query, now func() ti
 		out.Next = atBegin
 		return out, nil
 	}
-	for began = now(); ; {
+	for {
 		list, next, err := f.List(began, sel, cursor, q.Limit-len(out.URIs))
 		if err != nil {
 			return out, err

@@ -11,6 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/captures"
 	"github.com/arcrawl/arcrawl/admin/collection"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -143,6 +145,31 @@ func TestASearchEndsAfterItsTime(t *testing.T) {
 	}
 	if len(found) != n || answers < 2 {
 		t.Errorf("%d answers found %d URIs, want %d in several", answers, len(found), n)
+	}
+}
+
+// TestTitlesAndURIsShareTheTimeOfASearch searches many captures and URIs on a machine that is so slow that each look
+// at the clock finds it 40 ms later.
+func TestTitlesAndURIsShareTheTimeOfASearch(t *testing.T) {
+	t.Parallel()
+	f := stocked(t, 4000)
+	listed, err := captures.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		r := crawler.Report{URI: uri.FromCanonical(fmt.Sprintf("http://www.a.example/%d", i)), Finished: now, Title: "one"}
+		r.Verdict.State, r.Status = evaluators.Changed, 200
+		listed.Add(r)
+	}
+	clock := now
+	slow := func() time.Time { clock = clock.Add(40 * time.Millisecond); return clock }
+	got, err := collection.Search(f, listed, collection.Query{Text: "nowhere", Limit: 100}, slow)
+	if took := clock.Sub(now); err != nil || got.Next == "" || took > 200*time.Millisecond {
+		t.Errorf("the search took %v; next %q, %v", took, got.Next, err)
+	}
+	if err := listed.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

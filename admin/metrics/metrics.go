@@ -270,7 +270,7 @@ func stateGauges() []metric {
 			func(s Snapshot) float64 { return float64(s.URIs.Forbidden) }),
 		gauge("arcrawl_uris_held", "URIs held by an operator.",
 			func(s Snapshot) float64 { return float64(s.URIs.Held) }),
-		gauge("arcrawl_uris_due", "Due URIs, counted up to 100,000.",
+		gauge("arcrawl_uris_due", "Due URIs, counted up to 100,000; -1 until they are counted for the first time.",
 			func(s Snapshot) float64 { return float64(s.URIs.Due) }),
 		gauge("arcrawl_overdue_seconds", "Overdue time of the URI that has been due for longest.",
 			func(s Snapshot) float64 { return time.Duration(s.URIs.Overdue).Seconds() }),

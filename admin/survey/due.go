@@ -19,8 +19,14 @@ type Due struct {
 	took  time.Duration // to count
 }
 
-// maxDue is the maximum count of due URIs. arcrawl overdue counts all.
-const maxDue = 100_000
+// Bounds of a count.
+const (
+	maxDue = 100_000 // arcrawl overdue counts all
+	few    = 1000    // what is counted at once before the first count in the background has ended
+)
+
+// Counting is the number of due URIs before they are counted for the first time.
+const Counting = -1
 
 // Bounds of the age of a count.
 const (
@@ -49,7 +55,7 @@ func (d *Due) Count(now time.Time, clock func() time.Time) (int64, error) {
 }
 
 // Latest returns the number of due URIs for somebody who waits. If counting takes long it returns the last count, which
-// is at most a minute old.
+// is at most a minute old. Before the first count it returns [Counting], unless few URIs are due.
 func (d *Due) Latest(now time.Time, clock func() time.Time) (int64, error) {
 	slow := func(took time.Duration) time.Duration {
 		if took > quick {
@@ -59,6 +65,15 @@ func (d *Due) Latest(now time.Time, clock func() time.Time) (int64, error) {
 	}
 	if n, ok := d.known(clock(), slow); ok {
 		return n, nil
+	}
+	d.mu.Lock()
+	never := d.at.IsZero()
+	d.mu.Unlock()
+	if never {
+		if n, err := d.Frontier.CountDue(now, few); err != nil || n < few {
+			return n, err
+		}
+		return Counting, nil
 	}
 	return d.Count(now, clock)
 }

@@ -1,6 +1,7 @@
 package survey_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -58,4 +59,32 @@ func TestSlowCountsAreKept(t *testing.T) {
 	took, now = 0, now.Add(-30*time.Minute)
 	add("5")
 	check("after the clock was set back", 5, due.Latest)
+}
+
+// TestNobodyWaitsForTheFirstCount asks for the number of due URIs before it was counted in the background.
+func TestNobodyWaitsForTheFirstCount(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	due, clock := survey.Due{Frontier: f}, func() time.Time { return now }
+	for _, step := range []struct{ add, latest int64 }{{999, 999}, {600, survey.Counting}} {
+		for i := range step.add {
+			u := uri.FromCanonical(fmt.Sprintf("http://a.example/%d/%d", step.add, i))
+			if _, err := f.Add(now, frontier.Candidate{URI: u, Due: now}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, err := due.Latest(now, clock); err != nil || n != step.latest {
+			t.Errorf("with %d more there are %d due URIs, %v; want %d", step.add, n, err, step.latest)
+		}
+	}
+	for _, count := range []func(time.Time, func() time.Time) (int64, error){due.Count, due.Latest} {
+		if n, err := count(now, clock); err != nil || n != 1599 {
+			t.Errorf("%d URIs are due, %v; want 1599", n, err)
+		}
+	}
 }

@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -64,4 +66,16 @@ func printSite(out io.Writer, s about.Site) error {
 		}
 	}
 	return table.Flush()
+}
+
+// showSites prints the state of the hosts that a filter selects.
+func showSites(out io.Writer, s api.SitesStatus) error {
+	fmt.Fprintln(out, "the crawl is "+standLine(s.Condition, s.Now))
+	showOpenAlarms(out, s.Alarms)
+	showHostCounts(out, api.Status{Hosts: s.Hosts, Down: s.Down, URIs: s.URIs}, oldestText(s.URIs))
+	fmt.Fprintf(out, "today     %s, %s (UTC)\n",
+		human.Count(s.Today.Requests, "request"), human.Count(s.Today.Seen, "version"))
+	_, err := fmt.Fprintf(out, "visiting  %d\n", s.Busy)
+	showVisits(out, s.Visits)
+	return err
 }

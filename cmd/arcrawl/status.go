@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -26,6 +27,7 @@ type statusFlags struct {
 	fleet         string
 	cluster       bool
 	watch, health bool
+	only          about.Filter
 }
 
 func newStatus() *cobra.Command {
@@ -36,6 +38,9 @@ func newStatus() *cobra.Command {
 		Long: `status shows whether the daemon crawls, and if not, why and since when. It shows what the daemon did in the last minute, hour
 and day, the visits in progress, how late the crawl is, free disk space, alarms and configuration faults. With --watch it adds the most
 overdue hosts and updates the page until Ctrl-C.
+
+With --label, --collection or --owner it shows the hosts that these choose: their states, URIs, requests and versions of
+today, visits in progress and alarms.
 
 With --cluster it shows the whole crawl of a cluster, one shard in each row and their sums, as the nodes report them to
 the database every 15 seconds; any machine with the configuration may ask. It watches the nodes for five seconds.
@@ -51,6 +56,7 @@ Exit code 69: no daemon answers, or one of the fleet or cluster does not.`,
 		Example: `  arcrawl status --config /etc/arcrawl/arcrawl.toml
   arcrawl status --watch --every 5s
   arcrawl status --json | jq .stand
+  arcrawl status --label newspapers
   arcrawl status --fleet /etc/arcrawl/fleet --watch
   arcrawl status --cluster
   arcrawl status --health`,
@@ -62,6 +68,7 @@ Exit code 69: no daemon answers, or one of the fleet or cluster does not.`,
 	cmd.Flags().BoolVar(&f.health, "health", false, "print only whether the daemon is alive, for health checks of containers")
 	cmd.Flags().StringVar(&f.fleet, "fleet", "", "show the separate daemons that `FILE` lists")
 	cmd.Flags().BoolVar(&f.cluster, "cluster", false, "show all shards of a cluster, as their nodes report them")
+	siteFlags(cmd, &f.only)
 	f.top.add(cmd)
 	return cmd
 }
@@ -71,6 +78,8 @@ func (f *statusFlags) run(cmd *cobra.Command) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	if (f.fleet != "" || f.cluster) && (f.health || f.socket != "" || f.fleet != "" && f.cluster) {
 		return usageError{errors.New("--fleet and --cluster cannot be used together, or with --health or --socket")}
+	} else if !f.only.IsZero() && (f.fleet != "" || f.cluster || f.health) {
+		return usageError{errors.New("--label, --collection and --owner cannot be used together with --fleet, --cluster or --health")}
 	} else if f.fleet != "" || f.cluster {
 		return f.runFleet(cmd)
 	}
@@ -86,7 +95,11 @@ func (f *statusFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.watch {
-		return f.advise(f.top.run(ctx, out, func(page io.Writer) error { return topPage(ctx, page, c, f.hosts) }))
+		return f.advise(f.top.run(ctx, out, func(page io.Writer) error { return topPage(ctx, page, c, f.hosts, f.only) }))
+	}
+	if !f.only.IsZero() {
+		s, err := c.SitesStatus(ctx, f.only)
+		return printAnswer(&f.daemonFlags, out, s, err, showSites)
 	}
 	s, err := c.Status(ctx)
 	return printAnswer(&f.daemonFlags, out, s, err, showStatus)
@@ -137,15 +150,9 @@ func showStatus(out io.Writer, s api.Status) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nhosts     %d: %d ready, %d snoozed, %d busy, %d idle, %d paused; %d unreachable\n", s.Hosts.Known, s.Hosts.Ready,
-		s.Hosts.Snoozed, s.Hosts.Busy, s.Hosts.Idle, s.Hosts.Paused, s.Hosts.Down)
-	showUnreachable(out, s)
-	fmt.Fprintf(out, "URIs      %d: %d queued, %d forbidden by robots.txt; %s\n", s.URIs.Known, s.URIs.Queued,
-		s.URIs.Forbidden, lateText(s.URIs))
+	showHostCounts(out, s, lateText(s.URIs))
 	fmt.Fprintf(out, "visiting  %d with %d workers\n", s.Workers.Busy, s.Workers.All)
-	for _, v := range s.Workers.Visits[:min(len(s.Workers.Visits), shownVisits)] {
-		fmt.Fprintf(out, "          %s for %s\n", v.URI, span(v.Seconds))
-	}
+	showVisits(out, s.Workers.Visits)
 	fmt.Fprint(out, s.Rendering.Line())
 	fmt.Fprintf(out, "disk      %s free%s; the store takes %s\n", human.Bytes(s.Disk.Free), fullText(s.Disk),
 		human.Bytes(s.Archive.Store))
@@ -171,6 +178,22 @@ func showStatus(out io.Writer, s api.Status) error {
 		}
 	}
 	return showConfigLine(out, s.Config)
+}
+
+// showHostCounts prints the states of hosts and the numbers of their URIs.
+func showHostCounts(out io.Writer, s api.Status, late string) {
+	fmt.Fprintf(out, "\nhosts     %d: %d ready, %d snoozed, %d busy, %d idle, %d paused; %d unreachable\n", s.Hosts.Known, s.Hosts.Ready,
+		s.Hosts.Snoozed, s.Hosts.Busy, s.Hosts.Idle, s.Hosts.Paused, s.Hosts.Down)
+	showUnreachable(out, s)
+	fmt.Fprintf(out, "URIs      %d: %d queued, %d forbidden by robots.txt; %s\n", s.URIs.Known, s.URIs.Queued,
+		s.URIs.Forbidden, late)
+}
+
+// showVisits prints the longest visits in progress.
+func showVisits(out io.Writer, all []api.Visit) {
+	for _, v := range all[:min(len(all), shownVisits)] {
+		fmt.Fprintf(out, "          %s for %s\n", v.URI, span(v.Seconds))
+	}
 }
 
 // showUnreachable prints why hosts could not be reached.
@@ -208,15 +231,23 @@ func standLine(s api.Condition, now time.Time) string {
 	return line
 }
 
+// lateText says how many URIs are due, and for how long.
 func lateText(u api.URICounts) string {
+	switch {
+	case u.Overdue == 0:
+		return oldestText(u)
+	case u.Due < 0:
+		return "due ones are still being counted, " + oldestText(u)
+	}
+	return fmt.Sprintf("%d due, %s", u.Due, oldestText(u))
+}
+
+// oldestText says for how long URIs have been due.
+func oldestText(u api.URICounts) string {
 	if u.Overdue == 0 {
 		return "nothing is overdue"
 	}
-	text := "the oldest is " + span(u.Overdue) + " overdue"
-	if u.Due >= 0 {
-		text = fmt.Sprintf("%d due, %s", u.Due, text)
-	}
-	return text
+	return "the oldest is " + span(u.Overdue) + " overdue"
 }
 
 func fullText(d api.Disk) string {
@@ -308,20 +339,36 @@ func (t *top) run(ctx context.Context, out io.Writer, write func(io.Writer) erro
 }
 
 // topPage writes one page.
-func topPage(ctx context.Context, out io.Writer, c *api.Client, hosts int) error {
-	s, err := c.Status(ctx)
+func topPage(ctx context.Context, out io.Writer, c *api.Client, hosts int, only about.Filter) error {
+	var page bytes.Buffer
+	var err error
+	if only.IsZero() {
+		err = shown(&page, showStatus)(c.Status(ctx))
+	} else {
+		err = shown(&page, showSites)(c.SitesStatus(ctx, only))
+	}
 	if err != nil {
 		return err
 	}
-	late, err := c.Hosts(ctx, api.HostFilter{Sort: "overdue", Limit: max(1, hosts)})
+	late, err := c.Hosts(ctx, api.HostFilter{Sort: "overdue", Limit: max(1, hosts), Only: only})
 	if err != nil {
 		return err
 	}
-	err = showStatus(out, s)
+	_, err = page.WriteTo(out)
 	t := newTable(out)
 	fmt.Fprintln(t, "\nhost\tstate\tURIs\toverdue\tfailures")
 	for _, h := range late.Hosts {
 		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\n", h.Label(), h.Condition(), h.URIs, span(h.Overdue), h.Failures)
 	}
 	return errors.Join(err, t.Flush())
+}
+
+// shown returns a function that prints an answer.
+func shown[A any](out io.Writer, show func(io.Writer, A) error) func(A, error) error {
+	return func(a A, err error) error {
+		if err != nil {
+			return err
+		}
+		return show(out, a)
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config/about"
 )
 
 // TestTopUpdatesTheStatus watches pages with the status and the hosts until the end.
@@ -41,7 +42,7 @@ func TestTopUpdatesTheStatus(t *testing.T) {
 	defer server.Close()
 	var out bytes.Buffer
 	c := api.NewClient(socket)
-	page := func(out io.Writer) error { return topPage(ctx, out, c, 10) }
+	page := func(out io.Writer) error { return topPage(ctx, out, c, 10, about.Filter{}) }
 	if err := (&top{every: 100 * time.Millisecond, hosts: 10}).run(ctx, &out, page); err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +51,40 @@ func TestTopUpdatesTheStatus(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "news.example  snoozed  12    2h") {
 		t.Errorf("the hosts are not shown as they should:\n%s", &out)
+	}
+}
+
+// TestTheStatusOfALabelIsShown prints the state of the hosts that a filter selects, once and watched.
+func TestTheStatusOfALabelIsShown(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.String())
+		_, _ = w.Write([]byte(`{"stand":{"state":"paused","why":"moving"},"hosts":{"known":3,"ready":1,"down":1,"total":1},
+			"unreachable":[{"host":"a.example","failures":7,"error":"no route"}],"uris":{"known":12,"due":-1,"overdue_seconds":7200},
+			"busy":1,"visits":[{"uri":"http://b.example/1","seconds":3}],"today":{"requests":40,"versions_seen":1},
+			"alarms":[{"kind":"host","text":"a.example is down"}]}`))
+		cancel()
+	}))
+	defer server.Close()
+	c := api.NewRemote(server.URL, "", time.Minute)
+	only := about.Filter{Label: "papers", Owner: "maria"}
+	var out bytes.Buffer
+	if err := shown(&out, showSites)(c.SitesStatus(t.Context(), only)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"the crawl is paused: moving\n", "a.example is down", "hosts     3: 1 ready", "a.example: no route, the last 7 visits failed",
+		"URIs      12: 0 queued, 0 forbidden by robots.txt; the oldest is 2h overdue\n", "today     40 requests, 1 version (UTC)\n", "visiting  1\n", "http://b.example/1 for 3.0s",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, &out)
+		}
+	}
+	_ = topPage(ctx, &out, c, 10, only) // ctx has ended
+	if len(asked) == 0 || asked[0] != "/api/v1/status/sites?label=papers&owner=maria" {
+		t.Errorf("the daemon was asked for %q", asked)
 	}
 }
 
@@ -104,7 +139,7 @@ func TestTopSaysThatNoDaemonAnswers(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	c := api.NewClient(filepath.Join(t.TempDir(), "none.sock"))
-	page := func(out io.Writer) error { return topPage(t.Context(), out, c, 10) }
+	page := func(out io.Writer) error { return topPage(t.Context(), out, c, 10, about.Filter{}) }
 	err := (&top{every: time.Second, hosts: 10}).run(t.Context(), &out, page)
 	if exitCode(err) != exitBusy {
 		t.Errorf("exit code %d for %v, want %d", exitCode(err), err, exitBusy)

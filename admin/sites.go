@@ -1,0 +1,86 @@
+package admin
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/days"
+	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// siteRoutes returns the request for the state of some of the hosts.
+func siteRoutes() []route {
+	return []route{{
+		method: "GET", path: api.Base + "/status/sites", answer: api.SitesStatus{}, params: filtered(),
+		doc: "Returns the state of the hosts that a label, collection or owner selects. Overdue says how many of their URIs are due.",
+		serve: func(w *Window, r *http.Request) (any, error) {
+			only := filterOf(r)
+			if only.IsZero() {
+				return nil, fault("no label, collection or owner is given; the state of the whole crawl is " + api.Base + "/status")
+			}
+			if _, err := w.o.Config().Config.Sites().Choose(only); err != nil {
+				return nil, fault("%v", err)
+			}
+			return w.sitesStatus(only)
+		},
+	}}
+}
+
+// sitesStatus returns the state of the hosts that a filter selects.
+func (w *Window) sitesStatus(only about.Filter) (api.SitesStatus, error) {
+	now, chosen := w.o.Now(), w.chooses(only)
+	views := slices.DeleteFunc(w.o.Frontier.Hosts(now), func(v frontier.HostView) bool { return !chosen(v.Host) })
+	s := api.SitesStatus{Now: now.UTC(), Condition: w.condition(), Alarms: w.alarmsOf(chosen).Alarms}
+	s.Down = w.unreachable(views)
+	var oldest, reachable time.Time
+	for _, v := range views {
+		s.Hosts.Add(v.State.String(), v.Failures > 0)
+		s.URIs.Known += v.URIs
+		s.URIs.Queued += v.Queued
+		s.URIs.Forbidden += v.Forbidden
+		s.URIs.Held += v.Held
+		if !v.Oldest.IsZero() && v.State != frontier.Paused {
+			oldest = earlier(oldest, v.Oldest)
+			if v.Failures == 0 {
+				reachable = earlier(reachable, v.Oldest)
+			}
+		}
+	}
+	s.URIs.Due, s.URIs.Oldest = -1, api.Moment(oldest)
+	s.URIs.Overdue, s.URIs.OverdueReachable = late(oldest, now), late(reachable, now)
+	visits := slices.DeleteFunc(w.o.Crawler.InProgress(), func(v crawler.Visiting) bool { return !chosen(v.URI.Host()) })
+	s.Busy, s.Visits = len(visits), shownVisits(visits, now)
+	if w.o.Accounts == nil {
+		return s, nil
+	}
+	today, err := days.Of(w.o.Accounts, "", chosen, now.UTC().Truncate(24*time.Hour), time.Time{})
+	s.Today = today.All
+	return s, err
+}
+
+// earlier returns the earlier one of two times. The first one may be zero: then there is only b.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// unreachable returns the hosts that could not be reached, most failures first.
+func (w *Window) unreachable(views []frontier.HostView) []api.Unreachable {
+	down := []api.Unreachable{}
+	for _, h := range views {
+		if h.Failures > 0 {
+			down = append(down, api.Unreachable{
+				Host: string(h.Host), Failures: h.Failures, Error: h.Reason, Removed: w.names.Removed(h.Host),
+			})
+		}
+	}
+	slices.SortStableFunc(down, func(a, b api.Unreachable) int { return cmp.Compare(b.Failures, a.Failures) })
+	return down[:min(len(down), maxUnreachable)]
+}
