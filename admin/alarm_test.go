@@ -136,6 +136,17 @@ func TestGrowingBacklogRaisesAlarm(t *testing.T) {
 		if list := w.window.troubles(time.Now()); len(list) != 0 {
 			t.Errorf("alarms while the backlog shrinks: %v", list)
 		}
+		w.window.series = &series.Series{}
+		for i := range 8 * 60 {
+			gauges := series.Gauges{Due: 6000, Overdue: 3600 + int64(i)*30, DiskFree: -1}
+			if i < 2*60 {
+				gauges.Due = -1 // was not counted yet
+			}
+			w.window.series.Put(series.Point{Start: time.Now().Add(time.Duration(i-8*60) * time.Minute), Gauges: gauges})
+		}
+		if list := w.window.troubles(time.Now()); len(list) != 0 {
+			t.Errorf("alarms of a backlog that was not counted six hours ago: %v", list)
+		}
 	})
 }
 

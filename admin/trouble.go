@@ -116,7 +116,8 @@ func (w *Window) backlogTrouble(add func(kind, about, format string, args ...any
 	}
 	then, at := recent[0].Gauges, recent[len(recent)-1].Gauges
 	late := time.Duration(at.Overdue) * time.Second
-	if at.Due < minDue || late < minOverdue || float64(at.Due) < growth*float64(then.Due) || at.Overdue <= then.Overdue {
+	growing := then.Due >= 0 && float64(at.Due) >= growth*float64(then.Due) && at.Overdue > then.Overdue
+	if !growing || at.Due < minDue || late < minOverdue {
 		return
 	}
 	add(

@@ -96,8 +96,12 @@ func Digest(s Summary, n *News) (subject, body string) {
 		fmt.Fprintf(&b, "Last day: %s, %s, %d unchanged, %d failed, %d refused; %s received, %s archived\n",
 			human.Count(day.Visits, "visit"), human.Count(day.Versions, "version"), day.Unchanged, day.Failed, day.Refused,
 			human.Bytes(day.Received), human.Bytes(day.Written))
-		fmt.Fprintf(&b, "Hosts: %d, of which %d are unreachable. URIs: %d, of which %d are due.\n",
-			s.Status.Hosts.Known, s.Status.Hosts.Down, s.Status.URIs.Known, s.Status.URIs.Due)
+		due := "the due ones are not counted yet"
+		if s.Status.URIs.Due >= 0 {
+			due = fmt.Sprintf("of which %d are due", s.Status.URIs.Due)
+		}
+		fmt.Fprintf(&b, "Hosts: %d, of which %d are unreachable. URIs: %d, %s.\n",
+			s.Status.Hosts.Known, s.Status.Hosts.Down, s.Status.URIs.Known, due)
 	}
 	n.write(&b, s)
 	writeAlarms(&b, "Silent sites", silence)

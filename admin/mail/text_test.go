@@ -67,6 +67,12 @@ func TestDigestHasWhatConcernsTheRecipient(t *testing.T) {
 			t.Errorf("the operator's digest does not have %q:\n%s", want, body)
 		}
 	}
+	for due, want := range map[int64]string{12: "of which 12 are due.", -1: "the due ones are not counted yet."} {
+		s.Status.URIs.Due = due
+		if _, body := digest(reach.Recipient{Address: "operator@library.example"}); !strings.Contains(body, "URIs: 0, "+want) {
+			t.Errorf("with %d due URIs the digest does not have %q:\n%s", due, want, body)
+		}
+	}
 	subject, body = digest(reach.Recipient{Label: "newspapers", Address: "press@library.example"})
 	if subject != "arcrawl National Library, newspapers: crawling, 1 alarm, 0 new versions" || strings.Contains(body, "other.example") || strings.Contains(body, "disk") ||
 		strings.Contains(body, "no network") || !strings.Contains(body, "news.example is down") || !strings.Contains(body, "news.example was silent") {

@@ -270,8 +270,15 @@ func stateGauges() []metric {
 			func(s Snapshot) float64 { return float64(s.URIs.Forbidden) }),
 		gauge("arcrawl_uris_held", "URIs held by an operator.",
 			func(s Snapshot) float64 { return float64(s.URIs.Held) }),
-		gauge("arcrawl_uris_due", "Due URIs, counted up to 100,000; -1 until they are counted for the first time.",
-			func(s Snapshot) float64 { return float64(s.URIs.Due) }),
+		{
+			Metric{Name: "arcrawl_uris_due", Type: "gauge", Help: "Due URIs, counted up to 100,000; missing until they are counted for the first time after a start."},
+			func(s Snapshot) []labelled {
+				if s.URIs.Due < 0 {
+					return nil
+				}
+				return one(float64(s.URIs.Due))
+			},
+		},
 		gauge("arcrawl_overdue_seconds", "Overdue time of the URI that has been due for longest.",
 			func(s Snapshot) float64 { return time.Duration(s.URIs.Overdue).Seconds() }),
 		gauge("arcrawl_overdue_reachable_seconds", "The same without the hosts that were unreachable at their last visit.",

@@ -149,7 +149,11 @@ func sum(s, one mail.Summary) mail.Summary {
 	s.Status.Hosts.Known += one.Status.Hosts.Known
 	s.Status.Hosts.Down += one.Status.Hosts.Down
 	s.Status.URIs.Known += one.Status.URIs.Known
-	s.Status.URIs.Due += one.Status.URIs.Due
+	if s.Status.URIs.Due < 0 || one.Status.URIs.Due < 0 {
+		s.Status.URIs.Due = -1 // of one shard they are not counted yet
+	} else {
+		s.Status.URIs.Due += one.Status.URIs.Due
+	}
 	day, more := &s.Status.LastDay, one.Status.LastDay
 	day.Visits, day.Versions = day.Visits+more.Visits, day.Versions+more.Versions
 	day.Unchanged += more.Unchanged

@@ -68,6 +68,7 @@ func TestADigestHasTheSumsOfAllShards(t *testing.T) {
 	if _, ok := o.summary(); ok {
 		t.Error("there is a digest without a shard")
 	}
+	due := map[string]int64{"a.example": 5, "b.example": 6}
 	shard := func(hosts int64, why, host string) Source {
 		return Source{
 			Summary: func() (s mail.Summary) {
@@ -76,6 +77,7 @@ func TestADigestHasTheSumsOfAllShards(t *testing.T) {
 					s.Status.Condition = api.Condition{State: api.Held, Why: why}
 				}
 				s.Status.Hosts.Known, s.Status.LastDay.Visits = hosts, 10*hosts
+				s.Status.URIs.Due = due[host]
 				s.Status.Alarms = []api.Alarm{{Kind: alarm.Disk}, {Kind: alarm.Host, Host: host}}
 				s.Short = []api.HostPace{{Host: host}}
 				return s
@@ -90,9 +92,13 @@ func TestADigestHasTheSumsOfAllShards(t *testing.T) {
 	leave := o.Join(2, shard(4, "disk is full", "b.example"))
 	s, ok := o.summary()
 	is := s.Status
-	text := fmt.Sprint(ok, is.Condition, is.Hosts.Known, is.LastDay.Visits, len(is.Alarms), len(s.Short))
-	if want := "true {held disk is full <nil> <nil>} 7 70 3 2"; text != want {
+	text := fmt.Sprint(ok, is.Condition, is.Hosts.Known, is.URIs.Due, is.LastDay.Visits, len(is.Alarms), len(s.Short))
+	if want := "true {held disk is full <nil> <nil>} 7 11 70 3 2"; text != want {
 		t.Errorf("the digest of both: %s, want %s", text, want)
+	}
+	due["b.example"] = -1
+	if s, _ := o.summary(); s.Status.URIs.Due != -1 {
+		t.Errorf("%d URIs are due, though one shard has not counted them", s.Status.URIs.Due)
 	}
 	var hosts []string
 	from := o.each(time.Unix(0, 0), func(c api.Capture) { hosts = append(hosts, c.Host) })
