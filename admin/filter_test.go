@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -50,6 +51,12 @@ about = [{ uri = "http://news.example/", title = "News", labels = ["papers"], co
 			if got := get[api.DayReport](w, "/api/v1/reports/days?"+query); len(got.Hosts) != days {
 				t.Errorf("%q selects %d hosts of the days, want %d", query, len(got.Hosts), days)
 			}
+		}
+		if got := get[api.SitesStatus](w, "/api/v1/status/sites"); got.Hosts.Known != 3 || got.Hosts.Paused != 1 || got.Today.Requests != 6 {
+			t.Errorf("all hosts have the state %+v", got)
+		}
+		if status := w.ask(http.MethodGet, "/api/v1/status/sites?owner=jan", nil, nil); status != http.StatusBadRequest {
+			t.Errorf("the state of the hosts of an unknown owner: status %d", status)
 		}
 		if got := get[api.Host](w, "/api/v1/hosts/news.example").About; got.Title != "News" || got.Owners[0] != "maria" {
 			t.Errorf("the host is described as %+v", got)

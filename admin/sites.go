@@ -8,33 +8,34 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/days"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // siteRoutes returns the request for the state of some of the hosts.
 func siteRoutes() []route {
 	return []route{{
 		method: "GET", path: api.Base + "/status/sites", answer: api.SitesStatus{}, params: filtered(),
-		doc: "Returns the state of the hosts that a label, collection or owner selects. Overdue says how many of their URIs are due.",
+		doc: "Returns the state of the hosts that a label, collection or owner selects, or of all. Overdue has their due URIs.",
 		serve: func(w *Window, r *http.Request) (any, error) {
 			only := filterOf(r)
 			if only.IsZero() {
-				return nil, fault("no label, collection or owner is given; the state of the whole crawl is " + api.Base + "/status")
+				return w.sitesStatus(nil)
 			}
 			if _, err := w.o.Config().Config.Sites().Choose(only); err != nil {
 				return nil, fault("%v", err)
 			}
-			return w.sitesStatus(only)
+			return w.sitesStatus(w.chooses(only))
 		},
 	}}
 }
 
-// sitesStatus returns the state of the hosts that a filter selects.
-func (w *Window) sitesStatus(only about.Filter) (api.SitesStatus, error) {
-	now, chosen := w.o.Now(), w.chooses(only)
-	views := slices.DeleteFunc(w.o.Frontier.Hosts(now), func(v frontier.HostView) bool { return !chosen(v.Host) })
+// sitesStatus returns the state of chosen hosts; of all hosts if chosen is nil.
+func (w *Window) sitesStatus(chosen choice) (api.SitesStatus, error) {
+	now := w.o.Now()
+	others := func(h uri.Host) bool { return chosen != nil && !chosen(h) }
+	views := slices.DeleteFunc(w.o.Frontier.Hosts(now), func(v frontier.HostView) bool { return others(v.Host) })
 	s := api.SitesStatus{Now: now.UTC(), Condition: w.condition(), Alarms: w.alarmsOf(chosen).Alarms}
 	s.Down = w.unreachable(views)
 	var oldest, reachable time.Time
@@ -53,7 +54,7 @@ func (w *Window) sitesStatus(only about.Filter) (api.SitesStatus, error) {
 	}
 	s.URIs.Due, s.URIs.Oldest = -1, api.Moment(oldest)
 	s.URIs.Overdue, s.URIs.OverdueReachable = late(oldest, now), late(reachable, now)
-	visits := slices.DeleteFunc(w.o.Crawler.InProgress(), func(v crawler.Visiting) bool { return !chosen(v.URI.Host()) })
+	visits := slices.DeleteFunc(w.o.Crawler.InProgress(), func(v crawler.Visiting) bool { return others(v.URI.Host()) })
 	s.Busy, s.Visits = len(visits), shownVisits(visits, now)
 	if w.o.Accounts == nil {
 		return s, nil
