@@ -229,6 +229,17 @@ func labelMetrics() []metric {
 	}
 }
 
+// dueURIs returns the metric of due URIs. It has no value until they are counted.
+func dueURIs() metric {
+	help := "Due URIs, counted up to 100,000; missing until they are counted for the first time after a start."
+	return metric{Metric{Name: "arcrawl_uris_due", Type: "gauge", Help: help}, func(s Snapshot) []labelled {
+		if s.URIs.Due < 0 {
+			return nil
+		}
+		return one(float64(s.URIs.Due))
+	}}
+}
+
 // stateGauges returns the metrics of the state of the crawl.
 func stateGauges() []metric {
 	gauge := func(name, help string, of func(s Snapshot) float64) metric {
@@ -270,15 +281,7 @@ func stateGauges() []metric {
 			func(s Snapshot) float64 { return float64(s.URIs.Forbidden) }),
 		gauge("arcrawl_uris_held", "URIs held by an operator.",
 			func(s Snapshot) float64 { return float64(s.URIs.Held) }),
-		{
-			Metric{Name: "arcrawl_uris_due", Type: "gauge", Help: "Due URIs, counted up to 100,000; missing until they are counted for the first time after a start."},
-			func(s Snapshot) []labelled {
-				if s.URIs.Due < 0 {
-					return nil
-				}
-				return one(float64(s.URIs.Due))
-			},
-		},
+		dueURIs(),
 		gauge("arcrawl_overdue_seconds", "Overdue time of the URI that has been due for longest.",
 			func(s Snapshot) float64 { return time.Duration(s.URIs.Overdue).Seconds() }),
 		gauge("arcrawl_overdue_reachable_seconds", "The same without the hosts that were unreachable at their last visit.",
