@@ -16,6 +16,7 @@ import (
 // TestABackupSurvivesKills takes backups of a busy daemon and kills both at random moments. Then it moves the crawl to
 // another machine, kills the restoring too, and looks whether the crawl continues there without a loss.
 func TestABackupSurvivesKills(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
 	binary, site := build(t, dir), startKillSite(t)

@@ -57,6 +57,7 @@ func moveFolders(t *testing.T, conf, dir string) {
 // The disk fails while the crawl runs. The crawl pauses, and the daemon ends with a code after which systemd starts it
 // again. When the disk is well, it starts and crawls, and nothing is damaged.
 func TestTheDaemonEndsOnAFailingDiskAndStartsWhenItIsWell(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	dir, image, under := failingDisk(t)
 	binary := build(t, t.TempDir())

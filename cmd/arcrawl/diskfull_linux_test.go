@@ -50,6 +50,7 @@ func bulkyCrawl(t *testing.T, dir, site, minFree string) (conf string) {
 
 // The disk fills up while the crawl runs. The crawl pauses before anything fails, and resumes when there is room.
 func TestAFullDiskPausesTheCrawl(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	dir := smalldisk.Mount(t, "240m")
 	binary := build(t, t.TempDir())
@@ -76,6 +77,7 @@ func TestAFullDiskPausesTheCrawl(t *testing.T) {
 // Another program fills the disk to the last byte between two checks of the free space. The daemon pauses, answers, and
 // continues by itself when there is room again. Nothing is damaged.
 func TestADaemonSurvivesADiskFilledByOthers(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	dir := smalldisk.Mount(t, "300m")
 	conf := bulkyCrawl(t, dir, bulky(t).URL, "1MB")
@@ -99,6 +101,7 @@ func TestADaemonSurvivesADiskFilledByOthers(t *testing.T) {
 // A quota, which the free space of the disk does not show, is nearly used up. The crawl pauses before a write fails: on
 // btrfs, also a write to blocks that are reserved would, and end the process. Others may then take the last byte.
 func TestADaemonSurvivesAQuota(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	dir := smalldisk.MountQuota(t, "900M")
 	conf := bulkyCrawl(t, t.TempDir(), bulky(t).URL, "1MB") // with the output of the daemon

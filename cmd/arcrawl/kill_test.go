@@ -36,6 +36,7 @@ const (
 // torn WARC, no URI lost, no capture missing that the log claims, and at most one repeated capture for each slot and
 // kill.
 func TestFiftyKills(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
 	binary := build(t, dir)

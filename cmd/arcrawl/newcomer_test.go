@@ -70,6 +70,7 @@ func mustContain(t *testing.T, text string, want ...string) {
 // TestANewcomerFollowsTheCuratorsGuide follows docs/curators.md. A mistake in a host file is reported, fixed, and
 // applied without a restart. The dashboard shows the versions of the front page, and why explains a wait.
 func TestANewcomerFollowsTheCuratorsGuide(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	began := time.Now()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

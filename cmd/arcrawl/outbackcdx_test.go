@@ -19,6 +19,7 @@ import (
 // A crawl is killed and started again while the server is down, answers nonsense and comes back. In the end the server
 // has the same lines as an index of the archive.
 func TestEachCaptureIsSentToOutbackCDX(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
 	server, site := archivetest.StartCDXServer(t), startKillSite(t)

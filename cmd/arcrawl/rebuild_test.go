@@ -37,6 +37,7 @@ func exported(t *testing.T, conf string) map[uri.URI]frontier.Entry {
 
 // TestALostStoreIsRebuilt crawls the demo site for some seconds, and rebuilds the store without the old one.
 func TestALostStoreIsRebuilt(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "demo")
 	if code, out, errs := command("demo", "--for", "6s", "--dir", dir); code != exitOK {

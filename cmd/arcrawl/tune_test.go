@@ -75,6 +75,7 @@ func TestSimReportsWhatACrawlLogLacks(t *testing.T) {
 }
 
 func TestSimPlaysACrawlLogAndWholeConfigurations(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
 	log := filepath.Join(dir, "crawl.log")
@@ -103,6 +104,7 @@ func TestSimPlaysACrawlLogAndWholeConfigurations(t *testing.T) {
 }
 
 func TestTuneRecommendsMoreCapturesForTheSameRequests(t *testing.T) {
+	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
 	log, path := filepath.Join(dir, "crawl.log"), filepath.Join(dir, "arcrawl.toml")
