@@ -34,12 +34,11 @@ func (l *Library) pick(uri string, is func(Entry) bool) (Capture, http.Header, e
 		if e.URL != uri || !is(e) {
 			continue
 		}
-		c, err := l.load(e)
-		if err != nil {
-			return Capture{}, nil, err
+		c, m, err := l.loadHead(e)
+		if err == nil && m.err != nil {
+			err = warc.Damaged(m.err)
 		}
-		header, err := header(c.file, c.Offset, c.URL)
-		return c, header, err
+		return c, m.head.Header(), err
 	}
 	return Capture{}, nil, warc.ErrNotFound
 }

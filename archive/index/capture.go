@@ -108,9 +108,21 @@ const maxCompanions = 8
 
 // load reads the record of an entry, and the metadata record that follows it.
 func (l *Library) load(e Entry) (Capture, error) {
+	c, _, err := l.loadHead(e)
+	return c, err
+}
+
+// message is the head of the message in a record, or why it cannot be read.
+type message struct {
+	head warc.Head
+	err  error
+}
+
+// loadHead reads what load reads, and returns the head of the message too.
+func (l *Library) loadHead(e Entry) (Capture, message, error) {
 	f, r, rec, err := l.openRecord(e)
 	if err != nil {
-		return Capture{}, err
+		return Capture{}, message{}, err
 	}
 	defer r.Close() //nolint:errcheck // nothing was written
 	h := rec.Header
@@ -124,14 +136,17 @@ func (l *Library) load(e Entry) (Capture, error) {
 		if c.RefersTo.Date, err = warc.ParseDate(h.Get("WARC-Refers-To-Date")); err != nil {
 			c.RefersTo.Date = time.Time{}
 		}
-	} else if _, body, err := rec.Payload(); err == nil {
+	}
+	var m message
+	var body io.Reader
+	if m.head, body, m.err = rec.Payload(); m.err == nil && c.Type != "revisit" {
 		c.Size, _ = io.Copy(io.Discard, body) // closing the record returns the error
 	}
 	if err := rec.Close(); err != nil {
-		return Capture{}, warc.Damaged(err)
+		return Capture{}, message{}, warc.Damaged(err)
 	}
 	c.Why = metadataOf(r, c.RecordID)
-	return c, nil
+	return c, m, nil
 }
 
 // metadataOf returns the fields of the metadata record of a capture. It is nil if there is no such record.

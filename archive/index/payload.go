@@ -30,7 +30,16 @@ func (l *Library) Payload(ctx context.Context, c Capture, decode bool) (*Payload
 	if err := errors.Join(original.file.CheckAt(original.Offset), ctx.Err()); err != nil {
 		return nil, err
 	}
-	r, err := original.file.OpenAt(original.Offset)
+	return open(original, decode)
+}
+
+// Unchecked opens the payload of the record of a capture that is not a revisit. It compares no digest, so that only
+// what is read of the payload is read of the file. The content coding is removed.
+func (l *Library) Unchecked(c Capture) (*Payload, error) { return open(c, true) }
+
+// open opens the payload of a record.
+func open(c Capture, decode bool) (*Payload, error) {
+	r, err := c.file.OpenAt(c.Offset)
 	if err != nil {
 		return nil, warc.Damaged(err)
 	}
@@ -40,12 +49,12 @@ func (l *Library) Payload(ctx context.Context, c Capture, decode bool) (*Payload
 	}
 	head, body, err := rec.Payload()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("read %s at %d: %w", original.file.Path, original.Offset, err), r.Close())
+		return nil, errors.Join(fmt.Errorf("read %s at %d: %w", c.file.Path, c.Offset, err), r.Close())
 	}
 	if decode {
 		if body, err = head.Decode(body); err != nil {
 			return nil, errors.Join(fmt.Errorf("decode the payload of %s: %w; read it without decoding", c.URL, err), r.Close())
 		}
 	}
-	return &Payload{Reader: body, Head: head, Original: original, close: r.Close}, nil
+	return &Payload{Reader: body, Head: head, Original: c, close: r.Close}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -55,13 +56,16 @@ func (b *builder) addCaptures(ctx context.Context, l *index.Library, e *frontier
 	if b.inferred[e.URI] {
 		e.Origin = originOf(ctx, l, capture, *e)
 	}
-	last, header, err := findPayload(l, e.Origin)
-	payload := toRecord(last, header, err)
+	last, payload := capture, read
+	if read == nil || !isAt(read.Origin, e.Origin) {
+		last, header, err = findPayload(l, e.Origin)
+		payload = toRecord(last, header, err)
+	}
 	e.History = history.Recaptured(e.History, read, payload)
 	switch {
 	case payload != nil:
 		b.result.Payloads++
-		history.Entitle(&e.Record, titleOf(ctx, l, last, e.URI))
+		history.Entitle(&e.Record, titleOf(l, last, header, e.URI))
 	case e.Origin != (digest.Origin{}):
 		b.result.Missing++
 		e.Origin = digest.Origin{}
@@ -71,15 +75,19 @@ func (b *builder) addCaptures(ctx context.Context, l *index.Library, e *frontier
 // titleBytes is how much of a page is read for its title.
 const titleBytes = 256 << 10
 
-// titleOf returns the title of an archived page. A page that cannot be read has none: the crawl notes it when the page
-// changes.
-func titleOf(ctx context.Context, l *index.Library, c index.Capture, u uri.URI) string {
-	payload, err := l.Payload(ctx, c, true)
+// titleOf returns the title of an archived page. Only the beginning of a page is read, and nothing of what is not HTML,
+// because a rebuild must not take as long as reading the whole archive. A page that cannot be read has no title: the
+// crawl notes it when the page changes.
+func titleOf(l *index.Library, c index.Capture, header http.Header, u uri.URI) string {
+	if t := header.Get("Content-Type"); t != "" && !mediatype.IsHTML(t) {
+		return ""
+	}
+	payload, err := l.Unchecked(c)
 	if err != nil {
 		return ""
 	}
 	defer payload.Close()
-	doc := discover.Document{URI: u, Status: payload.Head.Status, Header: payload.Head.Header()}
+	doc := discover.Document{URI: u, Status: payload.Head.Status, Header: header}
 	page, _ := discover.Links(doc, payload, discover.Bounds{MaxLinks: 1, MaxBytes: titleBytes})
 	return page.Title
 }
@@ -98,6 +106,11 @@ func originOf(ctx context.Context, l *index.Library, c index.Capture, e frontier
 		return digest.Origin{URI: e.URI.String(), Date: e.LastRead, Payload: e.Payload} // counts as missing
 	}
 	return e.Origin
+}
+
+// isAt reports whether the record at an origin is the one that another origin, which comes from a log, names.
+func isAt(o, named digest.Origin) bool {
+	return named.File != "" && o.File == named.File && o.Offset == named.Offset && o.URI == named.URI
 }
 
 // findPayload finds the record of an origin that comes from a log: by its file and offset, or by its URI and date.
