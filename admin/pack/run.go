@@ -77,6 +77,7 @@ func (s *Store) finish(p *ordered, err error) {
 
 // sentence says for people why there is no package.
 func sentence(err error) string {
+	_, gone := index.GoneFile(err)
 	var large tooLarge
 	var lacks lacksFiles
 	switch {
@@ -86,7 +87,7 @@ func sentence(err error) string {
 		return "The daemon was stopped."
 	case errors.Is(err, warc.ErrNotFound):
 		return "The archive has no capture of this choice that can be read."
-	case index.IsGone(err), errors.Is(err, warc.ErrDamaged):
+	case gone, errors.Is(err, warc.ErrDamaged):
 		return replay.Sentence(err)
 	}
 	return "The package could not be made: " + err.Error()

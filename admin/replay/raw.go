@@ -71,10 +71,11 @@ func (p *Player) missing(to http.ResponseWriter, address string, err error) {
 
 // Sentence says for people why a capture cannot be read.
 func Sentence(err error) string {
+	_, gone := index.GoneFile(err)
 	switch {
 	case errors.Is(err, warc.ErrNotFound):
 		return "The archive has no capture of it."
-	case index.IsGone(err):
+	case gone:
 		return "Its WARC file is not in the folder of the archive. Bring it back to see the version. (" + err.Error() + ")"
 	case errors.Is(err, warc.ErrDamaged):
 		return "Its record in the WARC file is damaged. arcrawl verify says what is lost. (" + err.Error() + ")"

@@ -1,11 +1,13 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -60,11 +62,12 @@ func (l *Library) openRecord(e Entry) (warc.File, *warc.Reader, *warc.Record, er
 			ErrElsewhere, e.Filename, l.dir, e.Offset)}
 	}
 	r, err := f.OpenAt(e.Offset)
-	if errors.Is(err, fs.ErrNotExist) {
-		return f, nil, nil, goneError{e.Filename, warc.Damaged(err)}
-	}
 	if err != nil {
-		return f, nil, nil, warc.Damaged(err)
+		err = warc.Damaged(err)
+		if _, errStat := os.Stat(cmp.Or(f.Package(), f.Path)); errors.Is(errStat, fs.ErrNotExist) {
+			err = goneError{e.Filename, err} // it was removed since the library was opened
+		}
+		return f, nil, nil, err
 	}
 	rec, err := r.Next()
 	switch {

@@ -272,6 +272,20 @@ func TestWriteFileKeepsTheOldIndexAfterAnError(t *testing.T) {
 func noFinding(f warc.Finding) error { return &f }
 
 // TestFilesThatWereMovedAwayAreNamed moves a file of an indexed archive away, and then all of them.
+// TestAFileThatIsRemovedMeanwhileIsNotDamaged removes a file after the library was opened.
+func TestAFileThatIsRemovedMeanwhileIsNotDamaged(t *testing.T) {
+	t.Parallel()
+	lib := archivetest.Small(t)
+	l := opened(t, lib.Dir)
+	file := lib.Files()[0]
+	archivetest.Must(t, os.Remove(file))
+	for _, c := range history(t, l, "http://www.a.example/") {
+		if name, gone := GoneFile(c.Damage); !gone || name != filepath.Base(file) {
+			t.Errorf("the capture of %s has the error %v", c.Date, c.Damage)
+		}
+	}
+}
+
 func TestFilesThatWereMovedAwayAreNamed(t *testing.T) {
 	t.Parallel()
 	lib := archivetest.New(t)

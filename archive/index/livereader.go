@@ -3,7 +3,6 @@ package index
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
@@ -193,9 +192,6 @@ func (l *Library) withoutScan(rest []warc.File) (n int) {
 	}
 	return n
 }
-
-// IsGone reports whether an error says that the file of a capture is not in the folder.
-func IsGone(err error) bool { return errors.Is(err, ErrElsewhere) || errors.Is(err, os.ErrNotExist) }
 
 // Playable returns the capture of an entry, or an error that says why it cannot be replayed: its file or the file of
 // its original is gone, or one of the records is damaged. It reads the heads of the records, not their payloads.
