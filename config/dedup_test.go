@@ -6,6 +6,14 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
+func TestPayloadsBelow1kBAreStoredWholeByDefault(t *testing.T) {
+	t.Parallel()
+	d := load(t, "").For(config.About{URI: parse(t, "http://a.example/")}).Dedup
+	if d.Covers("text/html", 999) || !d.Covers("text/html", 1000) {
+		t.Error("the smallest payload that is deduplicated has not 1,000 bytes")
+	}
+}
+
 func TestDedupCovers(t *testing.T) {
 	t.Parallel()
 	c := load(t, "[dedup]\nskip_mime = ['^text/.*']\nmin_size = \"1KiB\"\n",

@@ -1,6 +1,8 @@
 package crawler_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,6 +53,45 @@ func TestALostPayloadIsArchivedAgainAlthoughTheServerSays304(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Thirty pages of one host lose their payloads at once. The host gets the requests one by one, with its delay between
+// them.
+func TestLostPayloadsAreFetchedAgainAtThePaceOfTheirHost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\"http://site.example/\"]\n[politeness]\nmin_delay = \"30s\"\n")
+		defer w.town.Close()
+		var links []string
+		for n := range 30 {
+			links = append(links, fmt.Sprintf("/%d", n))
+			w.set("http://site.example"+links[n], town.Page{Body: fmt.Sprintf("page %d", n)})
+		}
+		w.set("http://site.example/", town.Page{Links: links})
+		w.run(2 * time.Hour)
+		before := len(w.visits(""))
+		parts, shut := w.open()
+		for _, f := range warcFiles(t, w.path("warc")) {
+			_, err := parts.Dedup.Lose(dedup.Loss{File: f, Cause: dedup.Declared, Pending: true})
+			must(t, err)
+		}
+		due, err := heal.URIs(t.Context(), parts.Frontier, parts.Dedup, parts.Config.Current(), time.Now, t.Context().Err)
+		if err != nil || due < 31 {
+			t.Errorf("%d URIs are due, %v; want 31 and robots.txt", due, err)
+		}
+		shut()
+		w.run(2 * time.Hour)
+		again := w.visits("")[before:]
+		slices.SortFunc(again, func(a, b crawler.Report) int { return a.Finished.Compare(b.Finished) })
+		for n := range again {
+			if n > 0 && again[n].Finished.Sub(again[n-1].Finished) < 30*time.Second {
+				t.Errorf("%s was visited %s after %s", again[n].URI, again[n].Finished.Sub(again[n-1].Finished), again[n-1].URI)
+			}
+		}
+		if len(again) < 31 || again[30].Finished.Sub(again[0].Finished) > time.Hour {
+			t.Errorf("%d visits in two hours after the loss, want all 31 within one", len(again))
+		}
+	})
 }
 
 // warcFiles returns the names of the WARC files in a folder.

@@ -106,7 +106,8 @@ func TestEveryFinishedFileIsSentUntilItIsTaken(t *testing.T) {
 		if i == 0 && errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		if err != nil || e.SHA256 != n.SHA256 || e.Size != n.Size || e.Records != n.Records || !e.Last.Equal(n.Last) {
+		if err != nil || e.SHA256 != n.SHA256 || e.Size != n.Size || e.Records != n.Records ||
+			!e.First.Equal(n.First) || !e.Last.Equal(n.Last) {
 			t.Errorf("%+v was sent, the file is %+v, %v", n, e, err)
 		}
 	}

@@ -83,7 +83,7 @@ func replace(path, text string, exists bool) error {
 	if err := place(); err != nil {
 		return err
 	}
-	if err := keepOwner(path, like); err != nil {
+	if err := atomicfile.KeepOwner(path, like); err != nil {
 		return fmt.Errorf("give it its owner: %w; the daemon may be unable to read it: use chown", err)
 	}
 	return nil

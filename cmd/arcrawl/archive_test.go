@@ -216,6 +216,7 @@ func TestDepsAndImpactFollowRevisits(t *testing.T) {
 		{[]string{"extract", "-o", news + "3", "-c", conf, "--collection", "papers", "--until", "2026112110", dir}, exitOK, []string{"1 file of"}},
 		{[]string{"extract", "-o", news + "4", "-c", conf, "--collection", "paper", dir}, exitUsage, []string{"collections papers"}},
 		{[]string{"wacz", "-o", news + ".wacz", "-c", conf, "--owner", "maria", dir}, exitOK, []string{"with "}},
+		{[]string{"wacz", "-o", news + "3.wacz", "-c", conf, "--collection", "papers", "--until", "2026112110", dir}, exitOK, []string{"with "}},
 		{[]string{"wacz", "-o", news + "2.wacz", "-c", conf, "--owner", "jan", dir}, exitFailure, []string{"no record matches"}},
 		{[]string{"verify", "--known", dir, news}, exitOK, []string{"1 revisit", "0 errors, 0 warnings"}}, // copies of what is known
 		{[]string{"verify", dir, news}, exitDamaged, []string{"[duplicate-id]"}},

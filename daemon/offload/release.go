@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -138,7 +139,8 @@ func (u *Uploader) copiesOf(name string, folders []string) (copies []string, err
 		}
 	}
 	if copies == nil {
-		return nil, err
+		return nil, fmt.Errorf("it is in none of %s: it was deleted here before, or its disk is not mounted",
+			strings.Join(append([]string{u.Dir}, folders...), ", "))
 	}
 	return copies, nil
 }

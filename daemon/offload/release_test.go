@@ -29,13 +29,12 @@ type offloading struct {
 	disk string // the folder of storage.folders
 }
 
-// newOffloading returns an archive whose files have been uploaded to a server, which answers like MinIO.
-func newOffloading(t *testing.T) *offloading {
+// newOffloading returns an archive whose files have been uploaded to a server, which answers like MinIO. first is the
+// page in the first file.
+func newOffloading(t *testing.T, first string) *offloading {
 	t.Helper()
 	lib := archivetest.New(t)
-	film := make([]byte, 3<<20)             // a file that is not copied at once
-	rand.NewChaCha8([32]byte{1}).Read(film) //nolint:errcheck // it never fails
-	for _, body := range []string{string(film), "<p>two</p>", "<p>three</p>"} {
+	for _, body := range []string{first, "<p>two</p>", "<p>three</p>"} {
 		lib.Page("http://a.example/page", archivetest.HTMLHead, body)
 		lib.Seal()
 	}
@@ -95,7 +94,7 @@ func (o *offloading) delete(t *testing.T, files ...string) string {
 // file leaves neither, whichever of the two is named, but nothing that differs from the manifest is deleted.
 func TestCopiesOfAnInterruptedMoveAreDeletedToo(t *testing.T) {
 	t.Parallel()
-	o := newOffloading(t)
+	o := newOffloading(t, "<p>one</p>")
 	files := o.lib.Files()
 	left := func(i int, suffix, text string) string {
 		path := filepath.Join(o.disk, filepath.Base(files[i])) + suffix
@@ -145,7 +144,9 @@ func (d *during) Err() error {
 // A file that is deleted here while it is moved to another folder does not come back.
 func TestAFileThatIsDeletedWhileItMovesStaysDeleted(t *testing.T) {
 	t.Parallel()
-	o := newOffloading(t)
+	film := make([]byte, 3<<20)             // a file that is not copied at once
+	rand.NewChaCha8([32]byte{1}).Read(film) //nolint:errcheck // it never fails
+	o := newOffloading(t, string(film))
 	file := o.lib.Files()[0]
 	name := filepath.Base(file)
 	m, log := mover(t, o.lib, 0, 0, 1<<40, 1<<40)
@@ -176,7 +177,7 @@ func TestAFileThatIsDeletedWhileItMovesStaysDeleted(t *testing.T) {
 // The list of uploaded files names the earlier bucket, in which deleted files are. They are not called gone.
 func TestDeletedFilesAreInTheEarlierBucket(t *testing.T) {
 	t.Parallel()
-	o := newOffloading(t)
+	o := newOffloading(t, "<p>one</p>")
 	files := o.lib.Files()
 	if says := o.delete(t, files[0], files[1]); !strings.Contains(says, "2 files of") {
 		t.Fatal(says)
@@ -225,7 +226,7 @@ func TestDeletedFilesAreInTheEarlierBucket(t *testing.T) {
 // The bucket has lost a file that was deleted here. No earlier bucket has it, so it is called gone.
 func TestAFileThatTheBucketLostIsGone(t *testing.T) {
 	t.Parallel()
-	o := newOffloading(t)
+	o := newOffloading(t, "<p>one</p>")
 	file := o.lib.Files()[0]
 	if says := o.delete(t, file); !strings.Contains(says, "1 file of") {
 		t.Fatal(says)

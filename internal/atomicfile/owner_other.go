@@ -1,8 +1,8 @@
 //go:build !unix
 
-package access
+package atomicfile
 
 import "io/fs"
 
-// keepOwner does nothing: files have no numeric owner here.
-func keepOwner(string, fs.FileInfo) error { return nil }
+// KeepOwner does nothing: files have no numeric owner here.
+func KeepOwner(string, fs.FileInfo) error { return nil }

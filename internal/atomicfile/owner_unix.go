@@ -1,6 +1,6 @@
 //go:build unix
 
-package access
+package atomicfile
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// keepOwner changes the owner of a file to the owner of another file or folder. Only root can do so; for others the
-// file is their own already.
-func keepOwner(path string, like fs.FileInfo) error {
+// KeepOwner changes the owner of a file to the owner of another file or folder, because a command of root may write a
+// file that the daemon needs too. Only root can do so; for others the file is their own already.
+func KeepOwner(path string, like fs.FileInfo) error {
 	s, ok := like.Sys().(*syscall.Stat_t)
 	if !ok {
 		return nil
