@@ -11,7 +11,7 @@
 # make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=720: a month)
 # make cluster  let nodes crawl shards while they are killed, frozen, stopped and cut  (FAULTS=20 NODES=4 SHARDS=8 HOSTS=400)
 # make vuln     look for known vulnerabilities in the dependencies  (DB=DIR: without a network, see internal/vulndb)
-# make readers  let programs of other authors read archives: two minutes  (pywb, warcio, py-wacz, jwarc: scripts/readers)
+# make readers  let programs of other authors read archives: two minutes  (pywb, warcio, py-wacz, bagit-python, jwarc: scripts/readers)
 # make fuzz     run each fuzz target in turn  (FUZZTIME=30s)
 # make pictures  make the pictures of the documentation again, with Chromium: two minutes
 # make demo     run the demo for a minute   (FOR=60s)

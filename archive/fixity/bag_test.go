@@ -1,6 +1,7 @@
 package fixity_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/foreign"
 )
 
 // valid checks a bag by RFC 8493 with sha256sum of the system, and returns the files of its payload.
@@ -82,6 +84,26 @@ func TestABagIsValidAndHasOnlySoundFiles(t *testing.T) {
 		if _, err := fixity.WriteBag(t.Context(), lib.Dir, fixity.BagOptions{Out: out}, nil); err == nil {
 			t.Error("a bag was written over another")
 		}
+	}
+}
+
+// TestBagsAreValidForOtherPrograms lets the Library of Congress's bagit-python check a bag, and one whose file was
+// changed.
+func TestBagsAreValidForOtherPrograms(t *testing.T) {
+	t.Parallel()
+	lib, _ := listed(t)
+	out := filepath.Join(t.TempDir(), "bag")
+	sum, err := fixity.WriteBag(t.Context(), lib.Dir, fixity.BagOptions{Out: out, Now: now, Organization: "Test Library"}, nil)
+	archivetest.Must(t, err)
+	if printed, errs, err := foreign.Program(t, "bagit.py", "--validate", out); err != nil {
+		t.Errorf("a bag of %d files is not accepted: %v\n%s%s", sum.Files, err, printed, errs)
+	}
+	file := filepath.Join(out, valid(t, out)[0])
+	text := archivetest.Read(t, file)
+	archivetest.Must(t, os.WriteFile(file, []byte(text[:60]+string(text[60]^1)+text[61:]), 0o600))
+	var exit *exec.ExitError
+	if printed, errs, err := foreign.Program(t, "bagit.py", "--validate", out); !errors.As(err, &exit) {
+		t.Errorf("a bag with a changed file is accepted: %v\n%s%s", err, printed, errs)
 	}
 }
 
