@@ -101,6 +101,7 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		} {
 			r.answers[api.Base+"/"+path] = serve(http.MethodGet, path, "")
 		}
+		r.answers[api.Base+"/me?"] = []byte(`{"name": "maria.the.curator@library.example", "role": "curate", "way": "session"}`)
 		noisy, err := json.Marshal(api.Noise{Pages: []api.NoisyPage{
 			{URI: "http://news.example/", Why: "restless: " + hostileTitle, Versions: 90, Visits: 91, Wait: 86400},
 		}})
@@ -169,6 +170,15 @@ func TestEveryPageIsAccessibleAndAloneInBothThemes(t *testing.T) {
 	}
 }
 
+// outside is an expression for what a reader does not see: elements and texts that reach out of the window, and
+// captions that are cut. In a wide window the navigation has one line.
+const outside = `[
+	...[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll table, .skip, svg") && e.getBoundingClientRect().right > innerWidth + 1),
+	...[document.body].filter(() => document.documentElement.scrollWidth > innerWidth),
+	...[...document.querySelectorAll("caption")].filter((e) => (e.firstElementChild || e).getBoundingClientRect().right > e.closest(".scroll").getBoundingClientRect().right),
+	...[...document.querySelectorAll("nav")].filter((e) => innerWidth > 1200 && e.offsetHeight > 45),
+].map((e) => e.outerHTML.slice(0, 200))`
+
 // lookAt opens a page and reports what axe-core finds in it.
 func lookAt(t *testing.T, p *browser.Page, axe, rules, address, page string) {
 	t.Helper()
@@ -184,6 +194,12 @@ func lookAt(t *testing.T, p *browser.Page, axe, rules, address, page string) {
 		if strings.Contains(text, bad) {
 			t.Errorf("the page %q shows %q:\n%.3000s", page, bad, text)
 		}
+	}
+	if strings.HasPrefix(page, "compare") && !strings.Contains(page, "what=headers") && p.Eval(`document.querySelectorAll("td.del, td.ins").length > 1`) != "true" {
+		t.Errorf("the page %q shows no difference:\n%.3000s", page, text)
+	}
+	if p.Wait(`document.getElementById("me").textContent !== ""`); p.Eval(outside) != "[]" {
+		t.Errorf("the page %q is wider than the window: %s", page, p.Eval(outside))
 	}
 	var faults []string
 	p.Eval(axe + "; 0")

@@ -101,8 +101,13 @@ func (p Pair) Compare(ctx context.Context, what string, rules *digest.Rules) (ap
 	}
 	for i, e := range p.entries {
 		if !isText(both[i]) {
+			says := "The version of %s is no text: its media type is %q. Its response header can be compared."
+			if namesText(both[i]) {
+				says = "The version of %s has bytes that no text has, though its media type is %q. " +
+					"Its response header can be compared."
+			}
 			out.Problem = fmt.Sprintf(
-				"The version of %s is no text: its media type is %q. Its response header can be compared.",
+				says,
 				e.Date().Format(time.DateTime), mediatype.Of(both[i].mime))
 			return out, nil
 		}
@@ -146,11 +151,27 @@ func read(ctx context.Context, l *index.Library, e index.Entry) (v version, err 
 
 // isText reports whether a version can be compared line by line.
 func isText(v version) bool {
-	mime := mediatype.Of(v.mime)
-	named := strings.HasPrefix(mime, "text/") || strings.HasSuffix(mime, "xml") || strings.HasSuffix(mime, "json") ||
-		strings.HasSuffix(mime, "javascript") || mime == ""
-	return named && !bytes.ContainsRune(v.content[:min(len(v.content), 1024)], 0) ||
+	return namesText(v) && !isBinary(v.content[:min(len(v.content), 1024)]) ||
 		strings.Contains(v.mime, "charset=utf-16") || strings.Contains(v.mime, "charset=UTF-16")
+}
+
+// namesText reports whether the media type of a version is a text, or is missing.
+func namesText(v version) bool {
+	mime := mediatype.Of(v.mime)
+	return strings.HasPrefix(mime, "text/") || strings.HasSuffix(mime, "xml") || strings.HasSuffix(mime, "json") ||
+		strings.HasSuffix(mime, "javascript") || mime == ""
+}
+
+// isBinary reports whether a page begins like a picture, or has many bytes that no text has. Pages with a few of them
+// exist, and browsers show them.
+func isBinary(begin []byte) bool {
+	odd := 0
+	for _, b := range begin { // in UTF-8 all of them are single bytes
+		if b < ' ' && !strings.ContainsRune("\t\n\f\r\x1b", rune(b)) {
+			odd++
+		}
+	}
+	return odd > max(8, len(begin)/50) || PictureType(begin) != "" && odd > 0
 }
 
 // isPicture reports whether a browser can show a version as a picture, by its first bytes.

@@ -145,6 +145,14 @@ func TestComparePicturesByTheirBytes(t *testing.T) {
 	if got := compared(t, "image/png", svg, svg, Text, digest.Spec{}); got.Problem == "" || !strings.Contains(got.Problem, `"image/png"`) {
 		t.Errorf("a page that says it is a picture: %+v", got)
 	}
+	stray := "<p>one\x00 two" + strings.Repeat(" and a long text", 10)
+	if got := compared(t, page, stray, stray+" three", Text, digest.Spec{}); got.Problem != "" || got.Changed != 1 {
+		t.Errorf("a page with one byte that no text has: %q, %d lines differ", got.Problem, got.Changed)
+	}
+	binary := strings.Repeat("\x00\x01x", 100)
+	if got := compared(t, page, binary, binary, Text, digest.Spec{}); !strings.Contains(got.Problem, `has bytes that no text has, though its media type is "text/html"`) {
+		t.Errorf("bytes that are no page: %q", got.Problem)
+	}
 	if got := compared(t, "application/zip", "PK\x03\x04", "PK\x03\x05", Text, digest.Spec{}); !strings.Contains(got.Problem, "is no text") {
 		t.Errorf("an archive: %q", got.Problem)
 	}

@@ -53,7 +53,7 @@ async function show(mode) {
   if (mine !== turn) return;
   shown = address;
   for (const a of document.querySelectorAll('nav a')) {
-    if (a.dataset.page === ({ host: 'hosts', import: 'hosts', noise: 'hosts', edit: 'config', main: 'config', users: 'config' }[name] || name)) a.setAttribute('aria-current', 'page');
+    if (a.dataset.page === ({ host: 'hosts', import: 'hosts', noise: 'hosts', edit: 'config', main: 'config', users: 'config', dedup: 'headers', view: 'uri', compare: 'uri', record: 'uri' }[name] || name)) a.setAttribute('aria-current', 'page');
     else a.removeAttribute('aria-current');
   }
   const restore = changed ? null : remember(view);

@@ -280,7 +280,7 @@ function heat(list) {
     cell.append(svg('title', {}, r ? `${day}: ${plural(r.versions_seen, 'version')}, ${plural(r.requests, 'request')}` : `${day}: no visits`));
     cells.push(cell);
   }
-  const text = `Versions of each day of the last 13 weeks; the most on a day is ${count(most)}. The table below has the numbers.`;
+  const text = `Versions of each day of the last 13 weeks; the most on a day is ${count(most)}. The table below has the last 14 days.`;
   return h('figure', { class: 'panel' }, svg('svg', { viewBox: '0 0 221 119', class: 'heat', role: 'img', 'aria-label': text }, ...cells), h('figcaption', { class: 'more' }, text));
 }
 

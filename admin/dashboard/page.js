@@ -212,7 +212,7 @@ export function table(caption, columns, rows, empty = 'None.', fixed = false) {
   return h(
     'div',
     { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
-    h('table', {}, h('caption', {}, caption), h('thead', {}, h('tr', {}, heads)), body),
+    h('table', {}, h('caption', {}, h('span', {}, caption)), h('thead', {}, h('tr', {}, heads)), body),
   );
 }
 

@@ -1,10 +1,21 @@
 // Reports: reliability of headers and dates, deduplication, configuration.
 import { h, ask, count, bytes, percent, moment, when, hostLink, table, pairs, notice, button } from './page.js';
 
+// others leads from one report to the others.
+const others = (shown) =>
+  h(
+    'div',
+    { class: 'row', role: 'navigation', 'aria-label': 'Reports' },
+    Object.entries({ headers: 'Reliability of headers', dedup: 'Deduplication' }).map(([page, name]) =>
+      h('a', { class: 'button', href: '#/' + page, 'aria-current': page === shown ? 'page' : null }, name),
+    ),
+  );
+
 export async function headers() {
   const report = await ask('reports/headers');
   return [
     h('h1', {}, 'Reliability of headers'),
+    others('headers'),
     h(
       'p',
       {},
@@ -74,6 +85,7 @@ export async function dedup() {
   ];
   return [
     h('h1', {}, 'Deduplication'),
+    others('dedup'),
     h('p', {}, `From the crawl log since ${moment(report.from)}. The command arcrawl report dedup shows any period.`),
     table('Total', columns('total'), [report.all]),
     h('h2', {}, 'By host'),
