@@ -31,7 +31,7 @@ type Archive struct {
 	Dir string
 	w   *warcout.Writer
 	Now time.Time
-	tls bool // visits say that the connection used TLS
+	tls string // the protocol over TLS that visits used, as in WARC-Protocol; empty = no TLS
 }
 
 // New makes an empty archive.
@@ -69,8 +69,8 @@ func (l *Archive) write(v warcout.Visit, address string) digest.Origin {
 		{Name: "contentState", Value: "changed"},
 		{Name: "contentStateReason", Value: "other content"},
 	}
-	if l.tls {
-		v.Security = &warcout.Security{Protocol: "http/1.1", Version: "tls/1.3", CipherSuite: "TLS_AES_128_GCM_SHA256"}
+	if l.tls != "" {
+		v.Security = &warcout.Security{Protocol: l.tls, Version: "tls/1.3", CipherSuite: "TLS_AES_128_GCM_SHA256"}
 		v.Metadata = append(v.Metadata, warcout.Field{Name: "tlsCertificate", Value: "sha256:" + strings.Repeat("0a", 32)})
 	}
 	written, err := l.w.Write(l.Now, v)

@@ -28,15 +28,20 @@ const (
 
 // Versioned returns an archive of two files with pages of five versions. Between the versions are revisits of both
 // profiles, returns to earlier versions, and revisits under other URIs. There is a page for each content coding and for
-// chunks, one whose captures all lie in one second, and one whose responses are truncated. The responses came over TLS.
-// Between the versions are look-ups, configurations and what is kept of rendered pages.
+// chunks, one whose captures all lie in one second, and one whose responses are truncated. The responses came over TLS,
+// those in gzip and br over HTTP/2. Between the versions are look-ups, configurations and what is kept of rendered
+// pages.
 func Versioned(t testing.TB) *Archive {
 	t.Helper()
 	l := New(t)
-	l.tls = true
 	for _, coding := range []string{"", "gzip", "deflate", "br", "zstd", "chunked"} {
+		l.tls = "http/1.1"
+		if coding == "gzip" || coding == "br" {
+			l.tls = "h2"
+		}
 		l.versions("https://www.a.example/page-"+coding, coding, time.Hour)
 	}
+	l.tls = "http/1.1"
 	l.Now = l.Now.Truncate(time.Second).Add(10_250 * time.Microsecond)
 	l.versions("http://www.a.example/moment", "", 47_300*time.Microsecond)
 	l.Now = l.Now.Truncate(time.Hour).Add(time.Hour)
