@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"maps"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,8 +12,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// TestPagesThatDifferAtEachFetchAreListed crawls a page with a clock, one with a token and one that never changes. The
-// first two are listed with what second looks found.
+// TestPagesThatDifferAtEachFetchAreListed crawls pages with a clock, one with a token and one that never changes. The
+// last one is not listed. The others are, with what second looks found, and with the rule that would silence a page.
 func TestPagesThatDifferAtEachFetchAreListed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -19,7 +21,8 @@ func TestPagesThatDifferAtEachFetchAreListed(t *testing.T) {
 		toml := strings.Replace(everyHour, "initial = \"1h\"\nmin = \"1h\"\nmax = \"1h\"", "rule = \"learned\"", 1)
 		w := newWorld(t, dir, toml)
 		defer w.close()
-		w.set("http://news.example/", town.Page{Links: []string{"/clock", "/token", "/still"}})
+		w.set("http://news.example/", town.Page{Links: []string{"/clock", "/short", "/token", "/still"}})
+		w.set("http://news.example/short", town.Page{Clock: true})
 		w.set("http://news.example/clock", town.Page{Clock: true, Size: 2000})
 		w.set("http://news.example/token", town.Page{Token: true, Size: 2000})
 		w.set("http://news.example/still", town.Page{})
@@ -29,12 +32,23 @@ func TestPagesThatDifferAtEachFetchAreListed(t *testing.T) {
 		for _, p := range get[api.Noise](w, "/api/v1/noise?host=NEWS.example").Pages {
 			kind, _, _ := strings.Cut(p.Why, ":")
 			found[p.URI] = kind
+			clock := strings.HasSuffix(p.URI, "/clock")
+			rule := api.ScrubRule{Kind: "scrub_css", Rule: "i.clock"}
+			if clock != (len(p.Rules) == 1 && p.Rules[0] == rule && strings.HasSuffix(p.Why, ": scrub_css = ['i.clock']")) {
+				t.Errorf("%s: %+v, want the rule that silences it", p.URI, p)
+			}
+			if why := get[api.Why](w, "/api/v1/why?uri="+url.QueryEscape(p.URI)); why.Noise != p.Why {
+				t.Errorf("why says %q of %s, want %q", why.Noise, p.URI, p.Why)
+			}
 			if p.Visits < 6 || p.Versions < 6 || p.LastVisit == nil {
 				t.Errorf("%s: %+v, want its visits and versions", p.URI, p)
 			}
 		}
-		if len(found) != 2 || found["http://news.example/clock"] != "restless" || found["http://news.example/token"] != "noisy" {
-			t.Errorf("the pages %v are listed, want the clock as restless and the token as noisy", found)
+		want := map[string]string{
+			"http://news.example/clock": "noisy", "http://news.example/short": "restless", "http://news.example/token": "noisy",
+		}
+		if !maps.Equal(found, want) {
+			t.Errorf("the pages %v are listed, want %v", found, want)
 		}
 		if other := get[api.Noise](w, "/api/v1/noise?host=other.example"); len(other.Pages) > 0 || other.Next != "" {
 			t.Errorf("another host: %+v", other)

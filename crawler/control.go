@@ -74,6 +74,7 @@ func (c *Crawler) Memory() []Memory {
 		{"similar", c.similar.Bytes()},
 		{"daily", c.daily.Bytes()},
 		{"cookies", c.parts.Cookies.Bytes()},
+		{"looks", c.fetches.Bytes()},
 		{"traps", c.traps.Bytes()},
 		{"reputation", c.parts.Reputation.Bytes()},
 	}

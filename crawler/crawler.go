@@ -11,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/answer"
 	"github.com/arcrawl/arcrawl/crawler/clock"
+	"github.com/arcrawl/arcrawl/crawler/compare"
 	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/crawler/optional"
@@ -159,10 +160,10 @@ type Crawler struct {
 	space    *space.Ledger
 	resolved resolved.Hosts
 	requests request.Maker
-
-	returns *rescope.Keeper
-	clock   *clock.Keeper
-	started time.Time
+	fetches  compare.Fetches
+	returns  *rescope.Keeper
+	clock    *clock.Keeper
+	started  time.Time
 
 	// step is called at each numbered step of a walk; tests interrupt the walk there.
 	step func(step string)

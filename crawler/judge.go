@@ -50,7 +50,7 @@ func (c *Crawler) judge(
 	}
 	if unread && req.Filter.Contradicts(req.Sent, r.Validators, evaluators.ValidatorsOf(capture.Header)) {
 		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "304 with another ETag"}
-		return v, v.lookTwice(ctx, s)
+		return v, c.lookTwice(ctx, &v, s)
 	}
 	if v.robots {
 		s.Change.Rules = new(digest.Rules) // every byte of it counts
@@ -73,7 +73,7 @@ func (c *Crawler) judge(
 		v.gone = strings.HasPrefix(v.block, evaluators.NotFound)
 	}
 	if err == nil {
-		err = v.lookTwice(ctx, s)
+		err = c.lookTwice(ctx, &v, s)
 	}
 	if err == nil {
 		err = c.recall(&v)
@@ -121,14 +121,14 @@ func (c *Crawler) recall(v *visit) (err error) {
 }
 
 // lookTwice notes what a visit says about how its URI differs from fetch to fetch.
-func (v *visit) lookTwice(ctx context.Context, s settings) (err error) {
+func (c *Crawler) lookTwice(ctx context.Context, v *visit, s settings) (err error) {
 	if v.askedOtherwise() && v.verdict.State == evaluators.Changed {
 		v.verdict.Reason += otherRequest
 	}
 	if v.look.State = v.verdict.State; v.robots {
 		return nil
 	}
-	v.look, err = compare.Judge(ctx, v.record(), v.verdict.State, v.failed, v.capture, &s.Settings)
+	v.look, err = c.fetches.Judge(ctx, v.record(), v.verdict.State, v.failed, v.capture, &s.Settings)
 	if s.Change.Auto == config.AutoJudge && v.verdict.State == evaluators.Changed && v.look.Quiet() {
 		v.verdict = evaluators.Verdict{State: evaluators.Unchanged, Reason: "a reader sees the same"}
 	}

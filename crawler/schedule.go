@@ -94,7 +94,7 @@ func (c *Crawler) scheduleJudged(ctx context.Context, next *schedule, v visit, s
 	var ok bool
 	history.Entitle(r, f.title)
 	host := c.demand.Of(*r, s.Politeness)
-	if next.wait, ok = v.look.Decide(r, &s.Settings, host.Stretch, v.finished); ok {
+	if next.wait, ok = v.look.Decide(r, v.capture, &s.Settings, host.Stretch, v.finished); ok {
 		return nil
 	}
 	next.timing = v.dating().Timing(f.source.activity)

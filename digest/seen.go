@@ -22,6 +22,7 @@ import (
 type Sight struct {
 	Exact  uint64 // with whole addresses
 	Masked uint64 // without the values of parameters whose names say that they belong to a visitor, such as a session
+	Text   int    // bytes of text
 }
 
 // minSeen is the minimum number of bytes of text of a page that is compared by what a reader sees. The content of a
@@ -82,7 +83,7 @@ func (v *view) sight() Sight {
 	if v.text < minSeen || v.hidden*maxInScripts > v.text {
 		return Sight{}
 	}
-	return Sight{short(v.exact.b), short(v.masked.b)}
+	return Sight{short(v.exact.b), short(v.masked.b), v.text}
 }
 
 // short returns a digest of 64 bits, which is never zero.

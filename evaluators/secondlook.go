@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -22,6 +23,9 @@ import (
 //	the same to a reader? ─ yes ──▶ noisy: what a reader sees decides about the wait from now on
 //	  │ no
 //	  ▼
+//	the same to a reader, under narrow rules for what differs? ─ yes ──▶ noisy: the same, under these rules
+//	  │ no
+//	  ▼
 //	restless: visited once in Every, looked at twice at each visit number Again
 type SecondLook struct {
 	After  int           // number of visits in a row that found a difference; default 5
@@ -31,6 +35,10 @@ type SecondLook struct {
 	Every  time.Duration // shortest wait of a restless page; default 24h
 	Off    bool          // no page is looked at twice, and a finding is ignored
 }
+
+// NoisyBegin is the interval at which a page that was found noisy is believed to change at about half of its visits,
+// until its rule knows more. Most such pages change rarely; a new page is believed to change much more often.
+const NoisyBegin = 4 * time.Hour
 
 // DefaultRestlessEvery is the shortest wait of a restless page if a configuration sets none.
 const DefaultRestlessEvery = 24 * time.Hour
@@ -130,6 +138,8 @@ func (s SecondLook) Closed(l Look, o Outcome, at time.Time) (next Look, again bo
 		l.Row = 0 // so that it takes some visits until the next attempt
 	case o == LookSame:
 		l.Finding, l.Since, l.Row = Live, at, 0
+	case o == LookNoisy && l.Silencer != "":
+		l.Finding, l.Since, l.Row = NoFinding, at, 0 // the rules may fit these fetches alone
 	case o == LookNoisy:
 		l.Finding, l.Since, l.Row = Live, at, 0
 	case !recheck && l.Open < looksThatDiffer:
@@ -158,6 +168,16 @@ type Look struct {
 	View    View      // the comparison that decides about the wait
 	Rules   uint32    // the rules that Sums were made under, shortened
 	Sums    [2]uint64 // digests of what a reader sees, of the last visit that needed them; zero = none
+
+	// Silencer has the rules under which a reader sees the same, as [digest.Silencer] writes them. They decide about the
+	// wait and nothing else. It is empty unless View is SeenSilenced.
+	Silencer string
+}
+
+// Trusting returns l with the comparison that the configuration names: what a reader sees decides nothing more.
+func (l Look) Trusting() Look {
+	l.View, l.Silencer, l.Sums, l.Rules = Configured, "", [2]uint64{}, 0
+	return l
 }
 
 // Noise returns why a URI seems to differ at each fetch without being new: as second looks found, or else as its last
@@ -166,6 +186,9 @@ func (l Look) Noise(last Ring) string {
 	switch {
 	case l.Finding == Restless:
 		return "restless: differs at each fetch"
+	case l.View == SeenSilenced:
+		return "noisy: differs at each fetch, but a reader sees the same without what proposed rules match: " +
+			digest.ParseSilencer(l.Silencer).Settings()
 	case l.Noisy():
 		return "noisy: differs at each fetch, but a reader sees the same"
 	case l.Finding == Live:
@@ -189,12 +212,13 @@ type View uint8
 
 // The views.
 const (
-	Configured View = iota // the comparison that the configuration names, which decides about versions too
-	SeenExact              // what a reader sees, with all addresses of pictures and links
-	SeenMasked             // the same without generated values in queries
+	Configured   View = iota // the comparison that the configuration names, which decides about versions too
+	SeenExact                // what a reader sees, with all addresses of pictures and links
+	SeenMasked               // the same without generated values in queries
+	SeenSilenced             // and without what the rules match that were found for the page
 )
 
-// Noisy reports whether a page differs at each fetch, but only in what no reader sees.
+// Noisy reports whether a page differs at each fetch, but only in what no reader sees, or misses.
 func (l Look) Noisy() bool { return l.View != Configured }
 
 // Outcome is the result of a second look.

@@ -67,6 +67,8 @@ func TestAStretchedWaitDoesNotPreventASecondLook(t *testing.T) {
 func TestAPageIsRestlessIfTwoSecondLooksDiffer(t *testing.T) {
 	t.Parallel()
 	open := evaluators.Look{Row: 5, Open: 1, Planned: lookAt.Add(time.Hour)}
+	silenced := open
+	silenced.View, silenced.Silencer = evaluators.SeenSilenced, "s#clock"
 	recheck := evaluators.Look{
 		Row: 250, Open: 1, Visits: 10, Finding: evaluators.Restless, Since: lookAt.Add(-240 * time.Hour), Planned: lookAt,
 	}
@@ -83,6 +85,7 @@ func TestAPageIsRestlessIfTwoSecondLooksDiffer(t *testing.T) {
 		{"the second is the same", open, []evaluators.Outcome{evaluators.LookDiffers, evaluators.LookSame}, evaluators.Live, 0, false},
 		{"both differ", open, []evaluators.Outcome{evaluators.LookDiffers, evaluators.LookDiffers}, evaluators.Restless, 5, false},
 		{"a reader sees the same", open, []evaluators.Outcome{evaluators.LookNoisy}, evaluators.Live, 0, false},
+		{"a reader sees the same under rules", silenced, []evaluators.Outcome{evaluators.LookNoisy}, evaluators.NoFinding, 0, false},
 		{"no answer", open, []evaluators.Outcome{evaluators.LookFailed}, evaluators.NoFinding, 0, false},
 		{"still restless", recheck, []evaluators.Outcome{evaluators.LookDiffers}, evaluators.Restless, 250, false},
 		{"not restless any more", recheck, []evaluators.Outcome{evaluators.LookSame}, evaluators.Live, 0, false},
@@ -163,12 +166,15 @@ func TestALookIsReadAsItWasStored(t *testing.T) {
 		if sums != [2]uint64{} {
 			l.Rules = rules
 		}
+		if view%4 == 3 {
+			l.View, l.Silencer = evaluators.SeenSilenced, "s#clock"+strings.Repeat("x", int(visits))
+		}
 		stored := l.Bytes()
 		got, err := evaluators.LookOf(stored)
 		for n := range len(stored) {
 			_, _ = evaluators.LookOf(stored[:n]) // must not panic
 		}
-		return err == nil && len(stored) <= 40 && cmp.Equal(got, l)
+		return err == nil && len(stored) <= 42+len(l.Silencer) && cmp.Equal(got, l)
 	}
 	if err := quick.Check(back, nil); err != nil {
 		t.Error(err)
@@ -177,7 +183,7 @@ func TestALookIsReadAsItWasStored(t *testing.T) {
 		t.Error("the zero value takes room")
 	}
 	zeros := strings.Repeat("\x00", 4)
-	for _, damaged := range []string{"x", "\x01", "\x01\x07\x00\x00" + zeros, "\x01\x00\x00\x02" + zeros, "\x01\x00\x00\x01" + zeros} {
+	for _, damaged := range []string{"x", "\x01", "\x01\x07\x00\x00" + zeros, "\x01\x00\x00\x02" + zeros, "\x01\x00\x00\x01" + zeros, "\x01\x00\x03\x04" + zeros + "\x09s#a"} {
 		if l, err := evaluators.LookOf(damaged); err == nil {
 			t.Errorf("%q is read as %+v", damaged, l)
 		}

@@ -74,7 +74,7 @@ func (l *looker) look(v Visit, in *evaluators.WaitInput, family families) Plan {
 		in.Memory, in.Previous = nil, 0
 	}
 	if outcome == evaluators.LookNoisy {
-		l.View = evaluators.SeenExact
+		l.View, in.Previous = evaluators.SeenExact, evaluators.NoisyBegin
 	}
 	if l.Finding == evaluators.Restless {
 		return Plan{Wait: l.second.RestlessWait(l.entry, v.Stretch).Interval}

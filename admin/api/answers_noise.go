@@ -16,6 +16,8 @@ type NoisyPage struct {
 	Versions  int        `json:"versions"`
 	LastVisit *time.Time `json:"last_visit,omitempty"`
 	Wait      Seconds    `json:"wait_seconds"` // from the last visit to the next one
+	// Rules leave out what differs. Nobody has accepted them yet; until then they decide only when the page is visited.
+	Rules []ScrubRule `json:"rules,omitempty"`
 }
 
 // IgnorePage names a page whose noise should not count as a change.

@@ -13,6 +13,8 @@ type Why struct {
 
 	Hint string `json:"hint,omitempty"` // what usually helps against the last answer, if it came instead of the page
 
+	Noise string `json:"noise,omitempty"` // why it seems to differ at each fetch without being new
+
 	Ahead    int64   `json:"ahead"` // URIs of its host that come before it; counted up to 10,000
 	Host     Host    `json:"host"`
 	Delay    Seconds `json:"delay_seconds"` // between two visits through one slot of its host

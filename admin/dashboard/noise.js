@@ -11,7 +11,7 @@ export async function noisePage(again, query) {
     h(
       'p',
       {},
-      'They show a clock, hold a token, or rotate teasers. Restless pages are visited once a day; of noisy pages, what a reader sees decides when. A rule makes both pages like all others.',
+      'They show a clock, hold a token, or rotate teasers. Restless pages are visited once a day; of noisy pages, what a reader sees decides when, without what proposed rules match. An accepted rule makes both pages like all others.',
     ),
     place,
     table(
@@ -22,7 +22,15 @@ export async function noisePage(again, query) {
         ['versions of visits', (p) => `${count(p.versions)} of ${count(p.visits)}`],
         ['last visit', (p) => moment(p.last_visit)],
         ['wait', (p) => span(p.wait_seconds)],
-        ['rule', (p) => h('button', { type: 'button', class: 'small', 'aria-label': 'Find a rule for ' + p.uri, onclick: () => suggest(p.uri, place) }, 'Find a rule')],
+        [
+          'rule',
+          (p) => {
+            const [text, show] = p.rules
+              ? ['Show the rule', () => panel({ uri: p.uri }, place, p.rules)]
+              : ['Find a rule', () => suggest(p.uri, place)];
+            return h('button', { type: 'button', class: 'small', 'aria-label': text + ' for ' + p.uri, onclick: show }, text);
+          },
+        ],
       ],
       found.pages,
       found.next ? 'None in this part of the store.' : 'No page differs at each fetch.',

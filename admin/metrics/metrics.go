@@ -312,7 +312,7 @@ func systemGauges() []metric {
 		gauge("arcrawl_disk_min_free_bytes", "Free space below which the crawl pauses.",
 			func(s Snapshot) float64 { return float64(s.Disk.MinFree) }),
 		{
-			Metric{"arcrawl_table_bytes", "gauge", "table", "robots, prices, space, similar, daily, cookies, traps, reputation", "Memory of the tables that grow with the number of hosts: parsed robots.txt, estimated load, use of the disk today, similar URIs, daily counts, cookies, traps, reputation of headers and dates. Each is bounded."},
+			Metric{"arcrawl_table_bytes", "gauge", "table", "robots, prices, space, similar, daily, cookies, looks, traps, reputation", "Memory of the tables that grow with the number of hosts: parsed robots.txt, estimated load, use of the disk today, similar URIs, daily counts, cookies, pages that are looked at twice, traps, reputation of headers and dates. Each is bounded."},
 			func(s Snapshot) (v []labelled) {
 				for _, m := range s.Memory {
 					v = append(v, labelled{m.Part, float64(m.Bytes)})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 )
@@ -46,7 +47,30 @@ func pageOf(r frontier.Record) (p api.NoisyPage, ok bool) {
 	}
 	why := look.Noise(r.Recent)
 	return api.NoisyPage{
-		URI: r.URI.String(), Why: why, Visits: r.Visits, Versions: r.Versions, LastVisit: api.Moment(r.LastVisit),
+		URI: r.URI.String(), Why: why, Rules: rulesOf(look), Visits: r.Visits, Versions: r.Versions,
+		LastVisit: api.Moment(r.LastVisit),
 		Wait: api.Seconds(max(r.Due.Sub(r.LastVisit), 0)),
 	}, why != ""
+}
+
+// rulesOf returns the proposed rules by which a page is scheduled.
+func rulesOf(l evaluators.Look) (rules []api.ScrubRule) {
+	if l.Silencer == "" {
+		return nil
+	}
+	s := digest.ParseSilencer(l.Silencer)
+	for _, r := range s.Regexes {
+		rules = append(rules, api.ScrubRule{Kind: "scrub", Rule: r})
+	}
+	for _, r := range s.Selectors {
+		rules = append(rules, api.ScrubRule{Kind: "scrub_css", Rule: r})
+	}
+	return rules
+}
+
+// Of returns why a URI differs at each fetch without being new, as second looks found; empty if they did not.
+func Of(r frontier.Record) string {
+	r.Recent = evaluators.Ring{}
+	p, _ := pageOf(r)
+	return p.Why
 }

@@ -204,13 +204,15 @@ func TestCandidatesArePagesThatAlwaysChange(t *testing.T) {
 	settle("http://quiet.example/", "aaaabbbb", evaluators.Look{})
 	settle("http://clock.example/", "abc", evaluators.Look{Finding: evaluators.Restless, Since: now})
 	settle("http://token.example/", "abc", evaluators.Look{Finding: evaluators.Live, View: evaluators.SeenExact, Since: now})
+	settle("http://silenced.example/", "abc", evaluators.Look{View: evaluators.SeenSilenced, Silencer: "s#clock", Since: now})
 	settle("http://ticker.example/", "abcdefgh", evaluators.Look{Finding: evaluators.Live, Since: now})
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	out := succeed(t, "scrub", "candidates", "--config", conf)
 	if !strings.Contains(out, "restless.example/  changed at each") || !strings.Contains(out, "flapping.example/  goes back and forth") || strings.Contains(out, "quiet") ||
-		!strings.Contains(out, "clock.example/     restless: ") || !strings.Contains(out, "token.example/     noisy: ") || strings.Contains(out, "ticker") {
+		!strings.Contains(out, "clock.example/     restless: ") || !strings.Contains(out, "token.example/     noisy: ") ||
+		!strings.Contains(out, "silenced.example/  noisy: ") || !strings.Contains(out, "match: scrub_css = ['#clock']  ") || strings.Contains(out, "ticker") {
 		t.Errorf("candidates:\n%s", out)
 	}
 

@@ -85,11 +85,10 @@ func showWhy(out io.Writer, y api.Why) error {
 	if u.Failures > 0 {
 		row("failures", "%d in a row", u.Failures)
 	}
-	if u.LastError != "" {
-		row("error", "%s", u.LastError)
-	}
-	if y.Hint != "" {
-		row("hint", "%s", y.Hint)
+	for _, r := range [][2]string{{"noise", y.Noise}, {"error", u.LastError}, {"hint", y.Hint}} {
+		if r[1] != "" {
+			row(r[0], "%s", r[1])
+		}
 	}
 	if u.LastCapture != nil {
 		row("capture", "%s, status %d, %s, %s", ago(u.LastCapture), u.Status, u.ContentType, human.Bytes(u.Size))

@@ -31,13 +31,14 @@ func Digest(ctx context.Context, c *fetch.Capture, s config.Change) (digest.Comp
 	})
 }
 
-// sight returns the digests of what a reader sees of a page; none if the page is not HTML, or was not read whole.
-func sight(ctx context.Context, c *fetch.Capture, s *config.Change) (digest.Sight, error) {
-	if s.Seen == nil || !c.Complete || c.ContentDigest.IsZero() {
+// sight returns the digests of what a reader sees of a page under rules; none if the page is not HTML, or was not read
+// whole.
+func sight(ctx context.Context, c *fetch.Capture, s *config.Change, rules *digest.Rules) (digest.Sight, error) {
+	if rules == nil || !c.Complete || c.ContentDigest.IsZero() {
 		return digest.Sight{}, nil
 	}
 	return read(ctx, c, s.MaxTime, digest.Sight{}, func(ctx context.Context, content io.Reader) (digest.Sight, error) {
-		return s.Seen.Seen(ctx, content, c.Header.Get("Content-Type"))
+		return rules.Seen(ctx, content, c.Header.Get("Content-Type"))
 	})
 }
 

@@ -25,12 +25,14 @@ type Visit struct {
 	differs bool            // by the configured comparison
 	view    evaluators.View // by which a second look is the same
 	known   *known          // nil if the URI did not differ at the last visit
+	fetches *Fetches        // of pages that are looked at twice
 }
 
 // known holds how a URI differed before a visit, and what a reader sees now.
 type known struct {
 	look  evaluators.Look
 	sight digest.Sight
+	rules *digest.Rules // that sight is made under
 }
 
 // look returns how the URI differed before the visit.
@@ -56,10 +58,10 @@ func IsSecondLook(r frontier.Record) bool {
 // Judge returns what a visit says about how its URI differs. state is the verdict by the configured comparison. failed
 // says that the visit was a misfortune. Content is read only for pages that are known to differ at every visit. Feeds
 // and sitemaps have no second looks: their entries say what is new.
-func Judge(
+func (f *Fetches) Judge(
 	ctx context.Context, r frontier.Record, state evaluators.State, failed bool, c *fetch.Capture, s *config.Settings,
 ) (Visit, error) {
-	v := Visit{State: state, differs: state == evaluators.Changed}
+	v := Visit{State: state, differs: state == evaluators.Changed, fetches: f}
 	v.applies = r.Source == "" && s.Change.SecondLook().Applies(s.Wait.For(r.ContentType))
 	if !v.applies || r.Look == "" {
 		return v, nil
@@ -69,27 +71,45 @@ func Judge(
 		look = evaluators.Look{} // it is learned again
 	}
 	if s.Change.Seen == nil {
-		look.View = evaluators.Configured
+		look = look.Trusting()
 	}
 	v.known, v.Second = &known{look: look}, look.Open > 0
 	if (look.Noisy() || v.Second) && v.differs && !failed {
-		if v.known.sight, err = sight(ctx, c, &s.Change); err != nil {
+		if err = v.known.see(ctx, c, &s.Change); err != nil {
 			return v, err
 		}
-		v.compareSights(fingerprint(s.Change.Seen))
+		v.compareSights()
 	}
 	if v.Second {
 		v.Outcome = v.outcome(failed, c.Started.Sub(r.LastVisit))
+		err = v.silence(ctx, r, c, s)
 	}
-	return v, nil
+	return v, err
+}
+
+// see makes the digests of what a reader sees. It forgets rules that leave less than half of a page.
+func (k *known) see(ctx context.Context, c *fetch.Capture, s *config.Change) (err error) {
+	if k.rules = s.Seen; k.look.View == evaluators.SeenSilenced {
+		if k.rules, err = s.Seen.With(digest.ParseSilencer(k.look.Silencer)); err != nil {
+			k.look, k.rules = k.look.Trusting(), s.Seen // they are of another version of the program
+		}
+	}
+	if k.sight, err = sight(ctx, c, s, k.rules); err != nil || k.rules == s.Seen {
+		return err
+	}
+	whole, err := sight(ctx, c, s, s.Seen)
+	if !k.sight.IsMost(whole) {
+		k.look, k.sight, k.rules = k.look.Trusting(), whole, s.Seen
+	}
+	return err
 }
 
 // compareSights compares what a reader sees with the last visit.
-func (v *Visit) compareSights(rules uint32) {
-	look, sight := &v.known.look, v.known.sight
+func (v *Visit) compareSights() {
+	look, sight, rules := &v.known.look, v.known.sight, fingerprint(v.known.rules)
 	switch {
 	case sight == digest.Sight{}: // the page has too little text now
-		look.View = evaluators.Configured
+		*look = look.Trusting()
 		return
 	case look.Rules != rules || look.Sums == [2]uint64{}:
 		if look.Noisy() {
@@ -130,8 +150,12 @@ func fingerprint(rules *digest.Rules) uint32 {
 	return uint32(f>>32) ^ uint32(f)
 }
 
-// Quiet reports whether the page is noisy and a reader sees nothing new, on a usual visit.
-func (v *Visit) Quiet() bool {
+// Quiet reports whether the page is noisy and a reader sees nothing new, on a usual visit. It returns false where only
+// rules say so that nobody accepted: they decide about the wait alone.
+func (v *Visit) Quiet() bool { return v.nothingNew() && v.known.look.View != evaluators.SeenSilenced }
+
+// nothingNew reports whether the page is noisy, and a usual visit found it the same by the comparison for its wait.
+func (v *Visit) nothingNew() bool {
 	return v.known != nil && !v.Second && v.known.look.Noisy() && v.State == evaluators.Unchanged
 }
 
@@ -153,7 +177,7 @@ func Abandon(r *frontier.Record, at time.Time) {
 // The rule of the URI learns nothing from such visits. It returns false for all others: the rule decides, and then
 // [Visit.Then].
 func (v *Visit) Decide(
-	r *frontier.Record, s *config.Settings, stretch float64, finished time.Time,
+	r *frontier.Record, c *fetch.Capture, s *config.Settings, stretch float64, finished time.Time,
 ) (w evaluators.Wait, ok bool) {
 	switch {
 	case !v.applies:
@@ -163,7 +187,7 @@ func (v *Visit) Decide(
 		r.Look, r.Restless = "", false
 		return w, false
 	case v.Second:
-		return v.closeLook(r, s, stretch, finished), true
+		return v.closeLook(r, c, s, stretch, finished), true
 	case v.look().Finding != evaluators.Restless:
 		return w, false
 	}
@@ -178,8 +202,9 @@ func (v *Visit) Decide(
 	if again {
 		w = secondLook(w)
 		r.Urgent = true
+		v.fetches.keep(r.URI, c, s)
 	}
-	v.remember(&look, s)
+	v.remember(&look)
 	r.Look = look.Bytes()
 	return w, true
 }
@@ -198,26 +223,26 @@ func (v *Visit) Then(
 			v.known = new(known)
 		}
 		if v.known.sight == (digest.Sight{}) {
-			var err error
-			if v.known.sight, err = sight(ctx, c, &s.Change); err != nil {
+			if err := v.known.see(ctx, c, &s.Change); err != nil {
 				return w, err
 			}
 		}
 		w = secondLook(w)
 		r.Urgent = true
+		v.fetches.keep(r.URI, c, s)
 	}
-	v.remember(&look, s)
+	v.remember(&look)
 	r.Look = look.Bytes()
 	return w, nil
 }
 
 // remember stores what a reader saw at this visit, if that is needed later.
-func (v *Visit) remember(look *evaluators.Look, s *config.Settings) {
+func (v *Visit) remember(look *evaluators.Look) {
 	switch {
 	case look.Open == 0 && !look.Noisy():
 		look.Sums, look.Rules = [2]uint64{}, 0
 	case v.known != nil && v.known.sight != digest.Sight{}:
-		look.Sums, look.Rules = [2]uint64{v.known.sight.Exact, v.known.sight.Masked}, fingerprint(s.Change.Seen)
+		look.Sums, look.Rules = [2]uint64{v.known.sight.Exact, v.known.sight.Masked}, fingerprint(v.known.rules)
 	}
 }
 
@@ -240,7 +265,7 @@ func forget(r *frontier.Record) { r.Memory, r.Wait, r.Rate = "", 0, 0 }
 
 // closeLook changes the record of a URI after a second look, and returns the wait.
 func (v *Visit) closeLook(
-	r *frontier.Record, s *config.Settings, stretch float64, finished time.Time,
+	r *frontier.Record, c *fetch.Capture, s *config.Settings, stretch float64, finished time.Time,
 ) evaluators.Wait {
 	was := v.known.look.Finding
 	look, again := s.Change.SecondLook().Closed(v.known.look, v.Outcome, finished)
@@ -249,29 +274,35 @@ func (v *Visit) closeLook(
 	case again:
 		w.Interval, r.Urgent = time.Second, true
 		w.Reason = "differs again; it is fetched once more when the host has rested"
+		v.fetches.keep(r.URI, c, s)
 	case v.Outcome == evaluators.LookFailed:
 		w.Reason = "nothing to compare; visited as planned, in " + human.Interval(w.Interval)
 	case v.Outcome == evaluators.LookSame:
 		w.Reason = "the same as a moment before; visited as planned, in " + human.Interval(w.Interval)
+	case v.Outcome == evaluators.LookNoisy && look.View == evaluators.SeenSilenced:
+		w.Reason = "a reader sees the same as a moment before without what proposed rules match; from now on that " +
+			"decides about the wait, first in " + human.Interval(w.Interval)
 	case v.Outcome == evaluators.LookNoisy:
 		look.View = max(look.View, v.view)
 		w.Reason = "a reader sees the same as a moment before; from now on that decides about the wait, first in " +
 			human.Interval(w.Interval)
 	}
-	gone := was == evaluators.Restless && look.Finding != evaluators.Restless
-	if look.Finding == evaluators.Restless {
-		w = restless(r, s, stretch)
+	restlessNow := look.Finding == evaluators.Restless
+	if restlessNow {
+		w, look = restless(r, s, stretch), look.Trusting()
 	}
-	if look.Finding == evaluators.Restless && was != look.Finding || v.Outcome == evaluators.LookNoisy {
+	switch {
+	case restlessNow && was != evaluators.Restless || v.Outcome == evaluators.LookNoisy:
 		w.Kind, w.Lesson = rate.Memory(r.Memory).Leave() // what it learned was noise
 		forget(r)
-	}
-	if r.Restless = look.Finding == evaluators.Restless; r.Restless {
-		r.Wait, r.Rate = w.Asked(), history.RestlessRate
-	} else if gone {
+		r.Wait = evaluators.NoisyBegin
+	case !restlessNow && was == evaluators.Restless:
 		forget(r)
 	}
-	v.remember(&look, s)
+	if r.Restless = restlessNow; restlessNow {
+		r.Wait, r.Rate = w.Asked(), history.RestlessRate
+	}
+	v.remember(&look)
 	r.Look = look.Bytes()
 	return w
 }
@@ -284,7 +315,7 @@ func (v *Visit) Notes(before frontier.Record) []string {
 		return []string{crawllog.Look + v.Outcome.String()}
 	case !v.Counts():
 		return []string{crawllog.Restless}
-	case v.Quiet() && v.differs:
+	case v.nothingNew() && v.differs:
 		return []string{crawllog.Noise}
 	}
 	return nil

@@ -1,0 +1,78 @@
+package digest_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// noisyFetches returns fetches of a page of one moment, with noise that readers see and noise that they do not see.
+func (j judged) noisyFetches(day, fetches int, r *rand.Rand) (all []digest.Version) {
+	for i := range fetches {
+		at := morning.AddDate(0, 0, day).Add(time.Duration(7*i) * time.Second)
+		page, _ := j.draw(day, r, at)
+		all = append(all, digest.Version{Date: at, Content: []byte(unseen(strings.Replace(page, "</body>", prose, 1), r, false))})
+	}
+	return all
+}
+
+// TestASilencerHidesNoEdit finds the rules that silence pages which differ to a reader at three fetches of one moment.
+// It plants edits of several sizes in the main content of that day and of later days. No rule may hide one. Many pages
+// must be silenced, and stay so on later days, or the test would prove nothing.
+func TestASilencerHidesNoEdit(t *testing.T) {
+	t.Parallel()
+	edits, hidden, pages, silenced, later, quiet := 0, 0, 0, 0, 0, 0
+	base := compile(t, digest.Spec{})
+	for _, j := range judgedPages {
+		for seed := range uint64(2) {
+			r := rand.New(rand.NewPCG(seed, 78))
+			fetches := j.noisyFetches(int(seed), 3, r)
+			if pages++; sightOf(t, string(fetches[0].Content)).Masked == sightOf(t, string(fetches[1].Content)).Masked {
+				pages-- // no noise that a reader sees
+				continue
+			}
+			rules, err := base.Silence(t.Context().Err, fetches, htmlType)
+			if errors.Is(err, digest.ErrNoSilencer) {
+				continue
+			}
+			with, withErr := base.With(rules)
+			if err := errors.Join(err, withErr); err != nil {
+				t.Fatal(err)
+			}
+			silenced++
+			see := func(page string) uint64 {
+				s, err := with.Seen(t.Context(), strings.NewReader(page), htmlType)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s.Masked
+			}
+			for day := int(seed); day < int(seed)+4; day++ {
+				at := morning.AddDate(0, 0, day).Add(time.Duration(977*day) * time.Second)
+				page, content := j.draw(day, rand.New(rand.NewPCG(seed, 5)), at)
+				page = strings.Replace(page, "</body>", prose, 1)
+				before := see(unseen(page, r, false))
+				for _, edited := range append(planted(page, content), bigger(page, content)...) {
+					if edits++; see(unseen(edited, r, false)) == before {
+						if hidden++; hidden < 10 {
+							t.Errorf("%s: the rules %q hide an edit:\n%.600s", j.name, rules, edited)
+						}
+					}
+				}
+				again, _ := j.draw(day, r, at.Add(time.Minute))
+				if later++; see(unseen(strings.Replace(again, "</body>", prose, 1), r, false)) == before {
+					quiet++
+				}
+			}
+		}
+	}
+	t.Logf("%d planted edits, %d hidden; %d of %d pages silenced, %d of %d pairs of later fetches look the same",
+		edits, hidden, silenced, pages, quiet, later)
+	if edits < 2000 || 2*silenced < pages || quiet < later*8/10 {
+		t.Errorf("%d planted edits, %d of %d pages silenced, %d of %d later pairs look the same", edits, silenced, pages, quiet, later)
+	}
+}
