@@ -49,7 +49,7 @@ func pageOf(r frontier.Record) (p api.NoisyPage, ok bool) {
 	return api.NoisyPage{
 		URI: r.URI.String(), Why: why, Rules: rulesOf(look), Visits: r.Visits, Versions: r.Versions,
 		LastVisit: api.Moment(r.LastVisit),
-		Wait: api.Seconds(max(r.Due.Sub(r.LastVisit), 0)),
+		Wait:      api.Seconds(max(r.Due.Sub(r.LastVisit), 0)),
 	}, why != ""
 }
 

@@ -66,7 +66,9 @@ func TestSearchesForRulesAreBounded(t *testing.T) {
 		t.Errorf("searches took %v of 1000 s", searched)
 	}
 	f = Fetches{}
-	if !f.begin(now) || !f.begin(now) || f.begin(now) {
-		t.Error("more or fewer than two searches are in progress")
+	for i := range maxSearches + 1 {
+		if begins := f.begin(now); begins != (i < maxSearches) {
+			t.Errorf("search %d begins: %v", i, begins)
+		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 func floods() []attack {
 	return []attack{
 		endlessSearch(),
-		secondLook(),
+		secondLook(), manyParts(),
 		clocks(),
 		longBodies(),
 		manyFastPages(),
@@ -82,6 +82,36 @@ func secondLook() attack {
 			}
 			if n, most := len(c.visits("stranger.example")), 5*(2*int(short/time.Second)+2)+1; n > most {
 				t.Errorf("%d visits of five pages, want at most %d: each second, and a second look", n, most)
+			}
+		},
+	}
+}
+
+// manyParts is a site whose pages have thousands of parts that differ at each fetch, so that it takes minutes to find
+// rules for them.
+func manyParts() attack {
+	return attack{
+		name: "pages with 4000 parts that differ at each fetch", lasts: 12 * time.Second,
+		stranger: func(c *crawl) crawlOptions {
+			var n atomic.Int64
+			c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/robots.txt" {
+					http.NotFound(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "application/xhtml+xml") // only such pages are looked at twice
+				for i := range 4000 {
+					fmt.Fprintf(w, "<div class=x%c><p>The harbour is open.</p><i class=c>%d</i></div>", 'a'+i%26, n.Add(7919))
+				}
+			}), "www.stranger.example")
+			learned := "[[wait]]\nmime = \"application/xhtml.xml\"\nrule = \"learned\"\nmin = \"1s\"\nmax = \"1s\"\n"
+			return crawlOptions{seeds: pagesOf(c, "www.stranger.example", 5), tables: learned}
+		},
+		check: func(t *testing.T, c *crawl) {
+			for i := range 5 {
+				if page := fmt.Sprintf("www.stranger.example:%d/%d", c.town.port, i); len(c.visits(page)) < 7 {
+					t.Errorf("%d visits of %s, want seven: its second looks are not over", len(c.visits(page)), page)
+				}
 			}
 		},
 	}
