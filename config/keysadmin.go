@@ -58,6 +58,8 @@ var adminKeys = []key{
 		"Experimental. PostgreSQL database that all nodes share, as `postgres://arcrawl@db.library.example/arcrawl`; the password is in ~/.pgpass or PGPASSFILE. Empty: this process is on its own.")),
 	optional("cluster.node", InMain, reach.CheckInstance, func(d *draft) *string { return &d.config.Cluster.Node },
 		"Name of this node, which no other node has. Required with cluster.database."),
+	optional("cluster.listen", InMain, reach.CheckListen, func(d *draft) *string { return &d.config.Cluster.Listen },
+		"Address of this node, as `10.0.0.5:8475`, at which the other nodes ask it about its shards, so that any node answers for all. Always encrypted; only nodes of the cluster are served. Empty: they are not served, and cannot be asked from here."),
 	boolean("cluster.single_database", InMain, func(d *draft) *bool { return &d.config.Cluster.Single },
 		"The database has no synchronous replica on purpose: raise no alarm about that."),
 	optional("mail.server", InMain, reach.CheckServer, func(d *draft) *string { return &d.config.Mail.Server },

@@ -329,6 +329,7 @@ uris = ["https://www.news.example/", "http://münchen.example:8080/x?b=1&a"]
 [cluster]
 database = "postgres://arcrawl@db.library.example/arcrawl"
 node = "a"
+listen = "10.0.0.5:8475"
 [admin]
 instance = "press"
 socket = "/run/arcrawl/admin.sock"
@@ -422,7 +423,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			FoldersFree: 50e9, FoldersOrder: config.FillFolders,
 			Secrets: filepath.Join(filepath.Dir(main), "secrets"),
 		},
-		Cluster: reach.Cluster{Database: "postgres://arcrawl@db.library.example/arcrawl", Node: "a"},
+		Cluster: reach.Cluster{Database: "postgres://arcrawl@db.library.example/arcrawl", Node: "a", Listen: "10.0.0.5:8475"},
 		Admin: config.Admin{
 			Instance: "press", Socket: "/run/arcrawl/admin.sock", Listen: "127.0.0.1:8471", TokenFile: filepath.Join(filepath.Dir(main), "token"),
 			Webhook: "https://alarms.library.example/", Remote: reach.Plain, Names: []string{"crawler.library.example"},

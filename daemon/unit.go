@@ -253,6 +253,7 @@ func (n *nodeDaemon) openBase(s *node.Shard) (*base, error) {
 			b.catalog, err = b.openVersions(n.now.Admin)
 			return err
 		},
+		func(time.Time) error { return b.joinNodes(n.node) },
 		func(time.Time) error { return b.Daemon.serve(n.now.Admin, b.served.Handler) },
 		func(time.Time) error { b.office = b.openOffice(); return nil },
 		b.openSubscribers)

@@ -58,12 +58,14 @@ type HostView struct {
 	Reason   string    // why it could not be reached the last time; empty if it was
 }
 
-// Hosts returns the state of every host as of now, in the order of their names. It reads no URI.
+// Hosts returns the state of every host of this shard as of now, in the order of their names. It reads no URI.
 func (f *Frontier) Hosts(now time.Time) []HostView {
 	f.mu.Lock()
-	views := make([]HostView, len(f.byID))
-	for i, h := range f.byID {
-		views[i] = h.view(now.UnixMilli())
+	views := make([]HostView, 0, len(f.byID))
+	for _, h := range f.byID {
+		if !h.stray || h.uris > 0 {
+			views = append(views, h.view(now.UnixMilli()))
+		}
 	}
 	f.mu.Unlock()
 	slices.SortFunc(views, func(a, b HostView) int { return cmp.Compare(a.Host, b.Host) })
@@ -135,9 +137,10 @@ type Counts struct {
 func (f *Frontier) Counts(now time.Time) Counts {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := Counts{Hosts: int64(len(f.byID))}
+	var n Counts
 	var oldest, reachable int64
 	for _, h := range f.byID {
+		n.Hosts += countIf(!h.stray || h.uris > 0) // another shard counts the others
 		n.URIs += h.uris
 		n.Queued += h.queued
 		n.Forbidden += h.forbidden

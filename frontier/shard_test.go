@@ -285,6 +285,9 @@ func TestStraysAreNotVisited(t *testing.T) {
 	if n := w.Counts(now).URIs; n != int64(len(mine)) {
 		t.Errorf("%d URIs are left, want %d", n, len(mine))
 	}
+	if n, list := w.Counts(now).Hosts, w.Hosts(now); n != int64(20-strays) || len(list) != 20-strays {
+		t.Errorf("%d hosts are counted and %d listed after %d strays of 20 were removed", n, len(list), strays)
+	}
 	w.reopen(now)
 }
 

@@ -18,6 +18,9 @@ import (
 type Options struct {
 	// Tokens returns the tokens in force. Nil is for a unix socket, which serves every process that may open it.
 	Tokens func() []Token
+	// Node, when set, is for an address that only other nodes of the cluster reach. It reports whether a node sent a
+	// request, which then names the caller.
+	Node func(*http.Request) bool
 
 	// Users, when set, returns the named users in force.
 	Users func() []User
@@ -67,6 +70,10 @@ func Guard(next http.Handler, o Options) http.Handler {
 			return
 		}
 		serve := func(c Caller) { ours.ServeHTTP(to, from.WithContext(withCaller(from.Context(), c))) }
+		if o.Node != nil {
+			o.serveNode(to, from, serve)
+			return
+		}
 		if o.Tokens == nil {
 			serve(Caller{Name: peerName(from.Context()), Way: Socket, Role: Operate})
 			return

@@ -25,6 +25,12 @@ import (
 // Base is the path of all requests of the API.
 const Base = "/api/v1"
 
+// ShardHeader is the header of a request to one shard of a divided crawl.
+const ShardHeader = "Arcrawl-Shard"
+
+// MissingHeader is the header of an answer that is not about the whole crawl. It says what is left out, and why.
+const MissingHeader = "Arcrawl-Missing"
+
 // ErrNoDaemon says that no daemon answers at the socket.
 var ErrNoDaemon = errors.New("no arcrawl answers")
 
@@ -34,6 +40,9 @@ type Client struct {
 	place string // path of the socket, or the address
 	base  string // address without the path of a request
 	token string // for an address
+
+	shard   int          // that is asked; 0 = the daemon decides
+	missing func(string) // is called with what an answer leaves out; nil = nobody wants to know
 }
 
 // answerTimeout is the maximum time for an answer. The slowest requests read every URI.
@@ -67,6 +76,18 @@ func (c *Client) Within(most time.Duration) *Client {
 	return c
 }
 
+// Missing calls do with what an answer leaves out of the whole crawl, and returns c.
+func (c *Client) Missing(do func(what string)) *Client {
+	c.missing = do
+	return c
+}
+
+// Shard asks one shard of a divided crawl, and returns c. 0 lets the daemon decide.
+func (c *Client) Shard(n int) *Client {
+	c.shard = n
+	return c
+}
+
 // Close closes the connections that are not in use.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
@@ -78,6 +99,9 @@ func (c *Client) newRequest(ctx context.Context, method, path string, body io.Re
 	}
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if c.shard > 0 {
+		r.Header.Set(ShardHeader, strconv.Itoa(c.shard))
 	}
 	return r, nil
 }
@@ -139,6 +163,9 @@ func ask[A any](
 	defer func() { err = errors.Join(err, got.Body.Close()) }()
 	if got.StatusCode >= http.StatusMultipleChoices {
 		return answer, problemOf(got)
+	}
+	if what := got.Header.Get(MissingHeader); what != "" && c.missing != nil {
+		c.missing(what)
 	}
 	if err := json.NewDecoder(io.LimitReader(got.Body, maxAnswer)).Decode(&answer); err != nil {
 		return answer, fmt.Errorf("read the daemon's answer to %s %s: %w", method, path, err)

@@ -22,7 +22,7 @@ import (
 type Entry struct {
 	Time   time.Time       `json:"time"`
 	Who    string          `json:"who"`              // name of the user or of the token; "" if it is not known
-	Way    string          `json:"way"`              // "socket", "token", "files" or "store"
+	Way    string          `json:"way"`              // "socket", "token", "session", "proxy", "node", "files" or "store"
 	What   string          `json:"what"`             // for example "pause" or "frontier/steer"
 	Order  json.RawMessage `json:"order,omitempty"`  // the body of the request
 	Result string          `json:"result"`           // "done", or the error

@@ -1,5 +1,5 @@
 // Shows the page that the address names, and updates it from time to time.
-import { h, ask, optional, notice, loadNames, moment, span } from './page.js';
+import { h, ask, optional, notice, leftOut, loadNames, moment, span } from './page.js';
 import { remember } from './keep.js';
 import { overview, headline } from './overview.js';
 import { whatIsNew } from './news.js';
@@ -57,7 +57,7 @@ async function show(mode) {
     else a.removeAttribute('aria-current');
   }
   const restore = changed ? null : remember(view);
-  view.replaceChildren(...content.flat(Infinity).filter(Boolean));
+  view.replaceChildren(...leftOut(), ...content.flat(Infinity).filter(Boolean));
   restore?.();
   entitle();
   if (changed && mode !== 'first') {

@@ -23,6 +23,16 @@ export function svg(name, attributes = {}, ...children) {
 // ahead is the difference between the daemon's clock and ours, in ms.
 let ahead = 0;
 
+// left holds what answers leave out of a crawl of several nodes, with the requests that they answer.
+const left = new Map();
+
+// leftOut returns notices about what the answers since the last call leave out.
+export function leftOut() {
+  const list = [...left].map(([text, requests]) => notice('', `Not of the whole crawl (${[...requests].join(', ')}): ${text}`));
+  left.clear();
+  return list;
+}
+
 // ask sends a request to the API and returns the answer. It throws the daemon's error text.
 export async function ask(path, order) {
   const request = { headers: { Accept: 'application/json' } };
@@ -39,6 +49,8 @@ export async function ask(path, order) {
   }
   const date = Date.parse(answer.headers.get('Date'));
   if (date) ahead = date - Date.now();
+  const missing = answer.headers.get('Arcrawl-Missing');
+  if (missing) left.set(missing, (left.get(missing) || new Set()).add(path.split('?')[0]));
   const text = await answer.text();
   let value = {};
   try {

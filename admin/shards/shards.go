@@ -1,8 +1,11 @@
-// Package shards serves the API and the dashboard of several shards that one process crawls, at one address.
+// Package shards serves the API and the dashboard of all shards of a crawl at one address: of those that this process
+// crawls, and of those that other nodes crawl.
 //
-// A request is answered by one shard: the one that the header Arcrawl-Shard names, or the parameter shard, or the
-// cookie that a page with this parameter has set; otherwise by the lowest one. An order to pause, to resume or to
-// reload that names no shard goes to all.
+// A request that names a shard, in the header Arcrawl-Shard or the parameter shard, is answered by that one. Otherwise
+// a question about a host or a URI, and an order for it, goes to the shard of the host. Some lists are joined from the
+// lists of all shards, or are read one shard after the other. All else is answered by the shard of the cookie that a
+// page with the parameter has set, or by the lowest one, and a header of the answer says what is left out. An order to
+// pause, to resume or to reload goes to all shards of this node.
 package shards
 
 import (
@@ -14,6 +17,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/arcrawl/arcrawl/admin/access"
@@ -21,7 +25,7 @@ import (
 )
 
 // Header is the header of a request that names a shard.
-const Header = "Arcrawl-Shard"
+const Header = api.ShardHeader
 
 // The parameter and the cookie that name a shard.
 const (
@@ -34,8 +38,9 @@ const maxOrder = 1 << 20
 
 // Switch passes requests on to shards. The zero value has none. It is safe for concurrent use.
 type Switch struct {
-	mu    sync.Mutex // guards the field below
-	serve map[int]*served
+	mu      sync.Mutex // guards the fields below
+	serve   map[int]*served
+	cluster Cluster // the zero value knows no other nodes
 }
 
 // served makes the handlers of a shard, one for each address. The lock of its switch guards its fields.
@@ -118,8 +123,14 @@ func (s *Switch) handlers(o access.Options, made map[*served]http.Handler) (shar
 // Handler returns a handler of requests to all shards. The options decide who is served.
 func (s *Switch) Handler(o access.Options) http.Handler {
 	made := map[*served]http.Handler{}
+	everywhere := access.Guard(http.HandlerFunc(serveExchange), o)
 	return http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
-		shards := s.handlers(o, made)
+		shards, cluster := s.handlers(o, made), s.clusterFor(o)
+		if cluster.Shards > 0 && strings.HasPrefix(from.URL.Path, api.Base+"/") {
+			x := &exchange{Cluster: cluster, here: shards, down: map[string]string{}}
+			everywhere.ServeHTTP(to, from.WithContext(context.WithValue(from.Context(), exchangeKey{}, x)))
+			return
+		}
 		numbers := slices.Sorted(maps.Keys(shards))
 		if len(numbers) == 0 {
 			http.Error(to, "this node crawls no shard now; arcrawl cluster status shows which node crawls which",
@@ -127,6 +138,13 @@ func (s *Switch) Handler(o access.Options) http.Handler {
 			return
 		}
 		named, err := nameOf(from)
+		if named > 0 && named <= cluster.Shards && shards[named] == nil && from.URL.Path != "/metrics" {
+			if isChoice(from) { // the pages are the same everywhere, and ask another node for what they show
+				http.SetCookie(to, cookieFor(o, named))
+			}
+			shards[numbers[0]].ServeHTTP(to, from)
+			return
+		}
 		if named > 0 && shards[named] == nil && isLostPage(from) {
 			http.SetCookie(to, cookieFor(o, 0))
 			named = 0

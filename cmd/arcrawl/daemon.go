@@ -20,19 +20,23 @@ import (
 // daemonFlags are the flags of commands that talk to a running daemon.
 type daemonFlags struct {
 	config, socket string
+	shard          int
 	json           bool
+	note           func(string) // prints what an answer leaves out
 }
 
 func (d *daemonFlags) add(cmd *cobra.Command) {
 	configFlagFor(cmd, &d.config, "the main configuration file of the daemon, which names its socket")
 	cmd.Flags().StringVar(&d.socket, "socket", "", "use this socket (default: the one in the configuration)")
+	cmd.Flags().IntVar(&d.shard, "shard", 0, "ask this shard of a divided crawl (default: the one that it is about, all, or the lowest here)")
+	d.note = func(what string) { fmt.Fprintln(cmd.ErrOrStderr(), "note: "+what) }
 	cmd.Flags().BoolVar(&d.json, "json", false, "print the daemon's answer as JSON")
 }
 
 // client returns a client of the daemon's socket.
 func (d *daemonFlags) client() (*api.Client, error) {
 	if d.socket != "" {
-		return api.NewClient(d.socket), nil
+		return api.NewClient(d.socket).Shard(d.shard).Missing(d.note), nil
 	}
 	at, err := config.Where(d.config)
 	if err != nil {
@@ -41,7 +45,7 @@ func (d *daemonFlags) client() (*api.Client, error) {
 	if at.Socket == "" {
 		return nil, fmt.Errorf("%w: %s has admin.socket = \"off\"", api.ErrNoDaemon, d.config)
 	}
-	return api.NewClient(at.Socket), nil
+	return api.NewClient(at.Socket).Shard(d.shard).Missing(d.note), nil
 }
 
 // advise adds advice to an error of the client.
@@ -71,10 +75,7 @@ func (d *daemonFlags) names(ctx context.Context) api.HostNames {
 	if err != nil {
 		return api.HostNames{}
 	}
-	names, err := client.HostNames(ctx)
-	if err != nil {
-		return api.HostNames{}
-	}
+	names, _ := client.Missing(nil).HostNames(ctx) // without an answer there are none
 	return names
 }
 

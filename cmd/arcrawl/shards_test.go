@@ -94,7 +94,8 @@ func number(t *testing.T, variable string, without int) int {
 }
 
 // TestANodeIsAddedDrainedAndRemoved crawls four shards. A node is added, gets its part, is drained, stopped and
-// removed, all while visits are made. Nothing is captured twice, and no host is asked within its rest.
+// removed, all while visits are made. Nothing is captured twice, and no host is asked within its rest. While both nodes
+// crawl, each is asked about all hosts.
 func TestANodeIsAddedDrainedAndRemoved(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -119,6 +120,8 @@ func TestANodeIsAddedDrainedAndRemoved(t *testing.T) {
 	f.site.waitFor(t, f.running["b"], "b", 60)
 	f.site.waitFor(t, f.running["a"], "a", 60)
 	f.command("runs: stop it first", "remove", "b")
+	f.askFrom("a")
+	f.askFrom("b")
 
 	f.command("hands its shards over", "drain", "b")
 	f.awaitStatus("b", "drained")

@@ -131,6 +131,7 @@ extra_info = true
 [cluster]
 database = %q
 node = %q
+listen = "127.0.0.1:0"
 [fetch]
 allow_networks = ["127.0.0.0/8"]
 [politeness]

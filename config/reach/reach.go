@@ -144,6 +144,7 @@ type Cluster struct {
 	Database string // connection string of PostgreSQL; "" = no cluster
 	Node     string // name of this node
 	Single   bool   // the database has no replica on purpose
+	Listen   string // address at which this node answers the others; "" = none
 }
 
 // CheckDatabase accepts the address of a database, which may name several servers, without a password. The password has
@@ -170,6 +171,10 @@ func CheckDatabase(s string) (problem, remedy string) {
 func (c Cluster) Check(fault func(key, problem, remedy string)) {
 	if c.Database != "" && c.Node == "" {
 		fault("cluster.node", "is missing, but cluster.database is set", "write a name that no other node has")
+	}
+	if at, err := netip.ParseAddrPort(withoutLocalhost(c.Listen)); err == nil && at.Addr().IsUnspecified() {
+		fault("cluster.listen", "is no address at which other nodes can reach this one",
+			`write the address of this machine in the network of the nodes, as "10.0.0.5:8475"`)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -51,9 +52,10 @@ type Node struct {
 	lease  *lease
 	lost   func(error) // is called when this node may not continue
 
-	lastBeat int64              // that the database confirmed; only Beat uses it, and Open before
-	seen     chan shared.States // what the last beat found, for Run
-	loading  chan struct{}      // has a token for each store that is being loaded
+	lastBeat int64                         // that the database confirmed; only Beat uses it, and Open before
+	seen     chan shared.States            // what the last beat found, for Run
+	found    atomic.Pointer[shared.States] // the same, for requests
+	loading  chan struct{}                 // has a token for each store that is being loaded
 
 	// What Run knows of the others.
 	watch watch
@@ -148,8 +150,9 @@ func (n *Node) beat(ctx context.Context) (shared.States, error) {
 	return n.shared.Beat(ask)
 }
 
-// tell leaves what a beat found for Run, instead of what an earlier one found.
+// tell leaves what a beat found for Run and for requests, instead of what an earlier one found.
 func (n *Node) tell(st shared.States) {
+	n.found.Store(&st)
 	select {
 	case <-n.seen:
 	default:

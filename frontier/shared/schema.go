@@ -42,6 +42,8 @@ var tables = []string{
 	`CREATE TABLE IF NOT EXISTS arcrawl.told (
 		shard int PRIMARY KEY, node text NOT NULL, epoch bigint NOT NULL, beat bigint NOT NULL, report bytea NOT NULL)
 		WITH (fillfactor = 50)`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.door (
+		node text PRIMARY KEY, incarnation bigint NOT NULL, address text NOT NULL, print bytea NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.follower (
 		node text PRIMARY KEY, revision bigint NOT NULL, trouble text NOT NULL)`,
 }

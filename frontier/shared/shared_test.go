@@ -77,7 +77,7 @@ func TestNodesShareACrawl(t *testing.T) {
 		"unusable_databases": unusableDatabases, "a_crawl_is_divided": aCrawlIsDivided,
 		"nothing_delays_beats": nothingDelaysBeats, "letters_are_set_aside": lettersAreSetAside,
 		"owners_report": ownersReport, "damaged_rows_are_kept": damagedRowsAreKept, "a_reader_delays_no_whole_store": aReaderDelaysNoWholeStore,
-		"words_have_numbers_of_their_own": wordsHaveNumbersOfTheirOwn,
+		"words_have_numbers_of_their_own": wordsHaveNumbersOfTheirOwn, "nodes_find_each_other": nodesFindEachOther,
 	} {
 		t.Run(name, func(t *testing.T) { part(t, server.Database(t, name)) })
 	}

@@ -19,7 +19,7 @@ type door struct {
 var doors = []door{
 	{"the network, outwards", "net", []string{"Dial*", "Lookup*", "Resolver", "DefaultResolver"}, []string{"fetch", "fetch/names", "fetch/proxy", "admin/"}},
 	{"the network, outwards", "net/http", []string{"Get", "Post", "PostForm", "Head", "Client", "Transport", "DefaultClient", "DefaultTransport"}, []string{"fetch", "admin/"}},
-	{"the network, outwards", "crypto/tls", []string{"Dial*", "Client"}, []string{"fetch", "fetch/proxy", "admin/mail"}},
+	{"the network, outwards", "crypto/tls", []string{"Dial*", "Client"}, []string{"fetch", "fetch/proxy", "admin/between", "admin/mail"}},
 	{"the network, inwards", "net", []string{"Listen*", "FileListener"}, []string{"admin/", "daemon", "daemon/socket", "cmd/arcrawl", "cmd/arcrawl/clusterdemo"}},
 	{"the network, inwards", "net/http", []string{"Serve*", "ListenAndServe*", "Server", "Handle", "HandleFunc"}, []string{"admin/", "daemon", "cmd/arcrawl", "cmd/arcrawl/clusterdemo"}},
 	{"files, to write", "os", []string{"Create*", "OpenFile", "OpenRoot", "WriteFile", "Mkdir*", "Remove*", "Rename", "Truncate", "Link", "Symlink", "Ch*"}, []string{"fetch", "frontier", "frontier/backup", "frontier/reserve", "warcout", "crawllog", "archive/", "admin/", "daemon", "daemon/node", "daemon/pushed", "daemon/socket", "daemon/offload", "discover/render", "internal/atomicfile", "cmd/arcrawl", "cmd/arcrawl/clusterdemo"}},

@@ -1,0 +1,251 @@
+package shards
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// plan says which shards answer a request. The zero value means that nothing in it says that.
+type plan struct {
+	shards []int
+	// join, when set, makes one answer from the answers of the shards.
+	join func(x *exchange, to http.ResponseWriter, from *http.Request, p plan)
+	// bodies has what each shard is asked, if that is not the body of the request.
+	bodies map[int][]byte
+	lists  joiner // of a list
+}
+
+// Requests whose parameter uri, or field uri of the body, names a URI.
+var aboutURI = []string{
+	"GET /uri", "GET /why", "GET /why-not", "GET /versions", "GET /record", "GET /compare", "GET /picture", "GET /history",
+	"POST /ignore/propose", "POST /ignore/suggest", "POST /ignore/preview",
+}
+
+// Requests whose parameter host, or field host of the body, may name a host.
+var aboutHost = []string{
+	"GET /overdue", "GET /reports/days", "GET /traps", "GET /new", "GET /search", "GET /noise", "POST /traps/release",
+}
+
+// question holds the fields of requests that decide about shards.
+type question struct {
+	URI     string   `json:"uri"`
+	Host    string   `json:"host"`
+	Pattern string   `json:"pattern"`
+	URIs    []string `json:"uris"`
+	Select  struct {
+		Host string   `json:"host"`
+		URIs []string `json:"uris"`
+	} `json:"select"`
+	Entries []json.RawMessage `json:"entries"`
+}
+
+// planOf returns the plan for a request.
+func (x *exchange) planOf(r *http.Request) (p plan, err error) {
+	path := strings.TrimPrefix(r.URL.Path, api.Base)
+	name := r.Method + " " + path
+	var q question
+	if len(x.body) > 0 && json.Unmarshal(x.body, &q) != nil {
+		return plan{}, nil // any shard says what is wrong with it
+	}
+	if r.Method == http.MethodGet {
+		q.URI, q.Host = r.URL.Query().Get("uri"), r.URL.Query().Get("host")
+	}
+	if rest, is := strings.CutPrefix(path, "/hosts/"); is {
+		q.Host, _, _ = strings.Cut(rest, "/")
+		return x.ofHost(q.Host), nil
+	}
+	if slices.Contains(aboutURI, name) {
+		return x.ofURI(q.URI), nil
+	}
+	if slices.Contains(aboutHost, name) && isOneHost(q.Host) {
+		return x.ofHost(q.Host), nil
+	}
+	switch name {
+	case "GET /view":
+		if p := x.ofURI(q.URI); len(p.shards) == 1 && x.here[p.shards[0]] == nil {
+			return plan{}, fmt.Errorf("the versions of this URI are shown by node %s, which crawls it: open its dashboard",
+				x.Node(p.shards[0]))
+		}
+		return x.ofURI(q.URI), nil
+	case "POST /frontier/list", "POST /frontier/count":
+		return x.ofSelection(q.Host, q.URIs, x.body, "")
+	case "POST /frontier/steer":
+		return x.ofSelection(q.Select.Host, q.Select.URIs, x.body, "select")
+	case "POST /frontier/hosts":
+		if isOneHost(q.Pattern) {
+			return x.ofHost(q.Pattern), nil
+		}
+		return plan{shards: x.all(), join: sum}, nil
+	case "POST /frontier/import":
+		return x.ofEntries(q.Entries)
+	case "POST /capture", "POST /capture/progress":
+		p, err := x.ofURIs(q.URIs, x.body)
+		p.lists = captures
+		return p, err
+	case "GET /hosts":
+		return plan{shards: x.all(), join: joinHosts}, nil
+	case "POST /alarms/acknowledge":
+		return plan{shards: x.all(), join: whoever}, nil
+	}
+	if list, is := lists[name]; is {
+		return plan{shards: x.all(), join: joinLists, lists: list}, nil
+	}
+	if name == "GET /search" || name == "GET /noise" {
+		return plan{shards: x.all(), join: chain}, nil
+	}
+	return plan{}, nil
+}
+
+// all returns all shards.
+func (x *exchange) all() (list []int) {
+	for shard := range x.Shards {
+		list = append(list, shard+1)
+	}
+	return list
+}
+
+// isOneHost reports whether a text names a single host, and not a pattern of hosts.
+func isOneHost(text string) bool { return text != "" && !strings.ContainsAny(text, "*?[") }
+
+// ofHost returns the plan for a question about a host.
+func (x *exchange) ofHost(host string) plan {
+	return plan{shards: []int{x.ShardOf(uri.Host(strings.ToLower(host)))}}
+}
+
+// ofURI returns the plan for a question about a URI. Any shard says what is wrong with one that cannot be parsed.
+func (x *exchange) ofURI(text string) plan {
+	u, err := uri.Parse(text)
+	if err != nil {
+		return plan{}
+	}
+	return plan{shards: []int{x.ShardOf(u.Host())}}
+}
+
+// ofSelection returns the plan for a selection of URIs, which is in a field of the body, or is the body. Selections of
+// several shards are worked off one shard after the other: the cursor says where to continue.
+func (x *exchange) ofSelection(host string, uris []string, body []byte, field string) (p plan, err error) {
+	switch {
+	case isOneHost(host):
+		p = x.ofHost(host)
+	case len(uris) > 0:
+		p, err = x.divide(uris, func(some []string) ([]byte, error) { return with(body, field, "uris", some) })
+		if err != nil {
+			return plan{}, err
+		}
+	default:
+		p = plan{shards: x.all()}
+	}
+	if len(p.shards) > 0 {
+		p.join = chain
+	}
+	return p, nil
+}
+
+// ofURIs returns the plan for a list of URIs in a body.
+func (x *exchange) ofURIs(uris []string, body []byte) (plan, error) {
+	p, err := x.divide(uris, func(some []string) ([]byte, error) { return with(body, "", "uris", some) })
+	if err != nil || len(p.shards) == 0 {
+		return plan{}, err
+	}
+	p.join = joinLists
+	return p, nil
+}
+
+// divide divides URIs among their shards. Those that cannot be parsed go to the first one, which says why.
+func (x *exchange) divide(uris []string, bodyOf func([]string) ([]byte, error)) (p plan, err error) {
+	of, faulty := map[int][]string{}, []string{}
+	for _, text := range uris {
+		u, err := uri.Parse(text)
+		if err != nil {
+			faulty = append(faulty, text)
+			continue
+		}
+		shard := x.ShardOf(u.Host())
+		of[shard] = append(of[shard], text)
+	}
+	if len(of) == 0 {
+		return plan{}, nil
+	}
+	p.bodies = map[int][]byte{}
+	for shard := range of {
+		p.shards = append(p.shards, shard)
+	}
+	slices.Sort(p.shards)
+	of[p.shards[0]] = append(of[p.shards[0]], faulty...)
+	for shard, some := range of {
+		if p.bodies[shard], err = bodyOf(some); err != nil {
+			return plan{}, err
+		}
+	}
+	return p, nil
+}
+
+// ofEntries returns the plan for URIs with their histories, each of which goes to its shard.
+func (x *exchange) ofEntries(entries []json.RawMessage) (p plan, err error) {
+	of := map[int][]json.RawMessage{}
+	for _, e := range entries {
+		var one struct {
+			URI string `json:"uri"`
+		}
+		if json.Unmarshal(e, &one) != nil {
+			return plan{}, nil
+		}
+		u, err := uri.Parse(one.URI)
+		if err != nil {
+			return plan{}, nil // any shard says what is wrong with it
+		}
+		shard := x.ShardOf(u.Host())
+		of[shard] = append(of[shard], e)
+	}
+	if len(of) == 0 {
+		return plan{}, nil
+	}
+	p = plan{join: sum, bodies: map[int][]byte{}}
+	for shard, some := range of {
+		p.shards = append(p.shards, shard)
+		if p.bodies[shard], err = with(x.body, "", "entries", some); err != nil {
+			return plan{}, err
+		}
+	}
+	slices.Sort(p.shards)
+	return p, nil
+}
+
+// with returns a JSON object with another value of a field; inside names the object in it that has the field, or "".
+func with(body []byte, inside, field string, value any) ([]byte, error) {
+	all := map[string]json.RawMessage{}
+	if err := json.Unmarshal(body, &all); err != nil {
+		return nil, fmt.Errorf("read the request: %w", err)
+	}
+	var err error
+	if inside != "" {
+		inner := all[inside]
+		if inner == nil {
+			inner = json.RawMessage("{}")
+		}
+		all[inside], err = with(inner, "", field, value)
+	} else {
+		all[field], err = json.Marshal(value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(all)
+}
+
+// withValue returns a copy of a query with another value.
+func withValue(q url.Values, name, value string) url.Values {
+	out := url.Values{}
+	for k, v := range q {
+		out[k] = v
+	}
+	out.Set(name, value)
+	return out
+}

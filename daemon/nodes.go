@@ -1,0 +1,70 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/between"
+	"github.com/arcrawl/arcrawl/admin/shards"
+	"github.com/arcrawl/arcrawl/daemon/node"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/frontier/shared"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// askNode is the maximum duration of a request to another node. It is shorter than what clients wait for an answer.
+const askNode = 90 * time.Second
+
+// joinNodes lets requests reach the shards of all nodes, and answers the requests of other nodes.
+func (b *base) joinNodes(n *node.Node) error {
+	c := b.live.Current()
+	around := shards.Cluster{
+		Shards: b.shards,
+		ShardOf: func(h uri.Host) int {
+			return frontier.ShardOf(h, b.live.Current().ForHost(h, b.o.Now()).Politeness.Group, b.shards)
+		},
+		Node: func(shard int) string { name, _ := n.Crawler(shard); return name },
+		Ask: func(*http.Request, int) (*http.Response, error) {
+			return nil, errors.New("cluster.listen is not set on this node: set it on all nodes, or ask that node itself")
+		},
+	}
+	if c.Cluster.Listen == "" {
+		b.served.Join(around)
+		return nil
+	}
+	l, err := net.Listen("tcp", c.Cluster.Listen)
+	if err != nil {
+		return FolderError{Err: fmt.Errorf("cluster.listen: %w", err)}
+	}
+	id, err := between.New()
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	client := id.Client(askNode)
+	b.closers.add(func() error { client.CloseIdleConnections(); return nil })
+	around.Ask = func(r *http.Request, shard int) (*http.Response, error) {
+		_, door := n.Crawler(shard)
+		if door.Address == "" {
+			return nil, errors.New("cluster.listen is not set there, or the node has just started")
+		}
+		got, err := client.Do(between.To(r, door.Address, door.Print))
+		var why *url.Error
+		if errors.As(err, &why) {
+			err = why.Err
+		}
+		return got, err
+	}
+	b.served.Join(around)
+	known := func(print []byte) bool { return n.Bearer(print) != "" }
+	b.serveAPI(id.Listen(l, known), b.served.Handler(access.Options{
+		Node: func(r *http.Request) bool { return known(between.PrintOf(r.TLS)) },
+	}))
+	n.Announce(shared.Door{Address: l.Addr().String(), Print: id.Print()})
+	b.log.Info().Str("at", l.Addr().String()).Msg("answering the other nodes of the cluster")
+	return nil
+}

@@ -1,0 +1,46 @@
+package shared
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/internal/postgres"
+)
+
+// nodesFindEachOther announces where nodes answer, until they are fenced, start again, or are removed.
+func nodesFindEachOther(t *testing.T, db *postgres.Server) {
+	a, b := open(t, db, "a"), open(t, db, "b")
+	doors := func(s *Store) string {
+		t.Helper()
+		st, err := s.Beat(t.Context())
+		must(t, err)
+		var list []string
+		for _, n := range st.Nodes {
+			list = append(list, fmt.Sprintf("%s %s %s", n.Name, n.Door.Address, n.Door.Print))
+		}
+		return strings.Join(list, ", ")
+	}
+	want := func(what, got, want string) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	want("before", doors(a), "a  , b  ")
+	b.Another().Announce(Door{"10.0.0.6:1", []byte("key")})
+	want("before the beat of b", doors(a), "a  , b  ")
+	want("with the beat of b", doors(b), "a  , b 10.0.0.6:1 key")
+	want("after the beat of b", doors(a), "a  , b 10.0.0.6:1 key")
+	want("at the next beat", doors(b), "a  , b 10.0.0.6:1 key")
+	b2 := open(t, db, "b")
+	want("after a restart of b", doors(a), "a  , b  ")
+	b2.Announce(Door{"10.0.0.6:2", []byte("other")})
+	want("when it answers again", doors(b2), "a  , b 10.0.0.6:2 other")
+	b2.Announce(Door{strings.Repeat("x", maxDoor+1), []byte("k")})
+	want("with an address without bounds", doors(b2), "a  , b 10.0.0.6:2 other")
+	st, err := a.Beat(t.Context())
+	must(t, err)
+	fence(t, a, State{Owner: "b", Beat: st.Nodes[1].Beat})
+	want("after b was fenced", doors(a), "a  ")
+}
