@@ -16,7 +16,7 @@ import (
 func floods() []attack {
 	return []attack{
 		endlessSearch(),
-		secondLook(), manyParts(),
+		manyParts(),
 		clocks(),
 		longBodies(),
 		manyFastPages(),
@@ -51,42 +51,6 @@ func endlessSearch() attack {
 	}
 }
 
-// secondLook is a page that stays the same until it is fetched twice in a row.
-func secondLook() attack {
-	var versions atomic.Int64
-	return attack{
-		name: "page that differs only at the second look", lasts: short,
-		stranger: func(c *crawl) crawlOptions {
-			s := &site{}
-			var mu sync.Mutex
-			last := map[string]time.Time{}
-			versions.Store(0)
-			c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/robots.txt" {
-					s.ServeHTTP(w, r)
-					return
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				if time.Since(last[r.URL.Path]) < 900*time.Millisecond { // the usual visits are a second apart, or more
-					versions.Add(1)
-				}
-				last[r.URL.Path] = time.Now()
-				fmt.Fprintf(w, "<title>version %d</title>", versions.Load())
-			}), "www.stranger.example")
-			return crawlOptions{seeds: pagesOf(c, "www.stranger.example", 5)}
-		},
-		check: func(t *testing.T, c *crawl) {
-			if versions.Load() == 0 {
-				t.Error("no page was fetched twice in a row: there was no attack")
-			}
-			if n, most := len(c.visits("stranger.example")), 5*(2*int(short/time.Second)+2)+1; n > most {
-				t.Errorf("%d visits of five pages, want at most %d: each second, and a second look", n, most)
-			}
-		},
-	}
-}
-
 // manyParts is a site whose pages have thousands of parts that differ at each fetch, so that it takes minutes to find
 // rules for them.
 func manyParts() attack {
@@ -112,6 +76,9 @@ func manyParts() attack {
 				if page := fmt.Sprintf("www.stranger.example:%d/%d", c.town.port, i); len(c.visits(page)) < 7 {
 					t.Errorf("%d visits of %s, want seven: its second looks are not over", len(c.visits(page)), page)
 				}
+			}
+			if n, most := len(c.visits("stranger.example")), 5*(12+2)+1; n > most {
+				t.Errorf("%d visits of five pages, want at most %d: one each second, and second looks", n, most)
 			}
 		},
 	}

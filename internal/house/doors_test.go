@@ -17,26 +17,78 @@ type door struct {
 
 // The room admin dials the socket of the daemon, and writes what is counted and a pause.
 var doors = []door{
-	{"the network, outwards", "net", []string{"Dial*", "Lookup*", "Resolver", "DefaultResolver"}, []string{"fetch", "fetch/names", "fetch/proxy", "admin/"}},
-	{"the network, outwards", "net/http", []string{"Get", "Post", "PostForm", "Head", "Client", "Transport", "DefaultClient", "DefaultTransport"}, []string{"fetch", "admin/"}},
-	{"the network, outwards", "crypto/tls", []string{"Dial*", "Client"}, []string{"fetch", "fetch/proxy", "admin/between", "admin/mail"}},
-	{"the network, inwards", "net", []string{"Listen*", "FileListener"}, []string{"admin/", "daemon", "daemon/socket", "cmd/arcrawl", "cmd/arcrawl/clusterdemo"}},
-	{"the network, inwards", "net/http", []string{"Serve*", "ListenAndServe*", "Server", "Handle", "HandleFunc"}, []string{"admin/", "daemon", "cmd/arcrawl", "cmd/arcrawl/clusterdemo"}},
-	{"files, to write", "os", []string{"Create*", "OpenFile", "OpenRoot", "WriteFile", "Mkdir*", "Remove*", "Rename", "Truncate", "Link", "Symlink", "Ch*"}, []string{"fetch", "frontier", "frontier/backup", "frontier/reserve", "warcout", "crawllog", "archive/", "admin/", "daemon", "daemon/node", "daemon/pushed", "daemon/socket", "daemon/offload", "discover/render", "internal/atomicfile", "cmd/arcrawl", "cmd/arcrawl/clusterdemo"}},
-	{"files, to read", "os", []string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"}, []string{"config", "config/document", "config/network", "config/request", "fetch", "frontier", "frontier/backup", "frontier/reserve", "frontier/pageout", "warcout", "crawllog/", "archive/", "sim", "admin/", "daemon", "daemon/mailer", "daemon/node", "daemon/pushed", "daemon/keypair", "daemon/socket", "daemon/offload", "daemon/provenance", "discover/render", "cmd/arcrawl", "cmd/arcrawl/clusterdemo"}},
-	{"the process", "os", []string{"Exit", "Environ", "Setenv", "Stdin", "Stdout", "Args"}, []string{"cmd/arcrawl", "cmd/arcrawl/clusterdemo"}},
+	{
+		"the network, outwards", "net",
+		[]string{"Dial*", "Lookup*", "Resolver", "DefaultResolver"},
+		[]string{"fetch", "fetch/names", "fetch/proxy", "admin/"},
+	},
+	{
+		"the network, outwards", "net/http",
+		[]string{"Get", "Post", "PostForm", "Head", "Client", "Transport", "DefaultClient", "DefaultTransport"},
+		[]string{"fetch", "admin/"},
+	},
+	{
+		"the network, outwards", "crypto/tls",
+		[]string{"Dial*", "Client"},
+		[]string{"fetch", "fetch/proxy", "admin/between", "admin/mail"},
+	},
+	{
+		"the network, inwards", "net",
+		[]string{"Listen*", "FileListener"},
+		[]string{"admin/", "daemon", "daemon/socket", "cmd/arcrawl", "cmd/arcrawl/clusterdemo"},
+	},
+	{
+		"the network, inwards", "net/http",
+		[]string{"Serve*", "ListenAndServe*", "Server", "Handle", "HandleFunc"},
+		[]string{"admin/", "daemon", "cmd/arcrawl", "cmd/arcrawl/clusterdemo"},
+	},
+	{
+		"files, to write", "os",
+		[]string{
+			"Create*", "OpenFile", "OpenRoot", "WriteFile", "Mkdir*", "Remove*", "Rename", "Truncate", "Link",
+			"Symlink", "Ch*",
+		},
+		[]string{
+			"fetch", "frontier", "frontier/backup", "frontier/reserve", "warcout", "crawllog", "archive/",
+			"admin/", "daemon", "daemon/node", "daemon/pushed", "daemon/socket", "daemon/offload",
+			"discover/render", "internal/atomicfile", "cmd/arcrawl", "cmd/arcrawl/clusterdemo",
+		},
+	},
+	{
+		"files, to read", "os",
+		[]string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"},
+		[]string{
+			"config", "config/document", "config/network", "config/request", "fetch", "frontier",
+			"frontier/backup", "frontier/reserve", "frontier/pageout", "warcout", "crawllog/", "archive/", "sim",
+			"admin/", "daemon", "daemon/mailer", "daemon/node", "daemon/pushed", "daemon/keypair", "daemon/socket",
+			"daemon/offload", "daemon/provenance", "discover/render", "cmd/arcrawl", "cmd/arcrawl/clusterdemo",
+		},
+	},
+	{
+		"the process", "os",
+		[]string{"Exit", "Environ", "Setenv", "Stdin", "Stdout", "Args"},
+		[]string{"cmd/arcrawl", "cmd/arcrawl/clusterdemo"},
+	},
 	{"the process", "os", []string{"Stderr"}, []string{"daemon", "daemon/journal", "cmd/arcrawl"}},
 	{"the environment", "os", []string{"Getenv", "LookupEnv"}, []string{"config/request", "daemon", "cmd/arcrawl"}},
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl"}},
 	{"the process", "os/signal", nil, []string{"daemon", "cmd/arcrawl"}},
 	{"the process", "flag", nil, []string{"cmd/arcrawl"}},
 	// daemon runs the hook of finished files, cmd/arcrawl the editor of the user, discover/render the browser.
-	{"other processes", "os/exec", nil, []string{"daemon", "discover/render", "admin/commit", "cmd/arcrawl", "cmd/arcrawl/clusterdemo"}},
+	{
+		"other processes", "os/exec",
+		nil,
+		[]string{"daemon", "discover/render", "admin/commit", "cmd/arcrawl", "cmd/arcrawl/clusterdemo"},
+	},
 	{"the browser", "github.com/chromedp/chromedp", nil, []string{"discover/render"}},
 	{"a global logger", "log", nil, nil},
 	{"a global logger", "log/slog", nil, nil},
 	{"a global logger", "github.com/rs/zerolog/log", nil, nil},
-	{"the store", "github.com/dgraph-io/badger/v4", nil, []string{"frontier", "frontier/backup", "frontier/mirror", "dedup", "scope/traps", "scope/spaces", "hosts/"}},
+	{
+		"the store", "github.com/dgraph-io/badger/v4",
+		nil,
+		[]string{"frontier", "frontier/backup", "frontier/mirror", "dedup", "scope/traps", "scope/spaces", "hosts/"},
+	},
 	{"PostgreSQL", "github.com/jackc/pgx/v5", nil, []string{"frontier/shared"}},
 	{"PostgreSQL", "github.com/jackc/pgx/v5/pgxpool", nil, []string{"frontier/shared"}},
 	{"PostgreSQL", "github.com/jackc/pgx/v5/pgconn", nil, []string{"frontier/shared"}},

@@ -4,52 +4,36 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
 )
-
-// floors lists each room's floor. Imports only ever go down. A folder that is not listed belongs to the room above it.
-var floors = map[string]int{
-	"internal/human": 0, "internal/mediatype": 0, "internal/atomicfile": 0, "internal/textfile": 0, "internal/panics": 0, "internal/pattern": 0, "internal/bloom": 0,
-	"evaluators/rate": 0,
-	"uri":             1, "digest": 1, "evaluators/capacity": 1,
-	"evaluators": 2, "hosts/rows": 2, "discover/text": 2,
-	"fetch/h2": 2, "fetch/names": 2, "fetch/proxy": 2, "frontier/shared": 2, "frontier/mirror": 4, "daemon/node": 11, "daemon/pushed": 11, "config/local": 4, "daemon/offload": 14, "frontier/damage": 4, "frontier/backup": 4, "frontier/reserve": 2, "frontier/recent": 2, "frontier/pageout": 2,
-	"frontier": 3, "fetch": 3, "warcout": 3, "dedup": 3, "discover": 3, "discover/feeds": 3, "discover/render": 3, "discover/websub": 3,
-	"hosts/reputation": 3, "hosts/similar": 3, "hosts/daily": 3, "crawllog": 3, "scope/robots": 3, "scope/traps": 3, "scope/spaces": 3,
-	"scope":           4,
-	"config/document": 3, "config/about": 2, "config/criteria": 3, "config/caution": 4, "config/value": 4, "config/domain": 3, "config/reach": 4, "config/rendering": 3, "config/request": 4, "config": 5, "config/reference": 6, "config/patch": 6, "config/heritrix": 6,
-	"crawllog/stats": 5, "archive/warc": 5, "archive/parallel": 5, "archive/sortedlines": 5,
-	"crawllog/stats/table": 6,
-	"config/network":       4, "crawler/proxies": 6, "crawler/answer": 4, "hosts/cookies": 3,
-	"crawler/attempt": 8, "crawler/resolved": 6, "crawler/policy": 6, "crawler/wall": 6, "crawler/history": 6, "crawler/demand": 6, "crawler/uplink": 6, "crawler/optional": 6, "crawler/faults": 7, "crawler/untrap": 6, "crawler/feedread": 6, "archive/index": 6, "archive/fixity": 6, "archive/survey": 6,
-	"crawler/whatif": 7, "crawler/rescope": 7, "crawler/clock": 7, "crawler/evict": 7, "crawler/pause": 7, "crawler/space": 6, "crawler/compare": 7, "crawler/midfetch": 6, "crawler/trapped": 7, "crawler/payload": 7, "crawler/request": 7, "crawler/dating": 7, "crawler/rendered": 7, "crawler/rebuild": 7, "crawler/heal": 7, "archive/depend": 7, "digest/trial": 7, "sim": 7, "archive": 7, "archive/excerpt": 8,
-	"crawler": 8, "archive/verify": 8, "sim/prime": 8, "sim/table": 8, "daemon/provenance": 9,
-	"admin/audit": 8, "admin/api": 9, "admin/alarm": 10, "admin/days": 10, "admin/recent": 10, "admin/series": 10, "admin/fleet": 10, "admin/outbox": 11, "admin/names": 10, "admin/labels": 8, "admin/seedlist": 7, "admin/collection": 11, "admin/captures": 10, "admin/survey": 11, "admin/mail": 11, "admin/access": 10, "admin/replay": 10, "admin/compare": 11, "admin/versions": 12, "admin/headers": 10, "admin/metrics": 11, "admin/commit": 7, "admin/pack": 13, "admin/ignore": 13, "admin/edit": 13, "admin/record": 13, "admin/once": 13, "admin/shards": 12, "admin/between": 10, "admin/feed": 10, "admin/whynot": 10, "admin/traplist": 10, "admin/noise": 10,
-	"daemon/rendering": 10, "daemon/mailer": 12, "daemon/notices": 13, "daemon/socket": 11, "daemon/journal": 1, "daemon/keypair": 11,
-	"admin":       14,
-	"daemon":      15,
-	"daemon/bulk": 16, "cmd/arcrawl/terminal": 16, "cmd/arcrawl/nodes": 16, "cmd/arcrawl/clusterdemo": 16,
-	"cmd/arcrawl": 17,
-}
-
-// basics are the packages of internal/ that every room may use. They know no room.
-var basics = []string{"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile", "internal/panics", "internal/pattern", "internal/bloom"}
 
 // outside are the folders that are not rooms: what is in them may know every room, and no room knows it.
 var outside = []string{"internal/", "examples/"}
 
 // Who may do what the others may not.
 var (
-	mayGo   = []string{"crawler/run.go", "archive/parallel/", "admin/fleet/", "admin/pack/run.go", "crawllog/stats/workers.go", "sim/workers.go", "daemon/background.go", "daemon/rendering/", "discover/render/", "cmd/arcrawl/", "internal/", "examples/"} // files
-	mayNow  = []string{"admin/commit", "crawler", "crawler/compare", "crawler/whatif", "fetch", "fetch/names", "daemon", "daemon/mailer", "daemon/node", "daemon/pushed", "daemon/socket", "daemon/rendering", "discover/render", "cmd/arcrawl", "cmd/arcrawl/nodes", "cmd/arcrawl/clusterdemo", "internal/", "examples/"}
-	clock   = []string{"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc"}
+	mayGo = []string{ // files, and folders with a slash
+		"crawler/run.go", "archive/parallel/", "admin/fleet/", "admin/pack/run.go", "crawllog/stats/workers.go",
+		"sim/workers.go", "daemon/background.go", "daemon/rendering/", "discover/render/",
+		"cmd/arcrawl/", "internal/", "examples/",
+	}
+	mayNow = []string{
+		"admin/commit", "crawler", "crawler/compare", "crawler/whatif", "fetch", "fetch/names",
+		"daemon", "daemon/mailer", "daemon/node", "daemon/pushed", "daemon/socket", "daemon/rendering", "discover/render",
+		"cmd/arcrawl", "cmd/arcrawl/nodes", "cmd/arcrawl/clusterdemo", "internal/", "examples/",
+	}
+	clock = []string{
+		"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc",
+	}
 	expires = []string{"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"}
 
 	// These get the clock of the daemon, although they may wait by the real one.
-	clocked = []string{"daemon/hubs.go", "daemon/mailer/mailer.go", "daemon/recorder.go", "daemon/sealed.go", "daemon/store.go", "daemon/notices/webhook.go"} // files
+	clocked = []string{ // files
+		"daemon/hubs.go", "daemon/mailer/mailer.go", "daemon/recorder.go", "daemon/sealed.go", "daemon/store.go",
+		"daemon/notices/webhook.go",
+	}
 )
 
 // The bounds that keep code readable at a screen.
@@ -87,39 +71,6 @@ var pardons = []pardon{
 		"goroutines", "admin/mail/send.go", "AfterFunc",
 		"ends the exchange with a mail server when the context ends; it is called off before the exchange returns",
 	},
-}
-
-// floorsOnlyDown also finds rooms that have been given no floor.
-func floorsOnlyDown(all tree) []breach {
-	var found []breach
-	for _, f := range all.files {
-		if f.test || matches(outside, f.room) && !slices.Contains(basics, f.room) {
-			continue
-		}
-		floor, ok := floorOf(f.room)
-		if !ok {
-			found = append(found, all.at(f.Name, "the folder %s is no room of the house: give it a floor in rules_test.go", f.room))
-			continue
-		}
-		for _, im := range f.imports() {
-			dep, ours := strings.CutPrefix(im.path, module+"/")
-			below, known := floorOf(dep)
-			if ours && known && below >= floor {
-				found = append(found, all.at(im.spec, "%s (floor %d) imports %s (floor %d)", f.room, floor, dep, below))
-			}
-		}
-	}
-	return found
-}
-
-// floorOf finds the floor of a room or of a folder inside one.
-func floorOf(room string) (int, bool) {
-	for ; room != "." && room != "/"; room = path.Dir(room) {
-		if floor, ok := floors[room]; ok {
-			return floor, true
-		}
-	}
-	return 0, false
 }
 
 func internalOnlyForTests(all tree) []breach {
