@@ -58,7 +58,7 @@ func startSharedSite(t *testing.T) *sharedSite {
 // startLargeSite starts a site with many hosts, which are visited more slowly.
 func startLargeSite(t *testing.T, hosts int) *sharedSite {
 	t.Helper()
-	s := &sharedSite{pages: 5, rest: time.Second, wait: 10 * time.Second}
+	s := &sharedSite{pages: 5, rest: time.Second, wait: 20 * time.Second}
 	s.seen, s.asked = map[string]bool{}, map[string][]request{}
 	s.hosts = serveHosts(t, hosts, s)
 	return s
@@ -283,7 +283,8 @@ func examineShared(t *testing.T, dir string, site *sharedSite) {
 // silentProxy passes connections on to a server, or holds everything back.
 type silentProxy struct {
 	address string
-	gate    sync.RWMutex // held for writing while the proxy is silent
+	gate    sync.RWMutex // held for writing while nothing gets to the server
+	back    sync.RWMutex // held for writing while nothing gets back
 }
 
 func startProxy(t *testing.T, to string) *silentProxy {
@@ -312,21 +313,21 @@ func (p *silentProxy) pass(from net.Conn, to string) {
 		_ = from.Close()
 		return
 	}
-	way := func(dst, src net.Conn) {
+	way := func(gate *sync.RWMutex, dst, src net.Conn) {
 		defer func() { _ = dst.Close() }()
 		buffer := make([]byte, 32<<10)
 		for {
 			n, err := src.Read(buffer)
-			p.gate.RLock()
+			gate.RLock()
 			_, failed := dst.Write(buffer[:n])
-			p.gate.RUnlock()
+			gate.RUnlock()
 			if err != nil || failed != nil {
 				return
 			}
 		}
 	}
-	go way(server, from)
-	way(from, server)
+	go way(&p.gate, server, from)
+	way(&p.back, from, server)
 }
 
 // TestAnOutageOfTheDatabasePausesTheCrawl cuts a node from its database for 17 s. It visits nothing after 10 s, blames
@@ -342,11 +343,13 @@ func TestAnOutageOfTheDatabasePausesTheCrawl(t *testing.T) {
 	site.waitFor(t, d, "a", 100)
 
 	proxy.gate.Lock()
+	proxy.back.Lock()
 	time.Sleep(13 * time.Second) // the lease is over after 10 s at the latest
 	before := site.of("a")
 	time.Sleep(4 * time.Second)
 	after := site.of("a")
 	proxy.gate.Unlock()
+	proxy.back.Unlock()
 	if after != before {
 		t.Errorf("%d requests were made without a lease", after-before)
 	}

@@ -1,0 +1,361 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/arcrawl/arcrawl/daemon/node"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/postgres"
+	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// freeze is a time in which a node was stopped with SIGSTOP. What it was sending may arrive afterwards.
+type freeze struct {
+	node     string
+	from, to time.Time
+}
+
+// late is how long a request may need from a node to the site on a busy machine.
+const late = 3 * time.Second
+
+// freeze stops a node for a while, and lets it continue.
+func (f *crew) freeze(name string, d time.Duration) {
+	f.Logf("freeze node %s for %s", name, d)
+	from := time.Now()
+	f.signal(name, syscall.SIGSTOP)
+	time.Sleep(d)
+	f.signal(name, syscall.SIGCONT)
+	f.freezes = append(f.freezes, freeze{name, from, time.Now()})
+}
+
+// wasFrozen reports whether a node was frozen when a request of it arrived, or shortly before.
+func (f *crew) wasFrozen(r request) bool {
+	return slices.ContainsFunc(f.freezes, func(z freeze) bool {
+		return z.node == r.node && !r.at.Before(z.from) && !r.at.After(z.to.Add(late))
+	})
+}
+
+// cut lets nothing through between a node and the database for a while, or nothing in one direction.
+func (f *crew) cut(name string, d time.Duration, toDatabase, toNode bool) {
+	f.Logf("cut node %s from the database for %s, from it %t, to it %t", name, d, toDatabase, toNode)
+	p := f.proxies[name]
+	for gate, closed := range map[*sync.RWMutex]bool{&p.gate: toDatabase, &p.back: toNode} {
+		if closed {
+			gate.Lock()
+			defer gate.Unlock()
+		}
+	}
+	time.Sleep(d)
+}
+
+// kill kills nodes, each some time after the one before, and starts them again after the last pause.
+func (f *crew) kill(names []string, pauses ...time.Duration) {
+	for i, name := range names {
+		f.Logf("kill node %s, and wait %s", name, pauses[i])
+		f.running[name].kill(f.T)
+		time.Sleep(pauses[i])
+	}
+	for _, name := range names {
+		f.start(name)
+	}
+}
+
+// fault hurts nodes or the database, and starts again what has ended.
+func (f *crew) fault(r *rand.Rand, db *postgres.Server) {
+	order := r.Perm(len(f.names))
+	name, other := f.names[order[0]], f.names[order[1]]
+	upTo := func(seconds int) time.Duration { return time.Duration(r.IntN(1000*seconds)) * time.Millisecond }
+	long := func(from int) time.Duration { // up to 60 s, seldom more than 30
+		x := r.Float64()
+		return time.Duration((float64(from) + float64(60-from)*x*x*x) * float64(time.Second))
+	}
+	switch kind := r.IntN(20); {
+	case kind < 6:
+		f.kill([]string{name}, upTo(25))
+	case kind < 8: // the second one while others load the shards of the first one
+		f.kill([]string{name, other}, 18*time.Second+upTo(10), upTo(3))
+	case kind < 12:
+		f.freeze(name, long(2))
+	case kind < 13:
+		cut := make(chan struct{})
+		d := long(1)
+		go func() { f.cut(other, d, true, true); close(cut) }()
+		f.freeze(name, long(2))
+		<-cut
+	case kind < 17:
+		way := r.IntN(4)
+		f.cut(name, long(1), way != 0, way != 1)
+	case kind < 19:
+		f.Logf("stop node %s properly", name)
+		f.signal(name, syscall.SIGTERM)
+		<-f.running[name].gone
+		f.start(name)
+	default:
+		away := upTo(15)
+		f.Logf("crash the database, and wait %s", away)
+		db.Crash()
+		time.Sleep(away)
+		db.Start()
+	}
+	time.Sleep(time.Second)
+	f.restart(f.names)
+}
+
+// restart starts nodes again that have ended because they were fenced, as systemd does.
+func (f *crew) restart(names []string) {
+	f.Helper()
+	for _, name := range names {
+		select {
+		case <-f.running[name].gone:
+			if code := f.running[name].cmd.ProcessState.ExitCode(); code != exitBusy {
+				f.Errorf("node %s ended with exit code %d:\n%s", name, code, f.running[name].output())
+			}
+			f.Logf("node %s has ended: start it again", name)
+			f.start(name)
+		default:
+		}
+	}
+}
+
+// ownersAt says what the database has of the nodes at a moment.
+type ownersAt struct {
+	at     time.Time
+	owners []string         // of the shards; "" = none, or one that is fenced
+	beats  map[string]int64 // of the nodes
+}
+
+// watchOwners notes several times a second who owns what, until stop is called.
+func watchOwners(t *testing.T, database string) (stop func() []ownersAt) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var all []ownersAt
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var c *pgx.Conn
+		for ctx.Err() == nil {
+			ask, end := context.WithTimeout(ctx, time.Second)
+			if c == nil || c.IsClosed() {
+				c, _ = pgx.Connect(ask, database)
+			}
+			if c != nil {
+				if now, err := ownersNow(ask, c); err == nil {
+					all = append(all, now)
+				} else {
+					_ = c.Close(ask)
+				}
+			}
+			end()
+			time.Sleep(200 * time.Millisecond)
+		}
+		if c != nil {
+			_ = c.Close(context.Background())
+		}
+	}()
+	return func() []ownersAt { cancel(); <-done; return all }
+}
+
+func ownersNow(ctx context.Context, c *pgx.Conn) (now ownersAt, err error) {
+	const text = `SELECT c.id, coalesce(n.name, ''), coalesce(p.beat, 0) FROM arcrawl.crawl c
+		LEFT JOIN arcrawl.node n ON n.name = c.owner AND NOT n.fenced LEFT JOIN arcrawl.pulse p ON p.node = n.name ORDER BY c.id`
+	now.beats = map[string]int64{}
+	rows, err := c.Query(ctx, text)
+	if err != nil {
+		return now, err
+	}
+	var id int
+	var owner string
+	var beat int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &owner, &beat}, func() error {
+		now.owners = append(now.owners, owner)
+		now.beats[owner] = beat
+		return nil
+	})
+	now.at = time.Now()
+	return now, err
+}
+
+// examineLeases makes sure that each request to a host came from a node that owned its shard then, and that had beaten
+// in the time of a lease before. Of requests that a node had sent before it was frozen, it only counts them.
+func (f *crew) examineLeases(seen []ownersAt) {
+	f.Helper()
+	moved, last := make([]map[string]time.Time, len(seen)), map[string]int64{} // when the beats of nodes moved last
+	for i, s := range seen {
+		moved[i] = map[string]time.Time{}
+		for node, beat := range s.beats {
+			if moved[i][node] = s.at; i > 0 && beat == last[node] {
+				moved[i][node] = moved[i-1][node]
+			}
+			last[node] = beat
+		}
+	}
+	requests, excused, unseen := 0, 0, 0
+	f.site.mu.Lock()
+	defer f.site.mu.Unlock()
+	for host, list := range f.site.asked {
+		shard := frontier.ShardOf(uri.Host(host), "", f.shards)
+		for _, r := range list {
+			from, _ := slices.BinarySearchFunc(seen, r.at.Add(-late), func(s ownersAt, t time.Time) int { return s.at.Compare(t) })
+			owns, beats, known := false, false, false
+			for i := max(0, from-1); i < len(seen) && !seen[i].at.After(r.at.Add(late)); i++ {
+				if len(seen[i].owners) != f.shards {
+					continue // before the crawl was divided
+				}
+				known = true
+				owns = owns || seen[i].owners[shard-1] == r.node
+				beats = beats || r.at.Sub(moved[i][r.node]) < node.LeaseTime+late
+			}
+			switch requests++; {
+			case !known:
+				unseen++
+			case owns && beats:
+			case f.wasFrozen(r):
+				excused++
+			default:
+				f.Errorf("%s: node %s asked at %s, and owned shard %d: %t, had beaten in time: %t", host, r.node, r.at, shard, owns, beats)
+			}
+		}
+	}
+	f.Logf("%d requests: %d of before a freeze came without a lease, %d while nobody watched the owners", requests, excused, unseen)
+	if requests == 0 || unseen > requests/2 {
+		f.Errorf("of %d requests, %d came while nobody watched the owners", requests, unseen)
+	}
+}
+
+// number returns the number in a variable of the environment, or another one without it.
+func number(t *testing.T, variable string, without int) int {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return without
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// newChaos prepares the nodes of [TestCluster]: a crawl of one shard has begun, and was divided.
+func newChaos(t *testing.T, db *postgres.Server, dir string) *crew {
+	t.Helper()
+	f := &crew{
+		T: t, site: startSharedSite(t), binary: build(t, dir), config: map[string]string{}, running: map[string]*process{},
+		proxies: map[string]*silentProxy{},
+	}
+	if n := number(t, "ARCRAWL_HOSTS", 0); n > 0 {
+		f.site = startLargeSite(t, n)
+	}
+	for i := range number(t, "ARCRAWL_NODES", 3) {
+		f.names = append(f.names, string(rune('a'+i)))
+	}
+	f.shards = number(t, "ARCRAWL_SHARDS", 2*(len(f.names)-1))
+	f.site.links = true
+	for i, name := range f.names {
+		f.proxies[name] = startProxy(t, db.Address())
+		others := slices.Concat(f.names[:i], f.names[i+1:])
+		f.config[name] = f.site.node(t, dir, db.URL(f.proxies[name].address), name, others...)
+	}
+	f.start("a")
+	f.site.waitFor(t, f.running["a"], "a", 60)
+	f.running["a"].terminate(t)
+	time.Sleep(time.Second)
+	f.command(fmt.Sprintf("divided 1 shard into %d", f.shards), "split", strconv.Itoa(f.shards))
+	return f
+}
+
+// TestCluster lets three nodes crawl four shards of hosts that link to each other, while nodes are killed, frozen,
+// stopped and cut from the database, and the database crashes. No host gets two requests within its rest, whichever
+// nodes made them, and none from a node without a lease. Each remembered visit is in a log and an archive, and each URI
+// is known, by one shard. The archives have no fault. ARCRAWL_FAULTS is the number of random faults; without it a node
+// that crawls is killed, and starts again after three seconds. ARCRAWL_NODES is the number of nodes, ARCRAWL_SHARDS of
+// shards, and ARCRAWL_HOSTS of hosts.
+func TestCluster(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	db, dir := postgres.New(t), t.TempDir()
+	f := newChaos(t, db, dir)
+	stop := watchOwners(t, db.URL(db.Address()))
+	for _, name := range f.names {
+		f.start(name)
+	}
+	for _, name := range f.names {
+		f.site.waitFor(t, f.running[name], name, 10)
+	}
+	f.command("stop all nodes", "split", strconv.Itoa(2*f.shards))
+	if faults := number(t, "ARCRAWL_FAULTS", 0); faults == 0 {
+		f.kill([]string{"b"}, 3*time.Second)
+	} else {
+		seed := uint64(time.Now().UnixNano())
+		t.Logf("%d faults of seed %d", faults, seed)
+		r := rand.New(rand.NewPCG(seed, 1))
+		for i := range faults {
+			t.Logf("%s: fault %d of %d", time.Now().Format(time.TimeOnly), i+1, faults)
+			f.fault(r, db)
+			time.Sleep(time.Duration(r.IntN(3_000)) * time.Millisecond)
+		}
+	}
+	f.awaitAll(f.names...)
+	for _, name := range f.names {
+		f.running[name].terminate(t)
+	}
+	seen := stop()
+	f.examineRests()
+	f.examineLeases(seen)
+	f.examine(dir)
+}
+
+// examineDependencies makes sure that all records that revisits refer to are in the archives of the nodes.
+func (f *crew) examineDependencies(dir string) {
+	f.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.warc.gz"))
+	if err != nil || len(files) == 0 {
+		f.Fatalf("%d files: %v", len(files), err)
+	}
+	names := []string{"deps", "--warcs", dir}
+	for _, file := range files {
+		names = append(names, filepath.Base(file))
+	}
+	out, err := exec.Command(f.binary, names...).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "captures") {
+		f.Errorf("the archives of all nodes lack records: %v\n%s", err, out)
+	}
+}
+
+// examineRests makes sure that no host got two requests within its rest. Of requests that a node had sent before it was
+// frozen, it only counts them.
+func (f *crew) examineRests() {
+	f.Helper()
+	requests, changes, early := 0, 0, 0
+	f.site.mu.Lock()
+	defer f.site.mu.Unlock()
+	for host, list := range f.site.asked {
+		for i := 1; i < len(list); i++ {
+			requests++
+			changes += countOf(list[i].node != list[i-1].node)
+			gap := list[i].at.Sub(list[i-1].at)
+			switch {
+			case gap >= f.site.rest:
+			case f.wasFrozen(list[i]) || f.wasFrozen(list[i-1]):
+				early++
+			default:
+				f.Errorf("%s: node %s asked %v after node %s", host, list[i].node, gap, list[i-1].node)
+			}
+		}
+	}
+	f.Logf("%d requests, %d changes of the node of a host, %d requests of before a freeze within the rest", requests, changes, early)
+}
