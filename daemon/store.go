@@ -182,6 +182,15 @@ func Ship(
 	return node.Init(ctx, o, func() (*frontier.Frontier, error) { return openAlone(c, from, now) }, background)
 }
 
+// Leave writes the crawl of a cluster, which no node crawls, to a new folder as one store.
+func Leave(ctx context.Context, c *config.Config, to string, now time.Time) (node.Left, error) {
+	return node.Leave(ctx, node.Leaving{
+		Database: c.Cluster.Database, To: to, Now: now,
+		Group: func(h uri.Host) string { return c.ForHost(h, now).Politeness.Group },
+		Open:  func(folder string) (*frontier.Frontier, error) { return openAlone(c, folder, now) },
+	})
+}
+
 // openAlone opens the store in a folder, with the settings of a configuration, as if there were no cluster.
 func openAlone(c *config.Config, state string, now time.Time) (*frontier.Frontier, error) {
 	alone := *c

@@ -49,10 +49,7 @@ func (f *Frontier) checkGaps(txn *badger.Txn) error {
 	for _, h := range f.gaps {
 		number := hostKey(h.id)[1:]
 		filled[string(number)] = true
-		for _, prefix := range []string{
-			string(kindURI), string(kindQueue), string(kindRobots), string(kindForbidden), string(kindSeen),
-			string(kindAside) + string(asideDirectory), string(kindAside) + string(asideOutside),
-		} {
+		for _, prefix := range numbered {
 			of := append([]byte(prefix), number...)
 			if it.Seek(of); it.ValidForPrefix(of) {
 				return damaged(hostKey(h.id), errors.New("is missing"))

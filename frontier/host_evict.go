@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -256,19 +257,9 @@ func (c *change) forgetName(u uri.URI) error {
 // removeRest removes what the store has of a host without URIs, except its record and its name. Another host is going
 // to have its number, so nothing may be left. more is true if something is.
 func (c *change) removeRest(host uint32) (more bool, err error) {
-	var keys, prefixes [][]byte
-	for _, kind := range []byte{kindQueue, kindRobots, kindForbidden, kindSeen} {
-		prefixes = append(prefixes, key(kind, host, nil))
-	}
-	for _, letter := range []byte{asideDirectory, asideOutside} {
-		k := asideKey(letter, host, fingerprint{})
-		prefixes = append(prefixes, k[:len(k)-fingerprintLen])
-	}
-	for _, prefix := range prefixes {
-		o := badger.DefaultIteratorOptions
-		o.PrefetchValues = false
-		o.Prefix = prefix
-		it := c.txn.NewIterator(o)
+	var keys [][]byte
+	for _, kind := range numbered[2:] { // without its record and its URIs
+		it := c.txn.NewIterator(badger.IteratorOptions{Prefix: binary.BigEndian.AppendUint32([]byte(kind), host)})
 		for it.Rewind(); it.Valid() && len(keys) < 10*evictBatch; it.Next() {
 			keys = append(keys, it.Item().KeyCopy(nil))
 		}

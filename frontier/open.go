@@ -121,9 +121,7 @@ func checkEmpty(txn *badger.Txn) error {
 	o.PrefetchValues = false
 	it := txn.NewIterator(o)
 	defer it.Close()
-	for _, kind := range []byte{
-		kindHost, kindMeta, kindName, kindQueue, kindRobots, kindURI, kindForbidden, kindSeen, kindAside,
-	} {
+	for _, kind := range []byte("hmnqruxfp") {
 		if it.Seek([]byte{kind}); it.ValidForPrefix([]byte{kind}) {
 			return damaged([]byte(metaVersion), fmt.Errorf("missing, but there is a key %q", it.Item().Key()))
 		}

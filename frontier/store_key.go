@@ -55,6 +55,19 @@ const (
 	metaHealed  = "mhealed"  // the version of Heal that went through all due times, one byte
 )
 
+// numbered begin the keys that continue with the number of a host.
+var numbered = []string{"h", "u", "q", "r", "x", "f", "pd", "po"}
+
+// NumberAt returns where a key has the number of a host, 4 bytes big-endian; 0 if it has none.
+func NumberAt(key []byte) int {
+	for _, kind := range numbered {
+		if len(key) >= len(kind)+4 && string(key[:len(kind)]) == kind {
+			return len(kind)
+		}
+	}
+	return 0
+}
+
 const (
 	hostPrefix     = 1 + 4
 	fingerprintLen = 12

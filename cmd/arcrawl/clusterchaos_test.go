@@ -209,7 +209,8 @@ func (f *crew) examineLeases(seen []ownersAt) {
 	for host, list := range f.site.asked {
 		shard := frontier.ShardOf(uri.Host(host), "", f.shards)
 		for _, r := range list {
-			from, _ := slices.BinarySearchFunc(seen, r.at.Add(-late), func(s ownersAt, t time.Time) int { return s.at.Compare(t) })
+			compare := func(s ownersAt, t time.Time) int { return s.at.Compare(t) }
+			from, _ := slices.BinarySearchFunc(seen, r.at.Add(-late), compare)
 			owns, beats, known := false, false, false
 			for i := max(0, from-1); i < len(seen) && !seen[i].at.After(r.at.Add(late)); i++ {
 				if len(seen[i].owners) != f.shards {

@@ -1,12 +1,9 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/frontier/shared"
@@ -100,26 +97,4 @@ func (n *Shard) handOver(ctx context.Context, f *frontier.Frontier, background B
 		stop()
 	}
 	return errors.Join(leave(f.Close()), context.Cause(ctx))
-}
-
-// Leave writes the store of a crawl that was never divided to a new folder, for a process on its own. No node may own
-// the crawl. It returns the number of rows.
-func Leave(ctx context.Context, database, to string, now time.Time) (rows int, err error) {
-	if hasStore(to) {
-		return 0, fmt.Errorf("%s has a store already: name an empty folder", to)
-	}
-	if err := os.MkdirAll(to, 0o750); err != nil {
-		return 0, err
-	}
-	if there, err := os.ReadDir(to); err != nil || len(there) > 0 { // half a store is removed by the names of its files
-		return 0, cmp.Or(err, fmt.Errorf("%s is not empty: name a new folder", to))
-	}
-	o := frontier.Options{Dir: to, Now: now, BulkLoad: true}
-	_, err = frontier.Load(o, true, func(put func(k, v []byte) error) error {
-		return shared.Export(ctx, database, func(k, v []byte) error { rows++; return put(k, v) })
-	})
-	if err != nil {
-		return 0, errors.Join(err, removeStore(to)) // half a store
-	}
-	return rows, nil
 }

@@ -30,6 +30,8 @@ type place struct {
 	copy  string // folder of the store that was used last; "" = state
 	wants int    // shard that it takes; 0 = any
 	log   strings.Builder
+
+	visited func(r frontier.Record, now time.Time) (found []frontier.Candidate) // at each visit of days; may be nil
 }
 
 func newPlace(t *testing.T, db *postgres.Server, name string) *place {

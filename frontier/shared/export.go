@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +9,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Export calls f with each row of a crawl that was never divided, in the order of the keys, while no node owns it. It
-// is not a node, and changes nothing.
-func Export(ctx context.Context, database string, f func(key, value []byte) error) (err error) {
+// Copies are the rows and letters of all shards of a crawl, in a transaction of the database.
+type Copies struct {
+	Strays []bool // a copy has hosts of other shards since the crawl was divided; shard number n is at n-1
+
+	tx   pgx.Tx
+	only int // the shard whose rows are read; 0 = all
+}
+
+// Of returns the copy of one shard.
+func (c Copies) Of(shard int) Copies {
+	c.only = shard
+	return c
+}
+
+// Export calls do with the copies of a crawl, while no node owns a shard. It is not a node, and changes nothing.
+func Export(ctx context.Context, database string, do func(Copies) error) (err error) {
 	c, err := connect(ctx, database)
 	if err != nil {
 		return err
@@ -21,14 +35,118 @@ func Export(ctx context.Context, database string, f func(key, value []byte) erro
 		if err != nil {
 			return err
 		}
-		if shards > 1 {
-			return fmt.Errorf("it is divided into %d shards, and each has numbers of its own: only a crawl that was never divided "+
-				"can be one store", shards)
+		all := Copies{Strays: make([]bool, shards), tx: tx}
+		if err := all.read(ctx); err != nil {
+			return err
 		}
-		return each(ctx, tx, 1, f)
+		return do(all)
 	})
 	if err != nil {
 		return fmt.Errorf("read the crawl from the database of the cluster: %w", err)
 	}
 	return nil
+}
+
+// read reads which shards have strays. Only a crawl that was divided has.
+func (c Copies) read(ctx context.Context) error {
+	if len(c.Strays) < 2 {
+		return nil
+	}
+	rows, err := c.tx.Query(ctx, `SELECT shard FROM arcrawl.strays`)
+	if err != nil {
+		return err
+	}
+	var shard int
+	_, err = pgx.ForEachRow(rows, []any{&shard}, func() error {
+		if shard < 1 || shard > len(c.Strays) {
+			return fmt.Errorf("the table arcrawl.strays names shard %d of %d", shard, len(c.Strays))
+		}
+		c.Strays[shard-1] = true
+		return nil
+	})
+	return err
+}
+
+// Each calls f with the rows of all shards whose keys begin with a prefix and are longer: in the order of the keys, and
+// those with one key in the order of the shards. f may keep the slices.
+func (c Copies) Each(ctx context.Context, prefix []byte, f func(shard int, key, value []byte) error) error {
+	var all []*cursor
+	for i := range c.Strays {
+		if c.only == 0 || c.only == i+1 {
+			all = append(all, &cursor{shard: i + 1, last: prefix, end: after(prefix), page: max(readRows/len(c.Strays), 200)})
+		}
+	}
+	for {
+		var first *cursor
+		for _, next := range all {
+			if err := next.fill(ctx, c.tx); err != nil {
+				return err
+			}
+			if len(next.rows) > 0 && (first == nil || bytes.Compare(next.rows[0].Key, first.rows[0].Key) < 0) {
+				first = next
+			}
+		}
+		if first == nil {
+			return nil
+		}
+		r := first.rows[0]
+		first.rows = first.rows[1:]
+		if err := f(first.shard, r.Key, r.Value); err != nil {
+			return err
+		}
+	}
+}
+
+// Letters calls f with the values of the letters that wait for any shard.
+func (c Copies) Letters(ctx context.Context, f func(value []byte) error) error {
+	if len(c.Strays) < 2 {
+		return nil
+	}
+	rows, err := c.tx.Query(ctx, `SELECT v FROM arcrawl.letter ORDER BY shard, sender, k`)
+	if err != nil {
+		return err
+	}
+	var v []byte
+	_, err = pgx.ForEachRow(rows, []any{&v}, func() error { return f(bytes.Clone(v)) })
+	return err
+}
+
+// cursor reads the rows of a shard in portions.
+type cursor struct {
+	shard     int
+	last, end []byte // all keys are larger than last and smaller than end; a nil end is no bound
+	page      int    // rows that are read at once
+	rows      []Row  // that were read
+	done      bool   // there are no more
+}
+
+// fill reads the next rows, if there are none in memory.
+func (c *cursor) fill(ctx context.Context, tx pgx.Tx) error {
+	if len(c.rows) > 0 || c.done {
+		return nil
+	}
+	rows, err := tx.Query(ctx, `SELECT k, v FROM `+tableOf(c.shard)+` WHERE k > $1 AND ($2::bytea IS NULL OR k < $2) ORDER BY k LIMIT $3`,
+		append([]byte{}, c.last...), c.end, c.page)
+	if err != nil {
+		return err
+	}
+	c.rows, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Row, err error) {
+		err = row.Scan(&r.Key, &r.Value)
+		return r, err
+	})
+	if c.done = len(c.rows) < c.page; err == nil && len(c.rows) > 0 {
+		c.last = c.rows[len(c.rows)-1].Key
+	}
+	return err
+}
+
+// after returns the first key behind all that begin with a prefix; nil if there is none.
+func after(prefix []byte) []byte {
+	end := bytes.TrimRight(prefix, "\xff")
+	if len(end) == 0 {
+		return nil
+	}
+	end = bytes.Clone(end)
+	end[len(end)-1]++
+	return end
 }

@@ -80,7 +80,7 @@ func (p Program) newSplit() *cobra.Command {
 		Long: `split divides the hosts of a crawl into N shards, which the nodes share among them. Two to four for each node that you
 will ever have are enough. N is a multiple of the present number of shards, at most 64. Stop all nodes before. The
 database copies the store for each new shard, so it needs room for N copies; the nodes then remove the hosts of other
-shards from each, which takes a while. A division cannot be undone.`,
+shards from each, which takes a while. Only arcrawl cluster leave makes one store of the shards again.`,
 		Example: "  arcrawl cluster split 4 --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -165,10 +165,10 @@ func (p Program) newLeave() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "leave",
 		Short: "Write the crawl of a cluster into a folder, for one daemon without a cluster",
-		Long: `leave writes the store of a crawl from the database into a new folder. Stop all nodes properly before; the crawl must
-never have been divided. Then name the folder in storage.state of a configuration without [cluster], with the archives
-of all nodes in storage.warc or storage.elsewhere. Remove the crawl's schema, "arcrawl", so that no node continues the
-same crawl.`,
+		Long: `leave writes a crawl from the database into a new folder, as one store, also if the crawl was divided. Stop all nodes
+properly before, and use the configuration of a node. Then name the folder in storage.state of a configuration without
+[cluster], with the archives of all nodes in storage.warc or storage.elsewhere. Remove the crawl's schema, "arcrawl", so
+that no node continues the same crawl.`,
 		Example: "  arcrawl cluster leave --to /var/lib/arcrawl/state --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -182,18 +182,40 @@ same crawl.`,
 			if err != nil {
 				return err
 			}
-			rows, err := node.Leave(cmd.Context(), c.Cluster.Database, to, time.Now())
+			left, err := daemon.Leave(cmd.Context(), c, to, time.Now())
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s to %s: name it in storage.state, and remove [cluster]\n",
-				human.Count(rows, "row"), to)
-			return err
+			return writeLeft(cmd.OutOrStdout(), to, left)
 		},
 	}
 	p.PathFlag(cmd, &path)
 	cmd.Flags().StringVar(&to, "to", "", "new folder of the store")
 	return cmd
+}
+
+// writeLeft writes what leave has written.
+func writeLeft(out io.Writer, to string, l node.Left) error {
+	more := ""
+	for _, part := range []struct {
+		n    int
+		what string
+	}{
+		{l.Letters, "added %s that were on their way between shards\n"},
+		{l.Moved, "added %s of hosts whose politeness.group has changed since the crawl was divided\n"},
+		{l.Refused, "left out %s of such hosts, because a host or a folder is full\n"},
+	} {
+		if part.n > 0 {
+			more += fmt.Sprintf(part.what, human.Count(part.n, "URI"))
+		}
+	}
+	if l.Damaged > 0 {
+		more += fmt.Sprintf("left out %s that cannot be read: their payloads are archived again\n",
+			human.Count(l.Damaged, "dedup entry"))
+	}
+	_, err := fmt.Fprintf(out, "wrote %s to %s: name it in storage.state, and remove [cluster]\n%s",
+		human.Count(l.Rows, "row"), to, more)
+	return err
 }
 
 // clusterConfig reads the configuration of a node.
