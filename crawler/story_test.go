@@ -32,6 +32,7 @@ var update = flag.Bool("update", false, "rewrite what the stories tell")
 //	page URI rss=/a@1h,/b         … as a feed of these items, /a dated an hour after the beginning; also sitemap=
 //	shows URI 3d                  after each visit a browser shows its text, which changes every three days
 //	set TOML                      a line for arcrawl.toml
+//	host NAME TOML                a line for the file of a host
 //	run 30d                       crawl for that time; then the daemon stops
 //	restart                       … and starts again
 //	edit 'old' 'new'              another text in arcrawl.toml, while it is down
@@ -93,6 +94,7 @@ func finishedFiles(t *testing.T, dir string) []string {
 // tell plays a script and returns one line for each visit.
 func tell(t *testing.T, dir, script string) string {
 	var toml, seeds []string
+	hostFiles := map[string]string{}
 	var acts [][]string
 	for line := range strings.Lines(script) {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), "# ")
@@ -101,6 +103,9 @@ func tell(t *testing.T, dir, script string) string {
 		case len(words) == 0 || words[0] == "#":
 		case words[0] == "set":
 			toml = append(toml, strings.TrimPrefix(line, "set "))
+		case words[0] == "host":
+			name := "hosts.d/" + words[1] + ".toml"
+			hostFiles[name] += strings.Join(words[2:], " ") + "\n"
 		case words[0] == "seed":
 			seeds = append(seeds, strconv.Quote(words[1]))
 		default:
@@ -110,6 +115,7 @@ func tell(t *testing.T, dir, script string) string {
 	toml = append(toml, "[seeds]", "uris = ["+strings.Join(seeds, ", ")+"]")
 	w := newWorld(t, dir, strings.Join(toml, "\n")+"\n")
 	defer w.town.Close()
+	w.hostFiles(hostFiles)
 	began := time.Now()
 	for _, words := range acts {
 		act(t, w, words)
@@ -174,6 +180,8 @@ func page(t *testing.T, from time.Duration, words []string) town.Page {
 			p.Links = strings.Split(value, ",")
 		case "clock":
 			p.Clock = true
+		case "needs":
+			p.Needs = value
 		case "token":
 			p.Token = true
 		case "lists":

@@ -30,6 +30,7 @@ type Page struct {
 	Body     string        // fixed text; "" = a sentence that names the page and its version, and its links
 	Size     int           // pad the body to this many bytes
 	Clock    bool          // the body ends with the time of the request, in <i class="clock">
+	Needs    string        // cookie without which the page redirects to itself and sets it
 	Token    bool          // a form at the end of the body has a token in a hidden field, which differs at each request
 	Links    []string
 	Lists    int // the page is an RSS feed of its N newest versions, each an item /item/<version>
@@ -214,6 +215,13 @@ func (p Page) answer(
 	}
 	if p.Retry != "" {
 		h.Set("Retry-After", p.Retry)
+	}
+	if name, value, needs := strings.Cut(p.Needs, "="); needs {
+		if c, err := r.Cookie(name); err != nil || c.Value != value {
+			p = Page{Status: http.StatusFound}
+			h.Set("Location", r.URL.RequestURI())
+			h.Set("Set-Cookie", name+"="+value+"; Path=/; Max-Age=864000")
+		}
 	}
 	conditional := r.Header.Get("If-None-Match")+r.Header.Get("If-Modified-Since") != ""
 	if !p.Ignore && p.Status == 0 && (fresh(r, h) || p.Deny && conditional) {
