@@ -82,6 +82,9 @@ func (f *Finding) Error() string {
 // ErrDamaged is wrapped by errors about damage in an archive.
 var ErrDamaged = errors.New("the archive is damaged")
 
+// ErrWarnings is wrapped by errors about an archive that has warnings, where these were asked for, and no errors.
+var ErrWarnings = errors.New("the archive is whole, but deviates from the specification")
+
 // ErrNotFound is wrapped by errors about captures and files that an archive does not have.
 var ErrNotFound = errors.New("the archive has no such capture")
 

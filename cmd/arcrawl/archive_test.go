@@ -236,6 +236,27 @@ func TestDepsAndImpactFollowRevisits(t *testing.T) {
 	}
 }
 
+// TestStrictVerificationSaysThatThereAreOnlyWarnings verifies a whole file that was never finished.
+func TestStrictVerificationSaysThatThereAreOnlyWarnings(t *testing.T) {
+	_, files := archived(t)
+	name := filepath.Join(t.TempDir(), filepath.Base(files[0])+".open")
+	content, err := os.ReadFile(files[0])
+	if err == nil {
+		err = os.WriteFile(name, content, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := command("verify", name); code != exitOK {
+		t.Errorf("without --strict: exit code %d: %s%s", code, out, errs)
+	}
+	code, _, errs := command("verify", "--strict", name)
+	want := "the archive is whole, but deviates from the specification: 1 warning in 1 file"
+	if code != exitDamaged || !strings.Contains(errs, want) {
+		t.Errorf("exit code %d, %q; want %d and %q", code, errs, exitDamaged, want)
+	}
+}
+
 func TestWaczPackagesTheChosenCaptures(t *testing.T) {
 	dir, files := archived(t)
 	first := filepath.Base(files[0])

@@ -161,7 +161,7 @@ func exitCode(err error) int {
 	case errors.Is(err, frontier.ErrLocked), errors.Is(err, api.ErrNoDaemon), errors.Is(err, node.ErrLost):
 		return exitBusy
 	case errors.Is(err, frontier.ErrCorrupt), errors.Is(err, frontier.ErrVersion), errors.Is(err, warc.ErrDamaged),
-		errors.Is(err, backup.ErrDamaged):
+		errors.Is(err, warc.ErrWarnings), errors.Is(err, backup.ErrDamaged):
 		return exitDamaged
 	case as[daemon.FolderError](err):
 		return exitFolder

@@ -55,9 +55,13 @@ files, name those with --known; only their record ids are read.`,
 			if err := printVerified(cmd.OutOrStdout(), sum, asJSON); err != nil {
 				return err
 			}
-			if sum.Errors > 0 || strict && sum.Warnings > 0 {
+			if sum.Errors > 0 {
 				return fmt.Errorf("%w: %s and %s in %s%s", warc.ErrDamaged, human.Count(sum.Errors, "error"),
 					human.Count(sum.Warnings, "warning"), human.Count(sum.Files, "file"), lost.advice("--known"))
+			}
+			if strict && sum.Warnings > 0 {
+				return fmt.Errorf("%w: %s in %s", warc.ErrWarnings, human.Count(sum.Warnings, "warning"),
+					human.Count(sum.Files, "file"))
 			}
 			return nil
 		},
