@@ -201,6 +201,7 @@ func New(r Parts) *Crawler {
 	c.requests = request.Maker{
 		Dedup: r.Dedup, Reputation: r.Reputation, Cookies: r.Cookies, Version: r.Version, Crowded: c.crowded,
 	}
+	optional.ReportDamage(r.Log, r.Reputation, r.Similar, r.Daily, r.Cookies, r.Spaces, r.Traps)
 	c.returns = rescope.New(r.Frontier, r.Config, c.Wake, r.Log)
 	c.clock, c.started = clock.New(r.Frontier, r.Config, c.Wake, r.Log), time.Now()
 	return c

@@ -1,8 +1,9 @@
 package crawler_test
 
 import (
+	"bytes"
 	"context"
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/faults"
@@ -148,7 +150,7 @@ func runCrawler(t *testing.T, c *crawler.Crawler, d time.Duration) {
 }
 
 func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
-	page := strings.Repeat("word ", 100_000) // longer than what is kept decoded in memory
+	page := `<a href="/deep">` + strings.Repeat("word ", 100_000) // longer than what is kept decoded in memory
 	for _, row := range []struct {
 		name, settings string
 		host           string // its host file
@@ -156,18 +158,13 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 		bad            string // the URI
 		failed, fault  bool   // of its first visit
 		recovers       bool   // later visits succeed although the first one failed
-		lasts          bool   // later visits have a fault too
+		damaged        string // the key of a row that cannot be read
+		told           int    // lines of the log about it
 		kept           crawler.Keeping
 	}{
 		{
 			name: "a URI with a control character", bad: "http://bad.example/a\x01b", failed: true, fault: true,
-			prepare: func(t *testing.T, parts crawler.Parts) {
-				t.Helper()
-				bad := frontier.Candidate{URI: uri.FromCanonical("http://bad.example/a\x01b"), Seed: "http://bad.example/"}
-				if _, err := parts.Frontier.Add(time.Now(), bad); err != nil {
-					t.Fatal(err)
-				}
-			},
+			prepare: known(frontier.Candidate{URI: uri.FromCanonical("http://bad.example/a\x01b"), Seed: "http://bad.example/"}),
 		},
 		{
 			name: "fetch.max_content below change.max_size", bad: "http://bad.example/", kept: crawler.KeptResponse,
@@ -202,46 +199,34 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 			},
 		},
 		{
-			name: "a damaged cookie jar that is emptied", bad: "http://bad.example/", fault: true, kept: crawler.KeptResponse,
-			host: "[fetch]\ncookies = \"session\"\n", prepare: damageRow("pCbad.example"), lasts: true,
+			name: "a damaged cookie jar that is emptied", bad: "http://bad.example/", kept: crawler.KeptResponse,
+			host: "[fetch]\ncookies = \"session\"\n", damaged: "pCbad.example", told: 1,
 		},
 		{
-			name: "a damaged cookie jar that is used", bad: "http://bad.example/", fault: true, kept: crawler.KeptResponse,
-			host: "[fetch]\ncookies = \"keep\"\n", prepare: damageRow("pCbad.example"), lasts: true,
+			name: "a damaged cookie jar that is used", bad: "http://bad.example/", kept: crawler.KeptResponse,
+			host: "[fetch]\ncookies = \"keep\"\n", damaged: "pCbad.example", told: 1,
 		},
 		{
 			name: "a damaged list of traps", bad: "http://bad.example/deep", kept: crawler.KeptResponse,
-			prepare: func(t *testing.T, parts crawler.Parts) {
-				t.Helper()
-				damageRow("ptbad.example")(t, parts)
-				deep := frontier.Candidate{URI: uri.FromCanonical("http://bad.example/deep"), Hops: "L", Seed: "http://bad.example/"}
-				if _, err := parts.Frontier.Add(time.Now(), deep); err != nil {
-					t.Fatal(err)
-				}
-			},
+			damaged: "ptbad.example", told: 1,
 		},
 		{
 			name: "a damaged copy of robots.txt", bad: "http://bad.example/", kept: crawler.KeptResponse,
-			prepare: func(t *testing.T, parts crawler.Parts) {
-				t.Helper()
-				seed := frontier.Candidate{URI: uri.FromCanonical("http://bad.example/"), Seed: "http://bad.example/"}
-				if _, err := parts.Frontier.Add(time.Now(), seed); err != nil {
-					t.Fatal(err)
-				}
-				damageRow("r\x00\x00\x00\x01http")(t, parts)
-			},
+			damaged: "r\x00\x00\x00\x01http", // it is fetched again
+			prepare: known(frontier.Candidate{URI: uri.FromCanonical("http://bad.example/"), Seed: "http://bad.example/"}),
 		},
 		{
 			name: "a damaged reputation", bad: "http://bad.example/", kept: crawler.KeptResponse,
-			settings: "[midfetch]\nproof = 0\n", prepare: damageRow("tbad.example"), lasts: true,
+			settings: "[midfetch]\nproof = 0\n", damaged: "tbad.example", told: 1,
+		},
+		{
+			name: "a damaged record of parameters", bad: "http://bad.example/?id=1", kept: crawler.KeptResponse,
+			damaged: "pQbad.example", told: 1,
+			prepare: known(frontier.Candidate{URI: uri.FromCanonical("http://bad.example/?id=1"), Seed: "http://bad.example/"}),
 		},
 		{
 			name: "a damaged count of the day", bad: "http://bad.example/", kept: crawler.KeptResponse,
-			prepare: func(t *testing.T, parts crawler.Parts) {
-				t.Helper()
-				day := binary.BigEndian.AppendUint32(nil, uint32(time.Now().Unix()/86400))
-				damageRow("abad.example\x00"+string(day))(t, parts)
-			},
+			damaged: "abad.example\x00\x00\x00\x2a\xcd", told: 1, // 1 January 2000
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -249,16 +234,28 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, dir, row.settings+healthyBesideBad)
 				defer w.town.Close()
+				var log strings.Builder
+				w.log = zerolog.New(zerolog.SyncWriter(&log))
 				w.hostFiles(map[string]string{"hosts.d/bad.example.toml": row.host})
 				w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
 				w.set("http://bad.example/", town.Page{Body: page, Type: "text/html", Deny: row.recovers})
+				w.set("http://bad.example/?id=1", town.Page{Body: "one " + page, Type: "text/html"})
 				w.set("http://bad.example/deep", town.Page{Body: "deep " + page, Type: "text/html"})
 				parts, shut := w.open()
+				if row.damaged != "" {
+					damageRow(t, parts, row.damaged)
+				}
 				if row.prepare != nil {
 					row.prepare(t, parts)
 				}
 				w.crawl(parts, 6*time.Hour+time.Minute)
+				if row.damaged != "" && bytes.HasPrefix(storedRow(t, parts, row.damaged), []byte(unreadable)) {
+					t.Error("the damaged row is still there after six hours")
+				}
 				shut()
+				if n := strings.Count(log.String(), "a row about one host is damaged"); n != row.told {
+					t.Errorf("the log has %d lines about a damaged row, want %d: %s", n, row.told, log.String())
+				}
 				checkHealthy(t, w, 6)
 				bad := w.visits(row.bad)
 				if len(bad) < 4 {
@@ -268,7 +265,7 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 				if v.Failed != row.failed || (v.Fault != "") != row.fault || v.Kept != row.kept {
 					t.Errorf("the first visit failed: %t, fault %q, kept %s", v.Failed, v.Fault, v.Kept)
 				}
-				if last := bad[len(bad)-1]; !row.lasts && (!row.failed || row.recovers) && (last.Fault != "" || !isRevisit(last.Kept)) {
+				if last := bad[len(bad)-1]; (!row.failed || row.recovers) && (last.Fault != "" || !isRevisit(last.Kept)) {
 					t.Errorf("the last visit: fault %q, kept %s; want a revisit of the first", last.Fault, last.Kept)
 				}
 			})
@@ -276,15 +273,42 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 	}
 }
 
-// damageRow returns a function that writes a value that cannot be read under a key of the store.
-func damageRow(key string) func(t *testing.T, parts crawler.Parts) {
+// known returns a function that adds a URI to the frontier.
+func known(c frontier.Candidate) func(t *testing.T, parts crawler.Parts) {
 	return func(t *testing.T, parts crawler.Parts) {
 		t.Helper()
-		err := parts.Frontier.DB().Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), []byte("\xffdamaged")) })
-		if err != nil {
+		if _, err := parts.Frontier.Add(time.Now(), c); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// unreadable is a value that no row has.
+const unreadable = "\xffdamaged"
+
+// damageRow writes a value that cannot be read under a key of the store.
+func damageRow(t *testing.T, parts crawler.Parts, key string) {
+	t.Helper()
+	err := parts.Frontier.DB().Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), []byte(unreadable)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// storedRow returns the value under a key of the store, or nil if there is none.
+func storedRow(t *testing.T, parts crawler.Parts, key string) (value []byte) {
+	t.Helper()
+	err := parts.Frontier.DB().View(func(txn *badger.Txn) error {
+		item, err := txn.Get([]byte(key))
+		if err == nil {
+			value, err = item.ValueCopy(nil)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, badger.ErrKeyNotFound) {
+		t.Fatal(err)
+	}
+	return value
 }
 
 // A curator's expression would take minutes on each page of a site.

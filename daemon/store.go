@@ -52,9 +52,6 @@ func (d *Daemon) openStore(time.Time) (err error) {
 		}
 		return free()
 	}
-	d.parts.Traps.OnDamage(func(h uri.Host, err error) {
-		d.log.Error().Err(err).Str("host", string(h)).Msg("the traps of a host are damaged: they are learned again")
-	})
 	db := d.parts.Frontier.DB()
 	d.parts.Dedup, err = dedup.Open(db, dedup.Options{
 		Name: uri.ReplayKey, View: d.parts.Frontier.View, IsOrigin: warc.IsOrigin(d.live.Current().Storage.WARC),

@@ -14,7 +14,6 @@ package cookies
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -127,6 +126,14 @@ func (s *Store) Flush() error {
 	return s.stored.Flush()
 }
 
+// OnDamage makes the store report each damaged row once, and replace it by an empty one. It must be called before the
+// store is used.
+func (s *Store) OnDamage(report func(error)) {
+	if s != nil {
+		s.stored.OnDamage(report)
+	}
+}
+
 // Bytes returns how much memory the jars take at most.
 func (s *Store) Bytes() int64 {
 	if s == nil {
@@ -138,8 +145,7 @@ func (s *Store) Bytes() int64 {
 }
 
 // Header returns the cookies for a request, in the form of the field Cookie; "" if there are none. keep says that the
-// jar is a stored one. Cookies with a name in others are left out. A damaged jar has none, and Learn reports it: the
-// host is visited as one that is new.
+// jar is a stored one. Cookies with a name in others are left out.
 func (s *Store) Header(u uri.URI, keep bool, others []string, now time.Time) (string, error) {
 	if s == nil {
 		return "", nil
@@ -147,7 +153,7 @@ func (s *Store) Header(u uri.URI, keep bool, others []string, now time.Time) (st
 	var j jar
 	if keep {
 		var err error
-		if j, err = s.stored.Get(u.Host()); err != nil && !errors.Is(err, rows.ErrCorrupt) {
+		if j, err = s.stored.Get(u.Host()); err != nil {
 			return "", err
 		}
 	} else {
@@ -218,8 +224,7 @@ func (s *Store) Learn(u uri.URI, answer http.Header, keep bool, now time.Time) e
 		return nil
 	}
 	if keep && len(fields) == 0 {
-		_, err := s.stored.Get(u.Host()) // in memory since Header, unless it is damaged
-		return err
+		return nil
 	}
 	if keep {
 		return s.stored.Change(u.Host(), func(before jar) (jar, bool) {

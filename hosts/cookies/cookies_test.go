@@ -178,25 +178,41 @@ func TestAKeptJarSurvivesARestart(t *testing.T) {
 	}
 }
 
-// TestADamagedJarIsReported reads a value of another format.
-func TestADamagedJarIsReported(t *testing.T) {
+// TestADamagedJarIsReportedOnce reads a value of another format.
+func TestADamagedJarIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	s, db := open(t, "")
 	defer db.Close()
-	if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte("pCa.example"), []byte{9, 1}) }); err != nil {
+	var told []error
+	s.OnDamage(func(err error) { told = append(told, err) })
+	for i, keep := range []bool{true, false} {
+		u := parse(t, fmt.Sprintf("https://%d.example/", i))
+		err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte("pC"+string(u.Host())), []byte{9, 1}) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if h, err := s.Header(u, true, nil, noon); h != "" || err != nil {
+				t.Errorf("the cookies of a damaged jar: %q, %v", h, err)
+			}
+			if err := s.Learn(u, nil, keep, noon); err != nil {
+				t.Errorf("keep %t, an answer without cookies: %v", keep, err)
+			}
+			if err := s.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(told) != i+1 || !errors.Is(told[i], rows.ErrCorrupt) {
+			t.Errorf("keep %t: reported %v, want one damaged row", keep, told)
+		}
+	}
+	again, err := cookies.Open(db)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if h, err := s.Header(parse(t, "https://a.example/"), true, nil, noon); h != "" || err != nil {
-		t.Errorf("the cookies of a damaged jar: %q, %v", h, err)
-	}
-	for _, keep := range []bool{true, false} {
-		answer := http.Header{"Set-Cookie": {"a=b"}}
-		if err := s.Learn(parse(t, "https://a.example/"), answer, keep, noon); !errors.Is(err, rows.ErrCorrupt) {
-			t.Errorf("keep %t: err = %v", keep, err)
-		}
-		if err := s.Learn(parse(t, "https://a.example/"), nil, keep, noon); !errors.Is(err, rows.ErrCorrupt) {
-			t.Errorf("keep %t, an answer without cookies: err = %v", keep, err)
-		}
+	learn(t, again, "https://0.example/", true, "a=b")
+	if got := sent(t, again, "https://0.example/", true, noon); got != "a=b" {
+		t.Errorf("the jar has %q after its repair, want a=b", got)
 	}
 	var none *cookies.Store
 	if h, err := none.Header(parse(t, "https://a.example/"), true, nil, noon); h != "" || err != nil || none.Flush() != nil || none.Bytes() != 0 {

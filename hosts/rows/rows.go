@@ -2,7 +2,7 @@
 //
 // A [Store] reads a row when it is first needed. [Store.Change] changes it in memory, and [Store.Flush] writes all
 // rows that were changed since the last Flush. A crash loses what was changed in between. Rows that are already written
-// are dropped from memory when there are too many.
+// are dropped from memory when there are too many. What happens to a damaged row is told at [Store.OnDamage].
 //
 // The Badger store is shared with other packages and is opened and closed by its owner, the frontier. The keys of each
 // kind have a prefix of their own. The packages that use this one define the formats of keys and values.
@@ -43,8 +43,9 @@ type Kind[K comparable, V any] struct {
 // Store keeps the rows of one kind. Its methods may be called by several goroutines at once. It needs no closing
 // except a last [Store.Flush], and must not be used after the Badger store is closed.
 type Store[K comparable, V any] struct {
-	db   *badger.DB
-	kind Kind[K, V]
+	db      *badger.DB
+	kind    Kind[K, V]
+	damaged func(error) // see OnDamage; nil = a damaged row is an error
 
 	// The locks are taken in this order.
 	loading  sync.Mutex // held while a row is read into memory, and while rows are dropped from it
@@ -68,6 +69,11 @@ func New[K comparable, V any](db *badger.DB, kind Kind[K, V]) (*Store[K, V], err
 	}
 	return &Store[K, V]{db: db, kind: kind, rows: map[K]*row[K, V]{}, changed: map[K]struct{}{}}, nil
 }
+
+// OnDamage makes the store call a function when a row is damaged, and replace the row by the zero value at the next
+// Flush: so each damage is reported once. Without it, a damaged row is an error each time that it is read. It must be
+// called before the store is used.
+func (s *Store[K, V]) OnDamage(report func(error)) { s.damaged = report }
 
 // Get returns a row, or the zero value if there is none.
 func (s *Store[K, V]) Get(key K) (v V, err error) {
@@ -97,6 +103,11 @@ func (s *Store[K, V]) with(key K, do func(*row[K, V])) error {
 		return nil
 	}
 	r, err := s.load(key)
+	replace := s.damaged != nil && errors.Is(err, ErrCorrupt)
+	if replace {
+		s.damaged(err)
+		r, err = &row[K, V]{stored: true}, nil
+	}
 	if err == nil {
 		err = s.makeRoom()
 	}
@@ -108,6 +119,9 @@ func (s *Store[K, V]) with(key K, do func(*row[K, V])) error {
 	defer s.mu.Unlock()
 	r.key = key
 	s.rows[key] = r
+	if replace {
+		s.changed[key] = struct{}{}
+	}
 	do(r)
 	return nil
 }
@@ -257,11 +271,25 @@ func (s *Store[K, V]) take(keys []K) (values [][]byte, added []K, err error) {
 
 // Each calls see with each row whose key begins with prefix, in the order of the keys, after a [Store.Flush]. prefix
 // begins with the prefix of the kind; if it is nil, see gets all rows of the kind. Each stops at the first error of
-// see, and returns it.
+// see, and returns it. After [Store.OnDamage] it leaves damaged rows out, and replaces them.
 func (s *Store[K, V]) Each(prefix []byte, see func(K, V) error) error {
 	if err := s.Flush(); err != nil {
 		return err
 	}
+	var damaged []K
+	if err := s.each(prefix, see, &damaged); err != nil {
+		return err
+	}
+	for _, key := range damaged {
+		if _, err := s.Get(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each is Each for the rows that are stored. It adds the keys of damaged rows to a list if they are to be replaced.
+func (s *Store[K, V]) each(prefix []byte, see func(K, V) error, damaged *[]K) error {
 	o := badger.DefaultIteratorOptions
 	if o.Prefix = prefix; prefix == nil {
 		o.Prefix = []byte(s.kind.Prefix)
@@ -275,7 +303,12 @@ func (s *Store[K, V]) Each(prefix []byte, see func(K, V) error) error {
 				return fmt.Errorf("read each %s: %w: its key is %q", s.kind.Name, ErrCorrupt, it.Item().Key())
 			}
 			var v V
-			if err := it.Item().Value(func(b []byte) error { return s.kind.Decode(b, &v) }); err != nil {
+			err := it.Item().Value(func(b []byte) error { return s.kind.Decode(b, &v) })
+			if errors.Is(err, ErrCorrupt) && s.damaged != nil && len(*damaged) < s.kind.MaxInMemory {
+				*damaged = append(*damaged, s.kind.Own(key))
+				continue
+			}
+			if err != nil {
 				return fmt.Errorf("read the %s of %v: %w", s.kind.Name, key, err)
 			}
 			if err := see(key, v); err != nil {

@@ -206,6 +206,35 @@ func TestADamagedRowIsAnError(t *testing.T) {
 	}
 }
 
+func TestADamagedRowIsReportedOnceAndReplaced(t *testing.T) {
+	t.Parallel()
+	db := openBadger(t, t.TempDir())
+	defer db.Close()
+	for _, key := range []string{"na", "nb", "nc"} {
+		if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), nil) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := openRows(t, db)
+	told := 0
+	s.OnDamage(func(error) { told++ })
+	if v, err := s.Get("a"); v != 0 || err != nil {
+		t.Errorf("Get: %d, %v, want an empty row", v, err)
+	}
+	if err := s.Change("b", func(n uint64) (uint64, bool) { return n + 1, true }); err != nil {
+		t.Error(err)
+	}
+	if got := list(t, s, nil); told != 3 || len(got) != 2 { // c is found by listing, and replaced after it
+		t.Errorf("%d reports, the list is %v; want 3 and the rows a and b", told, got)
+	}
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, openRows(t, db), nil); told != 3 || len(got) != 3 {
+		t.Errorf("%d reports, the list after reopening is %v; want 3 and three rows", told, got)
+	}
+}
+
 func TestEachStopsAtAnError(t *testing.T) {
 	t.Parallel()
 	db := openBadger(t, t.TempDir())

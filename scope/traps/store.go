@@ -40,7 +40,7 @@ var ErrCorrupt = errors.New("traps are damaged")
 // Store holds the traps of all hosts in an open database. It is safe for concurrent use.
 type Store struct {
 	db      *badger.DB
-	damaged func(uri.Host, error)
+	damaged func(error) // see OnDamage; nil = damaged rows stay
 
 	mu    sync.Mutex // guards the fields below; not held while the database is used
 	hosts map[uri.Host]*host
@@ -62,12 +62,16 @@ func Open(db *badger.DB) (*Store, error) {
 	if db == nil {
 		return nil, errors.New("open the store of traps: no database")
 	}
-	return &Store{db: db, hosts: map[uri.Host]*host{}, damaged: func(uri.Host, error) {}}, nil
+	return &Store{db: db, hosts: map[uri.Host]*host{}}, nil
 }
 
-// OnDamage makes the store call a function when the row of a host is damaged. The traps of that host are then learned
-// again. It must be called before the store is used.
-func (b *Store) OnDamage(report func(uri.Host, error)) { b.damaged = report }
+// OnDamage makes the store report each damaged row once, and delete it. The traps of that host are learned again. It
+// must be called before the store is used.
+func (b *Store) OnDamage(report func(error)) {
+	if b != nil {
+		b.damaged = report
+	}
+}
 
 // Judge returns the trap that a URI is part of. The URI was found on the page via, by the path hops. Judge reports
 // false if the URI is not part of a trap. If the trap is only suspected, see [Trap.Suspect], judge the URI again
@@ -334,8 +338,13 @@ func (b *Store) load(h uri.Host, e *host) (size int, err error) {
 		})
 	})
 	if errors.Is(err, ErrCorrupt) {
-		b.damaged(h, err)
-		s, size, err = new(state), 0, nil
+		if b.damaged != nil {
+			b.damaged(fmt.Errorf("look up the traps of %s: %w", h, err))
+			err = b.db.Update(func(txn *badger.Txn) error { return txn.Delete([]byte(prefix + string(h))) })
+		} else {
+			err = nil
+		}
+		s, size = new(state), 0
 	}
 	if err != nil {
 		return 0, fmt.Errorf("look up the traps of %s: %w", h, err)
