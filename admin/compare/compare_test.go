@@ -33,7 +33,7 @@ func comparedIn(t *testing.T, a *archivetest.Archive, what string, spec digest.S
 	l, err := index.OpenLibrary(t.Context(), a.Dir, index.Options{}, func(warc.Finding) error { return nil })
 	archivetest.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
-	all, err := l.Lookup("http://a.example/")
+	all, err := l.Lookup("http://a.example/", nil)
 	if err != nil || len(all) < 2 {
 		t.Fatalf("%d captures, %v", len(all), err)
 	}
@@ -216,7 +216,7 @@ func TestALostVersionIsASentence(t *testing.T) {
 	l, err := index.OpenLibrary(context.Background(), a.Dir, index.Options{}, func(warc.Finding) error { return nil })
 	archivetest.Must(t, err)
 	defer l.Close()
-	all, err := l.Lookup("http://a.example/")
+	all, err := l.Lookup("http://a.example/", nil)
 	archivetest.Must(t, err)
 	rules, err := digest.Compile(digest.Spec{})
 	archivetest.Must(t, err)

@@ -24,7 +24,7 @@ func archived(t *testing.T, pages ...string) (*index.Library, []index.Entry) {
 	l, err := index.OpenLibrary(t.Context(), a.Dir, index.Options{}, func(warc.Finding) error { return nil })
 	archivetest.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
-	all, err := l.Lookup("http://a.example/")
+	all, err := l.Lookup("http://a.example/", nil)
 	archivetest.Must(t, err)
 	return l, all
 }
@@ -94,7 +94,7 @@ func TestSuggestFindsRulesForAPage(t *testing.T) {
 	l, err := index.OpenLibrary(t.Context(), a.Dir, index.Options{}, func(warc.Finding) error { return nil })
 	archivetest.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
-	all, err := l.Lookup("http://a.example/")
+	all, err := l.Lookup("http://a.example/", nil)
 	archivetest.Must(t, err)
 	got, err := Suggest(t.Context(), l, all, digest.Spec{}, t.Context().Err)
 	archivetest.Must(t, err)

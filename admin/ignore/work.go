@@ -55,7 +55,7 @@ func (w Work) Propose(ctx context.Context, u uri.URI, wish api.IgnoreWish) (out 
 	}
 	w.Reading.Lock()
 	defer w.Reading.Unlock()
-	err = w.Catalog.Lookup(u, w.Now, func(l *index.Library, _ []index.Entry) error {
+	err = w.Catalog.With(w.Now, func(l *index.Library) error {
 		var both [2]index.Entry
 		for i, at := range []string{wish.Before, wish.At} {
 			if both[i], err = replay.Nearest(l, u.String(), at); err != nil {

@@ -30,7 +30,7 @@ func Of(ctx context.Context, c *versions.Catalog, u uri.URI, at string, now time
 		out.Problem = versions.NoIndex
 		return out, nil
 	}
-	err = c.Lookup(u, now, func(l *index.Library, _ []index.Entry) error {
+	err = c.With(now, func(l *index.Library) error {
 		e, err := replay.Nearest(l, u.String(), at)
 		if err != nil {
 			return err

@@ -172,28 +172,20 @@ func Nearest(l *index.Library, address, stamp string) (index.Entry, error) {
 	if u, err := uri.Parse(address); err == nil {
 		address = u.String()
 	}
-	entries, err := l.Lookup(address)
-	if err != nil {
-		return index.Entry{}, err
-	}
 	at := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) // equally far from all captures
 	if stamp != "" {
+		var err error
 		if at, err = index.ParseStamp(stamp); err != nil {
 			return index.Entry{}, fmt.Errorf("%w: %q is not a timestamp", warc.ErrNotFound, stamp)
 		}
 	}
-	var best index.Entry
-	found, rank := false, distance{}
-	for _, e := range entries {
-		d := distanceOf(e, address, at)
-		if !found || d.fits(rank) {
-			best, rank, found = e, d, true
-		}
+	best, found, err := l.Nearest(address, func(a, b index.Entry) bool {
+		return distanceOf(a, address, at).fits(distanceOf(b, address, at))
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("%w: %s", warc.ErrNotFound, address)
 	}
-	if !found {
-		return index.Entry{}, fmt.Errorf("%w: %s", warc.ErrNotFound, address)
-	}
-	return best, nil
+	return best, err
 }
 
 // distance says how badly a capture fits what was asked for.
@@ -208,7 +200,7 @@ func distanceOf(e index.Entry, address string, at time.Time) distance {
 	return distance{e.URL != address, failed && away != 0, away} // a failure that was asked for by its time is shown
 }
 
-// fits reports whether d fits at least as well as o. If two captures fit equally, the later one is taken.
+// fits reports whether d fits better than o.
 func (d distance) fits(o distance) bool {
 	switch {
 	case d.other != o.other:
@@ -216,5 +208,5 @@ func (d distance) fits(o distance) bool {
 	case d.failed != o.failed:
 		return o.failed
 	}
-	return d.away <= o.away
+	return d.away < o.away
 }

@@ -167,7 +167,7 @@ func TestLostFilesAreNamed(t *testing.T) {
 	entries, release, err := p.o.Archive.Open(w.Now)
 	archivetest.Must(t, err)
 	defer release()
-	if list, err := entries.Lookup("http://a.example/"); err != nil || len(list) != 1 || entries.Unindexed() != 0 {
+	if list, err := entries.Lookup("http://a.example/", nil); err != nil || len(list) != 1 || entries.Unindexed() != 0 {
 		t.Errorf("after the merge: %d captures, %d files without index, %v", len(list), entries.Unindexed(), err)
 	}
 }

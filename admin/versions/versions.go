@@ -21,6 +21,10 @@ import (
 // maxListed is the maximum number of versions in a list: the newest.
 const maxListed = 1000
 
+// maxCaptures is the maximum number of captures that [Catalog.Lookup] passes on: the newest. Pages that are visited
+// each minute have millions.
+const maxCaptures = 5000
+
 // Catalog answers questions about versions. Its methods are safe for concurrent use.
 type Catalog struct {
 	Archive *index.LiveReader // nil = there is no live index
@@ -31,18 +35,25 @@ type Catalog struct {
 // NoIndex says for people why there are no versions.
 const NoIndex = "Archived versions are not listed: this daemon keeps no index of its archive. Set index.live = true and restart it."
 
-// Lookup calls do with the captures of exactly a URI, oldest first.
-func (c *Catalog) Lookup(u uri.URI, now time.Time, do func(l *index.Library, captures []index.Entry) error) error {
+// Lookup calls do with the newest captures of exactly a URI, oldest first.
+func (c *Catalog) Lookup(u uri.URI, now time.Time, do func(l *index.Library, newest []index.Entry) error) error {
+	return c.With(now, func(l *index.Library) error {
+		newest, _, err := l.Newest(u.String(), maxCaptures)
+		if err != nil {
+			return err
+		}
+		return do(l, newest)
+	})
+}
+
+// With calls do with the archive as it is now.
+func (c *Catalog) With(now time.Time, do func(*index.Library) error) error {
 	l, release, err := c.Archive.Open(now)
 	if err != nil {
 		return err
 	}
 	defer release()
-	all, err := l.Lookup(u.String())
-	if err != nil {
-		return err
-	}
-	return do(l, slices.DeleteFunc(all, func(e index.Entry) bool { return e.URL != u.String() }))
+	return do(l)
 }
 
 // List returns the versions of a URI, newest first.
@@ -52,24 +63,35 @@ func (c *Catalog) List(u uri.URI, now time.Time) (api.Versions, error) {
 		out.Problem = NoIndex
 		return out, nil
 	}
-	err := c.Lookup(u, now, func(l *index.Library, all []index.Entry) error {
-		out.Count = len(all)
+	err := c.With(now, func(l *index.Library) error {
+		newest, count, err := l.Newest(u.String(), maxListed+1)
+		if out.Count = count; err != nil {
+			return err
+		}
 		if n := l.Unindexed(); n > 0 {
 			out.Problem = fmt.Sprintf("%d WARC files are in no index, and their versions are not listed: run arcrawl index.", n)
 		}
-		before := ""
-		for i, e := range all {
-			v := versionOf(e, i == 0 || e.Digest != before)
+		for i, e := range newest {
+			before := index.Entry{}
 			if i > 0 {
-				v.Links.Compare = compareLink(all[i-1], e)
+				before = newest[i-1]
 			}
-			out.Versions, before = append(out.Versions, v), e.Digest
+			out.Versions = append(out.Versions, versionAfter(before, e))
 		}
 		return nil
 	})
 	slices.Reverse(out.Versions)
 	out.Versions = out.Versions[:min(len(out.Versions), maxListed)]
 	return out, err
+}
+
+// versionAfter describes a capture and compares it with the one before, which may be zero.
+func versionAfter(before, e index.Entry) api.Version {
+	v := versionOf(e, before.URL == "" || e.Digest != before.Digest)
+	if before.URL != "" {
+		v.Links.Compare = compareLink(before, e)
+	}
+	return v
 }
 
 // versionOf describes a capture.
@@ -102,24 +124,17 @@ func (c *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (ap
 		out.Problem = NoIndex
 		return out, nil
 	}
-	err := c.Lookup(u, now, func(l *index.Library, all []index.Entry) error {
+	err := c.With(now, func(l *index.Library) error {
 		e, err := replay.Nearest(l, u.String(), at)
 		if err != nil {
 			return err
 		}
-		i := slices.Index(all, e)
-		if i < 0 { // another URI with the same key
-			out.URI, all, i = e.URL, []index.Entry{e}, 0
+		p, err := l.PlaceOf(e)
+		if err != nil {
+			return err
 		}
-		out.Number, out.Count = i+1, len(all)
-		out.Version = versionOf(e, i == 0 || all[i-1].Digest != e.Digest)
-		if i > 0 {
-			out.Version.Links.Compare = compareLink(all[i-1], e)
-			out.Earlier = all[i-1].Timestamp
-		}
-		if i+1 < len(all) {
-			out.Later = all[i+1].Timestamp
-		}
+		out.URI, out.Number, out.Count = e.URL, p.Number, p.Count // the URI may be another one with the same key
+		out.Version, out.Earlier, out.Later = versionAfter(p.Before, e), p.Before.Timestamp, p.After.Timestamp
 		if _, err := l.Playable(r.Context(), e); err != nil {
 			out.Problem = replay.Sentence(err)
 		}
@@ -152,20 +167,22 @@ func (c *Catalog) Compare(
 	if c.Archive == nil {
 		return api.Comparison{URI: u.String(), What: what, Rows: []api.CompareRow{}, Problem: NoIndex}, nil
 	}
-	err = c.Lookup(u, now, func(l *index.Library, all []index.Entry) error {
+	err = c.With(now, func(l *index.Library) error {
 		right, err := replay.Nearest(l, u.String(), after)
 		if err != nil {
 			return err
 		}
-		i := slices.Index(all, right)
+		p, err := l.PlaceOf(right)
+		if err != nil {
+			return err
+		}
 		left := right
-		switch {
-		case before != "":
+		if before != "" {
 			if left, err = replay.Nearest(l, u.String(), before); err != nil {
 				return err
 			}
-		case i > 0:
-			left = all[i-1]
+		} else if p.Before.URL != "" {
+			left = p.Before
 		}
 		out, err = compare.Compare(ctx, l, left, right, what, rules)
 		if left == right && out.Problem == "" {
@@ -184,7 +201,7 @@ func (c *Catalog) Picture(
 	if c.Archive == nil {
 		return nil, "", compare.ErrNoPicture
 	}
-	err = c.Lookup(u, now, func(l *index.Library, _ []index.Entry) error {
+	err = c.With(now, func(l *index.Library) error {
 		e, err := replay.Nearest(l, u.String(), at)
 		if err != nil {
 			return err

@@ -2,7 +2,6 @@ package index
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,21 +25,28 @@ func (l *Library) On(uri string, date time.Time) (Capture, http.Header, error) {
 
 // pick returns the last capture of a URI for which is returns true.
 func (l *Library) pick(uri string, is func(Entry) bool) (Capture, http.Header, error) {
-	entries, err := l.Lookup(uri)
+	e, err := l.last(uri, is)
 	if err != nil {
 		return Capture{}, nil, err
 	}
-	for _, e := range slices.Backward(entries) {
-		if e.URL != uri || !is(e) {
-			continue
-		}
-		c, m, err := l.loadHead(e)
-		if err == nil && m.err != nil {
-			err = warc.Damaged(m.err)
-		}
-		return c, m.head.Header(), err
+	c, m, err := l.loadHead(e)
+	if err == nil && m.err != nil {
+		err = warc.Damaged(m.err)
 	}
-	return Capture{}, nil, warc.ErrNotFound
+	return c, m.head.Header(), err
+}
+
+// last returns the last entry of a URI for which is returns true.
+func (l *Library) last(uri string, is func(Entry) bool) (last Entry, err error) {
+	err = l.each(uri, func(e Entry) {
+		if e.URL == uri && is(e) && compareEntries(e, last) > 0 {
+			last = e
+		}
+	})
+	if err == nil && last.URL == "" {
+		err = warc.ErrNotFound
+	}
+	return last, err
 }
 
 // HeaderAt returns the header of the response of a URI in the record at an offset of a file. It reads no payload and no
@@ -58,16 +64,11 @@ func (l *Library) HeaderAt(uri, file string, offset int64) (http.Header, error) 
 // HeaderOn returns the header of the last capture of a URI in the second of a date, without reading the payload. The
 // error wraps [warc.ErrNotFound] if there is no such capture.
 func (l *Library) HeaderOn(uri string, date time.Time) (http.Header, error) {
-	entries, err := l.Lookup(uri)
+	e, err := l.last(uri, func(e Entry) bool { return e.Date().Unix() == date.Unix() })
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range slices.Backward(entries) {
-		if e.URL == uri && e.Date().Unix() == date.Unix() {
-			return l.HeaderAt(uri, e.Filename, e.Offset)
-		}
-	}
-	return nil, warc.ErrNotFound
+	return l.HeaderAt(uri, e.Filename, e.Offset)
 }
 
 // header reads the HTTP header of the record of a URI.

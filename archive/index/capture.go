@@ -48,15 +48,12 @@ type Reference struct {
 
 // History returns the captures of exactly this URI, oldest first, including damaged ones.
 func (l *Library) History(uri string) ([]Capture, error) {
-	entries, err := l.Lookup(uri)
+	entries, err := l.Lookup(uri, func(e Entry) bool { return e.URL == uri })
 	if err != nil {
 		return nil, err
 	}
 	var all []Capture
 	for _, e := range entries {
-		if e.URL != uri {
-			continue
-		}
 		c, err := l.load(e)
 		if err != nil {
 			c = Capture{Entry: e, Date: e.Date(), Damage: err}
@@ -88,19 +85,18 @@ func withoutCopies(all []Capture) []Capture {
 	return kept
 }
 
-// Alike returns the other URIs that have the same key.
+// maxAlike is the maximum number of URIs that Alike returns.
+const maxAlike = 100
+
+// Alike returns other URIs that have the same key.
 func (l *Library) Alike(uri string) ([]string, error) {
-	entries, err := l.Lookup(uri)
-	if err != nil {
-		return nil, err
-	}
 	var others []string
-	for _, e := range entries {
-		if e.URL != uri && !slices.Contains(others, e.URL) {
+	err := l.each(uri, func(e Entry) {
+		if e.URL != uri && len(others) < maxAlike && !slices.Contains(others, e.URL) {
 			others = append(others, e.URL)
 		}
-	}
-	return others, nil
+	})
+	return others, err
 }
 
 // maxCompanions is the maximum number of records after a capture that are searched for its metadata.
@@ -210,14 +206,14 @@ func (l *Library) refersTo(ctx context.Context, c Capture) (Capture, error) {
 		return l.byPayload(c)
 	}
 	if to.URI != "" {
-		entries, err := l.Lookup(to.URI)
+		entries, err := l.Lookup(to.URI, func(e Entry) bool {
+			own := e.Filename == c.Filename && e.Offset == c.Offset
+			return e.URL == to.URI && e.Date().Unix() == to.Date.Unix() && !own
+		})
 		if err != nil {
 			return Capture{}, err
 		}
 		for _, e := range entries {
-			if e.URL != to.URI || e.Date().Unix() != to.Date.Unix() || e.Filename == c.Filename && e.Offset == c.Offset {
-				continue
-			}
 			original, err := l.load(e)
 			if err != nil {
 				unreadable = fmt.Errorf("the original of the revisit of %s at %s cannot be read: %w", c.URL, c.Timestamp, err)
@@ -243,23 +239,22 @@ func (l *Library) refersTo(ctx context.Context, c Capture) (Capture, error) {
 // byPayload returns the last capture before a revisit that has the same URI and payload digest, for revisits that name
 // no original. Heritrix wrote them before version 3.1.2.
 func (l *Library) byPayload(c Capture) (Capture, error) {
-	entries, err := l.Lookup(c.URL)
-	if err != nil {
-		return Capture{}, err
-	}
 	want, err := warc.ParseDigest(c.Digest)
 	if err != nil || want.IsZero() {
 		return Capture{}, noOriginal(c)
 	}
-	var unreadable error
-	for _, e := range slices.Backward(entries) {
+	entries, err := l.Lookup(c.URL, func(e Entry) bool {
 		if e.URL != c.URL || e.MIME == RevisitMIME || e.Date().Unix() > c.Date.Unix() {
-			continue
+			return false
 		}
 		has, err := warc.ParseDigest(e.Digest)
-		if err != nil || has.Algorithm != want.Algorithm || !bytes.Equal(has.Value, want.Value) {
-			continue
-		}
+		return err == nil && has.Algorithm == want.Algorithm && bytes.Equal(has.Value, want.Value)
+	})
+	if err != nil {
+		return Capture{}, err
+	}
+	var unreadable error
+	for _, e := range slices.Backward(entries) {
 		original, err := l.load(e)
 		if err == nil {
 			return original, nil

@@ -164,48 +164,52 @@ func (l *Library) Close() error {
 	return errors.Join(errs...)
 }
 
-// Lookup returns all captures that have the key of a URI, oldest first. Other URIs may have the same key: see
-// [uri.ReplayKey].
-func (l *Library) Lookup(address string) ([]Entry, error) {
-	key := uri.ReplayKey(address)
-	var found []Entry
-	if l.live != nil {
-		more, err := l.live.find(key)
-		if err != nil {
-			return nil, err
+// Lookup returns those captures with the key of a URI that are wanted, oldest first; nil wants all. Other URIs may have
+// the same key: see [uri.ReplayKey].
+func (l *Library) Lookup(address string, wanted func(Entry) bool) (found []Entry, err error) {
+	err = l.each(address, func(e Entry) {
+		if wanted == nil || wanted(e) {
+			found = append(found, e)
 		}
-		found = more
+	})
+	slices.SortFunc(found, compareEntries)
+	return slices.CompactFunc(found, isSame), err // a crash while indexes are merged leaves a line in both
+}
+
+func isSame(a, b Entry) bool { return compareEntries(a, b) == 0 }
+
+// each calls see with the captures that have the key of a URI, in no order, and perhaps with some of them twice. It
+// keeps none of them in memory: a page that is visited each minute has millions.
+func (l *Library) each(address string, see func(Entry)) error {
+	key := uri.ReplayKey(address)
+	if l.live != nil {
+		if err := l.live.find(key, see); err != nil {
+			return err
+		}
 	}
 	for _, x := range l.indexes {
-		more, err := x.search(key, l.report)
-		if err != nil {
-			return nil, err
+		if err := x.search(key, see, l.report); err != nil {
+			return err
 		}
-		found = append(found, more...)
 	}
 	i, _ := slices.BinarySearchFunc(l.read, key, func(e Entry, key string) int { return strings.Compare(e.Key, key) })
 	for ; i < len(l.read) && l.read[i].Key == key; i++ {
-		found = append(found, l.read[i])
+		see(l.read[i])
 	}
-	slices.SortFunc(found, compareEntries)
-	same := func(a, b Entry) bool {
-		return a.Filename == b.Filename && a.Offset == b.Offset && a.Timestamp == b.Timestamp
-	}
-	return slices.CompactFunc(found, same), nil // a crash while indexes are merged leaves a line in both
+	return nil
 }
 
-// search returns the entries of a key. It reports lines that cannot be read.
-func (x sortedIndex) search(key string, report func(warc.Finding) error) ([]Entry, error) {
+// search calls see with the entries of a key. It reports lines that cannot be read.
+func (x sortedIndex) search(key string, see func(Entry), report func(warc.Finding) error) error {
 	want := key + " "
 	at, err := sortedlines.Search(x.size, MaxLine/16, want, x.lineAfter)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	lines, err := x.linesFrom(at)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var found []Entry
 	for lines.Scan() && (lines.Text() < want || strings.HasPrefix(lines.Text(), want)) {
 		if !strings.HasPrefix(lines.Text(), want) {
 			continue
@@ -217,18 +221,18 @@ func (x sortedIndex) search(key string, report func(warc.Finding) error) ([]Entr
 				Text: err.Error() + "; make the index again",
 			})
 			if err != nil {
-				return nil, err
+				return err
 			}
 			continue
 		}
 		if x.counts(e.Filename) {
-			found = append(found, e)
+			see(e)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", x.file.Name(), err)
+		return fmt.Errorf("read %s: %w", x.file.Name(), err)
 	}
-	return found, nil
+	return nil
 }
 
 // linesFrom returns a scanner of the lines that begin at or after an offset.

@@ -133,11 +133,11 @@ func TestLookupInALargeIndex(t *testing.T) {
 	l := opened(t, dir)
 	for i := range 2000 {
 		uri := fmt.Sprintf("http://a.example/%d/%s", i, strings.Repeat("x", i%300))
-		if found, err := l.Lookup(uri); err != nil || len(found) != 1 || found[0].URL != uri {
+		if found, err := l.Lookup(uri, nil); err != nil || len(found) != 1 || found[0].URL != uri {
 			t.Fatalf("%s: %v, %v", uri, found, err)
 		}
 	}
-	if found, err := l.Lookup("http://a.example/none"); err != nil || len(found) > 0 {
+	if found, err := l.Lookup("http://a.example/none", nil); err != nil || len(found) > 0 {
 		t.Errorf("an unknown URI: %v, %v", found, err)
 	}
 }

@@ -178,13 +178,13 @@ func TestLookUpsFollowMerges(t *testing.T) {
 		defer release()
 		for _, site := range sites {
 			for _, path := range []string{"/", "/two", "/copy"} {
-				found, err := lib.Lookup("http://" + site + path)
+				found, err := lib.Lookup("http://"+site+path, nil)
 				if err != nil || len(found) != 1 || found[0].URL != "http://"+site+path {
 					t.Errorf("%s: %s%s has %+v, %v; want one capture", step, site, path, found, err)
 				}
 			}
 		}
-		if found, err := lib.Lookup("http://unknown.example/"); err != nil || len(found) != 0 {
+		if found, err := lib.Lookup("http://unknown.example/", nil); err != nil || len(found) != 0 {
 			t.Errorf("%s: an unknown URI has %+v, %v", step, found, err)
 		}
 	}
@@ -199,7 +199,7 @@ func TestLookUpsFollowMerges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := lib.Lookup("http://a.example/late"); err != nil || len(found) != 1 {
+	if found, err := lib.Lookup("http://a.example/late", nil); err != nil || len(found) != 1 {
 		t.Errorf("the last capture: %+v, %v", found, err)
 	}
 	release()
@@ -247,7 +247,7 @@ func BenchmarkLookup(b *testing.B) {
 	}{{"many", o.URI, captures}, {"none", "http://b.example/", 0}} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if found, err := lib.Lookup(c.uri); err != nil || len(found) != c.want {
+				if found, err := lib.Lookup(c.uri, nil); err != nil || len(found) != c.want {
 					b.Fatalf("%d captures, %v; want %d", len(found), err, c.want)
 				}
 			}

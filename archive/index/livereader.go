@@ -105,30 +105,29 @@ type place struct {
 	at  int64
 }
 
-// find returns the entries of a key in the live file, in the order in which they were added.
-func (l *Live) find(key string) ([]Entry, error) {
+// find calls see with the entries of a key in the live file, in the order in which they were added.
+func (l *Live) find(key string, see func(Entry)) error {
 	f, places, err := l.placesOf(key)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	var found []Entry
 	want := key + " "
 	in := bufio.NewReaderSize(nil, lineBuffer)
 	for _, at := range places {
 		in.Reset(io.NewSectionReader(f, at, MaxLine))
 		line, err := in.ReadString('\n')
 		if err != nil && err != io.EOF {
-			return nil, fmt.Errorf("read %s: %w", f.Name(), err)
+			return fmt.Errorf("read %s: %w", f.Name(), err)
 		}
 		if !strings.HasPrefix(line, want) {
 			continue // another key with the same hash
 		}
 		if e, err := ParseEntry(strings.TrimSuffix(line, "\n")); err == nil { // longer lines are not found
-			found = append(found, e)
+			see(e)
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // lineBuffer is longer than nearly all lines.
