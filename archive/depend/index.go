@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -21,11 +22,8 @@ type Index struct {
 	here  map[string]warc.File
 	read  int // files that were read because no run covers them
 
-	saved map[string]bool // the last answers of elsewhere for one set of files
+	saved answers // of elsewhere, for one set of files
 }
-
-// maxSaved is the maximum number of answers that are kept.
-const maxSaved = 100_000
 
 // ErrOnlyIDs says that revisits do not name their originals by URI and date. The index cannot follow these.
 var ErrOnlyIDs = errors.New("some revisits do not name their originals by URI and date")
@@ -199,31 +197,45 @@ func (x *Index) Dependencies(names []string) ([]survey.Dependencies, error) {
 	return all, nil
 }
 
+// link is what a capture has to do with others.
+type link struct {
+	to      []place // the original of a revisit, or the revisits of another capture
+	missing bool    // it is a revisit whose original is not there
+	in      string  // the package that has the original then, if the revisit names one
+}
+
+// linkOf returns what a capture has to do with others.
+func (x *Index) linkOf(c capture) (l link, err error) {
+	if !c.revisit {
+		l.to, err = x.revisits(c)
+		return l, err
+	}
+	o, found, err := x.original(c)
+	if err != nil || found {
+		return link{to: []place{o}}, err
+	}
+	return link{missing: true, in: x.container(c)}, nil
+}
+
 func (x *Index) dependencies(n uint32) (survey.Dependencies, error) {
 	d := survey.Dependencies{File: x.store.names[n]}
 	needs, neededBy, packages := map[uint32]int{}, map[uint32]int{}, map[string]int{}
-	err := x.captures(n, func(c capture) error {
+	err := eachCapture(x, n, x.linkOf, func(c capture, l link) error {
 		d.Captures++
-		if !c.revisit {
-			places, err := x.revisits(c)
-			for _, p := range places {
-				if p.file != n {
-					neededBy[p.file]++
-				}
-			}
-			return err
-		}
-		o, found, err := x.original(c)
-		switch {
-		case err != nil:
-			return err
-		case !found:
+		if l.missing {
 			d.Missing++
-			if name := x.container(c); name != "" {
-				packages[name]++
+		}
+		if l.in != "" {
+			packages[l.in]++
+		}
+		for _, p := range l.to {
+			switch {
+			case p.file == n:
+			case c.revisit:
+				needs[p.file]++
+			default:
+				neededBy[p.file]++
 			}
-		case o.file != n:
-			needs[o.file]++
 		}
 		return nil
 	})
@@ -268,66 +280,88 @@ func (x *Index) Impact(names []string, period string, each func(survey.Lost) err
 		return nil, err
 	}
 	sums := survey.NewLosses(period)
-	x.saved = map[string]bool{}
-	lose := func(c capture, original uint32) error {
-		saved, err := x.elsewhere(c.digest, set)
-		if err != nil {
-			return err
-		}
-		l := survey.Lost{
-			URI: c.uri, Date: c.date.Format(warc.DateLayout), File: x.store.names[c.file], Offset: c.offset, Saved: saved,
-		}
-		if !set[c.file] {
-			l.Original = x.store.names[original]
-		}
-		sums.Add(l, c.date)
-		return each(l)
-	}
+	x.saved.forget()
 	for _, n := range sorted(set) {
-		if err := x.captures(n, func(c capture) error { return x.lose(c, set, lose) }); err != nil {
+		lost := func(c capture) ([]loss, error) { return x.lostWith(c, set) }
+		err := eachCapture(x, n, lost, func(_ capture, all []loss) error {
+			for _, l := range all {
+				sums.Add(l.Lost, l.date)
+				if err := each(l.Lost); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
 	return sums.List(), nil
 }
 
-// lose calls do with a capture of a lost file, and with the revisits of it in other files.
-func (x *Index) lose(c capture, set map[uint32]bool, do func(c capture, original uint32) error) error {
+// loss is a capture that is lost.
+type loss struct {
+	survey.Lost
+	date time.Time
+}
+
+// lostWith returns what is lost with a capture of a lost file: the capture, and the revisits of it in other files.
+func (x *Index) lostWith(c capture, set map[uint32]bool) ([]loss, error) {
 	if c.revisit {
 		o, found, err := x.original(c)
 		if err != nil || !found {
-			return err // it could not be replayed before
+			return nil, err // it could not be replayed before
+		}
+		original, err := x.at(o)
+		if err != nil {
+			return nil, err
 		}
 		if c.digest == noDigest {
-			original, err := x.at(o)
-			if err != nil {
-				return err
-			}
 			c.digest = original.digest
 		}
-		return do(c, o.file)
+		if c.digest == original.digest && !set[o.file] && x.isHere(o.file) {
+			x.saved.keep(c.digest, true) // no run has to be searched for the payload
+		}
+		l, err := x.lossOf(c, o.file, set)
+		return []loss{l}, err
 	}
 	places, err := x.revisits(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	slices.SortFunc(places, func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.offset, b.offset))
 	})
+	var all []loss
 	for _, p := range places {
 		if set[p.file] {
 			continue // it is counted as a capture of its file
 		}
 		r, err := x.at(p)
-		if err == nil {
-			r.digest = c.digest
-			err = do(r, c.file)
-		}
 		if err != nil {
-			return err
+			return nil, err
 		}
+		r.digest = c.digest
+		l, err := x.lossOf(r, c.file, set)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, l)
 	}
-	return do(c, c.file)
+	l, err := x.lossOf(c, c.file, set)
+	return append(all, l), err
+}
+
+// lossOf describes a lost capture whose original is in a file.
+func (x *Index) lossOf(c capture, original uint32, set map[uint32]bool) (loss, error) {
+	saved, err := x.elsewhere(c.digest, set)
+	l := survey.Lost{
+		URI: c.uri, Date: c.date.Format(warc.DateLayout), File: x.store.names[c.file], Offset: c.offset, Saved: saved,
+	}
+	if !set[c.file] {
+		l.Original = x.store.names[original]
+	}
+	return loss{l, c.date}, err
 }
 
 func sorted(set map[uint32]bool) []uint32 {

@@ -75,12 +75,13 @@ func BenchmarkLargeIndex(b *testing.B) {
 	defer x.Close() //nolint:errcheck // nothing was written
 	all := x.store.names
 	for i, name := range []string{all[0], all[len(all)/2], all[len(all)-1]} {
-		began = cpu(b)
+		began, clock := cpu(b), time.Now()
 		lost := 0
 		if _, err := x.Impact([]string{name}, "2006-01", func(survey.Lost) error { lost++; return nil }); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(cpu(b)-began, fmt.Sprintf("s-impact-%d", i))
+		b.ReportMetric(time.Since(clock).Seconds(), fmt.Sprintf("s-elapsed-%d", i))
 		b.ReportMetric(float64(lost), fmt.Sprintf("lost-%d", i))
 		began = cpu(b)
 		if _, err := x.Dependencies([]string{name}); err != nil {

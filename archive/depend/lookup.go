@@ -1,9 +1,14 @@
 package depend
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
+	"github.com/arcrawl/arcrawl/archive/parallel"
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
@@ -45,14 +50,40 @@ func (x *Index) eachIn(i int, prefix string, do func(line string) error) error {
 	return nil
 }
 
-// captures calls do with each capture of a file, in the order of the file.
-func (x *Index) captures(file uint32, do func(c capture) error) error {
-	return x.eachOf(file, fileKey(file), func(line string) error {
+// eachCapture calls work for each capture of a file, on all processors, because a disk answers many at a time. It calls
+// finish with the results, in the order of the file.
+func eachCapture[T any](
+	x *Index, file uint32, work func(c capture) (T, error), finish func(c capture, result T) error,
+) error {
+	const portion = 64
+	var all []capture
+	err := x.eachOf(file, fileKey(file), func(line string) error {
 		c, err := parseCapture(line)
-		if err == nil {
-			err = do(c)
-		}
+		all = append(all, c)
 		return err
+	})
+	if err != nil {
+		return err
+	}
+	portions := slices.Collect(slices.Chunk(all, portion))
+	results := make([][]T, len(portions))
+	return parallel.Each(context.Background(), len(portions), func(_ context.Context, i int) error {
+		for _, c := range portions[i] {
+			result, err := work(c)
+			if err != nil {
+				return err
+			}
+			results[i] = append(results[i], result)
+		}
+		return nil
+	}, func(i int) error {
+		for j, c := range portions[i] {
+			if err := finish(c, results[i][j]); err != nil {
+				return err
+			}
+		}
+		results[i] = nil
+		return nil
 	})
 }
 
@@ -149,22 +180,56 @@ func (x *Index) revisits(o capture) (places []place, err error) {
 
 // elsewhere reports whether a payload is also in a file that is here and not in the set.
 func (x *Index) elsewhere(digest string, set map[uint32]bool) (found bool, err error) {
-	if saved, known := x.saved[digest]; known || digest == noDigest {
+	if saved, known := x.saved.get(digest); known || digest == noDigest {
 		return saved, nil
 	}
-	if len(x.saved) >= maxSaved {
-		clear(x.saved)
-	}
-	defer func() { x.saved[digest] = found }()
+	defer func() { x.saved.keep(digest, found) }()
 	err = x.each(byDigest+digest, func(line string) error {
 		n, err := fileOf(line)
 		if err == nil && !set[n] && x.isHere(n) {
-			found = true
+			found, err = true, errFound
 		}
 		return err
 	})
+	if errors.Is(err, errFound) {
+		err = nil
+	}
 	return found, err
 }
+
+// maxAnswers is the maximum number of answers that are kept.
+const maxAnswers = 100_000
+
+// answers keeps the last answers to a question about payloads.
+type answers struct {
+	mu       sync.Mutex // guards byDigest
+	byDigest map[string]bool
+}
+
+func (a *answers) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.byDigest = map[string]bool{}
+}
+
+func (a *answers) get(digest string) (answer, known bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	answer, known = a.byDigest[digest]
+	return answer, known
+}
+
+func (a *answers) keep(digest string, answer bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.byDigest) >= maxAnswers {
+		clear(a.byDigest)
+	}
+	a.byDigest[digest] = answer
+}
+
+// errFound ends a search.
+var errFound = errors.New("found")
 
 func (x *Index) isHere(n uint32) bool {
 	_, ok := x.here[x.store.names[n]]

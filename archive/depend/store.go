@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -254,14 +253,13 @@ func (s *store) put(files []*Collector) error {
 	}
 	slices.Sort(lines)
 	lines = slices.Compact(lines)
-	return s.write(covers, func(out io.Writer) error {
-		w := bufio.NewWriterSize(out, runBuffer)
+	return s.write(covers, func(write func(line string) error) error {
 		for _, l := range lines {
-			if _, err := w.WriteString(l); err != nil {
+			if err := write(l); err != nil {
 				return err
 			}
 		}
-		return w.Flush()
+		return nil
 	})
 }
 
@@ -286,8 +284,8 @@ func (s *store) saveNames() error {
 	return errors.Join(err, f.Close())
 }
 
-// write writes a new run: first its lines, then what it covers.
-func (s *store) write(covers map[uint32]stamp, content func(io.Writer) error) error {
+// write writes a new run: first its lines, then its fences and what it covers.
+func (s *store) write(covers map[uint32]stamp, content func(write func(line string) error) error) error {
 	id := 1
 	if n := len(s.runs); n > 0 {
 		id = s.runs[n-1].id + 1
@@ -298,10 +296,23 @@ func (s *store) write(covers map[uint32]stamp, content func(io.Writer) error) er
 		return err
 	}
 	defer out.Discard()
-	if err := content(out); err != nil {
+	w, fences := bufio.NewWriterSize(out, runBuffer), &fencer{}
+	err = content(func(line string) error {
+		fences.add(line)
+		_, err := w.WriteString(line)
 		return err
+	})
+	fences.add(noLine)
+	if err == nil {
+		err = w.Flush()
 	}
-	if err := out.Replace(); err != nil {
+	if err == nil {
+		err = out.Replace()
+	}
+	if err == nil {
+		err = atomicfile.Write(path+fencesSuffix, fences.text, 0o644)
+	}
+	if err != nil {
 		return err
 	}
 	var list bytes.Buffer
@@ -366,12 +377,17 @@ func (s *store) mergeRuns(chosen []int) error {
 			return counts[n], err
 		}))
 	}
-	if err := s.write(covers, func(out io.Writer) error { return merge(out, from) }); err != nil {
+	if err := s.write(covers, func(write func(string) error) error {
+		return sortedlines.Merge(from, write)
+	}); err != nil {
 		return err
 	}
 	for _, i := range chosen {
 		path := s.path(runName(s.runs[i].id) + runSuffix)
 		if err := errors.Join(os.Remove(path+filesSuffix), os.Remove(path)); err != nil {
+			return err
+		}
+		if err := os.Remove(path + fencesSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
