@@ -2,7 +2,7 @@
 //
 // A [Store] reads a row when it is first needed. [Store.Change] changes it in memory, and [Store.Flush] writes all
 // rows that were changed since the last Flush. A crash loses what was changed in between. Rows that are already written
-// are dropped from memory when there are too many. What happens to a damaged row is told at [Store.OnDamage].
+// are dropped from memory when there are too many. [Store.OnDamage] says what happens to a damaged row.
 //
 // The Badger store is shared with other packages and is opened and closed by its owner, the frontier. The keys of each
 // kind have a prefix of their own. The packages that use this one define the formats of keys and values.
