@@ -10,8 +10,8 @@
 //
 // The lines are sorted by bytes and lie in several files, called runs. A finished WARC file adds a small run. When
 // eight runs are of similar size they are merged into one, so that each line is written again only a few times. Next to
-// each run are its fences, which say where lines are, and the list of the WARC files that it covers, as they were. Lines
-// about a WARC file count if it is as it was, or if it is not there any more: then they say what is lost.
+// each run are its fences, which say where lines are, and the list of the WARC files that it covers, as they were.
+// Lines about a WARC file count if it is as it was, or if it is not there any more: then they say what is lost.
 //
 // An index that is missing or old makes answers slower, never wrong: files that it does not cover are read.
 package depend

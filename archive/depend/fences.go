@@ -16,7 +16,7 @@ const (
 	beginWidth = len(byFile) + numberWidth + offsetWidth + 1
 	// fenceWidth is the length of a fence: the beginning of a line, and the offset at which it begins.
 	fenceWidth = beginWidth + 8
-	// fencesSuffix is what the name of the file with the fences of a run ends in.
+	// fencesSuffix is the end of the name of the file with the fences of a run.
 	fencesSuffix = ".fences"
 	// noLine is behind all lines. It has the last fence, at the end of the run.
 	noLine = "~"
@@ -48,7 +48,7 @@ func (f fences) place(i int) int64 {
 	return int64(binary.BigEndian.Uint64([]byte(f[i*fenceWidth+beginWidth : (i+1)*fenceWidth])))
 }
 
-// span is where the lines with a prefix begin. expected is -1 if nothing is known of where in the span that is.
+// span is where the lines with a prefix begin. expected is -1 if they may be anywhere in it.
 type span struct{ low, high, expected int64 }
 
 // around returns where the lines with a prefix begin in a run of a size.

@@ -197,14 +197,14 @@ func (x *Index) Dependencies(names []string) ([]survey.Dependencies, error) {
 	return all, nil
 }
 
-// link is what a capture has to do with others.
+// link holds the captures that depend on a capture, or the one on which it depends.
 type link struct {
 	to      []place // the original of a revisit, or the revisits of another capture
 	missing bool    // it is a revisit whose original is not there
 	in      string  // the package that has the original then, if the revisit names one
 }
 
-// linkOf returns what a capture has to do with others.
+// linkOf returns which captures depend on a capture, or on which one it depends.
 func (x *Index) linkOf(c capture) (l link, err error) {
 	if !c.revisit {
 		l.to, err = x.revisits(c)

@@ -31,7 +31,7 @@ type run struct {
 	memory []string
 	fences fences // empty = a search goes by halves
 
-	buffers sync.Pool // of []byte
+	buffers sync.Pool // of *[]byte, of blockSize bytes
 }
 
 // runContent is the file of a run.
@@ -95,11 +95,12 @@ func (r *run) lines(prefix string) (found []string, err error) {
 // linesFrom returns the lines with a prefix that begin behind an offset, or at the beginning of the run. It is certain
 // that these are all if a line before them was read.
 func (r *run) linesFrom(at int64, prefix string) (found []string, certain bool, err error) {
-	buffer, _ := r.buffers.Get().([]byte)
-	if buffer == nil {
-		buffer = make([]byte, blockSize)
+	kept, _ := r.buffers.Get().(*[]byte)
+	if kept == nil {
+		kept = new(make([]byte, blockSize))
 	}
-	defer func() { r.buffers.Put(buffer) }() //nolint:staticcheck // 24 bytes for a look-up
+	defer r.buffers.Put(kept)
+	buffer := *kept
 	inLine := at > 0
 	for at < r.size {
 		block := buffer[:min(int64(len(buffer)), r.size-at)]

@@ -28,8 +28,8 @@ func (*counted) Close() error { return nil }
 
 func (*counted) Name() string { return "a run" }
 
-// TestALookUpTakesOneRead searches runs for their lines: with and without fences, evenly spread ones, and those of a
-// URI or a file that has very many.
+// TestALookUpTakesOneRead searches runs for their lines: with and without fences, evenly spread ones, and the lines
+// of a URI or a file that has very many.
 func TestALookUpTakesOneRead(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -36,7 +36,7 @@ func (l *Library) Nearest(uri string, isBetter func(a, b Entry) bool) (best Entr
 	return best, ok, err
 }
 
-// Place is where a capture is among those of its URI.
+// Place is where a capture is among the captures of its URI.
 type Place struct {
 	Number, Count int   // the oldest has the number 1
 	Before, After Entry // the captures next to it; zero if there is none

@@ -18,6 +18,7 @@ import (
 func TestAPageWithVeryManyCapturesTakesNoMemory(t *testing.T) {
 	t.Parallel()
 	const captures, limit = 3000, 100
+	const pages = captures * 99 / 100 // without www
 	lib, start := archivetest.New(t), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var lines strings.Builder
 	for i := range captures {
@@ -41,19 +42,20 @@ func TestAPageWithVeryManyCapturesTakesNoMemory(t *testing.T) {
 	}
 	defer l.Close() //nolint:errcheck // nothing was written
 	newest, count, err := l.Newest("http://a.example/", limit)
-	if err != nil || count != captures*99/100 || len(newest) != limit || cap(newest) > 4*limit {
-		t.Fatalf("%d of %d captures in room for %d, %v; want %d of %d", len(newest), count, cap(newest), err, limit, captures*99/100)
+	if err != nil || count != pages || len(newest) != limit || cap(newest) > 4*limit {
+		t.Fatalf("%d of %d captures in room for %d, %v; want %d of %d", len(newest), count, cap(newest), err, limit, pages)
 	}
 	if first, last := newest[0].Offset, newest[limit-1].Offset; first != captures-limit-1 || last != captures-1 {
 		t.Errorf("the newest are at %d to %d, want %d to %d", first, last, captures-limit-1, captures-1)
 	}
 	for at, want := range map[int64]index.Place{
-		1:            {Number: 1, Count: captures * 99 / 100, After: index.Entry{Offset: 2}},
-		101:          {Number: 100, Count: captures * 99 / 100, Before: index.Entry{Offset: 99}, After: index.Entry{Offset: 102}},
-		captures - 1: {Number: captures * 99 / 100, Count: captures * 99 / 100, Before: index.Entry{Offset: captures - 2}},
+		1:            {Number: 1, Count: pages, After: index.Entry{Offset: 2}},
+		101:          {Number: 100, Count: pages, Before: index.Entry{Offset: 99}, After: index.Entry{Offset: 102}},
+		captures - 1: {Number: pages, Count: pages, Before: index.Entry{Offset: captures - 2}},
 		300:          {Number: 4, Count: captures / 100, Before: index.Entry{Offset: 200}, After: index.Entry{Offset: 400}},
 	} {
-		found, ok, err := l.Nearest("http://a.example/", func(a, b index.Entry) bool { return a.Offset == at && b.Offset != at })
+		isThere := func(a, b index.Entry) bool { return a.Offset == at && b.Offset != at }
+		found, ok, err := l.Nearest("http://a.example/", isThere)
 		if err != nil || !ok || found.Offset != at {
 			t.Fatalf("the capture at %d: %+v, %v", at, found, err)
 		}

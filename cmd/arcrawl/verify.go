@@ -33,8 +33,7 @@ verify also finds files and whole records that are gone. If files were moved awa
 files in such a folder are compared too. For a WACZ package it compares each file with the manifest and checks the WARC files in it.
 
 If there are errors, the exit code is 65. A warning is a deviation from the specification that loses nothing. With --strict, files without
-errors are also validated by gowarc, a reader of others. If originals of revisits are in other
-files, name those with --known; only their record ids are read.`,
+errors are also validated by gowarc, a reader of others. If originals of revisits are in other files, name those with --known; only their record ids are read.`,
 		Example: `  arcrawl verify warc/
   arcrawl verify --known warc/ new/20261121.warc.gz
   arcrawl verify --json warc/ | jq 'select(.kind == "block-digest")'`,
@@ -55,13 +54,12 @@ files, name those with --known; only their record ids are read.`,
 			if err := printVerified(cmd.OutOrStdout(), sum, asJSON); err != nil {
 				return err
 			}
+			warnings := human.Count(sum.Warnings, "warning") + " in " + human.Count(sum.Files, "file")
 			if sum.Errors > 0 {
-				return fmt.Errorf("%w: %s and %s in %s%s", warc.ErrDamaged, human.Count(sum.Errors, "error"),
-					human.Count(sum.Warnings, "warning"), human.Count(sum.Files, "file"), lost.advice("--known"))
-			}
-			if strict && sum.Warnings > 0 {
-				return fmt.Errorf("%w: %s in %s", warc.ErrWarnings, human.Count(sum.Warnings, "warning"),
-					human.Count(sum.Files, "file"))
+				return fmt.Errorf("%w: %s and %s%s", warc.ErrDamaged, human.Count(sum.Errors, "error"), warnings,
+					lost.advice("--known"))
+			} else if strict && sum.Warnings > 0 {
+				return fmt.Errorf("%w: %s", warc.ErrWarnings, warnings)
 			}
 			return nil
 		},
