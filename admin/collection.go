@@ -14,15 +14,17 @@ func collectionRoutes() []route {
 		{
 			method: "GET", path: api.Base + "/search", heavy: true, answer: api.Found{},
 			doc: "Returns hosts and URIs with a text in them, and captures with it in their titles. It searches for a bounded time; repeat with cursor until next is empty.",
-			params: []param{
-				{"q", "string", "part of a host, URI or title; case does not matter"},
-				{"host", "string", "only this host, or *.example.org for a domain"},
-				{"cursor", "string", "next of the last answer"},
-				{"limit", "integer", "maximum number of URIs, 1 to 500 (default 50)"},
-			},
+			params: filtered(
+				param{"q", "string", "part of a host, URI or title; case does not matter"},
+				param{"host", "string", "only this host, or *.example.org for a domain"},
+				param{"cursor", "string", "next of the last answer"},
+				param{"limit", "integer", "maximum number of URIs, 1 to 500 (default 50)"},
+			),
 			serve: func(w *Window, r *http.Request) (any, error) {
 				limit, err := number(r, "limit", 50, 1, 500)
-				q := collection.Query{Host: r.FormValue("host"), Cursor: r.FormValue("cursor"), Limit: limit}
+				q := collection.Query{
+					Host: r.FormValue("host"), Cursor: r.FormValue("cursor"), Limit: limit, Chosen: w.chooses(filterOf(r)),
+				}
 				if err == nil {
 					q.Text, err = partOf(r)
 				}

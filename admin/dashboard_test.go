@@ -309,7 +309,7 @@ func TestSeedsAreImportedInTheBrowser(t *testing.T) {
 	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `labels = ["papers"]`) {
 		t.Errorf("the host file: %v\n%s", err, text)
 	}
-	p.Eval(`window.confirm = () => true; [...document.querySelectorAll("button")].find(b => b.textContent === "Undo the last import").click()`)
+	p.Eval(`window.confirm = () => true; [...document.querySelectorAll("button")].find(b => b.textContent === "Undo the last change").click()`)
 	p.Wait(`document.body.innerText.includes("Undone: import in the dashboard")`)
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the undo left the file")

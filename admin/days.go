@@ -23,6 +23,7 @@ func dayRoutes() []route {
 		params: filtered(
 			param{"host", "string", "only this host"},
 			param{"days", "integer", "number of UTC days up to today, 1 to 92 (default 7)"},
+			param{"brief", "boolean", "true: answer at once: without rows, and with the pace of the last survey of all hosts"},
 		),
 		answer: api.DayReport{},
 		serve: func(w *Window, r *http.Request) (any, error) {
@@ -30,12 +31,12 @@ func dayRoutes() []route {
 			if err != nil {
 				return nil, err
 			}
-			return w.days(uri.Host(r.FormValue("host")), filterOf(r), n)
+			return w.days(uri.Host(r.FormValue("host")), filterOf(r), n, r.FormValue("brief") == "true")
 		},
 	}}
 }
 
-func (w *Window) days(host uri.Host, f about.Filter, n int) (api.DayReport, error) {
+func (w *Window) days(host uri.Host, f about.Filter, n int, brief bool) (api.DayReport, error) {
 	if w.o.Accounts == nil {
 		return api.DayReport{}, unknown("the record of days")
 	}
@@ -43,6 +44,11 @@ func (w *Window) days(host uri.Host, f about.Filter, n int) (api.DayReport, erro
 		return api.DayReport{}, unknown("the host " + string(host))
 	}
 	from := w.o.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n)
+	if brief {
+		report, err := days.Sums(w.o.Accounts, host, w.chooses(f), from)
+		report.Pace, _ = w.survey.KnownShort(f)
+		return report, err
+	}
 	report, err := days.Of(w.o.Accounts, host, w.chooses(f), from, time.Time{})
 	if err == nil {
 		report.Pace, err = w.survey.BelowTarget(host, f)

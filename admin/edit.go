@@ -2,7 +2,6 @@ package admin
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"path/filepath"
 
@@ -42,31 +41,32 @@ func editRoutes() []route {
 			method: "POST", path: api.Base + "/edit/save", private: true, heavy: true, needs: access.Curate,
 			doc:  "Writes a new text of a file, if the file is as it was and the text has no faults.",
 			body: api.EditOrder{}, answer: api.EditSaved{},
-			serve: (*Window).save,
+			serve: ordered(func(w edit.Work, o api.EditOrder) (any, error) { return w.Save(o) }),
+		},
+		{
+			method: "POST", path: api.Base + "/edit/many/plan", asks: true, heavy: true, needs: access.Curate,
+			doc:  "Returns what other settings in several host files would change. It writes nothing.",
+			body: api.ManyOrder{}, answer: api.ManyPlan{},
+			serve: ordered(func(w edit.Work, o api.ManyOrder) (any, error) { return w.PlanMany(o) }),
+		},
+		{
+			method: "POST", path: api.Base + "/edit/many/save", heavy: true, needs: access.Curate,
+			doc:  "Writes settings into several host files, if these are as they were and the result has no faults. The old files are stored for seeds/undo.",
+			body: api.ManyOrder{}, answer: api.ManyPlan{},
+			serve: ordered(func(w edit.Work, o api.ManyOrder) (any, error) { return w.SaveMany(o) }),
 		},
 	}
 }
 
-// ordered returns the function that serves a request with a new text.
-func ordered(do func(edit.Work, api.EditOrder) (any, error)) func(*Window, *http.Request) (any, error) {
+// ordered returns the function that serves a request to plan or to write a change.
+func ordered[O any](do func(edit.Work, O) (any, error)) func(*Window, *http.Request) (any, error) {
 	return editing(func(w edit.Work, r *http.Request) (any, error) {
-		o, err := read[api.EditOrder](r)
+		o, err := read[O](r)
 		if err != nil {
 			return nil, err
 		}
 		return do(w, o)
 	})
-}
-
-// save writes a file, and commits the change.
-func (w *Window) save(r *http.Request) (any, error) {
-	return ordered(func(work edit.Work, o api.EditOrder) (any, error) {
-		work.Commit = func(file, what string) api.Committed {
-			dir, name := filepath.Split(file)
-			return w.commit(r, dir, fmt.Sprintf("%s: %s in the dashboard", name, what), name)
-		}
-		return work.Save(o)
-	})(w, r)
 }
 
 // commit commits files of a folder, if the configuration wants it. The caller has held w.importing since before it
@@ -92,8 +92,15 @@ func editing(do func(edit.Work, *http.Request) (any, error)) func(*Window, *http
 	return func(w *Window, r *http.Request) (any, error) {
 		effect := func(s whatif.Staged) (whatif.Plan, error) { return w.o.Crawler.Plan(s, w.o.Now()) }
 		answer, err := do(edit.Work{
-			Config: w.o.Config().Config, Effect: effect, Writing: &w.importing, Now: w.o.Now(),
+			Config: w.o.Config().Config, Known: w.o.Config().Warnings, Effect: effect, Writing: &w.importing, Now: w.o.Now(),
 			Who: access.CallerOf(r.Context()),
+			Commit: func(what string, files ...string) api.Committed {
+				names := make([]string, len(files))
+				for i, f := range files {
+					names[i] = filepath.Base(f)
+				}
+				return w.commit(r, filepath.Dir(files[0]), what, names...)
+			},
 		}, r)
 		var refusal edit.Refusal
 		switch {

@@ -3,6 +3,7 @@ package admin
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -21,7 +22,7 @@ func TestListsAreFilteredByLabelCollectionAndOwner(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		toml := strings.Replace(everyHour, `uris = ["http://news.example/"]`,
+		toml := "[dedup]\nmin_size = \"0B\"\n" + strings.Replace(everyHour, `uris = ["http://news.example/"]`,
 			`uris = ["http://news.example/", "http://other.example/"]
 about = [{ uri = "http://news.example/", title = "News", labels = ["papers"], collections = ["elections"], owner = "maria" },
   { uri = "http://other.example/", labels = ["papers"] }]`, 1)
@@ -40,6 +41,15 @@ about = [{ uri = "http://news.example/", title = "News", labels = ["papers"], co
 			if got := get[api.Overdue](w, "/api/v1/overdue?"+query); len(got.Rows) != want {
 				t.Errorf("%q selects %d overdue hosts, want %d", query, len(got.Rows), want)
 			}
+			if got := get[api.Overdue](w, "/api/v1/overdue?by=host&latest=true&"+query); len(got.Rows) != want {
+				t.Errorf("%q selects %d hosts of the last survey, want %d", query, len(got.Rows), want)
+			}
+			if got := get[api.DedupReport](w, "/api/v1/reports/dedup?"+query); len(got.Hosts) != min(want, 2) {
+				t.Errorf("%q selects %d hosts of the deduplication, want %d", query, len(got.Hosts), min(want, 2))
+			}
+			if got := get[api.Found](w, "/api/v1/search?q=example&limit=500&"+query); len(got.Hosts) != want || len(got.URIs) == 0 && want > 0 || len(got.URIs) > 0 && want == 0 {
+				t.Errorf("%q selects %d hosts and %d URIs of a search, want %d hosts", query, len(got.Hosts), len(got.URIs), want)
+			}
 			if query != "" && want > 0 {
 				got := get[api.SitesStatus](w, "/api/v1/status/sites?"+query)
 				known := got.Hosts.Known == int64(want) && got.URIs.Known == int64(2*want)
@@ -57,6 +67,9 @@ about = [{ uri = "http://news.example/", title = "News", labels = ["papers"], co
 		}
 		if status := w.ask(http.MethodGet, "/api/v1/status/sites?owner=jan", nil, nil); status != http.StatusBadRequest {
 			t.Errorf("the state of the hosts of an unknown owner: status %d", status)
+		}
+		if got := get[api.HostNames](w, "/api/v1/names").Sites; !slices.Equal(got.Names(), []string{"papers", "elections", "maria"}) {
+			t.Errorf("in use are %+v", got)
 		}
 		if got := get[api.Host](w, "/api/v1/hosts/news.example").About; got.Title != "News" || got.Owners[0] != "maria" {
 			t.Errorf("the host is described as %+v", got)

@@ -29,13 +29,13 @@ func ignoreRoutes() []route {
 		{
 			method: "GET", path: api.Base + "/noise", heavy: true, answer: api.Noise{},
 			doc: "Returns pages that differ at each fetch without being new. It reads for a bounded time; repeat with cursor until next is empty.",
-			params: []param{
-				{"host", "string", "only this host, or *.example.org for a domain"},
-				{"cursor", "string", "next of the last answer"},
-			},
+			params: filtered(
+				param{"host", "string", "only this host, or *.example.org for a domain"},
+				param{"cursor", "string", "next of the last answer"},
+			),
 			serve: func(w *Window, r *http.Request) (any, error) {
 				host, from := strings.ToLower(r.FormValue("host")), frontier.Cursor(r.FormValue("cursor"))
-				return noise.List(w.o.Frontier, host, from, w.o.Now)
+				return noise.List(w.o.Frontier, host, w.chooses(filterOf(r)), from, w.o.Now)
 			},
 		},
 		{

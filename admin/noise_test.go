@@ -50,6 +50,9 @@ func TestPagesThatDifferAtEachFetchAreListed(t *testing.T) {
 		if !maps.Equal(found, want) {
 			t.Errorf("the pages %v are listed, want %v", found, want)
 		}
+		if nobodys := get[api.Noise](w, "/api/v1/noise?owner=nobody").Pages; len(nobodys) > 0 {
+			t.Errorf("of an owner without hosts there are %+v", nobodys)
+		}
 		if other := get[api.Noise](w, "/api/v1/noise?host=other.example"); len(other.Pages) > 0 || other.Next != "" {
 			t.Errorf("another host: %+v", other)
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -55,7 +56,7 @@ func BenchmarkPages(b *testing.B) {
 	handler := w.window.Handler(access.Options{})
 	for _, page := range []string{
 		"status", "names", "new", "new?q=headline+77", "hosts?limit=50&sort=overdue", "hosts/h250.example", "hosts/h250.example/queue?limit=50",
-		"hosts/h250.example/site", "reports/days?days=92&host=h250.example", "reports/headers", "search?q=article-000001.html&limit=100",
+		"hosts/h250.example/site", "reports/days?days=92&host=h250.example", "reports/days?brief=true&days=92", "reports/dedup", "reports/headers", "search?q=article-000001.html&limit=100",
 		"search?q=headline+12&limit=100", "search?q=nowhere&limit=100", "search?q=headline+1999+of&limit=100", "search?q=h250&limit=100", "uri?uri=" + home, "why?uri=" + home,
 		"versions?uri=" + home, "history?uri=" + home, "overdue?by=host&latest=true", "packages", "metrics",
 	} {
@@ -177,4 +178,11 @@ func (w *world) benchState(pages int) {
 	}
 	_, err := w.parts.Frontier.Import(now, false, list...)
 	w.must(err)
+	for host := range benchHosts {
+		for day := range daily.MaxDays {
+			counts := evaluators.Day{Requests: 500, Seen: 90 + day%7, Versions: 100}
+			w.must(w.parts.Daily.Add(benchURI(host, 0).Host(), now.AddDate(0, 0, -day), counts))
+		}
+	}
+	w.must(w.parts.Daily.Flush())
 }

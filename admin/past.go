@@ -11,6 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/collection"
+	"github.com/arcrawl/arcrawl/config/about"
 
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
@@ -22,6 +23,7 @@ const (
 	reportRows = 100
 	pastVisits = 1_000
 	pastBytes  = 256 << 20
+	dedupBytes = 8 << 20                // about 50,000 visits
 	readTime   = 100 * time.Millisecond // of a request that does not say how long it may read
 )
 
@@ -63,9 +65,12 @@ func pastRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api.Base + "/reports/dedup", doc: "Summarizes deduplication, from the current crawl log.",
+			method: "GET", path: api.Base + "/reports/dedup", doc: "Summarizes deduplication, from the end of the current crawl log.",
 			answer: api.DedupReport{},
-			serve:  func(w *Window, r *http.Request) (any, error) { return w.dedupReport(r.Context()) },
+			params: filtered(param{"all", "boolean", "true: from the whole log; 100 MB take a second"}),
+			serve: func(w *Window, r *http.Request) (any, error) {
+				return w.dedupReport(r.Context(), filterOf(r), r.FormValue("all") == "true")
+			},
 		},
 	}
 }
@@ -101,18 +106,24 @@ func readQueueQuery(r *http.Request) (q collection.QueueQuery, err error) {
 	return q, err
 }
 
-// dedupReport summarizes the log. Some hundred megabytes take a second.
-func (w *Window) dedupReport(ctx context.Context) (api.DedupReport, error) {
+// dedupReport summarizes the end of the log, or all of it.
+func (w *Window) dedupReport(ctx context.Context, f about.Filter, all bool) (api.DedupReport, error) {
 	w.reading.Lock()
 	defer w.reading.Unlock()
-	by := stats.Options{By: []stats.Dimension{stats.ByHost, stats.ByMIME}}
+	by := stats.Options{By: []stats.Dimension{stats.ByHost, stats.ByMIME}, Last: dedupBytes}
+	if all {
+		by.Last = 0
+	}
+	if chosen := w.chooses(f); chosen != nil {
+		by.Host = func(h string) bool { return chosen(uri.Host(h)) }
+	}
 	read, err := stats.Read(ctx, []string{w.o.Config().Config.Storage.Log}, by)
 	if err != nil {
 		return api.DedupReport{}, err
 	}
 	sum := read.Summaries[0]
 	return api.DedupReport{
-		From: sum.First, All: dedupRow("", sum.All), Hosts: dedupRows(sum.Rows(stats.ByHost)),
+		From: sum.First, Complete: read.Left == 0, All: dedupRow("", sum.All), Hosts: dedupRows(sum.Rows(stats.ByHost)),
 		Types: dedupRows(sum.Rows(stats.ByMIME)),
 	}, nil
 }

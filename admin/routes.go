@@ -319,8 +319,8 @@ func readOverdueQuery(r *http.Request) (q survey.Query, err error) {
 		return q, err
 	}
 	q.MaxAge, q.Latest = time.Duration(age)*time.Second, r.FormValue("latest") == "true"
-	if q.Latest && (q.Host != "" || !q.Only.IsZero()) {
-		return q, fault("latest is for all hosts together; leave out host, label, collection and owner")
+	if q.Latest && (q.Host != "" || !q.Only.IsZero() && q.By != "host") {
+		return q, fault("latest is for all hosts together; leave out host, and label, collection and owner unless by is host")
 	}
 	q.Limit, err = number(r, "limit", 100, 1, 1000)
 	return q, err

@@ -171,14 +171,16 @@ func (w *Window) hostOf(v frontier.HostView, now time.Time) api.Host {
 	}.Named(w.o.Config().Config.HostsDir)
 }
 
-// hostNames returns the hosts that are shown differently from their names.
+// hostNames returns the hosts that are shown differently from their names, and the names of groups of hosts.
 func (w *Window) hostNames() api.HostNames {
 	views := w.o.Frontier.Hosts(w.o.Now())
 	hosts := make([]uri.Host, len(views))
 	for i, v := range views {
 		hosts[i] = v.Host
 	}
-	return w.names.Of(hosts)
+	out := w.names.Of(hosts)
+	out.Sites = w.o.Config().Config.Sites().Names()
+	return out
 }
 
 // updateNames remembers which hosts have a file.

@@ -1,17 +1,21 @@
 package api
 
+import "github.com/arcrawl/arcrawl/config/about"
+
 // EditFiles lists the files of the configuration.
 type EditFiles struct {
 	Main  string     `json:"main"` // path of the main file
 	Dir   string     `json:"dir"`  // folder of the host files
 	Files []EditName `json:"files"`
+
+	Fields []EditField `json:"fields"` // the settings that several files get at once
 }
 
 // EditName names a host file.
 type EditName struct {
-	Name  string `json:"name"` // without folder
-	Host  string `json:"host"` // "" if the file has faults
-	Title string `json:"title,omitempty"`
+	Name  string     `json:"name"` // without folder
+	Host  string     `json:"host"` // "" if the file has faults
+	About about.Site `json:"about"`
 }
 
 // EditFile is a file of the configuration as it is on disk.
@@ -81,4 +85,51 @@ type EditSaved struct {
 type Committed struct {
 	Commit  string `json:"commit,omitempty"`  // short name
 	Problem string `json:"problem,omitempty"` // why the change could not be committed
+}
+
+// How a setting of several files is changed.
+const (
+	ManySet    = "set"    // to the value; an empty one removes the setting
+	ManyAdd    = "add"    // the elements of the value to a list
+	ManyRemove = "remove" // the elements of the value from a list
+)
+
+// ManyOrder changes settings in several host files.
+type ManyOrder struct {
+	Files    []string      `json:"files"` // names, without folder
+	Settings []ManySetting `json:"settings"`
+	Digest   string        `json:"digest,omitempty"` // of the plan that is saved
+}
+
+// ManySetting is a change of a setting.
+type ManySetting struct {
+	Key   string `json:"key"`
+	How   string `json:"how"`   // "set", "add" or "remove"
+	Value string `json:"value"` // as people write it; a list has one element on each line
+}
+
+// ManyPlan says what a change of several host files does. Nothing is written unless saved is true.
+type ManyPlan struct {
+	Files  int        `json:"files"` // that change
+	Same   int        `json:"same"`  // that have the settings already
+	Left   []ManyLeft `json:"left"`  // that cannot be changed this way; they stay unchanged
+	Diffs  []ManyDiff `json:"diffs"` // of the first 20 files
+	Faults []Fault    `json:"faults"`
+	Plan   *Plan      `json:"plan,omitempty"`
+	Digest string     `json:"digest"` // of the old and new texts
+
+	Saved     bool      `json:"saved"`
+	Committed Committed `json:"committed"`
+}
+
+// ManyLeft is a file that stays unchanged.
+type ManyLeft struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+// ManyDiff is the change of a file.
+type ManyDiff struct {
+	Name string `json:"name"`
+	Diff string `json:"diff"`
 }

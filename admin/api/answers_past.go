@@ -41,10 +41,11 @@ type PastVisit struct {
 
 // DedupReport summarizes deduplication, from the current crawl log.
 type DedupReport struct {
-	From  time.Time  `json:"from"` // time of the first line
-	All   DedupRow   `json:"all"`
-	Hosts []DedupRow `json:"hosts"` // hosts with the most visits, at most 100
-	Types []DedupRow `json:"types"` // the same for MIME types
+	From     time.Time  `json:"from"`     // time of the first line that was read
+	Complete bool       `json:"complete"` // false: the log has earlier lines
+	All      DedupRow   `json:"all"`
+	Hosts    []DedupRow `json:"hosts"` // hosts with the most visits, at most 100
+	Types    []DedupRow `json:"types"` // the same for MIME types
 }
 
 // DedupRow summarizes deduplication for a host or a MIME type.

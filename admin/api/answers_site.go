@@ -45,8 +45,8 @@ type Hours struct {
 // SiteURI is a seed, feed or sitemap of a host.
 type SiteURI struct {
 	URI        string     `json:"uri"`
-	Kind       string     `json:"kind"` // "front page", "section", "feed or sitemap"
-	Title      string     `json:"title,omitempty"`
+	Kind       string     `json:"kind"`          // "front page", "section", "feed or sitemap"
+	About      about.Site `json:"about"`         // what the file says of the seed itself
 	Due        *time.Time `json:"due,omitempty"` // next visit; absent if it is not in the store
 	LastVisit  *time.Time `json:"last_visit,omitempty"`
 	LastChange *time.Time `json:"last_change,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
@@ -16,6 +17,7 @@ const RemovedSuffix = ".removed"
 type HostNames struct {
 	Hosts map[string]HostName `json:"hosts"` // at most 10,000
 	More  bool                `json:"more"`  // there are more
+	Sites about.Site          `json:"sites"` // labels, collections and owners in use
 }
 
 // HostName says how a host is shown.

@@ -224,7 +224,8 @@ func (s *Store) Titled(q Filter, within time.Duration, now func() time.Time) (li
 			continue
 		}
 		c, ok := parse(line)
-		if ok && !seen[c.URI] && contains(c.Title, q.Text) && (q.Host == "" || c.Host == q.Host) {
+		if ok && !seen[c.URI] && contains(c.Title, q.Text) &&
+			(q.Host == "" || c.Host == q.Host) && (q.Sites == nil || q.Sites(c.Host)) {
 			seen[c.URI] = true
 			list = append(list, c)
 		}

@@ -32,7 +32,11 @@ type Query struct {
 	Host   string // only this host
 	Cursor string // where the last answer ended; empty at the beginning
 	Limit  int
+	Chosen func(uri.Host) bool // only these hosts; nil = all
 }
+
+// chooses reports whether URIs of a host are searched.
+func (q Query) chooses(h uri.Host) bool { return q.Chosen == nil || q.Chosen(h) }
 
 // Search returns hosts and URIs with a text in them. It reads URIs until it has enough, or for a bounded time; the
 // answer then says where to continue. The first answer also has captures with the text in their titles.
@@ -42,11 +46,13 @@ func Search(f *frontier.Frontier, titles *captures.Store, q Query, now func() ti
 	text = strings.ToValidUTF8(text[:min(len(text), maxText)], "") // the cut may divide a character
 	began := now()
 	if q.Cursor == "" && q.Host == "" {
-		out.Hosts = hostsWith(f, text, began)
+		out.Hosts = hostsWith(f, text, q, began)
 	}
 	if q.Cursor == "" {
 		var since time.Time
-		out.Titles, since = titles.Titled(captures.Filter{Text: text, Host: q.Host, Limit: q.Limit}, titleTime, now)
+		sites := func(host string) bool { return q.chooses(uri.Host(host)) }
+		of := captures.Filter{Text: text, Host: q.Host, Sites: sites, Limit: q.Limit}
+		out.Titles, since = titles.Titled(of, titleTime, now)
 		out.TitlesSince = api.Moment(since)
 	}
 	part := regexp.MustCompile("(?i)" + regexp.QuoteMeta(text))
@@ -54,7 +60,7 @@ func Search(f *frontier.Frontier, titles *captures.Store, q Query, now func() ti
 	if u, err := uri.Parse(q.Text); err == nil && q.Cursor == "" {
 		if r, known, err := f.Get(u); err != nil {
 			return out, err
-		} else if known {
+		} else if known && q.chooses(u.Host()) {
 			out.URIs = append(out.URIs, found(r))
 		}
 	}
@@ -72,7 +78,7 @@ func Search(f *frontier.Frontier, titles *captures.Store, q Query, now func() ti
 			return out, err
 		}
 		for _, e := range list {
-			if x := found(e.Record); !slices.Contains(out.URIs, x) {
+			if x := found(e.Record); q.chooses(e.URI.Host()) && !slices.Contains(out.URIs, x) {
 				out.URIs = append(out.URIs, x)
 			}
 		}
@@ -89,10 +95,10 @@ func found(r frontier.Record) api.FoundURI {
 }
 
 // hostsWith returns the hosts with a text in their name.
-func hostsWith(f *frontier.Frontier, text string, now time.Time) []string {
+func hostsWith(f *frontier.Frontier, text string, q Query, now time.Time) []string {
 	hosts := []string{}
 	for _, v := range f.Hosts(now) {
-		if len(hosts) < maxHosts && strings.Contains(string(v.Host), text) {
+		if len(hosts) < maxHosts && strings.Contains(string(v.Host), text) && q.chooses(v.Host) {
 			hosts = append(hosts, string(v.Host))
 		}
 	}
@@ -108,11 +114,12 @@ func SiteOf(
 	c *config.Config, f *frontier.Frontier, known *captures.Store, h uri.Host, now time.Time,
 ) (api.Site, error) {
 	out := api.Site{About: c.Site(h), Seeds: []api.SiteURI{}, Settings: []api.Setting{}, Hours: known.Hours(string(h))}
-	add := func(u uri.URI, kind, title string) error {
+	described := c.Sites().Seeds
+	add := func(u uri.URI, kind string) error {
 		if u.Host() != h || len(out.Seeds) >= maxSeeds {
 			return nil
 		}
-		x := api.SiteURI{URI: u.String(), Kind: kind, Title: title}
+		x := api.SiteURI{URI: u.String(), Kind: kind, About: described[u]}
 		r, known, err := f.Get(u)
 		if known {
 			x.Due, x.LastVisit, x.LastChange = api.Moment(r.Due), api.Moment(r.LastVisit), api.Moment(r.LastChange)
@@ -126,12 +133,12 @@ func SiteOf(
 		if s.URI.Path() == "/" {
 			kind = "front page"
 		}
-		if err := add(s.URI, kind, c.SeedSite(s.URI).Title); err != nil {
+		if err := add(s.URI, kind); err != nil {
 			return out, err
 		}
 	}
 	for _, s := range c.Sources {
-		if err := add(s.URI, "feed or sitemap", ""); err != nil {
+		if err := add(s.URI, "feed or sitemap"); err != nil {
 			return out, err
 		}
 	}

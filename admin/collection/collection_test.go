@@ -191,7 +191,7 @@ func TestASiteHasItsSeedsFeedsAndSettings(t *testing.T) {
 	if err != nil || len(s.Seeds) != 3 || s.About.Owners[0] != "maria" {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	if front, one, feed := s.Seeds[0], s.Seeds[1], s.Seeds[2]; front.Kind != "front page" || front.Due != nil || one.Title != "One" ||
+	if front, one, feed := s.Seeds[0], s.Seeds[1], s.Seeds[2]; front.Kind != "front page" || front.Due != nil || one.About.Title != "One" || one.About.Owners[0] != "maria" ||
 		one.Due == nil || one.Versions != 2 || feed.Kind != "feed or sitemap" {
 		t.Errorf("the seeds are %+v", s.Seeds)
 	}

@@ -177,6 +177,8 @@ func TestCompareOfHostilePages(t *testing.T) {
 		{"deep elements", page, strings.Repeat("<div>", 50_000), strings.Repeat("<p>", 50_000) + "x"},
 		{"elements in one line", page, strings.Repeat("<b>x</b>", 100_000), strings.Repeat("<i>y</i>", 100_000)},
 		{"an unfinished tag", page, "<p " + strings.Repeat("a ", 1<<18), "<"},
+		{"a wrong charset", "text/html; charset=utf-16", "<p>caf\xe9 one", "<p>caf\xe9 two"},
+		{"an unknown charset", "text/html; charset=\"x\u202e<script>\"", "<p>\x1b$B\xff one", "<meta charset=iso-2022-jp><p>\x1b$B\xff two"},
 		{"invalid UTF-8", page, strings.Repeat("\xff\xfe\xe2\x80", 10_000), "\xe2\x80"},
 	} {
 		for _, what := range []string{Text, Source} {

@@ -13,10 +13,12 @@ import { capturePage } from './capture.js';
 import { importPage } from './import.js';
 import { noisePage } from './noise.js';
 import { editPage, mainPage } from './edit.js';
+import { manyPage } from './many.js';
 import { usersPage } from './users.js';
+import { daysPage } from './days.js';
 import { headers, dedup, config } from './reports.js';
 
-const pages = { '': whatIsNew, operations: overview, hosts: hostList, host: hostPage, uri: uriPage, view: viewPage, compare: comparePage, record: recordPage, packages: packagesPage, capture: capturePage, import: importPage, noise: noisePage, edit: editPage, main: mainPage, users: usersPage, headers, dedup, config };
+const pages = { '': whatIsNew, operations: overview, hosts: hostList, host: hostPage, uri: uriPage, view: viewPage, compare: comparePage, record: recordPage, packages: packagesPage, capture: capturePage, import: importPage, noise: noisePage, edit: editPage, many: manyPage, main: mainPage, users: usersPage, days: daysPage, headers, dedup, config };
 const fresh = { '': 5_000, operations: 5_000, hosts: 15_000, host: 15_000, uri: 15_000, packages: 2_000 }; // ms; other pages, and those that read for long, are not updated
 
 const view = document.getElementById('view');
@@ -53,7 +55,7 @@ async function show(mode) {
   if (mine !== turn) return;
   shown = address;
   for (const a of document.querySelectorAll('nav a')) {
-    if (a.dataset.page === ({ host: 'hosts', import: 'hosts', noise: 'hosts', edit: 'config', main: 'config', users: 'config', dedup: 'headers', view: 'uri', compare: 'uri', record: 'uri' }[name] || name)) a.setAttribute('aria-current', 'page');
+    if (a.dataset.page === ({ host: 'hosts', import: 'hosts', noise: 'hosts', edit: 'config', many: 'config', main: 'config', users: 'config', headers: 'days', dedup: 'days', view: 'uri', compare: 'uri', record: 'uri' }[name] || name)) a.setAttribute('aria-current', 'page');
     else a.removeAttribute('aria-current');
   }
   const restore = changed ? null : remember(view);

@@ -1,13 +1,14 @@
 // Editing files of the configuration: a form for the settings that curators use, the text for all, both with the checks
 // and the effect on the crawl before anything is written.
-import { h, ask, committed, count, plural, table, notice, hostLink } from './page.js';
+import { h, ask, committed, count, plural, table, notice, hostLink, sitesOf, siteForm, goTo } from './page.js';
+import { choose } from './many.js';
 
 let draft = null; // {key, file, text, settings, plan, result, both}: what is being edited, until it is saved or left
 
 export async function editPage(again, query, name) {
   const host = query.get('host') || '';
   const key = host ? 'host ' + host : name;
-  if (!name && !host) return list();
+  if (!name && !host) return list(query);
   if (!draft || draft.key !== key) await load(key, host ? 'host=' + encodeURIComponent(host) : 'name=' + encodeURIComponent(name));
   return page(again);
 }
@@ -23,8 +24,11 @@ async function load(key, query) {
 }
 
 // list shows the host files, and a form for a new one.
-async function list() {
+async function list(query) {
   const all = await ask('edit/files');
+  const sites = sitesOf(query);
+  const is = (f) => Object.entries({ label: 'labels', collection: 'collections', owner: 'owners' }).every(([key, of]) => !sites[key] || f.about[of]?.includes(sites[key]));
+  const files = all.files.filter(is);
   const field = h('input', { name: 'host', required: true, spellcheck: 'false', autocapitalize: 'none', placeholder: 'www.news.example' });
   return [
     h('h1', {}, 'Edit the configuration'),
@@ -41,16 +45,8 @@ async function list() {
       h('label', { class: 'grow' }, 'Host, known or new', field),
       h('button', {}, 'Edit its file'),
     ),
-    table(
-      plural(all.files.length, 'host file'),
-      [
-        ['file', (f) => h('a', { href: '#/edit/' + encodeURIComponent(f.name) }, f.name), 'wide'],
-        ['host', (f) => (f.host ? hostLink(f.host) : 'the file has faults, or is not in force yet'), 'left'],
-        ['title', (f) => h('span', { dir: 'auto' }, f.title || '–'), 'wide'],
-      ],
-      all.files,
-      'There is no host file yet.',
-    ),
+    siteForm(sites, (change) => goTo('edit', { ...sites, ...change })),
+    choose(files, plural(files.length, 'host file') + (files.length < all.files.length ? ` of ${count(all.files.length)}` : '')),
     h('p', {}, h('a', { href: '#/main' }, 'Edit the main file'), `, ${all.main}. It needs the role operate.`),
   ];
 }
@@ -270,10 +266,17 @@ function effect(p, area) {
       ),
     ];
   if (!p.diff && !draft.removing) return notice('good', 'Nothing would change.');
-  const e = Object.fromEntries(Object.entries(p.plan).map(([key, value]) => [key, value ?? []])); // an empty list may be null
   return [
     h('h2', {}, 'What would change'),
     h('pre', { class: 'diff panel', tabindex: '0', 'aria-label': 'Difference of the file' }, p.diff),
+    onTheCrawl(p.plan),
+  ];
+}
+
+// onTheCrawl shows what a plan does to the crawl.
+export function onTheCrawl(plan) {
+  const e = Object.fromEntries(Object.entries(plan).map(([key, value]) => [key, value ?? []])); // an empty list may be null
+  return [
     e.warnings.map((w) => notice('warn', `${w.key ? w.key + ': ' : ''}${w.problem}${w.remedy ? '; ' + w.remedy : ''}`)),
     e.at_restart.length ? notice('warn', 'In force only after a restart of the daemon: ' + e.at_restart.map((c) => c.key).join(', ')) : null,
     facts(e),

@@ -1,7 +1,8 @@
 // The list of hosts, and the page of one host.
-import { h, svg, inWords, hostLabel, ask, optional, count, plural, span, moment, when, uriLink, table, pairs, notice, button, percent } from './page.js';
+import { h, svg, inWords, hostLabel, ask, optional, count, plural, span, moment, when, uriLink, table, pairs, notice, button, percent, sitesOf, siteFields, goTo } from './page.js';
 import { hosts as hostTable } from './overview.js';
 import { trustTable, datesTable } from './reports.js';
+import { account } from './days.js';
 
 const pageSize = 50;
 
@@ -9,16 +10,16 @@ export async function hostList(again, query) {
   const q = query.get('q') || '',
     state = query.get('state') || '',
     sort = query.get('sort') || 'overdue',
-    offset = Number(query.get('offset')) || 0;
-  const answer = await ask('hosts?' + new URLSearchParams({ q, state, sort, limit: pageSize, offset }));
-  const go = (change) => {
-    location.hash = '#/hosts?' + new URLSearchParams({ q, state, sort, offset: 0, ...change });
-  };
+    offset = Number(query.get('offset')) || 0,
+    sites = sitesOf(query);
+  const answer = await ask('hosts?' + new URLSearchParams({ q, state, sort, limit: pageSize, offset, ...sites }));
+  const go = (change) => goTo('hosts', { q, state, sort, ...sites, offset: 0, ...change });
+  const of = Object.keys(sites).length ? '?' + new URLSearchParams(sites) : '';
   const options = (list, chosen) =>
     list.map(([value, name]) => h('option', { value, selected: value === chosen }, name));
   return [
     h('h1', {}, 'Hosts'),
-    h('p', {}, h('a', { href: '#/import' }, 'Import or export seeds'), ' · ', h('a', { href: '#/noise' }, 'Pages that differ at each fetch')),
+    h('p', {}, h('a', { href: '#/import' + of }, 'Import or export seeds'), ' · ', h('a', { href: '#/edit' + of }, 'Edit host files'), ' · ', h('a', { href: '#/noise' + of }, 'Pages that differ at each fetch')),
     h(
       'form',
       {
@@ -29,6 +30,7 @@ export async function hostList(again, query) {
         },
       },
       h('label', { class: 'grow' }, 'Part of the name', h('input', { name: 'q', value: q, type: 'search' })),
+      siteFields(sites, go),
       h(
         'label',
         {},
@@ -155,13 +157,15 @@ function about(site, name) {
   ];
 }
 
+const groupsOf = (a) => [...(a.labels || []), ...(a.collections || []), ...(a.owners || [])].join(', ');
+
 // seeds shows the front page, sections, feeds and sitemaps with their next visits.
 const seeds = (site) => [
   h('h2', {}, 'Front page, sections and feeds'),
   table(
     'Seeds and sources of the configuration',
     [
-      ['URI', (r) => [r.title ? h('span', { dir: 'auto' }, r.title + ' ') : '', uriLink(r.uri)], 'wide'],
+      ['URI', (r) => [r.about.title ? h('span', { dir: 'auto' }, r.about.title + ' ') : '', uriLink(r.uri), [groupsOf(r.about), r.about.note].filter(Boolean).map((text) => h('div', { class: 'more', dir: 'auto' }, text))], 'wide'],
       ['kind', (r) => r.kind, 'left'],
       ['next visit', (r) => when(r.due)],
       ['last change', (r) => moment(r.last_change)],
@@ -263,27 +267,6 @@ function inQueue(name, queue, query) {
   ];
 }
 
-// heat shows the versions of each day as a calendar: a column for each week, a row for each day of the week.
-function heat(list) {
-  if (!list.length) return null;
-  const known = new Map(list.map((r) => [r.day, r]));
-  const most = Math.max(1, ...list.map((r) => r.versions_seen));
-  const last = Date.parse(list.at(-1).day);
-  const weekday = (t) => (new Date(t).getUTCDay() + 6) % 7;
-  const first = last - (12 * 7 + weekday(last)) * 86400e3;
-  const cells = [];
-  for (let t = first, i = 0; t <= last; t += 86400e3, i++) {
-    const day = new Date(t).toISOString().slice(0, 10);
-    const r = known.get(day);
-    const level = !r || !r.versions_seen ? 0 : 1 + Math.min(3, Math.floor((3 * r.versions_seen) / most));
-    const cell = svg('rect', { x: Math.floor(i / 7) * 17, y: (i % 7) * 17, width: 14, height: 14, rx: 3, class: r ? 'heat' + level : 'heatless' });
-    cell.append(svg('title', {}, r ? `${day}: ${plural(r.versions_seen, 'version')}, ${plural(r.requests, 'request')}` : `${day}: no visits`));
-    cells.push(cell);
-  }
-  const text = `Versions of each day of the last 13 weeks; the most on a day is ${count(most)}. The table below has the last 14 days.`;
-  return h('figure', { class: 'panel' }, svg('svg', { viewBox: '0 0 221 119', class: 'heat', role: 'img', 'aria-label': text }, ...cells), h('figcaption', { class: 'more' }, text));
-}
-
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 // hours shows at which hours of the week versions were captured: a row for each day from Monday, a column for each hour.
@@ -305,35 +288,6 @@ function hours(known) {
     `${plural(known.captures, 'version')} since ${moment(known.since)} by hour (UTC, left is 0:00) and day (from Monday). ` +
     `Most came between ${busiest}:00 and ${busiest}:59.`;
   return h('figure', { class: 'panel' }, svg('svg', { viewBox: '0 0 408 119', class: 'heat wide', role: 'img', 'aria-label': text }, ...cells), h('figcaption', { class: 'more' }, text));
-}
-
-// shareOf returns the captured share of a day, with the bounds that the true share probably has.
-function shareOf(r) {
-  if (!r.versions_seen) return '–';
-  const share = percent(r.versions_seen, r.versions_estimated);
-  return r.share_high ? `${share} (${percent(r.share_low, 1)} to ${percent(r.share_high, 1)})` : share;
-}
-
-// account returns requests and versions of the last days, newest first, and whether the capture target can be met.
-function account(days) {
-  return [
-    h('h2', {}, 'Last days'),
-    ...days.pace.map((b) => notice('', `${b.promise}.`)),
-    heat(days.days),
-    table(
-      'The last days in UTC; the number of all versions is an estimate',
-      [
-        ['day', (r) => r.day, 'left'],
-        ['requests', (r) => count(r.requests)],
-        ['versions captured', (r) => count(r.versions_seen)],
-        ['of about', (r) => count(Math.round(r.versions_estimated))],
-        ['share', shareOf],
-        ['requests per version', (r) => (r.versions_seen ? r.requests_per_version.toFixed(1) : '–')],
-      ],
-      days.days.slice(-14).toReversed(),
-      'No data yet.',
-    ),
-  ];
 }
 
 function state(host) {

@@ -1,12 +1,13 @@
 // Import of a list of seeds: choose or paste it, see what it would change, write the host files, undo.
-import { h, ask, committed, plural, table, notice, uriLink, button } from './page.js';
+import { h, ask, committed, plural, table, notice, uriLink, button, sitesOf, siteFields, goTo } from './page.js';
 
 let text = ''; // the list, while the page is open
 let plan = null;
 let result = null;
 
 // importPage shows the list and, once it was checked, what it would change.
-export async function importPage(again) {
+export async function importPage(again, query) {
+  const sites = sitesOf(query);
   const check = async () => {
     result = null;
     try {
@@ -36,7 +37,7 @@ export async function importPage(again) {
     await check();
   };
   return [
-    h('h1', {}, 'Import seeds'),
+    h('h1', {}, 'Import and export seeds'),
     h(
       'p',
       {},
@@ -57,12 +58,14 @@ export async function importPage(again) {
         'div',
         { class: 'row' },
         h('button', {}, 'Check the list'),
-        button('Save the seeds as a file', save, () => {}),
-        button('Undo the last import', undo, again, 'Restore the host files as they were before the last import?'),
+        button('Undo the last change', undo, again, 'Restore the host files as they were before the last import, or the last change of several files?'),
       ),
     ),
     result,
     plan ? preview(again) : null,
+    h('h2', {}, 'Export'),
+    h('p', {}, 'The seeds with their labels, collections, owners, notes and targets, as a CSV list for a spreadsheet. It can be imported again.'),
+    h('form', { class: 'row' }, siteFields(sites, (change) => goTo('import', { ...sites, ...change })), button('Save the seeds as a file', () => save(sites), () => {})),
   ];
 }
 
@@ -124,8 +127,8 @@ async function undo() {
 }
 
 // save lets the browser store the seeds as a CSV file.
-async function save() {
-  const list = await ask('seeds/export');
+async function save(sites) {
+  const list = await ask('seeds/export?' + new URLSearchParams(sites));
   const link = h('a', { href: URL.createObjectURL(new Blob([list.text], { type: 'text/csv' })), download: 'seeds.csv' });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);

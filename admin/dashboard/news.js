@@ -1,5 +1,5 @@
 // The home page of curators: what was captured, live, and what is missing.
-import { h, ask, count, moment, when, plural, hostLabel, uriLink } from './page.js';
+import { h, ask, count, moment, when, plural, hostLabel, uriLink, siteFields, goTo } from './page.js';
 
 const types = [
   ['', 'all types'],
@@ -21,7 +21,7 @@ export async function whatIsNew(again, query) {
   const title = (host) => news.sites[host] || hostLabel(host);
   return [
     h('h1', {}, 'What is new'),
-    form(chosen, news.names),
+    form(chosen),
     h(
       'div',
       { class: 'columns' },
@@ -67,10 +67,7 @@ function item(c, title) {
   );
 }
 
-const go = (chosen, change) => {
-  const next = Object.entries({ ...chosen, ...change }).filter(([, value]) => value);
-  location.hash = '#/' + (next.length ? '?' + new URLSearchParams(next) : '');
-};
+const go = (chosen, change) => goTo('', { ...chosen, ...change });
 
 const more = (chosen, news) =>
   h(
@@ -83,7 +80,7 @@ const more = (chosen, news) =>
   );
 
 // form lets a user choose by label, collection, owner, kind, type and text. Choices without names are left out.
-function form(chosen, names) {
+function form(chosen) {
   const select = (name, label, options) =>
     h(
       'label',
@@ -95,10 +92,6 @@ function form(chosen, names) {
         options.map(([value, text]) => h('option', { value, selected: value === chosen[name] }, text)),
       ),
     );
-  const named = (name, label, list) =>
-    list?.length || chosen[name]
-      ? select(name, label, [['', 'all'], ...(list || []).map((n) => [n, n]), ...(chosen[name] && !list?.includes(chosen[name]) ? [[chosen[name], chosen[name]]] : [])])
-      : null;
   return h(
     'form',
     {
@@ -109,9 +102,7 @@ function form(chosen, names) {
         go(chosen, { q: new FormData(e.target).get('q'), limit: '' });
       },
     },
-    named('label', 'Label', names.labels),
-    named('collection', 'Collection', names.collections),
-    named('owner', 'Owner', names.owners),
+    siteFields(chosen, (change) => go(chosen, { ...change, limit: '' })),
     select('kind', 'Kind', [['', 'all kinds'], ['first', 'first captures'], ['changed', 'changed'], ['checked', 'checked on demand, unchanged']]),
     select('type', 'Type', types),
     h('label', { class: 'grow' }, 'Text in title or URI', h('input', { name: 'q', value: chosen.q, type: 'search' })),

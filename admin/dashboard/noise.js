@@ -1,10 +1,11 @@
 // Lists pages that differ at each fetch without being new, and finds rules that silence them.
-import { h, ask, count, plural, moment, span, uriLink, hostLabel, table, notice } from './page.js';
+import { h, ask, count, plural, moment, span, uriLink, hostLabel, table, notice, sitesOf, siteForm, goTo } from './page.js';
 import { panel } from './ignore.js';
 
 export async function noisePage(again, query) {
   const host = query.get('host') || '';
-  const found = await ask('noise?' + new URLSearchParams({ host, cursor: query.get('cursor') || '' }));
+  const sites = sitesOf(query);
+  const found = await ask('noise?' + new URLSearchParams({ host, cursor: query.get('cursor') || '', ...sites }));
   const place = h('div', {}); // of the panel with rules
   return [
     h('h1', {}, 'Pages that differ at each fetch' + (host ? ': ' : ''), host ? hostLabel(host) : ''),
@@ -13,6 +14,7 @@ export async function noisePage(again, query) {
       {},
       'They show a clock, hold a token, or rotate teasers. Restless pages are visited once a day; of noisy pages, what a reader sees decides when, without what proposed rules match. An accepted rule makes both pages like all others.',
     ),
+    host ? null : siteForm(sites, (change) => goTo('noise', { ...sites, ...change })),
     place,
     table(
       plural(found.pages.length, 'page') + (found.next ? ' so far' : ''),
@@ -36,7 +38,7 @@ export async function noisePage(again, query) {
       found.next ? 'None in this part of the store.' : 'No page differs at each fetch.',
     ),
     found.next
-      ? h('p', {}, h('a', { class: 'button', href: '#/noise?' + new URLSearchParams({ host, cursor: found.next }) }, 'Search the next part'))
+      ? h('p', {}, h('a', { class: 'button', href: '#/noise?' + new URLSearchParams({ host, cursor: found.next, ...sites }) }, 'Search the next part'))
       : null,
   ];
 }

@@ -16,6 +16,9 @@ import {
   table,
   notice,
   button,
+  sitesOf,
+  siteFields,
+  goTo,
 } from './page.js';
 import { chart } from './charts.js';
 
@@ -24,30 +27,43 @@ let chosen = ''; // the period of the charts that the user has chosen
 // period returns the period to show. A crawl that has just started is shown in steps of seconds.
 const period = (status) => chosen || (status.uptime_seconds < 1800 ? '10m' : '1d');
 
-export async function overview(again) {
+export async function overview(again, query) {
   const status = await ask('status');
-  const [series, backlog, late, down] = await Promise.all([
-    ask('series?span=' + period(status)),
-    ask('overdue?by=host&latest=true'),
+  const sites = sitesOf(query);
+  const some = Object.keys(sites).length > 0;
+  const of = String(new URLSearchParams(sites));
+  const [series, backlog, late, down, part] = await Promise.all([
+    some ? null : ask('series?span=' + period(status)),
+    ask('overdue?by=host&latest=true&' + of),
     ask('hosts?state=overdue&sort=overdue&limit=10'),
-    ask('hosts?state=down&sort=failures&limit=10'),
+    ask('hosts?state=down&sort=failures&limit=10&' + of),
+    some ? ask('status/sites?' + of) : null,
   ]);
   return [
     h('h1', { id: 'headline' }, headline(status, late.hosts)),
-    troubles(status, again),
-    orders(status, again),
-    tiles(status),
-    h('h2', {}, 'Over time'),
-    spans(period(status), again),
-    charts(series),
+    h('form', { class: 'row' }, siteFields(sites, (change) => goTo('operations', { ...sites, ...change })), some ? null : orders(status, again)),
+    troubles({ ...status, alarms: (part || status).alarms }, again),
+    some ? partTiles(part) : [tiles(status), h('h2', {}, 'Over time'), spans(period(status), again), charts(series)],
     h('h2', {}, 'Overdue hosts'),
     overdue(backlog),
     h('h2', {}, 'Unreachable hosts'),
     hosts('Hosts that rest because they were unreachable', down.hosts, 'All hosts were reachable at the last visit.'),
     h('h2', {}, 'Visits in progress'),
-    visits(status.workers),
+    visits((part || status.workers).visits),
   ];
 }
+
+// partTiles shows the state of the sites that are chosen.
+const partTiles = (p) =>
+  h(
+    'div',
+    { class: 'tiles' },
+    tile('Hosts', count(p.hosts.known), p.hosts.down ? `${count(p.hosts.down)} unreachable` : 'all reachable', p.hosts.down ? 'warn' : ''),
+    tile('URIs', count(p.uris.known), count(p.uris.forbidden) + ' forbidden by robots.txt'),
+    tile('Longest overdue', span(p.uris.overdue_seconds), plural(p.busy, 'visit') + ' in progress', p.uris.overdue_seconds > 3600 ? 'warn' : 'good'),
+    tile('Requests today', count(p.today.requests), 'since 0:00 UTC'),
+    tile('Versions today', count(p.today.versions_seen), 'of about ' + count(Math.round(p.today.versions_estimated))),
+  );
 
 let lately = []; // the hosts that were overdue when the page was last built
 
@@ -129,21 +145,15 @@ async function acknowledge(a) {
   if (note !== null) await ask('alarms/acknowledge', { ...order, note });
 }
 
-function orders(s, again) {
-  const paused = s.stand.state === 'paused';
-  return h(
-    'div',
-    { class: 'row' },
-    paused
-      ? button('Resume', () => ask('resume', {}), again)
-      : button(
-          'Pause the crawl',
-          () => ask('pause', { reason: 'from the dashboard' }),
-          again,
-          'Pause the whole crawl? Visits in progress end normally. A pause survives a restart.',
-        ),
-  );
-}
+const orders = (s, again) =>
+  s.stand.state === 'paused'
+    ? button('Resume', () => ask('resume', {}), again)
+    : button(
+        'Pause the crawl',
+        () => ask('pause', { reason: 'from the dashboard' }),
+        again,
+        'Pause the whole crawl? Visits in progress end normally. A pause survives a restart.',
+      );
 
 function tiles(s) {
   const hour = s.last_hour,
@@ -294,7 +304,7 @@ export function hosts(caption, list, empty, fixed) {
   return table(
     caption,
     [
-      ['host', (r) => hostLink(r.host)],
+      ['host', (r) => [hostLink(r.host), r.about?.title ? h('div', { class: 'more', dir: 'auto' }, r.about.title) : null]],
       ['state', (r) => r.state, 'left'],
       ['URIs', (r) => count(r.uris)],
       ['overdue', (r) => span(r.overdue_seconds)],
@@ -309,14 +319,14 @@ export function hosts(caption, list, empty, fixed) {
   );
 }
 
-function visits(w) {
+function visits(list) {
   return table(
     'Longest first',
     [
       ['URI', (v) => uriLink(v.uri), 'wide'],
       ['for', (v) => span(v.seconds)],
     ],
-    w.visits.slice(0, 20),
+    list.slice(0, 20),
     'No visit in progress.',
   );
 }

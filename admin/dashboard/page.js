@@ -140,9 +140,12 @@ export function when(t) {
 
 // names holds the hosts that are shown differently: in Unicode, or marked because their file was removed.
 let names = {};
+let groups = {}; // labels, collections and owners in use
 export const loadNames = async () => {
   try {
-    names = (await ask('names')).hosts;
+    const known = await ask('names');
+    names = known.hosts;
+    groups = known.sites || {};
   } catch {
     // The rest of the page says that there is no answer.
   }
@@ -154,6 +157,31 @@ export const hostLink = (host) => [
   h('a', { href: '#/host/' + encodeURIComponent(host) }, hostLabel(host)),
   names[host]?.removed ? ', removed' : '',
 ];
+
+// sitesOf returns which sites an address chooses: by label, collection and owner.
+export const sitesOf = (query) => Object.fromEntries(['label', 'collection', 'owner'].map((k) => [k, query.get(k)]).filter(([, name]) => name));
+
+// siteFields returns fields that choose sites. Fields without names to choose are left out. go is called with the change.
+export const siteFields = (chosen, go) =>
+  Object.entries({ label: 'Label', collection: 'Collection', owner: 'Owner' }).map(([key, title]) => {
+    const list = [...new Set([...(groups[key + 's'] || []), ...(chosen[key] ? [chosen[key]] : [])])];
+    if (!list.length) return null;
+    const option = (name, text) => h('option', { value: name, selected: name === (chosen[key] || '') }, text);
+    return h('label', {}, title, h('select', { name: key, onchange: (e) => go({ [key]: e.target.value }) }, option('', 'all'), list.map((n) => option(n, n))));
+  });
+
+// siteForm returns a form with these fields, if there is any.
+export function siteForm(chosen, go) {
+  const fields = siteFields(chosen, go).filter(Boolean);
+  return fields.length ? h('form', { class: 'row' }, fields) : null;
+}
+
+// goTo changes the address of a page: its name, and the parameters that are not empty.
+export const goTo = (page, parameters) => {
+  const set = Object.entries(parameters).filter(([, value]) => value);
+  location.hash = '#/' + page + (set.length ? '?' + new URLSearchParams(set) : '');
+};
+
 export const uriLink = (uri) => h('a', { href: '#/uri?u=' + encodeURIComponent(uri) }, uri);
 
 export function tile(name, value, more, kind) {
@@ -201,7 +229,7 @@ export function table(caption, columns, rows, empty = 'None.', fixed = false) {
     h(
       'th',
       { scope: 'col', class: kind },
-      fixed || rows.length < 2 || !heading ? heading : h('button', { type: 'button', class: 'sort', onclick: () => turn(i) }, heading),
+      fixed || rows.length < 2 || !heading ? heading || h('span', { class: 'unseen' }, 'choose') : h('button', { type: 'button', class: 'sort', onclick: () => turn(i) }, heading),
     ),
   );
   const apply = () => {

@@ -1,21 +1,24 @@
 // Reports: reliability of headers and dates, deduplication, configuration.
-import { h, ask, count, bytes, percent, moment, when, hostLink, table, pairs, notice, button } from './page.js';
+import { h, ask, count, bytes, percent, moment, when, hostLink, table, pairs, notice, button, sitesOf, siteForm, goTo } from './page.js';
 
-// others leads from one report to the others.
-const others = (shown) =>
+// reports leads from one report to the others, and chooses the sites of all.
+export const reports = (shown, sites) => [
   h(
     'div',
     { class: 'row', role: 'navigation', 'aria-label': 'Reports' },
-    Object.entries({ headers: 'Reliability of headers', dedup: 'Deduplication' }).map(([page, name]) =>
-      h('a', { class: 'button', href: '#/' + page, 'aria-current': page === shown ? 'page' : null }, name),
+    Object.entries({ days: 'Captured versions', headers: 'Reliability of headers', dedup: 'Deduplication' }).map(([page, name]) =>
+      h('a', { class: 'button', href: '#/' + page + '?' + new URLSearchParams(sites), 'aria-current': page === shown ? 'page' : null }, name),
     ),
-  );
+  ),
+  siteForm(sites, (change) => goTo(shown, { ...sites, ...change })),
+];
 
-export async function headers() {
-  const report = await ask('reports/headers');
+export async function headers(again, query) {
+  const sites = sitesOf(query);
+  const report = await ask('reports/headers?' + new URLSearchParams(sites));
   return [
     h('h1', {}, 'Reliability of headers'),
-    others('headers'),
+    reports('headers', sites),
     h(
       'p',
       {},
@@ -69,8 +72,9 @@ export function datesTable(rows) {
   );
 }
 
-export async function dedup() {
-  const report = await ask('reports/dedup');
+export async function dedup(again, query) {
+  const sites = sitesOf(query);
+  const report = await ask('reports/dedup?' + new URLSearchParams(query.get('all') ? { ...sites, all: 'true' } : sites));
   const columns = (name) => [
     [name, (r) => (name === 'host' ? hostLink(r.key) : r.key || 'all')],
     ['looked up', (r) => count(r.handled)],
@@ -85,8 +89,14 @@ export async function dedup() {
   ];
   return [
     h('h1', {}, 'Deduplication'),
-    others('dedup'),
-    h('p', {}, `From the crawl log since ${moment(report.from)}. The command arcrawl report dedup shows any period.`),
+    reports('dedup', sites),
+    h(
+      'p',
+      {},
+      `From the crawl log since ${moment(report.from)}. `,
+      report.complete ? null : [h('a', { href: '#/dedup?' + new URLSearchParams({ ...sites, all: 1 }) }, 'Read the whole log'), '. '],
+      'The command arcrawl report dedup shows any period.',
+    ),
     table('Total', columns('total'), [report.all]),
     h('h2', {}, 'By host'),
     table('Hosts with the most visits', columns('host'), report.hosts),

@@ -1,10 +1,11 @@
 // The page of one URI: its history, the reason of its next visit, and its visits over time.
-import { h, ask, inWords, optional, uriLink, count, bytes, span, when, moment, hostLink, table, pairs, notice, button } from './page.js';
+import { h, ask, inWords, optional, uriLink, count, bytes, span, when, moment, hostLink, table, pairs, notice, button, sitesOf, siteFields, goTo } from './page.js';
 import { timeline } from './timeline.js';
 import { versionList } from './versions.js';
 
 export async function uriPage(again, query) {
   const wanted = query.get('u') || '';
+  const sites = sitesOf(query);
   const form = h(
     'form',
     {
@@ -13,7 +14,7 @@ export async function uriPage(again, query) {
       onsubmit(e) {
         e.preventDefault();
         const text = new FormData(e.target).get('q').trim();
-        location.hash = '#/uri?' + new URLSearchParams(/^https?:\/\//.test(text) ? { u: text } : { q: text });
+        goTo('uri', /^https?:\/\//.test(text) ? { u: text } : { q: text, ...sites });
       },
     },
     h(
@@ -22,6 +23,7 @@ export async function uriPage(again, query) {
       'URI, or part of a host, path or title',
       h('input', { name: 'q', value: wanted || query.get('q') || '', type: 'search', required: true, placeholder: 'elections' }),
     ),
+    wanted ? null : siteFields(sites, (change) => goTo('uri', { q: query.get('q'), ...sites, ...change })),
     h('button', {}, 'Search'),
   );
   if (!wanted && query.get('q')) return [h('h1', {}, 'Search'), form, await results(query)];
@@ -71,7 +73,8 @@ export async function uriPage(again, query) {
 // results shows the hosts and URIs with a text in them, and captures with it in their title.
 async function results(query) {
   const [q, host, cursor] = ['q', 'host', 'cursor'].map((k) => query.get(k) || '');
-  const found = await ask('search?' + new URLSearchParams({ q, host, cursor, limit: 100 }));
+  const sites = sitesOf(query);
+  const found = await ask('search?' + new URLSearchParams({ q, host, cursor, limit: 100, ...sites }));
   const known = new Map(found.uris.map((f) => [f.uri, f]));
   for (const c of found.titles) known.set(c.uri, { ...c, ...known.get(c.uri), title: c.title });
   return [
@@ -88,7 +91,7 @@ async function results(query) {
       found.next ? 'Nothing found so far.' : 'No known URI has this text.',
     ),
     found.next
-      ? h('p', {}, 'Not all URIs were searched yet. ', h('a', { href: '#/uri?' + new URLSearchParams({ q, host, cursor: found.next }) }, 'Search further'))
+      ? h('p', {}, 'Not all URIs were searched yet. ', h('a', { href: '#/uri?' + new URLSearchParams({ q, host, cursor: found.next, ...sites }) }, 'Search further'))
       : null,
   ];
 }

@@ -40,6 +40,8 @@ const maxRows = 10_000
 
 // Tally adds up days of hosts. Its zero value is empty.
 type Tally struct {
+	brief bool // no rows of each host and day
+
 	days  map[string]evaluators.Captured
 	hosts map[string]evaluators.Day
 	rows  []api.DayRow
@@ -54,7 +56,7 @@ func (t *Tally) Add(host, day string, d evaluators.Day) {
 	d.Versions = max(d.Versions, float64(d.Seen))
 	t.days[day] = t.days[day].Plus(d.Captured())
 	t.hosts[host] = t.hosts[host].Plus(d)
-	if t.more = t.more || len(t.rows) >= maxRows; !t.more {
+	if t.more = t.more || len(t.rows) >= maxRows; !t.more && !t.brief {
 		t.rows = append(t.rows, RowOf(day, host, d.Captured()))
 	}
 }
@@ -103,10 +105,25 @@ func ByHostAndDay(rows []api.DayRow) {
 func Of(
 	store *daily.Store, host uri.Host, only func(uri.Host) bool, from, to time.Time,
 ) (api.DayReport, error) {
-	var t Tally
+	return Tally{}.of(store, host, only, from, to)
+}
+
+// Sums reports as [Of] does up to today, without rows of each host and day.
+func Sums(store *daily.Store, host uri.Host, only func(uri.Host) bool, from time.Time) (api.DayReport, error) {
+	return Tally{brief: true}.of(store, host, only, from, time.Time{})
+}
+
+// of adds the days of a store.
+func (t Tally) of(
+	store *daily.Store, host uri.Host, only func(uri.Host) bool, from, to time.Time,
+) (api.DayReport, error) {
+	dates := map[int32]string{}
 	err := store.Each(host, from, to, func(d daily.HostDay, day evaluators.Day) error {
 		if only == nil || only(d.Host) {
-			t.Add(string(d.Host), d.Time().Format(time.DateOnly), day)
+			if dates[d.Day] == "" {
+				dates[d.Day] = d.Time().Format(time.DateOnly)
+			}
+			t.Add(string(d.Host), dates[d.Day], day)
 		}
 		return nil
 	})

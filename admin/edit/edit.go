@@ -50,11 +50,13 @@ var ErrRole = errors.New("the main file needs the role operate")
 // Work edits the files of a configuration.
 type Work struct {
 	Config  *config.Config                           // in force
+	Known   []config.Fault                           // warnings about it
 	Effect  func(whatif.Staged) (whatif.Plan, error) // of other texts
 	Writing *sync.Mutex                              // held while files of the configuration are written
-	Commit  func(file, what string) api.Committed    // records a change that was written; nil = not
-	Who     access.Caller
-	Now     time.Time
+	// Commit records a change of files of one folder that was written; nil = not.
+	Commit func(what string, files ...string) api.Committed
+	Who    access.Caller
+	Now    time.Time
 }
 
 // file is a file as it is on disk.
@@ -111,7 +113,7 @@ func (w Work) open(name string) (file, error) {
 
 // List returns the names of the host files.
 func (w Work) List() (api.EditFiles, error) {
-	out := api.EditFiles{Main: w.Config.Path, Dir: w.Config.HostsDir, Files: []api.EditName{}}
+	out := api.EditFiles{Main: w.Config.Path, Dir: w.Config.HostsDir, Files: []api.EditName{}, Fields: w.shared()}
 	entries, err := os.ReadDir(w.Config.HostsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return out, refuse("list the host files: %w", err)
@@ -126,7 +128,7 @@ func (w Work) List() (api.EditFiles, error) {
 		if strings.HasPrefix(name, ".") || !strings.HasSuffix(name, ".toml") {
 			continue
 		}
-		out.Files = append(out.Files, api.EditName{Name: name, Host: string(hosts[name]), Title: index.Files[name].Title})
+		out.Files = append(out.Files, api.EditName{Name: name, Host: string(hosts[name]), About: index.Files[name]})
 	}
 	return out, nil
 }
@@ -190,6 +192,15 @@ func (w Work) staged(name string, text []byte) whatif.Staged {
 	s := whatif.Staged{Main: all[""], Hosts: all}
 	delete(s.Hosts, "")
 	return s
+}
+
+// planOf returns an effect without the warnings that are in force already, unless they are about files that change.
+func (w Work) planOf(effect whatif.Plan, files ...string) *api.Plan {
+	effect.Warnings = slices.DeleteFunc(slices.Clone(effect.Warnings), func(f config.Fault) bool {
+		return !slices.Contains(files, filepath.Base(f.File)) && slices.Contains(w.Known, f)
+	})
+	plan := api.PlanOf(effect)
+	return &plan
 }
 
 // faultsOf returns the faults that an error holds.

@@ -244,7 +244,7 @@ func TestFilesAreAddedAndMovedAside(t *testing.T) {
 	if old, err := filepath.Glob(filepath.Join(w.Config.HostsDir, "blog.example.toml.removed-*")); err != nil || len(old) != 1 {
 		t.Errorf("the file that was removed first is lost: %v, %v", old, err)
 	}
-	if all, err := w.List(); err != nil || len(all.Files) != 1 || all.Files[0] != (api.EditName{Name: news, Host: "news.example", Title: "News"}) {
+	if all, err := w.List(); err != nil || len(all.Files) != 1 || all.Files[0].Name != news || all.Files[0].Host != "news.example" || all.Files[0].About.Title != "News" {
 		t.Errorf("the files are %+v, %v", all, err)
 	}
 }

@@ -72,8 +72,7 @@ func (w Work) plan(f file, o api.EditOrder) (out api.EditPlan, text []byte, err 
 	if err != nil {
 		return out, text, err
 	}
-	plan := api.PlanOf(effect)
-	out.Plan = &plan
+	out.Plan = w.planOf(effect, filepath.Base(f.path))
 	return out, text, nil
 }
 
@@ -132,7 +131,7 @@ func (w Work) Save(o api.EditOrder) (api.EditSaved, error) {
 		if o.Remove {
 			what = "removed"
 		}
-		out.Committed = w.Commit(f.path, what)
+		out.Committed = w.Commit(filepath.Base(f.path)+": "+what+" in the dashboard", f.path)
 	}
 	return out, nil
 }

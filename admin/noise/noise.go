@@ -8,6 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Bounds of one answer.
@@ -17,9 +18,11 @@ const (
 	atOnce   = 500 // URIs that are read together
 )
 
-// List returns pages of a host, or of all hosts if it is empty, from a cursor on. It reads for a bounded time; the walk
-// is complete when Next is empty.
-func List(f *frontier.Frontier, host string, from frontier.Cursor, clock func() time.Time) (api.Noise, error) {
+// List returns pages of a host, or of all hosts if it is empty, from a cursor on, as far as chosen chooses their hosts;
+// nil chooses all. It reads for a bounded time; the walk is complete when Next is empty.
+func List(
+	f *frontier.Frontier, host string, chosen func(uri.Host) bool, from frontier.Cursor, clock func() time.Time,
+) (api.Noise, error) {
 	out := api.Noise{Pages: []api.NoisyPage{}}
 	for began := clock(); ; {
 		list, next, err := f.List(clock(), frontier.Selection{Host: host}, from, atOnce)
@@ -27,6 +30,9 @@ func List(f *frontier.Frontier, host string, from frontier.Cursor, clock func() 
 			return out, err
 		}
 		for _, e := range list {
+			if chosen != nil && !chosen(e.URI.Host()) {
+				continue
+			}
 			if p, ok := pageOf(e.Record); ok {
 				out.Pages = append(out.Pages, p)
 			}

@@ -110,7 +110,10 @@ func isExplicit(r *http.Request) bool {
 }
 
 // ofNode lists the requests that concern the node and not a shard. The configuration is the same on all nodes.
-var ofNode = []string{"/me", "/users", "/config", "/edit/files", "/edit/file", "/edit/plan", "/edit/save", "/ignore"}
+var ofNode = []string{
+	"/me", "/users", "/config", "/edit/files", "/edit/file", "/edit/plan", "/edit/save",
+	"/edit/many/plan", "/edit/many/save", "/ignore",
+}
 
 // note says in the header of an answer which shards it leaves out, if it does. shard 0 means all shards of this node.
 func (x *exchange) note(to http.ResponseWriter, from *http.Request, shard int, explicit bool) {

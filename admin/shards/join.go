@@ -349,6 +349,7 @@ func joinNames(parts []api.HostNames, _ url.Values) api.HostNames {
 	for _, p := range parts {
 		maps.Copy(out.Hosts, p.Hosts)
 		out.More = out.More || p.More
+		out.Sites = out.Sites.Over(p.Sites)
 	}
 	return out
 }

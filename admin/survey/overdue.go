@@ -231,7 +231,8 @@ type Query struct {
 	Only   about.Filter // of hosts
 	Limit  int          // maximum number of rows
 	MaxAge time.Duration
-	Latest bool // answer at once, from the last survey of all hosts; [Reader.Renew] makes the next one
+	// Latest means to answer at once, with rows of the last survey of all hosts. [Reader.Renew] makes the next one.
+	Latest bool
 }
 
 // Overdue returns the overdue URIs by host, media type or class of waits.
@@ -282,6 +283,10 @@ func (r *Reader) overdue(s *survey, q Query) api.Overdue {
 			cmp.Compare(a, b),
 		)
 	})
+	if q.Latest && !q.Only.IsZero() { // the survey is of all hosts
+		out := func(host string) bool { return !q.Only.Matches(s.config.Site(uri.Host(host))) }
+		names = slices.DeleteFunc(names, out)
+	}
 	out.More = max(0, len(names)-q.Limit)
 	for _, name := range names[:len(names)-out.More] {
 		b := groups[name].backlog(name)

@@ -20,6 +20,8 @@ type Options struct {
 	By      []Dimension
 	// Host, if set, reports whether the visits of a host are counted. It must be safe for concurrent use.
 	Host func(host string) bool
+	// Last, if set, is how many bytes from the end of each file are read. Compressed files are read as a whole.
+	Last int64
 	// Progress, if set, counts the bytes of the files that were read so far.
 	Progress *atomic.Int64
 }
@@ -28,6 +30,7 @@ type Options struct {
 type Outcome struct {
 	Summaries []*Summary // one for each period
 	Bytes     int64      // of all files, as stored
+	Left      int64      // of them that were not read, because of Options.Last
 	Skipped   int64      // lines that do not belong to a crawl log
 	Faults    []error    // files that could not be read, or not to their end; everything else was read
 }
@@ -39,7 +42,7 @@ func Read(ctx context.Context, files []string, o Options) (*Outcome, error) {
 	if len(o.Periods) == 0 {
 		o.Periods = []Period{{}}
 	}
-	parts, out := divide(files)
+	parts, out := divide(files, o.Last)
 	workers := make([]*worker, processors())
 	for i := range workers {
 		workers[i] = newWorker(o)
@@ -71,7 +74,7 @@ type part struct {
 const partSize = 16 << 20
 
 // divide divides files into parts. A compressed file is one part, because it can only be read from its beginning.
-func divide(files []string) ([]part, *Outcome) {
+func divide(files []string, last int64) ([]part, *Outcome) {
 	out := new(Outcome)
 	var parts []part
 	for _, file := range files {
@@ -92,7 +95,12 @@ func divide(files []string) ([]part, *Outcome) {
 			parts = append(parts, part{file: file, to: stat.Size(), gzipped: true})
 			continue
 		}
-		for from := int64(0); from == 0 || from < stat.Size(); from += partSize {
+		begin := int64(0)
+		if last > 0 {
+			begin = max(0, stat.Size()-last)
+		}
+		out.Left += begin
+		for from := begin; from == begin || from < stat.Size(); from += partSize {
 			parts = append(parts, part{file: file, from: from, to: min(from+partSize, stat.Size())})
 		}
 	}
