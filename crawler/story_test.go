@@ -180,6 +180,8 @@ func page(t *testing.T, from time.Duration, words []string) town.Page {
 			p.Links = strings.Split(value, ",")
 		case "clock":
 			p.Clock = true
+		case "minutes":
+			p.Minutes = true
 		case "needs":
 			p.Needs = value
 		case "token":

@@ -30,6 +30,7 @@ type Page struct {
 	Body     string        // fixed text; "" = a sentence that names the page and its version, and its links
 	Size     int           // pad the body to this many bytes
 	Clock    bool          // the body ends with the time of the request, in <i class="clock">
+	Minutes  bool          // the same, as hours and minutes
 	Needs    string        // cookie without which the page redirects to itself and sets it
 	Token    bool          // a form at the end of the body has a token in a hidden field, which differs at each request
 	Links    []string
@@ -235,6 +236,9 @@ func (p Page) answer(
 	}
 	if p.Clock {
 		body += fmt.Sprintf("<i class=\"clock\">%s</i>\n", time.Since(founded))
+	}
+	if p.Minutes {
+		body += "<i class=\"clock\">" + time.Now().Format("15:04") + "</i>\n"
 	}
 	if p.Token {
 		body += fmt.Sprintf("<form><input type=\"hidden\" name=\"token\" value=\"%d\"></form>\n", time.Since(founded))
