@@ -4,8 +4,9 @@
 //	make bench-render                        # 5 rounds of 20 pages
 //	make bench-render ARGS='-rounds 0 -memory 1000'   # memory over 1000 short pages, a tenth of them hungry
 //
-// Both browsers get the same pages in turn, scroll them to their end and read their DOM. CPU time is the user and
-// system time of all processes of the browser. For the rendering it includes this program, which answers the requests.
+// Both browsers get the same pages in turn, scroll them to their end and read their DOM. Both wait for the same: until
+// no request was open for half a second, and after each scroll for 150 ms. CPU time is the user and system time of all
+// processes of the browser. For the rendering it includes this program, which answers the requests.
 package main
 
 import (
@@ -22,9 +23,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"github.com/arcrawl/arcrawl/discover/render"
@@ -46,7 +49,7 @@ func run(rounds, pages, memory int) error {
 	if err != nil {
 		return err
 	}
-	var ratios, cpu []float64
+	var ratios, cpu, slower []float64
 	for n := range rounds {
 		plain, err := plainRound(pages)
 		if err != nil {
@@ -58,14 +61,17 @@ func run(rounds, pages, memory int) error {
 		}
 		ratio := own.cpu.Seconds() / plain.cpu.Seconds()
 		ratios, cpu = append(ratios, ratio), append(cpu, own.cpu.Seconds()/float64(pages))
-		fmt.Printf("round %d: plain %s, rendering %s, CPU × %.2f\n", n+1, plain.per(pages), own.per(pages), ratio)
+		slower = append(slower, own.wall.Seconds()/plain.wall.Seconds())
+		fmt.Printf("round %d: plain %s, rendering %s, CPU × %.2f, time × %.2f\n",
+			n+1, plain.per(pages), own.per(pages), ratio, slower[n])
 		fmt.Printf("  plain:     %s\n  rendering: %s\n", plain.parts.per(pages), own.parts.per(pages))
 	}
 	if rounds > 0 {
-		slices.Sort(ratios)
-		slices.Sort(cpu)
-		fmt.Printf("median: %.2f s CPU per rendered page, × %.2f of plain Chromium (%.2f to %.2f)\n",
-			cpu[len(cpu)/2], ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
+		for _, list := range [][]float64{ratios, cpu, slower} {
+			slices.Sort(list)
+		}
+		fmt.Printf("median: %.2f s CPU per rendered page, × %.2f of plain Chromium (%.2f to %.2f); time × %.2f (%.2f to %.2f)\n",
+			cpu[rounds/2], ratios[rounds/2], ratios[0], ratios[rounds-1], slower[rounds/2], slower[0], slower[rounds-1])
 	}
 	if memory > 0 {
 		return measureMemory(program, memory)
@@ -246,28 +252,66 @@ func plainRound(pages int) (c cost, err error) {
 func plainPage(browser context.Context, uri string) error {
 	tab, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	defer end()
-	err := chromedp.Do(tab,
-		chromedp.EmulateViewport(1280, 1024), chromedp.Navigate(uri), chromedp.Sleep(500*time.Millisecond))
-	if err != nil {
+	if err := chromedp.Do(tab, chromedp.EmulateViewport(1280, 1024)); err != nil {
 		return err
 	}
+	t := &traffic{open: map[network.RequestID]bool{}}
+	if err := chromedp.Listen(tab, t.receive); err != nil {
+		return err
+	}
+	if err := chromedp.Do(tab, chromedp.Navigate(uri)); err != nil {
+		return err
+	}
+	t.quiet(500 * time.Millisecond)
 	for range 40 {
 		more, err := chromedp.Run(tab, chromedp.Evaluate[bool](scroll))
 		if err != nil {
 			return err
 		}
-		if err := chromedp.Do(tab, chromedp.Sleep(150*time.Millisecond)); err != nil {
-			return err
-		}
+		t.quiet(150 * time.Millisecond)
 		if !more {
 			break
 		}
 	}
-	if err := chromedp.Do(tab, chromedp.Sleep(500*time.Millisecond)); err != nil {
-		return err
-	}
-	_, err = chromedp.Run(tab, chromedp.Evaluate[string](read))
+	t.quiet(500 * time.Millisecond)
+	_, err := chromedp.Run(tab, chromedp.Evaluate[string](read))
 	return err
+}
+
+// traffic holds the requests of a page that are open.
+type traffic struct {
+	mu   sync.Mutex
+	open map[network.RequestID]bool
+	last time.Time // when the last request began or ended
+}
+
+// receive handles an event of the browser.
+func (t *traffic) receive(event any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		t.open[e.RequestID] = true
+	case *network.EventLoadingFinished:
+		delete(t.open, e.RequestID)
+	case *network.EventLoadingFailed:
+		delete(t.open, e.RequestID)
+	default:
+		return
+	}
+	t.last = time.Now()
+}
+
+// quiet waits until no request was open for d.
+func (t *traffic) quiet(d time.Duration) {
+	for from := time.Now(); ; time.Sleep(time.Millisecond) {
+		t.mu.Lock()
+		done := len(t.open) == 0 && time.Since(t.last) >= d && time.Since(from) >= d
+		t.mu.Unlock()
+		if done {
+			return
+		}
+	}
 }
 
 // measureMemory renders many pages, and says how much private memory the browser had at most. One page in ten takes
