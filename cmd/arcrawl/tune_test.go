@@ -165,11 +165,12 @@ func TestPrimeLearnsFromTheFrontier(t *testing.T) {
 }
 
 // A store that was never opened is made, if URIs are to be added.
+// The index has milliseconds, as Browsertrix writes them.
 func TestPrimeMakesTheStore(t *testing.T) {
 	t.Parallel()
 	path, dir := configure(t, settled)
 	index := filepath.Join(dir, "old.cdxj")
-	writeFile(t, index, `com,example)/ 20260101000000 {"url":"http://example.com/","status":"200","digest":"sha1:A","mime":"text/html"}`+"\n")
+	writeFile(t, index, `com,example)/ 20260101000000123 {"url":"http://example.com/","status":"200","digest":"sha1:A","mime":"text/html"}`+"\n")
 	for _, args := range [][]string{{"prime", index}, {"prime", "--add", "--dry-run", index}} {
 		if code, _, errs := command(append(args, "-c", path)...); code != exitFolder || !strings.Contains(errs, "there is no store") {
 			t.Errorf("arcrawl %q without a store: exit code %d, %s", args, code, errs)
