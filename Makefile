@@ -50,7 +50,7 @@ STATICCHECK := bin/tools/staticcheck-v0.8.2
 GOVULNCHECK := bin/tools/govulncheck-v1.9.0
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak cluster readers vuln fuzz pictures demo trial package package-replay replay-assets test-package clean
+.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak cluster cluster-figures readers vuln fuzz pictures demo trial package package-replay replay-assets test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -145,6 +145,13 @@ soak:
 
 cluster:
 	ARCRAWL_FAULTS=$(FAULTS) ARCRAWL_NODES=$(NODES) ARCRAWL_SHARDS=$(SHARDS) ARCRAWL_HOSTS=$(HOSTS) $(GO) test -count=1 -timeout 5h -v -run 'TestCluster$$' ./cmd/arcrawl
+
+# On a quiet machine. The sizes are those of docs/benchmarks.md.
+cluster-figures:
+	ARCRAWL_FIGURES=1 $(GO) test -count=1 -timeout 30m -v -run 'TestClusterFigures|TestAPromotedStandBy' ./cmd/arcrawl
+	ARCRAWL_URIS=1000000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 300000x ./daemon/node
+	$(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped$$' -benchtime 1000000x ./daemon/node
+	ARCRAWL_URIS=200000 $(GO) test -run '^$$' -timeout 1h -bench Load -benchtime 2x ./daemon/node
 
 vuln: $(GOVULNCHECK)
 	$(GOVULNCHECK) $(if $(DB),-db file://$(abspath $(DB))) ./...

@@ -2,6 +2,8 @@ package node
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -13,17 +15,43 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// benchURIs is the number of URIs of the crawl, benchHosts of its hosts, and benchTogether of visits in a shipment.
+// benchHosts is the number of hosts of the crawl, and benchTogether of visits in a shipment.
 const (
-	benchURIs     = 100_000
 	benchHosts    = 1_000
 	benchTogether = 100
 )
 
-// BenchmarkRevisit measures what a revisit costs the node and the database: the frontier alone, and with shipments.
+// benchURIs returns the number of URIs of the crawl: ARCRAWL_URIS, or 100,000.
+func benchURIs(b testing.TB) int {
+	text := os.Getenv("ARCRAWL_URIS")
+	if text == "" {
+		return 100_000
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return n
+}
+
+// BenchmarkRevisit measures what a revisit costs the node and the database: the frontier alone, and with shipments. A
+// database that writes no full pages shows what a change costs that is not the first one of its page after a checkpoint.
 func BenchmarkRevisit(b *testing.B) {
 	b.Run("alone", func(b *testing.B) { benchmarkRevisit(b, nil) })
 	b.Run("shipped", func(b *testing.B) { benchmarkRevisit(b, postgres.New(b)) })
+	b.Run("shipped-without-full-pages", func(b *testing.B) {
+		db := postgres.New(b)
+		c, err := pgx.Connect(b.Context(), db.URL(db.Address()))
+		for _, text := range []string{"ALTER SYSTEM SET full_page_writes = off", "SELECT pg_reload_conf()"} {
+			if err == nil {
+				_, err = c.Exec(b.Context(), text)
+			}
+		}
+		if err != nil || c.Close(b.Context()) != nil {
+			b.Fatal(err)
+		}
+		benchmarkRevisit(b, db)
+	})
 }
 
 // BenchmarkLoad measures what a URI costs the node and the database when another node takes the crawl over.
@@ -44,7 +72,7 @@ func BenchmarkLoad(b *testing.B) {
 		p.must(n.shared.Leave(b.Context(), n.epoch, true))
 		n.shared.Close()
 	}
-	uris := float64(b.N) * benchURIs
+	uris := float64(b.N * benchURIs(b))
 	b.ReportMetric(float64(node.Nanoseconds())/1e3/uris, "node-µs/URI")
 	b.ReportMetric(float64(server.Nanoseconds())/1e3/uris, "db-µs/URI")
 }
@@ -54,7 +82,7 @@ func benchStore(p *place, now time.Time) {
 	f, err := frontier.Open(frontier.Options{Dir: p.state, Now: now})
 	p.must(err)
 	var entries []frontier.Entry
-	for i := range benchURIs {
+	for i := range benchURIs(p) {
 		e := frontier.Entry{}
 		e.URI = uri.FromCanonical(fmt.Sprintf("http://host-%d.example/a/usual/path/of/a/page-%d.html", i%benchHosts, i))
 		e.Due = now.Add(time.Duration(i) * time.Millisecond)
@@ -90,8 +118,9 @@ func benchmarkRevisit(b *testing.B, db *postgres.Server) {
 		ship()
 		report = measureDatabase(b, db)
 	}
+	uris := benchURIs(b)
 	visit := func(i int) {
-		at := now.Add(time.Hour * time.Duration(1+i/benchURIs)).Add(time.Duration(i) * 10 * time.Millisecond)
+		at := now.Add(time.Hour * time.Duration(1+i/uris)).Add(time.Duration(i) * 10 * time.Millisecond)
 		c, ok, err := f.Claim(at)
 		if err != nil || !ok {
 			b.Fatalf("nothing to claim after %d visits: %v", i, err)

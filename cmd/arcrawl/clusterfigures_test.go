@@ -1,0 +1,225 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/postgres"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// TestClusterFigures measures what docs/benchmarks.md says of a cluster of real daemons. It checks no times. It needs
+// ten minutes and a quiet machine, so it runs only with ARCRAWL_FIGURES=1; see make cluster-figures.
+func TestClusterFigures(t *testing.T) {
+	if os.Getenv("ARCRAWL_FIGURES") == "" {
+		t.Skip("run make cluster-figures to measure a cluster")
+	}
+	t.Run("visit", measureVisits)
+	t.Run("idle", measureIdleNodes)
+	t.Run("takeover", measureTakeover)
+}
+
+// cpu returns the processor time of a process.
+func (d *process) cpu(t *testing.T) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), ") ")
+	ticks := 0
+	for _, field := range strings.Fields(after)[11:13] { // user and system time
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * time.Second / 100 // a tick is 10 ms on every Linux
+}
+
+// measureVisits compares the processor time of a visit by a node with the one of a daemon on its own, which visits the
+// same pages as often.
+func measureVisits(t *testing.T) {
+	const warm, measured = 12 * time.Second, 30 * time.Second
+	dir := t.TempDir()
+	binary := build(t, dir)
+	var costs [2][]float64
+	for round := range 3 {
+		for kind, name := range []string{"alone", "node"} {
+			db := postgres.New(t)
+			site := &sharedSite{pages: 30, rest: 50 * time.Millisecond, wait: 2 * time.Second}
+			site.seen, site.asked = map[string]bool{}, map[string][]request{}
+			site.hosts = serveHosts(t, 60, site)
+			config := site.node(t, filepath.Join(dir, fmt.Sprint(name, round)), db.URL(db.Address()), "a")
+			if kind == 0 {
+				withoutCluster(t, config)
+			}
+			d := startDaemon(t, binary, config)
+			time.Sleep(warm) // each page was visited by then
+			visits, used, server := site.of("a"), d.cpu(t), db.CPU()
+			time.Sleep(measured)
+			visits, used, server = site.of("a")-visits, d.cpu(t)-used, db.CPU()-server
+			d.terminate(t)
+			perVisit := func(d time.Duration) float64 { return float64(d.Microseconds()) / float64(visits) }
+			costs[kind] = append(costs[kind], perVisit(used))
+			t.Logf("%s: %.0f visits/s, %.0f µs of the daemon and %.1f µs of the database for each",
+				name, float64(visits)/measured.Seconds(), perVisit(used), perVisit(server))
+		}
+	}
+	for _, list := range costs {
+		slices.Sort(list)
+	}
+	t.Logf("the node needs %.2f × the processor time of a daemon on its own (medians)", costs[1][1]/costs[0][1])
+}
+
+// withoutCluster removes [cluster] from a configuration.
+func withoutCluster(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), "[cluster]")
+	_, after, more := strings.Cut(rest, "[fetch]")
+	if !found || !more {
+		t.Fatalf("%s has no [cluster] before [fetch]", path)
+	}
+	writeFile(t, path, before+"[fetch]"+after)
+}
+
+// measureIdleNodes measures what three nodes with four shards and nothing to visit cost the database.
+func measureIdleNodes(t *testing.T) {
+	const measured = time.Minute
+	db, dir := postgres.New(t), t.TempDir()
+	f := &crew{
+		T: t, site: startSharedSite(t), binary: build(t, dir), names: []string{"a", "b", "c"}, shards: 4,
+		config: map[string]string{}, running: map[string]*process{},
+	}
+	f.site.wait = time.Hour
+	for i, name := range f.names {
+		f.config[name] = f.site.node(t, dir, db.URL(db.Address()), name, slices.Concat(f.names[:i], f.names[i+1:])...)
+	}
+	f.start("a")
+	f.site.waitFor(t, f.running["a"], "a", 6)
+	f.running["a"].terminate(t)
+	f.command("divided 1 shard into 4", "split", "4")
+	for _, name := range f.names {
+		f.start(name)
+	}
+	for _, name := range f.names {
+		f.awaitStatus(name, "crawls shard")
+	}
+	time.Sleep(time.Minute) // every page was visited, and all shards have come to rest
+	requests, used := f.site.of("a")+f.site.of("b")+f.site.of("c"), db.CPU()
+	time.Sleep(measured)
+	used = db.CPU() - used
+	if n := f.site.of("a") + f.site.of("b") + f.site.of("c") - requests; n > 0 {
+		t.Errorf("%d requests were made", n)
+	}
+	t.Logf("three idle nodes cost the database %s a minute: %.2f %% of a core for each",
+		used, 100*used.Seconds()/measured.Seconds()/3)
+}
+
+// measureTakeover kills a node whose crawl has 200,000 URIs of 400 hosts, all due. Another node takes over.
+func measureTakeover(t *testing.T) {
+	const hosts, uris = 400, 200_000
+	db, dir := postgres.New(t), t.TempDir()
+	binary := build(t, dir)
+	site := &sharedSite{pages: uris / hosts, rest: time.Second, wait: time.Hour}
+	site.seen, site.asked = map[string]bool{}, map[string][]request{}
+	site.hosts = serveHosts(t, hosts, site)
+	a := site.node(t, dir, db.URL(db.Address()), "a", "b")
+	b := site.node(t, dir, db.URL(db.Address()), "b", "a")
+	for _, path := range []string{a, b} { // how long hosts rest after a crash, as it is without settings
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, path, strings.Replace(string(text), "max_delay = \"1s\"", "max_delay = \"30s\"", 1))
+	}
+	fillStore(t, filepath.Join(dir, "a", "state"), site)
+	first := startDaemon(t, binary, a)
+	site.waitFor(t, first, "a", 2000)
+	second := startDaemon(t, binary, b)
+	second.waitToSay(t, "another node crawls")
+	site.waitFor(t, first, "a", 2000)
+	visits, since := site.of("a"), time.Now()
+	site.waitFor(t, first, "a", 2000)
+	rate := float64(site.of("a")-visits) / time.Since(since).Seconds()
+	first.kill(t)
+	death := time.Now()
+	var after []time.Duration
+	second.waitFor(t, "a visit of each host", func() bool { after = site.firstOf("b", death); return len(after) == hosts })
+	second.terminate(t)
+	slices.Sort(after)
+	t.Logf("first visits after the death: the first host after %.1f s, the median %.1f s, the last one %.1f s",
+		after[0].Seconds(), after[hosts/2].Seconds(), after[hosts-1].Seconds())
+	for line := range strings.Lines(second.output()) {
+		if strings.Contains(line, "loaded the crawl") {
+			t.Log(strings.TrimSpace(line))
+		}
+	}
+	lines := examineLogs(t, dir, []string{"a", "b"})
+	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "b", "state"), Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	logged, remembered := 0, 0
+	err = f.Each(func(r frontier.Record) error {
+		logged, remembered = logged+lines[r.URI.String()], remembered+r.Visits
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d visits at %.0f visits/s were captured again, or will be", logged-remembered, rate)
+}
+
+// firstOf returns how long after a time a node asked each host first.
+func (s *sharedSite) firstOf(node string, t time.Time) (after []time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, list := range s.asked {
+		at := slices.IndexFunc(list, func(r request) bool { return r.node == node && r.at.After(t) })
+		if at >= 0 {
+			after = append(after, list[at].at.Sub(t))
+		}
+	}
+	return after
+}
+
+// fillStore makes a store with all pages of a site, which are due.
+func fillStore(t *testing.T, state string, s *sharedSite) {
+	t.Helper()
+	if err := os.MkdirAll(state, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	f, err := frontier.Open(frontier.Options{Dir: state, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries []frontier.Entry
+	for _, h := range s.hosts {
+		for p := range s.pages {
+			e := frontier.Entry{}
+			e.URI, e.Due, e.Hops = uri.FromCanonical(fmt.Sprintf("http://%s/%d", h, p)), now, "L"
+			entries = append(entries, e)
+		}
+	}
+	if _, err := f.Import(now, false, entries...); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
