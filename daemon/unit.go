@@ -155,6 +155,7 @@ func (n *nodeDaemon) crawl(ctx context.Context, s *node.Shard) error {
 	if err != nil {
 		return endedBecause(ctx, err)
 	}
+	s.Watch(func() (string, time.Time) { return d.crawler.Status().Fault() })
 	if err = d.Run(ctx); errors.Is(err, frontier.ErrCorrupt) {
 		err = s.Damaged(err)
 	}

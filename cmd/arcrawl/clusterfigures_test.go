@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // TestClusterFigures measures what docs/benchmarks.md says of a cluster of real daemons. It checks no times. It needs
@@ -166,6 +167,10 @@ func measureTakeover(t *testing.T) {
 		if strings.Contains(line, "loaded the crawl") {
 			t.Log(strings.TrimSpace(line))
 		}
+	}
+	w, _, err := warcout.Open(warcout.Options{Dir: filepath.Join(dir, "a", "warc")}, time.Now())
+	if err != nil || w.Close(time.Now()) != nil { // the dead node has left an open file
+		t.Fatal(err)
 	}
 	lines := examineLogs(t, dir, []string{"a", "b"})
 	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "b", "state"), Now: time.Now()})

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,15 +29,29 @@ type crew struct {
 	config  map[string]string
 	running map[string]*process
 	shards  int
-	freezes []freeze
 	proxies map[string]*silentProxy // between each node and the database
+
+	mu      sync.Mutex // guards freezes, and running while several goroutines use it
+	freezes []freeze
 }
 
-func (f *crew) start(name string) { f.running[name] = startDaemon(f.T, f.binary, f.config[name]) }
+func (f *crew) start(name string) {
+	d := startDaemon(f.T, f.binary, f.config[name])
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.running[name] = d
+}
+
+// daemon returns the process of a node.
+func (f *crew) daemon(name string) *process {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.running[name]
+}
 
 // signal sends a signal to a node that may have ended.
 func (f *crew) signal(name string, s syscall.Signal) {
-	if err := f.running[name].cmd.Process.Signal(s); err != nil && !strings.Contains(err.Error(), "finished") {
+	if err := f.daemon(name).cmd.Process.Signal(s); err != nil && !strings.Contains(err.Error(), "finished") {
 		f.Fatal(err)
 	}
 }

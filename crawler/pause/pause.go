@@ -31,9 +31,19 @@ const (
 type Status struct {
 	Held   string    // why nothing is claimed, because of a fault of our own; empty = no fault
 	Uplink bool      // Held is set because our own network seems to be down
+	Brief  bool      // Held is set because of a [Brief]
 	Paused string    // why an operator paused the crawl; empty = not paused
 	Since  time.Time // when the crawl stopped claiming; zero while it is running
 	Until  time.Time // when the pause ends by itself; zero = it does not
+}
+
+// Fault returns what the disk or the network of this machine prevents the crawl from, and since when; "" if nothing. A
+// [Brief] fault, such as a database that does not answer, is not one of this machine.
+func (s Status) Fault() (why string, since time.Time) {
+	if s.Brief || s.Paused != "" {
+		return "", time.Time{}
+	}
+	return s.Held, s.Since
 }
 
 // Options holds everything that a [State] needs. All fields must be set.
@@ -162,6 +172,7 @@ func (s *State) Status() Status {
 	if status.Held = s.held; status.Held != "" && status.Paused == "" {
 		status.Since = s.heldSince
 	}
+	status.Brief = status.Held != "" && s.brief
 	status.Uplink = status.Held != "" && s.o.Uplink.Down()
 	return status
 }

@@ -105,6 +105,15 @@ func TestABriefFaultEndsTheHoldSoon(t *testing.T) {
 		if ok, _ := s.MayClaim(start); ok {
 			t.Errorf("%s: a URI may be claimed", name)
 		}
+		// Only what this machine is to blame for makes another node crawl instead.
+		if why, since := s.Status().Fault(); (why != "") != c.trial || c.trial && !since.Equal(start) {
+			t.Errorf("%s: the fault of this machine is %q since %s", name, why, since)
+		}
+		s.Pause("maintenance", start, time.Time{})
+		if why, _ := s.Status().Fault(); why != "" {
+			t.Errorf("%s: a crawl that is paused has the fault %q", name, why)
+		}
+		s.Resume()
 		fault = nil
 		now := start
 		for ok := false; !ok; ok, _ = s.MayClaim(now) {

@@ -35,7 +35,7 @@ func benchURIs(b testing.TB) int {
 }
 
 // BenchmarkRevisit measures what a revisit costs the node and the database: the frontier alone, and with shipments. A
-// database that writes no full pages shows what a change costs that is not the first one of its page after a checkpoint.
+// database without full pages shows what a change costs that is not the first one of its page after a checkpoint.
 func BenchmarkRevisit(b *testing.B) {
 	b.Run("alone", func(b *testing.B) { benchmarkRevisit(b, nil) })
 	b.Run("shipped", func(b *testing.B) { benchmarkRevisit(b, postgres.New(b)) })
@@ -172,6 +172,7 @@ func measureDatabase(b *testing.B, db *postgres.Server) (report func()) {
 		b.ReportMetric(float64((db.CPU()-used).Microseconds())/n, "db-µs/visit")
 		b.ReportMetric((ask(wal)-log)/n, "WAL-B/visit")
 		b.ReportMetric(100*(ask(size)-bytes)/bytes, "growth-%")
+		b.ReportMetric(bytes/float64(benchURIs(b)), "B/URI")
 		b.ReportMetric(ask(`SELECT n_tup_hot_upd / greatest(n_tup_upd, 1)::float8 FROM pg_stat_user_tables
 			WHERE relname = 'row'`), "HOT")
 	}

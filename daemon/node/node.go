@@ -60,6 +60,7 @@ type Node struct {
 	// What Run knows of the others.
 	watch watch
 	lives lives
+	fit   fitness
 
 	mu    sync.Mutex // guards the field below
 	owned map[int]*Shard

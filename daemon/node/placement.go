@@ -29,6 +29,7 @@ type view struct {
 	young    bool            // this node has not watched the others for long enough
 	calm     bool            // no shard has changed its owner recently, and none is being opened or closed here
 	draining bool            // this node is to own nothing
+	unfit    bool            // this node is to own nothing that another one can crawl
 }
 
 // take returns the shards that this node takes now. Each free shard goes to the node with the fewest. All nodes that
@@ -41,7 +42,7 @@ func (v view) take() (shards []int) {
 	for i, owner := range v.owners {
 		switch {
 		case v.crashed[i]: // no other node takes it while this one is alive
-		case owner != "" || v.draining:
+		case owner != "" || v.draining || v.unfit && len(v.takers) > 0:
 			continue
 		case v.kept[i], len(v.owners) == 1:
 		case v.young:
@@ -94,7 +95,7 @@ func (v view) release() (shards []int) {
 	switch {
 	case others == 0:
 		return nil
-	case v.draining:
+	case v.draining || v.unfit:
 		return mine
 	case free || !v.calm || len(mine) <= fewest+1:
 		return nil

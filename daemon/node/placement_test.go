@@ -36,6 +36,8 @@ func TestPlacementOfShards(t *testing.T) {
 		{"another node has more", "abbb", "ab", nil, 0, 0},
 		{"draining", "aabb", "b", func(v *view) { v.draining = true }, 0, 2},
 		{"draining alone", "aa", "", func(v *view) { v.draining = true }, 0, 0},
+		{"unfit", "aa-b", "b", func(v *view) { v.unfit = true; v.freeFor[2] = takeAnyway }, 0, 2},
+		{"unfit, and nobody is fit", "aa-", "", func(v *view) { v.unfit = true; v.freeFor[2] = takeAnyway }, 1, 0},
 		{"a dead node", "ddaa", "ab", nil, 0, 1},
 	} {
 		v := view{

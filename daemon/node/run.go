@@ -86,6 +86,7 @@ func (n *Node) place(
 		n.fence(ctx, n.watch.still())
 	}
 	n.watch.tell(st, n.o.Log)
+	n.examine(time.Now())
 	v := n.view(st, time.Now(), units)
 	v.young = young
 	for _, shard := range v.take() {
@@ -102,7 +103,7 @@ func (n *Node) place(
 	}
 	for _, shard := range v.release() {
 		if u := units[shard]; u != nil && !u.ends {
-			n.o.Log.Info().Int("shard", shard).Bool("draining", v.draining).
+			n.o.Log.Info().Int("shard", shard).Bool("draining", v.draining).Bool("unfit", v.unfit).
 				Msg("releasing a shard for another node: finishing its visits")
 			u.ends = true
 			u.end(ErrHandedOver)
@@ -138,11 +139,12 @@ func owners(st shared.States) string {
 
 // view returns what this node decides by.
 func (n *Node) view(st shared.States, now time.Time, units map[int]*unit) view {
-	v := view{me: n.o.Node, takers: map[string]int{}, calm: now.Sub(n.lives.changed) >= calmFor}
+	v := view{me: n.o.Node, takers: map[string]int{}, calm: now.Sub(n.lives.changed) >= calmFor, unfit: n.fit.isUnfit()}
 	for _, m := range st.Nodes {
 		switch {
 		case m.Draining:
 			v.draining = v.draining || m.Name == n.o.Node
+		case m.Unfit, m.Name == n.o.Node && v.unfit:
 		case m.Name == n.o.Node || n.lives.live(m.Name, now):
 			v.takers[m.Name] = 0
 		}

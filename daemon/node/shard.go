@@ -42,6 +42,7 @@ type Shard struct {
 	mu      sync.Mutex // guards the fields below
 	leaving bool       // the shard is being released
 	left    bool       // the shard was released
+	fault   faultOf    // see Watch; nil = nothing is known
 	beaten  int64      // the last beat
 	divided bool       // hosts of other shards were removed, and the database was not notified of that
 	noted   time.Time  // when the mark was written; zero = Prepare has not read the old one yet

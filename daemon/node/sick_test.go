@@ -2,7 +2,6 @@ package node
 
 import (
 	"bytes"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -40,7 +39,7 @@ type illness struct {
 	says       string // in the log of the node
 }
 
-// illnesses are what administrators meet. The owner of a shard must neither lose it nor a change.
+// illnesses returns troubles that administrators meet. The owner of a shard must neither lose it nor a change.
 func illnesses() map[string]illness {
 	return map[string]illness{
 		"it can only be read": {
@@ -184,6 +183,6 @@ func (s *shipping) equalsCopy() {
 		}
 	}
 	if len(got) != len(want) {
-		s.Error(fmt.Sprintf("the copy has %d rows, want %d", len(got), len(want)))
+		s.Errorf("the copy has %d rows, want %d", len(got), len(want))
 	}
 }

@@ -44,3 +44,29 @@ func nodesFindEachOther(t *testing.T, db *postgres.Server) {
 	fence(t, a, State{Owner: "b", Beat: st.Nodes[1].Beat})
 	want("after b was fenced", doors(a), "a  ")
 }
+
+// nodesAreUnfit lets a node say that it can crawl nothing, until it starts again.
+func nodesAreUnfit(t *testing.T, db *postgres.Server) {
+	a, b := open(t, db, "a"), open(t, db, "b")
+	want := func(what string, s *Store, want bool) {
+		t.Helper()
+		st, err := s.Beat(t.Context())
+		if must(t, err); st.Nodes[0].Unfit || st.Nodes[1].Unfit != want {
+			t.Errorf("%s: the nodes are %+v", what, st.Nodes)
+		}
+	}
+	b.Another().Unfit(strings.Repeat("x", maxWhy-1) + "é")
+	want("before the beat of b", a, false)
+	want("with the beat of b", b, true)
+	want("after the beat of b", a, true)
+	r, err := Look(t.Context(), db.URL(db.Address()), func() error { return nil })
+	if err != nil || !strings.HasPrefix(r.Nodes[1].Unfit, "xx") || r.Nodes[0].Unfit != "" {
+		t.Errorf("the report has %+v, %v", r.Nodes, err)
+	}
+	b.Unfit("")
+	want("when b can crawl", b, false)
+	b.Unfit("disk is full")
+	want("when it cannot again", b, true)
+	open(t, db, "b")
+	want("after a restart of b", a, false)
+}

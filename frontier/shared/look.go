@@ -50,7 +50,8 @@ type NodeReport struct {
 	Revision int64  `json:"revision"`
 	Trouble  string `json:"trouble"`
 
-	Draining bool `json:"draining"` // it is to own nothing
+	Draining bool   `json:"draining"` // it is to own nothing
+	Unfit    string `json:"unfit"`    // why it can crawl nothing, because of its disk or network; "" = it can
 	beat     int64
 }
 
@@ -162,7 +163,7 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	return r.readRevisions(ctx, c)
+	return errors.Join(r.readUnfit(ctx, c), r.readRevisions(ctx, c))
 }
 
 // readRevisions reads which configuration is in force. Earlier programs had no tables for that.
@@ -260,6 +261,9 @@ func (r Report) stateOf(n NodeReport) string {
 	}
 	if n.Draining {
 		state += ", draining"
+	}
+	if n.Alive && n.Unfit != "" {
+		state += ", takes no shards: " + n.Unfit
 	}
 	return state
 }

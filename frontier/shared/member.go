@@ -57,6 +57,7 @@ func Remove(ctx context.Context, database, node string, wait func() error) error
 		for _, text := range []string{
 			`DELETE FROM arcrawl.member WHERE node = $1`,
 			`DELETE FROM arcrawl.door WHERE node = $1`,
+			`DELETE FROM arcrawl.unfit WHERE node = $1`,
 			`DELETE FROM arcrawl.pulse WHERE node = $1`,
 			`DELETE FROM arcrawl.node WHERE name = $1`,
 		} {

@@ -44,6 +44,7 @@ var tables = []string{
 		WITH (fillfactor = 50)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.door (
 		node text PRIMARY KEY, incarnation bigint NOT NULL, address text NOT NULL, print bytea NOT NULL)`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.unfit (node text PRIMARY KEY, incarnation bigint NOT NULL, why text NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.follower (
 		node text PRIMARY KEY, revision bigint NOT NULL, trouble text NOT NULL)`,
 }

@@ -78,6 +78,7 @@ func TestNodesShareACrawl(t *testing.T) {
 		"nothing_delays_beats": nothingDelaysBeats, "letters_are_set_aside": lettersAreSetAside,
 		"owners_report": ownersReport, "damaged_rows_are_kept": damagedRowsAreKept, "a_reader_delays_no_whole_store": aReaderDelaysNoWholeStore,
 		"words_have_numbers_of_their_own": wordsHaveNumbersOfTheirOwn, "nodes_find_each_other": nodesFindEachOther,
+		"nodes_are_unfit": nodesAreUnfit,
 	} {
 		t.Run(name, func(t *testing.T) { part(t, server.Database(t, name)) })
 	}

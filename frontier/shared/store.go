@@ -44,6 +44,7 @@ type Member struct {
 	Name     string
 	Beat     int64
 	Draining bool // it is to own nothing
+	Unfit    bool // its disk or network is at fault, and it is to own nothing for a while
 	Door     Door // where it answers other nodes
 }
 
@@ -60,11 +61,12 @@ type State struct {
 
 // Store is a connection to the database, for one node.
 type Store struct {
-	pool  *pgxpool.Pool         // for shipments and letters
-	beats *pgxpool.Pool         // for beats alone, so that nothing delays them
-	looks *pgxpool.Pool         // for rows of other shards
-	crawl string                // name of the crawl in this database, made at random
-	door  *atomic.Pointer[Door] // that this node has opened, until a beat has noted it
+	pool  *pgxpool.Pool           // for shipments and letters
+	beats *pgxpool.Pool           // for beats alone, so that nothing delays them
+	looks *pgxpool.Pool           // for rows of other shards
+	crawl string                  // name of the crawl in this database, made at random
+	door  *atomic.Pointer[Door]   // that this node has opened, until a beat has noted it
+	unfit *atomic.Pointer[string] // why this node can crawl nothing, until a beat has noted it
 
 	node        string
 	incarnation int64
@@ -85,7 +87,7 @@ func Open(ctx context.Context, database, node string) (*Store, error) {
 	}
 	c.ConnConfig.RuntimeParams["application_name"] = "arcrawl " + node
 	c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	s := &Store{node: node, door: new(atomic.Pointer[Door])}
+	s := &Store{node: node, door: new(atomic.Pointer[Door]), unfit: new(atomic.Pointer[string])}
 	for pool, connections := range map[**pgxpool.Pool]int32{&s.pool: maxShipping, &s.beats: 1, &s.looks: 1} {
 		one := c.Copy()
 		one.MaxConns = connections
@@ -147,7 +149,7 @@ func (s *Store) register(ctx context.Context) error {
 // Beat shows the other nodes that this one is alive, and returns the state of the crawl. It returns [ErrFenced] if the
 // node may not continue.
 func (s *Store) Beat(ctx context.Context) (st States, err error) {
-	door := s.door.Load()
+	door, unfit := s.door.Load(), s.unfit.Load()
 	err = inTransaction(ctx, s.beats, func(tx pgx.Tx) error {
 		if err := s.permit(ctx, tx); err != nil {
 			return err
@@ -155,7 +157,7 @@ func (s *Store) Beat(ctx context.Context) (st States, err error) {
 		if _, err := tx.Exec(ctx, `UPDATE arcrawl.pulse SET beat = beat + 1 WHERE node = $1`, s.node); err != nil {
 			return err
 		}
-		if err := s.noteDoor(ctx, tx, door); err != nil {
+		if err := errors.Join(s.noteDoor(ctx, tx, door), s.noteUnfit(ctx, tx, unfit)); err != nil {
 			return err
 		}
 		if st.Shards, err = s.states(ctx, tx); err != nil {
@@ -170,6 +172,7 @@ func (s *Store) Beat(ctx context.Context) (st States, err error) {
 		return States{}, fmt.Errorf("beat as node %s: %w", s.node, err)
 	}
 	s.door.CompareAndSwap(door, nil)
+	s.unfit.CompareAndSwap(unfit, nil)
 	return st, nil
 }
 
@@ -190,15 +193,16 @@ func (s *Store) states(ctx context.Context, tx pgx.Tx) ([]State, error) {
 
 // members reads the nodes that divide the shards among them.
 func members(ctx context.Context, tx pgx.Tx) ([]Member, error) {
-	const text = `SELECT n.name, p.beat, m.draining, coalesce(d.address, ''), coalesce(d.print, '')
+	const text = `SELECT n.name, p.beat, m.draining, u.node IS NOT NULL, coalesce(d.address, ''), coalesce(d.print, '')
 		FROM arcrawl.node n JOIN arcrawl.pulse p ON p.node = n.name JOIN arcrawl.member m ON m.node = n.name
-		LEFT JOIN arcrawl.door d ON d.node = n.name AND d.incarnation = n.incarnation WHERE NOT n.fenced ORDER BY n.name`
+		LEFT JOIN arcrawl.door d ON d.node = n.name AND d.incarnation = n.incarnation
+		LEFT JOIN arcrawl.unfit u ON u.node = n.name AND u.incarnation = n.incarnation WHERE NOT n.fenced ORDER BY n.name`
 	rows, err := tx.Query(ctx, text)
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Member, err error) {
-		err = row.Scan(&m.Name, &m.Beat, &m.Draining, &m.Door.Address, &m.Door.Print)
+		err = row.Scan(&m.Name, &m.Beat, &m.Draining, &m.Unfit, &m.Door.Address, &m.Door.Print)
 		return m, err
 	})
 }
