@@ -88,7 +88,7 @@ configure() {
 start() {
 	"$here/site.sh" serve >"$TRIAL/site.out" 2>&1 &
 	site_pid=$!
-	for _ in $(seq 50); do
+	for _ in $(seq 600); do # site.sh may have to install nginx first
 		curl -sf -o /dev/null "$base/" && break
 		kill -0 "$site_pid" 2>/dev/null || die "nginx ended: $(cat "$TRIAL/site.out" "$TRIAL/nginx/error.log")"
 		sleep 0.2
