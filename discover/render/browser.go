@@ -204,26 +204,42 @@ func (p *process) open(o Options) error {
 	return nil
 }
 
-// watchEvery is the pause between two looks at the memory of the browser.
-const watchEvery = 500 * time.Millisecond
-
 // watchMemory ends the process when it has too much memory.
 func (p *process) watchMemory(ctx context.Context, pid int, limit int64) {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
+	if limit <= 0 {
+		return
+	}
+	timer := time.NewTimer(watchSeldom)
+	defer timer.Stop()
 	m := meter{proc: "/proc", root: pid}
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-timer.C:
 		}
-		if limit > 0 && m.memory() > limit {
+		used := m.memory()
+		if used > limit {
 			p.overMemory.Store(true)
 			_ = chromedp.FromContext(p.ctx).Browser.Process().Kill()
 			return
 		}
+		timer.Reset(watchPause(used, limit))
 	}
+}
+
+// The pauses between two looks at the memory of the browser.
+const (
+	watchSeldom = 500 * time.Millisecond
+	watchOften  = 50 * time.Millisecond
+)
+
+// watchPause returns the pause until the next look. A page can take 400 MB in a second.
+func watchPause(used, limit int64) time.Duration {
+	if used > limit/2 {
+		return watchOften
+	}
+	return watchSeldom
 }
 
 // lost reports whether the process has ended.

@@ -59,3 +59,19 @@ func TestTheMemoryOfDescendantsCounts(t *testing.T) {
 		t.Errorf("a known process was read again: %v", m.parents)
 	}
 }
+
+// A page that takes 400 MB in a second is seen before it has the other half of the limit, and then ended soon after it
+// exceeds the limit.
+func TestTheMemoryIsWatchedMoreCloselyAboveHalfOfTheLimit(t *testing.T) {
+	t.Parallel()
+	const limit, perSecond = int64(1 << 30), int64(400 << 20)
+	for begin := range int64(40) {
+		used, looks := begin*limit/80, 0
+		for ; used <= limit; looks++ {
+			used += int64(watchPause(used, limit).Seconds() * float64(perSecond))
+		}
+		if used > limit+limit/20 || looks < 2 {
+			t.Errorf("from %d MB: ended at %d MB after %d looks", begin*limit/80>>20, used>>20, looks)
+		}
+	}
+}

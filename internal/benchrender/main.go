@@ -328,7 +328,7 @@ func measureMemory(program string, pages int) error {
 			select {
 			case <-stop:
 				return
-			case <-time.After(250 * time.Millisecond):
+			case <-time.After(50 * time.Millisecond):
 				highest = max(highest, treeOf(os.Getpid()).memory)
 			}
 		}
