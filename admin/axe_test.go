@@ -107,7 +107,8 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 			{URI: "http://news.example/", Why: "restless: " + hostileTitle, Versions: 90, Visits: 91, Wait: 86400},
 		}})
 		w.must(err)
-		r.answers[api.Base+"/noise?cursor=&host="] = serve(http.MethodGet, "noise?", "")
+		next := []byte(`{"pages": [], "next": "further"}`) // the page searches on by itself
+		r.answers[api.Base+"/noise?cursor=&host="], r.answers[api.Base+"/noise?cursor=further&host="] = next, noisy
 		r.answers[api.Base+"/noise?cursor=&host=news.example"] = noisy
 		kept := thirteenWeeks(time.Now(), "news.example")
 		for _, query := range []string{"brief=true&days=92", "brief=true&days=7", "days=92&host=news.example"} {
@@ -210,6 +211,9 @@ func lookAt(t *testing.T, p *browser.Page, axe, rules, address, page string) {
 	}
 	p.Eval(`for (const d of document.querySelectorAll("main details")) d.open = true`)
 	text := p.Eval(`document.body.innerText + " title: " + document.title`)
+	if page == "noise" {
+		p.Wait(`document.querySelector("main table") !== null`)
+	}
 	if page == "days" && p.Eval(`document.querySelector("[aria-label='The last 13 weeks'] tbody").rows.length`) != "13" {
 		t.Errorf("the page %q does not have 13 weeks:\n%s", page, text)
 	}

@@ -56,7 +56,7 @@ func BenchmarkPages(b *testing.B) {
 	handler := w.window.Handler(access.Options{})
 	for _, page := range []string{
 		"status", "names", "new", "new?q=headline+77", "hosts?limit=50&sort=overdue", "hosts/h250.example", "hosts/h250.example/queue?limit=50",
-		"hosts/h250.example/site", "reports/days?days=92&host=h250.example", "reports/days?brief=true&days=92", "reports/dedup", "reports/headers", "search?q=article-000001.html&limit=100",
+		"hosts/h250.example/site", "reports/days?days=92&host=h250.example", "reports/days?brief=true&days=92", "reports/dedup", "reports/headers", "noise", "traps?host=h250.example", "edit/files", "search?q=article-000001.html&limit=100",
 		"search?q=headline+12&limit=100", "search?q=nowhere&limit=100", "search?q=headline+1999+of&limit=100", "search?q=h250&limit=100", "uri?uri=" + home, "why?uri=" + home,
 		"versions?uri=" + home, "history?uri=" + home, "overdue?by=host&latest=true", "packages", "metrics",
 	} {

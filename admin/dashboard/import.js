@@ -114,7 +114,7 @@ const names = (a) => [...(a.labels || []), ...(a.collections || []), ...(a.owner
 
 async function write() {
   const done = await ask('seeds/import', { text });
-  const told = notice('good', `Wrote ${plural(done.files, 'host file')} with ${plural(done.new, 'new seed')}. The crawl takes them by itself if reload.watch is set.`);
+  const told = notice('good', `Wrote ${plural(done.files, 'host file')} with ${plural(done.new, 'new seed')}. The daemon reads them at once, unless reload.watch is off. `, h('a', { href: '#/' }, 'See the first captures'));
   result = [told, committed(done)];
   plan = null;
   text = '';

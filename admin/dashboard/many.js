@@ -145,7 +145,7 @@ function effect(again) {
   const p = plan;
   return [
     p.left.map((l) => notice('warn', `${l.name} stays unchanged: ${l.why}`)),
-    p.same ? notice('', `${plural(p.same, 'file')} would stay the same.`) : null,
+    p.same ? notice('', `${plural(p.same, 'file')} would stay the same. Names that an import gave to single seeds are changed by an import.`) : null,
     p.faults.length
       ? table(
           'Faults. Nothing can be saved before they are gone.',

@@ -1,5 +1,5 @@
 // The home page of curators: what was captured, live, and what is missing.
-import { h, ask, count, moment, when, plural, hostLabel, uriLink, siteFields, goTo } from './page.js';
+import { h, ask, count, moment, when, plural, hostLabel, uriLink, siteFields, goTo, knowGroups } from './page.js';
 
 const types = [
   ['', 'all types'],
@@ -17,6 +17,7 @@ export async function whatIsNew(again, query) {
   );
   const asked = Object.entries(chosen).filter(([, value]) => value);
   const news = await ask('new?' + new URLSearchParams(asked));
+  knowGroups(news.names);
   const filtered = asked.some(([key]) => key !== 'limit');
   const title = (host) => news.sites[host] || hostLabel(host);
   return [
@@ -30,7 +31,7 @@ export async function whatIsNew(again, query) {
         { 'aria-label': 'Recent captures' },
         news.captures.length
           ? h('ol', { class: 'stream' }, news.captures.map((c, i) => [day(c, news.captures[i - 1]), item(c, title)]))
-          : h('p', { class: 'panel' }, filtered ? 'No recent capture matches.' : 'Nothing was captured yet. New captures appear here by themselves.'),
+          : h('p', { class: 'panel' }, filtered ? 'No recent capture matches.' : ['Nothing was captured yet. New captures appear here by themselves. ', h('a', { href: '#/import' }, 'Add sites')]),
         news.more ? more(chosen, news) : null,
         feed(asked),
       ),

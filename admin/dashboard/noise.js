@@ -5,8 +5,14 @@ import { panel } from './ignore.js';
 export async function noisePage(again, query) {
   const host = query.get('host') || '';
   const sites = sitesOf(query);
-  const found = await ask('noise?' + new URLSearchParams({ host, cursor: query.get('cursor') || '', ...sites }));
+  const part = (cursor) => ask('noise?' + new URLSearchParams({ host, cursor, ...sites }));
+  const found = await part(query.get('cursor') || '');
   const place = h('div', {}); // of the panel with rules
+  const list = h('div', {});
+  const further = (cursor) => '#/noise?' + new URLSearchParams({ host, cursor, ...sites });
+  const draw = () => rows(list, found, further, place);
+  draw();
+  setTimeout(() => searchOn(list, found, part, draw).catch(() => {}), 0); // when the page is shown
   return [
     h('h1', {}, 'Pages that differ at each fetch' + (host ? ': ' : ''), host ? hostLabel(host) : ''),
     h(
@@ -16,14 +22,17 @@ export async function noisePage(again, query) {
     ),
     host ? null : siteForm(sites, (change) => goTo('noise', { ...sites, ...change })),
     place,
+    list,
+  ];
+}
+
+// rows shows the pages that were found.
+function rows(list, found, further, place) {
+  list.replaceChildren(
     table(
       plural(found.pages.length, 'page') + (found.next ? ' so far' : ''),
       [
         ['URI', (p) => uriLink(p.uri), 'wide'],
-        ['what is known', (p) => p.why, 'left'],
-        ['versions of visits', (p) => `${count(p.versions)} of ${count(p.visits)}`],
-        ['last visit', (p) => moment(p.last_visit)],
-        ['wait', (p) => span(p.wait_seconds)],
         [
           'rule',
           (p) => {
@@ -33,14 +42,28 @@ export async function noisePage(again, query) {
             return h('button', { type: 'button', class: 'small', 'aria-label': text + ' for ' + p.uri, onclick: show }, text);
           },
         ],
+        ['what is known', (p) => p.why, 'left'],
+        ['versions of visits', (p) => `${count(p.versions)} of ${count(p.visits)}`],
+        ['last visit', (p) => moment(p.last_visit)],
+        ['wait', (p) => span(p.wait_seconds)],
       ],
       found.pages,
-      found.next ? 'None in this part of the store.' : 'No page differs at each fetch.',
+      found.next ? 'None so far.' : 'No page differs at each fetch.',
     ),
-    found.next
-      ? h('p', {}, h('a', { class: 'button', href: '#/noise?' + new URLSearchParams({ host, cursor: found.next, ...sites }) }, 'Search the next part'))
-      : null,
-  ];
+    ...(found.next ? [h('p', {}, h('a', { class: 'button', href: further(found.next) }, 'Search further'))] : []),
+  );
+}
+
+// searchOn asks for further parts of the store until there are enough pages, for some seconds. Each answer is short.
+async function searchOn(list, found, ask, draw) {
+  const end = Date.now() + 5000;
+  while (found.next && found.pages.length < 100 && Date.now() < end && list.isConnected && !list.contains(document.activeElement)) {
+    const more = await ask(found.next);
+    found.pages.push(...more.pages);
+    found.next = more.next;
+    if (more.pages.length || !more.next) draw();
+  }
+  if (!list.contains(document.activeElement)) draw();
 }
 
 // suggest finds rules for a page, and shows them with their effect.

@@ -78,11 +78,11 @@ const list = (packages) =>
   table(
     'Packages, newest first. The last five are kept.',
     [
-      ['ordered (UTC)', (p) => moment(p.ordered)],
+      ['state', state, 'left'],
       ['what', (p) => [h('bdi', {}, p.what), (p.notes || []).concat(p.problem || []).map((text) => h('div', { class: 'more' }, text))], 'wide'],
       ['captures', (p) => (p.captures ? count(p.captures) : '–')],
       ['size', (p) => (p.size ? bytes(p.size) : '–')],
-      ['state', state, 'left'],
+      ['ordered (UTC)', (p) => moment(p.ordered)],
     ],
     packages,
     'No package was made yet.',

@@ -141,11 +141,12 @@ export function when(t) {
 // names holds the hosts that are shown differently: in Unicode, or marked because their file was removed.
 let names = {};
 let groups = {}; // labels, collections and owners in use
+export const knowGroups = (all) => (groups = all);
 export const loadNames = async () => {
   try {
     const known = await ask('names');
     names = known.hosts;
-    groups = known.sites || {};
+    knowGroups(known.sites || {});
   } catch {
     // The rest of the page says that there is no answer.
   }

@@ -15,8 +15,6 @@ export async function versionList(uri) {
       known.count > shown.length ? `Versions: the newest ${shown.length} of ${count(known.count)}` : 'Versions, newest first',
       [
         ['time (UTC)', (v) => moment(v.date)],
-        ['status', (v) => v.status || '–'],
-        ['payload', (v) => (v.changed ? 'changed' : 'the same'), 'left'],
         [
           'see',
           (v) => [
@@ -32,6 +30,8 @@ export async function versionList(uri) {
           ],
           'left',
         ],
+        ['status', (v) => v.status || '–'],
+        ['payload', (v) => (v.changed ? 'changed' : 'the same'), 'left'],
         ['WARC file', (v) => h('code', {}, `${v.file} at ${v.offset}`), 'wide'],
       ],
       shown,

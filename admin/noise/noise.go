@@ -14,7 +14,7 @@ import (
 // Bounds of one answer.
 const (
 	maxPages = 100
-	maxTime  = 2 * time.Second
+	maxTime  = 120 * time.Millisecond // so that an answer takes less than 200 ms
 	atOnce   = 500 // URIs that are read together
 )
 
