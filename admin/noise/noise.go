@@ -15,7 +15,7 @@ import (
 const (
 	maxPages = 100
 	maxTime  = 120 * time.Millisecond // so that an answer takes less than 200 ms
-	atOnce   = 500 // URIs that are read together
+	atOnce   = 500                    // URIs that are read together
 )
 
 // List returns pages of a host, or of all hosts if it is empty, from a cursor on, as far as chosen chooses their hosts;
