@@ -26,8 +26,8 @@ const (
 // lines are is then known without reading the run, so that most look-ups take one read, whatever the size of the run.
 type fences string
 
-// readFences reads the fences of a run of a size. It returns none if they are missing or do not fit: they only save
-// reading.
+// readFences reads the fences of a run of a size. It returns none if they are missing, damaged or of another run: they
+// only save reading.
 func readFences(path string, size int64) (fences, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -36,6 +36,11 @@ func readFences(path string, size int64) (fences, error) {
 	f := fences(text)
 	if len(f) == 0 || len(f)%fenceWidth != 0 || f.place(f.count()-1) != size {
 		return "", nil
+	}
+	for i := 1; i < f.count(); i++ {
+		if f.place(i) <= f.place(i-1) || f.begin(i) < f.begin(i-1) {
+			return "", nil
+		}
 	}
 	return f, nil
 }

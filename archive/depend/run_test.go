@@ -111,3 +111,33 @@ func fencesOf(t *testing.T, lines []string, size int64) fences {
 	}
 	return back
 }
+
+// TestDamagedFencesAreNotUsed reads fences that were cut or changed, or are of another run.
+func TestDamagedFencesAreNotUsed(t *testing.T) {
+	t.Parallel()
+	var whole fencer
+	for i := range 20_000 {
+		whole.add(fmt.Sprintf("o%08d and about a hundred bytes%75s\n", i, ""))
+	}
+	size := whole.at
+	whole.add(noLine)
+	path := filepath.Join(t.TempDir(), "a.fences")
+	for name, c := range map[string]struct {
+		text string
+		size int64
+		used bool
+	}{
+		"whole":          {string(whole.text), size, true},
+		"empty":          {"", size, false},
+		"cut":            {string(whole.text[:len(whole.text)-fenceWidth]), size, false},
+		"of another run": {string(whole.text), size + 1, false},
+		"changed":        {strings.Replace(string(whole.text), "o00000000", "x00000000", 1), size, false},
+	} {
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := readFences(path, c.size); err != nil || (f != "") != c.used {
+			t.Errorf("%s: %d fences are used, %v", name, f.count(), err)
+		}
+	}
+}
