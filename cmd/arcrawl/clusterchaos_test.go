@@ -79,8 +79,16 @@ func (f *crew) kill(names []string, pauses ...time.Duration) {
 	}
 }
 
-// fault hurts some of the nodes or the database, which may be nil, and starts again what has ended.
-func (f *crew) fault(names []string, r *rand.Rand, db *postgres.Server) {
+// crash crashes the database, and starts it again after a while.
+func (f *crew) crash(db *postgres.Server, away time.Duration) {
+	f.Logf("crash the database, and wait %s", away)
+	db.Crash()
+	time.Sleep(away)
+	db.Start()
+}
+
+// fault hurts some of the nodes, and starts again what has ended.
+func (f *crew) fault(names []string, r *rand.Rand) {
 	order := r.Perm(len(names))
 	name, other := names[order[0]], names[order[1]]
 	upTo := func(seconds int) time.Duration { return time.Duration(r.IntN(1000*seconds)) * time.Millisecond }
@@ -104,23 +112,18 @@ func (f *crew) fault(names []string, r *rand.Rand, db *postgres.Server) {
 	case kind < 17:
 		way := r.IntN(4)
 		f.cut(name, long(1), way != 0, way != 1)
-	case kind < 19:
+	default:
 		f.Logf("stop node %s properly", name)
 		f.signal(name, syscall.SIGTERM)
 		<-f.daemon(name).gone
 		f.start(name)
-	case db != nil:
-		away := upTo(15)
-		f.Logf("crash the database, and wait %s", away)
-		db.Crash()
-		time.Sleep(away)
-		db.Start()
 	}
 	time.Sleep(time.Second)
 	f.restart(names)
 }
 
-// faults hurts all nodes n times, chosen at random: four and more nodes in two groups at once.
+// faults hurts all nodes n times at random, four and more nodes in two groups at once. Each tenth time it crashes the
+// database.
 func (f *crew) faults(n int, seed uint64, db *postgres.Server) {
 	groups := [][]string{f.names}
 	if half := len(f.names) / 2; half > 1 {
@@ -128,14 +131,13 @@ func (f *crew) faults(n int, seed uint64, db *postgres.Server) {
 	}
 	var running sync.WaitGroup
 	for g, names := range groups {
-		if g > 0 {
-			db = nil // one group hurts the database
-		}
 		running.Go(func() {
 			r := rand.New(rand.NewPCG(seed, uint64(g)))
 			for i := range n / len(groups) {
 				f.Logf("%s: fault %d of %d for the nodes %q", time.Now().Format(time.TimeOnly), i+1, n/len(groups), names)
-				f.fault(names, r, db)
+				if f.fault(names, r); g == 0 && i%10 == 5 {
+					f.crash(db, time.Duration(r.IntN(15_000))*time.Millisecond)
+				}
 				time.Sleep(time.Duration(r.IntN(3_000)) * time.Millisecond)
 			}
 		})

@@ -34,24 +34,10 @@ func benchURIs(b testing.TB) int {
 	return n
 }
 
-// BenchmarkRevisit measures what a revisit costs the node and the database: the frontier alone, and with shipments. A
-// database without full pages shows what a change costs that is not the first one of its page after a checkpoint.
+// BenchmarkRevisit measures what a revisit costs the node and the database: the frontier alone, and with shipments.
 func BenchmarkRevisit(b *testing.B) {
 	b.Run("alone", func(b *testing.B) { benchmarkRevisit(b, nil) })
 	b.Run("shipped", func(b *testing.B) { benchmarkRevisit(b, postgres.New(b)) })
-	b.Run("shipped-without-full-pages", func(b *testing.B) {
-		db := postgres.New(b)
-		c, err := pgx.Connect(b.Context(), db.URL(db.Address()))
-		for _, text := range []string{"ALTER SYSTEM SET full_page_writes = off", "SELECT pg_reload_conf()"} {
-			if err == nil {
-				_, err = c.Exec(b.Context(), text)
-			}
-		}
-		if err != nil || c.Close(b.Context()) != nil {
-			b.Fatal(err)
-		}
-		benchmarkRevisit(b, db)
-	})
 }
 
 // BenchmarkLoad measures what a URI costs the node and the database when another node takes the crawl over.
