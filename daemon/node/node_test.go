@@ -48,7 +48,8 @@ func (p *place) must(err error) {
 
 func (p *place) options() Options {
 	return Options{
-		Database: p.db.URL(p.db.Address()), Node: p.name, State: p.state, Notify: func(string) {}, Log: zerolog.New(&p.log),
+		Database: p.db.URL(p.db.Address()), Node: p.name, State: p.state, Notify: func(string) {},
+		Log: zerolog.New(zerolog.SyncWriter(&p.log)),
 	}
 }
 

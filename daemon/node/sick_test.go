@@ -131,12 +131,12 @@ func TestASickDatabaseHoldsTheCrawl(t *testing.T) {
 			}
 			ill.end(p)
 			s.eventually("claims begin again", func() bool { return s.n.MayClaim() == nil && s.n.mirror.Waiting() == 0 })
-			if log := s.log.String(); !strings.Contains(log, ill.says) || !strings.Contains(log, "again") {
-				t.Errorf("the log does not mention %q:\n%s", ill.says, log)
-			}
 			s.equalsCopy()
 			must(t, p.conn.Close(t.Context()))
 			s.leave()
+			if log := s.log.String(); !strings.Contains(log, ill.says) || !strings.Contains(log, "again") {
+				t.Errorf("the log does not mention %q:\n%s", ill.says, log)
+			}
 		})
 	}
 }
@@ -159,12 +159,12 @@ func TestShipmentsSurviveLostConnections(t *testing.T) {
 		time.Sleep(time.Duration(3*i) * time.Millisecond)
 	}
 	s.eventually("all is shipped", func() bool { return s.n.MayClaim() == nil && s.n.mirror.Waiting() == 0 })
-	if log := s.log.String(); !strings.Contains(log, "could not ship changes") {
-		t.Errorf("no shipment has failed:\n%s", log)
-	}
 	s.equalsCopy()
 	must(t, p.conn.Close(t.Context()))
 	s.leave()
+	if log := s.log.String(); !strings.Contains(log, "could not ship changes") {
+		t.Errorf("no shipment has failed:\n%s", log)
+	}
 }
 
 // equalsCopy compares the store with its copy in the database, key by key.
