@@ -69,7 +69,8 @@ test: test-deps
 
 # make check has run go vet already. Many tests wait, so there are more at once than processors.
 TEST     := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(shell expr $$(nproc) + 1) -parallel $(shell expr $$(nproc) \* 3)
-PACKAGES  = $(shell $(GO) list ./... | sed 's|^github.com/arcrawl/arcrawl|.|')
+# The longest package comes first, because the others can run beside it.
+PACKAGES  = ./cmd/arcrawl $(filter-out ./cmd/arcrawl,$(shell $(GO) list ./... | sed 's|^github.com/arcrawl/arcrawl|.|'))
 
 # The race detector finds nothing where only one goroutine works, and takes five to ten times as long. SERIAL packages
 # have no goroutine at all; the house test checks it.
