@@ -11,9 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/arcrawl/arcrawl/archive/fixity"
 )
 
 // scenario is one kind of crawl.
@@ -280,29 +277,31 @@ func (g *stage) again(binary, dir string, count counter) (cost, error) {
 	}
 	d.binary = binary
 	for _, part := range []string{"state", "warc"} { // a payload whose file is missing would be archived again
-		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join(g.known(binary), part))); err != nil {
+		if err := copyFolder(filepath.Join(dir, part), filepath.Join(g.known(binary), part)); err != nil {
 			return cost{}, err
 		}
-	}
-	// The files of the first visits count as listed, so that measuring them is no part of the revisits.
-	if err := list(filepath.Join(dir, "warc")); err != nil {
-		return cost{}, err
 	}
 	c, t, err := d.crawl(func(t *tally) bool { return t.visits >= g.visits*g.documents() }, count)
 	return c, errors.Join(err, g.check(t))
 }
 
-// list makes the daemon take all WARC files of a folder for old ones, which its manifest does not list.
-func list(dir string) error {
-	if err := os.Remove(filepath.Join(dir, fixity.FileName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// copyFolder copies a folder with the times of its files. The daemon reads an archived file again that has another time
+// than its index and its manifest say.
+func copyFolder(to, from string) error {
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		return err
 	}
-	files, err := os.ReadDir(dir)
-	for _, f := range files {
-		old := time.Now().Add(-time.Hour)
-		err = errors.Join(err, os.Chtimes(filepath.Join(dir, f.Name()), old, old))
-	}
-	return err
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		copied := filepath.Join(to, strings.TrimPrefix(path, from))
+		return os.Chtimes(copied, info.ModTime(), info.ModTime())
+	})
 }
 
 // check returns an error if the visits were not the ones in the title of the scenario.
