@@ -184,7 +184,8 @@ func TestTheDemoSumsUp(t *testing.T) {
 		}
 	}
 	records := warccheck.Dir(t, filepath.Join(dir, "warc"))
-	if lines := readLog(t, filepath.Join(dir, "crawl.log")); len(lines) < 4 || len(records) < 3*len(lines)/2 { // a busy machine makes few visits
+	// A busy machine makes few visits.
+	if lines := readLog(t, filepath.Join(dir, "crawl.log")); len(lines) < 4 || len(records) < 3*len(lines)/2 {
 		t.Errorf("%d lines in the log and %d records in the archive, want more", len(lines), len(records))
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
