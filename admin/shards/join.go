@@ -46,11 +46,8 @@ func chain(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 	}
 	shard := p.shards[at]
 	if from.Method == http.MethodPost {
-		if p.bodies != nil {
-			body = p.bodies[shard]
-		}
 		var err error
-		if body, err = with(nonEmpty(body), inside, "cursor", rest); err != nil {
+		if body, err = with(nonEmpty(p.bodyFor(shard, body)), inside, "cursor", rest); err != nil {
 			problem(to, http.StatusBadRequest, err.Error())
 			return
 		}
@@ -108,17 +105,20 @@ func (a *answer) write(to http.ResponseWriter) {
 	_, _ = to.Write(a.body.Bytes()) // an error means that the client has gone
 }
 
+// answerWith answers the client with a value that was made of the answers of shards.
+func answerWith(to http.ResponseWriter, value any) {
+	a := &answer{header: http.Header{"Content-Type": {"application/json"}}, status: http.StatusOK}
+	a.encode(value)
+	a.write(to)
+}
+
 // sum passes an order on to all shards of a plan, and adds the counts in their answers. If one shard refuses it or
 // cannot be asked, the answer is an error that says so; the order may be repeated.
 func sum(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 	total := map[string]int64{}
 	var done []string
 	for _, shard := range p.shards {
-		body := x.body
-		if p.bodies != nil {
-			body = p.bodies[shard]
-		}
-		a, why := x.ask(from, shard, from.URL.Query(), body)
+		a, why := x.ask(from, shard, from.URL.Query(), p.bodyFor(shard, x.body))
 		if why == "" && a.status == http.StatusOK {
 			counts := map[string]int64{}
 			if err := json.Unmarshal(a.body.Bytes(), &counts); err != nil {
@@ -142,9 +142,7 @@ func sum(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 		}
 		done = append(done, strconv.Itoa(shard))
 	}
-	a := &answer{header: http.Header{"Content-Type": {"application/json"}}, status: http.StatusOK}
-	a.encode(total)
-	a.write(to)
+	answerWith(to, total)
 }
 
 // whoever passes an order on to all shards of a plan, of which at least one must know what it is about. The answer is
@@ -181,11 +179,7 @@ func (x *exchange) gather(
 ) (g gathered, ok bool) {
 	g.missing = map[string][]string{}
 	for _, shard := range p.shards {
-		body := x.body
-		if p.bodies != nil {
-			body = p.bodies[shard]
-		}
-		a, why := x.ask(from, shard, query, body)
+		a, why := x.ask(from, shard, query, p.bodyFor(shard, x.body))
 		switch {
 		case why != "" && from.Method == http.MethodPost:
 			problem(to, http.StatusBadGateway, why)
@@ -219,9 +213,7 @@ func (g gathered) answer(to http.ResponseWriter, list any, err error) {
 	if len(texts) > 0 {
 		to.Header().Set(api.MissingHeader, oneLine(strings.Join(texts, "; ")))
 	}
-	a := &answer{header: http.Header{"Content-Type": {"application/json"}}, status: http.StatusOK}
-	a.encode(list)
-	a.write(to)
+	answerWith(to, list)
 }
 
 // joinLists answers with a list that is joined from the lists of all shards of a plan.

@@ -3,6 +3,7 @@ package shards
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -20,6 +21,14 @@ type plan struct {
 	// bodies has what each shard is asked, if that is not the body of the request.
 	bodies map[int][]byte
 	lists  joiner // of a list
+}
+
+// bodyFor returns what a shard is asked, if body is the body of the request.
+func (p plan) bodyFor(shard int, body []byte) []byte {
+	if p.bodies != nil {
+		return p.bodies[shard]
+	}
+	return body
 }
 
 // Requests whose parameter uri, or field uri of the body, names a URI.
@@ -242,10 +251,7 @@ func with(body []byte, inside, field string, value any) ([]byte, error) {
 
 // withValue returns a copy of a query with another value.
 func withValue(q url.Values, name, value string) url.Values {
-	out := url.Values{}
-	for k, v := range q {
-		out[k] = v
-	}
+	out := maps.Clone(q)
 	out.Set(name, value)
 	return out
 }

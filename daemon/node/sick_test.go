@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"context"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,6 +23,15 @@ type patient struct {
 	*testing.T
 	conn *pgx.Conn
 	disk string // a small file system; "" = none
+}
+
+// newPatient returns a connection to a database, which ends with the test.
+func newPatient(t *testing.T, db *postgres.Server) *patient {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), db.URL(db.Address()))
+	must(t, err)
+	t.Cleanup(func() { must(t, conn.Close(context.Background())) })
+	return &patient{T: t, conn: conn}
 }
 
 func (p *patient) do(all ...string) {
@@ -113,10 +123,7 @@ func TestASickDatabaseHoldsTheCrawl(t *testing.T) {
 			db := postgres.New(t)
 			a := newPlace(t, db, "a")
 			s := a.ship()
-			p := &patient{T: t}
-			var err error
-			p.conn, err = pgx.Connect(t.Context(), db.URL(db.Address()))
-			must(t, err)
+			p := newPatient(t, db)
 			if name == "its disk is full" {
 				p.onSmallDisk()
 			}
@@ -132,7 +139,6 @@ func TestASickDatabaseHoldsTheCrawl(t *testing.T) {
 			ill.end(p)
 			s.eventually("claims begin again", func() bool { return s.n.MayClaim() == nil && s.n.mirror.Waiting() == 0 })
 			s.equalsCopy()
-			must(t, p.conn.Close(t.Context()))
 			s.leave()
 			if log := s.log.String(); !strings.Contains(log, ill.says) || !strings.Contains(log, "again") {
 				t.Errorf("the log does not mention %q:\n%s", ill.says, log)
@@ -149,10 +155,7 @@ func TestShipmentsSurviveLostConnections(t *testing.T) {
 	db := postgres.New(t)
 	a := newPlace(t, db, "a")
 	s := a.ship()
-	p := &patient{T: t}
-	var err error
-	p.conn, err = pgx.Connect(t.Context(), db.URL(db.Address()))
-	must(t, err)
+	p := newPatient(t, db)
 	for i := range 20 {
 		a.crawl(s.f, 50*i, 50*(i+1))
 		p.do(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'arcrawl a'`)
@@ -160,7 +163,6 @@ func TestShipmentsSurviveLostConnections(t *testing.T) {
 	}
 	s.eventually("all is shipped", func() bool { return s.n.MayClaim() == nil && s.n.mirror.Waiting() == 0 })
 	s.equalsCopy()
-	must(t, p.conn.Close(t.Context()))
 	s.leave()
 	if log := s.log.String(); !strings.Contains(log, "could not ship changes") {
 		t.Errorf("no shipment has failed:\n%s", log)
