@@ -92,15 +92,15 @@ func (p *place) knowsOnlyShard(shard int) {
 }
 
 // eventually waits until something is true.
-func (s *shipping) eventually(what string, is func() bool) {
-	s.Helper()
+func (p *place) eventually(what string, is func() bool) {
+	p.Helper()
 	for range 300 {
 		if is() {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	s.Fatalf("node %s: %s did not happen; its log:\n%s", s.name, what, &s.log)
+	p.Fatalf("node %s: %s did not happen; its log:\n%s", p.name, what, &p.log)
 }
 
 // TestNodesCrawlTheirShards divides a crawl of one node among two. Together they have each URI once, with its history;

@@ -99,7 +99,7 @@ func (n *Node) connect(ctx context.Context) (*shared.Store, error) {
 		ask, cancel := context.WithTimeout(ctx, askTime)
 		s, err := shared.Open(ask, n.o.Database, n.o.Node)
 		cancel()
-		if err == nil || ctx.Err() != nil || errors.Is(err, shared.ErrVersion) || !shared.IsUnreachable(err) {
+		if err == nil || ctx.Err() != nil || !shared.IsUnreachable(err) {
 			return s, err
 		}
 		if !told {

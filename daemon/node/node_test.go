@@ -29,9 +29,27 @@ type place struct {
 	state string
 	copy  string // folder of the store that was used last; "" = state
 	wants int    // shard that it takes; 0 = any
-	log   strings.Builder
+	log   journal
 
 	visited func(r frontier.Record, now time.Time) (found []frontier.Candidate) // at each visit of days; may be nil
+}
+
+// journal is a log that is written and read at the same time.
+type journal struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
 }
 
 func newPlace(t *testing.T, db *postgres.Server, name string) *place {
@@ -49,7 +67,7 @@ func (p *place) must(err error) {
 func (p *place) options() Options {
 	return Options{
 		Database: p.db.URL(p.db.Address()), Node: p.name, State: p.state, Notify: func(string) {},
-		Log: zerolog.New(zerolog.SyncWriter(&p.log)),
+		Log: zerolog.New(&p.log),
 	}
 }
 

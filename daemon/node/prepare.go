@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/frontier/shared"
 )
@@ -67,7 +69,7 @@ func (n *Shard) Damaged(damage error) error {
 		ErrLost, damage)
 }
 
-// load removes the local store, and loads it from the database.
+// load removes the local store, and loads it from the database. If the database fails in between, it begins again.
 func (n *Shard) load(ctx context.Context, o frontier.Options) error {
 	select {
 	case n.loading <- struct{}{}:
@@ -75,33 +77,75 @@ func (n *Shard) load(ctx context.Context, o frontier.Options) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	return n.patiently(ctx, func() error { return n.loadOnce(ctx, o) })
+}
+
+// loadOnce removes the local store, and loads it from the database.
+func (n *Shard) loadOnce(ctx context.Context, o frontier.Options) error {
 	if err := removeStore(n.state); err != nil {
-		return err
+		return ownFault{err}
 	}
-	start, rows := time.Now(), 0
-	var damaged []shared.Row
-	var err error
-	n.since, err = frontier.Load(o, n.before.Clean, func(put func(k, v []byte) error) error {
-		return n.shared.Each(ctx, func(k, v []byte) error {
-			rows++
-			err := put(k, v)
-			if errors.Is(err, frontier.ErrCorrupt) && len(damaged) < maxDamaged {
-				n.o.Log.Error().Err(err).Msg("a row of the crawl is damaged and was moved to the table arcrawl.aside: its URI is " +
-					"unknown until a link leads there")
-				damaged = append(damaged, shared.Row{Key: k, Value: v})
-				return nil
-			}
-			return err
-		})
+	start, in := time.Now(), incoming{log: n.o.Log}
+	var asked error
+	since, err := frontier.Load(o, n.before.Clean, func(put func(k, v []byte) error) error {
+		asked = n.shared.Each(ctx, func(k, v []byte) error { return in.put(k, v, put) })
+		return asked
 	})
-	if err == nil && len(damaged) > 0 {
-		err = n.shared.SetRowsAside(ctx, n.epoch, damaged)
+	switch {
+	case err == nil && len(in.damaged) > 0:
+		err = n.shared.SetRowsAside(ctx, n.epoch, in.damaged)
+	case asked == nil && err != nil:
+		err = ownFault{err}
 	}
 	if err != nil {
 		return errors.Join(err, removeStore(n.state)) // half a store
 	}
-	n.loaded = time.Now()
-	n.o.Log.Info().Int("rows", rows).Int("damaged", len(damaged)).Dur("took", time.Since(start)).
+	n.since, n.loaded = since, time.Now()
+	n.o.Log.Info().Int("rows", in.rows).Int("damaged", len(in.damaged)).Dur("took", time.Since(start)).
 		Msg("loaded the crawl from the database of the cluster")
 	return nil
+}
+
+// incoming counts the rows of a crawl that is being loaded, and collects those that are damaged.
+type incoming struct {
+	log     zerolog.Logger
+	rows    int
+	damaged []shared.Row
+}
+
+// put stores a row with store, unless it is damaged.
+func (in *incoming) put(k, v []byte, store func(k, v []byte) error) error {
+	in.rows++
+	err := store(k, v)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, frontier.ErrCorrupt) && len(in.damaged) < maxDamaged:
+		in.log.Error().Err(err).Msg("a row of the crawl is damaged and was moved to the table arcrawl.aside: its URI is " +
+			"unknown until a link leads there")
+		in.damaged = append(in.damaged, shared.Row{Key: k, Value: v})
+		return nil
+	}
+	return ownFault{err}
+}
+
+// patiently calls ask, which may be repeated, until the database answers or refuses, or this node may not continue.
+func (n *Shard) patiently(ctx context.Context, ask func() error) error {
+	for told := false; ; told = true {
+		err := ask()
+		var own ownFault
+		switch {
+		case err == nil && told:
+			n.o.Log.Info().Int("shard", n.shard).Msg("the database of the cluster answers again")
+			return nil
+		case err == nil, ctx.Err() != nil, n.lease.lostFor() != nil, errors.As(err, &own), !shared.IsUnreachable(err):
+			return err
+		case !told:
+			n.o.Log.Error().Err(err).Int("shard", n.shard).
+				Msg("the database of the cluster does not answer: trying again until it does")
+		}
+		if err := pause(ctx, beatEvery); err != nil {
+			return err
+		}
+	}
 }

@@ -87,3 +87,50 @@ func TestADamagedCopyIsLoadedAgain(t *testing.T) {
 	stop()
 	a.must(leave(f.Close()))
 }
+
+// TestAStartOutlivesACrashOfTheDatabase lets the database crash while a node loads a crawl, and while it ships its
+// first store. The node waits for the database, and continues.
+func TestAStartOutlivesACrashOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	db := postgres.New(t)
+	a, b := newPlace(t, db, "a"), newPlace(t, db, "b")
+	f, err := frontier.Open(frontier.Options{Dir: a.state, Now: time.Now()})
+	a.must(err)
+	a.crawl(f, 0, 100)
+	want := a.histories(f)
+	a.must(f.Close())
+	n, err := Open(t.Context(), b.options(), func(err error) { t.Error(err) })
+	b.must(err)
+	n.Close() // the tables are there
+
+	crashDuring(db, a, func() { a.run(func(*frontier.Frontier) {}) })
+	var got []string
+	crashDuring(db, b, func() { b.run(func(f *frontier.Frontier) { got = b.histories(f) }) })
+	if !slices.Equal(got, want) || len(got) == 0 {
+		t.Errorf("%d histories were loaded, want %d", len(got), len(want))
+	}
+}
+
+// crashDuring crashes the database as soon as a node waits for its rows, and starts it when the node has noticed. The
+// node must then finish what it does.
+func crashDuring(db *postgres.Server, p *place, do func()) {
+	p.Helper()
+	holds, looks := newPatient(p.TB, db), newPatient(p.TB, db)
+	holds.do(`BEGIN`, `LOCK TABLE arcrawl.row IN ACCESS EXCLUSIVE MODE`)
+	done := make(chan struct{})
+	go func() { defer close(done); do() }()
+	p.eventually("the node waits for rows", func() bool {
+		var waits bool
+		p.must(looks.conn.QueryRow(p.Context(), `SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+			AND application_name = $1`, "arcrawl "+p.name).Scan(&waits))
+		return waits
+	})
+	db.Crash()
+	p.eventually("the node notices", func() bool { return strings.Contains(p.log.String(), "does not answer") })
+	db.Start()
+	<-done
+	if !strings.Contains(p.log.String(), "answers again") {
+		p.Errorf("the node does not log that it continues:\n%s", &p.log)
+	}
+}

@@ -54,17 +54,19 @@ func (n *Shard) Start(ctx context.Context, f *frontier.Frontier, background func
 // shipWhole ships all rows of the store to a database that has none.
 func (n *Shard) shipWhole(ctx context.Context) (err error) {
 	start, rows := time.Now(), 0
-	if err := n.shared.Clear(ctx, n.epoch); err != nil {
-		return fmt.Errorf("ship the whole store to the database of the cluster: %w", err)
-	}
-	n.since, err = n.mirror.Whole(func(list []shared.Row) error {
-		ask, cancel := context.WithTimeout(ctx, timeToShip(len(list)))
-		defer cancel()
-		rows += len(list)
-		return n.shared.Ship(ask, n.epoch, shared.All(list...))
-	})
+	err = n.patiently(ctx, func() error { return n.shared.Clear(ctx, n.epoch) })
 	if err == nil {
-		err = n.shared.Complete(ctx, n.epoch)
+		n.since, err = n.mirror.Whole(func(list []shared.Row) error {
+			rows += len(list)
+			return n.patiently(ctx, func() error {
+				ask, cancel := context.WithTimeout(ctx, timeToShip(len(list)))
+				defer cancel()
+				return n.shared.Ship(ask, n.epoch, shared.All(list...))
+			})
+		})
+	}
+	if err == nil {
+		err = n.patiently(ctx, func() error { return n.shared.Complete(ctx, n.epoch) })
 	}
 	if err != nil {
 		return fmt.Errorf("ship the whole store to the database of the cluster: %w", err)

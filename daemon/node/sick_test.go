@@ -20,18 +20,18 @@ import (
 
 // patient is the database of a node, as its administrator reaches it.
 type patient struct {
-	*testing.T
+	testing.TB
 	conn *pgx.Conn
 	disk string // a small file system; "" = none
 }
 
 // newPatient returns a connection to a database, which ends with the test.
-func newPatient(t *testing.T, db *postgres.Server) *patient {
+func newPatient(t testing.TB, db *postgres.Server) *patient {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), db.URL(db.Address()))
 	must(t, err)
 	t.Cleanup(func() { must(t, conn.Close(context.Background())) })
-	return &patient{T: t, conn: conn}
+	return &patient{TB: t, conn: conn}
 }
 
 func (p *patient) do(all ...string) {
@@ -70,16 +70,16 @@ func illnesses() map[string]illness {
 		},
 		"its disk is full": {
 			begin: func(p *patient) {
-				fill(p.T, p.disk)
+				fill(p.TB, p.disk)
 				p.do(`SELECT 1`)
 			},
-			end:  func(p *patient) { must(p.T, os.Remove(filepath.Join(p.disk, "fill"))) },
+			end:  func(p *patient) { must(p.TB, os.Remove(filepath.Join(p.disk, "fill"))) },
 			says: "No space left on device",
 		},
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func must(t *testing.T, err error) {
 }
 
 // fill writes a file until a file system is full.
-func fill(t *testing.T, dir string) {
+func fill(t testing.TB, dir string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, "fill"))
 	must(t, err)
@@ -100,13 +100,13 @@ func fill(t *testing.T, dir string) {
 // onSmallDisk moves the rows to a small file system.
 func (p *patient) onSmallDisk() {
 	p.Helper()
-	p.disk = smalldisk.Mount(p.T, "16m")
+	p.disk = smalldisk.Mount(p.TB, "16m")
 	space := filepath.Join(p.disk, "space")
-	must(p.T, os.Mkdir(space, 0o700))
+	must(p.TB, os.Mkdir(space, 0o700))
 	if os.Getuid() == 0 {
-		must(p.T, os.Chown(space, 65534, 65534)) // the user of the server
+		must(p.TB, os.Chown(space, 65534, 65534)) // the user of the server
 		for dir := p.disk; dir != os.TempDir(); dir = filepath.Dir(dir) {
-			must(p.T, os.Chmod(dir, 0o755))
+			must(p.TB, os.Chmod(dir, 0o755))
 		}
 	}
 	p.do(`CREATE TABLESPACE small LOCATION '`+space+`'`, `ALTER TABLE arcrawl.row SET TABLESPACE small`)

@@ -348,8 +348,13 @@ func (s *Store) Leave(ctx context.Context, epoch int64, clean bool) error {
 // IsUnreachable reports whether an error means that the database does not answer now, and not that it refuses.
 func IsUnreachable(err error) bool {
 	var refused *pgconn.PgError
-	if errors.As(err, &refused) { // 57P: it is starting or stopping; 53: it has no resources left
-		return strings.HasPrefix(refused.Code, "57P") || strings.HasPrefix(refused.Code, "53")
+	if errors.As(err, &refused) { // 57: it is starting or stopping, or has no time; 53: it has no resources left
+		return strings.HasPrefix(refused.Code, "57") || strings.HasPrefix(refused.Code, "53")
+	}
+	for _, no := range []error{ErrFenced, ErrOwner, ErrVersion, ErrGroups} {
+		if errors.Is(err, no) {
+			return false
+		}
 	}
 	var syntax *pgconn.ParseConfigError
 	return !errors.As(err, &syntax)
