@@ -14,11 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/admin/api"
-
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 

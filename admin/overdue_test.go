@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"

@@ -18,7 +18,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/admin/whynot"
 	"github.com/arcrawl/arcrawl/config/about"
-
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"

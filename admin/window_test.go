@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 

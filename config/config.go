@@ -7,12 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/request"
-
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/config/rendering"
+	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"

@@ -18,11 +18,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/api"
-
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"

@@ -16,8 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/fetch"
 	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/arcrawl/arcrawl/fetch"
 )
 
 // proxyServer is a proxy of the test. It records what it is asked for.

@@ -6,10 +6,9 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/internal/human"
-
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Activity says when something new last came from a host or seed, and how long the longest silence was.

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 

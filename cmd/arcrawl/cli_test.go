@@ -10,11 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
-	"github.com/spf13/cobra"
 )
 
 // command runs a command line as the program does. It returns the exit code and the output.

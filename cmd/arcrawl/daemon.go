@@ -8,12 +8,11 @@ import (
 	"io"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/daemon"
-
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 

@@ -6,10 +6,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/admin/api"
-
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )

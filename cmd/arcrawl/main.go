@@ -15,12 +15,11 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
-
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/daemon/journal"
 	"github.com/arcrawl/arcrawl/daemon/node"

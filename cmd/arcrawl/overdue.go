@@ -5,10 +5,10 @@ import (
 	"io"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/human"
-
-	"github.com/spf13/cobra"
 )
 
 func newOverdue() *cobra.Command {

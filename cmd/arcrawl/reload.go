@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/arcrawl/arcrawl/admin/api"
-
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 )

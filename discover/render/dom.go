@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"strings"
 
-	"golang.org/x/net/html"
-
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"golang.org/x/net/html"
 )
 
 // errScript says that a script of ours failed in a page.
