@@ -108,10 +108,10 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (a admi
 
 // refuseTrapped returns a refusal if a URI is part of a trap.
 func (c *Crawler) refuseTrapped(r frontier.Record, s settings, now time.Time) (*refusal, error) {
-	if r.Hops == "" {
+	if r.Hops == "" || !s.Scope.Traps {
 		return nil, nil // a seed is never part of a trap
 	}
-	t, ok, err := c.trapsFor(s.Settings).Judge(r.URI, uri.FromCanonical(r.Via), r.Hops, now)
+	t, ok, err := c.parts.Traps.Judge(r.URI, uri.FromCanonical(r.Via), r.Hops, now)
 	if err == nil && !ok {
 		return c.refuseForBudget(r, s, now)
 	}
@@ -127,7 +127,7 @@ func (c *Crawler) refuseTrapped(r frontier.Record, s settings, now time.Time) (*
 
 // refuseForBudget returns a refusal if a URI has to wait for the budget of its pattern.
 func (c *Crawler) refuseForBudget(r frontier.Record, s settings, now time.Time) (*refusal, error) {
-	wait, held, err := c.trapStores(s).Hold(spaces.Wanted{
+	wait, held, err := c.trapped.Hold(spaces.Wanted{
 		URI: r.URI, Via: uri.FromCanonical(r.Via), Hops: r.Hops, First: r.Visits == 0, Now: now,
 	}, true)
 	if err != nil || !held {

@@ -71,11 +71,11 @@ func (c *Crawler) Memory() []Memory {
 		{"robots", c.robots.Bytes()},
 		{"prices", c.demand.Bytes()},
 		{"space", c.space.Bytes()},
-		{"similar", c.similar.Bytes()},
-		{"daily", c.daily.Bytes()},
+		{"similar", c.parts.Similar.Bytes()},
+		{"daily", c.parts.Daily.Bytes()},
 		{"cookies", c.parts.Cookies.Bytes()},
 		{"looks", c.fetches.Bytes()},
-		{"traps", c.traps.Bytes()},
+		{"traps", c.parts.Traps.Bytes()},
 		{"reputation", c.parts.Reputation.Bytes()},
 	}
 }

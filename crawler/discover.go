@@ -151,14 +151,17 @@ func (f *finder) addLink(l discover.Link, parent *frontier.Record) {
 
 // isOutsideTraps reports whether it is certain that a URI is not part of a trap.
 func (f *finder) isOutsideTraps(u uri.URI) (bool, error) {
+	if !f.s.Scope.Traps {
+		return true, nil
+	}
 	if h := u.Host(); h != f.lastHost {
-		unsuspected, err := f.c.trapsFor(f.s.Settings).NoneSuspected(h)
+		unsuspected, err := f.c.parts.Traps.NoneSuspected(h)
 		if err != nil {
 			return false, err
 		}
 		f.lastHost, f.unsuspected = h, unsuspected
 	}
-	return f.unsuspected && (!f.s.Scope.Traps || !traps.MayRepeat(u)), nil
+	return f.unsuspected && !traps.MayRepeat(u), nil
 }
 
 // add adds a candidate if it is in scope. change may change the candidate before; it may be nil.

@@ -100,23 +100,22 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 }
 
 // Pages change each day at nine, at random or never. From the log alone the learned rule estimates almost the same
-// rates as from the visits.
+// rates as from the visits. Each page has a host of its own, because the log lacks what similar URIs add to a new one.
 func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[[wait]]\nmime = \".*\"\nrule = \"learned\"\n[seeds]\nuris = [\"http://a.example/\"]\n")
+		const daily, often, quiet = "http://daily.example/", "http://often.example/", "http://quiet.example/"
+		w := newWorld(t, dir, fmt.Sprintf("[[wait]]\nmime = \".*\"\nrule = \"learned\"\n[seeds]\nuris = [%q, %q, %q]\n", daily, often, quiet))
 		defer w.town.Close()
-		w.set("http://a.example/", town.Page{Links: []string{"/daily", "/often", "/quiet"}})
-		w.set("http://a.example/daily", town.Page{Every: 24 * time.Hour, From: 9 * time.Hour})
-		w.set("http://a.example/often", town.Page{Every: 5 * time.Hour})
-		w.set("http://a.example/quiet", town.Page{})
+		w.set(daily, town.Page{Every: 24 * time.Hour, From: 9 * time.Hour})
+		w.set(often, town.Page{Every: 5 * time.Hour})
+		w.set(quiet, town.Page{})
 		parts, shut := w.open()
 		defer shut()
-		parts.Similar = nil // the log does not have what similar URIs add to a new URI
 		w.crawl(parts, 10*24*time.Hour)
-		waits := parts.Config.Current().For(config.About{URI: uri.FromCanonical("http://a.example/")}).Wait
+		waits := parts.Config.Current().For(config.About{URI: uri.FromCanonical(daily)}).Wait
 		got := map[uri.URI]frontier.Entry{}
 		for _, l := range w.logLines() {
 			u := uri.FromCanonical(l.URI)
@@ -124,8 +123,8 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 			e.URI = u
 			got[u], _ = history.Replay(e, l, history.Facts{Waits: waits})
 		}
-		for _, path := range []string{"/daily", "/often", "/quiet"} {
-			u := uri.FromCanonical("http://a.example" + path)
+		for _, page := range []string{daily, often, quiet} {
+			u := uri.FromCanonical(page)
 			want, _, err := parts.Frontier.Get(u)
 			if err != nil {
 				t.Fatal(err)
@@ -137,7 +136,7 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 					}).Interval
 				}
 				if is, was := next(got[u].History), next(want.History); is < was*9/10 || is > was*11/10 {
-					t.Errorf("%s: %s at its next visit leads to a wait of %s after the replay, %s before", path, state, is, was)
+					t.Errorf("%s: %s at its next visit leads to a wait of %s after the replay, %s before", page, state, is, was)
 				}
 			}
 		}

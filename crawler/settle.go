@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler/answer"
-	"github.com/arcrawl/arcrawl/crawler/compare"
 	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/discover/feeds"
@@ -135,25 +134,4 @@ func demandOf(v visit, next schedule, took time.Duration) demand.Visit {
 		Overdue: v.claim.Overdue, Before: v.record().History, After: next.record.History,
 		Reached: !answer.HostDown(v.capture.Status), First: v.verdict.First, Failed: v.failed, Robots: v.robots,
 	}
-}
-
-// reportOf returns the report of a settled visit.
-func reportOf(v visit, a archived, next schedule, added frontier.Added) Report {
-	got, before := v.capture, v.record()
-	r := Report{
-		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status,
-		Verdict: v.verdict, Failed: v.failed, Error: next.record.LastError, Block: v.block,
-		Stopped: got.Stopped, NoSpace: got.Refused, Audit: v.req.Audit != "",
-		Kept: a.keeping, Written: a.written, Received: got.BlockSize, Spared: spared(v),
-		Wait: next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
-		Found: added.New, Source: next.source, Repaired: got.Repaired > 0,
-	}
-	r.Looked, r.Look = compare.IsSecondLook(before), v.look.Outcome
-	if v.fault != nil {
-		r.Fault, r.FaultKind = v.fault.Error(), faults.KindOf(v.fault)
-	}
-	if got.Status != http.StatusNotModified && (a.keeping == KeptRevisit || a.keeping == KeptThinned) {
-		r.Deduped = got.PayloadSize
-	}
-	return r
 }

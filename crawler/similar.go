@@ -33,7 +33,7 @@ func (c *Crawler) similarURIs(v visit) (rate.Relatives, error) {
 	if kind == 0 || v.failed {
 		return rate.Relatives{}, nil
 	}
-	return c.similar.Get(v.uri().Host(), kind)
+	return c.parts.Similar.Get(v.uri().Host(), kind)
 }
 
 // learnSimilar adds what a visit says about URIs of its kind.
@@ -42,7 +42,7 @@ func (c *Crawler) learnSimilar(v visit, next schedule) error {
 	if w.Kind == 0 || next.late != nil { // the source may say little about how the page changes
 		return nil
 	}
-	if err := c.similar.Add(v.uri().Host(), w.Kind, w.Lesson); err != nil {
+	if err := c.parts.Similar.Add(v.uri().Host(), w.Kind, w.Lesson); err != nil {
 		return fmt.Errorf("store how %s changes: %w", v.uri(), err)
 	}
 	return nil
@@ -77,5 +77,5 @@ func (c *Crawler) countDaily(v visit, s schedule) error {
 			d.Seen, d.Versions = 1, max(d.Versions, 1)
 		}
 	}
-	return c.daily.Add(v.uri().Host(), v.capture.Started, d)
+	return c.parts.Daily.Add(v.uri().Host(), v.capture.Started, d)
 }

@@ -166,7 +166,10 @@ func (f *finder) addNewEntries(kind feeds.Kind, reading feeds.Reading) error {
 		}
 		f.found.candidates = append(f.found.candidates, cand)
 	}
-	return f.c.trapStores(f.s).Vouch(listed, f.v.finished)
+	if !f.s.Scope.Traps {
+		return nil
+	}
+	return f.c.trapped.Vouch(listed, f.v.finished)
 }
 
 // isOutdated reports whether the page of an item is known, and whether it was not captured since the item's date.

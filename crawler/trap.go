@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/arcrawl/arcrawl/crawler/optional"
 	"github.com/arcrawl/arcrawl/crawler/trapped"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -28,7 +27,7 @@ const sharedNotFound = evaluators.NotFound + "shared"
 // observeTraps records what a page shows, for the search for traps.
 func (f *finder) observeTraps(page discover.Result) error {
 	v, got := f.v, f.v.capture
-	if v.robots || got.Status != http.StatusOK || v.block != "" && v.block != sharedNotFound {
+	if !f.s.Scope.Traps || v.robots || got.Status != http.StatusOK || v.block != "" && v.block != sharedNotFound {
 		return nil
 	}
 	via, hops := uri.FromCanonical(v.record().Via), v.record().Hops
@@ -78,15 +77,18 @@ func isHTML(c *fetch.Capture) bool { return mediatype.IsHTML(c.Header.Get("Conte
 
 // removeTrapped removes the candidates that are part of a trap. The first ones of each trap stay, with a long wait.
 func (f *finder) removeTrapped() error {
-	stores, now := f.c.trapStores(f.s), f.v.finished
+	if !f.s.Scope.Traps {
+		return nil
+	}
+	now := f.v.finished
 	rest := f.found.candidates[:0]
 	for _, cand := range f.found.candidates {
-		t, ok, err := stores.Traps.Judge(cand.URI, uri.FromCanonical(cand.Via), cand.Hops, now)
+		t, ok, err := f.c.parts.Traps.Judge(cand.URI, uri.FromCanonical(cand.Via), cand.Hops, now)
 		if err != nil {
 			return err
 		}
 		if !ok || t.Suspect || cand.Hops == "" {
-			wait, held, err := stores.HoldFound(spaces.Wanted{
+			wait, held, err := f.c.trapped.HoldFound(spaces.Wanted{
 				URI: cand.URI, Via: uri.FromCanonical(cand.Via), Hops: cand.Hops, Now: now,
 			})
 			if err != nil {
@@ -109,26 +111,19 @@ func (f *finder) removeTrapped() error {
 
 // learnTraps stores the findings of a visit about traps. After a crash before the settlement, it is stored once more.
 func (c *Crawler) learnTraps(v visit, s settings, a archived, f findings) error {
-	stores := c.trapStores(s)
-	if err := stores.Learn(v.uri().Host(), f.traps, v.finished); err != nil {
+	if !s.Scope.Traps {
+		return nil
+	}
+	if err := c.trapped.Learn(v.uri().Host(), f.traps, v.finished); err != nil {
 		return err
 	}
-	found, err := learnSharedAnswer(stores.Traps, v, a)
-	stores.LogFound(v.uri().Host(), found...)
+	found, err := learnSharedAnswer(c.parts.Traps, v, a)
+	c.trapped.LogFound(v.uri().Host(), found...)
 	return err
 }
 
-// trapStores returns the stores of traps for a visit. If its settings switch traps off, the stores find none.
-func (c *Crawler) trapStores(s settings) trapped.Stores {
-	stores := trapped.Stores{Traps: c.trapsFor(s.Settings), Frontier: c.parts.Frontier, Log: c.parts.Log}
-	if s.Scope.Traps {
-		stores.Spaces = c.parts.Spaces
-	}
-	return stores
-}
-
 // learnSharedAnswer records that a new page is, byte for byte, the page of another URI of the host.
-func learnSharedAnswer(store optional.Traps, v visit, a archived) ([]traps.Trap, error) {
+func learnSharedAnswer(store *traps.Store, v visit, a archived) ([]traps.Trap, error) {
 	isPage := !v.failed && !v.robots && v.capture.Status == http.StatusOK && isHTML(v.capture)
 	if !isPage || !v.capture.Complete || !v.verdict.First || a.keeping != KeptRevisit {
 		return nil, nil
@@ -142,10 +137,10 @@ func learnSharedAnswer(store optional.Traps, v visit, a archived) ([]traps.Trap,
 
 // detectSharedNotFound sets v.block if the answer is the page with which the host says "not found".
 func (c *Crawler) detectSharedNotFound(v *visit, s settings) error {
-	if v.block != "" || v.robots || v.capture.Status != http.StatusOK || !isHTML(v.capture) {
+	if !s.Scope.Traps || v.block != "" || v.robots || v.capture.Status != http.StatusOK || !isHTML(v.capture) {
 		return nil
 	}
-	shared, err := c.trapsFor(s.Settings).IsNotFound(v.uri().Host(), v.capture.PayloadDigest)
+	shared, err := c.parts.Traps.IsNotFound(v.uri().Host(), v.capture.PayloadDigest)
 	if err != nil {
 		return fmt.Errorf("look up whether %s is the \"not found\" page of its host: %w", v.uri(), err)
 	}

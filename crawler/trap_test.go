@@ -3,13 +3,16 @@ package crawler_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/internal/trapsite"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/scope/traps"
@@ -106,6 +109,28 @@ func TestSitemapReleasesALinkFarm(t *testing.T) {
 			t.Errorf("%d pages of the farm were visited before the release and %d after it; want all that the trap kept out", before["farm"], after["farm"]-before["farm"])
 		}
 	})
+}
+
+// Without scope.traps, a URI is visited whatever its shape is.
+func TestTrapsAreKeptOutOnlyIfTheSettingsSay(t *testing.T) {
+	t.Parallel()
+	for _, on := range []bool{true, false} {
+		dir := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, dir, fmt.Sprintf("[seeds]\nuris = [\"http://news.example/\"]\n[scope]\ntraps = %t\n", on))
+			defer w.town.Close()
+			w.set("http://news.example/", town.Page{Links: []string{"/a/a/a/a"}})
+			w.set("http://news.example/a/a/a/a", town.Page{Links: []string{"/a/a/a/a/a"}})
+			w.set("http://news.example/a/a/a/a/a", town.Page{})
+			w.run(time.Minute)
+			for _, page := range []string{"/a/a/a/a", "/a/a/a/a/a"} {
+				visited := slices.ContainsFunc(w.visits(".example"+page), func(r crawler.Report) bool { return r.Status == http.StatusOK })
+				if visited == on {
+					t.Errorf("traps = %t: %s was visited: %t", on, page, visited)
+				}
+			}
+		})
+	}
 }
 
 // For a URI of a trap, the explanation names the trap, the command that releases it, and the line that enables traps.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/crawler/optional"
 	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -17,10 +16,10 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Stores holds the stores for a visit.
+// Stores holds what is known about endless spaces.
 type Stores struct {
-	Traps    optional.Traps
-	Spaces   *spaces.Store // nil knows nothing
+	Traps    *traps.Store
+	Spaces   *spaces.Store
 	Frontier *frontier.Frontier
 	Log      zerolog.Logger
 }
@@ -90,7 +89,7 @@ func (s Stores) Learn(h uri.Host, f Findings, now time.Time) error {
 		}
 		s.LogFound(h, found...)
 	}
-	if f.Space == nil || s.Spaces == nil {
+	if f.Space == nil {
 		return nil
 	}
 	found, err := s.Spaces.Learn(*f.Space)
@@ -202,14 +201,12 @@ func (s Stores) Vouch(listed []uri.URI, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if s.Spaces != nil {
-			found, err := s.Spaces.AddListed(h, now, listed[:n]...)
-			if err == nil {
-				err = s.take(found, now)
-			}
-			if err != nil {
-				return err
-			}
+		found, err := s.Spaces.AddListed(h, now, listed[:n]...)
+		if err == nil {
+			err = s.take(found, now)
+		}
+		if err != nil {
+			return err
 		}
 		listed = listed[n:]
 	}
@@ -219,9 +216,6 @@ func (s Stores) Vouch(listed []uri.URI, now time.Time) error {
 // Hold reports whether a URI has to wait for the budget of its pattern, and for how long. count says that it is put off
 // now.
 func (s Stores) Hold(w spaces.Wanted, count bool) (wait time.Duration, held bool, err error) {
-	if s.Spaces == nil {
-		return 0, false, nil
-	}
 	_, wait, held, err = s.Spaces.Hold(w, count)
 	return wait, held, err
 }

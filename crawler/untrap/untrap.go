@@ -49,15 +49,10 @@ func isRefused(why string) bool {
 	return strings.HasPrefix(why, RefusedByTrap) || strings.HasPrefix(why, refusedByName)
 }
 
-// Releaser releases traps. A [traps.Store] does.
-type Releaser interface {
-	Release(h uri.Host, pattern string) (traps.Trap, error)
-}
-
 // Release ends a trap permanently. It makes its known URIs due that were not visited because of the trap, and
 // returns their number. A crawl may run meanwhile. A second call completes one that was interrupted.
 func Release(
-	f *frontier.Frontier, store Releaser, h uri.Host, pattern string, now time.Time,
+	f *frontier.Frontier, store *traps.Store, h uri.Host, pattern string, now time.Time,
 ) (due int64, err error) {
 	t, err := store.Release(h, pattern)
 	if err != nil || t.Kind == traps.SoftNotFound {
@@ -68,7 +63,7 @@ func Release(
 
 // ReleaseAny ends a trap, or the budget of a path and its parameters, both as arcrawl traps names them.
 func ReleaseAny(
-	f *frontier.Frontier, store Releaser, budgets *spaces.Store, h uri.Host, pattern string, now time.Time,
+	f *frontier.Frontier, store *traps.Store, budgets *spaces.Store, h uri.Host, pattern string, now time.Time,
 ) (due int64, err error) {
 	due, err = Release(f, store, h, pattern, now)
 	if budgets == nil || !errors.Is(err, traps.ErrUnknown) {

@@ -119,26 +119,14 @@ func Open(db *badger.DB) (*Store, error) {
 }
 
 // Flush writes the jars that are stored and were changed.
-func (s *Store) Flush() error {
-	if s == nil {
-		return nil
-	}
-	return s.stored.Flush()
-}
+func (s *Store) Flush() error { return s.stored.Flush() }
 
 // OnDamage makes the store report each damaged row once, and replace it by an empty one. It must be called before the
 // store is used.
-func (s *Store) OnDamage(report func(error)) {
-	if s != nil {
-		s.stored.OnDamage(report)
-	}
-}
+func (s *Store) OnDamage(report func(error)) { s.stored.OnDamage(report) }
 
 // Bytes returns how much memory the jars take at most.
 func (s *Store) Bytes() int64 {
-	if s == nil {
-		return 0
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stored.Bytes() + int64(len(s.session))*maxJar

@@ -215,7 +215,7 @@ func TestADamagedJarIsReportedOnce(t *testing.T) {
 		t.Errorf("the jar has %q after its repair, want a=b", got)
 	}
 	var none *cookies.Store
-	if h, err := none.Header(parse(t, "https://a.example/"), true, nil, noon); h != "" || err != nil || none.Flush() != nil || none.Bytes() != 0 {
+	if h, err := none.Header(parse(t, "https://a.example/"), true, nil, noon); h != "" || err != nil {
 		t.Errorf("no store: %q, %v", h, err)
 	}
 }

@@ -87,11 +87,7 @@ func (s *Store) Flush() error { return s.rows.Flush() }
 
 // OnDamage makes the store report each damaged row once, and replace it by an empty one. It must be called before the
 // store is used.
-func (s *Store) OnDamage(report func(error)) {
-	if s != nil {
-		s.rows.OnDamage(report)
-	}
-}
+func (s *Store) OnDamage(report func(error)) { s.rows.OnDamage(report) }
 
 // Bytes returns how much memory the counts take at most.
 func (s *Store) Bytes() int64 { return s.rows.Bytes() }

@@ -82,10 +82,8 @@ func kind[V, W any](name, prefix string, encode func(V) W, decode func(W, *V) er
 // OnDamage makes the store report each damaged row once, and replace it by an empty one. It must be called before the
 // store is used.
 func (s *Store) OnDamage(report func(error)) {
-	if s != nil {
-		s.reputations.OnDamage(report)
-		s.dates.OnDamage(report)
-	}
+	s.reputations.OnDamage(report)
+	s.dates.OnDamage(report)
 }
 
 // Bytes returns how much memory the reputations take at most.

@@ -39,7 +39,7 @@ var floors = [][]string{
 	6: {
 		"crawllog/stats/table", "config/heritrix", "config/patch", "config/reference",
 		"archive/fixity", "archive/index", "archive/survey",
-		"crawler/demand", "crawler/feedread", "crawler/history", "crawler/midfetch", "crawler/optional",
+		"crawler/demand", "crawler/feedread", "crawler/history", "crawler/midfetch",
 		"crawler/policy", "crawler/proxies", "crawler/resolved", "crawler/space", "crawler/untrap",
 		"crawler/uplink", "crawler/wall",
 	},

@@ -328,20 +328,11 @@ func (b *Store) Lift(h uri.Host, key string) (lifted bool, err error) {
 }
 
 // Flush writes what was learned. If it fails, the next Flush writes it.
-func (b *Store) Flush() error {
-	if b == nil {
-		return nil
-	}
-	return b.rows.Flush()
-}
+func (b *Store) Flush() error { return b.rows.Flush() }
 
 // OnDamage makes the store report each damaged row once, and replace it by an empty one. It must be called before the
 // store is used.
-func (b *Store) OnDamage(report func(error)) {
-	if b != nil {
-		b.rows.OnDamage(report)
-	}
-}
+func (b *Store) OnDamage(report func(error)) { b.rows.OnDamage(report) }
 
 // Bytes returns how much memory the hosts take at most.
 func (b *Store) Bytes() int64 { return b.rows.Bytes() }

@@ -67,11 +67,7 @@ func Open(db *badger.DB) (*Store, error) {
 
 // OnDamage makes the store report each damaged row once, and delete it. The traps of that host are learned again. It
 // must be called before the store is used.
-func (b *Store) OnDamage(report func(error)) {
-	if b != nil {
-		b.damaged = report
-	}
-}
+func (b *Store) OnDamage(report func(error)) { b.damaged = report }
 
 // Judge returns the trap that a URI is part of. The URI was found on the page via, by the path hops. Judge reports
 // false if the URI is not part of a trap. If the trap is only suspected, see [Trap.Suspect], judge the URI again

@@ -1,0 +1,76 @@
+package crawler
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler/answer"
+	"github.com/arcrawl/arcrawl/crawler/compare"
+	"github.com/arcrawl/arcrawl/crawler/faults"
+	"github.com/arcrawl/arcrawl/crawler/feedread"
+	"github.com/arcrawl/arcrawl/crawler/rendered"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Report describes one settled visit.
+type Report struct {
+	URI      uri.URI
+	Hops     uri.HopPath
+	Finished time.Time
+	Status   int // HTTP status, or a negative code of Heritrix
+	Verdict  evaluators.Verdict
+	Failed   bool   // a misfortune: nothing that was learned has changed
+	Error    string // why it failed; empty if the status says enough
+	Block    string // the kind of answer that came instead of the page, see [evaluators.Block]; empty = the page came
+	Fault    string // why the document could not be processed; empty = it could
+	Repaired bool   // the head of the response was not valid HTTP and was repaired before it was parsed
+	// FaultKind is the kind of Fault: [faults.KindError] or [faults.KindPanic].
+	FaultKind string
+	Stopped   bool               // the mid-fetch filter stopped the download
+	NoSpace   bool               // the body was not received, for lack of disk space or because of a daily quota
+	Audit     bool               // the body was read although the headers would have vouched for it
+	Looked    bool               // the visit was a second look
+	Look      evaluators.Outcome // of a second look
+	Kept      Keeping
+	Received  int64 // bytes of the response that were transferred
+	Spared    int64 // bytes of payload that did not have to be transferred, estimated from the last capture
+	Deduped   int64 // bytes of payload that were transferred and did not have to be stored
+	Wait      evaluators.Wait
+	Due       time.Time
+	Visits    int
+	Versions  int
+	Type      string          // Content-Type of the answer
+	Title     string          // of a page whose content is new; empty = unknown
+	Found     int             // new URIs
+	Source    feedread.Result // what a feed or sitemap brought
+	Written   int64           // compressed bytes added to the archive
+	Took      time.Duration   // of the exchange; zero = there was none
+	Rest      time.Duration   // of the host's slot after the visit, for politeness
+	Rendered  *rendered.Visit // for the verdict by the rendered text; nil unless the settings want one
+}
+
+// Down reports whether the visit's host could not be reached.
+func (r Report) Down() bool { return answer.HostDown(r.Status) }
+
+// reportOf returns the report of a settled visit.
+func reportOf(v visit, a archived, next schedule, added frontier.Added) Report {
+	got, before := v.capture, v.record()
+	r := Report{
+		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status,
+		Verdict: v.verdict, Failed: v.failed, Error: next.record.LastError, Block: v.block,
+		Stopped: got.Stopped, NoSpace: got.Refused, Audit: v.req.Audit != "",
+		Kept: a.keeping, Written: a.written, Received: got.BlockSize, Spared: spared(v),
+		Wait: next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
+		Found: added.New, Source: next.source, Repaired: got.Repaired > 0,
+	}
+	r.Looked, r.Look = compare.IsSecondLook(before), v.look.Outcome
+	if v.fault != nil {
+		r.Fault, r.FaultKind = v.fault.Error(), faults.KindOf(v.fault)
+	}
+	if got.Status != http.StatusNotModified && (a.keeping == KeptRevisit || a.keeping == KeptThinned) {
+		r.Deduped = got.PayloadSize
+	}
+	return r
+}
