@@ -14,8 +14,8 @@ import (
 //	changed, changed, changed … (After visits in a row)
 //	  │
 //	  ▼ second look
-//	the same? ─── yes ──▶ live: visited as the wait rule says, no second look for Leave
-//	  │ no
+//	the same? ─── yes ──▶ live: visited as the wait rule says, no second look for Leave; if it shows the time,
+//	  │ no                  it is fetched once more after Clock, and noisy if nothing else differs
 //	  ▼ once more
 //	the same? ─── yes ──▶ live
 //	  │ no
@@ -34,7 +34,11 @@ type SecondLook struct {
 	Leave  time.Duration // how long a page that stayed the same is left alone; default 60d
 	Every  time.Duration // shortest wait of a restless page; default 24h
 	Off    bool          // no page is looked at twice, and a finding is ignored
+	Clock  time.Duration // a page that stayed the same is fetched once more after this time; 0 = it is not
 }
+
+// ClockLook is the time between two fetches of a page that shows the time to the minute, if they are to differ.
+const ClockLook = 65 * time.Second
 
 // NoisyBegin is the interval at which a page that was found noisy is believed to change at about half of its visits,
 // until its rule knows more. Most such pages change rarely; a new page is believed to change much more often.
@@ -54,6 +58,8 @@ const (
 	// looksThatDiffer is the number of second looks in a row that must differ. A page with a new version each minute
 	// differs at one look ten seconds later with a probability of one in seven.
 	looksThatDiffer = 2
+	// clockLook is the number of the look after Clock.
+	clockLook = looksThatDiffer + 1
 )
 
 func (s SecondLook) withDefaults() SecondLook {
@@ -134,8 +140,13 @@ func (s SecondLook) RestlessWait(e WaitEvaluator, stretch float64) Wait {
 func (s SecondLook) Closed(l Look, o Outcome, at time.Time) (next Look, again bool) {
 	recheck := l.Finding == Restless
 	switch {
+	case l.IsForClock() && o != LookNoisy:
+		l.Finding, l.Since, l.Row = Live, at, 0 // it stayed the same at the look before
 	case o == LookFailed:
 		l.Row = 0 // so that it takes some visits until the next attempt
+	case o == LookSame && s.Clock > 0 && !recheck:
+		l.Open = clockLook
+		return l, true
 	case o == LookSame:
 		l.Finding, l.Since, l.Row = Live, at, 0
 	case o == LookNoisy && l.Silencer != "":
@@ -151,6 +162,9 @@ func (s SecondLook) Closed(l Look, o Outcome, at time.Time) (next Look, again bo
 	l.Open, l.Visits = 0, 0
 	return l, false
 }
+
+// IsForClock reports whether the open look is the one after [SecondLook.Clock].
+func (l Look) IsForClock() bool { return l.Open == clockLook }
 
 // UntilPlanned returns the wait from at until the next usual visit of a page, after a second look that found nothing to
 // change about it.

@@ -100,6 +100,38 @@ func TestAPageIsRestlessIfTwoSecondLooksDiffer(t *testing.T) {
 	}
 }
 
+// A page that shows the time is the same at a second look, and different a minute later.
+func TestAPageThatShowsTheTimeIsFetchedOnceMore(t *testing.T) {
+	t.Parallel()
+	clock := evaluators.SecondLook{Clock: evaluators.ClockLook}
+	planned := lookAt.Add(time.Hour)
+	silenced := evaluators.Look{Row: 5, Open: 3, Planned: planned, View: evaluators.SeenSilenced, Silencer: "s#clock"}
+	look, again := clock.Closed(evaluators.Look{Row: 5, Open: 1, Planned: planned}, evaluators.LookSame, lookAt)
+	if !again || !look.IsForClock() || look.Finding != evaluators.NoFinding {
+		t.Errorf("the same at the second look: %+v, another look: %v", look, again)
+	}
+	for _, c := range []struct {
+		name    string
+		before  evaluators.Look
+		found   evaluators.Outcome
+		finding evaluators.Finding
+	}{
+		{"the same", look, evaluators.LookSame, evaluators.Live},
+		{"more than the time differs", look, evaluators.LookDiffers, evaluators.Live},
+		{"no answer", look, evaluators.LookFailed, evaluators.Live},
+		{"nothing but the time differs", silenced, evaluators.LookNoisy, evaluators.NoFinding},
+	} {
+		l, again := clock.Closed(c.before, c.found, lookAt.Add(clock.Clock))
+		if again || l.Open != 0 || l.Finding != c.finding || l.Row != 0 {
+			t.Errorf("%s: %+v, another look: %v", c.name, l, again)
+		}
+	}
+	restless := evaluators.Look{Finding: evaluators.Restless, Open: 1, Visits: 10, Planned: planned}
+	if l, again := clock.Closed(restless, evaluators.LookSame, lookAt); again || l.Finding != evaluators.Live {
+		t.Errorf("a restless page that stays the same: %+v, another look: %v", l, again)
+	}
+}
+
 func TestARestlessPageThatStaysTheSameIsNotRestless(t *testing.T) {
 	t.Parallel()
 	restless := evaluators.Look{Finding: evaluators.Restless, Since: lookAt, Visits: 3, Row: 9}

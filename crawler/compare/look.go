@@ -268,13 +268,23 @@ func (v *Visit) closeLook(
 	r *frontier.Record, c *fetch.Capture, s *config.Settings, stretch float64, finished time.Time,
 ) evaluators.Wait {
 	was := v.known.look.Finding
-	look, again := s.Change.SecondLook().Closed(v.known.look, v.Outcome, finished)
+	second := s.Change.SecondLook()
+	if v.Outcome == evaluators.LookSame && !v.known.look.IsForClock() && showsTime(c, s) {
+		second.Clock = evaluators.ClockLook
+	}
+	look, again := second.Closed(v.known.look, v.Outcome, finished)
 	w := evaluators.Wait{Evaluator: history.WaitSecondLook, Interval: look.UntilPlanned(finished)}
 	switch {
+	case again && look.IsForClock():
+		w.Interval, r.Urgent = second.Clock, true
+		w.Reason = "the same as a moment before; it shows the time, so it is fetched once more in " + human.Interval(w.Interval)
+		v.fetches.keep(r.URI, c, s)
 	case again:
 		w.Interval, r.Urgent = time.Second, true
 		w.Reason = "differs again; it is fetched once more when the host has rested"
 		v.fetches.keep(r.URI, c, s)
+	case v.Outcome == evaluators.LookDiffers: // a minute later
+		w.Reason = "more than the time differs a minute later; visited as planned, in " + human.Interval(w.Interval)
 	case v.Outcome == evaluators.LookFailed:
 		w.Reason = "nothing to compare; visited as planned, in " + human.Interval(w.Interval)
 	case v.Outcome == evaluators.LookSame:

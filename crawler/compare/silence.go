@@ -53,14 +53,24 @@ func (f *Fetches) Bytes() int64 {
 
 // keep keeps the content of a page that is looked at again, with the fetches before.
 func (f *Fetches) keep(u uri.URI, c *fetch.Capture, s *config.Settings) {
+	if fetched, ok := versionOf(c, s); ok { // otherwise no rules are found for it
+		f.add(u, fetched)
+	}
+}
+
+// versionOf returns the content of a page for which rules may be found.
+func versionOf(c *fetch.Capture, s *config.Settings) (digest.Version, bool) {
 	if s.Change.Seen == nil || !mediatype.IsHTML(c.Header.Get("Content-Type")) {
-		return
+		return digest.Version{}, false
 	}
 	content, err := contentOf(c)
-	if err != nil {
-		return // no rules are found for it
-	}
-	f.add(u, digest.Version{Date: c.Started, Content: content})
+	return digest.Version{Date: c.Started, Content: content}, err == nil
+}
+
+// showsTime reports whether a page shows the time to the minute, so that it may differ at a fetch a minute later.
+func showsTime(c *fetch.Capture, s *config.Settings) bool {
+	fetched, ok := versionOf(c, s)
+	return ok && s.Change.Seen.ShowsTime(fetched, c.Header.Get("Content-Type"))
 }
 
 // add adds a fetch of a page.
@@ -128,7 +138,7 @@ func (v *Visit) silence(ctx context.Context, r frontier.Record, c *fetch.Capture
 	if _, again := s.Change.SecondLook().Closed(v.known.look, v.Outcome, c.Started); again || s.Change.Seen == nil {
 		return nil
 	}
-	found, err := v.fetches.search(ctx, r.URI, c, s)
+	found, err := v.fetches.search(ctx, r.URI, c, s, v.known.look.IsForClock())
 	if err != nil || found == "" {
 		return err
 	}
@@ -171,8 +181,10 @@ func (f *Fetches) end(took time.Duration) {
 }
 
 // search returns the rules that silence a page, from the fetches that are kept and the present one. It returns an empty
-// text if there are none.
-func (f *Fetches) search(ctx context.Context, u uri.URI, c *fetch.Capture, s *config.Settings) (string, error) {
+// text if there are none, or if clock says that nothing but the time may differ, and something does.
+func (f *Fetches) search(
+	ctx context.Context, u uri.URI, c *fetch.Capture, s *config.Settings, clock bool,
+) (string, error) {
 	f.mu.Lock()
 	kept := f.take(u)
 	begins := f.begin(c.Started)
@@ -186,10 +198,14 @@ func (f *Fetches) search(ctx context.Context, u uri.URI, c *fetch.Capture, s *co
 	if kept = append(kept, digest.Version{Date: c.Started, Content: content}); err != nil || len(kept) < 2 {
 		return "", nil // what cannot be read is compared no further
 	}
+	mime := c.Header.Get("Content-Type")
+	if clock && !s.Change.Seen.DifferInTime(kept[len(kept)-2], kept[len(kept)-1], mime) {
+		return "", nil
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, min(maxSearch, s.Change.MaxTime), digest.ErrTooSlow)
 	defer cancel()
 	ended := func() error { return context.Cause(ctx) }
-	found, err := s.Change.Seen.Silence(ended, kept, c.Header.Get("Content-Type"))
+	found, err := s.Change.Seen.Silence(ended, kept, mime)
 	if errors.Is(err, digest.ErrNoSilencer) || errors.Is(err, digest.ErrTooSlow) {
 		return "", nil
 	}
