@@ -66,3 +66,27 @@ func TestThePackageLetsCuratorsWriteHostFiles(t *testing.T) {
 		t.Error("the package does not give the folder of host files to the group arcrawl-curators")
 	}
 }
+
+// A file that is renamed must not break the next package, which is made long after.
+func TestAllThatThePackageCopiesExists(t *testing.T) {
+	t.Parallel()
+	copied := 0
+	for line := range strings.Lines(readText(t, "../../scripts/package")) {
+		words := strings.Fields(line)
+		if len(words) < 3 || words[0] != "cp" {
+			continue
+		}
+		for _, source := range words[1 : len(words)-1] {
+			if strings.HasPrefix(source, "-") {
+				continue
+			}
+			copied++
+			if found, err := filepath.Glob("../../" + source); err != nil || len(found) == 0 {
+				t.Errorf("scripts/package copies %s, which does not exist", source)
+			}
+		}
+	}
+	if copied < 5 {
+		t.Errorf("found %d files that scripts/package copies, want 5 or more: this test does not understand the script", copied)
+	}
+}
