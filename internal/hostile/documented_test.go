@@ -11,20 +11,20 @@ import (
 
 const root = "../.."
 
-// TestDocumentsNameAllAttacksAndTargets compares docs/operating.md with the attacks and with the tests of the
+// TestDocumentsNameAllAttacksAndTargets compares docs/safety.md with the attacks and with the tests of the
 // repository, and docs/benchmarks.md with its fuzz targets.
 func TestDocumentsNameAllAttacksAndTargets(t *testing.T) {
 	t.Parallel()
-	operating, benchmarks := read(t, "docs/operating.md"), read(t, "docs/benchmarks.md")
+	safety, benchmarks := read(t, "docs/safety.md"), read(t, "docs/benchmarks.md")
 	for _, row := range rows() {
-		if row.awaited == "" && !strings.Contains(operating, "`"+row.name+"`") {
-			t.Errorf("docs/operating.md does not name the attack %q", row.name)
+		if row.awaited == "" && !strings.Contains(safety, "`"+row.name+"`") {
+			t.Errorf("docs/safety.md does not name the attack %q", row.name)
 		}
 	}
 	tests, targets := declared(t)
-	for _, name := range regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(operating, -1) {
+	for _, name := range regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(safety, -1) {
 		if !tests[name[1]] {
-			t.Errorf("docs/operating.md names %s, which does not exist", name[1])
+			t.Errorf("docs/safety.md names %s, which does not exist", name[1])
 		}
 	}
 	for name := range targets {
