@@ -153,17 +153,6 @@ func (c *Crawler) divert(claim frontier.Claim, to uri.URI, now time.Time) (admis
 	return admission{claim: diverted}, nil
 }
 
-// restHost releases a claim and lets its host rest, because the host is held or its rules are not known yet.
-func (c *Crawler) restHost(claim frontier.Claim, until, now time.Time) error {
-	host := string(claim.Record.URI.Host())
-	rest := frontier.HostAction{Verb: frontier.Rest, Until: until}
-	_, _, err := c.parts.Frontier.SteerHosts(now, host, rest)
-	if err = errors.Join(err, c.parts.Frontier.Release(claim, now)); err != nil {
-		return fmt.Errorf("let the host %s rest: %w", host, err)
-	}
-	return nil
-}
-
 // skip ends a claim that admits no visit now.
 func (c *Crawler) skip(
 	ctx context.Context, claim frontier.Claim, s settings, a admission, began time.Time, worker int,

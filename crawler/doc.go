@@ -3,8 +3,8 @@
 //
 // # The walk
 //
-// [Crawler.Run] claims URIs that are due and walks each of them through the same steps. The function walk calls all
-// of them:
+// [Crawler.Run] claims URIs that are due and walks each of them through the same steps. The function walk calls them,
+// with conclude for those after the verdict:
 //
 //	claim → settings → admit → request → fetch → judge → archive → discover → schedule → log → settle
 //

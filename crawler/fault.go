@@ -25,7 +25,8 @@ func unjudged(claim frontier.Claim, req request.Request, got *fetch.Capture) vis
 
 // unfetched returns the visit of a URI for which no exchange could be made, because of a fault that concerns only it.
 func (c *Crawler) unfetched(claim frontier.Claim, req request.Request, began time.Time, err error) visit {
-	nothing := &fetch.Capture{URI: claim.Record.URI, Started: began, Took: c.parts.Now().Sub(began), Status: faults.Status}
+	nothing := c.noAnswer(began)
+	nothing.URI, nothing.Status = claim.Record.URI, faults.Status
 	return unjudged(claim, req, nothing).broken(fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
 }
 

@@ -42,7 +42,7 @@ func (c *Crawler) prepareHost(
 	got, err := c.parts.Fetch.Fetch(ctx, step.Exchange)
 	if faults.IsOurs(err) {
 		step.Leave()
-		return true, c.abandon(ctx, claim, s, &fetch.Capture{Started: now, Took: c.parts.Now().Sub(now)}, err)
+		return true, c.abandon(ctx, claim, s, c.noAnswer(now), err)
 	}
 	if err != nil {
 		return true, c.restAfterLogin(claim, step.Fail(u, err, now), now, err)

@@ -12,7 +12,6 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/request"
-	"github.com/arcrawl/arcrawl/crawler/uplink"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
@@ -21,7 +20,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// walk takes one claimed URI through the parts. It settles, abandons or releases the claim in every case.
+// walk takes one claimed URI through all steps; [Crawler.conclude] has the second half of them. It settles, abandons or
+// releases the claim in every case.
 //
 // An error is an [ownFault], or means that the store is broken and the crawl must stop. If a document makes a step fail
 // or panic, the visit continues as a misfortune of its URI alone; see package faults.
@@ -32,6 +32,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	if _, held := s.config.Held(claim.Record.URI.Host()); held {
 		return c.restHost(claim, began.Add(heldRest), began)
 	}
+
 	admitted, err := c.admit(claim, s, began)
 	switch {
 	case faults.IsOurs(err), errors.Is(err, frontier.ErrFull):
@@ -40,11 +41,9 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 		return c.conclude(ctx, c.unfetched(claim, request.Request{}, began, err), s, worker)
 	case err != nil:
 		return err
-	}
-	if admitted.claim.Record.URI.IsZero() {
+	case admitted.claim.Record.URI.IsZero():
 		return c.skip(ctx, claim, s, admitted, began, worker)
-	}
-	if admitted.claim.Record.URI != claim.Record.URI {
+	case admitted.claim.Record.URI != claim.Record.URI: // robots.txt is visited first
 		s = settingsOf(s.config, admitted.claim.Record, began)
 	}
 	claim = admitted.claim
@@ -53,40 +52,53 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	} else if err != nil {
 		return c.conclude(ctx, c.unfetched(claim, request.Request{}, began, err), s, worker)
 	}
-	s.Fetch.Connect = policy.ConnectTimeout(claim, s.Fetch.Connect)
-	room := c.space.Begin(began, claim.Record.URI, s.MaxPerDay)
-	defer room.End()
-	whole := isRobots(claim.Record) || compare.IsSecondLook(claim.Record)
-	req, err := c.requests.Make(claim.Record, s.config, &s.Settings, whole, room, began)
-	req.Permission, req.Room = admitted.permission, room
-	var capture *fetch.Capture
-	if err == nil {
-		capture, err = c.parts.Fetch.Fetch(ctx, req.Exchange)
-	}
+
+	req, got, err := c.fetch(ctx, claim, s, admitted.permission, began)
+	defer req.Room.End()
 	switch {
 	case faults.IsOurs(err):
-		nothing := &fetch.Capture{Started: began, Took: c.parts.Now().Sub(began)}
-		return c.abandon(ctx, claim, s, nothing, fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
+		return c.abandon(ctx, claim, s, c.noAnswer(began), fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
 	case err != nil:
 		return c.conclude(ctx, c.unfetched(claim, req, began, err), s, worker)
 	}
-	defer capture.Close()
-	if ended, err := c.endEarly(ctx, claim, s, &req, capture); ended {
+	defer got.Close()
+	if ended, err := c.endEarly(ctx, claim, s, &req, got); ended {
 		return err
 	}
 	c.step("fetched")
 
-	v, err := c.judge(ctx, claim, s, req, capture)
+	v, err := c.judge(ctx, claim, s, req, got)
 	switch {
 	case faults.IsOurs(err):
-		return c.abandon(ctx, claim, s, capture, fmt.Errorf("judge %s: %w", claim.Record.URI, err))
+		return c.abandon(ctx, claim, s, got, fmt.Errorf("judge %s: %w", claim.Record.URI, err))
 	case err != nil:
-		v = unjudged(claim, req, capture).broken(fmt.Errorf("judge %s: %w", claim.Record.URI, err))
+		v = unjudged(claim, req, got).broken(fmt.Errorf("judge %s: %w", claim.Record.URI, err))
 	}
 	return c.conclude(ctx, v, s, worker)
 }
 
-// conclude takes a visit that was judged through the other parts.
+// fetch decides which request a visit makes, and makes it. The caller ends the room of the request.
+func (c *Crawler) fetch(
+	ctx context.Context, claim frontier.Claim, s settings, permission string, began time.Time,
+) (request.Request, *fetch.Capture, error) {
+	s.Fetch.Connect = policy.ConnectTimeout(claim, s.Fetch.Connect)
+	room := c.space.Begin(began, claim.Record.URI, s.MaxPerDay)
+	whole := isRobots(claim.Record) || compare.IsSecondLook(claim.Record)
+	req, err := c.requests.Make(claim.Record, s.config, &s.Settings, whole, room, began)
+	req.Permission, req.Room = permission, room
+	if err != nil {
+		return req, nil, err
+	}
+	got, err := c.parts.Fetch.Fetch(ctx, req.Exchange)
+	return req, got, err
+}
+
+// noAnswer returns the capture of a visit that could not make its request.
+func (c *Crawler) noAnswer(began time.Time) *fetch.Capture {
+	return &fetch.Capture{Started: began, Took: c.parts.Now().Sub(began)}
+}
+
+// conclude takes a visit that was judged through the other steps.
 func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int) error {
 	if faults.KindOf(v.capture.Misfortune) == faults.KindPanic && v.fault == nil {
 		v.fault = v.capture.Misfortune // of a decoder; the response is whole
@@ -180,95 +192,4 @@ func (v visit) errorText() string {
 		misfortune = v.capture.Misfortune.Error()
 	}
 	return history.ErrorText(misfortune, v.block)
-}
-
-// ownFault is an error of ours that leaves the store sound: the claim is released and the crawl is held.
-type ownFault struct{ err error }
-
-func (f ownFault) Error() string { return f.err.Error() }
-func (f ownFault) Unwrap() error { return f.err }
-
-// release releases a claim before any request was made. If the daemon is stopping, that is not a fault.
-func (c *Crawler) release(ctx context.Context, claim frontier.Claim, cause error) error {
-	return released(ctx, claim, cause, c.parts.Frontier.Release(claim, c.parts.Now()))
-}
-
-// abandon releases a claim after a request was made: the host rests as after any other visit.
-func (c *Crawler) abandon(
-	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture, cause error,
-) error {
-	return released(ctx, claim, cause, c.abandonClaim(claim, s, got))
-}
-
-// endIfVoid reports whether an exchange says nothing about its URI, and then ends the claim: another node may own the
-// crawl, our own network or a proxy is down, or the server closed an idle connection instead of answering.
-func (c *Crawler) endIfVoid(
-	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture,
-) (void bool, err error) {
-	if c.parts.Void != nil {
-		if err := c.parts.Void(got.Started); err != nil {
-			return true, c.abandon(ctx, claim, s, got, err)
-		}
-	}
-	if got.Repeat {
-		return true, c.repeatLater(claim, s, got)
-	}
-	if proxy := s.Way.Proxy(); proxy != "" {
-		switch {
-		case errors.Is(got.Misfortune, fetch.ErrProxy):
-			return true, c.restBehindProxy(claim, proxy, got)
-		case errors.Is(got.Misfortune, fetch.ErrProxySilent):
-			if c.proxies.Silent(proxy, !claim.NeverAnswered, got.Misfortune, got.Started.Add(got.Took)) {
-				c.parts.Log.Error().Err(got.Misfortune).Msg("the proxy does not work: the hosts behind it rest, others are visited")
-			}
-		case got.Status != fetch.DNSFailed && c.proxies.Works(proxy):
-			c.parts.Log.Info().Str("proxy", proxy).Msg("the proxy works again: visiting the hosts behind it")
-		}
-	}
-	if s.Way.Proxy() == s.config.Way().Proxy() { // otherwise it says nothing about our own network
-		p := uplink.Parts{Config: s.config, Frontier: c.parts.Frontier, Fetch: c.parts.Fetch, Log: c.parts.Log}
-		if err := c.uplink.Check(ctx, p, claim.Record, got, got.Started.Add(got.Took)); err != nil {
-			return true, c.release(ctx, claim, err)
-		}
-	}
-	return false, nil
-}
-
-// restBehindProxy ends a claim whose proxy does not work. Nothing of that is held against the host.
-func (c *Crawler) restBehindProxy(claim frontier.Claim, proxy string, got *fetch.Capture) error {
-	now := got.Started.Add(got.Took)
-	until, first := c.proxies.Failed(proxy, got.Misfortune, now)
-	if first {
-		c.parts.Log.Error().Err(got.Misfortune).Msg("the proxy does not work: the hosts behind it rest, others are visited")
-	}
-	return c.restHost(claim, until, now)
-}
-
-// repeatLater releases a claim whose request was not answered. The URI stays due, and the host rests first.
-func (c *Crawler) repeatLater(claim frontier.Claim, s settings, got *fetch.Capture) error {
-	c.parts.Log.Debug().Str("uri", claim.Record.URI.String()).AnErr("error", got.Misfortune).
-		Msg("the server closed an idle connection instead of answering: asking again when the host has rested")
-	if err := c.abandonClaim(claim, s, got); err != nil {
-		return fmt.Errorf("release %s: %w", claim.Record.URI, err)
-	}
-	return nil
-}
-
-// abandonClaim ends a claim after a request was made. The URI keeps its due time.
-func (c *Crawler) abandonClaim(claim frontier.Claim, s settings, got *fetch.Capture) error {
-	finished := got.Started.Add(got.Took)
-	rest := c.robots.Politeness(claim.Record.URI, s.Politeness, nil, finished).Rest(got.Took)
-	rest = max(rest, policy.RetryAfter(got.Status, got.Header, finished, frontier.MaxLoneRest).Sub(finished))
-	return c.parts.Frontier.Abandon(claim, finished, rest)
-}
-
-// released returns the error of a walk whose claim was released because of cause. err is the error of the release.
-func released(ctx context.Context, claim frontier.Claim, cause, err error) error {
-	if err != nil {
-		return fmt.Errorf("release %s: %w (after: %w)", claim.Record.URI, err, cause)
-	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	return ownFault{cause}
 }

@@ -1,0 +1,119 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/crawler/uplink"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// ownFault is an error of ours that leaves the store sound: the claim is released and the crawl is held.
+type ownFault struct{ err error }
+
+func (f ownFault) Error() string { return f.err.Error() }
+func (f ownFault) Unwrap() error { return f.err }
+
+// release releases a claim before any request was made. If the daemon is stopping, that is not a fault.
+func (c *Crawler) release(ctx context.Context, claim frontier.Claim, cause error) error {
+	return released(ctx, claim, cause, c.parts.Frontier.Release(claim, c.parts.Now()))
+}
+
+// abandon releases a claim after a request was made: the host rests as after any other visit.
+func (c *Crawler) abandon(
+	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture, cause error,
+) error {
+	return released(ctx, claim, cause, c.abandonClaim(claim, s, got))
+}
+
+// endIfVoid reports whether an exchange says nothing about its URI, and then ends the claim: another node may own the
+// crawl, our own network or a proxy is down, or the server closed an idle connection instead of answering.
+func (c *Crawler) endIfVoid(
+	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture,
+) (void bool, err error) {
+	if c.parts.Void != nil {
+		if err := c.parts.Void(got.Started); err != nil {
+			return true, c.abandon(ctx, claim, s, got, err)
+		}
+	}
+	if got.Repeat {
+		return true, c.repeatLater(claim, s, got)
+	}
+	if proxy := s.Way.Proxy(); proxy != "" {
+		switch {
+		case errors.Is(got.Misfortune, fetch.ErrProxy):
+			return true, c.restBehindProxy(claim, proxy, got)
+		case errors.Is(got.Misfortune, fetch.ErrProxySilent):
+			if c.proxies.Silent(proxy, !claim.NeverAnswered, got.Misfortune, got.Started.Add(got.Took)) {
+				c.logProxyDown(got)
+			}
+		case got.Status != fetch.DNSFailed && c.proxies.Works(proxy):
+			c.parts.Log.Info().Str("proxy", proxy).Msg("the proxy works again: visiting the hosts behind it")
+		}
+	}
+	if s.Way.Proxy() == s.config.Way().Proxy() { // otherwise it says nothing about our own network
+		p := uplink.Parts{Config: s.config, Frontier: c.parts.Frontier, Fetch: c.parts.Fetch, Log: c.parts.Log}
+		if err := c.uplink.Check(ctx, p, claim.Record, got, got.Started.Add(got.Took)); err != nil {
+			return true, c.release(ctx, claim, err)
+		}
+	}
+	return false, nil
+}
+
+// restBehindProxy ends a claim whose proxy does not work. Nothing of that is held against the host.
+func (c *Crawler) restBehindProxy(claim frontier.Claim, proxy string, got *fetch.Capture) error {
+	now := got.Started.Add(got.Took)
+	until, first := c.proxies.Failed(proxy, got.Misfortune, now)
+	if first {
+		c.logProxyDown(got)
+	}
+	return c.restHost(claim, until, now)
+}
+
+func (c *Crawler) logProxyDown(got *fetch.Capture) {
+	c.parts.Log.Error().Err(got.Misfortune).Msg("the proxy does not work: the hosts behind it rest, others are visited")
+}
+
+// repeatLater releases a claim whose request was not answered. The URI stays due, and the host rests first.
+func (c *Crawler) repeatLater(claim frontier.Claim, s settings, got *fetch.Capture) error {
+	c.parts.Log.Debug().Str("uri", claim.Record.URI.String()).AnErr("error", got.Misfortune).
+		Msg("the server closed an idle connection instead of answering: asking again when the host has rested")
+	if err := c.abandonClaim(claim, s, got); err != nil {
+		return fmt.Errorf("release %s: %w", claim.Record.URI, err)
+	}
+	return nil
+}
+
+// abandonClaim ends a claim after a request was made. The URI keeps its due time.
+func (c *Crawler) abandonClaim(claim frontier.Claim, s settings, got *fetch.Capture) error {
+	finished := got.Started.Add(got.Took)
+	rest := c.robots.Politeness(claim.Record.URI, s.Politeness, nil, finished).Rest(got.Took)
+	rest = max(rest, policy.RetryAfter(got.Status, got.Header, finished, frontier.MaxLoneRest).Sub(finished))
+	return c.parts.Frontier.Abandon(claim, finished, rest)
+}
+
+// released returns the error of a walk whose claim was released because of cause. err is the error of the release.
+func released(ctx context.Context, claim frontier.Claim, cause, err error) error {
+	if err != nil {
+		return fmt.Errorf("release %s: %w (after: %w)", claim.Record.URI, err, cause)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return ownFault{cause}
+}
+
+// restHost releases a claim and lets its host rest, because the host is held or its rules are not known yet.
+func (c *Crawler) restHost(claim frontier.Claim, until, now time.Time) error {
+	host := string(claim.Record.URI.Host())
+	rest := frontier.HostAction{Verb: frontier.Rest, Until: until}
+	_, _, err := c.parts.Frontier.SteerHosts(now, host, rest)
+	if err = errors.Join(err, c.parts.Frontier.Release(claim, now)); err != nil {
+		return fmt.Errorf("let the host %s rest: %w", host, err)
+	}
+	return nil
+}
