@@ -34,12 +34,49 @@ const (
 	Document   = "document"   // a document could not be processed because of a fault of the program
 )
 
+// traits says how alarms of one kind behave.
+type traits struct {
+	kind   string
+	raise  time.Duration // a trouble must last for that long before it is raised; one that is measured over hours need not
+	clear  time.Duration // and must be gone for that long before it is cleared
+	ofHost bool          // About names a host; otherwise it may name a URI, or nothing
+}
+
+// everyKind lists all kinds, in the order in which people see them.
+var everyKind = []traits{
+	{Standstill, time.Minute, time.Minute, false},
+	{Uplink, 0, time.Minute, false},
+	{Disk, time.Minute, 10 * time.Minute, false},
+	{Backlog, 30 * time.Minute, time.Hour, false},
+	{Config, time.Minute, 0, false},
+	{Host, time.Hour, 10 * time.Minute, true},
+	{Silence, 0, time.Hour, true},
+	{FrontPage, 0, time.Hour, false},
+	{FeedGap, 0, 0, true},
+	{Seed, 0, time.Hour, false},
+	{Document, 0, time.Hour, true},
+	{Rules, 0, time.Hour, true},
+	{Sealed, 15 * time.Minute, time.Minute, false},
+	{Lost, 0, time.Minute, false},
+	{Proxy, time.Minute, time.Minute, false},
+	{Folders, time.Minute, time.Minute, false},
+	{Login, 0, time.Minute, true},
+	{Upload, 15 * time.Minute, time.Minute, false},
+	{Database, time.Minute, time.Minute, false},
+}
+
 // Kinds returns every kind of alarm.
 func Kinds() []string {
-	return []string{
-		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Seed, Document, Rules, Sealed, Lost,
-		Proxy, Folders, Login, Upload, Database,
+	kinds := make([]string, len(everyKind))
+	for i, t := range everyKind {
+		kinds[i] = t.kind
 	}
+	return kinds
+}
+
+// of returns the traits of a kind.
+func of(kind string) traits {
+	return everyKind[slices.IndexFunc(everyKind, func(t traits) bool { return t.kind == kind })]
 }
 
 // Trouble is a problem at one moment.
@@ -80,8 +117,7 @@ func (n Notice) Names() []string { return slices.Concat(n.Labels, n.Collections,
 
 // hostOf returns the host that an alarm is about; "" if it is about the whole crawl.
 func hostOf(kind, about string) string {
-	switch kind {
-	case Host, Silence, FeedGap, Document, Rules, Login:
+	if of(kind).ofHost {
 		return about
 	}
 	if u, err := uri.Parse(about); err == nil {
@@ -104,32 +140,6 @@ type watched struct {
 // cleared when it has been gone for some time. So a trouble that comes and goes is reported once.
 type Set struct {
 	known map[alarmKey]*watched
-}
-
-// alarmPatience says how long a kind of trouble must last before it is raised, and be gone before it is cleared.
-// Troubles that are measured over hours need none.
-type alarmPatience struct{ raise, clear time.Duration }
-
-var patiences = map[string]alarmPatience{
-	Standstill: {time.Minute, time.Minute},
-	Uplink:     {0, time.Minute},
-	Disk:       {time.Minute, 10 * time.Minute},
-	Backlog:    {30 * time.Minute, time.Hour},
-	Config:     {time.Minute, 0},
-	Host:       {time.Hour, 10 * time.Minute},
-	Silence:    {0, time.Hour},
-	FrontPage:  {0, time.Hour},
-	FeedGap:    {0, 0},
-	Seed:       {0, time.Hour},
-	Document:   {0, time.Hour},
-	Sealed:     {15 * time.Minute, time.Minute},
-	Lost:       {0, time.Minute},
-	Folders:    {time.Minute, time.Minute},
-	Upload:     {15 * time.Minute, time.Minute},
-	Database:   {time.Minute, time.Minute},
-	Rules:      {0, time.Hour},
-	Proxy:      {time.Minute, time.Minute},
-	Login:      {0, time.Minute},
 }
 
 // maxOfKind is the maximum number of alarms of one kind.
@@ -164,13 +174,13 @@ func (a *Set) Update(now time.Time, troubles []Trouble) (changes []Change) {
 			a.known[key] = x
 		}
 		x.last, x.Text = now, t.Text
-		if !x.raised && now.Sub(x.first) >= patiences[t.Kind].raise {
+		if !x.raised && now.Sub(x.first) >= of(t.Kind).raise {
 			x.raised = true
 			changes = append(changes, Change{x.Alarm, true})
 		}
 	}
 	for key, x := range a.known {
-		if gone := now.Sub(x.last); gone > 0 && (!x.raised || gone >= patiences[x.Kind].clear) {
+		if gone := now.Sub(x.last); gone > 0 && (!x.raised || gone >= of(x.Kind).clear) {
 			delete(a.known, key)
 			if x.raised {
 				changes = append(changes, Change{x.Alarm, false})

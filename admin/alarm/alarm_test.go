@@ -2,6 +2,7 @@ package alarm
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -9,10 +10,10 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-// TestAnAlarmIsRaisedAndClearedOnce plays different courses of a trouble. Each character is a minute: "x" with
-// the trouble, "." without it.
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
+// TestAnAlarmIsRaisedAndClearedOnce plays different courses of a trouble. Each character is a minute: "x" with
+// the trouble, "." without it.
 func TestAnAlarmIsRaisedAndClearedOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ what, kind, course, want string }{
@@ -87,6 +88,22 @@ func TestSilenceIsComparedWithUsualActivity(t *testing.T) {
 		l := Life{c.changes, noon.Add(-c.history - c.since), noon.Add(-c.since)}
 		if chance, got := l.Silent(Activity{Longest: api.Seconds(c.longest), Quiet: c.quiet}, noon); got != c.want {
 			t.Errorf("%s: Silent reports %t (chance %.0e), want %t", c.what, got, chance, c.want)
+		}
+	}
+}
+
+// The page about alarms says of every kind when it is raised and what to do.
+func TestEachKindIsDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/alarms.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n## Kinds\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	for _, kind := range Kinds() {
+		if !strings.Contains(table, "`"+kind+"`") {
+			t.Errorf("docs/alarms.md does not explain the kind %s", kind)
 		}
 	}
 }

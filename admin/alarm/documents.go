@@ -50,7 +50,6 @@ func (d *Documents) Add(host, uri, kind, why string, at time.Time) {
 		h = &hostDocuments{}
 		d.hosts[key] = h
 	}
-	const maxText = 500 // bytes of what a stranger may have chosen
 	h.visits++
 	h.uri, h.why, h.last = cut(uri, maxText), cut(why, maxText), at
 }
