@@ -24,11 +24,14 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/cookies"
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts/similar"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/internal/untick"
 	"github.com/arcrawl/arcrawl/scope/spaces"
+	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -75,6 +78,12 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 	r.Dedup, err = dedup.Open(r.Frontier.DB(), dedup.Options{})
 	w.must(err)
 	r.Reputation, err = reputation.Open(r.Frontier.DB())
+	w.must(err)
+	r.Similar, err = similar.Open(r.Frontier.DB())
+	w.must(err)
+	r.Traps, err = traps.Open(r.Frontier.DB())
+	w.must(err)
+	r.Cookies, err = cookies.Open(r.Frontier.DB())
 	w.must(err)
 	r.Daily, err = daily.Open(r.Frontier.DB())
 	w.must(err)
