@@ -204,7 +204,7 @@ func (p *process) open(o Options) error {
 	return nil
 }
 
-// watchMemory ends the process when it has too much memory.
+// watchMemory ends the process, with all that it has started, when it has too much memory or soon will.
 func (p *process) watchMemory(ctx context.Context, pid int, limit int64) {
 	if limit <= 0 {
 		return
@@ -212,20 +212,28 @@ func (p *process) watchMemory(ctx context.Context, pid int, limit int64) {
 	timer := time.NewTimer(watchSeldom)
 	defer timer.Stop()
 	m := meter{proc: "/proc", root: pid}
-	for {
+	for last, at := int64(0), time.Now(); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
 		}
 		used := m.memory()
-		if used > limit {
+		if exceeds(last, used, limit, time.Since(at)) {
 			p.overMemory.Store(true)
+			m.kill()
 			_ = chromedp.FromContext(p.ctx).Browser.Process().Kill()
 			return
 		}
+		last, at = used, time.Now()
 		timer.Reset(watchPause(used, limit))
 	}
+}
+
+// exceeds reports whether memory is beyond a limit, or will be in two looks if it grows as it did since the last one.
+func exceeds(last, used, limit int64, since time.Duration) bool {
+	growth := float64(max(used-last, 0)) * float64(2*watchOften) / float64(max(since, watchOften))
+	return used+int64(growth) > limit
 }
 
 // The pauses between two looks at the memory of the browser.

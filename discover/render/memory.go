@@ -42,6 +42,15 @@ func (m *meter) memory() (sum int64) {
 	return sum
 }
 
+// kill ends all these processes. Those that remain would take more memory until they notice that the others have ended.
+func (m *meter) kill() {
+	for id := range m.descendants() {
+		if p, err := os.FindProcess(id); err == nil {
+			_ = p.Kill() // it may have ended
+		}
+	}
+}
+
 func (m *meter) file(id int, name string) string {
 	return filepath.Join(m.proc, strconv.Itoa(id), name)
 }

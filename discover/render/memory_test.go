@@ -60,18 +60,24 @@ func TestTheMemoryOfDescendantsCounts(t *testing.T) {
 	}
 }
 
-// A page that takes 400 MB in a second is seen before it has the other half of the limit, and then ended soon after it
-// exceeds the limit.
-func TestTheMemoryIsWatchedMoreCloselyAboveHalfOfTheLimit(t *testing.T) {
+// A page that takes 400 MB in a second is ended before it exceeds the limit, and not long before. The same page may
+// have nearly all of the limit if it takes no more.
+func TestAPageIsEndedBeforeItExceedsTheLimit(t *testing.T) {
 	t.Parallel()
 	const limit, perSecond = int64(1 << 30), int64(400 << 20)
 	for begin := range int64(40) {
-		used, looks := begin*limit/80, 0
-		for ; used <= limit; looks++ {
-			used += int64(watchPause(used, limit).Seconds() * float64(perSecond))
+		last, used, looks := int64(0), begin*limit/80, 0
+		pause := watchSeldom
+		for ; !exceeds(last, used, limit, pause); looks++ {
+			pause = watchPause(used, limit)
+			last = used
+			used += int64(pause.Seconds() * float64(perSecond))
 		}
-		if used > limit+limit/20 || looks < 2 {
+		if used > limit || used < limit*9/10 || looks < 2 {
 			t.Errorf("from %d MB: ended at %d MB after %d looks", begin*limit/80>>20, used>>20, looks)
 		}
+	}
+	if exceeds(limit-1, limit-1, limit, watchOften) {
+		t.Error("a page that takes no more memory is ended")
 	}
 }

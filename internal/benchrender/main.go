@@ -24,6 +24,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -320,7 +321,7 @@ func measureMemory(program string, pages int) error {
 	const bound = 1 << 30
 	b := render.NewBrowser(render.Options{Program: program, Memory: bound, Pages: 100})
 	defer b.Close()
-	var highest int64
+	var highest atomic.Int64
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -329,7 +330,7 @@ func measureMemory(program string, pages int) error {
 			case <-stop:
 				return
 			case <-time.After(50 * time.Millisecond):
-				highest = max(highest, treeOf(os.Getpid()).memory)
+				highest.Store(max(highest.Load(), treeOf(os.Getpid()).memory))
 			}
 		}
 	}()
@@ -349,20 +350,13 @@ func measureMemory(program string, pages int) error {
 			failed++
 			fmt.Println(err)
 		}
-		if i%100 == 99 {
-			fmt.Printf("%d pages, %d ended for their memory, %d failed\n", i+1, ended, failed)
+		if i%100 == 99 || i == pages-1 {
+			fmt.Printf("%d pages, %d ended for their memory, %d failed, at most %d MiB of private memory; the bound is %d MiB\n",
+				i+1, ended, failed, highest.Load()>>20, bound>>20)
 		}
 	}
 	close(stop)
 	<-done
-	fmt.Printf(
-		"%d pages, %d ended for their memory, %d failed, at most %d MB of private memory; the bound is %d MB\n",
-		pages,
-		ended,
-		failed,
-		highest>>20,
-		bound>>20,
-	)
 	return nil
 }
 
