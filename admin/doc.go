@@ -9,13 +9,12 @@
 //
 // # Access
 //
-// The handler behind a unix socket serves every process that may open the socket; the mode of the file decides. The
-// handler behind TCP ([Window.Handler] with a token) serves only requests with the token and a loopback name. It
-// refuses requests that come from pages of other sites; see guard.go.
+// The package access guards [Window.Handler]: it decides who may send which request, through the socket or from a
+// network.
 //
 // # Stored data
 //
-// Visits are counted for each second of the last minute, each minute of the last day, and each hour of the last
-// ninety days. Minutes and hours are appended to a file and read at the next start; a crash loses the current minute.
-// A pause is stored in a file too, so that neither a restart nor a crash ends it. Everything has a bound.
+// The package series counts visits for each minute of the last day and each hour of the last ninety days. Both are
+// appended to a file; a crash loses the current minute. A pause is stored in a file too, so that neither a restart nor
+// a crash ends it. Everything has a bound.
 package admin

@@ -50,7 +50,7 @@ func (o Odds) Plus(p Odds) Odds {
 	return Odds{o.Visits + p.Visits, o.Found + p.Found, o.Again + p.Again, o.Expected + p.Expected}
 }
 
-// The constants of the correction were chosen on recorded histories, see docs/scheduling.md.
+// The constants of the correction were chosen on recorded histories, see docs/scheduling-figures.md.
 const (
 	oddsPrior                    = 5.0 // visits that found a change, and were foreseen exactly
 	minCorrection, maxCorrection = 0.2, 3.0

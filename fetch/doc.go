@@ -1,9 +1,10 @@
 // Package fetch makes one HTTP exchange and keeps every byte of it.
 //
-// [Client.Fetch] sends a GET request and returns a [Capture]. It holds the exact bytes of the request
-// and of the response: order and case of header fields, line ends, chunked framing, trailers, content coding. It also
-// holds three digests, and the reason if something went wrong. Everything that a server does is in the Capture. A Go
-// error means a problem on our side (a full disk, a request that is not allowed) or that the context was cancelled.
+// [Client.Fetch] sends a GET request, or the POST of a form, and returns a [Capture]. It holds the exact bytes of the
+// request and of the response: order and case of header fields, line ends, chunked framing, trailers, content coding.
+// It also holds the digests, and the reason if something went wrong. Everything that a server does is in the Capture.
+// A Go error means a problem on our side (a full disk, a request that is not allowed) or that the context was
+// cancelled. A [Way] says how to connect where that differs from the usual, for example through a proxy.
 //
 // # The life of an exchange
 //
@@ -24,8 +25,7 @@
 //
 // If nothing can be sent on an idle connection, a new one is used. If the request was sent on an idle connection, which
 // then ends before any byte of an answer, the capture says so in Repeat: nothing that may have reached the server is
-// repeated without the rest that the caller owes it. Redirects are not followed, cookies are not kept, proxies are not
-// used.
+// repeated without the rest that the caller owes it. Redirects are not followed, and cookies are not kept.
 //
 // # Statuses
 //

@@ -28,7 +28,7 @@
 //
 //	paused   an operator paused it
 //	ready    its first URI is due, a slot is free and awake, and the host does not rest
-//	snoozed  one of these comes later; [Frontier.NextReady] returns when, for the earliest host
+//	snoozed  one of these comes later; NextReady returns when, for the earliest host
 //	busy     all slots are claimed, or a diverted claim is in progress; also a paused host until its visits have ended
 //	idle     its queue is empty
 //

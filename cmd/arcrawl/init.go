@@ -24,7 +24,7 @@ func newInit() *cobra.Command {
 with its meaning and default, as comments. Set operator.name and operator.contact in the file or with --set.
 
 One [[wait]] entry is active: new crawls use the rule "learned", which captures the most versions of recorded histories
-(docs/scheduling.md). Without the entry the waits are the same as in Heritrix. An existing file is never changed.`,
+(docs/scheduling-figures.md). Without the entry the waits are the same as in Heritrix. An existing file is never changed.`,
 		Example: `  arcrawl init
   arcrawl init crawl --set operator.name="National Library" --set operator.contact=https://library.example/crawler
   arcrawl init /etc/arcrawl --set storage.warc=/srv/warc --set crawl.workers=200`,

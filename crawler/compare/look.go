@@ -15,7 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// Visit holds what a visit says about how its URI differs from fetch to fetch. [Judge] creates it.
+// Visit holds what a visit says about how its URI differs from fetch to fetch. [Fetches.Judge] creates it.
 type Visit struct {
 	State   evaluators.State   // by the comparison that decides about the wait
 	Second  bool               // the visit is a second look

@@ -16,7 +16,7 @@
 //   - n changes: a grows by n, b by e, which is exact;
 //   - the last change was an exposure s ago: a grows by 1, b by s, which is exact for the time since the change.
 //
-// An estimator holds fourteen beliefs, of which it uses up to eight at a time:
+// An estimator holds twelve beliefs, of which it uses up to eight at a time:
 //
 //   - five that forget in 72 minutes, half a day, 4 days, 32 days and never;
 //   - two sets of three that forget in 6 and in 60 days. One of a set applies after a change, one after one quiet
@@ -52,5 +52,5 @@
 // of change", ACM Transactions on Internet Technology 3 (2003). [Captured] and [UnchangedFactor] are derived in their
 // comments. Weighting beliefs by what they predicted is Bayesian model averaging. The constants were found on recorded
 // change histories of news pages, feeds, lists, live data, terms of service and articles: by a random search on one
-// half of the resources, checked on the other. docs/scheduling.md has the figures.
+// half of the resources, checked on the other. docs/scheduling-figures.md has the figures.
 package rate

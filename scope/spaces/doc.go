@@ -31,7 +31,7 @@
 //
 // # Bounds
 //
-// A host has at most [maxParams] parameters with [maxRests] URIs each, and [maxSpaces] patterns of some four
-// kilobytes. Further patterns share one budget. The store keeps its rows in another package's database; all of their
+// The parameters and patterns of a host are bounded in number; a pattern takes some four kilobytes. Further patterns
+// share one budget. The store keeps its rows in another package's database; all of their
 // keys begin with "pQ". What was learned since the last [Store.Flush] is lost in a crash, and learned again.
 package spaces

@@ -28,7 +28,7 @@
 //     family, make it suspect. From then on a page is visited only if it was found deeper in the family than all
 //     before, because a list of any size ends after a few steps and a farm does not. [FarmRow] in a row over
 //     [FarmGenerations] steps make it certain. One page that does not invent ends the row. A family is never a farm
-//     if a feed or sitemap lists one of its pages, if another page lists [listMembers] of its pages at once, or if
+//     if a feed or sitemap lists one of its pages, if another page lists many of its pages at once, or if
 //     another page names a page that only the family had named. A trap that is refuted in this way later is released.
 //     Only what pages of the farm name is part of it.
 //   - soft404: a page with status 200 that is the same, byte for byte, under [SoftPaths] paths of the host. It is the
@@ -42,10 +42,9 @@
 //
 // # Bounds
 //
-// Each host has at most [maxFamilies] families and [maxFarms] farms, of some two kilobytes each, and [maxTraps]
-// traps. The family that was not visited for the longest time makes room for a new one. If others have vouched for
-// more than [maxVouched] families, the host is not searched for farms. The same pages in the same order find the same
-// traps, without clock and chance.
+// The families, farms and traps of a host are bounded in number; a family or farm takes some two kilobytes. The family
+// that was not visited for the longest time makes room for a new one. If others have vouched for very many families,
+// the host is not searched for farms. The same pages in the same order find the same traps, without clock and chance.
 //
 // The store keeps its rows in another package's database; all of their keys begin with "pt". It learns of a visit
 // before the frontier does. After a crash between the two, the visit is made and learned once more.
