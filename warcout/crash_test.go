@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +24,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// crashSeries are the series to which the goroutines write.
+var crashSeries = [4]string{"", "", "contract", "embargo"}
+
 // writeUntilKilled writes visits in four goroutines and prints the address of each one that was acknowledged.
 func writeUntilKilled(dir, round string) {
 	w, _, err := Open(Options{Dir: dir, MaxSize: 100_000, Journal: dir + "/journal"}, time.Now())
@@ -36,7 +40,7 @@ func writeUntilKilled(dir, round string) {
 		all.Go(func() {
 			for i := 0; ; i++ {
 				a := fmt.Sprintf("http://www.example.org/%s/%d/%d", round, g, i)
-				_, err := w.Write(time.Now(), visit(a, noise(i, 100*(i%50))))
+				_, err := w.Write(time.Now(), in(crashSeries[g], visit(a, noise(i, 100*(i%50)))))
 				mu.Lock()
 				if err != nil {
 					fmt.Println("fault:", err)
@@ -71,7 +75,13 @@ func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
 	}
 	kinds := map[string]string{}
 	for _, k := range readDir(t, dir) {
-		kinds[k.get("WARC-Target-URI")] += k.get("WARC-Type") + " "
+		a := k.get("WARC-Target-URI")
+		kinds[a] += k.get("WARC-Type") + " "
+		if parts := strings.Split(a, "/"); a != "" {
+			if g, _ := strconv.Atoi(parts[4]); SeriesIn("arcrawl")(k.file) != crashSeries[g] {
+				t.Errorf("%s is in %s", a, k.file)
+			}
+		}
 	}
 	delete(kinds, "")
 	for a := range acknowledged {

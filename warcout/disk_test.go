@@ -213,7 +213,7 @@ func TestWaitingVisitsAreWrittenTogether(t *testing.T) {
 					}
 					all.Go(func() { _, errs[1+n] = w.Write(start, visit(address(2+n), noise(2+n, size))) })
 					waitFor(w, func() bool {
-						if waiting := w.current.waiting; waiting != nil {
+						if waiting := w.current[""].waiting; waiting != nil {
 							return waiting.visits == 1+n
 						}
 						return n == late-1 && row.long // the waiting visits have failed
@@ -267,7 +267,7 @@ func TestFailedSyncFailsExactlyTheVisitsThatWaitForIt(t *testing.T) {
 		for i := range late {
 			all.Go(func() { write(1 + i) })
 		}
-		waitFor(w, func() bool { return w.current.waiting != nil && w.current.waiting.visits == late })
+		waitFor(w, func() bool { return w.current[""].waiting != nil && w.current[""].waiting.visits == late })
 		return syscall.EIO
 	})
 	write(0)
@@ -327,7 +327,7 @@ func TestWriteReturnsOnlyAfterASyncThatBeganAfterItsBytes(t *testing.T) {
 			for i := range others {
 				all.Go(func() { write(1 + i) })
 			}
-			waitFor(w, func() bool { return w.current.waiting != nil && w.current.waiting.visits == others })
+			waitFor(w, func() bool { return w.current[""].waiting != nil && w.current[""].waiting.visits == others })
 		case 2:
 			waitFor(w, func() bool { return returned.Load() == 1 })
 		}

@@ -1,16 +1,17 @@
 // Package warcout writes visits as WARC/1.1 records.
 //
-// A [Writer] writes one file at a time in its folder. Each record is a gzip member of its own, so that a growing file
-// can be indexed. [Writer.Write] returns when all records of the visit are on disk. It returns the [digest.Origin] of
-// the visit's first record, with which the record can be found and a later revisit can point at it.
+// A [Writer] writes one file at a time in its folder, and one more for each series, whose visits are kept apart from
+// all others. Each record is a gzip member of its own, so that a growing file can be indexed. [Writer.Write] returns
+// when all records of the visit are on disk. It returns the [digest.Origin] of the visit's first record, with which the
+// record can be found and a later revisit can point at it.
 //
 // # The life of a file
 //
-//	PREFIX-YYYYMMDDhhmmssSSS-SERIAL-HOST.warc.gz.open   created with the first visit, never over an existing file
+//	PREFIX-[SERIES-]YYYYMMDDhhmmssSSS-SERIAL-HOST.warc.gz.open   created with the first visit, over no other file
 //	        │  grows visit by visit; each group of visits is synced together
 //	        │  retired: MaxSize or MaxAge is reached, or Seal or Close was called; visits in progress still complete
 //	        ▼
-//	PREFIX-YYYYMMDDhhmmssSSS-SERIAL-HOST.warc.gz        synced, logged in the journal, renamed; the folder is synced
+//	PREFIX-[SERIES-]YYYYMMDDhhmmssSSS-SERIAL-HOST.warc.gz        synced, logged in the journal, renamed; folder synced
 //
 // A file that holds only its warcinfo record is removed instead. If a failed visit can neither be cut off nor synced,
 // its file is abandoned: nothing more is written to it, it stays .open, and the next [Open] repairs it. Several

@@ -1,6 +1,10 @@
 package warcout
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 // Growing is a file that visits are being written to.
 type Growing struct {
@@ -9,8 +13,8 @@ type Growing struct {
 	Size   int64 // synced bytes
 }
 
-// Growing returns the files that are not sealed yet: at most one that accepts visits, and others with visits in
-// progress.
+// Growing returns the files that are not sealed yet: those that accept visits, at most one of each series, and others
+// with visits in progress.
 func (w *Writer) Growing() []Growing {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -18,7 +22,8 @@ func (w *Writer) Growing() []Growing {
 	for _, f := range w.retired {
 		list = append(list, Growing{f.name, f.opened, f.synced.size})
 	}
-	if f := w.current; f != nil {
+	for _, series := range slices.Sorted(maps.Keys(w.current)) {
+		f := w.current[series]
 		list = append(list, Growing{f.name, f.opened, f.synced.size})
 	}
 	return list

@@ -48,7 +48,7 @@ func TestAFileEndsWithItsLastNumber(t *testing.T) {
 	dir := t.TempDir()
 	w, _ := opened(t, Options{Dir: dir})
 	first := mustWrite(t, w, start, visit(address(1), page("x")))
-	w.current.visits = maxVisits - 1
+	w.current[""].visits = maxVisits - 1
 	last := mustWrite(t, w, start, visit(address(2), page("y")))
 	next := mustWrite(t, w, start, visit(address(3), page("z")))
 	if err := w.Close(start); err != nil {

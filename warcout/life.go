@@ -6,18 +6,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
-// newFile creates a file with its warcinfo record.
-func (w *Writer) newFile(now time.Time) (*file, error) {
-	f, err := w.takeName(now)
+// newFile creates a file of a series with its warcinfo record.
+func (w *Writer) newFile(series string, now time.Time) (*file, error) {
+	if series != "" && !IsSeries(series) {
+		return nil, fmt.Errorf("%w: %q is not the name of a series", ErrRefused, series)
+	}
+	f, err := w.takeName(series, now)
 	if err != nil {
 		return nil, fmt.Errorf("create a WARC file: %w", err)
 	}
-	if err := w.begin(now, f); err != nil {
+	if err := w.begin(series, now, f); err != nil {
 		return nil, errors.Join(fmt.Errorf("write warcinfo of %s: %w", f.name, err), f.disk.Close(), os.Remove(w.openPath(f)))
 	}
 	return f, nil
@@ -26,9 +30,9 @@ func (w *Writer) newFile(now time.Time) (*file, error) {
 func (w *Writer) openPath(f *file) string { return filepath.Join(w.o.Dir, f.name+openSuffix) }
 
 // takeName creates the .open file under a name that is also free without the suffix.
-func (w *Writer) takeName(now time.Time) (*file, error) {
+func (w *Writer) takeName(series string, now time.Time) (*file, error) {
 	w.serial++
-	name := w.names.name(now, w.serial)
+	name := w.names.name(series, now, w.serial)
 	for range maxSerials {
 		var err error
 		if name, err = w.names.freeName(w.o.Dir, name); err != nil {
@@ -55,8 +59,12 @@ func (w *Writer) takeName(now time.Time) (*file, error) {
 }
 
 // begin writes and syncs the warcinfo record, so that no failed visit can remove it.
-func (w *Writer) begin(now time.Time, f *file) error {
-	info, err := warcinfo(now, f.name, w.o.Info)
+func (w *Writer) begin(series string, now time.Time, f *file) error {
+	fields := w.o.Info
+	if series != "" {
+		fields = append(slices.Clip(fields), Field{Name: "isPartOf", Value: series})
+	}
+	info, err := warcinfo(now, f.name, fields)
 	if err != nil {
 		return err
 	}
@@ -78,11 +86,18 @@ func (w *Writer) begin(now time.Time, f *file) error {
 	return w.journal.add(now, eventOpened, f.name, f.info.size, f.info.records)
 }
 
-// retire makes the next visit begin a new file.
-func (w *Writer) retire() {
-	if w.current != nil {
-		w.retired = append(w.retired, w.current)
-		w.current = nil
+// retire makes the next visit of a series begin a new file.
+func (w *Writer) retire(series string) {
+	if f := w.current[series]; f != nil {
+		w.retired = append(w.retired, f)
+		delete(w.current, series)
+	}
+}
+
+// retireAll makes the next visit of each series begin a new file.
+func (w *Writer) retireAll() {
+	for series := range w.current {
+		w.retire(series)
 	}
 }
 

@@ -1,6 +1,7 @@
 package warcout
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,10 +24,41 @@ const maxSerials = 10000
 
 var namePart = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
+// seriesName matches the name of a series. It has no hyphen, so that it can be found in the name of a file.
+const seriesName = `[a-z][a-z0-9_]{0,31}`
+
+var wholeSeriesName = regexp.MustCompile(`^` + seriesName + `$`)
+
+// IsSeries reports whether a series of files may have a name.
+func IsSeries(name string) bool { return wholeSeriesName.MatchString(name) }
+
+// SeriesIn returns a function that returns the series of a file of ours by its name, or "" if it is in none. prefix is
+// the first part of the names.
+func SeriesIn(prefix string) func(file string) string {
+	prefix = cmp.Or(prefix, DefaultPrefix)
+	ours, begin := oursPattern(prefix), prefix+"-"
+	return func(file string) string {
+		rest, ok := strings.CutPrefix(file, begin)
+		if !ok || rest == "" || rest[0] < 'a' { // nearly all files, for which this must be fast
+			return ""
+		}
+		if m := ours.FindStringSubmatch(file); m != nil {
+			return strings.TrimSuffix(m[1], "-")
+		}
+		return ""
+	}
+}
+
+// oursPattern matches final names with a prefix, of any series and host: host names change, above all in containers.
+func oursPattern(prefix string) *regexp.Regexp {
+	return regexp.MustCompile(`^` + regexp.QuoteMeta(prefix) + `-(` + seriesName +
+		`-)?(\d{17})-(\d{5,9})-([A-Za-z0-9][A-Za-z0-9._-]*)` + regexp.QuoteMeta(suffix) + `$`)
+}
+
 // naming makes and recognises the names of our files.
 type naming struct {
 	prefix, host string
-	ours         *regexp.Regexp // final names with our prefix, of any host: host names change, above all in containers
+	ours         *regexp.Regexp
 }
 
 func newNaming(prefix, host string) (naming, error) {
@@ -35,25 +67,26 @@ func newNaming(prefix, host string) (naming, error) {
 			return naming{}, fmt.Errorf("%s %q: want at most 64 letters, digits, dots, underscores and hyphens", kind, part)
 		}
 	}
-	ours := regexp.MustCompile(`^` + regexp.QuoteMeta(prefix) +
-		`-(\d{17})-(\d{5,9})-([A-Za-z0-9][A-Za-z0-9._-]*)` + regexp.QuoteMeta(suffix) + `$`)
-	return naming{prefix, host, ours}, nil
+	return naming{prefix, host, oursPattern(prefix)}, nil
 }
 
 // name returns a final name.
-func (n naming) name(now time.Time, serial int) string {
-	return n.join(strings.Replace(now.UTC().Format("20060102150405.000"), ".", "", 1), serial, n.host)
+func (n naming) name(series string, now time.Time, serial int) string {
+	if series != "" {
+		series += "-"
+	}
+	return n.join(series, strings.Replace(now.UTC().Format("20060102150405.000"), ".", "", 1), serial, n.host)
 }
 
-func (n naming) join(stamp string, serial int, host string) string {
-	return fmt.Sprintf("%s-%s-%05d-%s%s", n.prefix, stamp, serial, host, suffix)
+func (n naming) join(series, stamp string, serial int, host string) string {
+	return fmt.Sprintf("%s-%s%s-%05d-%s%s", n.prefix, series, stamp, serial, host, suffix)
 }
 
 // another returns the name after the given one.
 func (n naming) another(name string) string {
 	parts := n.ours.FindStringSubmatch(name)
-	serial, _ := strconv.Atoi(parts[2]) // at most nine digits
-	return n.join(parts[1], serial+1, parts[3])
+	serial, _ := strconv.Atoi(parts[3]) // at most nine digits
+	return n.join(parts[1], parts[2], serial+1, parts[4])
 }
 
 // openName returns the final name of one of our .open files.

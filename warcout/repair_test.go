@@ -105,7 +105,7 @@ func memoryDir(t testing.TB) string {
 	return dir
 }
 
-func cutName(n int) string { return naming{prefix: "cut", host: "c1"}.name(start, n) }
+func cutName(n int) string { return naming{prefix: "cut", host: "c1"}.name("", start, n) }
 
 func TestRepairs(t *testing.T) {
 	t.Parallel()
@@ -291,7 +291,7 @@ func TestJournalLogsTheLifeOfEachFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "warc.journal")
 	w, _ := opened(t, Options{Dir: dir, Journal: path})
 	mustWrite(t, w, start, visit(address(0), page("x")))
-	w.current.logged -= checkpointEvery // as if these bytes had been written since the last journal line
+	w.current[""].logged -= checkpointEvery // as if these bytes had been written since the last journal line
 	mustWrite(t, w, start, visit(address(1), page("x")))
 	mustWrite(t, w, start.Add(time.Second), visit(address(2), page("x")))
 	if err := w.Close(start.Add(time.Minute)); err != nil {

@@ -15,6 +15,7 @@ import (
 // Resource is a document about the crawl itself, which no server sent, such as its configuration. It becomes a resource
 // record, as wget and wpull write their settings: indexes have it, and replay tools find it by its URI.
 type Resource struct {
+	Series      string // as of a [Visit]
 	URI         string // "urn:…"
 	Date        time.Time
 	ContentType string
@@ -25,6 +26,7 @@ type Resource struct {
 
 // Lookup is a look-up of a host name.
 type Lookup struct {
+	Series    string // as of a [Visit]
 	Host      string
 	Date      time.Time
 	Addresses []netip.Addr
@@ -49,7 +51,7 @@ func (w *Writer) WriteLookup(now time.Time, l Lookup) (Written, error) {
 		b = fmt.Appendf(b, "\tIN\t%s\t%s\n", kind, a)
 	}
 	return w.WriteResource(now, Resource{
-		URI: "dns:" + host, Date: l.Date, ContentType: "text/dns", Content: b, lookup: true,
+		Series: l.Series, URI: "dns:" + host, Date: l.Date, ContentType: "text/dns", Content: b, lookup: true,
 	})
 }
 
@@ -64,7 +66,7 @@ func (w *Writer) WriteResource(now time.Time, r Resource) (Written, error) {
 	}
 	var out Written
 	if err == nil {
-		out, err = w.append(now, Visit{resource: &r})
+		out, err = w.append(now, Visit{Series: r.Series, resource: &r})
 	}
 	if err != nil {
 		return Written{}, fmt.Errorf("archive %s: %w", r.URI, err)

@@ -18,6 +18,7 @@ type Field struct{ Name, Value string }
 // Visit is one exchange and the parts of it to store. At most one of Response and Revisit is set. Head is used with a
 // Revisit or alone. There must be content for at least one record.
 type Visit struct {
+	Series   string // of the file; "" = the files of no series
 	URI      uri.URI
 	Date     time.Time  // when the exchange began; stored to the microsecond
 	IP       netip.Addr // of the server; the zero Addr if it is not known

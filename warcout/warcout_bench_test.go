@@ -31,8 +31,9 @@ func benchPage() (block []byte, sum, payload digest.Digest) {
 func BenchmarkWrite(b *testing.B) {
 	block, sum, payload := benchPage()
 	v := visit(address(1), nil)
-	write := func(b *testing.B, w *Writer) {
+	writeTo := func(b *testing.B, w *Writer, series string) {
 		one := v
+		one.Series = series
 		one.Response = &Response{
 			Block: bytes.NewReader(block), Size: int64(len(block)), BlockDigest: sum,
 			PayloadDigest: payload, PayloadSize: 15_000,
@@ -41,6 +42,7 @@ func BenchmarkWrite(b *testing.B) {
 			b.Error(err)
 		}
 	}
+	write := func(b *testing.B, w *Writer) { writeTo(b, w, "") }
 	nosync := func(path string) (storage, error) {
 		f, err := createFile(path)
 		return &unsynced{f}, err
@@ -64,22 +66,28 @@ func BenchmarkWrite(b *testing.B) {
 			write(b, w)
 		}
 	})
-	b.Run("visit of 8 writers", func(b *testing.B) {
-		w, _ := opened(b, Options{Dir: b.TempDir()})
-		var syncs atomic.Int64
-		w.create = func(path string) (storage, error) {
-			f, err := createFile(path)
-			return &counted{f, &syncs}, err
-		}
-		b.SetBytes(int64(len(block)))
-		b.SetParallelism(4) // times the two cores that such machines have
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				write(b, w)
+	ofEight := func(series ...string) func(b *testing.B) {
+		return func(b *testing.B) {
+			w, _ := opened(b, Options{Dir: b.TempDir()})
+			var syncs, writers atomic.Int64
+			w.create = func(path string) (storage, error) {
+				f, err := createFile(path)
+				return &counted{f, &syncs}, err
 			}
-		})
-		b.ReportMetric(float64(syncs.Load())/float64(b.N), "syncs/op")
-	})
+			b.SetBytes(int64(len(block)))
+			b.SetParallelism(4) // times the two cores that such machines have
+			b.RunParallel(func(pb *testing.PB) {
+				own := series[int(writers.Add(1))%len(series)]
+				for pb.Next() {
+					writeTo(b, w, own)
+				}
+			})
+			b.ReportMetric(float64(syncs.Load())/float64(b.N), "syncs/op")
+		}
+	}
+	b.Run("visit of 8 writers", ofEight(""))
+	b.Run("visit of 8 writers, one of them to a series", ofEight("", "", "", "", "", "", "", "embargo"))
+	b.Run("visit of 8 writers to 4 series", ofEight("a", "b", "c", "d"))
 }
 
 // BenchmarkWriteLarge measures the throughput of a large body in MB/s, and shows whether memory stays bounded.

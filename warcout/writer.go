@@ -23,6 +23,10 @@ const (
 	DefaultLevel   = 6
 )
 
+// MaxSeries is the maximum number of series. Each has a file that is being written, and its visits wait for syncs of
+// their own.
+const MaxSeries = 8
+
 // ErrClosed is returned by a [Writer] after Close.
 var ErrClosed = errors.New("warcout: writer is closed")
 
@@ -55,8 +59,8 @@ type Writer struct {
 	left      *sync.Cond // a visit left its file after Close was called
 	journal   *journal
 	serial    int
-	current   *file   // nil until the next visit
-	retired   []*file // to be sealed when their last visit has ended
+	current   map[string]*file // of each series, since its first visit
+	retired   []*file          // to be sealed when their last visit has ended
 	summaries summaries
 	closed    bool
 }
@@ -86,7 +90,7 @@ func Open(o Options, now time.Time) (*Writer, []Repair, error) {
 			File: filepath.Base(o.Journal), Kind: DamagedJournal, Before: damaged, After: damaged,
 		})
 	}
-	w := &Writer{o: o, names: names, create: createFile, journal: j}
+	w := &Writer{o: o, names: names, create: createFile, journal: j, current: map[string]*file{}}
 	w.left = sync.NewCond(&w.mu)
 	w.encoders = newEncoders(o.Level)
 	code := newBriefCode()
@@ -164,7 +168,7 @@ func (w *Writer) write(now time.Time, v Visit) (Written, error) {
 
 // append appends the records of a visit that was checked, and waits until they are synced.
 func (w *Writer) append(now time.Time, v Visit) (Written, error) {
-	f, number, err := w.enter(now)
+	f, number, err := w.enter(v.Series, now)
 	if err != nil {
 		return Written{}, err
 	}
@@ -280,27 +284,31 @@ func (w *Writer) encodeOne(s *spool, r record) error {
 	return nil
 }
 
-// enter returns the current file, which is not sealed before the call of [Writer.leave], and a number for the visit.
-func (w *Writer) enter(now time.Time) (f *file, number uint32, err error) {
+// enter returns the current file of a series, which is not sealed before the call of [Writer.leave], and a number for
+// the visit.
+func (w *Writer) enter(series string, now time.Time) (f *file, number uint32, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return nil, 0, ErrClosed
 	}
-	if f := w.current; f != nil &&
-		(f.broken != nil || f.appended.size >= w.o.MaxSize || f.visits == maxVisits || w.isOld(f, now)) {
-		w.retire()
+	f = w.current[series]
+	if f != nil && (f.broken != nil || f.appended.size >= w.o.MaxSize || f.visits == maxVisits || w.isOld(f, now)) {
+		w.retire(series)
+		f = nil
 	}
-	if w.current == nil {
-		f, err := w.newFile(now)
-		if err != nil {
+	if f == nil {
+		if len(w.current) > MaxSeries { // of series that are no longer used
+			w.retireAll()
+		}
+		if f, err = w.newFile(series, now); err != nil {
 			return nil, 0, err
 		}
-		w.current = f
+		w.current[series] = f
 	}
-	w.current.users++
-	w.current.visits++
-	return w.current, w.current.visits, nil
+	f.users++
+	f.visits++
+	return f, f.visits, nil
 }
 
 // leave ends the use of a file. An error of sealing does not concern this visit: Rotate, Seal or Close retry and
@@ -364,22 +372,24 @@ func (w *Writer) sync(now time.Time, f *file, b *batch) {
 	}
 }
 
-// Rotate seals the current file if it has reached MaxAge. The daemon calls it regularly, so that a file is sealed even
+// Rotate seals the current files that have reached MaxAge. The daemon calls it regularly, so that a file is sealed even
 // without visits. Rotate also retries files that could not be sealed before, and returns why it failed again.
 func (w *Writer) Rotate(now time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.current != nil && w.isOld(w.current, now) {
-		w.retire()
+	for series, f := range w.current {
+		if w.isOld(f, now) {
+			w.retire(series)
+		}
 	}
 	return w.sealRetired(now)
 }
 
-// Seal seals the current file whatever its age, at the latest when the visits in progress have ended.
+// Seal seals the current files whatever their age, at the latest when the visits in progress have ended.
 func (w *Writer) Seal(now time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.retire()
+	w.retireAll()
 	return w.sealRetired(now)
 }
 
@@ -391,7 +401,7 @@ func (w *Writer) Close(now time.Time) error {
 		return nil
 	}
 	w.closed = true
-	w.retire()
+	w.retireAll()
 	for slices.ContainsFunc(w.retired, func(f *file) bool { return f.users > 0 }) {
 		w.left.Wait()
 	}
