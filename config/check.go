@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // check reports contradictions between keys and between files. It skips files that could not be decoded.
@@ -33,6 +34,10 @@ func (l *loader) check() {
 		// The settings of a broken main file are not known.
 		if f.doc.Root != nil && len(l.main.Faults) == 0 {
 			checkSettings(l.sources(f), f.draft)
+			l.checkSeries(f.doc, "")
+			for _, w := range f.draft.whens {
+				l.checkSeries(f.doc, w.path)
+			}
 		}
 	}
 	l.checkSeeds()
@@ -79,30 +84,24 @@ func (l *loader) checkStorage() {
 	}
 	l.checkFolders()
 	l.checkUpload()
-	if within(s.State, s.WARC) {
+	if rel, err := filepath.Rel(s.State, s.WARC); err == nil && filepath.IsLocal(rel) && rel != "." {
 		keyAt(l.main, "", "storage.warc", w.WARC).
 			Warn("is inside storage.state, which must contain nothing but the store", "move it out")
 	}
 }
 
-// maxFolders is the maximum number of folders for WARC files.
-const maxFolders = 64
-
-// checkFolders reports further folders of WARC files that cannot take any.
+// checkFolders reports too many series, and further folders of WARC files that cannot take any.
 func (l *loader) checkFolders() {
 	s := l.config.Storage
+	if n := len(l.config.Series); n > warcout.MaxSeries {
+		l.main.FaultOfKey("warc.series_names", fmt.Sprintf("has %d names", n), fmt.Sprintf("maximum: %d", warcout.MaxSeries))
+	}
 	if len(s.Folders) == 0 {
 		return
 	}
 	at := keyAt(l.main, "", "storage.folders", strings.Join(s.Folders, ", "))
-	for i, folder := range s.Folders {
-		switch {
-		case folder == s.WARC || within(s.WARC, folder) || within(s.State, folder) || slices.Contains(s.Folders[:i], folder):
-			at.Fault("has a folder that is listed twice, or is in storage.warc or storage.state", "name other folders")
-		case i >= maxFolders:
-			at.Fault(fmt.Sprintf("has more than %d folders", maxFolders), "use larger ones")
-			return
-		}
+	if problem, remedy := s.Folders.Check(s.WARC, s.State, l.config.Series); problem != "" {
+		at.Fault(problem, remedy)
 	}
 	if s.FoldersFree <= s.MinFree {
 		f := keyAt(l.main, "", "storage.folders_free", human.Bytes(s.FoldersFree))
@@ -112,12 +111,6 @@ func (l *loader) checkFolders() {
 		f.Fault("is not more than storage.min_free, at which the crawl pauses before a file is moved",
 			"raise it, or lower storage.min_free")
 	}
-}
-
-// within reports whether path is below folder.
-func within(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // source is a part of a file that settings can come from: the whole file, or the [[when]] at path.
@@ -154,7 +147,7 @@ func checkSettings(from []source, d *draft) {
 				checkBounds(doc, low, high)
 			}
 		}
-		w.checkValence()
+		w.checkWhole()
 	}
 }
 
@@ -180,12 +173,22 @@ func origin(from []source, name string) string {
 	return byDefault
 }
 
-// checkValence reports a valence in a refinement about single URIs.
-func (l *layer) checkValence() {
-	const name = "politeness.valence"
-	if l.criteria.DependOnURI() && l.doc.Has(l.path.Key(name)) {
-		keyAt(l.doc, l.path, name, []any{}).Fault("applies to the host as a whole, but this refinement to single URIs",
-			"use only criteria about the time, or move the key out of the [[when]]")
+// checkWhole reports keys about whole hosts in a refinement about single URIs.
+func (l *layer) checkWhole() {
+	for _, name := range []string{"politeness.valence", "warc.series"} {
+		if l.criteria.DependOnURI() && l.doc.Has(l.path.Key(name)) {
+			keyAt(l.doc, l.path, name, []any{}).Fault("applies to the host as a whole, but this refinement to single URIs",
+				"use only criteria about the time, or move the key out of the [[when]]")
+		}
+	}
+}
+
+// checkSeries reports a series in a file, or in the [[when]] at path, that the main file does not name: a slip must not
+// put records into files that nobody looks after.
+func (l *loader) checkSeries(doc *document.Document, path document.Path) {
+	at := keyAt(doc, path, "warc.series", doc.Value(path.Key("warc.series")))
+	if s, _ := at.Value.(string); s != "" && !doc.IsBad(at.Path) && !slices.Contains(l.config.Series, s) {
+		at.Fault("is not in warc.series_names of the main file", "add it there, or write one of these names")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/config/request"
+	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -32,6 +33,7 @@ type Config struct {
 	Crawl      Crawl
 	WARC       warcout.Options // the daemon fills the fields that have no key in [warc]
 	Collection string          // of which the WARC files are part; "" = none
+	Series     []string        // names of the series of WARC files that hosts may have
 	Index      Index
 	// DNSRecords says that look-ups of hosts are archived. Its key is warc.dns.
 	DNSRecords bool
@@ -92,8 +94,8 @@ type Storage struct {
 
 	Elsewhere []string // folders and lists of WARC files that were moved away on purpose
 
-	Folders      []string // further folders, to which finished WARC files are moved
-	FoldersFree  int64    // bytes that stay free on the disk of each of them, and of the first folder
+	Folders      value.Folders // to which finished WARC files are moved
+	FoldersFree  int64         // bytes that stay free on the disk of each of them, and of the first folder
 	FoldersOrder FolderOrder
 }
 

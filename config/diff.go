@@ -147,7 +147,7 @@ var needRestart = []string{
 func (c *Config) fixed() map[string]string {
 	values := map[string]string{}
 	for _, k := range keys {
-		needed := slices.ContainsFunc(needRestart, func(name string) bool {
+		needed := k.Scope == InMain && slices.ContainsFunc(needRestart, func(name string) bool {
 			return name == k.Name || strings.HasSuffix(name, ".") && strings.HasPrefix(k.Name, name)
 		})
 		switch {
@@ -173,7 +173,7 @@ func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	slices.SortFunc(later, func(a, b KeyChange) int { return cmp.Compare(a.Key, b.Key) })
 	inForce := *next
 	inForce.DNSRecords, inForce.Collection, inForce.Sealed = c.DNSRecords, c.Collection, c.Sealed
-	inForce.Render = c.Render
+	inForce.Render, inForce.Series = c.Render, c.Series
 	inForce.WARC, inForce.Log, inForce.Admin, inForce.Cluster = c.WARC, c.Log, c.Admin, c.Cluster
 	inForce.AllowNetworks, inForce.AllowHosts = c.AllowNetworks, c.AllowHosts
 	inForce.Storage, inForce.Upload = c.Storage, c.Upload

@@ -184,9 +184,7 @@ func (l *loader) readMain() {
 	for i, path := range c.Storage.Elsewhere {
 		c.Storage.Elsewhere[i] = l.absolute(path)
 	}
-	for i, path := range c.Storage.Folders {
-		c.Storage.Folders[i] = l.absolute(path)
-	}
+	c.Storage.Folders.Resolve(l.absolute)
 	c.Admin.Resolve(c.Storage.State, l.absolute)
 	c.Mail.Resolve(l.absolute)
 	for _, path := range []string{c.Admin.TLSKey, c.Admin.TokenFile, c.Admin.UserFile, c.Mail.PasswordFile} {

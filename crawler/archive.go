@@ -70,9 +70,9 @@ func (c *Crawler) archive(v visit, s settings) (visit, archived, error) {
 	if err != nil || a.keeping == KeptNothing || a.keeping == KeptThinned {
 		return v, a, err
 	}
-	w, err := c.write(v, a)
+	w, err := c.write(v, s, a)
 	if err != nil {
-		return c.writeOther(v, a, err)
+		return c.writeOther(v, s, a, err)
 	}
 	a.record, a.written = w.Origin, w.Bytes
 	if a.keeping == KeptResponse && !payload.Digest(v.capture).IsZero() && w.IsResponse {
@@ -82,7 +82,7 @@ func (c *Crawler) archive(v visit, s settings) (visit, archived, error) {
 }
 
 // write writes the records of a visit.
-func (c *Crawler) write(v visit, a archived) (warcout.Written, error) {
+func (c *Crawler) write(v visit, s settings, a archived) (warcout.Written, error) {
 	record, err := panics.Catch(func() (warcout.Visit, error) {
 		c.step("archiving")
 		return c.recordOf(v, a), nil
@@ -90,6 +90,7 @@ func (c *Crawler) write(v visit, a archived) (warcout.Written, error) {
 	if err != nil {
 		return warcout.Written{}, err
 	}
+	record.Series = s.Dedup.Series
 	return c.parts.Archive.Write(c.parts.Now(), record)
 }
 
@@ -114,10 +115,10 @@ func (c *Crawler) smallestRecord(v visit, s settings) (a archived, err error) {
 	if err != nil || a.keeping != KeptNothing {
 		return thinned(v, s.Dedup, a), err
 	}
-	if s.Dedup.IsSmall(got.PayloadSize) && hasOldPayload(v) && c.isArchived(r) {
+	if s.Dedup.IsSmall(got.PayloadSize) && hasOldPayload(v) && c.isArchived(r, s.Dedup) {
 		return thinned(v, s.Dedup, archived{keeping: KeptResponse, looked: a.looked}), nil
 	}
-	if isKnown(v) && c.isArchived(r) && !hasOldPayload(v) && !keepsScrubbed(v, s.Change) &&
+	if isKnown(v) && c.isArchived(r, s.Dedup) && !hasOldPayload(v) && !keepsScrubbed(v, s.Change) &&
 		!s.Dedup.TooOld(r.Origin.Date, got.Started) {
 		// The content is the same in another coding, for example gzip with another time stamp, or differs only in
 		// scrubbed parts. Nothing new needs to be archived, and a revisit record cannot be written, because the
@@ -136,9 +137,9 @@ func evidence(v visit) archived {
 	return archived{keeping: KeptEvidence}
 }
 
-// isArchived reports whether the archive has the last payload of a URI.
-func (c *Crawler) isArchived(r frontier.Record) bool {
-	return !r.Origin.IsZero() && !c.parts.Dedup.Lost(r.Origin)
+// isArchived reports whether the series of a URI has its last payload.
+func (c *Crawler) isArchived(r frontier.Record, p dedup.Policy) bool {
+	return !r.Origin.IsZero() && !c.parts.Dedup.Lost(r.Origin) && !c.parts.Dedup.Apart(p, r.Origin)
 }
 
 // isKnown reports whether a visit found the content that the last capture had.
@@ -235,13 +236,17 @@ func (c *Crawler) archiveLookup(got *fetch.Capture, s settings) error {
 		return nil
 	}
 	host := got.URI.Hostname()
-	if !c.resolved.Changed(host, got.Lookup, got.Started) {
+	name := host // the ports of a host may be in several series
+	if s.Dedup.Series != "" {
+		name += " in " + s.Dedup.Series
+	}
+	if !c.resolved.Changed(name, got.Lookup, got.Started) {
 		return nil
 	}
-	found := warcout.Lookup{Host: host, Date: got.Started, Addresses: got.Lookup, TTLs: got.TTLs}
+	found := warcout.Lookup{Series: s.Dedup.Series, Host: host, Date: got.Started, Addresses: got.Lookup, TTLs: got.TTLs}
 	w, err := c.parts.Archive.WriteLookup(c.parts.Now(), found)
 	if err != nil {
-		c.resolved.Forget(host)
+		c.resolved.Forget(name)
 		return err
 	}
 	c.index(Captured{Record: w.Origin, ContentType: "text/dns"})

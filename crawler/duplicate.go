@@ -71,7 +71,7 @@ func (c *Crawler) match(v visit, s dedup.Policy) (dedup.Match, error) {
 		return dedup.Match{}, nil
 	}
 	m, err := c.parts.Dedup.Find(dedup.Query{
-		Key: payload.Key(v.capture, isRobots(v.record())), URI: v.uri().String(), By: s.By, Equivalent: equivalent,
+		Key: payload.Key(v.capture, isRobots(v.record()), s.Series), URI: v.uri().String(), By: s.By, Equivalent: equivalent,
 	})
 	if err != nil {
 		return dedup.Match{}, fmt.Errorf("look for an earlier record: %w", err)
@@ -121,7 +121,7 @@ func (c *Crawler) dedupChange(v visit, s dedup.Policy, a archived) (dedup.Change
 	case a.keeping != KeptResponse || a.origin.IsZero() || v.capture.PayloadSize == 0 || !isDeduplicated(v, s):
 		return nil, nil
 	case a.unsound:
-		return c.parts.Dedup.Replacing(payload.Key(v.capture, isRobots(v.record())), a.origin), nil
+		return c.parts.Dedup.Replacing(payload.Key(v.capture, isRobots(v.record()), s.Series), a.origin), nil
 	}
-	return c.parts.Dedup.Putting(payload.Key(v.capture, isRobots(v.record())), a.origin), nil
+	return c.parts.Dedup.Putting(payload.Key(v.capture, isRobots(v.record()), s.Series), a.origin), nil
 }

@@ -57,10 +57,10 @@ func quarantined(v visit, s settings, a archived) schedule {
 
 // writeOther archives a visit whose record was refused: the whole answer in place of a revisit, or else nothing. A
 // refused revisit is a fault of the original, which the whole answer replaces. An error is ours.
-func (c *Crawler) writeOther(v visit, a archived, refused error) (visit, archived, error) {
+func (c *Crawler) writeOther(v visit, s settings, a archived, refused error) (visit, archived, error) {
 	if a.keeping == KeptRevisit {
 		a = archived{keeping: KeptResponse, looked: a.looked, unsound: true}
-		w, err := c.write(v, a)
+		w, err := c.write(v, s, a)
 		if err == nil {
 			v.fault = refused
 			a.record, a.written, a.origin = w.Origin, w.Bytes, w.Origin

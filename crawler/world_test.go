@@ -137,7 +137,9 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 		w.t.Fatal(err)
 	}
 	untick.Store(w.t, f.DB())
-	d, err := dedup.Open(f.DB(), dedup.Options{Name: uri.ReplayKey, View: f.View})
+	d, err := dedup.Open(f.DB(), dedup.Options{
+		Name: uri.ReplayKey, View: f.View, Series: warcout.SeriesIn("test"),
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}

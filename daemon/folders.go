@@ -47,7 +47,7 @@ func prepareFolders(c *config.Config) error {
 		{"storage.warc", c.Storage.WARC},
 		{"storage.log", filepath.Dir(c.Storage.Log)},
 	}
-	for _, folder := range c.Storage.Folders {
+	for _, folder := range c.Storage.Folders.All() {
 		folders = append(folders, struct{ key, path string }{"storage.folders", folder})
 	}
 	for _, f := range folders {

@@ -92,9 +92,12 @@ func TestAPageIsRendered(t *testing.T) {
 	s := new(scripted)
 	site := httptest.NewServer(s)
 	defer site.Close()
-	l := start(t, func(_, main string) string {
+	l := start(t, func(dir, main string) string {
+		host := strings.TrimPrefix(site.URL, "http://")
+		write(t, filepath.Join(dir, "hosts.d", "site.toml"), "host = \""+host+"\"\n[warc]\nseries = \"embargo\"\n")
 		main = regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
-		main = strings.NewReplacer("min_delay = \"0s\"", "min_delay = \"100ms\"", "max_delay = \"0s\"", "max_delay = \"1s\"").Replace(main)
+		main = strings.NewReplacer("min_delay = \"0s\"", "min_delay = \"100ms\"", "max_delay = \"0s\"", "max_delay = \"1s\"",
+			"[seeds]", "[warc]\nseries_names = [\"embargo\"]\n[seeds]").Replace(main)
 		return strings.Replace(main, "[seeds]", "[render]\npages = \"changed\"\nkeep = \"all\"\nlimit = \"1m\"\n[scope]\nspeculative = false\n[seeds]", 1)
 	})
 	for end := time.Now().Add(2 * time.Minute); s.count("/teaser.html") == 0 || !strings.Contains(l.archived(t), "urn:fullPage:"+site.URL+"/\n"); {
@@ -124,6 +127,9 @@ func TestAPageIsRendered(t *testing.T) {
 	}
 	s.mu.Unlock()
 	all := l.archived(t)
+	if others := l.archivedIn(t, "arcrawl-2*"); strings.Contains(others, site.URL) {
+		t.Errorf("what belongs to the series of the host is in other files: %s", others)
+	}
 	for _, uri := range []string{
 		"urn:text:" + site.URL + "/", "urn:dom:" + site.URL + "/", site.URL + "/api/list.json", site.URL + "/teaser.svg",
 	} {
@@ -143,9 +149,12 @@ func TestAPageIsRendered(t *testing.T) {
 }
 
 // archived lists the URIs of the records in the archive, each on a line.
-func (l *life) archived(t *testing.T) string {
+func (l *life) archived(t *testing.T) string { return l.archivedIn(t, "*") }
+
+// archivedIn does the same for some files.
+func (l *life) archivedIn(t *testing.T, names string) string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(l.dir, "warc", "*.warc.gz*"))
+	files, err := filepath.Glob(filepath.Join(l.dir, "warc", names+".warc.gz*"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,6 +53,7 @@ type sealed struct {
 	every, pause  time.Duration
 	now           func() time.Time
 
+	series  func(file string) string                  // see [warcout.SeriesIn]
 	written func(name string) (warcout.Summary, bool) // see [warcout.Writer.Summary]
 	// growing holds the captures of the files that this run wrote; nil = keep no dependency index.
 	growing *depend.Growing
@@ -87,7 +88,8 @@ func (s *sealed) note(waiting int, err error, now time.Time) {
 
 // sealedNotice holds the data that a server or a program receives.
 type sealedNotice struct {
-	Path string `json:"path"` // absolute
+	Path   string `json:"path"` // absolute
+	Series string `json:"series,omitempty"`
 	fixity.Entry
 }
 
@@ -100,7 +102,7 @@ func openSealed(
 	s := &sealed{
 		dir: c.Storage.WARC, position: filepath.Join(c.Storage.State, sealedPosition), log: log,
 		every: sealedEvery, pause: sealedPause, now: now,
-		written: written, growing: growing, late: map[string]bool{},
+		series: warcout.SeriesIn(c.WARC.Prefix), written: written, growing: growing, late: map[string]bool{},
 	}
 	if c.Sealed.URL != "" || c.Sealed.Command != "" {
 		url, command, agent := c.Sealed.URL, c.Sealed.Command, c.UserAgent(version)
@@ -314,7 +316,7 @@ func (s *sealed) captures(file warc.File, n int64) (c *depend.Collector, complet
 // pass passes an entry and remembers that n entries were taken.
 func (s *sealed) pass(ctx context.Context, e fixity.Entry, n int) error {
 	path := filepath.Join(s.dir, filepath.FromSlash(e.File))
-	entry, err := json.Marshal(sealedNotice{path, e})
+	entry, err := json.Marshal(sealedNotice{path, s.series(e.File), e})
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func newTestSealed(
 	log := &bytes.Buffer{}
 	s := &sealed{
 		dir: lib.Dir, position: position, log: zerolog.New(log), every: time.Millisecond, pause: time.Millisecond,
-		now: time.Now,
+		now: time.Now, series: warcout.SeriesIn("test"),
 	}
 	s.written = func(string) (warcout.Summary, bool) { return warcout.Summary{}, false }
 	s.hand = func(ctx context.Context, entry []byte, path string) error {

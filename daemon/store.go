@@ -25,6 +25,7 @@ import (
 	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // openStore opens the frontier, and everything else that is kept in its database.
@@ -55,7 +56,7 @@ func (d *Daemon) openStore(time.Time) (err error) {
 	db := d.parts.Frontier.DB()
 	d.parts.Dedup, err = dedup.Open(db, dedup.Options{
 		Name: uri.ReplayKey, View: d.parts.Frontier.View, IsOrigin: warc.IsOrigin(d.live.Current().Storage.WARC),
-		Elsewhere: d.o.shard.Payloads(),
+		Elsewhere: d.o.shard.Payloads(), Series: warcout.SeriesIn(d.live.Current().WARC.Prefix),
 	})
 	if err != nil {
 		return err

@@ -25,6 +25,8 @@ type Key struct {
 	// Prerequisite says that the capture is a robots.txt, or what else is fetched only for the sake of others. It is
 	// equal to others of this kind alone: a page must not depend on one.
 	Prerequisite bool
+
+	Series string // as of a [Policy]
 }
 
 // By says whether the URI of an earlier record matters.
@@ -82,6 +84,9 @@ type Options struct {
 	// error means that the record cannot be read. If nil, entries are not proven; see [Index.Prove].
 	IsOrigin func(digest.Origin) (bool, error)
 
+	// Series returns the series of a WARC file by its name. If nil, no file is in a series.
+	Series func(file string) string
+
 	// Elsewhere returns a row of another index of the same crawl. A payload that is not in this index is looked up
 	// there. If nil, there is no other index.
 	Elsewhere func(key []byte) Copy
@@ -102,6 +107,7 @@ type Index struct {
 	imported collections
 
 	elsewhere func(key []byte) Copy
+	series    func(file string) string
 }
 
 // Open opens the index in a store.
@@ -110,7 +116,7 @@ func Open(db *badger.DB, o Options) (*Index, error) {
 		return nil, errors.New("open dedup index: no store")
 	}
 	i := &Index{db: db, name: o.Name, view: o.View, losses: losses{from: map[string]Loss{}}}
-	i.proof.isOrigin, i.elsewhere = o.IsOrigin, o.Elsewhere
+	i.proof.isOrigin, i.elsewhere, i.series = o.IsOrigin, o.Elsewhere, o.Series
 	if i.view == nil {
 		i.view = db.View
 	}

@@ -9,6 +9,7 @@ import (
 // Policy says which payloads are archived as a revisit of an earlier record instead of whole. The zero value, which is
 // the default, deduplicates all payloads against records of any URI.
 type Policy struct {
+	Series     string // of the WARC files; only records in files of the same series are origins. "" = of no series
 	By         By
 	Equivalent bool             // a record of an equivalent URI counts as one of the same URI; see [Query]
 	Skip       []*regexp.Regexp // media types that are never deduplicated

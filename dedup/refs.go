@@ -130,10 +130,16 @@ func (i *Index) Refer(o digest.Origin) error {
 	return nil
 }
 
-// Spent reports whether a record is no origin any more at now: it is too old, or has too many revisits. The payload is
-// then archived whole again. It reads the store only if p limits the number.
+// Apart reports whether a record is in a file of another series than p asks for. It cannot be an origin then: each
+// series can be replayed alone.
+func (i *Index) Apart(p Policy, o digest.Origin) bool {
+	return i.series != nil && !o.IsZero() && i.series(o.File) != p.Series
+}
+
+// Spent reports whether a record is no origin any more at now: it is too old, has too many revisits, or is in another
+// series. The payload is then archived whole again. It reads the store only if p limits the number.
 func (i *Index) Spent(p Policy, o digest.Origin, now time.Time) (bool, error) {
-	if p.TooOld(o.Date, now) {
+	if p.TooOld(o.Date, now) || i.Apart(p, o) {
 		return true, nil
 	}
 	if p.Copies == 0 || o.IsZero() {

@@ -77,6 +77,9 @@ func (k Key) typeSum() (sum [typeLen]byte) {
 	if k.Prerequisite {
 		kind = append(kind, "\x00prerequisite"...)
 	}
+	if k.Series != "" {
+		kind = append(append(kind, "\x00series\x00"...), k.Series...)
+	}
 	if !k.Strong.IsZero() {
 		kind = append(append(kind, "\x00sha256\x00"...), k.Strong[:]...)
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 const (
@@ -42,7 +43,16 @@ func TestFiftyKills(t *testing.T) {
 	binary := build(t, dir)
 	site := startKillSite(t)
 	path := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, path, site.toml())
+	main := strings.Replace(site.toml(), "[warc]\n", "[warc]\nseries_names = [\"contract\", \"embargo\"]\n", 1)
+	writeFile(t, path, main+"[dedup]\nmin_size = \"0B\"\n")
+	series := map[string]string{site.hosts[0]: "contract", site.hosts[1]: "embargo"}
+	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for host, name := range series {
+		file := filepath.Join(dir, "hosts.d", name+".toml")
+		writeFile(t, file, fmt.Sprintf("host = %q\n[warc]\nseries = %q\n", host, name))
+	}
 
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("random seed: %d", seed)
@@ -62,6 +72,29 @@ func TestFiftyKills(t *testing.T) {
 	d.terminate(t)
 	examine(t, dir, site)
 	examineIndex(t, filepath.Join(dir, "warc"))
+	examineSeries(t, filepath.Join(dir, "warc"), series)
+}
+
+// examineSeries checks that the records of each host are in the files of its series, and that no record refers to one
+// in another series.
+func examineSeries(t *testing.T, dir string, series map[string]string) {
+	t.Helper()
+	of, records := warcout.SeriesIn("arcrawl"), map[string][]warccheck.Record{}
+	for _, r := range warccheck.Dir(t, dir) {
+		in := of(r.File)
+		records[in] = append(records[in], r)
+		if u, err := uri.Parse(r.Target()); err == nil && series[u.Authority()] != in {
+			t.Errorf("%s is in %s", r.Target(), r.File)
+		}
+	}
+	for in, all := range records {
+		if err := warccheck.Verify(all); err != nil {
+			t.Errorf("the series %q alone: %v", in, err)
+		}
+	}
+	if len(records) != len(series)+1 {
+		t.Errorf("there are %d series, want %d", len(records), len(series)+1)
+	}
 }
 
 // examineIndex compares the live index with an index that is built from the files. Both must have the same lines.

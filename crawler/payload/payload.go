@@ -30,15 +30,16 @@ func Stored(c *fetch.Capture) digest.Digest {
 	return c.PartDigest
 }
 
-// Key returns the key of the payload of a capture. Status and type are part of it: an error page and an article with
-// the same bytes are different captures. A prerequisite, such as a robots.txt, is equal to other prerequisites alone.
+// Key returns the key of the payload of a capture in a series of WARC files. Status and type are part of it: an error
+// page and an article with the same bytes are different captures. A prerequisite, such as a robots.txt, is equal to
+// other prerequisites alone.
 //
 // A body that was cut at the size limit is equal only to one that was cut as well, with the same beginning, announced
 // length and validators: what follows the cut is not known.
-func Key(c *fetch.Capture, prerequisite bool) dedup.Key {
+func Key(c *fetch.Capture, prerequisite bool, series string) dedup.Key {
 	k := dedup.Key{
 		Payload: Digest(c), Status: c.Status, MIME: mediatype.Of(c.Header.Get("Content-Type")), Prerequisite: prerequisite,
-		Strong: c.SHA256.Half(),
+		Strong: c.SHA256.Half(), Series: series,
 	}
 	if !c.Complete {
 		k.Cut = aboutWhole(c)

@@ -32,7 +32,7 @@ const (
 	block      = 1 << 20
 )
 
-// Mover moves finished WARC files to further folders while there is too little space where they are written.
+// Mover moves finished WARC files to further folders while there is too little space where they are written, or always.
 type Mover struct {
 	Dir      string   // where files are written
 	Folders  []string // where they go
@@ -42,6 +42,8 @@ type Mover struct {
 	Free     func(folder string) (int64, error)
 	// SameDisk reports whether two folders are on one disk, so that moving between them frees nothing; nil = none are.
 	SameDisk func(a, b string) (bool, error)
+	Takes    func(file string) bool // which files are moved; nil = all
+	Always   bool                   // as soon as they are finished, however much is free where they are written
 
 	Now func() time.Time
 	Log zerolog.Logger
@@ -181,7 +183,7 @@ func (m *Mover) move(ctx context.Context) error {
 	folders, unusable := m.usable()
 	for ctx.Err() == nil && ok {
 		free, err := m.Free(m.Dir)
-		if err != nil || free >= m.Keep {
+		if err != nil || free >= m.Keep && !m.Always {
 			return errors.Join(unusable, err)
 		}
 		folder, err := m.choose(folders, e.Size)
@@ -202,6 +204,9 @@ func (m *Mover) move(ctx context.Context) error {
 func (m *Mover) oldest(entries []fixity.Entry) (fixity.Entry, bool, error) {
 	for ; m.next < len(entries); m.next++ {
 		e := entries[m.next]
+		if m.Takes != nil && !m.Takes(e.File) {
+			continue
+		}
 		info, err := os.Lstat(filepath.Join(m.Dir, filepath.FromSlash(e.File)))
 		switch {
 		case errors.Is(err, fs.ErrNotExist) || m.changed[e.File]:
@@ -257,8 +262,12 @@ func (m *Mover) choose(folders []string, size int64) (string, error) {
 		}
 	}
 	if best == "" {
-		return "", fmt.Errorf("none of %s has room for %s and %s besides (storage.folders_free): add a folder to storage.folders",
-			strings.Join(m.Folders, ", "), human.Bytes(size), human.Bytes(m.Keep))
+		key := "storage.folders_free"
+		if m.Always {
+			key = "storage.min_free"
+		}
+		return "", fmt.Errorf("none of %s has room for %s and %s besides (%s): add a folder to storage.folders",
+			strings.Join(m.Folders, ", "), human.Bytes(size), human.Bytes(m.Keep), key)
 	}
 	return best, nil
 }

@@ -53,7 +53,7 @@ func Delete(
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		e, err := u.release(ctx, file, c.Storage.Folders, dry)
+		e, err := u.release(ctx, file, c.Storage.Folders.All(), dry)
 		if err != nil {
 			fmt.Fprintln(errs, err)
 			continue

@@ -94,6 +94,7 @@ type Pool struct {
 // page is a captured page in the queue.
 type page struct {
 	uri      uri.URI
+	series   string // of the files that get what is kept of it
 	settings settings.Settings
 	visit    *rendered.Visit // the last one; nil unless the rendered text may decide about the next
 }
@@ -175,7 +176,8 @@ func (l *Pool) offer(r crawler.Report) {
 		return
 	}
 	about := config.About{URI: r.URI, Hops: r.Hops, ContentType: r.Type, Now: r.Finished}
-	s := c.For(about).Render
+	all := c.For(about)
+	s := all.Render
 	changed := r.Verdict.First || r.Verdict.State == evaluators.Changed
 	if !s.On || !mediatype.IsHTML(r.Type) && (r.Status == http.StatusOK || r.Type != "") {
 		return
@@ -200,7 +202,7 @@ func (l *Pool) offer(r crawler.Report) {
 	}
 	select {
 	case l.queue <- r.URI:
-		l.queued[r.URI] = page{r.URI, s, r.Rendered}
+		l.queued[r.URI] = page{r.URI, all.Dedup.Series, s, r.Rendered}
 		l.perHost[r.URI.Host()]++
 		l.remember(r.URI, r.Finished)
 	default:

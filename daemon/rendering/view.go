@@ -349,7 +349,7 @@ func (v *view) keep(r render.Result) error {
 		if len(one.Content) == 0 {
 			continue
 		}
-		one.Date = now
+		one.Date, one.Series = now, v.page.series
 		w, err := v.l.p.Archive.WriteResource(now, one)
 		if err != nil {
 			return err
