@@ -45,8 +45,14 @@ func crawlOver2(t *testing.T) *world {
 	w.hostFiles(map[string]string{"hosts.d/two.example.toml": "[fetch]\nhttp = \"2\"\n"})
 	seen := map[string]int{}
 	w.crawlSite(site, &tls.Config{InsecureSkipVerify: true}, func(r crawler.Report) (enough bool) {
-		seen[r.URI.Path()]++
-		return seen["/1"] >= 4
+		seen[r.URI.String()]++
+		for _, host := range []string{"one", "two"} {
+			enough = seen["https://"+host+".example/1"] >= 2 && seen["https://"+host+".example/2"] >= 1
+			if !enough {
+				break
+			}
+		}
+		return enough
 	})
 	return w
 }
