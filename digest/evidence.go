@@ -30,6 +30,9 @@ var dateWords = regexp.MustCompile(`(?i)^(?:` +
 // token matches the runs of letters and digits of a text.
 var token = regexp.MustCompile(`[\pL\pM\pN_]+`)
 
+// tokenHere matches such a run at the beginning of a text.
+var tokenHere = regexp.MustCompile(`^[\pL\pM\pN_]+`)
+
 // words returns the number of words of natural language in a text.
 func words(text string) int { return len(wordsOf(text)) }
 
@@ -117,11 +120,14 @@ func pieces(values []string) []piece {
 			differs[i] = differs[i] || u[i] != newest[i]
 		}
 	}
+	text, at := values[len(values)-1], make([]int, 1, len(newest)+1) // where each unit begins
+	for _, u := range newest {
+		at = append(at, at[len(at)-1]+len(u))
+	}
 	var all []piece
-	stable := "" // text since the last piece
+	stable := 0 // the first unit after the last piece
 	for i := 0; i < len(newest); i++ {
 		if !differs[i] {
-			stable += newest[i]
 			continue
 		}
 		end := i
@@ -130,11 +136,15 @@ func pieces(values []string) []piece {
 				end = j
 			}
 		}
-		p := piece{prefix: stable, parts: each(units, func(u []string) string { return strings.Join(u[i:end+1], "") })}
-		for j := end + 1; j < len(newest) && !differs[j]; j++ {
-			p.suffix += newest[j]
+		next := end + 1
+		for next < len(newest) && !differs[next] {
+			next++
 		}
-		all, stable, i = append(all, p), "", end
+		all = append(all, piece{
+			prefix: text[at[stable]:at[i]], suffix: text[at[end+1]:at[next]],
+			parts: each(units, func(u []string) string { return strings.Join(u[i:end+1], "") }),
+		})
+		stable, i = end+1, end
 	}
 	// Expressions are applied one after the other, so the text between two pieces is shared out.
 	for i := range all[1:] {

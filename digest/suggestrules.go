@@ -145,9 +145,9 @@ func generalise(text string) string {
 	var b strings.Builder
 	for at := 0; at < len(text); {
 		rest := text[at:]
-		run := token.FindString(rest)
+		run := tokenHere.FindString(rest)
 		switch {
-		case run != "" && strings.HasPrefix(rest, run):
+		case run != "":
 			b.WriteString(generaliseRun(run))
 			at += len(run)
 			continue
