@@ -29,7 +29,9 @@ func TestTheArchiveSaysWhatTheConnectionWas(t *testing.T) {
 		_, _ = fmt.Fprint(w, "<a href=/1>1</a><a href=/2>2</a><p>", r.URL.Path)
 	}))
 	t.Cleanup(site.Close)
-	w := newWorld(t, t.TempDir(), "[politeness]\ndelay_factor = 0\nmin_delay = \"0s\"\n[seeds]\nuris = [\"https://paper.example/\"]\n")
+	w := newWorld(t, t.TempDir(), "[warc]\nseries_names = [\"embargo\"]\n[politeness]\ndelay_factor = 0\nmin_delay = \"0s\"\n"+
+		"[seeds]\nuris = [\"https://paper.example/\"]\n")
+	w.host("paper.example.toml", "[warc]\nseries = \"embargo\"\n")
 	t.Cleanup(w.town.Close)
 	var lookups atomic.Int64
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -71,6 +73,9 @@ func TestTheArchiveSaysWhatTheConnectionWas(t *testing.T) {
 	certificate := fmt.Sprintf("tlsCertificate: sha256:%x\r\n", sha256.Sum256(site.Certificate().Raw))
 	kinds := map[string]int{}
 	for _, r := range warccheck.Dir(t, w.path("warc")) {
+		if !strings.HasPrefix(r.File, "test-embargo-") {
+			t.Errorf("the %s record of %s is in %s, not in the series of its host", r.Type(), r.Target(), r.File)
+		}
 		protocols := strings.Join(r.Header.Values("WARC-Protocol"), " ") + " " + r.Header.Get("WARC-Cipher-Suite")
 		switch {
 		case r.Target() == "dns:paper.example":
