@@ -243,11 +243,6 @@ func (c *Client) SitesStatus(ctx context.Context, f about.Filter) (SitesStatus, 
 	return ask[SitesStatus](ctx, c, http.MethodGet, "/status/sites", only(url.Values{}, f), nil)
 }
 
-// Series returns what happened in a period: "1h", "1d", "7d" or "90d".
-func (c *Client) Series(ctx context.Context, span string) (Series, error) {
-	return ask[Series](ctx, c, http.MethodGet, "/series", url.Values{"span": {span}}, nil)
-}
-
 // HostFilter selects hosts. The fields are the parameters of the API.
 type HostFilter struct {
 	Part, State, Sort string
@@ -268,11 +263,6 @@ func (c *Client) Hosts(ctx context.Context, f HostFilter) (Hosts, error) {
 // Host returns the state of one host.
 func (c *Client) Host(ctx context.Context, name string) (Host, error) {
 	return ask[Host](ctx, c, http.MethodGet, "/hosts/"+url.PathEscape(name), nil, nil)
-}
-
-// URI returns the history of a URI.
-func (c *Client) URI(ctx context.Context, text string) (URI, error) {
-	return ask[URI](ctx, c, http.MethodGet, "/uri", url.Values{"uri": {text}}, nil)
 }
 
 // HostNames returns the hosts that are shown differently from their names.

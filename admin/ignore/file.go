@@ -19,21 +19,21 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// File is a host file and its text with further rules.
-type File struct {
+// file is a host file and its text with further rules.
+type file struct {
 	Path   string
 	Before []byte // nil: there is no file
 	After  []byte
 }
 
-// Stage returns the file of a host with rules added to its [change] table. It writes nothing. inForce are the rules of
+// stage returns the file of a host with rules added to its [change] table. It writes nothing. inForce are the rules of
 // the host in force: those that come from the main file are added too, because the list of a host replaces it.
-func Stage(c *config.Config, h uri.Host, inForce, wanted patch.Rules) (File, error) {
+func stage(c *config.Config, h uri.Host, inForce, wanted patch.Rules) (file, error) {
 	name, ok := c.Sites().FileOf[h]
 	if !ok {
 		name = reference.HostFileName(h) + ".toml"
 	}
-	f := File{Path: filepath.Join(c.HostsDir, name)}
+	f := file{Path: filepath.Join(c.HostsDir, name)}
 	var err error
 	if f.Before, err = os.ReadFile(f.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return f, err
@@ -55,24 +55,24 @@ func Stage(c *config.Config, h uri.Host, inForce, wanted patch.Rules) (File, err
 	return f, nil
 }
 
-// Digest returns the digest of the text before the change.
-func (f File) Digest() string {
+// digest returns the digest of the text before the change.
+func (f file) digest() string {
 	sum := sha256.Sum256(f.Before)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Diff returns the change of the file.
-func (f File) Diff() string {
+// diff returns the change of the file.
+func (f file) diff() string {
 	return udiff.Unified(f.Path, f.Path+" with the rules", string(f.Before), string(f.After))
 }
 
-// Staged returns the file for a check of the configuration.
-func (f File) Staged() api.Staged {
+// staged returns the file for a check of the configuration.
+func (f file) staged() api.Staged {
 	return api.Staged{Only: true, Hosts: []api.StagedHost{{Name: filepath.Base(f.Path), Text: string(f.After)}}}
 }
 
-// Write replaces the file as a whole and keeps its mode.
-func (f File) Write() error {
+// write replaces the file as a whole and keeps its mode.
+func (f file) write() error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o750); err != nil {
 		return err
 	}

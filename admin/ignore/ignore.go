@@ -1,6 +1,6 @@
-// Package ignore turns a difference between two archived versions into scrubbing rules of the host: [Propose] finds
-// rules that hide it and no main content, [Preview] shows what they would have hidden, and [Stage] makes the new text
-// of the host file.
+// Package ignore turns a difference between two archived versions into scrubbing rules of the host: [Work.Propose] finds
+// rules that hide it and no main content, [Work.Preview] shows what they would have hidden, and [Work.Save] adds them to
+// the host file.
 package ignore
 
 import (
@@ -56,8 +56,8 @@ func with(spec digest.Spec, rules []api.ScrubRule) digest.Spec {
 	return spec
 }
 
-// Check returns an error if a rule cannot be one.
-func Check(rules []api.ScrubRule) error {
+// check returns an error if a rule cannot be one.
+func check(rules []api.ScrubRule) error {
 	if len(rules) == 0 || len(rules) > maxRules {
 		return fmt.Errorf("%d rules: write 1 to %d", len(rules), maxRules)
 	}
@@ -73,9 +73,9 @@ func Check(rules []api.ScrubRule) error {
 	return nil
 }
 
-// Propose returns rules that hide a row of the comparison of two versions, as few as possible. spec has the rules in
+// propose returns rules that hide a row of the comparison of two versions, as few as possible. spec has the rules in
 // force. The search ends with the error of ended.
-func Propose(
+func propose(
 	ctx context.Context, p compare.Pair, w api.IgnoreWish, spec digest.Spec, ended func() error,
 ) (api.IgnoreProposal, error) {
 	none := func(text string) (api.IgnoreProposal, error) {

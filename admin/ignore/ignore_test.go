@@ -56,7 +56,7 @@ func TestProposeFindsARuleForOneDifference(t *testing.T) {
 		{compare.Text, "no such", "row", "", ""},
 	} {
 		wish := api.IgnoreWish{What: c.what, Left: c.left, Right: c.right}
-		got, err := Propose(t.Context(), p, wish, digest.Spec{}, t.Context().Err)
+		got, err := propose(t.Context(), p, wish, digest.Spec{}, t.Context().Err)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestSuggestFindsRulesForAPage(t *testing.T) {
 	t.Cleanup(func() { _ = l.Close() })
 	all, err := l.Lookup("http://a.example/", nil)
 	archivetest.Must(t, err)
-	got, err := Suggest(t.Context(), l, all, digest.Spec{}, t.Context().Err)
+	got, err := suggest(t.Context(), l, all, digest.Spec{}, t.Context().Err)
 	archivetest.Must(t, err)
 	rules, err := digest.Compile(with(digest.Spec{}, got.Rules))
 	archivetest.Must(t, err)
@@ -116,7 +116,7 @@ func TestSuggestFindsRulesForAPage(t *testing.T) {
 	if err := slow(); err != nil {
 		t.Errorf("after %s: %v", maxTime, err)
 	}
-	out, err := Suggest(t.Context(), l, all, digest.Spec{}, slow)
+	out, err := suggest(t.Context(), l, all, digest.Spec{}, slow)
 	if err != nil || len(out.Rules) > 0 || !strings.Contains(out.Problem, "10s") {
 		t.Errorf("of a slow search: %+v, %v", out, err)
 	}
@@ -124,7 +124,7 @@ func TestSuggestFindsRulesForAPage(t *testing.T) {
 		captures []index.Entry
 		spec     digest.Spec
 	}{{all, with(digest.Spec{}, got.Rules)}, {all[:1], digest.Spec{}}, {nil, digest.Spec{}}} {
-		none, err := Suggest(t.Context(), l, c.captures, c.spec, t.Context().Err)
+		none, err := suggest(t.Context(), l, c.captures, c.spec, t.Context().Err)
 		if err != nil || len(none.Rules) > 0 || none.Problem == "" {
 			t.Errorf("%d captures and the rules %+v: %+v, %v; want no rule and a reason", len(c.captures), c.spec, none, err)
 		}
@@ -136,7 +136,7 @@ func TestPreviewShowsWhatARuleWouldHaveHidden(t *testing.T) {
 	t.Parallel()
 	l, all := archived(t, news("1:00", "A", 1), news("2:00", "A", 1), news("3:00", "B", 1), news("4:00", "B", 1), news("5:00", "B", 1))
 	var out api.IgnorePreview
-	archivetest.Must(t, Preview(t.Context(), l, all, digest.Spec{}, []api.ScrubRule{{Kind: Selector, Rule: "span.clock"}}, &out))
+	archivetest.Must(t, preview(t.Context(), l, all, digest.Spec{}, []api.ScrubRule{{Kind: Selector, Rule: "span.clock"}}, &out))
 	if out.Pairs != 4 || out.Differ != 4 || out.Left != 1 {
 		t.Errorf("%d pairs, %d differ, %d still differ; want 4, 4 and 1", out.Pairs, out.Differ, out.Left)
 	}
@@ -156,11 +156,11 @@ func TestRulesThatCannotBeAreRefused(t *testing.T) {
 		{{Kind: Selector, Rule: "div:has(p)"}},
 		{{Kind: "mode", Rule: "x"}},
 	} {
-		if Check(rules) == nil {
+		if check(rules) == nil {
 			t.Errorf("%+v is accepted", rules)
 		}
 	}
-	if err := Check([]api.ScrubRule{{Kind: Selector, Rule: "span.clock"}, {Kind: Expression, Rule: "[0-9]+ readers"}}); err != nil {
+	if err := check([]api.ScrubRule{{Kind: Selector, Rule: "span.clock"}, {Kind: Expression, Rule: "[0-9]+ readers"}}); err != nil {
 		t.Error(err)
 	}
 }

@@ -19,9 +19,9 @@ const (
 	maxSample   = 200 // bytes
 )
 
-// Preview adds to a preview what rules would have hidden in the newest versions. captures has the captures of a
+// preview adds to a preview what rules would have hidden in the newest versions. captures has the captures of a
 // URI, oldest first. spec has the rules in force.
-func Preview(
+func preview(
 	ctx context.Context, l *index.Library, captures []index.Entry, spec digest.Spec, wanted []api.ScrubRule,
 	out *api.IgnorePreview,
 ) error {

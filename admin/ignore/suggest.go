@@ -30,15 +30,15 @@ func (w Work) Suggest(ctx context.Context, u uri.URI) (out api.IgnoreProposal, e
 	defer w.Reading.Unlock()
 	spec := w.inForce(u)
 	err = w.Catalog.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
-		out, err = Suggest(ctx, l, all, spec, w.ended(ctx))
+		out, err = suggest(ctx, l, all, spec, w.ended(ctx))
 		return err
 	})
 	return out, err
 }
 
-// Suggest returns rules that silence a page, without those in force, which spec has. captures has its captures, oldest
+// suggest returns rules that silence a page, without those in force, which spec has. captures has its captures, oldest
 // first. Versions that cannot be read are skipped. The search ends with the error of ended.
-func Suggest(
+func suggest(
 	ctx context.Context, l *index.Library, captures []index.Entry, spec digest.Spec, ended func() error,
 ) (api.IgnoreProposal, error) {
 	captures = slices.DeleteFunc(slices.Clone(captures), func(e index.Entry) bool { return e.Status != "200" })

@@ -66,15 +66,15 @@ func (w Work) Propose(ctx context.Context, u uri.URI, wish api.IgnoreWish) (out 
 		if out.Problem = problem; err != nil || problem != "" {
 			return err
 		}
-		out, err = Propose(ctx, p, wish, w.inForce(u), w.ended(ctx))
+		out, err = propose(ctx, p, wish, w.inForce(u), w.ended(ctx))
 		return err
 	})
 	return out, err
 }
 
 // stage returns the host file with rules, and their effect on the crawl.
-func (w Work) stage(u uri.URI, rules []api.ScrubRule) (f File, plan api.Plan, err error) {
-	if err := Check(rules); err != nil {
+func (w Work) stage(u uri.URI, rules []api.ScrubRule) (f file, plan api.Plan, err error) {
+	if err := check(rules); err != nil {
 		return f, plan, Refusal{err}
 	}
 	change := w.Config.ForHost(u.Host(), w.Now).Change
@@ -86,11 +86,11 @@ func (w Work) stage(u uri.URI, rules []api.ScrubRule) (f File, plan api.Plan, er
 			wanted.Scrub = append(wanted.Scrub, r.Rule)
 		}
 	}
-	f, err = Stage(w.Config, u.Host(), patch.Rules{Scrub: change.Scrub, ScrubCSS: change.ScrubCSS}, wanted)
+	f, err = stage(w.Config, u.Host(), patch.Rules{Scrub: change.Scrub, ScrubCSS: change.ScrubCSS}, wanted)
 	if err != nil {
 		return f, plan, Refusal{err}
 	}
-	if plan, err = w.Plan(f.Staged()); err != nil {
+	if plan, err = w.Plan(f.staged()); err != nil {
 		err = refuse("%s would not be valid, and is as before: %w", f.Path, err)
 	}
 	return f, plan, err
@@ -103,7 +103,7 @@ func (w Work) Preview(ctx context.Context, u uri.URI, o api.IgnoreRules) (out ap
 		return out, err
 	}
 	out = api.IgnorePreview{
-		Versions: []api.HiddenParts{}, File: f.Path, FileDigest: f.Digest(), Diff: compare.Harmless(f.Diff()), Plan: plan,
+		Versions: []api.HiddenParts{}, File: f.Path, FileDigest: f.digest(), Diff: compare.Harmless(f.diff()), Plan: plan,
 	}
 	if w.Catalog.Archive == nil {
 		return out, nil
@@ -111,7 +111,7 @@ func (w Work) Preview(ctx context.Context, u uri.URI, o api.IgnoreRules) (out ap
 	w.Reading.Lock()
 	defer w.Reading.Unlock()
 	err = w.Catalog.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
-		return Preview(ctx, l, all, w.inForce(u), o.Rules, &out)
+		return preview(ctx, l, all, w.inForce(u), o.Rules, &out)
 	})
 	return out, err
 }
@@ -123,11 +123,11 @@ func (w Work) Save(u uri.URI, o api.IgnoreRules) (api.IgnoreSaved, error) {
 	if err != nil {
 		return api.IgnoreSaved{}, err
 	}
-	if o.FileDigest != f.Digest() {
+	if o.FileDigest != f.digest() {
 		return api.IgnoreSaved{}, refuse("%s was changed since the preview; nothing was written; look at the preview again",
 			f.Path)
 	}
-	if err := f.Write(); err != nil {
+	if err := f.write(); err != nil {
 		return api.IgnoreSaved{}, refuse("write %s: %w; the daemon needs the right to write host files", f.Path, err)
 	}
 	return api.IgnoreSaved{File: f.Path}, nil
