@@ -65,6 +65,9 @@ type Politeness struct {
 	Group          string        // hosts with the same group share the politeness of one host; "" = no group
 }
 
+// LongestDelay returns the longest rest between two visits, unless robots.txt asks for more.
+func (p Politeness) LongestDelay() time.Duration { return max(p.MinDelay, p.MaxDelay) }
+
 // Robots says how long the answers of robots.txt are used, and whether they are obeyed.
 type Robots struct {
 	Obey            Obey

@@ -71,7 +71,7 @@ func (f *finder) read() error {
 	if v.failed || got.Status >= http.StatusBadRequest {
 		return nil
 	}
-	if v.robots && policy.IsRedirect(got.Status) {
+	if v.robots && discover.IsRedirect(got.Status) {
 		f.addSubstitute()
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/answer"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/uri"
@@ -36,7 +37,7 @@ func (c *Crawler) takeRobots(v visit, s settings, next schedule) schedule {
 	switch {
 	case policy.Unreachable(v.capture) || v.fault != nil && v.failed:
 		fresh.Unreachable = true
-	case policy.IsRedirect(v.capture.Status):
+	case discover.IsRedirect(v.capture.Status):
 		fresh.Body = []byte(v.capture.Header.Get("Location"))
 	case v.capture.Status < http.StatusMultipleChoices:
 		fresh.Body, err = policy.ReadRobots(v.capture)

@@ -124,8 +124,8 @@ func openFrontier(
 		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now, BulkLoad: bulkLoad,
 		AwaitSpace: await,
 		// After a crash, each host rests as long as an ordinary host may have to. Zero would mean 30 s.
-		RestAfterCrash: max(longestDelay(c, "", now), time.Nanosecond),
-		LongestDelay:   func(h uri.Host) time.Duration { return longestDelay(live.Current(), h, clock()) },
+		RestAfterCrash: max(c.ForHost("", now).Politeness.LongestDelay(), time.Nanosecond),
+		LongestDelay:   func(h uri.Host) time.Duration { return live.Current().ForHost(h, clock()).Politeness.LongestDelay() },
 		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, clock()).Politeness.Valence },
 		Group:          func(h uri.Host) string { return live.Current().ForHost(h, clock()).Politeness.Group },
 		Order:          c.Crawl.Order,
@@ -153,12 +153,6 @@ func openFrontier(
 	}
 	learned.Store(book)
 	return f, book, nil
-}
-
-// longestDelay returns the longest politeness delay of a host, unless its robots.txt asks for more.
-func longestDelay(c *config.Config, h uri.Host, now time.Time) time.Duration {
-	p := c.ForHost(h, now).Politeness
-	return max(p.MinDelay, p.MaxDelay)
 }
 
 // OpenStopped opens the existing store of a daemon that does not run. The caller closes it.

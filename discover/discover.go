@@ -69,7 +69,7 @@ func Links(doc Document, content io.Reader, b Bounds) (Result, error) {
 	}
 	p := newPage(doc.URI, b.MaxLinks)
 	p.speculative = b.Speculative
-	if location := doc.Header.Get("Location"); location != "" && redirects(doc.Status) {
+	if location := doc.Header.Get("Location"); location != "" && IsRedirect(doc.Status) {
 		p.add(escapeHigh(location), uri.Redirect)
 		return p.result, nil
 	}
@@ -101,8 +101,8 @@ func Links(doc Document, content io.Reader, b Bounds) (Result, error) {
 	return p.result, err
 }
 
-// redirects reports whether a browser follows the Location of a response with this status.
-func redirects(status int) bool {
+// IsRedirect reports whether a browser follows the Location of a response with this status.
+func IsRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
 		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:

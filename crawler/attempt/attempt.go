@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/crawler/wall"
+	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/discover/render"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -192,7 +193,7 @@ func (t *Trial) askRules(
 	case policy.Unreachable(got):
 		return nil, next, fmt.Errorf("fetch %s: status %d, so it is not known whether %s may be fetched; try again later",
 			at, got.Status, u)
-	case policy.IsRedirect(got.Status):
+	case discover.IsRedirect(got.Status):
 		next, err = at.Join(got.Header.Get("Location"))
 		if err != nil {
 			return nil, uri.URI{}, fmt.Errorf("follow the redirect of %s: %w", at, err)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/scope/robots"
@@ -59,7 +60,7 @@ func Meaning(c frontier.RobotsCopy) string {
 	switch {
 	case c.Unreachable:
 		return "robots.txt unreachable: nothing of the host is visited meanwhile"
-	case IsRedirect(c.Status):
+	case discover.IsRedirect(c.Status):
 		return "robots.txt is elsewhere: the rules there are in force"
 	case c.Status >= http.StatusBadRequest:
 		return "no robots.txt: everything is allowed"

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/uri"
@@ -58,12 +59,12 @@ func (r Ruling) Known() bool { return r.Wanted.IsZero() && r.UnreachableUntil.Is
 // Rules returns the meaning of a copy of robots.txt at an origin. It follows up to five redirects, to any path of any
 // host; what they lead to replaces the robots.txt (RFC 9309, 2.3.1.2).
 func (r *Robots) Rules(origin uri.URI, c frontier.RobotsCopy, now time.Time) (Ruling, error) {
-	if !IsRedirect(c.Status) { // nearly always
+	if !discover.IsRedirect(c.Status) { // nearly always
 		return Ruling{Rules: r.cache.OriginRules(origin, c.Fetched, c.Body)}, nil
 	}
 	at := origin.Robots()
 	for range maxRobotsRedirects + 1 {
-		if !IsRedirect(c.Status) {
+		if !discover.IsRedirect(c.Status) {
 			return Ruling{Rules: r.cache.Rules(at, c.Fetched, c.Body)}, nil
 		}
 		target, err := at.Join(string(c.Body))
@@ -97,7 +98,7 @@ func overdueSubstitute(from, target uri.URI) time.Duration {
 // LeadsTo reports whether a robots.txt, or a URI that replaces one, redirects to a URI.
 func (r *Robots) LeadsTo(from, target uri.URI) bool {
 	c, ok, err := r.copies.Substitute(from)
-	if err != nil || !ok || !IsRedirect(c.Status) {
+	if err != nil || !ok || !discover.IsRedirect(c.Status) {
 		return false
 	}
 	to, err := from.Join(string(c.Body))
@@ -121,7 +122,7 @@ func (r *Robots) Bytes() int64 { return r.cache.Bytes() }
 // if it brought none.
 func (r *Robots) inForce(u uri.URI, fresh *frontier.RobotsCopy, now time.Time) (robots.Rules, bool) {
 	if fresh != nil && robots.IsFile(u) {
-		return robots.Parse(fresh.Body), !fresh.Unreachable && !IsRedirect(fresh.Status)
+		return robots.Parse(fresh.Body), !fresh.Unreachable && !discover.IsRedirect(fresh.Status)
 	}
 	c, ok, err := r.copies.Robots(u.Origin())
 	if err != nil || !ok || c.Unreachable {

@@ -1,10 +1,10 @@
 package policy
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
@@ -30,19 +30,9 @@ func Scope(c *config.Config, seed string, u uri.URI, now time.Time, known Record
 // redirectTarget returns the URI that the last visit of a URI was redirected to.
 func redirectTarget(known Records, at uri.URI) (uri.URI, bool) {
 	r, ok, err := known.Get(at)
-	if err != nil || !ok || !IsRedirect(r.Status) {
+	if err != nil || !ok || !discover.IsRedirect(r.Status) {
 		return uri.URI{}, false
 	}
 	target, err := at.Join(r.Location)
 	return target, err == nil
-}
-
-// IsRedirect reports whether the Location header of a response with this status is a redirect.
-func IsRedirect(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
-		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
 }

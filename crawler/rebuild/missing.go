@@ -148,7 +148,7 @@ func (s *search) miss(log string, l placedLine) {
 	m.logs[len(m.logs)-1].offset = l.offset
 	host := l.uri.Host()
 	asked := min(history.AskedFor(e), frontier.MaxLoneRest) // one URI alone can ask for an hour
-	if until := e.Logged.Add(max(longestDelay(s.c, host, s.now), asked)); until.After(m.rests[host]) {
+	if until := e.Logged.Add(max(s.c.ForHost(host, s.now).Politeness.LongestDelay(), asked)); until.After(m.rests[host]) {
 		m.rests[host] = until
 	}
 }
@@ -169,12 +169,6 @@ func isKnown(e frontier.Entry, l crawllog.Entry) bool {
 	return e.Visits >= l.Schedule.Visits || !e.LastVisit.Truncate(time.Millisecond).Before(began)
 }
 
-// longestDelay returns the longest politeness delay of a host by the configuration.
-func longestDelay(c *config.Config, h uri.Host, now time.Time) time.Duration {
-	p := c.ForHost(h, now).Politeness
-	return max(p.MinDelay, p.MaxDelay)
-}
-
 // Rest lets hosts rest whose rests the store lost. Hosts of missing visits rest for their delay after the last of
 // these, or for as long as it asked for. All other hosts rest for their delay after the last line of the log, because
 // the answer to a request in flight may be lost too. Rest never shortens a rest.
@@ -189,7 +183,7 @@ func (m Missing) Rest(f *frontier.Frontier, c *config.Config, now time.Time) err
 		_, _, err := f.SteerHosts(now, pattern, frontier.HostAction{Verb: frontier.Rest, Until: until})
 		return err
 	}
-	err := rest("*", m.Last.Add(longestDelay(c, "", now)))
+	err := rest("*", m.Last.Add(c.ForHost("", now).Politeness.LongestDelay()))
 	for host, until := range m.rests {
 		err = errors.Join(err, rest(string(host), until))
 	}
