@@ -120,14 +120,15 @@ func openFrontier(
 	c, now := live.Current(), clock()
 	// The frontier reads the traps while it is opened, and they are in the store of the frontier: they follow later.
 	var learned atomic.Pointer[traps.Store]
+	politeness := func(h uri.Host) config.Politeness { return live.Current().ForHost(h, clock()).Politeness }
 	f, err := frontier.Open(frontier.Options{
 		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now, BulkLoad: bulkLoad,
 		AwaitSpace: await,
 		// After a crash, each host rests as long as an ordinary host may have to. Zero would mean 30 s.
 		RestAfterCrash: max(c.ForHost("", now).Politeness.LongestDelay(), time.Nanosecond),
-		LongestDelay:   func(h uri.Host) time.Duration { return live.Current().ForHost(h, clock()).Politeness.LongestDelay() },
-		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, clock()).Politeness.Valence },
-		Group:          func(h uri.Host) string { return live.Current().ForHost(h, clock()).Politeness.Group },
+		LongestDelay:   func(h uri.Host) time.Duration { return politeness(h).LongestDelay() },
+		Valence:        func(h uri.Host) int { return politeness(h).Valence },
+		Group:          func(h uri.Host) string { return politeness(h).Group },
 		Order:          c.Crawl.Order,
 		MaxDoubtful:    frontier.MaxDoubtful(c.Crawl.Workers),
 		Quotas:         frontier.QuotasFor(c.Crawl.Workers),

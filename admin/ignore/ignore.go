@@ -1,6 +1,6 @@
-// Package ignore turns a difference between two archived versions into scrubbing rules of the host: [Work.Propose] finds
-// rules that hide it and no main content, [Work.Preview] shows what they would have hidden, and [Work.Save] adds them to
-// the host file.
+// Package ignore turns a difference between two archived versions into scrubbing rules of the host: [Work.Propose]
+// finds rules that hide it and no main content, [Work.Preview] shows what they would have hidden, and [Work.Save] adds
+// them to the host file.
 package ignore
 
 import (
