@@ -51,29 +51,38 @@ type refusal struct {
 // or stale, the claim is spent on robots.txt itself and the URI stays due.
 func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (a admission, err error) {
 	defer panics.Recover(&err)
-	r := claim.Record
+	r := &claim.Record
 	if r.RobotsVia != "" && !c.robots.LeadsTo(uri.FromCanonical(r.RobotsVia), r.URI) {
 		r.RobotsVia = "" // nothing redirects here any more
-		claim.Record = r
 	}
-	if isRobots(r) {
+	if isRobots(*r) {
 		return admission{claim: claim}, nil
 	}
+	if refused, err := c.keepOut(*r, s, now); refused != nil || err != nil {
+		return admission{refused: refused}, err
+	}
+	return c.obeyRobots(claim, s, now)
+}
+
+// keepOut returns a refusal if a URI is out of scope, part of a trap, or visited under another name.
+func (c *Crawler) keepOut(r frontier.Record, s settings, now time.Time) (*refusal, error) {
 	decider := policy.Scope(s.config, r.Seed, r.URI, now, c.parts.Frontier)
 	if !decider.Accepts(scope.Discovery{URI: r.URI, Hops: r.Hops, Via: uri.FromCanonical(r.Via)}) {
-		return admission{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, "outOfScope", true}}, nil
+		return &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, "outOfScope", true}, nil
 	}
 	if trapped, err := c.refuseTrapped(r, s, now); trapped != nil || err != nil {
-		return admission{refused: trapped}, err
+		return trapped, err
 	}
 	visited, err := c.parts.Frontier.VisitedFor(r)
-	if err != nil {
-		return admission{}, err
+	if err != nil || visited == r.URI {
+		return nil, err
 	}
-	if visited != r.URI {
-		why := "sameAs:" + visited.String()
-		return admission{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, why, true}}, nil
-	}
+	return &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, "sameAs:" + visited.String(), true}, nil
+}
+
+// obeyRobots checks a URI against the robots.txt of its host.
+func (c *Crawler) obeyRobots(claim frontier.Claim, s settings, now time.Time) (admission, error) {
+	r := claim.Record
 	inForce, ok, err := c.parts.Frontier.Robots(r.URI.Origin())
 	if err != nil {
 		return admission{}, fmt.Errorf("look up robots.txt for %s: %w", r.URI, err)
@@ -95,15 +104,14 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (a admi
 		return admission{}, err
 	case !ruling.Wanted.IsZero():
 		return c.requestSubstitute(claim, ruling.Wanted, ruling.From, now)
-	case !ruling.Known() && permitted, ruling.Known() && permitted && !ruling.Rules.Allowed(policy.Agent, r.URI):
+	case ruling.Known() && ruling.Rules.Allowed(policy.Agent, r.URI):
+		return admission{claim: claim}, nil
+	case permitted:
 		return admission{claim: claim, permission: s.Robots.Reason}, nil
 	case !ruling.Known():
 		return admission{restUntil: later(now, ruling.UnreachableUntil).Add(substituteRest)}, nil
 	}
-	if !ruling.Rules.Allowed(policy.Agent, r.URI) {
-		return admission{refused: &refusal{history.StatusForbidden, s.Robots.ForbiddenWait, "robotsExcluded", false}}, nil
-	}
-	return admission{claim: claim}, nil
+	return admission{refused: &refusal{history.StatusForbidden, s.Robots.ForbiddenWait, "robotsExcluded", false}}, nil
 }
 
 // refuseTrapped returns a refusal if a URI is part of a trap.

@@ -32,21 +32,8 @@ func (c *Crawler) judge(
 	v = unjudged(claim, req, capture)
 	unread := capture.Stopped || capture.Status == http.StatusNotModified && req.Conditional()
 	v.gone = !v.robots && answer.IsGone(capture)
-	back, err := wall.LeadsBack(r, capture, c.parts.Frontier.Get)
-	switch {
-	case err != nil:
-		return v, err
-	case req.Strangers:
-		v.block = evaluators.ForStrangers
-		return v.fail(v.block), nil
-	case back && !v.robots && s.Trouble.KnownBlocks:
-		v.block = evaluators.RedirectLoop
-		return v.fail(v.block), nil
-	case !unread && answer.IsMisfortune(capture):
-		v.block, err = wall.Detect(capture, s.Trouble)
-		return v.fail("failed"), err
-	case v.gone && r.Gone+1 < s.Trouble.GoneAfter:
-		return v.fail(history.Unconfirmed), nil
+	if failure, err := c.failure(&v, s, unread); failure != "" || err != nil {
+		return v.fail(failure), err
 	}
 	if unread && req.Filter.Contradicts(req.Sent, r.Validators, evaluators.ValidatorsOf(capture.Header)) {
 		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "304 with another ETag"}
@@ -63,22 +50,47 @@ func (c *Crawler) judge(
 		return v, err
 	}
 	v.compareWith(r, s, unread)
-	if v.verdict.State == evaluators.Changed && !v.robots {
-		if v.block, err = wall.Detect(capture, s.Trouble); err == nil {
-			err = c.detectSharedNotFound(&v, s)
-		}
+	if err := c.detectBlock(&v, s); err != nil {
+		return v, err
+	}
+	if err := c.lookTwice(ctx, &v, s); err != nil {
+		return v, err
+	}
+	return v, c.recall(&v)
+}
+
+// failure returns why a visit failed, as far as its content does not matter; "" if it did not. It sets v.block.
+func (c *Crawler) failure(v *visit, s settings, unread bool) (why string, err error) {
+	back, err := wall.LeadsBack(v.record(), v.capture, c.parts.Frontier.Get)
+	switch {
+	case err != nil:
+		return "", err
+	case v.req.Strangers:
+		v.block = evaluators.ForStrangers
+	case back && !v.robots && s.Trouble.KnownBlocks:
+		v.block = evaluators.RedirectLoop
+	case !unread && answer.IsMisfortune(v.capture):
+		v.block, err = wall.Detect(v.capture, s.Trouble)
+		return "failed", err
+	case v.gone && v.record().Gone+1 < s.Trouble.GoneAfter:
+		return history.Unconfirmed, nil
+	}
+	return v.block, nil
+}
+
+// detectBlock fails a visit whose new content is not the page.
+func (c *Crawler) detectBlock(v *visit, s settings) (err error) {
+	if v.verdict.State != evaluators.Changed || v.robots {
+		return nil
+	}
+	if v.block, err = wall.Detect(v.capture, s.Trouble); err == nil {
+		err = c.detectSharedNotFound(v, s)
 	}
 	if v.block != "" {
-		v = v.fail(v.block)
+		*v = v.fail(v.block)
 		v.gone = strings.HasPrefix(v.block, evaluators.NotFound)
 	}
-	if err == nil {
-		err = c.lookTwice(ctx, &v, s)
-	}
-	if err == nil {
-		err = c.recall(&v)
-	}
-	return v, err
+	return err
 }
 
 // compareWith compares a visit with the last capture of its URI.
