@@ -160,7 +160,7 @@ func TestListsWithAFaultAreRefused(t *testing.T) {
 		"a http://93.184.216.34:8471 t\n":  "unencrypted",
 		"a https://u:p@a.example t\n":      "is not the address of a daemon",
 		"a https://a.example/dashboard t":  "is not the address of a daemon",
-		"a ftp://a.example t":              "no http or https address",
+		"a ftp://a.example t":              "not an address with https",
 		strings.Repeat("a /a.sock\n", 9e3): "more than 65536 bytes",
 	} {
 		path := filepath.Join(t.TempDir(), "fleet")

@@ -119,7 +119,7 @@ func checkAddress(where string) error {
 	case u.Scheme == "https":
 		return nil
 	case u.Scheme != "http":
-		return fmt.Errorf("%s is no http or https address", where)
+		return fmt.Errorf("%s is not an address with https; write for example https://crawler.library.example:8471", where)
 	}
 	ip, err := netip.ParseAddr(u.Hostname())
 	if u.Hostname() == "localhost" || err == nil && (ip.IsLoopback() || ip.IsPrivate()) {
@@ -143,7 +143,8 @@ func (m Member) client(within time.Duration) (*api.Client, error) {
 			return nil, err
 		}
 		if at.Socket == "" {
-			return nil, fmt.Errorf("%s has admin.socket = \"off\"", m.Where)
+			return nil, fmt.Errorf("%s has admin.socket = \"off\"; set a socket there, or list the address of its daemon",
+				m.Where)
 		}
 		return api.NewClient(at.Socket).Within(within), nil
 	}

@@ -41,7 +41,7 @@ archive.`,
 				return err
 			}
 			if keep < 0 {
-				return usageError{fmt.Errorf("--keep %d is negative", keep)}
+				return usageError{fmt.Errorf("--keep %d is negative; write the number of backups to keep, 0 for all", keep)}
 			}
 			b, err := daemon.BackUp(cmd.Context(), c, args[0], keep, time.Now())
 			if err != nil {

@@ -83,7 +83,7 @@ func (s waitSteps) check() error {
 		}
 	}
 	if o.Max > 0 && o.Min > o.Max {
-		return fmt.Errorf("--min %v is more than --max %v", o.Min, o.Max)
+		return fmt.Errorf("--min %v is more than --max %v; lower --min or raise --max", o.Min, o.Max)
 	}
 	for _, f := range []struct {
 		flag  string

@@ -86,7 +86,7 @@ shards from each, which takes a while. Only arcrawl cluster leave makes one stor
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n, err := strconv.Atoi(args[0])
 			if err != nil {
-				return fmt.Errorf("%q is not a number of shards", args[0])
+				return fmt.Errorf("%q is not a number of shards; write a whole number, such as 4", args[0])
 			}
 			c, err := p.clusterConfig(cmd, path)
 			if err != nil {
