@@ -50,6 +50,11 @@
 //
 // # The life of a claim
 //
+//	f.Add(now, frontier.Candidate{URI: seed, Seed: seed.String()})
+//	c, ok, err := f.Claim(now)    // if it is not ok, ask again at f.NextReady(), or after the next Add or Settle
+//	// visit c.Record.URI, archive the visit, write its log line
+//	f.Settle(c, frontier.Settlement{Record: after, Finished: end, Took: took, Politeness: politeness, Found: links})
+//
 // [Frontier.Claim] returns a [Claim], and exactly one of four calls ends it: [Frontier.Settle] after a visit,
 // [Frontier.Abandon] after a visit that failed on our side, [Frontier.Release] without a visit, or [Frontier.Divert].
 // Divert spends the slot on another URI of the same host, normally robots.txt, and returns a new claim; meanwhile the

@@ -1,4 +1,5 @@
-// Package reach holds the settings of how a running daemon is reached, and how it reaches people: [admin] and [mail].
+// Package reach holds the settings of how a running daemon is reached, and how it reaches people: the tables
+// "admin" and "mail".
 package reach
 
 import (

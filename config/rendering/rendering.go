@@ -1,4 +1,4 @@
-// Package rendering holds the settings of [render]: which pages a browser loads, and with what bounds.
+// Package rendering holds the settings of the table "render": which pages a browser loads, and with what bounds.
 package rendering
 
 import "time"

@@ -1,4 +1,4 @@
-// Package request holds the settings of [request]: what is sent to a host besides what arcrawl always sends.
+// Package request holds the settings of the table "request": what is sent to a host besides what arcrawl always sends.
 //
 // A secret is named in the configuration by where it is stored, and read from there when the configuration is loaded.
 // Nothing that shows a configuration can show it: a [Secret] is written as its place.

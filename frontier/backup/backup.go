@@ -16,9 +16,9 @@
 //
 // # What a kill leaves
 //
-// Take and [Restore] work in a folder with another name, which gets its final name when everything in it is on disk.
-// The next call removes what a kill has left. A backup is no store that a daemon would open: the manifest has another
-// name in it. Badger empties tables that it removes, and with them all links of them.
+// [Take] and [Backup.Restore] work in a folder with another name, which gets its final name when everything in it is on
+// disk. The next call removes what a kill has left. A backup is no store that a daemon would open: the manifest has
+// another name in it. Badger empties tables that it removes, and with them all links of them.
 package backup
 
 import (
