@@ -142,10 +142,9 @@ func (w *Window) hosts(q hostQuery) api.Hosts {
 	})
 	switch q.sort {
 	case "overdue":
-		slices.SortStableFunc(
-			views,
-			func(a, b frontier.HostView) int { return cmp.Compare(late(b.Oldest, now), late(a.Oldest, now)) },
-		)
+		slices.SortStableFunc(views, func(a, b frontier.HostView) int {
+			return cmp.Compare(late(b.Oldest, now), late(a.Oldest, now))
+		})
 	case "uris":
 		slices.SortStableFunc(views, func(a, b frontier.HostView) int { return cmp.Compare(b.URIs, a.URIs) })
 	case "failures":

@@ -38,24 +38,14 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 		add(alarm.Standstill, "", "the crawl has stopped: %s", stand.Held)
 	}
 	if l := w.o.Config(); len(l.Faults) > 0 {
-		add(
-			alarm.Config,
-			"",
-			"the configuration on disk has %s; the last good one stays in force; arcrawl check lists the faults",
-			human.Count(len(l.Faults), "fault"),
-		)
+		add(alarm.Config, "", "the configuration on disk has %s; the last good one stays in force; arcrawl check lists the "+
+			"faults", human.Count(len(l.Faults), "fault"))
 	}
 	if !stand.Uplink {
 		for _, h := range w.o.Frontier.Hosts(now) {
 			if h.Failures >= minFailures {
-				add(
-					alarm.Host,
-					string(h.Host),
-					"%s was unreachable %d times in a row; its URIs keep their places%s",
-					human.Host(string(h.Host)),
-					h.Failures,
-					because(h.Reason),
-				)
+				add(alarm.Host, string(h.Host), "%s was unreachable %d times in a row; its URIs keep their places%s",
+					human.Host(string(h.Host)), h.Failures, because(h.Reason))
 			}
 		}
 	}
@@ -89,21 +79,11 @@ func (w *Window) diskTrouble(add func(kind, about, format string, args ...any)) 
 	switch in := w.series.FullIn(d); {
 	case d.Free < 0:
 	case d.Free < 2*d.MinFree:
-		add(
-			alarm.Disk,
-			"",
-			"%s of disk space are free; the crawl pauses below %s; free some space",
-			human.Bytes(d.Free),
-			human.Bytes(d.MinFree),
-		)
+		add(alarm.Disk, "", "%s of disk space are free; the crawl pauses below %s; free some space",
+			human.Bytes(d.Free), human.Bytes(d.MinFree))
 	case in != nil && time.Duration(*in) < soonFull:
-		add(
-			alarm.Disk,
-			"",
-			"the disk will be full in %s at the rate of the last day; %s are free",
-			human.About(time.Duration(*in)),
-			human.Bytes(d.Free),
-		)
+		add(alarm.Disk, "", "the disk will be full in %s at the rate of the last day; %s are free",
+			human.About(time.Duration(*in)), human.Bytes(d.Free))
 	}
 }
 
@@ -119,15 +99,8 @@ func (w *Window) backlogTrouble(add func(kind, about, format string, args ...any
 	if !growing || at.Due < minDue || late < minOverdue {
 		return
 	}
-	add(
-		alarm.Backlog,
-		"",
-		"the backlog is growing: %d URIs are due, %d were due %s ago, the oldest is %s overdue; arcrawl overdue shows what would clear it",
-		at.Due,
-		then.Due,
-		human.About(growthTime),
-		human.About(late),
-	)
+	add(alarm.Backlog, "", "the backlog is growing: %d URIs are due, %d were due %s ago, the oldest is %s overdue; "+
+		"arcrawl overdue shows what would clear it", at.Due, then.Due, human.About(growthTime), human.About(late))
 }
 
 // checkSilence checks once in silenceEvery whether hosts and seeds have been silent for too long.

@@ -94,10 +94,9 @@ func (t *Tally) Report() api.DayReport {
 
 // ByHostAndDay sorts rows by host, then by day.
 func ByHostAndDay(rows []api.DayRow) {
-	slices.SortFunc(
-		rows,
-		func(a, b api.DayRow) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Day, b.Day)) },
-	)
+	slices.SortFunc(rows, func(a, b api.DayRow) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Day, b.Day))
+	})
 }
 
 // Of reports on the days of a host, or of all hosts that only selects if it is empty. The days start at or after from

@@ -103,27 +103,18 @@ func Read(text []byte) List {
 	const remedy = "save the list as text in UTF-8"
 	switch {
 	case len(text) > MaxSize:
-		l.fault(
-			Fault{
-				Line:    1,
-				Column:  1,
-				Problem: "the list is too large",
-				Remedy:  fmt.Sprintf("divide it; maximum: %d MB", MaxSize/1_000_000),
-			},
-		)
+		l.fault(Fault{
+			Line: 1, Column: 1, Problem: "the list is too large",
+			Remedy: fmt.Sprintf("divide it; maximum: %d MB", MaxSize/1_000_000),
+		})
 		return l
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
 		l.fault(Fault{Line: 1, Column: 1, Problem: "the list is in UTF-16", Remedy: remedy})
 		return l
 	case bytes.HasPrefix(text, []byte("PK\x03\x04")):
-		l.fault(
-			Fault{
-				Line:    1,
-				Column:  1,
-				Problem: "the list is a spreadsheet or an archive",
-				Remedy:  "save it as CSV in UTF-8",
-			},
-		)
+		l.fault(Fault{
+			Line: 1, Column: 1, Problem: "the list is a spreadsheet or an archive", Remedy: "save it as CSV in UTF-8",
+		})
 		return l
 	}
 	first, _, _ := bytes.Cut(text, []byte("\n"))
@@ -165,14 +156,10 @@ func (l *List) readLines(text string) {
 // add adds an entry, and reports whether there may be more.
 func (l *List) add(e Entry) bool {
 	if len(l.Entries) >= MaxLines {
-		l.fault(
-			Fault{
-				Line:    e.Line,
-				Column:  1,
-				Problem: "the list is too long",
-				Remedy:  fmt.Sprintf("divide it; maximum: %d lines", MaxLines),
-			},
-		)
+		l.fault(Fault{
+			Line: e.Line, Column: 1, Problem: "the list is too long",
+			Remedy: fmt.Sprintf("divide it; maximum: %d lines", MaxLines),
+		})
 		return false
 	}
 	l.Entries = append(l.Entries, e)
@@ -256,27 +243,16 @@ func (l *List) row(r *csv.Reader, columns, record []string) bool {
 	}
 	switch {
 	case e.Text == "":
-		l.fault(
-			Fault{
-				Line:    line,
-				Column:  1,
-				Field:   "uri",
-				Problem: "is missing",
-				Remedy:  "write for example https://www.news.example/",
-			},
-		)
+		l.fault(Fault{
+			Line: line, Column: 1, Field: "uri", Problem: "is missing",
+			Remedy: "write for example https://www.news.example/",
+		})
 		return true
 	case e.Until != "" && e.Target == 0:
-		l.fault(
-			Fault{
-				Line:    line,
-				Column:  1,
-				Field:   "until",
-				Value:   e.Until,
-				Problem: "has no effect without a target",
-				Remedy:  "set target too, or leave until empty",
-			},
-		)
+		l.fault(Fault{
+			Line: line, Column: 1, Field: "until", Value: e.Until, Problem: "has no effect without a target",
+			Remedy: "set target too, or leave until empty",
+		})
 		return true
 	}
 	return l.add(e)

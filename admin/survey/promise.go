@@ -117,10 +117,9 @@ func (a *targets) parts() []capacity.Part {
 			parts = append(parts, at.Part)
 		}
 	}
-	slices.SortStableFunc(
-		parts,
-		func(a, b capacity.Part) int { return cmp.Compare(b.Rates.Changes(), a.Rates.Changes()) },
-	)
+	slices.SortStableFunc(parts, func(a, b capacity.Part) int {
+		return cmp.Compare(b.Rates.Changes(), a.Rates.Changes())
+	})
 	return parts
 }
 
