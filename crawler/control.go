@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -39,10 +40,7 @@ func (c *Crawler) ProxiesDown() []proxies.Down {
 // Held returns why the crawl is not running; empty if it is.
 func (c *Crawler) Held() string {
 	s := c.Status()
-	if s.Paused != "" {
-		return s.Paused
-	}
-	return s.Held
+	return cmp.Or(s.Paused, s.Held)
 }
 
 // Wake makes a worker check at once whether a URI is due. Call it after the frontier was changed from outside.

@@ -55,7 +55,7 @@ type Report struct {
 func (r Report) Down() bool { return answer.HostDown(r.Status) }
 
 // reportOf returns the report of a settled visit.
-func reportOf(v visit, a archived, next schedule, added frontier.Added) Report {
+func reportOf(v visit, a archived, f findings, next schedule, added frontier.Added, rest time.Duration) Report {
 	got, before := v.capture, v.record()
 	r := Report{
 		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status,
@@ -63,7 +63,8 @@ func reportOf(v visit, a archived, next schedule, added frontier.Added) Report {
 		Stopped: got.Stopped, NoSpace: got.Refused, Audit: v.req.Audit != "",
 		Kept: a.keeping, Written: a.written, Received: got.BlockSize, Spared: spared(v),
 		Wait: next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
-		Found: added.New, Source: next.source, Repaired: got.Repaired > 0,
+		Found: added.New, Source: next.source, Repaired: got.Repaired > 0, Took: got.Took, Rest: rest, Title: f.title,
+		Type: got.Header.Get("Content-Type"), Rendered: next.late,
 	}
 	r.Looked, r.Look = compare.IsSecondLook(before), v.look.Outcome
 	if v.fault != nil {

@@ -63,10 +63,7 @@ func (c *Crawler) settle(
 	if state := f.source.state; !state.Hub.IsZero() && next.source.Kind != feeds.None {
 		c.parts.NotifyHub(v.finished, v.uri(), state.Topic, state.Hub)
 	}
-	r := reportOf(v, a, next, added)
-	r.Took, r.Rest, r.Title, r.Type = got.Took, rest, f.title, got.Header.Get("Content-Type")
-	r.Rendered = next.late
-	c.parts.Observe(r)
+	c.parts.Observe(reportOf(v, a, f, next, added, rest))
 	return nil
 }
 
