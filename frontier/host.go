@@ -37,6 +37,9 @@ type host struct {
 	state
 }
 
+// isElsewhere reports whether another shard counts the host.
+func (h *host) isElsewhere() bool { return h.stray && (h.uris == 0 || h.leaving) }
+
 // state is the part of a host that a transaction changes. The transaction works on a clone, which replaces the
 // original when it is committed. Times are in ms.
 type state struct {

@@ -63,7 +63,7 @@ func (f *Frontier) Hosts(now time.Time) []HostView {
 	f.mu.Lock()
 	views := make([]HostView, 0, len(f.byID))
 	for _, h := range f.byID {
-		if !h.stray || h.uris > 0 {
+		if !h.isElsewhere() {
 			views = append(views, h.view(now.UnixMilli()))
 		}
 	}
@@ -138,33 +138,24 @@ func (f *Frontier) Counts(now time.Time) Counts {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var n Counts
+	states := [...]*int64{Idle: &n.Idle, Ready: &n.Ready, Snoozed: &n.Snoozed, Busy: &n.Busy, Paused: &n.Paused}
 	var oldest, reachable int64
 	for _, h := range f.byID {
-		n.Hosts += countIf(!h.stray || h.uris > 0) // another shard counts the others
+		if h.isElsewhere() {
+			continue
+		}
+		n.Hosts++
 		n.URIs += h.uris
 		n.Queued += h.queued
 		n.Forbidden += h.forbidden
 		n.Held += h.held
 		n.InProgress += h.claims()
-		switch h.stateAt(now.UnixMilli()) {
-		case Busy:
-			n.Busy++
-		case Paused:
-			n.Paused++
-		case Idle:
-			n.Idle++
-		case Ready:
-			n.Ready++
-		case Snoozed:
-			n.Snoozed++
-		}
-		if h.head.isNone() || h.paused != 0 {
+		*states[h.stateAt(now.UnixMilli())]++
+		if h.head.isNone() || h.paused != 0 || h.stray {
 			continue
 		}
 		due := h.head.due()
-		if oldest == 0 || due < oldest {
-			oldest = due
-		}
+		oldest = min(cmp.Or(oldest, due), due)
 		if h.failures == 0 && (reachable == 0 || due < reachable) {
 			reachable = due
 		}

@@ -229,7 +229,7 @@ func (f *Frontier) inWantedStates(w selectionWalk) []selectedURI {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.DeleteFunc(w.list, func(x selectedURI) bool {
-		return !f.isKnownHost(x.h) || !w.matchesStates(x.row,
+		return !f.isKnownHost(x.h) || x.h.leaving || !w.matchesStates(x.row,
 			x.h.slotClaiming(x.fp) != nil, w.now)
 	})
 }

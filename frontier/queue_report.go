@@ -63,7 +63,7 @@ func (f *Frontier) CountDue(now time.Time, limit int64) (n int64, err error) {
 	var late []head
 	f.mu.Lock()
 	for _, h := range f.byID {
-		if !h.head.isNone() && h.head.due() <= now.UnixMilli() {
+		if !h.head.isNone() && !h.stray && h.head.due() <= now.UnixMilli() {
 			late = append(late, head{h.id, h.head})
 		}
 	}

@@ -308,21 +308,28 @@ func (f *Frontier) Strays() (n int) {
 	return n
 }
 
-// DropStrays removes the URIs of hosts that belong to other shards, after a store was copied for several of them. It
-// stops early when stop is closed, and then returns false. before is called before each portion, and may wait.
-func (f *Frontier) DropStrays(stop <-chan struct{}, before func()) (done bool, err error) {
+// Has reports whether this store counts a host: it belongs here, or only this store has its URIs.
+func (f *Frontier) Has(host uri.Host) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h := f.hosts[host]
+	return h == nil && f.shardOf(host) == 0 || h != nil && !h.isElsewhere()
+}
+
+// DropStrays removes the URIs of hosts that belong to other shards, after a store was copied for several of them. Hosts
+// of those shards for which stays returns true are kept. It stops early when stop is closed, and then returns false.
+// before is called before each portion, and may wait.
+func (f *Frontier) DropStrays(stop <-chan struct{}, stays func(shard int) bool, before func()) (done bool, err error) {
 	f.mu.Lock()
 	var strays []*host
 	for _, h := range f.byID {
-		if h.stray && !h.vacant {
+		if h.stray && !h.vacant && !stays(f.shardOf(h.name)) {
+			h.leaving = true // none of them is counted from now on
 			strays = append(strays, h)
 		}
 	}
 	f.mu.Unlock()
 	for h := range slices.Values(strays) {
-		f.mu.Lock()
-		h.leaving = true
-		f.mu.Unlock()
 		more := true
 		for from := (fingerprint{}); more; {
 			if before(); isClosed(stop) {

@@ -270,7 +270,8 @@ func TestStraysAreNotVisited(t *testing.T) {
 		}
 	}
 	stop, strays, calls := make(chan struct{}), w.Strays(), 0
-	done, err := w.DropStrays(stop, func() {
+	none := func(int) bool { return false }
+	done, err := w.DropStrays(stop, none, func() {
 		if calls++; calls == 3 {
 			close(stop)
 		}
@@ -278,7 +279,13 @@ func TestStraysAreNotVisited(t *testing.T) {
 	if err != nil || done || calls != 3 || w.Strays() != strays-1 { // a portion with its URIs, and one with the rest
 		t.Errorf("stopped before the third portion: %t, %v after %d, %d of %d strays are left", done, err, calls, w.Strays(), strays)
 	}
-	done, err = w.DropStrays(make(chan struct{}), func() {})
+	listed, _, err := w.Count(now, frontier.Selection{}, "")
+	w.wantErr(err, nil)
+	if c := w.Counts(now); c.URIs != int64(len(mine)) || c.Hosts != int64(20-strays) || len(w.Hosts(now)) != 20-strays ||
+		c.Ready+c.Snoozed+c.Busy+c.Idle != c.Hosts || listed != int64(len(mine)) {
+		t.Errorf("while strays are removed, %+v and %d URIs are listed; want %d of %d hosts", c, listed, len(mine), 20-strays)
+	}
+	done, err = w.DropStrays(make(chan struct{}), none, func() {})
 	if err != nil || !done || w.Strays() != 0 {
 		t.Errorf("%d strays are left: %t, %v", w.Strays(), done, err)
 	}

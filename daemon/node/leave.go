@@ -79,7 +79,8 @@ type union struct {
 	index   *dedup.Merger
 	meta    map[string][]byte // properties of the stores, with the largest value
 	count   map[string]int    // how many stores have each of them
-	moved   map[int]bool      // shards with URIs of hosts that belong to other shards since their group has changed
+	behind  []map[uint32]bool // numbers of hosts of each shard that belong to other shards since their group has changed
+	moved   map[int]bool      // shards with URIs of such hosts
 }
 
 // The beginnings of keys that package frontier documents.
@@ -92,13 +93,13 @@ const (
 
 // load puts the rows of the new store.
 func (u *union) load(ctx context.Context) error {
-	if len(u.Strays) == 1 {
+	if len(u.Before) == 1 {
 		return u.Each(ctx, nil, func(_ int, k, v []byte) error { return u.put(k, v) })
 	}
-	for range u.Strays {
-		u.numbers = append(u.numbers, map[uint32]uint32{})
+	for range u.Before {
+		u.numbers, u.behind = append(u.numbers, map[uint32]uint32{}), append(u.behind, map[uint32]bool{})
 	}
-	u.index = dedup.NewMerger(len(u.Strays), u.put)
+	u.index = dedup.NewMerger(len(u.Before), u.put)
 	if err := u.Each(ctx, []byte(hostNames), u.addHost); err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (u *union) load(ctx context.Context) error {
 		return err
 	}
 	for k, v := range u.meta {
-		if u.count[k] == len(u.Strays) {
+		if u.count[k] == len(u.Before) {
 			if err := u.put([]byte(k), v); err != nil {
 				return err
 			}
@@ -116,18 +117,22 @@ func (u *union) load(ctx context.Context) error {
 }
 
 // shardOf returns the shard that a host belongs to.
-func (u *union) shardOf(h uri.Host) int { return frontier.ShardOf(h, u.Group(h), len(u.Strays)) }
+func (u *union) shardOf(h uri.Host) int { return frontier.ShardOf(h, u.Group(h), len(u.Before)) }
 
 // addHost puts the new number of a host.
 func (u *union) addHost(shard int, k, v []byte) error {
 	if len(v) != 4 {
 		return fmt.Errorf("shard %d: the number of host %s has %d bytes: %w", shard, k[1:], len(v), frontier.ErrCorrupt)
 	}
-	if u.shardOf(uri.Host(k[len(hostNames):])) != shard {
+	number := binary.BigEndian.Uint32(v)
+	if of := u.shardOf(uri.Host(k[len(hostNames):])); of != shard {
+		if shared.Stays(u.Before[shard-1], shard, of) {
+			u.behind[shard-1][number] = true
+		}
 		return nil
 	}
 	u.hosts++
-	u.numbers[shard-1][binary.BigEndian.Uint32(v)] = u.hosts
+	u.numbers[shard-1][number] = u.hosts
 	return u.put(k, binary.BigEndian.AppendUint32(nil, u.hosts))
 }
 
@@ -137,9 +142,10 @@ func (u *union) addRow(shard int, k, v []byte) error {
 		return u.index.Add(shard-1, k, v)
 	}
 	if at := frontier.NumberAt(k); at > 0 {
-		number, ours := u.numbers[shard-1][binary.BigEndian.Uint32(k[at:])]
+		was := binary.BigEndian.Uint32(k[at:])
+		number, ours := u.numbers[shard-1][was]
 		if !ours {
-			u.moved[shard] = u.moved[shard] || k[0] == 'u' && !u.Strays[shard-1]
+			u.moved[shard] = u.moved[shard] || k[0] == 'u' && u.behind[shard-1][was]
 			return nil
 		}
 		k = bytes.Clone(k)
@@ -186,7 +192,7 @@ func (u *union) addProperty(shard int, k, v []byte) error {
 
 // finish adds the URIs that were on their way between shards, and the URIs of hosts whose group has changed.
 func (u *union) finish(ctx context.Context, left *Left) (err error) {
-	if len(u.Strays) == 1 {
+	if len(u.Before) == 1 {
 		return nil
 	}
 	f, err := u.Open(u.To)
@@ -246,7 +252,7 @@ func (u *union) addMoved(ctx context.Context, to *frontier.Frontier, shard int, 
 			return err
 		}
 		for _, e := range list {
-			if u.shardOf(e.URI.Host()) == shard {
+			if of := u.shardOf(e.URI.Host()); !shared.Stays(u.Before[shard-1], shard, of) {
 				continue
 			}
 			done, err := to.Import(u.Now, false, e)

@@ -183,7 +183,8 @@ func (n *Shard) Shards(group func(uri.Host) string) frontier.Shards {
 // dropStrays removes the hosts of other shards after the crawl was divided, until ctx ends.
 func (n *Shard) dropStrays(ctx context.Context) {
 	n.o.Log.Info().Int("hosts", n.store.Strays()).Msg("removing the hosts of other shards from this copy: the crawl was divided")
-	done, err := n.store.DropStrays(ctx.Done(), func() {
+	stays := func(other int) bool { return shared.Stays(n.before.Before, n.shard, other) }
+	done, err := n.store.DropStrays(ctx.Done(), stays, func() {
 		// The mirror keeps all deleted keys until they are shipped.
 		for n.mirror.Waiting() > maxChanged && pause(ctx, shipEvery) == nil {
 			continue
@@ -195,9 +196,18 @@ func (n *Shard) dropStrays(ctx context.Context) {
 			"the next start tries again")
 	case done:
 		n.o.Log.Info().Msg("removed the hosts of other shards")
+		n.warnOfStrays()
 		n.mu.Lock()
 		n.divided = true
 		n.mu.Unlock()
+	}
+}
+
+// warnOfStrays warns of hosts whose group has changed.
+func (n *Shard) warnOfStrays() {
+	if strays := n.store.Strays(); strays > 0 {
+		n.o.Log.Warn().Int("hosts", strays).Msg("hosts of this store belong to other shards since politeness.group has changed: " +
+			"their histories stay here, and nobody visits what only this store knows; see docs/cluster.md")
 	}
 }
 

@@ -31,6 +31,8 @@ type place struct {
 	wants int    // shard that it takes; 0 = any
 	log   journal
 
+	group func(uri.Host) string // politeness group of a host; nil = none has one
+
 	visited func(r frontier.Record, now time.Time) (found []frontier.Candidate) // at each visit of days; may be nil
 }
 
@@ -88,7 +90,11 @@ func (p *place) open() (n *Shard, f *frontier.Frontier, stop func()) {
 	p.copy = n.State()
 	o := frontier.Options{Dir: n.State(), Now: time.Now(), Compactors: -1, RestAfterCrash: time.Minute}
 	p.must(n.Prepare(p.Context(), o))
-	o.Shards = n.Shards(func(uri.Host) string { return "" })
+	group := p.group
+	if group == nil {
+		group = noGroup
+	}
+	o.Shards = n.Shards(group)
 	f, err = frontier.Open(o)
 	p.must(err)
 	ctx, cancel := context.WithCancel(p.Context())

@@ -41,12 +41,10 @@ func (n *Shard) Start(ctx context.Context, f *frontier.Frontier, background func
 			return err
 		}
 	}
-	switch strays := f.Strays(); {
-	case n.before.Strays:
+	if n.before.Strays {
 		background(n.dropStrays)
-	case strays > 0:
-		n.o.Log.Warn().Int("hosts", strays).Msg("hosts of this store belong to other shards since politeness.group has changed: " +
-			"their histories stay here, and nobody visits what only this store knows; see docs/cluster.md")
+	} else {
+		n.warnOfStrays()
 	}
 	return n.mirror.Since(n.since)
 }

@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // Copies are the rows and letters of all shards of a crawl, in a transaction of the database.
 type Copies struct {
-	Strays []bool // a copy has hosts of other shards since the crawl was divided; shard number n is at n-1
+	// Before has the number of shards before a division of which a copy has hosts of other shards, or else the number of
+	// all shards. Shard number n is at n-1.
+	Before []int
 
 	tx   pgx.Tx
 	only int // the shard whose rows are read; 0 = all
@@ -35,7 +38,7 @@ func Export(ctx context.Context, database string, do func(Copies) error) (err er
 		if err != nil {
 			return err
 		}
-		all := Copies{Strays: make([]bool, shards), tx: tx}
+		all := Copies{Before: slices.Repeat([]int{shards}, shards), tx: tx}
 		if err := all.read(ctx); err != nil {
 			return err
 		}
@@ -49,19 +52,27 @@ func Export(ctx context.Context, database string, do func(Copies) error) (err er
 
 // read reads which shards have strays. Only a crawl that was divided has.
 func (c Copies) read(ctx context.Context) error {
-	if len(c.Strays) < 2 {
+	if len(c.Before) < 2 {
 		return nil
 	}
-	rows, err := c.tx.Query(ctx, `SELECT shard FROM arcrawl.strays`)
+	var known bool // earlier programs did not note how many shards there were
+	if err := c.tx.QueryRow(ctx, `SELECT to_regclass('arcrawl.divided') IS NOT NULL`).Scan(&known); err != nil {
+		return err
+	}
+	text := `SELECT shard, 1 FROM arcrawl.strays`
+	if known {
+		text = `SELECT s.shard, coalesce(d.before, 1) FROM arcrawl.strays s LEFT JOIN arcrawl.divided d ON d.shard = s.shard`
+	}
+	rows, err := c.tx.Query(ctx, text)
 	if err != nil {
 		return err
 	}
-	var shard int
-	_, err = pgx.ForEachRow(rows, []any{&shard}, func() error {
-		if shard < 1 || shard > len(c.Strays) {
-			return fmt.Errorf("the table arcrawl.strays names shard %d of %d", shard, len(c.Strays))
+	var shard, before int
+	_, err = pgx.ForEachRow(rows, []any{&shard, &before}, func() error {
+		if shard < 1 || shard > len(c.Before) || before < 1 {
+			return fmt.Errorf("the table arcrawl.strays names shard %d of %d, which were %d", shard, len(c.Before), before)
 		}
-		c.Strays[shard-1] = true
+		c.Before[shard-1] = before
 		return nil
 	})
 	return err
@@ -71,9 +82,9 @@ func (c Copies) read(ctx context.Context) error {
 // those with one key in the order of the shards. f may keep the slices.
 func (c Copies) Each(ctx context.Context, prefix []byte, f func(shard int, key, value []byte) error) error {
 	var all []*cursor
-	for i := range c.Strays {
+	for i := range c.Before {
 		if c.only == 0 || c.only == i+1 {
-			all = append(all, &cursor{shard: i + 1, last: prefix, end: after(prefix), page: max(readRows/len(c.Strays), 200)})
+			all = append(all, &cursor{shard: i + 1, last: prefix, end: after(prefix), page: max(readRows/len(c.Before), 200)})
 		}
 	}
 	for {
@@ -99,7 +110,7 @@ func (c Copies) Each(ctx context.Context, prefix []byte, f func(shard int, key, 
 
 // Letters calls f with the values of the letters that wait for any shard.
 func (c Copies) Letters(ctx context.Context, f func(value []byte) error) error {
-	if len(c.Strays) < 2 {
+	if len(c.Before) < 2 {
 		return nil
 	}
 	rows, err := c.tx.Query(ctx, `SELECT v FROM arcrawl.letter ORDER BY shard, sender, k`)

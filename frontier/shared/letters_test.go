@@ -45,7 +45,8 @@ func aCrawlIsDivided(t *testing.T, db *postgres.Server) {
 
 	b := open(t, db, "b")
 	st, err := b.Beat(ctx)
-	if err != nil || len(st.Shards) != 2 || st.Shards[1] != (State{Epoch: epoch, Clean: true, Whole: true, Strays: true}) {
+	divided := State{Epoch: epoch, Clean: true, Whole: true, Strays: true, Before: 1}
+	if err != nil || len(st.Shards) != 2 || st.Shards[1] != divided {
 		t.Fatalf("the shards are %+v, %v", st.Shards, err)
 	}
 	_, _, err = b.Take(ctx, 2, "groups of before")

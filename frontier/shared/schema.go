@@ -31,6 +31,7 @@ var tables = []string{
 		shard int, sender int, k bytea, v bytea NOT NULL, PRIMARY KEY (shard, sender, k))`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.member (node text PRIMARY KEY, draining boolean NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.strays (shard int PRIMARY KEY)`,
+	`CREATE TABLE IF NOT EXISTS arcrawl.divided (shard int PRIMARY KEY, before int NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.agreed (id int PRIMARY KEY CHECK (id = 1), groups text NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.revision (number bigint PRIMARY KEY, state text NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.revised (

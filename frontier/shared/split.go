@@ -32,6 +32,9 @@ func Split(ctx context.Context, database string, n int) (before int, err error) 
 		if _, err := tx.Exec(ctx, `ALTER TABLE arcrawl.crawl DROP CONSTRAINT IF EXISTS crawl_id_check`); err != nil {
 			return err
 		}
+		if err := noteBefore(ctx, tx, before); err != nil {
+			return err
+		}
 		for shard := before + 1; shard <= n; shard++ {
 			if err := copyShard(ctx, tx, (shard-1)%before+1, shard); err != nil {
 				return err
@@ -85,11 +88,31 @@ func released(ctx context.Context, tx pgx.Tx) (before int, err error) {
 	return before, err
 }
 
+// Stays reports whether the copy of a shard keeps a host that belongs to another one, after the crawl was divided. It
+// does if the host belonged to another one before the division too, because its group had changed: then the other one
+// has no copy of its history. Of several copies the first one keeps it.
+func Stays(before, shard, other int) bool {
+	return shard <= before && (shard-1)%before != (other-1)%before
+}
+
+// noteBefore notes how many shards there were before a division. A copy that still has strays of an earlier division
+// has the strays of that one too.
+func noteBefore(ctx context.Context, tx pgx.Tx, before int) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM arcrawl.divided WHERE shard NOT IN (SELECT shard FROM arcrawl.strays)`); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO arcrawl.divided (shard, before)
+		SELECT c.id, CASE WHEN s.shard IS NULL THEN $1 ELSE 1 END FROM arcrawl.crawl c
+		LEFT JOIN arcrawl.strays s ON s.shard = c.id ON CONFLICT DO NOTHING`, before)
+	return err
+}
+
 // copyShard makes a shard as a copy of another one.
 func copyShard(ctx context.Context, tx pgx.Tx, from, to int) error {
 	for _, text := range []string{
 		`CREATE TABLE ` + tableOf(to) + ` (LIKE ` + tableOf(from) + ` INCLUDING ALL) WITH (fillfactor = 85)`,
 		`INSERT INTO ` + tableOf(to) + ` SELECT * FROM ` + tableOf(from),
+		fmt.Sprintf(`INSERT INTO arcrawl.divided SELECT %d, before FROM arcrawl.divided WHERE shard = %d`, to, from),
 	} {
 		if _, err := tx.Exec(ctx, text); err != nil {
 			return err

@@ -57,6 +57,7 @@ type State struct {
 	Clean  bool   // the last owner stopped properly, and everything of it is here
 	Whole  bool   // the copy is whole; false until the first owner has shipped its store
 	Strays bool   // the copy has hosts of other shards since the crawl was divided
+	Before int    // number of shards before that; 1 if it is not known, 0 without strays
 }
 
 // Store is a connection to the database, for one node.
@@ -179,14 +180,15 @@ func (s *Store) Beat(ctx context.Context) (st States, err error) {
 // states reads the states of all shards.
 func (s *Store) states(ctx context.Context, tx pgx.Tx) ([]State, error) {
 	const text = `SELECT coalesce(c.owner, ''), coalesce(n.fenced, false), coalesce(p.beat, 0), c.epoch, c.clean, c.whole,
-		r.shard IS NOT NULL FROM arcrawl.crawl c LEFT JOIN arcrawl.node n ON n.name = c.owner
-		LEFT JOIN arcrawl.pulse p ON p.node = c.owner LEFT JOIN arcrawl.strays r ON r.shard = c.id ORDER BY c.id`
+		r.shard IS NOT NULL, CASE WHEN r.shard IS NULL THEN 0 ELSE coalesce(d.before, 1) END
+		FROM arcrawl.crawl c LEFT JOIN arcrawl.node n ON n.name = c.owner LEFT JOIN arcrawl.pulse p ON p.node = c.owner LEFT JOIN arcrawl.strays r ON r.shard = c.id
+		LEFT JOIN arcrawl.divided d ON d.shard = r.shard ORDER BY c.id`
 	rows, err := tx.Query(ctx, text)
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (st State, err error) {
-		err = row.Scan(&st.Owner, &st.Fenced, &st.Beat, &st.Epoch, &st.Clean, &st.Whole, &st.Strays)
+		err = row.Scan(&st.Owner, &st.Fenced, &st.Beat, &st.Epoch, &st.Clean, &st.Whole, &st.Strays, &st.Before)
 		return st, err
 	})
 }
