@@ -34,6 +34,22 @@ func (w *Window) chooses(f about.Filter) choice {
 	return func(h uri.Host) bool { return f.Matches(c.Site(h)) }
 }
 
+// ours returns a function that reports whether a host is chosen, and this shard counts it. After a division each shard
+// has what all of them had learned before.
+func (w *Window) ours(chosen choice) choice {
+	if w.o.Shard == 0 {
+		return chosen
+	}
+	var asked uri.Host // the rows of a host follow one another
+	is := false
+	return func(h uri.Host) bool {
+		if h != asked {
+			asked, is = h, w.o.Frontier.Has(h) && (chosen == nil || chosen(h))
+		}
+		return is
+	}
+}
+
 // maxPart is the maximum length of a text to search for, in bytes. Every URI of a page of results is compared with it.
 const maxPart = 2000
 

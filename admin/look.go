@@ -56,7 +56,7 @@ func (w *Window) predictions(now time.Time) headers.Predictions {
 	if now.Sub(at) < time.Minute && !at.IsZero() {
 		return known
 	}
-	p, err := headers.Predicted(w.o.Trust)
+	p, err := headers.Predicted(w.o.Trust, w.ours(nil))
 	if err != nil {
 		w.o.Log.Error().Err(err).Msg("could not read the reputations of headers; the metrics show older values")
 		return known

@@ -5,13 +5,13 @@ import (
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/labels"
 	"github.com/arcrawl/arcrawl/admin/metrics"
+	"github.com/arcrawl/arcrawl/admin/shards"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 )
@@ -49,17 +49,16 @@ func (w *Window) snapshot() metrics.Snapshot {
 	return s
 }
 
-// metricsHandler returns the handler of /metrics. It uses a registry of its own. Each metric has admin.instance as a
-// label, if it is set.
+// Metrics returns the metrics of a shard, with its number as label, and the metrics of the node that crawls it.
+func (w *Window) Metrics() shards.Metrics {
+	shard, node := metrics.Registries(w.snapshot, w.took, w.o.Config().Config.Admin.Instance, w.o.Shard)
+	return shards.Metrics{Shard: shard, Node: node}
+}
+
+// metricsHandler returns the handler of /metrics. Each metric has admin.instance as a label, if it is set.
 func (w *Window) metricsHandler() http.Handler {
-	r := prometheus.NewRegistry()
-	process := collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})
-	to := prometheus.Registerer(r)
-	if name := w.o.Config().Config.Admin.Instance; name != "" {
-		to = prometheus.WrapRegistererWith(prometheus.Labels{"crawl": name}, r)
-	}
-	to.MustRegister(metrics.Gatherer(w.snapshot), w.took, collectors.NewGoCollector(), process)
-	return promhttp.HandlerFor(r, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+	m := w.Metrics()
+	return promhttp.HandlerFor(prometheus.Gatherers{m.Shard, m.Node}, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
 // measure adds the duration of a visit to the histogram.

@@ -19,7 +19,6 @@ import (
 
 // Bounds of one reading of the log.
 const (
-	reportRows = 100
 	pastVisits = 1_000
 	pastBytes  = 256 << 20
 	dedupBytes = 8 << 20                // about 50,000 visits
@@ -66,9 +65,16 @@ func pastRoutes() []route {
 		{
 			method: "GET", path: api.Base + "/reports/dedup", doc: "Summarizes deduplication, from the end of the current crawl log.",
 			answer: api.DedupReport{},
-			params: filtered(param{"all", "boolean", "true: from the whole log; 100 MB take a second"}),
+			params: filtered(
+				param{"all", "boolean", "true: from the whole log; 100 MB take a second"},
+				param{"rows", "integer", "maximum number of hosts, and of types, 1 to 10000 (default 100)"},
+			),
 			serve: func(w *Window, r *http.Request) (any, error) {
-				return w.dedupReport(r.Context(), filterOf(r), r.FormValue("all") == "true")
+				rows, err := number(r, "rows", 100, 1, 10_000)
+				if err != nil {
+					return nil, err
+				}
+				return w.dedupReport(r.Context(), filterOf(r), r.FormValue("all") == "true", rows)
 			},
 		},
 	}
@@ -106,7 +112,7 @@ func readQueueQuery(r *http.Request) (q collection.QueueQuery, err error) {
 }
 
 // dedupReport summarizes the end of the log, or all of it.
-func (w *Window) dedupReport(ctx context.Context, f about.Filter, all bool) (api.DedupReport, error) {
+func (w *Window) dedupReport(ctx context.Context, f about.Filter, all bool, rows int) (api.DedupReport, error) {
 	w.reading.Lock()
 	defer w.reading.Unlock()
 	by := stats.Options{By: []stats.Dimension{stats.ByHost, stats.ByMIME}, Last: dedupBytes}
@@ -122,15 +128,15 @@ func (w *Window) dedupReport(ctx context.Context, f about.Filter, all bool) (api
 	}
 	sum := read.Summaries[0]
 	return api.DedupReport{
-		From: sum.First, Complete: read.Left == 0, All: dedupRow("", sum.All), Hosts: dedupRows(sum.Rows(stats.ByHost)),
-		Types: dedupRows(sum.Rows(stats.ByMIME)),
+		From: sum.First, Complete: read.Left == 0, All: dedupRow("", sum.All), Hosts: dedupRows(sum.Rows(stats.ByHost), rows),
+		Types: dedupRows(sum.Rows(stats.ByMIME), rows),
 	}, nil
 }
 
-func dedupRows(rows []stats.Row) []api.DedupRow {
+func dedupRows(rows []stats.Row, limit int) []api.DedupRow {
 	out := []api.DedupRow{}
 	for _, r := range rows {
-		if len(out) < reportRows && r.Dedup.Handled > 0 {
+		if len(out) < limit && r.Dedup.Handled > 0 {
 			out = append(out, dedupRow(r.Key, r.Tally))
 		}
 	}

@@ -108,7 +108,7 @@ func crawlRoutes() []route {
 			method: "GET", path: api.Base + "/reports/headers",
 			doc:    "Returns how reliable ETag, Last-Modified, 304 and the dates of feeds and sitemaps are on each host.",
 			params: filtered(), answer: api.HeaderReport{},
-			serve: func(w *Window, r *http.Request) (any, error) { return w.headers(w.chooses(filterOf(r))) },
+			serve: func(w *Window, r *http.Request) (any, error) { return w.headers(w.ours(w.chooses(filterOf(r)))) },
 		},
 		{
 			method: "POST", path: api.Base + "/archive/lost", needs: access.Operate,
@@ -300,6 +300,7 @@ var (
 		param{"host", "string", "only this host"},
 		param{"limit", "integer", "maximum number of rows, 1 to 1000 (default 100)"},
 		param{"max_age", "integer", "maximum age of the last survey in seconds (default 60)"},
+		param{"late", "boolean", "true: count how many URIs are overdue for how long, of all, and of rows but hosts"},
 		param{"latest", "boolean", "true: answer at once from the last survey of all hosts, and renew it in the background; as_of is of the year 1 if there was none"},
 	)
 	overdueRows = []string{"host", "mime", "wait", "path"}
@@ -321,6 +322,7 @@ func readOverdueQuery(r *http.Request) (q survey.Query, err error) {
 	if q.Latest && (q.Host != "" || !q.Only.IsZero() && q.By != "host") {
 		return q, fault("latest is for all hosts together; leave out host, and label, collection and owner unless by is host")
 	}
+	q.Late = r.FormValue("late") == "true"
 	q.Limit, err = number(r, "limit", 100, 1, 1000)
 	return q, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/feed"
 	"github.com/arcrawl/arcrawl/admin/replay"
+	"github.com/arcrawl/arcrawl/admin/shards"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -35,7 +36,12 @@ func (w *Window) Handler(o access.Options) http.Handler {
 	mux.HandleFunc("GET "+api.Base+"/picture", w.picture)
 	mux.HandleFunc("GET "+api.Base+"/packages/{name}", w.packageFile)
 	mux.HandleFunc("GET /feed.atom", feed.Handler(feed.Source{
-		New:  func(r *http.Request) (any, error) { return w.serveRoute(newRoutes()[0], r) },
+		New: func(r *http.Request) (any, error) {
+			if all, is, err := shards.Ask[api.New](r, "/new"); is {
+				return all, err
+			}
+			return w.serveRoute(newRoutes()[0], r)
+		},
 		Base: func() string { return w.o.Config().Config.Admin.URL }, Now: w.o.Now, Refuse: w.refuse,
 	}))
 	mux.HandleFunc("GET /healthz", w.health)

@@ -59,7 +59,7 @@ func (w *Window) sitesStatus(chosen choice) (api.SitesStatus, error) {
 	if w.o.Accounts == nil {
 		return s, nil
 	}
-	today, err := days.Of(w.o.Accounts, "", chosen, now.UTC().Truncate(24*time.Hour), time.Time{})
+	today, err := days.Of(w.o.Accounts, "", w.ours(chosen), now.UTC().Truncate(24*time.Hour), time.Time{})
 	s.Today = today.All
 	return s, err
 }

@@ -56,6 +56,9 @@ type Options struct {
 
 	Versions versions.Catalog // the archived versions of URIs
 
+	Shard int    // number of the shard of a divided crawl; 0 = it was not divided
+	Node  string // that crawls this shard; "" = it was not divided
+
 	Lose func(api.LostFiles) (api.LostAnswer, error) // records which WARC files are lost
 
 	// Notify, when set, receives the alarms that were raised and cleared at one moment. It must not wait for a network.

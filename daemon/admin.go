@@ -45,8 +45,12 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	if err != nil {
 		return err
 	}
-	r := d.parts
+	r, shard, node := d.parts, 0, ""
+	if d.o.base != nil {
+		shard, node = number, c.Cluster.Node
+	}
 	d.window, err = admin.New(admin.Options{
+		Shard: shard, Node: node,
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Spaces: r.Spaces, Accounts: r.Daily,
 		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: d.o.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
@@ -62,6 +66,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	d.closers.add(func() error { stop(); return nil })
 	if d.o.base != nil {
 		d.o.base.served.Set(number, d.window.Handler)
+		d.o.base.served.Measure(number, d.window.Metrics())
 		d.closers.add(func() error { d.o.base.endRequests(number); return nil })
 		return d.serveSocket(c.Admin, d.window.Handler)
 	}

@@ -6,9 +6,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/between"
 	"github.com/arcrawl/arcrawl/admin/shards"
 	"github.com/arcrawl/arcrawl/daemon/node"
@@ -17,8 +19,12 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// askNode is the maximum duration of a request to another node. It is shorter than what clients wait for an answer.
-const askNode = 90 * time.Second
+const (
+	// askNode is the maximum duration of a request to another node. It is shorter than what clients wait for an answer.
+	askNode = 90 * time.Second
+	// fetchFile is the same for a package, as long as this node may take to send it.
+	fetchFile = 5 * time.Minute
+)
 
 // joinNodes lets requests reach the shards of all nodes, and answers the requests of other nodes.
 func (b *base) joinNodes(n *node.Node) error {
@@ -28,7 +34,8 @@ func (b *base) joinNodes(n *node.Node) error {
 		ShardOf: func(h uri.Host) int {
 			return frontier.ShardOf(h, b.live.Current().ForHost(h, b.o.Now()).Politeness.Group, b.shards)
 		},
-		Node: func(shard int) string { name, _ := n.Crawler(shard); return name },
+		Node:  func(shard int) string { name, _ := n.Crawler(shard); return name },
+		Nodes: n.Names,
 		Ask: func(*http.Request, int) (*http.Response, error) {
 			return nil, errors.New("cluster.listen is not set on this node: set it on all nodes, or ask that node itself")
 		},
@@ -45,14 +52,17 @@ func (b *base) joinNodes(n *node.Node) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	client := id.Client(askNode)
-	b.closers.add(func() error { client.CloseIdleConnections(); return nil })
+	client, patient := id.Client(askNode), id.Client(fetchFile)
 	around.Ask = func(r *http.Request, shard int) (*http.Response, error) {
 		_, door := n.Crawler(shard)
 		if door.Address == "" {
 			return nil, errors.New("cluster.listen is not set there, or the node has just started")
 		}
-		got, err := client.Do(between.To(r, door.Address, door.Print))
+		to := client
+		if strings.HasPrefix(r.URL.Path, api.Base+"/packages/") {
+			to = patient
+		}
+		got, err := to.Do(between.To(r, door.Address, door.Print))
 		var why *url.Error
 		if errors.As(err, &why) {
 			err = why.Err

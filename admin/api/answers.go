@@ -52,6 +52,23 @@ type Status struct {
 	Archive Archive `json:"archive"`
 	Config  Config  `json:"config"`
 	Alarms  []Alarm `json:"alarms"` // raised now
+
+	// Nodes has the nodes of a divided crawl, if the answer is about all of it. Disk is then the one with the least space,
+	// and Archive has the files of all nodes.
+	Nodes []NodeStatus `json:"nodes,omitempty"`
+}
+
+// NodeStatus is the state of one node of a cluster.
+type NodeStatus struct {
+	Node      string    `json:"node"`
+	Shards    []int     `json:"shards"` // that it crawls
+	Version   string    `json:"version"`
+	Since     time.Time `json:"since"` // it crawls all of these shards
+	Condition Condition `json:"stand"`
+	Disk      Disk      `json:"disk"`
+	Archive   Archive   `json:"archive"`
+	Config    string    `json:"config"` // digest of the configuration in force there
+	Faults    int       `json:"faults"` // of its last reload
 }
 
 // Condition says whether the crawl runs.
@@ -107,6 +124,33 @@ type URICounts struct {
 
 	// OverdueReachable is Overdue without the hosts that were unreachable at their last visit.
 	OverdueReachable Seconds `json:"overdue_reachable_seconds"`
+}
+
+// Plus returns the sum of both.
+func (n HostCounts) Plus(o HostCounts) HostCounts {
+	return HostCounts{
+		Known: n.Known + o.Known, Ready: n.Ready + o.Ready, Snoozed: n.Snoozed + o.Snoozed, Busy: n.Busy + o.Busy,
+		Idle: n.Idle + o.Idle, Paused: n.Paused + o.Paused, Down: n.Down + o.Down,
+	}
+}
+
+// maxDue is the number up to which due URIs are counted.
+const maxDue = 100_000
+
+// Plus returns the sum of both.
+func (n URICounts) Plus(o URICounts) URICounts {
+	sum := URICounts{
+		Known: n.Known + o.Known, Queued: n.Queued + o.Queued, Forbidden: n.Forbidden + o.Forbidden, Held: n.Held + o.Held,
+		Due: min(n.Due+o.Due, maxDue), Oldest: n.Oldest, Overdue: max(n.Overdue, o.Overdue),
+		OverdueReachable: max(n.OverdueReachable, o.OverdueReachable),
+	}
+	if n.Due < 0 || o.Due < 0 {
+		sum.Due = -1
+	}
+	if o.Oldest != nil && (n.Oldest == nil || o.Oldest.Before(*n.Oldest)) {
+		sum.Oldest = o.Oldest
+	}
+	return sum
 }
 
 // Workers describes the visits in progress.

@@ -23,7 +23,9 @@ type DayRow struct {
 	Low      float64 `json:"share_low,omitempty"`  // the share is between Low and High on four hosts of five; 0 = unknown
 	High     float64 `json:"share_high,omitempty"` // see Low
 	Each     float64 `json:"requests_per_version"`
-	Text     string  `json:"text"` // the same in words
+	Fewer    float64 `json:"missed_fewer,omitempty"` // how many versions fewer than estimated were missed, at Share High
+	More     float64 `json:"missed_more,omitempty"`  // how many more, at Share Low
+	Text     string  `json:"text"`                   // the same in words
 }
 
 // SitesStatus is the state of the hosts that a label, collection or owner selects.

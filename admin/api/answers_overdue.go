@@ -26,6 +26,8 @@ type Backlog struct {
 	P99    Seconds `json:"p99_seconds"`
 	Demand float64 `json:"demand_per_hour"` // visits that the waits ask for
 
+	Late *Lateness `json:"late,omitempty"` // how many are overdue for how long, if the request asks for it
+
 	Delay    Seconds `json:"delay_seconds"`     // between two visits through one slot
 	Observed bool    `json:"observed"`          // Delay was measured; false: computed from the settings
 	Capacity float64 `json:"capacity_per_hour"` // visits that this delay allows
@@ -44,6 +46,12 @@ type Backlog struct {
 
 	// Endless lists paths of the host that may be endless, and have a budget until that is clear.
 	Endless []EndlessPath `json:"endless,omitempty"`
+}
+
+// Lateness counts URIs by the time that they are overdue, in classes: each power of two of milliseconds has sixteen.
+type Lateness struct {
+	First  int     `json:"first"`  // number of the first class
+	Counts []int64 `json:"counts"` // of URIs, in each class from there on
 }
 
 // EndlessPath is a path with parameters that may have URIs without end.

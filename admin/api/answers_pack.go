@@ -22,7 +22,8 @@ type Packages struct {
 
 // Package is a WACZ package that was ordered.
 type Package struct {
-	Name     string    `json:"name"` // of the file
+	Name     string    `json:"name"`           // of the file
+	Node     string    `json:"node,omitempty"` // of a cluster, whose archive it is made of
 	What     string    `json:"what"`
 	Ordered  time.Time `json:"ordered"`
 	State    string    `json:"state"`    // "waiting", "choosing", "copying", "done" or "failed"

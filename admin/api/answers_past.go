@@ -41,10 +41,10 @@ type PastVisit struct {
 
 // DedupReport summarizes deduplication, from the current crawl log.
 type DedupReport struct {
-	From     time.Time  `json:"from"`     // time of the first line that was read
+	From     time.Time  `json:"from"`     // time of the first line that was read, in the logs of all nodes
 	Complete bool       `json:"complete"` // false: the log has earlier lines
 	All      DedupRow   `json:"all"`
-	Hosts    []DedupRow `json:"hosts"` // hosts with the most visits, at most 100
+	Hosts    []DedupRow `json:"hosts"` // hosts with the most visits
 	Types    []DedupRow `json:"types"` // the same for MIME types
 }
 
@@ -59,4 +59,13 @@ type DedupRow struct {
 	Equivalent     int64  `json:"equivalent"` // under an equivalent URI
 	Other          int64  `json:"other"`      // under another URI
 	DiscardedBytes int64  `json:"discarded_bytes"`
+}
+
+// Plus returns the sum of both.
+func (r DedupRow) Plus(o DedupRow) DedupRow {
+	return DedupRow{
+		Key: r.Key, Handled: r.Handled + o.Handled, Bytes: r.Bytes + o.Bytes, New: r.New + o.New,
+		Duplicates: r.Duplicates + o.Duplicates, Exact: r.Exact + o.Exact, Equivalent: r.Equivalent + o.Equivalent,
+		Other: r.Other + o.Other, DiscardedBytes: r.DiscardedBytes + o.DiscardedBytes,
+	}
 }

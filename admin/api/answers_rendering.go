@@ -36,3 +36,12 @@ func (r Rendering) Pages() []int64 { return []int64{r.Done, r.Failed, r.Dropped}
 
 // Requests returns the numbers of requests by answer: from the archive, by a visit, refused, late.
 func (r Rendering) Requests() []int64 { return []int64{r.FromArchive, r.Visited, r.Refused, r.GaveUp} }
+
+// Plus returns the sum of both.
+func (r Rendering) Plus(o Rendering) Rendering {
+	return Rendering{
+		Queue: r.Queue + o.Queue, NoBrowser: r.NoBrowser || o.NoBrowser, Done: r.Done + o.Done, Late: r.Late + o.Late,
+		Failed: r.Failed + o.Failed, Dropped: r.Dropped + o.Dropped, FromArchive: r.FromArchive + o.FromArchive,
+		Visited: r.Visited + o.Visited, Refused: r.Refused + o.Refused, GaveUp: r.GaveUp + o.GaveUp, Found: r.Found + o.Found,
+	}
+}

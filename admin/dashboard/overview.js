@@ -43,7 +43,7 @@ export async function overview(again, query) {
     h('h1', { id: 'headline' }, headline(status, late.hosts)),
     h('form', { class: 'row' }, siteFields(sites, (change) => goTo('operations', { ...sites, ...change })), some ? null : orders(status, again)),
     troubles({ ...status, alarms: (part || status).alarms }, again),
-    some ? partTiles(part) : [tiles(status), h('h2', {}, 'Over time'), spans(period(status), again), charts(series)],
+    some ? partTiles(part) : [tiles(status), nodes(status.nodes || []), h('h2', {}, 'Over time'), spans(period(status), again), charts(series)],
     h('h2', {}, 'Overdue hosts'),
     overdue(backlog),
     h('h2', {}, 'Unreachable hosts'),
@@ -52,6 +52,27 @@ export async function overview(again, query) {
     visits((part || status.workers).visits),
   ];
 }
+
+// nodes shows the nodes of a cluster, and what concerns each of them alone.
+const nodes = (list) =>
+  list.length
+    ? [
+        h('h2', {}, 'Nodes'),
+        table(
+          'Nodes that crawl a part of the hosts',
+          [
+            ['node', (n) => n.node, 'left'],
+            ['shards', (n) => n.shards.join(', '), 'left'],
+            ['state', (n) => n.stand.state + (n.stand.why ? ': ' + n.stand.why : ''), 'wide'],
+            ['since (UTC)', (n) => moment(n.since)],
+            ['disk free', (n) => bytes(n.disk.free)],
+            ['stores', (n) => bytes(n.archive.store)],
+            ['configuration', (n) => n.config.slice(0, 19) + (n.faults ? ', ' + plural(n.faults, 'fault') : ''), 'left'],
+          ],
+          list,
+        ),
+      ]
+    : null;
 
 // partTiles shows the state of the sites that are chosen.
 const partTiles = (p) =>
@@ -73,6 +94,7 @@ export function headline(s, late = lately) {
   const worst = late.find((host) => !host.failures);
   if (s.stand.state === 'paused') return 'The crawl is paused' + (s.stand.why ? ': ' + s.stand.why : '');
   if (s.stand.state === 'held') return 'The crawl has stopped: ' + s.stand.why;
+  if (s.stand.why) return 'Crawling in part: ' + s.stand.why;
   if (worst && worst.overdue_seconds > 3600) return `Crawling, ${span(worst.overdue_seconds)} late on ${hostLabel(worst.host)}`;
   return 'Crawling';
 }

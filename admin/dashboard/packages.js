@@ -79,6 +79,7 @@ const list = (packages) =>
     'Packages, newest first. The last five are kept.',
     [
       ['state', state, 'left'],
+      ...(packages.some((p) => p.node) ? [['node', (p) => p.node, 'left']] : []),
       ['what', (p) => [h('bdi', {}, p.what), (p.notes || []).concat(p.problem || []).map((text) => h('div', { class: 'more' }, text))], 'wide'],
       ['captures', (p) => (p.captures ? count(p.captures) : '–')],
       ['size', (p) => (p.size ? bytes(p.size) : '–')],

@@ -21,6 +21,8 @@ func RowOf(day, host string, d evaluators.Captured) api.DayRow {
 		Seen:     d.Seen,
 		Versions: d.Versions(),
 		Share:    d.Share(),
+		Fewer:    d.Fewer,
+		More:     d.More,
 		Text:     d.String(),
 	}
 	if low, high, ok := d.Range(); ok {
@@ -30,6 +32,60 @@ func RowOf(day, host string, d evaluators.Captured) api.DayRow {
 		r.Each = float64(d.Requests) / float64(d.Seen)
 	}
 	return r
+}
+
+// captured returns what a row was made of.
+func captured(r api.DayRow) evaluators.Captured {
+	return evaluators.Captured{
+		Requests: r.Requests, Seen: r.Seen, Missed: max(r.Versions-float64(r.Seen), 0), Fewer: r.Fewer, More: r.More,
+	}
+}
+
+// Join returns the report of a whole crawl from the reports of its parts. A host that has moved may be in several.
+func Join(parts []api.DayReport) api.DayReport {
+	out := api.DayReport{Pace: []api.HostPace{}}
+	var all evaluators.Captured
+	type key struct{ host, day string }
+	sums := map[key]evaluators.Captured{}
+	add := func(list []api.DayRow) {
+		for _, r := range list {
+			at := key{r.Host, r.Day}
+			sums[at] = sums[at].Plus(captured(r))
+		}
+	}
+	for _, p := range parts {
+		all, out.More = all.Plus(captured(p.All)), out.More || p.More
+		add(p.Days)
+		add(p.Hosts)
+		add(p.Rows)
+		out.Pace = append(out.Pace, p.Pace...)
+	}
+	out.All, out.Days, out.Hosts, out.Rows = RowOf("", "", all), []api.DayRow{}, []api.DayRow{}, []api.DayRow{}
+	for at, sum := range sums {
+		list := &out.Rows
+		switch {
+		case at.host == "":
+			list = &out.Days
+		case at.day == "":
+			list = &out.Hosts
+		}
+		*list = append(*list, RowOf(at.day, at.host, sum))
+	}
+	ByHostAndDay(out.Rows)
+	sortSums(&out)
+	if len(out.Rows) > maxRows {
+		out.Rows, out.More = out.Rows[:maxRows], true
+	}
+	SortPace(out.Pace)
+	out.Pace = out.Pace[:min(len(out.Pace), MaxHosts)]
+	return out
+}
+
+// SortPace sorts hosts that are below their targets, most lost versions first.
+func SortPace(list []api.HostPace) {
+	slices.SortFunc(list, func(a, b api.HostPace) int {
+		return cmp.Or(cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Host, b.Host))
+	})
 }
 
 // MaxHosts is the maximum number of hosts in a report.
@@ -79,6 +135,15 @@ func (t *Tally) Report() api.DayReport {
 		out.Hosts = append(out.Hosts, RowOf("", host, d.Captured()))
 	}
 	out.All = RowOf("", "", all)
+	sortSums(&out)
+	if out.Rows == nil {
+		out.Rows = []api.DayRow{}
+	}
+	return out
+}
+
+// sortSums sorts the days of a report, and its hosts, of which only the first are kept.
+func sortSums(out *api.DayReport) {
 	slices.SortFunc(out.Days, func(a, b api.DayRow) int { return cmp.Compare(a.Day, b.Day) })
 	slices.SortFunc(out.Hosts, func(a, b api.DayRow) int {
 		return cmp.Or(cmp.Compare(b.Versions-float64(b.Seen), a.Versions-float64(a.Seen)), cmp.Compare(a.Host, b.Host))
@@ -86,10 +151,6 @@ func (t *Tally) Report() api.DayReport {
 	if len(out.Hosts) > MaxHosts {
 		out.Hosts, out.More = out.Hosts[:MaxHosts], true
 	}
-	if out.Rows == nil {
-		out.Rows = []api.DayRow{}
-	}
-	return out
 }
 
 // ByHostAndDay sorts rows by host, then by day.

@@ -15,8 +15,8 @@ import (
 // choice reports whether a host is chosen.
 type choice = func(uri.Host) bool
 
-// maxRows is the maximum number of rows in a report.
-const maxRows = 10_000
+// MaxRows is the maximum number of rows in a report.
+const MaxRows = 10_000
 
 // errEnough ends a listing at its maximum length.
 var errEnough = errors.New("enough")
@@ -48,7 +48,7 @@ func addValidators(r *api.HeaderReport, store *reputation.Store, c *config.Confi
 		if !only(h) {
 			return nil
 		}
-		if len(r.Rows) >= maxRows {
+		if len(r.Rows) >= MaxRows {
 			return errEnough
 		}
 		for class, of := range known {
@@ -73,7 +73,7 @@ func addDates(r *api.HeaderReport, store *reputation.Store, only choice) error {
 		if !only(h) {
 			return nil
 		}
-		if len(r.Dates) >= maxRows {
+		if len(r.Dates) >= MaxRows {
 			return errEnough
 		}
 		for i, s := range known {
@@ -94,9 +94,12 @@ type Predictions struct {
 	ChangeRight, ChangeFalse, SameRight, SameFalse, Missing int64
 }
 
-// Predicted adds up the predictions in a store.
-func Predicted(store *reputation.Store) (p Predictions, err error) {
-	err = store.Each(func(_ uri.Host, r evaluators.Reputation) error {
+// Predicted adds up the predictions in a store, about the hosts that only selects; nil selects all.
+func Predicted(store *reputation.Store, only choice) (p Predictions, err error) {
+	err = store.Each(func(h uri.Host, r evaluators.Reputation) error {
+		if only != nil && !only(h) {
+			return nil
+		}
 		for _, of := range r {
 			for _, s := range of {
 				p.ChangeRight += s.ChangeRight

@@ -4,10 +4,12 @@ package metrics
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -360,16 +362,54 @@ func systemGauges() []metric {
 	}
 }
 
-// Gatherer returns the snapshot of a scrape. It is a collector of all metrics but the histogram.
-type Gatherer func() Snapshot
+// Collector collects metrics from one snapshot a scrape: all except the histogram, or some.
+type Collector struct {
+	Snapshot func() Snapshot
+	Only     func(Metric) bool // nil = all
+}
+
+// OfNode reports whether a metric is about a node of a cluster, and not about one of its shards.
+func OfNode(m Metric) bool {
+	return slices.Contains([]string{
+		"arcrawl_disk_free_bytes", "arcrawl_disk_min_free_bytes", "arcrawl_folder_free_bytes", "arcrawl_sealed_waiting",
+		"arcrawl_upload_waiting", "arcrawl_build_info",
+	}, m.Name)
+}
+
+// Registries returns registries for the metrics of a shard and of its node, and, if there are no shards, for all
+// together. took is the histogram. Each metric has the name of the crawl as a label, unless it is empty.
+func Registries(
+	snapshot func() Snapshot, took prometheus.Collector, crawl string, number int,
+) (shard, node *prometheus.Registry) {
+	shard, node = prometheus.NewRegistry(), prometheus.NewRegistry()
+	named := func(r *prometheus.Registry, labels prometheus.Labels) prometheus.Registerer {
+		if crawl != "" {
+			labels["crawl"] = crawl
+		}
+		return prometheus.WrapRegistererWith(labels, r)
+	}
+	ofNode, of := named(node, prometheus.Labels{}), prometheus.Labels{}
+	ofNode.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	all := Collector{Snapshot: snapshot}
+	if number > 0 {
+		of["shard"] = strconv.Itoa(number)
+		all.Only = func(m Metric) bool { return !OfNode(m) }
+		ofNode.MustRegister(Collector{Snapshot: snapshot, Only: OfNode})
+	}
+	named(shard, of).MustRegister(all, took)
+	return shard, node
+}
 
 // Describe sends nothing; Collect describes the metrics.
-func (Gatherer) Describe(chan<- *prometheus.Desc) {}
+func (Collector) Describe(chan<- *prometheus.Desc) {}
 
-// Collect sends all metrics, computed from one snapshot.
-func (g Gatherer) Collect(to chan<- prometheus.Metric) {
-	s := g()
+// Collect sends the metrics.
+func (c Collector) Collect(to chan<- prometheus.Metric) {
+	s := c.Snapshot()
 	for _, m := range metrics() {
+		if c.Only != nil && !c.Only(m.Metric) {
+			continue
+		}
 		var labels []string
 		if m.Label != "" {
 			labels = []string{m.Label}

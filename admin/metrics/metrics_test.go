@@ -13,7 +13,7 @@ func TestAnUnknownNumberIsNoMetric(t *testing.T) {
 	t.Parallel()
 	for due, want := range map[int64]int{-1: 0, 0: 1, 7: 1} {
 		r := prometheus.NewRegistry()
-		r.MustRegister(metrics.Gatherer(func() (s metrics.Snapshot) { s.URIs.Due = due; return s }))
+		r.MustRegister(metrics.Collector{Snapshot: func() (s metrics.Snapshot) { s.URIs.Due = due; return s }})
 		all, err := r.Gather()
 		if err != nil {
 			t.Fatal(err)
@@ -30,5 +30,44 @@ func TestAnUnknownNumberIsNoMetric(t *testing.T) {
 		if found != want {
 			t.Errorf("with %d due URIs the metric occurs %d times, want %d", due, found, want)
 		}
+	}
+}
+
+// TestMetricsOfShardsAreNotCountedTwice gathers the metrics of two shards of a node. Each has the number of its shard,
+// and what the shards have in common is there once.
+func TestMetricsOfShardsAreNotCountedTwice(t *testing.T) {
+	t.Parallel()
+	var all prometheus.Gatherers
+	for n := 2; n > 0; n-- {
+		shard, node := metrics.Registries(func() metrics.Snapshot { return metrics.Snapshot{} }, metrics.NewVisitSeconds(), "press", n)
+		if all = append(all, shard); n == 1 {
+			all = append(all, node)
+		}
+	}
+	families, err := all.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]int{}
+	for _, m := range families {
+		for _, one := range m.GetMetric() {
+			labels := map[string]string{}
+			for _, l := range one.GetLabel() {
+				labels[l.GetName()] = l.GetValue()
+			}
+			if labels["crawl"] != "press" {
+				t.Errorf("%s has no name of the crawl: %v", m.GetName(), labels)
+			}
+			found[m.GetName()+" "+labels["shard"]]++
+		}
+	}
+	for _, m := range metrics.All() {
+		one, node := found[m.Name+" 1"], found[m.Name+" "]
+		if one != found[m.Name+" 2"] || one > 0 && node > 0 || metrics.OfNode(m) != (one == 0 && node > 0) && m.Label == "" && m.Name != "arcrawl_uris_due" {
+			t.Errorf("%s: %d of shard 1, %d of shard 2, %d of the node", m.Name, one, found[m.Name+" 2"], node)
+		}
+	}
+	if found["arcrawl_uris 1"] != 1 || found["arcrawl_disk_free_bytes "] != 1 || found["go_goroutines "] != 1 {
+		t.Errorf("found %v", found)
 	}
 }

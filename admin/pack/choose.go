@@ -135,7 +135,7 @@ type gathering struct {
 	l      *index.Library
 	choice choice
 	hosts  func(uri.Host) bool // whether the choice has a host
-	all    []uri.Host          // of the crawl
+	all    func() []uri.Host   // returns the hosts of the crawl; nil = the index has others too
 	found  func(n int)
 
 	entries []index.Entry
@@ -204,16 +204,32 @@ func (g *gathering) run(ctx context.Context) error {
 	return nil
 }
 
-// period adds the captures of the chosen hosts and days.
-func (g *gathering) period(ctx context.Context) error {
-	chosen := map[uri.Host]bool{}
-	var prefixes []string
-	for _, h := range g.all {
+// chosen returns which hosts the choice has, and the beginnings of their keys in the index: of all, if only the index
+// knows the hosts.
+func (g *gathering) chosen() (has func(uri.Host) bool, prefixes []string) {
+	if g.all == nil {
+		var asked uri.Host // the index is sorted by host
+		is := false
+		return func(h uri.Host) bool {
+			if h != asked {
+				asked, is = h, g.hosts(h)
+			}
+			return is
+		}, []string{""}
+	}
+	known := map[uri.Host]bool{}
+	for _, h := range g.all() {
 		if g.hosts(h) {
-			chosen[h] = true
+			known[h] = true
 			prefixes = append(prefixes, strings.TrimSuffix(uri.ReplayKey("http://"+string(h)+"/"), "/"))
 		}
 	}
+	return func(h uri.Host) bool { return known[h] }, prefixes
+}
+
+// period adds the captures of the chosen hosts and days.
+func (g *gathering) period(ctx context.Context) error {
+	chosen, prefixes := g.chosen()
 	slices.Sort(prefixes)
 	return g.l.EachBelow(slices.Compact(prefixes), func(e index.Entry) error {
 		if err := ctx.Err(); err != nil { // the hosts may have many captures of other days
@@ -224,7 +240,7 @@ func (g *gathering) period(ctx context.Context) error {
 			return nil
 		}
 		date := e.Date()
-		if !chosen[u.Host()] || date.Before(g.choice.from) || !g.choice.to.IsZero() && !date.Before(g.choice.to) {
+		if !chosen(u.Host()) || date.Before(g.choice.from) || !g.choice.to.IsZero() && !date.Before(g.choice.to) {
 			return nil
 		}
 		return g.add(e)

@@ -332,3 +332,18 @@ func TestFewPackagesWait(t *testing.T) {
 		}
 	}
 }
+
+// TestANodePacksAllThatItHas packs a collection on a node that does not crawl the host any more.
+func TestANodePacksAllThatItHas(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t)
+	l.o.Hosts, l.o.Node = func() []uri.Host { return nil }, "b"
+	l.store = pack.Open(l.o)
+	t.Cleanup(l.store.Close)
+	l.add(l.Page(site, archivetest.HTMLHead, "of the collection"), "text/html", 200)
+	l.add(l.Page("http://other.example/", archivetest.HTMLHead, "of no collection"), "text/html", 200)
+	p := l.make(api.PackOrder{Collection: "elections"})
+	if p.State != "done" || p.Captures != 1 || p.Node != "b" || !strings.Contains(strings.Join(p.Notes, " "), "what node b has archived") {
+		t.Errorf("the package is %+v", p)
+	}
+}

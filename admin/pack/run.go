@@ -134,7 +134,11 @@ func (s *Store) make(ctx context.Context, p *ordered) (err error) {
 		return err
 	}
 	defer release()
-	g := gathering{l: l, choice: p.choice, hosts: s.hosts(p.choice), all: s.o.Hosts(), found: func(n int) {
+	all := s.o.Hosts
+	if s.o.Node != "" { // hosts that another node crawls now may be in this archive
+		all = nil
+	}
+	g := gathering{l: l, choice: p.choice, hosts: s.hosts(p.choice), all: all, found: func(n int) {
 		s.change(p, func(p *api.Package) { p.Captures = n })
 	}}
 	if err := g.run(ctx); err != nil {
@@ -163,6 +167,10 @@ func (s *Store) make(ctx context.Context, p *ordered) (err error) {
 		}
 		if len(sum.Gone) > 0 {
 			p.Notes = append(p.Notes, missing(sum.Gone))
+		}
+		if s.o.Node != "" {
+			p.Notes = append(p.Notes, "It has what node "+s.o.Node+" has archived, without payloads that only another node has. "+
+				"With the folders of all nodes, arcrawl wacz makes one package.")
 		}
 	})
 	return nil

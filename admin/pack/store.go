@@ -51,6 +51,7 @@ type Options struct {
 	Free     func() (int64, error) // bytes of the disk
 	Now      func() time.Time
 	Software string
+	Node     string // of a divided crawl, whose archive may have other hosts too; "" = the archive has all
 }
 
 // Store makes and keeps packages. Its methods are safe for concurrent use.
@@ -87,7 +88,7 @@ func Open(o Options) *Store {
 		case err == nil && strings.HasSuffix(f.Name(), ".wacz") && info.Mode().IsRegular():
 			s.list = append(s.list, &ordered{Package: api.Package{
 				Name: f.Name(), What: "made before the last restart", Ordered: info.ModTime().UTC(), State: done,
-				Size: info.Size(), Link: link(f.Name()),
+				Size: info.Size(), Link: link(f.Name()), Node: o.Node,
 			}})
 		}
 	}
@@ -137,7 +138,7 @@ func (s *Store) Order(o api.PackOrder) (api.Package, error) {
 		return api.Package{}, ErrBusy
 	}
 	p := &ordered{choice: c, Package: api.Package{
-		Name: s.freeName(c, now), What: c.what, Ordered: now, State: waiting,
+		Name: s.freeName(c, now), What: c.what, Ordered: now, State: waiting, Node: s.o.Node,
 	}}
 	s.list = slices.Insert(s.list, 0, p)
 	s.start()

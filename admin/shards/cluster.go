@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/access"
@@ -24,15 +25,16 @@ type Cluster struct {
 
 	// Node returns the name of the node that crawls a shard, or "".
 	Node func(shard int) string
+	// Nodes returns the names of all nodes, also of those that crawl nothing or do not answer.
+	Nodes func(context.Context) ([]string, error)
 	// Ask sends a request to the node that crawls a shard. The path of the request is the one of the API.
 	Ask func(r *http.Request, shard int) (*http.Response, error)
 }
 
-// The bounds of one request, in bytes.
+// The bounds of one request, in bytes. An answer that is passed on needs no memory.
 const (
-	maxBody   = 48 << 20  // of an order; the largest list of seeds fits
-	maxPart   = 32 << 20  // of the answer of one shard that is joined with others
-	maxPassed = 256 << 20 // of an answer that is passed on
+	maxBody = 48 << 20 // of an order; the largest list of seeds fits
+	maxPart = 32 << 20 // of the answer of one shard that is joined with others
 )
 
 // Join lets requests reach the shards that other nodes crawl.
@@ -83,7 +85,7 @@ func serveExchange(to http.ResponseWriter, from *http.Request) {
 		}
 	}
 	switch {
-	case p.join != nil:
+	case p.join != nil && (!p.whole || named == 0):
 		p.join(x, to, from, p)
 	case len(p.shards) == 1:
 		x.pass(to, from, p.shards[0])
@@ -104,6 +106,23 @@ func serveExchange(to http.ResponseWriter, from *http.Request) {
 	}
 }
 
+// Ask answers a question that a page of a shard has about the whole crawl: a GET request with the parameters of the one
+// for the page. is is false if the shard answers for the whole crawl, or if the page is asked for one shard.
+func Ask[A any](page *http.Request, path string) (value A, is bool, err error) {
+	_, is = page.Context().Value(exchangeKey{}).(*exchange)
+	if !is || isExplicit(page) {
+		return value, false, nil
+	}
+	from := page.Clone(page.Context())
+	from.URL.Path = api.Base + path
+	a := &answer{header: http.Header{}, status: http.StatusOK}
+	serveExchange(a, from)
+	if a.status != http.StatusOK {
+		return value, true, fmt.Errorf("ask all shards: %s", a.why())
+	}
+	return value, true, json.Unmarshal(a.body.Bytes(), &value)
+}
+
 // isExplicit reports whether a request names a shard itself, and not only with the cookie of an earlier choice.
 func isExplicit(r *http.Request) bool {
 	return r.Header.Get(Header) != "" || r.URL.Query().Get(parameter) != ""
@@ -111,7 +130,7 @@ func isExplicit(r *http.Request) bool {
 
 // ofNode lists the requests that concern the node and not a shard. The configuration is the same on all nodes.
 var ofNode = []string{
-	"/me", "/users", "/config", "/edit/files", "/edit/file", "/edit/plan", "/edit/save",
+	"/me", "/users", "/edit/files", "/edit/file", "/edit/plan", "/edit/save",
 	"/edit/many/plan", "/edit/many/save", "/ignore",
 }
 
@@ -128,7 +147,7 @@ func (x *exchange) note(to http.ResponseWriter, from *http.Request, shard int, e
 		}
 	}
 	to.Header().Set(api.MissingHeader, oneLine(fmt.Sprintf("this is for %s only; name another one with --shard N, "+
-		"or in the address with ?shard=N: %s", only, x.owners())))
+		"or in the address with ?shard=N, or ?shard=all: %s", only, x.owners())))
 }
 
 // owners returns which node crawls which shards, for people.
@@ -167,8 +186,13 @@ func (x *exchange) pass(to http.ResponseWriter, from *http.Request, shard int) {
 	}
 	defer func() { _ = got.Body.Close() }() // it was only read
 	copyHeader(to.Header(), got.Header)
+	if got.ContentLength >= 0 {
+		to.Header().Set("Content-Length", strconv.FormatInt(got.ContentLength, 10))
+	}
 	to.WriteHeader(got.StatusCode)
-	_, _ = io.Copy(to, io.LimitReader(got.Body, maxPassed)) // an error means that one of both has gone
+	if _, err := io.Copy(to, got.Body); err != nil {
+		panic(http.ErrAbortHandler) // so that nobody takes what was sent for the whole answer
+	}
 }
 
 // send sends a request to the node of a shard. why says why there is no answer.

@@ -164,7 +164,7 @@ func TestWhatAnAnswerLeavesOutIsNamed(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, func(int, *http.Request, string) string { return `{"hosts":{}}` })
 	for _, is := range []struct{ method, target, missing string }{
-		{"GET", "/status", "this is for shard 1 of 4 only; name another one with --shard N, or in the address with ?shard=N: " +
+		{"POST", "/seeds", "this is for shard 1 of 4 only; name another one with --shard N, or in the address with ?shard=N, or ?shard=all: " +
 			"node a crawls 1, 2; node b crawls 3; node c crawls 4"},
 		{"GET", "/status?shard=1", ""},
 		{"GET", "/me", ""},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -169,17 +170,33 @@ type joiner func(parts [][]byte, asked url.Values, body []byte) (any, error)
 type gathered struct {
 	parts   [][]byte
 	shards  []int               // of the parts
+	nodes   []string            // that crawl these shards
 	missing map[string][]string // shards that could not be asked, by the reason
+	notes   []string            // what else is missing
 }
 
-// gather asks all shards of a plan. If one refuses, or an order cannot be passed on, it answers the client itself, and
-// ok is false.
+// gather asks all shards of a plan, and keeps their answers.
 func (x *exchange) gather(
 	to http.ResponseWriter, from *http.Request, p plan, query url.Values,
 ) (g gathered, ok bool) {
+	var parts [][]byte
+	g, ok = x.gatherEach(to, from, p, query, func(part []byte) { parts = append(parts, part) })
+	g.parts = parts
+	return g, ok
+}
+
+// gatherEach asks all shards of a plan, and calls see with each answer. If one refuses, or an order cannot be passed
+// on, it answers the client itself, and ok is false. A shard that is just being handed over is missing.
+func (x *exchange) gatherEach(
+	to http.ResponseWriter, from *http.Request, p plan, query url.Values, see func(part []byte),
+) (g gathered, ok bool) {
 	g.missing = map[string][]string{}
 	for _, shard := range p.shards {
+		node := x.Node(shard)
 		a, why := x.ask(from, shard, query, p.bodyFor(shard, x.body))
+		if why == "" && a.status == http.StatusServiceUnavailable {
+			why = fmt.Sprintf("node %s has no answer now: %s", node, a.why())
+		}
 		switch {
 		case why != "" && from.Method == http.MethodPost:
 			problem(to, http.StatusBadGateway, why)
@@ -190,10 +207,11 @@ func (x *exchange) gather(
 			a.write(to)
 			return g, false
 		default:
-			g.parts, g.shards = append(g.parts, a.body.Bytes()), append(g.shards, shard)
+			see(a.body.Bytes())
+			g.shards, g.nodes = append(g.shards, shard), append(g.nodes, node)
 		}
 	}
-	if len(g.parts) == 0 {
+	if len(g.shards) == 0 {
 		problem(to, http.StatusBadGateway, slices.Sorted(maps.Keys(g.missing))[0])
 		return g, false
 	}
@@ -210,7 +228,7 @@ func (g gathered) answer(to http.ResponseWriter, list any, err error) {
 	for _, why := range slices.Sorted(maps.Keys(g.missing)) {
 		texts = append(texts, fmt.Sprintf("not in this answer: shard %s: %s", strings.Join(g.missing[why], ", "), why))
 	}
-	if len(texts) > 0 {
+	if texts = append(texts, g.notes...); len(texts) > 0 {
 		to.Header().Set(api.MissingHeader, oneLine(strings.Join(texts, "; ")))
 	}
 	answerWith(to, list)
@@ -245,102 +263,67 @@ var lists = map[string]joiner{
 	"GET /alarms": decoded(joinAlarms),
 	"GET /audit":  decoded(joinAudit),
 	"GET /traps":  decoded(joinTraps),
+	"GET /config": decoded(joinConfigs),
+
+	"GET /status/sites": decoded(joinSites),
+}
+
+// answers makes one answer from the answers of the shards of a plan.
+type answers func(x *exchange, to http.ResponseWriter, from *http.Request, p plan)
+
+// folded returns how an answer is made of long lists: each is joined with the sum of the earlier ones, so that no more
+// than two are in memory.
+func folded[A any](join func(parts []A) A) answers {
+	return func(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
+		var all []A
+		var faults []error
+		g, ok := x.gatherEach(to, from, p, from.URL.Query(), func(part []byte) {
+			var one A
+			faults = append(faults, json.Unmarshal(part, &one))
+			all = []A{join(append(all, one))}
+		})
+		if ok {
+			g.answer(to, all[0], errors.Join(faults...))
+		}
+	}
 }
 
 // decoded returns the function of a joiner that gets the answers of the shards as values.
 func decoded[A any](join func(parts []A, asked url.Values) A) joiner {
 	return func(parts [][]byte, asked url.Values, _ []byte) (any, error) {
-		list := make([]A, len(parts))
-		for i, p := range parts {
-			if err := json.Unmarshal(p, &list[i]); err != nil {
-				return nil, err
-			}
+		list, err := decode[A](parts)
+		if err != nil {
+			return nil, err
 		}
 		return join(list, asked), nil
 	}
 }
 
-// The bounds of a page of hosts in the whole crawl.
-const (
-	maxHosts   = 1000   // of one answer
-	hostsAsked = 100    // without a limit
-	deepest    = 20_000 // end of the last page
-)
-
-// page returns the parameters of a page of hosts.
-func page(asked url.Values) (limit, offset int, err error) {
-	limit = hostsAsked
-	if text := asked.Get("limit"); text != "" {
-		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > maxHosts {
-			return 0, 0, fmt.Errorf("limit %q is not a number from 1 to %d", text, maxHosts)
+// decode returns the answers of the shards as values.
+func decode[A any](parts [][]byte) ([]A, error) {
+	list := make([]A, len(parts))
+	for i, p := range parts {
+		if err := json.Unmarshal(p, &list[i]); err != nil {
+			return nil, err
 		}
 	}
-	if text := asked.Get("offset"); text != "" {
-		if offset, err = strconv.Atoi(text); err != nil || offset < 0 || limit+offset > deepest {
-			return 0, 0, fmt.Errorf("offset %q is not a number from 0, or ends after %d hosts, the maximum for all shards of "+
-				"a cluster: narrow the list with q or state, or name a shard", text, deepest)
-		}
-	}
-	return limit, offset, nil
+	return list, nil
 }
 
-// joinHosts answers with a page of the hosts of all shards. It asks each shard for its hosts up to the end of the page.
-func joinHosts(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
-	asked := from.URL.Query()
-	limit, offset, err := page(asked)
-	if err != nil {
-		problem(to, http.StatusBadRequest, err.Error())
-		return
-	}
-	out, missing := api.Hosts{Hosts: []api.Host{}}, map[string][]string{}
-	for begin := 0; begin < limit+offset && len(p.shards) > 0; begin += maxHosts {
-		query := withValue(asked, "limit", strconv.Itoa(min(maxHosts, limit+offset-begin)))
-		g, ok := x.gather(to, from, p, withValue(query, "offset", strconv.Itoa(begin)))
-		if !ok {
-			return
-		}
-		maps.Copy(missing, g.missing)
-		var more []int
-		for i, text := range g.parts {
-			var one api.Hosts
-			if err = json.Unmarshal(text, &one); err != nil {
-				break
-			}
-			if begin == 0 {
-				out.Total += one.Total
-			}
-			if out.Hosts = append(out.Hosts, one.Hosts...); one.Total > begin+maxHosts {
-				more = append(more, g.shards[i])
-			}
-		}
-		sortHosts(out.Hosts, asked.Get("sort"))
-		out.Hosts, p.shards = out.Hosts[:min(limit+offset, len(out.Hosts))], more
-	}
-	out.Hosts = out.Hosts[min(offset, len(out.Hosts)):]
-	gathered{missing: missing}.answer(to, out, err)
-}
-
-// sortHosts sorts hosts as one shard does.
-func sortHosts(hosts []api.Host, by string) {
-	larger := map[string]func(a, b api.Host) int{
-		"overdue":  func(a, b api.Host) int { return cmp.Compare(b.Overdue, a.Overdue) },
-		"uris":     func(a, b api.Host) int { return cmp.Compare(b.URIs, a.URIs) },
-		"failures": func(a, b api.Host) int { return cmp.Compare(b.Failures, a.Failures) },
-	}[by]
-	slices.SortFunc(hosts, func(a, b api.Host) int {
-		order := 0
-		if larger != nil {
-			order = larger(a, b)
-		}
-		return cmp.Or(order, cmp.Compare(a.Host, b.Host))
-	})
-}
+// maxNames is the maximum number of hosts that are shown differently from their names.
+const maxNames = 10_000
 
 func joinNames(parts []api.HostNames, _ url.Values) api.HostNames {
 	out := api.HostNames{Hosts: map[string]api.HostName{}}
 	for _, p := range parts {
-		maps.Copy(out.Hosts, p.Hosts)
 		out.More = out.More || p.More
+		for host, name := range p.Hosts {
+			if len(out.Hosts) >= maxNames {
+				out.More = true
+				break
+			}
+			out.Hosts[host] = name
+		}
 		out.Sites = out.Sites.Over(p.Sites)
 	}
 	return out

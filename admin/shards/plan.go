@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/days"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -17,10 +18,11 @@ import (
 type plan struct {
 	shards []int
 	// join, when set, makes one answer from the answers of the shards.
-	join func(x *exchange, to http.ResponseWriter, from *http.Request, p plan)
+	join answers
 	// bodies has what each shard is asked, if that is not the body of the request.
 	bodies map[int][]byte
 	lists  joiner // of a list
+	whole  bool   // it is about the crawl as a whole: the shard of a cookie answers instead
 }
 
 // bodyFor returns what a shard is asked, if body is the body of the request.
@@ -40,6 +42,20 @@ var aboutURI = []string{
 // Requests whose parameter host, or field host of the body, may name a host.
 var aboutHost = []string{
 	"GET /overdue", "GET /reports/days", "GET /traps", "GET /new", "GET /search", "GET /noise", "POST /traps/release",
+}
+
+// aboutAll has the other requests to all shards, and how they are answered.
+var aboutAll = map[string]answers{
+	"GET /hosts": joinHosts, "GET /packages": joinPackages, "POST /alarms/acknowledge": whoever,
+	"GET /search": chain, "GET /noise": chain,
+
+	"GET /status": joinStatus, "GET /series": joinSeries, "GET /overdue": joinOverdue,
+	"GET /reports/days": folded(days.Join), "GET /reports/headers": folded(joinHeaders),
+}
+
+// aboutWhole lists the requests about the crawl as a whole, which the shard of a cookie answers instead.
+var aboutWhole = []string{
+	"GET /status", "GET /series", "GET /overdue", "GET /reports/days", "GET /reports/headers",
 }
 
 // question holds the fields of requests that decide about shards.
@@ -98,16 +114,19 @@ func (x *exchange) planOf(r *http.Request) (p plan, err error) {
 		p, err := x.ofURIs(q.URIs, x.body)
 		p.lists = captures
 		return p, err
-	case "GET /hosts":
-		return plan{shards: x.all(), join: joinHosts}, nil
-	case "POST /alarms/acknowledge":
-		return plan{shards: x.all(), join: whoever}, nil
+	case "GET /reports/dedup":
+		return plan{shards: x.ofNodes(), join: joinDedup, whole: true}, nil
+	case "POST /packages":
+		if q.URI != "" {
+			return x.ofURI(q.URI), nil
+		}
+		return plan{shards: x.ofNodes(), join: orderPackages}, nil
 	}
 	if list, is := lists[name]; is {
 		return plan{shards: x.all(), join: joinLists, lists: list}, nil
 	}
-	if name == "GET /search" || name == "GET /noise" {
-		return plan{shards: x.all(), join: chain}, nil
+	if join := aboutAll[name]; join != nil {
+		return plan{shards: x.all(), join: join, whole: slices.Contains(aboutWhole, name)}, nil
 	}
 	return plan{}, nil
 }
@@ -116,6 +135,18 @@ func (x *exchange) planOf(r *http.Request) (p plan, err error) {
 func (x *exchange) all() (list []int) {
 	for shard := range x.Shards {
 		list = append(list, shard+1)
+	}
+	return list
+}
+
+// ofNodes returns one shard of each node, for what all shards of a node have in common.
+func (x *exchange) ofNodes() (list []int) {
+	known := map[string]bool{"": true}
+	for _, shard := range x.all() {
+		if node := x.Node(shard); !known[node] {
+			known[node] = true
+			list = append(list, shard)
+		}
 	}
 	return list
 }

@@ -11,6 +11,7 @@ package shards
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -31,6 +32,7 @@ const Header = api.ShardHeader
 const (
 	parameter = "shard"
 	cookie    = "arcrawl-shard"
+	allShards = "all" // instead of a number
 )
 
 // maxOrder is the maximum size of an order to all shards, in bytes.
@@ -46,7 +48,8 @@ type Switch struct {
 // served makes the handlers of a shard, one for each address. The lock of its switch guards its fields.
 type served struct {
 	serve    func(access.Options) http.Handler
-	requests map[*http.Request]context.CancelFunc // in progress
+	metrics  Metrics
+	requests map[*context.CancelFunc]struct{} // in progress
 	removed  bool
 	idle     chan struct{} // is closed when it is removed and has no requests
 }
@@ -59,7 +62,7 @@ func (s *Switch) Set(shard int, serve func(access.Options) http.Handler) {
 		s.serve = map[int]*served{}
 	}
 	s.serve[shard] = &served{
-		serve: serve, requests: map[*http.Request]context.CancelFunc{}, idle: make(chan struct{}),
+		serve: serve, requests: map[*context.CancelFunc]struct{}{}, idle: make(chan struct{}),
 	}
 }
 
@@ -76,31 +79,39 @@ func (s *Switch) Remove(shard int) (idle <-chan struct{}, end func()) {
 	return one.idle, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		for _, cancel := range one.requests {
-			cancel()
+		for cancel := range one.requests {
+			(*cancel)()
 		}
 	}
 }
 
+// begin begins a request to a shard, and reports whether the shard is still here. Call end in any case.
+func (s *Switch) begin(one *served, parent context.Context) (ctx context.Context, end func(), here bool) {
+	ctx, cancel := context.WithCancel(parent)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one.removed {
+		return ctx, cancel, false
+	}
+	one.requests[&cancel] = struct{}{}
+	return ctx, func() {
+		defer cancel()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if delete(one.requests, &cancel); one.removed && len(one.requests) == 0 {
+			close(one.idle)
+		}
+	}, true
+}
+
 // pass passes a request on to a handler of a shard, unless the shard was removed meanwhile.
 func (s *Switch) pass(one *served, h http.Handler, to http.ResponseWriter, from *http.Request) {
-	ctx, cancel := context.WithCancel(from.Context())
-	defer cancel()
-	s.mu.Lock()
-	if one.removed {
-		s.mu.Unlock()
+	ctx, end, here := s.begin(one, from.Context())
+	defer end()
+	if !here {
 		http.Error(to, "this shard has just been handed over: try again", http.StatusServiceUnavailable)
 		return
 	}
-	one.requests[from] = cancel
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if delete(one.requests, from); one.removed && len(one.requests) == 0 {
-			close(one.idle)
-		}
-	}()
 	h.ServeHTTP(to, from.WithContext(ctx))
 }
 
@@ -124,11 +135,19 @@ func (s *Switch) handlers(o access.Options, made map[*served]http.Handler) (shar
 func (s *Switch) Handler(o access.Options) http.Handler {
 	made := map[*served]http.Handler{}
 	everywhere := access.Guard(http.HandlerFunc(serveExchange), o)
+	measured := access.Guard(s.metricsHandler(), o)
 	return http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
 		shards, cluster := s.handlers(o, made), s.clusterFor(o)
-		if cluster.Shards > 0 && strings.HasPrefix(from.URL.Path, api.Base+"/") {
+		if cluster.Shards > 0 {
 			x := &exchange{Cluster: cluster, here: shards, down: map[string]string{}}
-			everywhere.ServeHTTP(to, from.WithContext(context.WithValue(from.Context(), exchangeKey{}, x)))
+			from = from.WithContext(context.WithValue(from.Context(), exchangeKey{}, x))
+			if strings.HasPrefix(from.URL.Path, api.Base+"/") {
+				everywhere.ServeHTTP(to, from)
+				return
+			}
+		}
+		if from.URL.Path == "/metrics" && !isExplicit(from) {
+			measured.ServeHTTP(to, from)
 			return
 		}
 		numbers := slices.Sorted(maps.Keys(shards))
@@ -138,6 +157,9 @@ func (s *Switch) Handler(o access.Options) http.Handler {
 			return
 		}
 		named, err := nameOf(from)
+		if isChoice(from) && named == 0 && err == nil {
+			http.SetCookie(to, cookieFor(o, 0))
+		}
 		if named > 0 && named <= cluster.Shards && shards[named] == nil && from.URL.Path != "/metrics" {
 			if isChoice(from) { // the pages are the same everywhere, and ask another node for what they show
 				http.SetCookie(to, cookieFor(o, named))
@@ -152,7 +174,7 @@ func (s *Switch) Handler(o access.Options) http.Handler {
 		switch {
 		case err != nil:
 			http.Error(to, err.Error(), http.StatusBadRequest)
-		case named == 0 && isForAll(from):
+		case named == 0 && (isForAll(from) || isHealth(from)):
 			toAll(to, from, numbers, func(shard int) http.Handler { return shards[shard] })
 		case named == 0:
 			shards[numbers[0]].ServeHTTP(to, from)
@@ -204,7 +226,7 @@ func nameOf(r *http.Request) (int, error) {
 		}
 		return 0, nil // a page cannot correct it
 	}
-	if text == "" {
+	if text == "" || text == allShards {
 		return 0, nil
 	}
 	n, err := strconv.Atoi(text)
@@ -219,6 +241,9 @@ func isForAll(r *http.Request) bool {
 	return r.Method == http.MethodPost &&
 		slices.Contains([]string{api.Base + "/pause", api.Base + "/resume", api.Base + "/reload"}, r.URL.Path)
 }
+
+// isHealth reports whether a request asks if the process is well, which it is only if all its shards are.
+func isHealth(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }
 
 // toAll passes an order on to all shards. It answers with the first refusal, or else as the lowest shard does.
 func toAll(to http.ResponseWriter, from *http.Request, numbers []int, serve func(int) http.Handler) {
@@ -239,6 +264,15 @@ func toAll(to http.ResponseWriter, from *http.Request, numbers []int, serve func
 	maps.Copy(to.Header(), first.header)
 	to.WriteHeader(first.status)
 	_, _ = to.Write(first.body.Bytes()) // an error means that the client has gone
+}
+
+// why returns the reason of a refusal.
+func (a *answer) why() string {
+	var p api.Problem
+	if json.Unmarshal(a.body.Bytes(), &p) == nil && p.Error != "" {
+		return p.Error
+	}
+	return strings.TrimSpace(a.body.String())
 }
 
 // answer keeps the answer of a shard.

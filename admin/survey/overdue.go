@@ -36,15 +36,17 @@ type survey struct {
 
 	endless traplist.Waiting
 
-	config *config.Config // in force at the time
-	asked  uri.Host       // the host that was last compared with the filter
-	chosen bool           // the result
+	config  *config.Config      // in force at the time
+	foreign func(uri.Host) bool // whether another shard visits a host
+	asked   uri.Host            // the host that was last compared with the filter
+	chosen  bool                // the result
 }
 
-// chooses reports whether the filter selects a host. The URIs of a host are surveyed one after the other.
+// chooses reports whether the filter selects a host, and no other shard visits it. The URIs of a host are surveyed one
+// after the other.
 func (s *survey) chooses(h uri.Host) bool {
 	if s.asked != h {
-		s.asked, s.chosen = h, s.only.Matches(s.config.Site(h))
+		s.asked, s.chosen = h, !s.foreign(h) && (s.only.IsZero() || s.only.Matches(s.config.Site(h)))
 	}
 	return s.chosen
 }
@@ -67,6 +69,9 @@ func (s *survey) addLife(x frontier.SurveyedURI) {
 
 // maxTypes is the maximum number of media types with a row of their own.
 const maxTypes = 100
+
+// otherTypes is the name of the row of all other media types.
+const otherTypes = "others"
 
 // load counts the URIs of a group.
 type load struct {
@@ -130,7 +135,7 @@ func (r *Reader) surveyed(host uri.Host, only about.Filter, maxAge time.Duration
 	s := &survey{
 		asOf: now, host: host, only: only, all: new(load), hosts: map[string]*load{}, types: map[string]*load{},
 		waits: map[string]*load{}, paths: map[string]*load{},
-		lives: map[uri.Host]alarm.Life{}, config: r.o.Config(),
+		lives: map[uri.Host]alarm.Life{}, config: r.o.Config(), foreign: r.o.Frontier.IsForeign,
 	}
 	var err error
 	if s.endless, err = traplist.NewWaiting(r.o.Spaces, host); err != nil {
@@ -154,7 +159,7 @@ func (r *Reader) surveyed(host uri.Host, only about.Filter, maxAge time.Duration
 }
 
 func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
-	if !s.only.IsZero() && !s.chooses(x.Host) {
+	if !s.chooses(x.Host) {
 		return
 	}
 	s.all.add(x, now)
@@ -174,7 +179,7 @@ func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
 	case media == "":
 		media = "unknown"
 	case !known && len(s.types) >= maxTypes:
-		media = "others"
+		media = otherTypes
 	}
 	into(s.types, media).add(x, now)
 }
@@ -233,6 +238,8 @@ type Query struct {
 	MaxAge time.Duration
 	// Latest means to answer at once, with rows of the last survey of all hosts. [Reader.Renew] makes the next one.
 	Latest bool
+	// Late means to count how many URIs are overdue for how long: of all, and of each row unless it is a host.
+	Late bool
 }
 
 // Overdue returns the overdue URIs by host, media type or class of waits.
@@ -283,6 +290,9 @@ func (r *Reader) overdue(s *survey, q Query) api.Overdue {
 			cmp.Compare(a, b),
 		)
 	})
+	if q.Late {
+		out.All.Late = lateness(s.all.late)
+	}
 	if q.Latest && !q.Only.IsZero() { // the survey is of all hosts
 		out := func(host string) bool { return !q.Only.Matches(s.config.Site(uri.Host(host))) }
 		names = slices.DeleteFunc(names, out)
@@ -293,10 +303,100 @@ func (r *Reader) overdue(s *survey, q Query) api.Overdue {
 		if q.By == "host" {
 			r.predictEnd(&b, groups[name])
 			b.Endless = s.endless.Of(uri.Host(name))
+		} else if q.Late {
+			b.Late = lateness(groups[name].late)
 		}
 		out.Rows = append(out.Rows, b)
 	}
 	return out
+}
+
+// Join returns the overdue URIs of a whole crawl from the answers of its parts, which have the classes of [Query].Late.
+func Join(parts []api.Overdue, limit int) (out api.Overdue, err error) {
+	out = parts[0]
+	out.All, out.Rows, out.More = api.Backlog{Name: "all"}, []api.Backlog{}, 0
+	var all stats.Histogram
+	rows, late := map[string]api.Backlog{}, map[string]*stats.Histogram{}
+	others := othersOf(parts)
+	for _, p := range parts {
+		if p.AsOf.IsZero() { // not every part was surveyed
+			return p, nil
+		}
+		if p.AsOf.Before(out.AsOf) {
+			out.AsOf = p.AsOf
+		}
+		out.Age, out.Took, out.More = max(out.Age, p.Age), max(out.Took, p.Took), out.More+p.More
+		if out.All, err = plus(out.All, p.All, &all); err != nil {
+			return out, err
+		}
+		for _, b := range p.Rows {
+			if out.By == "host" {
+				out.Rows = append(out.Rows, b)
+				continue
+			}
+			if others(b.Name) {
+				b.Name = otherTypes
+			}
+			if late[b.Name] == nil {
+				late[b.Name] = new(stats.Histogram)
+			}
+			if rows[b.Name], err = plus(rows[b.Name], b, late[b.Name]); err != nil {
+				return out, err
+			}
+		}
+	}
+	for _, b := range rows {
+		out.Rows = append(out.Rows, b)
+	}
+	slices.SortFunc(out.Rows, func(a, b api.Backlog) int {
+		return cmp.Or(cmp.Compare(b.Most, a.Most), cmp.Compare(b.Due, a.Due), cmp.Compare(a.Name, b.Name))
+	})
+	if more := len(out.Rows) - max(limit, 0); more > 0 {
+		out.Rows, out.More = out.Rows[:len(out.Rows)-more], out.More+more
+	}
+	return out, nil
+}
+
+// othersOf returns a function that reports whether a row counts with the others in the whole: if some part has no row
+// for it, but has others, which may have some of it.
+func othersOf(parts []api.Overdue) func(name string) bool {
+	var having []map[string]bool
+	for _, p := range parts {
+		names := map[string]bool{}
+		for _, b := range p.Rows {
+			names[b.Name] = true
+		}
+		if names[otherTypes] {
+			having = append(having, names)
+		}
+	}
+	return func(name string) bool {
+		return slices.ContainsFunc(having, func(names map[string]bool) bool { return !names[name] })
+	}
+}
+
+// plus returns the sum of two backlogs. all has the overdue times of the first one, and gets the ones of the second.
+func plus(a, b api.Backlog, all *stats.Histogram) (api.Backlog, error) {
+	switch {
+	case b.Late != nil:
+		more, err := stats.FromClasses(b.Late.First, b.Late.Counts, time.Duration(b.Most).Round(time.Millisecond))
+		if err != nil {
+			return a, fmt.Errorf("overdue times of %s: %w", b.Name, err)
+		}
+		all.Merge(more)
+	case b.Due > 0:
+		return a, fmt.Errorf("the overdue times of %s are not counted", b.Name)
+	}
+	return api.Backlog{
+		Name: b.Name, URIs: a.URIs + b.URIs, Due: a.Due + b.Due, Demand: a.Demand + b.Demand, Most: max(a.Most, b.Most),
+		P50: api.Seconds(all.Quantile(0.5)), P90: api.Seconds(all.Quantile(0.9)), P99: api.Seconds(all.Quantile(0.99)),
+	}, nil
+}
+
+// lateness returns a histogram for the API.
+func lateness(h stats.Histogram) *api.Lateness {
+	first, counts := h.Classes()
+	return &api.Lateness{First: first, Counts: counts}
 }
 
 func (l *load) backlog(name string) api.Backlog {

@@ -184,8 +184,6 @@ func (r *Reader) short(s *survey, f about.Filter) []api.HostPace {
 			out = append(out, api.HostPace{Host: name, Promise: p.String(), Share: p.Share, Lost: lost})
 		}
 	}
-	slices.SortFunc(out, func(a, b api.HostPace) int {
-		return cmp.Or(cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Host, b.Host))
-	})
+	days.SortPace(out)
 	return out[:min(len(out), days.MaxHosts)]
 }

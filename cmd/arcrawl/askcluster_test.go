@@ -1,12 +1,20 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -14,8 +22,7 @@ import (
 func (f *crew) askFrom(node string) {
 	f.Helper()
 	var missing string
-	c := api.NewClient(filepath.Join(filepath.Dir(f.config[node]), "state", "admin.sock")).
-		Missing(func(what string) { missing = what })
+	c := api.NewClient(f.socket(node)).Missing(func(what string) { missing = what })
 	defer c.Close()
 	ctx := f.Context()
 	f.running[node].waitFor(f.T, "an answer for all hosts", func() bool { // nodes know each other after two beats
@@ -53,16 +60,74 @@ func (f *crew) askFrom(node string) {
 	if matched, _, err := c.RestHosts(ctx, "*", time.Now().Add(time.Second)); err != nil || matched < int64(len(f.site.hosts)) {
 		f.Errorf("node %s let %d hosts rest: %v", node, matched, err)
 	}
-	if _, err := c.Status(ctx); err != nil || !strings.Contains(missing, "node a crawls") || !strings.Contains(missing, "node b crawls") {
-		f.Errorf("node %s does not say what its status leaves out: %q, %v", node, missing, err)
-	}
+	f.askWhole(node, c, &missing)
 	for shard := range f.shards {
 		if _, err := c.Shard(shard + 1).Status(ctx); err != nil {
 			f.Errorf("node %s about shard %d: %v", node, shard+1, err)
 		}
 	}
 	out, err := exec.Command(f.binary, "status", "--config", f.config[node]).CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "note: this is for shard ") {
+	if err != nil || !strings.Contains(string(out), "node      a: shard ") || !strings.Contains(string(out), "node      b: shard ") ||
+		strings.Contains(string(out), "note:") {
 		f.Errorf("%s: %v", out, err)
 	}
+}
+
+// askWhole asks one node for what is a sum over all shards, and compares it with the shards.
+func (f *crew) askWhole(node string, c *api.Client, missing *string) {
+	f.Helper()
+	ctx := f.Context()
+	*missing = ""
+	s, err := c.Status(ctx)
+	if err != nil || s.Hosts.Known != int64(len(f.site.hosts)) || len(s.Nodes) != 2 || s.Workers.All == 0 ||
+		s.LastDay.Visits == 0 {
+		f.Errorf("the status of node %s is %+v, %v", node, s, err)
+	}
+	var shards []int
+	for _, n := range s.Nodes {
+		shards = append(shards, n.Shards...)
+	}
+	if slices.Sort(shards); !slices.Equal(shards, []int{1, 2, 3, 4}) {
+		f.Errorf("node %s says that the nodes crawl %v", node, shards)
+	}
+	o, err := c.Overdue(ctx, api.OverdueFilter{By: "host"})
+	if err != nil || len(o.Rows) != len(f.site.hosts) || o.All.URIs == 0 || o.All.Late != nil {
+		f.Errorf("node %s about overdue URIs: %+v, %v", node, o, err)
+	}
+	d, err := c.Days(ctx, "", about.Filter{}, 7)
+	sum := 0
+	for _, row := range d.Hosts {
+		sum += row.Requests
+	}
+	made := 0 // before the division too, of which each shard has a copy
+	for _, n := range f.site.requests() {
+		made += n
+	}
+	if err != nil || len(d.Hosts) != len(f.site.hosts) || d.All.Requests != sum || sum == 0 || sum > made {
+		f.Errorf("node %s about days, after %d requests: %+v, %v", node, made, d, err)
+	}
+	if h, err := c.Headers(ctx, about.Filter{}); err != nil || *missing != "" {
+		f.Errorf("node %s about headers: %+v, %v, missing %q", node, h, err, *missing)
+	}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return api.DialSocket(ctx, f.socket(node)) }
+	got, err := (&http.Client{Transport: &http.Transport{DialContext: dial}}).Get("http://arcrawl/metrics")
+	if err != nil {
+		f.Fatal(err)
+	}
+	text, err := io.ReadAll(got.Body)
+	for _, n := range s.Nodes {
+		for _, shard := range n.Shards {
+			if has := strings.Contains(string(text), fmt.Sprintf(`arcrawl_uris{shard="%d"}`, shard)); has != (n.Node == node) {
+				f.Errorf("node %s has metrics of shard %d of node %s: %t", node, shard, n.Node, has)
+			}
+		}
+	}
+	if err = errors.Join(err, got.Body.Close()); err != nil || strings.Count(string(text), "\narcrawl_disk_free_bytes ") != 1 {
+		f.Errorf("the metrics of node %s: %v\n%s", node, err, text)
+	}
+}
+
+// socket returns the socket of a node.
+func (f *crew) socket(node string) string {
+	return filepath.Join(filepath.Dir(f.config[node]), "state", "admin.sock")
 }

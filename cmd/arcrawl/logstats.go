@@ -43,6 +43,7 @@ type logStats struct {
 	dimensions []stats.Dimension
 	removed    map[uri.Host]bool // hosts whose file was removed, if the log is the one of the configuration
 	now        time.Time
+	node       string // of a cluster, if the log is the one of the configuration
 }
 
 // Help of the flags that choose a period.
@@ -153,6 +154,9 @@ func (s *logStats) read(cmd *cobra.Command, files []string) (*stats.Outcome, []s
 	}
 	var read atomic.Int64
 	stop := watchBytes(cmd.ErrOrStderr(), &read, sizeOf(files))
+	if s.node != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: this is the log of node %s only; name the logs of all nodes to read them together\n", s.node)
+	}
 	out, err := stats.Read(cmd.Context(), files, stats.Options{
 		Periods: periods, By: s.dimensions, Host: hosts, Progress: &read,
 	})
@@ -221,7 +225,7 @@ func (s *logStats) live(files []string) (string, error) {
 		return "", fmt.Errorf("find the crawl log: %w; name its file, or a configuration with --config", err)
 	}
 	if c, err := daemon.ReadConfig(s.config); err == nil { // without it no host is marked
-		s.removed = names.RemovedIn(c)
+		s.removed, s.node = names.RemovedIn(c), c.Cluster.Node
 	}
 	return at.Log, nil
 }

@@ -41,8 +41,8 @@ overdue hosts and updates the page until Ctrl-C.
 With --label, --collection or --owner it shows the hosts that these choose: their states, URIs, requests and versions of
 today, visits in progress and alarms.
 
-With --cluster it shows the whole crawl of a cluster, one shard in each row and their sums, as the nodes report them to
-the database every 15 seconds; any machine with the configuration may ask. It watches the nodes for five seconds.
+In a divided crawl it asks all nodes, and shows their sums and each node; --shard N shows one shard. With --cluster it shows a shard
+in each row, as the nodes report them to the database; any machine with the configuration may ask. That takes five seconds.
 
 With --fleet it shows several separate daemons, one in each row, and below them the reasons and alarms. Each line of FILE
 has a name and a place: a socket, a configuration file (*.toml), or an address and the file with a token for it:
@@ -153,6 +153,7 @@ func showStatus(out io.Writer, s api.Status) error {
 	fmt.Fprintf(out, "visiting  %d with %d workers\n", s.Workers.Busy, s.Workers.All)
 	showVisits(out, s.Workers.Visits)
 	fmt.Fprint(out, s.Rendering.Line())
+	fleet.ShowNodes(out, s.Nodes)
 	fmt.Fprintf(out, "disk      %s free%s; the store takes %s\n", human.Bytes(s.Disk.Free), fullText(s.Disk),
 		human.Bytes(s.Archive.Store))
 	for _, f := range s.Archive.Files {

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/bits"
 	"slices"
 	"time"
@@ -73,6 +74,27 @@ func (h *Histogram) Merge(o Histogram) {
 	}
 	h.count += o.count
 	h.max = max(h.max, o.max)
+}
+
+// Classes returns the number of the first class, and how many durations each class has from there on.
+func (h Histogram) Classes() (first int, counts []int64) { return h.first, h.classes }
+
+// maxClasses is the number of classes of all durations.
+const maxClasses = 64 * classesPerDoubling
+
+// FromClasses returns the histogram with the classes of another one, whose longest duration is given.
+func FromClasses(first int, counts []int64, longest time.Duration) (h Histogram, err error) {
+	if first < 0 || first+len(counts) > maxClasses {
+		return h, fmt.Errorf("there are no classes of durations from %d to %d", first, first+len(counts))
+	}
+	h = Histogram{classes: slices.Clone(counts), first: first, max: longest.Milliseconds()}
+	for _, n := range counts {
+		if n < 0 {
+			return Histogram{}, fmt.Errorf("a class of durations has %d of them", n)
+		}
+		h.count += n
+	}
+	return h, nil
 }
 
 // Count returns the number of durations.

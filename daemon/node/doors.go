@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"context"
 
 	"github.com/arcrawl/arcrawl/frontier/shared"
 )
@@ -41,4 +42,11 @@ func (n *Node) Bearer(print []byte) string {
 		}
 	}
 	return ""
+}
+
+// Names returns the names of all nodes, also of those that do not answer.
+func (n *Node) Names(ctx context.Context) ([]string, error) {
+	ask, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	return n.shared.Names(ask)
 }

@@ -89,3 +89,12 @@ func change(ctx context.Context, database string, do func(pgx.Tx) error) (err er
 		return do(tx)
 	})
 }
+
+// Names returns the names of all nodes that are not removed, sorted.
+func (s *Store) Names(ctx context.Context) ([]string, error) {
+	rows, err := s.looks.Query(ctx, `SELECT node FROM arcrawl.member ORDER BY node`)
+	if err != nil {
+		return nil, fmt.Errorf("read the names of the nodes: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}

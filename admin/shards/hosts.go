@@ -1,0 +1,90 @@
+package shards
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+)
+
+// The bounds of a page of hosts in the whole crawl.
+const (
+	maxHosts   = 1000   // of one answer
+	hostsAsked = 100    // without a limit
+	deepest    = 20_000 // end of the last page
+)
+
+// page returns the parameters of a page of hosts.
+func page(asked url.Values) (limit, offset int, err error) {
+	limit = hostsAsked
+	if text := asked.Get("limit"); text != "" {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > maxHosts {
+			return 0, 0, fmt.Errorf("limit %q is not a number from 1 to %d", text, maxHosts)
+		}
+	}
+	if text := asked.Get("offset"); text != "" {
+		if offset, err = strconv.Atoi(text); err != nil || offset < 0 || limit+offset > deepest {
+			return 0, 0, fmt.Errorf("offset %q is not a number from 0, or ends after %d hosts, the maximum for all shards of "+
+				"a cluster: narrow the list with q or state, or name a shard", text, deepest)
+		}
+	}
+	return limit, offset, nil
+}
+
+// joinHosts answers with a page of the hosts of all shards. It asks each shard for its hosts up to the end of the page.
+func joinHosts(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
+	asked := from.URL.Query()
+	limit, offset, err := page(asked)
+	if err != nil {
+		problem(to, http.StatusBadRequest, err.Error())
+		return
+	}
+	out, missing := api.Hosts{Hosts: []api.Host{}}, map[string][]string{}
+	for begin := 0; begin < limit+offset && len(p.shards) > 0; begin += maxHosts {
+		query := withValue(asked, "limit", strconv.Itoa(min(maxHosts, limit+offset-begin)))
+		g, ok := x.gather(to, from, p, withValue(query, "offset", strconv.Itoa(begin)))
+		if !ok {
+			return
+		}
+		maps.Copy(missing, g.missing)
+		var more []int
+		for i, text := range g.parts {
+			var one api.Hosts
+			if err = json.Unmarshal(text, &one); err != nil {
+				break
+			}
+			if begin == 0 {
+				out.Total += one.Total
+			}
+			if out.Hosts = append(out.Hosts, one.Hosts...); one.Total > begin+maxHosts {
+				more = append(more, g.shards[i])
+			}
+		}
+		sortHosts(out.Hosts, asked.Get("sort"))
+		out.Hosts, p.shards = out.Hosts[:min(limit+offset, len(out.Hosts))], more
+	}
+	out.Hosts = out.Hosts[min(offset, len(out.Hosts)):]
+	gathered{missing: missing}.answer(to, out, err)
+}
+
+// sortHosts sorts hosts as one shard does.
+func sortHosts(hosts []api.Host, by string) {
+	larger := map[string]func(a, b api.Host) int{
+		"overdue":  func(a, b api.Host) int { return cmp.Compare(b.Overdue, a.Overdue) },
+		"uris":     func(a, b api.Host) int { return cmp.Compare(b.URIs, a.URIs) },
+		"failures": func(a, b api.Host) int { return cmp.Compare(b.Failures, a.Failures) },
+	}[by]
+	slices.SortFunc(hosts, func(a, b api.Host) int {
+		order := 0
+		if larger != nil {
+			order = larger(a, b)
+		}
+		return cmp.Or(order, cmp.Compare(a.Host, b.Host))
+	})
+}

@@ -1,0 +1,84 @@
+package shards
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+)
+
+// joinPackages answers with the packages of all nodes, newest first.
+func joinPackages(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
+	g, ok := x.gather(to, from, p, from.URL.Query())
+	if !ok {
+		return
+	}
+	parts, err := decode[api.Packages](g.parts)
+	out := api.Packages{Packages: []api.Package{}}
+	for i, list := range parts {
+		out.Problem = cmp.Or(out.Problem, list.Problem)
+		for _, one := range list.Packages {
+			if one.Link != "" {
+				one.Link += fmt.Sprintf("?%s=%d", parameter, g.shards[i])
+			}
+			out.Packages = append(out.Packages, one)
+		}
+	}
+	slices.SortStableFunc(out.Packages, func(a, b api.Package) int { return b.Ordered.Compare(a.Ordered) })
+	g.answer(to, out, err)
+}
+
+// orderPackages orders a package at each node, which has only its own part of the archive. The answer is the first one.
+func orderPackages(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
+	var g gathered
+	var first *answer
+	var done []string
+	for _, shard := range p.shards {
+		node := x.Node(shard)
+		a, why := x.ask(from, shard, from.URL.Query(), x.body)
+		if why == "" && a.status != http.StatusOK {
+			why = a.why()
+		}
+		switch {
+		case why == "":
+			first, done = cmp.Or(first, a), append(done, node)
+		case a != nil && a.status < http.StatusInternalServerError && first == nil: // all would refuse it
+			a.write(to)
+			return
+		default:
+			g.notes = append(g.notes, fmt.Sprintf("not ordered at node %s: %s", node, why))
+		}
+	}
+	if first == nil {
+		problem(to, http.StatusBadGateway, cmp.Or(strings.Join(g.notes, "; "), "no node crawls now"))
+		return
+	}
+	g.notes = append(g.notes, fmt.Sprintf("each of the nodes %s makes a package of its archive", strings.Join(done, ", ")))
+	g.noteIdle(x, from, "the archive")
+	var one api.Package
+	g.answer(to, &one, json.Unmarshal(first.body.Bytes(), &one))
+}
+
+// noteIdle notes that something of the nodes that crawl nothing now is not in an answer.
+func (g *gathered) noteIdle(x *exchange, from *http.Request, what string) {
+	if x.Nodes == nil {
+		return
+	}
+	names, err := x.Nodes(from.Context())
+	if err != nil {
+		g.notes = append(g.notes, fmt.Sprintf("%s of nodes that crawl nothing now is not in this answer; their names cannot be read: %v", what, err))
+		return
+	}
+	crawl := map[string]bool{}
+	for _, shard := range x.all() {
+		crawl[x.Node(shard)] = true
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return crawl[name] })
+	if len(names) > 0 {
+		g.notes = append(g.notes, fmt.Sprintf("not in this answer: %s of node %s, which crawls nothing now", what, strings.Join(names, ", ")))
+	}
+}
