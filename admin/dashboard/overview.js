@@ -53,6 +53,8 @@ export async function overview(again, query) {
   ];
 }
 
+const condition = (s) => s.stand.state + (s.stand.why ? ': ' + s.stand.why : '');
+
 // nodes shows the nodes of a cluster, and what concerns each of them alone.
 const nodes = (list) =>
   list.length
@@ -63,7 +65,7 @@ const nodes = (list) =>
           [
             ['node', (n) => n.node, 'left'],
             ['shards', (n) => n.shards.join(', '), 'left'],
-            ['state', (n) => n.stand.state + (n.stand.why ? ': ' + n.stand.why : ''), 'wide'],
+            ['state', condition, 'wide'],
             ['since (UTC)', (n) => moment(n.since)],
             ['disk free', (n) => bytes(n.disk.free)],
             ['stores', (n) => bytes(n.archive.store)],
