@@ -169,7 +169,7 @@ func TestWhatAnAnswerLeavesOutIsNamed(t *testing.T) {
 		{"GET", "/status?shard=1", ""},
 		{"GET", "/me", ""},
 		{"GET", "/hosts/3.example", ""},
-		{"POST", "/pause", "this is for the shards of this node only"},
+		{"POST", "/reload", "this is for the shards of this node only"},
 		{"GET", "/names", "not in this answer: shard 4: node c, which crawls shard 4, cannot be asked: connection refused"},
 	} {
 		w := c.ask(is.method, is.target, "")
@@ -178,6 +178,35 @@ func TestWhatAnAnswerLeavesOutIsNamed(t *testing.T) {
 			t.Errorf("%s %s: %d %q, want %q", is.method, is.target, w.Code, got, is.missing)
 		}
 	}
+}
+
+// TestAPauseIsForAllNodes pauses and resumes the crawl while a node is dead, and then while all are well.
+func TestAPauseIsForAllNodes(t *testing.T) {
+	t.Parallel()
+	refuses := 0 // the first shard that refuses the order; 0 = none does
+	c := newCrew(t, func(shard int, _ *http.Request, _ string) string {
+		if refuses > 0 && shard >= refuses {
+			return ""
+		}
+		return `{"state":"paused","why":"works"}`
+	})
+	is := func(path string, code int, want string, asked int) {
+		t.Helper()
+		c.asked = nil
+		w := c.ask(http.MethodPost, path, `{"reason":"works"}`)
+		if w.Code != code || !strings.Contains(w.Body.String(), want) || len(c.asked) != asked || w.Header().Get(api.MissingHeader) != "" {
+			t.Errorf("%s: %d %s %v, asked %q, want %d %s", path, w.Code, w.Body, w.Header(), c.asked, code, want)
+		}
+	}
+	is("/pause", 502, "node c, which crawls shard 4, cannot be asked: connection refused; done in the shards 1, 2, 3; repeat it", 3)
+	c.owner[4] = "a"
+	c.nodes["a"].serve[4] = c.nodes["a"].serve[1]
+	is("/pause", 200, `{"state":"paused","why":"works"}`, 4)
+	is("/resume", 200, `{"state":"paused","why":"works"}`, 4)
+	refuses = 3
+	is("/resume", 502, "shard 3 refuses: not known; done in the shards 1, 2, 4; repeat it", 4)
+	refuses = 1
+	is("/pause", 404, "not known", 1)
 }
 
 // TestListsAreJoined asks for lists of all shards.

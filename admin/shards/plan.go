@@ -48,6 +48,7 @@ var aboutHost = []string{
 var aboutAll = map[string]answers{
 	"GET /hosts": joinHosts, "GET /packages": joinPackages, "POST /alarms/acknowledge": whoever,
 	"GET /search": chain, "GET /noise": chain,
+	"POST /pause": everyone, "POST /resume": everyone,
 
 	"GET /status": joinStatus, "GET /series": joinSeries, "GET /overdue": joinOverdue,
 	"GET /reports/days": folded(days.Join), "GET /reports/headers": folded(joinHeaders),
@@ -56,6 +57,7 @@ var aboutAll = map[string]answers{
 // aboutWhole lists the requests about the crawl as a whole, which the shard of a cookie answers instead.
 var aboutWhole = []string{
 	"GET /status", "GET /series", "GET /overdue", "GET /reports/days", "GET /reports/headers",
+	"POST /pause", "POST /resume",
 }
 
 // question holds the fields of requests that decide about shards.

@@ -5,7 +5,7 @@
 // a question about a host or a URI, and an order for it, goes to the shard of the host. Some lists are joined from the
 // lists of all shards, or are read one shard after the other. All else is answered by the shard of the cookie that a
 // page with the parameter has set, or by the lowest one, and a header of the answer says what is left out. An order to
-// pause, to resume or to reload goes to all shards of this node.
+// reload goes to all shards of this node; so does one to pause or to resume on a process without other nodes.
 package shards
 
 import (
