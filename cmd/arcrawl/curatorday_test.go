@@ -44,15 +44,10 @@ func sitesOfTheDay(t *testing.T, n int) (sites []string) {
 	return sites
 }
 
-// played is a page with ReplayWeb.page's own element, which opens the package. Its service worker sometimes does not
-// start on a busy machine; then the element is made again.
+// played is a page with ReplayWeb.page's own element, which opens the package.
 const played = `<!doctype html><script src="/ui.js"></script>
 <replay-web-page source="/day.wacz" url="%s" replaybase="/replay/" embed="replayonly" nosandbox
 	style="width:600px;height:300px;display:block"></replay-web-page>
-<script>setInterval(() => {
-	const element = document.querySelector("replay-web-page");
-	if (!(replayed() && replayed().querySelector("h1"))) element.replaceWith(element.cloneNode(true));
-}, 30000)</script>
 ` + foreign.Replayed
 
 // TestACuratorsDayWithoutATerminal does in a browser what a curator does on the first day: adds ten sites from a list,

@@ -212,7 +212,8 @@ func ReplayApp(t testing.TB) string {
 }
 
 // Replayed is a script for a page with ReplayWeb.page's own element. Its function replayed returns the document that
-// the element shows. The frames of the element are inside shadow roots, and those are inside frames.
+// the element shows. The frames of the element are inside shadow roots, and those are inside frames. On a busy machine
+// its service worker sometimes waits forever, without a request for the archive; then the element is made again.
 const Replayed = `<script>
 function replayed(root = document) {
 	for (const e of root.querySelectorAll("*")) {
@@ -227,6 +228,10 @@ function replayed(root = document) {
 		}
 	}
 }
+setInterval(() => {
+	const element = document.querySelector("replay-web-page");
+	if (!replayed()?.body?.firstElementChild) element.replaceWith(element.cloneNode(true));
+}, 30000);
 </script>`
 
 // embedded is a page with ReplayWeb.page's own element, which shows only the replay.
