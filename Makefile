@@ -36,7 +36,7 @@ ROUNDS    ?= 5
 FUZZTIME  ?= 30s
 ROW       ?= .
 # The packages that check that the work of their parsers grows with the size of the input.
-WORK      := ./discover/... ./evaluators ./internal/hostile
+WORK      := ./digest ./discover/... ./evaluators ./internal/hostile
 HOURS     ?= 240
 FAULTS    ?= 20
 FOR       ?= 60s

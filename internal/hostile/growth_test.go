@@ -61,10 +61,6 @@ var parsers = []struct {
 	}},
 	{"text of a page", scrub(digest.Spec{Text: true, Sketch: true}), pages},
 	{"elements of a page", scrub(digest.Spec{Selectors: []string{".clock", "div > p b", "p ~ i"}}), pages},
-	{"rules for noise", suggest, []shape{
-		of("brackets", "", "]"), of("words", "", "word "), of("items", "", "<li>1</li>"), of("signs", "", "&amp;"),
-		of("names", "<p id='", "a"), of("scripts", "<script>", "a=1;"),
-	}},
 	{"line of an index", func(s string) { _, _ = index.ParseEntry(s) }, []shape{
 		of("brackets", "com,a)/ 20260101000000 {", `"a":[`), of("keys", `com,a)/ 20260101000000 {"url":"http://a/"`, `,"a":"b"`),
 		of("escapes", `com,a)/ 20260101000000 {"url":"`, `\u0041`), of("spaces", "", " "),
@@ -121,15 +117,6 @@ func scrub(s digest.Spec) func(text string) {
 	return func(text string) {
 		_, _ = rules.Compare(context.Background(), strings.NewReader(text), "text/html", digest.Of([]byte(text)))
 	}
-}
-
-// suggest looks for rules that leave out what differs between two fetches of a page.
-func suggest(text string) {
-	page := func(clock string, after time.Duration) digest.Version {
-		at := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC).Add(after)
-		return digest.Version{Date: at, Content: []byte(text + clock + text)}
-	}
-	_, _ = digest.Suggest(func() error { return nil }, []digest.Version{page("12:34:56", 0), page("12:35:06", 10*time.Second)}, "text/html")
 }
 
 // readWARC reads all records of a file.
