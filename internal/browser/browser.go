@@ -94,11 +94,21 @@ func (p *Page) Eval(expression string) string {
 	return string(run(p, "evaluate "+expression, chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise)))
 }
 
-// Wait waits until a JavaScript expression is true, or the browser is ended.
+// Wait waits until a JavaScript expression is true, or the browser is ended. The page may be left for another one
+// meanwhile.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
-	p.do("wait for "+expression, chromedp.Poll[chromedp.Void](expression,
-		chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
+	poll := chromedp.Poll[chromedp.Void](expression,
+		chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0))
+	for {
+		_, err := chromedp.Run(p.ctx, poll)
+		switch {
+		case err == nil:
+			return
+		case p.ctx.Err() != nil || !strings.Contains(err.Error(), "context with specified id"):
+			p.t.Fatalf("wait for %s: %v", expression, err)
+		}
+	}
 }
 
 // Screenshot returns the visible part of the page.
