@@ -163,44 +163,6 @@ func whoever(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 	first.write(to)
 }
 
-// everyone passes an order on to all shards, also if one of them refuses it or cannot be asked, and answers with their
-// condition. An error says which shards have the order; it may be repeated.
-func everyone(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
-	var have []standing
-	var done, failed []string
-	for _, shard := range p.shards {
-		a, why := x.ask(from, shard, from.URL.Query(), x.body)
-		switch {
-		case why != "":
-		case a.status != http.StatusOK && len(done)+len(failed) == 0:
-			a.write(to) // the order is wrong, or the caller may not give it
-			return
-		case a.status != http.StatusOK:
-			why = fmt.Sprintf("shard %d refuses: %s", shard, a.why())
-		default:
-			one := standing{shard: shard, node: x.Node(shard)}
-			if err := json.Unmarshal(a.body.Bytes(), &one.Condition); err != nil {
-				why = fmt.Sprintf("the answer of shard %d cannot be read; do all nodes have one version? %v", shard, err)
-			}
-			have = append(have, one)
-		}
-		if why != "" {
-			failed = append(failed, why)
-			continue
-		}
-		done = append(done, strconv.Itoa(shard))
-	}
-	if len(failed) > 0 {
-		where := "done in no shard"
-		if len(done) > 0 {
-			where = "done in the shards " + strings.Join(done, ", ")
-		}
-		problem(to, http.StatusBadGateway, strings.Join(slices.Compact(failed), "; ")+"; "+where+"; repeat it for the others")
-		return
-	}
-	answerWith(to, joinConditions(have))
-}
-
 // joiner makes one list from the lists of several shards. asked is what the client asked for.
 type joiner func(parts [][]byte, asked url.Values, body []byte) (any, error)
 
@@ -221,6 +183,21 @@ func (x *exchange) gather(
 	g, ok = x.gatherEach(to, from, p, query, func(part []byte) { parts = append(parts, part) })
 	g.parts = parts
 	return g, ok
+}
+
+// gatherAs asks all shards of a plan, and returns their answers as values. If that fails, it answers the client itself,
+// and ok is false.
+func gatherAs[A any](
+	x *exchange, to http.ResponseWriter, from *http.Request, p plan, query url.Values,
+) (g gathered, parts []A, ok bool) {
+	if g, ok = x.gather(to, from, p, query); !ok {
+		return g, nil, false
+	}
+	parts, err := decode[A](g.parts)
+	if err != nil {
+		g.answer(to, nil, err)
+	}
+	return g, parts, err == nil
 }
 
 // gatherEach asks all shards of a plan, and calls see with each answer. If one refuses, or an order cannot be passed

@@ -13,11 +13,10 @@ import (
 
 // joinPackages answers with the packages of all nodes, newest first.
 func joinPackages(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
-	g, ok := x.gather(to, from, p, from.URL.Query())
+	g, parts, ok := gatherAs[api.Packages](x, to, from, p, from.URL.Query())
 	if !ok {
 		return
 	}
-	parts, err := decode[api.Packages](g.parts)
 	out := api.Packages{Packages: []api.Package{}}
 	for i, list := range parts {
 		out.Problem = cmp.Or(out.Problem, list.Problem)
@@ -29,7 +28,7 @@ func joinPackages(x *exchange, to http.ResponseWriter, from *http.Request, p pla
 		}
 	}
 	slices.SortStableFunc(out.Packages, func(a, b api.Package) int { return b.Ordered.Compare(a.Ordered) })
-	g.answer(to, out, err)
+	g.answer(to, out, nil)
 }
 
 // orderPackages orders a package at each node, which has only its own part of the archive. The answer is the first one.

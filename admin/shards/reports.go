@@ -24,13 +24,8 @@ func joinOverdue(x *exchange, to http.ResponseWriter, from *http.Request, p plan
 	if valid && cmp.Or(asked.Get("by"), "host") != "host" {
 		query.Set("limit", strconv.Itoa(maxHosts)) // all rows are needed, and there are few
 	}
-	g, ok := x.gather(to, from, p, query)
+	g, parts, ok := gatherAs[api.Overdue](x, to, from, p, query)
 	if !ok {
-		return
-	}
-	parts, err := decode[api.Overdue](g.parts)
-	if err != nil {
-		g.answer(to, nil, err)
 		return
 	}
 	list, err := survey.Join(parts, limit)
@@ -40,13 +35,8 @@ func joinOverdue(x *exchange, to http.ResponseWriter, from *http.Request, p plan
 // joinSeries answers with what happened in a period. The highest overdue time and the least free space count; all
 // else is added. A gauge is unknown at times when a shard has none.
 func joinSeries(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
-	g, ok := x.gather(to, from, p, from.URL.Query())
+	g, parts, ok := gatherAs[api.Series](x, to, from, p, from.URL.Query())
 	if !ok {
-		return
-	}
-	parts, err := decode[api.Series](g.parts)
-	if err != nil {
-		g.answer(to, nil, err)
 		return
 	}
 	g.answer(to, addSeries(&g, parts), nil)
@@ -110,13 +100,8 @@ func addSeries(g *gathered, parts []api.Series) api.Series {
 // of the node.
 func joinDedup(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 	asked := from.URL.Query()
-	g, ok := x.gather(to, from, p, withValue(asked, "rows", strconv.Itoa(maxTallies)))
+	g, parts, ok := gatherAs[api.DedupReport](x, to, from, p, withValue(asked, "rows", strconv.Itoa(maxTallies)))
 	if !ok {
-		return
-	}
-	parts, err := decode[api.DedupReport](g.parts)
-	if err != nil {
-		g.answer(to, nil, err)
 		return
 	}
 	rows, err := strconv.Atoi(asked.Get("rows"))

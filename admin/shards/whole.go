@@ -2,11 +2,13 @@ package shards
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,13 +24,8 @@ const (
 
 // joinStatus answers with the state of the whole crawl: sums, and the state of each node.
 func joinStatus(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
-	g, ok := x.gather(to, from, p, from.URL.Query())
+	g, parts, ok := gatherAs[api.Status](x, to, from, p, from.URL.Query())
 	if !ok {
-		return
-	}
-	parts, err := decode[api.Status](g.parts)
-	if err != nil {
-		g.answer(to, nil, err)
 		return
 	}
 	g.answer(to, sumOf(parts, g.nodes, g.shards), nil)
@@ -137,6 +134,44 @@ func mostLost(a, b api.Lost) api.Lost {
 		Absent: max(a.Absent, b.Absent), CutOff: max(a.CutOff, b.CutOff), Declared: max(a.Declared, b.Declared),
 		Example: cmp.Or(a.Example, b.Example),
 	}
+}
+
+// everyone passes an order on to all shards, also if one of them refuses it or cannot be asked, and answers with their
+// condition. An error says which shards have the order; it may be repeated.
+func everyone(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
+	var have []standing
+	var done, failed []string
+	for _, shard := range p.shards {
+		a, why := x.ask(from, shard, from.URL.Query(), x.body)
+		switch {
+		case why != "":
+		case a.status != http.StatusOK && len(done)+len(failed) == 0:
+			a.write(to) // the order is wrong, or the caller may not give it
+			return
+		case a.status != http.StatusOK:
+			why = fmt.Sprintf("shard %d refuses: %s", shard, a.why())
+		default:
+			one := standing{shard: shard, node: x.Node(shard)}
+			if err := json.Unmarshal(a.body.Bytes(), &one.Condition); err != nil {
+				why = fmt.Sprintf("the answer of shard %d cannot be read; do all nodes have one version? %v", shard, err)
+			}
+			have = append(have, one)
+		}
+		if why != "" {
+			failed = append(failed, why)
+			continue
+		}
+		done = append(done, strconv.Itoa(shard))
+	}
+	if len(failed) > 0 {
+		where := "done in no shard"
+		if len(done) > 0 {
+			where = "done in the shards " + strings.Join(done, ", ")
+		}
+		problem(to, http.StatusBadGateway, strings.Join(slices.Compact(failed), "; ")+"; "+where+"; repeat it for the others")
+		return
+	}
+	answerWith(to, joinConditions(have))
 }
 
 // standing is the condition of a shard.
