@@ -31,7 +31,7 @@ var dateWords = regexp.MustCompile(`(?i)^(?:` +
 var token = regexp.MustCompile(`[\pL\pM\pN_]+`)
 
 // tokenHere matches such a run at the beginning of a text.
-var tokenHere = regexp.MustCompile(`^[\pL\pM\pN_]+`)
+var tokenHere = regexp.MustCompile(`^` + token.String())
 
 // words returns the number of words of natural language in a text.
 func words(text string) int { return len(wordsOf(text)) }

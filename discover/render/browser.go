@@ -222,7 +222,6 @@ func (p *process) watchMemory(ctx context.Context, pid int, limit int64) {
 		if exceeds(last, used, limit, time.Since(at)) {
 			p.overMemory.Store(true)
 			m.kill()
-			_ = chromedp.FromContext(p.ctx).Browser.Process().Kill()
 			return
 		}
 		last, at = used, time.Now()
