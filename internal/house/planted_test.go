@@ -18,17 +18,9 @@ type plant struct {
 }
 
 var plants = []plant{
-	{"a room on the first floor imports one on the second", "floors", "evaluators/a.go", `import "github.com/arcrawl/arcrawl/frontier"`, "evaluators (floor 2) imports frontier (floor 3)"},
-	{"two rooms on one floor know each other", "floors", "scope/robots/a.go", `import "github.com/arcrawl/arcrawl/fetch"`, "robots (floor 3) imports fetch (floor 3)"},
-	{"a folder within a room is on the room's floor", "floors", "frontier/keys/a.go", `import "github.com/arcrawl/arcrawl/crawler"`, "imports crawler (floor 8)"},
-	{"a folder that nobody gave a floor", "floors", "util/a.go", ``, "util is no room"},
-	{"an import downwards", "floors", "crawler/a.go", `import "github.com/arcrawl/arcrawl/fetch"`, ""},
-	{"a test may look anywhere", "floors", "uri/a_test.go", `import "github.com/arcrawl/arcrawl/crawler"`, ""},
-
 	{"a room imports a test world", "internal stays inside", "crawler/a.go", `import "github.com/arcrawl/arcrawl/internal/demosite"`, "crawler imports internal/demosite"},
 	{"a test imports a test world", "internal stays inside", "crawler/a_test.go", `import "github.com/arcrawl/arcrawl/internal/demosite"`, ""},
 	{"a room uses the basics", "internal stays inside", "crawler/a.go", `import "github.com/arcrawl/arcrawl/internal/human"`, ""},
-	{"a basic package knows a room", "floors", "internal/human/a.go", `import "github.com/arcrawl/arcrawl/uri"`, "internal/human (floor 0) imports uri"},
 	{"main imports the demo's site", "internal stays inside", "cmd/arcrawl/demo.go", `import "github.com/arcrawl/arcrawl/internal/demosite"`, ""},
 
 	{"a go statement in the frontier", "goroutines", "frontier/a.go", `func f() { go f() }`, "a goroutine is started"},

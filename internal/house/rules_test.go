@@ -43,7 +43,6 @@ const (
 )
 
 var rules = []rule{
-	{"floors", "a room can be understood, tested and replaced without the rooms above; an import upwards or sideways ends that", floorsOnlyDown},
 	{"internal stays inside", "internal/ holds invented worlds for tests and the demo, and a few basics; a room that needs one of the worlds would ship it", internalOnlyForTests},
 	{"goroutines", "every goroutine has an owner that waits for it; only the crawler and main have a place to wait", goroutinesAtTheTop},
 	{"clock", "time is an argument, so that months can be played in seconds and every decision can be repeated", clockIsAnArgument},
