@@ -74,7 +74,7 @@ PACKAGES  = ./cmd/arcrawl $(filter-out ./cmd/arcrawl,$(shell $(GO) list ./... | 
 
 # The race detector finds nothing where only one goroutine works, and takes five to ten times as long. SERIAL packages
 # have no goroutine at all; the house test checks it.
-SERIAL := ./admin/compare ./admin/seedlist ./digest ./discover ./discover/feeds ./discover/text ./scope/spaces ./uri
+SERIAL := ./admin/compare ./curator/seedlist ./digest ./discover ./aspects/feeds ./discover/text ./aspects/spaces ./uri
 
 short: check
 	$(GO) test -short ./...
@@ -151,9 +151,9 @@ cluster:
 # On a quiet machine. The sizes are those of docs/benchmarks.md.
 cluster-figures:
 	ARCRAWL_FIGURES=1 $(GO) test -count=1 -timeout 30m -v -run 'TestClusterFigures|TestAPromotedStandBy' ./cmd/arcrawl
-	ARCRAWL_URIS=1000000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 300000x ./daemon/node
-	ARCRAWL_URIS=20000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 200000x ./daemon/node
-	ARCRAWL_URIS=200000 $(GO) test -run '^$$' -timeout 1h -bench Load -benchtime 2x ./daemon/node
+	ARCRAWL_URIS=1000000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 300000x ./cluster/node
+	ARCRAWL_URIS=20000 $(GO) test -run '^$$' -timeout 1h -bench 'Revisit/shipped' -benchtime 200000x ./cluster/node
+	ARCRAWL_URIS=200000 $(GO) test -run '^$$' -timeout 1h -bench Load -benchtime 2x ./cluster/node
 
 vuln: $(GOVULNCHECK)
 	$(GOVULNCHECK) $(if $(DB),-db file://$(abspath $(DB))) ./...

@@ -16,9 +16,9 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/versions"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/internal/archivetest"

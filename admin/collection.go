@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/collection"
+	"github.com/arcrawl/arcrawl/curator/collection"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

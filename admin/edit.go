@@ -7,9 +7,9 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/commit"
-	"github.com/arcrawl/arcrawl/admin/edit"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
+	"github.com/arcrawl/arcrawl/curator/commit"
+	"github.com/arcrawl/arcrawl/curator/edit"
 )
 
 // editRoutes returns the requests that edit files of the configuration, whose texts may have cookies.

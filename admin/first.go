@@ -3,10 +3,10 @@ package admin
 import (
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/scope/robots"
 )
 
 // maxWarned is the maximum number of URIs whose first failure is logged.

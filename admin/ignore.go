@@ -8,10 +8,10 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/ignore"
 	"github.com/arcrawl/arcrawl/admin/noise"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/noise/ignore"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

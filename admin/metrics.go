@@ -9,10 +9,10 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/labels"
 	"github.com/arcrawl/arcrawl/admin/metrics"
-	"github.com/arcrawl/arcrawl/admin/shards"
+	"github.com/arcrawl/arcrawl/cluster/shards"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/curator/labels"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/captures"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/curator/captures"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

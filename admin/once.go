@@ -6,7 +6,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/once"
+	"github.com/arcrawl/arcrawl/curator/once"
 )
 
 // onceRoutes returns the requests that capture URIs at once.

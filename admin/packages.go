@@ -5,8 +5,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/pack"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/curator/pack"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

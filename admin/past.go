@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/collection"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/curator/collection"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -14,12 +14,12 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/seedlist"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/admin/whynot"
+	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/curator/seedlist"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

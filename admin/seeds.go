@@ -12,7 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/seedlist"
+	"github.com/arcrawl/arcrawl/curator/seedlist"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
-	"github.com/arcrawl/arcrawl/admin/seedlist"
+	"github.com/arcrawl/arcrawl/curator/seedlist"
 )
 
 // TestSeedListsAreImportedThroughTheAPI plans, imports, exports and undoes a list.

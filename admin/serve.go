@@ -8,9 +8,9 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/feed"
-	"github.com/arcrawl/arcrawl/admin/replay"
-	"github.com/arcrawl/arcrawl/admin/shards"
+	"github.com/arcrawl/arcrawl/cluster/shards"
+	"github.com/arcrawl/arcrawl/curator/feed"
+	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/compare"
-	"github.com/arcrawl/arcrawl/admin/record"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/curator/record"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )

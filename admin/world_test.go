@@ -18,6 +18,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
+	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -30,8 +32,6 @@ import (
 	"github.com/arcrawl/arcrawl/hosts/similar"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/internal/untick"
-	"github.com/arcrawl/arcrawl/scope/spaces"
-	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 

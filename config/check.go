@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/domain"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/scope"
 )
 
 // FuzzLoad loads random bytes as main file and as host file. The result is either a Config or Faults. Each fault must

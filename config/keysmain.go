@@ -3,11 +3,11 @@ package config
 import (
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/feeds/websub"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/config/value"
-	"github.com/arcrawl/arcrawl/discover/websub"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/warcout"
 )

@@ -3,15 +3,15 @@ package config
 import (
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/feeds"
+	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/dedup"
-	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/scope"
 )
 
 // defaultScrubTypes are the types whose content is scrubbed by default.

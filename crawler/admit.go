@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/scope"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
+	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/rescope"
@@ -14,9 +17,6 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/panics"
-	"github.com/arcrawl/arcrawl/scope"
-	"github.com/arcrawl/arcrawl/scope/spaces"
-	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -3,10 +3,10 @@ package crawler
 import (
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/discover"
-	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/scope"
+	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/crawler/dating"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/trapped"
@@ -12,8 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/panics"
-	"github.com/arcrawl/arcrawl/scope"
-	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -3,12 +3,12 @@ package crawler
 import (
 	"fmt"
 
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawler/payload"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
-	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

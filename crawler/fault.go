@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/request"
@@ -12,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 

@@ -8,11 +8,11 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler/answer"
 	"github.com/arcrawl/arcrawl/crawler/payload"
-	"github.com/arcrawl/arcrawl/crawler/rendered"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/panics"
+	"github.com/arcrawl/arcrawl/render/rendered"
 )
 
 // warcDate is the form of a time in WARC records, to the microsecond.

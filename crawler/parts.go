@@ -7,6 +7,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/aspects/spaces"
+	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -17,8 +19,6 @@ import (
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/hosts/similar"
-	"github.com/arcrawl/arcrawl/scope/spaces"
-	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )

@@ -8,9 +8,9 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/compare"
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/feedread"
-	"github.com/arcrawl/arcrawl/crawler/rendered"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/render/rendered"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

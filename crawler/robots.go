@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawler/answer"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -6,18 +6,18 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/crawler/compare"
 	"github.com/arcrawl/arcrawl/crawler/dating"
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
-	"github.com/arcrawl/arcrawl/crawler/rendered"
-	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/panics"
+	"github.com/arcrawl/arcrawl/render/rendered"
 )
 
 // schedule holds the record of a URI after a visit, with its next due time.

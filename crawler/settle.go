@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/crawler/answer"
 	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/faults"
-	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/panics"

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/feedread"
-	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )

@@ -5,13 +5,13 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/arcrawl/arcrawl/aspects/spaces"
+	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/crawler/trapped"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
-	"github.com/arcrawl/arcrawl/scope/spaces"
-	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

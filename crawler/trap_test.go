@@ -9,13 +9,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/scope"
+	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/internal/trapsite"
-	"github.com/arcrawl/arcrawl/scope"
-	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

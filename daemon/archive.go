@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/offload"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/daemon/offload"
 	"github.com/arcrawl/arcrawl/daemon/provenance"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/warcout"

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/daemon/node"
 	"github.com/arcrawl/arcrawl/frontier/backup"
 )
 

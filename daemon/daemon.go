@@ -38,16 +38,16 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/archive/offload"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cluster/node"
+	"github.com/arcrawl/arcrawl/cluster/pushed"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/rebuild"
-	"github.com/arcrawl/arcrawl/daemon/node"
-	"github.com/arcrawl/arcrawl/daemon/offload"
-	"github.com/arcrawl/arcrawl/daemon/pushed"
-	"github.com/arcrawl/arcrawl/daemon/rendering"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/render/rendering"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/aspects/feeds/websub"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/discover/websub"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/uri"
 )

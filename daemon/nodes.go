@@ -11,11 +11,11 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/between"
-	"github.com/arcrawl/arcrawl/admin/shards"
-	"github.com/arcrawl/arcrawl/daemon/node"
+	"github.com/arcrawl/arcrawl/cluster/between"
+	"github.com/arcrawl/arcrawl/cluster/node"
+	"github.com/arcrawl/arcrawl/cluster/shards"
+	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/frontier/shared"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

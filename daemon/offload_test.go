@@ -12,9 +12,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/offload"
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/daemon/offload"
 )
 
 // The WARC files of a crawl are moved to another folder. The next start takes none for lost or changed, shows the

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/discover/render"
+	"github.com/arcrawl/arcrawl/render"
 )
 
 // scripted is a site whose front page loads its pictures by script. It remembers each request.

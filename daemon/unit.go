@@ -10,14 +10,14 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/shards"
-	"github.com/arcrawl/arcrawl/admin/versions"
+	"github.com/arcrawl/arcrawl/aspects/feeds/websub"
+	"github.com/arcrawl/arcrawl/cluster/node"
+	"github.com/arcrawl/arcrawl/cluster/pushed"
+	"github.com/arcrawl/arcrawl/cluster/shards"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/daemon/node"
+	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/daemon/notices"
-	"github.com/arcrawl/arcrawl/daemon/pushed"
-	"github.com/arcrawl/arcrawl/discover/websub"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 

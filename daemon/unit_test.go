@@ -12,8 +12,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/frontier/shared"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )

@@ -16,9 +16,9 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/arcrawl/arcrawl/cluster/mirror"
+	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/frontier/mirror"
-	"github.com/arcrawl/arcrawl/frontier/shared"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )

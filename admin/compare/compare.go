@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/replay"
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 )

@@ -11,9 +11,9 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/captures"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/curator/captures"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 

@@ -14,10 +14,10 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/headers"
-	"github.com/arcrawl/arcrawl/admin/labels"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/untrap"
+	"github.com/arcrawl/arcrawl/curator/labels"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 

@@ -11,13 +11,13 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/traplist"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
-	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

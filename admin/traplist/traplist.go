@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/scope/spaces"
-	"github.com/arcrawl/arcrawl/scope/traps"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
+	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -7,8 +7,8 @@ import (
 	"net/http"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
-	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -11,10 +11,10 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/reference"
-	"github.com/arcrawl/arcrawl/digest/trial"
-	"github.com/arcrawl/arcrawl/discover/render"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/noise/trial"
+	"github.com/arcrawl/arcrawl/render"
 )
 
 func newCheck() *cobra.Command {

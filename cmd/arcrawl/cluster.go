@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/nodes"
+	"github.com/arcrawl/arcrawl/cluster/nodes"
 )
 
 func newCluster() *cobra.Command {

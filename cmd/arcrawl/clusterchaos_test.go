@@ -17,7 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/arcrawl/arcrawl/daemon/node"
+	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"

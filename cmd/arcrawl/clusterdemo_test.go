@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/clusterdemo"
+	"github.com/arcrawl/arcrawl/cluster/clusterdemo"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 

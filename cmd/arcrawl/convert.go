@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/config/heritrix"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/lab/heritrix"
 )
 
 func newConvert() *cobra.Command {

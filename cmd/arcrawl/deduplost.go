@@ -11,11 +11,11 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/depend"
+	"github.com/arcrawl/arcrawl/archive/heal"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/heal"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/internal/human"
 )

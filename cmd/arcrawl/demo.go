@@ -16,11 +16,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/admin/replay"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/clusterdemo"
+	"github.com/arcrawl/arcrawl/cluster/clusterdemo"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/demosite"

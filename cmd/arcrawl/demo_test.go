@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/arcrawl/arcrawl/admin/replay"
+	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )

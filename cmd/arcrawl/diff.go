@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/digest/trial"
+	"github.com/arcrawl/arcrawl/noise/trial"
 )
 
 // comparing holds the flags of the diff command.

@@ -11,9 +11,9 @@ import (
 
 	headers "github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/crawler/attempt"
-	"github.com/arcrawl/arcrawl/discover/render"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/render"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/discover/render"
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/render"
 )
 
 // TestFetchTriesAHostAndChangesNothing runs fetch --try with another header field, and with flags that are wrong.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/fleet"
+	"github.com/arcrawl/arcrawl/cluster/fleet"
 )
 
 // TestStatusOfAFleet shows two daemons of which one was never started, once and repeatedly, as a page and as JSON.

@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/names"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/patch"
 	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/curator/names"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 	"github.com/arcrawl/arcrawl/internal/human"

@@ -19,10 +19,10 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/daemon/journal"
-	"github.com/arcrawl/arcrawl/daemon/node"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/frontier/backup"
 	"github.com/arcrawl/arcrawl/internal/profile"

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/daemon/offload"
+	"github.com/arcrawl/arcrawl/archive/offload"
 )
 
 func newOffload() *cobra.Command {

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/archive/offload"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/daemon/offload"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 

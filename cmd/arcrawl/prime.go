@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/sim/prime"
+	"github.com/arcrawl/arcrawl/lab/prime"
 )
 
 func newPrime() *cobra.Command {

@@ -12,10 +12,10 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/digest/trial"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/noise/trial"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -22,8 +22,8 @@ import (
 	visits "github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/digest/trial"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/noise/trial"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/seedlist"
 	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/curator/seedlist"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/human"
 )

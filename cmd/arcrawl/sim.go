@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/arcrawl/arcrawl/sim"
-	"github.com/arcrawl/arcrawl/sim/table"
+	"github.com/arcrawl/arcrawl/lab/sim"
+	"github.com/arcrawl/arcrawl/lab/table"
 )
 
 // simulation holds the flags of sim.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/sim"
+	"github.com/arcrawl/arcrawl/lab/sim"
 )
 
 // configured plays the configurations, politely if asked to.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/sim"
+	"github.com/arcrawl/arcrawl/lab/sim"
 )
 
 // waitSteps holds the flags of sim wait.

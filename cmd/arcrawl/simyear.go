@@ -10,7 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/sim"
+	"github.com/arcrawl/arcrawl/lab/sim"
 )
 
 // simYear holds the flags of sim year.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/fleet"
+	"github.com/arcrawl/arcrawl/cluster/fleet"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/sim"
+	"github.com/arcrawl/arcrawl/lab/sim"
 )
 
 func newTune() *cobra.Command {

@@ -19,7 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/sim"
+	"github.com/arcrawl/arcrawl/lab/sim"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -9,15 +9,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/crawler/wall"
 	"github.com/arcrawl/arcrawl/discover"
-	"github.com/arcrawl/arcrawl/discover/render"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/scope/robots"
+	"github.com/arcrawl/arcrawl/render"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

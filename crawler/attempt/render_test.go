@@ -14,8 +14,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/attempt"
-	"github.com/arcrawl/arcrawl/discover/render"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/render"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

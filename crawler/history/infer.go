@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/scope/robots"
 )
 
 // WaitInferred is the name of a wait whose rule is not known, because the visit was logged without its thirteenth

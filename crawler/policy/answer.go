@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/scope/robots"
 )
 
 // maxRobots bounds the bytes of a robots.txt that are read (RFC 9309, 2.5).

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

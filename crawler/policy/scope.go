@@ -3,10 +3,10 @@ package policy
 import (
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/crawler/trapped"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

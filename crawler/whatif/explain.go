@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/robots"
+	"github.com/arcrawl/arcrawl/aspects/scope"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
+	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/scope"
-	"github.com/arcrawl/arcrawl/scope/robots"
-	"github.com/arcrawl/arcrawl/scope/spaces"
-	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

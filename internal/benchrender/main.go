@@ -31,7 +31,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	"github.com/arcrawl/arcrawl/discover/render"
+	"github.com/arcrawl/arcrawl/render"
 )
 
 func main() {

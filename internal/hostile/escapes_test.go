@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/discover/render"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/render"
 )
 
 // escapes are attacks on the programs next to the crawl: the browser that renders pages, and the upload to a bucket.

@@ -12,13 +12,13 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover/text"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/growth"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
-	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -92,7 +92,7 @@ var plants = []plant{
 	{"the crawler dials", "doors", "crawler/a.go", `import "net"; func f() { net.DialTimeout("", "", 0) }`, "crawler touches the network, outwards: net.DialTimeout"},
 	{"the default client", "doors", "discover/a.go", `import "net/http"; func f() { http.Get("") }`, "net/http.Get"},
 	{"a header is no network", "doors", "discover/a.go", `import "net/http"; type D struct{ H http.Header }`, ""},
-	{"robots writes a file", "doors", "scope/robots/a.go", `import "os"; func f() { os.CreateTemp("", "") }`, "os.CreateTemp"},
+	{"robots writes a file", "doors", "aspects/robots/a.go", `import "os"; func f() { os.CreateTemp("", "") }`, "os.CreateTemp"},
 	{"config writes a file", "doors", "config/a.go", `import "os"; func f() { os.WriteFile("", nil, 0) }`, "os.WriteFile"},
 	{"config reads a file", "doors", "config/a.go", `import "os"; func f() { os.ReadFile("") }`, ""},
 	{"a room ends the process", "doors", "warcout/a.go", `import "os"; func f() { os.Exit(1) }`, "os.Exit"},

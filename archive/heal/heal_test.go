@@ -1,0 +1,121 @@
+package heal_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive/heal"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// newIndex returns a dedup index, and a function that opens it again as a restart does.
+func newIndex(t *testing.T) (*dedup.Index, func() *dedup.Index) {
+	t.Helper()
+	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: now, Compactors: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	open := func() *dedup.Index {
+		i, err := dedup.Open(f.DB(), dedup.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	return open(), open
+}
+
+func in(file string, offset int64) digest.Origin {
+	return digest.Origin{RecordID: "urn:uuid:1", URI: "http://a.example/", File: file, Offset: offset, Length: 10}
+}
+
+func TestFilesAreComparedWithTheJournal(t *testing.T) {
+	t.Parallel()
+	index, reopen := newIndex(t)
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "2026"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "2026", "below.warc.gz"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	compare := func(absent ...string) (string, heal.Comparison) {
+		t.Helper()
+		c, err := heal.Compare(index, dir, map[string]int64{"cut.warc.gz": 100}, absent,
+			func(f string) bool { return f == "elsewhere.warc.gz" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lost []string
+		for _, l := range c.Lost {
+			lost = append(lost, l.File)
+		}
+		slices.Sort(lost)
+		return strings.Join(lost, " "), c
+	}
+	all := []string{"gone.warc.gz", "below.warc.gz", "elsewhere.warc.gz", "moved.warc.gz"}
+	if n, err := heal.Declare(index, dir, []string{"/old/moved.warc.gz"}, heal.Moved); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if lost, c := compare(all...); lost != "cut.warc.gz gone.warc.gz" || c.Away != 2 {
+		t.Errorf("lost %s, %+v", lost, c)
+	}
+	index = reopen()
+	if lost, c := compare(all...); lost != "" || c.Absent != 1 {
+		t.Errorf("the second start finds %s again, %+v", lost, c)
+	}
+	for o, want := range map[digest.Origin]bool{
+		in("gone.warc.gz", 0): true, in("cut.warc.gz", 100): true, in("cut.warc.gz", 91): true, in("cut.warc.gz", 90): false,
+		in("below.warc.gz", 0): false, in("moved.warc.gz", 0): false, in("elsewhere.warc.gz", 0): false,
+	} {
+		if got := index.Lost(o); got != want {
+			t.Errorf("the record at %s:%d is lost: %t, want %t", o.File, o.Offset, got, want)
+		}
+	}
+	if _, c := compare(all[1:]...); !slices.Equal(c.Back, []string{"gone.warc.gz"}) || index.Lost(in("gone.warc.gz", 0)) {
+		t.Errorf("a file that is back: %+v", c)
+	}
+}
+
+func TestAnOperatorDeclaresFiles(t *testing.T) {
+	t.Parallel()
+	index, _ := newIndex(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "now.warc.gz.open"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		are, file string
+		changed   int
+		lost      bool
+		fault     string
+	}{
+		{heal.Moved, "a.warc.gz", 1, false, ""},
+		{heal.Moved, "a.warc.gz", 0, false, ""},
+		{heal.Lost, "a.warc.gz", 1, true, ""},
+		{heal.Lost, "a.warc.gz", 0, true, ""},
+		{heal.Moved, "a.warc.gz", 1, false, ""},
+		{heal.Lost, "some/where/a.warc.gz", 1, true, ""},
+		{heal.Found, "a.warc.gz", 1, false, ""},
+		{heal.Found, "a.warc.gz", 0, false, ""},
+		{heal.Lost, "now.warc.gz", 0, false, "still being written"},
+		{heal.Lost, "now.warc.gz.open", 0, false, "not the name of a finished WARC file"},
+		{heal.Lost, "notes.txt", 0, false, "not the name of a finished WARC file"},
+		{"burnt", "a.warc.gz", 0, false, "valid states"},
+	} {
+		n, err := heal.Declare(index, dir, []string{c.file}, c.are)
+		if n != c.changed || index.Lost(in(filepath.Base(c.file), 5)) != c.lost || (err == nil) != (c.fault == "") ||
+			err != nil && !strings.Contains(err.Error(), c.fault) {
+			t.Errorf("%s is %s: %d changed, lost: %t, %v", c.file, c.are, n, index.Lost(in(c.file, 5)), err)
+		}
+	}
+}

@@ -1,0 +1,408 @@
+// Package clusterdemo shows a cluster on one machine: a PostgreSQL server, some nodes and some sites. A node is killed
+// while you watch, and comes back.
+//
+// [Show.Run] starts everything in one folder, and stops everything before it returns. If its process is killed, the
+// kernel of Linux ends what it has started.
+package clusterdemo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/internal/human"
+)
+
+// Show holds what the demo needs of the program.
+type Show struct {
+	Out    io.Writer
+	Dir    string // of everything; absolute
+	Binary string // of this program
+	Nodes  int
+	Pause  time.Duration // visits are only watched for this long before a node is killed, and before it is started again
+
+	// Line returns a visit as the demo of one daemon prints it.
+	Line func(clock string, status int, path, result string, wait time.Duration, reason string) string
+	// Token returns the token for the dashboard of a configuration.
+	Token func(*config.Config) (string, error)
+}
+
+// Bounds of the number of nodes.
+const (
+	MinNodes = 2
+	MaxNodes = 9
+)
+
+const (
+	shardsPerNode = 2
+	patience      = 3 * time.Minute        // for what a node or the database has to do
+	look          = 250 * time.Millisecond // between two looks at the logs of the nodes
+)
+
+// play is a demo that runs.
+type play struct {
+	Show
+	sites    *sites
+	server   *server
+	nodes    []*child
+	database string // address with the password
+	owners   []string
+	looked   time.Time
+	ended    chan *child // nodes that have ended
+	tally    tally
+}
+
+// NodeColumn is the width of what precedes a line: the name of the node.
+const NodeColumn = 3
+
+// Check returns [ErrNoServer] if no database can be started here.
+func Check() error {
+	_, _, err := findServer()
+	return err
+}
+
+// Run shows the cluster until ctx ends, which is no error.
+func (s Show) Run(ctx context.Context) (err error) {
+	bin, version, err := findServer()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, "a")); err == nil {
+		return daemon.FolderError{Err: fmt.Errorf("%s has a cluster of the demo already: name a new folder with --dir",
+			s.Dir)}
+	}
+	p := &play{Show: s, ended: make(chan *child, s.Nodes), tally: newTally()}
+	p.sites, err = openSites(shardsPerNode * s.Nodes)
+	if err != nil {
+		return err
+	}
+	defer p.sites.close()
+	fmt.Fprintf(s.Out, "Showing a cluster of %d nodes in %s. Press Ctrl-C to stop.\n", s.Nodes, s.Dir)
+	fmt.Fprintf(s.Out, "Database:  PostgreSQL %s, started for the demo\n", version)
+	p.server, err = startServer(ctx, bin, s.Dir)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.server.stop()) }()
+	p.database = p.server.url(p.server.password)
+	began := time.Now()
+	defer p.killAll() // also after a panic
+	err = p.perform(ctx)
+	interrupted := ctx.Err() != nil
+	if interrupted {
+		err = nil
+	}
+	fmt.Fprintln(s.Out, "\nStopping the nodes and the database …")
+	err = errors.Join(err, p.stopAll())
+	p.printVisits()
+	if err == nil {
+		p.sumUp(time.Since(began))
+	}
+	return err
+}
+
+// perform starts the nodes, and kills one again and again, until ctx ends.
+func (p *play) perform(ctx context.Context) error {
+	if err := p.prepare(ctx); err != nil {
+		return err
+	}
+	for _, n := range p.nodes {
+		if err := n.start(p.ended); err != nil {
+			return err
+		}
+	}
+	if err := p.until(ctx, "each node crawls a part of the shards", p.isBalanced); err != nil {
+		return err
+	}
+	p.say("each node crawls its part: %s", p.parts())
+	for turn := 0; ; turn++ {
+		victim := p.nodes[len(p.nodes)-1-turn%(len(p.nodes)-1)] // never the first, which serves the dashboard
+		if err := p.hurt(ctx, victim); err != nil {
+			return err
+		}
+	}
+}
+
+// prepare writes the configurations of the nodes, and makes a crawl that is divided.
+func (p *play) prepare(ctx context.Context) error {
+	names := make([]string, p.Nodes)
+	for i := range names {
+		names[i] = string(rune('a' + i))
+	}
+	var first *config.Config
+	for i, name := range names {
+		n, c, err := p.newNode(name, names, i == 0)
+		if err != nil {
+			return err
+		}
+		if p.nodes = append(p.nodes, n); i == 0 {
+			first = c
+		}
+	}
+	token, err := p.Token(first)
+	if err != nil {
+		return err
+	}
+	shards := shardsPerNode * p.Nodes
+	fmt.Fprintf(p.Out, "Dashboard: http://%s/?token=%s (of node a)\n", first.Admin.Listen, token)
+	fmt.Fprintf(p.Out, "Terminal:  PGPASSFILE=%s arcrawl cluster status -c %s\n\n", p.server.passFile, first.Path)
+	fmt.Fprintf(p.Out, "%d news sites are in %d shards. A node crawls the shards that it owns. Each line is a visit: time, node,\n"+
+		"HTTP status, URI, result, next visit, and the reason for it.\n\n", len(p.sites.list), shards)
+	return p.divide(ctx, first, shards)
+}
+
+// divide makes the store of a new crawl, ships it to the database, and divides it into shards.
+func (p *play) divide(ctx context.Context, c *config.Config, shards int) error {
+	alone := *c
+	alone.Cluster.Database = ""
+	store, err := daemon.MakeStore(&alone, time.Now(), false)
+	if err == nil {
+		err = store.Close()
+	}
+	if err != nil {
+		return err
+	}
+	shipping := *c // no password of the database is in a file of the node
+	shipping.Cluster.Database = p.database
+	background := func(run func(context.Context)) (stop func()) {
+		ctx, cancel := context.WithCancel(context.Background())
+		var running sync.WaitGroup
+		running.Go(func() { run(ctx) })
+		return func() { cancel(); running.Wait() }
+	}
+	if err := daemon.Ship(ctx, &shipping, c.Storage.State, time.Now(), zerolog.Nop(), background); err != nil {
+		return err
+	}
+	_, err = shared.Split(ctx, p.database, shards)
+	return err
+}
+
+// hurt kills a node, watches what the others do, and starts it again.
+func (p *play) hurt(ctx context.Context, victim *child) error {
+	if err := p.watch(ctx, p.Pause); err != nil {
+		return err
+	}
+	lost, hosts := p.shardsOf(victim.name), p.hostsOf(victim.name)
+	killed := time.Now()
+	if err := victim.kill(); err != nil {
+		return err
+	}
+	p.tally.kills++
+	p.say("node %s is killed (kill -9). Nobody crawls %s now", victim.name, shardList(lost))
+	p.say("the other nodes wait for 20 s, because %s could only be slow", victim.name)
+	taken := map[int]bool{}
+	err := p.until(ctx, "the shards of node "+victim.name+" are taken over", func() bool {
+		for _, shard := range lost {
+			if owner := p.owners[shard-1]; owner != victim.name && !taken[shard] {
+				taken[shard] = true
+				p.say("node %s takes shard %d over, %s after the kill", owner, shard, seconds(time.Since(killed)))
+			}
+		}
+		return len(taken) == len(lost)
+	})
+	if err != nil {
+		return err
+	}
+	err = p.until(ctx, "the hosts of node "+victim.name+" are visited again", func() bool {
+		return !slices.ContainsFunc(hosts, func(h string) bool { return !p.tally.last[h].After(killed) })
+	})
+	if err != nil {
+		return err
+	}
+	p.say("%s of node %s are visited again, %s after the kill", human.Count(len(hosts), "site"), victim.name,
+		seconds(time.Since(killed)))
+	if err := p.watch(ctx, p.Pause); err != nil {
+		return err
+	}
+	p.say("node %s is started again. The others hand its part over when no shard has moved for 20 s", victim.name)
+	if err := victim.start(p.ended); err != nil {
+		return err
+	}
+	if err := p.until(ctx, "node "+victim.name+" has its part again", p.isBalanced); err != nil {
+		return err
+	}
+	p.say("node %s crawls again: %s", victim.name, p.parts())
+	return nil
+}
+
+// watch prints visits for some time.
+func (p *play) watch(ctx context.Context, d time.Duration) error {
+	end := time.Now().Add(d)
+	for time.Now().Before(end) {
+		if err := p.step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// until prints visits until something is done.
+func (p *play) until(ctx context.Context, what string, done func() bool) error {
+	end := time.Now().Add(patience)
+	for !done() {
+		if time.Now().After(end) {
+			return fmt.Errorf("wait until %s: it takes longer than %s; the files named journal in %s say why",
+				what, patience, p.Dir)
+		}
+		if err := p.step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step waits a moment, and then prints what was visited meanwhile.
+func (p *play) step(ctx context.Context) error {
+	wait := time.NewTimer(look)
+	defer wait.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case n := <-p.ended:
+		if err := p.explain(n); err != nil {
+			return err
+		}
+	case <-p.server.gone:
+		return p.server.died()
+	case <-wait.C:
+	}
+	p.printVisits()
+	if time.Since(p.looked) < time.Second {
+		return nil
+	}
+	p.looked = time.Now()
+	r, err := shared.Look(ctx, p.database, func() error { return nil })
+	if err != nil {
+		return err
+	}
+	p.owners = p.owners[:0]
+	for _, s := range r.Shards {
+		p.owners = append(p.owners, s.Owner)
+	}
+	return nil
+}
+
+// explain says why a node has ended. One that lost its shards, as after a machine was asleep, is started again.
+func (p *play) explain(n *child) error {
+	if n.expected() {
+		return nil
+	}
+	if n.exitCode() == lostShards {
+		p.say("node %s has lost its shards, ended and is started again, as systemd would do it", n.name)
+		return n.start(p.ended)
+	}
+	return fmt.Errorf("node %s has ended by itself (%s); its last words:\n%s", n.name, n.state(), n.lastWords())
+}
+
+// isBalanced reports whether all shards are owned, and each node owns its part.
+func (p *play) isBalanced() bool {
+	for _, n := range p.nodes {
+		if len(p.shardsOf(n.name)) != shardsPerNode {
+			return false
+		}
+	}
+	return true
+}
+
+// shardsOf returns the shards that a node owns.
+func (p *play) shardsOf(node string) (shards []int) {
+	for i, owner := range p.owners {
+		if owner == node {
+			shards = append(shards, i+1)
+		}
+	}
+	return shards
+}
+
+// hostsOf returns the hosts of the shards that a node owns.
+func (p *play) hostsOf(node string) (hosts []string) {
+	for _, s := range p.sites.list {
+		if p.owners[s.shard-1] == node {
+			hosts = append(hosts, s.host)
+		}
+	}
+	return hosts
+}
+
+// parts says which node crawls which shards.
+func (p *play) parts() string {
+	var all []string
+	for _, n := range p.nodes {
+		all = append(all, n.name+" crawls "+shardList(p.shardsOf(n.name)))
+	}
+	return strings.Join(all, ", ")
+}
+
+// shardList returns the numbers of shards in words.
+func shardList(shards []int) string {
+	text := "shard "
+	for i, n := range shards {
+		switch {
+		case i > 0 && i == len(shards)-1:
+			text += " and "
+		case i > 0:
+			text += ", "
+		}
+		text += fmt.Sprint(n)
+	}
+	if len(shards) > 1 {
+		text = strings.Replace(text, "shard", "shards", 1)
+	}
+	return text
+}
+
+// say prints what happens to the cluster, after the visits that were made before.
+func (p *play) say(format string, args ...any) {
+	p.printVisits()
+	fmt.Fprintf(p.Out, "%s  → "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
+}
+
+// seconds returns a duration in whole seconds.
+func seconds(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
+
+// sumUp prints what the demo has shown.
+func (p *play) sumUp(took time.Duration) {
+	var by []string
+	for _, n := range p.nodes {
+		by = append(by, fmt.Sprintf("%d by %s", p.tally.visits[n.name], n.name))
+	}
+	changes, shortest := p.sites.changes()
+	fmt.Fprintf(p.Out, "\n%s in %s: %s\n", human.Count(p.tally.all, "visit"), took.Round(time.Second),
+		strings.Join(by, ", "))
+	fmt.Fprintf(p.Out, "  nodes were killed %s\n", times(p.tally.kills))
+	fmt.Fprintf(p.Out, "  sites went to another node %s\n", times(changes))
+	if changes > 0 {
+		fmt.Fprintf(p.Out, "  no site was asked by two nodes within %.1f s; a site must rest for %.0f s\n",
+			shortest.Seconds(), rest.Seconds())
+	}
+	var archives []string
+	for _, n := range p.nodes {
+		archives = append(archives, filepath.Join(n.dir, "warc"))
+	}
+	fmt.Fprintf(p.Out, "the archives  %s\n", strings.Join(archives, " "))
+	fmt.Fprintln(p.Out, "              (arcrawl verify examines them together)")
+	fmt.Fprintf(p.Out, "the logs      %s\n", filepath.Join(p.Dir, "*", "crawl.log"))
+	fmt.Fprintf(p.Out, "the journals  %s\n", filepath.Join(p.Dir, "*", "journal"))
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

@@ -1,0 +1,52 @@
+package node
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/arcrawl/arcrawl/cluster/shared"
+)
+
+// Announce lets the other nodes know where this process answers them. They know it after their next beat.
+func (n *Node) Announce(d shared.Door) { n.shared.Announce(d) }
+
+// Crawler returns the name of the node that crawls a shard, and where it answers other nodes, as the last beat found
+// it. The name is empty if no node crawls the shard.
+func (n *Node) Crawler(shard int) (name string, d shared.Door) {
+	st := n.found.Load()
+	if st == nil || shard < 1 || shard > len(st.Shards) {
+		return "", shared.Door{}
+	}
+	s := st.Shards[shard-1]
+	if s.Owner == "" || s.Fenced {
+		return "", shared.Door{}
+	}
+	for _, m := range st.Nodes {
+		if m.Name == s.Owner {
+			return m.Name, m.Door
+		}
+	}
+	return s.Owner, shared.Door{}
+}
+
+// Bearer returns the name of the node whose process has a certificate with a fingerprint; "" if no node has it that may
+// act for the crawl.
+func (n *Node) Bearer(print []byte) string {
+	st := n.found.Load()
+	if st == nil || len(print) == 0 {
+		return ""
+	}
+	for _, m := range st.Nodes {
+		if bytes.Equal(m.Door.Print, print) {
+			return m.Name
+		}
+	}
+	return ""
+}
+
+// Names returns the names of all nodes, also of those that do not answer.
+func (n *Node) Names(ctx context.Context) ([]string, error) {
+	ask, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	return n.shared.Names(ask)
+}

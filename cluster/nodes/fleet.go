@@ -1,0 +1,26 @@
+package nodes
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/cluster/fleet"
+	"github.com/arcrawl/arcrawl/cluster/shared"
+)
+
+// Fleet returns the states of all shards of the crawl whose main file is at path.
+func (p Program) Fleet(cmd *cobra.Command, path string) (fleet.Fleet, error) {
+	c, err := p.clusterConfig(cmd, path)
+	if err != nil {
+		return fleet.Fleet{}, err
+	}
+	ctx := cmd.Context()
+	state, err := shared.Look(ctx, c.Cluster.Database, func() error { return p.Wait(ctx, lookTime) })
+	if err != nil {
+		return fleet.Fleet{}, err
+	}
+	reports, err := shared.Reports(ctx, c.Cluster.Database)
+	if err != nil {
+		return fleet.Fleet{}, err
+	}
+	return fleet.OfCluster(state, reports), nil
+}

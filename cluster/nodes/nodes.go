@@ -1,0 +1,228 @@
+// Package nodes has the commands about the nodes that share a crawl.
+package nodes
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/cluster/node"
+	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/internal/human"
+)
+
+// Program has what these commands share with the other commands of the program.
+type Program struct {
+	PathFlag func(cmd *cobra.Command, path *string)                    // adds the flag that names the main file
+	Config   func(errs io.Writer, path string) (*config.Config, error) // reads a configuration; warnings go to errs
+	Usage    func(error) error                                         // makes an error a mistake of the user
+	Wait     func(ctx context.Context, d time.Duration) error
+}
+
+// Commands returns the commands below cluster.
+func (p Program) Commands() []*cobra.Command {
+	return []*cobra.Command{
+		p.newStatus(), p.newPush(), p.newInit(), p.newSplit(), p.newDrain(), p.newRemove(), p.newLeave(),
+	}
+}
+
+// lookTime is longer than the time between two beats of a node, also of one that is busy.
+const lookTime = 5 * time.Second
+
+func (p Program) newStatus() *cobra.Command {
+	var path string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show which node crawls, and which are alive",
+		Long: `status reads the database of the cluster. It shows which node crawls, whether another one can take over, which nodes are alive, and
+whether a replica of the database has everything. It watches the nodes for five seconds. Run it as the user of the daemon, whose password
+for the database it needs.`,
+		Example: "  arcrawl cluster status --config /etc/arcrawl/arcrawl.toml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := p.clusterConfig(cmd, path)
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			r, err := shared.Look(ctx, c.Cluster.Database, func() error { return p.Wait(ctx, lookTime) })
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(r)
+			}
+			return r.Write(cmd.OutOrStdout())
+		},
+	}
+	p.PathFlag(cmd, &path)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (p Program) newSplit() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "split N",
+		Short: "Divide the crawl into N shards, so that up to N nodes crawl at once",
+		Long: `split divides the hosts of a crawl into N shards, which the nodes share among them. Two to four for each node that you
+will ever have are enough. N is a multiple of the present number of shards, at most 64. Stop all nodes before. The
+database copies the store for each new shard, so it needs room for N copies; the nodes then remove the hosts of other
+shards from each, which takes a while. Only arcrawl cluster leave makes one store of the shards again.`,
+		Example: "  arcrawl cluster split 4 --config /etc/arcrawl/arcrawl.toml",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := strconv.Atoi(args[0])
+			if err != nil {
+				return fmt.Errorf("%q is not a number of shards; write a whole number, such as 4", args[0])
+			}
+			c, err := p.clusterConfig(cmd, path)
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			if err := p.areStopped(ctx, c.Cluster.Database); err != nil {
+				return err
+			}
+			before, err := shared.Split(ctx, c.Cluster.Database, n)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "divided %s into %d: start the nodes\n",
+				human.Count(before, "shard"), n)
+			return err
+		},
+	}
+	p.PathFlag(cmd, &path)
+	return cmd
+}
+
+// areStopped returns an error if a node runs.
+func (p Program) areStopped(ctx context.Context, database string) error {
+	r, err := shared.Look(ctx, database, func() error { return p.Wait(ctx, lookTime) })
+	if err != nil {
+		return err
+	}
+	for _, other := range r.Nodes {
+		if other.Alive {
+			return fmt.Errorf("node %s runs: stop all nodes first", other.Name)
+		}
+	}
+	return nil
+}
+
+func (p Program) newInit() *cobra.Command {
+	var path, from string
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Ship the store of a stopped crawl to an empty database",
+		Long: `init ships the store in storage.state, or in another folder, to the database of the cluster, which must have no crawl
+yet. Stop the daemon that uses the store before. Afterwards any node can take the crawl. The daemon does the same when it
+is started with [cluster]; init does it without crawling.`,
+		Example: "  arcrawl cluster init --from /var/lib/arcrawl/state --config /etc/arcrawl/arcrawl.toml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := p.clusterConfig(cmd, path)
+			if err != nil {
+				return err
+			}
+			from = cmp.Or(from, c.Storage.State)
+			log := zerolog.New(cmd.ErrOrStderr()).Level(zerolog.WarnLevel)
+			if err := daemon.Ship(cmd.Context(), c, from, time.Now(), log, inBackground); err != nil {
+				return fmt.Errorf("ship the store in %s: %w", from, err)
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "shipped the store: start the nodes")
+			return err
+		},
+	}
+	p.PathFlag(cmd, &path)
+	cmd.Flags().StringVar(&from, "from", "", "folder of the store (default: storage.state)")
+	return cmd
+}
+
+// inBackground runs something until stop is called.
+func inBackground(run func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { run(ctx) })
+	return func() { cancel(); running.Wait() }
+}
+
+func (p Program) newLeave() *cobra.Command {
+	var path, to string
+	cmd := &cobra.Command{
+		Use:   "leave",
+		Short: "Write the crawl of a cluster into a folder, for one daemon without a cluster",
+		Long: `leave writes a crawl from the database into a new folder, as one store, also if the crawl was divided. Stop all nodes
+properly before, and use the configuration of a node. Then name the folder in storage.state of a configuration without
+[cluster], with the archives of all nodes in storage.warc or storage.elsewhere. Remove the crawl's schema, "arcrawl", so
+that no node continues the same crawl.`,
+		Example: "  arcrawl cluster leave --to /var/lib/arcrawl/state --config /etc/arcrawl/arcrawl.toml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := p.clusterConfig(cmd, path)
+			if err == nil && to == "" {
+				err = p.Usage(errors.New("name the new folder with --to"))
+			}
+			if err == nil {
+				err = p.areStopped(cmd.Context(), c.Cluster.Database)
+			}
+			if err != nil {
+				return err
+			}
+			left, err := daemon.Leave(cmd.Context(), c, to, time.Now())
+			if err != nil {
+				return err
+			}
+			return writeLeft(cmd.OutOrStdout(), to, left)
+		},
+	}
+	p.PathFlag(cmd, &path)
+	cmd.Flags().StringVar(&to, "to", "", "new folder of the store")
+	return cmd
+}
+
+// writeLeft writes what leave has written.
+func writeLeft(out io.Writer, to string, l node.Left) error {
+	more := ""
+	for _, part := range []struct {
+		n    int
+		what string
+	}{
+		{l.Letters, "added %s that were on their way between shards\n"},
+		{l.Moved, "added %s of hosts whose politeness.group has changed since the crawl was divided\n"},
+		{l.Refused, "left out %s of such hosts, because a host or a folder is full\n"},
+	} {
+		if part.n > 0 {
+			more += fmt.Sprintf(part.what, human.Count(part.n, "URI"))
+		}
+	}
+	if l.Damaged > 0 {
+		more += fmt.Sprintf("left out %s that cannot be read: their payloads are archived again\n",
+			human.Count(l.Damaged, "dedup entry"))
+	}
+	_, err := fmt.Fprintf(out, "wrote %s to %s: name it in storage.state, and remove [cluster]\n%s",
+		human.Count(l.Rows, "row"), to, more)
+	return err
+}
+
+// clusterConfig reads the configuration of a node.
+func (p Program) clusterConfig(cmd *cobra.Command, path string) (*config.Config, error) {
+	c, err := p.Config(cmd.ErrOrStderr(), path)
+	if err == nil && c.Cluster.Database == "" {
+		err = errors.New("the configuration has no cluster.database: this crawl has one node; see docs/cluster.md")
+	}
+	return c, err
+}

@@ -1,0 +1,134 @@
+package pushed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/config"
+)
+
+const (
+	// beatTime is longer than the time between two beats of a node, also of one that is busy.
+	beatTime = 5 * time.Second
+	// answerTime is how long the live nodes may take to examine a revision, and to put it in force.
+	answerTime = 60 * time.Second
+)
+
+// Result says how a push ended.
+type Result struct {
+	Revision int64    `json:"revision"`
+	Nodes    []string `json:"nodes"`   // that have it in force; of a dry run, that accept it
+	Away     []string `json:"away"`    // that do not answer; they take it before they crawl
+	Lagging  []string `json:"lagging"` // that accepted it, and do not have it in force yet
+}
+
+// Push puts the files of a configuration in force on all nodes, or on none if a live one refuses it or does not answer.
+// A dry run only has them examined. wait waits for a time.
+func Push(ctx context.Context, c *config.Config, dryRun bool, wait func(time.Duration) error) (r Result, err error) {
+	files, err := sharedFiles(c)
+	if err != nil {
+		return r, err
+	}
+	db, err := shared.OpenRevisions(ctx, c.Cluster.Database, "")
+	if err != nil {
+		return r, err
+	}
+	defer db.Close()
+	if r.Revision, err = db.Propose(ctx, files); err != nil {
+		return r, err
+	}
+	live, err := r.examined(ctx, c, db, wait)
+	if err != nil || dryRun {
+		refuse, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
+		defer cancel()
+		r.Nodes = live
+		return r, errors.Join(err, db.Decide(refuse, r.Revision, false))
+	}
+	if err := db.Decide(ctx, r.Revision, true); err != nil {
+		return r, err
+	}
+	return r, r.awaitForce(ctx, db, live, wait)
+}
+
+// examined waits until all live nodes accept a revision, and returns them. The error names those that do not.
+func (r *Result) examined(
+	ctx context.Context, c *config.Config, db *shared.Revisions, wait func(time.Duration) error,
+) (live []string, err error) {
+	state, err := shared.Look(ctx, c.Cluster.Database, func() error { return wait(beatTime) })
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range state.Nodes {
+		if n.Alive && !n.Fenced {
+			live = append(live, n.Name)
+		} else {
+			r.Away = append(r.Away, n.Name)
+		}
+	}
+	if len(live) == 0 {
+		return nil, errors.New("no node runs that could examine the configuration: start one first")
+	}
+	for waited := time.Duration(0); ; waited += lookEvery / 2 {
+		answers, err := db.Answers(ctx, r.Revision)
+		if err != nil {
+			return nil, err
+		}
+		silent := slices.Clone(live)
+		var faults []string
+		for _, a := range answers {
+			silent = slices.DeleteFunc(silent, func(name string) bool { return name == a.Node })
+			if a.Faults != "" {
+				text := strings.ReplaceAll(a.Faults, "\n", "\n  ")
+				faults = append(faults, fmt.Sprintf("node %s refuses it:\n  %s", a.Node, text))
+			}
+		}
+		switch {
+		case len(faults) > 0:
+			return nil, fmt.Errorf("the configuration is in force nowhere: %s", strings.Join(faults, "\n"))
+		case len(silent) == 0:
+			return live, nil
+		case waited >= answerTime:
+			return nil, fmt.Errorf("the configuration is in force nowhere: it was not examined within %s by %s; all nodes need this "+
+				"version of arcrawl", answerTime, strings.Join(silent, ", "))
+		}
+		if err := wait(lookEvery / 2); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// awaitForce waits until live nodes have a revision in force.
+func (r *Result) awaitForce(
+	ctx context.Context, db *shared.Revisions, live []string, wait func(time.Duration) error,
+) error {
+	for waited := time.Duration(0); ; waited += lookEvery / 2 {
+		all, err := db.Followers(ctx)
+		if err != nil {
+			return err
+		}
+		r.Nodes, r.Lagging = nil, nil
+		var why []string
+		for _, name := range live {
+			if all[name].Revision >= r.Revision {
+				r.Nodes = append(r.Nodes, name)
+				continue
+			}
+			r.Lagging = append(r.Lagging, name)
+			why = append(why, strings.TrimSuffix("node "+name+": "+all[name].Trouble, ": "))
+		}
+		switch {
+		case len(r.Lagging) == 0:
+			return nil
+		case waited >= answerTime:
+			return fmt.Errorf("revision %d is in force, but nodes lag behind and try again: %s", r.Revision, strings.Join(why, "; "))
+		}
+		if err := wait(lookEvery / 2); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,101 @@
+// Package captures keeps the latest captured versions of a crawl, for the page that shows what is new. Their number is
+// bounded; the archive has all.
+package captures
+
+import (
+	"mime"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/aspects/robots"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/evaluators"
+)
+
+// Max is the maximum number of captures that are kept in memory.
+const Max = 5000
+
+// Kinds of captures.
+const (
+	First   = "first"   // of its URI
+	Changed = "changed" // a later version
+	Checked = "checked" // visited on demand, and unchanged
+)
+
+// Kinds returns all kinds of captures.
+func Kinds() []string { return []string{First, Changed, Checked} }
+
+// Ring keeps the latest captures. Its zero value is empty.
+type Ring struct {
+	list []api.Capture // up to Max; when it is full, next is the oldest
+	next int
+}
+
+// captureOf returns the capture of a visit. ok is false if the visit found no version of a page. A visit on demand that
+// found nothing new counts too.
+func captureOf(v crawler.Report, demanded bool) (c api.Capture, ok bool) {
+	checked := demanded && v.Verdict.State == evaluators.Unchanged
+	found := v.Verdict.State == evaluators.Changed && v.Status >= 200 && v.Status <= 299 && !robots.IsFile(v.URI)
+	if v.Failed || !found && !checked {
+		return c, false
+	}
+	c = api.Capture{
+		At: v.Finished.UTC(), Host: string(v.URI.Host()), URI: v.URI.String(), Title: v.Title, Kind: Changed, Type: v.Type,
+		Versions: v.Versions,
+	}
+	if media, _, err := mime.ParseMediaType(v.Type); err == nil {
+		c.Type = media
+	}
+	switch {
+	case checked:
+		c.Kind = Checked
+	case v.Verdict.First || v.Versions <= 1:
+		c.Kind = First
+	}
+	return c, true
+}
+
+func (r *Ring) put(c api.Capture) {
+	if len(r.list) < Max {
+		r.list = append(r.list, c)
+		return
+	}
+	r.list[r.next] = c
+	r.next = (r.next + 1) % Max
+}
+
+// Filter selects captures. Empty fields select all.
+type Filter struct {
+	Host  string
+	Kind  string
+	Type  string // beginning of the media type: "text/html" or "image/"
+	Text  string // part of the host, URI or title; case does not matter
+	Sites func(host string) bool
+	Limit int
+}
+
+// matches reports whether a capture is selected.
+func (f Filter) matches(c api.Capture) bool {
+	return (f.Host == "" || c.Host == f.Host) && (f.Kind == "" || c.Kind == f.Kind) && strings.HasPrefix(c.Type, f.Type) &&
+		(f.Text == "" || contains(c.URI, f.Text) || contains(c.Title, f.Text)) && (f.Sites == nil || f.Sites(c.Host))
+}
+
+func contains(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}
+
+// Select returns the selected captures, newest first, and how many there are beyond the limit.
+func (r *Ring) Select(f Filter) (list []api.Capture, more int) {
+	list = []api.Capture{}
+	for i := range r.list {
+		c := r.list[(r.next+len(r.list)-1-i)%len(r.list)]
+		switch {
+		case !f.matches(c):
+		case len(list) >= f.Limit:
+			more++
+		default:
+			list = append(list, c)
+		}
+	}
+	return list, more
+}

@@ -1,0 +1,200 @@
+package edit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/compare"
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/patch"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
+	"github.com/arcrawl/arcrawl/curator/seedlist"
+	"github.com/arcrawl/arcrawl/internal/human"
+)
+
+// Bounds of a change of many files.
+const (
+	maxFiles = 5000
+	maxDiffs = 20
+)
+
+// ofOneSite are the settings of the form that several sites never share.
+var ofOneSite = []string{"title", "seeds.uris", "feeds.uris", "feeds.sitemaps", "scope.prefixes"}
+
+// shared returns the settings of the form that several files can get at once.
+func (w Work) shared() []api.EditField {
+	all := w.fields("new.toml", "")
+	return slices.DeleteFunc(all, func(f api.EditField) bool { return slices.Contains(ofOneSite, f.Key) })
+}
+
+// changed is a file with its new text.
+type changed struct {
+	file
+	to []byte
+}
+
+// PlanMany returns the change of several files, its faults and its effect on the crawl. It writes nothing.
+func (w Work) PlanMany(o api.ManyOrder) (api.ManyPlan, error) {
+	p, _, err := w.planMany(o)
+	return p, err
+}
+
+func (w Work) planMany(o api.ManyOrder) (p api.ManyPlan, texts []changed, err error) {
+	p = api.ManyPlan{Diffs: []api.ManyDiff{}, Left: []api.ManyLeft{}, Faults: []api.Fault{}}
+	switch {
+	case len(o.Files) == 0:
+		return p, nil, refuse("no host file is chosen")
+	case len(o.Files) > maxFiles:
+		return p, nil, refuse("%d host files are too many; choose at most %d", len(o.Files), maxFiles)
+	case len(o.Settings) == 0:
+		return p, nil, refuse("no setting is chosen")
+	}
+	sum := sha256.New()
+	names := slices.Clone(o.Files)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if name == "" {
+			return p, nil, refuse("the main file is not the file of a host")
+		}
+		f, err := w.open(name)
+		if err == nil && !f.exists {
+			err = refuse("there is no file %s; somebody may have removed or renamed it", f.path)
+		}
+		text := bytes.ReplaceAll(f.text, []byte("\r\n"), []byte("\n"))
+		for _, s := range o.Settings {
+			if err == nil {
+				if text, err = w.put(text, s); err != nil {
+					err = fmt.Errorf("%s: %w", s.Key, err)
+				}
+			}
+		}
+		text = withLineEnds(f.text, text)
+		switch {
+		case err != nil:
+			p.Left = append(p.Left, api.ManyLeft{Name: name, Why: err.Error()})
+		case bytes.Equal(text, f.text):
+			p.Same++
+		default:
+			fmt.Fprintf(sum, "%q %q %q\n", name, f.text, text)
+			texts = append(texts, changed{f, text})
+		}
+	}
+	p.Files, p.Digest = len(texts), "sha256:"+hex.EncodeToString(sum.Sum(nil))
+	return p, texts, w.effectOfMany(&p, texts)
+}
+
+// effectOfMany adds the differences of files, their faults and their effect to a plan.
+func (w Work) effectOfMany(p *api.ManyPlan, texts []changed) error {
+	if len(texts) == 0 {
+		return nil
+	}
+	staged := whatif.Staged{Hosts: w.Config.Texts()}
+	staged.Main = staged.Hosts[""]
+	delete(staged.Hosts, "")
+	var names []string
+	for _, c := range texts {
+		names = append(names, c.name)
+		staged.Hosts[c.name] = c.to
+		p.Faults = append(p.Faults, misleading(c.path, string(c.to))...)
+		if len(p.Diffs) < maxDiffs {
+			diff := compare.Harmless(udiff.Unified(c.path, c.path+" (new)", string(c.text), string(c.to)))
+			p.Diffs = append(p.Diffs, api.ManyDiff{Name: c.name, Diff: diff})
+		}
+	}
+	if len(p.Faults) > 0 {
+		p.Faults = p.Faults[:min(len(p.Faults), maxFaults)]
+		return nil
+	}
+	effect, err := w.Effect(staged)
+	if p.Faults = append(p.Faults, faultsOf(err)...); len(p.Faults) > 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.Plan = w.planOf(effect, names...)
+	return nil
+}
+
+// put returns a text with another value of a setting that several files can have.
+func (w Work) put(text []byte, s api.ManySetting) ([]byte, error) {
+	fields := w.shared()
+	i := slices.IndexFunc(fields, func(f api.EditField) bool { return f.Key == s.Key })
+	if i < 0 {
+		return nil, refuse("this is not a setting that several files get at once; edit the file of each host")
+	}
+	if s.How == api.ManySet {
+		return set(text, s.Key, s.Value)
+	}
+	if fields[i].Kind != kindLines || s.Key == "note" || s.How != api.ManyAdd && s.How != api.ManyRemove {
+		return nil, refuse("it is no list, so nothing is added or removed; set its value")
+	}
+	doc := document.Parse(text, "the file")
+	if len(doc.Faults) > 0 {
+		return nil, refuse("the file has a fault: %s", doc.Faults[0].Problem)
+	}
+	before, _ := doc.Value(document.Path("").Key(s.Key)).([]any)
+	all := make([]string, 0, len(before))
+	for _, e := range before {
+		all = append(all, shown(e))
+	}
+	after := slices.Clone(all)
+	for _, e := range linesOf(s.Value) {
+		after = slices.DeleteFunc(after, func(x string) bool { return x == e && s.How == api.ManyRemove })
+		if s.How == api.ManyAdd && !slices.Contains(after, e) {
+			after = append(after, e)
+		}
+	}
+	switch {
+	case slices.Equal(all, after):
+		return text, nil
+	case len(after) == 0:
+		return patch.Unset(text, s.Key)
+	}
+	return patch.Set(text, s.Key, listOf(after))
+}
+
+// SaveMany writes what [Work.PlanMany] shows, unless one of the files is not as it was, or a new text has faults: then
+// nothing is written. The old texts are stored, so that undoing the last import of seeds restores them.
+func (w Work) SaveMany(o api.ManyOrder) (api.ManyPlan, error) {
+	w.Writing.Lock()
+	defer w.Writing.Unlock()
+	p, texts, err := w.planMany(o)
+	switch {
+	case err != nil:
+		return p, err
+	case p.Digest != o.Digest:
+		return p, refuse("somebody else has changed one of the host files meanwhile; nothing was written; check again")
+	case len(p.Faults) > 0:
+		return p, refuse("the host files would have faults; nothing was written; check again")
+	case len(texts) == 0:
+		return p, refuse("no host file would change; nothing was written")
+	}
+	files := seedlist.Files{Path: w.Config.Path, Dir: w.Config.HostsDir, Texts: map[string][]byte{}}
+	to := make(map[string][]byte, len(texts))
+	var paths, keys []string
+	for _, c := range texts {
+		files.Texts[c.name], to[c.name] = c.text, c.to
+		paths = append(paths, filepath.Join(w.Config.HostsDir, c.name))
+	}
+	for _, s := range o.Settings {
+		keys = append(keys, s.Key)
+	}
+	what := strings.Join(keys, ", ") + " of " + human.Count(len(texts), "host file") + " changed in the dashboard"
+	if err := files.Write(to, what+" by "+w.Who.Name, w.Now); err != nil {
+		return p, refuse("%w%s", err, remedy(err, w.Config.HostsDir))
+	}
+	p.Saved = true
+	if w.Commit != nil {
+		p.Committed = w.Commit(what, paths...)
+	}
+	return p, nil
+}

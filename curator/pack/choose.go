@@ -1,0 +1,282 @@
+package pack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/compare"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/curator/replay"
+	"github.com/arcrawl/arcrawl/discover"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// The maximum number of embeds in a package that the choice itself does not have.
+const (
+	maxOutside = 5000 // of a period
+	maxShown   = 500  // of one version
+)
+
+// choice selects the captures of a package.
+type choice struct {
+	what, name string // for people; beginning of the file's name
+	uri        uri.URI
+	at         string
+	only       about.Filter
+	from, to   time.Time // the captures of a period; to is not part of it
+}
+
+// choiceOf checks an order.
+func choiceOf(o api.PackOrder) (c choice, err error) {
+	if o.URI != "" {
+		if c.uri, err = uri.Parse(o.URI); err != nil {
+			return c, fmt.Errorf("uri %q: %w", o.URI, err)
+		}
+		c.at, c.what = o.At, "one version of "+c.uri.String()
+		if o.At != "" {
+			at, err := index.ParseStamp(o.At)
+			if err != nil {
+				return c, err
+			}
+			c.what = "version of " + at.Format(time.DateTime) + " of " + c.uri.String()
+		}
+		c.name = named(string(c.uri.Host()) + "-" + o.At)
+		return c, nil
+	}
+	c.only = about.Filter{Label: o.Label, Collection: o.Collection, Owner: o.Owner}
+	if c.only.IsZero() {
+		return c, errors.New("choose a collection, a label or an owner; the whole archive is packed with arcrawl wacz")
+	}
+	for _, day := range []struct {
+		text string
+		to   *time.Time
+		add  int
+	}{{o.Since, &c.from, 0}, {o.Until, &c.to, 1}} {
+		if day.text == "" {
+			continue
+		}
+		t, err := time.Parse(time.DateOnly, day.text)
+		if err != nil {
+			return c, fmt.Errorf("day %q: write it as 2026-11-01", day.text)
+		}
+		*day.to = t.AddDate(0, 0, day.add)
+	}
+	if !c.to.IsZero() && !c.from.Before(c.to) {
+		return c, errors.New("the last day is before the first day")
+	}
+	c.what = c.only.String()
+	if o.Since != "" {
+		c.what += " since " + o.Since
+	}
+	if o.Until != "" {
+		c.what += " until " + o.Until
+	}
+	c.name = named(strings.Join([]string{o.Label, o.Collection, o.Owner, o.Since, o.Until}, "-"))
+	return c, nil
+}
+
+// named returns a text as part of a file's name.
+func named(text string) string {
+	const maxName = 80
+	text = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(text))
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '-' }), "-")
+	return strings.TrimLeft(text[:min(len(text), maxName)], ".")
+}
+
+// command is the command that makes the package of a choice.
+func (c choice) command() string {
+	text := "arcrawl wacz -o " + c.name + ".wacz"
+	for _, flag := range []struct{ name, value string }{
+		{"label", c.only.Label}, {"collection", c.only.Collection}, {"owner", c.only.Owner},
+	} {
+		if flag.value != "" {
+			text += fmt.Sprintf(" --%s %q", flag.name, flag.value)
+		}
+	}
+	if !c.from.IsZero() {
+		text += " --since " + c.from.Format(time.DateOnly)
+	}
+	if !c.to.IsZero() {
+		text += " --until " + c.to.AddDate(0, 0, -1).Format(time.DateOnly)
+	}
+	return text + " --self-contained --max-size 4GB WARC-FOLDER"
+}
+
+// tooLarge says that a choice has too many captures or bytes.
+type tooLarge struct{ c choice }
+
+func (t tooLarge) Error() string {
+	return fmt.Sprintf("The choice has more than %d captures or %d GB. Choose a shorter period, or run on the server: %s",
+		MaxCaptures, MaxBytes>>30, t.c.command())
+}
+
+// hosts returns the hosts of a choice.
+func (s *Store) hosts(c choice) func(host uri.Host) bool {
+	sites := s.o.Config()
+	return func(h uri.Host) bool { return c.only.Matches(sites.Site(h)) }
+}
+
+// gathering collects the captures of a choice.
+type gathering struct {
+	l      *index.Library
+	choice choice
+	hosts  func(uri.Host) bool // whether the choice has a host
+	all    func() []uri.Host   // returns the hosts of the crawl; nil = the index has others too
+	found  func(n int)
+
+	entries []index.Entry
+	bytes   int64
+	notes   []string
+	read    map[string]bool // digests of payloads whose embeds are known
+	looked  map[string]bool // URIs that are chosen or were looked up
+}
+
+// add adds a capture.
+func (g *gathering) add(e index.Entry) error {
+	g.entries, g.looked[e.URL] = append(g.entries, e), true
+	if g.bytes += e.Length; g.bytes > MaxBytes || len(g.entries) > MaxCaptures {
+		return tooLarge{g.choice}
+	}
+	if len(g.entries)%100 == 0 {
+		g.found(len(g.entries))
+	}
+	return nil
+}
+
+// run collects the captures, and what they show.
+func (g *gathering) run(ctx context.Context) error {
+	g.read, g.looked = map[string]bool{}, map[string]bool{}
+	limit := maxOutside
+	if g.choice.only.IsZero() {
+		limit = maxShown
+		e, err := replay.Nearest(g.l, g.choice.uri.String(), g.choice.at)
+		if err != nil {
+			return err
+		}
+		if err := g.add(e); err != nil {
+			return err
+		}
+	} else if err := g.period(ctx); err != nil {
+		return err
+	}
+	outside := 0
+	for i := 0; i < len(g.entries); i++ { // the list grows by what is embedded
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for _, u := range g.embeds(ctx, g.entries[i]) {
+			if g.looked[u.String()] {
+				continue
+			}
+			g.looked[u.String()] = true
+			if outside++; outside > limit {
+				g.notes = append(g.notes, fmt.Sprintf("Only %d of the pictures, styles and scripts are in the package.", limit))
+				g.found(len(g.entries))
+				return nil
+			}
+			e, err := replay.Nearest(g.l, u.String(), g.entries[i].Timestamp)
+			if errors.Is(err, warc.ErrNotFound) {
+				continue
+			}
+			if err == nil {
+				err = g.add(e)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	g.found(len(g.entries))
+	return nil
+}
+
+// chosen returns which hosts the choice has, and the beginnings of their keys in the index: of all, if only the index
+// knows the hosts.
+func (g *gathering) chosen() (has func(uri.Host) bool, prefixes []string) {
+	if g.all == nil {
+		var asked uri.Host // the index is sorted by host
+		is := false
+		return func(h uri.Host) bool {
+			if h != asked {
+				asked, is = h, g.hosts(h)
+			}
+			return is
+		}, []string{""}
+	}
+	known := map[uri.Host]bool{}
+	for _, h := range g.all() {
+		if g.hosts(h) {
+			known[h] = true
+			prefixes = append(prefixes, strings.TrimSuffix(uri.ReplayKey("http://"+string(h)+"/"), "/"))
+		}
+	}
+	return func(h uri.Host) bool { return known[h] }, prefixes
+}
+
+// period adds the captures of the chosen hosts and days.
+func (g *gathering) period(ctx context.Context) error {
+	chosen, prefixes := g.chosen()
+	slices.Sort(prefixes)
+	return g.l.EachBelow(slices.Compact(prefixes), func(e index.Entry) error {
+		if err := ctx.Err(); err != nil { // the hosts may have many captures of other days
+			return err
+		}
+		u, err := uri.Parse(e.URL)
+		if err != nil {
+			return nil
+		}
+		date := e.Date()
+		if !chosen(u.Host()) || date.Before(g.choice.from) || !g.choice.to.IsZero() && !date.Before(g.choice.to) {
+			return nil
+		}
+		return g.add(e)
+	})
+}
+
+// embeds returns what a capture shows: embeds of a page or a style sheet, and the target of a redirect. A capture that
+// cannot be read has none.
+func (g *gathering) embeds(ctx context.Context, e index.Entry) (found []uri.URI) {
+	u, err := uri.Parse(e.URL)
+	isPage := strings.HasPrefix(e.MIME, "text/") || strings.Contains(e.MIME, "xhtml") || e.MIME == index.RevisitMIME
+	if err != nil || !isPage && !strings.HasPrefix(e.Status, "3") || g.read[e.URL+e.Digest] {
+		return nil
+	}
+	g.read[e.URL+e.Digest] = true
+	if strings.HasPrefix(e.Status, "3") && e.Status != "304" {
+		if _, fields, err := g.l.At(e.URL, e.Filename, e.Offset); err == nil && fields.Get("Location") != "" {
+			if to, err := u.Join(fields.Get("Location")); err == nil {
+				return []uri.URI{to}
+			}
+		}
+		return nil
+	}
+	content, mime, err := compare.ReadContent(ctx, g.l, e)
+	if err != nil {
+		return nil
+	}
+	doc := discover.Document{URI: u, Status: http.StatusOK, Header: http.Header{"Content-Type": {mime}}}
+	page, err := discover.Links(doc, bytes.NewReader(content), discover.Bounds{})
+	if err != nil {
+		return nil
+	}
+	for _, link := range page.Links {
+		if link.Hop == uri.Embed {
+			found = append(found, link.URI)
+		}
+	}
+	return found
+}

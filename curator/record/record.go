@@ -1,0 +1,118 @@
+// Package record shows the records of one archived version as the WARC file has them: their headers, and the heads
+// of the request and the response.
+package record
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/compare"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/curator/replay"
+	"github.com/arcrawl/arcrawl/curator/versions"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// maxText is the maximum size of a header or head that is shown, in bytes.
+const maxText = 64 << 10
+
+// Of returns the records of the version of a URI that is nearest to a timestamp. A record that cannot be read is a
+// problem in the answer.
+func Of(ctx context.Context, c *versions.Catalog, u uri.URI, at string, now time.Time) (out api.Record, err error) {
+	out = api.Record{URI: u.String(), Parts: []api.RecordPart{}}
+	if c.Archive == nil {
+		out.Problem = versions.NoIndex
+		return out, nil
+	}
+	err = c.With(now, func(l *index.Library) error {
+		e, err := replay.Nearest(l, u.String(), at)
+		if err != nil {
+			return err
+		}
+		out.URI, out.Version = e.URL, versions.Of(e)
+		if out.Parts, err = parts(l, e); err != nil {
+			out.Problem = replay.Sentence(err)
+			return nil
+		}
+		if !hasRequest(out.Parts) {
+			out.Notes = append(out.Notes, "No request record follows the record of this version.")
+		}
+		original, err := l.OriginalOf(ctx, e)
+		if err == nil && original != e {
+			out.Original, err = parts(l, original)
+		}
+		if err != nil {
+			out.Notes = append(out.Notes, "The record with the payload cannot be read. "+replay.Sentence(err))
+		}
+		return ctx.Err()
+	})
+	return out, err
+}
+
+func hasRequest(parts []api.RecordPart) bool {
+	for _, p := range parts {
+		if p.Type == "request" {
+			return true
+		}
+	}
+	return false
+}
+
+// parts returns the record of an entry and the records that belong to it.
+func parts(l *index.Library, e index.Entry) ([]api.RecordPart, error) {
+	out := []api.RecordPart{}
+	err := l.Group(e, func(_ *warc.Reader, rec *warc.Record) error {
+		p, err := partOf(rec)
+		p.File = e.Filename
+		if out = append(out, p); err != nil && len(out) == 1 {
+			return warc.Damaged(err)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// partOf describes a record. It reads no more than the beginning of the block.
+func partOf(rec *warc.Record) (api.RecordPart, error) {
+	p := api.RecordPart{Type: compare.Harmless(rec.Header.Type()), Offset: rec.Offset, Size: rec.Size}
+	var b strings.Builder
+	fmt.Fprintf(&b, "WARC/%s\n", rec.Version)
+	for _, f := range rec.Header {
+		fmt.Fprintf(&b, "%s: %s\n", f.Name, f.Value)
+	}
+	p.Header = shown(b.String(), &p.Cut)
+	isText := strings.HasPrefix(rec.Header.Get("Content-Type"), "application/warc-fields")
+	if !rec.Header.IsHTTP() && !isText {
+		return p, nil
+	}
+	begin, err := io.ReadAll(io.LimitReader(rec, maxText+1))
+	if !isText {
+		begin = headOf(begin)
+	}
+	p.Head = shown(string(begin), &p.Cut)
+	return p, err
+}
+
+// headOf returns the beginning of a message up to the empty line.
+func headOf(text []byte) []byte {
+	for _, end := range []string{"\r\n\r\n", "\n\n"} {
+		if i := bytes.Index(text, []byte(end)); i >= 0 {
+			return text[:i+len(end)/2]
+		}
+	}
+	return text
+}
+
+// shown returns a text as it is shown: its beginning, without characters that could mislead a reader.
+func shown(text string, cut *bool) string {
+	if len(text) > maxText {
+		text, *cut = text[:maxText], true
+	}
+	return compare.Harmless(strings.ReplaceAll(text, "\r\n", "\n"))
+}

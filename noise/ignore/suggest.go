@@ -1,0 +1,98 @@
+package ignore
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/compare"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/curator/versions"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// The newest versions in which rules for a whole page are looked for: their number and their bytes together. A parsed
+// page takes many times its bytes.
+const (
+	maxCompared = 20
+	maxBytes    = 8 << 20
+)
+
+// Suggest returns rules that silence a page which differs at each fetch, from its newest versions.
+func (w Work) Suggest(ctx context.Context, u uri.URI) (out api.IgnoreProposal, err error) {
+	out = api.IgnoreProposal{Rules: []api.ScrubRule{}, Problem: versions.NoIndex}
+	if w.Catalog.Archive == nil {
+		return out, nil
+	}
+	w.Reading.Lock()
+	defer w.Reading.Unlock()
+	spec := w.inForce(u)
+	err = w.Catalog.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
+		out, err = suggest(ctx, l, all, spec, w.ended(ctx))
+		return err
+	})
+	return out, err
+}
+
+// suggest returns rules that silence a page, without those in force, which spec has. captures has its captures, oldest
+// first. Versions that cannot be read are skipped. The search ends with the error of ended.
+func suggest(
+	ctx context.Context, l *index.Library, captures []index.Entry, spec digest.Spec, ended func() error,
+) (api.IgnoreProposal, error) {
+	captures = slices.DeleteFunc(slices.Clone(captures), func(e index.Entry) bool { return e.Status != "200" })
+	read, contentType := newest(ctx, l, captures[max(0, len(captures)-maxCompared):], maxBytes)
+	if ctx.Err() != nil {
+		return api.IgnoreProposal{}, context.Cause(ctx)
+	}
+	found, err := digest.Suggest(ended, read, contentType)
+	out := api.IgnoreProposal{Rules: append([]api.ScrubRule{}, rulesOf(found)...)}
+	out.Rules = slices.DeleteFunc(out.Rules, func(r api.ScrubRule) bool {
+		return r.Kind == Expression && slices.Contains(spec.Regexes, r.Rule) ||
+			r.Kind == Selector && slices.Contains(spec.Selectors, r.Rule)
+	})
+	switch {
+	case errors.Is(err, digest.ErrTooFew), errors.Is(err, digest.ErrApart):
+		out.Problem = "The archive has no two fetches of one moment and too few versions to tell noise from news. " +
+			"Wait for a second look of the crawl, or use arcrawl scrub suggest --fetch."
+		return out, nil
+	case errors.Is(err, errSlow):
+		out.Problem = "No rule was found: " + err.Error() + ". Use arcrawl scrub suggest, which has no limit."
+		return out, nil
+	case err != nil:
+		return out, err
+	case len(out.Rules) > maxTried:
+		out.Rules = out.Rules[:maxTried]
+	case len(out.Rules) == 0:
+		out.Problem = "No narrow rule was found: what differs may be news, or nothing around it says where it is. " +
+			"Compare two versions of the page, and ignore single differences."
+	}
+	return out, nil
+}
+
+// newest returns the versions of captures that can be read, oldest first, and the media type of the newest one. It
+// leaves out older versions if all together have more than most bytes, except the newest two.
+func newest(
+	ctx context.Context, l *index.Library, captures []index.Entry, most int,
+) (read []digest.Version, contentType string) {
+	size := 0
+	for _, e := range slices.Backward(captures) {
+		content, mime, err := compare.ReadContent(ctx, l, e)
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			continue
+		}
+		if size += len(content); size > most && len(read) >= 2 {
+			break
+		}
+		if len(read) == 0 {
+			contentType = mime
+		}
+		read = append(read, digest.Version{Date: e.Date(), Content: content})
+	}
+	slices.Reverse(read)
+	return read, contentType
+}

@@ -1,0 +1,134 @@
+package ignore
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/compare"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/patch"
+	"github.com/arcrawl/arcrawl/curator/replay"
+	"github.com/arcrawl/arcrawl/curator/versions"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Refusal is the error of a request that cannot be carried out, for people.
+type Refusal struct{ Err error }
+
+// Error returns the text of the cause.
+func (r Refusal) Error() string { return r.Err.Error() }
+
+// Unwrap returns the cause.
+func (r Refusal) Unwrap() error { return r.Err }
+
+func refuse(format string, args ...any) error { return Refusal{fmt.Errorf(format, args...)} }
+
+// Work answers the requests about one URI.
+type Work struct {
+	Catalog *versions.Catalog
+	Config  *config.Config
+	Plan    func(api.Staged) (api.Plan, error) // the effect of a changed file; an error if it would have faults
+	Reading *sync.Mutex                        // held while versions are read
+	Now     time.Time
+	Clock   func() time.Time // for bounds of time
+}
+
+// inForce returns the scrubbing rules in force for a URI.
+func (w Work) inForce(u uri.URI) digest.Spec {
+	change := w.Config.For(config.About{URI: u, Now: w.Now}).Change
+	return digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS}
+}
+
+// Propose returns rules for a row of a comparison.
+func (w Work) Propose(ctx context.Context, u uri.URI, wish api.IgnoreWish) (out api.IgnoreProposal, err error) {
+	if wish.What != compare.Text && wish.What != compare.Source {
+		return out, refuse("what %q: only differences of text and source can be ignored", wish.What)
+	}
+	out = api.IgnoreProposal{Rules: []api.ScrubRule{}, Problem: versions.NoIndex}
+	if w.Catalog.Archive == nil {
+		return out, nil
+	}
+	w.Reading.Lock()
+	defer w.Reading.Unlock()
+	err = w.Catalog.With(w.Now, func(l *index.Library) error {
+		var both [2]index.Entry
+		for i, at := range []string{wish.Before, wish.At} {
+			if both[i], err = replay.Nearest(l, u.String(), at); err != nil {
+				return err
+			}
+		}
+		p, problem, err := compare.Read(ctx, l, both[0], both[1])
+		if out.Problem = problem; err != nil || problem != "" {
+			return err
+		}
+		out, err = propose(ctx, p, wish, w.inForce(u), w.ended(ctx))
+		return err
+	})
+	return out, err
+}
+
+// stage returns the host file with rules, and their effect on the crawl.
+func (w Work) stage(u uri.URI, rules []api.ScrubRule) (f file, plan api.Plan, err error) {
+	if err := check(rules); err != nil {
+		return f, plan, Refusal{err}
+	}
+	change := w.Config.ForHost(u.Host(), w.Now).Change
+	var wanted patch.Rules
+	for _, r := range rules {
+		if r.Kind == Selector {
+			wanted.ScrubCSS = append(wanted.ScrubCSS, r.Rule)
+		} else {
+			wanted.Scrub = append(wanted.Scrub, r.Rule)
+		}
+	}
+	f, err = stage(w.Config, u.Host(), patch.Rules{Scrub: change.Scrub, ScrubCSS: change.ScrubCSS}, wanted)
+	if err != nil {
+		return f, plan, Refusal{err}
+	}
+	if plan, err = w.Plan(f.staged()); err != nil {
+		err = refuse("%s would not be valid, and is as before: %w", f.Path, err)
+	}
+	return f, plan, err
+}
+
+// Preview shows what rules would have hidden, and what saving them would change.
+func (w Work) Preview(ctx context.Context, u uri.URI, o api.IgnoreRules) (out api.IgnorePreview, err error) {
+	f, plan, err := w.stage(u, o.Rules)
+	if err != nil {
+		return out, err
+	}
+	out = api.IgnorePreview{
+		Versions: []api.HiddenParts{}, File: f.Path, FileDigest: f.digest(), Diff: compare.Harmless(f.diff()), Plan: plan,
+	}
+	if w.Catalog.Archive == nil {
+		return out, nil
+	}
+	w.Reading.Lock()
+	defer w.Reading.Unlock()
+	err = w.Catalog.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
+		return preview(ctx, l, all, w.inForce(u), o.Rules, &out)
+	})
+	return out, err
+}
+
+// Save writes rules into the host file. It refuses if the file is not as it was in the preview. The caller makes sure
+// that no other request writes host files.
+func (w Work) Save(u uri.URI, o api.IgnoreRules) (api.IgnoreSaved, error) {
+	f, _, err := w.stage(u, o.Rules)
+	if err != nil {
+		return api.IgnoreSaved{}, err
+	}
+	if o.FileDigest != f.digest() {
+		return api.IgnoreSaved{}, refuse("%s was changed since the preview; nothing was written; look at the preview again",
+			f.Path)
+	}
+	if err := f.write(); err != nil {
+		return api.IgnoreSaved{}, refuse("write %s: %w; the daemon needs the right to write host files", f.Path, err)
+	}
+	return api.IgnoreSaved{File: f.Path}, nil
+}

@@ -1,0 +1,169 @@
+// Package trial tries scrubbing rules on versions of a page: on those in the archive, or on two that are fetched for
+// the purpose.
+//
+// [Suggest] finds rules for what differs at every visit, [Compare] shows what still differs under the rules of a
+// host, and [IdleRules] finds rules that match nothing.
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/aspects/robots"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// maxVersion is how many bytes of a version are read. Pages are shorter.
+const maxVersion = 16 << 20
+
+// Version is one version of a page.
+type Version struct {
+	Date    time.Time
+	MIME    string
+	Content []byte
+}
+
+// Read reads the version that a capture in the archive holds. A revisit has the content of the capture that it refers
+// to.
+func Read(ctx context.Context, l *index.Library, c index.Capture) (v Version, err error) {
+	p, err := l.Payload(ctx, c, true)
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	v = Version{Date: c.Date, MIME: p.Head.Header().Get("Content-Type")}
+	v.Content, err = io.ReadAll(io.LimitReader(p, maxVersion))
+	return v, err
+}
+
+// ReadAll reads the versions that captures hold, and calls skipped for each one that cannot be read. Only captures with
+// status 200 are versions of a page.
+func ReadAll(
+	ctx context.Context, l *index.Library, captures []index.Capture, skipped func(index.Capture, error),
+) []Version {
+	var all []Version
+	for _, c := range captures {
+		if c.Status != "200" {
+			continue
+		}
+		v, err := Read(ctx, l, c)
+		if err != nil {
+			skipped(c, err)
+			continue
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// Fetcher fetches versions of a page.
+type Fetcher struct {
+	Config *config.Config
+	// Request returns the request for a URI, as the crawl makes it.
+	Request func(u uri.URI) fetch.Request
+	// Wait waits before each fetch of the page.
+	Wait func(ctx context.Context) error
+}
+
+// FetchTwice fetches a page twice, if robots.txt allows it.
+func (f *Fetcher) FetchTwice(ctx context.Context, u uri.URI) (versions []Version, err error) {
+	client := fetch.New(fetch.Options{Dial: fetch.Guard(f.Config.AllowNetworks, f.Config.AllowHosts...)})
+	defer func() { err = errors.Join(err, client.Close()) }()
+	rules, status, err := f.fetch(ctx, client, u.Robots())
+	switch {
+	case err != nil:
+		return nil, err
+	case status >= http.StatusInternalServerError || status < 0:
+		return nil, fmt.Errorf("fetch %s: status %d, so it is not known whether %s may be fetched", u.Robots(), status, u)
+	case status == http.StatusOK && !robots.Parse(rules.Content).Allowed("arcrawl", u):
+		return nil, fmt.Errorf("%s forbids fetching %s", u.Robots(), u)
+	}
+	for range 2 {
+		if err := f.Wait(ctx); err != nil {
+			return nil, err
+		}
+		v, status, err := f.fetch(ctx, client, u)
+		if err != nil {
+			return nil, err
+		}
+		if status != http.StatusOK {
+			return nil, fmt.Errorf("fetch %s: status %d, want 200", u, status)
+		}
+		versions = append(versions, v)
+	}
+	return versions, nil
+}
+
+// fetch makes one exchange. A negative status says that there was no response.
+func (f *Fetcher) fetch(ctx context.Context, client *fetch.Client, u uri.URI) (v Version, status int, err error) {
+	response, err := client.Fetch(ctx, f.Request(u))
+	if err != nil {
+		return v, 0, err
+	}
+	defer func() { err = errors.Join(err, response.Close()) }()
+	v = Version{Date: response.Started, MIME: response.Header.Get("Content-Type")}
+	if response.Status < 0 {
+		return v, response.Status, nil
+	}
+	content, err := response.Content()
+	if err != nil {
+		return v, response.Status, fmt.Errorf("read %s: %w", u, err)
+	}
+	defer func() { err = errors.Join(err, content.Close()) }()
+	v.Content, err = io.ReadAll(io.LimitReader(content, maxVersion))
+	return v, response.Status, err
+}
+
+// Rules compiles the scrubbing rules of a URI's host, whether change.mode uses them or not.
+func Rules(c *config.Config, u uri.URI, now time.Time) (*digest.Rules, error) {
+	change := c.For(config.About{URI: u, Now: now}).Change
+	if len(change.Scrub)+len(change.ScrubCSS) == 0 && change.Mode != config.TextOnly {
+		return nil, fmt.Errorf("the host %s has no scrubbing rules in %s: set change.scrub or change.scrub_css", u.Host(), c.Path)
+	}
+	spec := digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS, Text: change.Mode == config.TextOnly}
+	return digest.Compile(spec)
+}
+
+// Suggest returns rules for the noise of a page. The versions are in the order of time.
+func Suggest(ctx context.Context, versions []Version) (digest.Proposal, error) {
+	if len(versions) == 0 {
+		return digest.Proposal{}, digest.ErrTooFew
+	}
+	var all []digest.Version
+	for _, v := range versions {
+		all = append(all, digest.Version{Date: v.Date, Content: v.Content})
+	}
+	return digest.Suggest(ctx.Err, all, versions[len(versions)-1].MIME)
+}
+
+// Pair is two versions in a row that differ after scrubbing.
+type Pair struct {
+	Before, After time.Time
+	Left, Right   string // scrubbed
+}
+
+// Compare scrubs versions and returns the pairs that differ, and the number of pairs that do not.
+func Compare(rules *digest.Rules, versions []Version) (differ []Pair, same int, err error) {
+	if len(versions) < 2 {
+		return nil, 0, digest.ErrTooFew
+	}
+	before := string(rules.Scrub(versions[0].Content, versions[0].MIME))
+	for i, v := range versions[1:] {
+		after := string(rules.Scrub(v.Content, v.MIME))
+		if before == after {
+			same++
+		} else {
+			differ = append(differ, Pair{Before: versions[i].Date, After: v.Date, Left: before, Right: after})
+		}
+		before = after
+	}
+	return differ, same, nil
+}

@@ -1,0 +1,360 @@
+package rendering
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/arcrawl/arcrawl/aspects/scope"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/rendering"
+	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/discover"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/panics"
+	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+const (
+	maxBody   = 32 << 20        // bytes of an answer; the request for a longer one fails
+	lookEvery = 2 * time.Second // pause between two looks at a URI that a request waits for
+	maxLinks  = 5000            // of a rendered page
+)
+
+// view is one rendering of a page.
+type view struct {
+	l      *Pool
+	page   page
+	record frontier.Record
+	config *config.Config
+
+	partial atomic.Bool // a request was not answered in time, so the page may lack a part that it has another time
+
+	mu    sync.Mutex // guards scope and asked
+	scope *scope.Scope
+	asked map[uri.URI]*asked
+}
+
+// asked is a request of the page that is answered once for all requests of its URI.
+type asked struct {
+	once   sync.Once
+	answer render.Answer
+}
+
+// answer answers a request of the page. A panic fails the request: the browser asks in a goroutine of its own.
+func (v *view) answer(ctx context.Context, q render.Request) render.Answer {
+	a, err := panics.Catch(func() (render.Answer, error) { return v.look(ctx, q), nil })
+	if err != nil {
+		v.partial.Store(true)
+		v.l.logFault(err, v.page.uri.String(), "could not answer a request of a page: the page is rendered without it")
+	}
+	return a
+}
+
+// look returns the answer to a request. A URI that is requested several times is looked up and visited once.
+func (v *view) look(ctx context.Context, q render.Request) render.Answer {
+	if q.Main {
+		return v.stored(v.record)
+	}
+	u, err := uri.Parse(q.URI)
+	if err != nil {
+		v.l.counts.refused.Add(1)
+		return render.Answer{}
+	}
+	v.mu.Lock()
+	one := v.asked[u]
+	if one == nil {
+		one = new(asked)
+		v.asked[u] = one
+	}
+	v.mu.Unlock()
+	one.once.Do(func() { one.answer = v.find(ctx, u, q.Kind) })
+	return one.answer
+}
+
+// find returns the answer to a request: a fresh capture, or else the capture of a visit that it waits for.
+func (v *view) find(ctx context.Context, u uri.URI, kind render.Kind) render.Answer {
+	now := v.l.p.Now()
+	r, known, err := v.known(u)
+	if err != nil {
+		return v.without(u, err)
+	}
+	if known && now.Sub(r.LastVisit) <= v.page.settings.Age {
+		v.l.counts.fromArchive.Add(1)
+		return v.stored(r)
+	}
+	cand, ok := v.candidate(u, hopsOf(kind)...)
+	if !ok || v.isTrapped(cand, now) {
+		v.l.counts.refused.Add(1)
+		return render.Answer{}
+	}
+	cand.Sooner = known
+	added, err := v.l.p.Frontier.Add(now, cand)
+	if err != nil {
+		return v.without(u, err)
+	}
+	if added.Refused > 0 {
+		v.l.counts.refused.Add(1)
+		return render.Answer{}
+	}
+	v.l.counts.found.Add(int64(added.New))
+	v.l.p.Wake()
+	if r, ok = v.await(ctx, u, now); !ok {
+		v.l.counts.gaveUp.Add(1)
+		if !isRefused(r, now) || r.Why == history.RobotsUnreachable {
+			v.partial.Store(true)
+		}
+		if !known {
+			return render.Answer{}
+		}
+		return v.stored(r) // an old capture is better than none
+	}
+	v.l.counts.visited.Add(1)
+	return v.stored(r)
+}
+
+// known returns the record of a URI, or of the URI that is visited instead of it.
+func (v *view) known(u uri.URI) (frontier.Record, bool, error) {
+	r, ok, err := v.l.p.Frontier.Get(u)
+	if ok || err != nil {
+		return r, ok, err
+	}
+	other, ok, err := v.l.p.Frontier.VisitedInstead(u)
+	if !ok || err != nil {
+		return frontier.Record{}, false, err
+	}
+	return v.l.p.Frontier.Get(other)
+}
+
+// await waits until a URI is visited, refused, or will not be visited in time. It reports whether it was visited since.
+func (v *view) await(ctx context.Context, u uri.URI, since time.Time) (frontier.Record, bool) {
+	since = since.Truncate(time.Millisecond) // as records have it
+	settled, forget := v.l.expect(u)
+	defer forget()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		r, known, err := v.known(u)
+		switch {
+		case err != nil, !known:
+			return r, false
+		case !r.LastVisit.Before(since):
+			return r, true
+		case isRefused(r, since):
+			return r, false
+		}
+		if v.l.p.Held() != "" || v.rests(u, since) {
+			return r, false
+		}
+		select {
+		case <-ctx.Done():
+			return r, false
+		case <-settled:
+		case <-tick.C:
+		}
+	}
+}
+
+// isRefused reports whether the crawl has refused to visit a URI, and will not try again at once.
+func isRefused(r frontier.Record, since time.Time) bool {
+	return (r.LastStatus == history.StatusForbidden || r.LastStatus == history.StatusOutOfScope) && r.Due.After(since)
+}
+
+// rests reports whether the host of a URI rests for longer than the rendering may take.
+func (v *view) rests(u uri.URI, since time.Time) bool {
+	h, ok := v.l.p.Frontier.Host(u.Host(), v.l.p.Now())
+	return ok && (!h.Paused.IsZero() || h.Rest.After(since.Add(v.page.settings.Limit)))
+}
+
+// expect returns a channel that is closed when a URI was visited. The caller calls forget when it no longer waits.
+func (l *Pool) expect(u uri.URI) (settled <-chan struct{}, forget func()) {
+	c := make(chan struct{}, 1)
+	l.mu.Lock()
+	l.waiters[u] = append(l.waiters[u], c)
+	l.mu.Unlock()
+	l.waiting.Add(1)
+	return c, func() {
+		l.waiting.Add(-1)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		rest := l.waiters[u][:0]
+		for _, w := range l.waiters[u] {
+			if w != c {
+				rest = append(rest, w)
+			}
+		}
+		if l.waiters[u] = rest; len(rest) == 0 {
+			delete(l.waiters, u)
+		}
+	}
+}
+
+// wake wakes the requests that wait for a URI.
+func (l *Pool) wake(u uri.URI) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.waiters[u] {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// stored returns the last capture of a URI as an answer. A URI without a capture is answered with its last status.
+func (v *view) stored(r frontier.Record) render.Answer {
+	if r.Origin.IsZero() || r.Status == 0 {
+		if r.LastStatus < http.StatusOK {
+			return render.Answer{}
+		}
+		return render.Answer{Status: r.LastStatus, Header: http.Header{}}
+	}
+	a, err := v.read(r)
+	if err != nil {
+		return v.without(r.URI, err)
+	}
+	return a
+}
+
+// without reports a fault of the store or the archive. Its answer says that there is none.
+func (v *view) without(u uri.URI, err error) render.Answer {
+	v.l.p.Log.Warn().Err(err).Stringer("uri", u).Stringer("page", v.page.uri).
+		Msg("could not read a capture for a rendering: the page is rendered without it")
+	return render.Answer{}
+}
+
+// read reads the last capture of a URI.
+func (v *view) read(r frontier.Record) (a render.Answer, err error) {
+	head, body, err := v.l.p.Open(r.Origin)
+	if err != nil {
+		return a, err
+	}
+	defer func() { err = errors.Join(err, body.Close()) }()
+	content, err := head.Decode(body)
+	if err != nil {
+		return a, err
+	}
+	var b bytes.Buffer
+	n, err := io.Copy(&b, io.LimitReader(content, maxBody+1))
+	switch {
+	case err != nil:
+		return a, fmt.Errorf("decode: %w", err)
+	case n > maxBody:
+		return a, fmt.Errorf("longer than %d bytes", maxBody)
+	}
+	a = render.Answer{Status: r.Status, Header: head.Header(), Body: b.Bytes()}
+	if r.Location != "" {
+		a.Header.Set("Location", r.Location)
+	}
+	return a, nil
+}
+
+// hopsOf returns the hops by which a request may lead to a URI; the first that the scope accepts holds. What a script
+// requests is a part of the page if it is not a guess that the scope accepts.
+func hopsOf(k render.Kind) []uri.Hop {
+	switch k {
+	case render.Leave:
+		return []uri.Hop{uri.Link}
+	case render.Script:
+		return []uri.Hop{uri.Speculative, uri.Embed}
+	}
+	return []uri.Hop{uri.Embed}
+}
+
+// candidate returns a URI that the page requested or names as a candidate. It reports false if it is out of scope.
+func (v *view) candidate(u uri.URI, hops ...uri.Hop) (frontier.Candidate, bool) {
+	now := v.l.p.Now()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.scope == nil {
+		v.scope = policy.Scope(v.config, v.record.Seed, v.record.URI, now, v.l.p.Frontier)
+	}
+	for _, hop := range hops {
+		path := v.record.Hops.Then(hop)
+		if v.scope.Accepts(scope.Discovery{URI: u, Hops: path, Via: v.record.URI}) {
+			return frontier.Candidate{URI: u, Hops: path, Via: v.record.URI.String(), Seed: v.record.Seed, Due: now}, true
+		}
+	}
+	return frontier.Candidate{}, false
+}
+
+// isTrapped reports whether a candidate is part of a trap.
+func (v *view) isTrapped(c frontier.Candidate, now time.Time) bool {
+	if v.l.p.Traps == nil {
+		return false
+	}
+	t, ok, err := v.l.p.Traps.Judge(c.URI, v.record.URI, c.Hops, now)
+	return err != nil || ok && !t.Suspect
+}
+
+// addFound adds what a rendered page requested or names, and returns how many URIs are new.
+func (v *view) addFound(r render.Result) (found int, err error) {
+	now := v.l.p.Now()
+	var list []frontier.Candidate
+	add := func(u uri.URI, hops ...uri.Hop) {
+		if cand, ok := v.candidate(u, hops...); ok && !v.isTrapped(cand, now) {
+			list = append(list, cand)
+		}
+	}
+	for _, f := range r.Found {
+		if u, err := uri.Parse(f.URI); err == nil {
+			add(u, hopsOf(f.Kind)...)
+		}
+	}
+	base, err := uri.Parse(r.URI)
+	if err != nil {
+		base = v.page.uri
+	}
+	doc := discover.Document{
+		URI: base, Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}},
+	}
+	links, err := discover.Links(doc, bytes.NewReader(r.DOM), discover.Bounds{MaxLinks: maxLinks})
+	if err != nil {
+		return 0, fmt.Errorf("find the links of the rendered page: %w", err)
+	}
+	for _, link := range links.Links {
+		add(link.URI, link.Hop)
+	}
+	added, err := v.l.p.Frontier.Add(now, list...)
+	if err != nil {
+		return 0, err
+	}
+	v.l.counts.found.Add(int64(added.New))
+	if added.New > 0 {
+		v.l.p.Wake()
+	}
+	return added.New, nil
+}
+
+// keep archives the page as the browser showed it, as far as its settings say.
+func (v *view) keep(r render.Result) error {
+	var list []warcout.Resource
+	now, name := v.l.p.Now(), v.page.uri.String()
+	if k := v.page.settings.Keep; k == rendering.Text || k == rendering.All {
+		list = append(list,
+			warcout.Resource{URI: "urn:text:" + name, ContentType: "text/plain; charset=utf-8", Content: []byte(r.Text)},
+			warcout.Resource{URI: "urn:dom:" + name, ContentType: "text/html; charset=utf-8", Content: r.DOM},
+			warcout.Resource{URI: "urn:fullPage:" + name, ContentType: "image/png", Content: r.Picture})
+	}
+	for _, one := range list {
+		if len(one.Content) == 0 {
+			continue
+		}
+		one.Date, one.Series = now, v.page.series
+		w, err := v.l.p.Archive.WriteResource(now, one)
+		if err != nil {
+			return err
+		}
+		v.l.p.Index(w.Origin, one.ContentType)
+	}
+	return nil
+}
