@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-const inventedHistories = "../../sim/testdata/invented.jsonl"
+const inventedHistories = "../../lab/sim/testdata/invented.jsonl"
 
 // simulated runs arcrawl sim and returns the exit code and the output.
 func simulated(args ...string) (int, string, string) {
