@@ -78,6 +78,9 @@ type describer struct {
 	schemas object
 }
 
+// snakeCase matches the names of fields in JSON.
+var snakeCase = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+
 var inPath = regexp.MustCompile(`\{([a-z]+)\}`)
 
 func (d describer) operation(r route) object {
@@ -155,8 +158,8 @@ func (d describer) fields(t reflect.Type) object {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" {
-			d.t.Errorf("%s.%s has no name in JSON", t.Name(), f.Name)
+		if !snakeCase.MatchString(name) {
+			d.t.Errorf("%s.%s has the name %q in JSON; write it in lower case, with _ between words", t.Name(), f.Name, name)
 		}
 		s := d.schema(f.Type)
 		if doc := d.docs[t.Name()+"."+f.Name]; doc != "" {

@@ -35,7 +35,7 @@ type Status struct {
 	Started time.Time `json:"started"`
 	Uptime  Seconds   `json:"uptime_seconds"`
 
-	Condition Condition `json:"stand"` // whether it crawls, and if not, why
+	Condition Condition `json:"condition"` // whether it crawls, and if not, why
 
 	LastMinute Counts `json:"last_minute"`
 	LastHour   Counts `json:"last_hour"`
@@ -64,7 +64,7 @@ type NodeStatus struct {
 	Shards    []int     `json:"shards"` // that it crawls
 	Version   string    `json:"version"`
 	Since     time.Time `json:"since"` // it crawls all of these shards
-	Condition Condition `json:"stand"`
+	Condition Condition `json:"condition"`
 	Disk      Disk      `json:"disk"`
 	Archive   Archive   `json:"archive"`
 	Config    string    `json:"config"` // digest of the configuration in force there
@@ -227,7 +227,7 @@ type Folder struct {
 // Lost counts the archive files of which something is lost, by cause.
 type Lost struct {
 	Absent   int    `json:"absent"`            // they are gone, and nobody said where they are
-	CutOff   int    `json:"cutOff"`            // their ends are lost
+	CutOff   int    `json:"cut_off"`           // their ends are lost
 	Declared int    `json:"declared"`          // the operator declared them lost
 	Example  string `json:"example,omitempty"` // name of one that is absent
 }
@@ -251,9 +251,9 @@ type Config struct {
 	Path     string     `json:"path"`
 	Digest   string     `json:"digest"`
 	Loaded   time.Time  `json:"loaded"`
-	Tried    *time.Time `json:"tried,omitempty"` // the last reload
-	Faults   []Fault    `json:"faults"`          // why that reload failed; empty if it succeeded
-	Warnings []Fault    `json:"warnings"`        // about the configuration in force
+	Tried    *time.Time `json:"last_reload,omitempty"` // the last reload
+	Faults   []Fault    `json:"faults"`                // why that reload failed; empty if it succeeded
+	Warnings []Fault    `json:"warnings"`              // about the configuration in force
 }
 
 // Fault is one fault of a configuration file.
@@ -282,13 +282,13 @@ type Host struct {
 	Forbidden  int64      `json:"forbidden"`
 	Held       int64      `json:"held"` // by an operator
 	InProgress int64      `json:"in_progress"`
-	Slots      int        `json:"slots"`            // maximum number of visits in progress
-	Failures   int        `json:"failures"`         // times in a row that it was unreachable
-	Paused     *time.Time `json:"paused,omitempty"` // when an operator paused it
-	Ready      *time.Time `json:"ready,omitempty"`  // earliest time of the next visit
-	Oldest     *time.Time `json:"oldest,omitempty"` // earliest due time of its URIs
-	Rests      *time.Time `json:"rests,omitempty"`  // end of its rest
-	Overdue    Seconds    `json:"overdue_seconds"`  // since Oldest; 0 if no URI is due
+	Slots      int        `json:"slots"`                // maximum number of visits in progress
+	Failures   int        `json:"failures"`             // times in a row that it was unreachable
+	Paused     *time.Time `json:"paused,omitempty"`     // when an operator paused it
+	Ready      *time.Time `json:"ready,omitempty"`      // earliest time of the next visit
+	Oldest     *time.Time `json:"oldest,omitempty"`     // earliest due time of its URIs
+	Rests      *time.Time `json:"rest_until,omitempty"` // end of its rest
+	Overdue    Seconds    `json:"overdue_seconds"`      // since Oldest; 0 if no URI is due
 
 	// LastError says why the host could not be reached the last time, and what to do. It is empty if it was reached.
 	LastError string `json:"last_error,omitempty"`
@@ -398,10 +398,10 @@ type Seeds struct {
 type Added struct {
 	New     int      `json:"new"`
 	Known   int      `json:"known"`
-	Refused int      `json:"refused"`           // their host has its maximum number of URIs
-	Posted  int      `json:"posted,omitempty"`  // are sent to the nodes of the cluster that their hosts belong to
-	Faults  []string `json:"faults,omitempty"`  // invalid URIs
-	Outside []string `json:"outside,omitempty"` // on hosts without a seed in the configuration
+	Refused int      `json:"refused"`             // their host has its maximum number of URIs
+	Posted  int      `json:"forwarded,omitempty"` // are sent to the nodes of the cluster that their hosts belong to
+	Faults  []string `json:"faults,omitempty"`    // invalid URIs
+	Outside []string `json:"outside,omitempty"`   // on hosts without a seed in the configuration
 }
 
 // HeaderReport says how reliable validators and the dates of feeds and sitemaps are on each host.
@@ -417,9 +417,9 @@ type HeaderTrust struct {
 	Content     string  `json:"content"`   // class of content: "text" or "other"
 	Validator   string  `json:"validator"` // "ETag", "weak ETag", "Last-Modified" or "304"
 	ChangeRight int64   `json:"change_right"`
-	ChangeFalse int64   `json:"change_false"`
+	ChangeFalse int64   `json:"change_wrong"`
 	SameRight   int64   `json:"same_right"`
-	SameFalse   int64   `json:"same_false"`
+	SameFalse   int64   `json:"same_wrong"`
 	Missing     int64   `json:"missing"`
 	Known       int     `json:"known"` // number of predictions in Precision
 	Precision   float64 `json:"precision"`
@@ -429,9 +429,9 @@ type HeaderTrust struct {
 // DateTrust says how reliable the dates of a host's feeds and sitemaps are.
 type DateTrust struct {
 	Host      string  `json:"host"`
-	Of        string  `json:"of"` // "entries": when a feed changed; "pages": when listed pages changed
+	Of        string  `json:"kind"` // "entries": when a feed changed; "pages": when listed pages changed
 	Right     int64   `json:"right"`
-	False     int64   `json:"false"`
+	False     int64   `json:"wrong"`
 	Known     int     `json:"known"` // number of dates in Precision
 	Precision float64 `json:"precision"`
 	Believed  bool    `json:"believed"`

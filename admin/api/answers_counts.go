@@ -14,7 +14,7 @@ type Counts struct {
 	Deduped   int64 `json:"deduped"`   // bytes transferred but not stored again
 	Written   int64 `json:"written"`   // compressed bytes added to the archive
 	Down      int64 `json:"down"`      // visits that did not reach their host
-	NoSpace   int64 `json:"noSpace"`   // bodies not received for lack of disk space, or beyond the quota of a day
+	NoSpace   int64 `json:"no_space"`  // bodies not received for lack of disk space, or beyond the quota of a day
 }
 
 // Plus returns the sum of two counts.

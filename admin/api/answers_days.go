@@ -31,7 +31,7 @@ type DayRow struct {
 // SitesStatus is the state of the hosts that a label, collection or owner selects.
 type SitesStatus struct {
 	Now       time.Time     `json:"now"`
-	Condition Condition     `json:"stand"` // of the whole crawl
+	Condition Condition     `json:"condition"` // of the whole crawl
 	Hosts     HostCounts    `json:"hosts"`
 	Down      []Unreachable `json:"unreachable"` // most failures first, at most 20
 	URIs      URICounts     `json:"uris"`        // without the number of due ones, which is -1

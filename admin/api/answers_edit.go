@@ -110,10 +110,10 @@ type ManySetting struct {
 
 // ManyPlan says what a change of several host files does. Nothing is written unless saved is true.
 type ManyPlan struct {
-	Files  int        `json:"files"` // that change
-	Same   int        `json:"same"`  // that have the settings already
-	Left   []ManyLeft `json:"left"`  // that cannot be changed this way; they stay unchanged
-	Diffs  []ManyDiff `json:"diffs"` // of the first 20 files
+	Files  int        `json:"files"`       // that change
+	Same   int        `json:"already_set"` // that have the settings already
+	Left   []ManyLeft `json:"skipped"`     // that cannot be changed this way; they stay unchanged
+	Diffs  []ManyDiff `json:"diffs"`       // of the first 20 files
 	Faults []Fault    `json:"faults"`
 	Plan   *Plan      `json:"plan,omitempty"`
 	Digest string     `json:"digest"` // of the old and new texts

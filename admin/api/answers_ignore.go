@@ -34,10 +34,10 @@ type IgnoreRules struct {
 
 // IgnorePreview shows what rules would have hidden, and what saving them would change.
 type IgnorePreview struct {
-	Versions []HiddenParts `json:"versions"` // the newest versions of the URI, newest first
-	Pairs    int           `json:"pairs"`    // versions that were compared with the one before
-	Differ   int           `json:"differ"`   // of these, how many differ now
-	Left     int           `json:"left"`     // how many would still differ
+	Versions []HiddenParts `json:"versions"`     // the newest versions of the URI, newest first
+	Pairs    int           `json:"compared"`     // versions that were compared with the one before
+	Differ   int           `json:"differ"`       // of these, how many differ now
+	Left     int           `json:"still_differ"` // how many would still differ
 
 	File       string `json:"file"`        // the host file
 	FileDigest string `json:"file_digest"` // of its text now

@@ -10,7 +10,7 @@ import (
 // LostFiles is an order about WARC files: what was in them is archived again, or not.
 type LostFiles struct {
 	Files []string `json:"files"` // names, without folders
-	Are   string   `json:"are"`   // lost, moved or found
+	Are   string   `json:"state"` // lost, moved or found
 }
 
 // LostAnswer is the result of an order about WARC files.
@@ -22,9 +22,9 @@ type LostAnswer struct {
 // Loss is a WARC file of which part is lost, or which was moved.
 type Loss struct {
 	File    string `json:"file"`
-	From    int64  `json:"from"`    // the part from this byte on is lost
-	Cause   string `json:"cause"`   // cut off, absent, declared lost or moved
-	Pending bool   `json:"pending"` // the URIs whose payload was in it are not due yet
+	From    int64  `json:"from_byte"` // the part from this byte on is lost
+	Cause   string `json:"cause"`     // cut off, absent, declared lost or moved
+	Pending bool   `json:"pending"`   // the URIs whose payload was in it are not due yet
 }
 
 // maxLosses is the maximum number of losses in an answer.

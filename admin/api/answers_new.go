@@ -12,8 +12,8 @@ type New struct {
 	More     int       `json:"more"`     // captures that match too
 
 	Silent []Alarm           `json:"silent"`          // hosts and seeds with nothing new for unusually long
-	Down   []Unreachable     `json:"down"`            // at most 20
-	Short  []HostPace        `json:"short"`           // hosts that cannot meet their capture targets, at most 20
+	Down   []Unreachable     `json:"unreachable"`     // at most 20
+	Short  []HostPace        `json:"below_target"`    // hosts that cannot meet their capture targets, at most 20
 	AsOf   *time.Time        `json:"as_of,omitempty"` // of Short; absent if the frontier was not surveyed yet
 	Names  about.Site        `json:"names"`           // labels, collections and owners in use
 	Sites  map[string]string `json:"sites"`           // titles of the hosts that are named above, as far as they have one

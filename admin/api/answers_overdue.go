@@ -18,10 +18,10 @@ type Overdue struct {
 // Backlog counts the URIs of a host, a media type or a class of waits. Fields after Demand are for hosts only.
 type Backlog struct {
 	Name   string  `json:"name"`
-	URIs   int64   `json:"uris"`         // with a due time
-	Due    int64   `json:"due"`          // due now
-	Most   Seconds `json:"most_seconds"` // longest overdue time
-	P50    Seconds `json:"p50_seconds"`  // half of the due URIs are overdue for longer
+	URIs   int64   `json:"uris"`        // with a due time
+	Due    int64   `json:"due"`         // due now
+	Most   Seconds `json:"max_seconds"` // longest overdue time
+	P50    Seconds `json:"p50_seconds"` // half of the due URIs are overdue for longer
 	P90    Seconds `json:"p90_seconds"`
 	P99    Seconds `json:"p99_seconds"`
 	Demand float64 `json:"demand_per_hour"` // visits that the waits ask for

@@ -35,8 +35,8 @@ type PastVisit struct {
 	Size    int64     `json:"size"`  // bytes of the body; -1 if there was none
 	Wait    Seconds   `json:"wait_seconds"`
 	Overdue Seconds   `json:"overdue_seconds"`
-	Notes   string    `json:"notes,omitempty"` // other annotations of the log line
-	Words   []string  `json:"words,omitempty"` // the same in words
+	Notes   string    `json:"annotations,omitempty"`  // other annotations of the log line
+	Words   []string  `json:"explanations,omitempty"` // the same in words
 }
 
 // DedupReport summarizes deduplication, from the current crawl log.

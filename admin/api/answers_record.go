@@ -16,8 +16,8 @@ type RecordPart struct {
 	Type   string `json:"type"` // "response", "request", "revisit", "metadata" …
 	File   string `json:"file"`
 	Offset int64  `json:"offset"`
-	Header string `json:"header"`         // of WARC
-	Head   string `json:"head,omitempty"` // of HTTP, or the whole text of a metadata record
-	Size   int64  `json:"size"`           // bytes of the block, with the head
-	Cut    bool   `json:"cut,omitempty"`  // header or head are longer than shown
+	Header string `json:"header"`              // of WARC
+	Head   string `json:"head,omitempty"`      // of HTTP, or the whole text of a metadata record
+	Size   int64  `json:"size"`                // bytes of the block, with the head
+	Cut    bool   `json:"truncated,omitempty"` // header or head are longer than shown
 }

@@ -10,7 +10,7 @@ type ReloadOrder struct {
 type Staged struct {
 	Main  string       `json:"main,omitempty"` // text of the main file; absent = the one in force
 	Hosts []StagedHost `json:"hosts"`
-	Only  bool         `json:"only,omitempty"` // the other host files in force stay
+	Only  bool         `json:"partial,omitempty"` // the other host files in force stay
 }
 
 // StagedHost is a host file that is not in force.
@@ -22,9 +22,9 @@ type StagedHost struct {
 // Reloaded is the result of a reload.
 type Reloaded struct {
 	DryRun bool    `json:"dry_run"`
-	Taken  bool    `json:"taken"`  // it is in force; false for a dry run or if there are faults
-	Faults []Fault `json:"faults"` // why it is not in force
-	Plan   Plan    `json:"plan"`   // its effect; empty if there are faults
+	Taken  bool    `json:"in_force"` // it is in force; false for a dry run or if there are faults
+	Faults []Fault `json:"faults"`   // why it is not in force
+	Plan   Plan    `json:"plan"`     // its effect; empty if there are faults
 }
 
 // Plan is the effect of a new configuration.
@@ -37,28 +37,28 @@ type Plan struct {
 	DueNow       int64       `json:"due_now"` // URIs that become due now
 	Held         []string    `json:"held"`    // hosts that are held because their files have faults
 	Released     []string    `json:"released"`
-	Load         []HostLoad  `json:"load"`    // load of the affected hosts
-	Weighed      bool        `json:"weighed"` // false: more hosts are affected
+	Load         []HostLoad  `json:"load"`          // load of the affected hosts
+	Weighed      bool        `json:"load_complete"` // false: more hosts are affected
 	Names        *Names      `json:"names,omitempty"`
 	Warnings     []Fault     `json:"warnings"`
 }
 
 // Names is the effect of changed name rules on known URIs. It is absent if no rule changed.
 type Names struct {
-	Hosts  int          `json:"hosts"`  // with changed rules
-	URIs   int          `json:"uris"`   // on these hosts
-	Merged int          `json:"merged"` // get the name of another URI
-	Parted int          `json:"parted"` // no longer share a name with another URI
-	Whole  bool         `json:"whole"`  // false: not all URIs were checked
-	Merges []NameChange `json:"merges"` // examples
+	Hosts  int          `json:"hosts"`    // with changed rules
+	URIs   int          `json:"uris"`     // on these hosts
+	Merged int          `json:"merged"`   // get the name of another URI
+	Parted int          `json:"split"`    // no longer share a name with another URI
+	Whole  bool         `json:"complete"` // false: not all URIs were checked
+	Merges []NameChange `json:"merges"`   // examples
 	Splits []NameChange `json:"splits"`
 	Text   string       `json:"text"`
 }
 
 // NameChange is a pair of URIs that get the same name, or no longer share one.
 type NameChange struct {
-	A    string `json:"a"`
-	B    string `json:"b"`
+	A    string `json:"uri"`
+	B    string `json:"other"`
 	Name string `json:"name"` // the common name
 }
 
@@ -77,6 +77,6 @@ type HostLoad struct {
 	URIs    int64   `json:"uris"`
 	Before  float64 `json:"before"` // visits a day that its URIs ask for
 	After   float64 `json:"after"`
-	Carries float64 `json:"carries"` // visits a day that its politeness allows
+	Carries float64 `json:"capacity"` // visits a day that its politeness allows
 	Text    string  `json:"text"`
 }

@@ -12,12 +12,12 @@ type Traps struct {
 // Budget is a path with parameters that may be an endless space, and has a budget until that is clear.
 type Budget struct {
 	Host     string   `json:"host"`
-	Pattern  string   `json:"pattern"`  // path and names of parameters
-	Visited  int      `json:"visited"`  // first visits of pages that were found on pages of the same path
-	SomeNew  int      `json:"some_new"` // pages among them that had something new
-	Allowed  int      `json:"allowed"`  // first visits that it may have now
-	PutOff   int64    `json:"put_off"`  // times that a URI had to wait
-	Waiting  int64    `json:"waiting"`  // known URIs that were never visited
+	Pattern  string   `json:"pattern"`   // path and names of parameters
+	Visited  int      `json:"visited"`   // first visits of pages that were found on pages of the same path
+	SomeNew  int      `json:"with_news"` // pages among them that had something new
+	Allowed  int      `json:"allowed"`   // first visits that it may have now
+	PutOff   int64    `json:"deferred"`  // times that a URI had to wait
+	Waiting  int64    `json:"waiting"`   // known URIs that were never visited
 	Examples []string `json:"examples"`
 }
 
@@ -25,11 +25,11 @@ type Budget struct {
 type Trap struct {
 	Host      string    `json:"host"`
 	Kind      string    `json:"kind"`
-	Pattern   string    `json:"pattern"` // regular expression for URIs; for soft404 the digest of the page
-	Why       string    `json:"why"`     // evidence
-	Found     time.Time `json:"found"`   // when it became certain
-	Visited   int       `json:"visited"` // pages that were visited before
-	Kept      int64     `json:"kept"`    // URIs that were kept out so far
+	Pattern   string    `json:"pattern"`  // regular expression for URIs; for soft404 the digest of the page
+	Why       string    `json:"why"`      // evidence
+	Found     time.Time `json:"found"`    // when it became certain
+	Visited   int       `json:"visited"`  // pages that were visited before
+	Kept      int64     `json:"kept_out"` // URIs that were kept out so far
 	Released  bool      `json:"released"`
 	Examples  []string  `json:"examples"`
 	Rule      string    `json:"rule,omitempty"`       // lines for the host file that would keep it out permanently

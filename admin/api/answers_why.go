@@ -42,7 +42,7 @@ type Rule struct {
 // WhyNot says whether something keeps a URI out of the crawl.
 type WhyNot struct {
 	URI   string `json:"uri"`
-	Known bool   `json:"known"`         // the URI is in the frontier
-	Out   string `json:"out,omitempty"` // why it is kept out or not visited; empty if it is visited
+	Known bool   `json:"known"`            // the URI is in the frontier
+	Out   string `json:"reason,omitempty"` // why it is kept out or not visited; empty if it is visited
 	Rules []Rule `json:"rules"`
 }

@@ -124,8 +124,8 @@ addEventListener('status', (event) => {
   const s = event.detail;
   const place = document.getElementById('state');
   const open = s.alarms.filter((a) => !a.acknowledged).length;
-  const kind = { crawling: open ? 'warn' : 'good', paused: 'warn', held: 'bad' }[s.stand.state];
-  const text = s.stand.state + (open ? `, ${open} ${open === 1 ? 'alarm' : 'alarms'}` : '');
+  const kind = { crawling: open ? 'warn' : 'good', paused: 'warn', held: 'bad' }[s.condition.state];
+  const text = s.condition.state + (open ? `, ${open} ${open === 1 ? 'alarm' : 'alarms'}` : '');
   if (place.textContent !== text) place.replaceChildren(h('span', { class: 'pill ' + kind }, text));
   const heading = document.getElementById('headline');
   if (heading && heading.textContent !== headline(s)) {

@@ -118,7 +118,7 @@ export async function hostPage(again, query, name) {
       ['visits in progress', `${count(host.in_progress)} of at most ${count(host.slots)}`],
       ['overdue', span(host.overdue_seconds)],
       ['next visit', when(host.ready)],
-      ['rests until', when(host.rests)],
+      ['rests until', when(host.rest_until)],
       ['unreachable', host.failures ? `at the last ${plural(host.failures, 'visit')}` : 'no'],
       host.last_error ? ['last error', host.last_error] : null,
     ]),
@@ -295,7 +295,7 @@ function state(host) {
   if (host.failures)
     return notice(
       'bad',
-      `Unreachable at the last ${plural(host.failures, 'visit')}; rests until ${when(host.rests)}. Its URIs keep their places and intervals.`,
+      `Unreachable at the last ${plural(host.failures, 'visit')}; rests until ${when(host.rest_until)}. Its URIs keep their places and intervals.`,
       host.last_error ? h('span', { class: 'more' }, ` Reason: ${host.last_error}`) : null,
     );
   if (host.overdue_seconds > 3600)
@@ -323,8 +323,8 @@ function orders(name, host, again) {
 const budget = (b, again) => [
   pairs([
     ['path', h('code', {}, b.pattern)],
-    ['visited', `${plural(b.visited, 'page')}, ${count(b.some_new)} of them with something new; ${count(b.allowed)} are allowed`],
-    ['waiting', `${plural(b.waiting, 'URI')} never visited; put off ${plural(b.put_off, 'time')}`],
+    ['visited', `${plural(b.visited, 'page')}, ${count(b.with_news)} of them with something new; ${count(b.allowed)} are allowed`],
+    ['waiting', `${plural(b.waiting, 'URI')} never visited; put off ${plural(b.deferred, 'time')}`],
     ['examples', b.examples.map((e) => h('div', {}, uriLink(e)))],
   ]),
   h(
@@ -340,7 +340,7 @@ const budget = (b, again) => [
 ];
 
 function trap(t, again) {
-  const kept = t.released ? 'released' : `${plural(t.kept, 'URI')} kept out, ${count(t.visited)} visited before`;
+  const kept = t.released ? 'released' : `${plural(t.kept_out, 'URI')} kept out, ${count(t.visited)} visited before`;
   return [
     pairs([
       ['trap', `${t.kind}: ${kept}, since ${moment(t.found)}`],

@@ -73,7 +73,7 @@ async function preview(wanted, result, place) {
     }
   };
   result.replaceChildren(
-    h('p', {}, `Of ${plural(p.pairs, 'comparison')} of a version with the one before, ${count(p.differ)} differ now, and ${count(p.left)} would differ with the rule.`),
+    h('p', {}, `Of ${plural(p.compared, 'comparison')} of a version with the one before, ${count(p.differ)} differ now, and ${count(p.still_differ)} would differ with the rule.`),
     h(
       'ul',
       {},

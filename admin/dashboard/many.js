@@ -144,8 +144,8 @@ async function check(again) {
 function effect(again) {
   const p = plan;
   return [
-    p.left.map((l) => notice('warn', `${l.name} stays unchanged: ${l.why}`)),
-    p.same ? notice('', `${plural(p.same, 'file')} would stay the same. Names that an import gave to single seeds are changed by an import.`) : null,
+    p.skipped.map((l) => notice('warn', `${l.name} stays unchanged: ${l.why}`)),
+    p.already_set ? notice('', `${plural(p.already_set, 'file')} would stay the same. Names that an import gave to single seeds are changed by an import.`) : null,
     p.faults.length
       ? table(
           'Faults. Nothing can be saved before they are gone.',

@@ -127,7 +127,7 @@ const silent = (news, title) =>
 const down = (news, title) =>
   box(
     'Unreachable sites',
-    news.down.map((d) =>
+    news.unreachable.map((d) =>
       h('li', {}, hostNamed(d.host, title), h('div', { class: 'more' }, `at the last ${plural(d.failures, 'visit')}${d.error ? ': ' + d.error : ''}`)),
     ),
     'All sites were reachable at the last visit.',
@@ -136,7 +136,7 @@ const down = (news, title) =>
 const short = (news, title) =>
   box(
     'Targets not met',
-    news.short.map((s) => h('li', {}, hostNamed(s.host, title), h('div', { class: 'more' }, s.promise + '.'))),
+    news.below_target.map((s) => h('li', {}, hostNamed(s.host, title), h('div', { class: 'more' }, s.promise + '.'))),
     news.as_of ? 'All capture targets can be met.' : 'Not known yet: the crawl looks at all URIs once an hour.',
   );
 

@@ -53,7 +53,7 @@ export async function overview(again, query) {
   ];
 }
 
-const condition = (s) => s.stand.state + (s.stand.why ? ': ' + s.stand.why : '');
+const condition = (s) => s.condition.state + (s.condition.why ? ': ' + s.condition.why : '');
 
 // nodes shows the nodes of a cluster, and what concerns each of them alone.
 const nodes = (list) =>
@@ -94,21 +94,21 @@ let lately = []; // the hosts that were overdue when the page was last built
 export function headline(s, late = lately) {
   lately = late;
   const worst = late.find((host) => !host.failures);
-  if (s.stand.state === 'paused') return 'The crawl is paused' + (s.stand.why ? ': ' + s.stand.why : '');
-  if (s.stand.state === 'held') return 'The crawl has stopped: ' + s.stand.why;
-  if (s.stand.why) return 'Crawling in part: ' + s.stand.why;
+  if (s.condition.state === 'paused') return 'The crawl is paused' + (s.condition.why ? ': ' + s.condition.why : '');
+  if (s.condition.state === 'held') return 'The crawl has stopped: ' + s.condition.why;
+  if (s.condition.why) return 'Crawling in part: ' + s.condition.why;
   if (worst && worst.overdue_seconds > 3600) return `Crawling, ${span(worst.overdue_seconds)} late on ${hostLabel(worst.host)}`;
   return 'Crawling';
 }
 
 function troubles(s, again) {
   const list = [];
-  if (s.stand.since)
+  if (s.condition.since)
     list.push(
       notice(
-        s.stand.state === 'held' ? 'bad' : '',
-        `No visits since ${when(s.stand.since)}.`,
-        s.stand.until && s.stand.state === 'paused' ? ` The crawl resumes at ${when(s.stand.until)}.` : '',
+        s.condition.state === 'held' ? 'bad' : '',
+        `No visits since ${when(s.condition.since)}.`,
+        s.condition.until && s.condition.state === 'paused' ? ` The crawl resumes at ${when(s.condition.until)}.` : '',
       ),
     );
   list.push(...alarms(s.alarms, again));
@@ -170,7 +170,7 @@ async function acknowledge(a) {
 }
 
 const orders = (s, again) =>
-  s.stand.state === 'paused'
+  s.condition.state === 'paused'
     ? button('Resume', () => ask('resume', {}), again)
     : button(
         'Pause the crawl',
@@ -313,7 +313,7 @@ function overdue(backlog) {
     [
       ['host', (r) => hostLink(r.name)],
       ['due', (r) => `${count(r.due)} of ${count(r.uris)}`],
-      ['longest', (r) => span(r.most_seconds)],
+      ['longest', (r) => span(r.max_seconds)],
       ['median', (r) => span(r.p50_seconds)],
       ['wanted per hour', (r) => count(Math.round(r.demand_per_hour))],
       ['possible per hour', (r) => count(Math.round(r.capacity_per_hour))],
@@ -334,7 +334,7 @@ export function hosts(caption, list, empty, fixed) {
       ['overdue', (r) => span(r.overdue_seconds)],
       ['oldest due', (r) => moment(r.oldest)],
       ['failures in a row', (r) => count(r.failures)],
-      ['rests until', (r) => moment(r.rests)],
+      ['rests until', (r) => moment(r.rest_until)],
       ...(list.some((r) => r.last_error) ? [['last error', (r) => r.last_error || '–', 'wide']] : []),
     ],
     list,

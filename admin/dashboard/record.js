@@ -44,6 +44,6 @@ function part(p, of) {
     h('p', { class: 'more' }, h('code', {}, `${p.file} at ${count(p.offset)}`), `, block of ${bytes(p.size)}`),
     text('WARC header', p.header),
     text(p.type === 'metadata' ? 'Text' : 'HTTP head', p.head),
-    p.cut ? notice('', 'Only the first 64 kB are shown.') : null,
+    p.truncated ? notice('', 'Only the first 64 kB are shown.') : null,
   );
 }

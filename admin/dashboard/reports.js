@@ -44,9 +44,9 @@ export function trustTable(rows) {
       ['content', (r) => r.content, 'left'],
       ['validator', (r) => r.validator, 'left'],
       ['change, right', (r) => count(r.change_right)],
-      ['change, wrong', (r) => count(r.change_false)],
+      ['change, wrong', (r) => count(r.change_wrong)],
       ['same, right', (r) => count(r.same_right)],
-      ['same, wrong', (r) => h('span', { class: r.same_false ? 'bad' : '' }, count(r.same_false))],
+      ['same, wrong', (r) => h('span', { class: r.same_wrong ? 'bad' : '' }, count(r.same_wrong))],
       ['missing', (r) => count(r.missing)],
       ['precision', (r) => (r.known ? (100 * r.precision).toFixed(1) + ' %' : '–')],
       ['believed', (r) => (r.believed ? 'yes' : 'no')],
@@ -61,9 +61,9 @@ export function datesTable(rows) {
     'By host and kind of date',
     [
       ['host', (r) => hostLink(r.host)],
-      ['dates of', (r) => r.of, 'left'],
+      ['dates of', (r) => r.kind, 'left'],
       ['right', (r) => count(r.right)],
-      ['wrong', (r) => count(r.false)],
+      ['wrong', (r) => count(r.wrong)],
       ['precision', (r) => (r.known ? (100 * r.precision).toFixed(1) + ' %' : '–')],
       ['believed', (r) => (r.believed ? 'yes' : 'no')],
     ],
@@ -125,7 +125,7 @@ export async function config(again) {
     c.faults.length
       ? notice(
           'bad',
-          `The last reload, ${when(c.tried)}, failed. The configuration of ${moment(c.loaded)} stays in force.`,
+          `The last reload, ${when(c.last_reload)}, failed. The configuration of ${moment(c.loaded)} stays in force.`,
         )
       : notice('good', `In force since ${when(c.loaded)}.`),
     h(

@@ -143,7 +143,7 @@ async function whyNot(uri) {
   const answer = await optional('why-not?uri=' + encodeURIComponent(uri));
   if (!answer) return notice('', `${uri} is not a valid URI.`);
   return [
-    notice('', 'It is not known' + (answer.out ? ': ' + answer.out : '') + '.'),
+    notice('', 'It is not known' + (answer.reason ? ': ' + answer.reason : '') + '.'),
     rulesTable(answer.rules),
   ];
 }
@@ -167,7 +167,7 @@ function visits(list) {
       ['size', (v) => bytes(v.size)],
       ['overdue', (v) => span(v.overdue_seconds)],
       ['next after', (v) => span(v.wait_seconds)],
-      ['notes', (v) => (v.words || []).join('; '), 'wide'],
+      ['notes', (v) => (v.explanations || []).join('; '), 'wide'],
     ],
     list.slice().reverse().slice(0, 200),
   );

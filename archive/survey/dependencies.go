@@ -19,10 +19,10 @@ type Dependency struct {
 type Dependencies struct {
 	File     string       `json:"file"`
 	Captures int          `json:"captures"`
-	Needs    []Dependency `json:"needs"`    // files that hold originals of this file's revisits
-	NeededBy []Dependency `json:"neededBy"` // files that hold revisits of this file's records
-	Missing  int          `json:"missing"`  // revisits whose original is in no file
-	Packages []Dependency `json:"packages"` // packages that these revisits name
+	Needs    []Dependency `json:"needs"`     // files that hold originals of this file's revisits
+	NeededBy []Dependency `json:"needed_by"` // files that hold revisits of this file's records
+	Missing  int          `json:"missing"`   // revisits whose original is in no file
+	Packages []Dependency `json:"packages"`  // packages that these revisits name
 }
 
 // Dependencies returns for each of the named files which files it needs, and which files need it.

@@ -16,7 +16,7 @@ import (
 
 const (
 	token  = "JXK4NVQ2TOEUMPZ7ZB3W6LDAFC"
-	status = `{"version":"1.2","instance":"x","stand":{"state":"STATE","why":"WHY"},"last_hour":{"visits":40,"versions":7,"failed":1},
+	status = `{"version":"1.2","instance":"x","condition":{"state":"STATE","why":"WHY"},"last_hour":{"visits":40,"versions":7,"failed":1},
 		"hosts":{"known":12,"unreachable":1,"down":1},"uris":{"known":3400,"overdue_seconds":7200},"disk":{"free":5000000000},
 		"alarms":[{"kind":"disk","text":"the disk is nearly full","since":"2026-11-22T06:04:00Z"},
 			{"kind":"host","text":"a.example is down","acknowledged":{"who":"maria"}}]}`

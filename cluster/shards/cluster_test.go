@@ -218,7 +218,7 @@ func TestListsAreJoined(t *testing.T) {
 			return fmt.Sprintf(`{"total":2,"hosts":[{"host":"%d.example","uris":%d},{"host":"%d.test","uris":9}]}`, shard, shard, shard)
 		case "/new":
 			return fmt.Sprintf(`{"captures":[{"host":"%d.example","at":"2026-01-0%dT00:00:00Z"}],"more":1,"as_of":"2026-01-0%dT00:00:00Z",
-				"down":[{"host":"%d.example","failures":%d}],"sites":{"%d.example":"Title"}}`, shard, shard, shard, shard, shard, shard)
+				"unreachable":[{"host":"%d.example","failures":%d}],"sites":{"%d.example":"Title"}}`, shard, shard, shard, shard, shard, shard)
 		case "/alarms":
 			return fmt.Sprintf(`{"alarms":[{"kind":"disk","text":"the disk is full"},{"kind":"host","about":"%d.example","since":"2026-01-0%dT00:00:00Z"}]}`, shard, shard)
 		case "/alarms/acknowledge":

@@ -31,7 +31,7 @@ func TestReportsAreOfTheWholeCrawl(t *testing.T) {
 				"hosts":[{"key":"both.example","handled":5,"bytes":1},{"key":"%[1]d.example","handled":%[1]d}],"types":[{"key":"text/html","handled":2}]}`,
 				node, r.URL.Query().Get("all") == "true")
 		case "/status/sites":
-			return fmt.Sprintf(`{"stand":{"state":"crawling"},"hosts":{"known":%[1]d},"unreachable":[],"uris":{"known":%[1]d,"due":-1},"busy":1,"visits":[],
+			return fmt.Sprintf(`{"condition":{"state":"crawling"},"hosts":{"known":%[1]d},"unreachable":[],"uris":{"known":%[1]d,"due":-1},"busy":1,"visits":[],
 				"today":{"requests":%[1]d,"versions_seen":1,"versions_estimated":1},"alarms":[{"kind":"disk","text":"full"}]}`, shard)
 		}
 		return ""

@@ -51,7 +51,7 @@ func TestTheStatusIsOfTheWholeCrawl(t *testing.T) {
 		}
 		node := (shard + 1) / 2
 		return fmt.Sprintf(`{"version":"1.%[2]d","started":"2026-01-0%[1]dT00:00:00Z","now":"2026-01-09T00:00:00Z","uptime_seconds":%[1]d,
-			"stand":%[3]s,"last_hour":{"visits":%[1]d},"hosts":{"known":10,"idle":10},
+			"condition":%[3]s,"last_hour":{"visits":%[1]d},"hosts":{"known":10,"idle":10},
 			"unreachable":[{"host":"%[1]d.example","failures":%[1]d}],
 			"uris":{"known":100,"due":60000,"overdue_seconds":%[1]d,"oldest":"2026-01-0%[1]dT00:00:00Z"},
 			"workers":{"all":5,"busy":1,"visits":[{"uri":"http://%[1]d.example/","seconds":%[1]d}]},
@@ -63,7 +63,7 @@ func TestTheStatusIsOfTheWholeCrawl(t *testing.T) {
 	})
 	s := answerOf[api.Status](c, "/status", "")
 	want := `{"version":"1.1, 1.2","instance":"","now":"2026-01-09T00:00:00Z","started":"2026-01-01T00:00:00Z","uptime_seconds":4,` +
-		`"stand":{"state":"crawling","why":"shard 4 of node b is held: the disk is full"}`
+		`"condition":{"state":"crawling","why":"shard 4 of node b is held: the disk is full"}`
 	if text, err := json.Marshal(s); err != nil || !strings.HasPrefix(string(text), want) {
 		t.Errorf("the status is %s, want %s", text, want)
 	}

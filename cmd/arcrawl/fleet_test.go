@@ -24,7 +24,7 @@ func TestStatusOfAFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`{"version":"1.2","stand":{"state":"crawling"}}`))
+		_, _ = w.Write([]byte(`{"version":"1.2","condition":{"state":"crawling"}}`))
 	}))
 	server.Listener = l
 	server.Start()

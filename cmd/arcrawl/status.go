@@ -54,7 +54,7 @@ has a name and a place: a socket, a configuration file (*.toml), or an address a
 Exit code 69: no daemon answers, or one of the fleet or cluster does not.`,
 		Example: `  arcrawl status --config /etc/arcrawl/arcrawl.toml
   arcrawl status --watch --every 5s
-  arcrawl status --json | jq .stand
+  arcrawl status --json | jq .condition
   arcrawl status --label newspapers
   arcrawl status --fleet /etc/arcrawl/fleet --watch
   arcrawl status --cluster

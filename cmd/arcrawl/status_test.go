@@ -23,7 +23,7 @@ func TestTopUpdatesTheStatus(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := 0
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := `{"version":"1.2","stand":{"state":"crawling"},"config":{"digest":"sha256:0123456789abcdef"}}`
+		answer := `{"version":"1.2","condition":{"state":"crawling"},"config":{"digest":"sha256:0123456789abcdef"}}`
 		if strings.HasSuffix(r.URL.Path, "/hosts") {
 			answer = `{"total":1,"hosts":[{"host":"news.example","state":"snoozed","uris":12,"overdue_seconds":7200}]}`
 			if asked++; asked == 3 {
@@ -61,7 +61,7 @@ func TestTheStatusOfALabelIsShown(t *testing.T) {
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.String())
-		_, _ = w.Write([]byte(`{"stand":{"state":"paused","why":"moving"},"hosts":{"known":3,"ready":1,"down":1,"total":1},
+		_, _ = w.Write([]byte(`{"condition":{"state":"paused","why":"moving"},"hosts":{"known":3,"ready":1,"down":1,"total":1},
 			"unreachable":[{"host":"a.example","failures":7,"error":"no route"}],"uris":{"known":12,"due":-1,"overdue_seconds":7200},
 			"busy":1,"visits":[{"uri":"http://b.example/1","seconds":3}],"today":{"requests":40,"versions_seen":1},
 			"alarms":[{"kind":"host","text":"a.example is down"}]}`))

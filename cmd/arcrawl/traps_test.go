@@ -35,7 +35,7 @@ func TestTrapsOfAStoppedAndOfARunningDaemon(t *testing.T) {
 	d := startDaemon(t, build(t, dir), path)
 	site.waitFor(t, d, site.asked.Load()+5)
 	says(exitOK, "news.example: repeats, released, since", "traps")
-	says(exitOK, `"kept": 1`, "traps", "--json")
+	says(exitOK, `"kept_out": 1`, "traps", "--json")
 	says(exitFailure, "arcrawl release", "traps", "release", "news.example", "nothing")
 	says(exitOK, "released; 1 URI due now", "traps", "release", "news.example", second.Pattern)
 	d.terminate(t)

@@ -41,7 +41,7 @@ type Plan struct {
 	// host is first.
 	Load []HostLoad `json:"load,omitempty"`
 	// Complete is false if there are more URIs or hosts than maxURIs or maxHosts, so that Load lacks some.
-	Complete bool `json:"weighed"`
+	Complete bool `json:"load_complete"`
 
 	// Names is the effect on the names of known URIs; nil if no naming rule changes.
 	Names *PlannedNames `json:"names,omitempty"`
@@ -57,8 +57,8 @@ type HostLoad struct {
 	URIs           int64    `json:"uris"`
 	Before         float64  `json:"before"`
 	After          float64  `json:"after"`
-	CapacityBefore float64  `json:"carries_before"`
-	Capacity       float64  `json:"carries"`
+	CapacityBefore float64  `json:"capacity_before"`
+	Capacity       float64  `json:"capacity"`
 	Shorter        int64    `json:"shorter"` // URIs that wait longer than the new maximum, until their next visit
 }
 

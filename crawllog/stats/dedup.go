@@ -16,10 +16,10 @@ type Dedup struct {
 	Other      int64 `json:"other"`      // under another URI
 	Unknown    int64 `json:"unknown"`    // the log does not say, as logs of Heritrix and of older versions
 
-	DuplicateBytes int64 `json:"duplicateBytes"` // of the duplicates
-	Discarded      int64 `json:"discarded"`      // duplicates that were not stored again, which "force-new" prevents
-	DiscardedBytes int64 `json:"discardedBytes"` // of the discarded duplicates: the size that was saved
-	Unwritten      int64 `json:"unwritten"`      // discarded without a revisit record, because of dedup.revisits
+	DuplicateBytes int64 `json:"duplicate_bytes"` // of the duplicates
+	Discarded      int64 `json:"discarded"`       // duplicates that were not stored again, which "force-new" prevents
+	DiscardedBytes int64 `json:"discarded_bytes"` // of the discarded duplicates: the size that was saved
+	Unwritten      int64 `json:"unwritten"`       // discarded without a revisit record, because of dedup.revisits
 }
 
 // add counts a line.

@@ -122,6 +122,6 @@ func (h Histogram) MarshalJSON() ([]byte, error) {
 		P50   int64 `json:"p50_ms"`
 		P90   int64 `json:"p90_ms"`
 		P99   int64 `json:"p99_ms"`
-		Max   int64 `json:"most_ms"`
+		Max   int64 `json:"max_ms"`
 	}{h.count, h.Quantile(0.5).Milliseconds(), h.Quantile(0.9).Milliseconds(), h.Quantile(0.99).Milliseconds(), h.max})
 }

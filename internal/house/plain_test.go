@@ -67,7 +67,7 @@ var bannedPhrases = []banned{
 	ban(`in the place of`, "instead of"),
 	ban(`lies|lay|lain`, "is stored in, is in"),
 	ban(`stands?|stood`, "is, appears, is written").
-		unless(`s\.stand|stands? (?:alone|still)|standstill|stood still|stand-in|under\s?stand|stands? for`),
+		unless(`stands? (?:alone|still)|standstill|stood still|stand-in|under\s?stand|stands? for`),
 	ban(`as good as|of late|for want of|now and then|of no use|is of use`, "plain words"),
 	ban(`whence|thither|hither|lest|hitherto|henceforth|therein|thereof|whereof|thereupon|upon|amid|naught|nought`,
 		"a word of today"),
@@ -134,7 +134,7 @@ func (all tree) phrases(f source) []breach {
 }
 
 // outwardNames match names that users write, which stay as they are: of flags, and of fields of answers.
-var outwardNames = regexp.MustCompile(`^beside$|--beside|jq \.stand|"stand":`)
+var outwardNames = regexp.MustCompile(`^beside$|--beside`)
 
 // stumbles lists the banned phrases of a text, each with what to write instead.
 func stumbles(text string) []string {
