@@ -68,20 +68,20 @@ func ParseDuration(s string) (time.Duration, error) {
 	return sum, nil
 }
 
-// sizeUnits are the units of sizes. [Size] uses the first one that divides the size.
+// sizeUnits are the units of sizes, largest first. [Size] uses the first one that divides the size.
 var sizeUnits = []struct {
 	name string
 	size int64
 }{
 	{"TiB", 1 << 40},
-	{"GiB", 1 << 30},
-	{"MiB", 1 << 20},
-	{"KiB", 1 << 10},
 	{"TB", 1e12},
+	{"GiB", 1 << 30},
 	{"GB", 1e9},
+	{"MiB", 1 << 20},
 	{"MB", 1e6},
-	{"KB", 1e3},
+	{"KiB", 1 << 10},
 	{"kB", 1e3},
+	{"KB", 1e3},
 	{"B", 1},
 }
 
@@ -118,7 +118,8 @@ func ParseSize(s string) (int64, error) {
 	return 0, &SyntaxError{"has an unknown unit", "the units are B, kB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (powers of 1024)"}
 }
 
-// Size writes a number of bytes exactly, as [ParseSize] reads it: "1GiB", "500MB", "0B".
+// Size writes a number of bytes exactly, in the largest unit that divides it, as [ParseSize] reads it: "1GiB", "50GB",
+// "0B".
 func Size(n int64) string {
 	if n == 0 {
 		return "0B"

@@ -46,6 +46,18 @@ func TestSizesAreReadAsWritten(t *testing.T) {
 	}
 }
 
+func TestSizesAreWrittenInTheLargestUnitThatDividesThem(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{
+		0: "0B", 1023: "1023B", 1024: "1KiB", 4000: "4kB", 256 << 10: "256KiB", 1 << 30: "1GiB", 50e9: "50GB", 2e9: "2GB",
+		8192 << 20: "8GiB", 5e12: "5TB", 1 << 50: "1024TiB", 1024e6: "1024MB", -4000: "-4kB",
+	} {
+		if got := human.Size(n); got != want {
+			t.Errorf("Size(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
 // wantRemedy wants an error with a problem and a remedy.
 func wantRemedy(t *testing.T, text, got string, err error) {
 	t.Helper()
