@@ -56,7 +56,7 @@ NFPM        := bin/tools/nfpm-v2.43.0
 
 # The binary needs no library of the machine it runs on.
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(if $(VERSION),-X main.version=$(VERSION))' -o bin/arcrawl ./cmd/arcrawl
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(if $(VERSION),-X github.com/arcrawl/arcrawl/cmd/arcrawl/cli.version=$(VERSION))' -o bin/arcrawl ./cmd/arcrawl
 
 # CI runs both tiers, in one command where it can: each test is linked once, and tests that wait for real processes wait
 # beside others. The linters run first because they take less time; the house test is one of them. Some tests run

@@ -25,7 +25,16 @@ const (
 )
 
 // ErrLost says that another node has taken the crawl, or may take it.
-var ErrLost = errors.New("this node no longer owns the crawl")
+var ErrLost error = lost{}
+
+// lost is the error of a node that no longer owns the crawl.
+type lost struct{}
+
+// Error says what the node has lost.
+func (lost) Error() string { return "this node no longer owns the crawl" }
+
+// ExitCode returns EX_UNAVAILABLE of sysexits.h, because another process has the crawl.
+func (lost) ExitCode() int { return 69 }
 
 var errNoLease = errors.New("the database of the cluster did not answer for 10 s, so this node may not visit anything; " +
 	"the crawl resumes when the database answers")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -18,24 +19,24 @@ import (
 const shownOfKind = 3
 
 func newAlarms() *cobra.Command {
-	d, f := daemonFlags{}, about.Filter{}
+	d, f := cli.Daemon{}, about.Filter{}
 	cmd := &cobra.Command{
 		Use:     "alarms",
 		Short:   "List the raised alarms, or acknowledge them",
 		Example: "  arcrawl alarms --label newspapers\n  arcrawl alarms ack host www.news.example --note 'moves on Monday'",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return ask(cmd, &d, showAlarms, func(c *api.Client) (api.Alarms, error) { return c.Alarms(cmd.Context(), f) })
+			return cli.Ask(cmd, &d, showAlarms, func(c *api.Client) (api.Alarms, error) { return c.Alarms(cmd.Context(), f) })
 		},
 	}
-	d.add(cmd)
-	siteFlags(cmd, &f)
+	d.Add(cmd)
+	cli.SiteFlags(cmd, &f)
 	cmd.AddCommand(newAlarmsAck())
 	return cmd
 }
 
 func newAlarmsAck() *cobra.Command {
-	var d daemonFlags
+	var d cli.Daemon
 	var o api.Acknowledge
 	cmd := &cobra.Command{
 		Use:   "ack KIND [ABOUT]",
@@ -52,10 +53,12 @@ status and the dashboard, nor counted by arcrawl_alarms. The acknowledgement end
 				_, err := fmt.Fprintf(out, "changed %s\n", human.Count(a.Changed, "alarm"))
 				return err
 			}
-			return ask(cmd, &d, show, func(c *api.Client) (api.Acknowledged, error) { return c.Acknowledge(cmd.Context(), o) })
+			return cli.Ask(cmd, &d, show, func(c *api.Client) (api.Acknowledged, error) {
+				return c.Acknowledge(cmd.Context(), o)
+			})
 		},
 	}
-	d.add(cmd)
+	d.Add(cmd)
 	cmd.Flags().StringVar(&o.Note, "note", "", "show this note with the alarm")
 	cmd.Flags().BoolVar(&o.Undo, "undo", false, "take the acknowledgement back")
 	return cmd

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -67,14 +68,14 @@ func archived(t *testing.T) (dir string, files []string) {
 func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 	dir, files := archived(t)
 	code, out, errs := command("verify", dir)
-	if code != exitOK || !strings.Contains(out, "2 files") || !strings.Contains(out, "0 errors, 0 warnings") || errs != "" {
+	if code != cli.ExitOK || !strings.Contains(out, "2 files") || !strings.Contains(out, "0 errors, 0 warnings") || errs != "" {
 		t.Errorf("a sound archive: exit code %d, %s%s", code, out, errs)
 	}
-	if code, out, _ := command("verify", "--json", "--known", dir, files[1]); code != exitOK || !strings.HasPrefix(out, `{"summary":{"files":1,`) {
+	if code, out, _ := command("verify", "--json", "--known", dir, files[1]); code != cli.ExitOK || !strings.HasPrefix(out, `{"summary":{"files":1,`) {
 		t.Errorf("one file, the other known: exit code %d, %s", code, out)
 	}
 	code, out, errs = command("verify", files[1])
-	if code != exitDamaged || !strings.Contains(out, "[revisit-unresolved]") || !strings.Contains(errs, "1 error") || !strings.Contains(errs, "name other files with --known") {
+	if code != cli.ExitDamaged || !strings.Contains(out, "[revisit-unresolved]") || !strings.Contains(errs, "1 error") || !strings.Contains(errs, "name other files with --known") {
 		t.Errorf("a file without its original: exit code %d, %s%s", code, out, errs)
 	}
 	manifest, err := fixity.Open(dir, time.Time{})
@@ -92,17 +93,17 @@ func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 	if err := errors.Join(manifest.Close(), os.Rename(files[1], moved)); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := command("verify", dir); code != exitDamaged || !strings.Contains(out, "is gone") {
+	if code, out, _ := command("verify", dir); code != cli.ExitDamaged || !strings.Contains(out, "is gone") {
 		t.Errorf("a file that the manifest lists is gone: exit code %d, %s", code, out)
 	}
-	if code, out, _ := command("verify", "--elsewhere", away, dir); code != exitOK {
+	if code, out, _ := command("verify", "--elsewhere", away, dir); code != cli.ExitOK {
 		t.Errorf("a file that was moved away: exit code %d, %s", code, out)
 	}
 	writeFile(t, moved, "damaged at the other place")
-	if code, out, _ := command("verify", "--elsewhere", away, files[0]); code != exitOK {
+	if code, out, _ := command("verify", "--elsewhere", away, files[0]); code != cli.ExitOK {
 		t.Errorf("only the other file: exit code %d, %s", code, out)
 	}
-	if code, out, _ := command("verify", "--elsewhere", away, dir); code != exitDamaged || !strings.Contains(out, "are lost") {
+	if code, out, _ := command("verify", "--elsewhere", away, dir); code != cli.ExitDamaged || !strings.Contains(out, "are lost") {
 		t.Errorf("a damaged file at another place: exit code %d, %s", code, out)
 	}
 	content, err := os.ReadFile(files[0])
@@ -112,13 +113,13 @@ func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 	content[len(content)/2] ^= 1
 	damaged := filepath.Join(t.TempDir(), "damaged.warc.gz")
 	writeFile(t, damaged, string(content))
-	if code, out, _ := command("verify", "--json", damaged); code != exitDamaged || !strings.Contains(out, `"kind":"`) {
+	if code, out, _ := command("verify", "--json", damaged); code != cli.ExitDamaged || !strings.Contains(out, `"kind":"`) {
 		t.Errorf("a damaged file: exit code %d, %s", code, out)
 	}
-	if code, _, _ := command("verify"); code != exitUsage {
-		t.Errorf("no file: exit code %d, want %d", code, exitUsage)
+	if code, _, _ := command("verify"); code != cli.ExitUsage {
+		t.Errorf("no file: exit code %d, want %d", code, cli.ExitUsage)
 	}
-	if code, out, _ := command("verify", filepath.Join(dir, "missing")); code != exitDamaged || !strings.Contains(out, "no such file") {
+	if code, out, _ := command("verify", filepath.Join(dir, "missing")); code != cli.ExitDamaged || !strings.Contains(out, "no such file") {
 		t.Errorf("a missing file: exit code %d, %s", code, out)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -136,7 +137,7 @@ func TestCapturesAreReadBack(t *testing.T) {
 	ruled, _ := configure(t, settled+"[change]\nscrub = ['one', 'two']\n")
 	otherwise, _ := configure(t, settled+"[change]\nscrub_css = ['p + p']\n")
 	unruled, _ := configure(t, settled)
-	if code, _, errs := command("index", "-o", filepath.Join(dir, "index.cdxj"), dir); code != exitOK || !strings.Contains(errs, "3 captures in 2 files, 0 errors") {
+	if code, _, errs := command("index", "-o", filepath.Join(dir, "index.cdxj"), dir); code != cli.ExitOK || !strings.Contains(errs, "3 captures in 2 files, 0 errors") {
 		t.Errorf("index: exit code %d, %s", code, errs)
 	}
 	for _, c := range []struct {
@@ -144,28 +145,28 @@ func TestCapturesAreReadBack(t *testing.T) {
 		code int
 		want []string // in what is printed, on either side
 	}{
-		{[]string{"index", dir}, exitOK, []string{"example,a)/ 20261121090000 {\"url\"", "3 captures"}},
-		{[]string{"index", "--json", dir, "missing"}, exitDamaged, []string{`"kind":"unreadable"`, `"entries":3`}},
-		{[]string{"history", page}, exitOK, []string{"2026-11-21T09:00:00.000000Z  200", "  ^text/: unchanged: 1h  changed: other content", "revisit (identical-payload-digest)"}},
-		{[]string{"history", "--json", "www.a.example"}, exitFailure, []string{"no such capture"}},
-		{[]string{"history", "--json", page}, exitOK, []string{`"profile":"identical-payload-digest"`, `"contentState":"changed"`}},
-		{[]string{"history", "https://a.example/"}, exitFailure, []string{"no such capture", "similar URIs: " + page}},
-		{[]string{"cat", page}, exitOK, []string{"<p>one</p>\n<p>same</p>\n"}},
-		{[]string{"cat", "--head", page + "@2026-11-21T10"}, exitOK, []string{"<p>two</p>"}},
-		{[]string{"cat", page + "@2026-11-2"}, exitFailure, []string{"no such capture", `if "2026-11-2" should be a date`, "20261121090000"}},
-		{[]string{"cat", page + "@2025"}, exitFailure, []string{"no such capture: " + page + " before 2026-01-01T00:00:00Z; the first is of 2026-11-21T09:00:00Z"}},
-		{[]string{"cat", "--head", page + "@2026112110"}, exitOK, []string{"HTTP/1.1 200 OK\r\n", "<p>two</p>"}},
-		{[]string{"cat", "--raw", page + "@2027"}, exitOK, []string{"<p>one</p>", "using the one before, from 2026-11-21T11:00:00Z"}},
-		{[]string{"diff", page + "@2026112109", page + "@2026112110"}, exitOK, []string{"--- " + page + "@2026-11-21T09:00:00.000000Z", "-<p>one</p>\n+<p>two</p>\n <p>same</p>"}},
-		{[]string{"diff", page + "@2026-11-21 09", "@2026-11-21T10:00"}, exitOK, []string{"-<p>one</p>\n+<p>two</p>\n <p>same</p>"}},
-		{[]string{"diff", page + "@2026-11-21T09", "@2026-11-21T11"}, exitOK, nil},
-		{[]string{"diff", page + "@2026-11-21T12", page}, exitOK, []string{"no capture of " + page + " in that period", "both arguments name the same capture, " + page + "@2026-11-21T11:00:00.000000Z"}},
-		{[]string{"diff", page, "@2025"}, exitFailure, []string{"the first is of 2026-11-21T09:00:00Z"}},
-		{[]string{"diff", "-c", ruled, "--host-rules", page + "@2026112109", "@2026112110"}, exitOK, nil},
-		{[]string{"diff", "-c", otherwise, "--host-rules", page + "@2026112109", "@2026112110"}, exitOK, []string{"<body><p>one</p>\n+", "<body><p>two</p>\n"}},
-		{[]string{"diff", "-c", unruled, "--host-rules", page + "@2026112109", "@2026112110"}, exitFailure, []string{"the host www.a.example has no scrubbing rules in " + unruled}},
-		{[]string{"diff", "--scrub", "one|two", page + "@2026112109", page + "@2026112110"}, exitOK, nil},
-		{[]string{"diff", "--scrub", "(", page, page}, exitUsage, []string{"--scrub"}},
+		{[]string{"index", dir}, cli.ExitOK, []string{"example,a)/ 20261121090000 {\"url\"", "3 captures"}},
+		{[]string{"index", "--json", dir, "missing"}, cli.ExitDamaged, []string{`"kind":"unreadable"`, `"entries":3`}},
+		{[]string{"history", page}, cli.ExitOK, []string{"2026-11-21T09:00:00.000000Z  200", "  ^text/: unchanged: 1h  changed: other content", "revisit (identical-payload-digest)"}},
+		{[]string{"history", "--json", "www.a.example"}, cli.ExitFailure, []string{"no such capture"}},
+		{[]string{"history", "--json", page}, cli.ExitOK, []string{`"profile":"identical-payload-digest"`, `"contentState":"changed"`}},
+		{[]string{"history", "https://a.example/"}, cli.ExitFailure, []string{"no such capture", "similar URIs: " + page}},
+		{[]string{"cat", page}, cli.ExitOK, []string{"<p>one</p>\n<p>same</p>\n"}},
+		{[]string{"cat", "--head", page + "@2026-11-21T10"}, cli.ExitOK, []string{"<p>two</p>"}},
+		{[]string{"cat", page + "@2026-11-2"}, cli.ExitFailure, []string{"no such capture", `if "2026-11-2" should be a date`, "20261121090000"}},
+		{[]string{"cat", page + "@2025"}, cli.ExitFailure, []string{"no such capture: " + page + " before 2026-01-01T00:00:00Z; the first is of 2026-11-21T09:00:00Z"}},
+		{[]string{"cat", "--head", page + "@2026112110"}, cli.ExitOK, []string{"HTTP/1.1 200 OK\r\n", "<p>two</p>"}},
+		{[]string{"cat", "--raw", page + "@2027"}, cli.ExitOK, []string{"<p>one</p>", "using the one before, from 2026-11-21T11:00:00Z"}},
+		{[]string{"diff", page + "@2026112109", page + "@2026112110"}, cli.ExitOK, []string{"--- " + page + "@2026-11-21T09:00:00.000000Z", "-<p>one</p>\n+<p>two</p>\n <p>same</p>"}},
+		{[]string{"diff", page + "@2026-11-21 09", "@2026-11-21T10:00"}, cli.ExitOK, []string{"-<p>one</p>\n+<p>two</p>\n <p>same</p>"}},
+		{[]string{"diff", page + "@2026-11-21T09", "@2026-11-21T11"}, cli.ExitOK, nil},
+		{[]string{"diff", page + "@2026-11-21T12", page}, cli.ExitOK, []string{"no capture of " + page + " in that period", "both arguments name the same capture, " + page + "@2026-11-21T11:00:00.000000Z"}},
+		{[]string{"diff", page, "@2025"}, cli.ExitFailure, []string{"the first is of 2026-11-21T09:00:00Z"}},
+		{[]string{"diff", "-c", ruled, "--host-rules", page + "@2026112109", "@2026112110"}, cli.ExitOK, nil},
+		{[]string{"diff", "-c", otherwise, "--host-rules", page + "@2026112109", "@2026112110"}, cli.ExitOK, []string{"<body><p>one</p>\n+", "<body><p>two</p>\n"}},
+		{[]string{"diff", "-c", unruled, "--host-rules", page + "@2026112109", "@2026112110"}, cli.ExitFailure, []string{"the host www.a.example has no scrubbing rules in " + unruled}},
+		{[]string{"diff", "--scrub", "one|two", page + "@2026112109", page + "@2026112110"}, cli.ExitOK, nil},
+		{[]string{"diff", "--scrub", "(", page, page}, cli.ExitUsage, []string{"--scrub"}},
 	} {
 		args := c.args
 		if args[0] != "index" {
@@ -182,7 +183,7 @@ func TestCapturesAreReadBack(t *testing.T) {
 		}
 	}
 	path, _ := configure(t, settled+"[storage]\n")
-	if code, _, errs := command("history", "-c", path, page); code != exitConfig {
+	if code, _, errs := command("history", "-c", path, page); code != cli.ExitConfig {
 		t.Errorf("a wrong configuration: exit code %d, %s", code, errs)
 	}
 }
@@ -199,30 +200,30 @@ func TestDepsAndImpactFollowRevisits(t *testing.T) {
 		code int
 		want []string
 	}{
-		{[]string{"deps", "--warcs", dir, first, files[1]}, exitOK, []string{first + ": 2 captures\n  is needed by " + second + " for 1 revisit", "needs " + first}},
-		{[]string{"deps", "--json", "--warcs", files[1], second}, exitDamaged, []string{`"missing":1`, "in no file"}},
-		{[]string{"deps", "--warcs", dir, "other"}, exitFailure, []string{"the file other is neither in"}},
-		{[]string{"impact", "--warcs", dir, first}, exitOK, []string{"www.a.example  2026-11  3     1                   0", "all"}},
-		{[]string{"impact", "--list", "--json", "--by", "day", "--warcs", dir, first}, exitOK, []string{`"original":"` + first + `"`, `"period":"2026-11-21"`}},
-		{[]string{"impact", "--by", "week", "--warcs", dir, first}, exitUsage, []string{"year, month, day"}},
-		{[]string{"reduplicate", files[1]}, exitUsage, []string{"-o"}},
-		{[]string{"reduplicate", "--from", dir, "-o", alone, files[1]}, exitOK, []string{"1 file", "1 revisit became responses"}},
-		{[]string{"reduplicate", "--from", dir, "-o", alone, files[1]}, exitFailure, []string{"nothing is overwritten"}},
-		{[]string{"verify", "--strict", alone}, exitOK, []string{"1 response", "0 errors, 0 warnings"}},
-		{[]string{"cat", "--warcs", alone, "http://www.a.example/"}, exitOK, []string{"<p>one</p>"}},
-		{[]string{"extract", "-o", news, dir}, exitUsage, []string{"--host"}},
-		{[]string{"extract", "-o", news, "--since", "soon", dir}, exitUsage, []string{"--since"}},
-		{[]string{"extract", "-o", news, "--json", "--host", "www.a.example", "--since", "2026112111", "--keep-revisits", dir}, exitOK, []string{`"needs":[{"file":"` + first + `","revisits":1}]`}},
-		{[]string{"extract", "-o", news + "3", "-c", conf, "--collection", "papers", "--until", "2026112110", dir}, exitOK, []string{"1 file of"}},
-		{[]string{"extract", "-o", news + "4", "-c", conf, "--collection", "paper", dir}, exitUsage, []string{"collections papers"}},
-		{[]string{"wacz", "-o", news + ".wacz", "-c", conf, "--owner", "maria", dir}, exitOK, []string{"with "}},
-		{[]string{"wacz", "-o", news + "3.wacz", "-c", conf, "--collection", "papers", "--until", "2026112110", dir}, exitOK, []string{"with "}},
-		{[]string{"wacz", "-o", news + "2.wacz", "-c", conf, "--owner", "jan", dir}, exitFailure, []string{"no record matches"}},
-		{[]string{"verify", "--known", dir, news}, exitOK, []string{"1 revisit", "0 errors, 0 warnings"}}, // copies of what is known
-		{[]string{"verify", dir, news}, exitDamaged, []string{"[duplicate-id]"}},
-		{[]string{"reduplicate", "-o", alone + "2", files[1]}, exitDamaged, []string{"the original is not there", "name other files with --from"}},
-		{[]string{"extract", "-o", alone + "3", "--keep-revisits", "--host", "www.a.example", files[1]}, exitDamaged, []string{"the original is not there"}},
-		{[]string{"extract", "-o", news + "2", "--until", "2026112110", dir, "missing"}, exitDamaged, []string{"missing: error", "1 file", "1 error"}},
+		{[]string{"deps", "--warcs", dir, first, files[1]}, cli.ExitOK, []string{first + ": 2 captures\n  is needed by " + second + " for 1 revisit", "needs " + first}},
+		{[]string{"deps", "--json", "--warcs", files[1], second}, cli.ExitDamaged, []string{`"missing":1`, "in no file"}},
+		{[]string{"deps", "--warcs", dir, "other"}, cli.ExitFailure, []string{"the file other is neither in"}},
+		{[]string{"impact", "--warcs", dir, first}, cli.ExitOK, []string{"www.a.example  2026-11  3     1                   0", "all"}},
+		{[]string{"impact", "--list", "--json", "--by", "day", "--warcs", dir, first}, cli.ExitOK, []string{`"original":"` + first + `"`, `"period":"2026-11-21"`}},
+		{[]string{"impact", "--by", "week", "--warcs", dir, first}, cli.ExitUsage, []string{"year, month, day"}},
+		{[]string{"reduplicate", files[1]}, cli.ExitUsage, []string{"-o"}},
+		{[]string{"reduplicate", "--from", dir, "-o", alone, files[1]}, cli.ExitOK, []string{"1 file", "1 revisit became responses"}},
+		{[]string{"reduplicate", "--from", dir, "-o", alone, files[1]}, cli.ExitFailure, []string{"nothing is overwritten"}},
+		{[]string{"verify", "--strict", alone}, cli.ExitOK, []string{"1 response", "0 errors, 0 warnings"}},
+		{[]string{"cat", "--warcs", alone, "http://www.a.example/"}, cli.ExitOK, []string{"<p>one</p>"}},
+		{[]string{"extract", "-o", news, dir}, cli.ExitUsage, []string{"--host"}},
+		{[]string{"extract", "-o", news, "--since", "soon", dir}, cli.ExitUsage, []string{"--since"}},
+		{[]string{"extract", "-o", news, "--json", "--host", "www.a.example", "--since", "2026112111", "--keep-revisits", dir}, cli.ExitOK, []string{`"needs":[{"file":"` + first + `","revisits":1}]`}},
+		{[]string{"extract", "-o", news + "3", "-c", conf, "--collection", "papers", "--until", "2026112110", dir}, cli.ExitOK, []string{"1 file of"}},
+		{[]string{"extract", "-o", news + "4", "-c", conf, "--collection", "paper", dir}, cli.ExitUsage, []string{"collections papers"}},
+		{[]string{"wacz", "-o", news + ".wacz", "-c", conf, "--owner", "maria", dir}, cli.ExitOK, []string{"with "}},
+		{[]string{"wacz", "-o", news + "3.wacz", "-c", conf, "--collection", "papers", "--until", "2026112110", dir}, cli.ExitOK, []string{"with "}},
+		{[]string{"wacz", "-o", news + "2.wacz", "-c", conf, "--owner", "jan", dir}, cli.ExitFailure, []string{"no record matches"}},
+		{[]string{"verify", "--known", dir, news}, cli.ExitOK, []string{"1 revisit", "0 errors, 0 warnings"}}, // copies of what is known
+		{[]string{"verify", dir, news}, cli.ExitDamaged, []string{"[duplicate-id]"}},
+		{[]string{"reduplicate", "-o", alone + "2", files[1]}, cli.ExitDamaged, []string{"the original is not there", "name other files with --from"}},
+		{[]string{"extract", "-o", alone + "3", "--keep-revisits", "--host", "www.a.example", files[1]}, cli.ExitDamaged, []string{"the original is not there"}},
+		{[]string{"extract", "-o", news + "2", "--until", "2026112110", dir, "missing"}, cli.ExitDamaged, []string{"missing: error", "1 file", "1 error"}},
 	} {
 		code, out, errs := command(c.args...)
 		if code != c.code {
@@ -247,13 +248,13 @@ func TestStrictVerificationSaysThatThereAreOnlyWarnings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errs := command("verify", name); code != exitOK {
+	if code, out, errs := command("verify", name); code != cli.ExitOK {
 		t.Errorf("without --strict: exit code %d: %s%s", code, out, errs)
 	}
 	code, _, errs := command("verify", "--strict", name)
 	want := "the archive is whole, but deviates from the specification: 1 warning in 1 file"
-	if code != exitDamaged || !strings.Contains(errs, want) {
-		t.Errorf("exit code %d, %q; want %d and %q", code, errs, exitDamaged, want)
+	if code != cli.ExitDamaged || !strings.Contains(errs, want) {
+		t.Errorf("exit code %d, %q; want %d and %q", code, errs, cli.ExitDamaged, want)
 	}
 }
 
@@ -266,18 +267,18 @@ func TestWaczPackagesTheChosenCaptures(t *testing.T) {
 		code int
 		want []string
 	}{
-		{[]string{"wacz", "-o", filepath.Join(out, "a.zip"), dir}, exitUsage, []string{".wacz"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "a.wacz"), dir}, exitOK, []string{"2 files", "3 captures, 2 pages\n"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "a.wacz"), dir}, exitFailure, []string{"nothing is overwritten"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "b.wacz"), "--from", dir, files[1]}, exitOK, []string{"requires " + first, "for 1 revisit", "sha256:"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "i.wacz"), files[1]}, exitDamaged, []string{files[1] + ":", "neither in the package nor in the other named files", "1 error; the originals of 1 revisit", "--from"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "c.wacz"), "--since", "2026112111", dir}, exitOK, []string{"1 file", "requires " + first}},
-		{[]string{"wacz", "-o", filepath.Join(out, "d.wacz"), "--since", "2026112111", "--self-contained", "--json", dir}, exitOK, []string{`"captures":1,"pages":1`, `"requires":[]`}},
-		{[]string{"wacz", "-o", filepath.Join(out, "e.wacz"), "--since", "2026112109", dir}, exitOK, []string{"2 files", "3 captures, 2 pages\n"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "f.wacz"), "--host", "other", dir}, exitFailure, []string{"no record matches the choice"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "g.wacz"), "--since", "soon", dir}, exitUsage, []string{"--since"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "j.wacz"), "--log", "missing.log", dir}, exitFailure, []string{"read the crawl log missing.log"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "h.wacz"), dir, "missing"}, exitDamaged, []string{"2 files", "1 error"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "a.zip"), dir}, cli.ExitUsage, []string{".wacz"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "a.wacz"), dir}, cli.ExitOK, []string{"2 files", "3 captures, 2 pages\n"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "a.wacz"), dir}, cli.ExitFailure, []string{"nothing is overwritten"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "b.wacz"), "--from", dir, files[1]}, cli.ExitOK, []string{"requires " + first, "for 1 revisit", "sha256:"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "i.wacz"), files[1]}, cli.ExitDamaged, []string{files[1] + ":", "neither in the package nor in the other named files", "1 error; the originals of 1 revisit", "--from"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "c.wacz"), "--since", "2026112111", dir}, cli.ExitOK, []string{"1 file", "requires " + first}},
+		{[]string{"wacz", "-o", filepath.Join(out, "d.wacz"), "--since", "2026112111", "--self-contained", "--json", dir}, cli.ExitOK, []string{`"captures":1,"pages":1`, `"requires":[]`}},
+		{[]string{"wacz", "-o", filepath.Join(out, "e.wacz"), "--since", "2026112109", dir}, cli.ExitOK, []string{"2 files", "3 captures, 2 pages\n"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "f.wacz"), "--host", "other", dir}, cli.ExitFailure, []string{"no record matches the choice"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "g.wacz"), "--since", "soon", dir}, cli.ExitUsage, []string{"--since"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "j.wacz"), "--log", "missing.log", dir}, cli.ExitFailure, []string{"read the crawl log missing.log"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "h.wacz"), dir, "missing"}, cli.ExitDamaged, []string{"2 files", "1 error"}},
 	} {
 		code, stdout, errs := command(c.args...)
 		if code != c.code {
@@ -310,7 +311,7 @@ func TestDamageIsExitCode65(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"deps", "impact"} {
-		out, errs := ending(t, exitDamaged, name, "--warcs", dir, "whole.warc")
+		out, errs := ending(t, cli.ExitDamaged, name, "--warcs", dir, "whole.warc")
 		if !strings.Contains(errs, "torn.warc:0: error") || out == "" {
 			t.Errorf("%s prints %s and %s", name, out, errs)
 		}
@@ -323,7 +324,7 @@ func TestDamageBehindAnIndexIsNamed(t *testing.T) {
 	t.Parallel()
 	const page = "http://www.a.example/"
 	dir, files := archived(t)
-	if code, out, errs := command("index", "-o", filepath.Join(dir, "index.cdxj"), dir); code != exitOK {
+	if code, out, errs := command("index", "-o", filepath.Join(dir, "index.cdxj"), dir); code != cli.ExitOK {
 		t.Fatal(out, errs)
 	}
 	_, listed, _ := command("history", "--json", "--warcs", dir, page)
@@ -338,15 +339,15 @@ func TestDamageBehindAnIndexIsNamed(t *testing.T) {
 		code int
 		want []string
 	}{
-		{[]string{"history", page}, exitDamaged, []string{"T09:00:00.000000Z  200     response", "T10:00:00.000000Z  200     damaged", at, "T11:00:00.000000Z  200     revisit"}},
-		{[]string{"history", "--json", page}, exitDamaged, []string{`"damage":"the archive is damaged: ` + at}},
-		{[]string{"cat", page + "@2026112110"}, exitDamaged, []string{"cannot read the capture of " + page + " from 2026-11-21T10:00:00Z; choose another one", at}},
-		{[]string{"cat", page}, exitOK, []string{"<p>one</p>"}},
-		{[]string{"diff", page + "@2026112109", "@2026112110"}, exitDamaged, []string{at}},
-		{[]string{"diff", page + "@2026112109", "@2026112111"}, exitOK, nil},
+		{[]string{"history", page}, cli.ExitDamaged, []string{"T09:00:00.000000Z  200     response", "T10:00:00.000000Z  200     damaged", at, "T11:00:00.000000Z  200     revisit"}},
+		{[]string{"history", "--json", page}, cli.ExitDamaged, []string{`"damage":"the archive is damaged: ` + at}},
+		{[]string{"cat", page + "@2026112110"}, cli.ExitDamaged, []string{"cannot read the capture of " + page + " from 2026-11-21T10:00:00Z; choose another one", at}},
+		{[]string{"cat", page}, cli.ExitOK, []string{"<p>one</p>"}},
+		{[]string{"diff", page + "@2026112109", "@2026112110"}, cli.ExitDamaged, []string{at}},
+		{[]string{"diff", page + "@2026112109", "@2026112111"}, cli.ExitOK, nil},
 	} {
 		code, out, errs := command(append([]string{c.args[0], "--warcs", dir}, c.args[1:]...)...)
-		if code != c.code || c.args[0] != "history" && code != exitOK && out != "" {
+		if code != c.code || c.args[0] != "history" && code != cli.ExitOK && out != "" {
 			t.Errorf("%v: exit code %d, want %d\n%s%s", c.args, code, c.code, out, errs)
 		}
 		for _, want := range c.want {
@@ -356,7 +357,7 @@ func TestDamageBehindAnIndexIsNamed(t *testing.T) {
 		}
 	}
 	conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
-	if code, out, errs := command("scrub", "test", "-c", conf, "--warcs", dir, page); code != exitDamaged || !strings.Contains(out, "2 versions: 1 equal the version before") || !strings.Contains(errs, at) {
+	if code, out, errs := command("scrub", "test", "-c", conf, "--warcs", dir, page); code != cli.ExitDamaged || !strings.Contains(out, "2 versions: 1 equal the version before") || !strings.Contains(errs, at) {
 		t.Errorf("scrub test: exit code %d\n%s%s", code, out, errs)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -16,7 +17,7 @@ import (
 const defaultOrders = 50
 
 func newAudit() *cobra.Command {
-	var d daemonFlags
+	var d cli.Daemon
 	var f audit.Filter
 	var days int
 	cmd := &cobra.Command{
@@ -33,9 +34,9 @@ The list is kept in audit.jsonl in the state folder. It is read from there if no
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if days < 0 || f.Limit < 1 {
-				return usageError{fmt.Errorf("--days and --limit must be positive numbers")}
+				return cli.Usage(fmt.Errorf("--days and --limit must be positive numbers"))
 			}
-			answer, err := askOr(&d, func(c *api.Client) (api.Audit, error) {
+			answer, err := cli.AskOr(&d, func(c *api.Client) (api.Audit, error) {
 				return c.Audit(cmd.Context(), f, days)
 			}, func(c *config.Config) (api.Audit, error) {
 				if days > 0 {
@@ -44,10 +45,10 @@ The list is kept in audit.jsonl in the state folder. It is read from there if no
 				entries, err := audit.Read(c.Storage.State, f)
 				return api.Audit{Entries: entries}, err
 			})
-			return printAnswer(&d, cmd.OutOrStdout(), answer, err, showAudit)
+			return cli.Print(&d, cmd.OutOrStdout(), answer, err, showAudit)
 		},
 	}
-	d.add(cmd)
+	d.Add(cmd)
 	cmd.Flags().StringVar(&f.Who, "who", "", "show only orders of this user or token")
 	cmd.Flags().StringVar(&f.What, "what", "", "show only this kind of order, for example pause or frontier/steer")
 	cmd.Flags().IntVar(&days, "days", 0, "show only the last `N` days (default: all)")
@@ -61,7 +62,7 @@ func showAudit(out io.Writer, a api.Audit) error {
 		_, err := fmt.Fprintln(out, "no orders recorded")
 		return err
 	}
-	t := newTable(out)
+	t := cli.NewTable(out)
 	fmt.Fprintln(t, "time (UTC)\twho\tway\twhat\tresult\torder")
 	for _, e := range a.Entries {
 		who := e.Who

@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier/backup"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newBackup() *cobra.Command {
-	return group("backup", "Back up the store, also while the daemon runs, and restore it",
+	return cli.Group("backup", "Back up the store, also while the daemon runs, and restore it",
 		newBackupCreate(), newBackupList(), newBackupVerify(), newBackupRestore())
 }
 
@@ -36,12 +37,12 @@ archive.`,
 		Example: "  arcrawl backup create --config /etc/arcrawl/arcrawl.toml --keep 14 /srv/backup/arcrawl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := readConfig(cmd.ErrOrStderr(), path)
+			c, err := cli.ReadConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}
 			if keep < 0 {
-				return usageError{fmt.Errorf("--keep %d is negative; write the number of backups to keep, 0 for all", keep)}
+				return cli.Usage(fmt.Errorf("--keep %d is negative; write the number of backups to keep, 0 for all", keep))
 			}
 			b, err := daemon.BackUp(cmd.Context(), c, args[0], keep, time.Now())
 			if err != nil {
@@ -52,7 +53,7 @@ archive.`,
 			return err
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().IntVar(&keep, "keep", 0, "then keep only the newest `N` backups (0 = keep all)")
 	return cmd
 }
@@ -68,7 +69,7 @@ func newBackupList() *cobra.Command {
 			if err != nil {
 				return backupError(err)
 			}
-			table := newTable(cmd.OutOrStdout())
+			table := cli.NewTable(cmd.OutOrStdout())
 			for _, b := range all {
 				fmt.Fprintf(table, "%s\t%s\t%s\t\n", b.Folder, human.Count(len(b.Files), "file"), human.Bytes(b.Size()))
 			}
@@ -113,7 +114,7 @@ Stop the daemon and move the old state folder away first. The archive must not b
 		Example: "  arcrawl backup restore --config /etc/arcrawl/arcrawl.toml /srv/backup/arcrawl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := readConfig(cmd.ErrOrStderr(), path)
+			c, err := cli.ReadConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}
@@ -129,7 +130,7 @@ Stop the daemon and move the old state folder away first. The archive must not b
 			return err
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier/backup"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -101,10 +102,10 @@ func TestBackupCommandsExplainWhatIsMissing(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"backup", "create", "-c", conf, filepath.Join(dir, "b")}, exitFolder, "there is no store in"},
-		{[]string{"backup", "restore", "-c", conf, filepath.Join(dir, "b")}, exitFolder, "no such file"},
-		{[]string{"backup", "verify", dir}, exitFolder, "there is no backup in"},
-		{[]string{"backup", "create", "-c", conf, "--keep", "-1", dir}, exitUsage, "negative"},
+		{[]string{"backup", "create", "-c", conf, filepath.Join(dir, "b")}, cli.ExitFolder, "there is no store in"},
+		{[]string{"backup", "restore", "-c", conf, filepath.Join(dir, "b")}, cli.ExitFolder, "no such file"},
+		{[]string{"backup", "verify", dir}, cli.ExitFolder, "there is no backup in"},
+		{[]string{"backup", "create", "-c", conf, "--keep", "-1", dir}, cli.ExitUsage, "negative"},
 	} {
 		if code, _, errs := command(c.args...); code != c.code || !strings.Contains(errs, c.want) {
 			t.Errorf("%q: exit code %d, %s; want %d and %q", c.args, code, errs, c.code, c.want)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -162,7 +163,7 @@ func contains(words ...string) func(*testing.T, string, string, fault) string {
 func inFiles(t *testing.T, _, out string, f fault) string {
 	t.Helper()
 	code, printed, errs := command("index", out)
-	if code != exitOK {
+	if code != cli.ExitOK {
 		return "a sound archive in " + out + ": " + errs
 	}
 	return soundIndex(t, printed, out, f)
@@ -292,12 +293,12 @@ func meet(t *testing.T, f fault, r reader, path, first string) {
 	for _, name := range f.only {
 		knows = knows || name == r.name
 	}
-	want := exitDamaged
+	want := cli.ExitDamaged
 	if f.warning || !knows {
-		want = exitOK
+		want = cli.ExitOK
 	}
-	if r.name == "history behind a fault" && !f.rest && want == exitOK {
-		want = exitFailure
+	if r.name == "history behind a fault" && !f.rest && want == cli.ExitOK {
+		want = cli.ExitFailure
 	}
 	if code != want {
 		t.Errorf("%s: exit code %d, want %d\n%s%s", r.name, code, want, stdout, errs)
@@ -381,7 +382,7 @@ func TestAHugeRecordNeedsNoMemory(t *testing.T) {
 		if r.name == "history behind a fault" {
 			continue
 		}
-		if lacks := r.found(t, stdout, out, f); code != exitOK || lacks != "" {
+		if lacks := r.found(t, stdout, out, f); code != cli.ExitOK || lacks != "" {
 			t.Errorf("%s: exit code %d, no %q in\n%s%s", r.name, code, lacks, stdout, errs)
 		}
 	}
@@ -394,7 +395,7 @@ func TestAFolderThatIsNotThereIsNamed(t *testing.T) {
 	for _, r := range readers() {
 		conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
 		code, stdout, errs := command(r.args(dir, filepath.Join(t.TempDir(), "out"), conf, "first.warc.gz")...)
-		if code != exitDamaged || !namesOf(stdout+errs, dir, fault{at: -1}) || !strings.Contains(stdout+errs, "no such file") {
+		if code != cli.ExitDamaged || !namesOf(stdout+errs, dir, fault{at: -1}) || !strings.Contains(stdout+errs, "no such file") {
 			t.Errorf("%s: exit code %d\n%s%s", r.name, code, stdout, errs)
 		}
 	}

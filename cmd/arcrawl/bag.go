@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/rewrite"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -32,13 +33,13 @@ the bag must be on the same disk.`,
 			if err := period.apply(cmd, &s); err != nil {
 				return err
 			}
-			o.Since, o.Until, o.Now, o.Software = s.From, s.To, time.Now(), "arcrawl/"+programVersion()
-			sum, err := fixity.WriteBag(cmd.Context(), args[0], o, printFinding(cmd.ErrOrStderr(), asJSON))
+			o.Since, o.Until, o.Now, o.Software = s.From, s.To, time.Now(), "arcrawl/"+cli.Version()
+			sum, err := fixity.WriteBag(cmd.Context(), args[0], o, cli.PrintFinding(cmd.ErrOrStderr(), asJSON))
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				err = writeJSON(cmd.OutOrStdout(), sum)
+				err = cli.WriteJSON(cmd.OutOrStdout(), sum)
 			} else {
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s\n", o.Out, human.Count(sum.Files, "file"),
 					human.Bytes(sum.Bytes))

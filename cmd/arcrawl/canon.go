@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -32,9 +33,9 @@ the daemon first, or use arcrawl reload --dry-run, which looks at up to 100,000 
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if changes != (len(args) == 0) {
-				return usageError{errors.New("want either a URI or --changes")}
+				return cli.Usage(errors.New("want either a URI or --changes"))
 			}
-			c, err := readConfig(cmd.ErrOrStderr(), path)
+			c, err := cli.ReadConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}
@@ -50,7 +51,7 @@ the daemon first, or use arcrawl reload --dry-run, which looks at up to 100,000 
 			return canonChanges(c, before, cmd.OutOrStdout())
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().BoolVar(&changes, "changes", false, "list known URIs that would share a name, or no longer share one")
 	cmd.Flags().StringVar(&against, "against", "", "compare with the rules of this main configuration file")
 	return cmd
@@ -60,10 +61,10 @@ the daemon first, or use arcrawl reload --dry-run, which looks at up to 100,000 
 func canon(c *config.Config, text string, out io.Writer) error {
 	u, err := uri.Parse(text)
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	naming := c.ForHost(u.Host(), time.Now()).Names
-	table := newTable(out)
+	table := cli.NewTable(out)
 	before := text
 	for _, s := range naming.Steps(u) {
 		mark := " "
@@ -95,7 +96,7 @@ func canonChanges(c, before *config.Config, out io.Writer) error {
 			return &n
 		}
 	}
-	found, err := fromStore(c, func(f *frontier.Frontier) (whatif.ChangedNames, error) {
+	found, err := cli.FromStore(c, func(f *frontier.Frontier) (whatif.ChangedNames, error) {
 		return whatif.NameChanges(f.Each, rules(before), rules(c), maxNameExamples)
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -45,7 +46,7 @@ Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 				fmt.Fprintf(cmd.ErrOrStderr(), "only host files: you may not read %s\n", path)
 			}
 			if asJSON {
-				return errors.Join(writeJSON(cmd.OutOrStdout(), result), err)
+				return errors.Join(cli.WriteJSON(cmd.OutOrStdout(), result), err)
 			}
 			if err != nil {
 				return err
@@ -62,7 +63,7 @@ Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 			return err
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print faults and warnings as JSON")
 	return cmd
 }
@@ -145,11 +146,6 @@ func idleRules(ctx context.Context, c *config.Config) []config.Fault {
 const scrubPatience = 20 * time.Second
 
 // isFaults reports whether err lists faults of the configuration.
-func isFaults(err error) bool {
-	var faults config.Faults
-	return errors.As(err, &faults)
-}
-
 func newSchema() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [main|host]",

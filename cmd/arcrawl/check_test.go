@@ -11,6 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/demosite"
 )
 
@@ -28,11 +29,11 @@ func TestCheckPrintsItsFaultsAsJSON(t *testing.T) {
 	}
 	head := "[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n"
 	writeFile(t, path, head+"[politeness]\nmin_delai = \"2s\"\nvalence = 99\n")
-	if c := read(exitConfig); c.Usable || len(c.Faults) != 2 || c.Faults[0].Line != 5 || c.Faults[0].Key != "politeness.min_delai" || c.Faults[0].Remedy == "" {
+	if c := read(cli.ExitConfig); c.Usable || len(c.Faults) != 2 || c.Faults[0].Line != 5 || c.Faults[0].Key != "politeness.min_delai" || c.Faults[0].Remedy == "" {
 		t.Errorf("two faults became %+v", c)
 	}
 	writeFile(t, path, head+"[politeness]\nmin_delay = \"10ms\"\n[change]\nscrub_css = [\"#x\"]\n[seeds]\nuris = [\"http://a.example/\"]\n")
-	if c := read(exitOK); !c.Usable || c.Seeds != 1 || c.Digest == "" || len(c.Warnings) == 0 {
+	if c := read(cli.ExitOK); !c.Usable || c.Seeds != 1 || c.Digest == "" || len(c.Warnings) == 0 {
 		t.Errorf("the result for a short delay is %+v, want usable with a warning", c)
 	}
 }
@@ -58,7 +59,7 @@ func TestCheckWarnsOfAMissingBrowser(t *testing.T) {
 	} {
 		writeFile(t, path, head+c.main+"[seeds]\nuris = [\"http://a.example/\"]\n")
 		writeFile(t, host, c.host+"[politeness]\nmin_delay = \"3s\"\n")
-		_, errs := ending(t, exitOK, "check", "--config", path)
+		_, errs := ending(t, cli.ExitOK, "check", "--config", path)
 		if warned := strings.Contains(errs, "render.pages: no page is rendered: Chromium is not installed"); warned != c.warns {
 			t.Errorf("with %q and %q check says\n%s", c.main, c.host, errs)
 		}
@@ -67,7 +68,7 @@ func TestCheckWarnsOfAMissingBrowser(t *testing.T) {
 
 func TestSchemaAcceptsTheDemo(t *testing.T) {
 	code, out, errs := command("schema")
-	if code != exitOK || errs != "" {
+	if code != cli.ExitOK || errs != "" {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
 	text, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
@@ -100,7 +101,7 @@ func TestSchemaAcceptsTheDemo(t *testing.T) {
 }
 
 func TestSchemaRefusesUnknownFiles(t *testing.T) {
-	if code, _, errs := command("schema", "seeds"); code != exitUsage || !strings.Contains(errs, `invalid argument "seeds"`) {
+	if code, _, errs := command("schema", "seeds"); code != cli.ExitUsage || !strings.Contains(errs, `invalid argument "seeds"`) {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
 }

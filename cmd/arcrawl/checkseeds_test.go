@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 // A host file is emptied by a slip. check names its seeds: while a daemon runs, and while none does.
@@ -19,7 +21,7 @@ func TestCheckNamesSeedsThatVanish(t *testing.T) {
 	writeFile(t, main, settled)
 	file := hostFile(t, dir, "www.a.example", "[seeds]\nuris = [\""+seed+"\"]\n")
 	check := func() string {
-		_, errs := ending(t, exitOK, "check", "--config", main)
+		_, errs := ending(t, cli.ExitOK, "check", "--config", main)
 		return errs
 	}
 	if errs := check(); strings.Contains(errs, "any more") {

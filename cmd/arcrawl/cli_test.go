@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -55,7 +56,7 @@ func TestHelpNamesExamplesAndExitCodes(t *testing.T) {
 		{[]string{"version"}, []string{"arcrawl ", "go1."}},
 	} {
 		code, out, errs := command(c.args...)
-		if code != exitOK || errs != "" {
+		if code != cli.ExitOK || errs != "" {
 			t.Errorf("arcrawl %v: exit code %d, %s", c.args, code, errs)
 		}
 		for _, word := range c.words {
@@ -78,8 +79,8 @@ func TestAWrongCommandLineIsNamed(t *testing.T) {
 		{[]string{"demo", "--for", "-5s"}, "write a duration such as"},
 	} {
 		code, _, errs := command(c.args...)
-		if code != exitUsage || !strings.Contains(errs, c.want) {
-			t.Errorf("arcrawl %v: exit code %d and %q, want %d and %q", c.args, code, errs, exitUsage, c.want)
+		if code != cli.ExitUsage || !strings.Contains(errs, c.want) {
+			t.Errorf("arcrawl %v: exit code %d and %q, want %d and %q", c.args, code, errs, cli.ExitUsage, c.want)
 		}
 	}
 }
@@ -87,8 +88,8 @@ func TestAWrongCommandLineIsNamed(t *testing.T) {
 func TestCheckNamesEveryFaultAtOnce(t *testing.T) {
 	path, _ := configure(t, settled+"[politeness]\nmin_delay = 5\n[[wait]]\nmime = \"(\"\nmin = \"2h\"\nmax = \"1h\"\n[robotz]\n")
 	code, _, errs := command("check", "--config", path)
-	if code != exitConfig {
-		t.Errorf("exit code %d, want %d", code, exitConfig)
+	if code != cli.ExitConfig {
+		t.Errorf("exit code %d, want %d", code, cli.ExitConfig)
 	}
 	for _, want := range []string{path + ":9:", "min_delay", path + ":11:", "mime", "min", "robotz", "robots"} {
 		if !strings.Contains(errs, want) {
@@ -96,10 +97,10 @@ func TestCheckNamesEveryFaultAtOnce(t *testing.T) {
 		}
 	}
 	path, _ = configure(t, settled)
-	if code, out, errs := command("check", "-c", path); code != exitOK || !strings.Contains(out, "is valid: 1 seed,") {
+	if code, out, errs := command("check", "-c", path); code != cli.ExitOK || !strings.Contains(out, "is valid: 1 seed,") {
 		t.Errorf("a right configuration: exit code %d, %s%s", code, out, errs)
 	}
-	if code, _, errs := command("check", "-c", path+".not"); code != exitConfig || !strings.Contains(errs, path+".not") {
+	if code, _, errs := command("check", "-c", path+".not"); code != cli.ExitConfig || !strings.Contains(errs, path+".not") {
 		t.Errorf("a configuration that is not there: exit code %d, %s", code, errs)
 	}
 }
@@ -115,16 +116,16 @@ func TestRunRefuses(t *testing.T) {
 		want    []string
 	}{
 		{
-			name: "a broken configuration", toml: settled + "[politeness]\nmin_delay = 5\n", code: exitConfig,
+			name: "a broken configuration", toml: settled + "[politeness]\nmin_delay = 5\n", code: cli.ExitConfig,
 			want: []string{"arcrawl.toml:9:13", "politeness.min_delay", "5s"},
 		},
 		{
-			name: "a folder that is a file", toml: settled, code: exitFolder,
+			name: "a folder that is a file", toml: settled, code: cli.ExitFolder,
 			prepare: func(t *testing.T, dir string) { writeFile(t, filepath.Join(dir, "warc"), "not a folder") },
 			want:    []string{"storage.warc", "not a directory", "name another one in"},
 		},
 		{
-			name: "another daemon in the same folder", toml: settled, code: exitBusy,
+			name: "another daemon in the same folder", toml: settled, code: cli.ExitBusy,
 			prepare: func(t *testing.T, dir string) {
 				f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Now: time.Now()})
 				if err != nil {
@@ -135,11 +136,11 @@ func TestRunRefuses(t *testing.T) {
 			want: []string{"in use by another process", "state"},
 		},
 		{
-			name: "too little disk space", toml: strings.Replace(settled, "1MB", "1000TB", 1), code: exitDisk,
+			name: "too little disk space", toml: strings.Replace(settled, "1MB", "1000TB", 1), code: cli.ExitDisk,
 			want: []string{"is free", "storage.min_free", "free some space"},
 		},
 		{
-			name: "a damaged store", toml: settled, code: exitDamaged,
+			name: "a damaged store", toml: settled, code: cli.ExitDamaged,
 			prepare: func(t *testing.T, dir string) {
 				state := filepath.Join(dir, "state")
 				f, err := frontier.Open(frontier.Options{Dir: state, Now: time.Now()})
@@ -176,7 +177,7 @@ func TestTheDemoSumsUp(t *testing.T) {
 	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "demo")
 	code, out, errs := command("demo", "--for", "6s", "--dir", dir)
-	if code != exitOK || errs != "" {
+	if code != cli.ExitOK || errs != "" {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
 	for _, want := range []string{"/robots.txt", "first", "visits in", "versions captured", "the archive", "the log"} {

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/arcrawl/arcrawl/cluster/node"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -151,7 +152,7 @@ func (f *crew) restart(names []string) {
 	for _, name := range names {
 		select {
 		case <-f.daemon(name).gone:
-			if code := f.daemon(name).cmd.ProcessState.ExitCode(); code != exitBusy {
+			if code := f.daemon(name).cmd.ProcessState.ExitCode(); code != cli.ExitBusy {
 				f.Errorf("node %s ended with exit code %d:\n%s", name, code, f.daemon(name).output())
 			}
 			f.Logf("node %s has ended: start it again", name)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/cluster/clusterdemo"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -147,7 +148,7 @@ func TestTheDemoOfAClusterShowsATakeover(t *testing.T) {
 	if err := d.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	d.endsWith(exitOK)
+	d.endsWith(cli.ExitOK)
 	for _, want := range []string{" by a, ", "nodes were killed once", "sites went to another node 2 times", "a site must rest for 2 s"} {
 		if !strings.Contains(d.output(), want) {
 			t.Errorf("the demo does not print %q:\n%s", want, d.output())
@@ -165,7 +166,7 @@ func TestTheDemoOfAClusterShowsATakeover(t *testing.T) {
 	}
 	again := exec.Command(d.binary, "demo", "--nodes", "2", "--dir", demo)
 	out, err = again.CombinedOutput()
-	if again.ProcessState.ExitCode() != exitFolder || !strings.Contains(string(out), "name a new folder with --dir") {
+	if again.ProcessState.ExitCode() != cli.ExitFolder || !strings.Contains(string(out), "name a new folder with --dir") {
 		t.Errorf("a second demo in the same folder: %v, %s", err, out)
 	}
 }
@@ -180,8 +181,8 @@ func TestTheDemoOfAClusterLeavesNothingRunning(t *testing.T) {
 		code         int
 		want         string
 	}{
-		{"a node ends as after a panic", " run --config ", syscall.SIGQUIT, exitFailure, "has ended by itself (exit status 2)"},
-		{"the database ends", "/bin/postgres -D ", syscall.SIGKILL, exitFailure, "PostgreSQL has ended by itself"},
+		{"a node ends as after a panic", " run --config ", syscall.SIGQUIT, cli.ExitFailure, "has ended by itself (exit status 2)"},
+		{"the database ends", "/bin/postgres -D ", syscall.SIGKILL, cli.ExitFailure, "PostgreSQL has ended by itself"},
 		{"the demo is killed", " demo --nodes ", syscall.SIGKILL, -1, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -217,7 +218,7 @@ func TestTheDemoOfAClusterRefusesWrongFlags(t *testing.T) {
 	} {
 		var errs bytes.Buffer
 		code := realMain(append([]string{"demo"}, c.args...), &errs, &errs)
-		if code != exitUsage || !strings.Contains(errs.String(), c.want) {
+		if code != cli.ExitUsage || !strings.Contains(errs.String(), c.want) {
 			t.Errorf("%q: code %d, %s", c.args, code, errs.String())
 		}
 	}

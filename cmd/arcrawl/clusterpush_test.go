@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -86,5 +87,5 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 	})
 	second.terminate(t)
 	first.terminate(t)
-	status("shard 1: no answer: no node crawls it", exitBusy)
+	status("shard 1: no answer: no node crawls it", cli.ExitBusy)
 }

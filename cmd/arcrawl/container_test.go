@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 // TestContainerChecksItsHealth runs the command of the container's HEALTHCHECK without a daemon, and with a server that
@@ -31,8 +33,8 @@ func TestContainerChecksItsHealth(t *testing.T) {
 	}
 	path, dir := configure(t, "")
 	args[slices.Index(args, "/data/arcrawl.toml")] = path
-	if code, _, errs := command(args[1:]...); code != exitBusy {
-		t.Errorf("without a daemon: exit code %d, want %d\n%s", code, exitBusy, errs)
+	if code, _, errs := command(args[1:]...); code != cli.ExitBusy {
+		t.Errorf("without a daemon: exit code %d, want %d\n%s", code, cli.ExitBusy, errs)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "state"), 0o750); err != nil {
 		t.Fatal(err)
@@ -51,11 +53,11 @@ func TestContainerChecksItsHealth(t *testing.T) {
 	server.Listener = l
 	server.Start()
 	defer server.Close()
-	if code, out, errs := command(args[1:]...); code != exitOK || out != "alive\n" {
+	if code, out, errs := command(args[1:]...); code != cli.ExitOK || out != "alive\n" {
 		t.Errorf("with a daemon: exit code %d, %q\n%s", code, out, errs)
 	}
 	status = http.StatusInternalServerError
-	if code, _, _ := command(args[1:]...); code == exitOK {
+	if code, _, _ := command(args[1:]...); code == cli.ExitOK {
 		t.Error("with a daemon that is not healthy: exit code 0")
 	}
 }

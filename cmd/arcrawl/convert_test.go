@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 func TestConvertWritesAConfigurationAndNeverOverwritesOne(t *testing.T) {
@@ -18,14 +20,14 @@ func TestConvertWritesAConfigurationAndNeverOverwritesOne(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, _ := ending(t, exitOK, "convert", job, "--seeds", seeds, "-o", to)
+	out, _ := ending(t, cli.ExitOK, "convert", job, "--seeds", seeds, "-o", to)
 	for _, want := range []string{"hosts.d/news.example.toml", "line 1: metadata.audience = all has no counterpart", "arcrawl check", "arcrawl prime -c " + filepath.Join(to, "arcrawl.toml") + " --add FILE…"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}
 	}
-	ending(t, exitOK, "check", "-c", filepath.Join(to, "arcrawl.toml"))
-	if _, errs := ending(t, exitFolder, "convert", job, "-o", to); !strings.Contains(errs, "nothing was written") {
+	ending(t, cli.ExitOK, "check", "-c", filepath.Join(to, "arcrawl.toml"))
+	if _, errs := ending(t, cli.ExitFolder, "convert", job, "-o", to); !strings.Contains(errs, "nothing was written") {
 		t.Errorf("the second time: %s", errs)
 	}
 }
@@ -50,7 +52,7 @@ func TestConvertReadsFilesBelowTheJobOnly(t *testing.T) {
 	if err := os.Symlink("../outside.xml", filepath.Join(dir, "job", "link.xml")); err != nil {
 		t.Fatal(err)
 	}
-	out, _ := ending(t, exitOK, "convert", filepath.Join(dir, "job", "job.cxml"), "-o", filepath.Join(dir, "etc"))
+	out, _ := ending(t, cli.ExitOK, "convert", filepath.Join(dir, "job", "job.cxml"), "-o", filepath.Join(dir, "etc"))
 	for _, want := range []string{
 		"converted: 2; not converted: 4, and 0 without effect", "near.xml, line 1: odd.thing = near",
 		"the import of ../outside.xml is not converted: it is not in the folder of the job; copy it there",
@@ -60,5 +62,5 @@ func TestConvertReadsFilesBelowTheJobOnly(t *testing.T) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}
 	}
-	ending(t, exitOK, "check", "-c", filepath.Join(dir, "etc", "arcrawl.toml"))
+	ending(t, cli.ExitOK, "check", "-c", filepath.Join(dir, "etc", "arcrawl.toml"))
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -32,7 +33,7 @@ func mayRead(path string) bool {
 // of the host files, and whole is false. A broken file is named on errs.
 func configuredSeeds(errs io.Writer, path string) (seeds []config.Seed, whole bool, err error) {
 	if mayRead(path) {
-		c, err := readConfig(errs, path)
+		c, err := cli.ReadConfig(errs, path)
 		if err != nil {
 			return nil, true, err
 		}

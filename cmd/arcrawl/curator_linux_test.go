@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 // asNobody calls f as a user who may do only what everybody may do.
@@ -52,12 +54,12 @@ func TestCuratorsNeedNoMainFile(t *testing.T) {
 			code      int
 			out, errs string
 		}{
-			{[]string{"host", "add", "https://www.news.example/"}, exitOK, "www.news.example.toml", ""},
-			{[]string{"seeds", "list"}, exitOK, "https://www.news.example/  " + hosts, "you may not read " + path},
-			{[]string{"check"}, exitOK, hosts + " is valid: 1 seed", "only host files: you may not read " + path},
-			{[]string{"seeds", "remove", "https://other.example/"}, exitUsage, "", "ask somebody who may write " + path},
-			{[]string{"seeds", "remove", "https://www.news.example/"}, exitOK, "removed https://www.news.example/", ""},
-			{[]string{"status"}, exitConfig, "", "is not readable; permit the user"},
+			{[]string{"host", "add", "https://www.news.example/"}, cli.ExitOK, "www.news.example.toml", ""},
+			{[]string{"seeds", "list"}, cli.ExitOK, "https://www.news.example/  " + hosts, "you may not read " + path},
+			{[]string{"check"}, cli.ExitOK, hosts + " is valid: 1 seed", "only host files: you may not read " + path},
+			{[]string{"seeds", "remove", "https://other.example/"}, cli.ExitUsage, "", "ask somebody who may write " + path},
+			{[]string{"seeds", "remove", "https://www.news.example/"}, cli.ExitOK, "removed https://www.news.example/", ""},
+			{[]string{"status"}, cli.ExitConfig, "", "is not readable; permit the user"},
 		} {
 			code, out, errs := command(append(c.args, "-c", path)...)
 			if code != c.code || !strings.Contains(out, c.out) || !strings.Contains(errs, c.errs) {
@@ -65,10 +67,10 @@ func TestCuratorsNeedNoMainFile(t *testing.T) {
 			}
 		}
 		writeFile(t, filepath.Join(hosts, "bad.example.toml"), "seeds = 3\n")
-		if code, _, errs := command("check", "-c", path); code != exitConfig || !strings.Contains(errs, "bad.example.toml:1:9") {
+		if code, _, errs := command("check", "-c", path); code != cli.ExitConfig || !strings.Contains(errs, "bad.example.toml:1:9") {
 			t.Errorf("check with a faulty host file: exit code %d, %s", code, errs)
 		}
-		if code, _, errs := command("seeds", "list", "-c", path); code != exitOK || !strings.Contains(errs, "bad.example.toml") {
+		if code, _, errs := command("seeds", "list", "-c", path); code != cli.ExitOK || !strings.Contains(errs, "bad.example.toml") {
 			t.Errorf("seeds list with a faulty host file: exit code %d, %s", code, errs)
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/demosite"
 	"github.com/arcrawl/arcrawl/internal/foreign"
@@ -154,7 +155,7 @@ func aDaemonForCurators(t *testing.T, engine string) (d curatorsDashboard, dir s
 	}
 	dir = t.TempDir()
 	conf := filepath.Join(dir, "arcrawl.toml")
-	ending(t, exitOK, "init", dir)
+	ending(t, cli.ExitOK, "init", dir)
 	writeFile(t, conf, fmt.Sprintf("[operator]\nname = \"National Library\"\ncontact = \"https://library.example/crawler\"\n"+
 		"[storage]\nmin_free = \"1MB\"\n[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n[politeness]\nmin_delay = \"50ms\"\n"+
 		"[feeds]\nusual_sitemap = false\n[[wait]]\nmime = \".*\"\ninitial = \"1s\"\nmin = \"1s\"\nmax = \"4s\"\n"+

@@ -13,6 +13,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -24,7 +25,7 @@ import (
 const needsStore = `It opens the store. Stop the daemon first.`
 
 func newDedup() *cobra.Command {
-	return group("dedup", "Manage the deduplication index",
+	return cli.Group("dedup", "Manage the deduplication index",
 		newDedupImport(), newDedupLost(), newDedupStatus(), newDedupRemove(), newDedupPurge())
 }
 
@@ -57,7 +58,7 @@ archive; payloads that are not there are stored again.
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.As != "" && !slices.Contains(importer.Formats(), o.As) {
-				return usageError{fmt.Errorf("unknown --as %s; valid formats: %s", o.As, strings.Join(importer.Formats(), ", "))}
+				return cli.Usage(fmt.Errorf("unknown --as %s; valid formats: %s", o.As, strings.Join(importer.Formats(), ", ")))
 			}
 			daemon.LimitGarbage(frontier.BulkLoadGarbage)
 			return withIndex(path, true, func(i *dedup.Index, store *frontier.Frontier) error {
@@ -66,7 +67,7 @@ archive; payloads that are not there are stored again.
 		},
 	}
 	f := cmd.Flags()
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	f.StringVar(&o.As, "as", "", "read the files as: "+strings.Join(importer.Formats(), ", ")+" (default: detect)")
 	f.StringVar(&o.Crawl, "crawl", "", "store this crawl id with the files")
 	f.BoolVar(&o.Remove, "remove", false, "remove packages that are no longer in the manifests")
@@ -84,11 +85,11 @@ func importArchives(
 		if err := store.Sync(); err != nil {
 			return err
 		}
-		terminal.Control(errs, "\r"+clearLine) // the line of progress
+		terminal.Control(errs, "\r"+cli.ClearLine) // the line of progress
 		return printImported(out, f, asJSON)
 	}
-	stop := watch(errs, o.Progress)
-	sum, err := importer.Files(cmd.Context(), i, args, o, printFinding(errs, asJSON))
+	stop := cli.ShowProgress(errs, o.Progress)
+	sum, err := importer.Files(cmd.Context(), i, args, o, cli.PrintFinding(errs, asJSON))
 	stop()
 	if err != nil {
 		return err
@@ -163,19 +164,19 @@ revisits refer to, and the number of those revisits. Removed files are included 
 					return err
 				}
 				if asJSON {
-					return writeJSON(cmd.OutOrStdout(), list)
+					return cli.WriteJSON(cmd.OutOrStdout(), list)
 				}
 				return printHoldings(cmd.OutOrStdout(), list)
 			})
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 func printHoldings(out io.Writer, list []dedup.Row) error {
-	table := newTable(out)
+	table := cli.NewTable(out)
 	fmt.Fprintln(table, "number\tname\tstate\tcrawl\toriginals\tpayload\treferred to\tby revisits")
 	for _, h := range list {
 		crawl := h.Crawl
@@ -204,7 +205,7 @@ revisits that refer to them are counted until 'arcrawl dedup purge'. Importing t
 			})
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 
@@ -222,7 +223,7 @@ func removeCollections(out io.Writer, i *dedup.Index, args []string) error {
 			fmt.Fprintf(out, "%s: removed\n", c.Name)
 		}
 		if !found {
-			return usageError{fmt.Errorf("no imported file has the number or name %s; list them with: arcrawl dedup status", arg)}
+			return cli.Usage(fmt.Errorf("no imported file has the number or name %s; list them with: arcrawl dedup status", arg))
 		}
 	}
 	return nil
@@ -247,6 +248,6 @@ func newDedupPurge() *cobra.Command {
 			})
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }

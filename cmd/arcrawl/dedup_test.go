@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/archive/importer"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -54,7 +55,7 @@ func earlier(t *testing.T) (dir string, forms map[string]string) {
 			` - warcRevisit:digest,duplicate:digest {"contentSize":15}`+"\n"),
 	}
 	for _, args := range [][]string{{"index", "-o", forms["CDXJ"], gz}, {"wacz", "-o", forms["WACZ"], gz}} {
-		if code, out, errs := command(args...); code != exitOK {
+		if code, out, errs := command(args...); code != cli.ExitOK {
 			t.Fatal(args, out, errs)
 		}
 	}
@@ -67,7 +68,7 @@ func dedupStatus(t *testing.T, conf string) []dedup.Row {
 	t.Helper()
 	code, out, errs := command("dedup", "status", "-c", conf, "--json")
 	var list []dedup.Row
-	if err := json.Unmarshal([]byte(out), &list); code != exitOK || err != nil || len(list) == 0 || list[0].Name != "(this crawl)" {
+	if err := json.Unmarshal([]byte(out), &list); code != cli.ExitOK || err != nil || len(list) == 0 || list[0].Name != "(this crawl)" {
 		t.Fatalf("dedup status: exit code %d, %v\n%s%s", code, err, out, errs)
 	}
 	return list[1:]
@@ -81,14 +82,14 @@ func TestDedupImportTakesEveryForm(t *testing.T) {
 			t.Parallel()
 			conf, _ := configure(t, settled)
 			code, out, errs := command("dedup", "import", "-c", conf, file)
-			if code != exitOK || !strings.Contains(out, "1 file with 1 original and ") || errs != "" {
+			if code != cli.ExitOK || !strings.Contains(out, "1 file with 1 original and ") || errs != "" {
 				t.Fatalf("exit code %d\n%s%s", code, out, errs)
 			}
 			once := dedupStatus(t, conf)
 			if len(once) != 1 || once[0].Originals != 1 || once[0].State != "active" || name == "manifest" && once[0].Crawl != "crawl-7" {
 				t.Fatalf("the index holds %+v", once)
 			}
-			if code, out, errs := command("dedup", "status", "-c", conf); code != exitOK || !strings.Contains(out, "(this crawl)") || !strings.Contains(out, filepath.Base(once[0].Name)) {
+			if code, out, errs := command("dedup", "status", "-c", conf); code != cli.ExitOK || !strings.Contains(out, "(this crawl)") || !strings.Contains(out, filepath.Base(once[0].Name)) {
 				t.Errorf("status: exit code %d\n%s%s", code, out, errs)
 			}
 			other := filepath.Join(t.TempDir(), "moved"+filepath.Ext(strings.TrimSuffix(file, ".gz"))) // the same under another name
@@ -102,7 +103,7 @@ func TestDedupImportTakesEveryForm(t *testing.T) {
 			code, out, errs = command("dedup", "import", "-c", conf, "--json", file, other)
 			var last struct{ Summary importer.Summary }
 			lines := strings.Split(strings.TrimSpace(out), "\n")
-			if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || code != exitOK ||
+			if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || code != cli.ExitOK ||
 				last.Summary != (importer.Summary{Known: 2}) {
 				t.Errorf("again: exit code %d, %v\n%s%s", code, err, out, errs)
 			}
@@ -136,24 +137,24 @@ func TestDedupForgetsRemovedFiles(t *testing.T) {
 		}
 	}
 	manifest := forms["manifest"]
-	run(exitOK, "1 file with 1 original", "import", manifest)
+	run(cli.ExitOK, "1 file with 1 original", "import", manifest)
 	writeFile(t, filepath.Join(dir, "other.warc.gz"), string(members(warcInfo, warcResponse("9", "http://old.example/9", "nine"))))
 	writeFile(t, manifest, `{"resources":[{"name":"other.warc.gz"},{"name":"lost.wacz","path":"lost.wacz"}]}`)
-	run(exitDamaged, filepath.Join(dir, "lost.wacz")+": error: the manifest names this file: stat: no such file or directory", "import", manifest)
+	run(cli.ExitDamaged, filepath.Join(dir, "lost.wacz")+": error: the manifest names this file: stat: no such file or directory", "import", manifest)
 	state("d.wacz active 1; other.warc.gz active 1; ")
 	writeFile(t, manifest, `{"resources":[{"name":"other.warc.gz"}]}`)
-	run(exitOK, "1 removed", "import", "--remove", manifest)
+	run(cli.ExitOK, "1 removed", "import", "--remove", manifest)
 	state("d.wacz removed 1; other.warc.gz active 1; ")
-	run(exitOK, "0 removed", "import", "--remove", manifest)
-	run(exitUsage, "no imported file has the number or name none", "remove", "none")
-	run(exitOK, "other.warc.gz: removed", "remove", "other.warc.gz")
-	run(exitOK, "1 known before", "import", manifest) // it is taken back
+	run(cli.ExitOK, "0 removed", "import", "--remove", manifest)
+	run(cli.ExitUsage, "no imported file has the number or name none", "remove", "none")
+	run(cli.ExitOK, "other.warc.gz: removed", "remove", "other.warc.gz")
+	run(cli.ExitOK, "1 known before", "import", manifest) // it is taken back
 	state("d.wacz removed 1; other.warc.gz active 1; ")
-	run(exitOK, "entries deleted", "purge")
+	run(cli.ExitOK, "entries deleted", "purge")
 	state("other.warc.gz active 1; ")
-	run(exitOK, "0 entries deleted", "purge")
-	run(exitUsage, "valid formats: warc, arc, wacz", "import", "--as", "tape", manifest)
-	run(exitOK, "1 file with 1 original", "import", "--as", "warc", "--crawl", "c9", forms["WARC, plain"])
+	run(cli.ExitOK, "0 entries deleted", "purge")
+	run(cli.ExitUsage, "valid formats: warc, arc, wacz", "import", "--as", "tape", manifest)
+	run(cli.ExitOK, "1 file with 1 original", "import", "--as", "warc", "--crawl", "c9", forms["WARC, plain"])
 	if list := dedupStatus(t, conf); len(list) != 2 || list[1].Crawl != "c9" {
 		t.Errorf("the index holds %+v", list)
 	}
@@ -199,7 +200,7 @@ func TestDedupImportResumesWhereItWasInterrupted(t *testing.T) {
 		t.Fatalf("after the interruption the index holds %+v", h)
 	}
 	code, out, printed := command("dedup", "import", "-c", conf, file)
-	if want := fmt.Sprintf("%d originals, 0 revisits, ", n); code != exitOK && code != exitDamaged || !strings.Contains(out, want) || !strings.Contains(out, "resumed an interrupted import") {
+	if want := fmt.Sprintf("%d originals, 0 revisits, ", n); code != cli.ExitOK && code != cli.ExitDamaged || !strings.Contains(out, want) || !strings.Contains(out, "resumed an interrupted import") {
 		t.Errorf("exit code %d, want %q\n%s%s", code, want, out, printed)
 	}
 	if h := dedupStatus(t, conf); len(h) != 1 || h[0].State != "active" || h[0].Originals != n {
@@ -228,7 +229,7 @@ func TestDedupLostPrintsWhatIsLost(t *testing.T) {
 	run := func(args ...string) (out, errs string) {
 		t.Helper()
 		code, out, errs := command(args...)
-		if code != exitOK {
+		if code != cli.ExitOK {
 			t.Fatalf("%q: exit code %d\n%s%s", args, code, out, errs)
 		}
 		return out, errs

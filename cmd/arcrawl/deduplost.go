@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -41,7 +42,7 @@ opens the store.`,
   arcrawl dedup lost`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (moved || found) && len(args) == 0 {
-				return usageError{errors.New("name the files")}
+				return cli.Usage(errors.New("name the files"))
 			}
 			o := api.LostFiles{Files: args, Are: heal.Lost}
 			switch {
@@ -60,13 +61,13 @@ opens the store.`,
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), l)
+				return cli.WriteJSON(cmd.OutOrStdout(), l)
 			}
 			return printLost(cmd.OutOrStdout(), o, l)
 		},
 	}
 	f := cmd.Flags()
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	f.BoolVar(&moved, "moved", false, "the files were moved away on purpose: their records count")
 	f.BoolVar(&found, "found", false, "the files are neither lost nor moved")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
@@ -100,7 +101,7 @@ func printImpact(cmd *cobra.Command, path string, files []string) (err error) {
 // printLost prints what was recorded, or all losses if no files were named.
 func printLost(out io.Writer, o api.LostFiles, l bulk.Lost) (err error) {
 	if len(o.Files) == 0 {
-		table := newTable(out)
+		table := cli.NewTable(out)
 		fmt.Fprintln(table, "file\tfrom byte\tstate\tURIs due")
 		for _, x := range l.Losses {
 			due := "yes"

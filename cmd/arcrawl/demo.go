@@ -17,6 +17,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/cluster/clusterdemo"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
@@ -47,17 +48,17 @@ first turn takes about two minutes.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if bound < 0 {
-				return usageError{fmt.Errorf("--for %s is negative; write a duration such as 60s", bound)}
+				return cli.Usage(fmt.Errorf("--for %s is negative; write a duration such as 60s", bound))
 			}
 			if !cmd.Flags().Changed("nodes") {
 				return demo(cmd.Context(), cmd.OutOrStdout(), dir, engine, bound)
 			}
 			if nodes < clusterdemo.MinNodes || nodes > clusterdemo.MaxNodes {
-				return usageError{fmt.Errorf("--nodes %d: a cluster of the demo has %d to %d nodes", nodes, clusterdemo.MinNodes,
-					clusterdemo.MaxNodes)}
+				return cli.Usage(fmt.Errorf("--nodes %d: a cluster of the demo has %d to %d nodes", nodes, clusterdemo.MinNodes,
+					clusterdemo.MaxNodes))
 			}
 			if engine != "" {
-				return usageError{errors.New("--replay-assets does nothing with --nodes: leave one of them out")}
+				return cli.Usage(errors.New("--replay-assets does nothing with --nodes: leave one of them out"))
 			}
 			return demoCluster(cmd.Context(), cmd.OutOrStdout(), dir, nodes, bound)
 		},
@@ -100,7 +101,7 @@ func demo(ctx context.Context, out io.Writer, dir, engine string, bound time.Dur
 	began := time.Now()
 	// Only warnings and errors of the daemon's log are shown on the screen.
 	log := newLogger(os.Stderr).Level(zerolog.WarnLevel)
-	o := daemon.Options{Version: programVersion(), ConfigRead: began, Log: log, Observe: visits.print}
+	o := daemon.Options{Version: cli.Version(), ConfigRead: began, Log: log, Observe: visits.print}
 	if err := daemon.Run(ctx, c, o); err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func demoConfig(dir, site, engine string) (*config.Config, error) {
 	}
 	switch {
 	case engine != "" && !replay.HasEngine(engine):
-		return nil, usageError{fmt.Errorf("--replay-assets %s: the folder has no sw.js; name the folder of the engine", engine)}
+		return nil, cli.Usage(fmt.Errorf("--replay-assets %s: the folder has no sw.js; name the folder of the engine", engine))
 	case engine == "" && !replay.HasEngine(c.Admin.ReplayAssets):
 		return c, nil
 	case engine == "":

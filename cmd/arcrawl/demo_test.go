@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -60,7 +61,7 @@ func TestDashboardOfTheDemoOpensWithOneClick(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if code := <-done; code != exitOK {
+	if code := <-done; code != cli.ExitOK {
 		t.Errorf("the demo ends with exit code %d", code)
 	}
 }

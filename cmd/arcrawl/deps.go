@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 )
@@ -27,7 +28,7 @@ func (w *archiveFlags) survey(cmd *cobra.Command, asJSON bool) (s *survey.Survey
 		return nil, nil, err
 	}
 	progress := new(warc.Progress)
-	stop := watch(cmd.ErrOrStderr(), progress)
+	stop := cli.ShowProgress(cmd.ErrOrStderr(), progress)
 	defer stop()
 	d := newDamages(cmd.ErrOrStderr(), asJSON)
 	daemon.LimitGarbage(daemon.MaxGarbage)
@@ -57,7 +58,7 @@ func (w *archiveFlags) dependencies(cmd *cobra.Command, asJSON bool) (dependenci
 	packages, _ := warc.FilesNamed([]string{dir}, func(name string) bool { return strings.HasSuffix(name, ".wacz") })
 	if len(packages)+len(outside) == 0 {
 		progress := new(warc.Progress)
-		stop := watch(cmd.ErrOrStderr(), progress)
+		stop := cli.ShowProgress(cmd.ErrOrStderr(), progress)
 		x, err := depend.Open(cmd.Context(), dir, depend.Options{Progress: progress}, d.see)
 		stop()
 		if !errors.Is(err, depend.ErrOnlyIDs) {
@@ -143,7 +144,7 @@ does not cover. The folder is storage.warc of the configuration, or the one name
 		RunE: func(cmd *cobra.Command, args []string) error {
 			layout, ok := map[string]string{"year": "2006", "month": "2006-01", "day": "2006-01-02"}[period]
 			if !ok {
-				return usageError{fmt.Errorf("unknown --by %s; valid periods: year, month, day", period)}
+				return cli.Usage(fmt.Errorf("unknown --by %s; valid periods: year, month, day", period))
 			}
 			s, damage, closeIndex, err := at.dependencies(cmd, asJSON)
 			if err != nil {

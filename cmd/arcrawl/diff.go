@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/noise/trial"
 )
 
@@ -44,7 +45,7 @@ is what would still count as a change.
 			for _, s := range scrub {
 				rule, err := regexp.Compile(s)
 				if err != nil {
-					return usageError{fmt.Errorf("--scrub: %w", err)}
+					return cli.Usage(fmt.Errorf("--scrub: %w", err))
 				}
 				d.scrub = append(d.scrub, rule)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/smalldisk"
 )
@@ -79,8 +80,8 @@ func TestTheDaemonEndsOnAFailingDiskAndStartsWhenItIsWell(t *testing.T) {
 		t.Fatalf("the daemon is still there:\n%s", d.output())
 	}
 	var exit *exec.ExitError
-	if !errors.As(d.err, &exit) || exit.ExitCode() != exitDisk && exit.ExitCode() != 2 {
-		t.Errorf("the daemon ended with %v; want %d, or 2 for a fault in mapped memory\n%s", d.err, exitDisk, d.output())
+	if !errors.As(d.err, &exit) || exit.ExitCode() != cli.ExitDisk && exit.ExitCode() != 2 {
+		t.Errorf("the daemon ended with %v; want %d, or 2 for a fault in mapped memory\n%s", d.err, cli.ExitDisk, d.output())
 	}
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
@@ -97,10 +98,10 @@ func TestTheDaemonEndsOnAFailingDiskAndStartsWhenItIsWell(t *testing.T) {
 	d = startDaemon(t, binary, conf)
 	d.waitFor(t, "more visits", func() bool { return lines() > had+5 })
 	d.terminate(t)
-	if code, out, errs := command("fsck", "--config", conf); code != exitOK {
+	if code, out, errs := command("fsck", "--config", conf); code != cli.ExitOK {
 		t.Errorf("fsck: %d\n%s%s", code, out, errs)
 	}
-	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != exitOK {
+	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != cli.ExitOK {
 		t.Errorf("verify: %d\n%s%s", code, out, errs)
 	}
 }

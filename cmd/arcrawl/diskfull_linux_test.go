@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/smalldisk"
 )
@@ -57,7 +58,7 @@ func TestAFullDiskPausesTheCrawl(t *testing.T) {
 	conf := bulkyCrawl(t, dir, bulky(t).URL, "150MB")
 	d := startDaemon(t, binary, conf)
 	d.waitFor(t, "the pause", func() bool { return strings.Contains(d.output(), "pausing crawl") })
-	steer(t, conf, exitOK, "", "list") // the daemon still answers
+	steer(t, conf, cli.ExitOK, "", "list") // the daemon still answers
 	if left := free(t, dir); left < 30<<20 {
 		t.Errorf("%d bytes are left when the crawl is paused, min_free is 150 MB", left)
 	}
@@ -66,10 +67,10 @@ func TestAFullDiskPausesTheCrawl(t *testing.T) {
 	}
 	d.waitFor(t, "the crawl to resume", func() bool { return strings.Contains(d.output(), "resuming crawl") })
 	d.terminate(t)
-	if code, out, errs := command("fsck", "--config", conf); code != exitOK {
+	if code, out, errs := command("fsck", "--config", conf); code != cli.ExitOK {
 		t.Errorf("fsck: %d\n%s%s", code, out, errs)
 	}
-	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != exitOK {
+	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != cli.ExitOK {
 		t.Errorf("verify: %d\n%s%s", code, out, errs)
 	}
 }
@@ -88,7 +89,7 @@ func TestADaemonSurvivesADiskFilledByOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.waitFor(t, "the pause", func() bool { return strings.Contains(d.output(), "pausing crawl") })
-	steer(t, conf, exitOK, "", "list") // the daemon still answers
+	steer(t, conf, cli.ExitOK, "", "list") // the daemon still answers
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func TestADaemonSurvivesAQuota(t *testing.T) {
 	if err := fillDisk(t, filler); !errors.Is(err, syscall.EDQUOT) {
 		t.Fatalf("others cannot take the last byte: %v", err)
 	}
-	steer(t, conf, exitOK, "", "list") // the daemon still answers
+	steer(t, conf, cli.ExitOK, "", "list") // the daemon still answers
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
@@ -139,10 +140,10 @@ func resumesWithRoom(t *testing.T, d *process, conf, dir string) {
 	had := logLines(dir)
 	d.waitFor(t, "more visits", func() bool { return logLines(dir) > had+10 })
 	d.terminate(t)
-	if code, out, errs := command("fsck", "--config", conf); code != exitOK {
+	if code, out, errs := command("fsck", "--config", conf); code != cli.ExitOK {
 		t.Errorf("fsck: %d\n%s%s", code, out, errs)
 	}
-	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != exitOK {
+	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != cli.ExitOK {
 		t.Errorf("verify: %d\n%s%s", code, out, errs)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/uri"
@@ -38,16 +39,16 @@ It reads the files as they are now and needs no daemon. A daemon that refused th
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, about, err := f.about(args)
 			if err != nil {
-				return usageError{err}
+				return cli.Usage(err)
 			}
-			c, err := readConfig(cmd.ErrOrStderr(), f.config)
+			c, err := cli.ReadConfig(cmd.ErrOrStderr(), f.config)
 			if err != nil {
 				return err
 			}
 			return f.print(cmd.OutOrStdout(), whatif.SettingsOf(c, h, about, f.set))
 		},
 	}
-	configFlag(cmd, &f.config)
+	cli.ConfigFlag(cmd, &f.config)
 	cmd.Flags().StringVar(&f.at, "at", "", "use this time of the visit, for example 2026-12-01T06:30:00Z (default: now)")
 	cmd.Flags().StringVar(&f.mime, "mime", "", "use this content type of the last capture")
 	cmd.Flags().StringVar(&f.hops, "hops", "", "use this hop path, as in crawl.log, for example LLE (default: a seed)")
@@ -108,7 +109,7 @@ func (f *effectiveFlags) print(out io.Writer, e whatif.Settings) error {
 		return err
 	}
 	fmt.Fprintln(out)
-	table := newTable(out)
+	table := cli.NewTable(out)
 	dir := filepath.Dir(f.config) + string(filepath.Separator)
 	for _, r := range e.Refinements {
 		holds := "does not apply"

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 func TestEffectiveShowsSettingsAndTheirFiles(t *testing.T) {
@@ -22,13 +24,13 @@ func TestEffectiveShowsSettingsAndTheirFiles(t *testing.T) {
 		code int
 		want string
 	}{
-		{"a host", []string{"www.news.example"}, exitOK, "= \"3s\" "},
-		{"its origin", []string{"www.news.example", "--set"}, exitOK, "= \"3s\"  arcrawl.toml:3"},
-		{"a URI by day", []string{"www.news.example", "https://www.news.example/live/", "--at", "2026-12-01T06:00:00Z", "--set"}, exitOK, "= \"1s\"  hosts.d/news.example.toml:5"},
-		{"a URI by night", []string{"https://www.news.example/live/", "--at", "2026-12-01T05:59:59Z", "--set"}, exitOK, "does not apply  hosts.d/news.example.toml:1"},
-		{"JSON", []string{"www.news.example", "--set", "--json"}, exitOK, `"line": 3`},
-		{"a URI of another host", []string{"www.news.example", "https://other.example/"}, exitUsage, "is not on the host www.news.example"},
-		{"no time", []string{"www.news.example", "--at", "noon"}, exitUsage, "is not a time with offset"},
+		{"a host", []string{"www.news.example"}, cli.ExitOK, "= \"3s\" "},
+		{"its origin", []string{"www.news.example", "--set"}, cli.ExitOK, "= \"3s\"  arcrawl.toml:3"},
+		{"a URI by day", []string{"www.news.example", "https://www.news.example/live/", "--at", "2026-12-01T06:00:00Z", "--set"}, cli.ExitOK, "= \"1s\"  hosts.d/news.example.toml:5"},
+		{"a URI by night", []string{"https://www.news.example/live/", "--at", "2026-12-01T05:59:59Z", "--set"}, cli.ExitOK, "does not apply  hosts.d/news.example.toml:1"},
+		{"JSON", []string{"www.news.example", "--set", "--json"}, cli.ExitOK, `"line": 3`},
+		{"a URI of another host", []string{"www.news.example", "https://other.example/"}, cli.ExitUsage, "is not on the host www.news.example"},
+		{"no time", []string{"www.news.example", "--at", "noon"}, cli.ExitUsage, "is not a time with offset"},
 	} {
 		code, out, errs := command(append([]string{"effective", "-c", path}, c.args...)...)
 		if code != c.code || !strings.Contains(out+errs, c.want) {

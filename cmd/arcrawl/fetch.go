@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	headers "github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/crawler/attempt"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -46,7 +47,7 @@ configuration are sent and not shown. A running crawl does not know of these req
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	configFlag(cmd, &f.config)
+	cli.ConfigFlag(cmd, &f.config)
 	cmd.Flags().StringVar(&f.try, "try", "", "request this `HOST|URI`")
 	cmd.Flags().StringVar(&f.cookie, "cookie", "", "also request it with this `COOKIE`, for example 'consent=yes; age=18'")
 	cmd.Flags().StringArrayVar(&f.headers, "header", nil, "also request it with this `FIELD`, for example 'Accept-Language: da'; may be repeated")
@@ -66,15 +67,15 @@ func (f *fetchFlags) run(cmd *cobra.Command) (err error) {
 	}
 	u, bad := uri.Parse(address)
 	if err = errors.Join(err, bad); err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
-	c, err := readConfig(cmd.ErrOrStderr(), f.config)
+	c, err := cli.ReadConfig(cmd.ErrOrStderr(), f.config)
 	if err != nil {
 		return err
 	}
 	client := fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks, c.AllowHosts...)})
 	defer func() { err = errors.Join(err, client.Close()) }()
-	t := attempt.Trial{Config: c, Version: programVersion(), Other: other, Wait: waitFor}
+	t := attempt.Trial{Config: c, Version: cli.Version(), Other: other, Wait: cli.Wait}
 	if f.render {
 		program, err := render.Find(c.Render.Browser)
 		if err != nil {
@@ -88,8 +89,8 @@ func (f *fetchFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	d := daemonFlags{json: f.json}
-	return printAnswer(&d, cmd.OutOrStdout(), all, nil, showResults)
+	d := cli.Daemon{JSON: f.json}
+	return cli.Print(&d, cmd.OutOrStdout(), all, nil, showResults)
 }
 
 // other returns the header fields of the flags; nil if there are none.

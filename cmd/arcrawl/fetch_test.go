@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/render"
 )
@@ -28,11 +29,11 @@ func TestFetchTriesAHostAndChangesNothing(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"--try", site.URL, "--header", "Accept-Language: da"}, exitOK, "sent     Accept-Language: da\nstatus     200\n"},
-		{[]string{"--try", site.URL, "--json"}, exitOK, `"size": 8`},
-		{nil, exitUsage, "--try is missing"},
-		{[]string{"--try", "a.example", "--header", "Host: b"}, exitUsage, "header field of the connection"},
-		{[]string{"--try", "ftp://a.example/"}, exitUsage, "ftp"},
+		{[]string{"--try", site.URL, "--header", "Accept-Language: da"}, cli.ExitOK, "sent     Accept-Language: da\nstatus     200\n"},
+		{[]string{"--try", site.URL, "--json"}, cli.ExitOK, `"size": 8`},
+		{nil, cli.ExitUsage, "--try is missing"},
+		{[]string{"--try", "a.example", "--header", "Host: b"}, cli.ExitUsage, "header field of the connection"},
+		{[]string{"--try", "ftp://a.example/"}, cli.ExitUsage, "ftp"},
 	} {
 		code, out, errs := command(append([]string{"fetch", "-c", path}, c.args...)...)
 		if code != c.code || !strings.Contains(out+errs, c.want) {
@@ -68,7 +69,7 @@ func TestFetchRendersAPage(t *testing.T) {
 	writeFile(t, path, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\nfetch.allow_networks = [\"127.0.0.0/8\"]\npoliteness.min_delay = \"1ms\"\n")
 	code, out, errs := command("fetch", "-c", path, "--try", site.URL, "--render")
 	for _, want := range []string{"request    rendered", "title      News", "links      2 (the source has 0)", site.URL + "/list.json  status 200"} {
-		if code != exitOK || !strings.Contains(out, want) {
+		if code != cli.ExitOK || !strings.Contains(out, want) {
 			t.Errorf("exit code %d, no %q in:\n%s%s", code, want, out, errs)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/cluster/fleet"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 // TestStatusOfAFleet shows two daemons of which one was never started, once and repeatedly, as a page and as JSON.
@@ -40,12 +41,12 @@ func TestStatusOfAFleet(t *testing.T) {
 		code   int
 		out, e string
 	}{
-		{[]string{"--fleet", one}, exitOK, "press     crawling", ""},
-		{[]string{"--fleet", both}, exitBusy, "web       no answer", "no arcrawl answers for 1 of 2 instances: web"},
-		{[]string{"--fleet", both, "--json"}, exitBusy, `"error": "no arcrawl answers`, "web"},
-		{[]string{"--fleet", dir + "/none"}, exitUsage, "", "no line names a daemon"},
-		{[]string{"--fleet", one, "--watch", "--every", "1ms"}, exitUsage, "", "minimum is 100ms"},
-		{[]string{"--fleet", one, "--health"}, exitUsage, "", "health"},
+		{[]string{"--fleet", one}, cli.ExitOK, "press     crawling", ""},
+		{[]string{"--fleet", both}, cli.ExitBusy, "web       no answer", "no arcrawl answers for 1 of 2 instances: web"},
+		{[]string{"--fleet", both, "--json"}, cli.ExitBusy, `"error": "no arcrawl answers`, "web"},
+		{[]string{"--fleet", dir + "/none"}, cli.ExitUsage, "", "no line names a daemon"},
+		{[]string{"--fleet", one, "--watch", "--every", "1ms"}, cli.ExitUsage, "", "minimum is 100ms"},
+		{[]string{"--fleet", one, "--health"}, cli.ExitUsage, "", "health"},
 	} {
 		var out, errs bytes.Buffer
 		if code := realMain(append([]string{"status"}, c.args...), &out, &errs); code != c.code || !strings.Contains(out.String(), c.out) || !strings.Contains(errs.String(), c.e) {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -110,7 +111,7 @@ func entryLine(e frontier.Entry, now time.Time) string {
 		status = fmt.Sprint(e.LastStatus)
 	}
 	if e.Wait > 0 {
-		wait = span(api.Seconds(e.Wait))
+		wait = cli.Span(api.Seconds(e.Wait))
 	}
 	overdue, waiting := now.Sub(e.Due), !e.InProgress && !e.Held && !e.Due.IsZero()
 	var notes []string
@@ -211,7 +212,7 @@ import.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.with(cmd, func(s bulk.Store) error {
-				in, done, err := input(cmd, args[0])
+				in, done, err := cli.Input(cmd, args[0])
 				if err != nil {
 					return err
 				}
@@ -227,7 +228,7 @@ import.`,
 			})
 		},
 	}
-	configFlag(cmd, &f.config)
+	cli.ConfigFlag(cmd, &f.config)
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace the history of known URIs")
 	return cmd
 }
@@ -266,6 +267,6 @@ func frontierHosts(name string, verb frontier.HostVerb, short, long string) *cob
 			})
 		},
 	}
-	configFlag(cmd, &f.config)
+	cli.ConfigFlag(cmd, &f.config)
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
@@ -48,27 +49,27 @@ func steer(t *testing.T, conf string, code int, words string, args ...string) (o
 func TestFrontierCommands(t *testing.T) {
 	t.Parallel()
 	conf := stock(t, "http://a.example/1", "http://a.example/2", "http://b.example/")
-	steer(t, conf, exitOK, "3\n", "count")
-	steer(t, conf, exitOK, "2\n", "count", "--host", "a.example", "--state", "due")
-	steer(t, conf, exitOK, "http://b.example/", "list", "--match", `b\.`)
-	steer(t, conf, exitUsage, "no URIs chosen", "hold")
-	steer(t, conf, exitUsage, "unknown --state", "count", "--state", "tired")
-	steer(t, conf, exitUsage, "re2syntax", "count", "--match", "(")
-	steer(t, conf, exitOK, "would apply to 2 URIs; nothing was changed", "hold", "--dry-run", "--prefix", "http://a.example/")
-	steer(t, conf, exitOK, "2 of 2 URIs changed", "hold", "--prefix", "http://a.example/")
-	steer(t, conf, exitOK, "held", "list", "--state", "held", "--limit", "1")
-	steer(t, conf, exitOK, "1 of 1 URIs changed", "release", "http://a.example/2")
-	steer(t, conf, exitOK, "1 of 3 URIs changed", "release", "--all")
-	steer(t, conf, exitUsage, "set either --at or --in", "reschedule", "--all")
-	steer(t, conf, exitOK, "3 of 3 URIs changed", "reschedule", "--all", "--in", "12h", "--spread", "1h")
-	steer(t, conf, exitOK, "3\n", "count", "--state", "waiting")
-	steer(t, conf, exitOK, `{"changed":1,"in_progress":0,"matched":1}`, "force", "--json", "http://b.example/")
-	steer(t, conf, exitOK, "1 of 1 hosts changed", "pause", "a.example")
-	steer(t, conf, exitOK, "1 of 2 hosts changed", "resume", "*.example")
-	steer(t, conf, exitFailure, "no known host matches", "pause", "c.example")
-	steer(t, conf, exitUsage, "add --yes to confirm", "forget", "http://b.example/")
-	steer(t, conf, exitOK, "1 of 1 URIs changed", "forget", "--yes", "http://b.example/")
-	steer(t, conf, exitOK, "2\n", "count")
+	steer(t, conf, cli.ExitOK, "3\n", "count")
+	steer(t, conf, cli.ExitOK, "2\n", "count", "--host", "a.example", "--state", "due")
+	steer(t, conf, cli.ExitOK, "http://b.example/", "list", "--match", `b\.`)
+	steer(t, conf, cli.ExitUsage, "no URIs chosen", "hold")
+	steer(t, conf, cli.ExitUsage, "unknown --state", "count", "--state", "tired")
+	steer(t, conf, cli.ExitUsage, "re2syntax", "count", "--match", "(")
+	steer(t, conf, cli.ExitOK, "would apply to 2 URIs; nothing was changed", "hold", "--dry-run", "--prefix", "http://a.example/")
+	steer(t, conf, cli.ExitOK, "2 of 2 URIs changed", "hold", "--prefix", "http://a.example/")
+	steer(t, conf, cli.ExitOK, "held", "list", "--state", "held", "--limit", "1")
+	steer(t, conf, cli.ExitOK, "1 of 1 URIs changed", "release", "http://a.example/2")
+	steer(t, conf, cli.ExitOK, "1 of 3 URIs changed", "release", "--all")
+	steer(t, conf, cli.ExitUsage, "set either --at or --in", "reschedule", "--all")
+	steer(t, conf, cli.ExitOK, "3 of 3 URIs changed", "reschedule", "--all", "--in", "12h", "--spread", "1h")
+	steer(t, conf, cli.ExitOK, "3\n", "count", "--state", "waiting")
+	steer(t, conf, cli.ExitOK, `{"changed":1,"in_progress":0,"matched":1}`, "force", "--json", "http://b.example/")
+	steer(t, conf, cli.ExitOK, "1 of 1 hosts changed", "pause", "a.example")
+	steer(t, conf, cli.ExitOK, "1 of 2 hosts changed", "resume", "*.example")
+	steer(t, conf, cli.ExitFailure, "no known host matches", "pause", "c.example")
+	steer(t, conf, cli.ExitUsage, "add --yes to confirm", "forget", "http://b.example/")
+	steer(t, conf, cli.ExitOK, "1 of 1 URIs changed", "forget", "--yes", "http://b.example/")
+	steer(t, conf, cli.ExitOK, "2\n", "count")
 }
 
 // writeHost writes a host file next to a main file.
@@ -88,13 +89,13 @@ func TestFrontierCommandsChooseByLabel(t *testing.T) {
 	writeHost(t, conf, "a.example.toml", "labels = [\"papers\"]\n")
 	writeHost(t, conf, "b.a.example.toml", "owner = \"maria\"\ntitle = \"The B\"\n")
 	writeHost(t, conf, "c.example.toml", "collections = [\"elections\"]\n")
-	steer(t, conf, exitOK, "2\n", "count", "--label", "papers")
-	steer(t, conf, exitOK, "1\n", "count", "--label", "papers", "--owner", "maria")
-	steer(t, conf, exitOK, "2 of 2 URIs changed", "hold", "--label", "papers")
-	steer(t, conf, exitOK, "1\n", "count", "--collection", "elections", "--state", "due")
-	steer(t, conf, exitUsage, "in use are labels papers; collections elections; owners maria", "count", "--label", "paper")
-	steer(t, conf, exitUsage, "leave out --host", "count", "--label", "papers", "--host", "c.example")
-	if code, out, errs := command("host", "list", "-c", conf, "--label", "papers"); code != exitOK ||
+	steer(t, conf, cli.ExitOK, "2\n", "count", "--label", "papers")
+	steer(t, conf, cli.ExitOK, "1\n", "count", "--label", "papers", "--owner", "maria")
+	steer(t, conf, cli.ExitOK, "2 of 2 URIs changed", "hold", "--label", "papers")
+	steer(t, conf, cli.ExitOK, "1\n", "count", "--collection", "elections", "--state", "due")
+	steer(t, conf, cli.ExitUsage, "in use are labels papers; collections elections; owners maria", "count", "--label", "paper")
+	steer(t, conf, cli.ExitUsage, "leave out --host", "count", "--label", "papers", "--host", "c.example")
+	if code, out, errs := command("host", "list", "-c", conf, "--label", "papers"); code != cli.ExitOK ||
 		strings.Contains(out, "c.example") || !strings.Contains(out, "The B  papers, maria") {
 		t.Errorf("host list: exit code %d\n%s%s", code, out, errs)
 	}
@@ -110,21 +111,21 @@ func TestFrontierCommandsChooseByLabel(t *testing.T) {
 func TestFrontierExportIsImportedIntoAnotherStore(t *testing.T) {
 	t.Parallel()
 	from, to := stock(t, "http://a.example/1", "http://a.example/2", "http://b.example/"), stock(t)
-	steer(t, from, exitOK, "", "hold", "http://a.example/1")
+	steer(t, from, cli.ExitOK, "", "hold", "http://a.example/1")
 	file := filepath.Join(t.TempDir(), "all.jsonl")
-	steer(t, from, exitOK, "", "export", "--output", file)
-	if code, _, errs := command("frontier", "export", "--config", from, "--output", file); code != exitFolder {
+	steer(t, from, cli.ExitOK, "", "export", "--output", file)
+	if code, _, errs := command("frontier", "export", "--config", from, "--output", file); code != cli.ExitFolder {
 		t.Errorf("an export to an existing file: %d, %s", code, errs)
 	}
-	steer(t, to, exitOK, "3 URIs added, 0 already known", "import", file)
-	steer(t, to, exitOK, "0 URIs added, 3 already known", "import", file)
-	want, got := steer(t, from, exitOK, "", "list", "--json"), steer(t, to, exitOK, "", "list", "--json")
+	steer(t, to, cli.ExitOK, "3 URIs added, 0 already known", "import", file)
+	steer(t, to, cli.ExitOK, "0 URIs added, 3 already known", "import", file)
+	want, got := steer(t, from, cli.ExitOK, "", "list", "--json"), steer(t, to, cli.ExitOK, "", "list", "--json")
 	if want != got || strings.Count(got, "\n") != 3 || strings.Count(got, `"held":true`) != 1 {
 		t.Errorf("exported:\n%s\nimported:\n%s", want, got)
 	}
 	writeFile(t, file, `{"uri":"http://c.example/"}`+"\n"+`{"uri":"http://c.example/2","visit":3}`)
-	steer(t, to, exitFailure, `all.jsonl, line 2: json: unknown field "visit"`, "import", file)
-	steer(t, to, exitOK, "1\n", "count", "--host", "c.example") // what came before is there
+	steer(t, to, cli.ExitFailure, `all.jsonl, line 2: json: unknown field "visit"`, "import", file)
+	steer(t, to, cli.ExitOK, "1\n", "count", "--host", "c.example") // what came before is there
 }
 
 func TestFrontierOfARunningDaemon(t *testing.T) {
@@ -135,7 +136,7 @@ func TestFrontierOfARunningDaemon(t *testing.T) {
 	writeFile(t, path, site.toml())
 	d := startDaemon(t, build(t, dir), path)
 	site.waitFor(t, d, site.asked.Load()+50)
-	list := steer(t, path, exitOK, "", "list", "--json")
+	list := steer(t, path, cli.ExitOK, "", "list", "--json")
 	lines := bufio.NewScanner(strings.NewReader(list))
 	n := 0
 	for lines.Scan() {
@@ -148,14 +149,14 @@ func TestFrontierOfARunningDaemon(t *testing.T) {
 	if n < 10 {
 		t.Errorf("%d URIs of the running daemon:\n%s", n, list)
 	}
-	steer(t, path, exitOK, "of", "hold", "--all")
-	held := steer(t, path, exitOK, "", "count", "--state", "held")
-	steer(t, path, exitOK, "", "release", "--all")
+	steer(t, path, cli.ExitOK, "of", "hold", "--all")
+	held := steer(t, path, cli.ExitOK, "", "count", "--state", "held")
+	steer(t, path, cli.ExitOK, "", "release", "--all")
 	if held == "0\n" {
 		t.Error("nothing is held")
 	}
 	asked := site.asked.Load()
 	site.waitFor(t, d, asked+20) // the crawl continues
 	d.terminate(t)
-	steer(t, path, exitOK, fmt.Sprintln(0), "count", "--state", "held")
+	steer(t, path, cli.ExitOK, fmt.Sprintln(0), "count", "--state", "held")
 }

@@ -4,14 +4,13 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -32,11 +31,11 @@ type frontierFlags struct {
 }
 
 func (f *frontierFlags) add(cmd *cobra.Command) {
-	configFlag(cmd, &f.config)
-	cmd.Flags().Var(&onceText{text: &f.host}, "host", "choose URIs on this host; *.example.org matches example.org and all hosts below it")
-	siteFlags(cmd, &f.only)
-	cmd.Flags().Var(&onceText{text: &f.prefix}, "prefix", "choose URIs that begin with this text, in canonical form")
-	cmd.Flags().Var(&onceText{text: &f.match}, "match", "choose URIs that this regular expression matches anywhere, in canonical form")
+	cli.ConfigFlag(cmd, &f.config)
+	cmd.Flags().Var(cli.Once(&f.host), "host", "choose URIs on this host; *.example.org matches example.org and all hosts below it")
+	cli.SiteFlags(cmd, &f.only)
+	cmd.Flags().Var(cli.Once(&f.prefix), "prefix", "choose URIs that begin with this text, in canonical form")
+	cmd.Flags().Var(cli.Once(&f.match), "match", "choose URIs that this regular expression matches anywhere, in canonical form")
 	cmd.Flags().StringSliceVar(&f.states, "state", nil,
 		"choose URIs in this state: "+stateNames()+"; with several states, URIs must be in all of them")
 	cmd.Flags().StringVar(&f.fromFile, "from-file", "", "choose the URIs in this file, one per line (- = standard input)")
@@ -56,13 +55,13 @@ func (f *frontierFlags) selection() (s frontier.Selection, err error) {
 	s = frontier.Selection{Host: strings.ToLower(f.host), Prefix: f.prefix}
 	for _, name := range f.states {
 		if !slices.Contains(frontier.States(), frontier.State(name)) {
-			return s, usageError{fmt.Errorf("unknown --state %q; valid states: %s", name, stateNames())}
+			return s, cli.Usage(fmt.Errorf("unknown --state %q; valid states: %s", name, stateNames()))
 		}
 		s.States = append(s.States, frontier.State(name))
 	}
 	if f.match != "" {
 		if s.Match, err = regexp.Compile(f.match); err != nil {
-			return s, usageError{fmt.Errorf("--match: %w; see https://go.dev/s/re2syntax for the syntax", err)}
+			return s, cli.Usage(fmt.Errorf("--match: %w; see https://go.dev/s/re2syntax for the syntax", err))
 		}
 	}
 	return s, nil
@@ -91,7 +90,7 @@ func (f *frontierFlags) selections(cmd *cobra.Command, args []string, do func(fr
 	add := func(text string) error {
 		u, err := uri.Parse(text)
 		if err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 		if s.URIs = append(s.URIs, u); len(s.URIs) == bulk.Batch {
 			return flush()
@@ -116,9 +115,9 @@ func (f *frontierFlags) chosen(
 	cmd *cobra.Command, args []string, s frontier.Selection, do func(frontier.Selection) error,
 ) error {
 	if s.Host != "" || f.fromFile != "" || len(args) > 0 {
-		return usageError{errors.New("--label, --collection and --owner choose hosts; leave out --host, --from-file and URIs")}
+		return cli.Usage(errors.New("--label, --collection and --owner choose hosts; leave out --host, --from-file and URIs"))
 	}
-	patterns, err := chosenHosts(cmd.ErrOrStderr(), f.config, f.only)
+	patterns, err := cli.ChosenHosts(cmd.ErrOrStderr(), f.config, f.only)
 	if err != nil {
 		return err
 	}
@@ -138,21 +137,9 @@ func (f *frontierFlags) chosen(
 	return nil
 }
 
-// input opens a file, or returns the standard input if the name is "-".
-func input(cmd *cobra.Command, name string) (in io.Reader, done func(), err error) {
-	if name == "-" {
-		return cmd.InOrStdin(), func() {}, nil
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	return file, func() { _ = file.Close() }, nil
-}
-
 // eachLine calls take with each line of a file that is not empty and not a comment.
 func eachLine(cmd *cobra.Command, name string, take func(string) error) error {
-	in, done, err := input(cmd, name)
+	in, done, err := cli.Input(cmd, name)
 	if err != nil {
 		return err
 	}

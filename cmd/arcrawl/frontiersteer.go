@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -42,12 +43,12 @@ become due one after the other over that duration.`,
 		func(now time.Time) (frontier.Action, error) {
 			a := frontier.Action{Verb: frontier.Reschedule, Spread: spread, Due: now.Add(in)}
 			if (at == "") == (in == 0) {
-				return a, usageError{errors.New("reschedule: set either --at or --in")}
+				return a, cli.Usage(errors.New("reschedule: set either --at or --in"))
 			}
 			if at != "" {
 				due, err := time.Parse(time.RFC3339, at)
 				if err != nil {
-					return a, usageError{fmt.Errorf("--at %s: %w; write it as 2027-01-31T06:00:00Z", at, err)}
+					return a, cli.Usage(fmt.Errorf("--at %s: %w; write it as 2027-01-31T06:00:00Z", at, err))
 				}
 				a.Due = due
 			}
@@ -128,7 +129,7 @@ func frontierVerb(
 func (f *frontierFlags) somethingChosen(args []string) error {
 	s, err := f.selection()
 	if err == nil && s.IsAll() && !f.all && len(args) == 0 && f.fromFile == "" && f.only.IsZero() {
-		err = usageError{errors.New("no URIs chosen: name them, or use --host, --label, --prefix, --match, --state or --from-file; --all chooses all URIs")}
+		err = cli.Usage(errors.New("no URIs chosen: name them, or use --host, --label, --prefix, --match, --state or --from-file; --all chooses all URIs"))
 	}
 	return err
 }
@@ -176,7 +177,7 @@ func confirm(cmd *cobra.Command, n int64) error {
 	}
 	in := cmd.InOrStdin()
 	if !terminal.Is(in) {
-		return usageError{fmt.Errorf("would forget %s with all history: add --yes to confirm", human.Count(n, "URI"))}
+		return cli.Usage(fmt.Errorf("would forget %s with all history: add --yes to confirm", human.Count(n, "URI")))
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "Forget %s with all history? Type yes to confirm: ", human.Count(n, "URI"))
 	answer, err := bufio.NewReader(in).ReadString('\n')

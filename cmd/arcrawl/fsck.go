@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/frontier/damage"
@@ -30,7 +31,7 @@ The exit code is 0 if the store is undamaged, 65 if it is damaged, and 69 if a d
 		Example: "  arcrawl fsck --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := readConfig(cmd.ErrOrStderr(), path)
+			c, err := cli.ReadConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}
@@ -42,7 +43,7 @@ The exit code is 0 if the store is undamaged, 65 if it is damaged, and 69 if a d
 			return fsck(cmd.Context(), cmd.OutOrStdout(), c.Storage.State, c.Storage.WARC, time.Now())
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 

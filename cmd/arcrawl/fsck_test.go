@@ -10,6 +10,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -21,41 +22,41 @@ func TestFsckNamesTheDamage(t *testing.T) {
 		code  int
 		words []string
 	}{
-		{"an undamaged store", func(*testing.T, string) {}, exitOK, []string{"is undamaged: 2 URIs on 1 host"}},
+		{"an undamaged store", func(*testing.T, string) {}, cli.ExitOK, []string{"is undamaged: 2 URIs on 1 host"}},
 		{
 			"a table with a turned bit", func(t *testing.T, dir string) {
 				name := one(t, filepath.Join(dir, "*.sst"))
 				b := readText(t, name)
 				writeFile(t, name, b[:40]+string(b[40]^1)+b[41:])
-			}, exitDamaged, []string{"000001.sst", "A file of the store is damaged", "arcrawl frontier rebuild", "smartctl"},
+			}, cli.ExitDamaged, []string{"000001.sst", "A file of the store is damaged", "arcrawl frontier rebuild", "smartctl"},
 		},
 		{
 			"a table that is gone", func(t *testing.T, dir string) {
 				if err := os.Remove(one(t, filepath.Join(dir, "*.sst"))); err != nil {
 					t.Fatal(err)
 				}
-			}, exitDamaged, []string{"000001.sst", "no such file"},
+			}, cli.ExitDamaged, []string{"000001.sst", "no such file"},
 		},
 		{
 			"a manifest that is gone", func(t *testing.T, dir string) {
 				if err := os.Remove(filepath.Join(dir, "MANIFEST")); err != nil {
 					t.Fatal(err)
 				}
-			}, exitDamaged, []string{"1 tables, but no MANIFEST", "nothing in the store can be trusted"},
+			}, cli.ExitDamaged, []string{"1 tables, but no MANIFEST", "nothing in the store can be trusted"},
 		},
 		{
 			"a place in the queue without its URI", func(t *testing.T, dir string) { drop(t, dir, 'u') },
-			exitDamaged,
+			cli.ExitDamaged,
 			[]string{"a place in the queue of host 1, due 20", "its URI is missing", "counted 2 URIs"},
 		},
 		{
 			"a URI without its place", func(t *testing.T, dir string) { drop(t, dir, 'q') },
-			exitDamaged,
+			cli.ExitDamaged,
 			[]string{"has no place in the queue", "never be visited"},
 		},
 		{
 			"a host that is gone", func(t *testing.T, dir string) { drop(t, dir, 'h') },
-			exitDamaged,
+			cli.ExitDamaged,
 			[]string{"its host is not known"},
 		},
 	} {
@@ -85,7 +86,7 @@ func TestFsckLeavesARunningDaemonAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if code, _, errs := command("fsck", "--config", conf); code != exitBusy || !strings.Contains(errs, "stop the daemon") {
+	if code, _, errs := command("fsck", "--config", conf); code != cli.ExitBusy || !strings.Contains(errs, "stop the daemon") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -55,7 +56,7 @@ func TestFsckNamesRecordsThatAreNotResponses(t *testing.T) {
 	}
 	code, out, errs := command("fsck", "--config", conf)
 	named := strings.Contains(out, "1 record that") && strings.Contains(out, `"http://a.example/h"`)
-	if code != exitOK || !named || strings.Contains(out, "http://a.example/H") {
+	if code != cli.ExitOK || !named || strings.Contains(out, "http://a.example/H") {
 		t.Errorf("exit code %d, want 0 and the name of the one record:\n%s%s", code, out, errs)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -25,14 +26,14 @@ func (w *archiveFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&w.dir, "warcs", "", "read WARC files in this folder (default: storage.warc of the configuration)")
 	cmd.Flags().StringArrayVar(&w.from, "from", nil,
 		"also read this file, folder, WACZ package or list of packages (.json), of earlier archives; repeatable")
-	configFlagFor(cmd, &w.config, "the main configuration file, which names the folder")
+	cli.ConfigFlagFor(cmd, &w.config, "the main configuration file, which names the folder")
 }
 
 // sources returns the files and folders of --from, with lists of packages replaced by their packages.
 func (w *archiveFlags) sources() ([]string, error) {
 	s, err := wacz.ReadSources(w.from)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, cli.Usage(err)
 	}
 	return s.Paths, nil
 }
@@ -44,7 +45,7 @@ type damages struct {
 }
 
 func newDamages(errs io.Writer, asJSON bool) *damages {
-	return &damages{print: printFinding(errs, asJSON)}
+	return &damages{print: cli.PrintFinding(errs, asJSON)}
 }
 
 func (d *damages) see(f warc.Finding) error {
@@ -88,7 +89,7 @@ func (w *archiveFlags) lookIn(
 		return err
 	}
 	d, progress := newDamages(cmd.ErrOrStderr(), asJSON), new(warc.Progress)
-	stop := watch(cmd.ErrOrStderr(), progress)
+	stop := cli.ShowProgress(cmd.ErrOrStderr(), progress)
 	l, err := index.OpenLibrary(cmd.Context(), dir, index.Options{Progress: progress, Outside: outside}, d.see)
 	stop()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -66,22 +67,22 @@ type steerer func(cmd *cobra.Command, c *api.Client, hosts []string, uris fronti
 
 // steeringCommand returns cmd completed to call a steerer. done is the participle that reports what was changed.
 func steeringCommand(cmd *cobra.Command, done string, do steerer) *cobra.Command {
-	var d daemonFlags
+	var d cli.Daemon
 	cmd.Args = cobra.MinimumNArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		hosts, uris, err := named(args)
 		if err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 		if strings.HasPrefix(cmd.Use, "visit") && len(hosts) > 0 {
-			return usageError{fmt.Errorf("%s is not a URI; for a whole host use: arcrawl frontier force --host %s", hosts[0], hosts[0])}
+			return cli.Usage(fmt.Errorf("%s is not a URI; for a whole host use: arcrawl frontier force --host %s", hosts[0], hosts[0]))
 		}
-		c, err := d.client()
+		c, err := d.Client()
 		if err != nil {
 			return err
 		}
 		o, err := do(cmd, c, hosts, uris)
-		return printAnswer(&d, cmd.OutOrStdout(), o, err, func(out io.Writer, o outcome) error {
+		return cli.Print(&d, cmd.OutOrStdout(), o, err, func(out io.Writer, o outcome) error {
 			if missing := int64(len(args)) - o.URIs - o.Hosts; missing > 0 && !strings.Contains(strings.Join(hosts, " "), "*") {
 				fmt.Fprintf(out, "%d not known; \"arcrawl why URI\" shows the reason\n", missing)
 			}
@@ -92,7 +93,7 @@ func steeringCommand(cmd *cobra.Command, done string, do steerer) *cobra.Command
 			return err
 		})
 	}
-	d.add(cmd)
+	d.Add(cmd)
 	return cmd
 }
 

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -18,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 )
@@ -47,7 +45,7 @@ Exit code 78: the copy has faults.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args[0]) },
 	}
-	configFlag(cmd, &e.path)
+	cli.ConfigFlag(cmd, &e.path)
 	cmd.Flags().StringVar(&e.from, "from", "", "take the new text from this file instead of opening an editor")
 	cmd.Flags().BoolVarP(&e.sure, "yes", "y", false, "write without asking")
 	return cmd
@@ -87,7 +85,7 @@ func (e *hostEdit) run(cmd *cobra.Command, host string) error {
 	if err := showEffect(cmd, e.path, api.StagedHost{Name: name, Text: string(after)}); err != nil {
 		return fmt.Errorf("%w\n%s", err, again)
 	}
-	if !e.sure && !confirmed(cmd.InOrStdin(), out) {
+	if !e.sure && !cli.Confirmed(cmd.InOrStdin(), out) {
 		_, err := fmt.Fprintln(out, again)
 		return err
 	}
@@ -134,8 +132,8 @@ func editCopy(ctx context.Context, name string, text []byte) (string, error) {
 // showEffect prints what staged host files would change in the running crawl, if a daemon answers. The error lists the
 // faults that the daemon finds.
 func showEffect(cmd *cobra.Command, path string, hosts ...api.StagedHost) error {
-	d := daemonFlags{config: path}
-	client, err := d.client()
+	d := cli.Daemon{Config: path}
+	client, err := d.Client()
 	if err != nil {
 		return nil //nolint:nilerr // no daemon is named, or the main file is not readable
 	}
@@ -145,18 +143,6 @@ func showEffect(cmd *cobra.Command, path string, hosts ...api.StagedHost) error 
 		return err
 	}
 	return printReloaded(&d, cmd.OutOrStdout(), r, nil)
-}
-
-// confirmed asks whether to write, and reports whether the answer is yes. Without a terminal it is no.
-func confirmed(in io.Reader, out io.Writer) bool {
-	if !terminal.Is(in) {
-		fmt.Fprintln(out, "Nothing was written, because there is nobody to ask. Repeat with --yes.")
-		return false
-	}
-	fmt.Fprint(out, "Write this? [y/N] ")
-	answer, _ := bufio.NewReader(in).ReadString('\n')
-	a := strings.ToLower(strings.TrimSpace(answer))
-	return a == "y" || a == "yes"
 }
 
 // stagedFiles are the texts of a configuration as they could be.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/patch"
@@ -59,14 +60,14 @@ func replaceText(file string, text []byte) error {
 func hostFilePath(dir, name string) (string, error) {
 	h, problem, remedy := value.ParseHost(name)
 	if problem != "" {
-		return "", usageError{fmt.Errorf("%q %s; %s", name, problem, remedy)}
+		return "", cli.Usage(fmt.Errorf("%q %s; %s", name, problem, remedy))
 	}
 	for _, candidate := range []string{string(h), reference.HostFileName(h)} {
 		if path := filepath.Join(dir, candidate+".toml"); fileExists(path) {
 			return path, nil
 		}
 	}
-	return "", usageError{fmt.Errorf("there is no file for %s in %s; arcrawl host list shows all", h, dir)}
+	return "", cli.Usage(fmt.Errorf("there is no file for %s in %s; arcrawl host list shows all", h, dir))
 }
 
 func fileExists(path string) bool {
@@ -92,8 +93,8 @@ files are listed too, unless hosts are chosen. Internationalized names are shown
 			return s.list(cmd.OutOrStdout(), only)
 		},
 	}
-	configFlag(cmd, &path)
-	siteFlags(cmd, &only)
+	cli.ConfigFlag(cmd, &path)
+	cli.SiteFlags(cmd, &only)
 	return cmd
 }
 
@@ -125,7 +126,7 @@ func (s stagedFiles) list(out io.Writer, only about.Filter) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return daemon.FolderError{Err: err}
 	}
-	table := newTable(out)
+	table := cli.NewTable(out)
 	for _, e := range entries {
 		name, removed := e.Name(), filepath.Ext(e.Name()) == api.RemovedSuffix
 		if filepath.Ext(name) != ".toml" && !removed {
@@ -192,7 +193,7 @@ func newHostShow() *cobra.Command {
 			return err
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 
@@ -216,7 +217,7 @@ The history of the host stays in the store. URIs of which it had the only seed a
 			return err
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 
@@ -236,14 +237,14 @@ host files only, and says so.`,
 			if !whole {
 				fmt.Fprintf(cmd.ErrOrStderr(), "only host files: you may not read %s, which may list more seeds\n", path)
 			}
-			table := newTable(cmd.OutOrStdout())
+			table := cli.NewTable(cmd.OutOrStdout())
 			for _, s := range seeds {
 				fmt.Fprintf(table, "%s\t%s:%d\t%s\t\n", s.URI, s.File, s.Line, human.Unicode(s.URI.Hostname()))
 			}
 			return table.Flush()
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 
@@ -273,7 +274,7 @@ brings them into scope.`,
 			return nil
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 
@@ -284,11 +285,11 @@ var errNoSeed = errors.New("it is no seed")
 func removeSeed(seeds []config.Seed, address string) (string, error) {
 	u, err := uri.Parse(address)
 	if err != nil {
-		return "", usageError{err}
+		return "", cli.Usage(err)
 	}
 	i := slices.IndexFunc(seeds, func(s config.Seed) bool { return s.URI == u })
 	if i < 0 {
-		return "", usageError{fmt.Errorf("%s cannot be removed, arcrawl seeds list shows all seeds: %w", u, errNoSeed)}
+		return "", cli.Usage(fmt.Errorf("%s cannot be removed, arcrawl seeds list shows all seeds: %w", u, errNoSeed))
 	}
 	file := seeds[i].File
 	text, err := os.ReadFile(file)
@@ -307,29 +308,3 @@ func removeSeed(seeds []config.Seed, address string) (string, error) {
 	}
 	return "", daemon.FolderError{Err: fmt.Errorf("%s was not changed: %w", file, patch.ErrByHandSeeds)}
 }
-
-// onceText is a text flag that may be given once.
-type onceText struct {
-	text  *string
-	given bool
-}
-
-// Set stores the text, and returns an error the second time.
-func (o *onceText) Set(s string) error {
-	if o.given {
-		return errors.New("it is given twice; run the command once for each")
-	}
-	*o.text, o.given = s, true
-	return nil
-}
-
-// String returns the text.
-func (o *onceText) String() string {
-	if o.text == nil {
-		return ""
-	}
-	return *o.text
-}
-
-// Type names the type of the flag in the help.
-func (o *onceText) Type() string { return "string" }

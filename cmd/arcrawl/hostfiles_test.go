@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 func TestHostsAndSeedsAreListedAddedAndRemoved(t *testing.T) {
@@ -13,7 +15,7 @@ func TestHostsAndSeedsAreListedAddedAndRemoved(t *testing.T) {
 	must := func(args ...string) string {
 		t.Helper()
 		code, out, errs := command(append(args, "-c", path)...)
-		if code != exitOK {
+		if code != cli.ExitOK {
 			t.Fatalf("arcrawl %q: exit code %d, %s%s", args, code, out, errs)
 		}
 		return out
@@ -58,7 +60,7 @@ func TestHostsAndSeedsAreListedAddedAndRemoved(t *testing.T) {
 		{"seeds", "remove", "https://nobody.example/"},
 		{"frontier", "count", "--host", "a.example", "--host", "b.example"},
 	} {
-		if code, _, errs := command(append(args, "-c", path)...); code != exitUsage {
+		if code, _, errs := command(append(args, "-c", path)...); code != cli.ExitUsage {
 			t.Errorf("arcrawl %q: exit code %d, %s", args, code, errs)
 		}
 	}
@@ -77,7 +79,7 @@ func TestFirstSlipsAreAnsweredWithARemedy(t *testing.T) {
 		{[]string{"top"}, "start it with: arcrawl run --config " + path},
 		{[]string{"status", "--watch"}, "start it with: arcrawl run --config " + path},
 	} {
-		if code, _, errs := command(append(c.args, "-c", path)...); code == exitOK || !strings.Contains(errs, c.want) {
+		if code, _, errs := command(append(c.args, "-c", path)...); code == cli.ExitOK || !strings.Contains(errs, c.want) {
 			t.Errorf("arcrawl %q: exit code %d, %s; want %q", c.args, code, errs, c.want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config/patch"
 	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/config/value"
@@ -58,7 +59,7 @@ NEW begins without a history.`,
 			return nil
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 
@@ -73,12 +74,12 @@ func renamed(s stagedFiles, from, to string) (file string, text []byte, err erro
 	for i, name := range []string{from, to} {
 		h, problem, remedy := value.ParseHost(name)
 		if problem != "" {
-			return "", nil, usageError{fmt.Errorf("%q %s; %s", name, problem, remedy)}
+			return "", nil, cli.Usage(fmt.Errorf("%q %s; %s", name, problem, remedy))
 		}
 		hosts[i] = h
 	}
 	if taken, err := hostFilePath(s.dir, to); err == nil {
-		return "", nil, usageError{fmt.Errorf("%s has a file already, %s, which was not changed; edit it, or remove it with arcrawl host remove", to, taken)}
+		return "", nil, cli.Usage(fmt.Errorf("%s has a file already, %s, which was not changed; edit it, or remove it with arcrawl host remove", to, taken))
 	}
 	name := reference.HostFileName(hosts[1]) + ".toml"
 	text, err = patch.RenameHost(s.texts[filepath.Base(old)], hosts[0], hosts[1], name == string(hosts[1])+".toml")

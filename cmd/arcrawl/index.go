@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/outbackcdx"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -46,9 +46,9 @@ push sends only new lines.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case server != "" && output != "":
-				return usageError{errors.New("--push and -o cannot be used together")}
+				return cli.Usage(errors.New("--push and -o cannot be used together"))
 			case server == "" && done != "":
-				return usageError{errors.New("--done needs --push")}
+				return cli.Usage(errors.New("--done needs --push"))
 			case server != "":
 				p, err := newPush(cmd, server, done, asJSON)
 				if err != nil {
@@ -83,9 +83,9 @@ func collectDependencies(o *index.Options, args []string, output string) *depend
 
 func makeIndex(cmd *cobra.Command, args []string, output string, asJSON bool) error {
 	progress := new(warc.Progress)
-	stop := watch(cmd.ErrOrStderr(), progress)
+	stop := cli.ShowProgress(cmd.ErrOrStderr(), progress)
 	o := index.Options{Progress: progress}
-	see := printFinding(cmd.ErrOrStderr(), asJSON)
+	see := cli.PrintFinding(cmd.ErrOrStderr(), asJSON)
 	var sum index.Summary
 	var err error
 	if output == "" || output == "-" {
@@ -118,15 +118,15 @@ func makeIndex(cmd *cobra.Command, args []string, output string, asJSON bool) er
 func newPush(cmd *cobra.Command, server, sentPath string, asJSON bool) (*outbackcdx.Push, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") == "" {
-		return nil, usageError{fmt.Errorf("--push %q: want the address of a collection, such as http://localhost:8901/arcrawl", server)}
+		return nil, cli.Usage(fmt.Errorf("--push %q: want the address of a collection, such as http://localhost:8901/arcrawl", server))
 	}
 	out := cmd.ErrOrStderr()
 	p := &outbackcdx.Push{
-		Server: u.Redacted(), Finding: printFinding(out, asJSON), Wait: waitFor,
+		Server: u.Redacted(), Finding: cli.PrintFinding(out, asJSON), Wait: cli.Wait,
 		Open: func(path string) { fmt.Fprintf(out, "%s: skipped, because the daemon still writes to it\n", path) },
 		Collection: &outbackcdx.Collection{
 			Post: func(ctx context.Context, lines []byte) (int, string, error) {
-				return fetch.PostLines(ctx, server, "arcrawl/"+programVersion(), lines)
+				return fetch.PostLines(ctx, server, "arcrawl/"+cli.Version(), lines)
 			},
 			Refused: func(e index.Entry, why error) {
 				fmt.Fprintf(out, "%s:%d: skipped %s: %v\n", e.Filename, e.Offset, e.URL, why)
@@ -136,7 +136,7 @@ func newPush(cmd *cobra.Command, server, sentPath string, asJSON bool) (*outback
 	var noFile *fs.PathError
 	switch p.Sent, err = outbackcdx.OpenSentFiles(sentPath, p.Server); {
 	case errors.Is(err, outbackcdx.ErrOtherServer):
-		return nil, usageError{fmt.Errorf("--done: %w; name another file", err)}
+		return nil, cli.Usage(fmt.Errorf("--done: %w; name another file", err))
 	case errors.As(err, &noFile):
 		return nil, daemon.FolderError{Err: fmt.Errorf("--done: %w", err)}
 	}
@@ -146,7 +146,7 @@ func newPush(cmd *cobra.Command, server, sentPath string, asJSON bool) (*outback
 // pushFiles sends the captures of all files in paths and prints what was sent.
 func pushFiles(cmd *cobra.Command, p *outbackcdx.Push, paths []string) (err error) {
 	defer func() { err = errors.Join(err, p.Sent.Close()) }()
-	stop := showLine(cmd.ErrOrStderr(), func() string {
+	stop := cli.ShowLine(cmd.ErrOrStderr(), func() string {
 		files, total, captures := p.Progress()
 		return fmt.Sprintf("%d of %s, %s sent", files, human.Count(total, "file"), human.Count(captures, "capture"))
 	})
@@ -167,14 +167,4 @@ func pushFiles(cmd *cobra.Command, p *outbackcdx.Push, paths []string) (err erro
 		return fmt.Errorf("%s refused %s, listed above; it has all others", p.Server, human.Count(r.Refused, "capture"))
 	}
 	return nil
-}
-
-// waitFor waits for d, or until ctx ends.
-func waitFor(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -36,7 +37,7 @@ One [[wait]] entry is active: new crawls use the rule "learned", which captures 
 			}
 			values, err := reference.ParseSet(set)
 			if err != nil {
-				return usageError{fmt.Errorf("--set %w", err)}
+				return cli.Usage(fmt.Errorf("--set %w", err))
 			}
 			path := filepath.Join(dir, "arcrawl.toml")
 			if err := create(path, reference.MainFile(values)); err != nil {
@@ -77,7 +78,7 @@ func create(path, text string) (err error) {
 }
 
 func newHost() *cobra.Command {
-	return group("host", "Manage per-host configuration files",
+	return cli.Group("host", "Manage per-host configuration files",
 		newHostAdd(), newHostList(), newHostShow(), newHostEdit(), newHostSet(), newHostRename(), newHostRemove())
 }
 
@@ -104,7 +105,7 @@ running daemon applies the new file automatically.`,
 			return suggestPrime(cmd.OutOrStdout(), path, args)
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().StringVar(&dir, "dir", "", "write to this folder of host files (default: hosts.d next to the main file)")
 	return cmd
 }

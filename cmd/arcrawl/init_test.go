@@ -12,6 +12,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -36,7 +37,7 @@ func TestInitWritesAFileToFillIn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "crawl")
 	path := filepath.Join(dir, "arcrawl.toml")
 	code, out, errs := command("init", dir)
-	if code != exitOK || !strings.HasPrefix(out, "wrote "+path+"\n") || errs != "" {
+	if code != cli.ExitOK || !strings.HasPrefix(out, "wrote "+path+"\n") || errs != "" {
 		t.Fatalf("exit code %d, %s%s", code, out, errs)
 	}
 	text := readText(t, path)
@@ -53,18 +54,18 @@ func TestInitWritesAFileToFillIn(t *testing.T) {
 		}
 	}
 	code, _, errs = command("check", "-c", path)
-	if code != exitConfig || strings.Count(errs, "\n") != 2 || !strings.Contains(errs, "operator.name") || !strings.Contains(errs, "operator.contact") {
+	if code != cli.ExitConfig || strings.Count(errs, "\n") != 2 || !strings.Contains(errs, "operator.name") || !strings.Contains(errs, "operator.contact") {
 		t.Errorf("check of what is not filled in: exit code %d, want faults of name and contact alone:\n%s", code, errs)
 	}
 	for _, field := range []string{"name", "contact"} {
 		text = strings.Replace(text, "\n"+field+` = ""`, "\n"+field+` = "https://library.example/"`, 1)
 	}
 	writeFile(t, path, text)
-	if code, out, errs := command("check", "-c", path); code != exitOK || !strings.Contains(out, "is valid: 0 seeds") {
+	if code, out, errs := command("check", "-c", path); code != cli.ExitOK || !strings.Contains(out, "is valid: 0 seeds") {
 		t.Errorf("check of what is filled in: exit code %d, %s%s", code, out, errs)
 	}
 	code, _, errs = command("init", dir)
-	if code != exitFolder || !strings.Contains(errs, "exists already and was not changed") || readText(t, path) != text {
+	if code != cli.ExitFolder || !strings.Contains(errs, "exists already and was not changed") || readText(t, path) != text {
 		t.Errorf("a second init: exit code %d, %s", code, errs)
 	}
 }
@@ -72,7 +73,7 @@ func TestInitWritesAFileToFillIn(t *testing.T) {
 // TestTheDefaultsThatInitShowsAreTheDefaults removes the comment signs. The settings stay the same.
 func TestTheDefaultsThatInitShowsAreTheDefaults(t *testing.T) {
 	dir := t.TempDir()
-	if code, _, errs := command(append([]string{"init", dir}, filledIn...)...); code != exitOK {
+	if code, _, errs := command(append([]string{"init", dir}, filledIn...)...); code != cli.ExitOK {
 		t.Fatal(errs)
 	}
 	load := func(text string) *config.Config {
@@ -109,16 +110,16 @@ func TestInitWritesSetValues(t *testing.T) {
 		code int
 		want string // in the file, or in the message
 	}{
-		{[]string{`operator.name=Ville de "Québec" \ <a>`}, exitOK, "\nname = \"Ville de \\\"Québec\\\" \\\\ <a>\"\n"},
-		{[]string{"crawl.workers=7"}, exitOK, "\nworkers = 7\n"},
-		{[]string{"crawl.grace=5m"}, exitOK, "\ngrace = \"5m\"\n"},
-		{[]string{"log.extra_info=true"}, exitOK, "\nextra_info = true\n"},
-		{[]string{"seeds.uris=https://a.example/"}, exitOK, "\nuris = [\"https://a.example/\"]\n"},
-		{[]string{`seeds.uris=["https://a.example/", "https://b.example/"]`}, exitOK, "\nuris = [\"https://a.example/\", \"https://b.example/\"]\n"},
-		{[]string{"crawl.workers"}, exitUsage, "want KEY=VALUE"},
-		{[]string{"crawl.workerz=7"}, exitUsage, "has no key crawl.workerz"},
-		{[]string{"host=a.example"}, exitUsage, "has no key host"},
-		{[]string{"wait.min=7m"}, exitUsage, "write the [[wait]] tables into the file"},
+		{[]string{`operator.name=Ville de "Québec" \ <a>`}, cli.ExitOK, "\nname = \"Ville de \\\"Québec\\\" \\\\ <a>\"\n"},
+		{[]string{"crawl.workers=7"}, cli.ExitOK, "\nworkers = 7\n"},
+		{[]string{"crawl.grace=5m"}, cli.ExitOK, "\ngrace = \"5m\"\n"},
+		{[]string{"log.extra_info=true"}, cli.ExitOK, "\nextra_info = true\n"},
+		{[]string{"seeds.uris=https://a.example/"}, cli.ExitOK, "\nuris = [\"https://a.example/\"]\n"},
+		{[]string{`seeds.uris=["https://a.example/", "https://b.example/"]`}, cli.ExitOK, "\nuris = [\"https://a.example/\", \"https://b.example/\"]\n"},
+		{[]string{"crawl.workers"}, cli.ExitUsage, "want KEY=VALUE"},
+		{[]string{"crawl.workerz=7"}, cli.ExitUsage, "has no key crawl.workerz"},
+		{[]string{"host=a.example"}, cli.ExitUsage, "has no key host"},
+		{[]string{"wait.min=7m"}, cli.ExitUsage, "write the [[wait]] tables into the file"},
 	} {
 		path := filepath.Join(t.TempDir(), "arcrawl.toml")
 		args := []string{"init", filepath.Dir(path)}
@@ -126,7 +127,7 @@ func TestInitWritesSetValues(t *testing.T) {
 			args = append(args, "--set", s)
 		}
 		code, _, got := command(args...)
-		if code == exitOK {
+		if code == cli.ExitOK {
 			got = readText(t, path)
 			if err := toml.Unmarshal([]byte(got), new(map[string]any)); err != nil {
 				t.Errorf("%v: %v", c.set, err)
@@ -144,16 +145,16 @@ func TestHostAddWritesValidFiles(t *testing.T) {
 	add := func(args ...string) (int, string, string) {
 		return command(append([]string{"host", "add", "-c", main}, args...)...)
 	}
-	if code, _, errs := add("https://www.a.example/"); code != exitFolder || !strings.Contains(errs, "arcrawl init") {
+	if code, _, errs := add("https://www.a.example/"); code != cli.ExitFolder || !strings.Contains(errs, "arcrawl init") {
 		t.Errorf("without a main file: exit code %d, %s", code, errs)
 	}
-	if code, _, errs := command(append([]string{"init", dir}, filledIn...)...); code != exitOK {
+	if code, _, errs := command(append([]string{"init", dir}, filledIn...)...); code != cli.ExitOK {
 		t.Fatal(errs)
 	}
 	hosts := filepath.Join(dir, "hosts.d")
 	uris := []string{"https://www.a.example/", "http://b.example:8080/x", "https://WWW.a.example/sport/#top", "http://[::1]:81/"}
 	code, out, errs := add(uris...)
-	if want := "wrote " + hosts + "/www.a.example.toml\nwrote " + hosts + "/b.example_8080.toml\nwrote " + hosts + "/__1__81.toml\n"; code != exitOK || !strings.HasPrefix(out, want+"if crawled before: ") {
+	if want := "wrote " + hosts + "/www.a.example.toml\nwrote " + hosts + "/b.example_8080.toml\nwrote " + hosts + "/__1__81.toml\n"; code != cli.ExitOK || !strings.HasPrefix(out, want+"if crawled before: ") {
 		t.Errorf("exit code %d, %s%s\nwant\n%s", code, out, errs, want)
 	}
 	a := readText(t, filepath.Join(hosts, "www.a.example.toml"))
@@ -163,18 +164,18 @@ func TestHostAddWritesValidFiles(t *testing.T) {
 	if b := readText(t, filepath.Join(hosts, "b.example_8080.toml")); !strings.Contains(b, "\nhost = \"b.example:8080\"\n") {
 		t.Errorf("the file of a host with a port:\n%s", b)
 	}
-	if code, out, errs := command("check", "-c", main); code != exitOK || strings.Count(errs, "warning") != 1 || !strings.Contains(out, "4 seeds") {
+	if code, out, errs := command("check", "-c", main); code != cli.ExitOK || strings.Count(errs, "warning") != 1 || !strings.Contains(out, "4 seeds") {
 		t.Errorf("check: exit code %d, %s%s", code, out, errs)
 	}
 	writeFile(t, filepath.Join(hosts, "www.a.example.toml"), commented.ReplaceAllString(a, "$1"))
-	if code, _, errs := command("check", "-c", main); code != exitOK {
+	if code, _, errs := command("check", "-c", main); code != cli.ExitOK {
 		t.Errorf("check of the file without its comment signs: exit code %d, %s", code, errs)
 	}
-	if code, out, errs := add("https://www.a.example/"); code != exitOK || !strings.Contains(out, "was not changed") {
+	if code, out, errs := add("https://www.a.example/"); code != cli.ExitOK || !strings.Contains(out, "was not changed") {
 		t.Errorf("the same host again: exit code %d, %s%s", code, out, errs)
 	}
 	for _, wrong := range []string{"www.c.example", "ftp://c.example/", "https://"} {
-		if code, _, errs := add(wrong); code != exitUsage || !strings.Contains(errs, wrong) {
+		if code, _, errs := add(wrong); code != cli.ExitUsage || !strings.Contains(errs, wrong) {
 			t.Errorf("%s: exit code %d, %s", wrong, code, errs)
 		}
 	}
@@ -183,11 +184,11 @@ func TestHostAddWritesValidFiles(t *testing.T) {
 func TestHostAddReportsOtherFaults(t *testing.T) {
 	dir := t.TempDir()
 	main := filepath.Join(dir, "arcrawl.toml")
-	if code, _, errs := command("init", dir); code != exitOK {
+	if code, _, errs := command("init", dir); code != cli.ExitOK {
 		t.Fatal(errs)
 	}
 	code, out, errs := command("host", "add", "-c", main, "https://a.example/")
-	if code != exitConfig || !strings.HasPrefix(out, "wrote ") || !strings.Contains(errs, "operator.contact") {
+	if code != cli.ExitConfig || !strings.HasPrefix(out, "wrote ") || !strings.Contains(errs, "operator.contact") {
 		t.Errorf("a main file with faults: exit code %d, %s%s", code, out, errs)
 	}
 	elsewhere := filepath.Join(t.TempDir(), "of hosts")
@@ -195,10 +196,10 @@ func TestHostAddReportsOtherFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, main, strings.Replace(settled, "[storage]\n", "[storage]\nhosts = "+reference.Quote(elsewhere)+"\n", 1))
-	if code, _, errs := command("host", "add", "-c", main, "https://b.example/"); code != exitFolder || !strings.Contains(errs, "storage.hosts") {
+	if code, _, errs := command("host", "add", "-c", main, "https://b.example/"); code != cli.ExitFolder || !strings.Contains(errs, "storage.hosts") {
 		t.Errorf("a folder that is not read: exit code %d, %s", code, errs)
 	}
-	if code, _, errs := command("host", "add", "-c", main, "--dir", elsewhere, "https://c.example/"); code != exitOK {
+	if code, _, errs := command("host", "add", "-c", main, "--dir", elsewhere, "https://c.example/"); code != cli.ExitOK {
 		t.Errorf("the folder that is read: exit code %d, %s", code, errs)
 	}
 }

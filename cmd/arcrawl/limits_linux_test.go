@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -50,9 +51,9 @@ func TestFewThreadsAreToldAtTheStart(t *testing.T) {
 				break
 			}
 		}
-		if code := cmd.ProcessState.ExitCode(); code != exitConfig || !strings.Contains(text, c.said) ||
+		if code := cmd.ProcessState.ExitCode(); code != cli.ExitConfig || !strings.Contains(text, c.said) ||
 			!strings.Contains(text, "ulimit -u") || strings.Contains(text, "goroutine") {
-			t.Errorf("%s with %s threads: exit code %d, want %d and %q:\n%s", c.command, c.threads, code, exitConfig, c.said, text)
+			t.Errorf("%s with %s threads: exit code %d, want %d and %q:\n%s", c.command, c.threads, code, cli.ExitConfig, c.said, text)
 		}
 	}
 }

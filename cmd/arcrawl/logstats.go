@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -25,7 +26,7 @@ import (
 )
 
 func newLog() *cobra.Command {
-	return group("log", "Read crawl logs", newLogStats())
+	return cli.Group("log", "Read crawl logs", newLogStats())
 }
 
 // logStats holds the flags of arcrawl log stats.
@@ -88,13 +89,13 @@ time, and stores the position in the file; use this for periodic jobs.`,
 // flags adds the flags that all reports of logs have.
 func (s *logStats) flags(cmd *cobra.Command, by []string) {
 	f := cmd.Flags()
-	configFlagFor(cmd, &s.config, "the main configuration file, which names the log")
+	cli.ConfigFlagFor(cmd, &s.config, "the main configuration file, which names the log")
 	f.StringVar(&s.since, "since", "", sinceHelp)
 	f.StringVar(&s.until, "until", "", untilHelp)
 	f.StringSliceVar(&s.by, "by", by, "group by host, seed, mime, day or hour; repeatable")
 	f.IntVar(&s.top, "top", 20, "show `N` rows of each table, most visits first (0 = all)")
 	f.BoolVar(&s.asJSON, "json", false, "print JSON")
-	siteFlags(cmd, &s.only)
+	cli.SiteFlags(cmd, &s.only)
 }
 
 // hosts returns a function that reports whether the flags choose a host; nil if they choose all. Without --label,
@@ -103,14 +104,14 @@ func (s *logStats) hosts(errs io.Writer) (func(host string) bool, error) {
 	if s.only.IsZero() {
 		return nil, nil
 	}
-	c, err := readConfig(errs, s.config)
+	c, err := cli.ReadConfig(errs, s.config)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := c.Sites().Choose(s.only); err != nil {
-		return nil, usageError{err}
+		return nil, cli.Usage(err)
 	}
-	chosen := chooses(c, s.only)
+	chosen := cli.Chooses(c, s.only)
 	return func(host string) bool { return chosen(uri.Host(host)) }, nil
 }
 
@@ -177,17 +178,17 @@ func (s *logStats) check(files []string) ([]stats.Period, error) {
 	for _, name := range s.by {
 		d, err := stats.ParseDimension(name)
 		if err != nil {
-			return nil, usageError{fmt.Errorf("--by: %w", err)}
+			return nil, cli.Usage(fmt.Errorf("--by: %w", err))
 		}
 		s.dimensions = append(s.dimensions, d)
 	}
 	var p stats.Period
 	var err error
 	if p.From, _, err = stats.ParseTime(s.since, s.now); err != nil {
-		return nil, usageError{fmt.Errorf("--since: %w", err)}
+		return nil, cli.Usage(fmt.Errorf("--since: %w", err))
 	}
 	if _, p.To, err = stats.ParseTime(s.until, s.now); err != nil {
-		return nil, usageError{fmt.Errorf("--until: %w", err)}
+		return nil, cli.Usage(fmt.Errorf("--until: %w", err))
 	}
 	periods := []stats.Period{p}
 	if s.beside != "" {
@@ -200,17 +201,17 @@ func (s *logStats) check(files []string) ([]stats.Period, error) {
 			_, other.To, err = stats.ParseTime(to, s.now)
 		}
 		if err != nil {
-			return nil, usageError{fmt.Errorf("--beside: %w", err)}
+			return nil, cli.Usage(fmt.Errorf("--beside: %w", err))
 		}
 		periods = append(periods, other)
 	}
 	switch {
 	case (s.follow || s.place != "") && len(files) > 1:
-		return nil, usageError{errors.New("--follow and --offset read one log; name at most one FILE")}
+		return nil, cli.Usage(errors.New("--follow and --offset read one log; name at most one FILE"))
 	case (s.follow || s.place != "") && (s.since != "" || s.until != "" || s.beside != ""):
-		return nil, usageError{errors.New("--follow and --offset cannot be used with --since, --until or --beside")}
+		return nil, cli.Usage(errors.New("--follow and --offset cannot be used with --since, --until or --beside"))
 	case s.every < time.Second:
-		return nil, usageError{fmt.Errorf("--every %v is too short; the minimum is 1s", s.every)}
+		return nil, cli.Usage(fmt.Errorf("--every %v is too short; the minimum is 1s", s.every))
 	}
 	return periods, nil
 }
@@ -303,5 +304,5 @@ func (s *logStats) format() table.Options {
 
 // watchBytes shows the number of bytes read on a terminal until stop is called.
 func watchBytes(w io.Writer, read *atomic.Int64, total int64) (stop func()) {
-	return showLine(w, func() string { return fmt.Sprintf("%s of %s", human.Bytes(read.Load()), human.Bytes(total)) })
+	return cli.ShowLine(w, func() string { return fmt.Sprintf("%s of %s", human.Bytes(read.Load()), human.Bytes(total)) })
 }

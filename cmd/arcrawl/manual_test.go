@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/manual"
 )
@@ -114,7 +115,7 @@ func TestBashCompletesCommands(t *testing.T) {
 	if out, err := exec.Command(bash, "-n", script).CombinedOutput(); err != nil {
 		t.Errorf("bash does not read the completion: %v\n%s", err, out)
 	}
-	if code, out, _ := command("__complete", "host", "a"); code != exitOK || !strings.HasPrefix(out, "add\t") {
+	if code, out, _ := command("__complete", "host", "a"); code != cli.ExitOK || !strings.HasPrefix(out, "add\t") {
 		t.Errorf("what completes \"host a\": exit code %d, %s", code, out)
 	}
 }
@@ -142,8 +143,8 @@ func TestTheGuideKnowsTheExitCodes(t *testing.T) {
 	_, prevented, _ := strings.Cut(unit, "\nRestartPreventExitStatus=")
 	prevented, _, _ = strings.Cut(prevented, "\n")
 	for _, code := range []int{
-		exitOK, exitFailure, exitUsage, exitDamaged, exitBusy, exitFolder, exitDisk, exitConfig,
-		exitInterrupted,
+		cli.ExitOK, cli.ExitFailure, cli.ExitUsage, cli.ExitDamaged, cli.ExitBusy, cli.ExitFolder, cli.ExitDisk,
+		cli.ExitConfig, cli.ExitInterrupted,
 	} {
 		_, row, found := strings.Cut(guide, fmt.Sprintf("\n| %d | ", code))
 		cells := strings.Split(row, " | ")

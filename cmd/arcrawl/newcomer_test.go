@@ -14,6 +14,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/demosite"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -52,7 +53,7 @@ func (n newcomer) until(what string, so func() bool) {
 
 func (n newcomer) status() (s api.Status) {
 	n.Helper()
-	if err := json.Unmarshal([]byte(n.says(exitOK, "status", "--json")), &s); err != nil {
+	if err := json.Unmarshal([]byte(n.says(cli.ExitOK, "status", "--json")), &s); err != nil {
 		n.Fatal(err)
 	}
 	return s
@@ -98,41 +99,41 @@ func TestANewcomerFollowsTheCuratorsGuide(t *testing.T) {
 	}
 
 	// The main file, and a host file with two mistakes: both are reported at once, with their places and remedies.
-	ending(t, exitOK, "init", dir)
+	ending(t, cli.ExitOK, "init", dir)
 	n.write(n.conf, fmt.Sprintf("[operator]\nname = \"National Library\"\ncontact = \"https://library.example/crawler\"\n[storage]\nmin_free = \"1MB\"\n"+
 		"[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n[admin]\nlisten = %q\n", address))
-	mustContain(t, n.says(exitOK, "host", "add", site.URL+"/"), n.host)
+	mustContain(t, n.says(cli.ExitOK, "host", "add", site.URL+"/"), n.host)
 	good := fmt.Sprintf("host = %q\n[seeds]\nuris = [%q]\n[politeness]\nmin_delay = \"50ms\"\n[[wait]]\nmime = \"^text/html.*\"\ninitial = \"1s\"\nmin = \"500ms\"\nmax = \"2s\"\n"+
 		"[change]\nmode = \"scrubbed\"\nscrub_css = [\"span.clock\"]\n", host, site.URL+"/")
 	bad := strings.Replace(strings.Replace(good, "initial", "inital", 1), `"2s"`, `"2 seconds"`, 1)
 	n.write(n.host, bad)
-	mustContain(t, n.says(exitConfig, "check"), n.host+`:8:1: wait.inital: unknown key; did you mean "initial"?`, n.host+":10:7: wait.max:", "write")
+	mustContain(t, n.says(cli.ExitConfig, "check"), n.host+`:8:1: wait.inital: unknown key; did you mean "initial"?`, n.host+":10:7: wait.max:", "write")
 	n.write(n.host, good)
-	mustContain(t, n.says(exitOK, "check"), "is valid: 1 seed,")
+	mustContain(t, n.says(cli.ExitOK, "check"), "is valid: 1 seed,")
 
 	d := startDaemon(t, n.arcrawl, n.conf)
 	n.until("the daemon answers", func() bool {
-		return realMain([]string{"status", "--config", n.conf}, io.Discard, io.Discard) == exitOK
+		return realMain([]string{"status", "--config", n.conf}, io.Discard, io.Discard) == cli.ExitOK
 	})
 	n.until("the front page was captured some times", func() bool { return n.status().LastDay.Versions >= 6 })
 
 	// A mistake while the crawl runs changes only the status. When it is fixed, the file is in force without a restart.
 	n.write(n.host, strings.Replace(good, `"500ms"`, `"500"`, 1))
 	n.until("the status shows the fault", func() bool { return len(n.status().Config.Faults) == 1 })
-	mustContain(t, n.says(exitOK, "status"), "crawling", n.host, "wait.min", "has 1 fault and is not in force")
+	mustContain(t, n.says(cli.ExitOK, "status"), "crawling", n.host, "wait.min", "has 1 fault and is not in force")
 	before := n.status().LastDay.Visits
 	n.until("the crawl continues with the last good configuration", func() bool { return n.status().LastDay.Visits > before })
 	n.write(n.host, strings.Replace(good, `"500ms"`, `"400ms"`, 1))
 	n.until("the fixed file is in force", func() bool { s := n.status(); return len(s.Config.Faults) == 0 && s.Started.Before(s.Config.Loaded) })
-	if text := n.says(exitOK, "status"); strings.Contains(text, "not in force") {
+	if text := n.says(cli.ExitOK, "status"); strings.Contains(text, "not in force") {
 		t.Errorf("the status still shows a fault:\n%s", text)
 	}
-	mustContain(t, n.says(exitOK, "effective", host, "--set"), `"400ms"`, filepath.Base(n.host)+":9")
+	mustContain(t, n.says(cli.ExitOK, "effective", host, "--set"), `"400ms"`, filepath.Base(n.host)+":9")
 
 	// why explains that a page without changes is visited less often, and that another URI is not crawled.
-	mustContain(t, n.says(exitOK, "why", site.URL+"/about"), "because", "unchanged:", "by the path L", "robots.txt")
+	mustContain(t, n.says(cli.ExitOK, "why", site.URL+"/about"), "because", "unchanged:", "by the path L", "robots.txt")
 	for _, name := range []string{"why", "why-not"} {
-		mustContain(t, n.says(exitOK, name, "http://other.example/"), "other.example is not a host of the seeds")
+		mustContain(t, n.says(cli.ExitOK, name, "http://other.example/"), "other.example is not a host of the seeds")
 	}
 
 	n.seeVersions(site.URL + "/")

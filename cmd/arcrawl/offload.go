@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/offload"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 func newOffload() *cobra.Command {
@@ -26,7 +27,7 @@ other command and no daemon deletes WARC files. Replay and cat lack the captures
 			return offload.Delete(cmd.Context(), path, args, dry, time.Now, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only compare the copies, and delete nothing")
 	return cmd
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newOverdue() *cobra.Command {
 	var (
-		d daemonFlags
+		d cli.Daemon
 		f api.OverdueFilter
 	)
 	cmd := &cobra.Command{
@@ -38,15 +39,15 @@ For a million URIs this takes some seconds; the crawl continues meanwhile. An an
 			if len(args) > 0 {
 				f.Host = args[0]
 			}
-			names := d.names(cmd.Context())
+			names := d.Names(cmd.Context())
 			show := func(out io.Writer, o api.Overdue) error { return showOverdue(out, o, names) }
-			return ask(cmd, &d, show, func(c *api.Client) (api.Overdue, error) {
+			return cli.Ask(cmd, &d, show, func(c *api.Client) (api.Overdue, error) {
 				return c.Overdue(cmd.Context(), f)
 			})
 		},
 	}
-	d.add(cmd)
-	siteFlags(cmd, &f.Only)
+	d.Add(cmd)
+	cli.SiteFlags(cmd, &f.Only)
 	cmd.Flags().StringVar(&f.By, "by", "host", "one row for each host, mime or wait; with HOST also path")
 	cmd.Flags().IntVar(&f.Limit, "limit", 20, "show at most `N` rows")
 	cmd.Flags().DurationVar(&f.MaxAge, "max-age", 10*time.Second, "reuse an answer of at most this age")
@@ -54,9 +55,9 @@ For a million URIs this takes some seconds; the crawl continues meanwhile. An an
 }
 
 func showOverdue(out io.Writer, o api.Overdue, names api.HostNames) error {
-	fmt.Fprintf(out, "%d of %d URIs are due, as of %s ago (counted in %s)\n\n", o.All.Due, o.All.URIs, span(o.Age),
-		span(o.Took))
-	t := newTable(out)
+	fmt.Fprintf(out, "%d of %d URIs are due, as of %s ago (counted in %s)\n\n", o.All.Due, o.All.URIs, cli.Span(o.Age),
+		cli.Span(o.Took))
+	t := cli.NewTable(out)
 	hosts := o.By == "host"
 	fmt.Fprintf(t, "%s\tURIs\tdue\tmax\tp50\tp90\tp99\twanted/h", o.By)
 	if hosts {
@@ -68,8 +69,8 @@ func showOverdue(out io.Writer, o api.Overdue, names api.HostNames) error {
 		if hosts {
 			name = names.Label(name)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%.1f", name, b.URIs, b.Due, span(b.Most), span(b.P50), span(b.P90),
-			span(b.P99), b.Demand)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%.1f", name, b.URIs, b.Due,
+			cli.Span(b.Most), cli.Span(b.P50), cli.Span(b.P90), cli.Span(b.P99), b.Demand)
 		if hosts && b.Capacity > 0 {
 			about := ""
 			if !b.Observed {

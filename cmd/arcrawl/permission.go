@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -26,7 +27,7 @@ It reads the files as they are now and needs no daemon.`,
 		Example: "  arcrawl report permission --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := readConfig(cmd.ErrOrStderr(), path)
+			c, err := cli.ReadConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}
@@ -40,7 +41,7 @@ It reads the files as they are now and needs no daemon.`,
 			return printPermissions(cmd.OutOrStdout(), all, filepath.Dir(path)+string(filepath.Separator))
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -51,7 +52,7 @@ func printPermissions(out io.Writer, all []config.Permission, dir string) error 
 		_, err := fmt.Fprintln(out, "robots.txt is obeyed on all hosts")
 		return err
 	}
-	table := newTable(out)
+	table := cli.NewTable(out)
 	fmt.Fprintln(table, "host\twhere\trobots.obey\tuntil\treason\tfile")
 	for _, p := range all {
 		where, until := p.Where, "–"

@@ -11,12 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 )
 
 func newPlan() *cobra.Command {
-	var d daemonFlags
+	var d cli.Daemon
 	var staged string
 	cmd := &cobra.Command{
 		Use:   "plan [HOSTFILE…]",
@@ -39,7 +40,7 @@ Exit code 78: the staged configuration has faults.`,
 			if err != nil {
 				return err
 			}
-			c, err := d.client()
+			c, err := d.Client()
 			if err != nil {
 				return err
 			}
@@ -48,9 +49,9 @@ Exit code 78: the staged configuration has faults.`,
 		},
 	}
 	cmd.Flags().StringVarP(&staged, "config", "c", "", "the staged main file, or a folder with arcrawl.toml and hosts.d")
-	findFlag(cmd, &d.config, "running", "", "the main configuration file of the daemon, which names its socket")
-	cmd.Flags().StringVar(&d.socket, "socket", "", "use this socket (default: the one in the configuration)")
-	cmd.Flags().BoolVar(&d.json, "json", false, "print the daemon's answer as JSON")
+	cli.FindFlag(cmd, &d.Config, "running", "", "the main configuration file of the daemon, which names its socket")
+	cmd.Flags().StringVar(&d.Socket, "socket", "", "use this socket (default: the one in the configuration)")
+	cmd.Flags().BoolVar(&d.JSON, "json", false, "print the daemon's answer as JSON")
 	return cmd
 }
 
@@ -58,11 +59,11 @@ Exit code 78: the staged configuration has faults.`,
 func stagedTexts(main string, hostFiles []string) (api.Staged, error) {
 	switch {
 	case main == "" && len(hostFiles) == 0:
-		return api.Staged{}, usageError{errors.New("name the staged configuration with --config, or staged host files")}
+		return api.Staged{}, cli.Usage(errors.New("name the staged configuration with --config, or staged host files"))
 	case main == "":
 		return stagedHosts(hostFiles)
 	case len(hostFiles) > 0:
-		return api.Staged{}, usageError{errors.New("--config names a whole configuration; name no host files with it")}
+		return api.Staged{}, cli.Usage(errors.New("--config names a whole configuration; name no host files with it"))
 	}
 	if info, err := os.Stat(main); err == nil && info.IsDir() {
 		main = filepath.Join(main, "arcrawl.toml")
@@ -102,7 +103,7 @@ func stagedHosts(files []string) (api.Staged, error) {
 		}
 		name := filepath.Base(file)
 		if !strings.HasSuffix(name, ".toml") {
-			return s, usageError{fmt.Errorf("%s is no host file: its name must be a host followed by .toml", file)}
+			return s, cli.Usage(fmt.Errorf("%s is no host file: its name must be a host followed by .toml", file))
 		}
 		s.Hosts = append(s.Hosts, api.StagedHost{Name: name, Text: string(text)})
 	}
@@ -110,8 +111,8 @@ func stagedHosts(files []string) (api.Staged, error) {
 }
 
 // printReloaded prints the plan of a configuration. The error lists its faults.
-func printReloaded(d *daemonFlags, out io.Writer, r api.Reloaded, err error) error {
-	if err := printAnswer(d, out, r, err, showReloaded); err != nil {
+func printReloaded(d *cli.Daemon, out io.Writer, r api.Reloaded, err error) error {
+	if err := cli.Print(d, out, r, err, showReloaded); err != nil {
 		return err
 	}
 	if len(r.Faults) == 0 {

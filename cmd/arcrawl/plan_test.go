@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 // TestPlanSendsWhatIsStaged lets a listener answer instead of a daemon, and checks what it is sent.
@@ -48,23 +49,23 @@ func TestPlanSendsWhatIsStaged(t *testing.T) {
 		return command(append([]string{"plan", "--socket", socket}, args...)...)
 	}
 	code, out, errs := plan("--config", staged)
-	if code != exitOK || !strings.Contains(out, "seed removed: http://gone.example/\n") || !strings.Contains(out, "nothing was changed") {
+	if code != cli.ExitOK || !strings.Contains(out, "seed removed: http://gone.example/\n") || !strings.Contains(out, "nothing was changed") {
 		t.Errorf("a staged folder: exit code %d, %s%s", code, out, errs)
 	}
 	if s := got.Staged; s == nil || s.Only || s.Main != main || len(s.Hosts) != 1 || s.Hosts[0].Name != "www.a.example.toml" {
 		t.Errorf("a staged folder was sent as %+v", got.Staged)
 	}
-	if code, _, errs := plan(file); code != exitOK || got.Staged == nil || !got.Staged.Only || got.Staged.Main != "" || len(got.Staged.Hosts) != 1 {
+	if code, _, errs := plan(file); code != cli.ExitOK || got.Staged == nil || !got.Staged.Only || got.Staged.Main != "" || len(got.Staged.Hosts) != 1 {
 		t.Errorf("a staged host file: exit code %d, %s, sent as %+v", code, errs, got.Staged)
 	}
 	for _, args := range [][]string{{}, {"--config", staged, file}, {filepath.Join(dir, "admin.sock")}} {
-		if code, _, errs := plan(args...); code == exitOK {
+		if code, _, errs := plan(args...); code == cli.ExitOK {
 			t.Errorf("plan %q: exit code %d, %s", args, code, errs)
 		}
 	}
 	hostFile(t, staged, "www.a.example", "[politeness]\nvalenc = 2\n")
 	writeFile(t, filepath.Join(staged, "arcrawl.toml"), settled)
-	if code, _, errs := plan("--config", staged); code != exitConfig || !strings.Contains(errs, "valenc") {
+	if code, _, errs := plan("--config", staged); code != cli.ExitConfig || !strings.Contains(errs, "valenc") {
 		t.Errorf("a faulty staged folder: exit code %d, %s", code, errs)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
@@ -40,9 +41,9 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			from.Files = args
 			if err := from.Check(); err != nil {
-				return usageError{err}
+				return cli.Usage(err)
 			}
-			c, err := readConfig(cmd.ErrOrStderr(), f.config)
+			c, err := cli.ReadConfig(cmd.ErrOrStderr(), f.config)
 			if err != nil {
 				return err
 			}
@@ -65,7 +66,7 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 			return printPrimed(cmd.OutOrStdout(), &from, r, dry)
 		},
 	}
-	configFlag(cmd, &f.config)
+	cli.ConfigFlag(cmd, &f.config)
 	cmd.Flags().BoolVar(&add, "add", false, "add URIs that the frontier does not know")
 	cmd.Flags().StringVar(&from.Server, "from", "", "ask the CDX server (OutbackCDX or pywb) at this address; needs --host")
 	cmd.Flags().StringArrayVar(&from.Hosts, "host", nil, "read the visits of this host only; repeatable (default all)")
@@ -75,7 +76,7 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 
 // readEarlier reads earlier visits, and prints what is damaged and of which hosts there is nothing.
 func readEarlier(cmd *cobra.Command, from *prime.Source) error {
-	from.UserAgent, from.Report = "arcrawl/"+programVersion(), printFinding(cmd.ErrOrStderr(), false)
+	from.UserAgent, from.Report = "arcrawl/"+cli.Version(), cli.PrintFinding(cmd.ErrOrStderr(), false)
 	if err := from.Read(cmd.Context()); err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func suggestPrime(out io.Writer, path string, seeds []string) error {
 	}
 	hosts, _, err := reference.SeedsByHost(seeds)
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	c, err := config.Load(path)
 	if err != nil {

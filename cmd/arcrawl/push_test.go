@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/outbackcdx"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -72,11 +73,11 @@ func TestPushSendsAnIndex(t *testing.T) {
 			t.Errorf("%d posts of at most %d lines, want %d; -want +there:\n%s", n, s.Largest(), posts, diff)
 		}
 	}
-	run(exitOK, "1203 captures of 3 files sent to "+s.URL+"/crawl; 0 files sent before")
+	run(cli.ExitOK, "1203 captures of 3 files sent to "+s.URL+"/crawl; 0 files sent before")
 	there(4)
-	run(exitOK, "0 captures of 0 files", "3 files sent before")
+	run(cli.ExitOK, "0 captures of 0 files", "3 files sent before")
 	there(4)
-	if code, _, errs := command("index", "--push", s.URL+"/crawl", dir); code != exitOK || !strings.Contains(errs, "1203 captures") {
+	if code, _, errs := command("index", "--push", s.URL+"/crawl", dir); code != cli.ExitOK || !strings.Contains(errs, "1203 captures") {
 		t.Errorf("without a list: exit code %d, %s", code, errs)
 	}
 	there(8)
@@ -85,7 +86,7 @@ func TestPushSendsAnIndex(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(dir, "new.warc.gz.open"), string(members(warcInfo)))
 	for range 2 { // a damaged file does not count as sent
-		run(exitDamaged, "torn.warc.gz:0: error: the file ends", "3 files sent before, 1 still open", "1 error, listed above; everything else was sent")
+		run(cli.ExitDamaged, "torn.warc.gz:0: error: the file ends", "3 files sent before, 1 still open", "1 error, listed above; everything else was sent")
 	}
 	for _, c := range []struct {
 		args []string
@@ -97,7 +98,7 @@ func TestPushSendsAnIndex(t *testing.T) {
 		{[]string{"--push", s.URL + "/crawl", "-o", list, dir}, "cannot be used together"},
 		{[]string{"--done", list, dir}, "--done needs --push"},
 	} {
-		if code, _, errs := command(append([]string{"index"}, c.args...)...); code != exitUsage || !strings.Contains(errs, c.want) {
+		if code, _, errs := command(append([]string{"index"}, c.args...)...); code != cli.ExitUsage || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: exit code %d, %s", c.args, code, errs)
 		}
 	}
@@ -134,7 +135,7 @@ func TestAPushResumesWhereTheServerFailed(t *testing.T) {
 		return errs.String(), err
 	}
 	fails = func(n int) bool { return n == 1 || n >= 4 } // once, and then permanently in the second file
-	if _, err := run(); err == nil || exitCode(err) != exitFailure || !strings.Contains(err.Error(), "file 2 of 3") || !strings.Contains(err.Error(), "503") ||
+	if _, err := run(); err == nil || cli.ExitCode(err) != cli.ExitFailure || !strings.Contains(err.Error(), "file 2 of 3") || !strings.Contains(err.Error(), "503") ||
 		!strings.Contains(err.Error(), "1200 captures of the files before are there. Run the command again") {
 		t.Errorf("a server that fails: %v", err)
 	}
@@ -157,7 +158,7 @@ func TestAPushResumesWhereTheServerFailed(t *testing.T) {
 		}
 		return 0, ""
 	})
-	if says, err := run(); exitCode(err) != exitFailure || !strings.Contains(says, "skipped http://old.example/77") || !strings.Contains(says, "1202 captures of 3 files") || !strings.Contains(says, "1 capture refused") {
+	if says, err := run(); cli.ExitCode(err) != cli.ExitFailure || !strings.Contains(says, "skipped http://old.example/77") || !strings.Contains(says, "1202 captures of 3 files") || !strings.Contains(says, "1 capture refused") {
 		t.Errorf("a line that is refused: %v, %s", err, says)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config/reference"
 )
 
@@ -18,7 +19,7 @@ func TestReadingCommandsAnswerWhileAHostFileIsFaulty(t *testing.T) {
 	path, dir := configure(t, strings.Replace(settled, "[storage]\n", places, 1)+"[change]\nscrub = ['one', 'two']\n")
 	writeFile(t, filepath.Join(dir, "crawl.log"), "")
 	hostFile(t, dir, "www.b.example", "[politeness]\nmin_dealy = \"5s\"\n")
-	if code, _, errs := command("check", "-c", path); code != exitConfig || !strings.Contains(errs, "min_dealy") {
+	if code, _, errs := command("check", "-c", path); code != cli.ExitConfig || !strings.Contains(errs, "min_dealy") {
 		t.Fatalf("check: exit code %d, %s; the file must be faulty", code, errs)
 	}
 	storageOnly := [][]string{
@@ -38,22 +39,22 @@ func TestReadingCommandsAnswerWhileAHostFileIsFaulty(t *testing.T) {
 	}
 	for _, args := range append(storageOnly, withRules...) {
 		code, _, errs := command(append(args, "-c", path)...)
-		if code == exitConfig {
+		if code == cli.ExitConfig {
 			t.Errorf("arcrawl %q: exit code %d, %s", args, code, errs)
 		}
 	}
-	if code, _, errs := command("effective", "www.a.example", "-c", path); code != exitOK || !strings.Contains(errs, "min_dealy") {
+	if code, _, errs := command("effective", "www.a.example", "-c", path); code != cli.ExitOK || !strings.Contains(errs, "min_dealy") {
 		t.Errorf("effective: exit code %d, %q; want the faulty file named", code, errs)
 	}
 	writeFile(t, path, strings.Replace(settled, "[storage]\n", places, 1)+"[politeness]\nmin_dealy = \"5s\"\n")
 	for _, args := range storageOnly {
-		if code, _, errs := command(append(args, "-c", path)...); code == exitConfig {
+		if code, _, errs := command(append(args, "-c", path)...); code == cli.ExitConfig {
 			t.Errorf("with a fault in the main file, arcrawl %q: exit code %d, %s", args, code, errs)
 		}
 	}
 	writeFile(t, path, strings.Replace(settled, "[storage]\n", "[storage]\nwarcs = \"x\"\n", 1))
 	for _, args := range storageOnly {
-		if code, _, errs := command(append(args, "-c", path)...); code != exitConfig || !strings.Contains(errs, "warcs") {
+		if code, _, errs := command(append(args, "-c", path)...); code != cli.ExitConfig || !strings.Contains(errs, "warcs") {
 			t.Errorf("with a fault in [storage], arcrawl %q: exit code %d, %s", args, code, errs)
 		}
 	}

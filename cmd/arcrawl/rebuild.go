@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/rebuild"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -66,7 +67,7 @@ func newFrontierRebuild() *cobra.Command {
   arcrawl frontier rebuild --config /etc/arcrawl/arcrawl.toml --missing
   arcrawl dedup import --config /etc/arcrawl/arcrawl.toml /var/lib/arcrawl/warc`,
 		RunE: func(cmd *cobra.Command, logs []string) error {
-			c, err := readConfig(cmd.ErrOrStderr(), path)
+			c, err := cli.ReadConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}
@@ -82,7 +83,7 @@ func newFrontierRebuild() *cobra.Command {
 			return rebuildStore(cmd, c, logs, links)
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().BoolVar(&links, "links", false, "also add the URIs that archived pages link to and nobody visited")
 	cmd.Flags().BoolVar(&missing, "missing", false, "add only the last visits that the existing store does not know")
 	return cmd
@@ -127,7 +128,7 @@ func rebuildLinks(cmd *cobra.Command, f *frontier.Frontier, c *config.Config, li
 		return nil
 	}
 	progress := new(warc.Progress)
-	stop := watch(cmd.ErrOrStderr(), progress)
+	stop := cli.ShowProgress(cmd.ErrOrStderr(), progress)
 	r, err := rebuild.Links(cmd.Context(), f, c, progress)
 	stop()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -23,7 +24,7 @@ import (
 func exported(t *testing.T, conf string) map[uri.URI]frontier.Entry {
 	t.Helper()
 	all := map[uri.URI]frontier.Entry{}
-	lines := bufio.NewScanner(strings.NewReader(steer(t, conf, exitOK, "", "export")))
+	lines := bufio.NewScanner(strings.NewReader(steer(t, conf, cli.ExitOK, "", "export")))
 	lines.Buffer(nil, bulk.MaxLine)
 	for lines.Scan() {
 		var e frontier.Entry
@@ -40,27 +41,27 @@ func TestALostStoreIsRebuilt(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "demo")
-	if code, out, errs := command("demo", "--for", "6s", "--dir", dir); code != exitOK {
+	if code, out, errs := command("demo", "--for", "6s", "--dir", dir); code != cli.ExitOK {
 		t.Fatal(code, out, errs)
 	}
 	conf := filepath.Join(dir, "arcrawl.toml")
 	before := exported(t, conf)
 	days := func() string { _, out, _ := command("report", "days", "--config", conf); return out }
 	counted := days()
-	steer(t, conf, exitFolder, "move the content of that folder away", "rebuild")
+	steer(t, conf, cli.ExitFolder, "move the content of that folder away", "rebuild")
 	if err := os.Rename(filepath.Join(dir, "state"), filepath.Join(dir, "lost")); err != nil {
 		t.Fatal(err)
 	}
 	rotate(t, filepath.Join(dir, "crawl.log"))
-	out := steer(t, conf, exitOK, " 0 missing", "rebuild", "--links")
+	out := steer(t, conf, cli.ExitOK, " 0 missing", "rebuild", "--links")
 	if !strings.Contains(out, "unvisited URIs found in ") {
 		t.Errorf("the archived pages were not read:\n%s", out)
 	}
 	if strings.HasPrefix(out, "0 visits") || strings.Contains(out, "\n0 last payloads") {
 		t.Errorf("nothing was rebuilt:\n%s", out)
 	}
-	steer(t, conf, exitOK, "0 visits missing", "rebuild", "--missing")
-	steer(t, conf, exitOK, "", "list")
+	steer(t, conf, cli.ExitOK, "0 visits missing", "rebuild", "--missing")
+	steer(t, conf, cli.ExitOK, "", "list")
 	after := exported(t, conf)
 	if again := days(); again != counted || !strings.Contains(counted, "127.0.0.1") {
 		t.Errorf("the accounts of days were\n%s\nand are\n%s", counted, again)
@@ -89,10 +90,10 @@ func TestALostStoreIsRebuilt(t *testing.T) {
 	if none := status(); strings.Contains(none, ".warc.gz") {
 		t.Errorf("the index is not empty:\n%s", none)
 	}
-	if code, out, errs := command("dedup", "import", "--config", conf, filepath.Join(dir, "warc")); code != exitOK || !strings.Contains(status(), ".warc.gz") {
+	if code, out, errs := command("dedup", "import", "--config", conf, filepath.Join(dir, "warc")); code != cli.ExitOK || !strings.Contains(status(), ".warc.gz") {
 		t.Errorf("import of the archive: %d\n%s%s%s", code, out, errs, status())
 	}
-	if code, out, errs := command("fsck", "--config", conf); code != exitOK {
+	if code, out, errs := command("fsck", "--config", conf); code != cli.ExitOK {
 		t.Errorf("fsck: %d\n%s%s", code, out, errs)
 	}
 }

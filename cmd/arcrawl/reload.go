@@ -8,12 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newReload() *cobra.Command {
-	var d daemonFlags
+	var d cli.Daemon
 	var dry bool
 	cmd := &cobra.Command{
 		Use:   "reload",
@@ -28,7 +29,7 @@ a copy and use arcrawl plan.`,
 		Example: "  arcrawl reload --dry-run",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := d.client()
+			c, err := d.Client()
 			if err != nil {
 				return err
 			}
@@ -36,7 +37,7 @@ a copy and use arcrawl plan.`,
 			return printReloaded(&d, cmd.OutOrStdout(), r, err)
 		},
 	}
-	d.add(cmd)
+	d.Add(cmd)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the effect without applying it")
 	return cmd
 }

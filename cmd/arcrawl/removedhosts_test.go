@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 // A curator deletes a host file with rm. The list of host files and the reports of crawl.log mark the host.
@@ -25,7 +27,7 @@ func TestHostsWhoseFileWasDeletedAreMarked(t *testing.T) {
 	for _, args := range [][]string{
 		{"host", "list"}, {"log", "stats", "--by", "host"}, {"report", "dedup", "--by", "host"},
 	} {
-		out, errs := ending(t, exitOK, append(args, "--config", main)...)
+		out, errs := ending(t, cli.ExitOK, append(args, "--config", main)...)
 		for _, row := range strings.Split(out, "\n") {
 			marked := strings.Contains(row, "removed")
 			if strings.Contains(row, "www.b.example") && !marked || strings.Contains(row, "www.a.example") && marked {
@@ -39,7 +41,7 @@ func TestHostsWhoseFileWasDeletedAreMarked(t *testing.T) {
 	if err := os.Remove(kept); err != nil {
 		t.Fatal(err)
 	}
-	if out, _ := ending(t, exitOK, "host", "list", "--config", main); strings.Count(out, "removed") != 2 {
+	if out, _ := ending(t, cli.ExitOK, "host", "list", "--config", main); strings.Count(out, "removed") != 2 {
 		t.Errorf("after both files were deleted:\n%s", out)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/days"
 	"github.com/arcrawl/arcrawl/admin/headers"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
@@ -23,12 +24,12 @@ import (
 )
 
 func newReport() *cobra.Command {
-	return group("report", "Report on headers, deduplication, days, or permissions",
+	return cli.Group("report", "Report on headers, deduplication, days, or permissions",
 		newReportHeaders(), newReportDedup(), newReportDays(), newReportPermission())
 }
 
 func newReportHeaders() *cobra.Command {
-	var d daemonFlags
+	var d cli.Daemon
 	var only about.Filter
 	cmd := &cobra.Command{
 		Use:   "headers",
@@ -51,35 +52,35 @@ It asks the daemon. If no daemon answers, it reads the store.`,
 		Example: "  arcrawl report headers --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			report, err := d.headers(cmd.Context(), only)
-			names := d.names(cmd.Context())
+			report, err := askHeaders(cmd.Context(), &d, only)
+			names := d.Names(cmd.Context())
 			show := func(out io.Writer, report api.HeaderReport) error { return printHeaders(out, report, names) }
-			return printAnswer(&d, cmd.OutOrStdout(), report, err, show)
+			return cli.Print(&d, cmd.OutOrStdout(), report, err, show)
 		},
 	}
-	d.add(cmd)
-	siteFlags(cmd, &only)
+	d.Add(cmd)
+	cli.SiteFlags(cmd, &only)
 	return cmd
 }
 
-// headers asks the daemon. If no daemon answers, it reads the store.
-func (d *daemonFlags) headers(ctx context.Context, only about.Filter) (api.HeaderReport, error) {
-	return askOr(d, func(client *api.Client) (api.HeaderReport, error) {
+// askHeaders asks the daemon. If no daemon answers, it reads the store.
+func askHeaders(ctx context.Context, d *cli.Daemon, only about.Filter) (api.HeaderReport, error) {
+	return cli.AskOr(d, func(client *api.Client) (api.HeaderReport, error) {
 		return client.Headers(ctx, only)
 	}, func(c *config.Config) (api.HeaderReport, error) {
-		return fromStore(c, func(f *frontier.Frontier) (report api.HeaderReport, err error) {
+		return cli.FromStore(c, func(f *frontier.Frontier) (report api.HeaderReport, err error) {
 			store, err := reputation.Open(f.DB())
 			if err != nil {
 				return report, err
 			}
-			return headers.Report(store, c, chooses(c, only), time.Now())
+			return headers.Report(store, c, cli.Chooses(c, only), time.Now())
 		})
 	})
 }
 
 // printHeaders prints the tables of validators and dates.
 func printHeaders(out io.Writer, report api.HeaderReport, names api.HostNames) error {
-	table := newTable(out)
+	table := cli.NewTable(out)
 	fmt.Fprintln(table, "host\tcontent\tvalidator\tchange right\tchange false\tsame right\tsame false\tmissing\tprecision\tbelieved")
 	for _, r := range report.Rows {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", names.Label(r.Host), r.Content, r.Validator,
@@ -115,7 +116,7 @@ func belief(known int, precision float64, believed bool) string {
 
 // reportDays holds the flags of arcrawl report days.
 type reportDays struct {
-	daemonFlags
+	cli.Daemon
 	host string
 	only about.Filter
 	days int
@@ -149,10 +150,10 @@ Lines below the table name hosts that cannot meet their capture target, and what
   arcrawl report days /var/log/arcrawl/crawl.log-202609*.gz --json`,
 		RunE: func(cmd *cobra.Command, files []string) error { return r.run(cmd, files) },
 	}
-	r.daemonFlags.add(cmd)
+	r.Daemon.Add(cmd)
 	f := cmd.Flags()
-	f.Var(&onceText{text: &r.host}, "host", "show this host only, day by day")
-	siteFlags(cmd, &r.only)
+	f.Var(cli.Once(&r.host), "host", "show this host only, day by day")
+	cli.SiteFlags(cmd, &r.only)
 	f.IntVar(&r.days, "days", 7, fmt.Sprintf("show the last `N` days, at most %d", daily.MaxDays))
 	f.StringVar(&r.logs.since, "since", "", "read logs; "+sinceHelp)
 	f.StringVar(&r.logs.until, "until", "", "read logs; "+untilHelp)
@@ -165,25 +166,25 @@ func (r *reportDays) run(cmd *cobra.Command, files []string) error {
 		return r.fromLogs(cmd, files)
 	}
 	if r.days < 1 || r.days > daily.MaxDays {
-		return usageError{fmt.Errorf("--days %d is out of range; the range is 1 to %d; for older days use --since", r.days, daily.MaxDays)}
+		return cli.Usage(fmt.Errorf("--days %d is out of range; the range is 1 to %d; for older days use --since", r.days, daily.MaxDays))
 	}
 	report, err := r.ask(cmd.Context())
-	r.shown = r.names(cmd.Context())
-	return printAnswer(&r.daemonFlags, cmd.OutOrStdout(), report, err, r.print)
+	r.shown = r.Names(cmd.Context())
+	return cli.Print(&r.Daemon, cmd.OutOrStdout(), report, err, r.print)
 }
 
 // ask asks the daemon. If no daemon answers, it reads the store.
 func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
-	return askOr(&r.daemonFlags, func(client *api.Client) (api.DayReport, error) {
+	return cli.AskOr(&r.Daemon, func(client *api.Client) (api.DayReport, error) {
 		return client.Days(ctx, r.host, r.only, r.days)
 	}, func(c *config.Config) (api.DayReport, error) {
-		return fromStore(c, func(f *frontier.Frontier) (report api.DayReport, err error) {
+		return cli.FromStore(c, func(f *frontier.Frontier) (report api.DayReport, err error) {
 			store, err := daily.Open(f.DB())
 			if err != nil {
 				return report, err
 			}
 			today := time.Now().UTC().Truncate(24 * time.Hour)
-			return days.Of(store, uri.Host(r.host), chooses(c, r.only), today.AddDate(0, 0, 1-r.days), time.Time{})
+			return days.Of(store, uri.Host(r.host), cli.Chooses(c, r.only), today.AddDate(0, 0, 1-r.days), time.Time{})
 		})
 	})
 }
@@ -194,16 +195,16 @@ func (r *reportDays) chosen(cmd *cobra.Command) (func(uri.Host) bool, error) {
 	if r.only.IsZero() {
 		return nil, nil
 	}
-	c, err := readConfig(cmd.ErrOrStderr(), r.config)
+	c, err := cli.ReadConfig(cmd.ErrOrStderr(), r.Config)
 	if err != nil {
 		return nil, err
 	}
-	return chooses(c, r.only), nil
+	return cli.Chooses(c, r.only), nil
 }
 
 // fromLogs summarizes crawl logs.
 func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
-	r.logs.config = r.config
+	r.logs.config = r.Config
 	r.logs.dimensions = []stats.Dimension{stats.ByHostDay}
 	read, _, err := r.logs.read(cmd, files)
 	if err != nil {
@@ -222,11 +223,11 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 	}
 	report := t.Report()
 	days.ByHostAndDay(report.Rows)
-	return errors.Join(printAnswer(&r.daemonFlags, cmd.OutOrStdout(), report, nil, r.print), unread(read))
+	return errors.Join(cli.Print(&r.Daemon, cmd.OutOrStdout(), report, nil, r.print), unread(read))
 }
 
 func (r *reportDays) print(out io.Writer, report api.DayReport) error {
-	table := newTable(out)
+	table := cli.NewTable(out)
 	rows := func(name string, list []api.DayRow, key func(api.DayRow) string) {
 		fmt.Fprintf(table, "%s\trequests\tversions captured\tof about\tshare\trequests each\n", name)
 		for _, d := range list {

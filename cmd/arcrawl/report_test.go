@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
@@ -24,7 +25,7 @@ func TestReportHeadersShowsThePrecisionOfValidators(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	if code := realMain([]string{"report", "headers", "--config", conf}, &out, &errs); code != exitFolder {
+	if code := realMain([]string{"report", "headers", "--config", conf}, &out, &errs); code != cli.ExitFolder {
 		t.Errorf("without a store: exit code %d, %s", code, &errs)
 	}
 	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Now: time.Now()})
@@ -50,14 +51,14 @@ func TestReportHeadersShowsThePrecisionOfValidators(t *testing.T) {
 		}
 	}
 	errs.Reset()
-	if code := realMain([]string{"report", "headers", "--config", conf}, &out, &errs); code != exitBusy || !strings.Contains(errs.String(), "in use") {
+	if code := realMain([]string{"report", "headers", "--config", conf}, &out, &errs); code != cli.ExitBusy || !strings.Contains(errs.String(), "in use") {
 		t.Errorf("while the store is in use: exit code %d, %s", code, &errs)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	out.Reset()
-	if code := realMain([]string{"report", "headers", "--config", conf}, &out, &errs); code != exitOK {
+	if code := realMain([]string{"report", "headers", "--config", conf}, &out, &errs); code != cli.ExitOK {
 		t.Fatalf("exit code %d, %s", code, &errs)
 	}
 	for _, row := range []string{`a\.example +text +ETag +0 +0 +3 +1 +0 +75\.0 % +no`, `a\.example +text +Last-Modified +0 +0 +0 +0 +4 +– +no`, `host +dates of +right`, `b\.example +pages +4 +1 +80\.0 % +yes`} {
@@ -82,7 +83,7 @@ func TestReportDedupShowsSavings(t *testing.T) {
 	if err := os.WriteFile(log, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, _ := ending(t, exitOK, "report", "dedup", log, "--since", "2026-01-02", "--by", "host,mime")
+	out, _ := ending(t, cli.ExitOK, "report", "dedup", log, "--since", "2026-01-02", "--by", "host,mime")
 	for _, line := range []string{
 		`handled +3 +10\.0 kB`, `new +1 \(33\.3 %\) +4\.0 kB`, `duplicates +2 \(66\.7 %\) +6\.0 kB`, `exact +1 `, `equivalent +0 `, `other URI +1 `,
 		`discarded +2 \(66\.7 %\) +6\.0 kB \(60\.0 % of all\)`, `news\.example +2 +1 +8\.0 kB +4\.0 kB +1 +1 +0 +0`, `image/png +1 +1 +2\.0 kB +2\.0 kB +0 +0 +0 +1`,
@@ -91,11 +92,11 @@ func TestReportDedupShowsSavings(t *testing.T) {
 			t.Errorf("no line like %q in:\n%s", line, out)
 		}
 	}
-	out, _ = ending(t, exitOK, "report", "dedup", log, "--until", "2026-01-02", "--json")
+	out, _ = ending(t, cli.ExitOK, "report", "dedup", log, "--until", "2026-01-02", "--json")
 	if want := `"handled": 3,`; !strings.Contains(out, want) {
 		t.Errorf("no %s in %s", want, out)
 	}
-	if _, errs := ending(t, exitUsage, "report", "dedup", log, "--by", "colour"); !strings.Contains(errs, "choose host") {
+	if _, errs := ending(t, cli.ExitUsage, "report", "dedup", log, "--by", "colour"); !strings.Contains(errs, "choose host") {
 		t.Errorf("%s", errs)
 	}
 }
@@ -121,7 +122,7 @@ func TestReportPermissionListsHosts(t *testing.T) {
 		if flag == "--json" {
 			args = append(args, flag)
 		}
-		if code, out, errs := command(args...); code != exitOK || !strings.Contains(out, want) {
+		if code, out, errs := command(args...); code != cli.ExitOK || !strings.Contains(out, want) {
 			t.Errorf("%s: exit code %d, %s%s; want %q", flag, code, out, errs, want)
 		}
 	}

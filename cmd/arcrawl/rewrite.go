@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/rewrite"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/internal/textfile"
@@ -69,7 +70,7 @@ Existing files are never changed or overwritten. If something is damaged, the ex
 				return err
 			}
 			if o.Select.IsZero() {
-				return usageError{fmt.Errorf("choose what to extract with --host, --collection, --prefix, --since or --until")}
+				return cli.Usage(fmt.Errorf("choose what to extract with --host, --collection, --prefix, --since or --until"))
 			}
 			return runRewrite(cmd, args, o, asJSON)
 		},
@@ -90,8 +91,8 @@ type captureFlags struct {
 // add adds the flags to a command.
 func (c *captureFlags) add(cmd *cobra.Command, s *rewrite.Selection) {
 	f := cmd.Flags()
-	configFlagFor(cmd, &c.config, "the main configuration file, for --label, --collection and --owner")
-	siteFlags(cmd, &c.only)
+	cli.ConfigFlagFor(cmd, &c.config, "the main configuration file, for --label, --collection and --owner")
+	cli.SiteFlags(cmd, &c.only)
 	f.StringArrayVar(&s.Hosts, "host", nil,
 		"choose this host, with its port if not the default; a leading dot includes hosts below it; repeatable")
 	f.Var(hostList{&s.Hosts}, "host-list", "choose the hosts in this file, one on a line; # starts a comment; repeatable")
@@ -147,12 +148,12 @@ func (c *captureFlags) apply(cmd *cobra.Command, s *rewrite.Selection) (err erro
 	}
 	if c.since != "" {
 		if s.From, _, err = human.ParsePeriod(c.since); err != nil {
-			return usageError{fmt.Errorf("--since: %w", err)}
+			return cli.Usage(fmt.Errorf("--since: %w", err))
 		}
 	}
 	if c.until != "" {
 		if _, s.To, err = human.ParsePeriod(c.until); err != nil {
-			return usageError{fmt.Errorf("--until: %w", err)}
+			return cli.Usage(fmt.Errorf("--until: %w", err))
 		}
 	}
 	return nil
@@ -160,17 +161,17 @@ func (c *captureFlags) apply(cmd *cobra.Command, s *rewrite.Selection) (err erro
 
 func runRewrite(cmd *cobra.Command, args []string, o rewrite.Options, asJSON bool) error {
 	if o.Out == "" {
-		return usageError{fmt.Errorf("missing -o; name the folder of the new files")}
+		return cli.Usage(fmt.Errorf("missing -o; name the folder of the new files"))
 	}
 	sources, err := wacz.ReadSources(o.From)
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	o.From, o.Progress = sources.Paths, new(warc.Progress)
-	o.Software, o.Command, o.Now = "arcrawl/"+programVersion(), "arcrawl "+cmd.Name(), time.Now()
-	stop := watch(cmd.ErrOrStderr(), o.Progress)
+	o.Software, o.Command, o.Now = "arcrawl/"+cli.Version(), "arcrawl "+cmd.Name(), time.Now()
+	stop := cli.ShowProgress(cmd.ErrOrStderr(), o.Progress)
 	var lost lostOriginals
-	sum, err := rewrite.Files(cmd.Context(), args, o, lost.count(printFinding(cmd.ErrOrStderr(), asJSON)))
+	sum, err := rewrite.Files(cmd.Context(), args, o, lost.count(cli.PrintFinding(cmd.ErrOrStderr(), asJSON)))
 	stop()
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/daemon/journal"
@@ -42,10 +43,10 @@ a sign of life as long as its workers look for URIs that are due.`,
 			if err != nil {
 				return err
 			}
-			return daemon.Run(cmd.Context(), c, daemon.Options{Version: programVersion(), ConfigRead: read, Log: log})
+			return daemon.Run(cmd.Context(), c, daemon.Options{Version: cli.Version(), ConfigRead: read, Log: log})
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 

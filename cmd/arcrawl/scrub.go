@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/digest"
@@ -20,7 +21,7 @@ import (
 )
 
 func newScrub() *cobra.Command {
-	return group("scrub", "Find and test rules for noise that is not a change",
+	return cli.Group("scrub", "Find and test rules for noise that is not a change",
 		newScrubTest(), newScrubSuggest(), newScrubCandidates())
 }
 
@@ -61,13 +62,13 @@ from each version to the next. It applies the rules whatever change.mode says, s
 
 // configAndURI loads a configuration and parses a URI.
 func configAndURI(errs io.Writer, path, address string) (*config.Config, uri.URI, error) {
-	c, err := readConfig(errs, path)
+	c, err := cli.ReadConfig(errs, path)
 	if err != nil {
 		return nil, uri.URI{}, err
 	}
 	u, err := uri.Parse(address)
 	if err != nil {
-		return nil, uri.URI{}, usageError{err}
+		return nil, uri.URI{}, cli.Usage(err)
 	}
 	return c, u, nil
 }
@@ -163,7 +164,7 @@ const suggestedVersions = 20
 
 // printCandidates prints the URIs that seem to differ at every fetch, and returns the first of them.
 func printCandidates(cmd *cobra.Command, store bulk.Store, limit int) (first []uri.URI, err error) {
-	table := newTable(cmd.OutOrStdout())
+	table := cli.NewTable(cmd.OutOrStdout())
 	err = bulk.Each(cmd.Context(), store, frontier.Selection{}, func(e frontier.Entry) error {
 		look, err := evaluators.LookOf(e.Look)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest"
@@ -72,7 +73,7 @@ func storePage(t *testing.T, w *warcout.Writer, now time.Time, body string) {
 func succeed(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if code := realMain(args, &out, &errs); code != exitOK {
+	if code := realMain(args, &out, &errs); code != cli.ExitOK {
 		t.Fatalf("%q: exit code %d, %s", args, code, &errs)
 	}
 	return out.String()
@@ -161,7 +162,7 @@ func TestSuggestDoesNotCallNewsNoise(t *testing.T) {
 	writeFile(t, conf, "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n")
 	var out, errs bytes.Buffer
 	code := realMain([]string{"scrub", "suggest", "--config", conf, "http://www.news.example/"}, &out, &errs)
-	if code == exitOK || strings.Contains(out.String(), "scrub") || !strings.Contains(errs.String(), "--fetch") {
+	if code == cli.ExitOK || strings.Contains(out.String(), "scrub") || !strings.Contains(errs.String(), "--fetch") {
 		t.Errorf("exit code %d, %s%s", code, &out, &errs)
 	}
 }
@@ -266,7 +267,7 @@ func TestSuggestFetchesTwiceIfRobotsAllow(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	code := realMain([]string{"scrub", "suggest", "--fetch", "--pause", "1ms", "--config", conf, site.URL + "/closed"}, &out, &errs)
-	if code == exitOK || !strings.Contains(errs.String(), "forbids") || visits.Load() != 2 {
+	if code == cli.ExitOK || !strings.Contains(errs.String(), "forbids") || visits.Load() != 2 {
 		t.Errorf("a page that robots.txt forbids: exit code %d, %s, %d visits", code, &errs, visits.Load())
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/patch"
@@ -74,7 +75,7 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 		return err
 	}
 	if s.twice && s.pause > digest.Moment {
-		return usageError{fmt.Errorf("--pause %s is longer than %s: what differs after that may be news", s.pause, digest.Moment)}
+		return cli.Usage(fmt.Errorf("--pause %s is longer than %s: what differs after that may be news", s.pause, digest.Moment))
 	}
 	var versions []trial.Version
 	err = storedVersions(cmd, &s.at, u, s.limit, func(all []trial.Version) error {
@@ -90,9 +91,9 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 			Request: func(u uri.URI) fetch.Request {
 				now := time.Now()
 				s := c.For(config.About{URI: u, Now: now})
-				return visits.Exchange(u, c, &s, programVersion(), now)
+				return visits.Exchange(u, c, &s, cli.Version(), now)
 			},
-			Wait: func(ctx context.Context) error { return waitFor(ctx, s.pause) },
+			Wait: func(ctx context.Context) error { return cli.Wait(ctx, s.pause) },
 		}
 		fetched, failed := f.FetchTwice(cmd.Context(), u)
 		versions, err = append(versions, fetched...), failed

@@ -9,12 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config/reference"
 )
 
 // seedsAdd holds the flags of arcrawl seeds add.
 type seedsAdd struct {
-	d       daemonFlags
+	d       cli.Daemon
 	running bool
 }
 
@@ -34,7 +35,7 @@ With --json the answer of the daemon is printed as JSON, and what happened to th
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    s.run,
 	}
-	s.d.add(cmd)
+	s.d.Add(cmd)
 	cmd.Flags().BoolVar(&s.running, "running-only", false, "add the URIs to the running crawl only, not to a host file")
 	return cmd
 }
@@ -43,37 +44,37 @@ With --json the answer of the daemon is printed as JSON, and what happened to th
 func (s *seedsAdd) run(cmd *cobra.Command, args []string) error {
 	request := func(c *api.Client) (api.Added, error) { return c.AddSeeds(cmd.Context(), args) }
 	if s.running {
-		return ask(cmd, &s.d, showAdded, request)
+		return cli.Ask(cmd, &s.d, showAdded, request)
 	}
 	told := cmd.OutOrStdout()
-	if s.d.json {
+	if s.d.JSON {
 		told = cmd.ErrOrStderr()
 	}
-	files, err := openHostFiles(s.d.config)
+	files, err := openHostFiles(s.d.Config)
 	if err != nil {
 		return fmt.Errorf("%w\nto add the URIs to the running crawl only, use --running-only", err)
 	}
-	if err := writeSeeds(told, s.d.config, files.dir, args); err != nil {
+	if err := writeSeeds(told, s.d.Config, files.dir, args); err != nil {
 		return err
 	}
-	client, err := s.d.client()
-	if err != nil && s.d.socket == "" {
+	client, err := s.d.Client()
+	if err != nil && s.d.Socket == "" {
 		_, err = fmt.Fprintf(told, "the running crawl was not told: %v\n", err)
 		return err
 	}
 	added, err := request(client)
-	if errors.Is(err, api.ErrNoDaemon) && s.d.socket == "" {
+	if errors.Is(err, api.ErrNoDaemon) && s.d.Socket == "" {
 		_, err = fmt.Fprintln(told, "no daemon runs; the next one starts with these seeds")
 		return err
 	}
-	return printAnswer(&s.d, cmd.OutOrStdout(), added, err, showSeedsAdded)
+	return cli.Print(&s.d, cmd.OutOrStdout(), added, err, showSeedsAdded)
 }
 
 // writeSeeds writes seeds into the files of their hosts, and checks the configuration.
 func writeSeeds(out io.Writer, path, dir string, args []string) error {
 	hosts, seeds, err := reference.SeedsByHost(args)
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	var written []string
 	for _, h := range hosts {

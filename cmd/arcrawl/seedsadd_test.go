@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 // TestSeedsAddWritesTheFileAndTellsTheDaemon lets a listener answer instead of a daemon.
@@ -20,11 +21,11 @@ func TestSeedsAddWritesTheFileAndTellsTheDaemon(t *testing.T) {
 	add := func(args ...string) (int, string, string) {
 		return command(append([]string{"seeds", "add", "-c", path}, args...)...)
 	}
-	if code, out, errs := add("https://www.a.example/1"); code != exitOK || !strings.Contains(out, "added 1 seed to "+file) ||
+	if code, out, errs := add("https://www.a.example/1"); code != cli.ExitOK || !strings.Contains(out, "added 1 seed to "+file) ||
 		!strings.Contains(out, "no daemon runs") {
 		t.Errorf("without a daemon: exit code %d, %s%s", code, out, errs)
 	}
-	if code, _, errs := add("--running-only", "https://www.a.example/2"); code != exitBusy || strings.Contains(readText(t, file), "/2") {
+	if code, _, errs := add("--running-only", "https://www.a.example/2"); code != cli.ExitBusy || strings.Contains(readText(t, file), "/2") {
 		t.Errorf("without a daemon and --running-only: exit code %d, %s", code, errs)
 	}
 
@@ -44,7 +45,7 @@ func TestSeedsAddWritesTheFileAndTellsTheDaemon(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	code, out, errs := add("--socket", socket, "https://www.a.example/3", "https://www.new.example/")
-	if code != exitOK || len(got.URIs) != 2 || !strings.Contains(out, "1 added") || !strings.Contains(out, "https://www.new.example/ is on a new host") {
+	if code != cli.ExitOK || len(got.URIs) != 2 || !strings.Contains(out, "1 added") || !strings.Contains(out, "https://www.new.example/ is on a new host") {
 		t.Errorf("with a daemon: exit code %d, sent %q, %s%s", code, got.URIs, out, errs)
 	}
 	if text := readText(t, file); !strings.Contains(text, "https://www.a.example/3") || !strings.Contains(text, "# by maria") {
@@ -54,11 +55,11 @@ func TestSeedsAddWritesTheFileAndTellsTheDaemon(t *testing.T) {
 		t.Errorf("the file of a new host:\n%s", text)
 	}
 	before := readText(t, file)
-	if code, out, errs := add("--socket", socket, "--running-only", "https://www.a.example/4"); code != exitOK || len(got.URIs) != 1 || readText(t, file) != before {
+	if code, out, errs := add("--socket", socket, "--running-only", "https://www.a.example/4"); code != cli.ExitOK || len(got.URIs) != 1 || readText(t, file) != before {
 		t.Errorf("--running-only: exit code %d, sent %q, %s%s", code, got.URIs, out, errs)
 	}
 	code, out, errs = add("--socket", socket, "--json", "https://www.a.example/5")
-	if code != exitOK || !json.Valid([]byte(out)) || !strings.Contains(errs, "added 1 seed") {
+	if code != cli.ExitOK || !json.Valid([]byte(out)) || !strings.Contains(errs, "added 1 seed") {
 		t.Errorf("--json: exit code %d, %s%s", code, out, errs)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/curator/seedlist"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -32,7 +33,7 @@ type bulkEdit struct {
 }
 
 func (b *bulkEdit) add(cmd *cobra.Command) {
-	configFlag(cmd, &b.path)
+	cli.ConfigFlag(cmd, &b.path)
 	cmd.Flags().BoolVar(&b.dry, "dry-run", false, "show what would change, write nothing")
 	cmd.Flags().BoolVarP(&b.sure, "yes", "y", false, "write without asking")
 }
@@ -63,7 +64,7 @@ Nothing is written if a line has a fault, unless --skip-faulty is set. arcrawl s
 
 // importList imports a list.
 func (b *bulkEdit) importList(cmd *cobra.Command, name string) error {
-	in, done, err := input(cmd, name)
+	in, done, err := cli.Input(cmd, name)
 	if err != nil {
 		return daemon.FolderError{Err: err}
 	}
@@ -83,7 +84,7 @@ func (b *bulkEdit) importList(cmd *cobra.Command, name string) error {
 	out := cmd.OutOrStdout()
 	b.preview(out, name, p)
 	if p.Faulty > 0 && !b.skip {
-		return usageError{fmt.Errorf("%s in %s; nothing was written; correct them, or use --skip-faulty", human.Count(p.Faulty, "faulty line"), name)}
+		return cli.Usage(fmt.Errorf("%s in %s; nothing was written; correct them, or use --skip-faulty", human.Count(p.Faulty, "faulty line"), name))
 	}
 	return b.write(cmd, s, p.Texts, "import of "+filepath.Base(name))
 }
@@ -135,7 +136,7 @@ func (b *bulkEdit) write(cmd *cobra.Command, s stagedFiles, texts map[string][]b
 		_, err := fmt.Fprintln(out, "nothing was written")
 		return err
 	}
-	if !b.sure && !confirmed(cmd.InOrStdin(), out) {
+	if !b.sure && !cli.Confirmed(cmd.InOrStdin(), out) {
 		return nil
 	}
 	if err := s.forLists().Write(texts, what, time.Now()); err != nil {
@@ -171,8 +172,8 @@ its last day. What the file says of the host as a whole is not part of the list.
 			return s.forLists().Export(out, only)
 		},
 	}
-	configFlag(cmd, &path)
-	siteFlags(cmd, &only)
+	cli.ConfigFlag(cmd, &path)
+	cli.SiteFlags(cmd, &only)
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write the list to this new file instead of standard output")
 	return cmd
 }
@@ -196,7 +197,7 @@ of them since, it restores none. What was captured stays in the archive, and the
 			}
 			out := cmd.OutOrStdout()
 			fmt.Fprintf(out, "%s, %s: %s\n", u.What, u.At.Format(time.RFC3339), human.Count(len(u.Files), "host file"))
-			if b.dry || !b.sure && !confirmed(cmd.InOrStdin(), out) {
+			if b.dry || !b.sure && !cli.Confirmed(cmd.InOrStdin(), out) {
 				return nil
 			}
 			if _, err := s.forLists().Undo(); err != nil {
@@ -222,7 +223,7 @@ written as in the file; text needs no quotes. Keys of [[wait]] and [[when]] cann
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if only.IsZero() {
-				return usageError{errors.New("choose hosts with --label, --collection or --owner")}
+				return cli.Usage(errors.New("choose hosts with --label, --collection or --owner"))
 			}
 			s, err := openHostFiles(b.path)
 			if err != nil {
@@ -230,7 +231,7 @@ written as in the file; text needs no quotes. Keys of [[wait]] and [[when]] cann
 			}
 			texts, err := s.forLists().Set(only, args)
 			if err != nil {
-				return usageError{err}
+				return cli.Usage(err)
 			}
 			var names []string
 			for name := range texts {
@@ -245,6 +246,6 @@ written as in the file; text needs no quotes. Keys of [[wait]] and [[when]] cann
 		},
 	}
 	b.add(cmd)
-	siteFlags(cmd, &only)
+	cli.SiteFlags(cmd, &only)
 	return cmd
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 // TestSeedListsAreImportedExportedAndUndone follows a list through the commands.
@@ -21,22 +23,22 @@ func TestSeedListsAreImportedExportedAndUndone(t *testing.T) {
 		}
 		return out
 	}
-	run(exitUsage, list+`:4:28: target: "high" is not a share of versions; write for example 0.9`, "seeds", "import", list)
-	run(exitOK, "nothing was written", "seeds", "import", "--dry-run", "--skip-faulty", list)
-	run(exitOK, "Repeat with --yes", "seeds", "import", "--skip-faulty", list)
+	run(cli.ExitUsage, list+`:4:28: target: "high" is not a share of versions; write for example 0.9`, "seeds", "import", list)
+	run(cli.ExitOK, "nothing was written", "seeds", "import", "--dry-run", "--skip-faulty", list)
+	run(cli.ExitOK, "Repeat with --yes", "seeds", "import", "--skip-faulty", list)
 	if got := readText(t, file); strings.Contains(got, "www.a.example/b") {
 		t.Errorf("the file was written without consent:\n%s", got)
 	}
-	run(exitOK, "2 seeds new, 0 changed, 0 known, 1 faulty; 2 host files to write, 1 of them new", "seeds", "import", "--yes", "--skip-faulty", list)
-	run(exitOK, "", "check")
-	run(exitOK, `wait[".*"].capture_target`, "effective", "www.a.example", "https://www.a.example/b", "--set")
-	run(exitOK, "https://www.a.example/b,,,,jan,,0.9,\n", "seeds", "export", "--owner", "jan")
-	run(exitOK, "1 host file to write\nwww.a.example.toml\n", "host", "set", "--label", "papers", "--dry-run", "note=call first")
-	run(exitUsage, "choose hosts", "host", "set", "note=x")
-	run(exitUsage, "sets no key", "host", "set", "--label", "papers", "notes=x")
-	run(exitOK, "restored", "seeds", "undo", "--yes")
+	run(cli.ExitOK, "2 seeds new, 0 changed, 0 known, 1 faulty; 2 host files to write, 1 of them new", "seeds", "import", "--yes", "--skip-faulty", list)
+	run(cli.ExitOK, "", "check")
+	run(cli.ExitOK, `wait[".*"].capture_target`, "effective", "www.a.example", "https://www.a.example/b", "--set")
+	run(cli.ExitOK, "https://www.a.example/b,,,,jan,,0.9,\n", "seeds", "export", "--owner", "jan")
+	run(cli.ExitOK, "1 host file to write\nwww.a.example.toml\n", "host", "set", "--label", "papers", "--dry-run", "note=call first")
+	run(cli.ExitUsage, "choose hosts", "host", "set", "note=x")
+	run(cli.ExitUsage, "sets no key", "host", "set", "--label", "papers", "notes=x")
+	run(cli.ExitOK, "restored", "seeds", "undo", "--yes")
 	if got := readText(t, file); !strings.HasPrefix(got, "# by maria\n") || strings.Contains(got, "www.a.example/b") || fileExists(filepath.Join(dir, "hosts.d", "www.b.example.toml")) {
 		t.Errorf("after the undo the file is\n%s", got)
 	}
-	run(exitFolder, "no import", "seeds", "undo")
+	run(cli.ExitFolder, "no import", "seeds", "undo")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/lab/sim"
 	"github.com/arcrawl/arcrawl/lab/table"
 )
@@ -128,12 +128,12 @@ func (s simulation) run(out io.Writer, files []string) error {
 	q := sim.Question{Budgets: s.budgets, PerSource: s.perSource, Draws: s.draws, Seed: s.seed}
 	trouble, err := sim.TroubleNamed(s.trouble)
 	if err != nil {
-		return usageError{fmt.Errorf("--trouble: %w", err)}
+		return cli.Usage(fmt.Errorf("--trouble: %w", err))
 	}
 	for _, name := range s.policies {
 		p, err := sim.Named(name)
 		if err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 		q.Policies = append(q.Policies, p.InTrouble(trouble))
 	}
@@ -143,7 +143,7 @@ func (s simulation) run(out io.Writer, files []string) error {
 	}
 	group, ok := groups[s.group]
 	if !ok {
-		return usageError{fmt.Errorf("unknown --by %q; valid groups: source, kind, host", s.group)}
+		return cli.Usage(fmt.Errorf("unknown --by %q; valid groups: source, kind, host", s.group))
 	}
 	q.Group = group
 	if err := s.check(); err != nil {
@@ -175,7 +175,7 @@ func (s simulation) run(out io.Writer, files []string) error {
 		}
 	}
 	if s.asJSON {
-		return writeJSON(out, results)
+		return cli.WriteJSON(out, results)
 	}
 	if s.report {
 		return table.Report(out, all, results)
@@ -193,10 +193,10 @@ func (s simulation) resources(files []string) ([]sim.History, error) {
 		all = sim.Half(all, s.half == 2)
 	}
 	if all, err = sim.WarmStart(all, s.start); err != nil {
-		return nil, usageError{fmt.Errorf("--start: %w", err)}
+		return nil, cli.Usage(fmt.Errorf("--start: %w", err))
 	}
 	if s.days < 0 {
-		return nil, usageError{fmt.Errorf("--days: %d is below zero; write a number of days, such as 7", s.days)}
+		return nil, cli.Usage(fmt.Errorf("--days: %d is below zero; write a number of days, such as 7", s.days))
 	}
 	if s.days > 0 {
 		all = sim.Beginning(all, time.Duration(s.days)*24*time.Hour)
@@ -217,18 +217,18 @@ const maxNoise = 0.9
 func (s simulation) check() error {
 	for _, target := range s.targets {
 		if !(target > 0 && target < 1) {
-			return usageError{fmt.Errorf("--targets: %v is not between 0 and 1", target)}
+			return cli.Usage(fmt.Errorf("--targets: %v is not between 0 and 1", target))
 		}
 	}
 	if s.half < 0 || s.half > 2 {
-		return usageError{fmt.Errorf("--half: %d is not 1 or 2", s.half)}
+		return cli.Usage(fmt.Errorf("--half: %d is not 1 or 2", s.half))
 	}
 	if !(s.noise >= 0 && s.noise <= maxNoise) {
-		return usageError{fmt.Errorf("--noise: %v is not between 0 and %v", s.noise, maxNoise)}
+		return cli.Usage(fmt.Errorf("--noise: %v is not between 0 and %v", s.noise, maxNoise))
 	}
 	for _, b := range s.budgets {
 		if !(b > 0 && b <= 1000) {
-			return usageError{fmt.Errorf("--budgets: %v is not above 0 and up to 1000", b)}
+			return cli.Usage(fmt.Errorf("--budgets: %v is not above 0 and up to 1000", b))
 		}
 	}
 	return nil
@@ -274,12 +274,6 @@ func plotTo(name string, results []sim.Result) error {
 	return nil
 }
 
-func writeJSON(out io.Writer, v any) error {
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
-
 // inFolder calls play with a folder for the stores of frontiers, which it removes afterwards.
 func inFolder(play func(dir string) error) (err error) {
 	dir, err := os.MkdirTemp("", "arcrawl-sim-")
@@ -302,7 +296,7 @@ func (s simulation) crowded(out io.Writer, all []sim.History) error {
 		return err
 	}
 	if s.asJSON {
-		return writeJSON(out, hosts)
+		return cli.WriteJSON(out, hosts)
 	}
 	return table.Orders(out, hosts)
 }
@@ -311,7 +305,7 @@ func (s simulation) crowded(out io.Writer, all []sim.History) error {
 func (s simulation) figures(out io.Writer, all []sim.History) error {
 	f := sim.Figure(sim.FigureQuestion{Budgets: s.budgets, Targets: s.targets, Sources: s.perSource, Seed: s.seed}, all)
 	if s.asJSON {
-		return writeJSON(out, f)
+		return cli.WriteJSON(out, f)
 	}
 	return table.Figures(out, len(all), f, s.perSource)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -25,7 +26,7 @@ func simulated(args ...string) (int, string, string) {
 func TestSimWaitPrintsEachDecisionInMilliseconds(t *testing.T) {
 	t.Parallel()
 	code, out, errs := simulated("wait", "--states", "changed,unchanged,unknown,changed", "--json")
-	if code != exitOK {
+	if code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	var got []struct {
@@ -51,11 +52,11 @@ func TestSimWaitTakesTheBoundsOfTheRule(t *testing.T) {
 		{"classic", strings.Repeat("changed,", 12) + "changed", "min 1h", strings.Repeat("unchanged,", 12) + "unchanged"},
 		{"learned", strings.Repeat("changed,", 40) + "changed", "min 5m", strings.Repeat("unchanged,", 40) + "unchanged"},
 	} {
-		if code, out, errs := simulated("wait", "--rule", row.rule, "--states", row.changed); code != exitOK || !strings.Contains(out, row.bound) {
+		if code, out, errs := simulated("wait", "--rule", row.rule, "--states", row.changed); code != cli.ExitOK || !strings.Contains(out, row.bound) {
 			t.Errorf("%s: exit code %d, %s; no wait ends at %s:\n%s", row.rule, code, errs, row.bound, out)
 		}
 		most := map[string]string{"classic": "max 28d", "learned": "max 90d"}[row.rule]
-		if code, out, errs := simulated("wait", "--rule", row.rule, "--states", "changed,"+row.quiet); code != exitOK || !strings.Contains(out, most) {
+		if code, out, errs := simulated("wait", "--rule", row.rule, "--states", "changed,"+row.quiet); code != cli.ExitOK || !strings.Contains(out, most) {
 			t.Errorf("%s: exit code %d, %s; no wait ends at %s:\n%s", row.rule, code, errs, most, out)
 		}
 	}
@@ -72,7 +73,7 @@ func TestSimPlaysConfigurationsOnHostsThatAreNoHostNames(t *testing.T) {
 	}
 	writeFile(t, file, settled)
 	for _, more := range [][]string{nil, {"--polite"}, {"--explain", "a"}} {
-		if code, out, errs := simulated(append(more, "--config", file, histories)...); code != exitOK || out == "" {
+		if code, out, errs := simulated(append(more, "--config", file, histories)...); code != cli.ExitOK || out == "" {
 			t.Errorf("%v: exit code %d, %s\n%s", more, code, errs, out)
 		}
 	}
@@ -82,14 +83,14 @@ func TestSimComparesAndPlots(t *testing.T) {
 	t.Parallel()
 	plot := filepath.Join(t.TempDir(), "plot.html")
 	code, out, errs := simulated("--policies", "classic,stretched,clairvoyant", "--budgets", "1", "--by", "kind", "--draws", "20", "--plot", plot, inventedHistories)
-	if code != exitOK || !strings.Contains(out, "clairvoyant") || !strings.Contains(out, "front page") {
+	if code != cli.ExitOK || !strings.Contains(out, "clairvoyant") || !strings.Contains(out, "front page") {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
 	}
 	if b, err := os.ReadFile(plot); err != nil || !bytes.Contains(b, []byte("<svg")) {
 		t.Errorf("no plot: %v", err)
 	}
 	picture := filepath.Join(t.TempDir(), "plot.svg")
-	if code, _, errs := simulated("--policies", "classic", "--draws", "20", "--plot", picture, inventedHistories); code != exitOK {
+	if code, _, errs := simulated("--policies", "classic", "--draws", "20", "--plot", picture, inventedHistories); code != cli.ExitOK {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
 	if b, err := os.ReadFile(picture); err != nil || !bytes.HasPrefix(b, []byte("<svg")) {
@@ -111,7 +112,7 @@ func TestSimComparesOrdersOfACrowdedHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, errs := simulated("--crowd", "4", one)
-	if code != exitOK || !strings.Contains(out, "one.example") || strings.Count(out, "earliest due") != 3 ||
+	if code != cli.ExitOK || !strings.Contains(out, "one.example") || strings.Count(out, "earliest due") != 3 ||
 		strings.Count(out, "most overdue") != 4 {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
 	}
@@ -127,13 +128,13 @@ func TestSimReportsSharesWithNoisyPages(t *testing.T) {
 			Noise  float64 `json:"noise_requests"`
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK {
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != cli.ExitOK {
 		t.Fatalf("exit code %d, %v, %s", code, err, errs)
 	}
 	if r := got[0].Report; len(got) != 1 || !(r.Pooled > 0) || !(r.Noise > 0.1) {
 		t.Errorf("%+v", got)
 	}
-	if code, out, errs = simulated("--report", "--policies", "classic", inventedHistories); code != exitOK || !strings.Contains(out, "slow pages") {
+	if code, out, errs = simulated("--report", "--policies", "classic", inventedHistories); code != cli.ExitOK || !strings.Contains(out, "slow pages") {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
 	}
 }
@@ -155,7 +156,7 @@ func TestSimRefusesWhatItDoesNotKnow(t *testing.T) {
 		{"wait", "--changed-factor", "0.5"},
 		{},
 	} {
-		if code, _, errs := simulated(args...); code != exitUsage {
+		if code, _, errs := simulated(args...); code != cli.ExitUsage {
 			t.Errorf("%v: exit code %d, %s", args, code, errs)
 		}
 	}
@@ -173,7 +174,7 @@ func TestSimPrintsAllFiguresAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, errs := simulated("--figures", "--per-source", "--budgets", "1,4", "--targets", ".5,.8", few)
-	if code != exitOK || !strings.Contains(out, "capture target") || !strings.Contains(out, "4×") || !strings.Contains(out, "a budget of its own for each source") {
+	if code != cli.ExitOK || !strings.Contains(out, "capture target") || !strings.Contains(out, "4×") || !strings.Contains(out, "a budget of its own for each source") {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/lab/sim"
@@ -57,7 +58,7 @@ func (s simulation) explain(out io.Writer, all []sim.History) error {
 		}
 		steps, relatives := sim.Explain(stack, all, i)
 		if s.asJSON {
-			return writeJSON(out, explained(steps))
+			return cli.WriteJSON(out, explained(steps))
 		}
 		if err := showSteps(out, steps); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/lab/sim"
 )
@@ -102,14 +103,14 @@ func (s waitSteps) check() error {
 func (s waitSteps) run(out io.Writer) error {
 	rule, err := s.options.New()
 	if err != nil {
-		return usageError{fmt.Errorf("--rule: %w", err)}
+		return cli.Usage(fmt.Errorf("--rule: %w", err))
 	}
 	if err := s.check(); err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	states, err := parseStates(s.states)
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	start := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC) // a Monday
 	visits := sim.Sequence{Start: start, States: states, Overdue: s.overdue, Born: s.born}
@@ -127,7 +128,7 @@ func (s waitSteps) run(out io.Writer) error {
 		})
 	}
 	if s.asJSON {
-		return writeJSON(out, steps)
+		return cli.WriteJSON(out, steps)
 	}
 	for _, step := range steps {
 		at := time.Duration(step.At) * time.Millisecond

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/lab/sim"
@@ -72,11 +73,11 @@ func (y simYear) run(ctx context.Context, out io.Writer) error {
 		value, max int
 	}{{"hosts", y.hosts, 100_000}, {"uris", y.uris, 100_000}, {"days", y.days, 3660}} {
 		if n.value < 1 || n.value > n.max {
-			return usageError{fmt.Errorf("--%s %d: want 1 to %d", n.name, n.value, n.max)}
+			return cli.Usage(fmt.Errorf("--%s %d: want 1 to %d", n.name, n.value, n.max))
 		}
 	}
 	if !(y.busy >= 0.01 && y.busy <= 100) {
-		return usageError{fmt.Errorf("--busy %v: want 0.01 to 100", y.busy)}
+		return cli.Usage(fmt.Errorf("--busy %v: want 0.01 to 100", y.busy))
 	}
 	policy, err := y.policy()
 	if err != nil {
@@ -98,7 +99,7 @@ func (y simYear) run(ctx context.Context, out io.Writer) error {
 	r.PerURI, r.Changes = float64(r.Visits)/years, float64(r.Versions)/years
 	r.Each = took * float64(workers) / float64(r.Visits) * 1e6
 	if y.asJSON {
-		return writeJSON(out, r)
+		return cli.WriteJSON(out, r)
 	}
 	return r.show(out, workers)
 }
@@ -126,7 +127,7 @@ func (y simYear) policy() (sim.Policy, error) {
 		err = fmt.Errorf("--capture-target %v is not between 0 and 1", y.target)
 	}
 	if err != nil {
-		return sim.Policy{}, usageError{err}
+		return sim.Policy{}, cli.Usage(err)
 	}
 	stack := evaluators.Stack{{Name: y.rule, Rule: rule}}
 	return sim.Configured(y.rule, func(string, string) evaluators.Stack { return stack }), nil

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
@@ -12,7 +14,7 @@ func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
 	play := func(args ...string) (r yearResult) {
 		t.Helper()
 		var out, errs bytes.Buffer
-		if code := realMain(append([]string{"sim", "year", "--hosts", "3", "--uris", "40", "--days", "60", "--json"}, args...), &out, &errs); code != exitOK {
+		if code := realMain(append([]string{"sim", "year", "--hosts", "3", "--uris", "40", "--days", "60", "--json"}, args...), &out, &errs); code != cli.ExitOK {
 			t.Fatalf("exit code %d: %s", code, &errs)
 		}
 		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
@@ -36,7 +38,7 @@ func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
 	}
 	for _, wrong := range [][]string{{"--hosts", "0"}, {"--busy", "0"}, {"--rule", "fixed"}, {"--rule", "none"}, {"--capture-target", "2"}} {
 		var out, errs bytes.Buffer
-		if code := realMain(append([]string{"sim", "year"}, wrong...), &out, &errs); code != exitUsage || !strings.Contains(errs.String(), strings.TrimPrefix(wrong[0], "--")) {
+		if code := realMain(append([]string{"sim", "year"}, wrong...), &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), strings.TrimPrefix(wrong[0], "--")) {
 			t.Errorf("%q: exit code %d, %s", wrong, code, &errs)
 		}
 	}
@@ -45,7 +47,7 @@ func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
 func TestAYearPrintsItsMixOfPages(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
-	if code := realMain([]string{"sim", "year", "--hosts", "2", "--uris", "10", "--days", "20", "--busy", "2"}, &out, &errs); code != exitOK {
+	if code := realMain([]string{"sim", "year", "--hosts", "2", "--uris", "10", "--days", "20", "--busy", "2"}, &out, &errs); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, &errs)
 	}
 	for _, want := range []string{"a front page that changes 40 times a day", "spread about 2 a year", "visits a year"} {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 // TestEachCommandAsksForTheChosenHosts runs the commands that ask the daemon, with a label, a collection and an owner.
@@ -43,7 +45,7 @@ func TestEachCommandAsksForTheChosenHosts(t *testing.T) {
 			return strings.HasPrefix(a, "/api/v1"+path+"?") && strings.Contains(a, "collection=daily") &&
 				strings.Contains(a, "label=papers") && strings.Contains(a, "owner=maria")
 		})
-		if code != exitOK || !right {
+		if code != cli.ExitOK || !right {
 			t.Errorf("arcrawl %s: exit code %d, %s%s\nthe daemon was asked for %q", name, code, out, errs, asked)
 		}
 		mu.Unlock()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cluster/fleet"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
@@ -21,7 +22,7 @@ import (
 
 // statusFlags are the flags of arcrawl status.
 type statusFlags struct {
-	daemonFlags
+	cli.Daemon
 	top
 	fleet         string
 	cluster       bool
@@ -62,12 +63,12 @@ Exit code 69: no daemon answers, or one of the fleet or cluster does not.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	f.daemonFlags.add(cmd)
+	f.Daemon.Add(cmd)
 	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "update the page until Ctrl-C")
 	cmd.Flags().BoolVar(&f.health, "health", false, "print only whether the daemon is alive, for health checks of containers")
 	cmd.Flags().StringVar(&f.fleet, "fleet", "", "show the separate daemons that `FILE` lists")
 	cmd.Flags().BoolVar(&f.cluster, "cluster", false, "show all shards of a cluster, as their nodes report them")
-	siteFlags(cmd, &f.only)
+	cli.SiteFlags(cmd, &f.only)
 	f.top.add(cmd)
 	return cmd
 }
@@ -75,44 +76,44 @@ Exit code 69: no daemon answers, or one of the fleet or cluster does not.`,
 // run shows the state once, or repeatedly.
 func (f *statusFlags) run(cmd *cobra.Command) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	if (f.fleet != "" || f.cluster) && (f.health || f.socket != "" || f.fleet != "" && f.cluster) {
-		return usageError{errors.New("--fleet and --cluster cannot be used together, or with --health or --socket")}
+	if (f.fleet != "" || f.cluster) && (f.health || f.Socket != "" || f.fleet != "" && f.cluster) {
+		return cli.Usage(errors.New("--fleet and --cluster cannot be used together, or with --health or --socket"))
 	} else if !f.only.IsZero() && (f.fleet != "" || f.cluster || f.health) {
-		return usageError{errors.New("--label, --collection and --owner cannot be used together with --fleet, --cluster or --health")}
+		return cli.Usage(errors.New("--label, --collection and --owner cannot be used together with --fleet, --cluster or --health"))
 	} else if f.fleet != "" || f.cluster {
 		return f.runFleet(cmd)
 	}
-	c, err := f.client()
+	c, err := f.Client()
 	if err != nil {
 		return err
 	}
 	if f.health {
 		if err := c.Health(ctx); err != nil {
-			return f.advise(err)
+			return f.Advise(err)
 		}
 		_, err := fmt.Fprintln(out, "alive")
 		return err
 	}
 	if f.watch {
-		return f.advise(f.top.run(ctx, out, func(page io.Writer) error { return topPage(ctx, page, c, f.hosts, f.only) }))
+		return f.Advise(f.top.run(ctx, out, func(page io.Writer) error { return topPage(ctx, page, c, f.hosts, f.only) }))
 	}
 	if !f.only.IsZero() {
 		s, err := c.SitesStatus(ctx, f.only)
-		return printAnswer(&f.daemonFlags, out, s, err, showSites)
+		return cli.Print(&f.Daemon, out, s, err, showSites)
 	}
 	s, err := c.Status(ctx)
-	return printAnswer(&f.daemonFlags, out, s, err, showStatus)
+	return cli.Print(&f.Daemon, out, s, err, showStatus)
 }
 
 // runFleet shows the state of several daemons, or of the nodes of a cluster. A daemon that does not answer ends the
 // command, but not the watching.
 func (f *statusFlags) runFleet(cmd *cobra.Command) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	ask := func() (fleet.Fleet, error) { return program().Fleet(cmd, f.config) }
+	ask := func() (fleet.Fleet, error) { return program().Fleet(cmd, f.Config) }
 	if !f.cluster {
 		members, err := fleet.Read(f.fleet)
 		if err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 		ask = func() (fleet.Fleet, error) { return fleet.Ask(ctx, members, fleet.Patience), nil }
 	}
@@ -126,7 +127,7 @@ func (f *statusFlags) runFleet(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(printAnswer(&f.daemonFlags, out, all, nil, fleet.Show), all.Missing())
+	return errors.Join(cli.Print(&f.Daemon, out, all, nil, fleet.Show), all.Missing())
 }
 
 // shownVisits is the maximum number of visits in progress that are shown.
@@ -134,10 +135,10 @@ const shownVisits = 5
 
 func showStatus(out io.Writer, s api.Status) error {
 	name := cmp.Or(s.Instance, "no name")
-	fmt.Fprintf(out, "arcrawl %s, %s, up %s\n%s\n", s.Version, name, span(s.Uptime), standLine(s.Condition, s.Now))
+	fmt.Fprintf(out, "arcrawl %s, %s, up %s\n%s\n", s.Version, name, cli.Span(s.Uptime), standLine(s.Condition, s.Now))
 	showOpenAlarms(out, s.Alarms)
 	fmt.Fprintln(out)
-	t := numberTable(out)
+	t := cli.NumberTable(out)
 	fmt.Fprintln(t, "\tvisits\tversions\tunchanged\tfailed\trefused\treceived\tspared\tarchived\t")
 	row := func(name string, c api.Counts) {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t\n", name, c.Visits, c.Versions, c.Unchanged, c.Failed, c.Refused,
@@ -192,7 +193,7 @@ func showHostCounts(out io.Writer, s api.Status, late string) {
 // showVisits prints the longest visits in progress.
 func showVisits(out io.Writer, all []api.Visit) {
 	for _, v := range all[:min(len(all), shownVisits)] {
-		fmt.Fprintf(out, "          %s for %s\n", v.URI, span(v.Seconds))
+		fmt.Fprintf(out, "          %s for %s\n", v.URI, cli.Span(v.Seconds))
 	}
 }
 
@@ -222,7 +223,7 @@ func standLine(s api.Condition, now time.Time) string {
 		line += ": " + s.Why
 	}
 	if s.Since != nil {
-		line += fmt.Sprintf(" (for %s", span(api.Seconds(now.Sub(*s.Since))))
+		line += fmt.Sprintf(" (for %s", cli.Span(api.Seconds(now.Sub(*s.Since))))
 		if s.Until != nil {
 			line += ", ends " + s.Until.Local().Format(time.DateTime)
 		}
@@ -247,14 +248,14 @@ func oldestText(u api.URICounts) string {
 	if u.Overdue == 0 {
 		return "nothing is overdue"
 	}
-	return "the oldest is " + span(u.Overdue) + " overdue"
+	return "the oldest is " + cli.Span(u.Overdue) + " overdue"
 }
 
 func fullText(d api.Disk) string {
 	if d.FullIn == nil {
 		return ""
 	}
-	return fmt.Sprintf(", full in %s at the rate of the last day", span(*d.FullIn))
+	return fmt.Sprintf(", full in %s at the rate of the last day", cli.Span(*d.FullIn))
 }
 
 func showConfigLine(out io.Writer, c api.Config) error {
@@ -298,17 +299,10 @@ func newTop() *cobra.Command {
 	return cmd
 }
 
-// Control sequences of terminals: move to the top left, clear to the end of the line, clear to the end of the screen.
-const (
-	home      = "\x1b[H"
-	clearLine = "\x1b[K"
-	clearRest = "\x1b[J"
-)
-
 // run shows page after page until ctx ends.
 func (t *top) run(ctx context.Context, out io.Writer, write func(io.Writer) error) error {
 	if t.every < 100*time.Millisecond {
-		return usageError{fmt.Errorf("--every %v is too short; the minimum is 100ms", t.every)}
+		return cli.Usage(fmt.Errorf("--every %v is too short; the minimum is 100ms", t.every))
 	}
 	live := terminal.Is(out)
 	tick := time.NewTicker(t.every)
@@ -324,8 +318,9 @@ func (t *top) run(ctx context.Context, out io.Writer, write func(io.Writer) erro
 		}
 		text := page.Bytes()
 		if live {
-			text = append([]byte(home), bytes.ReplaceAll(terminal.Escaped(text), []byte("\n"), []byte(clearLine+"\n"))...)
-			text = append(text, clearRest...)
+			lines := bytes.ReplaceAll(terminal.Escaped(text), []byte("\n"), []byte(cli.ClearLine+"\n"))
+			text = append([]byte(cli.Home), lines...)
+			text = append(text, cli.ClearRest...)
 		}
 		if _, err := terminal.Unescaped(out).Write(text); err != nil {
 			return err
@@ -355,10 +350,10 @@ func topPage(ctx context.Context, out io.Writer, c *api.Client, hosts int, only 
 		return err
 	}
 	_, err = page.WriteTo(out)
-	t := newTable(out)
+	t := cli.NewTable(out)
 	fmt.Fprintln(t, "\nhost\tstate\tURIs\toverdue\tfailures")
 	for _, h := range late.Hosts {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\n", h.Label(), h.Condition(), h.URIs, span(h.Overdue), h.Failures)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\n", h.Label(), h.Condition(), h.URIs, cli.Span(h.Overdue), h.Failures)
 	}
 	return errors.Join(err, t.Flush())
 }

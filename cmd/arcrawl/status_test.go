@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config/about"
 )
 
@@ -141,8 +142,8 @@ func TestTopSaysThatNoDaemonAnswers(t *testing.T) {
 	c := api.NewClient(filepath.Join(t.TempDir(), "none.sock"))
 	page := func(out io.Writer) error { return topPage(t.Context(), out, c, 10, about.Filter{}) }
 	err := (&top{every: time.Second, hosts: 10}).run(t.Context(), &out, page)
-	if exitCode(err) != exitBusy {
-		t.Errorf("exit code %d for %v, want %d", exitCode(err), err, exitBusy)
+	if cli.ExitCode(err) != cli.ExitBusy {
+		t.Errorf("exit code %d for %v, want %d", cli.ExitCode(err), err, cli.ExitBusy)
 	}
 }
 

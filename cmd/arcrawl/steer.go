@@ -8,11 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 func newPause() *cobra.Command {
 	var (
-		d      daemonFlags
+		d      cli.Daemon
 		reason string
 		length time.Duration
 	)
@@ -25,32 +26,32 @@ in the queue. The crawl resumes with arcrawl resume, or automatically after --fo
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if length < 0 {
-				return usageError{fmt.Errorf("--for %s is negative; write a duration such as 2h", length)}
+				return cli.Usage(fmt.Errorf("--for %s is negative; write a duration such as 2h", length))
 			}
-			return ask(cmd, &d, showStand, func(c *api.Client) (api.Condition, error) {
+			return cli.Ask(cmd, &d, showStand, func(c *api.Client) (api.Condition, error) {
 				return c.Pause(cmd.Context(), api.Reason{Reason: reason, For: api.Seconds(length)})
 			})
 		},
 	}
-	d.add(cmd)
+	d.Add(cmd)
 	cmd.Flags().StringVar(&reason, "reason", "", "show this reason in the status")
 	cmd.Flags().DurationVar(&length, "for", 0, "resume automatically after this time (default: until arcrawl resume)")
 	return cmd
 }
 
 func newResume() *cobra.Command {
-	var d daemonFlags
+	var d cli.Daemon
 	cmd := &cobra.Command{
 		Use:   "resume",
 		Short: "Resume the paused crawl",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return ask(cmd, &d, showStand, func(c *api.Client) (api.Condition, error) {
+			return cli.Ask(cmd, &d, showStand, func(c *api.Client) (api.Condition, error) {
 				return c.Resume(cmd.Context())
 			})
 		},
 	}
-	d.add(cmd)
+	d.Add(cmd)
 	return cmd
 }
 
@@ -60,8 +61,8 @@ func showStand(out io.Writer, s api.Condition) error {
 }
 
 func newSeeds() *cobra.Command {
-	return group("seeds", "List, add, remove, import and export seeds", newSeedsList(), newSeedsAdd(), newSeedsRemove(),
-		newSeedsImport(), newSeedsExport(), newSeedsUndo())
+	return cli.Group("seeds", "List, add, remove, import and export seeds", newSeedsList(), newSeedsAdd(),
+		newSeedsRemove(), newSeedsImport(), newSeedsExport(), newSeedsUndo())
 }
 
 func showAdded(out io.Writer, a api.Added) error {
@@ -86,7 +87,7 @@ func posted(n int) string {
 
 func newHosts() *cobra.Command {
 	var (
-		d daemonFlags
+		d cli.Daemon
 		f api.HostFilter
 	)
 	cmd := &cobra.Command{
@@ -107,12 +108,12 @@ A host whose file was removed is marked. An internationalized name is shown in U
 			if len(args) > 0 {
 				f.Part = args[0]
 			}
-			return ask(cmd, &d, showHosts, func(c *api.Client) (api.Hosts, error) {
+			return cli.Ask(cmd, &d, showHosts, func(c *api.Client) (api.Hosts, error) {
 				return c.Hosts(cmd.Context(), f)
 			})
 		},
 	}
-	d.add(cmd)
+	d.Add(cmd)
 	cmd.Flags().StringVar(&f.State, "state", "", "show only hosts in this state: ready, snoozed, busy, idle, paused, overdue or down")
 	cmd.Flags().StringVar(&f.Sort, "sort", "overdue", "sort by name, overdue, uris or failures")
 	cmd.Flags().IntVar(&f.Limit, "limit", 0, "show at most `N` hosts, up to 1000 (default 100)")
@@ -120,14 +121,14 @@ A host whose file was removed is marked. An internationalized name is shown in U
 }
 
 func showHosts(out io.Writer, h api.Hosts) error {
-	t := newTable(out)
+	t := cli.NewTable(out)
 	fmt.Fprintln(t, "host\tstate\tURIs\tqueued\toverdue\tfailures\trests until\tlast error")
 	for _, v := range h.Hosts {
 		rest := ""
 		if v.Rests != nil {
 			rest = v.Rests.Local().Format(time.DateTime)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%s\t%s\n", v.Label(), v.Condition(), v.URIs, v.Queued, span(v.Overdue),
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%s\t%s\n", v.Label(), v.Condition(), v.URIs, v.Queued, cli.Span(v.Overdue),
 			v.Failures, rest, v.LastError)
 	}
 	if err := t.Flush(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -131,8 +132,8 @@ func TestTheJournalMarksFaultsAsErrors(t *testing.T) {
 	cmd.Env = append(os.Environ(), fmt.Sprintf("JOURNAL_STREAM=%d:%d", stat.Dev, stat.Ino))
 	cmd.Stderr = stderr
 	var exit *exec.ExitError
-	if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != exitConfig {
-		t.Errorf("%v, want exit code %d", err, exitConfig)
+	if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != cli.ExitConfig {
+		t.Errorf("%v, want exit code %d", err, cli.ExitConfig)
 	}
 	lines, err := os.ReadFile(stderr.Name())
 	if err != nil {

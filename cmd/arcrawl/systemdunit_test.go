@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -61,25 +62,25 @@ func TestWhatSystemdDoesWhenTheDaemonEnds(t *testing.T) {
 		code  int
 		again bool
 	}{
-		{"a stop", nil, exitOK, false},
-		{"a wrong command line", usageError{fs.ErrInvalid}, exitUsage, false},
-		{"damage in the store", wrap(frontier.ErrCorrupt), exitDamaged, false},
-		{"a store of a later version", wrap(frontier.ErrVersion), exitDamaged, false},
-		{"a broken main file", config.Faults{{}}, exitConfig, false},
-		{"too few files or threads", daemon.LimitError{Err: fs.ErrInvalid}, exitConfig, false},
-		{"another process that has the store", wrap(frontier.ErrLocked), exitBusy, true},
-		{"a folder that is not there yet", daemon.FolderError{Err: fs.ErrNotExist}, exitFolder, true},
-		{"a full disk", wrap(&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), exitDisk, true},
-		{"a quota", wrap(syscall.EDQUOT), exitDisk, true},
-		{"a failing disk", wrap(syscall.EIO), exitDisk, true},
-		{"a disk that was mounted read-only after an error", wrap(syscall.EROFS), exitDisk, true},
-		{"too little space at the start", daemon.DiskError{Err: fs.ErrInvalid}, exitDisk, true},
-		{"too few file descriptors", wrap(syscall.EMFILE), exitFailure, true},
-		{"any other error", fs.ErrInvalid, exitFailure, true},
+		{"a stop", nil, cli.ExitOK, false},
+		{"a wrong command line", cli.Usage(fs.ErrInvalid), cli.ExitUsage, false},
+		{"damage in the store", wrap(frontier.ErrCorrupt), cli.ExitDamaged, false},
+		{"a store of a later version", wrap(frontier.ErrVersion), cli.ExitDamaged, false},
+		{"a broken main file", config.Faults{{}}, cli.ExitConfig, false},
+		{"too few files or threads", daemon.LimitError{Err: fs.ErrInvalid}, cli.ExitConfig, false},
+		{"another process that has the store", wrap(frontier.ErrLocked), cli.ExitBusy, true},
+		{"a folder that is not there yet", daemon.FolderError{Err: fs.ErrNotExist}, cli.ExitFolder, true},
+		{"a full disk", wrap(&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), cli.ExitDisk, true},
+		{"a quota", wrap(syscall.EDQUOT), cli.ExitDisk, true},
+		{"a failing disk", wrap(syscall.EIO), cli.ExitDisk, true},
+		{"a disk that was mounted read-only after an error", wrap(syscall.EROFS), cli.ExitDisk, true},
+		{"too little space at the start", daemon.DiskError{Err: fs.ErrInvalid}, cli.ExitDisk, true},
+		{"too few file descriptors", wrap(syscall.EMFILE), cli.ExitFailure, true},
+		{"any other error", fs.ErrInvalid, cli.ExitFailure, true},
 	} {
-		code := exitOK
+		code := cli.ExitOK
 		if c.err != nil {
-			code = exitCode(c.err)
+			code = cli.ExitCode(c.err)
 		}
 		if code != c.code || restarts(t, unit, code, 0) != c.again {
 			t.Errorf("%s: exit code %d, started again: %t; want %d and %t",

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -202,8 +203,8 @@ func TestAnotherNodeTakesTheCrawlOver(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Error("the node that was fenced still runs")
 	}
-	if code := first.cmd.ProcessState.ExitCode(); code != exitBusy || !strings.Contains(first.output(), "no longer owns the crawl") {
-		t.Errorf("the fenced node ended with %d, want %d:\n%s", code, exitBusy, first.output())
+	if code := first.cmd.ProcessState.ExitCode(); code != cli.ExitBusy || !strings.Contains(first.output(), "no longer owns the crawl") {
+		t.Errorf("the fenced node ended with %d, want %d:\n%s", code, cli.ExitBusy, first.output())
 	}
 	site.waitFor(t, second, "b", 100)
 	// A request that was on its way when the node was frozen may arrive.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 )
 
@@ -16,15 +17,15 @@ import (
 func TestCommandsEscapeOnATerminal(t *testing.T) {
 	master, tty := openTerminal(t)
 	const evil = "\x1b[2J\u202eevil\u009b"
-	if code := realMain([]string{evil}, terminal.For(tty), terminal.For(tty)); code != exitUsage {
-		t.Errorf("exit code %d, want %d", code, exitUsage)
+	if code := realMain([]string{evil}, terminal.For(tty), terminal.For(tty)); code != cli.ExitUsage {
+		t.Errorf("exit code %d, want %d", code, cli.ExitUsage)
 	}
-	if code := realMain([]string{"verify", "/no/such/" + evil}, terminal.For(tty), terminal.For(tty)); code == exitOK {
+	if code := realMain([]string{"verify", "/no/such/" + evil}, terminal.For(tty), terminal.For(tty)); code == cli.ExitOK {
 		t.Error("the command did not fail")
 	}
 	tty.Close()
-	all, _ := io.ReadAll(master)                                 // ends with an error, as the terminal is closed
-	shown := strings.ReplaceAll(string(all), "\r"+clearLine, "") // the program's own, to clear the line of progress
+	all, _ := io.ReadAll(master)                                     // ends with an error, as the terminal is closed
+	shown := strings.ReplaceAll(string(all), "\r"+cli.ClearLine, "") // the program's own, to clear the line of progress
 	if strings.ContainsAny(shown, "\x1b\u202e\u009b") {
 		t.Errorf("the terminal was sent %q", shown)
 	}

@@ -8,11 +8,12 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 )
 
 func newToken() *cobra.Command {
-	return group("token", "Manage the tokens for the dashboard and the API",
+	return cli.Group("token", "Manage the tokens for the dashboard and the API",
 		newTokenAdd(), newTokenList(), newTokenRemove())
 }
 
@@ -31,7 +32,7 @@ A running daemon accepts it at once. Run the command as the user of the daemon, 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := access.ParseRole(role)
 			if err != nil {
-				return usageError{err}
+				return cli.Usage(err)
 			}
 			at, err := config.Where(path)
 			if err != nil {
@@ -49,7 +50,7 @@ A running daemon accepts it at once. Run the command as the user of the daemon, 
 			return nil
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().StringVar(&role, "role", access.Read.String(), "what the token may do: "+access.RoleNames())
 	return cmd
 }
@@ -69,7 +70,7 @@ func newTokenList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := newTable(cmd.OutOrStdout())
+			t := cli.NewTable(cmd.OutOrStdout())
 			fmt.Fprintln(t, "name\trole")
 			for _, token := range all {
 				fmt.Fprintf(t, "%s\t%s\n", token.Name, token.Role)
@@ -77,7 +78,7 @@ func newTokenList() *cobra.Command {
 			return t.Flush()
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 
@@ -101,7 +102,7 @@ func newTokenRemove() *cobra.Command {
 			return err
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 

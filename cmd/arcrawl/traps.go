@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/traplist"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -21,7 +22,7 @@ import (
 )
 
 func newTraps() *cobra.Command {
-	var d daemonFlags
+	var d cli.Daemon
 	cmd := &cobra.Command{
 		Use:   "traps [HOST]",
 		Short: "List traps: parts of hosts with endless URIs",
@@ -44,16 +45,16 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
 					return traplist.Count(f, budgets, host)
 				})
 			})
-			return printAnswer(&d, cmd.OutOrStdout(), list, err, showTraps)
+			return cli.Print(&d, cmd.OutOrStdout(), list, err, showTraps)
 		},
 	}
-	d.add(cmd)
+	d.Add(cmd)
 	cmd.AddCommand(newTrapsRelease())
 	return cmd
 }
 
 func newTrapsRelease() *cobra.Command {
-	var d daemonFlags
+	var d cli.Daemon
 	cmd := &cobra.Command{
 		Use:   "release HOST PATTERN",
 		Short: "Release a trap permanently",
@@ -74,23 +75,23 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 			if errors.Is(err, traps.ErrUnknown) || errors.As(err, &refusal) {
 				err = fmt.Errorf("%w; list the traps with: arcrawl traps %s (URIs held by arcrawl hold are released by arcrawl release)", err, args[0])
 			}
-			return printAnswer(&d, cmd.OutOrStdout(), done, err, func(out io.Writer, done api.TrapReleased) error {
+			return cli.Print(&d, cmd.OutOrStdout(), done, err, func(out io.Writer, done api.TrapReleased) error {
 				_, err := fmt.Fprintf(out, "released; %s due now\n", human.Count(done.Due, "URI"))
 				return err
 			})
 		},
 	}
-	d.add(cmd)
+	d.Add(cmd)
 	return cmd
 }
 
 // askTraps asks the daemon about traps. If no daemon answers, it opens the store.
 func askTraps[A any](
-	d *daemonFlags, request func(*api.Client) (A, error),
+	d *cli.Daemon, request func(*api.Client) (A, error),
 	open func(*frontier.Frontier, *traps.Store, *spaces.Store) (A, error),
 ) (A, error) {
-	return askOr(d, request, func(c *config.Config) (A, error) {
-		return fromStore(c, func(f *frontier.Frontier) (answer A, err error) {
+	return cli.AskOr(d, request, func(c *config.Config) (A, error) {
+		return cli.FromStore(c, func(f *frontier.Frontier) (answer A, err error) {
 			store, err := traps.Open(f.DB())
 			if err != nil {
 				return answer, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
@@ -27,19 +28,19 @@ func TestTrapsOfAStoppedAndOfARunningDaemon(t *testing.T) {
 			t.Errorf("arcrawl %v: exit code %d, want %d with %q:\n%s%s", args, got, code, words, out, errs)
 		}
 	}
-	says(exitOK, "news.example: repeats, since", "traps", "news.example")
-	says(exitOK, "no traps found", "traps", "other.example")
-	says(exitFailure, "list the traps with: arcrawl traps news.example", "traps", "release", "news.example", "nothing")
-	says(exitOK, "released; 1 URI due now", "traps", "release", "news.example", first.Pattern)
+	says(cli.ExitOK, "news.example: repeats, since", "traps", "news.example")
+	says(cli.ExitOK, "no traps found", "traps", "other.example")
+	says(cli.ExitFailure, "list the traps with: arcrawl traps news.example", "traps", "release", "news.example", "nothing")
+	says(cli.ExitOK, "released; 1 URI due now", "traps", "release", "news.example", first.Pattern)
 
 	d := startDaemon(t, build(t, dir), path)
 	site.waitFor(t, d, site.asked.Load()+5)
-	says(exitOK, "news.example: repeats, released, since", "traps")
-	says(exitOK, `"kept_out": 1`, "traps", "--json")
-	says(exitFailure, "arcrawl release", "traps", "release", "news.example", "nothing")
-	says(exitOK, "released; 1 URI due now", "traps", "release", "news.example", second.Pattern)
+	says(cli.ExitOK, "news.example: repeats, released, since", "traps")
+	says(cli.ExitOK, `"kept_out": 1`, "traps", "--json")
+	says(cli.ExitFailure, "arcrawl release", "traps", "release", "news.example", "nothing")
+	says(cli.ExitOK, "released; 1 URI due now", "traps", "release", "news.example", second.Pattern)
 	d.terminate(t)
-	says(exitOK, `"due": 0`, "traps", "release", "news.example", second.Pattern, "--json")
+	says(cli.ExitOK, `"due": 0`, "traps", "release", "news.example", second.Pattern, "--json")
 }
 
 // keepOut lets a store keep out a URI that is a trap by itself.

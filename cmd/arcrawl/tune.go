@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/lab/sim"
@@ -32,9 +33,9 @@ gain more in truth than is shown.`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(cost > 0 && cost <= 1000) {
-				return usageError{fmt.Errorf("--cost: %v is not above 0 and up to 1000", cost)}
+				return cli.Usage(fmt.Errorf("--cost: %v is not above 0 and up to 1000", cost))
 			}
-			c, err := readConfig(cmd.ErrOrStderr(), path)
+			c, err := cli.ReadConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}
@@ -59,7 +60,7 @@ gain more in truth than is shown.`,
 			return t.run(cmd.OutOrStdout(), cost)
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().Float64Var(&cost, "cost", 1, "requests that the recommended settings may make, as a multiple of the present requests")
 	return cmd
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
@@ -68,7 +69,7 @@ func TestSimReportsWhatACrawlLogLacks(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "crawl.log")
 	visitedLog(t, log)
 	for file, said := range map[string]bool{log: true, inventedHistories: false} {
-		if code, out, errs := simulated("--policies", "classic", "--draws", "5", file); code != exitOK || strings.Contains(out, "no visit saw") != said {
+		if code, out, errs := simulated("--policies", "classic", "--draws", "5", file); code != cli.ExitOK || strings.Contains(out, "no visit saw") != said {
 			t.Errorf("%s: exit code %d, %s\n%s", file, code, errs, out)
 		}
 	}
@@ -86,7 +87,7 @@ func TestSimPlaysACrawlLogAndWholeConfigurations(t *testing.T) {
 	for _, more := range [][]string{nil, {"--polite"}} {
 		code, out, errs := simulated(append(more, "--config", often, "--config", seldom, "--json", log)...)
 		var results []sim.Result
-		if err := json.Unmarshal([]byte(out), &results); code != exitOK || err != nil || len(results) != 2 {
+		if err := json.Unmarshal([]byte(out), &results); code != cli.ExitOK || err != nil || len(results) != 2 {
 			t.Fatalf("%v: exit code %d, %v, %s\n%s", more, code, err, errs, out)
 		}
 		a, b := results[0].Total, results[1].Total
@@ -95,10 +96,10 @@ func TestSimPlaysACrawlLogAndWholeConfigurations(t *testing.T) {
 		}
 	}
 	code, out, errs := simulated("--explain", tunedPage, "--config", seldom, log)
-	if code != exitOK || strings.Count(out, "every 12h") < 70 {
+	if code != cli.ExitOK || strings.Count(out, "every 12h") < 70 {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
 	}
-	if code, _, errs := simulated("--explain", "http://else.example/", log); code != exitFailure || !strings.Contains(errs, "no history has this id") {
+	if code, _, errs := simulated("--explain", "http://else.example/", log); code != cli.ExitFailure || !strings.Contains(errs, "no history has this id") {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
 }
@@ -111,10 +112,10 @@ func TestTuneRecommendsMoreCapturesForTheSameRequests(t *testing.T) {
 	visitedLog(t, log)
 	writeFile(t, path, settled+"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"12h\"\n")
 	code, out, errs := command("tune", "-c", path, "--cost", "1.2", "random.example", log)
-	if code != exitOK || !strings.Contains(out, "\n[[wait]]\nmime = '.*'\nrule = \"") || !strings.Contains(out, "→") || !strings.Contains(out, "hosts.d") && !strings.Contains(out, "random.example.toml") {
+	if code != cli.ExitOK || !strings.Contains(out, "\n[[wait]]\nmime = '.*'\nrule = \"") || !strings.Contains(out, "→") || !strings.Contains(out, "hosts.d") && !strings.Contains(out, "random.example.toml") {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
 	}
-	if code, _, errs := command("tune", "-c", path, "else.example", log); code != exitFailure || !strings.Contains(errs, "none of its URIs has two visits") {
+	if code, _, errs := command("tune", "-c", path, "else.example", log); code != cli.ExitFailure || !strings.Contains(errs, "none of its URIs has two visits") {
 		t.Errorf("a host that is not in the log: exit code %d, %s", code, errs)
 	}
 }
@@ -149,7 +150,7 @@ func TestPrimeLearnsFromTheFrontier(t *testing.T) {
 		{[]string{"--add"}, "1 URI primed, 0 unchanged because of a later visit, 7 unknown, 7 added"},
 	} {
 		code, out, errs := command(append([]string{"prime", "-c", path, log}, run.args...)...)
-		if code != exitOK || !strings.Contains(out, run.want) || !strings.Contains(out, "1 line skipped") {
+		if code != cli.ExitOK || !strings.Contains(out, run.want) || !strings.Contains(out, "1 line skipped") {
 			t.Fatalf("%v: exit code %d, %s\n%s", run.args, code, errs, out)
 		}
 	}
@@ -172,14 +173,14 @@ func TestPrimeMakesTheStore(t *testing.T) {
 	index := filepath.Join(dir, "old.cdxj")
 	writeFile(t, index, `com,example)/ 20260101000000123 {"url":"http://example.com/","status":"200","digest":"sha1:A","mime":"text/html"}`+"\n")
 	for _, args := range [][]string{{"prime", index}, {"prime", "--add", "--dry-run", index}} {
-		if code, _, errs := command(append(args, "-c", path)...); code != exitFolder || !strings.Contains(errs, "there is no store") {
+		if code, _, errs := command(append(args, "-c", path)...); code != cli.ExitFolder || !strings.Contains(errs, "there is no store") {
 			t.Errorf("arcrawl %q without a store: exit code %d, %s", args, code, errs)
 		}
 	}
-	if code, out, errs := command("prime", "--add", index, "-c", path); code != exitOK || !strings.Contains(out, "1 added") {
+	if code, out, errs := command("prime", "--add", index, "-c", path); code != cli.ExitOK || !strings.Contains(out, "1 added") {
 		t.Errorf("prime --add without a store: exit code %d, %s%s", code, out, errs)
 	}
-	if code, out, errs := command("frontier", "list", "-c", path); code != exitOK || !strings.Contains(out, "http://example.com/") {
+	if code, out, errs := command("frontier", "list", "-c", path); code != cli.ExitOK || !strings.Contains(out, "http://example.com/") {
 		t.Errorf("frontier list: exit code %d, %s%s", code, out, errs)
 	}
 }
@@ -190,10 +191,10 @@ func TestPrimeReadsAFolderOfWARCFiles(t *testing.T) {
 	path, _ := configure(t, settled)
 	a := archivetest.Small(t)
 	code, out, errs := command("prime", "--add", a.Dir, "-c", path)
-	if code != exitOK || !strings.Contains(out, "6 visits of 3 URIs read") || !strings.Contains(out, "3 added") {
+	if code != cli.ExitOK || !strings.Contains(out, "6 visits of 3 URIs read") || !strings.Contains(out, "3 added") {
 		t.Errorf("prime --add with a folder: exit code %d, %s%s", code, out, errs)
 	}
-	if code, out, errs := command("frontier", "list", "-c", path); code != exitOK || !strings.Contains(out, "http://www.a.example/") {
+	if code, out, errs := command("frontier", "list", "-c", path); code != cli.ExitOK || !strings.Contains(out, "http://www.a.example/") {
 		t.Errorf("frontier list: exit code %d, %s%s", code, out, errs)
 	}
 }
@@ -226,14 +227,14 @@ func TestPrimeAsksACDXServer(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"--from", s.URL + "/outback", "--host", "example.com"}, exitOK, "1 visit of 1 URI read"},
-		{[]string{"--from", s.URL + "/pywb/cdx", "--host", "EXAMPLE.com"}, exitOK, "1 visit of 1 URI read"},
-		{[]string{"--from", s.URL + "/empty", "--host", "example.com"}, exitOK, "example.com: the CDX server has no capture"},
-		{[]string{"--from", s.URL + "/moved", "--host", "example.com"}, exitFailure, "status 302"},
-		{[]string{"--from", s.URL + "/outback"}, exitUsage, "--from needs --host"},
-		{[]string{"--from", s.URL, "--host", "example.com"}, exitUsage, "want the address of a CDX server"},
-		{[]string{"--host", "example.com/a", "file"}, exitUsage, "want the name of a host"},
-		{nil, exitUsage, "there is nothing to read"},
+		{[]string{"--from", s.URL + "/outback", "--host", "example.com"}, cli.ExitOK, "1 visit of 1 URI read"},
+		{[]string{"--from", s.URL + "/pywb/cdx", "--host", "EXAMPLE.com"}, cli.ExitOK, "1 visit of 1 URI read"},
+		{[]string{"--from", s.URL + "/empty", "--host", "example.com"}, cli.ExitOK, "example.com: the CDX server has no capture"},
+		{[]string{"--from", s.URL + "/moved", "--host", "example.com"}, cli.ExitFailure, "status 302"},
+		{[]string{"--from", s.URL + "/outback"}, cli.ExitUsage, "--from needs --host"},
+		{[]string{"--from", s.URL, "--host", "example.com"}, cli.ExitUsage, "want the address of a CDX server"},
+		{[]string{"--host", "example.com/a", "file"}, cli.ExitUsage, "want the name of a host"},
+		{nil, cli.ExitUsage, "there is nothing to read"},
 	} {
 		path, _ := configure(t, settled)
 		code, out, errs := command(append([]string{"prime", "--add", "-c", path}, test.args...)...)
@@ -258,16 +259,16 @@ func TestNewCrawlsAreToldHowToStartWarm(t *testing.T) {
 	path, dir := configure(t, settled)
 	want := "if crawled before: arcrawl prime -c " + path + " --add --host a.example --host b.example FILE…\n"
 	code, out, errs := command("host", "add", "-c", path, "http://a.example/", "http://a.example/x", "http://b.example/")
-	if code != exitOK || !strings.HasSuffix(out, want) {
+	if code != cli.ExitOK || !strings.HasSuffix(out, want) {
 		t.Errorf("host add: exit code %d, %s%s, want %s", code, out, errs, want)
 	}
 	writeFile(t, path, settled+"[index]\nlive = true\noutbackcdx = \"http://me:secret@localhost:8901/crawl\"\n")
 	code, out, errs = command("host", "add", "-c", path, "http://c.example/")
-	if code != exitOK || !strings.Contains(out, "--host c.example --from http://me:xxxxx@localhost:8901/crawl\n") {
+	if code != cli.ExitOK || !strings.Contains(out, "--host c.example --from http://me:xxxxx@localhost:8901/crawl\n") {
 		t.Errorf("host add with a CDX server: exit code %d, %s%s", code, out, errs)
 	}
 	fresh := filepath.Join(dir, "new")
-	if code, out, errs := command("init", fresh); code != exitOK ||
+	if code, out, errs := command("init", fresh); code != cli.ExitOK ||
 		!strings.Contains(out, "arcrawl prime --config "+filepath.Join(fresh, "arcrawl.toml")+" --add FILE…") {
 		t.Errorf("init: exit code %d, %s%s", code, out, errs)
 	}

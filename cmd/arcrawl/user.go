@@ -11,12 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 )
 
 func newUser() *cobra.Command {
-	return group("user", "Manage the users of the dashboard",
+	return cli.Group("user", "Manage the users of the dashboard",
 		newUserAdd(), newUserList(), newUserRole(), newUserPassword(), newUserRemove())
 }
 
@@ -30,7 +31,7 @@ everything and changes nothing; "curate" also decides what is collected: seeds, 
 		"add", func(cmd *cobra.Command, file, name string) (string, error) {
 			r, err := access.ParseRole(role)
 			if err != nil {
-				return "", usageError{err}
+				return "", cli.Usage(err)
 			}
 			password := ""
 			if !fromProxy {
@@ -54,7 +55,7 @@ func newUserRole() *cobra.Command {
 		"role", func(_ *cobra.Command, file, name string) (string, error) {
 			r, err := access.ParseRole(role)
 			if err != nil {
-				return "", usageError{err}
+				return "", cli.Usage(err)
 			}
 			return name + " has the role " + r.String() + " now", access.SetRole(file, name, r)
 		})
@@ -102,7 +103,7 @@ func userCommand(
 			return err
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 
@@ -121,7 +122,7 @@ func newUserList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := newTable(cmd.OutOrStdout())
+			t := cli.NewTable(cmd.OutOrStdout())
 			fmt.Fprintln(t, "name\trole\tsigns in")
 			for _, u := range all {
 				where := "with a password"
@@ -133,7 +134,7 @@ func newUserList() *cobra.Command {
 			return t.Flush()
 		},
 	}
-	configFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 

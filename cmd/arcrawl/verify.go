@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -40,9 +40,9 @@ errors are also validated by gowarc, a reader of others. If originals of revisit
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			progress := new(warc.Progress)
-			stop := watch(cmd.ErrOrStderr(), progress)
+			stop := cli.ShowProgress(cmd.ErrOrStderr(), progress)
 			var lost lostOriginals
-			see := lost.count(printFinding(cmd.OutOrStdout(), asJSON))
+			see := lost.count(cli.PrintFinding(cmd.OutOrStdout(), asJSON))
 			sum, err := verify.Files(cmd.Context(), args, verify.Options{Known: known, Progress: progress, Strict: strict}, see)
 			if err == nil {
 				err = verifyManifests(cmd.Context(), args, elsewhere, &sum, see)
@@ -133,17 +133,6 @@ func (n *lostOriginals) advice(flag string) string {
 		human.Count(int(*n), "revisit"), flag)
 }
 
-// printFinding returns a function that prints findings, as text or as JSON lines.
-func printFinding(out io.Writer, asJSON bool) func(warc.Finding) error {
-	if asJSON {
-		return func(f warc.Finding) error { return json.NewEncoder(out).Encode(f) }
-	}
-	return func(f warc.Finding) error {
-		_, err := fmt.Fprintln(out, f.Error())
-		return err
-	}
-}
-
 func printVerified(out io.Writer, v verify.Summary, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(out).Encode(struct {
@@ -160,16 +149,4 @@ func printVerified(out io.Writer, v verify.Summary, asJSON bool) error {
 		human.Count(v.Files, "file"), human.Bytes(v.Bytes), human.Count(records, "whole record"), strings.Join(kinds, ", "),
 		human.Count(v.Errors, "error"), human.Count(v.Warnings, "warning"))
 	return err
-}
-
-// watch shows progress on a terminal until stop is called.
-func watch(w io.Writer, p *warc.Progress) (stop func()) {
-	start := time.Now()
-	return showLine(w, func() string {
-		done, total := p.Bytes()
-		read, all := p.Files()
-		speed := float64(done) / time.Since(start).Seconds()
-		return fmt.Sprintf("%d of %d files, %s of %s, %s/s", read, all, human.Bytes(done), human.Bytes(total),
-			human.Bytes(int64(speed)))
-	})
 }

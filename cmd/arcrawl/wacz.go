@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/rewrite"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -53,7 +54,7 @@ Existing files are never overwritten; the package appears when it is complete. I
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !strings.HasSuffix(p.Out, ".wacz") {
-				return usageError{errors.New("missing -o; name the package, with the suffix .wacz")}
+				return cli.Usage(errors.New("missing -o; name the package, with the suffix .wacz"))
 			}
 			return p.run(cmd, args, asJSON)
 		},
@@ -81,17 +82,17 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 	}
 	sources, err := wacz.ReadSources(p.from)
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	p.From, p.From.CrawlID = sources, p.crawl
 	p.Logs.From, p.Logs.To, p.Logs.Select = p.choice.Select.From, p.choice.Select.To, p.choice.Select.Matcher()
 	if err := p.readFlags(); err != nil {
 		return err
 	}
-	p.Now, p.Software, p.Progress = time.Now(), "arcrawl/"+programVersion(), new(warc.Progress)
+	p.Now, p.Software, p.Progress = time.Now(), "arcrawl/"+cli.Version(), new(warc.Progress)
 	var lost lostOriginals
-	see := lost.count(printFinding(cmd.ErrOrStderr(), asJSON))
-	stop := watch(cmd.ErrOrStderr(), p.Progress)
+	see := lost.count(cli.PrintFinding(cmd.ErrOrStderr(), asJSON))
+	stop := cli.ShowProgress(cmd.ErrOrStderr(), p.Progress)
 	defer stop()
 	errs := 0
 	if p.alone || !p.choice.Select.IsZero() {
@@ -132,14 +133,14 @@ func (p *packing) readFlags() (err error) {
 			err = errors.New("is not positive; write a size such as 2GB")
 		}
 		if err != nil {
-			return usageError{fmt.Errorf("--max-size %s: %w", p.size, err)}
+			return cli.Usage(fmt.Errorf("--max-size %s: %w", p.size, err))
 		}
 	}
 	if p.key == "" {
 		return nil
 	}
 	if p.Key, err = wacz.ReadKey(p.key); err != nil {
-		return usageError{fmt.Errorf("--sign-key: %w", err)}
+		return cli.Usage(fmt.Errorf("--sign-key: %w", err))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -25,7 +26,7 @@ import (
 )
 
 func newWhy() *cobra.Command {
-	var d daemonFlags
+	var d cli.Daemon
 	var via, hop string
 	cmd := &cobra.Command{
 		Use:   "why URI",
@@ -43,18 +44,18 @@ the store and the configuration.`,
 			if _, err := uri.Parse(args[0]); err != nil { // another scheme, or not a URI
 				return explainOut(cmd, d, args[0], via, hop)
 			}
-			err := ask(cmd, &d, showWhy, func(c *api.Client) (api.Why, error) {
+			err := cli.Ask(cmd, &d, showWhy, func(c *api.Client) (api.Why, error) {
 				return c.Why(cmd.Context(), args[0])
 			})
 			var refused api.Refusal
 			unknown := errors.As(err, &refused) && refused.Status == http.StatusNotFound
-			if unknown || errors.Is(err, api.ErrNoDaemon) && d.socket == "" {
+			if unknown || errors.Is(err, api.ErrNoDaemon) && d.Socket == "" {
 				return explainOut(cmd, d, args[0], via, hop)
 			}
 			return err
 		},
 	}
-	d.add(cmd)
+	d.Add(cmd)
 	addHopFlags(cmd, &via, &hop)
 	return cmd
 }
@@ -68,9 +69,9 @@ func showWhy(out io.Writer, y api.Why) error {
 	row("now", "%s", y.State)
 	row("next", "%s", y.Next)
 	if u.Due != nil {
-		due := "in " + span(api.Seconds(time.Until(*u.Due)))
+		due := "in " + cli.Span(api.Seconds(time.Until(*u.Due)))
 		if u.Overdue > 0 {
-			due = "overdue for " + span(u.Overdue)
+			due = "overdue for " + cli.Span(u.Overdue)
 		}
 		row("due", "%s, %s", u.Due.UTC().Format("2006-01-02 15:04:05 MST"), due)
 	}
@@ -80,7 +81,7 @@ func showWhy(out io.Writer, y api.Why) error {
 	if u.Visits > 0 {
 		row("visits", "%d, the last %s: %s", u.Visits, ago(u.LastVisit), crawllog.StatusText(u.LastStatus))
 		row("versions", "%d, the last %s", u.Versions, ago(u.LastChange))
-		row("interval", "%s learned%s", span(u.Wait), rateText(u.Rate))
+		row("interval", "%s learned%s", cli.Span(u.Wait), rateText(u.Rate))
 	}
 	if u.Failures > 0 {
 		row("failures", "%d in a row", u.Failures)
@@ -108,7 +109,7 @@ func showWhy(out io.Writer, y api.Why) error {
 		known = "measured"
 	}
 	row("host", "%s: %s, %s, %d queued, one visit every %s (%s)", h.Label(), h.Condition(),
-		human.Count(h.URIs, "URI"), h.Queued, span(y.Delay), known)
+		human.Count(h.URIs, "URI"), h.Queued, cli.Span(y.Delay), known)
 	if h.LastError != "" {
 		row("host error", "%s", h.LastError)
 	}
@@ -136,7 +137,7 @@ func ago(t *time.Time) string {
 	if t == nil {
 		return "never"
 	}
-	return span(api.Seconds(time.Since(*t))) + " ago"
+	return cli.Span(api.Seconds(time.Since(*t))) + " ago"
 }
 
 func orNone(s string) string {
@@ -156,7 +157,7 @@ func rateText(perDay float64) string {
 // newWhyNot returns the command that applies the rules to known URIs too. It is hidden: arcrawl why answers the
 // question.
 func newWhyNot() *cobra.Command {
-	var d daemonFlags
+	var d cli.Daemon
 	var via, hop string
 	cmd := &cobra.Command{
 		Use:    "why-not URI",
@@ -174,7 +175,7 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return explainOut(cmd, d, args[0], via, hop) },
 	}
-	d.add(cmd)
+	d.Add(cmd)
 	addHopFlags(cmd, &via, &hop)
 	return cmd
 }
@@ -187,22 +188,22 @@ func addHopFlags(cmd *cobra.Command, via, hop *string) {
 }
 
 // explainOut prints the result of every rule for a URI. It asks the daemon, or else reads configuration and store.
-func explainOut(cmd *cobra.Command, d daemonFlags, uri, via, hop string) error {
+func explainOut(cmd *cobra.Command, d cli.Daemon, uri, via, hop string) error {
 	if reason, ok := scope.OtherScheme(uri); ok {
-		return printAnswer(&d, cmd.OutOrStdout(), whynot.Of(uri, []scope.Reason{reason}), nil, showWhyNot)
+		return cli.Print(&d, cmd.OutOrStdout(), whynot.Of(uri, []scope.Reason{reason}), nil, showWhyNot)
 	}
 	q, err := whyNotQuestion(uri, via, hop)
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	show := showWhyNot
-	answer, err := askOr(&d, func(c *api.Client) (api.WhyNot, error) {
+	answer, err := cli.AskOr(&d, func(c *api.Client) (api.WhyNot, error) {
 		return c.WhyNot(cmd.Context(), q)
 	}, func(c *config.Config) (api.WhyNot, error) {
 		show = showStoppedWhyNot
 		return whyNot(c, q)
 	})
-	return printAnswer(&d, cmd.OutOrStdout(), answer, err, show)
+	return cli.Print(&d, cmd.OutOrStdout(), answer, err, show)
 }
 
 // whyNotQuestion parses the command line.
@@ -234,7 +235,7 @@ func whyNot(c *config.Config, q whatif.Question) (api.WhyNot, error) {
 	if daemon.CheckStore(c) != nil {
 		return explain(nil, whatif.Stores{})
 	}
-	return fromStore(c, func(f *frontier.Frontier) (answer api.WhyNot, err error) {
+	return cli.FromStore(c, func(f *frontier.Frontier) (answer api.WhyNot, err error) {
 		var stores whatif.Stores
 		if stores.Traps, err = traps.Open(f.DB()); err != nil {
 			return answer, err

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 // TestWhyNotOfAnotherScheme asks for URIs of other schemes, and for texts that are not URIs, which are usage errors.
@@ -13,14 +15,14 @@ func TestWhyNotOfAnotherScheme(t *testing.T) {
 		code int
 		want string
 	}{
-		{"ftp://files.example/list.txt", exitOK, "ftp://files.example/list.txt: kept out by scheme: ftp is neither http nor https"},
-		{"FTP://files.example:21/", exitOK, "scheme: ftp is"},
-		{"mailto:editor@news.example", exitOK, "scheme: mailto is"},
-		{"tel:+49301234", exitOK, "scheme: tel is"},
-		{"javascript:void(0)", exitOK, "scheme: javascript is"},
-		{"localhost:8080/x", exitUsage, "scheme is not http or https"},
-		{"news.example:8080", exitUsage, "scheme is not http or https"},
-		{"www.news.example/x", exitUsage, "missing a scheme"},
+		{"ftp://files.example/list.txt", cli.ExitOK, "ftp://files.example/list.txt: kept out by scheme: ftp is neither http nor https"},
+		{"FTP://files.example:21/", cli.ExitOK, "scheme: ftp is"},
+		{"mailto:editor@news.example", cli.ExitOK, "scheme: mailto is"},
+		{"tel:+49301234", cli.ExitOK, "scheme: tel is"},
+		{"javascript:void(0)", cli.ExitOK, "scheme: javascript is"},
+		{"localhost:8080/x", cli.ExitUsage, "scheme is not http or https"},
+		{"news.example:8080", cli.ExitUsage, "scheme is not http or https"},
+		{"www.news.example/x", cli.ExitUsage, "missing a scheme"},
 	} {
 		for _, name := range []string{"why", "why-not"} {
 			code, out, errs := command(name, c.text)
@@ -29,7 +31,7 @@ func TestWhyNotOfAnotherScheme(t *testing.T) {
 			}
 		}
 	}
-	if code, out, errs := command("why-not", "--json", "ftp://files.example/"); code != exitOK || !strings.Contains(out, `"rule": "scheme"`) {
+	if code, out, errs := command("why-not", "--json", "ftp://files.example/"); code != cli.ExitOK || !strings.Contains(out, `"rule": "scheme"`) {
 		t.Errorf("as JSON: exit code %d, %s%s", code, out, errs)
 	}
 }

@@ -61,7 +61,7 @@ var doors = []door{
 			"config", "config/document", "config/network", "config/request", "fetch", "frontier",
 			"frontier/backup", "frontier/reserve", "frontier/pageout", "warcout", "crawllog/", "archive/", "lab/sim",
 			"admin/", "curator/", "daemon", "daemon/mailer", "cluster/", "noise/ignore", "daemon/keypair", "daemon/socket",
-			"archive/offload", "daemon/provenance", "render", "cmd/arcrawl", "cluster/clusterdemo",
+			"archive/offload", "daemon/provenance", "render", "cmd/", "cluster/clusterdemo",
 		},
 	},
 	{
@@ -70,7 +70,7 @@ var doors = []door{
 		[]string{"cmd/arcrawl", "cluster/clusterdemo"},
 	},
 	{"the process", "os", []string{"Stderr"}, []string{"daemon", "daemon/journal", "cmd/arcrawl"}},
-	{"the environment", "os", []string{"Getenv", "LookupEnv"}, []string{"config/request", "daemon", "cmd/arcrawl"}},
+	{"the environment", "os", []string{"Getenv", "LookupEnv"}, []string{"config/request", "daemon", "cmd/"}},
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl"}},
 	{"the process", "os/signal", nil, []string{"daemon", "cmd/arcrawl"}},
 	{"the process", "flag", nil, []string{"cmd/arcrawl"}},

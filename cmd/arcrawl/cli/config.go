@@ -1,13 +1,20 @@
-package main
+package cli
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/frontier"
 )
 
 const (
@@ -21,13 +28,18 @@ const (
 	findAnnotation = "arcrawl_find"
 )
 
-// configFlagFor adds the flag that names the main configuration file, with the given help.
-func configFlagFor(cmd *cobra.Command, path *string, help string) {
-	findFlag(cmd, path, "config", "c", help)
+// ConfigFlag adds the flag that names the main configuration file.
+func ConfigFlag(cmd *cobra.Command, path *string) {
+	ConfigFlagFor(cmd, path, "the main configuration file")
 }
 
-// findFlag adds a flag that names the main configuration file. Without it the file is looked for.
-func findFlag(cmd *cobra.Command, path *string, name, short, help string) {
+// ConfigFlagFor adds the flag that names the main configuration file, with the given help.
+func ConfigFlagFor(cmd *cobra.Command, path *string, help string) {
+	FindFlag(cmd, path, "config", "c", help)
+}
+
+// FindFlag adds a flag that names the main configuration file. Without it the file is looked for.
+func FindFlag(cmd *cobra.Command, path *string, name, short, help string) {
 	f := cmd.Flags()
 	help += " (default: $" + configVariable + ", ./" + defaultConfig + " or " + systemConfig + ")"
 	f.StringVarP(path, name, short, defaultConfig, help)
@@ -84,4 +96,27 @@ func (c *configFinder) explain(text string) string {
 		return text
 	}
 	return text + "\n" + c.tried
+}
+
+// ReadConfig reads the configuration for a command that only reads. A broken host file is named on errs, and does not
+// stop the command.
+func ReadConfig(errs io.Writer, path string) (*config.Config, error) {
+	c, err := daemon.ReadConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range c.Broken {
+		fmt.Fprintf(errs, "warning: %s (the last good copy of this file is used, if the daemon has kept one)\n", f)
+	}
+	return c, nil
+}
+
+// FromStore opens the store of a stopped daemon, returns the answer of read, and closes the store.
+func FromStore[A any](c *config.Config, read func(*frontier.Frontier) (A, error)) (answer A, err error) {
+	f, err := daemon.OpenStopped(c, time.Now())
+	if err != nil {
+		return answer, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return read(f)
 }
