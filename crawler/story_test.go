@@ -93,9 +93,29 @@ func finishedFiles(t *testing.T, dir string) []string {
 
 // tell plays a script and returns one line for each visit.
 func tell(t *testing.T, dir, script string) string {
+	w, acts := worldOf(t, dir, script)
+	defer w.town.Close()
+	began := time.Now()
+	for _, words := range acts {
+		act(t, w, words)
+	}
+	var b strings.Builder
+	hosts := make(map[string]bool)
+	for _, r := range w.reports {
+		hosts[string(r.URI.Host())] = true
+	}
+	for i, r := range w.reports {
+		text := sentence(r, began, len(hosts) > 1)
+		b.WriteString(strings.TrimSuffix(text, "\n") + w.texts[i] + "\n")
+	}
+	return b.String()
+}
+
+// worldOf creates the world with the settings of a script. It returns what the script does after that.
+func worldOf(t *testing.T, dir, script string) (w *world, acts [][]string) {
+	t.Helper()
 	var toml, seeds []string
 	hostFiles := map[string]string{}
-	var acts [][]string
 	for line := range strings.Lines(script) {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), "# ")
 		words := strings.Fields(line)
@@ -113,23 +133,9 @@ func tell(t *testing.T, dir, script string) string {
 		}
 	}
 	toml = append(toml, "[seeds]", "uris = ["+strings.Join(seeds, ", ")+"]")
-	w := newWorld(t, dir, strings.Join(toml, "\n")+"\n")
-	defer w.town.Close()
+	w = newWorld(t, dir, strings.Join(toml, "\n")+"\n")
 	w.hostFiles(hostFiles)
-	began := time.Now()
-	for _, words := range acts {
-		act(t, w, words)
-	}
-	var b strings.Builder
-	hosts := make(map[string]bool)
-	for _, r := range w.reports {
-		hosts[string(r.URI.Host())] = true
-	}
-	for i, r := range w.reports {
-		text := sentence(r, began, len(hosts) > 1)
-		b.WriteString(strings.TrimSuffix(text, "\n") + w.texts[i] + "\n")
-	}
-	return b.String()
+	return w, acts
 }
 
 func act(t *testing.T, w *world, words []string) {
