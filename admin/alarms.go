@@ -23,20 +23,20 @@ const alarmFile = "alarms.json"
 const maxNote = 1000
 
 // alarmRoutes returns the requests about alarms.
-func alarmRoutes() []route {
-	return []route{
+func alarmRoutes() []Route {
+	return []Route{
 		{
-			method: "GET", path: api.Base + "/alarms", answer: api.Alarms{}, params: filtered(),
-			doc: "Returns the raised alarms, newest first. With a filter of hosts, alarms about the crawl as a whole are left out.",
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Method: "GET", Path: api.Base + "/alarms", Answer: api.Alarms{}, Params: filtered(),
+			Doc: "Returns the raised alarms, newest first. With a filter of hosts, alarms about the crawl as a whole are left out.",
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				return w.alarmsOf(w.chooses(filterOf(r))), nil
 			},
 		},
 		{
-			method: "POST", path: api.Base + "/alarms/acknowledge", needs: access.Curate,
-			doc:  "Records that somebody knows of raised alarms. They are no longer shown on top, until they end and are raised again.",
-			body: api.Acknowledge{}, answer: api.Acknowledged{},
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Method: "POST", Path: api.Base + "/alarms/acknowledge", Needs: access.Curate,
+			Doc:  "Records that somebody knows of raised alarms. They are no longer shown on top, until they end and are raised again.",
+			Body: api.Acknowledge{}, Answer: api.Acknowledged{},
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				o, err := read[api.Acknowledge](r)
 				if err != nil {
 					return nil, err

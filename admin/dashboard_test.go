@@ -277,7 +277,7 @@ func TestSeedsAreImportedInTheBrowser(t *testing.T) {
 	w := &Window{o: o, audit: audit.New(dir), heavy: access.NewGate(heavyAtOnce, heavyWaiting)}
 	mux := http.NewServeMux()
 	for _, r := range seedRoutes() {
-		mux.HandleFunc(r.method+" "+r.path, func(to http.ResponseWriter, from *http.Request) {
+		mux.HandleFunc(r.Method+" "+r.Path, func(to http.ResponseWriter, from *http.Request) {
 			answer, err := w.serveRoute(r, from)
 			if err != nil {
 				w.refuse(to, from, err)

@@ -15,17 +15,17 @@ import (
 )
 
 // dayRoutes returns the requests about days.
-func dayRoutes() []route {
-	return []route{{
-		method: "GET", path: api.Base + "/reports/days",
-		doc: "Returns requests, captured versions and estimated versions by host and day, and what hosts would need to meet their capture targets.",
-		params: filtered(
-			param{"host", "string", "only this host"},
-			param{"days", "integer", "number of UTC days up to today, 1 to 92 (default 7)"},
-			param{"brief", "boolean", "true: answer at once: without rows, and with the pace of the last survey of all hosts"},
+func dayRoutes() []Route {
+	return []Route{{
+		Method: "GET", Path: api.Base + "/reports/days",
+		Doc: "Returns requests, captured versions and estimated versions by host and day, and what hosts would need to meet their capture targets.",
+		Params: filtered(
+			Param{"host", "string", "only this host"},
+			Param{"days", "integer", "number of UTC days up to today, 1 to 92 (default 7)"},
+			Param{"brief", "boolean", "true: answer at once: without rows, and with the pace of the last survey of all hosts"},
 		),
-		answer: api.DayReport{},
-		serve: func(w *Window, r *http.Request) (any, error) {
+		Answer: api.DayReport{},
+		Serve: func(w *Window, r *http.Request) (any, error) {
 			n, err := number(r, "days", 7, 1, daily.MaxDays)
 			if err != nil {
 				return nil, err

@@ -13,47 +13,47 @@ import (
 )
 
 // editRoutes returns the requests that edit files of the configuration, whose texts may have cookies.
-func editRoutes() []route {
-	return []route{
+func editRoutes() []Route {
+	return []Route{
 		{
-			method: "GET", path: api.Base + "/edit/files", needs: access.Curate, answer: api.EditFiles{},
-			doc:   "Returns the names of the host files.",
-			serve: editing(func(w edit.Work, _ *http.Request) (any, error) { return w.List() }),
+			Method: "GET", Path: api.Base + "/edit/files", Needs: access.Curate, Answer: api.EditFiles{},
+			Doc:   "Returns the names of the host files.",
+			Serve: editing(func(w edit.Work, _ *http.Request) (any, error) { return w.List() }),
 		},
 		{
-			method: "GET", path: api.Base + "/edit/file", needs: access.Curate, answer: api.EditFile{},
-			doc: "Returns a file of the configuration as it is on disk. The main file needs the role operate.",
-			params: []param{
+			Method: "GET", Path: api.Base + "/edit/file", Needs: access.Curate, Answer: api.EditFile{},
+			Doc: "Returns a file of the configuration as it is on disk. The main file needs the role operate.",
+			Params: []Param{
 				{"name", "string", "name of a host file, without folder; absent for the main file"},
 				{"host", "string", "instead of a name: the file of this host, or a template if it has none"},
 			},
-			serve: editing(func(w edit.Work, r *http.Request) (any, error) {
+			Serve: editing(func(w edit.Work, r *http.Request) (any, error) {
 				return w.Open(r.FormValue("name"), r.FormValue("host"))
 			}),
 		},
 		{
-			method: "POST", path: api.Base + "/edit/plan", asks: true, heavy: true, needs: access.Curate,
-			doc:  "Returns the faults of a new text of a file, its difference, and its effect on the crawl. It writes nothing.",
-			body: api.EditOrder{}, answer: api.EditPlan{},
-			serve: ordered(func(w edit.Work, o api.EditOrder) (any, error) { return w.Plan(o) }),
+			Method: "POST", Path: api.Base + "/edit/plan", Asks: true, Heavy: true, Needs: access.Curate,
+			Doc:  "Returns the faults of a new text of a file, its difference, and its effect on the crawl. It writes nothing.",
+			Body: api.EditOrder{}, Answer: api.EditPlan{},
+			Serve: ordered(func(w edit.Work, o api.EditOrder) (any, error) { return w.Plan(o) }),
 		},
 		{
-			method: "POST", path: api.Base + "/edit/save", private: true, heavy: true, needs: access.Curate,
-			doc:  "Writes a new text of a file, if the file is as it was and the text has no faults.",
-			body: api.EditOrder{}, answer: api.EditSaved{},
-			serve: ordered(func(w edit.Work, o api.EditOrder) (any, error) { return w.Save(o) }),
+			Method: "POST", Path: api.Base + "/edit/save", Private: true, Heavy: true, Needs: access.Curate,
+			Doc:  "Writes a new text of a file, if the file is as it was and the text has no faults.",
+			Body: api.EditOrder{}, Answer: api.EditSaved{},
+			Serve: ordered(func(w edit.Work, o api.EditOrder) (any, error) { return w.Save(o) }),
 		},
 		{
-			method: "POST", path: api.Base + "/edit/many/plan", asks: true, heavy: true, needs: access.Curate,
-			doc:  "Returns what other settings in several host files would change. It writes nothing.",
-			body: api.ManyOrder{}, answer: api.ManyPlan{},
-			serve: ordered(func(w edit.Work, o api.ManyOrder) (any, error) { return w.PlanMany(o) }),
+			Method: "POST", Path: api.Base + "/edit/many/plan", Asks: true, Heavy: true, Needs: access.Curate,
+			Doc:  "Returns what other settings in several host files would change. It writes nothing.",
+			Body: api.ManyOrder{}, Answer: api.ManyPlan{},
+			Serve: ordered(func(w edit.Work, o api.ManyOrder) (any, error) { return w.PlanMany(o) }),
 		},
 		{
-			method: "POST", path: api.Base + "/edit/many/save", heavy: true, needs: access.Curate,
-			doc:  "Writes settings into several host files, if these are as they were and the result has no faults. The old files are stored for seeds/undo.",
-			body: api.ManyOrder{}, answer: api.ManyPlan{},
-			serve: ordered(func(w edit.Work, o api.ManyOrder) (any, error) { return w.SaveMany(o) }),
+			Method: "POST", Path: api.Base + "/edit/many/save", Heavy: true, Needs: access.Curate,
+			Doc:  "Writes settings into several host files, if these are as they were and the result has no faults. The old files are stored for seeds/undo.",
+			Body: api.ManyOrder{}, Answer: api.ManyPlan{},
+			Serve: ordered(func(w edit.Work, o api.ManyOrder) (any, error) { return w.SaveMany(o) }),
 		},
 	}
 }

@@ -9,11 +9,11 @@ import (
 )
 
 // filtered returns the parameters of a request that is about some of the hosts.
-func filtered(more ...param) []param {
+func filtered(more ...Param) []Param {
 	return append(more,
-		param{"label", "string", "only hosts with this label, and hosts below a domain with it"},
-		param{"collection", "string", "only hosts of this collection"},
-		param{"owner", "string", "only hosts of this owner"},
+		Param{"label", "string", "only hosts with this label, and hosts below a domain with it"},
+		Param{"collection", "string", "only hosts of this collection"},
+		Param{"owner", "string", "only hosts of this owner"},
 	)
 }
 

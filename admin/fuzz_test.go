@@ -14,7 +14,7 @@ import (
 func FuzzRequest(f *testing.F) {
 	all := routes()
 	for n, r := range all {
-		f.Add(n, strings.ReplaceAll(r.path, "{host}", "news.example"), "uri=http://news.example/&host=news.example&limit=5&at=2026-11-21", `{"uris":["http://news.example/a"]}`)
+		f.Add(n, strings.ReplaceAll(r.Path, "{host}", "news.example"), "uri=http://news.example/&host=news.example&limit=5&at=2026-11-21", `{"uris":["http://news.example/a"]}`)
 	}
 	f.Add(0, api.Base+"/hosts/%00", "limit=-1&limit=99999999999999999999&q=%ff&sort=x&span=7d&cursor=AAAA", "{")
 	f.Add(0, "/metrics", "", `{"for":"9999999h","reason":"\u0000"}`)
@@ -25,7 +25,7 @@ func FuzzRequest(f *testing.F) {
 		if n < 0 || !strings.HasPrefix(path, "/") {
 			t.Skip("no request of the API")
 		}
-		r, err := http.NewRequest(all[n%len(all)].method, "http://localhost/", strings.NewReader(body))
+		r, err := http.NewRequest(all[n%len(all)].Method, "http://localhost/", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

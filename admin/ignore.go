@@ -16,48 +16,48 @@ import (
 )
 
 // ignoreRoutes returns the requests that turn a difference into a scrubbing rule.
-func ignoreRoutes() []route {
-	return []route{
+func ignoreRoutes() []Route {
+	return []Route{
 		{
-			method: "POST", path: api.Base + "/ignore/propose", asks: true, heavy: true,
-			body: api.IgnoreWish{}, answer: api.IgnoreProposal{},
-			doc: "Returns scrubbing rules that hide a row of a comparison, and no main content. It writes nothing.",
-			serve: ignoring(func(w ignore.Work, r *http.Request, o api.IgnoreWish, u uri.URI) (any, error) {
+			Method: "POST", Path: api.Base + "/ignore/propose", Asks: true, Heavy: true,
+			Body: api.IgnoreWish{}, Answer: api.IgnoreProposal{},
+			Doc: "Returns scrubbing rules that hide a row of a comparison, and no main content. It writes nothing.",
+			Serve: ignoring(func(w ignore.Work, r *http.Request, o api.IgnoreWish, u uri.URI) (any, error) {
 				return w.Propose(r.Context(), u, o)
 			}, func(o api.IgnoreWish) string { return o.URI }),
 		},
 		{
-			method: "GET", path: api.Base + "/noise", heavy: true, answer: api.Noise{},
-			doc: "Returns pages that differ at each fetch without being new. It reads for a bounded time; repeat with cursor until next is empty.",
-			params: filtered(
-				param{"host", "string", "only this host, or *.example.org for a domain"},
-				param{"cursor", "string", "next of the last answer"},
+			Method: "GET", Path: api.Base + "/noise", Heavy: true, Answer: api.Noise{},
+			Doc: "Returns pages that differ at each fetch without being new. It reads for a bounded time; repeat with cursor until next is empty.",
+			Params: filtered(
+				Param{"host", "string", "only this host, or *.example.org for a domain"},
+				Param{"cursor", "string", "next of the last answer"},
 			),
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				host, from := strings.ToLower(r.FormValue("host")), frontier.Cursor(r.FormValue("cursor"))
 				return noise.List(w.o.Frontier, host, w.chooses(filterOf(r)), from, w.o.Now)
 			},
 		},
 		{
-			method: "POST", path: api.Base + "/ignore/suggest", asks: true, heavy: true,
-			body: api.IgnorePage{}, answer: api.IgnoreProposal{},
-			doc: "Returns scrubbing rules that silence a page which differs at each fetch, from its newest versions. It writes nothing.",
-			serve: ignoring(func(w ignore.Work, r *http.Request, _ api.IgnorePage, u uri.URI) (any, error) {
+			Method: "POST", Path: api.Base + "/ignore/suggest", Asks: true, Heavy: true,
+			Body: api.IgnorePage{}, Answer: api.IgnoreProposal{},
+			Doc: "Returns scrubbing rules that silence a page which differs at each fetch, from its newest versions. It writes nothing.",
+			Serve: ignoring(func(w ignore.Work, r *http.Request, _ api.IgnorePage, u uri.URI) (any, error) {
 				return w.Suggest(r.Context(), u)
 			}, func(o api.IgnorePage) string { return o.URI }),
 		},
 		{
-			method: "POST", path: api.Base + "/ignore/preview", asks: true, heavy: true,
-			body: api.IgnoreRules{}, answer: api.IgnorePreview{},
-			doc: "Returns what rules would have hidden in the newest versions of a URI, and the change of the host file.",
-			serve: ignoring(func(w ignore.Work, r *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
+			Method: "POST", Path: api.Base + "/ignore/preview", Asks: true, Heavy: true,
+			Body: api.IgnoreRules{}, Answer: api.IgnorePreview{},
+			Doc: "Returns what rules would have hidden in the newest versions of a URI, and the change of the host file.",
+			Serve: ignoring(func(w ignore.Work, r *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
 				return w.Preview(r.Context(), u, o)
 			}, func(o api.IgnoreRules) string { return o.URI }),
 		},
 		{
-			method: "POST", path: api.Base + "/ignore", needs: access.Curate, body: api.IgnoreRules{}, answer: api.IgnoreSaved{},
-			doc: "Adds scrubbing rules to the file of a URI's host, if the file is as in the preview and stays valid.",
-			serve: writing(func(w *Window, r *http.Request) (any, error) {
+			Method: "POST", Path: api.Base + "/ignore", Needs: access.Curate, Body: api.IgnoreRules{}, Answer: api.IgnoreSaved{},
+			Doc: "Adds scrubbing rules to the file of a URI's host, if the file is as in the preview and stays valid.",
+			Serve: writing(func(w *Window, r *http.Request) (any, error) {
 				answer, err := w.saveRules(r)
 				if saved, ok := answer.(api.IgnoreSaved); ok && err == nil {
 					name := filepath.Base(saved.File)

@@ -14,18 +14,18 @@ import (
 )
 
 // newRoutes returns the request for what is new.
-func newRoutes() []route {
-	return []route{{
-		method: "GET", path: api.Base + "/new", answer: api.New{},
-		doc: "Returns the latest captures, the hosts with nothing new for unusually long, unreachable hosts, and hosts that cannot meet their capture targets.",
-		params: filtered(
-			param{"host", "string", "only captures of this host"},
-			param{"kind", "string", "only captures of this kind: first, changed or checked (visited on demand, and unchanged)"},
-			param{"type", "string", "only captures whose media type begins so, as text/html or image/"},
-			param{"q", "string", "only captures with this text in URI or title"},
-			param{"limit", "integer", "maximum number of captures, 1 to 500 (default 50)"},
+func newRoutes() []Route {
+	return []Route{{
+		Method: "GET", Path: api.Base + "/new", Answer: api.New{},
+		Doc: "Returns the latest captures, the hosts with nothing new for unusually long, unreachable hosts, and hosts that cannot meet their capture targets.",
+		Params: filtered(
+			Param{"host", "string", "only captures of this host"},
+			Param{"kind", "string", "only captures of this kind: first, changed or checked (visited on demand, and unchanged)"},
+			Param{"type", "string", "only captures whose media type begins so, as text/html or image/"},
+			Param{"q", "string", "only captures with this text in URI or title"},
+			Param{"limit", "integer", "maximum number of captures, 1 to 500 (default 50)"},
 		),
-		serve: func(w *Window, r *http.Request) (any, error) {
+		Serve: func(w *Window, r *http.Request) (any, error) {
 			f := captures.Filter{
 				Host: r.FormValue("host"), Kind: r.FormValue("kind"), Type: r.FormValue("type"),
 			}

@@ -10,13 +10,13 @@ import (
 )
 
 // onceRoutes returns the requests that capture URIs at once.
-func onceRoutes() []route {
-	return []route{
+func onceRoutes() []Route {
+	return []Route{
 		{
-			method: "POST", path: api.Base + "/capture", needs: access.Curate,
-			body: api.CaptureOrder{}, answer: api.CaptureStarted{},
-			doc: "Orders visits of URIs now. New URIs are added if their host is one of the configuration.",
-			serve: served(func(w *Window, o api.CaptureOrder) (api.CaptureStarted, error) {
+			Method: "POST", Path: api.Base + "/capture", Needs: access.Curate,
+			Body: api.CaptureOrder{}, Answer: api.CaptureStarted{},
+			Doc: "Orders visits of URIs now. New URIs are added if their host is one of the configuration.",
+			Serve: served(func(w *Window, o api.CaptureOrder) (api.CaptureStarted, error) {
 				started, err := w.capturing().Start(o)
 				w.captures.Demand(started.URIs)
 				w.o.Crawler.Wake()
@@ -24,10 +24,10 @@ func onceRoutes() []route {
 			}),
 		},
 		{
-			method: "POST", path: api.Base + "/capture/progress", asks: true, heavy: true,
-			body: api.CaptureQuestion{}, answer: api.CaptureProgress{},
-			doc: "Returns how far captures are. For a single URI it also returns the embeds of the archived page.",
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Method: "POST", Path: api.Base + "/capture/progress", Asks: true, Heavy: true,
+			Body: api.CaptureQuestion{}, Answer: api.CaptureProgress{},
+			Doc: "Returns how far captures are. For a single URI it also returns the embeds of the archived page.",
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				q, err := read[api.CaptureQuestion](r)
 				if err != nil {
 					return nil, err

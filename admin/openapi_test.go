@@ -52,12 +52,12 @@ func describe(t *testing.T) object {
 	d := describer{t: t, docs: comments(t), schemas: object{}}
 	paths := object{}
 	for _, r := range routes() {
-		on, ok := paths[r.path].(object)
+		on, ok := paths[r.Path].(object)
 		if !ok {
 			on = object{}
-			paths[r.path] = on
+			paths[r.Path] = on
 		}
-		on[strings.ToLower(r.method)] = d.operation(r)
+		on[strings.ToLower(r.Method)] = d.operation(r)
 	}
 	return object{
 		"openapi": "3.1.0",
@@ -83,35 +83,35 @@ var snakeCase = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
 var inPath = regexp.MustCompile(`\{([a-z]+)\}`)
 
-func (d describer) operation(r route) object {
-	op := object{"summary": r.doc, "operationId": operationID(r)}
+func (d describer) operation(r Route) object {
+	op := object{"summary": r.Doc, "operationId": operationID(r)}
 	if r.role() > access.Read {
 		op["description"] = "Needs the role " + r.role().String() + "."
 	}
 	var params []object
-	for _, p := range r.params {
+	for _, p := range r.Params {
 		in := "query"
-		if strings.Contains(r.path, "{"+p.name+"}") {
+		if strings.Contains(r.Path, "{"+p.Name+"}") {
 			in = "path"
 		}
-		params = append(params, object{"name": p.name, "in": in, "required": in == "path", "description": p.doc, "schema": object{"type": p.kind}})
+		params = append(params, object{"name": p.Name, "in": in, "required": in == "path", "description": p.Doc, "schema": object{"type": p.Kind}})
 	}
 	if params != nil {
 		op["parameters"] = params
 	}
-	if r.body != nil {
-		op["requestBody"] = object{"content": object{"application/json": object{"schema": d.schema(reflect.TypeOf(r.body))}}}
+	if r.Body != nil {
+		op["requestBody"] = object{"content": object{"application/json": object{"schema": d.schema(reflect.TypeOf(r.Body))}}}
 	}
 	op["responses"] = object{
-		"200":     object{"description": "Granted.", "content": object{"application/json": object{"schema": d.schema(reflect.TypeOf(r.answer))}}},
+		"200":     object{"description": "Granted.", "content": object{"application/json": object{"schema": d.schema(reflect.TypeOf(r.Answer))}}},
 		"default": object{"description": "Not granted, and why.", "content": object{"application/json": object{"schema": d.schema(reflect.TypeFor[api.Problem]())}}},
 	}
 	return op
 }
 
-func operationID(r route) string {
-	name := strings.TrimPrefix(inPath.ReplaceAllString(r.path, "$1"), api.Base+"/")
-	return strings.ToLower(r.method) + "_" + strings.NewReplacer("/", "_", "-", "_").Replace(name)
+func operationID(r Route) string {
+	name := strings.TrimPrefix(inPath.ReplaceAllString(r.Path, "$1"), api.Base+"/")
+	return strings.ToLower(r.Method) + "_" + strings.NewReplacer("/", "_", "-", "_").Replace(name)
 }
 
 // schema returns the schema of a type. A struct is described once and referred to elsewhere.

@@ -30,16 +30,16 @@ const (
 const maxResult = 1000
 
 // orders reports whether a request changes something.
-func (r route) orders() bool { return r.method != http.MethodGet && !r.asks }
+func (r Route) orders() bool { return r.Method != http.MethodGet && !r.Asks }
 
 // serveRoute answers a request. A request that changes something needs a role, and is recorded.
-func (w *Window) serveRoute(r route, from *http.Request) (any, error) {
+func (w *Window) serveRoute(r Route, from *http.Request) (any, error) {
 	caller := access.CallerOf(from.Context())
 	err := r.refusal(caller)
 	switch {
 	case err != nil && (caller.Role < access.Read || !r.orders()):
 		return nil, err
-	case err == nil && r.heavy:
+	case err == nil && r.Heavy:
 		leave, ok := w.heavy.Enter(from.Context())
 		if !ok {
 			return nil, errBusy
@@ -47,28 +47,28 @@ func (w *Window) serveRoute(r route, from *http.Request) (any, error) {
 		defer leave()
 	}
 	if !r.orders() {
-		return r.serve(w, from)
+		return r.Serve(w, from)
 	}
 	order := audit.Recorder{Body: from.Body}
 	from.Body = &order
 	var answer any
 	if err == nil {
-		answer, err = r.serve(w, from)
+		answer, err = r.Serve(w, from)
 	}
 	body, recorded := order.Beginning(), answer
-	if r.private { // the answer says which file was written
+	if r.Private { // the answer says which file was written
 		body, _ = json.Marshal(answer)
 		recorded = nil
 	}
-	w.recordOrder(caller, strings.TrimPrefix(r.path, api.Base+"/"), body, recorded, err)
+	w.recordOrder(caller, strings.TrimPrefix(r.Path, api.Base+"/"), body, recorded, err)
 	return answer, err
 }
 
 // role returns the role that a caller needs. An order whose role is not written down needs the highest.
-func (r route) role() access.Role {
+func (r Route) role() access.Role {
 	switch {
-	case r.needs != access.None:
-		return r.needs
+	case r.Needs != access.None:
+		return r.Needs
 	case r.orders():
 		return access.Operate
 	}
@@ -76,7 +76,7 @@ func (r route) role() access.Role {
 }
 
 // refusal returns an error if a caller may not send a request.
-func (r route) refusal(c access.Caller) error {
+func (r Route) refusal(c access.Caller) error {
 	if c.Role >= r.role() {
 		return nil
 	}
@@ -141,23 +141,23 @@ func (w *Window) recordConfig(now time.Time) {
 }
 
 // auditRoutes returns the request for the audit log.
-func auditRoutes() []route {
-	return []route{{
-		method: "GET", path: api.Base + "/users", needs: access.Operate, answer: api.Users{},
-		doc: "Returns the names and roles of users and tokens, without their secrets.",
-		serve: func(w *Window, _ *http.Request) (any, error) {
+func auditRoutes() []Route {
+	return []Route{{
+		Method: "GET", Path: api.Base + "/users", Needs: access.Operate, Answer: api.Users{},
+		Doc: "Returns the names and roles of users and tokens, without their secrets.",
+		Serve: func(w *Window, _ *http.Request) (any, error) {
 			c := w.o.Config().Config.Admin
 			return usersOf(c.UserFile, c.TokenFile)
 		},
 	}, {
-		method: "GET", path: api.Base + "/audit", doc: "Returns who changed what, newest first.", answer: api.Audit{},
-		params: []param{
+		Method: "GET", Path: api.Base + "/audit", Doc: "Returns who changed what, newest first.", Answer: api.Audit{},
+		Params: []Param{
 			{"who", "string", "only entries of this user or token"},
 			{"what", "string", "only this kind of order, for example pause or frontier/steer"},
 			{"days", "integer", "only entries of the last days, 1 to 36500 (default: all)"},
 			{"limit", "integer", "maximum number of entries, 1 to 10000 (default 100)"},
 		},
-		serve: func(w *Window, r *http.Request) (any, error) {
+		Serve: func(w *Window, r *http.Request) (any, error) {
 			days, err := number(r, "days", 0, 1, 36500)
 			if err != nil {
 				return nil, err

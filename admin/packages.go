@@ -11,17 +11,17 @@ import (
 )
 
 // packRoutes returns the requests about WACZ packages.
-func packRoutes() []route {
-	return []route{
+func packRoutes() []Route {
+	return []Route{
 		{
-			method: "GET", path: api.Base + "/packages", answer: api.Packages{},
-			doc:   "Returns the WACZ packages that were made, newest first. GET /packages/NAME returns the file of one.",
-			serve: func(w *Window, _ *http.Request) (any, error) { return w.packs.List(), nil },
+			Method: "GET", Path: api.Base + "/packages", Answer: api.Packages{},
+			Doc:   "Returns the WACZ packages that were made, newest first. GET /packages/NAME returns the file of one.",
+			Serve: func(w *Window, _ *http.Request) (any, error) { return w.packs.List(), nil },
 		},
 		{
-			method: "POST", path: api.Base + "/packages", needs: access.Curate, body: api.PackOrder{}, answer: api.Package{},
-			doc: "Makes a WACZ package in the background: of one version with what it shows, or of a collection and a period.",
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Method: "POST", Path: api.Base + "/packages", Needs: access.Curate, Body: api.PackOrder{}, Answer: api.Package{},
+			Doc: "Makes a WACZ package in the background: of one version with what it shows, or of a collection and a period.",
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				o, err := read[api.PackOrder](r)
 				if err != nil {
 					return nil, err

@@ -26,12 +26,12 @@ const (
 )
 
 // pastRoutes returns the requests about queues and past visits.
-func pastRoutes() []route {
-	return []route{
+func pastRoutes() []Route {
+	return []Route{
 		{
-			method: "GET", path: api.Base + "/hosts/{host}/queue", answer: api.Queue{}, heavy: true,
-			doc: "Returns a page of the queue of a host.",
-			params: []param{
+			Method: "GET", Path: api.Base + "/hosts/{host}/queue", Answer: api.Queue{}, Heavy: true,
+			Doc: "Returns a page of the queue of a host.",
+			Params: []Param{
 				{"host", "string", hostDoc},
 				{"q", "string", "only URIs with this text; case does not matter"},
 				{"sort", "string", "due (the default), uri, wait, visits, versions or status; largest first except due and uri"},
@@ -39,7 +39,7 @@ func pastRoutes() []route {
 				{"offset", "integer", "number of URIs to skip"},
 				secondsParam,
 			},
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				q, err := readQueueQuery(r)
 				if err != nil {
 					return nil, err
@@ -48,13 +48,13 @@ func pastRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api.Base + "/history",
-			doc: "Returns the visits to a URI, from the last 256 MiB of the crawl log at most.", answer: api.Past{},
-			params: []param{
+			Method: "GET", Path: api.Base + "/history",
+			Doc: "Returns the visits to a URI, from the last 256 MiB of the crawl log at most.", Answer: api.Past{},
+			Params: []Param{
 				{"uri", "string", uriDoc},
 				secondsParam,
 			},
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				within, err := readSeconds(r)
 				if err != nil {
 					return nil, err
@@ -63,13 +63,13 @@ func pastRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api.Base + "/reports/dedup", doc: "Summarizes deduplication, from the end of the current crawl log.",
-			answer: api.DedupReport{},
-			params: filtered(
-				param{"all", "boolean", "true: from the whole log; 100 MB take a second"},
-				param{"rows", "integer", "maximum number of hosts, and of types, 1 to 10000 (default 100)"},
+			Method: "GET", Path: api.Base + "/reports/dedup", Doc: "Summarizes deduplication, from the end of the current crawl log.",
+			Answer: api.DedupReport{},
+			Params: filtered(
+				Param{"all", "boolean", "true: from the whole log; 100 MB take a second"},
+				Param{"rows", "integer", "maximum number of hosts, and of types, 1 to 10000 (default 100)"},
 			),
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				rows, err := number(r, "rows", 100, 1, 10_000)
 				if err != nil {
 					return nil, err
@@ -80,7 +80,7 @@ func pastRoutes() []route {
 	}
 }
 
-var secondsParam = param{"seconds", "integer", "how long is read, 1 to 30 seconds (default: a tenth of a second)"}
+var secondsParam = Param{"seconds", "integer", "how long is read, 1 to 30 seconds (default: a tenth of a second)"}
 
 // readSeconds returns how long a request may read.
 func readSeconds(r *http.Request) (time.Duration, error) {

@@ -12,13 +12,13 @@ import (
 )
 
 // queueRoutes returns the requests that read and change the frontier.
-func queueRoutes() []route {
-	return []route{
+func queueRoutes() []Route {
+	return []Route{
 		{
-			method: "POST", path: api.Base + "/frontier/list",
-			doc:  "Returns the selected URIs with their histories, as arcrawl frontier export writes them. Reads a bounded part of the store; repeat from next until it is empty.",
-			asks: true, body: api.Select{}, answer: api.List{},
-			serve: served(func(w *Window, s api.Select) (api.List, error) {
+			Method: "POST", Path: api.Base + "/frontier/list",
+			Doc:  "Returns the selected URIs with their histories, as arcrawl frontier export writes them. Reads a bounded part of the store; repeat from next until it is empty.",
+			Asks: true, Body: api.Select{}, Answer: api.List{},
+			Serve: served(func(w *Window, s api.Select) (api.List, error) {
 				sel, err := selectionOf(s)
 				if err != nil {
 					return api.List{}, err
@@ -31,10 +31,10 @@ func queueRoutes() []route {
 			}),
 		},
 		{
-			method: "POST", path: api.Base + "/frontier/count",
-			doc:  "Counts the selected URIs in a bounded part of the store; repeat from next until it is empty.",
-			asks: true, body: api.Select{}, answer: api.Count{},
-			serve: served(func(w *Window, s api.Select) (api.Count, error) {
+			Method: "POST", Path: api.Base + "/frontier/count",
+			Doc:  "Counts the selected URIs in a bounded part of the store; repeat from next until it is empty.",
+			Asks: true, Body: api.Select{}, Answer: api.Count{},
+			Serve: served(func(w *Window, s api.Select) (api.Count, error) {
 				sel, err := selectionOf(s)
 				if err != nil {
 					return api.Count{}, err
@@ -44,14 +44,14 @@ func queueRoutes() []route {
 			}),
 		},
 		{
-			method: "POST", path: api.Base + "/frontier/steer", needs: access.Operate,
-			doc:  "Makes the next selected URIs due, or reschedules, holds, releases or forgets them. Politeness and robots.txt stay in force. Repeat from next until it is empty.",
-			body: api.Order{}, answer: api.Ordered{}, serve: served((*Window).order),
+			Method: "POST", Path: api.Base + "/frontier/steer", Needs: access.Operate,
+			Doc:  "Makes the next selected URIs due, or reschedules, holds, releases or forgets them. Politeness and robots.txt stay in force. Repeat from next until it is empty.",
+			Body: api.Order{}, Answer: api.Ordered{}, Serve: served((*Window).order),
 		},
 		{
-			method: "POST", path: api.Base + "/frontier/import", needs: access.Operate,
-			doc: "Imports URIs with their histories, at most 1000 in a request.", body: api.Import{}, answer: api.Imported{},
-			serve: served(func(w *Window, i api.Import) (api.Imported, error) {
+			Method: "POST", Path: api.Base + "/frontier/import", Needs: access.Operate,
+			Doc: "Imports URIs with their histories, at most 1000 in a request.", Body: api.Import{}, Answer: api.Imported{},
+			Serve: served(func(w *Window, i api.Import) (api.Imported, error) {
 				if len(i.Entries) > maxImported {
 					return api.Imported{}, fault("%d entries are too many; the maximum is %d", len(i.Entries), maxImported)
 				}
@@ -61,9 +61,9 @@ func queueRoutes() []route {
 			}),
 		},
 		{
-			method: "POST", path: api.Base + "/frontier/hosts", needs: access.Operate,
-			doc:  "Pauses or resumes hosts, lets them rest, or ends their rest. The effect survives a restart.",
-			body: api.HostOrder{}, answer: api.HostsOrdered{}, serve: served((*Window).orderHosts),
+			Method: "POST", Path: api.Base + "/frontier/hosts", Needs: access.Operate,
+			Doc:  "Pauses or resumes hosts, lets them rest, or ends their rest. The effect survives a restart.",
+			Body: api.HostOrder{}, Answer: api.HostsOrdered{}, Serve: served((*Window).orderHosts),
 		},
 	}
 }

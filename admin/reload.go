@@ -30,10 +30,10 @@ func (w *Window) reload(o api.ReloadOrder) (api.Reloaded, error) {
 }
 
 // reloadRoutes returns the request that reloads the configuration.
-func reloadRoutes() []route {
-	return []route{{
-		method: "POST", path: api.Base + "/reload", needs: access.Operate,
-		doc:  "Reloads the configuration and returns its effect. It comes into force unless it is a dry run or has faults.",
-		body: api.ReloadOrder{}, answer: api.Reloaded{}, serve: served((*Window).reload),
+func reloadRoutes() []Route {
+	return []Route{{
+		Method: "POST", Path: api.Base + "/reload", Needs: access.Operate,
+		Doc:  "Reloads the configuration and returns its effect. It comes into force unless it is a dry run or has faults.",
+		Body: api.ReloadOrder{}, Answer: api.Reloaded{}, Serve: served((*Window).reload),
 	}}
 }

@@ -24,9 +24,9 @@ func TestEveryRequestNeedsItsRole(t *testing.T) {
 			tokens = append(tokens, access.Token{Name: r.String(), Role: r, Secret: "the-secret-of-" + r.String()})
 		}
 		h := w.window.Handler(access.Options{Tokens: func() []access.Token { return tokens }})
-		send := func(r route, secret string) int {
-			path := strings.ReplaceAll(r.path, "{host}", "news.example") + "?host=news.example"
-			from := httptest.NewRequest(r.method, path, strings.NewReader("no JSON")) // so that no order is carried out
+		send := func(r Route, secret string) int {
+			path := strings.ReplaceAll(r.Path, "{host}", "news.example") + "?host=news.example"
+			from := httptest.NewRequest(r.Method, path, strings.NewReader("no JSON")) // so that no order is carried out
 			from.Host = "localhost"
 			if secret != "" {
 				from.Header.Set("Authorization", "Bearer "+secret)
@@ -36,21 +36,21 @@ func TestEveryRequestNeedsItsRole(t *testing.T) {
 			return to.Code
 		}
 		for _, r := range routes() {
-			if r.orders() && r.needs <= access.Read {
-				t.Errorf("%s %s changes something, but needs only the role %s; write its role into the table", r.method, r.path, r.needs)
+			if r.orders() && r.Needs <= access.Read {
+				t.Errorf("%s %s changes something, but needs only the role %s; write its role into the table", r.Method, r.Path, r.Needs)
 			}
 			if got := send(r, ""); got != http.StatusUnauthorized {
-				t.Errorf("%s %s without a token: status %d", r.method, r.path, got)
+				t.Errorf("%s %s without a token: status %d", r.Method, r.Path, got)
 			}
 			for i, role := range roles {
 				got := send(r, tokens[i].Secret)
 				if (got == http.StatusForbidden) != (role < r.role()) || got == http.StatusUnauthorized {
-					t.Errorf("%s %s needs the role %s: with the role %s it has status %d", r.method, r.path, r.role(), role, got)
+					t.Errorf("%s %s needs the role %s: with the role %s it has status %d", r.Method, r.Path, r.role(), role, got)
 				}
 			}
 		}
 		for _, path := range []string{"/metrics", "/feed.atom", "/api/v1/picture", "/", "/openapi.json"} {
-			if got := send(route{method: "GET", path: path}, ""); got != http.StatusUnauthorized {
+			if got := send(Route{Method: "GET", Path: path}, ""); got != http.StatusUnauthorized {
 				t.Errorf("%s without a token: status %d", path, got)
 			}
 		}

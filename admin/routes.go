@@ -23,22 +23,22 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// route is one request of the API. The OpenAPI document is generated from the same table.
-type route struct {
-	method, path string
-	doc          string
-	params       []param
-	asks         bool        // it changes nothing, although it is a POST
-	needs        access.Role // that a caller needs; None is Read, which is enough for questions only
-	heavy        bool        // it takes much memory or time: few are answered at the same time
-	private      bool        // its answer is recorded instead of its body, which readers of the audit log may not see
-	body         any         // a zero value of the request body; nil for none
-	answer       any         // a zero value of the answer; nil for no content
-	serve        func(w *Window, r *http.Request) (any, error)
+// Route is one request of the API. The OpenAPI document is generated from the same table.
+type Route struct {
+	Method, Path string
+	Doc          string
+	Params       []Param
+	Asks         bool        // it changes nothing, although it is a POST
+	Needs        access.Role // that a caller needs; None is Read, which is enough for questions only
+	Heavy        bool        // it takes much memory or time: few are answered at the same time
+	Private      bool        // its answer is recorded instead of its body, which readers of the audit log may not see
+	Body         any         // a zero value of the request body; nil for none
+	Answer       any         // a zero value of the answer; nil for no content
+	Serve        func(w *Window, r *http.Request) (any, error)
 }
 
-// param is a parameter of the query, or of the path if the path names it in braces.
-type param struct{ name, kind, doc string }
+// Param is a parameter of the query, or of the path if the path names it in braces.
+type Param struct{ Name, Kind, Doc string }
 
 // Descriptions of parameters that several requests have.
 const (
@@ -47,7 +47,7 @@ const (
 )
 
 // routes returns every request of the API.
-func routes() []route {
+func routes() []Route {
 	return slices.Concat(
 		crawlRoutes(),
 		siteRoutes(),
@@ -73,25 +73,25 @@ func routes() []route {
 }
 
 // crawlRoutes returns the requests about the crawl as a whole.
-func crawlRoutes() []route {
-	return []route{
+func crawlRoutes() []Route {
+	return []Route{
 		{
-			method: "GET", path: api.Base + "/status", doc: "Returns the state of the crawl.", answer: api.Status{},
-			serve: func(w *Window, _ *http.Request) (any, error) { return w.Status(), nil },
+			Method: "GET", Path: api.Base + "/status", Doc: "Returns the state of the crawl.", Answer: api.Status{},
+			Serve: func(w *Window, _ *http.Request) (any, error) { return w.Status(), nil },
 		},
 		{
-			method: "GET", path: api.Base + "/me", doc: "Returns who sends the request, and what the caller may do.",
-			answer: api.Me{},
-			serve: func(_ *Window, r *http.Request) (any, error) {
+			Method: "GET", Path: api.Base + "/me", Doc: "Returns who sends the request, and what the caller may do.",
+			Answer: api.Me{},
+			Serve: func(_ *Window, r *http.Request) (any, error) {
 				c := access.CallerOf(r.Context())
 				return api.Me{Name: c.Name, Way: c.Way, Role: c.Role.String()}, nil
 			},
 		},
 		{
-			method: "GET", path: api.Base + "/series",
-			doc: "Returns what happened in a period: in steps of 5 seconds, by minute up to a day, by hour above.", answer: api.Series{},
-			params: []param{{"span", "string", "10m, 1h, 1d, 7d or 90d (default 1d)"}},
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Method: "GET", Path: api.Base + "/series",
+			Doc: "Returns what happened in a period: in steps of 5 seconds, by minute up to a day, by hour above.", Answer: api.Series{},
+			Params: []Param{{"span", "string", "10m, 1h, 1d, 7d or 90d (default 1d)"}},
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				span := r.FormValue("span")
 				if span == "" {
 					span = "1d"
@@ -100,32 +100,32 @@ func crawlRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api.Base + "/config",
-			doc: "Returns the configuration in force, and the faults of the last reload.", answer: api.Config{},
-			serve: func(w *Window, _ *http.Request) (any, error) { return w.config(), nil },
+			Method: "GET", Path: api.Base + "/config",
+			Doc: "Returns the configuration in force, and the faults of the last reload.", Answer: api.Config{},
+			Serve: func(w *Window, _ *http.Request) (any, error) { return w.config(), nil },
 		},
 		{
-			method: "GET", path: api.Base + "/reports/headers",
-			doc:    "Returns how reliable ETag, Last-Modified, 304 and the dates of feeds and sitemaps are on each host.",
-			params: filtered(), answer: api.HeaderReport{},
-			serve: func(w *Window, r *http.Request) (any, error) { return w.headers(w.ours(w.chooses(filterOf(r)))) },
+			Method: "GET", Path: api.Base + "/reports/headers",
+			Doc:    "Returns how reliable ETag, Last-Modified, 304 and the dates of feeds and sitemaps are on each host.",
+			Params: filtered(), Answer: api.HeaderReport{},
+			Serve: func(w *Window, r *http.Request) (any, error) { return w.headers(w.ours(w.chooses(filterOf(r)))) },
 		},
 		{
-			method: "POST", path: api.Base + "/archive/lost", needs: access.Operate,
-			body: api.LostFiles{}, answer: api.LostAnswer{},
-			doc:   "Records that WARC files are lost, moved or found. Payloads of lost files are archived again.",
-			serve: served(func(w *Window, o api.LostFiles) (api.LostAnswer, error) { return w.o.Lose(o) }),
+			Method: "POST", Path: api.Base + "/archive/lost", Needs: access.Operate,
+			Body: api.LostFiles{}, Answer: api.LostAnswer{},
+			Doc:   "Records that WARC files are lost, moved or found. Payloads of lost files are archived again.",
+			Serve: served(func(w *Window, o api.LostFiles) (api.LostAnswer, error) { return w.o.Lose(o) }),
 		},
 	}
 }
 
 // lookRoutes returns the requests about hosts and URIs.
-func lookRoutes() []route {
-	return []route{
+func lookRoutes() []Route {
+	return []Route{
 		{
-			method: "GET", path: api.Base + "/hosts", doc: "Returns a page of the list of hosts.", answer: api.Hosts{},
-			params: hostParams,
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Method: "GET", Path: api.Base + "/hosts", Doc: "Returns a page of the list of hosts.", Answer: api.Hosts{},
+			Params: hostParams,
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				q, err := readHostQuery(r)
 				if err != nil {
 					return nil, err
@@ -134,15 +134,15 @@ func lookRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api.Base + "/names",
-			doc:    "Returns the hosts that are shown differently: with a name in Unicode, or without the host file that they had.",
-			answer: api.HostNames{},
-			serve:  func(w *Window, _ *http.Request) (any, error) { return w.hostNames(), nil },
+			Method: "GET", Path: api.Base + "/names",
+			Doc:    "Returns the hosts that are shown differently: with a name in Unicode, or without the host file that they had.",
+			Answer: api.HostNames{},
+			Serve:  func(w *Window, _ *http.Request) (any, error) { return w.hostNames(), nil },
 		},
 		{
-			method: "GET", path: api.Base + "/hosts/{host}", doc: "Returns the state of one host.", answer: api.Host{},
-			params: []param{{"host", "string", hostDoc}},
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Method: "GET", Path: api.Base + "/hosts/{host}", Doc: "Returns the state of one host.", Answer: api.Host{},
+			Params: []Param{{"host", "string", hostDoc}},
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				v, ok := w.o.Frontier.Host(uri.Host(r.PathValue("host")), w.o.Now())
 				if !ok {
 					return nil, unknown("the host " + r.PathValue("host"))
@@ -151,21 +151,21 @@ func lookRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api.Base + "/uri", doc: "Returns the history of a URI.", answer: api.URI{},
-			params: []param{{"uri", "string", uriDoc}},
-			serve:  func(w *Window, r *http.Request) (any, error) { return w.uri(r.FormValue("uri")) },
+			Method: "GET", Path: api.Base + "/uri", Doc: "Returns the history of a URI.", Answer: api.URI{},
+			Params: []Param{{"uri", "string", uriDoc}},
+			Serve:  func(w *Window, r *http.Request) (any, error) { return w.uri(r.FormValue("uri")) },
 		},
 	}
 }
 
 // whyRoutes returns the requests that explain.
-func whyRoutes() []route {
-	return []route{
+func whyRoutes() []Route {
+	return []Route{
 		{
-			method: "GET", path: api.Base + "/overdue",
-			doc:    "Returns the overdue URIs and when the backlog will clear. Reads every URI unless the last survey is recent.",
-			params: overdueParams, answer: api.Overdue{},
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Method: "GET", Path: api.Base + "/overdue",
+			Doc:    "Returns the overdue URIs and when the backlog will clear. Reads every URI unless the last survey is recent.",
+			Params: overdueParams, Answer: api.Overdue{},
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				q, err := readOverdueQuery(r)
 				if err != nil {
 					return nil, err
@@ -177,19 +177,19 @@ func whyRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api.Base + "/why", doc: "Explains the state of a URI and its next visit.", answer: api.Why{},
-			params: []param{{"uri", "string", uriDoc}},
-			serve:  func(w *Window, r *http.Request) (any, error) { return w.why(r.FormValue("uri")) },
+			Method: "GET", Path: api.Base + "/why", Doc: "Explains the state of a URI and its next visit.", Answer: api.Why{},
+			Params: []Param{{"uri", "string", uriDoc}},
+			Serve:  func(w *Window, r *http.Request) (any, error) { return w.why(r.FormValue("uri")) },
 		},
 		{
-			method: "GET", path: api.Base + "/why-not", doc: "Returns which rule keeps a URI out of the crawl, if any.",
-			answer: api.WhyNot{},
-			params: []param{
+			Method: "GET", Path: api.Base + "/why-not", Doc: "Returns which rule keeps a URI out of the crawl, if any.",
+			Answer: api.WhyNot{},
+			Params: []Param{
 				{"uri", "string", uriDoc},
 				{"via", "string", "assume that the URI was found on this page"},
 				{"hop", "string", "assume this kind of hop: L link, E embed, R redirect, M feed or sitemap, X guess, I implied"},
 			},
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				text := r.FormValue("uri")
 				if reason, ok := scope.OtherScheme(text); ok {
 					return whynot.Of(text, []scope.Reason{reason}), nil
@@ -205,13 +205,13 @@ func whyRoutes() []route {
 }
 
 // orderRoutes returns the requests that change what the crawl does.
-func orderRoutes() []route {
-	return []route{
+func orderRoutes() []Route {
+	return []Route{
 		{
-			method: "POST", path: api.Base + "/pause", needs: access.Operate,
-			doc:  "Pauses the crawl, optionally for a given time. Visits in progress end normally. A pause survives a restart.",
-			body: api.Reason{}, answer: api.Condition{},
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Method: "POST", Path: api.Base + "/pause", Needs: access.Operate,
+			Doc:  "Pauses the crawl, optionally for a given time. Visits in progress end normally. A pause survives a restart.",
+			Body: api.Reason{}, Answer: api.Condition{},
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				why, err := read[api.Reason](r)
 				if err != nil {
 					return nil, err
@@ -221,15 +221,15 @@ func orderRoutes() []route {
 			},
 		},
 		{
-			method: "POST", path: api.Base + "/resume", needs: access.Operate,
-			doc: "Ends a pause.", answer: api.Condition{},
-			serve: func(w *Window, _ *http.Request) (any, error) { err := w.resume(); return w.condition(), err },
+			Method: "POST", Path: api.Base + "/resume", Needs: access.Operate,
+			Doc: "Ends a pause.", Answer: api.Condition{},
+			Serve: func(w *Window, _ *http.Request) (any, error) { err := w.resume(); return w.condition(), err },
 		},
 		{
-			method: "POST", path: api.Base + "/seeds", needs: access.Curate,
-			doc:  "Adds URIs on hosts of the configuration, due now.",
-			body: api.Seeds{}, answer: api.Added{},
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Method: "POST", Path: api.Base + "/seeds", Needs: access.Curate,
+			Doc:  "Adds URIs on hosts of the configuration, due now.",
+			Body: api.Seeds{}, Answer: api.Added{},
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				list, err := read[api.Seeds](r)
 				if err != nil {
 					return nil, err
@@ -249,15 +249,15 @@ type hostQuery struct {
 
 var (
 	hostParams = filtered(
-		param{"q", "string", "part of the name"},
-		param{
+		Param{"q", "string", "part of the name"},
+		Param{
 			"state",
 			"string",
 			"ready, snoozed, busy, idle, paused; overdue: has due URIs; down: was unreachable at the last visit",
 		},
-		param{"sort", "string", "name, overdue, uris or failures; largest first except names"},
-		param{"limit", "integer", "maximum number of hosts, 1 to 1000 (default 100)"},
-		param{"offset", "integer", "number of hosts to skip"},
+		Param{"sort", "string", "name, overdue, uris or failures; largest first except names"},
+		Param{"limit", "integer", "maximum number of hosts, 1 to 1000 (default 100)"},
+		Param{"offset", "integer", "number of hosts to skip"},
 	)
 	hostStates = []string{"", "ready", "snoozed", "busy", "idle", "paused", "overdue", "down"}
 	hostSorts  = []string{"", "name", "overdue", "uris", "failures"}
@@ -296,12 +296,12 @@ func (q hostQuery) matches(v frontier.HostView, now time.Time) bool {
 
 var (
 	overdueParams = filtered(
-		param{"by", "string", "one row for each host, mime, wait or, with a host, path (default host)"},
-		param{"host", "string", "only this host"},
-		param{"limit", "integer", "maximum number of rows, 1 to 1000 (default 100)"},
-		param{"max_age", "integer", "maximum age of the last survey in seconds (default 60)"},
-		param{"late", "boolean", "true: count how many URIs are overdue for how long, of all, and of rows but hosts"},
-		param{"latest", "boolean", "true: answer at once from the last survey of all hosts, and renew it in the background; as_of is of the year 1 if there was none"},
+		Param{"by", "string", "one row for each host, mime, wait or, with a host, path (default host)"},
+		Param{"host", "string", "only this host"},
+		Param{"limit", "integer", "maximum number of rows, 1 to 1000 (default 100)"},
+		Param{"max_age", "integer", "maximum age of the last survey in seconds (default 60)"},
+		Param{"late", "boolean", "true: count how many URIs are overdue for how long, of all, and of rows but hosts"},
+		Param{"latest", "boolean", "true: answer at once from the last survey of all hosts, and renew it in the background; as_of is of the year 1 if there was none"},
 	)
 	overdueRows = []string{"host", "mime", "wait", "path"}
 )

@@ -17,21 +17,21 @@ import (
 )
 
 // seedRoutes returns the requests about lists of seeds.
-func seedRoutes() []route {
-	return []route{
+func seedRoutes() []Route {
+	return []Route{
 		{
-			method: "POST", path: api.Base + "/seeds/plan", asks: true, heavy: true,
-			body: api.SeedList{}, answer: api.SeedPlan{},
-			doc: "Returns what a list of seeds, CSV or plain text, would change in the host files: what is new, changed, known and faulty.",
-			serve: served(func(w *Window, l api.SeedList) (api.SeedPlan, error) {
+			Method: "POST", Path: api.Base + "/seeds/plan", Asks: true, Heavy: true,
+			Body: api.SeedList{}, Answer: api.SeedPlan{},
+			Doc: "Returns what a list of seeds, CSV or plain text, would change in the host files: what is new, changed, known and faulty.",
+			Serve: served(func(w *Window, l api.SeedList) (api.SeedPlan, error) {
 				_, _, p, err := w.planSeeds(l)
 				return p, err
 			}),
 		},
 		{
-			method: "POST", path: api.Base + "/seeds/import", needs: access.Curate, body: api.SeedList{}, answer: api.SeedPlan{},
-			doc: "Writes the seeds of a list into the host files, without its faulty lines. The old files are stored for seeds/undo.",
-			serve: writing(func(w *Window, r *http.Request) (any, error) {
+			Method: "POST", Path: api.Base + "/seeds/import", Needs: access.Curate, Body: api.SeedList{}, Answer: api.SeedPlan{},
+			Doc: "Writes the seeds of a list into the host files, without its faulty lines. The old files are stored for seeds/undo.",
+			Serve: writing(func(w *Window, r *http.Request) (any, error) {
 				l, err := read[api.SeedList](r)
 				if err != nil {
 					return nil, err
@@ -45,9 +45,9 @@ func seedRoutes() []route {
 			}),
 		},
 		{
-			method: "GET", path: api.Base + "/seeds/export", heavy: true, doc: "Returns the seeds as a CSV list.",
-			params: filtered(), answer: api.SeedList{},
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Method: "GET", Path: api.Base + "/seeds/export", Heavy: true, Doc: "Returns the seeds as a CSV list.",
+			Params: filtered(), Answer: api.SeedList{},
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				f, err := w.seedFiles()
 				if err != nil {
 					return nil, err
@@ -58,9 +58,9 @@ func seedRoutes() []route {
 			},
 		},
 		{
-			method: "POST", path: api.Base + "/seeds/undo", needs: access.Curate, answer: api.SeedsUndone{},
-			doc: "Restores the host files as they were before the last import. If somebody changed one of them since, it restores none.",
-			serve: writing(func(w *Window, r *http.Request) (any, error) {
+			Method: "POST", Path: api.Base + "/seeds/undo", Needs: access.Curate, Answer: api.SeedsUndone{},
+			Doc: "Restores the host files as they were before the last import. If somebody changed one of them since, it restores none.",
+			Serve: writing(func(w *Window, r *http.Request) (any, error) {
 				u, dir, err := w.undoSeeds()
 				if err != nil {
 					return nil, err

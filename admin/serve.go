@@ -23,7 +23,7 @@ var OpenAPI string
 func (w *Window) Handler(o access.Options) http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range routes() {
-		mux.HandleFunc(r.method+" "+r.path, func(to http.ResponseWriter, from *http.Request) {
+		mux.HandleFunc(r.Method+" "+r.Path, func(to http.ResponseWriter, from *http.Request) {
 			answer, err := w.serveRoute(r, from)
 			if err != nil {
 				w.refuse(to, from, err)

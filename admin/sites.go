@@ -14,11 +14,11 @@ import (
 )
 
 // siteRoutes returns the request for the state of some of the hosts.
-func siteRoutes() []route {
-	return []route{{
-		method: "GET", path: api.Base + "/status/sites", answer: api.SitesStatus{}, params: filtered(),
-		doc: "Returns the state of the hosts that a label, collection or owner selects, or of all. Overdue has their due URIs.",
-		serve: func(w *Window, r *http.Request) (any, error) {
+func siteRoutes() []Route {
+	return []Route{{
+		Method: "GET", Path: api.Base + "/status/sites", Answer: api.SitesStatus{}, Params: filtered(),
+		Doc: "Returns the state of the hosts that a label, collection or owner selects, or of all. Overdue has their due URIs.",
+		Serve: func(w *Window, r *http.Request) (any, error) {
 			only := filterOf(r)
 			if only.IsZero() {
 				return w.sitesStatus(nil)

@@ -18,13 +18,13 @@ import (
 const maxCountAge = 10 * time.Minute
 
 // trapRoutes returns the requests about traps.
-func trapRoutes() []route {
-	return []route{
+func trapRoutes() []Route {
+	return []Route{
 		{
-			method: "GET", path: api.Base + "/traps",
-			doc: "Returns the traps: parts of hosts with endless URIs, which are kept out; and the budgets of paths that may be endless.", answer: api.Traps{},
-			params: []param{{"host", "string", "only this host"}},
-			serve: func(w *Window, r *http.Request) (any, error) {
+			Method: "GET", Path: api.Base + "/traps",
+			Doc: "Returns the traps: parts of hosts with endless URIs, which are kept out; and the budgets of paths that may be endless.", Answer: api.Traps{},
+			Params: []Param{{"host", "string", "only this host"}},
+			Serve: func(w *Window, r *http.Request) (any, error) {
 				host := uri.Host(strings.ToLower(r.FormValue("host")))
 				return traplist.Of(w.o.Traps, w.o.Spaces, host, func() (traplist.Waiting, error) {
 					return w.survey.Waiting(host, maxCountAge)
@@ -32,9 +32,9 @@ func trapRoutes() []route {
 			},
 		},
 		{
-			method: "POST", path: api.Base + "/traps/release", needs: access.Curate,
-			doc:  "Releases a trap permanently: its URIs in the store become due, and its pattern is never recognized as a trap again.",
-			body: api.TrapRelease{}, answer: api.TrapReleased{}, serve: served((*Window).releaseTrap),
+			Method: "POST", Path: api.Base + "/traps/release", Needs: access.Curate,
+			Doc:  "Releases a trap permanently: its URIs in the store become due, and its pattern is never recognized as a trap again.",
+			Body: api.TrapRelease{}, Answer: api.TrapReleased{}, Serve: served((*Window).releaseTrap),
 		},
 	}
 }

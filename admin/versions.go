@@ -20,39 +20,39 @@ import (
 const atDoc = "timestamp of a version, 14 digits; the nearest one is taken; empty: the last one"
 
 // versionRoutes returns the requests about archived versions.
-func versionRoutes() []route {
-	return []route{
+func versionRoutes() []Route {
+	return []Route{
 		{
-			method: "GET", path: api.Base + "/versions", doc: "Returns the archived versions of a URI, newest first.",
-			answer: api.Versions{}, params: []param{{"uri", "string", uriDoc}},
-			serve: ofURI(func(w *Window, _ *http.Request, u uri.URI) (any, error) {
+			Method: "GET", Path: api.Base + "/versions", Doc: "Returns the archived versions of a URI, newest first.",
+			Answer: api.Versions{}, Params: []Param{{"uri", "string", uriDoc}},
+			Serve: ofURI(func(w *Window, _ *http.Request, u uri.URI) (any, error) {
 				return w.o.Versions.List(u, w.o.Now())
 			}),
 		},
 		{
-			method: "GET", path: api.Base + "/view", doc: "Returns where a browser can see an archived version of a URI.",
-			answer: api.View{}, params: []param{{"uri", "string", uriDoc}, {"at", "string", atDoc}},
-			serve: ofURI(func(w *Window, r *http.Request, u uri.URI) (any, error) {
+			Method: "GET", Path: api.Base + "/view", Doc: "Returns where a browser can see an archived version of a URI.",
+			Answer: api.View{}, Params: []Param{{"uri", "string", uriDoc}, {"at", "string", atDoc}},
+			Serve: ofURI(func(w *Window, r *http.Request, u uri.URI) (any, error) {
 				return w.o.Versions.View(r, u, r.FormValue("at"), w.o.Now())
 			}),
 		},
 		{
-			method: "GET", path: api.Base + "/record", heavy: true,
-			doc:    "Returns the records of an archived version of a URI as the WARC file has them.",
-			answer: api.Record{}, params: []param{{"uri", "string", uriDoc}, {"at", "string", atDoc}},
-			serve: ofURI(func(w *Window, r *http.Request, u uri.URI) (any, error) {
+			Method: "GET", Path: api.Base + "/record", Heavy: true,
+			Doc:    "Returns the records of an archived version of a URI as the WARC file has them.",
+			Answer: api.Record{}, Params: []Param{{"uri", "string", uriDoc}, {"at", "string", atDoc}},
+			Serve: ofURI(func(w *Window, r *http.Request, u uri.URI) (any, error) {
 				return record.Of(r.Context(), &w.o.Versions, u, r.FormValue("at"), w.o.Now())
 			}),
 		},
 		{
-			method: "GET", path: api.Base + "/compare", heavy: true, doc: "Compares two archived versions of a URI.",
-			answer: api.Comparison{}, params: []param{
+			Method: "GET", Path: api.Base + "/compare", Heavy: true, Doc: "Compares two archived versions of a URI.",
+			Answer: api.Comparison{}, Params: []Param{
 				{"uri", "string", uriDoc},
 				{"before", "string", "timestamp of the first version, 14 digits; empty: the version before the second"},
 				{"at", "string", "timestamp of the second version; empty: the last one"},
 				{"what", "string", "text (as a reader sees it, the default), source or headers"},
 			},
-			serve: ofURI(func(w *Window, r *http.Request, u uri.URI) (any, error) { return w.compare(r, u) }),
+			Serve: ofURI(func(w *Window, r *http.Request, u uri.URI) (any, error) { return w.compare(r, u) }),
 		},
 	}
 }

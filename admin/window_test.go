@@ -178,12 +178,12 @@ func TestRoutesWithoutArgumentsSucceed(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		defer w.close()
 		for _, r := range routes() {
-			needs := len(r.params) > 0 && (r.params[0].name == "uri" || r.params[0].name == "q" && strings.HasSuffix(r.path, "/search"))
-			if r.method != http.MethodGet || strings.Contains(r.path, "{") || needs {
+			needs := len(r.Params) > 0 && (r.Params[0].Name == "uri" || r.Params[0].Name == "q" && strings.HasSuffix(r.Path, "/search"))
+			if r.Method != http.MethodGet || strings.Contains(r.Path, "{") || needs {
 				continue
 			}
-			if status := w.ask(r.method, r.path, nil, nil); status != http.StatusOK {
-				t.Errorf("%s %s: status %d", r.method, r.path, status)
+			if status := w.ask(r.Method, r.Path, nil, nil); status != http.StatusOK {
+				t.Errorf("%s %s: status %d", r.Method, r.Path, status)
 			}
 		}
 	})

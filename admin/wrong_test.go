@@ -20,15 +20,15 @@ func TestWrongParametersAreTheFaultOfTheCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		for _, r := range routes() {
-			if r.method != http.MethodGet || r.serve == nil {
+			if r.Method != http.MethodGet || r.Serve == nil {
 				continue
 			}
-			for _, p := range r.params {
+			for _, p := range r.Params {
 				for _, wrong := range []string{"-", "zz", "-1", "99999999999999999999", "\x00\xff", "http://a.example/%zz"} {
-					target := inPath.ReplaceAllString(r.path, url.PathEscape(wrong)) + "?uri=http://news.example/&q=a&" +
-						p.name + "=" + url.QueryEscape(wrong)
-					if status := w.ask(r.method, target, nil, nil); status == http.StatusInternalServerError {
-						t.Errorf("%s %s: status 500", r.method, target)
+					target := inPath.ReplaceAllString(r.Path, url.PathEscape(wrong)) + "?uri=http://news.example/&q=a&" +
+						p.Name + "=" + url.QueryEscape(wrong)
+					if status := w.ask(r.Method, target, nil, nil); status == http.StatusInternalServerError {
+						t.Errorf("%s %s: status 500", r.Method, target)
 					}
 				}
 			}
