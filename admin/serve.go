@@ -22,7 +22,14 @@ var OpenAPI string
 // Handler returns the handler of the API, the metrics and the dashboard. The options decide who is served.
 func (w *Window) Handler(o access.Options) http.Handler {
 	mux := http.NewServeMux()
-	for _, r := range routes() {
+	all := routes()
+	for _, added := range w.o.Extensions {
+		all = append(all, added.Routes...)
+		for pattern, handler := range added.Handlers {
+			mux.HandleFunc(pattern, handler)
+		}
+	}
+	for _, r := range all {
 		mux.HandleFunc(r.Method+" "+r.Path, func(to http.ResponseWriter, from *http.Request) {
 			answer, err := w.serveRoute(r, from)
 			if err != nil {

@@ -26,8 +26,10 @@ func (w *Window) Status() api.Status {
 		Now: now.UTC(), Started: w.started.UTC(), Uptime: api.Seconds(now.Sub(w.started)),
 		Condition: w.condition(), Workers: w.workers(now), Config: w.config(),
 	}
-	if w.o.Rendering != nil {
-		s.Rendering = w.o.Rendering()
+	for _, added := range w.o.Extensions {
+		if added.Status != nil {
+			added.Status(&s)
+		}
 	}
 	w.countHosts(&s, now)
 	w.mu.Lock()

@@ -67,8 +67,8 @@ type Options struct {
 	Dir     string // folder of the files for counts, pauses and alarms; "" stores nothing
 	Version string // of the program
 	Workers int    // maximum number of visits in progress
-	// Rendering, when set, says what the browsers did.
-	Rendering func() api.Rendering
+	// Extensions of the wings add requests and parts of the status.
+	Extensions []Extension
 	// Stored, when set, adds where finished archive files are: Handover, Lost and Offload.
 	Stored  func(*api.Archive)
 	Missing int64 // visits that crawl.log had and the store did not know, at the start
@@ -179,7 +179,7 @@ func New(o Options) (*Window, error) {
 	if err := w.restorePause(now); err != nil {
 		return nil, err
 	}
-	return w, nil
+	return w, w.openExtensions()
 }
 
 // Observe counts a settled visit. It does not block.
@@ -188,6 +188,7 @@ func (w *Window) Observe(r crawler.Report) {
 	w.measure(r)
 	w.survey.Observe(r)
 	w.captures.Add(r)
+	w.observeExtensions(r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.logFirstFailure(r)
@@ -224,6 +225,7 @@ func (w *Window) Tick(now time.Time) error {
 	}
 	w.sample(now)
 	w.recordConfig(now)
+	w.tickExtensions(now)
 	if err := w.logDay(now); err != nil {
 		w.o.Log.Error().Err(err).Msg("could not log the summary of a day")
 	}
@@ -248,6 +250,9 @@ func (w *Window) Tick(now time.Time) error {
 func (w *Window) Close(now time.Time) error {
 	w.packs.Close()
 	gauges := w.gauges(now)
+	if err := w.closeExtensions(now); err != nil {
+		return err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.captures.Close(); err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // certificate writes a new certificate for 127.0.0.1 and its key, and returns the certificate.
@@ -45,8 +46,8 @@ func certificate(t *testing.T, dir string, serial int64) *x509.Certificate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
-	write(t, filepath.Join(dir, "cert.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	daemontest.Write(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
+	daemontest.Write(t, filepath.Join(dir, "cert.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
 	moment := now.Add(time.Duration(serial) * time.Second)
 	if err := os.Chtimes(filepath.Join(dir, "cert.pem"), moment, moment); err != nil {
 		t.Fatal(err)
@@ -62,17 +63,17 @@ func certificate(t *testing.T, dir string, serial int64) *x509.Certificate {
 func TestDaemonServesOtherMachinesWithTLS(t *testing.T) {
 	t.Parallel()
 	var first *x509.Certificate
-	l := start(t, func(dir, main string) string {
+	l := daemontest.Start(t, func(dir, main string) string {
 		first = certificate(t, dir, 1)
 		remote := "listen = \"0.0.0.0:0\"\nremote = \"tls\"\ntls_cert = \"cert.pem\"\ntls_key = \"key.pem\""
 		return strings.Replace(main, `listen = "127.0.0.1:0"`, remote, 1)
 	})
-	l.waitFor(t, "serving the admin API")
-	port := regexp.MustCompile(`https://[^"]*:(\d+)/`).FindStringSubmatch(l.text())
+	l.WaitFor(t, "serving the admin API")
+	port := regexp.MustCompile(`https://[^"]*:(\d+)/`).FindStringSubmatch(l.Text())
 	if port == nil {
-		t.Fatalf("the log names no https address:\n%s", l.text())
+		t.Fatalf("the log names no https address:\n%s", l.Text())
 	}
-	all, err := access.List(filepath.Join(l.dir, "admin.token"))
+	all, err := access.List(filepath.Join(l.Dir, "admin.token"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestDaemonServesOtherMachinesWithTLS(t *testing.T) {
 			t.Errorf("%s %s with %q: status %d, want %d", c.scheme, c.path, c.secret, got, c.want)
 		}
 	}
-	second := certificate(t, l.dir, 2)
+	second := certificate(t, l.Dir, 2)
 	if got := status(second, "https", "/healthz", ""); got != 200 {
 		t.Errorf("with the renewed certificate: status %d, want 200", got)
 	}
@@ -123,13 +124,13 @@ func errCode(got *http.Response) int {
 // TestDaemonRecordsTheUserOfTheSocket sends an order through the socket.
 func TestDaemonRecordsTheUserOfTheSocket(t *testing.T) {
 	t.Parallel()
-	l := start(t)
-	l.visited(t)
+	l := daemontest.Start(t)
+	l.Visited(t)
 	us, err := user.Current()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := api.NewClient(filepath.Join(l.dir, "state", "admin.sock"))
+	c := api.NewClient(filepath.Join(l.Dir, "state", "admin.sock"))
 	if err := c.Health(t.Context()); err != nil {
 		t.Errorf("the daemon is not healthy: %v", err)
 	}

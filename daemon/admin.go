@@ -54,7 +54,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Spaces: r.Spaces, Accounts: r.Daily,
 		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: d.o.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
-		Rendering: d.rendering.Status, Missing: d.missing.Visits, Lose: d.lose, Stored: d.stored, Versions: catalog,
+		Extensions: d.extensions(), Missing: d.missing.Visits, Lose: d.lose, Stored: d.stored, Versions: catalog,
 	})
 	if err != nil {
 		return fmt.Errorf("open the admin API: %w", err)

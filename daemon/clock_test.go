@@ -19,6 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/internal/untick"
@@ -194,7 +195,7 @@ func newJumpWorld(t *testing.T, dir string) *jumpWorld {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	write(t, w.path, fmt.Sprintf(jumpSettings, strings.Join(jumpPages, `", "`)))
+	daemontest.Write(t, w.path, fmt.Sprintf(jumpSettings, strings.Join(jumpPages, `", "`)))
 	return w
 }
 

@@ -39,15 +39,12 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/archive/offload"
-	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/cluster/pushed"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/rebuild"
-	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/render/rendering"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -71,6 +68,8 @@ type Options struct {
 	Dial fetch.Dialer
 	// Now is the time of day. Nil means [time.Now]. It is for tests of clocks that jump.
 	Now func() time.Time
+	// Wings make the parts of the program that plug in from outside. Each is called once for each daemon.
+	Wings []func() Wing
 	// SharedProcess says that the process does other work too. The daemon then does not tune the garbage collector and
 	// the number of processors.
 	SharedProcess bool
@@ -94,7 +93,8 @@ type Daemon struct {
 	hubs       *hubs
 	supervisor *supervisor
 	healer     healer
-	rendering  *rendering.Pool
+	wings      []Wing
+	observers  []func(crawler.Report) // of wings
 	sealed     *sealed
 	offload    *offload.Offload
 	index      *liveIndex
@@ -162,12 +162,16 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 		o.Observe = func(crawler.Report) {}
 	}
 	d := &Daemon{o: o, live: config.NewLive(c), log: o.Log}
+	for _, wing := range o.Wings {
+		d.wings = append(d.wings, wing())
+	}
 	d.parts = crawler.Parts{
 		Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), Now: o.Now,
 	}
 	return d, d.openAll(now,
 		d.checkLimits, d.openProcess, d.openFolders, d.openStore, d.openLog, d.findMissing, d.openArchive,
-		d.openRecorder, d.openNetwork, d.openCrawler, d.openRendering, d.openHealer, d.openAdmin, d.openHubs)
+		d.openRecorder, d.openNetwork, d.prepareWings, d.openCrawler, d.openWings, d.openHealer, d.openAdmin,
+		d.openHubs)
 }
 
 // openAll opens parts. If one cannot be opened, it closes those before it.
@@ -226,27 +230,13 @@ func (d *Daemon) openCrawler(now time.Time) (err error) {
 	return nil
 }
 
-// openRendering starts the browsers that load captured pages. They see the archive and never the network.
-func (d *Daemon) openRendering(time.Time) error {
-	c, r := d.live.Current(), d.parts
-	d.rendering = rendering.Start(context.Background(), rendering.Parts{
-		Config: d.live, Frontier: r.Frontier, Traps: r.Traps, Archive: r.Archive, Open: warc.StoredMessage(c.Storage.WARC),
-		Index: func(record digest.Origin, contentType string) {
-			if err := r.IndexCapture(crawler.Captured{Record: record, ContentType: contentType}); err != nil {
-				d.log.Error().Err(err).Msg("could not index a rendered page: the index is incomplete until the next start")
-			}
-		},
-		Held: d.crawler.Held, Wake: d.crawler.Wake, Now: d.o.Now, Log: d.log,
-	}, c.Render)
-	d.closers.add(func() error { d.rendering.Close(); return nil })
-	return nil
-}
-
 // observe counts a settled visit and passes it on.
 func (d *Daemon) observe(r crawler.Report) {
 	d.supervisor.visits.Add(1)
 	d.window.Observe(r)
-	d.rendering.Observe(r)
+	for _, observe := range d.observers {
+		observe(r)
+	}
 	d.o.Observe(r)
 }
 

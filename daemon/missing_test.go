@@ -18,6 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/rebuild"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/sparse"
 )
 
@@ -35,17 +36,17 @@ var damages = map[string]func(t *testing.T, mem string){
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(t, mem, strings.Repeat("\x00", int(info.Size())))
+		daemontest.Write(t, mem, strings.Repeat("\x00", int(info.Size())))
 	},
 	"intact": func(*testing.T, string) {},
 }
 
 // killed returns the folder of a daemon that was killed after its first two visits, with a damage.
-func killed(t *testing.T, l *life, damage func(t *testing.T, mem string)) (dir string) {
+func killed(t *testing.T, l *daemontest.Life, damage func(t *testing.T, mem string)) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	err := filepath.WalkDir(l.dir, func(path string, e fs.DirEntry, err error) error {
-		name, _ := filepath.Rel(l.dir, path)
+	err := filepath.WalkDir(l.Dir, func(path string, e fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(l.Dir, path)
 		switch {
 		case err != nil:
 			return err
@@ -76,16 +77,16 @@ func killed(t *testing.T, l *life, damage func(t *testing.T, mem string)) (dir s
 
 func TestADaemonSaysWhichVisitsItsStoreLost(t *testing.T) {
 	t.Parallel()
-	l := start(t)
-	l.visited(t)
+	l := daemontest.Start(t)
+	l.Visited(t)
 	for name, damage := range damages {
 		dir := killed(t, l, damage)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			after := startIn(t, dir)
-			after.waitFor(t, `"message":"started"`)
-			if said := strings.Contains(after.text(), `"visits":2,"since":"`); said == (name == "intact") {
-				t.Errorf("the log says that visits are missing: %t\n%s", said, after.text())
+			after := daemontest.StartIn(t, dir, nil)
+			after.WaitFor(t, `"message":"started"`)
+			if said := strings.Contains(after.Text(), `"visits":2,"since":"`); said == (name == "intact") {
+				t.Errorf("the log says that visits are missing: %t\n%s", said, after.Text())
 			}
 		})
 	}
@@ -93,10 +94,10 @@ func TestADaemonSaysWhichVisitsItsStoreLost(t *testing.T) {
 
 func TestVisitsThatTheStoreLostAreFoundAndAdded(t *testing.T) {
 	t.Parallel()
-	l := start(t, func(_, main string) string {
+	l := daemontest.Start(t, func(_, main string) string {
 		return main + "[log]\nextra_info = true\n[feeds]\nusual_sitemap = false\n"
 	})
-	l.visited(t)
+	l.Visited(t)
 	now := time.Now()
 	intact := killed(t, l, damages["intact"])
 	want := entriesIn(t, loaded(t, intact), now)
@@ -148,8 +149,8 @@ func leaveOpen(t *testing.T, dir string) {
 // open.
 func TestVisitsOfABareCompressedLogAreAddedFromTheArchive(t *testing.T) {
 	t.Parallel()
-	l := start(t, func(_, main string) string { return main + "[feeds]\nusual_sitemap = false\n" })
-	l.visited(t)
+	l := daemontest.Start(t, func(_, main string) string { return main + "[feeds]\nusual_sitemap = false\n" })
+	l.Visited(t)
 	now := time.Now()
 	want := entriesIn(t, loaded(t, killed(t, l, damages["intact"])), now)
 	dir := killed(t, l, damages["deleted"])
@@ -160,7 +161,7 @@ func TestVisitsOfABareCompressedLogAreAddedFromTheArchive(t *testing.T) {
 	if _, errWrite := z.Write(text); errors.Join(err, errWrite, z.Close(), os.Remove(log)) != nil {
 		t.Fatal(err, errWrite)
 	}
-	write(t, log+".1.gz", packed.String())
+	daemontest.Write(t, log+".1.gz", packed.String())
 	leaveOpen(t, dir)
 	c := loaded(t, dir)
 	for again, visits := range []int64{2, 0} {

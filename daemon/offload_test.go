@@ -15,21 +15,22 @@ import (
 	"github.com/arcrawl/arcrawl/archive/offload"
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // The WARC files of a crawl are moved to another folder. The next start takes none for lost or changed, shows the
 // folder, and verify reads the files there.
 func TestARestartFindsFilesInFurtherFolders(t *testing.T) {
 	t.Parallel()
-	first := start(t)
-	first.visited(t)
-	if err := first.end(); err != nil {
+	first := daemontest.Start(t)
+	first.Visited(t)
+	if err := first.End(); err != nil {
 		t.Fatal(err)
 	}
 	same, further := seeds(first), t.TempDir()
-	files := archived(t, first.dir)
+	files := archived(t, first.Dir)
 	m := offload.Mover{
-		Dir: filepath.Join(first.dir, "warc"), Folders: []string{further}, Keep: 10, StateDir: t.TempDir(),
+		Dir: filepath.Join(first.Dir, "warc"), Folders: []string{further}, Keep: 10, StateDir: t.TempDir(),
 		Free: func(folder string) (int64, error) {
 			if folder == further {
 				return 1 << 40, nil
@@ -48,23 +49,23 @@ func TestARestartFindsFilesInFurtherFolders(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
 	defer busy.Close()
-	if err := os.Mkdir(filepath.Join(first.dir, "secrets"), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(first.Dir, "secrets"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(first.dir, "secrets", "s3"), []byte("reader:swordfish"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(first.Dir, "secrets", "s3"), []byte("reader:swordfish"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := restarted(t, first.dir, func(dir, main string) string {
+	l := restarted(t, first.Dir, func(dir, main string) string {
 		upload := "[upload]\nendpoint = \"" + busy.URL + "\"\nbucket = \"web-archive\"\nsecret = \"file:s3\"\n"
 		storage := "[storage]\nfolders = [\"" + further + "\"]\nfolders_free = \"900TB\"\n"
 		return upload + strings.Replace(same(dir, main), "[storage]\n", storage, 1)
 	})
-	l.waitFor(t, "serving the admin API")
+	l.WaitFor(t, "serving the admin API")
 	var o api.Offload
 	begin := time.Now()
-	for (len(o.Folders) == 0 || o.Upload.Since == nil) && time.Since(begin) < patience {
+	for (len(o.Folders) == 0 || o.Upload.Since == nil) && time.Since(begin) < daemontest.Patience {
 		time.Sleep(10 * time.Millisecond)
-		status, err := api.NewClient(filepath.Join(l.dir, "state", "admin.sock")).Status(t.Context())
+		status, err := api.NewClient(filepath.Join(l.Dir, "state", "admin.sock")).Status(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,14 +78,14 @@ func TestARestartFindsFilesInFurtherFolders(t *testing.T) {
 		t.Errorf("the status has the upload %+v", u)
 	}
 	for _, wrong := range []string{"is lost", "lost WARC", "changed since", "not in their folder"} {
-		if strings.Contains(l.text(), wrong) {
-			t.Errorf("a moved file is taken for lost or changed:\n%s", l.text())
+		if strings.Contains(l.Text(), wrong) {
+			t.Errorf("a moved file is taken for lost or changed:\n%s", l.Text())
 		}
 	}
-	if err := l.end(); err != nil {
+	if err := l.End(); err != nil {
 		t.Fatal(err)
 	}
-	sum, err := verify.Files(t.Context(), []string{filepath.Join(l.dir, "warc")}, verify.Options{}, func(f warc.Finding) error { t.Error(f.Error()); return nil })
+	sum, err := verify.Files(t.Context(), []string{filepath.Join(l.Dir, "warc")}, verify.Options{}, func(f warc.Finding) error { t.Error(f.Error()); return nil })
 	if err != nil || sum.Records["response"] == 0 {
 		t.Errorf("%+v, %v", sum, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -46,14 +47,14 @@ func TestADaemonDropsEntriesOfRecordsThatAreNotResponses(t *testing.T) {
 	must(index.Put(dedup.Key{Payload: digest.Of([]byte("payload")), Status: 200}, written.Origin))
 	must(f.Close())
 
-	l := startIn(t, dir)
-	l.waitFor(t, "dropped a record that is not a response", odd.String(), "this happens once for each store")
-	must(l.end())
+	l := daemontest.StartIn(t, dir, nil)
+	l.WaitFor(t, "dropped a record that is not a response", odd.String(), "this happens once for each store")
+	must(l.End())
 	must(os.RemoveAll(filepath.Join(dir, "hosts.d")))
-	l = startIn(t, dir)
-	l.waitFor(t, "STATUS=crawling")
-	must(l.end())
-	if strings.Contains(l.text(), "once for each store") {
-		t.Errorf("the second start looked again:\n%s", l.text())
+	l = daemontest.StartIn(t, dir, nil)
+	l.WaitFor(t, "STATUS=crawling")
+	must(l.End())
+	if strings.Contains(l.Text(), "once for each store") {
+		t.Errorf("the second start looked again:\n%s", l.Text())
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
@@ -29,16 +30,16 @@ func configurations(t *testing.T, dir string) (all []warccheck.Record) {
 func TestTheArchiveHasEachConfigurationInForceOnce(t *testing.T) {
 	t.Parallel()
 	const named = "urn:arcrawl:configuration"
-	l := start(t, func(_, main string) string {
+	l := daemontest.Start(t, func(_, main string) string {
 		return main + "[warc]\ncollection = \"The Press\" # hush-1\nsealed_url = \"http://127.0.0.1:9/hush-2\"\n"
 	})
-	l.visited(t)
-	write(t, filepath.Join(l.dir, "hosts.d", "a.example.toml"), "[scope]\nmax_hops = 5 # hush-3\n")
-	l.waitFor(t, `"keys":1`)
-	if err := l.end(); err != nil {
+	l.Visited(t)
+	daemontest.Write(t, filepath.Join(l.Dir, "hosts.d", "a.example.toml"), "[scope]\nmax_hops = 5 # hush-3\n")
+	l.WaitFor(t, `"keys":1`)
+	if err := l.End(); err != nil {
 		t.Fatal(err)
 	}
-	all := configurations(t, l.dir)
+	all := configurations(t, l.Dir)
 	var uris []string
 	for _, r := range all {
 		uris = append(uris, strings.TrimPrefix(r.Target(), named))
@@ -61,18 +62,18 @@ func TestTheArchiveHasEachConfigurationInForceOnce(t *testing.T) {
 		changes.Changed[0].URI != named+":hosts:a.example.toml" || changes.Defaults["crawl.workers"] == "" {
 		t.Errorf("%v: the last changes are %s", err, all[3].Block)
 	}
-	info := warccheck.Dir(t, filepath.Join(l.dir, "warc"))[0]
+	info := warccheck.Dir(t, filepath.Join(l.Dir, "warc"))[0]
 	if !strings.Contains(string(info.Block), "isPartOf: The Press\r\n") {
 		t.Errorf("the warcinfo record has no collection:\n%s", info.Block)
 	}
-	isIndexed(t, l.dir, named)
+	isIndexed(t, l.Dir, named)
 
-	again := restarted(t, l.dir, seeds(l)) // without the host file
-	again.waitFor(t, "READY=1")
-	if err := again.end(); err != nil {
+	again := restarted(t, l.Dir, seeds(l)) // without the host file
+	again.WaitFor(t, "READY=1")
+	if err := again.End(); err != nil {
 		t.Fatal(err)
 	}
-	later := configurations(t, l.dir)[len(all):]
+	later := configurations(t, l.Dir)[len(all):]
 	if len(later) != 1 || later[0].Target() != named || !strings.Contains(string(later[0].Block), `"removed": [`) {
 		t.Errorf("after a host file was removed, the archive has %d more records, want one that says so: %+v", len(later), later)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -28,15 +29,15 @@ func withReplay(engine string) func(dir, main string) string {
 }
 
 // dashboard returns the address of the dashboard with its token, and the URI of the seed.
-func (l *life) dashboard(t *testing.T) (address, seed string) {
+func dashboard(t *testing.T, l *daemontest.Life) (address, seed string) {
 	t.Helper()
-	l.waitFor(t, "serving the admin API")
-	at := regexp.MustCompile(`"at":"(http://[^"]+)","tokens"`).FindStringSubmatch(l.text())
-	token, err := os.ReadFile(filepath.Join(l.dir, "admin.token"))
+	l.WaitFor(t, "serving the admin API")
+	at := regexp.MustCompile(`"at":"(http://[^"]+)","tokens"`).FindStringSubmatch(l.Text())
+	token, err := os.ReadFile(filepath.Join(l.Dir, "admin.token"))
 	if err != nil || at == nil {
-		t.Fatalf("no address or no token: %v\n%s", err, l.text())
+		t.Fatalf("no address or no token: %v\n%s", err, l.Text())
 	}
-	main, err := os.ReadFile(l.path)
+	main, err := os.ReadFile(l.Path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,9 +50,9 @@ func (l *life) dashboard(t *testing.T) (address, seed string) {
 func TestAVersionIsSeenInTheDashboard(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	l := start(t, withReplay(filepath.Dir(foreign.ReplayWorker(t))))
-	l.visited(t)
-	address, seed := l.dashboard(t)
+	l := daemontest.Start(t, withReplay(filepath.Dir(foreign.ReplayWorker(t))))
+	l.Visited(t)
+	address, seed := dashboard(t, l)
 	b := browser.Open(t, 1100, 800)
 	b.Go(address)
 	origin, _, _ := strings.Cut(address, "?")
@@ -93,10 +94,10 @@ func TestAVersionIsSeenInTheDashboard(t *testing.T) {
 func TestWithoutTheEngineTheDashboardSaysWhatToInstall(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()
-	l := start(t, withReplay(empty))
-	l.visited(t)
-	address, seed := l.dashboard(t)
-	l.waitFor(t, "the folder has no engine")
+	l := daemontest.Start(t, withReplay(empty))
+	l.Visited(t)
+	address, seed := dashboard(t, l)
+	l.WaitFor(t, "the folder has no engine")
 	view := ask(t, strings.Replace(address, "?", "api/v1/view?uri="+url.QueryEscape(seed)+"&", 1))
 	if !strings.Contains(view, "Install the package arcrawl-replay") || !strings.Contains(view, empty) || strings.Contains(view, `"frame"`) {
 		t.Errorf("the answer is %s", view)
@@ -124,13 +125,13 @@ func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
 			"<script>document.title = 'taken'</script>a \u202ereversed\u202c sign &lt;img src=x onerror=alert(1)>"+strings.Repeat("long ", 40*visits))
 	}))
 	t.Cleanup(site.Close)
-	l := start(t, func(_, main string) string {
+	l := daemontest.Start(t, func(_, main string) string {
 		main = regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
 		return main + "[change]\nscrub_css = [\"p.clock\"]\n[[wait]]\nmime = \".*\"\ninitial = \"1s\"\nmin = \"1s\"\nmax = \"1s\"\n"
 	})
-	address, seed := l.dashboard(t)
+	address, seed := dashboard(t, l)
 	for n := 0; n < 2; {
-		r := <-l.visits
+		r := <-l.Visits
 		if r.URI.String() == seed && r.Status == http.StatusOK {
 			n++
 		}
@@ -165,9 +166,9 @@ func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
 	if got := b.Eval(`document.querySelector("section.panel").innerText`); !strings.Contains(got, "Now 42 readers") || !strings.Contains(got, "with the rule") {
 		t.Errorf("the preview says %s", got)
 	}
-	host := filepath.Join(l.dir, "hosts.d", strings.NewReplacer(":", "_").Replace(site.Listener.Addr().String())+".toml")
+	host := filepath.Join(l.Dir, "hosts.d", strings.NewReplacer(":", "_").Replace(site.Listener.Addr().String())+".toml")
 	save := `[...document.querySelectorAll("section.panel button")].find(b => b.textContent.startsWith("Save to")).click()`
-	write(t, host, "host = \""+site.Listener.Addr().String()+"\"\n# a note of somebody else\n")
+	daemontest.Write(t, host, "host = \""+site.Listener.Addr().String()+"\"\n# a note of somebody else\n")
 	b.Eval(save)
 	b.Wait(`document.querySelector("section.panel .notice.bad")?.textContent.includes("was changed since the preview; nothing was written")`)
 	if text, err := os.ReadFile(host); err != nil || strings.Contains(string(text), "scrub") {
@@ -180,7 +181,7 @@ func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
 	if text, err := os.ReadFile(host); err != nil || !strings.Contains(string(text), "readers") || !strings.Contains(string(text), "# a note of somebody else") {
 		t.Errorf("the host file became %q, %v", text, err)
 	}
-	l.waitFor(t, "\"order\":\"ignore\"")
+	l.WaitFor(t, "\"order\":\"ignore\"")
 	b.Wait(`fetch("/api/v1/audit?days=1").then(r => r.text()).then(s => s.includes("ignore"))`)
 	b.Eval(`[...document.querySelectorAll("a.button")].find(a => a.textContent === "Inline").click()`)
 	ready("in one column")
@@ -215,11 +216,11 @@ func TestAPageIsCapturedNowWithItsEmbeds(t *testing.T) {
 		}
 	}))
 	t.Cleanup(site.Close)
-	l := start(t, func(_, main string) string {
+	l := daemontest.Start(t, func(_, main string) string {
 		return regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
 	})
-	l.visited(t)
-	address, seed := l.dashboard(t)
+	l.Visited(t)
+	address, seed := dashboard(t, l)
 	b := browser.Open(t, 1100, 800)
 	b.Go(address)
 	origin, _, _ := strings.Cut(address, "?")

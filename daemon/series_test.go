@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
@@ -33,18 +34,18 @@ func TestASeriesHasAFolderOfItsOwn(t *testing.T) {
 	defer library.Close()
 	settings := func(dir, main string) string {
 		host := regexp.MustCompile(`127\.0\.0\.1:[1-9]\d+`).FindString(main)
-		write(t, filepath.Join(dir, "hosts.d", "site.toml"), "host = \""+host+"\"\n[warc]\nseries = \"embargo\"\n")
+		daemontest.Write(t, filepath.Join(dir, "hosts.d", "site.toml"), "host = \""+host+"\"\n[warc]\nseries = \"embargo\"\n")
 		storage := "[storage]\nfolders = [\"embargo=" + vault + "\"]\nfolders_free = \"2MB\"\n"
 		return "[warc]\nseries_names = [\"embargo\"]\nsealed_url = \"" + library.URL + "\"\n" +
 			strings.Replace(main, "[storage]\n", storage, 1)
 	}
-	first := start(t, settings)
-	first.visited(t)
-	if err := first.end(); err != nil {
+	first := daemontest.Start(t, settings)
+	first.Visited(t)
+	if err := first.End(); err != nil {
 		t.Fatal(err)
 	}
 	series, other := "", 0
-	for _, file := range archived(t, first.dir) {
+	for _, file := range archived(t, first.Dir) {
 		records, err := warccheck.File(file)
 		if err != nil {
 			t.Fatal(err)
@@ -62,17 +63,17 @@ func TestASeriesHasAFolderOfItsOwn(t *testing.T) {
 		}
 	}
 	if series == "" || other != 1 {
-		t.Fatalf("the files are %q", archived(t, first.dir))
+		t.Fatalf("the files are %q", archived(t, first.Dir))
 	}
 
 	same := seeds(first)
-	second := restarted(t, first.dir, func(dir, main string) string {
+	second := restarted(t, first.Dir, func(dir, main string) string {
 		main = same(dir, main)
 		settings(dir, main[strings.Index(main, "[seeds]"):]) // the host file again
 		return main
 	})
 	begin, moved := time.Now(), false
-	for !moved && time.Since(begin) < patience {
+	for !moved && time.Since(begin) < daemontest.Patience {
 		time.Sleep(10 * time.Millisecond)
 		info, err := os.Lstat(series)
 		moved = err == nil && info.Mode()&os.ModeSymlink != 0
@@ -80,29 +81,29 @@ func TestASeriesHasAFolderOfItsOwn(t *testing.T) {
 	if to, err := os.Readlink(series); err != nil || filepath.Dir(to) != vault {
 		t.Errorf("the file of the series is at %q, %v", to, err)
 	}
-	for range archived(t, first.dir) {
+	for range archived(t, first.Dir) {
 		select {
 		case n := <-got:
 			if want := strings.HasPrefix(n.File, "arcrawl-embargo-"); (n.Series == "embargo") != want {
 				t.Errorf("the library received %+v", n)
 			}
-		case <-time.After(patience):
+		case <-time.After(daemontest.Patience):
 			t.Fatal("the library did not receive all files")
 		}
 	}
-	status, err := api.NewClient(filepath.Join(second.dir, "state", "admin.sock")).Status(t.Context())
+	status, err := api.NewClient(filepath.Join(second.Dir, "state", "admin.sock")).Status(t.Context())
 	if o := status.Archive.Offload; err != nil || len(o.Folders) != 1 || o.Since != nil {
 		t.Errorf("the status has %+v, %v", o, err)
 	}
-	if err := second.end(); err != nil {
+	if err := second.End(); err != nil {
 		t.Fatal(err)
 	}
 	for _, wrong := range []string{"is lost", "lost WARC", "changed since", "not in their folder"} {
-		if strings.Contains(second.text(), wrong) {
-			t.Errorf("a moved file is taken for lost or changed:\n%s", second.text())
+		if strings.Contains(second.Text(), wrong) {
+			t.Errorf("a moved file is taken for lost or changed:\n%s", second.Text())
 		}
 	}
-	for _, dir := range []string{filepath.Join(second.dir, "warc"), vault} {
+	for _, dir := range []string{filepath.Join(second.Dir, "warc"), vault} {
 		sum, err := verify.Files(t.Context(), []string{dir}, verify.Options{}, func(f warc.Finding) error {
 			t.Error(f.Error())
 			return nil

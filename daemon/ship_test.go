@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/sparse"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -19,7 +20,7 @@ func TestAKilledStoreThatIsShippedRestsItsHosts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "arcrawl.toml")
-	write(t, path, strings.NewReplacer(`uris = [%q]`, "", `_delay = "0s"`, `_delay = "10m"`).Replace(mainFile)+
+	daemontest.Write(t, path, strings.NewReplacer(`uris = [%q]`, "", `_delay = "0s"`, `_delay = "10m"`).Replace(daemontest.MainFile)+
 		"[cluster]\ndatabase = \"postgres://nobody@127.0.0.1:1/none\"\nnode = \"a\"\n")
 	c, err := config.Load(path)
 	if err != nil {

@@ -14,21 +14,22 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // divided starts a node alone, divides its crawl, and starts it again in the same folder.
-func divided(t *testing.T, db *postgres.Server, shards int, changes ...func(dir, main string) string) *life {
+func divided(t *testing.T, db *postgres.Server, shards int, changes ...func(dir, main string) string) *daemontest.Life {
 	t.Helper()
 	dir := t.TempDir()
 	url := db.URL(db.Address())
 	node := func(_, main string) string {
 		return main + fmt.Sprintf("[cluster]\ndatabase = %q\nnode = \"a\"\nsingle_database = true\n", url)
 	}
-	first := startIn(t, dir, append(changes, node)...)
-	first.visited(t)
-	if err := first.end(); err != nil {
+	first := daemontest.StartIn(t, dir, nil, append(changes, node)...)
+	first.Visited(t)
+	if err := first.End(); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(dir, "hosts.d")); err != nil {
@@ -37,15 +38,16 @@ func divided(t *testing.T, db *postgres.Server, shards int, changes ...func(dir,
 	if _, err := shared.Split(t.Context(), url, shards); err != nil {
 		t.Fatal(err)
 	}
-	return startIn(t, dir, append(changes, node)...)
+	return daemontest.StartIn(t, dir, nil, append(changes, node)...)
 }
 
 // awaitLines waits until the log has a number of lines with some words.
-func (l *life) awaitLines(t *testing.T, n int, words string) {
+func awaitLines(t *testing.T, l *daemontest.Life, n int, words string) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * patience); strings.Count(l.text(), words) < n; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) || strings.Contains(l.text(), "Run returned") {
-			t.Fatalf("%q is not in the log %d times:\n%s", words, n, l.text())
+	deadline := time.Now().Add(2 * daemontest.Patience)
+	for ; strings.Count(l.Text(), words) < n; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) || strings.Contains(l.Text(), "Run returned") {
+			t.Fatalf("%q is not in the log %d times:\n%s", words, n, l.Text())
 		}
 	}
 }
@@ -66,7 +68,7 @@ func TestANodeListensForHubsOnceForAllShards(t *testing.T) {
 	l := divided(t, postgres.New(t), 3, func(_, main string) string {
 		return main + fmt.Sprintf("[websub]\ncallback = \"https://crawler.example/websub\"\nlisten = %q\n", address)
 	})
-	l.awaitLines(t, 3, `"message":"started"`)
+	awaitLines(t, l, 3, `"message":"started"`)
 	if conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address); err != nil {
 		t.Error(err)
 	} else {
@@ -74,23 +76,23 @@ func TestANodeListensForHubsOnceForAllShards(t *testing.T) {
 	}
 	for round := range 3 {
 		for host := range 20 {
-			file := filepath.Join(l.dir, "hosts.d", fmt.Sprintf("h%d.example.toml", host))
-			write(t, file, fmt.Sprintf("[scope]\nmax_hops = %d\n", round+2))
+			file := filepath.Join(l.Dir, "hosts.d", fmt.Sprintf("h%d.example.toml", host))
+			daemontest.Write(t, file, fmt.Sprintf("[scope]\nmax_hops = %d\n", round+2))
 		}
-		l.hangup <- syscall.SIGHUP
-		l.awaitLines(t, 3*(round+1), `"keys":20`)
+		l.Hangup <- syscall.SIGHUP
+		awaitLines(t, l, 3*(round+1), `"keys":20`)
 	}
-	if err := l.end(); err != nil {
+	if err := l.End(); err != nil {
 		t.Error(err)
 	}
-	c, err := daemon.LoadConfig(l.path, zerolog.Nop())
+	c, err := daemon.LoadConfig(l.Path, zerolog.Nop())
 	if err == nil {
 		_, err = daemon.BackUp(t.Context(), c, t.TempDir(), 0, time.Now())
 	}
 	if err == nil || !strings.Contains(err.Error(), "back up the database") {
 		t.Errorf("a backup of one node of a divided crawl: %v", err)
 	}
-	if text := l.text(); strings.Contains(text, "could not") {
+	if text := l.Text(); strings.Contains(text, "could not") {
 		t.Errorf("the log:\n%s", text)
 	}
 }

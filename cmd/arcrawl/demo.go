@@ -101,7 +101,7 @@ func demo(ctx context.Context, out io.Writer, dir, engine string, bound time.Dur
 	began := time.Now()
 	// Only warnings and errors of the daemon's log are shown on the screen.
 	log := newLogger(os.Stderr).Level(zerolog.WarnLevel)
-	o := daemon.Options{Version: cli.Version(), ConfigRead: began, Log: log, Observe: visits.print}
+	o := daemon.Options{Version: cli.Version(), ConfigRead: began, Log: log, Wings: daemonWings(), Observe: visits.print}
 	if err := daemon.Run(ctx, c, o); err != nil {
 		return err
 	}

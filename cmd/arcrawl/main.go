@@ -64,6 +64,11 @@ First steps:
 	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema())
 	root.AddCommand(newWhyNot(), newFetch(), newCanon(), newTraps())
 	root.AddCommand(newFrontier(), newFsck(), newBackup(), newTune(), newPrime(), newCluster())
+	for _, w := range wings() {
+		if w.commands != nil {
+			root.AddCommand(w.commands()...)
+		}
+	}
 	return root
 }
 

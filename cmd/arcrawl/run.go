@@ -43,7 +43,9 @@ a sign of life as long as its workers look for URIs that are due.`,
 			if err != nil {
 				return err
 			}
-			return daemon.Run(cmd.Context(), c, daemon.Options{Version: cli.Version(), ConfigRead: read, Log: log})
+			return daemon.Run(cmd.Context(), c, daemon.Options{
+				Version: cli.Version(), ConfigRead: read, Log: log, Wings: daemonWings(),
+			})
 		},
 	}
 	cli.ConfigFlag(cmd, &path)

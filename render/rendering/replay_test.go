@@ -1,4 +1,4 @@
-package daemon_test
+package rendering_test
 
 import (
 	"bytes"
@@ -18,10 +18,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/render/rendering"
 )
 
 // square returns a picture of one colour.
@@ -106,7 +109,7 @@ func TestARenderedPageLooksTheSameInReplay(t *testing.T) {
 	live := httptest.NewServer(http.HandlerFunc(gallery)) // without TLS, for a browser that does not know the root
 	t.Cleanup(live.Close)
 	root := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: site.Certificate().Raw}))
-	l := start(t, func(_, main string) string {
+	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{rendering.Wing}, func(_, main string) string {
 		main = regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
 		return main + "\n[render]\npages = \"changed\"\nkeep = \"all\"\nlimit = \"1m\"\n[tls]\nroots = ['''" + root + "''']\n"
 	}, func(_, main string) string { return strings.Replace(main, "[fetch]\n", "[fetch]\nhttp = \"2\"\n", 1) })
@@ -114,15 +117,15 @@ func TestARenderedPageLooksTheSameInReplay(t *testing.T) {
 	lacks := func(all string) bool {
 		return slices.ContainsFunc(wanted, func(uri string) bool { return !strings.Contains(all, uri+"\n") })
 	}
-	for end := time.Now().Add(2 * time.Minute); lacks(l.archived(t)); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); lacks(l.Archived(t)); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("the page was not rendered in time; archive: %s\n%s", l.archived(t), l.text())
+			t.Fatalf("the page was not rendered in time; archive: %s\n%s", l.Archived(t), l.Text())
 		}
 	}
-	if err := l.end(); err != nil {
+	if err := l.End(); err != nil {
 		t.Fatal(err)
 	}
-	file, stamp := oneFile(t, filepath.Join(l.dir, "warc"), site.URL+"/")
+	file, stamp := oneFile(t, filepath.Join(l.Dir, "warc"), site.URL+"/")
 	shown := foreign.Replay(t, file, site.URL+"/", stamp, "width:400px;height:100px;display:block")
 	inReplay, alive := picture(t, "the replay", shown), picture(t, "the live page", live.URL)
 	different, first := 0, image.Point{}
@@ -179,6 +182,6 @@ func oneFile(t *testing.T, folder, page string) (file, stamp string) {
 		all.Write(b)
 	}
 	file = filepath.Join(t.TempDir(), "archive.warc.gz")
-	write(t, file, all.String())
+	daemontest.Write(t, file, all.String())
 	return file, stamp
 }

@@ -1,4 +1,4 @@
-package daemon_test
+package rendering_test
 
 import (
 	"fmt"
@@ -13,8 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/render/rendering"
 )
 
 // scripted is a site whose front page loads its pictures by script. It remembers each request.
@@ -92,17 +94,17 @@ func TestAPageIsRendered(t *testing.T) {
 	s := new(scripted)
 	site := httptest.NewServer(s)
 	defer site.Close()
-	l := start(t, func(dir, main string) string {
+	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{rendering.Wing}, func(dir, main string) string {
 		host := strings.TrimPrefix(site.URL, "http://")
-		write(t, filepath.Join(dir, "hosts.d", "site.toml"), "host = \""+host+"\"\n[warc]\nseries = \"embargo\"\n")
+		daemontest.Write(t, filepath.Join(dir, "hosts.d", "site.toml"), "host = \""+host+"\"\n[warc]\nseries = \"embargo\"\n")
 		main = regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
 		main = strings.NewReplacer("min_delay = \"0s\"", "min_delay = \"100ms\"", "max_delay = \"0s\"", "max_delay = \"1s\"",
 			"[seeds]", "[warc]\nseries_names = [\"embargo\"]\n[seeds]").Replace(main)
 		return strings.Replace(main, "[seeds]", "[render]\npages = \"changed\"\nkeep = \"all\"\nlimit = \"1m\"\n[scope]\nspeculative = false\n[seeds]", 1)
 	})
-	for end := time.Now().Add(2 * time.Minute); s.count("/teaser.html") == 0 || !strings.Contains(l.archived(t), "urn:fullPage:"+site.URL+"/\n"); {
+	for end := time.Now().Add(2 * time.Minute); s.count("/teaser.html") == 0 || !strings.Contains(l.Archived(t), "urn:fullPage:"+site.URL+"/\n"); {
 		if time.Now().After(end) {
-			t.Fatalf("the page was not rendered in time; requests: %q; archive: %s\n%s", s.requests, l.archived(t), l.text())
+			t.Fatalf("the page was not rendered in time; requests: %q; archive: %s\n%s", s.requests, l.Archived(t), l.Text())
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -126,8 +128,8 @@ func TestAPageIsRendered(t *testing.T) {
 		}
 	}
 	s.mu.Unlock()
-	all := l.archived(t)
-	if others := l.archivedIn(t, "arcrawl-2*"); strings.Contains(others, site.URL) {
+	all := l.Archived(t)
+	if others := l.ArchivedIn(t, "arcrawl-2*"); strings.Contains(others, site.URL) {
 		t.Errorf("what belongs to the series of the host is in other files: %s", others)
 	}
 	for _, uri := range []string{
@@ -137,7 +139,7 @@ func TestAPageIsRendered(t *testing.T) {
 			t.Errorf("the archive has no %s:\n%s", uri, all)
 		}
 	}
-	log, err := os.ReadFile(filepath.Join(l.dir, "crawl.log"))
+	log, err := os.ReadFile(filepath.Join(l.Dir, "crawl.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,34 +148,4 @@ func TestAPageIsRendered(t *testing.T) {
 			t.Errorf("crawl.log has no line %q:\n%s", line, log)
 		}
 	}
-}
-
-// archived lists the URIs of the records in the archive, each on a line.
-func (l *life) archived(t *testing.T) string { return l.archivedIn(t, "*") }
-
-// archivedIn does the same for some files.
-func (l *life) archivedIn(t *testing.T, names string) string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(l.dir, "warc", names+".warc.gz*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	for _, file := range files {
-		r, err := warc.OpenAt(file, 0)
-		if err != nil {
-			continue
-		}
-		for {
-			rec, err := r.Next()
-			if err != nil {
-				break
-			}
-			if kind := rec.Header.Type(); kind == "response" || kind == "resource" {
-				b.WriteString(rec.Header.Target() + "\n")
-			}
-		}
-		_ = r.Close()
-	}
-	return b.String()
 }

@@ -1,0 +1,203 @@
+// Package daemontest runs a daemon in a test: it crawls a site of one page, and the test looks at its log, its archive
+// and its API.
+package daemontest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/daemon"
+)
+
+// Life is a daemon that runs in a test and crawls a site of one page.
+type Life struct {
+	Dir    string // of its files
+	Path   string // of the main configuration file
+	Hangup chan os.Signal
+	Visits chan crawler.Report
+	End    func() error // stops the daemon and returns the error of Run
+
+	mu     sync.Mutex // guards the fields below
+	log    bytes.Buffer
+	states []string // states that systemd would receive
+}
+
+// Write takes lines of the log.
+func (l *Life) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.log.Write(b)
+}
+
+// Notify takes a state that systemd would receive.
+func (l *Life) Notify(state string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.states = append(l.states, state)
+}
+
+// Text returns the log and the states.
+func (l *Life) Text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.log.String() + strings.Join(l.states, "\n")
+}
+
+// WaitFor waits until the log or a state contains all words.
+func (l *Life) WaitFor(t *testing.T, words ...string) {
+	t.Helper()
+	deadline := time.Now().Add(Patience)
+	for _, word := range words {
+		for !strings.Contains(l.Text(), word) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%q is not in the log:\n%s", word, l.Text())
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+}
+
+// Patience is the time that a test waits for something that a daemon normally does within a second.
+const Patience = 30 * time.Second
+
+// MainFile is the configuration of a daemon in a test. It wants the seed.
+const MainFile = `[operator]
+name = "Test Library"
+contact = "https://library.example/crawler"
+[storage]
+min_free = "1MB"
+[fetch]
+allow_networks = ["127.0.0.0/8"]
+[politeness]
+min_delay = "0s"
+max_delay = "0s"
+[admin]
+listen = "127.0.0.1:0"
+token_file = "admin.token"
+[seeds]
+uris = [%q]
+`
+
+// Start starts a daemon. It is stopped at the end of the test. Each change gets the folder and the main file, and
+// returns another main file.
+func Start(t *testing.T, changes ...func(dir, main string) string) *Life {
+	t.Helper()
+	return StartIn(t, t.TempDir(), nil, changes...)
+}
+
+// StartIn starts a daemon with wings as Start does, in a folder that may hold a store and an archive.
+func StartIn(
+	t *testing.T, dir string, wings []func() daemon.Wing, changes ...func(dir, main string) string,
+) *Life {
+	t.Helper()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<title>one page</title>")
+	}))
+	t.Cleanup(site.Close)
+	l := &Life{
+		Dir: dir, Path: filepath.Join(dir, "arcrawl.toml"),
+		Hangup: make(chan os.Signal, 1), Visits: make(chan crawler.Report, 100),
+	}
+	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	main := fmt.Sprintf(MainFile, site.URL+"/")
+	for _, change := range changes {
+		main = change(dir, main)
+	}
+	Write(t, l.Path, main)
+	l.run(t, wings)
+	return l
+}
+
+// run starts the daemon with the configuration that is there.
+func (l *Life) run(t *testing.T, wings []func() daemon.Wing) {
+	t.Helper()
+	log := zerolog.New(l)
+	c, err := daemon.LoadConfig(l.Path, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		err := daemon.Run(ctx, c, daemon.Options{
+			Version: "test", Log: log, Hangup: l.Hangup, Notify: l.Notify, SharedProcess: true, Wings: wings,
+			Observe: func(r crawler.Report) { l.Visits <- r },
+		})
+		l.Notify(fmt.Sprint("Run returned ", err))
+		done <- err
+	}()
+	l.End = sync.OnceValue(func() error { stop(); return <-done })
+	t.Cleanup(func() { _ = l.End() })
+}
+
+// Write writes a file.
+func Write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Visited waits for the visit of the page.
+func (l *Life) Visited(t *testing.T) {
+	t.Helper()
+	for {
+		select {
+		case r := <-l.Visits:
+			if r.URI.Path() == "/" {
+				if r.Status != http.StatusOK || !r.Verdict.First {
+					t.Errorf("the visit has status %d and verdict %+v, want the first capture", r.Status, r.Verdict)
+				}
+				return
+			}
+		case <-time.After(Patience):
+			t.Fatalf("the page was not visited:\n%s", l.Text())
+		}
+	}
+}
+
+// Archived lists the URIs of the records in the archive, each on a line.
+func (l *Life) Archived(t *testing.T) string { return l.ArchivedIn(t, "*") }
+
+// ArchivedIn does the same for some files.
+func (l *Life) ArchivedIn(t *testing.T, names string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(l.Dir, "warc", names+".warc.gz*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, file := range files {
+		r, err := warc.OpenAt(file, 0)
+		if err != nil {
+			continue
+		}
+		for {
+			rec, err := r.Next()
+			if err != nil {
+				break
+			}
+			if kind := rec.Header.Type(); kind == "response" || kind == "resource" {
+				b.WriteString(rec.Header.Target() + "\n")
+			}
+		}
+		_ = r.Close()
+	}
+	return b.String()
+}
