@@ -75,7 +75,7 @@ func New(p Parts) *Crawler {
 	c.trapped = trapped.Stores{Traps: p.Traps, Spaces: p.Spaces, Frontier: p.Frontier, Log: p.Log}
 	p.reportDamage()
 	c.returns = rescope.New(p.Frontier, p.Config, c.Wake, p.Log)
-	c.clock, c.started = clock.New(p.Frontier, p.Config, c.Wake, p.Log), time.Now()
+	c.clock, c.started = clock.New(p.Frontier, c.Wake, p.Log), time.Now()
 	return c
 }
 

@@ -37,10 +37,6 @@ func (d *Daemon) openStore(time.Time) (err error) {
 	if err := d.followStore(); err != nil {
 		return err
 	}
-	if n := d.parts.Frontier.GapsFilled(); n > 0 {
-		d.log.Warn().Int("numbers", n).
-			Msg("repaired the store: an earlier version had skipped numbers of hosts; nothing is lost")
-	}
 	free := d.parts.FreeSpace
 	d.parts.FreeSpace = func() (int64, error) {
 		if d.o.shard != nil {

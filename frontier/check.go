@@ -397,7 +397,7 @@ func (x *checker) robots(item *badger.Item) error {
 func (x *checker) compareTallies() {
 	for i, h := range x.f.byID {
 		t := x.tallies[i]
-		if (!t.hostRow || !t.name) && !slices.Contains(x.f.gaps, h) { // gaps are not written in a store that is inspected
+		if !t.hostRow || !t.name {
 			x.faultf("host %s: its record or its name is missing", h.name)
 		}
 		if t.uris != h.uris || t.due != h.queued || t.places != h.queued || t.held != h.held ||

@@ -9,8 +9,8 @@ import (
 var (
 	// ErrLocked means that another process has opened the store.
 	ErrLocked = errors.New("in use by another process")
-	// ErrVersion means that a newer arcrawl wrote the store.
-	ErrVersion = errors.New("written by a newer version of arcrawl")
+	// ErrVersion means that this arcrawl does not know the format of the store.
+	ErrVersion = errors.New("unknown format of the store")
 	// ErrCorrupt means that the store is damaged. Any method that reads can return it.
 	ErrCorrupt = errors.New("the frontier's store is damaged; stop, and restore its folder from a backup")
 )

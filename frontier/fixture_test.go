@@ -196,7 +196,7 @@ func unpackStore(t *testing.T, name string) (dir string) {
 	}
 }
 
-// A store of each earlier format can be opened, and is complete.
+// A store of each format since the first release can be opened, and is complete.
 func TestStoresOfAllFormatsOpen(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("testdata/format-*.tar.gz")

@@ -42,7 +42,6 @@ type Frontier struct {
 	hosts            map[uri.Host]*host
 	byID             []*host // host number n is at n-1
 	listed           bool    // byID is read without mu, see listHosts
-	gaps             []*host // hosts that fill numbers which an earlier version skipped
 	vacant           []*host // evicted hosts whose numbers are free, except those that are used again
 	groups           map[string]*hostGroup
 	queue            hostQueue // all hosts

@@ -5,48 +5,32 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
-	"github.com/fxamacker/cbor/v2"
-
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // healRow reads of a uriRow what says whether its due time makes sense.
 type healRow struct {
-	URI       cbor.ByteString `cbor:"1,keyasint"`
-	FirstSeen int64           `cbor:"5,keyasint,omitempty"`
-	LastVisit int64           `cbor:"6,keyasint,omitempty"`
-	Due       int64           `cbor:"9,keyasint,omitempty"`
-	Why       cbor.ByteString `cbor:"85,keyasint,omitempty"`
+	FirstSeen int64 `cbor:"5,keyasint,omitempty"`
+	LastVisit int64 `cbor:"6,keyasint,omitempty"`
+	Due       int64 `cbor:"9,keyasint,omitempty"`
 }
 
 // clockTolerance is how far a stored time may be ahead of now before it is taken for one of a wrong clock.
 const clockTolerance = time.Minute
 
-// healed is written into the store when all due times of earlier versions have been bounded.
-const healedMark = 1
-
-// NeedsHealing reports whether due times in the store may make no sense: an earlier version did not bound them, or the
-// clock was ahead when they were written.
-func (f *Frontier) NeedsHealing() (needed bool, err error) {
+// NeedsHealing reports whether due times in the store may make no sense, because the clock was ahead when they were
+// written.
+func (f *Frontier) NeedsHealing() bool {
 	f.mu.Lock()
-	ahead := f.clockWasAhead
-	f.mu.Unlock()
-	err = f.View(func(txn *badger.Txn) error {
-		mark, err := readBytes(txn, metaHealed)
-		needed = ahead || len(mark) == 0 || mark[0] < healedMark
-		return err
-	})
-	return needed, err
+	defer f.mu.Unlock()
+	return f.clockWasAhead
 }
 
 // Heal corrects due times that make no sense, some thousands of URIs at a time, and returns their number. Call it
 // again with next until that is empty. It holds no lock while it reads.
 //
-// A due time makes no sense if a Retry-After put it off for longer than longest returns for the host. Neither does it
-// if the visit before it is in the future, because the clock was ahead then: the wait after that visit begins now.
-func (f *Frontier) Heal(
-	now time.Time, from Cursor, longest func(uri.Host) time.Duration,
-) (next Cursor, corrected int, err error) {
+// A due time makes no sense if the visit before it is in the future, because the clock was ahead then: the wait after
+// that visit begins now.
+func (f *Frontier) Heal(now time.Time, from Cursor) (next Cursor, corrected int, err error) {
 	at, err := from.position(Selection{})
 	if err != nil {
 		return "", 0, err
@@ -77,7 +61,7 @@ func (f *Frontier) Heal(
 			if err := decodeRow(it.Item(), &w); err != nil {
 				return err
 			}
-			if id > 0 && int(id) <= len(hosts) && w.sensibleDue(now, hosts[id-1].name, longest) != w.Due {
+			if id > 0 && int(id) <= len(hosts) && w.sensibleDue(now) != w.Due {
 				wrong[id] = append(wrong[id], fp)
 			}
 		}
@@ -88,42 +72,36 @@ func (f *Frontier) Heal(
 	})
 	for id, fps := range wrong {
 		if err == nil {
-			err = f.healURIs(hosts[id-1], fps, now, longest)
+			err = f.healURIs(hosts[id-1], fps, now)
 		}
 		corrected += len(fps)
 	}
-	if err == nil && next == "" {
-		err = f.markHealed()
-	}
 	if err != nil {
 		return "", 0, fmt.Errorf("correct due times of the frontier: %w", err)
+	}
+	if next == "" {
+		f.mu.Lock()
+		f.clockWasAhead = false
+		f.mu.Unlock()
 	}
 	return next, corrected, nil
 }
 
 // sensibleDue returns the due time of a URI, in ms, as it should be.
-func (w healRow) sensibleDue(now time.Time, h uri.Host, longest func(uri.Host) time.Duration) int64 {
-	if w.Due == 0 {
-		return 0
-	}
+func (w healRow) sensibleDue(now time.Time) int64 {
 	visit := fromMicros(max(w.LastVisit, w.FirstSeen))
-	wait := max(fromMillis(w.Due).Sub(visit), 0)
-	if string(w.Why) == WhyRetryAfter {
-		wait = min(wait, longest(h))
-	} else if !visit.After(now.Add(clockTolerance)) {
+	if w.Due == 0 || !visit.After(now.Add(clockTolerance)) {
 		return w.Due
 	}
-	if visit.After(now.Add(clockTolerance)) {
-		visit = now
-	}
-	return min(w.Due, dueMillis(visit.Add(wait), now))
+	wait := max(fromMillis(w.Due).Sub(visit), 0)
+	return min(w.Due, dueMillis(now.Add(wait), now))
 }
 
 // healURIs corrects the due times of some URIs of a host, some dozens at a time. It skips URIs that are being visited.
-func (f *Frontier) healURIs(h *host, fps []fingerprint, now time.Time, longest func(uri.Host) time.Duration) error {
+func (f *Frontier) healURIs(h *host, fps []fingerprint, now time.Time) error {
 	for len(fps) > 0 {
 		n := min(len(fps), steerBatch)
-		err := inBatches(fps[:n], func(some []fingerprint) error { return f.healBatch(h, some, now, longest) })
+		err := inBatches(fps[:n], func(some []fingerprint) error { return f.healBatch(h, some, now) })
 		if err != nil {
 			return err
 		}
@@ -132,7 +110,7 @@ func (f *Frontier) healURIs(h *host, fps []fingerprint, now time.Time, longest f
 	return nil
 }
 
-func (f *Frontier) healBatch(h *host, fps []fingerprint, now time.Time, longest func(uri.Host) time.Duration) error {
+func (f *Frontier) healBatch(h *host, fps []fingerprint, now time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -153,8 +131,8 @@ func (f *Frontier) healBatch(h *host, fps []fingerprint, now time.Time, longest 
 			continue
 		}
 		is := was
-		times := healRow{FirstSeen: was.FirstSeen, LastVisit: was.LastVisit, Due: was.Due, Why: was.Why}
-		if is.Due = times.sensibleDue(now, h.name, longest); is.Due == was.Due {
+		times := healRow{FirstSeen: was.FirstSeen, LastVisit: was.LastVisit, Due: was.Due}
+		if is.Due = times.sensibleDue(now); is.Due == was.Due {
 			continue
 		}
 		if err := c.putURI(d, fp, was, is); err != nil {
@@ -162,17 +140,6 @@ func (f *Frontier) healBatch(h *host, fps []fingerprint, now time.Time, longest 
 		}
 	}
 	return c.commit()
-}
-
-// markHealed records that all due times make sense.
-func (f *Frontier) markHealed() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return ErrClosed
-	}
-	f.clockWasAhead = false
-	return f.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(metaHealed), []byte{healedMark}) })
 }
 
 // ShiftRests is called after the clock of the machine has jumped. by is how far it jumped, forward or, if negative,

@@ -5,14 +5,13 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
-// heal corrects all due times of a world. No Retry-After counts for longer than four weeks.
+// heal corrects all due times of a world.
 func heal(w *world, now time.Time) (corrected int) {
 	w.Helper()
 	for from := frontier.Cursor(""); ; {
-		next, n, err := w.Heal(now, from, func(uri.Host) time.Duration { return 28 * 24 * time.Hour })
+		next, n, err := w.Heal(now, from)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -21,51 +20,10 @@ func heal(w *world, now time.Time) (corrected int) {
 		}
 		from = next
 	}
-	if needed, err := w.NeedsHealing(); needed || err != nil {
-		w.Errorf("after healing, NeedsHealing() = %v, %v", needed, err)
+	if w.NeedsHealing() {
+		w.Error("after healing, NeedsHealing() = true")
 	}
 	return corrected
-}
-
-// An earlier version put URIs off for ten years because of a Retry-After. Waits that a rule chose do not change.
-func TestHealBringsExiledURIsBack(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for n, u := range pages("a.example", 4) {
-		w.addDue(day, u, at(time.Duration(n)*time.Second))
-	}
-	for n := range 4 {
-		c := w.claim(at(time.Duration(n)*time.Minute), pages("a.example", 4)[n])
-		o := visited(c, at(time.Duration(n)*time.Minute), 9*365*24*time.Hour)
-		switch n {
-		case 0, 1:
-			o.Record.Why = frontier.WhyRetryAfter
-		case 2:
-			o.Record.Why, o.Record.Due = frontier.WhyRetryAfter, o.Finished.Add(time.Hour)
-		}
-		w.settle(c, o)
-	}
-	now := at(24 * time.Hour)
-	w.reopen(now)
-	if needed, err := w.NeedsHealing(); !needed || err != nil {
-		t.Fatalf("NeedsHealing() = %v, %v; want true for a store that was never healed", needed, err)
-	}
-	if n := heal(w, now); n != 2 {
-		t.Errorf("corrected %d due times, want 2", n)
-	}
-	w.check()
-	const weeks = 28 * 24 * time.Hour
-	for n, want := range []time.Duration{
-		weeks, weeks + time.Minute, 2*time.Minute + time.Hour, 3*time.Minute + 9*365*24*time.Hour,
-	} {
-		if got := w.get(pages("a.example", 4)[n]).Due; !got.Equal(at(want)) {
-			t.Errorf("page %d is due %s, want %s", n, got, at(want))
-		}
-	}
-	w.reopen(now)
-	if needed, _ := w.NeedsHealing(); needed {
-		t.Error("the store needs healing again after a restart")
-	}
 }
 
 // The clock was a year ahead for a while, also over a restart. Then no host rests, and no URI waits, for longer than it
@@ -88,8 +46,8 @@ func TestTimesFromTheFutureAreBoundedAtOpening(t *testing.T) {
 	w.reopen(future)
 	now := at(time.Hour)
 	w.reopen(now)
-	if needed, err := w.NeedsHealing(); !needed || err != nil {
-		t.Fatalf("NeedsHealing() = %v, %v; want true after the clock was ahead", needed, err)
+	if !w.NeedsHealing() {
+		t.Fatal("NeedsHealing() = false; want true after the clock was ahead")
 	}
 	if n := heal(w, now); n != 2 {
 		t.Errorf("corrected %d due times, want 2", n)

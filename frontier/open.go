@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,9 +13,16 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Open opens the store in o.Dir, or creates one. It copies a store of an older format into a folder within its own,
-// and then migrates it. Open reads the hosts but no URIs, and verifies the newest tables; see the package comment
-// about damage. It returns [ErrLocked], [ErrVersion] or [ErrCorrupt] if that is why it failed.
+// version is the format of the store that this code reads and writes. A store of another version is refused.
+const version = 1
+
+// carryOver says how the histories of a store from before the first release reach a store of this version.
+const carryOver = "with the arcrawl that wrote it, run 'arcrawl frontier export -o frontier.jsonl'; move the folder away; " +
+	"then, with this one, run 'arcrawl frontier rebuild', 'arcrawl frontier import --replace frontier.jsonl' and " +
+	"'arcrawl dedup import WARC-FOLDER'"
+
+// Open opens the store in o.Dir, or creates one. It reads the hosts but no URIs, and verifies the newest tables; see
+// the package comment about damage. It returns [ErrLocked], [ErrVersion] or [ErrCorrupt] if that is why it failed.
 func Open(o Options) (*Frontier, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -26,11 +32,6 @@ func Open(o Options) (*Frontier, error) {
 	db, err := openStore(o)
 	if err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
-	}
-	if !o.Inspect {
-		if db, err = migrate(db, o); err != nil {
-			return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
-		}
 	}
 	f := &Frontier{
 		db: db, dir: o.Dir, inspect: o.Inspect, reserve: o.reserve, maxURIs: o.MaxURIsPerHost, afterCrash: o.RestAfterCrash,
@@ -73,7 +74,7 @@ func (f *Frontier) load(o Options) error {
 	if err != nil || o.Inspect {
 		return err
 	}
-	if err := errors.Join(f.writeGaps(), f.writeHosts(long)); err != nil {
+	if err := f.writeHosts(long); err != nil {
 		return err
 	}
 	until := binary.BigEndian.AppendUint64(nil, uint64(rest))
@@ -81,7 +82,7 @@ func (f *Frontier) load(o Options) error {
 		return errors.Join(
 			txn.Set([]byte(metaVersion), []byte{version}),
 			txn.Set([]byte(metaRest), until),
-			txn.Set([]byte(metaQuiet), until),
+			txn.Set([]byte(metaQuiet), nil),
 			txn.Delete([]byte(metaClean)))
 	})
 	f.quiet = err == nil
@@ -108,15 +109,24 @@ func checkVersion(txn *badger.Txn) (fresh bool, err error) {
 		return true, checkEmpty(txn)
 	case len(stored) != 1 || stored[0] == 0:
 		return false, damaged([]byte(metaVersion), fmt.Errorf("holds %x", stored))
-	case stored[0] > version:
-		return false, fmt.Errorf("the store has format %d, this arcrawl reads formats up to %d: %w; "+
+	case stored[0] != version:
+		return false, fmt.Errorf("the store has format %d, this arcrawl reads format %d: %w; "+
 			"use the arcrawl that wrote it, or one of a later version", stored[0], version, ErrVersion)
 	}
 	return false, nil
 }
 
-// checkEmpty makes sure that a store without a version has none of our keys.
+// checkEmpty makes sure that a store without a version has none of our keys. It refuses the store of a program from
+// before the first release.
 func checkEmpty(txn *badger.Txn) error {
+	before, err := readBytes(txn, metaUnreleased)
+	if err != nil {
+		return err
+	}
+	if len(before) == 1 {
+		return fmt.Errorf("the store has format %d of before the first release, this arcrawl reads format %d: %w; "+
+			carryOver, before[0], version, ErrVersion)
+	}
 	o := badger.DefaultIteratorOptions
 	o.PrefetchValues = false
 	it := txn.NewIterator(o)
@@ -149,9 +159,8 @@ func startRest(txn *badger.Txn, o Options) (rest int64, asked bool, err error) {
 	if err != nil || closed != nil {
 		return rest, false, err
 	}
-	// An arcrawl that does not know this mark leaves it behind, with another time.
 	quiet, err := readBytes(txn, metaQuiet)
-	if err != nil || quiet != nil && bytes.Equal(quiet, found) {
+	if err != nil || quiet != nil {
 		return rest, false, err
 	}
 	return max(rest, millis(o.Now.Add(o.RestAfterCrash))), true, nil
@@ -218,17 +227,12 @@ func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if err := f.fillGap(id, now); err != nil {
-			return err
+		if want := uint32(len(f.byID) + 1); id != want {
+			return damaged(hostKey(want), errors.New("is missing"))
 		}
 		var w hostRow
 		if err := decodeRow(it.Item(), &w); err != nil {
 			return err
-		}
-		if hostMet(w.Met) == metUnknown {
-			if w.Met, err = guessMet(txn, id, w.Failures); err != nil {
-				return err
-			}
 		}
 		h, err := f.newHost(id, w, rest, now)
 		if err != nil {
@@ -236,29 +240,7 @@ func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
 		}
 		f.addHost(h)
 	}
-	return f.checkGaps(txn)
-}
-
-// guessMet returns the Met of a row of an earlier version. A host that is down now has answered before if it ever
-// sent a robots.txt, or a status instead: nothing of a host is visited before.
-func guessMet(txn *badger.Txn, id uint32, failures int) (met int, err error) {
-	if failures == 0 {
-		return int(metAnswered), nil
-	}
-	o := badger.DefaultIteratorOptions
-	o.Prefix = key(kindRobots, id, nil)
-	it := txn.NewIterator(o)
-	defer it.Close()
-	for it.Rewind(); it.Valid(); it.Next() {
-		var w robotsRow
-		if err := decodeRow(it.Item(), &w); err != nil {
-			return 0, err
-		}
-		if w.Status > 0 {
-			return int(metAnswered), nil
-		}
-	}
-	return int(metNever), nil
+	return nil
 }
 
 // newHost makes a host from its row. No rest is longer than maxRest from now, or than its failures explain: if the
@@ -274,6 +256,8 @@ func (f *Frontier) newHost(id uint32, w hostRow, rest int64, now time.Time) (*ho
 		return nil, fmt.Errorf("watermark of %d bytes, want %d", len(w.Mark), placeLen)
 	case len(w.Wake) > maxValence:
 		return nil, fmt.Errorf("%d slots, want at most %d", len(w.Wake), maxValence)
+	case hostMet(w.Met) != metNever && hostMet(w.Met) != metAnswered:
+		return nil, fmt.Errorf("met is %d", w.Met)
 	case w.URIs < 0 || w.Queued < 0 || w.Forbidden < 0 || w.Held < 0 || w.Paused < 0 || w.Failures < 0:
 		return nil, errors.New("a counter is negative")
 	}

@@ -70,12 +70,47 @@ func TestOpenRefusesANewerStore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, "http://a.example/")
-	w.put(map[string][]byte{"mversion": {200}})
+	w.put(map[string][]byte{"mformat": {200}})
 	w.close()
 	_, err := frontier.Open(w.o)
 	w.wantErr(err, frontier.ErrVersion)
 	if !strings.Contains(err.Error(), "format 200") || !strings.Contains(err.Error(), "later version") {
 		t.Errorf("error %q; want the format and advice", err)
+	}
+}
+
+// The error names the folder, the format, and the commands that carry the histories over.
+func TestOpenRefusesAStoreOfBeforeTheFirstRelease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/")
+	w.put(map[string][]byte{"mversion": {2}})
+	w.close()
+	removeKey(t, w.o.Dir, "mformat")
+	for _, inspect := range []bool{false, true} {
+		w.o.Inspect = inspect
+		_, err := frontier.Open(w.o)
+		w.wantErr(err, frontier.ErrVersion)
+		for _, want := range []string{
+			w.o.Dir, "format 2", "frontier export", "frontier rebuild", "frontier import --replace", "dedup import",
+		} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("error %q, want it to contain %q", err, want)
+			}
+		}
+	}
+}
+
+// removeKey removes a key from the store of a closed frontier.
+func removeKey(t *testing.T, dir, key string) {
+	t.Helper()
+	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(txn *badger.Txn) error { return txn.Delete([]byte(key)) })
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -331,14 +366,8 @@ func TestStoreWithoutVersionIsNotOverwritten(t *testing.T) {
 	w := newWorld(t)
 	w.add(day, "http://a.example/")
 	w.close()
-	db, err := badger.Open(badger.DefaultOptions(w.o.Dir).WithLogger(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(db.Update(func(txn *badger.Txn) error { return txn.Delete([]byte("mversion")) }), db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	_, err = frontier.Open(w.o)
+	removeKey(t, w.o.Dir, "mformat")
+	_, err := frontier.Open(w.o)
 	w.wantErr(err, frontier.ErrCorrupt)
 }
 

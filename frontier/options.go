@@ -68,7 +68,7 @@ type Options struct {
 
 	Shards Shards // of a crawl that several nodes share; zero means that all hosts belong to this store
 
-	// Inspect opens the store only to look at it. Nothing is marked or migrated; methods that change the store fail, or
+	// Inspect opens the store only to look at it. Nothing is marked; methods that change the store fail, or
 	// their changes are lost.
 	Inspect bool
 

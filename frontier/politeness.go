@@ -22,8 +22,7 @@ const maxRest = 24 * time.Hour
 type hostMet int
 
 const (
-	metUnknown hostMet = iota // a row of an earlier version, which did not say
-	metNever                  // nothing at the name ever answered a request
+	metNever hostMet = iota + 1 // nothing at the name ever answered a request
 	metAnswered
 )
 

@@ -463,16 +463,12 @@ func (w *healRow) read(v []byte) bool {
 
 func (w *healRow) decode(d *decoder[[]byte], k uint64, v item[[]byte]) {
 	switch k {
-	case 1:
-		d.text(v, &w.URI)
 	case 5:
 		d.number(v, &w.FirstSeen)
 	case 6:
 		d.number(v, &w.LastVisit)
 	case 9:
 		d.number(v, &w.Due)
-	case 85:
-		d.text(v, &w.Why)
 	default:
 		d.skip(v)
 	}

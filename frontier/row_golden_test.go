@@ -13,11 +13,11 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// The format of stored rows never changes. Each row of an earlier version is read and written again with the same
+// The format of stored rows never changes. Each row is read and written again with the same
 // bytes, and its export has the same text.
 func TestRowsAreReadAndWrittenByteForByte(t *testing.T) {
 	t.Parallel()
-	file, err := os.Open("testdata/rows-format-2.txt")
+	file, err := os.Open("testdata/rows-format-1.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,12 +47,13 @@ const (
 
 // The keys of kind m.
 const (
-	metaVersion = "mversion" // the format of the store, one byte
+	metaVersion = "mformat"  // the format of the store, one byte
 	metaClean   = "mclean"   // present while the store is properly closed
 	metaRest    = "mrest"    // ms, 8 bytes big-endian: hosts known at the last opening are not visited before
-	metaQuiet   = "mquiet"   // the same as mrest, until something is claimed; see startRest
+	metaQuiet   = "mquiet"   // present until something is claimed; see startRest
 	metaLoading = "mloading" // present while Load fills the store from another one
-	metaHealed  = "mhealed"  // the version of Heal that went through all due times, one byte
+
+	metaUnreleased = "mversion" // in stores of before the first release: their format, one byte
 )
 
 // numbered begin the keys that continue with the number of a host.

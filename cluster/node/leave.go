@@ -88,7 +88,7 @@ const (
 	hostNames  = "n"
 	properties = 'm'
 	letters    = "pl"
-	version    = "mversion"
+	version    = "mformat"
 )
 
 // load puts the rows of the new store.

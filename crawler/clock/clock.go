@@ -1,8 +1,8 @@
 // Package clock watches for jumps of the machine's clock, and corrects what wrong times left in the store.
 //
 // A jump is a difference between the time of day and the time that has passed. The rests of hosts are moved by it, so
-// that each lasts as long as it should. After a jump backward, and at the first start of a version that bounds due
-// times, all due times are gone through in the background.
+// that each lasts as long as it should. After a jump backward, and at a start after the clock was ahead,
+// all due times are gone through in the background.
 package clock
 
 import (
@@ -12,9 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // shortest is the shortest jump that counts. Clocks are corrected by less without jumping.
@@ -23,14 +21,13 @@ const shortest = 10 * time.Second
 // Store holds the rests of hosts and the due times of URIs. A [frontier.Frontier] does.
 type Store interface {
 	ShiftRests(now time.Time, by time.Duration) error
-	NeedsHealing() (bool, error)
-	Heal(now time.Time, from frontier.Cursor, longest func(uri.Host) time.Duration) (frontier.Cursor, int, error)
+	NeedsHealing() bool
+	Heal(now time.Time, from frontier.Cursor) (frontier.Cursor, int, error)
 }
 
 // Keeper corrects wrong times in the background.
 type Keeper struct {
 	store Store
-	live  *config.Live
 	wake  func()
 	log   zerolog.Logger
 	check chan struct{} // has a token if the clock has jumped backward
@@ -84,8 +81,8 @@ func (k *Keeper) remember(now time.Time, by time.Duration) {
 }
 
 // New returns a keeper. It calls wake after it has changed due times or rests.
-func New(s Store, live *config.Live, wake func(), log zerolog.Logger) *Keeper {
-	return &Keeper{store: s, live: live, wake: wake, log: log, check: make(chan struct{}, 1)}
+func New(s Store, wake func(), log zerolog.Logger) *Keeper {
+	return &Keeper{store: s, wake: wake, log: log, check: make(chan struct{}, 1)}
 }
 
 // Watch compares the time of day with the time that has passed since the start. If the clock has jumped, it moves the
@@ -129,10 +126,7 @@ func (k *Keeper) jump(now time.Time, running time.Duration) time.Duration {
 // Run corrects due times at the start if that is necessary, and after each jump backward, until stop is closed. An
 // error is of the store.
 func (k *Keeper) Run(stop <-chan struct{}, now func() time.Time) error {
-	needed, err := k.store.NeedsHealing()
-	if err != nil {
-		return err
-	}
+	needed := k.store.NeedsHealing()
 	for {
 		if needed {
 			if err := k.heal(stop, now); err != nil {
@@ -152,7 +146,7 @@ func (k *Keeper) Run(stop <-chan struct{}, now func() time.Time) error {
 func (k *Keeper) heal(stop <-chan struct{}, now func() time.Time) error {
 	total := 0
 	for from := frontier.Cursor(""); ; {
-		next, n, err := k.store.Heal(now(), from, k.longest(now()))
+		next, n, err := k.store.Heal(now(), from)
 		if err != nil {
 			return err
 		}
@@ -170,13 +164,7 @@ func (k *Keeper) heal(stop <-chan struct{}, now func() time.Time) error {
 	}
 	if total > 0 {
 		k.log.Warn().Int("uris", total).
-			Msg("corrected due times that made no sense: a server or a wrong clock had put these URIs off for too long")
+			Msg("corrected due times that made no sense: a wrong clock had put these URIs off for too long")
 	}
 	return nil
-}
-
-// longest returns a function that returns for how long a Retry-After counts on a host.
-func (k *Keeper) longest(now time.Time) func(uri.Host) time.Duration {
-	c := k.live.Current()
-	return func(h uri.Host) time.Duration { return c.ForHost(h, now).Retry.Max }
 }

@@ -7,23 +7,20 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // moves records the jumps that a store is notified of.
 type moves []time.Duration
 
 func (m *moves) ShiftRests(_ time.Time, by time.Duration) error { *m = append(*m, by); return nil }
-func (m *moves) NeedsHealing() (bool, error)                    { return false, nil }
+func (m *moves) NeedsHealing() bool                             { return false }
 
-func (m *moves) Heal(time.Time, frontier.Cursor, func(uri.Host) time.Duration) (frontier.Cursor, int, error) {
-	return "", 0, nil
-}
+func (m *moves) Heal(time.Time, frontier.Cursor) (frontier.Cursor, int, error) { return "", 0, nil }
 
 func TestOnlyJumpsOfTheClockMoveRests(t *testing.T) {
 	t.Parallel()
 	var got moves
-	k := New(&got, nil, func() {}, zerolog.Nop())
+	k := New(&got, func() {}, zerolog.Nop())
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, at := range []struct{ clock, running time.Duration }{
 		{0, time.Hour},
@@ -51,7 +48,7 @@ func TestOnlyJumpsOfTheClockMoveRests(t *testing.T) {
 func TestJumpsBetweenTwoVisitsAreKnown(t *testing.T) {
 	t.Parallel()
 	var got moves
-	k := New(&got, nil, func() {}, zerolog.Nop())
+	k := New(&got, func() {}, zerolog.Nop())
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	const hour, ahead = time.Hour, 40 * 24 * time.Hour
 	at := func(clock, running time.Duration) time.Time {
