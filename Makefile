@@ -16,7 +16,7 @@
 # make fuzz     run each fuzz target in turn  (FUZZTIME=30s)
 # make pictures  make the pictures of the documentation again, with Chromium: two minutes
 # make demo     run the demo for a minute   (FOR=60s)
-# make trial    crawl real pages            (see examples/nginx-docs)
+# make trial    crawl real pages            (see scripts/trial)
 # make package  write .deb and .rpm to dist/  (VERSION=1.2.3; default: the last tag)
 # make package-replay  write the package arcrawl-replay, the engine that shows archived pages, to dist/; needs npm
 # make replay-assets   write that engine to a folder  (DIR=replay)
@@ -168,7 +168,7 @@ demo: build
 	bin/arcrawl demo --for $(FOR)
 
 trial: build
-	examples/nginx-docs/run.sh
+	scripts/trial/run.sh
 
 package: $(NFPM)
 	scripts/package

@@ -23,7 +23,7 @@ var plainTexts = []string{
 	"admin/dashboard/index.html",
 	"docs/*.md",
 	"docs/decisions/*.md",
-	"examples/nginx-docs/README.md",
+	"scripts/trial/README.md",
 }
 
 // maxLine is the longest line, in characters.
