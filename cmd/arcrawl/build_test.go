@@ -7,15 +7,25 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain removes the program that tests of real processes share.
+// TestMain runs the tests. In scripts, the command arcrawl is this test binary.
 func TestMain(m *testing.M) {
-	code := m.Run()
+	testscript.Main(cleaner{m}, map[string]func(){"arcrawl": main})
+}
+
+// cleaner runs the tests, and then removes the program that tests of real processes share.
+type cleaner struct{ *testing.M }
+
+// Run returns the exit code of the tests.
+func (c cleaner) Run() int {
+	code := c.M.Run()
 	if built.dir != "" {
 		_ = os.RemoveAll(built.dir)
 	}
-	os.Exit(code)
+	return code
 }
 
 // built is the program that tests of real processes share. To link it takes some seconds of processor time.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,8 +52,11 @@ next:
   set operator.name and operator.contact, if they are empty
   arcrawl host add --config %[1]s https://www.news.example/
   arcrawl check --config %[1]s
-  arcrawl prime --config %[1]s --add FILE…   if an earlier crawl left logs, indexes or WARC files
 `, path)
+			if err == nil && hasPrime(cmd) {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(),
+					"  arcrawl prime --config %s --add FILE…   if an earlier crawl left logs, indexes or WARC files\n", path)
+			}
 			return err
 		},
 	}
@@ -102,7 +106,7 @@ running daemon applies the new file automatically.`,
 			if err := writeSeeds(cmd.OutOrStdout(), path, dir, args); err != nil {
 				return err
 			}
-			return suggestPrime(cmd.OutOrStdout(), path, args)
+			return suggestPrime(cmd, path, args)
 		},
 	}
 	cli.ConfigFlag(cmd, &path)
@@ -143,4 +147,36 @@ func hostFaults(path string, files []string) error {
 		return faults
 	}
 	return nil
+}
+
+// suggestPrime prints the command that teaches the crawl what earlier crawls saw of the hosts of seeds. It prints
+// nothing for users who cannot read the main file, because prime needs it.
+func suggestPrime(cmd *cobra.Command, path string, seeds []string) error {
+	if !hasPrime(cmd) || !mayRead(path) {
+		return nil
+	}
+	hosts, _, err := reference.SeedsByHost(seeds)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	c, err := config.Load(path)
+	if err != nil {
+		return err
+	}
+	source := "FILE…"
+	if u, err := url.Parse(c.Index.OutbackCDX); err == nil && u.Host != "" {
+		source = "--from " + u.Redacted()
+	}
+	flags := ""
+	for _, h := range hosts {
+		flags += " --host " + string(h)
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "if crawled before: arcrawl prime -c %s --add%s %s\n", path, flags, source)
+	return err
+}
+
+// hasPrime reports whether the program has the command prime, which is in a wing.
+func hasPrime(cmd *cobra.Command) bool {
+	_, _, err := cmd.Root().Find([]string{"prime"})
+	return err == nil
 }

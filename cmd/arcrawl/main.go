@@ -55,15 +55,15 @@ First steps:
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newRun(), newCheck(), newEffective(), newReport(), newScrub(), newDemo(), newVersion(), newSim())
+	root.AddCommand(newRun(), newCheck(), newEffective(), newReport(), newScrub(), newDemo(), newVersion())
 	root.AddCommand(newStatus(), newTop(), newHosts(), newPause(), newResume(), newSeeds(), newVisit(), newHold(),
 		newRelease())
 	root.AddCommand(newOverdue(), newWhy(), newReload(), newPlan(), newAudit(), newToken(), newUser(), newAlarms())
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
 	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz(), newBag(), newOffload())
-	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema())
+	root.AddCommand(newLog(), newInit(), newHost(), newSchema())
 	root.AddCommand(newWhyNot(), newFetch(), newCanon(), newTraps())
-	root.AddCommand(newFrontier(), newFsck(), newBackup(), newTune(), newPrime(), newCluster())
+	root.AddCommand(newFrontier(), newFsck(), newBackup(), newCluster())
 	for _, w := range wings() {
 		if w.commands != nil {
 			root.AddCommand(w.commands()...)

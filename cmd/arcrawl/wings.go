@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/lab"
 	"github.com/arcrawl/arcrawl/render/rendering"
 )
 
@@ -18,6 +19,7 @@ type wing struct {
 func wings() []wing {
 	return []wing{
 		{daemon: rendering.Wing},
+		{commands: lab.Commands},
 	}
 }
 

@@ -50,7 +50,7 @@ var doors = []door{
 		},
 		[]string{
 			"fetch", "frontier", "frontier/backup", "frontier/reserve", "warcout", "crawllog", "archive/",
-			"admin/", "curator/", "noise/", "daemon", "cluster/", "daemon/socket", "archive/offload",
+			"admin/", "curator/", "noise/", "daemon", "cluster/", "daemon/socket", "archive/offload", "lab",
 			"render", "internal/atomicfile", "cmd/arcrawl", "cluster/clusterdemo",
 		},
 	},
@@ -59,7 +59,7 @@ var doors = []door{
 		[]string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"},
 		[]string{
 			"config", "config/document", "config/network", "config/request", "fetch", "frontier",
-			"frontier/backup", "frontier/reserve", "frontier/pageout", "warcout", "crawllog/", "archive/", "lab/sim",
+			"frontier/backup", "frontier/reserve", "frontier/pageout", "warcout", "crawllog/", "archive/", "lab/",
 			"admin/", "curator/", "daemon", "daemon/mailer", "cluster/", "noise/ignore", "daemon/keypair", "daemon/socket",
 			"archive/offload", "daemon/provenance", "render", "cmd/", "cluster/clusterdemo",
 		},

@@ -22,7 +22,7 @@ var (
 	mayNow = []string{
 		"curator/commit", "crawler", "crawler/compare", "crawler/whatif", "fetch", "fetch/names",
 		"daemon", "daemon/mailer", "cluster/node", "cluster/pushed", "daemon/socket", "render/rendering", "render",
-		"cmd/", "cluster/nodes", "cluster/clusterdemo", "internal/", "examples/",
+		"cmd/", "lab", "cluster/nodes", "cluster/clusterdemo", "internal/", "examples/",
 	}
 	clock = []string{
 		"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc",

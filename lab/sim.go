@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"errors"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/lab/sim"
-	"github.com/arcrawl/arcrawl/lab/table"
 )
 
 // simulation holds the flags of sim.
@@ -178,9 +177,9 @@ func (s simulation) run(out io.Writer, files []string) error {
 		return cli.WriteJSON(out, results)
 	}
 	if s.report {
-		return table.Report(out, all, results)
+		return showReport(out, all, results)
 	}
-	return table.Results(out, all, results, s.group, s.perSource)
+	return showResults(out, all, results, s.group, s.perSource)
 }
 
 // resources reads the histories to play.
@@ -298,7 +297,7 @@ func (s simulation) crowded(out io.Writer, all []sim.History) error {
 	if s.asJSON {
 		return cli.WriteJSON(out, hosts)
 	}
-	return table.Orders(out, hosts)
+	return showOrders(out, hosts)
 }
 
 // figures shows what the learned rule captures at several budgets and of each source, and how well it meets targets.
@@ -307,5 +306,5 @@ func (s simulation) figures(out io.Writer, all []sim.History) error {
 	if s.asJSON {
 		return cli.WriteJSON(out, f)
 	}
-	return table.Figures(out, len(all), f, s.perSource)
+	return showFigures(out, len(all), f, s.perSource)
 }

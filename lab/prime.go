@@ -1,23 +1,21 @@
-package main
+package lab
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/lab/prime"
 )
 
 func newPrime() *cobra.Command {
-	var f frontierFlags
+	var path string
 	var from prime.Source
 	var add, dry bool
 	cmd := &cobra.Command{
@@ -43,30 +41,30 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 			if err := from.Check(); err != nil {
 				return cli.Usage(err)
 			}
-			c, err := cli.ReadConfig(cmd.ErrOrStderr(), f.config)
+			c, err := cli.ReadConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}
 			if err := readEarlier(cmd, &from); err != nil {
 				return err
 			}
-			var r prime.Result
 			open := bulk.Open
 			if add && !dry {
 				open = bulk.Make
 			}
-			err = f.opened(cmd, open, func(s bulk.Store) (err error) {
-				o := prime.Options{Config: c, Now: time.Now(), Add: add, DryRun: dry}
-				r, err = prime.Run(cmd.Context(), s, from.Seen.All(), o)
-				return err
-			})
+			store, err := open(cmd.Context(), path, time.Now)
 			if err != nil {
+				return err
+			}
+			o := prime.Options{Config: c, Now: time.Now(), Add: add, DryRun: dry}
+			r, err := prime.Run(cmd.Context(), store, from.Seen.All(), o)
+			if err = errors.Join(err, store.Close()); err != nil {
 				return err
 			}
 			return printPrimed(cmd.OutOrStdout(), &from, r, dry)
 		},
 	}
-	cli.ConfigFlag(cmd, &f.config)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().BoolVar(&add, "add", false, "add URIs that the frontier does not know")
 	cmd.Flags().StringVar(&from.Server, "from", "", "ask the CDX server (OutbackCDX or pywb) at this address; needs --host")
 	cmd.Flags().StringArrayVar(&from.Hosts, "host", nil, "read the visits of this host only; repeatable (default all)")
@@ -102,31 +100,5 @@ func printPrimed(out io.Writer, from *prime.Source, r prime.Result, dry bool) er
 		s += fmt.Sprintf(", %d being visited: repeat the command for them", r.Busy)
 	}
 	_, err := fmt.Fprintln(out, s)
-	return err
-}
-
-// suggestPrime prints the command that teaches the crawl what earlier crawls saw of the hosts of seeds. It prints
-// nothing for users who cannot read the main file, because prime needs it.
-func suggestPrime(out io.Writer, path string, seeds []string) error {
-	if !mayRead(path) {
-		return nil
-	}
-	hosts, _, err := reference.SeedsByHost(seeds)
-	if err != nil {
-		return cli.Usage(err)
-	}
-	c, err := config.Load(path)
-	if err != nil {
-		return err
-	}
-	source := "FILE…"
-	if u, err := url.Parse(c.Index.OutbackCDX); err == nil && u.Host != "" {
-		source = "--from " + u.Redacted()
-	}
-	flags := ""
-	for _, h := range hosts {
-		flags += " --host " + string(h)
-	}
-	_, err = fmt.Fprintf(out, "if crawled before: arcrawl prime -c %s --add%s %s\n", path, flags, source)
 	return err
 }

@@ -1,5 +1,4 @@
-// Package table writes the results of simulations as tables for people.
-package table
+package lab
 
 import (
 	"fmt"
@@ -7,22 +6,17 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/lab/sim"
 )
 
-// columns returns a table whose cells are aligned to the right.
-func columns(out io.Writer) *tabwriter.Writer {
-	return tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-}
-
-// Results writes a table with a line for each policy and budget. perSource adds a table of sources, each with a budget
-// of its own. Otherwise a group that is not empty adds a table of its values.
-func Results(out io.Writer, all []sim.History, results []sim.Result, group string, perSource bool) error {
+// showResults writes a table with a line for each policy and budget. perSource adds a table of sources, each with a
+// budget of its own. Otherwise a group that is not empty adds a table of its values.
+func showResults(out io.Writer, all []sim.History, results []sim.Result, group string, perSource bool) error {
 	fmt.Fprintf(out, "%d resources, %d versions\n\n", len(all), results[0].Total.Versions)
-	w := columns(out)
+	w := cli.NumberTable(out)
 	fmt.Fprint(w, "budget\tcaptured\t95 %\t requests\twasted\tmean delay\tmean overdue\tknob\t")
 	if perSource {
 		fmt.Fprint(w, "mean of sources\t")
@@ -61,9 +55,9 @@ func knob(r sim.Result) string {
 	return strconv.FormatFloat(r.Knob, 'g', 3, 64)
 }
 
-// Report writes a table with a line for each policy and budget: what was captured of all versions, of the mean page and
-// of slow pages, and what noisy pages took.
-func Report(out io.Writer, all []sim.History, results []sim.Result) error {
+// showReport writes a table with a line for each policy and budget: what was captured of all versions, of the mean
+// page and of slow pages, and what noisy pages took.
+func showReport(out io.Writer, all []sim.History, results []sim.Result) error {
 	noisy := 0
 	for _, h := range all {
 		if h.Noise {
@@ -71,7 +65,7 @@ func Report(out io.Writer, all []sim.History, results []sim.Result) error {
 		}
 	}
 	fmt.Fprintf(out, "%d resources, and %d that differ at each fetch\n\n", len(all)-noisy, noisy)
-	w := columns(out)
+	w := cli.NumberTable(out)
 	fmt.Fprintln(w, "budget\trequests\tall versions\tmean over pages\tslow pages\trequests on noise\tversions beneath noise\tsecond looks\t policy")
 	for _, r := range results {
 		p := r.Report
@@ -83,7 +77,7 @@ func Report(out io.Writer, all []sim.History, results []sim.Result) error {
 
 // bySource writes the captured share of each source that has a budget of its own.
 func bySource(out io.Writer, results []sim.Result) error {
-	w := columns(out)
+	w := cli.NumberTable(out)
 	fmt.Fprintln(w, "\nsource, budget of its own\tbudget\tclassic\tcaptured\t policy")
 	for _, r := range results {
 		for _, name := range slices.Sorted(maps.Keys(r.Sources)) {
@@ -96,7 +90,7 @@ func bySource(out io.Writer, results []sim.Result) error {
 
 // byGroup writes the captured share of each group with one budget for all.
 func byGroup(out io.Writer, group string, results []sim.Result) error {
-	w := columns(out)
+	w := cli.NumberTable(out)
 	fmt.Fprintf(w, "\n%s, one budget for all\tbudget\tversions\trequests\tcaptured\t policy\n", group)
 	for _, r := range results {
 		for _, name := range slices.Sorted(maps.Keys(r.Groups)) {
@@ -107,10 +101,10 @@ func byGroup(out io.Writer, group string, results []sim.Result) error {
 	return w.Flush()
 }
 
-// Orders writes a table with a line for each host: the versions captured by each rule and order of visits, and the
+// showOrders writes a table with a line for each host: the versions captured by each rule and order of visits, and the
 // ratios of the largest value first to the other orders.
-func Orders(out io.Writer, hosts []sim.HostOrders) error {
-	w := columns(out)
+func showOrders(out io.Writer, hosts []sim.HostOrders) error {
+	w := cli.NumberTable(out)
 	fmt.Fprint(w, "\t\t\t\t\tclassic\tclassic\tlearned\tlearned\tlearned\tvalue to\tvalue to\tvalue to\t\t\n")
 	fmt.Fprint(w, "\t\t\t\t\tearliest due\tmost overdue\tearliest due\tmost overdue\tlargest value\tclassic\tclassic\tlearned\t")
 	fmt.Fprint(w, "if every\t\nhost\tURIs\tone visit per\tversions\trequests\tfirst\tfirst\tfirst\tfirst\tfirst\tearliest due\t")
@@ -127,11 +121,11 @@ func Orders(out io.Writer, hosts []sim.HostOrders) error {
 	return w.Flush()
 }
 
-// Figures writes what the learned rule captures of a number of resources: by budget, by capture target, and, with
+// showFigures writes what the learned rule captures of a number of resources: by budget, by capture target, and, with
 // perSource, with a budget of its own for each source.
-func Figures(out io.Writer, resources int, f sim.Figures, perSource bool) error {
+func showFigures(out io.Writer, resources int, f sim.Figures, perSource bool) error {
 	fmt.Fprintf(out, "rule learned, %d resources; intervals over draws of whole sources\n\n", resources)
-	w := columns(out)
+	w := cli.NumberTable(out)
 	fmt.Fprintln(w, "budget\tcaptured\t95 %\tlowest without one source\thighest without one\t")
 	for _, b := range f.Budgets {
 		fmt.Fprintf(w, "%g×\t%.3f\t%.2f–%.2f\t%.3f (%s)\t%.3f (%s)\t\n",

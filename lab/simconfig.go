@@ -1,10 +1,9 @@
-package main
+package lab
 
 import (
 	"fmt"
 	"io"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
@@ -95,7 +94,7 @@ func explained(steps []sim.Step) []explainedStep {
 }
 
 func showSteps(out io.Writer, steps []sim.Step) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := cli.NewTable(out)
 	fmt.Fprintln(w, "visit\tchanges/day\twill miss\tversions since\tevaluator\treason")
 	number := func(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) }
 	for _, s := range steps {

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -96,7 +95,7 @@ func (t tuning) table(out io.Writer, list []sim.Setting, best int, days float64)
 	fmt.Fprintf(out, "%s: %s, %s seen in %.0f days; at most one request every %s\n\n",
 		t.host, human.Count(len(t.Histories), "URI"), human.Count(list[0].Versions, "version"), days,
 		t.Configuration.Rest(t.host))
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := cli.NumberTable(out)
 	fmt.Fprintln(w, "captured\trequests/day\tper version\tmean delay\tmean overdue\t\t setting")
 	for i, s := range list {
 		mark := ""

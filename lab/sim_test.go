@@ -1,7 +1,8 @@
-package main
+package lab
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -14,13 +15,44 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-const inventedHistories = "../../lab/sim/testdata/invented.jsonl"
+const inventedHistories = "sim/testdata/invented.jsonl"
+
+// command runs a command line of this wing as the program does. It returns the exit code and the output.
+func command(args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	root := cli.Group("arcrawl", "", Commands()...)
+	code = cli.Run(context.Background(), root, args, &out, &errs)
+	return code, out.String(), errs.String()
+}
 
 // simulated runs arcrawl sim and returns the exit code and the output.
-func simulated(args ...string) (int, string, string) {
-	var stdout, stderr bytes.Buffer
-	code := realMain(append([]string{"sim"}, args...), &stdout, &stderr)
-	return code, stdout.String(), stderr.String()
+func simulated(args ...string) (code int, stdout, stderr string) {
+	return command(append([]string{"sim"}, args...)...)
+}
+
+// settled is a valid configuration.
+const settled = `[operator]
+name = "Test Library"
+contact = "https://library.example/crawler"
+[storage]
+min_free = "1MB"
+[seeds]
+uris = ["http://127.0.0.1:9/"]
+`
+
+func configure(t *testing.T, text string) (path, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	path = filepath.Join(dir, "arcrawl.toml")
+	writeFile(t, path, text)
+	return path, dir
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestSimWaitPrintsEachDecisionInMilliseconds(t *testing.T) {

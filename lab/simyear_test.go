@@ -1,7 +1,6 @@
-package main
+package lab
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -13,11 +12,11 @@ func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	play := func(args ...string) (r yearResult) {
 		t.Helper()
-		var out, errs bytes.Buffer
-		if code := realMain(append([]string{"sim", "year", "--hosts", "3", "--uris", "40", "--days", "60", "--json"}, args...), &out, &errs); code != cli.ExitOK {
-			t.Fatalf("exit code %d: %s", code, &errs)
+		code, out, errs := simulated(append([]string{"year", "--hosts", "3", "--uris", "40", "--days", "60", "--json"}, args...)...)
+		if code != cli.ExitOK {
+			t.Fatalf("exit code %d: %s", code, errs)
 		}
-		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
 			t.Fatal(err)
 		}
 		r.Seconds, r.Each = 0, 0
@@ -37,22 +36,22 @@ func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
 		t.Errorf("livelier %+v, than %+v", busy, learned)
 	}
 	for _, wrong := range [][]string{{"--hosts", "0"}, {"--busy", "0"}, {"--rule", "fixed"}, {"--rule", "none"}, {"--capture-target", "2"}} {
-		var out, errs bytes.Buffer
-		if code := realMain(append([]string{"sim", "year"}, wrong...), &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), strings.TrimPrefix(wrong[0], "--")) {
-			t.Errorf("%q: exit code %d, %s", wrong, code, &errs)
+		code, _, errs := simulated(append([]string{"year"}, wrong...)...)
+		if code != cli.ExitUsage || !strings.Contains(errs, strings.TrimPrefix(wrong[0], "--")) {
+			t.Errorf("%q: exit code %d, %s", wrong, code, errs)
 		}
 	}
 }
 
 func TestAYearPrintsItsMixOfPages(t *testing.T) {
 	t.Parallel()
-	var out, errs bytes.Buffer
-	if code := realMain([]string{"sim", "year", "--hosts", "2", "--uris", "10", "--days", "20", "--busy", "2"}, &out, &errs); code != cli.ExitOK {
-		t.Fatalf("exit code %d: %s", code, &errs)
+	code, out, errs := simulated("year", "--hosts", "2", "--uris", "10", "--days", "20", "--busy", "2")
+	if code != cli.ExitOK {
+		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	for _, want := range []string{"a front page that changes 40 times a day", "spread about 2 a year", "visits a year"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not said:\n%s", want, &out)
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not said:\n%s", want, out)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"encoding/json"
@@ -165,37 +165,26 @@ func TestPrimeLearnsFromTheFrontier(t *testing.T) {
 	}
 }
 
-// A store that was never opened is made, if URIs are to be added.
-// The index has milliseconds, as Browsertrix writes them.
-func TestPrimeMakesTheStore(t *testing.T) {
-	t.Parallel()
-	path, dir := configure(t, settled)
-	index := filepath.Join(dir, "old.cdxj")
-	writeFile(t, index, `com,example)/ 20260101000000123 {"url":"http://example.com/","status":"200","digest":"sha1:A","mime":"text/html"}`+"\n")
-	for _, args := range [][]string{{"prime", index}, {"prime", "--add", "--dry-run", index}} {
-		if code, _, errs := command(append(args, "-c", path)...); code != cli.ExitFolder || !strings.Contains(errs, "there is no store") {
-			t.Errorf("arcrawl %q without a store: exit code %d, %s", args, code, errs)
-		}
-	}
-	if code, out, errs := command("prime", "--add", index, "-c", path); code != cli.ExitOK || !strings.Contains(out, "1 added") {
-		t.Errorf("prime --add without a store: exit code %d, %s%s", code, out, errs)
-	}
-	if code, out, errs := command("frontier", "list", "-c", path); code != cli.ExitOK || !strings.Contains(out, "http://example.com/") {
-		t.Errorf("frontier list: exit code %d, %s%s", code, out, errs)
-	}
-}
-
 // The archive of an earlier crawl needs no index.
 func TestPrimeReadsAFolderOfWARCFiles(t *testing.T) {
 	t.Parallel()
-	path, _ := configure(t, settled)
+	path, dir := configure(t, settled)
 	a := archivetest.Small(t)
 	code, out, errs := command("prime", "--add", a.Dir, "-c", path)
 	if code != cli.ExitOK || !strings.Contains(out, "6 visits of 3 URIs read") || !strings.Contains(out, "3 added") {
 		t.Errorf("prime --add with a folder: exit code %d, %s%s", code, out, errs)
 	}
-	if code, out, errs := command("frontier", "list", "-c", path); code != cli.ExitOK || !strings.Contains(out, "http://www.a.example/") {
-		t.Errorf("frontier list: exit code %d, %s%s", code, out, errs)
+	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	page, err := uri.Parse("http://www.a.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := f.Get(page); !ok || err != nil {
+		t.Errorf("%s is not in the store: %v", page, err)
 	}
 }
 
@@ -250,26 +239,5 @@ func TestPrimeAsksACDXServer(t *testing.T) {
 	defer mu.Unlock()
 	if !slices.Equal(asked, want) {
 		t.Errorf("the server was asked for %q, want %q", asked, want)
-	}
-}
-
-// The commands that begin a crawl print how to begin it with what is known.
-func TestNewCrawlsAreToldHowToStartWarm(t *testing.T) {
-	t.Parallel()
-	path, dir := configure(t, settled)
-	want := "if crawled before: arcrawl prime -c " + path + " --add --host a.example --host b.example FILE…\n"
-	code, out, errs := command("host", "add", "-c", path, "http://a.example/", "http://a.example/x", "http://b.example/")
-	if code != cli.ExitOK || !strings.HasSuffix(out, want) {
-		t.Errorf("host add: exit code %d, %s%s, want %s", code, out, errs, want)
-	}
-	writeFile(t, path, settled+"[index]\nlive = true\noutbackcdx = \"http://me:secret@localhost:8901/crawl\"\n")
-	code, out, errs = command("host", "add", "-c", path, "http://c.example/")
-	if code != cli.ExitOK || !strings.Contains(out, "--host c.example --from http://me:xxxxx@localhost:8901/crawl\n") {
-		t.Errorf("host add with a CDX server: exit code %d, %s%s", code, out, errs)
-	}
-	fresh := filepath.Join(dir, "new")
-	if code, out, errs := command("init", fresh); code != cli.ExitOK ||
-		!strings.Contains(out, "arcrawl prime --config "+filepath.Join(fresh, "arcrawl.toml")+" --add FILE…") {
-		t.Errorf("init: exit code %d, %s%s", code, out, errs)
 	}
 }

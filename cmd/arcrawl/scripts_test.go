@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write the expected output in scripts again")
+
+// TestScripts runs the scripts of this folder and of the wings. A script begins with what it
+// shows. Its command "exits N arcrawl …" runs a command line and checks the exit code.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	var files []string
+	for _, pattern := range []string{"testdata/scripts/*.txtar", "../../*/testdata/scripts/*.txtar"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	testscript.Run(t, testscript.Params{
+		Files: files, UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+	})
+}
+
+// exits runs a command line and checks its exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		code = exit.ExitCode()
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
