@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/trapsite"
+	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -23,14 +23,14 @@ func TestEndlessSpacesTakeFewRequests(t *testing.T) {
 	slow.Unraced(t, longPlay)
 	for _, c := range []struct {
 		name string
-		set  func(*trapsite.Endless)
+		set  func(*town.Endless)
 		most int // share of the requests for each space, in percent
 		want []traps.Kind
 	}{
-		{"searches", func(e *trapsite.Endless) { e.Search = true }, 5, []traps.Kind{traps.Query}},
+		{"searches", func(e *town.Endless) { e.Search = true }, 5, []traps.Kind{traps.Query}},
 		// They look like real pages to which only one page links, so only their budget bounds them.
-		{"searches with new texts", func(e *trapsite.Endless) { e.Search, e.Texts = true, true }, 5, nil},
-		{"scripts with the time in their names, and session ids", func(e *trapsite.Endless) {
+		{"searches with new texts", func(e *town.Endless) { e.Search, e.Texts = true, true }, 5, nil},
+		{"scripts with the time in their names, and session ids", func(e *town.Endless) {
 			e.Busters, e.Sessions = true, true
 		}, 5, []traps.Kind{traps.Parameter, traps.Parameter, traps.Parameter}},
 	} {
@@ -40,7 +40,7 @@ func TestEndlessSpacesTakeFewRequests(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, dir, "[seeds]\nuris = [\"http://news.example/\"]\n")
 				defer w.town.Close()
-				site := trapsite.NewEndless()
+				site := town.NewEndless()
 				c.set(site)
 				w.town.Serve("news.example", site)
 				w.run(time.Hour) // a restart loses nothing that was learned

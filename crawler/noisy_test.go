@@ -12,7 +12,6 @@ import (
 	"github.com/arcrawl/arcrawl/internal/demosite"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/internal/trapsite"
 )
 
 var noisyShare = flag.Int("noisy", 20, "percentage of the pages of TestNoiseAndSearchesTakeFewRequests that are noisy")
@@ -49,13 +48,13 @@ type noisyWorld struct {
 	name     string
 	settings string
 	lasts    time.Duration
-	site     func(*testing.T) (site *trapsite.Noisy, stop func())
+	site     func(*testing.T) (site *town.Noisy, stop func())
 }
 
 var noisyWorlds = []noisyWorld{
-	{"newspaper in a town", "", 3 * 24 * time.Hour, func(t *testing.T) (*trapsite.Noisy, func()) {
+	{"newspaper in a town", "", 3 * 24 * time.Hour, func(t *testing.T) (*town.Noisy, func()) {
 		of, articles := newspaper(t, "http://news.example")
-		return &trapsite.Noisy{Site: of, Found: articles}, of.Close
+		return &town.Noisy{Site: of, Found: articles}, of.Close
 	}},
 	{"site of the demo", `min = "2s"
 max = "2m"
@@ -69,8 +68,8 @@ max = "1m"
 [robots]
 wait = "30s"
 forbidden_wait = "30s"
-`, 20 * time.Minute, func(*testing.T) (*trapsite.Noisy, func()) {
-		return &trapsite.Noisy{
+`, 20 * time.Minute, func(*testing.T) (*town.Noisy, func()) {
+		return &town.Noisy{
 			Site:  demosite.New(time.Now()).Handler(time.Now),
 			Own:   regexp.MustCompile(`<span class="clock">[^<]*</span>`),
 			Found: []string{"/world/", "/city/", "/sport/", "/about.html", "/archive.html"},

@@ -107,39 +107,3 @@ func TestRobotsTxtIsIgnoredByPermissionOnly(t *testing.T) {
 		})
 	}
 }
-
-// TestRetryAfterHoldsWithAPermission crawls a site by permission that asks for an hour of rest.
-func TestRetryAfterHoldsWithAPermission(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[seeds]\nuris = [\"http://paper.example/\", \"http://paper.example/b\"]\n")
-		defer w.town.Close()
-		w.hostFiles(map[string]string{"hosts.d/paper.example.toml": "[robots]\nobey = false\nreason = \"legal deposit\"\n"})
-		var mu sync.Mutex
-		var asked time.Time // when the site asked for a rest
-		rest, requests := time.Duration(0), 0
-		w.town.Serve("paper.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case r.URL.Path == "/robots.txt":
-				_, _ = out.Write([]byte("User-agent: *\nDisallow: /\n"))
-			case asked.IsZero():
-				asked = time.Now()
-				out.Header().Set("Retry-After", "3600")
-				out.WriteHeader(http.StatusServiceUnavailable)
-			default:
-				if requests++; rest == 0 {
-					rest = time.Since(asked)
-				}
-			}
-		}))
-		w.run(6 * time.Hour)
-		mu.Lock()
-		defer mu.Unlock()
-		if requests == 0 || rest < time.Hour {
-			t.Errorf("the next of %d requests came after %s, want an hour", requests, rest)
-		}
-	})
-}

@@ -19,7 +19,6 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/internal/trapsite"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
@@ -35,6 +34,7 @@ const (
 func TestAMonthIsTheSame(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
+	slow.Unraced(t, longPlay)
 	script, err := os.ReadFile(monthWeb)
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func playMonth(t *testing.T, w *world) {
 	t.Helper()
 	w.hostFiles(map[string]string{"secrets/user": "maria\n", "secrets/pass": `p&a=s s "\æ%` + "\n"})
 	w.town.Serve("members.example", &members{t: t, sessions: map[string]time.Time{}})
-	w.town.Serve("maze.example", trapsite.New(time.Now()))
+	w.town.Serve("maze.example", town.NewMaze(time.Now()))
 	w.set("http://held.example/", town.Page{Every: 10 * time.Hour, Links: []string{"/a"}})
 	w.set("http://held.example/a", town.Page{})
 	const day = 24 * time.Hour

@@ -3,7 +3,6 @@ package crawler_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,11 +10,9 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
-	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/internal/trapsite"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -40,7 +37,7 @@ func TestTrapSiteIsCrawledWithoutItsTraps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[seeds]\nuris = [\"http://maze.example/\"]\n")
 		defer w.town.Close()
-		site := trapsite.New(time.Now())
+		site := town.NewMaze(time.Now())
 		w.town.Serve("maze.example", site)
 		w.run(10 * time.Minute) // after a restart the crawl learns again what it had not stored
 		w.run(2 * time.Hour)
@@ -74,7 +71,7 @@ func TestSitemapReleasesALinkFarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[seeds]\nuris = [\"http://maze.example/\"]\n[feeds]\nsitemaps = [\"http://maze.example/sitemap.xml\"]\nsitemap_min = \"10m\"\nsitemap_max = \"10m\"\nsitemap_initial = \"10m\"\n")
 		defer w.town.Close()
-		site := trapsite.New(time.Now())
+		site := town.NewMaze(time.Now())
 		listed := "/about"
 		w.town.Serve("maze.example", http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/sitemap.xml" {
@@ -109,28 +106,6 @@ func TestSitemapReleasesALinkFarm(t *testing.T) {
 			t.Errorf("%d pages of the farm were visited before the release and %d after it; want all that the trap kept out", before["farm"], after["farm"]-before["farm"])
 		}
 	})
-}
-
-// Without scope.traps, a URI is visited whatever its shape is.
-func TestTrapsAreKeptOutOnlyIfTheSettingsSay(t *testing.T) {
-	t.Parallel()
-	for _, on := range []bool{true, false} {
-		dir := t.TempDir()
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, dir, fmt.Sprintf("[seeds]\nuris = [\"http://news.example/\"]\n[scope]\ntraps = %t\n", on))
-			defer w.town.Close()
-			w.set("http://news.example/", town.Page{Links: []string{"/a/a/a/a"}})
-			w.set("http://news.example/a/a/a/a", town.Page{Links: []string{"/a/a/a/a/a"}})
-			w.set("http://news.example/a/a/a/a/a", town.Page{})
-			w.run(time.Minute)
-			for _, page := range []string{"/a/a/a/a", "/a/a/a/a/a"} {
-				visited := slices.ContainsFunc(w.visits(".example"+page), func(r crawler.Report) bool { return r.Status == http.StatusOK })
-				if visited == on {
-					t.Errorf("traps = %t: %s was visited: %t", on, page, visited)
-				}
-			}
-		})
-	}
 }
 
 // For a URI of a trap, the explanation names the trap, the command that releases it, and the line that enables traps.

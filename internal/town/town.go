@@ -4,6 +4,8 @@
 // The answers of a page are a function of the time. A page has a version that changes at fixed intervals, validators
 // that are right, wrong or absent, a status, a redirect, and links. A later definition replaces an earlier one at its
 // own time: so a page fails, moves, or returns.
+//
+// [Maze], [Endless] and [Noisy] are sites by themselves, with traps, spaces of URIs without end, and noise.
 package town
 
 import (

@@ -1,4 +1,4 @@
-package trapsite
+package town
 
 import (
 	"bytes"

@@ -1,7 +1,4 @@
-// Package trapsite is a site with a few real pages and many traps: an endless calendar, folders in folders, a shop
-// whose filters combine, a forum that writes a session id into each link, and partners that only link to further
-// partners. It has more than 10^9 URIs.
-package trapsite
+package town
 
 import (
 	"crypto/sha256"
@@ -17,7 +14,7 @@ import (
 	"time"
 )
 
-// The numbers of real pages.
+// The numbers of real pages of a maze.
 const (
 	articles = 60
 	perPage  = 10
@@ -27,8 +24,10 @@ const (
 	events   = 9
 )
 
-// Site serves the site and counts requests. It is safe for concurrent use.
-type Site struct {
+// Maze is a site with a few real pages and many traps: an endless calendar, folders in folders, a shop whose filters
+// combine, a forum that writes a session id into each link, and partners that only link to further partners. It has
+// more than 10^9 URIs. It counts requests, and is safe for concurrent use.
+type Maze struct {
 	began time.Time
 
 	mu       sync.Mutex // guards the fields below
@@ -38,13 +37,13 @@ type Site struct {
 	traps    map[string]map[string]bool // by kind, the URIs of traps that were asked for
 }
 
-// New returns a site whose calendar has events around the time at which it began.
-func New(began time.Time) *Site {
-	return &Site{began: began, first: map[string]string{}, real: map[string]int{}, traps: map[string]map[string]bool{}}
+// NewMaze returns a site whose calendar has events around the time at which it began.
+func NewMaze(began time.Time) *Maze {
+	return &Maze{began: began, first: map[string]string{}, real: map[string]int{}, traps: map[string]map[string]bool{}}
 }
 
 // Missing returns the real pages that were not requested.
-func (s *Site) Missing() []string {
+func (s *Maze) Missing() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var missing []string
@@ -57,7 +56,7 @@ func (s *Site) Missing() []string {
 }
 
 // Trapped returns the number of requested URIs of traps, by kind and in total.
-func (s *Site) Trapped() (byKind map[string]int, all int) {
+func (s *Maze) Trapped() (byKind map[string]int, all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	byKind = map[string]int{}
@@ -69,7 +68,7 @@ func (s *Site) Trapped() (byKind map[string]int, all int) {
 }
 
 // pages returns the real pages.
-func (s *Site) pages() []string {
+func (s *Maze) pages() []string {
 	list := []string{"/", "/about", "/shop"}
 	for i := range articles {
 		list = append(list, s.article(i))
@@ -92,12 +91,12 @@ func (s *Site) pages() []string {
 	return list
 }
 
-func (s *Site) article(i int) string {
+func (s *Maze) article(i int) string {
 	return s.began.AddDate(0, 0, -3*i).Format("/2006/01/02/") + "story-" + strconv.Itoa(i)
 }
 
 // ServeHTTP answers one request.
-func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Maze) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, q := r.URL.Path, r.URL.Query()
 	var page body
 	page.links("/", "/about", "/news?page=1", "/shop", "/calendar/"+s.began.Format("2006/01"),
@@ -148,13 +147,13 @@ func (b *body) links(to ...string) {
 }
 
 // count counts a request for a URI of a trap.
-func (s *Site) count(trap, uri string) {
+func (s *Maze) count(trap, uri string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.note(trap, uri)
 }
 
-func (s *Site) note(trap, uri string) {
+func (s *Maze) note(trap, uri string) {
 	if s.traps[trap] == nil {
 		s.traps[trap] = map[string]bool{}
 	}
@@ -162,7 +161,7 @@ func (s *Site) note(trap, uri string) {
 }
 
 // session returns a new session id.
-func (s *Site) session() string {
+func (s *Maze) session() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sessions++
@@ -170,7 +169,7 @@ func (s *Site) session() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func (s *Site) news(page *body, q url.Values) bool {
+func (s *Maze) news(page *body, q url.Values) bool {
 	n, _ := strconv.Atoi(q.Get("page"))
 	if n < 1 || n > articles/perPage {
 		return false
@@ -184,7 +183,7 @@ func (s *Site) news(page *body, q url.Values) bool {
 	return true
 }
 
-func (s *Site) tag(page *body, path string) {
+func (s *Maze) tag(page *body, path string) {
 	for i := range articles {
 		if strings.HasSuffix(path, "/"+strconv.Itoa(i%tags)) {
 			page.links(s.article(i))
@@ -193,7 +192,7 @@ func (s *Site) tag(page *body, path string) {
 }
 
 // calendar serves a page for every month, past and future, and events in the three months around the beginning.
-func (s *Site) calendar(page *body, path string) bool {
+func (s *Maze) calendar(page *body, path string) bool {
 	month, err := time.Parse("/calendar/2006/01", path)
 	if err != nil {
 		return false
@@ -211,7 +210,7 @@ func (s *Site) calendar(page *body, path string) bool {
 }
 
 // deep serves three folders in each folder.
-func (s *Site) deep(page *body, path string) {
+func (s *Maze) deep(page *body, path string) {
 	s.count("deep", path)
 	for i := range 3 {
 		sum := sha256.Sum256([]byte(path + strconv.Itoa(i)))
@@ -220,7 +219,7 @@ func (s *Site) deep(page *body, path string) {
 }
 
 // partners serves a different text on each page, and links to a hundred pages that no other page links to.
-func (s *Site) partners(page *body, path string) {
+func (s *Maze) partners(page *body, path string) {
 	s.count("farm", path)
 	words := []string{"best", "offers", "rooms", "credit", "travel", "garden", "repair", "music"}
 	for i := range 100 {
@@ -237,7 +236,7 @@ var filters = []struct {
 }{{"color", 9}, {"size", 7}, {"sort", 5}, {"brand", 9}, {"price", 8}, {"rating", 5}, {"stock", 3}}
 
 // shop serves lists of items, with links that add or change a filter.
-func (s *Site) shop(page *body, q url.Values) {
+func (s *Maze) shop(page *body, q url.Values) {
 	if len(q) > 0 {
 		s.count("shop", q.Encode())
 	}
@@ -260,7 +259,7 @@ func (s *Site) shop(page *body, q url.Values) {
 }
 
 // forum serves pages whose links have a new session id each time.
-func (s *Site) forum(page *body, path string) {
+func (s *Maze) forum(page *body, path string) {
 	_, topic, _ := strings.Cut(strings.TrimPrefix(path, "/forum/"), "/")
 	s.mu.Lock()
 	if topic != "" {
@@ -281,7 +280,7 @@ func (s *Site) forum(page *body, path string) {
 }
 
 // leaf serves an article, an item or an event.
-func (s *Site) leaf(page *body, path string) bool {
+func (s *Maze) leaf(page *body, path string) bool {
 	if !slices.Contains(s.pages(), path) {
 		return false
 	}

@@ -1,4 +1,4 @@
-package trapsite
+package town
 
 import (
 	"crypto/sha256"
@@ -36,7 +36,7 @@ type Endless struct {
 	all      int
 }
 
-// The numbers of real pages.
+// The numbers of real pages of an endless site.
 const (
 	endlessArticles = 195
 	endlessNews     = 120
