@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/cluster/shards"
 	"github.com/arcrawl/arcrawl/cluster/shared"
-	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -32,7 +31,7 @@ func (b *base) joinNodes(n *node.Node) error {
 	around := shards.Cluster{
 		Shards: b.shards,
 		ShardOf: func(h uri.Host) int {
-			return frontier.ShardOf(h, b.live.Current().ForHost(h, b.o.Now()).Politeness.Group, b.shards)
+			return node.ShardOf(h, b.live.Current().ForHost(h, b.o.Now()).Politeness.Group, b.shards)
 		},
 		Node:  func(shard int) string { name, _ := n.Crawler(shard); return name },
 		Nodes: n.Names,

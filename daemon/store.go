@@ -137,9 +137,9 @@ func openFrontier(
 			return &n
 		},
 		// Shards change while no node crawls, and never at a reload.
-		Shards: n.Shards(func(h uri.Host) string { return c.ForHost(h, clock()).Politeness.Group }),
-		Keep:   func(h uri.Host) bool { return live.Current().NamesHost(h) },
-		Limits: func(h uri.Host) frontier.Limits { return live.Current().ForHost(h, clock()).Limits },
+		Elsewhere: n.Elsewhere(func(h uri.Host) string { return c.ForHost(h, clock()).Politeness.Group }),
+		Keep:      func(h uri.Host) bool { return live.Current().NamesHost(h) },
+		Limits:    func(h uri.Host) frontier.Limits { return live.Current().ForHost(h, clock()).Limits },
 	})
 	if err != nil {
 		return nil, nil, err

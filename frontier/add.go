@@ -42,7 +42,7 @@ type Added struct {
 	Known   int // were known, and did not change, except those that are counted in Sooner
 	Sooner  int // of Known, those that are due sooner now
 	Refused int // their host or folder is full, or no further host may become known
-	Posted  int // are going to be sent to the shards of their hosts
+	Posted  int // are passed on to the stores of their hosts
 }
 
 func (a Added) plus(b Added) Added {
@@ -262,13 +262,13 @@ func (c *change) insert(fresh []newCandidate, now time.Time, from *hostAllowance
 }
 
 // row returns the first row of the URI.
-func (n *newCandidate) row(now time.Time) uriRow {
-	due := n.Due
+func (c Candidate) row(now time.Time) uriRow {
+	due := c.Due
 	if due.IsZero() {
 		due = now
 	}
 	return newURIRow(Record{
-		URI: n.URI, Hops: n.Hops, Via: n.Via, Seed: n.Seed,
-		History: History{FirstSeen: now, Source: n.Source, Born: n.Born, Urgent: n.Urgent, RobotsVia: n.RobotsVia},
+		URI: c.URI, Hops: c.Hops, Via: c.Via, Seed: c.Seed,
+		History: History{FirstSeen: now, Source: c.Source, Born: c.Born, Urgent: c.Urgent, RobotsVia: c.RobotsVia},
 	}, dueMillis(due, now))
 }

@@ -32,7 +32,7 @@ type Frontier struct {
 	quotas     Quotas
 	newHosts   NewHosts
 	names      func(uri.Host) *uri.Naming
-	shards     Shards
+	elsewhere  Elsewhere // nil = all hosts belong to this store
 
 	// mu guards the fields below, up to the empty line. It is held while a transaction is written, so that there is one
 	// writer at a time, and memory agrees with the disk whenever mu is free. A transaction takes some ten µs, since the
@@ -65,8 +65,6 @@ type Frontier struct {
 	refused      atomic.Int64 // candidates that were refused since the opening, because no further host may become known
 	evicted      atomic.Int64 // hosts since the opening
 	knownURIs    recent.Cache
-	posted       recent.Cache // URIs of other shards that letters were written for
-	waiting      atomic.Int64 // letters to other shards that were not sent yet
 	robotsCopies robotsCache
 	verification verifyProgress
 	synced       syncState

@@ -28,7 +28,7 @@ type host struct {
 	waitsFor   *quota // the host is ready, and waits in the line of this quota
 
 	vacant   bool // it was evicted, and is in the list of vacant hosts
-	stray    bool // it belongs to another shard, and is not visited
+	stray    bool // it belongs to another store, and is not visited
 	leaving  bool // it is a stray, and its URIs are being removed
 	mustStay bool // it was to be evicted, but has a seed or an archived URI
 
@@ -37,7 +37,7 @@ type host struct {
 	state
 }
 
-// isElsewhere reports whether another shard counts the host.
+// isElsewhere reports whether another store counts the host.
 func (h *host) isElsewhere() bool { return h.stray && (h.uris == 0 || h.leaving) }
 
 // state is the part of a host that a transaction changes. The transaction works on a clone, which replaces the

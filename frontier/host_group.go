@@ -47,7 +47,7 @@ func (g *hostGroup) readyAt() int64 {
 
 // joinGroup moves a host to its group, or out of a group that it no longer belongs to.
 func (f *Frontier) joinGroup(h *host) {
-	h.stray = f.shardOf(h.name) != 0
+	h.stray = f.IsForeign(h.name)
 	name := ""
 	if f.group != nil {
 		name = f.group(h.name)

@@ -58,7 +58,7 @@ type HostView struct {
 	Reason   string    // why it could not be reached the last time; empty if it was
 }
 
-// Hosts returns the state of every host of this shard as of now, in the order of their names. It reads no URI.
+// Hosts returns the state of every host of this store as of now, in the order of their names. It reads no URI.
 func (f *Frontier) Hosts(now time.Time) []HostView {
 	f.mu.Lock()
 	views := make([]HostView, 0, len(f.byID))

@@ -16,9 +16,8 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/arcrawl/arcrawl/cluster/mirror"
-	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/frontier/mirror"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -62,7 +61,7 @@ func (c *copied) ship() {
 	s, err := c.m.Shipment(c.Context())
 	c.wantErr(err, nil)
 	defer s.Close()
-	c.wantErr(s.Each(func(portion []shared.Row) error {
+	c.wantErr(s.Each(func(portion []mirror.Row) error {
 		for _, r := range portion {
 			if r.Gone {
 				delete(c.rows, string(r.Key))

@@ -35,11 +35,11 @@ func Open(o Options) (*Frontier, error) {
 	}
 	f := &Frontier{
 		db: db, dir: o.Dir, inspect: o.Inspect, reserve: o.reserve, maxURIs: o.MaxURIsPerHost, afterCrash: o.RestAfterCrash,
-		keep: o.Keep, valence: o.Valence, group: o.Group, limits: o.Limits, names: o.Names, shards: o.Shards, order: o.Order,
+		keep: o.Keep, valence: o.Valence, group: o.Group, limits: o.Limits, names: o.Names,
+		elsewhere: o.Elsewhere, order: o.Order,
 		queue:  hostQueue{maxClaims: int64(o.MaxDoubtful)},
 		quotas: o.Quotas, newHosts: o.NewHosts, quotaByKey: map[quotaKey]*quota{},
 		hosts: map[uri.Host]*host{}, groups: map[string]*hostGroup{}, knownURIs: recent.New(),
-		posted: recent.New(),
 	}
 	if err := errors.Join(f.load(o), f.Space()); err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, f.closeStore()))
@@ -66,10 +66,7 @@ func (f *Frontier) load(o Options) error {
 		if err = f.loadHosts(txn, rest, o.Now); err == nil && asked {
 			long = f.extendRests(o)
 		}
-		return errors.Join(err, eachLetter(txn, nil, func(Letter, *badger.Item) (bool, error) {
-			f.waiting.Add(1)
-			return true, nil
-		}))
+		return err
 	})
 	if err != nil || o.Inspect {
 		return err
@@ -103,8 +100,8 @@ func checkVersion(txn *badger.Txn) (fresh bool, err error) {
 	case err != nil:
 		return false, err
 	case loading != nil:
-		return false, errors.New("the store was not loaded to the end from the database of the cluster; start this node " +
-			"with the cluster's configuration to load it again, or remove the store")
+		return false, errors.New("the store was not loaded to the end from another one; have it loaded again, as a node of a " +
+			"cluster does when it starts, or remove the store")
 	case stored == nil:
 		return true, checkEmpty(txn)
 	case len(stored) != 1 || stored[0] == 0:

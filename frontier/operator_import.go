@@ -13,7 +13,7 @@ type Imported struct {
 	Replaced   int // were known, and were replaced by the entry
 	InProgress int // were not replaced because they are being visited
 	Refused    int // their host or folder is full
-	Foreign    int // their hosts belong to other nodes of the cluster: import them there
+	Foreign    int // their hosts belong to other stores of the crawl: import them there
 }
 
 // Plus returns the sum of two results.

@@ -66,7 +66,8 @@ type Options struct {
 	// every candidate.
 	Names func(uri.Host) *uri.Naming
 
-	Shards Shards // of a crawl that several nodes share; zero means that all hosts belong to this store
+	// Elsewhere says which hosts belong to other stores; nil means that all hosts belong to this one.
+	Elsewhere Elsewhere
 
 	// Inspect opens the store only to look at it. Nothing is marked; methods that change the store fail, or
 	// their changes are lost.

@@ -67,8 +67,8 @@ func (f *Frontier) robotsCopy(file robotsFile) (c RobotsCopy, ok bool, err error
 	if ok {
 		return c, true, nil
 	}
-	if shard := f.shardOf(file.u.Host()); shard != 0 {
-		c, ok = f.foreignRobots(shard, file)
+	if f.IsForeign(file.u.Host()) {
+		c, ok = f.foreignRobots(file)
 		return c, ok, nil
 	}
 	id, err := f.hostID(file.u)

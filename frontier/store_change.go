@@ -5,7 +5,6 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/arcrawl/arcrawl/frontier/recent"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -20,8 +19,7 @@ type change struct {
 	taken  []*host     // evicted hosts whose numbers fresh hosts take
 	moves  []queueMove // on crowded hosts
 
-	postedURIs []recent.Hash // that letters are written for
-	posted     int64         // by how many the waiting letters grow
+	committed []func() // are called when the change is committed
 
 	buffer []byte // encoded rows, which the transaction needs until it ends; then it is used again
 }
@@ -120,9 +118,8 @@ func (c *change) commit() error {
 		return err
 	}
 	c.f.synced.changes.Add(1)
-	c.f.waiting.Add(c.posted)
-	if len(c.postedURIs) > 0 {
-		c.f.posted.Remember(c.postedURIs, 0)
+	for _, f := range c.committed {
+		f()
 	}
 	for _, m := range c.moves {
 		c.f.updatePool(m)

@@ -22,7 +22,6 @@ import (
 //	p | d | host(4) | fp(12) of a folder  → the number of its URIs, 8 bytes big-endian
 //	p | n | hash(16) of a canonical name  → the URI that has the name
 //	p | o | host(4) | fp(12)              → nothing: found out of scope at the last visit
-//	p | l | shard(2) | fp(12)             → letterRow: a URI that is going to be sent to another shard
 //
 // Other packages have keys of kind p too, with other second letters.
 const (
@@ -42,7 +41,6 @@ const (
 	asideDirectory = 'd'
 	asideName      = 'n'
 	asideOutside   = 'o'
-	asideLetter    = 'l'
 )
 
 // The keys of kind m.

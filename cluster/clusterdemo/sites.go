@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/internal/demosite"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -45,7 +45,7 @@ func openSites(n int) (*sites, error) {
 	have := map[int]bool{}
 	for i := 2; i < 250 && len(have) < n; i++ {
 		name := fmt.Sprintf("127.0.0.%d", i)
-		shard := frontier.ShardOf(uri.Host(name), "", n)
+		shard := node.ShardOf(uri.Host(name), "", n)
 		if have[shard] {
 			continue
 		}

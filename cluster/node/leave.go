@@ -87,7 +87,6 @@ type union struct {
 const (
 	hostNames  = "n"
 	properties = 'm'
-	letters    = "pl"
 	version    = "mformat"
 )
 
@@ -117,7 +116,7 @@ func (u *union) load(ctx context.Context) error {
 }
 
 // shardOf returns the shard that a host belongs to.
-func (u *union) shardOf(h uri.Host) int { return frontier.ShardOf(h, u.Group(h), len(u.Before)) }
+func (u *union) shardOf(h uri.Host) int { return ShardOf(h, u.Group(h), len(u.Before)) }
 
 // addHost puts the new number of a host.
 func (u *union) addHost(shard int, k, v []byte) error {
@@ -156,7 +155,7 @@ func (u *union) addRow(shard int, k, v []byte) error {
 	switch kind := string(k[:min(len(k), 2)]); {
 	case k[0] == properties:
 		return u.addProperty(shard, k, v)
-	case k[0] == hostNames[0], kind == letters:
+	case k[0] == hostNames[0], kind == letterPrefix:
 		return nil
 	case kind == "pn": // canonical names
 		host = uri.FromCanonical(string(v)).Host()
@@ -209,7 +208,7 @@ func (u *union) finish(ctx context.Context, left *Left) (err error) {
 	}
 	var some [][]byte
 	receive := func() error {
-		_, damaged, err := f.Receive(u.Now, some)
+		_, damaged, err := receive(f, u.Now, some)
 		left.Letters += len(some) - len(damaged)
 		some = nil
 		return err
@@ -223,7 +222,7 @@ func (u *union) finish(ctx context.Context, left *Left) (err error) {
 	if err := u.Letters(ctx, add); err != nil {
 		return err
 	}
-	if err := u.Each(ctx, []byte(letters), func(_ int, _, v []byte) error { return add(v) }); err != nil {
+	if err := u.Each(ctx, []byte(letterPrefix), func(_ int, _, v []byte) error { return add(v) }); err != nil {
 		return err
 	}
 	return receive()

@@ -203,14 +203,14 @@ func TestADividedCrawlLeaves(t *testing.T) {
 		}
 		s := b.ship()
 		w.days(b, s.f, 4, 6)
-		waiting := s.f.Waiting()
+		waiting := int(s.n.box.waiting.Load())
 		sent += waiting
 		s.eventually("the strays are dropped", func() bool {
 			r, err := shared.Look(t.Context(), b.options().Database, func() error { return nil })
 			return err == nil && !r.Shards[b.wants-1].Strays
 		})
 		if b.wants < 3 { // the letters of the others stay in their stores
-			s.eventually("the letters are sent", func() bool { return s.f.Waiting() == 0 })
+			s.eventually("the letters are sent", func() bool { return s.n.box.waiting.Load() == 0 })
 		}
 		s.leave()
 	}
@@ -246,7 +246,7 @@ func TestADividedCrawlLeaves(t *testing.T) {
 // groupElsewhere returns a group that puts a host into another one of four shards.
 func groupElsewhere(h uri.Host) string {
 	for n := 0; ; n++ {
-		if group := fmt.Sprint("group ", n); frontier.ShardOf(h, group, 4) != frontier.ShardOf(h, "", 4) {
+		if group := fmt.Sprint("group ", n); ShardOf(h, group, 4) != ShardOf(h, "", 4) {
 			return group
 		}
 	}

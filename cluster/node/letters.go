@@ -69,7 +69,7 @@ func (n *Shard) exchange(ctx context.Context, now time.Time) (full bool, err err
 	if err := n.lookForFull(ctx, now); err != nil {
 		return false, err
 	}
-	mine, err := n.store.Letters(maxLetters, func(shard int) bool { return n.post.full[shard] })
+	mine, err := lettersIn(n.store, maxLetters, func(shard int) bool { return n.post.full[shard] })
 	if err != nil {
 		return false, err
 	}
@@ -86,7 +86,7 @@ func (n *Shard) exchange(ctx context.Context, now time.Time) (full bool, err err
 	for i, l := range theirs {
 		values[i] = l.Value
 	}
-	added, damaged, err := n.store.Receive(now, values)
+	added, damaged, err := receive(n.store, now, values)
 	if err != nil {
 		return false, err
 	}
@@ -102,7 +102,7 @@ func (n *Shard) exchange(ctx context.Context, now time.Time) (full bool, err err
 // lookForFull finds out every few seconds for which shards too many letters wait in the database. Their nodes are away,
 // or slower than the others.
 func (n *Shard) lookForFull(ctx context.Context, now time.Time) (err error) {
-	if n.store.Waiting() == 0 || now.Sub(n.post.looked) < fullEvery {
+	if n.box.waiting.Load() == 0 || now.Sub(n.post.looked) < fullEvery {
 		return nil
 	}
 	was := n.post.full
@@ -143,47 +143,46 @@ func (n *Shard) setAside(ctx context.Context, all []shared.Letter, damaged []int
 
 // letterKey returns the key of a letter in the database. News of a URI does not replace earlier news, and a mere link
 // to it replaces neither. The same letter always has the same key.
-func letterKey(l frontier.Letter) []byte {
-	if !l.Sooner {
-		return l.Key
+func letterKey(l letter) []byte {
+	if !l.sooner {
+		return l.key
 	}
-	sum := sha256.Sum256(l.Value)
-	return append(slices.Clone(l.Key), sum[:8]...)
+	sum := sha256.Sum256(l.value)
+	return append(slices.Clone(l.key), sum[:8]...)
 }
 
 // send sends letters.
-func (n *Shard) send(ctx context.Context, mine []frontier.Letter) error {
+func (n *Shard) send(ctx context.Context, mine []letter) error {
 	letters := make([]shared.Letter, 0, len(mine))
 	for _, l := range mine {
-		letters = append(letters, shared.Letter{Shard: l.Shard, Key: letterKey(l), Value: l.Value})
+		letters = append(letters, shared.Letter{Shard: l.shard, Key: letterKey(l), Value: l.value})
 	}
 	if err := n.shared.Send(ctx, n.epoch, letters); err != nil {
 		return err
 	}
-	return n.store.Sent(mine)
+	return n.box.sent(n.store, mine)
 }
 
-// Shards returns which hosts belong to other shards; a nil node has all hosts. group returns the politeness group of a
-// host.
-func (n *Shard) Shards(group func(uri.Host) string) frontier.Shards {
+// Elsewhere returns which hosts belong to other shards, and takes letters to them; a nil shard has all hosts. group
+// returns the politeness group of a host.
+func (n *Shard) Elsewhere(group func(uri.Host) string) frontier.Elsewhere {
 	if n == nil || n.shards < 2 {
-		return frontier.Shards{}
+		return nil
 	}
-	return frontier.Shards{
-		Other: func(h uri.Host) int {
-			if shard := frontier.ShardOf(h, group(h), n.shards); shard != n.shard {
-				return shard
-			}
-			return 0
-		},
-		Read: n.readRow,
-	}
+	n.home = func(h uri.Host) int { return ShardOf(h, group(h), n.shards) }
+	n.box = newLetterbox(func(h uri.Host) int {
+		if shard := n.home(h); shard != n.shard {
+			return shard
+		}
+		return 0
+	}, n.readRow)
+	return n.box
 }
 
 // dropStrays removes the hosts of other shards after the crawl was divided, until ctx ends.
 func (n *Shard) dropStrays(ctx context.Context) {
 	n.o.Log.Info().Int("hosts", n.store.Strays()).Msg("removing the hosts of other shards from this copy: the crawl was divided")
-	stays := func(other int) bool { return shared.Stays(n.before.Before, n.shard, other) }
+	stays := func(h uri.Host) bool { return shared.Stays(n.before.Before, n.shard, n.home(h)) }
 	done, err := n.store.DropStrays(ctx.Done(), stays, func() {
 		// The mirror keeps all deleted keys until they are shipped.
 		for n.mirror.Waiting() > maxChanged && pause(ctx, shipEvery) == nil {

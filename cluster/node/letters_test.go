@@ -76,17 +76,17 @@ func (p *place) knowsOnlyShard(shard int) {
 	p.Helper()
 	n, err := CheckStopped(p.Context(), p.stopped())
 	p.must(err)
-	shards := n.Shards(func(uri.Host) string { return "" })
-	if shards.Other == nil {
+	shards, ok := n.Elsewhere(func(uri.Host) string { return "" }).(*letterbox)
+	if !ok {
 		p.Fatalf("a command on node %s takes the hosts of all shards", p.name)
 	}
 	for i := range 20 {
 		h := uri.Host(fmt.Sprintf("h%d.example", i))
-		if s := frontier.ShardOf(h, "", 2); (shards.Other(h) == 0) != (s == shard) {
-			p.Errorf("a command on node %s puts %s in shard %d, want %d", p.name, h, shards.Other(h), s)
+		if s := ShardOf(h, "", 2); (shards.shard(h) == 0) != (s == shard) {
+			p.Errorf("a command on node %s puts %s in shard %d, want %d", p.name, h, shards.shard(h), s)
 		}
 	}
-	if v := shards.Read(3-shard, []byte("key")); v != nil {
+	if v := shards.read(3-shard, []byte("key")); v != nil {
 		p.Errorf("a stopped node read %q", v)
 	}
 }
@@ -168,7 +168,7 @@ func TestNodesCrawlTheirShards(t *testing.T) {
 	two.eventually("a link of node a", knows(two, first))
 	two.leave()
 	second := link(one, "/second")
-	one.eventually("the letter", func() bool { l, err := one.f.Letters(1, nil); return len(l) == 0 && err == nil })
+	one.eventually("the letter", func() bool { l, err := lettersIn(one.f, 1, nil); return len(l) == 0 && err == nil })
 	two = b.ship()
 	two.eventually("a link of the time when node b was away", knows(two, second))
 	two.must(two.n.shared.Send(t.Context(), two.n.epoch, []shared.Letter{{Shard: 1, Key: []byte("a"), Value: []byte("damaged")}}))

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // TestRowsOfOtherShardsDelayNobody lets a hundred visits ask for rows of other shards while the database hangs. Two
@@ -94,14 +92,14 @@ func TestRowsOfOtherShardsHaveABound(t *testing.T) {
 func TestNewsDoesNotReplaceOtherNews(t *testing.T) {
 	t.Parallel()
 	keys := map[string]string{}
-	for _, l := range []frontier.Letter{
-		{Value: []byte("a link")}, {Value: []byte("changed at noon"), Sooner: true}, {Value: []byte("changed at one"), Sooner: true},
+	for _, l := range []letter{
+		{value: []byte("a link")}, {value: []byte("changed at noon"), sooner: true}, {value: []byte("changed at one"), sooner: true},
 	} {
-		l.Key = []byte("key of the URI")
+		l.key = []byte("key of the URI")
 		k := string(letterKey(l))
 		if other := keys[k]; other != "" || !strings.HasPrefix(k, "key of the URI") || string(letterKey(l)) != k {
-			t.Errorf("the letters %q and %q have the key %q", other, l.Value, k)
+			t.Errorf("the letters %q and %q have the key %q", other, l.value, k)
 		}
-		keys[k] = string(l.Value)
+		keys[k] = string(l.value)
 	}
 }

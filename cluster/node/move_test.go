@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cluster/mirror"
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/frontier/mirror"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"

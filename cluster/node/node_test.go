@@ -94,7 +94,7 @@ func (p *place) open() (n *Shard, f *frontier.Frontier, stop func()) {
 	if group == nil {
 		group = noGroup
 	}
-	o.Shards = n.Shards(group)
+	o.Elsewhere = n.Elsewhere(group)
 	f, err = frontier.Open(o)
 	p.must(err)
 	ctx, cancel := context.WithCancel(p.Context())

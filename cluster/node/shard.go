@@ -8,9 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cluster/mirror"
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/frontier/mirror"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Shard is a shard of the crawl that this node owns.
@@ -35,6 +36,8 @@ type Shard struct {
 	loaded time.Time // when it was loaded from the database; zero = it was not
 
 	store *frontier.Frontier // since Start
+	home  func(uri.Host) int // shard of a host, since Elsewhere
+	box   *letterbox         // since Elsewhere, if the crawl is divided
 	post  courier            // only Ship uses it
 
 	foreign foreignRows

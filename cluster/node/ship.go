@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cluster/mirror"
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/frontier/mirror"
 )
 
 const (
@@ -26,6 +26,11 @@ const (
 // no whole copy, Start ships all rows before it returns.
 func (n *Shard) Start(ctx context.Context, f *frontier.Frontier, background func(run func(context.Context))) error {
 	n.mirror, n.store = mirror.New(f, maxChanged), f
+	if n.box != nil {
+		if err := n.box.count(f); err != nil {
+			return err
+		}
+	}
 	background(func(ctx context.Context) {
 		if err := n.mirror.Run(ctx); err != nil {
 			n.o.Log.Error().Err(err).Msg("the changes of the store are not followed any more: the crawl stops soon")

@@ -34,10 +34,10 @@ func TestADivisionKeepsTheHistoriesOfChangedGroups(t *testing.T) {
 		p.drop(nil)
 	}
 	const moved = "h3.example"
-	was := frontier.ShardOf(moved, "", 2)
+	was := ShardOf(moved, "", 2)
 	p.group = func(h uri.Host) string {
 		for n := 'a'; h == moved; n++ {
-			if g := string(n); frontier.ShardOf(h, g, 2) != was {
+			if g := string(n); ShardOf(h, g, 2) != was {
 				return g
 			}
 		}

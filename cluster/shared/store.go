@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/arcrawl/arcrawl/frontier/mirror"
 )
 
 // The errors that say why a node may not continue.
@@ -21,11 +23,8 @@ var (
 		"configuration, and change groups while all nodes are stopped")
 )
 
-// Row is a key of the store with its value.
-type Row struct {
-	Key, Value []byte
-	Gone       bool // the key was deleted
-}
+// Row is a row of a shard's store.
+type Row = mirror.Row
 
 // All returns rows that are all in memory.
 func All(rows ...Row) Rows {

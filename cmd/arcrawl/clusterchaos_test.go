@@ -19,7 +19,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
@@ -237,7 +236,7 @@ func (f *crew) examineLeases(seen []ownersAt) {
 	f.site.mu.Lock()
 	defer f.site.mu.Unlock()
 	for host, list := range f.site.asked {
-		shard := frontier.ShardOf(uri.Host(host), "", f.shards)
+		shard := node.ShardOf(uri.Host(host), "", f.shards)
 		for _, r := range list {
 			compare := func(s ownersAt, t time.Time) int { return s.at.Compare(t) }
 			from, _ := slices.BinarySearchFunc(seen, r.at.Add(-late), compare)

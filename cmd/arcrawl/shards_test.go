@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -210,7 +211,7 @@ func (f *crew) examine(dir string) (again int) {
 			if other := known[u]; other != 0 {
 				f.Errorf("shards %d and %d have %s", other, shard, u)
 			}
-			if known[u] = shard; frontier.ShardOf(r.URI.Host(), "", f.shards) != shard {
+			if known[u] = shard; node.ShardOf(r.URI.Host(), "", f.shards) != shard {
 				f.Errorf("shard %d has %s", shard, u)
 			}
 			if r.Visits > lines[u] {

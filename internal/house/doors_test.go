@@ -87,7 +87,10 @@ var doors = []door{
 	{
 		"the store", "github.com/dgraph-io/badger/v4",
 		nil,
-		[]string{"frontier", "frontier/backup", "cluster/mirror", "dedup", "aspects/spaces/traps", "aspects/spaces", "hosts/"},
+		[]string{
+			"frontier", "frontier/backup", "frontier/mirror", "dedup", "aspects/spaces/traps", "aspects/spaces", "hosts/",
+			"cluster/node",
+		},
 	},
 	{"PostgreSQL", "github.com/jackc/pgx/v5", nil, []string{"cluster/shared"}},
 	{"PostgreSQL", "github.com/jackc/pgx/v5/pgxpool", nil, []string{"cluster/shared"}},

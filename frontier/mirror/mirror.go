@@ -13,7 +13,6 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/pb"
 
-	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -22,6 +21,12 @@ const markKey = "mmirror"
 
 // internal is the prefix of the store's own keys.
 const internal = "!badger!"
+
+// Row is a row of a store. Its key and its value are bytes that only the store understands.
+type Row struct {
+	Key, Value []byte
+	Gone       bool // the row was removed
+}
 
 // Mirror collects the keys that change in a store. Make one with [New], and call [Mirror.Run] before anything changes
 // that it must not miss.
@@ -249,12 +254,12 @@ const (
 
 // portions collects rows, and passes them on in portions. No key is in a portion twice.
 type portions struct {
-	ship  func([]shared.Row) error
-	rows  []shared.Row
+	ship  func([]Row) error
+	rows  []Row
 	bytes int
 }
 
-func (p *portions) add(r shared.Row) error {
+func (p *portions) add(r Row) error {
 	p.rows, p.bytes = append(p.rows, r), p.bytes+len(r.Key)+len(r.Value)
 	if len(p.rows) < portionRows && p.bytes < portionBytes {
 		return nil
@@ -272,7 +277,7 @@ func (p *portions) flush() error {
 }
 
 // Each calls ship with the rows, in portions. It may be called again.
-func (s *Shipment) Each(ship func(rows []shared.Row) error) error {
+func (s *Shipment) Each(ship func(rows []Row) error) error {
 	p := portions{ship: ship}
 	if s.scan {
 		var last []byte
@@ -290,7 +295,7 @@ func (s *Shipment) Each(ship func(rows []shared.Row) error) error {
 	for _, k := range s.keys {
 		item, err := s.txn.Get([]byte(k))
 		if errors.Is(err, badger.ErrKeyNotFound) {
-			err = p.add(shared.Row{Key: []byte(k), Gone: true})
+			err = p.add(Row{Key: []byte(k), Gone: true})
 		} else if err == nil {
 			err = p.addItem(item)
 		} else {
@@ -306,13 +311,13 @@ func (s *Shipment) Each(ship func(rows []shared.Row) error) error {
 // addItem adds a row of the store.
 func (p *portions) addItem(item *badger.Item) error {
 	if item.IsDeletedOrExpired() {
-		return p.add(shared.Row{Key: item.KeyCopy(nil), Gone: true})
+		return p.add(Row{Key: item.KeyCopy(nil), Gone: true})
 	}
 	v, err := item.ValueCopy(nil)
 	if err != nil {
 		return readError{err}
 	}
-	return p.add(shared.Row{Key: item.KeyCopy(nil), Value: v})
+	return p.add(Row{Key: item.KeyCopy(nil), Value: v})
 }
 
 // readError is a failure of the store, and not of the copy.
@@ -357,7 +362,7 @@ func (m *Mirror) Shipped(s *Shipment) {
 
 // Whole calls ship with all rows of the store as they are at one moment, in portions, and returns the version of the
 // last change that is in them. Changes after that follow with the next shipment.
-func (m *Mirror) Whole(ship func(rows []shared.Row) error) (version uint64, err error) {
+func (m *Mirror) Whole(ship func(rows []Row) error) (version uint64, err error) {
 	txn := m.db.NewTransaction(false)
 	defer txn.Discard()
 	it := txn.NewIterator(badger.DefaultIteratorOptions)
