@@ -10,9 +10,9 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/series"
+	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
@@ -101,7 +101,7 @@ func TestEachTroubleRaisesItsAlarm(t *testing.T) {
 		w.run(2 * time.Minute)
 		check("with a broken configuration", "config")
 		faults = nil
-		w.window.Observe(crawler.Report{URI: uri.FromCanonical("http://news.example/feed"), Finished: time.Now(), Source: feedread.Result{Gap: true}})
+		w.window.Observe(crawler.Report{URI: uri.FromCanonical("http://news.example/feed"), Finished: time.Now(), Source: feeds.Result{Gap: true}})
 		w.run(time.Minute)
 		check("after a feed turned over", "feed-gap")
 		w.run(49 * time.Hour)

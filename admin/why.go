@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/noise"
 	"github.com/arcrawl/arcrawl/admin/whynot"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/wall"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -37,7 +37,7 @@ func (w *Window) why(text string) (api.Why, error) {
 	view, _ := w.o.Frontier.Host(u.Host(), now)
 	out := api.Why{URI: uriOf(r, now), Why: r.Why, Noise: noise.Of(r), Host: w.hostOf(view, now)}
 	if r.Failures > 0 {
-		out.Hint = strings.Replace(wall.Hint(r.LastError, r.LastStatus), "--try URI", "--try "+r.URI.String(), 1)
+		out.Hint = strings.Replace(misfortune.Hint(r.LastError, r.LastStatus), "--try URI", "--try "+r.URI.String(), 1)
 	}
 	delay, observed := w.survey.Delay(u.Host())
 	out.Delay, out.Observed = api.Seconds(delay), observed

@@ -11,7 +11,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
-	"github.com/arcrawl/arcrawl/crawler/rescope"
 	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -184,7 +183,7 @@ func (c *Crawler) refuse(
 	r := claim.Record
 	r.LastStatus, r.Why = why.status, why.why
 	if why.byConfig {
-		r = rescope.Settle(r, now.Add(why.wait))
+		r = settleOutOfScope(r, now.Add(why.wait))
 	} else {
 		r.Due, r.DueInScope, r.Urgent = now.Add(why.wait), time.Time{}, false
 	}

@@ -5,11 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/answer"
-	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/history"
-	"github.com/arcrawl/arcrawl/crawler/payload"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -64,7 +62,7 @@ type archived struct {
 // cannot be archived as it should, the visit that is returned has the fault. An error is ours.
 func (c *Crawler) archive(v visit, s settings) (visit, archived, error) {
 	a, err := c.smallestRecord(v, s)
-	if err != nil && !faults.IsOurs(err) {
+	if err != nil && !misfortune.IsOurs(err) {
 		v, a, err = v.broken(err), archived{keeping: KeptResponse}, nil
 	}
 	if err != nil || a.keeping == KeptNothing || a.keeping == KeptThinned {
@@ -75,7 +73,7 @@ func (c *Crawler) archive(v visit, s settings) (visit, archived, error) {
 		return c.writeOther(v, s, a, err)
 	}
 	a.record, a.written = w.Origin, w.Bytes
-	if a.keeping == KeptResponse && !payload.Digest(v.capture).IsZero() && w.IsResponse {
+	if a.keeping == KeptResponse && !payloadDigest(v.capture).IsZero() && w.IsResponse {
 		a.origin = w.Origin
 	}
 	return v, a, nil
@@ -107,7 +105,7 @@ func (c *Crawler) smallestRecord(v visit, s settings) (a archived, err error) {
 		return archived{keeping: KeptNothing}, nil
 	case !warcout.IsResponse(got.Head):
 		return thinned(v, s.Dedup, evidence(v)), nil
-	case payload.Digest(v.capture).IsZero():
+	case payloadDigest(v.capture).IsZero():
 		return archived{keeping: KeptResponse}, nil
 	}
 	a, err = c.findDuplicate(v, s.Dedup)
@@ -160,13 +158,13 @@ func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 	got := v.capture
 	w := warcout.Visit{URI: v.uri(), Date: got.Started, IP: got.IP, Request: got.Request, Metadata: metadataOf(v, a)}
 	if s := got.Security; s != nil {
-		w.Security = &warcout.Security{Protocol: answer.Protocol(got), Version: s.Version, CipherSuite: s.CipherSuite}
+		w.Security = &warcout.Security{Protocol: misfortune.Protocol(got), Version: s.Version, CipherSuite: s.CipherSuite}
 	}
 	switch a.keeping {
 	case KeptResponse, KeptEvidence:
 		w.Response = &warcout.Response{
 			Block: got.Block(), Size: got.BlockSize, BlockDigest: got.BlockDigest,
-			PayloadSize: got.PayloadSize, PayloadDigest: payload.Stored(v.capture), PayloadSHA256: got.SHA256,
+			PayloadSize: got.PayloadSize, PayloadDigest: storedDigest(v.capture), PayloadSHA256: got.SHA256,
 			Truncated: string(got.Truncated),
 		}
 	case KeptRevisit:
@@ -191,7 +189,7 @@ func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 func metadataOf(v visit, a archived) []warcout.Field {
 	r, got := v.record(), v.capture
 	sum := ""
-	if (a.keeping == KeptResponse || a.keeping == KeptEvidence) && !payload.Stored(got).IsZero() {
+	if (a.keeping == KeptResponse || a.keeping == KeptEvidence) && !storedDigest(got).IsZero() {
 		sum = got.SHA256.String()
 	}
 	fields := []warcout.Field{

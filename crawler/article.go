@@ -5,7 +5,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
@@ -41,7 +40,7 @@ func (f *finder) detectArticle(page discover.Result) {
 		date = discover.DateIn(f.v.uri())
 	}
 	if !date.IsZero() && now.Sub(date) <= s.Young && date.Sub(now) <= 24*time.Hour { // a day may begin earlier elsewhere
-		f.found.born = feedread.Birth(feeds.Item{Published: date}, now)
+		f.found.born = feeds.Birth(feeds.Item{Published: date}, now)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/pause"
-	"github.com/arcrawl/arcrawl/crawler/proxies"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -33,7 +32,7 @@ func (c *Crawler) Resume() { c.pause.Resume() }
 func (c *Crawler) Status() Status { return c.pause.Status() }
 
 // ProxiesDown returns the proxies that do not work, as far as the configuration in force uses them.
-func (c *Crawler) ProxiesDown() []proxies.Down {
+func (c *Crawler) ProxiesDown() []ProxyDown {
 	return c.proxies.Down(c.parts.Config.Current().UsesProxy)
 }
 

@@ -5,18 +5,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler/clock"
-	"github.com/arcrawl/arcrawl/crawler/compare"
+	"github.com/arcrawl/arcrawl/aspects/login"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/crawler/policy"
-	"github.com/arcrawl/arcrawl/crawler/proxies"
-	"github.com/arcrawl/arcrawl/crawler/request"
-	"github.com/arcrawl/arcrawl/crawler/rescope"
-	"github.com/arcrawl/arcrawl/crawler/resolved"
 	"github.com/arcrawl/arcrawl/crawler/space"
 	"github.com/arcrawl/arcrawl/crawler/trapped"
-	"github.com/arcrawl/arcrawl/crawler/uplink"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -26,16 +21,16 @@ type Crawler struct {
 
 	robots   *policy.Robots
 	demand   demand.Estimates
-	uplink   uplink.Watch
-	proxies  proxies.Watch
+	uplink   pause.Watch
+	proxies  ProxyWatch
 	pause    *pause.State
 	space    *space.Ledger
-	resolved resolved.Hosts
-	requests request.Maker
-	fetches  compare.Fetches
-	returns  *rescope.Keeper
+	resolved resolvedHosts
+	requests login.Maker
+	fetches  noise.Fetches
+	returns  *scopeKeeper
 	trapped  trapped.Stores
-	clock    *clock.Keeper
+	clock    *clockKeeper
 	started  time.Time
 
 	// step is called at each numbered step of a walk; tests interrupt the walk there.
@@ -69,13 +64,13 @@ func New(p Parts) *Crawler {
 		FreeSpace: p.FreeSpace, MinFree: minFree,
 		Uplink: &c.uplink, Wake: c.Wake, Log: p.Log, GiveUp: func(err error) { stopCrawl(c.broken, err) },
 	})
-	c.requests = request.Maker{
+	c.requests = login.Maker{
 		Dedup: p.Dedup, Reputation: p.Reputation, Cookies: p.Cookies, Version: p.Version, Crowded: c.crowded,
 	}
 	c.trapped = trapped.Stores{Traps: p.Traps, Spaces: p.Spaces, Frontier: p.Frontier, Log: p.Log}
 	p.reportDamage()
-	c.returns = rescope.New(p.Frontier, p.Config, c.Wake, p.Log)
-	c.clock, c.started = clock.New(p.Frontier, c.Wake, p.Log), time.Now()
+	c.returns = newScopeKeeper(p.Frontier, p.Config, c.Wake, p.Log)
+	c.clock, c.started = newClockKeeper(p.Frontier, c.Wake, p.Log), time.Now()
 	return c
 }
 

@@ -6,15 +6,14 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/feeds"
-	"github.com/arcrawl/arcrawl/crawler/dating"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // dating returns what the dates of a visit depend on.
-func (v visit) dating() dating.Visit {
-	return dating.Visit{Record: v.record(), Capture: v.capture, Verdict: v.verdict, Filter: v.req.Filter, Dates: v.dates}
+func (v visit) dating() feeds.Visit {
+	return feeds.Visit{Record: v.record(), Capture: v.capture, Verdict: v.verdict, Filter: v.req.Filter, Dates: v.dates}
 }
 
 // setDates records in a candidate when the page of an item changed, for the page's next visit. If the item was listed

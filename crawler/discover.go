@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
-	"github.com/arcrawl/arcrawl/crawler/dating"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/trapped"
 	"github.com/arcrawl/arcrawl/discover"
@@ -51,7 +51,7 @@ type finder struct {
 
 	seedScope  *scope.Scope              // of the visit's seed; nil until it is needed: most visits find nothing
 	hostScopes map[uri.Host]*scope.Scope // of other hosts with seeds, as far as entries of feeds are on them
-	dates      dating.SourceDates        // of the source that is being read
+	dates      feeds.SourceDates         // of the source that is being read
 
 	lastHost     uri.Host // the host that was last looked up in the store of traps
 	unsuspected  bool     // whether that host has no traps and no suspected ones

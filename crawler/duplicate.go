@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/arcrawl/arcrawl/aspects/robots"
-	"github.com/arcrawl/arcrawl/crawler/payload"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -37,7 +36,7 @@ func (c *Crawler) findDuplicate(v visit, s dedup.Policy) (archived, error) {
 	case match.Origin.Strong.Differs(v.capture.SHA256.Half()):
 		err = fmt.Errorf("%w: its SHA-256 is another one; the SHA-1 of both is the same", dedup.ErrDiffers)
 	case s.Certainty == dedup.Compare:
-		err = payload.Compare(v.capture, match.Origin, c.parts.OpenPayload)
+		err = comparePayload(v.capture, match.Origin, c.parts.OpenPayload)
 	}
 	if err != nil {
 		o := match.Origin
@@ -71,7 +70,7 @@ func (c *Crawler) match(v visit, s dedup.Policy) (dedup.Match, error) {
 		return dedup.Match{}, nil
 	}
 	m, err := c.parts.Dedup.Find(dedup.Query{
-		Key: payload.Key(v.capture, isRobots(v.record()), s.Series), URI: v.uri().String(), By: s.By, Equivalent: equivalent,
+		Key: payloadKey(v.capture, isRobots(v.record()), s.Series), URI: v.uri().String(), By: s.By, Equivalent: equivalent,
 	})
 	if err != nil {
 		return dedup.Match{}, fmt.Errorf("look for an earlier record: %w", err)
@@ -87,7 +86,7 @@ func mayRepresent(v visit, o digest.Origin) bool {
 
 // isDeduplicated reports whether the settings deduplicate such an answer.
 func isDeduplicated(v visit, s dedup.Policy) bool {
-	return !payload.Digest(v.capture).IsZero() && s.Covers(mediaType(v), v.capture.PayloadSize)
+	return !payloadDigest(v.capture).IsZero() && s.Covers(mediaType(v), v.capture.PayloadSize)
 }
 
 // hasOldPayload reports whether a visit brought the payload that is archived for the URI.
@@ -121,7 +120,7 @@ func (c *Crawler) dedupChange(v visit, s dedup.Policy, a archived) (dedup.Change
 	case a.keeping != KeptResponse || a.origin.IsZero() || v.capture.PayloadSize == 0 || !isDeduplicated(v, s):
 		return nil, nil
 	case a.unsound:
-		return c.parts.Dedup.Replacing(payload.Key(v.capture, isRobots(v.record()), s.Series), a.origin), nil
+		return c.parts.Dedup.Replacing(payloadKey(v.capture, isRobots(v.record()), s.Series), a.origin), nil
 	}
-	return c.parts.Dedup.Putting(payload.Key(v.capture, isRobots(v.record()), s.Series), a.origin), nil
+	return c.parts.Dedup.Putting(payloadKey(v.capture, isRobots(v.record()), s.Series), a.origin), nil
 }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/login"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/robots"
-	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/history"
-	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -17,16 +17,16 @@ import (
 )
 
 // unjudged returns a visit without a verdict.
-func unjudged(claim frontier.Claim, req request.Request, got *fetch.Capture) visit {
+func unjudged(claim frontier.Claim, req login.Request, got *fetch.Capture) visit {
 	return visit{
 		claim: claim, req: req, capture: got, finished: got.Started.Add(got.Took), robots: robots.IsFile(claim.Record.URI),
 	}
 }
 
 // unfetched returns the visit of a URI for which no exchange could be made, because of a fault that concerns only it.
-func (c *Crawler) unfetched(claim frontier.Claim, req request.Request, began time.Time, err error) visit {
+func (c *Crawler) unfetched(claim frontier.Claim, req login.Request, began time.Time, err error) visit {
 	nothing := c.noAnswer(began)
-	nothing.URI, nothing.Status = claim.Record.URI, faults.Status
+	nothing.URI, nothing.Status = claim.Record.URI, misfortune.Status
 	return unjudged(claim, req, nothing).broken(fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
 }
 
@@ -43,7 +43,7 @@ func (v visit) broken(err error) visit {
 // quarantined returns the schedule of a visit that could not be scheduled.
 func quarantined(v visit, s settings, a archived) schedule {
 	next := schedule{record: history.Add(v.record(), historyVisit(v, a))}
-	next.wait = faults.Wait(v.fault, next.record.Failures, s.Retry)
+	next.wait = misfortune.Wait(v.fault, next.record.Failures, s.Retry)
 	next.record.Why = history.Why(next.wait)
 	next.record.Due = v.finished.Add(next.wait.Interval)
 	if v.robots || v.isSubstitute() {
@@ -68,7 +68,7 @@ func (c *Crawler) writeOther(v visit, s settings, a archived, refused error) (vi
 		}
 		refused = errors.Join(refused, err)
 	}
-	if faults.IsOurs(refused) {
+	if misfortune.IsOurs(refused) {
 		return v, archived{}, refused
 	}
 	return v.broken(refused), archived{keeping: KeptNothing}, nil

@@ -15,8 +15,8 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -84,7 +84,7 @@ func TestPanicConcernsOneDocument(t *testing.T) {
 					t.Fatalf("%d visits of the poisoned page in 12 hours, want one each 6 hours", len(bad))
 				}
 				v := bad[0]
-				settled := v.Failed && v.FaultKind == faults.KindPanic && v.Wait.Interval == 6*time.Hour
+				settled := v.Failed && v.FaultKind == misfortune.KindPanic && v.Wait.Interval == 6*time.Hour
 				if !settled || v.Kept != kept {
 					t.Errorf("the first visit: %+v", v)
 				}
@@ -127,7 +127,7 @@ func TestPanicInTheStoreSettlesTheBareVisit(t *testing.T) {
 			t.Fatalf("%d visits of the poisoned page in 12 hours, want one each 6 hours", len(bad))
 		}
 		for _, v := range bad {
-			if !v.Failed || v.FaultKind != faults.KindPanic || v.Kept == crawler.KeptNothing || v.Found != 0 {
+			if !v.Failed || v.FaultKind != misfortune.KindPanic || v.Kept == crawler.KeptNothing || v.Found != 0 {
 				t.Errorf("a visit of the poisoned page: %+v", v)
 			}
 		}
@@ -338,7 +338,7 @@ func TestSlowRulesHoldNobody(t *testing.T) {
 		}
 		changed := 0
 		for _, v := range bad {
-			if v.Failed || v.FaultKind != faults.KindRules {
+			if v.Failed || v.FaultKind != misfortune.KindRules {
 				t.Errorf("failed: %t, fault %s %q", v.Failed, v.FaultKind, v.Fault)
 			}
 			if v.Verdict.State == evaluators.Changed {

@@ -6,13 +6,11 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/aspects/login"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/answer"
-	"github.com/arcrawl/arcrawl/crawler/compare"
 	"github.com/arcrawl/arcrawl/crawler/history"
-	"github.com/arcrawl/arcrawl/crawler/payload"
-	"github.com/arcrawl/arcrawl/crawler/request"
-	"github.com/arcrawl/arcrawl/crawler/wall"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -24,14 +22,14 @@ import (
 //
 // An error is our own: the store is broken, or the content could not be read again from where it was spooled.
 func (c *Crawler) judge(
-	ctx context.Context, claim frontier.Claim, s settings, req request.Request, capture *fetch.Capture,
+	ctx context.Context, claim frontier.Claim, s settings, req login.Request, capture *fetch.Capture,
 ) (v visit, err error) {
 	defer panics.Recover(&err)
 	c.step("judging")
 	r := claim.Record
 	v = unjudged(claim, req, capture)
 	unread := capture.Stopped || capture.Status == http.StatusNotModified && req.Conditional()
-	v.gone = !v.robots && answer.IsGone(capture)
+	v.gone = !v.robots && misfortune.IsGone(capture)
 	if failure, err := c.failure(&v, s, unread); failure != "" || err != nil {
 		return v.fail(failure), err
 	}
@@ -42,7 +40,7 @@ func (c *Crawler) judge(
 	if v.robots {
 		s.Change.Rules = new(digest.Rules) // every byte of it counts
 	}
-	v.compared, err = compare.Digest(ctx, capture, s.Change)
+	v.compared, err = noise.Digest(ctx, capture, s.Change)
 	if errors.Is(err, digest.ErrTooSlow) {
 		v.fault, err = err, nil // it is compared whole
 	}
@@ -61,7 +59,7 @@ func (c *Crawler) judge(
 
 // failure returns why a visit failed, as far as its content does not matter; "" if it did not. It sets v.block.
 func (c *Crawler) failure(v *visit, s settings, unread bool) (why string, err error) {
-	back, err := wall.LeadsBack(v.record(), v.capture, c.parts.Frontier.Get)
+	back, err := misfortune.LeadsBack(v.record(), v.capture, c.parts.Frontier.Get)
 	switch {
 	case err != nil:
 		return "", err
@@ -69,8 +67,8 @@ func (c *Crawler) failure(v *visit, s settings, unread bool) (why string, err er
 		v.block = evaluators.ForStrangers
 	case back && !v.robots && s.Trouble.KnownBlocks:
 		v.block = evaluators.RedirectLoop
-	case !unread && answer.IsMisfortune(v.capture):
-		v.block, err = wall.Detect(v.capture, s.Trouble)
+	case !unread && misfortune.IsMisfortune(v.capture):
+		v.block, err = misfortune.Detect(v.capture, s.Trouble)
 		return "failed", err
 	case v.gone && v.record().Gone+1 < s.Trouble.GoneAfter:
 		return history.Unconfirmed, nil
@@ -83,7 +81,7 @@ func (c *Crawler) detectBlock(v *visit, s settings) (err error) {
 	if v.verdict.State != evaluators.Changed || v.robots {
 		return nil
 	}
-	if v.block, err = wall.Detect(v.capture, s.Trouble); err == nil {
+	if v.block, err = misfortune.Detect(v.capture, s.Trouble); err == nil {
 		err = c.detectSharedNotFound(v, s)
 	}
 	if v.block != "" {
@@ -96,9 +94,9 @@ func (c *Crawler) detectBlock(v *visit, s settings) (err error) {
 // compareWith compares a visit with the last capture of its URI.
 func (v *visit) compareWith(r frontier.Record, s settings, unread bool) {
 	capture := v.capture
-	cut := payload.IsCut(capture)
+	cut := isCut(capture)
 	if cut {
-		v.compared = digest.Comparison{Sum: payload.CutSum(capture)}
+		v.compared = digest.Comparison{Sum: cutSum(capture)}
 	}
 	v.verdict = evaluators.ChangeEvaluator{Tolerance: s.Change.Tolerance}.Judge(
 		evaluators.Before{Known: !r.LastCapture.IsZero(), Status: r.Status, Location: r.Location, Comparison: r.Comparison},

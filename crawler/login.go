@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler/faults"
-	"github.com/arcrawl/arcrawl/crawler/request"
+	"github.com/arcrawl/arcrawl/aspects/login"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // LoginFailures returns the hosts whose logins fail.
-func (c *Crawler) LoginFailures() []request.LoginFailure {
+func (c *Crawler) LoginFailures() []login.LoginFailure {
 	return c.requests.LoginFailures(c.parts.Config.Current(), c.parts.Now())
 }
 
@@ -31,7 +31,7 @@ func (c *Crawler) prepareHost(
 	}
 	step, err := c.requests.LoginStep(aboutOf(claim.Record, now), s.config, &s.Settings)
 	switch {
-	case faults.IsOurs(err):
+	case misfortune.IsOurs(err):
 		return true, c.release(ctx, claim, fmt.Errorf("log in to %s: %w", u.Host(), err))
 	case err != nil || step == nil:
 		return false, err
@@ -40,7 +40,7 @@ func (c *Crawler) prepareHost(
 		return true, c.restHost(claim, step.Rest, now)
 	}
 	got, err := c.parts.Fetch.Fetch(ctx, step.Exchange)
-	if faults.IsOurs(err) {
+	if misfortune.IsOurs(err) {
 		step.Leave()
 		return true, c.abandon(ctx, claim, s, c.noAnswer(now), err)
 	}
@@ -55,7 +55,7 @@ func (c *Crawler) prepareHost(
 	finished := got.Started.Add(got.Took)
 	rest, failed, err := step.Take(got, &s.Settings)
 	switch {
-	case faults.IsOurs(err):
+	case misfortune.IsOurs(err):
 		return true, c.abandon(ctx, claim, s, got, fmt.Errorf("log in to %s: %w", u.Host(), err))
 	case err != nil:
 		return true, c.restAfterLogin(claim, step.Fail(u, err, finished), finished, err)
@@ -75,13 +75,13 @@ func (c *Crawler) restAfterLogin(claim frontier.Claim, until, now time.Time, fai
 // endEarly reports whether an exchange says nothing about its URI, or its answer is for strangers although the crawler
 // is logged in, and then ends the claim. The URI stays due. If members see nothing else there, judge fails the visit.
 func (c *Crawler) endEarly(
-	ctx context.Context, claim frontier.Claim, s settings, req *request.Request, got *fetch.Capture,
+	ctx context.Context, claim frontier.Claim, s settings, req *login.Request, got *fetch.Capture,
 ) (ended bool, err error) {
 	if void, err := c.endIfVoid(ctx, claim, s, got); void || !s.Request.Login.On() || isRobots(claim.Record) {
 		return void, err
 	}
 	j, err := c.requests.Judge(got, &s.Settings)
-	if faults.IsOurs(err) {
+	if misfortune.IsOurs(err) {
 		return true, c.abandon(ctx, claim, s, got, fmt.Errorf("judge %s: %w", claim.Record.URI, err))
 	}
 	req.Strangers = j.Strangers || err != nil

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler/answer"
-	"github.com/arcrawl/arcrawl/crawler/payload"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -24,7 +23,7 @@ func logEntry(v visit, a archived, f findings, s schedule, worker int, now time.
 	e := crawllog.Entry{
 		Logged: now, Status: got.Status, Size: got.PayloadSize, URI: r.URI.String(), Hops: r.Hops, Via: r.Via,
 		MIME: got.Header.Get("Content-Type"), Worker: worker, Started: got.Started, Took: got.Took, Seed: r.Seed,
-		Digest: payload.Digest(v.capture), Annotations: append(annotations(v, a, f, s), s.wait.Notes()...),
+		Digest: payloadDigest(v.capture), Annotations: append(annotations(v, a, f, s), s.wait.Notes()...),
 		Schedule: &crawllog.Schedule{
 			Tries: s.record.Failures, Wait: s.wait.Interval, Visits: s.record.Visits, Versions: s.record.Versions,
 			Overdue: v.claim.Overdue,
@@ -47,7 +46,7 @@ func logEntry(v visit, a archived, f findings, s schedule, worker int, now time.
 	if born := s.record.Born; r.Visits == 0 || !born.Equal(r.Born) {
 		e.Extra.Born = born
 	}
-	if answer.HostDown(got.Status) {
+	if misfortune.HostDown(got.Status) {
 		e.Started = time.Time{} // no exchange took place
 	}
 	if got.Misfortune != nil {

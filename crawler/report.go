@@ -4,10 +4,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler/answer"
-	"github.com/arcrawl/arcrawl/crawler/compare"
-	"github.com/arcrawl/arcrawl/crawler/faults"
-	"github.com/arcrawl/arcrawl/crawler/feedread"
+	"github.com/arcrawl/arcrawl/aspects/feeds"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/render/rendered"
@@ -44,7 +43,7 @@ type Report struct {
 	Type      string          // Content-Type of the answer
 	Title     string          // of a page whose content is new; empty = unknown
 	Found     int             // new URIs
-	Source    feedread.Result // what a feed or sitemap brought
+	Source    feeds.Result    // what a feed or sitemap brought
 	Written   int64           // compressed bytes added to the archive
 	Took      time.Duration   // of the exchange; zero = there was none
 	Rest      time.Duration   // of the host's slot after the visit, for politeness
@@ -52,7 +51,7 @@ type Report struct {
 }
 
 // Down reports whether the visit's host could not be reached.
-func (r Report) Down() bool { return answer.HostDown(r.Status) }
+func (r Report) Down() bool { return misfortune.HostDown(r.Status) }
 
 // reportOf returns the report of a settled visit.
 func reportOf(v visit, a archived, f findings, next schedule, added frontier.Added, rest time.Duration) Report {
@@ -66,9 +65,9 @@ func reportOf(v visit, a archived, f findings, next schedule, added frontier.Add
 		Found: added.New, Source: next.source, Repaired: got.Repaired > 0, Took: got.Took, Rest: rest, Title: f.title,
 		Type: got.Header.Get("Content-Type"), Rendered: next.late,
 	}
-	r.Looked, r.Look = compare.IsSecondLook(before), v.look.Outcome
+	r.Looked, r.Look = noise.IsSecondLook(before), v.look.Outcome
 	if v.fault != nil {
-		r.Fault, r.FaultKind = v.fault.Error(), faults.KindOf(v.fault)
+		r.Fault, r.FaultKind = v.fault.Error(), misfortune.KindOf(v.fault)
 	}
 	if got.Status != http.StatusNotModified && (a.keeping == KeptRevisit || a.keeping == KeptThinned) {
 		r.Deduped = got.PayloadSize

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/robots"
-	"github.com/arcrawl/arcrawl/crawler/answer"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/discover"
@@ -17,7 +17,7 @@ import (
 
 // scheduleRobots completes the schedule of a robots.txt.
 func (c *Crawler) scheduleRobots(v visit, s settings, next schedule) schedule {
-	if answer.HostDown(v.capture.Status) && !v.isSubstitute() {
+	if misfortune.HostDown(v.capture.Status) && !v.isSubstitute() {
 		next.wait.Reason += "; asked again when the host has rested"
 		return next.robotsDue(v, frontier.RestWhenDown(v.claim.HostFailures+1, !v.claim.NeverAnswered))
 	}

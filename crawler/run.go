@@ -7,8 +7,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/arcrawl/arcrawl/crawler/evict"
 )
 
 const (
@@ -42,7 +40,7 @@ func (c *Crawler) Run(ctx context.Context) error {
 	keepers.Go(func() { c.estimateDemand(stopKeepers) })
 	keepers.Go(func() { stopCrawl(c.broken, c.returns.Run(stopKeepers, c.parts.Now)) })
 	keepers.Go(func() { stopCrawl(c.broken, c.clock.Run(stopKeepers, c.parts.Now)) })
-	keepers.Go(func() { stopCrawl(c.broken, evict.Run(stopKeepers, room.C, c.parts.Frontier, c.parts.Log)) })
+	keepers.Go(func() { stopCrawl(c.broken, evictHosts(stopKeepers, room.C, c.parts.Frontier, c.parts.Log)) })
 	for n := range c.current {
 		workers.Go(func() { c.work(crawling, visits, n+1, c.broken) })
 	}

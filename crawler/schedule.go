@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/feeds"
-	"github.com/arcrawl/arcrawl/crawler/compare"
-	"github.com/arcrawl/arcrawl/crawler/dating"
-	"github.com/arcrawl/arcrawl/crawler/faults"
-	"github.com/arcrawl/arcrawl/crawler/feedread"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -28,8 +26,8 @@ type schedule struct {
 	reopen bool                 // the rules of robots.txt have changed
 	asked  time.Time            // the server wants no request before
 	rest   time.Time            // the whole host rests until then
-	source feedread.Result      // what a feed or sitemap brought
-	timing dating.Timing
+	source feeds.Result         // what a feed or sitemap brought
+	timing feeds.Timing
 	late   *rendered.Visit // nil unless the rendered text may decide again
 }
 
@@ -50,10 +48,10 @@ func (c *Crawler) schedule(
 	case v.gone:
 		next.wait = history.GoneWait(r.Gone, s.Trouble)
 		if kind := f.source.state.Kind; kind != feeds.None {
-			next.source = feedread.Result{Kind: kind, Slow: r.Gone >= s.Trouble.GoneAfter}
+			next.source = feeds.Result{Kind: kind, Slow: r.Gone >= s.Trouble.GoneAfter}
 		}
 	case v.failed && v.fault != nil:
-		next.wait = faults.Wait(v.fault, r.Failures, s.Retry)
+		next.wait = misfortune.Wait(v.fault, r.Failures, s.Retry)
 	case v.failed:
 		next.wait = evaluators.Wait{
 			Interval: s.Retry.Wait(r.Failures), Evaluator: history.WaitRetry,
@@ -65,7 +63,7 @@ func (c *Crawler) schedule(
 		}
 	}
 	if v.failed || v.gone {
-		compare.Abandon(r, v.finished)
+		noise.Abandon(r, v.finished)
 	}
 	dropRefused(r, v.fault)
 	if !v.failed {

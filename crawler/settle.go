@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/feeds"
-	"github.com/arcrawl/arcrawl/crawler/answer"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/crawler/demand"
-	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/panics"
@@ -23,18 +22,18 @@ func (c *Crawler) settle(
 ) error {
 	err := c.learn(v, s, a, f, next)
 	switch {
-	case faults.IsOurs(err):
+	case misfortune.IsOurs(err):
 		return c.abandon(ctx, v.claim, s, v.capture, err)
-	case err != nil && !faults.MayBeOfDocument(err):
+	case err != nil && !misfortune.MayBeOfDocument(err):
 		return err
 	case err != nil:
 		v.fault = errors.Join(v.fault, err)
 	}
 	settlement, err := c.settlementOf(v, s, a, f, next)
 	switch {
-	case faults.KindOf(err) == faults.KindPanic:
+	case misfortune.KindOf(err) == misfortune.KindPanic:
 		v, next, settlement = bareSettlement(v, s, settlement, err)
-	case faults.IsOurs(err):
+	case misfortune.IsOurs(err):
 		return err
 	case err != nil:
 		v.fault = errors.Join(v.fault, err)
@@ -42,7 +41,7 @@ func (c *Crawler) settle(
 	c.step("indexed")
 	got := v.capture
 	added, err := c.parts.Frontier.Settle(v.claim, settlement)
-	if err != nil && faults.MayBeOfDocument(err) {
+	if err != nil && misfortune.MayBeOfDocument(err) {
 		v, next, settlement = bareSettlement(v, s, settlement, err)
 		added, err = c.parts.Frontier.Settle(v.claim, settlement)
 	}
@@ -51,12 +50,12 @@ func (c *Crawler) settle(
 	}
 	c.step("settled")
 	if v.fault != nil {
-		faults.Log(c.parts.Log, v.fault, v.uri().String(), got.Status)
+		misfortune.Log(c.parts.Log, v.fault, v.uri().String(), got.Status)
 	}
 	rest := settlement.Politeness.Rest(got.Took)
 	c.demand.Add(demandOf(v, next, got.Took+rest), s.Settings)
 	if err := c.countDaily(v, next); err != nil { // the visit is settled: its host has one request less in its counts
-		faults.Log(c.parts.Log, err, v.uri().String(), got.Status)
+		misfortune.Log(c.parts.Log, err, v.uri().String(), got.Status)
 	}
 	signal(c.dirty)
 	next.source.Log(c.parts.Log, v.uri())
@@ -77,7 +76,7 @@ func (c *Crawler) settlementOf(
 	o = frontier.Settlement{
 		Record: next.record, Finished: v.finished, Took: got.Took, Politeness: s.Politeness.Politeness,
 		RetryAfter: next.asked, Rest: next.rest, NoAnswer: got.Status <= 0, Address: got.IP,
-		HostDown: answer.HostDown(got.Status), NoRequest: got.Status == faults.Status, Reason: v.errorText(),
+		HostDown: misfortune.HostDown(got.Status), NoRequest: got.Status == misfortune.Status, Reason: v.errorText(),
 		Found: f.candidates, Seen: f.source.seen, Robots: next.robots, Reopen: next.reopen,
 	}
 	c.step("settling")
@@ -129,6 +128,6 @@ func demandOf(v visit, next schedule, took time.Duration) demand.Visit {
 	return demand.Visit{
 		Host: v.uri().Host(), URI: v.uri(), Hops: v.record().Hops, Started: v.capture.Started, Took: took,
 		Overdue: v.claim.Overdue, Before: v.record().History, After: next.record.History,
-		Reached: !answer.HostDown(v.capture.Status), First: v.verdict.First, Failed: v.failed, Robots: v.robots,
+		Reached: !misfortune.HostDown(v.capture.Status), First: v.verdict.First, Failed: v.failed, Robots: v.robots,
 	}
 }

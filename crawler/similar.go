@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/crawler/answer"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/uri"
@@ -65,7 +65,7 @@ func newVersions(v visit, s schedule) float64 {
 // countDaily adds a visit to the counts of its host and day. A robots.txt is a request, but not a version. Neither is
 // a first capture: no capture target applies to what a page was before it was known.
 func (c *Crawler) countDaily(v visit, s schedule) error {
-	if answer.HostDown(v.capture.Status) {
+	if misfortune.HostDown(v.capture.Status) {
 		return nil
 	}
 	d := evaluators.Day{Requests: 1}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -26,7 +25,7 @@ const (
 type sourceReading struct {
 	state    feeds.State // from now on; zero = the URI is not a source
 	seen     []byte      // entries listed so far; nil = as before
-	summary  feedread.Result
+	summary  feeds.Result
 	activity feeds.Activity // when the source itself changed
 	idle     bool           // the source changed, but lists nothing new
 	wrong    []uri.Host     // hosts with pages that have not changed although the source says so
@@ -69,7 +68,7 @@ func (f *finder) readSource() error {
 		return nil
 	}
 	contentType := got.Header.Get("Content-Type")
-	if !r.state.IsSource() && !feedread.MayBeSource(contentType) {
+	if !r.state.IsSource() && !feeds.MayBeSource(contentType) {
 		return nil
 	}
 	content, err := got.Content()
@@ -81,9 +80,9 @@ func (f *finder) readSource() error {
 	doc, err := feeds.Read(v.uri(), contentType, r.state.IsSource(), content, f.s.Feeds.Bounds)
 	if err != nil || doc.Fault != nil && len(doc.Items) == 0 {
 		if r.state.IsSource() {
-			r.summary = feedread.Result{Kind: r.state.Kind, Fault: errors.Join(err, doc.Fault)}
+			r.summary = feeds.Result{Kind: r.state.Kind, Fault: errors.Join(err, doc.Fault)}
 			if r.state = r.state.Unreadable(v.finished); !r.state.IsSource() {
-				r.summary = feedread.Result{}
+				r.summary = feeds.Result{}
 			}
 		}
 		return nil
@@ -117,7 +116,7 @@ func (f *finder) readDocument(doc feeds.Document) error {
 	r.idle = doc.Kind.ListsNewest() && doc.Fault == nil && !reading.First && !reading.Gap && r.activity.Changes == 0 &&
 		len(reading.New) == 0 && len(reading.Updated) == reading.Stamped
 	r.state = r.state.After(v.finished, doc, reading, right, wrong)
-	r.summary = feedread.Result{
+	r.summary = feeds.Result{
 		Kind: doc.Kind, First: reading.First, Listed: reading.Listed, New: len(reading.New), Updated: len(reading.Updated),
 		Gap: reading.Gap, Fault: doc.Fault,
 	}
@@ -153,7 +152,7 @@ func (f *finder) addNewEntries(kind feeds.Kind, reading feeds.Reading) error {
 		if kind == feeds.Index {
 			cand.Source = expectedSource()
 		} else if f.isYoung(item, kind, reading.First) {
-			cand.Born = feedread.Birth(item, f.v.finished)
+			cand.Born = feeds.Birth(item, f.v.finished)
 		}
 		if !reading.First && i < maxUrgent {
 			cand.Urgent = true

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/login"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/compare"
-	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
-	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
@@ -35,10 +35,10 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 
 	admitted, err := c.admit(claim, s, began)
 	switch {
-	case faults.IsOurs(err), errors.Is(err, frontier.ErrFull):
+	case misfortune.IsOurs(err), errors.Is(err, frontier.ErrFull):
 		return c.release(ctx, claim, fmt.Errorf("admit %s: %w", claim.Record.URI, err))
-	case err != nil && faults.MayBeOfDocument(err):
-		return c.conclude(ctx, c.unfetched(claim, request.Request{}, began, err), s, worker)
+	case err != nil && misfortune.MayBeOfDocument(err):
+		return c.conclude(ctx, c.unfetched(claim, login.Request{}, began, err), s, worker)
 	case err != nil:
 		return err
 	case admitted.claim.Record.URI.IsZero():
@@ -50,13 +50,13 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	if spent, err := c.prepareHost(ctx, claim, s, began); spent {
 		return err
 	} else if err != nil {
-		return c.conclude(ctx, c.unfetched(claim, request.Request{}, began, err), s, worker)
+		return c.conclude(ctx, c.unfetched(claim, login.Request{}, began, err), s, worker)
 	}
 
 	req, got, err := c.fetch(ctx, claim, s, admitted.permission, began)
 	defer req.Room.End()
 	switch {
-	case faults.IsOurs(err):
+	case misfortune.IsOurs(err):
 		return c.abandon(ctx, claim, s, c.noAnswer(began), fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
 	case err != nil:
 		return c.conclude(ctx, c.unfetched(claim, req, began, err), s, worker)
@@ -69,7 +69,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 
 	v, err := c.judge(ctx, claim, s, req, got)
 	switch {
-	case faults.IsOurs(err):
+	case misfortune.IsOurs(err):
 		return c.abandon(ctx, claim, s, got, fmt.Errorf("judge %s: %w", claim.Record.URI, err))
 	case err != nil:
 		v = unjudged(claim, req, got).broken(fmt.Errorf("judge %s: %w", claim.Record.URI, err))
@@ -80,10 +80,10 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 // fetch decides which request a visit makes, and makes it. The caller ends the room of the request.
 func (c *Crawler) fetch(
 	ctx context.Context, claim frontier.Claim, s settings, permission string, began time.Time,
-) (request.Request, *fetch.Capture, error) {
+) (login.Request, *fetch.Capture, error) {
 	s.Fetch.Connect = policy.ConnectTimeout(claim, s.Fetch.Connect)
 	room := c.space.Begin(began, claim.Record.URI, s.MaxPerDay)
-	whole := isRobots(claim.Record) || compare.IsSecondLook(claim.Record)
+	whole := isRobots(claim.Record) || noise.IsSecondLook(claim.Record)
 	req, err := c.requests.Make(claim.Record, s.config, &s.Settings, whole, room, began)
 	req.Permission, req.Room = permission, room
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *Crawler) noAnswer(began time.Time) *fetch.Capture {
 
 // conclude takes a visit that was judged through the other steps.
 func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int) error {
-	if faults.KindOf(v.capture.Misfortune) == faults.KindPanic && v.fault == nil {
+	if misfortune.KindOf(v.capture.Misfortune) == misfortune.KindPanic && v.fault == nil {
 		v.fault = v.capture.Misfortune // of a decoder; the response is whole
 	}
 	v, kept, err := c.archive(v, s)
@@ -116,7 +116,7 @@ func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int)
 
 	found, err := c.discover(v, s)
 	switch {
-	case faults.IsOurs(err):
+	case misfortune.IsOurs(err):
 		return c.abandon(ctx, v.claim, s, v.capture, fmt.Errorf("discover in %s: %w", v.uri(), err))
 	case err != nil:
 		v, found = v.broken(fmt.Errorf("discover in %s: %w", v.uri(), err)), findings{}
@@ -127,7 +127,7 @@ func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int)
 		next = quarantined(v, s, kept)
 	}
 	err = c.log(v, kept, found, next, worker)
-	if faults.KindOf(err) == faults.KindPanic {
+	if misfortune.KindOf(err) == misfortune.KindPanic {
 		v, found = v.broken(fmt.Errorf("log %s: %w", v.uri(), err)), findings{}
 		next = quarantined(v, s, kept)
 		err = c.parts.CrawlLog.Write(bareEntry(v, next, worker, c.parts.Now()))
@@ -159,7 +159,7 @@ func aboutOf(r frontier.Record, now time.Time) config.About {
 // visit is one exchange and its meaning. [Crawler.judge] creates it; the later steps only read it.
 type visit struct {
 	claim    frontier.Claim
-	req      request.Request
+	req      login.Request
 	capture  *fetch.Capture
 	finished time.Time
 	compared digest.Comparison // of the content; zero if it was not read whole
@@ -170,7 +170,7 @@ type visit struct {
 	gone     bool   // the server says that there is no such page
 	fault    error  // why this document could not be processed, which is no misfortune of the server; nil = it could
 
-	look    compare.Visit    // how the URI differs from fetch to fetch
+	look    noise.Visit      // how the URI differs from fetch to fetch
 	similar rate.Relatives   // estimates of the URIs of the same kind on the host
 	dates   evaluators.Dates // how reliable the dates of feeds are on the host; zero unless one may count
 }

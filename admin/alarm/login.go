@@ -3,12 +3,12 @@ package alarm
 import (
 	"fmt"
 
-	"github.com/arcrawl/arcrawl/crawler/request"
+	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // LoginTroubles returns the troubles of hosts that the crawler cannot log in to.
-func LoginTroubles(failing []request.LoginFailure) []Trouble {
+func LoginTroubles(failing []login.LoginFailure) []Trouble {
 	all := make([]Trouble, 0, len(failing))
 	for _, f := range failing {
 		all = append(all, Trouble{Kind: Login, About: string(f.Host), Text: fmt.Sprintf(

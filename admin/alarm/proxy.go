@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler/proxies"
+	"github.com/arcrawl/arcrawl/crawler"
 )
 
 // ProxyTroubles returns the troubles of proxies that do not work.
-func ProxyTroubles(down []proxies.Down) []Trouble {
+func ProxyTroubles(down []crawler.ProxyDown) []Trouble {
 	all := make([]Trouble, 0, len(down))
 	for _, d := range down {
 		all = append(all, Trouble{Kind: Proxy, About: d.Name, Text: fmt.Sprintf(

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/crawler/wall"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -27,7 +27,7 @@ func SeedTrouble(r frontier.Record, goneAfter int) (Trouble, bool) {
 	if r.Failures < minSeedFailures {
 		return Trouble{}, false
 	}
-	remedy := wall.Hint(r.LastError, r.LastStatus)
+	remedy := misfortune.Hint(r.LastError, r.LastStatus)
 	times := fmt.Sprintf("at its last %d visits", r.Failures)
 	switch {
 	case strings.Contains(r.LastError, "loop:"):

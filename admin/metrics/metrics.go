@@ -14,8 +14,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/headers"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/curator/labels"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -147,7 +147,7 @@ func outcomeCounters() []metric {
 		{
 			Metric{"arcrawl_document_faults_total", "counter", "kind", "error, panic, rules", "Visits whose document the program could not process, or could not scrub in time (rules). Only their URIs are affected; each error and panic is a fault of the program to report."},
 			func(s Snapshot) (v []labelled) {
-				for _, kind := range faults.Kinds() {
+				for _, kind := range misfortune.Kinds() {
 					v = append(v, labelled{kind, float64(s.Documents[kind])})
 				}
 				return v

@@ -15,12 +15,12 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/patch"
 	"github.com/arcrawl/arcrawl/config/reference"
-	visits "github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -91,7 +91,7 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 			Request: func(u uri.URI) fetch.Request {
 				now := time.Now()
 				s := c.For(config.About{URI: u, Now: now})
-				return visits.Exchange(u, c, &s, cli.Version(), now)
+				return login.Exchange(u, c, &s, cli.Version(), now)
 			},
 			Wait: func(ctx context.Context) error { return cli.Wait(ctx, s.pause) },
 		}

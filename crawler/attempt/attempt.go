@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/login"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/policy"
-	"github.com/arcrawl/arcrawl/crawler/request"
-	"github.com/arcrawl/arcrawl/crawler/wall"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -70,7 +70,7 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 	if err != nil {
 		return nil, err
 	}
-	maker := request.Maker{Version: t.Version}
+	maker := login.Maker{Version: t.Version}
 	all, in, err := t.logIn(ctx, client, &maker, config.About{URI: u, Now: now}, &s, rest)
 	if err != nil || !in {
 		return all, err
@@ -121,7 +121,7 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 
 // logIn makes the login of the settings, if there is one. in reports whether the page can be requested then.
 func (t *Trial) logIn(
-	ctx context.Context, client *fetch.Client, maker *request.Maker, visit config.About, s *config.Settings,
+	ctx context.Context, client *fetch.Client, maker *login.Maker, visit config.About, s *config.Settings,
 	rest time.Duration,
 ) (all []Result, in bool, err error) {
 	for {
@@ -184,7 +184,7 @@ func (t *Trial) askRules(
 	ctx context.Context, client *fetch.Client, u, at uri.URI, now time.Time,
 ) (rules *robots.Rules, next uri.URI, err error) {
 	own := t.Config.For(config.About{URI: at, Now: now})
-	got, err := client.Fetch(ctx, request.Exchange(at, t.Config, &own, t.Version, now))
+	got, err := client.Fetch(ctx, login.Exchange(at, t.Config, &own, t.Version, now))
 	if err != nil {
 		return nil, next, err
 	}
@@ -258,9 +258,9 @@ func (r named) run(
 	}
 	if to, err := r.URI.Join(out.Location); err == nil && out.Location != "" && to == r.URI {
 		out.InsteadOf = evaluators.RedirectLoop
-	} else if out.InsteadOf, err = wall.Detect(got, s); err != nil {
+	} else if out.InsteadOf, err = misfortune.Detect(got, s); err != nil {
 		return out, err
 	}
-	out.Hint = strings.Replace(wall.Hint(out.InsteadOf, got.Status), "--try URI", "--try "+r.URI.String(), 1)
+	out.Hint = strings.Replace(misfortune.Hint(out.InsteadOf, got.Status), "--try URI", "--try "+r.URI.String(), 1)
 	return out, nil
 }

@@ -13,10 +13,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/policy"
-	"github.com/arcrawl/arcrawl/crawler/request"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
@@ -57,7 +57,7 @@ const (
 type stage struct {
 	t      *Trial
 	client *fetch.Client
-	maker  *request.Maker
+	maker  *login.Maker
 	page   uri.URI
 	rest   time.Duration
 	now    time.Time

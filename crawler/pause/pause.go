@@ -13,7 +13,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/crawler/uplink"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -50,7 +49,7 @@ func (s Status) Fault() (why string, since time.Time) {
 type Options struct {
 	FreeSpace func() (int64, error) // free bytes on disk
 	MinFree   func() int64          // the minimum of free bytes
-	Uplink    *uplink.Watch
+	Uplink    *Watch
 	Wake      func()            // is called after each change
 	GiveUp    func(cause error) // is called when the disk has failed for a minute: the process must be started again
 	Log       zerolog.Logger

@@ -10,7 +10,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/crawler/pause"
-	"github.com/arcrawl/arcrawl/crawler/uplink"
 )
 
 // A disk that fails holds the crawl. If it fails for a minute, the process must be started again: a file system that is
@@ -34,7 +33,7 @@ func TestADiskThatFailsForAMinuteIsGivenUp(t *testing.T) {
 			var given error
 			s := pause.New(pause.Options{
 				FreeSpace: func() (int64, error) { return 1 << 40, nil }, MinFree: func() int64 { return 1 },
-				Uplink: new(uplink.Watch), Wake: func() {}, Log: zerolog.Nop(),
+				Uplink: new(pause.Watch), Wake: func() {}, Log: zerolog.Nop(),
 				GiveUp: func(err error) { given = err },
 			})
 			for i, errno := range c.faults {
@@ -72,7 +71,7 @@ func TestAHeldCrawlTriesAgainAfterTheClockWasSetBack(t *testing.T) {
 	for _, jump := range []time.Duration{0, 24 * time.Hour, -24 * time.Hour, -10 * 365 * 24 * time.Hour} {
 		s := pause.New(pause.Options{
 			FreeSpace: func() (int64, error) { return 1 << 40, nil }, MinFree: func() int64 { return 1 },
-			Uplink: new(uplink.Watch), Wake: func() {}, Log: zerolog.Nop(), GiveUp: func(error) {},
+			Uplink: new(pause.Watch), Wake: func() {}, Log: zerolog.Nop(), GiveUp: func(error) {},
 		})
 		s.Hold(start, syscall.EMFILE)
 		if ok, _ := s.MayClaim(start.Add(9 * time.Second)); ok {
@@ -100,7 +99,7 @@ func TestABriefFaultEndsTheHoldSoon(t *testing.T) {
 		fault := c.fault
 		s := pause.New(pause.Options{
 			FreeSpace: func() (int64, error) { return 1 << 40, fault }, MinFree: func() int64 { return 1 },
-			Uplink: new(uplink.Watch), Wake: func() {}, Log: zerolog.Nop(), GiveUp: func(error) {},
+			Uplink: new(pause.Watch), Wake: func() {}, Log: zerolog.Nop(), GiveUp: func(error) {},
 		})
 		if ok, _ := s.MayClaim(start); ok {
 			t.Errorf("%s: a URI may be claimed", name)

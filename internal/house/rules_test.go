@@ -20,7 +20,7 @@ var (
 		"cmd/arcrawl/", "cluster/nodes/", "cluster/clusterdemo/", "internal/", "examples/",
 	}
 	mayNow = []string{
-		"curator/commit", "crawler", "crawler/compare", "crawler/whatif", "fetch", "fetch/names",
+		"curator/commit", "crawler", "aspects/noise", "crawler/whatif", "fetch", "fetch/names",
 		"daemon", "daemon/mailer", "cluster/node", "cluster/pushed", "daemon/socket", "render/rendering", "render",
 		"cmd/", "lab", "cluster/nodes", "cluster/clusterdemo", "internal/", "examples/",
 	}

@@ -1,0 +1,214 @@
+package login_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/aspects/login"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/hosts/cookies"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// site has two accounts. It shows each reader only the part that belongs to the account.
+type site struct {
+	*httptest.Server
+	dir     string
+	logins  []string // who logged in
+	cookies []string // what requests of pages sent
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{dir: t.TempDir()}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			if r.FormValue("pass") != "pa55-"+r.FormValue("user") {
+				return
+			}
+			s.logins = append(s.logins, r.FormValue("user"))
+			http.SetCookie(w, &http.Cookie{Name: "session", Value: "s3ss10n-" + r.FormValue("user"), Path: "/"})
+			return
+		}
+		s.cookies = append(s.cookies, r.URL.Path+" "+r.Header.Get("Cookie"))
+		http.SetCookie(w, &http.Cookie{Name: "seen", Value: "1", Path: "/"})
+	}))
+	t.Cleanup(s.Close)
+	for name, text := range map[string]string{
+		"arcrawl.toml":  "[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n",
+		"secrets/anna":  "pa55-anna\n",
+		"secrets/berta": "pa55-berta\n",
+		"secrets/wrong": "pa55\n",
+	} {
+		s.write(t, name, text)
+	}
+	return s
+}
+
+func (s *site) write(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join(s.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// configured returns the configuration with a text in the file of the host.
+func (s *site) configured(t *testing.T, text string) *config.Config {
+	t.Helper()
+	s.write(t, "hosts.d/a.toml", fmt.Sprintf("host = %q\n%s", s.Listener.Addr(), strings.ReplaceAll(text, "SITE", s.URL)))
+	c, err := config.Load(filepath.Join(s.dir, "arcrawl.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// visitor requests pages of a site as the crawl does.
+type visitor struct {
+	maker  login.Maker
+	client *fetch.Client
+	now    time.Time
+}
+
+func newVisitor(t *testing.T, dir string) *visitor {
+	t.Helper()
+	db, err := badger.Open(badger.DefaultOptions("").WithLogger(nil).WithInMemory(true).WithMemTableSize(8 << 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	jars, err := cookies.Open(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := fetch.New(fetch.Options{Dial: fetch.Guard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), SpoolDir: dir})
+	t.Cleanup(func() {
+		_ = client.Close()
+		_ = db.Close()
+	})
+	return &visitor{maker: login.Maker{Version: "test", Cookies: jars}, client: client, now: time.Now()}
+}
+
+// visit requests a page, after the steps of the login. It returns why the login failed.
+func (v *visitor) visit(t *testing.T, c *config.Config, address string) (failed error) {
+	t.Helper()
+	u, err := uri.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := config.About{URI: u, Now: v.now}
+	s := c.For(about)
+	fetched := func(x fetch.Request) *fetch.Capture {
+		got, err := v.client.Fetch(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = got.Close() })
+		return got
+	}
+	for range 3 {
+		step, err := v.maker.LoginStep(about, c, &s)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case step == nil:
+			x, err := v.maker.Exchange(u, c, &s, v.now)
+			if err == nil {
+				err = v.maker.Learn(fetched(x), &s)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return nil
+		case !step.Rest.IsZero():
+			return fmt.Errorf("rests until %s", step.Rest)
+		}
+		if _, failed, err := step.Take(fetched(step.Exchange), &s); err != nil || failed != nil {
+			return failed
+		}
+	}
+	t.Fatalf("%s: the login does not end", u)
+	return nil
+}
+
+// account returns the settings of a login.
+func account(table, user, secret string) string {
+	return "[" + table + "]\nuri = \"SITE/session\"\nsuccess = '(?m)^Set-Cookie: session='\n" +
+		"fields = [{ name = \"user\", value = \"" + user + "\" }]\n" +
+		"secret_fields = [{ name = \"pass\", secret = \"file:" + secret + "\" }]\n"
+}
+
+const overHTTP = "[request]\nsecrets_over_http = true\n"
+
+// TestEachLoginHasItsOwnCookies visits a site with two accounts in turn, and then without one of them, and without any.
+func TestEachLoginHasItsOwnCookies(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	v := newVisitor(t, s.dir)
+	both := s.configured(t, "[fetch]\ncookies = \"session\"\n"+overHTTP+account("login", "anna", "anna")+
+		"[[when]]\nuri = \"/b\"\n"+account("when.login", "berta", "berta")+
+		"[[when]]\nuri = \"/free\"\n[when.login]\nuri = \"\"\n")
+	for _, path := range []string{"/a1", "/b1", "/free1", "/a2", "/b2", "/free2"} {
+		if err := v.visit(t, both, s.URL+path); err != nil {
+			t.Error(err)
+		}
+	}
+	without := s.configured(t, "[fetch]\ncookies = \"session\"\n")
+	if err := v.visit(t, without, s.URL+"/a3"); err != nil {
+		t.Error(err)
+	}
+	want := "/a1 session=s3ss10n-anna|/b1 session=s3ss10n-berta|/free1 |" +
+		"/a2 session=s3ss10n-anna; seen=1|/b2 session=s3ss10n-berta; seen=1|/free2 seen=1|/a3 seen=1"
+	if got := strings.Join(s.cookies, "|"); got != want {
+		t.Errorf("requests sent\n%s, want\n%s", got, want)
+	}
+	if got := strings.Join(s.logins, " "); got != "anna berta" {
+		t.Errorf("logged in: %s", got)
+	}
+}
+
+// TestOnlyLoginsOfTheConfigurationFail lets one of two logins fail, and then changes the settings of it.
+func TestOnlyLoginsOfTheConfigurationFail(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	v := newVisitor(t, s.dir)
+	with := func(secret string) *config.Config {
+		return s.configured(t, overHTTP+account("login", "anna", "anna")+"[[when]]\nuri = \"/b\"\n"+account("when.login", "berta", secret))
+	}
+	c := with("wrong")
+	if err := v.visit(t, c, s.URL+"/a"); err != nil {
+		t.Error(err)
+	}
+	if err := v.visit(t, c, s.URL+"/b"); err == nil || !strings.Contains(err.Error(), "check the credentials") {
+		t.Errorf("with a wrong password: %v", err)
+	}
+	if err := v.visit(t, c, s.URL+"/b"); err == nil || !strings.Contains(err.Error(), "rests until") {
+		t.Errorf("after a login that failed: %v", err)
+	}
+	if got := v.maker.LoginFailures(c, v.now); len(got) != 1 || !strings.Contains(got[0].Why, "login.success does not match") {
+		t.Errorf("failures: %v", got)
+	}
+	c = with("berta")
+	if got := v.maker.LoginFailures(c, v.now); len(got) != 0 {
+		t.Errorf("failures with other settings: %v", got)
+	}
+	if err := v.visit(t, c, s.URL+"/b"); err != nil {
+		t.Error(err)
+	}
+	if got := v.maker.LoginFailures(c, v.now); len(got) != 0 {
+		t.Errorf("failures after a login: %v", got)
+	}
+}

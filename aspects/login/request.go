@@ -1,0 +1,169 @@
+// This file decides which request a visit makes, and how far the headers of its answer are believed.
+
+package login
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/midfetch"
+	"github.com/arcrawl/arcrawl/crawler/space"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/cookies"
+	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/internal/panics"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// acceptEncoding lists the codings that fetch can decode. The archive keeps the bytes as they were sent.
+const acceptEncoding = "gzip, deflate, br, zstd"
+
+// maxFields is the number of header fields of a request with all conditions.
+const maxFields = 6
+
+// Request holds the exchange of a visit, and how far the headers of the answer are believed.
+type Request struct {
+	Exchange   fetch.Request
+	Room       *space.Visit
+	Filter     evaluators.Midfetch   // judges the headers of the answer
+	Sent       evaluators.Validators // conditions of the request; zero = it is unconditional
+	Mark       int                   // stands for what the settings add to the request, see [config.Settings]
+	Permission string                // why the URI may be visited although robots.txt forbids it; empty = it does not
+	Strangers  bool                  // the answer is for strangers, although the crawler is logged in
+	Audit      string                // why the body is read although the headers would vouch for it; empty = no audit
+}
+
+// Conditional reports whether the server may answer that nothing has changed.
+func (r Request) Conditional() bool { return r.Sent != evaluators.Validators{} }
+
+// Maker makes requests. Its fields must be set.
+type Maker struct {
+	Dedup      *dedup.Index
+	Reputation *reputation.Store
+	Cookies    *cookies.Store // nil = no jar
+	Version    string         // part of the User-Agent
+	Crowded    func() bool    // see [fetch.Request]
+
+	logins logins
+}
+
+// AskedOtherwise reports whether the last capture of a URI was made by another request.
+func (r Request) AskedOtherwise(before frontier.Record) bool { return r.Mark != before.Asked }
+
+// Make returns the request of a visit. It is conditional and has a mid-fetch filter if the last complete capture left
+// validators, the validators of the host are believed, no audit is due, and nothing else is sent than
+// then. whole says that the body is needed in any case.
+func (m *Maker) Make(
+	r frontier.Record, c *config.Config, s *config.Settings, whole bool, room *space.Visit, now time.Time,
+) (req Request, err error) {
+	defer panics.Recover(&err)
+	if s, err = m.withCookies(r.URI, s, now); err != nil {
+		return req, err
+	}
+	req = Request{Exchange: m.unconditional(r, c, s, room, now), Room: room, Mark: s.Mark}
+	if whole || req.AskedOtherwise(r) || !midfetch.CanVouch(r) || m.Dedup.Lost(r.Origin) {
+		return req, nil
+	}
+	if spent, err := m.Dedup.Spent(s.Dedup, r.Origin, now); err != nil || spent {
+		return req, err
+	}
+	req.Filter = s.Midfetch.For(r.ContentType)
+	known, err := m.Reputation.Get(r.URI.Host())
+	if err != nil || req.Filter.DecideBy == evaluators.Off {
+		return req, err
+	}
+	req.Filter.Doubted = known.Doubts(r.ContentType, s.Midfetch.Threshold)
+	if vouches, _ := req.Filter.Unchanged(r.Validators, r.Validators); !vouches {
+		return req, nil // no validator is believed: the body is read anyway
+	}
+	since := r.LastRead
+	if since.Before(r.FirstSeen) {
+		since = r.FirstSeen
+	}
+	about := evaluators.Visit{
+		MIME: r.ContentType, Unread: r.Unread, Since: now.Sub(since), Random: midfetch.AuditRandom(r),
+	}
+	if due, why := s.Midfetch.Audit.Due(known, about); due {
+		req.Audit = why
+		return req, nil
+	}
+	req.Sent = req.Filter.Conditions(r.Validators)
+	header := &req.Exchange.Header
+	if req.Sent.ETag != "" {
+		*header = append(*header, fetch.Field{Name: "If-None-Match", Value: req.Sent.ETag})
+	}
+	if req.Sent.LastModified != "" {
+		*header = append(*header, fetch.Field{Name: "If-Modified-Since", Value: req.Sent.LastModified})
+	}
+	req.Exchange.Stop = midfetch.StopIfUnchanged(req.Filter, r.Validators)
+	return req, nil
+}
+
+// unconditional returns the exchange for r without conditions.
+func (m *Maker) unconditional(
+	r frontier.Record, c *config.Config, s *config.Settings, room *space.Visit, now time.Time,
+) fetch.Request {
+	x := Exchange(r.URI, c, s, m.Version, now)
+	x.Crowded, x.Space = m.Crowded, room
+	return x
+}
+
+// Exchange returns the exchange for a URI without conditions, with the cookies of its jar.
+func (m *Maker) Exchange(u uri.URI, c *config.Config, s *config.Settings, now time.Time) (fetch.Request, error) {
+	s, err := m.withCookies(u, s, now)
+	if err != nil {
+		return fetch.Request{}, err
+	}
+	return Exchange(u, c, s, m.Version, now), nil
+}
+
+// Exchange returns the exchange for a URI without conditions. version is the version of the program.
+func Exchange(
+	u uri.URI, c *config.Config, s *config.Settings, version string, now time.Time,
+) fetch.Request {
+	header := append(make([]fetch.Field, 0, maxFields),
+		fetch.Field{Name: "User-Agent", Value: c.UserAgent(version)},
+		fetch.Field{Name: "Accept", Value: "*/*"},
+		fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding},
+	)
+	var secrets []fetch.Field
+	if s.Mark != 0 {
+		header, secrets = withOwn(header, s, u.Scheme() == "https")
+	}
+	return fetch.Request{
+		URI: u, Header: header, Secrets: secrets, Limits: s.Fetch, AcceptExpired: s.TLS.Expired(now), HTTP: s.HTTP,
+		Way: s.Way,
+	}
+}
+
+// withOwn adds the header fields that the settings ask for. A field that is always sent is replaced.
+func withOwn(header []fetch.Field, s *config.Settings, secure bool) (open, secrets []fetch.Field) {
+	for _, own := range s.Request.Fields(s.Cookie, secure) {
+		f := fetch.Field{Name: own.Name, Value: own.Value}
+		same := func(other fetch.Field) bool { return strings.EqualFold(other.Name, f.Name) }
+		i := slices.IndexFunc(header, same)
+		switch {
+		case own.Secret:
+			header, secrets = slices.DeleteFunc(header, same), append(secrets, f)
+		case i >= 0:
+			header[i] = f
+		default:
+			header = append(header, f)
+		}
+	}
+	return header, secrets
+}
+
+// Redacted returns the names of the header fields of a request whose values the archive does not have.
+func (r Request) Redacted() string {
+	var names []string
+	for _, f := range r.Exchange.Secrets {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,143 @@
+// This file recognises answers that come instead of a page: challenges, consent and cookie walls, pages that say
+// "not found", and redirects that lead back to where they came from.
+
+package misfortune
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/mediatype"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Detect returns the kind of an answer that came instead of the page, as [evaluators.Block] does, or "". An error is
+// our own: the content could not be read again from where it was spooled.
+func Detect(got *fetch.Capture, s config.Trouble) (kind string, err error) {
+	if got.Status <= 0 || !s.KnownBlocks && len(s.Blocked)+len(s.NotFound) == 0 {
+		return "", nil
+	}
+	answer := evaluators.Answer{Status: got.Status, Header: got.Header}
+	if mediatype.IsHTML(got.Header.Get("Content-Type")) {
+		if answer.Content, err = got.Beginning(evaluators.BlockReads); err != nil {
+			return "", err
+		}
+	}
+	if s.KnownBlocks {
+		kind = evaluators.Block(answer)
+	}
+	if kind != "" || got.Status != http.StatusOK {
+		return kind, nil
+	}
+	switch {
+	case anyMatches(s.NotFound, answer.Content):
+		return evaluators.NotFound + "configured", nil
+	case anyMatches(s.Blocked, answer.Content):
+		return "challenge:configured", nil
+	}
+	return "", nil
+}
+
+func anyMatches(all []*regexp.Regexp, content []byte) bool {
+	for _, re := range all {
+		if re.Match(content) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxChain is the number of remembered redirects that are followed.
+const maxChain = 6
+
+// LeadsBack reports whether an answer is a redirect that leads back to its own URI or into an endless chain, so that
+// nobody without a cookie reaches a page. From a URI that is a seed or that a seed redirects to, it also follows what
+// is remembered of the targets: one that leads back here, or that itself was found to lead nowhere. get returns what
+// is remembered of a URI.
+func LeadsBack(
+	r frontier.Record, got *fetch.Capture, get func(uri.URI) (frontier.Record, bool, error),
+) (bool, error) {
+	target, ok := redirected(r.URI, got.Status, got.Header.Get("Location"))
+	switch {
+	case !ok:
+		return false, nil
+	case target == r.URI:
+		return true, nil
+	case r.Hops.Count(uri.Redirect) != len(r.Hops):
+		return false, nil
+	}
+	via := uri.FromCanonical(r.Via)
+	if len(r.Hops) > 1 && alike(via, r.URI) && alike(r.URI, target) && via != target {
+		return true, nil // /?c=1 led to /?c=2, and that leads to /?c=3
+	}
+	other, known, err := get(target)
+	if err != nil {
+		return false, err
+	}
+	if known {
+		back, ok := redirected(other.URI, other.Status, other.Location)
+		if ok && r.Via == other.URI.String() && back == r.URI {
+			return true, nil
+		}
+	}
+	if !known {
+		// A new session at each visit: its chain is like the one of the last visit.
+		if last, ok := redirected(r.URI, r.Status, r.Location); ok && alike(last, target) {
+			target = last
+		}
+	}
+	return leadsNowhere(r.URI, target, get)
+}
+
+// leadsNowhere reports whether the chain of remembered redirects from one URI to the next ends at one that leads
+// nowhere.
+func leadsNowhere(from, to uri.URI, get func(uri.URI) (frontier.Record, bool, error)) (bool, error) {
+	for range maxChain {
+		r, known, err := get(to)
+		if err != nil || !known || r.Via != from.String() {
+			return false, err
+		}
+		if strings.HasSuffix(r.LastError, evaluators.RedirectLoop) {
+			return true, nil // found out at its last visit
+		}
+		next, ok := redirected(r.URI, r.Status, r.Location)
+		if !ok {
+			return false, nil
+		}
+		from, to = to, next
+	}
+	return false, nil
+}
+
+// alike reports whether two different URIs differ only in the values of their queries.
+func alike(a, b uri.URI) bool {
+	if a.IsZero() || b.IsZero() || a == b || a.Authority() != b.Authority() || a.Path() != b.Path() {
+		return false
+	}
+	names := func(u uri.URI) string {
+		_, query, _ := strings.Cut(u.RequestTarget(), "?")
+		var b strings.Builder
+		for part := range strings.SplitSeq(query, "&") {
+			name, _, _ := strings.Cut(part, "=")
+			b.WriteString(name + "&")
+		}
+		return b.String()
+	}
+	return strings.Contains(a.RequestTarget(), "=") && names(a) == names(b)
+}
+
+// redirected returns the target of a redirect.
+func redirected(u uri.URI, status int, location string) (uri.URI, bool) {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		target, err := u.Join(location)
+		return target, err == nil && location != ""
+	}
+	return uri.URI{}, false
+}

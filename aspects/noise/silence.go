@@ -1,0 +1,213 @@
+package noise
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/mediatype"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// The bounds of what is kept and done to find rules.
+const (
+	maxKeptPage = 512 << 10       // bytes of one page
+	maxKept     = 16 << 20        // bytes of all pages
+	maxVersions = 3               // of a page
+	pageRoom    = 1 << 10         // bytes that each fetch takes besides its content
+	maxSearch   = 5 * time.Second // for the rules of a page
+	maxSearches = 2               // at once
+	maxCredit   = time.Minute     // of time for searches that was not used
+	searchShare = 10              // searches take at most one part in N of the time
+)
+
+// Fetches keeps pages in memory from a visit until its second looks, and finds rules that silence them. Pages that do
+// not fit are forgotten, the oldest first, and so are all pages at a restart. Then no rules are found for them, until
+// they are looked at twice again. The same is true of pages for which there is no time: searches take a tenth of one
+// processor at most, apart from a minute at the beginning.
+//
+// The zero value is ready. Its methods may be called by several goroutines at once.
+type Fetches struct {
+	mu       sync.Mutex
+	pages    map[uri.URI][]digest.Version
+	order    []uri.URI // of pages, the oldest first
+	bytes    int
+	searches int           // in progress
+	used     time.Duration // time that searches took, less what they were entitled to since; at most maxCredit
+	counted  time.Time     // until when used was made less
+}
+
+// Bytes returns how much memory the pages take.
+func (f *Fetches) Bytes() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return int64(f.bytes)
+}
+
+// keep keeps the content of a page that is looked at again, with the fetches before.
+func (f *Fetches) keep(u uri.URI, c *fetch.Capture, s *config.Settings) {
+	if fetched, ok := versionOf(c, s); ok { // otherwise no rules are found for it
+		f.add(u, fetched)
+	}
+}
+
+// versionOf returns the content of a page for which rules may be found.
+func versionOf(c *fetch.Capture, s *config.Settings) (digest.Version, bool) {
+	if s.Change.Seen == nil || !mediatype.IsHTML(c.Header.Get("Content-Type")) {
+		return digest.Version{}, false
+	}
+	content, err := contentOf(c)
+	return digest.Version{Date: c.Started, Content: content}, err == nil
+}
+
+// showsTime reports whether a page shows the time to the minute, so that it may differ at a fetch a minute later.
+func showsTime(c *fetch.Capture, s *config.Settings) bool {
+	fetched, ok := versionOf(c, s)
+	return ok && s.Change.Seen.ShowsTime(fetched, c.Header.Get("Content-Type"))
+}
+
+// add adds a fetch of a page.
+func (f *Fetches) add(u uri.URI, now digest.Version) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	kept := f.take(u)
+	if n := len(kept); n > 0 && now.Date.Sub(kept[n-1].Date) > digest.Moment {
+		kept = nil
+	}
+	kept = append(kept, now)
+	kept = kept[max(len(kept)-maxVersions, 0):]
+	if f.pages == nil {
+		f.pages = map[uri.URI][]digest.Version{}
+	}
+	f.pages[u] = kept
+	f.order = append(f.order, u)
+	for _, v := range kept {
+		f.bytes += len(v.Content) + pageRoom
+	}
+	for f.bytes > maxKept {
+		f.take(f.order[0])
+	}
+}
+
+// take removes a page and returns its fetches. The lock is held.
+func (f *Fetches) take(u uri.URI) []digest.Version {
+	kept, ok := f.pages[u]
+	if !ok {
+		return nil
+	}
+	delete(f.pages, u)
+	for i, other := range f.order {
+		if other == u {
+			f.order = append(f.order[:i], f.order[i+1:]...)
+			break
+		}
+	}
+	for _, v := range kept {
+		f.bytes -= len(v.Content) + pageRoom
+	}
+	return kept
+}
+
+// contentOf returns the decoded content of a capture if it is short enough to be kept.
+func contentOf(c *fetch.Capture) ([]byte, error) {
+	if !c.Complete || c.ContentSize > maxKeptPage {
+		return nil, fetch.ErrMaxContent
+	}
+	from, err := c.Content()
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	return io.ReadAll(from)
+}
+
+// silence finds rules for a page that would be restless after a second look. Under them a reader sees the same of all
+// its fetches. If there are some, the page is noisy, and they decide about its wait from now on.
+func (v *Visit) silence(ctx context.Context, r frontier.Record, c *fetch.Capture, s *config.Settings) error {
+	if v.Outcome != evaluators.LookDiffers {
+		v.fetches.forget(r.URI)
+		return nil
+	}
+	if _, again := s.Change.SecondLook().Closed(v.known.look, v.Outcome, c.Started); again || s.Change.Seen == nil {
+		return nil
+	}
+	found, err := v.fetches.search(ctx, r.URI, c, s, v.known.look.IsForClock())
+	if err != nil || found == "" {
+		return err
+	}
+	look := v.known.look.Trusting()
+	look.View, look.Silencer = evaluators.SeenSilenced, found
+	k := known{look: look}
+	if err := k.see(ctx, c, &s.Change); err != nil || !k.look.Noisy() {
+		return err
+	}
+	*v.known, v.Outcome = k, evaluators.LookNoisy
+	return nil
+}
+
+// forget drops the fetches of a page.
+func (f *Fetches) forget(u uri.URI) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.take(u)
+}
+
+// begin reports whether there is time for a search, and begins it. The lock is held.
+func (f *Fetches) begin(now time.Time) bool {
+	if passed := now.Sub(f.counted); passed > 0 {
+		f.used = max(f.used-passed/searchShare, 0)
+		f.counted = now
+	}
+	if f.searches >= maxSearches || f.used >= maxCredit {
+		return false
+	}
+	f.searches++
+	return true
+}
+
+// end ends a search that took some time.
+func (f *Fetches) end(took time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.searches--
+	f.used += took
+}
+
+// search returns the rules that silence a page, from the fetches that are kept and the present one. It returns an empty
+// text if there are none, or if clock says that nothing but the time may differ, and something does.
+func (f *Fetches) search(
+	ctx context.Context, u uri.URI, c *fetch.Capture, s *config.Settings, clock bool,
+) (string, error) {
+	f.mu.Lock()
+	kept := f.take(u)
+	begins := f.begin(c.Started)
+	f.mu.Unlock()
+	if !begins {
+		return "", nil
+	}
+	began := time.Now()
+	defer func() { f.end(time.Since(began)) }()
+	content, err := contentOf(c)
+	if kept = append(kept, digest.Version{Date: c.Started, Content: content}); err != nil || len(kept) < 2 {
+		return "", nil // what cannot be read is compared no further
+	}
+	mime := c.Header.Get("Content-Type")
+	if clock && !s.Change.Seen.DifferInTime(kept[len(kept)-2], kept[len(kept)-1], mime) {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, min(maxSearch, s.Change.MaxTime), digest.ErrTooSlow)
+	defer cancel()
+	ended := func() error { return context.Cause(ctx) }
+	found, err := s.Change.Seen.Silence(ended, kept, mime)
+	if errors.Is(err, digest.ErrNoSilencer) || errors.Is(err, digest.ErrTooSlow) {
+		return "", nil
+	}
+	return found.String(), err
+}
