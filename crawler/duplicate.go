@@ -79,7 +79,7 @@ func (c *Crawler) match(v visit, s dedup.Policy) (dedup.Match, error) {
 }
 
 // mayRepresent reports whether a record may be the origin of a visit. The record of a robots.txt may not be the origin
-// of a page. Indexes of earlier versions, and imported ones, have such entries.
+// of a page. Indexes that were imported have such entries.
 func mayRepresent(v visit, o digest.Origin) bool {
 	return isRobots(v.record()) || !robots.IsFile(uri.FromCanonical(o.URI))
 }

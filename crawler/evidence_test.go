@@ -12,11 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/dedup"
-	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // raw answers each request for a page with exact bytes, and for robots.txt with 404.
@@ -130,57 +126,4 @@ func TestEvidenceIsNoOrigin(t *testing.T) {
 		verifyArchive(t, w)
 	})
 	checkArchive(t, dir)
-}
-
-// The index of an earlier version names the evidence as an origin, and the URI of the evidence has it in its history.
-func TestOriginOfAnEarlierVersionThatIsNoResponseIsRefused(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, twoSites)
-		defer w.town.Close()
-		const body = "var common = 1"
-		w.town.Serve("odd.example", raw(func() string { return answer("http/1.1 200 OK", body) }))
-		w.set("http://news.example/", town.Page{Status: 500})
-		w.run(10 * time.Minute)
-		evidence := digest.Origin{URI: "http://odd.example/", Payload: digest.Of([]byte(body)), Size: int64(len(body))}
-		for _, e := range w.logLines() {
-			if e.URI == evidence.URI {
-				evidence.File, evidence.Offset, evidence.Date = e.Extra.WARCFile, e.Extra.WARCOffset, e.Started
-			}
-		}
-		w.set("http://news.example/", town.Page{From: 10 * time.Minute, Body: body, Type: "text/html"})
-		w.town.Serve("odd.example", raw(func() string { return answer("HTTP/1.1 200 OK", body) }))
-
-		parts, shut := w.open()
-		key := dedup.Key{Payload: evidence.Payload, Status: 200, MIME: "text/html"}
-		if err := parts.Dedup.Put(key, evidence); err != nil {
-			t.Fatal(err)
-		}
-		odd, err := uri.Parse(evidence.URI)
-		if err != nil {
-			t.Fatal(err)
-		}
-		entry, ok, err := parts.Frontier.Get(odd)
-		if !ok || err != nil {
-			t.Fatal(ok, err)
-		}
-		entry.Origin = evidence
-		if _, err := parts.Frontier.Import(time.Now(), true, frontier.Entry{Record: entry}); err != nil {
-			t.Fatal(err)
-		}
-		parts.Dedup, err = dedup.Open(parts.Frontier.DB(), dedup.Options{
-			Name: uri.ReplayKey, View: parts.Frontier.View, IsOrigin: warc.IsOrigin(w.path("warc")),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.crawl(parts, 5*time.Hour)
-		shut()
-		verifyArchive(t, w)
-		for _, site := range []string{"news.example/", "odd.example/"} {
-			if kept := countKept(w.visits(site)); kept[crawler.KeptRevisit] < 2 {
-				t.Errorf("%s left %v, want revisits to a response", site, kept)
-			}
-		}
-	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// An index of an earlier version names a robots.txt as the origin of a payload. A page with this payload is archived
+// An imported index names a robots.txt as the origin of a payload. A page with this payload is archived
 // whole, and its record is the origin from then on.
 func TestEntryOfARobotsFileIsReplaced(t *testing.T) {
 	t.Parallel()

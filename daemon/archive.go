@@ -43,7 +43,7 @@ func (d *Daemon) openArchive(now time.Time) error {
 	} else if err := d.openWriter(now); err != nil {
 		return err
 	}
-	return errors.Join(d.compareArchive(d.repairs), d.proveOrigins(now))
+	return d.compareArchive(d.repairs)
 }
 
 // openWriter opens the archive, which repairs the WARC files that a crash has left open, and then the live index,

@@ -12,7 +12,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/cluster/node"
@@ -51,8 +50,8 @@ func (d *Daemon) openStore(time.Time) (err error) {
 	}
 	db := d.parts.Frontier.DB()
 	d.parts.Dedup, err = dedup.Open(db, dedup.Options{
-		Name: uri.ReplayKey, View: d.parts.Frontier.View, IsOrigin: warc.IsOrigin(d.live.Current().Storage.WARC),
-		Elsewhere: d.o.shard.Payloads(), Series: warcout.SeriesIn(d.live.Current().WARC.Prefix),
+		Name: uri.ReplayKey, View: d.parts.Frontier.View, Elsewhere: d.o.shard.Payloads(),
+		Series: warcout.SeriesIn(d.live.Current().WARC.Prefix),
 	})
 	if err != nil {
 		return err

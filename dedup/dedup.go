@@ -80,10 +80,6 @@ type Options struct {
 	// payload is then archived once more. If nil, each lookup has a transaction of its own.
 	View func(lookup func(txn *badger.Txn) error) error
 
-	// IsOrigin reads the header of a record and reports whether it is a response, so that revisits may refer to it. An
-	// error means that the record cannot be read. If nil, entries are not proven; see [Index.Prove].
-	IsOrigin func(digest.Origin) (bool, error)
-
 	// Series returns the series of a WARC file by its name. If nil, no file is in a series.
 	Series func(file string) string
 
@@ -99,7 +95,6 @@ type Index struct {
 	name   func(string) string
 	view   func(func(txn *badger.Txn) error) error
 	losses losses
-	proof  proof
 
 	pending pending
 	files   fileNames
@@ -115,12 +110,13 @@ func Open(db *badger.DB, o Options) (*Index, error) {
 	if db == nil {
 		return nil, errors.New("open dedup index: no store")
 	}
-	i := &Index{db: db, name: o.Name, view: o.View, losses: losses{from: map[string]Loss{}}}
-	i.proof.isOrigin, i.elsewhere, i.series = o.IsOrigin, o.Elsewhere, o.Series
+	i := &Index{
+		db: db, name: o.Name, view: o.View, losses: losses{from: map[string]Loss{}}, elsewhere: o.Elsewhere, series: o.Series,
+	}
 	if i.view == nil {
 		i.view = db.View
 	}
-	if err := errors.Join(i.readLosses(), i.readCollections(), i.readNames(), i.readProof()); err != nil {
+	if err := errors.Join(i.readLosses(), i.readCollections(), i.readNames()); err != nil {
 		return nil, fmt.Errorf("open dedup index: %w", err)
 	}
 	return i, nil
@@ -138,7 +134,7 @@ func (i *Index) Hit(uri, origin string, equivalent bool) Hit {
 }
 
 // Find returns the record that can represent a capture. It prefers records of which the SHA-256 is known to be equal.
-// The others are of earlier versions or imported: only their SHA-1 can be compared.
+// The others were imported: only their SHA-1 can be compared.
 func (i *Index) Find(q Query) (m Match, err error) {
 	key, err := q.bytes()
 	if err == nil {

@@ -46,11 +46,8 @@ func (c Copy) fileName(n uint32) (string, bool) {
 	return string(v[1:]), true
 }
 
-// lost reports whether the other index has lost a record, or has found that it is not a response.
+// lost reports whether the other index has lost a record.
 func (c Copy) lost(o digest.Origin) bool {
-	if c.Read(refusedKey(place{o.File, o.Offset})) != nil {
-		return true
-	}
 	v := c.Read(about(lostFile, o.File))
 	if v == nil {
 		return false

@@ -37,22 +37,12 @@ func (i *Index) Holdings(ctx context.Context) (map[uint32]*Holdings, error) {
 
 // each calls visit for all keys of payloads, in their order. A key is valid only during the call.
 func (i *Index) each(ctx context.Context, visit func(key []byte, item *badger.Item) error) error {
-	return i.eachFrom(ctx, nil, visit)
-}
-
-// eachFrom is each from a key on; nil = from the first.
-func (i *Index) eachFrom(
-	ctx context.Context, from []byte, visit func(key []byte, item *badger.Item) error,
-) error {
 	meta := string(about(0, ""))
 	meta = meta[:len(meta)-1]
 	return i.db.View(func(txn *badger.Txn) error {
 		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{kind}, PrefetchValues: true, PrefetchSize: 100})
 		defer it.Close()
-		if from == nil {
-			from = []byte{kind}
-		}
-		for it.Seek(from); it.Valid() && ctx.Err() == nil; it.Next() {
+		for it.Rewind(); it.Valid() && ctx.Err() == nil; it.Next() {
 			key := it.Item().Key()
 			if len(key) < len(meta) || string(key[:len(meta)]) == meta {
 				continue

@@ -155,10 +155,10 @@ func (i *Index) Recall(files ...string) error {
 	return nil
 }
 
-// Lost reports whether no revisit may refer to a record: it is known to be lost, it is in a file of a removed
-// collection, or it is not a response.
+// Lost reports whether no revisit may refer to a record: it is known to be lost, or it is in a file of a removed
+// collection.
 func (i *Index) Lost(o digest.Origin) bool {
-	return !o.IsZero() && (i.isLost(o) || i.isRefused(o))
+	return !o.IsZero() && i.isLost(o)
 }
 
 func (i *Index) isLost(o digest.Origin) bool {

@@ -13,8 +13,7 @@ import (
 // keys, so that rows with one key follow each other, and then [Merger.End].
 //
 // Files and collections get new numbers. Of several records of a payload the first one that is not lost stays. The
-// counts of revisits are the largest ones: indexes that were copied once have counted the same revisits. The entries
-// are proven again, see [Index.Prove].
+// counts of revisits are the largest ones: indexes that were copied once have counted the same revisits.
 type Merger struct {
 	Damaged int // entries that cannot be read and are left out: their payloads are archived again
 
@@ -27,8 +26,7 @@ type Merger struct {
 	numbers     map[[2]string]uint32 // of the collections, by hash and crawl
 	collections []Collection         // number n is at n-1
 
-	losses  map[string]Loss
-	refused map[place]struct{}
+	losses map[string]Loss
 
 	// What the rows with the last key say.
 	key     []byte
@@ -41,7 +39,7 @@ type Merger struct {
 func NewMerger(n int, put func(key, value []byte) error) *Merger {
 	m := &Merger{
 		put: put, number: map[string]uint32{}, numbers: map[[2]string]uint32{}, losses: map[string]Loss{},
-		refused: map[place]struct{}{}, counts: map[uint32]uint64{},
+		counts: map[uint32]uint64{},
 	}
 	for range n {
 		m.files = append(m.files, map[uint32]string{})
@@ -97,12 +95,6 @@ func (m *Merger) addOther(index int, mark byte, name string, value []byte) error
 			return err
 		}
 		return m.addLoss(Loss{string(w.File), w.From, w.Cause, w.Pending}, value)
-	case mark == refusedOrigin && len(name) > 9:
-		at := len(name) - 9
-		m.refused[place{name[:at], int64(binary.BigEndian.Uint64([]byte(name[at+1:])))}] = struct{}{}
-		return m.put(m.key, value)
-	case mark == progress:
-		return nil
 	}
 	return ErrCorrupt
 }
@@ -221,8 +213,7 @@ func (m *Merger) flush() (err error) {
 // isLost reports whether no revisit may refer to a record.
 func (m *Merger) isLost(e entry) bool {
 	l, known := m.losses[e.File]
-	_, refused := m.refused[place{e.File, e.Offset}]
-	return refused || known && l.covers(e.Origin) || e.source > 0 && m.collections[e.source-1].State != Active
+	return known && l.covers(e.Origin) || e.source > 0 && m.collections[e.source-1].State != Active
 }
 
 // encode returns an entry in its stored form. A file gets a number with its first entry.

@@ -33,7 +33,7 @@ func TestRevisitsAreThinnedByPeriod(t *testing.T) {
 	}
 }
 
-// Entries of earlier versions and of imported archives have no SHA-256. They count until a better one is there.
+// Entries of imported archives have no SHA-256. They count until a better one is there.
 func TestEntriesWithoutSHA256StillCount(t *testing.T) {
 	t.Parallel()
 	i := openIndex(t, openStore(t, t.TempDir()))

@@ -22,12 +22,9 @@ import (
 //	'd', zeros(20), 'L', name                                          a file of which part is lost
 //	'd', zeros(20), 'C', number(4 BE)                                  a collection
 //	'd', zeros(20), 'F', number(4 BE)                                  the name of a file that entries lie in
-//	'd', zeros(20), 'P'                                                how far the entries are proven
-//	'd', zeros(20), 'N', file, zero, offset(8 BE)                      a record that is not a response
 //
 // Type and URI are the first bytes of SHA-256 sums. What makes captures unequal besides the digest is part of the type:
-// the SHA-256 of the payload too, which entries of earlier versions and of imported archives lack. No payload has a
-// digest of zeros.
+// the SHA-256 of the payload too, which entries of imported archives lack. No payload has a digest of zeros.
 const (
 	kind     = 'd'
 	typeLen  = 8
@@ -40,9 +37,6 @@ const (
 	reference  = 'r'
 	collection = 'C'
 	fileName   = 'F'
-
-	progress      = 'P'
-	refusedOrigin = 'N'
 )
 
 // format is the first byte of each value that is not in the short form, see [compact]. An unknown format is an error.

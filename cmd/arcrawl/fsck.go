@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,8 +23,8 @@ func newFsck() *cobra.Command {
 		Use:   "fsck",
 		Short: "Check the store of a stopped daemon for damage",
 		Long: `fsck reads the whole store, compares it with its checksums, and compares each entry with the entries that belong to it. For
-each fault it prints the file or entry, what the fault means, and what to do. It changes nothing. It also names records
-that the dedup index refers to although they are not responses. To check the archive, use arcrawl verify.
+each fault it prints the file or entry, what the fault means, and what to do. It changes nothing. To check the archive,
+use arcrawl verify.
 
 The exit code is 0 if the store is undamaged, 65 if it is damaged, and 69 if a daemon uses it.`,
 		Example: "  arcrawl fsck --config /etc/arcrawl/arcrawl.toml",
@@ -40,15 +39,15 @@ The exit code is 0 if the store is undamaged, 65 if it is damaged, and 69 if a d
 					return err
 				}
 			}
-			return fsck(cmd.Context(), cmd.OutOrStdout(), c.Storage.State, c.Storage.WARC, time.Now())
+			return fsck(cmd.OutOrStdout(), c.Storage.State, time.Now())
 		},
 	}
 	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 
-// fsck checks the store in dir and prints the result. archive is the folder of the WARC files.
-func fsck(ctx context.Context, out io.Writer, dir, archive string, now time.Time) error {
+// fsck checks the store in dir and prints the result.
+func fsck(out io.Writer, dir string, now time.Time) error {
 	f, err := frontier.Open(frontier.Options{Dir: dir, Now: now, Inspect: true})
 	switch {
 	case errors.Is(err, frontier.ErrLocked):
@@ -60,19 +59,12 @@ func fsck(ctx context.Context, out io.Writer, dir, archive string, now time.Time
 	}
 	faults := damage.Find(f)
 	n := f.Counts(now)
-	var origins strings.Builder
-	if len(faults) == 0 {
-		err = printFalseOrigins(ctx, &origins, f, archive)
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
+	if err := f.Close(); err != nil {
 		return err
 	}
 	if len(faults) == 0 {
 		_, err := fmt.Fprintf(out, "%s is undamaged: %s on %s, %d of them held, %s paused\n",
 			dir, human.Count(n.URIs, "URI"), human.Count(n.Hosts, "host"), n.Held, human.Count(n.Paused, "host"))
-		if err == nil {
-			_, err = io.WriteString(out, origins.String())
-		}
 		return err
 	}
 	return errors.Join(printDamage(out, dir, faults), errDamaged(len(faults)))
