@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/noise/trial"
-	"github.com/arcrawl/arcrawl/render"
 )
 
 func newCheck() *cobra.Command {
@@ -89,7 +88,7 @@ func checkConfig(ctx context.Context, path string) (checkResult, error) {
 	result, err := resultOf(c, nil, knownHosts(ctx, c.Admin))
 	result.warnings = append(result.warnings, vanishedSeeds(ctx, c)...)
 	result.warnings = append(result.warnings, idleRules(ctx, c)...)
-	result.warnings = append(result.warnings, missingBrowser(c)...)
+	result.warnings = append(result.warnings, checkWings(c)...)
 	result.Warnings = api.Faults(result.warnings)
 	return result, err
 }
@@ -106,20 +105,6 @@ func resultOf(c *config.Config, err error, knows func(pattern string) bool) (che
 		Usable: true, Seeds: len(c.Seeds), Digest: c.Digest, Faults: []api.Fault{},
 		Warnings: api.Faults(warnings), warnings: warnings,
 	}, nil
-}
-
-// missingBrowser returns a warning if pages are to be rendered and there is no browser.
-func missingBrowser(c *config.Config) []config.Fault {
-	if !c.Renders() {
-		return nil
-	}
-	if _, err := render.Find(c.Render.Browser); err != nil {
-		return []config.Fault{{
-			File: c.Path, Key: "render.pages", Problem: "no page is rendered: Chromium is not installed",
-			Remedy: "install the package chromium, or set render.browser; everything else works without it",
-		}}
-	}
-	return nil
 }
 
 // knownHosts returns a function that asks the running daemon whether it knows a host. It returns nil if none answers.

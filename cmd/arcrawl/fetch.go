@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/attempt"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/render"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -77,13 +76,12 @@ func (f *fetchFlags) run(cmd *cobra.Command) (err error) {
 	defer func() { err = errors.Join(err, client.Close()) }()
 	t := attempt.Trial{Config: c, Version: cli.Version(), Other: other, Wait: cli.Wait}
 	if f.render {
-		program, err := render.Find(c.Render.Browser)
+		browser, end, err := openBrowser(c)
 		if err != nil {
 			return fmt.Errorf("try %s: %w", u, err)
 		}
-		b := render.NewBrowser(render.Options{Program: program, Memory: c.Render.Memory})
-		defer b.Close()
-		t.Browser = b
+		defer end()
+		t.Browser = browser
 	}
 	all, err := t.Run(cmd.Context(), client, u, time.Now())
 	if err != nil {

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/attempt"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/lab"
 	"github.com/arcrawl/arcrawl/render/rendering"
@@ -12,13 +16,17 @@ import (
 type wing struct {
 	daemon   func() daemon.Wing      // what it adds to a running crawl
 	commands func() []*cobra.Command // what it adds to the command line
+	// check returns warnings about a configuration that only the wing can give.
+	check func(c *config.Config) []config.Fault
+	// browser starts a browser that shows what a page would request.
+	browser func(c *config.Config) (b attempt.Browser, end func(), err error)
 }
 
 // wings returns what is linked into the program in addition to the core. To remove a wing, delete its folder and its
 // lines in this file.
 func wings() []wing {
 	return []wing{
-		{daemon: rendering.Wing},
+		{daemon: rendering.Wing, check: rendering.Check, browser: rendering.OpenTrial},
 		{commands: lab.Commands},
 	}
 }
@@ -32,4 +40,24 @@ func daemonWings() []func() daemon.Wing {
 		}
 	}
 	return added
+}
+
+// checkWings returns the warnings of the wings about a configuration.
+func checkWings(c *config.Config) (warnings []config.Fault) {
+	for _, w := range wings() {
+		if w.check != nil {
+			warnings = append(warnings, w.check(c)...)
+		}
+	}
+	return warnings
+}
+
+// openBrowser starts a browser that shows what a page would request. The caller calls end when it is done.
+func openBrowser(c *config.Config) (b attempt.Browser, end func(), err error) {
+	for _, w := range wings() {
+		if w.browser != nil {
+			return w.browser(c)
+		}
+	}
+	return nil, nil, errors.New("this program was built without the part that renders pages")
 }

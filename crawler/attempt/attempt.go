@@ -17,7 +17,6 @@ import (
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/render"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -85,7 +84,7 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 	}
 	g := &stage{
 		t: t, client: client, maker: &maker, page: u, rest: rest, now: now, rules: rules,
-		before: map[string]render.Answer{},
+		before: map[string]Answer{},
 	}
 	notShown := errNoPage
 	for _, r := range requests {

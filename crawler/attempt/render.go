@@ -20,13 +20,37 @@ import (
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
-	"github.com/arcrawl/arcrawl/render"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Browser renders pages. A [render.Browser] does.
+// Browser loads pages. The wing that renders pages has one.
 type Browser interface {
-	Render(ctx context.Context, j render.Job) (render.Result, error)
+	Load(ctx context.Context, p Page) (Shown, error)
+}
+
+// Page is a page that a browser loads, with its bounds.
+type Page struct {
+	URI         string
+	Limit       time.Duration // until the page is taken as it is
+	MaxRequests int           // that are answered; all others fail
+	// Answer answers a request of the page; main says that it is the request of the page itself. It is called by several
+	// goroutines at once. Its context ends with the rendering.
+	Answer func(ctx context.Context, address string, main bool) Answer
+}
+
+// Answer is the response to a request of a page.
+type Answer struct {
+	Status int // 0 = the request fails
+	Header http.Header
+	Body   []byte // without transfer and content coding
+}
+
+// Shown is a page as a browser shows it.
+type Shown struct {
+	Title string
+	Text  string // that a reader sees
+	DOM   []byte // as HTML
+	Late  bool   // the page was not quiet within its limit
 }
 
 // Rendering holds what a browser makes of a page.
@@ -64,8 +88,8 @@ type stage struct {
 
 	mu     sync.Mutex // held while a request is made
 	rules  *robots.Rules
-	main   render.Answer
-	before map[string]render.Answer
+	main   Answer
+	before map[string]Answer
 	made   int
 	bytes  int // of the answers in before
 	list   []Requested
@@ -84,7 +108,7 @@ func (g *stage) keep(got *fetch.Capture) (err error) {
 }
 
 // answerOf returns an answer for the browser.
-func answerOf(got *fetch.Capture) (a render.Answer, err error) {
+func answerOf(got *fetch.Capture) (a Answer, err error) {
 	if got.Status < 0 {
 		return a, nil
 	}
@@ -95,17 +119,17 @@ func answerOf(got *fetch.Capture) (a render.Answer, err error) {
 	defer func() { err = errors.Join(err, content.Close()) }()
 	body, err := io.ReadAll(io.LimitReader(content, maxBody+1))
 	if err != nil {
-		return render.Answer{}, fmt.Errorf("read the answer: %w", err)
+		return Answer{}, fmt.Errorf("read the answer: %w", err)
 	}
 	if len(body) > maxBody {
-		return render.Answer{}, fmt.Errorf("the answer is longer than %d bytes, which is too long for the browser", maxBody)
+		return Answer{}, fmt.Errorf("the answer is longer than %d bytes, which is too long for the browser", maxBody)
 	}
-	return render.Answer{Status: got.Status, Header: got.Header.Clone(), Body: body}, nil
+	return Answer{Status: got.Status, Header: got.Header.Clone(), Body: body}, nil
 }
 
 // run renders the page, and says what it requests and shows.
 func (g *stage) run(ctx context.Context, b Browser, s *config.Settings) (*Rendering, error) {
-	r, err := b.Render(ctx, render.Job{
+	r, err := b.Load(ctx, Page{
 		URI: g.page.String(), Answer: g.answer, Limit: s.Render.Limit, MaxRequests: s.Render.MaxRequests,
 	})
 	if err != nil {
@@ -127,28 +151,28 @@ func (g *stage) links(h http.Header, body []byte) (int, error) {
 }
 
 // answer answers a request of the page. An equal one gets the same answer.
-func (g *stage) answer(ctx context.Context, q render.Request) render.Answer {
-	if q.Main {
+func (g *stage) answer(ctx context.Context, address string, main bool) Answer {
+	if main {
 		return g.main
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if a, known := g.before[q.URI]; known {
+	if a, known := g.before[address]; known {
 		return a
 	}
-	a, why := g.ask(ctx, q.URI)
+	a, why := g.ask(ctx, address)
 	if a.Status == 0 && ctx.Err() != nil {
 		why = "the rendering ended before; see render.limit"
 	}
-	g.before[q.URI] = a
+	g.before[address] = a
 	if len(g.list) < maxListed {
-		g.list = append(g.list, Requested{URI: q.URI, Status: a.Status, Why: why})
+		g.list = append(g.list, Requested{URI: address, Status: a.Status, Why: why})
 	}
 	return a
 }
 
 // ask makes a request of the page to its own host, if robots.txt permits it. Otherwise it returns why not.
-func (g *stage) ask(ctx context.Context, text string) (a render.Answer, why string) {
+func (g *stage) ask(ctx context.Context, text string) (a Answer, why string) {
 	u, err := uri.Parse(text)
 	switch {
 	case err != nil:
@@ -183,7 +207,7 @@ func (g *stage) ask(ctx context.Context, text string) (a render.Answer, why stri
 		return a, got.Misfortune.Error()
 	}
 	if len(a.Body) > maxBodies-g.bytes {
-		return render.Answer{}, fmt.Sprintf("the answers of the page are longer than %d bytes", maxBodies)
+		return Answer{}, fmt.Sprintf("the answers of the page are longer than %d bytes", maxBodies)
 	}
 	g.bytes += len(a.Body)
 	return a, ""

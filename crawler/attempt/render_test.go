@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/attempt"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/render"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -25,17 +24,17 @@ type player struct {
 	requests int // the bound of the last job
 }
 
-func (p *player) Render(ctx context.Context, j render.Job) (render.Result, error) {
+func (p *player) Load(ctx context.Context, j attempt.Page) (attempt.Shown, error) {
 	p.requests = j.MaxRequests
-	main := j.Answer(ctx, render.Request{URI: j.URI, Main: true})
+	main := j.Answer(ctx, j.URI, true)
 	text := string(main.Body)
 	for _, u := range p.asks {
-		text += " " + string(j.Answer(ctx, render.Request{URI: u, Kind: render.Script}).Body)
+		text += " " + string(j.Answer(ctx, u, false).Body)
 	}
 	over, end := context.WithCancel(ctx)
 	end()
-	_ = j.Answer(over, render.Request{URI: strings.TrimSuffix(j.URI, "/") + "/over", Kind: render.Script})
-	return render.Result{Title: "news", Text: text, DOM: []byte("<a href=/1>1</a><a href=/2>2</a>")}, nil
+	_ = j.Answer(over, strings.TrimSuffix(j.URI, "/")+"/over", false)
+	return attempt.Shown{Title: "news", Text: text, DOM: []byte("<a href=/1>1</a><a href=/2>2</a>")}, nil
 }
 
 // TestATrialShowsWhatABrowserWouldRequest renders a page behind a wall with the cookie that opens it. Its requests have

@@ -6,9 +6,12 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/attempt"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/render"
 )
 
 // Wing returns what loads captured pages in browsers. The browsers see the archive and never the network.
@@ -21,6 +24,44 @@ func Wing() daemon.Wing {
 			return admin.Extension{Status: func(s *api.Status) { s.Rendering = pool.Status() }}
 		},
 	}
+}
+
+// trial is a browser that shows what a page would request.
+type trial struct{ *render.Browser }
+
+// OpenTrial starts a browser that loads single pages. The caller calls end when it is done.
+func OpenTrial(c *config.Config) (browser attempt.Browser, end func(), err error) {
+	program, err := render.Find(c.Render.Browser)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := render.NewBrowser(render.Options{Program: program, Memory: c.Render.Memory})
+	return trial{b}, b.Close, nil
+}
+
+// Load loads a page.
+func (b trial) Load(ctx context.Context, p attempt.Page) (attempt.Shown, error) {
+	r, err := b.Render(ctx, render.Job{
+		URI: p.URI, Limit: p.Limit, MaxRequests: p.MaxRequests,
+		Answer: func(ctx context.Context, q render.Request) render.Answer {
+			return render.Answer(p.Answer(ctx, q.URI, q.Main))
+		},
+	})
+	return attempt.Shown{Title: r.Title, Text: r.Text, DOM: r.DOM, Late: r.Late}, err
+}
+
+// Check returns a warning if pages are to be rendered and there is no browser.
+func Check(c *config.Config) []config.Fault {
+	if !c.Renders() {
+		return nil
+	}
+	if _, err := render.Find(c.Render.Browser); err != nil {
+		return []config.Fault{{
+			File: c.Path, Key: "render.pages", Problem: "no page is rendered: Chromium is not installed",
+			Remedy: "install the package chromium, or set render.browser; everything else works without it",
+		}}
+	}
+	return nil
 }
 
 // open starts the browsers of a daemon. They end when it closes.
