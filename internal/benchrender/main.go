@@ -31,7 +31,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/render/chromium"
 )
 
 func main() {
@@ -46,7 +46,7 @@ func main() {
 }
 
 func run(rounds, pages, memory int) error {
-	program, err := render.Find("")
+	program, err := chromium.Find("")
 	if err != nil {
 		return err
 	}
@@ -168,12 +168,12 @@ setInterval(() => { all.push(new Uint8Array(20 << 20).fill(1));
 
 const host = "http://www.site.example"
 
-func answer(_ context.Context, q render.Request) render.Answer {
+func answer(_ context.Context, q chromium.Request) chromium.Answer {
 	text, contentType := content(strings.TrimPrefix(q.URI, host))
 	if text == "" {
-		return render.Answer{Status: http.StatusNotFound}
+		return chromium.Answer{Status: http.StatusNotFound}
 	}
-	return render.Answer{
+	return chromium.Answer{
 		Status: http.StatusOK,
 		Header: http.Header{"Content-Type": {contentType}},
 		Body:   []byte(text),
@@ -182,7 +182,7 @@ func answer(_ context.Context, q render.Request) render.Answer {
 
 // renderRound renders pages in one browser.
 func renderRound(program string, pages int) (cost, error) {
-	b := render.NewBrowser(render.Options{Program: program, Memory: 2e9})
+	b := chromium.NewBrowser(chromium.Options{Program: program, Memory: 2e9})
 	defer b.Close()
 	if err := renderPage(b, "/page999.html"); err != nil { // starts the browser
 		return cost{}, err
@@ -199,8 +199,8 @@ func renderRound(program string, pages int) (cost, error) {
 	return c, nil
 }
 
-func renderPage(b *render.Browser, path string) error {
-	r, err := b.Render(context.Background(), render.Job{URI: host + path, Answer: answer, Limit: time.Minute})
+func renderPage(b *chromium.Browser, path string) error {
+	r, err := b.Render(context.Background(), chromium.Job{URI: host + path, Answer: answer, Limit: time.Minute})
 	want := 0
 	switch {
 	case strings.Contains(path, "page"):
@@ -319,7 +319,7 @@ func (t *traffic) quiet(d time.Duration) {
 // 200 MB, and one in fifty takes ever more, so that the browser is ended.
 func measureMemory(program string, pages int) error {
 	const bound = 1 << 30
-	b := render.NewBrowser(render.Options{Program: program, Memory: bound, Pages: 100})
+	b := chromium.NewBrowser(chromium.Options{Program: program, Memory: bound, Pages: 100})
 	defer b.Close()
 	var highest atomic.Int64
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -344,7 +344,7 @@ func measureMemory(program string, pages int) error {
 			path = fmt.Sprintf("/greedy%d.html", i)
 		}
 		switch err := renderPage(b, path); {
-		case errors.Is(err, render.ErrMemory):
+		case errors.Is(err, chromium.ErrMemory):
 			ended++
 		case err != nil:
 			failed++

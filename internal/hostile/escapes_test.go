@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/internal/warccheck"
-	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/render/chromium"
 )
 
 // escapes are attacks on the programs next to the crawl: the browser that renders pages, and the upload to a bucket.
@@ -95,7 +95,7 @@ func leavingPage() attack {
 	return attack{
 		name: "rendered page that tries to leave the browser", lasts: crawlTime,
 		stranger: func(c *crawl) crawlOptions {
-			if _, err := render.Find(""); err != nil {
+			if _, err := chromium.Find(""); err != nil {
 				c.t.Skipf("run scripts/test-deps: %v", err)
 			}
 			reached.Store(0)

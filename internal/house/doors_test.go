@@ -51,7 +51,7 @@ var doors = []door{
 		[]string{
 			"fetch", "frontier", "frontier/backup", "frontier/reserve", "warcout", "crawllog", "archive/",
 			"admin/", "curator/", "noise/", "daemon", "cluster/", "daemon/socket", "archive/offload", "lab",
-			"render", "internal/atomicfile", "cmd/arcrawl", "cluster/clusterdemo",
+			"render/chromium", "internal/atomicfile", "cmd/arcrawl", "cluster/clusterdemo",
 		},
 	},
 	{
@@ -61,7 +61,7 @@ var doors = []door{
 			"config", "config/document", "config/network", "config/request", "fetch", "frontier",
 			"frontier/backup", "frontier/reserve", "frontier/pageout", "warcout", "crawllog/", "archive/", "lab/",
 			"admin/", "curator/", "daemon", "daemon/mailer", "cluster/", "noise/ignore", "daemon/keypair", "daemon/socket",
-			"archive/offload", "daemon/provenance", "render", "cmd/", "cluster/clusterdemo",
+			"archive/offload", "daemon/provenance", "render/chromium", "cmd/", "cluster/clusterdemo",
 		},
 	},
 	{
@@ -74,13 +74,13 @@ var doors = []door{
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl"}},
 	{"the process", "os/signal", nil, []string{"daemon", "cmd/arcrawl"}},
 	{"the process", "flag", nil, []string{"cmd/arcrawl"}},
-	// daemon runs the hook of finished files, cmd/arcrawl the editor of the user, render the browser.
+	// daemon runs the hook of finished files, cmd/arcrawl the editor of the user, render/chromium the browser.
 	{
 		"other processes", "os/exec",
 		nil,
-		[]string{"daemon", "render", "curator/commit", "cmd/arcrawl", "cluster/clusterdemo"},
+		[]string{"daemon", "render/chromium", "curator/commit", "cmd/arcrawl", "cluster/clusterdemo"},
 	},
-	{"the browser", "github.com/chromedp/chromedp", nil, []string{"render"}},
+	{"the browser", "github.com/chromedp/chromedp", nil, []string{"render/chromium"}},
 	{"a global logger", "log", nil, nil},
 	{"a global logger", "log/slog", nil, nil},
 	{"a global logger", "github.com/rs/zerolog/log", nil, nil},

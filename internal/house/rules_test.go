@@ -16,12 +16,12 @@ var outside = []string{"internal/", "examples/"}
 var (
 	mayGo = []string{ // files, and folders with a slash
 		"crawler/run.go", "archive/parallel/", "cluster/fleet/", "curator/pack/run.go", "crawllog/stats/workers.go",
-		"lab/sim/workers.go", "daemon/background.go", "render/rendering/", "render/",
+		"lab/sim/workers.go", "daemon/background.go", "render/chromium/rendering/", "render/chromium/",
 		"cmd/arcrawl/", "cluster/nodes/", "cluster/clusterdemo/", "internal/", "examples/",
 	}
 	mayNow = []string{
 		"curator/commit", "crawler", "aspects/noise", "crawler/whatif", "fetch", "fetch/names",
-		"daemon", "daemon/mailer", "cluster/node", "cluster/pushed", "daemon/socket", "render/rendering", "render",
+		"daemon", "daemon/mailer", "cluster/node", "cluster/pushed", "daemon/socket", "render/",
 		"cmd/", "lab", "cluster/nodes", "cluster/clusterdemo", "internal/", "examples/",
 	}
 	clock = []string{

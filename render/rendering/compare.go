@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/render/chromium"
 )
 
 // textType is the type of the text of a rendered page.
@@ -25,7 +25,7 @@ func withoutOf(c *config.Change) []string {
 
 // compare lets the text of a rendered page decide about its next visit. It compares no text of a page that was not
 // complete, and none of a page without text: the source decides then.
-func (v *view) compare(ctx context.Context, r render.Result, s *config.Settings) error {
+func (v *view) compare(ctx context.Context, r chromium.Result, s *config.Settings) error {
 	text := strings.Join(strings.Fields(r.Compared), " ")
 	if r.Late || r.Dropped > 0 || v.partial.Load() || text == "" {
 		v.l.p.Log.Debug().Str("uri", v.page.uri.String()).

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/render/chromium"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -26,7 +26,7 @@ mime = ".*"
 initial = "12h"
 `)
 		defer w.close()
-		visit := func(shows render.Result) (wait time.Duration, why string) {
+		visit := func(shows chromium.Result) (wait time.Duration, why string) {
 			t.Helper()
 			w.player.shows = shows
 			began := w.now()
@@ -42,16 +42,16 @@ initial = "12h"
 		}
 		for _, c := range []struct {
 			name  string
-			shows render.Result
+			shows chromium.Result
 			wait  time.Duration // by the source it is 2/3 of the wait before
 			text  bool          // the text decided
 		}{
-			{"the first rendering says nothing", render.Result{Compared: "News at 10:00"}, 12 * time.Hour, false},
-			{"the same except for a clock and spaces", render.Result{Compared: "News  at\n11:30"}, 18 * time.Hour, true},
-			{"another text", render.Result{Compared: "Other news at 11:30"}, 12 * time.Hour, false},
-			{"not complete in time", render.Result{Compared: "Other", Late: true}, 8 * time.Hour, false},
-			{"without text", render.Result{}, 5*time.Hour + 20*time.Minute, false},
-			{"the same as when it was complete", render.Result{Compared: "Other news at 12:00"}, 8 * time.Hour, true},
+			{"the first rendering says nothing", chromium.Result{Compared: "News at 10:00"}, 12 * time.Hour, false},
+			{"the same except for a clock and spaces", chromium.Result{Compared: "News  at\n11:30"}, 18 * time.Hour, true},
+			{"another text", chromium.Result{Compared: "Other news at 11:30"}, 12 * time.Hour, false},
+			{"not complete in time", chromium.Result{Compared: "Other", Late: true}, 8 * time.Hour, false},
+			{"without text", chromium.Result{}, 5*time.Hour + 20*time.Minute, false},
+			{"the same as when it was complete", chromium.Result{Compared: "Other news at 12:00"}, 8 * time.Hour, true},
 		} {
 			wait, why := visit(c.shows)
 			if wait.Round(time.Minute) != c.wait || strings.HasSuffix(why, "the rendered text decided") != c.text {
@@ -70,7 +70,7 @@ func TestAPageThatWaitsIsRenderedForItsLastVisit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, changed+"[change]\nof = \"rendered\"\n[[wait]]\nrule = \"classic\"\nmime = \".*\"\n")
 		defer w.close()
-		w.player.shows, w.player.hold = render.Result{Compared: "text"}, make(chan struct{})
+		w.player.shows, w.player.hold = chromium.Result{Compared: "text"}, make(chan struct{})
 		for range 4 { // the first is rendered for long; the others wait
 			w.visit(nil)
 			synctest.Wait()

@@ -15,7 +15,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
-	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/render/chromium"
 	"github.com/arcrawl/arcrawl/render/rendering"
 )
 
@@ -85,7 +85,7 @@ func (s *scripted) count(path string) (n int) {
 // once, within robots.txt, and archived; the browser itself reaches nothing.
 func TestAPageIsRendered(t *testing.T) {
 	t.Parallel()
-	if _, err := render.Find(""); err != nil {
+	if _, err := chromium.Find(""); err != nil {
 		if os.Getenv("ARCRAWL_REQUIRE_FOREIGN") == "1" {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/render/chromium"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -27,7 +27,7 @@ func TestALateRenderingMakesNoURIOverdue(t *testing.T) {
 		defer w.close()
 		w.player.hold = make(chan struct{})
 		renders := func(text string) {
-			w.player.shows = render.Result{Compared: text}
+			w.player.shows = chromium.Result{Compared: text}
 			w.player.hold <- struct{}{}
 			<-w.player.done
 			synctest.Wait()
@@ -71,9 +71,9 @@ func TestTheTextOfAPageWithARefusedRequestDecides(t *testing.T) {
 		t.Run(why, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				w := open(t, byText, render.Request{URI: front + "count.js", Kind: render.Script})
+				w := open(t, byText, chromium.Request{URI: front + "count.js", Kind: chromium.Script})
 				defer w.close()
-				w.player.shows = render.Result{Compared: "text"}
+				w.player.shows = chromium.Result{Compared: "text"}
 				w.why = why
 				w.visit(nil)
 				synctest.Wait()

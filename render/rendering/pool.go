@@ -33,7 +33,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/internal/panics"
-	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/render/chromium"
 	"github.com/arcrawl/arcrawl/render/rendered"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -68,7 +68,7 @@ type Parts struct {
 
 // Browser renders pages. A [render.Browser] does.
 type Browser interface {
-	Render(context.Context, render.Job) (render.Result, error)
+	Render(context.Context, chromium.Job) (chromium.Result, error)
 	Close()
 }
 
@@ -248,7 +248,7 @@ func (l *Pool) work(ctx context.Context, pool settings.Pool) {
 				l.counts.dropped.Add(1)
 				continue
 			}
-			if err := l.render(ctx, b, pg); errors.Is(err, render.ErrStart) {
+			if err := l.render(ctx, b, pg); errors.Is(err, chromium.ErrStart) {
 				resting = l.p.Now().Add(startRest)
 			}
 		}
@@ -260,7 +260,7 @@ func (l *Pool) browser(pool settings.Pool) Browser {
 	if l.p.Browser != nil {
 		return l.p.Browser()
 	}
-	program, err := render.Find(pool.Browser)
+	program, err := chromium.Find(pool.Browser)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err != nil {
@@ -271,7 +271,7 @@ func (l *Pool) browser(pool settings.Pool) Browser {
 		return nil
 	}
 	l.missing = false
-	return render.NewBrowser(render.Options{
+	return chromium.NewBrowser(chromium.Options{
 		Program: program, Memory: pool.Memory, Pages: pool.Pages, Niceness: niceness,
 	})
 }
@@ -311,7 +311,7 @@ func (l *Pool) renderPage(ctx context.Context, b Browser, pg page) error {
 	began := l.p.Now()
 	about := config.About{URI: pg.uri, Hops: record.Hops, ContentType: record.ContentType, Now: began}
 	visits := v.config.For(about)
-	r, err := b.Render(ctx, render.Job{
+	r, err := b.Render(ctx, chromium.Job{
 		URI: pg.uri.String(), Answer: v.answer, Limit: pg.settings.Limit, MaxRequests: pg.settings.MaxRequests,
 		Picture: pg.settings.Keep == settings.All, Without: withoutOf(&visits.Change),
 	})

@@ -23,7 +23,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/untick"
-	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/render/chromium"
 	"github.com/arcrawl/arcrawl/render/rendered"
 	"github.com/arcrawl/arcrawl/render/rendering"
 	"github.com/arcrawl/arcrawl/uri"
@@ -33,17 +33,17 @@ const front = "https://www.site.example/"
 
 // player is a browser that makes the requests of a script, and remembers the answers.
 type player struct {
-	requests []render.Request
-	answers  map[string]render.Answer
+	requests []chromium.Request
+	answers  map[string]chromium.Answer
 	done     chan struct{} // has a token after each page
 	err      error
-	shows    render.Result // the text, and whether the page is complete
-	without  []string      // of the last job
-	hold     chan struct{} // each rendering receives from it; nil = none does
-	panics   bool          // each rendering
+	shows    chromium.Result // the text, and whether the page is complete
+	without  []string        // of the last job
+	hold     chan struct{}   // each rendering receives from it; nil = none does
+	panics   bool            // each rendering
 }
 
-func (p *player) Render(ctx context.Context, j render.Job) (render.Result, error) {
+func (p *player) Render(ctx context.Context, j chromium.Job) (chromium.Result, error) {
 	if p.hold != nil {
 		<-p.hold
 	}
@@ -53,7 +53,7 @@ func (p *player) Render(ctx context.Context, j render.Job) (render.Result, error
 	r.URI, p.without = j.URI, j.Without
 	for _, q := range p.requests {
 		p.answers[q.URI] = j.Answer(ctx, q)
-		r.Found = append(r.Found, render.Found{URI: q.URI, Kind: q.Kind})
+		r.Found = append(r.Found, chromium.Found{URI: q.URI, Kind: q.Kind})
 	}
 	defer func() { p.done <- struct{}{} }()
 	if p.panics {
@@ -79,7 +79,7 @@ type world struct {
 }
 
 // open opens a world. extra is a part of the main file.
-func open(t *testing.T, extra string, requests ...render.Request) *world {
+func open(t *testing.T, extra string, requests ...chromium.Request) *world {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "arcrawl.toml")
@@ -92,7 +92,7 @@ func open(t *testing.T, extra string, requests ...render.Request) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, config: c, now: time.Now, player: &player{
-		requests: requests, answers: map[string]render.Answer{}, done: make(chan struct{}, 100),
+		requests: requests, answers: map[string]chromium.Answer{}, done: make(chan struct{}, 100),
 	}}
 	w.frontier, err = frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Compactors: -1, Now: w.now()})
 	if err != nil {
@@ -182,9 +182,9 @@ func TestARequestWaitsForItsVisit(t *testing.T) {
 		w := open(
 			t,
 			changed,
-			render.Request{URI: front, Main: true},
-			render.Request{URI: list, Kind: render.Script},
-			render.Request{URI: list, Kind: render.Script},
+			chromium.Request{URI: front, Main: true},
+			chromium.Request{URI: list, Kind: chromium.Script},
+			chromium.Request{URI: list, Kind: chromium.Script},
 		)
 		defer w.close()
 		w.visit(nil)
@@ -213,8 +213,8 @@ func TestWhatTheCrawlRefusesIsNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const forbidden, outside, never = front + "forbidden.json", "https://other.example/x.json", front + "never.json"
 		w := open(t, changed+"limit = \"1m\"\n[scope]\nembeds_anywhere = false\n",
-			render.Request{URI: outside, Kind: render.Script}, render.Request{URI: forbidden, Kind: render.Script},
-			render.Request{URI: never, Kind: render.Script})
+			chromium.Request{URI: outside, Kind: chromium.Script}, chromium.Request{URI: forbidden, Kind: chromium.Script},
+			chromium.Request{URI: never, Kind: chromium.Script})
 		defer w.close()
 		w.visit(nil)
 		synctest.Wait()
@@ -277,7 +277,7 @@ func TestABrowserThatDoesNotStartRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, changed)
 		defer w.close()
-		w.player.err = render.ErrStart
+		w.player.err = chromium.ErrStart
 		w.visit(nil)
 		synctest.Wait()
 		again := func() api.Rendering {
@@ -304,7 +304,7 @@ func TestABrowserThatDoesNotStartRests(t *testing.T) {
 func TestAPanicCostsOnePage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := open(t, changed, render.Request{URI: front, Main: true})
+		w := open(t, changed, chromium.Request{URI: front, Main: true})
 		defer w.close()
 		render := func() api.Rendering {
 			w.visit(nil)

@@ -19,7 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/panics"
-	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/render/chromium"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -47,12 +47,12 @@ type view struct {
 // asked is a request of the page that is answered once for all requests of its URI.
 type asked struct {
 	once   sync.Once
-	answer render.Answer
+	answer chromium.Answer
 }
 
 // answer answers a request of the page. A panic fails the request: the browser asks in a goroutine of its own.
-func (v *view) answer(ctx context.Context, q render.Request) render.Answer {
-	a, err := panics.Catch(func() (render.Answer, error) { return v.look(ctx, q), nil })
+func (v *view) answer(ctx context.Context, q chromium.Request) chromium.Answer {
+	a, err := panics.Catch(func() (chromium.Answer, error) { return v.look(ctx, q), nil })
 	if err != nil {
 		v.partial.Store(true)
 		v.l.logFault(err, v.page.uri.String(), "could not answer a request of a page: the page is rendered without it")
@@ -61,14 +61,14 @@ func (v *view) answer(ctx context.Context, q render.Request) render.Answer {
 }
 
 // look returns the answer to a request. A URI that is requested several times is looked up and visited once.
-func (v *view) look(ctx context.Context, q render.Request) render.Answer {
+func (v *view) look(ctx context.Context, q chromium.Request) chromium.Answer {
 	if q.Main {
 		return v.stored(v.record)
 	}
 	u, err := uri.Parse(q.URI)
 	if err != nil {
 		v.l.counts.refused.Add(1)
-		return render.Answer{}
+		return chromium.Answer{}
 	}
 	v.mu.Lock()
 	one := v.asked[u]
@@ -82,7 +82,7 @@ func (v *view) look(ctx context.Context, q render.Request) render.Answer {
 }
 
 // find returns the answer to a request: a fresh capture, or else the capture of a visit that it waits for.
-func (v *view) find(ctx context.Context, u uri.URI, kind render.Kind) render.Answer {
+func (v *view) find(ctx context.Context, u uri.URI, kind chromium.Kind) chromium.Answer {
 	now := v.l.p.Now()
 	r, known, err := v.known(u)
 	if err != nil {
@@ -95,7 +95,7 @@ func (v *view) find(ctx context.Context, u uri.URI, kind render.Kind) render.Ans
 	cand, ok := v.candidate(u, hopsOf(kind)...)
 	if !ok || v.isTrapped(cand, now) {
 		v.l.counts.refused.Add(1)
-		return render.Answer{}
+		return chromium.Answer{}
 	}
 	cand.Sooner = known
 	added, err := v.l.p.Frontier.Add(now, cand)
@@ -104,7 +104,7 @@ func (v *view) find(ctx context.Context, u uri.URI, kind render.Kind) render.Ans
 	}
 	if added.Refused > 0 {
 		v.l.counts.refused.Add(1)
-		return render.Answer{}
+		return chromium.Answer{}
 	}
 	v.l.counts.found.Add(int64(added.New))
 	v.l.p.Wake()
@@ -114,7 +114,7 @@ func (v *view) find(ctx context.Context, u uri.URI, kind render.Kind) render.Ans
 			v.partial.Store(true)
 		}
 		if !known {
-			return render.Answer{}
+			return chromium.Answer{}
 		}
 		return v.stored(r) // an old capture is better than none
 	}
@@ -211,12 +211,12 @@ func (l *Pool) wake(u uri.URI) {
 }
 
 // stored returns the last capture of a URI as an answer. A URI without a capture is answered with its last status.
-func (v *view) stored(r frontier.Record) render.Answer {
+func (v *view) stored(r frontier.Record) chromium.Answer {
 	if r.Origin.IsZero() || r.Status == 0 {
 		if r.LastStatus < http.StatusOK {
-			return render.Answer{}
+			return chromium.Answer{}
 		}
-		return render.Answer{Status: r.LastStatus, Header: http.Header{}}
+		return chromium.Answer{Status: r.LastStatus, Header: http.Header{}}
 	}
 	a, err := v.read(r)
 	if err != nil {
@@ -226,14 +226,14 @@ func (v *view) stored(r frontier.Record) render.Answer {
 }
 
 // without reports a fault of the store or the archive. Its answer says that there is none.
-func (v *view) without(u uri.URI, err error) render.Answer {
+func (v *view) without(u uri.URI, err error) chromium.Answer {
 	v.l.p.Log.Warn().Err(err).Stringer("uri", u).Stringer("page", v.page.uri).
 		Msg("could not read a capture for a rendering: the page is rendered without it")
-	return render.Answer{}
+	return chromium.Answer{}
 }
 
 // read reads the last capture of a URI.
-func (v *view) read(r frontier.Record) (a render.Answer, err error) {
+func (v *view) read(r frontier.Record) (a chromium.Answer, err error) {
 	head, body, err := v.l.p.Open(r.Origin)
 	if err != nil {
 		return a, err
@@ -251,7 +251,7 @@ func (v *view) read(r frontier.Record) (a render.Answer, err error) {
 	case n > maxBody:
 		return a, fmt.Errorf("longer than %d bytes", maxBody)
 	}
-	a = render.Answer{Status: r.Status, Header: head.Header(), Body: b.Bytes()}
+	a = chromium.Answer{Status: r.Status, Header: head.Header(), Body: b.Bytes()}
 	if r.Location != "" {
 		a.Header.Set("Location", r.Location)
 	}
@@ -260,11 +260,11 @@ func (v *view) read(r frontier.Record) (a render.Answer, err error) {
 
 // hopsOf returns the hops by which a request may lead to a URI; the first that the scope accepts holds. What a script
 // requests is a part of the page if it is not a guess that the scope accepts.
-func hopsOf(k render.Kind) []uri.Hop {
+func hopsOf(k chromium.Kind) []uri.Hop {
 	switch k {
-	case render.Leave:
+	case chromium.Leave:
 		return []uri.Hop{uri.Link}
-	case render.Script:
+	case chromium.Script:
 		return []uri.Hop{uri.Speculative, uri.Embed}
 	}
 	return []uri.Hop{uri.Embed}
@@ -297,7 +297,7 @@ func (v *view) isTrapped(c frontier.Candidate, now time.Time) bool {
 }
 
 // addFound adds what a rendered page requested or names, and returns how many URIs are new.
-func (v *view) addFound(r render.Result) (found int, err error) {
+func (v *view) addFound(r chromium.Result) (found int, err error) {
 	now := v.l.p.Now()
 	var list []frontier.Candidate
 	add := func(u uri.URI, hops ...uri.Hop) {
@@ -336,7 +336,7 @@ func (v *view) addFound(r render.Result) (found int, err error) {
 }
 
 // keep archives the page as the browser showed it, as far as its settings say.
-func (v *view) keep(r render.Result) error {
+func (v *view) keep(r chromium.Result) error {
 	var list []warcout.Resource
 	now, name := v.l.p.Now(), v.page.uri.String()
 	if k := v.page.settings.Keep; k == rendering.Text || k == rendering.All {

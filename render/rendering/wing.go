@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/attempt"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/render/chromium"
 )
 
 // Wing returns what loads captured pages in browsers. The browsers see the archive and never the network.
@@ -27,24 +27,24 @@ func Wing() daemon.Wing {
 }
 
 // trial is a browser that shows what a page would request.
-type trial struct{ *render.Browser }
+type trial struct{ *chromium.Browser }
 
 // OpenTrial starts a browser that loads single pages. The caller calls end when it is done.
 func OpenTrial(c *config.Config) (browser attempt.Browser, end func(), err error) {
-	program, err := render.Find(c.Render.Browser)
+	program, err := chromium.Find(c.Render.Browser)
 	if err != nil {
 		return nil, nil, err
 	}
-	b := render.NewBrowser(render.Options{Program: program, Memory: c.Render.Memory})
+	b := chromium.NewBrowser(chromium.Options{Program: program, Memory: c.Render.Memory})
 	return trial{b}, b.Close, nil
 }
 
 // Load loads a page.
 func (b trial) Load(ctx context.Context, p attempt.Page) (attempt.Shown, error) {
-	r, err := b.Render(ctx, render.Job{
+	r, err := b.Render(ctx, chromium.Job{
 		URI: p.URI, Limit: p.Limit, MaxRequests: p.MaxRequests,
-		Answer: func(ctx context.Context, q render.Request) render.Answer {
-			return render.Answer(p.Answer(ctx, q.URI, q.Main))
+		Answer: func(ctx context.Context, q chromium.Request) chromium.Answer {
+			return chromium.Answer(p.Answer(ctx, q.URI, q.Main))
 		},
 	})
 	return attempt.Shown{Title: r.Title, Text: r.Text, DOM: r.DOM, Late: r.Late}, err
@@ -55,7 +55,7 @@ func Check(c *config.Config) []config.Fault {
 	if !c.Renders() {
 		return nil
 	}
-	if _, err := render.Find(c.Render.Browser); err != nil {
+	if _, err := chromium.Find(c.Render.Browser); err != nil {
 		return []config.Fault{{
 			File: c.Path, Key: "render.pages", Problem: "no page is rendered: Chromium is not installed",
 			Remedy: "install the package chromium, or set render.browser; everything else works without it",

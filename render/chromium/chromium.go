@@ -1,4 +1,4 @@
-// Package render loads archived pages in a browser, to find what their scripts ask for.
+// Package chromium loads archived pages in a browser, to find what their scripts ask for.
 //
 // The browser has no network. Each request of a page is passed to the caller, who answers it from the archive, or
 // refuses it. So the browser sees what was captured, and only the caller decides what is fetched.
@@ -11,7 +11,7 @@
 // The process is Debian's Chromium. It runs with its sandbox, and in a network namespace of its own without interfaces.
 // Where the system does not permit such a namespace, it has only a proxy that does not exist.
 // Requests that cannot be intercepted, such as WebSockets, WebRTC and DNS look-ups, therefore leave no trace outside.
-package render
+package chromium
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package render
+package chromium
 
 import "github.com/chromedp/chromedp"
 

@@ -1,4 +1,4 @@
-package render_test
+package chromium_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/render/chromium"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -25,9 +25,9 @@ const (
 )
 
 // browser returns a browser that ends with the test. Without Chromium the test is skipped.
-func browser(t testing.TB, o render.Options) *render.Browser {
+func browser(t testing.TB, o chromium.Options) *chromium.Browser {
 	t.Helper()
-	program, err := render.Find("")
+	program, err := chromium.Find("")
 	if err != nil {
 		if os.Getenv("ARCRAWL_REQUIRE_FOREIGN") == "1" {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func browser(t testing.TB, o render.Options) *render.Browser {
 	if o.Program = program; o.Memory == 0 {
 		o.Memory = 3e9
 	}
-	b := render.NewBrowser(o)
+	b := chromium.NewBrowser(o)
 	t.Cleanup(b.Close)
 	return b
 }
@@ -49,18 +49,18 @@ type files struct {
 	asked   []string
 }
 
-func (f *files) answer(_ context.Context, q render.Request) render.Answer {
+func (f *files) answer(_ context.Context, q chromium.Request) chromium.Answer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked = append(f.asked, q.URI)
 	text, ok := f.content[q.URI]
 	if !ok {
-		return render.Answer{Status: http.StatusNotFound, Header: http.Header{"Content-Type": {typeOf(q.URI)}}}
+		return chromium.Answer{Status: http.StatusNotFound, Header: http.Header{"Content-Type": {typeOf(q.URI)}}}
 	}
 	if to, ok := strings.CutPrefix(text, "302 "); ok {
-		return render.Answer{Status: http.StatusFound, Header: http.Header{"Location": {to}}}
+		return chromium.Answer{Status: http.StatusFound, Header: http.Header{"Location": {to}}}
 	}
-	return render.Answer{
+	return chromium.Answer{
 		Status: http.StatusOK,
 		Header: http.Header{"Content-Type": {typeOf(q.URI)}},
 		Body:   []byte(text),
@@ -93,7 +93,7 @@ func absolute(p string) string {
 }
 
 // found returns all URIs that a rendering found: those that were requested, and those that the page then names.
-func found(t *testing.T, r render.Result) map[string]bool {
+func found(t *testing.T, r chromium.Result) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
 	for _, f := range r.Found {
@@ -132,7 +132,7 @@ func pages() [][]way {
 // TestWhatScriptsLoadIsFound renders pages whose scripts load something in all ways. Each URI is found.
 func TestWhatScriptsLoadIsFound(t *testing.T) {
 	slow.Test(t)
-	b := browser(t, render.Options{})
+	b := browser(t, chromium.Options{})
 	if len(ways) < 40 {
 		t.Errorf("there are only %d ways", len(ways))
 	}
@@ -148,7 +148,7 @@ func TestWhatScriptsLoadIsFound(t *testing.T) {
 		}
 		page := site + "/" + strings.ReplaceAll(group[0].name, " ", "-") + ".html"
 		f.content[page] = text
-		r, err := b.Render(t.Context(), render.Job{URI: page, Answer: f.answer, Limit: 20 * time.Second})
+		r, err := b.Render(t.Context(), chromium.Job{URI: page, Answer: f.answer, Limit: 20 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,12 +178,12 @@ func TestAStartEndsWithItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := render.NewBrowser(render.Options{Program: program})
+	b := chromium.NewBrowser(chromium.Options{Program: program})
 	defer b.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	began := time.Now()
-	if _, err := b.Render(ctx, render.Job{URI: site, Limit: time.Minute}); err == nil {
+	if _, err := b.Render(ctx, chromium.Job{URI: site, Limit: time.Minute}); err == nil {
 		t.Error("a program that never answers has rendered a page")
 	}
 	if took := time.Since(began); took > time.Minute {

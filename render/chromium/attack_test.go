@@ -1,4 +1,4 @@
-package render_test
+package chromium_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/render/chromium"
 )
 
 // sentinel listens on loopback, and counts what reaches it.
@@ -89,14 +89,14 @@ setTimeout(() => { (new Image).src = "/last.png" }, 1000);
 // and without one.
 func TestABrowserReachesNothing(t *testing.T) {
 	slow.Test(t)
-	for name, o := range map[string]render.Options{"with a namespace": {}, "without a namespace": {NoNamespace: true}} {
+	for name, o := range map[string]chromium.Options{"with a namespace": {}, "without a namespace": {NoNamespace: true}} {
 		t.Run(name, func(t *testing.T) {
 			s := listen(t)
 			b := browser(t, o)
 			page := site + "/escapes.html"
 			text := strings.NewReplacer("_T", s.tcp, "_U", s.udp).Replace(escapes)
 			f := &files{content: map[string]string{page: text}}
-			r, err := b.Render(t.Context(), render.Job{URI: page, Answer: f.answer, Limit: time.Minute})
+			r, err := b.Render(t.Context(), chromium.Job{URI: page, Answer: f.answer, Limit: time.Minute})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,10 +138,10 @@ func TestABrowserReachesNothing(t *testing.T) {
 // what is after the attack is still found. A busy machine has two minutes for a page.
 func TestHostilePagesAreBounded(t *testing.T) {
 	slow.Test(t)
-	b := browser(t, render.Options{})
+	b := browser(t, chromium.Options{})
 	for _, c := range []struct {
 		name, html string
-		check      func(t *testing.T, r render.Result, f *files)
+		check      func(t *testing.T, r chromium.Result, f *files)
 	}{
 		{"windows, dialogs and downloads", `<script>
 			for (let i = 0; i < 30; i++) open("/window" + i);
@@ -149,19 +149,19 @@ func TestHostilePagesAreBounded(t *testing.T) {
 			onbeforeunload = () => "stay";
 			for (let i = 0; i < 5; i++) { const a = document.createElement("a"); a.href = "/file" + i; a.download = "x"; document.body.append(a); a.click() }
 			fetch("/last.json")</script>`, nil},
-		{"a page that goes elsewhere", `<meta http-equiv=refresh content="0;url=/elsewhere.html"><script>let n = 0; setInterval(() => { if (n++ < 100) location = "/again" + n }, 20); setTimeout(() => fetch("/last.json"), 300)</script>`, func(t *testing.T, r render.Result, f *files) {
+		{"a page that goes elsewhere", `<meta http-equiv=refresh content="0;url=/elsewhere.html"><script>let n = 0; setInterval(() => { if (n++ < 100) location = "/again" + n }, 20); setTimeout(() => fetch("/last.json"), 300)</script>`, func(t *testing.T, r chromium.Result, f *files) {
 			for _, uri := range f.asked {
 				if strings.Contains(uri, "/again") || strings.Contains(uri, "/elsewhere") {
 					t.Errorf("%s was answered", uri)
 				}
 			}
 		}},
-		{"endless redirects", `<script>fetch("/r/0").catch(() => fetch("/last.json"))</script>`, func(t *testing.T, r render.Result, f *files) {
+		{"endless redirects", `<script>fetch("/r/0").catch(() => fetch("/last.json"))</script>`, func(t *testing.T, r chromium.Result, f *files) {
 			if n := len(f.asked); n > 50 {
 				t.Errorf("%d requests", n)
 			}
 		}},
-		{"ten thousand requests", `<script>fetch("/last.json"); for (let i = 0; i < 10000; i++) fetch("/n" + i).catch(() => {})</script>`, func(t *testing.T, r render.Result, f *files) {
+		{"ten thousand requests", `<script>fetch("/last.json"); for (let i = 0; i < 10000; i++) fetch("/n" + i).catch(() => {})</script>`, func(t *testing.T, r chromium.Result, f *files) {
 			// A page that the limit ends has not made all its requests yet. Chromium itself refuses the requests of a page
 			// that has thousands of them open; on an idle machine these are half.
 			if len(f.asked) > 200 || r.Dropped == 0 || !r.Late && r.Dropped < 1000 {
@@ -176,7 +176,7 @@ func TestHostilePagesAreBounded(t *testing.T) {
 	} {
 		page := site + "/attack.html"
 		f := &files{content: map[string]string{page: "<!DOCTYPE html><body>" + c.html}}
-		answer := func(ctx context.Context, q render.Request) render.Answer {
+		answer := func(ctx context.Context, q chromium.Request) chromium.Answer {
 			if strings.Contains(q.URI, "/r/") {
 				f.mu.Lock()
 				f.content[q.URI] = "302 " + q.URI + "0"
@@ -184,7 +184,7 @@ func TestHostilePagesAreBounded(t *testing.T) {
 			}
 			return f.answer(ctx, q)
 		}
-		r, err := b.Render(t.Context(), render.Job{
+		r, err := b.Render(t.Context(), chromium.Job{
 			URI: page, Answer: answer, Limit: time.Minute, Grace: time.Minute, MaxRequests: 200,
 		})
 		if err != nil {
@@ -203,11 +203,11 @@ func TestHostilePagesAreBounded(t *testing.T) {
 // TestACrashCostsOnePage ends the browser in three ways. Each time the next page is rendered by another process.
 func TestACrashCostsOnePage(t *testing.T) {
 	slow.Test(t)
-	b := browser(t, render.Options{Memory: 400 << 20})
+	b := browser(t, chromium.Options{Memory: 400 << 20})
 	healthy := func() {
 		t.Helper()
 		f := &files{content: map[string]string{site + "/": `<script>fetch("/a.json")</script>`}}
-		r, err := b.Render(t.Context(), render.Job{URI: site + "/", Answer: f.answer, Limit: time.Minute})
+		r, err := b.Render(t.Context(), chromium.Job{URI: site + "/", Answer: f.answer, Limit: time.Minute})
 		if err != nil || !found(t, r)[site+"/a.json"] {
 			t.Fatalf("the healthy page: %v, %v", r.Found, err)
 		}
@@ -215,16 +215,16 @@ func TestACrashCostsOnePage(t *testing.T) {
 	hungry := &files{content: map[string]string{
 		site + "/hungry": `<script>const all = []; setInterval(() => all.push(new Uint8Array(40 << 20).fill(1)), 20)</script>`,
 	}}
-	_, err := b.Render(t.Context(), render.Job{URI: site + "/hungry", Answer: hungry.answer, Limit: time.Minute})
-	if !errors.Is(err, render.ErrMemory) {
+	_, err := b.Render(t.Context(), chromium.Job{URI: site + "/hungry", Answer: hungry.answer, Limit: time.Minute})
+	if !errors.Is(err, chromium.ErrMemory) {
 		t.Errorf("a page that takes all memory: %v", err)
 	}
 	healthy()
-	killed := func(context.Context, render.Request) render.Answer {
+	killed := func(context.Context, chromium.Request) chromium.Answer {
 		_ = syscall.Kill(b.PID(), syscall.SIGKILL)
-		return render.Answer{Status: http.StatusOK}
+		return chromium.Answer{Status: http.StatusOK}
 	}
-	if _, err := b.Render(t.Context(), render.Job{URI: site + "/killed", Answer: killed, Limit: time.Minute}); err == nil {
+	if _, err := b.Render(t.Context(), chromium.Job{URI: site + "/killed", Answer: killed, Limit: time.Minute}); err == nil {
 		t.Error("a page whose browser was killed was rendered")
 	}
 	healthy()
@@ -233,10 +233,10 @@ func TestACrashCostsOnePage(t *testing.T) {
 // TestAMinerIsEnded shows a page that never stops to compute.
 func TestAMinerIsEnded(t *testing.T) {
 	slow.Test(t)
-	b := browser(t, render.Options{})
+	b := browser(t, chromium.Options{})
 	f := &files{content: map[string]string{site + "/miner": `<script>setTimeout(() => { for (;;); }, 10)</script>`}}
 	began := time.Now()
-	_, err := b.Render(t.Context(), render.Job{URI: site + "/miner", Answer: f.answer, Limit: time.Second, Grace: 4 * time.Second})
+	_, err := b.Render(t.Context(), chromium.Job{URI: site + "/miner", Answer: f.answer, Limit: time.Second, Grace: 4 * time.Second})
 	if err == nil || time.Since(began) > time.Minute {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}

@@ -1,4 +1,4 @@
-package render_test
+package chromium_test
 
 // way is one way in which a page loads or names something by script. want are the paths that a rendering must find.
 type way struct {

@@ -1,15 +1,15 @@
-package render_test
+package chromium_test
 
 import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/render"
+	"github.com/arcrawl/arcrawl/render/chromium"
 )
 
 // TestTheTextIsWhatAReaderSees shows a page whose text is in frames, in shadow trees and in hidden elements.
 func TestTheTextIsWhatAReaderSees(t *testing.T) {
-	b := browser(t, render.Options{})
+	b := browser(t, chromium.Options{})
 	page := site + "/text.html"
 	f := &files{content: map[string]string{
 		site + "/frame.html": `<p>in a frame<p class=ad>advertisement in a frame</p><x-f></x-f><script>
@@ -26,7 +26,7 @@ customElements.define("x-slot", class extends HTMLElement { connectedCallback() 
 cl.attachShadow({mode: "closed"}).innerHTML = "<p>closed";
 </script>`,
 	}}
-	r, err := b.Render(t.Context(), render.Job{
+	r, err := b.Render(t.Context(), chromium.Job{
 		URI: page, Answer: f.answer, Limit: time.Minute, Without: []string{".ad", "::faulty("},
 	})
 	if err != nil {
