@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/attempt"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/lab"
-	"github.com/arcrawl/arcrawl/render/rendering"
+	"github.com/arcrawl/arcrawl/render"
 )
 
 // wing is a part of the program that plugs into the core from outside. A function that is nil plugs in nothing.
@@ -26,7 +26,7 @@ type wing struct {
 // lines in this file.
 func wings() []wing {
 	return []wing{
-		{daemon: rendering.Wing, check: rendering.Check, browser: rendering.OpenTrial},
+		{daemon: render.Wing, check: render.Check, browser: render.OpenTrial},
 		{commands: lab.Commands},
 	}
 }

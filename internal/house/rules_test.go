@@ -16,7 +16,7 @@ var outside = []string{"internal/", "examples/"}
 var (
 	mayGo = []string{ // files, and folders with a slash
 		"crawler/run.go", "archive/parallel/", "cluster/fleet/", "curator/pack/run.go", "crawllog/stats/workers.go",
-		"lab/sim/workers.go", "daemon/background.go", "render/chromium/rendering/", "render/chromium/",
+		"lab/sim/workers.go", "daemon/background.go", "render/",
 		"cmd/arcrawl/", "cluster/nodes/", "cluster/clusterdemo/", "internal/", "examples/",
 	}
 	mayNow = []string{

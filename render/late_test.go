@@ -1,4 +1,4 @@
-package rendering_test
+package render_test
 
 import (
 	"strings"

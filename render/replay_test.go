@@ -1,4 +1,4 @@
-package rendering_test
+package render_test
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
-	"github.com/arcrawl/arcrawl/render/rendering"
+	"github.com/arcrawl/arcrawl/render"
 )
 
 // square returns a picture of one colour.
@@ -109,7 +109,7 @@ func TestARenderedPageLooksTheSameInReplay(t *testing.T) {
 	live := httptest.NewServer(http.HandlerFunc(gallery)) // without TLS, for a browser that does not know the root
 	t.Cleanup(live.Close)
 	root := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: site.Certificate().Raw}))
-	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{rendering.Wing}, func(_, main string) string {
+	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{render.Wing}, func(_, main string) string {
 		main = regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
 		return main + "\n[render]\npages = \"changed\"\nkeep = \"all\"\nlimit = \"1m\"\n[tls]\nroots = ['''" + root + "''']\n"
 	}, func(_, main string) string { return strings.Replace(main, "[fetch]\n", "[fetch]\nhttp = \"2\"\n", 1) })

@@ -1,4 +1,4 @@
-package rendering_test
+package render_test
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
+	"github.com/arcrawl/arcrawl/render"
 	"github.com/arcrawl/arcrawl/render/chromium"
-	"github.com/arcrawl/arcrawl/render/rendering"
 )
 
 // scripted is a site whose front page loads its pictures by script. It remembers each request.
@@ -94,7 +94,7 @@ func TestAPageIsRendered(t *testing.T) {
 	s := new(scripted)
 	site := httptest.NewServer(s)
 	defer site.Close()
-	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{rendering.Wing}, func(dir, main string) string {
+	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{render.Wing}, func(dir, main string) string {
 		host := strings.TrimPrefix(site.URL, "http://")
 		daemontest.Write(t, filepath.Join(dir, "hosts.d", "site.toml"), "host = \""+host+"\"\n[warc]\nseries = \"embargo\"\n")
 		main = regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))

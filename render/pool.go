@@ -1,4 +1,4 @@
-// Package rendering lets browsers load captured pages, and makes the crawl visit what they request.
+// Package render lets browsers load captured pages, and makes the crawl visit what they request.
 //
 //	visit settled ──▶ Observe ──▶ queue ──▶ worker: browser without a network
 //	      ▲                                   │ request
@@ -9,7 +9,7 @@
 // other, and the request waits until the crawl has visited it. So scope, robots.txt and politeness are decided where
 // they always are. Rendering never delays a visit: a full queue drops pages, and a page that takes too long is taken as
 // it is.
-package rendering
+package render
 
 import (
 	"context"

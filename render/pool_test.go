@@ -1,4 +1,4 @@
-package rendering_test
+package render_test
 
 import (
 	"context"
@@ -23,9 +23,9 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/untick"
+	"github.com/arcrawl/arcrawl/render"
 	"github.com/arcrawl/arcrawl/render/chromium"
 	"github.com/arcrawl/arcrawl/render/rendered"
-	"github.com/arcrawl/arcrawl/render/rendering"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -69,7 +69,7 @@ type world struct {
 	t        *testing.T
 	config   *config.Config
 	frontier *frontier.Frontier
-	pool     *rendering.Pool
+	pool     *render.Pool
 	player   *player
 	now      func() time.Time
 
@@ -103,7 +103,7 @@ func open(t *testing.T, extra string, requests ...chromium.Request) *world {
 	if _, err := w.frontier.Add(w.now(), seed); err != nil {
 		t.Fatal(err)
 	}
-	w.pool = rendering.Start(t.Context(), rendering.Parts{
+	w.pool = render.Start(t.Context(), render.Parts{
 		Config: config.NewLive(c), Frontier: w.frontier,
 		Open: func(o digest.Origin) (warc.Head, io.ReadCloser, error) {
 			if w.poisoned == o.URI {
@@ -116,7 +116,7 @@ func open(t *testing.T, extra string, requests ...chromium.Request) *world {
 			return head, io.NopCloser(strings.NewReader("capture of " + o.URI)), nil
 		},
 		Held: func() string { return "" }, Wake: func() {}, Now: w.now, Log: zerolog.Nop(),
-		Browser: func() rendering.Browser { return w.player },
+		Browser: func() render.Browser { return w.player },
 	}, c.Render)
 	return w
 }
