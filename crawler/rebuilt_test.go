@@ -91,8 +91,8 @@ func numbered(n int) (links []string) {
 }
 
 // A store is lost, and rebuilt from log and archive. Each field of each URI that can come back does, also the URIs that
-// were found but not visited, and what was learned of hosts. With the log of an earlier version, without firstSeen, the
-// times are as near as the pages say.
+// were found but not visited, and what was learned of hosts. With a log without firstSeen, the times are as near as
+// the pages say.
 func TestARebuiltStoreHasWhatTheLostOneHad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -146,7 +146,7 @@ func contentsOfAll(t *testing.T, f *frontier.Frontier, s *similar.Store) content
 	return contentsOf(t, f)
 }
 
-// forget removes from a log what earlier versions did not write.
+// forget removes from a log when URIs became known, and when articles were published.
 func forget(t *testing.T, log string) {
 	t.Helper()
 	text, err := os.ReadFile(log)

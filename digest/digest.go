@@ -103,7 +103,7 @@ type Origin struct {
 	Offset   int64     // of the record's first byte in File
 	Length   int64     // bytes of the compressed record
 	Size     int64     // bytes of the payload
-	Strong   Half      // of the payload; zero in records of earlier versions, and of other tools
+	Strong   Half      // of the payload; zero in records of other tools
 }
 
 // IsZero reports whether no record is known.

@@ -7,8 +7,7 @@ import (
 
 // A hint is stored at a place in the queue and describes its URI, so that the URIs of a crowd can be compared without
 // reading their rows. It is: one byte of flags; two uvarints, the time of the last visit and the wait interval, in ms;
-// and the rate, eight bytes big-endian, if there is one. In older stores a place may have no hint or an outdated one,
-// so a chosen URI is looked up again.
+// and the rate, eight bytes big-endian, if there is one. The row is read instead of a hint that cannot be read.
 const (
 	hintSource = 1 << iota
 	hintUrgent

@@ -9,10 +9,8 @@
 //
 // # Tokens
 //
-// A token file has one token on each line: its name, its role and the token. The role "steer" of earlier versions is
-// [Operate]. Lines that begin with # are comments. A file with a single word is the form of earlier versions: a token
-// with the name "admin" and the role operate. A changed file is in force with the next request; a faulty one keeps the
-// last good tokens.
+// A token file has one token on each line: its name, its role and the token. Lines that begin with # are comments. A
+// changed file is in force with the next request; a faulty one keeps the last good tokens.
 //
 // # Browsers
 //

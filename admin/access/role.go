@@ -16,9 +16,6 @@ const (
 	Operate             // everything: also the main file, pauses, reloads, the queue, holds of hosts
 )
 
-// operateBefore is the name of [Operate] in token files of earlier versions.
-const operateBefore = "steer"
-
 // String returns the name of a role in a file of tokens or users.
 func (r Role) String() string { return [...]string{"none", "read", "curate", "operate"}[r] }
 
@@ -31,11 +28,8 @@ func RoleNames() string {
 	return strings.Join(names, ", ")
 }
 
-// ParseRole returns the role with a name. It knows the name "steer" of earlier versions for [Operate].
+// ParseRole returns the role with a name.
 func ParseRole(name string) (Role, error) {
-	if name == operateBefore {
-		return Operate, nil
-	}
 	for _, r := range []Role{Read, Curate, Operate} {
 		if r.String() == name {
 			return r, nil

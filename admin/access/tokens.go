@@ -26,16 +26,12 @@ const (
 	minSecret = 16
 	// maxName is the maximum length of a name.
 	maxName = 64
-	// usualName is the name of the token that a new file has, and of the one in a file of an earlier version.
+	// usualName is the name of the token that a new file has.
 	usualName = "admin"
 )
 
 // ParseTokens parses the text of a token file.
 func ParseTokens(text string) ([]Token, error) {
-	if words := strings.Fields(text); len(words) == 1 {
-		t := Token{usualName, Operate, words[0]}
-		return []Token{t}, t.check()
-	}
 	var all []Token
 	for i, line := range strings.Split(text, "\n") {
 		words := strings.Fields(line)

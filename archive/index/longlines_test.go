@@ -44,8 +44,8 @@ func TestLinesSkipsLongLines(t *testing.T) {
 	}
 }
 
-// An earlier version wrote the Content-Type of a server into the live index, whatever its length.
-func TestLongLineInTheLiveIndexIsHealed(t *testing.T) {
+// A line of the live index that is longer than any reader accepts is left out when it is merged.
+func TestLongLineInTheLiveIndexIsLeftOut(t *testing.T) {
 	t.Parallel()
 	l := newLived(t)
 	l.fill("a.example")

@@ -100,7 +100,7 @@ func (s *sorter) writeTo(out io.Writer) (int64, error) {
 	var n int64
 	err := sortedlines.Merge(from, func(line string) error {
 		if len(line) > MaxLine {
-			return nil // an earlier version has written it
+			return nil // no reader accepts it
 		}
 		if _, err := w.WriteString(line); err != nil {
 			return fmt.Errorf("write the index: %w", err)

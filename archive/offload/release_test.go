@@ -117,7 +117,7 @@ func TestCopiesOfAnInterruptedMoveAreDeletedToo(t *testing.T) {
 			t.Errorf("%s is there: %v, want %v", path, !want, want)
 		}
 	}
-	// A copy whose file was deleted by an earlier version is all that is left.
+	// A copy whose file was deleted is all that is left.
 	text := archivetest.Read(t, files[2])
 	archivetest.Must(t, errors.Join(os.Remove(files[2]), os.WriteFile(other, []byte(text), 0o600)))
 	if says := o.delete(t, other); !strings.Contains(says, "1 file of") || len(names(t, o.disk)) != 0 {

@@ -42,7 +42,7 @@ Learned again while the crawl runs:
   traps                          from the pages visited; traps that were released are found again
   robots.txt                     before the next visit of each host
 
-Lines of logs before the key firstSeen came do not say when a URI became known, or when an article was published. The first is
+Lines without log.extra_info do not say when a URI became known, or when an article was published. The first is
 when the page that links to it was archived. Such articles are no longer followed up.
 
 Lost are: holds and pauses, the versions between which a page alternates, and the dedup index. Fill the index from the

@@ -14,7 +14,7 @@ type Dedup struct {
 	Exact      int64 `json:"exact"`      // under the same URI
 	Equivalent int64 `json:"equivalent"` // under an equivalent URI
 	Other      int64 `json:"other"`      // under another URI
-	Unknown    int64 `json:"unknown"`    // the log does not say, as logs of Heritrix and of older versions
+	Unknown    int64 `json:"unknown"`    // the log does not say, as logs of Heritrix
 
 	DuplicateBytes int64 `json:"duplicate_bytes"` // of the duplicates
 	Discarded      int64 `json:"discarded"`       // duplicates that were not stored again, which "force-new" prevents

@@ -1,11 +1,9 @@
 package captures_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -159,24 +157,6 @@ func TestTheCapturesOfAWeekAreRead(t *testing.T) {
 		n, newest, oldest, from := read(since)
 		if got := fmt.Sprint(n, newest, oldest, from); got != want {
 			t.Errorf("since %d: %s, want %s", since, got, want)
-		}
-	}
-}
-
-// TestTheListOfAnEarlierVersionIsTakenOver opens a folder with the file that earlier versions of the program wrote.
-func TestTheListOfAnEarlierVersionIsTakenOver(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	list, err := json.Marshal([]api.Capture{{URI: "http://a.example/", Host: "a.example", Title: "one"}, {URI: "no"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range []string{string(list), "damaged", strings.Repeat("[", 100)} {
-		if err := os.WriteFile(filepath.Join(dir, "captures.json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got, _ := open(t, dir).Select(captures.Filter{Limit: 9}); len(got) > 1 || text == string(list) && got[0].Title != "one" {
-			t.Errorf("%.20q becomes %+v", text, got)
 		}
 	}
 }

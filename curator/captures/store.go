@@ -20,7 +20,6 @@ import (
 const (
 	fileName = "captures.jsonl"
 	oldName  = "captures-old.jsonl"
-	listName = "captures.json" // of earlier versions of the program: one JSON array
 )
 
 // The bounds of a file. Both files together hold at most twice as much.
@@ -59,9 +58,6 @@ func Open(dir string) (*Store, error) {
 	newer, err := s.read(fileName)
 	s.lines, s.size = bytes.Count(newer, newline), int64(len(newer))
 	text = append(text, newer...)
-	if len(text) == 0 {
-		return s, errors.Join(errOld, err, s.takeList())
-	}
 	for line := range lastLines(text, Max) {
 		if c, ok := parse(line); ok {
 			s.ring.put(c)
@@ -79,27 +75,6 @@ func (s *Store) read(name string) ([]byte, error) {
 		return nil, nil
 	}
 	return text, err
-}
-
-// takeList takes over the file of an earlier version of the program.
-func (s *Store) takeList() error {
-	text, err := s.read(listName)
-	var list []api.Capture
-	if err == nil && text != nil && json.Unmarshal(text, &list) != nil {
-		list = nil // a damaged list is left out
-	}
-	if err := errors.Join(err, s.openFile(false)); err != nil {
-		return err
-	}
-	for _, c := range list {
-		if strings.Contains(c.URI, "://") {
-			s.put(c)
-		}
-	}
-	if text != nil {
-		return os.Remove(filepath.Join(s.dir, listName))
-	}
-	return nil
 }
 
 // openFile opens the file to append to it. A last line that a crash has cut is ended.

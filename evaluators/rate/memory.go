@@ -41,16 +41,12 @@ func (m Memory) Kind() Kind {
 //	the belief that never fades and the one of the logarithmic age, pairs of 32-bit floats
 //	the other beliefs, the weights, the cells and parts of the clock, 16-bit numbers
 //
-// All numbers are big-endian. Version 1 had 8 bytes for the last visit, all beliefs as floats, and no parts of the
-// hour.
+// All numbers are big-endian. The number 1 belonged to a layout from before the first release.
 const (
 	memoryVersion = 2
 	memoryHead    = 1 + 1 + 1 + 5 + 4
 	fadingBeliefs = len(horizons) - 1 + len(stageHorizons)*stages
 	memorySize    = memoryHead + 2*8 + fadingBeliefs*4 + weights*2 + clockCells*4 + hourParts*4
-
-	memoryVersion1 = 1
-	memorySize1    = 1 + 1 + 8 + 4 + (fadingBeliefs+2)*8 + weights*2 + clockCells*4
 )
 
 // noVisit is the time of the last visit in a memory without a judged visit. It is 17,000 years before 1970.
@@ -179,17 +175,12 @@ func (r *Estimator) Open(m Memory) error {
 	if len(m) == 0 {
 		return nil
 	}
-	old := m[0] == memoryVersion1 && len(m) == memorySize1
-	if !old && (m[0] != memoryVersion || len(m) != memorySize) || m[1] >= stages {
+	if m[0] != memoryVersion || len(m) != memorySize || m[1] >= stages {
 		return fmt.Errorf("%w: unknown version %d with %d bytes", ErrMemory, m[0], len(m))
 	}
 	r.quietVisits = int(m[1])
 	u := unpacker{bytes: m[2:], sound: true, larges: larges()}
-	if old {
-		u.version1(r)
-	} else {
-		u.version2(r)
-	}
+	u.read(r)
 	if !u.sound || math.IsNaN(r.age) || math.IsInf(r.age, 0) {
 		r.reset()
 		return fmt.Errorf("%w: a number is out of range", ErrMemory)
@@ -197,8 +188,8 @@ func (r *Estimator) Open(m Memory) error {
 	return nil
 }
 
-// version2 reads the bytes after the quiet visits.
-func (u *unpacker) version2(r *Estimator) {
+// read reads the bytes after the quiet visits.
+func (u *unpacker) read(r *Estimator) {
 	r.kind = Kind(u.bytes[0])
 	last := int64(int8(u.bytes[1]))<<32 | int64(binary.BigEndian.Uint32(u.bytes[2:]))
 	if last != noVisit {
@@ -216,26 +207,6 @@ func (u *unpacker) version2(r *Estimator) {
 	r.clockBytes = u.bytes
 	u.cells(r.clock.cells[:])
 	u.cells(r.clock.parts[:])
-}
-
-// version1 reads the same in the layout of the first version.
-func (u *unpacker) version1(r *Estimator) {
-	if last := int64(binary.BigEndian.Uint64(u.bytes)); last != math.MinInt64 {
-		r.last = time.Unix(last, 0).UTC()
-	}
-	u.bytes = u.bytes[8:]
-	r.age = u.float()
-	for i := range r.rates {
-		r.rates[i] = u.belief(u.float(), u.float())
-	}
-	for i := range r.staged {
-		for k := range r.staged[i] {
-			r.staged[i][k] = u.belief(u.float(), u.float())
-		}
-	}
-	r.aged = u.belief(u.float(), u.float())
-	u.weights(r)
-	u.cells(r.clock.cells[:])
 }
 
 func (u *unpacker) weights(r *Estimator) {

@@ -130,7 +130,7 @@ func intruder(name string, change func(*http.Request), token string) attack {
 		name: name, lasts: short,
 		stranger: func(c *crawl) crawlOptions {
 			at := fmt.Sprintf("127.0.0.1:%d", freePort(c))
-			tokens := "maria steer " + steerToken + "\njan read " + readToken + "\n"
+			tokens := "maria operate " + steerToken + "\njan read " + readToken + "\n"
 			if err := os.WriteFile(filepath.Join(c.dir, "tokens"), []byte(tokens), 0o600); err != nil {
 				c.t.Fatal(err)
 			}

@@ -68,7 +68,7 @@ func reaching() []attack {
 			}
 			write("reader:" + readersPassword + "\n")
 			at := fmt.Sprintf("127.0.0.1:%d", freePort(c))
-			if err := os.WriteFile(filepath.Join(c.dir, "tokens"), []byte("maria steer "+steerToken+"\n"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(c.dir, "tokens"), []byte("maria operate "+steerToken+"\n"), 0o600); err != nil {
 				c.t.Fatal(err)
 			}
 			timer := time.AfterFunc(short/3, func() { // a second line: the last good configuration stays in force
