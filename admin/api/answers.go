@@ -28,34 +28,34 @@ func (s *Seconds) UnmarshalJSON(b []byte) error {
 
 // Status is the state of the crawl at one moment.
 type Status struct {
-	Version  string `json:"version"`
-	Instance string `json:"instance"` // admin.instance, or operator.name if it is not set
+	Version  string `json:"version" join:"texts"`
+	Instance string `json:"instance" join:"first"` // admin.instance, or operator.name if it is not set
 
-	Now     time.Time `json:"now"`
-	Started time.Time `json:"started"`
-	Uptime  Seconds   `json:"uptime_seconds"`
+	Now     time.Time `json:"now" join:"max"`
+	Started time.Time `json:"started" join:"min"`
+	Uptime  Seconds   `json:"uptime_seconds" join:"max"`
 
-	Condition Condition `json:"condition"` // whether it crawls, and if not, why
+	Condition Condition `json:"condition" join:"condition"` // whether it crawls, and if not, why
 
-	LastMinute Counts `json:"last_minute"`
-	LastHour   Counts `json:"last_hour"`
-	LastDay    Counts `json:"last_day"`
+	LastMinute Counts `json:"last_minute" join:"parts"`
+	LastHour   Counts `json:"last_hour" join:"parts"`
+	LastDay    Counts `json:"last_day" join:"parts"`
 
-	Hosts   HostCounts    `json:"hosts"`
-	Down    []Unreachable `json:"unreachable"` // hosts, most failures first, at most 20
-	URIs    URICounts     `json:"uris"`
-	Workers Workers       `json:"workers"`
+	Hosts   HostCounts    `json:"hosts" join:"parts"`
+	Down    []Unreachable `json:"unreachable" join:"unreachable"` // hosts, most failures first, at most 20
+	URIs    URICounts     `json:"uris" join:"parts"`
+	Workers Workers       `json:"workers" join:"parts"`
 
-	Rendering Rendering `json:"rendering"`
+	Rendering Rendering `json:"rendering" join:"parts"`
 
-	Disk    Disk    `json:"disk"`
-	Archive Archive `json:"archive"`
-	Config  Config  `json:"config"`
-	Alarms  []Alarm `json:"alarms"` // raised now
+	Disk    Disk    `json:"disk" join:"node least free"`
+	Archive Archive `json:"archive" join:"parts"`
+	Config  Config  `json:"config" join:"parts"`
+	Alarms  []Alarm `json:"alarms" join:"alarms"` // raised now
 
 	// Nodes has the nodes of a divided crawl, if the answer is about all of it. Disk is then the one with the least space,
 	// and Archive has the files of all nodes.
-	Nodes []NodeStatus `json:"nodes,omitempty"`
+	Nodes []NodeStatus `json:"nodes,omitempty" join:"nodes"`
 }
 
 // NodeStatus is the state of one node of a cluster.
@@ -88,13 +88,13 @@ const (
 
 // HostCounts holds the number of hosts in each state. Hosts that are down are also counted in their state.
 type HostCounts struct {
-	Known   int64 `json:"known"`
-	Ready   int64 `json:"ready"`   // have a URI that can be visited now
-	Snoozed int64 `json:"snoozed"` // rest, or have no URI due yet
-	Busy    int64 `json:"busy"`    // have no free slot
-	Idle    int64 `json:"idle"`    // have no URI to visit
-	Paused  int64 `json:"paused"`  // by an operator
-	Down    int64 `json:"down"`    // were unreachable at the last visit
+	Known   int64 `json:"known" join:"sum"`
+	Ready   int64 `json:"ready" join:"sum"`   // have a URI that can be visited now
+	Snoozed int64 `json:"snoozed" join:"sum"` // rest, or have no URI due yet
+	Busy    int64 `json:"busy" join:"sum"`    // have no free slot
+	Idle    int64 `json:"idle" join:"sum"`    // have no URI to visit
+	Paused  int64 `json:"paused" join:"sum"`  // by an operator
+	Down    int64 `json:"down" join:"sum"`    // were unreachable at the last visit
 }
 
 // Add counts a host in a state.
@@ -112,52 +112,29 @@ func (n *HostCounts) Add(state string, down bool) {
 
 // URICounts holds numbers of URIs.
 type URICounts struct {
-	Known     int64 `json:"known"`
-	Queued    int64 `json:"queued"`    // have a due time
-	Forbidden int64 `json:"forbidden"` // by robots.txt
-	Held      int64 `json:"held"`      // by an operator
-	Due       int64 `json:"due"`       // due and waiting; counted to 100,000; -1 = they are still being counted
+	Known     int64 `json:"known" join:"sum"`
+	Queued    int64 `json:"queued" join:"sum"`    // have a due time
+	Forbidden int64 `json:"forbidden" join:"sum"` // by robots.txt
+	Held      int64 `json:"held" join:"sum"`      // by an operator
+	// Due and waiting; counted to 100,000; -1 = they are still being counted.
+	Due int64 `json:"due" join:"due"`
 
 	// Oldest is the due time of the URI that has been due for longest.
-	Oldest  *time.Time `json:"oldest,omitempty"`
-	Overdue Seconds    `json:"overdue_seconds"` // since Oldest; 0 if no URI is due
+	Oldest  *time.Time `json:"oldest,omitempty" join:"min"`
+	Overdue Seconds    `json:"overdue_seconds" join:"max"` // since Oldest; 0 if no URI is due
 
 	// OverdueReachable is Overdue without the hosts that were unreachable at their last visit.
-	OverdueReachable Seconds `json:"overdue_reachable_seconds"`
-}
-
-// Plus returns the sum of both.
-func (n HostCounts) Plus(o HostCounts) HostCounts {
-	return HostCounts{
-		Known: n.Known + o.Known, Ready: n.Ready + o.Ready, Snoozed: n.Snoozed + o.Snoozed, Busy: n.Busy + o.Busy,
-		Idle: n.Idle + o.Idle, Paused: n.Paused + o.Paused, Down: n.Down + o.Down,
-	}
+	OverdueReachable Seconds `json:"overdue_reachable_seconds" join:"max"`
 }
 
 // maxDue is the number up to which due URIs are counted.
 const maxDue = 100_000
 
-// Plus returns the sum of both.
-func (n URICounts) Plus(o URICounts) URICounts {
-	sum := URICounts{
-		Known: n.Known + o.Known, Queued: n.Queued + o.Queued, Forbidden: n.Forbidden + o.Forbidden, Held: n.Held + o.Held,
-		Due: min(n.Due+o.Due, maxDue), Oldest: n.Oldest, Overdue: max(n.Overdue, o.Overdue),
-		OverdueReachable: max(n.OverdueReachable, o.OverdueReachable),
-	}
-	if n.Due < 0 || o.Due < 0 {
-		sum.Due = -1
-	}
-	if o.Oldest != nil && (n.Oldest == nil || o.Oldest.Before(*n.Oldest)) {
-		sum.Oldest = o.Oldest
-	}
-	return sum
-}
-
 // Workers describes the visits in progress.
 type Workers struct {
-	All    int     `json:"all"`
-	Busy   int     `json:"busy"`
-	Visits []Visit `json:"visits"` // in progress, longest first, at most 100
+	All    int     `json:"all" join:"sum"`
+	Busy   int     `json:"busy" join:"sum"`
+	Visits []Visit `json:"visits" join:"longest"` // in progress, longest first, at most 100
 }
 
 // Visit is a visit in progress.
@@ -179,33 +156,38 @@ type Disk struct {
 
 // Archive describes the open archive files and the store.
 type Archive struct {
-	Files []WARCFile `json:"files"` // being written
-	Store int64      `json:"store"` // bytes of the store
+	Files []WARCFile `json:"files" join:"node list"` // being written
+	Store int64      `json:"store" join:"sum"`       // bytes of the store
 
-	Handover Handover `json:"handover"`
-	Lost     Lost     `json:"lost"`
-	Offload  Offload  `json:"offload"`
+	Handover Handover `json:"handover" join:"parts"`
+	Lost     Lost     `json:"lost" join:"parts"`
+	Offload  Offload  `json:"offload" join:"parts"`
 
-	Database string `json:"database,omitempty"` // of the cluster: why its loss would lose visits; "" if it would not
+	// Of the cluster: why its loss would lose visits; "" if it would not.
+	Database string `json:"database,omitempty" join:"some"`
 }
 
 // Offload says where finished archive files go from their first folder (storage.folders).
 type Offload struct {
-	Folders []Folder   `json:"folders,omitempty"`
-	Since   *time.Time `json:"since,omitempty"` // the first of the failures in a row; null if the last attempt succeeded
-	Error   string     `json:"error,omitempty"` // of the last attempt
-	Upload  *Upload    `json:"upload,omitempty"`
+	Folders []Folder `json:"folders,omitempty" join:"node list"`
+	// The first of the failures in a row; null if the last attempt succeeded.
+	Since  *time.Time `json:"since,omitempty" join:"node min"`
+	Error  string     `json:"error,omitempty" join:"node named"` // of the last attempt
+	Upload *Upload    `json:"upload,omitempty" join:"parts"`
 }
 
 // Upload says how far the upload of finished archive files is.
 type Upload struct {
-	Bucket  string     `json:"bucket"`          // address of the server and name of the bucket
-	Done    int        `json:"done"`            // files in the bucket
-	Skipped int        `json:"skipped"`         // files that were gone or changed before they were uploaded
-	Earlier int        `json:"earlier"`         // files that are only in the bucket that was set earlier
-	Waiting int        `json:"waiting"`         // files that are not there yet
-	Since   *time.Time `json:"since,omitempty"` // the first of the failures in a row; null if the last attempt succeeded
-	Error   string     `json:"error,omitempty"` // of the last attempt
+	Bucket string `json:"bucket" join:"some"`   // address of the server and name of the bucket
+	Done   int    `json:"done" join:"node sum"` // files in the bucket
+	// Files that were gone or changed before they were uploaded.
+	Skipped int `json:"skipped" join:"node sum"`
+	// Files that are only in the bucket that was set earlier.
+	Earlier int `json:"earlier" join:"node sum"`
+	Waiting int `json:"waiting" join:"node sum"` // files that are not there yet
+	// The first of the failures in a row; null if the last attempt succeeded.
+	Since *time.Time `json:"since,omitempty" join:"node min"`
+	Error string     `json:"error,omitempty" join:"node named"` // of the last attempt
 }
 
 // NotUploaded returns the number of files that wait; 0 if nothing is uploaded at all.
@@ -218,7 +200,7 @@ func (u *Upload) NotUploaded() int {
 
 // Folder is a further folder of archive files.
 type Folder struct {
-	Path  string `json:"path"`
+	Path  string `json:"path" join:"named"`
 	Free  int64  `json:"free"`  // bytes of its disk
 	Files int    `json:"files"` // archive files in it
 	Bytes int64  `json:"bytes"` // of these files
@@ -226,17 +208,18 @@ type Folder struct {
 
 // Lost counts the archive files of which something is lost, by cause.
 type Lost struct {
-	Absent   int    `json:"absent"`            // they are gone, and nobody said where they are
-	CutOff   int    `json:"cut_off"`           // their ends are lost
-	Declared int    `json:"declared"`          // the operator declared them lost
-	Example  string `json:"example,omitempty"` // name of one that is absent
+	Absent   int    `json:"absent" join:"max"`             // they are gone, and nobody said where they are
+	CutOff   int    `json:"cut_off" join:"max"`            // their ends are lost
+	Declared int    `json:"declared" join:"max"`           // the operator declared them lost
+	Example  string `json:"example,omitempty" join:"some"` // name of one that is absent
 }
 
 // Handover says whether warc.sealed_url and warc.sealed_command take the finished archive files.
 type Handover struct {
-	Waiting int        `json:"waiting"`         // finished files that were not taken yet
-	Since   *time.Time `json:"since,omitempty"` // the first of the failures in a row; null if the last attempt succeeded
-	Error   string     `json:"error,omitempty"` // of the last attempt
+	Waiting int `json:"waiting" join:"node sum"` // finished files that were not taken yet
+	// The first of the failures in a row; null if the last attempt succeeded.
+	Since *time.Time `json:"since,omitempty" join:"node min"`
+	Error string     `json:"error,omitempty" join:"node named"` // of the last attempt
 }
 
 // WARCFile is an archive file that is being written.
@@ -248,12 +231,12 @@ type WARCFile struct {
 
 // Config is the configuration in force.
 type Config struct {
-	Path     string     `json:"path"`
-	Digest   string     `json:"digest"`
-	Loaded   time.Time  `json:"loaded"`
-	Tried    *time.Time `json:"last_reload,omitempty"` // the last reload
-	Faults   []Fault    `json:"faults"`                // why that reload failed; empty if it succeeded
-	Warnings []Fault    `json:"warnings"`              // about the configuration in force
+	Path     string     `json:"path" join:"first"`
+	Digest   string     `json:"digest" join:"first"`
+	Loaded   time.Time  `json:"loaded" join:"max"`
+	Tried    *time.Time `json:"last_reload,omitempty" join:"max"` // the last reload
+	Faults   []Fault    `json:"faults" join:"faults"`             // why that reload failed; empty if it succeeded
+	Warnings []Fault    `json:"warnings" join:"warnings"`         // about the configuration in force
 }
 
 // Fault is one fault of a configuration file.
@@ -269,8 +252,8 @@ type Fault struct {
 
 // Hosts is a page of the list of hosts.
 type Hosts struct {
-	Total int    `json:"total"` // matching hosts on all pages
-	Hosts []Host `json:"hosts"`
+	Total int    `json:"total" join:"sum"` // matching hosts on all pages
+	Hosts []Host `json:"hosts" join:"list"`
 }
 
 // Host is the state of a host.
@@ -344,14 +327,14 @@ type Acknowledged struct {
 
 // Alarms is a list of raised alarms, newest first.
 type Alarms struct {
-	Alarms []Alarm `json:"alarms"`
+	Alarms []Alarm `json:"alarms" join:"alarms"`
 }
 
 // Series holds counts and gauges over a period, one value for each step, oldest first.
 type Series struct {
-	Step   Seconds            `json:"step_seconds"`
-	Times  []int64            `json:"times"`  // start of each step, in seconds since 1970
-	Values map[string][]int64 `json:"values"` // fields of Counts and Gauges by JSON name; -1 is unknown
+	Step   Seconds            `json:"step_seconds" join:"series"`
+	Times  []int64            `json:"times" join:"series"`  // start of each step, in seconds since 1970
+	Values map[string][]int64 `json:"values" join:"series"` // fields of Counts and Gauges by JSON name; -1 is unknown
 }
 
 // URI is the stored history of a URI.
@@ -406,9 +389,9 @@ type Added struct {
 
 // HeaderReport says how reliable validators and the dates of feeds and sitemaps are on each host.
 type HeaderReport struct {
-	Rows  []HeaderTrust `json:"rows"`  // at most 10,000
-	Dates []DateTrust   `json:"dates"` // at most 10,000
-	More  bool          `json:"more"`  // there are more
+	Rows  []HeaderTrust `json:"rows" join:"headers"`  // at most 10,000
+	Dates []DateTrust   `json:"dates" join:"headers"` // at most 10,000
+	More  bool          `json:"more" join:"headers"`  // there are more
 }
 
 // HeaderTrust says how reliable one validator of a host is.
@@ -439,7 +422,7 @@ type DateTrust struct {
 
 // Audit is a list of orders and other changes, newest first.
 type Audit struct {
-	Entries []audit.Entry `json:"entries"`
+	Entries []audit.Entry `json:"entries" join:"entries"`
 }
 
 // Problem is the answer to a request that failed.

@@ -2,19 +2,20 @@ package api
 
 // Counts holds the results of the visits in a period.
 type Counts struct {
-	Visits    int64 `json:"visits"`    // settled, with any result
-	Versions  int64 `json:"versions"`  // captured: first visits and changes
-	Unchanged int64 `json:"unchanged"` // visits that found nothing new
-	Unread    int64 `json:"unread"`    // unchanged visits that did not read the body
-	Failed    int64 `json:"failed"`    // failures
-	Refused   int64 `json:"refused"`   // not requested because of robots.txt or scope
-	Found     int64 `json:"found"`     // new URIs
-	Received  int64 `json:"received"`  // transferred bytes of responses
-	Spared    int64 `json:"spared"`    // bytes not transferred, estimated from the last capture
-	Deduped   int64 `json:"deduped"`   // bytes transferred but not stored again
-	Written   int64 `json:"written"`   // compressed bytes added to the archive
-	Down      int64 `json:"down"`      // visits that did not reach their host
-	NoSpace   int64 `json:"no_space"`  // bodies not received for lack of disk space, or beyond the quota of a day
+	Visits    int64 `json:"visits" join:"sum"`    // settled, with any result
+	Versions  int64 `json:"versions" join:"sum"`  // captured: first visits and changes
+	Unchanged int64 `json:"unchanged" join:"sum"` // visits that found nothing new
+	Unread    int64 `json:"unread" join:"sum"`    // unchanged visits that did not read the body
+	Failed    int64 `json:"failed" join:"sum"`    // failures
+	Refused   int64 `json:"refused" join:"sum"`   // not requested because of robots.txt or scope
+	Found     int64 `json:"found" join:"sum"`     // new URIs
+	Received  int64 `json:"received" join:"sum"`  // transferred bytes of responses
+	Spared    int64 `json:"spared" join:"sum"`    // bytes not transferred, estimated from the last capture
+	Deduped   int64 `json:"deduped" join:"sum"`   // bytes transferred but not stored again
+	Written   int64 `json:"written" join:"sum"`   // compressed bytes added to the archive
+	Down      int64 `json:"down" join:"sum"`      // visits that did not reach their host
+	// Bodies not received for lack of disk space, or beyond the quota of a day.
+	NoSpace int64 `json:"no_space" join:"sum"`
 }
 
 // Plus returns the sum of two counts.

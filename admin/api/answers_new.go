@@ -8,15 +8,18 @@ import (
 
 // New says what is new in the collection, and what is missing.
 type New struct {
-	Captures []Capture `json:"captures"` // newest first
-	More     int       `json:"more"`     // captures that match too
+	Captures []Capture `json:"captures" join:"captures"` // newest first
+	More     int       `json:"more" join:"captures"`     // captures that match too
 
-	Silent []Alarm           `json:"silent"`          // hosts and seeds with nothing new for unusually long
-	Down   []Unreachable     `json:"unreachable"`     // at most 20
-	Short  []HostPace        `json:"below_target"`    // hosts that cannot meet their capture targets, at most 20
-	AsOf   *time.Time        `json:"as_of,omitempty"` // of Short; absent if the frontier was not surveyed yet
-	Names  about.Site        `json:"names"`           // labels, collections and owners in use
-	Sites  map[string]string `json:"sites"`           // titles of the hosts that are named above, as far as they have one
+	Silent []Alarm       `json:"silent" join:"silent"`           // hosts and seeds with nothing new for unusually long
+	Down   []Unreachable `json:"unreachable" join:"unreachable"` // at most 20
+	// Hosts that cannot meet their capture targets, at most 20.
+	Short []HostPace `json:"below_target" join:"short"`
+	// Of Short; absent if the frontier was not surveyed yet.
+	AsOf  *time.Time `json:"as_of,omitempty" join:"all known"`
+	Names about.Site `json:"names" join:"first"` // labels, collections and owners in use
+	// Titles of the hosts that are named above, as far as they have one.
+	Sites map[string]string `json:"sites" join:"texts by"`
 }
 
 // Entitle fills in the titles of the hosts that are named.

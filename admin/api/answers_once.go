@@ -10,10 +10,10 @@ type CaptureOrder struct {
 
 // CaptureStarted says which visits were ordered.
 type CaptureStarted struct {
-	Since   time.Time `json:"since"`             // captures from now on count
-	URIs    []string  `json:"uris"`              // that will be visited, in canonical form
-	Outside []string  `json:"outside,omitempty"` // on hosts without a seed, or embeds that are not known
-	Faults  []string  `json:"faults,omitempty"`  // invalid URIs
+	Since   time.Time `json:"since" join:"min"`              // captures from now on count
+	URIs    []string  `json:"uris" join:"list"`              // that will be visited, in canonical form
+	Outside []string  `json:"outside,omitempty" join:"list"` // on hosts without a seed, or embeds that are not known
+	Faults  []string  `json:"faults,omitempty" join:"list"`  // invalid URIs
 }
 
 // CaptureQuestion asks how far captures are.
@@ -24,8 +24,8 @@ type CaptureQuestion struct {
 
 // CaptureProgress says how far captures are.
 type CaptureProgress struct {
-	Condition Condition    `json:"condition"` // of the crawl, which may be paused
-	URIs      []CaptureRow `json:"uris"`
+	Condition Condition    `json:"condition" join:"condition"` // of the crawl, which may be paused
+	URIs      []CaptureRow `json:"uris" join:"asked"`
 }
 
 // CaptureRow says how far the capture of a URI is.

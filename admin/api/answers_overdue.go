@@ -4,15 +4,15 @@ import "time"
 
 // Overdue reports the overdue URIs, and whether the backlog will clear.
 type Overdue struct {
-	AsOf time.Time `json:"as_of"`        // time of the survey of every URI
-	Age  Seconds   `json:"age_seconds"`  // since then
-	Took Seconds   `json:"took_seconds"` // duration of the survey
-	By   string    `json:"by"`           // one row for each "host", "mime" or "wait"
-	Host string    `json:"host,omitempty"`
+	AsOf time.Time `json:"as_of" join:"overdue"`        // time of the survey of every URI
+	Age  Seconds   `json:"age_seconds" join:"overdue"`  // since then
+	Took Seconds   `json:"took_seconds" join:"overdue"` // duration of the survey
+	By   string    `json:"by" join:"overdue"`           // one row for each "host", "mime" or "wait"
+	Host string    `json:"host,omitempty" join:"overdue"`
 
-	All  Backlog   `json:"all"`  // everything together
-	Rows []Backlog `json:"rows"` // most overdue first, at most 1000
-	More int       `json:"more"` // number of rows left out
+	All  Backlog   `json:"all" join:"overdue"`  // everything together
+	Rows []Backlog `json:"rows" join:"overdue"` // most overdue first, at most 1000
+	More int       `json:"more" join:"overdue"` // number of rows left out
 }
 
 // Backlog counts the URIs of a host, a media type or a class of waits. Fields after Demand are for hosts only.

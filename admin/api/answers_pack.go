@@ -16,8 +16,8 @@ type PackOrder struct {
 
 // Packages lists the packages that were made, newest first.
 type Packages struct {
-	Packages []Package `json:"packages"`
-	Problem  string    `json:"problem,omitempty"` // why no package can be made
+	Packages []Package `json:"packages" join:"packages"`
+	Problem  string    `json:"problem,omitempty" join:"some"` // why no package can be made
 }
 
 // Package is a WACZ package that was ordered.

@@ -41,31 +41,22 @@ type PastVisit struct {
 
 // DedupReport summarizes deduplication, from the current crawl log.
 type DedupReport struct {
-	From     time.Time  `json:"from"`     // time of the first line that was read, in the logs of all nodes
-	Complete bool       `json:"complete"` // false: the log has earlier lines
-	All      DedupRow   `json:"all"`
-	Hosts    []DedupRow `json:"hosts"` // hosts with the most visits
-	Types    []DedupRow `json:"types"` // the same for MIME types
+	From     time.Time  `json:"from" join:"min"`     // time of the first line that was read, in the logs of all nodes
+	Complete bool       `json:"complete" join:"and"` // false: the log has earlier lines
+	All      DedupRow   `json:"all" join:"parts"`
+	Hosts    []DedupRow `json:"hosts" join:"rows"` // hosts with the most visits
+	Types    []DedupRow `json:"types" join:"rows"` // the same for MIME types
 }
 
 // DedupRow summarizes deduplication for a host or a MIME type.
 type DedupRow struct {
-	Key            string `json:"key,omitempty"`
-	Handled        int64  `json:"handled"` // responses whose payload was looked up
-	Bytes          int64  `json:"bytes"`   // of these responses
-	New            int64  `json:"new"`
-	Duplicates     int64  `json:"duplicates"`
-	Exact          int64  `json:"exact"`      // in the archive under the same URI
-	Equivalent     int64  `json:"equivalent"` // under an equivalent URI
-	Other          int64  `json:"other"`      // under another URI
-	DiscardedBytes int64  `json:"discarded_bytes"`
-}
-
-// Plus returns the sum of both.
-func (r DedupRow) Plus(o DedupRow) DedupRow {
-	return DedupRow{
-		Key: r.Key, Handled: r.Handled + o.Handled, Bytes: r.Bytes + o.Bytes, New: r.New + o.New,
-		Duplicates: r.Duplicates + o.Duplicates, Exact: r.Exact + o.Exact, Equivalent: r.Equivalent + o.Equivalent,
-		Other: r.Other + o.Other, DiscardedBytes: r.DiscardedBytes + o.DiscardedBytes,
-	}
+	Key            string `json:"key,omitempty" join:"first"`
+	Handled        int64  `json:"handled" join:"sum"` // responses whose payload was looked up
+	Bytes          int64  `json:"bytes" join:"sum"`   // of these responses
+	New            int64  `json:"new" join:"sum"`
+	Duplicates     int64  `json:"duplicates" join:"sum"`
+	Exact          int64  `json:"exact" join:"sum"`      // in the archive under the same URI
+	Equivalent     int64  `json:"equivalent" join:"sum"` // under an equivalent URI
+	Other          int64  `json:"other" join:"sum"`      // under another URI
+	DiscardedBytes int64  `json:"discarded_bytes" join:"sum"`
 }

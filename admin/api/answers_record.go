@@ -3,10 +3,11 @@ package api
 // Record shows the records of one version as the WARC file has them. Characters that could mislead a reader are
 // replaced by their code points.
 type Record struct {
-	URI      string       `json:"uri"`
-	Version  Version      `json:"version"`
-	Parts    []RecordPart `json:"parts"`              // the record of the version, then its request and its metadata
-	Original []RecordPart `json:"original,omitempty"` // of a revisit: the record with the payload, and what belongs to it
+	URI     string       `json:"uri"`
+	Version Version      `json:"version"`
+	Parts   []RecordPart `json:"parts"` // the record of the version, then its request and its metadata
+	// Of a revisit: the record with the payload, and what belongs to it.
+	Original []RecordPart `json:"original,omitempty"`
 	Notes    []string     `json:"notes,omitempty"`
 	Problem  string       `json:"problem,omitempty"` // why there are no parts
 }

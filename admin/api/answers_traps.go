@@ -4,9 +4,9 @@ import "time"
 
 // Traps is a list of traps.
 type Traps struct {
-	Traps   []Trap   `json:"traps"`             // at most 10,000
-	More    bool     `json:"more"`              // there are more
-	Budgets []Budget `json:"budgets,omitempty"` // at most 10,000
+	Traps   []Trap   `json:"traps" join:"traps"`             // at most 10,000
+	More    bool     `json:"more" join:"traps"`              // there are more
+	Budgets []Budget `json:"budgets,omitempty" join:"traps"` // at most 10,000
 }
 
 // Budget is a path with parameters that may be an endless space, and has a budget until that is clear.

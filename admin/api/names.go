@@ -15,9 +15,9 @@ const RemovedSuffix = ".removed"
 
 // HostNames holds the hosts that are shown differently from their names.
 type HostNames struct {
-	Hosts map[string]HostName `json:"hosts"` // at most 10,000
-	More  bool                `json:"more"`  // there are more
-	Sites about.Site          `json:"sites"` // labels, collections and owners in use
+	Hosts map[string]HostName `json:"hosts" join:"names"` // at most 10,000
+	More  bool                `json:"more" join:"names"`  // there are more
+	Sites about.Site          `json:"sites" join:"names"` // labels, collections and owners in use
 }
 
 // HostName says how a host is shown.

@@ -2,7 +2,6 @@ package shards
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -53,16 +52,22 @@ func joinHosts(x *exchange, to http.ResponseWriter, from *http.Request, p plan) 
 			return
 		}
 		maps.Copy(missing, g.missing)
+		var parts []api.Hosts
+		if parts, err = decode[api.Hosts](g.parts); err != nil {
+			break
+		}
+		var round api.Hosts
+		if round, err = joinGathered(x, &g, from, parts); err != nil {
+			break
+		}
+		hosts := append(out.Hosts, round.Hosts...)
+		if begin == 0 {
+			out = round
+		}
+		out.Hosts = hosts
 		var more []int
-		for i, text := range g.parts {
-			var one api.Hosts
-			if err = json.Unmarshal(text, &one); err != nil {
-				break
-			}
-			if begin == 0 {
-				out.Total += one.Total
-			}
-			if out.Hosts = append(out.Hosts, one.Hosts...); one.Total > begin+maxHosts {
+		for i, one := range parts {
+			if one.Total > begin+maxHosts {
 				more = append(more, g.shards[i])
 			}
 		}

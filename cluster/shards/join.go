@@ -1,20 +1,18 @@
 package shards
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/audit"
 )
 
 // chain answers a request that is repeated with a cursor. It asks one shard; the cursor names the next one.
@@ -163,9 +161,6 @@ func whoever(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 	first.write(to)
 }
 
-// joiner makes one list from the lists of several shards. asked is what the client asked for.
-type joiner func(parts [][]byte, asked url.Values, body []byte) (any, error)
-
 // gathered holds what the shards of a plan answered.
 type gathered struct {
 	parts   [][]byte
@@ -185,19 +180,30 @@ func (x *exchange) gather(
 	return g, ok
 }
 
-// gatherAs asks all shards of a plan, and returns their answers as values. If that fails, it answers the client itself,
-// and ok is false.
-func gatherAs[A any](
+// ask asks all shards of a plan, and returns their joined answers. If that fails, it answers the client itself, and ok
+// is false.
+func ask[A any](
 	x *exchange, to http.ResponseWriter, from *http.Request, p plan, query url.Values,
-) (g gathered, parts []A, ok bool) {
+) (g gathered, all A, ok bool) {
 	if g, ok = x.gather(to, from, p, query); !ok {
-		return g, nil, false
+		return g, all, false
 	}
 	parts, err := decode[A](g.parts)
+	if err == nil {
+		all, err = joinGathered(x, &g, from, parts)
+	}
 	if err != nil {
 		g.answer(to, nil, err)
 	}
-	return g, parts, err == nil
+	return g, all, err == nil
+}
+
+// joinGathered joins the answers of the shards of a plan.
+func joinGathered[A any](x *exchange, g *gathered, from *http.Request, parts []A) (A, error) {
+	j := joining{nodes: g.nodes, shards: g.shards, named: true, from: from, body: x.body}
+	all, err := join(&j, parts)
+	g.notes = append(g.notes, j.notes...)
+	return all, err
 }
 
 // gatherEach asks all shards of a plan, and calls see with each answer. If one refuses, or an order cannot be passed
@@ -249,17 +255,6 @@ func (g gathered) answer(to http.ResponseWriter, list any, err error) {
 	answerWith(to, list)
 }
 
-// joinLists answers with a list that is joined from the lists of all shards of a plan.
-func joinLists(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
-	asked := from.URL.Query()
-	g, ok := x.gather(to, from, p, asked)
-	if !ok {
-		return
-	}
-	list, err := p.lists(g.parts, asked, x.body)
-	g.answer(to, list, err)
-}
-
 // oneLine makes a text fit for a header.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
@@ -271,47 +266,53 @@ func oneLine(s string) string {
 	return s[:min(len(s), 2000)]
 }
 
-// lists has the lists that are joined, by request.
-var lists = map[string]joiner{
-	"GET /names":  decoded(joinNames),
-	"GET /new":    decoded(joinNew),
-	"GET /alarms": decoded(joinAlarms),
-	"GET /audit":  decoded(joinAudit),
-	"GET /traps":  decoded(joinTraps),
-	"GET /config": decoded(joinConfigs),
-
-	"GET /status/sites": decoded(joinSites),
-}
-
 // answers makes one answer from the answers of the shards of a plan.
 type answers func(x *exchange, to http.ResponseWriter, from *http.Request, p plan)
 
+// joined is how answers of one type are joined.
+type joined struct {
+	answers answers
+	check   func() error // returns an error unless each field of the type says how it is joined
+}
+
+// all returns how the answers of all shards of a plan are joined.
+func all[A any]() joined {
+	return joined{
+		answers: func(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
+			if g, all, ok := ask[A](x, to, from, p, from.URL.Query()); ok {
+				g.answer(to, all, nil)
+			}
+		},
+		check: func() error { return declared(reflect.TypeFor[A]()) },
+	}
+}
+
 // folded returns how an answer is made of long lists: each is joined with the sum of the earlier ones, so that no more
 // than two are in memory.
-func folded[A any](join func(parts []A) A) answers {
-	return func(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
-		var all []A
+func folded[A any]() joined {
+	how := all[A]()
+	how.answers = func(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
+		var sum []A
 		var faults []error
 		g, ok := x.gatherEach(to, from, p, from.URL.Query(), func(part []byte) {
 			var one A
 			faults = append(faults, json.Unmarshal(part, &one))
-			all = []A{join(append(all, one))}
+			two := append(sum, one)
+			j := joining{nodes: make([]string, len(two)), shards: make([]int, len(two))}
+			next, err := join(&j, two)
+			sum, faults = []A{next}, append(faults, err)
 		})
 		if ok {
-			g.answer(to, all[0], errors.Join(faults...))
+			g.answer(to, sum[0], errors.Join(faults...))
 		}
 	}
+	return how
 }
 
-// decoded returns the function of a joiner that gets the answers of the shards as values.
-func decoded[A any](join func(parts []A, asked url.Values) A) joiner {
-	return func(parts [][]byte, asked url.Values, _ []byte) (any, error) {
-		list, err := decode[A](parts)
-		if err != nil {
-			return nil, err
-		}
-		return join(list, asked), nil
-	}
+// with returns how answers are joined that need other questions or notes than the others.
+func (h joined) with(a answers) joined {
+	h.answers = a
+	return h
 }
 
 // decode returns the answers of the shards as values.
@@ -323,142 +324,4 @@ func decode[A any](parts [][]byte) ([]A, error) {
 		}
 	}
 	return list, nil
-}
-
-// maxNames is the maximum number of hosts that are shown differently from their names.
-const maxNames = 10_000
-
-func joinNames(parts []api.HostNames, _ url.Values) api.HostNames {
-	out := api.HostNames{Hosts: map[string]api.HostName{}}
-	for _, p := range parts {
-		out.More = out.More || p.More
-		for host, name := range p.Hosts {
-			if len(out.Hosts) >= maxNames {
-				out.More = true
-				break
-			}
-			out.Hosts[host] = name
-		}
-		out.Sites = out.Sites.Over(p.Sites)
-	}
-	return out
-}
-
-// maxMissing is the maximum number of hosts in each list of what is missing.
-const maxMissing = 20
-
-func joinNew(parts []api.New, asked url.Values) api.New {
-	out := parts[0]
-	for i, p := range parts[1:] {
-		out.Captures = append(out.Captures, p.Captures...)
-		out.Silent, out.Down = append(out.Silent, p.Silent...), append(out.Down, p.Down...)
-		out.Short = append(out.Short, p.Short...)
-		out.More += p.More
-		if out.AsOf == nil || p.AsOf == nil {
-			out.AsOf = nil // not every shard was surveyed
-		} else if p.AsOf.Before(*out.AsOf) {
-			out.AsOf = parts[i+1].AsOf
-		}
-		maps.Copy(out.Sites, p.Sites)
-	}
-	slices.SortStableFunc(out.Captures, func(a, b api.Capture) int { return b.At.Compare(a.At) })
-	limit := 50
-	if n, err := strconv.Atoi(asked.Get("limit")); err == nil && n > 0 {
-		limit = n
-	}
-	if n := len(out.Captures) - limit; n > 0 {
-		out.Captures, out.More = out.Captures[:limit], out.More+n
-	}
-	slices.SortStableFunc(out.Down, func(a, b api.Unreachable) int { return b.Failures - a.Failures })
-	slices.SortFunc(out.Short, func(a, b api.HostPace) int {
-		return cmp.Or(cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Host, b.Host))
-	})
-	slices.SortStableFunc(out.Silent, func(a, b api.Alarm) int { return b.Since.Compare(a.Since) })
-	out.Silent = out.Silent[:min(len(out.Silent), maxMissing)]
-	out.Down, out.Short = out.Down[:min(len(out.Down), maxMissing)], out.Short[:min(len(out.Short), maxMissing)]
-	return out
-}
-
-// joinAlarms joins alarms, newest first. All shards of a node raise the alarms about the node: they are shown once.
-func joinAlarms(parts []api.Alarms, _ url.Values) api.Alarms {
-	out := api.Alarms{Alarms: []api.Alarm{}}
-	known := map[[3]string]bool{}
-	for _, p := range parts {
-		for _, a := range p.Alarms {
-			if key := [3]string{a.Kind, a.About, a.Text}; !known[key] {
-				known[key] = true
-				out.Alarms = append(out.Alarms, a)
-			}
-		}
-	}
-	slices.SortStableFunc(out.Alarms, func(a, b api.Alarm) int { return b.Since.Compare(a.Since) })
-	return out
-}
-
-// joinAudit joins the entries of audit logs, newest first.
-func joinAudit(parts []api.Audit, asked url.Values) api.Audit {
-	out := api.Audit{Entries: []audit.Entry{}}
-	for _, p := range parts {
-		out.Entries = append(out.Entries, p.Entries...)
-	}
-	slices.SortStableFunc(out.Entries, func(a, b audit.Entry) int { return b.Time.Compare(a.Time) })
-	limit := 100
-	if n, err := strconv.Atoi(asked.Get("limit")); err == nil {
-		limit = n // the shards have checked it
-	}
-	out.Entries = out.Entries[:min(limit, len(out.Entries))]
-	return out
-}
-
-// maxTraps is the maximum number of rows in each list of traps.
-const maxTraps = 10_000
-
-func joinTraps(parts []api.Traps, _ url.Values) api.Traps {
-	out := api.Traps{Traps: []api.Trap{}}
-	for _, p := range parts {
-		out.Traps, out.Budgets = append(out.Traps, p.Traps...), append(out.Budgets, p.Budgets...)
-		out.More = out.More || p.More
-	}
-	slices.SortStableFunc(out.Traps, func(a, b api.Trap) int { return cmp.Compare(a.Host, b.Host) })
-	slices.SortStableFunc(out.Budgets, func(a, b api.Budget) int { return cmp.Compare(a.Host, b.Host) })
-	out.More = out.More || len(out.Traps) > maxTraps
-	out.Traps, out.Budgets = out.Traps[:min(len(out.Traps), maxTraps)], out.Budgets[:min(len(out.Budgets), maxTraps)]
-	return out
-}
-
-// captures joins what shards say of captures, in the order in which the URIs were asked for.
-func captures(parts [][]byte, asked url.Values, body []byte) (any, error) {
-	var q api.CaptureQuestion
-	if err := json.Unmarshal(body, &q); err != nil {
-		return nil, err
-	}
-	if !bytes.Contains(parts[0], []byte(`"condition"`)) {
-		return decoded(joinStarted)(parts, asked, nil)
-	}
-	return decoded(func(parts []api.CaptureProgress, _ url.Values) api.CaptureProgress {
-		out := parts[0]
-		for _, p := range parts[1:] {
-			out.URIs = append(out.URIs, p.URIs...)
-		}
-		at := func(r api.CaptureRow) int {
-			if i := slices.Index(q.URIs, r.URI); i >= 0 {
-				return i
-			}
-			return len(q.URIs)
-		}
-		slices.SortStableFunc(out.URIs, func(a, b api.CaptureRow) int { return at(a) - at(b) })
-		return out
-	})(parts, asked, nil)
-}
-
-func joinStarted(parts []api.CaptureStarted, _ url.Values) api.CaptureStarted {
-	out := parts[0]
-	for _, p := range parts[1:] {
-		if p.Since.Before(out.Since) {
-			out.Since = p.Since
-		}
-		out.URIs, out.Outside = append(out.URIs, p.URIs...), append(out.Outside, p.Outside...)
-		out.Faults = append(out.Faults, p.Faults...)
-	}
-	return out
 }

@@ -11,26 +11,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-// joinPackages answers with the packages of all nodes, newest first.
-func joinPackages(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
-	g, parts, ok := gatherAs[api.Packages](x, to, from, p, from.URL.Query())
-	if !ok {
-		return
-	}
-	out := api.Packages{Packages: []api.Package{}}
-	for i, list := range parts {
-		out.Problem = cmp.Or(out.Problem, list.Problem)
-		for _, one := range list.Packages {
-			if one.Link != "" {
-				one.Link += fmt.Sprintf("?%s=%d", parameter, g.shards[i])
-			}
-			out.Packages = append(out.Packages, one)
-		}
-	}
-	slices.SortStableFunc(out.Packages, func(a, b api.Package) int { return b.Ordered.Compare(a.Ordered) })
-	g.answer(to, out, nil)
-}
-
 // orderPackages orders a package at each node, which has only its own part of the archive. The answer is the first one.
 func orderPackages(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 	var g gathered

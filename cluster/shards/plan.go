@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/days"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -21,8 +20,7 @@ type plan struct {
 	join answers
 	// bodies has what each shard is asked, if that is not the body of the request.
 	bodies map[int][]byte
-	lists  joiner // of a list
-	whole  bool   // it is about the crawl as a whole: the shard of a cookie answers instead
+	whole  bool // it is about the crawl as a whole: the shard of a cookie answers instead
 }
 
 // bodyFor returns what a shard is asked, if body is the body of the request.
@@ -44,14 +42,28 @@ var aboutHost = []string{
 	"GET /overdue", "GET /reports/days", "GET /traps", "GET /new", "GET /search", "GET /noise", "POST /traps/release",
 }
 
-// aboutAll has the other requests to all shards, and how they are answered.
-var aboutAll = map[string]answers{
-	"GET /hosts": joinHosts, "GET /packages": joinPackages, "POST /alarms/acknowledge": whoever,
-	"GET /search": chain, "GET /noise": chain,
-	"POST /pause": everyone, "POST /resume": everyone,
+// joins has the other requests to all shards, and how the answers of the shards are joined.
+func joins() map[string]joined {
+	return map[string]joined{
+		"GET /names": all[api.HostNames](), "GET /new": all[api.New](), "GET /alarms": all[api.Alarms](),
+		"GET /audit": all[api.Audit](), "GET /traps": all[api.Traps](), "GET /config": all[api.Config](),
+		"GET /packages": all[api.Packages](), "GET /hosts": all[api.Hosts]().with(joinHosts),
 
-	"GET /status": joinStatus, "GET /series": joinSeries, "GET /overdue": joinOverdue,
-	"GET /reports/days": folded(days.Join), "GET /reports/headers": folded(joinHeaders),
+		"GET /status": all[api.Status](), "GET /status/sites": all[api.SitesStatus](), "GET /series": all[api.Series](),
+		"GET /overdue":         all[api.Overdue]().with(joinOverdue),
+		"GET /reports/days":    folded[api.DayReport](),
+		"GET /reports/headers": folded[api.HeaderReport](),
+		"GET /reports/dedup":   all[api.DedupReport]().with(joinDedup),
+
+		"POST /capture": all[api.CaptureStarted](), "POST /capture/progress": all[api.CaptureProgress](),
+	}
+}
+
+// aboutAll has the requests to all shards whose answers are not joined.
+var aboutAll = map[string]answers{
+	"POST /alarms/acknowledge": whoever,
+	"GET /search":              chain, "GET /noise": chain,
+	"POST /pause": everyone, "POST /resume": everyone,
 }
 
 // aboutWhole lists the requests about the crawl as a whole, which the shard of a cookie answers instead.
@@ -114,7 +126,9 @@ func (x *exchange) planOf(r *http.Request) (p plan, err error) {
 		return x.ofEntries(q.Entries)
 	case "POST /capture", "POST /capture/progress":
 		p, err := x.ofURIs(q.URIs, x.body)
-		p.lists = captures
+		if len(p.shards) > 0 {
+			p.join = joins()[name].answers
+		}
 		return p, err
 	case "GET /reports/dedup":
 		return plan{shards: x.ofNodes(), join: joinDedup, whole: true}, nil
@@ -124,13 +138,19 @@ func (x *exchange) planOf(r *http.Request) (p plan, err error) {
 		}
 		return plan{shards: x.ofNodes(), join: orderPackages}, nil
 	}
-	if list, is := lists[name]; is {
-		return plan{shards: x.all(), join: joinLists, lists: list}, nil
+	return x.ofAll(name), nil
+}
+
+// ofAll returns the plan for a request to all shards; the zero value if it is about one shard.
+func (x *exchange) ofAll(name string) plan {
+	join := aboutAll[name]
+	if how, is := joins()[name]; is {
+		join = how.answers
 	}
-	if join := aboutAll[name]; join != nil {
-		return plan{shards: x.all(), join: join, whole: slices.Contains(aboutWhole, name)}, nil
+	if join == nil {
+		return plan{}
 	}
-	return plan{}, nil
+	return plan{shards: x.all(), join: join, whole: slices.Contains(aboutWhole, name)}
 }
 
 // all returns all shards.
@@ -196,7 +216,6 @@ func (x *exchange) ofURIs(uris []string, body []byte) (plan, error) {
 	if err != nil || len(p.shards) == 0 {
 		return plan{}, err
 	}
-	p.join = joinLists
 	return p, nil
 }
 

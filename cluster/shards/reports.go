@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/headers"
-	"github.com/arcrawl/arcrawl/admin/survey"
 )
 
 // joinOverdue answers with the overdue URIs of the whole crawl.
@@ -24,22 +22,9 @@ func joinOverdue(x *exchange, to http.ResponseWriter, from *http.Request, p plan
 	if valid && cmp.Or(asked.Get("by"), "host") != "host" {
 		query.Set("limit", strconv.Itoa(maxHosts)) // all rows are needed, and there are few
 	}
-	g, parts, ok := gatherAs[api.Overdue](x, to, from, p, query)
-	if !ok {
-		return
+	if g, list, ok := ask[api.Overdue](x, to, from, p, query); ok {
+		g.answer(to, list, nil)
 	}
-	list, err := survey.Join(parts, limit)
-	g.answer(to, list, err)
-}
-
-// joinSeries answers with what happened in a period. The highest overdue time and the least free space count; all
-// else is added. A gauge is unknown at times when a shard has none.
-func joinSeries(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
-	g, parts, ok := gatherAs[api.Series](x, to, from, p, from.URL.Query())
-	if !ok {
-		return
-	}
-	g.answer(to, addSeries(&g, parts), nil)
 }
 
 // gauges are the values of a series that are a state, and not counted in each step.
@@ -51,7 +36,9 @@ var gauges = map[string]func(a, b int64) int64{
 func plus(a, b int64) int64 { return a + b }
 
 // addSeries adds the series of shards, and notes which begin later than others: their nodes have taken them over since.
-func addSeries(g *gathered, parts []api.Series) api.Series {
+// The highest overdue time and the least free space count; all else is added. A gauge is unknown at times when a shard
+// has none.
+func addSeries(g *joining, parts []api.Series, places []int) (api.Series, error) {
 	out := api.Series{Step: parts[0].Step, Times: []int64{}, Values: map[string][]int64{}}
 	steps := map[int64]int{} // how many shards have each time
 	for _, p := range parts {
@@ -90,34 +77,34 @@ func addSeries(g *gathered, parts []api.Series) api.Series {
 		}
 		if len(p.Times) > 0 && len(out.Times) > 0 && p.Times[0] > out.Times[0]+2*int64(time.Duration(out.Step).Seconds()) {
 			g.notes = append(g.notes, fmt.Sprintf("shard %d is counted since %s only: node %s has no earlier counts of it",
-				g.shards[i], time.Unix(p.Times[0], 0).UTC().Format("2006-01-02 15:04 MST"), g.nodes[i]))
+				g.shards[places[i]], time.Unix(p.Times[0], 0).UTC().Format("2006-01-02 15:04 MST"), g.nodes[places[i]]))
 		}
 	}
-	return out
+	return out, nil
 }
 
 // joinDedup answers with a summary of deduplication: of the logs of all nodes, each of which is the log of all shards
 // of the node.
 func joinDedup(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 	asked := from.URL.Query()
-	g, parts, ok := gatherAs[api.DedupReport](x, to, from, p, withValue(asked, "rows", strconv.Itoa(maxTallies)))
+	query := withValue(asked, "rows", strconv.Itoa(maxTallies))
+	g, ok := x.gather(to, from, p, query)
 	if !ok {
 		return
 	}
-	rows, err := strconv.Atoi(asked.Get("rows"))
-	if err != nil { // none is named
-		rows = 100
+	parts, err := decode[api.DedupReport](g.parts)
+	var out api.DedupReport
+	if err == nil {
+		out, err = joinGathered(x, &g, from, parts)
 	}
-	out := api.DedupReport{Complete: true}
-	var hosts, types [][]api.DedupRow
+	if err != nil {
+		g.answer(to, nil, err)
+		return
+	}
 	var since []string
-	for i, p := range parts {
-		out.From, out.Complete = earlier(out.From, p.From), out.Complete && p.Complete
-		out.All = out.All.Plus(p.All)
-		hosts, types = append(hosts, p.Hosts), append(types, p.Types)
-		since = append(since, fmt.Sprintf("node %s since %s", g.nodes[i], p.From.UTC().Format(time.DateTime)))
+	for i, one := range parts {
+		since = append(since, fmt.Sprintf("node %s since %s", g.nodes[i], one.From.UTC().Format(time.DateTime)))
 	}
-	out.Hosts, out.Types = addRows(hosts, rows), addRows(types, rows)
 	if !out.Complete {
 		g.notes = append(g.notes, "only the ends of the logs are read, which begin at different times: "+strings.Join(since, ", "))
 	}
@@ -130,8 +117,12 @@ const maxTallies = 10_000
 
 // addRows adds the rows of several nodes by their keys. A list that is full may lack a key: rows that it does not have
 // are left out.
-func addRows(parts [][]api.DedupRow, limit int) []api.DedupRow {
-	sum, in := map[string]api.DedupRow{}, map[string]int{}
+func addRows(j *joining, parts [][]api.DedupRow, _ []int) []api.DedupRow {
+	limit, err := strconv.Atoi(j.asked().Get("rows"))
+	if err != nil { // none is named
+		limit = 100
+	}
+	of, in := map[string][]api.DedupRow{}, map[string]int{}
 	full := 0
 	for _, rows := range parts {
 		isFull := len(rows) >= maxTallies
@@ -139,16 +130,16 @@ func addRows(parts [][]api.DedupRow, limit int) []api.DedupRow {
 			full++
 		}
 		for _, r := range rows {
-			sum[r.Key] = sum[r.Key].Plus(r)
+			of[r.Key] = append(of[r.Key], r)
 			if isFull {
 				in[r.Key]++
 			}
 		}
 	}
 	out := []api.DedupRow{}
-	for key, r := range sum {
+	for key, rows := range of {
 		if in[key] == full {
-			r.Key = key
+			r, _ := join(&joining{}, rows) // a test makes sure that all fields have tags
 			out = append(out, r)
 		}
 	}
@@ -156,17 +147,4 @@ func addRows(parts [][]api.DedupRow, limit int) []api.DedupRow {
 		return cmp.Or(cmp.Compare(b.Handled, a.Handled), cmp.Compare(a.Key, b.Key))
 	})
 	return out[:min(len(out), limit)]
-}
-
-// joinHeaders joins the tables of validators and dates.
-func joinHeaders(parts []api.HeaderReport) api.HeaderReport {
-	out := api.HeaderReport{Rows: []api.HeaderTrust{}, Dates: []api.DateTrust{}}
-	for _, p := range parts {
-		out.Rows, out.Dates, out.More = append(out.Rows, p.Rows...), append(out.Dates, p.Dates...), out.More || p.More
-	}
-	slices.SortStableFunc(out.Rows, func(a, b api.HeaderTrust) int { return cmp.Compare(a.Host, b.Host) })
-	slices.SortStableFunc(out.Dates, func(a, b api.DateTrust) int { return cmp.Compare(a.Host, b.Host) })
-	out.More = out.More || len(out.Rows) > headers.MaxRows || len(out.Dates) > headers.MaxRows
-	out.Rows, out.Dates = out.Rows[:min(len(out.Rows), headers.MaxRows)], out.Dates[:min(len(out.Dates), headers.MaxRows)]
-	return out
 }

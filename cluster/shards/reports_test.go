@@ -72,7 +72,9 @@ func TestRowsThatAFullListMayLackAreLeftOut(t *testing.T) {
 	for i := range maxTallies - 1 {
 		full = append(full, api.DedupRow{Key: fmt.Sprint(i), Handled: 2})
 	}
-	got := addRows([][]api.DedupRow{full, {{Key: "both", Handled: 1}, {Key: "perhaps in the rest", Handled: 50}}}, maxTallies)
+	j := joining{from: httptest.NewRequest(http.MethodGet, fmt.Sprint("/reports/dedup?rows=", maxTallies), http.NoBody)}
+	other := []api.DedupRow{{Key: "both", Handled: 1}, {Key: "perhaps in the rest", Handled: 50}}
+	got := addRows(&j, [][]api.DedupRow{full, other}, places(2))
 	if len(got) != maxTallies || got[0] != (api.DedupRow{Key: "both", Handled: 10}) ||
 		slices.ContainsFunc(got, func(r api.DedupRow) bool { return r.Handled == 50 }) {
 		t.Errorf("%d rows, the first is %+v", len(got), got[0])

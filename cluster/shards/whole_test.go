@@ -140,11 +140,11 @@ func TestConditionsAreJoined(t *testing.T) {
 		{[]api.Condition{held, paused(1, 5)}, `{"state":"held","why":"shard 1 of node a is held: full; shard 2 of node b is paused: works","since":"2026-01-01T00:00:00Z"}`},
 		{[]api.Condition{held, crawls, held}, `{"state":"crawling","why":"shard 1 of node a, 3 of node c is held: full"}`},
 	} {
-		var list []standing
-		for i, one := range is.list {
-			list = append(list, standing{i + 1, string(rune('a' + i)), one})
+		var j joining
+		for i := range is.list {
+			j.shards, j.nodes = append(j.shards, i+1), append(j.nodes, string(rune('a'+i)))
 		}
-		if text, err := json.Marshal(joinConditions(list)); err != nil || string(text) != is.want {
+		if text, err := json.Marshal(j.condition(is.list, places(len(is.list)))); err != nil || string(text) != is.want {
 			t.Errorf("%+v: %s, want %s", is.list, text, is.want)
 		}
 	}

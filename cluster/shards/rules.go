@@ -1,0 +1,429 @@
+package shards
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/admin/days"
+	"github.com/arcrawl/arcrawl/admin/headers"
+	"github.com/arcrawl/arcrawl/admin/survey"
+)
+
+// The maximum numbers of rows in an answer, as of one shard.
+const (
+	maxVisits  = 100
+	maxDown    = 20
+	maxMissing = 20
+	maxNames   = 10_000
+	maxTraps   = 10_000
+	maxDue     = 100_000
+)
+
+// fieldRules returns the rules for single fields.
+func fieldRules() map[string]ruleOfField {
+	rules := map[string]ruleOfField{
+		"condition":   values(func(j *joining, all []api.Condition, at []int) api.Condition { return j.condition(all, at) }),
+		"least free":  values(leastFree),
+		"due":         values(addDue),
+		"unreachable": values(mostFailures),
+		"longest":     values(longestVisits),
+		"alarms":      values(joinAlarms),
+		"silent":      values(joinSilent),
+		"short":       values(joinShort),
+		"all known":   values(earliestOfAll),
+		"texts by":    values(joinMaps),
+		"faults":      values(differentFaults),
+		"entries":     values(joinEntries),
+		"rows":        values(addRows),
+		"asked":       values(inOrder),
+		"packages":    values(joinPackages),
+		"today":       values(joinToday),
+	}
+	maps.Copy(rules, simpleRules())
+	return rules
+}
+
+// answerRules returns the rules for several fields of an answer, which depend on each other.
+func answerRules() map[string]ruleOfAnswer {
+	return map[string]ruleOfAnswer{
+		"nodes":    parts(joinNodes),
+		"warnings": parts(joinWarnings),
+		"captures": parts(joinCaptures),
+		"names":    parts(joinNames),
+		"traps":    parts(joinTraps),
+		"headers":  parts(joinHeaders),
+		"series":   parts(addSeries),
+		"days": parts(func(_ *joining, all []api.DayReport, _ []int) (api.DayReport, error) {
+			return days.Join(all), nil
+		}),
+		"overdue": parts(func(j *joining, all []api.Overdue, _ []int) (api.Overdue, error) {
+			return survey.Join(all, j.limit(100))
+		}),
+	}
+}
+
+// values makes a rule for fields of one type.
+func values[V any](join func(j *joining, all []V, at []int) V) ruleOfField {
+	return func(j *joining, list []reflect.Value, at []int) reflect.Value {
+		out := join(j, valuesOf[V](list), at)
+		return reflect.ValueOf(&out).Elem()
+	}
+}
+
+// parts makes a rule for answers of one type.
+func parts[A any](join func(j *joining, all []A, at []int) (A, error)) ruleOfAnswer {
+	return func(j *joining, list []reflect.Value, at []int) (reflect.Value, error) {
+		out, err := join(j, valuesOf[A](list), at)
+		return reflect.ValueOf(&out).Elem(), err
+	}
+}
+
+func valuesOf[V any](list []reflect.Value) []V {
+	all := make([]V, len(list))
+	for i, v := range list {
+		all[i] = v.Interface().(V)
+	}
+	return all
+}
+
+// asked returns the parameters of the request.
+func (j *joining) asked() url.Values {
+	if j.from == nil {
+		return nil
+	}
+	return j.from.URL.Query()
+}
+
+// limit returns how many rows the request asks for; the shards have checked the number.
+func (j *joining) limit(otherwise int) int {
+	if n, err := strconv.Atoi(j.asked().Get("limit")); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// concat returns the elements of all lists; never nil.
+func concat[V any](all [][]V) []V {
+	list := []V{}
+	for _, some := range all {
+		list = append(list, some...)
+	}
+	return list
+}
+
+// places returns the places of n answers.
+func places(n int) []int {
+	at := make([]int, n)
+	for i := range at {
+		at[i] = i
+	}
+	return at
+}
+
+// first returns the first elements of a list.
+func first[V any](list []V, most int) []V { return list[:min(len(list), most)] }
+
+// condition returns the condition of several shards. If they differ, it crawls if one of them does, and the reason
+// names the shards that do not crawl.
+func (j *joining) condition(list []api.Condition, at []int) api.Condition {
+	out := list[0]
+	same := true
+	for _, s := range list[1:] {
+		same = same && s.State == out.State && s.Why == out.Why
+		if s.Since != nil && (out.Since == nil || s.Since.Before(*out.Since)) {
+			out.Since = s.Since
+		}
+		if s.Until == nil || out.Until != nil && s.Until.After(*out.Until) {
+			out.Until = s.Until // not all crawl before
+		}
+	}
+	if same {
+		return out
+	}
+	where := map[string][]string{}
+	for i, s := range list {
+		if s.State != api.Crawling {
+			text := strings.TrimSuffix(s.State+": "+s.Why, ": ")
+			where[text] = append(where[text], fmt.Sprintf("%d of node %s", j.shards[at[i]], j.nodes[at[i]]))
+		}
+	}
+	var why []string
+	for _, text := range slices.Sorted(maps.Keys(where)) {
+		why = append(why, fmt.Sprintf("shard %s is %s", strings.Join(where[text], ", "), text))
+	}
+	out.Why = strings.Join(why, "; ")
+	has := func(state string) bool {
+		return slices.ContainsFunc(list, func(s api.Condition) bool { return s.State == state })
+	}
+	switch {
+	case has(api.Crawling):
+		out.State, out.Since, out.Until = api.Crawling, nil, nil
+	case has(api.Held):
+		out.State, out.Until = api.Held, nil
+	}
+	return out
+}
+
+// joinNodes lists the nodes of the shards. What concerns a node is taken from one of its shards.
+func joinNodes(j *joining, all []api.Status, at []int) (out api.Status, err error) {
+	var order []string
+	of := map[string][]int{}
+	for i := range all {
+		node := j.nodes[at[i]]
+		if of[node] == nil {
+			order = append(order, node)
+		}
+		of[node] = append(of[node], i)
+	}
+	for _, node := range order {
+		own := joining{}
+		var archives []api.Archive
+		var states []api.Condition
+		n := api.NodeStatus{Node: node}
+		for k, i := range of[node] {
+			s := all[i]
+			if k == 0 {
+				n.Version, n.Disk, n.Config = s.Version, s.Disk, s.Config.Digest
+			}
+			own.nodes, own.shards = append(own.nodes, node), append(own.shards, j.shards[at[i]])
+			archives, states = append(archives, s.Archive), append(states, s.Condition)
+			if s.Started.After(n.Since) {
+				n.Since = s.Started
+			}
+			n.Faults = max(n.Faults, len(s.Config.Faults))
+		}
+		n.Shards = own.shards
+		n.Condition = own.condition(states, places(len(states)))
+		if n.Archive, err = join(&own, archives); err != nil {
+			return out, err
+		}
+		out.Nodes = append(out.Nodes, n)
+	}
+	return out, nil
+}
+
+// leastFree returns the disk with the least space.
+func leastFree(_ *joining, all []api.Disk, _ []int) api.Disk {
+	return slices.MinFunc(all, func(a, b api.Disk) int { return cmp.Compare(a.Free, b.Free) })
+}
+
+// addDue adds numbers of due URIs, which are counted to a limit; -1 = one is not known yet.
+func addDue(_ *joining, all []int64, _ []int) (sum int64) {
+	for _, n := range all {
+		if n < 0 {
+			return -1
+		}
+		sum = min(sum+n, maxDue)
+	}
+	return sum
+}
+
+// mostFailures returns hosts that could not be reached.
+func mostFailures(_ *joining, all [][]api.Unreachable, _ []int) []api.Unreachable {
+	list := concat(all)
+	slices.SortStableFunc(list, func(a, b api.Unreachable) int { return cmp.Compare(b.Failures, a.Failures) })
+	return first(list, maxDown)
+}
+
+// longestVisits returns visits in progress.
+func longestVisits(_ *joining, all [][]api.Visit, _ []int) []api.Visit {
+	list := concat(all)
+	slices.SortStableFunc(list, func(a, b api.Visit) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	return first(list, maxVisits)
+}
+
+// joinAlarms joins alarms, newest first. All shards of a node raise the alarms about the node: they are shown once.
+func joinAlarms(_ *joining, all [][]api.Alarm, _ []int) []api.Alarm {
+	out := []api.Alarm{}
+	known := map[[3]string]bool{}
+	for _, a := range concat(all) {
+		if key := [3]string{a.Kind, a.About, a.Text}; !known[key] {
+			known[key] = true
+			out = append(out, a)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b api.Alarm) int { return b.Since.Compare(a.Since) })
+	return out
+}
+
+// joinSilent joins hosts without news.
+func joinSilent(_ *joining, all [][]api.Alarm, _ []int) []api.Alarm {
+	list := concat(all)
+	slices.SortStableFunc(list, func(a, b api.Alarm) int { return b.Since.Compare(a.Since) })
+	return first(list, maxMissing)
+}
+
+// joinShort joins hosts that are below their targets.
+func joinShort(_ *joining, all [][]api.HostPace, _ []int) []api.HostPace {
+	list := concat(all)
+	days.SortPace(list)
+	return first(list, maxMissing)
+}
+
+// earliestOfAll returns the earliest time; nil if one is not known.
+func earliestOfAll(_ *joining, all []*time.Time, _ []int) (out *time.Time) {
+	for i, t := range all {
+		switch {
+		case t == nil:
+			return nil
+		case i == 0, t.Before(*out):
+			out = t
+		}
+	}
+	return out
+}
+
+func joinMaps(_ *joining, all []map[string]string, _ []int) map[string]string {
+	out := map[string]string{}
+	for _, m := range all {
+		maps.Copy(out, m)
+	}
+	return out
+}
+
+// differentFaults returns each fault once.
+func differentFaults(_ *joining, all [][]api.Fault, _ []int) []api.Fault {
+	out := []api.Fault{}
+	for _, f := range concat(all) {
+		if !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// joinWarnings returns the warnings about the configuration in force. A host file applies to nothing only if no shard
+// knows such a host, so a warning must be of all shards that have this configuration.
+func joinWarnings(_ *joining, all []api.Config, _ []int) (api.Config, error) {
+	out := api.Config{Warnings: []api.Fault{}}
+	of, warned := map[string]int{}, map[string]int{}
+	for _, p := range all {
+		of[p.Digest]++
+		for _, w := range p.Warnings {
+			warned[p.Digest+fmt.Sprint(w)]++
+		}
+	}
+	for _, p := range all {
+		for _, w := range p.Warnings {
+			if warned[p.Digest+fmt.Sprint(w)] == of[p.Digest] && !slices.Contains(out.Warnings, w) {
+				out.Warnings = append(out.Warnings, w)
+			}
+		}
+	}
+	return out, nil
+}
+
+// joinCaptures joins what is new, newest first.
+func joinCaptures(j *joining, all []api.New, _ []int) (out api.New, err error) {
+	for _, p := range all {
+		out.Captures, out.More = append(out.Captures, p.Captures...), out.More+p.More
+	}
+	slices.SortStableFunc(out.Captures, func(a, b api.Capture) int { return b.At.Compare(a.At) })
+	limit := j.limit(0)
+	if limit <= 0 {
+		limit = 50
+	}
+	if n := len(out.Captures) - limit; n > 0 {
+		out.Captures, out.More = out.Captures[:limit], out.More+n
+	}
+	return out, nil
+}
+
+// joinNames joins the hosts that are shown differently from their names.
+func joinNames(_ *joining, all []api.HostNames, _ []int) (api.HostNames, error) {
+	out := api.HostNames{Hosts: map[string]api.HostName{}}
+	for _, p := range all {
+		out.More, out.Sites = out.More || p.More, out.Sites.Over(p.Sites)
+		for host, name := range p.Hosts {
+			if len(out.Hosts) >= maxNames {
+				out.More = true
+				break
+			}
+			out.Hosts[host] = name
+		}
+	}
+	return out, nil
+}
+
+// joinEntries joins the entries of audit logs, newest first.
+func joinEntries(j *joining, all [][]audit.Entry, _ []int) []audit.Entry {
+	list := concat(all)
+	slices.SortStableFunc(list, func(a, b audit.Entry) int { return b.Time.Compare(a.Time) })
+	return first(list, j.limit(100))
+}
+
+// joinTraps joins lists of traps by host.
+func joinTraps(_ *joining, all []api.Traps, _ []int) (api.Traps, error) {
+	out := api.Traps{Traps: []api.Trap{}}
+	for _, p := range all {
+		out.Traps, out.Budgets = append(out.Traps, p.Traps...), append(out.Budgets, p.Budgets...)
+		out.More = out.More || p.More
+	}
+	slices.SortStableFunc(out.Traps, func(a, b api.Trap) int { return cmp.Compare(a.Host, b.Host) })
+	slices.SortStableFunc(out.Budgets, func(a, b api.Budget) int { return cmp.Compare(a.Host, b.Host) })
+	out.More = out.More || len(out.Traps) > maxTraps
+	out.Traps, out.Budgets = first(out.Traps, maxTraps), first(out.Budgets, maxTraps)
+	return out, nil
+}
+
+// joinHeaders joins the tables of validators and dates.
+func joinHeaders(_ *joining, all []api.HeaderReport, _ []int) (api.HeaderReport, error) {
+	out := api.HeaderReport{Rows: []api.HeaderTrust{}, Dates: []api.DateTrust{}}
+	for _, p := range all {
+		out.Rows, out.Dates, out.More = append(out.Rows, p.Rows...), append(out.Dates, p.Dates...), out.More || p.More
+	}
+	slices.SortStableFunc(out.Rows, func(a, b api.HeaderTrust) int { return cmp.Compare(a.Host, b.Host) })
+	slices.SortStableFunc(out.Dates, func(a, b api.DateTrust) int { return cmp.Compare(a.Host, b.Host) })
+	out.More = out.More || len(out.Rows) > headers.MaxRows || len(out.Dates) > headers.MaxRows
+	out.Rows, out.Dates = first(out.Rows, headers.MaxRows), first(out.Dates, headers.MaxRows)
+	return out, nil
+}
+
+// inOrder returns what shards say of captures, in the order in which the URIs were asked for.
+func inOrder(j *joining, all [][]api.CaptureRow, _ []int) []api.CaptureRow {
+	var q api.CaptureQuestion
+	_ = json.Unmarshal(j.body, &q) // the shards have read it
+	at := func(r api.CaptureRow) int {
+		if i := slices.Index(q.URIs, r.URI); i >= 0 {
+			return i
+		}
+		return len(q.URIs)
+	}
+	list := concat(all)
+	slices.SortStableFunc(list, func(a, b api.CaptureRow) int { return at(a) - at(b) })
+	return list
+}
+
+// joinToday returns the row of a day.
+func joinToday(_ *joining, all []api.DayRow, _ []int) api.DayRow {
+	reports := make([]api.DayReport, len(all))
+	for i, row := range all {
+		reports[i].All = row
+	}
+	return days.Join(reports).All
+}
+
+// joinPackages joins packages, newest first. Their links name the shards.
+func joinPackages(j *joining, all [][]api.Package, at []int) []api.Package {
+	out := []api.Package{}
+	for i, list := range all {
+		for _, one := range list {
+			if one.Link != "" {
+				one.Link += fmt.Sprintf("?%s=%d", parameter, j.shards[at[i]])
+			}
+			out = append(out, one)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b api.Package) int { return b.Ordered.Compare(a.Ordered) })
+	return out
+}
