@@ -67,6 +67,7 @@ func New(p Parts) *Crawler {
 	c.requests = login.Maker{
 		Dedup: p.Dedup, Reputation: p.Reputation, Cookies: p.Cookies, Version: p.Version, Crowded: c.crowded,
 	}
+	c.fetches.Finder = p.NoiseFinder
 	c.trapped = trapped.Stores{Traps: p.Traps, Spaces: p.Spaces, Frontier: p.Frontier, Log: p.Log}
 	p.reportDamage()
 	c.returns = newScopeKeeper(p.Frontier, p.Config, c.Wake, p.Log)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
@@ -63,6 +64,8 @@ type Parts struct {
 	// NotifyRest is optional. It is called with true when the crawl is idle: nothing is in progress and nothing will be
 	// due for a while. It is called with false when the crawl resumes. Calls come one after the other; the last is false.
 	NotifyRest func(idle bool)
+	// NoiseFinder is optional. It finds rules for pages that differ at each fetch.
+	NoiseFinder noise.Finder
 	// Beat is optional. It is called each time a worker looks for something to claim: at least once a minute while a
 	// worker is free.
 	Beat func(now time.Time)

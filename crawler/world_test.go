@@ -181,7 +181,7 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	parts := crawler.Parts{
 		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Reputation: book, Similar: kinds, Daily: days, Cookies: jars, Traps: learned, Spaces: params, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
 		FreeSpace: w.freeSpace, Observe: func(r crawler.Report) { w.observe(r); w.render(r, cfg, f) },
-		OpenPayload: warc.Stored(cfg.Storage.WARC),
+		OpenPayload: warc.Stored(cfg.Storage.WARC), NoiseFinder: clockFinder{},
 	}
 	return parts, func() {
 		w.t.Helper()

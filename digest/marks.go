@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strconv"
 
@@ -23,7 +24,7 @@ type Mark struct {
 // closed is a guess. The error is [ErrTooSlow], or the cause of ctx; then only the marks of the rules before are
 // returned.
 func (r *Rules) Marks(ctx context.Context, content []byte, contentType string) (text []byte, marks []Mark, err error) {
-	text = decode(content, contentType)
+	text = Decode(content, contentType)
 	left := original(text)
 	for i := range r.regexes {
 		var found []Mark
@@ -99,19 +100,27 @@ func markElements(page []byte, rules []string) (marks []Mark) {
 		return nil
 	}
 	for _, rule := range rules {
-		var one selectors
-		if one.add(rule) != nil {
+		selector, err := ParseSelector(rule)
+		if err != nil {
 			continue
 		}
-		var found []*html.Node
-		one.walk(root, states{}, states{}, &found)
-		for _, n := range found {
-			if i, err := strconv.Atoi(attribute(n, placeAttribute)); err == nil && i < len(tags) {
+		for _, n := range selector.In(root) {
+			if i := placeOf(n); i < len(tags) {
 				marks = append(marks, Mark{tags[i].from, endOf(tags, i, len(page)), rule})
 			}
 		}
 	}
 	return marks
+}
+
+// placeOf returns the number of the tag of an element. It is too high for an element without a tag.
+func placeOf(n *html.Node) int {
+	for _, a := range n.Attr {
+		if i, err := strconv.Atoi(a.Val); a.Key == placeAttribute && err == nil {
+			return i
+		}
+	}
+	return math.MaxInt
 }
 
 // tag is a tag of a page.

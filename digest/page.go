@@ -9,8 +9,8 @@ import (
 
 // Page returns the title of an HTML page, and its visible text, in which each run of white space is one space.
 func Page(content []byte, contentType string) (title, text string) {
-	content = decode(content, contentType)
-	return titleOf(content), string(visible(content))
+	content = Decode(content, contentType)
+	return titleOf(content), string(Visible(content))
 }
 
 // titleOf returns the text of the first title element of a page.

@@ -157,7 +157,7 @@ func (r *Rules) Scrub(content []byte, contentType string) []byte {
 }
 
 func (r *Rules) scrub(ctx context.Context, content []byte, contentType string) (text []byte, err error) {
-	text = decode(content, contentType)
+	text = Decode(content, contentType)
 	for i := range r.regexes {
 		if text, err = r.regexes[i].scrub(ctx, text); err != nil {
 			return nil, err
@@ -174,7 +174,7 @@ func (r *Rules) scrub(ctx context.Context, content []byte, contentType string) (
 		}
 		return text, nil
 	case r.spec.Text && len(r.selectors.compounds) == 0:
-		return visible(text), nil
+		return Visible(text), nil
 	}
 	return r.scrubTree(text), nil
 }
@@ -191,7 +191,7 @@ func (r *Rules) scrubTree(text []byte) []byte {
 		return text
 	}
 	if r.spec.Text {
-		return visible([]byte(b.String()))
+		return Visible([]byte(b.String()))
 	}
 	return []byte(b.String())
 }

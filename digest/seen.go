@@ -9,6 +9,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -50,7 +51,7 @@ func (r *Rules) Seen(ctx context.Context, content io.Reader, contentType string)
 	if err != nil {
 		return Sight{}, err
 	}
-	return seen(page), nil
+	return SightOf(page), nil
 }
 
 // view collects what a reader sees.
@@ -92,8 +93,8 @@ func short(b []byte) uint64 {
 	return max(1, binary.BigEndian.Uint64(sum[:]))
 }
 
-// seen reads a page once, tag by tag.
-func seen(page []byte) Sight {
+// SightOf returns the digests of what a reader sees of an HTML page in UTF-8. It reads the page once, tag by tag.
+func SightOf(page []byte) Sight {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	var v view
 	var skipping atom.Atom // the element that is being skipped
@@ -144,7 +145,7 @@ func seen(page []byte) Sight {
 
 // skipped reports whether no reader sees what is inside an element. Drawings and formulas are seen.
 func skipped(a atom.Atom) bool {
-	return invisible(a) && a != atom.Svg && a != atom.Math && a != atom.Object
+	return Invisible(a) && a != atom.Svg && a != atom.Math && a != atom.Object
 }
 
 // sentence matches a quoted text of four words or more.
@@ -176,6 +177,9 @@ func followed(t html.Token) []html.Attribute {
 	return all
 }
 
+// IsMost reports whether s has at least half of the text of the whole page.
+func (s Sight) IsMost(whole Sight) bool { return 2*s.Text >= whole.Text }
+
 // parameterValue matches a parameter of a path or query, with its value.
 var parameterValue = regexp.MustCompile(`[?&;][A-Za-z_][A-Za-z0-9_.-]*=[^?&;#\s"')]*`)
 
@@ -186,9 +190,31 @@ func mask(address string) string {
 	}
 	return parameterValue.ReplaceAllStringFunc(address, func(pair string) string {
 		name, value, _ := strings.Cut(pair, "=")
-		if !sessionName.MatchString(strings.ToLower(name)+"=") || !generated(value) {
+		if !IsSession(strings.ToLower(name)+"=") || !IsToken(value) {
 			return pair
 		}
 		return name + "=*"
 	})
+}
+
+var sessionName = regexp.MustCompile(`sess|sid=$|csrf|token|nonce`)
+
+// IsSession reports whether a parameter belongs to a visitor. name is its name in lower case, with the sign behind it:
+// "sid=".
+func IsSession(name string) bool { return sessionName.MatchString(name) }
+
+// IsToken reports whether a text is a token of a program: no words, at least eight letters and digits, and both.
+func IsToken(v string) bool {
+	letters, digits := 0, 0
+	for _, r := range v {
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+		case r <= unicode.MaxASCII && unicode.IsLetter(r):
+			letters++
+		case !strings.ContainsRune("-_+/=.:", r):
+			return false
+		}
+	}
+	return letters > 0 && digits > 0 && letters+digits >= 8
 }

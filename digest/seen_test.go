@@ -8,53 +8,8 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/noisypages"
 )
-
-// unseen adds to a page what differs at each fetch and no reader sees: tokens, nonces, comments, session ids in links.
-func unseen(page string, r *rand.Rand, inLinks bool) string {
-	top := fmt.Sprintf("<!-- made by web%d %s --><meta name=\"csrf-token\" content=\"%s\">", r.IntN(9), hex(r, 16), hex(r, 32))
-	bottom := fmt.Sprintf(`<form><input type="hidden" name="build" value="%s"><input name="q" value="search"></form>
-<script nonce="%s">var visit = "%s", at = %d;</script><noscript><img src="/pixel?r=%d"></noscript>`,
-		hex(r, 24), hex(r, 12), hex(r, 20), r.Uint32(), r.Uint32())
-	if inLinks {
-		bottom += fmt.Sprintf(`<a href="/imprint?lang=en&amp;PHPSESSID=%s">Imprint</a>`, hex(r, 26))
-	}
-	if at := strings.LastIndex(page, "</body>"); at >= 0 {
-		bottom = page[:at] + bottom + page[at:]
-	} else {
-		bottom = page + bottom
-	}
-	return strings.Replace(bottom, "<html", top+"<html", 1)
-}
-
-// prose makes a page long enough to be compared by what a reader sees.
-var prose = "<p>" + strings.Repeat("The harbour office is open on all days of the week from eight to four. ", 5) + "</p></body>"
-
-// bigger returns edits of other sizes than a word: a letter, a sentence, a picture, a block added and main content
-// removed.
-func bigger(page string, content []string) []string {
-	var all []string
-	for _, c := range content {
-		at := strings.Index(page, c)
-		if at < 0 || strings.ContainsAny(c, `<"?`) {
-			continue
-		}
-		end := at + len(c)
-		letter := 'a'
-		if page[at] == 'a' {
-			letter = 'b'
-		}
-		all = append(all,
-			page[:at]+string(letter)+page[at+1:],
-			page[:end]+" Nobody was hurt in the fire."+page[end:],
-			page[:at]+page[end:],
-			page[:end]+`<img src="/pictures/fire.jpg">`+page[end:],
-			page[:end]+`</li><li><a href="/story/999">Fire in the harbour</a>`+page[end:],
-			page[:end]+"<section>"+strings.Repeat("<p>The fire spread to two sheds before noon.</p>", 12)+"</section>"+page[end:],
-		)
-	}
-	return all
-}
 
 func sightOf(t *testing.T, page string) digest.Sight {
 	t.Helper()
@@ -81,25 +36,25 @@ func same(a, b digest.Sight) func(digest.Sight) uint64 {
 func TestWhatAReaderSeesHidesNoEdit(t *testing.T) {
 	t.Parallel()
 	edits, hidden, fetches, noisy := 0, 0, 0, 0
-	for _, j := range judgedPages {
+	for _, j := range noisypages.Pages {
 		for seed := range uint64(8) {
 			r := rand.New(rand.NewPCG(seed, 77))
 			day := int(seed)
-			at := morning.AddDate(0, 0, day)
-			clean, content := j.draw(day, rand.New(rand.NewPCG(seed, 5)), at)
-			clean = strings.Replace(clean, "</body>", prose, 1)
+			at := noisypages.Morning.AddDate(0, 0, day)
+			clean, content := j.Draw(day, rand.New(rand.NewPCG(seed, 5)), at)
+			clean = strings.Replace(clean, "</body>", noisypages.Prose, 1)
 			inLinks := seed%2 == 1
-			first := sightOf(t, unseen(clean, r, inLinks))
-			by := same(first, sightOf(t, unseen(clean, r, inLinks)))
+			first := sightOf(t, noisypages.WithUnseen(clean, r, inLinks))
+			by := same(first, sightOf(t, noisypages.WithUnseen(clean, r, inLinks)))
 			if fetches++; by == nil {
 				continue
 			}
 			noisy++
-			for _, edited := range append(planted(clean, content), bigger(clean, content)...) {
+			for _, edited := range append(noisypages.Planted(clean, content), noisypages.Bigger(clean, content)...) {
 				edits++
-				if by(sightOf(t, unseen(edited, r, inLinks))) == by(first) {
+				if by(sightOf(t, noisypages.WithUnseen(edited, r, inLinks))) == by(first) {
 					if hidden++; hidden < 5 {
-						t.Errorf("%s: what a reader sees hides an edit:\n%s", j.name, edited)
+						t.Errorf("%s: what a reader sees hides an edit:\n%s", j.Name, edited)
 					}
 				}
 			}
@@ -113,7 +68,7 @@ func TestWhatAReaderSeesHidesNoEdit(t *testing.T) {
 
 func TestWhatAReaderSees(t *testing.T) {
 	t.Parallel()
-	page := func(body string) string { return "<html><body>" + body + prose + "</html>" }
+	page := func(body string) string { return "<html><body>" + body + noisypages.Prose + "</html>" }
 	for _, c := range []struct {
 		name          string
 		before, after string
@@ -148,7 +103,7 @@ func TestPagesWithoutTextHaveNothingThatAReaderSees(t *testing.T) {
 	news := `<script>self.state = {"news": ["Council rejects the new terminal", "Mayor opens the old pier again", "Police close the bridge"]}</script>`
 	for name, page := range map[string]string{
 		"short":              "<html><body><div id=app></div></body></html>",
-		"written by scripts": "<html><body>" + news + prose,
+		"written by scripts": "<html><body>" + news + noisypages.Prose,
 	} {
 		if s := sightOf(t, page); s != (digest.Sight{}) {
 			t.Errorf("%s: %+v", name, s)
@@ -165,7 +120,7 @@ func TestWhatAReaderSeesIsWithoutWhatRulesMatch(t *testing.T) {
 	t.Parallel()
 	rules := compile(t, digest.Spec{Regexes: []string{`Made at [0-9:]+`}, Selectors: []string{"#ad"}})
 	of := func(clock time.Duration, ad string) digest.Sight {
-		page := fmt.Sprintf("<body><p>Made at %s</p><div id=ad>%s</div>%s", morning.Add(clock).Format("15:04:05"), ad, prose)
+		page := fmt.Sprintf("<body><p>Made at %s</p><div id=ad>%s</div>%s", noisypages.Morning.Add(clock).Format("15:04:05"), ad, noisypages.Prose)
 		s, err := rules.Seen(t.Context(), strings.NewReader(page), htmlType)
 		if err != nil || s.Exact == 0 {
 			t.Fatal(s, err)

@@ -44,8 +44,23 @@ func (s states) or(t states) states {
 // CheckSelector returns an error if a CSS selector cannot be a scrubbing rule: it is invalid, would need more than one
 // visit of each element, or matches whole documents ([ErrMatchesAll]).
 func CheckSelector(sel string) error {
-	var s selectors
-	return s.add(sel)
+	_, err := ParseSelector(sel)
+	return err
+}
+
+// Selector is a CSS selector that can be a scrubbing rule.
+type Selector struct{ all selectors }
+
+// ParseSelector parses a selector. It returns the errors of [CheckSelector].
+func ParseSelector(sel string) (s Selector, err error) {
+	err = s.all.add(sel)
+	return s, err
+}
+
+// In returns the elements below root that the selector matches, except those inside another one.
+func (s Selector) In(root *html.Node) (matched []*html.Node) {
+	s.all.walk(root, states{}, states{}, &matched)
+	return matched
 }
 
 // add adds a selector, or several that are separated by commas.

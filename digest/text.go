@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// decode returns a content in UTF-8. Bytes that are invalid in its charset become U+FFFD.
-func decode(content []byte, contentType string) []byte {
+// Decode returns a content in UTF-8. Bytes that are invalid in its charset become U+FFFD.
+func Decode(content []byte, contentType string) []byte {
 	from, name, certain := charset.DetermineEncoding(content, contentType)
 	if name == "utf-8" || !certain && name != "iso-2022-jp" && utf8.Valid(content) {
 		return bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF"))
@@ -22,8 +22,8 @@ func decode(content []byte, contentType string) []byte {
 	return bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF"))
 }
 
-// invisible reports whether the content of an element is not shown.
-func invisible(a atom.Atom) bool {
+// Invisible reports whether the content of an element is not shown.
+func Invisible(a atom.Atom) bool {
 	switch a {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Object, atom.Svg, atom.Math:
 		return true
@@ -42,10 +42,10 @@ func inline(a atom.Atom) bool {
 	return false
 }
 
-// visible returns the visible text of an HTML page, including its title, with each run of white space as one space.
+// Visible returns the visible text of an HTML page, including its title, with each run of white space as one space.
 // It reads the page once, tag by tag. It leaves out only elements that are always invisible, and ignores style
 // sheets.
-func visible(page []byte) []byte {
+func Visible(page []byte) []byte {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	var text spaced
 	var skipping atom.Atom // the invisible element that is being skipped
@@ -67,7 +67,7 @@ func visible(page []byte) []byte {
 				}
 				continue
 			}
-			if invisible(a) {
+			if Invisible(a) {
 				skipping, depth = a, 0
 			}
 			text.part(a)

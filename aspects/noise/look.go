@@ -269,7 +269,7 @@ func (v *Visit) closeLook(
 ) evaluators.Wait {
 	was := v.known.look.Finding
 	second := s.Change.SecondLook()
-	if v.Outcome == evaluators.LookSame && !v.known.look.IsForClock() && showsTime(c, s) {
+	if v.Outcome == evaluators.LookSame && !v.known.look.IsForClock() && v.fetches.showsTime(c, s) {
 		second.Clock = evaluators.ClockLook
 	}
 	look, again := second.Closed(v.known.look, v.Outcome, finished)

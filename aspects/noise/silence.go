@@ -28,15 +28,38 @@ const (
 	searchShare = 10              // searches take at most one part in N of the time
 )
 
+// Version is one version of a page.
+type Version struct {
+	Date    time.Time // when it was fetched
+	MIME    string    // its media type
+	Content []byte
+}
+
+// Moment is the longest time between two fetches of one moment. What differs between them is noise.
+const Moment = 2 * time.Minute
+
+// Finder finds rules for what differs between fetches of one page. r has the rules in force, which are applied before.
+type Finder interface {
+	// Silence returns rules under which a reader sees the same of all fetches. It returns no rules if there are none that
+	// are narrow enough. The error is the one of ended.
+	Silence(ended func() error, r *digest.Rules, fetches []Version) (digest.Silencer, error)
+	// ShowsTime reports whether a reader sees what time it was when a page was fetched, to the minute.
+	ShowsTime(r *digest.Rules, v Version) bool
+	// DifferInTime reports whether a reader of two fetches sees another time, and nothing else that differs.
+	DifferInTime(r *digest.Rules, a, b Version) bool
+}
+
 // Fetches keeps pages in memory from a visit until its second looks, and finds rules that silence them. Pages that do
 // not fit are forgotten, the oldest first, and so are all pages at a restart. Then no rules are found for them, until
 // they are looked at twice again. The same is true of pages for which there is no time: searches take a tenth of one
 // processor at most, apart from a minute at the beginning.
 //
-// The zero value is ready. Its methods may be called by several goroutines at once.
+// The zero value finds no rules and keeps nothing. Its methods may be called by several goroutines at once.
 type Fetches struct {
+	Finder Finder // nil = no rules are found
+
 	mu       sync.Mutex
-	pages    map[uri.URI][]digest.Version
+	pages    map[uri.URI][]Version
 	order    []uri.URI // of pages, the oldest first
 	bytes    int
 	searches int           // in progress
@@ -53,38 +76,40 @@ func (f *Fetches) Bytes() int64 {
 
 // keep keeps the content of a page that is looked at again, with the fetches before.
 func (f *Fetches) keep(u uri.URI, c *fetch.Capture, s *config.Settings) {
-	if fetched, ok := versionOf(c, s); ok { // otherwise no rules are found for it
+	if fetched, ok := f.versionOf(c, s); ok { // otherwise no rules are found for it
 		f.add(u, fetched)
 	}
 }
 
 // versionOf returns the content of a page for which rules may be found.
-func versionOf(c *fetch.Capture, s *config.Settings) (digest.Version, bool) {
-	if s.Change.Seen == nil || !mediatype.IsHTML(c.Header.Get("Content-Type")) {
-		return digest.Version{}, false
+func (f *Fetches) versionOf(c *fetch.Capture, s *config.Settings) (v Version, ok bool) {
+	v = Version{Date: c.Started, MIME: c.Header.Get("Content-Type")}
+	if f.Finder == nil || s.Change.Seen == nil || !mediatype.IsHTML(v.MIME) {
+		return v, false
 	}
 	content, err := contentOf(c)
-	return digest.Version{Date: c.Started, Content: content}, err == nil
+	v.Content = content
+	return v, err == nil
 }
 
 // showsTime reports whether a page shows the time to the minute, so that it may differ at a fetch a minute later.
-func showsTime(c *fetch.Capture, s *config.Settings) bool {
-	fetched, ok := versionOf(c, s)
-	return ok && s.Change.Seen.ShowsTime(fetched, c.Header.Get("Content-Type"))
+func (f *Fetches) showsTime(c *fetch.Capture, s *config.Settings) bool {
+	fetched, ok := f.versionOf(c, s)
+	return ok && f.Finder.ShowsTime(s.Change.Seen, fetched)
 }
 
 // add adds a fetch of a page.
-func (f *Fetches) add(u uri.URI, now digest.Version) {
+func (f *Fetches) add(u uri.URI, now Version) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	kept := f.take(u)
-	if n := len(kept); n > 0 && now.Date.Sub(kept[n-1].Date) > digest.Moment {
+	if n := len(kept); n > 0 && now.Date.Sub(kept[n-1].Date) > Moment {
 		kept = nil
 	}
 	kept = append(kept, now)
 	kept = kept[max(len(kept)-maxVersions, 0):]
 	if f.pages == nil {
-		f.pages = map[uri.URI][]digest.Version{}
+		f.pages = map[uri.URI][]Version{}
 	}
 	f.pages[u] = kept
 	f.order = append(f.order, u)
@@ -97,7 +122,7 @@ func (f *Fetches) add(u uri.URI, now digest.Version) {
 }
 
 // take removes a page and returns its fetches. The lock is held.
-func (f *Fetches) take(u uri.URI) []digest.Version {
+func (f *Fetches) take(u uri.URI) []Version {
 	kept, ok := f.pages[u]
 	if !ok {
 		return nil
@@ -185,6 +210,9 @@ func (f *Fetches) end(took time.Duration) {
 func (f *Fetches) search(
 	ctx context.Context, u uri.URI, c *fetch.Capture, s *config.Settings, clock bool,
 ) (string, error) {
+	if f.Finder == nil {
+		return "", nil
+	}
 	f.mu.Lock()
 	kept := f.take(u)
 	begins := f.begin(c.Started)
@@ -195,18 +223,18 @@ func (f *Fetches) search(
 	began := time.Now()
 	defer func() { f.end(time.Since(began)) }()
 	content, err := contentOf(c)
-	if kept = append(kept, digest.Version{Date: c.Started, Content: content}); err != nil || len(kept) < 2 {
+	kept = append(kept, Version{Date: c.Started, MIME: c.Header.Get("Content-Type"), Content: content})
+	if err != nil || len(kept) < 2 {
 		return "", nil // what cannot be read is compared no further
 	}
-	mime := c.Header.Get("Content-Type")
-	if clock && !s.Change.Seen.DifferInTime(kept[len(kept)-2], kept[len(kept)-1], mime) {
+	if clock && !f.Finder.DifferInTime(s.Change.Seen, kept[len(kept)-2], kept[len(kept)-1]) {
 		return "", nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, min(maxSearch, s.Change.MaxTime), digest.ErrTooSlow)
 	defer cancel()
 	ended := func() error { return context.Cause(ctx) }
-	found, err := s.Change.Seen.Silence(ended, kept, mime)
-	if errors.Is(err, digest.ErrNoSilencer) || errors.Is(err, digest.ErrTooSlow) {
+	found, err := f.Finder.Silence(ended, s.Change.Seen, kept)
+	if errors.Is(err, digest.ErrTooSlow) {
 		return "", nil
 	}
 	return found.String(), err

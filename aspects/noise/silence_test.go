@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -17,7 +16,7 @@ func TestFetchesAreBounded(t *testing.T) {
 	page := func(i int) uri.URI { return uri.FromCanonical(fmt.Sprintf("http://news.example/%d", i)) }
 	content := make([]byte, maxKeptPage)
 	for i := range 3 * maxKept / maxKeptPage {
-		f.add(page(i), digest.Version{Date: now, Content: content})
+		f.add(page(i), Version{Date: now, Content: content})
 		if f.Bytes() > maxKept || len(f.order) != len(f.pages) {
 			t.Fatalf("%d bytes, %d of %d pages in order", f.Bytes(), len(f.order), len(f.pages))
 		}
@@ -29,14 +28,14 @@ func TestFetchesAreBounded(t *testing.T) {
 	for n, c := range []struct {
 		after time.Duration
 		want  int // fetches of the page that are kept
-	}{{0, 1}, {time.Minute, 2}, {2 * time.Minute, 3}, {2*time.Minute + digest.Moment + time.Second, 1}} {
-		f.add(page(-1), digest.Version{Date: now.Add(c.after), Content: content[:100]})
+	}{{0, 1}, {time.Minute, 2}, {2 * time.Minute, 3}, {2*time.Minute + Moment + time.Second, 1}} {
+		f.add(page(-1), Version{Date: now.Add(c.after), Content: content[:100]})
 		if got := len(f.pages[page(-1)]); got != c.want {
 			t.Errorf("after fetch %d, %d are kept, want %d", n, got, c.want)
 		}
 	}
 	for i := range maxVersions + 3 {
-		f.add(page(-2), digest.Version{Date: now.Add(time.Duration(i) * time.Second)})
+		f.add(page(-2), Version{Date: now.Add(time.Duration(i) * time.Second)})
 	}
 	if got := len(f.pages[page(-2)]); got != maxVersions {
 		t.Errorf("%d fetches of a page are kept, want %d", got, maxVersions)

@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
-	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/noise/infer"
 	"github.com/arcrawl/arcrawl/noise/trial"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -46,7 +47,7 @@ from each version to the next. It applies the rules whatever change.mode says, s
 			if err != nil {
 				return err
 			}
-			return storedVersions(cmd, &at, u, limit, func(versions []trial.Version) error {
+			return storedVersions(cmd, &at, u, limit, func(versions []noise.Version) error {
 				pairs, same, err := trial.Compare(rules, versions)
 				if err != nil {
 					return fmt.Errorf("%s: %w", u, err)
@@ -75,7 +76,9 @@ func configAndURI(errs io.Writer, path, address string) (*config.Config, uri.URI
 
 // storedVersions calls use with the newest versions of a page in the archive, oldest first. It prints the damaged
 // versions that it skips, and returns an error if there are any.
-func storedVersions(cmd *cobra.Command, at *archiveFlags, u uri.URI, limit int, use func([]trial.Version) error) error {
+func storedVersions(
+	cmd *cobra.Command, at *archiveFlags, u uri.URI, limit int, use func([]noise.Version) error,
+) error {
 	return at.lookIn(cmd, false, func(l *index.Library, d *damages) error {
 		captures, err := l.History(u.String())
 		if err == nil && len(captures) == 0 {
@@ -144,14 +147,14 @@ func (s *candidates) suggest(cmd *cobra.Command, u uri.URI) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintln(out)
 	fetch := ""
-	err := storedVersions(cmd, &s.at, u, suggestedVersions, func(versions []trial.Version) error {
+	err := storedVersions(cmd, &s.at, u, suggestedVersions, func(versions []noise.Version) error {
 		p, err := trial.WriteSuggestion(cmd.Context(), out, u, versions)
 		if err != nil || len(p.Regexes)+len(p.Selectors) == 0 {
 			fetch = "--fetch "
 		}
 		return err
 	})
-	if errors.Is(err, digest.ErrTooFew) || errors.Is(err, digest.ErrApart) {
+	if errors.Is(err, infer.ErrTooFew) || errors.Is(err, infer.ErrApart) {
 		fmt.Fprintf(out, "# %v\n", err)
 		err = nil
 	}

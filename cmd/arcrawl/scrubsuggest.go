@@ -16,14 +16,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/aspects/login"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/patch"
 	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/noise/infer"
 	"github.com/arcrawl/arcrawl/noise/trial"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -74,11 +75,11 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 	if err != nil {
 		return err
 	}
-	if s.twice && s.pause > digest.Moment {
-		return cli.Usage(fmt.Errorf("--pause %s is longer than %s: what differs after that may be news", s.pause, digest.Moment))
+	if s.twice && s.pause > noise.Moment {
+		return cli.Usage(fmt.Errorf("--pause %s is longer than %s: what differs after that may be news", s.pause, noise.Moment))
 	}
-	var versions []trial.Version
-	err = storedVersions(cmd, &s.at, u, s.limit, func(all []trial.Version) error {
+	var versions []noise.Version
+	err = storedVersions(cmd, &s.at, u, s.limit, func(all []noise.Version) error {
 		versions = all
 		return nil
 	})
@@ -103,7 +104,7 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 	}
 	p, err := trial.WriteSuggestion(cmd.Context(), cmd.OutOrStdout(), u, versions)
 	switch {
-	case errors.Is(err, digest.ErrApart):
+	case errors.Is(err, infer.ErrApart):
 		return fmt.Errorf("%w; run it again with --fetch, or after more visits", err)
 	case err != nil || !s.write || len(p.Regexes)+len(p.Selectors) == 0:
 		return err

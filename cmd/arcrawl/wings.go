@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/attempt"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/lab"
+	"github.com/arcrawl/arcrawl/noise"
 	"github.com/arcrawl/arcrawl/render"
 )
 
@@ -26,6 +27,7 @@ type wing struct {
 // lines in this file.
 func wings() []wing {
 	return []wing{
+		{daemon: noise.Wing},
 		{daemon: render.Wing, check: render.Check, browser: render.OpenTrial},
 		{commands: lab.Commands},
 	}

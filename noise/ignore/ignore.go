@@ -13,7 +13,9 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/compare"
+	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/noise/infer"
 )
 
 // Kinds of rules, as the keys of [change] are called.
@@ -90,9 +92,11 @@ func propose(
 	}
 	before, after, contentType := p.Contents()
 	moment := time.Unix(0, 0) // of both: everything that differs is noise, because somebody says so
-	both := []digest.Version{{Date: moment, Content: before}, {Date: moment, Content: after}}
-	found, err := digest.Suggest(ended, both, contentType)
-	if err != nil && !errors.Is(err, digest.ErrTooFew) {
+	both := []aspect.Version{
+		{Date: moment, MIME: contentType, Content: before}, {Date: moment, MIME: contentType, Content: after},
+	}
+	found, err := infer.Suggest(ended, both)
+	if err != nil && !errors.Is(err, infer.ErrTooFew) {
 		return none("No rule was found: " + err.Error() + ".")
 	}
 	rules := rulesOf(found)
@@ -120,7 +124,7 @@ func propose(
 	return api.IgnoreProposal{Rules: rules}, nil
 }
 
-func rulesOf(p digest.Proposal) (rules []api.ScrubRule) {
+func rulesOf(p infer.Proposal) (rules []api.ScrubRule) {
 	for _, r := range p.Regexes {
 		rules = append(rules, api.ScrubRule{Kind: Expression, Rule: r})
 	}

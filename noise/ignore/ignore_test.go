@@ -108,7 +108,7 @@ func TestSuggestFindsRulesForAPage(t *testing.T) {
 		t.Errorf("%+v hide a headline", got)
 	}
 	for most, want := range map[int]int{0: 2, 3*len(pages[0]) - 1: 2, maxBytes: 3} {
-		if read, _ := newest(t.Context(), l, all, most); len(read) != want || !read[0].Date.Before(read[1].Date) {
+		if read := newest(t.Context(), l, all, most); len(read) != want || !read[0].Date.Before(read[1].Date) {
 			t.Errorf("of %d bytes %d versions are read, want %d", most, len(read), want)
 		}
 	}

@@ -8,8 +8,10 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
+	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/noise/infer"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -42,18 +44,18 @@ func suggest(
 	ctx context.Context, l *index.Library, captures []index.Entry, spec digest.Spec, ended func() error,
 ) (api.IgnoreProposal, error) {
 	captures = slices.DeleteFunc(slices.Clone(captures), func(e index.Entry) bool { return e.Status != "200" })
-	read, contentType := newest(ctx, l, captures[max(0, len(captures)-maxCompared):], maxBytes)
+	read := newest(ctx, l, captures[max(0, len(captures)-maxCompared):], maxBytes)
 	if ctx.Err() != nil {
 		return api.IgnoreProposal{}, context.Cause(ctx)
 	}
-	found, err := digest.Suggest(ended, read, contentType)
+	found, err := infer.Suggest(ended, read)
 	out := api.IgnoreProposal{Rules: append([]api.ScrubRule{}, rulesOf(found)...)}
 	out.Rules = slices.DeleteFunc(out.Rules, func(r api.ScrubRule) bool {
 		return r.Kind == Expression && slices.Contains(spec.Regexes, r.Rule) ||
 			r.Kind == Selector && slices.Contains(spec.Selectors, r.Rule)
 	})
 	switch {
-	case errors.Is(err, digest.ErrTooFew), errors.Is(err, digest.ErrApart):
+	case errors.Is(err, infer.ErrTooFew), errors.Is(err, infer.ErrApart):
 		out.Problem = "The archive has no two fetches of one moment and too few versions to tell noise from news. " +
 			"Wait for a second look of the crawl, or use arcrawl scrub suggest --fetch."
 		return out, nil
@@ -71,11 +73,9 @@ func suggest(
 	return out, nil
 }
 
-// newest returns the versions of captures that can be read, oldest first, and the media type of the newest one. It
-// leaves out older versions if all together have more than most bytes, except the newest two.
-func newest(
-	ctx context.Context, l *index.Library, captures []index.Entry, most int,
-) (read []digest.Version, contentType string) {
+// newest returns the versions of captures that can be read, oldest first. It leaves out older versions if all together
+// have more than most bytes, except the newest two.
+func newest(ctx context.Context, l *index.Library, captures []index.Entry, most int) (read []aspect.Version) {
 	size := 0
 	for _, e := range slices.Backward(captures) {
 		content, mime, err := compare.ReadContent(ctx, l, e)
@@ -88,11 +88,8 @@ func newest(
 		if size += len(content); size > most && len(read) >= 2 {
 			break
 		}
-		if len(read) == 0 {
-			contentType = mime
-		}
-		read = append(read, digest.Version{Date: e.Date(), Content: content})
+		read = append(read, aspect.Version{Date: e.Date(), MIME: mime, Content: content})
 	}
 	slices.Reverse(read)
-	return read, contentType
+	return read
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -71,7 +72,7 @@ func scrubbedSeeds(c *config.Config, now time.Time) [][]uri.URI {
 func idleOnHost(
 	ctx context.Context, c *config.Config, l *index.Library, seeds []uri.URI, now time.Time,
 ) []config.Fault {
-	var versions []Version
+	var versions []aspect.Version
 	for _, u := range seeds {
 		captures, err := l.History(u.String())
 		if err != nil {
@@ -112,7 +113,7 @@ func idleOnHost(
 }
 
 // matches reports whether a rule matches in any of the versions. nothing is a rule of its kind that matches nothing.
-func matches(rule, nothing digest.Spec, versions []Version) bool {
+func matches(rule, nothing digest.Spec, versions []aspect.Version) bool {
 	with, err := digest.Compile(rule)
 	if err != nil {
 		return true

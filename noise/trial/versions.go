@@ -1,8 +1,8 @@
 // Package trial tries scrubbing rules on versions of a page: on those in the archive, or on two that are fetched for
 // the purpose.
 //
-// [Suggest] finds rules for what differs at every visit, [Compare] shows what still differs under the rules of a
-// host, and [IdleRules] finds rules that match nothing.
+// [WriteSuggestion] writes rules for what differs at every visit, [Compare] shows what still differs under the rules of
+// a host, and [IdleRules] finds rules that match nothing.
 package trial
 
 import (
@@ -14,32 +14,27 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/index"
+	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/noise/infer"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // maxVersion is how many bytes of a version are read. Pages are shorter.
 const maxVersion = 16 << 20
 
-// Version is one version of a page.
-type Version struct {
-	Date    time.Time
-	MIME    string
-	Content []byte
-}
-
 // Read reads the version that a capture in the archive holds. A revisit has the content of the capture that it refers
 // to.
-func Read(ctx context.Context, l *index.Library, c index.Capture) (v Version, err error) {
+func Read(ctx context.Context, l *index.Library, c index.Capture) (v aspect.Version, err error) {
 	p, err := l.Payload(ctx, c, true)
 	if err != nil {
 		return v, err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	v = Version{Date: c.Date, MIME: p.Head.Header().Get("Content-Type")}
+	v = aspect.Version{Date: c.Date, MIME: p.Head.Header().Get("Content-Type")}
 	v.Content, err = io.ReadAll(io.LimitReader(p, maxVersion))
 	return v, err
 }
@@ -48,8 +43,8 @@ func Read(ctx context.Context, l *index.Library, c index.Capture) (v Version, er
 // status 200 are versions of a page.
 func ReadAll(
 	ctx context.Context, l *index.Library, captures []index.Capture, skipped func(index.Capture, error),
-) []Version {
-	var all []Version
+) []aspect.Version {
+	var all []aspect.Version
 	for _, c := range captures {
 		if c.Status != "200" {
 			continue
@@ -74,7 +69,7 @@ type Fetcher struct {
 }
 
 // FetchTwice fetches a page twice, if robots.txt allows it.
-func (f *Fetcher) FetchTwice(ctx context.Context, u uri.URI) (versions []Version, err error) {
+func (f *Fetcher) FetchTwice(ctx context.Context, u uri.URI) (versions []aspect.Version, err error) {
 	client := fetch.New(fetch.Options{Dial: fetch.Guard(f.Config.AllowNetworks, f.Config.AllowHosts...)})
 	defer func() { err = errors.Join(err, client.Close()) }()
 	rules, status, err := f.fetch(ctx, client, u.Robots())
@@ -103,13 +98,15 @@ func (f *Fetcher) FetchTwice(ctx context.Context, u uri.URI) (versions []Version
 }
 
 // fetch makes one exchange. A negative status says that there was no response.
-func (f *Fetcher) fetch(ctx context.Context, client *fetch.Client, u uri.URI) (v Version, status int, err error) {
+func (f *Fetcher) fetch(
+	ctx context.Context, client *fetch.Client, u uri.URI,
+) (v aspect.Version, status int, err error) {
 	response, err := client.Fetch(ctx, f.Request(u))
 	if err != nil {
 		return v, 0, err
 	}
 	defer func() { err = errors.Join(err, response.Close()) }()
-	v = Version{Date: response.Started, MIME: response.Header.Get("Content-Type")}
+	v = aspect.Version{Date: response.Started, MIME: response.Header.Get("Content-Type")}
 	if response.Status < 0 {
 		return v, response.Status, nil
 	}
@@ -132,18 +129,6 @@ func Rules(c *config.Config, u uri.URI, now time.Time) (*digest.Rules, error) {
 	return digest.Compile(spec)
 }
 
-// Suggest returns rules for the noise of a page. The versions are in the order of time.
-func Suggest(ctx context.Context, versions []Version) (digest.Proposal, error) {
-	if len(versions) == 0 {
-		return digest.Proposal{}, digest.ErrTooFew
-	}
-	var all []digest.Version
-	for _, v := range versions {
-		all = append(all, digest.Version{Date: v.Date, Content: v.Content})
-	}
-	return digest.Suggest(ctx.Err, all, versions[len(versions)-1].MIME)
-}
-
 // Pair is two versions in a row that differ after scrubbing.
 type Pair struct {
 	Before, After time.Time
@@ -151,9 +136,9 @@ type Pair struct {
 }
 
 // Compare scrubs versions and returns the pairs that differ, and the number of pairs that do not.
-func Compare(rules *digest.Rules, versions []Version) (differ []Pair, same int, err error) {
+func Compare(rules *digest.Rules, versions []aspect.Version) (differ []Pair, same int, err error) {
 	if len(versions) < 2 {
-		return nil, 0, digest.ErrTooFew
+		return nil, 0, infer.ErrTooFew
 	}
 	before := string(rules.Scrub(versions[0].Content, versions[0].MIME))
 	for i, v := range versions[1:] {

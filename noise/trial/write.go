@@ -9,16 +9,20 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config/patch"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/noise/infer"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// WriteSuggestion writes the rules that [Suggest] finds for versions of a page, as TOML for the file of its host, and
-// returns them. Comments say what the rules leave out of the newest version, and which parts have no rule.
-func WriteSuggestion(ctx context.Context, out io.Writer, u uri.URI, versions []Version) (digest.Proposal, error) {
-	p, err := Suggest(ctx, versions)
+// WriteSuggestion writes the rules that [infer.Suggest] finds for versions of a page, as TOML for the file of its host,
+// and returns them. Comments say what the rules leave out of the newest version, and which parts have no rule.
+func WriteSuggestion(
+	ctx context.Context, out io.Writer, u uri.URI, versions []aspect.Version,
+) (infer.Proposal, error) {
+	p, err := infer.Suggest(ctx.Err, versions)
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", u, err)
 	}
@@ -47,7 +51,7 @@ func WriteSuggestion(ctx context.Context, out io.Writer, u uri.URI, versions []V
 }
 
 // writeParts writes parts of a page as comments.
-func writeParts(text *strings.Builder, title string, parts []digest.Part) {
+func writeParts(text *strings.Builder, title string, parts []infer.Part) {
 	if len(parts) == 0 {
 		return
 	}
@@ -63,7 +67,7 @@ func writeParts(text *strings.Builder, title string, parts []digest.Part) {
 
 // removed returns the beginning of what a rule leaves out of a version. nothing is a rule of its kind that matches
 // nothing.
-func removed(rule, nothing digest.Spec, v Version) string {
+func removed(rule, nothing digest.Spec, v aspect.Version) string {
 	with, err := digest.Compile(rule)
 	if err != nil {
 		return ""

@@ -1,4 +1,4 @@
-package digest
+package infer
 
 import (
 	"regexp"
@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	nethtml "golang.org/x/net/html"
+
+	"github.com/arcrawl/arcrawl/digest"
 )
 
 // The bounds of what a rule may remove.
@@ -237,7 +239,7 @@ func sameDay(numbers []string, d time.Time) bool {
 // a number in a comment.
 func hidden(p *spot, v string) bool {
 	comment := p.node.Type == nethtml.CommentNode
-	return !p.shown() && (comment || generated(v))
+	return !p.shown() && (comment || digest.IsToken(v))
 }
 
 // shown reports whether a reader sees the part.
@@ -245,23 +247,7 @@ func (p *spot) shown() bool {
 	if p.attr != "" {
 		return slices.Contains([]string{"alt", "title", "placeholder", "aria-label", "label", "summary"}, p.attr)
 	}
-	return p.node.Type != nethtml.CommentNode && !invisible(p.node.DataAtom)
-}
-
-// generated reports whether a text is a token of a program: no words, at least eight letters and digits, and both.
-func generated(v string) bool {
-	letters, digits := 0, 0
-	for _, r := range v {
-		switch {
-		case r >= '0' && r <= '9':
-			digits++
-		case r <= unicode.MaxASCII && unicode.IsLetter(r):
-			letters++
-		case !strings.ContainsRune("-_+/=.:", r):
-			return false
-		}
-	}
-	return letters > 0 && digits > 0 && letters+digits >= 8
+	return p.node.Type != nethtml.CommentNode && !digest.Invisible(p.node.DataAtom)
 }
 
 // session reports whether the part of a link that differs is the session of the visitor: a parameter whose name says
@@ -269,27 +255,24 @@ func generated(v string) bool {
 func session(p *spot) bool {
 	link := varying(p.values)
 	name := strings.ToLower(parameter.FindString(link.prefix))
-	other := func(v string) bool { return !generated(v) }
-	return sessionName.MatchString(name) && !slices.ContainsFunc(link.parts, other)
+	other := func(v string) bool { return !digest.IsToken(v) }
+	return digest.IsSession(name) && !slices.ContainsFunc(link.parts, other)
 }
 
 // parameter matches the name of a query parameter, up to its value, such as a session id.
 var parameter = regexp.MustCompile(`[;?&][A-Za-z_][A-Za-z0-9_.-]*=$`)
 
-var sessionName = regexp.MustCompile(`sess|sid=$|csrf|token|nonce`)
-
 // refuses reports whether a rule that removes the elements of a selector would remove an edit or main content in any
 // version. Words that differ are content. side says that words may be removed outside the main content.
 func (s *suggester) refuses(selector string, side bool) bool {
-	var one selectors
-	if selector == "" || one.add(selector) != nil {
+	parsed, err := digest.ParseSelector(selector)
+	if selector == "" || err != nil {
 		return true
 	}
 	var text []string // words that the selector removes from each version
 	aside := true     // in every version
 	for _, root := range s.roots {
-		var matched []*nethtml.Node
-		one.walk(root, states{}, states{}, &matched)
+		matched := parsed.In(root)
 		if len(matched) > 1 {
 			return true
 		}
@@ -309,7 +292,7 @@ func (s *suggester) refuses(selector string, side bool) bool {
 }
 
 // shown returns the visible text of an element.
-func shown(n *nethtml.Node) string { return string(visible([]byte(rendered(n)))) }
+func shown(n *nethtml.Node) string { return string(digest.Visible([]byte(rendered(n)))) }
 
 // headline reports whether an element is a headline or the main content of a page.
 func headline(n *nethtml.Node) bool {

@@ -1,4 +1,9 @@
-package digest
+// Package infer finds out which parts of a page are noise: they differ at each fetch without being new. It returns the
+// narrowest rules that leave them out.
+//
+// [Suggest] finds rules for a curator to accept, from versions in the archive. [Finder] finds rules at second looks of
+// the crawl. No rule removes an edit or main content.
+package infer
 
 import (
 	"bytes"
@@ -9,13 +14,10 @@ import (
 	"time"
 
 	nethtml "golang.org/x/net/html"
-)
 
-// Version is one version of a page that [Suggest] reads.
-type Version struct {
-	Date    time.Time // when it was fetched
-	Content []byte
-}
+	"github.com/arcrawl/arcrawl/aspects/noise"
+	"github.com/arcrawl/arcrawl/digest"
+)
 
 // Proposal is the result of [Suggest]: rules for noise, and their effect on the versions in which it was found.
 type Proposal struct {
@@ -43,45 +45,43 @@ type Part struct {
 var (
 	ErrTooFew = errors.New("at least two versions are needed, and they must differ")
 	ErrApart  = fmt.Errorf("fewer than %d versions, and no two of them were fetched within %d minutes, so news and noise look the same",
-		steadyPairs+1, int(Moment/time.Minute))
+		steadyPairs+1, int(noise.Moment/time.Minute))
 )
 
 // What [Suggest] demands before it calls a part noise.
 const (
-	// Moment is the longest time between two fetches of one moment. What differs between them is noise.
-	Moment = 2 * time.Minute
-
 	steadyPairs = 3 // pairs of versions, if no two are of one moment
 	manyPairs   = 4 // from this number of pairs on, three in four must differ, not all
 )
 
 // Suggest finds the parts of an HTML page that are noise, and the narrowest rules that leave them out. versions are
-// ordered by time.
+// ordered by time. All are read as the media type of the newest one says.
 //
-// Parts that differ between two fetches of one [Moment] are noise. Between versions of different days news differs
-// too. There a part is noise only if it differs at every visit and no reader would miss it: a clock, the date of the
-// visit, a token. All other parts are edits. Those that differ at every visit are listed as open.
+// Parts that differ between two fetches of one [noise.Moment] are noise. Between versions of different days news
+// differs too. There a part is noise only if it differs at every visit and no reader would miss it: a clock, the date
+// of the visit, a token. All other parts are edits. Those that differ at every visit are listed as open.
 //
 // No rule removes an edit or main content, and each rule matches only where noise was found. Suggest tries the rules
 // on the versions and drops those that are not needed. It may take minutes for large pages with many parts that differ;
 // it returns the error of ended as soon as there is one.
-func Suggest(ended func() error, versions []Version, contentType string) (Proposal, error) {
-	s := suggester{end: ended, contentType: contentType, hasEdit: map[*nethtml.Node]bool{}, spots: map[string]int{}}
+func Suggest(ended func() error, versions []noise.Version) (Proposal, error) {
+	if len(versions) < 2 {
+		return Proposal{}, ErrTooFew
+	}
+	contentType := versions[len(versions)-1].MIME
+	s := suggester{end: ended, hasEdit: map[*nethtml.Node]bool{}, spots: map[string]int{}}
 	for _, v := range versions {
-		text := decode(v.Content, contentType)
+		text := digest.Decode(v.Content, contentType)
 		root, err := nethtml.Parse(bytes.NewReader(text))
 		if err != nil {
 			return Proposal{}, err
 		}
 		s.texts, s.roots, s.dates = append(s.texts, text), append(s.roots, root), append(s.dates, v.Date)
 	}
-	if len(versions) < 2 {
-		return Proposal{}, ErrTooFew
-	}
 	s.edited = make([]bool, len(versions)-1)
 	s.close = make([]bool, len(versions)-1)
 	for i := range s.close {
-		s.close[i] = s.dates[i+1].Sub(s.dates[i]).Abs() <= Moment
+		s.close[i] = s.dates[i+1].Sub(s.dates[i]).Abs() <= noise.Moment
 	}
 	if !slices.Contains(s.close, true) && len(s.close) < steadyPairs {
 		return Proposal{}, ErrApart
@@ -102,18 +102,17 @@ func Suggest(ended func() error, versions []Version, contentType string) (Propos
 
 // suggester compares versions node by node.
 type suggester struct {
-	end         func() error
-	contentType string
-	dates       []time.Time
-	texts       [][]byte
-	roots       []*nethtml.Node
-	close       []bool // whether the versions of a pair are of one moment
-	noisy       []*spot
-	open        []Part
-	refused     []Part
-	edited      []bool                 // whether an edit was found, for each pair
-	hasEdit     map[*nethtml.Node]bool // the elements that contain an edit, in every version
-	spots       map[string]int         // the number of noisy parts for which an expression was proposed
+	end     func() error
+	dates   []time.Time
+	texts   [][]byte
+	roots   []*nethtml.Node
+	close   []bool // whether the versions of a pair are of one moment
+	noisy   []*spot
+	open    []Part
+	refused []Part
+	edited  []bool                 // whether an edit was found, for each pair
+	hasEdit map[*nethtml.Node]bool // the elements that contain an edit, in every version
+	spots   map[string]int         // the number of noisy parts for which an expression was proposed
 }
 
 // ended reports whether the caller does not wait for the result any more.
@@ -286,7 +285,7 @@ func (s *suggester) part(p *spot) Part {
 		place += " [" + p.attr + "]"
 	}
 	if p.whole {
-		sample = string(visible([]byte(sample)))
+		sample = string(digest.Visible([]byte(sample)))
 	}
 	return Part{Place: place, Sample: head(strings.Join(strings.Fields(sample), " "), 60)}
 }

@@ -1,4 +1,4 @@
-package digest_test
+package infer_test
 
 import (
 	"errors"
@@ -7,15 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/noisypages"
 )
 
 // noisyFetches returns fetches of a page of one moment, with noise that readers see and noise that they do not see.
-func (j judged) noisyFetches(day, fetches int, r *rand.Rand) (all []digest.Version) {
+func noisyFetches(j noisypages.Page, day, fetches int, r *rand.Rand) (all []noise.Version) {
 	for i := range fetches {
-		at := morning.AddDate(0, 0, day).Add(time.Duration(7*i) * time.Second)
-		page, _ := j.draw(day, r, at)
-		all = append(all, digest.Version{Date: at, Content: []byte(unseen(strings.Replace(page, "</body>", prose, 1), r, false))})
+		at := noisypages.Morning.AddDate(0, 0, day).Add(time.Duration(7*i) * time.Second)
+		page, _ := j.Draw(day, r, at)
+		all = append(all, noise.Version{Date: at, MIME: htmlType, Content: []byte(noisypages.WithUnseen(strings.Replace(page, "</body>", noisypages.Prose, 1), r, false))})
 	}
 	return all
 }
@@ -27,16 +29,16 @@ func TestASilencerHidesNoEdit(t *testing.T) {
 	t.Parallel()
 	edits, hidden, pages, silenced, later, quiet := 0, 0, 0, 0, 0, 0
 	base := compile(t, digest.Spec{})
-	for _, j := range judgedPages {
+	for _, j := range noisypages.Pages {
 		for seed := range uint64(2) {
 			r := rand.New(rand.NewPCG(seed, 78))
-			fetches := j.noisyFetches(int(seed), 3, r)
+			fetches := noisyFetches(j, int(seed), 3, r)
 			if pages++; sightOf(t, string(fetches[0].Content)).Masked == sightOf(t, string(fetches[1].Content)).Masked {
 				pages-- // no noise that a reader sees
 				continue
 			}
-			rules, err := base.Silence(t.Context().Err, fetches, htmlType)
-			if errors.Is(err, digest.ErrNoSilencer) {
+			rules, err := finder.Silence(t.Context().Err, base, fetches)
+			if err == nil && rules.String() == "" {
 				continue
 			}
 			with, withErr := base.With(rules)
@@ -52,19 +54,19 @@ func TestASilencerHidesNoEdit(t *testing.T) {
 				return s.Masked
 			}
 			for day := int(seed); day < int(seed)+4; day++ {
-				at := morning.AddDate(0, 0, day).Add(time.Duration(977*day) * time.Second)
-				page, content := j.draw(day, rand.New(rand.NewPCG(seed, 5)), at)
-				page = strings.Replace(page, "</body>", prose, 1)
-				before := see(unseen(page, r, false))
-				for _, edited := range append(planted(page, content), bigger(page, content)...) {
-					if edits++; see(unseen(edited, r, false)) == before {
+				at := noisypages.Morning.AddDate(0, 0, day).Add(time.Duration(977*day) * time.Second)
+				page, content := j.Draw(day, rand.New(rand.NewPCG(seed, 5)), at)
+				page = strings.Replace(page, "</body>", noisypages.Prose, 1)
+				before := see(noisypages.WithUnseen(page, r, false))
+				for _, edited := range append(noisypages.Planted(page, content), noisypages.Bigger(page, content)...) {
+					if edits++; see(noisypages.WithUnseen(edited, r, false)) == before {
 						if hidden++; hidden < 10 {
-							t.Errorf("%s: the rules %q hide an edit:\n%.600s", j.name, rules, edited)
+							t.Errorf("%s: the rules %q hide an edit:\n%.600s", j.Name, rules, edited)
 						}
 					}
 				}
-				again, _ := j.draw(day, r, at.Add(time.Minute))
-				if later++; see(unseen(strings.Replace(again, "</body>", prose, 1), r, false)) == before {
+				again, _ := j.Draw(day, r, at.Add(time.Minute))
+				if later++; see(noisypages.WithUnseen(strings.Replace(again, "</body>", noisypages.Prose, 1), r, false)) == before {
 					quiet++
 				}
 			}

@@ -1,4 +1,4 @@
-package digest
+package infer
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package digest_test
+package infer_test
 
 import (
 	"bytes"
@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/noisypages"
 )
 
 // TestAClockToTheMinuteIsSilenced fetches a page twice, a minute apart. Where the fetches differ in the time alone,
@@ -18,23 +20,23 @@ func TestAClockToTheMinuteIsSilenced(t *testing.T) {
 	t.Parallel()
 	base := compile(t, digest.Spec{})
 	for _, c := range clockPages() {
-		version := func(after time.Duration) digest.Version {
-			at := morning.Add(after)
-			page := `<html><body>` + c.top(at) + `<div class="main"><h1>The council has decided</h1>` + prose
-			return digest.Version{Date: at, Content: []byte(page)}
+		version := func(after time.Duration) noise.Version {
+			at := noisypages.Morning.Add(after)
+			page := `<html><body>` + c.top(at) + `<div class="main"><h1>The council has decided</h1>` + noisypages.Prose
+			return noise.Version{Date: at, MIME: htmlType, Content: []byte(page)}
 		}
 		one, other := version(0), version(65*time.Second)
-		differs := base.DifferInTime(one, other, htmlType)
+		differs := finder.DifferInTime(base, one, other)
 		if differs != c.silent {
 			t.Errorf("%s: the fetches differ in time alone: %t, want %t", c.name, differs, c.silent)
 		}
-		if shows := base.ShowsTime(one, htmlType); shows != c.shows {
+		if shows := finder.ShowsTime(base, one); shows != c.shows {
 			t.Errorf("%s: the page shows the time: %t, want %t", c.name, shows, c.shows)
 		}
 		if !c.silent {
 			continue
 		}
-		rules, err := base.Silence(t.Context().Err, []digest.Version{one, other}, htmlType)
+		rules, err := finder.Silence(t.Context().Err, base, []noise.Version{one, other})
 		with, withErr := base.With(rules)
 		if err := errors.Join(err, withErr); err != nil {
 			t.Errorf("%s: %v", c.name, err)
@@ -56,19 +58,19 @@ func TestRulesForAClockHideNoEdit(t *testing.T) {
 	t.Parallel()
 	base := compile(t, digest.Spec{})
 	edits, silenced := 0, 0
-	for _, j := range judgedPages {
+	for _, j := range noisypages.Pages {
 		draw := func(day int, at time.Time) (page []byte, content []string) {
-			text, content := j.draw(day, rand.New(rand.NewPCG(1, 2)), morning.AddDate(0, 0, day))
-			text = strings.Replace(text, "</body>", `<p class="now">It is `+at.Format("15:04")+`</p>`+prose, 1)
+			text, content := j.Draw(day, rand.New(rand.NewPCG(1, 2)), noisypages.Morning.AddDate(0, 0, day))
+			text = strings.Replace(text, "</body>", `<p class="now">It is `+at.Format("15:04")+`</p>`+noisypages.Prose, 1)
 			return []byte(text), content
 		}
-		var fetches []digest.Version
-		for _, at := range []time.Time{morning, morning.Add(65 * time.Second)} {
+		var fetches []noise.Version
+		for _, at := range []time.Time{noisypages.Morning, noisypages.Morning.Add(65 * time.Second)} {
 			page, _ := draw(0, at)
-			fetches = append(fetches, digest.Version{Date: at, Content: page})
+			fetches = append(fetches, noise.Version{Date: at, MIME: htmlType, Content: page})
 		}
-		rules, err := base.Silence(t.Context().Err, fetches, htmlType)
-		if !base.DifferInTime(fetches[0], fetches[1], htmlType) || errors.Is(err, digest.ErrNoSilencer) {
+		rules, err := finder.Silence(t.Context().Err, base, fetches)
+		if !finder.DifferInTime(base, fetches[0], fetches[1]) || err == nil && rules.String() == "" {
 			continue // it has other times, or sentences in scripts
 		}
 		with, withErr := base.With(rules)
@@ -77,11 +79,12 @@ func TestRulesForAClockHideNoEdit(t *testing.T) {
 		}
 		silenced++
 		for day := range 5 {
-			page, content := draw(day, morning.AddDate(0, 0, day))
+			page, content := draw(day, noisypages.Morning.AddDate(0, 0, day))
 			before := masked(t, with, page)
-			for _, edited := range append(planted(string(page), content), bigger(string(page), content)...) {
+			small, big := noisypages.Planted(string(page), content), noisypages.Bigger(string(page), content)
+			for _, edited := range append(small, big...) {
 				if edits++; masked(t, with, []byte(edited)) == before {
-					t.Errorf("%s: the rules %q hide an edit:\n%.600s", j.name, rules, edited)
+					t.Errorf("%s: the rules %q hide an edit:\n%.600s", j.Name, rules, edited)
 				}
 			}
 		}

@@ -1,4 +1,4 @@
-package digest_test
+package infer_test
 
 import (
 	"context"
@@ -10,28 +10,28 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/noisypages"
+	"github.com/arcrawl/arcrawl/noise/infer"
 )
-
-// morning is the time of the first version of each page.
-var morning = time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
 
 // noisy reads the versions of a bundled page: three of one moment, and three of a moment on the next day. Between the
 // third and the fourth a paragraph was edited.
-func noisy(t testing.TB, kind string) []digest.Version {
+func noisy(t testing.TB, kind string) []noise.Version {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata/noisy", kind, "*.html"))
 	if err != nil || len(files) != 6 {
 		t.Fatalf("found %d versions of %s, %v", len(files), kind, err)
 	}
-	var versions []digest.Version
+	var versions []noise.Version
 	for i, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := morning.AddDate(0, 0, i/3).Add(time.Duration(i%3) * 5 * time.Second)
-		versions = append(versions, digest.Version{Date: at, Content: text})
+		at := noisypages.Morning.AddDate(0, 0, i/3).Add(time.Duration(i%3) * 5 * time.Second)
+		versions = append(versions, noise.Version{Date: at, MIME: htmlType, Content: text})
 	}
 	return versions
 }
@@ -49,7 +49,7 @@ func TestSuggestedRulesRemoveNoiseAndKeepEdits(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			versions := noisy(t, kind)
-			p, err := digest.Suggest(t.Context().Err, versions, htmlType)
+			p, err := infer.Suggest(t.Context().Err, versions)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,39 +78,41 @@ func TestSuggestedRulesRemoveNoiseAndKeepEdits(t *testing.T) {
 // TestTwoFetchesWithinSecondsAreEnough compares two versions that differ only in noise.
 func TestTwoFetchesWithinSecondsAreEnough(t *testing.T) {
 	t.Parallel()
-	p, err := digest.Suggest(t.Context().Err, noisy(t, "all-at-once")[:2], htmlType)
+	p, err := infer.Suggest(t.Context().Err, noisy(t, "all-at-once")[:2])
 	if err != nil || p.Quiet != 1 || p.Loud != 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
 
 // daily returns versions of a page that were fetched one day apart.
-func daily(pages ...string) []digest.Version {
-	var versions []digest.Version
+func daily(pages ...string) []noise.Version {
+	var versions []noise.Version
 	for i, page := range pages {
-		versions = append(versions, digest.Version{Date: morning.AddDate(0, 0, i), Content: []byte(page)})
+		at := noisypages.Morning.AddDate(0, 0, i)
+		versions = append(versions, noise.Version{Date: at, MIME: htmlType, Content: []byte(page)})
 	}
 	return versions
 }
 
 // twice returns two versions of a page that were fetched three seconds apart.
-func twice(first, second string) []digest.Version {
-	return []digest.Version{
-		{Date: morning, Content: []byte(first)}, {Date: morning.Add(3 * time.Second), Content: []byte(second)},
+func twice(first, second string) []noise.Version {
+	return []noise.Version{
+		{Date: noisypages.Morning, MIME: htmlType, Content: []byte(first)},
+		{Date: noisypages.Morning.Add(3 * time.Second), MIME: htmlType, Content: []byte(second)},
 	}
 }
 
 func TestSuggestReturnsNoRulesWithoutNoise(t *testing.T) {
 	t.Parallel()
 	page := string(noisy(t, "clock")[0].Content)
-	if _, err := digest.Suggest(t.Context().Err, twice(page, page), htmlType); !errors.Is(err, digest.ErrTooFew) {
+	if _, err := infer.Suggest(t.Context().Err, twice(page, page)); !errors.Is(err, infer.ErrTooFew) {
 		t.Errorf("two equal versions: %v", err)
 	}
-	if _, err := digest.Suggest(t.Context().Err, daily(page), htmlType); !errors.Is(err, digest.ErrTooFew) {
+	if _, err := infer.Suggest(t.Context().Err, daily(page)); !errors.Is(err, infer.ErrTooFew) {
 		t.Errorf("one version: %v", err)
 	}
 	edits := func(s string) string { return "<p>always</p><p class=x>" + s + "</p>" }
-	p, err := digest.Suggest(t.Context().Err, daily(edits("1"), edits("1"), edits("2"), edits("2"), edits("2"), edits("3")), htmlType)
+	p, err := infer.Suggest(t.Context().Err, daily(edits("1"), edits("1"), edits("2"), edits("2"), edits("2"), edits("3")))
 	if err != nil || len(p.Regexes)+len(p.Selectors) != 0 || p.Edits != 2 {
 		t.Errorf("occasional edits: %+v, %v", p, err)
 	}
@@ -122,12 +124,12 @@ func TestDaysApartNewsAndNoiseLookTheSame(t *testing.T) {
 	front := func(news string) string {
 		return "<body><p class=lead>" + news + "</p><ul class=list><li>" + news + "</ul>"
 	}
-	_, err := digest.Suggest(t.Context().Err, daily(front("Council rejects ferry"), front("Mayor opens bridge")), htmlType)
-	if !errors.Is(err, digest.ErrApart) {
+	_, err := infer.Suggest(t.Context().Err, daily(front("Council rejects ferry"), front("Mayor opens bridge")))
+	if !errors.Is(err, infer.ErrApart) {
 		t.Errorf("two versions: %v", err)
 	}
-	p, err := digest.Suggest(t.Context().Err, daily(front("Council rejects ferry"), front("Mayor opens bridge"), front("Boat found"), front("Pier closed")), htmlType)
-	if err != nil || len(p.Regexes)+len(p.Selectors) != 0 || len(p.Open) != 2 || p.Open[0] != (digest.Part{Place: "p.lead", Sample: "Pier closed"}) {
+	p, err := infer.Suggest(t.Context().Err, daily(front("Council rejects ferry"), front("Mayor opens bridge"), front("Boat found"), front("Pier closed")))
+	if err != nil || len(p.Regexes)+len(p.Selectors) != 0 || len(p.Open) != 2 || p.Open[0] != (infer.Part{Place: "p.lead", Sample: "Pier closed"}) {
 		t.Errorf("four versions: %+v, %v", p, err)
 	}
 }
@@ -139,7 +141,7 @@ func TestRulesWorkOnOtherDays(t *testing.T) {
 		return `<body><p>As of ` + at + ` at the harbour, seen ` + visits + ` times.</p><a href="/a?x=1&amp;PHPSESSID=` + session + `">News</a>` +
 			`<!-- made ` + at + ` --><i data-made="` + at + `" class="made">x</i></body>`
 	}
-	p, err := digest.Suggest(t.Context().Err, twice(page("Monday, 2 November 2026, 09:59:57", "4f3c2b1a99", "998"), page("Monday, 2 November 2026, 10:00:02", "77aa0912ce", "1,002")), htmlType)
+	p, err := infer.Suggest(t.Context().Err, twice(page("Monday, 2 November 2026, 09:59:57", "4f3c2b1a99", "998"), page("Monday, 2 November 2026, 10:00:02", "77aa0912ce", "1,002")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,13 +164,13 @@ func TestManyElementsOfOneKindAreCompared(t *testing.T) {
 	for i := range 6 {
 		pages = append(pages, "<body>"+strings.Repeat("<i>x</i>", 30_000)+fmt.Sprintf("<b class=hits>hits: %d</b>", 7919*(i+1)))
 	}
-	p, err := digest.Suggest(t.Context().Err, daily(pages...), htmlType)
+	p, err := infer.Suggest(t.Context().Err, daily(pages...))
 	if err != nil || len(p.Regexes)+len(p.Selectors)+len(p.Open) == 0 {
 		t.Errorf("%+v, %v; want the counter", p, err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := digest.Suggest(ended.Err, daily(pages...), htmlType); !errors.Is(err, context.Canceled) {
+	if _, err := infer.Suggest(ended.Err, daily(pages...)); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the caller has gone: %v", err)
 	}
 }
@@ -180,8 +182,9 @@ func FuzzSuggest(f *testing.F) {
 		if len(a)+len(b)+len(c) > 1<<14 {
 			return
 		}
-		versions := append(twice(a, b), digest.Version{Date: morning.AddDate(0, 0, 1), Content: []byte(c)})
-		p, err := digest.Suggest(t.Context().Err, versions, htmlType)
+		tomorrow := noisypages.Morning.AddDate(0, 0, 1)
+		versions := append(twice(a, b), noise.Version{Date: tomorrow, MIME: htmlType, Content: []byte(c)})
+		p, err := infer.Suggest(t.Context().Err, versions)
 		if err == nil && p.Merged > 0 {
 			t.Errorf("%+v hides an edit", p)
 		}

@@ -1,4 +1,4 @@
-package digest
+package infer
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	nethtml "golang.org/x/net/html"
+
+	"github.com/arcrawl/arcrawl/digest"
 )
 
 // propose adds a rule for a noisy part, or lists the part as refused.
@@ -200,9 +202,9 @@ func generaliseRun(run string) string {
 func shape(parts []string, stop string) string {
 	same := true
 	for _, v := range parts {
-		same = same && v != "" && generalise(v) == generalise(parts[0]) && generated(v) == generated(parts[0])
+		same = same && v != "" && generalise(v) == generalise(parts[0]) && digest.IsToken(v) == digest.IsToken(parts[0])
 	}
-	if same && !generated(parts[0]) && words(parts[0]) == 0 {
+	if same && !digest.IsToken(parts[0]) && words(parts[0]) == 0 {
 		return generalise(parts[0])
 	}
 	all := strings.Join(parts, "")
@@ -222,15 +224,12 @@ func (s *suggester) selector(n *nethtml.Node) string {
 	}
 	for depth, at := 0, n; depth < 4 && at != nil && at.Type == nethtml.ElementNode; depth, at = depth+1, at.Parent {
 		own := s.compoundOf(at)
-		if chain = strings.TrimSuffix(own+" > "+chain, " > "); CheckSelector(chain) != nil {
+		chain = strings.TrimSuffix(own+" > "+chain, " > ")
+		parsed, err := digest.ParseSelector(chain)
+		if err != nil {
 			continue
 		}
-		var one selectors
-		if one.add(chain) != nil {
-			continue
-		}
-		var matched []*nethtml.Node
-		one.walk(s.roots[len(s.roots)-1], states{}, states{}, &matched)
+		matched := parsed.In(s.roots[len(s.roots)-1])
 		if len(matched) == 1 && matched[0] == n {
 			if strings.ContainsAny(chain, ".#") {
 				return chain // without an id or class it would match other elements tomorrow

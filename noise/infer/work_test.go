@@ -1,12 +1,14 @@
-package digest_test
+package infer_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/internal/growth"
+	"github.com/arcrawl/arcrawl/internal/noisypages"
+	"github.com/arcrawl/arcrawl/noise/infer"
 )
 
 // TestWorkOfSuggestGrowsWithThePage looks for rules in two fetches of a page that is long in one way.
@@ -22,11 +24,11 @@ func TestWorkOfSuggestGrowsWithThePage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			page := func(n int) string { return c.beginning + strings.Repeat(c.piece, n/len(c.piece)) }
 			growth.Linear(t, page, func(text string) {
-				fetch := func(clock string, after time.Duration) digest.Version {
-					return digest.Version{Date: morning.Add(after), Content: []byte(text + clock + text)}
+				fetch := func(clock string, after time.Duration) noise.Version {
+					return noise.Version{Date: noisypages.Morning.Add(after), MIME: htmlType, Content: []byte(text + clock + text)}
 				}
-				fetches := []digest.Version{fetch("12:34:56", 0), fetch("12:35:06", 10*time.Second)}
-				if _, err := digest.Suggest(t.Context().Err, fetches, htmlType); err != nil {
+				fetches := []noise.Version{fetch("12:34:56", 0), fetch("12:35:06", 10*time.Second)}
+				if _, err := infer.Suggest(t.Context().Err, fetches); err != nil {
 					t.Error(err)
 				}
 			})

@@ -1,4 +1,4 @@
-package digest
+package infer
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	nethtml "golang.org/x/net/html"
+
+	"github.com/arcrawl/arcrawl/digest"
 )
 
 // prune removes the rules that could hide an edit and the rules that are not needed. The result has the counts of the
@@ -46,7 +48,7 @@ func (s *suggester) prune(p Proposal) (Proposal, error) {
 // tooBroad reports whether an expression cannot be a rule: it matches at more places of a version than noise was
 // found, or its matches have values that stay the same.
 func (s *suggester) tooBroad(rule string) bool {
-	if CheckRegex(rule) != nil {
+	if digest.CheckRegex(rule) != nil {
 		return true
 	}
 	expr := regexp.MustCompile(rule)
@@ -80,7 +82,7 @@ func (s *suggester) everywhere(rule string) bool {
 // try applies the rules to the versions and counts the results.
 func (s *suggester) try(p Proposal) (Proposal, error) {
 	p.Pairs, p.Quiet, p.Edits, p.Merged, p.Loud, p.residue = 0, 0, 0, 0, 0, 0
-	rules, err := Compile(Spec{Regexes: p.Regexes, Selectors: p.Selectors})
+	rules, err := digest.Compile(digest.Spec{Regexes: p.Regexes, Selectors: p.Selectors})
 	if err != nil {
 		return p, err
 	}

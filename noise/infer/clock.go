@@ -1,9 +1,12 @@
-package digest
+package infer
 
 import (
 	"bytes"
 	"regexp"
 	"time"
+
+	"github.com/arcrawl/arcrawl/aspects/noise"
+	"github.com/arcrawl/arcrawl/digest"
 )
 
 // clockMark stands for a time that goes with the clock.
@@ -18,15 +21,15 @@ var (
 
 // ShowsTime reports whether a reader of an HTML page sees what time it was when it was fetched, to the minute, or how
 // many minutes ago something was. r is applied before.
-func (r *Rules) ShowsTime(v Version, contentType string) bool {
-	text := visible(r.Scrub(v.Content, contentType))
+func (Finder) ShowsTime(r *digest.Rules, v noise.Version) bool {
+	text := digest.Visible(r.Scrub(v.Content, v.MIME))
 	return !bytes.Equal(withoutTime(text, v.Date), text)
 }
 
 // DifferInTime reports whether a reader of two fetches of an HTML page sees another time, and nothing else that
 // differs. r is applied before.
-func (r *Rules) DifferInTime(a, b Version, contentType string) bool {
-	one, other := visible(r.Scrub(a.Content, contentType)), visible(r.Scrub(b.Content, contentType))
+func (Finder) DifferInTime(r *digest.Rules, a, b noise.Version) bool {
+	one, other := digest.Visible(r.Scrub(a.Content, b.MIME)), digest.Visible(r.Scrub(b.Content, b.MIME))
 	return !bytes.Equal(one, other) && bytes.Equal(withoutTime(one, a.Date), withoutTime(other, b.Date))
 }
 
