@@ -2,9 +2,13 @@
 // learn from earlier visits, and to convert the jobs of other crawlers.
 package lab
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+)
 
 // Commands returns the commands of this wing.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{newSim(), newTune(), newPrime(), newConvert()}
+	return cli.In(cli.Laboratory, newSim(), newTune(), newPrime(), newConvert())
 }

@@ -84,6 +84,7 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 		},
 	}
 	s.flags(cmd.Flags())
+	cli.JSONFlag(cmd, &s.asJSON)
 	cmd.AddCommand(newSimWait(), newSimYear())
 	return cmd
 }
@@ -95,7 +96,6 @@ func (s *simulation) flags(f *pflag.FlagSet) {
 	f.Float64SliceVar(&s.budgets, "budgets", []float64{0.5, 1, 2, 4}, "requests, as multiples of what Heritrix's rule makes with its defaults")
 	f.StringVar(&s.group, "by", "", "also show the shares by source, kind or host")
 	f.BoolVar(&s.perSource, "per-source", false, "also give each source a budget of its own, and show the mean over the sources")
-	f.BoolVar(&s.asJSON, "json", false, "write JSON")
 	f.StringVar(&s.plot, "plot", "", "also write a plot to this file: an HTML page with picture and table, or the picture alone if the name ends in .svg")
 	f.IntVar(&s.draws, "draws", 200, "number of draws for the confidence interval")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the draws")

@@ -52,7 +52,7 @@ state of the first capture. Each visit begins when it is due, or later by --over
 		"content states in order: changed, unchanged or unknown")
 	f.DurationVar(&s.overdue, "overdue", 0, "delay of each visit except the first, after it is due")
 	f.BoolVar(&s.born, "born", false, "treat the URI as published at the first visit")
-	f.BoolVar(&s.asJSON, "json", false, "write JSON, durations in milliseconds")
+	cli.JSONFlag(cmd, &s.asJSON)
 	f.DurationVar(&o.Initial, "initial", 0, "wait after the first capture (default 24h, for learned estimated)")
 	f.DurationVar(&o.Min, "min", 0, "shortest wait (default 1h, for learned 5m)")
 	f.DurationVar(&o.Max, "max", 0, "longest wait (default 672h, for learned 2160h)")

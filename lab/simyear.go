@@ -46,7 +46,7 @@ says how many versions and visits a URI has a year on average.`,
 	f.StringVar(&y.rule, "rule", "learned", "rule to play: classic, target or learned")
 	f.Float64Var(&y.target, "capture-target", 0.8, "share of the versions to capture, between 0 and 1, for target and learned")
 	f.Float64Var(&y.busy, "busy", 1, "multiply the rate of change of every page by N, from 0.01 to 100")
-	f.BoolVar(&y.asJSON, "json", false, "write JSON")
+	cli.JSONFlag(cmd, &y.asJSON)
 	return cmd
 }
 

@@ -56,7 +56,7 @@ the bag must be on the same disk.`,
 	f.StringVar(&o.Organization, "organization", "", "name of the institution, for bag-info.txt")
 	f.StringVar(&period.since, "since", "", "choose files with records from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
 	f.StringVar(&period.until, "until", "", "choose files with records up to the end of this date")
-	f.BoolVar(&asJSON, "json", false, "print the summary as JSON, and findings on standard error likewise")
+	cli.JSONFlag(cmd, &asJSON)
 	_ = cmd.MarkFlagRequired("output")
 	return cmd
 }

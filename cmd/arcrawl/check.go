@@ -28,8 +28,8 @@ It warns of settings that are valid but doubtful: more requests than a public ho
 an override that has ended, a rule that can never match, a seed at a private address, a host file that is empty or applies to nothing.
 arcrawl status counts the same warnings. If check can read the archive, it also checks that scrubbing rules match the newest versions
 of the seeds. It names seeds that are in force and not listed any more: seeds of the running daemon, or else of the last good host files.
-It changes nothing and needs no running daemon; if one runs, check asks it which hosts the crawl knows. arcrawl plan shows what a
-configuration would change in a running crawl. Without permission to read the main file it checks the host files only, and says so.
+It changes nothing and needs no running daemon; if one runs, check asks it which hosts the crawl knows. arcrawl reload --dry-run
+shows what a configuration would change in a running crawl. Without permission to read the main file it checks the host files only, and says so.
 
 Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 		Example: "  arcrawl check --config /etc/arcrawl/arcrawl.toml",
@@ -63,7 +63,7 @@ Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 		},
 	}
 	cli.ConfigFlag(cmd, &path)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print faults and warnings as JSON")
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 

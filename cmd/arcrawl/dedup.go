@@ -71,7 +71,7 @@ archive; payloads that are not there are stored again.
 	f.StringVar(&o.As, "as", "", "read the files as: "+strings.Join(importer.Formats(), ", ")+" (default: detect)")
 	f.StringVar(&o.Crawl, "crawl", "", "store this crawl id with the files")
 	f.BoolVar(&o.Remove, "remove", false, "remove packages that are no longer in the manifests")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object for each file, then the summary")
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -171,7 +171,7 @@ revisits refer to, and the number of those revisits. Removed files are included 
 		},
 	}
 	cli.ConfigFlag(cmd, &path)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 

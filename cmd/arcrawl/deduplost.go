@@ -70,7 +70,7 @@ opens the store.`,
 	cli.ConfigFlag(cmd, &path)
 	f.BoolVar(&moved, "moved", false, "the files were moved away on purpose: their records count")
 	f.BoolVar(&found, "found", false, "the files are neither lost nor moved")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	cli.JSONFlag(cmd, &asJSON)
 	cmd.MarkFlagsMutuallyExclusive("moved", "found")
 	return cmd
 }

@@ -120,7 +120,7 @@ does not cover. The folder is storage.warc of the configuration, or the one name
 		},
 	}
 	at.flags(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each file")
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -170,7 +170,7 @@ does not cover. The folder is storage.warc of the configuration, or the one name
 		},
 	}
 	at.flags(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON objects, one on a line")
+	cli.JSONFlag(cmd, &asJSON)
 	cmd.Flags().BoolVar(&list, "list", false, "print each lost capture first")
 	cmd.Flags().StringVar(&period, "by", "month", "count by year, month or day")
 	return cmd

@@ -53,7 +53,7 @@ It reads the files as they are now and needs no daemon. A daemon that refused th
 	cmd.Flags().StringVar(&f.mime, "mime", "", "use this content type of the last capture")
 	cmd.Flags().StringVar(&f.hops, "hops", "", "use this hop path, as in crawl.log, for example LLE (default: a seed)")
 	cmd.Flags().BoolVar(&f.set, "set", false, "show only settings that a file sets")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 

@@ -51,7 +51,7 @@ configuration are sent and not shown. A running crawl does not know of these req
 	cmd.Flags().StringVar(&f.cookie, "cookie", "", "also request it with this `COOKIE`, for example 'consent=yes; age=18'")
 	cmd.Flags().StringArrayVar(&f.headers, "header", nil, "also request it with this `FIELD`, for example 'Accept-Language: da'; may be repeated")
 	cmd.Flags().BoolVar(&f.render, "render", false, "also load the page in a browser, and show what its scripts request")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 

@@ -72,7 +72,7 @@ history of the URI, as export writes it.`,
 	}
 	f.add(cmd)
 	cmd.Flags().IntVar(&limit, "limit", 1000, "list at most `N` URIs (0 = no limit)")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print the whole history of each URI as JSON lines")
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -159,7 +159,7 @@ func newFrontierCount() *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().BoolVar(&f.json, "json", false, "print the number as JSON")
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 

@@ -118,7 +118,7 @@ func frontierVerb(
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.all, "all", false, "choose all URIs, or all that meet the other conditions")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "count the chosen URIs, change nothing")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	cli.JSONFlag(cmd, &f.json)
 	if name == string(frontier.Forget) {
 		cmd.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
 	}

@@ -26,7 +26,7 @@ func (w *archiveFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&w.dir, "warcs", "", "read WARC files in this folder (default: storage.warc of the configuration)")
 	cmd.Flags().StringArrayVar(&w.from, "from", nil,
 		"also read this file, folder, WACZ package or list of packages (.json), of earlier archives; repeatable")
-	cli.ConfigFlagFor(cmd, &w.config, "the main configuration file, which names the folder")
+	cli.ConfigFlag(cmd, &w.config)
 }
 
 // sources returns the files and folders of --from, with lists of packages replaced by their packages.
@@ -145,6 +145,6 @@ bring back.
 		},
 	}
 	at.flags(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each capture")
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }

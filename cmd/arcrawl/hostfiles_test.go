@@ -76,7 +76,6 @@ func TestFirstSlipsAreAnsweredWithARemedy(t *testing.T) {
 	}{
 		{[]string{"host", "add", "www.other.example"}, `"www.other.example" does not begin with http:// or https://; write for example https://www.other.example/`},
 		{[]string{"host", "add", "://"}, "write for example https://www.news.example/"},
-		{[]string{"top"}, "start it with: arcrawl run --config " + path},
 		{[]string{"status", "--watch"}, "start it with: arcrawl run --config " + path},
 	} {
 		if code, _, errs := command(append(c.args, "-c", path)...); code == cli.ExitOK || !strings.Contains(errs, c.want) {

@@ -62,7 +62,7 @@ push sends only new lines.`,
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file (default: standard output)")
 	cmd.Flags().StringVar(&server, "push", "", "send the lines to this collection of an OutbackCDX server")
 	cmd.Flags().StringVar(&done, "done", "", "with --push: keep the list of sent files here; created if missing")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print findings and summary on standard error as JSON")
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 

@@ -89,12 +89,12 @@ time, and stores the position in the file; use this for periodic jobs.`,
 // flags adds the flags that all reports of logs have.
 func (s *logStats) flags(cmd *cobra.Command, by []string) {
 	f := cmd.Flags()
-	cli.ConfigFlagFor(cmd, &s.config, "the main configuration file, which names the log")
+	cli.ConfigFlag(cmd, &s.config)
 	f.StringVar(&s.since, "since", "", sinceHelp)
 	f.StringVar(&s.until, "until", "", untilHelp)
 	f.StringSliceVar(&s.by, "by", by, "group by host, seed, mime, day or hour; repeatable")
 	f.IntVar(&s.top, "top", 20, "show `N` rows of each table, most visits first (0 = all)")
-	f.BoolVar(&s.asJSON, "json", false, "print JSON")
+	cli.JSONFlag(cmd, &s.asJSON)
 	cli.SiteFlags(cmd, &s.only)
 }
 

@@ -35,6 +35,10 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	defer profile.Begin()()
 	ctx, stop := untilStopped(stderr)
 	defer stop()
+	if err := replaced(args); err != nil {
+		journal.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n", err))
+		return cli.ExitUsage
+	}
 	return cli.Run(ctx, newRoot(), args, stdout, stderr)
 }
 
@@ -55,15 +59,19 @@ First steps:
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newRun(), newCheck(), newEffective(), newReport(), newScrub(), newDemo(), newVersion())
-	root.AddCommand(newStatus(), newTop(), newHosts(), newPause(), newResume(), newSeeds(), newVisit(), newHold(),
-		newRelease())
-	root.AddCommand(newOverdue(), newWhy(), newReload(), newPlan(), newAudit(), newToken(), newUser(), newAlarms())
-	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
-	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz(), newBag(), newOffload())
-	root.AddCommand(newLog(), newInit(), newHost(), newSchema())
-	root.AddCommand(newWhyNot(), newFetch(), newCanon(), newTraps())
-	root.AddCommand(newFrontier(), newFsck(), newBackup(), newCluster())
+	cli.Prepare(root)
+	root.AddCommand(cli.In(cli.FirstDay,
+		newRun(), newCheck(), newInit(), newDemo(), newStatus(), newWhy(), newVisit(), newHold(), newRelease(), newPause(),
+		newResume(), newVersion())...)
+	root.AddCommand(cli.In(cli.Curator,
+		newSeeds(), newHosts(), newHost(), newEffective(), newFetch(), newCanon(), newTraps(), newAlarms(), newOverdue(),
+		newReload(), newReport(), newScrub())...)
+	root.AddCommand(cli.In(cli.Operator,
+		newAudit(), newUser(), newToken(), newBackup(), newFsck(), newFrontier(), newLog(), newSchema())...)
+	root.AddCommand(cli.In(cli.Archivist,
+		newVerify(), newIndex(), newHistory(), newCat(), newDiff(), newDedup(), newDeps(), newImpact(), newReduplicate(),
+		newExtract(), newWacz(), newBag(), newOffload())...)
+	root.AddCommand(cli.In(cli.Cluster, newCluster())...)
 	for _, w := range wings() {
 		if w.commands != nil {
 			root.AddCommand(w.commands()...)

@@ -42,7 +42,7 @@ It reads the files as they are now and needs no daemon.`,
 		},
 	}
 	cli.ConfigFlag(cmd, &path)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 

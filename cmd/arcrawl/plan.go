@@ -8,62 +8,19 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 )
 
-func newPlan() *cobra.Command {
-	var d cli.Daemon
-	var staged string
-	cmd := &cobra.Command{
-		Use:   "plan [HOSTFILE…]",
-		Short: "Show what a staged configuration would change",
-		Long: `plan asks the running daemon what would change if a configuration that is not in force replaced its own: changed keys, added and
-removed seeds, URIs that become due, the load of each affected host compared with what its politeness allows. Nothing is changed.
-
-With --config the whole configuration is compared: a copy of arcrawl.toml and of hosts.d in another folder. With HOSTFILE only these
-host files are compared, as if they were copied into the folder of host files. Each needs its final name, for example
-drafts/www.news.example.toml.
-
-The daemon is the one of --running, or of --socket.
-
-Exit code 78: the staged configuration has faults.`,
-		Example: `  cp -r /etc/arcrawl staged && editor staged/hosts.d/www.news.example.toml
-  arcrawl plan --config staged/ --running /etc/arcrawl/arcrawl.toml
-  arcrawl plan drafts/www.news.example.toml`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			texts, err := stagedTexts(staged, args)
-			if err != nil {
-				return err
-			}
-			c, err := d.Client()
-			if err != nil {
-				return err
-			}
-			r, err := c.Plan(cmd.Context(), texts)
-			return printReloaded(&d, cmd.OutOrStdout(), r, err)
-		},
-	}
-	cmd.Flags().StringVarP(&staged, "config", "c", "", "the staged main file, or a folder with arcrawl.toml and hosts.d")
-	cli.FindFlag(cmd, &d.Config, "running", "", "the main configuration file of the daemon, which names its socket")
-	cmd.Flags().StringVar(&d.Socket, "socket", "", "use this socket (default: the one in the configuration)")
-	cmd.Flags().BoolVar(&d.JSON, "json", false, "print the daemon's answer as JSON")
-	return cmd
-}
-
 // stagedTexts reads a staged configuration, or staged host files. A faulty configuration is an error.
 func stagedTexts(main string, hostFiles []string) (api.Staged, error) {
 	switch {
-	case main == "" && len(hostFiles) == 0:
-		return api.Staged{}, cli.Usage(errors.New("name the staged configuration with --config, or staged host files"))
 	case main == "":
 		return stagedHosts(hostFiles)
 	case len(hostFiles) > 0:
-		return api.Staged{}, cli.Usage(errors.New("--config names a whole configuration; name no host files with it"))
+		return api.Staged{}, cli.Usage(errors.New("--staged names a whole configuration; name no host files with it"))
 	}
 	if info, err := os.Stat(main); err == nil && info.IsDir() {
 		main = filepath.Join(main, "arcrawl.toml")

@@ -46,9 +46,9 @@ func TestPlanSendsWhatIsStaged(t *testing.T) {
 	writeFile(t, filepath.Join(staged, "arcrawl.toml"), main)
 	file := hostFile(t, staged, "www.a.example", "[politeness]\nvalence = 2\n")
 	plan := func(args ...string) (int, string, string) {
-		return command(append([]string{"plan", "--socket", socket}, args...)...)
+		return command(append([]string{"reload", "--dry-run", "--socket", socket}, args...)...)
 	}
-	code, out, errs := plan("--config", staged)
+	code, out, errs := plan("--staged", staged)
 	if code != cli.ExitOK || !strings.Contains(out, "seed removed: http://gone.example/\n") || !strings.Contains(out, "nothing was changed") {
 		t.Errorf("a staged folder: exit code %d, %s%s", code, out, errs)
 	}
@@ -58,14 +58,14 @@ func TestPlanSendsWhatIsStaged(t *testing.T) {
 	if code, _, errs := plan(file); code != cli.ExitOK || got.Staged == nil || !got.Staged.Only || got.Staged.Main != "" || len(got.Staged.Hosts) != 1 {
 		t.Errorf("a staged host file: exit code %d, %s, sent as %+v", code, errs, got.Staged)
 	}
-	for _, args := range [][]string{{}, {"--config", staged, file}, {filepath.Join(dir, "admin.sock")}} {
+	for _, args := range [][]string{{"--staged", staged, file}, {filepath.Join(dir, "admin.sock")}} {
 		if code, _, errs := plan(args...); code == cli.ExitOK {
 			t.Errorf("plan %q: exit code %d, %s", args, code, errs)
 		}
 	}
 	hostFile(t, staged, "www.a.example", "[politeness]\nvalenc = 2\n")
 	writeFile(t, filepath.Join(staged, "arcrawl.toml"), settled)
-	if code, _, errs := plan("--config", staged); code != cli.ExitConfig || !strings.Contains(errs, "valenc") {
+	if code, _, errs := plan("--staged", staged); code != cli.ExitConfig || !strings.Contains(errs, "valenc") {
 		t.Errorf("a faulty staged folder: exit code %d, %s", code, errs)
 	}
 }

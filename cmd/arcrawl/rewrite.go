@@ -46,7 +46,7 @@ Both give exit code 65.`,
 func rewriteFlags(cmd *cobra.Command, o *rewrite.Options, asJSON *bool) {
 	cmd.Flags().StringVarP(&o.Out, "output", "o", "", "write the new files to this folder (required)")
 	cmd.Flags().StringArrayVar(&o.From, "from", nil, "look for originals in this file, folder, WACZ package or list of packages (.json); repeatable")
-	cmd.Flags().BoolVar(asJSON, "json", false, "print the summary, and findings on standard error, as JSON")
+	cli.JSONFlag(cmd, asJSON)
 }
 
 func newExtract() *cobra.Command {
@@ -91,7 +91,7 @@ type captureFlags struct {
 // add adds the flags to a command.
 func (c *captureFlags) add(cmd *cobra.Command, s *rewrite.Selection) {
 	f := cmd.Flags()
-	cli.ConfigFlagFor(cmd, &c.config, "the main configuration file, for --label, --collection and --owner")
+	cli.ConfigFlag(cmd, &c.config)
 	cli.SiteFlags(cmd, &c.only)
 	f.StringArrayVar(&s.Hosts, "host", nil,
 		"choose this host, with its port if not the default; a leading dot includes hosts below it; repeatable")

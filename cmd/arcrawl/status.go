@@ -284,21 +284,6 @@ func (t *top) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&t.hosts, "hosts", 10, "show `N` hosts")
 }
 
-// newTop returns a short name for arcrawl status --watch.
-func newTop() *cobra.Command {
-	cmd := newStatus()
-	cmd.Use, cmd.Hidden = "top", true
-	cmd.Example = "  arcrawl top --config /etc/arcrawl/arcrawl.toml --every 5s"
-	show := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := cmd.Flags().Set("watch", "true"); err != nil {
-			return err
-		}
-		return show(cmd, args)
-	}
-	return cmd
-}
-
 // run shows page after page until ctx ends.
 func (t *top) run(ctx context.Context, out io.Writer, write func(io.Writer) error) error {
 	if t.every < 100*time.Millisecond {

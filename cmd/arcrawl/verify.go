@@ -64,7 +64,7 @@ errors are also validated by gowarc, a reader of others. If originals of revisit
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each finding, then the summary")
+	cli.JSONFlag(cmd, &asJSON)
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 65 also for warnings, and ask gowarc, another reader, too")
 	cmd.Flags().StringArrayVar(&elsewhere, "elsewhere", nil, "folder or list of files that were moved away; repeatable")
 	cmd.Flags().StringArrayVar(&known, "known", nil, "accept references to records in this file or folder; repeatable")

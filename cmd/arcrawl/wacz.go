@@ -71,7 +71,7 @@ Existing files are never overwritten; the package appears when it is complete. I
 	f.StringArrayVar(&p.Logs.Files, "log", nil, "add the lines of this crawl.log about the chosen visits, as logs/NAME; repeatable, also for rotated logs (.gz)")
 	p.period.add(cmd, &p.choice.Select)
 	f.BoolVar(&p.alone, "self-contained", false, "turn revisits whose originals are outside into responses")
-	f.BoolVar(&asJSON, "json", false, "print the summary as JSON, and findings on standard error likewise")
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 

@@ -154,32 +154,6 @@ func rateText(perDay float64) string {
 	return fmt.Sprintf(", %.3g changes a day expected", perDay)
 }
 
-// newWhyNot returns the command that applies the rules to known URIs too. It is hidden: arcrawl why answers the
-// question.
-func newWhyNot() *cobra.Command {
-	var d cli.Daemon
-	var via, hop string
-	cmd := &cobra.Command{
-		Use:    "why-not URI",
-		Hidden: true,
-		Short:  "Show which rule keeps a URI out of the crawl, if any",
-		Long: `why-not applies every rule to a URI in the order of the crawl, prints the result of each, and names the one that decides.
-Before the first run of the daemon it knows only the configuration.
-
-A known URI is tested with the hop path on which it was found. An unknown one is tested as if it had been found on the page --via, or
-else on the first seed of its host or domain.
-
-It asks the running daemon. If no daemon answers, it reads the store.`,
-		Example: `  arcrawl why-not https://www.news.example/print/1234
-  arcrawl why-not https://cdn.example/a.png --via https://www.news.example/ --hop E`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return explainOut(cmd, d, args[0], via, hop) },
-	}
-	d.Add(cmd)
-	addHopFlags(cmd, &via, &hop)
-	return cmd
-}
-
 // addHopFlags adds the flags that say how an unknown URI would be found.
 func addHopFlags(cmd *cobra.Command, via, hop *string) {
 	cmd.Flags().StringVar(via, "via", "", "assume that the URI was found on this page")

@@ -7,8 +7,8 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
-// TestWhyNotOfAnotherScheme asks for URIs of other schemes, and for texts that are not URIs, which are usage errors.
-func TestWhyNotOfAnotherScheme(t *testing.T) {
+// TestWhyOfAnotherScheme asks for URIs of other schemes, and for texts that are not URIs, which are usage errors.
+func TestWhyOfAnotherScheme(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text string
@@ -24,14 +24,12 @@ func TestWhyNotOfAnotherScheme(t *testing.T) {
 		{"news.example:8080", cli.ExitUsage, "scheme is not http or https"},
 		{"www.news.example/x", cli.ExitUsage, "missing a scheme"},
 	} {
-		for _, name := range []string{"why", "why-not"} {
-			code, out, errs := command(name, c.text)
-			if code != c.code || !strings.Contains(out+errs, c.want) {
-				t.Errorf("%s %s: exit code %d, %q; want %d and %q", name, c.text, code, out+errs, c.code, c.want)
-			}
+		code, out, errs := command("why", c.text)
+		if code != c.code || !strings.Contains(out+errs, c.want) {
+			t.Errorf("why %s: exit code %d, %q; want %d and %q", c.text, code, out+errs, c.code, c.want)
 		}
 	}
-	if code, out, errs := command("why-not", "--json", "ftp://files.example/"); code != cli.ExitOK || !strings.Contains(out, `"rule": "scheme"`) {
+	if code, out, errs := command("why", "--json", "ftp://files.example/"); code != cli.ExitOK || !strings.Contains(out, `"rule": "scheme"`) {
 		t.Errorf("as JSON: exit code %d, %s%s", code, out, errs)
 	}
 }

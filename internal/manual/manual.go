@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -53,6 +54,7 @@ func (m Manual) writeMan(dir string) error {
 // writePages writes the pages of a command and its subcommands.
 func (m Manual) writePages(cmd *cobra.Command, dir string) error {
 	cmd.Long = asMarkdown(cmd.Long)
+	cli.HideOthers(cmd)
 	var page bytes.Buffer
 	header := &doc.GenManHeader{Section: "1", Date: &m.Date, Source: "arcrawl " + m.Version, Manual: "arcrawl"}
 	if err := doc.GenMan(cmd, header, &page); err != nil {

@@ -24,28 +24,11 @@ const (
 	systemConfig = "/etc/arcrawl/arcrawl.toml"
 	// configVariable is the environment variable that names the main configuration file.
 	configVariable = "ARCRAWL_CONFIG"
-	// findAnnotation marks flags whose file is looked for if the command line does not name it.
-	findAnnotation = "arcrawl_find"
 )
 
-// ConfigFlag adds the flag that names the main configuration file.
+// ConfigFlag lets a command take the flag that names the main configuration file.
 func ConfigFlag(cmd *cobra.Command, path *string) {
-	ConfigFlagFor(cmd, path, "the main configuration file")
-}
-
-// ConfigFlagFor adds the flag that names the main configuration file, with the given help.
-func ConfigFlagFor(cmd *cobra.Command, path *string, help string) {
-	FindFlag(cmd, path, "config", "c", help)
-}
-
-// FindFlag adds a flag that names the main configuration file. Without it the file is looked for.
-func FindFlag(cmd *cobra.Command, path *string, name, short, help string) {
-	f := cmd.Flags()
-	help += " (default: $" + configVariable + ", ./" + defaultConfig + " or " + systemConfig + ")"
-	f.StringVarP(path, name, short, defaultConfig, help)
-	flag := f.Lookup(name)
-	flag.DefValue = "" // it is in the help
-	flag.Annotations = map[string][]string{findAnnotation: nil}
+	take(cmd, configName, func(f *pflag.Flag) { *path = f.Value.String() })
 }
 
 // configFinder finds the main configuration file for a command line that does not name it.
@@ -60,16 +43,15 @@ func newConfigFinder() *configFinder {
 	return &configFinder{env: os.LookupEnv, exists: func(path string) bool { _, err := os.Stat(path); return err == nil }}
 }
 
-// setFlags sets the flags of a command that name the main configuration file.
-func (c *configFinder) setFlags(cmd *cobra.Command) {
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if _, find := f.Annotations[findAnnotation]; !find || f.Changed {
-			return
-		}
-		if path := c.find(); path != "" {
-			_ = f.Value.Set(path) // a text can always be set
-		}
-	})
+// setFlag sets the flag that names the main configuration file, if a command takes it and it is not set.
+func (c *configFinder) setFlag(cmd *cobra.Command) {
+	f := cmd.Flag(configName)
+	if f == nil || f.Changed || !takes(cmd, f) {
+		return
+	}
+	if path := c.find(); path != "" {
+		_ = f.Value.Set(path) // a text can always be set
+	}
 }
 
 // find returns the path of the main configuration file, or "" and fills tried.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
@@ -25,11 +26,11 @@ type Daemon struct {
 
 // Add adds the flags to a command.
 func (d *Daemon) Add(cmd *cobra.Command) {
-	ConfigFlagFor(cmd, &d.Config, "the main configuration file of the daemon, which names its socket")
-	cmd.Flags().StringVar(&d.Socket, "socket", "", "use this socket (default: the one in the configuration)")
-	cmd.Flags().IntVar(&d.shard, "shard", 0, "ask this shard of a divided crawl (default: the one that it is about, all, or the lowest here)")
+	ConfigFlag(cmd, &d.Config)
+	JSONFlag(cmd, &d.JSON)
+	take(cmd, socketName, func(f *pflag.Flag) { d.Socket = f.Value.String() })
+	take(cmd, shardName, func(*pflag.Flag) { d.shard, _ = cmd.Flags().GetInt(shardName) }) // the flag is a number
 	d.note = func(what string) { fmt.Fprintln(cmd.ErrOrStderr(), "note: "+what) }
-	cmd.Flags().BoolVar(&d.JSON, "json", false, "print the daemon's answer as JSON")
 }
 
 // Client returns a client of the daemon's socket.

@@ -43,7 +43,17 @@ const ExitCodes = `Exit codes:
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	understood := false // the command line is valid and its command has started
 	finder := newConfigFinder()
-	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { understood = true; finder.setFlags(cmd) }
+	if root.PersistentFlags().Lookup(configName) == nil {
+		Prepare(root)
+	}
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := checkGlobalFlags(cmd); err != nil {
+			return err
+		}
+		understood = true
+		finder.setFlag(cmd)
+		return nil
+	}
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
