@@ -19,7 +19,7 @@ const markFile = "cluster.json"
 // mark says which crawl the local store is a copy of, and how new it is.
 type mark struct {
 	Crawl   string `json:"crawl"`
-	Shard   int    `json:"shard"`   // 0 as 1: written before crawls could be divided
+	Shard   int    `json:"shard"`   // 0 as 1
 	Epoch   int64  `json:"epoch"`   // in which this node owned the crawl the last time
 	Clean   bool   `json:"clean"`   // the database has all of the store up to Version
 	Version uint64 `json:"version"` // of the store

@@ -100,7 +100,7 @@ func (n *Node) moveOldStore(shards int) error {
 	}
 	to := Folder(n.o.State, m.shard(), shards)
 	if hasStore(to) {
-		return errors.Join(removeStore(n.o.State), Forget(n.o.State)) // a crash came in between, or an older program was used
+		return errors.Join(removeStore(n.o.State), Forget(n.o.State)) // a crash came in between
 	}
 	if err := os.MkdirAll(to, 0o750); err != nil {
 		return err

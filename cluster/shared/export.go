@@ -55,15 +55,8 @@ func (c Copies) read(ctx context.Context) error {
 	if len(c.Before) < 2 {
 		return nil
 	}
-	var known bool // earlier programs did not note how many shards there were
-	if err := c.tx.QueryRow(ctx, `SELECT to_regclass('arcrawl.divided') IS NOT NULL`).Scan(&known); err != nil {
-		return err
-	}
-	text := `SELECT shard, 1 FROM arcrawl.strays`
-	if known {
-		text = `SELECT s.shard, coalesce(d.before, 1) FROM arcrawl.strays s LEFT JOIN arcrawl.divided d ON d.shard = s.shard`
-	}
-	rows, err := c.tx.Query(ctx, text)
+	rows, err := c.tx.Query(ctx, `SELECT s.shard, coalesce(d.before, 1) FROM arcrawl.strays s
+		LEFT JOIN arcrawl.divided d ON d.shard = s.shard`)
 	if err != nil {
 		return err
 	}

@@ -78,8 +78,6 @@ func aCrawlIsDivided(t *testing.T, db *postgres.Server) {
 	}
 	exchange(t, a, b, one, two)
 
-	_, err = a.pool.Exec(ctx, `DROP TABLE arcrawl.aside`) // an earlier program divided the crawl
-	must(t, err)
 	r, err := Look(ctx, url, func() error { _, err := a.Beat(ctx); return err })
 	must(t, err)
 	var text strings.Builder

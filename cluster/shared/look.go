@@ -64,9 +64,8 @@ func Look(ctx context.Context, database string, wait func() error) (r Report, er
 	}
 	defer func() { err = errors.Join(err, c.Close(ctx)) }()
 	if err := r.read(ctx, c); err != nil {
-		var missing *pgconn.PgError
-		if !r.Used && errors.As(err, &missing) && (missing.Code == "42P01" || missing.Code == "3F000") {
-			err = fmt.Errorf("no node has used this database yet: %w", ErrVersion)
+		if !r.Used && isUndefined(err) {
+			err = errUnused
 		}
 		return r, fmt.Errorf("read the state of the cluster: %w", err)
 	}
@@ -117,18 +116,15 @@ func connect(ctx context.Context, database string) (*pgx.Conn, error) {
 // read reads the state of this moment.
 func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	var version int
-	if err := c.QueryRow(ctx, `SELECT version FROM arcrawl.crawl WHERE id = 1`).Scan(&version); err != nil {
-		return err
+	if err := c.QueryRow(ctx, `SELECT format FROM arcrawl.crawl WHERE id = 1`).Scan(&version); err != nil {
+		r.Used = isUnreleased(err)
+		return explainUnreleased(err)
 	}
 	r.Used, r.Bytes = true, 0
 	if err := checkVersion(version); err != nil {
 		return err
 	}
-	shards, err := shardsQuery(ctx, c)
-	if err != nil {
-		return err
-	}
-	found, err := c.Query(ctx, shards)
+	found, err := c.Query(ctx, shardReports)
 	if err != nil {
 		return err
 	}
@@ -143,16 +139,8 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	if err := c.QueryRow(ctx, replicas).Scan(&r.Replicas, &r.Synced, &r.Hidden); err != nil {
 		return err
 	}
-	var drains bool // the next node makes a table that earlier programs did not know
-	if err := c.QueryRow(ctx, `SELECT to_regclass('arcrawl.member') IS NOT NULL`).Scan(&drains); err != nil {
-		return err
-	}
-	draining, members := "false", ""
-	if drains {
-		draining, members = "coalesce(m.draining, false)", "LEFT JOIN arcrawl.member m ON m.node = n.name"
-	}
-	rows, err := c.Query(ctx, `SELECT n.name, n.fenced, coalesce(p.beat, 0), `+draining+` FROM arcrawl.node n
-		LEFT JOIN arcrawl.pulse p ON p.node = n.name `+members+` ORDER BY n.name`)
+	rows, err := c.Query(ctx, `SELECT n.name, n.fenced, coalesce(p.beat, 0), coalesce(m.draining, false) FROM arcrawl.node n
+		LEFT JOIN arcrawl.pulse p ON p.node = n.name LEFT JOIN arcrawl.member m ON m.node = n.name ORDER BY n.name`)
 	if err != nil {
 		return err
 	}
@@ -166,12 +154,8 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	return errors.Join(r.readUnfit(ctx, c), r.readRevisions(ctx, c))
 }
 
-// readRevisions reads which configuration is in force. Earlier programs had no tables for that.
+// readRevisions reads which configuration is in force.
 func (r *Report) readRevisions(ctx context.Context, c *pgx.Conn) error {
-	var known bool
-	if err := c.QueryRow(ctx, `SELECT to_regclass('arcrawl.follower') IS NOT NULL`).Scan(&known); err != nil || !known {
-		return err
-	}
 	const force = `SELECT coalesce(max(number), 0) FROM arcrawl.revision WHERE state = $1`
 	if err := c.QueryRow(ctx, force, inForce).Scan(&r.Revision); err != nil {
 		return err
@@ -184,27 +168,12 @@ func (r *Report) readRevisions(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// shardsQuery returns the query for [ShardReport]. The next node makes the tables that earlier programs did not know.
-func shardsQuery(ctx context.Context, c *pgx.Conn) (text string, err error) {
-	var divisible, keepsDamaged bool
-	const tables = `SELECT to_regclass('arcrawl.letter') IS NOT NULL AND to_regclass('arcrawl.strays') IS NOT NULL,
-		to_regclass('arcrawl.aside') IS NOT NULL`
-	if err := c.QueryRow(ctx, tables).Scan(&divisible, &keepsDamaged); err != nil {
-		return "", err
-	}
-	if !divisible {
-		return `SELECT coalesce(owner, ''), epoch, clean, whole, false, pg_total_relation_size('arcrawl.row'), 0::bigint,
-			0::bigint FROM arcrawl.crawl`, nil
-	}
-	aside := `0::bigint`
-	if keepsDamaged {
-		aside = `(SELECT count(*) FROM arcrawl.aside a WHERE a.shard = c.id)`
-	}
-	return `SELECT coalesce(c.owner, ''), c.epoch, c.clean, c.whole, s.shard IS NOT NULL,
-		pg_total_relation_size(CASE c.id WHEN 1 THEN 'arcrawl.row' ELSE 'arcrawl.row_' || c.id END::regclass),
-		(SELECT count(*) FROM arcrawl.letter l WHERE l.shard = c.id), ` + aside + `
-		FROM arcrawl.crawl c LEFT JOIN arcrawl.strays s ON s.shard = c.id ORDER BY c.id`, nil
-}
+// shardReports is the query for [ShardReport].
+const shardReports = `SELECT coalesce(c.owner, ''), c.epoch, c.clean, c.whole, s.shard IS NOT NULL,
+	pg_total_relation_size(CASE c.id WHEN 1 THEN 'arcrawl.row' ELSE 'arcrawl.row_' || c.id END::regclass),
+	(SELECT count(*) FROM arcrawl.letter l WHERE l.shard = c.id),
+	(SELECT count(*) FROM arcrawl.aside a WHERE a.shard = c.id)
+	FROM arcrawl.crawl c LEFT JOIN arcrawl.strays s ON s.shard = c.id ORDER BY c.id`
 
 // owns returns the numbers of the shards that a node crawls.
 func (r Report) owns(node string) (list []string) {

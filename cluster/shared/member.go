@@ -81,12 +81,11 @@ func change(ctx context.Context, database string, do func(pgx.Tx) error) (err er
 	}
 	defer func() { err = errors.Join(err, c.Close(ctx)) }()
 	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
-		for _, text := range tables { // an earlier program made only some of them
-			if _, err := tx.Exec(ctx, text); err != nil {
-				return err
-			}
+		err := do(tx)
+		if isUndefined(err) {
+			return errUnused
 		}
-		return do(tx)
+		return err
 	})
 }
 

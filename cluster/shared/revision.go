@@ -58,7 +58,7 @@ func (r *Revisions) Latest(ctx context.Context) (force, offered int64, err error
 	var state string
 	err = r.pool.QueryRow(ctx, text, inForce).Scan(&force, &newest, &state)
 	if isUndefined(err) {
-		return 0, 0, nil // no node has used this database with a program that knows revisions
+		return 0, 0, nil // no node has used this database yet
 	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("look for a new configuration of the cluster: %w", err)
@@ -68,6 +68,9 @@ func (r *Revisions) Latest(ctx context.Context) (force, offered int64, err error
 	}
 	return force, offered, nil
 }
+
+// errUnused says that no node has made the tables.
+var errUnused = fmt.Errorf("no node has used this database yet, start one first: %w", ErrVersion)
 
 // isUndefined reports whether a table or its schema does not exist.
 func isUndefined(err error) bool {
@@ -128,7 +131,7 @@ func (r *Revisions) Propose(ctx context.Context, files map[string][]byte) (numbe
 	case errors.As(err, &e) && e.Code == "23505": // the number is taken
 		err = ErrOvertaken
 	case isUndefined(err):
-		err = errors.New("no node with this version of arcrawl has used the database: start one first")
+		err = errUnused
 	}
 	if err != nil {
 		return 0, fmt.Errorf("propose a configuration to the cluster: %w", err)

@@ -3,23 +3,22 @@ package shared
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// schemaVersion is the version of the tables of a crawl that was never divided, and shardedVersion after that. A
-// program refuses tables of another version.
-const (
-	schemaVersion  = 1
-	shardedVersion = 2
-)
+// format is the version of the tables. A program refuses tables of another version. Before the first release the column
+// had another name.
+const format = 1
 
 // tables makes what is missing. All is in a schema of its own.
 var tables = []string{
 	`CREATE SCHEMA IF NOT EXISTS arcrawl`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.crawl (
-		id int PRIMARY KEY CHECK (id = 1), name text NOT NULL, version int NOT NULL, owner text,
+		id int PRIMARY KEY, name text NOT NULL, format int NOT NULL, owner text,
 		epoch bigint NOT NULL DEFAULT 0, clean boolean NOT NULL DEFAULT false, whole boolean NOT NULL DEFAULT false)`,
 	`CREATE TABLE IF NOT EXISTS arcrawl.node (
 		name text PRIMARY KEY, incarnation bigint NOT NULL, fenced boolean NOT NULL)`,
@@ -60,10 +59,10 @@ func (s *Store) prepare(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return err
+		return explainUnreleased(err)
 	}
 	var version int
-	const text = `SELECT name, version FROM arcrawl.crawl WHERE id = 1`
+	const text = `SELECT name, format FROM arcrawl.crawl WHERE id = 1`
 	if err := s.pool.QueryRow(ctx, text).Scan(&s.crawl, &version); err != nil {
 		return err
 	}
@@ -72,11 +71,28 @@ func (s *Store) prepare(ctx context.Context) error {
 
 // checkVersion returns an error if this program does not know the version of the tables.
 func checkVersion(version int) error {
-	if version == schemaVersion || version == shardedVersion {
+	if version == format {
 		return nil
 	}
-	return fmt.Errorf("the tables have version %d, this arcrawl uses versions up to %d: %w; all nodes need one version",
-		version, shardedVersion, ErrVersion)
+	return fmt.Errorf("the tables have format %d, this arcrawl uses format %d: %w; all nodes need one version",
+		version, format, ErrVersion)
+}
+
+// explainUnreleased returns [ErrVersion] with advice if an error is about tables from before the first release, and
+// otherwise the error.
+func explainUnreleased(err error) error {
+	if !isUnreleased(err) {
+		return err
+	}
+	return fmt.Errorf("the tables are from before the first release, this arcrawl uses format %d: %w; with the arcrawl that "+
+		"made them, run 'arcrawl cluster leave'; carry that store over as its refusal says; remove the schema \"arcrawl\"; "+
+		"then, with this one, run 'arcrawl cluster init'", format, ErrVersion)
+}
+
+// isUnreleased reports whether an error says that the table of the crawl has no column format.
+func isUnreleased(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "42703"
 }
 
 // tableOf returns the table with the rows of a shard.
@@ -94,8 +110,8 @@ func (s *Store) makeTables(ctx context.Context) error {
 				return err
 			}
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO arcrawl.crawl (id, name, version) VALUES (1, $1, $2) ON CONFLICT DO NOTHING`,
-			rand.Text(), schemaVersion)
+		_, err := tx.Exec(ctx, `INSERT INTO arcrawl.crawl (id, name, format) VALUES (1, $1, $2) ON CONFLICT DO NOTHING`,
+			rand.Text(), format)
 		return err
 	})
 }

@@ -314,14 +314,22 @@ func TestACrashOfTheDatabaseKeepsWholeShipments(t *testing.T) {
 // unusableDatabases opens tables of another version, and wrong addresses.
 func unusableDatabases(t *testing.T, db *postgres.Server) {
 	s := open(t, db, "a")
-	_, err := s.pool.Exec(t.Context(), `UPDATE arcrawl.crawl SET version = 3`)
-	must(t, err)
-	_, err = Open(t.Context(), db.URL(db.Address()), "b")
-	wantErr(t, err, ErrVersion)
-	_, err = Look(t.Context(), db.URL(db.Address()), func() error { return nil })
-	wantErr(t, err, ErrVersion)
+	for _, change := range []string{
+		`UPDATE arcrawl.crawl SET format = 3`,
+		`ALTER TABLE arcrawl.crawl RENAME COLUMN format TO version`, // as before the first release
+	} {
+		_, err := s.pool.Exec(t.Context(), change)
+		must(t, err)
+		_, err = Open(t.Context(), db.URL(db.Address()), "b")
+		wantErr(t, err, ErrVersion)
+		r, err := Look(t.Context(), db.URL(db.Address()), func() error { return nil })
+		wantErr(t, err, ErrVersion)
+		if !r.Used {
+			t.Errorf("after %s the database counts as unused", change)
+		}
+	}
 	empty := db.Database(t, "empty")
-	_, err = Look(t.Context(), empty.URL(db.Address()), func() error { return nil })
+	_, err := Look(t.Context(), empty.URL(db.Address()), func() error { return nil })
 	wantErr(t, err, ErrVersion)
 	// A replica can only be read. It does not know whether there are others.
 	_, err = Look(t.Context(), db.URL(db.Address())+"&default_transaction_read_only=on", func() error { return nil })

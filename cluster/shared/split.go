@@ -24,14 +24,6 @@ func Split(ctx context.Context, database string, n int) (before int, err error) 
 		if err != nil {
 			return err
 		}
-		for _, text := range tables { // a program that knew no shards made only some of them
-			if _, err := tx.Exec(ctx, text); err != nil {
-				return err
-			}
-		}
-		if _, err := tx.Exec(ctx, `ALTER TABLE arcrawl.crawl DROP CONSTRAINT IF EXISTS crawl_id_check`); err != nil {
-			return err
-		}
 		if err := noteBefore(ctx, tx, before); err != nil {
 			return err
 		}
@@ -39,9 +31,6 @@ func Split(ctx context.Context, database string, n int) (before int, err error) 
 			if err := copyShard(ctx, tx, (shard-1)%before+1, shard); err != nil {
 				return err
 			}
-		}
-		if _, err := tx.Exec(ctx, `UPDATE arcrawl.crawl SET version = $1`, shardedVersion); err != nil {
-			return err
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO arcrawl.strays (shard) SELECT id FROM arcrawl.crawl ON CONFLICT DO NOTHING`)
 		return err
@@ -66,9 +55,9 @@ func splittable(ctx context.Context, tx pgx.Tx, n int) (before int, err error) {
 // released returns the number of shards, or an error if not all of them were released properly. No node takes one until
 // the transaction ends.
 func released(ctx context.Context, tx pgx.Tx) (before int, err error) {
-	rows, err := tx.Query(ctx, `SELECT coalesce(owner, ''), clean, whole, version FROM arcrawl.crawl ORDER BY id FOR UPDATE`)
+	rows, err := tx.Query(ctx, `SELECT coalesce(owner, ''), clean, whole, format FROM arcrawl.crawl ORDER BY id FOR UPDATE`)
 	if err != nil {
-		return 0, err
+		return 0, explainUnreleased(err)
 	}
 	var owner string
 	var clean, whole bool
@@ -118,7 +107,7 @@ func copyShard(ctx context.Context, tx pgx.Tx, from, to int) error {
 			return err
 		}
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO arcrawl.crawl (id, name, version, owner, epoch, clean, whole)
-		SELECT $2, name, version, NULL, epoch, clean, whole FROM arcrawl.crawl WHERE id = $1`, from, to)
+	_, err := tx.Exec(ctx, `INSERT INTO arcrawl.crawl (id, name, format, owner, epoch, clean, whole)
+		SELECT $2, name, format, NULL, epoch, clean, whole FROM arcrawl.crawl WHERE id = $1`, from, to)
 	return err
 }

@@ -31,12 +31,8 @@ func (s *Store) noteUnfit(ctx context.Context, tx pgx.Tx, why *string) (err erro
 	return err
 }
 
-// readUnfit reads which nodes can crawl nothing, and why. Earlier programs had no table for that.
+// readUnfit reads which nodes can crawl nothing, and why.
 func (r *Report) readUnfit(ctx context.Context, c *pgx.Conn) error {
-	var known bool
-	if err := c.QueryRow(ctx, `SELECT to_regclass('arcrawl.unfit') IS NOT NULL`).Scan(&known); err != nil || !known {
-		return err
-	}
 	rows, err := c.Query(ctx, `SELECT u.node, u.why FROM arcrawl.unfit u
 		JOIN arcrawl.node n ON n.name = u.node AND n.incarnation = u.incarnation`)
 	if err != nil {
