@@ -22,7 +22,7 @@ var loginKeys = []key{
 		"Fields of the form that everybody may know: `[{ name = \"remember\", value = \"1\" }]`."),
 	tableList("login.secret_fields", InHost, headerColumns("secret"),
 		func(f document.Field, d *draft) { d.settings.Request.Login.SecretFields = request.ReadSecretFields(f) },
-		"Fields of the form that nobody may know: `[{ name = \"password\", secret = \"file:news-password\" }]`. "+secretPlaces),
+		"Fields of the form that nobody may know: `[{ name = \"password\", secret = \"file:news-password\" }]`. "+SecretPlaces),
 	expression("login.success", func(d *draft) **regexp.Regexp { return &d.settings.Request.Login.Success },
 		"Regular expression that matches in the head or the content of the answer to the form if the login succeeded, and only then, as `'(?m)^Set-Cookie: session='` or `'(?m)^Location: /account'`."),
 	expression("login.logged_out", func(d *draft) **regexp.Regexp { return &d.settings.Request.Login.LoggedOut },

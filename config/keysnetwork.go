@@ -21,7 +21,7 @@ var networkKeys = []key{
 	}, func(f document.Field, d *draft) {
 		d.settings.Network.Proxies = network.ReadProxies(f, d.folder(), readCredentials)
 	},
-		"Proxies that `network.proxy` may choose: `[{ name = \"office\", address = \"socks5://10.0.0.1:1080\", secret = \"file:proxy\" }]`. An address begins with `http://` or `https://` (the proxy must allow CONNECT, to port 80 too; `https://` means TLS to the proxy) or `socks5://`, and may be private. `roots` may be left out; it names a file with the root certificate of an `https://` proxy, in PEM format. `secret` may be left out; it names the place of `USER:PASSWORD`. "+secretPlaces)),
+		"Proxies that `network.proxy` may choose: `[{ name = \"office\", address = \"socks5://10.0.0.1:1080\", secret = \"file:proxy\" }]`. An address begins with `http://` or `https://` (the proxy must allow CONNECT, to port 80 too; `https://` means TLS to the proxy) or `socks5://`, and may be private. `roots` may be left out; it names a file with the root certificate of an `https://` proxy, in PEM format. `secret` may be left out; it names the place of `USER:PASSWORD`. "+SecretPlaces)),
 	optional("network.proxy", InBoth, func(string) (problem, remedy string) { return "", "" },
 		func(d *draft) *string { return &d.settings.Network.Proxy },
 		"Name of the proxy through which the host is reached, from `network.proxies`. Host names are resolved here, and the proxy receives the address, so `fetch.allow_networks` holds behind it. While the proxy does not work, the hosts that use it rest, and an alarm says so. Empty: none."),

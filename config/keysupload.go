@@ -21,7 +21,7 @@ var uploadKeys = []key{
 		"Region of the bucket."),
 	mainPlace(secretPlace("upload.secret", request.ReadBasic,
 		func(d *draft) *request.Secret { return &d.config.Upload.Secret },
-		"The place of `ACCESS_KEY:SECRET_KEY`. The key needs to read and write objects below the prefix; it needs not to delete. "+secretPlaces)),
+		"The place of `ACCESS_KEY:SECRET_KEY`. The key needs to read and write objects below the prefix; it needs not to delete. "+SecretPlaces)),
 }
 
 // mainPlace makes a key that names the place of a secret a key of the main file.

@@ -164,8 +164,8 @@ var changeKeys = []key{
 		"Wait between visits of a URI that is gone. It is never removed."),
 }
 
-// secretPlaces ends the explanation of a key that names a secret.
-const secretPlaces = "A secret is named by its place: `file:` and a file in the folder `storage.secrets`, `env:` and a variable that begins with `ARCRAWL_`, or `credential:` and a name of systemd's LoadCredential=. It is read when the configuration is loaded."
+// SecretPlaces ends the explanation of a key that names a secret.
+const SecretPlaces = "A secret is named by its place: `file:` and a file in the folder `storage.secrets`, `env:` and a variable that begins with `ARCRAWL_`, or `credential:` and a name of systemd's LoadCredential=. It is read when the configuration is loaded."
 
 // headerColumns returns the columns of a list of header fields.
 func headerColumns(content string) []value.Column {
@@ -214,11 +214,11 @@ var fetchKeys = []key{
 		"Header fields that everybody may know, sent with each request: `[{ name = \"Accept-Language\", value = \"da\" }]`. The archive has them in each request record."),
 	tableList("request.secret_headers", InHost, headerColumns("secret"),
 		func(f document.Field, d *draft) { d.settings.Request.SecretHeaders = request.ReadSecretHeaders(f) },
-		"Header fields that nobody may know, such as a Cookie or a key: `[{ name = \"X-Api-Key\", secret = \"file:news-key\" }]`. "+secretPlaces),
+		"Header fields that nobody may know, such as a Cookie or a key: `[{ name = \"X-Api-Key\", secret = \"file:news-key\" }]`. "+SecretPlaces),
 	secretPlace("request.basic", request.ReadBasic, func(d *draft) *request.Secret { return &d.settings.Request.Basic },
-		"User name and password of the site, as `USER:PASSWORD`, sent as `Authorization: Basic`. "+secretPlaces),
+		"User name and password of the site, as `USER:PASSWORD`, sent as `Authorization: Basic`. "+SecretPlaces),
 	secretPlace("request.bearer", request.ReadBearer, func(d *draft) *request.Secret { return &d.settings.Request.Bearer },
-		"Token of the site, sent as `Authorization: Bearer`. "+secretPlaces),
+		"Token of the site, sent as `Authorization: Bearer`. "+SecretPlaces),
 	boolean("request.secrets_over_http", InHost, func(d *draft) *bool { return &d.settings.Request.OverHTTP },
 		"Send secrets also over http, where everybody on the way can read them. Without it they are sent over https only."),
 	boolean("request.archive_secrets", InHost, func(d *draft) *bool { return &d.settings.Request.ArchiveSecrets },

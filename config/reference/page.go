@@ -22,6 +22,8 @@ are y (365 days), w, d, h, m, s and ms. A **size** is a text of a whole number w
 of 1000, KiB, MiB, GiB and TiB are powers of 1024. A bare number is neither. A **regular expression** is in RE2 syntax; write
 it in single quotes, where a backslash is an ordinary character. A text may be empty where its default is.
 
+` + config.SecretPlaces + `
+
 ## Host files
 
 The file ` + "`hosts.d/www.news.example.toml`" + ` applies to the host www.news.example. The file ` + "`hosts.d/news.example.toml`" + ` applies to
@@ -87,7 +89,7 @@ func writeTable(b *strings.Builder, header string, t config.Table, all []config.
 		if !one {
 			fmt.Fprintf(b, " %s |", k.Scope)
 		}
-		fmt.Fprintf(b, " %s |\n", k.Doc)
+		fmt.Fprintf(b, " %s |\n", strings.TrimSuffix(k.Doc, " "+config.SecretPlaces))
 	}
 }
 
