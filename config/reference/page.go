@@ -85,7 +85,8 @@ func writeTable(b *strings.Builder, header string, t config.Table, all []config.
 		if k.Default != "" {
 			value = "`" + strings.ReplaceAll(k.Default, "|", `\|`) + "`"
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s |", strings.TrimPrefix(k.Name, t.Name+"."), strings.TrimSuffix(k.Type.String(), ", may be empty"), value)
+		name, kind := strings.TrimPrefix(k.Name, t.Name+"."), strings.TrimSuffix(k.Type.String(), ", may be empty")
+		fmt.Fprintf(b, "| `%s` | %s | %s |", name, kind, value)
 		if !one {
 			fmt.Fprintf(b, " %s |", k.Scope)
 		}
