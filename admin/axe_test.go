@@ -71,7 +71,7 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 	synctest.Test(t, func(t *testing.T) {
 		toml := strings.Replace(everyHour, "uris = [", "uris = [\"http://down.example/\", ", 1) +
 			"about = [{ uri = \"http://news.example/\", title = \"The <i>news\", labels = [\"newspapers\"], collections = [\"daily\"], owner = \"maria\", note = \"<b>ask</b> first\" }]\n"
-		w := newWorld(t, dir, toml, withTraps, func(o *Options) { o.Versions = catalog })
+		w := newWorld(t, dir, toml, func(o *Options) { o.Versions = catalog })
 		defer w.close()
 		admin := w.window.o.Config().Config.Admin
 		w.must(access.AddUser(admin.UserFile, "maria", access.Curate, "correct horse battery"))

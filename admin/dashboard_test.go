@@ -71,7 +71,7 @@ func aDayOfNews(t *testing.T) *recorded {
 	r := &recorded{pages: dashboard(), answers: make(map[string][]byte)}
 	synctest.Test(t, func(t *testing.T) {
 		toml := "[dedup]\nmin_size = \"0B\"\n" + everyHour // the pages are small
-		w := newWorld(t, dir, strings.Replace(toml, "uris = [", "uris = [\"http://down.example/\", ", 1), withTraps)
+		w := newWorld(t, dir, strings.Replace(toml, "uris = [", "uris = [\"http://down.example/\", ", 1))
 		defer w.close()
 		w.trap("http://news.example/calendar/2031/07/x/x/x/")
 		w.set("http://news.example/", town.Page{Every: 2 * time.Hour})

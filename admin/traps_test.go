@@ -17,15 +17,6 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// withTraps opens the trap store and adds it to the window's options.
-func withTraps(o *Options) {
-	book, err := traps.Open(o.Frontier.DB())
-	if err != nil {
-		panic(err)
-	}
-	o.Traps = book
-}
-
 // trap keeps out a URI that is recognized as a trap by itself, and returns the trap.
 func (w *world) trap(text string) traps.Trap {
 	w.Helper()
@@ -45,7 +36,7 @@ func TestTrapsAreShownAndReleased(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour, withTraps)
+		w := newWorld(t, dir, everyHour)
 		defer w.close()
 		w.set("http://news.example/", town.Page{})
 		w.set("http://news.example/a/a/a/1", town.Page{})
@@ -96,7 +87,7 @@ func TestPathsThatMayBeEndlessAreNamed(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		search := func(n int) uri.URI { return uri.FromCanonical(fmt.Sprintf("http://news.example/search?q=w%d", n)) }
-		w := newWorld(t, dir, everyHour, withTraps)
+		w := newWorld(t, dir, everyHour)
 		defer w.close()
 		w.set("http://news.example/", town.Page{})
 		for n := range 60 {

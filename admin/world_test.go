@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -18,21 +17,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/aspects/spaces"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/dedup"
-	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/cookies"
-	"github.com/arcrawl/arcrawl/hosts/daily"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
-	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/internal/untick"
-	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // world is a crawl of a scripted web and the window that monitors it. It runs in a synctest bubble with virtual time.
@@ -71,37 +59,14 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 	cfg, err := config.Load(w.path("arcrawl.toml"))
 	w.must(err)
 	now := time.Now()
+	w.parts = testcrawl.Open(t, cfg, testcrawl.Options{Dir: dir, Dial: w.town.Dial, Log: zerolog.Nop()})
 	r := &w.parts
-	r.Frontier, err = frontier.Open(frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1})
-	w.must(err)
-	untick.Store(t, r.Frontier.DB())
-	r.Dedup, err = dedup.Open(r.Frontier.DB(), dedup.Options{})
-	w.must(err)
-	r.Reputation, err = reputation.Open(r.Frontier.DB())
-	w.must(err)
-	r.Similar, err = similar.Open(r.Frontier.DB())
-	w.must(err)
-	r.Traps, err = traps.Open(r.Frontier.DB())
-	w.must(err)
-	r.Cookies, err = cookies.Open(r.Frontier.DB())
-	w.must(err)
-	r.Daily, err = daily.Open(r.Frontier.DB())
-	w.must(err)
-	r.Spaces, err = spaces.Open(r.Frontier.DB())
-	w.must(err)
-	r.Archive, _, err = warcout.Open(warcout.Options{Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", TempDir: dir, Journal: w.path("warc.journal"), Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}}}, now)
-	w.must(err)
-	r.CrawlLog, err = crawllog.Open(cfg.Storage.Log, true)
-	w.must(err)
-	r.Fetch = fetch.New(fetch.Options{Dial: w.town.Dial, SpoolDir: dir})
-	r.Config, r.Version, r.Log = config.NewLive(cfg), "test", zerolog.Nop()
 	r.FreeSpace = func() (int64, error) { return w.free, nil }
 	r.Observe = func(v crawler.Report) { w.window.Observe(v) }
 	w.crawler = crawler.New(*r)
 	o := Options{
 		Crawler: w.crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,
-		Spaces:    r.Spaces,
-		FreeSpace: r.FreeSpace, Dir: dir,
+		Spaces: r.Spaces, Traps: r.Traps, FreeSpace: r.FreeSpace, Dir: dir,
 		Config: func() Loaded { return Loaded{Config: r.Config.Current(), At: now} }, Now: time.Now, Version: "test",
 		Workers: 50, Log: r.Log,
 	}
@@ -119,9 +84,7 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 func (w *world) close() {
 	w.Helper()
 	w.town.Close()
-	r := w.parts
-	w.must(errors.Join(r.Frontier.Check(), r.Fetch.Close(), r.Archive.Close(time.Now()), r.CrawlLog.Close()))
-	w.must(r.Frontier.Close())
+	testcrawl.Close(w, w.parts)
 }
 
 func (w *world) path(name string) string { return filepath.Join(w.dir, name) }

@@ -2,7 +2,6 @@ package crawler_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -15,24 +14,13 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/aspects/spaces"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/cookies"
-	"github.com/arcrawl/arcrawl/hosts/daily"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
-	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/internal/untick"
-	"github.com/arcrawl/arcrawl/uri"
-	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // world is a crawl in a folder, with real components and a scripted web.
@@ -121,75 +109,10 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	now := time.Now()
-	var learned *traps.Store
-	o := frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1}
-	o.Names = func(h uri.Host) *uri.Naming {
-		n := cfg.ForHost(h, time.Now()).Names
-		if learned != nil {
-			return learned.Naming(h, &n)
-		}
-		return &n
-	}
-	change(&o)
-	f, err := frontier.Open(o)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	untick.Store(w.t, f.DB())
-	d, err := dedup.Open(f.DB(), dedup.Options{
-		Name: uri.ReplayKey, View: f.View, Series: warcout.SeriesIn("test"),
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if learned, err = traps.Open(f.DB()); err != nil {
-		w.t.Fatal(err)
-	}
-	params, err := spaces.Open(f.DB())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	book, err := reputation.Open(f.DB())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	kinds, err := similar.Open(f.DB())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	days, err := daily.Open(f.DB())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	jars, err := cookies.Open(f.DB())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	a, _, err := warcout.Open(warcout.Options{
-		Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", MaxSize: cfg.WARC.MaxSize, MaxAge: cfg.WARC.MaxAge,
-		TempDir: w.dir, Journal: w.path("warc.journal"), Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}},
-	}, now)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	l, err := crawllog.Open(cfg.Storage.Log, true)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
-	parts := crawler.Parts{
-		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Reputation: book, Similar: kinds, Daily: days, Cookies: jars, Traps: learned, Spaces: params, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
-		FreeSpace: w.freeSpace, Observe: func(r crawler.Report) { w.observe(r); w.render(r, cfg, f) },
-		OpenPayload: warc.Stored(cfg.Storage.WARC), NoiseFinder: clockFinder{},
-	}
-	return parts, func() {
-		w.t.Helper()
-		err := errors.Join(f.Check(), client.Close(), a.Close(time.Now()), l.Close(), f.Close())
-		if err != nil {
-			w.t.Error(err)
-		}
-	}
+	parts := testcrawl.Open(w.t, cfg, testcrawl.Options{Dir: w.dir, Dial: dial, Frontier: change, Log: w.log})
+	parts.FreeSpace, parts.NoiseFinder = w.freeSpace, clockFinder{}
+	parts.Observe = func(r crawler.Report) { w.observe(r); w.render(r, cfg, parts.Frontier) }
+	return parts, func() { w.t.Helper(); testcrawl.Close(w.t, parts) }
 }
 
 func (w *world) observe(r crawler.Report) {

@@ -1,0 +1,102 @@
+// Package testcrawl opens the parts of a crawl for tests: the real ones, in a folder, with a small archive. A test that
+// runs in virtual time plays months of a crawl in seconds.
+package testcrawl
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
+	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/cookies"
+	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/internal/untick"
+	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// Options say where a crawl is, and how it reaches the network.
+type Options struct {
+	Dir      string // of the journal and of temporary files
+	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
+	Frontier func(*frontier.Options) // changes the options of the frontier; nil = nothing
+	Log      zerolog.Logger
+}
+
+// Open opens the parts of a crawl. [Close] closes them. The caller sets what reports to it: FreeSpace and Observe.
+func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
+	t.Helper()
+	now := time.Now()
+	var learned *traps.Store
+	fo := frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1}
+	fo.Names = func(h uri.Host) *uri.Naming {
+		n := cfg.ForHost(h, time.Now()).Names
+		if learned != nil {
+			return learned.Naming(h, &n)
+		}
+		return &n
+	}
+	if o.Frontier != nil {
+		o.Frontier(&fo)
+	}
+	f := must(frontier.Open(fo))(t)
+	untick.Store(t, f.DB())
+	learned = must(traps.Open(f.DB()))(t)
+	archive, _, err := warcout.Open(warcout.Options{
+		Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", MaxSize: cfg.WARC.MaxSize, MaxAge: cfg.WARC.MaxAge,
+		TempDir: o.Dir, Journal: o.Dir + "/warc.journal", Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}},
+	}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return crawler.Parts{
+		Config: config.NewLive(cfg), Frontier: f, Traps: learned, Archive: archive,
+		Fetch: fetch.New(fetch.Options{Dial: o.Dial, SpoolDir: o.Dir}),
+		Dedup: must(dedup.Open(f.DB(), dedup.Options{
+			Name: uri.ReplayKey, View: f.View, Series: warcout.SeriesIn("test"),
+		}))(t),
+		Spaces:      must(spaces.Open(f.DB()))(t),
+		Reputation:  must(reputation.Open(f.DB()))(t),
+		Similar:     must(similar.Open(f.DB()))(t),
+		Daily:       must(daily.Open(f.DB()))(t),
+		Cookies:     must(cookies.Open(f.DB()))(t),
+		CrawlLog:    must(crawllog.Open(cfg.Storage.Log, true))(t),
+		OpenPayload: warc.Stored(cfg.Storage.WARC),
+		Version:     "test", Log: o.Log,
+	}
+}
+
+// Close checks the frontier, closes the parts of a crawl, and fails the test if one reports an error.
+func Close(t testing.TB, p crawler.Parts) {
+	t.Helper()
+	err := errors.Join(p.Frontier.Check(), p.Fetch.Close(), p.Archive.Close(time.Now()), p.CrawlLog.Close(),
+		p.Frontier.Close())
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// must returns a function that returns the value, or ends the test because of the error.
+func must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
