@@ -7,8 +7,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/commit"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
-	"github.com/arcrawl/arcrawl/curator/commit"
 	"github.com/arcrawl/arcrawl/curator/edit"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/compare"
+	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 

@@ -99,7 +99,7 @@ var doors = []door{
 	{
 		"other processes", "os/exec",
 		nil,
-		[]string{"daemon", "render/chromium", "curator/commit", "cmd/arcrawl", "cluster/clusterdemo"},
+		[]string{"daemon", "render/chromium", "admin/commit", "cmd/arcrawl", "cluster/clusterdemo"},
 	},
 	{"the browser", "github.com/chromedp/chromedp", nil, []string{"render/chromium"}},
 	{"a global logger", "log", nil, nil},

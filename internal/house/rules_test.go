@@ -27,7 +27,7 @@ var (
 		"examples/",
 	}
 	mayNow = []string{
-		"curator/",
+		"admin/commit",
 		"crawler",
 		"aspects/noise",
 		"crawler/whatif",

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/compare"
+	"github.com/arcrawl/arcrawl/archive/compare"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/noise/infer"

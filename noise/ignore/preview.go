@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/compare"
+	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/digest"

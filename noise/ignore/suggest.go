@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/compare"
+	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/curator/versions"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/curator/commit"
+	"github.com/arcrawl/arcrawl/admin/commit"
 )
 
 // run runs git in a folder.
