@@ -95,7 +95,7 @@ func ignoring[T any](
 			return api.PlanOf(p), err
 		}
 		answer, err := do(ignore.Work{
-			Catalog: &w.o.Versions, Config: w.o.Config().Config, Plan: plan, Reading: &w.comparing,
+			Archive: w.o.Versions.Archive, Config: w.o.Config().Config, Plan: plan, Reading: &w.comparing,
 			Now: w.o.Now(), Clock: w.o.Now,
 		}, r, o, u)
 		var refusal ignore.Refusal

@@ -40,7 +40,7 @@ func onceRoutes() []Route {
 }
 
 func (w *Window) capturing() once.Work {
-	return once.Work{Frontier: w.o.Frontier, Catalog: &w.o.Versions, Add: w.addSeeds, Now: w.o.Now()}
+	return once.Work{Frontier: w.o.Frontier, Archive: w.o.Versions.Archive, Add: w.addSeeds, Now: w.o.Now()}
 }
 
 // tooMany makes the request responsible for an error about its length.

@@ -39,7 +39,7 @@ func packRoutes() []Route {
 // openPacks returns the store of packages.
 func (w *Window) openPacks() *pack.Store {
 	return pack.Open(pack.Options{
-		Dir: w.o.Dir, Catalog: &w.o.Versions, Config: func() *config.Config { return w.o.Config().Config },
+		Dir: w.o.Dir, Archive: w.o.Versions.Archive, Config: func() *config.Config { return w.o.Config().Config },
 		Hosts: func() (all []uri.Host) {
 			for _, v := range w.o.Frontier.Hosts(w.o.Now()) {
 				all = append(all, v.Host)

@@ -41,7 +41,7 @@ func versionRoutes() []Route {
 			Doc:    "Returns the records of an archived version of a URI as the WARC file has them.",
 			Answer: api.Record{}, Params: []Param{{"uri", "string", uriDoc}, {"at", "string", atDoc}},
 			Serve: ofURI(func(w *Window, r *http.Request, u uri.URI) (any, error) {
-				return record.Of(r.Context(), &w.o.Versions, u, r.FormValue("at"), w.o.Now())
+				return record.Of(r.Context(), w.o.Versions.Archive, u, r.FormValue("at"), w.o.Now())
 			}),
 		},
 		{

@@ -12,7 +12,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
@@ -72,7 +71,7 @@ func Read(ctx context.Context, l *index.Library, before, after index.Entry) (p P
 		}
 		if err != nil {
 			return p, fmt.Sprintf("The version of %s cannot be compared. %s", e.Date().Format(time.DateTime),
-				replay.Sentence(err)), nil
+				index.Sentence(err)), nil
 		}
 		p.both[i] = v
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // readerAge is how long a [LiveReader] uses its list of the files in the folder. New captures are found at once, and
@@ -96,6 +97,34 @@ func (s *LiveReader) Close() error {
 		s.current = nil
 	}
 	return nil
+}
+
+// NoIndex says for people why there is no [LiveReader].
+const NoIndex = "Archived versions are not listed: this daemon keeps no index of its archive. Set index.live = true and restart it."
+
+// With calls do with the archive as it is now.
+func (s *LiveReader) With(now time.Time, do func(*Library) error) error {
+	l, release, err := s.Open(now)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return do(l)
+}
+
+// maxCaptures is the maximum number of captures that [LiveReader.Lookup] passes on: the newest. Pages that are visited
+// each minute have millions.
+const maxCaptures = 5000
+
+// Lookup calls do with the newest captures of exactly a URI, oldest first.
+func (s *LiveReader) Lookup(u uri.URI, now time.Time, do func(l *Library, newest []Entry) error) error {
+	return s.With(now, func(l *Library) error {
+		newest, _, err := l.Newest(u.String(), maxCaptures)
+		if err != nil {
+			return err
+		}
+		return do(l, newest)
+	})
 }
 
 // place is where a line of the live file begins. A look-up goes through the places of all lines, with 16 bytes each,

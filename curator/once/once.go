@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -30,7 +29,7 @@ var ErrTooMany = fmt.Errorf("write 1 to %d URIs", MaxURIs)
 // Work answers requests about captures.
 type Work struct {
 	Frontier *frontier.Frontier
-	Catalog  *versions.Catalog
+	Archive  *index.LiveReader                  // nil: there is no live index
 	Add      func(api.Seeds) (api.Added, error) // adds URIs on hosts of the configuration, due now
 	Now      time.Time
 }
@@ -107,11 +106,11 @@ func (w Work) Progress(ctx context.Context, q api.CaptureQuestion) (rows []api.C
 
 // find fills a row from the newest capture of a URI, if it is not older than since.
 func (w Work) find(ctx context.Context, u uri.URI, since time.Time, embeds bool, row *api.CaptureRow) error {
-	if w.Catalog.Archive == nil {
-		row.Why = versions.NoIndex
+	if w.Archive == nil {
+		row.Why = index.NoIndex
 		return nil
 	}
-	return w.Catalog.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
+	return w.Archive.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
 		if len(all) == 0 {
 			return nil
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -163,7 +162,7 @@ func (g *gathering) run(ctx context.Context) error {
 	limit := maxOutside
 	if g.choice.only.IsZero() {
 		limit = maxShown
-		e, err := replay.Nearest(g.l, g.choice.uri.String(), g.choice.at)
+		e, err := g.l.NearestTo(g.choice.uri.String(), g.choice.at)
 		if err != nil {
 			return err
 		}
@@ -188,7 +187,7 @@ func (g *gathering) run(ctx context.Context) error {
 				g.found(len(g.entries))
 				return nil
 			}
-			e, err := replay.Nearest(g.l, u.String(), g.entries[i].Timestamp)
+			e, err := g.l.NearestTo(u.String(), g.entries[i].Timestamp)
 			if errors.Is(err, warc.ErrNotFound) {
 				continue
 			}

@@ -20,7 +20,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/curator/pack"
-	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -50,7 +49,7 @@ func newLibrary(t *testing.T) *library {
 	c, err := config.Load(path)
 	archivetest.Must(t, err)
 	l.o = pack.Options{
-		Dir: t.TempDir(), Catalog: &versions.Catalog{Archive: l.reader}, Config: func() *config.Config { return c },
+		Dir: t.TempDir(), Archive: l.reader, Config: func() *config.Config { return c },
 		Hosts: func() []uri.Host { return []uri.Host{"www.a.example", "other.example", "cdn.example"} },
 		Free:  func() (int64, error) { return l.free, nil }, Now: func() time.Time { return l.Now }, Software: "test",
 	}

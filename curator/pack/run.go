@@ -12,7 +12,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/excerpt"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -88,7 +87,7 @@ func sentence(err error) string {
 	case errors.Is(err, warc.ErrNotFound):
 		return "The archive has no capture of this choice that can be read."
 	case gone, errors.Is(err, warc.ErrDamaged):
-		return replay.Sentence(err)
+		return index.Sentence(err)
 	}
 	return "The package could not be made: " + err.Error()
 }
@@ -129,7 +128,7 @@ func (s *Store) make(ctx context.Context, p *ordered) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	now := s.o.Now()
-	l, release, err := s.o.Catalog.Archive.Open(now)
+	l, release, err := s.o.Archive.Open(now)
 	if err != nil {
 		return err
 	}

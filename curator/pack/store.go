@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -45,7 +45,7 @@ var ErrBusy = fmt.Errorf("%d packages wait already; try again when one is done",
 // Options say how packages are made.
 type Options struct {
 	Dir      string // folder of the state; "" makes no packages
-	Catalog  *versions.Catalog
+	Archive  *index.LiveReader
 	Config   func() *config.Config
 	Hosts    func() []uri.Host     // of the crawl
 	Free     func() (int64, error) // bytes of the disk
@@ -101,8 +101,8 @@ func link(name string) string { return api.Base + "/packages/" + url.PathEscape(
 // List returns the packages, newest first.
 func (s *Store) List() api.Packages {
 	out := api.Packages{Packages: []api.Package{}}
-	if s.o.Catalog.Archive == nil {
-		out.Problem = versions.NoIndex
+	if s.o.Archive == nil {
+		out.Problem = index.NoIndex
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,8 +120,8 @@ func (s *Store) Order(o api.PackOrder) (api.Package, error) {
 	switch {
 	case err != nil:
 		return api.Package{}, err
-	case s.o.Catalog.Archive == nil:
-		return api.Package{}, fmt.Errorf("%s", versions.NoIndex)
+	case s.o.Archive == nil:
+		return api.Package{}, fmt.Errorf("%s", index.NoIndex)
 	case s.o.Dir == "":
 		return api.Package{}, errors.New("this daemon has no folder for packages")
 	}

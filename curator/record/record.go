@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -24,20 +23,20 @@ const maxText = 64 << 10
 
 // Of returns the records of the version of a URI that is nearest to a timestamp. A record that cannot be read is a
 // problem in the answer.
-func Of(ctx context.Context, c *versions.Catalog, u uri.URI, at string, now time.Time) (out api.Record, err error) {
+func Of(ctx context.Context, a *index.LiveReader, u uri.URI, at string, now time.Time) (out api.Record, err error) {
 	out = api.Record{URI: u.String(), Parts: []api.RecordPart{}}
-	if c.Archive == nil {
-		out.Problem = versions.NoIndex
+	if a == nil {
+		out.Problem = index.NoIndex
 		return out, nil
 	}
-	err = c.With(now, func(l *index.Library) error {
-		e, err := replay.Nearest(l, u.String(), at)
+	err = a.With(now, func(l *index.Library) error {
+		e, err := l.NearestTo(u.String(), at)
 		if err != nil {
 			return err
 		}
 		out.URI, out.Version = e.URL, versions.Of(e)
 		if out.Parts, err = parts(l, e); err != nil {
-			out.Problem = replay.Sentence(err)
+			out.Problem = index.Sentence(err)
 			return nil
 		}
 		if !hasRequest(out.Parts) {
@@ -48,7 +47,7 @@ func Of(ctx context.Context, c *versions.Catalog, u uri.URI, at string, now time
 			out.Original, err = parts(l, original)
 		}
 		if err != nil {
-			out.Notes = append(out.Notes, "The record with the payload cannot be read. "+replay.Sentence(err))
+			out.Notes = append(out.Notes, "The record with the payload cannot be read. "+index.Sentence(err))
 		}
 		return ctx.Err()
 	})

@@ -10,7 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/curator/record"
-	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -37,8 +36,7 @@ func open(t *testing.T, a *archivetest.Archive, captures ...digest.Origin) func(
 	}
 	u, err := uri.Parse(page)
 	archivetest.Must(t, err)
-	c := versions.Catalog{Archive: reader}
-	return func(at string) (api.Record, error) { return record.Of(t.Context(), &c, u, at, a.Now) }
+	return func(at string) (api.Record, error) { return record.Of(t.Context(), reader, u, at, a.Now) }
 }
 
 func stamp(o digest.Origin) string { return o.Date.UTC().Format(index.DateLayout) }

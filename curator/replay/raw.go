@@ -11,12 +11,9 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // asked is the part of a path behind /raw/: ticket, timestamp, the marker of the engine, URI.
@@ -66,21 +63,7 @@ func (p *Player) missing(to http.ResponseWriter, address string, err error) {
 	to.WriteHeader(http.StatusNotFound)
 	_, _ = fmt.Fprintf(to, `<!doctype html><html lang="en"><meta charset="utf-8"><title>Not shown</title>`+
 		`<body style="font:16px/1.5 system-ui,sans-serif;margin:2rem"><h1>This version cannot be shown</h1><p>%s</p><p style="overflow-wrap:anywhere">%s</p>`,
-		html.EscapeString(Sentence(err)), html.EscapeString(address))
-}
-
-// Sentence says for people why a capture cannot be read.
-func Sentence(err error) string {
-	_, gone := index.GoneFile(err)
-	switch {
-	case errors.Is(err, warc.ErrNotFound):
-		return "The archive has no capture of it."
-	case gone:
-		return "Its WARC file is not in the folder of the archive. Bring it back to see the version. (" + err.Error() + ")"
-	case errors.Is(err, warc.ErrDamaged):
-		return "Its record in the WARC file is damaged. arcrawl verify says what is lost. (" + err.Error() + ")"
-	}
-	return "Its record cannot be read: " + err.Error()
+		html.EscapeString(index.Sentence(err)), html.EscapeString(address))
 }
 
 // answer writes the response of a capture. It returns an error only if nothing was written.
@@ -141,7 +124,7 @@ func open(ctx context.Context, l *index.Library, address, stamp string) (index.C
 	none := func(err error) (index.Capture, shown, *index.Payload, error) {
 		return index.Capture{}, shown{}, nil, err
 	}
-	e, err := Nearest(l, address, stamp)
+	e, err := l.NearestTo(address, stamp)
 	if err != nil {
 		return none(err)
 	}
@@ -164,49 +147,4 @@ func open(ctx context.Context, l *index.Library, address, stamp string) (index.C
 		head.status, head.fields = http.StatusOK, http.Header{"Content-Type": {e.MIME}}
 	}
 	return c, head, body, nil
-}
-
-// Nearest returns the capture of a URI that is nearest to a timestamp, or the last one without a timestamp. It prefers
-// captures of exactly this URI to captures of URIs with the same key, and answers to failures of the server.
-func Nearest(l *index.Library, address, stamp string) (index.Entry, error) {
-	if u, err := uri.Parse(address); err == nil {
-		address = u.String()
-	}
-	at := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) // equally far from all captures
-	if stamp != "" {
-		var err error
-		if at, err = index.ParseStamp(stamp); err != nil {
-			return index.Entry{}, fmt.Errorf("%w: %q is not a timestamp", warc.ErrNotFound, stamp)
-		}
-	}
-	best, found, err := l.Nearest(address, func(a, b index.Entry) bool {
-		return distanceOf(a, address, at).fits(distanceOf(b, address, at))
-	})
-	if err == nil && !found {
-		err = fmt.Errorf("%w: %s", warc.ErrNotFound, address)
-	}
-	return best, err
-}
-
-// distance says how badly a capture fits what was asked for.
-type distance struct {
-	other, failed bool
-	away          time.Duration
-}
-
-func distanceOf(e index.Entry, address string, at time.Time) distance {
-	away := at.Sub(e.Date()).Abs()
-	failed := strings.HasPrefix(e.Status, "5") || e.Status == "429"
-	return distance{e.URL != address, failed && away != 0, away} // a failure that was asked for by its time is shown
-}
-
-// fits reports whether d fits better than o.
-func (d distance) fits(o distance) bool {
-	switch {
-	case d.other != o.other:
-		return o.other
-	case d.failed != o.failed:
-		return o.failed
-	}
-	return d.away < o.away
 }

@@ -21,49 +21,21 @@ import (
 // maxListed is the maximum number of versions in a list: the newest.
 const maxListed = 1000
 
-// maxCaptures is the maximum number of captures that [Catalog.Lookup] passes on: the newest. Pages that are visited
-// each minute have millions.
-const maxCaptures = 5000
-
 // Catalog answers questions about versions. Its methods are safe for concurrent use.
 type Catalog struct {
-	Archive *index.LiveReader // nil = there is no live index
+	Archive *index.LiveReader // nil: there is no live index
 	Tickets replay.Tickets
 	Site    replay.Site
-}
-
-// NoIndex says for people why there are no versions.
-const NoIndex = "Archived versions are not listed: this daemon keeps no index of its archive. Set index.live = true and restart it."
-
-// Lookup calls do with the newest captures of exactly a URI, oldest first.
-func (c *Catalog) Lookup(u uri.URI, now time.Time, do func(l *index.Library, newest []index.Entry) error) error {
-	return c.With(now, func(l *index.Library) error {
-		newest, _, err := l.Newest(u.String(), maxCaptures)
-		if err != nil {
-			return err
-		}
-		return do(l, newest)
-	})
-}
-
-// With calls do with the archive as it is now.
-func (c *Catalog) With(now time.Time, do func(*index.Library) error) error {
-	l, release, err := c.Archive.Open(now)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return do(l)
 }
 
 // List returns the versions of a URI, newest first.
 func (c *Catalog) List(u uri.URI, now time.Time) (api.Versions, error) {
 	out := api.Versions{URI: u.String(), Versions: []api.Version{}}
 	if c.Archive == nil {
-		out.Problem = NoIndex
+		out.Problem = index.NoIndex
 		return out, nil
 	}
-	err := c.With(now, func(l *index.Library) error {
+	err := c.Archive.With(now, func(l *index.Library) error {
 		newest, count, err := l.Newest(u.String(), maxListed+1)
 		if out.Count = count; err != nil {
 			return err
@@ -121,11 +93,11 @@ func compareLink(before, after index.Entry) string {
 func (c *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (api.View, error) {
 	out := api.View{URI: u.String()}
 	if c.Archive == nil {
-		out.Problem = NoIndex
+		out.Problem = index.NoIndex
 		return out, nil
 	}
-	err := c.With(now, func(l *index.Library) error {
-		e, err := replay.Nearest(l, u.String(), at)
+	err := c.Archive.With(now, func(l *index.Library) error {
+		e, err := l.NearestTo(u.String(), at)
 		if err != nil {
 			return err
 		}
@@ -136,7 +108,7 @@ func (c *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (ap
 		out.URI, out.Number, out.Count = e.URL, p.Number, p.Count // the URI may be another one with the same key
 		out.Version, out.Earlier, out.Later = versionAfter(p.Before, e), p.Before.Timestamp, p.After.Timestamp
 		if _, err := l.Playable(r.Context(), e); err != nil {
-			out.Problem = replay.Sentence(err)
+			out.Problem = index.Sentence(err)
 		}
 		return nil
 	})
@@ -165,10 +137,10 @@ func (c *Catalog) Compare(
 	ctx context.Context, u uri.URI, before, after, what string, rules *digest.Rules, now time.Time,
 ) (out api.Comparison, err error) {
 	if c.Archive == nil {
-		return api.Comparison{URI: u.String(), What: what, Rows: []api.CompareRow{}, Problem: NoIndex}, nil
+		return api.Comparison{URI: u.String(), What: what, Rows: []api.CompareRow{}, Problem: index.NoIndex}, nil
 	}
-	err = c.With(now, func(l *index.Library) error {
-		right, err := replay.Nearest(l, u.String(), after)
+	err = c.Archive.With(now, func(l *index.Library) error {
+		right, err := l.NearestTo(u.String(), after)
 		if err != nil {
 			return err
 		}
@@ -178,7 +150,7 @@ func (c *Catalog) Compare(
 		}
 		left := right
 		if before != "" {
-			if left, err = replay.Nearest(l, u.String(), before); err != nil {
+			if left, err = l.NearestTo(u.String(), before); err != nil {
 				return err
 			}
 		} else if p.Before.URL != "" {
@@ -201,8 +173,8 @@ func (c *Catalog) Picture(
 	if c.Archive == nil {
 		return nil, "", compare.ErrNoPicture
 	}
-	err = c.With(now, func(l *index.Library) error {
-		e, err := replay.Nearest(l, u.String(), at)
+	err = c.Archive.With(now, func(l *index.Library) error {
+		e, err := l.NearestTo(u.String(), at)
 		if err != nil {
 			return err
 		}

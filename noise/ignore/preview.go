@@ -8,7 +8,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/digest"
 )
 
@@ -47,7 +46,7 @@ func preview(
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			lost := api.HiddenParts{Date: e.Date(), Samples: []string{}, Problem: replay.Sentence(err)}
+			lost := api.HiddenParts{Date: e.Date(), Samples: []string{}, Problem: index.Sentence(err)}
 			out.Versions = append(out.Versions, lost)
 			continue
 		}

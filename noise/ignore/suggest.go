@@ -9,7 +9,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
-	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/noise/infer"
 	"github.com/arcrawl/arcrawl/uri"
@@ -24,14 +23,14 @@ const (
 
 // Suggest returns rules that silence a page which differs at each fetch, from its newest versions.
 func (w Work) Suggest(ctx context.Context, u uri.URI) (out api.IgnoreProposal, err error) {
-	out = api.IgnoreProposal{Rules: []api.ScrubRule{}, Problem: versions.NoIndex}
-	if w.Catalog.Archive == nil {
+	out = api.IgnoreProposal{Rules: []api.ScrubRule{}, Problem: index.NoIndex}
+	if w.Archive == nil {
 		return out, nil
 	}
 	w.Reading.Lock()
 	defer w.Reading.Unlock()
 	spec := w.inForce(u)
-	err = w.Catalog.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
+	err = w.Archive.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
 		out, err = suggest(ctx, l, all, spec, w.ended(ctx))
 		return err
 	})

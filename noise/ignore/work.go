@@ -11,8 +11,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/patch"
-	"github.com/arcrawl/arcrawl/curator/replay"
-	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -30,7 +28,7 @@ func refuse(format string, args ...any) error { return Refusal{fmt.Errorf(format
 
 // Work answers the requests about one URI.
 type Work struct {
-	Catalog *versions.Catalog
+	Archive *index.LiveReader // nil: there is no live index
 	Config  *config.Config
 	Plan    func(api.Staged) (api.Plan, error) // the effect of a changed file; an error if it would have faults
 	Reading *sync.Mutex                        // held while versions are read
@@ -49,16 +47,16 @@ func (w Work) Propose(ctx context.Context, u uri.URI, wish api.IgnoreWish) (out 
 	if wish.What != compare.Text && wish.What != compare.Source {
 		return out, refuse("what %q: only differences of text and source can be ignored", wish.What)
 	}
-	out = api.IgnoreProposal{Rules: []api.ScrubRule{}, Problem: versions.NoIndex}
-	if w.Catalog.Archive == nil {
+	out = api.IgnoreProposal{Rules: []api.ScrubRule{}, Problem: index.NoIndex}
+	if w.Archive == nil {
 		return out, nil
 	}
 	w.Reading.Lock()
 	defer w.Reading.Unlock()
-	err = w.Catalog.With(w.Now, func(l *index.Library) error {
+	err = w.Archive.With(w.Now, func(l *index.Library) error {
 		var both [2]index.Entry
 		for i, at := range []string{wish.Before, wish.At} {
-			if both[i], err = replay.Nearest(l, u.String(), at); err != nil {
+			if both[i], err = l.NearestTo(u.String(), at); err != nil {
 				return err
 			}
 		}
@@ -105,12 +103,12 @@ func (w Work) Preview(ctx context.Context, u uri.URI, o api.IgnoreRules) (out ap
 	out = api.IgnorePreview{
 		Versions: []api.HiddenParts{}, File: f.Path, FileDigest: f.digest(), Diff: compare.Harmless(f.diff()), Plan: plan,
 	}
-	if w.Catalog.Archive == nil {
+	if w.Archive == nil {
 		return out, nil
 	}
 	w.Reading.Lock()
 	defer w.Reading.Unlock()
-	err = w.Catalog.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
+	err = w.Archive.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
 		return preview(ctx, l, all, w.inForce(u), o.Rules, &out)
 	})
 	return out, err
