@@ -12,12 +12,11 @@ import (
 	"github.com/arcrawl/arcrawl/admin/metrics"
 	"github.com/arcrawl/arcrawl/cluster/shards"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/curator/labels"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // labelRows returns what has each label, with the hosts that are unreachable now. The caller holds w.mu.
-func (w *Window) labelRows(views []frontier.HostView) []labels.Row {
+func (w *Window) labelRows(views []frontier.HostView) []metrics.LabelRow {
 	for _, r := range w.labels.Rows() {
 		w.labels.Of(r.Label).Down = 0
 	}

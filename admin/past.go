@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
-	"github.com/arcrawl/arcrawl/curator/collection"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -44,7 +44,7 @@ func pastRoutes() []Route {
 				if err != nil {
 					return nil, err
 				}
-				return collection.Queue(w.o.Frontier, q, w.o.Now)
+				return survey.Queue(w.o.Frontier, q, w.o.Now)
 			},
 		},
 		{
@@ -91,14 +91,14 @@ func readSeconds(r *http.Request) (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-func readQueueQuery(r *http.Request) (q collection.QueueQuery, err error) {
-	q = collection.QueueQuery{
+func readQueueQuery(r *http.Request) (q survey.QueueQuery, err error) {
+	q = survey.QueueQuery{
 		Host: uri.Host(r.PathValue("host")), Sort: cmp.Or(r.FormValue("sort"), "due"),
 	}
 	if q.Text, err = partOf(r); err != nil {
 		return q, err
 	}
-	if sorts := collection.QueueSorts(); !slices.Contains(sorts, q.Sort) {
+	if sorts := survey.QueueSorts(); !slices.Contains(sorts, q.Sort) {
 		return q, fault("unknown sort %q; valid values: %s", q.Sort, strings.Join(sorts, ", "))
 	}
 	if q.Limit, err = number(r, "limit", 50, 1, 1000); err != nil {

@@ -29,7 +29,6 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/curator/captures"
-	"github.com/arcrawl/arcrawl/curator/labels"
 	"github.com/arcrawl/arcrawl/curator/pack"
 	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -105,7 +104,7 @@ type Window struct {
 	total   api.Counts // since the start
 
 	sites  *config.Config // in force at the last tick; knows the labels of hosts
-	labels labels.Counter
+	labels metrics.Labels
 
 	predicted   headers.Predictions // by headers
 	predictedAt time.Time

@@ -17,7 +17,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/untrap"
-	"github.com/arcrawl/arcrawl/curator/labels"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
@@ -47,7 +46,7 @@ type labelled struct {
 type Snapshot struct {
 	api.Status
 	Total      api.Counts // since the start
-	Labels     []labels.Row
+	Labels     []LabelRow
 	Predicted  headers.Predictions
 	Repaired   int64
 	Looks      map[string]int64 // second looks, by what they found
@@ -211,8 +210,8 @@ func counters() []metric {
 
 // labelMetrics returns the metrics by label of the hosts.
 func labelMetrics() []metric {
-	values := fmt.Sprintf("the first %d labels in use; %s", labels.Max, labels.Other)
-	of := func(name, kind, help string, value func(labels.Row) int64) metric {
+	values := fmt.Sprintf("the first %d labels in use; %s", MaxLabels, OtherLabel)
+	of := func(name, kind, help string, value func(LabelRow) int64) metric {
 		return metric{Metric{name, kind, "label", values, help}, func(s Snapshot) (v []labelled) {
 			for _, r := range s.Labels {
 				v = append(v, labelled{r.Label, float64(value(r))})
@@ -222,11 +221,11 @@ func labelMetrics() []metric {
 	}
 	return []metric{
 		of("arcrawl_label_visits_total", "counter", "Settled visits to hosts with each label. A host with several labels counts for each.",
-			func(r labels.Row) int64 { return r.Visits }),
+			func(r LabelRow) int64 { return r.Visits }),
 		of("arcrawl_label_versions_total", "counter", "Versions captured from hosts with each label.",
-			func(r labels.Row) int64 { return r.Versions }),
+			func(r LabelRow) int64 { return r.Versions }),
 		of("arcrawl_label_hosts_down", "gauge", "Hosts with each label that were unreachable at the last visit.",
-			func(r labels.Row) int64 { return r.Down }),
+			func(r LabelRow) int64 { return r.Down }),
 	}
 }
 
