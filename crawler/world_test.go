@@ -110,7 +110,7 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 		w.t.Fatal(err)
 	}
 	parts := testcrawl.Open(w.t, cfg, testcrawl.Options{Dir: w.dir, Dial: dial, Frontier: change, Log: w.log})
-	parts.FreeSpace, parts.NoiseFinder = w.freeSpace, clockFinder{}
+	parts.FreeSpace = w.freeSpace
 	parts.Observe = func(r crawler.Report) { w.observe(r); w.render(r, cfg, parts.Frontier) }
 	return parts, func() { w.t.Helper(); testcrawl.Close(w.t, parts) }
 }

@@ -76,6 +76,7 @@ func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 		Cookies:     must(cookies.Open(f.DB()))(t),
 		CrawlLog:    must(crawllog.Open(cfg.Storage.Log, true))(t),
 		OpenPayload: warc.Stored(cfg.Storage.WARC),
+		NoiseFinder: clockFinder{},
 		Version:     "test", Log: o.Log,
 	}
 }

@@ -1,4 +1,4 @@
-package crawler_test
+package testcrawl
 
 import (
 	"bytes"
