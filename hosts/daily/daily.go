@@ -24,8 +24,8 @@ import (
 
 // letter begins each key, and one of the formats each value. The requests and the versions seen follow the format as
 // unsigned varints, and then the estimated versions as a big-endian float of 64 bits. Format 2 has the numbers of
-// [evaluators.Odds] too: before the versions as varints, and after them as a float. Format 1 is still written for days
-// that have none.
+// [evaluators.Odds] too: before the versions as varints, and after them as a float. Format 1 is written for days that
+// have none.
 const (
 	letter      = 'a'
 	withoutOdds = 1

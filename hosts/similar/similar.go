@@ -27,8 +27,7 @@ import (
 )
 
 // letter begins each key, and one of the formats each value. The numbers of [rate.Relatives] follow the format,
-// in the order of its fields, as big-endian floats of 64 bits. The older format is without the rhythm. It is still
-// written for rows that have none.
+// in the order of its fields, as big-endian floats of 64 bits. Rows without a rhythm are shorter.
 const (
 	letter        = 'k'
 	withoutRhythm = 1
