@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/network"
 	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -19,24 +18,24 @@ var networkKeys = []key{
 		{Name: "secret", Type: value.Type{Kind: value.Text, Optional: true}, Optional: true},
 		{Name: "roots", Type: value.Type{Kind: value.Text, Optional: true}, Optional: true},
 	}, func(f document.Field, d *draft) {
-		d.settings.Network.Proxies = network.ReadProxies(f, d.folder(), readCredentials)
+		d.settings.Network.Proxies = readProxies(f, d.folder(), readCredentials)
 	},
 		"Proxies that `network.proxy` may choose: `[{ name = \"office\", address = \"socks5://10.0.0.1:1080\", secret = \"file:proxy\" }]`. An address begins with `http://` or `https://` (the proxy must allow CONNECT, to port 80 too; `https://` means TLS to the proxy) or `socks5://`, and may be private. `roots` may be left out; it names a file with the root certificate of an `https://` proxy, in PEM format. `secret` may be left out; it names the place of `USER:PASSWORD`. "+SecretPlaces)),
 	optional("network.proxy", InBoth, func(string) (problem, remedy string) { return "", "" },
 		func(d *draft) *string { return &d.settings.Network.Proxy },
 		"Name of the proxy through which the host is reached, from `network.proxies`. Host names are resolved here, and the proxy receives the address, so `fetch.allow_networks` holds behind it. While the proxy does not work, the hosts that use it rest, and an alarm says so. Empty: none."),
 	list("network.source", InBoth, "addresses",
-		func(f document.Field, d *draft) { d.settings.Network.Sources = network.ReadSources(f) },
+		func(f document.Field, d *draft) { d.settings.Network.Sources = readSources(f) },
 		"Address of this machine from which connections are made: at most one IPv4 and one IPv6 address. With one alone, only hosts of its family are reached. It does not apply to connections to a proxy. Empty: the system chooses."),
 	choice("network.ip", InBoth, func(d *draft) *fetch.Family { return &d.settings.Network.Family },
 		"Which addresses of a host are used: `any` as the system prefers, `prefer-ipv4` and `prefer-ipv6` the others only if none of these answers, `ipv4` and `ipv6` no others.",
-		network.Families()...),
+		families()...),
 	list("network.dns", InMain, "addresses",
-		func(f document.Field, d *draft) { d.settings.Network.Servers = network.ReadServers(f) },
+		func(f document.Field, d *draft) { d.settings.Network.Servers = readServers(f) },
 		"DNS servers that are asked for the addresses of hosts, with or without a port, as `\"192.0.2.53\"`. The next one is asked only if those before do not answer or fail; one that fails five times in a row is asked last for 30 seconds. Empty: the servers of the system."),
-	choice("tls.min_version", InBoth, func(d *draft) *network.Version { return &d.settings.Network.MinTLS },
+	choice("tls.min_version", InBoth, func(d *draft) *version { return &d.settings.Network.MinTLS },
 		"Oldest version of TLS that is accepted. `1.0` and `1.1` reach old servers that browsers refuse, also with ciphers that are off otherwise; each record of the archive names the version and the cipher.",
-		network.Versions()...),
+		versions()...),
 	list("tls.roots", InBoth, "certificates", readRoots,
 		"Root certificates that are accepted in addition to the ones of the system, or an intermediate certificate that a site forgets to send: the text of each in PEM format, between triple quotes. The main file may name files instead. A host file replaces the list of the main file."),
 	choice("tls.accept", InHost, func(d *draft) *Accept { return &d.settings.TLS.Accept },
@@ -55,7 +54,7 @@ func readCredentials(f document.Field) (string, bool) {
 
 // readRoots reads a list of root certificates. Only the main file may name files.
 func readRoots(f document.Field, d *draft) {
-	d.settings.Network.Roots = network.ReadRoots(f, d.folder())
+	d.settings.Network.Roots = ReadRoots(f, d.folder())
 }
 
 // folder returns the folder of the main file; "" for a host file, which may not name files.

@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/network"
 	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -123,7 +122,7 @@ func defaultSettings(t testing.TB) config.Settings {
 			},
 			Traps: true, TrapWait: 28 * day,
 		},
-		Network: network.Settings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
+		Network: config.NetworkSettings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
 		Cookies: config.CookiesOff, HTTP: fetch.AutoHTTP,
 		Links: discover.Bounds{MaxLinks: 5000},
 		Change: config.Change{
@@ -521,7 +520,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			TrapWait: 7 * day,
 		},
 		Limits:  frontier.Limits{URIs: 8, PerDirectory: 9},
-		Network: network.Settings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
+		Network: config.NetworkSettings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
 		Cookies: config.CookiesOff,
 		Links:   discover.Bounds{MaxLinks: 100, Speculative: true}, Render: rendering.Default(),
 		Names: uri.Naming{

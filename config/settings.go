@@ -9,7 +9,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/network"
 	"github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -36,7 +35,7 @@ type Settings struct {
 	Cookie   string // sent with each request; "" = none
 	Cookies  Cookies
 	Request  request.Settings
-	Network  network.Settings
+	Network  NetworkSettings
 	Way      *fetch.Way // that Network describes; nil = the usual way
 	TLS      TLS
 	// Mark stands for what Cookie and Request send; see [request.Settings.Mark].
@@ -323,7 +322,7 @@ func DefaultSettings() Settings {
 			CrawlDelayUpTo: 5 * time.Minute,
 			Valence:        1,
 		},
-		Network: network.Settings{Family: fetch.AnyFamily, MinTLS: network.DefaultVersion}, TLS: TLS{Accept: AcceptValid},
+		Network: NetworkSettings{Family: fetch.AnyFamily, MinTLS: defaultVersion}, TLS: TLS{Accept: AcceptValid},
 		Cookies: CookiesOff,
 		Robots:  Robots{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
 		Retry:   evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},

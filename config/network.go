@@ -2,7 +2,8 @@
 //
 // The main file names proxies; a host file chooses one of them. So a curator cannot make the daemon connect to a server
 // that no operator has named.
-package network
+
+package config
 
 import (
 	"crypto/tls"
@@ -21,41 +22,41 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
-// Settings say how connections to a host are made.
-type Settings struct {
+// NetworkSettings say how connections to a host are made.
+type NetworkSettings struct {
 	Proxies []fetch.Proxy       // of the main file
 	Proxy   string              // name of one of them; "" = none
 	Sources []netip.Addr        // local addresses
 	Family  fetch.Family        // of the addresses of hosts
 	Servers []netip.AddrPort    // of DNS; nil = the servers of the system
-	MinTLS  Version             // oldest accepted version of TLS
+	MinTLS  version             // oldest accepted version of TLS
 	Roots   []*x509.Certificate // accepted in addition to the roots of the system
 }
 
-// Version is a version of TLS, as "1.2".
-type Version string
+// version is a version of TLS, as "1.2".
+type version string
 
-// DefaultVersion is the oldest version of TLS that is accepted unless a file says otherwise.
-const DefaultVersion Version = "1.2"
+// defaultVersion is the oldest version of TLS that is accepted unless a file says otherwise.
+const defaultVersion version = "1.2"
 
-// Versions returns the versions of TLS, the oldest first.
-func Versions() []Version { return []Version{"1.0", "1.1", DefaultVersion, "1.3"} }
+// versions returns the versions of TLS, the oldest first.
+func versions() []version { return []version{"1.0", "1.1", defaultVersion, "1.3"} }
 
-// number returns the version as TLS numbers it; 0 for [DefaultVersion].
-func (v Version) number() uint16 {
-	if i := slices.Index(Versions(), v); i >= 0 && v != DefaultVersion {
+// number returns the version as TLS numbers it; 0 for [defaultVersion].
+func (v version) number() uint16 {
+	if i := slices.Index(versions(), v); i >= 0 && v != defaultVersion {
 		return tls.VersionTLS10 + uint16(i)
 	}
 	return 0
 }
 
-// Families returns the values of network.ip.
-func Families() []fetch.Family {
+// families returns the values of network.ip.
+func families() []fetch.Family {
 	return []fetch.Family{fetch.AnyFamily, fetch.PreferIPv4, fetch.PreferIPv6, fetch.OnlyIPv4, fetch.OnlyIPv6}
 }
 
 // Way returns how connections are made: usual if that is the same way, nil if nothing is unusual.
-func (s *Settings) Way(usual *fetch.Way) *fetch.Way {
+func (s *NetworkSettings) Way(usual *fetch.Way) *fetch.Way {
 	o := fetch.WayOptions{
 		Sources: s.Sources, Family: s.Family, Servers: s.Servers, MinTLS: s.MinTLS.number(), Roots: s.Roots,
 	}
@@ -70,7 +71,7 @@ func (s *Settings) Way(usual *fetch.Way) *fetch.Way {
 }
 
 // find returns the index of the proxy, -1 if there is none.
-func (s *Settings) find() int {
+func (s *NetworkSettings) find() int {
 	if s.Proxy == "" {
 		return -1
 	}
@@ -78,7 +79,7 @@ func (s *Settings) find() int {
 }
 
 // Check reports a proxy that the main file does not name, if a file, or the refinement at path, chooses it.
-func (s *Settings) Check(doc *document.Document, path document.Path) {
+func (s *NetworkSettings) Check(doc *document.Document, path document.Path) {
 	const name = "network.proxy"
 	at := path.Key(name)
 	if s.Proxy == "" || s.find() >= 0 || !doc.Has(at) {
@@ -106,11 +107,11 @@ const (
 
 const proxiesExample = `write for example [{ name = "office", address = "socks5://10.0.0.1:1080" }]`
 
-// Credentials reads the place of a user name and a password, and returns them.
-type Credentials func(f document.Field) (userAndPassword string, ok bool)
+// credentials reads the place of a user name and a password, and returns them.
+type credentials func(f document.Field) (userAndPassword string, ok bool)
 
-// ReadProxies reads a list of proxies. The files of root certificates that it names are relative to folder.
-func ReadProxies(f document.Field, folder string, read Credentials) (all []fetch.Proxy) {
+// readProxies reads a list of proxies. The files of root certificates that it names are relative to folder.
+func readProxies(f document.Field, folder string, read credentials) (all []fetch.Proxy) {
 	tables, ok := f.Tables(proxiesExample)
 	if !ok {
 		return nil
@@ -134,7 +135,7 @@ func ReadProxies(f document.Field, folder string, read Credentials) (all []fetch
 }
 
 // readProxy reads one proxy.
-func readProxy(table document.Field, folder string, read Credentials) (p fetch.Proxy, ok bool) {
+func readProxy(table document.Field, folder string, read credentials) (p fetch.Proxy, ok bool) {
 	m, _ := table.Value.(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains([]string{"name", "address", "secret", "roots"}, key) {
@@ -232,8 +233,8 @@ func parseAddress(text string) (scheme, address, problem, remedy string) {
 	return scheme, address, "", ""
 }
 
-// ReadSources reads a list of local addresses.
-func ReadSources(f document.Field) (all []netip.Addr) {
+// readSources reads a list of local addresses.
+func readSources(f document.Field) (all []netip.Addr) {
 	const example = `for example "192.0.2.7", and perhaps an IPv6 address`
 	f.Texts(example, func(e document.Field, s string) {
 		a, err := netip.ParseAddr(s)
@@ -254,8 +255,8 @@ func ReadSources(f document.Field) (all []netip.Addr) {
 // dnsPort is the port of DNS servers that are written without one.
 const dnsPort = 53
 
-// ReadServers reads a list of DNS servers.
-func ReadServers(f document.Field) (all []netip.AddrPort) {
+// readServers reads a list of DNS servers.
+func readServers(f document.Field) (all []netip.AddrPort) {
 	const example = `for example "192.0.2.53" or "[2001:db8::53]:5353"`
 	f.Texts(example, func(e document.Field, s string) {
 		at, err := netip.ParseAddrPort(s)
