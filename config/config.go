@@ -10,7 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/reach"
-	"github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -44,7 +43,7 @@ type Config struct {
 	Cluster    reach.Cluster
 	Mail       reach.Mail
 	WebSub     WebSub
-	Render     rendering.Pool
+	Render     BrowserPool
 
 	AllowNetworks []netip.Prefix      // networks that may be fetched from although they are not public
 	AllowHosts    []fetch.HostNetwork // the same for single hosts

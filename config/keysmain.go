@@ -6,7 +6,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/feeds/websub"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/reach"
-	"github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -165,6 +164,6 @@ func defaultConfig() Config {
 		},
 		DNSRecords: true, Index: Index{Live: true}, Admin: Admin{Remote: reach.Off, UserRole: reach.NoRole},
 		Mail:   reach.Mail{Security: reach.StartTLS, Alarms: true},
-		WebSub: WebSub{Lease: websub.DefaultLease}, Render: rendering.DefaultPool(), HostsDir: "hosts.d", Watch: true,
+		WebSub: WebSub{Lease: websub.DefaultLease}, Render: DefaultPool(), HostsDir: "hosts.d", Watch: true,
 	}
 }

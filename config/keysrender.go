@@ -3,7 +3,6 @@ package config
 import (
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/config/value"
 )
 
@@ -30,9 +29,9 @@ var renderPages = everyKey(
 var renderKeys = []key{
 	renderPages,
 	choice("render.keep", InBoth,
-		func(d *draft) *rendering.Keep { return &d.settings.Render.Keep },
+		func(d *draft) *keep { return &d.settings.Render.Keep },
 		"What is archived of a page as the browser shows it, as resource records: `nothing`, its `text` (`urn:text:URI`) and DOM (`urn:dom:URI`), or `all`: also a picture (`urn:fullPage:URI`).",
-		rendering.Nothing, rendering.Text, rendering.All),
+		KeepNothing, KeepText, KeepAll),
 	duration("render.age", InBoth, time.Minute, longest,
 		func(d *draft) *time.Duration { return &d.settings.Render.Age },
 		"Maximum age of archived captures that answer the browser's requests. An older or missing one is visited first, like any URI that was found: within scope, robots.txt and politeness."),

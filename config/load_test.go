@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/reach"
-	"github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -146,8 +145,8 @@ func defaultSettings(t testing.TB) config.Settings {
 				15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day,
 			}, Young: 2 * day, Recognise: true,
 		},
-		Render: rendering.Settings{
-			Keep: rendering.Nothing, Age: day, Limit: 2 * time.Minute, MaxRequests: 500, MaxPerDay: 1000,
+		Render: config.Rendering{
+			Keep: config.KeepNothing, Age: day, Limit: 2 * time.Minute, MaxRequests: 500, MaxPerDay: 1000,
 		},
 		Names: uri.Naming{Set: uri.WHATWG},
 	}
@@ -177,7 +176,7 @@ func TestLoadDefaults(t *testing.T) {
 			NewHosts: frontier.DefaultNewHosts(),
 		},
 		WARC:  warcout.Options{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
-		Index: config.Index{Live: true}, Upload: config.Upload{Region: "us-east-1"}, DNSRecords: true, Render: rendering.DefaultPool(),
+		Index: config.Index{Live: true}, Upload: config.Upload{Region: "us-east-1"}, DNSRecords: true, Render: config.DefaultPool(),
 		Seeds: []config.Seed{
 			{URI: parse(t, "https://www.news.example/"), File: filepath.Join(dir, "arcrawl.toml"), Line: 2},
 		},
@@ -444,7 +443,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		},
 		WARC:  warcout.Options{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},
 		Log:   config.Log{ExtraInfo: true},
-		Index: config.Index{OutbackCDX: "http://localhost:8901/arcrawl"}, Upload: config.Upload{Region: "us-east-1"}, DNSRecords: true, Render: rendering.DefaultPool(),
+		Index: config.Index{OutbackCDX: "http://localhost:8901/arcrawl"}, Upload: config.Upload{Region: "us-east-1"}, DNSRecords: true, Render: config.DefaultPool(),
 		WebSub:        config.WebSub{Callback: "https://crawler.example/websub", Listen: "127.0.0.1:8472", Lease: 3 * day, AnyHub: true},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		AllowHosts:    []fetch.HostNetwork{{Host: "intranet.example", Network: netip.MustParsePrefix("10.1.0.0/16")}},
@@ -522,7 +521,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Limits:  frontier.Limits{URIs: 8, PerDirectory: 9},
 		Network: config.NetworkSettings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
 		Cookies: config.CookiesOff,
-		Links:   discover.Bounds{MaxLinks: 100, Speculative: true}, Render: rendering.Default(),
+		Links:   discover.Bounds{MaxLinks: 100, Speculative: true}, Render: config.DefaultRendering(),
 		Names: uri.Naming{
 			Set: uri.Heritrix, Drop: []string{"utm_*"}, Rewrite: []uri.Rewrite{
 				{Match: regexp.MustCompile(`/index[.]html$`), To: "/"},

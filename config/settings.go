@@ -9,7 +9,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
@@ -50,7 +49,7 @@ type Settings struct {
 	Trouble   Trouble
 	Feeds     Feeds
 	Articles  Articles
-	Render    rendering.Settings
+	Render    Rendering
 	Dedup     dedup.Policy
 	Names     uri.Naming // when two URIs are the same
 }
@@ -354,7 +353,7 @@ func DefaultSettings() Settings {
 			Ladder: []time.Duration{15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day},
 			Young:  2 * day, Recognise: true,
 		},
-		Render: rendering.Default(),
+		Render: DefaultRendering(),
 		Names:  uri.Naming{Set: uri.WHATWG},
 		Dedup:  dedup.Policy{MinSize: 1000},
 	}

@@ -26,7 +26,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
-	settings "github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -95,7 +94,7 @@ type Pool struct {
 type page struct {
 	uri      uri.URI
 	series   string // of the files that get what is kept of it
-	settings settings.Settings
+	settings config.Rendering
 	visit    *rendered.Visit // the last one; nil unless the rendered text may decide about the next
 }
 
@@ -107,7 +106,7 @@ type counts struct {
 }
 
 // Start starts a pool of browsers. A browser process is started when the first page is to be rendered.
-func Start(ctx context.Context, p Parts, pool settings.Pool) *Pool {
+func Start(ctx context.Context, p Parts, pool config.BrowserPool) *Pool {
 	l := &Pool{
 		p: p, queue: make(chan uri.URI, maxQueue), queued: map[uri.URI]page{}, waiters: map[uri.URI][]chan struct{}{},
 		rendered: map[uri.URI]time.Time{}, perHost: map[uri.Host]int{},
@@ -224,7 +223,7 @@ func (l *Pool) remember(u uri.URI, now time.Time) {
 }
 
 // work renders pages until ctx ends.
-func (l *Pool) work(ctx context.Context, pool settings.Pool) {
+func (l *Pool) work(ctx context.Context, pool config.BrowserPool) {
 	var b Browser
 	var resting time.Time // no browser is started before
 	defer func() {
@@ -256,7 +255,7 @@ func (l *Pool) work(ctx context.Context, pool settings.Pool) {
 }
 
 // browser returns a browser, or nil if there is none. It logs that once.
-func (l *Pool) browser(pool settings.Pool) Browser {
+func (l *Pool) browser(pool config.BrowserPool) Browser {
 	if l.p.Browser != nil {
 		return l.p.Browser()
 	}
@@ -313,7 +312,7 @@ func (l *Pool) renderPage(ctx context.Context, b Browser, pg page) error {
 	visits := v.config.For(about)
 	r, err := b.Render(ctx, chromium.Job{
 		URI: pg.uri.String(), Answer: v.answer, Limit: pg.settings.Limit, MaxRequests: pg.settings.MaxRequests,
-		Picture: pg.settings.Keep == settings.All, Without: withoutOf(&visits.Change),
+		Picture: pg.settings.Keep == config.KeepAll, Without: withoutOf(&visits.Change),
 	})
 	if err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/rendering"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/discover"
@@ -339,7 +338,7 @@ func (v *view) addFound(r chromium.Result) (found int, err error) {
 func (v *view) keep(r chromium.Result) error {
 	var list []warcout.Resource
 	now, name := v.l.p.Now(), v.page.uri.String()
-	if k := v.page.settings.Keep; k == rendering.Text || k == rendering.All {
+	if k := v.page.settings.Keep; k == config.KeepText || k == config.KeepAll {
 		list = append(list,
 			warcout.Resource{URI: "urn:text:" + name, ContentType: "text/plain; charset=utf-8", Content: []byte(r.Text)},
 			warcout.Resource{URI: "urn:dom:" + name, ContentType: "text/html; charset=utf-8", Content: r.DOM},

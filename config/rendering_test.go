@@ -1,24 +1,24 @@
-package rendering_test
+package config_test
 
 import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/rendering"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 func TestDue(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	changed, every := rendering.Settings{On: true}, rendering.Settings{On: true, Every: 6 * time.Hour}
+	changed, every := config.Rendering{On: true}, config.Rendering{On: true, Every: 6 * time.Hour}
 	for _, c := range []struct {
 		name     string
-		s        rendering.Settings
+		s        config.Rendering
 		changed  bool
 		rendered time.Time
 		want     bool
 	}{
-		{"off", rendering.Default(), true, time.Time{}, false},
+		{"off", config.DefaultRendering(), true, time.Time{}, false},
 		{"changed, a new version", changed, true, now.Add(-time.Minute), true},
 		{"changed, an unchanged page", changed, false, time.Time{}, false},
 		{"every 6h, for the first time", every, false, time.Time{}, true},
