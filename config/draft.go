@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/criteria"
 	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -18,20 +18,20 @@ import (
 type draft struct {
 	config    *Config
 	settings  *Settings
-	host      uri.Host          // the key host
-	until     time.Time         // end of the whole host file; zero = none
-	site      about.Site        // the keys about the host, but its owner
-	owner     string            // the key owner
-	seedSites []seedSite        // the key seeds.about
-	seeds     []seed            // the key seeds.uris
-	sources   []seed            // feeds and sitemaps
-	when      criteria.Criteria // of the [[when]] being read
-	whens     []*layer          // the [[when]] of the file
-	entry     entry             // the [[wait]] being read
-	entries   []entry           // the [[wait]] of the file
-	shadowed  []entry           // entries that the file's own can shadow
-	stack     []entry           // entries of this file and of the files below it
-	plain     entry             // the default of each key of a [[wait]]
+	host      uri.Host       // the key host
+	until     time.Time      // end of the whole host file; zero = none
+	site      about.Site     // the keys about the host, but its owner
+	owner     string         // the key owner
+	seedSites []seedSite     // the key seeds.about
+	seeds     []seed         // the key seeds.uris
+	sources   []seed         // feeds and sitemaps
+	when      value.Criteria // of the [[when]] being read
+	whens     []*layer       // the [[when]] of the file
+	entry     entry          // the [[wait]] being read
+	entries   []entry        // the [[wait]] of the file
+	shadowed  []entry        // entries that the file's own can shadow
+	stack     []entry        // entries of this file and of the files below it
+	plain     entry          // the default of each key of a [[wait]]
 }
 
 // seed is a seed and its position.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/config/criteria"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/domain"
+	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -78,14 +78,14 @@ type layer struct {
 	doc      *document.Document
 	path     document.Path  // of the [[when]]; "" is the whole file
 	values   map[string]any // tables of the [[when]]
-	criteria criteria.Criteria
+	criteria value.Criteria
 	ends     time.Time // of its file; zero = never
 	scope    string    // inWhen or inMainWhen
 }
 
 // applies reports whether the layer is in force for a visit.
 func (l *layer) applies(a About) bool {
-	return (l.ends.IsZero() || a.Now.Before(l.ends)) && l.criteria.Hold(criteria.Visit(a))
+	return (l.ends.IsZero() || a.Now.Before(l.ends)) && l.criteria.Hold(value.Visit(a))
 }
 
 // profile resolves the settings of one host, and of the hosts below it without a file of their own.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/criteria"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/value"
 )
@@ -29,7 +28,7 @@ var whenKeys = []key{
 	withoutDefault(whole("when.port", InBoth, 1, 65535, func(d *draft) *int { return &d.when.Port },
 		"Port of the URI; 80 or 443 if the URI names none.")),
 	other("when.hop", InBoth, value.ListType("texts"), readHops,
-		"How the URI was first found: any of "+criteria.HopNames()+"."),
+		"How the URI was first found: any of "+value.HopNames()+"."),
 	other("when.time", InBoth, value.Type{Kind: value.Period}, readSpan,
 		"Part of the day by the clock of `zone`, without its end: `06:00-23:00`, or `22:00-06:00` across midnight."),
 	other("when.weekdays", InBoth, value.ListType("texts"), readWeekdays,
@@ -75,7 +74,7 @@ func readZone(f document.Field, d *draft) {
 // when reads the criteria of a [[when]]. Its settings are read when the whole file is known. The zone comes first,
 // because other criteria depend on it.
 func (r fileReader) when(path document.Path, m map[string]any) {
-	r.draft.when = criteria.Criteria{Zone: time.UTC}
+	r.draft.when = value.Criteria{Zone: time.UTC}
 	sets := map[string]any{}
 	var names []string
 	for name, v := range m {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/criteria"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -12,9 +11,9 @@ import (
 // ReadHops reads a list of kinds of hops.
 func ReadHops(f document.Field) (hops []uri.Hop) {
 	f.Texts(`for example ["embed"]`, func(e document.Field, s string) {
-		hop, ok := criteria.ParseHop(s)
+		hop, ok := ParseHop(s)
 		if !ok {
-			e.Fault("is not a kind of hop", "accepted: "+criteria.HopNames())
+			e.Fault("is not a kind of hop", "accepted: "+HopNames())
 			return
 		}
 		hops = append(hops, hop)
@@ -23,15 +22,15 @@ func ReadHops(f document.Field) (hops []uri.Hop) {
 }
 
 // ReadSpan reads a part of the day.
-func ReadSpan(f document.Field) (span criteria.Span, ok bool) {
+func ReadSpan(f document.Field) (span Span, ok bool) {
 	const example = `write for example "06:00-23:00", or "22:00-06:00" across midnight`
 	s, ok := f.Text(`for example "06:00-23:00"`)
 	if !ok {
 		return span, false
 	}
-	span, err := criteria.ParseSpan(s)
+	span, err := ParseSpan(s)
 	switch {
-	case errors.Is(err, criteria.ErrEmpty):
+	case errors.Is(err, ErrEmpty):
 		f.Fault(err.Error(), example+"; remove the key for the whole day")
 	case err != nil:
 		f.Fault(err.Error(), example)
@@ -42,7 +41,7 @@ func ReadSpan(f document.Field) (span criteria.Span, ok bool) {
 // ReadWeekdays reads a list of weekdays and ranges of weekdays.
 func ReadWeekdays(f document.Field) (all []time.Weekday) {
 	f.Texts(`for example ["mon", "tue"] or ["mon-fri"]`, func(e document.Field, s string) {
-		days, ok := criteria.ParseWeekdays(s)
+		days, ok := ParseWeekdays(s)
 		if !ok {
 			e.Fault("is not a weekday", "accepted: mon, tue, wed, thu, fri, sat, sun, or a range as in mon-fri")
 			return

@@ -1,5 +1,6 @@
 // Package criteria decides whether a refinement of the configuration, a [[when]], applies to a visit.
-package criteria
+
+package value
 
 import (
 	"fmt"
