@@ -6,7 +6,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/domain"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -44,7 +43,7 @@ func (l *loader) warnDoubts() {
 		for _, w := range f.draft.whens {
 			caution.Expressions(w.doc, w.path, f.host, w.criteria.URI)
 		}
-		if caution.IsPublic(domain.Hostname(f.host)) {
+		if caution.IsPublic(caution.Hostname(f.host)) {
 			l.warnPoliteness(f.doc, f.draft)
 		}
 	}
@@ -83,7 +82,7 @@ func (l *loader) warnHostFiles() {
 	for _, s := range l.config.Sources {
 		hosts = append(hosts, s.URI.Host(), s.Seed.Host())
 	}
-	hosts, applies := domain.Files(hosts)
+	hosts, applies := caution.Files(hosts)
 	for _, f := range l.files {
 		if f.host == "" {
 			continue
@@ -93,7 +92,7 @@ func (l *loader) warnHostFiles() {
 		warning := Fault{File: f.doc.File, Problem: problem, Remedy: remedy}
 		switch {
 		case problem == "":
-		case !sets || domain.IsSuffix(f.host):
+		case !sets || caution.IsSuffix(f.host):
 			f.doc.AddWarning(warning)
 		default:
 			l.config.unreached = append(l.config.unreached, unreached{f.host, warning})

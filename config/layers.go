@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
+	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/domain"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -47,7 +47,7 @@ func (c *Config) profile(h uri.Host) *profile {
 	if p, ok := c.hosts[h]; ok {
 		return p
 	}
-	for h = domain.Above(h); h != ""; h = domain.Above(h) {
+	for h = caution.Above(h); h != ""; h = caution.Above(h) {
 		if p, ok := c.hosts[h]; ok && p.inherited {
 			return p
 		}

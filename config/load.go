@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/domain"
 	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/uri"
@@ -282,13 +282,13 @@ func (l *loader) openHostFile(name string) {
 func (l *loader) readHostFiles() {
 	order := slices.Clone(l.files)
 	slices.SortStableFunc(order, func(a, b *hostFile) int {
-		return cmp.Compare(domain.Depth(a.host), domain.Depth(b.host))
+		return cmp.Compare(caution.Depth(a.host), caution.Depth(b.host))
 	})
 	read := map[uri.Host]*hostFile{}
 	for _, f := range order {
 		base := l.draft
-		for h := domain.Above(f.host); h != "" && f.above == nil; h = domain.Above(h) {
-			if up := read[h]; up != nil && !domain.IsSuffix(h) {
+		for h := caution.Above(f.host); h != "" && f.above == nil; h = caution.Above(h) {
+			if up := read[h]; up != nil && !caution.IsSuffix(h) {
 				f.above, base = up, up.draft
 			}
 		}

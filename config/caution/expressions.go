@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/domain"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -126,7 +125,7 @@ func Shadowed(re *regexp.Regexp, earlier []*regexp.Regexp) *regexp.Regexp {
 // the document or empty; h is the host of the file, "" for the main file.
 func Expressions(doc *document.Document, path document.Path, h uri.Host, when *regexp.Regexp) {
 	if when != nil {
-		problem, remedy := Expression(when, h, domain.Covers(h))
+		problem, remedy := Expression(when, h, covers(h))
 		if problem != "" {
 			document.Field{Doc: doc, Name: "when.uri", Path: path.Child("uri"), Value: when.String()}.Warn(problem, remedy)
 		}

@@ -1,5 +1,6 @@
 // Package domain knows which domains a host inherits settings from.
-package domain
+
+package caution
 
 import (
 	"slices"
@@ -47,8 +48,8 @@ func IsSuffix(h uri.Host) bool {
 	return suffix == string(h)
 }
 
-// Covers returns a function that reports whether a host belongs to the file of h.
-func Covers(h uri.Host) func(uri.Host) bool {
+// covers returns a function that reports whether a host belongs to the file of h.
+func covers(h uri.Host) func(uri.Host) bool {
 	return func(other uri.Host) bool { return other == h || !IsSuffix(h) && Below(other, h) }
 }
 
