@@ -58,14 +58,14 @@ func Files(hosts []uri.Host) (unique []uri.Host, applies func(file uri.Host) boo
 	unique = slices.Clone(hosts)
 	slices.Sort(unique)
 	unique = slices.Compact(unique)
-	exact, above := make(map[uri.Host]bool, len(unique)), map[uri.Host]bool{}
+	exact, parents := make(map[uri.Host]bool, len(unique)), map[uri.Host]bool{}
 	for _, h := range unique {
 		exact[h] = true
-		for h = Above(h); h != "" && !above[h]; h = Above(h) {
-			above[h] = true
+		for h = Above(h); h != "" && !parents[h]; h = Above(h) {
+			parents[h] = true
 		}
 	}
-	return unique, func(file uri.Host) bool { return exact[file] || above[file] && !IsSuffix(file) }
+	return unique, func(file uri.Host) bool { return exact[file] || parents[file] && !IsSuffix(file) }
 }
 
 // Hostname returns a host without its port.
