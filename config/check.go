@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
@@ -243,7 +242,7 @@ func (l *loader) checkSeeds() {
 			s.at.Warn(fmt.Sprintf("is already listed in %s:%d", other.File, other.Line), "remove one")
 			return
 		}
-		if problem, remedy := caution.Seed(s.uri, l.config.NetworksFor(s.uri)); problem != "" {
+		if problem, remedy := DoubtSeed(s.uri, l.config.NetworksFor(s.uri)); problem != "" {
 			s.at.Warn(problem, remedy)
 		}
 		listed[s.uri] = Seed{URI: s.uri, File: s.at.Doc.File, Line: s.at.Doc.Line(s.at.Path)}
@@ -254,7 +253,7 @@ func (l *loader) checkSeeds() {
 	}
 	for _, f := range l.files {
 		for _, s := range f.draft.seeds {
-			if host := s.uri.Host(); f.host != "" && host != f.host && (caution.IsSuffix(f.host) || !caution.Below(host, f.host)) {
+			if host := s.uri.Host(); f.host != "" && host != f.host && (isSuffix(f.host) || !below(host, f.host)) {
 				s.at.Fault(fmt.Sprintf("is on the host %s, but this file is for %s", host, f.host),
 					"move it to the file of its host or to the main file")
 				continue
@@ -309,7 +308,7 @@ func (l *loader) warnScope() {
 		if s.By != scope.ByPrefix && f.doc.Has(rootKey(name)) {
 			keyAt(f.doc, "", name, []any{}).Warn("have no effect with scope.by = "+document.Show(string(s.By)), remedy)
 		}
-		onHost := func(s Seed) bool { return s.URI.Host() == f.host || caution.Below(s.URI.Host(), f.host) }
+		onHost := func(s Seed) bool { return s.URI.Host() == f.host || below(s.URI.Host(), f.host) }
 		setHere := f.doc.Has(rootKey("scope.by"))
 		if s.By == scope.ByPrefix && len(s.Prefixes) == 0 && setHere && !slices.ContainsFunc(l.config.Seeds, onHost) {
 			keyAt(f.doc, "", "scope.by", string(s.By)).

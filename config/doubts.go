@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -31,19 +30,19 @@ func (c *Config) Doubts(now time.Time, knows func(pattern string) bool) []Fault 
 // warnDoubts warns of settings that are valid, but that hardly anybody wants.
 func (l *loader) warnDoubts() {
 	l.warnHostFiles()
-	caution.Expressions(l.main, "", "", nil)
+	expressions(l.main, "", "", nil)
 	for _, w := range l.draft.whens {
-		caution.Expressions(w.doc, w.path, "", w.criteria.URI)
+		expressions(w.doc, w.path, "", w.criteria.URI)
 	}
 	if l.hasPublicHost() {
 		l.warnPoliteness(l.main, l.draft)
 	}
 	for _, f := range l.files {
-		caution.Expressions(f.doc, "", f.host, nil)
+		expressions(f.doc, "", f.host, nil)
 		for _, w := range f.draft.whens {
-			caution.Expressions(w.doc, w.path, f.host, w.criteria.URI)
+			expressions(w.doc, w.path, f.host, w.criteria.URI)
 		}
-		if caution.IsPublic(caution.Hostname(f.host)) {
+		if isPublic(hostname(f.host)) {
 			l.warnPoliteness(f.doc, f.draft)
 		}
 	}
@@ -51,7 +50,7 @@ func (l *loader) warnDoubts() {
 
 // hasPublicHost reports whether any seed may be on a public host.
 func (l *loader) hasPublicHost() bool {
-	return slices.ContainsFunc(l.config.Seeds, func(s Seed) bool { return caution.IsPublic(s.URI.Hostname()) })
+	return slices.ContainsFunc(l.config.Seeds, func(s Seed) bool { return isPublic(s.URI.Hostname()) })
 }
 
 // warnPoliteness warns of a file, and of its refinements, that would overload public hosts.
@@ -59,7 +58,7 @@ func (l *loader) warnPoliteness(doc *document.Document, d *draft) {
 	warn := func(path document.Path, s *Settings) {
 		for _, name := range []string{"min_delay", "delay_factor", "valence", "max_delay"} {
 			name = "politeness." + name
-			problem, remedy := caution.Pace(s.Politeness.Politeness, s.Politeness.Valence)
+			problem, remedy := DoubtPace(s.Politeness.Politeness, s.Politeness.Valence)
 			if at := keyAt(doc, path, name, nil); problem != "" && doc.Has(at.Path) {
 				at.Value = doc.Value(at.Path)
 				at.Warn(problem, remedy)
@@ -82,17 +81,17 @@ func (l *loader) warnHostFiles() {
 	for _, s := range l.config.Sources {
 		hosts = append(hosts, s.URI.Host(), s.Seed.Host())
 	}
-	hosts, applies := caution.Files(hosts)
+	hosts, applies := files(hosts)
 	for _, f := range l.files {
 		if f.host == "" {
 			continue
 		}
 		sets := len(f.doc.Root) > 0
-		problem, remedy := caution.HostFile(f.host, sets, hosts, applies(f.host))
+		problem, remedy := DoubtHostFile(f.host, sets, hosts, applies(f.host))
 		warning := Fault{File: f.doc.File, Problem: problem, Remedy: remedy}
 		switch {
 		case problem == "":
-		case !sets || caution.IsSuffix(f.host):
+		case !sets || isSuffix(f.host):
 			f.doc.AddWarning(warning)
 		default:
 			l.config.unreached = append(l.config.unreached, unreached{f.host, warning})

@@ -3,7 +3,6 @@ package config
 import (
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -24,11 +23,11 @@ func (l *loader) warnPace() {
 			order = append(order, h)
 		}
 		loads[h].count++
-		loads[h].rate += 1 / caution.ShortestWait(c.ForHost(h, time.Time{}).Wait).Seconds()
+		loads[h].rate += 1 / shortestWait(c.ForHost(h, time.Time{}).Wait).Seconds()
 	}
 	for _, h := range order {
 		p, at := c.ForHost(h, time.Time{}).Politeness, loads[h]
-		problem, remedy := caution.Seeds(h, at.count, at.rate, p.MinDelay, p.Valence)
+		problem, remedy := DoubtSeeds(h, at.count, at.rate, p.MinDelay, p.Valence)
 		if problem != "" {
 			l.warnings = append(l.warnings, Fault{
 				File: at.seed.File, Line: at.seed.Line, Column: 1, Key: "seeds.uris", Problem: problem, Remedy: remedy,

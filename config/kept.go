@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/uri"
@@ -114,11 +113,11 @@ func (c *Config) Held(h uri.Host) (why Fault, held bool) {
 	if len(c.held) == 0 {
 		return Fault{}, false
 	}
-	for first := true; h != ""; h, first = caution.Above(h), false {
+	for first := true; h != ""; h, first = above(h), false {
 		if c.hosts[h] != nil && (first || c.hosts[h].inherited) {
 			return Fault{}, false
 		}
-		if why, held = c.held[h]; held && (first || !caution.IsSuffix(h)) {
+		if why, held = c.held[h]; held && (first || !isSuffix(h)) {
 			return why, true
 		}
 	}

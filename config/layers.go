@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/uri"
@@ -47,7 +46,7 @@ func (c *Config) profile(h uri.Host) *profile {
 	if p, ok := c.hosts[h]; ok {
 		return p
 	}
-	for h = caution.Above(h); h != ""; h = caution.Above(h) {
+	for h = above(h); h != ""; h = above(h) {
 		if p, ok := c.hosts[h]; ok && p.inherited {
 			return p
 		}

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/value"
@@ -282,13 +281,13 @@ func (l *loader) openHostFile(name string) {
 func (l *loader) readHostFiles() {
 	order := slices.Clone(l.files)
 	slices.SortStableFunc(order, func(a, b *hostFile) int {
-		return cmp.Compare(caution.Depth(a.host), caution.Depth(b.host))
+		return cmp.Compare(depth(a.host), depth(b.host))
 	})
 	read := map[uri.Host]*hostFile{}
 	for _, f := range order {
 		base := l.draft
-		for h := caution.Above(f.host); h != "" && f.above == nil; h = caution.Above(h) {
-			if up := read[h]; up != nil && !caution.IsSuffix(h) {
+		for h := above(f.host); h != "" && f.above == nil; h = above(h) {
+			if up := read[h]; up != nil && !isSuffix(h) {
 				f.above, base = up, up.draft
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -36,7 +35,7 @@ func (l *loader) resolve() {
 // profileOf returns the profile of a host file. It orders the files that the settings come from. The first file that
 // expires, and every more special one, is a layer of its own.
 func (l *loader) profileOf(f *hostFile) *profile {
-	p := &profile{host: f.host, inherited: !caution.IsSuffix(f.host), base: l.draft}
+	p := &profile{host: f.host, inherited: !isSuffix(f.host), base: l.draft}
 	for g := f; g != nil; g = g.above {
 		p.files = append(p.files, g)
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/uri"
@@ -201,7 +200,7 @@ func (c *Config) Sites() about.Index {
 		for _, s := range f.draft.seedSites {
 			index.Seeds[s.URI] = s.Site
 		}
-		if !caution.IsSuffix(f.host) {
+		if !isSuffix(f.host) {
 			index.Below[f.host] = c.siteOf(f.host)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -100,7 +99,7 @@ func (e *entry) covered(entries []entry) *entry {
 	for i := range entries {
 		patterns[i] = entries[i].MIME
 	}
-	if i := caution.Covering(e.MIME, patterns); i >= 0 && entries[i].doc != nil { // a file has it
+	if i := covering(e.MIME, patterns); i >= 0 && entries[i].doc != nil { // a file has it
 		return &entries[i]
 	}
 	return nil
@@ -128,7 +127,7 @@ func (e *entry) useRuleBounds() {
 
 // warnPattern warns of a pattern that does not match types with parameters.
 func (e *entry) warnPattern() {
-	if problem, remedy := caution.Types(e.MIME); problem != "" {
+	if problem, remedy := types(e.MIME); problem != "" {
 		e.field("mime", e.Name).Warn(problem, remedy)
 	}
 }

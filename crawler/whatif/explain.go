@@ -9,7 +9,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -164,7 +163,7 @@ func (e *explainer) likelySeed(u uri.URI) (seed uri.URI, isSeed bool) {
 // byAddress rejects a URI at a private address. Names are not looked up: one of a public domain may lead to such an
 // address too.
 func (e *explainer) byAddress(d scope.Discovery) (bool, error) {
-	if problem, remedy := caution.Seed(d.URI, e.config.NetworksFor(d.URI)); problem != "" {
+	if problem, remedy := config.DoubtSeed(d.URI, e.config.NetworksFor(d.URI)); problem != "" {
 		e.add(scope.Rejects, "fetch.allow_networks", "it %s; %s", problem, remedy)
 		return false, nil
 	}

@@ -1,4 +1,4 @@
-package caution
+package config
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ var otherTypes = []string{
 	"font/woff2", "application/octet-stream", "application/zip",
 }
 
-// Types warns of a pattern of content types that does not match types with parameters.
-func Types(pattern *regexp.Regexp) (problem, remedy string) {
+// types warns of a pattern of content types that does not match types with parameters.
+func types(pattern *regexp.Regexp) (problem, remedy string) {
 	for _, mime := range textTypes {
 		if long := mime + "; charset=utf-8"; pattern.MatchString(mime) && !pattern.MatchString(long) {
 			return fmt.Sprintf("matches %q but not %q; it must match the whole value", mime, long), `end it with ".*"`
@@ -27,9 +27,9 @@ func Types(pattern *regexp.Regexp) (problem, remedy string) {
 	return "", ""
 }
 
-// Covering returns the index of the first of patterns that matches a common type that pattern matches too; -1 if none
+// covering returns the index of the first of patterns that matches a common type that pattern matches too; -1 if none
 // does. If pattern matches no common type, it is the first that matches all of them.
-func Covering(pattern *regexp.Regexp, patterns []*regexp.Regexp) int {
+func covering(pattern *regexp.Regexp, patterns []*regexp.Regexp) int {
 	if pattern == nil {
 		return -1
 	}

@@ -2,7 +2,8 @@
 // nothing, or name what is not fetched.
 //
 // Each function returns the problem and the remedy of a warning. An empty problem means that there is nothing to say.
-package caution
+
+package config
 
 import (
 	"fmt"
@@ -27,8 +28,8 @@ const (
 	maxPace = 5
 )
 
-// Pace warns of a politeness that would overload a public host.
-func Pace(p frontier.Politeness, valence int) (problem, remedy string) {
+// DoubtPace warns of a politeness that would overload a public host.
+func DoubtPace(p frontier.Politeness, valence int) (problem, remedy string) {
 	rest := p.Rest(usualAnswer)
 	rate := float64(max(valence, 1)) / (usualAnswer + rest).Seconds()
 	const ask = "set politeness.min_delay to 1s or more, unless the operator of the host agreed"
@@ -42,8 +43,8 @@ func Pace(p frontier.Politeness, valence int) (problem, remedy string) {
 	return "", ""
 }
 
-// IsPublic reports whether a host may be a public one: it is no address and no name of a private network.
-func IsPublic(host string) bool {
+// isPublic reports whether a host may be a public one: it is no address and no name of a private network.
+func isPublic(host string) bool {
 	if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		return fetch.IsPublic(ip)
 	}
@@ -59,8 +60,8 @@ func isPrivateName(host string) bool {
 	})
 }
 
-// Seed warns of a seed that will not be fetched, because its address is private and no network in allow has it.
-func Seed(u uri.URI, allow []netip.Prefix) (problem, remedy string) {
+// DoubtSeed warns of a seed that will not be fetched, because its address is private and no network in allow has it.
+func DoubtSeed(u uri.URI, allow []netip.Prefix) (problem, remedy string) {
 	host := strings.Trim(u.Hostname(), "[]")
 	ip, err := netip.ParseAddr(host)
 	switch {
@@ -84,9 +85,9 @@ func allowed(ip netip.Addr, allow []netip.Prefix) bool {
 	return slices.ContainsFunc(allow, func(p netip.Prefix) bool { return p.Contains(ip.Unmap()) })
 }
 
-// HostFile warns of a host file that probably applies to nothing. sets reports whether the file has any key, and
+// DoubtHostFile warns of a host file that probably applies to nothing. sets reports whether the file has any key, and
 // covered whether it applies to a host with a seed or feed. seeds are these hosts, each once.
-func HostFile(host uri.Host, sets bool, seeds []uri.Host, covered bool) (problem, remedy string) {
+func DoubtHostFile(host uri.Host, sets bool, seeds []uri.Host, covered bool) (problem, remedy string) {
 	if !sets {
 		return "is empty: it lists no seed and sets nothing", "restore its content, or remove the file"
 	}
@@ -115,13 +116,13 @@ func nearest(name string, hosts []uri.Host) string {
 	return ""
 }
 
-// maxName bounds the names that are compared, in bytes.
-const maxName = 253
+// cautionMaxName bounds the names that are compared, in bytes.
+const cautionMaxName = 253
 
 // edits returns the Levenshtein distance of two names.
 func edits(a, b string) int {
-	if max(len(a), len(b)) > maxName {
-		return maxName
+	if max(len(a), len(b)) > cautionMaxName {
+		return cautionMaxName
 	}
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -142,8 +143,8 @@ func edits(a, b string) int {
 	return row[len(b)]
 }
 
-// Seeds warns of a host whose n seeds are due at a rate in visits a second that is more than its politeness allows.
-func Seeds(h uri.Host, n int, rate float64, minDelay time.Duration, valence int) (problem, remedy string) {
+// DoubtSeeds warns of a host whose n seeds are due at a rate in visits a second that is more than its politeness allows.
+func DoubtSeeds(h uri.Host, n int, rate float64, minDelay time.Duration, valence int) (problem, remedy string) {
 	allowed := float64(max(valence, 1)) / max(minDelay, time.Millisecond).Seconds()
 	if rate <= allowed {
 		return "", ""
@@ -154,8 +155,8 @@ func Seeds(h uri.Host, n int, rate float64, minDelay time.Duration, valence int)
 	), "raise wait.min, or lower min_delay if the site agrees; until then visits are late"
 }
 
-// ShortestWait returns the minimum wait of an HTML page; a year if no rule applies to it.
-func ShortestWait(s evaluators.Stack) time.Duration {
+// shortestWait returns the minimum wait of an HTML page; a year if no rule applies to it.
+func shortestWait(s evaluators.Stack) time.Duration {
 	for _, e := range s {
 		if e.MIME.MatchString("text/html") {
 			shortest, _ := e.Rule.Bounds()

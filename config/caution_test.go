@@ -1,4 +1,4 @@
-package caution_test
+package config_test
 
 import (
 	"net/netip"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/caution"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -31,7 +31,7 @@ func TestPace(t *testing.T) {
 		{0, 50 * time.Millisecond, time.Second, 1, "about 7 requests a second"},
 	} {
 		p := frontier.Politeness{DelayFactor: c.factor, MinDelay: c.min, MaxDelay: c.max}
-		problem, remedy := caution.Pace(p, c.valence)
+		problem, remedy := config.DoubtPace(p, c.valence)
 		if (problem == "") != (c.want == "") || !strings.Contains(problem, c.want) || (remedy == "") != (c.want == "") {
 			t.Errorf("%+v: %q, %q", c, problem, remedy)
 		}
@@ -62,7 +62,7 @@ func TestSeed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		problem, remedy := caution.Seed(u, c.allow)
+		problem, remedy := config.DoubtSeed(u, c.allow)
 		if (problem == "") != (c.want == "") || !strings.Contains(problem, c.want) || problem != "" && !strings.Contains(remedy, "fetch.allow_networks") {
 			t.Errorf("%s with %v: %q, %q; want %q", c.seed, c.allow, problem, remedy, c.want)
 		}
@@ -89,7 +89,7 @@ func TestHostFile(t *testing.T) {
 		{"co.uk", true, nil, "applies to no host"},
 	} {
 		covered := slices.ContainsFunc(seeds, func(h uri.Host) bool { return slices.Contains(c.covers, h) })
-		problem, remedy := caution.HostFile(c.host, c.sets, seeds, covered)
+		problem, remedy := config.DoubtHostFile(c.host, c.sets, seeds, covered)
 		if got := problem + "; " + remedy; (problem == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s, want %q", c.host, got, c.want)
 		}
@@ -117,7 +117,7 @@ func TestExpression(t *testing.T) {
 		{`/a b/`, "", "percent-encoded form"},
 		{`(?i)/Print/`, "", ""},
 	} {
-		problem, remedy := caution.Expression(regexp.MustCompile(c.expression), c.host, covers)
+		problem, remedy := config.Expression(regexp.MustCompile(c.expression), c.host, covers)
 		if (problem == "") != (c.want == "") || !strings.Contains(problem, c.want) || (remedy == "") != (c.want == "") {
 			t.Errorf("%s in the file of %q: %q, %q; want %q", c.expression, c.host, problem, remedy, c.want)
 		}
@@ -136,7 +136,7 @@ func TestShadowed(t *testing.T) {
 		{"^https?://", "/a/", true},
 		{"^https://", "/a/", false},
 	} {
-		got := caution.Shadowed(regexp.MustCompile(c.rule), []*regexp.Regexp{regexp.MustCompile(c.earlier)})
+		got := config.Shadowed(regexp.MustCompile(c.rule), []*regexp.Regexp{regexp.MustCompile(c.earlier)})
 		if (got != nil) != c.want {
 			t.Errorf("%s behind %s: %v, want %t", c.rule, c.earlier, got, c.want)
 		}
@@ -148,7 +148,7 @@ func TestHead(t *testing.T) {
 	for expression, want := range map[string]string{
 		`^https://a[.]example/live/`: "https://a.example/live/", `^/live/`: "/live/", `/live/`: "", `(?i)^HTTPS:`: "", `^(a|b)`: "",
 	} {
-		if got, ok := caution.Head(regexp.MustCompile(expression)); got != want || ok != (want != "") {
+		if got, ok := config.Head(regexp.MustCompile(expression)); got != want || ok != (want != "") {
 			t.Errorf("Head of %s = %q, %t; want %q", expression, got, ok, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package caution
+package config
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ func Expression(re *regexp.Regexp, host uri.Host, covers func(uri.Host) bool) (p
 	if err != nil {
 		return "", ""
 	}
-	texts := required(parsed.Simplify())
+	texts := neededAddresses(parsed.Simplify())
 	for _, text := range texts {
 		if problem, remedy = neverInURI(text); problem != "" {
 			return problem, remedy
@@ -72,19 +72,19 @@ func uriEscaped(r rune) string {
 	return b.String()
 }
 
-// required returns texts that every match of an expression contains.
-func required(re *syntax.Regexp) []string {
+// neededAddresses returns texts that every match of an expression contains.
+func neededAddresses(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if re.Flags&syntax.FoldCase == 0 {
 			return []string{string(re.Rune)}
 		}
 	case syntax.OpCapture, syntax.OpPlus:
-		return required(re.Sub[0])
+		return neededAddresses(re.Sub[0])
 	case syntax.OpConcat:
 		var all []string
 		for _, sub := range re.Sub {
-			all = append(all, required(sub)...)
+			all = append(all, neededAddresses(sub)...)
 		}
 		return all
 	}
@@ -121,9 +121,9 @@ func Shadowed(re *regexp.Regexp, earlier []*regexp.Regexp) *regexp.Regexp {
 	return nil
 }
 
-// Expressions warns of scope rules, and of a criterion about the URI, that can match nothing. path is a [[when]] of
+// expressions warns of scope rules, and of a criterion about the URI, that can match nothing. path is a [[when]] of
 // the document or empty; h is the host of the file, "" for the main file.
-func Expressions(doc *document.Document, path document.Path, h uri.Host, when *regexp.Regexp) {
+func expressions(doc *document.Document, path document.Path, h uri.Host, when *regexp.Regexp) {
 	if when != nil {
 		problem, remedy := Expression(when, h, covers(h))
 		if problem != "" {
