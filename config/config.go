@@ -9,7 +9,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -40,8 +39,8 @@ type Config struct {
 	Sealed     struct{ URL, Command string } // the server and the program that receive each finished WARC file; "" = none
 	Log        Log
 	Admin      Admin
-	Cluster    reach.Cluster
-	Mail       reach.Mail
+	Cluster    Cluster
+	Mail       Mail
 	WebSub     WebSub
 	Render     BrowserPool
 
@@ -150,8 +149,8 @@ type Log struct {
 
 // Admin and WebSub say how a running daemon is reached.
 type (
-	Admin  = reach.Admin
-	WebSub = reach.WebSub
+	Admin  = Reach
+	WebSub = webSub
 )
 
 // Instance returns the name of this crawl among several: admin.instance, or the institution if it is not set.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/feeds/websub"
 	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -162,8 +161,8 @@ func defaultConfig() Config {
 		WARC: warcout.Options{
 			Prefix: warcout.DefaultPrefix, MaxSize: warcout.DefaultMaxSize, MaxAge: day, Level: warcout.DefaultLevel,
 		},
-		DNSRecords: true, Index: Index{Live: true}, Admin: Admin{Remote: reach.Off, UserRole: reach.NoRole},
-		Mail:   reach.Mail{Security: reach.StartTLS, Alarms: true},
+		DNSRecords: true, Index: Index{Live: true}, Admin: Admin{Remote: Off, UserRole: NoRole},
+		Mail:   Mail{Security: StartTLS, Alarms: true},
 		WebSub: WebSub{Lease: websub.DefaultLease}, Render: DefaultPool(), HostsDir: "hosts.d", Watch: true,
 	}
 }

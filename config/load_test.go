@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -165,11 +164,11 @@ func TestLoadDefaults(t *testing.T) {
 			Secrets: filepath.Join(dir, "secrets"),
 		},
 		Admin: config.Admin{
-			Socket: filepath.Join(dir, "state/admin.sock"), TokenFile: filepath.Join(dir, "state/admin.token"), Remote: reach.Off,
-			UserFile: filepath.Join(dir, "state/admin.users"), UserRole: reach.NoRole,
+			Socket: filepath.Join(dir, "state/admin.sock"), TokenFile: filepath.Join(dir, "state/admin.token"), Remote: config.Off,
+			UserFile: filepath.Join(dir, "state/admin.users"), UserRole: config.NoRole,
 			ReplayAssets: "/usr/share/arcrawl-replay",
 		},
-		Mail:   reach.Mail{Security: reach.StartTLS, Alarms: true},
+		Mail:   config.Mail{Security: config.StartTLS, Alarms: true},
 		WebSub: config.WebSub{Lease: 10 * day},
 		Crawl: config.Crawl{
 			Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000, Order: frontier.ByValue,
@@ -421,18 +420,18 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			FoldersFree: 50e9, FoldersOrder: config.FillFolders,
 			Secrets: filepath.Join(filepath.Dir(main), "secrets"),
 		},
-		Cluster: reach.Cluster{Database: "postgres://arcrawl@db.library.example/arcrawl", Node: "a", Listen: "10.0.0.5:8475"},
+		Cluster: config.Cluster{Database: "postgres://arcrawl@db.library.example/arcrawl", Node: "a", Listen: "10.0.0.5:8475"},
 		Admin: config.Admin{
 			Instance: "press", Socket: "/run/arcrawl/admin.sock", Listen: "127.0.0.1:8471", TokenFile: filepath.Join(filepath.Dir(main), "token"),
-			Webhook: "https://alarms.library.example/", Remote: reach.Plain, Names: []string{"crawler.library.example"},
+			Webhook: "https://alarms.library.example/", Remote: config.Plain, Names: []string{"crawler.library.example"},
 			TLSCert: filepath.Join(filepath.Dir(main), "cert.pem"), TLSKey: filepath.Join(filepath.Dir(main), "key.pem"),
 			URL:      "https://crawler.library.example/",
-			UserFile: filepath.Join(filepath.Dir(main), "users"), UserHeader: "X-Remote-User", UserRole: reach.RoleRead,
+			UserFile: filepath.Join(filepath.Dir(main), "users"), UserHeader: "X-Remote-User", UserRole: config.RoleRead,
 			TrustedProxies: []string{"127.0.0.1", "10.1.2.0/28"},
 			ReplayListen:   "127.0.0.1:8473", ReplayURL: "https://replay.library.example/", ReplayAssets: "/opt/replay",
 		},
-		Mail: reach.Mail{
-			Server: "smtp.library.example:465", Security: reach.Implicit, User: "arcrawl",
+		Mail: config.Mail{
+			Server: "smtp.library.example:465", Security: config.Implicit, User: "arcrawl",
 			PasswordFile: filepath.Join(filepath.Dir(main), "mail.password"), From: "arcrawl@library.example",
 			To: []string{"crawler@library.example", "newspapers=press@library.example"}, Digest: "07:30",
 		},

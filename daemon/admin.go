@@ -19,7 +19,6 @@ import (
 	"github.com/arcrawl/arcrawl/cluster/fleet"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/daemon/keypair"
@@ -248,7 +247,7 @@ func (d *Daemon) openVersions(c config.Admin) (catalog versions.Catalog, err err
 		return d.o.base.catalog, nil
 	}
 	catalog.Tickets = replay.NewTickets()
-	catalog.Site = replay.Site{URL: c.ReplayURL, TLS: c.Remote == reach.TLS, Engine: c.ReplayAssets}
+	catalog.Site = replay.Site{URL: c.ReplayURL, TLS: c.Remote == config.RemoteTLS, Engine: c.ReplayAssets}
 	if d.index.live == nil {
 		return catalog, nil
 	}
@@ -289,7 +288,7 @@ func listen(key, address string, c config.Admin) (net.Listener, error) {
 	if err != nil {
 		return nil, FolderError{Err: fmt.Errorf("%s: %w", key, err)}
 	}
-	if c.Remote != reach.TLS {
+	if c.Remote != config.RemoteTLS {
 		return l, nil
 	}
 	pair, err := keypair.New(c.TLSCert, c.TLSKey)

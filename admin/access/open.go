@@ -6,25 +6,25 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 // Open returns who is served on the network address of a configuration. It reads the files of tokens and users. If
 // there is no file of tokens it creates one.
-func Open(c reach.Admin, now func() time.Time, log zerolog.Logger) (Options, error) {
+func Open(c config.Reach, now func() time.Time, log zerolog.Logger) (Options, error) {
 	file, err := OpenFile(c.TokenFile)
 	if err != nil {
 		return Options{}, err
 	}
 	role := None
-	if c.UserRole != reach.NoRole {
+	if c.UserRole != config.NoRole {
 		if role, err = ParseRole(string(c.UserRole)); err != nil {
 			return Options{}, err
 		}
 	}
 	proxy := Proxy{Header: c.UserHeader, Role: role}
 	for _, text := range c.TrustedProxies {
-		n, err := reach.ParseProxy(text)
+		n, err := config.ParseProxy(text)
 		if err != nil {
 			return Options{}, err
 		}
@@ -35,7 +35,7 @@ func Open(c reach.Admin, now func() time.Time, log zerolog.Logger) (Options, err
 		Users:       lastGood(log, c.UserFile, OpenUsers(c.UserFile).Users),
 		SetPassword: func(name, password string) error { return SetPassword(c.UserFile, name, password) },
 		Proxy:       proxy, SignIns: NewSignIns(now),
-		Remote: c.Remote != reach.Off, Names: c.Names, TLS: c.Remote == reach.TLS,
+		Remote: c.Remote != config.Off, Names: c.Names, TLS: c.Remote == config.RemoteTLS,
 	}, nil
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/curator/captures"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -27,7 +27,7 @@ const (
 
 // News collects the new versions for the digest of one recipient.
 type News struct {
-	To    reach.Recipient
+	To    config.Recipient
 	Since time.Time // the digest has what came later
 	From  time.Time // older captures are not known any more; zero if all are
 
@@ -44,7 +44,7 @@ type siteNews struct {
 
 // NewNews returns the news for a recipient, who took the last digest at a given time; zero if there was none. They
 // begin then, but not much longer ago than the usual time between two digests.
-func NewNews(to reach.Recipient, last, now time.Time, grace time.Duration) *News {
+func NewNews(to config.Recipient, last, now time.Time, grace time.Duration) *News {
 	since := now.Add(-to.Period())
 	if !last.IsZero() {
 		since = last
@@ -166,7 +166,7 @@ func (s Summary) linkTo(c api.Capture) string {
 }
 
 // writeShort writes the sites of a recipient that do not meet their capture targets.
-func (s Summary) writeShort(b *strings.Builder, to reach.Recipient) {
+func (s Summary) writeShort(b *strings.Builder, to config.Recipient) {
 	other := func(p api.HostPace) bool { return !Concerns(to, p.Host, s.Names(p.Host)) }
 	list := slices.DeleteFunc(slices.Clone(s.Short), other)
 	if s.ShortError != "" {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 // newspapers is the weekly digest of a curator, of whose hosts one has hostile titles.
@@ -19,7 +19,7 @@ func newspapers(link string) string {
 		}
 		return []string{"newspapers"}
 	}
-	n := NewNews(reach.Recipient{Label: "newspapers", Address: "a@b.example", Weekly: true}, time.Time{}, seven, 0)
+	n := NewNews(config.Recipient{Label: "newspapers", Address: "a@b.example", Weekly: true}, time.Time{}, seven, 0)
 	add := func(hours int, host, path, title, kind string) {
 		n.Add(api.Capture{
 			At: seven.Add(-time.Duration(hours) * time.Hour), Host: host, URI: "http://" + host + path, Title: title, Kind: kind,
@@ -77,7 +77,7 @@ func TestTheDigestOfALabelHasItsParts(t *testing.T) {
 // TestADigestIsBounded writes a digest of far more sites, alarms and targets than anybody reads.
 func TestADigestIsBounded(t *testing.T) {
 	t.Parallel()
-	n := NewNews(reach.Recipient{Address: "a@b.example"}, time.Time{}, seven, 0)
+	n := NewNews(config.Recipient{Address: "a@b.example"}, time.Time{}, seven, 0)
 	n.From = seven.Add(-time.Hour)
 	s := Summary{Names: func(string) []string { return nil }, Status: api.Status{Now: seven}}
 	for i := range 10_000 {
@@ -119,7 +119,7 @@ func TestADigestBeginsWhereTheLastOneEnded(t *testing.T) {
 		if c.last == 0 {
 			last = time.Time{}
 		}
-		n := NewNews(reach.Recipient{Weekly: c.weekly}, last, seven, 3*day)
+		n := NewNews(config.Recipient{Weekly: c.weekly}, last, seven, 3*day)
 		if got := seven.Sub(n.Since); got != c.want {
 			t.Errorf("weekly %v, %s after the last digest, it begins %s ago; want %s", c.weekly, c.last, got, c.want)
 		}

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 // Message is an e-mail.
@@ -56,7 +56,7 @@ func Compose(m Message) ([]byte, error) {
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Send delivers a message to the mail server. ctx bounds the whole exchange.
-func Send(ctx context.Context, s reach.Mail, m Message) error {
+func Send(ctx context.Context, s config.Mail, m Message) error {
 	if err := send(ctx, s, m, nil); err != nil {
 		return fmt.Errorf("send a mail to %s through %s: %w", m.To, s.Server, err)
 	}
@@ -64,7 +64,7 @@ func Send(ctx context.Context, s reach.Mail, m Message) error {
 }
 
 // send delivers a message. roots are the certificates to trust; nil trusts the certificates of the system.
-func send(ctx context.Context, s reach.Mail, m Message, roots *x509.CertPool) (err error) {
+func send(ctx context.Context, s config.Mail, m Message, roots *x509.CertPool) (err error) {
 	text, err := Compose(m)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func send(ctx context.Context, s reach.Mail, m Message, roots *x509.CertPool) (e
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	secure := &tls.Config{ServerName: host, RootCAs: roots, MinVersion: tls.VersionTLS12}
-	if s.Security == reach.Implicit {
+	if s.Security == config.Implicit {
 		conn = tls.Client(conn, secure)
 	}
 	c, err := smtp.NewClient(conn, host)
@@ -89,7 +89,7 @@ func send(ctx context.Context, s reach.Mail, m Message, roots *x509.CertPool) (e
 		return errors.Join(err, conn.Close())
 	}
 	defer func() { _ = c.Close() }()
-	if s.Security == reach.StartTLS {
+	if s.Security == config.StartTLS {
 		if err := c.StartTLS(secure); err != nil {
 			return fmt.Errorf("encrypt the connection: %w; set mail.security to \"tls\" or \"none\" if the server cannot", err)
 		}
@@ -101,7 +101,7 @@ func send(ctx context.Context, s reach.Mail, m Message, roots *x509.CertPool) (e
 }
 
 // signIn sends user name and password, if there is a user name.
-func signIn(c *smtp.Client, s reach.Mail, host string) error {
+func signIn(c *smtp.Client, s config.Mail, host string) error {
 	if s.User == "" {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 // server is a mail server on the loopback. It takes one connection.
@@ -114,11 +114,11 @@ func TestMailIsDelivered(t *testing.T) {
 		From: "arcrawl@library.example", To: "press@library.example", Subject: "arcrawl: host: müller.example\r\nBcc: x@evil.example",
 		Body: "Überfällig: " + strings.Repeat("ä", 200) + "\n.\nend\n", Date: time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC),
 	}
-	for _, security := range []reach.Security{reach.StartTLS, reach.Implicit, reach.None} {
+	for _, security := range []config.Security{config.StartTLS, config.Implicit, config.None} {
 		t.Run(string(security), func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, security == reach.Implicit, "")
-			err := send(t.Context(), reach.Mail{Server: s.address, Security: security, User: "arcrawl", PasswordFile: password}, m, s.roots)
+			s := serve(t, security == config.Implicit, "")
+			err := send(t.Context(), config.Mail{Server: s.address, Security: security, User: "arcrawl", PasswordFile: password}, m, s.roots)
 			<-s.done
 			if err != nil {
 				t.Fatalf("%v after %q", err, s.log)
@@ -126,7 +126,7 @@ func TestMailIsDelivered(t *testing.T) {
 			secret := base64.StdEncoding.EncodeToString([]byte("\x00arcrawl\x00geheim"))
 			if log := strings.Join(s.log, "\n"); !strings.Contains(log, "AUTH PLAIN "+secret) ||
 				!strings.Contains(log, "RCPT TO:<press@library.example>") ||
-				(security == reach.StartTLS) != strings.Contains(log, "STARTTLS") {
+				(security == config.StartTLS) != strings.Contains(log, "STARTTLS") {
 				t.Errorf("the server received\n%s", log)
 			}
 			got, err := netmail.ReadMessage(strings.NewReader(s.text))
@@ -153,13 +153,13 @@ func TestMailFailuresAreExplained(t *testing.T) {
 	t.Parallel()
 	m := Message{From: "arcrawl@library.example", To: "press@library.example"}
 	refusing := serve(t, false, "RCPT")
-	plain := reach.Mail{Server: refusing.address, Security: reach.None}
+	plain := config.Mail{Server: refusing.address, Security: config.None}
 	if err := Send(t.Context(), plain, m); err == nil || !strings.Contains(err.Error(), "not here") ||
 		!strings.Contains(err.Error(), "send a mail to press@library.example through 127.0.0.1:") {
 		t.Errorf("a refused recipient: %v", err)
 	}
 	without := serve(t, false, "STARTTLS")
-	if err := Send(t.Context(), reach.Mail{Server: without.address, Security: reach.StartTLS}, m); err == nil ||
+	if err := Send(t.Context(), config.Mail{Server: without.address, Security: config.StartTLS}, m); err == nil ||
 		!strings.Contains(err.Error(), "set mail.security") || strings.Contains(strings.Join(without.log, ""), "MAIL") {
 		t.Errorf("a server without encryption: %v", err)
 	}
@@ -170,7 +170,7 @@ func TestMailFailuresAreExplained(t *testing.T) {
 	defer silent.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	go cancel()
-	if err := Send(ctx, reach.Mail{Server: silent.Addr().String(), Security: reach.None}, m); err == nil {
+	if err := Send(ctx, config.Mail{Server: silent.Addr().String(), Security: config.None}, m); err == nil {
 		t.Error("a server that does not answer: no error")
 	}
 }

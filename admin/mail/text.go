@@ -8,13 +8,13 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Concerns reports whether a recipient receives an alarm about a host. names are its labels, collections and owners.
 // Who has no label receives everything. Who has one does not receive alarms about the crawl as a whole.
-func Concerns(to reach.Recipient, host string, names []string) bool {
+func Concerns(to config.Recipient, host string, names []string) bool {
 	return to.Label == "" || host != "" && slices.Contains(names, to.Label)
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 var seven = time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
@@ -55,10 +55,10 @@ func TestDigestHasWhatConcernsTheRecipient(t *testing.T) {
 		Recent: []alarm.Notice{notice(alarm.Silence, "news.example", "news.example was silent", false, "newspapers"), notice(alarm.Uplink, "", "no network", true)},
 		Names:  func(host string) []string { return labels[host] },
 	}
-	digest := func(to reach.Recipient) (subject, body string) {
+	digest := func(to config.Recipient) (subject, body string) {
 		return Digest(s, NewNews(to, time.Time{}, seven.Add(time.Hour), 0))
 	}
-	subject, body := digest(reach.Recipient{Address: "operator@library.example"})
+	subject, body := digest(config.Recipient{Address: "operator@library.example"})
 	if subject != "arcrawl National Library: crawling, 3 alarms, 0 new versions" {
 		t.Errorf("the operator's subject is %q", subject)
 	}
@@ -69,11 +69,11 @@ func TestDigestHasWhatConcernsTheRecipient(t *testing.T) {
 	}
 	for due, want := range map[int64]string{12: "of which 12 are due.", -1: "the due ones are not counted yet."} {
 		s.Status.URIs.Due = due
-		if _, body := digest(reach.Recipient{Address: "operator@library.example"}); !strings.Contains(body, "URIs: 0, "+want) {
+		if _, body := digest(config.Recipient{Address: "operator@library.example"}); !strings.Contains(body, "URIs: 0, "+want) {
 			t.Errorf("with %d due URIs the digest does not have %q:\n%s", due, want, body)
 		}
 	}
-	subject, body = digest(reach.Recipient{Label: "newspapers", Address: "press@library.example"})
+	subject, body = digest(config.Recipient{Label: "newspapers", Address: "press@library.example"})
 	if subject != "arcrawl National Library, newspapers: crawling, 1 alarm, 0 new versions" || strings.Contains(body, "other.example") || strings.Contains(body, "disk") ||
 		strings.Contains(body, "no network") || !strings.Contains(body, "news.example is down") || !strings.Contains(body, "news.example was silent") {
 		t.Errorf("the curator's digest is %q\n%s", subject, body)

@@ -19,7 +19,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/admin/outbox"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
@@ -37,7 +36,7 @@ type Parts struct {
 	Config  func() *config.Config
 	Summary func() (s mail.Summary, ok bool)                              // without Recent; not ok = none now
 	Each    func(since time.Time, use func(api.Capture)) (from time.Time) // see captures.Store.Each
-	Send    func(ctx context.Context, s reach.Mail, m mail.Message) error
+	Send    func(ctx context.Context, s config.Mail, m mail.Message) error
 	Dir     string // state folder
 	Outbox  *outbox.Outbox
 	Now     func() time.Time
@@ -55,7 +54,7 @@ type Mailer struct {
 func New(p Parts) *Mailer { return &Mailer{p: p, failing: map[string]bool{}} }
 
 // receiverOf returns the name of a recipient in the outbox.
-func receiverOf(to reach.Recipient) string {
+func receiverOf(to config.Recipient) string {
 	if to.Label == "" {
 		return to.Address
 	}
@@ -130,7 +129,7 @@ func (m *Mailer) tick(ctx context.Context, now time.Time) {
 
 // orderDigest notes each day at the time of the digest which recipients are owed one. A digest of a day on which the
 // daemon did not run is owed later.
-func (m *Mailer) orderDigest(c reach.Mail, now time.Time) {
+func (m *Mailer) orderDigest(c config.Mail, now time.Time) {
 	at, ok := c.DigestAt()
 	day := now.UTC().Truncate(24 * time.Hour)
 	if !ok || now.Before(day.Add(at)) {
@@ -161,7 +160,7 @@ func (m *Mailer) orderDigest(c reach.Mail, now time.Time) {
 }
 
 // sendDigests sends the digests that are owed, each with what came since the last one.
-func (m *Mailer) sendDigests(ctx context.Context, c reach.Mail, now time.Time) {
+func (m *Mailer) sendDigests(ctx context.Context, c config.Mail, now time.Time) {
 	owed, recent := m.p.Outbox.Digest(now)
 	if len(owed) == 0 {
 		return
@@ -196,7 +195,7 @@ func (m *Mailer) sendDigests(ctx context.Context, c reach.Mail, now time.Time) {
 
 // deliver sends a mail and reports whether it was taken.
 func (m *Mailer) deliver(
-	ctx context.Context, c reach.Mail, to reach.Recipient, subject, body string, now time.Time,
+	ctx context.Context, c config.Mail, to config.Recipient, subject, body string, now time.Time,
 ) bool {
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()

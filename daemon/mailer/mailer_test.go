@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/admin/outbox"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/reach"
 )
 
 // TestMailerSendsAlarmsAndDigests raises alarms of two hosts while the server fails, then lets a day pass.
@@ -25,7 +24,7 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 	var sent []string
 	var log bytes.Buffer
 	failing := true
-	c := &config.Config{Mail: reach.Mail{
+	c := &config.Config{Mail: config.Mail{
 		Server: "smtp.example:25", From: "a@library.example", To: []string{"all@library.example", "press=press@library.example"},
 		Alarms: true, Digest: "07:00",
 	}}
@@ -42,7 +41,7 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 				return mail.Summary{Names: func(string) []string { return nil }}, true
 			},
 			Each: func(time.Time, func(api.Capture)) (from time.Time) { return from },
-			Send: func(_ context.Context, _ reach.Mail, m mail.Message) error {
+			Send: func(_ context.Context, _ config.Mail, m mail.Message) error {
 				if failing {
 					return errors.New("no answer")
 				}
@@ -120,7 +119,7 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 // second Monday.
 func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 	t.Parallel()
-	c := &config.Config{Mail: reach.Mail{
+	c := &config.Config{Mail: config.Mail{
 		Server: "smtp.example:25", From: "a@library.example", Digest: "07:00",
 		To: []string{"all@library.example", "press=p@library.example monday"},
 	}}
@@ -144,7 +143,7 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 			}
 			return from
 		},
-		Send: func(_ context.Context, _ reach.Mail, m mail.Message) error {
+		Send: func(_ context.Context, _ config.Mail, m mail.Message) error {
 			if m.To == failing {
 				return errors.New("no answer")
 			}

@@ -1,4 +1,4 @@
-package reach
+package config
 
 import (
 	"testing"
@@ -17,12 +17,12 @@ func TestRecipientsMayHaveADay(t *testing.T) {
 		if got := (Mail{To: []string{text}}).Recipients()[0]; got != want {
 			t.Errorf("%q is %+v, want %+v", text, got, want)
 		}
-		if problem, _ := CheckRecipient(text); problem != "" {
+		if problem, _ := checkRecipient(text); problem != "" {
 			t.Errorf("%q %s", text, problem)
 		}
 	}
 	for _, text := range []string{"a@b.example weekly", "a@b.example monday tuesday", "monday", "press= monday", "=a@b.example", "a@b.example mon"} {
-		if problem, _ := CheckRecipient(text); problem == "" {
+		if problem, _ := checkRecipient(text); problem == "" {
 			t.Errorf("%q is accepted", text)
 		}
 	}

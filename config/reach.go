@@ -1,6 +1,7 @@
 // Package reach holds the settings of how a running daemon is reached, and how it reaches people: the tables
 // "admin" and "mail".
-package reach
+
+package config
 
 import (
 	"crypto/tls"
@@ -17,33 +18,33 @@ import (
 	"github.com/arcrawl/arcrawl/config/about"
 )
 
-// Remote says whether admin.listen may be reached from other machines.
-type Remote string
+// remote says whether admin.listen may be reached from other machines.
+type remote string
 
 // The values of admin.remote.
 const (
-	Off   Remote = "off"
-	TLS   Remote = "tls"
-	Plain Remote = "plain"
+	Off       remote = "off"
+	RemoteTLS remote = "tls"
+	Plain     remote = "plain"
 )
 
-// UserRole is the role of users whom only a proxy names.
-type UserRole string
+// userRole is the role of users whom only a proxy names.
+type userRole string
 
 // The values of admin.user_role.
 const (
-	NoRole      UserRole = "none"
-	RoleRead    UserRole = "read"
-	RoleCurate  UserRole = "curate"
-	RoleOperate UserRole = "operate"
+	NoRole      userRole = "none"
+	RoleRead    userRole = "read"
+	roleCurate  userRole = "curate"
+	roleOperate userRole = "operate"
 )
 
-// Admin says how a running daemon is reached.
-type Admin struct {
+// Reach says how a running daemon is reached.
+type Reach struct {
 	Instance  string   // name of this crawl among others; "" = the institution
 	Socket    string   // unix socket, absolute; "" = switched off
 	Listen    string   // address that serves clients with a token; "" = none
-	Remote    Remote   // whether Listen may be reached from other machines
+	Remote    remote   // whether Listen may be reached from other machines
 	Names     []string // host names under which clients may reach Listen, besides localhost
 	TLSCert   string   // file with the certificate chain, absolute
 	TLSKey    string   // file with its key, absolute
@@ -55,7 +56,7 @@ type Admin struct {
 
 	TrustedProxies []string // addresses and networks whose headers about clients are believed
 	UserHeader     string   // header in which they name the user; "" = none
-	UserRole       UserRole // of users whom they name and UserFile does not
+	UserRole       userRole // of users whom they name and UserFile does not
 
 	ReplayListen string // address that serves archived versions; "" = none
 	ReplayURL    string // address of it for browsers; "" = it follows from the name of the dashboard
@@ -69,7 +70,7 @@ const noSocket = "off"
 const replayAssets = "/usr/share/arcrawl-replay"
 
 // Resolve fills the values that follow from other keys. absolute makes a path of the main file absolute.
-func (a *Admin) Resolve(state string, absolute func(string) string) {
+func (a *Reach) Resolve(state string, absolute func(string) string) {
 	switch a.Socket {
 	case "":
 		a.Socket = filepath.Join(state, "admin.sock")
@@ -101,15 +102,15 @@ func (a *Admin) Resolve(state string, absolute func(string) string) {
 	}
 }
 
-func (a *Admin) scheme() string {
-	if a.Remote == TLS {
+func (a *Reach) scheme() string {
+	if a.Remote == RemoteTLS {
 		return "https"
 	}
 	return "http"
 }
 
 // Check reports contradictions between the keys. fault adds a fault of a key.
-func (a *Admin) Check(fault func(key, problem, remedy string)) {
+func (a *Reach) Check(fault func(key, problem, remedy string)) {
 	for key, address := range map[string]string{"admin.listen": a.Listen, "admin.replay_listen": a.ReplayListen} {
 		at, err := netip.ParseAddrPort(withoutLocalhost(address))
 		if err != nil || at.Addr().IsLoopback() || a.Remote != Off {
@@ -124,7 +125,7 @@ func (a *Admin) Check(fault func(key, problem, remedy string)) {
 			"write another port")
 	}
 	a.checkProxies(fault)
-	if a.Remote != TLS || a.Listen == "" && a.ReplayListen == "" {
+	if a.Remote != RemoteTLS || a.Listen == "" && a.ReplayListen == "" {
 		return
 	}
 	for _, k := range []struct{ key, path string }{{"admin.tls_cert", a.TLSCert}, {"admin.tls_key", a.TLSKey}} {
@@ -148,9 +149,9 @@ type Cluster struct {
 	Listen   string // address at which this node answers the others; "" = none
 }
 
-// CheckDatabase accepts the address of a database, which may name several servers, without a password. The password has
+// checkDatabase accepts the address of a database, which may name several servers, without a password. The password has
 // a file of its own.
-func CheckDatabase(s string) (problem, remedy string) {
+func checkDatabase(s string) (problem, remedy string) {
 	scheme, rest, _ := strings.Cut(s, "://")
 	servers, _, _ := strings.Cut(rest, "/")
 	user, servers, named := strings.Cut(servers, "@")
@@ -295,16 +296,16 @@ func loopback(server string) bool {
 	return err == nil && at.Addr().IsLoopback()
 }
 
-// CheckListen accepts an IP address with a port. It accepts "localhost" as its host.
-func CheckListen(s string) (problem, remedy string) {
+// checkListen accepts an IP address with a port. It accepts "localhost" as its host.
+func checkListen(s string) (problem, remedy string) {
 	if _, err := netip.ParseAddrPort(withoutLocalhost(s)); err != nil {
 		return "is not an address with a port", `write for example "127.0.0.1:8471" or "[::1]:8471"`
 	}
 	return "", ""
 }
 
-// CheckServer accepts a host name or IP address with a port.
-func CheckServer(s string) (problem, remedy string) {
+// checkServer accepts a host name or IP address with a port.
+func checkServer(s string) (problem, remedy string) {
 	host, port, ok := strings.Cut(s, ":")
 	if strings.HasPrefix(s, "[") {
 		_, err := netip.ParseAddrPort(s)
@@ -316,18 +317,18 @@ func CheckServer(s string) (problem, remedy string) {
 	return "", ""
 }
 
-// CheckMailAddress accepts a plain e-mail address.
-func CheckMailAddress(s string) (problem, remedy string) {
+// checkMailAddress accepts a plain e-mail address.
+func checkMailAddress(s string) (problem, remedy string) {
 	if a, err := mail.ParseAddress(s); err != nil || a.Address != s {
 		return "is not an e-mail address", `write for example "arcrawl@library.example"`
 	}
 	return "", ""
 }
 
-// CheckRecipient accepts "address" or "label=address", and the day of the digest behind it: "daily" or "monday".
-func CheckRecipient(s string) (problem, remedy string) {
+// checkRecipient accepts "address" or "label=address", and the day of the digest behind it: "daily" or "monday".
+func checkRecipient(s string) (problem, remedy string) {
 	r := Mail{To: []string{s}}.Recipients()[0]
-	_, bad := CheckMailAddress(r.Address)
+	_, bad := checkMailAddress(r.Address)
 	labelled := strings.Contains(s, "=")
 	if problem, _ := about.CheckName(r.Label); bad != "" || labelled && problem != "" {
 		return "is not an e-mail address, or a label with one",
@@ -340,8 +341,8 @@ func CheckRecipient(s string) (problem, remedy string) {
 // maxInstance is the maximum length of the name of an instance in bytes. It is a label of every metric.
 const maxInstance = 64
 
-// CheckInstance accepts the name of an instance.
-func CheckInstance(s string) (problem, remedy string) {
+// checkInstance accepts the name of an instance.
+func checkInstance(s string) (problem, remedy string) {
 	if len(s) > maxInstance || strings.TrimSpace(s) != s || strings.ContainsFunc(s, unicode.IsControl) {
 		return "is not a name for an instance",
 			fmt.Sprintf(`write a short name, such as "press"; maximum: %d bytes`, maxInstance)
@@ -349,8 +350,8 @@ func CheckInstance(s string) (problem, remedy string) {
 	return "", ""
 }
 
-// CheckName accepts a host name.
-func CheckName(s string) (problem, remedy string) {
+// checkName accepts a host name.
+func checkName(s string) (problem, remedy string) {
 	other := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '.'
 	}
@@ -360,8 +361,8 @@ func CheckName(s string) (problem, remedy string) {
 	return "", ""
 }
 
-// CheckTime accepts a time of day.
-func CheckTime(s string) (problem, remedy string) {
+// checkTime accepts a time of day.
+func checkTime(s string) (problem, remedy string) {
 	if _, ok := (Mail{Digest: s}).DigestAt(); !ok {
 		return "is not a time of day", `write for example "07:00"`
 	}
@@ -371,8 +372,8 @@ func CheckTime(s string) (problem, remedy string) {
 // withoutLocalhost returns an address with the name localhost replaced by its IP address.
 func withoutLocalhost(s string) string { return strings.Replace(s, "localhost:", "127.0.0.1:", 1) }
 
-// WebSub says how hubs notify the crawl of new entries in feeds.
-type WebSub struct {
+// webSub says how hubs notify the crawl of new entries in feeds.
+type webSub struct {
 	Callback string        // public address that is given to hubs; "" = off
 	Listen   string        // address and port that receive requests to Callback; "" = off
 	Lease    time.Duration // duration of the subscriptions that are requested from hubs
@@ -380,10 +381,10 @@ type WebSub struct {
 }
 
 // On reports whether hubs are subscribed to.
-func (w WebSub) On() bool { return w.Callback != "" && w.Listen != "" }
+func (w webSub) On() bool { return w.Callback != "" && w.Listen != "" }
 
 // checkProxies reports contradictions between the keys about reverse proxies.
-func (a *Admin) checkProxies(fault func(key, problem, remedy string)) {
+func (a *Reach) checkProxies(fault func(key, problem, remedy string)) {
 	switch {
 	case a.UserHeader != "" && len(a.TrustedProxies) == 0:
 		fault("admin.user_header", "has no effect without admin.trusted_proxies",
@@ -402,8 +403,8 @@ func ParseProxy(text string) (netip.Prefix, error) {
 	return n.Masked(), err
 }
 
-// CheckProxy checks an address or network in admin.trusted_proxies.
-func CheckProxy(text string) (problem, remedy string) {
+// checkProxy checks an address or network in admin.trusted_proxies.
+func checkProxy(text string) (problem, remedy string) {
 	n, err := ParseProxy(text)
 	if err != nil {
 		return "is not an IP address or a network", `write for example "127.0.0.1" or "10.1.2.0/28"`
@@ -414,8 +415,8 @@ func CheckProxy(text string) (problem, remedy string) {
 	return "", ""
 }
 
-// CheckHeader checks the name of the header in which a proxy names the user.
-func CheckHeader(name string) (problem, remedy string) {
+// checkHeader checks the name of the header in which a proxy names the user.
+func checkHeader(name string) (problem, remedy string) {
 	other := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
 	}
