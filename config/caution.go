@@ -1,7 +1,6 @@
-// Package caution finds settings that are valid, but that hardly anybody wants: they overload a public host, apply to
-// nothing, or name what is not fetched.
-//
-// Each function returns the problem and the remedy of a warning. An empty problem means that there is nothing to say.
+// This file finds settings that are valid, but that hardly anybody wants: they overload a public host, apply to
+// nothing, or name what is not fetched. Each function returns the problem and the remedy of a warning. An empty problem
+// means that there is nothing to say.
 
 package config
 
@@ -143,7 +142,8 @@ func edits(a, b string) int {
 	return row[len(b)]
 }
 
-// DoubtSeeds warns of a host whose n seeds are due at a rate in visits a second that is more than its politeness allows.
+// DoubtSeeds warns of a host whose n seeds are due at a rate in visits a second that is more than its politeness
+// allows.
 func DoubtSeeds(h uri.Host, n int, rate float64, minDelay time.Duration, valence int) (problem, remedy string) {
 	allowed := float64(max(valence, 1)) / max(minDelay, time.Millisecond).Seconds()
 	if rate <= allowed {

@@ -1,4 +1,4 @@
-// Package domain knows which domains a host inherits settings from.
+// This file says which domains a host inherits settings from.
 
 package config
 

@@ -1,4 +1,4 @@
-// Package network holds the settings of how connections to a host are made: the table "network", and a part of "tls".
+// This file holds the settings of how connections to a host are made: the table "network", and a part of "tls".
 //
 // The main file names proxies; a host file chooses one of them. So a curator cannot make the daemon connect to a server
 // that no operator has named.

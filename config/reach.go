@@ -1,4 +1,4 @@
-// Package reach holds the settings of how a running daemon is reached, and how it reaches people: the tables
+// This file holds the settings of how a running daemon is reached, and how it reaches people: the tables
 // "admin" and "mail".
 
 package config

@@ -1,4 +1,4 @@
-// Package rendering holds the settings of the table "render": which pages a browser loads, and with what bounds.
+// This file holds the settings of the table "render": which pages a browser loads, and with what bounds.
 
 package config
 

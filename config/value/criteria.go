@@ -1,4 +1,4 @@
-// Package criteria decides whether a refinement of the configuration, a [[when]], applies to a visit.
+// This file decides whether a refinement of the configuration, a [[when]], applies to a visit.
 
 package value
 
