@@ -77,22 +77,3 @@ func TestANewURIBeginsAsItsRelativesAre(t *testing.T) {
 		t.Errorf("where 20 relatives always changed, the first wait is %v; for a stranger %v", w.Interval, stranger.Interval)
 	}
 }
-
-func TestAMemoryOfTheFirstVersionJoinsItsRelatives(t *testing.T) {
-	t.Parallel()
-	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
-	w := s.Next(evaluators.WaitInput{
-		State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: january.Add(400 * time.Hour), Memory: old(t), Kind: 7},
-	})
-	if w.Kind != 7 || w.Lesson.URIs != 1 {
-		t.Errorf("kind %d, %v URIs more; want kind 7 and one", w.Kind, w.Lesson.URIs)
-	}
-	again := s.Next(evaluators.WaitInput{
-		State: evaluators.Unchanged, Evidence: evaluators.Evidence{
-			At: january.Add(402 * time.Hour), Memory: w.Memory, Kind: 9,
-		},
-	})
-	if again.Kind != 7 || again.Lesson.URIs != 0 {
-		t.Errorf("later: kind %d, %v URIs more; want kind 7 and none", again.Kind, again.Lesson.URIs)
-	}
-}

@@ -1,7 +1,6 @@
 package evaluators_test
 
 import (
-	"encoding/base64"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -212,34 +211,6 @@ func TestADamagedMemoryIsReplacedAndReported(t *testing.T) {
 		if !strings.Contains(w.Reason, "begun again") || w.Memory.Check() != nil {
 			t.Errorf("%s: %+v", name, w)
 		}
-	}
-}
-
-// version1 is the memory, in the first layout, of a page that was visited 200 times, every two hours, and had changed
-// at every other visit.
-const version1 = "AQAAAAAAaXDb4Emu5wA/y053PZjNGUCBFjM+uxX/Qbwy/kAlFB9ClIHrQQYpHEK9XGdBK6hKQMvCDkBCT/lBvt9OP4A+vEDKukQ/dAuwQXOuRU" +
-	"D463dCbcKKQCB1qkFtjwtAGB/jQsfwlkC+4Nv/////////////N4sAAP//IUIelCCxHpQAAAyiAAAMoiCyHn4hSB5+AAALXgAAC14hKB6YIW8e" +
-	"mAAACwgAAAsIIT0etiGEHrYAAApQAAAKUCCFHgEgxR4BAAAKAAAACgAgoh4bINkeGwAACcQAAAnEJPEjNCUyI3AlcCOuJasj8igbKA0pyihGKJ" +
-	"4m3g=="
-
-func old(t *testing.T) rate.Memory {
-	t.Helper()
-	m, err := base64.StdEncoding.DecodeString(version1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func TestAMemoryOfTheFirstVersionIsStillRead(t *testing.T) {
-	t.Parallel()
-	old := old(t)
-	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
-	w := s.Next(evaluators.WaitInput{
-		State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: january.Add(400 * time.Hour), Memory: old},
-	})
-	if strings.Contains(w.Reason, "begun again") || w.PerDay < 10 || w.PerDay > 50 || w.Memory[0] == old[0] {
-		t.Errorf("%s; want a change soon, as there always was after a quiet visit, remembered in the new layout", w.Reason)
 	}
 }
 

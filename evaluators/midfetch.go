@@ -1,8 +1,13 @@
 package evaluators
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"net/http"
+	"strconv"
+
+	"github.com/arcrawl/arcrawl/digest"
 )
 
 // Validators holds the headers with which a server identifies the state of a resource, byte for byte; empty if it did
@@ -13,6 +18,12 @@ type Validators struct{ ETag, LastModified string }
 // Heritrix's filter read a header named "last-etag", so for years it ignored every ETag.
 func ValidatorsOf(h http.Header) Validators {
 	return Validators{ETag: h.Get("ETag"), LastModified: h.Get("Last-Modified")}
+}
+
+// CanVouch reports whether the validators of a URI apply to a body that is in the archive. status is the one of the
+// last complete answer, and stored is the record of its body.
+func (v Validators) CanVouch(status int, stored digest.Origin) bool {
+	return status == http.StatusOK && !stored.IsZero() && v != Validators{}
 }
 
 // DecideBy says which validators the mid-fetch filter trusts. The numbers are stored: do not change or reuse them.
@@ -126,6 +137,24 @@ func (m Midfetch) Unchanged(before, now Validators) (bool, string) {
 		}
 	}
 	return agree(etag, modified)
+}
+
+// Ends reports whether a download may end when the head of the answer is read, because the body is the remembered one.
+func (m Midfetch) Ends(before Validators, status int, header http.Header) bool {
+	if status != http.StatusOK {
+		return false
+	}
+	unchanged, _ := m.Unchanged(before, ValidatorsOf(header))
+	return unchanged
+}
+
+// AuditRandom returns the pseudo-random number that decides whether a visit is an audit: one that reads the body to
+// check the validators. It is a hash, so that the same visit has the same number after a crash and in every repetition.
+// visits is the number of visits before.
+func AuditRandom(uri string, visits int) uint64 {
+	text := append(append(make([]byte, 0, 256), uri...), ' ')
+	sum := sha256.Sum256(strconv.AppendInt(text, int64(visits), 10))
+	return binary.BigEndian.Uint64(sum[:])
 }
 
 // agree is the table of Heritrix. A header that a mode ignores is passed as missing.

@@ -124,9 +124,6 @@ func TestMemoryKnowsItsKind(t *testing.T) {
 	if got := w.Memory.Kind(); got != 5 {
 		t.Errorf("kind %d, want 5", got)
 	}
-	if got := old(t).Kind(); got != 0 {
-		t.Errorf("a memory of the first version is of kind %d, want none", got)
-	}
 	if got := rate.Memory(nil).Kind(); got != 0 {
 		t.Errorf("no memory is of kind %d", got)
 	}

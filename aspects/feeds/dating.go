@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler/midfetch"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -27,7 +26,8 @@ func (v Visit) changedAt() time.Time {
 	r, got := v.Record, v.Capture
 	before, now := r.Validators.LastModified, evaluators.ValidatorsOf(got.Header).LastModified
 	switch {
-	case v.Verdict.State != evaluators.Changed, v.Verdict.First, got.Status != http.StatusOK, !midfetch.CanVouch(r):
+	case v.Verdict.State != evaluators.Changed, v.Verdict.First, got.Status != http.StatusOK:
+	case !r.Validators.CanVouch(r.Status, r.Origin):
 	case before == "", before == now:
 	case v.Filter.DecideBy == evaluators.Off, v.Filter.Doubted[evaluators.WitnessLastModified]:
 	default:

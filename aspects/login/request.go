@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/midfetch"
 	"github.com/arcrawl/arcrawl/crawler/space"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -66,7 +65,7 @@ func (m *Maker) Make(
 		return req, err
 	}
 	req = Request{Exchange: m.unconditional(r, c, s, room, now), Room: room, Mark: s.Mark}
-	if whole || req.AskedOtherwise(r) || !midfetch.CanVouch(r) || m.Dedup.Lost(r.Origin) {
+	if whole || req.AskedOtherwise(r) || !r.Validators.CanVouch(r.Status, r.Origin) || m.Dedup.Lost(r.Origin) {
 		return req, nil
 	}
 	if spent, err := m.Dedup.Spent(s.Dedup, r.Origin, now); err != nil || spent {
@@ -86,7 +85,8 @@ func (m *Maker) Make(
 		since = r.FirstSeen
 	}
 	about := evaluators.Visit{
-		MIME: r.ContentType, Unread: r.Unread, Since: now.Sub(since), Random: midfetch.AuditRandom(r),
+		MIME: r.ContentType, Unread: r.Unread, Since: now.Sub(since),
+		Random: evaluators.AuditRandom(r.URI.String(), r.Visits),
 	}
 	if due, why := s.Midfetch.Audit.Due(known, about); due {
 		req.Audit = why
@@ -100,7 +100,8 @@ func (m *Maker) Make(
 	if req.Sent.LastModified != "" {
 		*header = append(*header, fetch.Field{Name: "If-Modified-Since", Value: req.Sent.LastModified})
 	}
-	req.Exchange.Stop = midfetch.StopIfUnchanged(req.Filter, r.Validators)
+	filter := req.Filter
+	req.Exchange.Stop = func(h fetch.Head) bool { return filter.Ends(r.Validators, h.Status, h.Header) }
 	return req, nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/history"
-	"github.com/arcrawl/arcrawl/crawler/midfetch"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
@@ -127,7 +126,7 @@ func (b *builder) headerOf(ctx context.Context, u uri.URI, l crawllog.Entry) (ht
 
 // conditional reports whether the request of a visit had conditions. That follows from what was known before it.
 func conditional(before frontier.Record, l crawllog.Entry, s config.Settings, known evaluators.Reputation) bool {
-	if slices.Contains(l.Annotations, "audit") || !midfetch.CanVouch(before) {
+	if slices.Contains(l.Annotations, "audit") || !before.Validators.CanVouch(before.Status, before.Origin) {
 		return false
 	}
 	filter := s.Midfetch.For(before.ContentType)
