@@ -44,67 +44,6 @@ func configure(t *testing.T, text string) (path, dir string) {
 	return path, dir
 }
 
-func TestHelpNamesExamplesAndExitCodes(t *testing.T) {
-	for _, c := range []struct {
-		args  []string
-		words []string
-	}{
-		{nil, []string{"arcrawl demo --for 60s", "arcrawl check --config", "arcrawl run --config", "Exit codes"}},
-		{[]string{"run", "--help"}, []string{"SIGTERM", "SIGHUP", "pauses", "--config"}},
-		{[]string{"check", "--help"}, []string{"file, line, column", "78"}},
-		{[]string{"demo", "--help"}, []string{"--for", "--dir", "changes while\nyou watch"}},
-		{[]string{"version"}, []string{"arcrawl ", "go1."}},
-	} {
-		code, out, errs := command(c.args...)
-		if code != cli.ExitOK || errs != "" {
-			t.Errorf("arcrawl %v: exit code %d, %s", c.args, code, errs)
-		}
-		for _, word := range c.words {
-			if !strings.Contains(out, word) {
-				t.Errorf("the help of arcrawl %v lacks %q:\n%s", c.args, word, out)
-			}
-		}
-	}
-}
-
-func TestAWrongCommandLineIsNamed(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"rum"}, `unknown command "rum"`},
-		{[]string{"run", "--confg", "x"}, "unknown flag: --confg"},
-		{[]string{"run", "x"}, `unknown command "x" for "arcrawl run"`},
-		{[]string{"demo", "--for", "60"}, `time: missing unit`},
-		{[]string{"demo", "--for", "-5s"}, "write a duration such as"},
-	} {
-		code, _, errs := command(c.args...)
-		if code != cli.ExitUsage || !strings.Contains(errs, c.want) {
-			t.Errorf("arcrawl %v: exit code %d and %q, want %d and %q", c.args, code, errs, cli.ExitUsage, c.want)
-		}
-	}
-}
-
-func TestCheckNamesEveryFaultAtOnce(t *testing.T) {
-	path, _ := configure(t, settled+"[politeness]\nmin_delay = 5\n[[wait]]\nmime = \"(\"\nmin = \"2h\"\nmax = \"1h\"\n[robotz]\n")
-	code, _, errs := command("check", "--config", path)
-	if code != cli.ExitConfig {
-		t.Errorf("exit code %d, want %d", code, cli.ExitConfig)
-	}
-	for _, want := range []string{path + ":9:", "min_delay", path + ":11:", "mime", "min", "robotz", "robots"} {
-		if !strings.Contains(errs, want) {
-			t.Errorf("the output of check lacks %q:\n%s", want, errs)
-		}
-	}
-	path, _ = configure(t, settled)
-	if code, out, errs := command("check", "-c", path); code != cli.ExitOK || !strings.Contains(out, "is valid: 1 seed,") {
-		t.Errorf("a right configuration: exit code %d, %s%s", code, out, errs)
-	}
-	if code, _, errs := command("check", "-c", path+".not"); code != cli.ExitConfig || !strings.Contains(errs, path+".not") {
-		t.Errorf("a configuration that is not there: exit code %d, %s", code, errs)
-	}
-}
-
 // TestRunRefuses has a row for each problem that prevents the daemon from starting. Each has its own exit code, and a
 // message that names the problem and the remedy. Nothing is changed.
 func TestRunRefuses(t *testing.T) {
