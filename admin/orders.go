@@ -80,7 +80,7 @@ func (r Route) refusal(c access.Caller) error {
 	if c.Role >= r.role() {
 		return nil
 	}
-	return fmt.Errorf("%w: %s; you have the role %s; arcrawl user and arcrawl token give roles", errRole, r.role(), c.Role)
+	return fmt.Errorf("%w: %s; you have the role %s; see arcrawl user", errRole, r.role(), c.Role)
 }
 
 // recordSignIn records who signed in or changed a password, and logs who was refused. Names that nobody has may be

@@ -79,7 +79,7 @@ func TestOrdersAreRecorded(t *testing.T) {
 			"|socket|resume|done",
 			`maria|token|frontier/steer|fly URIs of the frontier: unknown verb`,
 			"maria|token|seeds|done",
-			"grafana|token|resume|this needs another role: operate; you have the role read; arcrawl user and arcrawl token give roles",
+			"grafana|token|resume|this needs another role: operate; you have the role read; see arcrawl user",
 			"maria|token|pause|done",
 		}
 		for i := range want {

@@ -25,7 +25,7 @@ var adminKeys = []key{
 	optional("admin.tls_key", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.TLSKey },
 		"File with the key of admin.tls_cert in PEM format."),
 	optional("admin.token_file", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.TokenFile },
-		"File with the tokens for admin.listen. Empty: `admin.token` in storage.state. It is created with a random token if it does not exist. `arcrawl token` adds and removes tokens."),
+		"File with the tokens for admin.listen. Empty: `admin.token` in storage.state. It is created with a random token if it does not exist. `arcrawl user` adds and removes tokens."),
 	optional("admin.user_file", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.UserFile },
 		"File with the named users for admin.listen, their roles and hashed passwords. Empty: `admin.users` in storage.state. `arcrawl user` makes and changes it; the daemon uses a changed file at once."),
 	texts("admin.trusted_proxies", InMain, "addresses", checkProxy,

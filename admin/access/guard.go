@@ -237,7 +237,7 @@ func isForeign(r *http.Request) bool {
 func (o Options) signIn(to http.ResponseWriter, from *http.Request, secret string) {
 	t, ok := find(o.Tokens(), secret)
 	if !ok {
-		deny(to, http.StatusUnauthorized, "the token in the address is wrong; arcrawl token list shows the names of all tokens")
+		deny(to, http.StatusUnauthorized, "the token in the address is wrong; arcrawl user list shows the names of all tokens")
 		return
 	}
 	o.setCookie(to, from, cookieName(from.Host), cookieValue(t), http.SameSiteLaxMode, 0)

@@ -165,7 +165,7 @@ func (o Options) attemptToken(
 		o.setCookie(to, from, cookieName(from.Host), cookieValue(t), http.SameSiteLaxMode, 0)
 	}
 	done.Name, done.Way, done.Done = t.Name, ByToken, ok
-	return o.decided(done, "The token is wrong; arcrawl token list shows the names of all tokens.")
+	return o.decided(done, "The token is wrong; arcrawl user list shows the names of all tokens.")
 }
 
 // decided reports an attempt, and returns its answer.

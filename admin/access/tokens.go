@@ -55,14 +55,14 @@ func ParseTokens(text string) ([]Token, error) {
 		all = append(all, t)
 	}
 	if len(all) == 0 {
-		return nil, errors.New("the file has no token; add one with: arcrawl token add NAME")
+		return nil, errors.New("the file has no token; add one with: arcrawl user add NAME --token")
 	}
 	return all, nil
 }
 
 func (t Token) check() error {
 	if len(t.Secret) < minSecret {
-		return fmt.Errorf("the token %s has %d characters, fewer than %d; make a new one with: arcrawl token add NAME",
+		return fmt.Errorf("the token %s has %d characters, fewer than %d; make a new one with: arcrawl user add NAME --token",
 			t.Name, len(t.Secret), minSecret)
 	}
 	return checkName(t.Name)
@@ -106,7 +106,7 @@ func OpenFile(path string) (*File, error) {
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = changeTokens(path, func(all []Token) ([]Token, error) {
-			if len(all) > 0 { // arcrawl token has made it meanwhile
+			if len(all) > 0 { // arcrawl user has made it meanwhile
 				return all, nil
 			}
 			return []Token{{usualName, Operate, rand.Text()}}, nil
@@ -153,7 +153,7 @@ func Add(path, name string, role Role) (Token, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(all, func(t Token) bool { return t.Name == name }) {
-			return nil, fmt.Errorf("there is a token with the name %s; remove it first with: arcrawl token remove %s", name, name)
+			return nil, fmt.Errorf("there is a token with the name %s; remove it first with: arcrawl user remove --token %s", name, name)
 		}
 		return append(all, t), nil
 	})
@@ -165,7 +165,7 @@ func Remove(path, name string) error {
 		i := slices.IndexFunc(all, func(t Token) bool { return t.Name == name })
 		switch {
 		case i < 0:
-			return nil, fmt.Errorf("there is no token with the name %s; arcrawl token list shows all", name)
+			return nil, fmt.Errorf("there is no token with the name %s; arcrawl user list shows all", name)
 		case len(all) == 1:
 			return nil, fmt.Errorf("%s is the last token; add another one first", name)
 		}
@@ -201,7 +201,7 @@ func changeTokens(path string, change func([]Token) ([]Token, error)) error {
 		if all, err = change(all); err != nil {
 			return "", err
 		}
-		text := "# name role token; the role is read, curate or operate. See arcrawl token.\n"
+		text := "# name role token; the role is read, curate or operate. See arcrawl user.\n"
 		for _, t := range all {
 			text += fmt.Sprintf("%s %s %s\n", t.Name, t.Role, t.Secret)
 		}

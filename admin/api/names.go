@@ -36,7 +36,7 @@ func (n HostNames) Label(host string) string {
 }
 
 // Named returns the host with its name in Unicode, and marked if its file in the folder of host files was renamed as
-// arcrawl host remove does.
+// arcrawl seeds remove does.
 func (h Host) Named(hostsDir string) Host {
 	h.Unicode = human.Unicode(h.Host)
 	file := filepath.Join(hostsDir, reference.HostFileName(uri.Host(h.Host))+".toml")

@@ -95,7 +95,7 @@ export async function dedup(again, query) {
       {},
       `From the crawl log since ${moment(report.from)}. `,
       report.complete ? null : [h('a', { href: '#/dedup?' + new URLSearchParams({ ...sites, all: 1 }) }, 'Read the whole log'), '. '],
-      'The command arcrawl report dedup shows any period.',
+      'The command arcrawl report visits --dedup shows any period.',
     ),
     table('Total', columns('total'), [report.all]),
     h('h2', {}, 'By host'),

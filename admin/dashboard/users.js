@@ -54,6 +54,6 @@ function list(users) {
       users.tokens,
       'No tokens.',
     ),
-    h('p', { class: 'more' }, 'On the server, arcrawl token add and remove change them.'),
+    h('p', { class: 'more' }, 'On the server, arcrawl user add --token and user remove --token change them.'),
   ];
 }

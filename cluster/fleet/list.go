@@ -99,7 +99,7 @@ func parseMember(words []string, folder string) (Member, error) {
 		return m, nil
 	}
 	if len(words) < 3 {
-		return m, errors.New("the address needs a file with a token; make one with: arcrawl token add NAME --role read")
+		return m, errors.New("the address needs a file with a token; make one with: arcrawl user add NAME --token --role read")
 	}
 	m.Token = absolute(words[2])
 	return m, checkAddress(m.Where)

@@ -67,7 +67,7 @@ func TestCheckWarnsOfAMissingBrowser(t *testing.T) {
 }
 
 func TestSchemaAcceptsTheDemo(t *testing.T) {
-	code, out, errs := command("schema")
+	code, out, errs := command("init", "--schema", "main")
 	if code != cli.ExitOK || errs != "" {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
@@ -101,7 +101,7 @@ func TestSchemaAcceptsTheDemo(t *testing.T) {
 }
 
 func TestSchemaRefusesUnknownFiles(t *testing.T) {
-	if code, _, errs := command("schema", "seeds"); code != cli.ExitUsage || !strings.Contains(errs, `invalid argument "seeds"`) {
+	if code, _, errs := command("init", "--schema", "seeds"); code != cli.ExitUsage || !strings.Contains(errs, `unknown --schema "seeds"`) {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
 }

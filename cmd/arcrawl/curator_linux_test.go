@@ -54,7 +54,7 @@ func TestCuratorsNeedNoMainFile(t *testing.T) {
 			code      int
 			out, errs string
 		}{
-			{[]string{"host", "add", "https://www.news.example/"}, cli.ExitOK, "www.news.example.toml", ""},
+			{[]string{"seeds", "add", "https://www.news.example/"}, cli.ExitOK, "www.news.example.toml", ""},
 			{[]string{"seeds", "list"}, cli.ExitOK, "https://www.news.example/  " + hosts, "you may not read " + path},
 			{[]string{"check"}, cli.ExitOK, hosts + " is valid: 1 seed", "only host files: you may not read " + path},
 			{[]string{"seeds", "remove", "https://other.example/"}, cli.ExitUsage, "", "ask somebody who may write " + path},

@@ -31,10 +31,8 @@ continues. Otherwise they open the store themselves.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newFrontierList(), newFrontierCount(), newFrontierExport(), newFrontierImport())
-	cmd.AddCommand(newFrontierForce(), newFrontierReschedule(), newFrontierHold(), newFrontierRelease())
-	cmd.AddCommand(newFrontierForget())
-	cmd.AddCommand(newFrontierPause(), newFrontierResume(), newFrontierRebuild())
+	cmd.AddCommand(newFrontierList(), newFrontierExport(), newFrontierImport())
+	cmd.AddCommand(newFrontierForget(), newFrontierRebuild())
 	return cmd
 }
 
@@ -58,22 +56,43 @@ func (f *frontierFlags) opened(cmd *cobra.Command, open storeOpener, do func(s b
 func newFrontierList() *cobra.Command {
 	var f frontierFlags
 	var limit int
+	var count bool
 	cmd := &cobra.Command{
 		Use:   "list [URI…]",
-		Short: "List URIs with their states and due times",
+		Short: "List URIs with their states and due times, or count them",
 		Long: `list prints one line for each chosen URI, or for all URIs: when it is due, the status of its last visit, its visits and
 versions, its wait interval, and its state. The order is the order of the store. With --json, each line is the whole
 history of the URI, as export writes it.`,
 		Example: `  arcrawl frontier list --host www.news.example --state failing
+  arcrawl frontier list --count --state due --host '*.news.example'
   arcrawl frontier list --json https://www.news.example/`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s bulk.Store) error { return f.printAll(cmd, args, s, limit) })
+			return f.with(cmd, func(s bulk.Store) error {
+				if count {
+					return f.printCount(cmd, args, s)
+				}
+				return f.printAll(cmd, args, s, limit)
+			})
 		},
 	}
 	f.add(cmd)
+	cmd.Flags().BoolVar(&count, "count", false, "print only the number of the URIs")
 	cmd.Flags().IntVar(&limit, "limit", 1000, "list at most `N` URIs (0 = no limit)")
 	cli.JSONFlag(cmd, &f.json)
 	return cmd
+}
+
+// printCount prints the number of the chosen URIs.
+func (f *frontierFlags) printCount(cmd *cobra.Command, args []string, s bulk.Store) error {
+	n, err := f.count(cmd, args, s)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]int64{"count": n})
+	}
+	_, err = fmt.Fprintln(cmd.OutOrStdout(), n)
+	return err
 }
 
 // printAll prints the chosen URIs, or the first of them.
@@ -135,32 +154,6 @@ func entryLine(e frontier.Entry, now time.Time) string {
 		line += "  (" + strings.Join(notes, ", ") + ")"
 	}
 	return line
-}
-
-func newFrontierCount() *cobra.Command {
-	var f frontierFlags
-	cmd := &cobra.Command{
-		Use:     "count [URI…]",
-		Short:   "Count URIs",
-		Long:    `count prints the number of the chosen URIs, or of all URIs.`,
-		Example: "  arcrawl frontier count --state due --host '*.news.example'",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s bulk.Store) error {
-				n, err := f.count(cmd, args, s)
-				if err != nil {
-					return err
-				}
-				if f.json {
-					return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]int64{"count": n})
-				}
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), n)
-				return err
-			})
-		},
-	}
-	f.add(cmd)
-	cli.JSONFlag(cmd, &f.json)
-	return cmd
 }
 
 func newFrontierExport() *cobra.Command {
@@ -230,43 +223,5 @@ import.`,
 	}
 	cli.ConfigFlag(cmd, &f.config)
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace the history of known URIs")
-	return cmd
-}
-
-func newFrontierPause() *cobra.Command {
-	return frontierHosts("pause", frontier.Pause, "Stop visiting hosts",
-		`pause stops new visits to the hosts until arcrawl frontier resume, also after a restart. Visits in progress are finished.
-*.news.example matches news.example and all hosts below it. Only known hosts can be paused.`)
-}
-
-func newFrontierResume() *cobra.Command {
-	return frontierHosts("resume", frontier.Resume, "Visit paused hosts again",
-		`resume ends a pause of hosts. URIs that became due in the meantime are visited as politeness allows.`)
-}
-
-// frontierHosts returns a command that applies verb to hosts.
-func frontierHosts(name string, verb frontier.HostVerb, short, long string) *cobra.Command {
-	var f frontierFlags
-	cmd := &cobra.Command{
-		Use: name + " HOST…", Short: short, Long: long,
-		Example: "  arcrawl frontier " + name + " www.news.example '*.blog.example'",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s bulk.Store) error {
-				for _, pattern := range args {
-					matched, changed, err := s.SteerHosts(cmd.Context(), strings.ToLower(pattern), frontier.HostAction{Verb: verb})
-					if err != nil {
-						return err
-					}
-					if matched == 0 {
-						return fmt.Errorf("no known host matches %q; arcrawl hosts lists the known hosts", pattern)
-					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: %d of %d hosts changed\n", pattern, changed, matched)
-				}
-				return nil
-			})
-		},
-	}
-	cli.ConfigFlag(cmd, &f.config)
 	return cmd
 }

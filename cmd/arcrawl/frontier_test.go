@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,10 +36,12 @@ func stock(t *testing.T, texts ...string) (conf string) {
 	return conf
 }
 
-// steer runs arcrawl frontier and expects an exit code and words.
+// steer runs visit, hold, release or a command of frontier, and expects an exit code and words.
 func steer(t *testing.T, conf string, code int, words string, args ...string) (out string) {
 	t.Helper()
-	args = append([]string{"frontier"}, args...)
+	if !slices.Contains([]string{"visit", "hold", "release"}, args[0]) {
+		args = append([]string{"frontier"}, args...)
+	}
 	got, out, errs := command(append(args, "--config", conf)...)
 	if got != code || !strings.Contains(out+errs, words) {
 		t.Fatalf("arcrawl %v: exit code %d, want %d with %q:\n%s%s", args, got, code, words, out, errs)
@@ -49,27 +52,27 @@ func steer(t *testing.T, conf string, code int, words string, args ...string) (o
 func TestFrontierCommands(t *testing.T) {
 	t.Parallel()
 	conf := stock(t, "http://a.example/1", "http://a.example/2", "http://b.example/")
-	steer(t, conf, cli.ExitOK, "3\n", "count")
-	steer(t, conf, cli.ExitOK, "2\n", "count", "--host", "a.example", "--state", "due")
+	steer(t, conf, cli.ExitOK, "3\n", "list", "--count")
+	steer(t, conf, cli.ExitOK, "2\n", "list", "--count", "--host", "a.example", "--state", "due")
 	steer(t, conf, cli.ExitOK, "http://b.example/", "list", "--match", `b\.`)
 	steer(t, conf, cli.ExitUsage, "no URIs chosen", "hold")
-	steer(t, conf, cli.ExitUsage, "unknown --state", "count", "--state", "tired")
-	steer(t, conf, cli.ExitUsage, "re2syntax", "count", "--match", "(")
+	steer(t, conf, cli.ExitUsage, "unknown --state", "list", "--count", "--state", "tired")
+	steer(t, conf, cli.ExitUsage, "re2syntax", "list", "--count", "--match", "(")
 	steer(t, conf, cli.ExitOK, "would apply to 2 URIs; nothing was changed", "hold", "--dry-run", "--prefix", "http://a.example/")
 	steer(t, conf, cli.ExitOK, "2 of 2 URIs changed", "hold", "--prefix", "http://a.example/")
 	steer(t, conf, cli.ExitOK, "held", "list", "--state", "held", "--limit", "1")
 	steer(t, conf, cli.ExitOK, "1 of 1 URIs changed", "release", "http://a.example/2")
 	steer(t, conf, cli.ExitOK, "1 of 3 URIs changed", "release", "--all")
-	steer(t, conf, cli.ExitUsage, "set either --at or --in", "reschedule", "--all")
-	steer(t, conf, cli.ExitOK, "3 of 3 URIs changed", "reschedule", "--all", "--in", "12h", "--spread", "1h")
-	steer(t, conf, cli.ExitOK, "3\n", "count", "--state", "waiting")
-	steer(t, conf, cli.ExitOK, `{"changed":1,"in_progress":0,"matched":1}`, "force", "--json", "http://b.example/")
-	steer(t, conf, cli.ExitOK, "1 of 1 hosts changed", "pause", "a.example")
-	steer(t, conf, cli.ExitOK, "1 of 2 hosts changed", "resume", "*.example")
-	steer(t, conf, cli.ExitFailure, "no known host matches", "pause", "c.example")
+	steer(t, conf, cli.ExitUsage, "cannot be used together", "visit", "--all", "--at", "2027-01-31T06:00:00Z", "--in", "1h")
+	steer(t, conf, cli.ExitOK, "3 of 3 URIs changed", "visit", "--all", "--in", "12h", "--spread", "1h")
+	steer(t, conf, cli.ExitOK, "3\n", "list", "--count", "--state", "waiting")
+	steer(t, conf, cli.ExitOK, `{"changed":1,"in_progress":0,"matched":1}`, "visit", "--json", "http://b.example/")
+	steer(t, conf, cli.ExitOK, "1 of 1 hosts changed", "hold", "a.example")
+	steer(t, conf, cli.ExitOK, "1 of 2 hosts changed", "release", "*.example")
+	steer(t, conf, cli.ExitFailure, "no known host matches", "hold", "c.example")
 	steer(t, conf, cli.ExitUsage, "add --yes to confirm", "forget", "http://b.example/")
 	steer(t, conf, cli.ExitOK, "1 of 1 URIs changed", "forget", "--yes", "http://b.example/")
-	steer(t, conf, cli.ExitOK, "2\n", "count")
+	steer(t, conf, cli.ExitOK, "2\n", "list", "--count")
 }
 
 // writeHost writes a host file next to a main file.
@@ -89,18 +92,18 @@ func TestFrontierCommandsChooseByLabel(t *testing.T) {
 	writeHost(t, conf, "a.example.toml", "labels = [\"papers\"]\n")
 	writeHost(t, conf, "b.a.example.toml", "owner = \"maria\"\ntitle = \"The B\"\n")
 	writeHost(t, conf, "c.example.toml", "collections = [\"elections\"]\n")
-	steer(t, conf, cli.ExitOK, "2\n", "count", "--label", "papers")
-	steer(t, conf, cli.ExitOK, "1\n", "count", "--label", "papers", "--owner", "maria")
+	steer(t, conf, cli.ExitOK, "2\n", "list", "--count", "--label", "papers")
+	steer(t, conf, cli.ExitOK, "1\n", "list", "--count", "--label", "papers", "--owner", "maria")
 	steer(t, conf, cli.ExitOK, "2 of 2 URIs changed", "hold", "--label", "papers")
-	steer(t, conf, cli.ExitOK, "1\n", "count", "--collection", "elections", "--state", "due")
-	steer(t, conf, cli.ExitUsage, "in use are labels papers; collections elections; owners maria", "count", "--label", "paper")
-	steer(t, conf, cli.ExitUsage, "leave out --host", "count", "--label", "papers", "--host", "c.example")
-	if code, out, errs := command("host", "list", "-c", conf, "--label", "papers"); code != cli.ExitOK ||
+	steer(t, conf, cli.ExitOK, "1\n", "list", "--count", "--collection", "elections", "--state", "due")
+	steer(t, conf, cli.ExitUsage, "in use are labels papers; collections elections; owners maria", "list", "--count", "--label", "paper")
+	steer(t, conf, cli.ExitUsage, "leave out --host", "list", "--count", "--label", "papers", "--host", "c.example")
+	if code, out, errs := command("host", "list", "--files", "-c", conf, "--label", "papers"); code != cli.ExitOK ||
 		strings.Contains(out, "c.example") || !strings.Contains(out, "The B  papers, maria") {
 		t.Errorf("host list: exit code %d\n%s%s", code, out, errs)
 	}
 	writeHost(t, conf, "d.example.toml", "[seed]\n")
-	if _, out, _ := command("host", "list", "-c", conf); !strings.Contains(out, "faulty") || !strings.Contains(out, "The B") {
+	if _, out, _ := command("host", "list", "--files", "-c", conf); !strings.Contains(out, "faulty") || !strings.Contains(out, "The B") {
 		t.Errorf("with a faulty file, host list prints\n%s", out)
 	}
 	if _, out, _ := command("effective", "-c", conf, "b.a.example"); !strings.Contains(out, "labels  papers\n") {
@@ -125,7 +128,7 @@ func TestFrontierExportIsImportedIntoAnotherStore(t *testing.T) {
 	}
 	writeFile(t, file, `{"uri":"http://c.example/"}`+"\n"+`{"uri":"http://c.example/2","visit":3}`)
 	steer(t, to, cli.ExitFailure, `all.jsonl, line 2: json: unknown field "visit"`, "import", file)
-	steer(t, to, cli.ExitOK, "1\n", "count", "--host", "c.example") // what came before is there
+	steer(t, to, cli.ExitOK, "1\n", "list", "--count", "--host", "c.example") // what came before is there
 }
 
 func TestFrontierOfARunningDaemon(t *testing.T) {
@@ -150,7 +153,7 @@ func TestFrontierOfARunningDaemon(t *testing.T) {
 		t.Errorf("%d URIs of the running daemon:\n%s", n, list)
 	}
 	steer(t, path, cli.ExitOK, "of", "hold", "--all")
-	held := steer(t, path, cli.ExitOK, "", "count", "--state", "held")
+	held := steer(t, path, cli.ExitOK, "", "list", "--count", "--state", "held")
 	steer(t, path, cli.ExitOK, "", "release", "--all")
 	if held == "0\n" {
 		t.Error("nothing is held")
@@ -158,5 +161,5 @@ func TestFrontierOfARunningDaemon(t *testing.T) {
 	asked := site.asked.Load()
 	site.waitFor(t, d, asked+20) // the crawl continues
 	d.terminate(t)
-	steer(t, path, cli.ExitOK, fmt.Sprintln(0), "count", "--state", "held")
+	steer(t, path, cli.ExitOK, fmt.Sprintln(0), "list", "--count", "--state", "held")
 }

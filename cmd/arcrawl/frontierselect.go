@@ -41,6 +41,11 @@ func (f *frontierFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.fromFile, "from-file", "", "choose the URIs in this file, one per line (- = standard input)")
 }
 
+// selects reports whether flags choose URIs.
+func (f *frontierFlags) selects() bool {
+	return f.host != "" || f.prefix != "" || f.match != "" || len(f.states) > 0 || f.fromFile != "" || !f.only.IsZero()
+}
+
 // stateNames returns the states that --state accepts.
 func stateNames() string {
 	var names []string

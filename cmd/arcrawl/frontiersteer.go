@@ -18,117 +18,202 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-func newFrontierForce() *cobra.Command {
-	var spread time.Duration
-	cmd := frontierVerb("force", "Make URIs due now",
-		`force makes the chosen URIs due at once. They are visited as politeness allows: a thousand URIs of one host take a thousand
-politeness delays. URIs that are already due keep their places in the queue. With --spread, the URIs become due one after
-the other over that time.`,
-		"  arcrawl frontier force --prefix https://www.news.example/sport/ --spread 6h",
-		func(time.Time) (frontier.Action, error) {
-			return frontier.Action{Verb: frontier.Force, Spread: spread}, nil
-		})
-	cmd.Flags().DurationVar(&spread, "spread", 0, "spread the due times over this duration, such as 6h (default: all at once)")
-	return cmd
+// steering holds the flags of a command that changes URIs or hosts.
+type steering struct {
+	frontierFlags
+	action   func(now time.Time) (frontier.Action, error) // for the chosen URIs
+	hosts    frontier.HostVerb                            // for hosts that are named as arguments; "" = none may be named
+	dry, yes bool
 }
 
-func newFrontierReschedule() *cobra.Command {
-	var spread, in time.Duration
+func newVisit() *cobra.Command {
+	var s steering
 	var at string
-	cmd := frontierVerb("reschedule", "Make URIs due at a given time",
-		`reschedule makes the chosen URIs due at the time in --at or --in. Their learned intervals stay. With --spread, the URIs
-become due one after the other over that duration.`,
-		`  arcrawl frontier reschedule --host www.news.example --in 12h --spread 2h
-  arcrawl frontier reschedule --at 2027-01-31T06:00:00Z https://www.news.example/`,
-		func(now time.Time) (frontier.Action, error) {
-			a := frontier.Action{Verb: frontier.Reschedule, Spread: spread, Due: now.Add(in)}
-			if (at == "") == (in == 0) {
-				return a, cli.Usage(errors.New("reschedule: set either --at or --in"))
+	var in, spread time.Duration
+	cmd := s.command(&cobra.Command{
+		Use:   "visit [URI…]",
+		Short: "Make URIs due now, or at a given time",
+		Long: `visit makes known URIs due at once, or at the time in --at or --in. They are visited as politeness and robots.txt allow: a
+thousand URIs of one host take a thousand politeness delays. With --spread, the URIs become due one after the other over that time.
+Learned intervals stay. arcrawl why shows when the visit comes. arcrawl seeds add --running-only adds a URI that is not known.
+
+` + howSteered,
+		Example: `  arcrawl visit https://www.news.example/
+  arcrawl visit --prefix https://www.news.example/sport/ --spread 6h
+  arcrawl visit --host www.news.example --in 12h --spread 2h`,
+	})
+	s.action = func(now time.Time) (frontier.Action, error) {
+		a := frontier.Action{Verb: frontier.Force, Spread: spread}
+		switch {
+		case at != "" && in != 0:
+			return a, cli.Usage(errors.New("--at and --in cannot be used together"))
+		case at != "":
+			due, err := time.Parse(time.RFC3339, at)
+			if err != nil {
+				return a, cli.Usage(fmt.Errorf("--at %s: %w; write it as 2027-01-31T06:00:00Z", at, err))
 			}
-			if at != "" {
-				due, err := time.Parse(time.RFC3339, at)
-				if err != nil {
-					return a, cli.Usage(fmt.Errorf("--at %s: %w; write it as 2027-01-31T06:00:00Z", at, err))
-				}
-				a.Due = due
-			}
-			return a, nil
-		})
-	cmd.Flags().StringVar(&at, "at", "", "make them due at this time, such as 2027-01-31T06:00:00Z")
-	cmd.Flags().DurationVar(&in, "in", 0, "make them due after this duration, such as 12h")
+			a.Verb, a.Due = frontier.Reschedule, due
+		case in != 0:
+			a.Verb, a.Due = frontier.Reschedule, now.Add(in)
+		}
+		return a, nil
+	}
+	cmd.Flags().StringVar(&at, "at", "", "make them due at this `TIME`, such as 2027-01-31T06:00:00Z (default: now)")
+	cmd.Flags().DurationVar(&in, "in", 0, "make them due after this duration, such as 12h (default: now)")
 	cmd.Flags().DurationVar(&spread, "spread", 0, "spread the due times over this duration, such as 6h (default: all at once)")
 	return cmd
 }
 
-func newFrontierHold() *cobra.Command {
-	return frontierVerb("hold", "Stop visiting URIs",
-		`hold keeps the chosen URIs from being visited until they are released, also after a restart. Their history and due times
-stay. A URI that is being visited is held after that visit.`,
-		"  arcrawl frontier hold --match '[?&]print=1'",
-		func(time.Time) (frontier.Action, error) { return frontier.Action{Verb: frontier.Hold}, nil })
+func newHold() *cobra.Command {
+	s := steering{hosts: frontier.Pause, action: always(frontier.Hold)}
+	return s.command(&cobra.Command{
+		Use:   "hold [HOST|URI…]",
+		Short: "Keep hosts or URIs from being visited until they are released",
+		Long: `hold keeps hosts and URIs from being visited, also after a restart, until arcrawl release. Their history and due times stay.
+Visits in progress are finished.
+
+An argument with "://" in it is a URI; any other is a host. "*.example.org" matches example.org and all hosts below it. To hold a
+host is different from holding the URIs that --host chooses: it also holds the URIs that are found later.
+
+` + howSteered,
+		Example: `  arcrawl hold www.news.example
+  arcrawl hold '*.example.org' https://www.news.example/archive/
+  arcrawl hold --match '[?&]print=1'`,
+	})
 }
 
-func newFrontierRelease() *cobra.Command {
-	return frontierVerb("release", "Visit held URIs again",
-		`release ends a hold. The chosen URIs have the same due times as before the hold. To release all, use --all --state held.`,
-		"  arcrawl frontier release --all --state held",
-		func(time.Time) (frontier.Action, error) { return frontier.Action{Verb: frontier.Release}, nil })
+func newRelease() *cobra.Command {
+	s := steering{hosts: frontier.Resume, action: always(frontier.Release)}
+	return s.command(&cobra.Command{
+		Use:   "release [HOST|URI…]",
+		Short: "Visit held hosts or URIs again",
+		Long: `release ends a hold. The due times are the same as before the hold; URIs that became due in the meantime are visited as
+politeness allows. To release all URIs, use --all --state held. (To release a trap, see arcrawl traps release.)
+
+` + howSteered,
+		Example: "  arcrawl release www.news.example\n  arcrawl release --all --state held",
+	})
 }
 
 func newFrontierForget() *cobra.Command {
-	return frontierVerb("forget", "Remove URIs and their history",
-		`forget removes the chosen URIs and their whole history from the frontier. To keep the history, save it with arcrawl
+	s := steering{action: always(frontier.Forget)}
+	cmd := s.command(&cobra.Command{
+		Use:   "forget [URI…]",
+		Short: "Remove URIs and their history",
+		Long: `forget removes the chosen URIs and their whole history from the frontier. To keep the history, save it with arcrawl
 frontier export before. The archive is not changed. A forgotten URI that is found again, as a link or a seed, is new. A URI
 that is being visited is not removed. On a terminal, the command asks for confirmation; otherwise it requires --yes.`,
-		"  arcrawl frontier forget --host old.example --dry-run",
-		func(time.Time) (frontier.Action, error) { return frontier.Action{Verb: frontier.Forget}, nil })
+		Example: "  arcrawl frontier forget --host old.example --dry-run",
+	})
+	cmd.Flags().BoolVar(&s.yes, "yes", false, "do not ask for confirmation")
+	return cmd
 }
 
-// frontierVerb returns a command that applies an action to the chosen URIs.
-func frontierVerb(
-	name, short, long, example string, action func(now time.Time) (frontier.Action, error),
-) *cobra.Command {
-	var f frontierFlags
-	var dry, yes bool
-	cmd := &cobra.Command{
-		Use: name + " [URI…]", Short: short, Long: long, Example: example,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := action(time.Now())
-			if err != nil {
-				return err
-			}
-			if err := f.somethingChosen(args); err != nil {
-				return err
-			}
-			return f.with(cmd, func(s bulk.Store) error {
-				if dry || a.Verb == frontier.Forget && !yes {
-					n, err := f.count(cmd, args, s)
-					if err != nil || dry {
-						return errors.Join(err, f.printDryRun(cmd.OutOrStdout(), name, n))
-					}
-					if err := confirm(cmd, n); err != nil {
-						return err
-					}
-				}
-				done, err := f.steerAll(cmd, args, s, a)
-				return errors.Join(err, f.printSteered(cmd, done))
-			})
-		},
-	}
-	f.add(cmd)
-	cmd.Flags().BoolVar(&f.all, "all", false, "choose all URIs, or all that meet the other conditions")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "count the chosen URIs, change nothing")
-	cli.JSONFlag(cmd, &f.json)
-	if name == string(frontier.Forget) {
-		cmd.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
-	}
+const howSteered = `Choose URIs by name, or in bulk with --host, --label, --prefix, --match, --state and --from-file: a URI must meet all conditions. If a
+daemon runs, the command asks it, and the crawl continues; otherwise it opens the store itself.`
+
+// always returns a function that returns an action that needs no flag.
+func always(verb frontier.Verb) func(time.Time) (frontier.Action, error) {
+	return func(time.Time) (frontier.Action, error) { return frontier.Action{Verb: verb}, nil }
+}
+
+// command returns cmd completed to apply the action to what is chosen.
+func (s *steering) command(cmd *cobra.Command) *cobra.Command {
+	cmd.RunE = s.run
+	s.add(cmd)
+	cmd.Flags().BoolVar(&s.all, "all", false, "choose all URIs, or all that meet the other conditions")
+	cmd.Flags().BoolVar(&s.dry, "dry-run", false, "count the chosen URIs, change nothing")
+	cli.JSONFlag(cmd, &s.json)
 	return cmd
+}
+
+func (s *steering) run(cmd *cobra.Command, args []string) error {
+	a, err := s.action(time.Now())
+	if err != nil {
+		return err
+	}
+	hosts, uris, err := s.named(cmd, args)
+	if err != nil {
+		return err
+	}
+	onlyHosts := len(hosts) > 0 && len(uris) == 0 && !s.all && !s.selects()
+	if err := s.somethingChosen(args); err != nil {
+		return err
+	}
+	return s.with(cmd, func(store bulk.Store) error {
+		if s.dry || a.Verb == frontier.Forget && !s.yes {
+			n, err := s.count(cmd, uris, store)
+			if err != nil || s.dry {
+				return errors.Join(err, s.printDryRun(cmd.OutOrStdout(), cmd.Name(), n))
+			}
+			if err := confirm(cmd, n); err != nil {
+				return err
+			}
+		}
+		changed, err := s.steerHosts(cmd, store, hosts)
+		if err != nil {
+			return err
+		}
+		var done frontier.Steered
+		if !onlyHosts {
+			done, err = s.steerAll(cmd, uris, store, a)
+		} else if !s.json {
+			return nil // each host has its line
+		}
+		return errors.Join(err, s.printSteered(cmd, done, changed), s.printUnknown(cmd, uris, done))
+	})
+}
+
+// named divides the arguments into hosts and URIs.
+func (s *steering) named(cmd *cobra.Command, args []string) (hosts, uris []string, err error) {
+	for _, arg := range args {
+		switch {
+		case strings.Contains(arg, "://"):
+			uris = append(uris, arg)
+		case s.hosts == "":
+			err := fmt.Errorf("%s is not a URI; for a whole host use: %s --host %s", arg, cmd.CommandPath(), arg)
+			return nil, nil, cli.Usage(err)
+		default:
+			hosts = append(hosts, strings.ToLower(arg))
+		}
+	}
+	if s.dry && len(hosts) > 0 {
+		return nil, nil, cli.Usage(fmt.Errorf("--dry-run counts URIs; leave out %s, or use --host", hosts[0]))
+	}
+	return hosts, uris, nil
+}
+
+// steerHosts applies the verb for hosts to each pattern, and returns the number of hosts that were changed.
+func (s *steering) steerHosts(cmd *cobra.Command, store bulk.Store, patterns []string) (total int64, err error) {
+	for _, pattern := range patterns {
+		matched, changed, err := store.SteerHosts(cmd.Context(), pattern, frontier.HostAction{Verb: s.hosts})
+		if err != nil {
+			return total, err
+		}
+		if matched == 0 {
+			return total, fmt.Errorf("no known host matches %q; arcrawl host list lists the known hosts", pattern)
+		}
+		if total += changed; !s.json {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %d of %d hosts changed\n", pattern, changed, matched)
+		}
+	}
+	return total, nil
+}
+
+// printUnknown says how many of the URIs that were named the frontier does not know.
+func (s *steering) printUnknown(cmd *cobra.Command, uris []string, done frontier.Steered) error {
+	missing := int64(len(uris)) - done.Matched
+	if missing <= 0 || s.json || s.selects() {
+		return nil
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d not known; \"arcrawl why URI\" shows the reason\n", missing)
+	return err
 }
 
 // somethingChosen returns an error if the command would change all URIs without --all.
 func (f *frontierFlags) somethingChosen(args []string) error {
-	s, err := f.selection()
-	if err == nil && s.IsAll() && !f.all && len(args) == 0 && f.fromFile == "" && f.only.IsZero() {
+	_, err := f.selection()
+	if err == nil && !f.selects() && !f.all && len(args) == 0 {
 		err = cli.Usage(errors.New("no URIs chosen: name them, or use --host, --label, --prefix, --match, --state or --from-file; --all chooses all URIs"))
 	}
 	return err
@@ -155,12 +240,14 @@ func (f *frontierFlags) printDryRun(out io.Writer, name string, n int64) error {
 	return err
 }
 
-// printSteered prints how many URIs a command has changed.
-func (f *frontierFlags) printSteered(cmd *cobra.Command, done frontier.Steered) error {
+// printSteered prints how many URIs and hosts a command has changed.
+func (f *frontierFlags) printSteered(cmd *cobra.Command, done frontier.Steered, hosts int64) error {
 	if f.json {
-		return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]int64{
-			"matched": done.Matched, "changed": done.Changed, "in_progress": done.InProgress,
-		})
+		answer := map[string]int64{"matched": done.Matched, "changed": done.Changed, "in_progress": done.InProgress}
+		if hosts > 0 {
+			answer["hosts"] = hosts
+		}
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(answer)
 	}
 	left := ""
 	if done.InProgress > 0 {

@@ -18,41 +18,79 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/daemon"
 )
 
 // hostEdit holds the flags of arcrawl host edit.
 type hostEdit struct {
-	path string // of the main file
-	from string // the file with the new text; "" = open an editor
-	sure bool
+	bulkEdit
+	from  string // the file with the new text; "" = open an editor
+	print bool   // the file as it is
+	only  about.Filter
 }
 
 func newHostEdit() *cobra.Command {
 	var e hostEdit
 	cmd := &cobra.Command{
-		Use:   "edit HOST",
-		Short: "Edit the file of a host, check it, and show the effect before it is in force",
+		Use:   "edit HOST|KEY=VALUE…",
+		Short: "Edit the file of a host, or set keys in the files of many hosts",
 		Long: `edit opens a copy of the file of a host in $VISUAL, $EDITOR or vi. Then it checks the configuration with the copy, shows the
 difference and what would change in the running crawl, and asks. The file is replaced at once and as a whole; a running daemon then
 applies it.
 
 If the copy has faults, or the answer is no, the file does not change and the copy stays. Edit the copy further and repeat with --from.
 
+With --label, --collection or --owner it sets keys in the files of all these hosts, and keeps everything else in them. A value is written
+as in the file; text needs no quotes. Keys of [[wait]] and [[when]] cannot be set. arcrawl seeds import --undo restores the files.
+
 Exit code 78: the copy has faults.`,
 		Example: `  arcrawl host edit www.news.example
-  arcrawl host edit www.news.example --from drafts/www.news.example.toml --yes`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args[0]) },
+  arcrawl host edit www.news.example --print > drafts/www.news.example.toml
+  arcrawl host edit www.news.example --from drafts/www.news.example.toml --yes
+  arcrawl host edit --label newspapers politeness.min_delay=5s owner=maria`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: e.run,
 	}
-	cli.ConfigFlag(cmd, &e.path)
-	cmd.Flags().StringVar(&e.from, "from", "", "take the new text from this file instead of opening an editor")
-	cmd.Flags().BoolVarP(&e.sure, "yes", "y", false, "write without asking")
+	e.add(cmd)
+	cli.SiteFlags(cmd, &e.only)
+	cmd.Flags().StringVar(&e.from, "from", "", "take the new text from this `FILE` instead of opening an editor")
+	cmd.Flags().BoolVar(&e.print, "print", false, "print the file and change nothing")
 	return cmd
 }
 
-// run edits the file of a host.
-func (e *hostEdit) run(cmd *cobra.Command, host string) error {
+// run edits the file of one host, or sets keys of many.
+func (e *hostEdit) run(cmd *cobra.Command, args []string) error {
+	if !e.only.IsZero() {
+		return e.setKeys(cmd, e.only, args)
+	}
+	switch {
+	case len(args) == 1 && e.print:
+		return e.show(cmd, args[0])
+	case len(args) == 1 && !strings.Contains(args[0], "="):
+		return e.edit(cmd, args[0])
+	case strings.Contains(args[0], "="):
+		return cli.Usage(errors.New("choose hosts with --label, --collection or --owner"))
+	}
+	return cli.Usage(errors.New("name one host"))
+}
+
+// show prints the file of a host.
+func (e *hostEdit) show(cmd *cobra.Command, host string) error {
+	_, file, err := openHostFile(e.path, host)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return daemon.FolderError{Err: err}
+	}
+	_, err = cmd.OutOrStdout().Write(text)
+	return err
+}
+
+// edit edits the file of a host.
+func (e *hostEdit) edit(cmd *cobra.Command, host string) error {
 	s, file, err := openHostFile(e.path, host)
 	if err != nil {
 		return err
@@ -85,7 +123,7 @@ func (e *hostEdit) run(cmd *cobra.Command, host string) error {
 	if err := showEffect(cmd, e.path, api.StagedHost{Name: name, Text: string(after)}); err != nil {
 		return fmt.Errorf("%w\n%s", err, again)
 	}
-	if !e.sure && !cli.Confirmed(cmd.InOrStdin(), out) {
+	if e.dry || !e.sure && !cli.Confirmed(cmd.InOrStdin(), out) {
 		_, err := fmt.Fprintln(out, again)
 		return err
 	}

@@ -67,7 +67,7 @@ func hostFilePath(dir, name string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", cli.Usage(fmt.Errorf("there is no file for %s in %s; arcrawl host list shows all", h, dir))
+	return "", cli.Usage(fmt.Errorf("there is no file for %s in %s; arcrawl host list --files shows all", h, dir))
 }
 
 func fileExists(path string) bool {
@@ -75,27 +75,64 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
+// hostListing holds the flags of arcrawl host list.
+type hostListing struct {
+	cli.Daemon
+	filter api.HostFilter
+	files  bool
+}
+
 func newHostList() *cobra.Command {
-	var path string
-	var only about.Filter
+	var l hostListing
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the host files with the number of their seeds, titles and labels",
-		Long: `list prints each host file, its number of seeds, its title, labels, collections and owner, and whether it has a fault. Removed
-files are listed too, unless hosts are chosen. Internationalized names are shown in Unicode.`,
-		Example: "  arcrawl host list\n  arcrawl host list --label newspapers --owner maria",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := openHostFiles(path)
-			if err != nil {
-				return err
-			}
-			return s.list(cmd.OutOrStdout(), only)
-		},
+		Use:   "list [PART]",
+		Short: "List the hosts of the running crawl with their states, or the host files",
+		Long: `list lists the hosts whose names contain PART, the most overdue first.
+
+  ready     has a URI that can be visited now
+  snoozed   rests, or has no URI due yet
+  busy      all slots are in use
+  idle      has no URI to visit
+  paused    paused by an operator
+
+A host whose file was removed is marked. An internationalized name is shown in Unicode, and the name of the network behind it.
+
+With --files it needs no daemon, and lists each host file with its number of seeds, its title, labels, collections and owner, and whether
+it has a fault. Removed files are listed too, unless hosts are chosen.`,
+		Example: `  arcrawl host list --state overdue
+  arcrawl host list news.example --json
+  arcrawl host list --files --label newspapers --owner maria`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: l.run,
 	}
-	cli.ConfigFlag(cmd, &path)
-	cli.SiteFlags(cmd, &only)
+	l.Add(cmd)
+	cli.SiteFlags(cmd, &l.filter.Only)
+	f := cmd.Flags()
+	f.StringVar(&l.filter.State, "state", "", "show only hosts in this state: ready, snoozed, busy, idle, paused, overdue or down")
+	f.StringVar(&l.filter.Sort, "sort", "overdue", "sort by name, overdue, uris or failures")
+	f.IntVar(&l.filter.Limit, "limit", 0, "show at most `N` hosts, up to 1000 (default 100)")
+	f.BoolVar(&l.files, "files", false, "list the host files instead, with their seeds, titles and labels")
 	return cmd
+}
+
+// run asks the daemon for its hosts, or lists the host files.
+func (l *hostListing) run(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		l.filter.Part = args[0]
+	}
+	if !l.files {
+		return cli.Ask(cmd, &l.Daemon, showHosts, func(c *api.Client) (api.Hosts, error) {
+			return c.Hosts(cmd.Context(), l.filter)
+		})
+	}
+	if l.JSON || l.filter.State != "" || l.Socket != "" {
+		return cli.Usage(errors.New("--files reads host files; leave out --json, --state and --socket"))
+	}
+	s, err := openHostFiles(l.Config)
+	if err != nil {
+		return err
+	}
+	return s.list(cmd.OutOrStdout(), l.filter)
 }
 
 // sites returns what curators wrote about the host of each host file without faults, by file name, and all faults.
@@ -120,7 +157,8 @@ func (s stagedFiles) sites() (map[string]about.Site, config.Faults) {
 }
 
 // list prints the host files that a filter selects.
-func (s stagedFiles) list(out io.Writer, only about.Filter) error {
+func (s stagedFiles) list(out io.Writer, filter api.HostFilter) error {
+	only := filter.Only
 	sites, faults := s.sites()
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -144,7 +182,7 @@ func (s stagedFiles) list(out io.Writer, only about.Filter) error {
 		default:
 			site = sites[name]
 		}
-		if !only.Matches(site) {
+		if !only.Matches(site) || !strings.Contains(host, filter.Part) {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(s.dir, name))
@@ -173,95 +211,94 @@ func openHostFile(path, host string) (s stagedFiles, file string, err error) {
 	return s, file, err
 }
 
-func newHostShow() *cobra.Command {
-	var path string
-	cmd := &cobra.Command{
-		Use:     "show HOST",
-		Short:   "Print the file of a host",
-		Example: "  arcrawl host show www.news.example > drafts/www.news.example.toml",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, file, err := openHostFile(path, args[0])
-			if err != nil {
-				return err
-			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return daemon.FolderError{Err: err}
-			}
-			_, err = cmd.OutOrStdout().Write(text)
-			return err
-		},
-	}
-	cli.ConfigFlag(cmd, &path)
-	return cmd
-}
-
-func newHostRemove() *cobra.Command {
-	var path string
-	cmd := &cobra.Command{
-		Use:   "remove HOST",
-		Short: "Take the file of a host out of the configuration",
-		Long: `remove renames the file of a host, so that it is not read any more: its name ends in ` + api.RemovedSuffix + `. Rename it back to restore it.
-The history of the host stays in the store. URIs of which it had the only seed are out of scope until then, and keep their due times.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, file, err := openHostFile(path, args[0])
-			if err != nil {
-				return err
-			}
-			if err := os.Rename(file, file+api.RemovedSuffix); err != nil {
-				return daemon.FolderError{Err: err}
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "renamed %s to %s\n", file, filepath.Base(file)+api.RemovedSuffix)
-			return err
-		},
-	}
-	cli.ConfigFlag(cmd, &path)
-	return cmd
+// seedsList holds the flags of arcrawl seeds list.
+type seedsList struct {
+	path, output string
+	csv          bool
+	only         about.Filter
 }
 
 func newSeedsList() *cobra.Command {
-	var path string
+	var l seedsList
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the seeds of the configuration with their files",
+		Short: "List the seeds of the configuration with their files, or write them as CSV",
 		Long: `list prints each seed with the file and line that list it. Without permission to read the main file it prints the seeds of the
-host files only, and says so.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			seeds, whole, err := configuredSeeds(cmd.ErrOrStderr(), path)
-			if err != nil {
-				return err
-			}
-			if !whole {
-				fmt.Fprintf(cmd.ErrOrStderr(), "only host files: you may not read %s, which may list more seeds\n", path)
-			}
-			table := cli.NewTable(cmd.OutOrStdout())
-			for _, s := range seeds {
-				fmt.Fprintf(table, "%s\t%s:%d\t%s\t\n", s.URI, s.File, s.Line, human.Unicode(s.URI.Hostname()))
-			}
-			return table.Flush()
-		},
+host files only, and says so.
+
+With --csv it writes a list that seeds import reads, with what the files say of each seed: labels, collections, title, owner, note,
+capture target and its last day. What the file says of the host as a whole is not part of the list.`,
+		Example: "  arcrawl seeds list\n  arcrawl seeds list --csv --label newspapers -o newspapers.csv",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
 	}
-	cli.ConfigFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &l.path)
+	cli.SiteFlags(cmd, &l.only)
+	cmd.Flags().BoolVar(&l.csv, "csv", false, "write CSV")
+	cmd.Flags().StringVarP(&l.output, "output", "o", "-", "with --csv: write to this new `FILE` (- = standard output)")
 	return cmd
+}
+
+func (l *seedsList) run(cmd *cobra.Command) error {
+	if l.csv {
+		s, err := openHostFiles(l.path)
+		if err != nil {
+			return err
+		}
+		return toFile(cmd, l.output, func(out io.Writer) error { return s.forLists().Export(out, l.only) })
+	}
+	if l.output != "-" {
+		return cli.Usage(errors.New("--output needs --csv"))
+	}
+	seeds, whole, err := configuredSeeds(cmd.ErrOrStderr(), l.path)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		fmt.Fprintf(cmd.ErrOrStderr(), "only host files: you may not read %s, which may list more seeds\n", l.path)
+	}
+	sites := map[string]about.Site{}
+	if !l.only.IsZero() {
+		files, err := openHostFiles(l.path)
+		if err != nil {
+			return err
+		}
+		sites, _ = files.sites()
+	}
+	table := cli.NewTable(cmd.OutOrStdout())
+	for _, s := range seeds {
+		if l.only.Matches(sites[filepath.Base(s.File)]) {
+			fmt.Fprintf(table, "%s\t%s:%d\t%s\t\n", s.URI, s.File, s.Line, human.Unicode(s.URI.Hostname()))
+		}
+	}
+	return table.Flush()
 }
 
 func newSeedsRemove() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
-		Use:   "remove URI…",
-		Short: "Remove seeds from the files of their hosts",
+		Use:   "remove URI|HOST…",
+		Short: "Remove seeds from the files of their hosts, or the whole file of a host",
 		Long: `remove takes seeds out of the files that list them. Their history stays in the store. They are out of scope unless another seed
-brings them into scope.`,
-		Args: cobra.MinimumNArgs(1),
+brings them into scope.
+
+An argument without "://" in it is a host. Its file is renamed, so that it is not read any more: its name ends in ` + api.RemovedSuffix + `.
+Rename it back to restore it. The history of the host stays in the store. URIs of which it had the only seed are out of scope until then,
+and keep their due times.`,
+		Example: "  arcrawl seeds remove https://www.news.example/sport/\n  arcrawl seeds remove www.news.example",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seeds, whole, err := configuredSeeds(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}
 			for _, arg := range args {
+				if !strings.Contains(arg, "://") {
+					if err := removeHost(cmd.OutOrStdout(), path, arg); err != nil {
+						return err
+					}
+					continue
+				}
 				file, err := removeSeed(seeds, arg)
 				if errors.Is(err, errNoSeed) && !whole {
 					err = fmt.Errorf("%w in a host file; ask somebody who may write %s, which may list it", err, path)
@@ -276,6 +313,19 @@ brings them into scope.`,
 	}
 	cli.ConfigFlag(cmd, &path)
 	return cmd
+}
+
+// removeHost renames the file of a host, so that it is not read any more.
+func removeHost(out io.Writer, path, host string) error {
+	_, file, err := openHostFile(path, host)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(file, file+api.RemovedSuffix); err != nil {
+		return daemon.FolderError{Err: err}
+	}
+	_, err = fmt.Fprintf(out, "renamed %s to %s\n", file, filepath.Base(file)+api.RemovedSuffix)
+	return err
 }
 
 // errNoSeed says that a URI is no seed.

@@ -20,19 +20,19 @@ func TestHostsAndSeedsAreListedAddedAndRemoved(t *testing.T) {
 		}
 		return out
 	}
-	must("host", "add", "https://www.news.example/", "https://bücher.example/")
+	must("seeds", "add", "https://www.news.example/", "https://bücher.example/")
 	file := filepath.Join(dir, "hosts.d", "www.news.example.toml")
 	before := readText(t, file)
-	if out := must("host", "add", "https://www.news.example/sport/"); !strings.Contains(out, "added 1 seed to "+file) {
+	if out := must("seeds", "add", "https://www.news.example/sport/"); !strings.Contains(out, "added 1 seed to "+file) {
 		t.Errorf("a second seed of a known host: %s", out)
 	}
 	if after := readText(t, file); strings.Count(after, "\n#") < strings.Count(before, "\n#") || !strings.Contains(after, "sport") {
 		t.Errorf("the file after the second seed:\n%s", after)
 	}
-	if out := must("host", "add", "https://www.news.example/sport/"); !strings.Contains(out, "was not changed") {
+	if out := must("seeds", "add", "https://www.news.example/sport/"); !strings.Contains(out, "was not changed") {
 		t.Errorf("a seed that is listed already: %s", out)
 	}
-	if out := must("host", "list"); !strings.Contains(out, "www.news.example") || !strings.Contains(out, "2 seeds") ||
+	if out := must("host", "list", "--files"); !strings.Contains(out, "www.news.example") || !strings.Contains(out, "2 seeds") ||
 		!strings.Contains(out, "bücher.example (xn--bcher-kva.example)") {
 		t.Errorf("host list:\n%s", out)
 	}
@@ -40,25 +40,25 @@ func TestHostsAndSeedsAreListedAddedAndRemoved(t *testing.T) {
 		!strings.Contains(out, "bücher.example") {
 		t.Errorf("seeds list:\n%s", out)
 	}
-	if out := must("host", "show", "www.news.example"); out != readText(t, file) {
+	if out := must("host", "edit", "--print", "www.news.example"); out != readText(t, file) {
 		t.Errorf("host show:\n%s", out)
 	}
 	must("seeds", "remove", "https://www.news.example/sport/")
 	if out := must("seeds", "list"); strings.Contains(out, "sport") {
 		t.Errorf("seeds list after the removal:\n%s", out)
 	}
-	must("host", "remove", "www.news.example")
+	must("seeds", "remove", "www.news.example")
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the removed file is still there")
 	}
-	if out := must("host", "list"); !strings.Contains(out, "removed") {
+	if out := must("host", "list", "--files"); !strings.Contains(out, "removed") {
 		t.Errorf("host list after the removal:\n%s", out)
 	}
 	for _, args := range [][]string{
-		{"host", "show", "www.news.example"},
-		{"host", "remove", "nobody.example"},
+		{"host", "edit", "--print", "www.news.example"},
+		{"seeds", "remove", "nobody.example"},
 		{"seeds", "remove", "https://nobody.example/"},
-		{"frontier", "count", "--host", "a.example", "--host", "b.example"},
+		{"frontier", "list", "--count", "--host", "a.example", "--host", "b.example"},
 	} {
 		if code, _, errs := command(append(args, "-c", path)...); code != cli.ExitUsage {
 			t.Errorf("arcrawl %q: exit code %d, %s", args, code, errs)
@@ -74,8 +74,8 @@ func TestFirstSlipsAreAnsweredWithARemedy(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"host", "add", "www.other.example"}, `"www.other.example" does not begin with http:// or https://; write for example https://www.other.example/`},
-		{[]string{"host", "add", "://"}, "write for example https://www.news.example/"},
+		{[]string{"seeds", "add", "www.other.example"}, `"www.other.example" does not begin with http:// or https://; write for example https://www.other.example/`},
+		{[]string{"seeds", "add", "://"}, "write for example https://www.news.example/"},
 		{[]string{"status", "--watch"}, "start it with: arcrawl run --config " + path},
 	} {
 		if code, _, errs := command(append(c.args, "-c", path)...); code == cli.ExitOK || !strings.Contains(errs, c.want) {

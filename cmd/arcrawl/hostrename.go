@@ -79,7 +79,7 @@ func renamed(s stagedFiles, from, to string) (file string, text []byte, err erro
 		hosts[i] = h
 	}
 	if taken, err := hostFilePath(s.dir, to); err == nil {
-		return "", nil, cli.Usage(fmt.Errorf("%s has a file already, %s, which was not changed; edit it, or remove it with arcrawl host remove", to, taken))
+		return "", nil, cli.Usage(fmt.Errorf("%s has a file already, %s, which was not changed; edit it, or remove it with arcrawl seeds remove", to, taken))
 	}
 	name := reference.HostFileName(hosts[1]) + ".toml"
 	text, err = patch.RenameHost(s.texts[filepath.Base(old)], hosts[0], hosts[1], name == string(hosts[1])+".toml")

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -15,23 +16,37 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 func newInit() *cobra.Command {
 	var set []string
+	var schema string
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
-		Short: "Write a new configuration",
+		Short: "Write a new configuration, or print the JSON Schema of its files",
 		Long: `init writes arcrawl.toml and the empty folder hosts.d into DIR (default: the current folder). The file lists every key
 with its meaning and default, as comments. Set operator.name and operator.contact in the file or with --set.
 
 One [[wait]] entry is active: new crawls use the rule "learned", which captures the most versions of recorded histories
-(docs/scheduling-figures.md). Without the entry the waits are the same as in Heritrix. An existing file is never changed.`,
+(docs/scheduling-figures.md). Without the entry the waits are the same as in Heritrix. An existing file is never changed.
+
+With --schema it prints a JSON Schema (draft 7) of the main file or of the host files instead. Editors use it to complete and explain
+keys, for example taplo with this first line of the file:
+
+  #:schema ./arcrawl.schema.json
+
+It describes each key, its type and its bounds. Only arcrawl check finds contradictions between keys and between files.`,
 		Example: `  arcrawl init
   arcrawl init crawl --set operator.name="National Library" --set operator.contact=https://library.example/crawler
-  arcrawl init /etc/arcrawl --set storage.warc=/srv/warc --set crawl.workers=200`,
+  arcrawl init /etc/arcrawl --set storage.warc=/srv/warc --set crawl.workers=200
+  arcrawl init --schema main > arcrawl.schema.json
+  arcrawl init --schema host > hosts.d/host.schema.json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if schema != "" {
+				return printSchema(cmd.OutOrStdout(), schema)
+			}
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
@@ -50,7 +65,7 @@ One [[wait]] entry is active: new crawls use the rule "learned", which captures 
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), `wrote %[1]s
 next:
   set operator.name and operator.contact, if they are empty
-  arcrawl host add --config %[1]s https://www.news.example/
+  arcrawl seeds add --config %[1]s https://www.news.example/
   arcrawl check --config %[1]s
 `, path)
 			if err == nil && hasPrime(cmd) {
@@ -60,8 +75,22 @@ next:
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&schema, "schema", "", "print the JSON Schema of this kind of file, main or host, and write nothing")
 	cmd.Flags().StringArrayVar(&set, "set", nil, "write KEY=VALUE into the file, for example storage.warc=/srv/warc; repeatable")
 	return cmd
+}
+
+// printSchema prints the JSON Schema of main or host files.
+func printSchema(out io.Writer, scope string) error {
+	if scope != config.InMain && scope != config.InHost {
+		return cli.Usage(fmt.Errorf("unknown --schema %q; valid kinds of files: %s, %s", scope, config.InMain, config.InHost))
+	}
+	s, err := reference.Schema(scope)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(s)
+	return err
 }
 
 // create writes a new file and its folder. An existing file is an error and stays unchanged.
@@ -82,36 +111,8 @@ func create(path, text string) (err error) {
 }
 
 func newHost() *cobra.Command {
-	return cli.Group("host", "Manage per-host configuration files",
-		newHostAdd(), newHostList(), newHostShow(), newHostEdit(), newHostSet(), newHostRename(), newHostRemove())
-}
-
-func newHostAdd() *cobra.Command {
-	var path, dir string
-	cmd := &cobra.Command{
-		Use:   "add URI…",
-		Short: "Add seeds to the file of their host, or write a new file",
-		Long: `add writes a host file with the URIs as seeds. Below them it lists the most common settings of a host, as comments. URIs of
-several hosts make one file each. If a host has a file, the seeds are added to it and nothing else changes. Then add checks the configuration, like arcrawl check. A
-running daemon applies the new file automatically.`,
-		Example: "  arcrawl host add --config /etc/arcrawl/arcrawl.toml https://www.news.example/ https://www.news.example/sport/",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := os.Stat(path); err != nil {
-				return daemon.FolderError{Err: fmt.Errorf("cannot find the main file: %w; name it with --config, or write one with arcrawl init", err)}
-			}
-			if dir == "" {
-				dir = filepath.Join(filepath.Dir(path), "hosts.d")
-			}
-			if err := writeSeeds(cmd.OutOrStdout(), path, dir, args); err != nil {
-				return err
-			}
-			return suggestPrime(cmd, path, args)
-		},
-	}
-	cli.ConfigFlag(cmd, &path)
-	cmd.Flags().StringVar(&dir, "dir", "", "write to this folder of host files (default: hosts.d next to the main file)")
-	return cmd
+	return cli.Group("host", "List hosts with their states, and edit their configuration files",
+		newHostList(), newHostEdit(), newHostRename())
 }
 
 // taken returns an error unless the configuration is valid and includes the new host files.
@@ -149,15 +150,11 @@ func hostFaults(path string, files []string) error {
 	return nil
 }
 
-// suggestPrime prints the command that teaches the crawl what earlier crawls saw of the hosts of seeds. It prints
+// suggestPrime prints the command that teaches the crawl what earlier crawls saw of hosts. It prints
 // nothing for users who cannot read the main file, because prime needs it.
-func suggestPrime(cmd *cobra.Command, path string, seeds []string) error {
+func suggestPrime(cmd *cobra.Command, out io.Writer, path string, hosts []uri.Host) error {
 	if !hasPrime(cmd) || !mayRead(path) {
 		return nil
-	}
-	hosts, _, err := reference.SeedsByHost(seeds)
-	if err != nil {
-		return cli.Usage(err)
 	}
 	c, err := config.Load(path)
 	if err != nil {
@@ -171,7 +168,7 @@ func suggestPrime(cmd *cobra.Command, path string, seeds []string) error {
 	for _, h := range hosts {
 		flags += " --host " + string(h)
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "if crawled before: arcrawl prime -c %s --add%s %s\n", path, flags, source)
+	_, err = fmt.Fprintf(out, "if crawled before: arcrawl prime -c %s --add%s %s\n", path, flags, source)
 	return err
 }
 

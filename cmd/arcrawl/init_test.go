@@ -143,7 +143,7 @@ func TestHostAddWritesValidFiles(t *testing.T) {
 	dir := t.TempDir()
 	main := filepath.Join(dir, "arcrawl.toml")
 	add := func(args ...string) (int, string, string) {
-		return command(append([]string{"host", "add", "-c", main}, args...)...)
+		return command(append([]string{"seeds", "add", "-c", main}, args...)...)
 	}
 	if code, _, errs := add("https://www.a.example/"); code != cli.ExitFolder || !strings.Contains(errs, "arcrawl init") {
 		t.Errorf("without a main file: exit code %d, %s", code, errs)
@@ -187,8 +187,8 @@ func TestHostAddReportsOtherFaults(t *testing.T) {
 	if code, _, errs := command("init", dir); code != cli.ExitOK {
 		t.Fatal(errs)
 	}
-	code, out, errs := command("host", "add", "-c", main, "https://a.example/")
-	if code != cli.ExitConfig || !strings.HasPrefix(out, "wrote ") || !strings.Contains(errs, "operator.contact") {
+	code, out, errs := command("seeds", "add", "-c", main, "https://a.example/")
+	if code != cli.ExitConfig || out != "" || !strings.Contains(errs, "operator.contact") {
 		t.Errorf("a main file with faults: exit code %d, %s%s", code, out, errs)
 	}
 	elsewhere := filepath.Join(t.TempDir(), "of hosts")
@@ -196,10 +196,13 @@ func TestHostAddReportsOtherFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, main, strings.Replace(settled, "[storage]\n", "[storage]\nhosts = "+reference.Quote(elsewhere)+"\n", 1))
-	if code, _, errs := command("host", "add", "-c", main, "https://b.example/"); code != cli.ExitFolder || !strings.Contains(errs, "storage.hosts") {
+	if code, _, errs := command("seeds", "add", "-c", main, "https://b.example/"); code != cli.ExitOK || !fileExists(filepath.Join(elsewhere, "b.example.toml")) {
+		t.Errorf("the folder of the configuration: exit code %d, %s", code, errs)
+	}
+	if code, _, errs := command("seeds", "add", "-c", main, "--dir", filepath.Join(dir, "hosts.d"), "https://d.example/"); code != cli.ExitFolder || !strings.Contains(errs, "storage.hosts") {
 		t.Errorf("a folder that is not read: exit code %d, %s", code, errs)
 	}
-	if code, _, errs := command("host", "add", "-c", main, "--dir", elsewhere, "https://c.example/"); code != cli.ExitOK {
+	if code, _, errs := command("seeds", "add", "-c", main, "--dir", elsewhere, "https://c.example/"); code != cli.ExitOK {
 		t.Errorf("the folder that is read: exit code %d, %s", code, errs)
 	}
 }

@@ -25,18 +25,14 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func newLog() *cobra.Command {
-	return cli.Group("log", "Read crawl logs", newLogStats())
-}
-
-// logStats holds the flags of arcrawl log stats.
+// logStats holds the flags of arcrawl report visits.
 type logStats struct {
 	config               string
 	since, until, beside string
 	by                   []string
 	top                  int
 	status, asJSON       bool
-	follow               bool
+	follow, dedup        bool
 	every                time.Duration
 	place                string
 	only                 about.Filter
@@ -53,13 +49,13 @@ const (
 	untilHelp = "use visits up to the end of this date, or up to this long ago"
 )
 
-func newLogStats() *cobra.Command {
+func newReportVisits() *cobra.Command {
 	s := &logStats{now: time.Now()}
 	cmd := &cobra.Command{
-		Use:   "stats [FILE…]",
-		Short: "Summarize crawl logs: visits, versions, savings, delays",
-		Long: `stats reads crawl logs of arcrawl or Heritrix, compressed (.gz) or not, and summarizes the visits of a period. Without FILE it
-reads the log of the configuration and its rotated files.
+		Use:   "visits [FILE…]",
+		Short: "Summarize crawl logs: visits, versions, savings, delays, deduplication",
+		Long: `visits reads crawl logs of arcrawl or Heritrix, compressed (.gz) or not, and summarizes the visits of a period. Without FILE it
+reads the log of the configuration and its rotated files; the daemon may run meanwhile.
 
   failed      no response, 401, 403, 407, 408, 425, 429, 5xx, or another page instead of the requested one
   versions    visits that found a new version; the change rate is their share of all visits that could be compared
@@ -67,32 +63,50 @@ reads the log of the configuration and its rotated files.
   overdue     how late visits were: half at most p50, 99 % at most p99, with an error of up to 6 %
 
 With --follow it prints one line every --every for new log lines, across rotation. With --offset it reads only lines added since the last
-time, and stores the position in the file; use this for periodic jobs.`,
-		Example: `  arcrawl log stats --since 24h --by host
-  arcrawl log stats --since 2026-10 --until 2026-10 --beside 2026-11     two months side by side
-  arcrawl log stats --by seed --status                                   the statuses of each seed
-  arcrawl log stats --since 30d --label newspapers --by day
-  arcrawl log stats --follow --every 1m
-  arcrawl log stats --offset /var/lib/arcrawl/stats.offset --json`,
+time, and stores the position in the file; use this for periodic jobs.
+
+With --dedup it shows how many responses repeated an archived payload, and how much space that saved, by host and mime. The figures are
+the same as in Heritrix's DeDuplicator and in Browsertrix:
+
+  handled      responses whose payload was looked up; without 304 and without what [dedup] excludes
+  new          the payload was not in the archive
+  exact        it was in the archive under the same URI
+  equivalent   it was in the archive under a URI with the same index key
+  other        it was in the archive under another URI
+  discarded    duplicates that were not stored again; their size is the space saved
+
+A log line is written only after its record is on disk, so every counted record exists.`,
+		Example: `  arcrawl report visits --since 24h --by host
+  arcrawl report visits --since 2026-10 --until 2026-10 --beside 2026-11     two months side by side
+  arcrawl report visits --by seed --status                                   the statuses of each seed
+  arcrawl report visits --since 30d --label newspapers --by day
+  arcrawl report visits --dedup --since 30d --by mime
+  arcrawl report visits --follow --every 1m
+  arcrawl report visits --offset /var/lib/arcrawl/stats.offset --json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	s.flags(cmd, nil)
+	s.flags(cmd)
+	f.BoolVar(&s.dedup, "dedup", false, "show instead what deduplication saved")
 	f.StringVar(&s.beside, "beside", "", "compare with this second period: a date, or two dates with .. between them")
 	f.BoolVar(&s.status, "status", false, "print the number of visits by status")
 	f.BoolVar(&s.follow, "follow", false, "continue, with a line for each interval")
 	f.DurationVar(&s.every, "every", 10*time.Second, "print a line at this interval with --follow")
-	f.StringVar(&s.place, "offset", "", "store the position in the log in this file")
+	f.StringVar(&s.place, "offset", "", "store the position in the log in this `FILE`")
+	cmd.MarkFlagsMutuallyExclusive("dedup", "beside")
+	cmd.MarkFlagsMutuallyExclusive("dedup", "status")
+	cmd.MarkFlagsMutuallyExclusive("dedup", "follow")
+	cmd.MarkFlagsMutuallyExclusive("dedup", "offset")
 	return cmd
 }
 
-// flags adds the flags that all reports of logs have.
-func (s *logStats) flags(cmd *cobra.Command, by []string) {
+// flags adds the flags that say what is read, and how it is grouped.
+func (s *logStats) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	cli.ConfigFlag(cmd, &s.config)
 	f.StringVar(&s.since, "since", "", sinceHelp)
 	f.StringVar(&s.until, "until", "", untilHelp)
-	f.StringSliceVar(&s.by, "by", by, "group by host, seed, mime, day or hour; repeatable")
+	f.StringSliceVar(&s.by, "by", nil, "group by host, seed, mime, day or hour; repeatable")
 	f.IntVar(&s.top, "top", 20, "show `N` rows of each table, most visits first (0 = all)")
 	cli.JSONFlag(cmd, &s.asJSON)
 	cli.SiteFlags(cmd, &s.only)
@@ -116,6 +130,9 @@ func (s *logStats) hosts(errs io.Writer) (func(host string) bool, error) {
 }
 
 func (s *logStats) run(cmd *cobra.Command, files []string) error {
+	if s.dedup {
+		return s.reportDedup(cmd, files)
+	}
 	if s.follow || s.place != "" {
 		if _, err := s.check(files); err != nil {
 			return err

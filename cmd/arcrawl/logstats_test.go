@@ -34,7 +34,7 @@ func TestLogStatsComparesPeriods(t *testing.T) {
 	if err := os.WriteFile(log, []byte(threeDays), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, _ := ending(t, cli.ExitOK, "log", "stats", log, "--by", "host", "--status", "--since", "2026-01-03", "--beside", "2026-01-02")
+	out, _ := ending(t, cli.ExitOK, "report", "visits", log, "--by", "host", "--status", "--since", "2026-01-03", "--beside", "2026-01-02")
 	for _, line := range []string{
 		`visits +2 +1`, ` change rate +0\.0 % +100\.0 %`, `spared +4\.0 kB \(98\.8 % of all bytes\) +0 B`,
 		`overdue +p50 2d, p90 2d, p99 2d, max 2d +p50 1\.0s, p90 1\.0s, p99 1\.0s, max 1\.0s`,
@@ -54,7 +54,7 @@ func TestLogStatsReadsOnlyAddedLines(t *testing.T) {
 	lines := strings.SplitAfter(threeDays, "\n")
 	visits := func() int64 {
 		t.Helper()
-		out, _ := ending(t, cli.ExitOK, "log", "stats", log, "--offset", offset, "--json")
+		out, _ := ending(t, cli.ExitOK, "report", "visits", log, "--offset", offset, "--json")
 		var got struct{ All stats.Tally }
 		dec := json.NewDecoder(strings.NewReader(regexp.MustCompile(`"overdue":\{[^}]*\},"wait":\{[^}]*\}`).ReplaceAllString(out, `"x":0`)))
 		if err := dec.Decode(&got); err != nil {
@@ -85,11 +85,11 @@ func TestLogStatsRefusesWrongFlags(t *testing.T) {
 		{"x.log --follow --since 1h", "cannot be used with --since"},
 		{"x.log --follow --every 1ms", "the minimum is 1s"},
 	} {
-		if _, errs := ending(t, cli.ExitUsage, append([]string{"log", "stats"}, strings.Fields(c.args)...)...); !strings.Contains(errs, c.want) {
+		if _, errs := ending(t, cli.ExitUsage, append([]string{"report", "visits"}, strings.Fields(c.args)...)...); !strings.Contains(errs, c.want) {
 			t.Errorf("%s: %s, want %q", c.args, errs, c.want)
 		}
 	}
-	if _, errs := ending(t, cli.ExitFailure, "log", "stats", filepath.Join(t.TempDir(), "none.log")); !strings.Contains(errs, "none.log") {
+	if _, errs := ending(t, cli.ExitFailure, "report", "visits", filepath.Join(t.TempDir(), "none.log")); !strings.Contains(errs, "none.log") {
 		t.Errorf("a log that is not there: %s", errs)
 	}
 }
@@ -109,21 +109,21 @@ func TestLogReportsAreAboutALabel(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "crawl.log"), log)
 	for _, flag := range []string{"--label=newspapers", "--collection=elections", "--owner=anna"} {
 		for _, args := range [][]string{
-			{"log", "stats", "--by", "host"},
-			{"report", "dedup", "--by", "host"},
-			{"log", "stats", "--by", "host", "--json", "--offset", filepath.Join(t.TempDir(), "offset")},
+			{"report", "visits", "--by", "host"},
+			{"report", "visits", "--dedup", "--by", "host"},
+			{"report", "visits", "--by", "host", "--json", "--offset", filepath.Join(t.TempDir(), "offset")},
 		} {
 			out, _ := ending(t, cli.ExitOK, append(args, "--config", main, flag)...)
 			if !strings.Contains(out, "www.a.example") || strings.Contains(out, "www.b.example") || strings.Contains(out, "www.c.example") {
 				t.Errorf("%s %s:\n%s", args, flag, out)
 			}
 		}
-		out, _ := ending(t, cli.ExitOK, "report", "dedup", "--json", "--config", main, flag)
+		out, _ := ending(t, cli.ExitOK, "report", "visits", "--dedup", "--json", "--config", main, flag)
 		if !strings.Contains(out, `"handled": 2,`) {
 			t.Errorf("%s: not two responses of www.a.example:\n%s", flag, out)
 		}
 	}
-	if _, errs := ending(t, cli.ExitUsage, "log", "stats", "--config", main, "--label", "newspaper"); !strings.Contains(errs, "in use are labels newspapers, radio") {
+	if _, errs := ending(t, cli.ExitUsage, "report", "visits", "--config", main, "--label", "newspaper"); !strings.Contains(errs, "in use are labels newspapers, radio") {
 		t.Errorf("an unknown label: %s", errs)
 	}
 }

@@ -64,10 +64,10 @@ First steps:
 		newRun(), newCheck(), newInit(), newDemo(), newStatus(), newWhy(), newVisit(), newHold(), newRelease(), newPause(),
 		newResume(), newVersion())...)
 	root.AddCommand(cli.In(cli.Curator,
-		newSeeds(), newHosts(), newHost(), newEffective(), newFetch(), newCanon(), newTraps(), newAlarms(), newOverdue(),
+		newSeeds(), newHost(), newEffective(), newFetch(), newCanon(), newTraps(), newAlarms(), newOverdue(),
 		newReload(), newReport(), newScrub())...)
 	root.AddCommand(cli.In(cli.Operator,
-		newAudit(), newUser(), newToken(), newBackup(), newFsck(), newFrontier(), newLog(), newSchema())...)
+		newAudit(), newUser(), newBackup(), newFsck(), newFrontier())...)
 	root.AddCommand(cli.In(cli.Archivist,
 		newVerify(), newIndex(), newHistory(), newCat(), newDiff(), newDedup(), newDeps(), newImpact(), newReduplicate(),
 		newExtract(), newWacz(), newBag(), newOffload())...)

@@ -112,8 +112,8 @@ func TestBashCompletesCommands(t *testing.T) {
 	if out, err := exec.Command(bash, "-n", script).CombinedOutput(); err != nil {
 		t.Errorf("bash does not read the completion: %v\n%s", err, out)
 	}
-	if code, out, _ := command("__complete", "host", "a"); code != cli.ExitOK || !strings.HasPrefix(out, "add\t") {
-		t.Errorf("what completes \"host a\": exit code %d, %s", code, out)
+	if code, out, _ := command("__complete", "seeds", "a"); code != cli.ExitOK || !strings.HasPrefix(out, "add\t") {
+		t.Errorf("what completes \"seeds a\": exit code %d, %s", code, out)
 	}
 }
 

@@ -102,7 +102,7 @@ func TestANewcomerFollowsTheCuratorsGuide(t *testing.T) {
 	ending(t, cli.ExitOK, "init", dir)
 	n.write(n.conf, fmt.Sprintf("[operator]\nname = \"National Library\"\ncontact = \"https://library.example/crawler\"\n[storage]\nmin_free = \"1MB\"\n"+
 		"[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n[admin]\nlisten = %q\n", address))
-	mustContain(t, n.says(cli.ExitOK, "host", "add", site.URL+"/"), n.host)
+	mustContain(t, n.says(cli.ExitOK, "seeds", "add", site.URL+"/"), n.host)
 	good := fmt.Sprintf("host = %q\n[seeds]\nuris = [%q]\n[politeness]\nmin_delay = \"50ms\"\n[[wait]]\nmime = \"^text/html.*\"\ninitial = \"1s\"\nmin = \"500ms\"\nmax = \"2s\"\n"+
 		"[change]\nmode = \"scrubbed\"\nscrub_css = [\"span.clock\"]\n", host, site.URL+"/")
 	bad := strings.Replace(strings.Replace(good, "initial", "inital", 1), `"2s"`, `"2 seconds"`, 1)

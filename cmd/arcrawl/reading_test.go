@@ -26,7 +26,7 @@ func TestReadingCommandsAnswerWhileAHostFileIsFaulty(t *testing.T) {
 		{"history", page},
 		{"cat", page},
 		{"diff", page + "@2026-11-21T09", "@2026-11-21T10"},
-		{"log", "stats"},
+		{"report", "visits"},
 		{"deps", "--json", "missing.warc.gz"},
 	}
 	withRules := [][]string{
@@ -35,7 +35,7 @@ func TestReadingCommandsAnswerWhileAHostFileIsFaulty(t *testing.T) {
 		{"effective", "www.a.example"},
 		{"canon", page},
 		{"scrub", "candidates"},
-		{"frontier", "count"},
+		{"frontier", "list", "--count"},
 	}
 	for _, args := range append(storageOnly, withRules...) {
 		code, _, errs := command(append(args, "-c", path)...)

@@ -25,7 +25,7 @@ func TestHostsWhoseFileWasDeletedAreMarked(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "crawl.log"),
 		strings.ReplaceAll(line, "HOST", "www.a.example")+strings.ReplaceAll(line, "HOST", "www.b.example"))
 	for _, args := range [][]string{
-		{"host", "list"}, {"log", "stats", "--by", "host"}, {"report", "dedup", "--by", "host"},
+		{"host", "list", "--files"}, {"report", "visits", "--by", "host"}, {"report", "visits", "--dedup", "--by", "host"},
 	} {
 		out, errs := ending(t, cli.ExitOK, append(args, "--config", main)...)
 		for _, row := range strings.Split(out, "\n") {
@@ -41,7 +41,7 @@ func TestHostsWhoseFileWasDeletedAreMarked(t *testing.T) {
 	if err := os.Remove(kept); err != nil {
 		t.Fatal(err)
 	}
-	if out, _ := ending(t, cli.ExitOK, "host", "list", "--config", main); strings.Count(out, "removed") != 2 {
+	if out, _ := ending(t, cli.ExitOK, "host", "list", "--files", "--config", main); strings.Count(out, "removed") != 2 {
 		t.Errorf("after both files were deleted:\n%s", out)
 	}
 }

@@ -83,7 +83,7 @@ func TestReportDedupShowsSavings(t *testing.T) {
 	if err := os.WriteFile(log, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, _ := ending(t, cli.ExitOK, "report", "dedup", log, "--since", "2026-01-02", "--by", "host,mime")
+	out, _ := ending(t, cli.ExitOK, "report", "visits", "--dedup", log, "--since", "2026-01-02", "--by", "host,mime")
 	for _, line := range []string{
 		`handled +3 +10\.0 kB`, `new +1 \(33\.3 %\) +4\.0 kB`, `duplicates +2 \(66\.7 %\) +6\.0 kB`, `exact +1 `, `equivalent +0 `, `other URI +1 `,
 		`discarded +2 \(66\.7 %\) +6\.0 kB \(60\.0 % of all\)`, `news\.example +2 +1 +8\.0 kB +4\.0 kB +1 +1 +0 +0`, `image/png +1 +1 +2\.0 kB +2\.0 kB +0 +0 +0 +1`,
@@ -92,11 +92,11 @@ func TestReportDedupShowsSavings(t *testing.T) {
 			t.Errorf("no line like %q in:\n%s", line, out)
 		}
 	}
-	out, _ = ending(t, cli.ExitOK, "report", "dedup", log, "--until", "2026-01-02", "--json")
+	out, _ = ending(t, cli.ExitOK, "report", "visits", "--dedup", log, "--until", "2026-01-02", "--json")
 	if want := `"handled": 3,`; !strings.Contains(out, want) {
 		t.Errorf("no %s in %s", want, out)
 	}
-	if _, errs := ending(t, cli.ExitUsage, "report", "dedup", log, "--by", "colour"); !strings.Contains(errs, "choose host") {
+	if _, errs := ending(t, cli.ExitUsage, "report", "visits", "--dedup", log, "--by", "colour"); !strings.Contains(errs, "choose host") {
 		t.Errorf("%s", errs)
 	}
 }

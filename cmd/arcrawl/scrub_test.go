@@ -29,7 +29,7 @@ import (
 // edit.
 func storeVersions(t *testing.T, dir, kind string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("../../digest/testdata/noisy", kind, "*.html"))
+	files, err := filepath.Glob(filepath.Join("../../noise/infer/testdata/noisy", kind, "*.html"))
 	if err != nil || len(files) != 6 {
 		t.Fatalf("%d versions, %v", len(files), err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -11,11 +12,14 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config/reference"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // seedsAdd holds the flags of arcrawl seeds add.
 type seedsAdd struct {
 	d       cli.Daemon
+	dir     string // of host files
 	running bool
 }
 
@@ -24,18 +28,21 @@ func newSeedsAdd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add URI…",
 		Short: "Add seeds to the files of their hosts and to the running crawl",
-		Long: `add writes the seeds into the files of their hosts, as arcrawl host add does, checks the configuration, and adds the seeds to the
-running crawl, due now. If no daemon runs, the next one starts with them. A known URI does not change.
+		Long: `add writes the seeds into the files of their hosts, and a new file for a new host, with the most common settings of a host as
+comments. Nothing else in a file changes. Then it checks the configuration, like arcrawl check, and adds the seeds to the running crawl,
+due now. If no daemon runs, the next one starts with them. A known URI does not change.
 
 With --running-only no file changes: the URIs are added to the running crawl as URIs that no page links to. They must be on a host that
 has a seed in the configuration, and they are lost if the store is rebuilt.
 
 With --json the answer of the daemon is printed as JSON, and what happened to the files on standard error.`,
-		Example: "  arcrawl seeds add https://www.news.example/elections/",
-		Args:    cobra.MinimumNArgs(1),
-		RunE:    s.run,
+		Example: `  arcrawl seeds add https://www.news.example/ https://www.news.example/sport/
+  arcrawl seeds add --config /etc/arcrawl/arcrawl.toml https://www.news.example/elections/`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: s.run,
 	}
 	s.d.Add(cmd)
+	cmd.Flags().StringVar(&s.dir, "dir", "", "write to this folder of host files (default: the one of the configuration)")
 	cmd.Flags().BoolVar(&s.running, "running-only", false, "add the URIs to the running crawl only, not to a host file")
 	return cmd
 }
@@ -50,11 +57,7 @@ func (s *seedsAdd) run(cmd *cobra.Command, args []string) error {
 	if s.d.JSON {
 		told = cmd.ErrOrStderr()
 	}
-	files, err := openHostFiles(s.d.Config)
-	if err != nil {
-		return fmt.Errorf("%w\nto add the URIs to the running crawl only, use --running-only", err)
-	}
-	if err := writeSeeds(told, s.d.Config, files.dir, args); err != nil {
+	if err := s.toFiles(cmd, told, args); err != nil {
 		return err
 	}
 	client, err := s.d.Client()
@@ -70,25 +73,49 @@ func (s *seedsAdd) run(cmd *cobra.Command, args []string) error {
 	return cli.Print(&s.d, cmd.OutOrStdout(), added, err, showSeedsAdded)
 }
 
-// writeSeeds writes seeds into the files of their hosts, and checks the configuration.
-func writeSeeds(out io.Writer, path, dir string, args []string) error {
+// toFiles writes seeds into the files of their hosts.
+func (s *seedsAdd) toFiles(cmd *cobra.Command, out io.Writer, args []string) error {
+	path, dir := s.d.Config, s.dir
+	if _, err := os.Stat(path); err != nil {
+		return daemon.FolderError{Err: fmt.Errorf("cannot find the main file: %w; name it with --config, or write one with arcrawl init", err)}
+	}
+	if dir == "" {
+		files, err := openHostFiles(path)
+		if err != nil {
+			return fmt.Errorf("%w\nto add the URIs to the running crawl only, use --running-only", err)
+		}
+		dir = files.dir
+	}
+	fresh, err := writeSeeds(out, path, dir, args)
+	if err != nil || len(fresh) == 0 {
+		return err
+	}
+	return suggestPrime(cmd, out, path, fresh)
+}
+
+// writeSeeds writes seeds into the files of their hosts, and checks the configuration. It returns the hosts that had no
+// file.
+func writeSeeds(out io.Writer, path, dir string, args []string) (fresh []uri.Host, err error) {
 	hosts, seeds, err := reference.SeedsByHost(args)
 	if err != nil {
-		return cli.Usage(err)
+		return nil, cli.Usage(err)
 	}
 	var written []string
 	for _, h := range hosts {
 		file := filepath.Join(dir, reference.HostFileName(h)+".toml")
+		if !fileExists(file) {
+			fresh = append(fresh, h)
+		}
 		done, err := addSeeds(file, h, seeds[h])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := fmt.Fprintln(out, done); err != nil {
-			return err
+			return nil, err
 		}
 		written = append(written, file)
 	}
-	return taken(path, written)
+	return fresh, taken(path, written)
 }
 
 // showSeedsAdded prints what the running crawl did with seeds that are in the configuration.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -40,8 +40,9 @@ func (b *bulkEdit) add(cmd *cobra.Command) {
 
 func newSeedsImport() *cobra.Command {
 	var b bulkEdit
+	var undo bool
 	cmd := &cobra.Command{
-		Use:   "import FILE",
+		Use:   "import FILE|--undo",
 		Short: "Add the seeds of a list (CSV or plain text) to the host files",
 		Long: `import reads a list of seeds, shows which are new, changed, known and faulty, and asks. Then it writes them into the files of their
 hosts, each file at once and as a whole; a running daemon applies them. FILE "-" is standard input.
@@ -49,14 +50,28 @@ hosts, each file at once and as a whole; a running daemon applies them. FILE "-"
 A plain list has one URI on each line. A CSV list (with commas, semicolons or tabs, in UTF-8) begins with the names of its columns, in
 any order: uri, label, collection, title, owner, note, target, until. Only uri is needed. Several labels or collections of a seed are
 separated by |. target is the share of versions to capture, as 0.9 or 90 %, and until its last day. An empty field leaves what the host
-file says. seeds export writes such a list.
+file says. seeds list --csv writes such a list.
 
-Nothing is written if a line has a fault, unless --skip-faulty is set. arcrawl seeds undo restores the host files.`,
-		Example: "  arcrawl seeds import --dry-run newspapers.csv\n  arcrawl seeds import newspapers.csv",
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return b.importList(cmd, args[0]) },
+Nothing is written if a line has a fault, unless --skip-faulty is set.
+
+With --undo it restores the host files that the last import, or host edit with KEY=VALUE, wrote, or removes them if they were new. If
+somebody changed one of them since, it restores none. What was captured stays in the archive, and the history of URIs in the store.`,
+		Example: `  arcrawl seeds import --dry-run newspapers.csv
+  arcrawl seeds import newspapers.csv
+  arcrawl seeds import --undo`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case undo == (len(args) == 1):
+				return cli.Usage(errors.New("name one list, or use --undo"))
+			case undo:
+				return b.undo(cmd)
+			}
+			return b.importList(cmd, args[0])
+		},
 	}
 	b.add(cmd)
+	cmd.Flags().BoolVar(&undo, "undo", false, "restore the host files as they were before the last import")
 	cmd.Flags().BoolVar(&b.skip, "skip-faulty", false, "import the other lines if some have faults")
 	cmd.Flags().IntVar(&b.show, "show", 20, "list at most `N` new and changed seeds, and faults")
 	return cmd
@@ -142,110 +157,45 @@ func (b *bulkEdit) write(cmd *cobra.Command, s stagedFiles, texts map[string][]b
 	if err := s.forLists().Write(texts, what, time.Now()); err != nil {
 		return daemon.FolderError{Err: err}
 	}
-	_, err := fmt.Fprintf(out, "wrote %s in %s; arcrawl seeds undo restores what was there\n", human.Count(len(texts), "file"), s.dir)
+	_, err := fmt.Fprintf(out, "wrote %s in %s; arcrawl seeds import --undo restores what was there\n", human.Count(len(texts), "file"), s.dir)
 	return err
 }
 
-func newSeedsExport() *cobra.Command {
-	var path, file string
-	var only about.Filter
-	cmd := &cobra.Command{
-		Use:   "export",
-		Short: "Write the seeds as a CSV list that seeds import reads",
-		Long: `export writes the seeds of all files with what the files say of each: labels, collections, title, owner, note, capture target and
-its last day. What the file says of the host as a whole is not part of the list.`,
-		Example: "  arcrawl seeds export --label newspapers -o newspapers.csv",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			s, err := openHostFiles(path)
-			if err != nil {
-				return err
-			}
-			out := cmd.OutOrStdout()
-			if file != "" {
-				f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-				if err != nil {
-					return daemon.FolderError{Err: err}
-				}
-				return errors.Join(s.forLists().Export(f, only), f.Close())
-			}
-			return s.forLists().Export(out, only)
-		},
+// undo restores the host files as they were before the last import.
+func (b *bulkEdit) undo(cmd *cobra.Command) error {
+	s, err := openHostFiles(b.path)
+	if err != nil {
+		return err
 	}
-	cli.ConfigFlag(cmd, &path)
-	cli.SiteFlags(cmd, &only)
-	cmd.Flags().StringVarP(&file, "output", "o", "", "write the list to this new file instead of standard output")
-	return cmd
+	u, err := s.forLists().Last()
+	if err != nil {
+		return daemon.FolderError{Err: err}
+	}
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "%s, %s: %s\n", u.What, u.At.Format(time.RFC3339), human.Count(len(u.Files), "host file"))
+	if b.dry || !b.sure && !cli.Confirmed(cmd.InOrStdin(), out) {
+		return nil
+	}
+	if _, err := s.forLists().Undo(); err != nil {
+		return daemon.FolderError{Err: err}
+	}
+	_, err = fmt.Fprintln(out, "restored")
+	return err
 }
 
-func newSeedsUndo() *cobra.Command {
-	var b bulkEdit
-	cmd := &cobra.Command{
-		Use:   "undo",
-		Short: "Restore the host files as they were before the last import",
-		Long: `undo restores the host files that the last seeds import or host set wrote, or removes them if they were new. If somebody changed one
-of them since, it restores none. What was captured stays in the archive, and the history of URIs in the store.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := openHostFiles(b.path)
-			if err != nil {
-				return err
-			}
-			u, err := s.forLists().Last()
-			if err != nil {
-				return daemon.FolderError{Err: err}
-			}
-			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "%s, %s: %s\n", u.What, u.At.Format(time.RFC3339), human.Count(len(u.Files), "host file"))
-			if b.dry || !b.sure && !cli.Confirmed(cmd.InOrStdin(), out) {
-				return nil
-			}
-			if _, err := s.forLists().Undo(); err != nil {
-				return daemon.FolderError{Err: err}
-			}
-			_, err = fmt.Fprintln(out, "restored")
-			return err
-		},
+// setKeys sets keys in the files of the hosts that a filter selects.
+func (b *bulkEdit) setKeys(cmd *cobra.Command, only about.Filter, keys []string) error {
+	s, err := openHostFiles(b.path)
+	if err != nil {
+		return err
 	}
-	b.add(cmd)
-	return cmd
-}
-
-func newHostSet() *cobra.Command {
-	var b bulkEdit
-	var only about.Filter
-	cmd := &cobra.Command{
-		Use:   "set KEY=VALUE…",
-		Short: "Set keys in the files of all hosts with a label, collection or owner",
-		Long: `set sets keys in many host files, keeps everything else in them, shows what would change in the running crawl, and asks. A value is
-written as in the file; text needs no quotes. Keys of [[wait]] and [[when]] cannot be set. arcrawl seeds undo restores the files.`,
-		Example: "  arcrawl host set --label newspapers politeness.min_delay=5s owner=maria",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if only.IsZero() {
-				return cli.Usage(errors.New("choose hosts with --label, --collection or --owner"))
-			}
-			s, err := openHostFiles(b.path)
-			if err != nil {
-				return err
-			}
-			texts, err := s.forLists().Set(only, args)
-			if err != nil {
-				return cli.Usage(err)
-			}
-			var names []string
-			for name := range texts {
-				names = append(names, name)
-			}
-			slices.Sort(names)
-			fmt.Fprintf(cmd.OutOrStdout(), "%s to write\n", human.Count(len(names), "host file"))
-			for _, name := range names {
-				fmt.Fprintln(cmd.OutOrStdout(), name)
-			}
-			return b.write(cmd, s, texts, "host set "+args[0])
-		},
+	texts, err := s.forLists().Set(only, keys)
+	if err != nil {
+		return cli.Usage(err)
 	}
-	b.add(cmd)
-	cli.SiteFlags(cmd, &only)
-	return cmd
+	fmt.Fprintf(cmd.OutOrStdout(), "%s to write\n", human.Count(len(texts), "host file"))
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		fmt.Fprintln(cmd.OutOrStdout(), name)
+	}
+	return b.write(cmd, s, texts, "host edit "+keys[0])
 }

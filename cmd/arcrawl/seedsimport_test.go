@@ -32,13 +32,13 @@ func TestSeedListsAreImportedExportedAndUndone(t *testing.T) {
 	run(cli.ExitOK, "2 seeds new, 0 changed, 0 known, 1 faulty; 2 host files to write, 1 of them new", "seeds", "import", "--yes", "--skip-faulty", list)
 	run(cli.ExitOK, "", "check")
 	run(cli.ExitOK, `wait[".*"].capture_target`, "effective", "www.a.example", "https://www.a.example/b", "--set")
-	run(cli.ExitOK, "https://www.a.example/b,,,,jan,,0.9,\n", "seeds", "export", "--owner", "jan")
-	run(cli.ExitOK, "1 host file to write\nwww.a.example.toml\n", "host", "set", "--label", "papers", "--dry-run", "note=call first")
-	run(cli.ExitUsage, "choose hosts", "host", "set", "note=x")
-	run(cli.ExitUsage, "sets no key", "host", "set", "--label", "papers", "notes=x")
-	run(cli.ExitOK, "restored", "seeds", "undo", "--yes")
+	run(cli.ExitOK, "https://www.a.example/b,,,,jan,,0.9,\n", "seeds", "list", "--csv", "--owner", "jan")
+	run(cli.ExitOK, "1 host file to write\nwww.a.example.toml\n", "host", "edit", "--label", "papers", "--dry-run", "note=call first")
+	run(cli.ExitUsage, "choose hosts", "host", "edit", "note=x")
+	run(cli.ExitUsage, "sets no key", "host", "edit", "--label", "papers", "notes=x")
+	run(cli.ExitOK, "restored", "seeds", "import", "--undo", "--yes")
 	if got := readText(t, file); !strings.HasPrefix(got, "# by maria\n") || strings.Contains(got, "www.a.example/b") || fileExists(filepath.Join(dir, "hosts.d", "www.b.example.toml")) {
 		t.Errorf("after the undo the file is\n%s", got)
 	}
-	run(cli.ExitFolder, "no import", "seeds", "undo")
+	run(cli.ExitFolder, "no import", "seeds", "import", "--undo")
 }

@@ -204,7 +204,7 @@ func showUnreachable(out io.Writer, s api.Status) {
 			human.Count(h.Failures, "visit"))
 	}
 	if more := int(s.Hosts.Down) - shownVisits; more > 0 && len(s.Down) > 0 {
-		fmt.Fprintf(out, "          and %s more: arcrawl hosts --state down\n", human.Count(more, "host"))
+		fmt.Fprintf(out, "          and %s more: arcrawl host list --state down\n", human.Count(more, "host"))
 	}
 }
 

@@ -105,7 +105,7 @@ func TestErrorsOfHostsAndURIsArePrinted(t *testing.T) {
 			t.Errorf("output %d does not have the whole reason once, %v:\n%s", i, err, &out[i])
 		}
 	}
-	if !strings.Contains(out[0].String(), "and 4 hosts more: arcrawl hosts --state down") {
+	if !strings.Contains(out[0].String(), "and 4 hosts more: arcrawl host list --state down") {
 		t.Errorf("the status does not say that there are more hosts:\n%s", &out[0])
 	}
 	if !strings.Contains(out[2].String(), "\nerror      connection lost\n") {

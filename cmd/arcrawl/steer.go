@@ -61,8 +61,8 @@ func showStand(out io.Writer, s api.Condition) error {
 }
 
 func newSeeds() *cobra.Command {
-	return cli.Group("seeds", "List, add, remove, import and export seeds", newSeedsList(), newSeedsAdd(),
-		newSeedsRemove(), newSeedsImport(), newSeedsExport(), newSeedsUndo())
+	return cli.Group("seeds", "List, add, remove and import seeds", newSeedsList(), newSeedsAdd(),
+		newSeedsRemove(), newSeedsImport())
 }
 
 func showAdded(out io.Writer, a api.Added) error {
@@ -70,7 +70,7 @@ func showAdded(out io.Writer, a api.Added) error {
 		fmt.Fprintf(out, "not a URI: %s\n", f)
 	}
 	for _, u := range a.Outside {
-		fmt.Fprintf(out, "not added: %s is on a host without a seed in the configuration; run: arcrawl host add %s\n", u, u)
+		fmt.Fprintf(out, "not added: %s is on a host without a seed in the configuration; run: arcrawl seeds add %s\n", u, u)
 	}
 	_, err := fmt.Fprintf(out, "%d added, %d already known, %d refused because their host is full%s\n",
 		a.New, a.Known, a.Refused, posted(a.Posted))
@@ -83,41 +83,6 @@ func posted(n int) string {
 		return ""
 	}
 	return fmt.Sprintf(", %d sent to the nodes of their hosts", n)
-}
-
-func newHosts() *cobra.Command {
-	var (
-		d cli.Daemon
-		f api.HostFilter
-	)
-	cmd := &cobra.Command{
-		Use:   "hosts [PART]",
-		Short: "List the hosts of the running crawl with their states",
-		Long: `hosts lists the hosts whose names contain PART, the most overdue first.
-
-  ready     has a URI that can be visited now
-  snoozed   rests, or has no URI due yet
-  busy      all slots are in use
-  idle      has no URI to visit
-  paused    paused by an operator
-
-A host whose file was removed is marked. An internationalized name is shown in Unicode, and the name of the network behind it.`,
-		Example: "  arcrawl hosts --state overdue\n  arcrawl hosts news.example --json",
-		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				f.Part = args[0]
-			}
-			return cli.Ask(cmd, &d, showHosts, func(c *api.Client) (api.Hosts, error) {
-				return c.Hosts(cmd.Context(), f)
-			})
-		},
-	}
-	d.Add(cmd)
-	cmd.Flags().StringVar(&f.State, "state", "", "show only hosts in this state: ready, snoozed, busy, idle, paused, overdue or down")
-	cmd.Flags().StringVar(&f.Sort, "sort", "overdue", "sort by name, overdue, uris or failures")
-	cmd.Flags().IntVar(&f.Limit, "limit", 0, "show at most `N` hosts, up to 1000 (default 100)")
-	return cmd
 }
 
 func showHosts(out io.Writer, h api.Hosts) error {

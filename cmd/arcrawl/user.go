@@ -17,74 +17,98 @@ import (
 )
 
 func newUser() *cobra.Command {
-	return cli.Group("user", "Manage the users of the dashboard",
-		newUserAdd(), newUserList(), newUserRole(), newUserPassword(), newUserRemove())
+	return cli.Group("user", "Manage the users of the dashboard, and the tokens of programs",
+		newUserAdd(), newUserList(), newUserChange(), newUserRemove())
 }
+
+const whatRoles = `With the role "read" it shows everything and changes nothing; "curate" also decides what is collected: seeds, host
+files, captures, scrubbing rules, alarms and traps; "operate" may do everything.`
 
 func newUserAdd() *cobra.Command {
 	var role string
-	var fromProxy bool
-	cmd := userCommand("add NAME", "Add a user", `add writes a user into the file of users (admin.user_file), with a hash of the password (argon2id). It asks for the password on
-the terminal, or reads it from the first line of standard input. The name appears in the audit log. With the role "read" a user sees
-everything and changes nothing; "curate" also decides what is collected: seeds, host files, captures, scrubbing rules, alarms and traps;
-"operate" may do everything. A running daemon accepts the user at once. Run the command as the user of the daemon, or as root.`,
-		"add", func(cmd *cobra.Command, file, name string) (string, error) {
+	var fromProxy, token bool
+	cmd := userCommand("add NAME", "Add a user, or a token for a program",
+		`add writes a user into the file of users (admin.user_file), with a hash of the password (argon2id). It asks for the password on
+the terminal, or reads it from the first line of standard input. With --token it writes a new random token into the token file
+(admin.token_file) instead, and prints it. The name appears in the audit log. A running daemon accepts it at once. Run the command
+as the user of the daemon, or as root.
+
+`+whatRoles,
+		func(cmd *cobra.Command, at config.Admin, name string) (what, done string, err error) {
 			r, err := access.ParseRole(role)
 			if err != nil {
-				return "", cli.Usage(err)
+				return "", "", cli.Usage(err)
+			}
+			if token {
+				return "token/add", "", addToken(cmd, at, name, r)
 			}
 			password := ""
 			if !fromProxy {
 				if password, err = askPassword(cmd.InOrStdin(), cmd.ErrOrStderr(), name); err != nil {
-					return "", err
+					return "", "", err
 				}
 			}
-			return "added " + name + " with the role " + r.String(), access.AddUser(file, name, r, password)
+			done = "added " + name + " with the role " + r.String() + "\n"
+			return "user/add", done, access.AddUser(at.UserFile, name, r, password)
 		})
 	cmd.Example = `  arcrawl user add maria --role curate
-  arcrawl user add jan --role operate --no-password   # signs in at the reverse proxy`
-	cmd.Flags().StringVar(&role, "role", access.Read.String(), "what the user may do: "+access.RoleNames())
+  arcrawl user add jan --role operate --no-password   # signs in at the reverse proxy
+  arcrawl user add grafana --token --role read`
+	cmd.Flags().StringVar(&role, "role", access.Read.String(), "what it may do: "+access.RoleNames())
 	cmd.Flags().BoolVar(&fromProxy, "no-password", false, "the user cannot sign in here: a trusted proxy names the user (admin.user_header)")
+	cmd.Flags().BoolVar(&token, "token", false, "add a token for a program instead of a user")
+	cmd.MarkFlagsMutuallyExclusive("token", "no-password")
 	return cmd
 }
 
-func newUserRole() *cobra.Command {
+func newUserChange() *cobra.Command {
 	var role string
-	cmd := userCommand("role NAME", "Change the role of a user",
-		`role changes what a user may do. It holds from the next request of the user.`,
-		"role", func(_ *cobra.Command, file, name string) (string, error) {
+	var password bool
+	cmd := userCommand("change NAME", "Change the role or the password of a user",
+		`change changes what a user may do, from the next request on, or the password. It asks for the new password, or reads it from the
+first line of standard input; then all sessions of the user end.
+
+`+whatRoles,
+		func(cmd *cobra.Command, at config.Admin, name string) (what, done string, err error) {
+			if password {
+				text, err := askPassword(cmd.InOrStdin(), cmd.ErrOrStderr(), name)
+				if err != nil {
+					return "", "", err
+				}
+				return "user/password", "changed the password of " + name + "\n", access.SetPassword(at.UserFile, name, text)
+			}
 			r, err := access.ParseRole(role)
 			if err != nil {
-				return "", cli.Usage(err)
+				return "", "", cli.Usage(err)
 			}
-			return name + " has the role " + r.String() + " now", access.SetRole(file, name, r)
+			return "user/role", name + " has the role " + r.String() + " now\n", access.SetRole(at.UserFile, name, r)
 		})
-	cmd.Flags().StringVar(&role, "role", access.Read.String(), "what the user may do: "+access.RoleNames())
+	cmd.Example = "  arcrawl user change maria --role operate\n  arcrawl user change maria --password"
+	cmd.Flags().StringVar(&role, "role", "", "what the user may do: "+access.RoleNames())
+	cmd.Flags().BoolVar(&password, "password", false, "ask for a new password")
+	cmd.MarkFlagsOneRequired("role", "password")
+	cmd.MarkFlagsMutuallyExclusive("role", "password")
 	return cmd
-}
-
-func newUserPassword() *cobra.Command {
-	return userCommand("password NAME", "Change the password of a user",
-		`password asks for a new password, or reads it from the first line of standard input. All sessions of the user end.`,
-		"password", func(cmd *cobra.Command, file, name string) (string, error) {
-			password, err := askPassword(cmd.InOrStdin(), cmd.ErrOrStderr(), name)
-			if err != nil {
-				return "", err
-			}
-			return "changed the password of " + name, access.SetPassword(file, name, password)
-		})
 }
 
 func newUserRemove() *cobra.Command {
-	return userCommand("remove NAME", "Remove a user", `remove removes a user from the file of users. The user's sessions end at once.`,
-		"remove", func(_ *cobra.Command, file, name string) (string, error) {
-			return "removed " + name, access.RemoveUser(file, name)
+	var token bool
+	cmd := userCommand("remove NAME", "Remove a user or token",
+		`remove removes a user from the file of users, or with --token a token from the token file. Sessions end, and tokens are refused, at
+once.`,
+		func(_ *cobra.Command, at config.Admin, name string) (what, done string, err error) {
+			if token {
+				return "token/remove", "removed " + name + "\n", access.Remove(at.TokenFile, name)
+			}
+			return "user/remove", "removed " + name + "\n", access.RemoveUser(at.UserFile, name)
 		})
+	cmd.Flags().BoolVar(&token, "token", false, "remove a token instead of a user")
+	return cmd
 }
 
-// userCommand returns a command that changes a user. do returns what it did, for people.
+// userCommand returns a command that changes a user or token. do returns what it did, for the audit log and for people.
 func userCommand(
-	use, short, long, what string, do func(cmd *cobra.Command, file, name string) (string, error),
+	use, short, long string, do func(cmd *cobra.Command, at config.Admin, name string) (what, done string, err error),
 ) *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
@@ -94,12 +118,12 @@ func userCommand(
 			if err != nil {
 				return err
 			}
-			done, err := do(cmd, at.UserFile, args[0])
+			what, done, err := do(cmd, at, args[0])
 			if err != nil {
 				return err
 			}
-			recordFiles(path, "user/"+what, args[0])
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), done)
+			recordFiles(path, what, args[0])
+			_, err = io.WriteString(cmd.OutOrStdout(), done)
 			return err
 		},
 	}
@@ -111,31 +135,43 @@ func newUserList() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the names and roles of the users",
+		Short: "List the names and roles of the users and tokens",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			at, err := config.Where(path)
 			if err != nil {
 				return err
 			}
-			all, err := access.Users(at.UserFile)
-			if err != nil {
-				return err
-			}
-			t := cli.NewTable(cmd.OutOrStdout())
-			fmt.Fprintln(t, "name\trole\tsigns in")
-			for _, u := range all {
-				where := "with a password"
-				if !u.HasPassword() {
-					where = "at the proxy"
-				}
-				fmt.Fprintf(t, "%s\t%s\t%s\n", u.Name, u.Role, where)
-			}
-			return t.Flush()
+			return listUsers(cmd.OutOrStdout(), at)
 		},
 	}
 	cli.ConfigFlag(cmd, &path)
 	return cmd
+}
+
+// listUsers prints the users and the tokens.
+func listUsers(out io.Writer, at config.Admin) error {
+	t := cli.NewTable(out)
+	fmt.Fprintln(t, "name\trole\tsigns in")
+	users, err := access.Users(at.UserFile)
+	if err != nil {
+		return err
+	}
+	for _, u := range users {
+		where := "with a password"
+		if !u.HasPassword() {
+			where = "at the proxy"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", u.Name, u.Role, where)
+	}
+	tokens, err := access.List(at.TokenFile)
+	if err != nil {
+		return err
+	}
+	for _, token := range tokens {
+		fmt.Fprintf(t, "%s\t%s\twith a token\n", token.Name, token.Role)
+	}
+	return t.Flush()
 }
 
 // askPassword asks twice for a new password on a terminal, which does not show it. From a file or pipe it reads the

@@ -32,7 +32,7 @@ func MainFile(values map[string]string) string {
 	t.keys = slices.DeleteFunc(t.keys, func(k config.Key) bool { return k.Name == "wait.initial" && set[k.Name] == "" })
 	t.comment("The main file of arcrawl. A line such as #key = value shows a default: remove the # and write your value.")
 	t.comment("Then run: arcrawl check --config FILE. A running daemon applies the file automatically. " +
-		"Settings of one host: arcrawl host add URI.")
+		"Settings of one host: arcrawl seeds add URI.")
 	for _, table := range config.Tables() {
 		t.table(table)
 	}
@@ -78,7 +78,7 @@ func HostFile(h uri.Host, seeds []string) string {
 	t.hints["change.scrub_css"] = `["span.clock"]`
 	t.hints["scope.prefixes"] = "[" + quoted[0] + "]"
 	t.comment(fmt.Sprintf("Settings of %s. They override the main file. A line such as #key = value is a comment with the default "+
-		"or an example: remove the # and write your value, and the # of the [table] above it. All keys: arcrawl schema host.", h))
+		"or an example: remove the # and write your value, and the # of the [table] above it. All keys: arcrawl init --schema host.", h))
 	if !plainName.MatchString(string(h)) {
 		fmt.Fprintf(&t.out, "host = %s\n", Quote(string(h)))
 	}
@@ -196,7 +196,7 @@ func ParseSet(args []string) (map[string]string, error) {
 		}
 		i := slices.IndexFunc(keys, func(k config.Key) bool { return k.Name == name && k.In(config.InMain) })
 		if i < 0 {
-			return nil, fmt.Errorf("%q: the main file has no key %s; docs/config.md and arcrawl schema list all keys", arg, name)
+			return nil, fmt.Errorf("%q: the main file has no key %s; docs/config.md and arcrawl init --schema main list all keys", arg, name)
 		}
 		if table, _, _ := strings.Cut(name, "."); isList(table) {
 			return nil, fmt.Errorf("%q: write the [[%s]] tables into the file", arg, table)
