@@ -21,7 +21,6 @@ import (
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/curator/versions"
-	"github.com/arcrawl/arcrawl/daemon/keypair"
 	"github.com/arcrawl/arcrawl/daemon/notices"
 	"github.com/arcrawl/arcrawl/daemon/socket"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -291,7 +290,7 @@ func listen(key, address string, c config.Admin) (net.Listener, error) {
 	if c.Remote != config.RemoteTLS {
 		return l, nil
 	}
-	pair, err := keypair.New(c.TLSCert, c.TLSKey)
+	pair, err := newKeyPair(c.TLSCert, c.TLSKey)
 	if err != nil {
 		return nil, FolderError{Err: errors.Join(fmt.Errorf("admin.tls_cert: %w", err), l.Close())}
 	}

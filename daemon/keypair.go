@@ -1,5 +1,6 @@
 // Package keypair serves over TLS with a certificate that is renewed while the daemon runs.
-package keypair
+
+package daemon
 
 import (
 	"crypto/tls"
@@ -8,8 +9,8 @@ import (
 	"time"
 )
 
-// Pair is a certificate and its key, in files that are renewed while the daemon runs.
-type Pair struct {
+// keyPair is a certificate and its key, in files that are renewed while the daemon runs.
+type keyPair struct {
 	cert, key string // paths
 
 	mu       sync.Mutex // guards the fields below
@@ -17,14 +18,14 @@ type Pair struct {
 	pair     *tls.Certificate
 }
 
-// New reads a certificate and its key.
-func New(cert, key string) (*Pair, error) {
-	p := &Pair{cert: cert, key: key}
+// newKeyPair reads a certificate and its key.
+func newKeyPair(cert, key string) (*keyPair, error) {
+	p := &keyPair{cert: cert, key: key}
 	return p, p.read()
 }
 
 // read reads the files if the certificate has changed. If they cannot be used, the last good pair stays.
-func (p *Pair) read() error {
+func (p *keyPair) read() error {
 	info, err := os.Stat(p.cert)
 	if err != nil || info.ModTime().Equal(p.modified) {
 		return err
@@ -38,7 +39,7 @@ func (p *Pair) read() error {
 }
 
 // ServerConfig returns the settings of a server with the certificate that is in the files when a client connects.
-func (p *Pair) ServerConfig() *tls.Config {
+func (p *keyPair) ServerConfig() *tls.Config {
 	current := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
