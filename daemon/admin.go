@@ -22,7 +22,6 @@ import (
 	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/daemon/notices"
-	"github.com/arcrawl/arcrawl/daemon/socket"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -186,12 +185,12 @@ func (d *Daemon) serveSocket(c config.Admin, handler func(access.Options) http.H
 	if c.Socket == "" {
 		return nil
 	}
-	l, err := socket.Listen(c.Socket)
+	l, err := listenSocket(c.Socket)
 	if err != nil {
 		return FolderError{Err: fmt.Errorf("admin.socket: open %s: %w; name another path, or set admin.socket = \"off\"", c.Socket, err)}
 	}
 	// A socket that is left is replaced at the next start.
-	d.closers.add(func() error { _ = socket.Remove(c.Socket); return nil })
+	d.closers.add(func() error { _ = removeSocket(c.Socket); return nil })
 	d.serveAPI(l, handler(access.Options{}))
 	return nil
 }

@@ -35,7 +35,7 @@ var doors = []door{
 	{
 		"the network, inwards", "net",
 		[]string{"Listen*", "FileListener"},
-		[]string{"admin/", "curator/", "daemon", "daemon/socket", "cmd/arcrawl", "cluster/"},
+		[]string{"admin/", "curator/", "daemon", "daemon", "cmd/arcrawl", "cluster/"},
 	},
 	{
 		"the network, inwards", "net/http",

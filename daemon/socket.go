@@ -1,5 +1,6 @@
 // Package socket listens on the unix socket of a daemon.
-package socket
+
+package daemon
 
 import (
 	"context"
@@ -16,15 +17,15 @@ import (
 // errInUse says that a socket belongs to a living process.
 var errInUse = errors.New("another process answers there")
 
-// Listen listens on a unix socket that only the user and the group of the daemon can open. It replaces a socket
+// listenSocket listens on a unix socket that only the user and the group of the daemon can open. It replaces a socket
 // that a crash has left, but not one that answers. The caller removes the socket with Remove.
-func Listen(path string) (net.Listener, error) {
+func listenSocket(path string) (net.Listener, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if conn, err := api.DialSocket(ctx, path); err == nil {
 		return nil, errors.Join(errInUse, conn.Close())
 	}
-	if err := Remove(path); err != nil {
+	if err := removeSocket(path); err != nil {
 		return nil, err
 	}
 	l, err := bind(path)
@@ -41,9 +42,9 @@ func Listen(path string) (net.Listener, error) {
 // errNotASocket says that a path that is meant for a socket has something else.
 var errNotASocket = errors.New("it exists and is not a socket, so it is not replaced")
 
-// Remove removes a socket that nobody listens on any more. It removes nothing else, such as a file whose path was
+// removeSocket removes a socket that nobody listens on any more. It removes nothing else, such as a file whose path was
 // given as admin.socket by mistake.
-func Remove(path string) error {
+func removeSocket(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -1,4 +1,4 @@
-package socket
+package daemon
 
 import (
 	"os"
@@ -18,7 +18,7 @@ func TestSocketsMayHaveLongPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, "admin.sock")
-		l, err := Listen(path)
+		l, err := listenSocket(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,11 +27,11 @@ func TestSocketsMayHaveLongPaths(t *testing.T) {
 			t.Fatalf("a path of %d characters: %v", len(path), err)
 		}
 		_ = conn.Close()
-		if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), "another process answers") {
+		if _, err := listenSocket(path); err == nil || !strings.Contains(err.Error(), "another process answers") {
 			t.Errorf("a second listener: %v", err)
 		}
 		_ = l.Close()
-		Remove(path)
+		removeSocket(path)
 		if _, err := api.DialSocket(t.Context(), path); err == nil {
 			t.Error("the socket accepts connections after it was closed")
 		}

@@ -1,4 +1,4 @@
-package socket
+package daemon
 
 import (
 	"net"
@@ -23,10 +23,10 @@ func TestASocketReplacesNothingButASocket(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"seeds.txt", "folder", "link"} {
-		if l, err := Listen(path(name)); err == nil || !strings.Contains(err.Error(), "not a socket") {
+		if l, err := listenSocket(path(name)); err == nil || !strings.Contains(err.Error(), "not a socket") {
 			t.Errorf("listen on %s: %v, %v, want an error that says why", name, l, err)
 		}
-		if err := Remove(path(name)); err == nil {
+		if err := removeSocket(path(name)); err == nil {
 			t.Errorf("%s was removed", name)
 		}
 		if _, err := os.Lstat(path(name)); err != nil {
@@ -42,7 +42,7 @@ func TestASocketReplacesNothingButASocket(t *testing.T) {
 	}
 	left.SetUnlinkOnClose(false)
 	left.Close() // as a crash leaves it
-	l, err := Listen(path("left"))
+	l, err := listenSocket(path("left"))
 	if err != nil {
 		t.Fatalf("a socket that a crash has left is not replaced: %v", err)
 	}
