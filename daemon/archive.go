@@ -11,7 +11,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/daemon/provenance"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -93,7 +92,7 @@ func openWARC(c *config.Config, version string, now time.Time) (*warcout.Writer,
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Dir, o.Host, o.Info = c.Storage.WARC, host, provenance.Info(c, version, host, sum)
+	o.Dir, o.Host, o.Info = c.Storage.WARC, host, provenanceInfo(c, version, host, sum)
 	o.TempDir, o.Journal = spoolFolder(c), filepath.Join(c.Storage.State, "warc.journal")
 	return warcout.Open(o, now)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/daemon/provenance"
 	"github.com/arcrawl/arcrawl/digest"
 )
 
@@ -20,7 +19,7 @@ const (
 
 // recorder writes the configuration into the archive, in the background. A crawl does not wait for it.
 type recorder struct {
-	provenance.Recorder
+	Recorder
 	live    *config.Live
 	changed chan struct{} // has a token if the configuration may have changed
 }
@@ -33,7 +32,7 @@ func (d *Daemon) openRecorder(time.Time) error {
 	}
 	r := &recorder{live: d.live, changed: make(chan struct{}, 1)}
 	r.Archive, r.Version = d.parts.Archive, d.o.Version
-	r.State = filepath.Join(d.live.Current().Storage.State, provenance.StateFile)
+	r.State = filepath.Join(d.live.Current().Storage.State, provenanceFile)
 	r.Index = func(record digest.Origin, contentType string) {
 		if err := d.parts.IndexCapture(crawler.Captured{Record: record, ContentType: contentType}); err != nil {
 			d.log.Error().Err(err).

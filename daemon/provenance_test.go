@@ -1,4 +1,4 @@
-package provenance_test
+package daemon_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/daemon/provenance"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -40,7 +40,7 @@ func TestTheRecordSaysWhatHoldsOnlyAfterARestart(t *testing.T) {
 		}
 		return c
 	}
-	r := provenance.Recorder{
+	r := daemon.Recorder{
 		Archive: written, Index: func(digest.Origin, string) {}, State: filepath.Join(dir, "state"), Version: "test",
 	}
 	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)

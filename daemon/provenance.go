@@ -2,7 +2,8 @@
 // which settings they were made. Each file of the configuration is a resource record of its own, without comments and
 // secrets, and is written again only when it has changed. One more record lists what has changed, and the defaults of
 // the keys that the main file does not set.
-package provenance
+
+package daemon
 
 import (
 	"bufio"
@@ -29,8 +30,8 @@ import (
 // is URI, ":hosts:" and its name.
 const URI = "urn:arcrawl:configuration"
 
-// StateFile is the file in the state folder with the digest of each record that was written last.
-const StateFile = "config.archived"
+// provenanceFile is the file in the state folder with the digest of each record that was written last.
+const provenanceFile = "config.archived"
 
 const (
 	typeTOML = "application/toml"

@@ -1,4 +1,4 @@
-package provenance
+package daemon
 
 import (
 	"crypto/sha256"
@@ -9,9 +9,9 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// Info returns the fields of the warcinfo record of each WARC file: who made it, with which software and settings.
+// provenanceInfo returns the fields of the warcinfo record of each WARC file: who made it, with which software and settings.
 // sum is the digest of the settings.
-func Info(c *config.Config, version, host, sum string) []warcout.Field {
+func provenanceInfo(c *config.Config, version, host, sum string) []warcout.Field {
 	names := c.NamesNotation()
 	fields := []warcout.Field{
 		{Name: "software", Value: "arcrawl/" + version + " (https://github.com/arcrawl/arcrawl)"},
