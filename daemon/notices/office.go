@@ -17,7 +17,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/admin/outbox"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/daemon/mailer"
 )
 
 // outboxFile is the file in the state folder with the notices that were not delivered yet.
@@ -41,7 +40,7 @@ type Source struct {
 // Office sends the notices and digests of all shards of a process. It is safe for concurrent use.
 type Office struct {
 	hook    *webhook
-	post    *mailer.Mailer
+	post    *Mailer
 	posting func() // ends it
 
 	using   sync.Mutex // guards the field below, and is held while sources are used
@@ -64,7 +63,7 @@ func Open(p Parts) *Office {
 	}
 	o := &Office{sources: map[int]Source{}, raised: map[about]map[int]bool{}, said: map[about]bool{}}
 	o.hook = openWebhook(c.Admin.Webhook, out, p)
-	o.post = mailer.New(mailer.Parts{
+	o.post = New(mailerParts{
 		Config: p.Config, Summary: o.summary, Each: o.each, Send: mail.Send, Dir: c.Storage.State, Outbox: out,
 		Now: p.Now, Log: p.Log,
 	})

@@ -49,7 +49,7 @@ var (
 	// These get the clock of the daemon, although they may wait by the real one.
 	clocked = []string{ // files
 		"daemon/hubs.go",
-		"daemon/mailer/mailer.go",
+		"daemon/notices/mailer.go",
 		"daemon/recorder.go",
 		"daemon/sealed.go",
 		"daemon/store.go",

@@ -1,7 +1,8 @@
 // Package mailer sends alarms and digests by e-mail while the daemon runs.
 //
 // Notices wait in the outbox, a file, until the server has taken the mail; so a restart loses none.
-package mailer
+
+package notices
 
 import (
 	"context"
@@ -31,8 +32,8 @@ const (
 	digestFile = "digest.day"
 )
 
-// Parts holds what a mailer needs.
-type Parts struct {
+// mailerParts holds what a mailer needs.
+type mailerParts struct {
 	Config  func() *config.Config
 	Summary func() (s mail.Summary, ok bool)                              // without Recent; not ok = none now
 	Each    func(since time.Time, use func(api.Capture)) (from time.Time) // see captures.Store.Each
@@ -46,12 +47,12 @@ type Parts struct {
 // Mailer sends alarms and digests by e-mail, as [mail] of the configuration in force says. Add may be called at the
 // same time as Run.
 type Mailer struct {
-	p       Parts
+	p       mailerParts
 	failing map[string]bool // addresses to which the last mail was not delivered; only tick uses it
 }
 
 // New returns a mailer.
-func New(p Parts) *Mailer { return &Mailer{p: p, failing: map[string]bool{}} }
+func New(p mailerParts) *Mailer { return &Mailer{p: p, failing: map[string]bool{}} }
 
 // receiverOf returns the name of a recipient in the outbox.
 func receiverOf(to config.Recipient) string {

@@ -1,4 +1,4 @@
-package mailer
+package notices
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return New(Parts{
+		return New(mailerParts{
 			Outbox: out,
 			Config: func() *config.Config { return c }, Dir: dir, Log: zerolog.New(&log),
 			Summary: func() (mail.Summary, bool) {
@@ -131,7 +131,7 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 	now, failing := start, ""
 	var sent []string
 	bodies := map[string]string{}
-	m := New(Parts{
+	m := New(mailerParts{
 		Outbox: out, Config: func() *config.Config { return c }, Dir: t.TempDir(), Log: zerolog.Nop(),
 		Summary: func() (mail.Summary, bool) {
 			return mail.Summary{Names: func(host string) []string { return []string{strings.TrimSuffix(host, ".example")} }}, true
