@@ -18,7 +18,6 @@ import (
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
-	"github.com/arcrawl/arcrawl/crawllog/stats/table"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/daemon/journal"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -312,8 +311,8 @@ func (s *logStats) added(
 }
 
 // format returns what the flags say about the output.
-func (s *logStats) format() table.Options {
-	return table.Options{
+func (s *logStats) format() stats.TableOptions {
+	return stats.TableOptions{
 		By: s.dimensions, Top: s.top, Statuses: s.status, JSON: s.asJSON,
 		Removed: func(host string) bool { return s.removed[uri.Host(host)] },
 	}

@@ -1,5 +1,6 @@
 // Package table writes summaries of crawl logs as tables for people, and as JSON.
-package table
+
+package stats
 
 import (
 	"cmp"
@@ -12,15 +13,14 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// Options say what to write.
-type Options struct {
-	By       []stats.Dimension // one table for each
-	Top      int               // maximum number of rows of a table; 0 = all
-	Statuses bool              // also write the number of visits by row and status
+// TableOptions say what to write.
+type TableOptions struct {
+	By       []Dimension // one table for each
+	Top      int         // maximum number of rows of a table; 0 = all
+	Statuses bool        // also write the number of visits by row and status
 	JSON     bool
 
 	Removed func(host string) bool // optional: reports whether the file of a host was removed
@@ -35,7 +35,7 @@ func encode(out io.Writer, v any) error {
 
 // Write writes the summaries of a number of logs: totals, with one column for each period, and a table for each
 // dimension.
-func (o Options) Write(out io.Writer, read *stats.Outcome, logs int) error {
+func (o TableOptions) Write(out io.Writer, read *Outcome, logs int) error {
 	if o.JSON {
 		return o.writeJSON(out, read, logs)
 	}
@@ -51,7 +51,7 @@ func (o Options) Write(out io.Writer, read *stats.Outcome, logs int) error {
 	}
 	for _, d := range o.By {
 		rows := main.Rows(d)
-		var beside map[string]*stats.Tally
+		var beside map[string]*Tally
 		if len(read.Summaries) > 1 {
 			beside = read.Summaries[1].By[d]
 		}
@@ -73,13 +73,13 @@ func (o Options) Write(out io.Writer, read *stats.Outcome, logs int) error {
 		}
 	}
 	if o.Statuses && len(o.By) == 0 {
-		return o.printMatrix(out, "all", []stats.Row{{Key: "all", Tally: main.All}})
+		return o.printMatrix(out, "all", []Row{{Key: "all", Tally: main.All}})
 	}
 	return nil
 }
 
 // first returns the rows to show.
-func (o Options) first(rows []stats.Row) []stats.Row {
+func (o TableOptions) first(rows []Row) []Row {
 	if o.Top > 0 && len(rows) > o.Top {
 		return rows[:o.Top]
 	}
@@ -87,58 +87,58 @@ func (o Options) first(rows []stats.Row) []stats.Row {
 }
 
 // printTotals prints one column for each period.
-func printTotals(out io.Writer, sums []*stats.Summary) {
-	line := func(name string, of func(*stats.Summary) string) {
+func printTotals(out io.Writer, sums []*Summary) {
+	line := func(name string, of func(*Summary) string) {
 		fmt.Fprint(out, name)
 		for _, s := range sums {
 			fmt.Fprint(out, "\t", of(s))
 		}
 		fmt.Fprintln(out)
 	}
-	count := func(name string, of func(*stats.Tally) int64) {
-		line(name, func(s *stats.Summary) string { return countAndShare(of(&s.All), s.All.Visits) })
+	count := func(name string, of func(*Tally) int64) {
+		line(name, func(s *Summary) string { return countAndShare(of(&s.All), s.All.Visits) })
 	}
-	bytes := func(name string, of func(*stats.Tally) int64) {
-		line(name, func(s *stats.Summary) string { return human.Bytes(of(&s.All)) })
+	bytes := func(name string, of func(*Tally) int64) {
+		line(name, func(s *Summary) string { return human.Bytes(of(&s.All)) })
 	}
-	line("from", func(s *stats.Summary) string { return Stamp(s.First) })
-	line("to", func(s *stats.Summary) string { return Stamp(s.Last) })
-	line("visits", func(s *stats.Summary) string { return fmt.Sprint(s.All.Visits) })
-	count("  answered", func(t *stats.Tally) int64 { return t.Answered })
-	count("  failed", func(t *stats.Tally) int64 { return t.Failed })
-	count("  not tried", func(t *stats.Tally) int64 { return t.NotTried })
-	count("versions", func(t *stats.Tally) int64 { return t.Versions })
-	line("  change rate", func(s *stats.Summary) string { return changeRate(&s.All) })
-	count("unchanged", func(t *stats.Tally) int64 { return t.Unchanged })
-	count("  answered 304", func(t *stats.Tally) int64 { return t.NotModified })
-	count("  cut short after the headers", func(t *stats.Tally) int64 { return t.BrokenOff })
-	count("duplicates", func(t *stats.Tally) int64 { return t.Duplicates })
-	bytes("received", func(t *stats.Tally) int64 { return t.Received })
-	line("spared", func(s *stats.Summary) string {
+	line("from", func(s *Summary) string { return Stamp(s.First) })
+	line("to", func(s *Summary) string { return Stamp(s.Last) })
+	line("visits", func(s *Summary) string { return fmt.Sprint(s.All.Visits) })
+	count("  answered", func(t *Tally) int64 { return t.Answered })
+	count("  failed", func(t *Tally) int64 { return t.Failed })
+	count("  not tried", func(t *Tally) int64 { return t.NotTried })
+	count("versions", func(t *Tally) int64 { return t.Versions })
+	line("  change rate", func(s *Summary) string { return changeRate(&s.All) })
+	count("unchanged", func(t *Tally) int64 { return t.Unchanged })
+	count("  answered 304", func(t *Tally) int64 { return t.NotModified })
+	count("  cut short after the headers", func(t *Tally) int64 { return t.BrokenOff })
+	count("duplicates", func(t *Tally) int64 { return t.Duplicates })
+	bytes("received", func(t *Tally) int64 { return t.Received })
+	line("spared", func(s *Summary) string {
 		part := share(s.All.Spared, s.All.Spared+s.All.Received)
 		return fmt.Sprintf("%s (%s of all bytes)", human.Bytes(s.All.Spared), part)
 	})
-	bytes("deduplicated", func(t *stats.Tally) int64 { return t.Deduped })
-	line("overdue", func(s *stats.Summary) string { return lateness(s.All.Overdue) })
-	line("wait set", func(s *stats.Summary) string { return lateness(s.All.Wait) })
+	bytes("deduplicated", func(t *Tally) int64 { return t.Deduped })
+	line("overdue", func(s *Summary) string { return lateness(s.All.Overdue) })
+	line("wait set", func(s *Summary) string { return lateness(s.All.Wait) })
 }
 
 // label returns the key of a row as people read it.
-func (o Options) label(d stats.Dimension, key string) string {
+func (o TableOptions) label(d Dimension, key string) string {
 	switch d {
-	case stats.ByHost:
+	case ByHost:
 		if o.Removed != nil && o.Removed(key) {
 			return human.Host(key) + ", removed"
 		}
 		return human.Host(key)
-	case stats.BySeed:
+	case BySeed:
 		return human.URI(key)
 	}
 	return key
 }
 
 // printRows prints the table of one dimension, with columns of the second period if there is one.
-func (o Options) printRows(out io.Writer, d stats.Dimension, rows []stats.Row, beside map[string]*stats.Tally) {
+func (o TableOptions) printRows(out io.Writer, d Dimension, rows []Row, beside map[string]*Tally) {
 	fmt.Fprintf(out, "%s\tvisits\tfailed\tversions\tchange rate\treceived\tspared\toverdue p50\tp90\tp99\tmax", d)
 	if beside != nil {
 		fmt.Fprint(out, "\tcompared: visits\tfailed\tversions\tchange rate\toverdue p50\tp99")
@@ -153,7 +153,7 @@ func (o Options) printRows(out io.Writer, d stats.Dimension, rows []stats.Row, b
 		if beside != nil {
 			was := beside[r.Key]
 			if was == nil {
-				was = new(stats.Tally)
+				was = new(Tally)
 			}
 			fmt.Fprintf(out, "\t%d\t%d\t%d\t%s\t%s\t%s", was.Visits, was.Failed, was.Versions, changeRate(was),
 				human.About(was.Overdue.Quantile(0.5)), human.About(was.Overdue.Quantile(0.99)))
@@ -166,7 +166,7 @@ func (o Options) printRows(out io.Writer, d stats.Dimension, rows []stats.Row, b
 const matrixColumns = 12
 
 // printMatrix prints the number of visits by row and status.
-func (o Options) printMatrix(out io.Writer, d stats.Dimension, rows []stats.Row) error {
+func (o TableOptions) printMatrix(out io.Writer, d Dimension, rows []Row) error {
 	sum := make(map[int]int64)
 	for _, r := range rows {
 		for status, n := range r.Status {
@@ -212,14 +212,14 @@ type statsJSON struct {
 
 // periodJSON is the summary of one period.
 type periodJSON struct {
-	First string                          `json:"first,omitempty"`
-	Last  string                          `json:"last,omitempty"`
-	All   stats.Tally                     `json:"all"`
-	By    map[stats.Dimension][]stats.Row `json:"by,omitempty"`
+	First string              `json:"first,omitempty"`
+	Last  string              `json:"last,omitempty"`
+	All   Tally               `json:"all"`
+	By    map[Dimension][]Row `json:"by,omitempty"`
 }
 
 // writeJSON writes the summaries as JSON.
-func (o Options) writeJSON(out io.Writer, read *stats.Outcome, logs int) error {
+func (o TableOptions) writeJSON(out io.Writer, read *Outcome, logs int) error {
 	all := statsJSON{Logs: logs, Bytes: read.Bytes, Strange: read.Skipped}
 	for _, sum := range read.Summaries {
 		all.Periods = append(all.Periods, o.periodJSON(sum))
@@ -228,14 +228,14 @@ func (o Options) writeJSON(out io.Writer, read *stats.Outcome, logs int) error {
 }
 
 // periodJSON returns the summary of one period for JSON.
-func (o Options) periodJSON(sum *stats.Summary) periodJSON {
+func (o TableOptions) periodJSON(sum *Summary) periodJSON {
 	p := periodJSON{All: sum.All}
 	if sum.All.Visits > 0 {
 		p.First, p.Last = Stamp(sum.First), Stamp(sum.Last)
 	}
 	for _, d := range o.By {
 		if p.By == nil {
-			p.By = make(map[stats.Dimension][]stats.Row)
+			p.By = make(map[Dimension][]Row)
 		}
 		p.By[d] = o.first(sum.Rows(d))
 	}
@@ -244,11 +244,11 @@ func (o Options) periodJSON(sum *stats.Summary) periodJSON {
 
 // WriteAdded writes one line for the visits that were added to a log, and one for each row. A line without visits has
 // the time now.
-func (o Options) WriteAdded(out io.Writer, sum *stats.Summary, now time.Time) error {
+func (o TableOptions) WriteAdded(out io.Writer, sum *Summary, now time.Time) error {
 	if o.JSON {
 		return json.NewEncoder(out).Encode(o.periodJSON(sum))
 	}
-	line := func(name string, t *stats.Tally) error {
+	line := func(name string, t *Tally) error {
 		_, err := fmt.Fprintf(out, "%s  %s, %d failed, %s, %s received, %s spared, overdue %s\n",
 			name, human.Count(t.Visits, "visit"), t.Failed, human.Count(t.Versions, "version"),
 			human.Bytes(t.Received), human.Bytes(t.Spared), lateness(t.Overdue))
@@ -291,7 +291,7 @@ func share(n, total int64) string {
 func countAndShare(n, total int64) string { return fmt.Sprintf("%d (%s)", n, share(n, total)) }
 
 // changeRate writes the share of visits that found a new version.
-func changeRate(t *stats.Tally) string {
+func changeRate(t *Tally) string {
 	rate, ok := t.ChangeRate()
 	if !ok {
 		return "–"
@@ -300,7 +300,7 @@ func changeRate(t *stats.Tally) string {
 }
 
 // lateness writes the quantiles of a histogram of durations.
-func lateness(h stats.Histogram) string {
+func lateness(h Histogram) string {
 	if h.Count() == 0 {
 		return "–"
 	}

@@ -1,4 +1,4 @@
-package table
+package stats
 
 import (
 	"fmt"
@@ -6,18 +6,17 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // dedupRow is one row of a table in JSON.
 type dedupRow struct {
 	Key string `json:"key"`
-	stats.Dedup
+	Dedup
 }
 
 // WriteDedup writes how the payloads in a number of logs were deduplicated. bytes is the size of the logs.
-func (o Options) WriteDedup(out io.Writer, sum *stats.Summary, logs int, bytes int64) error {
+func (o TableOptions) WriteDedup(out io.Writer, sum *Summary, logs int, bytes int64) error {
 	if o.JSON {
 		return encode(out, o.dedupJSON(sum))
 	}
@@ -25,13 +24,13 @@ func (o Options) WriteDedup(out io.Writer, sum *stats.Summary, logs int, bytes i
 }
 
 // dedupJSON returns the report for JSON.
-func (o Options) dedupJSON(sum *stats.Summary) any {
+func (o TableOptions) dedupJSON(sum *Summary) any {
 	report := struct {
-		From string                         `json:"from"`
-		To   string                         `json:"to"`
-		All  stats.Dedup                    `json:"all"`
-		By   map[stats.Dimension][]dedupRow `json:"by"`
-	}{Stamp(sum.First), Stamp(sum.Last), sum.All.Dedup, map[stats.Dimension][]dedupRow{}}
+		From string                   `json:"from"`
+		To   string                   `json:"to"`
+		All  Dedup                    `json:"all"`
+		By   map[Dimension][]dedupRow `json:"by"`
+	}{Stamp(sum.First), Stamp(sum.Last), sum.All.Dedup, map[Dimension][]dedupRow{}}
 	for _, d := range o.By {
 		report.By[d] = []dedupRow{}
 		for _, r := range o.first(sum.Rows(d)) {
@@ -42,7 +41,7 @@ func (o Options) dedupJSON(sum *stats.Summary) any {
 }
 
 // dedupTable writes the report as tables.
-func (o Options) dedupTable(out io.Writer, sum *stats.Summary, logs int, bytes int64) error {
+func (o TableOptions) dedupTable(out io.Writer, sum *Summary, logs int, bytes int64) error {
 	d := sum.All.Dedup
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "%s with %s, from %s to %s\n\n",
