@@ -9,7 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// provenanceInfo returns the fields of the warcinfo record of each WARC file: who made it, with which software and settings.
+// provenanceInfo returns the fields of the warcinfo record of each WARC file: who made it, with which software and
+// settings.
 // sum is the digest of the settings.
 func provenanceInfo(c *config.Config, version, host, sum string) []warcout.Field {
 	names := c.NamesNotation()

@@ -1,4 +1,4 @@
-// Package keypair serves over TLS with a certificate that is renewed while the daemon runs.
+// This file serves over TLS with a certificate that is renewed while the daemon runs.
 
 package daemon
 

@@ -1,4 +1,4 @@
-// Package provenance writes the configuration in force into the archive, so that a reader of the WARC files knows by
+// This file writes the configuration in force into the archive, so that a reader of the WARC files knows by
 // which settings they were made. Each file of the configuration is a resource record of its own, without comments and
 // secrets, and is written again only when it has changed. One more record lists what has changed, and the defaults of
 // the keys that the main file does not set.

@@ -1,4 +1,4 @@
-// Package socket listens on the unix socket of a daemon.
+// This file listens on the unix socket of a daemon.
 
 package daemon
 

@@ -1,4 +1,4 @@
-// Package table writes summaries of crawl logs as tables for people, and as JSON.
+// This file writes summaries of crawl logs as tables for people, and as JSON.
 
 package stats
 

@@ -1,4 +1,4 @@
-// Package mailer sends alarms and digests by e-mail while the daemon runs.
+// This file sends alarms and digests by e-mail while the daemon runs.
 //
 // Notices wait in the outbox, a file, until the server has taken the mail; so a restart loses none.
 
