@@ -34,10 +34,10 @@ func (w *Window) chooses(f about.Filter) choice {
 	return func(h uri.Host) bool { return f.Matches(c.Site(h)) }
 }
 
-// ours returns a function that reports whether a host is chosen, and this shard counts it. After a division each shard
-// has what all of them had learned before.
+// ours returns a function that reports whether a host is chosen, and this store counts it. A store that was a part of
+// another one has what the whole had learned before.
 func (w *Window) ours(chosen choice) choice {
-	if w.o.Shard == 0 {
+	if !w.o.Frontier.IsPart() {
 		return chosen
 	}
 	var asked uri.Host // the rows of a host follow one another

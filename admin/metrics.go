@@ -10,7 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/metrics"
-	"github.com/arcrawl/arcrawl/cluster/shards"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 )
@@ -48,16 +47,22 @@ func (w *Window) snapshot() metrics.Snapshot {
 	return s
 }
 
-// Metrics returns the metrics of a shard, with its number as label, and the metrics of the node that crawls it.
-func (w *Window) Metrics() shards.Metrics {
-	shard, node := metrics.Registries(w.snapshot, w.took, w.o.Config().Config.Admin.Instance, w.o.Shard)
-	return shards.Metrics{Shard: shard, Node: node}
+// Metrics holds the metrics of a crawl.
+type Metrics struct {
+	Crawl   prometheus.Gatherer // with the labels of the crawl
+	Machine prometheus.Gatherer // of the process and the machine, the same for all crawls on it
+}
+
+// Metrics returns the metrics of the crawl.
+func (w *Window) Metrics() Metrics {
+	crawl, machine := metrics.Registries(w.snapshot, w.took, w.o.Config().Config.Admin.Instance, w.o.Labels)
+	return Metrics{Crawl: crawl, Machine: machine}
 }
 
 // metricsHandler returns the handler of /metrics. Each metric has admin.instance as a label, if it is set.
 func (w *Window) metricsHandler() http.Handler {
 	m := w.Metrics()
-	return promhttp.HandlerFor(prometheus.Gatherers{m.Shard, m.Node}, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+	return promhttp.HandlerFor(prometheus.Gatherers{m.Crawl, m.Machine}, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
 // measure adds the duration of a visit to the histogram.

@@ -46,7 +46,7 @@ func (w *Window) openPacks() *pack.Store {
 			}
 			return all
 		},
-		Free: w.o.FreeSpace, Now: w.o.Now, Software: "arcrawl/" + w.o.Version, Node: w.o.Node,
+		Free: w.o.FreeSpace, Now: w.o.Now, Software: "arcrawl/" + w.o.Version, Node: w.o.Machine,
 	})
 }
 

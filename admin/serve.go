@@ -8,7 +8,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/cluster/shards"
 	"github.com/arcrawl/arcrawl/curator/feed"
 	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -44,7 +43,9 @@ func (w *Window) Handler(o access.Options) http.Handler {
 	mux.HandleFunc("GET "+api.Base+"/packages/{name}", w.packageFile)
 	mux.HandleFunc("GET /feed.atom", feed.Handler(feed.Source{
 		New: func(r *http.Request) (any, error) {
-			if all, is, err := shards.Ask[api.New](r, "/new"); is {
+			if ask := WholeOf(r.Context()); ask != nil {
+				var all api.New
+				err := ask(r, "/new", &all)
 				return all, err
 			}
 			return w.serveRoute(newRoutes()[0], r)

@@ -55,8 +55,8 @@ type Options struct {
 
 	Versions versions.Catalog // the archived versions of URIs
 
-	Shard int    // number of the shard of a divided crawl; 0 = it was not divided
-	Node  string // that crawls this shard; "" = it was not divided
+	Labels  map[string]string // of all metrics that are not about the machine; empty: nobody else crawls on this machine
+	Machine string            // names this machine to readers of packages; "" = there is no other
 
 	Lose func(api.LostFiles) (api.LostAnswer, error) // records which WARC files are lost
 

@@ -171,6 +171,14 @@ type Source struct {
 	Line int
 }
 
+// Wings returns the names of the parts of the program that the configuration needs, and that a build may lack.
+func (c *Config) Wings() []string {
+	if c.Cluster.Database == "" {
+		return nil
+	}
+	return []string{"cluster"}
+}
+
 // UserAgent returns the User-Agent for servers, with the operator's contact. version is the version of arcrawl.
 func (c *Config) UserAgent(version string) string {
 	return "Mozilla/5.0 (compatible; arcrawl/" + version + "; +" + c.Operator.Contact + ")"

@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/cluster/fleet"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/curator/replay"
@@ -36,18 +35,20 @@ const (
 // openAdmin opens the admin API and the dashboard: on the socket, and on a network address if one is configured.
 func (d *Daemon) openAdmin(now time.Time) (err error) {
 	c := d.live.Current()
-	office, number := d.openOffice(), d.o.shard.Number()
+	office, number := d.openOffice(nil), d.o.Member.number()
 	notify := func(list []alarm.Notice) { office.Notify(number, list) }
 	catalog, err := d.openVersions(c.Admin)
 	if err != nil {
 		return err
 	}
-	r, shard, node := d.parts, 0, ""
-	if d.o.base != nil {
-		shard, node = number, c.Cluster.Node
+	r := d.parts
+	var labels map[string]string
+	var machine string
+	if m := d.o.Member; m != nil {
+		labels, machine = m.Labels, m.Machine
 	}
 	d.window, err = admin.New(admin.Options{
-		Shard: shard, Node: node,
+		Labels: labels, Machine: machine,
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Spaces: r.Spaces, Accounts: r.Daily,
 		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: d.o.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
@@ -59,24 +60,26 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	d.closers.add(d.closeWindow)
 	leave := office.Join(number, notices.Source{Summary: d.summary, Each: d.window.Captures().Each})
 	d.closers.add(func() error { leave(); return nil })
-	stop := background(func(ctx context.Context) { d.tell(ctx); d.tick(ctx) })
+	stop := background(d.tick)
 	d.closers.add(func() error { stop(); return nil })
-	if d.o.base != nil {
-		d.o.base.served.Set(number, d.window.Handler)
-		d.o.base.served.Measure(number, d.window.Metrics())
-		d.closers.add(func() error { d.o.base.endRequests(number); return nil })
+	if owner := d.o.Owner; owner != nil {
+		d.Background(func(ctx context.Context) { owner.Watch(ctx, d) })
+	}
+	if d.o.Member != nil {
+		d.publish()
 		return d.serveSocket(c.Admin, d.window.Handler)
 	}
 	return d.serve(c.Admin, d.window.Handler)
 }
 
-// openOffice returns what sends notices and digests: of the process, if it crawls several shards.
-func (d *Daemon) openOffice() *notices.Office {
-	if d.o.base != nil {
-		return d.o.base.office
+// openOffice returns what sends notices and digests: of the process, if it has several daemons. digest makes one digest
+// of several.
+func (d *Daemon) openOffice(digest func([]int, []mail.Summary) mail.Summary) *notices.Office {
+	if d.o.Member != nil {
+		return d.o.Member.office
 	}
 	o := notices.Open(notices.Parts{
-		Config: d.live.Current, Background: background, Wait: wait, Now: d.o.Now, Log: d.log,
+		Config: d.live.Current, Join: digest, Background: background, Wait: wait, Now: d.o.Now, Log: d.log,
 	})
 	d.closers.add(func() error { o.Close(); return nil })
 	return o
@@ -150,8 +153,6 @@ func (d *Daemon) closeWindow() error {
 func (d *Daemon) tick(ctx context.Context) {
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
-	var words losses
-	words.take(ctx, d)
 	for {
 		select {
 		case <-ctx.Done():
@@ -160,23 +161,7 @@ func (d *Daemon) tick(ctx context.Context) {
 			if err := d.window.Tick(now); err != nil {
 				d.log.Warn().Err(err).Msg("could not store the counts of a minute; they are lost")
 			}
-			d.tell(ctx)
-			words.take(ctx, d)
 		}
-	}
-}
-
-// tell reports the state of the crawl to the database of the cluster.
-func (d *Daemon) tell(ctx context.Context) {
-	if d.o.shard == nil {
-		return
-	}
-	text, err := fleet.Report(d.window.Status())
-	if err == nil {
-		err = d.o.shard.Tell(ctx, text)
-	}
-	if err != nil && ctx.Err() == nil {
-		d.log.Debug().Err(err).Msg("could not report the state of this node to the cluster; the next report follows in 15 s")
 	}
 }
 
@@ -241,8 +226,8 @@ func (d *Daemon) serveAPI(l net.Listener, h http.Handler) {
 // openVersions prepares the list of archived versions for the dashboard, and serves them on an address of their own if
 // one is configured.
 func (d *Daemon) openVersions(c config.Admin) (catalog versions.Catalog, err error) {
-	if d.o.base != nil {
-		return d.o.base.catalog, nil
+	if d.o.Member != nil {
+		return d.o.Member.catalog, nil
 	}
 	catalog.Tickets = replay.NewTickets()
 	catalog.Site = replay.Site{URL: c.ReplayURL, TLS: c.Remote == config.RemoteTLS, Engine: c.ReplayAssets}
@@ -296,8 +281,10 @@ func listen(key, address string, c config.Admin) (net.Listener, error) {
 	return tls.NewListener(l, pair.ServerConfig()), nil
 }
 
-// stored adds where finished WARC files are, which are lost, and whether the database of the cluster has a replica.
+// stored adds where finished WARC files are, which are lost, and why a failure of its copy would lose visits.
 func (d *Daemon) stored(a *api.Archive) {
-	a.Database = d.o.shard.StandBy()
+	if d.o.Owner != nil {
+		a.Database = d.o.Owner.StandBy()
+	}
 	a.Handover, a.Lost, a.Offload = d.sealed.handover(), api.CountLosses(d.parts.Dedup.Losses()), d.offload.State()
 }

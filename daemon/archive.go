@@ -17,8 +17,8 @@ import (
 
 // openLog opens crawl.log.
 func (d *Daemon) openLog(time.Time) (err error) {
-	if b := d.o.base; b != nil {
-		d.parts.CrawlLog = b.parts.CrawlLog
+	if m := d.o.Member; m != nil {
+		d.parts.CrawlLog = m.d.parts.CrawlLog
 	} else {
 		c := d.live.Current()
 		if d.parts.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {
@@ -26,16 +26,16 @@ func (d *Daemon) openLog(time.Time) (err error) {
 		}
 		d.closers.add(d.parts.CrawlLog.Close)
 	}
-	if n := d.o.shard; n != nil {
-		stop := background(func(ctx context.Context) { n.Ship(ctx, d.parts.CrawlLog.Sync) })
-		d.closers.add(func() error { stop(); return nil })
+	if owner := d.o.Owner; owner != nil {
+		d.Background(func(ctx context.Context) { owner.Follow(ctx, d.parts.CrawlLog.Sync) })
 	}
 	return nil
 }
 
 // openArchive opens the archive, or uses the one of the process, and compares it with the store.
 func (d *Daemon) openArchive(now time.Time) error {
-	if b := d.o.base; b != nil {
+	if m := d.o.Member; m != nil {
+		b := &m.d
 		d.index, d.sealed, d.offload, d.repairs = b.index, b.sealed, b.offload, b.repairs
 		d.parts.Archive, d.parts.IndexCapture = b.parts.Archive, b.parts.IndexCapture
 		d.parts.OpenPayload = b.parts.OpenPayload

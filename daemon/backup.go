@@ -7,18 +7,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier/backup"
 )
 
 // BackUp copies the state folder of a configuration to a folder of backups. A daemon may run meanwhile.
 func BackUp(ctx context.Context, c *config.Config, to string, keep int, now time.Time) (backup.Backup, error) {
-	if err := CheckStore(c); err != nil {
-		if all, listed := node.Folders(c.Storage.State); listed == nil && len(all) > 0 {
-			err = FolderError{Err: errors.New("the crawl is divided into shards, whose stores move between nodes: back up the " +
-				"database of the cluster instead, with the means of PostgreSQL")}
-		}
+	if err := CheckStore(ctx, c); err != nil {
 		return backup.Backup{}, err
 	}
 	return backup.Take(ctx, backup.Options{

@@ -157,7 +157,7 @@ func (w *jumpWorld) checkStore() {
 		w.t.Fatal(err)
 	}
 	now := w.clock.now()
-	f, err := daemon.OpenStopped(c, now)
+	f, err := daemon.OpenStopped(w.t.Context(), c, now)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -39,8 +39,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/archive/offload"
-	"github.com/arcrawl/arcrawl/cluster/node"
-	"github.com/arcrawl/arcrawl/cluster/pushed"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/rebuild"
@@ -74,11 +72,27 @@ type Options struct {
 	// the number of processors.
 	SharedProcess bool
 
-	// pushed has the configuration of the cluster; nil if this process is on its own.
-	pushed *pushed.Follower
-	shard  *node.Shard     // of the cluster's crawl; nil = this process is on its own
-	base   *base           // what several shards of this process have in common; nil = nothing
-	ctx    context.Context // ends when the daemon is to stop, also while it is opened as a node
+	// Owner owns the store of the daemon. Nil means that nobody but the daemon does.
+	Owner Owner
+	// Member says that the daemon shares its process with others. Nil means that it does not.
+	Member *Member
+}
+
+// withDefaults returns the options with what is not set.
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.ConfigRead.IsZero() {
+		o.ConfigRead = o.Now()
+	}
+	if o.Notify == nil {
+		o.Notify = notifySystemd
+	}
+	if o.Observe == nil {
+		o.Observe = func(crawler.Report) {}
+	}
+	return o
 }
 
 // Daemon is an open daemon. Make one with [Open], run it once, and close it.
@@ -99,15 +113,23 @@ type Daemon struct {
 	offload    *offload.Offload
 	index      *liveIndex
 	repairs    []warcout.Repair // of the archive, when it was opened
-	shards     int              // that may be crawled in this process, if it is a base
+	daemons    int              // maximum number in this process, if it has several
 	missing    rebuild.Missing  // the visits that crawl.log had and the store did not know, at the start
 	closers    closers
 }
 
-// Run opens a daemon, crawls until ctx ends, and closes it.
+// Run opens a daemon, crawls until ctx ends, and closes it. A wing may run the process in another way.
 func Run(ctx context.Context, c *config.Config, o Options) error {
-	if c.Cluster.Database != "" {
-		return runNode(ctx, c, o)
+	o = o.withDefaults()
+	if err := linked(c, o.Wings); err != nil {
+		return err
+	}
+	for _, wing := range o.Wings {
+		if w := wing(); w.Run != nil {
+			if taken, err := w.Run(ctx, c, o); taken {
+				return err
+			}
+		}
 	}
 	d, err := Open(c, o)
 	if err != nil {
@@ -116,50 +138,15 @@ func Run(ctx context.Context, c *config.Config, o Options) error {
 	return errors.Join(d.Run(ctx), d.Close())
 }
 
-// stayAliveEvery is less than half of any watchdog time that makes sense.
-const stayAliveEvery = 10 * time.Second
-
-// stayAlive sends the watchdog signs of life until stop is called. A waiting node has reported that it is ready, so the
-// watchdog would end it while it loads and opens a large store.
-func stayAlive(notify func(state string)) (stop func()) {
-	return background(func(ctx context.Context) {
-		for wait(ctx, stayAliveEvery) == nil {
-			notify("WATCHDOG=1")
-		}
-	})
-}
-
-// endedBecause returns the error of a node whose context may have ended: why another node owns the crawl, if one does.
-func endedBecause(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); errors.Is(cause, node.ErrLost) {
-		return errors.Join(cause, err)
-	}
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return nil
-	}
-	return err
-}
-
 // Open opens everything that a crawl needs. The caller calls [Daemon.Close] when it is done.
 func Open(c *config.Config, o Options) (*Daemon, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
+	o = o.withDefaults()
 	now := o.Now()
-	if o.ConfigRead.IsZero() {
-		o.ConfigRead = now
-	}
-	if o.Notify == nil {
-		o.Notify = notifySystemd
-	}
 	if o.Dial == nil {
 		o.Dial = fetch.Guard(c.AllowNetworks, c.AllowHosts...)
 	}
-	if o.shard != nil {
-		o.Dial = o.shard.Dialer(o.Dial)
-	}
-	if o.Observe == nil {
-		o.Observe = func(crawler.Report) {}
+	if o.Owner != nil {
+		o.Dial = o.Owner.Dialer(o.Dial)
 	}
 	d := &Daemon{o: o, live: config.NewLive(c), log: o.Log}
 	for _, wing := range o.Wings {
@@ -188,7 +175,7 @@ func (d *Daemon) openAll(now time.Time, parts ...func(now time.Time) error) erro
 // are opened waits until the daemon runs. Without the subscription, it would end the process.
 func (d *Daemon) openProcess(now time.Time) error {
 	if d.o.Hangup == nil {
-		hangup, stop := catchHangups()
+		hangup, stop := CatchHangups()
 		d.o.Hangup = hangup
 		d.closers.add(func() error { stop(); return nil })
 	}
@@ -203,8 +190,8 @@ func (d *Daemon) openProcess(now time.Time) error {
 	return nil
 }
 
-// catchHangups delivers the SIGHUPs of the process until stop is called.
-func catchHangups() (hangups <-chan os.Signal, stop func()) {
+// CatchHangups delivers the SIGHUPs of the process until stop is called.
+func CatchHangups() (hangups <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)
 	return c, func() { signal.Stop(c) }
@@ -220,8 +207,11 @@ func (d *Daemon) openCrawler(now time.Time) (err error) {
 		return err
 	}
 	d.parts.NotifyHub = d.hubs.offer
-	if d.o.shard != nil {
-		d.parts.Void, d.parts.Accept = d.o.shard.Void, d.accept
+	if d.o.Owner != nil {
+		d.parts.Void = d.o.Owner.Void
+	}
+	if d.o.Owner != nil || d.o.Member != nil {
+		d.parts.Accept = d.accept
 	}
 	d.crawler = crawler.New(d.parts)
 	if err := d.parts.SaveConfig(d.live.Current()); err != nil {
@@ -255,8 +245,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 		Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("started")
 	stopReloading := d.watchConfig()
 	defer stopReloading()
-	if d.o.pushed != nil {
-		defer d.o.pushed.Crawl(d.o.shard.Accept, func() error { _, err := d.crawler.Reload(false, d.o.Now()); return err })()
+	if d.o.Owner != nil {
+		defer d.o.Owner.Started(d)()
 	}
 	stopReporting := d.supervisor.watch(ctx, c.Crawl.Grace, d.crawler.Held)
 	defer stopReporting()

@@ -150,7 +150,7 @@ func TestAFailedStartClosesWhatItHasOpened(t *testing.T) {
 	if folder := (daemon.FolderError{}); !errors.As(err, &folder) || !strings.Contains(err.Error(), "admin.listen") {
 		t.Errorf("an address that is in use: %v, want a FolderError for admin.listen", err)
 	}
-	f, err := daemon.OpenStopped(c, time.Now())
+	f, err := daemon.OpenStopped(t.Context(), c, time.Now())
 	if err != nil {
 		t.Fatalf("the store is still in use: %v", err)
 	}

@@ -33,14 +33,14 @@ func (e DiskError) Unwrap() error { return e.Err }
 
 // openFolders makes the folders of the crawl, and makes sure that the disk has enough free space.
 func (d *Daemon) openFolders(time.Time) error {
-	if err := prepareFolders(d.live.Current()); err != nil {
+	if err := PrepareFolders(d.live.Current()); err != nil {
 		return err
 	}
 	return checkSpace(d.live.Current(), d.parts.FreeSpace)
 }
 
-// prepareFolders makes the folders of the crawl. It returns a [FolderError] if one of them cannot be written.
-func prepareFolders(c *config.Config) error {
+// PrepareFolders makes the folders of the crawl. It returns a [FolderError] if one of them cannot be written.
+func PrepareFolders(c *config.Config) error {
 	folders := []struct{ key, path string }{
 		{"storage.state", c.Storage.State},
 		{"storage.state", spoolFolder(c)},

@@ -178,52 +178,13 @@ func (d *Daemon) logImpact(ctx context.Context) {
 
 // lose records what the operator says of WARC files.
 func (d *Daemon) lose(o api.LostFiles) (api.LostAnswer, error) {
-	changed, err := heal.Declare(d.parts.Dedup, d.live.Current().Storage.WARC, o.Files, o.Are)
-	if err == nil && d.o.shard != nil {
+	changed, err := d.Declare(o.Files, o.Are)
+	if err == nil && d.o.Owner != nil {
 		var names []string
 		for _, file := range o.Files {
 			names = append(names, filepath.Base(file))
 		}
-		err = d.o.shard.Lose(context.Background(), names, o.Are)
-	}
-	if err == nil && changed > 0 {
-		d.healer.ask()
+		err = d.o.Owner.Lose(names, o.Are)
 	}
 	return api.LostAnswer{Changed: changed, Losses: api.LossesOf(d.parts.Dedup.Losses())}, err
-}
-
-// losses follows what operators say of WARC files on other nodes.
-type losses struct {
-	taken int64 // up to this number
-	noted int64 // the cluster knows that up to this number
-}
-
-// take takes over what was said since the last time. The store is shipped before the next time, which then notes it.
-func (l *losses) take(ctx context.Context, d *Daemon) {
-	if d.o.shard == nil {
-		return
-	}
-	var err error
-	if l.taken > l.noted {
-		if err = d.o.shard.NoteLosses(ctx, l.taken); err == nil {
-			l.noted = l.taken
-		}
-	}
-	all, failed := d.o.shard.Losses(ctx, l.taken)
-	if err = errors.Join(err, failed); err != nil && ctx.Err() == nil {
-		d.log.Debug().Err(err).Msg("could not ask the cluster for lost WARC files; asking again in 15 s")
-	}
-	changed := 0
-	for _, one := range all {
-		n, refused := heal.Declare(d.parts.Dedup, d.live.Current().Storage.WARC, []string{one.File}, one.Is)
-		if refused != nil {
-			d.log.Error().Err(refused).Str("file", one.File).
-				Msg("could not note what another node knows of a WARC file: say it again on this node")
-		}
-		changed, l.taken = changed+n, one.Order
-	}
-	if changed > 0 {
-		d.log.Warn().Int("files", changed).Msg("WARC files are lost, moved or found, says an operator of another node")
-		d.healer.ask()
-	}
 }

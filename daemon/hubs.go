@@ -79,9 +79,9 @@ func (d *Daemon) openHubs(time.Time) error {
 	if h.subscriber == nil {
 		return nil
 	}
-	if b := d.o.base; b != nil {
-		b.subscribers.Set(d.o.shard.Number(), h.subscriber)
-		d.closers.add(func() error { b.subscribers.Set(d.o.shard.Number(), nil); return nil })
+	if m := d.o.Member; m != nil {
+		m.subscribers.Set(m.Number, h.subscriber)
+		d.closers.add(func() error { m.subscribers.Set(m.Number, nil); return nil })
 	} else if err := d.listenForHubs(h.subscriber.Serve); err != nil {
 		return err
 	}

@@ -35,24 +35,6 @@ func LoadConfig(path string, log zerolog.Logger) (*config.Config, error) {
 	return c, nil
 }
 
-// configOfNow reads a configuration again for a node that has waited, maybe for months, and returns when that began.
-// If the main file has a fault now, the node crawls with the configuration that it started with. [cluster] and the
-// folder of the store stay unchanged.
-func configOfNow(c *config.Config, log zerolog.Logger) (now *config.Config, read time.Time) {
-	read = time.Now()
-	next, err := LoadConfig(c.Path, log)
-	if err != nil {
-		log.Error().Err(err).Msg("the configuration has a fault: crawling with the one that this node was started with")
-		return c, read
-	}
-	if next.Cluster != c.Cluster || next.Storage.State != c.Storage.State {
-		log.Warn().Msg("[cluster] or storage.state has changed while this node waited: the new values hold after a restart")
-	}
-	inForce := *next
-	inForce.Cluster, inForce.Storage.State = c.Cluster, c.Storage.State
-	return &inForce, read
-}
-
 // ReadConfig reads the configuration at path as a daemon would that starts now, for commands that only read. Faults of
 // host files are in its Broken.
 func ReadConfig(path string) (*config.Config, error) { return config.LoadKeptToRead(path, lastGood) }

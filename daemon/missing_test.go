@@ -111,7 +111,7 @@ func TestVisitsThatTheStoreLostAreFoundAndAdded(t *testing.T) {
 		}
 		c := loaded(t, dir)
 		for again, visits := range []int64{2, 0} {
-			f, err := daemon.OpenStopped(c, now)
+			f, err := daemon.OpenStopped(t.Context(), c, now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +165,7 @@ func TestVisitsOfABareCompressedLogAreAddedFromTheArchive(t *testing.T) {
 	leaveOpen(t, dir)
 	c := loaded(t, dir)
 	for again, visits := range []int64{2, 0} {
-		f, err := daemon.OpenStopped(c, now)
+		f, err := daemon.OpenStopped(t.Context(), c, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ type facts struct {
 // entriesIn returns what the store in a folder knows of each URI.
 func entriesIn(t *testing.T, c *config.Config, now time.Time) map[string]facts {
 	t.Helper()
-	f, err := daemon.OpenStopped(c, now)
+	f, err := daemon.OpenStopped(t.Context(), c, now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,8 @@ type recorder struct {
 
 // openRecorder begins to write each configuration in force into the archive.
 func (d *Daemon) openRecorder(time.Time) error {
-	if d.o.base != nil {
-		d.parts.SaveConfig = d.o.base.saveConfig
+	if d.o.Member != nil {
+		d.parts.SaveConfig = d.o.Member.saveConfig
 		return nil
 	}
 	r := &recorder{live: d.live, changed: make(chan struct{}, 1)}

@@ -111,18 +111,3 @@ func TestAStalledLoopStopsTheSignsOfLife(t *testing.T) {
 		expect("at the end", 0, "STOPPING=1\nSTATUS=closing the archive and the store\nEXTEND_TIMEOUT_USEC=120000000")
 	})
 }
-
-// TestANodeIsAliveWhileItOpensItsStore counts the signs of life in a minute, and after it.
-func TestANodeIsAliveWhileItOpensItsStore(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var states []string
-		stop := stayAlive(func(state string) { states = append(states, state) })
-		time.Sleep(time.Minute + time.Second)
-		stop()
-		time.Sleep(time.Minute)
-		if strings.Join(states, " ") != strings.TrimSpace(strings.Repeat("WATCHDOG=1 ", 6)) {
-			t.Errorf("%q, want six signs of life", states)
-		}
-	})
-}

@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -9,6 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Wing is a part of the program that plugs into a daemon from outside. The daemon runs without it. Functions that a
@@ -24,6 +28,47 @@ type Wing struct {
 	// Extend returns what the wing adds to the API of the daemon. It is called after Open. A test calls it with nil to
 	// read the table of its requests.
 	Extend func(d *Daemon) admin.Extension
+
+	// The functions below are called without a daemon. The wing may be made for one call only.
+
+	// Run, when set, may run the process until ctx ends, with daemons that it opens itself. taken is false if the
+	// configuration does not ask for that; then the process has one daemon.
+	Run func(ctx context.Context, c *config.Config, o Options) (taken bool, err error)
+	// Stopped is asked before a command opens the store of a daemon that does not run. It returns an error if the command
+	// must not, and which hosts belong to other stores; nil if none do. group returns the politeness group of a host.
+	Stopped func(
+		ctx context.Context, c *config.Config,
+	) (others func(group func(uri.Host) string) frontier.Elsewhere, err error)
+	// Alone is called when a daemon opens a store that it owns itself, and which it is going to change.
+	Alone func(c *config.Config) error
+	// NoStore returns where the store is instead, and what to do, if there is none in storage.state; nil if the wing does
+	// not know.
+	NoStore func(c *config.Config) error
+}
+
+type wingsKey struct{}
+
+// WithWings returns a context for commands of a program with some wings, which may own stores.
+func WithWings(ctx context.Context, wings []func() Wing) context.Context {
+	return context.WithValue(ctx, wingsKey{}, wings)
+}
+
+// wingsOf returns the wings of a program.
+func wingsOf(ctx context.Context) []func() Wing {
+	wings, _ := ctx.Value(wingsKey{}).([]func() Wing)
+	return wings
+}
+
+// linked returns an error if a configuration needs a wing that is not among some. Without it, the store of a crawl that
+// others follow would be changed, and the changes would be lost.
+func linked(c *config.Config, wings []func() Wing) error {
+	for _, name := range c.Wings() {
+		if !slices.ContainsFunc(wings, func(wing func() Wing) bool { return wing().Name == name }) {
+			return fmt.Errorf("%s has [%s], and this program was built without it: use another build of arcrawl, or remove the "+
+				"table", c.Path, name)
+		}
+	}
+	return nil
 }
 
 // Live returns the configuration in force, which changes when the daemon reads its files again.
@@ -34,6 +79,9 @@ func (d *Daemon) Parts() *crawler.Parts { return &d.parts }
 
 // Crawler returns the crawler. It is nil before Open of the wings.
 func (d *Daemon) Crawler() *crawler.Crawler { return d.crawler }
+
+// Window returns what shows and steers the crawl. It is nil before the API is open.
+func (d *Daemon) Window() *admin.Window { return d.window }
 
 // Now returns the time of day by the daemon's clock.
 func (d *Daemon) Now() time.Time { return d.o.Now() }

@@ -30,6 +30,9 @@ type Elsewhere interface {
 // IsForeign reports whether a host belongs to another store.
 func (f *Frontier) IsForeign(h uri.Host) bool { return f.elsewhere != nil && f.elsewhere.Has(h) }
 
+// IsPart reports whether hosts may belong to other stores.
+func (f *Frontier) IsPart() bool { return f.elsewhere != nil }
+
 // Own returns the candidates whose hosts belong to this store. Whoever has the other stores adds the others.
 func (f *Frontier) Own(cs []Candidate) []Candidate {
 	return slices.DeleteFunc(cs, func(c Candidate) bool { return f.IsForeign(c.URI.Host()) })

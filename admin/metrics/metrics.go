@@ -3,8 +3,8 @@ package metrics
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -367,36 +367,36 @@ type Collector struct {
 	Only     func(Metric) bool // nil = all
 }
 
-// OfNode reports whether a metric is about a node of a cluster, and not about one of its shards.
-func OfNode(m Metric) bool {
+// OfMachine reports whether a metric is about the machine, and not about a crawl on it.
+func OfMachine(m Metric) bool {
 	return slices.Contains([]string{
 		"arcrawl_disk_free_bytes", "arcrawl_disk_min_free_bytes", "arcrawl_folder_free_bytes", "arcrawl_sealed_waiting",
 		"arcrawl_upload_waiting", "arcrawl_build_info",
 	}, m.Name)
 }
 
-// Registries returns registries for the metrics of a shard and of its node, and, if there are no shards, for all
+// Registries returns registries for the metrics of a crawl with labels and of its machine, and, without labels, for all
 // together. took is the histogram. Each metric has the name of the crawl as a label, unless it is empty.
 func Registries(
-	snapshot func() Snapshot, took prometheus.Collector, crawl string, number int,
-) (shard, node *prometheus.Registry) {
-	shard, node = prometheus.NewRegistry(), prometheus.NewRegistry()
+	snapshot func() Snapshot, took prometheus.Collector, crawl string, own map[string]string,
+) (ofCrawl, ofMachine *prometheus.Registry) {
+	ofCrawl, ofMachine = prometheus.NewRegistry(), prometheus.NewRegistry()
 	named := func(r *prometheus.Registry, labels prometheus.Labels) prometheus.Registerer {
 		if crawl != "" {
 			labels["crawl"] = crawl
 		}
 		return prometheus.WrapRegistererWith(labels, r)
 	}
-	ofNode, of := named(node, prometheus.Labels{}), prometheus.Labels{}
-	ofNode.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	machine, of := named(ofMachine, prometheus.Labels{}), prometheus.Labels{}
+	machine.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	all := Collector{Snapshot: snapshot}
-	if number > 0 {
-		of["shard"] = strconv.Itoa(number)
-		all.Only = func(m Metric) bool { return !OfNode(m) }
-		ofNode.MustRegister(Collector{Snapshot: snapshot, Only: OfNode})
+	if len(own) > 0 {
+		maps.Copy(of, own)
+		all.Only = func(m Metric) bool { return !OfMachine(m) }
+		machine.MustRegister(Collector{Snapshot: snapshot, Only: OfMachine})
 	}
-	named(shard, of).MustRegister(all, took)
-	return shard, node
+	named(ofCrawl, of).MustRegister(all, took)
+	return ofCrawl, ofMachine
 }
 
 // Describe sends nothing; Collect describes the metrics.

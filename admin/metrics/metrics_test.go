@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -39,7 +40,8 @@ func TestMetricsOfShardsAreNotCountedTwice(t *testing.T) {
 	t.Parallel()
 	var all prometheus.Gatherers
 	for n := 2; n > 0; n-- {
-		shard, node := metrics.Registries(func() metrics.Snapshot { return metrics.Snapshot{} }, metrics.NewVisitSeconds(), "press", n)
+		shard, node := metrics.Registries(func() metrics.Snapshot { return metrics.Snapshot{} }, metrics.NewVisitSeconds(), "press",
+			map[string]string{"shard": strconv.Itoa(n)})
 		if all = append(all, shard); n == 1 {
 			all = append(all, node)
 		}
@@ -63,7 +65,7 @@ func TestMetricsOfShardsAreNotCountedTwice(t *testing.T) {
 	}
 	for _, m := range metrics.All() {
 		one, node := found[m.Name+" 1"], found[m.Name+" "]
-		if one != found[m.Name+" 2"] || one > 0 && node > 0 || metrics.OfNode(m) != (one == 0 && node > 0) && m.Label == "" && m.Name != "arcrawl_uris_due" {
+		if one != found[m.Name+" 2"] || one > 0 && node > 0 || metrics.OfMachine(m) != (one == 0 && node > 0) && m.Label == "" && m.Name != "arcrawl_uris_due" {
 			t.Errorf("%s: %d of shard 1, %d of shard 2, %d of the node", m.Name, one, found[m.Name+" 2"], node)
 		}
 	}

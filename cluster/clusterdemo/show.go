@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -33,6 +32,8 @@ type Show struct {
 	Nodes  int
 	Pause  time.Duration // visits are only watched for this long before a node is killed, and before it is started again
 
+	// Ship ships the store in a folder to an empty database.
+	Ship func(ctx context.Context, c *config.Config, from string, now time.Time, log zerolog.Logger) error
 	// Line returns a visit as the demo of one daemon prints it.
 	Line func(clock string, status int, path, result string, wait time.Duration, reason string) string
 	// Token returns the token for the dashboard of a configuration.
@@ -170,7 +171,7 @@ func (p *play) prepare(ctx context.Context) error {
 func (p *play) divide(ctx context.Context, c *config.Config, shards int) error {
 	alone := *c
 	alone.Cluster.Database = ""
-	store, err := daemon.MakeStore(&alone, time.Now(), false)
+	store, err := daemon.MakeStore(ctx, &alone, time.Now(), false)
 	if err == nil {
 		err = store.Close()
 	}
@@ -179,13 +180,7 @@ func (p *play) divide(ctx context.Context, c *config.Config, shards int) error {
 	}
 	shipping := *c // no password of the database is in a file of the node
 	shipping.Cluster.Database = p.database
-	background := func(run func(context.Context)) (stop func()) {
-		ctx, cancel := context.WithCancel(context.Background())
-		var running sync.WaitGroup
-		running.Go(func() { run(ctx) })
-		return func() { cancel(); running.Wait() }
-	}
-	if err := daemon.Ship(ctx, &shipping, c.Storage.State, time.Now(), zerolog.Nop(), background); err != nil {
+	if err := p.Ship(ctx, &shipping, c.Storage.State, time.Now(), zerolog.Nop()); err != nil {
 		return err
 	}
 	_, err = shared.Split(ctx, p.database, shards)

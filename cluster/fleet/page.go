@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -45,19 +44,6 @@ func Show(out io.Writer, f Fleet) error {
 	}
 	_, err := fmt.Fprintf(out, "\n%s", trouble.Bytes())
 	return err
-}
-
-// ShowNodes writes the nodes of a cluster, as a part of the status of the whole crawl.
-func ShowNodes(out io.Writer, nodes []api.NodeStatus) {
-	for _, n := range nodes {
-		shards := make([]string, len(n.Shards))
-		for i, shard := range n.Shards {
-			shards[i] = strconv.Itoa(shard)
-		}
-		is := strings.TrimSuffix(n.Condition.State+": "+n.Condition.Why, ": ")
-		fmt.Fprintf(out, "node      %s: shard %s since %s, %s free, %s\n", n.Node, strings.Join(shards, ", "),
-			n.Since.Local().Format(time.DateTime), free(n.Disk), is)
-	}
 }
 
 // writeSum writes a row with the sums of all daemons that answer. Their disks may be the same.

@@ -106,21 +106,16 @@ func serveExchange(to http.ResponseWriter, from *http.Request) {
 	}
 }
 
-// Ask answers a question that a page of a shard has about the whole crawl: a GET request with the parameters of the one
-// for the page. is is false if the shard answers for the whole crawl, or if the page is asked for one shard.
-func Ask[A any](page *http.Request, path string) (value A, is bool, err error) {
-	_, is = page.Context().Value(exchangeKey{}).(*exchange)
-	if !is || isExplicit(page) {
-		return value, false, nil
-	}
+// askWhole answers a question that a page of a shard has about the whole crawl; see [admin.Whole].
+func askWhole(page *http.Request, path string, value any) error {
 	from := page.Clone(page.Context())
 	from.URL.Path = api.Base + path
 	a := &answer{header: http.Header{}, status: http.StatusOK}
 	serveExchange(a, from)
 	if a.status != http.StatusOK {
-		return value, true, fmt.Errorf("ask all shards: %s", a.why())
+		return fmt.Errorf("ask all shards: %s", a.why())
 	}
-	return value, true, json.Unmarshal(a.body.Bytes(), &value)
+	return json.Unmarshal(a.body.Bytes(), value)
 }
 
 // isExplicit reports whether a request names a shard itself, and not only with the cookie of an earlier choice.

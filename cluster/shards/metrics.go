@@ -7,16 +7,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/arcrawl/arcrawl/admin"
 )
 
-// Metrics are the metrics of a shard.
-type Metrics struct {
-	Shard prometheus.Gatherer // with the number of the shard as label
-	Node  prometheus.Gatherer // of the process and the machine, the same for all shards of a node
-}
-
 // Measure adds the metrics of a shard that was set before.
-func (s *Switch) Measure(shard int, m Metrics) {
+func (s *Switch) Measure(shard int, m admin.Metrics) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.serve[shard].metrics = m
@@ -45,8 +41,8 @@ func (s *Switch) metricsHandler() http.Handler {
 			if !here {
 				continue
 			}
-			if all = append(all, of[n].Shard); len(all) == 1 {
-				all = append(all, of[n].Node)
+			if all = append(all, of[n].Crawl); len(all) == 1 {
+				all = append(all, of[n].Machine)
 			}
 		}
 		promhttp.HandlerFor(all, promhttp.HandlerOpts{}).ServeHTTP(to, from)
@@ -54,12 +50,12 @@ func (s *Switch) metricsHandler() http.Handler {
 }
 
 // measured returns the shards that have metrics.
-func (s *Switch) measured() (served map[int]*served, of map[int]Metrics) {
+func (s *Switch) measured() (served map[int]*served, of map[int]admin.Metrics) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	of = map[int]Metrics{}
+	of = map[int]admin.Metrics{}
 	for n, one := range s.serve {
-		if one.metrics.Shard != nil {
+		if one.metrics.Crawl != nil {
 			of[n] = one.metrics
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 )
@@ -189,7 +190,7 @@ func TestMetricsAreOfAllShardsOfANode(t *testing.T) {
 		return r
 	}
 	for _, shard := range []int{1, 2} {
-		c.nodes["a"].Measure(shard, Metrics{Shard: gauge("uris", fmt.Sprint(shard)), Node: gauge("disk", "")})
+		c.nodes["a"].Measure(shard, admin.Metrics{Crawl: gauge("uris", fmt.Sprint(shard)), Machine: gauge("disk", "")})
 	}
 	get := func(target string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
@@ -218,13 +219,18 @@ func TestAPageAsksAllShards(t *testing.T) {
 	t.Parallel()
 	c := wholeCrew(t, func(shard int, r *http.Request, _ string) string {
 		if r.URL.Path == "/feed.atom" {
-			all, is, err := Ask[api.New](r, "/new")
-			return fmt.Sprintf("%t, %v, %d of %s", is, err, len(all.Captures), r.URL.RawQuery)
+			ask := admin.WholeOf(r.Context())
+			if ask == nil {
+				return "false, " + r.URL.RawQuery
+			}
+			var all api.New
+			err := ask(r, "/new", &all)
+			return fmt.Sprintf("true, %v, %d of %s", err, len(all.Captures), r.URL.RawQuery)
 		}
 		return fmt.Sprintf(`{"captures":[{"host":"%d.example","at":"2026-01-01T00:00:00Z"}]}`, shard)
 	})
 	for target, want := range map[string]string{
-		"/feed.atom?limit=3": "true, <nil>, 3 of limit=3", "/feed.atom?shard=2": "false, <nil>, 0 of shard=2",
+		"/feed.atom?limit=3": "true, <nil>, 3 of limit=3", "/feed.atom?shard=2": "false, shard=2",
 	} {
 		w := httptest.NewRecorder()
 		c.nodes["a"].Handler(access.Options{}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, http.NoBody))

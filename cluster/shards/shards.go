@@ -21,6 +21,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 )
@@ -48,7 +49,7 @@ type Switch struct {
 // served makes the handlers of a shard, one for each address. The lock of its switch guards its fields.
 type served struct {
 	serve    func(access.Options) http.Handler
-	metrics  Metrics
+	metrics  admin.Metrics
 	requests map[*context.CancelFunc]struct{} // in progress
 	removed  bool
 	idle     chan struct{} // is closed when it is removed and has no requests
@@ -140,7 +141,7 @@ func (s *Switch) Handler(o access.Options) http.Handler {
 		shards, cluster := s.handlers(o, made), s.clusterFor(o)
 		if cluster.Shards > 0 {
 			x := &exchange{Cluster: cluster, here: shards, down: map[string]string{}}
-			from = from.WithContext(context.WithValue(from.Context(), exchangeKey{}, x))
+			from = x.within(from)
 			if strings.HasPrefix(from.URL.Path, api.Base+"/") {
 				everywhere.ServeHTTP(to, from)
 				return
@@ -188,6 +189,16 @@ func (s *Switch) Handler(o access.Options) http.Handler {
 			shards[named].ServeHTTP(to, from)
 		}
 	})
+}
+
+// within returns a request whose context has the exchange. A page for it shows the whole crawl, unless it names a
+// shard.
+func (x *exchange) within(from *http.Request) *http.Request {
+	ctx := context.WithValue(from.Context(), exchangeKey{}, x)
+	if !isExplicit(from) {
+		ctx = admin.WithWhole(ctx, askWhole)
+	}
+	return from.WithContext(ctx)
 }
 
 // cookieFor returns the cookie that names a shard; 0 removes it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -48,7 +49,7 @@ the daemon first, or use arcrawl reload --dry-run, which looks at up to 100,000 
 					return err
 				}
 			}
-			return canonChanges(c, before, cmd.OutOrStdout())
+			return canonChanges(cmd.Context(), c, before, cmd.OutOrStdout())
 		},
 	}
 	cli.ConfigFlag(cmd, &path)
@@ -85,7 +86,7 @@ func canon(c *config.Config, text string, out io.Writer) error {
 const maxNameExamples = 20
 
 // canonChanges prints how a change of rules would affect the URIs of the store.
-func canonChanges(c, before *config.Config, out io.Writer) error {
+func canonChanges(ctx context.Context, c, before *config.Config, out io.Writer) error {
 	now := time.Now()
 	rules := func(c *config.Config) func(uri.Host) *uri.Naming {
 		return func(h uri.Host) *uri.Naming {
@@ -96,7 +97,7 @@ func canonChanges(c, before *config.Config, out io.Writer) error {
 			return &n
 		}
 	}
-	found, err := cli.FromStore(c, func(f *frontier.Frontier) (whatif.ChangedNames, error) {
+	found, err := cli.FromStore(ctx, c, func(f *frontier.Frontier) (whatif.ChangedNames, error) {
 		return whatif.NameChanges(f.Each, rules(before), rules(c), maxNameExamples)
 	})
 	if err != nil {

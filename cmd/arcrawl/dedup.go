@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ archive; payloads that are not there are stored again.
 				return cli.Usage(fmt.Errorf("unknown --as %s; valid formats: %s", o.As, strings.Join(importer.Formats(), ", ")))
 			}
 			daemon.LimitGarbage(frontier.BulkLoadGarbage)
-			return withIndex(path, true, func(i *dedup.Index, store *frontier.Frontier) error {
+			return withIndex(cmd.Context(), path, true, func(i *dedup.Index, store *frontier.Frontier) error {
 				return importArchives(cmd, i, store, args, o, asJSON)
 			})
 		},
@@ -129,12 +130,14 @@ func printImported(out io.Writer, f importer.FileSummary, asJSON bool) (err erro
 }
 
 // withIndex opens the index of a stopped crawl and calls do. filling announces that do will write a large amount.
-func withIndex(path string, filling bool, do func(*dedup.Index, *frontier.Frontier) error) (err error) {
+func withIndex(
+	ctx context.Context, path string, filling bool, do func(*dedup.Index, *frontier.Frontier) error,
+) (err error) {
 	c, err := daemon.ReadConfig(path)
 	if err != nil {
 		return err
 	}
-	f, err := daemon.MakeStore(c, time.Now(), filling)
+	f, err := daemon.MakeStore(ctx, c, time.Now(), filling)
 	if err != nil {
 		return err
 	}
@@ -158,7 +161,7 @@ revisits refer to, and the number of those revisits. Removed files are included 
 ` + needsStore,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withIndex(path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
+			return withIndex(cmd.Context(), path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
 				list, err := i.Inventory(cmd.Context())
 				if err != nil {
 					return err
@@ -200,7 +203,7 @@ revisits that refer to them are counted until 'arcrawl dedup purge'. Importing t
 ` + needsStore,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withIndex(path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
+			return withIndex(cmd.Context(), path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
 				return removeCollections(cmd.OutOrStdout(), i, args)
 			})
 		},
@@ -239,7 +242,7 @@ func newDedupPurge() *cobra.Command {
 ` + needsStore,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withIndex(path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
+			return withIndex(cmd.Context(), path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
 				n, err := i.Purge(cmd.Context())
 				if err == nil {
 					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s deleted\n", human.Count(n, "entry"))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/cluster/clusterdemo"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
@@ -32,40 +30,24 @@ func newDemo() *cobra.Command {
 	var (
 		dir, engine string
 		bound       time.Duration
-		nodes       int
 	)
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Watch a crawl of a small news site that comes with the program",
 		Long: `demo starts a small news site on this machine and crawls it with the real crawler, store and archive. The site changes while
 you watch. Waits are seconds instead of hours, so that an hour of a real crawl takes about a minute. Each visit is printed. At the end
-demo prints what was captured and saved, and where the WARC files and the log are.
-
-With --nodes it shows a cluster on this machine: it starts PostgreSQL, which must be installed (Debian: apt install postgresql), and nodes
-that crawl some sites together. It kills a node, shows how the others take its sites over, and starts it again; then the next node. The
-first turn takes about two minutes.`,
-		Example: "  arcrawl demo --for 60s --dir /tmp/demo\n  arcrawl demo --nodes 3",
+demo prints what was captured and saved, and where the WARC files and the log are.`,
+		Example: "  arcrawl demo --for 60s --dir /tmp/demo",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if bound < 0 {
 				return cli.Usage(fmt.Errorf("--for %s is negative; write a duration such as 60s", bound))
 			}
-			if !cmd.Flags().Changed("nodes") {
-				return demo(cmd.Context(), cmd.OutOrStdout(), dir, engine, bound)
-			}
-			if nodes < clusterdemo.MinNodes || nodes > clusterdemo.MaxNodes {
-				return cli.Usage(fmt.Errorf("--nodes %d: a cluster of the demo has %d to %d nodes", nodes, clusterdemo.MinNodes,
-					clusterdemo.MaxNodes))
-			}
-			if engine != "" {
-				return cli.Usage(errors.New("--replay-assets does nothing with --nodes: leave one of them out"))
-			}
-			return demoCluster(cmd.Context(), cmd.OutOrStdout(), dir, nodes, bound)
+			return demo(cmd.Context(), cmd.OutOrStdout(), dir, engine, bound)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "write everything to this folder (default: a new temporary folder)")
 	cmd.Flags().StringVar(&engine, "replay-assets", "", "show archived versions with the engine of ReplayWeb.page in this folder (default: where the package arcrawl-replay installs it)")
-	cmd.Flags().IntVar(&nodes, "nodes", 0, "show a cluster of N nodes, of which one is killed")
 	cmd.Flags().DurationVar(&bound, "for", 0, "stop after this long (default: until Ctrl-C)")
 	return cmd
 }
@@ -108,31 +90,11 @@ func demo(ctx context.Context, out io.Writer, dir, engine string, bound time.Dur
 	return visits.sumUp(c, time.Since(began))
 }
 
-// demoCluster shows a cluster until ctx ends or the time is over.
-func demoCluster(ctx context.Context, out io.Writer, dir string, nodes int, bound time.Duration) error {
-	if err := clusterdemo.Check(); err != nil {
-		return err
-	}
-	if bound > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, bound)
-		defer cancel()
-	}
-	dir, err := demoFolder(dir)
-	if err != nil {
-		return err
-	}
-	binary, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find the file of this program, which the nodes run: %w", err)
-	}
-	visits := newVisitPrinter(out)
-	return clusterdemo.Show{
-		Out: out, Dir: dir, Binary: binary, Nodes: nodes, Pause: 12 * time.Second, Token: demoToken,
-		Line: func(clock string, status int, path, result string, wait time.Duration, reason string) string {
-			return visitLine(visits.width()-clusterdemo.NodeColumn, clock, status, path, result, wait, reason)
-		},
-	}.Run(ctx)
+// demoLine returns the line of a visit on the screen of a demo, in which further columns take some characters.
+func demoLine(
+	out io.Writer, others int, clock string, status int, path, result string, wait time.Duration, reason string,
+) string {
+	return visitLine(newVisitPrinter(out).width()-others, clock, status, path, result, wait, reason)
 }
 
 // demoToken returns a token for the dashboard of a configuration.

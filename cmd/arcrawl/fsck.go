@@ -35,7 +35,7 @@ The exit code is 0 if the store is undamaged, 65 if it is damaged, and 69 if a d
 				return err
 			}
 			if tables, _ := filepath.Glob(filepath.Join(c.Storage.State, "*.sst")); len(tables) == 0 {
-				if err := daemon.CheckStore(c); err != nil {
+				if err := daemon.CheckStore(cmd.Context(), c); err != nil {
 					return err
 				}
 			}

@@ -39,7 +39,7 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 		journal.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n", err))
 		return cli.ExitUsage
 	}
-	return cli.Run(ctx, newRoot(), args, stdout, stderr)
+	return cli.Run(daemon.WithWings(ctx, daemonWings()), newRoot(), args, stdout, stderr)
 }
 
 func newRoot() *cobra.Command {
@@ -71,10 +71,14 @@ First steps:
 	root.AddCommand(cli.In(cli.Archivist,
 		newVerify(), newIndex(), newHistory(), newCat(), newDiff(), newDedup(), newDeps(), newImpact(), newReduplicate(),
 		newExtract(), newWacz(), newBag(), newOffload())...)
-	root.AddCommand(cli.In(cli.Cluster, newCluster())...)
 	for _, w := range wings() {
 		if w.commands != nil {
 			root.AddCommand(w.commands()...)
+		}
+	}
+	for _, w := range wings() {
+		if w.extend != nil {
+			w.extend(root)
 		}
 	}
 	return root

@@ -95,7 +95,7 @@ func rebuildMissing(cmd *cobra.Command, c *config.Config, logs []string, links b
 		return errors.New("--missing reads the log of the configuration: remove the names of logs")
 	}
 	now := time.Now()
-	f, err := daemon.OpenStopped(c, now)
+	f, err := daemon.OpenStopped(cmd.Context(), c, now)
 	if err != nil {
 		return err
 	}
@@ -146,11 +146,11 @@ func rebuildStore(cmd *cobra.Command, c *config.Config, logs []string, links boo
 	if err != nil {
 		return err
 	}
-	if len(tables) > 0 || daemon.CheckStore(c) == nil {
+	if len(tables) > 0 || daemon.CheckStore(cmd.Context(), c) == nil {
 		return daemon.FolderError{Err: fmt.Errorf("there is a store in %s: stop the daemon, move the content of that folder away, and try again", c.Storage.State)}
 	}
 	now := time.Now()
-	f, err := daemon.MakeStore(c, now, false)
+	f, err := daemon.MakeStore(cmd.Context(), c, now, false)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func askHeaders(ctx context.Context, d *cli.Daemon, only about.Filter) (api.Head
 	return cli.AskOr(d, func(client *api.Client) (api.HeaderReport, error) {
 		return client.Headers(ctx, only)
 	}, func(c *config.Config) (api.HeaderReport, error) {
-		return cli.FromStore(c, func(f *frontier.Frontier) (report api.HeaderReport, err error) {
+		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (report api.HeaderReport, err error) {
 			store, err := reputation.Open(f.DB())
 			if err != nil {
 				return report, err
@@ -178,7 +178,7 @@ func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
 	return cli.AskOr(&r.Daemon, func(client *api.Client) (api.DayReport, error) {
 		return client.Days(ctx, r.host, r.only, r.days)
 	}, func(c *config.Config) (api.DayReport, error) {
-		return cli.FromStore(c, func(f *frontier.Frontier) (report api.DayReport, err error) {
+		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (report api.DayReport, err error) {
 			store, err := daily.Open(f.DB())
 			if err != nil {
 				return report, err

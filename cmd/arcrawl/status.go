@@ -7,14 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/cluster/fleet"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -24,8 +24,6 @@ import (
 type statusFlags struct {
 	cli.Daemon
 	top
-	fleet         string
-	cluster       bool
 	watch, health bool
 	only          about.Filter
 }
@@ -42,23 +40,11 @@ overdue hosts and updates the page until Ctrl-C.
 With --label, --collection or --owner it shows the hosts that these choose: their states, URIs, requests and versions of
 today, visits in progress and alarms.
 
-In a divided crawl it asks all nodes, and shows their sums and each node; --shard N shows one shard. With --cluster it shows a shard
-in each row, as the nodes report them to the database; any machine with the configuration may ask. That takes five seconds.
-
-With --fleet it shows several separate daemons, one in each row, and below them the reasons and alarms. Each line of FILE
-has a name and a place: a socket, a configuration file (*.toml), or an address and the file with a token for it:
-
-  press  /run/arcrawl/press.sock
-  web    /etc/arcrawl/web.toml
-  law    https://crawler.library.example:8471  /etc/arcrawl/law.token
-
-Exit code 69: no daemon answers, or one of the fleet or cluster does not.`,
+Exit code 69: no daemon answers.`,
 		Example: `  arcrawl status --config /etc/arcrawl/arcrawl.toml
   arcrawl status --watch --every 5s
   arcrawl status --json | jq .condition
   arcrawl status --label newspapers
-  arcrawl status --fleet /etc/arcrawl/fleet --watch
-  arcrawl status --cluster
   arcrawl status --health`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -66,8 +52,6 @@ Exit code 69: no daemon answers, or one of the fleet or cluster does not.`,
 	f.Daemon.Add(cmd)
 	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "update the page until Ctrl-C")
 	cmd.Flags().BoolVar(&f.health, "health", false, "print only whether the daemon is alive, for health checks of containers")
-	cmd.Flags().StringVar(&f.fleet, "fleet", "", "show the separate daemons that `FILE` lists")
-	cmd.Flags().BoolVar(&f.cluster, "cluster", false, "show all shards of a cluster, as their nodes report them")
 	cli.SiteFlags(cmd, &f.only)
 	f.top.add(cmd)
 	return cmd
@@ -76,12 +60,8 @@ Exit code 69: no daemon answers, or one of the fleet or cluster does not.`,
 // run shows the state once, or repeatedly.
 func (f *statusFlags) run(cmd *cobra.Command) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	if (f.fleet != "" || f.cluster) && (f.health || f.Socket != "" || f.fleet != "" && f.cluster) {
-		return cli.Usage(errors.New("--fleet and --cluster cannot be used together, or with --health or --socket"))
-	} else if !f.only.IsZero() && (f.fleet != "" || f.cluster || f.health) {
-		return cli.Usage(errors.New("--label, --collection and --owner cannot be used together with --fleet, --cluster or --health"))
-	} else if f.fleet != "" || f.cluster {
-		return f.runFleet(cmd)
+	if !f.only.IsZero() && f.health {
+		return cli.Usage(errors.New("--label, --collection and --owner cannot be used together with --health"))
 	}
 	c, err := f.Client()
 	if err != nil {
@@ -95,7 +75,8 @@ func (f *statusFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.watch {
-		return f.Advise(f.top.run(ctx, out, func(page io.Writer) error { return topPage(ctx, page, c, f.hosts, f.only) }))
+		page := func(out io.Writer) error { return topPage(ctx, out, c, f.hosts, f.only) }
+		return f.Advise(cli.Watch(ctx, out, f.top.every, page))
 	}
 	if !f.only.IsZero() {
 		s, err := c.SitesStatus(ctx, f.only)
@@ -103,31 +84,6 @@ func (f *statusFlags) run(cmd *cobra.Command) error {
 	}
 	s, err := c.Status(ctx)
 	return cli.Print(&f.Daemon, out, s, err, showStatus)
-}
-
-// runFleet shows the state of several daemons, or of the nodes of a cluster. A daemon that does not answer ends the
-// command, but not the watching.
-func (f *statusFlags) runFleet(cmd *cobra.Command) error {
-	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	ask := func() (fleet.Fleet, error) { return program().Fleet(cmd, f.Config) }
-	if !f.cluster {
-		members, err := fleet.Read(f.fleet)
-		if err != nil {
-			return cli.Usage(err)
-		}
-		ask = func() (fleet.Fleet, error) { return fleet.Ask(ctx, members, fleet.Patience), nil }
-	}
-	if f.watch {
-		return f.top.run(ctx, out, func(page io.Writer) error {
-			all, err := ask()
-			return errors.Join(err, fleet.Show(page, all))
-		})
-	}
-	all, err := ask()
-	if err != nil {
-		return err
-	}
-	return errors.Join(cli.Print(&f.Daemon, out, all, nil, fleet.Show), all.Missing())
 }
 
 // shownVisits is the maximum number of visits in progress that are shown.
@@ -154,7 +110,7 @@ func showStatus(out io.Writer, s api.Status) error {
 	fmt.Fprintf(out, "visiting  %d with %d workers\n", s.Workers.Busy, s.Workers.All)
 	showVisits(out, s.Workers.Visits)
 	fmt.Fprint(out, s.Rendering.Line())
-	fleet.ShowNodes(out, s.Nodes)
+	showNodes(out, s.Nodes)
 	fmt.Fprintf(out, "disk      %s free%s; the store takes %s\n", human.Bytes(s.Disk.Free), fullText(s.Disk),
 		human.Bytes(s.Archive.Store))
 	for _, f := range s.Archive.Files {
@@ -179,6 +135,27 @@ func showStatus(out io.Writer, s api.Status) error {
 		}
 	}
 	return showConfigLine(out, s.Config)
+}
+
+// showNodes writes the nodes of a divided crawl, as a part of the status of the whole crawl.
+func showNodes(out io.Writer, nodes []api.NodeStatus) {
+	for _, n := range nodes {
+		shards := make([]string, len(n.Shards))
+		for i, shard := range n.Shards {
+			shards[i] = strconv.Itoa(shard)
+		}
+		is := strings.TrimSuffix(n.Condition.State+": "+n.Condition.Why, ": ")
+		fmt.Fprintf(out, "node      %s: shard %s since %s, %s free, %s\n", n.Node, strings.Join(shards, ", "),
+			n.Since.Local().Format(time.DateTime), freeText(n.Disk), is)
+	}
+}
+
+// freeText returns the free space of a disk; "–" if it is not known.
+func freeText(d api.Disk) string {
+	if d.Free < 0 {
+		return "–"
+	}
+	return human.Bytes(d.Free)
 }
 
 // showHostCounts prints the states of hosts and the numbers of their URIs.
@@ -282,40 +259,6 @@ type top struct {
 func (t *top) add(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&t.every, "every", 2*time.Second, "update at this interval")
 	cmd.Flags().IntVar(&t.hosts, "hosts", 10, "show `N` hosts")
-}
-
-// run shows page after page until ctx ends.
-func (t *top) run(ctx context.Context, out io.Writer, write func(io.Writer) error) error {
-	if t.every < 100*time.Millisecond {
-		return cli.Usage(fmt.Errorf("--every %v is too short; the minimum is 100ms", t.every))
-	}
-	live := terminal.Is(out)
-	tick := time.NewTicker(t.every)
-	defer tick.Stop()
-	for {
-		var page bytes.Buffer
-		err := write(&page)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		text := page.Bytes()
-		if live {
-			lines := bytes.ReplaceAll(terminal.Escaped(text), []byte("\n"), []byte(cli.ClearLine+"\n"))
-			text = append([]byte(cli.Home), lines...)
-			text = append(text, cli.ClearRest...)
-		}
-		if _, err := terminal.Unescaped(out).Write(text); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
 }
 
 // topPage writes one page.

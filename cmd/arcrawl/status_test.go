@@ -44,7 +44,7 @@ func TestTopUpdatesTheStatus(t *testing.T) {
 	var out bytes.Buffer
 	c := api.NewClient(socket)
 	page := func(out io.Writer) error { return topPage(ctx, out, c, 10, about.Filter{}) }
-	if err := (&top{every: 100 * time.Millisecond, hosts: 10}).run(ctx, &out, page); err != nil {
+	if err := cli.Watch(ctx, &out, 100*time.Millisecond, page); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), "arcrawl 1.2"); n != 2 && n != 3 {
@@ -141,7 +141,7 @@ func TestTopSaysThatNoDaemonAnswers(t *testing.T) {
 	var out bytes.Buffer
 	c := api.NewClient(filepath.Join(t.TempDir(), "none.sock"))
 	page := func(out io.Writer) error { return topPage(t.Context(), out, c, 10, about.Filter{}) }
-	err := (&top{every: time.Second, hosts: 10}).run(t.Context(), &out, page)
+	err := cli.Watch(t.Context(), &out, time.Second, page)
 	if cli.ExitCode(err) != cli.ExitBusy {
 		t.Errorf("exit code %d for %v, want %d", cli.ExitCode(err), err, cli.ExitBusy)
 	}

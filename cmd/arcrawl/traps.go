@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +38,7 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
   arcrawl traps release www.news.example '^https?://www\.news\.example/calendar/'`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := askTraps(&d, func(c *api.Client) (api.Traps, error) {
+			list, err := askTraps(cmd.Context(), &d, func(c *api.Client) (api.Traps, error) {
 				return c.Traps(cmd.Context(), strings.Join(args, ""))
 			}, func(f *frontier.Frontier, store *traps.Store, budgets *spaces.Store) (api.Traps, error) {
 				host := uri.Host(strings.ToLower(strings.Join(args, "")))
@@ -65,7 +66,7 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 		Example: `  arcrawl traps release www.news.example '^https?://www\.news\.example/calendar/'`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			done, err := askTraps(&d, func(c *api.Client) (api.TrapReleased, error) {
+			done, err := askTraps(cmd.Context(), &d, func(c *api.Client) (api.TrapReleased, error) {
 				return c.ReleaseTrap(cmd.Context(), args[0], args[1])
 			}, func(f *frontier.Frontier, store *traps.Store, budgets *spaces.Store) (api.TrapReleased, error) {
 				due, err := untrap.ReleaseAny(f, store, budgets, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
@@ -87,11 +88,11 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 
 // askTraps asks the daemon about traps. If no daemon answers, it opens the store.
 func askTraps[A any](
-	d *cli.Daemon, request func(*api.Client) (A, error),
+	ctx context.Context, d *cli.Daemon, request func(*api.Client) (A, error),
 	open func(*frontier.Frontier, *traps.Store, *spaces.Store) (A, error),
 ) (A, error) {
 	return cli.AskOr(d, request, func(c *config.Config) (A, error) {
-		return cli.FromStore(c, func(f *frontier.Frontier) (answer A, err error) {
+		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (answer A, err error) {
 			store, err := traps.Open(f.DB())
 			if err != nil {
 				return answer, err

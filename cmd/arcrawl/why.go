@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -175,7 +176,7 @@ func explainOut(cmd *cobra.Command, d cli.Daemon, uri, via, hop string) error {
 		return c.WhyNot(cmd.Context(), q)
 	}, func(c *config.Config) (api.WhyNot, error) {
 		show = showStoppedWhyNot
-		return whyNot(c, q)
+		return whyNot(cmd.Context(), c, q)
 	})
 	return cli.Print(&d, cmd.OutOrStdout(), answer, err, show)
 }
@@ -201,15 +202,15 @@ func whyNotQuestion(text, via, hop string) (whatif.Question, error) {
 }
 
 // whyNot answers from the configuration and from the store, if there is one.
-func whyNot(c *config.Config, q whatif.Question) (api.WhyNot, error) {
+func whyNot(ctx context.Context, c *config.Config, q whatif.Question) (api.WhyNot, error) {
 	explain := func(known whatif.Known, stores whatif.Stores) (api.WhyNot, error) {
 		reasons, err := whatif.Explain(c, known, stores, q, time.Now())
 		return whynot.Of(q.URI.String(), reasons), err
 	}
-	if daemon.CheckStore(c) != nil {
+	if daemon.CheckStore(ctx, c) != nil {
 		return explain(nil, whatif.Stores{})
 	}
-	return cli.FromStore(c, func(f *frontier.Frontier) (answer api.WhyNot, err error) {
+	return cli.FromStore(ctx, c, func(f *frontier.Frontier) (answer api.WhyNot, err error) {
 		var stores whatif.Stores
 		if stores.Traps, err = traps.Open(f.DB()); err != nil {
 			return answer, err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/cluster"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/attempt"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -15,8 +16,9 @@ import (
 
 // wing is a part of the program that plugs into the core from outside. A function that is nil plugs in nothing.
 type wing struct {
-	daemon   func() daemon.Wing      // what it adds to a running crawl
-	commands func() []*cobra.Command // what it adds to the command line
+	daemon   func() daemon.Wing        // what it adds to a running crawl
+	commands func() []*cobra.Command   // what it adds to the command line
+	extend   func(root *cobra.Command) // adds flags to commands of others
 	// check returns warnings about a configuration that only the wing can give.
 	check func(c *config.Config) []config.Fault
 	// browser starts a browser that shows what a page would request.
@@ -30,6 +32,9 @@ func wings() []wing {
 		{daemon: noise.Wing},
 		{daemon: render.Wing, check: render.Check, browser: render.OpenTrial},
 		{commands: lab.Commands},
+		{daemon: cluster.Wing, commands: cluster.Commands, extend: func(root *cobra.Command) {
+			cluster.Extend(root, cluster.Demo{Folder: demoFolder, Token: demoToken, Line: demoLine})
+		}},
 	}
 }
 

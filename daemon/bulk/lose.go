@@ -32,7 +32,7 @@ func Lose(ctx context.Context, path string, o api.LostFiles, now func() time.Tim
 			return l, err
 		}
 	}
-	s, c, err := openStopped(at, path, now, daemon.OpenStopped)
+	s, c, err := openStopped(ctx, at, path, now, daemon.OpenStopped)
 	if err != nil {
 		return l, err
 	}

@@ -40,13 +40,13 @@ func Open(ctx context.Context, path string, now func() time.Time) (Store, error)
 
 // Make is like [Open], and makes the store if there is none.
 func Make(ctx context.Context, path string, now func() time.Time) (Store, error) {
-	return open(ctx, path, now, func(c *config.Config, now time.Time) (*frontier.Frontier, error) {
-		return daemon.MakeStore(c, now, false)
+	return open(ctx, path, now, func(ctx context.Context, c *config.Config, now time.Time) (*frontier.Frontier, error) {
+		return daemon.MakeStore(ctx, c, now, false)
 	})
 }
 
 // opener opens the store of a daemon that does not run.
-type opener func(c *config.Config, now time.Time) (*frontier.Frontier, error)
+type opener func(ctx context.Context, c *config.Config, now time.Time) (*frontier.Frontier, error)
 
 func open(ctx context.Context, path string, now func() time.Time, stoppedStore opener) (Store, error) {
 	at, err := config.Where(path)
@@ -59,7 +59,7 @@ func open(ctx context.Context, path string, now func() time.Time, stoppedStore o
 			return nil, err
 		}
 	}
-	s, _, err := openStopped(at, path, now, stoppedStore)
+	s, _, err := openStopped(ctx, at, path, now, stoppedStore)
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +69,12 @@ func open(ctx context.Context, path string, now func() time.Time, stoppedStore o
 // openStopped returns the store of a daemon that does not answer, and its configuration. at says how to reach the
 // daemon.
 func openStopped(
-	at config.Admin, path string, now func() time.Time, open opener,
+	ctx context.Context, at config.Admin, path string, now func() time.Time, open opener,
 ) (s stopped, c *config.Config, err error) {
 	if c, err = daemon.ReadConfig(path); err != nil {
 		return stopped{}, nil, err
 	}
-	f, err := open(c, now())
+	f, err := open(ctx, c, now())
 	if errors.Is(err, frontier.ErrLocked) && at.Socket == "" {
 		err = fmt.Errorf("%w, or set admin.socket, which is \"off\", to have the daemon do the work", err)
 	}

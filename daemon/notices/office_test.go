@@ -20,19 +20,20 @@ func openOffice(t *testing.T) *Office {
 	c := &config.Config{}
 	c.Storage.State = t.TempDir()
 	o := Open(Parts{
-		Config: func() *config.Config { return c }, Background: background, Wait: wait, Now: time.Now, Log: zerolog.Nop(),
+		Config: func() *config.Config { return c }, Join: addHosts, Background: background, Wait: wait,
+		Now: time.Now, Log: zerolog.Nop(),
 	})
 	t.Cleanup(o.Close)
 	return o
 }
 
-// TestAnAlarmOfTheProcessIsSentOnceForAllShards raises the same alarm in two shards, and clears it.
-func TestAnAlarmOfTheProcessIsSentOnceForAllShards(t *testing.T) {
+// TestAnAlarmOfTheProcessIsSentOnceForAllDaemons raises the same alarm in two daemons, and clears it.
+func TestAnAlarmOfTheProcessIsSentOnceForAllDaemons(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	leave := o.Join(2, Source{})
 	for _, step := range []struct {
-		shard      int
+		number     int
 		kind, host string
 		raised     bool
 		sent       int
@@ -50,55 +51,46 @@ func TestAnAlarmOfTheProcessIsSentOnceForAllShards(t *testing.T) {
 		{2, alarm.Database, "", true, 1},
 	} {
 		n := alarm.Notice{Alarm: api.Alarm{Kind: step.kind, Host: step.host}, Raised: step.raised}
-		if got := o.news(step.shard, []alarm.Notice{n}); len(got) != step.sent {
+		if got := o.news(step.number, []alarm.Notice{n}); len(got) != step.sent {
 			t.Errorf("%+v: %d notices", step, len(got))
 		}
 	}
 	leave()
 	n := alarm.Notice{Alarm: api.Alarm{Kind: alarm.Database}}
 	if got := o.news(1, []alarm.Notice{n}); len(got) != 1 {
-		t.Errorf("a shard that was handed over keeps an alarm raised: %d notices", len(got))
+		t.Errorf("a daemon that has left keeps an alarm raised: %d notices", len(got))
 	}
 }
 
-// TestADigestHasTheSumsOfAllShards joins two shards, of which one is held, and lets one of them leave.
-func TestADigestHasTheSumsOfAllShards(t *testing.T) {
+// addHosts makes one summary of several.
+func addHosts(numbers []int, list []mail.Summary) (all mail.Summary) {
+	for i, one := range list {
+		all.Status.Hosts.Known += one.Status.Hosts.Known
+		all.Institution += fmt.Sprint(numbers[i])
+	}
+	return all
+}
+
+// TestADigestIsOfAllDaemons joins two daemons, and lets one of them leave.
+func TestADigestIsOfAllDaemons(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	if _, ok := o.summary(); ok {
-		t.Error("there is a digest without a shard")
+		t.Error("there is a digest without a daemon")
 	}
-	due := map[string]int64{"a.example": 5, "b.example": 6}
-	shard := func(hosts int64, why, host string) Source {
+	source := func(hosts int64, host string) Source {
 		return Source{
-			Summary: func() (s mail.Summary) {
-				s.Status.Condition = api.Condition{State: api.Crawling}
-				if why != "" {
-					s.Status.Condition = api.Condition{State: api.Held, Why: why}
-				}
-				s.Status.Hosts.Known, s.Status.LastDay.Visits = hosts, 10*hosts
-				s.Status.URIs.Due = due[host]
-				s.Status.Alarms = []api.Alarm{{Kind: alarm.Disk}, {Kind: alarm.Host, Host: host}}
-				s.Short = []api.HostPace{{Host: host}}
-				return s
-			},
+			Summary: func() (s mail.Summary) { s.Status.Hosts.Known = hosts; return s },
 			Each: func(since time.Time, use func(api.Capture)) time.Time {
 				use(api.Capture{Host: host})
 				return since.Add(time.Duration(hosts) * time.Second)
 			},
 		}
 	}
-	o.Join(1, shard(3, "", "a.example"))
-	leave := o.Join(2, shard(4, "disk is full", "b.example"))
-	s, ok := o.summary()
-	is := s.Status
-	text := fmt.Sprint(ok, is.Condition, is.Hosts.Known, is.URIs.Due, is.LastDay.Visits, len(is.Alarms), len(s.Short))
-	if want := "true {held disk is full <nil> <nil>} 7 11 70 3 2"; text != want {
-		t.Errorf("the digest of both: %s, want %s", text, want)
-	}
-	due["b.example"] = -1
-	if s, _ := o.summary(); s.Status.URIs.Due != -1 {
-		t.Errorf("%d URIs are due, though one shard has not counted them", s.Status.URIs.Due)
+	o.Join(1, source(3, "a.example"))
+	leave := o.Join(2, source(4, "b.example"))
+	if s, ok := o.summary(); !ok || s.Status.Hosts.Known != 7 || s.Institution != "12" {
+		t.Errorf("the digest of both: %t, %+v", ok, s)
 	}
 	var hosts []string
 	from := o.each(time.Unix(0, 0), func(c api.Capture) { hosts = append(hosts, c.Host) })
@@ -107,6 +99,6 @@ func TestADigestHasTheSumsOfAllShards(t *testing.T) {
 	}
 	leave()
 	if s, _ := o.summary(); s.Status.Hosts.Known != 3 {
-		t.Errorf("the digest has %d hosts after a shard has left, want 3", s.Status.Hosts.Known)
+		t.Errorf("the digest has %d hosts after a daemon has left, want 3", s.Status.Hosts.Known)
 	}
 }

@@ -343,7 +343,7 @@ func (c *crawl) store(t testing.TB) *frontier.Frontier {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := daemon.OpenStopped(cfg, time.Now())
+	f, err := daemon.OpenStopped(t.Context(), cfg, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

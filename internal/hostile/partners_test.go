@@ -183,7 +183,7 @@ func (c *crawl) prepare(o crawlOptions, change func(*frontier.Frontier) error) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	f, err := daemon.MakeStore(cfg, time.Now(), false)
+	f, err := daemon.MakeStore(c.t.Context(), cfg, time.Now(), false)
 	if err != nil {
 		c.t.Fatal(err)
 	}

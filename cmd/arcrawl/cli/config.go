@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -94,8 +95,10 @@ func ReadConfig(errs io.Writer, path string) (*config.Config, error) {
 }
 
 // FromStore opens the store of a stopped daemon, returns the answer of read, and closes the store.
-func FromStore[A any](c *config.Config, read func(*frontier.Frontier) (A, error)) (answer A, err error) {
-	f, err := daemon.OpenStopped(c, time.Now())
+func FromStore[A any](
+	ctx context.Context, c *config.Config, read func(*frontier.Frontier) (A, error),
+) (answer A, err error) {
+	f, err := daemon.OpenStopped(ctx, c, time.Now())
 	if err != nil {
 		return answer, err
 	}

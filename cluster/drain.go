@@ -1,4 +1,4 @@
-package nodes
+package cluster
 
 import (
 	"fmt"
@@ -6,9 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
-func (p Program) newDrain() *cobra.Command {
+func newDrain() *cobra.Command {
 	var path string
 	var undo bool
 	cmd := &cobra.Command{
@@ -19,7 +20,7 @@ The node runs on and crawls nothing, also when it is started again, until you dr
 		Example: "  arcrawl cluster drain b --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := p.clusterConfig(cmd, path)
+			c, err := clusterConfig(cmd, path)
 			if err == nil {
 				err = shared.Drain(cmd.Context(), c.Cluster.Database, args[0], !undo)
 			}
@@ -34,12 +35,12 @@ The node runs on and crawls nothing, also when it is started again, until you dr
 			return err
 		},
 	}
-	p.PathFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().BoolVar(&undo, "undo", false, "let the node take its part of the shards again")
 	return cmd
 }
 
-func (p Program) newRemove() *cobra.Command {
+func newRemove() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "remove NODE",
@@ -49,10 +50,10 @@ in storage.elsewhere of the other nodes. A node that is started again joins agai
 		Example: "  arcrawl cluster remove b --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := p.clusterConfig(cmd, path)
+			c, err := clusterConfig(cmd, path)
 			if err == nil {
 				ctx := cmd.Context()
-				err = shared.Remove(ctx, c.Cluster.Database, args[0], func() error { return p.Wait(ctx, lookTime) })
+				err = shared.Remove(ctx, c.Cluster.Database, args[0], func() error { return cli.Wait(ctx, lookTime) })
 			}
 			if err != nil {
 				return err
@@ -61,6 +62,6 @@ in storage.elsewhere of the other nodes. A node that is started again joins agai
 			return err
 		},
 	}
-	p.PathFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }

@@ -1,4 +1,4 @@
-package nodes
+package cluster
 
 import (
 	"encoding/json"
@@ -10,10 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cluster/pushed"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 )
 
-func (p Program) newPush() *cobra.Command {
+func newPush() *cobra.Command {
 	var path string
 	var dryRun, asJSON bool
 	cmd := &cobra.Command{
@@ -27,7 +28,7 @@ storage.state.`,
 		Example: "  arcrawl cluster push --config /etc/arcrawl/arcrawl.toml --dry-run",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := p.clusterConfig(cmd, path)
+			c, err := clusterConfig(cmd, path)
 			if err == nil && len(c.Broken) > 0 {
 				err = config.Faults(c.Broken)
 			}
@@ -35,7 +36,7 @@ storage.state.`,
 				return err
 			}
 			ctx := cmd.Context()
-			r, err := pushed.Push(ctx, c, dryRun, func(d time.Duration) error { return p.Wait(ctx, d) })
+			r, err := pushed.Push(ctx, c, dryRun, func(d time.Duration) error { return cli.Wait(ctx, d) })
 			if err != nil {
 				return err
 			}
@@ -45,7 +46,7 @@ storage.state.`,
 			return showPush(cmd.OutOrStdout(), r, dryRun)
 		},
 	}
-	p.PathFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "let the nodes examine the configuration, and put it in force nowhere")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

@@ -1,4 +1,4 @@
-package daemon_test
+package cluster_test
 
 import (
 	"path/filepath"
@@ -29,7 +29,7 @@ func TestAKilledStoreThatIsShippedRestsItsHosts(t *testing.T) {
 	alone := *c
 	alone.Cluster.Database = ""
 	now := time.Now()
-	f, err := daemon.MakeStore(&alone, now, false)
+	f, err := daemon.MakeStore(t.Context(), &alone, now, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package daemon
+package cluster
 
 import (
 	"errors"
@@ -9,12 +9,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cluster/between"
 	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/cluster/shards"
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -26,12 +29,12 @@ const (
 )
 
 // joinNodes lets requests reach the shards of all nodes, and answers the requests of other nodes.
-func (b *base) joinNodes(n *node.Node) error {
-	c := b.live.Current()
+func (b *base) joinNodes(n *node.Node, number int, log zerolog.Logger) error {
+	c := b.Config()
 	around := shards.Cluster{
-		Shards: b.shards,
+		Shards: number,
 		ShardOf: func(h uri.Host) int {
-			return node.ShardOf(h, b.live.Current().ForHost(h, b.o.Now()).Politeness.Group, b.shards)
+			return node.ShardOf(h, b.Config().ForHost(h, time.Now()).Politeness.Group, number)
 		},
 		Node:  func(shard int) string { name, _ := n.Crawler(shard); return name },
 		Nodes: n.Names,
@@ -45,7 +48,7 @@ func (b *base) joinNodes(n *node.Node) error {
 	}
 	l, err := net.Listen("tcp", c.Cluster.Listen)
 	if err != nil {
-		return FolderError{Err: fmt.Errorf("cluster.listen: %w", err)}
+		return daemon.FolderError{Err: fmt.Errorf("cluster.listen: %w", err)}
 	}
 	id, err := between.New()
 	if err != nil {
@@ -70,10 +73,10 @@ func (b *base) joinNodes(n *node.Node) error {
 	}
 	b.served.Join(around)
 	known := func(print []byte) bool { return n.Bearer(print) != "" }
-	b.serveAPI(id.Listen(l, known), b.served.Handler(access.Options{
+	b.Serve(id.Listen(l, known), b.served.Handler(access.Options{
 		Node: func(r *http.Request) bool { return known(between.PrintOf(r.TLS)) },
 	}))
 	n.Announce(shared.Door{Address: l.Addr().String(), Print: id.Print()})
-	b.log.Info().Str("at", l.Addr().String()).Msg("answering the other nodes of the cluster")
+	log.Info().Str("at", l.Addr().String()).Msg("answering the other nodes of the cluster")
 	return nil
 }

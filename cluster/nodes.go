@@ -1,5 +1,4 @@
-// Package nodes has the commands about the nodes that share a crawl.
-package nodes
+package cluster
 
 import (
 	"cmp"
@@ -17,30 +16,25 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Program has what these commands share with the other commands of the program.
-type Program struct {
-	PathFlag func(cmd *cobra.Command, path *string)                    // adds the flag that names the main file
-	Config   func(errs io.Writer, path string) (*config.Config, error) // reads a configuration; warnings go to errs
-	Usage    func(error) error                                         // makes an error a mistake of the user
-	Wait     func(ctx context.Context, d time.Duration) error
-}
-
-// Commands returns the commands below cluster.
-func (p Program) Commands() []*cobra.Command {
-	return []*cobra.Command{
-		p.newStatus(), p.newPush(), p.newInit(), p.newSplit(), p.newDrain(), p.newRemove(), p.newLeave(),
-	}
+// Commands returns the commands about nodes.
+func Commands() []*cobra.Command {
+	return cli.In(cli.Cluster,
+		cli.Group("cluster", "Look at the nodes that share a crawl, configure them, and divide it among more of them",
+			newStatus(), newPush(), newInit(), newSplit(), newDrain(), newRemove(), newLeave()))
 }
 
 // lookTime is longer than the time between two beats of a node, also of one that is busy.
 const lookTime = 5 * time.Second
 
-func (p Program) newStatus() *cobra.Command {
+func newStatus() *cobra.Command {
 	var path string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -52,12 +46,12 @@ for the database it needs.`,
 		Example: "  arcrawl cluster status --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := p.clusterConfig(cmd, path)
+			c, err := clusterConfig(cmd, path)
 			if err != nil {
 				return err
 			}
 			ctx := cmd.Context()
-			r, err := shared.Look(ctx, c.Cluster.Database, func() error { return p.Wait(ctx, lookTime) })
+			r, err := shared.Look(ctx, c.Cluster.Database, func() error { return cli.Wait(ctx, lookTime) })
 			if err != nil {
 				return err
 			}
@@ -67,12 +61,12 @@ for the database it needs.`,
 			return r.Write(cmd.OutOrStdout())
 		},
 	}
-	p.PathFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func (p Program) newSplit() *cobra.Command {
+func newSplit() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "split N",
@@ -88,12 +82,12 @@ shards from each, which takes a while. Only arcrawl cluster leave makes one stor
 			if err != nil {
 				return fmt.Errorf("%q is not a number of shards; write a whole number, such as 4", args[0])
 			}
-			c, err := p.clusterConfig(cmd, path)
+			c, err := clusterConfig(cmd, path)
 			if err != nil {
 				return err
 			}
 			ctx := cmd.Context()
-			if err := p.areStopped(ctx, c.Cluster.Database); err != nil {
+			if err := areStopped(ctx, c.Cluster.Database); err != nil {
 				return err
 			}
 			before, err := shared.Split(ctx, c.Cluster.Database, n)
@@ -105,13 +99,13 @@ shards from each, which takes a while. Only arcrawl cluster leave makes one stor
 			return err
 		},
 	}
-	p.PathFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	return cmd
 }
 
 // areStopped returns an error if a node runs.
-func (p Program) areStopped(ctx context.Context, database string) error {
-	r, err := shared.Look(ctx, database, func() error { return p.Wait(ctx, lookTime) })
+func areStopped(ctx context.Context, database string) error {
+	r, err := shared.Look(ctx, database, func() error { return cli.Wait(ctx, lookTime) })
 	if err != nil {
 		return err
 	}
@@ -123,7 +117,7 @@ func (p Program) areStopped(ctx context.Context, database string) error {
 	return nil
 }
 
-func (p Program) newInit() *cobra.Command {
+func newInit() *cobra.Command {
 	var path, from string
 	cmd := &cobra.Command{
 		Use:   "init",
@@ -134,20 +128,20 @@ is started with [cluster]; init does it without crawling.`,
 		Example: "  arcrawl cluster init --from /var/lib/arcrawl/state --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := p.clusterConfig(cmd, path)
+			c, err := clusterConfig(cmd, path)
 			if err != nil {
 				return err
 			}
 			from = cmp.Or(from, c.Storage.State)
 			log := zerolog.New(cmd.ErrOrStderr()).Level(zerolog.WarnLevel)
-			if err := daemon.Ship(cmd.Context(), c, from, time.Now(), log, inBackground); err != nil {
+			if err := Ship(cmd.Context(), c, from, time.Now(), log); err != nil {
 				return fmt.Errorf("ship the store in %s: %w", from, err)
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), "shipped the store: start the nodes")
 			return err
 		},
 	}
-	p.PathFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().StringVar(&from, "from", "", "folder of the store (default: storage.state)")
 	return cmd
 }
@@ -160,7 +154,7 @@ func inBackground(run func(context.Context)) (stop func()) {
 	return func() { cancel(); running.Wait() }
 }
 
-func (p Program) newLeave() *cobra.Command {
+func newLeave() *cobra.Command {
 	var path, to string
 	cmd := &cobra.Command{
 		Use:   "leave",
@@ -172,26 +166,45 @@ that no node continues the same crawl.`,
 		Example: "  arcrawl cluster leave --to /var/lib/arcrawl/state --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := p.clusterConfig(cmd, path)
+			c, err := clusterConfig(cmd, path)
 			if err == nil && to == "" {
-				err = p.Usage(errors.New("name the new folder with --to"))
+				err = cli.Usage(errors.New("name the new folder with --to"))
 			}
 			if err == nil {
-				err = p.areStopped(cmd.Context(), c.Cluster.Database)
+				err = areStopped(cmd.Context(), c.Cluster.Database)
 			}
 			if err != nil {
 				return err
 			}
-			left, err := daemon.Leave(cmd.Context(), c, to, time.Now())
+			left, err := leave(cmd.Context(), c, to, time.Now())
 			if err != nil {
 				return err
 			}
 			return writeLeft(cmd.OutOrStdout(), to, left)
 		},
 	}
-	p.PathFlag(cmd, &path)
+	cli.ConfigFlag(cmd, &path)
 	cmd.Flags().StringVar(&to, "to", "", "new folder of the store")
 	return cmd
+}
+
+// Ship ships the store in a folder, which no daemon uses, to the database of a cluster that has no crawl; see
+// [node.Init].
+func Ship(ctx context.Context, c *config.Config, from string, now time.Time, log zerolog.Logger) error {
+	o := node.Options{
+		Database: c.Cluster.Database, Node: c.Cluster.Node, State: from, Notify: func(string) {}, Log: log,
+	}
+	open := func() (*frontier.Frontier, error) { return daemon.OpenAlone(c, from, now) }
+	return node.Init(ctx, o, open, inBackground)
+}
+
+// leave writes the crawl of a cluster, which no node crawls, to a new folder as one store.
+func leave(ctx context.Context, c *config.Config, to string, now time.Time) (node.Left, error) {
+	return node.Leave(ctx, node.Leaving{
+		Database: c.Cluster.Database, To: to, Now: now,
+		Group: func(h uri.Host) string { return c.ForHost(h, now).Politeness.Group },
+		Open:  func(folder string) (*frontier.Frontier, error) { return daemon.OpenAlone(c, folder, now) },
+	})
 }
 
 // writeLeft writes what leave has written.
@@ -219,8 +232,8 @@ func writeLeft(out io.Writer, to string, l node.Left) error {
 }
 
 // clusterConfig reads the configuration of a node.
-func (p Program) clusterConfig(cmd *cobra.Command, path string) (*config.Config, error) {
-	c, err := p.Config(cmd.ErrOrStderr(), path)
+func clusterConfig(cmd *cobra.Command, path string) (*config.Config, error) {
+	c, err := cli.ReadConfig(cmd.ErrOrStderr(), path)
 	if err == nil && c.Cluster.Database == "" {
 		err = errors.New("the configuration has no cluster.database: this crawl has one node; see docs/cluster.md")
 	}

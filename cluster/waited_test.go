@@ -1,15 +1,17 @@
-package daemon
+package cluster
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 )
 
 // TestANodeThatHasWaitedReadsItsConfigurationAgain changes a configuration while a node waits, then breaks it.
@@ -25,7 +27,7 @@ func TestANodeThatHasWaitedReadsItsConfigurationAgain(t *testing.T) {
 	}
 	write("")
 	var log strings.Builder
-	c, err := LoadConfig(path, zerolog.New(&log))
+	c, err := daemon.LoadConfig(path, zerolog.New(&log))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,20 +46,38 @@ func TestANodeThatHasWaitedReadsItsConfigurationAgain(t *testing.T) {
 // the next shard begins with the old groups: with the new ones the cluster would refuse it, and the node would end.
 func TestAFurtherShardHasTheConfigurationInForce(t *testing.T) {
 	t.Parallel()
-	c := withWorkers(t, "")
-	n := &nodeDaemon{
-		ctx: t.Context(), c: c, now: c, base: &base{Daemon: Daemon{live: config.NewLive(c)}},
-		hangups: map[int]chan os.Signal{1: nil},
+	path := filepath.Join(t.TempDir(), "arcrawl.toml")
+	const main = "[operator]\nname = \"Test\"\ncontact = \"https://library.example/\"\n"
+	if err := os.WriteFile(path, []byte(main), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	before := n.groups()
-	text, err := os.ReadFile(c.Path)
+	c, err := daemon.LoadConfig(path, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(c.Path, append(text, "[politeness]\ngroup = \"all\"\n"...), 0o600); err != nil {
+	n := &process{
+		ctx: t.Context(), c: c, now: c, inForce: func() *config.Config { return c }, hangups: map[int]chan os.Signal{1: nil},
+	}
+	before := n.groups()
+	if err := os.WriteFile(path, []byte(main+"[politeness]\ngroup = \"all\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if after := n.groups(); after != before || n.now != c {
 		t.Errorf("the next shard has the groups %s, and those in force are %s", after, before)
 	}
+}
+
+// TestANodeIsAliveWhileItOpensItsStore counts the signs of life in a minute, and after it.
+func TestANodeIsAliveWhileItOpensItsStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var states []string
+		stop := stayAlive(func(state string) { states = append(states, state) })
+		time.Sleep(time.Minute + time.Second)
+		stop()
+		time.Sleep(time.Minute)
+		if strings.Join(states, " ") != strings.TrimSpace(strings.Repeat("WATCHDOG=1 ", 6)) {
+			t.Errorf("%q, want six signs of life", states)
+		}
+	})
 }

@@ -1,20 +1,21 @@
-package nodes
+package cluster
 
 import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cluster/fleet"
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
-// Fleet returns the states of all shards of the crawl whose main file is at path.
-func (p Program) Fleet(cmd *cobra.Command, path string) (fleet.Fleet, error) {
-	c, err := p.clusterConfig(cmd, path)
+// fleetOf returns the states of all shards of the crawl whose main file is at path.
+func fleetOf(cmd *cobra.Command, path string) (fleet.Fleet, error) {
+	c, err := clusterConfig(cmd, path)
 	if err != nil {
 		return fleet.Fleet{}, err
 	}
 	ctx := cmd.Context()
-	state, err := shared.Look(ctx, c.Cluster.Database, func() error { return p.Wait(ctx, lookTime) })
+	state, err := shared.Look(ctx, c.Cluster.Database, func() error { return cli.Wait(ctx, lookTime) })
 	if err != nil {
 		return fleet.Fleet{}, err
 	}

@@ -1,4 +1,4 @@
-package daemon_test
+package cluster_test
 
 import (
 	"fmt"
@@ -12,12 +12,16 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/cluster"
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
+
+// wings holds the wing of a program that can be a node.
+var wings = []func() daemon.Wing{cluster.Wing}
 
 // divided starts a node alone, divides its crawl, and starts it again in the same folder.
 func divided(t *testing.T, db *postgres.Server, shards int, changes ...func(dir, main string) string) *daemontest.Life {
@@ -27,7 +31,7 @@ func divided(t *testing.T, db *postgres.Server, shards int, changes ...func(dir,
 	node := func(_, main string) string {
 		return main + fmt.Sprintf("[cluster]\ndatabase = %q\nnode = \"a\"\nsingle_database = true\n", url)
 	}
-	first := daemontest.StartIn(t, dir, nil, append(changes, node)...)
+	first := daemontest.StartIn(t, dir, wings, append(changes, node)...)
 	first.Visited(t)
 	if err := first.End(); err != nil {
 		t.Fatal(err)
@@ -38,7 +42,7 @@ func divided(t *testing.T, db *postgres.Server, shards int, changes ...func(dir,
 	if _, err := shared.Split(t.Context(), url, shards); err != nil {
 		t.Fatal(err)
 	}
-	return daemontest.StartIn(t, dir, nil, append(changes, node)...)
+	return daemontest.StartIn(t, dir, wings, append(changes, node)...)
 }
 
 // awaitLines waits until the log has a number of lines with some words.
@@ -87,7 +91,7 @@ func TestANodeListensForHubsOnceForAllShards(t *testing.T) {
 	}
 	c, err := daemon.LoadConfig(l.Path, zerolog.Nop())
 	if err == nil {
-		_, err = daemon.BackUp(t.Context(), c, t.TempDir(), 0, time.Now())
+		_, err = daemon.BackUp(daemon.WithWings(t.Context(), wings), c, t.TempDir(), 0, time.Now())
 	}
 	if err == nil || !strings.Contains(err.Error(), "back up the database") {
 		t.Errorf("a backup of one node of a divided crawl: %v", err)

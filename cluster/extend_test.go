@@ -1,8 +1,10 @@
-package main
+package cluster
 
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cluster/fleet"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
@@ -49,28 +53,41 @@ func TestStatusOfAFleet(t *testing.T) {
 		{[]string{"--fleet", one, "--health"}, cli.ExitUsage, "", "health"},
 	} {
 		var out, errs bytes.Buffer
-		if code := realMain(append([]string{"status"}, c.args...), &out, &errs); code != c.code || !strings.Contains(out.String(), c.out) || !strings.Contains(errs.String(), c.e) {
+		if code := cli.Run(t.Context(), program(), append([]string{"status"}, c.args...), &out, &errs); code != c.code || !strings.Contains(out.String(), c.out) || !strings.Contains(errs.String(), c.e) {
 			t.Errorf("%q: code %d, want %d; printed\n%s%s", c.args, code, c.code, &out, &errs)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	pages := 0
 	var out bytes.Buffer
-	f := statusFlags{fleet: both, watch: true, top: top{every: 100 * time.Millisecond}}
-	cmd := newStatus()
-	cmd.SetContext(ctx)
-	cmd.SetOut(writerFunc(func(p []byte) (int, error) {
+	screen := writerFunc(func(p []byte) (int, error) {
 		if pages++; pages == 2 {
 			cancel()
 		}
 		return out.Write(p)
-	}))
-	if err := f.runFleet(cmd); err != nil {
-		t.Errorf("watching ended with %v, although a daemon that does not answer is a row", err)
+	})
+	args := []string{"status", "--fleet", both, "--watch", "--every", "100ms"}
+	if code := cli.Run(ctx, program(), args, screen, io.Discard); code != cli.ExitOK {
+		t.Errorf("watching ended with %d, although a daemon that does not answer is a row", code)
 	}
 	if strings.Count(out.String(), "web: no answer: "+fleet.Ask(t.Context(), []fleet.Member{{Where: filepath.Join(dir, "b.sock")}}, time.Minute).Instances[0].Error) != 2 {
 		t.Errorf("two pages are\n%s", &out)
 	}
+}
+
+// program returns a program whose only command is status, with the flags of the core.
+func program() *cobra.Command {
+	root, status := &cobra.Command{Use: "arcrawl"}, &cobra.Command{Use: "status"}
+	status.RunE = func(*cobra.Command, []string) error { return errors.New("the command of the core ran") }
+	cli.Prepare(root)
+	var d cli.Daemon
+	d.Add(status)
+	status.Flags().Bool("watch", false, "")
+	status.Flags().Bool("health", false, "")
+	status.Flags().Duration("every", 2*time.Second, "")
+	root.AddCommand(status)
+	Extend(root, Demo{})
+	return root
 }
 
 // writerFunc is a function that is a writer.

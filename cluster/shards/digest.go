@@ -1,0 +1,26 @@
+package shards
+
+import (
+	"cmp"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/mail"
+)
+
+// JoinDigests makes one digest from the digests of shards, which a node crawls.
+func JoinDigests(node string, numbers []int, list []mail.Summary) mail.Summary {
+	out, j, states := list[0], joining{shards: numbers}, make([]api.Status, len(list))
+	out.Short, out.ShortError = nil, ""
+	for i, one := range list {
+		j.nodes, states[i] = append(j.nodes, node), one.Status
+		out.Short, out.ShortError = append(out.Short, one.Short...), cmp.Or(out.ShortError, one.ShortError)
+	}
+	out.Status, _ = join(&j, states) // a test makes sure that all fields have tags
+	for _, s := range states {
+		if s.Condition.Why != "" {
+			out.Status.Condition = s.Condition // of a shard that has trouble, if one has
+			break
+		}
+	}
+	return out
+}

@@ -1,0 +1,124 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive/heal"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Owner owns the store of a daemon for a wing. It says whether the daemon may crawl, and follows the changes of the
+// store. Its methods are called by many goroutines.
+type Owner interface {
+	// Dialer returns a dialer whose connections can be used only while requests may leave.
+	Dialer(dial fetch.Dialer) fetch.Dialer
+	// MayClaim returns why nothing may be claimed now; nil if it may.
+	MayClaim() error
+	// Void returns why a visit that began at a time teaches nothing; nil if it may be settled.
+	Void(began time.Time) error
+	// Accept returns why a new configuration must not be put in force; nil if it may.
+	Accept(next *config.Config) error
+
+	// Elsewhere returns which hosts belong to other stores; nil if none do. group returns the politeness group of a host.
+	Elsewhere(group func(uri.Host) string) frontier.Elsewhere
+	// Payloads returns a function that looks for a row of the dedup index in other stores; nil if there are none.
+	Payloads() func(key []byte) dedup.Copy
+
+	// Opened is called when the store is open, and nothing has changed in it. background runs something until the store
+	// is about to be closed.
+	Opened(f *frontier.Frontier, background func(run func(context.Context))) error
+	// Follow is called while crawl.log is open, until ctx ends. sync makes sure that the log is on disk.
+	Follow(ctx context.Context, sync func() error)
+	// Closing is called when nothing changes the store any more. closed is called when it is closed, with the error of
+	// that.
+	Closing(f *frontier.Frontier) (closed func(error) error)
+
+	// Started is called before the first visit, and stopped after the last one.
+	Started(d *Daemon) (stopped func())
+	// Watch is called while the API of the daemon is served, until ctx ends.
+	Watch(ctx context.Context, d *Daemon)
+	// Lose passes on what an operator says of WARC files.
+	Lose(files []string, are string) error
+	// StandBy returns why a failure of what keeps a copy of the store would lose visits; "" if it would not.
+	StandBy() string
+}
+
+// accept returns an error if a new configuration must not be put in force. It changes what belongs to the process.
+func (d *Daemon) accept(c *config.Config) error {
+	if m := d.o.Member; m != nil {
+		m.keep(d.live.Current(), c)
+	}
+	if d.o.Owner == nil {
+		return nil
+	}
+	return d.o.Owner.Accept(c)
+}
+
+// followStore adds what closes the store, and lets its owner follow its changes. The owner gets the last ones when all
+// other parts are closed.
+func (d *Daemon) followStore() error {
+	f, owner := d.parts.Frontier, d.o.Owner
+	if owner == nil {
+		d.closers.add(f.Close)
+		return d.alone()
+	}
+	var closed func(error) error
+	d.closers.add(func() error {
+		err := f.Close()
+		if closed == nil {
+			return err
+		}
+		return errors.Join(err, closed(err))
+	})
+	if err := owner.Opened(f, d.Background); err != nil {
+		return err
+	}
+	d.closers.add(func() error {
+		if d.o.Member != nil { // the log stays open
+			if err := d.parts.CrawlLog.Sync(); err != nil {
+				return fmt.Errorf("write crawl.log to disk: %w", err)
+			}
+		}
+		closed = owner.Closing(f)
+		return nil
+	})
+	return nil
+}
+
+// alone lets the wings know that this daemon changes the store, and nobody follows its changes.
+func (d *Daemon) alone() error {
+	for _, w := range d.wings {
+		if w.Alone != nil {
+			if err := w.Alone(d.live.Current()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Declare notes what somebody says of WARC files, and returns for how many it was not known. What is lost is archived
+// again.
+func (d *Daemon) Declare(files []string, are string) (changed int, err error) {
+	changed, err = heal.Declare(d.parts.Dedup, d.live.Current().Storage.WARC, files, are)
+	if changed > 0 {
+		d.healer.ask()
+	}
+	return changed, err
+}
+
+// Reload reads the configuration again, and puts it in force.
+func (d *Daemon) Reload() error {
+	_, err := d.crawler.Reload(false, d.o.Now())
+	return err
+}
+
+// Fault returns why the crawl is held by a fault of this machine, and since when; "" if it is not.
+func (d *Daemon) Fault() (why string, since time.Time) { return d.crawler.Status().Fault() }
