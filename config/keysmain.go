@@ -13,14 +13,14 @@ import (
 // fileKeys are the keys of a host file outside all tables.
 var fileKeys = []key{
 	other("host", InHost, value.Type{Kind: value.Host}, readHost,
-		"The host that this file applies to, if it is not the file name without .toml. Must come before the first table."),
+		"The host that this file applies to, if it is not the file name without .toml."),
 	other("until", InHost, value.Type{Kind: value.Moment},
 		func(f document.Field, d *draft) {
 			if t, ok := value.ReadMoment(f, time.UTC); ok {
 				d.until = t
 			}
 		},
-		"Date (that day included) or time at which all settings of this file expire, in UTC if it has no offset. Its seeds remain seeds. Must come before the first table."),
+		"Date (that day included) or time at which all settings of this file expire, in UTC if it has no offset. Its seeds remain seeds."),
 }
 
 // operatorKeys are the keys of [operator] and [storage].
@@ -73,10 +73,10 @@ var crawlKeys = []key{
 		"Maximum number of hosts per day (UTC) that the pages found from one seed make known. A tenth of it may be of one registrable domain."),
 	list("crawl.canaries", InMain, "URIs",
 		func(f document.Field, d *draft) { d.config.Crawl.Canaries = value.ReadURIs(f) },
-		"Hosts that are always up, for example your network provider's. If several strangers are unreachable at once, a connection to these is opened and closed, without a request, to find out whether your own network is down. Hosts that have answered lately are tried too."),
+		"Hosts that are always up, for example your network provider's. If several strangers are unreachable at once, a connection to these shows whether your own network is down."),
 	choice("crawl.order", InMain, func(d *draft) *frontier.Order { return &d.config.Crawl.Order },
 		"Which URI goes first on a host that has more due URIs than it can serve. `value`: the URI of which most versions would be lost. `overdue`: the URI with the largest delay relative to its wait. "+
-			"`due`: the URI that has been due for longest. With `value` and `overdue`, seeds, feeds and first visits have reserved shares.",
+			"`due`: the URI that has been due for longest.",
 		frontier.ByValue, frontier.ByOverdue, frontier.ByDue),
 	text("warc.prefix", InMain, value.CheckFilePrefix, func(d *draft) *string { return &d.config.WARC.Prefix },
 		"Prefix of the names of WARC files."),
@@ -86,7 +86,7 @@ var crawlKeys = []key{
 	texts("warc.series_names", InMain, "names", value.CheckSeries, func(d *draft) *[]string { return &d.config.Series },
 		"Names that `warc.series` of host files may have, at most 8."),
 	optional("warc.series", InHost, value.CheckSeries, func(d *draft) *string { return &d.settings.Dedup.Series },
-		"Series of WARC files that the records of the host, and of the hosts below it, are written to, as `embargo`: files of their own, with this word after the prefix of their names, and without revisits of records in other files. Their names are in `warc.series_names`. Empty: the files of all other hosts. See docs/archive.md."),
+		"Series of WARC files for the host and the hosts below it, one of `warc.series_names`: files of their own, without revisits of records in other files; see docs/archive.md. Empty: the files of all other hosts."),
 	size("warc.max_size", InMain, 1<<10, 1<<40, func(d *draft) *int64 { return &d.config.WARC.MaxSize },
 		"A file that exceeds this size is finished and the next one begun."),
 	duration("warc.max_age", InMain, time.Second, longest,

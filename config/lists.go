@@ -152,7 +152,7 @@ var obey = key{
 	Key: Key{
 		Name: "robots.obey", Scope: InHost,
 		Type: value.Type{Kind: value.Text, OrBoolean: true, Choices: []string{string(ObeyHTML)}},
-		Doc:  "`false` visits what robots.txt forbids, `html-only` only what pages embed, such as images. Needs `robots.reason`. robots.txt is fetched and archived all the same, and its Crawl-delay holds, as Retry-After does. `arcrawl report permission` lists all such hosts.",
+		Doc:  "`false` visits what robots.txt forbids, `html-only` only what pages embed, such as images. Needs `robots.reason`. Its Crawl-delay holds. `arcrawl report permission` lists all such hosts.",
 	},
 	read: func(f document.Field, d *draft) {
 		switch f.Value {
@@ -271,7 +271,7 @@ func boundNames(f document.Field, n int) {
 var articleLadder = key{
 	Key: Key{
 		Name: "articles.ladder", Type: value.ListType("durations, each longer than the one before"), Scope: InBoth,
-		Doc: "Ages at which a new article is visited at the latest, counted from its discovery, because most versions of an article appear in its first hours. " +
+		Doc: "Ages at which a new article is visited at the latest, counted from its discovery. " +
 			"The rule of its [[wait]] entry can make it visited earlier, never later. `[]` switches this off.",
 	},
 	read: func(f document.Field, d *draft) { d.settings.Articles.Ladder = value.ReadAges(f) },

@@ -15,19 +15,19 @@ import (
 var aboutKeys = []key{
 	other("title", InHost, value.Type{Kind: value.Text},
 		readWords(about.CheckTitle, func(d *draft) *string { return &d.site.Title }),
-		"Name of the site for people, as `\"The Daily News\"`. Must come before the first table."),
+		"Name of the site for people, as `\"The Daily News\"`."),
 	other("labels", InHost, value.ListType("labels"),
 		readNames("labels", func(d *draft) *[]string { return &d.site.Labels }),
-		"Labels of the host and the hosts below it, as `[\"newspapers\"]`. Lists, reports, metrics and recipients of alarms are chosen by them. Must come before the first table."),
+		"Labels of the host and the hosts below it, as `[\"newspapers\"]`. Lists, reports, metrics and recipients of alarms are chosen by them."),
 	other("collections", InHost, value.ListType("collections"),
 		readNames("collections", func(d *draft) *[]string { return &d.site.Collections }),
-		"Collections that the host and the hosts below it belong to, as `[\"elections-2026\"]`. Packages are made of them. Must come before the first table."),
+		"Collections that the host and the hosts below it belong to, as `[\"elections-2026\"]`. Packages are made of them."),
 	secret(other("owner", InHost, value.Type{Kind: value.Text},
 		readWords(about.CheckName, func(d *draft) *string { return &d.owner }),
-		"Who looks after the host and the hosts below it, as `\"maria\"`. The file of the host itself has precedence over the file of its domain. It is not written into the archive. Must come before the first table.")),
+		"Who looks after the host and the hosts below it, as `\"maria\"`. The file of the host itself has precedence over the file of its domain. It is not written into the archive.")),
 	secret(other("note", InHost, value.Type{Kind: value.Text},
 		readWords(about.CheckNote, func(d *draft) *string { return &d.site.Note }),
-		"Note about the host for people. It is not written into the archive. Must come before the first table.")),
+		"Note about the host for people. It is not written into the archive.")),
 }
 
 // readWords returns the reader of a text that check must accept.

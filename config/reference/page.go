@@ -30,7 +30,8 @@ The file ` + "`hosts.d/www.news.example.toml`" + ` applies to the host www.news.
 news.example and all hosts below it. Where both set a key, the longer name wins. Hosts do not inherit from a public suffix
 such as co.uk. The refinements that apply to the visit, [[[when]]](#when), override the files. ` + "`arcrawl effective HOST`" + ` shows the
 resulting settings and the line that sets each. Only files whose names end in .toml are read, except hidden ones, so that
-backups of editors do no harm. A host with a port needs the key host:
+backups of editors do no harm. A host with a port needs the key host. These keys come before
+the first table:
 
 | key | value | meaning |
 |---|---|---|
