@@ -21,9 +21,6 @@ func TestPauseStopsClaimingUntilItEnds(t *testing.T) {
 		parts, shut := w.open()
 		defer shut()
 		c := crawler.New(parts)
-		if _, err := c.AddSeeds(time.Now()); err != nil {
-			t.Fatal(err)
-		}
 		began := time.Now()
 		at := func(d time.Duration, do func()) { time.AfterFunc(d, do) }
 		at(90*time.Minute, func() { c.Pause("works on the site", time.Now(), time.Time{}) })
@@ -34,11 +31,7 @@ func TestPauseStopsClaimingUntilItEnds(t *testing.T) {
 			c.Resume()
 		})
 		at(5*time.Hour+30*time.Minute, func() { c.Pause("", time.Now(), time.Now().Add(5*time.Hour)) })
-		ctx, cancel := context.WithTimeout(context.Background(), 12*time.Hour)
-		defer cancel()
-		if err := c.Run(ctx); err != nil {
-			t.Fatal(err)
-		}
+		w.crawlWith(c, 12*time.Hour)
 		var hours []int
 		for _, v := range w.visits("example/") {
 			hours = append(hours, int(v.Finished.Sub(began).Hours()))
@@ -72,16 +65,9 @@ func TestInProgressListsVisits(t *testing.T) {
 		parts, shut := w.openWith(slow)
 		defer shut()
 		c := crawler.New(parts)
-		if _, err := c.AddSeeds(time.Now()); err != nil {
-			t.Fatal(err)
-		}
 		looked := make(chan []crawler.Visiting, 1)
 		defer time.AfterFunc(5*time.Second, func() { looked <- c.InProgress() }).Stop()
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := c.Run(ctx); err != nil {
-			t.Fatal(err)
-		}
+		w.crawlWith(c, time.Minute)
 		seen := <-looked
 		if len(seen) != 1 || seen[0].URI.String() != "http://news.example/" || seen[0].Claimed.IsZero() {
 			t.Errorf("in progress after five seconds: %v; want the URI that was claimed, although its robots.txt is fetched first", seen)

@@ -2,7 +2,6 @@ package crawler_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -76,7 +75,7 @@ func TestPanicConcernsOneDocument(t *testing.T) {
 						panic("poison")
 					}
 				})
-				runCrawler(t, c, 12*time.Hour+time.Minute)
+				w.crawlWith(c, 12*time.Hour+time.Minute)
 				shut()
 				checkHealthy(t, w, 12)
 				bad := w.visits("bad.example/")
@@ -134,19 +133,6 @@ func TestPanicInTheStoreSettlesTheBareVisit(t *testing.T) {
 		verifyArchive(t, w)
 	})
 	checkArchive(t, dir)
-}
-
-// runCrawler runs a crawl for a while.
-func runCrawler(t *testing.T, c *crawler.Crawler, d time.Duration) {
-	t.Helper()
-	if _, err := c.AddSeeds(time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), d)
-	defer cancel()
-	if err := c.Run(ctx); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {

@@ -1,7 +1,6 @@
 package crawler_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,11 +24,6 @@ func TestForgottenLinkIsFoundAgain(t *testing.T) {
 		parts, shut := w.open()
 		defer shut()
 		c := crawler.New(parts)
-		if _, err := c.AddSeeds(time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), 8*time.Hour)
-		defer cancel()
 		forget := time.AfterFunc(4*time.Hour+30*time.Minute, func() {
 			u := uri.FromCanonical("http://news.example/a")
 			known := make([]bool, 1)
@@ -42,9 +36,7 @@ func TestForgottenLinkIsFoundAgain(t *testing.T) {
 			}
 		})
 		defer forget.Stop()
-		if err := c.Run(ctx); err != nil {
-			t.Fatal(err)
-		}
+		w.crawlWith(c, 8*time.Hour)
 		firsts := 0
 		for _, v := range w.visits("/a") {
 			if v.Verdict.First {

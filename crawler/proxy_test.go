@@ -48,16 +48,9 @@ func TestADeadProxyRestsTheHostsBehindIt(t *testing.T) {
 		})
 		defer shut()
 		c := crawler.New(parts)
-		if _, err := c.AddSeeds(time.Now()); err != nil {
-			t.Fatal(err)
-		}
 		looked := make(chan string, 1)
 		time.AfterFunc(5*time.Hour, func() { looked <- fmt.Sprintf("%+v %+v", c.Status(), c.ProxiesDown()) })
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Hour)
-		defer cancel()
-		if err := c.Run(ctx); err != nil {
-			t.Fatal(err)
-		}
+		w.crawlWith(c, 10*time.Hour)
 		if midway := <-looked; !strings.Contains(midway, "Name:office Why:connect to ") || !strings.Contains(midway, "Uplink:false") {
 			t.Errorf("after two hours: %s; want the proxy down and our own network up", midway)
 		}

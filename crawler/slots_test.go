@@ -128,9 +128,6 @@ func TestOneVisitAtATimeChecksWhetherAFaultIsGone(t *testing.T) {
 		parts, shut := w.open()
 		defer shut()
 		c := crawler.New(parts)
-		if _, err := c.AddSeeds(time.Now()); err != nil {
-			t.Fatal(err)
-		}
 		var asked atomic.Int64
 		c.OnStep(func(step string) {
 			if step == "fetched" {
@@ -150,11 +147,7 @@ func TestOneVisitAtATimeChecksWhetherAFaultIsGone(t *testing.T) {
 			}
 		})
 		defer mended.Stop()
-		ctx, cancel := context.WithTimeout(context.Background(), 7*time.Minute)
-		defer cancel()
-		if err := c.Run(ctx); err != nil {
-			t.Error(err)
-		}
+		w.crawlWith(c, 7*time.Minute)
 		if n := len(w.visits("example/")); n != hosts || c.Held() != "" {
 			t.Errorf("%d of %d pages were visited after the log was fixed; held: %q", n, hosts, c.Held())
 		}

@@ -75,14 +75,7 @@ func visitsBesideDrippingHosts(t *testing.T, hosts, honest int) (visits int) {
 		}, func(o *frontier.Options) { o.MaxDoubtful = frontier.MaxDoubtful(4) })
 		defer shut()
 		c := crawler.New(parts)
-		if _, err := c.AddSeeds(time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Hour)
-		defer cancel()
-		if err := c.Run(ctx); err != nil {
-			t.Fatal(err)
-		}
+		w.crawlWith(c, 3*time.Hour)
 		visits = len(w.visits("healthy.example/"))
 	})
 	return visits

@@ -1,7 +1,6 @@
 package crawler_test
 
 import (
-	"context"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -45,14 +44,7 @@ uris = ["http://big.example/", "http://healthy.example/"]
 			w.observe(r)
 		}
 		c = crawler.New(parts)
-		if _, err := c.AddSeeds(time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Hour)
-		defer cancel()
-		if err := c.Run(ctx); err != nil {
-			t.Fatal(err)
-		}
+		w.crawlWith(c, 2*time.Hour)
 		shut()
 		if held.Load() {
 			t.Error("the crawl was held")

@@ -49,16 +49,9 @@ func TestLocalOutageCountsAgainstNoHost(t *testing.T) {
 		})
 		defer shut()
 		c := crawler.New(parts)
-		if _, err := c.AddSeeds(time.Now()); err != nil {
-			t.Fatal(err)
-		}
 		looked := make(chan crawler.Status, 1)
 		time.AfterFunc(5*time.Hour, func() { looked <- c.Status() })
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Hour)
-		defer cancel()
-		if err := c.Run(ctx); err != nil {
-			t.Fatal(err)
-		}
+		w.crawlWith(c, 10*time.Hour)
 		midway := <-looked
 		if !midway.Uplink || !strings.Contains(midway.Held, "our own network") || midway.Since.Sub(began) > 4*time.Hour {
 			t.Errorf("after two hours of the outage the state is %+v; want that our own network is down since its beginning", midway)
@@ -117,15 +110,8 @@ func TestUnreachableHostsAreNotTakenForAnOutage(t *testing.T) {
 		parts, shut := w.open()
 		defer shut()
 		c := crawler.New(parts)
-		if _, err := c.AddSeeds(time.Now()); err != nil {
-			t.Fatal(err)
-		}
 		began := time.Now()
-		ctx, cancel := context.WithTimeout(context.Background(), 12*time.Hour)
-		defer cancel()
-		if err := c.Run(ctx); err != nil {
-			t.Fatal(err)
-		}
+		w.crawlWith(c, 12*time.Hour)
 		for _, host := range []string{"a", "b", "f"} {
 			if v, _ := parts.Frontier.Host(uri.Host(host+".example"), time.Now()); v.Failures == 0 {
 				t.Errorf("%s.example is down, but has no failures", host)
