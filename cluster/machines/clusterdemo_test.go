@@ -1,4 +1,4 @@
-package main
+package machines
 
 import (
 	"bytes"
@@ -216,10 +216,9 @@ func TestTheDemoOfAClusterRefusesWrongFlags(t *testing.T) {
 		{[]string{"--nodes", "3", "--replay-assets", "x"}, "--replay-assets does nothing"},
 		{[]string{"--nodes", "3", "--for", "-1s"}, "is negative"},
 	} {
-		var errs bytes.Buffer
-		code := realMain(append([]string{"demo"}, c.args...), &errs, &errs)
-		if code != cli.ExitUsage || !strings.Contains(errs.String(), c.want) {
-			t.Errorf("%q: code %d, %s", c.args, code, errs.String())
+		code, errs := exitCode(t, append([]string{"demo"}, c.args...)...)
+		if code != cli.ExitUsage || !strings.Contains(errs, c.want) {
+			t.Errorf("%q: code %d, %s", c.args, code, errs)
 		}
 	}
 }
