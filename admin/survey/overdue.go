@@ -37,12 +37,12 @@ type survey struct {
 	endless traplist.Waiting
 
 	config  *config.Config      // in force at the time
-	foreign func(uri.Host) bool // whether another shard visits a host
+	foreign func(uri.Host) bool // whether the host belongs to another store
 	asked   uri.Host            // the host that was last compared with the filter
 	chosen  bool                // the result
 }
 
-// chooses reports whether the filter selects a host, and no other shard visits it. The URIs of a host are surveyed one
+// chooses reports whether the filter selects a host that belongs to this store. The URIs of a host are surveyed one
 // after the other.
 func (s *survey) chooses(h uri.Host) bool {
 	if s.asked != h {
