@@ -82,31 +82,31 @@ The exit code is 69 if one of the fleet or cluster does not answer.`
 // answer ends the command, but not the watching.
 func showFleet(cmd *cobra.Command, file string) error {
 	ctx, out, flags := cmd.Context(), cmd.OutOrStdout(), cmd.Flags()
-	ask := func() (fleet.Fleet, error) { return fleetOf(cmd, flags.Lookup("config").Value.String()) }
+	all := func() (fleet.Fleet, error) { return fleetOf(cmd, flags.Lookup("config").Value.String()) }
 	if file != "" {
 		members, err := fleet.Read(file)
 		if err != nil {
 			return cli.Usage(err)
 		}
-		ask = func() (fleet.Fleet, error) { return fleet.Ask(ctx, members, fleet.Patience), nil }
+		all = func() (fleet.Fleet, error) { return fleet.Ask(ctx, members, fleet.Patience), nil }
 	}
 	watch, _ := flags.GetBool("watch") // flags of this command
 	every, _ := flags.GetDuration("every")
 	asJSON, _ := flags.GetBool("json")
 	if watch {
 		return cli.Watch(ctx, out, every, func(page io.Writer) error {
-			all, err := ask()
-			return errors.Join(err, fleet.Show(page, all))
+			f, err := all()
+			return errors.Join(err, fleet.Show(page, f))
 		})
 	}
-	all, err := ask()
+	f, err := all()
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return errors.Join(cli.WriteJSON(out, all), all.Missing())
+		return errors.Join(cli.WriteJSON(out, f), f.Missing())
 	}
-	return errors.Join(fleet.Show(out, all), all.Missing())
+	return errors.Join(fleet.Show(out, f), f.Missing())
 }
 
 // extend lets the demo show a cluster.
