@@ -9,7 +9,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/fleet"
 	"github.com/arcrawl/arcrawl/cluster/node"
-	"github.com/arcrawl/arcrawl/cluster/pushed"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -19,7 +18,7 @@ import (
 type owner struct {
 	*node.Shard
 	ctx    context.Context // ends when the shard is to be released
-	pushed *pushed.Follower
+	pushed *follower
 	log    zerolog.Logger
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/cluster/pushed"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 )
@@ -36,7 +35,7 @@ storage.state.`,
 				return err
 			}
 			ctx := cmd.Context()
-			r, err := pushed.Push(ctx, c, dryRun, func(d time.Duration) error { return cli.Wait(ctx, d) })
+			r, err := push(ctx, c, dryRun, func(d time.Duration) error { return cli.Wait(ctx, d) })
 			if err != nil {
 				return err
 			}
@@ -53,7 +52,7 @@ storage.state.`,
 }
 
 // showPush prints how a push ended.
-func showPush(out io.Writer, r pushed.Result, dryRun bool) error {
+func showPush(out io.Writer, r pushResult, dryRun bool) error {
 	nodes := strings.Join(r.Nodes, ", ")
 	text := fmt.Sprintf("revision %d is in force on %s\n", r.Revision, nodes)
 	if dryRun {

@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/cluster/node"
-	"github.com/arcrawl/arcrawl/cluster/pushed"
 	"github.com/arcrawl/arcrawl/cluster/shards"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -25,7 +24,7 @@ type process struct {
 	ctx    context.Context
 	c      *config.Config // that the node was started with
 	o      daemon.Options
-	pushed *pushed.Follower
+	pushed *follower
 	node   *node.Node
 	voices *node.Voices
 
@@ -55,7 +54,7 @@ func run(ctx context.Context, c *config.Config, o daemon.Options) (err error) {
 	ctx, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
 	n := &process{ctx: ctx, c: c, o: o, now: c, voices: node.NewVoices(o.Notify), hangups: map[int]chan os.Signal{}}
-	if n.pushed, err = pushed.Open(ctx, c, o.Log); err != nil {
+	if n.pushed, err = openFollower(ctx, c, o.Log); err != nil {
 		return err
 	}
 	defer n.pushed.Close()

@@ -1,4 +1,4 @@
-package pushed
+package cluster
 
 import (
 	"bytes"
@@ -39,8 +39,8 @@ const (
 // revisionFile is the file in the state folder that says which revision the files of this node are.
 const revisionFile = "revision.json"
 
-// Follower keeps the files of a node at the revision of its cluster. It is safe for concurrent use.
-type Follower struct {
+// follower keeps the files of a node at the revision of its cluster. It is safe for concurrent use.
+type follower struct {
 	db    *shared.Revisions
 	path  string // of the main file
 	state string // folder
@@ -57,13 +57,13 @@ type Follower struct {
 	inForce atomic.Pointer[map[string][sha256.Size]byte] // digests of the files of the revision; nil = there is none
 }
 
-// Open returns a follower for the node of a configuration. The caller closes it.
-func Open(ctx context.Context, c *config.Config, log zerolog.Logger) (*Follower, error) {
+// openFollower returns a follower for the node of a configuration. The caller closes it.
+func openFollower(ctx context.Context, c *config.Config, log zerolog.Logger) (*follower, error) {
 	db, err := shared.OpenRevisions(ctx, c.Cluster.Database, c.Cluster.Node)
 	if err != nil {
 		return nil, err
 	}
-	f := &Follower{db: db, path: c.Path, state: c.Storage.State, log: log}
+	f := &follower{db: db, path: c.Path, state: c.Storage.State, log: log}
 	text, err := os.ReadFile(filepath.Join(f.state, revisionFile))
 	if err == nil {
 		err = json.Unmarshal(text, &f.has)
@@ -76,7 +76,7 @@ func Open(ctx context.Context, c *config.Config, log zerolog.Logger) (*Follower,
 }
 
 // Close closes the connection.
-func (f *Follower) Close() { f.db.Close() }
+func (f *follower) Close() { f.db.Close() }
 
 // crawl is a crawl that uses the files. A node may have several, one for each shard.
 type crawl struct {
@@ -86,7 +86,7 @@ type crawl struct {
 
 // Crawl notes that a crawl uses the files until stop is called. accept returns why a configuration must not be put in
 // force; reload puts the files in force.
-func (f *Follower) Crawl(accept func(*config.Config) error, reload func() error) (stop func()) {
+func (f *follower) Crawl(accept func(*config.Config) error, reload func() error) (stop func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c := &crawl{accept, reload}
@@ -104,7 +104,7 @@ func (f *Follower) Crawl(accept func(*config.Config) error, reload func() error)
 }
 
 // Run examines what is proposed and takes what is in force, until ctx ends.
-func (f *Follower) Run(ctx context.Context) {
+func (f *follower) Run(ctx context.Context) {
 	again := time.NewTicker(lookEvery)
 	defer again.Stop()
 	ill := false
@@ -126,7 +126,7 @@ func (f *Follower) Run(ctx context.Context) {
 }
 
 // CatchUp takes the revision in force, if this node does not have it. The caller reads the files afterwards.
-func (f *Follower) CatchUp(ctx context.Context) error {
+func (f *follower) CatchUp(ctx context.Context) error {
 	err := f.look(ctx)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -135,7 +135,7 @@ func (f *Follower) CatchUp(ctx context.Context) error {
 }
 
 // look looks once.
-func (f *Follower) look(ctx context.Context) error {
+func (f *follower) look(ctx context.Context) error {
 	ask, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	force, offered, err := f.db.Latest(ask)
@@ -159,7 +159,7 @@ func (f *Follower) look(ctx context.Context) error {
 }
 
 // answer examines a proposed revision, and says what is wrong with it.
-func (f *Follower) answer(ctx context.Context, number int64) error {
+func (f *follower) answer(ctx context.Context, number int64) error {
 	files, err := f.db.Files(ctx, number)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func listed(err error) string {
 }
 
 // examine returns why a revision cannot be put in force on this node.
-func (f *Follower) examine(files map[string][]byte) error {
+func (f *follower) examine(files map[string][]byte) error {
 	texts, now, err := f.texts(files)
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func (f *Follower) examine(files map[string][]byte) error {
 }
 
 // texts returns the texts of a revision with the keys of this node, and the configuration of the files that are here.
-func (f *Follower) texts(files map[string][]byte) (texts map[string][]byte, now *config.Config, err error) {
+func (f *follower) texts(files map[string][]byte) (texts map[string][]byte, now *config.Config, err error) {
 	main, err := os.ReadFile(f.path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read this node's main file: %w", err)
@@ -237,7 +237,7 @@ func (f *Follower) texts(files map[string][]byte) (texts map[string][]byte, now 
 
 // permit returns why a configuration must not come from another machine, or cannot be written here. Whoever can write
 // to the database must not choose programs that this machine runs.
-func (f *Follower) permit(next, now *config.Config) error {
+func (f *follower) permit(next, now *config.Config) error {
 	for key, differs := range map[string]bool{
 		"warc.sealed_command": next.Sealed.Command != now.Sealed.Command && next.Sealed.Command != "",
 		"render.browser":      next.Render.Browser != now.Render.Browser && next.Render.Browser != "",
@@ -264,7 +264,7 @@ func (f *Follower) permit(next, now *config.Config) error {
 }
 
 // follow takes a revision in force, and says so.
-func (f *Follower) follow(ctx context.Context, number int64) error {
+func (f *follower) follow(ctx context.Context, number int64) error {
 	files, err := f.db.Files(ctx, number)
 	if err != nil {
 		return err
@@ -286,7 +286,7 @@ func (f *Follower) follow(ctx context.Context, number int64) error {
 }
 
 // take writes the files of a revision, and puts them in force.
-func (f *Follower) take(number int64, files map[string][]byte) error {
+func (f *follower) take(number int64, files map[string][]byte) error {
 	if err := f.examine(files); err != nil {
 		return err
 	}
@@ -317,7 +317,7 @@ func (f *Follower) take(number int64, files map[string][]byte) error {
 }
 
 // write writes the files of a revision, and returns how many differed. What is replaced is kept in the state folder.
-func (f *Follower) write(number int64, texts map[string][]byte, hosts string) (replaced int, err error) {
+func (f *follower) write(number int64, texts map[string][]byte, hosts string) (replaced int, err error) {
 	if err := os.MkdirAll(hosts, 0o750); err != nil {
 		return 0, err
 	}
@@ -387,7 +387,7 @@ func digests(files map[string][]byte) map[string][sha256.Size]byte {
 
 // Accept returns an error if the files of this node differ from the revision in force: somebody has edited them on this
 // node alone.
-func (f *Follower) Accept(c *config.Config) error {
+func (f *follower) Accept(c *config.Config) error {
 	inForce := f.inForce.Load()
 	if inForce == nil {
 		return nil

@@ -1,4 +1,4 @@
-package pushed
+package cluster
 
 import (
 	"context"
@@ -19,17 +19,17 @@ const (
 	answerTime = 60 * time.Second
 )
 
-// Result says how a push ended.
-type Result struct {
+// pushResult says how a push ended.
+type pushResult struct {
 	Revision int64    `json:"revision"`
 	Nodes    []string `json:"nodes"`   // that have it in force; of a dry run, that accept it
 	Away     []string `json:"away"`    // that do not answer; they take it before they crawl
 	Lagging  []string `json:"lagging"` // that accepted it, and do not have it in force yet
 }
 
-// Push puts the files of a configuration in force on all nodes, or on none if a live one refuses it or does not answer.
+// push puts the files of a configuration in force on all nodes, or on none if a live one refuses it or does not answer.
 // A dry run only has them examined. wait waits for a time.
-func Push(ctx context.Context, c *config.Config, dryRun bool, wait func(time.Duration) error) (r Result, err error) {
+func push(ctx context.Context, c *config.Config, dryRun bool, wait func(time.Duration) error) (r pushResult, err error) {
 	files, err := sharedFiles(c)
 	if err != nil {
 		return r, err
@@ -56,7 +56,7 @@ func Push(ctx context.Context, c *config.Config, dryRun bool, wait func(time.Dur
 }
 
 // examined waits until all live nodes accept a revision, and returns them. The error names those that do not.
-func (r *Result) examined(
+func (r *pushResult) examined(
 	ctx context.Context, c *config.Config, db *shared.Revisions, wait func(time.Duration) error,
 ) (live []string, err error) {
 	state, err := shared.Look(ctx, c.Cluster.Database, func() error { return wait(beatTime) })
@@ -103,7 +103,7 @@ func (r *Result) examined(
 }
 
 // awaitForce waits until live nodes have a revision in force.
-func (r *Result) awaitForce(
+func (r *pushResult) awaitForce(
 	ctx context.Context, db *shared.Revisions, live []string, wait func(time.Duration) error,
 ) error {
 	for waited := time.Duration(0); ; waited += lookEvery / 2 {

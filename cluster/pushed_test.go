@@ -1,4 +1,4 @@
-package pushed
+package cluster
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 type member struct {
 	*testing.T
 	name, dir, database string
-	follower            *Follower
+	follower            *follower
 	store               *shared.Store
 	stop                func()
 
@@ -85,7 +85,7 @@ func (m *member) start() {
 	if m.store, err = shared.Open(m.Context(), m.database, m.name); err != nil {
 		m.Fatal(err)
 	}
-	if m.follower, err = Open(m.Context(), m.config(), zerolog.Nop()); err != nil {
+	if m.follower, err = openFollower(m.Context(), m.config(), zerolog.Nop()); err != nil {
 		m.Fatal(err)
 	}
 	if err := m.follower.CatchUp(m.Context()); err != nil {
@@ -114,9 +114,9 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // push pushes the files of a member, faster than a user.
-func (m *member) push(dryRun bool) (Result, error) {
+func (m *member) push(dryRun bool) (pushResult, error) {
 	m.Helper()
-	return Push(m.Context(), m.config(), dryRun, func(d time.Duration) error {
+	return push(m.Context(), m.config(), dryRun, func(d time.Duration) error {
 		if d == beatTime {
 			return pause(m.Context(), beatTime/10) // ten beats
 		}

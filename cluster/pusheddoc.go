@@ -8,4 +8,5 @@
 //	Run        examine what is proposed and take what is in force, until the context ends
 //	CatchUp    take what is in force now; before the node takes a shard
 //	Crawl      from now on a crawl uses the files
-package pushed
+
+package cluster
