@@ -13,7 +13,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/cluster/between"
 	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/cluster/shards"
 	"github.com/arcrawl/arcrawl/cluster/shared"
@@ -50,7 +49,7 @@ func (b *base) joinNodes(n *node.Node, number int, log zerolog.Logger) error {
 	if err != nil {
 		return daemon.FolderError{Err: fmt.Errorf("cluster.listen: %w", err)}
 	}
-	id, err := between.New()
+	id, err := NewIdentity()
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -64,7 +63,7 @@ func (b *base) joinNodes(n *node.Node, number int, log zerolog.Logger) error {
 		if strings.HasPrefix(r.URL.Path, api.Base+"/packages/") {
 			to = patient
 		}
-		got, err := to.Do(between.To(r, door.Address, door.Print))
+		got, err := to.Do(ToNode(r, door.Address, door.Print))
 		var why *url.Error
 		if errors.As(err, &why) {
 			err = why.Err
@@ -74,7 +73,7 @@ func (b *base) joinNodes(n *node.Node, number int, log zerolog.Logger) error {
 	b.served.Join(around)
 	known := func(print []byte) bool { return n.Bearer(print) != "" }
 	b.Serve(id.Listen(l, known), b.served.Handler(access.Options{
-		Node: func(r *http.Request) bool { return known(between.PrintOf(r.TLS)) },
+		Node: func(r *http.Request) bool { return known(PrintOf(r.TLS)) },
 	}))
 	n.Announce(shared.Door{Address: l.Addr().String(), Print: id.Print()})
 	log.Info().Str("at", l.Addr().String()).Msg("answering the other nodes of the cluster")

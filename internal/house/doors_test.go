@@ -30,7 +30,7 @@ var doors = []door{
 	{
 		"the network, outwards", "crypto/tls",
 		[]string{"Dial*", "Client"},
-		[]string{"fetch", "fetch/proxy", "cluster/between", "admin/mail"},
+		[]string{"fetch", "fetch/proxy", "cluster", "admin/mail"},
 	},
 	{
 		"the network, inwards", "net",

@@ -1,4 +1,4 @@
-package between_test
+package cluster_test
 
 import (
 	"crypto/tls"
@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cluster/between"
+	"github.com/arcrawl/arcrawl/cluster"
 )
 
-func identity(t *testing.T) *between.Identity {
+func identity(t *testing.T) *cluster.Identity {
 	t.Helper()
-	i, err := between.New()
+	i, err := cluster.NewIdentity()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,10 +27,10 @@ func identity(t *testing.T) *between.Identity {
 func TestOnlyNodesReachEachOther(t *testing.T) {
 	t.Parallel()
 	a, b, stranger := identity(t), identity(t), identity(t)
-	server := func(i *between.Identity) string {
+	server := func(i *cluster.Identity) string {
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
-			if !slices.Equal(between.PrintOf(from.TLS), a.Print()) {
-				t.Errorf("%x asks", between.PrintOf(from.TLS))
+			if !slices.Equal(cluster.PrintOf(from.TLS), a.Print()) {
+				t.Errorf("%x asks", cluster.PrintOf(from.TLS))
 			}
 			if from.URL.Path == "/elsewhere" {
 				http.Redirect(to, from, "/", http.StatusFound)
@@ -47,7 +47,7 @@ func TestOnlyNodesReachEachOther(t *testing.T) {
 	real, false_ := server(b), server(stranger)
 	for _, is := range []struct {
 		name    string
-		from    *between.Identity
+		from    *cluster.Identity
 		address string
 		path    string
 		want    string
@@ -63,7 +63,7 @@ func TestOnlyNodesReachEachOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		answer, err := c.Do(between.To(r, is.address, b.Print()))
+		answer, err := c.Do(cluster.ToNode(r, is.address, b.Print()))
 		if err != nil {
 			got = err.Error()
 		} else {

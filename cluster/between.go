@@ -4,7 +4,8 @@
 // fingerprint of the certificate in the database of the cluster. Both sides of a connection show their certificates and
 // accept only one whose fingerprint is there. So there is no secret to distribute, to renew or to lose. Somebody who
 // can only read the database cannot pass for a node.
-package between
+
+package cluster
 
 import (
 	"bytes"
@@ -37,8 +38,8 @@ type Identity struct {
 	print       []byte
 }
 
-// New makes an identity. The times in the certificate mean nothing: it holds as long as the process.
-func New() (*Identity, error) {
+// NewIdentity makes an identity. The times in the certificate mean nothing: it holds as long as the process.
+func NewIdentity() (*Identity, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("make a key for connections between nodes: %w", err)
@@ -94,9 +95,9 @@ func (i *Identity) Listen(l net.Listener, known func(print []byte) bool) net.Lis
 
 type addressKey struct{}
 
-// To returns a request to the process that listens at an address and has a certificate with a fingerprint. Its URL has
+// ToNode returns a request to the process that listens at an address and has a certificate with a fingerprint. Its URL has
 // the fingerprint as host, so that connections to different processes are never confused.
-func To(r *http.Request, address string, print []byte) *http.Request {
+func ToNode(r *http.Request, address string, print []byte) *http.Request {
 	r = r.WithContext(context.WithValue(r.Context(), addressKey{}, address))
 	u := *r.URL
 	u.Scheme, u.Host = "https", hex.EncodeToString(print)
@@ -104,7 +105,7 @@ func To(r *http.Request, address string, print []byte) *http.Request {
 	return r
 }
 
-// Client returns a client for requests of [To]. It follows no redirect and uses no proxy.
+// Client returns a client for requests of [ToNode]. It follows no redirect and uses no proxy.
 func (i *Identity) Client(within time.Duration) *http.Client {
 	dial := func(ctx context.Context, network, host string) (net.Conn, error) {
 		address, _ := ctx.Value(addressKey{}).(string)
