@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cluster/clusterdemo"
-	"github.com/arcrawl/arcrawl/cluster/fleet"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 )
@@ -82,13 +81,13 @@ The exit code is 69 if one of the fleet or cluster does not answer.`
 // answer ends the command, but not the watching.
 func showFleet(cmd *cobra.Command, file string) error {
 	ctx, out, flags := cmd.Context(), cmd.OutOrStdout(), cmd.Flags()
-	all := func() (fleet.Fleet, error) { return fleetOf(cmd, flags.Lookup("config").Value.String()) }
+	all := func() (Fleet, error) { return fleetOf(cmd, flags.Lookup("config").Value.String()) }
 	if file != "" {
-		members, err := fleet.Read(file)
+		members, err := readFleet(file)
 		if err != nil {
 			return cli.Usage(err)
 		}
-		all = func() (fleet.Fleet, error) { return fleet.Ask(ctx, members, fleet.Patience), nil }
+		all = func() (Fleet, error) { return askFleet(ctx, members, fleetPatience), nil }
 	}
 	watch, _ := flags.GetBool("watch") // flags of this command
 	every, _ := flags.GetDuration("every")
@@ -96,7 +95,7 @@ func showFleet(cmd *cobra.Command, file string) error {
 	if watch {
 		return cli.Watch(ctx, out, every, func(page io.Writer) error {
 			f, err := all()
-			return errors.Join(err, fleet.Show(page, f))
+			return errors.Join(err, writeFleet(page, f))
 		})
 	}
 	f, err := all()
@@ -106,7 +105,7 @@ func showFleet(cmd *cobra.Command, file string) error {
 	if asJSON {
 		return errors.Join(cli.WriteJSON(out, f), f.Missing())
 	}
-	return errors.Join(fleet.Show(out, f), f.Missing())
+	return errors.Join(writeFleet(out, f), f.Missing())
 }
 
 // extend lets the demo show a cluster.

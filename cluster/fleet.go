@@ -3,25 +3,24 @@ package cluster
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/cluster/fleet"
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 // fleetOf returns the states of all shards of the crawl whose main file is at path.
-func fleetOf(cmd *cobra.Command, path string) (fleet.Fleet, error) {
+func fleetOf(cmd *cobra.Command, path string) (Fleet, error) {
 	c, err := clusterConfig(cmd, path)
 	if err != nil {
-		return fleet.Fleet{}, err
+		return Fleet{}, err
 	}
 	ctx := cmd.Context()
 	state, err := shared.Look(ctx, c.Cluster.Database, func() error { return cli.Wait(ctx, lookTime) })
 	if err != nil {
-		return fleet.Fleet{}, err
+		return Fleet{}, err
 	}
 	reports, err := shared.Reports(ctx, c.Cluster.Database)
 	if err != nil {
-		return fleet.Fleet{}, err
+		return Fleet{}, err
 	}
-	return fleet.OfCluster(state, reports), nil
+	return fleetOfReports(state, reports), nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/cluster/fleet"
 	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -76,7 +75,7 @@ func (s *owner) Watch(ctx context.Context, d *daemon.Daemon) {
 
 // tell reports the state of the shard.
 func (s *owner) tell(ctx context.Context, d *daemon.Daemon) {
-	text, err := fleet.Report(d.Window().Status())
+	text, err := reportState(d.Window().Status())
 	if err == nil {
 		err = s.Tell(ctx, text)
 	}

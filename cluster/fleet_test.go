@@ -1,4 +1,4 @@
-package fleet
+package cluster
 
 import (
 	"encoding/json"
@@ -86,13 +86,13 @@ func TestAFleetIsSeenAtOnce(t *testing.T) {
 	list := filepath.Join(dir, "fleet")
 	write(t, list, "# the crawls\npress press.sock\n\nweb\tweb.toml\nheld "+dir+"/held.sock\nlaw "+remote.URL+"/ t\ngone none.sock\n"+
 		"silent silent.sock\nwrong "+remote.URL+" wrong\nmoved "+remote.URL+" moved\nother "+remote.URL+" other\nlost "+remote.URL+" no-file\n")
-	members, err := Read(list)
+	members, err := readFleet(list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := Ask(t.Context(), members, 3*time.Second)
+	all := askFleet(t.Context(), members, 3*time.Second)
 	var page strings.Builder
-	if err := Show(&page, all); err != nil {
+	if err := writeFleet(&page, all); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -127,7 +127,7 @@ func TestAHealthyFleetHasNothingMissing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.sock")
 	socket(t, path, answers("crawling", ""))
-	all := Ask(t.Context(), []Member{{Name: "a", Where: path}}, time.Minute)
+	all := askFleet(t.Context(), []Member{{Name: "a", Where: path}}, time.Minute)
 	if err := all.Missing(); err != nil || all.Instances[0].Status.Instance != "x" {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -140,7 +140,7 @@ func TestManyAlarmsOfOneDaemonDoNotHideTheOthers(t *testing.T) {
 		s.Alarms = append(s.Alarms, api.Alarm{Kind: "host", Text: "a.example is down"})
 	}
 	var page strings.Builder
-	if err := Show(&page, Fleet{[]Instance{{Name: "a", Status: &s}}}); err != nil {
+	if err := writeFleet(&page, Fleet{[]instance{{Name: "a", Status: &s}}}); err != nil {
 		t.Fatal(err)
 	}
 	if text := page.String(); strings.Count(text, "is down") != shownAlarms || !strings.Contains(text, "a: 75 alarms more\n") || !strings.Contains(text, "–          80") {
@@ -165,7 +165,7 @@ func TestListsWithAFaultAreRefused(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "fleet")
 		write(t, path, text)
-		if got, err := Read(path); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := readFleet(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, %v; want an error with %q", text, got, err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package fleet
+package cluster
 
 import (
 	"strings"
@@ -17,7 +17,7 @@ func TestAClusterIsSummedAndItsAbsentNodesAreNamed(t *testing.T) {
 	for range 500 {
 		s.Alarms = append(s.Alarms, api.Alarm{Kind: "host", Text: strings.Repeat("down ", 50)})
 	}
-	text, err := Report(s)
+	text, err := reportState(s)
 	if err != nil || len(text) > 100<<10 {
 		t.Fatalf("a report has %d bytes: %v", len(text), err)
 	}
@@ -33,7 +33,7 @@ func TestAClusterIsSummedAndItsAbsentNodesAreNamed(t *testing.T) {
 			{Owner: "c", Epoch: 4},
 		},
 	}
-	all := OfCluster(state, map[int]shared.Told{
+	all := fleetOfReports(state, map[int]shared.Told{
 		1: {Node: "a", Epoch: 1, Text: text},
 		2: {Node: "a", Epoch: 2, Beats: 9, Text: text},
 		4: {Node: "b", Epoch: 3, Text: text},
@@ -42,7 +42,7 @@ func TestAClusterIsSummedAndItsAbsentNodesAreNamed(t *testing.T) {
 		7: {Node: "c", Epoch: 4, Text: []byte("{")},
 	})
 	var page strings.Builder
-	if err := Show(&page, all); err != nil {
+	if err := writeFleet(&page, all); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -61,7 +61,7 @@ func TestAClusterIsSummedAndItsAbsentNodesAreNamed(t *testing.T) {
 	if err := all.Missing(); err == nil || !strings.Contains(err.Error(), "5 of 7 instances: shard 3, b/4, c/5, c/6, c/7") {
 		t.Errorf("who is missing: %v", err)
 	}
-	one := OfCluster(shared.Report{Nodes: state.Nodes, Shards: state.Shards[:1]}, map[int]shared.Told{1: {Node: "a", Epoch: 1, Text: text}})
+	one := fleetOfReports(shared.Report{Nodes: state.Nodes, Shards: state.Shards[:1]}, map[int]shared.Told{1: {Node: "a", Epoch: 1, Text: text}})
 	if one.Missing() != nil || one.Instances[0].Name != "a" {
 		t.Errorf("a crawl that was never divided: %+v", one)
 	}

@@ -2,4 +2,5 @@
 //
 // The daemons share nothing: each has its own configuration, store and archive. A file lists where they are. A daemon
 // that does not answer is a row that says so.
-package fleet
+
+package cluster

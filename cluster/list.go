@@ -1,4 +1,4 @@
-package fleet
+package cluster
 
 import (
 	"errors"
@@ -32,9 +32,9 @@ type Member struct {
 	Token string // file with the token for the address
 }
 
-// Read reads a list of daemons. Each line has a name, a place, and for an address the file with the token. Relative
+// readFleet reads a list of daemons. Each line has a name, a place, and for an address the file with the token. Relative
 // paths start at the folder of the list.
-func Read(path string) ([]Member, error) {
+func readFleet(path string) ([]Member, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the list of daemons: %w", err)

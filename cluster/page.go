@@ -1,4 +1,4 @@
-package fleet
+package cluster
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 // shownAlarms is the maximum number of alarms of one daemon that a page shows.
 const shownAlarms = 5
 
-// Show writes the state of all daemons for people: a row for each, and below it what needs a person.
-func Show(out io.Writer, f Fleet) error {
+// writeFleet writes the state of all daemons for people: a row for each, and below it what needs a person.
+func writeFleet(out io.Writer, f Fleet) error {
 	fmt.Fprintln(out, f.summary())
 	fmt.Fprintln(out)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -95,7 +95,7 @@ func (f Fleet) summary() string {
 const noAnswer = "no answer"
 
 // writeTrouble writes why a daemon does not crawl or answer, and its alarms that nobody has acknowledged.
-func (i Instance) writeTrouble(out *bytes.Buffer) {
+func (i instance) writeTrouble(out *bytes.Buffer) {
 	s := i.Status
 	if s == nil {
 		fmt.Fprintf(out, "%s: %s: %s\n", i.Name, noAnswer, i.Error)

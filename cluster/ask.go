@@ -1,4 +1,4 @@
-package fleet
+package cluster
 
 import (
 	"context"
@@ -10,25 +10,25 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-// Patience is how long a daemon may take to answer. A status takes milliseconds.
-const Patience = 10 * time.Second
+// fleetPatience is how long a daemon may take to answer. A status takes milliseconds.
+const fleetPatience = 10 * time.Second
 
 // Fleet holds the answers of all daemons of a list.
 type Fleet struct {
-	Instances []Instance `json:"instances"` // in the order of the list
+	Instances []instance `json:"instances"` // in the order of the list
 }
 
-// Instance is the answer of one daemon.
-type Instance struct {
+// instance is the answer of one daemon.
+type instance struct {
 	Name   string      `json:"name"` // in the list
 	Where  string      `json:"where"`
 	Error  string      `json:"error,omitempty"` // why there is no status
 	Status *api.Status `json:"status"`          // null if the daemon did not answer
 }
 
-// Ask asks all daemons at once for their state, and waits for all of them, each at most for a time.
-func Ask(ctx context.Context, members []Member, within time.Duration) Fleet {
-	all := make([]Instance, len(members))
+// askFleet asks all daemons at once for their state, and waits for all of them, each at most for a time.
+func askFleet(ctx context.Context, members []Member, within time.Duration) Fleet {
+	all := make([]instance, len(members))
 	var group sync.WaitGroup
 	for i, m := range members {
 		group.Go(func() { all[i] = m.ask(ctx, within) })
@@ -38,8 +38,8 @@ func Ask(ctx context.Context, members []Member, within time.Duration) Fleet {
 }
 
 // ask asks one daemon for its state.
-func (m Member) ask(ctx context.Context, within time.Duration) Instance {
-	answer := Instance{Name: m.Name, Where: m.Where}
+func (m Member) ask(ctx context.Context, within time.Duration) instance {
+	answer := instance{Name: m.Name, Where: m.Where}
 	c, err := m.client(within)
 	if err != nil {
 		answer.Error = err.Error()

@@ -1,4 +1,4 @@
-package fleet
+package cluster
 
 import (
 	"encoding/json"
@@ -15,8 +15,8 @@ const maxReported = 50
 // every seven beats.
 const staleAfter = 30
 
-// Report returns the state of a shard as its node reports it to the cluster, without long lists.
-func Report(s api.Status) ([]byte, error) {
+// reportState returns the state of a shard as its node reports it to the cluster, without long lists.
+func reportState(s api.Status) ([]byte, error) {
 	s.Alarms = s.Alarms[:min(len(s.Alarms), maxReported)]
 	s.Config.Warnings = s.Config.Warnings[:min(len(s.Config.Warnings), maxReported)]
 	s.Config.Faults = s.Config.Faults[:min(len(s.Config.Faults), maxReported)]
@@ -27,16 +27,16 @@ func Report(s api.Status) ([]byte, error) {
 	return text, nil
 }
 
-// OfCluster returns the states of all shards of a crawl, as their nodes reported them. A shard without a node that is
+// fleetOfReports returns the states of all shards of a crawl, as their nodes reported them. A shard without a node that is
 // alive says so.
-func OfCluster(state shared.Report, reports map[int]shared.Told) Fleet {
+func fleetOfReports(state shared.Report, reports map[int]shared.Told) Fleet {
 	alive := map[string]bool{}
 	for _, n := range state.Nodes {
 		alive[n.Name] = n.Alive && !n.Fenced
 	}
-	all := make([]Instance, len(state.Shards))
+	all := make([]instance, len(state.Shards))
 	for i, s := range state.Shards {
-		one := Instance{Name: s.Owner, Where: "the database of the cluster"}
+		one := instance{Name: s.Owner, Where: "the database of the cluster"}
 		if len(state.Shards) > 1 {
 			one.Name = fmt.Sprintf("%s/%d", s.Owner, i+1)
 		}
