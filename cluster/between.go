@@ -1,10 +1,3 @@
-// Package between connects the nodes of a cluster, so that one can ask another.
-//
-// Each process makes a key and a certificate for it when it starts, and keeps both in memory only. It notes the
-// fingerprint of the certificate in the database of the cluster. Both sides of a connection show their certificates and
-// accept only one whose fingerprint is there. So there is no secret to distribute, to renew or to lose. Somebody who
-// can only read the database cannot pass for a node.
-
 package cluster
 
 import (
@@ -95,8 +88,8 @@ func (i *Identity) Listen(l net.Listener, known func(print []byte) bool) net.Lis
 
 type addressKey struct{}
 
-// ToNode returns a request to the process that listens at an address and has a certificate with a fingerprint. Its URL has
-// the fingerprint as host, so that connections to different processes are never confused.
+// ToNode returns a request to the process that listens at an address and has a certificate with a fingerprint. Its URL
+// has the fingerprint as host, so that connections to different processes are never confused.
 func ToNode(r *http.Request, address string, print []byte) *http.Request {
 	r = r.WithContext(context.WithValue(r.Context(), addressKey{}, address))
 	u := *r.URL

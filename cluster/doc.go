@@ -2,4 +2,27 @@
 //
 // [Wing] plugs it into the program. A node runs a daemon for each shard of the crawl that it owns: see the package
 // cluster/node for who owns a shard, cluster/shared for the database, and cluster/shards for the API of all shards.
+//
+// # One configuration on all nodes
+//
+// `arcrawl cluster push` stores the files of a configuration in the database as a revision. Each live node examines it
+// with its own folders and secrets. If all accept it, it is in force: each node writes the files to its own places, and
+// reads them. A node that was away takes the revision before it crawls.
+//
+//	openFollower  connect to the revisions of the database
+//	Run           examine what is proposed and take what is in force, until the context ends
+//	CatchUp       take what is in force now; before the node takes a shard
+//	Crawl         from now on a crawl uses the files
+//
+// # Connections between nodes
+//
+// Each process makes a key and a certificate for it when it starts, and keeps both in memory only. It notes the
+// fingerprint of the certificate in the database of the cluster. Both sides of a connection show their certificates and
+// accept only one whose fingerprint is there. So there is no secret to distribute, to renew or to lose. Somebody who
+// can only read the database cannot pass for a node.
+//
+// # A fleet on one page
+//
+// The separate daemons of a fleet share nothing: each has its own configuration, store and archive. A file lists where
+// they are. A daemon that does not answer is a row that says so.
 package cluster

@@ -27,8 +27,8 @@ func reportState(s api.Status) ([]byte, error) {
 	return text, nil
 }
 
-// fleetOfReports returns the states of all shards of a crawl, as their nodes reported them. A shard without a node that is
-// alive says so.
+// fleetOfReports returns the states of all shards of a crawl, as their nodes reported them. A shard without a node that
+// is alive says so.
 func fleetOfReports(state shared.Report, reports map[int]shared.Told) Fleet {
 	alive := map[string]bool{}
 	for _, n := range state.Nodes {

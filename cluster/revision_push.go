@@ -29,7 +29,9 @@ type pushResult struct {
 
 // push puts the files of a configuration in force on all nodes, or on none if a live one refuses it or does not answer.
 // A dry run only has them examined. wait waits for a time.
-func push(ctx context.Context, c *config.Config, dryRun bool, wait func(time.Duration) error) (r pushResult, err error) {
+func push(
+	ctx context.Context, c *config.Config, dryRun bool, wait func(time.Duration) error,
+) (r pushResult, err error) {
 	files, err := sharedFiles(c)
 	if err != nil {
 		return r, err

@@ -32,8 +32,8 @@ type Member struct {
 	Token string // file with the token for the address
 }
 
-// readFleet reads a list of daemons. Each line has a name, a place, and for an address the file with the token. Relative
-// paths start at the folder of the list.
+// readFleet reads a list of daemons. Each line has a name, a place, and for an address the file with the token.
+// Relative paths start at the folder of the list.
 func readFleet(path string) ([]Member, error) {
 	f, err := os.Open(path)
 	if err != nil {
