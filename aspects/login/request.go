@@ -100,8 +100,8 @@ func (m *Maker) Make(
 	if req.Sent.LastModified != "" {
 		*header = append(*header, fetch.Field{Name: "If-Modified-Since", Value: req.Sent.LastModified})
 	}
-	filter := req.Filter
-	req.Exchange.Stop = func(h fetch.Head) bool { return filter.Ends(r.Validators, h.Status, h.Header) }
+	filter, before := req.Filter, r.Validators // not all of r, which would then be on the heap
+	req.Exchange.Stop = func(h fetch.Head) bool { return filter.Ends(before, h.Status, h.Header) }
 	return req, nil
 }
 
