@@ -68,9 +68,6 @@ First steps:
 		newReload(), newReport(), newScrub())...)
 	root.AddCommand(cli.In(cli.Operator,
 		newAudit(), newUser(), newBackup(), newFsck(), newFrontier())...)
-	root.AddCommand(cli.In(cli.Archivist,
-		newVerify(), newIndex(), newHistory(), newCat(), newDiff(), newDedup(), newDeps(), newImpact(), newReduplicate(),
-		newExtract(), newWacz(), newBag(), newOffload())...)
 	for _, w := range wings() {
 		if w.commands != nil {
 			root.AddCommand(w.commands()...)

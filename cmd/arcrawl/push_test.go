@@ -2,15 +2,12 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -101,64 +98,5 @@ func TestPushSendsAnIndex(t *testing.T) {
 		if code, _, errs := command(append([]string{"index"}, c.args...)...); code != cli.ExitUsage || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: exit code %d, %s", c.args, code, errs)
 		}
-	}
-}
-
-// pushAttempts is how often lines are sent to a server that fails.
-const pushAttempts = 4
-
-// TestAPushResumesWhereTheServerFailed pushes to a server that fails for a while, fails for longer, and refuses single
-// lines.
-func TestAPushResumesWhereTheServerFailed(t *testing.T) {
-	t.Parallel()
-	slow.Test(t)
-	dir, want := pushable(t)
-	s := archivetest.StartCDXServer(t)
-	list := filepath.Join(t.TempDir(), "sent")
-	posts, fails := 0, func(n int) bool { return n == 1 }
-	s.Behave(func(lines []string) (int, string) {
-		if posts++; fails(posts) {
-			return http.StatusServiceUnavailable, "not now"
-		}
-		return 0, ""
-	})
-	run := func() (string, error) {
-		cmd, errs := newIndex(), &bytes.Buffer{}
-		cmd.SetContext(t.Context())
-		cmd.SetErr(errs)
-		p, err := newPush(cmd, s.URL+"/crawl", list, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.Wait = func(context.Context, time.Duration) error { return nil }
-		err = pushFiles(cmd, p, []string{dir})
-		return errs.String(), err
-	}
-	fails = func(n int) bool { return n == 1 || n >= 4 } // once, and then permanently in the second file
-	if _, err := run(); err == nil || cli.ExitCode(err) != cli.ExitFailure || !strings.Contains(err.Error(), "file 2 of 3") || !strings.Contains(err.Error(), "503") ||
-		!strings.Contains(err.Error(), "1200 captures of the files before are there. Run the command again") {
-		t.Errorf("a server that fails: %v", err)
-	}
-	if posts != 3+pushAttempts {
-		t.Errorf("%d posts to a server that fails, want %d", posts, 3+pushAttempts)
-	}
-	fails = func(int) bool { return false }
-	if says, err := run(); err != nil || !strings.Contains(says, "3 captures of 2 files") || !strings.Contains(says, "1 file sent before") {
-		t.Errorf("when the server is back: %v, %s", err, says)
-	}
-	if got, _ := s.Seen(); cmp.Diff(want, got) != "" {
-		t.Errorf("the server does not have all lines: %s", cmp.Diff(want, got))
-	}
-	list += "2"
-	s.Behave(func(lines []string) (int, string) {
-		for _, line := range lines {
-			if strings.Contains(line, "old.example/77 ") {
-				return http.StatusBadRequest, "At line: " + line
-			}
-		}
-		return 0, ""
-	})
-	if says, err := run(); cli.ExitCode(err) != cli.ExitFailure || !strings.Contains(says, "skipped http://old.example/77") || !strings.Contains(says, "1202 captures of 3 files") || !strings.Contains(says, "1 capture refused") {
-		t.Errorf("a line that is refused: %v, %s", err, says)
 	}
 }

@@ -3,15 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -27,7 +27,7 @@ func newScrub() *cobra.Command {
 }
 
 func newScrubTest() *cobra.Command {
-	var at archiveFlags
+	var at archive.Flags
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "test URI",
@@ -35,15 +35,15 @@ func newScrubTest() *cobra.Command {
 		Long: `test applies the scrubbing rules of the URI's host to its versions in the archive. It shows side by side what still differs
 from each version to the next. It applies the rules whatever change.mode says, so they can be tried before they are used.
 
-` + howFound,
+` + archive.HowFound,
 		Example: "  arcrawl scrub test --config arcrawl.toml https://www.news.example/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, u, err := configAndURI(cmd.ErrOrStderr(), at.config, args[0])
+			c, u, err := cli.ConfigAndURI(cmd.ErrOrStderr(), at.Config, args[0])
 			if err != nil {
 				return err
 			}
-			rules, err := trial.Rules(c, u, time.Now())
+			rules, err := whatif.ScrubRules(c, u, time.Now())
 			if err != nil {
 				return err
 			}
@@ -56,30 +56,17 @@ from each version to the next. It applies the rules whatever change.mode says, s
 			})
 		},
 	}
-	at.flags(cmd)
+	at.Add(cmd)
 	cmd.Flags().IntVar(&limit, "versions", 20, "compare the newest `N` versions")
 	return cmd
-}
-
-// configAndURI loads a configuration and parses a URI.
-func configAndURI(errs io.Writer, path, address string) (*config.Config, uri.URI, error) {
-	c, err := cli.ReadConfig(errs, path)
-	if err != nil {
-		return nil, uri.URI{}, err
-	}
-	u, err := uri.Parse(address)
-	if err != nil {
-		return nil, uri.URI{}, cli.Usage(err)
-	}
-	return c, u, nil
 }
 
 // storedVersions calls use with the newest versions of a page in the archive, oldest first. It prints the damaged
 // versions that it skips, and returns an error if there are any.
 func storedVersions(
-	cmd *cobra.Command, at *archiveFlags, u uri.URI, limit int, use func([]noise.Version) error,
+	cmd *cobra.Command, at *archive.Flags, u uri.URI, limit int, use func([]noise.Version) error,
 ) error {
-	return at.lookIn(cmd, false, func(l *index.Library, d *damages) error {
+	return at.LookIn(cmd, false, func(l *index.Library, d *archive.Damages) error {
 		captures, err := l.History(u.String())
 		if err == nil && len(captures) == 0 {
 			err = l.NotFound(u.String())
@@ -89,7 +76,7 @@ func storedVersions(
 		}
 		newest := captures[max(0, len(captures)-limit):]
 		return use(trial.ReadAll(cmd.Context(), l, newest, func(c index.Capture, err error) {
-			d.found++
+			d.Found++
 			fmt.Fprintf(cmd.ErrOrStderr(), "skipped the version of %s: %v\n", c.Date.Format(time.DateTime), err)
 		}))
 	})
@@ -97,7 +84,7 @@ func storedVersions(
 
 // candidates holds the flags of arcrawl scrub candidates.
 type candidates struct {
-	at    archiveFlags
+	at    archive.Flags
 	rules bool
 	limit int
 }
@@ -119,14 +106,14 @@ It asks the running daemon. Without one it reads the store.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}
-	s.at.flags(cmd)
+	s.at.Add(cmd)
 	cmd.Flags().BoolVar(&s.rules, "rules", false, "also find rules for the first URIs")
 	cmd.Flags().IntVar(&s.limit, "limit", 10, "with --rules: find rules for at most `N` URIs")
 	return cmd
 }
 
 func (s *candidates) run(cmd *cobra.Command) error {
-	store, err := bulk.Open(cmd.Context(), s.at.config, time.Now)
+	store, err := bulk.Open(cmd.Context(), s.at.Config, time.Now)
 	if err != nil {
 		return err
 	}

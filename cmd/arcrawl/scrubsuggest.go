@@ -15,6 +15,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
@@ -31,7 +32,7 @@ import (
 
 // suggestion holds the flags of arcrawl scrub suggest.
 type suggestion struct {
-	at          archiveFlags
+	at          archive.Flags
 	limit       int
 	twice       bool
 	pause       time.Duration
@@ -55,13 +56,13 @@ versions. The parts that differ at every visit and have no rule are listed.
 With --write, suggest shows the change of the file of the host, asks, and writes it. The file stays unchanged if its
 configuration would not be valid. A running daemon applies the rules automatically.
 
-` + howFound,
+` + archive.HowFound,
 		Example: `  arcrawl scrub suggest --config arcrawl.toml --fetch https://www.news.example/
   arcrawl scrub suggest --config arcrawl.toml --fetch --write https://www.news.example/`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
-	s.at.flags(cmd)
+	s.at.Add(cmd)
 	cmd.Flags().IntVar(&s.limit, "versions", suggestedVersions, "compare the newest `N` versions")
 	cmd.Flags().BoolVar(&s.twice, "fetch", false, "also fetch the URI twice, within seconds")
 	cmd.Flags().DurationVar(&s.pause, "pause", 3*time.Second, "with --fetch: wait this long before each fetch")
@@ -71,7 +72,7 @@ configuration would not be valid. A running daemon applies the rules automatical
 }
 
 func (s *suggestion) run(cmd *cobra.Command, address string) error {
-	c, u, err := configAndURI(cmd.ErrOrStderr(), s.at.config, address)
+	c, u, err := cli.ConfigAndURI(cmd.ErrOrStderr(), s.at.Config, address)
 	if err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func (s *suggestion) replace(cmd *cobra.Command, file string, before, after []by
 	}
 	var faults config.Faults
 	ours := func(f config.Fault) bool { return filepath.Base(f.File) == filepath.Base(file) }
-	if _, err := config.LoadToRead(s.at.config); errors.As(err, &faults) && slices.ContainsFunc(faults, ours) {
+	if _, err := config.LoadToRead(s.at.Config); errors.As(err, &faults) && slices.ContainsFunc(faults, ours) {
 		undo := func() error { return replaceText(file, before) }
 		if fresh {
 			undo = func() error { return os.Remove(file) }

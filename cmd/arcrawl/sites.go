@@ -11,15 +11,6 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// archiveHosts returns the hosts that a filter selects, as commands about archives name them.
-func archiveHosts(errs io.Writer, path string, f about.Filter) ([]string, error) {
-	patterns, err := cli.ChosenHosts(errs, path, f)
-	for i, p := range patterns {
-		patterns[i] = strings.TrimPrefix(p, "*")
-	}
-	return patterns, err
-}
-
 // printSite prints what curators wrote about a host.
 func printSite(out io.Writer, s about.Site) error {
 	table := cli.NewTable(out)

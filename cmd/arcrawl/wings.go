@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/cluster"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/attempt"
@@ -31,6 +32,7 @@ func wings() []wing {
 	return []wing{
 		{daemon: noise.Wing},
 		{daemon: render.Wing, check: render.Check, browser: render.OpenTrial},
+		{commands: archive.Commands},
 		{commands: lab.Commands},
 		{daemon: cluster.Wing, commands: cluster.Commands, extend: func(root *cobra.Command) {
 			cluster.Extend(root, cluster.Demo{Folder: demoFolder, Token: demoToken, Line: demoLine})

@@ -28,6 +28,7 @@ var (
 	}
 	mayNow = []string{
 		"admin/commit",
+		"archive",
 		"crawler",
 		"aspects/noise",
 		"crawler/whatif",

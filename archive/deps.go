@@ -1,4 +1,4 @@
-package main
+package archive
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ import (
 )
 
 // survey reads the folder of a command. It names damaged parts and reads the rest.
-func (w *archiveFlags) survey(cmd *cobra.Command, asJSON bool) (s *survey.Survey, damage *damages, err error) {
+func (w *Flags) survey(cmd *cobra.Command, asJSON bool) (s *survey.Survey, damage *Damages, err error) {
 	dir, err := w.folder()
 	if err != nil {
 		return nil, nil, err
@@ -44,7 +44,7 @@ type dependencies interface {
 
 // dependencies opens the dependency index of the folder and reads the files that it does not cover. If the index cannot
 // answer, because of packages or of files by other tools, it reads all files.
-func (w *archiveFlags) dependencies(cmd *cobra.Command, asJSON bool) (dependencies, *damages, func() error, error) {
+func (w *Flags) dependencies(cmd *cobra.Command, asJSON bool) (dependencies, *Damages, func() error, error) {
 	none := func() error { return nil }
 	dir, err := w.folder()
 	if err != nil {
@@ -70,11 +70,11 @@ func (w *archiveFlags) dependencies(cmd *cobra.Command, asJSON bool) (dependenci
 }
 
 // folder returns the folder named by --warcs, or else the folder of the configuration.
-func (w *archiveFlags) folder() (string, error) {
+func (w *Flags) folder() (string, error) {
 	if w.dir != "" {
 		return w.dir, nil
 	}
-	s, err := config.StorageAt(w.config)
+	s, err := config.StorageAt(w.Config)
 	if err != nil {
 		return "", fmt.Errorf("find the folder of the WARC files: %w; name it with --warcs, or a configuration with --config", err)
 	}
@@ -82,7 +82,7 @@ func (w *archiveFlags) folder() (string, error) {
 }
 
 func newDeps() *cobra.Command {
-	var at archiveFlags
+	var at Flags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "deps FILE…",
@@ -119,13 +119,13 @@ does not cover. The folder is storage.warc of the configuration, or the one name
 			return damage.err()
 		},
 	}
-	at.flags(cmd)
+	at.Add(cmd)
 	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
 func newImpact() *cobra.Command {
-	var at archiveFlags
+	var at Flags
 	var asJSON, list bool
 	var period string
 	cmd := &cobra.Command{
@@ -169,7 +169,7 @@ does not cover. The folder is storage.warc of the configuration, or the one name
 			return errors.Join(err, damage.err())
 		},
 	}
-	at.flags(cmd)
+	at.Add(cmd)
 	cli.JSONFlag(cmd, &asJSON)
 	cmd.Flags().BoolVar(&list, "list", false, "print each lost capture first")
 	cmd.Flags().StringVar(&period, "by", "month", "count by year, month or day")

@@ -1,10 +1,11 @@
-package main
+package archive
 
 import (
 	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -190,4 +191,13 @@ func runRewrite(cmd *cobra.Command, args []string, o rewrite.Options, asJSON boo
 		err = fmt.Errorf("%w: %s%s", warc.ErrDamaged, human.Count(sum.Errors, "error"), lost.advice("--from"))
 	}
 	return err
+}
+
+// archiveHosts returns the hosts that a filter selects, as commands about archives name them.
+func archiveHosts(errs io.Writer, path string, f about.Filter) ([]string, error) {
+	patterns, err := cli.ChosenHosts(errs, path, f)
+	for i, p := range patterns {
+		patterns[i] = strings.TrimPrefix(p, "*")
+	}
+	return patterns, err
 }

@@ -1,4 +1,4 @@
-package main
+package archive
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ const howNamed = `DATE is in UTC: 2026-11-21T09:00:00Z or 20261121090000, or the
 capture in that period, or else the last one before it, with a note on standard error. Without DATE it uses the latest capture.`
 
 func newCat() *cobra.Command {
-	var at archiveFlags
+	var at Flags
 	var raw, head bool
 	cmd := &cobra.Command{
 		Use:   "cat URI[@DATE]",
@@ -25,15 +25,15 @@ checks that the record is whole and matches its digest before it prints anything
 
 ` + howNamed + `
 
-` + howFound,
+` + HowFound,
 		Example: `  arcrawl cat --warcs warc/ https://www.example.org/
   arcrawl cat --warcs warc/ https://www.example.org/@2026-11 > november.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return at.lookIn(cmd, false, func(l *index.Library, _ *damages) error { return cat(cmd, l, args[0], !raw, head) })
+			return at.LookIn(cmd, false, func(l *index.Library, _ *Damages) error { return cat(cmd, l, args[0], !raw, head) })
 		},
 	}
-	at.flags(cmd)
+	at.Add(cmd)
 	cmd.Flags().BoolVar(&raw, "raw", false, "keep the content coding: print the bytes that the payload digest covers")
 	cmd.Flags().BoolVar(&head, "head", false, "print the HTTP status line and headers before the payload")
 	return cmd

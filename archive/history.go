@@ -1,4 +1,4 @@
-package main
+package archive
 
 import (
 	"errors"
@@ -16,21 +16,23 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// archiveFlags holds the flags that choose the folder of WARC files.
-type archiveFlags struct {
-	dir, config string
-	from        []string
+// Flags holds the flags that choose the folder of WARC files.
+type Flags struct {
+	Config string // the main configuration file
+	dir    string
+	from   []string
 }
 
-func (w *archiveFlags) flags(cmd *cobra.Command) {
+// Add adds the flags to a command.
+func (w *Flags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&w.dir, "warcs", "", "read WARC files in this folder (default: storage.warc of the configuration)")
 	cmd.Flags().StringArrayVar(&w.from, "from", nil,
 		"also read this file, folder, WACZ package or list of packages (.json), of earlier archives; repeatable")
-	cli.ConfigFlag(cmd, &w.config)
+	cli.ConfigFlag(cmd, &w.Config)
 }
 
 // sources returns the files and folders of --from, with lists of packages replaced by their packages.
-func (w *archiveFlags) sources() ([]string, error) {
+func (w *Flags) sources() ([]string, error) {
 	s, err := wacz.ReadSources(w.from)
 	if err != nil {
 		return nil, cli.Usage(err)
@@ -38,22 +40,22 @@ func (w *archiveFlags) sources() ([]string, error) {
 	return s.Paths, nil
 }
 
-// damages prints findings of damage and counts them. Damage does not stop a command, but changes its exit code.
-type damages struct {
+// Damages prints findings of damage and counts them. Damage does not stop a command, but changes its exit code.
+type Damages struct {
 	print func(warc.Finding) error
-	found int
+	Found int
 }
 
-func newDamages(errs io.Writer, asJSON bool) *damages {
-	return &damages{print: cli.PrintFinding(errs, asJSON)}
+func newDamages(errs io.Writer, asJSON bool) *Damages {
+	return &Damages{print: cli.PrintFinding(errs, asJSON)}
 }
 
-func (d *damages) see(f warc.Finding) error {
+func (d *Damages) see(f warc.Finding) error {
 	if f.Kind == warc.StillOpen {
 		return nil // a running crawl writes it; only verify needs to say so
 	}
 	if f.Severity == warc.Error && !isEmptyFolder(f) {
-		d.found++
+		d.Found++
 	}
 	return d.print(f)
 }
@@ -68,17 +70,17 @@ func isEmptyFolder(f warc.Finding) bool {
 }
 
 // err returns the error of a command that succeeded except for damage.
-func (d *damages) err() error {
-	if d.found == 0 {
+func (d *Damages) err() error {
+	if d.Found == 0 {
 		return nil
 	}
 	return fmt.Errorf("%w: %s, listed above; the answer does not include what they hide", warc.ErrDamaged,
-		human.Count(d.found, "error"))
+		human.Count(d.Found, "error"))
 }
 
-// lookIn opens the folder and calls do. Its error says whether damage was found.
-func (w *archiveFlags) lookIn(
-	cmd *cobra.Command, asJSON bool, do func(l *index.Library, d *damages) error,
+// LookIn opens the folder and calls do. Its error says whether damage was found.
+func (w *Flags) LookIn(
+	cmd *cobra.Command, asJSON bool, do func(l *index.Library, d *Damages) error,
 ) (err error) {
 	dir, err := w.folder()
 	if err != nil {
@@ -107,11 +109,12 @@ func name(s string) string {
 	return s // not http: unchanged
 }
 
-const howFound = `The folder is storage.warc of the configuration, or the one named by --warcs. Every file in it is read, unless an index.cdxj in the
+// HowFound says in the help which files are read.
+const HowFound = `The folder is storage.warc of the configuration, or the one named by --warcs. Every file in it is read, unless an index.cdxj in the
 folder covers it; arcrawl index -o writes one. WACZ packages in the folder are always read.`
 
 func newHistory() *cobra.Command {
-	var at archiveFlags
+	var at Flags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "history URI",
@@ -120,11 +123,11 @@ func newHistory() *cobra.Command {
 offset, the reason of the visit, and its result. If the index has a capture whose file was moved away, history says which file to
 bring back.
 
-` + howFound,
+` + HowFound,
 		Example: "  arcrawl history --warcs warc/ https://www.example.org/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return at.lookIn(cmd, asJSON, func(l *index.Library, d *damages) error {
+			return at.LookIn(cmd, asJSON, func(l *index.Library, d *Damages) error {
 				captures, err := l.History(name(args[0]))
 				if err == nil && len(captures) == 0 {
 					err = l.NotFound(name(args[0]))
@@ -134,7 +137,7 @@ bring back.
 				}
 				for _, c := range captures {
 					if c.Damage != nil && !c.IsElsewhere() {
-						d.found++
+						d.Found++
 					}
 				}
 				if asJSON {
@@ -144,7 +147,7 @@ bring back.
 			})
 		},
 	}
-	at.flags(cmd)
+	at.Add(cmd)
 	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }

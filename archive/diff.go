@@ -1,4 +1,4 @@
-package main
+package archive
 
 import (
 	"fmt"
@@ -12,12 +12,12 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/noise/trial"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
 
 // comparing holds the flags of the diff command.
 type comparing struct {
-	at        archiveFlags
+	at        Flags
 	scrub     []*regexp.Regexp
 	hostRules bool
 }
@@ -36,7 +36,7 @@ is what would still count as a change.
 
 ` + howNamed + `
 
-` + howFound,
+` + HowFound,
 		Example: `  arcrawl diff --warcs warc/ https://www.example.org/@2026-11-20 @2026-11-21
   arcrawl diff -c arcrawl.toml --host-rules https://www.example.org/@2026-11-21T09 @2026-11-21T10
   arcrawl diff --scrub '<span class="clock">.*?</span>' https://www.example.org/@2026-11-20 @2026-11-21`,
@@ -54,10 +54,10 @@ is what would still count as a change.
 				args[1] = versions[0].URI + args[1]
 			}
 			versions[1] = versionOf(args[1])
-			return d.at.lookIn(cmd, false, func(l *index.Library, _ *damages) error { return d.run(cmd, l, versions) })
+			return d.at.LookIn(cmd, false, func(l *index.Library, _ *Damages) error { return d.run(cmd, l, versions) })
 		},
 	}
-	d.at.flags(cmd)
+	d.at.Add(cmd)
 	cmd.Flags().StringArrayVar(&scrub, "scrub", nil, "remove matches of this regular expression from both texts first; repeatable")
 	cmd.Flags().BoolVar(&d.hostRules, "host-rules", false, "scrub both texts first by the rules of the URI's host")
 	return cmd
@@ -91,11 +91,11 @@ func (d comparing) run(cmd *cobra.Command, l *index.Library, versions [2]index.V
 func (d comparing) text(cmd *cobra.Command, l *index.Library, c index.Capture) (string, error) {
 	var scrub func(content []byte, mime string) []byte
 	if d.hostRules {
-		conf, u, err := configAndURI(cmd.ErrOrStderr(), d.at.config, c.URL)
+		conf, u, err := cli.ConfigAndURI(cmd.ErrOrStderr(), d.at.Config, c.URL)
 		if err != nil {
 			return "", err
 		}
-		rules, err := trial.Rules(conf, u, time.Now())
+		rules, err := whatif.ScrubRules(conf, u, time.Now())
 		if err != nil {
 			return "", err
 		}
