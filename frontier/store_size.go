@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/arcrawl/arcrawl/frontier/pageout"
 	"github.com/arcrawl/arcrawl/frontier/reserve"
 )
 
@@ -41,4 +40,4 @@ func (f *Frontier) Size() (sum int64, err error) {
 // PageOut reduces the resident memory of mapped files if it is more than limit bytes. Badger maps all its tables. The
 // parts that were read stay resident until the machine is short of memory. PageOut is for commands that read or write
 // much of the store. It works on Linux only.
-func (f *Frontier) PageOut(limit int64) error { return pageout.Above(f.dir, limit) }
+func (f *Frontier) PageOut(limit int64) error { return pageOutAbove(f.dir, limit) }

@@ -1,5 +1,4 @@
-// Package pageout reduces the resident memory of the mapped tables of a store.
-package pageout
+package frontier
 
 import (
 	"bufio"
@@ -14,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Above pages out the tables in a folder if more than limit bytes of mapped files are resident.
+// pageOutAbove pages out the tables in a folder if more than limit bytes of mapped files are resident.
 //
 // It asks the kernel to page the tables out (MADV_PAGEOUT). That is safe for any memory: between finding a table and
 // asking, Badger may have unmapped it.
-func Above(dir string, limit int64) error {
+func pageOutAbove(dir string, limit int64) error {
 	var pages [64]byte
 	statm, err := os.Open("/proc/self/statm")
 	if err != nil {
@@ -36,11 +35,11 @@ func Above(dir string, limit int64) error {
 	if err != nil || shared*int64(os.Getpagesize()) <= limit {
 		return nil
 	}
-	return All(dir)
+	return pageOutTables(dir)
 }
 
-// All pages out the tables in a folder.
-func All(dir string) error {
+// pageOutTables pages out the tables in a folder.
+func pageOutTables(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
