@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/frontier/damage"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -57,7 +56,7 @@ func fsck(out io.Writer, dir string, now time.Time) error {
 	case err != nil:
 		return err
 	}
-	faults := damage.Find(f)
+	faults := findDamage(f)
 	n := f.Counts(now)
 	if err := f.Close(); err != nil {
 		return err
@@ -80,10 +79,10 @@ func printDamage(out io.Writer, dir string, faults []error) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s is damaged:\n", dir)
 	for _, fault := range faults {
-		fmt.Fprintf(&text, "  %s\n", damage.Describe(fault))
+		fmt.Fprintf(&text, "  %s\n", describeDamage(fault))
 	}
 	text.WriteString("\nWhat it means:\n")
-	for _, meaning := range damage.Explain(faults) {
+	for _, meaning := range explainDamage(faults) {
 		fmt.Fprintf(&text, "  %s\n", meaning)
 	}
 	fmt.Fprintf(&text, `

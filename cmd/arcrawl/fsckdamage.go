@@ -1,5 +1,4 @@
-// Package damage finds damage in the store of a frontier, and explains it to operators.
-package damage
+package main
 
 import (
 	"errors"
@@ -10,13 +9,13 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// maxFaults is the maximum number of damaged files that Find returns.
-const maxFaults = 1000
+// maxDamage is the maximum number of damaged files that findDamage returns.
+const maxDamage = 1000
 
-// Find reads the whole store twice and returns its faults. First it compares the files with their checksums. If all are
-// undamaged, it compares the entries with each other.
-func Find(f *frontier.Frontier) (faults []error) {
-	for done := false; !done && len(faults) < maxFaults; {
+// findDamage reads the whole store twice and returns its faults. First it compares the files with their checksums. If
+// all are undamaged, it compares the entries with each other.
+func findDamage(f *frontier.Frontier) (faults []error) {
+	for done := false; !done && len(faults) < maxDamage; {
 		var err error
 		if done, err = f.Verify(math.MaxInt64); err != nil {
 			faults = append(faults, err)
@@ -42,13 +41,13 @@ func split(err error) []error {
 	})
 }
 
-// Describe returns a fault without the advice to restore a backup, which other places print with it.
-func Describe(fault error) string {
+// describeDamage returns a fault without the advice to restore a backup, which other places print with it.
+func describeDamage(fault error) string {
 	return strings.ReplaceAll(fault.Error(), "; stop, and restore its folder from a backup", "")
 }
 
-// Explain returns what faults mean for the crawl, each meaning once.
-func Explain(faults []error) []string {
+// explainDamage returns what faults mean for the crawl, each meaning once.
+func explainDamage(faults []error) []string {
 	var all []string
 	for _, m := range meanings {
 		if slices.ContainsFunc(faults, func(fault error) bool { return meaning(fault.Error()) == m.text }) {
