@@ -68,7 +68,7 @@ var meanings = []struct{ word, text string }{
 	{"history of a URI", "The history of a URI cannot be read: its interval, digests and validators are lost."},
 	{"the record of host", "The state of a host is lost: its politeness, its counters and the start of its queue."},
 	{"robots.txt", "A copy of robots.txt is lost: it would be fetched again."},
-	{"forbidden URIs", "The list of forbidden URIs is wrong: some would not be visited when robots.txt allows them again."},
+	{"forbidden URIs", "The list of forbidden URIs is wrong: some would not be visited when robots.txt allows it."},
 	{"host", "The counters or the queue of a host do not match its URIs: limits and the order of visits would be wrong."},
 	{"", "The store is damaged."},
 }
