@@ -3,9 +3,9 @@ package admin
 import (
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 )
 
@@ -16,7 +16,7 @@ const maxWarned = 10_000
 // waiting. It logs each URI once, so that a wrong name or a closed network is seen when a crawl starts. The caller
 // holds w.mu.
 func (w *Window) logFirstFailure(r crawler.Report) {
-	forbidden := r.Status == history.StatusForbidden && r.Visits == 0 && r.Hops == ""
+	forbidden := r.Status == aspects.StatusForbidden && r.Visits == 0 && r.Hops == ""
 	failed := r.Failed && r.Visits == 1 && (r.Hops == "" || robots.IsFile(r.URI))
 	if !forbidden && !failed || w.warned[r.URI.String()] || len(w.warned) >= maxWarned ||
 		!w.o.Config().Config.SeedHost(r.URI.Host()) {

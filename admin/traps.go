@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/traplist"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
-	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -45,7 +45,7 @@ func (w *Window) releaseTrap(o api.TrapRelease) (api.TrapReleased, error) {
 		return api.TrapReleased{}, unknown("a trap of " + o.Host)
 	}
 	host := uri.Host(strings.ToLower(o.Host))
-	due, err := untrap.ReleaseAny(w.o.Frontier, w.o.Traps, w.o.Spaces, host, o.Pattern, w.o.Now())
+	due, err := spaces.ReleaseAny(w.o.Frontier, w.o.Traps, w.o.Spaces, host, o.Pattern, w.o.Now())
 	if errors.Is(err, traps.ErrUnknown) {
 		return api.TrapReleased{}, unknown("a trap of " + o.Host + " with the pattern " + o.Pattern)
 	}

@@ -27,7 +27,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/curator/captures"
 	"github.com/arcrawl/arcrawl/curator/pack"
 	"github.com/arcrawl/arcrawl/curator/versions"
@@ -199,7 +198,7 @@ func (w *Window) Observe(r crawler.Report) {
 	if r.Repaired {
 		w.repaired++
 	}
-	if kind, ok := untrap.KindOf(r.Wait.Reason); ok {
+	if kind, ok := spaces.KindOf(r.Wait.Reason); ok {
 		w.kept[kind]++
 	}
 	if r.Looked {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/feeds"
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/value"
@@ -141,7 +143,7 @@ func readImpliedBy(f document.Field, d *draft) {
 			continue
 		}
 		if feed, ok := value.ReadURI(fields["feed"], text); ok {
-			by := ImpliedBy{Feed: feed, Pages: value.ReadURIs(fields["pages"])}
+			by := feeds.ImpliedBy{Feed: feed, Pages: value.ReadURIs(fields["pages"])}
 			d.settings.Feeds.ImpliedBy = append(d.settings.Feeds.ImpliedBy, by)
 		}
 	}
@@ -151,26 +153,26 @@ func readImpliedBy(f document.Field, d *draft) {
 var obey = key{
 	Key: Key{
 		Name: "robots.obey", Scope: InHost,
-		Type: value.Type{Kind: value.Text, OrBoolean: true, Choices: []string{string(ObeyHTML)}},
+		Type: value.Type{Kind: value.Text, OrBoolean: true, Choices: []string{string(robots.ObeyHTML)}},
 		Doc:  "`false` visits what robots.txt forbids, `html-only` only what pages embed, such as images. Needs `robots.reason`. Its Crawl-delay holds. `arcrawl report permission` lists all such hosts.",
 	},
 	read: func(f document.Field, d *draft) {
 		switch f.Value {
 		case true:
-			d.settings.Robots.Obey = ObeyAll
+			d.settings.Robots.Obey = robots.ObeyAll
 		case false:
-			d.settings.Robots.Obey = ObeyNone
-		case string(ObeyHTML):
-			d.settings.Robots.Obey = ObeyHTML
+			d.settings.Robots.Obey = robots.ObeyNone
+		case string(robots.ObeyHTML):
+			d.settings.Robots.Obey = robots.ObeyHTML
 		default:
 			f.Fault("is not one of the values", `write true, false or "html-only"`)
 		}
 	},
 	show: func(d *draft) string {
 		switch d.settings.Robots.Obey {
-		case ObeyHTML:
-			return strconv.Quote(string(ObeyHTML))
-		case ObeyNone:
+		case robots.ObeyHTML:
+			return strconv.Quote(string(robots.ObeyHTML))
+		case robots.ObeyNone:
 			return "false"
 		}
 		return "true"
@@ -207,7 +209,7 @@ func (d *draft) checkPermission(doc *document.Document, path document.Path) {
 	}
 	const name = "robots.obey"
 	r := d.settings.Robots
-	if at := path.Key(name); r.Obey != ObeyAll && r.Reason == "" && doc.Has(at) {
+	if at := path.Key(name); r.Obey != robots.ObeyAll && r.Reason == "" && doc.Has(at) {
 		f := document.Field{Doc: doc, Name: name, Path: at, Value: doc.Value(at)}
 		f.Fault("has no reason", `set robots.reason to the law or the letter that permits it, as in "letter of the publisher, 2026-11-02"`)
 	}

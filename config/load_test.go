@@ -12,8 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/arcrawl/arcrawl/aspects/articles"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/discover"
@@ -100,7 +104,7 @@ func defaultSettings(t testing.TB) config.Settings {
 			Politeness:     frontier.Politeness{DelayFactor: 5, MinDelay: 2 * time.Second, MaxDelay: 30 * time.Second},
 			CrawlDelayUpTo: 300 * time.Second, Valence: 1,
 		},
-		Robots: config.Robots{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
+		Robots: robots.Options{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
 		Wait:   evaluators.Default(),
 		Retry:  evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
 		Midfetch: config.Midfetch{
@@ -113,13 +117,11 @@ func defaultSettings(t testing.TB) config.Settings {
 			MaxBody: 1 << 30, MaxHead: 256 << 10, MaxContent: 1 << 30,
 		},
 		MaxPerDay: 50e9,
-		Scope: config.Scope{
-			Rules: scope.Rules{
-				By: scope.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, MaxLinkHops: 1000, MaxManifestHops: 1000,
-				MaxInferredHops: 1000, MaxSpeculativeHops: 1, SeedRedirects: scope.RedirectsAnywhere, EmbedsAnywhere: true,
-			},
-			Traps: true, TrapWait: 28 * day,
+		Scope: scope.Rules{
+			By: scope.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, MaxLinkHops: 1000, MaxManifestHops: 1000,
+			MaxInferredHops: 1000, MaxSpeculativeHops: 1, SeedRedirects: scope.RedirectsAnywhere, EmbedsAnywhere: true,
 		},
+		Spaces:  spaces.Options{Detect: true, Wait: 28 * day},
 		Network: config.NetworkSettings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
 		Cookies: config.CookiesOff, HTTP: fetch.AutoHTTP,
 		Links: discover.Bounds{MaxLinks: 5000},
@@ -127,10 +129,10 @@ func defaultSettings(t testing.TB) config.Settings {
 			Of: config.OfSource, Mode: config.Strict, MaxSize: 2 << 20, MaxTime: 10 * time.Second, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
 			Auto: config.AutoSchedule, RestlessWait: day,
 		},
-		Trouble: config.Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
+		Trouble: misfortune.Options{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
 		Dedup:   dedup.Policy{By: dedup.Digest, MinSize: 1000, Certainty: dedup.Regular},
-		Feeds: config.Feeds{
-			Discover: true, RobotsSitemaps: true, UsualSitemap: true, Wait: config.FeedsOwn,
+		Feeds: feeds.Options{
+			Discover: true, RobotsSitemaps: true, UsualSitemap: true, Wait: feeds.ByPolicy,
 			Bounds: feeds.Bounds{MaxItems: 50_000},
 			Policy: feeds.Policy{
 				MinWait:   time.Minute,
@@ -139,7 +141,7 @@ func defaultSettings(t testing.TB) config.Settings {
 				HintsUpTo: time.Hour, SilentAfter: 60 * day, SilentWait: 7 * day,
 			},
 		},
-		Articles: config.Articles{
+		Articles: articles.Options{
 			Ladder: []time.Duration{
 				15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day,
 			}, Young: 2 * day, Recognise: true,
@@ -465,7 +467,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 				DelayFactor: 2, MinDelay: 500 * time.Millisecond, MaxDelay: time.Minute,
 			}, Valence: 3, Group: "press house",
 		},
-		Robots: config.Robots{Wait: 12 * time.Hour, ForbiddenWait: 2 * day, UnreachableWait: 30 * time.Minute},
+		Robots: robots.Options{Wait: 12 * time.Hour, ForbiddenWait: 2 * day, UnreachableWait: 30 * time.Minute},
 		Wait: evaluators.Stack{
 			{
 				Name: "^text/html.*", MIME: mime(t, "^text/html.*"),
@@ -505,18 +507,16 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			MaxBody: 10 << 20, MaxHead: 64 << 10, MaxContent: 1e12,
 		},
 		HTTP: fetch.HTTP2, MaxPerDay: 3e9,
-		Scope: config.Scope{
-			Rules: scope.Rules{
-				By: scope.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50,
-				MaxLinkHops: 4, MaxManifestHops: 5, MaxInferredHops: 6, MaxSpeculativeHops: 7,
-				SeedRedirects: scope.RedirectsInDomain,
-				Exceptions: []scope.Exception{
-					{Match: regexp.MustCompile("/print/"), File: main, Line: lineOf("rules =")},
-					{Accept: true, Match: regexp.MustCompile("^https://media[.]"), File: main, Line: lineOf("rules =")},
-				},
+		Scope: scope.Rules{
+			By: scope.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50,
+			MaxLinkHops: 4, MaxManifestHops: 5, MaxInferredHops: 6, MaxSpeculativeHops: 7,
+			SeedRedirects: scope.RedirectsInDomain,
+			Exceptions: []scope.Exception{
+				{Match: regexp.MustCompile("/print/"), File: main, Line: lineOf("rules =")},
+				{Accept: true, Match: regexp.MustCompile("^https://media[.]"), File: main, Line: lineOf("rules =")},
 			},
-			TrapWait: 7 * day,
 		},
+		Spaces:  spaces.Options{Wait: 7 * day},
 		Limits:  frontier.Limits{URIs: 8, PerDirectory: 9},
 		Network: config.NetworkSettings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
 		Cookies: config.CookiesOff,
@@ -531,7 +531,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			Auto: config.AutoJudge, RestlessWait: 36 * time.Hour,
 			Tolerance: 3, KeepScrubbed: config.KeepScrubbed{Response: true, Every: 7 * day},
 		},
-		Trouble: config.Trouble{
+		Trouble: misfortune.Options{
 			Blocked: []*regexp.Regexp{regexp.MustCompile("captcha")}, NotFound: []*regexp.Regexp{
 				regexp.MustCompile("no such page"),
 			},
@@ -542,14 +542,14 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			Only: []*regexp.Regexp{mime(t, "^image/.*")}, MinSize: 1024,
 			MaxAge: 730 * day, Certainty: dedup.Compare, Revisits: dedup.Revisits{Once: 7 * day},
 		},
-		Feeds: config.Feeds{
+		Feeds: feeds.Options{
 			Implied: []uri.URI{parse(t, "https://www.news.example/")},
-			ImpliedBy: []config.ImpliedBy{
+			ImpliedBy: []feeds.ImpliedBy{
 				{Feed: parse(t, "https://www.news.example/sport.xml"), Pages: []uri.URI{
 					parse(t, "https://www.news.example/sport/"),
 				}},
 			},
-			Bounds: feeds.Bounds{MaxItems: 100}, Wait: config.FeedsStack,
+			Bounds: feeds.Bounds{MaxItems: 100}, Wait: feeds.ByStack,
 			Policy: feeds.Policy{
 				MinWait:   2 * time.Minute,
 				Feed:      feeds.Waits{Initial: time.Hour, Min: 10 * time.Minute, Max: 2 * time.Hour},
@@ -557,7 +557,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 				HintsUpTo: 2 * time.Hour, SilentAfter: 30 * day, SilentWait: 28 * day,
 			},
 		},
-		Articles: config.Articles{Ladder: []time.Duration{10 * time.Minute, 30 * time.Minute}, Young: 12 * time.Hour},
+		Articles: articles.Options{Ladder: []time.Duration{10 * time.Minute, 30 * time.Minute}, Young: 12 * time.Hour},
 	}
 	for _, h := range []uri.Host{"www.news.example", "sport.example", "elsewhere.example"} {
 		if diff := cmp.Diff(settings, c.ForHost(h, time.Time{}), compare); diff != "" {

@@ -5,18 +5,19 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Permission is a host, or a part of it, whose robots.txt need not be obeyed.
 type Permission struct {
-	Host    uri.Host  `json:"host"`
-	Where   string    `json:"where,omitempty"` // criteria of the refinement; "" = the whole host
-	Obey    Obey      `json:"obey"`
-	Reason  string    `json:"reason"`
-	Until   time.Time `json:"until,omitzero"` // when robots.txt is obeyed again; zero = never
-	InForce bool      `json:"in_force"`
-	Origin  string    `json:"origin"` // file:line
+	Host    uri.Host    `json:"host"`
+	Where   string      `json:"where,omitempty"` // criteria of the refinement; "" = the whole host
+	Obey    robots.Obey `json:"obey"`
+	Reason  string      `json:"reason"`
+	Until   time.Time   `json:"until,omitzero"` // when robots.txt is obeyed again; zero = never
+	InForce bool        `json:"in_force"`
+	Origin  string      `json:"origin"` // file:line
 }
 
 // Permissions returns all hosts, and parts of hosts, whose robots.txt need not be obeyed, sorted by host.
@@ -25,7 +26,7 @@ func (c *Config) Permissions(now time.Time) []Permission {
 	for h, p := range c.hosts {
 		add := func(d *draft, from source, where string, ends time.Time) {
 			r := d.settings.Robots
-			if r.Obey == ObeyAll || !from.doc.Has(from.path.Key("robots.obey")) {
+			if r.Obey == robots.ObeyAll || !from.doc.Has(from.path.Key("robots.obey")) {
 				return
 			}
 			x := Permission{Host: h, Where: where, Obey: r.Obey, Reason: r.Reason, Until: r.Until}

@@ -3,11 +3,14 @@ package config
 import (
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/articles"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -23,7 +26,7 @@ import (
 // not be modified. Each field is named after its table in the configuration files, except where noted.
 type Settings struct {
 	Politeness Politeness
-	Robots     Robots
+	Robots     robots.Options
 	// Wait is the stack of wait evaluators: the [[wait]] entries of the host file, then the entries of the main file, or
 	// [evaluators.Default]. It is never empty.
 	Wait     evaluators.Stack
@@ -42,13 +45,14 @@ type Settings struct {
 	// MaxPerDay is how many bytes the hosts of a registrable domain may add to the archive in a day; 0 = no limit. Its key
 	// is fetch.max_per_day.
 	MaxPerDay int64
-	Scope     Scope
+	Scope     scope.Rules
+	Spaces    spaces.Options
 	Limits    frontier.Limits // scope.max_uris and scope.max_uris_per_directory
 	Links     discover.Bounds // scope.max_links and scope.speculative
 	Change    Change
-	Trouble   Trouble
-	Feeds     Feeds
-	Articles  Articles
+	Trouble   misfortune.Options
+	Feeds     feeds.Options
+	Articles  articles.Options
 	Render    Rendering
 	Dedup     dedup.Policy
 	Names     uri.Naming // when two URIs are the same
@@ -65,16 +69,6 @@ type Politeness struct {
 
 // LongestDelay returns the longest rest between two visits, unless robots.txt asks for more.
 func (p Politeness) LongestDelay() time.Duration { return max(p.MinDelay, p.MaxDelay) }
-
-// Robots says how long the answers of robots.txt are used, and whether they are obeyed.
-type Robots struct {
-	Obey            Obey
-	Reason          string        // why it may be ignored; not empty unless Obey is ObeyAll
-	Until           time.Time     // when it is obeyed again; zero = never
-	Wait            time.Duration // how long a fetched copy is used
-	ForbiddenWait   time.Duration // until a forbidden URI is checked again, unless the rules change earlier
-	UnreachableWait time.Duration // rest of the host after a server error or network failure on robots.txt
-}
 
 // Cookies says whether cookies that a host sets are sent back to it.
 type Cookies string
@@ -104,28 +98,6 @@ const (
 // Expired reports whether a certificate that has expired is accepted.
 func (t TLS) Expired(now time.Time) bool { return t.Accept == AcceptExpired && now.Before(t.Until) }
 
-// Obey says which URIs robots.txt decides about.
-type Obey string
-
-// The values of Obey. A file writes ObeyAll as true.
-const (
-	ObeyAll  Obey = ""          // all
-	ObeyHTML Obey = "html-only" // pages, but not what they embed
-	ObeyNone Obey = "false"     // none
-)
-
-// Permits reports whether a URI may be visited although robots.txt forbids it.
-func (r Robots) Permits(hops uri.HopPath, now time.Time) bool {
-	if r.Obey == ObeyAll || !r.Until.IsZero() && !now.Before(r.Until) {
-		return false
-	}
-	if r.Obey == ObeyNone {
-		return true
-	}
-	path := strings.TrimRight(string(hops), string(uri.Redirect))
-	return strings.HasSuffix(path, string(uri.Embed))
-}
-
 // Midfetch says when the response headers alone prove that nothing changed.
 type Midfetch struct {
 	DecideBy  evaluators.DecideBy
@@ -148,13 +120,6 @@ func (m Midfetch) For(contentType string) evaluators.Midfetch {
 		}
 	}
 	return evaluators.Midfetch{DecideBy: m.DecideBy}
-}
-
-// Scope says which discovered URIs are crawled.
-type Scope struct {
-	scope.Rules
-	Traps    bool          // detect traps and keep them out
-	TrapWait time.Duration // until a known URI of a trap is checked again
 }
 
 // Change says how two versions of a URI are compared.
@@ -255,60 +220,6 @@ func (c *Change) compile(doc *document.Document) {
 	}
 }
 
-// Trouble says which answers are not the requested page, and how URIs that are gone are visited.
-type Trouble struct {
-	KnownBlocks bool             // detect common challenge pages, walls, and "not found" pages with status 200
-	Blocked     []*regexp.Regexp // identify further challenge pages and walls
-	NotFound    []*regexp.Regexp // identify further "not found" pages
-	GoneAfter   int              // number of consecutive answers 404 or 410 after which a URI is gone
-	GoneFirst   time.Duration    // wait after the first of these answers; each further one is four times as long
-	GoneWait    time.Duration    // wait between visits of a URI that is gone
-}
-
-// Feeds says how feeds and sitemaps are found and followed. Those that the files name are in [Config].Sources.
-type Feeds struct {
-	feeds.Policy                // applies only with FeedsOwn
-	Wait           FeedsWait    // which rule decides when they are visited
-	Bounds         feeds.Bounds // of one feed or sitemap
-	Discover       bool         // follow feeds that pages name as their alternate
-	RobotsSitemaps bool         // follow sitemaps that robots.txt names
-	UsualSitemap   bool         // look for /sitemap.xml if it names none
-	Implied        []uri.URI    // pages that become due when any feed of the host has a new entry
-	ImpliedBy      []ImpliedBy  // replaces Implied for single feeds
-}
-
-// FeedsWait says which rule decides when feeds and sitemaps are visited.
-type FeedsWait string
-
-// The rules.
-const (
-	FeedsOwn   FeedsWait = "own"   // [feeds.Policy]
-	FeedsStack FeedsWait = "stack" // the [[wait]] entry that matches the type
-)
-
-// ImpliedBy names the pages that become due when a feed has a new entry.
-type ImpliedBy struct {
-	Feed  uri.URI
-	Pages []uri.URI
-}
-
-// ImpliedPages returns the pages that become due when a feed has a new entry.
-func (f Feeds) ImpliedPages(feed uri.URI) []uri.URI {
-	for _, by := range f.ImpliedBy {
-		if by.Feed == feed {
-			return by.Pages
-		}
-	}
-	return f.Implied
-}
-
-// Articles says how young articles are followed up.
-type Articles struct {
-	Ladder    []time.Duration // ages since discovery at which an article is visited at the latest; empty = never
-	Young     time.Duration   // maximum age of an article at its discovery
-	Recognise bool            // detect articles that no feed names by a date in their address or text
-}
-
 // DefaultSettings returns the settings that apply where no file sets anything, without Wait and Change.Rules.
 func DefaultSettings() Settings {
 	types, err := evaluators.Pattern(defaultScrubTypes)
@@ -323,7 +234,7 @@ func DefaultSettings() Settings {
 		},
 		Network: NetworkSettings{Family: fetch.AnyFamily, MinTLS: defaultVersion}, TLS: TLS{Accept: AcceptValid},
 		Cookies: CookiesOff,
-		Robots:  Robots{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
+		Robots:  robots.DefaultOptions(),
 		Retry:   evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
 		Midfetch: Midfetch{
 			DecideBy:  evaluators.Agree,
@@ -331,30 +242,22 @@ func DefaultSettings() Settings {
 			Audit:     evaluators.Audit{Every: 50, Within: 30 * day, Share: 0.01},
 		},
 		Fetch: fetch.DefaultLimits(), HTTP: fetch.AutoHTTP, MaxPerDay: 50e9,
-		Scope: Scope{
-			Rules: scope.Rules{
-				By: scope.ByHost, SeedRedirects: scope.RedirectsAnywhere, EmbedsAnywhere: true,
-				MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5,
-				MaxLinkHops: 1000, MaxManifestHops: 1000, MaxInferredHops: 1000, MaxSpeculativeHops: 1,
-			},
-			Traps: true, TrapWait: 28 * day,
+		Scope: scope.Rules{
+			By: scope.ByHost, SeedRedirects: scope.RedirectsAnywhere, EmbedsAnywhere: true,
+			MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5,
+			MaxLinkHops: 1000, MaxManifestHops: 1000, MaxInferredHops: 1000, MaxSpeculativeHops: 1,
 		},
-		Links: discover.Bounds{MaxLinks: discover.DefaultMaxLinks},
+		Spaces: spaces.DefaultOptions(),
+		Links:  discover.Bounds{MaxLinks: discover.DefaultMaxLinks},
 		Change: Change{
 			Of: OfSource, Mode: Strict, MIME: types, MaxSize: 2 << 20, MaxTime: 10 * time.Second, Auto: AutoSchedule,
 			RestlessWait: evaluators.DefaultRestlessEvery,
 		},
-		Trouble: Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
-		Feeds: Feeds{
-			Policy: feeds.DefaultPolicy(), Wait: FeedsOwn, Bounds: feeds.Bounds{MaxItems: feeds.DefaultMaxItems},
-			Discover: true, RobotsSitemaps: true, UsualSitemap: true,
-		},
-		Articles: Articles{
-			Ladder: []time.Duration{15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day},
-			Young:  2 * day, Recognise: true,
-		},
-		Render: DefaultRendering(),
-		Names:  uri.Naming{Set: uri.WHATWG},
-		Dedup:  dedup.Policy{MinSize: 1000},
+		Trouble:  misfortune.DefaultOptions(),
+		Feeds:    feeds.DefaultOptions(),
+		Articles: articles.DefaultOptions(),
+		Render:   DefaultRendering(),
+		Names:    uri.Naming{Set: uri.WHATWG},
+		Dedup:    dedup.Policy{MinSize: 1000},
 	}
 }

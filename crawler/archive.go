@@ -5,11 +5,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/dedup"
-	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -18,69 +20,46 @@ import (
 )
 
 // Keeping is the kind of record that a visit left in the archive.
-type Keeping uint8
+type Keeping = aspects.Keeping
 
-// The values of Keeping.
-const (
-	KeptNothing     Keeping = iota // no byte came back, or nothing that is not in the archive already
-	KeptResponse                   // the whole response
-	KeptRevisit                    // a revisit record: the payload is in the archive already
-	KeptNotModified                // a revisit record: the server said 304
-	KeptHead                       // only the response's head, in a metadata record
-	KeptThinned                    // nothing: the settings do not want the revisit record that would have been true
-	KeptEvidence                   // the whole answer, in a metadata record: its head cannot be in a response record
-)
-
-// String returns a word for people.
-func (k Keeping) String() string {
-	return [...]string{"nothing", "response", "revisit", "not modified", "head", "thinned", "evidence"}[k]
-}
-
-// profile returns the profile of the revisit record of k. It returns false if k is not about a revisit record.
-func (k Keeping) profile() (warcout.Profile, bool) {
+// profileOf returns the profile of a revisit record. It returns false if k is not about one.
+func profileOf(k aspects.Keeping) (warcout.Profile, bool) {
 	switch k {
-	case KeptRevisit:
+	case aspects.KeptRevisit:
 		return warcout.IdenticalPayload, true
-	case KeptNotModified:
+	case aspects.KeptNotModified:
 		return warcout.NotModified, true
 	}
 	return 0, false
 }
 
-// archived describes the records of a visit in the archive.
-type archived struct {
-	keeping Keeping
-	record  digest.Origin // the main record written; zero for KeptNothing
-	origin  digest.Origin // the record that holds the payload: record for a response, an earlier one for a revisit
-	written int64         // compressed bytes
-	looked  bool          // the archive was searched for the payload
-	hit     dedup.Hit     // the result of that search
-	unsound bool          // the record found is damaged, or may not be the origin; the new record replaces it
-}
-
 // archive decides which record a visit gets, and writes it. When archive returns, the record is on disk. If the visit
-// cannot be archived as it should, the visit that is returned has the fault. An error is ours.
-func (c *Crawler) archive(v visit, s settings) (visit, archived, error) {
+// cannot be archived as it should, it gets the fault. An error is ours.
+func (c *Crawler) archive(v *aspects.Visit, s *settings) (err error) {
 	a, err := c.smallestRecord(v, s)
 	if err != nil && !misfortune.IsOurs(err) {
-		v, a, err = v.broken(err), archived{keeping: KeptResponse}, nil
+		v.Break(err)
+		a, err = aspects.Kept{Keeping: aspects.KeptResponse}, nil
 	}
-	if err != nil || a.keeping == KeptNothing || a.keeping == KeptThinned {
-		return v, a, err
+	v.Kept = a
+	if err != nil || a.Keeping == aspects.KeptNothing || a.Keeping == aspects.KeptThinned {
+		return err
 	}
 	w, err := c.write(v, s, a)
 	if err != nil {
-		return c.writeOther(v, s, a, err)
+		v.Kept, err = c.writeOther(v, s, a, err)
+		return err
 	}
-	a.record, a.written = w.Origin, w.Bytes
-	if a.keeping == KeptResponse && !payloadDigest(v.capture).IsZero() && w.IsResponse {
-		a.origin = w.Origin
+	a.Record, a.Written = w.Origin, w.Bytes
+	if a.Keeping == aspects.KeptResponse && !payloadDigest(v.Capture).IsZero() && w.IsResponse {
+		a.Origin = w.Origin
 	}
-	return v, a, nil
+	v.Kept = a
+	return nil
 }
 
 // write writes the records of a visit.
-func (c *Crawler) write(v visit, s settings, a archived) (warcout.Written, error) {
+func (c *Crawler) write(v *aspects.Visit, s *settings, a aspects.Kept) (warcout.Written, error) {
 	record, err := panics.Catch(func() (warcout.Visit, error) {
 		c.step("archiving")
 		return c.recordOf(v, a), nil
@@ -93,92 +72,94 @@ func (c *Crawler) write(v visit, s settings, a archived) (warcout.Written, error
 }
 
 // smallestRecord finds the smallest true record of a visit.
-func (c *Crawler) smallestRecord(v visit, s settings) (a archived, err error) {
+func (c *Crawler) smallestRecord(v *aspects.Visit, s *settings) (a aspects.Kept, err error) {
 	defer panics.Recover(&err)
-	r, got := v.record(), v.capture
+	r, got := v.Record(), v.Capture
 	switch {
-	case got.Status == http.StatusNotModified && !v.failed:
-		return thinned(v, s.Dedup, archived{keeping: KeptNotModified, origin: r.Origin}), nil
+	case got.Status == http.StatusNotModified && !v.Failed:
+		return thinned(v, s.Dedup, aspects.Kept{Keeping: aspects.KeptNotModified, Origin: r.Origin}), nil
 	case got.Stopped, got.Refused, got.Status < 0 && len(got.Head) > 0:
-		return archived{keeping: KeptHead}, nil
+		return aspects.Kept{Keeping: aspects.KeptHead}, nil
 	case got.Status < 0:
-		return archived{keeping: KeptNothing}, nil
+		return aspects.Kept{Keeping: aspects.KeptNothing}, nil
 	case !warcout.IsResponse(got.Head):
 		return thinned(v, s.Dedup, evidence(v)), nil
-	case payloadDigest(v.capture).IsZero():
-		return archived{keeping: KeptResponse}, nil
+	case payloadDigest(v.Capture).IsZero():
+		return aspects.Kept{Keeping: aspects.KeptResponse}, nil
 	}
 	a, err = c.findDuplicate(v, s.Dedup)
-	a.looked = isDeduplicated(v, s.Dedup) && got.PayloadSize > 0
-	if err != nil || a.keeping != KeptNothing {
+	a.Looked = isDeduplicated(v, s.Dedup) && got.PayloadSize > 0
+	if err != nil || a.Keeping != aspects.KeptNothing {
 		return thinned(v, s.Dedup, a), err
 	}
 	if s.Dedup.IsSmall(got.PayloadSize) && hasOldPayload(v) && c.isArchived(r, s.Dedup) {
-		return thinned(v, s.Dedup, archived{keeping: KeptResponse, looked: a.looked}), nil
+		return thinned(v, s.Dedup, aspects.Kept{Keeping: aspects.KeptResponse, Looked: a.Looked}), nil
 	}
 	if isKnown(v) && c.isArchived(r, s.Dedup) && !hasOldPayload(v) && !keepsScrubbed(v, s.Change) &&
 		!s.Dedup.TooOld(r.Origin.Date, got.Started) {
 		// The content is the same in another coding, for example gzip with another time stamp, or differs only in
-		// scrubbed parts. Nothing new needs to be archived, and a revisit record cannot be written, because the
+		// scrubbed parts. Nothing new needs to be aspects.Kept, and a revisit record cannot be written, because the
 		// original has another payload digest.
-		return archived{keeping: KeptNothing, looked: a.looked}, nil
+		return aspects.Kept{Keeping: aspects.KeptNothing, Looked: a.Looked}, nil
 	}
-	return archived{keeping: KeptResponse, looked: a.looked}, nil
+	return aspects.Kept{Keeping: aspects.KeptResponse, Looked: a.Looked}, nil
 }
 
 // evidence returns the record of an answer whose head readers of WARC files do not accept: the whole answer if its
 // content is new, otherwise its head. No later revisit refers to it.
-func evidence(v visit) archived {
-	if v.capture.Complete && isKnown(v) {
-		return archived{keeping: KeptHead}
+func evidence(v *aspects.Visit) aspects.Kept {
+	if v.Capture.Complete && isKnown(v) {
+		return aspects.Kept{Keeping: aspects.KeptHead}
 	}
-	return archived{keeping: KeptEvidence}
+	return aspects.Kept{Keeping: aspects.KeptEvidence}
 }
 
 // isArchived reports whether the series of a URI has its last payload.
-func (c *Crawler) isArchived(r frontier.Record, p dedup.Policy) bool {
+func (c *Crawler) isArchived(r *frontier.Record, p dedup.Policy) bool {
 	return !r.Origin.IsZero() && !c.parts.Dedup.Lost(r.Origin) && !c.parts.Dedup.Apart(p, r.Origin)
 }
 
 // isKnown reports whether a visit found the content that the last capture had.
-func isKnown(v visit) bool { return v.verdict.State == evaluators.Unchanged && !v.verdict.First }
+func isKnown(v *aspects.Visit) bool {
+	return v.Verdict.State == evaluators.Unchanged && !v.Verdict.First
+}
 
-// keepsScrubbed reports whether the settings ask to archive a payload that differs from the archived one only in
+// keepsScrubbed reports whether the settings ask to archive a payload that differs from the aspects.Kept one only in
 // scrubbed parts.
-func keepsScrubbed(v visit, s config.Change) bool {
+func keepsScrubbed(v *aspects.Visit, s config.Change) bool {
 	keep := s.KeepScrubbed
-	if s.Mode == config.Strict && !v.look.Quiet() || !keep.Response {
+	if s.Mode == config.Strict && !noise.Quiet(v) || !keep.Response {
 		return false
 	}
-	return keep.Every == 0 || v.capture.Started.Sub(v.record().Origin.Date) >= keep.Every
+	return keep.Every == 0 || v.Capture.Started.Sub(v.Record().Origin.Date) >= keep.Every
 }
 
 // recordOf returns a visit in the form that the archive's writer accepts.
-func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
-	got := v.capture
-	w := warcout.Visit{URI: v.uri(), Date: got.Started, IP: got.IP, Request: got.Request, Metadata: metadataOf(v, a)}
+func (c *Crawler) recordOf(v *aspects.Visit, a aspects.Kept) warcout.Visit {
+	got := v.Capture
+	w := warcout.Visit{URI: v.URI(), Date: got.Started, IP: got.IP, Request: got.Request, Metadata: metadataOf(v, a)}
 	if s := got.Security; s != nil {
 		w.Security = &warcout.Security{Protocol: misfortune.Protocol(got), Version: s.Version, CipherSuite: s.CipherSuite}
 	}
-	switch a.keeping {
-	case KeptResponse, KeptEvidence:
+	switch a.Keeping {
+	case aspects.KeptResponse, aspects.KeptEvidence:
 		w.Response = &warcout.Response{
 			Block: got.Block(), Size: got.BlockSize, BlockDigest: got.BlockDigest,
-			PayloadSize: got.PayloadSize, PayloadDigest: storedDigest(v.capture), PayloadSHA256: got.SHA256,
+			PayloadSize: got.PayloadSize, PayloadDigest: storedDigest(v.Capture), PayloadSHA256: got.SHA256,
 			Truncated: string(got.Truncated),
 		}
-	case KeptRevisit:
+	case aspects.KeptRevisit:
 		w.Revisit = &warcout.Revisit{
-			Profile: warcout.IdenticalPayload, Head: got.Head, Origin: a.origin, Container: c.parts.Dedup.Container(a.origin),
+			Profile: warcout.IdenticalPayload, Head: got.Head, Origin: a.Origin, Container: c.parts.Dedup.Container(a.Origin),
 			Truncated: string(got.Truncated),
 		}
-	case KeptNotModified:
+	case aspects.KeptNotModified:
 		w.Revisit = &warcout.Revisit{
-			Profile: warcout.NotModified, Origin: a.origin, Container: c.parts.Dedup.Container(a.origin),
+			Profile: warcout.NotModified, Origin: a.Origin, Container: c.parts.Dedup.Container(a.Origin),
 			ETag: got.Header.Get("ETag"), LastModified: got.Header.Get("Last-Modified"),
 		}
 		w.Head = got.Head
-	case KeptHead:
+	case aspects.KeptHead:
 		w.Head = got.Head
 	}
 	return w
@@ -186,32 +167,32 @@ func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 
 // metadataOf returns the fields of a visit's metadata record: how the URI was found and the result of the visit. The
 // first names are those that Heritrix writes, for the tools that know them.
-func metadataOf(v visit, a archived) []warcout.Field {
-	r, got := v.record(), v.capture
+func metadataOf(v *aspects.Visit, a aspects.Kept) []warcout.Field {
+	r, got := v.Record(), v.Capture
 	sum := ""
-	if (a.keeping == KeptResponse || a.keeping == KeptEvidence) && !storedDigest(got).IsZero() {
+	if (a.Keeping == aspects.KeptResponse || a.Keeping == aspects.KeptEvidence) && !storedDigest(got).IsZero() {
 		sum = got.SHA256.String()
 	}
 	fields := []warcout.Field{
 		{Name: "seed", Value: r.Seed},
 		{Name: "via", Value: r.Via},
 		{Name: "hopsFromSeed", Value: string(r.Hops)},
-		{Name: "visitReason", Value: history.ASCII(history.VisitReason(r))},
+		{Name: "visitReason", Value: history.ASCII(history.VisitReason(*r))},
 		{Name: "fetchTimeMs", Value: strconv.FormatInt(got.Took.Milliseconds(), 10)},
-		{Name: "contentState", Value: v.verdict.State.String()},
-		{Name: "contentStateReason", Value: history.ASCII(v.verdict.Reason)},
+		{Name: "contentState", Value: v.Verdict.State.String()},
+		{Name: "contentStateReason", Value: history.ASCII(v.Verdict.Reason)},
 		{Name: history.PayloadSHA256, Value: sum},
 	}
-	fields = v.req.Metadata(fields, got)
-	if v.block != "" {
-		fields = append(fields, warcout.Field{Name: "standsIn", Value: v.block})
+	fields = login.Metadata(&v.Request, fields, got)
+	if v.Block != "" {
+		fields = append(fields, warcout.Field{Name: "standsIn", Value: v.Block})
 	}
 	if got.Stopped {
 		fields = append(fields, warcout.Field{Name: "midFetchAbort", Value: "true"})
 	}
-	if v.compared.Rules != 0 {
-		fields = append(fields, warcout.Field{Name: "comparisonDigest", Value: v.compared.Sum.String()},
-			warcout.Field{Name: "comparisonRules", Value: strconv.FormatUint(v.compared.Rules, 16)})
+	if v.Compared.Rules != 0 {
+		fields = append(fields, warcout.Field{Name: "comparisonDigest", Value: v.Compared.Sum.String()},
+			warcout.Field{Name: "comparisonRules", Value: strconv.FormatUint(v.Compared.Rules, 16)})
 	}
 	if got.Misfortune != nil {
 		fields = append(fields, warcout.Field{Name: "misfortune", Value: got.Misfortune.Error()})
@@ -229,7 +210,7 @@ func metadataOf(v visit, a archived) []warcout.Field {
 }
 
 // archiveLookup archives the addresses that a host name resolved to, if they are new.
-func (c *Crawler) archiveLookup(got *fetch.Capture, s settings) error {
+func (c *Crawler) archiveLookup(got *fetch.Capture, s *settings) error {
 	if len(got.Lookup) == 0 || !s.config.DNSRecords {
 		return nil
 	}
@@ -252,18 +233,19 @@ func (c *Crawler) archiveLookup(got *fetch.Capture, s settings) error {
 }
 
 // notifyIndex notifies the index of the archive of a new capture.
-func (c *Crawler) notifyIndex(v visit, a archived) {
-	_, revisit := a.keeping.profile()
-	if a.keeping != KeptResponse && !revisit {
+func (c *Crawler) notifyIndex(v *aspects.Visit) {
+	a := v.Kept
+	_, revisit := profileOf(a.Keeping)
+	if a.Keeping != aspects.KeptResponse && !revisit {
 		return
 	}
 	captured := Captured{
-		Record: a.record, Status: v.capture.Status, ContentType: v.capture.Header.Get("Content-Type"),
+		Record: a.Record, Status: v.Capture.Status, ContentType: v.Capture.Header.Get("Content-Type"),
 	}
 	if revisit {
-		captured.Original = a.origin
+		captured.Original = a.Origin
 	}
-	if a.keeping == KeptNotModified {
+	if a.Keeping == aspects.KeptNotModified {
 		captured.Status, captured.ContentType = 0, "" // the head of a 304 is evidence, in a record of its own
 	}
 	c.index(captured)

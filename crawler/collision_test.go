@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -113,7 +113,7 @@ func TestStoredPayloadsHaveASHA256(t *testing.T) {
 		w.set("http://a.example/", town.Page{Type: "text/plain", Body: "hello"})
 		w.run(30 * time.Hour)
 		for _, r := range w.visits(".example/") {
-			if r.Kept != crawler.KeptResponse && r.Kept != crawler.KeptRevisit {
+			if r.Kept != aspects.KeptResponse && r.Kept != aspects.KeptRevisit {
 				t.Errorf("a visit left %v", r.Kept)
 			}
 		}

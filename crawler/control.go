@@ -71,7 +71,7 @@ func (c *Crawler) Memory() []Memory {
 		{"similar", c.parts.Similar.Bytes()},
 		{"daily", c.parts.Daily.Bytes()},
 		{"cookies", c.parts.Cookies.Bytes()},
-		{"looks", c.fetches.Bytes()},
+		{"looks", c.aspects.noise.Bytes()},
 		{"traps", c.parts.Traps.Bytes()},
 		{"reputation", c.parts.Reputation.Bytes()},
 	}

@@ -5,13 +5,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/aspects/login"
-	"github.com/arcrawl/arcrawl/aspects/noise"
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/pause"
-	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/space"
-	"github.com/arcrawl/arcrawl/crawler/trapped"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -19,7 +19,7 @@ import (
 type Crawler struct {
 	parts Parts // optional functions are set
 
-	robots   *policy.Robots
+	robots   *robots.Copies
 	demand   demand.Estimates
 	uplink   pause.Watch
 	proxies  ProxyWatch
@@ -27,9 +27,10 @@ type Crawler struct {
 	space    *space.Ledger
 	resolved resolvedHosts
 	requests login.Maker
-	fetches  noise.Fetches
 	returns  *scopeKeeper
-	trapped  trapped.Stores
+	aspects  aspectSet
+	order    order
+	visits   sync.Pool // of *aspects.Visit
 	clock    *clockKeeper
 	started  time.Time
 
@@ -54,7 +55,7 @@ type Crawler struct {
 // New returns a crawler of opened parts.
 func New(p Parts) *Crawler {
 	c := &Crawler{
-		parts: p.withDefaults(), robots: policy.NewRobots(p.Frontier), step: func(string) {},
+		parts: p.withDefaults(), robots: robots.NewCopies(p.Frontier), step: func(string) {},
 		dirty: make(chan struct{}, 1), current: make([]atomic.Pointer[Visiting], p.Config.Current().Crawl.Workers),
 		waiter: make(chan struct{}, 1), wake: make(chan struct{}, 1), broken: make(chan error, 1),
 	}
@@ -67,8 +68,10 @@ func New(p Parts) *Crawler {
 	c.requests = login.Maker{
 		Dedup: p.Dedup, Reputation: p.Reputation, Cookies: p.Cookies, Version: p.Version, Crowded: c.crowded,
 	}
-	c.fetches.Finder = p.NoiseFinder
-	c.trapped = trapped.Stores{Traps: p.Traps, Spaces: p.Spaces, Frontier: p.Frontier, Log: p.Log}
+	c.visits.New = func() any { return new(aspects.Visit) }
+	c.aspects.noise.Use(p.NoiseFinder)
+	c.compose()
+	c.order = c.listOrder()
 	p.reportDamage()
 	c.returns = newScopeKeeper(p.Frontier, p.Config, c.Wake, p.Log)
 	c.clock, c.started = newClockKeeper(p.Frontier, c.Wake, p.Log), time.Now()
@@ -84,7 +87,7 @@ func (c *Crawler) AddSeeds(now time.Time) (frontier.Added, error) {
 		seeds = append(seeds, frontier.Candidate{URI: s.URI, Seed: s.URI.String(), Due: now})
 	}
 	for _, s := range cfg.Sources {
-		seeds = append(seeds, frontier.Candidate{URI: s.URI, Seed: s.Seed.String(), Due: now, Source: expectedSource()})
+		seeds = append(seeds, frontier.Candidate{URI: s.URI, Seed: s.Seed.String(), Due: now, Source: feeds.Expected()})
 	}
 	return c.parts.Frontier.Add(now, c.parts.Frontier.Own(seeds)...)
 }

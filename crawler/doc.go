@@ -44,7 +44,7 @@
 //   - an error of the server (5xx), a refusal (401, 403, 407, 408, 425, 429), a cut body, a failed connection;
 //   - an answer that comes instead of the page: a challenge, a consent wall, a "not found" with status 200, see
 //     [evaluators.Block];
-//   - a 404 or 410, until [config.Trouble].GoneAfter of them in a row confirm that the page is gone.
+//   - a 404 or 410, until [misfortune.Options].GoneAfter of them in a row confirm that the page is gone.
 //
 // Misfortunes are archived as evidence if there is any, and logged. They change nothing that was learned. The URI comes
 // back after a wait that grows with the number of failures in a row.

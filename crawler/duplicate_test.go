@@ -16,7 +16,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
@@ -32,13 +32,13 @@ func TestUnsoundRecordIsReplaced(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		harm   func(t *testing.T, file string)
-		second crawler.Keeping
+		second aspects.Keeping
 		logged string // part of the error
 	}{
-		{"the record is sound", func(*testing.T, string) {}, crawler.KeptRevisit, ""},
-		{"the file was moved away", func(t *testing.T, file string) { must(t, os.Rename(file, file+".away")) }, crawler.KeptResponse, "there is no"},
-		{"the record is damaged", damage, crawler.KeptResponse, "gzip"},
-		{"another record with other bytes is in its place", exchange, crawler.KeptResponse, "differs after"},
+		{"the record is sound", func(*testing.T, string) {}, aspects.KeptRevisit, ""},
+		{"the file was moved away", func(t *testing.T, file string) { must(t, os.Rename(file, file+".away")) }, aspects.KeptResponse, "there is no"},
+		{"the record is damaged", damage, aspects.KeptResponse, "gzip"},
+		{"another record with other bytes is in its place", exchange, aspects.KeptResponse, "differs after"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +52,7 @@ func TestUnsoundRecordIsReplaced(t *testing.T) {
 				w.log = zerolog.New(&log)
 				w.run(48 * time.Hour)
 				visits := w.visits(".example/")
-				if len(visits) < 3 || visits[1].Kept != row.second || visits[2].Kept != crawler.KeptRevisit {
+				if len(visits) < 3 || visits[1].Kept != row.second || visits[2].Kept != aspects.KeptRevisit {
 					t.Errorf("the visits wrote %v; want response, %v, revisit", visits, row.second)
 				}
 				if told := log.String(); !strings.Contains(told, row.logged) || strings.Contains(told, "cannot replace this payload") != (row.logged != "") {
@@ -146,7 +146,7 @@ func TestNothingRefersToALostRecord(t *testing.T) {
 				must(t, parts.Dedup.Forget(filepath.Base(file), 0))
 				shut()
 				w.run(48 * time.Hour)
-				if visits := w.visits(".example/"); len(visits) < 3 || visits[1].Kept != crawler.KeptResponse || visits[2].Kept == crawler.KeptResponse {
+				if visits := w.visits(".example/"); len(visits) < 3 || visits[1].Kept != aspects.KeptResponse || visits[2].Kept == aspects.KeptResponse {
 					t.Errorf("the visits wrote %v; want a response, a response and then nothing", visits)
 				}
 				checkArchive(t, w.dir) // every revisit refers to an existing record
@@ -232,12 +232,12 @@ func TestImportedPayloadIsNotStoredAgain(t *testing.T) {
 		}
 		before := len(w.visits(".example/"))
 		for n, r := range w.visits(".example/") {
-			if r.Kept != crawler.KeptRevisit {
+			if r.Kept != aspects.KeptRevisit {
 				t.Errorf("visit %d wrote %v, want a revisit", n, r.Kept)
 			}
 		}
 		w.run(72 * time.Hour)
-		if after := w.visits(".example/")[before:]; len(after) == 0 || after[0].Kept != crawler.KeptResponse {
+		if after := w.visits(".example/")[before:]; len(after) == 0 || after[0].Kept != aspects.KeptResponse {
 			t.Errorf("after the collection was removed the visits wrote %v, want a response", after)
 		}
 	})

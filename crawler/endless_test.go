@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
-	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
@@ -99,7 +99,7 @@ func (w *world) budgetIsLifted(host uri.Host, pattern string) {
 	if said := why(); !strings.Contains(said, "arcrawl traps release news.example '"+pattern+"'") {
 		w.t.Errorf("the explanation of %s does not name the budget: %s", held, said)
 	}
-	due, err := untrap.ReleaseAny(parts.Frontier, parts.Traps, parts.Spaces, host, pattern, time.Now())
+	due, err := spaces.ReleaseAny(parts.Frontier, parts.Traps, parts.Spaces, host, pattern, time.Now())
 	if err != nil || due == 0 {
 		w.t.Errorf("%d URIs are due after the release, %v; want some", due, err)
 	}

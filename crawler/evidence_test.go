@@ -11,6 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -61,8 +62,8 @@ func verifyArchive(t *testing.T, w *world) {
 }
 
 // countKept returns how many visits left each kind of record.
-func countKept(visits []crawler.Report) map[crawler.Keeping]int {
-	n := map[crawler.Keeping]int{}
+func countKept(visits []crawler.Report) map[aspects.Keeping]int {
+	n := map[aspects.Keeping]int{}
 	for _, v := range visits {
 		n[v.Kept]++
 	}
@@ -90,11 +91,11 @@ func TestLowerCaseStatusLineHoldsNobody(t *testing.T) {
 					t.Errorf("%d visits of the healthy site and %d of the other one, want 13 and 13", len(healthy), len(odd))
 				}
 				kept := countKept(odd)
-				revisits := kept[crawler.KeptRevisit] > 0
-				if odd[0].Kept != crawler.KeptEvidence || kept[crawler.KeptEvidence] != 1 || revisits && healed > 24*time.Hour {
+				revisits := kept[aspects.KeptRevisit] > 0
+				if odd[0].Kept != aspects.KeptEvidence || kept[aspects.KeptEvidence] != 1 || revisits && healed > 24*time.Hour {
 					t.Errorf("kept %v, the first visit %s; want evidence once", kept, odd[0].Kept)
 				}
-				if healed < 24*time.Hour && kept[crawler.KeptResponse] != 1 {
+				if healed < 24*time.Hour && kept[aspects.KeptResponse] != 1 {
 					t.Errorf("kept %v, want one response after the server was repaired", kept)
 				}
 				verifyArchive(t, w)
@@ -120,7 +121,7 @@ func TestEvidenceIsNoOrigin(t *testing.T) {
 		}))
 		w.run(5 * time.Hour)
 		healthy := countKept(w.visits("news.example/"))
-		if healthy[crawler.KeptResponse] < 2 || healthy[crawler.KeptRevisit] == 0 {
+		if healthy[aspects.KeptResponse] < 2 || healthy[aspects.KeptRevisit] == 0 {
 			t.Errorf("the healthy site left %v, want its own response and revisits to it", healthy)
 		}
 		verifyArchive(t, w)

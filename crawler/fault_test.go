@@ -14,6 +14,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -53,9 +54,9 @@ func checkHealthy(t *testing.T, w *world, hours int) {
 }
 
 func TestPanicConcernsOneDocument(t *testing.T) {
-	for step, kept := range map[string]crawler.Keeping{
-		"judging": crawler.KeptResponse, "archiving": crawler.KeptNothing, "discovering": crawler.KeptResponse,
-		"scheduling": crawler.KeptResponse, "logging": crawler.KeptResponse, "settling": crawler.KeptResponse,
+	for step, kept := range map[string]aspects.Keeping{
+		"judging": aspects.KeptResponse, "archiving": aspects.KeptNothing, "discovering": aspects.KeptResponse,
+		"scheduling": aspects.KeptResponse, "logging": aspects.KeptResponse, "settling": aspects.KeptResponse,
 	} {
 		t.Run(step, func(t *testing.T) {
 			dir := t.TempDir()
@@ -126,7 +127,7 @@ func TestPanicInTheStoreSettlesTheBareVisit(t *testing.T) {
 			t.Fatalf("%d visits of the poisoned page in 12 hours, want one each 6 hours", len(bad))
 		}
 		for _, v := range bad {
-			if !v.Failed || v.FaultKind != misfortune.KindPanic || v.Kept == crawler.KeptNothing || v.Found != 0 {
+			if !v.Failed || v.FaultKind != misfortune.KindPanic || v.Kept == aspects.KeptNothing || v.Found != 0 {
 				t.Errorf("a visit of the poisoned page: %+v", v)
 			}
 		}
@@ -146,19 +147,19 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 		recovers       bool   // later visits succeed although the first one failed
 		damaged        string // the key of a row that cannot be read
 		told           int    // lines of the log about it
-		kept           crawler.Keeping
+		kept           aspects.Keeping
 	}{
 		{
 			name: "a URI with a control character", bad: "http://bad.example/a\x01b", failed: true, fault: true,
 			prepare: known(frontier.Candidate{URI: uri.FromCanonical("http://bad.example/a\x01b"), Seed: "http://bad.example/"}),
 		},
 		{
-			name: "fetch.max_content below change.max_size", bad: "http://bad.example/", kept: crawler.KeptResponse,
+			name: "fetch.max_content below change.max_size", bad: "http://bad.example/", kept: aspects.KeptResponse,
 			settings: "[change]\nmode = \"scrubbed\"\nscrub = [\"x+\"]\n[fetch]\nmax_content = \"10KB\"\n",
 		},
 		{
 			name: "an original of a partner with a line end", bad: "http://bad.example/", fault: true,
-			kept: crawler.KeptResponse,
+			kept: aspects.KeptResponse,
 			prepare: func(t *testing.T, parts crawler.Parts) {
 				t.Helper()
 				sum := digest.Of([]byte(page))
@@ -185,33 +186,33 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 			},
 		},
 		{
-			name: "a damaged cookie jar that is emptied", bad: "http://bad.example/", kept: crawler.KeptResponse,
+			name: "a damaged cookie jar that is emptied", bad: "http://bad.example/", kept: aspects.KeptResponse,
 			host: "[fetch]\ncookies = \"session\"\n", damaged: "pCbad.example", told: 1,
 		},
 		{
-			name: "a damaged cookie jar that is used", bad: "http://bad.example/", kept: crawler.KeptResponse,
+			name: "a damaged cookie jar that is used", bad: "http://bad.example/", kept: aspects.KeptResponse,
 			host: "[fetch]\ncookies = \"keep\"\n", damaged: "pCbad.example", told: 1,
 		},
 		{
-			name: "a damaged list of traps", bad: "http://bad.example/deep", kept: crawler.KeptResponse,
+			name: "a damaged list of traps", bad: "http://bad.example/deep", kept: aspects.KeptResponse,
 			damaged: "ptbad.example", told: 1,
 		},
 		{
-			name: "a damaged copy of robots.txt", bad: "http://bad.example/", kept: crawler.KeptResponse,
+			name: "a damaged copy of robots.txt", bad: "http://bad.example/", kept: aspects.KeptResponse,
 			damaged: "r\x00\x00\x00\x01http", // it is fetched again
 			prepare: known(frontier.Candidate{URI: uri.FromCanonical("http://bad.example/"), Seed: "http://bad.example/"}),
 		},
 		{
-			name: "a damaged reputation", bad: "http://bad.example/", kept: crawler.KeptResponse,
+			name: "a damaged reputation", bad: "http://bad.example/", kept: aspects.KeptResponse,
 			settings: "[midfetch]\nproof = 0\n", damaged: "tbad.example", told: 1,
 		},
 		{
-			name: "a damaged record of parameters", bad: "http://bad.example/?id=1", kept: crawler.KeptResponse,
+			name: "a damaged record of parameters", bad: "http://bad.example/?id=1", kept: aspects.KeptResponse,
 			damaged: "pQbad.example", told: 1,
 			prepare: known(frontier.Candidate{URI: uri.FromCanonical("http://bad.example/?id=1"), Seed: "http://bad.example/"}),
 		},
 		{
-			name: "a damaged count of the day", bad: "http://bad.example/", kept: crawler.KeptResponse,
+			name: "a damaged count of the day", bad: "http://bad.example/", kept: aspects.KeptResponse,
 			damaged: "abad.example\x00\x00\x00\x2a\xcd", told: 1, // 1 January 2000
 		},
 	} {
@@ -337,6 +338,6 @@ func TestSlowRulesHoldNobody(t *testing.T) {
 	})
 }
 
-func isRevisit(k crawler.Keeping) bool {
-	return k == crawler.KeptRevisit || k == crawler.KeptNotModified
+func isRevisit(k aspects.Keeping) bool {
+	return k == aspects.KeptRevisit || k == aspects.KeptNotModified
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -167,35 +168,35 @@ func TestMisbehavingServerIsRecordedAndScheduled(t *testing.T) {
 		answer    string
 		after     manners
 		status    int
-		kept      crawler.Keeping
+		kept      aspects.Keeping
 		truncated string // WARC-Truncated of the record
 		note      string // one of the annotations
 		wait      time.Duration
 	}{
-		{"no head in time", "", silence, -4, crawler.KeptNothing, "", "err=", retry},
-		{"a head that drips", "HTTP/1.1 200 OK\r\nX: ", drip, -4, crawler.KeptHead, "", "err=", retry},
-		{"a head without end", "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 10_000), hangUp, -5, crawler.KeptHead, "", "err=", retry},
-		{"another protocol", "SSH-2.0-OpenSSH_9.2\r\n", silence, -5, crawler.KeptHead, "", "err=", retry},
-		{"an empty reply", "", hangUp, -404, crawler.KeptNothing, "", "err=", retry},
-		{"a reset without an answer", "", reset, -3, crawler.KeptNothing, "", "err=", retry},
-		{"a head that breaks off", good, hangUp, -3, crawler.KeptHead, "", "err=", retry},
-		{"a control byte in a header value", good + "Server: x\x01y\r\nContent-Length: 2\r\n\r\nhi", hangUp, 200, crawler.KeptResponse, "", "head:1", learned},
-		{"garbage among the header fields", good + "\x01\x02 rubbish\r\nContent-Length: 2\r\n\r\nhi", hangUp, 200, crawler.KeptResponse, "", "", learned},
-		{"two lengths that contradict each other", good + "Content-Length: 2\r\nContent-Length: 7\r\n\r\nhi", hangUp, 200, crawler.KeptResponse, "", "", learned},
-		{"a length that promises too much", good + "Content-Length: 99\r\n\r\nhi", hangUp, 200, crawler.KeptResponse, "disconnect", "err=", retry},
-		{"a length that promises too little", good + "Content-Length: 2\r\n\r\nhi there", hangUp, 200, crawler.KeptResponse, "", "", learned},
-		{"a broken chunk", good + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\nzz\r\n", hangUp, 200, crawler.KeptResponse, "disconnect", "err=", retry},
-		{"chunks without the last", good + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n", hangUp, 200, crawler.KeptResponse, "disconnect", "err=", retry},
-		{"a body that stops coming", good + "Content-Length: 99\r\n\r\nhi", silence, 200, crawler.KeptResponse, "time", "timeTrunc", retry},
-		{"a body that drips", good + "\r\n", drip, 200, crawler.KeptResponse, "time", "timeTrunc", retry},
-		{"a body without end", good + "\r\n", flood, 200, crawler.KeptResponse, "length", "lenTrunc", 72 * time.Hour},
-		{"a decompression bomb", good + "Content-Encoding: gzip\r\nContent-Length: " + fmt.Sprint(len(bomb)) + "\r\n\r\n" + bomb, hangUp, 200, crawler.KeptResponse, "", "err=", learned},
-		{"a body that is not gzip", good + "Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain", hangUp, 200, crawler.KeptResponse, "", "err=", learned},
-		{"a 304 that nobody asked for", "HTTP/1.1 304 Not Modified\r\n\r\n", hangUp, 304, crawler.KeptResponse, "", "", retry},
-		{"a server error", "HTTP/1.1 500 Oops\r\nContent-Length: 2\r\n\r\nno", hangUp, 500, crawler.KeptResponse, "", "", retry},
-		{"a refusal", "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno", hangUp, 403, crawler.KeptResponse, "", "", retry},
-		{"a challenge", "HTTP/1.1 403 Forbidden\r\nCf-Mitigated: challenge\r\nContent-Length: 2\r\n\r\nno", hangUp, 403, crawler.KeptResponse, "", "challenge:cloudflare", retry},
-		{"a page that is gone", "HTTP/1.1 410 Gone\r\nContent-Length: 2\r\n\r\nno", hangUp, 410, crawler.KeptResponse, "", "", time.Hour},
+		{"no head in time", "", silence, -4, aspects.KeptNothing, "", "err=", retry},
+		{"a head that drips", "HTTP/1.1 200 OK\r\nX: ", drip, -4, aspects.KeptHead, "", "err=", retry},
+		{"a head without end", "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 10_000), hangUp, -5, aspects.KeptHead, "", "err=", retry},
+		{"another protocol", "SSH-2.0-OpenSSH_9.2\r\n", silence, -5, aspects.KeptHead, "", "err=", retry},
+		{"an empty reply", "", hangUp, -404, aspects.KeptNothing, "", "err=", retry},
+		{"a reset without an answer", "", reset, -3, aspects.KeptNothing, "", "err=", retry},
+		{"a head that breaks off", good, hangUp, -3, aspects.KeptHead, "", "err=", retry},
+		{"a control byte in a header value", good + "Server: x\x01y\r\nContent-Length: 2\r\n\r\nhi", hangUp, 200, aspects.KeptResponse, "", "head:1", learned},
+		{"garbage among the header fields", good + "\x01\x02 rubbish\r\nContent-Length: 2\r\n\r\nhi", hangUp, 200, aspects.KeptResponse, "", "", learned},
+		{"two lengths that contradict each other", good + "Content-Length: 2\r\nContent-Length: 7\r\n\r\nhi", hangUp, 200, aspects.KeptResponse, "", "", learned},
+		{"a length that promises too much", good + "Content-Length: 99\r\n\r\nhi", hangUp, 200, aspects.KeptResponse, "disconnect", "err=", retry},
+		{"a length that promises too little", good + "Content-Length: 2\r\n\r\nhi there", hangUp, 200, aspects.KeptResponse, "", "", learned},
+		{"a broken chunk", good + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\nzz\r\n", hangUp, 200, aspects.KeptResponse, "disconnect", "err=", retry},
+		{"chunks without the last", good + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n", hangUp, 200, aspects.KeptResponse, "disconnect", "err=", retry},
+		{"a body that stops coming", good + "Content-Length: 99\r\n\r\nhi", silence, 200, aspects.KeptResponse, "time", "timeTrunc", retry},
+		{"a body that drips", good + "\r\n", drip, 200, aspects.KeptResponse, "time", "timeTrunc", retry},
+		{"a body without end", good + "\r\n", flood, 200, aspects.KeptResponse, "length", "lenTrunc", 72 * time.Hour},
+		{"a decompression bomb", good + "Content-Encoding: gzip\r\nContent-Length: " + fmt.Sprint(len(bomb)) + "\r\n\r\n" + bomb, hangUp, 200, aspects.KeptResponse, "", "err=", learned},
+		{"a body that is not gzip", good + "Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain", hangUp, 200, aspects.KeptResponse, "", "err=", learned},
+		{"a 304 that nobody asked for", "HTTP/1.1 304 Not Modified\r\n\r\n", hangUp, 304, aspects.KeptResponse, "", "", retry},
+		{"a server error", "HTTP/1.1 500 Oops\r\nContent-Length: 2\r\n\r\nno", hangUp, 500, aspects.KeptResponse, "", "", retry},
+		{"a refusal", "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno", hangUp, 403, aspects.KeptResponse, "", "", retry},
+		{"a challenge", "HTTP/1.1 403 Forbidden\r\nCf-Mitigated: challenge\r\nContent-Length: 2\r\n\r\nno", hangUp, 403, aspects.KeptResponse, "", "challenge:cloudflare", retry},
+		{"a page that is gone", "HTTP/1.1 410 Gone\r\nContent-Length: 2\r\n\r\nno", hangUp, 410, aspects.KeptResponse, "", "", time.Hour},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -218,7 +219,7 @@ func TestMisbehavingServerIsRecordedAndScheduled(t *testing.T) {
 					truncated, found = rec.Header.Get("WARC-Truncated"), true
 				}
 			}
-			if truncated != row.truncated || found != (row.kept == crawler.KeptResponse) {
+			if truncated != row.truncated || found != (row.kept == aspects.KeptResponse) {
 				t.Errorf("a response record: %t, truncated by %q; want %q", found, truncated, row.truncated)
 			}
 		})
@@ -282,7 +283,7 @@ func TestUnreachableHostHasAStatus(t *testing.T) {
 			w := newWorld(t, t.TempDir(), toml+fmt.Sprintf("[seeds]\nuris = [%q]\n", row.seed))
 			defer w.town.Close()
 			r, line := visitOnce(t, w, row.dial, "/robots.txt")
-			if r.Status != row.status || line.Status != row.status || r.Kept != crawler.KeptNothing || !r.Failed {
+			if r.Status != row.status || line.Status != row.status || r.Kept != aspects.KeptNothing || !r.Failed {
 				t.Errorf("status %d, in the log %d, kept %s, failed %t; want %d and nothing kept", r.Status, line.Status, r.Kept, r.Failed, row.status)
 			}
 			if notes := strings.Join(line.Annotations, " "); !strings.Contains(notes, row.says) {
@@ -310,7 +311,7 @@ func TestReboundNameIsRefused(t *testing.T) {
 	w := newWorld(t, t.TempDir(), impatient+"[seeds]\nuris = [\"http://rebound.example/page\"]\n")
 	defer w.town.Close()
 	r, line := visitOnce(t, w, dial, "/page")
-	if r.Status != fetch.ConnectFailed || r.Kept != crawler.KeptNothing || !strings.Contains(strings.Join(line.Annotations, " "), "not_public") {
+	if r.Status != fetch.ConnectFailed || r.Kept != aspects.KeptNothing || !strings.Contains(strings.Join(line.Annotations, " "), "not_public") {
 		t.Errorf("status %d, kept %s, annotations %q", r.Status, r.Kept, line.Annotations)
 	}
 	for _, rec := range checkArchive(t, w.dir) {
@@ -342,7 +343,7 @@ func TestIPv6AndInternationalNamesAreVisited(t *testing.T) {
 	for _, row := range rows {
 		w := newWorld(t, t.TempDir(), impatient+fmt.Sprintf("[seeds]\nuris = [%q]\n", row.seed))
 		r, line := visitOnce(t, w, row.dial, row.logged)
-		if r.Status != 200 || r.Kept != crawler.KeptResponse || line.URI != row.logged {
+		if r.Status != 200 || r.Kept != aspects.KeptResponse || line.URI != row.logged {
 			t.Errorf("%s: status %d, kept %s, logged as %s", row.name, r.Status, r.Kept, line.URI)
 		}
 		checkArchive(t, w.dir)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
-	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -20,13 +20,14 @@ func (c *Crawler) LoginFailures() []login.LoginFailure {
 // the next step of a login. The URI stays due, and the host rests as after any other request. Nothing of a login is
 // archived. An error with a claim that is not spent concerns this URI alone.
 func (c *Crawler) prepareHost(
-	ctx context.Context, claim frontier.Claim, s settings, now time.Time,
+	ctx context.Context, v *aspects.Visit,
 ) (spent bool, err error) {
+	claim, s, now := v.Claim, settingsOf(v), v.Began
 	u := claim.Record.URI
 	if until, rests := c.proxies.Rest(s.Way.Proxy(), now); rests {
 		return true, c.restHost(claim, until, now)
 	}
-	if !s.Request.Login.On() || isRobots(claim.Record) {
+	if !s.Request.Login.On() || v.IsPrerequisite() {
 		return false, nil
 	}
 	step, err := c.requests.LoginStep(aboutOf(claim.Record, now), s.config, &s.Settings)
@@ -42,13 +43,13 @@ func (c *Crawler) prepareHost(
 	got, err := c.parts.Fetch.Fetch(ctx, step.Exchange)
 	if misfortune.IsOurs(err) {
 		step.Leave()
-		return true, c.abandon(ctx, claim, s, c.noAnswer(now), err)
+		return true, c.abandon(ctx, v, c.noAnswer(now), err)
 	}
 	if err != nil {
 		return true, c.restAfterLogin(claim, step.Fail(u, err, now), now, err)
 	}
 	defer got.Close()
-	if void, err := c.endIfVoid(ctx, claim, s, got); void {
+	if void, err := c.endIfVoid(ctx, v, got); void {
 		step.Leave()
 		return true, err
 	}
@@ -56,13 +57,13 @@ func (c *Crawler) prepareHost(
 	rest, failed, err := step.Take(got, &s.Settings)
 	switch {
 	case misfortune.IsOurs(err):
-		return true, c.abandon(ctx, claim, s, got, fmt.Errorf("log in to %s: %w", u.Host(), err))
+		return true, c.abandon(ctx, v, got, fmt.Errorf("log in to %s: %w", u.Host(), err))
 	case err != nil:
 		return true, c.restAfterLogin(claim, step.Fail(u, err, finished), finished, err)
 	case failed != nil:
 		return true, c.restAfterLogin(claim, rest, finished, failed)
 	}
-	return true, c.abandonClaim(claim, s, got)
+	return true, c.abandonClaim(v, got)
 }
 
 // restAfterLogin ends a claim whose host rests because a login failed.
@@ -75,16 +76,17 @@ func (c *Crawler) restAfterLogin(claim frontier.Claim, until, now time.Time, fai
 // endEarly reports whether an exchange says nothing about its URI, or its answer is for strangers although the crawler
 // is logged in, and then ends the claim. The URI stays due. If members see nothing else there, judge fails the visit.
 func (c *Crawler) endEarly(
-	ctx context.Context, claim frontier.Claim, s settings, req *login.Request, got *fetch.Capture,
+	ctx context.Context, v *aspects.Visit,
 ) (ended bool, err error) {
-	if void, err := c.endIfVoid(ctx, claim, s, got); void || !s.Request.Login.On() || isRobots(claim.Record) {
+	s, got, claim := settingsOf(v), v.Capture, &v.Claim
+	if void, err := c.endIfVoid(ctx, v, got); void || !s.Request.Login.On() || v.IsPrerequisite() {
 		return void, err
 	}
 	j, err := c.requests.Judge(got, &s.Settings)
 	if misfortune.IsOurs(err) {
-		return true, c.abandon(ctx, claim, s, got, fmt.Errorf("judge %s: %w", claim.Record.URI, err))
+		return true, c.abandon(ctx, v, got, fmt.Errorf("judge %s: %w", claim.Record.URI, err))
 	}
-	req.Strangers = j.Strangers || err != nil
+	v.Request.Strangers = j.Strangers || err != nil
 	switch {
 	case j.Failed != nil:
 		c.parts.Log.Warn().Str("uri", claim.Record.URI.String()).Err(j.Failed).
@@ -94,5 +96,5 @@ func (c *Crawler) endEarly(
 	default:
 		return false, nil
 	}
-	return true, c.abandonClaim(claim, s, got)
+	return true, c.abandonClaim(v, got)
 }

@@ -3,9 +3,10 @@ package crawler
 import (
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -18,32 +19,32 @@ import (
 const warcDate = "2006-01-02T15:04:05.000000Z"
 
 // logEntry returns the crawl.log entry of a visit.
-func logEntry(v visit, a archived, f findings, s schedule, worker int, now time.Time) crawllog.Entry {
-	r, got := v.record(), v.capture
+func (c *Crawler) logEntry(v *aspects.Visit, now time.Time) crawllog.Entry {
+	r, got := v.Record(), v.Capture
 	e := crawllog.Entry{
 		Logged: now, Status: got.Status, Size: got.PayloadSize, URI: r.URI.String(), Hops: r.Hops, Via: r.Via,
-		MIME: got.Header.Get("Content-Type"), Worker: worker, Started: got.Started, Took: got.Took, Seed: r.Seed,
-		Digest: payloadDigest(v.capture), Annotations: append(annotations(v, a, f, s), s.wait.Notes()...),
+		MIME: got.Header.Get("Content-Type"), Worker: v.Worker, Started: got.Started, Took: got.Took, Seed: r.Seed,
+		Digest: payloadDigest(v.Capture), Annotations: append(c.annotations(v), v.Next.Wait.Notes()...),
 		Schedule: &crawllog.Schedule{
-			Tries: s.record.Failures, Wait: s.wait.Interval, Visits: s.record.Visits, Versions: s.record.Versions,
-			Overdue: v.claim.Overdue,
+			Tries: v.Next.Record.Failures, Wait: v.Next.Wait.Interval, Visits: v.Next.Record.Visits, Versions: v.Next.Record.Versions,
+			Overdue: v.Claim.Overdue,
 		},
 		Extra: &crawllog.Extra{
-			ContentSize: got.BlockSize, ContentState: v.verdict.State.String(), ChangeReason: v.verdict.Reason,
-			WaitEvaluator: s.wait.Evaluator, WaitReason: s.wait.Reason, Due: s.record.Due,
-			ChangesPerDay: s.wait.PerDay, MissedShare: s.wait.Missed, NewVersions: s.wait.Versions,
+			ContentSize: got.BlockSize, ContentState: v.Verdict.State.String(), ChangeReason: v.Verdict.Reason,
+			WaitEvaluator: v.Next.Wait.Evaluator, WaitReason: v.Next.Wait.Reason, Due: v.Next.Record.Due,
+			ChangesPerDay: v.Next.Wait.PerDay, MissedShare: v.Next.Wait.Missed, NewVersions: v.Next.Wait.Versions,
 		},
 	}
 	if got.Status < 0 {
 		e.Size = -1
 	}
-	if v.verdict.First {
-		e.Extra.Kind = int(s.wait.Kind)
+	if v.Verdict.First {
+		e.Extra.Kind = int(v.Next.Wait.Kind)
 	}
 	if r.Visits == 0 {
 		e.Extra.FirstSeen = r.FirstSeen
 	}
-	if born := s.record.Born; r.Visits == 0 || !born.Equal(r.Born) {
+	if born := v.Next.Record.Born; r.Visits == 0 || !born.Equal(r.Born) {
 		e.Extra.Born = born
 	}
 	if misfortune.HostDown(got.Status) {
@@ -52,23 +53,23 @@ func logEntry(v visit, a archived, f findings, s schedule, worker int, now time.
 	if got.Misfortune != nil {
 		e.Extra.Misfortune = got.Misfortune.Error()
 	}
-	if a.keeping != KeptNothing && a.keeping != KeptThinned {
-		e.Extra.WARCFile, e.Extra.WARCOffset = a.record.File, a.record.Offset
+	if v.Kept.Keeping != aspects.KeptNothing && v.Kept.Keeping != aspects.KeptThinned {
+		e.Extra.WARCFile, e.Extra.WARCOffset = v.Kept.Record.File, v.Kept.Record.Offset
 	}
-	if profile, ok := a.keeping.profile(); ok {
-		e.Extra.RevisitRefersToURI = a.origin.URI
-		e.Extra.RevisitRefersToDate = a.origin.Date.UTC().Format(warcDate)
+	if profile, ok := profileOf(v.Kept.Keeping); ok {
+		e.Extra.RevisitRefersToURI = v.Kept.Origin.URI
+		e.Extra.RevisitRefersToDate = v.Kept.Origin.Date.UTC().Format(warcDate)
 		e.Extra.RevisitProfile = profile.String()
-		e.Digest = a.origin.Payload
+		e.Digest = v.Kept.Origin.Payload
 	}
 	return e
 }
 
 // log writes the crawl.log line of a visit. A panic becomes an error; nothing is in the log then.
-func (c *Crawler) log(v visit, a archived, f findings, s schedule, worker int) error {
+func (c *Crawler) log(v *aspects.Visit) error {
 	e, err := panics.Catch(func() (crawllog.Entry, error) {
 		c.step("logging")
-		return logEntry(v, a, f, s, worker, c.parts.Now()), nil
+		return c.logEntry(v, c.parts.Now()), nil
 	})
 	if err != nil {
 		return err
@@ -77,13 +78,13 @@ func (c *Crawler) log(v visit, a archived, f findings, s schedule, worker int) e
 }
 
 // bareEntry returns the crawl.log entry of a visit for which no better one could be composed.
-func bareEntry(v visit, s schedule, worker int, now time.Time) crawllog.Entry {
-	r, got := v.record(), v.capture
+func bareEntry(v *aspects.Visit, now time.Time) crawllog.Entry {
+	r, got := v.Record(), v.Capture
 	return crawllog.Entry{
-		Logged: now, Status: got.Status, Size: -1, URI: r.URI.String(), Worker: worker, Started: got.Started,
-		Took: got.Took, Annotations: []string{"err=" + v.fault.Error()},
+		Logged: now, Status: got.Status, Size: -1, URI: r.URI.String(), Worker: v.Worker, Started: got.Started,
+		Took: got.Took, Annotations: []string{"err=" + v.Fault.Error()},
 		Schedule: &crawllog.Schedule{
-			Tries: s.record.Failures, Wait: s.wait.Interval, Visits: s.record.Visits, Versions: s.record.Versions,
+			Tries: v.Next.Record.Failures, Wait: v.Next.Wait.Interval, Visits: v.Next.Record.Visits, Versions: v.Next.Record.Versions,
 		},
 	}
 }
@@ -92,65 +93,82 @@ func bareEntry(v visit, s schedule, worker int, now time.Time) crawllog.Entry {
 const usualNotes = 8
 
 // annotations returns the annotations of a visit, without estimates and without the adaptive schedule.
-func annotations(v visit, a archived, f findings, s schedule) []string {
+func (c *Crawler) annotations(v *aspects.Visit) []string {
 	notes := make([]string, 0, usualNotes)
-	switch v.capture.Truncated {
+	for _, s := range c.order.notes {
+		notes = s.do(v, notes)
+	}
+	return notes
+}
+
+// noteKept appends what the archive has of a visit.
+func noteKept(v *aspects.Visit, notes []string) []string {
+	switch v.Capture.Truncated {
 	case fetch.TruncatedLength:
 		notes = append(notes, crawllog.LengthTruncated)
 	case fetch.TruncatedTime:
 		notes = append(notes, crawllog.TimeTruncated)
 	}
-	switch a.keeping {
-	case KeptRevisit:
+	switch v.Kept.Keeping {
+	case aspects.KeptRevisit:
 		notes = append(notes, crawllog.DuplicateDigest)
-	case KeptNotModified:
+	case aspects.KeptNotModified:
 		notes = append(notes, crawllog.DuplicateNotModified)
-	case KeptThinned:
+	case aspects.KeptThinned:
 		notes = append(notes, crawllog.Unwritten)
-	case KeptEvidence:
+	case aspects.KeptEvidence:
 		notes = append(notes, crawllog.Evidence)
 	}
-	if a.looked {
-		notes = append(notes, crawllog.Hit+a.hit.String())
+	if v.Kept.Looked {
+		notes = append(notes, crawllog.Hit+v.Kept.Hit.String())
 	}
 	if n := spared(v); n > 0 {
 		notes = append(notes, crawllog.Spared+strconv.FormatInt(n, 10))
 	}
-	if asked := s.asked.Sub(v.finished); asked > 0 {
-		notes = append(notes, crawllog.Asked+strconv.FormatInt(int64((asked+time.Second-1)/time.Second), 10))
+	return notes
+}
+
+// noteDropped appends how many links were beyond the page's limit.
+func noteDropped(v *aspects.Visit, notes []string) []string {
+	if v.Found.Dropped > 0 {
+		notes = append(notes, "dol:"+strconv.Itoa(v.Found.Dropped))
 	}
-	if f.dropped > 0 {
-		notes = append(notes, "dol:"+strconv.Itoa(f.dropped))
-	}
-	notes = append(notes, s.source.Notes()...)
-	if n := v.capture.Repaired; n > 0 {
+	return notes
+}
+
+// noteRepaired appends how many lines of the head were repaired.
+func noteRepaired(v *aspects.Visit, notes []string) []string {
+	if n := v.Capture.Repaired; n > 0 {
 		notes = append(notes, "head:"+strconv.Itoa(n))
 	}
-	if v.capture.Misfortune != nil {
-		notes = append(notes, "err="+v.capture.Misfortune.Error())
-	}
-	if v.block != "" {
-		notes = append(notes, v.block)
-	}
-	notes = append(notes, v.look.Notes(v.record())...)
-	notes = append(notes, rendered.Notes(v.record())...)
-	notes = v.req.Notes(notes, v.capture, v.askedOtherwise())
-	if s.timing.By != "" && len(s.wait.Memory) > 0 {
-		notes = append(notes, "dated:"+strings.ReplaceAll(s.timing.By, " ", "_"))
-	}
-	if v.capture.Stopped {
+	return notes
+}
+
+// noteRendered appends what the text of the rendering before said.
+func noteRendered(v *aspects.Visit, notes []string) []string {
+	return append(notes, rendered.Notes(*v.Record())...)
+}
+
+// noteRequest appends what was asked otherwise.
+func noteRequest(v *aspects.Visit, notes []string) []string {
+	return login.Notes(&v.Request, notes, v.Capture, v.AskedOtherwise())
+}
+
+// noteChange appends whether the page is unchanged, and whether its download was stopped for that.
+func noteChange(v *aspects.Visit, notes []string) []string {
+	if v.Capture.Stopped {
 		notes = append(notes, crawllog.MidFetchAbort)
 	}
-	if v.verdict.State == evaluators.Unchanged {
+	if v.Verdict.State == evaluators.Unchanged {
 		notes = append(notes, crawllog.Unchanged)
 	}
 	return notes
 }
 
 // spared returns the bytes of payload that did not have to be transferred, estimated from the last capture.
-func spared(v visit) int64 {
-	if got := v.capture; got.Stopped || got.Status == http.StatusNotModified && v.req.Conditional() {
-		return max(0, v.record().Size-(got.BlockSize-int64(len(got.Head))))
+func spared(v *aspects.Visit) int64 {
+	if got := v.Capture; got.Stopped || got.Status == http.StatusNotModified && v.Request.Conditional() {
+		return max(0, v.Record().Size-(got.BlockSize-int64(len(got.Head))))
 	}
 	return 0
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/heal"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/internal/town"
@@ -25,7 +26,7 @@ func TestALostPayloadIsArchivedAgainAlthoughTheServerSays304(t *testing.T) {
 			w.set("http://site.example/", town.Page{Body: "the same for years", ETag: "honest"})
 			w.run(4 * 24 * time.Hour)
 			before := w.visits(".example/")
-			if last := before[len(before)-1]; last.Kept != crawler.KeptNotModified {
+			if last := before[len(before)-1]; last.Kept != aspects.KeptNotModified {
 				t.Fatalf("the last of %d visits left %s, want a revisit of a 304", len(before), last.Kept)
 			}
 			parts, shut := w.open()
@@ -45,7 +46,7 @@ func TestALostPayloadIsArchivedAgainAlthoughTheServerSays304(t *testing.T) {
 			shut()
 			w.run(5 * 24 * time.Hour)
 			after := w.visits(".example/")[len(before):]
-			if len(after) < 2 || after[0].Kept != crawler.KeptResponse || after[1].Kept == crawler.KeptResponse {
+			if len(after) < 2 || after[0].Kept != aspects.KeptResponse || after[1].Kept == aspects.KeptResponse {
 				t.Fatalf("healed: %t: the visits after the loss of %s: %+v", healed, lost, after)
 			}
 			if soon := after[0].Finished.Sub(now) < time.Hour; soon != healed {

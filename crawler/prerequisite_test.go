@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/town"
@@ -32,13 +32,13 @@ func TestEntryOfARobotsFileIsReplaced(t *testing.T) {
 		}))
 		done()
 		w.run(2 * time.Hour)
-		var kept []crawler.Keeping
+		var kept []aspects.Keeping
 		for _, r := range w.reports {
 			if r.URI.String() == "http://site.example/" {
 				kept = append(kept, r.Kept)
 			}
 		}
-		if len(kept) < 2 || kept[0] != crawler.KeptResponse || kept[1] != crawler.KeptRevisit {
+		if len(kept) < 2 || kept[0] != aspects.KeptResponse || kept[1] != aspects.KeptRevisit {
 			t.Errorf("the page was kept as %v; want a response, and then a revisit of it", kept)
 		}
 	})

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/crawler/pause"
-	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 )
@@ -25,23 +26,24 @@ func (c *Crawler) release(ctx context.Context, claim frontier.Claim, cause error
 
 // abandon releases a claim after a request was made: the host rests as after any other visit.
 func (c *Crawler) abandon(
-	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture, cause error,
+	ctx context.Context, v *aspects.Visit, got *fetch.Capture, cause error,
 ) error {
-	return released(ctx, claim, cause, c.abandonClaim(claim, s, got))
+	return released(ctx, v.Claim, cause, c.abandonClaim(v, got))
 }
 
 // endIfVoid reports whether an exchange says nothing about its URI, and then ends the claim: another node may own the
 // crawl, our own network or a proxy is down, or the server closed an idle connection instead of answering.
 func (c *Crawler) endIfVoid(
-	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture,
+	ctx context.Context, v *aspects.Visit, got *fetch.Capture,
 ) (void bool, err error) {
+	claim, s := v.Claim, settingsOf(v)
 	if c.parts.Void != nil {
 		if err := c.parts.Void(got.Started); err != nil {
-			return true, c.abandon(ctx, claim, s, got, err)
+			return true, c.abandon(ctx, v, got, err)
 		}
 	}
 	if got.Repeat {
-		return true, c.repeatLater(claim, s, got)
+		return true, c.repeatLater(v, got)
 	}
 	if proxy := s.Way.Proxy(); proxy != "" {
 		switch {
@@ -79,21 +81,21 @@ func (c *Crawler) logProxyDown(got *fetch.Capture) {
 }
 
 // repeatLater releases a claim whose request was not answered. The URI stays due, and the host rests first.
-func (c *Crawler) repeatLater(claim frontier.Claim, s settings, got *fetch.Capture) error {
-	c.parts.Log.Debug().Str("uri", claim.Record.URI.String()).AnErr("error", got.Misfortune).
+func (c *Crawler) repeatLater(v *aspects.Visit, got *fetch.Capture) error {
+	c.parts.Log.Debug().Str("uri", v.URI().String()).AnErr("error", got.Misfortune).
 		Msg("the server closed an idle connection instead of answering: asking again when the host has rested")
-	if err := c.abandonClaim(claim, s, got); err != nil {
-		return fmt.Errorf("release %s: %w", claim.Record.URI, err)
+	if err := c.abandonClaim(v, got); err != nil {
+		return fmt.Errorf("release %s: %w", v.URI(), err)
 	}
 	return nil
 }
 
 // abandonClaim ends a claim after a request was made. The URI keeps its due time.
-func (c *Crawler) abandonClaim(claim frontier.Claim, s settings, got *fetch.Capture) error {
-	finished := got.Started.Add(got.Took)
-	rest := c.robots.Politeness(claim.Record.URI, s.Politeness, nil, finished).Rest(got.Took)
-	rest = max(rest, policy.RetryAfter(got.Status, got.Header, finished, frontier.MaxLoneRest).Sub(finished))
-	return c.parts.Frontier.Abandon(claim, finished, rest)
+func (c *Crawler) abandonClaim(v *aspects.Visit, got *fetch.Capture) error {
+	finished, p := got.Started.Add(got.Took), &settingsOf(v).Politeness
+	rest := c.robots.Politeness(v.URI(), p.Politeness, p.CrawlDelayUpTo, nil, finished).Rest(got.Took)
+	rest = max(rest, misfortune.RetryAfter(got.Status, got.Header, finished, frontier.MaxLoneRest).Sub(finished))
+	return c.parts.Frontier.Abandon(v.Claim, finished, rest)
 }
 
 // released returns the error of a walk whose claim was released because of cause. err is the error of the release.

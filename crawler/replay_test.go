@@ -170,6 +170,7 @@ func recordOf(c index.Capture, header http.Header, err error) *history.Record {
 
 // lossy returns an entry without the fields that neither log nor archive holds.
 func lossy(e frontier.Entry) frontier.Entry {
+	e.Chain = ""
 	e.Memory, e.Recent, e.Comparison.Sketch = "", evaluators.Ring{}, 0
 	e.FirstSeen, e.Born, e.Source, e.Title = time.Time{}, time.Time{}, "", ""
 	if strings.Contains(e.Why, "young article") {

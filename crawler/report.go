@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/noise"
@@ -54,22 +55,22 @@ type Report struct {
 func (r Report) Down() bool { return misfortune.HostDown(r.Status) }
 
 // reportOf returns the report of a settled visit.
-func reportOf(v visit, a archived, f findings, next schedule, added frontier.Added, rest time.Duration) Report {
-	got, before := v.capture, v.record()
+func reportOf(v *aspects.Visit, added frontier.Added, rest time.Duration) Report {
+	got, before := v.Capture, v.Record()
 	r := Report{
-		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status,
-		Verdict: v.verdict, Failed: v.failed, Error: next.record.LastError, Block: v.block,
-		Stopped: got.Stopped, NoSpace: got.Refused, Audit: v.req.Audit != "",
-		Kept: a.keeping, Written: a.written, Received: got.BlockSize, Spared: spared(v),
-		Wait: next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
-		Found: added.New, Source: next.source, Repaired: got.Repaired > 0, Took: got.Took, Rest: rest, Title: f.title,
-		Type: got.Header.Get("Content-Type"), Rendered: next.late,
+		URI: v.URI(), Hops: before.Hops, Finished: v.Finished, Status: got.Status,
+		Verdict: v.Verdict, Failed: v.Failed, Error: v.Next.Record.LastError, Block: v.Block,
+		Stopped: got.Stopped, NoSpace: got.Refused, Audit: v.Request.Audit != "",
+		Kept: v.Kept.Keeping, Written: v.Kept.Written, Received: got.BlockSize, Spared: spared(v),
+		Wait: v.Next.Wait, Due: v.Next.Record.Due, Visits: v.Next.Record.Visits, Versions: v.Next.Record.Versions,
+		Found: added.New, Source: feeds.ResultOf(v), Repaired: got.Repaired > 0, Took: got.Took, Rest: rest, Title: v.Found.Title,
+		Type: got.Header.Get("Content-Type"), Rendered: aspects.Of[own](v).late,
 	}
-	r.Looked, r.Look = noise.IsSecondLook(before), v.look.Outcome
-	if v.fault != nil {
-		r.Fault, r.FaultKind = v.fault.Error(), misfortune.KindOf(v.fault)
+	r.Looked, r.Look = noise.IsSecondLook(*before), noise.OutcomeOf(v)
+	if v.Fault != nil {
+		r.Fault, r.FaultKind = v.Fault.Error(), misfortune.KindOf(v.Fault)
 	}
-	if got.Status != http.StatusNotModified && (a.keeping == KeptRevisit || a.keeping == KeptThinned) {
+	if got.Status != http.StatusNotModified && (v.Kept.Keeping == aspects.KeptRevisit || v.Kept.Keeping == aspects.KeptThinned) {
 		r.Deduped = got.PayloadSize
 	}
 	return r

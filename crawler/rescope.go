@@ -11,7 +11,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -21,7 +20,7 @@ const pageSize = 500
 
 // outOfScope lists the URIs that were found out of scope. A [frontier.Frontier] does.
 type outOfScope interface {
-	policy.Records
+	config.Records
 	OutOfScope(from frontier.Cursor, n int) ([]frontier.Record, frontier.Cursor, error)
 	ReturnToScope(now time.Time, us ...uri.URI) (int, error)
 	VisitedFor(r frontier.Record) (uri.URI, error)
@@ -107,7 +106,7 @@ func returnToScope(f outOfScope, live *config.Live, now time.Time, stop <-chan s
 // admits returns the URIs that are in scope and are visited under their own name.
 func admits(f outOfScope, c *config.Config, list []frontier.Record, now time.Time) (admitted []uri.URI, err error) {
 	for _, r := range list {
-		decider := policy.Scope(c, r.Seed, r.URI, now, f)
+		decider := config.ScopeOf(c, r.Seed, r.URI, now, f)
 		if !decider.Accepts(scope.Discovery{URI: r.URI, Hops: r.Hops, Via: uri.FromCanonical(r.Via)}) {
 			continue
 		}

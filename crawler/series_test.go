@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/rebuild"
@@ -54,7 +55,7 @@ func seriesWorld(t *testing.T, toml string) *world {
 }
 
 // kept returns what the visits of a URI left in the archive.
-func (w *world) kept(u string) (all []crawler.Keeping) {
+func (w *world) kept(u string) (all []aspects.Keeping) {
 	for _, r := range w.visits(u) {
 		all = append(all, r.Kept)
 	}
@@ -104,14 +105,14 @@ func TestEachSeriesCanBeReplayedAlone(t *testing.T) {
 		})
 		whole := 0
 		for _, r := range w.visits("/picture") {
-			if r.Kept == crawler.KeptResponse {
+			if r.Kept == aspects.KeptResponse {
 				whole++
 			}
 		}
 		if n := len(w.visits("/picture")); whole != 3 || n != 12 {
 			t.Errorf("%d of %d visits archived the picture whole, want one in each series of 12", whole, n)
 		}
-		if got := w.kept("http://embargo.example/"); !slices.Contains(got, crawler.KeptNotModified) {
+		if got := w.kept("http://embargo.example/"); !slices.Contains(got, aspects.KeptNotModified) {
 			t.Errorf("the visits of a page with an ETag left %v", got)
 		}
 	})
@@ -144,7 +145,7 @@ func TestARebuiltStoreKeepsSeriesApart(t *testing.T) {
 		checkSeries(t, w, map[string][]string{
 			"": {"open.example", "www.open.example"}, "contract": {"contract.example"}, "embargo": {"embargo.example"},
 		})
-		if got := w.kept("http://embargo.example/"); got[len(got)-1] != crawler.KeptNotModified {
+		if got := w.kept("http://embargo.example/"); got[len(got)-1] != aspects.KeptNotModified {
 			t.Errorf("the visits of a page with an ETag left %v", got)
 		}
 	})
@@ -185,8 +186,8 @@ func TestAHostChangesItsSeries(t *testing.T) {
 				}
 				checkSeries(t, w, want)
 				got := w.kept("http://www.open.example/")
-				if len(got) != 5 || got[0] != crawler.KeptResponse || got[2] != crawler.KeptResponse ||
-					got[1] == crawler.KeptResponse || got[3] == crawler.KeptResponse {
+				if len(got) != 5 || got[0] != aspects.KeptResponse || got[2] != aspects.KeptResponse ||
+					got[1] == aspects.KeptResponse || got[3] == aspects.KeptResponse {
 					t.Errorf("the visits left %v, want a response at the beginning, and after the change", got)
 				}
 			})

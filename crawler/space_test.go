@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -54,12 +55,12 @@ uris = ["http://big.example/", "http://healthy.example/"]
 			t.Errorf("%d visits of the healthy site and %d of the other, want one each ten minutes", len(healthy), len(big))
 		}
 		for _, r := range big {
-			if !r.NoSpace || !r.Failed || r.Kept != crawler.KeptHead || r.Received > 1e6 {
+			if !r.NoSpace || !r.Failed || r.Kept != aspects.KeptHead || r.Received > 1e6 {
 				t.Errorf("refused %v, failed %v, kept %s, received %d bytes; want a refusal and the head kept", r.NoSpace, r.Failed, r.Kept, r.Received)
 			}
 		}
 		for _, r := range healthy {
-			if r.Kept != crawler.KeptResponse {
+			if r.Kept != aspects.KeptResponse {
 				t.Errorf("of a version of the healthy site, %s was kept", r.Kept)
 			}
 		}

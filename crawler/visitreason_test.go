@@ -3,6 +3,7 @@ package crawler
 import (
 	"testing"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 )
@@ -20,9 +21,9 @@ func TestRecordHasTheReasonOfTheVisit(t *testing.T) {
 		{"what was visited before, in signs of ASCII", frontier.Record{Via: "http://a.example/", History: decided}, "^text/: changed: 2h / 1.5 = 1h20m"},
 		{"what the operator asked for before it was visited", frontier.Record{History: frontier.History{Why: "the operator asked for it"}}, "the operator asked for it"},
 	} {
-		v := visit{claim: frontier.Claim{Record: c.r}, capture: new(fetch.Capture)}
+		v := &aspects.Visit{Claim: frontier.Claim{Record: c.r}, Capture: new(fetch.Capture)}
 		got := ""
-		for _, f := range metadataOf(v, archived{}) {
+		for _, f := range metadataOf(v, aspects.Kept{}) {
 			if f.Name == "visitReason" {
 				got = f.Value
 			}

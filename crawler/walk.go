@@ -6,91 +6,127 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/arcrawl/arcrawl/aspects/login"
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
-	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/history"
-	"github.com/arcrawl/arcrawl/crawler/policy"
-	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/crawler/demand"
+	"github.com/arcrawl/arcrawl/crawler/space"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/render/rendered"
 )
 
 // walk takes one claimed URI through all steps; [Crawler.conclude] has the second half of them. It settles, abandons or
 // releases the claim in every case.
 //
 // An error is an [ownFault], or means that the store is broken and the crawl must stop. If a document makes a step fail
-// or panic, the visit continues as a misfortune of its URI alone; see package faults.
+// or panic, the visit continues as a misfortune of its URI alone; see package misfortune.
 func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) error {
 	began := c.parts.Now()
 	c.step("claimed")
-	s := settingsOf(c.parts.Config.Current(), claim.Record, began)
-	if _, held := s.config.Held(claim.Record.URI.Host()); held {
-		return c.restHost(claim, began.Add(heldRest), began)
-	}
-
-	admitted, err := c.admit(claim, s, began)
+	v := c.visits.Get().(*aspects.Visit)
+	defer c.visits.Put(v)
+	begin(v, claim, c.parts.Config.Current(), began, worker)
+	admitted, err := c.admit(v)
 	switch {
 	case misfortune.IsOurs(err), errors.Is(err, frontier.ErrFull):
 		return c.release(ctx, claim, fmt.Errorf("admit %s: %w", claim.Record.URI, err))
 	case err != nil && misfortune.MayBeOfDocument(err):
-		return c.conclude(ctx, c.unfetched(claim, login.Request{}, began, err), s, worker)
+		return c.conclude(ctx, c.unfetched(v, err))
 	case err != nil:
 		return err
-	case admitted.claim.Record.URI.IsZero():
-		return c.skip(ctx, claim, s, admitted, began, worker)
-	case admitted.claim.Record.URI != claim.Record.URI: // robots.txt is visited first
-		s = settingsOf(s.config, admitted.claim.Record, began)
+	case admitted.Instead != nil: // robots.txt is visited first
+		begin(v, *admitted.Instead, settingsOf(v).config, began, worker)
+		c.aspects.robots.Begin(v)
+	case admitted != (aspects.Admission{}):
+		return c.skip(ctx, v, admitted)
 	}
-	claim = admitted.claim
-	if spent, err := c.prepareHost(ctx, claim, s, began); spent {
+	if spent, err := c.prepareHost(ctx, v); spent {
 		return err
 	} else if err != nil {
-		return c.conclude(ctx, c.unfetched(claim, login.Request{}, began, err), s, worker)
+		return c.conclude(ctx, c.unfetched(v, err))
 	}
 
-	req, got, err := c.fetch(ctx, claim, s, admitted.permission, began)
-	defer req.Room.End()
+	room := c.space.Begin(began, v.URI(), settingsOf(v).MaxPerDay)
+	aspects.Of[own](v).room = room
+	defer room.End()
+	err = c.fetch(ctx, v)
 	switch {
 	case misfortune.IsOurs(err):
-		return c.abandon(ctx, claim, s, c.noAnswer(began), fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
+		return c.abandon(ctx, v, c.noAnswer(began), fmt.Errorf("fetch %s: %w", v.URI(), err))
 	case err != nil:
-		return c.conclude(ctx, c.unfetched(claim, req, began, err), s, worker)
+		return c.conclude(ctx, c.unfetched(v, err))
 	}
-	defer got.Close()
-	if ended, err := c.endEarly(ctx, claim, s, &req, got); ended {
+	defer v.Capture.Close()
+	if ended, err := c.endEarly(ctx, v); ended {
 		return err
 	}
 	c.step("fetched")
 
-	v, err := c.judge(ctx, claim, s, req, got)
+	err = c.judge(ctx, v)
 	switch {
 	case misfortune.IsOurs(err):
-		return c.abandon(ctx, claim, s, got, fmt.Errorf("judge %s: %w", claim.Record.URI, err))
+		return c.abandon(ctx, v, v.Capture, fmt.Errorf("judge %s: %w", v.URI(), err))
 	case err != nil:
-		v = unjudged(claim, req, got).broken(fmt.Errorf("judge %s: %w", claim.Record.URI, err))
+		again(v)
+		v.Break(fmt.Errorf("judge %s: %w", v.URI(), err))
 	}
-	return c.conclude(ctx, v, s, worker)
+	return c.conclude(ctx, v)
 }
 
-// fetch decides which request a visit makes, and makes it. The caller ends the room of the request.
-func (c *Crawler) fetch(
-	ctx context.Context, claim frontier.Claim, s settings, permission string, began time.Time,
-) (login.Request, *fetch.Capture, error) {
-	s.Fetch.Connect = policy.ConnectTimeout(claim, s.Fetch.Connect)
-	room := c.space.Begin(began, claim.Record.URI, s.MaxPerDay)
-	whole := isRobots(claim.Record) || noise.IsSecondLook(claim.Record)
-	req, err := c.requests.Make(claim.Record, s.config, &s.Settings, whole, room, began)
-	req.Permission, req.Room = permission, room
-	if err != nil {
-		return req, nil, err
+// begin makes v the visit of a claim.
+func begin(v *aspects.Visit, claim frontier.Claim, conf *config.Config, began time.Time, worker int) {
+	v.Reset()
+	v.Claim, v.Began, v.Worker = claim, began, worker
+	s := aspects.Of[settings](v)
+	s.config, s.Settings = conf, conf.For(aboutOf(claim.Record, began))
+	v.Settings = s
+}
+
+// again makes v what it was before it was judged.
+func again(v *aspects.Visit) {
+	was, s, room := *v, *settingsOf(v), aspects.Of[own](v).room
+	begin(v, was.Claim, s.config, was.Began, was.Worker)
+	*settingsOf(v) = s
+	v.IsRobots, v.Request, v.Capture, v.Finished = was.IsRobots, was.Request, was.Capture, was.Finished
+	aspects.Of[own](v).room = room
+}
+
+// own holds what the crawler itself keeps of a visit.
+type own struct {
+	room         *space.Visit
+	similar      rate.Relatives // estimates of the URIs of the same kind on the host
+	contradicted bool           // the headers of a 304 contradict themselves
+	factors      demand.Factors // how the waits of the host are stretched; see [Crawler.factorsOf]
+	finder       finder
+	late         *rendered.Visit // nil unless the rendered text may decide again
+}
+
+// fetch makes the request of a visit.
+func (c *Crawler) fetch(ctx context.Context, v *aspects.Visit) error {
+	if err := c.ask(v); err != nil {
+		return err
 	}
-	got, err := c.parts.Fetch.Fetch(ctx, req.Exchange)
-	return req, got, err
+	got, err := c.parts.Fetch.Fetch(ctx, v.Request.Exchange)
+	if err == nil {
+		c.take(v, got)
+	}
+	return err
+}
+
+// take notes the answer of a visit.
+func (c *Crawler) take(v *aspects.Visit, got *fetch.Capture) {
+	v.Capture, v.Finished = got, got.Started.Add(got.Took)
+}
+
+// makeRequest makes the plain request, with what the settings add to it.
+func (c *Crawler) makeRequest(v *aspects.Visit) (err error) {
+	s, asked := settingsOf(v), v.Request
+	v.Request, err = c.requests.Make(
+		*v.Record(), s.config, &s.Settings, asked.Whole, aspects.Of[own](v).room, v.Began)
+	v.Request.Permission, v.Request.Whole = asked.Permission, asked.Whole
+	return err
 }
 
 // noAnswer returns the capture of a visit that could not make its request.
@@ -99,97 +135,46 @@ func (c *Crawler) noAnswer(began time.Time) *fetch.Capture {
 }
 
 // conclude takes a visit that was judged through the other steps.
-func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int) error {
-	if misfortune.KindOf(v.capture.Misfortune) == misfortune.KindPanic && v.fault == nil {
-		v.fault = v.capture.Misfortune // of a decoder; the response is whole
+func (c *Crawler) conclude(ctx context.Context, v *aspects.Visit) error {
+	s := settingsOf(v)
+	if misfortune.KindOf(v.Capture.Misfortune) == misfortune.KindPanic && v.Fault == nil {
+		v.Fault = v.Capture.Misfortune // of a decoder; the response is whole
 	}
-	v, kept, err := c.archive(v, s)
+	err := c.archive(v, s)
 	if err == nil {
-		err = c.archiveLookup(v.capture, s)
+		err = c.archiveLookup(v.Capture, s)
 	}
 	if err != nil {
-		return c.abandon(ctx, v.claim, s, v.capture, fmt.Errorf("archive %s: %w", v.uri(), err))
+		return c.abandon(ctx, v, v.Capture, fmt.Errorf("archive %s: %w", v.URI(), err))
 	}
-	v.req.Room.Wrote(kept.written)
-	c.notifyIndex(v, kept)
+	aspects.Of[own](v).room.Wrote(v.Kept.Written)
+	c.notifyIndex(v)
 	c.step("archived")
 
-	found, err := c.discover(v, s)
+	err = c.discover(v)
 	switch {
 	case misfortune.IsOurs(err):
-		return c.abandon(ctx, v.claim, s, v.capture, fmt.Errorf("discover in %s: %w", v.uri(), err))
+		return c.abandon(ctx, v, v.Capture, fmt.Errorf("discover in %s: %w", v.URI(), err))
 	case err != nil:
-		v, found = v.broken(fmt.Errorf("discover in %s: %w", v.uri(), err)), findings{}
+		v.Break(fmt.Errorf("discover in %s: %w", v.URI(), err))
 	}
-	next, err := c.schedule(ctx, v, s, kept, found)
-	if err != nil {
-		v, found = v.broken(fmt.Errorf("schedule %s: %w", v.uri(), err)), findings{}
-		next = quarantined(v, s, kept)
+	if err := c.schedule(ctx, v); err != nil {
+		c.quarantine(v, fmt.Errorf("schedule %s: %w", v.URI(), err))
 	}
-	err = c.log(v, kept, found, next, worker)
+	err = c.log(v)
 	if misfortune.KindOf(err) == misfortune.KindPanic {
-		v, found = v.broken(fmt.Errorf("log %s: %w", v.uri(), err)), findings{}
-		next = quarantined(v, s, kept)
-		err = c.parts.CrawlLog.Write(bareEntry(v, next, worker, c.parts.Now()))
+		c.quarantine(v, fmt.Errorf("log %s: %w", v.URI(), err))
+		err = c.parts.CrawlLog.Write(bareEntry(v, c.parts.Now()))
 	}
 	if err != nil {
-		return c.abandon(ctx, v.claim, s, v.capture, fmt.Errorf("log %s: %w", v.uri(), err))
+		return c.abandon(ctx, v, v.Capture, fmt.Errorf("log %s: %w", v.URI(), err))
 	}
 	c.step("logged")
 
-	return c.settle(ctx, v, s, kept, found, next)
-}
-
-// settings are the settings of one visit, and the configuration that they were resolved from.
-type settings struct {
-	config *config.Config
-	config.Settings
-}
-
-// settingsOf resolves the settings of a visit to a URI.
-func settingsOf(c *config.Config, r frontier.Record, now time.Time) settings {
-	return settings{config: c, Settings: c.For(aboutOf(r, now))}
+	return c.settle(ctx, v)
 }
 
 // aboutOf returns what the settings of a visit to a URI depend on.
 func aboutOf(r frontier.Record, now time.Time) config.About {
 	return config.About{URI: r.URI, Hops: r.Hops, ContentType: r.ContentType, Now: now}
-}
-
-// visit is one exchange and its meaning. [Crawler.judge] creates it; the later steps only read it.
-type visit struct {
-	claim    frontier.Claim
-	req      login.Request
-	capture  *fetch.Capture
-	finished time.Time
-	compared digest.Comparison // of the content; zero if it was not read whole
-	verdict  evaluators.Verdict
-	failed   bool   // a misfortune: it changes nothing that was learned
-	robots   bool   // the URI is a robots.txt
-	block    string // the kind of answer that came instead of the page, see [evaluators.Block]; empty = the page came
-	gone     bool   // the server says that there is no such page
-	fault    error  // why this document could not be processed, which is no misfortune of the server; nil = it could
-
-	look    noise.Visit      // how the URI differs from fetch to fetch
-	similar rate.Relatives   // estimates of the URIs of the same kind on the host
-	dates   evaluators.Dates // how reliable the dates of feeds are on the host; zero unless one may count
-}
-
-func (v visit) record() frontier.Record { return v.claim.Record }
-func (v visit) uri() uri.URI            { return v.claim.Record.URI }
-
-// fail returns the visit as a misfortune.
-func (v visit) fail(why string) visit {
-	v.failed = true
-	v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: why}
-	return v
-}
-
-// errorText returns why a visit failed; "" if its status says enough.
-func (v visit) errorText() string {
-	misfortune := ""
-	if v.capture.Misfortune != nil {
-		misfortune = v.capture.Misfortune.Error()
-	}
-	return history.ErrorText(misfortune, v.block)
 }

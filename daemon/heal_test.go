@@ -10,7 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
@@ -58,7 +58,7 @@ func TestPayloadsOfALostFileAreArchivedAgain(t *testing.T) {
 	l.WaitFor(t, "a WARC file is lost", "are due again")
 	select {
 	case r := <-l.Visits:
-		if r.Kept != crawler.KeptResponse {
+		if r.Kept != aspects.KeptResponse {
 			t.Errorf("the visit of %s after the loss left %s, want the whole response", r.URI, r.Kept)
 		}
 	case <-time.After(daemontest.Patience):
@@ -143,7 +143,7 @@ func TestAnOperatorDeclaresAFileLost(t *testing.T) {
 	l.WaitFor(t, "are due again")
 	select {
 	case r := <-l.Visits:
-		if r.Kept != crawler.KeptResponse {
+		if r.Kept != aspects.KeptResponse {
 			t.Errorf("the visit of %s left %s, want the whole response", r.URI, r.Kept)
 		}
 	case <-time.After(daemontest.Patience):

@@ -39,6 +39,7 @@ type entryLine struct {
 	Restless          bool            `json:"restless,omitempty"`
 	Rendered          jsonText        `json:"rendered,omitempty"`
 	Why               jsonText        `json:"why,omitempty"`
+	Chain             jsonText        `json:"chain,omitempty"`
 	LastError         jsonText        `json:"last_error,omitempty"`
 	RobotsVia         jsonText        `json:"robots_via,omitempty"`
 	Source            jsonText        `json:"source,omitempty"`
@@ -91,6 +92,7 @@ func newEntryLine(e Entry) entryLine {
 		Restless:          e.Restless,
 		Rendered:          jsonText(e.Rendered),
 		Why:               jsonText(e.Why),
+		Chain:             jsonText(e.Chain),
 		LastError:         jsonText(e.LastError),
 		RobotsVia:         jsonText(e.RobotsVia),
 		Source:            jsonText(e.Source),
@@ -143,6 +145,7 @@ func (l entryLine) entry() Entry {
 				Restless:          l.Restless,
 				Rendered:          string(l.Rendered),
 				Why:               string(l.Why),
+				Chain:             string(l.Chain),
 				LastError:         string(l.LastError),
 				RobotsVia:         string(l.RobotsVia),
 				Source:            string(l.Source),

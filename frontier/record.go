@@ -17,6 +17,9 @@ const MaxText = uri.MaxLength
 // MaxWhy is the maximum length in bytes of History.Why.
 const MaxWhy = 160
 
+// MaxChain is the maximum length in bytes of History.Chain.
+const MaxChain = 400
+
 // MaxTitle is the maximum length in bytes of History.Title.
 const MaxTitle = 200
 
@@ -89,6 +92,10 @@ type History struct {
 
 	// Why names the rule that decided about Due, and its reason. It is cut to [MaxWhy] bytes.
 	Why string `row:"85,max=MaxWhy" export:"why"`
+
+	// Chain says who decided about Due, and who overruled whom. It is empty if nobody was overruled: then Why says all. It
+	// is cut to [MaxChain] bytes.
+	Chain string `row:"86,max=MaxChain" export:"chain"`
 
 	// LastError says why the last visit failed, and what to do about it if we know. It is empty if the visit did not fail
 	// or LastStatus says enough. It is cut to [MaxError] bytes.

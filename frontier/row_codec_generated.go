@@ -55,6 +55,7 @@ func (w *uriRow) encode(e *encoder) {
 	e.number(62, int64(w.Asked))
 	e.text(63, w.Rendered)
 	e.text(70, w.Title)
+	e.text(86, w.Chain)
 	e.text(90, w.LastError)
 }
 
@@ -65,7 +66,7 @@ func (w *uriRow) decode(d *decoder[string]) bool {
 		if !more {
 			return !d.bad
 		}
-		if !w.decode1(d, k, v) && !w.decode2(d, k, v) {
+		if !w.decode1(d, k, v) && !w.decode2(d, k, v) && !w.decode3(d, k, v) {
 			return false
 		}
 	}
@@ -180,6 +181,16 @@ func (w *uriRow) decode2(d *decoder[string], k uint64, v item[string]) bool {
 		d.text(v, &w.Rendered)
 	case 70:
 		d.text(v, &w.Title)
+	case 86:
+		d.text(v, &w.Chain)
+	default:
+		return false
+	}
+	return true
+}
+
+func (w *uriRow) decode3(d *decoder[string], k uint64, v item[string]) bool {
+	switch k {
 	case 90:
 		d.text(v, &w.LastError)
 	default:

@@ -64,6 +64,7 @@ type uriRow struct {
 	Asked             int             `cbor:"62,keyasint,omitempty"`
 	Rendered          cbor.ByteString `cbor:"63,keyasint,omitempty"`
 	Title             cbor.ByteString `cbor:"70,keyasint,omitempty"`
+	Chain             cbor.ByteString `cbor:"86,keyasint,omitempty"`
 	LastError         cbor.ByteString `cbor:"90,keyasint,omitempty"`
 }
 
@@ -94,6 +95,7 @@ func newURIRow(r Record, due int64) uriRow {
 		Restless:          r.Restless,
 		Rendered:          cbor.ByteString(r.Rendered),
 		Why:               cbor.ByteString(r.Why[:min(len(r.Why), MaxWhy)]),
+		Chain:             cbor.ByteString(r.Chain[:min(len(r.Chain), MaxChain)]),
 		LastError:         cbor.ByteString(r.LastError[:min(len(r.LastError), MaxError)]),
 		RobotsVia:         bounded(r.RobotsVia),
 		Source:            bounded(r.Source),
@@ -154,6 +156,7 @@ func (w uriRow) record() (Record, error) {
 			Restless:          w.Restless,
 			Rendered:          string(w.Rendered),
 			Why:               string(w.Why),
+			Chain:             string(w.Chain),
 			LastError:         string(w.LastError),
 			RobotsVia:         string(w.RobotsVia),
 			Source:            string(w.Source),

@@ -6,7 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/render/chromium"
@@ -67,7 +68,7 @@ func TestALateRenderingMakesNoURIOverdue(t *testing.T) {
 // robots.txt cannot be fetched.
 func TestTheTextOfAPageWithARefusedRequestDecides(t *testing.T) {
 	t.Parallel()
-	for why, decides := range map[string]bool{"robotsExcluded": true, history.RobotsUnreachable: false} {
+	for why, decides := range map[string]bool{"robotsExcluded": true, robots.Unreached: false} {
 		t.Run(why, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -79,7 +80,7 @@ func TestTheTextOfAPageWithARefusedRequestDecides(t *testing.T) {
 				synctest.Wait()
 				time.Sleep(10 * time.Second) // the host rests
 				w.visit(func(r *frontier.Record) {
-					r.LastStatus, r.Origin, r.LastVisit = history.StatusForbidden, digest.Origin{}, time.Time{}
+					r.LastStatus, r.Origin, r.LastVisit = aspects.StatusForbidden, digest.Origin{}, time.Time{}
 					r.ContentType = "text/javascript"
 				})
 				<-w.player.done

@@ -16,6 +16,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/history"
@@ -220,7 +221,7 @@ func TestWhatTheCrawlRefusesIsNotAnswered(t *testing.T) {
 		synctest.Wait()
 		began := w.now()
 		w.visit(func(r *frontier.Record) {
-			r.LastStatus, r.Origin, r.LastVisit = history.StatusForbidden, digest.Origin{}, time.Time{}
+			r.LastStatus, r.Origin, r.LastVisit = aspects.StatusForbidden, digest.Origin{}, time.Time{}
 		})
 		<-w.player.done
 		if took := w.now().Sub(began); took < 50*time.Second || took > time.Minute {

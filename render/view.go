@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/history"
-	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/panics"
@@ -109,7 +109,7 @@ func (v *view) find(ctx context.Context, u uri.URI, kind chromium.Kind) chromium
 	v.l.p.Wake()
 	if r, ok = v.await(ctx, u, now); !ok {
 		v.l.counts.gaveUp.Add(1)
-		if !isRefused(r, now) || r.Why == history.RobotsUnreachable {
+		if !isRefused(r, now) || r.Why == robots.Unreached {
 			v.partial.Store(true)
 		}
 		if !known {
@@ -165,7 +165,7 @@ func (v *view) await(ctx context.Context, u uri.URI, since time.Time) (frontier.
 
 // isRefused reports whether the crawl has refused to visit a URI, and will not try again at once.
 func isRefused(r frontier.Record, since time.Time) bool {
-	return (r.LastStatus == history.StatusForbidden || r.LastStatus == history.StatusOutOfScope) && r.Due.After(since)
+	return (r.LastStatus == aspects.StatusForbidden || r.LastStatus == aspects.StatusOutOfScope) && r.Due.After(since)
 }
 
 // rests reports whether the host of a URI rests for longer than the rendering may take.
@@ -275,7 +275,7 @@ func (v *view) candidate(u uri.URI, hops ...uri.Hop) (frontier.Candidate, bool) 
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.scope == nil {
-		v.scope = policy.Scope(v.config, v.record.Seed, v.record.URI, now, v.l.p.Frontier)
+		v.scope = config.ScopeOf(v.config, v.record.Seed, v.record.URI, now, v.l.p.Frontier)
 	}
 	for _, hop := range hops {
 		path := v.record.Hops.Then(hop)

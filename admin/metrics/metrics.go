@@ -15,8 +15,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/headers"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
@@ -137,7 +137,7 @@ func outcomeCounters() []metric {
 		{
 			Metric{"arcrawl_trapped_uris_total", "counter", "kind", "trap, suspect, budget", "Due URIs that were not visited: they are part of a trap, or of what may be one until that is clear, or of a path that may be endless and has used up its budget."},
 			func(s Snapshot) (v []labelled) {
-				for _, kind := range untrap.Kinds() {
+				for _, kind := range spaces.Kinds() {
 					v = append(v, labelled{kind, float64(s.Kept[kind])})
 				}
 				return v

@@ -7,6 +7,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/days"
+	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawler/demand"
@@ -69,7 +70,7 @@ func (a *targets) add(w frontier.SurveyedURI) {
 func (a *targets) targetOf(w frontier.SurveyedURI) *target {
 	about := config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: a.now}
 	settings := a.config.For(about)
-	if w.URI == w.URI.Robots() || w.Source && settings.Feeds.Wait == config.FeedsOwn || len(settings.Wait) == 0 {
+	if w.URI == w.URI.Robots() || w.Source && settings.Feeds.Wait == feeds.ByPolicy || len(settings.Wait) == 0 {
 		return &target{none: true}
 	}
 	key := targetKey{&settings.Wait[0], w.ContentType, demand.Important(w.URI, w.Hops, w.ContentType, w.Source)}

@@ -13,7 +13,7 @@ import (
 
 // Visit holds what the dates of a visit depend on.
 type Visit struct {
-	Record  frontier.Record // before the visit
+	Record  *frontier.Record // before the visit
 	Capture *fetch.Capture
 	Verdict evaluators.Verdict
 	Filter  evaluators.Midfetch // how far the headers are believed

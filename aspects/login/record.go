@@ -1,6 +1,7 @@
 package login
 
 import (
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -9,7 +10,7 @@ import (
 
 // Notes appends the annotations of crawl.log about a request and its connection. otherwise says that the last capture
 // was made by another request.
-func (r Request) Notes(notes []string, got *fetch.Capture, otherwise bool) []string {
+func Notes(r *aspects.Request, notes []string, got *fetch.Capture, otherwise bool) []string {
 	if r.Permission != "" {
 		notes = append(notes, crawllog.Permission+r.Permission)
 	}
@@ -29,7 +30,7 @@ func (r Request) Notes(notes []string, got *fetch.Capture, otherwise bool) []str
 }
 
 // Metadata appends the fields of the metadata record about a request and its connection.
-func (r Request) Metadata(fields []warcout.Field, got *fetch.Capture) []warcout.Field {
+func Metadata(r *aspects.Request, fields []warcout.Field, got *fetch.Capture) []warcout.Field {
 	if got.Security != nil {
 		fields = append(fields, warcout.Field{Name: "tlsCertificate", Value: got.Security.Certificate},
 			warcout.Field{Name: "tlsAccepted", Value: history.ASCII(got.Security.Accepted)})
@@ -40,7 +41,7 @@ func (r Request) Metadata(fields []warcout.Field, got *fetch.Capture) []warcout.
 	if w := r.Exchange.Way; w != nil {
 		fields = append(fields, warcout.Field{Name: "wayOfConnection", Value: w.String()})
 	}
-	if names := r.Redacted(); names != "" {
+	if names := redacted(r); names != "" {
 		fields = append(fields, warcout.Field{Name: "requestRedacted", Value: names})
 	}
 	return fields

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/space"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -25,21 +25,6 @@ const acceptEncoding = "gzip, deflate, br, zstd"
 // maxFields is the number of header fields of a request with all conditions.
 const maxFields = 6
 
-// Request holds the exchange of a visit, and how far the headers of the answer are believed.
-type Request struct {
-	Exchange   fetch.Request
-	Room       *space.Visit
-	Filter     evaluators.Midfetch   // judges the headers of the answer
-	Sent       evaluators.Validators // conditions of the request; zero = it is unconditional
-	Mark       int                   // stands for what the settings add to the request, see [config.Settings]
-	Permission string                // why the URI may be visited although robots.txt forbids it; empty = it does not
-	Strangers  bool                  // the answer is for strangers, although the crawler is logged in
-	Audit      string                // why the body is read although the headers would vouch for it; empty = no audit
-}
-
-// Conditional reports whether the server may answer that nothing has changed.
-func (r Request) Conditional() bool { return r.Sent != evaluators.Validators{} }
-
 // Maker makes requests. Its fields must be set.
 type Maker struct {
 	Dedup      *dedup.Index
@@ -51,21 +36,18 @@ type Maker struct {
 	logins logins
 }
 
-// AskedOtherwise reports whether the last capture of a URI was made by another request.
-func (r Request) AskedOtherwise(before frontier.Record) bool { return r.Mark != before.Asked }
-
 // Make returns the request of a visit. It is conditional and has a mid-fetch filter if the last complete capture left
 // validators, the validators of the host are believed, no audit is due, and nothing else is sent than
 // then. whole says that the body is needed in any case.
 func (m *Maker) Make(
-	r frontier.Record, c *config.Config, s *config.Settings, whole bool, room *space.Visit, now time.Time,
-) (req Request, err error) {
+	r frontier.Record, c *config.Config, s *config.Settings, whole bool, room fetch.Space, now time.Time,
+) (req aspects.Request, err error) {
 	defer panics.Recover(&err)
 	if s, err = m.withCookies(r.URI, s, now); err != nil {
 		return req, err
 	}
-	req = Request{Exchange: m.unconditional(r, c, s, room, now), Room: room, Mark: s.Mark}
-	if whole || req.AskedOtherwise(r) || !r.Validators.CanVouch(r.Status, r.Origin) || m.Dedup.Lost(r.Origin) {
+	req = aspects.Request{Exchange: m.unconditional(r, c, s, room, now), Mark: s.Mark}
+	if whole || req.Mark != r.Asked || !r.Validators.CanVouch(r.Status, r.Origin) || m.Dedup.Lost(r.Origin) {
 		return req, nil
 	}
 	if spent, err := m.Dedup.Spent(s.Dedup, r.Origin, now); err != nil || spent {
@@ -107,7 +89,7 @@ func (m *Maker) Make(
 
 // unconditional returns the exchange for r without conditions.
 func (m *Maker) unconditional(
-	r frontier.Record, c *config.Config, s *config.Settings, room *space.Visit, now time.Time,
+	r frontier.Record, c *config.Config, s *config.Settings, room fetch.Space, now time.Time,
 ) fetch.Request {
 	x := Exchange(r.URI, c, s, m.Version, now)
 	x.Crowded, x.Space = m.Crowded, room
@@ -160,8 +142,8 @@ func withOwn(header []fetch.Field, s *config.Settings, secure bool) (open, secre
 	return header, secrets
 }
 
-// Redacted returns the names of the header fields of a request whose values the archive does not have.
-func (r Request) Redacted() string {
+// redacted returns the names of the header fields of a request whose values the archive does not have.
+func redacted(r *aspects.Request) string {
 	var names []string
 	for _, f := range r.Exchange.Secrets {
 		names = append(names, f.Name)

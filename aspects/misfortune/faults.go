@@ -17,7 +17,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -90,7 +89,7 @@ func Wait(err error, failures int, ladder evaluators.Ladder) evaluators.Wait {
 		failures = math.MaxInt32
 	}
 	return evaluators.Wait{
-		Interval: ladder.Wait(failures), Evaluator: history.WaitRetry, Reason: "could not be processed: " + kind,
+		Interval: ladder.Wait(failures), Evaluator: WaitRetry, Reason: "could not be processed: " + kind,
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -18,7 +17,7 @@ import (
 
 // Detect returns the kind of an answer that came instead of the page, as [evaluators.Block] does, or "". An error is
 // our own: the content could not be read again from where it was spooled.
-func Detect(got *fetch.Capture, s config.Trouble) (kind string, err error) {
+func Detect(got *fetch.Capture, s Options) (kind string, err error) {
 	if got.Status <= 0 || !s.KnownBlocks && len(s.Blocked)+len(s.NotFound) == 0 {
 		return "", nil
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -42,6 +41,16 @@ func (v *Visit) look() evaluators.Look {
 	}
 	return v.known.look
 }
+
+// The names of the waits of the aspect. They are written in crawl.log.
+const (
+	WaitSecondLook = "second look"
+	WaitRestless   = "restless"
+)
+
+// RestlessRate is the rate of change of a restless page, in changes per day, by which its host orders visits. It lets
+// all other pages go first.
+const RestlessRate = 0.01
 
 // maxApart is the maximum time between two fetches that differ if that is to say that the page differs at every fetch.
 const maxApart = 10 * time.Minute
@@ -249,14 +258,14 @@ func (v *Visit) remember(look *evaluators.Look) {
 // secondLook returns the wait until a second look, instead of w. The host rests before it as before any visit.
 func secondLook(w evaluators.Wait) evaluators.Wait {
 	w.Reason += "; it differed at many visits in a row, so it is fetched again when the host has rested"
-	w.Interval, w.Evaluator = time.Second, history.WaitSecondLook
+	w.Interval, w.Evaluator = time.Second, WaitSecondLook
 	return w
 }
 
 // restless returns the wait of a restless page.
 func restless(r *frontier.Record, s *config.Settings, stretch float64) evaluators.Wait {
 	w := s.Change.SecondLook().RestlessWait(s.Wait.For(r.ContentType), stretch)
-	w.Evaluator = history.WaitRestless
+	w.Evaluator = WaitRestless
 	return w
 }
 
@@ -273,7 +282,7 @@ func (v *Visit) closeLook(
 		second.Clock = evaluators.ClockLook
 	}
 	look, again := second.Closed(v.known.look, v.Outcome, finished)
-	w := evaluators.Wait{Evaluator: history.WaitSecondLook, Interval: look.UntilPlanned(finished)}
+	w := evaluators.Wait{Evaluator: WaitSecondLook, Interval: look.UntilPlanned(finished)}
 	switch {
 	case again && look.IsForClock():
 		w.Interval, r.Urgent = second.Clock, true
@@ -310,7 +319,7 @@ func (v *Visit) closeLook(
 		forget(r)
 	}
 	if r.Restless = restlessNow; restlessNow {
-		r.Wait, r.Rate = w.Asked(), history.RestlessRate
+		r.Wait, r.Rate = w.Asked(), RestlessRate
 	}
 	v.remember(&look)
 	r.Look = look.Bytes()

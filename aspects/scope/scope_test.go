@@ -105,7 +105,7 @@ func TestScope(t *testing.T) {
 			u := uri.FromCanonical(c.uri)
 			settings := scoped(t, c.scope)
 			root := uri.FromCanonical(c.seed)
-			rules := settings.For(config.About{URI: root, Now: time.Now()}).Scope.Rules
+			rules := settings.For(config.About{URI: root, Now: time.Now()}).Scope
 			s := scope.New(root, rules, settings, c.redirect)
 			got := s.Accepts(scope.Discovery{URI: u, Hops: c.hops, Via: uri.FromCanonical(c.via)})
 			if got != c.want {

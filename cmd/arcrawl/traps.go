@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
@@ -69,7 +68,7 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 			done, err := askTraps(cmd.Context(), &d, func(c *api.Client) (api.TrapReleased, error) {
 				return c.ReleaseTrap(cmd.Context(), args[0], args[1])
 			}, func(f *frontier.Frontier, store *traps.Store, budgets *spaces.Store) (api.TrapReleased, error) {
-				due, err := untrap.ReleaseAny(f, store, budgets, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
+				due, err := spaces.ReleaseAny(f, store, budgets, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
 				return api.TrapReleased{Due: due}, err
 			})
 			var refusal api.Refusal

@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -189,7 +188,7 @@ func (t *Trial) askRules(
 	}
 	defer func() { err = errors.Join(err, got.Close()) }()
 	switch {
-	case policy.Unreachable(got):
+	case robots.Unreachable(got):
 		return nil, next, fmt.Errorf("fetch %s: status %d, so it is not known whether %s may be fetched; try again later",
 			at, got.Status, u)
 	case discover.IsRedirect(got.Status):
@@ -201,12 +200,12 @@ func (t *Trial) askRules(
 	case got.Status != http.StatusOK:
 		return nil, next, nil
 	}
-	text, err := policy.ReadRobots(got)
+	text, err := robots.Read(got)
 	if err != nil {
 		return nil, next, err
 	}
 	found := robots.Parse(text)
-	if !found.Allowed(policy.Agent, u) {
+	if !found.Allowed(robots.Agent, u) {
 		err = fmt.Errorf("%s forbids fetching %s; ask the site, or see robots.obey", at, u)
 	}
 	return &found, next, err
@@ -220,7 +219,7 @@ type named struct {
 
 // run makes one request. judge adds to its result what its answer means for the login to the site.
 func (r named) run(
-	ctx context.Context, client *fetch.Client, s config.Trouble, judge func(*fetch.Capture, *Result) error,
+	ctx context.Context, client *fetch.Client, s misfortune.Options, judge func(*fetch.Capture, *Result) error,
 ) (out Result, err error) {
 	got, err := client.Fetch(ctx, r.Request)
 	if err != nil {

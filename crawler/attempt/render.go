@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
@@ -179,7 +178,7 @@ func (g *stage) ask(ctx context.Context, text string) (a Answer, why string) {
 		return a, err.Error()
 	case u.Host() != g.page.Host():
 		return a, "it is on another host"
-	case g.rules != nil && !g.rules.Allowed(policy.Agent, u):
+	case g.rules != nil && !g.rules.Allowed(robots.Agent, u):
 		return a, "robots.txt forbids it"
 	case ctx.Err() != nil:
 		return a, ctx.Err().Error()

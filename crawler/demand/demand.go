@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators/capacity"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -139,7 +140,7 @@ func (e *Estimates) Add(v Visit, s config.Settings) {
 }
 
 // ask adds the visits a day that a URI asks for to the sum of its host, or removes them if sign is -1.
-func ask(host *capacity.Budget, sign float64, u uri.URI, hops uri.HopPath, h *frontier.History, s config.Feeds) {
+func ask(host *capacity.Budget, sign float64, u uri.URI, hops uri.HopPath, h *frontier.History, s feeds.Options) {
 	perDay, elastic := visitsPerDay(h.LastVisit, h.Due, h.Wait, rateOf(h.Rate, h.Restless))
 	elastic = elastic && !hasOwnWait(h.Source != "", s)
 	if elastic && Important(u, hops, h.ContentType, h.Source != "") {
@@ -169,7 +170,7 @@ func rateOf(perDay float64, restless bool) float64 {
 
 // hasOwnWait reports whether the wait of a feed or sitemap follows from its news. Such a wait has no target, so it is
 // not stretched, although changes are expected of the feed too.
-func hasOwnWait(source bool, s config.Feeds) bool { return source && s.Wait == config.FeedsOwn }
+func hasOwnWait(source bool, s feeds.Options) bool { return source && s.Wait == feeds.ByPolicy }
 
 // begin reports whether it is time to count, and if so starts the time until the next count.
 func (e *Estimates) begin(now time.Time) bool {

@@ -19,32 +19,6 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// The names of the waits that no rule of the configuration decides. They are written in crawl.log.
-const (
-	WaitGone   = "gone"
-	WaitRetry  = "retry"
-	WaitRobots = "robots"
-
-	WaitSecondLook = "second look"
-	WaitRestless   = "restless"
-)
-
-// RestlessRate is the rate of change of a restless page, in changes per day, by which its host orders visits. It lets
-// all other pages go first.
-const RestlessRate = 0.01
-
-// Unconfirmed is the reason why the first 404 or 410 answers of a URI are not judged. It is written in crawl.log.
-const Unconfirmed = "gone, to be confirmed"
-
-// The statuses of a URI that was not fetched, in Heritrix's numbers.
-const (
-	StatusForbidden  = -9998 // robots.txt forbids it
-	StatusOutOfScope = -5000
-)
-
-// RobotsUnreachable is the reason why a URI was not visited while robots.txt could not be fetched.
-const RobotsUnreachable = "robotsUnreachable"
-
 // Visit is the part of a visit that the history of its URI depends on.
 type Visit struct {
 	Started time.Time
@@ -131,15 +105,6 @@ func judged(h frontier.History, v Visit) frontier.History {
 	}
 	h.Validators = body.Validators
 	return h
-}
-
-// ErrorText returns the reason of a failed visit: what happened to the connection, or the kind of page that came
-// instead of the content. It is empty if the status says enough.
-func ErrorText(misfortune, block string) string {
-	if misfortune == "" && block != "" {
-		misfortune = "the server sent another page instead of the content: " + block
-	}
-	return misfortune
 }
 
 // Why returns the text about a wait that is stored with the due time.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
@@ -86,14 +87,14 @@ func TestAddAndReplayAgree(t *testing.T) {
 		{
 			name:  "a misfortune",
 			visit: history.Visit{Status: -2, Failed: true, Error: "no connection"},
-			line:  crawllog.Entry{Status: -2, Extra: &crawllog.Extra{Misfortune: "no connection", WaitEvaluator: history.WaitRetry}},
+			line:  crawllog.Entry{Status: -2, Extra: &crawllog.Extra{Misfortune: "no connection", WaitEvaluator: misfortune.WaitRetry}},
 			want:  func(r *frontier.Record) { r.Failures, r.LastError = 4, "no connection" },
 		},
 		{
 			name:  "gone, to be confirmed",
 			visit: history.Visit{Status: 404, Failed: true, Gone: true},
 			line: crawllog.Entry{Status: 404, Extra: &crawllog.Extra{
-				ContentState: "unknown", ChangeReason: history.Unconfirmed, WaitEvaluator: history.WaitGone,
+				ContentState: "unknown", ChangeReason: misfortune.Unconfirmed, WaitEvaluator: misfortune.WaitGone,
 			}},
 			want: func(r *frontier.Record) { r.Gone = 2 },
 		},
@@ -101,7 +102,7 @@ func TestAddAndReplayAgree(t *testing.T) {
 			name:  "gone, confirmed",
 			visit: history.Visit{Status: 404, Gone: true, State: evaluators.Changed, Body: body},
 			line: crawllog.Entry{Status: 404, Extra: &crawllog.Extra{
-				ContentState: "changed", WaitEvaluator: history.WaitGone, WARCFile: "2.warc.gz", WARCOffset: 7,
+				ContentState: "changed", WaitEvaluator: misfortune.WaitGone, WARCFile: "2.warc.gz", WARCOffset: 7,
 			}},
 			want: func(r *frontier.Record) {
 				r.LastCapture, r.LastRead, r.LastChange, r.Versions = began, began, began, 3

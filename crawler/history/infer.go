@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -24,7 +27,7 @@ const WaitInferred = "rebuild"
 // Unknown remain: the place of the record, and which rule decided the wait. The due time is at most some seconds too
 // late, because it is counted from the end of the visit; a visit that was to follow up a feed entry can come later.
 func Infer(before frontier.Entry, l crawllog.Entry) crawllog.Entry {
-	if l.Extra != nil || l.Schedule == nil || l.Status == StatusForbidden || l.Status == StatusOutOfScope {
+	if l.Extra != nil || l.Schedule == nil || l.Status == aspects.StatusForbidden || l.Status == aspects.StatusOutOfScope {
 		return l
 	}
 	x := crawllog.Extra{WaitEvaluator: WaitInferred, WaitReason: "logged without log.extra_info"}
@@ -39,16 +42,16 @@ func Infer(before frontier.Entry, l crawllog.Entry) crawllog.Entry {
 	gone := !isRobots && (l.Status == http.StatusNotFound || l.Status == http.StatusGone)
 	switch {
 	case gone && state != evaluators.Unknown:
-		x.WaitEvaluator = WaitGone
+		x.WaitEvaluator = misfortune.WaitGone
 	case gone:
-		x.WaitEvaluator, x.ChangeReason = WaitGone, Unconfirmed
+		x.WaitEvaluator, x.ChangeReason = misfortune.WaitGone, misfortune.Unconfirmed
 	case state == evaluators.Unknown && !isRead(l):
-		x.WaitEvaluator, x.Misfortune = WaitRetry, misfortuneOf(l)
+		x.WaitEvaluator, x.Misfortune = misfortune.WaitRetry, misfortuneOf(l)
 	case slices.Contains(l.Annotations, crawllog.Restless):
-		x.WaitEvaluator = WaitRestless
+		x.WaitEvaluator = noise.WaitRestless
 	}
 	if isRobots && before.Due.IsZero() {
-		x.WaitEvaluator = WaitRobots // the URIs of the host ask for it when they need it
+		x.WaitEvaluator = robots.Wait // the URIs of the host ask for it when they need it
 	} else {
 		x.Due = l.Logged.Add(max(l.Schedule.Wait, AskedFor(l)))
 	}

@@ -4,6 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/noise"
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -31,25 +35,25 @@ func TestABareLineSaysWhatCameOfTheVisit(t *testing.T) {
 			name: "a 304", status: 304, notes: []string{crawllog.DuplicateNotModified, crawllog.Unchanged}, versions: 3,
 			want: history.WaitInferred,
 		},
-		{name: "a 304 that was not asked for", status: 304, versions: 3, failures: 1, want: history.WaitRetry},
+		{name: "a 304 that was not asked for", status: 304, versions: 3, failures: 1, want: misfortune.WaitRetry},
 		{
 			name: "a busy server", status: 503, notes: []string{"asked:7200"}, versions: 3, failures: 1,
-			want: history.WaitRetry, wait: 2 * time.Hour,
+			want: misfortune.WaitRetry, wait: 2 * time.Hour,
 		},
-		{name: "a dead host", status: -2, notes: []string{"err=refused"}, versions: 3, failures: 1, want: history.WaitRetry},
+		{name: "a dead host", status: -2, notes: []string{"err=refused"}, versions: 3, failures: 1, want: misfortune.WaitRetry},
 		{
 			name: "a page of a firewall", status: 200, notes: []string{"captcha"}, versions: 3, failures: 1,
-			want: history.WaitRetry,
+			want: misfortune.WaitRetry,
 		},
 		{
 			name: "a body that was cut", status: 200, notes: []string{crawllog.LengthTruncated}, versions: 3,
 			want: history.WaitInferred,
 		},
-		{name: "gone, not confirmed", status: 404, versions: 3, gone: 1, want: history.WaitGone},
-		{name: "gone", status: 410, versions: 4, gone: 1, want: history.WaitGone},
-		{name: "a restless page", status: 200, notes: []string{crawllog.Restless}, versions: 4, want: history.WaitRestless},
-		{name: "robots.txt", page: "/robots.txt", status: 404, versions: 4, want: history.WaitRobots},
-		{name: "refused", status: history.StatusForbidden, versions: 3},
+		{name: "gone, not confirmed", status: 404, versions: 3, gone: 1, want: misfortune.WaitGone},
+		{name: "gone", status: 410, versions: 4, gone: 1, want: misfortune.WaitGone},
+		{name: "a restless page", status: 200, notes: []string{crawllog.Restless}, versions: 4, want: noise.WaitRestless},
+		{name: "robots.txt", page: "/robots.txt", status: 404, versions: 4, want: robots.Wait},
+		{name: "refused", status: aspects.StatusForbidden, versions: 3},
 	} {
 		u, err := uri.Parse("http://a.example" + c.page)
 		if err != nil {
@@ -80,7 +84,7 @@ func TestABareLineSaysWhatCameOfTheVisit(t *testing.T) {
 			t.Errorf("%s: changed now: %t", c.name, changed)
 		}
 		due, want := e.Due.Sub(line.Logged).Truncate(time.Second), max(c.wait, time.Hour)
-		if c.want != history.WaitRobots && due != want {
+		if c.want != robots.Wait && due != want {
 			t.Errorf("%s: due after %s, want %s", c.name, due, want)
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
@@ -45,7 +48,7 @@ func Replay(e frontier.Entry, l crawllog.Entry, f Facts) (frontier.Entry, evalua
 		extra = *l.Extra
 	}
 	setBeginnings(&e.Record, l, extra)
-	e.LastStatus, e.Forbidden = l.Status, l.Status == StatusForbidden
+	e.LastStatus, e.Forbidden = l.Status, l.Status == aspects.StatusForbidden
 	if l.Schedule == nil {
 		return e, evaluators.Lessons{}
 	}
@@ -93,7 +96,7 @@ func Replay(e frontier.Entry, l crawllog.Entry, f Facts) (frontier.Entry, evalua
 			e.Wait = decided.Interval
 		}
 	}
-	if wait.Evaluator == WaitRobots {
+	if wait.Evaluator == robots.Wait {
 		e.Wait, lessons = 0, evaluators.Lessons{}
 	}
 	return e, lessons
@@ -165,7 +168,7 @@ func Observation(
 // isLearned reports whether a logged wait is the interval that the rule decided, so that the next decision starts from
 // it.
 func isLearned(w evaluators.Wait) bool {
-	return w.Evaluator != WaitSecondLook && w.Evaluator != WaitInferred && !strings.Contains(w.Reason, followedUp) &&
+	return w.Evaluator != noise.WaitSecondLook && w.Evaluator != WaitInferred && !strings.Contains(w.Reason, followedUp) &&
 		!strings.Contains(w.Reason, evaluators.StretchedNote)
 }
 
@@ -173,11 +176,11 @@ func isLearned(w evaluators.Wait) bool {
 // It returns false for all other visits. What a reader saw is lost: a noisy page is found again.
 func replayLook(h *frontier.History, l crawllog.Entry, w evaluators.Wait) bool {
 	looked := slices.ContainsFunc(l.Annotations, func(a string) bool { return strings.HasPrefix(a, crawllog.Look) })
-	h.Restless = w.Evaluator == WaitRestless || w.Evaluator == WaitSecondLook && h.Restless && !looked
+	h.Restless = w.Evaluator == noise.WaitRestless || w.Evaluator == noise.WaitSecondLook && h.Restless && !looked
 	look := evaluators.Look{}
 	if h.Restless {
 		look = evaluators.Look{Finding: evaluators.Restless, Since: l.Logged.UTC().Truncate(time.Second)}
-		h.Memory, h.Wait, h.Rate = "", w.Interval, RestlessRate
+		h.Memory, h.Wait, h.Rate = "", w.Interval, noise.RestlessRate
 	} else if slices.Contains(l.Annotations, crawllog.Look+evaluators.LookSame.String()) {
 		look = evaluators.Look{Finding: evaluators.Live, Since: l.Logged.UTC().Truncate(time.Second)}
 	}
@@ -188,16 +191,16 @@ func replayLook(h *frontier.History, l crawllog.Entry, w evaluators.Wait) bool {
 // visitOf returns the visit that a line describes. known is the record that held the payload before.
 func visitOf(l crawllog.Entry, extra crawllog.Extra, known digest.Origin) Visit {
 	v := Visit{
-		Status: l.Status, State: stateNamed(extra.ContentState), Gone: extra.WaitEvaluator == WaitGone,
+		Status: l.Status, State: stateNamed(extra.ContentState), Gone: extra.WaitEvaluator == misfortune.WaitGone,
 		Unread: l.Status == http.StatusNotModified || slices.Contains(l.Annotations, crawllog.MidFetchAbort),
 	}
-	v.Failed = extra.Misfortune != "" || extra.ChangeReason == Unconfirmed || extra.WaitEvaluator == WaitRetry ||
+	v.Failed = extra.Misfortune != "" || extra.ChangeReason == misfortune.Unconfirmed || extra.WaitEvaluator == misfortune.WaitRetry ||
 		extra.ChangeReason != "" && slices.Contains(l.Annotations, extra.ChangeReason)
 	block := ""
 	if slices.Contains(l.Annotations, extra.ChangeReason) {
 		block = extra.ChangeReason
 	}
-	if v.Error = ErrorText(extra.Misfortune, block); !v.Failed {
+	if v.Error = aspects.ErrorText(extra.Misfortune, block); !v.Failed {
 		v.Error = ""
 	}
 	if v.Unread {

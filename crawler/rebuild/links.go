@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -138,7 +137,7 @@ func (r *linkReader) candidate(
 	// A page without a seed is its own seed.
 	if r.decide == nil || page.Seed == "" || r.seed != page.Seed || !r.when.Equal(at) {
 		r.seed, r.when = page.Seed, at
-		r.decide = policy.Scope(r.config, page.Seed, page.URI, at, r.store)
+		r.decide = config.ScopeOf(r.config, page.Seed, page.URI, at, r.store)
 	}
 	return c, r.decide.Accepts(scope.Discovery{URI: c.URI, Hops: c.Hops, Via: page.URI})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -155,7 +156,7 @@ func (s *search) miss(log string, l placedLine) {
 
 // isVisit reports whether a line is the result of a request.
 func isVisit(e crawllog.Entry) bool {
-	refused := e.Status == history.StatusForbidden || e.Status == history.StatusOutOfScope
+	refused := e.Status == aspects.StatusForbidden || e.Status == aspects.StatusOutOfScope
 	return e.Schedule != nil && !refused && (e.Extra == nil || e.Extra.WaitEvaluator != "")
 }
 

@@ -9,15 +9,14 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Known is the part of a frontier that an explanation reads. A [frontier.Frontier] has it, running or stopped.
 type Known interface {
-	policy.Records
-	policy.RobotsCopies
+	config.Records
+	robots.Store
 	Usage(u uri.URI) (frontier.Usage, error)
 	VisitedInstead(u uri.URI) (uri.URI, bool, error)
 }
@@ -44,7 +43,7 @@ func Explain(c *config.Config, known Known, s Stores, q Question, now time.Time)
 	if err != nil {
 		return nil, err
 	}
-	decider := policy.Scope(c, seed, q.URI, now, e)
+	decider := config.ScopeOf(c, seed, q.URI, now, e)
 	reasons := decider.Explain(d, func(key string) string { return e.origin(decider.Seed(), key) })
 	e.reasons = append(e.reasons, reasons...)
 	if reasons[len(reasons)-1].Opinion == scope.Rejects {
@@ -172,7 +171,7 @@ func (e *explainer) byAddress(d scope.Discovery) (bool, error) {
 
 // byTraps rejects a URI that is part of a trap.
 func (e *explainer) byTraps(d scope.Discovery) (bool, error) {
-	if e.traps == nil || d.Hops == "" || !e.config.ForHost(d.URI.Host(), e.now).Scope.Traps {
+	if e.traps == nil || d.Hops == "" || !e.config.ForHost(d.URI.Host(), e.now).Spaces.Detect {
 		return true, nil
 	}
 	t, ok, err := e.traps.Judge(d.URI, d.Via, d.Hops, e.now)
@@ -285,7 +284,7 @@ func (e *explainer) byRobots(d scope.Discovery) (bool, error) {
 		return e.add(scope.Rejects, "robots.txt", "%s could not be fetched; the next attempt is at %s",
 			file, inForce.Expires.Format(time.RFC3339)), nil
 	}
-	ruling, err := policy.NewRobots(e.known).Rules(d.URI.Origin(), inForce, e.now)
+	ruling, err := robots.NewCopies(e.known).Rules(d.URI.Origin(), inForce, e.now)
 	fetched := inForce.Fetched.Format(time.RFC3339)
 	switch {
 	case err != nil:
@@ -298,9 +297,9 @@ func (e *explainer) byRobots(d scope.Discovery) (bool, error) {
 	case !ruling.Known():
 		return e.add(scope.Rejects, "robots.txt", "%s redirects to a URI that could not be fetched; the next attempt is at %s",
 			file, ruling.UnreachableUntil.Format(time.RFC3339)), nil
-	case rule.Permits(d.Hops, e.now) && !ruling.Rules.Allowed(policy.Agent, d.URI):
+	case rule.Permits(d.Hops, e.now) && !ruling.Rules.Allowed(robots.Agent, d.URI):
 		return permitted("forbids it")
-	case !ruling.Rules.Allowed(policy.Agent, d.URI):
+	case !ruling.Rules.Allowed(robots.Agent, d.URI):
 		return e.add(scope.Rejects, "robots.txt", "%s, fetched %s, forbids it", file, fetched), nil
 	}
 	return e.add(scope.Accepts, "robots.txt", "%s, fetched %s, allows it", file, fetched), nil

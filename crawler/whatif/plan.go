@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -84,7 +84,7 @@ func (p Plan) Empty() bool {
 
 // Compare returns what would change if the configuration after replaced the configuration before. It reads the frontier
 // and changes nothing.
-func Compare(f *frontier.Frontier, r *policy.Robots, before, after *config.Config, now time.Time) (Plan, error) {
+func Compare(f *frontier.Frontier, r *robots.Copies, before, after *config.Config, now time.Time) (Plan, error) {
 	changes := before.Changes(after, now)
 	p := planner{frontier: f, robots: r, before: before, after: after, now: now, plan: Plan{
 		Changes: changes, Complete: true, Warnings: after.Doubts(now, f.KnowsHost),
@@ -106,7 +106,7 @@ func Compare(f *frontier.Frontier, r *policy.Robots, before, after *config.Confi
 // planner fills in a plan.
 type planner struct {
 	frontier      *frontier.Frontier
-	robots        *policy.Robots
+	robots        *robots.Copies
 	before, after *config.Config
 	now           time.Time
 	plan          Plan
@@ -263,6 +263,6 @@ func perDay(wait time.Duration) float64 {
 // capacity returns the maximum number of visits per day that the politeness of a host allows. It supposes that no
 // exchange takes so long that the rest after it exceeds the minimum.
 func (p *planner) capacity(u uri.URI, s config.Settings) float64 {
-	polite := p.robots.Politeness(u, s.Politeness, nil, p.now)
+	polite := p.robots.Politeness(u, s.Politeness.Politeness, s.Politeness.CrawlDelayUpTo, nil, p.now)
 	return float64(max(s.Politeness.Valence, 1)) * perDay(max(polite.MinDelay, polite.CrawlDelay, time.Millisecond))
 }

@@ -4,8 +4,8 @@ import (
 	"maps"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -43,7 +43,7 @@ func (s Staged) texts(inForce *config.Config) map[string][]byte {
 // PlanStaged returns what would change if a staged configuration replaced the one in force. It changes nothing. The
 // error is [config.Faults] if the staged configuration is faulty.
 func PlanStaged(
-	f *frontier.Frontier, r *policy.Robots, inForce *config.Config, staged Staged, now time.Time,
+	f *frontier.Frontier, r *robots.Copies, inForce *config.Config, staged Staged, now time.Time,
 ) (Plan, error) {
 	loaded, err := config.LoadTexts(inForce.Path, staged.texts(inForce))
 	if err == nil {

@@ -1,11 +1,11 @@
-package policy_test
+package misfortune_test
 
 import (
 	"net/http"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 )
 
 // Whatever a server writes into Retry-After, it puts nothing off for longer than the limit.
@@ -39,7 +39,7 @@ func TestRetryAfterIsAtMostTheLimit(t *testing.T) {
 		{200, "120", none},
 		{404, "4294967295", none},
 	} {
-		got := policy.RetryAfter(c.status, http.Header{"Retry-After": {c.value}}, now, limit)
+		got := misfortune.RetryAfter(c.status, http.Header{"Retry-After": {c.value}}, now, limit)
 		switch {
 		case c.want == none && !got.IsZero():
 			t.Errorf("status %d with %q puts off until %s; want that it says nothing", c.status, c.value, got)

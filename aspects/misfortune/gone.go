@@ -1,15 +1,14 @@
-package history
+package misfortune
 
 import (
 	"fmt"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
 // GoneWait returns the wait of a URI that was found gone n times in a row: a ladder until that is confirmed, a long
 // wait from then on.
-func GoneWait(n int, s config.Trouble) evaluators.Wait {
+func GoneWait(n int, s Options) evaluators.Wait {
 	if n < s.GoneAfter {
 		ladder := evaluators.Ladder{First: s.GoneFirst, Factor: 4, Max: max(s.GoneFirst, s.GoneWait)}
 		return evaluators.Wait{

@@ -1,5 +1,6 @@
-// Package untrap ends traps and makes their URIs due.
-package untrap
+// This file ends traps and makes their URIs due.
+
+package spaces
 
 import (
 	"errors"
@@ -8,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -63,7 +63,7 @@ func Release(
 
 // ReleaseAny ends a trap, or the budget of a path and its parameters, both as arcrawl traps names them.
 func ReleaseAny(
-	f *frontier.Frontier, store *traps.Store, budgets *spaces.Store, h uri.Host, pattern string, now time.Time,
+	f *frontier.Frontier, store *traps.Store, budgets *Store, h uri.Host, pattern string, now time.Time,
 ) (due int64, err error) {
 	due, err = Release(f, store, h, pattern, now)
 	if budgets == nil || !errors.Is(err, traps.ErrUnknown) {

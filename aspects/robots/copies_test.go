@@ -1,11 +1,11 @@
-package policy_test
+package robots_test
 
 import (
 	"fmt"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -60,7 +60,7 @@ func TestRulesAreFoundWhereverRobotsLeads(t *testing.T) {
 			known[u] = copied
 		}
 		origin := uri.FromCanonical("http://a.example/")
-		r, err := policy.NewRobots(known).Rules(origin, known["http://a.example/robots.txt"], now)
+		r, err := robots.NewCopies(known).Rules(origin, known["http://a.example/robots.txt"], now)
 		got := "forbidden"
 		switch {
 		case err != nil:
@@ -85,7 +85,7 @@ func TestIsHTML(t *testing.T) {
 		"<!doctype html><title>x</title>": true, "\xEF\xBB\xBF\n <HTML lang=de>": true, "<?xml version='1.0'?><!DOCTYPE html>": true,
 		"<!-- made by x --><html>": true, "<script>1</script>": true,
 	} {
-		if got := policy.IsHTML([]byte(text)); got != want {
+		if got := robots.IsHTML([]byte(text)); got != want {
 			t.Errorf("IsHTML(%q) = %v, want %v", text, got, want)
 		}
 	}

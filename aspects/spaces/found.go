@@ -1,5 +1,6 @@
-// Package trapped stores what visits show about endless spaces of URIs, and acts on what the stores of traps find.
-package trapped
+// This file stores what visits show about endless spaces of URIs, and acts on what the stores of traps find.
+
+package spaces
 
 import (
 	"fmt"
@@ -8,29 +9,27 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
-	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Stores holds what is known about endless spaces.
+// Stores holds what is known about endless
 type Stores struct {
 	Traps    *traps.Store
-	Spaces   *spaces.Store
+	Spaces   *Store
 	Frontier *frontier.Frontier
 	Log      zerolog.Logger
 }
 
-// Links lists the links of a page for [spaces.Page]: all of a page inside, and of others only those with parameters,
+// Links lists the links of a page for [Page]: all of a page inside, and of others only those with parameters,
 // which few pages have. known reports whether the crawl knows some URIs.
-func Links(page discover.Result, inside bool, known func([]uri.URI, []bool)) []spaces.Link {
-	var list []spaces.Link
+func Links(page discover.Result, inside bool, known func([]uri.URI, []bool)) []Link {
+	var list []Link
 	for _, l := range page.Links {
-		if inside || l.Hop == uri.Link && spaces.Wants(l.URI) {
-			list = append(list, spaces.Link{URI: l.URI, Page: l.Hop == uri.Link})
+		if inside || l.Hop == uri.Link && Wants(l.URI) {
+			list = append(list, Link{URI: l.URI, Page: l.Hop == uri.Link})
 		}
 	}
 	if !inside {
@@ -49,8 +48,8 @@ func Links(page discover.Result, inside bool, known func([]uri.URI, []bool)) []s
 
 // Findings holds the findings of a visit about traps.
 type Findings struct {
-	Page    *traps.Page  // nil = it was not read
-	Space   *spaces.Page // nil = it was not read
+	Page    *traps.Page // nil = it was not read
+	Space   *Page       // nil = it was not read
 	keptOut []keptOut
 }
 
@@ -100,7 +99,7 @@ func (s Stores) Learn(h uri.Host, f Findings, now time.Time) error {
 }
 
 // take adds what was found as traps, and releases what is refuted.
-func (s Stores) take(list []spaces.Finding, now time.Time) error {
+func (s Stores) take(list []Finding, now time.Time) error {
 	for _, is := range list {
 		f := traps.Found{
 			Authority: is.Authority, Parameter: is.Parameter, Space: is.Pattern, Why: is.Why, Examples: is.Examples,
@@ -177,7 +176,7 @@ func (s Stores) LogFound(h uri.Host, found ...traps.Trap) {
 // release makes the URIs due that were kept out by traps that were refuted.
 func (s Stores) release(h uri.Host, refuted []traps.Trap, now time.Time) error {
 	for _, t := range refuted {
-		due, err := untrap.Release(s.Frontier, s.Traps, h, t.Pattern, now)
+		due, err := Release(s.Frontier, s.Traps, h, t.Pattern, now)
 		if err != nil {
 			return err
 		}
@@ -215,14 +214,14 @@ func (s Stores) Vouch(listed []uri.URI, now time.Time) error {
 
 // Hold reports whether a URI has to wait for the budget of its pattern, and for how long. count says that it is put off
 // now.
-func (s Stores) Hold(w spaces.Wanted, count bool) (wait time.Duration, held bool, err error) {
+func (s Stores) Hold(w Wanted, count bool) (wait time.Duration, held bool, err error) {
 	_, wait, held, err = s.Spaces.Hold(w, count)
 	return wait, held, err
 }
 
 // HoldFound reports whether a URI that a page names has to wait for the budget of its pattern, and for how long. A URI
 // that the crawl knows is judged when it is due, and not here.
-func (s Stores) HoldFound(w spaces.Wanted) (wait time.Duration, held bool, err error) {
+func (s Stores) HoldFound(w Wanted) (wait time.Duration, held bool, err error) {
 	w.First, w.Found = true, true
 	if _, held, err = s.Hold(w, false); err != nil || !held {
 		return 0, false, err

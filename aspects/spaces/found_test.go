@@ -1,4 +1,4 @@
-package trapped_test
+package spaces_test
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/spaces"
-	"github.com/arcrawl/arcrawl/crawler/trapped"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -26,7 +25,7 @@ func TestNamesOfVisitedSearchesPutOffNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stores := trapped.Stores{Spaces: s, Frontier: f}
+	stores := spaces.Stores{Spaces: s, Frontier: f}
 	search := func(n int) uri.URI {
 		word := strings.Map(func(r rune) rune { return r - '0' + 'k' }, fmt.Sprint(n))
 		u, err := uri.Parse("http://news.example/search?q=" + word)

@@ -1,4 +1,4 @@
-package policy
+package misfortune
 
 import (
 	"net/http"

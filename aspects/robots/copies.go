@@ -1,11 +1,9 @@
-package policy
+package robots
 
 import (
 	"fmt"
 	"time"
 
-	"github.com/arcrawl/arcrawl/aspects/robots"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -20,29 +18,29 @@ const (
 	maxRulesBytes = 32 << 20
 )
 
-// RobotsCopies knows the copies of robots.txt in force. A [frontier.Frontier] does.
-type RobotsCopies interface {
+// Store knows the copies of robots.txt in force. A [frontier.Frontier] does.
+type Store interface {
 	// Robots returns the copy in force at an origin. It reports false if there is none.
 	Robots(origin uri.URI) (frontier.RobotsCopy, bool, error)
 	// Substitute returns the copy of a URI that a robots.txt redirects to. It reports false if there is none.
 	Substitute(u uri.URI) (frontier.RobotsCopy, bool, error)
 }
 
-// Robots finds the robots.txt rules in force. It keeps parsed rules, because each visit asks for them. It is safe for
+// Copies finds the robots.txt rules in force. It keeps parsed rules, because each visit asks for them. It is safe for
 // concurrent use.
-type Robots struct {
-	copies RobotsCopies
-	cache  *robots.Cache
+type Copies struct {
+	copies Store
+	cache  *Cache
 }
 
-// NewRobots returns a Robots that reads the given copies.
-func NewRobots(copies RobotsCopies) *Robots {
-	return &Robots{copies: copies, cache: robots.NewCache(Agent, maxRulesBytes)}
+// NewCopies returns a Copies that reads the given copies.
+func NewCopies(copies Store) *Copies {
+	return &Copies{copies: copies, cache: NewCache(Agent, maxRulesBytes)}
 }
 
 // Ruling holds the meaning of a copy of robots.txt.
 type Ruling struct {
-	Rules robots.Rules // in force, unless one of the other fields is set
+	Rules Rules // in force, unless one of the other fields is set
 
 	// Wanted is the URI that robots.txt redirects to, directly or over others, and that must be fetched first. From is the
 	// URI that redirects there. Both are zero if nothing is missing.
@@ -58,7 +56,7 @@ func (r Ruling) Known() bool { return r.Wanted.IsZero() && r.UnreachableUntil.Is
 
 // Rules returns the meaning of a copy of robots.txt at an origin. It follows up to five redirects, to any path of any
 // host; what they lead to replaces the robots.txt (RFC 9309, 2.3.1.2).
-func (r *Robots) Rules(origin uri.URI, c frontier.RobotsCopy, now time.Time) (Ruling, error) {
+func (r *Copies) Rules(origin uri.URI, c frontier.RobotsCopy, now time.Time) (Ruling, error) {
 	if !discover.IsRedirect(c.Status) { // nearly always
 		return Ruling{Rules: r.cache.OriginRules(origin, c.Fetched, c.Body)}, nil
 	}
@@ -96,7 +94,7 @@ func overdueSubstitute(from, target uri.URI) time.Duration {
 }
 
 // LeadsTo reports whether a robots.txt, or a URI that replaces one, redirects to a URI.
-func (r *Robots) LeadsTo(from, target uri.URI) bool {
+func (r *Copies) LeadsTo(from, target uri.URI) bool {
 	c, ok, err := r.copies.Substitute(from)
 	if err != nil || !ok || !discover.IsRedirect(c.Status) {
 		return false
@@ -107,7 +105,7 @@ func (r *Robots) LeadsTo(from, target uri.URI) bool {
 
 // Expired reports whether a copy of robots.txt must be fetched again. It is in force for as long as the settings say,
 // whatever a server or a wrong clock has written into the store.
-func Expired(c frontier.RobotsCopy, s config.Robots, now time.Time) bool {
+func Expired(c frontier.RobotsCopy, s Options, now time.Time) bool {
 	longest := s.Wait
 	if c.Unreachable {
 		longest = s.UnreachableWait
@@ -116,17 +114,17 @@ func Expired(c frontier.RobotsCopy, s config.Robots, now time.Time) bool {
 }
 
 // Bytes returns how much memory the parsed rules take.
-func (r *Robots) Bytes() int64 { return r.cache.Bytes() }
+func (r *Copies) Bytes() int64 { return r.cache.Bytes() }
 
 // inForce returns the rules that apply to u, if they are known. fresh is the copy that the present visit brought; nil
 // if it brought none.
-func (r *Robots) inForce(u uri.URI, fresh *frontier.RobotsCopy, now time.Time) (robots.Rules, bool) {
-	if fresh != nil && robots.IsFile(u) {
-		return robots.Parse(fresh.Body), !fresh.Unreachable && !discover.IsRedirect(fresh.Status)
+func (r *Copies) inForce(u uri.URI, fresh *frontier.RobotsCopy, now time.Time) (Rules, bool) {
+	if fresh != nil && IsFile(u) {
+		return Parse(fresh.Body), !fresh.Unreachable && !discover.IsRedirect(fresh.Status)
 	}
 	c, ok, err := r.copies.Robots(u.Origin())
 	if err != nil || !ok || c.Unreachable {
-		return robots.Rules{}, false
+		return Rules{}, false
 	}
 	ruling, err := r.Rules(u.Origin(), c, now)
 	return ruling.Rules, err == nil && ruling.Known()
@@ -134,23 +132,22 @@ func (r *Robots) inForce(u uri.URI, fresh *frontier.RobotsCopy, now time.Time) (
 
 // Politeness returns how long a host rests after a visit to u, with the Crawl-delay of the rules in force. fresh is the
 // copy of robots.txt that the visit brought; nil if it brought none.
-func (r *Robots) Politeness(
-	u uri.URI, s config.Politeness, fresh *frontier.RobotsCopy, now time.Time,
+func (r *Copies) Politeness(
+	u uri.URI, p frontier.Politeness, crawlDelayUpTo time.Duration, fresh *frontier.RobotsCopy, now time.Time,
 ) frontier.Politeness {
-	p := s.Politeness
 	rules, ok := r.inForce(u, fresh, now)
 	if !ok {
 		return p
 	}
 	if delay, set := rules.CrawlDelay(Agent); set {
-		p.CrawlDelay = min(delay, s.CrawlDelayUpTo)
+		p.CrawlDelay = min(delay, crawlDelayUpTo)
 	}
 	return p
 }
 
-// Substitute returns a URI that a robots.txt redirects to as a candidate. It is visited before all others of its host,
+// Candidate returns a URI that a robots.txt redirects to as a candidate. It is visited before all others of its host,
 // whether it is in scope or not. from is the URI that redirects.
-func Substitute(seed string, u, from uri.URI, now time.Time) frontier.Candidate {
+func Candidate(seed string, u, from uri.URI, now time.Time) frontier.Candidate {
 	return frontier.Candidate{
 		URI: u, Hops: uri.HopPath("").Then(uri.Prereq).Then(uri.Redirect), Via: from.String(), Seed: seed,
 		Due: now, Urgent: true, Sooner: true, RobotsVia: from.String(),

@@ -1,4 +1,4 @@
-package policy
+package robots
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -25,8 +24,8 @@ func Unreachable(got *fetch.Capture) bool {
 		status < http.StatusMultipleChoices && !got.Complete && got.Truncated != fetch.TruncatedLength
 }
 
-// ReadRobots returns the content of a robots.txt, as far as it counts.
-func ReadRobots(got *fetch.Capture) ([]byte, error) {
+// Read returns the content of a robots.txt, as far as it counts.
+func Read(got *fetch.Capture) ([]byte, error) {
 	content, err := got.Content()
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", got.URI, err)
@@ -48,11 +47,11 @@ func Sitemaps(got *fetch.Capture) (named []string, ok bool) {
 	case got.Status != http.StatusOK:
 		return nil, false
 	}
-	body, err := ReadRobots(got)
+	body, err := Read(got)
 	if err != nil {
 		return nil, false
 	}
-	return robots.Parse(body).Sitemaps(), true
+	return Parse(body).Sitemaps(), true
 }
 
 // Meaning returns the meaning of an answer for robots.txt, in words.

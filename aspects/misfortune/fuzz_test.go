@@ -1,11 +1,11 @@
-package policy_test
+package misfortune_test
 
 import (
 	"net/http"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 )
 
 // FuzzRetryAfter reads arbitrary values of Retry-After. None may ask for more than the limit.
@@ -22,7 +22,7 @@ func FuzzRetryAfter(f *testing.F) {
 			t.Skip("settings are positive")
 		}
 		h := http.Header{"Retry-After": {value}}
-		at := policy.RetryAfter(http.StatusServiceUnavailable, h, finished, time.Duration(limit))
+		at := misfortune.RetryAfter(http.StatusServiceUnavailable, h, finished, time.Duration(limit))
 		if at.After(finished.Add(time.Duration(limit))) {
 			t.Errorf("%q asks for a rest until %s, the limit is %s", value, at, time.Duration(limit))
 		}

@@ -1,10 +1,9 @@
-package policy
+package config
 
 import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -16,14 +15,14 @@ type Records interface {
 	Get(uri.URI) (frontier.Record, bool, error)
 }
 
-// Scope returns the scope of the URIs that descend from a seed, given as text. If the text is not a URI, u is its own
+// ScopeOf returns the scope of the URIs that descend from a seed, given as text. If the text is not a URI, u is its own
 // seed.
-func Scope(c *config.Config, seed string, u uri.URI, now time.Time, known Records) *scope.Scope {
+func ScopeOf(c *Config, seed string, u uri.URI, now time.Time, known Records) *scope.Scope {
 	root := uri.FromCanonical(seed)
 	if root.IsZero() {
 		root = u
 	}
-	rules := c.For(config.About{URI: root, Now: now}).Scope.Rules
+	rules := c.For(About{URI: root, Now: now}).Scope
 	return scope.New(root, rules, c, func(at uri.URI) (uri.URI, bool) { return redirectTarget(known, at) })
 }
 

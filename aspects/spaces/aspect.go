@@ -1,0 +1,247 @@
+package spaces
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/mediatype"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Bounds of what one visit records about traps.
+const (
+	maxKeptOfTrap = 100     // URIs of each trap that stay in the frontier, for the case that the curator releases it
+	maxIDContent  = 2 << 20 // bytes of a page that are compared without ids
+)
+
+// sharedNotFound is the kind of block of a page that is the same for every URI of the host.
+const sharedNotFound = evaluators.NotFound + "shared"
+
+// Options say whether endless spaces of URIs are detected.
+type Options struct {
+	Detect bool          // detect traps and keep them out
+	Wait   time.Duration // until a known URI of a trap is checked again
+}
+
+// DefaultOptions returns the options that apply where no file sets anything.
+func DefaultOptions() Options { return Options{Detect: true, Wait: 28 * 24 * time.Hour} }
+
+// Aspect keeps URIs of endless spaces out.
+type Aspect struct {
+	Options aspects.Options[Options]
+	Stores  Stores
+}
+
+// finding is what a visit says about endless spaces.
+type finding struct {
+	Findings
+
+	lastHost    uri.Host // the host that was last looked up in the store of traps
+	unsuspected bool     // whether that host has no traps and no suspected ones
+}
+
+// Admit refuses a URI that is part of a trap, or has to wait for the budget of its pattern.
+func (a *Aspect) Admit(v *aspects.Visit) (admitted aspects.Admission, err error) {
+	r, o := v.Record(), a.Options(v)
+	if v.IsPrerequisite() || r.Hops == "" || !o.Detect {
+		return admitted, nil // a seed is never part of a trap
+	}
+	t, ok, err := a.Stores.Traps.Judge(r.URI, uri.FromCanonical(r.Via), r.Hops, v.Began)
+	switch {
+	case err != nil:
+		return admitted, err
+	case ok && t.Suspect:
+		return refuse(min(traps.SuspectWait, o.Wait), Suspect), nil
+	case ok:
+		return refuse(o.Wait, t.Kind.String()), nil
+	}
+	wait, held, err := a.Stores.Hold(Wanted{
+		URI: r.URI, Via: uri.FromCanonical(r.Via), Hops: r.Hops, First: r.Visits == 0, Now: v.Began,
+	}, true)
+	if err != nil || !held {
+		return admitted, err
+	}
+	return refuse(min(wait, o.Wait), Budget), nil
+}
+
+func refuse(wait time.Duration, kind string) aspects.Admission {
+	return aspects.Admission{Refused: &aspects.Refusal{
+		Status: aspects.StatusOutOfScope, Wait: wait, Why: RefusedByTrap + kind,
+	}}
+}
+
+// Judge fails a visit whose changed answer is the page with which the host says "not found".
+func (a *Aspect) Judge(_ context.Context, v *aspects.Visit) (done bool, err error) {
+	judged := v.Verdict.State == evaluators.Changed && !v.IsRobots && v.Block == ""
+	if !judged || !a.Options(v).Detect || v.Capture.Status != http.StatusOK || !isHTML(v.Capture) {
+		return false, nil
+	}
+	shared, err := a.Stores.Traps.IsNotFound(v.URI().Host(), v.Capture.PayloadDigest)
+	if err != nil {
+		return false, fmt.Errorf("look up whether %s is the \"not found\" page of its host: %w", v.URI(), err)
+	}
+	if shared {
+		v.Block, v.Gone = sharedNotFound, true
+		v.Fail(v.Block)
+	}
+	return false, nil
+}
+
+// IsOutside reports whether it is certain that a URI is not part of a trap.
+func (a *Aspect) IsOutside(v *aspects.Visit, u uri.URI) (bool, error) {
+	if !a.Options(v).Detect {
+		return true, nil
+	}
+	f := aspects.Of[finding](v)
+	if h := u.Host(); h != f.lastHost {
+		unsuspected, err := a.Stores.Traps.NoneSuspected(h)
+		if err != nil {
+			return false, err
+		}
+		f.lastHost, f.unsuspected = h, unsuspected
+	}
+	return f.unsuspected && !traps.MayRepeat(u), nil
+}
+
+// Vouch notes that the pages that a feed or sitemap lists are real.
+func (a *Aspect) Vouch(v *aspects.Visit, listed []uri.URI) error {
+	if !a.Options(v).Detect {
+		return nil
+	}
+	return a.Stores.Vouch(listed, v.Finished)
+}
+
+// Read notes what a page shows, for the search for traps. Then it removes the candidates that are part of a trap.
+func (a *Aspect) Read(v *aspects.Visit) error {
+	if v.Found.Page == nil || !a.Options(v).Detect {
+		return nil
+	}
+	if err := a.observe(v); err != nil {
+		return err
+	}
+	return a.removeTrapped(v)
+}
+
+func (a *Aspect) observe(v *aspects.Visit) error {
+	page, got := v.Found.Page, v.Capture
+	if v.IsRobots || got.Status != http.StatusOK || v.Block != "" && v.Block != sharedNotFound {
+		return nil
+	}
+	via, hops := uri.FromCanonical(v.Record().Via), v.Record().Hops
+	html := isHTML(got)
+	space := &Page{URI: v.URI(), Via: via, Hops: hops, First: v.Verdict.First, HTML: html, Now: v.Finished}
+	seen := &traps.Page{URI: v.URI(), Via: via, Hops: hops, Now: v.Finished}
+	seen.Links = make([]uri.URI, 0, len(page.Links))
+	for _, l := range page.Links {
+		seen.Links = append(seen.Links, l.URI)
+	}
+	space.Links = Links(*page, space.First && Inside(v.URI(), via), a.Stores.Frontier.RecentlyKnown)
+	var text []byte
+	hasID := html && traps.HasID(v.URI().RequestTarget())
+	if hasID || Wants(v.URI()) {
+		var err error
+		if text, err = readBeginning(got); err != nil {
+			return err
+		}
+	}
+	if hasID {
+		seen.Sum = traps.SumWithoutIDs(text)
+	}
+	f := aspects.Of[finding](v)
+	if space.Content = text[:min(len(text), MaxContent)]; html || space.Content != nil {
+		f.Space = space
+	}
+	if html {
+		f.Page = seen
+	}
+	return nil
+}
+
+// readBeginning returns the content, or as much of it as is compared without ids.
+func readBeginning(got *fetch.Capture) ([]byte, error) {
+	content, err := got.Content()
+	if err != nil {
+		return nil, err
+	}
+	defer content.Close()
+	text, err := io.ReadAll(io.LimitReader(content, maxIDContent))
+	if fetch.IsIncomplete(err) {
+		err = nil
+	}
+	return text, err
+}
+
+func isHTML(c *fetch.Capture) bool { return mediatype.IsHTML(c.Header.Get("Content-Type")) }
+
+// removeTrapped removes the candidates that are part of a trap. The first ones of each trap stay, with a long wait.
+func (a *Aspect) removeTrapped(v *aspects.Visit) error {
+	now, wait := v.Finished, a.Options(v).Wait
+	rest := v.Found.Candidates[:0]
+	for _, cand := range v.Found.Candidates {
+		t, ok, err := a.Stores.Traps.Judge(cand.URI, uri.FromCanonical(cand.Via), cand.Hops, now)
+		if err != nil {
+			return err
+		}
+		if !ok || t.Suspect || cand.Hops == "" {
+			if err := a.holdBack(&cand, wait, now); err != nil {
+				return err
+			}
+			rest = append(rest, cand)
+			continue
+		}
+		if aspects.Of[finding](v).KeepOut(t, cand.URI)+t.Kept <= maxKeptOfTrap {
+			cand.Due, cand.Urgent, cand.Sooner = now.Add(wait), false, false
+			rest = append(rest, cand)
+		}
+	}
+	v.Found.Candidates = rest
+	return nil
+}
+
+// holdBack lets a candidate wait for the budget of its pattern.
+func (a *Aspect) holdBack(cand *frontier.Candidate, longest time.Duration, now time.Time) error {
+	wait, held, err := a.Stores.HoldFound(Wanted{
+		URI: cand.URI, Via: uri.FromCanonical(cand.Via), Hops: cand.Hops, Now: now,
+	})
+	if err == nil && held && !cand.Urgent {
+		cand.Due = now.Add(min(wait, longest))
+	}
+	return err
+}
+
+// Forget drops what the visit found, because the document could not be processed.
+func (f *finding) Forget() { *f = finding{} }
+
+// Learn stores the findings of a visit about traps. After a crash before the settlement, it is stored once more.
+func (a *Aspect) Learn(v *aspects.Visit) error {
+	if !a.Options(v).Detect {
+		return nil
+	}
+	if err := a.Stores.Learn(v.URI().Host(), aspects.Of[finding](v).Findings, v.Finished); err != nil {
+		return err
+	}
+	found, err := a.learnSharedAnswer(v)
+	a.Stores.LogFound(v.URI().Host(), found...)
+	return err
+}
+
+// learnSharedAnswer records that a new page is, byte for byte, the page of another URI of the host.
+func (a *Aspect) learnSharedAnswer(v *aspects.Visit) ([]traps.Trap, error) {
+	isPage := !v.Failed && !v.IsRobots && v.Capture.Status == http.StatusOK && isHTML(v.Capture)
+	if !isPage || !v.Capture.Complete || !v.Verdict.First || v.Kept.Keeping != aspects.KeptRevisit {
+		return nil, nil
+	}
+	other := uri.FromCanonical(v.Kept.Origin.URI)
+	if other.IsZero() || other == v.URI() || other.Host() != v.URI().Host() {
+		return nil, nil
+	}
+	return a.Stores.Traps.LearnShared(v.Capture.PayloadDigest, v.Record().Hops == "", v.Finished, v.URI(), other)
+}

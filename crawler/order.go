@@ -1,0 +1,84 @@
+package crawler
+
+import (
+	"github.com/arcrawl/arcrawl/aspects"
+)
+
+// listOrder lists who is asked about a visit, and in which order. It is the only place that says so. The plain rule is in
+// the list, too: the steps of the crawler itself. docs/scheduling.md explains the precedence.
+func (c *Crawler) listOrder() order {
+	a := &c.aspects
+	return order{
+		gates: []step[aspects.Gate]{ // the first that does not admit the URI ends the walk
+			{"hold", a.hold.Admit},
+			{"scope", a.scope.Admit},
+			{"spaces", a.spaces.Admit},
+			{"names", a.names.Admit},
+			{"robots", a.robots.Admit},
+		},
+		askers: []step[aspects.Asker]{ // each changes the request
+			{"robots", a.robots.Ask},
+			{"noise", a.noise.Ask},
+			{"login", c.makeRequest}, // the plain request, with the cookies and the headers of the settings
+			{"misfortune", a.misfortune.Ask},
+		},
+		judges: []step[aspects.Judge]{ // until one is done
+			{"misfortune", a.misfortune.Judge},
+			{"change", c.compare}, // the plain rule: the digest is another one
+			{"misfortune", a.misfortune.JudgeContent},
+			{"spaces", a.spaces.Judge},
+			{"noise", a.noise.Judge},
+			{"stack", c.recall},
+			{"feeds", a.feeds.Recall},
+		},
+		readers: []step[aspects.Reader]{ // each adds what it finds
+			{"feeds", a.feeds.Read},
+			{"robots", a.robots.Read},
+			{"links", c.readLinks}, // the plain rule: links in scope
+			{"articles", a.articles.Read},
+			{"spaces", a.spaces.Read},
+		},
+		waits: []step[aspects.Decider]{ // the first that decides
+			{"feeds", a.feeds.NoteGone},
+			{"gone", a.misfortune.DecideGone},
+			{"fault", a.misfortune.DecideFault},
+			{"retry", a.misfortune.DecideRetry},
+			{"second look", a.noise.DecideLook},
+			{"stack", c.decideByStack}, // the plain rule: the wait evaluators
+		},
+		shorten: []step[aspects.Decider]{ // each may change what the stack decided
+			{"feeds", a.feeds.Decide},
+			{"load", c.decideFirst},
+			{"articles", a.articles.Decide},
+			{"second look", a.noise.DecideRestless},
+		},
+		overrule: []step[aspects.Decider]{ // each may change what anybody decided
+			{"second look", a.noise.DecideFailed},
+			{"due", c.decideDue}, // the plain rule: the wait after the end of the visit
+			{"robots", a.robots.Decide},
+			{"late host", a.feeds.DecideOnLateHost},
+			{"Retry-After", a.misfortune.DecideAsked},
+			{"robots", a.robots.DecideSubstitute},
+		},
+		learners: []step[aspects.Learner]{ // each stores what the visit says about the host
+			{"login", c.learnCookies},
+			{"headers", c.learnHeaders},
+			{"feeds", a.feeds.Learn},
+			{"stack", c.learnSimilar},
+			{"spaces", a.spaces.Learn},
+		},
+		notes: []step[aspects.Annotator]{ // in the order of crawl.log
+			{"archive", noteKept},
+			{"Retry-After", a.misfortune.NoteAsked},
+			{"links", noteDropped},
+			{"feeds", a.feeds.Note},
+			{"head", noteRepaired},
+			{"misfortune", a.misfortune.Note},
+			{"noise", a.noise.Note},
+			{"rendered", noteRendered},
+			{"login", noteRequest},
+			{"feeds", a.feeds.NoteDates},
+			{"change", noteChange},
+		},
+	}
+}
