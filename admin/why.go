@@ -35,7 +35,7 @@ func (w *Window) why(text string) (api.Why, error) {
 		return api.Why{}, fmt.Errorf("%w; arcrawl why shows whether a rule keeps it out", unknown(u.String()))
 	}
 	view, _ := w.o.Frontier.Host(u.Host(), now)
-	out := api.Why{URI: uriOf(r, now), Why: r.Why, Noise: noise.Of(r), Host: w.hostOf(view, now)}
+	out := api.Why{URI: uriOf(r, now), Why: r.Why, Chain: r.Chain, Noise: noise.Of(r), Host: w.hostOf(view, now)}
 	if r.Failures > 0 {
 		out.Hint = strings.Replace(misfortune.Hint(r.LastError, r.LastStatus), "--try URI", "--try "+r.URI.String(), 1)
 	}

@@ -43,6 +43,6 @@ type (
 	Annotator func(*Visit, []string) []string
 )
 
-// Options returns the options of an aspect that are in force for a visit. The crawler gives each aspect its function,
+// Options returns the options of an aspect that are in force for a visit. The crawler passes each aspect its function,
 // because only the crawler knows the configuration.
 type Options[T any] func(*Visit) *T

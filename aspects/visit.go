@@ -124,7 +124,7 @@ func (v *Visit) ErrorText() string {
 	return ErrorText(misfortune, v.Block)
 }
 
-// Request is what a visit asks for, and how far the headers of the answer are believed.
+// Request holds the exchange of a visit, and how far the headers of the answer are believed.
 type Request struct {
 	Exchange   fetch.Request
 	Whole      bool                  // the body is read, whatever the headers say

@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// finder holds what is known of scopes while a visit is read.
+// finder holds the scopes that were looked up while a visit is read.
 type finder struct {
 	seedScope  *scope.Scope              // of the visit's seed; nil until it is needed: most visits find nothing
 	hostScopes map[uri.Host]*scope.Scope // of other hosts with seeds, as far as entries of feeds are on them

@@ -44,7 +44,8 @@ func (c *Crawler) findDuplicate(v *aspects.Visit, s dedup.Policy) (aspects.Kept,
 		c.parts.Log.Error().Err(err).Str("uri", v.URI().String()).Str("digest", o.Payload.String()).Str("record", o.RecordID).
 			Str("file", o.File).Int64("offset", o.Offset).
 			Msg("a record of the same digest cannot replace this payload: archiving the whole response")
-		return aspects.Kept{Keeping: aspects.KeptResponse, Unsound: true}, nil // no Hit: the archive does not hold this payload
+		// There is no Hit: the archive does not hold this payload.
+		return aspects.Kept{Keeping: aspects.KeptResponse, Unsound: true}, nil
 	}
 	return a, nil
 }

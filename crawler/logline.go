@@ -26,7 +26,8 @@ func (c *Crawler) logEntry(v *aspects.Visit, now time.Time) crawllog.Entry {
 		MIME: got.Header.Get("Content-Type"), Worker: v.Worker, Started: got.Started, Took: got.Took, Seed: r.Seed,
 		Digest: payloadDigest(v.Capture), Annotations: append(c.annotations(v), v.Next.Wait.Notes()...),
 		Schedule: &crawllog.Schedule{
-			Tries: v.Next.Record.Failures, Wait: v.Next.Wait.Interval, Visits: v.Next.Record.Visits, Versions: v.Next.Record.Versions,
+			Tries: v.Next.Record.Failures, Wait: v.Next.Wait.Interval,
+			Visits: v.Next.Record.Visits, Versions: v.Next.Record.Versions,
 			Overdue: v.Claim.Overdue,
 		},
 		Extra: &crawllog.Extra{
@@ -84,7 +85,8 @@ func bareEntry(v *aspects.Visit, now time.Time) crawllog.Entry {
 		Logged: now, Status: got.Status, Size: -1, URI: r.URI.String(), Worker: v.Worker, Started: got.Started,
 		Took: got.Took, Annotations: []string{"err=" + v.Fault.Error()},
 		Schedule: &crawllog.Schedule{
-			Tries: v.Next.Record.Failures, Wait: v.Next.Wait.Interval, Visits: v.Next.Record.Visits, Versions: v.Next.Record.Versions,
+			Tries: v.Next.Record.Failures, Wait: v.Next.Wait.Interval,
+			Visits: v.Next.Record.Visits, Versions: v.Next.Record.Versions,
 		},
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 )
 
-// listOrder lists who is asked about a visit, and in which order. It is the only place that says so. The plain rule is in
-// the list, too: the steps of the crawler itself. docs/scheduling.md explains the precedence.
+// listOrder lists who is asked about a visit, and in which order. It is the only place that says so. The plain rule is
+// in the list, too: the steps of the crawler itself. docs/scheduling.md explains the precedence.
 func (c *Crawler) listOrder() order {
 	a := &c.aspects
 	return order{
@@ -60,25 +60,37 @@ func (c *Crawler) listOrder() order {
 			{"Retry-After", a.misfortune.DecideAsked},
 			{"robots", a.robots.DecideSubstitute},
 		},
-		learners: []step[aspects.Learner]{ // each stores what the visit says about the host
-			{"login", c.learnCookies},
-			{"headers", c.learnHeaders},
-			{"feeds", a.feeds.Learn},
-			{"stack", c.learnSimilar},
-			{"spaces", a.spaces.Learn},
-		},
-		notes: []step[aspects.Annotator]{ // in the order of crawl.log
-			{"archive", noteKept},
-			{"Retry-After", a.misfortune.NoteAsked},
-			{"links", noteDropped},
-			{"feeds", a.feeds.Note},
-			{"head", noteRepaired},
-			{"misfortune", a.misfortune.Note},
-			{"noise", a.noise.Note},
-			{"rendered", noteRendered},
-			{"login", noteRequest},
-			{"feeds", a.feeds.NoteDates},
-			{"change", noteChange},
-		},
+		learners: c.listLearners(),
+		notes:    c.listNotes(),
+	}
+}
+
+// listLearners lists who stores what a visit says about its host.
+func (c *Crawler) listLearners() []step[aspects.Learner] {
+	a := &c.aspects
+	return []step[aspects.Learner]{
+		{"login", c.learnCookies},
+		{"headers", c.learnHeaders},
+		{"feeds", a.feeds.Learn},
+		{"stack", c.learnSimilar},
+		{"spaces", a.spaces.Learn},
+	}
+}
+
+// listNotes lists who adds annotations to crawl.log, in the order in which they are written.
+func (c *Crawler) listNotes() []step[aspects.Annotator] {
+	a := &c.aspects
+	return []step[aspects.Annotator]{
+		{"archive", noteKept},
+		{"Retry-After", a.misfortune.NoteAsked},
+		{"links", noteDropped},
+		{"feeds", a.feeds.Note},
+		{"head", noteRepaired},
+		{"misfortune", a.misfortune.Note},
+		{"noise", a.noise.Note},
+		{"rendered", noteRendered},
+		{"login", noteRequest},
+		{"feeds", a.feeds.NoteDates},
+		{"change", noteChange},
 	}
 }

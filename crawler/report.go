@@ -63,14 +63,16 @@ func reportOf(v *aspects.Visit, added frontier.Added, rest time.Duration) Report
 		Stopped: got.Stopped, NoSpace: got.Refused, Audit: v.Request.Audit != "",
 		Kept: v.Kept.Keeping, Written: v.Kept.Written, Received: got.BlockSize, Spared: spared(v),
 		Wait: v.Next.Wait, Due: v.Next.Record.Due, Visits: v.Next.Record.Visits, Versions: v.Next.Record.Versions,
-		Found: added.New, Source: feeds.ResultOf(v), Repaired: got.Repaired > 0, Took: got.Took, Rest: rest, Title: v.Found.Title,
-		Type: got.Header.Get("Content-Type"), Rendered: aspects.Of[own](v).late,
+		Found: added.New, Source: feeds.ResultOf(v), Repaired: got.Repaired > 0, Took: got.Took, Rest: rest,
+		Title: v.Found.Title,
+		Type:  got.Header.Get("Content-Type"), Rendered: aspects.Of[own](v).late,
 	}
 	r.Looked, r.Look = noise.IsSecondLook(*before), noise.OutcomeOf(v)
 	if v.Fault != nil {
 		r.Fault, r.FaultKind = v.Fault.Error(), misfortune.KindOf(v.Fault)
 	}
-	if got.Status != http.StatusNotModified && (v.Kept.Keeping == aspects.KeptRevisit || v.Kept.Keeping == aspects.KeptThinned) {
+	again := v.Kept.Keeping == aspects.KeptRevisit || v.Kept.Keeping == aspects.KeptThinned
+	if got.Status != http.StatusNotModified && again {
 		r.Deduped = got.PayloadSize
 	}
 	return r

@@ -65,7 +65,7 @@ type settings struct {
 // settingsOf returns the settings of a visit.
 func settingsOf(v *aspects.Visit) *settings { return v.Settings.(*settings) }
 
-// compose gives the aspects the parts that they need.
+// compose passes the aspects the parts that they need.
 func (c *Crawler) compose() {
 	p, a := c.parts, &c.aspects
 	forbiddenWait := func(v *aspects.Visit) time.Duration { return settingsOf(v).Robots.ForbiddenWait }

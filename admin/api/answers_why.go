@@ -10,6 +10,8 @@ type Why struct {
 	Next string     `json:"next"`         // in words: when it is visited, or what prevents that
 	At   *time.Time `json:"at,omitempty"` // estimated time of the next visit; null if something prevents it
 	Why  string     `json:"why"`          // reason for its due time: the wait evaluator and its computation
+	// Chain says who decided about the due time, and who overruled whom; empty if nobody was overruled.
+	Chain string `json:"chain,omitempty"`
 
 	Hint string `json:"hint,omitempty"` // what usually helps against the last answer, if it came instead of the page
 

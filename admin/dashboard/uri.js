@@ -105,6 +105,7 @@ function explain(why) {
       ['now', why.state],
       ['next', why.next],
       ['because', why.why || '–'],
+      why.chain ? ['decided', why.chain] : null,
       why.noise ? ['noise', why.noise] : null,
       ['ahead of it', why.ahead ? `${count(why.ahead)} URIs of the host` : 'no URI of the host'],
       [

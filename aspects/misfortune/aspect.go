@@ -34,7 +34,7 @@ type Aspect struct {
 	Limit func(*aspects.Visit) time.Duration
 }
 
-// Ask gives hosts that never answered a short connect timeout.
+// Ask shortens the connect timeout of hosts that never answered.
 func (*Aspect) Ask(v *aspects.Visit) error {
 	limits := &v.Request.Exchange.Limits
 	limits.Connect = ConnectTimeout(v.Claim, limits.Connect)

@@ -31,9 +31,10 @@ const (
 
 // Aspect obeys robots.txt, and keeps the copies of it fresh.
 type Aspect struct {
-	Options  aspects.Options[Options]
-	Retry    aspects.Options[evaluators.Ladder]
-	Sitemaps func(*aspects.Visit) (named, usual bool) // whether sitemaps that robots.txt names are followed, or else the usual one
+	Options aspects.Options[Options]
+	Retry   aspects.Options[evaluators.Ladder]
+	// Sitemaps reports whether sitemaps that robots.txt names are followed, and else the usual one.
+	Sitemaps func(*aspects.Visit) (named, usual bool)
 
 	Frontier *frontier.Frontier
 	Copies   *Copies

@@ -40,7 +40,7 @@ type Aspect struct {
 	Stores  Stores
 }
 
-// finding is what a visit says about endless spaces.
+// finding holds the findings of a visit about endless spaces.
 type finding struct {
 	Findings
 

@@ -76,8 +76,10 @@ func showWhy(out io.Writer, y api.Why) error {
 		}
 		row("due", "%s, %s", u.Due.UTC().Format("2006-01-02 15:04:05 MST"), due)
 	}
-	if y.Why != "" {
-		row("because", "%s", y.Why)
+	for _, r := range [][2]string{{"because", y.Why}, {"decided", y.Chain}} {
+		if r[1] != "" {
+			row(r[0], "%s", r[1])
+		}
 	}
 	if u.Visits > 0 {
 		row("visits", "%d, the last %s: %s", u.Visits, ago(u.LastVisit), crawllog.StatusText(u.LastStatus))

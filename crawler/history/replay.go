@@ -194,7 +194,8 @@ func visitOf(l crawllog.Entry, extra crawllog.Extra, known digest.Origin) Visit 
 		Status: l.Status, State: stateNamed(extra.ContentState), Gone: extra.WaitEvaluator == misfortune.WaitGone,
 		Unread: l.Status == http.StatusNotModified || slices.Contains(l.Annotations, crawllog.MidFetchAbort),
 	}
-	v.Failed = extra.Misfortune != "" || extra.ChangeReason == misfortune.Unconfirmed || extra.WaitEvaluator == misfortune.WaitRetry ||
+	v.Failed = extra.Misfortune != "" || extra.ChangeReason == misfortune.Unconfirmed ||
+		extra.WaitEvaluator == misfortune.WaitRetry ||
 		extra.ChangeReason != "" && slices.Contains(l.Annotations, extra.ChangeReason)
 	block := ""
 	if slices.Contains(l.Annotations, extra.ChangeReason) {
