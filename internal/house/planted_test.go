@@ -89,6 +89,22 @@ var plants = []plant{
 	{"a long comment", "plain English", "internal/house/a.go", "// f" + strings.Repeat(" word", 24) + "\nfunc f() {}", "more than 120"},
 	{"a long text", "plain English", "internal/house/a.go", `const s = "` + strings.Repeat(" word", 24) + `"`, ""},
 
+	{"the core imports a wing", "wings plug in", "uri/a.go", `import "github.com/arcrawl/arcrawl/lab"`, "uri imports the wing lab"},
+	{"a test of the core imports a wing", "wings plug in", "uri/a_test.go", `import "github.com/arcrawl/arcrawl/lab/sim"`, "tests of uri imports the wing lab"},
+	{"a wing imports another one", "wings plug in", "noise/a.go", `import "github.com/arcrawl/arcrawl/curator"`, "noise imports the wing curator"},
+	{"a wing imports the archive", "wings plug in", "noise/a.go", `import "github.com/arcrawl/arcrawl/archive/compare"`, ""},
+	{"a wing imports the core", "wings plug in", "noise/a.go", `import "github.com/arcrawl/arcrawl/crawler"`, ""},
+	{"the core reads the archive", "wings plug in", "crawler/a.go", `import "github.com/arcrawl/arcrawl/archive/warc"`, ""},
+	{"the program links a wing", "wings plug in", "cmd/arcrawl/wings.go", `import "github.com/arcrawl/arcrawl/lab"`, ""},
+
+	{"a package of 21 imports", "few imports", "uri/a.go", importing(21), "uri imports 21 packages of ours, more than 20"},
+	{"a package of 20 imports", "few imports", "uri/a.go", importing(20), ""},
+	{"a hub", "few imports", "daemon/a.go", importing(60), ""},
+
+	{"a small package without users", "packages are things", "uri/part/a.go", ``, "at most one user"},
+	{"a package of 150 lines", "packages are things", "uri/part/a.go", strings.Repeat("\n", 150), ""},
+	{"an aspect", "packages are things", "aspects/hold/a.go", ``, ""},
+
 	{"the crawler dials", "doors", "crawler/a.go", `import "net"; func f() { net.DialTimeout("", "", 0) }`, "crawler touches the network, outwards: net.DialTimeout"},
 	{"the default client", "doors", "discover/a.go", `import "net/http"; func f() { http.Get("") }`, "net/http.Get"},
 	{"a header is no network", "doors", "discover/a.go", `import "net/http"; type D struct{ H http.Header }`, ""},
@@ -103,6 +119,15 @@ var plants = []plant{
 	{"a global logger", "doors", "cmd/arcrawl/a.go", `import "github.com/rs/zerolog/log"`, "a global logger"},
 	{"a logger that is passed in", "doors", "crawler/a.go", `import "github.com/rs/zerolog"`, ""},
 	{"the test worlds listen", "doors", "internal/town/a.go", `import "net"; func f() { net.Listen("", "") }`, ""},
+}
+
+// importing returns the imports of n packages of ours.
+func importing(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "import _ \"github.com/arcrawl/arcrawl/part%d\"\n", i)
+	}
+	return b.String()
 }
 
 // TestTheRulesSeeWhatIsPlanted tries every rule on source that breaks it and on source that does not.

@@ -75,6 +75,9 @@ var rules = []rule{
 	{"package comment", "go doc of the room says what it is for, its states, its life cycle and its invariants", introduced},
 	{"no loose ends", "what is left to do belongs where work is planned; a test that is skipped says why", noLooseEnds},
 	{"plain English", "most readers have English as a second language; a phrase that has to be read twice stops all of them", plainEnglish},
+	{"wings plug in", "the core can be read, built and tested without a wing, and a wing can be deleted without a change of the core", wingsPlugIn},
+	{"few imports", "who reads a package has to know those that it imports; nobody holds more than twenty in the head", importsAreFew},
+	{"packages are things", "a package with one user and few lines is a name to learn and no boundary; it is a file of its user", packagesAreThings},
 	{"doors", "each room touches the outside at one door only; what the program does to disk and network can then be seen from its imports", onlyTheirDoors},
 }
 
