@@ -127,9 +127,6 @@ type URICounts struct {
 	OverdueReachable Seconds `json:"overdue_reachable_seconds" join:"max"`
 }
 
-// maxDue is the number up to which due URIs are counted.
-const maxDue = 100_000
-
 // Workers describes the visits in progress.
 type Workers struct {
 	All    int     `json:"all" join:"sum"`
