@@ -120,7 +120,7 @@ func rebuildable(e frontier.Entry) frontier.Entry {
 	if e.Why = e.Why[:min(len(e.Why), frontier.MaxWhy)]; strings.HasSuffix(e.URI.String(), "/robots.txt") {
 		e.Why = "" // the log has what came of it
 	}
-	e.Memory, e.Recent, e.Comparison.Sketch = "", evaluators.Ring{}, 0
+	e.Memory, e.Recent, e.Comparison.Sketch, e.Chain = "", evaluators.Ring{}, 0, ""
 	e.Rate, _ = strconv.ParseFloat(strconv.FormatFloat(e.Rate, 'g', 4, 64), 64) // the log has four digits
 	e.Wait, e.Due = e.Wait.Truncate(time.Second), time.Time{}                   // looked at by itself
 	return e
