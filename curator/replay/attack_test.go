@@ -14,12 +14,14 @@ import (
 
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // TestAnArchivedPageCannotLeaveItsFrame plays a page whose scripts try to read the API, to steer the dashboard, to take
 // over the service worker, and to reach another server. Afterwards a healthy page is shown as before.
 func TestAnArchivedPageCannotLeaveItsFrame(t *testing.T) {
 	t.Parallel()
+	slow.Unraced(t, browser.Races)
 	w := newWritten(t)
 	p := w.player(engine(t), "maria")
 	origin := serve(t, p)

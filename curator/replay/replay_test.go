@@ -25,6 +25,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/foreign"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -131,6 +132,7 @@ func picture(t *testing.T, c color.RGBA) string {
 // and a 304 of the second. All are in a WARC file that is still open.
 func TestAVersionIsShownWhileItsFileIsOpen(t *testing.T) {
 	t.Parallel()
+	slow.Unraced(t, browser.Races)
 	w := newWritten(t)
 	red := color.RGBA{200, 10, 20, 255}
 	text := func(word string) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // peer is a page whose script asks a STUN server for a way out, as WebRTC does before it sends data.
@@ -43,6 +44,7 @@ func stun(t *testing.T) (address string, packets func() int64) {
 // server sends it without our policy; otherwise this test says nothing.
 func TestAnArchivedPageHasNoWebRTC(t *testing.T) {
 	t.Parallel()
+	slow.Unraced(t, browser.Races)
 	w := newWritten(t)
 	assets := engine(t)
 	control, sent := stun(t)

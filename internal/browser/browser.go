@@ -144,6 +144,9 @@ func (p *Page) Press(keys string) {
 	p.do("press keys", chromedp.KeyEvent(keys))
 }
 
+// Races is why tests of frames run without the race detector.
+const Races = "chromedp has a data race of its own when it attaches to a frame of another site"
+
 // Frame waits for a frame of another site in which a JavaScript expression is true, and returns a function that
 // evaluates expressions in the frame.
 func (p *Page) Frame(ready string) (eval func(expression string) string) {
