@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -58,13 +60,11 @@ func (w *Window) tickExtensions(now time.Time) {
 	}
 }
 
-// closeExtensions closes what the wings added, the last opened first. It returns the first error.
+// closeExtensions closes what the wings added, the last opened first.
 func (w *Window) closeExtensions(now time.Time) (err error) {
-	for i := len(w.o.Extensions) - 1; i >= 0; i-- {
-		if added := w.o.Extensions[i]; added.Close != nil {
-			if failed := added.Close(now); err == nil {
-				err = failed
-			}
+	for _, added := range slices.Backward(w.o.Extensions) {
+		if added.Close != nil {
+			err = errors.Join(err, added.Close(now))
 		}
 	}
 	return err

@@ -65,9 +65,6 @@ func (n *Next) Sign(by string, finished time.Time) {
 	n.chain = append(n.chain, Signature{By: by, Was: was, Made: made, Why: why})
 }
 
-// Chain returns who decided about the next visit, in their order.
-func (n *Next) Chain() []Signature { return n.chain }
-
 // Text returns the chain as it is stored with the URI, such as "stack: unchanged: 12h × 1.5 = 18h; articles: young
 // article: again when it is 3h old, so in 2h". It is empty if nobody overruled the first decider: then the reason of
 // the wait says all.

@@ -89,9 +89,6 @@ func (d *Daemon) Now() time.Time { return d.o.Now() }
 // Log returns the log of what an operator should know.
 func (d *Daemon) Log() zerolog.Logger { return d.log }
 
-// Version returns the version of the program.
-func (d *Daemon) Version() string { return d.o.Version }
-
 // OnVisit lets observe be called with each settled visit, by many goroutines. It must not block.
 func (d *Daemon) OnVisit(observe func(crawler.Report)) { d.observers = append(d.observers, observe) }
 
