@@ -120,7 +120,7 @@ func (d describer) schema(t reflect.Type) object {
 	case reflect.TypeFor[api.Seconds]():
 		return object{"type": "number"}
 	case reflect.TypeFor[frontier.Entry]():
-		return object{"type": "object", "description": "A URI with all that is remembered of it, as a line of arcrawl frontier export."}
+		return object{"type": "object", "description": "A URI with all that is remembered of it, as a line of arcrawl frontier list --output."}
 	case reflect.TypeFor[json.RawMessage]():
 		return object{"description": "Any JSON value."}
 	case reflect.TypeFor[time.Time]():

@@ -16,7 +16,7 @@ func queueRoutes() []Route {
 	return []Route{
 		{
 			Method: "POST", Path: api.Base + "/frontier/list",
-			Doc:  "Returns the selected URIs with their histories, as arcrawl frontier export writes them. Reads a bounded part of the store; repeat from next until it is empty.",
+			Doc:  "Returns the selected URIs with their histories, as arcrawl frontier list --output writes them. Reads a bounded part of the store; repeat from next until it is empty.",
 			Asks: true, Body: api.Select{}, Answer: api.List{},
 			Serve: served(func(w *Window, s api.Select) (api.List, error) {
 				sel, err := selectionOf(s)

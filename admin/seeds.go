@@ -150,7 +150,7 @@ func (w *Window) importSeeds(l api.SeedList, who string) (p api.SeedPlan, dir st
 	if err := f.Write(texts, "import in the dashboard by "+who, w.o.Now()); err != nil {
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 			err = fmt.Errorf("%w; the daemon may not write %s: allow it, with ReadWritePaths= in a drop-in of its systemd unit, "+
-				"or use arcrawl seeds import", err, f.Dir)
+				"or use arcrawl seeds add --from", err, f.Dir)
 		}
 		return p, "", nil, badRequest{err}
 	}

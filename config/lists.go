@@ -154,7 +154,7 @@ var obey = key{
 	Key: Key{
 		Name: "robots.obey", Scope: InHost,
 		Type: value.Type{Kind: value.Text, OrBoolean: true, Choices: []string{string(robots.ObeyHTML)}},
-		Doc:  "`false` visits what robots.txt forbids, `html-only` only what pages embed, such as images. Needs `robots.reason`. Its Crawl-delay holds. `arcrawl report permission` lists all such hosts.",
+		Doc:  "`false` visits what robots.txt forbids, `html-only` only what pages embed, such as images. Needs `robots.reason`. Its Crawl-delay holds. `arcrawl effective --permissions` lists all such hosts.",
 	},
 	read: func(f document.Field, d *draft) {
 		switch f.Value {

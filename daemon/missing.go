@@ -34,7 +34,7 @@ func (d *Daemon) findMissing(now time.Time) (err error) {
 	case m.Visits <= int64(c.Crawl.Workers):
 	default:
 		event, text = d.log.Warn(), "the store lost visits that crawl.log has; they are repeated, "+
-			"unless you stop the daemon and run arcrawl frontier rebuild --missing"
+			"unless you stop the daemon and run arcrawl backup restore --missing"
 	}
 	event.Int64("visits", m.Visits).Time("since", m.Since).Time("until", m.Until).Bool("perhaps_more", m.More).Msg(text)
 	return nil

@@ -18,7 +18,7 @@ const version = 1
 
 // carryOver says how the histories of a store from before the first release reach a store of this version.
 const carryOver = "with the arcrawl that wrote it, run 'arcrawl frontier export -o frontier.jsonl'; move the folder away; " +
-	"then, with this one, run 'arcrawl frontier rebuild', 'arcrawl frontier import --replace frontier.jsonl' and " +
+	"then, with this one, run 'arcrawl backup restore --rebuild', 'arcrawl frontier import --replace frontier.jsonl' and " +
 	"'arcrawl dedup import WARC-FOLDER'"
 
 // Open opens the store in o.Dir, or creates one. It reads the hosts but no URIs, and verifies the newest tables; see

@@ -92,7 +92,7 @@ func TestOpenRefusesAStoreOfBeforeTheFirstRelease(t *testing.T) {
 		_, err := frontier.Open(w.o)
 		w.wantErr(err, frontier.ErrVersion)
 		for _, want := range []string{
-			w.o.Dir, "format 2", "frontier export", "frontier rebuild", "frontier import --replace", "dedup import",
+			w.o.Dir, "format 2", "frontier export", "backup restore --rebuild", "frontier import --replace", "dedup import",
 		} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("error %q, want it to contain %q", err, want)

@@ -95,7 +95,7 @@ func (o Options) tryPassword(
 	leave()
 	if err != nil {
 		return http.StatusInternalServerError, "The password could not be written: " + err.Error() +
-			". Ask your operator for: arcrawl user change --password " + u.Name
+			". Ask your operator for: arcrawl user add --change --password " + u.Name
 	}
 	if status, problem = o.decided(done, "The current password is wrong."); problem != "" {
 		return status, problem

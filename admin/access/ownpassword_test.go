@@ -84,7 +84,7 @@ func TestUsersChangeTheirOwnPasswords(t *testing.T) {
 	}
 	d.o.SetPassword = func(string, string) error { return errors.New("read-only file system") }
 	answer = d.send("POST", "/password", change(wanted, old, old), renewed)
-	if text := page(answer); answer.StatusCode != http.StatusInternalServerError || !strings.Contains(text, "arcrawl user change --password maria") {
+	if text := page(answer); answer.StatusCode != http.StatusInternalServerError || !strings.Contains(text, "arcrawl user add --change --password maria") {
 		t.Errorf("a file that cannot be written: %d\n%s", answer.StatusCode, text)
 	}
 }

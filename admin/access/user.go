@@ -85,7 +85,7 @@ func AddUser(path, name string, role Role, password string) error {
 			return nil, err
 		}
 		if userAt(all, name) >= 0 {
-			return nil, fmt.Errorf("there is a user with the name %s; change it with arcrawl user change", name)
+			return nil, fmt.Errorf("there is a user with the name %s; change it with arcrawl user add --change", name)
 		}
 		return append(all, User{name, role, hash}), nil
 	})

@@ -30,7 +30,7 @@ export async function importPage(again, query) {
     const file = e.target.files[0];
     if (!file) return;
     if (file.size > 20e6) {
-      result = notice('bad', `${file.name} has more than 20 MB. Import it with: arcrawl seeds import`);
+      result = notice('bad', `${file.name} has more than 20 MB. Import it with: arcrawl seeds add --from`);
       return again();
     }
     text = await file.text();

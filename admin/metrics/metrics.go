@@ -183,7 +183,7 @@ func counters() []metric {
 	return []metric{
 		total("arcrawl_heads_repaired_total", "Responses whose head was not valid HTTP and was repaired before it was parsed. The archive has them as they were sent, over HTTP/2 repaired.",
 			func(s Snapshot) int64 { return s.Repaired }),
-		total("arcrawl_fingerprint_collisions_total", "URIs that were not added because another URI of their host has the same fingerprint. arcrawl fsck says whether a damaged row looks so.",
+		total("arcrawl_fingerprint_collisions_total", "URIs that were not added because another URI of their host has the same fingerprint. arcrawl check --store says whether a damaged row looks so.",
 			func(s Snapshot) int64 { return s.Collisions }),
 		total("arcrawl_new_hosts_refused_total", "URIs that were not added because a bound for new hosts was reached, for example crawl.max_hosts.",
 			func(s Snapshot) int64 { return s.Refused }),

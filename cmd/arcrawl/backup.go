@@ -17,7 +17,7 @@ import (
 
 func newBackup() *cobra.Command {
 	return cli.Group("backup", "Back up the store, also while the daemon runs, and restore it",
-		newBackupCreate(), newBackupList(), newBackupVerify(), newBackupRestore())
+		newBackupCreate(), newBackupList(), newBackupRestore())
 }
 
 func newBackupCreate() *cobra.Command {
@@ -59,12 +59,19 @@ archive.`,
 }
 
 func newBackupList() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list DIR",
-		Short:   "List the backups in DIR, oldest first",
-		Example: "  arcrawl backup list /srv/backup/arcrawl",
+	var verify bool
+	cmd := &cobra.Command{
+		Use:   "list DIR",
+		Short: "List the backups in DIR, oldest first, or compare one with its digests",
+		Long: `list prints the folder, number of files and size of each backup in DIR, oldest first.
+
+With --verify it reads every file of a backup and compares it with its SHA-256. ` + whichBackup,
+		Example: "  arcrawl backup list /srv/backup/arcrawl\n  arcrawl backup list --verify /srv/backup/arcrawl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if verify {
+				return verifyBackup(cmd, args[0])
+			}
 			all, err := backup.List(args[0])
 			if err != nil {
 				return backupError(err)
@@ -76,47 +83,53 @@ func newBackupList() *cobra.Command {
 			return table.Flush()
 		},
 	}
+	cmd.Flags().BoolVar(&verify, "verify", false, "compare a backup with its list of digests")
+	return cmd
 }
 
-func newBackupVerify() *cobra.Command {
-	return &cobra.Command{
-		Use:     "verify DIR",
-		Short:   "Compare a backup with its list of digests",
-		Long:    "verify reads every file of a backup and compares it with its SHA-256. " + whichBackup,
-		Example: "  arcrawl backup verify /srv/backup/arcrawl",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := findBackup(args[0])
-			if err == nil {
-				err = b.Verify(cmd.Context())
-			}
-			if err != nil {
-				return backupError(err)
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s, undamaged\n",
-				b.Folder, human.Count(len(b.Files), "file"), human.Bytes(b.Size()))
-			return err
-		},
+// verifyBackup compares a backup with its list of digests.
+func verifyBackup(cmd *cobra.Command, dir string) error {
+	b, err := findBackup(dir)
+	if err == nil {
+		err = b.Verify(cmd.Context())
 	}
+	if err != nil {
+		return backupError(err)
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s, undamaged\n",
+		b.Folder, human.Count(len(b.Files), "file"), human.Bytes(b.Size()))
+	return err
 }
 
 func newBackupRestore() *cobra.Command {
 	var path string
+	var r rebuilding
 	cmd := &cobra.Command{
-		Use:   "restore DIR",
-		Short: "Copy a backup to an empty state folder",
+		Use:   "restore DIR|--rebuild|--missing [LOG…]",
+		Short: "Copy a backup to an empty state folder, or rebuild a lost store from logs and archive",
 		Long: `restore copies a backup to the state folder (storage.state), which must be empty or missing. It compares each file with its
 digest. The folder appears when all of it is on disk: if restore is killed, run it again.
 
 ` + whichBackup + `
 
-Stop the daemon and move the old state folder away first. The archive must not be older than the backup.`,
-		Example: "  arcrawl backup restore --config /etc/arcrawl/arcrawl.toml /srv/backup/arcrawl",
-		Args:    cobra.ExactArgs(1),
+Stop the daemon and move the old state folder away first. The archive must not be older than the backup.
+
+` + rebuildHelp,
+		Example: `  arcrawl backup restore --config /etc/arcrawl/arcrawl.toml /srv/backup/arcrawl
+  arcrawl backup restore --config /etc/arcrawl/arcrawl.toml --rebuild --links
+  arcrawl backup restore --config /etc/arcrawl/arcrawl.toml --missing
+  arcrawl dedup import --config /etc/arcrawl/arcrawl.toml /var/lib/arcrawl/warc`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			rebuilds := r.whole || r.missing
+			if !rebuilds && (len(args) != 1 || r.links) {
+				return cli.Usage(errors.New("name one backup, or use --rebuild or --missing"))
+			}
 			c, err := cli.ReadConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
+			}
+			if rebuilds {
+				return r.run(cmd, path, c, args)
 			}
 			b, err := findBackup(args[0])
 			if err == nil {
@@ -131,6 +144,7 @@ Stop the daemon and move the old state folder away first. The archive must not b
 		},
 	}
 	cli.ConfigFlag(cmd, &path)
+	r.add(cmd)
 	return cmd
 }
 

@@ -71,15 +71,15 @@ func TestABackupSurvivesKills(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(there, "state")); err != nil {
 		succeed(t, "backup", "restore", "--config", moved, to)
 	}
-	if out := succeed(t, "fsck", "--config", moved); !strings.Contains(out, "undamaged") {
-		t.Errorf("fsck of the restored store says: %s", out)
+	if out := succeed(t, "check", "--store", "--config", moved); !strings.Contains(out, "undamaged") {
+		t.Errorf("the check of the restored store says: %s", out)
 	}
 	all, err := backup.List(to)
 	if err != nil || len(all) == 0 || len(all) > 3 {
 		t.Errorf("%d backups are left, want at most 3: %v", len(all), err)
 	}
 	for _, b := range all {
-		succeed(t, "backup", "verify", b.Folder)
+		succeed(t, "backup", "list", "--verify", b.Folder)
 	}
 
 	next := startDaemon(t, binary, moved)
@@ -89,7 +89,7 @@ func TestABackupSurvivesKills(t *testing.T) {
 		t.Errorf("the daemon on the other machine does not know its seeds:\n%s", log)
 	}
 	succeed(t, "verify", filepath.Join(there, "warc"))
-	succeed(t, "fsck", "--config", moved)
+	succeed(t, "check", "--store", "--config", moved)
 }
 
 func TestBackupCommandsExplainWhatIsMissing(t *testing.T) {
@@ -104,7 +104,7 @@ func TestBackupCommandsExplainWhatIsMissing(t *testing.T) {
 	}{
 		{[]string{"backup", "create", "-c", conf, filepath.Join(dir, "b")}, cli.ExitFolder, "there is no store in"},
 		{[]string{"backup", "restore", "-c", conf, filepath.Join(dir, "b")}, cli.ExitFolder, "no such file"},
-		{[]string{"backup", "verify", dir}, cli.ExitFolder, "there is no backup in"},
+		{[]string{"backup", "list", "--verify", dir}, cli.ExitFolder, "there is no backup in"},
 		{[]string{"backup", "create", "-c", conf, "--keep", "-1", dir}, cli.ExitUsage, "negative"},
 	} {
 		if code, _, errs := command(c.args...); code != c.code || !strings.Contains(errs, c.want) {

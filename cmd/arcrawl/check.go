@@ -18,10 +18,10 @@ import (
 
 func newCheck() *cobra.Command {
 	var path string
-	var asJSON bool
+	var asJSON, store bool
 	cmd := &cobra.Command{
-		Use:   "check",
-		Short: "Check the configuration and list every fault",
+		Use:   "check [--store]",
+		Short: "Check the configuration, or the store of a stopped daemon, and list every fault",
 		Long: `check reads arcrawl.toml and the host files, and prints every fault with file, line, column, value, and what would be right.
 It warns of settings that are valid but doubtful: more requests than a public host should get, more visits than politeness allows,
 an override that has ended, a rule that can never match, a seed at a private address, a host file that is empty or applies to nothing.
@@ -30,40 +30,52 @@ of the seeds. It names seeds that are in force and not listed any more: seeds of
 It changes nothing and needs no running daemon; if one runs, check asks it which hosts the crawl knows. arcrawl reload --dry-run
 shows what a configuration would change in a running crawl. Without permission to read the main file it checks the host files only, and says so.
 
-Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
-		Example: "  arcrawl check --config /etc/arcrawl/arcrawl.toml",
+Exit code 0: the configuration is valid. Exit code 78: it has faults.
+
+With --store it reads the whole store of a stopped daemon instead, compares it with its checksums, and compares each entry with the
+entries that belong to it. For each fault it prints the file or entry, what the fault means, and what to do. To check the archive, use
+arcrawl verify. Exit code 0: the store is undamaged. Exit code 65: it is damaged. Exit code 69: a daemon uses it.`,
+		Example: "  arcrawl check --config /etc/arcrawl/arcrawl.toml\n  arcrawl check --store --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var result checkResult
-			var err error
-			what := path
-			if mayRead(path) {
-				result, err = checkConfig(cmd.Context(), path)
-			} else {
-				result, what, err = checkHostFiles(path)
-				fmt.Fprintf(cmd.ErrOrStderr(), "only host files: you may not read %s\n", path)
+			if store {
+				return checkStore(cmd, path)
 			}
-			if asJSON {
-				return errors.Join(cli.WriteJSON(cmd.OutOrStdout(), result), err)
-			}
-			if err != nil {
-				return err
-			}
-			for _, w := range result.warnings {
-				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
-			}
-			with := ""
-			if n := len(result.warnings); n > 0 {
-				with = "; " + human.Count(n, "warning")
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %s, digest %s%s\n", what,
-				human.Count(result.Seeds, "seed"), result.Digest, with)
-			return err
+			return checkFiles(cmd, path, asJSON)
 		},
 	}
 	cli.ConfigFlag(cmd, &path)
 	cli.JSONFlag(cmd, &asJSON)
+	cmd.Flags().BoolVar(&store, "store", false, "check the store of a stopped daemon for damage instead of the configuration")
 	return cmd
+}
+
+// checkFiles checks the configuration and prints the result.
+func checkFiles(cmd *cobra.Command, path string, asJSON bool) (err error) {
+	var result checkResult
+	what := path
+	if mayRead(path) {
+		result, err = checkConfig(cmd.Context(), path)
+	} else {
+		result, what, err = checkHostFiles(path)
+		fmt.Fprintf(cmd.ErrOrStderr(), "only host files: you may not read %s\n", path)
+	}
+	if asJSON {
+		return errors.Join(cli.WriteJSON(cmd.OutOrStdout(), result), err)
+	}
+	if err != nil {
+		return err
+	}
+	for _, w := range result.warnings {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
+	}
+	with := ""
+	if n := len(result.warnings); n > 0 {
+		with = "; " + human.Count(n, "warning")
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %s, digest %s%s\n", what,
+		human.Count(result.Seeds, "seed"), result.Digest, with)
+	return err
 }
 
 // checkResult is the result of check.

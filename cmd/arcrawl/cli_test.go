@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -218,6 +219,29 @@ func TestHelpNamesOnlyCommandsThatExist(t *testing.T) {
 	check(newRoot())
 	if found < 100 {
 		t.Errorf("only %d commands were found in the help texts", found)
+	}
+}
+
+// TestTheCommandsCanBeOverseen counts the commands without subcommands, and all flags. What is added must replace
+// something, or find its place in a command that exists.
+func TestTheCommandsCanBeOverseen(t *testing.T) {
+	t.Parallel()
+	const maxCommands, maxFlags = 69, 310
+	commands, flags := 0, 0
+	var count func(cmd *cobra.Command)
+	count = func(cmd *cobra.Command) {
+		cmd.LocalNonPersistentFlags().VisitAll(func(*pflag.Flag) { flags++ })
+		cmd.PersistentFlags().VisitAll(func(*pflag.Flag) { flags++ })
+		if !cmd.HasSubCommands() {
+			commands++
+		}
+		for _, sub := range cmd.Commands() {
+			count(sub)
+		}
+	}
+	count(newRoot())
+	if commands > maxCommands || flags > maxFlags {
+		t.Errorf("%d commands and %d flags, want at most %d and %d", commands, flags, maxCommands, maxFlags)
 	}
 }
 

@@ -98,8 +98,8 @@ func TestTheDaemonEndsOnAFailingDiskAndStartsWhenItIsWell(t *testing.T) {
 	d = startDaemon(t, binary, conf)
 	d.waitFor(t, "more visits", func() bool { return lines() > had+5 })
 	d.terminate(t)
-	if code, out, errs := command("fsck", "--config", conf); code != cli.ExitOK {
-		t.Errorf("fsck: %d\n%s%s", code, out, errs)
+	if code, out, errs := command("check", "--store", "--config", conf); code != cli.ExitOK {
+		t.Errorf("check --store: %d\n%s%s", code, out, errs)
 	}
 	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != cli.ExitOK {
 		t.Errorf("verify: %d\n%s%s", code, out, errs)

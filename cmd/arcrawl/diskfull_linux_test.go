@@ -67,8 +67,8 @@ func TestAFullDiskPausesTheCrawl(t *testing.T) {
 	}
 	d.waitFor(t, "the crawl to resume", func() bool { return strings.Contains(d.output(), "resuming crawl") })
 	d.terminate(t)
-	if code, out, errs := command("fsck", "--config", conf); code != cli.ExitOK {
-		t.Errorf("fsck: %d\n%s%s", code, out, errs)
+	if code, out, errs := command("check", "--store", "--config", conf); code != cli.ExitOK {
+		t.Errorf("check --store: %d\n%s%s", code, out, errs)
 	}
 	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != cli.ExitOK {
 		t.Errorf("verify: %d\n%s%s", code, out, errs)
@@ -140,8 +140,8 @@ func resumesWithRoom(t *testing.T, d *process, conf, dir string) {
 	had := logLines(dir)
 	d.waitFor(t, "more visits", func() bool { return logLines(dir) > had+10 })
 	d.terminate(t)
-	if code, out, errs := command("fsck", "--config", conf); code != cli.ExitOK {
-		t.Errorf("fsck: %d\n%s%s", code, out, errs)
+	if code, out, errs := command("check", "--store", "--config", conf); code != cli.ExitOK {
+		t.Errorf("check --store: %d\n%s%s", code, out, errs)
 	}
 	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != cli.ExitOK {
 		t.Errorf("verify: %d\n%s%s", code, out, errs)

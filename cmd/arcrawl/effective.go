@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,23 +19,33 @@ import (
 // effectiveFlags describe the visit whose settings are shown.
 type effectiveFlags struct {
 	config, at, mime, hops string
-	json, set              bool
+	json, set, permissions bool
 }
 
 func newEffective() *cobra.Command {
 	var f effectiveFlags
 	cmd := &cobra.Command{
-		Use:   "effective HOST [URI]",
+		Use:   "effective HOST [URI]|--permissions",
 		Short: "Show the settings of a host or URI, with the file and line of each",
 		Long: `effective prints each setting in force for a host or URI, with the file and line that set it, or "default". First it lists
 the refinements that could apply, and whether they do. Criteria other than the time need a URI; --mime and --hops give the rest.
 
+With --permissions it lists each host, and each part of a host, with robots.obey = false or "html-only": the reason, until when, and the
+file and line. Visits that needed the permission have "permission:" in crawl.log, and robotsPermission in their metadata record.
+
 It reads the files as they are now and needs no daemon. A daemon that refused them still uses the last good ones.`,
 		Example: `  arcrawl effective www.news.example
   arcrawl effective www.news.example https://www.news.example/live/ --at 2026-12-01T06:30:00Z --mime text/html
-  arcrawl effective www.news.example --set`,
-		Args: cobra.RangeArgs(1, 2),
+  arcrawl effective www.news.example --set
+  arcrawl effective --permissions`,
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case f.permissions == (len(args) > 0):
+				return cli.Usage(errors.New("name a host, or use --permissions"))
+			case f.permissions:
+				return f.showPermissions(cmd)
+			}
 			h, about, err := f.about(args)
 			if err != nil {
 				return cli.Usage(err)
@@ -53,6 +62,7 @@ It reads the files as they are now and needs no daemon. A daemon that refused th
 	cmd.Flags().StringVar(&f.mime, "mime", "", "use this content type of the last capture")
 	cmd.Flags().StringVar(&f.hops, "hops", "", "use this hop path, as in crawl.log, for example LLE (default: a seed)")
 	cmd.Flags().BoolVar(&f.set, "set", false, "show only settings that a file sets")
+	cmd.Flags().BoolVar(&f.permissions, "permissions", false, "list the hosts whose robots.txt is not obeyed, and why")
 	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
@@ -95,10 +105,7 @@ func (f *effectiveFlags) about(args []string) (uri.Host, config.About, error) {
 
 func (f *effectiveFlags) print(out io.Writer, e whatif.Settings) error {
 	if f.json {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(e)
+		return cli.WriteJSON(out, e)
 	}
 	what := string(e.Host)
 	if e.URI != "" {

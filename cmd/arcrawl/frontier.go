@@ -31,8 +31,7 @@ continues. Otherwise they open the store themselves.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newFrontierList(), newFrontierExport(), newFrontierImport())
-	cmd.AddCommand(newFrontierForget(), newFrontierRebuild())
+	cmd.AddCommand(newFrontierList(), newFrontierImport(), newFrontierForget())
 	return cmd
 }
 
@@ -57,19 +56,28 @@ func newFrontierList() *cobra.Command {
 	var f frontierFlags
 	var limit int
 	var count bool
+	var output string
 	cmd := &cobra.Command{
 		Use:   "list [URI…]",
-		Short: "List URIs with their states and due times, or count them",
+		Short: "List URIs with their states and due times, count them, or write them with their history",
 		Long: `list prints one line for each chosen URI, or for all URIs: when it is due, the status of its last visit, its visits and
-versions, its wait interval, and its state. The order is the order of the store. With --json, each line is the whole
-history of the URI, as export writes it.`,
+versions, its wait interval, and its state. The order is the order of the store.
+
+With --json it writes one line of JSON for each URI: how it was found, when it is due, and what was learned from its
+visits, such as intervals, digests, validators and the archive record of its last payload. --output writes the lines of
+all chosen URIs to a file. arcrawl frontier import reads them. The state of hosts (politeness, robots.txt, pauses) and
+the dedup index are not included.`,
 		Example: `  arcrawl frontier list --host www.news.example --state failing
   arcrawl frontier list --count --state due --host '*.news.example'
-  arcrawl frontier list --json https://www.news.example/`,
+  arcrawl frontier list --json https://www.news.example/
+  arcrawl frontier list --output frontier.jsonl`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.with(cmd, func(s bulk.Store) error {
-				if count {
+				switch {
+				case count:
 					return f.printCount(cmd, args, s)
+				case output != "":
+					return f.export(cmd, args, s, output)
 				}
 				return f.printAll(cmd, args, s, limit)
 			})
@@ -78,8 +86,19 @@ history of the URI, as export writes it.`,
 	f.add(cmd)
 	cmd.Flags().BoolVar(&count, "count", false, "print only the number of the URIs")
 	cmd.Flags().IntVar(&limit, "limit", 1000, "list at most `N` URIs (0 = no limit)")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write all URIs with their history to this new `FILE` (- = standard output)")
+	cmd.MarkFlagsMutuallyExclusive("output", "count")
+	cmd.MarkFlagsMutuallyExclusive("output", "limit")
 	cli.JSONFlag(cmd, &f.json)
 	return cmd
+}
+
+// export writes the chosen URIs with their whole history as JSON lines.
+func (f *frontierFlags) export(cmd *cobra.Command, args []string, s bulk.Store, output string) error {
+	return toFile(cmd, output, func(out io.Writer) error {
+		to := json.NewEncoder(out)
+		return f.entries(cmd, args, s, func(e frontier.Entry) error { return to.Encode(e) })
+	})
 }
 
 // printCount prints the number of the chosen URIs.
@@ -156,30 +175,6 @@ func entryLine(e frontier.Entry, now time.Time) string {
 	return line
 }
 
-func newFrontierExport() *cobra.Command {
-	var f frontierFlags
-	var output string
-	cmd := &cobra.Command{
-		Use:   "export [URI…]",
-		Short: "Write URIs with their whole history as JSON lines",
-		Long: `export writes one line of JSON for each chosen URI, or for all URIs: how it was found, when it is due, and what was learned
-from its visits, such as intervals, digests, validators and the archive record of its last payload. arcrawl frontier
-import reads these lines. The state of hosts (politeness, robots.txt, pauses) and the dedup index are not included.`,
-		Example: "  arcrawl frontier export --output frontier.jsonl",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s bulk.Store) error {
-				return toFile(cmd, output, func(out io.Writer) error {
-					to := json.NewEncoder(out)
-					return f.entries(cmd, args, s, func(e frontier.Entry) error { return to.Encode(e) })
-				})
-			})
-		},
-	}
-	f.add(cmd)
-	cmd.Flags().StringVarP(&output, "output", "o", "-", "write to this file (- = standard output)")
-	return cmd
-}
-
 // toFile calls write with a new file, or with the standard output if the name is "-".
 func toFile(cmd *cobra.Command, name string, write func(io.Writer) error) error {
 	if name == "-" {
@@ -198,7 +193,7 @@ func newFrontierImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Add the URIs of an export with their whole history",
-		Long: `import reads the JSON lines that arcrawl frontier export writes. FILE may be - for the standard input. A known URI stays
+		Long: `import reads the JSON lines that arcrawl frontier list --output writes. FILE may be - for the standard input. A known URI stays
 unchanged unless --replace is given, so an interrupted import can simply be repeated. The first faulty line stops the
 import.`,
 		Example: "  arcrawl frontier import frontier.jsonl",

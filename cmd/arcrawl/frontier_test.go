@@ -39,7 +39,7 @@ func stock(t *testing.T, texts ...string) (conf string) {
 // steer runs visit, hold, release or a command of frontier, and expects an exit code and words.
 func steer(t *testing.T, conf string, code int, words string, args ...string) (out string) {
 	t.Helper()
-	if !slices.Contains([]string{"visit", "hold", "release"}, args[0]) {
+	if !slices.Contains([]string{"visit", "hold", "release", "backup"}, args[0]) {
 		args = append([]string{"frontier"}, args...)
 	}
 	got, out, errs := command(append(args, "--config", conf)...)
@@ -116,8 +116,8 @@ func TestFrontierExportIsImportedIntoAnotherStore(t *testing.T) {
 	from, to := stock(t, "http://a.example/1", "http://a.example/2", "http://b.example/"), stock(t)
 	steer(t, from, cli.ExitOK, "", "hold", "http://a.example/1")
 	file := filepath.Join(t.TempDir(), "all.jsonl")
-	steer(t, from, cli.ExitOK, "", "export", "--output", file)
-	if code, _, errs := command("frontier", "export", "--config", from, "--output", file); code != cli.ExitFolder {
+	steer(t, from, cli.ExitOK, "", "list", "--output", file)
+	if code, _, errs := command("frontier", "list", "--config", from, "--output", file); code != cli.ExitFolder {
 		t.Errorf("an export to an existing file: %d, %s", code, errs)
 	}
 	steer(t, to, cli.ExitOK, "3 URIs added, 0 already known", "import", file)

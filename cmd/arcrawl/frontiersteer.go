@@ -101,7 +101,7 @@ func newFrontierForget() *cobra.Command {
 		Use:   "forget [URI…]",
 		Short: "Remove URIs and their history",
 		Long: `forget removes the chosen URIs and their whole history from the frontier. To keep the history, save it with arcrawl
-frontier export before. The archive is not changed. A forgotten URI that is found again, as a link or a seed, is new. A URI
+frontier list --output before. The archive is not changed. A forgotten URI that is found again, as a link or a seed, is new. A URI
 that is being visited is not removed. On a terminal, the command asks for confirmation; otherwise it requires --yes.`,
 		Example: "  arcrawl frontier forget --host old.example --dry-run",
 	})

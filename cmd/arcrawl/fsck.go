@@ -16,37 +16,22 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-func newFsck() *cobra.Command {
-	var path string
-	cmd := &cobra.Command{
-		Use:   "fsck",
-		Short: "Check the store of a stopped daemon for damage",
-		Long: `fsck reads the whole store, compares it with its checksums, and compares each entry with the entries that belong to it. For
-each fault it prints the file or entry, what the fault means, and what to do. It changes nothing. To check the archive,
-use arcrawl verify.
-
-The exit code is 0 if the store is undamaged, 65 if it is damaged, and 69 if a daemon uses it.`,
-		Example: "  arcrawl fsck --config /etc/arcrawl/arcrawl.toml",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := cli.ReadConfig(cmd.ErrOrStderr(), path)
-			if err != nil {
-				return err
-			}
-			if tables, _ := filepath.Glob(filepath.Join(c.Storage.State, "*.sst")); len(tables) == 0 {
-				if err := daemon.CheckStore(cmd.Context(), c); err != nil {
-					return err
-				}
-			}
-			return fsck(cmd.OutOrStdout(), c.Storage.State, time.Now())
-		},
+// checkStore checks the store of a stopped daemon for damage.
+func checkStore(cmd *cobra.Command, path string) error {
+	c, err := cli.ReadConfig(cmd.ErrOrStderr(), path)
+	if err != nil {
+		return err
 	}
-	cli.ConfigFlag(cmd, &path)
-	return cmd
+	if tables, _ := filepath.Glob(filepath.Join(c.Storage.State, "*.sst")); len(tables) == 0 {
+		if err := daemon.CheckStore(cmd.Context(), c); err != nil {
+			return err
+		}
+	}
+	return findFaults(cmd.OutOrStdout(), c.Storage.State, time.Now())
 }
 
-// fsck checks the store in dir and prints the result.
-func fsck(out io.Writer, dir string, now time.Time) error {
+// findFaults checks the store in dir and prints the result.
+func findFaults(out io.Writer, dir string, now time.Time) error {
 	f, err := frontier.Open(frontier.Options{Dir: dir, Now: now, Inspect: true})
 	switch {
 	case errors.Is(err, frontier.ErrLocked):
@@ -90,7 +75,7 @@ What to do:
   1. Keep a copy of %s for finding the cause, and do not start the daemon with it.
   2. Check the disk with dmesg and smartctl.
   3. Restore the folder from a backup, or
-  4. move it away and rebuild the store from the logs and the archive: arcrawl frontier rebuild --help
+  4. move it away and rebuild the store from the logs and the archive: arcrawl backup restore --rebuild
 The archive is not affected. To check it, use arcrawl verify.
 `, filepath.Clean(dir))
 	_, err := io.WriteString(out, text.String())

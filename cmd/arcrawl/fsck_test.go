@@ -28,7 +28,7 @@ func TestFsckNamesTheDamage(t *testing.T) {
 				name := one(t, filepath.Join(dir, "*.sst"))
 				b := readText(t, name)
 				writeFile(t, name, b[:40]+string(b[40]^1)+b[41:])
-			}, cli.ExitDamaged, []string{"000001.sst", "A file of the store is damaged", "arcrawl frontier rebuild", "smartctl"},
+			}, cli.ExitDamaged, []string{"000001.sst", "A file of the store is damaged", "arcrawl backup restore --rebuild", "smartctl"},
 		},
 		{
 			"a table that is gone", func(t *testing.T, dir string) {
@@ -65,7 +65,7 @@ func TestFsckNamesTheDamage(t *testing.T) {
 			conf := stock(t, "http://a.example/1", "http://a.example/2")
 			dir := filepath.Join(filepath.Dir(conf), "state")
 			test.spoil(t, dir)
-			code, out, errs := command("fsck", "--config", conf)
+			code, out, errs := command("check", "--store", "--config", conf)
 			if code != test.code {
 				t.Fatalf("exit code %d, want %d:\n%s%s", code, test.code, out, errs)
 			}
@@ -86,7 +86,7 @@ func TestFsckLeavesARunningDaemonAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if code, _, errs := command("fsck", "--config", conf); code != cli.ExitBusy || !strings.Contains(errs, "stop the daemon") {
+	if code, _, errs := command("check", "--store", "--config", conf); code != cli.ExitBusy || !strings.Contains(errs, "stop the daemon") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }

@@ -25,16 +25,17 @@ import (
 // hostEdit holds the flags of arcrawl host edit.
 type hostEdit struct {
 	bulkEdit
-	from  string // the file with the new text; "" = open an editor
-	print bool   // the file as it is
-	only  about.Filter
+	from   string // the file with the new text; "" = open an editor
+	print  bool   // the file as it is
+	rename string // the host that gets the file
+	only   about.Filter
 }
 
 func newHostEdit() *cobra.Command {
 	var e hostEdit
 	cmd := &cobra.Command{
 		Use:   "edit HOST|KEY=VALUE…",
-		Short: "Edit the file of a host, or set keys in the files of many hosts",
+		Short: "Edit or rename the file of a host, or set keys in the files of many hosts",
 		Long: `edit opens a copy of the file of a host in $VISUAL, $EDITOR or vi. Then it checks the configuration with the copy, shows the
 difference and what would change in the running crawl, and asks. The file is replaced at once and as a whole; a running daemon then
 applies it.
@@ -42,12 +43,18 @@ applies it.
 If the copy has faults, or the answer is no, the file does not change and the copy stays. Edit the copy further and repeat with --from.
 
 With --label, --collection or --owner it sets keys in the files of all these hosts, and keeps everything else in them. A value is written
-as in the file; text needs no quotes. Keys of [[wait]] and [[when]] cannot be set. arcrawl seeds import --undo restores the files.
+as in the file; text needs no quotes. Keys of [[wait]] and [[when]] cannot be set. arcrawl seeds add --undo restores the files.
+
+With --rename it writes the file of another host with the settings of HOST and removes the file of HOST. Seeds move too, also where
+another setting repeats them; everything else stays unchanged, and lines that still name HOST are printed. The configuration is checked
+before. An existing file is never changed. The history of HOST stays in the store. Its URIs are out of scope, unless another seed brings
+them into scope, and keep their due times. The other host begins without a history.
 
 Exit code 78: the copy has faults.`,
 		Example: `  arcrawl host edit www.news.example
   arcrawl host edit www.news.example --print > drafts/www.news.example.toml
   arcrawl host edit www.news.example --from drafts/www.news.example.toml --yes
+  arcrawl host edit www.news.example --rename news.example
   arcrawl host edit --label newspapers politeness.min_delay=5s owner=maria`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: e.run,
@@ -56,6 +63,8 @@ Exit code 78: the copy has faults.`,
 	cli.SiteFlags(cmd, &e.only)
 	cmd.Flags().StringVar(&e.from, "from", "", "take the new text from this `FILE` instead of opening an editor")
 	cmd.Flags().BoolVar(&e.print, "print", false, "print the file and change nothing")
+	cmd.Flags().StringVar(&e.rename, "rename", "", "move the file and its seeds to this `HOST`")
+	cmd.MarkFlagsMutuallyExclusive("rename", "print", "from")
 	return cmd
 }
 
@@ -65,6 +74,8 @@ func (e *hostEdit) run(cmd *cobra.Command, args []string) error {
 		return e.setKeys(cmd, e.only, args)
 	}
 	switch {
+	case len(args) == 1 && e.rename != "":
+		return renameHost(cmd.OutOrStdout(), e.path, args[0], e.rename)
 	case len(args) == 1 && e.print:
 		return e.show(cmd, args[0])
 	case len(args) == 1 && !strings.Contains(args[0], "="):

@@ -83,7 +83,9 @@ func TestHostEditIsNotStoppedByOtherFaultyFiles(t *testing.T) {
 func TestHostRenameMovesTheFileAndItsSeeds(t *testing.T) {
 	t.Parallel()
 	path, dir := configure(t, settled)
-	rename := func(from, to string) (int, string, string) { return command("host", "rename", from, to, "-c", path) }
+	rename := func(from, to string) (int, string, string) {
+		return command("host", "edit", from, "--rename", to, "-c", path)
+	}
 	text := "# by maria\n[seeds]\nuris = [\"https://www.a.example/\", \"https://www.a.example/sport/\"]\n[scope]\nprefixes = [\"https://www.a.example/\", \"https://www.a.example/live/\"]\n"
 	old := hostFile(t, dir, "www.a.example", text)
 	other := hostFile(t, dir, "www.b.example", "[politeness]\nvalence = 2\n")

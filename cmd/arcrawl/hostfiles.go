@@ -226,7 +226,7 @@ func newSeedsList() *cobra.Command {
 		Long: `list prints each seed with the file and line that list it. Without permission to read the main file it prints the seeds of the
 host files only, and says so.
 
-With --csv it writes a list that seeds import reads, with what the files say of each seed: labels, collections, title, owner, note,
+With --csv it writes a list that seeds add --from reads, with what the files say of each seed: labels, collections, title, owner, note,
 capture target and its last day. What the file says of the host as a whole is not part of the list.`,
 		Example: "  arcrawl seeds list\n  arcrawl seeds list --csv --label newspapers -o newspapers.csv",
 		Args:    cobra.NoArgs,

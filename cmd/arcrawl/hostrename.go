@@ -3,12 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config/patch"
@@ -19,48 +18,30 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func newHostRename() *cobra.Command {
-	var path string
-	cmd := &cobra.Command{
-		Use:   "rename OLD NEW",
-		Short: "Move the file of a host and its seeds to another host",
-		Long: `rename writes the file of the host NEW with the settings of OLD and removes the file of OLD. Seeds on OLD become seeds on NEW,
-also where another setting repeats them; everything else stays unchanged, and lines that still name OLD are printed. The configuration is
-checked before. An existing file of NEW
-is never changed.
-
-The history of OLD stays in the store. Its URIs are out of scope, unless another seed brings them into scope, and keep their due times.
-NEW begins without a history.`,
-		Example: "  arcrawl host rename www.news.example news.example",
-		Args:    cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := openHostFiles(path)
-			if err != nil {
-				return err
-			}
-			file, text, err := renamed(s, args[0], args[1])
-			if err != nil {
-				return err
-			}
-			old, err := hostFilePath(s.dir, args[0])
-			if err != nil {
-				return err
-			}
-			if err := moveText(old, file, text); err != nil {
-				return err
-			}
-			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "renamed %s to %s\n", old, file)
-			for i, line := range strings.Split(string(text), "\n") {
-				if strings.Contains(strings.ReplaceAll(line, args[1], ""), args[0]) {
-					fmt.Fprintf(out, "%s:%d still names %s: %s\n", file, i+1, args[0], strings.TrimSpace(line))
-				}
-			}
-			return nil
-		},
+// renameHost moves the file of a host and its seeds to another host, and prints the lines that still name the old one.
+func renameHost(out io.Writer, path, from, to string) error {
+	s, err := openHostFiles(path)
+	if err != nil {
+		return err
 	}
-	cli.ConfigFlag(cmd, &path)
-	return cmd
+	file, text, err := renamed(s, from, to)
+	if err != nil {
+		return err
+	}
+	old, err := hostFilePath(s.dir, from)
+	if err != nil {
+		return err
+	}
+	if err := moveText(old, file, text); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "renamed %s to %s\n", old, file)
+	for i, line := range strings.Split(string(text), "\n") {
+		if strings.Contains(strings.ReplaceAll(line, to, ""), from) {
+			fmt.Fprintf(out, "%s:%d still names %s: %s\n", file, i+1, from, strings.TrimSpace(line))
+		}
+	}
+	return nil
 }
 
 // renamed returns the path and the text of a host file under another host. A host that has a file already, and a

@@ -112,7 +112,7 @@ func create(path, text string) (err error) {
 
 func newHost() *cobra.Command {
 	return cli.Group("host", "List hosts with their states, and edit their configuration files",
-		newHostList(), newHostEdit(), newHostRename())
+		newHostList(), newHostEdit())
 }
 
 // taken returns an error unless the configuration is valid and includes the new host files.

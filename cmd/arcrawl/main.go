@@ -56,18 +56,20 @@ First steps:
   arcrawl verify warc/                   check every record, digest and reference of the archive
 
 ` + cli.ExitCodes,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version: fmt.Sprintf("%s (%s, %s/%s)", cli.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH),
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("arcrawl {{.Version}}\n")
 	cli.Prepare(root)
 	root.AddCommand(cli.In(cli.FirstDay,
 		newRun(), newCheck(), newInit(), newDemo(), newStatus(), newWhy(), newVisit(), newHold(), newRelease(), newPause(),
-		newResume(), newVersion())...)
+		newResume())...)
 	root.AddCommand(cli.In(cli.Curator,
 		newSeeds(), newHost(), newEffective(), newFetch(), newCanon(), newTraps(), newAlarms(), newOverdue(),
 		newReload(), newReport(), newScrub())...)
 	root.AddCommand(cli.In(cli.Operator,
-		newAudit(), newUser(), newBackup(), newFsck(), newFrontier())...)
+		newAudit(), newUser(), newBackup(), newFrontier())...)
 	for _, w := range wings() {
 		if w.commands != nil {
 			root.AddCommand(w.commands()...)
@@ -102,18 +104,5 @@ func untilStopped(stderr io.Writer) (context.Context, func()) {
 		close(signals)
 		listening.Wait()
 		cancel()
-	}
-}
-
-func newVersion() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "arcrawl %s (%s, %s/%s)\n", cli.Version(), runtime.Version(),
-				runtime.GOOS, runtime.GOARCH)
-			return err
-		},
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -14,36 +13,17 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-func newReportPermission() *cobra.Command {
-	var path string
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "permission",
-		Short: "List the hosts whose robots.txt is not obeyed, and why",
-		Long: `permission lists each host, and each part of a host, with robots.obey = false or "html-only": the reason, until when, and
-the file and line. Visits that needed the permission have "permission:" in crawl.log, and robotsPermission in their metadata record.
-
-It reads the files as they are now and needs no daemon.`,
-		Example: "  arcrawl report permission --config /etc/arcrawl/arcrawl.toml",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := cli.ReadConfig(cmd.ErrOrStderr(), path)
-			if err != nil {
-				return err
-			}
-			all := c.Permissions(time.Now())
-			if asJSON {
-				enc := json.NewEncoder(cmd.OutOrStdout())
-				enc.SetEscapeHTML(false)
-				enc.SetIndent("", "  ")
-				return enc.Encode(append([]config.Permission{}, all...))
-			}
-			return printPermissions(cmd.OutOrStdout(), all, filepath.Dir(path)+string(filepath.Separator))
-		},
+// showPermissions prints the hosts whose robots.txt is not obeyed, and why.
+func (f *effectiveFlags) showPermissions(cmd *cobra.Command) error {
+	c, err := cli.ReadConfig(cmd.ErrOrStderr(), f.config)
+	if err != nil {
+		return err
 	}
-	cli.ConfigFlag(cmd, &path)
-	cli.JSONFlag(cmd, &asJSON)
-	return cmd
+	all := c.Permissions(time.Now())
+	if f.json {
+		return cli.WriteJSON(cmd.OutOrStdout(), append([]config.Permission{}, all...))
+	}
+	return printPermissions(cmd.OutOrStdout(), all, filepath.Dir(f.config)+string(filepath.Separator))
 }
 
 // printPermissions prints a table of permissions. Files below dir are shown without it.

@@ -18,8 +18,8 @@ import (
 )
 
 // rebuildHelp says what a rebuilt store has, and what it lacks.
-const rebuildHelp = `rebuild makes a new store when the old one is lost: from all lines of the crawl logs, and from the records of the archive
-that they refer to. Without arguments, it reads the log of the configuration and its rotated files (.gz too). It sorts
+const rebuildHelp = `--rebuild makes a new store when the old one is lost: from all lines of the crawl logs, and from the records of the
+archive that they refer to. Without LOG, it reads the log of the configuration and its rotated files (.gz too). It sorts
 logs by their first lines. The state folder must not hold a store: move a damaged one away first. If the archive
 has an index (arcrawl index -o), finding the records takes less time.
 
@@ -52,41 +52,31 @@ more.
 --missing adds to an existing store only the last visits that it does not know: after its newest entries were lost, or
 after a backup was restored. It reads crawl.log and its rotated files backwards (.gz too, unpacked next to the log), until
 the store knows 10,000 visits in a row. It can be repeated. What these visits found but nobody visited is found again as
-above. Without --missing, the daemon makes these visits again. A URI that was forgotten since its last visit comes back.
+above. Otherwise the daemon makes these visits again. A URI that was forgotten since its last visit comes back.
 If log.extra_info was off, the archive has the records, and due times can be some seconds later than they were.`
 
-func newFrontierRebuild() *cobra.Command {
-	var path string
-	var missing, links bool
-	cmd := &cobra.Command{
-		Use:   "rebuild [LOG…]",
-		Short: "Rebuild a lost store from the crawl logs and the archive",
-		Long:  rebuildHelp,
-		Example: `  arcrawl frontier rebuild --config /etc/arcrawl/arcrawl.toml
-  arcrawl frontier rebuild --config /etc/arcrawl/arcrawl.toml --links
-  arcrawl frontier rebuild --config /etc/arcrawl/arcrawl.toml --missing
-  arcrawl dedup import --config /etc/arcrawl/arcrawl.toml /var/lib/arcrawl/warc`,
-		RunE: func(cmd *cobra.Command, logs []string) error {
-			c, err := cli.ReadConfig(cmd.ErrOrStderr(), path)
-			if err != nil {
-				return err
-			}
-			if missing {
-				return rebuildMissing(cmd, c, logs, links)
-			}
-			if len(logs) == 0 {
-				s := logStats{config: path}
-				if logs, err = s.rotated(); err != nil {
-					return err
-				}
-			}
-			return rebuildStore(cmd, c, logs, links)
-		},
+// rebuilding holds the flags of backup restore that make a store from logs and archive.
+type rebuilding struct{ whole, missing, links bool }
+
+func (r *rebuilding) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&r.whole, "rebuild", false, "rebuild a lost store from the crawl logs and the archive")
+	cmd.Flags().BoolVar(&r.links, "links", false, "then also add the URIs that archived pages link to and nobody visited")
+	cmd.Flags().BoolVar(&r.missing, "missing", false, "add only the last visits that the existing store does not know")
+	cmd.MarkFlagsMutuallyExclusive("rebuild", "missing")
+}
+
+// run makes a new store, or adds to an existing one.
+func (r *rebuilding) run(cmd *cobra.Command, path string, c *config.Config, logs []string) (err error) {
+	if r.missing {
+		return rebuildMissing(cmd, c, logs, r.links)
 	}
-	cli.ConfigFlag(cmd, &path)
-	cmd.Flags().BoolVar(&links, "links", false, "also add the URIs that archived pages link to and nobody visited")
-	cmd.Flags().BoolVar(&missing, "missing", false, "add only the last visits that the existing store does not know")
-	return cmd
+	if len(logs) == 0 {
+		s := logStats{config: path}
+		if logs, err = s.rotated(); err != nil {
+			return err
+		}
+	}
+	return rebuildStore(cmd, c, logs, r.links)
 }
 
 // rebuildMissing adds to the store of a stopped daemon the visits that it lost, and prints them.

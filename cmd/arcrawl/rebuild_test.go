@@ -20,11 +20,11 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// exported returns the entries that arcrawl frontier export writes.
+// exported returns the entries that arcrawl frontier list --output writes.
 func exported(t *testing.T, conf string) map[uri.URI]frontier.Entry {
 	t.Helper()
 	all := map[uri.URI]frontier.Entry{}
-	lines := bufio.NewScanner(strings.NewReader(steer(t, conf, cli.ExitOK, "", "export")))
+	lines := bufio.NewScanner(strings.NewReader(steer(t, conf, cli.ExitOK, "", "list", "--output", "-")))
 	lines.Buffer(nil, bulk.MaxLine)
 	for lines.Scan() {
 		var e frontier.Entry
@@ -48,19 +48,19 @@ func TestALostStoreIsRebuilt(t *testing.T) {
 	before := exported(t, conf)
 	days := func() string { _, out, _ := command("report", "days", "--config", conf); return out }
 	counted := days()
-	steer(t, conf, cli.ExitFolder, "move the content of that folder away", "rebuild")
+	steer(t, conf, cli.ExitFolder, "move the content of that folder away", "backup", "restore", "--rebuild")
 	if err := os.Rename(filepath.Join(dir, "state"), filepath.Join(dir, "lost")); err != nil {
 		t.Fatal(err)
 	}
 	rotate(t, filepath.Join(dir, "crawl.log"))
-	out := steer(t, conf, cli.ExitOK, " 0 missing", "rebuild", "--links")
+	out := steer(t, conf, cli.ExitOK, " 0 missing", "backup", "restore", "--rebuild", "--links")
 	if !strings.Contains(out, "unvisited URIs found in ") {
 		t.Errorf("the archived pages were not read:\n%s", out)
 	}
 	if strings.HasPrefix(out, "0 visits") || strings.Contains(out, "\n0 last payloads") {
 		t.Errorf("nothing was rebuilt:\n%s", out)
 	}
-	steer(t, conf, cli.ExitOK, "0 visits missing", "rebuild", "--missing")
+	steer(t, conf, cli.ExitOK, "0 visits missing", "backup", "restore", "--missing")
 	steer(t, conf, cli.ExitOK, "", "list")
 	after := exported(t, conf)
 	if again := days(); again != counted || !strings.Contains(counted, "127.0.0.1") {
@@ -93,8 +93,8 @@ func TestALostStoreIsRebuilt(t *testing.T) {
 	if code, out, errs := command("dedup", "import", "--config", conf, filepath.Join(dir, "warc")); code != cli.ExitOK || !strings.Contains(status(), ".warc.gz") {
 		t.Errorf("import of the archive: %d\n%s%s%s", code, out, errs, status())
 	}
-	if code, out, errs := command("fsck", "--config", conf); code != cli.ExitOK {
-		t.Errorf("fsck: %d\n%s%s", code, out, errs)
+	if code, out, errs := command("check", "--store", "--config", conf); code != cli.ExitOK {
+		t.Errorf("check --store: %d\n%s%s", code, out, errs)
 	}
 }
 

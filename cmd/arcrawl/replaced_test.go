@@ -13,7 +13,8 @@ func TestTheChangelogNamesEveryReplacement(t *testing.T) {
 		if !strings.Contains(changes, "| `"+r.old) {
 			t.Errorf("CHANGELOG.md has no line of its table for %q", r.old)
 		}
-		if command, _, _ := newRoot().Find(strings.Fields(r.now)); command == nil || !command.HasParent() {
+		command, _, _ := newRoot().Find(strings.Fields(r.now))
+		if command == nil || !command.HasParent() && !strings.HasPrefix(r.now, "--") {
 			t.Errorf("%q is replaced by %q, which is no command", r.old, r.now)
 		}
 	}

@@ -24,8 +24,8 @@ import (
 )
 
 func newReport() *cobra.Command {
-	return cli.Group("report", "Report on visits, days, headers or permissions",
-		newReportVisits(), newReportDays(), newReportHeaders(), newReportPermission())
+	return cli.Group("report", "Report on visits, days or headers",
+		newReportVisits(), newReportDays(), newReportHeaders())
 }
 
 func newReportHeaders() *cobra.Command {

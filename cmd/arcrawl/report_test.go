@@ -109,7 +109,7 @@ func TestReportPermissionListsHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, path, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\n")
-	if _, out, errs := command("report", "permission", "-c", path); !strings.Contains(out, "robots.txt is obeyed on all hosts") {
+	if _, out, errs := command("effective", "--permissions", "-c", path); !strings.Contains(out, "robots.txt is obeyed on all hosts") {
 		t.Errorf("without permissions: %s%s", out, errs)
 	}
 	writeFile(t, filepath.Join(dir, "hosts.d", "news.example.toml"),
@@ -118,7 +118,7 @@ func TestReportPermissionListsHosts(t *testing.T) {
 		"":       "news.example  everywhere  false        3000-01-01T00:00:00Z  Legal Deposit Act, § 10  hosts.d/news.example.toml:2",
 		"--json": `"reason": "Legal Deposit Act, § 10"`,
 	} {
-		args := []string{"report", "permission", "-c", path}
+		args := []string{"effective", "--permissions", "-c", path}
 		if flag == "--json" {
 			args = append(args, flag)
 		}

@@ -18,16 +18,19 @@ import (
 
 // seedsAdd holds the flags of arcrawl seeds add.
 type seedsAdd struct {
+	bulkEdit
 	d       cli.Daemon
 	dir     string // of host files
+	from    string // the list of seeds to import
 	running bool
+	undo    bool
 }
 
 func newSeedsAdd() *cobra.Command {
 	var s seedsAdd
 	cmd := &cobra.Command{
-		Use:   "add URI…",
-		Short: "Add seeds to the files of their hosts and to the running crawl",
+		Use:   "add URI…|--from FILE|--undo",
+		Short: "Add seeds, or a list of them, to the files of their hosts and to the running crawl",
 		Long: `add writes the seeds into the files of their hosts, and a new file for a new host, with the most common settings of a host as
 comments. Nothing else in a file changes. Then it checks the configuration, like arcrawl check, and adds the seeds to the running crawl,
 due now. If no daemon runs, the next one starts with them. A known URI does not change.
@@ -35,15 +38,48 @@ due now. If no daemon runs, the next one starts with them. A known URI does not 
 With --running-only no file changes: the URIs are added to the running crawl as URIs that no page links to. They must be on a host that
 has a seed in the configuration, and they are lost if the store is rebuilt.
 
-With --json the answer of the daemon is printed as JSON, and what happened to the files on standard error.`,
+With --json the answer of the daemon is printed as JSON, and what happened to the files on standard error.
+
+With --from it reads a list of seeds, shows which are new, changed, known and faulty, and asks. Then it writes them into the files of
+their hosts, each file at once and as a whole; a running daemon applies them. FILE "-" is standard input.
+
+A plain list has one URI on each line. A CSV list (with commas, semicolons or tabs, in UTF-8) begins with the names of its columns, in
+any order: uri, label, collection, title, owner, note, target, until. Only uri is needed. Several labels or collections of a seed are
+separated by |. target is the share of versions to capture, as 0.9 or 90 %, and until its last day. An empty field leaves what the host
+file says. seeds list --csv writes such a list. Nothing is written if a line has a fault, unless --skip-faulty is set.
+
+With --undo it restores the host files that the last list, or host edit with KEY=VALUE, wrote, or removes them if they were new. If
+somebody changed one of them since, it restores none. What was captured stays in the archive, and the history of URIs in the store.`,
 		Example: `  arcrawl seeds add https://www.news.example/ https://www.news.example/sport/
-  arcrawl seeds add --config /etc/arcrawl/arcrawl.toml https://www.news.example/elections/`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: s.run,
+  arcrawl seeds add --config /etc/arcrawl/arcrawl.toml https://www.news.example/elections/
+  arcrawl seeds add --from newspapers.csv --dry-run
+  arcrawl seeds add --undo`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			listed := s.from != "" || s.undo
+			switch {
+			case listed == (len(args) > 0):
+				return cli.Usage(errors.New("name seeds, or a list of them with --from, or use --undo"))
+			case s.undo:
+				return s.undoImport(cmd)
+			case listed:
+				return s.importList(cmd, s.from)
+			case s.dry || s.sure || s.skip:
+				return cli.Usage(errors.New("--dry-run, --yes and --skip-faulty need --from or --undo"))
+			}
+			return s.run(cmd, args)
+		},
 	}
 	s.d.Add(cmd)
-	cmd.Flags().StringVar(&s.dir, "dir", "", "write to this folder of host files (default: the one of the configuration)")
-	cmd.Flags().BoolVar(&s.running, "running-only", false, "add the URIs to the running crawl only, not to a host file")
+	s.add(cmd)
+	f := cmd.Flags()
+	f.StringVar(&s.dir, "dir", "", "write to this folder of host files (default: the one of the configuration)")
+	f.BoolVar(&s.running, "running-only", false, "add the URIs to the running crawl only, not to a host file")
+	f.StringVar(&s.from, "from", "", "add the seeds of the list in this `FILE`, CSV or plain text")
+	f.BoolVar(&s.undo, "undo", false, "restore the host files as they were before the last list")
+	f.BoolVar(&s.skip, "skip-faulty", false, "add the other seeds of a list if some lines have faults")
+	f.IntVar(&s.show, "show", 20, "list at most `N` new and changed seeds, and faults, of a list")
+	cmd.MarkFlagsMutuallyExclusive("from", "undo", "dir")
+	cmd.MarkFlagsMutuallyExclusive("from", "undo", "running-only")
 	return cmd
 }
 

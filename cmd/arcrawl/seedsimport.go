@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -36,45 +35,6 @@ func (b *bulkEdit) add(cmd *cobra.Command) {
 	cli.ConfigFlag(cmd, &b.path)
 	cmd.Flags().BoolVar(&b.dry, "dry-run", false, "show what would change, write nothing")
 	cmd.Flags().BoolVarP(&b.sure, "yes", "y", false, "write without asking")
-}
-
-func newSeedsImport() *cobra.Command {
-	var b bulkEdit
-	var undo bool
-	cmd := &cobra.Command{
-		Use:   "import FILE|--undo",
-		Short: "Add the seeds of a list (CSV or plain text) to the host files",
-		Long: `import reads a list of seeds, shows which are new, changed, known and faulty, and asks. Then it writes them into the files of their
-hosts, each file at once and as a whole; a running daemon applies them. FILE "-" is standard input.
-
-A plain list has one URI on each line. A CSV list (with commas, semicolons or tabs, in UTF-8) begins with the names of its columns, in
-any order: uri, label, collection, title, owner, note, target, until. Only uri is needed. Several labels or collections of a seed are
-separated by |. target is the share of versions to capture, as 0.9 or 90 %, and until its last day. An empty field leaves what the host
-file says. seeds list --csv writes such a list.
-
-Nothing is written if a line has a fault, unless --skip-faulty is set.
-
-With --undo it restores the host files that the last import, or host edit with KEY=VALUE, wrote, or removes them if they were new. If
-somebody changed one of them since, it restores none. What was captured stays in the archive, and the history of URIs in the store.`,
-		Example: `  arcrawl seeds import --dry-run newspapers.csv
-  arcrawl seeds import newspapers.csv
-  arcrawl seeds import --undo`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case undo == (len(args) == 1):
-				return cli.Usage(errors.New("name one list, or use --undo"))
-			case undo:
-				return b.undo(cmd)
-			}
-			return b.importList(cmd, args[0])
-		},
-	}
-	b.add(cmd)
-	cmd.Flags().BoolVar(&undo, "undo", false, "restore the host files as they were before the last import")
-	cmd.Flags().BoolVar(&b.skip, "skip-faulty", false, "import the other lines if some have faults")
-	cmd.Flags().IntVar(&b.show, "show", 20, "list at most `N` new and changed seeds, and faults")
-	return cmd
 }
 
 // importList imports a list.
@@ -157,12 +117,12 @@ func (b *bulkEdit) write(cmd *cobra.Command, s stagedFiles, texts map[string][]b
 	if err := s.forLists().Write(texts, what, time.Now()); err != nil {
 		return daemon.FolderError{Err: err}
 	}
-	_, err := fmt.Fprintf(out, "wrote %s in %s; arcrawl seeds import --undo restores what was there\n", human.Count(len(texts), "file"), s.dir)
+	_, err := fmt.Fprintf(out, "wrote %s in %s; arcrawl seeds add --undo restores what was there\n", human.Count(len(texts), "file"), s.dir)
 	return err
 }
 
-// undo restores the host files as they were before the last import.
-func (b *bulkEdit) undo(cmd *cobra.Command) error {
+// undoImport restores the host files as they were before the last import.
+func (b *bulkEdit) undoImport(cmd *cobra.Command) error {
 	s, err := openHostFiles(b.path)
 	if err != nil {
 		return err

@@ -61,8 +61,8 @@ func showStand(out io.Writer, s api.Condition) error {
 }
 
 func newSeeds() *cobra.Command {
-	return cli.Group("seeds", "List, add, remove and import seeds", newSeedsList(), newSeedsAdd(),
-		newSeedsRemove(), newSeedsImport())
+	return cli.Group("seeds", "List, add, import and remove seeds", newSeedsList(), newSeedsAdd(),
+		newSeedsRemove())
 }
 
 func showAdded(out io.Writer, a api.Added) error {

@@ -18,77 +18,91 @@ import (
 
 func newUser() *cobra.Command {
 	return cli.Group("user", "Manage the users of the dashboard, and the tokens of programs",
-		newUserAdd(), newUserList(), newUserChange(), newUserRemove())
+		newUserAdd(), newUserList(), newUserRemove())
 }
 
 const whatRoles = `With the role "read" it shows everything and changes nothing; "curate" also decides what is collected: seeds, host
 files, captures, scrubbing rules, alarms and traps; "operate" may do everything.`
 
+// userAdd holds the flags of arcrawl user add.
+type userAdd struct {
+	role             string
+	fromProxy, token bool
+	change, password bool
+}
+
 func newUserAdd() *cobra.Command {
-	var role string
-	var fromProxy, token bool
-	cmd := userCommand("add NAME", "Add a user, or a token for a program",
+	var u userAdd
+	cmd := userCommand("add NAME", "Add a user, or a token for a program, or change a user",
 		`add writes a user into the file of users (admin.user_file), with a hash of the password (argon2id). It asks for the password on
 the terminal, or reads it from the first line of standard input. With --token it writes a new random token into the token file
 (admin.token_file) instead, and prints it. The name appears in the audit log. A running daemon accepts it at once. Run the command
 as the user of the daemon, or as root.
 
+With --change it changes what a user may do, from the next request on, or with --password the password; then all sessions of the user end.
+
 `+whatRoles,
 		func(cmd *cobra.Command, at config.Admin, name string) (what, done string, err error) {
-			r, err := access.ParseRole(role)
-			if err != nil {
-				return "", "", cli.Usage(err)
+			if u.change {
+				return u.changeUser(cmd, at, name)
 			}
-			if token {
-				return "token/add", "", addToken(cmd, at, name, r)
-			}
-			password := ""
-			if !fromProxy {
-				if password, err = askPassword(cmd.InOrStdin(), cmd.ErrOrStderr(), name); err != nil {
-					return "", "", err
-				}
-			}
-			done = "added " + name + " with the role " + r.String() + "\n"
-			return "user/add", done, access.AddUser(at.UserFile, name, r, password)
+			return u.addUser(cmd, at, name)
 		})
 	cmd.Example = `  arcrawl user add maria --role curate
   arcrawl user add jan --role operate --no-password   # signs in at the reverse proxy
-  arcrawl user add grafana --token --role read`
-	cmd.Flags().StringVar(&role, "role", access.Read.String(), "what it may do: "+access.RoleNames())
-	cmd.Flags().BoolVar(&fromProxy, "no-password", false, "the user cannot sign in here: a trusted proxy names the user (admin.user_header)")
-	cmd.Flags().BoolVar(&token, "token", false, "add a token for a program instead of a user")
-	cmd.MarkFlagsMutuallyExclusive("token", "no-password")
+  arcrawl user add grafana --token --role read
+  arcrawl user add maria --change --role operate
+  arcrawl user add maria --change --password`
+	f := cmd.Flags()
+	f.StringVar(&u.role, "role", access.Read.String(), "what it may do: "+access.RoleNames())
+	f.BoolVar(&u.fromProxy, "no-password", false, "the user cannot sign in here: a trusted proxy names the user (admin.user_header)")
+	f.BoolVar(&u.token, "token", false, "add a token for a program instead of a user")
+	f.BoolVar(&u.change, "change", false, "change the role or the password of a user")
+	f.BoolVar(&u.password, "password", false, "with --change: ask for a new password")
+	cmd.MarkFlagsMutuallyExclusive("change", "token", "no-password")
+	cmd.MarkFlagsMutuallyExclusive("password", "role")
 	return cmd
 }
 
-func newUserChange() *cobra.Command {
-	var role string
-	var password bool
-	cmd := userCommand("change NAME", "Change the role or the password of a user",
-		`change changes what a user may do, from the next request on, or the password. It asks for the new password, or reads it from the
-first line of standard input; then all sessions of the user end.
+// addUser adds a user or a token.
+func (u *userAdd) addUser(cmd *cobra.Command, at config.Admin, name string) (what, done string, err error) {
+	if u.password {
+		return "", "", cli.Usage(errors.New("--password needs --change: add asks for a password anyway"))
+	}
+	role, err := access.ParseRole(u.role)
+	if err != nil {
+		return "", "", cli.Usage(err)
+	}
+	if u.token {
+		return "token/add", "", addToken(cmd, at, name, role)
+	}
+	password := ""
+	if !u.fromProxy {
+		if password, err = askPassword(cmd.InOrStdin(), cmd.ErrOrStderr(), name); err != nil {
+			return "", "", err
+		}
+	}
+	done = "added " + name + " with the role " + role.String() + "\n"
+	return "user/add", done, access.AddUser(at.UserFile, name, role, password)
+}
 
-`+whatRoles,
-		func(cmd *cobra.Command, at config.Admin, name string) (what, done string, err error) {
-			if password {
-				text, err := askPassword(cmd.InOrStdin(), cmd.ErrOrStderr(), name)
-				if err != nil {
-					return "", "", err
-				}
-				return "user/password", "changed the password of " + name + "\n", access.SetPassword(at.UserFile, name, text)
-			}
-			r, err := access.ParseRole(role)
-			if err != nil {
-				return "", "", cli.Usage(err)
-			}
-			return "user/role", name + " has the role " + r.String() + " now\n", access.SetRole(at.UserFile, name, r)
-		})
-	cmd.Example = "  arcrawl user change maria --role operate\n  arcrawl user change maria --password"
-	cmd.Flags().StringVar(&role, "role", "", "what the user may do: "+access.RoleNames())
-	cmd.Flags().BoolVar(&password, "password", false, "ask for a new password")
-	cmd.MarkFlagsOneRequired("role", "password")
-	cmd.MarkFlagsMutuallyExclusive("role", "password")
-	return cmd
+// changeUser changes the role or the password of a user.
+func (u *userAdd) changeUser(cmd *cobra.Command, at config.Admin, name string) (what, done string, err error) {
+	if u.password {
+		text, err := askPassword(cmd.InOrStdin(), cmd.ErrOrStderr(), name)
+		if err != nil {
+			return "", "", err
+		}
+		return "user/password", "changed the password of " + name + "\n", access.SetPassword(at.UserFile, name, text)
+	}
+	if !cmd.Flags().Changed("role") {
+		return "", "", cli.Usage(errors.New("--change needs --role or --password"))
+	}
+	role, err := access.ParseRole(u.role)
+	if err != nil {
+		return "", "", cli.Usage(err)
+	}
+	return "user/role", name + " has the role " + role.String() + " now\n", access.SetRole(at.UserFile, name, role)
 }
 
 func newUserRemove() *cobra.Command {

@@ -21,7 +21,7 @@ type Goal struct {
 
 // The lines around the capture targets of seeds in a host file.
 const (
-	goalsBegin = "# Capture targets of seeds: written by arcrawl seeds import, up to the end mark. Edit the list and import it again.\n"
+	goalsBegin = "# Capture targets of seeds: written by arcrawl seeds add --from, up to the end mark. Edit the list and import it again.\n"
 	goalsEnd   = "# End of the capture targets of seeds.\n"
 )
 

@@ -66,7 +66,7 @@ func (f Files) Write(texts map[string][]byte, what string, now time.Time) error 
 	}
 	for _, c := range u.Files {
 		if err := f.put(c.Name, texts[c.Name]); err != nil {
-			return fmt.Errorf("write %s: %w; some host files are written already; arcrawl seeds import --undo restores them", c.Name, err)
+			return fmt.Errorf("write %s: %w; some host files are written already; arcrawl seeds add --undo restores them", c.Name, err)
 		}
 	}
 	return nil

@@ -89,7 +89,7 @@ func Import(
 		}
 		var e frontier.Entry
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			err = fmt.Errorf("%s, line %d: %w; expected a line that arcrawl frontier export writes", name, n, err)
+			err = fmt.Errorf("%s, line %d: %w; expected a line that arcrawl frontier list --output writes", name, n, err)
 			return total, errors.Join(err, flush())
 		}
 		if batch = append(batch, e); len(batch) == importBatch {
