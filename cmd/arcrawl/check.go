@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/noise/trial"
 )
 
 func newCheck() *cobra.Command {
@@ -98,7 +97,6 @@ func checkConfig(ctx context.Context, path string) (checkResult, error) {
 	}
 	result, err := resultOf(c, nil, knownHosts(ctx, c.Admin))
 	result.warnings = append(result.warnings, vanishedSeeds(ctx, c)...)
-	result.warnings = append(result.warnings, idleRules(ctx, c)...)
 	result.warnings = append(result.warnings, checkWings(c)...)
 	result.Warnings = api.Faults(result.warnings)
 	return result, err
@@ -129,16 +127,5 @@ func knownHosts(ctx context.Context, at config.Admin) func(pattern string) bool 
 		return err == nil && len(list) > 0
 	}
 }
-
-// idleRules returns warnings for scrubbing rules that match nothing in the archive. An archive without an index that
-// takes longer to read than scrubPatience is skipped.
-func idleRules(ctx context.Context, c *config.Config) []config.Fault {
-	ctx, cancel := context.WithTimeout(ctx, scrubPatience)
-	defer cancel()
-	return trial.IdleRules(ctx, c, time.Now())
-}
-
-// scrubPatience is how long check may read the archive.
-const scrubPatience = 20 * time.Second
 
 // isFaults reports whether err lists faults of the configuration.

@@ -67,7 +67,7 @@ First steps:
 		newResume())...)
 	root.AddCommand(cli.In(cli.Curator,
 		newSeeds(), newHost(), newEffective(), newFetch(), newCanon(), newTraps(), newAlarms(), newOverdue(),
-		newReload(), newReport(), newScrub())...)
+		newReload(), newReport())...)
 	root.AddCommand(cli.In(cli.Operator,
 		newAudit(), newUser(), newBackup(), newFrontier())...)
 	for _, w := range wings() {

@@ -30,7 +30,7 @@ type wing struct {
 // lines in this file.
 func wings() []wing {
 	return []wing{
-		{daemon: noise.Wing},
+		{daemon: noise.Wing, commands: noise.Commands, check: noise.Check},
 		{daemon: render.Wing, check: render.Check, browser: render.OpenTrial},
 		{commands: archive.Commands},
 		{commands: lab.Commands},

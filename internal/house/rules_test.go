@@ -39,6 +39,7 @@ var (
 		"render/",
 		"cmd/",
 		"lab/",
+		"noise",
 		"internal/",
 		"examples/",
 	}

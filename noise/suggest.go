@@ -1,4 +1,4 @@
-package main
+package noise
 
 import (
 	"bufio"
@@ -17,7 +17,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/aspects/login"
-	"github.com/arcrawl/arcrawl/aspects/noise"
+	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
@@ -25,8 +25,8 @@ import (
 	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
 	"github.com/arcrawl/arcrawl/noise/infer"
-	"github.com/arcrawl/arcrawl/noise/trial"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -76,11 +76,11 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 	if err != nil {
 		return err
 	}
-	if s.twice && s.pause > noise.Moment {
-		return cli.Usage(fmt.Errorf("--pause %s is longer than %s: what differs after that may be news", s.pause, noise.Moment))
+	if s.twice && s.pause > aspect.Moment {
+		return cli.Usage(fmt.Errorf("--pause %s is longer than %s: what differs after that may be news", s.pause, aspect.Moment))
 	}
-	var versions []noise.Version
-	err = storedVersions(cmd, &s.at, u, s.limit, func(all []noise.Version) error {
+	var versions []aspect.Version
+	err = storedVersions(cmd, &s.at, u, s.limit, func(all []aspect.Version) error {
 		versions = all
 		return nil
 	})
@@ -88,7 +88,7 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 		if err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "comparing only two fetches: %v\n", err)
 		}
-		f := trial.Fetcher{
+		f := fetcher{
 			Config: c,
 			Request: func(u uri.URI) fetch.Request {
 				now := time.Now()
@@ -103,7 +103,7 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 	if err != nil {
 		return err
 	}
-	p, err := trial.WriteSuggestion(cmd.Context(), cmd.OutOrStdout(), u, versions)
+	p, err := writeSuggestion(cmd.Context(), cmd.OutOrStdout(), u, versions)
 	switch {
 	case errors.Is(err, infer.ErrApart):
 		return fmt.Errorf("%w; run it again with --fetch, or after more visits", err)
@@ -169,4 +169,12 @@ func (s *suggestion) replace(cmd *cobra.Command, file string, before, after []by
 	}
 	_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", file)
 	return err
+}
+
+// replaceText replaces a file and keeps its mode.
+func replaceText(file string, text []byte) error {
+	if err := atomicfile.Edit(file, text); err != nil {
+		return daemon.FolderError{Err: err}
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package trial
+package noise
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// WriteSuggestion writes the rules that [infer.Suggest] finds for versions of a page, as TOML for the file of its host,
+// writeSuggestion writes the rules that [infer.Suggest] finds for versions of a page, as TOML for the file of its host,
 // and returns them. Comments say what the rules leave out of the newest version, and which parts have no rule.
-func WriteSuggestion(
+func writeSuggestion(
 	ctx context.Context, out io.Writer, u uri.URI, versions []aspect.Version,
 ) (infer.Proposal, error) {
 	p, err := infer.Suggest(ctx.Err, versions)
@@ -115,9 +115,9 @@ const (
 	shownLines = 12 // of a pair of versions
 )
 
-// WritePairs writes each pair of versions side by side, and how many versions differ. same is the number of versions
+// writePairs writes each pair of versions side by side, and how many versions differ. same is the number of versions
 // that are equal to the version before.
-func WritePairs(out io.Writer, pairs []Pair, same int) error {
+func writePairs(out io.Writer, pairs []pair, same int) error {
 	var text strings.Builder
 	for _, p := range pairs {
 		before, after := p.Before.UTC().Format(time.DateTime), p.After.UTC().Format(time.DateTime)

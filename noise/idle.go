@@ -1,4 +1,4 @@
-package trial
+package noise
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The bounds of how far IdleRules looks into the archive.
+// The bounds of how far Check looks into the archive.
 const (
 	idleSeeds    = 5 // of a host
 	idleVersions = 3 // of a seed, the newest
@@ -27,9 +27,20 @@ const (
 	noSelector = `arcrawl-has-no-such-element`
 )
 
-// IdleRules returns a warning for each scrubbing rule that matches nothing in the stored versions of its host's
+// patience is how long Check may read the archive.
+const patience = 20 * time.Second
+
+// Check returns warnings for scrubbing rules that match nothing in the archive. An archive without an index that takes
+// longer to read than its patience is skipped.
+func Check(c *config.Config) []config.Fault {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return idleRules(ctx, c, time.Now())
+}
+
+// idleRules returns a warning for each scrubbing rule that matches nothing in the stored versions of its host's
 // seeds. It returns none if there is no archive, or if ctx ends first.
-func IdleRules(ctx context.Context, c *config.Config, now time.Time) []config.Fault {
+func idleRules(ctx context.Context, c *config.Config, now time.Time) []config.Fault {
 	hosts := scrubbedSeeds(c, now)
 	if len(hosts) == 0 {
 		return nil
@@ -79,7 +90,7 @@ func idleOnHost(
 			return nil
 		}
 		newest := captures[max(0, len(captures)-idleVersions):]
-		versions = append(versions, ReadAll(ctx, l, newest, func(index.Capture, error) {})...)
+		versions = append(versions, readAll(ctx, l, newest, func(index.Capture, error) {})...)
 	}
 	if len(versions) == 0 || ctx.Err() != nil {
 		return nil

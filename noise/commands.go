@@ -1,4 +1,4 @@
-package main
+package noise
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/aspects/noise"
+	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
@@ -17,13 +17,13 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/noise/infer"
-	"github.com/arcrawl/arcrawl/noise/trial"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func newScrub() *cobra.Command {
-	return cli.Group("scrub", "Find and test rules for noise that is not a change",
-		newScrubTest(), newScrubSuggest(), newScrubCandidates())
+// Commands returns what the wing adds to the command line.
+func Commands() []*cobra.Command {
+	return cli.In(cli.Curator, cli.Group("scrub", "Find and test rules for noise that is not a change",
+		newScrubTest(), newScrubSuggest(), newScrubCandidates()))
 }
 
 func newScrubTest() *cobra.Command {
@@ -47,12 +47,12 @@ from each version to the next. It applies the rules whatever change.mode says, s
 			if err != nil {
 				return err
 			}
-			return storedVersions(cmd, &at, u, limit, func(versions []noise.Version) error {
-				pairs, same, err := trial.Compare(rules, versions)
+			return storedVersions(cmd, &at, u, limit, func(versions []aspect.Version) error {
+				pairs, same, err := compareVersions(rules, versions)
 				if err != nil {
 					return fmt.Errorf("%s: %w", u, err)
 				}
-				return trial.WritePairs(cmd.OutOrStdout(), pairs, same)
+				return writePairs(cmd.OutOrStdout(), pairs, same)
 			})
 		},
 	}
@@ -64,7 +64,7 @@ from each version to the next. It applies the rules whatever change.mode says, s
 // storedVersions calls use with the newest versions of a page in the archive, oldest first. It prints the damaged
 // versions that it skips, and returns an error if there are any.
 func storedVersions(
-	cmd *cobra.Command, at *archive.Flags, u uri.URI, limit int, use func([]noise.Version) error,
+	cmd *cobra.Command, at *archive.Flags, u uri.URI, limit int, use func([]aspect.Version) error,
 ) error {
 	return at.LookIn(cmd, false, func(l *index.Library, d *archive.Damages) error {
 		captures, err := l.History(u.String())
@@ -75,7 +75,7 @@ func storedVersions(
 			return err
 		}
 		newest := captures[max(0, len(captures)-limit):]
-		return use(trial.ReadAll(cmd.Context(), l, newest, func(c index.Capture, err error) {
+		return use(readAll(cmd.Context(), l, newest, func(c index.Capture, err error) {
 			d.Found++
 			fmt.Fprintf(cmd.ErrOrStderr(), "skipped the version of %s: %v\n", c.Date.Format(time.DateTime), err)
 		}))
@@ -134,8 +134,8 @@ func (s *candidates) suggest(cmd *cobra.Command, u uri.URI) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintln(out)
 	fetch := ""
-	err := storedVersions(cmd, &s.at, u, suggestedVersions, func(versions []noise.Version) error {
-		p, err := trial.WriteSuggestion(cmd.Context(), out, u, versions)
+	err := storedVersions(cmd, &s.at, u, suggestedVersions, func(versions []aspect.Version) error {
+		p, err := writeSuggestion(cmd.Context(), out, u, versions)
 		if err != nil || len(p.Regexes)+len(p.Selectors) == 0 {
 			fetch = "--fetch "
 		}

@@ -1,9 +1,4 @@
-// Package trial tries scrubbing rules on versions of a page: on those in the archive, or on two that are fetched for
-// the purpose.
-//
-// [WriteSuggestion] writes rules for what differs at every visit, [Compare] shows what still differs under the rules of
-// a host, and [IdleRules] finds rules that match nothing.
-package trial
+package noise
 
 import (
 	"context"
@@ -26,9 +21,9 @@ import (
 // maxVersion is how many bytes of a version are read. Pages are shorter.
 const maxVersion = 16 << 20
 
-// Read reads the version that a capture in the archive holds. A revisit has the content of the capture that it refers
-// to.
-func Read(ctx context.Context, l *index.Library, c index.Capture) (v aspect.Version, err error) {
+// readVersion reads the version that a capture in the archive holds. A revisit has the content of the capture that it
+// refers to.
+func readVersion(ctx context.Context, l *index.Library, c index.Capture) (v aspect.Version, err error) {
 	p, err := l.Payload(ctx, c, true)
 	if err != nil {
 		return v, err
@@ -39,9 +34,9 @@ func Read(ctx context.Context, l *index.Library, c index.Capture) (v aspect.Vers
 	return v, err
 }
 
-// ReadAll reads the versions that captures hold, and calls skipped for each one that cannot be read. Only captures with
+// readAll reads the versions that captures hold, and calls skipped for each one that cannot be read. Only captures with
 // status 200 are versions of a page.
-func ReadAll(
+func readAll(
 	ctx context.Context, l *index.Library, captures []index.Capture, skipped func(index.Capture, error),
 ) []aspect.Version {
 	var all []aspect.Version
@@ -49,7 +44,7 @@ func ReadAll(
 		if c.Status != "200" {
 			continue
 		}
-		v, err := Read(ctx, l, c)
+		v, err := readVersion(ctx, l, c)
 		if err != nil {
 			skipped(c, err)
 			continue
@@ -59,8 +54,8 @@ func ReadAll(
 	return all
 }
 
-// Fetcher fetches versions of a page.
-type Fetcher struct {
+// fetcher fetches versions of a page.
+type fetcher struct {
 	Config *config.Config
 	// Request returns the request for a URI, as the crawl makes it.
 	Request func(u uri.URI) fetch.Request
@@ -69,7 +64,7 @@ type Fetcher struct {
 }
 
 // FetchTwice fetches a page twice, if robots.txt allows it.
-func (f *Fetcher) FetchTwice(ctx context.Context, u uri.URI) (versions []aspect.Version, err error) {
+func (f *fetcher) FetchTwice(ctx context.Context, u uri.URI) (versions []aspect.Version, err error) {
 	client := fetch.New(fetch.Options{Dial: fetch.Guard(f.Config.AllowNetworks, f.Config.AllowHosts...)})
 	defer func() { err = errors.Join(err, client.Close()) }()
 	rules, status, err := f.fetch(ctx, client, u.Robots())
@@ -98,7 +93,7 @@ func (f *Fetcher) FetchTwice(ctx context.Context, u uri.URI) (versions []aspect.
 }
 
 // fetch makes one exchange. A negative status says that there was no response.
-func (f *Fetcher) fetch(
+func (f *fetcher) fetch(
 	ctx context.Context, client *fetch.Client, u uri.URI,
 ) (v aspect.Version, status int, err error) {
 	response, err := client.Fetch(ctx, f.Request(u))
@@ -119,14 +114,14 @@ func (f *Fetcher) fetch(
 	return v, response.Status, err
 }
 
-// Pair is two versions in a row that differ after scrubbing.
-type Pair struct {
+// pair is two versions in a row that differ after scrubbing.
+type pair struct {
 	Before, After time.Time
 	Left, Right   string // scrubbed
 }
 
-// Compare scrubs versions and returns the pairs that differ, and the number of pairs that do not.
-func Compare(rules *digest.Rules, versions []aspect.Version) (differ []Pair, same int, err error) {
+// compareVersions scrubs versions and returns the pairs that differ, and the number of pairs that do not.
+func compareVersions(rules *digest.Rules, versions []aspect.Version) (differ []pair, same int, err error) {
 	if len(versions) < 2 {
 		return nil, 0, infer.ErrTooFew
 	}
@@ -136,7 +131,7 @@ func Compare(rules *digest.Rules, versions []aspect.Version) (differ []Pair, sam
 		if before == after {
 			same++
 		} else {
-			differ = append(differ, Pair{Before: versions[i].Date, After: v.Date, Left: before, Right: after})
+			differ = append(differ, pair{Before: versions[i].Date, After: v.Date, Left: before, Right: after})
 		}
 		before = after
 	}
