@@ -1,31 +1,21 @@
 package noise
 
 import (
-	"bufio"
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive"
-	"github.com/arcrawl/arcrawl/aspects/login"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/patch"
-	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/noise/ignore"
 	"github.com/arcrawl/arcrawl/noise/infer"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -88,16 +78,7 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 		if err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "comparing only two fetches: %v\n", err)
 		}
-		f := fetcher{
-			Config: c,
-			Request: func(u uri.URI) fetch.Request {
-				now := time.Now()
-				s := c.For(config.About{URI: u, Now: now})
-				return login.Exchange(u, c, &s, cli.Version(), now)
-			},
-			Wait: func(ctx context.Context) error { return cli.Wait(ctx, s.pause) },
-		}
-		fetched, failed := f.FetchTwice(cmd.Context(), u)
+		fetched, failed := fetchTwice(cmd.Context(), c, u, s.pause)
 		versions, err = append(versions, fetched...), failed
 	}
 	if err != nil {
@@ -113,68 +94,29 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 	return s.add(cmd, c, u.Host(), patch.Rules{Scrub: p.Regexes, ScrubCSS: p.Selectors})
 }
 
-// add adds rules to the file of a host, after a question.
+// add adds rules to the file of a host, after a question. It restores the file if the configuration would not be valid.
 func (s *suggestion) add(cmd *cobra.Command, c *config.Config, h uri.Host, rules patch.Rules) error {
-	name := reference.HostFileName(h) + ".toml"
-	file, out := filepath.Join(c.HostsDir, name), cmd.OutOrStdout()
-	before, err := os.ReadFile(file)
-	fresh := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !fresh {
+	f, err := ignore.Stage(c, h, rules, time.Now())
+	if err != nil {
 		return daemon.FolderError{Err: err}
 	}
-	text := before
-	if fresh && name != string(h)+".toml" {
-		text = []byte("host = " + reference.Quote(string(h)) + "\n")
-	}
-	after, err := patch.AddRules(text, rules)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	if string(after) == string(before) {
-		fmt.Fprintf(out, "\n%s has these rules already.\n", file)
+	out := cmd.OutOrStdout()
+	if string(f.After) == string(f.Before) {
+		fmt.Fprintf(out, "\n%s has these rules already.\n", f.Path)
 		return nil
 	}
-	fmt.Fprintf(out, "\n%s", udiff.Unified(file, file+" with the rules", string(before), string(after)))
-	if !s.sure {
-		if !terminal.Is(cmd.InOrStdin()) {
-			fmt.Fprintln(out, "Nothing was written, because there is nobody to ask. Repeat with --yes.")
-			return nil
-		}
-		fmt.Fprint(out, "Write this? [y/N] ")
-		answer, _ := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
-		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-			fmt.Fprintln(out, "Nothing was written.")
-			return nil
-		}
+	fmt.Fprintf(out, "\n%s", f.Diff())
+	if !s.sure && !cli.Confirmed(cmd.InOrStdin(), out) {
+		return nil
 	}
-	return s.replace(cmd, file, before, after, fresh)
-}
-
-// replace writes a host file. It restores the old text if the configuration would not be valid.
-func (s *suggestion) replace(cmd *cobra.Command, file string, before, after []byte, fresh bool) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := f.Write(); err != nil {
 		return daemon.FolderError{Err: err}
-	}
-	if err := replaceText(file, after); err != nil {
-		return err
 	}
 	var faults config.Faults
-	ours := func(f config.Fault) bool { return filepath.Base(f.File) == filepath.Base(file) }
+	ours := func(fault config.Fault) bool { return filepath.Base(fault.File) == filepath.Base(f.Path) }
 	if _, err := config.LoadToRead(s.at.Config); errors.As(err, &faults) && slices.ContainsFunc(faults, ours) {
-		undo := func() error { return replaceText(file, before) }
-		if fresh {
-			undo = func() error { return os.Remove(file) }
-		}
-		return errors.Join(fmt.Errorf("the rules are not valid in %s, which is as before: %w", file, err), undo())
+		return errors.Join(fmt.Errorf("the rules are not valid in %s, which is as before: %w", f.Path, err), f.Restore())
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", file)
+	_, err = fmt.Fprintf(out, "wrote %s\n", f.Path)
 	return err
-}
-
-// replaceText replaces a file and keeps its mode.
-func replaceText(file string, text []byte) error {
-	if err := atomicfile.Edit(file, text); err != nil {
-		return daemon.FolderError{Err: err}
-	}
-	return nil
 }

@@ -10,8 +10,9 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
-	"github.com/arcrawl/arcrawl/aspects/robots"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/attempt"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/noise/infer"
@@ -54,64 +55,35 @@ func readAll(
 	return all
 }
 
-// fetcher fetches versions of a page.
-type fetcher struct {
-	Config *config.Config
-	// Request returns the request for a URI, as the crawl makes it.
-	Request func(u uri.URI) fetch.Request
-	// Wait waits before each fetch of the page.
-	Wait func(ctx context.Context) error
-}
-
-// FetchTwice fetches a page twice, if robots.txt allows it.
-func (f *fetcher) FetchTwice(ctx context.Context, u uri.URI) (versions []aspect.Version, err error) {
-	client := fetch.New(fetch.Options{Dial: fetch.Guard(f.Config.AllowNetworks, f.Config.AllowHosts...)})
+// fetchTwice fetches a page twice as the crawl would, if robots.txt allows it. It rests before each request.
+func fetchTwice(
+	ctx context.Context, c *config.Config, u uri.URI, rest time.Duration,
+) (versions []aspect.Version, err error) {
+	client := fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks, c.AllowHosts...)})
 	defer func() { err = errors.Join(err, client.Close()) }()
-	rules, status, err := f.fetch(ctx, client, u.Robots())
-	switch {
-	case err != nil:
-		return nil, err
-	case status >= http.StatusInternalServerError || status < 0:
-		return nil, fmt.Errorf("fetch %s: status %d, so it is not known whether %s may be fetched", u.Robots(), status, u)
-	case status == http.StatusOK && !robots.Parse(rules.Content).Allowed("arcrawl", u):
-		return nil, fmt.Errorf("%s forbids fetching %s", u.Robots(), u)
+	t := attempt.Trial{
+		Config: c, Version: cli.Version(),
+		Wait: func(ctx context.Context, _ time.Duration) error { return cli.Wait(ctx, rest) },
+		Look: func(got *fetch.Capture) error {
+			if got.Status != http.StatusOK {
+				return fmt.Errorf("fetch %s: status %d, want 200", u, got.Status)
+			}
+			v := aspect.Version{Date: got.Started, MIME: got.Header.Get("Content-Type")}
+			content, err := got.Content()
+			if err != nil {
+				return fmt.Errorf("read %s: %w", u, err)
+			}
+			defer func() { _ = content.Close() }() // it is only read
+			v.Content, err = io.ReadAll(io.LimitReader(content, maxVersion))
+			versions = append(versions, v)
+			return err
+		},
 	}
-	for range 2 {
-		if err := f.Wait(ctx); err != nil {
-			return nil, err
-		}
-		v, status, err := f.fetch(ctx, client, u)
-		if err != nil {
-			return nil, err
-		}
-		if status != http.StatusOK {
-			return nil, fmt.Errorf("fetch %s: status %d, want 200", u, status)
-		}
-		versions = append(versions, v)
+	tried, err := t.Run(ctx, client, u, time.Now())
+	if err == nil && len(versions) == 0 { // the login failed
+		err = fmt.Errorf("fetch %s: %s", u, tried[len(tried)-1].Error)
 	}
-	return versions, nil
-}
-
-// fetch makes one exchange. A negative status says that there was no response.
-func (f *fetcher) fetch(
-	ctx context.Context, client *fetch.Client, u uri.URI,
-) (v aspect.Version, status int, err error) {
-	response, err := client.Fetch(ctx, f.Request(u))
-	if err != nil {
-		return v, 0, err
-	}
-	defer func() { err = errors.Join(err, response.Close()) }()
-	v = aspect.Version{Date: response.Started, MIME: response.Header.Get("Content-Type")}
-	if response.Status < 0 {
-		return v, response.Status, nil
-	}
-	content, err := response.Content()
-	if err != nil {
-		return v, response.Status, fmt.Errorf("read %s: %w", u, err)
-	}
-	defer func() { err = errors.Join(err, content.Close()) }()
-	v.Content, err = io.ReadAll(io.LimitReader(content, maxVersion))
-	return v, response.Status, err
+	return versions, err
 }
 
 // pair is two versions in a row that differ after scrubbing.

@@ -52,6 +52,8 @@ type Trial struct {
 	Other []fetch.Field
 	// Browser renders the answer to the last request; nil = it is not rendered.
 	Browser Browser
+	// Look, when set, is called with each answer of the page. Then the request is made twice, as the crawl makes it.
+	Look func(*fetch.Capture) error
 	// Wait waits between two requests.
 	Wait func(context.Context, time.Duration) error
 }
@@ -77,16 +79,12 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 	if err != nil {
 		return all, err
 	}
-	requests := []named{{Configured, x}}
-	if t.Other != nil {
-		requests = append(requests, named{Given, t.withOther(x)})
-	}
 	g := &stage{
 		t: t, client: client, maker: &maker, page: u, rest: rest, now: now, rules: rules,
 		before: map[string]Answer{},
 	}
 	notShown := errNoPage
-	for _, r := range requests {
+	for _, r := range t.requests(x) {
 		if err := t.Wait(ctx, rest); err != nil {
 			return all, err
 		}
@@ -97,6 +95,9 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 			}
 			if err == nil && t.Browser != nil {
 				notShown = g.keep(got)
+			}
+			if err == nil && t.Look != nil {
+				err = t.Look(got)
 			}
 			return err
 		})
@@ -115,6 +116,18 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 		out.Error = err.Error()
 	}
 	return append(all, out), nil
+}
+
+// requests returns the requests of the page. x is the one that the crawl makes.
+func (t *Trial) requests(x fetch.Request) []named {
+	all := []named{{Configured, x}}
+	if t.Other != nil {
+		all = append(all, named{Given, t.withOther(x)})
+	}
+	if t.Look != nil {
+		all = append(all, named{Configured, x})
+	}
+	return all
 }
 
 // logIn makes the login of the settings, if there is one. in reports whether the page can be requested then.

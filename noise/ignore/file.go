@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/aymanbagabas/go-udiff"
 
@@ -19,21 +21,21 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// file is a host file and its text with further rules.
-type file struct {
+// File is a host file and its text with further rules.
+type File struct {
 	Path   string
 	Before []byte // nil: there is no file
 	After  []byte
 }
 
-// stage returns the file of a host with rules added to its [change] table. It writes nothing. inForce are the rules of
-// the host in force: those that come from the main file are added too, because the list of a host replaces it.
-func stage(c *config.Config, h uri.Host, inForce, wanted patch.Rules) (file, error) {
+// Stage returns the file of a host with rules added to its [change] table. It writes nothing. Rules in force that come
+// from the main file are added too, because the list of a host replaces it.
+func Stage(c *config.Config, h uri.Host, wanted patch.Rules, now time.Time) (File, error) {
 	name, ok := c.Sites().FileOf[h]
 	if !ok {
 		name = reference.HostFileName(h) + ".toml"
 	}
-	f := file{Path: filepath.Join(c.HostsDir, name)}
+	f := File{Path: filepath.Join(c.HostsDir, name)}
 	var err error
 	if f.Before, err = os.ReadFile(f.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return f, err
@@ -42,39 +44,47 @@ func stage(c *config.Config, h uri.Host, inForce, wanted patch.Rules) (file, err
 	if err != nil && name != string(h)+".toml" {
 		text = []byte("host = " + reference.Quote(string(h)) + "\n")
 	}
-	all := patch.Rules{}
+	inForce := c.ForHost(h, now).Change
 	if len(wanted.Scrub) > 0 {
-		all.Scrub = append(append(all.Scrub, inForce.Scrub...), wanted.Scrub...)
+		wanted.Scrub = slices.Concat(inForce.Scrub, wanted.Scrub)
 	}
 	if len(wanted.ScrubCSS) > 0 {
-		all.ScrubCSS = append(append(all.ScrubCSS, inForce.ScrubCSS...), wanted.ScrubCSS...)
+		wanted.ScrubCSS = slices.Concat(inForce.ScrubCSS, wanted.ScrubCSS)
 	}
-	if f.After, err = patch.AddRules(text, all); err != nil {
+	if f.After, err = patch.AddRules(text, wanted); err != nil {
 		return f, fmt.Errorf("%s: %w", f.Path, err)
 	}
 	return f, nil
 }
 
 // digest returns the digest of the text before the change.
-func (f file) digest() string {
+func (f File) digest() string {
 	sum := sha256.Sum256(f.Before)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// diff returns the change of the file.
-func (f file) diff() string {
+// Diff returns the change of the file.
+func (f File) Diff() string {
 	return udiff.Unified(f.Path, f.Path+" with the rules", string(f.Before), string(f.After))
 }
 
 // staged returns the file for a check of the configuration.
-func (f file) staged() api.Staged {
+func (f File) staged() api.Staged {
 	return api.Staged{Only: true, Hosts: []api.StagedHost{{Name: filepath.Base(f.Path), Text: string(f.After)}}}
 }
 
-// write replaces the file as a whole and keeps its mode.
-func (f file) write() error {
+// Write replaces the file as a whole and keeps its mode.
+func (f File) Write() error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o750); err != nil {
 		return err
 	}
 	return atomicfile.Edit(f.Path, f.After)
+}
+
+// Restore undoes Write.
+func (f File) Restore() error {
+	if f.Before == nil {
+		return os.Remove(f.Path)
+	}
+	return atomicfile.Edit(f.Path, f.Before)
 }

@@ -71,11 +71,10 @@ func (w Work) Propose(ctx context.Context, u uri.URI, wish api.IgnoreWish) (out 
 }
 
 // stage returns the host file with rules, and their effect on the crawl.
-func (w Work) stage(u uri.URI, rules []api.ScrubRule) (f file, plan api.Plan, err error) {
+func (w Work) stage(u uri.URI, rules []api.ScrubRule) (f File, plan api.Plan, err error) {
 	if err := check(rules); err != nil {
 		return f, plan, Refusal{err}
 	}
-	change := w.Config.ForHost(u.Host(), w.Now).Change
 	var wanted patch.Rules
 	for _, r := range rules {
 		if r.Kind == Selector {
@@ -84,7 +83,7 @@ func (w Work) stage(u uri.URI, rules []api.ScrubRule) (f file, plan api.Plan, er
 			wanted.Scrub = append(wanted.Scrub, r.Rule)
 		}
 	}
-	f, err = stage(w.Config, u.Host(), patch.Rules{Scrub: change.Scrub, ScrubCSS: change.ScrubCSS}, wanted)
+	f, err = Stage(w.Config, u.Host(), wanted, w.Now)
 	if err != nil {
 		return f, plan, Refusal{err}
 	}
@@ -101,7 +100,7 @@ func (w Work) Preview(ctx context.Context, u uri.URI, o api.IgnoreRules) (out ap
 		return out, err
 	}
 	out = api.IgnorePreview{
-		Versions: []api.HiddenParts{}, File: f.Path, FileDigest: f.digest(), Diff: compare.Harmless(f.diff()), Plan: plan,
+		Versions: []api.HiddenParts{}, File: f.Path, FileDigest: f.digest(), Diff: compare.Harmless(f.Diff()), Plan: plan,
 	}
 	if w.Archive == nil {
 		return out, nil
@@ -125,7 +124,7 @@ func (w Work) Save(u uri.URI, o api.IgnoreRules) (api.IgnoreSaved, error) {
 		return api.IgnoreSaved{}, refuse("%s was changed since the preview; nothing was written; look at the preview again",
 			f.Path)
 	}
-	if err := f.write(); err != nil {
+	if err := f.Write(); err != nil {
 		return api.IgnoreSaved{}, refuse("write %s: %w; the daemon needs the right to write host files", f.Path, err)
 	}
 	return api.IgnoreSaved{File: f.Path}, nil
