@@ -10,6 +10,6 @@ import (
 // Commands returns the commands of this wing.
 func Commands() []*cobra.Command {
 	return cli.In(cli.Archivist,
-		newVerify(), newIndex(), newHistory(), newCat(), newDiff(), newDedup(), newDeps(), newImpact(), newReduplicate(),
-		newExtract(), newWacz(), newBag(), newOffload())
+		newVerify(), newIndex(), newHistory(), newCat(), newDiff(), newDedup(), newDeps(), newExtract(), newWacz(), newBag(),
+		newOffload())
 }

@@ -27,7 +27,7 @@ const needsStore = `It opens the store. Stop the daemon first.`
 
 func newDedup() *cobra.Command {
 	return cli.Group("dedup", "Manage the deduplication index",
-		newDedupImport(), newDedupLost(), newDedupStatus(), newDedupRemove(), newDedupPurge())
+		newDedupImport(), newDedupLost(), newDedupStatus(), newDedupRemove())
 }
 
 func newDedupImport() *cobra.Command {
@@ -47,7 +47,7 @@ interrupted import resumes. The records of a file are used once the whole file w
 code 65; the rest is imported.
 
 With --remove, packages that are no longer in a manifest are removed from the index: no new record refers to them. They are listed by
-'arcrawl dedup status' until 'arcrawl dedup purge'.
+'arcrawl dedup status' until 'arcrawl dedup remove --purge'.
 
 New WARC files will depend on the imported ones: keep them. With certainty = "compare" their records are read from the folder of the
 archive; payloads that are not there are stored again.
@@ -194,21 +194,34 @@ func printHoldings(out io.Writer, list []dedup.Row) error {
 
 func newDedupRemove() *cobra.Command {
 	var path string
+	var purge bool
 	cmd := &cobra.Command{
-		Use:   "remove NUMBER|NAME…",
+		Use:   "remove [--purge] NUMBER|NAME…",
 		Short: "Remove imported files from the index",
 		Long: `remove removes imported files by their number or name in 'arcrawl dedup status'. No new record refers to them. Existing
-revisits that refer to them are counted until 'arcrawl dedup purge'. Importing the same file again restores it.
+revisits that refer to them are counted until they are purged. Importing the same file again restores it.
+
+With --purge it then deletes the entries of all removed files, and the counts of their revisits. It reads the whole index.
 
 ` + needsStore,
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && !purge {
+				return cli.Usage(errors.New("name imported files, or use --purge to delete those that were removed"))
+			}
 			return withIndex(cmd.Context(), path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
-				return removeCollections(cmd.OutOrStdout(), i, args)
+				if err := removeCollections(cmd.OutOrStdout(), i, args); err != nil || !purge {
+					return err
+				}
+				n, err := i.Purge(cmd.Context())
+				if err == nil {
+					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s deleted\n", human.Count(n, "entry"))
+				}
+				return err
 			})
 		},
 	}
 	cli.ConfigFlag(cmd, &path)
+	cmd.Flags().BoolVar(&purge, "purge", false, "then delete removed files from the index")
 	return cmd
 }
 
@@ -230,27 +243,4 @@ func removeCollections(out io.Writer, i *dedup.Index, args []string) error {
 		}
 	}
 	return nil
-}
-
-func newDedupPurge() *cobra.Command {
-	var path string
-	cmd := &cobra.Command{
-		Use:   "purge",
-		Short: "Delete removed files from the index",
-		Long: `purge deletes the entries of removed files and the counts of their revisits. It reads the whole index.
-
-` + needsStore,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withIndex(cmd.Context(), path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
-				n, err := i.Purge(cmd.Context())
-				if err == nil {
-					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s deleted\n", human.Count(n, "entry"))
-				}
-				return err
-			})
-		},
-	}
-	cli.ConfigFlag(cmd, &path)
-	return cmd
 }

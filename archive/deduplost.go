@@ -35,7 +35,7 @@ The daemon itself looks for missing and shortened files when it starts. Files th
 storage.elsewhere names their place, if warc.sealed_url or warc.sealed_command took them, or after lost --moved. A missing file that is
 back counts again; after 'lost FILE', say so with lost --found. URIs that are due already stay due.
 
-It first prints the captures that can no longer be replayed, like arcrawl impact, from the dependency index. The command asks the running daemon. If no daemon answers, it
+It first prints the captures that can no longer be replayed, like arcrawl deps --lost, from the dependency index. The command asks the running daemon. If no daemon answers, it
 opens the store.`,
 		Example: `  arcrawl dedup lost arcrawl-20261121090000000-00001-c1.warc.gz
   arcrawl dedup lost --moved arcrawl-2024*.warc.gz

@@ -81,99 +81,101 @@ func (w *Flags) folder() (string, error) {
 	return s.WARC, nil
 }
 
+// depsFlags holds the flags of deps.
+type depsFlags struct {
+	Flags
+	asJSON, lost, list bool
+	period             string
+}
+
 func newDeps() *cobra.Command {
-	var at Flags
-	var asJSON bool
+	var f depsFlags
 	cmd := &cobra.Command{
 		Use:   "deps FILE…",
-		Short: "Show which WARC files a file needs, and which need it",
+		Short: "Show which WARC files a file needs, which need it, and what would be lost with it",
 		Long: `deps follows each revisit in a folder of WARC files to its original. For each named FILE it prints the files with
 originals of its revisits, the files with revisits that need it, and the numbers. FILE is a path or a name in the folder; a WACZ
 package stands for the WARC files in it. A revisit without an original, or a damaged file, is reported with exit code 65.
 
-It uses the dependency index of the folder (deps/), which the daemon keeps and arcrawl index makes, and reads the files that the index
-does not cover. The folder is storage.warc of the configuration, or the one named by --warcs.`,
-		Example: "  arcrawl deps --warcs warc/ arcrawl-20261121090000000-00001-c1.warc.gz",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, damage, closeIndex, err := at.dependencies(cmd, asJSON)
-			if err != nil {
-				return err
-			}
-			defer closeIndex() //nolint:errcheck // nothing was written
-			all, err := s.Dependencies(args)
-			if err != nil {
-				return errors.Join(err, damage.err())
-			}
-			missing := 0
-			for _, d := range all {
-				missing += d.Missing
-				if err := printEach(cmd.OutOrStdout(), asJSON, survey.Dependencies.Write, d); err != nil {
-					return err
-				}
-			}
-			if missing > 0 {
-				err = fmt.Errorf("%w: the originals of %d revisits are in no file", warc.ErrDamaged, missing)
-				return errors.Join(err, damage.err())
-			}
-			return damage.err()
-		},
-	}
-	at.Add(cmd)
-	cli.JSONFlag(cmd, &asJSON)
-	return cmd
-}
-
-func newImpact() *cobra.Command {
-	var at Flags
-	var asJSON, list bool
-	var period string
-	cmd := &cobra.Command{
-		Use:   "impact FILE…",
-		Short: "Show which captures would be lost together with WARC files",
-		Long: `impact counts, by host and period, the captures that could not be replayed without the named files: the captures in them, and
+With --lost it counts, by host and period, the captures that could not be replayed without the named files: the captures in them, and
 revisits in other files whose originals are in them. It also counts how many of these have their payload in a remaining file, under any
 URI: a person could restore them, but a replay tool would not find them. The files may be gone already if the dependency index has them.
 Nothing is changed.
 
 It uses the dependency index of the folder (deps/), which the daemon keeps and arcrawl index makes, and reads the files that the index
 does not cover. The folder is storage.warc of the configuration, or the one named by --warcs.`,
-		Example: `  arcrawl impact --warcs warc/ arcrawl-20261121090000000-00001-c1.warc.gz
-  arcrawl impact --warcs warc/ --by day --list lost-1.warc.gz lost-2.warc.gz`,
+		Example: `  arcrawl deps --warcs warc/ arcrawl-20261121090000000-00001-c1.warc.gz
+  arcrawl deps --lost --warcs warc/ --by day --list lost-1.warc.gz lost-2.warc.gz`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			layout, ok := map[string]string{"year": "2006", "month": "2006-01", "day": "2006-01-02"}[period]
-			if !ok {
-				return cli.Usage(fmt.Errorf("unknown --by %s; valid periods: year, month, day", period))
+			if f.lost {
+				return f.printLosses(cmd, args)
 			}
-			s, damage, closeIndex, err := at.dependencies(cmd, asJSON)
-			if err != nil {
-				return err
+			if f.list || cmd.Flags().Changed("by") {
+				return cli.Usage(errors.New("--list and --by need --lost"))
 			}
-			defer closeIndex() //nolint:errcheck // nothing was written
-			each := func(survey.Lost) error { return nil }
-			if list {
-				each = func(l survey.Lost) error {
-					return printEach(cmd.OutOrStdout(), asJSON, survey.Lost.Write, l)
-				}
-			}
-			losses, err := s.Impact(args, layout, each)
-			if err != nil {
-				return errors.Join(err, damage.err())
-			}
-			if asJSON {
-				err = printEach(cmd.OutOrStdout(), true, nil, losses...)
-			} else {
-				err = survey.WriteLosses(cmd.OutOrStdout(), losses)
-			}
-			return errors.Join(err, damage.err())
+			return f.printDependencies(cmd, args)
 		},
 	}
-	at.Add(cmd)
-	cli.JSONFlag(cmd, &asJSON)
-	cmd.Flags().BoolVar(&list, "list", false, "print each lost capture first")
-	cmd.Flags().StringVar(&period, "by", "month", "count by year, month or day")
+	f.Add(cmd)
+	cli.JSONFlag(cmd, &f.asJSON)
+	cmd.Flags().BoolVar(&f.lost, "lost", false, "count the captures that would be lost together with the files")
+	cmd.Flags().BoolVar(&f.list, "list", false, "with --lost: print each lost capture first")
+	cmd.Flags().StringVar(&f.period, "by", "month", "with --lost: count by year, month or day")
 	return cmd
+}
+
+// printDependencies prints what the named files need, and what needs them.
+func (f *depsFlags) printDependencies(cmd *cobra.Command, files []string) error {
+	s, damage, closeIndex, err := f.dependencies(cmd, f.asJSON)
+	if err != nil {
+		return err
+	}
+	defer closeIndex() //nolint:errcheck // nothing was written
+	all, err := s.Dependencies(files)
+	if err != nil {
+		return errors.Join(err, damage.err())
+	}
+	missing := 0
+	for _, d := range all {
+		missing += d.Missing
+		if err := printEach(cmd.OutOrStdout(), f.asJSON, survey.Dependencies.Write, d); err != nil {
+			return err
+		}
+	}
+	if missing > 0 {
+		err = fmt.Errorf("%w: the originals of %d revisits are in no file", warc.ErrDamaged, missing)
+	}
+	return errors.Join(err, damage.err())
+}
+
+// printLosses prints the captures that could not be replayed without the named files.
+func (f *depsFlags) printLosses(cmd *cobra.Command, files []string) error {
+	layout, ok := map[string]string{"year": "2006", "month": "2006-01", "day": "2006-01-02"}[f.period]
+	if !ok {
+		return cli.Usage(fmt.Errorf("unknown --by %s; valid periods: year, month, day", f.period))
+	}
+	s, damage, closeIndex, err := f.dependencies(cmd, f.asJSON)
+	if err != nil {
+		return err
+	}
+	defer closeIndex() //nolint:errcheck // nothing was written
+	each := func(survey.Lost) error { return nil }
+	if f.list {
+		each = func(l survey.Lost) error {
+			return printEach(cmd.OutOrStdout(), f.asJSON, survey.Lost.Write, l)
+		}
+	}
+	losses, err := s.Impact(files, layout, each)
+	if err != nil {
+		return errors.Join(err, damage.err())
+	}
+	if f.asJSON {
+		err = printEach(cmd.OutOrStdout(), true, nil, losses...)
+	} else {
+		err = survey.WriteLosses(cmd.OutOrStdout(), losses)
+	}
+	return errors.Join(err, damage.err())
 }
 
 // printEach prints values, as JSON lines or as text.

@@ -20,65 +20,47 @@ import (
 	"github.com/arcrawl/arcrawl/internal/textfile"
 )
 
-func newReduplicate() *cobra.Command {
+func newExtract() *cobra.Command {
 	var o rewrite.Options
-	var asJSON bool
+	var asJSON, all bool
+	var choice captureFlags
 	cmd := &cobra.Command{
-		Use:   "reduplicate -o DIR FILE|DIR…",
-		Short: "Rewrite WARC files so that they depend on no other files",
-		Long: `reduplicate copies WARC files to another folder under the same names. A revisit whose original is in none of them becomes a
-response with its own headers, the original's payload and a new record id. Later revisits of the same original then refer to that
-response. A metadata record says what the response was made from. Other records are copied byte for byte. The new files are compressed.
+		Use:   "extract -o DIR FILE|DIR…",
+		Short: "Copy the records of a host, prefix or period, or all, to WARC files that need no others",
+		Long: `extract copies the chosen records, with their requests and metadata, to new files of the same names in another folder. The
+new files are compressed and depend on no others: a revisit whose original was not chosen becomes a response with its own headers, the
+original's payload and a new record id. Later revisits of the same original then refer to that response. A metadata record says what the
+response was made from. Other records are copied byte for byte. With --keep-revisits a revisit stays a revisit, and the files that it
+depends on are listed.
 
 Originals are taken from the files and from the folders named by --from, after a check of their digests. Existing files are never
 changed or overwritten; a file appears when it is complete. Damaged records are not copied; a revisit without original is copied as it is.
 Both give exit code 65.`,
-		Example: "  arcrawl reduplicate --from warc/ -o alone/ warc/arcrawl-20261121090000000-00002-c1.warc.gz",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runRewrite(cmd, args, o, asJSON)
-		},
-	}
-	rewriteFlags(cmd, &o, &asJSON)
-	cmd.Flags().BoolVar(&o.All, "all", false, "turn every revisit into a response, even if its original is among the files")
-	return cmd
-}
-
-func rewriteFlags(cmd *cobra.Command, o *rewrite.Options, asJSON *bool) {
-	cmd.Flags().StringVarP(&o.Out, "output", "o", "", "write the new files to this folder (required)")
-	cmd.Flags().StringArrayVar(&o.From, "from", nil, "look for originals in this file, folder, WACZ package or list of packages (.json); repeatable")
-	cli.JSONFlag(cmd, asJSON)
-}
-
-func newExtract() *cobra.Command {
-	var o rewrite.Options
-	var asJSON bool
-	var choice captureFlags
-	cmd := &cobra.Command{
-		Use:   "extract -o DIR FILE|DIR…",
-		Short: "Copy the records of a host, prefix or period to new WARC files",
-		Long: `extract copies the chosen records, with their requests and metadata, to new files of the same names in another folder. The
-new files depend on no others: a revisit whose original was not chosen becomes a response, as with reduplicate. With --keep-revisits it
-stays a revisit, and the files that it depends on are listed.
-
-Existing files are never changed or overwritten. If something is damaged, the exit code is 65.`,
 		Example: `  arcrawl extract -o news/ --host www.news.example --since 2026-11 --until 2026-11 warc/
   arcrawl extract -o elections/ --collection elections-2026 --since 2026-11 warc/
-  arcrawl extract -o live/ --prefix https://www.news.example/live/ --keep-revisits warc/`,
+  arcrawl extract -o live/ --prefix https://www.news.example/live/ --keep-revisits warc/
+  arcrawl extract --all --from warc/ -o alone/ warc/arcrawl-20261121090000000-00002-c1.warc.gz`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := choice.apply(cmd, &o.Select); err != nil {
 				return err
 			}
-			if o.Select.IsZero() {
-				return cli.Usage(fmt.Errorf("choose what to extract with --host, --collection, --prefix, --since or --until"))
+			if o.Select.IsZero() != all {
+				return cli.Usage(errors.New(
+					"choose what to extract with --host, --collection, --prefix, --since or --until, or use --all"))
 			}
 			return runRewrite(cmd, args, o, asJSON)
 		},
 	}
-	rewriteFlags(cmd, &o, &asJSON)
+	f := cmd.Flags()
+	f.StringVarP(&o.Out, "output", "o", "", "write the new files to this folder (required)")
+	f.StringArrayVar(&o.From, "from", nil, "look for originals in this file, folder, WACZ package or list of packages (.json); repeatable")
+	f.BoolVar(&all, "all", false, "copy all records")
 	choice.add(cmd, &o.Select)
-	cmd.Flags().BoolVar(&o.Keep, "keep-revisits", false, "keep revisits, and list the files that they depend on")
+	f.BoolVar(&o.Keep, "keep-revisits", false, "keep revisits, and list the files that they depend on")
+	f.BoolVar(&o.All, "no-revisits", false, "turn every revisit into a response, even if its original is among the files")
+	cmd.MarkFlagsMutuallyExclusive("keep-revisits", "no-revisits")
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 

@@ -44,7 +44,7 @@ period, or else about the period of its captures. With --max-size, FILE.wacz bec
 ReplayWeb.page. With --sign-key, packages are signed; verify and replay tools check the signature.
 
 Revisits stay revisits. The WARC files and packages with their originals, found by --from, are listed with hash and size in
-relation.requires, packages also with their crawl id. With --self-contained revisits become responses, as with reduplicate.
+relation.requires, packages also with their crawl id. With --self-contained revisits become responses, as with extract.
 
 Existing files are never overwritten; the package appears when it is complete. If something is damaged, the exit code is 65.`,
 		Example: `  arcrawl wacz -o november.wacz --since 2026-11 --until 2026-11 --self-contained warc/

@@ -100,7 +100,7 @@ func (d *Daemon) logLosses(found heal.Comparison) {
 		}
 		d.log.Error().Str("file", l.File).Int64("from", l.From).Stringer("cause", l.Cause).
 			Msg("a WARC file is lost: no new record refers to it, and its payloads are archived again; " +
-				"if it was moved, name the place in storage.elsewhere; arcrawl impact shows what cannot be replayed")
+				"if it was moved, name the place in storage.elsewhere; arcrawl deps --lost shows what cannot be replayed")
 	}
 	if len(found.Back) > 0 {
 		d.log.Info().Strs("files", found.Back[:min(len(found.Back), maxNamedLosses)]).Int("count", len(found.Back)).
@@ -159,13 +159,13 @@ func (d *Daemon) logImpact(ctx context.Context) {
 	skip := func(warc.Finding) error { return nil }
 	x, err := depend.Open(ctx, d.live.Current().Storage.WARC, depend.Options{Covered: true}, skip)
 	if err != nil {
-		return // arcrawl impact says why
+		return // arcrawl deps --lost says why
 	}
 	defer x.Close() //nolint:errcheck // nothing was written
 	var all survey.Loss
 	losses, err := x.Impact(files, "", func(survey.Lost) error { return ctx.Err() })
 	if err != nil {
-		d.log.Info().Err(err).Msg("the dependency index does not know what the lost WARC files held; try arcrawl impact")
+		d.log.Info().Err(err).Msg("the dependency index does not know what the lost WARC files held; try arcrawl deps --lost")
 		return
 	}
 	for _, l := range losses {
@@ -173,7 +173,7 @@ func (d *Daemon) logImpact(ctx context.Context) {
 	}
 	d.log.Error().Int("captures", all.Captures).Int("revisits_elsewhere", all.Revisits).Int("payload_left", all.Saved).
 		Int("hosts", len(losses)).
-		Msg("captures of lost WARC files can no longer be replayed; arcrawl impact --list names them")
+		Msg("captures of lost WARC files can no longer be replayed; arcrawl deps --lost --list names them")
 }
 
 // lose records what the operator says of WARC files.

@@ -203,12 +203,12 @@ func TestDepsAndImpactFollowRevisits(t *testing.T) {
 		{[]string{"deps", "--warcs", dir, first, files[1]}, cli.ExitOK, []string{first + ": 2 captures\n  is needed by " + second + " for 1 revisit", "needs " + first}},
 		{[]string{"deps", "--json", "--warcs", files[1], second}, cli.ExitDamaged, []string{`"missing":1`, "in no file"}},
 		{[]string{"deps", "--warcs", dir, "other"}, cli.ExitFailure, []string{"the file other is neither in"}},
-		{[]string{"impact", "--warcs", dir, first}, cli.ExitOK, []string{"www.a.example  2026-11  3     1                   0", "all"}},
-		{[]string{"impact", "--list", "--json", "--by", "day", "--warcs", dir, first}, cli.ExitOK, []string{`"original":"` + first + `"`, `"period":"2026-11-21"`}},
-		{[]string{"impact", "--by", "week", "--warcs", dir, first}, cli.ExitUsage, []string{"year, month, day"}},
-		{[]string{"reduplicate", files[1]}, cli.ExitUsage, []string{"-o"}},
-		{[]string{"reduplicate", "--from", dir, "-o", alone, files[1]}, cli.ExitOK, []string{"1 file", "1 revisit became responses"}},
-		{[]string{"reduplicate", "--from", dir, "-o", alone, files[1]}, cli.ExitFailure, []string{"nothing is overwritten"}},
+		{[]string{"deps", "--lost", "--warcs", dir, first}, cli.ExitOK, []string{"www.a.example  2026-11  3     1                   0", "all"}},
+		{[]string{"deps", "--lost", "--list", "--json", "--by", "day", "--warcs", dir, first}, cli.ExitOK, []string{`"original":"` + first + `"`, `"period":"2026-11-21"`}},
+		{[]string{"deps", "--lost", "--by", "week", "--warcs", dir, first}, cli.ExitUsage, []string{"year, month, day"}},
+		{[]string{"extract", "--all", files[1]}, cli.ExitUsage, []string{"-o"}},
+		{[]string{"extract", "--all", "--from", dir, "-o", alone, files[1]}, cli.ExitOK, []string{"1 file", "1 revisit became responses"}},
+		{[]string{"extract", "--all", "--from", dir, "-o", alone, files[1]}, cli.ExitFailure, []string{"nothing is overwritten"}},
 		{[]string{"verify", "--strict", alone}, cli.ExitOK, []string{"1 response", "0 errors, 0 warnings"}},
 		{[]string{"cat", "--warcs", alone, "http://www.a.example/"}, cli.ExitOK, []string{"<p>one</p>"}},
 		{[]string{"extract", "-o", news, dir}, cli.ExitUsage, []string{"--host"}},
@@ -221,7 +221,7 @@ func TestDepsAndImpactFollowRevisits(t *testing.T) {
 		{[]string{"wacz", "-o", news + "2.wacz", "-c", conf, "--owner", "jan", dir}, cli.ExitFailure, []string{"no record matches"}},
 		{[]string{"verify", "--known", dir, news}, cli.ExitOK, []string{"1 revisit", "0 errors, 0 warnings"}}, // copies of what is known
 		{[]string{"verify", dir, news}, cli.ExitDamaged, []string{"[duplicate-id]"}},
-		{[]string{"reduplicate", "-o", alone + "2", files[1]}, cli.ExitDamaged, []string{"the original is not there", "name other files with --from"}},
+		{[]string{"extract", "--all", "-o", alone + "2", files[1]}, cli.ExitDamaged, []string{"the original is not there", "name other files with --from"}},
 		{[]string{"extract", "-o", alone + "3", "--keep-revisits", "--host", "www.a.example", files[1]}, cli.ExitDamaged, []string{"the original is not there"}},
 		{[]string{"extract", "-o", news + "2", "--until", "2026112110", dir, "missing"}, cli.ExitDamaged, []string{"missing: error", "1 file", "1 error"}},
 	} {
@@ -310,10 +310,10 @@ func TestDamageIsExitCode65(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"deps", "impact"} {
-		out, errs := ending(t, cli.ExitDamaged, name, "--warcs", dir, "whole.warc")
+	for _, lost := range []string{"--lost=false", "--lost"} {
+		out, errs := ending(t, cli.ExitDamaged, "deps", lost, "--warcs", dir, "whole.warc")
 		if !strings.Contains(errs, "torn.warc:0: error") || out == "" {
-			t.Errorf("%s prints %s and %s", name, out, errs)
+			t.Errorf("deps %s prints %s and %s", lost, out, errs)
 		}
 	}
 }

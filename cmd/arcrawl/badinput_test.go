@@ -86,7 +86,7 @@ func faults() []fault {
 	short := strings.Replace(record, "Content-Length: ", "Content-Length: 1", 1)
 	proving := []string{"verify", "dedup import"}
 	packages := append([]string{
-		"history", "history behind a fault", "cat", "diff", "scrub test", "deps", "impact", "reduplicate", "extract",
+		"history", "history behind a fault", "cat", "diff", "scrub test", "deps", "deps --lost", "extract --all", "extract",
 	}, proving...)
 	return []fault{
 		{name: "a compressed file that ends early", file: "cut.warc.gz", content: whole[:len(whole)-12], at: inWhole, rest: true},
@@ -244,8 +244,8 @@ func readers() []reader {
 		{"diff", look("diff", soundPage+"@2026112109", "@2026112110"), contains("-<p>one</p>", "+<p>two</p>")},
 		{"scrub test", look("scrub test", soundPage), contains("3 versions:")},
 		{"deps", look("deps", "FIRST"), contains("is needed by")},
-		{"impact", look("impact", "FIRST"), contains("www.a.example  2026-11  3 ")},
-		{"reduplicate", make("reduplicate", "-o", "OUT", "--all"), inFiles},
+		{"deps --lost", look("deps --lost", "FIRST"), contains("www.a.example  2026-11  3 ")},
+		{"extract --all", make("extract", "--all", "-o", "OUT", "--no-revisits"), inFiles},
 		{"extract", make("extract", "-o", "OUT", "--prefix", "http"), inFiles},
 		{"wacz", make("wacz", "--json", "-o", "OUT.wacz"), inPackage},
 		{"dedup import", make("dedup", "import", "-c", "CONF"), contains("2 originals, 0 revisits", "0 originals, 1 revisit")},

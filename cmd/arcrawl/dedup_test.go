@@ -150,9 +150,9 @@ func TestDedupForgetsRemovedFiles(t *testing.T) {
 	run(cli.ExitOK, "other.warc.gz: removed", "remove", "other.warc.gz")
 	run(cli.ExitOK, "1 known before", "import", manifest) // it is taken back
 	state("d.wacz removed 1; other.warc.gz active 1; ")
-	run(cli.ExitOK, "entries deleted", "purge")
+	run(cli.ExitOK, "entries deleted", "remove", "--purge")
 	state("other.warc.gz active 1; ")
-	run(cli.ExitOK, "0 entries deleted", "purge")
+	run(cli.ExitOK, "0 entries deleted", "remove", "--purge")
 	run(cli.ExitUsage, "valid formats: warc, arc, wacz", "import", "--as", "tape", manifest)
 	run(cli.ExitOK, "1 file with 1 original", "import", "--as", "warc", "--crawl", "c9", forms["WARC, plain"])
 	if list := dedupStatus(t, conf); len(list) != 2 || list[1].Crawl != "c9" {

@@ -52,6 +52,9 @@ func replacements() []replacement {
 		{"user change", "user add NAME --change"},
 		{"fsck", "check --store"},
 		{"version", "--version"},
+		{"impact", "deps --lost FILE…"},
+		{"reduplicate", "extract --all FILE…; its --all is --no-revisits"},
+		{"dedup purge", "dedup remove --purge"},
 	}
 }
 
