@@ -8,8 +8,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/arcrawl/arcrawl/archive/parallel"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/parallel"
 )
 
 // each calls do with each line that begins with a prefix and counts.

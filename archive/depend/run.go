@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/arcrawl/arcrawl/archive/sortedlines"
+	"github.com/arcrawl/arcrawl/archive/index"
 )
 
 const (
@@ -82,7 +82,7 @@ func (r *run) lines(prefix string) (found []string, err error) {
 			return found, err
 		}
 	}
-	at, err := sortedlines.Search(s.high-s.low, probeSize, prefix, func(at int64) (string, error) {
+	at, err := index.SearchLines(s.high-s.low, probeSize, prefix, func(at int64) (string, error) {
 		return r.lineAfter(s.low + at)
 	})
 	if err != nil {
@@ -168,7 +168,7 @@ func (r *run) lineAfter(at int64) (string, error) {
 }
 
 // source returns the lines of a run that is being merged, as far as they count.
-func source(run io.Reader, keep func(line string) (bool, error)) sortedlines.Source {
+func source(run io.Reader, keep func(line string) (bool, error)) index.LineSource {
 	lines := bufio.NewReaderSize(run, runBuffer)
 	return func() (string, error) {
 		for {

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/archive/sortedlines"
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
@@ -359,7 +359,7 @@ func (s *store) compact() error {
 // behind: the new run is newer and covers the same files, so their lines do not count.
 func (s *store) mergeRuns(chosen []int) error {
 	covers := map[uint32]stamp{}
-	var from []sortedlines.Source
+	var from []index.LineSource
 	for _, i := range chosen {
 		f, err := os.Open(s.path(runName(s.runs[i].id) + runSuffix))
 		if err != nil {
@@ -378,7 +378,7 @@ func (s *store) mergeRuns(chosen []int) error {
 		}))
 	}
 	if err := s.write(covers, func(write func(string) error) error {
-		return sortedlines.Merge(from, write)
+		return index.MergeLines(from, write)
 	}); err != nil {
 		return err
 	}

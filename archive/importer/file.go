@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/arcrawl/arcrawl/archive/parallel"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/internal/parallel"
 )
 
 // result is a part of what was read from a file. Only one of finding, collection and found is set; the last two fields

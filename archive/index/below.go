@@ -6,8 +6,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-
-	"github.com/arcrawl/arcrawl/archive/sortedlines"
 )
 
 // EachBelow calls do with the captures whose keys begin with one of the prefixes, in no particular order. Its work
@@ -68,7 +66,7 @@ func (l *Live) eachBelow(begins func(key string) bool, do func(Entry) error) err
 
 // eachBelow calls do with the entries whose keys begin with a prefix. Lines that cannot be read are left out.
 func (x sortedIndex) eachBelow(prefix string, do func(Entry) error) error {
-	at, err := sortedlines.Search(x.size, MaxLine/16, prefix, x.lineAfter)
+	at, err := SearchLines(x.size, MaxLine/16, prefix, x.lineAfter)
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,9 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/arcrawl/arcrawl/archive/parallel"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
+	"github.com/arcrawl/arcrawl/internal/parallel"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

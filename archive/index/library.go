@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/archive/sortedlines"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -202,7 +201,7 @@ func (l *Library) each(address string, see func(Entry)) error {
 // search calls see with the entries of a key. It reports lines that cannot be read.
 func (x sortedIndex) search(key string, see func(Entry), report func(warc.Finding) error) error {
 	want := key + " "
-	at, err := sortedlines.Search(x.size, MaxLine/16, want, x.lineAfter)
+	at, err := SearchLines(x.size, MaxLine/16, want, x.lineAfter)
 	if err != nil {
 		return err
 	}

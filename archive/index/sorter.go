@@ -8,8 +8,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-
-	"github.com/arcrawl/arcrawl/archive/sortedlines"
 )
 
 const (
@@ -89,7 +87,7 @@ func (s *sorter) writeTo(out io.Writer) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	slices.Sort(s.lines)
-	from := []sortedlines.Source{inMemory(s.lines)}
+	from := []LineSource{inMemory(s.lines)}
 	for _, f := range s.runs {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return 0, fmt.Errorf("sort: read a run: %w", err)
@@ -98,7 +96,7 @@ func (s *sorter) writeTo(out io.Writer) (int64, error) {
 	}
 	w := bufio.NewWriterSize(out, runBuffer)
 	var n int64
-	err := sortedlines.Merge(from, func(line string) error {
+	err := MergeLines(from, func(line string) error {
 		if len(line) > MaxLine {
 			return nil // no reader accepts it
 		}
@@ -118,7 +116,7 @@ func (s *sorter) writeTo(out io.Writer) (int64, error) {
 }
 
 // inMemory returns the lines of a sorted list.
-func inMemory(lines []string) sortedlines.Source {
+func inMemory(lines []string) LineSource {
 	return func() (line string, err error) {
 		if len(lines) == 0 {
 			return "", io.EOF
@@ -129,7 +127,7 @@ func inMemory(lines []string) sortedlines.Source {
 }
 
 // inFile returns the lines of a run.
-func inFile(run io.Reader) sortedlines.Source {
+func inFile(run io.Reader) LineSource {
 	lines := bufio.NewReaderSize(run, runBuffer)
 	return func() (string, error) {
 		line, err := lines.ReadString('\n')

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/arcrawl/arcrawl/archive/parallel"
 	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/parallel"
 )
 
 // Options say how to make new files.

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/archive/parallel"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/parallel"
 )
 
 // Survey holds the captures of a set of files and their references. It needs about 80 bytes of memory for each capture,

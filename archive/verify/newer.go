@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/archive/parallel"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/parallel"
 )
 
 // addNewer adds records that a crawl wrote next to the verification. Originals of revisits in an open file can

@@ -3,5 +3,5 @@ package house_test
 // basics are the packages of internal/ that every room may use. They know no room.
 var basics = []string{
 	"internal/atomicfile", "internal/bloom", "internal/human", "internal/mediatype", "internal/panics",
-	"internal/pattern", "internal/textfile",
+	"internal/parallel", "internal/pattern", "internal/textfile",
 }

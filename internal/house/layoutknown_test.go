@@ -6,7 +6,6 @@ var knownWingUses = map[string]string{
 	"admin imports the wing curator":            "the requests of curators are to become routes of the wing",
 	"admin imports the wing noise":              "the requests about scrubbing rules are to become routes of the wing",
 	"admin/mail imports the wing curator":       "the letter about news reads the list of captures",
-	"archive/index imports the wing archive":    "the index reads lists of packages and compares payloads with helpers of the wing",
 	"crawler imports the wing render":           "the walk learns rendered text by a type of the wing",
 	"daemon imports the wing archive":           "healing, shipping and the live index are to plug in",
 	"daemon imports the wing curator":           "captures and replay are opened by the daemon itself",

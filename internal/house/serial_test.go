@@ -62,7 +62,7 @@ func startsGoroutine(code ast.Node) (found bool) {
 // worksInParallel reports whether a file uses a package that starts goroutines for others.
 func worksInParallel(f source) bool {
 	return slices.ContainsFunc(f.imports(), func(im imported) bool {
-		return im.path == module+"/archive/parallel" || im.path == "net/http/httptest"
+		return im.path == module+"/internal/parallel" || im.path == "net/http/httptest"
 	})
 }
 

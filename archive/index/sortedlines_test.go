@@ -1,4 +1,4 @@
-package sortedlines_test
+package index_test
 
 import (
 	"errors"
@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/archive/sortedlines"
+	"github.com/arcrawl/arcrawl/archive/index"
 )
 
 // of returns a source of lines, which ends with an error.
-func of(end error, lines ...string) sortedlines.Source {
+func of(end error, lines ...string) index.LineSource {
 	return func() (string, error) {
 		if len(lines) == 0 {
 			return "", end
@@ -26,8 +26,8 @@ func of(end error, lines ...string) sortedlines.Source {
 func TestMergeWritesEachLineOnceAndInOrder(t *testing.T) {
 	t.Parallel()
 	var got []string
-	from := []sortedlines.Source{of(io.EOF, "b\n", "d\n", "d\n"), of(io.EOF), of(io.EOF, "a\n", "b\n", "e\n")}
-	err := sortedlines.Merge(from, func(line string) error {
+	from := []index.LineSource{of(io.EOF, "b\n", "d\n", "d\n"), of(io.EOF), of(io.EOF, "a\n", "b\n", "e\n")}
+	err := index.MergeLines(from, func(line string) error {
 		got = append(got, line)
 		return nil
 	})
@@ -41,9 +41,9 @@ func TestMergeReturnsTheErrorsOfSourcesAndOfWrite(t *testing.T) {
 	broken := errors.New("broken")
 	fine := func(string) error { return nil }
 	for name, err := range map[string]error{
-		"a source without a line": sortedlines.Merge([]sortedlines.Source{of(io.EOF, "a\n"), of(broken)}, fine),
-		"a source with a line":    sortedlines.Merge([]sortedlines.Source{of(io.EOF, "b\n"), of(broken, "a\n")}, fine),
-		"write":                   sortedlines.Merge([]sortedlines.Source{of(io.EOF, "a\n")}, func(string) error { return broken }),
+		"a source without a line": index.MergeLines([]index.LineSource{of(io.EOF, "a\n"), of(broken)}, fine),
+		"a source with a line":    index.MergeLines([]index.LineSource{of(io.EOF, "b\n"), of(broken, "a\n")}, fine),
+		"write":                   index.MergeLines([]index.LineSource{of(io.EOF, "a\n")}, func(string) error { return broken }),
 	} {
 		if !errors.Is(err, broken) {
 			t.Errorf("%s: %v, want the error", name, err)
@@ -64,14 +64,14 @@ func TestSearchNeverPassesTheFirstLineAndComesNear(t *testing.T) {
 		return line, nil
 	}
 	for i := range 1000 {
-		at, err := sortedlines.Search(int64(text.Len()), near, fmt.Sprintf("%04d", i), lineAfter)
+		at, err := index.SearchLines(int64(text.Len()), near, fmt.Sprintf("%04d", i), lineAfter)
 		first := int64((i + 1) / 2 * 5) // offset of the first line that is not less
 		if err != nil || at > first || at < first-near-5 {
 			t.Errorf("the search for %04d returned %d, %v; want at most %d, and near it", i, at, err, first)
 		}
 	}
 	broken := errors.New("broken")
-	if _, err := sortedlines.Search(100, near, "a", func(int64) (string, error) { return "", broken }); !errors.Is(err, broken) {
+	if _, err := index.SearchLines(100, near, "a", func(int64) (string, error) { return "", broken }); !errors.Is(err, broken) {
 		t.Errorf("the error of a line is %v", err)
 	}
 }

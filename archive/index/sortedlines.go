@@ -1,6 +1,4 @@
-// Package sortedlines searches and merges lists of lines that are sorted by bytes. How the lines are read and kept is
-// left to the owner of each list.
-package sortedlines
+package index
 
 import (
 	"container/heap"
@@ -8,10 +6,10 @@ import (
 	"io"
 )
 
-// Search returns the offset from which a list must be read to find key: lines that are not less than key begin at it
-// or behind it, and so do lines of about near bytes that are less. size is the size of the list. lineAfter returns the
-// first line that begins behind an offset, or at it, and "" if there is none.
-func Search(size, near int64, key string, lineAfter func(at int64) (string, error)) (int64, error) {
+// SearchLines returns the offset from which a list of lines, sorted by bytes, must be read to find key: lines that are
+// not less than key begin at it or behind it, and so do lines of about near bytes that are less. The list has size
+// bytes. lineAfter returns the first line that begins behind an offset, or at it, and "" if there is none.
+func SearchLines(size, near int64, key string, lineAfter func(at int64) (string, error)) (int64, error) {
 	low, high := int64(0), size // the offset that is wanted
 	for high-low > near {
 		middle := (low + high) / 2
@@ -28,11 +26,11 @@ func Search(size, near int64, key string, lineAfter func(at int64) (string, erro
 	return low, nil
 }
 
-// Source returns the next line of a list, and [io.EOF] after the last one.
-type Source func() (line string, err error)
+// LineSource returns the next line of a list of lines, sorted by bytes, and [io.EOF] after the last one.
+type LineSource func() (line string, err error)
 
-// Merge calls write with the lines of all sources in order, without duplicates.
-func Merge(from []Source, write func(line string) error) error {
+// MergeLines calls write with the lines of all sources in order, without duplicates.
+func MergeLines(from []LineSource, write func(line string) error) error {
 	var h lists
 	for _, next := range from {
 		line, err := next()
@@ -68,7 +66,7 @@ func Merge(from []Source, write func(line string) error) error {
 // list is a source with the line that it returned last.
 type list struct {
 	line string
-	next Source
+	next LineSource
 }
 
 // lists is a heap of lists, ordered by their current lines.

@@ -1,3 +1,5 @@
+// Package parallel runs a function for many items on all processors, and delivers the results in a fixed order. No
+// goroutine outlives the call that started it.
 package parallel
 
 import (
