@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/fetch/h2"
-	"github.com/arcrawl/arcrawl/fetch/proxy"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -133,7 +132,7 @@ func (k *conn) silent() bool {
 		return false
 	}
 	switch k.Conn.(type) {
-	case *tls.Conn, *proxy.SecureTunnel:
+	case *tls.Conn, *secureTunnel:
 	default:
 		return true
 	}

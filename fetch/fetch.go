@@ -18,7 +18,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch/h2"
-	"github.com/arcrawl/arcrawl/fetch/names"
 	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -253,12 +252,12 @@ func (c *Client) connectAs(
 	ctx context.Context, r Request, protocols []string, into *Capture,
 ) (*conn, error) {
 	u := r.URI
-	ttls := new(names.TTLs)
+	ttls := new(ttlsOfNames)
 	trace := &httptrace.ClientTrace{DNSDone: func(done httptrace.DNSDoneInfo) { into.Lookup = addresses(done.Addrs) }}
-	asking := httptrace.WithClientTrace(names.WithTTLs(WithWay(ctx, r.Way), ttls), trace)
+	asking := httptrace.WithClientTrace(withTTLs(WithWay(ctx, r.Way), ttls), trace)
 	plain, err := c.dial(asking, "tcp", u.Address())
 	if into.Lookup != nil {
-		into.TTLs = ttls.Get()
+		into.TTLs = ttls.get()
 	}
 	if err != nil {
 		return nil, err

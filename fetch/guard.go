@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-
-	"github.com/arcrawl/arcrawl/fetch/names"
 )
 
 // ErrForbiddenAddress means that a host has an address that is not public and that no setting allows.
@@ -51,7 +49,7 @@ var (
 // [ErrForbiddenAddress] and names the host, the address and the setting. The networks in of are allowed for single
 // hosts only. All this holds for every [Way], too.
 func Guard(allow []netip.Prefix, of ...HostNetwork) Dialer {
-	return guard(allow, of, names.System())
+	return guard(allow, of, systemNames())
 }
 
 // HostNetwork is a network that one host may be at, although its addresses are not public.

@@ -14,9 +14,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/arcrawl/arcrawl/fetch/names"
-	"github.com/arcrawl/arcrawl/fetch/proxy"
 )
 
 // Family says which addresses of a host are used, and which of them first.
@@ -29,22 +26,6 @@ const (
 	PreferIPv6 Family = "prefer-ipv6"
 	OnlyIPv4   Family = "ipv4"
 	OnlyIPv6   Family = "ipv6"
-)
-
-// Proxy is a server that connects to hosts on behalf of others.
-type Proxy = proxy.Proxy
-
-// The protocols of a proxy.
-const (
-	HTTPProxy   = proxy.HTTP
-	HTTPSProxy  = proxy.HTTPS
-	SOCKS5Proxy = proxy.SOCKS5
-)
-
-// The errors of a proxy: it does not work, or it did not answer, for which the reason may be the host.
-var (
-	ErrProxy       = proxy.ErrDown
-	ErrProxySilent = proxy.ErrSilent
 )
 
 // WayOptions describe a [Way]. The zero value is the usual way.
@@ -61,14 +42,14 @@ type WayOptions struct {
 // used for a request with another. A nil Way is the usual one.
 type Way struct {
 	o     WayOptions
-	names names.Servers // nil = the dialer's own resolver is used
-	key   string        // differs for different ways
+	names nameServers // nil = the dialer's own resolver is used
+	key   string      // differs for different ways
 }
 
 // NewWay returns a way, nil if the options ask for nothing unusual.
 func NewWay(o WayOptions) *Way {
 	o.Family = cmp.Or(o.Family, AnyFamily)
-	w := &Way{o: o, names: names.New(o.Servers)}
+	w := &Way{o: o, names: newNameServers(o.Servers)}
 	sum := sha256.New()
 	for _, roots := range [][]*x509.Certificate{o.Roots, o.Proxy.Roots} {
 		for _, c := range roots {
@@ -248,7 +229,7 @@ func (w *Way) attempt(ctx context.Context, to string, ip netip.Addr, left int) (
 		ctx = short
 	}
 	if w.o.Proxy.Name != "" {
-		return w.o.Proxy.Connect(ctx, to)
+		return w.o.Proxy.connect(ctx, to)
 	}
 	var d net.Dialer
 	for _, a := range w.o.Sources {

@@ -20,7 +20,7 @@ var doors = []door{
 	{
 		"the network, outwards", "net",
 		[]string{"Dial*", "Lookup*", "Resolver", "DefaultResolver"},
-		[]string{"fetch", "fetch/names", "fetch/proxy", "admin/", "cluster/"},
+		[]string{"fetch", "admin/", "cluster/"},
 	},
 	{
 		"the network, outwards", "net/http",
@@ -30,7 +30,7 @@ var doors = []door{
 	{
 		"the network, outwards", "crypto/tls",
 		[]string{"Dial*", "Client"},
-		[]string{"fetch", "fetch/proxy", "cluster", "admin/mail"},
+		[]string{"fetch", "cluster", "admin/mail"},
 	},
 	{
 		"the network, inwards", "net",

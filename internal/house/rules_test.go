@@ -33,7 +33,6 @@ var (
 		"aspects/noise",
 		"crawler/whatif",
 		"fetch",
-		"fetch/names",
 		"daemon/",
 		"cluster/",
 		"render/",
@@ -89,7 +88,7 @@ var pardons = []pardon{
 		"interrupts reading and writing when the context ends; it is called off before the exchange returns",
 	},
 	{
-		"goroutines", "fetch/proxy/proxy.go", "AfterFunc",
+		"goroutines", "fetch/proxy.go", "AfterFunc",
 		"interrupts the exchange with a proxy when the context ends; it is called off before the function returns",
 	},
 	{

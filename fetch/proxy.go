@@ -1,8 +1,4 @@
-// Package proxy opens connections to hosts through proxies.
-//
-// A proxy receives the address of a host, never its name. Package fetch resolves the name and decides which addresses
-// may be reached.
-package proxy
+package fetch
 
 import (
 	"context"
@@ -19,20 +15,19 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 )
 
-// ErrDown means that a proxy does not work, which says nothing about the host.
-var ErrDown = errors.New("proxy does not work")
+// ErrProxy means that a proxy does not work, which says nothing about the host.
+var ErrProxy = errors.New("proxy does not work")
 
-// ErrSilent means that a proxy did not answer, or hung up. The reason may be the proxy or the host.
-var ErrSilent = errors.New("the proxy did not answer")
+// ErrProxySilent means that a proxy did not answer, or hung up. The reason may be the proxy or the host.
+var ErrProxySilent = errors.New("the proxy did not answer")
 
 // The protocols of a proxy.
 const (
-	HTTP   = "http"   // tunnels by CONNECT
-	HTTPS  = "https"  // the same, over TLS
-	SOCKS5 = "socks5" // RFC 1928
+	HTTPProxy   = "http"   // tunnels by CONNECT
+	HTTPSProxy  = "https"  // the same, over TLS
+	SOCKS5Proxy = "socks5" // RFC 1928
 )
 
 // Proxy is a server that connects to hosts on behalf of others. It may be on any address, because the operator names
@@ -40,16 +35,16 @@ const (
 // requests go through a tunnel, so that their bytes stay exact.
 type Proxy struct {
 	Name     string // in the configuration; "" = no proxy
-	Scheme   string // [HTTP], [HTTPS] or [SOCKS5]
+	Scheme   string // [HTTPProxy], [HTTPSProxy] or [SOCKS5Proxy]
 	Address  string // host and port
 	User     string // "" = no credentials
 	Password string
-	Roots    []*x509.Certificate // of an [HTTPS], accepted in addition to the ones of the system
+	Roots    []*x509.Certificate // of an [HTTPSProxy], accepted in addition to the ones of the system
 }
 
 // fault returns the error of a proxy that does not work.
 func (p *Proxy) fault(err error) error {
-	return fmt.Errorf("%w: %s at %s: %w", ErrDown, p.Name, p.Address, err)
+	return fmt.Errorf("%w: %s at %s: %w", ErrProxy, p.Name, p.Address, err)
 }
 
 // withoutValues is a context without values. A look-up of the proxy is no look-up of the host.
@@ -67,24 +62,24 @@ type tunnel struct {
 // RemoteAddr returns the address of the host.
 func (t *tunnel) RemoteAddr() net.Addr { return t.host }
 
-// SecureTunnel is a connection to a host through a proxy that is reached over TLS.
-type SecureTunnel struct {
+// secureTunnel is a connection to a host through a proxy that is reached over TLS.
+type secureTunnel struct {
 	*tls.Conn
 	below *net.TCPConn
 	host  net.Addr
 }
 
 // RemoteAddr returns the address of the host.
-func (t *SecureTunnel) RemoteAddr() net.Addr { return t.host }
+func (t *secureTunnel) RemoteAddr() net.Addr { return t.host }
 
 // SyscallConn returns the socket.
-func (t *SecureTunnel) SyscallConn() (syscall.RawConn, error) { return t.below.SyscallConn() }
+func (t *secureTunnel) SyscallConn() (syscall.RawConn, error) { return t.below.SyscallConn() }
 
 // Close closes the connection without a message to the proxy, which could block.
-func (t *SecureTunnel) Close() error { return t.below.Close() }
+func (t *secureTunnel) Close() error { return t.below.Close() }
 
-// Connect opens a tunnel to a numeric address with a port.
-func (p *Proxy) Connect(ctx context.Context, to string) (net.Conn, error) {
+// connect opens a tunnel to a numeric address with a port.
+func (p *Proxy) connect(ctx context.Context, to string) (net.Conn, error) {
 	at, err := netip.ParseAddrPort(to)
 	if err != nil {
 		return nil, err
@@ -115,14 +110,14 @@ func (p *Proxy) Connect(ctx context.Context, to string) (net.Conn, error) {
 func (p *Proxy) open(ctx context.Context, k *net.TCPConn, at netip.AddrPort) (net.Conn, error) {
 	host := net.TCPAddrFromAddrPort(at)
 	switch p.Scheme {
-	case SOCKS5:
+	case SOCKS5Proxy:
 		return &tunnel{TCPConn: k, host: host}, p.socks(k, at)
-	case HTTPS:
+	case HTTPSProxy:
 		secure, err := p.secure(ctx, k)
 		if err != nil {
 			return nil, p.fault(fmt.Errorf("TLS handshake with it: %w", err))
 		}
-		return &SecureTunnel{Conn: secure, below: k, host: host}, p.tunnel(secure, at.String())
+		return &secureTunnel{Conn: secure, below: k, host: host}, p.tunnel(secure, at.String())
 	}
 	return &tunnel{TCPConn: k, host: host}, p.tunnel(k, at.String())
 }
@@ -145,9 +140,6 @@ func (p *Proxy) secure(ctx context.Context, k net.Conn) (*tls.Conn, error) {
 	secure := tls.Client(k, c)
 	return secure, secure.HandshakeContext(ctx)
 }
-
-// past is a deadline that has expired.
-var past = time.Unix(1, 0)
 
 // maxHead is the maximum length of the answer to CONNECT.
 const maxHead = 16 << 10
@@ -196,7 +188,7 @@ var refusesAll = []int{
 // noAnswer returns the error of a proxy that was asked for a tunnel and did not answer. A proxy that is slow waits for
 // the host, and some hang up if they cannot reach it.
 func (p *Proxy) noAnswer(to string, err error) error {
-	return fmt.Errorf("%w: %s was asked to connect to %s: %w", ErrSilent, p.Name, to, err)
+	return fmt.Errorf("%w: %s was asked to connect to %s: %w", ErrProxySilent, p.Name, to, err)
 }
 
 // The codes of RFC 1928 and RFC 1929.

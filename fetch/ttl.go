@@ -1,4 +1,4 @@
-package names
+package fetch
 
 import (
 	"context"
@@ -12,86 +12,88 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// System returns a resolver that asks the DNS servers of the system and notices the TTLs. Where the system has a
+// systemNames returns a resolver that asks the DNS servers of the system and notices the TTLs. Where the system has a
 // resolver of its own, or the program has set [net.DefaultResolver] to one, that is used, and TTLs are not known.
-func System() *net.Resolver {
+func systemNames() *net.Resolver {
 	if runtime.GOOS != "linux" || net.DefaultResolver.Dial != nil {
 		return net.DefaultResolver
 	}
-	return &net.Resolver{PreferGo: true, Dial: dial}
+	return &net.Resolver{PreferGo: true, Dial: dialNameServer}
 }
 
 // maxTTLs is the maximum number of addresses whose TTL is kept.
 const maxTTLs = 64
 
-// TTLs holds how many seconds the addresses of a look-up are valid. The zero value is empty.
-type TTLs struct {
+// ttlsOfNames holds how many seconds the addresses of a look-up are valid. The zero value is empty.
+type ttlsOfNames struct {
 	mu  sync.Mutex // guards all
 	all map[netip.Addr]uint32
 }
 
-// Get returns the TTL of each address, as far as it is known; nil if none is.
-func (t *TTLs) Get() map[netip.Addr]uint32 {
+// get returns the TTL of each address, as far as it is known; nil if none is.
+func (t *ttlsOfNames) get() map[netip.Addr]uint32 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return maps.Clone(t.all)
 }
 
-// key is the key of TTLs in a context.
-type key struct{}
+// ttlKey is the key of TTLs in a context.
+type ttlKey struct{}
 
-// WithTTLs returns a context with which a look-up notes the TTLs.
-func WithTTLs(ctx context.Context, t *TTLs) context.Context { return context.WithValue(ctx, key{}, t) }
+// withTTLs returns a context with which a look-up notes the TTLs.
+func withTTLs(ctx context.Context, t *ttlsOfNames) context.Context {
+	return context.WithValue(ctx, ttlKey{}, t)
+}
 
-// dial connects to a DNS server.
-func dial(ctx context.Context, network, address string) (net.Conn, error) {
+// dialNameServer connects to a DNS server.
+func dialNameServer(ctx context.Context, network, address string) (net.Conn, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, network, address)
-	t, _ := ctx.Value(key{}).(*TTLs)
+	t, _ := ctx.Value(ttlKey{}).(*ttlsOfNames)
 	if err != nil || t == nil {
 		return c, err
 	}
 	switch c := c.(type) {
 	case *net.UDPConn:
-		return &packets{UDPConn: c, t: t}, nil
+		return &dnsPackets{UDPConn: c, t: t}, nil
 	case *net.TCPConn:
-		return &stream{TCPConn: c, t: t}, nil
+		return &dnsStream{TCPConn: c, t: t}, nil
 	}
 	return c, nil
 }
 
-// packets is a connection to a DNS server over UDP. The resolver recognizes it by its methods.
-type packets struct {
+// dnsPackets is a connection to a DNS server over UDP. The resolver recognizes it by its methods.
+type dnsPackets struct {
 	*net.UDPConn
-	t     *TTLs
+	t     *ttlsOfNames
 	asked question
 }
 
-func (c *packets) Write(b []byte) (int, error) {
-	c.asked = questionOf(b)
+func (c *dnsPackets) Write(b []byte) (int, error) {
+	c.asked = questionIn(b)
 	return c.UDPConn.Write(b)
 }
 
-func (c *packets) Read(b []byte) (int, error) {
+func (c *dnsPackets) Read(b []byte) (int, error) {
 	n, err := c.UDPConn.Read(b)
 	c.t.note(c.asked, b[:n])
 	return n, err
 }
 
-// stream is a connection to a DNS server over TCP. The resolver reads a message in one piece, if it comes in one.
-type stream struct {
+// dnsStream is a connection to a DNS server over TCP. The resolver reads a message in one piece, if it comes in one.
+type dnsStream struct {
 	*net.TCPConn
-	t     *TTLs
+	t     *ttlsOfNames
 	asked question
 }
 
 // Write writes a message behind its length, as the resolver does in one call.
-func (c *stream) Write(b []byte) (int, error) {
-	c.asked = questionOf(b[min(len(b), 2):])
+func (c *dnsStream) Write(b []byte) (int, error) {
+	c.asked = questionIn(b[min(len(b), 2):])
 	return c.TCPConn.Write(b)
 }
 
-func (c *stream) Read(b []byte) (int, error) {
+func (c *dnsStream) Read(b []byte) (int, error) {
 	n, err := c.TCPConn.Read(b)
 	c.t.note(c.asked, b[:n])
 	return n, err
@@ -104,8 +106,8 @@ type question struct {
 	kind dnsmessage.Type
 }
 
-// questionOf returns the question of a message; the zero value if it has none.
-func questionOf(message []byte) question {
+// questionIn returns the question of a message; the zero value if it has none.
+func questionIn(message []byte) question {
 	var p dnsmessage.Parser
 	h, err := p.Start(message)
 	if err != nil {
@@ -119,10 +121,10 @@ func questionOf(message []byte) question {
 }
 
 // note notes the TTLs of the answer to a question. Other messages, and what cannot be read, are left to the resolver.
-func (t *TTLs) note(asked question, message []byte) {
+func (t *ttlsOfNames) note(asked question, message []byte) {
 	var p dnsmessage.Parser
 	h, err := p.Start(message)
-	if err != nil || !h.Response || asked == (question{}) || questionOf(message) != asked || p.SkipAllQuestions() != nil {
+	if err != nil || !h.Response || asked == (question{}) || questionIn(message) != asked || p.SkipAllQuestions() != nil {
 		return
 	}
 	for {
@@ -155,7 +157,7 @@ func (t *TTLs) note(asked question, message []byte) {
 }
 
 // add adds a TTL. One with the highest bit is 0 (RFC 2181, 8), and the shortest of several counts.
-func (t *TTLs) add(ip netip.Addr, ttl uint32) {
+func (t *ttlsOfNames) add(ip netip.Addr, ttl uint32) {
 	if ttl > 1<<31-1 {
 		ttl = 0
 	}

@@ -1,6 +1,4 @@
-// Package names looks up the addresses of hosts, and notices how long they are valid. The DNS servers are named by the
-// configuration, or by the system.
-package names
+package fetch
 
 import (
 	"context"
@@ -12,12 +10,12 @@ import (
 	"time"
 )
 
-// Servers are DNS servers in the order in which they are asked. The next one is asked only if the one before does
+// nameServers are DNS servers in the order in which they are asked. The next one is asked only if the one before does
 // not answer.
-type Servers []*server
+type nameServers []*nameServer
 
-// server is one DNS server.
-type server struct {
+// nameServer is one DNS server.
+type nameServer struct {
 	resolver *net.Resolver
 	failures atomic.Int32 // look-ups in a row that it did not answer
 	retry    atomic.Int64 // Unix time in nanoseconds; before, a server that fails is asked last
@@ -34,17 +32,19 @@ const (
 	minNameTime = time.Second
 )
 
-// New returns the servers at some addresses.
-func New(addresses []netip.AddrPort) (all Servers) {
+// newNameServers returns the servers at some addresses.
+func newNameServers(addresses []netip.AddrPort) (all nameServers) {
 	for _, a := range addresses {
-		dial := func(ctx context.Context, network, _ string) (net.Conn, error) { return dial(ctx, network, a.String()) }
-		all = append(all, &server{resolver: &net.Resolver{PreferGo: true, Dial: dial}})
+		dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return dialNameServer(ctx, network, a.String())
+		}
+		all = append(all, &nameServer{resolver: &net.Resolver{PreferGo: true, Dial: dial}})
 	}
 	return all
 }
 
 // Lookup returns the addresses of a host: the answer of the first server that has one. "No such host" is an answer.
-func (all Servers) Lookup(ctx context.Context, host string) (found []netip.Addr, err error) {
+func (all nameServers) Lookup(ctx context.Context, host string) (found []netip.Addr, err error) {
 	for i, s := range all.inOrder(time.Now()) {
 		began := time.Now()
 		one, cancel := ctx, context.CancelFunc(func() {})
@@ -78,14 +78,14 @@ func answered(err error) bool {
 }
 
 // inOrder returns the servers in the order in which they are asked.
-func (all Servers) inOrder(now time.Time) Servers {
-	fails := func(s *server) bool {
+func (all nameServers) inOrder(now time.Time) nameServers {
+	fails := func(s *nameServer) bool {
 		return s.failures.Load() >= maxNameFailures && now.UnixNano() < s.retry.Load()
 	}
 	if !slices.ContainsFunc(all, fails) {
 		return all
 	}
-	first := make(Servers, 0, len(all))
+	first := make(nameServers, 0, len(all))
 	for _, s := range all {
 		if !fails(s) {
 			first = append(first, s)

@@ -1,4 +1,4 @@
-package names
+package fetch
 
 import (
 	"context"
@@ -117,17 +117,17 @@ func TestALookUpNotesTheTTLs(t *testing.T) {
 	t.Parallel()
 	at := serveNames(t)
 	r := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return dial(ctx, network, at)
+		return dialNameServer(ctx, network, at)
 	}}
 	four, six := netip.MustParseAddr("192.0.2.7"), netip.MustParseAddr("2001:db8::7")
 	for _, name := range []string{"short.example.", "long.example."} {
-		var ttls TTLs
-		found, err := r.LookupNetIP(WithTTLs(t.Context(), &ttls), "ip", name)
-		if got := ttls.Get(); err != nil || len(found) != 2 || len(got) != 2 || got[four] != 300 || got[six] != 60 {
-			t.Errorf("%s: %v, %v, TTLs %v", name, found, err, got)
+		var ttls ttlsOfNames
+		found, err := r.LookupNetIP(withTTLs(t.Context(), &ttls), "ip", name)
+		if got := ttls.get(); err != nil || len(found) != 2 || len(got) != 2 || got[four] != 300 || got[six] != 60 {
+			t.Errorf("%s: %v, %v, ttlsOfNames %v", name, found, err, got)
 		}
 		if _, err := r.LookupNetIP(t.Context(), "ip", name); err != nil {
-			t.Errorf("%s, when nobody asks for the TTLs: %v", name, err)
+			t.Errorf("%s, when nobody asks for the ttlsOfNames: %v", name, err)
 		}
 	}
 }
@@ -135,18 +135,18 @@ func TestALookUpNotesTheTTLs(t *testing.T) {
 // TestTTLsAreBounded notes answers of a server that exaggerates, and bytes that are no answer.
 func TestTTLsAreBounded(t *testing.T) {
 	t.Parallel()
-	var ttls TTLs
+	var ttls ttlsOfNames
 	for _, message := range [][]byte{nil, {0, 1}, make([]byte, 12), make([]byte, 500)} {
-		ttls.note(questionOf(message), message)
+		ttls.note(questionIn(message), message)
 	}
-	if got := ttls.Get(); got != nil {
+	if got := ttls.get(); got != nil {
 		t.Errorf("bytes that are no answer: %v", got)
 	}
 	for i := range 300 {
 		ttls.add(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 1<<31+5)
 	}
 	first := netip.AddrFrom4([4]byte{10, 0, 0, 0})
-	if got := ttls.Get(); len(got) != maxTTLs || got[first] != 0 {
+	if got := ttls.get(); len(got) != maxTTLs || got[first] != 0 {
 		t.Errorf("%d addresses, the first one for %d s", len(got), got[first])
 	}
 }

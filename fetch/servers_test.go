@@ -1,4 +1,4 @@
-package names
+package fetch
 
 import (
 	"context"
@@ -16,7 +16,7 @@ func TestALookupThatIsInterruptedIsNoFailureOfItsServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	all := New([]netip.AddrPort{netip.MustParseAddrPort(silent.LocalAddr().String())})
+	all := newNameServers([]netip.AddrPort{netip.MustParseAddrPort(silent.LocalAddr().String())})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 2 * maxNameFailures {
