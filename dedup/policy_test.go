@@ -1,6 +1,7 @@
 package dedup_test
 
 import (
+	"crypto/sha256"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ func TestEntriesWithoutSHA256StillCount(t *testing.T) {
 	i := openIndex(t, openStore(t, t.TempDir()))
 	old := dedup.Key{Payload: digest.Of([]byte("p")), Status: 200, MIME: "image/png"}
 	strong, other := old, old
-	strong.Strong, other.Strong = digest.SHA256Of([]byte("p")).Half(), digest.SHA256Of([]byte("q")).Half()
+	strong.Strong, other.Strong = digest.SHA256(sha256.Sum256([]byte("p"))).Half(), digest.SHA256(sha256.Sum256([]byte("q"))).Half()
 	find := func(k dedup.Key, uri string, by dedup.By) dedup.Match {
 		m, err := i.Find(dedup.Query{Key: k, URI: uri, By: by})
 		must(t, err)

@@ -12,9 +12,6 @@ import (
 // compared before a payload is taken for another one. The zero value means that it is not known.
 type SHA256 [sha256.Size]byte
 
-// SHA256Of returns the SHA-256 of b.
-func SHA256Of(b []byte) SHA256 { return sha256.Sum256(b) }
-
 // IsZero reports whether the sum is not known.
 func (s SHA256) IsZero() bool { return s == SHA256{} }
 
