@@ -45,12 +45,12 @@ func TestEndlessSpacesTakeFewRequests(t *testing.T) {
 				w.town.Serve("news.example", site)
 				w.run(time.Hour) // a restart loses nothing that was learned
 				w.run(19 * time.Hour)
-				spaces, all := site.Requests()
-				t.Logf("%d requests, of spaces: %v", all, spaces)
+				asked, all := site.Requests()
+				t.Logf("%d requests, of spaces: %v", all, asked)
 				if missing := site.Missing(); len(missing) > 0 {
 					t.Errorf("%d of %d real pages were not found: %v", len(missing), len(site.Pages()), missing)
 				}
-				for space, n := range spaces {
+				for space, n := range asked {
 					if 100*n > c.most*all {
 						t.Errorf("%d of %d requests were for the space %q, want at most %d %%", n, all, space, c.most)
 					}
