@@ -10,7 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/traplist"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -46,7 +45,7 @@ func (w *Window) releaseTrap(o api.TrapRelease) (api.TrapReleased, error) {
 	}
 	host := uri.Host(strings.ToLower(o.Host))
 	due, err := spaces.ReleaseAny(w.o.Frontier, w.o.Traps, w.o.Spaces, host, o.Pattern, w.o.Now())
-	if errors.Is(err, traps.ErrUnknown) {
+	if errors.Is(err, spaces.ErrUnknown) {
 		return api.TrapReleased{}, unknown("a trap of " + o.Host + " with the pattern " + o.Pattern)
 	}
 	w.o.Crawler.Wake()

@@ -11,14 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // trap keeps out a URI that is recognized as a trap by itself, and returns the trap.
-func (w *world) trap(text string) traps.Trap {
+func (w *world) trap(text string) spaces.Trap {
 	w.Helper()
 	u := uri.FromCanonical(text)
 	t, ok, err := w.window.o.Traps.Judge(u, uri.URI{}, "L", time.Now())

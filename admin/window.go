@@ -24,7 +24,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/series"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/curator/captures"
@@ -43,9 +42,9 @@ type Options struct {
 	Crawler   *crawler.Crawler
 	Frontier  *frontier.Frontier
 	Trust     *reputation.Store
-	Traps     *traps.Store  // nil knows of no traps
-	Spaces    *spaces.Store // nil knows of no budgets
-	Accounts  *daily.Store  // nil knows of no days
+	Traps     *spaces.TrapStore // nil knows of no traps
+	Spaces    *spaces.Store     // nil knows of no budgets
+	Accounts  *daily.Store      // nil knows of no days
 	Archive   *warcout.Writer
 	FreeSpace func() (int64, error) // bytes of the disk that has the least
 

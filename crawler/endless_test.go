@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/spaces"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
@@ -25,14 +24,14 @@ func TestEndlessSpacesTakeFewRequests(t *testing.T) {
 		name string
 		set  func(*town.Endless)
 		most int // share of the requests for each space, in percent
-		want []traps.Kind
+		want []spaces.Kind
 	}{
-		{"searches", func(e *town.Endless) { e.Search = true }, 5, []traps.Kind{traps.Query}},
+		{"searches", func(e *town.Endless) { e.Search = true }, 5, []spaces.Kind{spaces.Query}},
 		// They look like real pages to which only one page links, so only their budget bounds them.
 		{"searches with new texts", func(e *town.Endless) { e.Search, e.Texts = true, true }, 5, nil},
 		{"scripts with the time in their names, and session ids", func(e *town.Endless) {
 			e.Busters, e.Sessions = true, true
-		}, 5, []traps.Kind{traps.Parameter, traps.Parameter, traps.Parameter}},
+		}, 5, []spaces.Kind{spaces.Parameter, spaces.Parameter, spaces.Parameter}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +54,7 @@ func TestEndlessSpacesTakeFewRequests(t *testing.T) {
 						t.Errorf("%d of %d requests were for the space %q, want at most %d %%", n, all, space, c.most)
 					}
 				}
-				var kinds []traps.Kind
+				var kinds []spaces.Kind
 				for _, trap := range w.trapsOf("news.example") {
 					kinds = append(kinds, trap.Kind)
 					t.Logf("%s %s: %s (%d visited, %d kept out)", trap.Kind, trap.Pattern, trap.Why, trap.Visited, trap.Kept)

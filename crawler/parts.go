@@ -9,7 +9,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -34,7 +33,7 @@ type Parts struct {
 	Dedup      *dedup.Index
 	Reputation *reputation.Store // how reliable headers are
 	Similar    *similar.Store    // what new URIs begin with: the estimates of similar URIs on their host
-	Traps      *traps.Store      // URIs of traps are kept out
+	Traps      *spaces.TrapStore // URIs of traps are kept out
 	Spaces     *spaces.Store     // which parameters say nothing, and endless query spaces
 	Daily      *daily.Store      // visits of each host and day
 	Cookies    *cookies.Store

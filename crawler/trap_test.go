@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
@@ -17,7 +17,7 @@ import (
 )
 
 // trapsOf lists the traps that a crawl has found on a host.
-func (w *world) trapsOf(host uri.Host) []traps.Trap {
+func (w *world) trapsOf(host uri.Host) []spaces.Trap {
 	w.t.Helper()
 	parts, shut := w.open()
 	defer shut()
@@ -49,12 +49,12 @@ func TestTrapSiteIsCrawledWithoutItsTraps(t *testing.T) {
 			t.Errorf("%d URIs of traps were requested, want fewer than 200", all)
 		}
 		t.Logf("%d URIs of traps were requested: %v", all, byKind)
-		found := map[traps.Kind]int{}
+		found := map[spaces.Kind]int{}
 		for _, trap := range w.trapsOf("maze.example") {
 			found[trap.Kind]++
 			t.Logf("%s %s: %s (%d visited, %d kept out)", trap.Kind, trap.Pattern, trap.Why, trap.Visited, trap.Kept)
 		}
-		for _, kind := range []traps.Kind{traps.Calendar, traps.Growth, traps.Facets, traps.Session, traps.Farm} {
+		for _, kind := range []spaces.Kind{spaces.Calendar, spaces.Growth, spaces.Facets, spaces.Session, spaces.Farm} {
 			if found[kind] != 1 {
 				t.Errorf("%d traps of the kind %s, want 1", found[kind], kind)
 			}
@@ -83,7 +83,7 @@ func TestSitemapReleasesALinkFarm(t *testing.T) {
 		}))
 		farms := func() (known, released int) {
 			for _, trap := range w.trapsOf("maze.example") {
-				if trap.Kind == traps.Farm {
+				if trap.Kind == spaces.Farm {
 					known++
 					if trap.Released {
 						released++

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/spaces"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -76,10 +75,10 @@ func (d *Daemon) openStore(time.Time) (err error) {
 // URIs. It makes a new store if there is none. await is Options.AwaitSpace. The caller closes the frontier.
 func openFrontier(
 	live *config.Live, clock func() time.Time, bulkLoad bool, await func(), others elsewhere,
-) (*frontier.Frontier, *traps.Store, error) {
+) (*frontier.Frontier, *spaces.TrapStore, error) {
 	c, now := live.Current(), clock()
 	// The frontier reads the traps while it is opened, and they are in the store of the frontier: they follow later.
-	var learned atomic.Pointer[traps.Store]
+	var learned atomic.Pointer[spaces.TrapStore]
 	politeness := func(h uri.Host) config.Politeness { return live.Current().ForHost(h, clock()).Politeness }
 	f, err := frontier.Open(frontier.Options{
 		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now, BulkLoad: bulkLoad,
@@ -108,7 +107,7 @@ func openFrontier(
 	if err != nil {
 		return nil, nil, err
 	}
-	book, err := traps.Open(f.DB())
+	book, err := spaces.OpenTraps(f.DB())
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}

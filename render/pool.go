@@ -24,7 +24,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/digest"
@@ -49,7 +49,7 @@ const (
 type Parts struct {
 	Config   *config.Live
 	Frontier *frontier.Frontier
-	Traps    *traps.Store // nil knows of no traps
+	Traps    *spaces.TrapStore // nil knows of no traps
 	Archive  *warcout.Writer
 	// Open opens a record of the archive.
 	Open func(digest.Origin) (warc.Head, io.ReadCloser, error)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -20,13 +19,13 @@ var errEnough = errors.New("enough")
 // Of returns the traps and budgets of a host, or of all hosts if it is empty. A nil store has none. count counts the
 // URIs that wait; it is only called if there is a budget.
 func Of(
-	store *traps.Store, budgets *spaces.Store, only uri.Host, count func() (Waiting, error),
+	store *spaces.TrapStore, budgets *spaces.Store, only uri.Host, count func() (Waiting, error),
 ) (api.Traps, error) {
 	out := api.Traps{Traps: []api.Trap{}}
 	if err := addBudgets(&out, budgets, only, count); err != nil || store == nil {
 		return out, err
 	}
-	see := func(h uri.Host, list []traps.Trap) error {
+	see := func(h uri.Host, list []spaces.Trap) error {
 		for _, t := range list {
 			if out.More = len(out.Traps) >= maxRows; out.More {
 				return errEnough
@@ -94,13 +93,13 @@ func listBudgets(out *api.Traps, store *spaces.Store, only uri.Host) error {
 	return nil
 }
 
-func trapOf(h uri.Host, t traps.Trap) api.Trap {
+func trapOf(h uri.Host, t spaces.Trap) api.Trap {
 	out := api.Trap{
 		Host: string(h),
 		Kind: t.Kind.String(), Pattern: t.Pattern, Why: t.Why, Found: t.Found, Visited: t.Visited, Kept: t.Kept,
 		Released: t.Released, Examples: append([]string{}, t.Examples...), Rule: t.Rule(),
 	}
-	if t.Kind == traps.Calendar && t.From != 0 {
+	if t.Kind == spaces.Calendar && t.From != 0 {
 		day := func(n int) string { return time.Unix(int64(n)*24*60*60, 0).UTC().Format(time.DateOnly) }
 		out.FreeFrom, out.FreeUntil = day(t.From), day(t.To)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -59,7 +58,7 @@ func (a *Aspect) Admit(v *aspects.Visit) (admitted aspects.Admission, err error)
 	case err != nil:
 		return admitted, err
 	case ok && t.Suspect:
-		return refuse(min(traps.SuspectWait, o.Wait), Suspect), nil
+		return refuse(min(SuspectWait, o.Wait), Suspect), nil
 	case ok:
 		return refuse(o.Wait, t.Kind.String()), nil
 	}
@@ -108,7 +107,7 @@ func (a *Aspect) IsOutside(v *aspects.Visit, u uri.URI) (bool, error) {
 		}
 		f.lastHost, f.unsuspected = h, unsuspected
 	}
-	return f.unsuspected && !traps.MayRepeat(u), nil
+	return f.unsuspected && !MayRepeat(u), nil
 }
 
 // Vouch notes that the pages that a feed or sitemap lists are real.
@@ -138,14 +137,14 @@ func (a *Aspect) observe(v *aspects.Visit) error {
 	via, hops := uri.FromCanonical(v.Record().Via), v.Record().Hops
 	html := isHTML(got)
 	space := &Page{URI: v.URI(), Via: via, Hops: hops, First: v.Verdict.First, HTML: html, Now: v.Finished}
-	seen := &traps.Page{URI: v.URI(), Via: via, Hops: hops, Now: v.Finished}
+	seen := &TrapPage{URI: v.URI(), Via: via, Hops: hops, Now: v.Finished}
 	seen.Links = make([]uri.URI, 0, len(page.Links))
 	for _, l := range page.Links {
 		seen.Links = append(seen.Links, l.URI)
 	}
 	space.Links = Links(*page, space.First && Inside(v.URI(), via), a.Stores.Frontier.RecentlyKnown)
 	var text []byte
-	hasID := html && traps.HasID(v.URI().RequestTarget())
+	hasID := html && HasID(v.URI().RequestTarget())
 	if hasID || Wants(v.URI()) {
 		var err error
 		if text, err = readBeginning(got); err != nil {
@@ -153,7 +152,7 @@ func (a *Aspect) observe(v *aspects.Visit) error {
 		}
 	}
 	if hasID {
-		seen.Sum = traps.SumWithoutIDs(text)
+		seen.Sum = SumWithoutIDs(text)
 	}
 	f := aspects.Of[finding](v)
 	if space.Content = text[:min(len(text), MaxContent)]; html || space.Content != nil {
@@ -234,7 +233,7 @@ func (a *Aspect) Learn(v *aspects.Visit) error {
 }
 
 // learnSharedAnswer records that a new page is, byte for byte, the page of another URI of the host.
-func (a *Aspect) learnSharedAnswer(v *aspects.Visit) ([]traps.Trap, error) {
+func (a *Aspect) learnSharedAnswer(v *aspects.Visit) ([]Trap, error) {
 	isPage := !v.Failed && !v.IsRobots && v.Capture.Status == http.StatusOK && isHTML(v.Capture)
 	if !isPage || !v.Capture.Complete || !v.Verdict.First || v.Kept.Keeping != aspects.KeptRevisit {
 		return nil, nil

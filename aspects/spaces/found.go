@@ -9,7 +9,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -17,7 +16,7 @@ import (
 
 // Stores holds what is known about endless
 type Stores struct {
-	Traps    *traps.Store
+	Traps    *TrapStore
 	Spaces   *Store
 	Frontier *frontier.Frontier
 	Log      zerolog.Logger
@@ -48,19 +47,19 @@ func Links(page discover.Result, inside bool, known func([]uri.URI, []bool)) []L
 
 // Findings holds the findings of a visit about traps.
 type Findings struct {
-	Page    *traps.Page // nil = it was not read
-	Space   *Page       // nil = it was not read
+	Page    *TrapPage // nil = it was not read
+	Space   *Page     // nil = it was not read
 	keptOut []keptOut
 }
 
 // keptOut lists the URIs on a page that are part of one trap.
 type keptOut struct {
-	trap traps.Trap
+	trap Trap
 	uris []uri.URI
 }
 
 // KeepOut records a URI that is kept out, and returns how many URIs of its trap this page names so far.
-func (f *Findings) KeepOut(trap traps.Trap, u uri.URI) int64 {
+func (f *Findings) KeepOut(trap Trap, u uri.URI) int64 {
 	for i := range f.keptOut {
 		if k := &f.keptOut[i]; k.trap.Kind == trap.Kind && k.trap.Pattern == trap.Pattern {
 			k.uris = append(k.uris, u)
@@ -101,7 +100,7 @@ func (s Stores) Learn(h uri.Host, f Findings, now time.Time) error {
 // take adds what was found as traps, and releases what is refuted.
 func (s Stores) take(list []Finding, now time.Time) error {
 	for _, is := range list {
-		f := traps.Found{
+		f := Found{
 			Authority: is.Authority, Parameter: is.Parameter, Space: is.Pattern, Why: is.Why, Examples: is.Examples,
 			Visited: is.Visited,
 		}
@@ -123,7 +122,7 @@ func (s Stores) take(list []Finding, now time.Time) error {
 			continue
 		}
 		s.LogFound(is.Host, t)
-		if t.Kind == traps.Parameter {
+		if t.Kind == Parameter {
 			err = s.name(t, is.Host, now)
 		}
 		if err != nil {
@@ -142,7 +141,7 @@ const (
 
 // name lets the visited URIs with a parameter take their names, so that no page is visited a second time under another
 // value of the parameter.
-func (s Stores) name(t traps.Trap, h uri.Host, now time.Time) error {
+func (s Stores) name(t Trap, h uri.Host, now time.Time) error {
 	match, err := regexp.Compile(t.Pattern)
 	if err != nil {
 		return fmt.Errorf("name the URIs of %s by the trap %q: %w", h, t.Pattern, err)
@@ -165,7 +164,7 @@ func (s Stores) name(t traps.Trap, h uri.Host, now time.Time) error {
 }
 
 // LogFound logs traps that have become certain.
-func (s Stores) LogFound(h uri.Host, found ...traps.Trap) {
+func (s Stores) LogFound(h uri.Host, found ...Trap) {
 	for _, t := range found {
 		s.Log.Warn().Str("host", string(h)).Str("kind", t.Kind.String()).Str("pattern", t.Pattern).
 			Str("why", t.Why).Strs("examples", t.Examples).
@@ -174,7 +173,7 @@ func (s Stores) LogFound(h uri.Host, found ...traps.Trap) {
 }
 
 // release makes the URIs due that were kept out by traps that were refuted.
-func (s Stores) release(h uri.Host, refuted []traps.Trap, now time.Time) error {
+func (s Stores) release(h uri.Host, refuted []Trap, now time.Time) error {
 	for _, t := range refuted {
 		due, err := Release(s.Frontier, s.Traps, h, t.Pattern, now)
 		if err != nil {

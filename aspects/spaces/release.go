@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -52,10 +51,10 @@ func isRefused(why string) bool {
 // Release ends a trap permanently. It makes its known URIs due that were not visited because of the trap, and
 // returns their number. A crawl may run meanwhile. A second call completes one that was interrupted.
 func Release(
-	f *frontier.Frontier, store *traps.Store, h uri.Host, pattern string, now time.Time,
+	f *frontier.Frontier, store *TrapStore, h uri.Host, pattern string, now time.Time,
 ) (due int64, err error) {
 	t, err := store.Release(h, pattern)
-	if err != nil || t.Kind == traps.SoftNotFound {
+	if err != nil || t.Kind == SoftNotFound {
 		return 0, err
 	}
 	return makeDue(f, h, t.Pattern, now)
@@ -63,10 +62,10 @@ func Release(
 
 // ReleaseAny ends a trap, or the budget of a path and its parameters, both as arcrawl traps names them.
 func ReleaseAny(
-	f *frontier.Frontier, store *traps.Store, budgets *Store, h uri.Host, pattern string, now time.Time,
+	f *frontier.Frontier, store *TrapStore, budgets *Store, h uri.Host, pattern string, now time.Time,
 ) (due int64, err error) {
 	due, err = Release(f, store, h, pattern, now)
-	if budgets == nil || !errors.Is(err, traps.ErrUnknown) {
+	if budgets == nil || !errors.Is(err, ErrUnknown) {
 		return due, err
 	}
 	lifted, failed := budgets.Lift(h, pattern)
@@ -79,7 +78,7 @@ func ReleaseAny(
 	case !lifted:
 		return 0, err
 	}
-	return makeDue(f, h, traps.PatternOfSpace(h, pattern), now)
+	return makeDue(f, h, PatternOfSpace(h, pattern), now)
 }
 
 // makeDue makes the URIs of a host due that match a pattern and were not visited because of a trap.

@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/traplist"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -39,7 +38,7 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := askTraps(cmd.Context(), &d, func(c *api.Client) (api.Traps, error) {
 				return c.Traps(cmd.Context(), strings.Join(args, ""))
-			}, func(f *frontier.Frontier, store *traps.Store, budgets *spaces.Store) (api.Traps, error) {
+			}, func(f *frontier.Frontier, store *spaces.TrapStore, budgets *spaces.Store) (api.Traps, error) {
 				host := uri.Host(strings.ToLower(strings.Join(args, "")))
 				return traplist.Of(store, budgets, host, func() (traplist.Waiting, error) {
 					return traplist.Count(f, budgets, host)
@@ -67,12 +66,12 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			done, err := askTraps(cmd.Context(), &d, func(c *api.Client) (api.TrapReleased, error) {
 				return c.ReleaseTrap(cmd.Context(), args[0], args[1])
-			}, func(f *frontier.Frontier, store *traps.Store, budgets *spaces.Store) (api.TrapReleased, error) {
+			}, func(f *frontier.Frontier, store *spaces.TrapStore, budgets *spaces.Store) (api.TrapReleased, error) {
 				due, err := spaces.ReleaseAny(f, store, budgets, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
 				return api.TrapReleased{Due: due}, err
 			})
 			var refusal api.Refusal
-			if errors.Is(err, traps.ErrUnknown) || errors.As(err, &refusal) {
+			if errors.Is(err, spaces.ErrUnknown) || errors.As(err, &refusal) {
 				err = fmt.Errorf("%w; list the traps with: arcrawl traps %s (URIs held by arcrawl hold are released by arcrawl release)", err, args[0])
 			}
 			return cli.Print(&d, cmd.OutOrStdout(), done, err, func(out io.Writer, done api.TrapReleased) error {
@@ -88,11 +87,11 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 // askTraps asks the daemon about traps. If no daemon answers, it opens the store.
 func askTraps[A any](
 	ctx context.Context, d *cli.Daemon, request func(*api.Client) (A, error),
-	open func(*frontier.Frontier, *traps.Store, *spaces.Store) (A, error),
+	open func(*frontier.Frontier, *spaces.TrapStore, *spaces.Store) (A, error),
 ) (A, error) {
 	return cli.AskOr(d, request, func(c *config.Config) (A, error) {
 		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (answer A, err error) {
-			store, err := traps.Open(f.DB())
+			store, err := spaces.OpenTraps(f.DB())
 			if err != nil {
 				return answer, err
 			}
@@ -150,7 +149,7 @@ func printTrap(out io.Writer, t api.Trap) error {
 	if t.FreeFrom != "" {
 		fmt.Fprintf(&b, "  but not   dates from %s to %s, and this month\n", t.FreeFrom, t.FreeUntil)
 	}
-	if t.Kind != traps.Session.String() && t.Kind != traps.Parameter.String() {
+	if t.Kind != spaces.Session.String() && t.Kind != spaces.Parameter.String() {
 		fmt.Fprintf(&b, "  kept out  %s\n", human.Count(t.Kept, "URI"))
 	}
 	for _, e := range t.Examples {

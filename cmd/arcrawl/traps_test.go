@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -44,7 +44,7 @@ func TestTrapsOfAStoppedAndOfARunningDaemon(t *testing.T) {
 }
 
 // keepOut lets a store keep out a URI that is a trap by itself.
-func keepOut(t *testing.T, dir, text string) traps.Trap {
+func keepOut(t *testing.T, dir, text string) spaces.Trap {
 	t.Helper()
 	now := time.Now()
 	f, err := frontier.Open(frontier.Options{Dir: dir, Now: now})
@@ -52,7 +52,7 @@ func keepOut(t *testing.T, dir, text string) traps.Trap {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	book, err := traps.Open(f.DB())
+	book, err := spaces.OpenTraps(f.DB())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/whynot"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
@@ -214,7 +213,7 @@ func whyNot(ctx context.Context, c *config.Config, q whatif.Question) (api.WhyNo
 	}
 	return cli.FromStore(ctx, c, func(f *frontier.Frontier) (answer api.WhyNot, err error) {
 		var stores whatif.Stores
-		if stores.Traps, err = traps.Open(f.DB()); err != nil {
+		if stores.Traps, err = spaces.OpenTraps(f.DB()); err != nil {
 			return answer, err
 		}
 		if stores.Spaces, err = spaces.Open(f.DB()); err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -30,7 +29,7 @@ type Question struct {
 
 // Stores holds the stores of traps. They may be nil.
 type Stores struct {
-	Traps  *traps.Store
+	Traps  *spaces.TrapStore
 	Spaces *spaces.Store
 }
 
@@ -61,7 +60,7 @@ func Explain(c *config.Config, known Known, s Stores, q Question, now time.Time)
 type explainer struct {
 	config  *config.Config
 	known   Known
-	traps   *traps.Store
+	traps   *spaces.TrapStore
 	spaces  *spaces.Store
 	now     time.Time
 	reasons []scope.Reason

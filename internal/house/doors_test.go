@@ -111,7 +111,6 @@ var doors = []door{
 		[]string{
 			"frontier/",
 			"dedup",
-			"aspects/spaces/traps",
 			"aspects/spaces",
 			"hosts/",
 			"cluster/",

@@ -13,7 +13,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -41,7 +40,7 @@ type Options struct {
 func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 	t.Helper()
 	now := time.Now()
-	var learned *traps.Store
+	var learned *spaces.TrapStore
 	fo := frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1}
 	fo.Names = func(h uri.Host) *uri.Naming {
 		n := cfg.ForHost(h, time.Now()).Names
@@ -55,7 +54,7 @@ func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 	}
 	f := must(frontier.Open(fo))(t)
 	untick.Store(t, f.DB())
-	learned = must(traps.Open(f.DB()))(t)
+	learned = must(spaces.OpenTraps(f.DB()))(t)
 	archive, _, err := warcout.Open(warcout.Options{
 		Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", MaxSize: cfg.WARC.MaxSize, MaxAge: cfg.WARC.MaxAge,
 		TempDir: o.Dir, Journal: o.Dir + "/warc.journal", Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}},

@@ -1,4 +1,4 @@
-package traps
+package spaces
 
 import (
 	"fmt"
@@ -71,7 +71,7 @@ type Trap struct {
 	Released bool      // by the curator, or because it was refuted
 
 	// Suspect says that the trap is not certain, so that a URI has to wait until it is either certain or refuted. Only
-	// [Store.Judge] returns such traps.
+	// [TrapStore.Judge] returns such traps.
 	Suspect bool
 	// Parameter is the name of a Parameter trap; one of the path begins with a semicolon. Space is the path and the names
 	// of parameters of a Query trap.

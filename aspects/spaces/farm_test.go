@@ -1,4 +1,4 @@
-package traps_test
+package spaces_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -31,8 +31,8 @@ var siteNav = []string{"/", "/about", "/news/", "/partners/", "/index/"}
 
 // farmOf returns a site with a link farm below /partners/. Each page of the farm links to pages that no page linked to
 // before.
-func farmOf(page func(of string, i int) string, links int) site {
-	return site{links: func(s string) []string {
+func farmOf(page func(of string, i int) string, links int) trapSite {
+	return trapSite{links: func(s string) []string {
 		list := append([]string{}, siteNav...)
 		if strings.HasPrefix(s, "/partners/") {
 			for i := range links {
@@ -51,7 +51,7 @@ func TestLinkFarmsAreFound(t *testing.T) {
 	const all = 1_000_000_000
 	for _, c := range []struct {
 		name string
-		site site
+		site trapSite
 		most int
 	}{
 		{"hundreds of links to words", farmOf(func(of string, i int) string { return fmt.Sprintf("/partners/best-offer-%d", pick(all, of, i)) }, 200), 30},
@@ -64,7 +64,7 @@ func TestLinkFarmsAreFound(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b, db := open(t)
+			b, db := openTraps(t)
 			visited := crawl(t, b, c.site, 2_000)
 			farm := 0
 			for _, target := range visited {
@@ -77,11 +77,11 @@ func TestLinkFarmsAreFound(t *testing.T) {
 			}
 			b = reopen(t, db)
 			list, err := b.Get("news.example")
-			if err != nil || len(list) != 1 || list[0].Kind != traps.Farm || len(list[0].Examples) == 0 || !strings.Contains(list[0].Rule(), "/partners/") {
+			if err != nil || len(list) != 1 || list[0].Kind != spaces.Farm || len(list[0].Examples) == 0 || !strings.Contains(list[0].Rule(), "/partners/") {
 				t.Fatalf("traps %+v, %v; want one link farm, with examples and a rule", list, err)
 			}
-			member, home, news := parse(t, list[0].Examples[0]), parse(t, "http://news.example/partners/"), parse(t, "http://news.example/news/")
-			other := parse(t, "http://news.example/partners/another")
+			member, home, news := parseTrap(t, list[0].Examples[0]), parseTrap(t, "http://news.example/partners/"), parseTrap(t, "http://news.example/news/")
+			other := parseTrap(t, "http://news.example/partners/another")
 			for _, j := range []struct {
 				what string
 				via  uri.URI
@@ -91,10 +91,10 @@ func TestLinkFarmsAreFound(t *testing.T) {
 				{"found on a page of the farm", member, "LLL", true},
 				{"found on the home of the farm", home, "LL", true},
 				{"found on another page", news, "LL", false},
-				{"found in a feed of the farm's folder", parse(t, "http://news.example/partners/rss.xml"), "LM", false},
+				{"found in a feed of the farm's folder", parseTrap(t, "http://news.example/partners/rss.xml"), "LM", false},
 				{"a seed", uri.URI{}, "", false},
 			} {
-				if _, got, err := b.Judge(other, j.via, j.hops, day); err != nil || got != j.want {
+				if _, got, err := b.Judge(other, j.via, j.hops, trapDay); err != nil || got != j.want {
 					t.Errorf("a URI %s: part of the trap is %t, %v; want %t", j.what, got, err, j.want)
 				}
 			}
@@ -141,15 +141,15 @@ func TestLargeArchivesAreNotTakenForLinkFarms(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		site    site
+		site    trapSite
 		minimum int // pages that must be visited
 	}{
-		{"articles under dates", site{links: archive("/2026/11/21/story-%d", 12, true, all)}, all},
-		{"articles by number", site{links: archive("/article/%d", 30, true, all)}, all},
-		{"articles at the root", site{links: archive("/story-%d.html", 12, true, all)}, all},
-		{"articles by parameter", site{links: archive("/show.php?id=%d", 12, true, all)}, all},
-		{"articles that only name one another, except the newest", site{links: archive("/article/%d", 30, false, 1_000_000)}, 2_500},
-		{"articles of which another page names only one, that only the others had named", site{links: func(s string) []string {
+		{"articles under dates", trapSite{links: archive("/2026/11/21/story-%d", 12, true, all)}, all},
+		{"articles by number", trapSite{links: archive("/article/%d", 30, true, all)}, all},
+		{"articles at the root", trapSite{links: archive("/story-%d.html", 12, true, all)}, all},
+		{"articles by parameter", trapSite{links: archive("/show.php?id=%d", 12, true, all)}, all},
+		{"articles that only name one another, except the newest", trapSite{links: archive("/article/%d", 30, false, 1_000_000)}, 2_500},
+		{"articles of which another page names only one, that only the others had named", trapSite{links: func(s string) []string {
 			list := append([]string{}, siteNav...)
 			switch {
 			case s == "/about":
@@ -164,7 +164,7 @@ func TestLargeArchivesAreNotTakenForLinkFarms(t *testing.T) {
 			}
 			return list
 		}}, 2_500},
-		{"a dictionary from A to Z that only its own home lists", site{links: func(s string) []string {
+		{"a dictionary from A to Z that only its own home lists", trapSite{links: func(s string) []string {
 			var n int
 			list := append([]string{}, siteNav...)
 			switch {
@@ -179,7 +179,7 @@ func TestLargeArchivesAreNotTakenForLinkFarms(t *testing.T) {
 			}
 			return list
 		}}, 26*60 + 26},
-		{"a directory in three steps of a hundred", site{links: func(s string) []string {
+		{"a directory in three steps of a hundred", trapSite{links: func(s string) []string {
 			list := append([]string{}, siteNav...)
 			switch parts := strings.Count(s, "-"); {
 			case s == "/index/":
@@ -189,7 +189,7 @@ func TestLargeArchivesAreNotTakenForLinkFarms(t *testing.T) {
 			}
 			return list
 		}}, 40 + 40*40},
-		{"documentation in folders of a dozen", site{links: func(s string) []string {
+		{"documentation in folders of a dozen", trapSite{links: func(s string) []string {
 			list := append([]string{}, siteNav...)
 			switch {
 			case strings.HasPrefix(s, "/index/") && strings.Count(s, "/") < 4:
@@ -199,14 +199,14 @@ func TestLargeArchivesAreNotTakenForLinkFarms(t *testing.T) {
 			}
 			return list
 		}}, 12 + 144 + 1728},
-		{"a wiki of articles that name dozens", site{links: func(s string) []string {
+		{"a wiki of articles that name dozens", trapSite{links: func(s string) []string {
 			list := append(append([]string{}, siteNav...), "/wiki/Main", "/wiki/Help", "/wiki/Recent")
 			if strings.HasPrefix(s, "/wiki/") {
 				list = append(list, picked("/wiki/T%d", s, 40, all)...)
 			}
 			return list
 		}}, all * 9 / 10},
-		{"stories with a picture each that name only new ones", site{links: func(s string) []string {
+		{"stories with a picture each that name only new ones", trapSite{links: func(s string) []string {
 			list := append([]string{}, siteNav...)
 			if strings.HasPrefix(s, "/partners/") {
 				for i := range 5 {
@@ -219,7 +219,7 @@ func TestLargeArchivesAreNotTakenForLinkFarms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b, _ := open(t)
+			b, _ := openTraps(t)
 			visited := crawl(t, b, c.site, 2_500)
 			if list, err := b.Get("news.example"); err != nil || len(list) > 0 {
 				t.Errorf("traps %+v, %v; want no trap", list, err)

@@ -1,4 +1,4 @@
-package traps
+package spaces
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Page is a page that was read because it is new or has changed.
-type Page struct {
+// TrapPage is a page that was read because it is new or has changed.
+type TrapPage struct {
 	URI uri.URI
 	Via uri.URI // the page that names it; zero for a seed
 	// Hops is the path on which it was found; empty for a seed.
@@ -23,8 +23,8 @@ type Page struct {
 	Now time.Time
 }
 
-// state holds the traps and families of a host.
-type state struct {
+// trapState holds the traps and families of a host.
+type trapState struct {
 	families []*family
 	shared   []shared
 	traps    []Trap
@@ -41,7 +41,7 @@ const (
 )
 
 // familyOf returns the family with this key, and creates it if there is none.
-func (s *state) familyOf(key string) *family {
+func (s *trapState) familyOf(key string) *family {
 	for _, f := range s.families {
 		if f.Key == key {
 			f.Touched = s.visits
@@ -59,12 +59,12 @@ func (s *state) familyOf(key string) *family {
 
 // learn adds a page. It returns the traps that are certain now and those that the page refutes, and whether there is
 // anything new to store.
-func (s *state) learn(g Page) (found, refuted []Trap, changed bool) {
+func (s *trapState) learn(g TrapPage) (found, refuted []Trap, changed bool) {
 	s.visits++
 	if g.Via.IsZero() {
 		g.Via = g.URI
 	}
-	for _, look := range []func(Page) (*family, *Trap){s.calendar, s.facets, s.growth, s.session} {
+	for _, look := range []func(TrapPage) (*family, *Trap){s.calendar, s.facets, s.growth, s.session} {
 		f, trap := look(g)
 		changed = changed || f != nil
 		if trap == nil {
@@ -84,7 +84,7 @@ func (s *state) learn(g Page) (found, refuted []Trap, changed bool) {
 }
 
 // addTrap adds a trap and reports true, unless it is known or was released, or there are too many.
-func (s *state) addTrap(t Trap) bool {
+func (s *trapState) addTrap(t Trap) bool {
 	same := func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern }
 	if slices.ContainsFunc(s.traps, same) || len(s.traps) >= maxTraps || t.compile() != nil {
 		return false
@@ -112,14 +112,14 @@ func linksOut(links []uri.URI, inside func(uri.URI) bool) []uint64 {
 	var sums []uint64
 	for _, l := range links {
 		if !inside(l) {
-			sums = append(sums, linkSum(l.Authority(), l.RequestTarget()))
+			sums = append(sums, undatedSum(l.Authority(), l.RequestTarget()))
 		}
 	}
 	return sums
 }
 
 // calendar looks for dated pages that were found on dated pages.
-func (s *state) calendar(g Page) (*family, *Trap) {
+func (s *trapState) calendar(g TrapPage) (*family, *Trap) {
 	d, ok := dated(g.URI.RequestTarget())
 	if !ok || g.Via.Host() != g.URI.Host() {
 		return nil, nil
@@ -152,7 +152,7 @@ func (s *state) calendar(g Page) (*family, *Trap) {
 }
 
 // facets looks for combinations of query parameters.
-func (s *state) facets(g Page) (*family, *Trap) {
+func (s *trapState) facets(g TrapPage) (*family, *Trap) {
 	path, query, _ := strings.Cut(g.URI.RequestTarget(), "?")
 	if strings.Count(query, "=") < minFacets {
 		return nil, nil
@@ -161,14 +161,14 @@ func (s *state) facets(g Page) (*family, *Trap) {
 	if !f.values(query) {
 		return f, nil
 	}
-	f.Members.Add(sumOf(query))
+	f.Members.Add(trapSumOf(query))
 	inside := func(u uri.URI) bool {
 		if u.Host() != g.URI.Host() {
 			return false
 		}
 		p, q, _ := strings.Cut(u.RequestTarget(), "?")
 		if p == path && f.values(q) && !f.Members.IsFull() {
-			f.Members.Add(sumOf(q))
+			f.Members.Add(trapSumOf(q))
 		}
 		return p == path
 	}
@@ -189,7 +189,7 @@ func (s *state) facets(g Page) (*family, *Trap) {
 }
 
 // session looks for pages whose URIs differ only in an id.
-func (s *state) session(g Page) (*family, *Trap) {
+func (s *trapState) session(g TrapPage) (*family, *Trap) {
 	target := g.URI.RequestTarget()
 	start, end, ok := findID([]byte(target), 0)
 	if !ok || g.Sum == 0 || start > 0 && target[start-1] == '=' { // parameters are judged for the whole host
@@ -198,10 +198,10 @@ func (s *state) session(g Page) (*family, *Trap) {
 	f := s.familyOf("s" + target[:start])
 	f.Visits++
 	f.example(g.URI.String())
-	r := rest{Sum: sumOf(target[end:]), ID: sumOf(target[start:end]), Page: g.Sum}
-	i := slices.IndexFunc(f.Rests, func(o rest) bool { return o.Sum == r.Sum })
+	r := idRest{Sum: trapSumOf(target[end:]), ID: trapSumOf(target[start:end]), Page: g.Sum}
+	i := slices.IndexFunc(f.Rests, func(o idRest) bool { return o.Sum == r.Sum })
 	switch {
-	case i < 0 && len(f.Rests) < maxRests:
+	case i < 0 && len(f.Rests) < maxIDRests:
 		f.Rests = append(f.Rests, r)
 	case i < 0 || f.Rests[i].ID == r.ID:
 	case f.Rests[i].Page == r.Page:

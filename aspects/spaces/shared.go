@@ -1,4 +1,4 @@
-package traps
+package spaces
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ type shared struct {
 
 // share records that URIs have the same answer. It returns the trap if that is certain now, and whether anything
 // changed. The answer with the fewest paths makes room for a new one.
-func (s *state) share(answer digest.Digest, seed bool, of ...uri.URI) (*Trap, bool) {
+func (s *trapState) share(answer digest.Digest, seed bool, of ...uri.URI) (*Trap, bool) {
 	key := answer.String()
 	i := slices.IndexFunc(s.shared, func(o shared) bool { return o.Digest == key })
 	if i < 0 {
@@ -32,7 +32,7 @@ func (s *state) share(answer digest.Digest, seed bool, of ...uri.URI) (*Trap, bo
 	o := &s.shared[i]
 	o.Root = o.Root || seed
 	for _, u := range of {
-		sum := uint32(sumOf(u.Path()))
+		sum := uint32(trapSumOf(u.Path()))
 		o.Root = o.Root || u.RequestTarget() == "/"
 		if len(o.Paths) >= SoftPaths || slices.Contains(o.Paths, sum) {
 			continue

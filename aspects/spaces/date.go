@@ -1,4 +1,4 @@
-package traps
+package spaces
 
 import (
 	"hash/fnv"
@@ -31,10 +31,10 @@ func dated(target string) (date, bool) {
 		return date{}, false
 	}
 	if m := writtenDate.FindStringSubmatchIndex(target); m != nil {
-		year, month, day := number(target[m[2]:m[3]]), number(target[m[6]:m[7]]), 1
+		year, month, day := shortNumber(target[m[2]:m[3]]), shortNumber(target[m[6]:m[7]]), 1
 		end := m[7]
 		if m[8] >= 0 {
-			day, end = number(target[m[8]:m[9]]), m[9]
+			day, end = shortNumber(target[m[8]:m[9]]), m[9]
 		}
 		return date{
 			template: target[:m[2]] + "{date}" + target[end:],
@@ -53,7 +53,7 @@ func datedQuery(target string) (date, bool) {
 	template, pattern := []string{}, []string{}
 	for part := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(part, "=")
-		n, lower := number(value), strings.ToLower(name)
+		n, lower := shortNumber(value), strings.ToLower(name)
 		switch {
 		case slices.Contains(yearNames, lower) && n >= 1900 && n < 2200:
 			year = n
@@ -90,8 +90,8 @@ func hasYear(s string) bool {
 func digit(c byte) bool  { return c >= '0' && c <= '9' }
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// number returns the value of a short decimal number, and -1 for anything else.
-func number(s string) int {
+// shortNumber returns the value of a short decimal number, and -1 for anything else.
+func shortNumber(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || len(s) > 4 || n < 0 {
 		return -1
@@ -105,7 +105,7 @@ func dayOf(year, month, day int) int {
 
 // Bounds of an id: a run of letters and digits, with a minimum of each.
 const (
-	minID, maxID             = 16, 64
+	minSession, maxSession   = 16, 64
 	minIDDigits, minIDLetter = 3, 2
 )
 
@@ -124,7 +124,7 @@ func findID(s []byte, from int) (start, end int, ok bool) {
 				letters++
 			}
 		}
-		if n := j - i; n >= minID && n <= maxID && digits >= minIDDigits && letters >= minIDLetter {
+		if n := j - i; n >= minSession && n <= maxSession && digits >= minIDDigits && letters >= minIDLetter {
 			return i, j, true
 		}
 		i = j
@@ -153,9 +153,9 @@ func SumWithoutIDs(page []byte) uint64 {
 	}
 }
 
-// linkSum returns the sum of a link without ids and without dates in its query, so that links that differ only in
+// undatedSum returns the sum of a link without ids and without dates in its query, so that links that differ only in
 // these are the same. Dates in a path count: the same name may be in the folder of each day, for another story.
-func linkSum(host, target string) uint64 {
+func undatedSum(host, target string) uint64 {
 	if path, query, ok := strings.Cut(target, "?"); ok {
 		if d, ok := dated("?" + query); ok {
 			target = path + d.template
@@ -204,7 +204,7 @@ func repeated(path string) (sequence string, ok bool) {
 			run++
 			unit := parts[i-period+1 : i+1]
 			times := 3
-			if !slices.ContainsFunc(unit, func(p string) bool { return number(p) < 0 }) {
+			if !slices.ContainsFunc(unit, func(p string) bool { return shortNumber(p) < 0 }) {
 				times = 5
 			}
 			if run >= period*(times-1) {

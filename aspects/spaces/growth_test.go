@@ -1,11 +1,11 @@
-package traps_test
+package spaces_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -91,9 +91,9 @@ func TestFiniteTreesAreNotTakenForTraps(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b, _ := open(t)
+			b, _ := openTraps(t)
 			waits := 0
-			visited := crawl(t, b, site{links: c.tree.links, waits: &waits}, 10_000)
+			visited := crawl(t, b, trapSite{links: c.tree.links, waits: &waits}, 10_000)
 			if list, err := b.Get("news.example"); err != nil || len(list) > 0 {
 				t.Errorf("traps %+v, %v; want no trap", list, err)
 			}
@@ -129,13 +129,13 @@ func TestEndlessFoldersAreTraps(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b, db := open(t)
-			visited := crawl(t, b, site{links: c.tree.links}, 3_000)
+			b, db := openTraps(t)
+			visited := crawl(t, b, trapSite{links: c.tree.links}, 3_000)
 			if len(visited) > c.most {
 				t.Errorf("%d pages were visited, want at most %d", len(visited), c.most)
 			}
 			list, err := reopen(t, db).Get("news.example")
-			if err != nil || len(list) != 1 || list[0].Kind != traps.Growth {
+			if err != nil || len(list) != 1 || list[0].Kind != spaces.Growth {
 				t.Errorf("traps %+v, %v; want one of the kind growth", list, err)
 			}
 		})
@@ -146,10 +146,10 @@ func TestEndlessFoldersAreTraps(t *testing.T) {
 func TestSuspectedGrowthCanBeReleased(t *testing.T) {
 	t.Parallel()
 	endless := tree{folders: 3}
-	b, _ := open(t)
-	crawl(t, b, site{links: endless.links}, 24) // suspected, but not yet certain
-	home, other := parse(t, "http://news.example/deep/"), parse(t, "http://news.example/deep/x/y/")
-	if trap, ok, err := b.Judge(other, home, "LL", day); err != nil || !ok || !trap.Suspect {
+	b, _ := openTraps(t)
+	crawl(t, b, trapSite{links: endless.links}, 24) // suspected, but not yet certain
+	home, other := parseTrap(t, "http://news.example/deep/"), parseTrap(t, "http://news.example/deep/x/y/")
+	if trap, ok, err := b.Judge(other, home, "LL", trapDay); err != nil || !ok || !trap.Suspect {
 		t.Fatalf("Judge = %+v, %t, %v; want a suspect", trap, ok, err)
 	}
 	for _, c := range []struct{ what, uri, via, hops string }{
@@ -159,11 +159,12 @@ func TestSuspectedGrowthCanBeReleased(t *testing.T) {
 		{"not deep", "http://news.example/deep/x/", home.String(), "LL"},
 		{"below another folder", "http://news.example/docs/x/y/", "http://news.example/docs/", "LL"},
 	} {
-		if trap, ok, err := b.Judge(parse(t, c.uri), parse(t, c.via), uri.HopPath(c.hops), day); err != nil || ok {
+		trap, ok, err := b.Judge(parseTrap(t, c.uri), parseTrap(t, c.via), uri.HopPath(c.hops), trapDay)
+		if err != nil || ok {
 			t.Errorf("a URI %s: Judge = %+v, %t, %v; want no trap", c.what, trap, ok, err)
 		}
 	}
-	crawl(t, b, site{links: endless.links}, 100)
+	crawl(t, b, trapSite{links: endless.links}, 100)
 	list, err := b.Get("news.example")
 	if err != nil || len(list) != 1 {
 		t.Fatalf("traps %+v, %v; want one", list, err)
@@ -172,7 +173,7 @@ func TestSuspectedGrowthCanBeReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	waits := 0
-	if visited := crawl(t, b, site{links: endless.links, waits: &waits}, 300); len(visited) != 300 || waits > 0 {
+	if visited := crawl(t, b, trapSite{links: endless.links, waits: &waits}, 300); len(visited) != 300 || waits > 0 {
 		t.Errorf("%d pages were visited after the release, with %d waits; want 300 and none", len(visited), waits)
 	}
 }

@@ -1,4 +1,4 @@
-package traps
+package spaces
 
 import (
 	"hash/fnv"
@@ -20,9 +20,9 @@ type family struct {
 	Depth    int          `cbor:"7,keyasint,omitempty"` // deepest folder of the row
 	From     int          `cbor:"8,keyasint,omitempty"` // first and last day of pages that named something new
 	To       int          `cbor:"9,keyasint,omitempty"`
-	Params   []param      `cbor:"10,keyasint,omitempty"`
+	Params   []facet      `cbor:"10,keyasint,omitempty"`
 	Members  bloom.Filter `cbor:"11,keyasint,omitempty"` // URIs of the family that were named
-	Rests    []rest       `cbor:"12,keyasint,omitempty"`
+	Rests    []idRest     `cbor:"12,keyasint,omitempty"`
 	Same     int          `cbor:"13,keyasint,omitempty"`
 	Other    int          `cbor:"14,keyasint,omitempty"`
 	First    int          `cbor:"15,keyasint,omitempty"` // highest folder of the row
@@ -30,14 +30,14 @@ type family struct {
 	Since    int64        `cbor:"17,keyasint,omitempty"` // µs since 1970, when a suspect row last became deeper
 }
 
-// param is a query parameter and the sums of its first values.
-type param struct {
+// facet is a query parameter and the sums of its first values.
+type facet struct {
 	Name   string   `cbor:"1,keyasint"`
 	Values []uint32 `cbor:"2,keyasint,omitempty"`
 }
 
-// rest is a URI without its id, and the page that was there.
-type rest struct {
+// idRest is a URI without its id, and the page that was there.
+type idRest struct {
 	Sum  uint64 `cbor:"1,keyasint"`
 	ID   uint64 `cbor:"2,keyasint"`
 	Page uint64 `cbor:"3,keyasint"`
@@ -46,12 +46,12 @@ type rest struct {
 // Bounds of a family.
 const (
 	maxExamples = 5
-	maxParams   = 12
+	maxFacets   = 12
 	maxValues   = 16
-	maxRests    = 64
+	maxIDRests  = 64
 )
 
-func sumOf(s string) uint64 {
+func trapSumOf(s string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(s))
 	return h.Sum64()
@@ -83,15 +83,15 @@ func (f *family) values(query string) bool {
 			continue
 		}
 		n++
-		i := slices.IndexFunc(f.Params, func(p param) bool { return p.Name == name })
+		i := slices.IndexFunc(f.Params, func(p facet) bool { return p.Name == name })
 		if i < 0 {
-			if len(f.Params) == maxParams {
+			if len(f.Params) == maxFacets {
 				continue
 			}
 			i = len(f.Params)
-			f.Params = append(f.Params, param{Name: name})
+			f.Params = append(f.Params, facet{Name: name})
 		}
-		sum := uint32(sumOf(value))
+		sum := uint32(trapSumOf(value))
 		if p := &f.Params[i]; len(p.Values) <= maxValues && !slices.Contains(p.Values, sum) {
 			p.Values = append(p.Values, sum)
 		}

@@ -1,4 +1,4 @@
-package traps
+package spaces
 
 import (
 	"fmt"
@@ -11,14 +11,14 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func openForLocks(t *testing.T) *Store {
+func openForLocks(t *testing.T) *TrapStore {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	store, err := Open(db)
+	store, err := OpenTraps(db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestOneHostDoesNotDelayOthers(t *testing.T) {
 	store := openForLocks(t)
 	began, finish, answered := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
-		answered <- store.change("slow.example", func(*state) bool { close(began); <-finish; return false })
+		answered <- store.change("slow.example", func(*trapState) bool { close(began); <-finish; return false })
 	}()
 	<-began
 	go func() {
@@ -65,7 +65,7 @@ func TestNoChangeIsLostWhenMemoryIsFull(t *testing.T) {
 					store.mu.Unlock()
 				}
 				h := uri.Host(fmt.Sprintf("h%d.example", (n+worker)%hosts))
-				if err := store.change(h, func(s *state) bool { s.visits++; return true }); err != nil {
+				if err := store.change(h, func(s *trapState) bool { s.visits++; return true }); err != nil {
 					t.Error(err)
 				}
 				if n%7 == worker {

@@ -1,4 +1,4 @@
-package traps
+package spaces
 
 import (
 	"errors"
@@ -19,16 +19,16 @@ import (
 // prefix is the beginning of each key; the rest is the host. format is the first byte of each value; another format is
 // an error.
 const (
-	prefix = "pt"
-	format = 1
+	trapPrefix = "pt"
+	trapFormat = 1
 )
 
 // maxHosts and maxBytes bound the hosts that are kept in memory. The size of a host is estimated from its stored form.
 const (
-	maxHosts  = 5_000
-	maxBytes  = 64 << 20
-	perStored = 3   // bytes in memory for each stored byte
-	perHost   = 500 // bytes in memory for each host in addition
+	maxTrapHosts = 5_000
+	maxBytes     = 64 << 20
+	perStored    = 3   // bytes in memory for each stored byte
+	perHost      = 500 // bytes in memory for each host in addition
 )
 
 // SuspectWait is how long a URI waits that is part of a suspected trap.
@@ -37,8 +37,8 @@ const SuspectWait = time.Hour
 // ErrCorrupt says that a row was changed since it was written.
 var ErrCorrupt = errors.New("traps are damaged")
 
-// Store holds the traps of all hosts in an open database. It is safe for concurrent use.
-type Store struct {
+// TrapStore holds the traps of all hosts in an open database. It is safe for concurrent use.
+type TrapStore struct {
 	db      *badger.DB
 	damaged func(error) // see OnDamage; nil = damaged rows stay
 
@@ -54,25 +54,25 @@ type host struct {
 	bytes int64 // estimated size; guarded by the mu of the Store
 
 	mu    sync.Mutex // guards state and what it points to
-	state *state     // nil until it is read, and after a failed write
+	state *trapState // nil until it is read, and after a failed write
 }
 
-// Open returns the traps in a database.
-func Open(db *badger.DB) (*Store, error) {
+// OpenTraps returns the traps in a database.
+func OpenTraps(db *badger.DB) (*TrapStore, error) {
 	if db == nil {
 		return nil, errors.New("open the store of traps: no database")
 	}
-	return &Store{db: db, hosts: map[uri.Host]*host{}}, nil
+	return &TrapStore{db: db, hosts: map[uri.Host]*host{}}, nil
 }
 
 // OnDamage makes the store report each damaged row once, and delete it. The traps of that host are learned again. It
 // must be called before the store is used.
-func (b *Store) OnDamage(report func(error)) { b.damaged = report }
+func (b *TrapStore) OnDamage(report func(error)) { b.damaged = report }
 
 // Judge returns the trap that a URI is part of. The URI was found on the page via, by the path hops. Judge reports
 // false if the URI is not part of a trap. If the trap is only suspected, see [Trap.Suspect], judge the URI again
 // after [SuspectWait].
-func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, ok bool, err error) {
+func (b *TrapStore) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, ok bool, err error) {
 	of, err := b.of(u.Host())
 	if err != nil {
 		return Trap{}, false, err
@@ -99,9 +99,9 @@ func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, 
 	return t, ok, nil
 }
 
-// NoneSuspected reports whether no trap is known or suspected on a host. Then [Store.Judge] can find a URI in a trap
-// only if [MayRepeat] does, so that thousands of links need not be judged one by one.
-func (b *Store) NoneSuspected(h uri.Host) (bool, error) {
+// NoneSuspected reports whether no trap is known or suspected on a host. Then [TrapStore.Judge] can find a URI in a
+// trap only if [MayRepeat] does, so that thousands of links need not be judged one by one.
+func (b *TrapStore) NoneSuspected(h uri.Host) (bool, error) {
 	of, err := b.of(h)
 	if err != nil {
 		return false, err
@@ -119,7 +119,7 @@ func MayRepeat(u uri.URI) bool {
 }
 
 // IsNotFound reports whether an answer is the page with which the host says "not found".
-func (b *Store) IsNotFound(h uri.Host, answer digest.Digest) (bool, error) {
+func (b *TrapStore) IsNotFound(h uri.Host, answer digest.Digest) (bool, error) {
 	of, err := b.of(h)
 	if err != nil {
 		return false, err
@@ -137,8 +137,8 @@ func (b *Store) IsNotFound(h uri.Host, answer digest.Digest) (bool, error) {
 
 // Learn adds a page. It returns the traps that are certain now, and the traps that the page refutes, which are
 // released.
-func (b *Store) Learn(g Page) (found, refuted []Trap, err error) {
-	err = b.change(g.URI.Host(), func(s *state) (changed bool) {
+func (b *TrapStore) Learn(g TrapPage) (found, refuted []Trap, err error) {
+	err = b.change(g.URI.Host(), func(s *trapState) (changed bool) {
 		found, refuted, changed = s.learn(g)
 		return changed
 	})
@@ -147,8 +147,8 @@ func (b *Store) Learn(g Page) (found, refuted []Trap, err error) {
 
 // AddListed records that a feed or sitemap lists URIs, so that pages like them are not a link farm. It returns the
 // traps that this refutes, which are released.
-func (b *Store) AddListed(h uri.Host, us ...uri.URI) (refuted []Trap, err error) {
-	err = b.change(h, func(s *state) (changed bool) {
+func (b *TrapStore) AddListed(h uri.Host, us ...uri.URI) (refuted []Trap, err error) {
+	err = b.change(h, func(s *trapState) (changed bool) {
 		for _, u := range us {
 			if key, ok := shapeOf(u); ok && u.Host() == h {
 				more, is := s.vouch(u, key)
@@ -162,9 +162,9 @@ func (b *Store) AddListed(h uri.Host, us ...uri.URI) (refuted []Trap, err error)
 
 // LearnShared records that two URIs of one host have the same answer with status 200. seed says that one of them is a
 // seed. It returns the trap if that is certain now.
-func (b *Store) LearnShared(answer digest.Digest, seed bool, now time.Time, a, other uri.URI) ([]Trap, error) {
+func (b *TrapStore) LearnShared(answer digest.Digest, seed bool, now time.Time, a, other uri.URI) ([]Trap, error) {
 	var found []Trap
-	err := b.change(a.Host(), func(s *state) bool {
+	err := b.change(a.Host(), func(s *trapState) bool {
 		t, changed := s.share(answer, seed, a, other)
 		if t != nil {
 			t.Found = now
@@ -179,11 +179,11 @@ func (b *Store) LearnShared(answer digest.Digest, seed bool, now time.Time, a, o
 
 // CountKeptOut counts URIs that were kept out because of a trap. It stores the trap if it is of the kind [Repeats],
 // which the URIs alone show. It returns how many URIs were kept out before.
-func (b *Store) CountKeptOut(t Trap, now time.Time, us ...uri.URI) (before int64, err error) {
+func (b *TrapStore) CountKeptOut(t Trap, now time.Time, us ...uri.URI) (before int64, err error) {
 	if len(us) == 0 {
 		return 0, nil
 	}
-	err = b.change(us[0].Host(), func(s *state) bool {
+	err = b.change(us[0].Host(), func(s *trapState) bool {
 		i := slices.IndexFunc(s.traps, func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern })
 		if i < 0 {
 			t.Found = now
@@ -206,7 +206,7 @@ func (b *Store) CountKeptOut(t Trap, now time.Time, us ...uri.URI) (before int64
 }
 
 // Naming returns base with the rules of the host's traps of session ids and parameters.
-func (b *Store) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
+func (b *TrapStore) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
 	of, err := b.of(h)
 	if err != nil {
 		return base
@@ -239,7 +239,7 @@ func (b *Store) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
 }
 
 // Get returns the traps of a host.
-func (b *Store) Get(h uri.Host) ([]Trap, error) {
+func (b *TrapStore) Get(h uri.Host) ([]Trap, error) {
 	of, err := b.of(h)
 	if err != nil {
 		return nil, err
@@ -253,9 +253,9 @@ func (b *Store) Get(h uri.Host) ([]Trap, error) {
 var ErrUnknown = errors.New("no such trap")
 
 // Release ends a trap permanently.
-func (b *Store) Release(h uri.Host, pattern string) (t Trap, err error) {
+func (b *TrapStore) Release(h uri.Host, pattern string) (t Trap, err error) {
 	known := false
-	err = b.change(h, func(s *state) bool {
+	err = b.change(h, func(s *trapState) bool {
 		for i := range s.traps {
 			if s.traps[i].Pattern == pattern {
 				s.traps[i].Released, known = true, true
@@ -272,15 +272,15 @@ func (b *Store) Release(h uri.Host, pattern string) (t Trap, err error) {
 
 // Each calls see with every host that has traps, in the order of their names. It ends with the first error of see. Each
 // reads the store as it is at the beginning, and blocks no other call.
-func (b *Store) Each(see func(uri.Host, []Trap) error) error {
+func (b *TrapStore) Each(see func(uri.Host, []Trap) error) error {
 	return b.db.View(func(txn *badger.Txn) error {
 		o := badger.DefaultIteratorOptions
-		o.Prefix = []byte(prefix)
+		o.Prefix = []byte(trapPrefix)
 		it := txn.NewIterator(o)
 		defer it.Close()
 		for it.Rewind(); it.Valid(); it.Next() {
-			host := uri.Host(it.Item().Key()[len(prefix):])
-			s := new(state)
+			host := uri.Host(it.Item().Key()[len(trapPrefix):])
+			s := new(trapState)
 			err := it.Item().Value(s.decode)
 			if err != nil && !errors.Is(err, ErrCorrupt) {
 				return fmt.Errorf("read the traps of %s: %w", host, err)
@@ -297,7 +297,7 @@ func (b *Store) Each(see func(uri.Host, []Trap) error) error {
 }
 
 // of returns a host with its state, under the lock of that host. The caller calls done when it is finished with it.
-func (b *Store) of(h uri.Host) (*host, error) {
+func (b *TrapStore) of(h uri.Host) (*host, error) {
 	e := b.use(h)
 	e.mu.Lock()
 	if e.state == nil {
@@ -311,17 +311,17 @@ func (b *Store) of(h uri.Host) (*host, error) {
 	return e, nil
 }
 
-// done ends the use of a host that [Store.of] returned.
-func (b *Store) done(e *host) {
+// done ends the use of a host that [TrapStore.of] returned.
+func (b *TrapStore) done(e *host) {
 	e.mu.Unlock()
 	b.release(e)
 }
 
 // load reads the state of a host from the database. It returns the size of the stored form. The lock of e is held.
-func (b *Store) load(h uri.Host, e *host) (size int, err error) {
-	s := new(state)
+func (b *TrapStore) load(h uri.Host, e *host) (size int, err error) {
+	s := new(trapState)
 	err = b.db.View(func(txn *badger.Txn) error {
-		item, err := txn.Get([]byte(prefix + string(h)))
+		item, err := txn.Get([]byte(trapPrefix + string(h)))
 		if errors.Is(err, badger.ErrKeyNotFound) {
 			return nil
 		}
@@ -336,11 +336,11 @@ func (b *Store) load(h uri.Host, e *host) (size int, err error) {
 	if errors.Is(err, ErrCorrupt) {
 		if b.damaged != nil {
 			b.damaged(fmt.Errorf("look up the traps of %s: %w", h, err))
-			err = b.db.Update(func(txn *badger.Txn) error { return txn.Delete([]byte(prefix + string(h))) })
+			err = b.db.Update(func(txn *badger.Txn) error { return txn.Delete([]byte(trapPrefix + string(h))) })
 		} else {
 			err = nil
 		}
-		s, size = new(state), 0
+		s, size = new(trapState), 0
 	}
 	if err != nil {
 		return 0, fmt.Errorf("look up the traps of %s: %w", h, err)
@@ -349,14 +349,14 @@ func (b *Store) load(h uri.Host, e *host) (size int, err error) {
 	return size, nil
 }
 
-// use returns a host in memory, and keeps it there until [Store.release]. If memory is full, all hosts that nobody uses
-// are dropped from it.
-func (b *Store) use(h uri.Host) *host {
+// use returns a host in memory, and keeps it there until [TrapStore.release]. If memory is full, all hosts that nobody
+// uses are dropped from it.
+func (b *TrapStore) use(h uri.Host) *host {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e := b.hosts[h]
 	if e == nil {
-		if len(b.hosts) >= maxHosts || b.bytes >= maxBytes {
+		if len(b.hosts) >= maxTrapHosts || b.bytes >= maxBytes {
 			maps.DeleteFunc(b.hosts, func(_ uri.Host, o *host) bool {
 				if o.users == 0 {
 					b.bytes -= o.bytes
@@ -372,14 +372,14 @@ func (b *Store) use(h uri.Host) *host {
 	return e
 }
 
-func (b *Store) release(e *host) {
+func (b *TrapStore) release(e *host) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e.users--
 }
 
 // resize sets the size of a host in memory by the size of its stored form.
-func (b *Store) resize(e *host, stored int) {
+func (b *TrapStore) resize(e *host, stored int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	size := int64(perHost + perStored*stored)
@@ -388,14 +388,14 @@ func (b *Store) resize(e *host, stored int) {
 }
 
 // Bytes returns how much memory the hosts take, estimated from their stored form.
-func (b *Store) Bytes() int64 {
+func (b *TrapStore) Bytes() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.bytes
 }
 
 // change changes the state of a host and stores it. If that fails, the state is read again when it is next needed.
-func (b *Store) change(h uri.Host, do func(*state) bool) error {
+func (b *TrapStore) change(h uri.Host, do func(*trapState) bool) error {
 	e, err := b.of(h)
 	if err != nil {
 		return err
@@ -406,7 +406,7 @@ func (b *Store) change(h uri.Host, do func(*state) bool) error {
 	}
 	v, err := e.state.encode()
 	if err == nil {
-		err = b.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(prefix+string(h)), v) })
+		err = b.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(trapPrefix+string(h)), v) })
 	}
 	if err != nil {
 		e.state = nil
@@ -441,7 +441,7 @@ type trapRow struct {
 	Space    string   `cbor:"12,keyasint,omitempty"`
 }
 
-func (s *state) encode() ([]byte, error) {
+func (s *trapState) encode() ([]byte, error) {
 	w := row{Visits: s.visits, Families: s.families, Shared: s.shared, Farms: s.farms, Vouched: s.vouched}
 	for _, t := range s.traps {
 		w.Traps = append(w.Traps, trapRow{
@@ -450,12 +450,12 @@ func (s *state) encode() ([]byte, error) {
 		})
 	}
 	v, err := cbor.Marshal(w)
-	return append([]byte{format}, v...), err
+	return append([]byte{trapFormat}, v...), err
 }
 
-func (s *state) decode(v []byte) error {
-	if len(v) == 0 || v[0] != format {
-		return fmt.Errorf("%w: format %x, want %x", ErrCorrupt, v[:min(1, len(v))], format)
+func (s *trapState) decode(v []byte) error {
+	if len(v) == 0 || v[0] != trapFormat {
+		return fmt.Errorf("%w: format %x, want %x", ErrCorrupt, v[:min(1, len(v))], trapFormat)
 	}
 	var w row
 	if err := cbor.Unmarshal(v[1:], &w); err != nil {
@@ -463,7 +463,7 @@ func (s *state) decode(v []byte) error {
 	}
 	s.visits, s.families, s.shared, s.farms, s.vouched = w.Visits, w.Families, w.Shared, w.Farms, w.Vouched
 	for _, f := range s.farms {
-		if f == nil || !f.Links.IsValid() || len(f.Named) > maxNamed || f.Misses < 0 || f.Misses > maxMisses {
+		if f == nil || !f.Links.IsValid() || len(f.Named) > maxFarmNamed || f.Misses < 0 || f.Misses > maxMisses {
 			return fmt.Errorf("%w: a farm is incomplete", ErrCorrupt)
 		}
 	}

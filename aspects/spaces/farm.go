@@ -1,4 +1,4 @@
-package traps
+package spaces
 
 import (
 	"fmt"
@@ -29,11 +29,11 @@ const (
 
 // Bounds of what is stored of farms: maxNamed sums of links per farm, and maxEntrances pages that others name.
 const (
-	maxFarms     = 24
-	maxVouched   = 512
-	maxNamed     = 512
-	maxEntrances = 64
-	maxMisses    = 6
+	maxFarms         = 24
+	maxVouched       = 512
+	maxFarmNamed     = 512
+	maxFarmEntrances = 64
+	maxMisses        = 6
 )
 
 // farm is a family that may be a link farm. It is part of a row: keys are only ever added.
@@ -106,21 +106,21 @@ func isPage(path string) bool {
 }
 
 // vouchedFor reports whether somebody else has vouched for a family. If too many families are vouched for, all are.
-func (s *state) vouchedFor(key string) bool {
+func (s *trapState) vouchedFor(key string) bool {
 	if len(s.vouched) >= maxVouched {
 		return true
 	}
-	_, ok := slices.BinarySearch(s.vouched, uint32(sumOf(key)))
+	_, ok := slices.BinarySearch(s.vouched, uint32(trapSumOf(key)))
 	return ok
 }
 
 // vouch records that somebody else vouches for a family. It releases the traps of the family and returns them.
-func (s *state) vouch(u uri.URI, key string) (refuted []Trap, changed bool) {
-	at, ok := slices.BinarySearch(s.vouched, uint32(sumOf(key)))
+func (s *trapState) vouch(u uri.URI, key string) (refuted []Trap, changed bool) {
+	at, ok := slices.BinarySearch(s.vouched, uint32(trapSumOf(key)))
 	if ok || len(s.vouched) >= maxVouched {
 		return nil, false
 	}
-	s.vouched = slices.Insert(s.vouched, at, uint32(sumOf(key)))
+	s.vouched = slices.Insert(s.vouched, at, uint32(trapSumOf(key)))
 	s.farms = slices.DeleteFunc(s.farms, func(f *farm) bool { return f.Key == key })
 	pattern := shapePattern(u, key)
 	for i := range s.traps {
@@ -133,7 +133,7 @@ func (s *state) vouch(u uri.URI, key string) (refuted []Trap, changed bool) {
 }
 
 // farmOf returns the family with this key; nil if there is none.
-func (s *state) farmOf(key string) *farm {
+func (s *trapState) farmOf(key string) *farm {
 	for _, f := range s.farms {
 		if f.Key == key {
 			f.Touched = s.visits
@@ -145,7 +145,7 @@ func (s *state) farmOf(key string) *farm {
 
 // learnLists records what a page says of other families. A page that names many pages of a family lists them. A page
 // that names a page which only the family itself had named knows it from elsewhere. Both vouch for the family.
-func (s *state) learnLists(g Page, own string) (refuted []Trap, changed bool) {
+func (s *trapState) learnLists(g TrapPage, own string) (refuted []Trap, changed bool) {
 	if f := s.farmOf(own); f != nil && f.Row > 0 {
 		return nil, false
 	}
@@ -167,7 +167,7 @@ func (s *state) learnLists(g Page, own string) (refuted []Trap, changed bool) {
 		named[key]++
 		known := false
 		if f := s.farmOf(key); f != nil {
-			known = f.entrance(sumOf(l.RequestTarget()))
+			known = f.entrance(trapSumOf(l.RequestTarget()))
 		}
 		if known || named[key] >= listMembers {
 			more, _ := s.vouch(l, key)
@@ -185,7 +185,7 @@ func (f *farm) entrance(sum uint64) bool {
 	if _, known := slices.BinarySearch(f.Named, uint32(sum)); known {
 		return true
 	}
-	if len(f.Entrances) < maxEntrances {
+	if len(f.Entrances) < maxFarmEntrances {
 		f.Entrances = append(f.Entrances, uint32(sum))
 	}
 	return false
@@ -196,7 +196,7 @@ func (f *farm) entrance(sum uint64) bool {
 func (f *farm) name(sums []uint64) (looked, fresh int) {
 	for _, sum := range sums {
 		short := uint32(sum)
-		full := len(f.Named) >= maxNamed
+		full := len(f.Named) >= maxFarmNamed
 		if full && short > f.Named[len(f.Named)-1] {
 			continue
 		}
@@ -217,7 +217,7 @@ func (f *farm) name(sums []uint64) (looked, fresh int) {
 // members divides the links of a page into the pages of its family and the links out of it, as sums. A page below the
 // page itself is outside, because trees of folders are built in this way, and they end. The sums are without ids,
 // unless the pages differ only in their ids.
-func members(g Page, key string) (inside, outside []uint64) {
+func members(g TrapPage, key string) (inside, outside []uint64) {
 	own := folder(g.URI.Path())
 	var whole, without []uint64
 	for _, l := range g.Links {
@@ -229,10 +229,10 @@ func members(g Page, key string) (inside, outside []uint64) {
 			if l == g.Via {
 				continue
 			}
-			whole = append(whole, sumOf(l.RequestTarget()))
-			without = append(without, linkSum("", l.RequestTarget()))
+			whole = append(whole, trapSumOf(l.RequestTarget()))
+			without = append(without, undatedSum("", l.RequestTarget()))
 		default:
-			outside = append(outside, linkSum(l.Authority(), l.RequestTarget()))
+			outside = append(outside, undatedSum(l.Authority(), l.RequestTarget()))
 		}
 	}
 	distinct := func(sums []uint64) []uint64 {
@@ -247,7 +247,7 @@ func members(g Page, key string) (inside, outside []uint64) {
 }
 
 // farm looks for pages that were found on pages of their family and name only pages that nobody has named before.
-func (s *state) farm(g Page) (trap *Trap, refuted []Trap, changed bool) {
+func (s *trapState) farm(g TrapPage) (trap *Trap, refuted []Trap, changed bool) {
 	key, ok := shapeOf(g.URI)
 	refuted, changed = s.learnLists(g, key)
 	if !ok || isStart(g.Hops) || s.vouchedFor(key) || s.isSettled(g.URI, key) {
@@ -290,7 +290,7 @@ func (s *state) farm(g Page) (trap *Trap, refuted []Trap, changed bool) {
 }
 
 // count counts a page, and reports whether the farm has changed.
-func (f *farm) count(invents, within bool, depth int, g Page) bool {
+func (f *farm) count(invents, within bool, depth int, g TrapPage) bool {
 	switch {
 	case !invents && f.Row == 0, invents && !within:
 		return false
@@ -316,7 +316,7 @@ func (f *farm) count(invents, within bool, depth int, g Page) bool {
 }
 
 // isSettled reports whether a URI is already known to be part of a trap, or of a farm that was released.
-func (s *state) isSettled(u uri.URI, key string) bool {
+func (s *trapState) isSettled(u uri.URI, key string) bool {
 	pattern, text := shapePattern(u, key), u.String()
 	return slices.ContainsFunc(s.traps, func(t Trap) bool {
 		return t.Kind == Farm && t.Pattern == pattern || t.Kind == Session && !t.Released && t.match.MatchString(text)
@@ -325,7 +325,7 @@ func (s *state) isSettled(u uri.URI, key string) bool {
 
 // suspect returns the suspected farm of a URI. It reports false if a visit of the URI would show more, because the
 // URI is deeper than the pages visited so far.
-func (s *state) suspect(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
+func (s *trapState) suspect(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
 	if len(s.farms) == 0 || !wasNamed(hops) || via.Host() != u.Host() {
 		return Trap{}, false
 	}

@@ -1,4 +1,4 @@
-package traps
+package spaces
 
 import (
 	"slices"
@@ -19,7 +19,7 @@ type Found struct {
 }
 
 // AddFound adds a trap. It reports false if the trap is known or was released.
-func (b *Store) AddFound(h uri.Host, f Found, now time.Time) (t Trap, added bool, err error) {
+func (b *TrapStore) AddFound(h uri.Host, f Found, now time.Time) (t Trap, added bool, err error) {
 	t = Trap{
 		Kind: Parameter, Parameter: f.Parameter, Space: f.Space, Why: f.Why, Examples: f.Examples, Visited: f.Visited,
 		Found: now, Pattern: f.pattern(),
@@ -27,7 +27,7 @@ func (b *Store) AddFound(h uri.Host, f Found, now time.Time) (t Trap, added bool
 	if f.Parameter == "" {
 		t.Kind = Query
 	}
-	err = b.change(h, func(s *state) bool {
+	err = b.change(h, func(s *trapState) bool {
 		added = s.addTrap(t)
 		return added
 	})
@@ -35,8 +35,8 @@ func (b *Store) AddFound(h uri.Host, f Found, now time.Time) (t Trap, added bool
 }
 
 // Refute releases the traps of a host for a parameter or space that were wrong, and returns them.
-func (b *Store) Refute(h uri.Host, f Found) (released []Trap, err error) {
-	err = b.change(h, func(s *state) bool {
+func (b *TrapStore) Refute(h uri.Host, f Found) (released []Trap, err error) {
+	err = b.change(h, func(s *trapState) bool {
 		for i := range s.traps {
 			t := &s.traps[i]
 			is := t.Kind == Parameter && f.Parameter != "" && t.Parameter == f.Parameter ||

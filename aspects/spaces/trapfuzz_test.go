@@ -1,11 +1,11 @@
-package traps_test
+package spaces_test
 
 import (
 	"fmt"
 	"regexp"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -15,7 +15,7 @@ func FuzzLearn(f *testing.F) {
 	for _, target := range []string{"/calendar/2031/07", "/a/b/a/b/a/b", "/shop?a=1&b=2&c=3", "/s/0123456789abcdef01234567/x", "/p/it's(odd[", "/%27/?year=2026&month=3", "//", "/?", "/x.php?id=1"} {
 		f.Add(target, "/partners/"+target, byte(3))
 	}
-	b, _ := open(f)
+	b, _ := openTraps(f)
 	hosts := 0
 	f.Fuzz(func(t *testing.T, target, other string, n byte) {
 		hosts++
@@ -24,20 +24,20 @@ func FuzzLearn(f *testing.F) {
 		if err != nil || u.Host() != host {
 			t.Skip("no URI of the host")
 		}
-		via := parse(t, "http://"+string(host)+"/")
+		via := parseTrap(t, "http://"+string(host)+"/")
 		for range n % 40 {
 			next, err := u.Join(other)
 			if err != nil || next.Host() != u.Host() {
 				next = u
 			}
-			g := traps.Page{URI: next, Via: via, Hops: "LL", Links: []uri.URI{u, via, next}, Sum: 1, Now: day}
+			g := spaces.TrapPage{URI: next, Via: via, Hops: "LL", Links: []uri.URI{u, via, next}, Sum: 1, Now: trapDay}
 			if _, _, err := b.Learn(g); err != nil {
 				t.Fatal(err)
 			}
 			u, via = next, u
 		}
-		trap, ok, err := b.Judge(u, via, "L", day)
-		if quiet, _ := b.NoneSuspected(host); quiet && ok != traps.MayRepeat(u) {
+		trap, ok, err := b.Judge(u, via, "L", trapDay)
+		if quiet, _ := b.NoneSuspected(host); quiet && ok != spaces.MayRepeat(u) {
 			t.Fatalf("%s: no trap is suspected on the host; part of a trap: %t, may repeat: %t", u, ok, !ok)
 		}
 		if err != nil || !ok || trap.Suspect {
@@ -46,13 +46,13 @@ func FuzzLearn(f *testing.F) {
 		if re, err := regexp.Compile(trap.Pattern); err != nil || !re.MatchString(u.String()) {
 			t.Fatalf("%s is part of the trap %q, which does not match it (%v)", u, trap.Pattern, err)
 		}
-		if _, err := b.CountKeptOut(trap, day, u); err != nil {
+		if _, err := b.CountKeptOut(trap, trapDay, u); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := b.Release(host, trap.Pattern); err != nil {
 			t.Fatal(err)
 		}
-		if again, ok, _ := b.Judge(u, via, "L", day); ok && again.Pattern == trap.Pattern {
+		if again, ok, _ := b.Judge(u, via, "L", trapDay); ok && again.Pattern == trap.Pattern {
 			t.Fatalf("the released trap %q still keeps URIs out", trap.Pattern)
 		}
 	})

@@ -1,4 +1,4 @@
-package traps_test
+package spaces_test
 
 import (
 	"errors"
@@ -9,14 +9,14 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/arcrawl/arcrawl/aspects/spaces/traps"
+	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+var trapDay = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func open(t testing.TB) (*traps.Store, *badger.DB) {
+func openTraps(t testing.TB) (*spaces.TrapStore, *badger.DB) {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
 	if err != nil {
@@ -30,16 +30,16 @@ func open(t testing.TB) (*traps.Store, *badger.DB) {
 	return reopen(t, db), db
 }
 
-func reopen(t testing.TB, db *badger.DB) *traps.Store {
+func reopen(t testing.TB, db *badger.DB) *spaces.TrapStore {
 	t.Helper()
-	b, err := traps.Open(db)
+	b, err := spaces.OpenTraps(db)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-func parse(t testing.TB, s string) uri.URI {
+func parseTrap(t testing.TB, s string) uri.URI {
 	t.Helper()
 	u, err := uri.Parse(s)
 	if err != nil {
@@ -49,24 +49,24 @@ func parse(t testing.TB, s string) uri.URI {
 }
 
 // site is a host whose pages are a function of the path.
-type site struct {
+type trapSite struct {
 	links func(target string) []string
 	page  func(target string) string // content, for pages with ids
 	waits *int                       // if not nil, counts the hours in which all remaining pages had to wait
 }
 
 // crawl visits a site from its root, page by page, and returns the visited targets.
-func crawl(t *testing.T, b *traps.Store, s site, maximum int) []string {
+func crawl(t *testing.T, b *spaces.TrapStore, s trapSite, maximum int) []string {
 	t.Helper()
 	const host = "http://news.example"
 	type found struct {
 		u, via uri.URI
 		hops   uri.HopPath
 	}
-	queue, known := []found{{u: parse(t, host+"/")}}, map[string]bool{host + "/": true}
+	queue, known := []found{{u: parseTrap(t, host+"/")}}, map[string]bool{host + "/": true}
 	var later []found // links to be judged again later
 	var visited []string
-	now := day
+	now := trapDay
 	for len(queue) > 0 && len(visited) < maximum {
 		next := queue[0]
 		queue = queue[1:]
@@ -81,14 +81,14 @@ func crawl(t *testing.T, b *traps.Store, s site, maximum int) []string {
 			if s.waits != nil && len(later) > 0 {
 				*s.waits++
 			}
-			now, queue, later = now.Add(traps.SuspectWait), later, nil
+			now, queue, later = now.Add(spaces.SuspectWait), later, nil
 		}
 		if trapped {
 			continue
 		}
 		target := next.u.RequestTarget()
 		visited = append(visited, target)
-		g := traps.Page{URI: next.u, Via: next.via, Hops: next.hops, Now: now}
+		g := spaces.TrapPage{URI: next.u, Via: next.via, Hops: next.hops, Now: now}
 		for _, l := range s.links(target) {
 			u, err := next.u.Join(l)
 			if err != nil {
@@ -100,8 +100,8 @@ func crawl(t *testing.T, b *traps.Store, s site, maximum int) []string {
 				queue = append(queue, found{u: u, via: next.u, hops: next.hops.Then(uri.Link)})
 			}
 		}
-		if s.page != nil && traps.HasID(target) {
-			g.Sum = traps.SumWithoutIDs([]byte(s.page(target)))
+		if s.page != nil && spaces.HasID(target) {
+			g.Sum = spaces.SumWithoutIDs([]byte(s.page(target)))
 		}
 		if _, _, err := b.Learn(g); err != nil {
 			t.Fatal(err)
@@ -125,10 +125,10 @@ func TestRealSitesAreNotTakenForTraps(t *testing.T) {
 	nav := []string{"/", "/about", "/contact"}
 	for _, c := range []struct {
 		name  string
-		site  site
+		site  trapSite
 		pages int // number of pages of the site
 	}{
-		{"documentation in folders", site{links: func(s string) []string {
+		{"documentation in folders", trapSite{links: func(s string) []string {
 			switch strings.Count(s, "/") {
 			case 5:
 				return nav
@@ -143,7 +143,7 @@ func TestRealSitesAreNotTakenForTraps(t *testing.T) {
 			}
 			return nav
 		}}, 1 + 5 + 5*12 + 5*12*8 + 5*12*8*2 + 2},
-		{"a long chain of pages of a list", site{links: func(s string) []string {
+		{"a long chain of pages of a list", trapSite{links: func(s string) []string {
 			var n int
 			if _, err := fmt.Sscanf(s, "/news/page/%d", &n); err != nil && s != "/" {
 				return nav
@@ -154,7 +154,7 @@ func TestRealSitesAreNotTakenForTraps(t *testing.T) {
 			}
 			return list
 		}}, 3 + 121*4 + 120},
-		{"archives by month and day, with articles under dates", site{links: func(s string) []string {
+		{"archives by month and day, with articles under dates", trapSite{links: func(s string) []string {
 			switch {
 			case s == "/":
 				return []string{"/2020/01/"}
@@ -178,14 +178,14 @@ func TestRealSitesAreNotTakenForTraps(t *testing.T) {
 			}
 			return list
 		}}, 3 + 72 + 72*4},
-		{"stories that name one another", site{links: func(s string) []string {
+		{"stories that name one another", trapSite{links: func(s string) []string {
 			var n int
 			if _, err := fmt.Sscanf(s, "/2026/03/01/story-%d", &n); err != nil && s != "/" {
 				return nav
 			}
 			return append(nav, fmt.Sprintf("/2026/03/01/story-%d", (n+1)%300), fmt.Sprintf("/2026/03/01/story-%d", (n*7+1)%300))
 		}}, 3 + 300},
-		{"articles by number and language in the query", site{links: func(s string) []string {
+		{"articles by number and language in the query", trapSite{links: func(s string) []string {
 			if s == "/" {
 				return numbered("/a.php?section=%d&lang=en", 0, 6)
 			}
@@ -195,19 +195,19 @@ func TestRealSitesAreNotTakenForTraps(t *testing.T) {
 			}
 			return append(numbered(fmt.Sprintf("/a.php?section=%d&lang=en&id=%d%%d", n, n), 100, 140), nav...)
 		}}, 3 + 6 + 6*40},
-		{"commits by their ids", site{links: func(s string) []string {
+		{"commits by their ids", trapSite{links: func(s string) []string {
 			if s == "/" {
 				return numbered("/commit/0123456789abcdef%04d", 0, 80)
 			}
 			return nav
 		}, page: func(s string) string { return "the change " + s[len(s)-4:] }}, 3 + 80},
-		{"numbers that are twice in a date", site{links: func(s string) []string {
+		{"numbers that are twice in a date", trapSite{links: func(s string) []string {
 			if s == "/" {
 				return numbered("/2011/11/11/11/story-%d", 0, 5)
 			}
 			return nav
 		}}, 3 + 5},
-		{"a shop whose filters lead to other items", site{links: func(s string) []string {
+		{"a shop whose filters lead to other items", trapSite{links: func(s string) []string {
 			if s == "/" {
 				return []string{"/shop?a=0&b=0&c=0"}
 			}
@@ -222,7 +222,7 @@ func TestRealSitesAreNotTakenForTraps(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b, _ := open(t)
+			b, _ := openTraps(t)
 			visited := crawl(t, b, c.site, 5_000)
 			if list, err := b.Get("news.example"); err != nil || len(list) > 0 {
 				t.Errorf("traps %+v, %v; want no trap", list, err)
@@ -240,16 +240,16 @@ func TestTrapsAreFound(t *testing.T) {
 	nav := []string{"/", "/about"}
 	for _, c := range []struct {
 		name    string
-		kind    traps.Kind
-		site    site
+		kind    spaces.Kind
+		site    trapSite
 		maximum int // pages visited
 		rule    string
 		taken   string // a URI of the trap
 		free    string // a URI that is not part of it
 	}{
 		{
-			"a calendar by query", traps.Calendar,
-			site{links: func(s string) []string {
+			"a calendar by query", spaces.Calendar,
+			trapSite{links: func(s string) []string {
 				var y, m int
 				if _, err := fmt.Sscanf(s, "/events?year=%d&month=%d", &y, &m); err != nil {
 					return append(nav, "/events?year=2026&month=3")
@@ -260,13 +260,13 @@ func TestTrapsAreFound(t *testing.T) {
 			"http://news.example/events?year=2031&month=1", "http://news.example/events?year=2026&month=3",
 		},
 		{
-			"folders in folders", traps.Growth, site{links: func(s string) []string {
+			"folders in folders", spaces.Growth, trapSite{links: func(s string) []string {
 				return append(nav, strings.TrimSuffix(s, "/")+"/x"+fmt.Sprint(len(s))+"/", strings.TrimSuffix(s, "/")+"/y/")
 			}}, 200, "", "", "http://news.example/about",
 		},
 		{
-			"session ids", traps.Session,
-			site{links: func(s string) []string {
+			"session ids", spaces.Session,
+			trapSite{links: func(s string) []string {
 				return append(nav, numbered("/s/0123456789abcdef"+fmt.Sprintf("%08x", len(s)*7919)+"%04d/topic", 0, 6)...)
 			}, page: func(s string) string { return "the topic, and links with " + s }},
 			30,
@@ -275,14 +275,14 @@ func TestTrapsAreFound(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b, db := open(t)
+			b, db := openTraps(t)
 			visited := crawl(t, b, c.site, 1_000)
 			if len(visited) > c.maximum {
 				t.Errorf("%d pages were visited, want at most %d", len(visited), c.maximum)
 			}
 			b = reopen(t, db) // what was learned is read from the store
-			var list []traps.Trap
-			err := b.Each(func(_ uri.Host, of []traps.Trap) error { list = of; return nil })
+			var list []spaces.Trap
+			err := b.Each(func(_ uri.Host, of []spaces.Trap) error { list = of; return nil })
 			if err != nil || len(list) == 0 || list[0].Kind != c.kind || len(list[0].Examples) == 0 {
 				t.Fatalf("traps %+v, %v; want one of the kind %s", list, err, c.kind)
 			}
@@ -291,7 +291,7 @@ func TestTrapsAreFound(t *testing.T) {
 			}
 			judge := func(text string, want bool) {
 				t.Helper()
-				if _, got, err := b.Judge(parse(t, text), parse(t, "http://news.example/"), "L", day); err != nil || got != want {
+				if _, got, err := b.Judge(parseTrap(t, text), parseTrap(t, "http://news.example/"), "L", trapDay); err != nil || got != want {
 					t.Errorf("Judge(%s) = %t, %v; want %t", text, got, err, want)
 				}
 			}
@@ -312,7 +312,7 @@ func TestTrapsAreFound(t *testing.T) {
 
 func TestRepeatedFolders(t *testing.T) {
 	t.Parallel()
-	b, db := open(t)
+	b, db := openTraps(t)
 	for _, c := range []struct {
 		uri  string
 		want bool
@@ -326,12 +326,12 @@ func TestRepeatedFolders(t *testing.T) {
 		{"http://news.example/a/b/c/a/b/c/a/b/c?q=1", true},
 		{"http://news.example/a//b//c", false},
 	} {
-		trap, got, err := b.Judge(parse(t, c.uri), parse(t, "http://news.example/"), "L", day)
+		trap, got, err := b.Judge(parseTrap(t, c.uri), parseTrap(t, "http://news.example/"), "L", trapDay)
 		if err != nil || got != c.want {
 			t.Errorf("Judge(%s) = %t, %v; want %t", c.uri, got, err, c.want)
 		}
 		if got {
-			if _, err := b.CountKeptOut(trap, day, parse(t, c.uri)); err != nil {
+			if _, err := b.CountKeptOut(trap, trapDay, parseTrap(t, c.uri)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -343,10 +343,10 @@ func TestRepeatedFolders(t *testing.T) {
 	if _, err := b.Release("news.example", list[0].Pattern); err != nil {
 		t.Fatal(err)
 	}
-	if _, got, _ := b.Judge(parse(t, "http://news.example/a/b/a/b/a/b/"), uri.URI{}, "L", day); got {
+	if _, got, _ := b.Judge(parseTrap(t, "http://news.example/a/b/a/b/a/b/"), uri.URI{}, "L", trapDay); got {
 		t.Error("a released trap still keeps URIs out")
 	}
-	if _, err := b.Release("news.example", "nothing"); !errors.Is(err, traps.ErrUnknown) {
+	if _, err := b.Release("news.example", "nothing"); !errors.Is(err, spaces.ErrUnknown) {
 		t.Errorf("release of an unknown trap: %v", err)
 	}
 }
@@ -365,14 +365,14 @@ func TestSharedAnswers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b, _ := open(t)
+			b, _ := openTraps(t)
 			answer := digest.Of([]byte("the same"))
-			first := parse(t, "http://news.example/first")
+			first := parseTrap(t, "http://news.example/first")
 			if c.root {
-				first = parse(t, "http://news.example/")
+				first = parseTrap(t, "http://news.example/")
 			}
 			for i := range 20 {
-				if _, err := b.LearnShared(answer, false, day, parse(t, "http://news.example"+fmt.Sprintf(c.path, i)), first); err != nil {
+				if _, err := b.LearnShared(answer, false, trapDay, parseTrap(t, "http://news.example"+fmt.Sprintf(c.path, i)), first); err != nil {
 					t.Fatal(err)
 				}
 			}
