@@ -41,12 +41,14 @@ type simulation struct {
 	unseen    bool
 	start     string
 	days      int
+	waits     waitSteps
+	year      invented
 }
 
 func newSim() *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{
-		Use:   "sim FILE…",
+		Use:   "sim FILE…|--states STATE,…|--year",
 		Short: "Compare rules of revisiting on histories of change",
 		Long: `sim reads change histories (one JSON object per line, gzipped or not) or crawl logs. It plays policies through them with the
 code that decides in the crawler. Each policy makes the same number of requests: a budget is a multiple of the requests that
@@ -66,7 +68,11 @@ each decision about one resource.
 Pages that change often dominate the share of all versions. --report shows the mean over pages and the share of slow pages too,
 which change less than weekly. --noise adds pages that show a clock or a token, so that each fetch differs.
 
-Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
+Policies: ` + strings.Join(sim.Policies(), ", ") + `.
+
+` + waitsHelp + `
+
+` + yearHelp,
 		Example: `  arcrawl sim histories.jsonl.gz
   arcrawl sim --policies stretched,learned --budgets 1 --by kind --per-source histories.jsonl.gz
   arcrawl sim --figures --per-source --budgets 1,2,4 histories.jsonl.gz
@@ -74,9 +80,17 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
   arcrawl sim --crowd 4 histories.jsonl.gz
   arcrawl sim --config old.toml --config new.toml --polite crawl.log
   arcrawl sim --explain https://www.news.example/ --config arcrawl.toml crawl.log crawl.log.1.gz
-  arcrawl sim wait --rule learned --states changed,unchanged,unknown --overdue 10m`,
-		Args: cobra.MinimumNArgs(1),
+  arcrawl sim --states changed,unchanged,unknown --rule learned --overdue 10m --set min=1h,max=28d
+  arcrawl sim --year --hosts 50 --uris 200 --busy 10`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch invents := len(s.waits.states) > 0 || s.year.wanted; {
+			case invents == (len(args) > 0):
+				return cli.Usage(errors.New("name files of histories, or use --states or --year"))
+			case s.year.wanted:
+				return s.playYear(cmd.Context(), cmd.OutOrStdout())
+			case invents:
+				return s.waits.run(cmd.OutOrStdout(), s.asJSON)
+			}
 			if len(s.configs) > 0 && !cmd.Flags().Changed("policies") {
 				s.policies = nil
 			}
@@ -84,8 +98,10 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 		},
 	}
 	s.flags(cmd.Flags())
+	s.waits.flags(cmd.Flags())
+	s.year.flags(cmd.Flags())
+	cmd.MarkFlagsMutuallyExclusive("states", "year")
 	cli.JSONFlag(cmd, &s.asJSON)
-	cmd.AddCommand(newSimWait(), newSimYear())
 	return cmd
 }
 
@@ -115,7 +131,7 @@ func (s *simulation) flags(f *pflag.FlagSet) {
 	f.IntVar(&s.half, "half", 0, "play only half of the resources, 1 or 2, divided by a hash of their ids (default all)")
 	f.StringVar(&s.start, "start", "whole",
 		"play only the second half of each history: cold, or after monthly, weekly or daily captures of the first half")
-	f.IntVar(&s.days, "days", 0, "play only this many days of each history (default all)")
+	f.IntVar(&s.days, "days", 0, "play only this many days of each history (default all), or of an invented year")
 	f.BoolVar(&s.report, "report", false,
 		"show instead the shares of all versions, of the mean page and of slow pages, and what noisy pages took")
 	f.StringVar(&s.explained, "explain", "", "show each decision about this resource instead of the summary: its id or URI")

@@ -57,7 +57,7 @@ func writeFile(t *testing.T, path, text string) {
 
 func TestSimWaitPrintsEachDecisionInMilliseconds(t *testing.T) {
 	t.Parallel()
-	code, out, errs := simulated("wait", "--states", "changed,unchanged,unknown,changed", "--json")
+	code, out, errs := simulated("--states", "changed,unchanged,unknown,changed", "--json")
 	if code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
@@ -84,11 +84,11 @@ func TestSimWaitTakesTheBoundsOfTheRule(t *testing.T) {
 		{"classic", strings.Repeat("changed,", 12) + "changed", "min 1h", strings.Repeat("unchanged,", 12) + "unchanged"},
 		{"learned", strings.Repeat("changed,", 40) + "changed", "min 5m", strings.Repeat("unchanged,", 40) + "unchanged"},
 	} {
-		if code, out, errs := simulated("wait", "--rule", row.rule, "--states", row.changed); code != cli.ExitOK || !strings.Contains(out, row.bound) {
+		if code, out, errs := simulated("--rule", row.rule, "--states", row.changed); code != cli.ExitOK || !strings.Contains(out, row.bound) {
 			t.Errorf("%s: exit code %d, %s; no wait ends at %s:\n%s", row.rule, code, errs, row.bound, out)
 		}
 		most := map[string]string{"classic": "max 28d", "learned": "max 90d"}[row.rule]
-		if code, out, errs := simulated("wait", "--rule", row.rule, "--states", "changed,"+row.quiet); code != cli.ExitOK || !strings.Contains(out, most) {
+		if code, out, errs := simulated("--rule", row.rule, "--states", "changed,"+row.quiet); code != cli.ExitOK || !strings.Contains(out, most) {
 			t.Errorf("%s: exit code %d, %s; no wait ends at %s:\n%s", row.rule, code, errs, most, out)
 		}
 	}
@@ -180,12 +180,16 @@ func TestSimRefusesWhatItDoesNotKnow(t *testing.T) {
 		{"--noise", "1", inventedHistories},
 		{"--half", "3", inventedHistories},
 		{"--trouble", "war", inventedHistories},
-		{"wait", "--rule", "clever"},
-		{"wait", "--states", "altered"},
-		{"wait", "--overdue", "-5m"},
-		{"wait", "--min", "2h", "--max", "1h"},
-		{"wait", "--rule", "learned", "--capture-target", "3"},
-		{"wait", "--changed-factor", "0.5"},
+		{"--states", "changed", "--rule", "clever"},
+		{"--states", "altered"},
+		{"--states", "changed", "--overdue", "-5m"},
+		{"--states", "changed", "--set", "min=2h,max=1h"},
+		{"--states", "changed", "--set", "minimum=2h"},
+		{"--states", "changed", "--set", "min=2"},
+		{"--states", "changed", "--rule", "learned", "--set", "capture_target=3"},
+		{"--states", "changed", "--set", "changed_factor=0.5"},
+		{"--states", "changed", inventedHistories},
+		{"--states", "changed", "--year"},
 		{},
 	} {
 		if code, _, errs := simulated(args...); code != cli.ExitUsage {

@@ -1,25 +1,26 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/lab/sim"
 )
 
-// waitSteps holds the flags of sim wait.
+// waitSteps holds the flags of sim that play one rule.
 type waitSteps struct {
 	options evaluators.Options
 	states  []string
 	overdue time.Duration
 	born    bool
-	asJSON  bool
 }
 
 // waitStep is one decision as JSON has it. Durations are in milliseconds.
@@ -34,45 +35,73 @@ type waitStep struct {
 	Reason   string  `json:"reason"`
 }
 
-func newSimWait() *cobra.Command {
-	var s waitSteps
-	cmd := &cobra.Command{
-		Use:   "wait",
-		Short: "Show the waits that one rule decides on in a sequence of visits",
-		Long: `wait plays one rule through a sequence of content states and prints each wait and its reason. The first state is the
-state of the first capture. Each visit begins when it is due, or later by --overdue. Settings without a flag have the default of the rule.`,
-		Example: "  arcrawl sim wait --states changed,unchanged,unchanged,changed,unknown --overdue 5m --json",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.OutOrStdout()) },
+const waitsHelp = `With --states it plays one rule through a sequence of content states and prints each wait and its reason. The first state is
+the state of the first capture. Each visit begins when it is due, or later by --overdue. Settings are named as in [[wait]]; without
+--set they have the default of the rule.`
+
+// flags adds the flags that play one rule.
+func (s *waitSteps) flags(f *pflag.FlagSet) {
+	f.StringSliceVar(&s.states, "states", nil, "play one rule through these content states: changed, unchanged or unknown")
+	f.StringVar(&s.options.Rule, "rule", "", "rule to play: classic, fixed, target or learned (default classic, with --year learned)")
+	settings := s.settings()
+	usage := "set `KEY=VALUE,…` of the rule, as in [[wait]]: " + strings.Join(flagNames(settings), ", ")
+	f.Func("set", usage, func(list string) error {
+		for _, pair := range strings.Split(list, ",") {
+			key, value, _ := strings.Cut(pair, "=")
+			if settings.Lookup(key) == nil {
+				return fmt.Errorf("unknown key %q", key)
+			}
+			if err := settings.Set(key, value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	f.DurationVar(&s.overdue, "overdue", 0, "with --states: delay of each visit except the first, after it is due")
+	f.BoolVar(&s.born, "born", false, "with --states: treat the URI as published at the first visit")
+}
+
+// settings returns the settings of a rule, which are set like flags, by their names in the configuration.
+func (s *waitSteps) settings() *pflag.FlagSet {
+	o, f := &s.options, pflag.NewFlagSet("settings", pflag.ContinueOnError)
+	for _, d := range []struct {
+		key   string
+		value *time.Duration
+		usual time.Duration
+	}{
+		{"initial", &o.Initial, 0},
+		{"min", &o.Min, 0},
+		{"max", &o.Max, 0},
+		{"unknown", &o.Unknown, 72 * time.Hour},
+		{"every", &o.Every, 24 * time.Hour},
+	} {
+		*d.value = d.usual
+		f.Func(d.key, "", func(text string) (err error) {
+			*d.value, err = human.ParseDuration(text)
+			return err
+		})
 	}
-	f := cmd.Flags()
-	o := &s.options
-	f.StringVar(&o.Rule, "rule", "classic", "rule to play: classic, fixed, target or learned")
-	f.StringSliceVar(&s.states, "states", []string{"changed", "unchanged", "unchanged", "changed"},
-		"content states in order: changed, unchanged or unknown")
-	f.DurationVar(&s.overdue, "overdue", 0, "delay of each visit except the first, after it is due")
-	f.BoolVar(&s.born, "born", false, "treat the URI as published at the first visit")
-	cli.JSONFlag(cmd, &s.asJSON)
-	f.DurationVar(&o.Initial, "initial", 0, "wait after the first capture (default 24h, for learned estimated)")
-	f.DurationVar(&o.Min, "min", 0, "shortest wait (default 1h, for learned 5m)")
-	f.DurationVar(&o.Max, "max", 0, "longest wait (default 672h, for learned 2160h)")
-	f.DurationVar(&o.Unknown, "unknown", 72*time.Hour, "wait if the state is unknown and no interval was learned")
-	f.Float64Var(&o.ChangedFactor, "changed-factor", 1.5, "divides the wait of a changed URI")
-	f.Float64Var(&o.UnchangedFactor, "unchanged-factor", 1.5, "multiplies the wait of an unchanged URI")
-	f.BoolVar(&o.UseOverdue, "use-overdue", false, "add --overdue to the wait before dividing or multiplying")
-	f.DurationVar(&o.Every, "every", 24*time.Hour, "wait of the rule fixed")
-	f.Float64Var(&o.CaptureTarget, "capture-target", 0.8, "share of the versions to capture, between 0 and 1, for target and learned")
-	return cmd
+	f.Float64Var(&o.ChangedFactor, "changed_factor", 1.5, "")
+	f.Float64Var(&o.UnchangedFactor, "unchanged_factor", 1.5, "")
+	f.BoolVar(&o.UseOverdue, "use_overdue", false, "")
+	f.Float64Var(&o.CaptureTarget, "capture_target", 0.8, "")
+	return f
+}
+
+// flagNames returns the names of the flags of a set.
+func flagNames(f *pflag.FlagSet) (names []string) {
+	f.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	return names
 }
 
 // check refuses numbers that no configuration may have. The rule would silently replace them by its defaults.
 func (s waitSteps) check() error {
 	o := s.options
 	for _, d := range []struct {
-		flag  string
+		what  string
 		value time.Duration
 	}{
-		{"overdue", s.overdue},
+		{"--overdue", s.overdue},
 		{"initial", o.Initial},
 		{"min", o.Min},
 		{"max", o.Max},
@@ -80,33 +109,29 @@ func (s waitSteps) check() error {
 		{"every", o.Every},
 	} {
 		if d.value < 0 {
-			return fmt.Errorf("--%s %v is below 0", d.flag, d.value)
+			return fmt.Errorf("%s = %v is below 0", d.what, d.value)
 		}
 	}
 	if o.Max > 0 && o.Min > o.Max {
-		return fmt.Errorf("--min %v is more than --max %v; lower --min or raise --max", o.Min, o.Max)
+		return fmt.Errorf("min = %v is more than max = %v; lower min or raise max", o.Min, o.Max)
 	}
-	for _, f := range []struct {
-		flag  string
-		value float64
-	}{{"changed-factor", o.ChangedFactor}, {"unchanged-factor", o.UnchangedFactor}} {
-		if !(f.value >= 1) {
-			return fmt.Errorf("--%s %v is below 1", f.flag, f.value)
-		}
+	if !(o.ChangedFactor >= 1 && o.UnchangedFactor >= 1) {
+		return fmt.Errorf("changed_factor = %v or unchanged_factor = %v is below 1", o.ChangedFactor, o.UnchangedFactor)
 	}
 	if !(o.CaptureTarget > 0 && o.CaptureTarget < 1) {
-		return fmt.Errorf("--capture-target %v is not between 0 and 1", o.CaptureTarget)
+		return fmt.Errorf("capture_target = %v is not between 0 and 1", o.CaptureTarget)
 	}
 	return nil
 }
 
-func (s waitSteps) run(out io.Writer) error {
+func (s waitSteps) run(out io.Writer, asJSON bool) error {
+	s.options.Rule = cmp.Or(s.options.Rule, "classic")
 	rule, err := s.options.New()
 	if err != nil {
 		return cli.Usage(fmt.Errorf("--rule: %w", err))
 	}
 	if err := s.check(); err != nil {
-		return cli.Usage(err)
+		return cli.Usage(fmt.Errorf("--set: %w", err))
 	}
 	states, err := parseStates(s.states)
 	if err != nil {
@@ -127,7 +152,7 @@ func (s waitSteps) run(out io.Writer) error {
 			Interval: w.Interval.Milliseconds(), Expected: w.Expected, Missed: w.Missed, PerDay: w.PerDay, Reason: w.Reason,
 		})
 	}
-	if s.asJSON {
+	if asJSON {
 		return cli.WriteJSON(out, steps)
 	}
 	for _, step := range steps {

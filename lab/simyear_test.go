@@ -12,7 +12,7 @@ func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	play := func(args ...string) (r yearResult) {
 		t.Helper()
-		code, out, errs := simulated(append([]string{"year", "--hosts", "3", "--uris", "40", "--days", "60", "--json"}, args...)...)
+		code, out, errs := simulated(append([]string{"--year", "--hosts", "3", "--uris", "40", "--days", "60", "--json"}, args...)...)
 		if code != cli.ExitOK {
 			t.Fatalf("exit code %d: %s", code, errs)
 		}
@@ -35,8 +35,8 @@ func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
 		learned.PerURI*120*60/365 < float64(learned.Visits)-1 {
 		t.Errorf("livelier %+v, than %+v", busy, learned)
 	}
-	for _, wrong := range [][]string{{"--hosts", "0"}, {"--busy", "0"}, {"--rule", "fixed"}, {"--rule", "none"}, {"--capture-target", "2"}} {
-		code, _, errs := simulated(append([]string{"year"}, wrong...)...)
+	for _, wrong := range [][]string{{"--hosts", "0"}, {"--busy", "0"}, {"--rule", "fixed"}, {"--rule", "none"}, {"--set", "capture_target=2"}} {
+		code, _, errs := simulated(append([]string{"--year"}, wrong...)...)
 		if code != cli.ExitUsage || !strings.Contains(errs, strings.TrimPrefix(wrong[0], "--")) {
 			t.Errorf("%q: exit code %d, %s", wrong, code, errs)
 		}
@@ -45,7 +45,7 @@ func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
 
 func TestAYearPrintsItsMixOfPages(t *testing.T) {
 	t.Parallel()
-	code, out, errs := simulated("year", "--hosts", "2", "--uris", "10", "--days", "20", "--busy", "2")
+	code, out, errs := simulated("--year", "--hosts", "2", "--uris", "10", "--days", "20", "--busy", "2")
 	if code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}

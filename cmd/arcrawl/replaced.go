@@ -55,6 +55,8 @@ func replacements() []replacement {
 		{"impact", "deps --lost FILE…"},
 		{"reduplicate", "extract --all FILE…; its --all is --no-revisits"},
 		{"dedup purge", "dedup remove --purge"},
+		{"sim wait", "sim --states STATE,… --set KEY=VALUE,…"},
+		{"sim year", "sim --year"},
 	}
 }
 

@@ -47,7 +47,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 		Prepare(root)
 	}
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		if err := checkGlobalFlags(cmd); err != nil {
+		if err := errors.Join(checkGlobalFlags(cmd), cmd.ValidateFlagGroups()); err != nil {
 			return err
 		}
 		understood = true
