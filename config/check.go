@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -55,11 +55,11 @@ func (l *loader) checkRequired() {
 }
 
 // rootKey returns the path of a key outside lists of tables.
-func rootKey(name string) document.Path { return document.Path("").Key(name) }
+func rootKey(name string) schema.Path { return schema.Path("").Key(name) }
 
 // keyAt returns a key of a document for a fault or warning. v is the value that the fault shows.
-func keyAt(doc *document.Document, path document.Path, name string, v any) document.Field {
-	return document.Field{Doc: doc, Name: name, Path: path.Key(name), Value: v}
+func keyAt(doc *schema.Document, path schema.Path, name string, v any) schema.Field {
+	return schema.Field{Doc: doc, Name: name, Path: path.Key(name), Value: v}
 }
 
 // checkStorage reports storage paths that are the same, and warns of an archive inside the store.
@@ -113,8 +113,8 @@ func (l *loader) checkFolders() {
 
 // source is a part of a file that settings can come from: the whole file, or the [[when]] at path.
 type source struct {
-	doc  *document.Document
-	path document.Path
+	doc  *schema.Document
+	path schema.Path
 }
 
 // sources returns the files that a host file's settings come from, special ones first.
@@ -183,7 +183,7 @@ func (l *layer) checkWhole() {
 
 // checkSeries reports a series in a file, or in the [[when]] at path, that the main file does not name: a slip must not
 // put records into files that nobody looks after.
-func (l *loader) checkSeries(doc *document.Document, path document.Path) {
+func (l *loader) checkSeries(doc *schema.Document, path schema.Path) {
 	at := keyAt(doc, path, "warc.series", doc.Value(path.Key("warc.series")))
 	if s, _ := at.Value.(string); s != "" && !doc.IsBad(at.Path) && !slices.Contains(l.config.Series, s) {
 		at.Fault("is not in warc.series_names of the main file", "add it there, or write one of these names")
@@ -208,7 +208,7 @@ func (l *loader) checkHosts() {
 		}
 		if path := rootKey("host"); f.doc.Has(path) {
 			fault = f.doc.AtValue(path, fault)
-			fault.Key, fault.Value = "host", document.Show(string(f.host))
+			fault.Key, fault.Value = "host", schema.Show(string(f.host))
 		}
 		f.doc.AddFault(fault)
 	}
@@ -216,7 +216,7 @@ func (l *loader) checkHosts() {
 
 // checkLayers bounds the refinements of one host.
 func (l *loader) checkLayers() {
-	tooMany := func(doc *document.Document, n int) {
+	tooMany := func(doc *schema.Document, n int) {
 		doc.AddFault(Fault{
 			Key:     whenTable,
 			Problem: fmt.Sprintf("%d refinements apply to one host, with refinements of its domains and of the main file", n),
@@ -306,7 +306,7 @@ func (l *loader) warnScope() {
 		s := f.draft.settings.Scope
 		used = used || s.By == scope.ByPrefix
 		if s.By != scope.ByPrefix && f.doc.Has(rootKey(name)) {
-			keyAt(f.doc, "", name, []any{}).Warn("have no effect with scope.by = "+document.Show(string(s.By)), remedy)
+			keyAt(f.doc, "", name, []any{}).Warn("have no effect with scope.by = "+schema.Show(string(s.By)), remedy)
 		}
 		onHost := func(s Seed) bool { return s.URI.Host() == f.host || below(s.URI.Host(), f.host) }
 		setHere := f.doc.Has(rootKey("scope.by"))

@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/request"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -18,10 +17,10 @@ import (
 )
 
 // Fault is a mistake in a configuration file, or something odd in it if it is a warning.
-type Fault = document.Fault
+type Fault = schema.Fault
 
 // Faults are all mistakes in a configuration. [Load] returns them as its error.
-type Faults = document.Faults
+type Faults = schema.Faults
 
 // Config is a whole, valid configuration. It is immutable by convention and may be shared between goroutines.
 type Config struct {
@@ -61,7 +60,7 @@ type Config struct {
 	// Broken are the faults of host files that are not in force; see [LoadKept]. It is empty after [Load].
 	Broken []Fault
 
-	doc       *document.Document // of the main file
+	doc       *schema.Document // of the main file
 	files     []*hostFile
 	held      map[uri.Host]Fault
 	unreached []unreached
@@ -92,8 +91,8 @@ type Storage struct {
 
 	Elsewhere []string // folders and lists of WARC files that were moved away on purpose
 
-	Folders      value.Folders // to which finished WARC files are moved
-	FoldersFree  int64         // bytes that stay free on the disk of each of them, and of the first folder
+	Folders      schema.Folders // to which finished WARC files are moved
+	FoldersFree  int64          // bytes that stay free on the disk of each of them, and of the first folder
 	FoldersOrder FolderOrder
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -121,7 +121,7 @@ func refined(h uri.Host, before, after *profile) []KeyChange {
 		var parts []string
 		for _, l := range p.layers {
 			if l.path != "" {
-				parts = append(parts, "["+l.criteria.String()+"] "+document.TOML(l.values))
+				parts = append(parts, "["+l.criteria.String()+"] "+schema.TOML(l.values))
 			}
 		}
 		return strings.Join(parts, "; ")

@@ -50,6 +50,6 @@
 //   - The same bytes under the same file names have the same [Config.Digest], wherever the folder is.
 //   - Settings returned by [Config.For] share slices and regular expressions; they must not be modified.
 //
-// The subpackage document reads one file, value describes and reads the types of values, criteria decides whether a
-// refinement applies, and reference describes all keys for people and editors.
+// The subpackage schema describes keys and reads their values. about holds what curators write for people. reference
+// describes all keys for people and editors.
 package config

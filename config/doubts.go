@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -54,8 +54,8 @@ func (l *loader) hasPublicHost() bool {
 }
 
 // warnPoliteness warns of a file, and of its refinements, that would overload public hosts.
-func (l *loader) warnPoliteness(doc *document.Document, d *draft) {
-	warn := func(path document.Path, s *Settings) {
+func (l *loader) warnPoliteness(doc *schema.Document, d *draft) {
+	warn := func(path schema.Path, s *Settings) {
 		for _, name := range []string{"min_delay", "delay_factor", "valence", "max_delay"} {
 			name = "politeness." + name
 			problem, remedy := DoubtPace(s.Politeness.Politeness, s.Politeness.Valence)

@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -18,26 +17,26 @@ import (
 type draft struct {
 	config    *Config
 	settings  *Settings
-	host      uri.Host       // the key host
-	until     time.Time      // end of the whole host file; zero = none
-	site      about.Site     // the keys about the host, but its owner
-	owner     string         // the key owner
-	seedSites []seedSite     // the key seeds.about
-	seeds     []seed         // the key seeds.uris
-	sources   []seed         // feeds and sitemaps
-	when      value.Criteria // of the [[when]] being read
-	whens     []*layer       // the [[when]] of the file
-	entry     entry          // the [[wait]] being read
-	entries   []entry        // the [[wait]] of the file
-	shadowed  []entry        // entries that the file's own can shadow
-	stack     []entry        // entries of this file and of the files below it
-	plain     entry          // the default of each key of a [[wait]]
+	host      uri.Host        // the key host
+	until     time.Time       // end of the whole host file; zero = none
+	site      about.Site      // the keys about the host, but its owner
+	owner     string          // the key owner
+	seedSites []seedSite      // the key seeds.about
+	seeds     []seed          // the key seeds.uris
+	sources   []seed          // feeds and sitemaps
+	when      schema.Criteria // of the [[when]] being read
+	whens     []*layer        // the [[when]] of the file
+	entry     entry           // the [[wait]] being read
+	entries   []entry         // the [[wait]] of the file
+	shadowed  []entry         // entries that the file's own can shadow
+	stack     []entry         // entries of this file and of the files below it
+	plain     entry           // the default of each key of a [[wait]]
 }
 
 // seed is a seed and its position.
 type seed struct {
 	uri uri.URI
-	at  document.Field
+	at  schema.Field
 }
 
 // newDraft returns the draft of a main file that sets nothing. It sets c to the defaults.
@@ -57,7 +56,7 @@ func (d *draft) over() *draft {
 }
 
 // finish builds the stack and compiles the rules after all keys of a file, or of the [[when]] at path, are read.
-func (d *draft) finish(doc *document.Document, path document.Path) {
+func (d *draft) finish(doc *schema.Document, path schema.Path) {
 	d.stack = append(slices.Clone(d.entries), d.stack...)
 	d.settings.Wait = stack(d.stack)
 	d.settings.Change.compile(doc)
@@ -70,7 +69,7 @@ func (d *draft) finish(doc *document.Document, path document.Path) {
 }
 
 // warnChange warns of rules of [change] that are not used.
-func (d *draft) warnChange(doc *document.Document, path document.Path) {
+func (d *draft) warnChange(doc *schema.Document, path schema.Path) {
 	c := d.settings.Change
 	for _, name := range []string{"change.scrub", "change.scrub_css", "change.tolerance", "change.keep_scrubbed"} {
 		problem := `has no effect with change.mode = "strict"`
@@ -79,25 +78,25 @@ func (d *draft) warnChange(doc *document.Document, path document.Path) {
 		}
 		used := c.Auto == AutoJudge && name == "change.keep_scrubbed"
 		if at := path.Key(name); c.Mode == Strict && !used && doc.Has(at) {
-			f := document.Field{Doc: doc, Name: name, Path: at, Value: []any{}}
+			f := schema.Field{Doc: doc, Name: name, Path: at, Value: []any{}}
 			f.Warn(problem, `set mode = "scrubbed" or "text" too`)
 		}
 	}
 	if at := path.Key("change.of"); c.Of == OfRendered && !d.settings.Render.On && doc.Has(at) {
-		f := document.Field{Doc: doc, Name: "change.of", Path: at, Value: string(c.Of)}
+		f := schema.Field{Doc: doc, Name: "change.of", Path: at, Value: string(c.Of)}
 		f.Warn("has no effect, because no page is rendered", "set render.pages too")
 	}
 	const name = "change.mode"
 	noRules := len(c.Scrub)+len(c.ScrubCSS) == 0 && c.Tolerance == 0
 	if at := path.Key(name); c.Mode == Scrubbed && noRules && doc.Has(at) {
-		f := document.Field{Doc: doc, Name: name, Path: at, Value: string(c.Mode)}
+		f := schema.Field{Doc: doc, Name: name, Path: at, Value: string(c.Mode)}
 		f.Warn("has no rules and so works like strict", "set change.scrub or change.scrub_css")
 	}
 }
 
 // fileReader reads the values of one document into a draft.
 type fileReader struct {
-	doc   *document.Document
+	doc   *schema.Document
 	draft *draft
 	scope string // InMain, InHost, inWhen or inMainWhen
 }
@@ -106,7 +105,7 @@ type fileReader struct {
 func (r fileReader) file() {
 	for _, name := range slices.Sorted(maps.Keys(r.doc.Root)) {
 		v := r.doc.Root[name]
-		path := document.Path("").Child(name)
+		path := schema.Path("").Child(name)
 		if t, ok := findTable(name); ok {
 			r.table(t, "", v)
 		} else if k, ok := findKey(name); ok {
@@ -118,13 +117,13 @@ func (r fileReader) file() {
 }
 
 // table reads a table at the top of the file, or in the [[when]] at parent.
-func (r fileReader) table(t Table, parent document.Path, v any) {
+func (r fileReader) table(t Table, parent schema.Path, v any) {
 	path := parent.Child(t.Name)
 	if !t.in(r.scope) {
 		r.doc.AddFault(r.doc.AtKey(path, misplaced(t.Name, t.Name, r.scope)))
 		return
 	}
-	f := document.Field{Doc: r.doc, Name: t.Name, Path: path, Value: v}
+	f := schema.Field{Doc: r.doc, Name: t.Name, Path: path, Value: v}
 	if !t.List {
 		if m, ok := v.(map[string]any); ok {
 			r.keys(t.Name, path, m)
@@ -147,7 +146,7 @@ func (r fileReader) table(t Table, parent document.Path, v any) {
 }
 
 // keys reads the keys of a table.
-func (r fileReader) keys(table string, path document.Path, m map[string]any) {
+func (r fileReader) keys(table string, path schema.Path, m map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if k, ok := findKey(table + "." + name); ok {
 			r.key(k, path.Child(name), m[name])
@@ -158,7 +157,7 @@ func (r fileReader) keys(table string, path document.Path, m map[string]any) {
 }
 
 // key reads the value of a key.
-func (r fileReader) key(k key, path document.Path, v any) {
+func (r fileReader) key(k key, path schema.Path, v any) {
 	if !k.In(r.scope) {
 		f := misplaced(k.Name, "", r.scope)
 		if k.Scope == InHost {
@@ -170,5 +169,5 @@ func (r fileReader) key(k key, path document.Path, v any) {
 		r.doc.AddFault(r.doc.AtKey(path, f))
 		return
 	}
-	k.read(document.Field{Doc: r.doc, Name: k.Name, Path: path, Value: v}, r.draft)
+	k.read(schema.Field{Doc: r.doc, Name: k.Name, Path: path, Value: v}, r.draft)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -127,7 +127,7 @@ func (c *Config) Refinements(h uri.Host, a About) []Refinement {
 }
 
 // sources returns what a set of layers, and the settings below them, were read from. Special sources come first.
-func (p *profile) sources(set uint64, main *document.Document) []source {
+func (p *profile) sources(set uint64, main *schema.Document) []source {
 	var all []source
 	for i, l := range slices.Backward(p.layers) {
 		if set&(1<<i) != 0 {
@@ -170,7 +170,7 @@ func (d *draft) setting(k key, from []source) Setting {
 	for _, in := range from {
 		if path := in.path.Key(k.Name); in.doc.Has(path) {
 			s.File, s.Line = in.doc.File, in.doc.Line(path)
-			s.Value = document.TOML(in.doc.Value(path))
+			s.Value = schema.TOML(in.doc.Value(path))
 			break
 		}
 	}

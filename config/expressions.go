@@ -6,7 +6,7 @@ import (
 	"regexp/syntax"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -123,14 +123,14 @@ func Shadowed(re *regexp.Regexp, earlier []*regexp.Regexp) *regexp.Regexp {
 
 // expressions warns of scope rules, and of a criterion about the URI, that can match nothing. path is a [[when]] of
 // the document or empty; h is the host of the file, "" for the main file.
-func expressions(doc *document.Document, path document.Path, h uri.Host, when *regexp.Regexp) {
+func expressions(doc *schema.Document, path schema.Path, h uri.Host, when *regexp.Regexp) {
 	if when != nil {
 		problem, remedy := Expression(when, h, covers(h))
 		if problem != "" {
-			document.Field{Doc: doc, Name: "when.uri", Path: path.Child("uri"), Value: when.String()}.Warn(problem, remedy)
+			schema.Field{Doc: doc, Name: "when.uri", Path: path.Child("uri"), Value: when.String()}.Warn(problem, remedy)
 		}
 	}
-	rules := document.Field{Doc: doc, Name: "scope.rules", Path: path.Key("scope.rules")}
+	rules := schema.Field{Doc: doc, Name: "scope.rules", Path: path.Key("scope.rules")}
 	list, _ := doc.Value(rules.Path).([]any)
 	var earlier []*regexp.Regexp
 	for i, v := range list {
@@ -140,10 +140,10 @@ func expressions(doc *document.Document, path document.Path, h uri.Host, when *r
 		if err != nil {
 			continue
 		}
-		at := document.Field{Doc: doc, Name: rules.Name, Path: rules.Path.Element(i), Value: s}
+		at := schema.Field{Doc: doc, Name: rules.Name, Path: rules.Path.Element(i), Value: s}
 		problem, remedy := Expression(re, "", nil)
 		if other := Shadowed(re, earlier); problem == "" && other != nil {
-			problem, remedy = "never decides: an earlier rule matches all of its URIs, "+document.Show(other.String()),
+			problem, remedy = "never decides: an earlier rule matches all of its URIs, "+schema.Show(other.String()),
 				"put it before that rule, or remove it"
 		}
 		if problem != "" {

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -58,7 +57,7 @@ func loadKept(path string, kept func(state, name string) ([]byte, bool), reading
 			}
 			name := filepath.Base(f.doc.File)
 			if choices[name] == asItIs {
-				own := document.Sorted(slices.Clone(f.doc.Faults))
+				own := schema.Sorted(slices.Clone(f.doc.Faults))
 				broken, why[name] = append(broken, own...), own[0]
 			}
 			choices[name]++
@@ -67,9 +66,9 @@ func loadKept(path string, kept func(state, name string) ([]byte, bool), reading
 }
 
 // textOf returns the text of a host file that is read, nil if none is.
-func (l *loader) textOf(name, shown string) *document.Document {
+func (l *loader) textOf(name, shown string) *schema.Document {
 	if l.texts != nil {
-		doc := document.Parse(l.texts[name], shown)
+		doc := schema.Parse(l.texts[name], shown)
 		doc.Staged = l.reading
 		return doc
 	}
@@ -77,27 +76,27 @@ func (l *loader) textOf(name, shown string) *document.Document {
 	switch l.choices[name] {
 	case asKept:
 		if data, ok := l.kept(l.config.Storage.State, name); ok {
-			return document.Parse(data, shown)
+			return schema.Parse(data, shown)
 		}
 		l.choices[name] = leftOut
 		fallthrough
 	case leftOut:
-		l.hold(name, document.Read(path, shown))
+		l.hold(name, schema.Read(path, shown))
 		return nil
 	}
-	return document.Read(path, shown)
+	return schema.Read(path, shown)
 }
 
 // hostKey finds the key host in a text that may not be TOML.
 var hostKey = regexp.MustCompile(`(?m)^[ \t]*host[ \t]*=[ \t]*["']([^"'\n]+)["']`)
 
 // hold holds the host of a broken file.
-func (l *loader) hold(name string, doc *document.Document) {
+func (l *loader) hold(name string, doc *schema.Document) {
 	text := strings.TrimSuffix(name, ".toml")
 	if m := hostKey.FindSubmatch(doc.Data); m != nil {
 		text = string(m[1])
 	}
-	h, problem, _ := value.ParseHost(text)
+	h, problem, _ := schema.ParseHost(text)
 	if problem != "" {
 		return
 	}
@@ -194,9 +193,9 @@ func loadTexts(path string, texts map[string][]byte, reading bool) (*Config, err
 // Expired returns warnings of refinements and files that have expired.
 func (c *Config) Expired(now time.Time) []Fault {
 	var all []Fault
-	add := func(doc *document.Document, path document.Path, key string, end time.Time) {
+	add := func(doc *schema.Document, path schema.Path, key string, end time.Time) {
 		if !end.IsZero() && !now.Before(end) {
-			f := document.Field{Doc: doc, Name: key, Path: path, Value: doc.Value(path)}
+			f := schema.Field{Doc: doc, Name: key, Path: path, Value: doc.Value(path)}
 			all = append(all, f.Finding("has passed", "remove the expired settings, or set a later date"))
 		}
 	}

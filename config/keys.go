@@ -5,18 +5,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // Key is one key of the configuration files.
 type Key struct {
-	Name    string     // table and key, "politeness.min_delay"; "wait.…" is a key of each [[wait]]
-	Type    value.Type // the accepted values
-	Default string     // as TOML; "" if there is none
-	Scope   string     // files that may set it: [InMain], [InHost] or [InBoth]
-	Doc     string     // its meaning
-	Secret  bool       // its value must not be published
+	Name    string      // table and key, "politeness.min_delay"; "wait.…" is a key of each [[wait]]
+	Type    schema.Type // the accepted values
+	Default string      // as TOML; "" if there is none
+	Scope   string      // files that may set it: [InMain], [InHost] or [InBoth]
+	Doc     string      // its meaning
+	Secret  bool        // its value must not be published
 }
 
 // The files that may set a key.
@@ -78,7 +77,7 @@ const whenTable = "when"
 type key struct {
 	Key
 	required bool
-	read     func(f document.Field, d *draft)
+	read     func(f schema.Field, d *draft)
 	// show returns the value in a draft as TOML. It is nil for lists, whose entries are shown as the file writes them.
 	show func(d *draft) string
 }
@@ -141,8 +140,8 @@ func (t Table) brackets() string {
 }
 
 // misplaced returns the fault of a key or table in a scope where it may not be set.
-func misplaced(name, table, scope string) document.Fault {
-	f := document.Fault{Key: name, Problem: "is allowed only in the main file", Remedy: "move it there"}
+func misplaced(name, table, scope string) schema.Fault {
+	f := schema.Fault{Key: name, Problem: "is allowed only in the main file", Remedy: "move it there"}
 	if table == "" {
 		table, _, _ = strings.Cut(name, ".")
 	}
@@ -153,8 +152,8 @@ func misplaced(name, table, scope string) document.Fault {
 }
 
 // unknownKey returns the fault of a key that its table does not have, with a suggestion.
-func unknownKey(table, name string) document.Fault {
-	f := document.Fault{Key: document.Clip(table + "." + name), Problem: "unknown key"}
+func unknownKey(table, name string) schema.Fault {
+	f := schema.Fault{Key: schema.Clip(table + "." + name), Problem: "unknown key"}
 	t, _ := findTable(table)
 	words := t.keys()
 	for _, other := range tables {
@@ -173,8 +172,8 @@ func unknownKey(table, name string) document.Fault {
 }
 
 // unknownTable returns the fault of an unknown name outside all tables, with a suggestion.
-func unknownTable(name string, v any, scope string) document.Fault {
-	f := document.Fault{Key: document.Clip(name), Problem: "unknown key"}
+func unknownTable(name string, v any, scope string) schema.Fault {
+	f := schema.Fault{Key: schema.Clip(name), Problem: "unknown key"}
 	switch v.(type) {
 	case map[string]any, []map[string]any:
 		f.Problem = "unknown table"
@@ -192,7 +191,7 @@ func unknownTable(name string, v any, scope string) document.Fault {
 // suggestion returns the remedy for a name that is not one of words: the table it belongs to, or the most similar
 // word, or all words.
 func suggestion(name string, words []string, noun, all string) string {
-	near, ok := value.Nearest(name, words)
+	near, ok := schema.Nearest(name, words)
 	if owners := ownersOf(name); owners != "" {
 		return "it belongs to " + owners
 	} else if ok && strings.ToLower(name) == near {

@@ -3,15 +3,14 @@ package config
 import (
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // adminKeys are the keys of [admin] and [websub].
 var adminKeys = []key{
 	optional("admin.instance", InMain, checkInstance, func(d *draft) *string { return &d.config.Admin.Instance },
 		"Name of this crawl among several, as `press`. It is in alarms, mail and their subjects, in the status, on the dashboard, and in the label `crawl` of each metric. Empty: operator.name, and metrics have no such label."),
-	optional("admin.socket", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.Socket },
+	optional("admin.socket", InMain, schema.CheckPath, func(d *draft) *string { return &d.config.Admin.Socket },
 		"Unix socket of the daemon, for its user and group. Empty: `admin.sock` in storage.state. `off` opens no socket; then no command can reach the daemon."),
 	optional("admin.listen", InMain, checkListen, func(d *draft) *string { return &d.config.Admin.Listen },
 		"Address, as `127.0.0.1:8471`, that serves the same to clients that send a token. Other machines can reach it only with admin.remote. Empty: none."),
@@ -20,13 +19,13 @@ var adminKeys = []key{
 		Off, RemoteTLS, Plain),
 	texts("admin.names", InMain, "host names", checkName, func(d *draft) *[]string { return &d.config.Admin.Names },
 		"Host names, without ports, under which clients reach admin.listen besides localhost and IP addresses. Requests with other names are refused."),
-	optional("admin.tls_cert", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.TLSCert },
+	optional("admin.tls_cert", InMain, schema.CheckPath, func(d *draft) *string { return &d.config.Admin.TLSCert },
 		"File with the certificate and its chain in PEM format, for admin.remote = \"tls\". A renewed file is used at once."),
-	optional("admin.tls_key", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.TLSKey },
+	optional("admin.tls_key", InMain, schema.CheckPath, func(d *draft) *string { return &d.config.Admin.TLSKey },
 		"File with the key of admin.tls_cert in PEM format."),
-	optional("admin.token_file", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.TokenFile },
+	optional("admin.token_file", InMain, schema.CheckPath, func(d *draft) *string { return &d.config.Admin.TokenFile },
 		"File with the tokens for admin.listen. Empty: `admin.token` in storage.state. It is created with a random token if it does not exist. `arcrawl user` adds and removes tokens."),
-	optional("admin.user_file", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.UserFile },
+	optional("admin.user_file", InMain, schema.CheckPath, func(d *draft) *string { return &d.config.Admin.UserFile },
 		"File with the named users for admin.listen, their roles and hashed passwords. Empty: `admin.users` in storage.state. `arcrawl user` makes and changes it; the daemon uses a changed file at once."),
 	texts("admin.trusted_proxies", InMain, "addresses", checkProxy,
 		func(d *draft) *[]string { return &d.config.Admin.TrustedProxies },
@@ -39,17 +38,17 @@ var adminKeys = []key{
 		NoRole, RoleRead, roleCurate, roleOperate),
 	boolean("admin.git", InMain, func(d *draft) *bool { return &d.config.Admin.Git },
 		"Whether each change of configuration files in the dashboard is committed to the git repository that holds them, with the user as author. If that fails, a warning says why, and the change stays."),
-	optional("admin.url", InMain, value.CheckWebhook, func(d *draft) *string { return &d.config.Admin.URL },
+	optional("admin.url", InMain, schema.CheckWebhook, func(d *draft) *string { return &d.config.Admin.URL },
 		"Address of the dashboard for people, as `https://crawler.library.example/`. Alarms link to it. Empty: the address of admin.listen."),
 	optional("admin.replay_listen", InMain, checkListen,
 		func(d *draft) *string { return &d.config.Admin.ReplayListen },
 		"Address, as `127.0.0.1:8473`, that serves archived versions to browsers, apart from the dashboard, so that archived pages cannot reach it. admin.remote applies to it too. Empty: the dashboard does not show versions."),
-	optional("admin.replay_url", InMain, value.CheckWebhook, func(d *draft) *string { return &d.config.Admin.ReplayURL },
+	optional("admin.replay_url", InMain, schema.CheckWebhook, func(d *draft) *string { return &d.config.Admin.ReplayURL },
 		"Address of admin.replay_listen for browsers, as `https://replay.library.example/`, if it is behind a proxy. It should have another host name than the dashboard. Empty: the name of the dashboard and the port of admin.replay_listen."),
-	optional("admin.replay_assets", InMain, value.CheckPath,
+	optional("admin.replay_assets", InMain, schema.CheckPath,
 		func(d *draft) *string { return &d.config.Admin.ReplayAssets },
 		"Folder with the engine of ReplayWeb.page. Empty: `/usr/share/arcrawl-replay`, where the package arcrawl-replay has it."),
-	secret(optional("admin.webhook", InMain, value.CheckWebhook,
+	secret(optional("admin.webhook", InMain, schema.CheckWebhook,
 		func(d *draft) *string { return &d.config.Admin.Webhook },
 		"Address that receives each alarm, and its end, as JSON by POST, at most once a second. Empty: none. The log, the status and the metrics report alarms too.")),
 	secret(optional("cluster.database", InMain, checkDatabase,
@@ -68,7 +67,7 @@ var adminKeys = []key{
 		StartTLS, Implicit, None),
 	secret(optional("mail.user", InMain, nil, func(d *draft) *string { return &d.config.Mail.User },
 		"User name for the mail server. Empty: no password is sent.")),
-	optional("mail.password_file", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Mail.PasswordFile },
+	optional("mail.password_file", InMain, schema.CheckPath, func(d *draft) *string { return &d.config.Mail.PasswordFile },
 		"File that contains only the password for the mail server."),
 	optional("mail.from", InMain, checkMailAddress, func(d *draft) *string { return &d.config.Mail.From },
 		"Sender of all mail."),
@@ -79,10 +78,10 @@ var adminKeys = []key{
 		"Send alarms, and their ends, as they happen: at most one mail a minute for each recipient."),
 	optional("mail.digest", InMain, checkTime, func(d *draft) *string { return &d.config.Mail.Digest },
 		"Time of day in UTC, as `07:00`, of a daily mail, or weekly as mail.to says, with new versions, silent sites, missed capture targets and alarms. Empty: none."),
-	optional("websub.callback", InMain, value.CheckCallback,
+	optional("websub.callback", InMain, schema.CheckCallback,
 		func(d *draft) *string { return &d.config.WebSub.Callback },
 		"Public http(s) address at which hubs reach this crawl, as `https://crawler.library.example/websub`. Empty: feeds are polled and no hub is subscribed to."),
-	optional("websub.listen", InMain, value.CheckAddress, func(d *draft) *string { return &d.config.WebSub.Listen },
+	optional("websub.listen", InMain, schema.CheckAddress, func(d *draft) *string { return &d.config.WebSub.Listen },
 		"Address and port that receive the requests to websub.callback, as `127.0.0.1:8472` behind a proxy, or `0.0.0.0:8472`. Empty: no port is opened."),
 	duration("websub.lease", InMain, time.Hour, 365*day,
 		func(d *draft) *time.Duration { return &d.config.WebSub.Lease },
@@ -92,19 +91,19 @@ var adminKeys = []key{
 }
 
 // texts makes a key that is a list of texts, each of which check must accept.
-func texts(name, scope, elements string, check value.Check, field func(*draft) *[]string, doc string) key {
+func texts(name, scope, elements string, check schema.Check, field func(*draft) *[]string, doc string) key {
 	k := list(name, scope, elements, readTexts(elements, check, field), doc)
-	k.show = func(d *draft) string { return document.TOML(*field(d)) }
+	k.show = func(d *draft) string { return schema.TOML(*field(d)) }
 	return k
 }
 
 // readTexts returns the reader of a list of texts.
 func readTexts(
-	elements string, check value.Check, field func(*draft) *[]string,
-) func(f document.Field, d *draft) {
-	return func(f document.Field, d *draft) {
+	elements string, check schema.Check, field func(*draft) *[]string,
+) func(f schema.Field, d *draft) {
+	return func(f schema.Field, d *draft) {
 		*field(d) = nil
-		f.Texts("of "+elements, func(e document.Field, s string) {
+		f.Texts("of "+elements, func(e schema.Field, s string) {
 			if problem, remedy := check(s); problem != "" {
 				e.Fault(problem, remedy)
 				return

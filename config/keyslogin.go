@@ -5,9 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/request"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -18,10 +17,10 @@ var loginKeys = []key{
 	optional("login.page", InHost, checkLoginURI, func(d *draft) *string { return &d.settings.Request.Login.Page },
 		"Page with the form, on the same host. It is fetched first, and the hidden fields of its form are sent too. Empty: none."),
 	tableList("login.fields", InHost, headerColumns("value"),
-		func(f document.Field, d *draft) { d.settings.Request.Login.Fields = request.ReadFields(f) },
+		func(f schema.Field, d *draft) { d.settings.Request.Login.Fields = request.ReadFields(f) },
 		"Fields of the form that everybody may know: `[{ name = \"remember\", value = \"1\" }]`."),
 	tableList("login.secret_fields", InHost, headerColumns("secret"),
-		func(f document.Field, d *draft) { d.settings.Request.Login.SecretFields = request.ReadSecretFields(f) },
+		func(f schema.Field, d *draft) { d.settings.Request.Login.SecretFields = request.ReadSecretFields(f) },
 		"Fields of the form that nobody may know: `[{ name = \"password\", secret = \"file:news-password\" }]`. "+SecretPlaces),
 	expression("login.success", func(d *draft) **regexp.Regexp { return &d.settings.Request.Login.Success },
 		"Regular expression that matches in the head or the content of the answer to the form if the login succeeded, and only then, as `'(?m)^Set-Cookie: session='` or `'(?m)^Location: /account'`."),
@@ -42,8 +41,8 @@ func checkLoginURI(s string) (problem, remedy string) {
 // expression makes a key of a host file that is empty or a regular expression.
 func expression(name string, field func(*draft) **regexp.Regexp, doc string) key {
 	return key{
-		Key: Key{Name: name, Type: value.Type{Kind: value.Regex, Optional: true}, Scope: InHost, Doc: doc},
-		read: func(f document.Field, d *draft) {
+		Key: Key{Name: name, Type: schema.Type{Kind: schema.Regex, Optional: true}, Scope: InHost, Doc: doc},
+		read: func(f schema.Field, d *draft) {
 			const example = `write for example '(?m)^Set-Cookie: session='`
 			s, ok := f.Text("a regular expression in quotes")
 			if !ok {
@@ -52,7 +51,7 @@ func expression(name string, field func(*draft) **regexp.Regexp, doc string) key
 			if *field(d) = nil; s == "" {
 				return
 			}
-			if re, ok := value.ReadRegex(f, s, example); ok {
+			if re, ok := schema.ReadRegex(f, s, example); ok {
 				*field(d) = re
 			}
 		},

@@ -4,19 +4,18 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/feeds/websub"
-	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // fileKeys are the keys of a host file outside all tables.
 var fileKeys = []key{
-	other("host", InHost, value.Type{Kind: value.Host}, readHost,
+	other("host", InHost, schema.Type{Kind: schema.Host}, readHost,
 		"The host that this file applies to, if it is not the file name without .toml."),
-	other("until", InHost, value.Type{Kind: value.Moment},
-		func(f document.Field, d *draft) {
-			if t, ok := value.ReadMoment(f, time.UTC); ok {
+	other("until", InHost, schema.Type{Kind: schema.Moment},
+		func(f schema.Field, d *draft) {
+			if t, ok := schema.ReadMoment(f, time.UTC); ok {
 				d.until = t
 			}
 		},
@@ -25,28 +24,28 @@ var fileKeys = []key{
 
 // operatorKeys are the keys of [operator] and [storage].
 var operatorKeys = []key{
-	required(text("operator.name", InMain, value.CheckOperator,
+	required(text("operator.name", InMain, schema.CheckOperator,
 		func(d *draft) *string { return &d.config.Operator.Name },
 		"The institution. It is written into every WARC file.")),
-	required(text("operator.contact", InMain, value.CheckContact,
+	required(text("operator.contact", InMain, schema.CheckContact,
 		func(d *draft) *string { return &d.config.Operator.Contact },
 		"Web page or e-mail address for webmasters. It is part of the User-Agent.")),
-	text("storage.state", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Storage.State },
+	text("storage.state", InMain, schema.CheckPath, func(d *draft) *string { return &d.config.Storage.State },
 		"Folder of the frontier's store."),
-	text("storage.warc", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Storage.WARC },
+	text("storage.warc", InMain, schema.CheckPath, func(d *draft) *string { return &d.config.Storage.WARC },
 		"Folder of the WARC files."),
-	text("storage.log", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Storage.Log },
+	text("storage.log", InMain, schema.CheckPath, func(d *draft) *string { return &d.config.Storage.Log },
 		"File of the crawl log."),
-	text("storage.hosts", InMain, value.CheckPath, func(d *draft) *string { return &d.config.HostsDir },
+	text("storage.hosts", InMain, schema.CheckPath, func(d *draft) *string { return &d.config.HostsDir },
 		"Folder of the host files. The default folder may be absent."),
-	text("storage.secrets", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Storage.Secrets },
+	text("storage.secrets", InMain, schema.CheckPath, func(d *draft) *string { return &d.config.Storage.Secrets },
 		"Folder of the secrets that host files may name, as `\"file:NAME\"`. Only the user of the daemon should read it. It may be absent."),
 	size("storage.min_free", InMain, 0, 1<<50, func(d *draft) *int64 { return &d.config.Storage.MinFree },
 		"Minimum of free space. The crawl pauses below it. `0B` switches the check off."),
-	texts("storage.elsewhere", InMain, "paths", value.CheckPath,
+	texts("storage.elsewhere", InMain, "paths", schema.CheckPath,
 		func(d *draft) *[]string { return &d.config.Storage.Elsewhere },
 		"Where WARC files are that were moved away from `storage.warc`: folders, and lists of file names. At its start the daemon takes all other missing files for lost and archives their payloads again."),
-	texts("storage.folders", InMain, "paths", value.CheckPath,
+	texts("storage.folders", InMain, "paths", schema.CheckPath,
 		func(d *draft) *[]string { return (*[]string)(&d.config.Storage.Folders) },
 		"Further folders for WARC files, usually on other disks. Finished files are moved there, the oldest first, while less than `storage.folders_free` is free on the disk of `storage.warc`. Each leaves a symbolic link. `\"embargo=/disk/warc\"` is for the files of the series `embargo` alone, which are moved there as soon as they are finished."),
 	size("storage.folders_free", InMain, 0, 1<<50, func(d *draft) *int64 { return &d.config.Storage.FoldersFree },
@@ -72,20 +71,21 @@ var crawlKeys = []key{
 	whole("crawl.new_hosts_per_day", InMain, 1, 1e9, func(d *draft) *int { return &d.config.Crawl.NewHosts.PerSeedDay },
 		"Maximum number of hosts per day (UTC) that the pages found from one seed make known. A tenth of it may be of one registrable domain."),
 	list("crawl.canaries", InMain, "URIs",
-		func(f document.Field, d *draft) { d.config.Crawl.Canaries = value.ReadURIs(f) },
+		func(f schema.Field, d *draft) { d.config.Crawl.Canaries = schema.ReadURIs(f) },
 		"Hosts that are always up, for example your network provider's. If several strangers are unreachable at once, a connection to these shows whether your own network is down."),
 	choice("crawl.order", InMain, func(d *draft) *frontier.Order { return &d.config.Crawl.Order },
 		"Which URI goes first on a host that has more due URIs than it can serve. `value`: the URI of which most versions would be lost. `overdue`: the URI with the largest delay relative to its wait. "+
 			"`due`: the URI that has been due for longest.",
 		frontier.ByValue, frontier.ByOverdue, frontier.ByDue),
-	text("warc.prefix", InMain, value.CheckFilePrefix, func(d *draft) *string { return &d.config.WARC.Prefix },
+	text("warc.prefix", InMain, schema.CheckFilePrefix, func(d *draft) *string { return &d.config.WARC.Prefix },
 		"Prefix of the names of WARC files."),
-	optional("warc.collection", InMain, value.CheckCollectionName,
+	optional("warc.collection", InMain, schema.CheckCollectionName,
 		func(d *draft) *string { return &d.config.Collection },
 		"Name of the collection that the crawl belongs to. It is written into every WARC file (`isPartOf`). Empty: none."),
-	texts("warc.series_names", InMain, "names", value.CheckSeries, func(d *draft) *[]string { return &d.config.Series },
+	texts("warc.series_names", InMain, "names", schema.CheckSeries,
+		func(d *draft) *[]string { return &d.config.Series },
 		"Names that `warc.series` of host files may have, at most 8."),
-	optional("warc.series", InHost, value.CheckSeries, func(d *draft) *string { return &d.settings.Dedup.Series },
+	optional("warc.series", InHost, schema.CheckSeries, func(d *draft) *string { return &d.settings.Dedup.Series },
 		"Series of WARC files for the host and the hosts below it, one of `warc.series_names`: files of their own, without revisits of records in other files; see docs/archive.md. Empty: the files of all other hosts."),
 	size("warc.max_size", InMain, 1<<10, 1<<40, func(d *draft) *int64 { return &d.config.WARC.MaxSize },
 		"A file that exceeds this size is finished and the next one begun."),
@@ -96,13 +96,14 @@ var crawlKeys = []key{
 		"Compression level of gzip, from 1 (fast) to 9 (small)."),
 	boolean("warc.dns", InMain, func(d *draft) *bool { return &d.config.DNSRecords },
 		"Write a record `dns:HOST` with the addresses of a host when it is first looked up after a start, and when they have changed, at most once an hour for each host."),
-	secret(optional("warc.sealed_url", InMain, value.CheckWebhook, func(d *draft) *string { return &d.config.Sealed.URL },
+	secret(optional("warc.sealed_url", InMain, schema.CheckWebhook, func(d *draft) *string { return &d.config.Sealed.URL },
 		"Address that receives one JSON object by POST for each finished WARC file: path, size, SHA-256, records, dates. Each file is sent again until the answer has a status 2xx, also after a restart. Empty: none.")),
-	optional("warc.sealed_command", InMain, value.CheckCommand, func(d *draft) *string { return &d.config.Sealed.Command },
+	optional("warc.sealed_command", InMain, schema.CheckCommand,
+		func(d *draft) *string { return &d.config.Sealed.Command },
 		"Program that is called for each finished WARC file, with the path of the file as argument and the same JSON object as input. It is called again until it exits with 0. Empty: none."),
 	boolean("index.live", InMain, func(d *draft) *bool { return &d.config.Index.Live },
 		"Keep a CDXJ index in the folder of the WARC files that contains each capture as soon as it is archived."),
-	secret(optional("index.outbackcdx", InMain, value.CheckCollection,
+	secret(optional("index.outbackcdx", InMain, schema.CheckCollection,
 		func(d *draft) *string { return &d.config.Index.OutbackCDX },
 		"Collection of an OutbackCDX server, as `http://localhost:8901/arcrawl`, that receives each line of the live index. Empty: none. Requires index.live.")),
 	boolean("log.extra_info", InMain, func(d *draft) *bool { return &d.config.Log.ExtraInfo },
@@ -121,12 +122,12 @@ var seedKeys = []key{
 }
 
 // readHost reads the host of a host file.
-func readHost(f document.Field, d *draft) {
+func readHost(f schema.Field, d *draft) {
 	s, ok := f.Text(`for example "www.news.example" or "www.news.example:8080"`)
 	if !ok {
 		return
 	}
-	h, problem, remedy := value.ParseHost(s)
+	h, problem, remedy := schema.ParseHost(s)
 	if problem != "" {
 		f.Fault(problem, remedy)
 		return
@@ -136,10 +137,10 @@ func readHost(f document.Field, d *draft) {
 
 // readSeeds returns the reader of a list of seeds or sources. Their hosts, and whether they are new, are checked when
 // all files are read.
-func readSeeds(example string, field func(*draft) *[]seed) func(document.Field, *draft) {
-	return func(f document.Field, d *draft) {
-		f.Texts("for example "+example, func(e document.Field, s string) {
-			if u, ok := value.ReadURI(e, s); ok {
+func readSeeds(example string, field func(*draft) *[]seed) func(schema.Field, *draft) {
+	return func(f schema.Field, d *draft) {
+		f.Texts("for example "+example, func(e schema.Field, s string) {
+			if u, ok := schema.ReadURI(e, s); ok {
 				*field(d) = append(*field(d), seed{uri: u, at: e})
 			}
 		})

@@ -4,20 +4,19 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/request"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
 // networkKeys are the keys of [network] and [tls].
 var networkKeys = []key{
-	secret(tableList("network.proxies", InMain, []value.Column{
-		{Name: "name", Type: value.Type{Kind: value.Text}},
-		{Name: "address", Type: value.Type{Kind: value.Text}},
-		{Name: "secret", Type: value.Type{Kind: value.Text, Optional: true}, Optional: true},
-		{Name: "roots", Type: value.Type{Kind: value.Text, Optional: true}, Optional: true},
-	}, func(f document.Field, d *draft) {
+	secret(tableList("network.proxies", InMain, []schema.Column{
+		{Name: "name", Type: schema.Type{Kind: schema.Text}},
+		{Name: "address", Type: schema.Type{Kind: schema.Text}},
+		{Name: "secret", Type: schema.Type{Kind: schema.Text, Optional: true}, Optional: true},
+		{Name: "roots", Type: schema.Type{Kind: schema.Text, Optional: true}, Optional: true},
+	}, func(f schema.Field, d *draft) {
 		d.settings.Network.Proxies = readProxies(f, d.folder(), readCredentials)
 	},
 		"Proxies that `network.proxy` may choose: `[{ name = \"office\", address = \"socks5://10.0.0.1:1080\", secret = \"file:proxy\" }]`. An address begins with `http://` or `https://` (the proxy must allow CONNECT, to port 80 too; `https://` means TLS to the proxy) or `socks5://`, and may be private. `roots` names a file with the root certificate of an `https://` proxy, `secret` the place of `USER:PASSWORD`; both may be left out. "+SecretPlaces)),
@@ -25,13 +24,13 @@ var networkKeys = []key{
 		func(d *draft) *string { return &d.settings.Network.Proxy },
 		"Name of the proxy through which the host is reached, from `network.proxies`. Host names are resolved here, so `fetch.allow_networks` holds behind it. Empty: none."),
 	list("network.source", InBoth, "addresses",
-		func(f document.Field, d *draft) { d.settings.Network.Sources = readSources(f) },
+		func(f schema.Field, d *draft) { d.settings.Network.Sources = readSources(f) },
 		"Address of this machine from which connections are made: at most one IPv4 and one IPv6 address. With one alone, only hosts of its family are reached. It does not apply to connections to a proxy. Empty: the system chooses."),
 	choice("network.ip", InBoth, func(d *draft) *fetch.Family { return &d.settings.Network.Family },
 		"Which addresses of a host are used: `any` as the system prefers, `prefer-ipv4` and `prefer-ipv6` the others only if none of these answers, `ipv4` and `ipv6` no others.",
 		families()...),
 	list("network.dns", InMain, "addresses",
-		func(f document.Field, d *draft) { d.settings.Network.Servers = readServers(f) },
+		func(f schema.Field, d *draft) { d.settings.Network.Servers = readServers(f) },
 		"DNS servers that are asked for the addresses of hosts, with or without a port, as `\"192.0.2.53\"`. The next one is asked only if those before do not answer or fail. Empty: the servers of the system."),
 	choice("tls.min_version", InBoth, func(d *draft) *version { return &d.settings.Network.MinTLS },
 		"Oldest version of TLS that is accepted. `1.0` and `1.1` reach old servers that browsers refuse.",
@@ -47,13 +46,13 @@ var networkKeys = []key{
 
 // readCredentials reads the place of a user name and a password, and returns them. They are empty if this process may
 // not read them.
-func readCredentials(f document.Field) (string, bool) {
+func readCredentials(f schema.Field) (string, bool) {
 	s, ok := request.ReadBasic(f)
 	return s.Reveal(), ok
 }
 
 // readRoots reads a list of root certificates. Only the main file may name files.
-func readRoots(f document.Field, d *draft) {
+func readRoots(f schema.Field, d *draft) {
 	d.settings.Network.Roots = ReadRoots(f, d.folder())
 }
 

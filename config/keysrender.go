@@ -3,7 +3,7 @@ package config
 import (
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 var renderPages = everyKey(
@@ -42,7 +42,7 @@ var renderKeys = []key{
 		"Maximum number of requests of a page that are answered."),
 	whole("render.max_per_day", InBoth, 1, 1_000_000, func(d *draft) *int { return &d.settings.Render.MaxPerDay },
 		"Maximum number of pages of the host that are rendered in a day (UTC)."),
-	optional("render.browser", InMain, value.CheckPath,
+	optional("render.browser", InMain, schema.CheckPath,
 		func(d *draft) *string { return &d.config.Render.Browser },
 		"Chromium: a path, or the name of a program. Empty: the first of `chromium`, `chromium-browser` and `google-chrome` that is installed."),
 	whole("render.browsers", InMain, 1, 64, func(d *draft) *int { return &d.config.Render.Workers },

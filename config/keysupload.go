@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/request"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // uploadKeys are the keys of [upload].
@@ -63,7 +63,7 @@ func (l *loader) checkUpload() {
 		return
 	}
 	for name, missing := range map[string]bool{"upload.bucket": u.Bucket == "", "upload.secret": !u.Secret.IsSet()} {
-		if missing && !l.main.Has(document.Path("").Key(name)) {
+		if missing && !l.main.Has(schema.Path("").Key(name)) {
 			keyAt(l.main, "", "upload.endpoint", u.Endpoint).Fault("needs "+name, "write it under [upload]")
 		}
 	}

@@ -5,9 +5,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/request"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -31,7 +30,7 @@ var politenessKeys = []key{
 		"Maximum of a Crawl-delay in robots.txt that is honored. `0s` ignores Crawl-delay."),
 	whole("politeness.valence", InBoth, 1, 16, func(d *draft) *int { return &d.settings.Politeness.Valence },
 		"Maximum number of simultaneous visits to the host."),
-	optional("politeness.group", InBoth, value.CheckGroup,
+	optional("politeness.group", InBoth, schema.CheckGroup,
 		func(d *draft) *string { return &d.settings.Politeness.Group },
 		"Hosts with the same group are on one machine. Together they get as many simultaneous visits, and rest as long, as a single one of them. Empty: the host is on its own."),
 	duration("robots.wait", InBoth, shortest, longest,
@@ -44,7 +43,7 @@ var politenessKeys = []key{
 		func(d *draft) *time.Duration { return &d.settings.Robots.UnreachableWait },
 		"Rest of the host after a server error or network failure on robots.txt."),
 	obey,
-	optional("robots.reason", InHost, value.CheckReason, func(d *draft) *string { return &d.settings.Robots.Reason },
+	optional("robots.reason", InHost, schema.CheckReason, func(d *draft) *string { return &d.settings.Robots.Reason },
 		"Why robots.txt need not be obeyed: the law, or the letter of the publisher with its date. Required with `robots.obey`. It is written into crawl.log and the archive."),
 	end("robots.until", func(d *draft) *time.Time { return &d.settings.Robots.Until },
 		"Date (that day included) or time from which robots.txt is obeyed again, in UTC if it has no offset. `\"\"`: never."),
@@ -63,9 +62,9 @@ var learnedMin, learnedMax = evaluators.DefaultBounds("learned")
 
 // waitKeys are the keys of each [[wait]].
 var waitKeys = []key{
-	required(other("wait.mime", InBoth, value.Type{Kind: value.Regex},
-		func(f document.Field, d *draft) {
-			if re, ok := value.ReadTypePattern(f); ok {
+	required(other("wait.mime", InBoth, schema.Type{Kind: schema.Regex},
+		func(f schema.Field, d *draft) {
+			if re, ok := schema.ReadTypePattern(f); ok {
 				d.entry.MIME, d.entry.Name = re, f.Value.(string)
 			}
 		},
@@ -106,10 +105,10 @@ var changeKeys = []key{
 		"`strict` compares every byte, `scrubbed` what the rules below leave, `text` what a reader sees of that.",
 		Strict, Scrubbed, TextOnly),
 	list("change.scrub", InBoth, "regular expressions",
-		func(f document.Field, d *draft) { d.settings.Change.Scrub = value.ReadScrub(f) },
+		func(f schema.Field, d *draft) { d.settings.Change.Scrub = schema.ReadScrub(f) },
 		"Text that matches one of these expressions is not compared: each match counts as one space. They are applied one after the other. An expression that matches the empty text or whole documents is a fault."),
 	list("change.scrub_css", InBoth, "CSS selectors",
-		func(f document.Field, d *draft) { d.settings.Change.ScrubCSS = value.ReadSelectors(f) },
+		func(f schema.Field, d *draft) { d.settings.Change.ScrubCSS = schema.ReadSelectors(f) },
 		"Elements of HTML pages that are not compared."),
 	scrubTypes,
 	size("change.max_size", InBoth, 1<<10, 64<<20, func(d *draft) *int64 { return &d.settings.Change.MaxSize },
@@ -149,10 +148,10 @@ var changeKeys = []key{
 	boolean("trouble.known_blocks", InBoth, func(d *draft) *bool { return &d.settings.Trouble.KnownBlocks },
 		"Detect common challenge pages, consent walls, and pages that say \"not found\" with status 200."),
 	list("trouble.blocked", InBoth, "regular expressions",
-		func(f document.Field, d *draft) { d.settings.Trouble.Blocked = value.ReadExpressions(f) },
+		func(f schema.Field, d *draft) { d.settings.Trouble.Blocked = schema.ReadExpressions(f) },
 		"Expressions that identify further challenge pages and walls with status 200. They are matched against the first 64 KiB of the page, as it was sent."),
 	list("trouble.not_found", InBoth, "regular expressions",
-		func(f document.Field, d *draft) { d.settings.Trouble.NotFound = value.ReadExpressions(f) },
+		func(f schema.Field, d *draft) { d.settings.Trouble.NotFound = schema.ReadExpressions(f) },
 		"Expressions that identify pages that say \"not found\" with status 200."),
 	whole("trouble.gone_after", InBoth, 1, 100, func(d *draft) *int { return &d.settings.Trouble.GoneAfter },
 		"Number of consecutive answers 404 or 410 after which a URI is gone. Until then nothing that was learned changes."),
@@ -168,9 +167,9 @@ var changeKeys = []key{
 const SecretPlaces = "A secret is named by its place: `file:` and a file in the folder `storage.secrets`, `env:` and a variable that begins with `ARCRAWL_`, or `credential:` and a name of systemd's LoadCredential=. It is read when the configuration is loaded."
 
 // headerColumns returns the columns of a list of header fields.
-func headerColumns(content string) []value.Column {
-	return []value.Column{
-		{Name: "name", Type: value.Type{Kind: value.Text}}, {Name: content, Type: value.Type{Kind: value.Text}},
+func headerColumns(content string) []schema.Column {
+	return []schema.Column{
+		{Name: "name", Type: schema.Type{Kind: schema.Text}}, {Name: content, Type: schema.Type{Kind: schema.Text}},
 	}
 }
 
@@ -198,7 +197,7 @@ var fetchKeys = []key{
 		"Maximum size of the response head."),
 	size("fetch.max_content", InBoth, 1<<10, 1<<40, func(d *draft) *int64 { return &d.settings.Fetch.MaxContent },
 		"Maximum size of the content after decoding, against decompression bombs."),
-	secret(optional("fetch.cookie", InHost, value.CheckHeader, func(d *draft) *string { return &d.settings.Cookie },
+	secret(optional("fetch.cookie", InHost, schema.CheckHeader, func(d *draft) *string { return &d.settings.Cookie },
 		"Sent as Cookie with each request. Only the file of a host may set it: to what a browser sends there after consent, as `consent=yes; age=18`. The archive has it; a cookie that nobody may know belongs into `request.secret_headers`. Empty: none.")),
 	choice("fetch.cookies", InHost, func(d *draft) *Cookies { return &d.settings.Cookies },
 		"Whether cookies that the host sets are sent back: `off` never, `session` until the daemon is stopped, `keep` also after that. They go to the host that set them and to no other. Where the site sets other values at each visit, no visit can be conditional.",
@@ -207,13 +206,13 @@ var fetchKeys = []key{
 		"Versions of HTTP: `auto` is HTTP/1.1, and HTTP/2 where the TLS of a server refuses HTTP/1.1; `1.1` is no other; `2` is HTTP/2 where the server knows it. The archive has HTTP/2 in the form of HTTP/1.1. HTTP/2 needs https.",
 		fetch.AutoHTTP, fetch.OnlyHTTP1, fetch.HTTP2),
 	list("fetch.allow_networks", InMain, "networks (CIDR)",
-		func(f document.Field, d *draft) { d.config.AllowNetworks, d.config.AllowHosts = value.ReadNetworks(f) },
+		func(f schema.Field, d *draft) { d.config.AllowNetworks, d.config.AllowHosts = schema.ReadNetworks(f) },
 		"Networks that may be fetched from although they are private, loopback or otherwise not public: `\"10.1.0.0/16\"` for all hosts, which strangers' names can point to, or `\"intranet.library.example=10.1.0.0/16\"` for one host only."),
 	tableList("request.headers", InHost, headerColumns("value"),
-		func(f document.Field, d *draft) { d.settings.Request.Headers = request.ReadHeaders(f) },
+		func(f schema.Field, d *draft) { d.settings.Request.Headers = request.ReadHeaders(f) },
 		"Header fields that everybody may know, sent with each request: `[{ name = \"Accept-Language\", value = \"da\" }]`. The archive has them in each request record."),
 	tableList("request.secret_headers", InHost, headerColumns("secret"),
-		func(f document.Field, d *draft) { d.settings.Request.SecretHeaders = request.ReadSecretHeaders(f) },
+		func(f schema.Field, d *draft) { d.settings.Request.SecretHeaders = request.ReadSecretHeaders(f) },
 		"Header fields that nobody may know, such as a Cookie or a key: `[{ name = \"X-Api-Key\", secret = \"file:news-key\" }]`. "+SecretPlaces),
 	secretPlace("request.basic", request.ReadBasic, func(d *draft) *request.Secret { return &d.settings.Request.Basic },
 		"User name and password of the site, as `USER:PASSWORD`, sent as `Authorization: Basic`. "+SecretPlaces),
@@ -230,10 +229,10 @@ var fetchKeys = []key{
 	boolean("dedup.equivalent", InBoth, func(d *draft) *bool { return &d.settings.Dedup.Equivalent },
 		"With `uri` and `uri-first`, a URI with the same payload counts as the same if it differs only in what replay tools ignore (scheme, leading www, letter case, order of the query, session ids)."),
 	list("dedup.skip_mime", InBoth, "regular expressions",
-		func(f document.Field, d *draft) { d.settings.Dedup.Skip = value.ReadTypePatterns(f) },
+		func(f schema.Field, d *draft) { d.settings.Dedup.Skip = schema.ReadTypePatterns(f) },
 		"Types that are always archived whole: `['^text/.*']`."),
 	list("dedup.only_mime", InBoth, "regular expressions",
-		func(f document.Field, d *draft) { d.settings.Dedup.Only = value.ReadTypePatterns(f) },
+		func(f schema.Field, d *draft) { d.settings.Dedup.Only = schema.ReadTypePatterns(f) },
 		"If set, all other types are always archived whole."),
 	size("dedup.min_size", InBoth, 0, 1<<40, func(d *draft) *int64 { return &d.settings.Dedup.MinSize },
 		"Smaller payloads are always archived whole."),
@@ -313,7 +312,7 @@ var feedsKeys = []key{
 		readSeeds(`"https://www.news.example/sitemap.xml"`, func(d *draft) *[]seed { return &d.sources }),
 		"Sitemaps and sitemap indexes to follow."),
 	list("feeds.implied", InBoth, "URIs",
-		func(f document.Field, d *draft) { d.settings.Feeds.Implied = value.ReadURIs(f) },
+		func(f schema.Field, d *draft) { d.settings.Feeds.Implied = schema.ReadURIs(f) },
 		"Pages, such as the front page and the sections, that become due as soon as a feed of the host has a new entry."),
 	tableList("feeds.implied_by", InBoth, impliedByColumns, readImpliedBy,
 		"The same for single feeds, instead of `implied`: `[{ feed = \"https://www.news.example/sport.xml\", pages = [\"https://www.news.example/sport/\"] }]`."),

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -74,17 +73,17 @@ const (
 
 // layer is one [[when]], or a host file that expires.
 type layer struct {
-	doc      *document.Document
-	path     document.Path  // of the [[when]]; "" is the whole file
+	doc      *schema.Document
+	path     schema.Path    // of the [[when]]; "" is the whole file
 	values   map[string]any // tables of the [[when]]
-	criteria value.Criteria
+	criteria schema.Criteria
 	ends     time.Time // of its file; zero = never
 	scope    string    // inWhen or inMainWhen
 }
 
 // applies reports whether the layer is in force for a visit.
 func (l *layer) applies(a About) bool {
-	return (l.ends.IsZero() || a.Now.Before(l.ends)) && l.criteria.Hold(value.Visit(a))
+	return (l.ends.IsZero() || a.Now.Before(l.ends)) && l.criteria.Hold(schema.Visit(a))
 }
 
 // profile resolves the settings of one host, and of the hosts below it without a file of their own.
@@ -142,7 +141,7 @@ func (p *profile) combine(set uint64) *draft {
 
 // over returns base with the settings of the layer over it. Where bounds of the two contradict each other, the layer
 // wins.
-func (l *layer) over(base *draft, doc *document.Document) *draft {
+func (l *layer) over(base *draft, doc *schema.Document) *draft {
 	d := l.read(base, doc)
 	for _, r := range d.ranges() {
 		r.reconcile(doc, l.path)
@@ -156,7 +155,7 @@ func (l *layer) over(base *draft, doc *document.Document) *draft {
 }
 
 // read returns base with the settings of the layer over it, and reports faults to doc.
-func (l *layer) read(base *draft, doc *document.Document) *draft {
+func (l *layer) read(base *draft, doc *schema.Document) *draft {
 	d := base.over()
 	if l.path == "" {
 		fileReader{doc, d, InHost}.file()
@@ -189,7 +188,7 @@ func (d *draft) ranges() []span {
 }
 
 // reconcile moves the bound that the layer at path does not set, if the minimum is above the maximum.
-func (r span) reconcile(doc *document.Document, path document.Path) {
+func (r span) reconcile(doc *schema.Document, path schema.Path) {
 	switch {
 	case *r.lower <= *r.upper:
 	case doc.Has(path.Key(r.high)):

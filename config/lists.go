@@ -10,8 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -22,11 +21,11 @@ const defaultScrubTypes = `^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.
 
 var scrubTypes = key{
 	Key: Key{
-		Name: "change.mime", Type: value.Type{Kind: value.Regex}, Scope: InBoth, Default: "'" + defaultScrubTypes + "'",
+		Name: "change.mime", Type: schema.Type{Kind: schema.Regex}, Scope: InBoth, Default: "'" + defaultScrubTypes + "'",
 		Doc: "Types that the rules apply to. Others are compared byte by byte. Must match the whole Content-Type, as in [[wait]].",
 	},
-	read: func(f document.Field, d *draft) {
-		if re, ok := value.ReadTypePattern(f); ok {
+	read: func(f schema.Field, d *draft) {
+		if re, ok := schema.ReadTypePattern(f); ok {
 			d.settings.Change.MIME = re
 		}
 	},
@@ -69,10 +68,10 @@ func everyKey(
 	name string, choices []string,
 	set func(d *draft, choice int, every time.Duration), get func(d *draft) (choice int, every time.Duration), doc string,
 ) key {
-	t := value.Type{Kind: value.Text, Choices: choices, Every: true}
+	t := schema.Type{Kind: schema.Text, Choices: choices, Every: true}
 	return key{
 		Key: Key{Name: name, Type: t, Scope: InBoth, Doc: doc},
-		read: func(f document.Field, d *draft) {
+		read: func(f schema.Field, d *draft) {
 			if choice, every, ok := t.ReadChoice(f); ok {
 				set(d, choice, every)
 			}
@@ -92,13 +91,13 @@ var validators = []evaluators.DecideBy{
 	evaluators.Agree, evaluators.ETag, evaluators.LastModified, evaluators.Either, evaluators.Off,
 }
 
-var byTypeColumns = []value.Column{
-	{Name: "mime", Type: value.Type{Kind: value.Regex}},
+var byTypeColumns = []schema.Column{
+	{Name: "mime", Type: schema.Type{Kind: schema.Regex}},
 	{Name: "decide_by", Type: choiceType(validators)},
 }
 
 // readByType reads a list of tables, each with a pattern of types and the validators that decide for them.
-func readByType(f document.Field, d *draft) {
+func readByType(f schema.Field, d *draft) {
 	const example = `write for example [{ mime = '^image/.*', decide_by = "either" }]`
 	tables, ok := f.Tables(example)
 	if !ok {
@@ -106,11 +105,11 @@ func readByType(f document.Field, d *draft) {
 	}
 	d.settings.Midfetch.ByType = nil
 	for _, table := range tables {
-		fields, ok := value.ReadColumns(table, byTypeColumns, example)
+		fields, ok := schema.ReadColumns(table, byTypeColumns, example)
 		if !ok {
 			continue
 		}
-		re, ok1 := value.ReadTypePattern(fields["mime"])
+		re, ok1 := schema.ReadTypePattern(fields["mime"])
 		i, _, ok2 := byTypeColumns[1].Type.ReadChoice(fields["decide_by"])
 		if ok1 && ok2 {
 			by := DecideByType{MIME: re, DecideBy: validators[i]}
@@ -119,13 +118,13 @@ func readByType(f document.Field, d *draft) {
 	}
 }
 
-var impliedByColumns = []value.Column{
-	{Name: "feed", Type: value.Type{Kind: value.Text}},
-	{Name: "pages", Type: value.ListType("URIs")},
+var impliedByColumns = []schema.Column{
+	{Name: "feed", Type: schema.Type{Kind: schema.Text}},
+	{Name: "pages", Type: schema.ListType("URIs")},
 }
 
 // readImpliedBy reads a list of tables, each with a feed and its pages.
-func readImpliedBy(f document.Field, d *draft) {
+func readImpliedBy(f schema.Field, d *draft) {
 	const example = `write for example ` +
 		`[{ feed = "https://www.news.example/rss.xml", pages = ["https://www.news.example/"] }]`
 	tables, ok := f.Tables(example)
@@ -134,7 +133,7 @@ func readImpliedBy(f document.Field, d *draft) {
 	}
 	d.settings.Feeds.ImpliedBy = nil
 	for _, table := range tables {
-		fields, ok := value.ReadColumns(table, impliedByColumns, example)
+		fields, ok := schema.ReadColumns(table, impliedByColumns, example)
 		if !ok {
 			continue
 		}
@@ -142,8 +141,8 @@ func readImpliedBy(f document.Field, d *draft) {
 		if !ok {
 			continue
 		}
-		if feed, ok := value.ReadURI(fields["feed"], text); ok {
-			by := feeds.ImpliedBy{Feed: feed, Pages: value.ReadURIs(fields["pages"])}
+		if feed, ok := schema.ReadURI(fields["feed"], text); ok {
+			by := feeds.ImpliedBy{Feed: feed, Pages: schema.ReadURIs(fields["pages"])}
 			d.settings.Feeds.ImpliedBy = append(d.settings.Feeds.ImpliedBy, by)
 		}
 	}
@@ -153,10 +152,10 @@ func readImpliedBy(f document.Field, d *draft) {
 var obey = key{
 	Key: Key{
 		Name: "robots.obey", Scope: InHost,
-		Type: value.Type{Kind: value.Text, OrBoolean: true, Choices: []string{string(robots.ObeyHTML)}},
+		Type: schema.Type{Kind: schema.Text, OrBoolean: true, Choices: []string{string(robots.ObeyHTML)}},
 		Doc:  "`false` visits what robots.txt forbids, `html-only` only what pages embed, such as images. Needs `robots.reason`. Its Crawl-delay holds. `arcrawl effective --permissions` lists all such hosts.",
 	},
-	read: func(f document.Field, d *draft) {
+	read: func(f schema.Field, d *draft) {
 		switch f.Value {
 		case true:
 			d.settings.Robots.Obey = robots.ObeyAll
@@ -182,11 +181,11 @@ var obey = key{
 // end makes a key of a host file that is a moment, or empty.
 func end(name string, field func(*draft) *time.Time, doc string) key {
 	return key{
-		Key: Key{Name: name, Type: value.Type{Kind: value.Moment, Optional: true}, Scope: InHost, Doc: doc},
-		read: func(f document.Field, d *draft) {
+		Key: Key{Name: name, Type: schema.Type{Kind: schema.Moment, Optional: true}, Scope: InHost, Doc: doc},
+		read: func(f schema.Field, d *draft) {
 			if f.Value == "" {
 				*field(d) = time.Time{}
-			} else if t, ok := value.ReadMoment(f, time.UTC); ok {
+			} else if t, ok := schema.ReadMoment(f, time.UTC); ok {
 				*field(d) = t
 			}
 		},
@@ -201,24 +200,24 @@ func end(name string, field func(*draft) *time.Time, doc string) key {
 
 // checkPermission reports a file, or the refinement at path, that ignores robots.txt without a reason, or accepts an
 // invalid certificate without an end.
-func (d *draft) checkPermission(doc *document.Document, path document.Path) {
+func (d *draft) checkPermission(doc *schema.Document, path schema.Path) {
 	endless := d.settings.TLS.Accept == AcceptExpired && d.settings.TLS.Until.IsZero()
 	if at := path.Key("tls.accept"); endless && doc.Has(at) {
-		f := document.Field{Doc: doc, Name: "tls.accept", Path: at, Value: doc.Value(at)}
+		f := schema.Field{Doc: doc, Name: "tls.accept", Path: at, Value: doc.Value(at)}
 		f.Fault("has no end", "set tls.until to a date by which the site will have a new certificate, as in 2026-12-31")
 	}
 	const name = "robots.obey"
 	r := d.settings.Robots
 	if at := path.Key(name); r.Obey != robots.ObeyAll && r.Reason == "" && doc.Has(at) {
-		f := document.Field{Doc: doc, Name: name, Path: at, Value: doc.Value(at)}
+		f := schema.Field{Doc: doc, Name: name, Path: at, Value: doc.Value(at)}
 		f.Fault("has no reason", `set robots.reason to the law or the letter that permits it, as in "letter of the publisher, 2026-11-02"`)
 	}
 }
 
 // readPrefixes reads a list of prefixes of URIs.
-func readPrefixes(f document.Field, d *draft) {
+func readPrefixes(f schema.Field, d *draft) {
 	d.settings.Scope.Prefixes = nil
-	for _, u := range value.ReadURIs(f) {
+	for _, u := range schema.ReadURIs(f) {
 		d.settings.Scope.Prefixes = append(d.settings.Scope.Prefixes, u.String())
 	}
 }
@@ -227,16 +226,16 @@ func readPrefixes(f document.Field, d *draft) {
 const maxScopeRules = 500
 
 // readScopeRules reads a list of exceptions and puts it before the exceptions of the file above.
-func readScopeRules(f document.Field, d *draft) {
+func readScopeRules(f schema.Field, d *draft) {
 	const example = `write for example 'reject /print/' or 'accept ^https://media[.]news[.]example/'`
 	var own []scope.Exception
-	f.Texts(`for example ['reject /print/']`, func(e document.Field, s string) {
+	f.Texts(`for example ['reject /print/']`, func(e schema.Field, s string) {
 		verb, expression, _ := strings.Cut(strings.TrimSpace(s), " ")
 		if verb != "accept" && verb != "reject" {
 			e.Fault("begins with neither accept nor reject", example)
 			return
 		}
-		if re, ok := value.ReadRegex(e, strings.TrimSpace(expression), example); ok {
+		if re, ok := schema.ReadRegex(e, strings.TrimSpace(expression), example); ok {
 			at := e.Finding("", "")
 			own = append(own, scope.Exception{Accept: verb == "accept", Match: re, File: at.File, Line: at.Line})
 		}
@@ -252,19 +251,19 @@ func readScopeRules(f document.Field, d *draft) {
 const maxNameRules = 100
 
 // readDroppedParameters reads a list of query parameters and adds it to the parameters of the file above.
-func readDroppedParameters(f document.Field, d *draft) {
-	d.settings.Names.Drop = slices.Concat(d.settings.Names.Drop, value.ReadParameters(f))
+func readDroppedParameters(f schema.Field, d *draft) {
+	d.settings.Names.Drop = slices.Concat(d.settings.Names.Drop, schema.ReadParameters(f))
 	boundNames(f, len(d.settings.Names.Drop))
 }
 
 // readRewrites reads a list of rewrites and puts it before the rewrites of the file above.
-func readRewrites(f document.Field, d *draft) {
-	d.settings.Names.Rewrite = append(value.ReadRewrites(f), d.settings.Names.Rewrite...)
+func readRewrites(f schema.Field, d *draft) {
+	d.settings.Names.Rewrite = append(schema.ReadRewrites(f), d.settings.Names.Rewrite...)
 	boundNames(f, len(d.settings.Names.Rewrite))
 }
 
 // boundNames reports a list of [names] that is too long together with the list of the main file.
-func boundNames(f document.Field, n int) {
+func boundNames(f schema.Field, n int) {
 	if n > maxNameRules {
 		f.Fault(fmt.Sprintf("makes %d entries together with the main file", n), fmt.Sprintf("maximum: %d", maxNameRules))
 	}
@@ -272,11 +271,11 @@ func boundNames(f document.Field, n int) {
 
 var articleLadder = key{
 	Key: Key{
-		Name: "articles.ladder", Type: value.ListType("durations, each longer than the one before"), Scope: InBoth,
+		Name: "articles.ladder", Type: schema.ListType("durations, each longer than the one before"), Scope: InBoth,
 		Doc: "Ages at which a new article is visited at the latest, counted from its discovery. " +
 			"The rule of its [[wait]] entry can make it visited earlier, never later. `[]` switches this off.",
 	},
-	read: func(f document.Field, d *draft) { d.settings.Articles.Ladder = value.ReadAges(f) },
+	read: func(f schema.Field, d *draft) { d.settings.Articles.Ladder = schema.ReadAges(f) },
 	show: func(d *draft) string {
 		rungs := make([]string, len(d.settings.Articles.Ladder))
 		for i, rung := range d.settings.Articles.Ladder {

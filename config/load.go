@@ -13,9 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/request"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -24,7 +23,7 @@ const maxHostFiles = 100_000
 
 // hostFile is a host file that was read.
 type hostFile struct {
-	doc   *document.Document
+	doc   *schema.Document
 	draft *draft
 	host  uri.Host  // "" if it is not known
 	above *hostFile // of the nearest domain with a file that this host inherits from; nil = none
@@ -34,7 +33,7 @@ type hostFile struct {
 type loader struct {
 	config   Config
 	folder   string // of the main file, as its path was given
-	main     *document.Document
+	main     *schema.Document
 	draft    *draft
 	written  Storage // as the file has it, before its paths are made absolute
 	hosts    string  // storage.hosts, as the file has it
@@ -82,20 +81,20 @@ func (l *loader) load(path string) error {
 	l.readHostFiles()
 	l.check()
 	l.reportLacks()
-	if faults := l.collect(func(d *document.Document) []Fault { return d.Faults }, nil); len(faults) > 0 {
+	if faults := l.collect(func(d *schema.Document) []Fault { return d.Faults }, nil); len(faults) > 0 {
 		return Faults(faults)
 	}
 	l.resolve()
 	l.warnPace()
 	l.warnDoubts()
-	l.config.Warnings = l.collect(func(d *document.Document) []Fault { return d.Warnings }, l.warnings)
+	l.config.Warnings = l.collect(func(d *schema.Document) []Fault { return d.Warnings }, l.warnings)
 	l.config.Digest = l.digest()
 	return nil
 }
 
 // reportLacks reports secrets that cannot be read here: as faults, or as warnings for a command that only reads.
 func (l *loader) reportLacks() {
-	docs := []*document.Document{l.main}
+	docs := []*schema.Document{l.main}
 	for _, f := range l.files {
 		docs = append(docs, f.doc)
 	}
@@ -116,10 +115,10 @@ func (l *loader) openMain(path string) error {
 	}
 	l.config.Path = absolute
 	if l.texts != nil {
-		l.main = document.Parse(l.texts[""], path)
+		l.main = schema.Parse(l.texts[""], path)
 		return nil
 	}
-	l.main = document.Read(path, path)
+	l.main = schema.Read(path, path)
 	return nil
 }
 
@@ -136,7 +135,7 @@ func StorageAt(path string) (Storage, error) {
 	}
 	ours := func(f Fault) bool { return strings.HasPrefix(f.Key+".", "storage.") }
 	if l.main.Root == nil || slices.ContainsFunc(l.main.Faults, ours) {
-		return Storage{}, Faults(document.Sorted(l.main.Faults))
+		return Storage{}, Faults(schema.Sorted(l.main.Faults))
 	}
 	return l.config.Storage, nil
 }
@@ -156,10 +155,10 @@ func Where(path string) (Admin, error) {
 }
 
 // collect returns the faults or warnings of all files in order. It puts others after the main file.
-func (l *loader) collect(of func(*document.Document) []Fault, others []Fault) []Fault {
-	all := append(document.Sorted(of(l.main)), document.Sorted(others)...)
+func (l *loader) collect(of func(*schema.Document) []Fault, others []Fault) []Fault {
+	all := append(schema.Sorted(of(l.main)), schema.Sorted(others)...)
 	for _, f := range l.files {
-		all = append(all, document.Sorted(of(f.doc))...)
+		all = append(all, schema.Sorted(of(f.doc))...)
 	}
 	return all
 }
@@ -215,13 +214,13 @@ func (l *loader) hostFileNames() []string {
 		return slices.DeleteFunc(slices.Sorted(maps.Keys(l.texts)), func(name string) bool { return name == "" })
 	}
 	const name = "storage.hosts"
-	key := document.Field{Doc: l.main, Name: name, Path: document.Path("").Key(name), Value: l.hosts}
+	key := schema.Field{Doc: l.main, Name: name, Path: schema.Path("").Key(name), Value: l.hosts}
 	entries, err := os.ReadDir(l.hostsFolder())
 	if errors.Is(err, fs.ErrNotExist) && !l.main.Has(key.Path) {
 		return nil
 	}
 	if err != nil {
-		problem, remedy := document.Unreadable(err)
+		problem, remedy := schema.Unreadable(err)
 		if errors.Is(err, fs.ErrNotExist) {
 			remedy = "create the folder, or remove the key"
 		}
@@ -263,12 +262,12 @@ func (l *loader) openHostFile(name string) {
 	}
 	if v, named := f.doc.Root["host"]; named {
 		if s, ok := v.(string); ok {
-			f.host, _, _ = value.ParseHost(s) // its fault is reported when the keys are read
+			f.host, _, _ = schema.ParseHost(s) // its fault is reported when the keys are read
 		}
 		return
 	}
 	var problem string
-	if f.host, problem, _ = value.ParseHost(strings.TrimSuffix(name, ".toml")); problem != "" {
+	if f.host, problem, _ = schema.ParseHost(strings.TrimSuffix(name, ".toml")); problem != "" {
 		f.doc.AddFault(Fault{
 			Problem: "has a name that is not a host followed by .toml",
 			Remedy:  `rename it, or put host = "name" or host = "name:port" on its first line`,
@@ -302,11 +301,11 @@ func (l *loader) readHostFiles() {
 
 // digest returns the digest of the names and bytes of all files. Lengths keep names and bytes apart.
 func (l *loader) digest() string {
-	docs := []*document.Document{l.main}
+	docs := []*schema.Document{l.main}
 	for _, f := range l.files {
 		docs = append(docs, f.doc)
 	}
-	slices.SortStableFunc(docs[1:], func(a, b *document.Document) int { return cmp.Compare(a.File, b.File) })
+	slices.SortStableFunc(docs[1:], func(a, b *schema.Document) int { return cmp.Compare(a.File, b.File) })
 	var files []HostFile
 	for _, d := range docs {
 		files = append(files, HostFile{Name: filepath.Base(d.File), Data: d.Data})

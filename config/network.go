@@ -18,7 +18,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
@@ -79,7 +79,7 @@ func (s *NetworkSettings) find() int {
 }
 
 // Check reports a proxy that the main file does not name, if a file, or the refinement at path, chooses it.
-func (s *NetworkSettings) Check(doc *document.Document, path document.Path) {
+func (s *NetworkSettings) Check(doc *schema.Document, path schema.Path) {
 	const name = "network.proxy"
 	at := path.Key(name)
 	if s.Proxy == "" || s.find() >= 0 || !doc.Has(at) {
@@ -93,7 +93,7 @@ func (s *NetworkSettings) Check(doc *document.Document, path document.Path) {
 	if len(names) > 0 {
 		remedy = "the main file names " + strings.Join(names, ", ")
 	}
-	f := document.Field{Doc: doc, Name: name, Path: at, Value: s.Proxy}
+	f := schema.Field{Doc: doc, Name: name, Path: at, Value: s.Proxy}
 	f.Fault("is not the name of a proxy", remedy)
 }
 
@@ -108,10 +108,10 @@ const (
 const proxiesExample = `write for example [{ name = "office", address = "socks5://10.0.0.1:1080" }]`
 
 // credentials reads the place of a user name and a password, and returns them.
-type credentials func(f document.Field) (userAndPassword string, ok bool)
+type credentials func(f schema.Field) (userAndPassword string, ok bool)
 
 // readProxies reads a list of proxies. The files of root certificates that it names are relative to folder.
-func readProxies(f document.Field, folder string, read credentials) (all []fetch.Proxy) {
+func readProxies(f schema.Field, folder string, read credentials) (all []fetch.Proxy) {
 	tables, ok := f.Tables(proxiesExample)
 	if !ok {
 		return nil
@@ -135,11 +135,11 @@ func readProxies(f document.Field, folder string, read credentials) (all []fetch
 }
 
 // readProxy reads one proxy.
-func readProxy(table document.Field, folder string, read credentials) (p fetch.Proxy, ok bool) {
+func readProxy(table schema.Field, folder string, read credentials) (p fetch.Proxy, ok bool) {
 	m, _ := table.Value.(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains([]string{"name", "address", "secret", "roots"}, key) {
-			problem := "has an unknown key " + document.Clip(strconv.Quote(key))
+			problem := "has an unknown key " + schema.Clip(strconv.Quote(key))
 			hidden(table.Child(key, m[key]), problem, "the keys are name, address, secret and roots")
 			return p, false
 		}
@@ -186,7 +186,7 @@ func readProxy(table document.Field, folder string, read credentials) (p fetch.P
 
 // readProxyRoots reads the root certificates of a proxy.
 func readProxyRoots(
-	table document.Field, m map[string]any, scheme, folder string,
+	table schema.Field, m map[string]any, scheme, folder string,
 ) (all []*x509.Certificate, ok bool) {
 	roots, has := m["roots"]
 	if !has {
@@ -205,8 +205,8 @@ func readProxyRoots(
 }
 
 // hidden reports a fault of a field without its value, which may hold a password or be long.
-func hidden(f document.Field, problem, remedy string) {
-	f.Doc.AddFault(f.Doc.AtValue(f.Path, document.Fault{Key: f.Name, Problem: problem, Remedy: remedy}))
+func hidden(f schema.Field, problem, remedy string) {
+	f.Doc.AddFault(f.Doc.AtValue(f.Path, schema.Fault{Key: f.Name, Problem: problem, Remedy: remedy}))
 }
 
 // parseAddress returns the parts of the address of a proxy.
@@ -234,9 +234,9 @@ func parseAddress(text string) (scheme, address, problem, remedy string) {
 }
 
 // readSources reads a list of local addresses.
-func readSources(f document.Field) (all []netip.Addr) {
+func readSources(f schema.Field) (all []netip.Addr) {
 	const example = `for example "192.0.2.7", and perhaps an IPv6 address`
-	f.Texts(example, func(e document.Field, s string) {
+	f.Texts(example, func(e schema.Field, s string) {
 		a, err := netip.ParseAddr(s)
 		if err != nil || a.IsMulticast() || a.IsUnspecified() {
 			e.Fault("is not an address of this machine", "write "+example)
@@ -256,9 +256,9 @@ func readSources(f document.Field) (all []netip.Addr) {
 const dnsPort = 53
 
 // readServers reads a list of DNS servers.
-func readServers(f document.Field) (all []netip.AddrPort) {
+func readServers(f schema.Field) (all []netip.AddrPort) {
 	const example = `for example "192.0.2.53" or "[2001:db8::53]:5353"`
-	f.Texts(example, func(e document.Field, s string) {
+	f.Texts(example, func(e schema.Field, s string) {
 		at, err := netip.ParseAddrPort(s)
 		if err != nil {
 			var a netip.Addr
@@ -284,8 +284,8 @@ const maxPEM = 1 << 20
 
 // ReadRoots reads a list of root certificates in PEM format. An element may name a file, relative to folder. folder is
 // "" if the file may not name files, as a host file.
-func ReadRoots(f document.Field, folder string) (all []*x509.Certificate) {
-	f.Texts("of certificates in PEM format", func(e document.Field, s string) {
+func ReadRoots(f schema.Field, folder string) (all []*x509.Certificate) {
+	f.Texts("of certificates in PEM format", func(e schema.Field, s string) {
 		found, _ := readRoot(e, s, folder)
 		all = append(all, found...)
 	})
@@ -297,7 +297,7 @@ func ReadRoots(f document.Field, folder string) (all []*x509.Certificate) {
 }
 
 // readRoot reads root certificates from a text in PEM format, or from the file that it names.
-func readRoot(f document.Field, s, folder string) (found []*x509.Certificate, ok bool) {
+func readRoot(f schema.Field, s, folder string) (found []*x509.Certificate, ok bool) {
 	const begin = "-----BEGIN "
 	data := []byte(s)
 	if !strings.HasPrefix(strings.TrimSpace(s), begin) {
@@ -339,7 +339,7 @@ func readRootFile(folder, name string, staged bool) (data []byte, problem, remed
 		data, err = os.ReadFile(name)
 	}
 	if err != nil {
-		problem, remedy = document.Unreadable(err)
+		problem, remedy = schema.Unreadable(err)
 		return nil, problem, remedy
 	}
 	return data, "", ""

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -24,7 +24,7 @@ func FuzzRead(f *testing.F) {
 		for _, where := range []string{InMain, InHost} {
 			d := newDraft(new(Config))
 			d.shadowed = builtIn(d.plain)
-			doc := document.Parse(text, "f.toml")
+			doc := schema.Parse(text, "f.toml")
 			if (doc.Root == nil) != (len(doc.Faults) > 0) {
 				t.Fatalf("%q: decoded %v, faults %v", text, doc.Root, doc.Faults)
 			}

@@ -5,9 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/request"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -15,10 +14,10 @@ import (
 
 // boolean makes a key that is true or false.
 func boolean(name, scope string, field func(*draft) *bool, doc string) key {
-	t := value.Type{Kind: value.Boolean}
+	t := schema.Type{Kind: schema.Boolean}
 	return key{
 		Key: Key{Name: name, Type: t, Scope: scope, Doc: doc},
-		read: func(f document.Field, d *draft) {
+		read: func(f schema.Field, d *draft) {
 			if v, ok := t.ReadBoolean(f); ok {
 				*field(d) = v
 			}
@@ -29,10 +28,10 @@ func boolean(name, scope string, field func(*draft) *bool, doc string) key {
 
 // whole makes a key that is a whole number within bounds.
 func whole[T int | int64](name, scope string, minimum, maximum T, field func(*draft) *T, doc string) key {
-	t := value.Type{Kind: value.Whole, Min: float64(minimum), Max: float64(maximum)}
+	t := schema.Type{Kind: schema.Whole, Min: float64(minimum), Max: float64(maximum)}
 	return key{
 		Key: Key{Name: name, Type: t, Scope: scope, Doc: doc},
-		read: func(f document.Field, d *draft) {
+		read: func(f schema.Field, d *draft) {
 			if v, ok := t.ReadWhole(f); ok {
 				*field(d) = T(v)
 			}
@@ -43,15 +42,15 @@ func whole[T int | int64](name, scope string, minimum, maximum T, field func(*dr
 
 // number makes a key that is a number within bounds.
 func number(name, scope string, minimum, maximum float64, field func(*draft) *float64, doc string) key {
-	t := value.Type{Kind: value.Number, Min: minimum, Max: maximum}
+	t := schema.Type{Kind: schema.Number, Min: minimum, Max: maximum}
 	return key{
 		Key: Key{Name: name, Type: t, Scope: scope, Doc: doc},
-		read: func(f document.Field, d *draft) {
+		read: func(f schema.Field, d *draft) {
 			if v, ok := t.ReadNumber(f); ok {
 				*field(d) = v
 			}
 		},
-		show: func(d *draft) string { return document.Show(*field(d)) },
+		show: func(d *draft) string { return schema.Show(*field(d)) },
 	}
 }
 
@@ -59,15 +58,15 @@ func number(name, scope string, minimum, maximum float64, field func(*draft) *fl
 const (
 	shortest = time.Millisecond
 	day      = 24 * time.Hour
-	longest  = value.Longest
+	longest  = schema.Longest
 )
 
 // duration makes a key that is a duration within bounds.
 func duration(name, scope string, minimum, maximum time.Duration, field func(*draft) *time.Duration, doc string) key {
-	t := value.DurationType(minimum, maximum)
+	t := schema.DurationType(minimum, maximum)
 	return key{
 		Key: Key{Name: name, Type: t, Scope: scope, Doc: doc},
-		read: func(f document.Field, d *draft) {
+		read: func(f schema.Field, d *draft) {
 			if v, ok := t.ReadDuration(f); ok {
 				*field(d) = v
 			}
@@ -78,10 +77,10 @@ func duration(name, scope string, minimum, maximum time.Duration, field func(*dr
 
 // size makes a key that is a number of bytes within bounds.
 func size(name, scope string, minimum, maximum int64, field func(*draft) *int64, doc string) key {
-	t := value.SizeType(minimum, maximum)
+	t := schema.SizeType(minimum, maximum)
 	return key{
 		Key: Key{Name: name, Type: t, Scope: scope, Doc: doc},
-		read: func(f document.Field, d *draft) {
+		read: func(f schema.Field, d *draft) {
 			if v, ok := t.ReadSize(f); ok {
 				*field(d) = v
 			}
@@ -95,7 +94,7 @@ func choice[T any](name, scope string, field func(*draft) *T, doc string, values
 	t := choiceType(values)
 	return key{
 		Key: Key{Name: name, Type: t, Scope: scope, Doc: doc},
-		read: func(f document.Field, d *draft) {
+		read: func(f schema.Field, d *draft) {
 			if i, _, ok := t.ReadChoice(f); ok {
 				*field(d) = values[i]
 			}
@@ -105,8 +104,8 @@ func choice[T any](name, scope string, field func(*draft) *T, doc string, values
 }
 
 // choiceType returns the type of texts that name one of values.
-func choiceType[T any](values []T) value.Type {
-	t := value.Type{Kind: value.Text}
+func choiceType[T any](values []T) schema.Type {
+	t := schema.Type{Kind: schema.Text}
 	for _, v := range values {
 		t.Choices = append(t.Choices, fmt.Sprint(v))
 	}
@@ -114,19 +113,19 @@ func choiceType[T any](values []T) value.Type {
 }
 
 // text makes a key that is a text, which check must accept.
-func text(name, scope string, check value.Check, field func(*draft) *string, doc string) key {
-	return textKey(name, scope, value.Type{Kind: value.Text}, check, field, doc)
+func text(name, scope string, check schema.Check, field func(*draft) *string, doc string) key {
+	return textKey(name, scope, schema.Type{Kind: schema.Text}, check, field, doc)
 }
 
 // optional makes a key that is empty or a text, which check must accept.
-func optional(name, scope string, check value.Check, field func(*draft) *string, doc string) key {
-	return textKey(name, scope, value.Type{Kind: value.Text, Optional: true}, check, field, doc)
+func optional(name, scope string, check schema.Check, field func(*draft) *string, doc string) key {
+	return textKey(name, scope, schema.Type{Kind: schema.Text, Optional: true}, check, field, doc)
 }
 
-func textKey(name, scope string, t value.Type, check value.Check, field func(*draft) *string, doc string) key {
+func textKey(name, scope string, t schema.Type, check schema.Check, field func(*draft) *string, doc string) key {
 	return key{
 		Key: Key{Name: name, Type: t, Scope: scope, Doc: doc},
-		read: func(f document.Field, d *draft) {
+		read: func(f schema.Field, d *draft) {
 			if s, ok := t.ReadText(f, check); ok {
 				*field(d) = s
 			}
@@ -137,11 +136,11 @@ func textKey(name, scope string, t value.Type, check value.Check, field func(*dr
 
 // secretPlace makes a key that names the place of a secret. Only a host file may set it.
 func secretPlace(
-	name string, read func(document.Field) (request.Secret, bool), field func(*draft) *request.Secret, doc string,
+	name string, read func(schema.Field) (request.Secret, bool), field func(*draft) *request.Secret, doc string,
 ) key {
 	return key{
-		Key: Key{Name: name, Type: value.Type{Kind: value.Text, Optional: true}, Scope: InHost, Doc: doc},
-		read: func(f document.Field, d *draft) {
+		Key: Key{Name: name, Type: schema.Type{Kind: schema.Text, Optional: true}, Scope: InHost, Doc: doc},
+		read: func(f schema.Field, d *draft) {
 			if f.Value == "" {
 				*field(d) = request.Secret{}
 			} else if s, ok := read(f); ok {
@@ -159,22 +158,24 @@ func required(k key) key {
 }
 
 // list makes a key that is a list, empty by default.
-func list(name, scope, elements string, read func(f document.Field, d *draft), doc string) key {
+func list(name, scope, elements string, read func(f schema.Field, d *draft), doc string) key {
 	return key{
-		Key:  Key{Name: name, Type: value.ListType(elements), Default: "[]", Scope: scope, Doc: doc},
+		Key:  Key{Name: name, Type: schema.ListType(elements), Default: "[]", Scope: scope, Doc: doc},
 		read: read,
 	}
 }
 
 // tableList makes a key that is a list of tables with these columns, empty by default.
-func tableList(name, scope string, columns []value.Column, read func(f document.Field, d *draft), doc string) key {
+func tableList(name, scope string, columns []schema.Column, read func(f schema.Field, d *draft), doc string) key {
 	return key{
-		Key:  Key{Name: name, Type: value.Type{Kind: value.Tables, Columns: columns}, Default: "[]", Scope: scope, Doc: doc},
+		Key: Key{
+			Name: name, Type: schema.Type{Kind: schema.Tables, Columns: columns}, Default: "[]", Scope: scope, Doc: doc,
+		},
 		read: read,
 	}
 }
 
 // other makes a key without a default whose value is shown as the file writes it.
-func other(name, scope string, t value.Type, read func(f document.Field, d *draft), doc string) key {
+func other(name, scope string, t schema.Type, read func(f schema.Field, d *draft), doc string) key {
 	return key{Key: Key{Name: name, Type: t, Scope: scope, Doc: doc}, read: read}
 }

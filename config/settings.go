@@ -11,8 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/request"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover"
@@ -195,7 +195,7 @@ type KeepScrubbed struct {
 }
 
 // compile makes the rules from the other fields, which were checked one by one when they were read.
-func (c *Change) compile(doc *document.Document) {
+func (c *Change) compile(doc *schema.Document) {
 	spec := digest.Spec{
 		Types: c.MIME, MaxSize: c.MaxSize, Sketch: c.Tolerance > 0 && c.Mode != Strict, Text: c.Mode == TextOnly,
 	}
@@ -204,7 +204,7 @@ func (c *Change) compile(doc *document.Document) {
 	}
 	rules, err := digest.Compile(spec)
 	if err != nil {
-		doc.AddFault(document.Fault{Key: "change.scrub", Problem: err.Error(), Remedy: "use fewer rules"})
+		doc.AddFault(schema.Fault{Key: "change.scrub", Problem: err.Error(), Remedy: "use fewer rules"})
 		return
 	}
 	c.Rules, c.Seen = rules, nil
@@ -215,7 +215,7 @@ func (c *Change) compile(doc *document.Document) {
 	default:
 		spec.Regexes, spec.Selectors = c.Scrub, c.ScrubCSS
 		if c.Seen, err = digest.Compile(spec); err != nil {
-			doc.AddFault(document.Fault{Key: "change.scrub", Problem: err.Error(), Remedy: "use fewer rules"})
+			doc.AddFault(schema.Fault{Key: "change.scrub", Problem: err.Error(), Remedy: "use fewer rules"})
 		}
 	}
 }

@@ -6,43 +6,42 @@ import (
 	"slices"
 
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // aboutKeys are the keys of a host file that people read.
 var aboutKeys = []key{
-	other("title", InHost, value.Type{Kind: value.Text},
+	other("title", InHost, schema.Type{Kind: schema.Text},
 		readWords(about.CheckTitle, func(d *draft) *string { return &d.site.Title }),
 		"Name of the site for people, as `\"The Daily News\"`."),
-	other("labels", InHost, value.ListType("labels"),
+	other("labels", InHost, schema.ListType("labels"),
 		readNames("labels", func(d *draft) *[]string { return &d.site.Labels }),
 		"Labels of the host and the hosts below it, as `[\"newspapers\"]`. Lists, reports, metrics and recipients of alarms are chosen by them."),
-	other("collections", InHost, value.ListType("collections"),
+	other("collections", InHost, schema.ListType("collections"),
 		readNames("collections", func(d *draft) *[]string { return &d.site.Collections }),
 		"Collections that the host and the hosts below it belong to, as `[\"elections-2026\"]`. Packages are made of them."),
-	secret(other("owner", InHost, value.Type{Kind: value.Text},
+	secret(other("owner", InHost, schema.Type{Kind: schema.Text},
 		readWords(about.CheckName, func(d *draft) *string { return &d.owner }),
 		"Who looks after the host and the hosts below it, as `\"maria\"`. The file of the host itself has precedence over the file of its domain. It is not written into the archive.")),
-	secret(other("note", InHost, value.Type{Kind: value.Text},
+	secret(other("note", InHost, schema.Type{Kind: schema.Text},
 		readWords(about.CheckNote, func(d *draft) *string { return &d.site.Note }),
 		"Note about the host for people. It is not written into the archive.")),
 }
 
 // readWords returns the reader of a text that check must accept.
-func readWords(check value.Check, field func(*draft) *string) func(document.Field, *draft) {
-	return func(f document.Field, d *draft) {
-		if s, ok := (value.Type{Kind: value.Text}).ReadText(f, check); ok {
+func readWords(check schema.Check, field func(*draft) *string) func(schema.Field, *draft) {
+	return func(f schema.Field, d *draft) {
+		if s, ok := (schema.Type{Kind: schema.Text}).ReadText(f, check); ok {
 			*field(d) = s
 		}
 	}
 }
 
 // readNames returns the reader of a list of labels or collections.
-func readNames(elements string, field func(*draft) *[]string) func(document.Field, *draft) {
+func readNames(elements string, field func(*draft) *[]string) func(schema.Field, *draft) {
 	read := readTexts(elements, about.CheckName, field)
-	return func(f document.Field, d *draft) {
+	return func(f schema.Field, d *draft) {
 		read(f, d)
 		if n := len(*field(d)); n > about.MaxNames {
 			f.Fault(fmt.Sprintf("has %d entries", n), fmt.Sprintf("maximum: %d", about.MaxNames))
@@ -51,24 +50,24 @@ func readNames(elements string, field func(*draft) *[]string) func(document.Fiel
 	}
 }
 
-var seedColumns = []value.Column{
-	{Name: "uri", Type: value.Type{Kind: value.Text}},
-	{Name: "title", Type: value.Type{Kind: value.Text, Optional: true}, Optional: true},
-	{Name: "labels", Type: value.ListType("labels"), Optional: true},
-	{Name: "collections", Type: value.ListType("collections"), Optional: true},
-	{Name: "owner", Type: value.Type{Kind: value.Text, Optional: true}, Optional: true},
-	{Name: "note", Type: value.Type{Kind: value.Text, Optional: true}, Optional: true},
+var seedColumns = []schema.Column{
+	{Name: "uri", Type: schema.Type{Kind: schema.Text}},
+	{Name: "title", Type: schema.Type{Kind: schema.Text, Optional: true}, Optional: true},
+	{Name: "labels", Type: schema.ListType("labels"), Optional: true},
+	{Name: "collections", Type: schema.ListType("collections"), Optional: true},
+	{Name: "owner", Type: schema.Type{Kind: schema.Text, Optional: true}, Optional: true},
+	{Name: "note", Type: schema.Type{Kind: schema.Text, Optional: true}, Optional: true},
 }
 
 // readSeedSites reads a list of tables, each about one seed.
-func readSeedSites(f document.Field, d *draft) {
+func readSeedSites(f schema.Field, d *draft) {
 	const example = `write for example [{ uri = "https://www.news.example/", owner = "maria", labels = ["newspapers"] }]`
 	tables, ok := f.Tables(example)
 	if !ok {
 		return
 	}
 	for _, table := range tables {
-		fields, ok := value.ReadColumns(table, seedColumns, example)
+		fields, ok := schema.ReadColumns(table, seedColumns, example)
 		if !ok {
 			continue
 		}
@@ -76,7 +75,7 @@ func readSeedSites(f document.Field, d *draft) {
 		if !ok {
 			continue
 		}
-		u, ok := value.ReadURI(fields["uri"], text)
+		u, ok := schema.ReadURI(fields["uri"], text)
 		if !ok {
 			continue
 		}
@@ -93,7 +92,7 @@ func readSeedSites(f document.Field, d *draft) {
 // seedSite describes a seed, and says where it is described.
 type seedSite struct {
 	about.Seed
-	at document.Field
+	at schema.Field
 }
 
 // describe returns what the draft says about a host.

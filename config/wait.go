@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -16,15 +16,15 @@ type entry struct {
 	Name string
 	MIME *regexp.Regexp
 	evaluators.Options
-	doc  *document.Document // nil for an entry that is built in
-	path document.Path
+	doc  *schema.Document // nil for an entry that is built in
+	path schema.Path
 	base *entry // holds the fields that this entry does not set; nil = the defaults
 
 	ruleOf *entry // has the rule of this entry if neither it nor base sets one; nil = the default rule
 }
 
 // wait reads one [[wait]]. The pattern comes first, because it decides which entry the other fields are inherited from.
-func (r fileReader) wait(path document.Path, m map[string]any) {
+func (r fileReader) wait(path schema.Path, m map[string]any) {
 	d := r.draft
 	d.entry = d.plain
 	mime, named := m["mime"]
@@ -133,8 +133,8 @@ func (e *entry) warnPattern() {
 }
 
 // field returns a field of the entry for a fault or warning.
-func (e *entry) field(name, value string) document.Field {
-	return document.Field{Doc: e.doc, Name: "wait." + name, Path: e.path.Child(name), Value: value}
+func (e *entry) field(name, value string) schema.Field {
+	return schema.Field{Doc: e.doc, Name: "wait." + name, Path: e.path.Child(name), Value: value}
 }
 
 // byDefault is the origin of a value that no file sets.
@@ -191,7 +191,7 @@ func (e *entry) reconcile() {
 // bound is the minimum or maximum of a range: its key, its path in the file that is checked, and its origin.
 type bound struct {
 	name   string
-	path   document.Path
+	path   schema.Path
 	value  time.Duration
 	origin string
 }
@@ -200,17 +200,17 @@ type bound struct {
 func (b bound) String() string { return strconv.Quote(human.Duration(b.value)) + " " + b.origin }
 
 // checkBounds reports whether low is at most high. It also returns true if the file sets neither of them.
-func checkBounds(doc *document.Document, low, high bound) bool {
+func checkBounds(doc *schema.Document, low, high bound) bool {
 	if low.value <= high.value || doc.IsBad(low.path) || doc.IsBad(high.path) {
 		return true
 	}
 	if doc.Has(high.path) {
-		f := document.Field{Doc: doc, Name: high.name, Path: high.path, Value: human.Duration(high.value)}
+		f := schema.Field{Doc: doc, Name: high.name, Path: high.path, Value: human.Duration(high.value)}
 		f.Fault(fmt.Sprintf("is less than %s, %s", low.name, low), "raise it, or set a lower "+low.name)
 		return false
 	}
 	if doc.Has(low.path) {
-		f := document.Field{Doc: doc, Name: low.name, Path: low.path, Value: human.Duration(low.value)}
+		f := schema.Field{Doc: doc, Name: low.name, Path: low.path, Value: human.Duration(low.value)}
 		f.Fault(fmt.Sprintf("is more than %s, %s", high.name, high), "lower it, or set a higher "+high.name)
 		return false
 	}

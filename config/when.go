@@ -5,44 +5,43 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // whenKeys are the criteria of a [[when]].
 var whenKeys = []key{
-	other("when.uri", InBoth, value.Type{Kind: value.Regex},
-		func(f document.Field, d *draft) {
+	other("when.uri", InBoth, schema.Type{Kind: schema.Regex},
+		func(f schema.Field, d *draft) {
 			if s, ok := f.Text(`for example "/live/"`); ok {
-				d.when.URI, _ = value.ReadRegex(f, s, "write for example '/live/'")
+				d.when.URI, _ = schema.ReadRegex(f, s, "write for example '/live/'")
 			}
 		},
 		"Regular expression (RE2) that must match a part of the URI, as in `/live/`."),
-	other("when.mime", InBoth, value.Type{Kind: value.Regex},
-		func(f document.Field, d *draft) {
-			if re, ok := value.ReadTypePattern(f); ok {
+	other("when.mime", InBoth, schema.Type{Kind: schema.Regex},
+		func(f schema.Field, d *draft) {
+			if re, ok := schema.ReadTypePattern(f); ok {
 				d.when.MIME = re
 			}
 		},
 		"Regular expression that must match the whole Content-Type of the last capture, as in [[wait]]. Before the first capture it does not hold."),
 	withoutDefault(whole("when.port", InBoth, 1, 65535, func(d *draft) *int { return &d.when.Port },
 		"Port of the URI; 80 or 443 if the URI names none.")),
-	other("when.hop", InBoth, value.ListType("texts"), readHops,
-		"How the URI was first found: any of "+value.HopNames()+"."),
-	other("when.time", InBoth, value.Type{Kind: value.Period}, readSpan,
+	other("when.hop", InBoth, schema.ListType("texts"), readHops,
+		"How the URI was first found: any of "+schema.HopNames()+"."),
+	other("when.time", InBoth, schema.Type{Kind: schema.Period}, readSpan,
 		"Part of the day by the clock of `zone`, without its end: `06:00-23:00`, or `22:00-06:00` across midnight."),
-	other("when.weekdays", InBoth, value.ListType("texts"), readWeekdays,
+	other("when.weekdays", InBoth, schema.ListType("texts"), readWeekdays,
 		"Any of mon, tue, wed, thu, fri, sat, sun, or `mon-fri`. A part of the day across midnight belongs to the day on which it begins."),
 	{
 		Key: Key{
-			Name: "when.zone", Type: value.Type{Kind: value.Text}, Default: `"UTC"`, Scope: InBoth,
+			Name: "when.zone", Type: schema.Type{Kind: schema.Text}, Default: `"UTC"`, Scope: InBoth,
 			Doc: "Time zone of the criteria, as in `Europe/Copenhagen`, with daylight saving time.",
 		},
 		read: readZone,
 	},
-	other("when.until", InBoth, value.Type{Kind: value.Moment},
-		func(f document.Field, d *draft) {
-			if t, ok := value.ReadMoment(f, d.when.Zone); ok {
+	other("when.until", InBoth, schema.Type{Kind: schema.Moment},
+		func(f schema.Field, d *draft) {
+			if t, ok := schema.ReadMoment(f, d.when.Zone); ok {
 				d.when.Until = t
 			}
 		},
@@ -55,26 +54,26 @@ func withoutDefault(k key) key {
 	return k
 }
 
-func readHops(f document.Field, d *draft) { d.when.Hops = value.ReadHops(f) }
+func readHops(f schema.Field, d *draft) { d.when.Hops = schema.ReadHops(f) }
 
-func readSpan(f document.Field, d *draft) {
-	if span, ok := value.ReadSpan(f); ok {
+func readSpan(f schema.Field, d *draft) {
+	if span, ok := schema.ReadSpan(f); ok {
 		d.when.Time = span
 	}
 }
 
-func readWeekdays(f document.Field, d *draft) { d.when.Weekdays = value.ReadWeekdays(f) }
+func readWeekdays(f schema.Field, d *draft) { d.when.Weekdays = schema.ReadWeekdays(f) }
 
-func readZone(f document.Field, d *draft) {
-	if zone, ok := value.ReadZone(f); ok {
+func readZone(f schema.Field, d *draft) {
+	if zone, ok := schema.ReadZone(f); ok {
 		d.when.Zone = zone
 	}
 }
 
 // when reads the criteria of a [[when]]. Its settings are read when the whole file is known. The zone comes first,
 // because other criteria depend on it.
-func (r fileReader) when(path document.Path, m map[string]any) {
-	r.draft.when = value.Criteria{Zone: time.UTC}
+func (r fileReader) when(path schema.Path, m map[string]any) {
+	r.draft.when = schema.Criteria{Zone: time.UTC}
 	sets := map[string]any{}
 	var names []string
 	for name, v := range m {
@@ -94,7 +93,7 @@ func (r fileReader) when(path document.Path, m map[string]any) {
 			r.doc.AddFault(r.doc.AtKey(path.Child(name), unknownKey(whenTable, name)))
 		}
 	}
-	f := document.Field{Doc: r.doc, Name: whenTable, Path: path, Value: m}
+	f := schema.Field{Doc: r.doc, Name: whenTable, Path: path, Value: m}
 	if len(names) == 0 || len(names) == 1 && names[0] == "zone" {
 		t, _ := findTable(whenTable)
 		f.Fault("has no criteria, and would always apply",

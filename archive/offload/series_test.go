@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // Each finished file is moved by one mover at most: to the folders of its series at once, or to the others.
@@ -14,14 +14,14 @@ func TestEachFileHasOneMover(t *testing.T) {
 	t.Parallel()
 	const rest = "-20261121090000123-00001-c1.warc.gz"
 	for _, c := range []struct {
-		folders value.Folders
+		folders schema.Folders
 		want    map[string]string // folders by series; a star means always
 	}{
 		{nil, map[string]string{}},
-		{value.Folders{"/a", "/b"}, map[string]string{"": "/a /b", "contract": "/a /b", "embargo": "/a /b", "former": "/a /b"}},
-		{value.Folders{"embargo=/e"}, map[string]string{"embargo": "/e *"}},
+		{schema.Folders{"/a", "/b"}, map[string]string{"": "/a /b", "contract": "/a /b", "embargo": "/a /b", "former": "/a /b"}},
+		{schema.Folders{"embargo=/e"}, map[string]string{"embargo": "/e *"}},
 		{
-			value.Folders{"/a", "embargo=/e", "embargo=/f"},
+			schema.Folders{"/a", "embargo=/e", "embargo=/f"},
 			map[string]string{"": "/a", "contract": "/a", "embargo": "/e /f *", "former": "/a"},
 		},
 	} {

@@ -20,7 +20,7 @@ import (
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/patch"
 	"github.com/arcrawl/arcrawl/config/reference"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -58,7 +58,7 @@ func replaceText(file string, text []byte) error {
 // hostFilePath returns the path of the file of a host in the folder of host files. A folder without such a file is an
 // error.
 func hostFilePath(dir, name string) (string, error) {
-	h, problem, remedy := value.ParseHost(name)
+	h, problem, remedy := schema.ParseHost(name)
 	if problem != "" {
 		return "", cli.Usage(fmt.Errorf("%q %s; %s", name, problem, remedy))
 	}

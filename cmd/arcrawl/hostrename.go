@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config/patch"
 	"github.com/arcrawl/arcrawl/config/reference"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 	"github.com/arcrawl/arcrawl/uri"
@@ -53,7 +53,7 @@ func renamed(s stagedFiles, from, to string) (file string, text []byte, err erro
 	}
 	var hosts [2]uri.Host
 	for i, name := range []string{from, to} {
-		h, problem, remedy := value.ParseHost(name)
+		h, problem, remedy := schema.ParseHost(name)
 		if problem != "" {
 			return "", nil, cli.Usage(fmt.Errorf("%q %s; %s", name, problem, remedy))
 		}

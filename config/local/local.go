@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // Own holds the lines of a main file that belong to one node.
@@ -157,13 +157,13 @@ func Join(shared string, own Own) string {
 
 // same reports whether two texts have the same values.
 func same(before []byte, after string) bool {
-	a, b := document.Parse(before, ""), document.Parse([]byte(after), "")
+	a, b := schema.Parse(before, ""), schema.Parse([]byte(after), "")
 	return reflect.DeepEqual(a.Root, b.Root)
 }
 
 // hasOwn reports whether a text has keys of a node, or cannot be read.
 func hasOwn(shared string) bool {
-	root := document.Parse([]byte(shared), "").Root
+	root := schema.Parse([]byte(shared), "").Root
 	if root == nil || root["cluster"] != nil || root["storage"] != nil {
 		return true
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // ErrByHandKey says that a key cannot be set safely in a file, so that a person must do it.
@@ -24,7 +24,7 @@ func SetSeeds(text []byte, seeds []about.Seed) ([]byte, error) {
 	if b.Len() > 0 {
 		value = "[\n" + b.String() + "]"
 	}
-	if !document.Parse(text, "the file").Has(document.Path("").Key("seeds.about")) && len(seeds) == 0 {
+	if !schema.Parse(text, "the file").Has(schema.Path("").Key("seeds.about")) && len(seeds) == 0 {
 		return text, nil
 	}
 	return Set(text, "seeds.about", value)
@@ -32,16 +32,16 @@ func SetSeeds(text []byte, seeds []about.Seed) ([]byte, error) {
 
 // seedTable returns the description of a seed as a table of seeds.about.
 func seedTable(s about.Seed) string {
-	all := []string{"uri = " + document.TOML(s.URI.String())}
+	all := []string{"uri = " + schema.TOML(s.URI.String())}
 	text := func(key, value string) {
 		if value != "" {
-			all = append(all, key+" = "+document.TOML(value))
+			all = append(all, key+" = "+schema.TOML(value))
 		}
 	}
 	list := func(key string, values []string) {
 		quoted := make([]string, len(values))
 		for i, v := range values {
-			quoted[i] = document.TOML(v)
+			quoted[i] = schema.TOML(v)
 		}
 		if len(quoted) > 0 {
 			all = append(all, key+" = ["+strings.Join(quoted, ", ")+"]")
@@ -58,11 +58,11 @@ func seedTable(s about.Seed) string {
 // Set returns the text of a host file with another value of a key, as TOML. The key is named as on the reference page:
 // "owner" or "politeness.min_delay". Everything else stays. Keys of [[wait]] and [[when]] cannot be set.
 func Set(text []byte, key, value string) ([]byte, error) {
-	before := document.Parse(text, "the file")
+	before := schema.Parse(text, "the file")
 	if len(before.Faults) > 0 {
 		return nil, fmt.Errorf("cannot change a file with faults: %s", before.Faults[0])
 	}
-	path := document.Path("").Key(key)
+	path := schema.Path("").Key(key)
 	table, name, inTable := strings.Cut(key, ".")
 	if !inTable {
 		name = key
@@ -73,9 +73,9 @@ func Set(text []byte, key, value string) ([]byte, error) {
 		whole += "\n"
 	}
 	lines := strings.SplitAfter(whole, "\n")
-	switch header := document.Path("").Child(table); {
+	switch header := schema.Path("").Child(table); {
 	case before.Has(path):
-		at := before.AtKey(path, document.Fault{}).Line - 1
+		at := before.AtKey(path, schema.Fault{}).Line - 1
 		start := strings.Join(lines[:at], "")
 		end, ok := valueEnd(whole, len(start), name)
 		if !ok {
@@ -92,7 +92,7 @@ func Set(text []byte, key, value string) ([]byte, error) {
 		}
 		whole = strings.Join(lines[:at], "") + setting + strings.Join(lines[at:], "")
 	case before.Has(header):
-		at := before.AtKey(header, document.Fault{}).Line - 1
+		at := before.AtKey(header, schema.Fault{}).Line - 1
 		if !strings.HasPrefix(strings.TrimSpace(lines[at]), "["+table+"]") {
 			return nil, ErrByHandKey
 		}
@@ -106,11 +106,11 @@ func Set(text []byte, key, value string) ([]byte, error) {
 // Unset returns the text of a host file without a key. A comment behind its value stays. Keys of [[wait]] and [[when]]
 // cannot be removed.
 func Unset(text []byte, key string) ([]byte, error) {
-	before := document.Parse(text, "the file")
+	before := schema.Parse(text, "the file")
 	if len(before.Faults) > 0 {
 		return nil, fmt.Errorf("cannot change a file with faults: %s", before.Faults[0])
 	}
-	path := document.Path("").Key(key)
+	path := schema.Path("").Key(key)
 	if !before.Has(path) {
 		return text, nil
 	}
@@ -120,7 +120,7 @@ func Unset(text []byte, key string) ([]byte, error) {
 	}
 	whole := strings.TrimRight(string(text), "\n") + "\n"
 	lines := strings.SplitAfter(whole, "\n")
-	start := strings.Join(lines[:before.AtKey(path, document.Fault{}).Line-1], "")
+	start := strings.Join(lines[:before.AtKey(path, schema.Fault{}).Line-1], "")
 	end, ok := valueEnd(whole, len(start), name)
 	if !ok {
 		return nil, ErrByHandKey
@@ -132,7 +132,7 @@ func Unset(text []byte, key string) ([]byte, error) {
 		}
 	}
 	edited := start + comment + rest
-	after := document.Parse([]byte(edited), "the file")
+	after := schema.Parse([]byte(edited), "the file")
 	if len(after.Faults) > 0 || after.Has(path) ||
 		!reflect.DeepEqual(without(before.Root, key), without(after.Root, key)) {
 		return nil, ErrByHandKey
@@ -141,12 +141,12 @@ func Unset(text []byte, key string) ([]byte, error) {
 }
 
 // checkSet returns a text if it differs from before in one key only.
-func checkSet(before *document.Document, text, key string) ([]byte, error) {
-	after := document.Parse([]byte(text), "the file")
+func checkSet(before *schema.Document, text, key string) ([]byte, error) {
+	after := schema.Parse([]byte(text), "the file")
 	if len(after.Faults) > 0 {
 		return nil, fmt.Errorf("%w (%s)", ErrByHandKey, after.Faults[0])
 	}
-	if !after.Has(document.Path("").Key(key)) || !reflect.DeepEqual(without(before.Root, key), without(after.Root, key)) {
+	if !after.Has(schema.Path("").Key(key)) || !reflect.DeepEqual(without(before.Root, key), without(after.Root, key)) {
 		return nil, ErrByHandKey
 	}
 	return []byte(text), nil

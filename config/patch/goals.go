@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // Goal is the capture target of a seed, and the last day on which it applies.
@@ -36,8 +36,8 @@ func Goals(text []byte) map[string]Goal {
 	if !ok {
 		return all
 	}
-	doc := document.Parse([]byte(block), "the file")
-	path := document.Path("").Child("when")
+	doc := schema.Parse([]byte(block), "the file")
+	path := schema.Path("").Child("when")
 	for i := 0; doc.Has(path.Element(i)); i++ {
 		when := path.Element(i)
 		expression, _ := doc.Value(when.Child("uri")).(string)
@@ -63,7 +63,7 @@ func dayOf(v any) string {
 	if t, ok := v.(time.Time); ok {
 		return t.Format(time.DateOnly)
 	}
-	return document.TOML(v)
+	return schema.TOML(v)
 }
 
 // SetGoals returns the text of a host file with these capture targets of seeds, by URI, and no others of this kind.
@@ -92,7 +92,7 @@ func SetGoals(text []byte, goals map[string]Goal) ([]byte, error) {
 		}
 		edited += goalsEnd
 	}
-	if doc := document.Parse([]byte(edited), "the file"); len(doc.Faults) > 0 ||
+	if doc := schema.Parse([]byte(edited), "the file"); len(doc.Faults) > 0 ||
 		!maps.Equal(Goals([]byte(edited)), goals) {
 		return nil, ErrByHandKey
 	}

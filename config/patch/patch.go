@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // ErrByHand says that the text cannot be edited safely, so that a person must do it.
@@ -23,12 +23,12 @@ const change = "change"
 // are not added again. A mode that ignores rules is replaced by "scrubbed". The error is [ErrByHand], or says that the
 // text has faults.
 func AddRules(text []byte, rules Rules) ([]byte, error) {
-	before := document.Parse(text, "the file")
+	before := schema.Parse(text, "the file")
 	if len(before.Faults) > 0 {
 		return nil, fmt.Errorf("cannot add rules to a file with faults: %s", before.Faults[0])
 	}
 	lines := strings.SplitAfter(string(text), "\n")
-	table := document.Path("").Child(change)
+	table := schema.Path("").Child(change)
 	if !before.Has(table) {
 		if len(text) > 0 && !strings.HasSuffix(string(text), "\n") {
 			lines = append(lines, "\n")
@@ -39,7 +39,7 @@ func AddRules(text []byte, rules Rules) ([]byte, error) {
 		}
 		return check(before, strings.Join(lines, "")+newKeys(rules, true), rules)
 	}
-	header := before.AtKey(table, document.Fault{}).Line - 1
+	header := before.AtKey(table, schema.Fault{}).Line - 1
 	if header < 0 || !strings.HasPrefix(strings.TrimSpace(lines[header]), "[") {
 		return nil, ErrByHand // dotted keys or an inline table
 	}
@@ -53,13 +53,13 @@ func AddRules(text []byte, rules Rules) ([]byte, error) {
 		added := slices.DeleteFunc(slices.Clone(list.rules), func(r string) bool { return slices.Contains(known, r) })
 		if !before.Has(table.Child(list.key)) {
 			*list.new = added
-		} else if len(added) > 0 && !extend(lines, before.AtKey(table.Child(list.key), document.Fault{}).Line-1, added) {
+		} else if len(added) > 0 && !extend(lines, before.AtKey(table.Child(list.key), schema.Fault{}).Line-1, added) {
 			return nil, ErrByHand
 		}
 	}
 	mode := before.Has(table.Child("mode"))
 	if mode && before.Value(table.Child("mode")) == "strict" {
-		at := before.AtKey(table.Child("mode"), document.Fault{}).Line - 1
+		at := before.AtKey(table.Child("mode"), schema.Fault{}).Line - 1
 		lines[at] = strings.NewReplacer(`"strict"`, `"scrubbed"`, `'strict'`, `"scrubbed"`).Replace(lines[at])
 	}
 	if !strings.HasSuffix(lines[header], "\n") {
@@ -98,7 +98,7 @@ func items(rules []string) string {
 // Literal returns a rule as TOML, without escapes where possible.
 func Literal(rule string) string {
 	if strings.ContainsAny(rule, "'\n\r\t") {
-		return document.TOML(rule)
+		return schema.TOML(rule)
 	}
 	return "'" + rule + "'"
 }
@@ -152,9 +152,9 @@ func newline(head string) string {
 }
 
 // check returns the text if it has all rules and everything that the file had before.
-func check(before *document.Document, text string, rules Rules) ([]byte, error) {
-	after := document.Parse([]byte(text), "the file")
-	table := document.Path("").Child(change)
+func check(before *schema.Document, text string, rules Rules) ([]byte, error) {
+	after := schema.Parse([]byte(text), "the file")
+	table := schema.Path("").Child(change)
 	if len(after.Faults) > 0 {
 		return nil, fmt.Errorf("%w (%s)", ErrByHand, after.Faults[0])
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -18,20 +18,20 @@ var ErrByHandRename = errors.New("cannot replace the host in the file safely; co
 // where another setting repeats the seed. named says that the name of the new file is enough to know the host, so that
 // the key host is not added.
 func RenameHost(text []byte, from, to uri.Host, named bool) ([]byte, error) {
-	before := document.Parse(text, "the file")
+	before := schema.Parse(text, "the file")
 	if len(before.Faults) > 0 {
 		return nil, fmt.Errorf("cannot rename a file with faults: %s", before.Faults[0])
 	}
 	lines := strings.SplitAfter(string(text), "\n")
-	key := document.Path("").Child("host")
-	line := "host = " + document.TOML(string(to)) + "\n"
+	key := schema.Path("").Child("host")
+	line := "host = " + schema.TOML(string(to)) + "\n"
 	switch {
 	case before.Has(key):
-		lines[before.AtKey(key, document.Fault{}).Line-1] = line
+		lines[before.AtKey(key, schema.Fault{}).Line-1] = line
 	case !named:
 		lines = slices.Insert(lines, 0, line)
 	}
-	list := document.Path("").Child(seedsTable).Child(seedsList)
+	list := schema.Path("").Child(seedsTable).Child(seedsList)
 	seeds := texts(before.Value(list))
 	edited := strings.Join(lines, "")
 	for i, seed := range seeds {
@@ -40,7 +40,7 @@ func RenameHost(text []byte, from, to uri.Host, named bool) ([]byte, error) {
 			continue
 		}
 		found := false
-		for _, quote := range []func(string) string{func(s string) string { return document.TOML(s) }, Literal} {
+		for _, quote := range []func(string) string{func(s string) string { return schema.TOML(s) }, Literal} {
 			if strings.Contains(edited, quote(seed)) {
 				edited, found = strings.ReplaceAll(edited, quote(seed), quote(moved)), true
 			}
@@ -50,7 +50,7 @@ func RenameHost(text []byte, from, to uri.Host, named bool) ([]byte, error) {
 		}
 		seeds[i] = moved
 	}
-	after := document.Parse([]byte(edited), "the file")
+	after := schema.Parse([]byte(edited), "the file")
 	wrongHost := after.Has(key) && after.Value(key) != string(to)
 	if len(after.Faults) > 0 || wrongHost || !slices.Equal(texts(after.Value(list)), seeds) {
 		return nil, ErrByHandRename

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // seedsKey is the path of the list of seeds.
@@ -18,16 +18,16 @@ var ErrByHandSeeds = errors.New("cannot edit the seeds of the file safely; edit 
 
 // Seeds returns the seeds that the text of a host file lists, as they are written.
 func Seeds(text []byte) []string {
-	return texts(document.Parse(text, "the file").Value(document.Path("").Child(seedsTable).Child(seedsList)))
+	return texts(schema.Parse(text, "the file").Value(schema.Path("").Child(seedsTable).Child(seedsList)))
 }
 
 // AddSeeds returns the text of a host file with more seeds. Seeds that it lists already are not added again.
 func AddSeeds(text []byte, seeds []string) ([]byte, error) {
-	before := document.Parse(text, "the file")
+	before := schema.Parse(text, "the file")
 	if len(before.Faults) > 0 {
 		return nil, fmt.Errorf("cannot add seeds to a file with faults: %s", before.Faults[0])
 	}
-	table := document.Path("").Child(seedsTable)
+	table := schema.Path("").Child(seedsTable)
 	list := table.Child(seedsList)
 	known := texts(before.Value(list))
 	listed := map[string]bool{}
@@ -41,11 +41,11 @@ func AddSeeds(text []byte, seeds []string) ([]byte, error) {
 	lines := strings.SplitAfter(strings.TrimRight(string(text), "\n")+"\n", "\n")
 	switch {
 	case before.Has(list):
-		if !extend(lines, before.AtKey(list, document.Fault{}).Line-1, added) {
+		if !extend(lines, before.AtKey(list, schema.Fault{}).Line-1, added) {
 			return nil, ErrByHandSeeds
 		}
 	case before.Has(table):
-		header := before.AtKey(table, document.Fault{}).Line - 1
+		header := before.AtKey(table, schema.Fault{}).Line - 1
 		lines[header] += "uris = [\n" + items(added) + "]\n"
 	default:
 		lines = append(lines, "\n[seeds]\nuris = [\n"+items(added)+"]\n")
@@ -64,8 +64,8 @@ func RemoveSeed(text []byte, seed string) ([]byte, error) {
 // KeepSeeds returns the text of a host file without the seeds for which keep returns false. Comments between them stay.
 // It takes time in proportion to the text, because a file may list very many seeds.
 func KeepSeeds(text []byte, keep func(seed string) bool) ([]byte, error) {
-	before := document.Parse(text, "the file")
-	list := document.Path("").Child(seedsTable).Child(seedsList)
+	before := schema.Parse(text, "the file")
+	list := schema.Path("").Child(seedsTable).Child(seedsList)
 	known := texts(before.Value(list))
 	kept := slices.DeleteFunc(slices.Clone(known), func(s string) bool { return !keep(s) })
 	switch {
@@ -75,7 +75,7 @@ func KeepSeeds(text []byte, keep func(seed string) bool) ([]byte, error) {
 		return text, nil
 	}
 	lines := strings.SplitAfter(string(text), "\n")
-	first := before.AtKey(list, document.Fault{}).Line - 1
+	first := before.AtKey(list, schema.Fault{}).Line - 1
 	head, rest := strings.Join(lines[:first], ""), strings.Join(lines[first:], "")
 	edited, ok := cutSeeds(rest, known, keep)
 	if !ok {
@@ -99,7 +99,7 @@ func cutSeeds(text string, known []string, keep func(string) bool) (string, bool
 			out, at = append(out, text[at:at+end]...), at+end
 			continue
 		}
-		quoted := document.TOML(known[0])
+		quoted := schema.TOML(known[0])
 		if !strings.HasPrefix(text[at:], quoted) {
 			quoted = Literal(known[0])
 		}
@@ -133,7 +133,7 @@ func cutSeed(before []byte, behind string) ([]byte, string) {
 
 // checkSeeds returns a text if it lists exactly these seeds.
 func checkSeeds(text string, want []string) ([]byte, error) {
-	after := document.Parse([]byte(text), "the file")
+	after := schema.Parse([]byte(text), "the file")
 	got := Seeds([]byte(text))
 	if len(after.Faults) > 0 || !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 		return nil, ErrByHandSeeds

@@ -7,15 +7,15 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
-// schema is a JSON Schema or a part of one.
-type schema map[string]any
+// object is a JSON Schema or a part of one.
+type object map[string]any
 
 // Schema returns the JSON Schema (draft 7) of main files or host files. scope is [config.InMain] or [config.InHost].
 func Schema(scope string) ([]byte, error) {
-	tables := schema{}
+	tables := object{}
 	var wanted []string
 	for _, t := range config.Tables() {
 		keys, required := keysOf(t.Name, scope)
@@ -26,7 +26,7 @@ func Schema(scope string) ([]byte, error) {
 				required = nil
 				addRefinable(keys, tables)
 			}
-			tables[t.Name] = schema{"type": "array", "description": t.Doc, "items": closed("", keys, required)}
+			tables[t.Name] = object{"type": "array", "description": t.Doc, "items": closed("", keys, required)}
 		default:
 			tables[t.Name] = closed(t.Doc, keys, required)
 			if len(required) > 0 {
@@ -51,8 +51,8 @@ func Schema(scope string) ([]byte, error) {
 }
 
 // closed returns the schema of a table that has these keys and no others.
-func closed(doc string, keys schema, required []string) schema {
-	s := schema{"type": "object", "additionalProperties": false, "properties": keys}
+func closed(doc string, keys object, required []string) object {
+	s := object{"type": "object", "additionalProperties": false, "properties": keys}
 	if doc != "" {
 		s["description"] = doc
 	}
@@ -63,8 +63,8 @@ func closed(doc string, keys schema, required []string) schema {
 }
 
 // keysOf returns the schemas of a table's keys, and the names of those that are required.
-func keysOf(table, scope string) (keys schema, required []string) {
-	keys = schema{}
+func keysOf(table, scope string) (keys object, required []string) {
+	keys = object{}
 	for _, k := range config.Keys() {
 		of, name, inTable := strings.Cut(k.Name, ".")
 		if !inTable {
@@ -87,7 +87,7 @@ func keysOf(table, scope string) (keys schema, required []string) {
 }
 
 // addRefinable adds the tables that a refinement may hold to its criteria.
-func addRefinable(keys, tables schema) {
+func addRefinable(keys, tables object) {
 	for _, t := range config.Tables() {
 		if s, ok := tables[t.Name]; ok && t.Refinable {
 			keys[t.Name] = s
@@ -104,57 +104,57 @@ const (
 )
 
 // valueSchema returns the schema of the values of a type.
-func valueSchema(t value.Type) schema {
-	text := schema{"type": "string", "minLength": 1}
+func valueSchema(t schema.Type) object {
+	text := object{"type": "string", "minLength": 1}
 	switch t.Kind {
-	case value.Boolean:
-		return schema{"type": "boolean"}
-	case value.Whole:
+	case schema.Boolean:
+		return object{"type": "boolean"}
+	case schema.Whole:
 		return bounded("integer", t)
-	case value.Number:
+	case schema.Number:
 		return bounded("number", t)
-	case value.Duration:
-		return schema{"type": "string", "minLength": 2, "pattern": "^" + durationPattern + "$"}
-	case value.Size:
-		return schema{"type": "string", "pattern": sizePattern}
-	case value.Period:
-		return schema{"type": "string", "pattern": periodPattern}
-	case value.Moment: // editors pass dates as texts
+	case schema.Duration:
+		return object{"type": "string", "minLength": 2, "pattern": "^" + durationPattern + "$"}
+	case schema.Size:
+		return object{"type": "string", "pattern": sizePattern}
+	case schema.Period:
+		return object{"type": "string", "pattern": periodPattern}
+	case schema.Moment: // editors pass dates as texts
 		if t.Optional {
-			return schema{"type": "string", "pattern": "^$|" + momentPattern}
+			return object{"type": "string", "pattern": "^$|" + momentPattern}
 		}
-		return schema{"type": "string", "pattern": momentPattern}
-	case value.List:
-		return schema{"type": "array", "items": text}
-	case value.Tables:
-		columns, names := schema{}, []string{}
+		return object{"type": "string", "pattern": momentPattern}
+	case schema.List:
+		return object{"type": "array", "items": text}
+	case schema.Tables:
+		columns, names := object{}, []string{}
 		for _, c := range t.Columns {
 			columns[c.Name] = valueSchema(c.Type)
 			if !c.Optional {
 				names = append(names, c.Name)
 			}
 		}
-		return schema{"type": "array", "items": closed("", columns, names)}
+		return object{"type": "array", "items": closed("", columns, names)}
 	}
 	switch {
 	case t.Every:
 		last := len(t.Choices) - 1
 		words := strings.Join(t.Choices[:last], "|")
-		return schema{"type": "string", "pattern": "^(" + words + "|" + t.Choices[last] + " " + durationPattern + ")$"}
+		return object{"type": "string", "pattern": "^(" + words + "|" + t.Choices[last] + " " + durationPattern + ")$"}
 	case t.OrBoolean:
-		return schema{"anyOf": []schema{{"type": "boolean"}, {"type": "string", "enum": t.Choices}}}
+		return object{"anyOf": []object{{"type": "boolean"}, {"type": "string", "enum": t.Choices}}}
 	case t.Choices != nil:
-		return schema{"type": "string", "enum": t.Choices}
+		return object{"type": "string", "enum": t.Choices}
 	case t.Optional:
-		return schema{"type": "string"}
+		return object{"type": "string"}
 	}
 	return text
 }
 
 // bounded returns the schema of a number within the bounds of a type.
-func bounded(kind string, t value.Type) schema {
+func bounded(kind string, t schema.Type) object {
 	number := func(v float64) json.Number { return json.Number(strconv.FormatFloat(v, 'f', -1, 64)) }
-	return schema{"type": kind, "minimum": number(t.Min), "maximum": number(t.Max)}
+	return object{"type": kind, "minimum": number(t.Min), "maximum": number(t.Max)}
 }
 
 // defaultJSON returns a default, which is written as TOML, as JSON. Numbers, booleans, lists and texts in double

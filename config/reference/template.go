@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
@@ -212,11 +212,11 @@ func isList(name string) bool {
 }
 
 // toTOML returns the value of an argument as TOML.
-func toTOML(t value.Type, v string) string {
+func toTOML(t schema.Type, v string) string {
 	switch t.Kind {
-	case value.Boolean, value.Whole, value.Number:
+	case schema.Boolean, schema.Whole, schema.Number:
 		return v
-	case value.List, value.Tables:
+	case schema.List, schema.Tables:
 		if strings.HasPrefix(strings.TrimSpace(v), "[") {
 			return v
 		}

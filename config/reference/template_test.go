@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 func TestHostFileListsItsKeys(t *testing.T) {
@@ -26,7 +26,7 @@ func TestTablesCanBePastedBelowANewHostFile(t *testing.T) {
 		if table.List || table.Name == "seeds" {
 			continue
 		}
-		if doc := document.Parse([]byte(text+"\n["+table.Name+"]\n"), "x"); len(doc.Faults) > 0 {
+		if doc := schema.Parse([]byte(text+"\n["+table.Name+"]\n"), "x"); len(doc.Faults) > 0 {
 			t.Errorf("[%s] below a new file: %v", table.Name, doc.Faults)
 		}
 	}

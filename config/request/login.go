@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -44,8 +44,8 @@ const (
 )
 
 // ReadFields reads a list of fields of a form that everybody may know.
-func ReadFields(f document.Field) []Header {
-	return readNamed(f, "value", fieldsExample, checkFieldName, func(h *Header, v document.Field) (ok bool) {
+func ReadFields(f schema.Field) []Header {
+	return readNamed(f, "value", fieldsExample, checkFieldName, func(h *Header, v schema.Field) (ok bool) {
 		if h.Value, ok = v.Text("a text in quotes"); ok && len(h.Value) > maxValue {
 			v.Fault("is too long", fmt.Sprintf("write up to %d characters", maxValue))
 			return false
@@ -55,8 +55,8 @@ func ReadFields(f document.Field) []Header {
 }
 
 // ReadSecretFields reads a list of fields of a form that nobody may know.
-func ReadSecretFields(f document.Field) []Header {
-	return readNamed(f, "secret", secretFieldsExample, checkFieldName, func(h *Header, v document.Field) (ok bool) {
+func ReadSecretFields(f schema.Field) []Header {
+	return readNamed(f, "secret", secretFieldsExample, checkFieldName, func(h *Header, v schema.Field) (ok bool) {
 		h.Secret, ok = readSecret(v, func(s string) (problem, remedy string) {
 			if s == "" || len(s) > maxSecret {
 				return "holds nothing, or is too long", "write the secret into it, on one line"
@@ -76,14 +76,14 @@ func checkFieldName(name string) (problem, remedy string) {
 }
 
 // checkLogin reports a login that cannot work, if a file, or the refinement at path, sets it.
-func (l *Login) checkLogin(doc *document.Document, path document.Path, overHTTP bool) {
+func (l *Login) checkLogin(doc *schema.Document, path schema.Path, overHTTP bool) {
 	const name = "login.uri"
 	l.checkPage(doc, path, overHTTP)
 	at := path.Key(name)
 	if !l.On() || !doc.Has(at) {
 		return
 	}
-	f := document.Field{Doc: doc, Name: name, Path: at, Value: l.URI}
+	f := schema.Field{Doc: doc, Name: name, Path: at, Value: l.URI}
 	switch {
 	case l.Success == nil:
 		f.Fault("has no login.success", "set it to an expression that only the answer to a successful login has, as '(?m)^Set-Cookie: session='")
@@ -95,7 +95,7 @@ func (l *Login) checkLogin(doc *document.Document, path document.Path, overHTTP 
 }
 
 // checkPage reports a page with the form that is on another host, or that others could change on its way.
-func (l *Login) checkPage(doc *document.Document, path document.Path, overHTTP bool) {
+func (l *Login) checkPage(doc *schema.Document, path schema.Path, overHTTP bool) {
 	const name = "login.page"
 	page, err := uri.Parse(l.Page)
 	to, errTo := uri.Parse(l.URI)
@@ -108,7 +108,7 @@ func (l *Login) checkPage(doc *document.Document, path document.Path, overHTTP b
 			return
 		}
 	}
-	f := document.Field{Doc: doc, Name: name, Path: at, Value: l.Page}
+	f := schema.Field{Doc: doc, Name: name, Path: at, Value: l.Page}
 	switch {
 	case page.Host() != to.Host():
 		f.Fault("is on another host than login.uri", "write the page with the form that login.uri receives")

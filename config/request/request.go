@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // Settings say what is sent to a host besides what arcrawl always sends.
@@ -106,7 +106,7 @@ func (s *Settings) Fields(cookie string, secure bool) []Field {
 
 // Check reports two credentials that a file, or the refinement at path, sets for one host, and a login that cannot
 // work.
-func (s *Settings) Check(doc *document.Document, path document.Path) {
+func (s *Settings) Check(doc *schema.Document, path schema.Path) {
 	s.Login.checkLogin(doc, path, s.OverHTTP)
 	named := slices.ContainsFunc(s.SecretHeaders, func(h Header) bool {
 		return strings.EqualFold(h.Name, "Authorization")
@@ -114,7 +114,7 @@ func (s *Settings) Check(doc *document.Document, path document.Path) {
 	for _, name := range []string{"request.basic", "request.bearer"} {
 		two := s.Basic.IsSet() && s.Bearer.IsSet() || named && (s.Basic.IsSet() || s.Bearer.IsSet())
 		if at := path.Key(name); two && doc.Has(at) {
-			f := document.Field{Doc: doc, Name: name, Path: at}
+			f := schema.Field{Doc: doc, Name: name, Path: at}
 			f.Fault("is the second value of the header field Authorization", "keep one of them, and set the other to \"\"")
 			return
 		}
@@ -148,8 +148,8 @@ const (
 )
 
 // ReadHeaders reads a list of header fields that everybody may know.
-func ReadHeaders(f document.Field) []Header {
-	return readHeaders(f, "value", headersExample, func(h *Header, v document.Field) bool {
+func ReadHeaders(f schema.Field) []Header {
+	return readHeaders(f, "value", headersExample, func(h *Header, v schema.Field) bool {
 		if hidden := secretName(h.Name); hidden != "" {
 			fault(v, "is in the header field "+h.Name+", which holds a secret", hidden)
 			return false
@@ -165,15 +165,15 @@ func ReadHeaders(f document.Field) []Header {
 }
 
 // ReadSecretHeaders reads a list of header fields that nobody may know.
-func ReadSecretHeaders(f document.Field) []Header {
-	return readHeaders(f, "secret", secretsExample, func(h *Header, v document.Field) (ok bool) {
+func ReadSecretHeaders(f schema.Field) []Header {
+	return readHeaders(f, "secret", secretsExample, func(h *Header, v schema.Field) (ok bool) {
 		h.Secret, ok = readSecret(v, checkValue)
 		return ok
 	})
 }
 
 // ReadBasic reads the place of a user name and a password.
-func ReadBasic(f document.Field) (Secret, bool) {
+func ReadBasic(f schema.Field) (Secret, bool) {
 	return readSecret(f, func(s string) (problem, remedy string) {
 		const wanted = "write USER:PASSWORD into it, on one line"
 		switch user, _, ok := strings.Cut(s, ":"); {
@@ -187,7 +187,7 @@ func ReadBasic(f document.Field) (Secret, bool) {
 }
 
 // ReadBearer reads the place of a token.
-func ReadBearer(f document.Field) (Secret, bool) { return readSecret(f, checkValue) }
+func ReadBearer(f schema.Field) (Secret, bool) { return readSecret(f, checkValue) }
 
 // checkValue accepts a secret that is the value of a header field.
 func checkValue(s string) (problem, remedy string) {
@@ -208,14 +208,14 @@ func validValue(s string) bool {
 }
 
 // readHeaders reads a list of tables with a name and one more column.
-func readHeaders(f document.Field, column, example string, read func(*Header, document.Field) bool) (all []Header) {
+func readHeaders(f schema.Field, column, example string, read func(*Header, schema.Field) bool) (all []Header) {
 	return readNamed(f, column, example, CheckName, read)
 }
 
 // readNamed reads a list of tables with a name that check accepts and one more column.
 func readNamed(
-	f document.Field, column, example string, check func(name string) (problem, remedy string),
-	read func(*Header, document.Field) bool,
+	f schema.Field, column, example string, check func(name string) (problem, remedy string),
+	read func(*Header, schema.Field) bool,
 ) (all []Header) {
 	tables, ok := f.Tables(example)
 	if !ok {

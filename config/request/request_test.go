@@ -8,22 +8,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/request"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 const password = "s3cret-pa55"
 
 // field parses a text "key = value" and returns the value as a field of a host file. folder holds its secrets.
-func field(t *testing.T, folder, text string) document.Field {
+func field(t *testing.T, folder, text string) schema.Field {
 	t.Helper()
-	doc := document.Parse([]byte(text), "hosts.d/a.example.toml")
+	doc := schema.Parse([]byte(text), "hosts.d/a.example.toml")
 	if doc.Root == nil {
 		t.Fatal(doc.Faults)
 	}
 	doc.Secrets = folder
 	name, _, _ := strings.Cut(text, " ")
-	return document.Field{Doc: doc, Name: "request." + name, Path: document.Path("").Key(name), Value: doc.Root[name]}
+	return schema.Field{Doc: doc, Name: "request." + name, Path: schema.Path("").Key(name), Value: doc.Root[name]}
 }
 
 // TestFaultsNeverShowASecret reads secrets of every wrong kind. Each is a fault with file and line that does not
@@ -81,7 +81,7 @@ func TestFaultsNeverShowASecret(t *testing.T) {
 		default:
 			request.ReadSecretHeaders(f)
 		}
-		got := document.Faults(f.Doc.Faults).Error()
+		got := schema.Faults(f.Doc.Faults).Error()
 		if len(f.Doc.Faults) != 1 || !strings.Contains(got, c.want) || !strings.HasPrefix(got, "hosts.d/a.example.toml:1:") {
 			t.Errorf("%s: the faults are %q, want one with %q", c.text, got, c.want)
 		}

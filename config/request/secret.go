@@ -15,7 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // maxSecret is the maximum length of a secret in bytes.
@@ -68,7 +68,7 @@ type check func(secret string) (problem, remedy string)
 
 // readSecret reads the place of a secret from a field, and the secret from its place. A fault never shows the value of
 // the field, which may be the secret itself by mistake.
-func readSecret(f document.Field, fits check) (Secret, bool) {
+func readSecret(f schema.Field, fits check) (Secret, bool) {
 	place, _ := f.Value.(string)
 	kind, name, _ := strings.Cut(place, ":")
 	if why, ok := isPlace(kind, name); !ok {
@@ -87,7 +87,7 @@ func readSecret(f document.Field, fits check) (Secret, bool) {
 	if f.Doc.Staged { // whoever proposes a text need not be allowed to learn what is in a file
 		return Secret{place: place}, true
 	}
-	return document.Once(f, func() (Secret, bool) {
+	return schema.Once(f, func() (Secret, bool) {
 		s := Secret{place: place}
 		text, problem, remedy, elsewhere := fetchSecret(f.Doc.Secrets, kind, name)
 		if problem == "" {
@@ -151,7 +151,7 @@ func fetchSecret(folder, kind, name string) (text, problem, remedy string, elsew
 	name = filepath.Join(folder, name)
 	text, err := readFile(name)
 	if err != nil {
-		problem, remedy = document.Unreadable(err)
+		problem, remedy = schema.Unreadable(err)
 		return "", "names the file " + name + ", which " + problem, remedy, errors.Is(err, fs.ErrPermission)
 	}
 	if at := strings.IndexAny(text, "\r\n"); at >= 0 {
@@ -185,8 +185,8 @@ func readFile(path string) (string, error) {
 }
 
 // fault reports a fault of a field without its value.
-func fault(f document.Field, problem, remedy string) {
-	f.Doc.AddFault(f.Doc.AtValue(f.Path, document.Fault{Key: f.Name, Problem: problem, Remedy: remedy}))
+func fault(f schema.Field, problem, remedy string) {
+	f.Doc.AddFault(f.Doc.AtValue(f.Path, schema.Fault{Key: f.Name, Problem: problem, Remedy: remedy}))
 }
 
 // Equal reports whether two secrets are the same, at the same place.

@@ -23,9 +23,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/reference"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -137,7 +136,7 @@ func (w Work) List() (api.EditFiles, error) {
 func (w Work) Open(name, host string) (api.EditFile, error) {
 	template := ""
 	if host != "" {
-		h, problem, remedy := value.ParseHost(host)
+		h, problem, remedy := schema.ParseHost(host)
 		if problem != "" {
 			return api.EditFile{}, refuse("%q %s; %s", host, problem, remedy)
 		}
@@ -169,8 +168,8 @@ func (w Work) hostOf(name, text string) uri.Host {
 	if name == "" {
 		return ""
 	}
-	doc := document.Parse([]byte(text), name)
-	if s, ok := doc.Value(document.Path("").Key("host")).(string); ok {
+	doc := schema.Parse([]byte(text), name)
+	if s, ok := doc.Value(schema.Path("").Key("host")).(string); ok {
 		return uri.Host(s)
 	}
 	for h, file := range w.Config.Sites().FileOf {

@@ -9,9 +9,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/patch"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -45,17 +44,17 @@ func (w Work) fields(name, text string) []api.EditField {
 	for _, s := range w.Config.EffectiveHost(hostWithoutFile, w.Now) {
 		inForce[s.Key] = s.Value
 	}
-	doc := document.Parse([]byte(text), name)
+	doc := schema.Parse([]byte(text), name)
 	if len(doc.Faults) > 0 {
 		return out
 	}
 	for _, k := range keysOf(formKeys) {
 		f := api.EditField{
 			Key: k.Name, Doc: k.Doc, Type: k.Type.String(), Kind: kindText, Default: inForce[k.Name],
-			Set: doc.Has(document.Path("").Key(k.Name)),
+			Set: doc.Has(schema.Path("").Key(k.Name)),
 		}
 		switch {
-		case k.Type.Kind == value.List || k.Name == "note":
+		case k.Type.Kind == schema.List || k.Name == "note":
 			f.Kind = kindLines
 		case k.Type.Choices != nil && !k.Type.Every:
 			f.Kind, f.Choices = kindChoice, slices.Clone(k.Type.Choices)
@@ -64,7 +63,7 @@ func (w Work) fields(name, text string) []api.EditField {
 			}
 		}
 		if f.Set {
-			f.Value = shown(doc.Value(document.Path("").Key(k.Name)))
+			f.Value = shown(doc.Value(schema.Path("").Key(k.Name)))
 		}
 		out = append(out, f)
 	}
@@ -99,7 +98,7 @@ func shown(v any) string {
 	case nil:
 		return ""
 	}
-	return document.TOML(v)
+	return schema.TOML(v)
 }
 
 // set returns a text with another value of a setting of the form; an empty value removes the setting.
@@ -118,13 +117,13 @@ func set(text []byte, key, written string) ([]byte, error) {
 		return setSeeds(text, linesOf(written))
 	case strings.TrimSpace(written) == "":
 		return patch.Unset(text, key)
-	case t.Kind == value.List:
+	case t.Kind == schema.List:
 		return patch.Set(text, key, listOf(linesOf(written)))
-	case t.Kind == value.Boolean, t.Kind == value.Whole, t.Kind == value.Number, t.Kind == value.Moment,
+	case t.Kind == schema.Boolean, t.Kind == schema.Whole, t.Kind == schema.Number, t.Kind == schema.Moment,
 		t.OrBoolean && (written == "true" || written == "false"):
 		return patch.Set(text, key, bare(written))
 	}
-	return patch.Set(text, key, document.TOML(written))
+	return patch.Set(text, key, schema.TOML(written))
 }
 
 // setSeeds adds and removes seeds, so that comments between them stay.
@@ -165,11 +164,11 @@ func listOf(elements []string) string {
 // bare returns a number, a truth value or a date as TOML. Anything else becomes a text, so that the check says what is
 // wrong with it.
 func bare(written string) string {
-	doc := document.Parse([]byte("x = "+written+"\n"), "the value")
+	doc := schema.Parse([]byte("x = "+written+"\n"), "the value")
 	if len(doc.Faults) == 0 && len(doc.Root) == 1 && !strings.ContainsAny(written, "#\n") {
 		return written
 	}
-	return document.TOML(written)
+	return schema.TOML(written)
 }
 
 // misleads reports whether a character is not shown, or changes the direction of the text around it.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/patch"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/curator/seedlist"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -137,11 +137,11 @@ func (w Work) put(text []byte, s api.ManySetting) ([]byte, error) {
 	if fields[i].Kind != kindLines || s.Key == "note" || s.How != api.ManyAdd && s.How != api.ManyRemove {
 		return nil, refuse("it is no list, so nothing is added or removed; set its value")
 	}
-	doc := document.Parse(text, "the file")
+	doc := schema.Parse(text, "the file")
 	if len(doc.Faults) > 0 {
 		return nil, refuse("the file has a fault: %s", doc.Faults[0].Problem)
 	}
-	before, _ := doc.Value(document.Path("").Key(s.Key)).([]any)
+	before, _ := doc.Value(schema.Path("").Key(s.Key)).([]any)
 	all := make([]string, 0, len(before))
 	for _, e := range before {
 		all = append(all, shown(e))

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -186,7 +186,7 @@ func (l *List) readCSV(text []byte, comma rune) {
 				Problem: "is no column of a seed list",
 				Remedy:  "the columns are " + strings.Join(Fields, ", "),
 			}
-			if near, ok := value.Nearest(strings.ToLower(name), Fields); ok {
+			if near, ok := schema.Nearest(strings.ToLower(name), Fields); ok {
 				f.Remedy = fmt.Sprintf("did you mean %q? %s", near, f.Remedy)
 			}
 			if again {

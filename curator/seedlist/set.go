@@ -10,8 +10,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/patch"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // Set returns the new texts of the files of all hosts that a filter selects, with other values of some keys, each as
@@ -56,7 +56,7 @@ func settable(key string) bool {
 
 // asTOML returns a value as TOML. What is not TOML is a text.
 func asTOML(value string) string {
-	doc := document.Parse([]byte("x = "+value+"\n"), "the value")
+	doc := schema.Parse([]byte("x = "+value+"\n"), "the value")
 	if len(doc.Faults) == 0 && len(doc.Root) == 1 {
 		return value
 	}

@@ -120,7 +120,7 @@ var doors = []door{
 	{"PostgreSQL", "github.com/jackc/pgx/v5/pgxpool", nil, []string{"cluster/shared"}},
 	{"PostgreSQL", "github.com/jackc/pgx/v5/pgconn", nil, []string{"cluster/shared"}},
 	{"WARC records", "github.com/nlnwa/gowarc", nil, []string{"warcout", "archive/"}},
-	{"the configuration's format", "github.com/BurntSushi/toml", nil, []string{"config/document"}},
+	{"the configuration's format", "github.com/BurntSushi/toml", nil, []string{"config/schema"}},
 	{"memory behind the compiler's back", "unsafe", nil, nil},
 }
 

@@ -1,16 +1,10 @@
-// Package value describes the types of configuration values, and reads values of these types from a file.
-//
-// A [Type] says which values a key accepts: its kind, bounds and choices. The reference page, the JSON Schema and the
-// checks are all made from it. The methods of Type read a [document.Field]. They report a fault with its remedy if the
-// value does not fit.
-package value
+package schema
 
 import (
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -170,7 +164,7 @@ func (t Type) quotedBound(v float64) string {
 func milliseconds(v float64) time.Duration { return time.Duration(v) * time.Millisecond }
 
 // fits reports whether v is within the bounds, and reports a fault if it is not.
-func (t Type) fits(f document.Field, v float64) bool {
+func (t Type) fits(f Field, v float64) bool {
 	small, large := "is too small", "is too large"
 	if t.Kind == Duration {
 		small, large = "is too short", "is too long"

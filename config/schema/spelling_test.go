@@ -1,10 +1,10 @@
-package value_test
+package schema_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 func TestNearestFindsMisspelledWords(t *testing.T) {
@@ -14,7 +14,7 @@ func TestNearestFindsMisspelledWords(t *testing.T) {
 		"min_dealy": "min_delay", "valnece": "valence", "maxdelay": "max_delay", "MIN-DELAY": "min_delay", "valance": "valence", "work": "workers", "worker": "workers",
 		"colour": "", "x": "", "": "", strings.Repeat("min_delay", 50): "",
 	} {
-		got, ok := value.Nearest(slip, words)
+		got, ok := schema.Nearest(slip, words)
 		if got != want || ok != (want != "") {
 			t.Errorf("Nearest(%q) = %q, %v; want %q", slip, got, ok, want)
 		}

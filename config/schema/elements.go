@@ -1,4 +1,4 @@
-package value
+package schema
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/pattern"
@@ -21,7 +20,7 @@ import (
 const wholeURI = `write a whole URI, as in "https://www.news.example/"`
 
 // ReadURI reads an http or https URI from the text s of f.
-func ReadURI(f document.Field, s string) (uri.URI, bool) {
+func ReadURI(f Field, s string) (uri.URI, bool) {
 	u, err := uri.Parse(s)
 	_, _, hasScheme := strings.Cut(s, "://")
 	switch {
@@ -38,7 +37,7 @@ func ReadURI(f document.Field, s string) (uri.URI, bool) {
 	case !hasScheme:
 		remedy := wholeURI
 		if guess, err := uri.Parse("https://" + strings.TrimLeft(s, "/:")); err == nil {
-			remedy = "write " + document.Clip(strconv.Quote(guess.String()))
+			remedy = "write " + Clip(strconv.Quote(guess.String()))
 		}
 		f.Fault("has no http:// or https://", remedy)
 	default:
@@ -94,7 +93,7 @@ func ParseHost(s string) (h uri.Host, problem, remedy string) {
 }
 
 // ReadTypePattern reads a pattern of content types.
-func ReadTypePattern(f document.Field) (*regexp.Regexp, bool) {
+func ReadTypePattern(f Field) (*regexp.Regexp, bool) {
 	s, ok := f.Text(`for example "^text/html.*"`)
 	if !ok {
 		return nil, false
@@ -111,7 +110,7 @@ func ReadTypePattern(f document.Field) (*regexp.Regexp, bool) {
 const maxRegex = 2000
 
 // ReadRegex reads the regular expression s, which is the text of f or a part of it.
-func ReadRegex(f document.Field, s, remedy string) (*regexp.Regexp, bool) {
+func ReadRegex(f Field, s, remedy string) (*regexp.Regexp, bool) {
 	switch {
 	case s == "":
 		f.Fault("has no regular expression", remedy)
@@ -141,11 +140,11 @@ func regexProblem(err error, s string) string {
 	if bad.Expr == "" || bad.Expr == s {
 		return bad.Code.String()
 	}
-	return bad.Code.String() + " at " + document.Clip(strconv.Quote(bad.Expr))
+	return bad.Code.String() + " at " + Clip(strconv.Quote(bad.Expr))
 }
 
 // acceptScrub reports whether a scrubbing rule was accepted with err == nil, and reports its fault otherwise.
-func acceptScrub(f document.Field, err error, rule, remedy string) bool {
+func acceptScrub(f Field, err error, rule, remedy string) bool {
 	var bad *syntax.Error
 	switch {
 	case err == nil:
@@ -161,7 +160,7 @@ func acceptScrub(f document.Field, err error, rule, remedy string) bool {
 }
 
 // readNetwork reads a network in CIDR notation from the text s of f. It warns of a network that contains everything.
-func readNetwork(f document.Field, s string) (netip.Prefix, bool) {
+func readNetwork(f Field, s string) (netip.Prefix, bool) {
 	p, err := netip.ParsePrefix(s)
 	switch {
 	case err != nil:
@@ -185,7 +184,7 @@ func readNetwork(f document.Field, s string) (netip.Prefix, bool) {
 
 // ReadMoment reads the end of a period. The end of a date is the end of that day. zone applies to values without an
 // offset.
-func ReadMoment(f document.Field, zone *time.Location) (time.Time, bool) {
+func ReadMoment(f Field, zone *time.Location) (time.Time, bool) {
 	const example = "write a date without quotes, as in 2026-12-01, or a time, as in 2026-12-01T18:00:00"
 	t, ok := f.Value.(time.Time)
 	if !ok {

@@ -1,4 +1,4 @@
-package document
+package schema
 
 import (
 	"os"

@@ -1,6 +1,6 @@
 // This file decides whether a refinement of the configuration, a [[when]], applies to a visit.
 
-package value
+package schema
 
 import (
 	"fmt"

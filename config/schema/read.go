@@ -1,4 +1,4 @@
-package value
+package schema
 
 import (
 	"errors"
@@ -8,12 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // ReadText reads a text, which check must accept. A nil check accepts every text.
-func (t Type) ReadText(f document.Field, check Check) (string, bool) {
+func (t Type) ReadText(f Field, check Check) (string, bool) {
 	s, ok := f.Text("a text in quotes")
 	if !ok || check == nil || s == "" && t.Optional {
 		return s, ok
@@ -26,7 +25,7 @@ func (t Type) ReadText(f document.Field, check Check) (string, bool) {
 }
 
 // ReadBoolean reads true or false.
-func (t Type) ReadBoolean(f document.Field) (v, ok bool) {
+func (t Type) ReadBoolean(f Field) (v, ok bool) {
 	if v, ok = f.Value.(bool); !ok {
 		f.WrongType("true or false", f.Unquoted("true or false, without quotes"))
 	}
@@ -34,7 +33,7 @@ func (t Type) ReadBoolean(f document.Field) (v, ok bool) {
 }
 
 // ReadWhole reads a whole number within bounds.
-func (t Type) ReadWhole(f document.Field) (int64, bool) {
+func (t Type) ReadWhole(f Field) (int64, bool) {
 	v, ok := f.Value.(int64)
 	if !ok {
 		wanted := fmt.Sprintf("a number from %s, without quotes or decimals", t.bounds())
@@ -45,7 +44,7 @@ func (t Type) ReadWhole(f document.Field) (int64, bool) {
 }
 
 // ReadNumber reads a finite number within bounds, with or without decimals.
-func (t Type) ReadNumber(f document.Field) (float64, bool) {
+func (t Type) ReadNumber(f Field) (float64, bool) {
 	v, ok := f.Value.(float64)
 	if n, isWhole := f.Value.(int64); isWhole {
 		v, ok = float64(n), true
@@ -62,7 +61,7 @@ func (t Type) ReadNumber(f document.Field) (float64, bool) {
 }
 
 // ReadDuration reads a duration within bounds.
-func (t Type) ReadDuration(f document.Field) (time.Duration, bool) {
+func (t Type) ReadDuration(f Field) (time.Duration, bool) {
 	s, ok := f.Quantity(`for example "90s", "12h" or "28d"`, [3]string{"s", "m", "h"})
 	if !ok {
 		return 0, false
@@ -76,7 +75,7 @@ func (t Type) ReadDuration(f document.Field) (time.Duration, bool) {
 }
 
 // ReadSize reads a number of bytes within bounds.
-func (t Type) ReadSize(f document.Field) (int64, bool) {
+func (t Type) ReadSize(f Field) (int64, bool) {
 	s, ok := f.Quantity(`for example "256KiB", "500MB" or "1GiB"`, [3]string{"B", "KiB", "MiB"})
 	if !ok {
 		return 0, false
@@ -100,7 +99,7 @@ func explain(err error) (problem, remedy string) {
 
 // ReadChoice reads one of the choices and returns its index. If the last choice takes a duration, every is that
 // duration.
-func (t Type) ReadChoice(f document.Field) (i int, every time.Duration, ok bool) {
+func (t Type) ReadChoice(f Field) (i int, every time.Duration, ok bool) {
 	s, ok := f.Text(t.String())
 	if !ok {
 		return 0, 0, false
@@ -129,7 +128,7 @@ func (t Type) ReadChoice(f document.Field) (i int, every time.Duration, ok bool)
 }
 
 // every reads the duration behind the last choice.
-func (t Type) every(f document.Field, text string) (time.Duration, bool) {
+func (t Type) every(f Field, text string) (time.Duration, bool) {
 	v, err := human.ParseDuration(text)
 	if err != nil {
 		problem, remedy := explain(err)

@@ -1,4 +1,4 @@
-package value
+package schema
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -17,8 +16,8 @@ import (
 
 // elements reads a list of texts with read, and returns the elements that it accepts. example is the remedy after
 // "write".
-func elements[T any](f document.Field, example string, read func(e document.Field, s string) (T, bool)) (all []T) {
-	f.Texts(example, func(e document.Field, s string) {
+func elements[T any](f Field, example string, read func(e Field, s string) (T, bool)) (all []T) {
+	f.Texts(example, func(e Field, s string) {
 		if v, ok := read(e, s); ok {
 			all = append(all, v)
 		}
@@ -27,12 +26,12 @@ func elements[T any](f document.Field, example string, read func(e document.Fiel
 }
 
 // ReadURIs reads a list of URIs.
-func ReadURIs(f document.Field) []uri.URI {
+func ReadURIs(f Field) []uri.URI {
 	return elements(f, `for example "https://www.news.example/"`, ReadURI)
 }
 
 // ReadNetworks reads a list of networks in CIDR notation.
-func ReadNetworks(f document.Field) (all []netip.Prefix, of []fetch.HostNetwork) {
+func ReadNetworks(f Field) (all []netip.Prefix, of []fetch.HostNetwork) {
 	const example = `for example "127.0.0.0/8", "fd00::/8" or "intranet.library.example=10.1.0.0/16"`
 	for _, n := range elements(f, example, readHostNetwork) {
 		if n.Host == "" {
@@ -45,7 +44,7 @@ func ReadNetworks(f document.Field) (all []netip.Prefix, of []fetch.HostNetwork)
 }
 
 // readHostNetwork reads a network, with the host that it is for before an equals sign if it is for one host only.
-func readHostNetwork(f document.Field, s string) (fetch.HostNetwork, bool) {
+func readHostNetwork(f Field, s string) (fetch.HostNetwork, bool) {
 	name, network, one := strings.Cut(s, "=")
 	if !one {
 		p, ok := readNetwork(f, s)
@@ -64,32 +63,32 @@ func readHostNetwork(f document.Field, s string) (fetch.HostNetwork, bool) {
 }
 
 // ReadTypePatterns reads a list of patterns of content types.
-func ReadTypePatterns(f document.Field) []*regexp.Regexp {
-	return elements(f, `for example '^text/.*'`, func(e document.Field, _ string) (*regexp.Regexp, bool) {
+func ReadTypePatterns(f Field) []*regexp.Regexp {
+	return elements(f, `for example '^text/.*'`, func(e Field, _ string) (*regexp.Regexp, bool) {
 		return ReadTypePattern(e)
 	})
 }
 
 // ReadScrub reads a list of regular expressions for scrubbing.
-func ReadScrub(f document.Field) []string {
+func ReadScrub(f Field) []string {
 	const example = `for example '<span class="clock">.*?</span>'`
-	return elements(f, example, func(e document.Field, s string) (string, bool) {
+	return elements(f, example, func(e Field, s string) (string, bool) {
 		return s, acceptScrub(e, digest.CheckRegex(s), s, "write "+example+" (RE2 syntax)")
 	})
 }
 
 // ReadSelectors reads a list of CSS selectors for scrubbing.
-func ReadSelectors(f document.Field) []string {
+func ReadSelectors(f Field) []string {
 	const example = `for example "span.clock" or "#ads > div"`
-	return elements(f, example, func(e document.Field, s string) (string, bool) {
+	return elements(f, example, func(e Field, s string) (string, bool) {
 		return s, acceptScrub(e, digest.CheckSelector(s), s, "write "+example)
 	})
 }
 
 // ReadExpressions reads a list of regular expressions that identify pages.
-func ReadExpressions(f document.Field) []*regexp.Regexp {
+func ReadExpressions(f Field) []*regexp.Regexp {
 	const example = `for example '<title>Please wait</title>'`
-	return elements(f, example, func(e document.Field, s string) (*regexp.Regexp, bool) {
+	return elements(f, example, func(e Field, s string) (*regexp.Regexp, bool) {
 		if !acceptScrub(e, digest.CheckRegex(s), s, "write "+example+" (RE2 syntax)") {
 			return nil, false
 		}
@@ -101,9 +100,9 @@ func ReadExpressions(f document.Field) []*regexp.Regexp {
 const maxNameRule = 2000
 
 // ReadParameters reads a list of names of query parameters.
-func ReadParameters(f document.Field) []string {
+func ReadParameters(f Field) []string {
 	const example = `for example "utm_*" or "fbclid"`
-	return elements(f, example, func(e document.Field, s string) (string, bool) {
+	return elements(f, example, func(e Field, s string) (string, bool) {
 		switch {
 		case s == "":
 			e.Fault("is empty", "write "+example)
@@ -119,9 +118,9 @@ func ReadParameters(f document.Field) []string {
 }
 
 // ReadRewrites reads a list of rewrites of URIs.
-func ReadRewrites(f document.Field) []uri.Rewrite {
+func ReadRewrites(f Field) []uri.Rewrite {
 	const example = `write for example '^(https?://[^/]+)/s/[0-9a-f]{32}/ -> $1/'`
-	return elements(f, `for example ['/index[.]html$ -> /']`, func(e document.Field, s string) (uri.Rewrite, bool) {
+	return elements(f, `for example ['/index[.]html$ -> /']`, func(e Field, s string) (uri.Rewrite, bool) {
 		if len(s) > maxNameRule {
 			e.Fault("is too long", fmt.Sprintf("maximum: %d bytes", maxNameRule))
 			return uri.Rewrite{}, false
@@ -138,11 +137,11 @@ func ReadRewrites(f document.Field) []uri.Rewrite {
 const maxAges = 50
 
 // ReadAges reads a list of durations, each longer than the one before.
-func ReadAges(f document.Field) []time.Duration {
+func ReadAges(f Field) []time.Duration {
 	t := DurationType(time.Second, Longest)
 	var last time.Duration
 	n := 0
-	return elements(f, `for example ["15m", "1h", "3h"]`, func(e document.Field, _ string) (time.Duration, bool) {
+	return elements(f, `for example ["15m", "1h", "3h"]`, func(e Field, _ string) (time.Duration, bool) {
 		age, ok := t.ReadDuration(e)
 		switch {
 		case !ok:
@@ -160,10 +159,10 @@ func ReadAges(f document.Field) []time.Duration {
 
 // ReadColumns reads a table that has these columns, and reports what is missing or unknown. example is the
 // remedy for a missing column.
-func ReadColumns(f document.Field, of []Column, example string) (map[string]document.Field, bool) {
+func ReadColumns(f Field, of []Column, example string) (map[string]Field, bool) {
 	table, _ := f.Value.(map[string]any)
 	names := make([]string, len(of))
-	fields := make(map[string]document.Field, len(of))
+	fields := make(map[string]Field, len(of))
 	for i, c := range of {
 		names[i] = c.Name
 		if v, ok := table[c.Name]; ok {
@@ -172,7 +171,7 @@ func ReadColumns(f document.Field, of []Column, example string) (map[string]docu
 	}
 	for name, v := range table {
 		if _, known := fields[name]; !known {
-			problem := "has an unknown key " + document.Clip(strconv.Quote(name))
+			problem := "has an unknown key " + Clip(strconv.Quote(name))
 			f.Child(name, v).Fault(problem, "the keys are "+strings.Join(names, " and "))
 			return nil, false
 		}

@@ -1,11 +1,11 @@
-package document_test
+package schema_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 const text = `host = "a.example"
@@ -20,13 +20,13 @@ mime = "é.*"; x
 
 func TestPositions(t *testing.T) {
 	t.Parallel()
-	d := document.Parse([]byte("\ufeff[a]\nb = [\"x\", \"y\"]\n[[c]]\nd = { e = 1,  f = 2 }\n[[c]]\n\"g.h\" = \"é\" # é\n"), "f.toml")
+	d := schema.Parse([]byte("\ufeff[a]\nb = [\"x\", \"y\"]\n[[c]]\nd = { e = 1,  f = 2 }\n[[c]]\n\"g.h\" = \"é\" # é\n"), "f.toml")
 	if len(d.Faults) > 0 {
 		t.Fatal(d.Faults)
 	}
-	root := document.Path("")
+	root := schema.Path("")
 	got := map[string][4]int{}
-	for name, path := range map[string]document.Path{
+	for name, path := range map[string]schema.Path{
 		"table":               root.Key("a"),
 		"list":                root.Key("a.b"),
 		"element":             root.Key("a.b").Element(1),
@@ -35,7 +35,7 @@ func TestPositions(t *testing.T) {
 		"key that is not set": root.Key("a.b.x"),
 		"unknown table":       root.Key("x"),
 	} {
-		key, value := d.AtKey(path, document.Fault{}), d.AtValue(path, document.Fault{})
+		key, value := d.AtKey(path, schema.Fault{}), d.AtValue(path, schema.Fault{})
 		got[name] = [4]int{key.Line, key.Column, value.Line, value.Column}
 	}
 	want := map[string][4]int{
@@ -60,7 +60,7 @@ func TestPositions(t *testing.T) {
 
 func TestParseExplainsSyntaxErrors(t *testing.T) {
 	t.Parallel()
-	d := document.Parse([]byte(text), "f.toml")
+	d := schema.Parse([]byte(text), "f.toml")
 	want := `f.toml:8:13: the line continues after the value; write one key or table per line; a comment begins with #`
 	if d.Root != nil || len(d.Faults) != 1 || d.Faults[0].String() != want {
 		t.Errorf("faults %v, want %s", d.Faults, want)

@@ -1,16 +1,15 @@
-package value
+package schema
 
 import (
 	"errors"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // ReadHops reads a list of kinds of hops.
-func ReadHops(f document.Field) (hops []uri.Hop) {
-	f.Texts(`for example ["embed"]`, func(e document.Field, s string) {
+func ReadHops(f Field) (hops []uri.Hop) {
+	f.Texts(`for example ["embed"]`, func(e Field, s string) {
 		hop, ok := ParseHop(s)
 		if !ok {
 			e.Fault("is not a kind of hop", "accepted: "+HopNames())
@@ -22,7 +21,7 @@ func ReadHops(f document.Field) (hops []uri.Hop) {
 }
 
 // ReadSpan reads a part of the day.
-func ReadSpan(f document.Field) (span Span, ok bool) {
+func ReadSpan(f Field) (span Span, ok bool) {
 	const example = `write for example "06:00-23:00", or "22:00-06:00" across midnight`
 	s, ok := f.Text(`for example "06:00-23:00"`)
 	if !ok {
@@ -39,8 +38,8 @@ func ReadSpan(f document.Field) (span Span, ok bool) {
 }
 
 // ReadWeekdays reads a list of weekdays and ranges of weekdays.
-func ReadWeekdays(f document.Field) (all []time.Weekday) {
-	f.Texts(`for example ["mon", "tue"] or ["mon-fri"]`, func(e document.Field, s string) {
+func ReadWeekdays(f Field) (all []time.Weekday) {
+	f.Texts(`for example ["mon", "tue"] or ["mon-fri"]`, func(e Field, s string) {
 		days, ok := ParseWeekdays(s)
 		if !ok {
 			e.Fault("is not a weekday", "accepted: mon, tue, wed, thu, fri, sat, sun, or a range as in mon-fri")
@@ -55,7 +54,7 @@ func ReadWeekdays(f document.Field) (all []time.Weekday) {
 }
 
 // ReadZone reads the name of a time zone.
-func ReadZone(f document.Field) (zone *time.Location, ok bool) {
+func ReadZone(f Field) (zone *time.Location, ok bool) {
 	s, ok := f.Text(`for example "Europe/Copenhagen"`)
 	if !ok {
 		return nil, false
