@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/cluster/node"
-	"github.com/arcrawl/arcrawl/cluster/shards"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -38,7 +37,7 @@ type process struct {
 // base holds what the daemons of several shards have in common.
 type base struct {
 	*daemon.Process
-	served shards.Switch
+	served Switch
 }
 
 // run runs a node until ctx ends or another node owns what this one owned.
@@ -237,7 +236,7 @@ func (n *process) openBase(s *node.Shard) (*base, error) {
 			return b.joinNodes(n.node, s.Count(), n.o.Log)
 		},
 		Digest: func(numbers []int, list []mail.Summary) mail.Summary {
-			return shards.JoinDigests(n.c.Cluster.Node, numbers, list)
+			return JoinDigests(n.c.Cluster.Node, numbers, list)
 		},
 	})
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cluster/node"
-	"github.com/arcrawl/arcrawl/cluster/shards"
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/uri"
@@ -30,7 +29,7 @@ const (
 // joinNodes lets requests reach the shards of all nodes, and answers the requests of other nodes.
 func (b *base) joinNodes(n *node.Node, number int, log zerolog.Logger) error {
 	c := b.Config()
-	around := shards.Cluster{
+	around := Cluster{
 		Shards: number,
 		ShardOf: func(h uri.Host) int {
 			return node.ShardOf(h, b.Config().ForHost(h, time.Now()).Politeness.Group, number)

@@ -5,5 +5,5 @@
 // and a daemon that does not answer returns [ErrNoDaemon].
 //
 // Whoever answers for several daemons joins their answers field by field. The tag `join` of a field says how, such as
-// `join:"sum"`. An answer with a field that does not say it is refused. cluster/shards explains the tags.
+// `join:"sum"`. An answer with a field that does not say it is refused. cluster explains the tags.
 package api

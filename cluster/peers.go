@@ -1,4 +1,4 @@
-package shards
+package cluster
 
 import (
 	"bytes"
@@ -120,7 +120,7 @@ func askWhole(page *http.Request, path string, value any) error {
 
 // isExplicit reports whether a request names a shard itself, and not only with the cookie of an earlier choice.
 func isExplicit(r *http.Request) bool {
-	return r.Header.Get(Header) != "" || r.URL.Query().Get(parameter) != ""
+	return r.Header.Get(shardHeader) != "" || r.URL.Query().Get(parameter) != ""
 }
 
 // ofNode lists the requests that concern the node and not a shard. The configuration is the same on all nodes.
@@ -207,7 +207,7 @@ func (x *exchange) send(
 	query.Del(parameter)
 	r := &http.Request{
 		Method: from.Method, URL: &url.URL{Path: from.URL.Path, RawQuery: query.Encode()},
-		Header: http.Header{Header: {fmt.Sprint(shard)}},
+		Header: http.Header{shardHeader: {fmt.Sprint(shard)}},
 	}
 	r = r.WithContext(from.Context())
 	if from.Method == http.MethodPost {

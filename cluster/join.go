@@ -1,4 +1,4 @@
-package shards
+package cluster
 
 import (
 	"encoding/json"
@@ -266,12 +266,12 @@ func oneLine(s string) string {
 	return s[:min(len(s), 2000)]
 }
 
-// answers makes one answer from the answers of the shards of a plan.
-type answers func(x *exchange, to http.ResponseWriter, from *http.Request, p plan)
+// joinAnswers makes one answer from the answers of the shards of a plan.
+type joinAnswers func(x *exchange, to http.ResponseWriter, from *http.Request, p plan)
 
 // joined is how answers of one type are joined.
 type joined struct {
-	answers answers
+	answers joinAnswers
 	check   func() error // returns an error unless each field of the type says how it is joined
 }
 
@@ -310,7 +310,7 @@ func folded[A any]() joined {
 }
 
 // with returns how answers are joined that need other questions or notes than the others.
-func (h joined) with(a answers) joined {
+func (h joined) with(a joinAnswers) joined {
 	h.answers = a
 	return h
 }

@@ -6,7 +6,8 @@
 // lists of all shards, or are read one shard after the other. All else is answered by the shard of the cookie that a
 // page with the parameter has set, or by the lowest one, and a header of the answer says what is left out. An order to
 // reload goes to all shards of this node; so does one to pause or to resume on a process without other nodes.
-package shards
+
+package cluster
 
 import (
 	"bytes"
@@ -26,8 +27,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-// Header is the header of a request that names a shard.
-const Header = api.ShardHeader
+// shardHeader is the header of a request that names a shard.
+const shardHeader = api.ShardHeader
 
 // The parameter and the cookie that name a shard.
 const (
@@ -222,12 +223,12 @@ func isChoice(r *http.Request) bool {
 // isLostPage reports whether a browser opens the dashboard with the cookie of a shard, which another node may crawl by
 // now. Other requests with this cookie are refused: an order must not reach another shard.
 func isLostPage(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.URL.Path == "/" && r.Header.Get(Header) == "" && !r.URL.Query().Has(parameter)
+	return r.Method == http.MethodGet && r.URL.Path == "/" && r.Header.Get(shardHeader) == "" && !r.URL.Query().Has(parameter)
 }
 
 // nameOf returns the shard that a request names; 0 = none.
 func nameOf(r *http.Request) (int, error) {
-	text := r.Header.Get(Header)
+	text := r.Header.Get(shardHeader)
 	if text == "" {
 		text = r.URL.Query().Get(parameter)
 	}

@@ -1,4 +1,4 @@
-package shards
+package cluster
 
 import (
 	"encoding/json"
@@ -17,7 +17,7 @@ import (
 type plan struct {
 	shards []int
 	// join, when set, makes one answer from the answers of the shards.
-	join answers
+	join joinAnswers
 	// bodies has what each shard is asked, if that is not the body of the request.
 	bodies map[int][]byte
 	whole  bool // it is about the crawl as a whole: the shard of a cookie answers instead
@@ -60,7 +60,7 @@ func joins() map[string]joined {
 }
 
 // aboutAll has the requests to all shards whose answers are not joined.
-var aboutAll = map[string]answers{
+var aboutAll = map[string]joinAnswers{
 	"POST /alarms/acknowledge": whoever,
 	"GET /search":              chain, "GET /noise": chain,
 	"POST /pause": everyone, "POST /resume": everyone,

@@ -1,4 +1,4 @@
-package shards
+package cluster
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func TestRequestsReachTheirShard(t *testing.T) {
 	get := func(method, target, header, cookieValue string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, target, strings.NewReader("{}"))
 		if header != "" {
-			r.Header.Set(Header, header)
+			r.Header.Set(shardHeader, header)
 		}
 		if cookieValue != "" {
 			r.AddCookie(&http.Cookie{Name: cookie, Value: cookieValue})
@@ -109,14 +109,14 @@ func TestRequestsEndBeforeTheirShardIsClosed(t *testing.T) {
 			s.Set(n, func(access.Options) http.Handler {
 				return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 					<-r.Context().Done()
-					answered[r.Header.Get(Header)] = true
+					answered[r.Header.Get(shardHeader)] = true
 				})
 			})
 		}
 		h := s.Handler(access.Options{})
 		for _, shard := range []string{"2", "3"} {
 			r := httptest.NewRequest(http.MethodGet, "/", http.NoBody).WithContext(t.Context())
-			r.Header.Set(Header, shard)
+			r.Header.Set(shardHeader, shard)
 			go h.ServeHTTP(httptest.NewRecorder(), r)
 		}
 		synctest.Wait()

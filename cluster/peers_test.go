@@ -1,4 +1,4 @@
-package shards
+package cluster
 
 import (
 	"encoding/json"
@@ -91,7 +91,7 @@ func TestAQuestionReachesTheShardOfItsHost(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, func(shard int, _ *http.Request, _ string) string { return fmt.Sprintf(`{"shard":%d}`, shard) })
 	explicit := func(shard string) func(*http.Request) {
-		return func(r *http.Request) { r.Header.Set(Header, shard) }
+		return func(r *http.Request) { r.Header.Set(shardHeader, shard) }
 	}
 	byCookie := func(shard string) func(*http.Request) {
 		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookie, Value: shard}) }
