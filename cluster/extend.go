@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/cluster/clusterdemo"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 )
@@ -123,9 +122,9 @@ starts it again; then the next node. The first turn takes about two minutes.`
 		if !cmd.Flags().Changed("nodes") {
 			return alone(cmd, args)
 		}
-		if nodes < clusterdemo.MinNodes || nodes > clusterdemo.MaxNodes {
-			return cli.Usage(fmt.Errorf("--nodes %d: a cluster of the demo has %d to %d nodes", nodes, clusterdemo.MinNodes,
-				clusterdemo.MaxNodes))
+		if nodes < MinNodes || nodes > MaxNodes {
+			return cli.Usage(fmt.Errorf("--nodes %d: a cluster of the demo has %d to %d nodes", nodes, MinNodes,
+				MaxNodes))
 		}
 		if cmd.Flags().Changed("replay-assets") {
 			return cli.Usage(errors.New("--replay-assets does nothing with --nodes: leave one of them out"))
@@ -141,7 +140,7 @@ starts it again; then the next node. The first turn takes about two minutes.`
 
 // show shows a cluster until ctx ends or the time is over.
 func (d Demo) show(ctx context.Context, out io.Writer, dir string, nodes int, bound time.Duration) error {
-	if err := clusterdemo.Check(); err != nil {
+	if err := Check(); err != nil {
 		return err
 	}
 	if bound > 0 {
@@ -157,10 +156,10 @@ func (d Demo) show(ctx context.Context, out io.Writer, dir string, nodes int, bo
 	if err != nil {
 		return fmt.Errorf("find the file of this program, which the nodes run: %w", err)
 	}
-	return clusterdemo.Show{
+	return Show{
 		Out: out, Dir: dir, Binary: binary, Nodes: nodes, Pause: 12 * time.Second, Token: d.Token, Ship: Ship,
 		Line: func(clock string, status int, path, result string, wait time.Duration, reason string) string {
-			return d.Line(out, clusterdemo.NodeColumn, clock, status, path, result, wait, reason)
+			return d.Line(out, NodeColumn, clock, status, path, result, wait, reason)
 		},
 	}.Run(ctx)
 }

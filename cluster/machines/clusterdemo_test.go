@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cluster/clusterdemo"
+	"github.com/arcrawl/arcrawl/cluster"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -44,7 +44,7 @@ func (d *shownCluster) output() string {
 // showCluster starts a demo with two nodes.
 func showCluster(t *testing.T) *shownCluster {
 	t.Helper()
-	if err := clusterdemo.Check(); err != nil {
+	if err := cluster.Check(); err != nil {
 		if os.Getenv("ARCRAWL_REQUIRE_FOREIGN") != "" {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ var doors = []door{
 	{
 		"the network, inwards", "net/http",
 		[]string{"Serve*", "ListenAndServe*", "Server", "Handle", "HandleFunc"},
-		[]string{"admin/", "curator/", "daemon", "cmd/arcrawl", "cluster/clusterdemo"},
+		[]string{"admin/", "curator/", "daemon", "cmd/arcrawl", "cluster"},
 	},
 	{
 		"files, to write", "os",
@@ -88,7 +88,7 @@ var doors = []door{
 	{
 		"the process", "os",
 		[]string{"Exit", "Environ", "Setenv", "Stdin", "Stdout", "Args"},
-		[]string{"cmd/arcrawl", "cluster/clusterdemo"},
+		[]string{"cmd/arcrawl", "cluster"},
 	},
 	{"the process", "os", []string{"Stderr"}, []string{"daemon", "daemon/journal", "cmd/arcrawl"}},
 	{"the environment", "os", []string{"Getenv", "LookupEnv"}, []string{"config/request", "daemon", "cmd/"}},
@@ -99,7 +99,7 @@ var doors = []door{
 	{
 		"other processes", "os/exec",
 		nil,
-		[]string{"daemon", "render/chromium", "admin/commit", "cmd/arcrawl", "cluster/clusterdemo"},
+		[]string{"daemon", "render/chromium", "admin/commit", "cmd/arcrawl", "cluster"},
 	},
 	{"the browser", "github.com/chromedp/chromedp", nil, []string{"render/chromium"}},
 	{"a global logger", "log", nil, nil},

@@ -100,7 +100,7 @@ var pardons = []pardon{
 func internalOnlyForTests(all tree) []breach {
 	var found []breach
 	for _, f := range all.files {
-		if f.test || matches([]string{"cmd/", "cluster/clusterdemo", "internal/", "examples/"}, f.room) {
+		if f.test || matches([]string{"cmd/", "cluster", "internal/", "examples/"}, f.room) {
 			continue
 		}
 		for _, im := range f.imports() {

@@ -1,4 +1,4 @@
-package clusterdemo
+package cluster
 
 import (
 	"bufio"

@@ -3,7 +3,8 @@
 //
 // [Show.Run] starts everything in one folder, and stops everything before it returns. If its process is killed, the
 // kernel of Linux ends what it has started.
-package clusterdemo
+
+package cluster
 
 import (
 	"context"
