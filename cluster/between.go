@@ -25,14 +25,14 @@ const (
 	connections = 16 // to each node
 )
 
-// Identity is the key of this process, and its certificate.
-type Identity struct {
+// nodeIdentity is the key of this process, and its certificate.
+type nodeIdentity struct {
 	certificate tls.Certificate
 	print       []byte
 }
 
-// NewIdentity makes an identity. The times in the certificate mean nothing: it holds as long as the process.
-func NewIdentity() (*Identity, error) {
+// newIdentity makes an identity. The times in the certificate mean nothing: it holds as long as the process.
+func newIdentity() (*nodeIdentity, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("make a key for connections between nodes: %w", err)
@@ -48,14 +48,14 @@ func NewIdentity() (*Identity, error) {
 		return nil, fmt.Errorf("make a certificate for connections between nodes: %w", err)
 	}
 	print := sha256.Sum256(der)
-	return &Identity{tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, print[:]}, nil
+	return &nodeIdentity{tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, print[:]}, nil
 }
 
 // Print returns the fingerprint of the certificate.
-func (i *Identity) Print() []byte { return i.print }
+func (i *nodeIdentity) Print() []byte { return i.print }
 
-// PrintOf returns the fingerprint of the certificate at the other end of a connection; nil if there is none.
-func PrintOf(s *tls.ConnectionState) []byte {
+// printOf returns the fingerprint of the certificate at the other end of a connection; nil if there is none.
+func printOf(s *tls.ConnectionState) []byte {
 	if s == nil || len(s.PeerCertificates) == 0 {
 		return nil
 	}
@@ -64,7 +64,7 @@ func PrintOf(s *tls.ConnectionState) []byte {
 }
 
 // config returns what both sides of a connection have in common.
-func (i *Identity) config(verify func(tls.ConnectionState) error) *tls.Config {
+func (i *nodeIdentity) config(verify func(tls.ConnectionState) error) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{i.certificate},
 		InsecureSkipVerify: true, // there is no authority: verify compares the certificate itself
@@ -75,9 +75,9 @@ func (i *Identity) config(verify func(tls.ConnectionState) error) *tls.Config {
 var errStranger = errors.New("its certificate is not the one that a node of this cluster has noted in the database")
 
 // Listen accepts only connections whose other end has a certificate that known accepts.
-func (i *Identity) Listen(l net.Listener, known func(print []byte) bool) net.Listener {
+func (i *nodeIdentity) Listen(l net.Listener, known func(print []byte) bool) net.Listener {
 	c := i.config(func(s tls.ConnectionState) error {
-		if !known(PrintOf(&s)) {
+		if !known(printOf(&s)) {
 			return errStranger
 		}
 		return nil
@@ -88,9 +88,9 @@ func (i *Identity) Listen(l net.Listener, known func(print []byte) bool) net.Lis
 
 type addressKey struct{}
 
-// ToNode returns a request to the process that listens at an address and has a certificate with a fingerprint. Its URL
+// toNode returns a request to the process that listens at an address and has a certificate with a fingerprint. Its URL
 // has the fingerprint as host, so that connections to different processes are never confused.
-func ToNode(r *http.Request, address string, print []byte) *http.Request {
+func toNode(r *http.Request, address string, print []byte) *http.Request {
 	r = r.WithContext(context.WithValue(r.Context(), addressKey{}, address))
 	u := *r.URL
 	u.Scheme, u.Host = "https", hex.EncodeToString(print)
@@ -99,7 +99,7 @@ func ToNode(r *http.Request, address string, print []byte) *http.Request {
 }
 
 // Client returns a client for requests of [ToNode]. It follows no redirect and uses no proxy.
-func (i *Identity) Client(within time.Duration) *http.Client {
+func (i *nodeIdentity) Client(within time.Duration) *http.Client {
 	dial := func(ctx context.Context, network, host string) (net.Conn, error) {
 		address, _ := ctx.Value(addressKey{}).(string)
 		name, _, err := net.SplitHostPort(host)
@@ -111,7 +111,7 @@ func (i *Identity) Client(within time.Duration) *http.Client {
 			return nil, err
 		}
 		d := tls.Dialer{NetDialer: &net.Dialer{Timeout: dialTime}, Config: i.config(func(s tls.ConnectionState) error {
-			if !bytes.Equal(PrintOf(&s), want) {
+			if !bytes.Equal(printOf(&s), want) {
 				return errStranger
 			}
 			return nil

@@ -1,4 +1,4 @@
-package cluster_test
+package cluster
 
 import (
 	"crypto/tls"
@@ -11,12 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cluster"
 )
 
-func identity(t *testing.T) *cluster.Identity {
+func identity(t *testing.T) *nodeIdentity {
 	t.Helper()
-	i, err := cluster.NewIdentity()
+	i, err := newIdentity()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,10 +26,10 @@ func identity(t *testing.T) *cluster.Identity {
 func TestOnlyNodesReachEachOther(t *testing.T) {
 	t.Parallel()
 	a, b, stranger := identity(t), identity(t), identity(t)
-	server := func(i *cluster.Identity) string {
+	server := func(i *nodeIdentity) string {
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
-			if !slices.Equal(cluster.PrintOf(from.TLS), a.Print()) {
-				t.Errorf("%x asks", cluster.PrintOf(from.TLS))
+			if !slices.Equal(printOf(from.TLS), a.Print()) {
+				t.Errorf("%x asks", printOf(from.TLS))
 			}
 			if from.URL.Path == "/elsewhere" {
 				http.Redirect(to, from, "/", http.StatusFound)
@@ -47,7 +46,7 @@ func TestOnlyNodesReachEachOther(t *testing.T) {
 	real, false_ := server(b), server(stranger)
 	for _, is := range []struct {
 		name    string
-		from    *cluster.Identity
+		from    *nodeIdentity
 		address string
 		path    string
 		want    string
@@ -63,7 +62,7 @@ func TestOnlyNodesReachEachOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		answer, err := c.Do(cluster.ToNode(r, is.address, b.Print()))
+		answer, err := c.Do(toNode(r, is.address, b.Print()))
 		if err != nil {
 			got = err.Error()
 		} else {

@@ -21,8 +21,8 @@ import (
 // minVersion is the oldest version of PostgreSQL that a cluster may use.
 const minVersion = 15
 
-// ErrNoServer says that no PostgreSQL server is installed, or only one that is too old.
-var ErrNoServer = fmt.Errorf("a cluster needs PostgreSQL %d or newer, which is not installed here; install it "+
+// errNoServer says that no PostgreSQL server is installed, or only one that is too old.
+var errNoServer = fmt.Errorf("a cluster needs PostgreSQL %d or newer, which is not installed here; install it "+
 	"(Debian and Ubuntu: apt install postgresql), and run the demo again", minVersion)
 
 // findServer returns the folder with the programs of the newest PostgreSQL, and its version.
@@ -56,7 +56,7 @@ func findServerIn(patterns ...string) (bin, version string, err error) {
 		}
 	}
 	if bin == "" {
-		return "", "", ErrNoServer
+		return "", "", errNoServer
 	}
 	return bin, version, nil
 }

@@ -25,12 +25,12 @@ func TestTheNewestServerIsFound(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := find(); !errors.Is(err, ErrNoServer) || !strings.Contains(err.Error(), "apt install postgresql") {
+	if _, _, err := find(); !errors.Is(err, errNoServer) || !strings.Contains(err.Error(), "apt install postgresql") {
 		t.Errorf("without PostgreSQL: %v", err)
 	}
 	add("9.6.24")
 	add("14.9")
-	if _, _, err := find(); !errors.Is(err, ErrNoServer) {
+	if _, _, err := find(); !errors.Is(err, errNoServer) {
 		t.Errorf("with old ones: %v", err)
 	}
 	add("15.14")

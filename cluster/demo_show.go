@@ -1,9 +1,3 @@
-// Package clusterdemo shows a cluster on one machine: a PostgreSQL server, some nodes and some sites. A node is killed
-// while you watch, and comes back.
-//
-// [Show.Run] starts everything in one folder, and stops everything before it returns. If its process is killed, the
-// kernel of Linux ends what it has started.
-
 package cluster
 
 import (
@@ -25,8 +19,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// Show holds what the demo needs of the program.
-type Show struct {
+// demoShow holds what the demo needs of the program.
+type demoShow struct {
 	Out    io.Writer
 	Dir    string // of everything; absolute
 	Binary string // of this program
@@ -55,7 +49,7 @@ const (
 
 // play is a demo that runs.
 type play struct {
-	Show
+	demoShow
 	sites    *sites
 	server   *server
 	nodes    []*child
@@ -66,17 +60,17 @@ type play struct {
 	tally    tally
 }
 
-// NodeColumn is the width of what precedes a line: the name of the node.
-const NodeColumn = 3
+// nodeColumn is the width of what precedes a line: the name of the node.
+const nodeColumn = 3
 
-// Check returns [ErrNoServer] if no database can be started here.
-func Check() error {
+// checkServer returns [ErrNoServer] if no database can be started here.
+func checkServer() error {
 	_, _, err := findServer()
 	return err
 }
 
 // Run shows the cluster until ctx ends, which is no error.
-func (s Show) Run(ctx context.Context) (err error) {
+func (s demoShow) Run(ctx context.Context) (err error) {
 	bin, version, err := findServer()
 	if err != nil {
 		return err
@@ -85,7 +79,7 @@ func (s Show) Run(ctx context.Context) (err error) {
 		return daemon.FolderError{Err: fmt.Errorf("%s has a cluster of the demo already: name a new folder with --dir",
 			s.Dir)}
 	}
-	p := &play{Show: s, ended: make(chan *child, s.Nodes), tally: newTally()}
+	p := &play{demoShow: s, ended: make(chan *child, s.Nodes), tally: newTally()}
 	p.sites, err = openSites(shardsPerNode * s.Nodes)
 	if err != nil {
 		return err

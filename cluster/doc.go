@@ -21,8 +21,24 @@
 // accept only one whose fingerprint is there. So there is no secret to distribute, to renew or to lose. Somebody who
 // can only read the database cannot pass for a node.
 //
+// # One address for all shards
+//
+// The API and the dashboard of each node answer for all shards of the crawl: for those that the node crawls, and for
+// those that others crawl. A request that names a shard, in the header Arcrawl-Shard or the parameter shard, is
+// answered by that one. Otherwise a question about a host or a URI, and an order for it, goes to the shard of the host.
+// Some lists are joined from the lists of all shards, or are read one shard after the other. All else is answered by
+// the shard of the cookie that a page with the parameter has set, or by the lowest one, and a header of the answer says
+// what is left out. An order to reload goes to all shards of this node; so does one to pause or to resume on a process
+// without other nodes.
+//
 // # A fleet on one page
 //
 // The separate daemons of a fleet share nothing: each has its own configuration, store and archive. A file lists where
 // they are. A daemon that does not answer is a row that says so.
+//
+// # A demo on one machine
+//
+// The demo starts a PostgreSQL server, some nodes and some sites in one folder. A node is killed while somebody
+// watches, and comes back. Everything is stopped before the demo returns. If its process is killed, the kernel of Linux
+// ends what it has started.
 package cluster

@@ -80,13 +80,13 @@ The exit code is 69 if one of the fleet or cluster does not answer.`
 // answer ends the command, but not the watching.
 func showFleet(cmd *cobra.Command, file string) error {
 	ctx, out, flags := cmd.Context(), cmd.OutOrStdout(), cmd.Flags()
-	all := func() (Fleet, error) { return fleetOf(cmd, flags.Lookup("config").Value.String()) }
+	all := func() (fleetStatus, error) { return fleetOf(cmd, flags.Lookup("config").Value.String()) }
 	if file != "" {
 		members, err := readFleet(file)
 		if err != nil {
 			return cli.Usage(err)
 		}
-		all = func() (Fleet, error) { return askFleet(ctx, members, fleetPatience), nil }
+		all = func() (fleetStatus, error) { return askFleet(ctx, members, fleetPatience), nil }
 	}
 	watch, _ := flags.GetBool("watch") // flags of this command
 	every, _ := flags.GetDuration("every")
@@ -140,7 +140,7 @@ starts it again; then the next node. The first turn takes about two minutes.`
 
 // show shows a cluster until ctx ends or the time is over.
 func (d Demo) show(ctx context.Context, out io.Writer, dir string, nodes int, bound time.Duration) error {
-	if err := Check(); err != nil {
+	if err := checkServer(); err != nil {
 		return err
 	}
 	if bound > 0 {
@@ -156,10 +156,10 @@ func (d Demo) show(ctx context.Context, out io.Writer, dir string, nodes int, bo
 	if err != nil {
 		return fmt.Errorf("find the file of this program, which the nodes run: %w", err)
 	}
-	return Show{
-		Out: out, Dir: dir, Binary: binary, Nodes: nodes, Pause: 12 * time.Second, Token: d.Token, Ship: Ship,
+	return demoShow{
+		Out: out, Dir: dir, Binary: binary, Nodes: nodes, Pause: 12 * time.Second, Token: d.Token, Ship: shipStore,
 		Line: func(clock string, status int, path, result string, wait time.Duration, reason string) string {
-			return d.Line(out, NodeColumn, clock, status, path, result, wait, reason)
+			return d.Line(out, nodeColumn, clock, status, path, result, wait, reason)
 		},
 	}.Run(ctx)
 }

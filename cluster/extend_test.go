@@ -69,7 +69,7 @@ func TestStatusOfAFleet(t *testing.T) {
 	if code := cli.Run(ctx, program(), args, screen, io.Discard); code != cli.ExitOK {
 		t.Errorf("watching ended with %d, although a daemon that does not answer is a row", code)
 	}
-	if strings.Count(out.String(), "web: no answer: "+askFleet(t.Context(), []Member{{Where: filepath.Join(dir, "b.sock")}}, time.Minute).Instances[0].Error) != 2 {
+	if strings.Count(out.String(), "web: no answer: "+askFleet(t.Context(), []fleetMember{{Where: filepath.Join(dir, "b.sock")}}, time.Minute).Instances[0].Error) != 2 {
 		t.Errorf("two pages are\n%s", &out)
 	}
 }

@@ -8,19 +8,19 @@ import (
 )
 
 // fleetOf returns the states of all shards of the crawl whose main file is at path.
-func fleetOf(cmd *cobra.Command, path string) (Fleet, error) {
+func fleetOf(cmd *cobra.Command, path string) (fleetStatus, error) {
 	c, err := clusterConfig(cmd, path)
 	if err != nil {
-		return Fleet{}, err
+		return fleetStatus{}, err
 	}
 	ctx := cmd.Context()
 	state, err := shared.Look(ctx, c.Cluster.Database, func() error { return cli.Wait(ctx, lookTime) })
 	if err != nil {
-		return Fleet{}, err
+		return fleetStatus{}, err
 	}
 	reports, err := shared.Reports(ctx, c.Cluster.Database)
 	if err != nil {
-		return Fleet{}, err
+		return fleetStatus{}, err
 	}
 	return fleetOfReports(state, reports), nil
 }

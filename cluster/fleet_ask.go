@@ -13,8 +13,8 @@ import (
 // fleetPatience is how long a daemon may take to answer. A status takes milliseconds.
 const fleetPatience = 10 * time.Second
 
-// Fleet holds the answers of all daemons of a list.
-type Fleet struct {
+// fleetStatus holds the answers of all daemons of a list.
+type fleetStatus struct {
 	Instances []instance `json:"instances"` // in the order of the list
 }
 
@@ -27,18 +27,18 @@ type instance struct {
 }
 
 // askFleet asks all daemons at once for their state, and waits for all of them, each at most for a time.
-func askFleet(ctx context.Context, members []Member, within time.Duration) Fleet {
+func askFleet(ctx context.Context, members []fleetMember, within time.Duration) fleetStatus {
 	all := make([]instance, len(members))
 	var group sync.WaitGroup
 	for i, m := range members {
 		group.Go(func() { all[i] = m.ask(ctx, within) })
 	}
 	group.Wait()
-	return Fleet{all}
+	return fleetStatus{all}
 }
 
 // ask asks one daemon for its state.
-func (m Member) ask(ctx context.Context, within time.Duration) instance {
+func (m fleetMember) ask(ctx context.Context, within time.Duration) instance {
 	answer := instance{Name: m.Name, Where: m.Where}
 	c, err := m.client(within)
 	if err != nil {
@@ -56,7 +56,7 @@ func (m Member) ask(ctx context.Context, within time.Duration) instance {
 }
 
 // Missing returns an error that names the daemons without an answer, or nil if all answered.
-func (f Fleet) Missing() error {
+func (f fleetStatus) Missing() error {
 	var names []string
 	for _, i := range f.Instances {
 		if i.Status == nil {

@@ -25,8 +25,8 @@ const (
 	maxToken = 1 << 10
 )
 
-// Member is a daemon of the fleet.
-type Member struct {
+// fleetMember is a daemon of the fleet.
+type fleetMember struct {
 	Name  string
 	Where string // path of its socket or of its main configuration file, or its address
 	Token string // file with the token for the address
@@ -34,7 +34,7 @@ type Member struct {
 
 // readFleet reads a list of daemons. Each line has a name, a place, and for an address the file with the token.
 // Relative paths start at the folder of the list.
-func readFleet(path string) ([]Member, error) {
+func readFleet(path string) ([]fleetMember, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the list of daemons: %w", err)
@@ -54,14 +54,14 @@ func readFleet(path string) ([]Member, error) {
 }
 
 // parse parses the text of a list in a folder.
-func parse(text, folder string) (all []Member, err error) {
+func parse(text, folder string) (all []fleetMember, err error) {
 	for i, line := range strings.Split(text, "\n") {
 		words := strings.Fields(line)
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue
 		}
 		m, err := parseMember(words, folder)
-		if err == nil && slices.ContainsFunc(all, func(o Member) bool { return o.Name == m.Name }) {
+		if err == nil && slices.ContainsFunc(all, func(o fleetMember) bool { return o.Name == m.Name }) {
 			err = fmt.Errorf("the name %s is used twice", m.Name)
 		}
 		if err != nil {
@@ -79,12 +79,12 @@ func parse(text, folder string) (all []Member, err error) {
 }
 
 // parseMember parses the words of a line.
-func parseMember(words []string, folder string) (Member, error) {
+func parseMember(words []string, folder string) (fleetMember, error) {
 	if len(words) < 2 || len(words) > 3 {
-		return Member{}, fmt.Errorf("it has %d words; write a name, a socket, configuration file or address, "+
+		return fleetMember{}, fmt.Errorf("it has %d words; write a name, a socket, configuration file or address, "+
 			"and for an address the file with the token", len(words))
 	}
-	m := Member{Name: words[0], Where: words[1]}
+	m := fleetMember{Name: words[0], Where: words[1]}
 	absolute := func(p string) string {
 		if filepath.IsAbs(p) {
 			return p
@@ -129,7 +129,7 @@ func checkAddress(where string) error {
 }
 
 // client returns a client of a daemon. It answers or fails within a time.
-func (m Member) client(within time.Duration) (*api.Client, error) {
+func (m fleetMember) client(within time.Duration) (*api.Client, error) {
 	switch {
 	case isAddress(m.Where):
 		token, err := readToken(m.Token)

@@ -16,7 +16,7 @@ import (
 const shownAlarms = 5
 
 // writeFleet writes the state of all daemons for people: a row for each, and below it what needs a person.
-func writeFleet(out io.Writer, f Fleet) error {
+func writeFleet(out io.Writer, f fleetStatus) error {
 	fmt.Fprintln(out, f.summary())
 	fmt.Fprintln(out)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -47,7 +47,7 @@ func writeFleet(out io.Writer, f Fleet) error {
 }
 
 // writeSum writes a row with the sums of all daemons that answer. Their disks may be the same.
-func (f Fleet) writeSum(out io.Writer) {
+func (f fleetStatus) writeSum(out io.Writer) {
 	var hosts, down, uris int64
 	var oldest api.URICounts
 	var hour api.Counts
@@ -70,7 +70,7 @@ func (f Fleet) writeSum(out io.Writer) {
 }
 
 // summary returns the first line of a page.
-func (f Fleet) summary() string {
+func (f fleetStatus) summary() string {
 	states := map[string]int{}
 	var visits int64
 	for _, i := range f.Instances {

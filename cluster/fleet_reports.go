@@ -29,7 +29,7 @@ func reportState(s api.Status) ([]byte, error) {
 
 // fleetOfReports returns the states of all shards of a crawl, as their nodes reported them. A shard without a node that
 // is alive says so.
-func fleetOfReports(state shared.Report, reports map[int]shared.Told) Fleet {
+func fleetOfReports(state shared.Report, reports map[int]shared.Told) fleetStatus {
 	alive := map[string]bool{}
 	for _, n := range state.Nodes {
 		alive[n.Name] = n.Alive && !n.Fenced
@@ -59,5 +59,5 @@ func fleetOfReports(state shared.Report, reports map[int]shared.Told) Fleet {
 		}
 		all[i] = one
 	}
-	return Fleet{all}
+	return fleetStatus{all}
 }

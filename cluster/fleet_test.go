@@ -127,7 +127,7 @@ func TestAHealthyFleetHasNothingMissing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.sock")
 	socket(t, path, answers("crawling", ""))
-	all := askFleet(t.Context(), []Member{{Name: "a", Where: path}}, time.Minute)
+	all := askFleet(t.Context(), []fleetMember{{Name: "a", Where: path}}, time.Minute)
 	if err := all.Missing(); err != nil || all.Instances[0].Status.Instance != "x" {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -140,7 +140,7 @@ func TestManyAlarmsOfOneDaemonDoNotHideTheOthers(t *testing.T) {
 		s.Alarms = append(s.Alarms, api.Alarm{Kind: "host", Text: "a.example is down"})
 	}
 	var page strings.Builder
-	if err := writeFleet(&page, Fleet{[]instance{{Name: "a", Status: &s}}}); err != nil {
+	if err := writeFleet(&page, fleetStatus{[]instance{{Name: "a", Status: &s}}}); err != nil {
 		t.Fatal(err)
 	}
 	if text := page.String(); strings.Count(text, "is down") != shownAlarms || !strings.Contains(text, "a: 75 alarms more\n") || !strings.Contains(text, "–          80") {

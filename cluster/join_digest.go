@@ -7,8 +7,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/mail"
 )
 
-// JoinDigests makes one digest from the digests of shards, which a node crawls.
-func JoinDigests(node string, numbers []int, list []mail.Summary) mail.Summary {
+// joinDigests makes one digest from the digests of shards, which a node crawls.
+func joinDigests(node string, numbers []int, list []mail.Summary) mail.Summary {
 	out, j, states := list[0], joining{shards: numbers}, make([]api.Status, len(list))
 	out.Short, out.ShortError = nil, ""
 	for i, one := range list {

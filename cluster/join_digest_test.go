@@ -27,7 +27,7 @@ func TestADigestHasTheSumsOfAllShards(t *testing.T) {
 		{6, "{held disk is full <nil> <nil>} 7 11 70 3 2"},
 		{-1, "{held disk is full <nil> <nil>} 7 -1 70 3 2"}, // one shard has not counted them
 	} {
-		s := JoinDigests("a", []int{1, 2}, []mail.Summary{
+		s := joinDigests("a", []int{1, 2}, []mail.Summary{
 			shard(3, 5, crawls, "a.example"), shard(4, c.due, held, "b.example"),
 		})
 		is := s.Status

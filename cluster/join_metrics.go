@@ -12,7 +12,7 @@ import (
 )
 
 // Measure adds the metrics of a shard that was set before.
-func (s *Switch) Measure(shard int, m admin.Metrics) {
+func (s *switchboard) Measure(shard int, m admin.Metrics) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.serve[shard].metrics = m
@@ -23,7 +23,7 @@ const maxScrapes = 4
 
 // metricsHandler returns the handler of the metrics of this process: of all its shards, and of the node once. A shard
 // that is handed over meanwhile has none.
-func (s *Switch) metricsHandler() http.Handler {
+func (s *switchboard) metricsHandler() http.Handler {
 	busy := make(chan struct{}, maxScrapes)
 	return http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
 		select {
@@ -50,7 +50,7 @@ func (s *Switch) metricsHandler() http.Handler {
 }
 
 // measured returns the shards that have metrics.
-func (s *Switch) measured() (served map[int]*served, of map[int]admin.Metrics) {
+func (s *switchboard) measured() (served map[int]*served, of map[int]admin.Metrics) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	of = map[int]admin.Metrics{}

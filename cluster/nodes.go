@@ -134,7 +134,7 @@ is started with [cluster]; init does it without crawling.`,
 			}
 			from = cmp.Or(from, c.Storage.State)
 			log := zerolog.New(cmd.ErrOrStderr()).Level(zerolog.WarnLevel)
-			if err := Ship(cmd.Context(), c, from, time.Now(), log); err != nil {
+			if err := shipStore(cmd.Context(), c, from, time.Now(), log); err != nil {
 				return fmt.Errorf("ship the store in %s: %w", from, err)
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), "shipped the store: start the nodes")
@@ -188,9 +188,9 @@ that no node continues the same crawl.`,
 	return cmd
 }
 
-// Ship ships the store in a folder, which no daemon uses, to the database of a cluster that has no crawl; see
+// shipStore ships the store in a folder, which no daemon uses, to the database of a cluster that has no crawl; see
 // [node.Init].
-func Ship(ctx context.Context, c *config.Config, from string, now time.Time, log zerolog.Logger) error {
+func shipStore(ctx context.Context, c *config.Config, from string, now time.Time, log zerolog.Logger) error {
 	o := node.Options{
 		Database: c.Cluster.Database, Node: c.Cluster.Node, State: from, Notify: func(string) {}, Log: log,
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Cluster says which nodes crawl the shards of a divided crawl, and asks them.
-type Cluster struct {
+// peers says which nodes crawl the shards of a divided crawl, and asks them.
+type peers struct {
 	Shards  int                // of the crawl
 	ShardOf func(uri.Host) int // of a host
 
@@ -38,7 +38,7 @@ const (
 )
 
 // Join lets requests reach the shards that other nodes crawl.
-func (s *Switch) Join(c Cluster) {
+func (s *switchboard) Join(c peers) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cluster = c
@@ -46,18 +46,18 @@ func (s *Switch) Join(c Cluster) {
 
 // clusterFor returns the nodes and shards that requests at an address may reach. What another node has passed on goes
 // no further, so no request goes in circles.
-func (s *Switch) clusterFor(o access.Options) Cluster {
+func (s *switchboard) clusterFor(o access.Options) peers {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if o.Node != nil {
-		return Cluster{}
+		return peers{}
 	}
 	return s.cluster
 }
 
 // exchange answers one request to the whole crawl.
 type exchange struct {
-	Cluster
+	peers
 	here map[int]http.Handler // shards of this node
 	body []byte               // of the request
 	down map[string]string    // nodes that did not answer, and why

@@ -20,13 +20,13 @@ import (
 // crew is a crawl of four shards: node a crawls 1 and 2, node b crawls 3, and node c, which is dead, crawls 4.
 type crew struct {
 	t     *testing.T
-	nodes map[string]*Switch
+	nodes map[string]*switchboard
 	asked []string // shard, path, query, body and caller of each question
 	owner map[int]string
 }
 
 func newCrew(t *testing.T, answer func(shard int, r *http.Request, body string) string) *crew {
-	c := &crew{t: t, nodes: map[string]*Switch{"a": {}, "b": {}}, owner: map[int]string{1: "a", 2: "a", 3: "b", 4: "c"}}
+	c := &crew{t: t, nodes: map[string]*switchboard{"a": {}, "b": {}}, owner: map[int]string{1: "a", 2: "a", 3: "b", 4: "c"}}
 	for shard, name := range c.owner {
 		if c.nodes[name] == nil {
 			continue
@@ -50,7 +50,7 @@ func newCrew(t *testing.T, answer func(shard int, r *http.Request, body string) 
 		})
 	}
 	for _, s := range c.nodes {
-		s.Join(Cluster{
+		s.Join(peers{
 			Shards: 4,
 			// The first letter of the name says the shard: "3.example".
 			ShardOf: func(h uri.Host) int { return int(h[0] - '0') },

@@ -37,7 +37,7 @@ type process struct {
 // base holds what the daemons of several shards have in common.
 type base struct {
 	*daemon.Process
-	served Switch
+	served switchboard
 }
 
 // run runs a node until ctx ends or another node owns what this one owned.
@@ -236,7 +236,7 @@ func (n *process) openBase(s *node.Shard) (*base, error) {
 			return b.joinNodes(n.node, s.Count(), n.o.Log)
 		},
 		Digest: func(numbers []int, list []mail.Summary) mail.Summary {
-			return JoinDigests(n.c.Cluster.Node, numbers, list)
+			return joinDigests(n.c.Cluster.Node, numbers, list)
 		},
 	})
 	if err != nil {

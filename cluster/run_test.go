@@ -1,4 +1,4 @@
-package cluster_test
+package cluster
 
 import (
 	"fmt"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/cluster"
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
@@ -21,7 +20,7 @@ import (
 )
 
 // wings holds the wing of a program that can be a node.
-var wings = []func() daemon.Wing{cluster.Wing}
+var wings = []func() daemon.Wing{Wing}
 
 // divided starts a node alone, divides its crawl, and starts it again in the same folder.
 func divided(t *testing.T, db *postgres.Server, shards int, changes ...func(dir, main string) string) *daemontest.Life {

@@ -29,7 +29,7 @@ const (
 // joinNodes lets requests reach the shards of all nodes, and answers the requests of other nodes.
 func (b *base) joinNodes(n *node.Node, number int, log zerolog.Logger) error {
 	c := b.Config()
-	around := Cluster{
+	around := peers{
 		Shards: number,
 		ShardOf: func(h uri.Host) int {
 			return node.ShardOf(h, b.Config().ForHost(h, time.Now()).Politeness.Group, number)
@@ -48,7 +48,7 @@ func (b *base) joinNodes(n *node.Node, number int, log zerolog.Logger) error {
 	if err != nil {
 		return daemon.FolderError{Err: fmt.Errorf("cluster.listen: %w", err)}
 	}
-	id, err := NewIdentity()
+	id, err := newIdentity()
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -62,7 +62,7 @@ func (b *base) joinNodes(n *node.Node, number int, log zerolog.Logger) error {
 		if strings.HasPrefix(r.URL.Path, api.Base+"/packages/") {
 			to = patient
 		}
-		got, err := to.Do(ToNode(r, door.Address, door.Print))
+		got, err := to.Do(toNode(r, door.Address, door.Print))
 		var why *url.Error
 		if errors.As(err, &why) {
 			err = why.Err
@@ -72,7 +72,7 @@ func (b *base) joinNodes(n *node.Node, number int, log zerolog.Logger) error {
 	b.served.Join(around)
 	known := func(print []byte) bool { return n.Bearer(print) != "" }
 	b.Serve(id.Listen(l, known), b.served.Handler(access.Options{
-		Node: func(r *http.Request) bool { return known(PrintOf(r.TLS)) },
+		Node: func(r *http.Request) bool { return known(printOf(r.TLS)) },
 	}))
 	n.Announce(shared.Door{Address: l.Addr().String(), Print: id.Print()})
 	log.Info().Str("at", l.Addr().String()).Msg("answering the other nodes of the cluster")

@@ -1,12 +1,3 @@
-// Package shards serves the API and the dashboard of all shards of a crawl at one address: of those that this process
-// crawls, and of those that other nodes crawl.
-//
-// A request that names a shard, in the header Arcrawl-Shard or the parameter shard, is answered by that one. Otherwise
-// a question about a host or a URI, and an order for it, goes to the shard of the host. Some lists are joined from the
-// lists of all shards, or are read one shard after the other. All else is answered by the shard of the cookie that a
-// page with the parameter has set, or by the lowest one, and a header of the answer says what is left out. An order to
-// reload goes to all shards of this node; so does one to pause or to resume on a process without other nodes.
-
 package cluster
 
 import (
@@ -40,11 +31,11 @@ const (
 // maxOrder is the maximum size of an order to all shards, in bytes.
 const maxOrder = 1 << 20
 
-// Switch passes requests on to shards. The zero value has none. It is safe for concurrent use.
-type Switch struct {
+// switchboard passes requests on to shards. The zero value has none. It is safe for concurrent use.
+type switchboard struct {
 	mu      sync.Mutex // guards the fields below
 	serve   map[int]*served
-	cluster Cluster // the zero value knows no other nodes
+	cluster peers // the zero value knows no other nodes
 }
 
 // served makes the handlers of a shard, one for each address. The lock of its switch guards its fields.
@@ -57,7 +48,7 @@ type served struct {
 }
 
 // Set passes the requests for a shard on to what serve returns.
-func (s *Switch) Set(shard int, serve func(access.Options) http.Handler) {
+func (s *switchboard) Set(shard int, serve func(access.Options) http.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.serve == nil {
@@ -70,7 +61,7 @@ func (s *Switch) Set(shard int, serve func(access.Options) http.Handler) {
 
 // Remove passes no more requests on to a shard. idle is closed when none is in progress any more, and end ends the
 // contexts of those that are.
-func (s *Switch) Remove(shard int) (idle <-chan struct{}, end func()) {
+func (s *switchboard) Remove(shard int) (idle <-chan struct{}, end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.serve[shard]
@@ -88,7 +79,7 @@ func (s *Switch) Remove(shard int) (idle <-chan struct{}, end func()) {
 }
 
 // begin begins a request to a shard, and reports whether the shard is still here. Call end in any case.
-func (s *Switch) begin(one *served, parent context.Context) (ctx context.Context, end func(), here bool) {
+func (s *switchboard) begin(one *served, parent context.Context) (ctx context.Context, end func(), here bool) {
 	ctx, cancel := context.WithCancel(parent)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +98,7 @@ func (s *Switch) begin(one *served, parent context.Context) (ctx context.Context
 }
 
 // pass passes a request on to a handler of a shard, unless the shard was removed meanwhile.
-func (s *Switch) pass(one *served, h http.Handler, to http.ResponseWriter, from *http.Request) {
+func (s *switchboard) pass(one *served, h http.Handler, to http.ResponseWriter, from *http.Request) {
 	ctx, end, here := s.begin(one, from.Context())
 	defer end()
 	if !here {
@@ -118,7 +109,7 @@ func (s *Switch) pass(one *served, h http.Handler, to http.ResponseWriter, from 
 }
 
 // handlers returns the handlers of all shards for an address. made keeps them.
-func (s *Switch) handlers(o access.Options, made map[*served]http.Handler) (shards map[int]http.Handler) {
+func (s *switchboard) handlers(o access.Options, made map[*served]http.Handler) (shards map[int]http.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(made, func(one *served, _ http.Handler) bool { return one.removed })
@@ -134,14 +125,14 @@ func (s *Switch) handlers(o access.Options, made map[*served]http.Handler) (shar
 }
 
 // Handler returns a handler of requests to all shards. The options decide who is served.
-func (s *Switch) Handler(o access.Options) http.Handler {
+func (s *switchboard) Handler(o access.Options) http.Handler {
 	made := map[*served]http.Handler{}
 	everywhere := access.Guard(http.HandlerFunc(serveExchange), o)
 	measured := access.Guard(s.metricsHandler(), o)
 	return http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
 		shards, cluster := s.handlers(o, made), s.clusterFor(o)
 		if cluster.Shards > 0 {
-			x := &exchange{Cluster: cluster, here: shards, down: map[string]string{}}
+			x := &exchange{peers: cluster, here: shards, down: map[string]string{}}
 			from = x.within(from)
 			if strings.HasPrefix(from.URL.Path, api.Base+"/") {
 				everywhere.ServeHTTP(to, from)

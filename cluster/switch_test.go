@@ -14,7 +14,7 @@ import (
 // TestRequestsReachTheirShard sends requests to a process with the shards 2 and 5.
 func TestRequestsReachTheirShard(t *testing.T) {
 	t.Parallel()
-	var s Switch
+	var s switchboard
 	var asked []string
 	h := s.Handler(access.Options{})
 	get := func(method, target, header, cookieValue string) *httptest.ResponseRecorder {
@@ -85,7 +85,7 @@ func TestRequestsReachTheirShard(t *testing.T) {
 // TestAnotherSiteChoosesNoShard opens a link with a shard on the page of another site.
 func TestAnotherSiteChoosesNoShard(t *testing.T) {
 	t.Parallel()
-	var s Switch
+	var s switchboard
 	s.Set(5, func(access.Options) http.Handler { return http.NotFoundHandler() })
 	h := s.Handler(access.Options{})
 	for site, sets := range map[string]bool{"cross-site": false, "same-site": false, "same-origin": true, "none": true} {
@@ -103,7 +103,7 @@ func TestAnotherSiteChoosesNoShard(t *testing.T) {
 func TestRequestsEndBeforeTheirShardIsClosed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var s Switch
+		var s switchboard
 		answered := map[string]bool{}
 		for _, n := range []int{2, 3} {
 			s.Set(n, func(access.Options) http.Handler {
