@@ -214,7 +214,8 @@ func isChoice(r *http.Request) bool {
 // isLostPage reports whether a browser opens the dashboard with the cookie of a shard, which another node may crawl by
 // now. Other requests with this cookie are refused: an order must not reach another shard.
 func isLostPage(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.URL.Path == "/" && r.Header.Get(shardHeader) == "" && !r.URL.Query().Has(parameter)
+	return r.Method == http.MethodGet && r.URL.Path == "/" && r.Header.Get(shardHeader) == "" &&
+		!r.URL.Query().Has(parameter)
 }
 
 // nameOf returns the shard that a request names; 0 = none.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier/backup"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -20,14 +21,14 @@ func TestABackupSurvivesKills(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
-	binary, site := build(t, dir), startKillSite(t)
+	binary, site := built.In(t, dir), startKillSite(t)
 	conf, to := filepath.Join(dir, "arcrawl.toml"), filepath.Join(dir, "backups")
 	writeFile(t, conf, site.toml())
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("random seed: %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 
-	d := startDaemon(t, binary, conf)
+	d := daemontest.StartProcess(t, binary, conf)
 	site.waitFor(t, d, 100)
 	for round := range 12 {
 		cmd := exec.Command(binary, "backup", "create", "--keep", "3", "--config", conf, to)
@@ -36,16 +37,16 @@ func TestABackupSurvivesKills(t *testing.T) {
 		}
 		time.AfterFunc(time.Duration(random.IntN(300))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		if round%4 == 3 {
-			d.kill(t)
+			d.Kill(t)
 		}
 		_ = cmd.Wait()
 		if round%4 == 3 {
-			d = startDaemon(t, binary, conf)
+			d = daemontest.StartProcess(t, binary, conf)
 		}
 		site.waitFor(t, d, site.asked.Load()+50)
 	}
 	succeed(t, "backup", "create", "--keep", "3", "--config", conf, to)
-	d.kill(t) // the old machine is gone; its archive was copied up to this moment
+	d.Kill(t) // the old machine is gone; its archive was copied up to this moment
 
 	there := filepath.Join(dir, "there")
 	if err := os.Mkdir(there, 0o755); err != nil {
@@ -82,10 +83,10 @@ func TestABackupSurvivesKills(t *testing.T) {
 		succeed(t, "backup", "list", "--verify", b.Folder)
 	}
 
-	next := startDaemon(t, binary, moved)
+	next := daemontest.StartProcess(t, binary, moved)
 	site.waitFor(t, next, site.asked.Load()+killHosts*killPages)
-	next.terminate(t)
-	if log := next.output(); !strings.Contains(log, `"new_seeds":0`) {
+	next.Terminate(t)
+	if log := next.Output(); !strings.Contains(log, `"new_seeds":0`) {
 		t.Errorf("the daemon on the other machine does not know its seeds:\n%s", log)
 	}
 	succeed(t, "verify", filepath.Join(there, "warc"))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
@@ -127,7 +128,7 @@ func TestTheDemoSumsUp(t *testing.T) {
 	}
 	records := warccheck.Dir(t, filepath.Join(dir, "warc"))
 	// A busy machine makes few visits.
-	if lines := readLog(t, filepath.Join(dir, "crawl.log")); len(lines) < 4 || len(records) < 3*len(lines)/2 {
+	if lines := daemontest.ReadLog(t, filepath.Join(dir, "crawl.log")); len(lines) < 4 || len(records) < 3*len(lines)/2 {
 		t.Errorf("%d lines in the log and %d records in the archive, want more", len(lines), len(records))
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
@@ -157,9 +158,9 @@ func TestForeignFilesInTheArchiveAreLeftAlone(t *testing.T) {
 		}
 		writeFile(t, filepath.Join(dir, "warc", name), "of "+name)
 	}
-	d := startDaemon(t, build(t, dir), path)
-	d.waitForLog(t, filepath.Join(dir, "crawl.log"))
-	d.terminate(t)
+	d := daemontest.StartProcess(t, built.In(t, dir), path)
+	waitForLog(t, d, filepath.Join(dir, "crawl.log"))
+	d.Terminate(t)
 	for _, name := range foreign {
 		got, err := os.ReadFile(filepath.Join(dir, "warc", name))
 		if err != nil || string(got) != "of "+name {
@@ -169,27 +170,12 @@ func TestForeignFilesInTheArchiveAreLeftAlone(t *testing.T) {
 }
 
 // waitForLog waits for the first line of crawl.log.
-func (d *process) waitForLog(t *testing.T, path string) {
+func waitForLog(t *testing.T, d *daemontest.Process, path string) {
 	t.Helper()
-	d.waitFor(t, "a line in "+path, func() bool {
+	d.WaitFor(t, "a line in "+path, func() bool {
 		info, err := os.Stat(path)
 		return err == nil && info.Size() > 0
 	})
-}
-
-// waitFor waits until a condition holds, or the daemon has ended.
-func (d *process) waitFor(t *testing.T, wish string, so func() bool) {
-	t.Helper()
-	deadline := time.After(time.Minute)
-	for !so() {
-		select {
-		case <-deadline:
-			t.Fatalf("not in a minute: %s\n%s", wish, d.output())
-		case <-d.gone:
-			t.Fatalf("the daemon ended by itself before there was %s: %v\n%s", wish, d.err, d.output())
-		case <-time.After(time.Millisecond):
-		}
-	}
 }
 
 // Each command that a help text names exists.

@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/demosite"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -160,10 +161,10 @@ func aDaemonForCurators(t *testing.T, engine string) (d curatorsDashboard, dir s
 		"[storage]\nmin_free = \"1MB\"\n[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n[politeness]\nmin_delay = \"50ms\"\n"+
 		"[feeds]\nusual_sitemap = false\n[[wait]]\nmime = \".*\"\ninitial = \"1s\"\nmin = \"1s\"\nmax = \"4s\"\n"+
 		"[admin]\nlisten = %q\nreplay_listen = %q\nreplay_assets = %q\n", listen, replay, engine))
-	process := startDaemon(t, build(t, dir), conf)
+	process := daemontest.StartProcess(t, built.In(t, dir), conf)
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Log(process.output())
+			t.Log(process.Output())
 		}
 	})
 	file := filepath.Join(dir, "state", "admin.token")
@@ -177,7 +178,7 @@ func aDaemonForCurators(t *testing.T, engine string) (d curatorsDashboard, dir s
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Fatalf("the daemon serves no dashboard:\n%s", process.output())
+	t.Fatalf("the daemon serves no dashboard:\n%s", process.Output())
 	return d, dir
 }
 

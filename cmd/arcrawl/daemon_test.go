@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 	"github.com/arcrawl/arcrawl/uri"
@@ -24,7 +25,7 @@ func TestHangupReopensTheLog(t *testing.T) {
 	site := startKillSite(t)
 	path := filepath.Join(dir, "arcrawl.toml")
 	writeFile(t, path, site.toml())
-	d := startDaemon(t, build(t, dir), path)
+	d := daemontest.StartProcess(t, built.In(t, dir), path)
 	var logs []string
 	for turn := range 3 {
 		site.waitFor(t, d, site.asked.Load()+200)
@@ -32,16 +33,16 @@ func TestHangupReopensTheLog(t *testing.T) {
 		if err := os.Rename(filepath.Join(dir, "crawl.log"), rotated); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		if err := d.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		d.waitForLog(t, filepath.Join(dir, "crawl.log"))
+		waitForLog(t, d, filepath.Join(dir, "crawl.log"))
 		logs = append(logs, rotated)
 	}
-	d.terminate(t)
+	d.Terminate(t)
 	lines := make(map[string]int)
 	for _, log := range append(logs, filepath.Join(dir, "crawl.log")) {
-		for _, e := range readLog(t, log) {
+		for _, e := range daemontest.ReadLog(t, log) {
 			lines[e.URI]++
 		}
 	}
@@ -109,15 +110,15 @@ func TestAStopWaitsForTheVisitInProgress(t *testing.T) {
 	slow.Test(t)
 	site := startSlowSite(t)
 	path, dir := configure(t, site.toml("1m"))
-	d := startDaemon(t, build(t, dir), path)
+	d := daemontest.StartProcess(t, built.In(t, dir), path)
 	<-site.asked
-	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := d.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	close(site.answer)
-	<-d.gone
-	if d.err != nil {
-		t.Fatalf("%v\n%s", d.err, d.output())
+	<-d.Gone
+	if d.Err != nil {
+		t.Fatalf("%v\n%s", d.Err, d.Output())
 	}
 	u := uri.FromCanonical(site.URL + "/slow")
 	if r := remembered(t, dir, u); r.Visits != 1 || r.LastStatus != 200 {
@@ -132,14 +133,14 @@ func TestAStopReleasesVisitsThatTakeLongerThanTheGrace(t *testing.T) {
 	slow.Test(t)
 	site := startSlowSite(t)
 	path, dir := configure(t, site.toml("100ms"))
-	d := startDaemon(t, build(t, dir), path)
+	d := daemontest.StartProcess(t, built.In(t, dir), path)
 	<-site.asked
-	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := d.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	<-d.gone
-	if d.err != nil {
-		t.Fatalf("%v\n%s", d.err, d.output())
+	<-d.Gone
+	if d.Err != nil {
+		t.Fatalf("%v\n%s", d.Err, d.Output())
 	}
 	u := uri.FromCanonical(site.URL + "/slow")
 	if r := remembered(t, dir, u); r.Visits != 0 || r.Due.After(time.Now()) {
@@ -147,11 +148,11 @@ func TestAStopReleasesVisitsThatTakeLongerThanTheGrace(t *testing.T) {
 	}
 	// Started again, the daemon makes the visit.
 	close(site.answer)
-	d = startDaemon(t, build(t, dir), path)
+	d = daemontest.StartProcess(t, built.In(t, dir), path)
 	var asked atomic.Bool
 	go func() { <-site.asked; asked.Store(true) }()
-	d.waitFor(t, "a request for the page", asked.Load)
-	d.terminate(t)
+	d.WaitFor(t, "a request for the page", asked.Load)
+	d.Terminate(t)
 	if r := remembered(t, dir, u); r.Visits != 1 {
 		t.Errorf("%s: %d visits after the second start, want 1", u, r.Visits)
 	}

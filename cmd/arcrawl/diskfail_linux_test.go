@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/smalldisk"
 )
@@ -61,27 +62,27 @@ func TestTheDaemonEndsOnAFailingDiskAndStartsWhenItIsWell(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	dir, image, under := failingDisk(t)
-	binary := build(t, t.TempDir())
+	binary := built.In(t, t.TempDir())
 	conf := bulkyCrawl(t, t.TempDir(), bulky(t).URL, "1MB")
 	moveFolders(t, conf, dir)
 	lines := func() int {
 		text, _ := os.ReadFile(filepath.Join(dir, "crawl.log"))
 		return bytes.Count(text, []byte("\n"))
 	}
-	d := startDaemon(t, binary, conf)
-	d.waitFor(t, "some visits", func() bool { return lines() > 5 })
+	d := daemontest.StartProcess(t, binary, conf)
+	d.WaitFor(t, "some visits", func() bool { return lines() > 5 })
 	filler := filepath.Join(under, "filler")
 	if err := fillDisk(t, filler); !errors.Is(err, unix.ENOSPC) {
 		t.Fatal(err)
 	}
 	select {
-	case <-d.gone:
+	case <-d.Gone:
 	case <-time.After(5 * time.Minute):
-		t.Fatalf("the daemon is still there:\n%s", d.output())
+		t.Fatalf("the daemon is still there:\n%s", d.Output())
 	}
 	var exit *exec.ExitError
-	if !errors.As(d.err, &exit) || exit.ExitCode() != cli.ExitDisk && exit.ExitCode() != 2 {
-		t.Errorf("the daemon ended with %v; want %d, or 2 for a fault in mapped memory\n%s", d.err, cli.ExitDisk, d.output())
+	if !errors.As(d.Err, &exit) || exit.ExitCode() != cli.ExitDisk && exit.ExitCode() != 2 {
+		t.Errorf("the daemon ended with %v; want %d, or 2 for a fault in mapped memory\n%s", d.Err, cli.ExitDisk, d.Output())
 	}
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
@@ -95,9 +96,9 @@ func TestTheDaemonEndsOnAFailingDiskAndStartsWhenItIsWell(t *testing.T) {
 	_ = exec.Command("e2fsck", "-fy", image).Run() // its exit code says that it repaired something
 	mount(t, image, dir)
 	had := lines()
-	d = startDaemon(t, binary, conf)
-	d.waitFor(t, "more visits", func() bool { return lines() > had+5 })
-	d.terminate(t)
+	d = daemontest.StartProcess(t, binary, conf)
+	d.WaitFor(t, "more visits", func() bool { return lines() > had+5 })
+	d.Terminate(t)
 	if code, out, errs := command("check", "--store", "--config", conf); code != cli.ExitOK {
 		t.Errorf("check --store: %d\n%s%s", code, out, errs)
 	}

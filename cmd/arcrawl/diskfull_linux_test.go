@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/smalldisk"
 )
@@ -54,10 +55,10 @@ func TestAFullDiskPausesTheCrawl(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	dir := smalldisk.Mount(t, "240m")
-	binary := build(t, t.TempDir())
+	binary := built.In(t, t.TempDir())
 	conf := bulkyCrawl(t, dir, bulky(t).URL, "150MB")
-	d := startDaemon(t, binary, conf)
-	d.waitFor(t, "the pause", func() bool { return strings.Contains(d.output(), "pausing crawl") })
+	d := daemontest.StartProcess(t, binary, conf)
+	d.WaitFor(t, "the pause", func() bool { return strings.Contains(d.Output(), "pausing crawl") })
 	steer(t, conf, cli.ExitOK, "", "list") // the daemon still answers
 	if left := free(t, dir); left < 30<<20 {
 		t.Errorf("%d bytes are left when the crawl is paused, min_free is 150 MB", left)
@@ -65,8 +66,8 @@ func TestAFullDiskPausesTheCrawl(t *testing.T) {
 	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, "size=700m"); err != nil {
 		t.Fatal(err)
 	}
-	d.waitFor(t, "the crawl to resume", func() bool { return strings.Contains(d.output(), "resuming crawl") })
-	d.terminate(t)
+	d.WaitFor(t, "the crawl to resume", func() bool { return strings.Contains(d.Output(), "resuming crawl") })
+	d.Terminate(t)
 	if code, out, errs := command("check", "--store", "--config", conf); code != cli.ExitOK {
 		t.Errorf("check --store: %d\n%s%s", code, out, errs)
 	}
@@ -82,13 +83,13 @@ func TestADaemonSurvivesADiskFilledByOthers(t *testing.T) {
 	slow.Test(t)
 	dir := smalldisk.Mount(t, "300m")
 	conf := bulkyCrawl(t, dir, bulky(t).URL, "1MB")
-	d := startDaemon(t, build(t, t.TempDir()), conf)
-	d.waitFor(t, "some visits", func() bool { return logLines(dir) > 10 })
+	d := daemontest.StartProcess(t, built.In(t, t.TempDir()), conf)
+	d.WaitFor(t, "some visits", func() bool { return logLines(dir) > 10 })
 	filler := filepath.Join(dir, "filler")
 	if err := fillDisk(t, filler); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
 	}
-	d.waitFor(t, "the pause", func() bool { return strings.Contains(d.output(), "pausing crawl") })
+	d.WaitFor(t, "the pause", func() bool { return strings.Contains(d.Output(), "pausing crawl") })
 	steer(t, conf, cli.ExitOK, "", "list") // the daemon still answers
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
@@ -107,12 +108,12 @@ func TestADaemonSurvivesAQuota(t *testing.T) {
 	dir := smalldisk.MountQuota(t, "900M")
 	conf := bulkyCrawl(t, t.TempDir(), bulky(t).URL, "1MB") // with the output of the daemon
 	moveFolders(t, conf, dir)
-	d := startDaemon(t, build(t, t.TempDir()), conf)
-	d.waitFor(t, "some visits", func() bool { return logLines(dir) > 10 })
+	d := daemontest.StartProcess(t, built.In(t, t.TempDir()), conf)
+	d.WaitFor(t, "some visits", func() bool { return logLines(dir) > 10 })
 	if err := smalldisk.SetQuota(dir, strconv.FormatInt(diskUse(t, dir)+100<<20, 10)); err != nil {
 		t.Fatal(err)
 	}
-	d.waitFor(t, "the pause", func() bool { return strings.Contains(d.output(), "the quota of") })
+	d.WaitFor(t, "the pause", func() bool { return strings.Contains(d.Output(), "the quota of") })
 	filler := filepath.Join(dir, "filler")
 	if err := fillDisk(t, filler); !errors.Is(err, syscall.EDQUOT) {
 		t.Fatalf("others cannot take the last byte: %v", err)
@@ -134,12 +135,12 @@ func logLines(dir string) int {
 }
 
 // resumesWithRoom has a crawl in a folder continue by itself. Nothing may be damaged.
-func resumesWithRoom(t *testing.T, d *process, conf, dir string) {
+func resumesWithRoom(t *testing.T, d *daemontest.Process, conf, dir string) {
 	t.Helper()
-	d.waitFor(t, "the crawl to resume", func() bool { return strings.Contains(d.output(), "resuming crawl") })
+	d.WaitFor(t, "the crawl to resume", func() bool { return strings.Contains(d.Output(), "resuming crawl") })
 	had := logLines(dir)
-	d.waitFor(t, "more visits", func() bool { return logLines(dir) > had+10 })
-	d.terminate(t)
+	d.WaitFor(t, "more visits", func() bool { return logLines(dir) > had+10 })
+	d.Terminate(t)
 	if code, out, errs := command("check", "--store", "--config", conf); code != cli.ExitOK {
 		t.Errorf("check --store: %d\n%s%s", code, out, errs)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/demosite"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -37,7 +38,7 @@ func TestTheExampleOfANewspaperCrawls(t *testing.T) {
 	}
 	t.Cleanup(stop)
 	dir := t.TempDir()
-	n := newcomer{T: t, arcrawl: build(t, dir), conf: filepath.Join(dir, "arcrawl.toml")}
+	n := newcomer{T: t, arcrawl: built.In(t, dir), conf: filepath.Join(dir, "arcrawl.toml")}
 	n.host = filepath.Join(dir, "hosts.d", strings.ReplaceAll(site, ":", "_")+".toml")
 	if err := os.Mkdir(filepath.Dir(n.host), 0o700); err != nil {
 		t.Fatal(err)
@@ -53,13 +54,13 @@ func TestTheExampleOfANewspaperCrawls(t *testing.T) {
 	n.write(n.host, "host = \""+site+"\"\n"+example("hosts.d/www.news.example.toml")+"[politeness]\nmin_delay = \"20ms\"\n")
 	mustContain(t, n.says(cli.ExitOK, "check"), "is valid: 1 seed,")
 
-	d := startDaemon(t, n.arcrawl, n.conf)
+	d := daemontest.StartProcess(t, n.arcrawl, n.conf)
 	n.until("the feed, a section and an article were captured", func() bool {
 		log, _ := os.ReadFile(filepath.Join(dir, "crawl.log"))
 		feed := captured(string(log), "/feed.xml")
 		return strings.Contains(feed, ",feedListed:") && captured(string(log), "/city/") != "" && captured(string(log), "/articles/") != ""
 	})
-	d.terminate(t)
+	d.Terminate(t)
 }
 
 // captured returns the first line of a crawl log about a URI with a text in it that was answered with 200.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -137,7 +138,7 @@ func TestFrontierOfARunningDaemon(t *testing.T) {
 	site := startKillSite(t)
 	path := filepath.Join(dir, "arcrawl.toml")
 	writeFile(t, path, site.toml())
-	d := startDaemon(t, build(t, dir), path)
+	d := daemontest.StartProcess(t, built.In(t, dir), path)
 	site.waitFor(t, d, site.asked.Load()+50)
 	list := steer(t, path, cli.ExitOK, "", "list", "--json")
 	lines := bufio.NewScanner(strings.NewReader(list))
@@ -160,6 +161,6 @@ func TestFrontierOfARunningDaemon(t *testing.T) {
 	}
 	asked := site.asked.Load()
 	site.waitFor(t, d, asked+20) // the crawl continues
-	d.terminate(t)
+	d.Terminate(t)
 	steer(t, path, cli.ExitOK, fmt.Sprintln(0), "list", "--count", "--state", "held")
 }

@@ -6,24 +6,26 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // A SIGHUP and an edit that come while the daemon starts have an effect once it runs. A pipe instead of the live index
 // delays the start.
 func TestEventsDuringTheStartAreNotLost(t *testing.T) {
 	t.Parallel()
-	binary := build(t, t.TempDir())
+	binary := built.In(t, t.TempDir())
 	for _, c := range []struct {
 		name string
-		do   func(t *testing.T, dir string, d *process)
+		do   func(t *testing.T, dir string, d *daemontest.Process)
 		says string
 	}{
-		{"a rotation of the log", func(t *testing.T, _ string, d *process) {
-			if err := d.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		{"a rotation of the log", func(t *testing.T, _ string, d *daemontest.Process) {
+			if err := d.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
 				t.Fatal(err)
 			}
 		}, "crawl.log reopened"},
-		{"an edit", func(t *testing.T, dir string, _ *process) {
+		{"an edit", func(t *testing.T, dir string, _ *daemontest.Process) {
 			writeFile(t, filepath.Join(dir, "hosts.d", "a.example.toml"), "[scope]\nmax_hops = 5\n")
 		}, `"keys":1`},
 	} {
@@ -31,8 +33,8 @@ func TestEventsDuringTheStartAreNotLost(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			pipe := slowToOpen(t, dir)
-			d := startDaemon(t, binary, filepath.Join(dir, "arcrawl.toml"))
-			d.waitFor(t, "a log", func() bool { // it is opened before the index
+			d := daemontest.StartProcess(t, binary, filepath.Join(dir, "arcrawl.toml"))
+			d.WaitFor(t, "a log", func() bool { // it is opened before the index
 				_, err := os.Stat(filepath.Join(dir, "crawl.log"))
 				return err == nil
 			})
@@ -44,8 +46,8 @@ func TestEventsDuringTheStartAreNotLost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d.waitToSay(t, c.says)
-			d.terminate(t)
+			d.WaitToSay(t, c.says)
+			d.Terminate(t)
 		})
 	}
 }

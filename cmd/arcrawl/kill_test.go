@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,8 +16,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 	"github.com/arcrawl/arcrawl/uri"
@@ -40,7 +37,7 @@ func TestFiftyKills(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
-	binary := build(t, dir)
+	binary := built.In(t, dir)
 	site := startKillSite(t)
 	path := filepath.Join(dir, "arcrawl.toml")
 	main := strings.Replace(site.toml(), "[warc]\n", "[warc]\nseries_names = [\"contract\", \"embargo\"]\n", 1)
@@ -58,18 +55,18 @@ func TestFiftyKills(t *testing.T) {
 	t.Logf("random seed: %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for round := range killRounds {
-		d := startDaemon(t, binary, path)
+		d := daemontest.StartProcess(t, binary, path)
 		asked := site.asked.Load()
 		site.waitFor(t, d, asked+1+random.Int64N(200))
-		d.kill(t)
+		d.Kill(t)
 		if t.Failed() {
 			t.Fatalf("stopped in round %d", round)
 		}
 	}
-	d := startDaemon(t, binary, path)
+	d := daemontest.StartProcess(t, binary, path)
 	asked := site.asked.Load()
 	site.waitFor(t, d, asked+2*killHosts*killPages)
-	d.terminate(t)
+	d.Terminate(t)
 	examine(t, dir, site)
 	examineIndex(t, filepath.Join(dir, "warc"))
 	examineSeries(t, filepath.Join(dir, "warc"), series)
@@ -143,7 +140,7 @@ func examine(t *testing.T, dir string, site *killSite) {
 			captures[uri.FromCanonical(r.Target()).Host()]++
 		}
 	}
-	for _, e := range readLog(t, filepath.Join(dir, "crawl.log")) {
+	for _, e := range daemontest.ReadLog(t, filepath.Join(dir, "crawl.log")) {
 		lines[e.URI]++
 		if e.Extra == nil || e.Extra.WARCFile == "" {
 			continue
@@ -182,23 +179,6 @@ func examine(t *testing.T, dir string, site *killSite) {
 	t.Logf("%d visits in the store after %d kills", visits, killRounds)
 }
 
-func readLog(t *testing.T, path string) []crawllog.Entry {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []crawllog.Entry
-	for line := range strings.Lines(string(text)) {
-		e, err := crawllog.Parse(strings.TrimSuffix(line, "\n"))
-		if err != nil {
-			t.Errorf("%v in line %q", err, line)
-		}
-		out = append(out, e)
-	}
-	return out
-}
-
 // killSite is a set of hosts whose pages change all the time and link to each other.
 type killSite struct {
 	hosts []string // addresses with their ports
@@ -208,24 +188,8 @@ type killSite struct {
 func startKillSite(t *testing.T) *killSite {
 	t.Helper()
 	s := &killSite{}
-	s.hosts = serveHosts(t, killHosts, s)
+	s.hosts = daemontest.ServeHosts(t, killHosts, s)
 	return s
-}
-
-// serveHosts serves n hosts, each with an address of its own, until the test ends. It returns their addresses.
-func serveHosts(t *testing.T, n int, handler http.Handler) (hosts []string) {
-	t.Helper()
-	for h := range n {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.%d.%d:0", h/250, h%250+2))
-		if err != nil {
-			t.Fatal(err)
-		}
-		hosts = append(hosts, l.Addr().String())
-		server := &http.Server{Handler: handler}
-		go func() { _ = server.Serve(l) }()
-		t.Cleanup(func() { _ = server.Close() })
-	}
-	return hosts
 }
 
 func (s *killSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -283,66 +247,7 @@ uris = [%s]
 }
 
 // waitFor waits until the site has received a number of requests.
-func (s *killSite) waitFor(t *testing.T, d *process, asked int64) {
+func (s *killSite) waitFor(t *testing.T, d *daemontest.Process, asked int64) {
 	t.Helper()
-	d.waitFor(t, fmt.Sprintf("%d requests", asked), func() bool { return s.asked.Load() >= asked })
-}
-
-// process is a running arcrawl.
-type process struct {
-	cmd  *exec.Cmd
-	log  string
-	gone chan struct{} // closed when the process has ended; err is set then
-	err  error
-}
-
-func startDaemon(t *testing.T, binary, config string) *process {
-	t.Helper()
-	d := &process{cmd: exec.Command(binary, "run", "--config", config), log: config + ".out", gone: make(chan struct{})}
-	out, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.cmd.Stdout, d.cmd.Stderr = out, out
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		d.err = d.cmd.Wait()
-		out.Close()
-		close(d.gone)
-	}()
-	t.Cleanup(func() { _ = d.cmd.Process.Kill(); <-d.gone })
-	return d
-}
-
-func (d *process) output() string {
-	text, _ := os.ReadFile(d.log)
-	return string(text)
-}
-
-func (d *process) kill(t *testing.T) {
-	t.Helper()
-	if err := d.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-d.gone
-}
-
-func (d *process) terminate(t *testing.T) {
-	t.Helper()
-	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	<-d.gone
-	if d.err != nil {
-		t.Fatalf("SIGTERM: %v\n%s", d.err, d.output())
-	}
-}
-
-func writeFile(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	d.WaitFor(t, fmt.Sprintf("%d requests", asked), func() bool { return s.asked.Load() >= asked })
 }

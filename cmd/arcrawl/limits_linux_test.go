@@ -27,7 +27,7 @@ func TestFewThreadsAreToldAtTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	binary := build(t, dir)
+	binary := built.In(t, dir)
 	conf := filepath.Join(dir, "arcrawl.toml")
 	writeFile(t, conf, "[operator]\nname = 'T'\ncontact = 'https://library.example/'\n")
 	if err := errors.Join(os.Chmod(dir, 0o755), os.Chown(dir, int(user), int(user)), os.Chmod(conf, 0o644)); err != nil {

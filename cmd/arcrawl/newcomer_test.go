@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/demosite"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -94,7 +95,7 @@ func TestANewcomerFollowsTheCuratorsGuide(t *testing.T) {
 	}
 	dir := t.TempDir()
 	n := newcomer{
-		T: t, arcrawl: build(t, dir), conf: filepath.Join(dir, "arcrawl.toml"), dashboard: "http://" + address,
+		T: t, arcrawl: built.In(t, dir), conf: filepath.Join(dir, "arcrawl.toml"), dashboard: "http://" + address,
 		host: filepath.Join(dir, "hosts.d", strings.ReplaceAll(host, ":", "_")+".toml"),
 	}
 
@@ -111,7 +112,7 @@ func TestANewcomerFollowsTheCuratorsGuide(t *testing.T) {
 	n.write(n.host, good)
 	mustContain(t, n.says(cli.ExitOK, "check"), "is valid: 1 seed,")
 
-	d := startDaemon(t, n.arcrawl, n.conf)
+	d := daemontest.StartProcess(t, n.arcrawl, n.conf)
 	n.until("the daemon answers", func() bool {
 		return realMain([]string{"status", "--config", n.conf}, io.Discard, io.Discard) == cli.ExitOK
 	})
@@ -135,7 +136,7 @@ func TestANewcomerFollowsTheCuratorsGuide(t *testing.T) {
 	mustContain(t, n.says(cli.ExitOK, "why", "http://other.example/"), "other.example is not a host of the seeds")
 
 	n.seeVersions(site.URL + "/")
-	d.terminate(t)
+	d.Terminate(t)
 }
 
 // seeVersions waits until the dashboard shows three versions of a page.

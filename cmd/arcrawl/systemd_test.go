@@ -68,7 +68,7 @@ func TestTheDaemonReportsToSystemd(t *testing.T) {
 	slow.Test(t)
 	site := startSlowSite(t)
 	path, dir := configure(t, site.toml("1m"))
-	binary, m := build(t, dir), listenAsManager(t)
+	binary, m := built.In(t, dir), listenAsManager(t)
 	stderr, err := os.Create(filepath.Join(dir, "journal"))
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestTheJournalMarksFaultsAsErrors(t *testing.T) {
 	if err := syscall.Fstat(int(stderr.Fd()), &stat); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(build(t, dir), "run", "--config", path)
+	cmd := exec.Command(built.In(t, dir), "run", "--config", path)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("JOURNAL_STREAM=%d:%d", stat.Dev, stat.Ino))
 	cmd.Stderr = stderr
 	var exit *exec.ExitError

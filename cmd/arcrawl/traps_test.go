@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -33,13 +34,13 @@ func TestTrapsOfAStoppedAndOfARunningDaemon(t *testing.T) {
 	says(cli.ExitFailure, "list the traps with: arcrawl traps news.example", "traps", "release", "news.example", "nothing")
 	says(cli.ExitOK, "released; 1 URI due now", "traps", "release", "news.example", first.Pattern)
 
-	d := startDaemon(t, build(t, dir), path)
+	d := daemontest.StartProcess(t, built.In(t, dir), path)
 	site.waitFor(t, d, site.asked.Load()+5)
 	says(cli.ExitOK, "news.example: repeats, released, since", "traps")
 	says(cli.ExitOK, `"kept_out": 1`, "traps", "--json")
 	says(cli.ExitFailure, "arcrawl release", "traps", "release", "news.example", "nothing")
 	says(cli.ExitOK, "released; 1 URI due now", "traps", "release", "news.example", second.Pattern)
-	d.terminate(t)
+	d.Terminate(t)
 	says(cli.ExitOK, `"due": 0`, "traps", "release", "news.example", second.Pattern, "--json")
 }
 

@@ -28,7 +28,6 @@ var knownImports = map[string]int{
 var knownPortions = []string{
 	"admin/noise",
 	"admin/recent",
-	"cluster/machines",
 	"curator/feed",
 	"curator/once",
 	"curator/record",

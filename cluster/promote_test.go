@@ -1,4 +1,4 @@
-package machines
+package cluster
 
 import (
 	"os/exec"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -37,13 +38,13 @@ func TestAPromotedStandByContinuesTheCrawl(t *testing.T) {
 	db := postgres.New(t)
 	other := db.StandBy()
 	dir := t.TempDir()
-	binary, site := build(t, dir), startSharedSite(t)
+	binary, site := built.In(t, dir), startSharedSite(t)
 	url := db.URL(db.Address() + "," + other.Address())
 	a, b := site.node(t, dir, url, "a", "b"), site.node(t, dir, url, "b", "a")
-	first := startDaemon(t, binary, a)
+	first := daemontest.StartProcess(t, binary, a)
 	site.waitFor(t, first, "a", 100)
-	second := startDaemon(t, binary, b)
-	second.waitToSay(t, "another node crawls")
+	second := daemontest.StartProcess(t, binary, b)
+	second.WaitToSay(t, "another node crawls")
 	status := func(want string) {
 		t.Helper()
 		out, err := exec.Command(binary, "cluster", "status", "--config", b).CombinedOutput()
@@ -67,8 +68,8 @@ func TestAPromotedStandByContinuesTheCrawl(t *testing.T) {
 	if n := site.of("b"); n > 0 {
 		t.Errorf("the shard has moved: node b made %d requests", n)
 	}
-	first.terminate(t)
+	first.Terminate(t)
 	site.waitFor(t, second, "b", 30)
-	second.terminate(t)
+	second.Terminate(t)
 	examineShared(t, dir, site)
 }

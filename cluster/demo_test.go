@@ -1,4 +1,4 @@
-package machines
+package cluster
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cluster"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -44,7 +43,7 @@ func (d *shownCluster) output() string {
 // showCluster starts a demo with two nodes.
 func showCluster(t *testing.T) *shownCluster {
 	t.Helper()
-	if err := cluster.checkServer(); err != nil {
+	if err := checkServer(); err != nil {
 		if os.Getenv("ARCRAWL_REQUIRE_FOREIGN") != "" {
 			t.Fatal(err)
 		}
@@ -58,7 +57,7 @@ func showCluster(t *testing.T) *shownCluster {
 	if err := os.Chmod(temp, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	d := &shownCluster{T: t, temp: temp, gone: make(chan struct{}), binary: build(t, temp)}
+	d := &shownCluster{T: t, temp: temp, gone: make(chan struct{}), binary: built.In(t, temp)}
 	d.cmd = exec.Command(d.binary, "demo", "--nodes", "2", "--for", "5m", "--dir", filepath.Join(temp, "demo"))
 	d.cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	d.cmd.Stdout, d.cmd.Stderr, d.cmd.WaitDelay = d, d, time.Second

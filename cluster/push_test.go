@@ -1,4 +1,4 @@
-package machines
+package cluster
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -22,13 +23,13 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 	slow.Test(t)
 	db := postgres.New(t)
 	dir := t.TempDir()
-	binary, site := build(t, dir), startSharedSite(t)
+	binary, site := built.In(t, dir), startSharedSite(t)
 	a := site.node(t, dir, db.URL(db.Address()), "a", "b")
 	b := site.node(t, dir, db.URL(db.Address()), "b", "a")
-	first := startDaemon(t, binary, a)
+	first := daemontest.StartProcess(t, binary, a)
 	site.waitFor(t, first, "a", 20)
-	second := startDaemon(t, binary, b)
-	second.waitFor(t, "a waiting node", func() bool { return strings.Contains(second.output(), "another node crawls") })
+	second := daemontest.StartProcess(t, binary, b)
+	second.WaitFor(t, "a waiting node", func() bool { return strings.Contains(second.Output(), "another node crawls") })
 
 	editor := filepath.Join(dir, "editor")
 	if err := os.MkdirAll(editor, 0o750); err != nil {
@@ -39,10 +40,10 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	pushed := filepath.Join(editor, "arcrawl.toml")
-	writeFile(t, pushed, strings.Replace(string(text), "example/node-a", "example/node-p", 1))
+	daemontest.WriteFile(t, pushed, strings.Replace(string(text), "example/node-a", "example/node-p", 1))
 	out, err := exec.Command(binary, "cluster", "push", "--config", pushed).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "revision 1 is in force on a, b\n") {
-		t.Fatalf("%v: %s\nnode a:\n%s\nnode b:\n%s", err, out, first.output(), second.output())
+		t.Fatalf("%v: %s\nnode a:\n%s\nnode b:\n%s", err, out, first.Output(), second.Output())
 	}
 	site.waitFor(t, first, "p", 20)
 	status := func(want string, ends int) {
@@ -61,31 +62,31 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 			}
 		}
 	}
-	first.waitFor(t, "a report with all hosts", func() bool { // the first one is of the start, the next 15 s later
+	first.WaitFor(t, "a report with all hosts", func() bool { // the first one is of the start, the next 15 s later
 		out, err := exec.Command(binary, "status", "--cluster", "--config", pushed).CombinedOutput()
 		return err == nil && strings.Contains(string(out), "\na         crawling  6 ")
 	})
-	if err := first.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+	if err := first.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 	text, err = os.ReadFile(a)
 	if err != nil || !strings.Contains(string(text), `node = "a"`) {
 		t.Fatalf("node a has lost its own keys: %v\n%s", err, text)
 	}
-	writeFile(t, a, strings.Replace(string(text), "example/node-p", "example/node-x", 1))
-	first.waitToSay(t, "differs from the configuration of the cluster")
-	first.terminate(t)
+	daemontest.WriteFile(t, a, strings.Replace(string(text), "example/node-p", "example/node-x", 1))
+	first.WaitToSay(t, "differs from the configuration of the cluster")
+	first.Terminate(t)
 	site.waitFor(t, second, "p", 20)
 	if n := site.of("b") + site.of("x"); n > 0 {
 		t.Errorf("%d requests were made with a configuration that is not the cluster's", n)
 	}
-	first = startDaemon(t, binary, a)
-	first.waitToSay(t, "another node crawls")
-	first.waitFor(t, "the configuration of the cluster on a node that starts", func() bool {
+	first = daemontest.StartProcess(t, binary, a)
+	first.WaitToSay(t, "another node crawls")
+	first.WaitFor(t, "the configuration of the cluster on a node that starts", func() bool {
 		text, err := os.ReadFile(a)
 		return err == nil && strings.Contains(string(text), "example/node-p")
 	})
-	second.terminate(t)
-	first.terminate(t)
+	second.Terminate(t)
+	first.Terminate(t)
 	status("shard 1: no answer: no node crawls it", cli.ExitBusy)
 }

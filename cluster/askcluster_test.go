@@ -1,4 +1,4 @@
-package machines
+package cluster
 
 import (
 	"context"
@@ -19,13 +19,13 @@ import (
 )
 
 // askFrom asks one node about all hosts, of which other nodes crawl some, and orders something for all.
-func (f *crew) askFrom(node string) {
+func (f *processes) askFrom(node string) {
 	f.Helper()
 	var missing string
 	c := api.NewClient(f.socket(node)).Missing(func(what string) { missing = what })
 	defer c.Close()
 	ctx := f.Context()
-	f.running[node].waitFor(f.T, "an answer for all hosts", func() bool { // nodes know each other after two beats
+	f.running[node].WaitFor(f.T, "an answer for all hosts", func() bool { // nodes know each other after two beats
 		missing = ""
 		list, err := c.Hosts(ctx, api.HostFilter{})
 		return err == nil && missing == "" && list.Total == len(f.site.hosts) && len(list.Hosts) == list.Total
@@ -74,7 +74,7 @@ func (f *crew) askFrom(node string) {
 }
 
 // askWhole asks one node for what is a sum over all shards, and compares it with the shards.
-func (f *crew) askWhole(node string, c *api.Client, missing *string) {
+func (f *processes) askWhole(node string, c *api.Client, missing *string) {
 	f.Helper()
 	ctx := f.Context()
 	*missing = ""
@@ -128,6 +128,6 @@ func (f *crew) askWhole(node string, c *api.Client, missing *string) {
 }
 
 // socket returns the socket of a node.
-func (f *crew) socket(node string) string {
+func (f *processes) socket(node string) string {
 	return filepath.Join(filepath.Dir(f.config[node]), "state", "admin.sock")
 }

@@ -1,4 +1,4 @@
-package machines
+package cluster
 
 import (
 	"encoding/json"
@@ -15,20 +15,21 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// crew is a set of nodes that crawl the shards of one site.
-type crew struct {
+// processes is a set of nodes that crawl the shards of one site.
+type processes struct {
 	*testing.T
 	site    *sharedSite
 	binary  string
 	names   []string
 	config  map[string]string
-	running map[string]*process
+	running map[string]*daemontest.Process
 	shards  int
 	proxies map[string]*silentProxy // between each node and the database
 
@@ -36,23 +37,23 @@ type crew struct {
 	freezes []freeze
 }
 
-func (f *crew) start(name string) {
-	d := startDaemon(f.T, f.binary, f.config[name])
+func (f *processes) start(name string) {
+	d := daemontest.StartProcess(f.T, f.binary, f.config[name])
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.running[name] = d
 }
 
 // daemon returns the process of a node.
-func (f *crew) daemon(name string) *process {
+func (f *processes) daemon(name string) *daemontest.Process {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.running[name]
 }
 
 // signal sends a signal to a node that may have ended.
-func (f *crew) signal(name string, s syscall.Signal) {
-	if err := f.daemon(name).cmd.Process.Signal(s); err != nil && !strings.Contains(err.Error(), "finished") {
+func (f *processes) signal(name string, s syscall.Signal) {
+	if err := f.daemon(name).Cmd.Process.Signal(s); err != nil && !strings.Contains(err.Error(), "finished") {
 		f.Fatal(err)
 	}
 }
@@ -64,9 +65,9 @@ func TestANodeIsAddedDrainedAndRemoved(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	db, dir := postgres.New(t), t.TempDir()
-	f := &crew{
-		T: t, site: startSharedSite(t), binary: build(t, dir), names: []string{"a", "b"}, shards: 4,
-		config: map[string]string{}, running: map[string]*process{},
+	f := &processes{
+		T: t, site: startSharedSite(t), binary: built.In(t, dir), names: []string{"a", "b"}, shards: 4,
+		config: map[string]string{}, running: map[string]*daemontest.Process{},
 	}
 	f.site.links = true
 	for i, name := range f.names {
@@ -74,7 +75,7 @@ func TestANodeIsAddedDrainedAndRemoved(t *testing.T) {
 	}
 	f.start("a")
 	f.site.waitFor(t, f.running["a"], "a", 60)
-	f.running["a"].terminate(t)
+	f.running["a"].Terminate(t)
 	f.command("divided 1 shard into 4", "split", "4")
 	f.start("a")
 	f.site.waitFor(t, f.running["a"], "a", 60)
@@ -94,11 +95,11 @@ func TestANodeIsAddedDrainedAndRemoved(t *testing.T) {
 	if n := f.site.of("b") - drained; n > 0 {
 		t.Errorf("node b made %d requests after it was drained", n)
 	}
-	f.running["b"].terminate(t)
+	f.running["b"].Terminate(t)
 	f.command("removed node b", "remove", "b")
 	f.command("no node with this name", "drain", "b")
 	f.awaitAll("a")
-	f.running["a"].terminate(t)
+	f.running["a"].Terminate(t)
 	f.examineRests()
 	if again := f.examine(dir); again > 0 {
 		t.Errorf("%d visits are in the logs, and no store remembers them", again)
@@ -106,7 +107,7 @@ func TestANodeIsAddedDrainedAndRemoved(t *testing.T) {
 }
 
 // command runs a command of the cluster on node a, which answers with some words.
-func (f *crew) command(want string, args ...string) {
+func (f *processes) command(want string, args ...string) {
 	f.Helper()
 	args = append(append([]string{"cluster"}, args...), "--config", f.config["a"])
 	if out, err := exec.Command(f.binary, args...).CombinedOutput(); !strings.Contains(string(out), want) {
@@ -115,9 +116,9 @@ func (f *crew) command(want string, args ...string) {
 }
 
 // awaitStatus waits until the line of a node in the status of the cluster has some words.
-func (f *crew) awaitStatus(node string, words ...string) {
+func (f *processes) awaitStatus(node string, words ...string) {
 	f.Helper()
-	f.running[node].waitFor(f.T, fmt.Sprintf("node %s with the status %q", node, words), func() bool {
+	f.running[node].WaitFor(f.T, fmt.Sprintf("node %s with the status %q", node, words), func() bool {
 		out, err := exec.Command(f.binary, "cluster", "status", "--config", f.config["a"]).CombinedOutput()
 		for line := range strings.Lines(string(out)) {
 			missing := func(word string) bool { return !strings.Contains(line, word) }
@@ -130,7 +131,7 @@ func (f *crew) awaitStatus(node string, words ...string) {
 }
 
 // awaitAll waits until each page was asked for, and each host is visited again after the last fault.
-func (f *crew) awaitAll(names ...string) {
+func (f *processes) awaitAll(names ...string) {
 	f.Helper()
 	giveUp := time.Now().Add(3*time.Minute + 30*f.site.wait)
 	before := f.site.requests()
@@ -146,7 +147,7 @@ func (f *crew) awaitAll(names ...string) {
 		if time.Now().After(giveUp) {
 			logs := ""
 			for _, name := range names {
-				logs += "\n" + name + ":\n" + f.running[name].output()
+				logs += "\n" + name + ":\n" + f.running[name].Output()
 			}
 			f.Fatalf("%d of %d pages were visited%s", f.site.pagesAsked(), len(f.site.hosts)*f.site.pages, logs)
 		}
@@ -157,7 +158,7 @@ func (f *crew) awaitAll(names ...string) {
 
 // examine looks into the stores of all shards, which the nodes have left properly, and compares them with the logs and
 // archives of all nodes. It returns how many visits the stores do not remember.
-func (f *crew) examine(dir string) (again int) {
+func (f *processes) examine(dir string) (again int) {
 	f.Helper()
 	for _, name := range f.names { // a node that was killed and waits now seals its files when it crawls again
 		w, _, err := warcout.Open(warcout.Options{Dir: filepath.Join(dir, name, "warc")}, time.Now())

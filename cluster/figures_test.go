@@ -1,4 +1,4 @@
-package machines
+package cluster
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -28,9 +29,9 @@ func TestClusterFigures(t *testing.T) {
 }
 
 // cpu returns the processor time of a process.
-func (d *process) cpu(t *testing.T) time.Duration {
+func cpu(t *testing.T, d *daemontest.Process) time.Duration {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.Cmd.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,24 +52,24 @@ func (d *process) cpu(t *testing.T) time.Duration {
 func measureVisits(t *testing.T) {
 	const warm, measured = 12 * time.Second, 30 * time.Second
 	dir := t.TempDir()
-	binary := build(t, dir)
+	binary := built.In(t, dir)
 	var costs [2][]float64
 	for round := range 3 {
 		for kind, name := range []string{"alone", "node"} {
 			db := postgres.New(t)
 			site := &sharedSite{pages: 30, rest: 50 * time.Millisecond, wait: 2 * time.Second}
-			site.seen, site.asked = map[string]bool{}, map[string][]request{}
-			site.hosts = serveHosts(t, 60, site)
+			site.seen, site.asked = map[string]bool{}, map[string][]askedFor{}
+			site.hosts = daemontest.ServeHosts(t, 60, site)
 			config := site.node(t, filepath.Join(dir, fmt.Sprint(name, round)), db.URL(db.Address()), "a")
 			if kind == 0 {
 				withoutCluster(t, config)
 			}
-			d := startDaemon(t, binary, config)
+			d := daemontest.StartProcess(t, binary, config)
 			time.Sleep(warm) // each page was visited by then
-			visits, used, server := site.of("a"), d.cpu(t), db.CPU()
+			visits, used, server := site.of("a"), cpu(t, d), db.CPU()
 			time.Sleep(measured)
-			visits, used, server = site.of("a")-visits, d.cpu(t)-used, db.CPU()-server
-			d.terminate(t)
+			visits, used, server = site.of("a")-visits, cpu(t, d)-used, db.CPU()-server
+			d.Terminate(t)
 			perVisit := func(d time.Duration) float64 { return float64(d.Microseconds()) / float64(visits) }
 			costs[kind] = append(costs[kind], perVisit(used))
 			t.Logf("%s: %.0f visits/s, %.0f µs of the daemon and %.1f µs of the database for each",
@@ -93,16 +94,16 @@ func withoutCluster(t *testing.T, path string) {
 	if !found || !more {
 		t.Fatalf("%s has no [cluster] before [fetch]", path)
 	}
-	writeFile(t, path, before+"[fetch]"+after)
+	daemontest.WriteFile(t, path, before+"[fetch]"+after)
 }
 
 // measureIdleNodes measures what three nodes with four shards and nothing to visit cost the database.
 func measureIdleNodes(t *testing.T) {
 	const measured = time.Minute
 	db, dir := postgres.New(t), t.TempDir()
-	f := &crew{
-		T: t, site: startSharedSite(t), binary: build(t, dir), names: []string{"a", "b", "c"}, shards: 4,
-		config: map[string]string{}, running: map[string]*process{},
+	f := &processes{
+		T: t, site: startSharedSite(t), binary: built.In(t, dir), names: []string{"a", "b", "c"}, shards: 4,
+		config: map[string]string{}, running: map[string]*daemontest.Process{},
 	}
 	f.site.wait = time.Hour
 	for i, name := range f.names {
@@ -110,7 +111,7 @@ func measureIdleNodes(t *testing.T) {
 	}
 	f.start("a")
 	f.site.waitFor(t, f.running["a"], "a", 6)
-	f.running["a"].terminate(t)
+	f.running["a"].Terminate(t)
 	f.command("divided 1 shard into 4", "split", "4")
 	for _, name := range f.names {
 		f.start(name)
@@ -133,10 +134,10 @@ func measureIdleNodes(t *testing.T) {
 func measureTakeover(t *testing.T) {
 	const hosts, uris = 400, 200_000
 	db, dir := postgres.New(t), t.TempDir()
-	binary := build(t, dir)
+	binary := built.In(t, dir)
 	site := &sharedSite{pages: uris / hosts, rest: time.Second, wait: time.Hour}
-	site.seen, site.asked = map[string]bool{}, map[string][]request{}
-	site.hosts = serveHosts(t, hosts, site)
+	site.seen, site.asked = map[string]bool{}, map[string][]askedFor{}
+	site.hosts = daemontest.ServeHosts(t, hosts, site)
 	a := site.node(t, dir, db.URL(db.Address()), "a", "b")
 	b := site.node(t, dir, db.URL(db.Address()), "b", "a")
 	for _, path := range []string{a, b} { // how long hosts rest after a crash, as it is without settings
@@ -144,26 +145,26 @@ func measureTakeover(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		writeFile(t, path, strings.Replace(string(text), "max_delay = \"1s\"", "max_delay = \"30s\"", 1))
+		daemontest.WriteFile(t, path, strings.Replace(string(text), "max_delay = \"1s\"", "max_delay = \"30s\"", 1))
 	}
 	fillStore(t, filepath.Join(dir, "a", "state"), site)
-	first := startDaemon(t, binary, a)
+	first := daemontest.StartProcess(t, binary, a)
 	site.waitFor(t, first, "a", 2000)
-	second := startDaemon(t, binary, b)
-	second.waitToSay(t, "another node crawls")
+	second := daemontest.StartProcess(t, binary, b)
+	second.WaitToSay(t, "another node crawls")
 	site.waitFor(t, first, "a", 2000)
 	visits, since := site.of("a"), time.Now()
 	site.waitFor(t, first, "a", 2000)
 	rate := float64(site.of("a")-visits) / time.Since(since).Seconds()
-	first.kill(t)
+	first.Kill(t)
 	death := time.Now()
 	var after []time.Duration
-	second.waitFor(t, "a visit of each host", func() bool { after = site.firstOf("b", death); return len(after) == hosts })
-	second.terminate(t)
+	second.WaitFor(t, "a visit of each host", func() bool { after = site.firstOf("b", death); return len(after) == hosts })
+	second.Terminate(t)
 	slices.Sort(after)
 	t.Logf("first visits after the death: the first host after %.1f s, the median %.1f s, the last one %.1f s",
 		after[0].Seconds(), after[hosts/2].Seconds(), after[hosts-1].Seconds())
-	for line := range strings.Lines(second.output()) {
+	for line := range strings.Lines(second.Output()) {
 		if strings.Contains(line, "loaded the crawl") {
 			t.Log(strings.TrimSpace(line))
 		}
@@ -194,7 +195,7 @@ func (s *sharedSite) firstOf(node string, t time.Time) (after []time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, list := range s.asked {
-		at := slices.IndexFunc(list, func(r request) bool { return r.node == node && r.at.After(t) })
+		at := slices.IndexFunc(list, func(r askedFor) bool { return r.node == node && r.at.After(t) })
 		if at >= 0 {
 			after = append(after, list[at].at.Sub(t))
 		}

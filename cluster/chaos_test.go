@@ -1,4 +1,4 @@
-package machines
+package cluster
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
@@ -34,7 +35,7 @@ type freeze struct {
 const late = 3 * time.Second
 
 // freeze stops a node for a while, and lets it continue.
-func (f *crew) freeze(name string, d time.Duration) {
+func (f *processes) freeze(name string, d time.Duration) {
 	f.Logf("freeze node %s for %s", name, d)
 	from := time.Now()
 	f.signal(name, syscall.SIGSTOP)
@@ -46,14 +47,14 @@ func (f *crew) freeze(name string, d time.Duration) {
 }
 
 // wasFrozen reports whether a node was frozen when a request of it arrived, or shortly before.
-func (f *crew) wasFrozen(r request) bool {
+func (f *processes) wasFrozen(r askedFor) bool {
 	return slices.ContainsFunc(f.freezes, func(z freeze) bool {
 		return z.node == r.node && !r.at.Before(z.from) && !r.at.After(z.to.Add(late))
 	})
 }
 
 // cut lets nothing through between a node and the database for a while, or nothing in one direction.
-func (f *crew) cut(name string, d time.Duration, toDatabase, toNode bool) {
+func (f *processes) cut(name string, d time.Duration, toDatabase, toNode bool) {
 	f.Logf("cut node %s from the database for %s, from it %t, to it %t", name, d, toDatabase, toNode)
 	p := f.proxies[name]
 	for gate, closed := range map[*sync.RWMutex]bool{&p.gate: toDatabase, &p.back: toNode} {
@@ -66,12 +67,12 @@ func (f *crew) cut(name string, d time.Duration, toDatabase, toNode bool) {
 }
 
 // kill kills nodes, each some time after the one before, and starts them again after the last pause.
-func (f *crew) kill(names []string, pauses ...time.Duration) {
+func (f *processes) kill(names []string, pauses ...time.Duration) {
 	for i, name := range names {
 		f.Logf("kill node %s, and wait %s", name, pauses[i])
 		d := f.daemon(name)
-		_ = d.cmd.Process.Kill() // it may have ended, because it was fenced
-		<-d.gone
+		_ = d.Cmd.Process.Kill() // it may have ended, because it was fenced
+		<-d.Gone
 		time.Sleep(pauses[i])
 	}
 	for _, name := range names {
@@ -80,7 +81,7 @@ func (f *crew) kill(names []string, pauses ...time.Duration) {
 }
 
 // crash crashes the database, and starts it again after a while.
-func (f *crew) crash(db *postgres.Server, away time.Duration) {
+func (f *processes) crash(db *postgres.Server, away time.Duration) {
 	f.Logf("crash the database, and wait %s", away)
 	db.Crash()
 	time.Sleep(away)
@@ -88,7 +89,7 @@ func (f *crew) crash(db *postgres.Server, away time.Duration) {
 }
 
 // fault hurts some of the nodes, and starts again what has ended.
-func (f *crew) fault(names []string, r *rand.Rand) {
+func (f *processes) fault(names []string, r *rand.Rand) {
 	order := r.Perm(len(names))
 	name, other := names[order[0]], names[order[1]]
 	upTo := func(seconds int) time.Duration { return time.Duration(r.IntN(1000*seconds)) * time.Millisecond }
@@ -115,7 +116,7 @@ func (f *crew) fault(names []string, r *rand.Rand) {
 	default:
 		f.Logf("stop node %s properly", name)
 		f.signal(name, syscall.SIGTERM)
-		<-f.daemon(name).gone
+		<-f.daemon(name).Gone
 		f.start(name)
 	}
 	time.Sleep(time.Second)
@@ -124,7 +125,7 @@ func (f *crew) fault(names []string, r *rand.Rand) {
 
 // faults hurts all nodes n times at random, four and more nodes in two groups at once. Each tenth time it crashes the
 // database.
-func (f *crew) faults(n int, seed uint64, db *postgres.Server) {
+func (f *processes) faults(n int, seed uint64, db *postgres.Server) {
 	groups := [][]string{f.names}
 	if half := len(f.names) / 2; half > 1 {
 		groups = [][]string{f.names[:half], f.names[half:]}
@@ -146,13 +147,13 @@ func (f *crew) faults(n int, seed uint64, db *postgres.Server) {
 }
 
 // restart starts nodes again that have ended because they were fenced, as systemd does.
-func (f *crew) restart(names []string) {
+func (f *processes) restart(names []string) {
 	f.Helper()
 	for _, name := range names {
 		select {
-		case <-f.daemon(name).gone:
-			if code := f.daemon(name).cmd.ProcessState.ExitCode(); code != cli.ExitBusy {
-				f.Errorf("node %s ended with exit code %d:\n%s", name, code, f.daemon(name).output())
+		case <-f.daemon(name).Gone:
+			if code := f.daemon(name).Cmd.ProcessState.ExitCode(); code != cli.ExitBusy {
+				f.Errorf("node %s ended with exit code %d:\n%s", name, code, f.daemon(name).Output())
 			}
 			f.Logf("node %s has ended: start it again", name)
 			f.start(name)
@@ -220,7 +221,7 @@ func ownersNow(ctx context.Context, c *pgx.Conn) (now ownersAt, err error) {
 
 // examineLeases makes sure that each request to a host came from a node that owned its shard then, and that had beaten
 // in the time of a lease before. Of requests that a node had sent before it was frozen, it only counts them.
-func (f *crew) examineLeases(seen []ownersAt) {
+func (f *processes) examineLeases(seen []ownersAt) {
 	f.Helper()
 	moved, last := make([]map[string]time.Time, len(seen)), map[string]int64{} // when the beats of nodes moved last
 	for i, s := range seen {
@@ -281,10 +282,11 @@ func number(t *testing.T, variable string, without int) int {
 }
 
 // newChaos prepares the nodes of [TestCluster]: a crawl of one shard has begun, and was divided.
-func newChaos(t *testing.T, db *postgres.Server, dir string) *crew {
+func newChaos(t *testing.T, db *postgres.Server, dir string) *processes {
 	t.Helper()
-	f := &crew{
-		T: t, site: startSharedSite(t), binary: build(t, dir), config: map[string]string{}, running: map[string]*process{},
+	f := &processes{
+		T: t, site: startSharedSite(t), binary: built.In(t, dir),
+		config: map[string]string{}, running: map[string]*daemontest.Process{},
 		proxies: map[string]*silentProxy{},
 	}
 	if n := number(t, "ARCRAWL_HOSTS", 0); n > 0 {
@@ -302,7 +304,7 @@ func newChaos(t *testing.T, db *postgres.Server, dir string) *crew {
 	}
 	f.start("a")
 	f.site.waitFor(t, f.running["a"], "a", 60)
-	f.running["a"].terminate(t)
+	f.running["a"].Terminate(t)
 	time.Sleep(time.Second)
 	f.command(fmt.Sprintf("divided 1 shard into %d", f.shards), "split", strconv.Itoa(f.shards))
 	return f
@@ -336,7 +338,7 @@ func TestCluster(t *testing.T) {
 	}
 	f.awaitAll(f.names...)
 	for _, name := range f.names {
-		f.running[name].terminate(t)
+		f.running[name].Terminate(t)
 	}
 	seen := stop()
 	f.examineRests()
@@ -347,7 +349,7 @@ func TestCluster(t *testing.T) {
 }
 
 // examineDependencies makes sure that all records that revisits refer to are in the archives of the nodes.
-func (f *crew) examineDependencies(dir string) {
+func (f *processes) examineDependencies(dir string) {
 	f.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.warc.gz"))
 	if err != nil || len(files) == 0 {
@@ -365,7 +367,7 @@ func (f *crew) examineDependencies(dir string) {
 
 // examineRests makes sure that no host got two requests within its rest. Of requests that a node had sent before it was
 // frozen, it only counts them.
-func (f *crew) examineRests() {
+func (f *processes) examineRests() {
 	f.Helper()
 	requests, changes, early := 0, 0, 0
 	f.site.mu.Lock()

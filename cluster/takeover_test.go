@@ -1,4 +1,4 @@
-package machines
+package cluster
 
 import (
 	"fmt"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
@@ -39,11 +40,11 @@ type sharedSite struct {
 	links bool          // pages link to the next host, and not to their own
 
 	mu    sync.Mutex
-	seen  map[string]bool      // pages that were asked for
-	asked map[string][]request // by host
+	seen  map[string]bool       // pages that were asked for
+	asked map[string][]askedFor // by host
 }
 
-type request struct {
+type askedFor struct {
 	node string
 	at   time.Time
 }
@@ -51,8 +52,8 @@ type request struct {
 func startSharedSite(t *testing.T) *sharedSite {
 	t.Helper()
 	s := &sharedSite{pages: sharedPages, rest: sharedRest, wait: sharedWait}
-	s.seen, s.asked = map[string]bool{}, map[string][]request{}
-	s.hosts = serveHosts(t, sharedHosts, s)
+	s.seen, s.asked = map[string]bool{}, map[string][]askedFor{}
+	s.hosts = daemontest.ServeHosts(t, sharedHosts, s)
 	return s
 }
 
@@ -60,15 +61,15 @@ func startSharedSite(t *testing.T) *sharedSite {
 func startLargeSite(t *testing.T, hosts int) *sharedSite {
 	t.Helper()
 	s := &sharedSite{pages: 5, rest: time.Second, wait: 20 * time.Second}
-	s.seen, s.asked = map[string]bool{}, map[string][]request{}
-	s.hosts = serveHosts(t, hosts, s)
+	s.seen, s.asked = map[string]bool{}, map[string][]askedFor{}
+	s.hosts = daemontest.ServeHosts(t, hosts, s)
 	return s
 }
 
 func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, node, _ := strings.Cut(r.UserAgent(), "node-")
 	s.mu.Lock()
-	s.asked[r.Host] = append(s.asked[r.Host], request{node[:1], time.Now()})
+	s.asked[r.Host] = append(s.asked[r.Host], askedFor{node[:1], time.Now()})
 	n := len(s.asked[r.Host])
 	if _, err := strconv.Atoi(r.URL.Path[1:]); err == nil {
 		s.seen[r.Host+r.URL.Path] = true
@@ -120,7 +121,7 @@ func (s *sharedSite) node(t *testing.T, dir, database, name string, others ...st
 		seeds += fmt.Sprintf("\"http://%s/0\", ", host)
 	}
 	path := filepath.Join(folder, "arcrawl.toml")
-	writeFile(t, path, fmt.Sprintf(`
+	daemontest.WriteFile(t, path, fmt.Sprintf(`
 [operator]
 name = "Test"
 contact = "https://library.example/node-%s"
@@ -150,10 +151,10 @@ uris = [%s]
 	return path
 }
 
-func (s *sharedSite) waitFor(t *testing.T, d *process, node string, more int) {
+func (s *sharedSite) waitFor(t *testing.T, d *daemontest.Process, node string, more int) {
 	t.Helper()
 	want := s.of(node) + more
-	d.waitFor(t, fmt.Sprintf("%d requests of node %s", want, node), func() bool { return s.of(node) >= want })
+	d.WaitFor(t, fmt.Sprintf("%d requests of node %s", want, node), func() bool { return s.of(node) >= want })
 }
 
 // TestAnotherNodeTakesTheCrawlOver runs two nodes with a database. One is killed, and the other continues. That one is
@@ -164,59 +165,59 @@ func TestAnotherNodeTakesTheCrawlOver(t *testing.T) {
 	slow.Test(t)
 	db := postgres.New(t)
 	dir := t.TempDir()
-	binary, site := build(t, dir), startSharedSite(t)
+	binary, site := built.In(t, dir), startSharedSite(t)
 	a := site.node(t, dir, db.URL(db.Address()), "a", "b")
 	b := site.node(t, dir, db.URL(db.Address()), "b", "a")
 
-	first := startDaemon(t, binary, a)
+	first := daemontest.StartProcess(t, binary, a)
 	site.waitFor(t, first, "a", 200)
-	second := startDaemon(t, binary, b)
-	second.waitFor(t, "a waiting node", func() bool { return strings.Contains(second.output(), "another node crawls") })
-	if err := second.cmd.Process.Signal(syscall.SIGHUP); err != nil { // as logrotate sends it each day
+	second := daemontest.StartProcess(t, binary, b)
+	second.WaitFor(t, "a waiting node", func() bool { return strings.Contains(second.Output(), "another node crawls") })
+	if err := second.Cmd.Process.Signal(syscall.SIGHUP); err != nil { // as logrotate sends it each day
 		t.Fatal(err)
 	}
 	site.waitFor(t, first, "a", 100)
-	second.waitFor(t, "both nodes in the status", func() bool {
+	second.WaitFor(t, "both nodes in the status", func() bool {
 		out, err := exec.Command(binary, "cluster", "status", "--config", b).CombinedOutput()
 		return err == nil && strings.Contains(string(out), "\na     crawls\nb     waits to take over\n")
 	})
 	if n := site.of("b"); n > 0 {
 		t.Errorf("node b made %d requests while node a crawled", n)
 	}
-	first.kill(t)
+	first.Kill(t)
 	site.waitFor(t, second, "b", 200)
-	second.terminate(t)
+	second.Terminate(t)
 
-	first = startDaemon(t, binary, a)
+	first = daemontest.StartProcess(t, binary, a)
 	site.waitFor(t, first, "a", 200)
-	second = startDaemon(t, binary, b)
-	if err := first.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+	second = daemontest.StartProcess(t, binary, b)
+	if err := first.Cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	frozen := site.of("a")
 	site.waitFor(t, second, "b", 100)
-	if err := first.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+	if err := first.Cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	select {
-	case <-first.gone:
+	case <-first.Gone:
 	case <-time.After(time.Minute):
 		t.Error("the node that was fenced still runs")
 	}
-	if code := first.cmd.ProcessState.ExitCode(); code != cli.ExitBusy || !strings.Contains(first.output(), "no longer owns the crawl") {
-		t.Errorf("the fenced node ended with %d, want %d:\n%s", code, cli.ExitBusy, first.output())
+	if code := first.Cmd.ProcessState.ExitCode(); code != cli.ExitBusy || !strings.Contains(first.Output(), "no longer owns the crawl") {
+		t.Errorf("the fenced node ended with %d, want %d:\n%s", code, cli.ExitBusy, first.Output())
 	}
 	site.waitFor(t, second, "b", 100)
 	// A request that was on its way when the node was frozen may arrive.
 	if n := site.of("a") - frozen; n > sharedHosts {
 		t.Errorf("the fenced node made %d more requests", n)
 	}
-	second.terminate(t)
-	writeFile(t, filepath.Join(dir, "b", "state", "MANIFEST"), "damaged")
-	second = startDaemon(t, binary, b)
-	second.waitToSay(t, "loading it again from the database")
+	second.Terminate(t)
+	daemontest.WriteFile(t, filepath.Join(dir, "b", "state", "MANIFEST"), "damaged")
+	second = daemontest.StartProcess(t, binary, b)
+	second.WaitToSay(t, "loading it again from the database")
 	site.waitFor(t, second, "b", 50)
-	second.terminate(t)
+	second.Terminate(t)
 	site.examineGaps(t)
 	examineShared(t, dir, site)
 }
@@ -338,9 +339,9 @@ func TestAnOutageOfTheDatabasePausesTheCrawl(t *testing.T) {
 	slow.Test(t)
 	db := postgres.New(t)
 	dir := t.TempDir()
-	binary, site := build(t, dir), startSharedSite(t)
+	binary, site := built.In(t, dir), startSharedSite(t)
 	proxy := startProxy(t, db.Address())
-	d := startDaemon(t, binary, site.node(t, dir, db.URL(proxy.address), "a", "b"))
+	d := daemontest.StartProcess(t, binary, site.node(t, dir, db.URL(proxy.address), "a", "b"))
 	site.waitFor(t, d, "a", 100)
 
 	proxy.gate.Lock()
@@ -355,9 +356,9 @@ func TestAnOutageOfTheDatabasePausesTheCrawl(t *testing.T) {
 		t.Errorf("%d requests were made without a lease", after-before)
 	}
 	site.waitFor(t, d, "a", 100)
-	d.terminate(t)
-	if !strings.Contains(d.output(), "the database of the cluster does not answer") || !strings.Contains(d.output(), "answers again") {
-		t.Errorf("the log does not mention the outage:\n%s", d.output())
+	d.Terminate(t)
+	if !strings.Contains(d.Output(), "the database of the cluster does not answer") || !strings.Contains(d.Output(), "answers again") {
+		t.Errorf("the log does not mention the outage:\n%s", d.Output())
 	}
 	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "a", "state"), Now: time.Now()})
 	if err != nil {
@@ -404,7 +405,7 @@ func examineLogs(t *testing.T, dir string, nodes []string) map[string]int {
 		if _, err := os.Stat(filepath.Join(dir, node, "crawl.log")); err != nil {
 			continue // it has never crawled
 		}
-		for _, e := range readLog(t, filepath.Join(dir, node, "crawl.log")) {
+		for _, e := range daemontest.ReadLog(t, filepath.Join(dir, node, "crawl.log")) {
 			lines[e.URI]++
 			if e.Extra == nil || e.Extra.WARCFile == "" {
 				continue
