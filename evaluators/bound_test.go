@@ -1,7 +1,9 @@
 package evaluators_test
 
 import (
+	"bytes"
 	"math"
+	"reflect"
 	"testing"
 	"time"
 
@@ -41,7 +43,11 @@ func TestMemoryNeverGrows(t *testing.T) {
 				First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january},
 			}
 			for i := range 600 {
+				before := bytes.Clone(in.Memory)
 				w := s.Next(in)
+				if !bytes.Equal(before, in.Memory) || !reflect.DeepEqual(w, s.Next(in)) {
+					t.Fatalf("visit %d: the memory that was handed in was written to, or the answer differs the second time", i)
+				}
 				if n := len(w.Memory); n == 0 || n > rate.MaxMemory {
 					t.Fatalf("visit %d: a memory of %d bytes", i, n)
 				}

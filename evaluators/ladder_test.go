@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
@@ -52,22 +50,4 @@ func TestLadder(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestLadderOnlyClimbs(t *testing.T) {
-	t.Parallel()
-	d := rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, int64(60*day)))
-	rapid.Check(t, func(t *rapid.T) {
-		l := evaluators.Ladder{
-			First: time.Duration(d.Draw(t, "first")), Max: time.Duration(d.Draw(t, "max")), Factor: rapid.Float64().Draw(t, "factor"),
-		}
-		n := rapid.Int().Draw(t, "failures")
-		got := l.Wait(n)
-		if got <= 0 || l.Max > 0 && got > l.Max {
-			t.Fatalf("%+v.Wait(%d) = %s", l, n, got)
-		}
-		if n < math.MaxInt && l.Wait(n+1) < got {
-			t.Fatalf("%+v: %s after %d failures, %s after one more", l, got, n, l.Wait(n+1))
-		}
-	})
 }

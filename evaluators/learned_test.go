@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
@@ -135,53 +133,6 @@ func TestLearnedVisitsAnArticleAtGrowingIntervals(t *testing.T) {
 	}
 }
 
-func TestLearnedIsRepeatableAndWithinItsBounds(t *testing.T) {
-	t.Parallel()
-	e := evaluators.WaitEvaluator{Name: "news", Rule: evaluators.Learned{CaptureTarget: 0.9}}
-	random := rand.New(rand.NewPCG(5, 5))
-	in := evaluators.WaitInput{
-		First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january},
-	}
-	for i := range 800 {
-		before := append(rate.Memory(nil), in.Memory...)
-		w := evaluators.Stack{e}.Next(in)
-		again := evaluators.Stack{e}.Next(in)
-		if diff := cmp.Diff(w, again); diff != "" {
-			t.Fatalf("visit %d: the same question was answered otherwise:\n%s", i, diff)
-		}
-		if diff := cmp.Diff(before, append(rate.Memory(nil), in.Memory...)); diff != "" {
-			t.Fatalf("visit %d: the memory that was handed in was written to", i)
-		}
-		if n := len(w.Memory); n == 0 || n > rate.MaxMemory || w.Memory.Check() != nil {
-			t.Fatalf("visit %d: a memory of %d bytes, %v", i, n, w.Memory.Check())
-		}
-		if w.Interval < 5*time.Minute || w.Interval > 90*24*time.Hour || !(w.Expected >= 0) ||
-			!(w.Missed >= 0 && w.Missed < 1) || !(w.PerDay >= 0) {
-			t.Fatalf("visit %d: %+v", i, w)
-		}
-		jump := time.Duration(math.Exp(random.NormFloat64()*8) * float64(time.Second))
-		in = evaluators.WaitInput{
-			State: evaluators.State(random.IntN(3)), Previous: w.Interval, Evidence: evaluators.Evidence{
-				At: in.At.Add(min(jump, 2000*time.Hour)), Memory: w.Memory,
-			},
-		}
-	}
-}
-
-func TestLearnedIgnoresUnknownStates(t *testing.T) {
-	t.Parallel()
-	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
-	first := s.Next(evaluators.WaitInput{
-		First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january},
-	})
-	unknown := s.Next(evaluators.WaitInput{
-		State: evaluators.Unknown, Evidence: evaluators.Evidence{At: january.Add(time.Hour), Memory: first.Memory},
-	})
-	if diff := cmp.Diff(first.Memory, unknown.Memory); diff != "" {
-		t.Errorf("a visit that says nothing changed the memory:\n%s", diff)
-	}
-}
-
 func TestLearnedTakesOverAnIntervalOfAnotherRule(t *testing.T) {
 	t.Parallel()
 	s := evaluators.Stack{{Rule: evaluators.Learned{CaptureTarget: 0.72, Prefer: evaluators.PreferVersions}}}
@@ -255,18 +206,6 @@ func TestLearnedKeepsToTheMinute(t *testing.T) {
 	})
 	if mean := late / time.Duration(found); mean > 15*time.Minute {
 		t.Errorf("what changes at a fixed minute is found %v later; at random it would be half an hour", mean)
-	}
-}
-
-func TestFewerVersionsAreMissedWhereChangesKeepADistance(t *testing.T) {
-	t.Parallel()
-	e := evaluators.WaitEvaluator{Rule: evaluators.Learned{CaptureTarget: 0.8}}
-	_, _, even := played(e, evaluators.WaitInput{}, 100, func(from, to time.Time) bool {
-		return from.Add(1300*time.Second).Truncate(7*time.Hour) != to.Add(1300*time.Second).Truncate(7*time.Hour)
-	})
-	_, _, random := played(e, evaluators.WaitInput{}, 100, poisson(24.0/7, 9))
-	if even.Missed >= random.Missed || even.Missed > 0.3 {
-		t.Errorf("expected to miss %.2f of versions that come every 7 hours, and %.2f of as many that come at random", even.Missed, random.Missed)
 	}
 }
 

@@ -117,14 +117,3 @@ func TestARhythmFadesWhicheverCameFirst(t *testing.T) {
 		t.Errorf("with nothing added: %v", nothing)
 	}
 }
-
-func TestMemoryKnowsItsKind(t *testing.T) {
-	t.Parallel()
-	w := firstWait(january, rate.Relatives{})
-	if got := w.Memory.Kind(); got != 5 {
-		t.Errorf("kind %d, want 5", got)
-	}
-	if got := rate.Memory(nil).Kind(); got != 0 {
-		t.Errorf("no memory is of kind %d", got)
-	}
-}

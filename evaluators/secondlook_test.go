@@ -53,11 +53,11 @@ func TestAPageIsLookedAtTwiceAfterFiveChangesInARow(t *testing.T) {
 			t.Errorf("%s: look = %v, %+v", c.name, look, l)
 		}
 	}
-}
-
-// The host's budget stretches waits. That does not make a page quiet.
-func TestAStretchedWaitDoesNotPreventASecondLook(t *testing.T) {
-	t.Parallel()
+	restless.Visits, restless.Row = 3, 9
+	if l, look := seen(restless, "u", 24*time.Hour); look || l.Finding != evaluators.NoFinding || l.Row != 0 {
+		t.Errorf("a restless page that stays the same: look = %v, %+v", look, l)
+	}
+	// The budget of a host stretches waits. That does not make a page quiet.
 	w := evaluators.Wait{Interval: 50 * time.Hour, Estimate: evaluators.Estimate{Stretch: 100}}
 	if _, look := (evaluators.SecondLook{}).Due(evaluators.Look{Row: 4}, evaluators.Changed, w, lookAt); !look {
 		t.Error("a page that would be visited every half hour is not looked at twice")
@@ -129,14 +129,6 @@ func TestAPageThatShowsTheTimeIsFetchedOnceMore(t *testing.T) {
 	restless := evaluators.Look{Finding: evaluators.Restless, Open: 1, Visits: 10, Planned: planned}
 	if l, again := clock.Closed(restless, evaluators.LookSame, lookAt); again || l.Finding != evaluators.Live {
 		t.Errorf("a restless page that stays the same: %+v, another look: %v", l, again)
-	}
-}
-
-func TestARestlessPageThatStaysTheSameIsNotRestless(t *testing.T) {
-	t.Parallel()
-	restless := evaluators.Look{Finding: evaluators.Restless, Since: lookAt, Visits: 3, Row: 9}
-	if l, look := seen(restless, "u", 24*time.Hour); look || l.Finding != evaluators.NoFinding || l.Row != 0 {
-		t.Errorf("%+v, %v", l, look)
 	}
 }
 
