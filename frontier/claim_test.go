@@ -8,105 +8,6 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func TestClaimHandsOutInDueOrderAndNeverEarly(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.addDue(day, "http://a.example/third", at(3*time.Hour))
-	w.addDue(day, "http://a.example/first", at(time.Hour))
-	w.addDue(day, "http://a.example/second", at(2*time.Hour+300*time.Microsecond))
-
-	c := w.nextAt(at(time.Hour), "http://a.example/first")
-	w.settle(c, visited(c, at(time.Hour), 24*time.Hour))
-	// A due time between two milliseconds is rounded up: no URI is a fraction of a millisecond early.
-	c = w.nextAt(at(2*time.Hour+time.Millisecond), "http://a.example/second")
-	w.settle(c, visited(c, at(2*time.Hour), 24*time.Hour))
-	w.nextAt(at(3*time.Hour), "http://a.example/third")
-}
-
-func TestClaimPrefersTheHostThatHasBeenReadyLongest(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.addDue(day, "http://late.example/", at(20*time.Second))
-	w.addDue(day, "http://early.example/", at(10*time.Second))
-	w.addDue(day, "http://early.example/more", at(11*time.Second))
-	now := at(time.Minute)
-	c := w.claim(now, "http://early.example/")
-	w.settle(c, visited(c, now, time.Hour))
-	// The other URI of early.example has been due longer, but its host is ready only after the delay.
-	w.claim(now, "http://late.example/")
-	w.nextAt(now.Add(2*time.Second), "http://early.example/more")
-}
-
-func TestClaimReportsHowLongAURIWasOverdue(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.addDue(day, "http://a.example/", at(time.Hour))
-	c := w.claim(at(30*time.Hour), "http://a.example/")
-	if c.Overdue != 29*time.Hour {
-		t.Errorf("Overdue = %s, want 29h, although it is more than a day", c.Overdue)
-	}
-}
-
-func TestHostsTakeTurnsWhenAllLag(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.add(day, pages("a.example", 3)...)
-	w.add(day, pages("b.example", 3)...)
-	now := at(time.Hour)
-	var order []uri.Host
-	for range 6 {
-		next, _ := w.NextReady()
-		if next.After(now) {
-			now = next
-		}
-		c, ok, err := w.Claim(now)
-		if !ok || err != nil {
-			t.Fatal(ok, err)
-		}
-		order = append(order, c.Record.URI.Host())
-		w.settle(c, visited(c, now, 24*time.Hour))
-		now = now.Add(time.Millisecond)
-	}
-	for i := 1; i < len(order); i++ {
-		if order[i] == order[i-1] {
-			t.Fatalf("hosts came in the order %v, want them to alternate", order)
-		}
-	}
-}
-
-func TestNextReadyWhenNothingWaits(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	if next, ok := w.NextReady(); ok {
-		t.Errorf("NextReady() of an empty frontier = %s, want none", next)
-	}
-	w.add(day, "http://a.example/")
-	c := w.claim(day, "http://a.example/")
-	if next, ok := w.NextReady(); ok {
-		t.Errorf("NextReady() with all URIs claimed = %s, want none", next)
-	}
-	w.settle(c, visited(c, day, time.Hour))
-	w.nextAt(at(time.Hour), "http://a.example/")
-}
-
-func TestReleaseReturnsAURIToItsPlace(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.addDue(day, "http://a.example/1", at(1*time.Second))
-	w.addDue(day, "http://a.example/2", at(2*time.Second))
-	before := w.get("http://a.example/1")
-	c := w.claim(at(time.Minute), "http://a.example/1")
-	if err := w.Release(c, at(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
-	w.check()
-	if after := w.get("http://a.example/1"); after != before {
-		t.Errorf("the record is now %+v, want it as before: %+v", after, before)
-	}
-	c = w.claim(at(time.Minute), "http://a.example/1") // at once, because there was no request
-	w.settle(c, visited(c, at(time.Minute), time.Hour))
-}
-
 func TestSpentClaimsAreStale(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -145,49 +46,6 @@ func TestSpentClaimsAreStale(t *testing.T) {
 	stale("of the run before", c)
 	w.claim(at(2*time.Hour), "http://a.example/")
 	stale("of the run before, while the URI is claimed again", c)
-}
-
-func TestClaimsOfAnotherRunAreStale(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.add(day, "http://a.example/")
-	first := w.claim(day, "http://a.example/")
-	w.reopen(day)
-	second := w.claim(at(time.Hour), "http://a.example/")
-	_, err := w.Settle(first, visited(first, at(time.Hour), time.Hour))
-	w.wantErr(err, frontier.ErrStale)
-	w.wantErr(w.Release(first, at(time.Hour)), frontier.ErrStale)
-	w.settle(second, visited(second, at(time.Hour), time.Hour))
-}
-
-func TestEachSlotHasItsOwnWakeTime(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 2 } })
-	for i, page := range pages("a.example", 6) {
-		w.addDue(day, page, day.Add(time.Duration(i)*time.Millisecond))
-	}
-	now := at(time.Minute)
-	first := w.claim(now, "http://a.example/page/0")
-	second := w.claim(now, "http://a.example/page/1")
-	w.nothing(now) // both slots are taken
-
-	// The first slot sleeps until +12s. That does not affect the second one, which is still claimed.
-	w.settle(first, visited(first, now.Add(10*time.Second), time.Hour))
-	third := w.nextAt(now.Add(12*time.Second), "http://a.example/page/2")
-	w.nothing(now.Add(time.Hour))
-
-	// The second slot sleeps until +22s, though the first, freed unused, is awake.
-	w.settle(second, visited(second, now.Add(20*time.Second), time.Hour))
-	if err := w.Release(third, now.Add(20*time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	third = w.claim(now.Add(20*time.Second), "http://a.example/page/2")
-	fourth := w.nextAt(now.Add(22*time.Second), "http://a.example/page/3")
-	w.settle(third, visited(third, now.Add(30*time.Second), time.Hour))
-	w.settle(fourth, visited(fourth, now.Add(31*time.Second), time.Hour))
-	w.reopen(now.Add(31 * time.Second))
-	w.nextAt(now.Add(32*time.Second), "http://a.example/page/4")
-	w.nextAt(now.Add(33*time.Second), "http://a.example/page/5")
 }
 
 func TestValenceMayChange(t *testing.T) {
@@ -257,52 +115,6 @@ func TestDivertSpendsTheSlotOnAnotherURI(t *testing.T) {
 		t.Errorf("Divert to a known URI = %+v, %v; want its record", again.Record, err)
 	}
 	w.settle(again, o)
-}
-
-func TestDivertedURIOfTheQueueIsNotHandedOutTwice(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 4 } })
-	w.addDue(day, "http://a.example/1", day)
-	w.addDue(day, "http://a.example/robots.txt", at(time.Millisecond))
-	w.addDue(day, "http://a.example/2", at(2*time.Millisecond))
-	now := at(time.Minute)
-	c := w.claim(now, "http://a.example/1")
-	r, err := w.Divert(c, parse(t, "http://a.example/robots.txt"), now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.check()
-	w.nothing(now) // what is left waits for robots.txt, though slots are free
-	if err := w.Release(r, now); err != nil {
-		t.Fatal(err)
-	}
-	w.check()
-	c = w.claim(now, "http://a.example/1")
-	if r, err = w.Divert(c, parse(t, "http://a.example/robots.txt"), now); err != nil {
-		t.Fatal(err)
-	}
-	o := visited(r, now, time.Hour)
-	o.Politeness = frontier.Politeness{}
-	w.settle(r, o)
-	w.check()
-	w.claim(now, "http://a.example/1")
-	w.claim(now, "http://a.example/2")
-	w.nextAt(now.Add(time.Hour), "http://a.example/robots.txt")
-}
-
-func TestDivertToTheHeadOfTheQueue(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.addDue(day, "http://a.example/", day)
-	c := w.claim(day, "http://a.example/")
-	w.addDue(day, "http://a.example/robots.txt", at(-time.Hour)) // it would be claimed next
-	r, err := w.Divert(c, parse(t, "http://a.example/robots.txt"), day)
-	if err != nil || r.Overdue != time.Hour {
-		t.Fatalf("Divert: overdue %s, %v; want 1h", r.Overdue, err)
-	}
-	w.check()
-	w.settle(r, visited(r, day, time.Hour))
-	w.nextAt(at(2*time.Second), "http://a.example/")
 }
 
 func TestDivertRefuses(t *testing.T) {

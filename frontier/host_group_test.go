@@ -45,52 +45,6 @@ func TestHostsOfAGroupAreVisitedAsOne(t *testing.T) {
 	w.nextAt(now.Add(10*time.Minute), "http://b.one.example/2")
 }
 
-func TestAnUnreachableHostDoesNotStopItsGroup(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, grouped)
-	w.addDue(day, "http://a.one.example/", day)
-	w.addDue(day, "http://b.one.example/", at(time.Millisecond))
-	now := at(time.Second)
-	c := w.claim(now, "http://a.one.example/")
-	o := visited(c, now, time.Hour)
-	o.HostDown = true
-	w.settle(c, o)
-	w.nextAt(now.Add(2*time.Second), "http://b.one.example/")
-}
-
-func TestGroupsHaveTheSmallestValenceOfTheirHosts(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, grouped, func(o *frontier.Options) {
-		o.Valence = func(h uri.Host) int {
-			return map[uri.Host]int{"a.one.example": 2, "b.one.example": 3, "c.one.example": 2}[h]
-		}
-	})
-	for _, host := range []string{"a", "b", "c"} {
-		w.add(day, pages(host+".one.example", 3)...)
-	}
-	var claims []frontier.Claim
-	for range 2 {
-		c, ok, err := w.Claim(day)
-		if err != nil || !ok {
-			t.Fatal(ok, err)
-		}
-		claims = append(claims, c)
-	}
-	w.nothing(day)
-	o := visited(claims[0], day, time.Hour)
-	o.Politeness.MinDelay = time.Minute
-	w.settle(claims[0], o)
-	w.settle(claims[1], visited(claims[1], day, time.Hour))
-	w.nothing(at(time.Second))
-	if _, ok, err := w.Claim(at(2 * time.Second)); err != nil || !ok {
-		t.Fatal(ok, err)
-	}
-	w.nothing(at(59 * time.Second)) // the other slot of the group sleeps, whatever host it was spent on
-	if _, ok, err := w.Claim(at(time.Minute)); err != nil || !ok {
-		t.Fatal(ok, err)
-	}
-}
-
 func TestRefreshHostsMovesHostsBetweenGroups(t *testing.T) {
 	t.Parallel()
 	name := ""

@@ -58,74 +58,6 @@ func TestRestsSurviveARestart(t *testing.T) {
 	}
 }
 
-func TestAHostThatIsDownRestsLongerEachTime(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.addDue(day, "http://a.example/", day)
-	w.addDue(day, "http://a.example/other", at(time.Millisecond))
-	w.settle(w.claim(day, "http://a.example/"), frontier.Settlement{Record: w.get("http://a.example/"), Finished: day})
-	now := at(time.Second)
-	fail := func(want time.Duration) {
-		t.Helper()
-		c := w.claim(now, "http://a.example/")
-		o := visited(c, now, 0)
-		o.Record.Due, o.HostDown = c.Record.Due, true // its place is kept
-		w.settle(c, o)
-		next, ok := w.NextReady()
-		if !ok || next.Sub(now) != want {
-			t.Fatalf("the host rests for %s (%v), want %s", next.Sub(now), ok, want)
-		}
-		now = next
-	}
-	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
-		fail(want * time.Minute)
-		w.reopen(now)
-	}
-	c := w.claim(now, "http://a.example/")
-	w.settle(c, visited(c, now, 0))
-	now = now.Add(2 * time.Second)
-	w.nextAt(now, "http://a.example/other")
-	w.reopen(now)
-	now = now.Add(time.Minute) // two claims were in progress
-	c = w.claim(now, "http://a.example/other")
-	w.settle(c, visited(c, now, 1000*time.Hour))
-	now = now.Add(2 * time.Second)
-	fail(time.Minute) // the visit above has ended the sequence of failures
-}
-
-// One page in maintenance must not silence its site for a day. A site of which two pages say the same is left alone.
-func TestOneURIAloneSilencesItsHostForAnHourAtMost(t *testing.T) {
-	t.Parallel()
-	const week = 7 * 24 * time.Hour
-	for _, restart := range []bool{false, true} {
-		w := newWorld(t)
-		now := day
-		w.add(day, "http://a.example/1", "http://a.example/2", "http://a.example/3")
-		visit := func(retryAfter, want time.Duration) {
-			t.Helper()
-			c := w.claimAny(now)
-			o := visited(c, now, time.Second)
-			if retryAfter > 0 {
-				o.RetryAfter = now.Add(retryAfter)
-			}
-			w.settle(c, o)
-			if restart {
-				w.reopen(now)
-			}
-			next, ok := w.NextReady()
-			if !ok || next.Sub(now) != want {
-				t.Fatalf("after %s, asked for %s, the host rests for %s (%v), want %s", c.Record.URI, retryAfter, next.Sub(now), ok, want)
-			}
-			now = next
-		}
-		visit(week, time.Hour)
-		visit(week, 24*time.Hour) // the second URI
-		visit(week, 24*time.Hour) // and the third one
-		visit(0, 2*time.Second)
-		visit(week, time.Hour) // no URI said so since one was answered
-	}
-}
-
 // Nothing at the name of a host ever answered: its rests grow up to four weeks. A host that answered is expected back.
 func TestAHostThatNeverAnsweredRestsForWeeks(t *testing.T) {
 	t.Parallel()
@@ -160,28 +92,6 @@ func TestAHostThatNeverAnsweredRestsForWeeks(t *testing.T) {
 	now = now.Add(2 * time.Second)
 	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
 		fail(want * time.Minute)
-	}
-}
-
-func TestOneOutageIsCountedOnce(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 3 } })
-	w.add(day, pages("a.example", 3)...)
-	var claims []frontier.Claim
-	for range 3 {
-		c, _, err := w.Claim(day)
-		if err != nil {
-			t.Fatal(err)
-		}
-		claims = append(claims, c)
-	}
-	for i, c := range claims { // all were in progress when the host went down
-		o := visited(c, at(time.Duration(i)*time.Second), 0)
-		o.HostDown = true
-		w.settle(c, o)
-	}
-	if next, _ := w.NextReady(); !next.Equal(at(2*time.Second + time.Minute)) {
-		t.Errorf("the host rests until %s, want one minute after the last visit", next)
 	}
 }
 
@@ -222,51 +132,6 @@ func TestHostKeepsReasonWhileDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	reason("")
-}
-
-func TestVisitsWithoutARequestDoNotChangeTheHost(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.add(day, "http://a.example/")
-	now := day
-	for _, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
-		down := w.claim(now, "http://a.example/")
-		o := visited(down, now, 0)
-		o.HostDown, o.Record.Due = true, now
-		w.settle(down, o)
-		next, _ := w.NextReady()
-		if got := next.Sub(now); got != want {
-			t.Errorf("the host rests for %s, want %s", got, want)
-		}
-		now = next
-		refused := w.claim(now, "http://a.example/")
-		o = visited(refused, now, 0)
-		o.NoRequest, o.Record.Due, o.Politeness = true, now, frontier.Politeness{}
-		w.settle(refused, o)
-	}
-}
-
-func TestEveryHostRestsAfterAnUncleanStop(t *testing.T) {
-	t.Parallel()
-	for _, rest := range []time.Duration{0, 5 * time.Minute} {
-		w := newWorld(t, func(o *frontier.Options) { o.RestAfterCrash = rest })
-		if rest == 0 {
-			rest = 30 * time.Second
-		}
-		w.add(day, "http://a.example/")
-		w.reopen(at(time.Second)) // properly closed, so no host rests
-		w.add(at(time.Second), "http://b.example/")
-		w.claim(at(time.Second), "http://a.example/")
-		now := at(time.Minute)
-		w.reopen(now) // in the middle of a visit
-		for range 2 { // a proper restart soon after does not end the rest
-			w.nothing(now.Add(rest - time.Millisecond))
-			now2 := now.Add(time.Second)
-			w.reopen(now2)
-		}
-		w.nextAt(now.Add(rest), "http://a.example/")
-		w.claim(now.Add(rest), "http://b.example/")
-	}
 }
 
 func TestAWrongClockDelaysNoHostForLong(t *testing.T) {

@@ -1,7 +1,6 @@
 package frontier_test
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"testing"
@@ -114,70 +113,6 @@ func TestInvalidSelectionsAreRefused(t *testing.T) {
 	}
 }
 
-// An operator can remove a URI that fails or is not wanted any more. It is new if it is found again.
-func TestForgottenURIsAreFoundAgain(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.add(day, "http://a.example/", "http://a.example/old")
-	link := frontier.Candidate{URI: parse(t, "http://a.example/old")}
-	for range 2 { // the second time with the link in the cache
-		if added, err := w.Add(day, link); err != nil || added.Known != 1 {
-			t.Fatal(added, err)
-		}
-	}
-	if done := w.steerAt(day, named(t, "http://a.example/old"), frontier.Action{Verb: frontier.Forget}); done.Changed != 1 {
-		t.Fatalf("forget = %+v", done)
-	}
-	if _, ok, err := w.Get(link.URI); ok || err != nil {
-		t.Fatalf("the URI is still known: %v, %v", ok, err)
-	}
-	w.check()
-	w.reopen(day)
-	if added, err := w.Add(day, link); err != nil || added.New != 1 {
-		t.Fatalf("Add = %+v, %v; want the URI to be new", added, err)
-	}
-}
-
-func TestForgettingFreesRoomOnAFullHost(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, func(o *frontier.Options) { o.MaxURIsPerHost = 2 })
-	w.add(day, "http://a.example/1", "http://a.example/2")
-	if added, err := w.Add(day, candidates(t, "http://a.example/3")...); err != nil || added.Refused != 1 {
-		t.Fatal(added, err)
-	}
-	w.steerAt(day, named(t, "http://a.example/1"), frontier.Action{Verb: frontier.Forget})
-	w.add(day, "http://a.example/3")
-}
-
-// The end of a visit would write a forgotten URI again, and overwrite a new due time. So only a hold applies to a URI
-// in progress.
-func TestVisitsInProgressAreSteeredOnlyByHolds(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.add(day, "http://a.example/")
-	s := named(t, "http://a.example/")
-	c := w.claim(day, "http://a.example/")
-	for _, a := range []frontier.Action{
-		{Verb: frontier.Forget}, {Verb: frontier.Force}, {Verb: frontier.Reschedule, Due: at(time.Hour)},
-	} {
-		if got := w.steerAt(day, s, a); got != (frontier.Steered{Matched: 1, InProgress: 1}) {
-			t.Errorf("%s = %+v", a.Verb, got)
-		}
-	}
-	if got := w.steerAt(day, s, frontier.Action{Verb: frontier.Hold}); got.Changed != 1 {
-		t.Errorf("hold = %+v", got)
-	}
-	w.settle(c, visited(c, day, time.Hour))
-	w.nothing(at(48 * time.Hour))
-	w.reopen(at(48 * time.Hour))
-	w.nothing(at(48 * time.Hour))
-	if got := w.get("http://a.example/"); !got.Due.Equal(at(time.Hour)) || got.Visits != 1 {
-		t.Errorf("the history of a visit during the hold is lost: %+v", got)
-	}
-	w.steerAt(at(48*time.Hour), s, frontier.Action{Verb: frontier.Release})
-	w.claim(at(48*time.Hour), "http://a.example/")
-}
-
 func TestRescheduledURIsKeepTheirHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -190,30 +125,6 @@ func TestRescheduledURIsKeepTheirHistory(t *testing.T) {
 	want.Due, want.Why = at(time.Minute), "the operator asked for it"
 	same(t, w.get("http://a.example/"), want)
 	w.nextAt(at(time.Minute), "http://a.example/")
-}
-
-func TestForceIsPoliteAndDelaysNothing(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for i := range 3 {
-		w.addDue(day, fmt.Sprintf("http://a.example/%d", i), at(time.Duration(24+i)*time.Hour))
-	}
-	w.addDue(day, "http://a.example/due", at(-time.Hour))
-	s := frontier.Selection{Host: "a.example"}
-	if got := w.steerAt(day, s, frontier.Action{Verb: frontier.Force}); got != (frontier.Steered{Matched: 4, Changed: 3}) {
-		t.Errorf("force = %+v", got)
-	}
-	now := day
-	for i := range 4 {
-		c, ok, err := w.Claim(now)
-		if err != nil || !ok || i == 0 && c.Record.URI.String() != "http://a.example/due" {
-			t.Fatalf("visit %d: %s, %v, %v", i, c.Record.URI, ok, err)
-		}
-		w.settle(c, visited(c, now, 24*time.Hour))
-		w.nothing(now.Add(2*time.Second - time.Millisecond))
-		now = now.Add(2 * time.Second)
-	}
-	w.nothing(now)
 }
 
 func TestSpreadIsEven(t *testing.T) {
@@ -232,50 +143,6 @@ func TestSpreadIsEven(t *testing.T) {
 			t.Errorf("hour %d: %d of 400 URIs in %v", hour, n, hours)
 		}
 	}
-}
-
-func TestPausedHostsStayPaused(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.add(day, "http://a.example/", "http://b.example/")
-	c := w.claim(day, "http://a.example/")
-	matched, changed, err := w.SteerHosts(day, "*.example", frontier.HostAction{Verb: frontier.Pause})
-	if err != nil || matched != 2 || changed != 2 {
-		t.Fatal(matched, changed, err)
-	}
-	w.settle(c, visited(c, day, time.Hour)) // a visit in progress is settled as usual
-	w.add(day, "http://b.example/new")
-	w.nothing(at(1000 * time.Hour))
-	if _, ok := w.NextReady(); ok {
-		t.Error("NextReady reports a time although the host is paused")
-	}
-	w.reopen(at(time.Hour))
-	w.nothing(at(1000 * time.Hour))
-	if got := w.Counts(at(time.Hour)); got.Paused != 2 || got.Ready+got.Snoozed+got.Busy+got.Idle != 0 ||
-		!got.Oldest.IsZero() {
-		t.Errorf("Counts = %+v", got)
-	}
-	if _, _, err := w.SteerHosts(at(time.Hour), "b.example", frontier.HostAction{Verb: frontier.Resume}); err != nil {
-		t.Fatal(err)
-	}
-	if c, ok, err := w.Claim(at(time.Hour)); err != nil || !ok || c.Record.URI.Host() != "b.example" {
-		t.Errorf("Claim = %s, %v, %v; want one of the resumed host", c.Record.URI, ok, err)
-	}
-}
-
-func TestWakeEndsRestsButNotPoliteness(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.add(day, "http://a.example/")
-	c := w.claim(day, "http://a.example/")
-	o := visited(c, day, time.Second)
-	o.Rest = at(20 * time.Hour)
-	w.settle(c, o)
-	w.nothing(at(time.Hour))
-	if _, _, err := w.SteerHosts(day, "a.example", frontier.HostAction{Verb: frontier.Wake}); err != nil {
-		t.Fatal(err)
-	}
-	w.nextAt(at(2*time.Second), "http://a.example/")
 }
 
 func TestRefreshHostsGivesIdleHostsTheirNewSlots(t *testing.T) {
@@ -372,4 +239,15 @@ func TestForcingManyURIsCausesNoStampede(t *testing.T) {
 	if n := visits["http://big.example/seed"]; n != 1 {
 		t.Errorf("%d visits to a new seed, want its first visit", n)
 	}
+}
+
+func TestForgettingFreesRoomOnAFullHost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *frontier.Options) { o.MaxURIsPerHost = 2 })
+	w.add(day, "http://a.example/1", "http://a.example/2")
+	if added, err := w.Add(day, candidates(t, "http://a.example/3")...); err != nil || added.Refused != 1 {
+		t.Fatal(added, err)
+	}
+	w.steerAt(day, named(t, "http://a.example/1"), frontier.Action{Verb: frontier.Forget})
+	w.add(day, "http://a.example/3")
 }

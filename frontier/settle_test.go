@@ -148,25 +148,6 @@ func TestAddIsBoundedAndComplete(t *testing.T) {
 	}
 }
 
-func TestSettleAddsFoundURIs(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.add(day, "http://a.example/", "http://a.example/old")
-	c, _, err := w.Claim(day)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := visited(c, at(time.Second), time.Hour)
-	o.Found = candidates(t, "http://a.example/", "http://a.example/old", "http://a.example/new", "http://new.example/")
-	if added, want := w.settle(c, o), (frontier.Added{New: 2, Known: 2}); added != want {
-		t.Errorf("Settle = %+v, want %+v", added, want)
-	}
-	if got := w.get("http://a.example/new").Due; !got.Equal(at(time.Second)) {
-		t.Errorf("a found URI is due %s, want the end of the visit", got)
-	}
-	w.claim(at(time.Second), "http://new.example/")
-}
-
 func TestSettleOfMoreThanFitsInOneTransaction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
