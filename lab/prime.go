@@ -11,12 +11,11 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/lab/prime"
 )
 
 func newPrime() *cobra.Command {
 	var path string
-	var from prime.Source
+	var from primeSource
 	var add, dry bool
 	cmd := &cobra.Command{
 		Use:   "prime [FILE|DIR…]",
@@ -56,8 +55,8 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 			if err != nil {
 				return err
 			}
-			o := prime.Options{Config: c, Now: time.Now(), Add: add, DryRun: dry}
-			r, err := prime.Run(cmd.Context(), store, from.Seen.All(), o)
+			o := primeOptions{Config: c, Now: time.Now(), Add: add, DryRun: dry}
+			r, err := primeFrontier(cmd.Context(), store, from.Seen.All(), o)
 			if err = errors.Join(err, store.Close()); err != nil {
 				return err
 			}
@@ -73,7 +72,7 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 }
 
 // readEarlier reads earlier visits, and prints what is damaged and of which hosts there is nothing.
-func readEarlier(cmd *cobra.Command, from *prime.Source) error {
+func readEarlier(cmd *cobra.Command, from *primeSource) error {
 	from.UserAgent, from.Report = "arcrawl/"+cli.Version(), cli.PrintFinding(cmd.ErrOrStderr(), false)
 	if err := from.Read(cmd.Context()); err != nil {
 		return err
@@ -85,7 +84,7 @@ func readEarlier(cmd *cobra.Command, from *prime.Source) error {
 }
 
 // printPrimed prints what was read, and what happened to the URIs, or what would happen.
-func printPrimed(out io.Writer, from *prime.Source, r prime.Result, dry bool) error {
+func printPrimed(out io.Writer, from *primeSource, r primeResult, dry bool) error {
 	fmt.Fprintf(out, "%s of %s read, %s skipped\n",
 		human.Count(from.Visits, "visit"), human.Count(r.URIs, "URI"), human.Count(from.Skipped, "line"))
 	would := ""

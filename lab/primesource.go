@@ -1,4 +1,4 @@
-package prime
+package lab
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 // 10,000 unless a number is asked for.
 const maxCaptures = 5_000_000
 
-// Source says where earlier visits are recorded. After [Source.Read] it has them.
-type Source struct {
+// primeSource says where earlier visits are recorded. After [primeSource.Read] it has them.
+type primeSource struct {
 	Files  []string // crawl logs, indexes, WARC files, and folders of WARC files
 	Server string   // address of a collection of a CDX server; empty = none
 	Hosts  []string // only their URIs; empty = all, but a server needs hosts
@@ -35,8 +35,8 @@ type Source struct {
 	names map[string]bool // the hosts in canonical form
 }
 
-// Check returns an error if the source is not complete. It must be called before [Source.Read].
-func (s *Source) Check() error {
+// Check returns an error if the source is not complete. It must be called before [primeSource.Read].
+func (s *primeSource) Check() error {
 	s.names = map[string]bool{}
 	for _, h := range s.Hosts {
 		u, err := uri.Parse("http://" + h + "/")
@@ -62,7 +62,7 @@ func (s *Source) Check() error {
 }
 
 // Read adds the visits in the files and on the server.
-func (s *Source) Read(ctx context.Context) (err error) {
+func (s *primeSource) Read(ctx context.Context) (err error) {
 	archives, texts := sim.Archives(s.Files)
 	if len(texts) > 0 {
 		s.Visits, s.Skipped, err = s.Seen.ReadFiles(texts, s.wanted)
@@ -79,7 +79,7 @@ func (s *Source) Read(ctx context.Context) (err error) {
 }
 
 // wanted reports whether the visits of a URI are read.
-func (s *Source) wanted(address string) bool {
+func (s *primeSource) wanted(address string) bool {
 	if len(s.names) == 0 {
 		return true
 	}
@@ -88,7 +88,7 @@ func (s *Source) wanted(address string) bool {
 }
 
 // ask adds the captures of a host that the CDX server has.
-func (s *Source) ask(ctx context.Context, host string) error {
+func (s *primeSource) ask(ctx context.Context, host string) error {
 	u, err := url.Parse(s.Server)
 	if err != nil {
 		return fetch.WithoutURL(err)

@@ -1,9 +1,4 @@
-// Package prime teaches the waits of a frontier from visits that were made before: by an earlier crawl, or by another
-// crawler.
-//
-// It plays the visits of each URI through the wait evaluators of the configuration, in the order of time, and stores
-// what the evaluators learn: the interval, the rate of change, and the memory of the learned rule.
-package prime
+package lab
 
 import (
 	"cmp"
@@ -17,25 +12,25 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// batchSize is how many entries are read or stored at a time.
-const batchSize = 500
+// primeBatch is how many entries are read or stored at a time.
+const primeBatch = 500
 
-// Store is the frontier of a running or a stopped daemon.
-type Store interface {
+// primeStore is the frontier of a running or a stopped daemon.
+type primeStore interface {
 	List(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error)
 	Import(ctx context.Context, replace bool, entries ...frontier.Entry) (frontier.Imported, error)
 }
 
-// Options say what to do with the visits.
-type Options struct {
+// primeOptions say what to do with the visits.
+type primeOptions struct {
 	Config *config.Config
 	Now    time.Time
 	Add    bool // add URIs that the frontier does not know
 	DryRun bool // store nothing
 }
 
-// Result counts what happened to the URIs.
-type Result struct {
+// primeResult counts what happened to the URIs.
+type primeResult struct {
 	URIs    int // with visits
 	Primed  int
 	Later   int // unchanged, because the frontier knows a later visit
@@ -47,15 +42,17 @@ type Result struct {
 
 // primer teaches what earlier visits found.
 type primer struct {
-	Options
-	store  Store
+	o      primeOptions
+	store  primeStore
 	visits map[uri.URI]*sim.Sighted // of the URIs that were not found in the frontier yet
-	result Result
+	result primeResult
 }
 
-// Run teaches the URIs of a frontier what earlier visits found.
-func Run(ctx context.Context, store Store, earlier []*sim.Sighted, o Options) (Result, error) {
-	p := primer{Options: o, store: store, visits: map[uri.URI]*sim.Sighted{}}
+// primeFrontier teaches the URIs of a frontier what earlier visits found, by an earlier crawl or another crawler. It
+// plays the visits of each URI through the wait evaluators of the configuration, in the order of time, and stores what
+// the evaluators learn: the interval, the rate of change, and the memory of the learned rule.
+func primeFrontier(ctx context.Context, store primeStore, earlier []*sim.Sighted, o primeOptions) (primeResult, error) {
+	p := primer{o: o, store: store, visits: map[uri.URI]*sim.Sighted{}}
 	for _, s := range earlier {
 		if u, err := uri.Parse(s.URI); err == nil {
 			p.visits[u] = s
@@ -73,7 +70,7 @@ func Run(ctx context.Context, store Store, earlier []*sim.Sighted, o Options) (R
 // primeKnown teaches the URIs that the frontier knows.
 func (p *primer) primeKnown(ctx context.Context) error {
 	for cursor := frontier.Cursor(""); ; {
-		list, following, err := p.store.List(ctx, frontier.Selection{}, cursor, batchSize)
+		list, following, err := p.store.List(ctx, frontier.Selection{}, cursor, primeBatch)
 		if err != nil {
 			return err
 		}
@@ -108,7 +105,7 @@ func (p *primer) addUnknown(ctx context.Context) error {
 		entries = append(entries, p.primed(e, s))
 	}
 	for len(entries) > 0 {
-		n := min(len(entries), batchSize)
+		n := min(len(entries), primeBatch)
 		if err := p.put(ctx, false, entries[:n]); err != nil {
 			return err
 		}
@@ -121,7 +118,7 @@ func (p *primer) addUnknown(ctx context.Context) error {
 // visited, or if the learned interval ends earlier.
 func (p *primer) primed(e frontier.Entry, s *sim.Sighted) frontier.Entry {
 	s.MIME = cmp.Or(e.ContentType, s.MIME)
-	stack := p.Config.For(config.About{URI: e.URI, Hops: e.Hops, ContentType: s.MIME, Now: p.Now}).Wait
+	stack := p.o.Config.For(config.About{URI: e.URI, Hops: e.Hops, ContentType: s.MIME, Now: p.o.Now}).Wait
 	var last sim.Step
 	for _, step := range sim.Replay(stack, s) {
 		last = step
@@ -131,8 +128,8 @@ func (p *primer) primed(e frontier.Entry, s *sim.Sighted) frontier.Entry {
 	}
 	e.Wait, e.Rate, e.Memory = last.Wait.Interval, last.Wait.PerDay, string(last.Wait.Memory)
 	if due := last.At.Add(last.Wait.Interval); e.Visits == 0 || due.Before(e.Due) {
-		if e.Due = due; due.Before(p.Now) {
-			e.Due = p.Now
+		if e.Due = due; due.Before(p.o.Now) {
+			e.Due = p.o.Now
 		}
 	}
 	return e
@@ -145,7 +142,7 @@ func (p *primer) put(ctx context.Context, replace bool, entries []frontier.Entry
 	}
 	var done frontier.Imported
 	switch {
-	case !p.DryRun:
+	case !p.o.DryRun:
 		var err error
 		if done, err = p.store.Import(ctx, replace, entries...); err != nil {
 			return err
