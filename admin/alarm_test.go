@@ -43,20 +43,20 @@ func TestSilentSiteRaisesAlarm(t *testing.T) {
 				}
 			}
 		})
-		defer w.close()
-		w.every = 10 * time.Minute
-		w.set("http://news.example/", town.Page{Every: time.Hour})
-		w.set("http://news.example/", town.Page{From: 5 * 24 * time.Hour})
-		w.set("http://news.example/", town.Page{From: 7 * 24 * time.Hour, Every: time.Hour})
-		w.run(5*24*time.Hour + 12*time.Hour)
+		defer w.Close()
+		w.Every = 10 * time.Minute
+		w.Set("http://news.example/", town.Page{Every: time.Hour})
+		w.Set("http://news.example/", town.Page{From: 5 * 24 * time.Hour})
+		w.Set("http://news.example/", town.Page{From: 7 * 24 * time.Hour, Every: time.Hour})
+		w.Run(5*24*time.Hour + 12*time.Hour)
 		if got := w.raised(); got != "" {
 			t.Errorf("after half a day of silence: %q, want nothing", got)
 		}
-		w.run(24 * time.Hour)
+		w.Run(24 * time.Hour)
 		if got := w.raised(); got != "front-page silence" {
 			t.Errorf("after a day and a half of silence: %q, want both alarms", got)
 		}
-		w.run(24 * time.Hour)
+		w.Run(24 * time.Hour)
 		want := "front-page http://news.example/ true, silence news.example true, front-page http://news.example/ false, silence news.example false"
 		if got := strings.Join(told, ", "); got != want || w.raised() != "" {
 			t.Errorf("the notices are %q, and %q is still raised; want %q, and nothing raised", got, w.raised(), want)
@@ -78,9 +78,9 @@ func TestEachTroubleRaisesItsAlarm(t *testing.T) {
 			was := o.Config
 			o.Config = func() Loaded { l := was(); l.Faults = faults; return l }
 		})
-		defer w.close()
-		w.set("http://news.example/", town.Page{})
-		w.run(10 * time.Minute)
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{})
+		w.Run(10 * time.Minute)
 		check := func(what, want string) {
 			t.Helper()
 			if got := w.raised(); got != want {
@@ -88,26 +88,26 @@ func TestEachTroubleRaisesItsAlarm(t *testing.T) {
 			}
 		}
 		check("at the beginning", "")
-		w.free = 1500 << 20 // min_free is 1 GB
-		w.run(2 * time.Minute)
+		w.Free = 1500 << 20 // min_free is 1 GB
+		w.Run(2 * time.Minute)
 		check("when the disk is nearly full", "disk")
-		w.free = 1
-		w.run(3 * time.Minute)
+		w.Free = 1
+		w.Run(3 * time.Minute)
 		check("when it is full", "standstill disk")
-		w.free = 1 << 40
-		w.run(15 * time.Minute)
+		w.Free = 1 << 40
+		w.Run(15 * time.Minute)
 		check("when it was cleared", "")
 		faults = []config.Fault{{File: "x.toml", Problem: "is wrong"}}
-		w.run(2 * time.Minute)
+		w.Run(2 * time.Minute)
 		check("with a broken configuration", "config")
 		faults = nil
 		w.window.Observe(crawler.Report{URI: uri.FromCanonical("http://news.example/feed"), Finished: time.Now(), Source: feeds.Result{Gap: true}})
-		w.run(time.Minute)
+		w.Run(time.Minute)
 		check("after a feed turned over", "feed-gap")
-		w.run(49 * time.Hour)
+		w.Run(49 * time.Hour)
 		check("two days later", "")
-		w.set("http://news.example/", town.Page{From: time.Hour, Down: true})
-		w.run(8 * time.Hour)
+		w.Set("http://news.example/", town.Page{From: time.Hour, Down: true})
+		w.Run(8 * time.Hour)
 		check("with a host that is down", "host")
 	})
 }
@@ -118,7 +118,7 @@ func TestGrowingBacklogRaisesAlarm(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
+		defer w.Close()
 		for i := range 8 * 60 {
 			gauges := series.Gauges{Due: 1000 + int64(i)*10, Overdue: 3600 + int64(i)*30, DiskFree: -1}
 			p := series.Point{Start: time.Now().Add(time.Duration(i-8*60) * time.Minute), Gauges: gauges}
@@ -155,12 +155,12 @@ func TestDocumentThatCannotBeProcessedIsLoud(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
-		w.set("http://news.example/", town.Page{Every: 2 * time.Hour})
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{Every: 2 * time.Hour})
 		bad := frontier.Candidate{URI: uri.FromCanonical("http://news.example/a\x01b"), Seed: "http://news.example/"}
-		_, err := w.parts.Frontier.Add(time.Now(), bad)
-		w.must(err)
-		w.run(time.Hour + time.Minute)
+		_, err := w.Parts.Frontier.Add(time.Now(), bad)
+		w.Must(err)
+		w.Run(time.Hour + time.Minute)
 		if got := w.raised(); got != "document" {
 			t.Errorf("raised %q, want the alarm about a document alone", got)
 		}

@@ -26,10 +26,10 @@ const maxNote = 1000
 func alarmRoutes() []Route {
 	return []Route{
 		{
-			Method: "GET", Path: api.Base + "/alarms", Answer: api.Alarms{}, Params: filtered(),
+			Method: "GET", Path: api.Base + "/alarms", Answer: api.Alarms{}, Params: Filtered(),
 			Doc: "Returns the raised alarms, newest first. With a filter of hosts, alarms about the crawl as a whole are left out.",
 			Serve: func(w *Window, r *http.Request) (any, error) {
-				return w.alarmsOf(w.chooses(filterOf(r))), nil
+				return w.AlarmsOf(w.Chooses(FilterOf(r))), nil
 			},
 		},
 		{
@@ -37,7 +37,7 @@ func alarmRoutes() []Route {
 			Doc:  "Records that somebody knows of raised alarms. They are no longer shown on top, until they end and are raised again.",
 			Body: api.Acknowledge{}, Answer: api.Acknowledged{},
 			Serve: func(w *Window, r *http.Request) (any, error) {
-				o, err := read[api.Acknowledge](r)
+				o, err := Read[api.Acknowledge](r)
 				if err != nil {
 					return nil, err
 				}
@@ -47,8 +47,8 @@ func alarmRoutes() []Route {
 	}
 }
 
-// alarmsOf returns the raised alarms about chosen hosts; all if chosen is nil.
-func (w *Window) alarmsOf(chosen choice) api.Alarms {
+// AlarmsOf returns the raised alarms about chosen hosts; all if chosen is nil.
+func (w *Window) AlarmsOf(chosen Choice) api.Alarms {
 	out := w.alarmsRaised()
 	if chosen != nil {
 		out.Alarms = slices.DeleteFunc(out.Alarms, func(a api.Alarm) bool {
@@ -63,9 +63,9 @@ func (w *Window) acknowledge(o api.Acknowledge, who string) (api.Acknowledged, e
 	switch {
 	case !slices.Contains(alarm.Kinds(), o.Kind):
 		kinds := strings.Join(alarm.Kinds(), ", ")
-		return api.Acknowledged{}, fault("unknown kind of alarm %q; valid kinds: %s", o.Kind, kinds)
+		return api.Acknowledged{}, Fault("unknown kind of alarm %q; valid kinds: %s", o.Kind, kinds)
 	case len(o.Note) > maxNote:
-		return api.Acknowledged{}, fault("the note has %d bytes; the maximum is %d", len(o.Note), maxNote)
+		return api.Acknowledged{}, Fault("the note has %d bytes; the maximum is %d", len(o.Note), maxNote)
 	}
 	w.mu.Lock()
 	n := w.alarms.Acknowledge(o, who, w.o.Now())
@@ -73,7 +73,7 @@ func (w *Window) acknowledge(o api.Acknowledge, who string) (api.Acknowledged, e
 	w.mu.Unlock()
 	if n == 0 {
 		what := strings.TrimSpace(o.Kind + " " + o.About)
-		return api.Acknowledged{}, unknown("an alarm " + what + " that this would change")
+		return api.Acknowledged{}, Unknown("an alarm " + what + " that this would change")
 	}
 	w.saveAlarms(raised)
 	return api.Acknowledged{Changed: n}, nil

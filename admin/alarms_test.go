@@ -32,11 +32,11 @@ func TestAlarmsSayWhoseAndAreAcknowledged(t *testing.T) {
 			w := newWorld(t, dir, everyHour+"[admin]\nurl = \"https://crawler.library.example/\"\n", func(o *Options) {
 				o.Notify = func(list []alarm.Notice) { told = append(told, list...) }
 			})
-			w.set("http://news.example/", town.Page{Down: true})
+			w.Set("http://news.example/", town.Page{Down: true})
 			return w
 		}
 		w := open()
-		w.run(4 * time.Hour)
+		w.Run(4 * time.Hour)
 		if len(told) != 1 {
 			t.Fatalf("the notices are %+v, want one", told)
 		}
@@ -57,11 +57,11 @@ func TestAlarmsSayWhoseAndAreAcknowledged(t *testing.T) {
 				t.Errorf("%s: status %d, want %d", body, to.Code, want)
 			}
 		}
-		w.close()
+		w.Close()
 
 		w = open()
-		defer w.close()
-		w.run(10 * time.Minute)
+		defer w.Close()
+		w.Run(10 * time.Minute)
 		if len(told) != 1 {
 			t.Errorf("after a restart the alarm is announced again: %+v", told[1:])
 		}

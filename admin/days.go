@@ -19,36 +19,36 @@ func dayRoutes() []Route {
 	return []Route{{
 		Method: "GET", Path: api.Base + "/reports/days",
 		Doc: "Returns requests, captured versions and estimated versions by host and day, and what hosts would need to meet their capture targets.",
-		Params: filtered(
+		Params: Filtered(
 			Param{"host", "string", "only this host"},
 			Param{"days", "integer", "number of UTC days up to today, 1 to 92 (default 7)"},
 			Param{"brief", "boolean", "true: answer at once: without rows, and with the pace of the last survey of all hosts"},
 		),
 		Answer: api.DayReport{},
 		Serve: func(w *Window, r *http.Request) (any, error) {
-			n, err := number(r, "days", 7, 1, daily.MaxDays)
+			n, err := Number(r, "days", 7, 1, daily.MaxDays)
 			if err != nil {
 				return nil, err
 			}
-			return w.days(uri.Host(r.FormValue("host")), filterOf(r), n, r.FormValue("brief") == "true")
+			return w.days(uri.Host(r.FormValue("host")), FilterOf(r), n, r.FormValue("brief") == "true")
 		},
 	}}
 }
 
 func (w *Window) days(host uri.Host, f about.Filter, n int, brief bool) (api.DayReport, error) {
 	if w.o.Accounts == nil {
-		return api.DayReport{}, unknown("the record of days")
+		return api.DayReport{}, Unknown("the record of days")
 	}
 	if _, known := w.o.Frontier.Host(host, w.o.Now()); host != "" && !known {
-		return api.DayReport{}, unknown("the host " + string(host))
+		return api.DayReport{}, Unknown("the host " + string(host))
 	}
 	from := w.o.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n)
 	if brief {
-		report, err := days.Sums(w.o.Accounts, host, w.ours(w.chooses(f)), from)
+		report, err := days.Sums(w.o.Accounts, host, w.ours(w.Chooses(f)), from)
 		report.Pace, _ = w.survey.KnownShort(f)
 		return report, err
 	}
-	report, err := days.Of(w.o.Accounts, host, w.ours(w.chooses(f)), from, time.Time{})
+	report, err := days.Of(w.o.Accounts, host, w.ours(w.Chooses(f)), from, time.Time{})
 	if err == nil {
 		report.Pace, err = w.survey.BelowTarget(host, f)
 	}

@@ -44,13 +44,13 @@ func TestDayReportAgreesWithTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, d := range []time.Duration{10 * time.Hour, 38*time.Hour + 10*time.Minute, time.Hour} {
 			w := newWorld(t, dir, learning, func(o *Options) { o.Log = zerolog.New(&log) })
-			w.every = 4 * time.Minute
-			w.set("http://news.example/", town.Page{Every: 20 * time.Minute, Type: "text/html"})
-			w.set("http://data.example/", town.Page{Every: 3 * time.Hour, Type: "application/json"})
-			w.run(d)
+			w.Every = 4 * time.Minute
+			w.Set("http://news.example/", town.Page{Every: 20 * time.Minute, Type: "text/html"})
+			w.Set("http://data.example/", town.Page{Every: 3 * time.Hour, Type: "application/json"})
+			w.Run(d)
 			report := get[api.DayReport](w, "/api/v1/reports/days?days=3")
 			agrees(w, report)
-			w.close()
+			w.Close()
 		}
 	})
 	logged := strings.Count(log.String(), "summary of a day: ")
@@ -62,9 +62,9 @@ func TestDayReportAgreesWithTheLog(t *testing.T) {
 // agrees compares a report with the log, and its number of versions with the real number.
 func agrees(w *world, report api.DayReport) {
 	w.Helper()
-	log := w.parts.Config.Current().Storage.Log
+	log := w.Parts.Config.Current().Storage.Log
 	read, err := stats.Read(context.Background(), []string{log}, stats.Options{By: []stats.Dimension{stats.ByHostDay}})
-	w.must(err)
+	w.Must(err)
 	logged := map[string]api.DayRow{}
 	for _, r := range read.Summaries[0].Rows(stats.ByHostDay) {
 		host, day, _ := strings.Cut(r.Key, " ")
@@ -94,7 +94,7 @@ func TestMissedCaptureTargetsAreReportedAndLogged(t *testing.T) {
 	var log bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, learning, func(o *Options) { o.Log = zerolog.New(&log) })
-		defer w.close()
+		defer w.Close()
 		w.known("swamped.example", 200, time.Hour, 30*time.Minute)
 		w.visited("swamped.example", 30*time.Second)
 		w.known("fine.example", 10, time.Hour, 30*time.Minute)
@@ -106,10 +106,10 @@ func TestMissedCaptureTargetsAreReportedAndLogged(t *testing.T) {
 		if of := get[api.DayReport](w, "/api/v1/reports/days?host=fine.example"); len(of.Pace) != 0 {
 			t.Errorf("the report of another host has %+v, want nothing", of.Pace)
 		}
-		w.must(w.window.Tick(time.Now()))
+		w.Must(w.window.Tick(time.Now()))
 		time.Sleep(24*time.Hour + 6*time.Minute)
-		w.must(w.window.Tick(time.Now()))
-		w.must(w.window.Tick(time.Now().Add(time.Minute)))
+		w.Must(w.window.Tick(time.Now()))
+		w.Must(w.window.Tick(time.Now().Add(time.Minute)))
 		if n := strings.Count(log.String(), fmt.Sprintf(`"host":"swamped.example","message":%q`, want)); n != 1 {
 			t.Errorf("the log has the promise %d times, want once:\n%s", n, &log)
 		}

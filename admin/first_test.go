@@ -22,10 +22,10 @@ func newPrivateWorld(t *testing.T, dir string, log *bytes.Buffer) *world {
 	w := newWorld(t, dir, strings.Replace(everyHour, "news.example", "10.0.0.1:8099", 1), func(o *Options) {
 		o.Log = zerolog.New(log)
 	})
-	w.must(w.parts.Fetch.Close())
-	w.parts.Fetch = fetch.New(fetch.Options{Dial: fetch.Guard(nil), SpoolDir: dir})
-	w.crawler = crawler.New(w.parts)
-	w.window.o.Crawler = w.crawler
+	w.Must(w.Parts.Fetch.Close())
+	w.Parts.Fetch = fetch.New(fetch.Options{Dial: fetch.Guard(nil), SpoolDir: dir})
+	w.Crawler = crawler.New(w.Parts)
+	w.window.o.Crawler = w.Crawler
 	return w
 }
 
@@ -37,8 +37,8 @@ func TestReasonOfFirstFailureIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		w := newPrivateWorld(t, dir, &log)
-		defer w.close()
-		w.run(10 * time.Minute)
+		defer w.Close()
+		w.Run(10 * time.Minute)
 		const reason = "address is not public: host 10.0.0.1 is at 10.0.0.1; to crawl it, add its network to fetch.allow_networks"
 
 		s := get[api.Status](w, "/api/v1/status")
@@ -72,12 +72,12 @@ func TestFirstFailuresOfSeedsAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		w := newWorld(t, dir, strings.Replace(everyHour, `"http://news.example/"`, seeds, 1), func(o *Options) { o.Log = zerolog.New(&log) })
-		defer w.close()
-		w.set("http://news.example/", town.Page{})
-		w.set("http://news.example/gone", town.Page{Status: 404})
-		w.set("http://news.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /private\n", Type: "text/plain"})
-		w.set("http://down.example/", town.Page{Down: true})
-		w.run(3 * 24 * time.Hour)
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{})
+		w.Set("http://news.example/gone", town.Page{Status: 404})
+		w.Set("http://news.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /private\n", Type: "text/plain"})
+		w.Set("http://down.example/", town.Page{Down: true})
+		w.Run(3 * 24 * time.Hour)
 		for _, want := range []string{
 			`"uri":"http://news.example/gone","status":"404 Not Found"`,
 			`"uri":"http://news.example/private","status":"-9998 forbidden by robots.txt"`,

@@ -12,14 +12,14 @@ import (
 
 // FuzzRequest sends arbitrary requests to the API of a crawl. None may cause a panic or an error of our own.
 func FuzzRequest(f *testing.F) {
-	all := routes()
+	all := Routes()
 	for n, r := range all {
 		f.Add(n, strings.ReplaceAll(r.Path, "{host}", "news.example"), "uri=http://news.example/&host=news.example&limit=5&at=2026-11-21", `{"uris":["http://news.example/a"]}`)
 	}
 	f.Add(0, api.Base+"/hosts/%00", "limit=-1&limit=99999999999999999999&q=%ff&sort=x&span=7d&cursor=AAAA", "{")
 	f.Add(0, "/metrics", "", `{"for":"9999999h","reason":"\u0000"}`)
 	w := newWorld(f, f.TempDir(), everyHour)
-	f.Cleanup(w.close)
+	f.Cleanup(w.Close)
 	handler := w.window.Handler(access.Options{})
 	f.Fuzz(func(t *testing.T, n int, path, query, body string) {
 		if n < 0 || !strings.HasPrefix(path, "/") {

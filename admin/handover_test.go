@@ -19,8 +19,8 @@ func TestFinishedFilesThatNobodyTakesRaiseAnAlarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h api.Handover
 		w := newWorld(t, dir, everyHour, func(o *Options) { o.Stored = func(a *api.Archive) { a.Handover = h } })
-		defer w.close()
-		w.set("http://news.example/", town.Page{})
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{})
 		check := func(when string, want int) {
 			t.Helper()
 			list := get[api.Alarms](w, "/api/v1/alarms").Alarms
@@ -34,18 +34,18 @@ func TestFinishedFilesThatNobodyTakesRaiseAnAlarm(t *testing.T) {
 		}
 		fail := func() { h = api.Handover{Waiting: 2, Since: api.Moment(time.Now()), Error: "no space on the tape"} }
 		fail()
-		w.run(5 * time.Minute)
+		w.Run(5 * time.Minute)
 		h = api.Handover{}
-		w.run(5 * time.Minute)
+		w.Run(5 * time.Minute)
 		check("after five minutes", 0)
 		fail()
-		w.run(time.Hour)
+		w.Run(time.Hour)
 		check("after an hour", 1)
 		if text := w.scrape(); !strings.Contains(text, "\narcrawl_sealed_waiting 2\n") || !strings.Contains(text, `arcrawl_alarms{kind="sealed"} 1`) {
 			t.Error("the metrics do not have the files and the alarm")
 		}
 		h = api.Handover{}
-		w.run(10 * time.Minute)
+		w.Run(10 * time.Minute)
 		check("after the files were taken", 0)
 	})
 }

@@ -29,13 +29,13 @@ func ignoreRoutes() []Route {
 		{
 			Method: "GET", Path: api.Base + "/noise", Heavy: true, Answer: api.Noise{},
 			Doc: "Returns pages that differ at each fetch without being new. It reads for a bounded time; repeat with cursor until next is empty.",
-			Params: filtered(
+			Params: Filtered(
 				Param{"host", "string", "only this host, or *.example.org for a domain"},
 				Param{"cursor", "string", "next of the last answer"},
 			),
 			Serve: func(w *Window, r *http.Request) (any, error) {
 				host, from := strings.ToLower(r.FormValue("host")), frontier.Cursor(r.FormValue("cursor"))
-				return noise.List(w.o.Frontier, host, w.chooses(filterOf(r)), from, w.o.Now)
+				return noise.List(w.o.Frontier, host, w.Chooses(FilterOf(r)), from, w.o.Now)
 			},
 		},
 		{
@@ -57,11 +57,11 @@ func ignoreRoutes() []Route {
 		{
 			Method: "POST", Path: api.Base + "/ignore", Needs: access.Curate, Body: api.IgnoreRules{}, Answer: api.IgnoreSaved{},
 			Doc: "Adds scrubbing rules to the file of a URI's host, if the file is as in the preview and stays valid.",
-			Serve: writing(func(w *Window, r *http.Request) (any, error) {
+			Serve: Writing(func(w *Window, r *http.Request) (any, error) {
 				answer, err := w.saveRules(r)
 				if saved, ok := answer.(api.IgnoreSaved); ok && err == nil {
 					name := filepath.Base(saved.File)
-					saved.Committed = w.commit(r, filepath.Dir(saved.File), name+": scrubbing rules added in the dashboard", name)
+					saved.Committed = w.Commit(r, filepath.Dir(saved.File), name+": scrubbing rules added in the dashboard", name)
 					return saved, nil
 				}
 				return answer, err
@@ -70,7 +70,7 @@ func ignoreRoutes() []Route {
 	}
 }
 
-// saveRules writes rules into a host file. Its caller holds w.importing.
+// saveRules writes rules into a host file. Its caller holds w.writing.
 func (w *Window) saveRules(r *http.Request) (any, error) {
 	return ignoring(func(w ignore.Work, _ *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
 		return w.Save(u, o)
@@ -82,11 +82,11 @@ func ignoring[T any](
 	do func(w ignore.Work, r *http.Request, o T, u uri.URI) (any, error), of func(T) string,
 ) func(*Window, *http.Request) (any, error) {
 	return func(w *Window, r *http.Request) (any, error) {
-		o, err := read[T](r)
+		o, err := Read[T](r)
 		if err != nil {
 			return nil, err
 		}
-		u, err := parseURI(of(o))
+		u, err := ParseURI(of(o))
 		if err != nil {
 			return nil, err
 		}
@@ -95,13 +95,13 @@ func ignoring[T any](
 			return api.PlanOf(p), err
 		}
 		answer, err := do(ignore.Work{
-			Archive: w.o.Versions.Archive, Config: w.o.Config().Config, Plan: plan, Reading: &w.comparing,
+			Archive: w.o.Index, Config: w.o.Config().Config, Plan: plan, Reading: &w.comparing,
 			Now: w.o.Now(), Clock: w.o.Now,
 		}, r, o, u)
 		var refusal ignore.Refusal
 		switch {
 		case errors.Is(err, warc.ErrNotFound):
-			return nil, unknown("no version of " + u.String())
+			return nil, Unknown("no version of " + u.String())
 		case errors.As(err, &refusal):
 			return nil, badRequest{err}
 		}

@@ -21,7 +21,7 @@ func TestACrawlSaysWhichOneItIs(t *testing.T) {
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, dir, c.setting+everyHour)
-			defer w.close()
+			defer w.Close()
 			if got := w.window.Status().Instance; got != c.want {
 				t.Errorf("the status is of %q, want %q", got, c.want)
 			}

@@ -15,14 +15,14 @@ import (
 func (w *Window) uri(text string) (api.URI, error) {
 	u, err := uri.Parse(text)
 	if err != nil {
-		return api.URI{}, fault("%s: %w", text, err)
+		return api.URI{}, Fault("%s: %w", text, err)
 	}
 	r, ok, err := w.o.Frontier.Get(u)
 	if err != nil {
 		return api.URI{}, err
 	}
 	if !ok {
-		return api.URI{}, unknown(u.String())
+		return api.URI{}, Unknown(u.String())
 	}
 	return uriOf(r, w.o.Now()), nil
 }
@@ -67,8 +67,8 @@ func (w *Window) predictions(now time.Time) headers.Predictions {
 	return p
 }
 
-// addSeeds adds URIs on hosts of the configuration.
-func (w *Window) addSeeds(list api.Seeds) (api.Added, error) {
+// AddSeeds adds URIs on hosts of the configuration.
+func (w *Window) AddSeeds(list api.Seeds) (api.Added, error) {
 	now := w.o.Now()
 	c := w.o.Config().Config
 	var out api.Added
@@ -99,7 +99,7 @@ var spans = []string{series.LiveSpan, "1h", "1d", "7d", "90d"}
 // seriesOf returns what happened in a period: in steps of seconds, by minute up to a day, or by hour.
 func (w *Window) seriesOf(span string) (api.Series, error) {
 	if !slices.Contains(spans, span) {
-		return api.Series{}, fault("unknown span %q; valid spans: %v", span, spans)
+		return api.Series{}, Fault("unknown span %q; valid spans: %v", span, spans)
 	}
 	now := w.o.Now()
 	if span == series.LiveSpan {

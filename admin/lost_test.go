@@ -21,8 +21,8 @@ func TestLostFilesRaiseAnAlarm(t *testing.T) {
 		w := newWorld(t, dir, everyHour, func(o *Options) {
 			o.Stored = func(a *api.Archive) { a.Lost = api.CountLosses(losses) }
 		})
-		defer w.close()
-		w.set("http://news.example/", town.Page{})
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{})
 		check := func(when string, alarms int, metrics ...string) {
 			t.Helper()
 			list := get[api.Alarms](w, "/api/v1/alarms").Alarms
@@ -41,13 +41,13 @@ func TestLostFilesRaiseAnAlarm(t *testing.T) {
 			{File: "purged.warc.gz", Cause: dedup.CutOff},
 			{File: "moved.warc.gz", Cause: dedup.Moved},
 		}
-		w.run(10 * time.Minute)
+		w.Run(10 * time.Minute)
 		check("after the end of a file was lost", 0, `{cause="absent"} 0`, `{cause="cut"} 1`, `{cause="declared"} 0`)
 		losses = append(losses, dedup.Loss{File: "a.warc.gz", Cause: dedup.Absent}, dedup.Loss{File: "b.warc.gz", Cause: dedup.Absent})
-		w.run(10 * time.Minute)
+		w.Run(10 * time.Minute)
 		check("after files were gone", 1, `{cause="absent"} 2`)
 		losses = append(losses[:3], dedup.Loss{File: "b.warc.gz", Cause: dedup.Declared})
-		w.run(10 * time.Minute)
+		w.Run(10 * time.Minute)
 		check("after the operator acted", 0, `{cause="absent"} 0`, `{cause="declared"} 1`)
 	})
 }

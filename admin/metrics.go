@@ -83,7 +83,7 @@ func (w *Window) health(to http.ResponseWriter, _ *http.Request) {
 // Without a token the answer does not contain the reason.
 func (w *Window) ready(to http.ResponseWriter, from *http.Request) {
 	to.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	s := w.condition()
+	s := w.Condition()
 	if s.State == api.Held {
 		to.WriteHeader(http.StatusServiceUnavailable)
 	}

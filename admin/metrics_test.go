@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +24,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
+var update = flag.Bool("update", false, "rewrite the files that are generated from the code")
+
 // scrape reads /metrics as Prometheus does.
 func (w *world) scrape() string {
 	w.Helper()
@@ -43,9 +46,9 @@ func TestMetricsCountVisitsAndVersions(t *testing.T) {
 		w := newWorld(t, dir, everyHour+`about = [{ uri = "http://news.example/", labels = ["newspapers"] }]`+"\n", func(o *Options) {
 			o.Stored = func(a *api.Archive) { a.Offload.Folders = []api.Folder{{Path: "/disk", Free: 7}} }
 		})
-		defer w.close()
-		w.set("http://news.example/", town.Page{Every: 2 * time.Hour})
-		w.run(24*time.Hour - time.Minute)
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{Every: 2 * time.Hour})
+		w.Run(24*time.Hour - time.Minute)
 		text := w.scrape()
 		for _, line := range []string{
 			`arcrawl_visits_total{outcome="version"} 13`,
@@ -80,7 +83,7 @@ func TestTheNumberOfTimeSeriesDoesNotGrowWithTheCrawl(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
+		defer w.Close()
 		before := strings.Count(w.scrape(), "\narcrawl_")
 		for i := range 100 {
 			w.known(fmt.Sprintf("h%d.example", i), 1, time.Hour, time.Hour)
@@ -97,8 +100,8 @@ func TestHealthAndReadiness(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
-		w.set("http://news.example/", town.Page{})
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{})
 		check := func(path string, status int, word string) {
 			t.Helper()
 			got := httptest.NewRecorder()
@@ -109,11 +112,11 @@ func TestHealthAndReadiness(t *testing.T) {
 		}
 		check("/healthz", 200, "alive")
 		check("/readyz", 200, "crawling")
-		w.crawler.Pause("works", time.Now(), time.Time{})
+		w.Crawler.Pause("works", time.Now(), time.Time{})
 		check("/readyz", 200, "paused: works")
-		w.crawler.Resume()
-		w.free = 1
-		w.run(time.Minute)
+		w.Crawler.Resume()
+		w.Free = 1
+		w.Run(time.Minute)
 		check("/readyz", 503, "held: ")
 		check("/healthz", 200, "alive")
 	})
@@ -132,10 +135,10 @@ func TestADeadHostDoesNotMakeTheCrawlLate(t *testing.T) {
 			fmt.Fprintf(&seeds, `"http://news.example/%d", `, i)
 		}
 		w := newWorld(t, dir, strings.Replace(everyHour, `"http://news.example/"`, seeds.String(), 1))
-		defer w.close()
-		w.every = time.Hour
-		w.set("http://news.example/0", town.Page{Down: true})
-		w.run(27 * time.Hour)
+		defer w.Close()
+		w.Every = time.Hour
+		w.Set("http://news.example/0", town.Page{Down: true})
+		w.Run(27 * time.Hour)
 		u := w.window.Status().URIs
 		if time.Duration(u.Overdue) < 23*time.Hour || u.OverdueReachable != 0 {
 			t.Errorf("a URI is overdue by %v, of reachable hosts by %v; want most of a day and 0", time.Duration(u.Overdue), time.Duration(u.OverdueReachable))

@@ -20,13 +20,13 @@ func TestPagesThatDifferAtEachFetchAreListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		toml := strings.Replace(everyHour, "initial = \"1h\"\nmin = \"1h\"\nmax = \"1h\"", "rule = \"learned\"", 1)
 		w := newWorld(t, dir, toml)
-		defer w.close()
-		w.set("http://news.example/", town.Page{Links: []string{"/clock", "/short", "/token", "/still"}})
-		w.set("http://news.example/short", town.Page{Clock: true})
-		w.set("http://news.example/clock", town.Page{Clock: true, Size: 2000})
-		w.set("http://news.example/token", town.Page{Token: true, Size: 2000})
-		w.set("http://news.example/still", town.Page{})
-		w.run(6 * time.Hour)
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{Links: []string{"/clock", "/short", "/token", "/still"}})
+		w.Set("http://news.example/short", town.Page{Clock: true})
+		w.Set("http://news.example/clock", town.Page{Clock: true, Size: 2000})
+		w.Set("http://news.example/token", town.Page{Token: true, Size: 2000})
+		w.Set("http://news.example/still", town.Page{})
+		w.Run(6 * time.Hour)
 
 		found := map[string]string{}
 		for _, p := range get[api.Noise](w, "/api/v1/noise?host=NEWS.example").Pages {

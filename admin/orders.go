@@ -14,9 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/audit"
 )
 
-// errRole says that a caller may not do something.
-var errRole = errors.New("this needs another role")
-
 // errBusy says that too many requests of one kind wait.
 var errBusy = errors.New("too many requests of this kind are in progress; repeat it in some seconds")
 
@@ -29,15 +26,15 @@ const (
 // maxResult is the maximum length of an error in the audit log, in bytes.
 const maxResult = 1000
 
-// orders reports whether a request changes something.
-func (r Route) orders() bool { return r.Method != http.MethodGet && !r.Asks }
+// Orders reports whether a request changes something.
+func (r Route) Orders() bool { return r.Method != http.MethodGet && !r.Asks }
 
-// serveRoute answers a request. A request that changes something needs a role, and is recorded.
-func (w *Window) serveRoute(r Route, from *http.Request) (any, error) {
+// ServeRoute answers a request. A request that changes something needs a role, and is recorded.
+func (w *Window) ServeRoute(r Route, from *http.Request) (any, error) {
 	caller := access.CallerOf(from.Context())
 	err := r.refusal(caller)
 	switch {
-	case err != nil && (caller.Role < access.Read || !r.orders()):
+	case err != nil && (caller.Role < access.Read || !r.Orders()):
 		return nil, err
 	case err == nil && r.Heavy:
 		leave, ok := w.heavy.Enter(from.Context())
@@ -46,7 +43,7 @@ func (w *Window) serveRoute(r Route, from *http.Request) (any, error) {
 		}
 		defer leave()
 	}
-	if !r.orders() {
+	if !r.Orders() {
 		return r.Serve(w, from)
 	}
 	order := audit.Recorder{Body: from.Body}
@@ -64,12 +61,12 @@ func (w *Window) serveRoute(r Route, from *http.Request) (any, error) {
 	return answer, err
 }
 
-// role returns the role that a caller needs. An order whose role is not written down needs the highest.
-func (r Route) role() access.Role {
+// Role returns the role that a caller needs. An order whose role is not written down needs the highest.
+func (r Route) Role() access.Role {
 	switch {
 	case r.Needs != access.None:
 		return r.Needs
-	case r.orders():
+	case r.Orders():
 		return access.Operate
 	}
 	return access.Read
@@ -77,10 +74,10 @@ func (r Route) role() access.Role {
 
 // refusal returns an error if a caller may not send a request.
 func (r Route) refusal(c access.Caller) error {
-	if c.Role >= r.role() {
+	if c.Role >= r.Role() {
 		return nil
 	}
-	return fmt.Errorf("%w: %s; you have the role %s; see arcrawl user", errRole, r.role(), c.Role)
+	return fmt.Errorf("%w: %s; you have the role %s; see arcrawl user", ErrRole, r.Role(), c.Role)
 }
 
 // recordSignIn records who signed in or changed a password, and logs who was refused. Names that nobody has may be
@@ -158,11 +155,11 @@ func auditRoutes() []Route {
 			{"limit", "integer", "maximum number of entries, 1 to 10000 (default 100)"},
 		},
 		Serve: func(w *Window, r *http.Request) (any, error) {
-			days, err := number(r, "days", 0, 1, 36500)
+			days, err := Number(r, "days", 0, 1, 36500)
 			if err != nil {
 				return nil, err
 			}
-			limit, err := number(r, "limit", 100, 1, 10_000)
+			limit, err := Number(r, "limit", 100, 1, 10_000)
 			if err != nil {
 				return nil, err
 			}

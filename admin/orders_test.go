@@ -37,7 +37,7 @@ func TestOrdersAreRecorded(t *testing.T) {
 				return l
 			}
 		})
-		defer w.close()
+		defer w.Close()
 		tokens := []access.Token{{Name: "maria", Role: access.Operate, Secret: "m"}, {Name: "grafana", Role: access.Read, Secret: "g"}}
 		h := w.window.Handler(access.Options{Tokens: func() []access.Token { return tokens }})
 		send := func(secret, method, path, body string) int {
@@ -66,9 +66,9 @@ func TestOrdersAreRecorded(t *testing.T) {
 		}
 		post[api.Condition](w, "/api/v1/resume", nil) // through the socket, as nobody
 		change = "sha256:new"
-		w.must(os.WriteFile(w.path("arcrawl.toml"), []byte(everyHour+"\n"), 0o600))
-		w.must(os.Chtimes(w.path("arcrawl.toml"), time.Now(), time.Now()))
-		w.must(w.window.Tick(time.Now()))
+		w.Must(os.WriteFile(w.Path("arcrawl.toml"), []byte(everyHour+"\n"), 0o600))
+		w.Must(os.Chtimes(w.Path("arcrawl.toml"), time.Now(), time.Now()))
+		w.Must(w.window.Tick(time.Now()))
 
 		var got []string
 		for _, e := range get[api.Audit](w, "/api/v1/audit").Entries {
@@ -107,7 +107,7 @@ func TestReadinessWithoutTokenHidesTheReason(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
+		defer w.Close()
 		post[api.Condition](w, "/api/v1/pause", api.Reason{Reason: "a secret"})
 		h := w.window.Handler(access.Options{Tokens: func() []access.Token { return nil }})
 		for path, want := range map[string]string{"/healthz": "alive\n", "/readyz": "paused\n"} {

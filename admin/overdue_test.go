@@ -25,8 +25,8 @@ func (w *world) known(host string, n int, every, overdue time.Duration) {
 		r.LastVisit, r.Wait, r.Visits, r.ContentType = r.Due.Add(-every), every, 1, "text/html; charset=utf-8"
 		entries[i] = frontier.Entry{Record: r}
 	}
-	_, err := w.parts.Frontier.Import(now, false, entries...)
-	w.must(err)
+	_, err := w.Parts.Frontier.Import(now, false, entries...)
+	w.Must(err)
 }
 
 // visited notifies the window of a visit to a host. took includes the host's rest after the visit.
@@ -41,15 +41,15 @@ func TestOverdueShowsWhenABacklogClears(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
+		defer w.Close()
 		w.known("swamped.example", 200, time.Hour, 30*time.Minute)
 		w.visited("swamped.example", 30*time.Second) // 120 visits an hour are possible, 200 are needed
 		w.known("slow.example", 100, 10*time.Hour, 2*time.Hour)
 		w.visited("slow.example", time.Minute) // 60 visits an hour are possible, 10 are needed
 		w.known("fine.example", 100, 10*time.Hour, -time.Hour)
 		w.known("held.example", 10, time.Hour, 48*time.Hour)
-		_, _, err := w.parts.Frontier.SteerHosts(time.Now(), "held.example", frontier.HostAction{Verb: frontier.Pause})
-		w.must(err)
+		_, _, err := w.Parts.Frontier.SteerHosts(time.Now(), "held.example", frontier.HostAction{Verb: frontier.Pause})
+		w.Must(err)
 
 		o := get[api.Overdue](w, "/api/v1/overdue")
 		if o.All.URIs != 411 || o.All.Due != 311 { // including the seed
@@ -104,7 +104,7 @@ func TestSurveyIsReusedWhileFresh(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
+		defer w.Close()
 		ask := func() api.Overdue { return get[api.Overdue](w, "/api/v1/overdue?max_age=30") }
 		first := ask()
 		w.known("late.example", 10, time.Hour, time.Minute)
@@ -124,7 +124,7 @@ func TestOverdueShowsTheDelayThatACaptureTargetNeeds(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, strings.NewReplacer("initial = \"1h\"", "rule = \"learned\"\ncapture_target = 0.9", "min = \"1h\"\nmax = \"1h\"\n", "").Replace(everyHour))
-		defer w.close()
+		defer w.Close()
 		w.known("swamped.example", 200, time.Hour, 30*time.Minute) // each URI is expected to change once an hour
 		w.visited("swamped.example", 30*time.Second)
 		w.known("fine.example", 10, time.Hour, 30*time.Minute)
@@ -147,14 +147,14 @@ func TestOverdueByPathShowsWhichURIsAskForMostVisits(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
+		defer w.Close()
 		w.known("swamped.example/article", 20, 10*time.Hour, 0)
 		w.known("swamped.example/search?q=", 100, time.Hour, 0)
 		o := get[api.Overdue](w, "/api/v1/overdue?by=path&host=swamped.example")
 		if len(o.Rows) != 2 || o.Rows[0].Name != "/search?q" || o.Rows[0].URIs != 100 || o.Rows[1].Name != "/article/" {
 			t.Errorf("rows %+v; want 100 URIs of /search?q, then 20 of /article/", o.Rows)
 		}
-		if status := w.ask("GET", "/api/v1/overdue?by=path", nil, nil); status != 400 {
+		if status := w.Ask("GET", "/api/v1/overdue?by=path", nil, nil); status != 400 {
 			t.Errorf("rows by path of all hosts: status %d, want 400", status)
 		}
 	})
@@ -167,7 +167,7 @@ func TestTheLastSurveyIsAnsweredAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
+		defer w.Close()
 		w.known("late.example", 10, time.Hour, time.Hour)
 		latest := func() api.Overdue {
 			t.Helper()
@@ -176,22 +176,22 @@ func TestTheLastSurveyIsAnsweredAtOnce(t *testing.T) {
 		if o := latest(); !o.AsOf.IsZero() || len(o.Rows) > 0 {
 			t.Errorf("before the first survey the answer is %+v", o)
 		}
-		w.must(w.window.survey.Renew())
+		w.Must(w.window.survey.Renew())
 		if o := latest(); o.AsOf.IsZero() || o.All.Due != 11 {
 			t.Errorf("after it the answer is %+v", o)
 		}
 		w.known("later.example", 10, time.Hour, time.Hour)
-		w.must(w.window.survey.Renew())
+		w.Must(w.window.survey.Renew())
 		if o := latest(); o.All.Due != 11 {
 			t.Errorf("%d URIs are due, although the survey is new", o.All.Due)
 		}
 		time.Sleep(2 * time.Minute)
-		w.must(w.window.Tick(time.Now()))
+		w.Must(w.window.Tick(time.Now()))
 		if o := latest(); o.All.Due != 21 {
 			t.Errorf("%d URIs are due two minutes later, want 21", o.All.Due)
 		}
 		var p api.Problem
-		if status := w.ask("GET", "/api/v1/overdue?host=late.example&latest=true", nil, &p); status != 400 || p.Error == "" {
+		if status := w.Ask("GET", "/api/v1/overdue?host=late.example&latest=true", nil, &p); status != 400 || p.Error == "" {
 			t.Errorf("the latest survey of one host: %d %s", status, p.Error)
 		}
 	})

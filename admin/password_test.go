@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func TestAUserChangesThePasswordInTheBrowser(t *testing.T) {
 	axe := foreign.Axe(t)
 	dir := t.TempDir()
 	w := newWorld(t, dir, everyHour)
-	defer w.close()
+	defer w.Close()
 	c := w.window.o.Config().Config.Admin
 	if err := access.AddUser(c.UserFile, "maria", access.Operate, "correct horse battery"); err != nil {
 		t.Fatal(err)
@@ -43,7 +44,10 @@ func TestAUserChangesThePasswordInTheBrowser(t *testing.T) {
 	}))
 	t.Cleanup(site.Close)
 	p := browser.Open(t, 1000, 700)
-	says := func(text string) { t.Helper(); p.Wait(`document.body?.innerText.includes(` + quoted(text) + `)`) }
+	says := func(text string) {
+		t.Helper()
+		p.Wait(`document.body?.innerText.includes(` + strconv.Quote(text) + `)`)
+	}
 	look := func(name string) {
 		t.Helper()
 		p.Eval(axe + "; 0")
@@ -52,12 +56,12 @@ func TestAUserChangesThePasswordInTheBrowser(t *testing.T) {
 		if err := json.Unmarshal([]byte(got), &faults); err != nil || len(faults) > 0 {
 			t.Errorf("axe-core finds in %s: %v, %v", name, faults, err)
 		}
-		keep(t, name, p.Screenshot())
+		browser.Keep(t, name, p.Screenshot())
 	}
 	fill := func(fields map[string]string) {
 		t.Helper()
 		for id, text := range fields {
-			p.Eval(`document.getElementById(` + quoted(id) + `).value = ` + quoted(text))
+			p.Eval(`document.getElementById(` + strconv.Quote(id) + `).value = ` + strconv.Quote(text))
 		}
 		for len(shown) > 0 {
 			<-shown

@@ -32,7 +32,7 @@ func pastRoutes() []Route {
 			Method: "GET", Path: api.Base + "/hosts/{host}/queue", Answer: api.Queue{}, Heavy: true,
 			Doc: "Returns a page of the queue of a host.",
 			Params: []Param{
-				{"host", "string", hostDoc},
+				{"host", "string", HostDoc},
 				{"q", "string", "only URIs with this text; case does not matter"},
 				{"sort", "string", "due (the default), uri, wait, visits, versions or status; largest first except due and uri"},
 				{"limit", "integer", "maximum number of URIs, 1 to 1000 (default 50)"},
@@ -51,7 +51,7 @@ func pastRoutes() []Route {
 			Method: "GET", Path: api.Base + "/history",
 			Doc: "Returns the visits to a URI, from the last 256 MiB of the crawl log at most.", Answer: api.Past{},
 			Params: []Param{
-				{"uri", "string", uriDoc},
+				{"uri", "string", URIDoc},
 				secondsParam,
 			},
 			Serve: func(w *Window, r *http.Request) (any, error) {
@@ -65,16 +65,16 @@ func pastRoutes() []Route {
 		{
 			Method: "GET", Path: api.Base + "/reports/dedup", Doc: "Summarizes deduplication, from the end of the current crawl log.",
 			Answer: api.DedupReport{},
-			Params: filtered(
+			Params: Filtered(
 				Param{"all", "boolean", "true: from the whole log; 100 MB take a second"},
 				Param{"rows", "integer", "maximum number of hosts, and of types, 1 to 10000 (default 100)"},
 			),
 			Serve: func(w *Window, r *http.Request) (any, error) {
-				rows, err := number(r, "rows", 100, 1, 10_000)
+				rows, err := Number(r, "rows", 100, 1, 10_000)
 				if err != nil {
 					return nil, err
 				}
-				return w.dedupReport(r.Context(), filterOf(r), r.FormValue("all") == "true", rows)
+				return w.dedupReport(r.Context(), FilterOf(r), r.FormValue("all") == "true", rows)
 			},
 		},
 	}
@@ -84,7 +84,7 @@ var secondsParam = Param{"seconds", "integer", "how long is read, 1 to 30 second
 
 // readSeconds returns how long a request may read.
 func readSeconds(r *http.Request) (time.Duration, error) {
-	n, err := number(r, "seconds", 0, 0, 30)
+	n, err := Number(r, "seconds", 0, 0, 30)
 	if err != nil || n == 0 {
 		return readTime, err
 	}
@@ -95,16 +95,16 @@ func readQueueQuery(r *http.Request) (q survey.QueueQuery, err error) {
 	q = survey.QueueQuery{
 		Host: uri.Host(r.PathValue("host")), Sort: cmp.Or(r.FormValue("sort"), "due"),
 	}
-	if q.Text, err = partOf(r); err != nil {
+	if q.Text, err = PartOf(r); err != nil {
 		return q, err
 	}
 	if sorts := survey.QueueSorts(); !slices.Contains(sorts, q.Sort) {
-		return q, fault("unknown sort %q; valid values: %s", q.Sort, strings.Join(sorts, ", "))
+		return q, Fault("unknown sort %q; valid values: %s", q.Sort, strings.Join(sorts, ", "))
 	}
-	if q.Limit, err = number(r, "limit", 50, 1, 1000); err != nil {
+	if q.Limit, err = Number(r, "limit", 50, 1, 1000); err != nil {
 		return q, err
 	}
-	if q.Offset, err = number(r, "offset", 0, 0, 1_000_000_000); err != nil {
+	if q.Offset, err = Number(r, "offset", 0, 0, 1_000_000_000); err != nil {
 		return q, err
 	}
 	q.Within, err = readSeconds(r)
@@ -119,7 +119,7 @@ func (w *Window) dedupReport(ctx context.Context, f about.Filter, all bool, rows
 	if all {
 		by.Last = 0
 	}
-	if chosen := w.chooses(f); chosen != nil {
+	if chosen := w.Chooses(f); chosen != nil {
 		by.Host = func(h string) bool { return chosen(uri.Host(h)) }
 	}
 	read, err := stats.Read(ctx, []string{w.o.Config().Config.Storage.Log}, by)
@@ -155,7 +155,7 @@ func dedupRow(key string, t stats.Tally) api.DedupRow {
 func (w *Window) past(ctx context.Context, text string, within time.Duration) (api.Past, error) {
 	u, err := uri.Parse(text)
 	if err != nil {
-		return api.Past{}, fault("uri %q: %v", text, err)
+		return api.Past{}, Fault("uri %q: %v", text, err)
 	}
 	w.reading.Lock()
 	defer w.reading.Unlock()

@@ -24,7 +24,7 @@ func (w *Window) pause(r api.Reason) error {
 	now := w.o.Now()
 	p := storedPause{Reason: r.Reason, Since: now}
 	if r.For < 0 {
-		return fault("for_seconds %v is negative", time.Duration(r.For).Seconds())
+		return Fault("for_seconds %v is negative", time.Duration(r.For).Seconds())
 	}
 	var until time.Time
 	if r.For > 0 {

@@ -49,8 +49,8 @@ func (w *world) holdsSuch(host, path, mime, source string, n int, restless bool)
 		r.Visits, r.ContentType, r.Source, r.Restless = 1, mime, source, restless
 		entries[i] = frontier.Entry{Record: r}
 	}
-	_, err := w.parts.Frontier.Import(now, false, entries...)
-	w.must(err)
+	_, err := w.Parts.Frontier.Import(now, false, entries...)
+	w.Must(err)
 }
 
 func TestPromiseNamesAllCaptureTargetsOfAHost(t *testing.T) {
@@ -58,7 +58,7 @@ func TestPromiseNamesAllCaptureTargetsOfAHost(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, severalTargets)
-		defer w.close()
+		defer w.Close()
 		w.holds("two.example", "/", "text/html; charset=utf-8", "", 100)
 		w.holds("two.example", "/data/", "application/json", "", 100)
 		w.visited("two.example", 30*time.Second)
@@ -111,13 +111,13 @@ func TestPromiseTellsFrontPagesApart(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, severalTargets)
-		defer w.close()
+		defer w.Close()
 		now := time.Now()
 		add := func(path string, hops uri.HopPath) {
 			r := frontier.Record{URI: uri.FromCanonical("http://news.example" + path), Hops: hops, Seed: "http://news.example/"}
 			r.Due, r.LastVisit, r.Wait, r.Visits, r.ContentType = now.Add(time.Minute), now.Add(-time.Hour), time.Hour, 1, "text/html"
-			_, err := w.parts.Frontier.Import(now, false, frontier.Entry{Record: r})
-			w.must(err)
+			_, err := w.Parts.Frontier.Import(now, false, frontier.Entry{Record: r})
+			w.Must(err)
 		}
 		add("/", "")
 		add("/politics", "L")

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"net/http"
 	"regexp"
 	"time"
 
@@ -18,7 +17,7 @@ func queueRoutes() []Route {
 			Method: "POST", Path: api.Base + "/frontier/list",
 			Doc:  "Returns the selected URIs with their histories, as arcrawl frontier list --output writes them. Reads a bounded part of the store; repeat from next until it is empty.",
 			Asks: true, Body: api.Select{}, Answer: api.List{},
-			Serve: served(func(w *Window, s api.Select) (api.List, error) {
+			Serve: Served(func(w *Window, s api.Select) (api.List, error) {
 				sel, err := selectionOf(s)
 				if err != nil {
 					return api.List{}, err
@@ -34,7 +33,7 @@ func queueRoutes() []Route {
 			Method: "POST", Path: api.Base + "/frontier/count",
 			Doc:  "Counts the selected URIs in a bounded part of the store; repeat from next until it is empty.",
 			Asks: true, Body: api.Select{}, Answer: api.Count{},
-			Serve: served(func(w *Window, s api.Select) (api.Count, error) {
+			Serve: Served(func(w *Window, s api.Select) (api.Count, error) {
 				sel, err := selectionOf(s)
 				if err != nil {
 					return api.Count{}, err
@@ -46,14 +45,14 @@ func queueRoutes() []Route {
 		{
 			Method: "POST", Path: api.Base + "/frontier/steer", Needs: access.Operate,
 			Doc:  "Makes the next selected URIs due, or reschedules, holds, releases or forgets them. Politeness and robots.txt stay in force. Repeat from next until it is empty.",
-			Body: api.Order{}, Answer: api.Ordered{}, Serve: served((*Window).order),
+			Body: api.Order{}, Answer: api.Ordered{}, Serve: Served((*Window).order),
 		},
 		{
 			Method: "POST", Path: api.Base + "/frontier/import", Needs: access.Operate,
 			Doc: "Imports URIs with their histories, at most 1000 in a request.", Body: api.Import{}, Answer: api.Imported{},
-			Serve: served(func(w *Window, i api.Import) (api.Imported, error) {
+			Serve: Served(func(w *Window, i api.Import) (api.Imported, error) {
 				if len(i.Entries) > maxImported {
-					return api.Imported{}, fault("%d entries are too many; the maximum is %d", len(i.Entries), maxImported)
+					return api.Imported{}, Fault("%d entries are too many; the maximum is %d", len(i.Entries), maxImported)
 				}
 				done, err := w.o.Frontier.Import(w.o.Now(), i.Replace, i.Entries...)
 				w.o.Crawler.Wake()
@@ -63,23 +62,12 @@ func queueRoutes() []Route {
 		{
 			Method: "POST", Path: api.Base + "/frontier/hosts", Needs: access.Operate,
 			Doc:  "Pauses or resumes hosts, lets them rest, or ends their rest. The effect survives a restart.",
-			Body: api.HostOrder{}, Answer: api.HostsOrdered{}, Serve: served((*Window).orderHosts),
+			Body: api.HostOrder{}, Answer: api.HostsOrdered{}, Serve: Served((*Window).orderHosts),
 		},
 	}
 }
 
 const maxImported = 1000
-
-// served returns a route function that decodes the request body.
-func served[B, A any](serve func(*Window, B) (A, error)) func(*Window, *http.Request) (any, error) {
-	return func(w *Window, r *http.Request) (any, error) {
-		b, err := read[B](r)
-		if err != nil {
-			return nil, err
-		}
-		return serve(w, b)
-	}
-}
 
 // limitOf returns the maximum length of a list.
 func limitOf(s api.Select) int {
@@ -93,7 +81,7 @@ func limitOf(s api.Select) int {
 func selectionOf(s api.Select) (frontier.Selection, error) {
 	sel := frontier.Selection{Host: s.Host, Prefix: s.Prefix}
 	if len(s.URIs) > frontier.MaxNamed {
-		return sel, fault("%d URIs are too many; the maximum is %d", len(s.URIs), frontier.MaxNamed)
+		return sel, Fault("%d URIs are too many; the maximum is %d", len(s.URIs), frontier.MaxNamed)
 	}
 	for _, text := range s.URIs {
 		u, err := uri.Parse(text)
@@ -108,7 +96,7 @@ func selectionOf(s api.Select) (frontier.Selection, error) {
 	if s.Match != "" {
 		re, err := regexp.Compile(s.Match)
 		if err != nil {
-			return sel, fault("match: %w", err)
+			return sel, Fault("match: %w", err)
 		}
 		sel.Match = re
 	}
@@ -122,14 +110,14 @@ func (w *Window) order(o api.Order) (api.Ordered, error) {
 		return api.Ordered{}, err
 	}
 	if sel.IsAll() && !o.All {
-		return api.Ordered{}, fault("the selection is empty, which means all URIs; set all to confirm")
+		return api.Ordered{}, Fault("the selection is empty, which means all URIs; set all to confirm")
 	}
 	a := frontier.Action{Verb: frontier.Verb(o.Verb), Spread: time.Duration(o.Spread)}
 	if o.Due != nil {
 		a.Due = *o.Due
 	}
 	if a.Verb == frontier.Force {
-		w.captures.Demand(o.Select.URIs)
+		w.notifyOrdered(o.Select.URIs)
 	}
 	done, next, err := w.o.Frontier.Steer(w.o.Now(), sel, a, frontier.Cursor(o.Select.Cursor))
 	if err != nil {
@@ -144,7 +132,7 @@ func (w *Window) order(o api.Order) (api.Ordered, error) {
 // orderHosts executes an order for hosts.
 func (w *Window) orderHosts(o api.HostOrder) (api.HostsOrdered, error) {
 	if o.Pattern == "" {
-		return api.HostsOrdered{}, fault("the pattern is empty; write a host, or * for all hosts")
+		return api.HostsOrdered{}, Fault("the pattern is empty; write a host, or * for all hosts")
 	}
 	a := frontier.HostAction{Verb: frontier.HostVerb(o.Verb)}
 	if o.Until != nil {

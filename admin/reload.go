@@ -34,6 +34,6 @@ func reloadRoutes() []Route {
 	return []Route{{
 		Method: "POST", Path: api.Base + "/reload", Needs: access.Operate,
 		Doc:  "Reloads the configuration and returns its effect. It comes into force unless it is a dry run or has faults.",
-		Body: api.ReloadOrder{}, Answer: api.Reloaded{}, Serve: served((*Window).reload),
+		Body: api.ReloadOrder{}, Answer: api.Reloaded{}, Serve: Served((*Window).reload),
 	}}
 }

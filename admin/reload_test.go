@@ -17,13 +17,13 @@ func TestStagedConfigurationsArePlanned(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
-		w.set("http://news.example/", town.Page{})
-		w.run(time.Minute)
-		inForce := w.parts.Config.Current()
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{})
+		w.Run(time.Minute)
+		inForce := w.Parts.Config.Current()
 		plan := func(s api.Staged) api.Reloaded {
 			r := post[api.Reloaded](w, "/api/v1/reload", api.ReloadOrder{Staged: &s})
-			if r.Taken || !r.DryRun || w.parts.Config.Current() != inForce {
+			if r.Taken || !r.DryRun || w.Parts.Config.Current() != inForce {
 				t.Errorf("staged %+v: %+v; it came into force", s, r)
 			}
 			return r
@@ -33,7 +33,7 @@ func TestStagedConfigurationsArePlanned(t *testing.T) {
 		if p := one.Plan; len(p.SeedsAdded) != 1 || len(p.SeedsRemoved) != 0 || p.DueNow != 1 {
 			t.Errorf("one more host file: %+v", p)
 		}
-		w.must(os.WriteFile(w.path("arcrawl.toml"), []byte("[politeness]\nmin_delay = 5\n"), 0o600)) // being edited
+		w.Must(os.WriteFile(w.Path("arcrawl.toml"), []byte("[politeness]\nmin_delay = 5\n"), 0o600)) // being edited
 		all := plan(api.Staged{Main: strings.Replace(everyHour, "http://news.example/", "http://other.example/", 1)})
 		if p := all.Plan; len(p.SeedsAdded) != 1 || len(p.SeedsRemoved) != 1 || p.SeedsRemoved[0] != "http://news.example/" {
 			t.Errorf("another main file: %+v, %v", p, all.Faults)
@@ -51,19 +51,19 @@ func TestReloadReportsItsChanges(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
-		w.set("http://news.example/", town.Page{})
-		w.run(time.Minute)
-		write := func(toml string) { w.must(os.WriteFile(w.path("arcrawl.toml"), []byte(toml), 0o600)) }
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{})
+		w.Run(time.Minute)
+		write := func(toml string) { w.Must(os.WriteFile(w.Path("arcrawl.toml"), []byte(toml), 0o600)) }
 		write(strings.Replace(everyHour, "/\"]", "/\", \"http://more.example/\"]", 1) + "[politeness]\nmin_delay = \"9s\"\n")
 		dry := post[api.Reloaded](w, "/api/v1/reload", api.ReloadOrder{DryRun: true})
 		if dry.Taken || dry.Plan.DueNow != 1 || len(dry.Plan.SeedsAdded) != 1 || len(dry.Plan.Changes) == 0 {
 			t.Errorf("a dry run returns %+v; want one new seed, due now, and a changed key", dry)
 		}
-		if w.parts.Config.Current().SeedHost("more.example") {
+		if w.Parts.Config.Current().SeedHost("more.example") {
 			t.Error("a dry run has put the configuration in force")
 		}
-		if done := post[api.Reloaded](w, "/api/v1/reload", nil); !done.Taken || !w.parts.Config.Current().SeedHost("more.example") {
+		if done := post[api.Reloaded](w, "/api/v1/reload", nil); !done.Taken || !w.Parts.Config.Current().SeedHost("more.example") {
 			t.Errorf("a reload returns %+v; want the configuration in force", done)
 		}
 		write(everyHour + "[politeness]\nmin_delay = 5\n")

@@ -20,10 +20,10 @@ func TestAHostWhoseFileWasRemovedIsMarked(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
+		defer w.Close()
 		const page = "http://news.example/"
-		w.set(page, town.Page{})
-		w.run(10 * time.Minute)
+		w.Set(page, town.Page{})
+		w.Run(10 * time.Minute)
 		marks := func() [3]bool {
 			return [3]bool{
 				get[api.Hosts](w, "/api/v1/hosts").Hosts[0].Removed, get[api.Host](w, "/api/v1/hosts/news.example").Removed,
@@ -33,10 +33,10 @@ func TestAHostWhoseFileWasRemovedIsMarked(t *testing.T) {
 		if got := marks(); got != [3]bool{} {
 			t.Errorf("before the removal the marks are %v", got)
 		}
-		if err := os.MkdirAll(w.path("hosts.d"), 0o750); err != nil {
+		if err := os.MkdirAll(w.Path("hosts.d"), 0o750); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(w.path("hosts.d/news.example.toml"+api.RemovedSuffix), nil, 0o600); err != nil {
+		if err := os.WriteFile(w.Path("hosts.d/news.example.toml"+api.RemovedSuffix), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got := marks(); got != [3]bool{true, true, true} {
@@ -63,15 +63,15 @@ func TestHostsAreShownAsPeopleReadThem(t *testing.T) {
 		w := newWorld(t, dir, strings.Replace(everyHour, "news.example", ascii, 1), func(o *Options) {
 			o.Notify = func(list []alarm.Notice) { notices = append(notices, list...) }
 		})
-		defer w.close()
-		w.set("http://"+ascii+"/", town.Page{Down: true})
+		defer w.Close()
+		w.Set("http://"+ascii+"/", town.Page{Down: true})
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
 		if done := post[api.Reloaded](w, "/api/v1/reload", nil); !done.Taken {
 			t.Fatalf("the configuration without the file: %+v", done)
 		}
-		w.run(12 * time.Hour)
+		w.Run(12 * time.Hour)
 		want := api.HostName{Unicode: unicode, Removed: true}
 		names := get[api.HostNames](w, "/api/v1/names")
 		if names.Hosts[ascii] != want || len(names.Hosts) != 1 || names.Label(ascii) != unicode+" ("+ascii+"), removed" {

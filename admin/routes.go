@@ -2,13 +2,8 @@ package admin
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/whynot"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/curator/seedlist"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -40,14 +34,8 @@ type Route struct {
 // Param is a parameter of the query, or of the path if the path names it in braces.
 type Param struct{ Name, Kind, Doc string }
 
-// Descriptions of parameters that several requests have.
-const (
-	hostDoc = "host name, with the port if it is not the default port"
-	uriDoc  = "the URI; it is converted to canonical form"
-)
-
-// routes returns every request of the API.
-func routes() []Route {
+// Routes returns the requests of the API without wings.
+func Routes() []Route {
 	return slices.Concat(
 		crawlRoutes(),
 		siteRoutes(),
@@ -61,14 +49,7 @@ func routes() []Route {
 		auditRoutes(),
 		alarmRoutes(),
 		trapRoutes(),
-		versionRoutes(),
-		packRoutes(),
 		ignoreRoutes(),
-		editRoutes(),
-		onceRoutes(),
-		seedRoutes(),
-		newRoutes(),
-		collectionRoutes(),
 	)
 }
 
@@ -107,14 +88,14 @@ func crawlRoutes() []Route {
 		{
 			Method: "GET", Path: api.Base + "/reports/headers",
 			Doc:    "Returns how reliable ETag, Last-Modified, 304 and the dates of feeds and sitemaps are on each host.",
-			Params: filtered(), Answer: api.HeaderReport{},
-			Serve: func(w *Window, r *http.Request) (any, error) { return w.headers(w.ours(w.chooses(filterOf(r)))) },
+			Params: Filtered(), Answer: api.HeaderReport{},
+			Serve: func(w *Window, r *http.Request) (any, error) { return w.headers(w.ours(w.Chooses(FilterOf(r)))) },
 		},
 		{
 			Method: "POST", Path: api.Base + "/archive/lost", Needs: access.Operate,
 			Body: api.LostFiles{}, Answer: api.LostAnswer{},
 			Doc:   "Records that WARC files are lost, moved or found. Payloads of lost files are archived again.",
-			Serve: served(func(w *Window, o api.LostFiles) (api.LostAnswer, error) { return w.o.Lose(o) }),
+			Serve: Served(func(w *Window, o api.LostFiles) (api.LostAnswer, error) { return w.o.Lose(o) }),
 		},
 	}
 }
@@ -141,18 +122,18 @@ func lookRoutes() []Route {
 		},
 		{
 			Method: "GET", Path: api.Base + "/hosts/{host}", Doc: "Returns the state of one host.", Answer: api.Host{},
-			Params: []Param{{"host", "string", hostDoc}},
+			Params: []Param{{"host", "string", HostDoc}},
 			Serve: func(w *Window, r *http.Request) (any, error) {
 				v, ok := w.o.Frontier.Host(uri.Host(r.PathValue("host")), w.o.Now())
 				if !ok {
-					return nil, unknown("the host " + r.PathValue("host"))
+					return nil, Unknown("the host " + r.PathValue("host"))
 				}
 				return w.hostOf(v, w.o.Now()), nil
 			},
 		},
 		{
 			Method: "GET", Path: api.Base + "/uri", Doc: "Returns the history of a URI.", Answer: api.URI{},
-			Params: []Param{{"uri", "string", uriDoc}},
+			Params: []Param{{"uri", "string", URIDoc}},
 			Serve:  func(w *Window, r *http.Request) (any, error) { return w.uri(r.FormValue("uri")) },
 		},
 	}
@@ -171,21 +152,21 @@ func whyRoutes() []Route {
 					return nil, err
 				}
 				if _, known := w.o.Frontier.Host(q.Host, w.o.Now()); q.Host != "" && !known {
-					return nil, unknown("the host " + string(q.Host))
+					return nil, Unknown("the host " + string(q.Host))
 				}
 				return w.survey.Overdue(q)
 			},
 		},
 		{
 			Method: "GET", Path: api.Base + "/why", Doc: "Explains the state of a URI and its next visit.", Answer: api.Why{},
-			Params: []Param{{"uri", "string", uriDoc}},
+			Params: []Param{{"uri", "string", URIDoc}},
 			Serve:  func(w *Window, r *http.Request) (any, error) { return w.why(r.FormValue("uri")) },
 		},
 		{
 			Method: "GET", Path: api.Base + "/why-not", Doc: "Returns which rule keeps a URI out of the crawl, if any.",
 			Answer: api.WhyNot{},
 			Params: []Param{
-				{"uri", "string", uriDoc},
+				{"uri", "string", URIDoc},
 				{"via", "string", "assume that the URI was found on this page"},
 				{"hop", "string", "assume this kind of hop: L link, E embed, R redirect, M feed or sitemap, X guess, I implied"},
 			},
@@ -212,29 +193,29 @@ func orderRoutes() []Route {
 			Doc:  "Pauses the crawl, optionally for a given time. Visits in progress end normally. A pause survives a restart.",
 			Body: api.Reason{}, Answer: api.Condition{},
 			Serve: func(w *Window, r *http.Request) (any, error) {
-				why, err := read[api.Reason](r)
+				why, err := Read[api.Reason](r)
 				if err != nil {
 					return nil, err
 				}
 				err = w.pause(why)
-				return w.condition(), err
+				return w.Condition(), err
 			},
 		},
 		{
 			Method: "POST", Path: api.Base + "/resume", Needs: access.Operate,
 			Doc: "Ends a pause.", Answer: api.Condition{},
-			Serve: func(w *Window, _ *http.Request) (any, error) { err := w.resume(); return w.condition(), err },
+			Serve: func(w *Window, _ *http.Request) (any, error) { err := w.resume(); return w.Condition(), err },
 		},
 		{
 			Method: "POST", Path: api.Base + "/seeds", Needs: access.Curate,
 			Doc:  "Adds URIs on hosts of the configuration, due now.",
 			Body: api.Seeds{}, Answer: api.Added{},
 			Serve: func(w *Window, r *http.Request) (any, error) {
-				list, err := read[api.Seeds](r)
+				list, err := Read[api.Seeds](r)
 				if err != nil {
 					return nil, err
 				}
-				return w.addSeeds(list)
+				return w.AddSeeds(list)
 			},
 		},
 	}
@@ -248,7 +229,7 @@ type hostQuery struct {
 }
 
 var (
-	hostParams = filtered(
+	hostParams = Filtered(
 		Param{"q", "string", "part of the name"},
 		Param{
 			"state",
@@ -265,17 +246,17 @@ var (
 
 func readHostQuery(r *http.Request) (q hostQuery, err error) {
 	q = hostQuery{part: strings.ToLower(r.FormValue("q")), state: r.FormValue("state"), sort: r.FormValue("sort")}
-	q.only = filterOf(r)
+	q.only = FilterOf(r)
 	if !slices.Contains(hostStates, q.state) {
-		return q, fault("unknown state %q; valid states:%s", q.state, strings.Join(hostStates, " "))
+		return q, Fault("unknown state %q; valid states:%s", q.state, strings.Join(hostStates, " "))
 	}
 	if !slices.Contains(hostSorts, q.sort) {
-		return q, fault("unknown sort %q; valid values:%s", q.sort, strings.Join(hostSorts, " "))
+		return q, Fault("unknown sort %q; valid values:%s", q.sort, strings.Join(hostSorts, " "))
 	}
-	if q.limit, err = number(r, "limit", 100, 1, 1000); err != nil {
+	if q.limit, err = Number(r, "limit", 100, 1, 1000); err != nil {
 		return q, err
 	}
-	q.offset, err = number(r, "offset", 0, 0, 1_000_000_000)
+	q.offset, err = Number(r, "offset", 0, 0, 1_000_000_000)
 	return q, err
 }
 
@@ -295,7 +276,7 @@ func (q hostQuery) matches(v frontier.HostView, now time.Time) bool {
 }
 
 var (
-	overdueParams = filtered(
+	overdueParams = Filtered(
 		Param{"by", "string", "one row for each host, mime, wait or, with a host, path (default host)"},
 		Param{"host", "string", "only this host"},
 		Param{"limit", "integer", "maximum number of rows, 1 to 1000 (default 100)"},
@@ -307,58 +288,22 @@ var (
 )
 
 func readOverdueQuery(r *http.Request) (q survey.Query, err error) {
-	q = survey.Query{By: cmp.Or(r.FormValue("by"), "host"), Host: uri.Host(r.FormValue("host")), Only: filterOf(r)}
+	q = survey.Query{By: cmp.Or(r.FormValue("by"), "host"), Host: uri.Host(r.FormValue("host")), Only: FilterOf(r)}
 	if !slices.Contains(overdueRows, q.By) {
-		return q, fault("unknown by %q; valid values: %s", q.By, strings.Join(overdueRows, ", "))
+		return q, Fault("unknown by %q; valid values: %s", q.By, strings.Join(overdueRows, ", "))
 	}
 	if q.By == "path" && q.Host == "" {
-		return q, fault("rows by path need a host; name one with host=")
+		return q, Fault("rows by path need a host; name one with host=")
 	}
-	age, err := number(r, "max_age", 60, 0, 24*60*60)
+	age, err := Number(r, "max_age", 60, 0, 24*60*60)
 	if err != nil {
 		return q, err
 	}
 	q.MaxAge, q.Latest = time.Duration(age)*time.Second, r.FormValue("latest") == "true"
 	if q.Latest && (q.Host != "" || !q.Only.IsZero() && q.By != "host") {
-		return q, fault("latest is for all hosts together; leave out host, and label, collection and owner unless by is host")
+		return q, Fault("latest is for all hosts together; leave out host, and label, collection and owner unless by is host")
 	}
 	q.Late = r.FormValue("late") == "true"
-	q.Limit, err = number(r, "limit", 100, 1, 1000)
+	q.Limit, err = Number(r, "limit", 100, 1, 1000)
 	return q, err
 }
-
-// number parses a whole number of the query and checks its bounds. A missing parameter has the default value.
-func number(r *http.Request, name string, byDefault, minimum, maximum int) (int, error) {
-	text := r.FormValue(name)
-	if text == "" {
-		return byDefault, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < minimum || n > maximum {
-		return 0, fault("%s %q is not a number from %d to %d", name, text, minimum, maximum)
-	}
-	return n, nil
-}
-
-// maxBody is the maximum size of a request body in bytes. A list of seeds fits, also if JSON escapes much of it.
-const maxBody = 2*seedlist.MaxSize + 1<<20
-
-// read decodes the JSON body of a request. An empty body is the zero value.
-func read[T any](r *http.Request) (v T, err error) {
-	if t := r.Header.Get("Content-Type"); t != "" && !strings.HasPrefix(t, "application/json") {
-		return v, fault("Content-Type %s: want application/json", t)
-	}
-	from := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxBody))
-	from.DisallowUnknownFields()
-	if err := from.Decode(&v); err != nil && !errors.Is(err, io.EOF) {
-		return v, fault("read the request: %w", err)
-	}
-	return v, nil
-}
-
-// badRequest is the error of a request that is not valid.
-type badRequest struct{ error }
-
-func (b badRequest) Unwrap() error { return b.error }
-
-func fault(format string, args ...any) error { return badRequest{fmt.Errorf(format, args...)} }

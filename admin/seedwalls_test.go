@@ -26,12 +26,12 @@ func TestSeedsThatLetNobodyInRaiseAlarms(t *testing.T) {
 			fmt.Fprintf(&seeds, `"http://%s.example/", `, s)
 		}
 		w := newWorld(t, dir, strings.Replace(everyHour, `"http://news.example/"`, seeds.String(), 1))
-		defer w.close()
-		w.every = time.Hour
-		w.set("http://self.example/", town.Page{Status: 302, Location: "/"})
-		w.set("http://wall.example/", town.Page{Body: "<h1>Cookies required</h1><p>Please enable cookies in your browser.</p>"})
-		w.set("http://open.example/", town.Page{Links: []string{"/story"}})
-		w.set("http://open.example/story", town.Page{})
+		defer w.Close()
+		w.Every = time.Hour
+		w.Set("http://self.example/", town.Page{Status: 302, Location: "/"})
+		w.Set("http://wall.example/", town.Page{Body: "<h1>Cookies required</h1><p>Please enable cookies in your browser.</p>"})
+		w.Set("http://open.example/", town.Page{Links: []string{"/story"}})
+		w.Set("http://open.example/story", town.Page{})
 		visits := 0
 		redirect := func(to func(c string) string) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,13 +43,13 @@ func TestSeedsThatLetNobodyInRaiseAlarms(t *testing.T) {
 				w.WriteHeader(http.StatusFound)
 			})
 		}
-		w.town.Serve("chain.example", redirect(func(c string) string {
+		w.Town.Serve("chain.example", redirect(func(c string) string {
 			n := 0
 			_, _ = fmt.Sscan(c, &n)
 			return fmt.Sprintf("/?c=%d", n+1)
 		}))
-		w.town.Serve("sessions.example", redirect(func(string) string { visits++; return fmt.Sprintf("/?c=session%d", visits) }))
-		w.run(4 * 24 * time.Hour)
+		w.Town.Serve("sessions.example", redirect(func(string) string { visits++; return fmt.Sprintf("/?c=session%d", visits) }))
+		w.Run(4 * 24 * time.Hour)
 		var about []string
 		for _, a := range get[api.Alarms](w, "/api/v1/alarms").Alarms {
 			if a.Kind == alarm.Seed {

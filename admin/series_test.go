@@ -18,7 +18,7 @@ func TestStatusCountsVisitsInAnyOrder(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
+		defer w.Close()
 		for i := range 30 {
 			for _, ago := range []time.Duration{0, 7 * time.Second, time.Second} {
 				u := uri.FromCanonical(fmt.Sprintf("http://news.example/%d/%s", i, ago))
@@ -39,15 +39,15 @@ func TestLiveSeriesMovesFromTheFirstSecond(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
-		w.set("http://news.example/", town.Page{})
-		w.run(time.Second)
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{})
+		w.Run(time.Second)
 		s := get[api.Series](w, "/api/v1/series?span=10m")
 		if len(s.Times) != 1 || s.Step != api.Seconds(5*time.Second) || s.Values["visits"][0] != 1 || s.Values["uris"][0] != 2 ||
 			s.Values["hosts"][0] != 1 {
 			t.Errorf("after a second the series is %+v", s)
 		}
-		w.run(12 * time.Minute)
+		w.Run(12 * time.Minute)
 		s = get[api.Series](w, "/api/v1/series?span=10m")
 		last := len(s.Times) - 1
 		if len(s.Times) != 120 || s.Times[last]-s.Times[0] != 595 || s.Values["uris"][last] != 2 || s.Values["disk_free"][last] != 1<<40 {

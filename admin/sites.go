@@ -16,28 +16,28 @@ import (
 // siteRoutes returns the request for the state of some of the hosts.
 func siteRoutes() []Route {
 	return []Route{{
-		Method: "GET", Path: api.Base + "/status/sites", Answer: api.SitesStatus{}, Params: filtered(),
+		Method: "GET", Path: api.Base + "/status/sites", Answer: api.SitesStatus{}, Params: Filtered(),
 		Doc: "Returns the state of the hosts that a label, collection or owner selects, or of all. Overdue has their due URIs.",
 		Serve: func(w *Window, r *http.Request) (any, error) {
-			only := filterOf(r)
+			only := FilterOf(r)
 			if only.IsZero() {
 				return w.sitesStatus(nil)
 			}
 			if _, err := w.o.Config().Config.Sites().Choose(only); err != nil {
-				return nil, fault("%v", err)
+				return nil, Fault("%v", err)
 			}
-			return w.sitesStatus(w.chooses(only))
+			return w.sitesStatus(w.Chooses(only))
 		},
 	}}
 }
 
 // sitesStatus returns the state of chosen hosts; of all hosts if chosen is nil.
-func (w *Window) sitesStatus(chosen choice) (api.SitesStatus, error) {
+func (w *Window) sitesStatus(chosen Choice) (api.SitesStatus, error) {
 	now := w.o.Now()
 	others := func(h uri.Host) bool { return chosen != nil && !chosen(h) }
 	views := slices.DeleteFunc(w.o.Frontier.Hosts(now), func(v frontier.HostView) bool { return others(v.Host) })
-	s := api.SitesStatus{Now: now.UTC(), Condition: w.condition(), Alarms: w.alarmsOf(chosen).Alarms}
-	s.Down = w.unreachable(views)
+	s := api.SitesStatus{Now: now.UTC(), Condition: w.Condition(), Alarms: w.AlarmsOf(chosen).Alarms}
+	s.Down = w.Unreachable(views)
 	var oldest, reachable time.Time
 	for _, v := range views {
 		s.Hosts.Add(v.State.String(), v.Failures > 0)
@@ -72,8 +72,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// unreachable returns the hosts that could not be reached, most failures first.
-func (w *Window) unreachable(views []frontier.HostView) []api.Unreachable {
+// Unreachable returns the hosts that could not be reached, most failures first.
+func (w *Window) Unreachable(views []frontier.HostView) []api.Unreachable {
 	down := []api.Unreachable{}
 	for _, h := range views {
 		if h.Failures > 0 {
@@ -84,4 +84,20 @@ func (w *Window) unreachable(views []frontier.HostView) []api.Unreachable {
 	}
 	slices.SortStableFunc(down, func(a, b api.Unreachable) int { return cmp.Compare(b.Failures, a.Failures) })
 	return down[:min(len(down), maxUnreachable)]
+}
+
+// ours returns a function that reports whether a host is chosen, and this shard counts it. After a division each shard
+// has what all of them had learned before.
+func (w *Window) ours(chosen Choice) Choice {
+	if !w.o.Frontier.IsPart() {
+		return chosen
+	}
+	var asked uri.Host // the rows of a host follow one another
+	is := false
+	return func(h uri.Host) bool {
+		if h != asked {
+			asked, is = h, w.o.Frontier.Has(h) && (chosen == nil || chosen(h))
+		}
+		return is
+	}
 }

@@ -24,7 +24,7 @@ func (w *Window) Status() api.Status {
 	s := api.Status{
 		Version: w.o.Version, Instance: w.o.Config().Config.Instance(),
 		Now: now.UTC(), Started: w.started.UTC(), Uptime: api.Seconds(now.Sub(w.started)),
-		Condition: w.condition(), Workers: w.workers(now), Config: w.config(),
+		Condition: w.Condition(), Workers: w.workers(now), Config: w.config(),
 	}
 	for _, added := range w.o.Extensions {
 		if added.Status != nil {
@@ -66,8 +66,8 @@ func (w *Window) alarmsRaised() api.Alarms {
 	return api.Alarms{Alarms: w.alarms.Raised()}
 }
 
-// condition returns whether the crawl runs.
-func (w *Window) condition() api.Condition {
+// Condition returns whether the crawl runs.
+func (w *Window) Condition() api.Condition {
 	at := w.o.Crawler.Status()
 	s := api.Condition{State: api.Crawling, Since: api.Moment(at.Since), Until: api.Moment(at.Until)}
 	switch {
@@ -112,7 +112,7 @@ func (w *Window) countHosts(s *api.Status, now time.Time) {
 			s.Hosts.Down++
 		}
 	}
-	s.Down = w.unreachable(views)
+	s.Down = w.Unreachable(views)
 	s.URIs = api.URICounts{
 		Known:     n.URIs,
 		Queued:    n.Queued,
@@ -138,7 +138,7 @@ func (w *Window) config() api.Config {
 // hosts returns the selected hosts.
 func (w *Window) hosts(q hostQuery) api.Hosts {
 	now := w.o.Now()
-	only := w.chooses(q.only)
+	only := w.Chooses(q.only)
 	views := slices.DeleteFunc(w.o.Frontier.Hosts(now), func(v frontier.HostView) bool {
 		return !q.matches(v, now) || only != nil && !only(v.Host)
 	})
@@ -170,6 +170,9 @@ func (w *Window) hostOf(v frontier.HostView, now time.Time) api.Host {
 		LastError: v.Reason, About: w.o.Config().Config.Site(v.Host),
 	}.Named(w.o.Config().Config.HostsDir)
 }
+
+// Removed reports whether a host had a file of its own and has none any more.
+func (w *Window) Removed(h uri.Host) bool { return w.names.Removed(h) }
 
 // hostNames returns the hosts that are shown differently from their names, and the names of groups of hosts.
 func (w *Window) hostNames() api.HostNames {

@@ -33,7 +33,7 @@ func trapRoutes() []Route {
 		{
 			Method: "POST", Path: api.Base + "/traps/release", Needs: access.Curate,
 			Doc:  "Releases a trap permanently: its URIs in the store become due, and its pattern is never recognized as a trap again.",
-			Body: api.TrapRelease{}, Answer: api.TrapReleased{}, Serve: served((*Window).releaseTrap),
+			Body: api.TrapRelease{}, Answer: api.TrapReleased{}, Serve: Served((*Window).releaseTrap),
 		},
 	}
 }
@@ -41,12 +41,12 @@ func trapRoutes() []Route {
 // releaseTrap ends a trap.
 func (w *Window) releaseTrap(o api.TrapRelease) (api.TrapReleased, error) {
 	if w.o.Traps == nil {
-		return api.TrapReleased{}, unknown("a trap of " + o.Host)
+		return api.TrapReleased{}, Unknown("a trap of " + o.Host)
 	}
 	host := uri.Host(strings.ToLower(o.Host))
 	due, err := spaces.ReleaseAny(w.o.Frontier, w.o.Traps, w.o.Spaces, host, o.Pattern, w.o.Now())
 	if errors.Is(err, spaces.ErrUnknown) {
-		return api.TrapReleased{}, unknown("a trap of " + o.Host + " with the pattern " + o.Pattern)
+		return api.TrapReleased{}, Unknown("a trap of " + o.Host + " with the pattern " + o.Pattern)
 	}
 	w.o.Crawler.Wake()
 	return api.TrapReleased{Due: due}, err

@@ -11,24 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
-
-// trap keeps out a URI that is recognized as a trap by itself, and returns the trap.
-func (w *world) trap(text string) spaces.Trap {
-	w.Helper()
-	u := uri.FromCanonical(text)
-	t, ok, err := w.window.o.Traps.Judge(u, uri.URI{}, "L", time.Now())
-	if err != nil || !ok {
-		w.Fatalf("%s is not judged to be a trap: %v", text, err)
-	}
-	_, err = w.window.o.Traps.CountKeptOut(t, time.Now(), u)
-	w.must(err)
-	return t
-}
 
 // TestTrapsAreShownAndReleased lists the traps of a running crawl and releases one. The URIs that it kept out are
 // then due.
@@ -37,17 +23,17 @@ func TestTrapsAreShownAndReleased(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
-		w.set("http://news.example/", town.Page{})
-		w.set("http://news.example/a/a/a/1", town.Page{})
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{})
+		w.Set("http://news.example/a/a/a/1", town.Page{})
 		const inTrap = "http://news.example/a/a/a/1"
-		trap := w.trap(inTrap)
-		w.trap("http://other.example/b/b/b/")
+		trap := w.Trap(inTrap)
+		w.Trap("http://other.example/b/b/b/")
 		now := time.Now()
-		_, err := w.parts.Frontier.Add(now,
+		_, err := w.Parts.Frontier.Add(now,
 			frontier.Candidate{URI: uri.FromCanonical(inTrap), Hops: "L", Seed: "http://news.example/", Due: now.Add(24 * time.Hour)},
 			frontier.Candidate{URI: uri.FromCanonical("http://news.example/a/other"), Hops: "L", Seed: "http://news.example/", Due: now.Add(24 * time.Hour)})
-		w.must(err)
+		w.Must(err)
 
 		list := get[api.Traps](w, "/api/v1/traps?host=NEWS.example")
 		want := api.Traps{Traps: []api.Trap{{
@@ -61,7 +47,7 @@ func TestTrapsAreShownAndReleased(t *testing.T) {
 			t.Errorf("%d traps of all hosts, more: %t; want 2", len(all.Traps), all.More)
 		}
 		for _, wrong := range []api.TrapRelease{{Host: "news.example", Pattern: "x"}, {Host: "other.example", Pattern: trap.Pattern}} {
-			if status := w.ask(http.MethodPost, "/api/v1/traps/release", wrong, nil); status != http.StatusNotFound {
+			if status := w.Ask(http.MethodPost, "/api/v1/traps/release", wrong, nil); status != http.StatusNotFound {
 				t.Errorf("release of %+v, which is not a trap: status %d", wrong, status)
 			}
 		}
@@ -73,8 +59,8 @@ func TestTrapsAreShownAndReleased(t *testing.T) {
 		if list := get[api.Traps](w, "/api/v1/traps?host=news.example"); !list.Traps[0].Released {
 			t.Error("the trap is not listed as released")
 		}
-		w.run(time.Minute)
-		if r, _, err := w.parts.Frontier.Get(uri.FromCanonical(inTrap)); err != nil || r.Visits != 1 {
+		w.Run(time.Minute)
+		if r, _, err := w.Parts.Frontier.Get(uri.FromCanonical(inTrap)); err != nil || r.Visits != 1 {
 			t.Errorf("a URI of the released trap was visited %d times in a minute, want once (%v)", r.Visits, err)
 		}
 	})
@@ -88,19 +74,19 @@ func TestPathsThatMayBeEndlessAreNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		search := func(n int) uri.URI { return uri.FromCanonical(fmt.Sprintf("http://news.example/search?q=w%d", n)) }
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
-		w.set("http://news.example/", town.Page{})
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{})
 		for n := range 60 {
-			w.set(search(n).String(), town.Page{Body: fmt.Sprintf("<p>%s<a href=%q>more</a>", strings.Repeat(fmt.Sprintf("text%c%c of its own ", 'a'+n%26, 'a'+n/26), 30), search(n+1))})
+			w.Set(search(n).String(), town.Page{Body: fmt.Sprintf("<p>%s<a href=%q>more</a>", strings.Repeat(fmt.Sprintf("text%c%c of its own ", 'a'+n%26, 'a'+n/26), 30), search(n+1))})
 		}
 		now := time.Now()
 		for n := range 60 {
-			_, err := w.parts.Frontier.Add(now, frontier.Candidate{
+			_, err := w.Parts.Frontier.Add(now, frontier.Candidate{
 				URI: search(n), Hops: "LL", Via: search(n + 1).String(), Seed: "http://news.example/", Due: now,
 			})
-			w.must(err)
+			w.Must(err)
 		}
-		w.run(4 * time.Hour)
+		w.Run(4 * time.Hour)
 
 		budgets := get[api.Traps](w, "/api/v1/traps?host=news.example").Budgets
 		if len(budgets) != 1 || budgets[0].Pattern != "/search?q" || budgets[0].Waiting < 10 || budgets[0].PutOff < budgets[0].Waiting {

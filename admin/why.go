@@ -32,7 +32,7 @@ func (w *Window) why(text string) (api.Why, error) {
 		return api.Why{}, err
 	}
 	if !ok {
-		return api.Why{}, fmt.Errorf("%w; arcrawl why shows whether a rule keeps it out", unknown(u.String()))
+		return api.Why{}, fmt.Errorf("%w; arcrawl why shows whether a rule keeps it out", Unknown(u.String()))
 	}
 	view, _ := w.o.Frontier.Host(u.Host(), now)
 	out := api.Why{URI: uriOf(r, now), Why: r.Why, Chain: r.Chain, Noise: noise.Of(r), Host: w.hostOf(view, now)}

@@ -19,11 +19,11 @@ func TestWhyReturnsTheNextVisit(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
+		defer w.Close()
 		const page = "http://news.example/"
-		w.set(page, town.Page{Every: time.Minute})
-		w.set("http://news.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /private\n"})
-		w.run(90*time.Minute + 10*time.Second) // visited twice, the last time an hour before it is due
+		w.Set(page, town.Page{Every: time.Minute})
+		w.Set("http://news.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /private\n"})
+		w.Run(90*time.Minute + 10*time.Second) // visited twice, the last time an hour before it is due
 		asks := func(what, state, next string) api.Why {
 			t.Helper()
 			y := get[api.Why](w, "/api/v1/why?uri="+page)
@@ -59,8 +59,8 @@ func TestWhyReturnsTheNextVisit(t *testing.T) {
 			t.Errorf("the answer claims that a crowded host keeps its order: %q", y.Next)
 		}
 		hosts := func(v frontier.HostVerb, until time.Time) {
-			_, _, err := w.parts.Frontier.SteerHosts(time.Now(), "news.example", frontier.HostAction{Verb: v, Until: until})
-			w.must(err)
+			_, _, err := w.Parts.Frontier.SteerHosts(time.Now(), "news.example", frontier.HostAction{Verb: v, Until: until})
+			w.Must(err)
 		}
 		hosts(frontier.Rest, time.Now().Add(time.Hour))
 		y = asks("while the host rests", "due", "its host rests until")
@@ -71,9 +71,9 @@ func TestWhyReturnsTheNextVisit(t *testing.T) {
 		hosts(frontier.Pause, time.Time{})
 		asks("while the host is held", "due", "not visited: its host is held")
 		hosts(frontier.Resume, time.Time{})
-		w.crawler.Pause("works", time.Now(), time.Time{})
+		w.Crawler.Pause("works", time.Now(), time.Time{})
 		asks("while the crawl is paused", "due", "not visited: the crawl is paused (works)")
-		w.crawler.Resume()
+		w.Crawler.Resume()
 		post[api.Ordered](w, "/api/v1/frontier/steer", api.Order{Verb: "hold", Select: api.Select{URIs: []string{page}}})
 		asks("while it is held", "held", "not visited: held by an operator")
 	})
@@ -85,10 +85,10 @@ func TestWhyNotReturnsWhatKeepsAURIOut(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		defer w.close()
-		w.set("http://news.example/", town.Page{})
-		w.set("http://news.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /private\n"})
-		w.run(time.Minute)
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{})
+		w.Set("http://news.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /private\n"})
+		w.Run(time.Minute)
 		for _, c := range []struct{ uri, out string }{
 			{"http://news.example/", ""},
 			{"http://news.example/private/x", "kept out by robots.txt"},
@@ -106,7 +106,7 @@ func TestWhyNotReturnsWhatKeepsAURIOut(t *testing.T) {
 			t.Errorf("the answer for a URI on a held host is %q", n.Out)
 		}
 		var p api.Problem
-		if status := w.ask(http.MethodGet, "/api/v1/why?uri=http://news.example/never", nil, &p); status != 404 || !strings.Contains(p.Error, "arcrawl why") {
+		if status := w.Ask(http.MethodGet, "/api/v1/why?uri=http://news.example/never", nil, &p); status != 404 || !strings.Contains(p.Error, "arcrawl why") {
 			t.Errorf("why of an unknown URI: status %d, %q; want 404 and the advice to ask arcrawl why", status, p.Error)
 		}
 	})

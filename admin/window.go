@@ -3,7 +3,6 @@ package admin
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,12 +22,10 @@ import (
 	"github.com/arcrawl/arcrawl/admin/recent"
 	"github.com/arcrawl/arcrawl/admin/series"
 	"github.com/arcrawl/arcrawl/admin/survey"
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/curator/captures"
-	"github.com/arcrawl/arcrawl/curator/pack"
-	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
@@ -51,7 +48,7 @@ type Options struct {
 	Config func() Loaded    // the configuration in force
 	Now    func() time.Time // the clock
 
-	Versions versions.Catalog // the archived versions of URIs
+	Index *index.LiveReader // finds archived captures; nil: there is no live index
 
 	Labels  map[string]string // of all metrics that are not about the machine; empty: nobody else crawls on this machine
 	Machine string            // names this machine to readers of packages; "" = there is no other
@@ -88,8 +85,8 @@ type Window struct {
 	started time.Time
 
 	reading   sync.Mutex   // held while the log is read
-	importing sync.Mutex   // held while host files are written
-	comparing sync.Mutex   // held while two versions are compared
+	writing   sync.Mutex   // held while files of the configuration are written
+	comparing sync.Mutex   // held while versions are read whole
 	heavy     *access.Gate // of heavy requests
 
 	mu      sync.Mutex // guards the fields below
@@ -119,10 +116,8 @@ type Window struct {
 	silenceChecked time.Time        // time of the last check for silence
 	silences       []alarm.Trouble  // results of that check
 
-	names    *names.Book // which hosts had a file
-	packs    *pack.Store
-	captures *captures.Store
-	audit    *audit.Log
+	names *names.Book // which hosts had a file
+	audit *audit.Log
 	// inForce and inForceAt are the digest and time of the configuration that was last seen in force. Only Tick uses them.
 	inForce   string
 	inForceAt time.Time
@@ -157,11 +152,6 @@ func New(o Options) (*Window, error) {
 		Stopped: func() bool { s := o.Crawler.Status(); return s.Paused != "" || s.Held != "" },
 	})
 	w.due.Frontier = o.Frontier
-	w.packs = w.openPacks()
-	var err error
-	if w.captures, err = captures.Open(o.Dir); err != nil {
-		w.o.Log.Warn().Err(err).Msg("could not open the list of captures: the page What is new forgets them at a restart")
-	}
 	w.alarms.Restore(loadAlarms(o.Dir), now)
 	w.checkDisk()
 	file := ""
@@ -170,6 +160,7 @@ func New(o Options) (*Window, error) {
 		w.names = names.Open(filepath.Join(o.Dir, names.FileName))
 	}
 	w.updateNames(o.Config().Config)
+	var err error
 	if w.series, err = series.Open(file, now); err != nil {
 		return nil, err
 	}
@@ -184,7 +175,6 @@ func (w *Window) Observe(r crawler.Report) {
 	c, now := countsOf(r), w.o.Now()
 	w.measure(r)
 	w.survey.Observe(r)
-	w.captures.Add(r)
 	w.observeExtensions(r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -245,16 +235,12 @@ func (w *Window) Tick(now time.Time) error {
 
 // Close stores the current minute for the next run, and ends the making of packages.
 func (w *Window) Close(now time.Time) error {
-	w.packs.Close()
 	gauges := w.gauges(now)
 	if err := w.closeExtensions(now); err != nil {
 		return err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.captures.Close(); err != nil {
-		return err
-	}
 	if err := saveJSON(w.o.Dir, activityFile, w.activities); err != nil {
 		return err
 	}
@@ -265,6 +251,20 @@ func (w *Window) Close(now time.Time) error {
 	w.current = api.Counts{}
 	return w.series.Add(p)
 }
+
+// Options returns the parts that the window shows.
+func (w *Window) Options() Options { return w.o }
+
+// Survey returns the surveys of the frontier.
+func (w *Window) Survey() *survey.Reader { return w.survey }
+
+// WritingFiles is held while a request reads and writes files of the configuration, so that no request overwrites what
+// another one has written.
+func (w *Window) WritingFiles() *sync.Mutex { return &w.writing }
+
+// ReadingVersions is held while a request reads whole versions from the archive, because each needs memory for several
+// pages.
+func (w *Window) ReadingVersions() *sync.Mutex { return &w.comparing }
 
 // checkDisk reads the free disk space.
 func (w *Window) checkDisk() {
@@ -333,11 +333,6 @@ func (w *Window) storeSize() int64 {
 	}
 	return size
 }
-
-var errNotHere = errors.New("unknown")
-
-// unknown returns the error for a name that does not exist.
-func unknown(what string) error { return fmt.Errorf("%s: %w", what, errNotHere) }
 
 // loadActivities reads the file of an earlier run. An unreadable file is ignored.
 func loadActivities(dir string) alarm.Activities {

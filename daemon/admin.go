@@ -15,11 +15,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/mail"
-	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/curator/replay"
-	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/daemon/notices"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -37,10 +34,6 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	c := d.live.Current()
 	office, number := d.openOffice(nil), d.o.Member.number()
 	notify := func(list []alarm.Notice) { office.Notify(number, list) }
-	catalog, err := d.openVersions(c.Admin)
-	if err != nil {
-		return err
-	}
 	r := d.parts
 	var labels map[string]string
 	var machine string
@@ -52,13 +45,13 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Spaces: r.Spaces, Accounts: r.Daily,
 		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: d.o.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
-		Extensions: d.extensions(), Missing: d.missing.Visits, Lose: d.lose, Stored: d.stored, Versions: catalog,
+		Extensions: d.extensions(), Missing: d.missing.Visits, Lose: d.lose, Stored: d.stored, Index: d.index.reader,
 	})
 	if err != nil {
 		return fmt.Errorf("open the admin API: %w", err)
 	}
 	d.closers.add(d.closeWindow)
-	leave := office.Join(number, notices.Source{Summary: d.summary, Each: d.window.Captures().Each})
+	leave := office.Join(number, notices.Source{Summary: d.summary, Each: d.window.EachCapture})
 	d.closers.add(func() error { leave(); return nil })
 	stop := background(d.tick)
 	d.closers.add(func() error { stop(); return nil })
@@ -176,7 +169,7 @@ func (d *Daemon) serveSocket(c config.Admin, handler func(access.Options) http.H
 	}
 	// A socket that is left is replaced at the next start.
 	d.closers.add(func() error { _ = removeSocket(c.Socket); return nil })
-	d.serveAPI(l, handler(access.Options{}))
+	d.Serve(l, handler(access.Options{}))
 	return nil
 }
 
@@ -189,7 +182,7 @@ func (d *Daemon) serveAddress(c config.Admin, handler func(access.Options) http.
 	if err != nil {
 		return FolderError{Err: fmt.Errorf("admin.listen: %w", err)}
 	}
-	l, err := listen("admin.listen", c.Listen, c)
+	l, err := d.Listen("admin.listen", c.Listen)
 	if err != nil {
 		return err
 	}
@@ -197,14 +190,32 @@ func (d *Daemon) serveAddress(c config.Admin, handler func(access.Options) http.
 	if o.TLS {
 		scheme = "https"
 	}
-	d.serveAPI(l, handler(o))
+	d.Serve(l, handler(o))
 	d.log.Info().Str("at", scheme+"://"+l.Addr().String()+"/").Str("tokens", c.TokenFile).
 		Msg("serving the admin API; clients need a token of this file, or a user and a password")
 	return nil
 }
 
-// serveAPI serves h on l until the daemon is closed.
-func (d *Daemon) serveAPI(l net.Listener, h http.Handler) {
+// Listen opens an address for clients of the dashboard. It serves over TLS if the configuration says so. key is the key
+// of the configuration, for errors.
+func (d *Daemon) Listen(key, address string) (net.Listener, error) {
+	c := d.live.Current().Admin
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, FolderError{Err: fmt.Errorf("%s: %w", key, err)}
+	}
+	if c.Remote != config.RemoteTLS {
+		return l, nil
+	}
+	pair, err := newKeyPair(c.TLSCert, c.TLSKey)
+	if err != nil {
+		return nil, FolderError{Err: errors.Join(fmt.Errorf("admin.tls_cert: %w", err), l.Close())}
+	}
+	return tls.NewListener(l, pair.ServerConfig()), nil
+}
+
+// Serve serves h on l until the daemon is closed.
+func (d *Daemon) Serve(l net.Listener, h http.Handler) {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ConnContext: access.WithPeer,
@@ -221,64 +232,6 @@ func (d *Daemon) serveAPI(l net.Listener, h http.Handler) {
 		wait()
 		return nil
 	})
-}
-
-// openVersions prepares the list of archived versions for the dashboard, and serves them on an address of their own if
-// one is configured.
-func (d *Daemon) openVersions(c config.Admin) (catalog versions.Catalog, err error) {
-	if d.o.Member != nil {
-		return d.o.Member.catalog, nil
-	}
-	catalog.Tickets = replay.NewTickets()
-	catalog.Site = replay.Site{URL: c.ReplayURL, TLS: c.Remote == config.RemoteTLS, Engine: c.ReplayAssets}
-	if d.index.live == nil {
-		return catalog, nil
-	}
-	catalog.Archive = index.NewLiveReader(d.index.live)
-	d.closers.add(catalog.Archive.Close)
-	if c.ReplayListen == "" {
-		return catalog, nil
-	}
-	l, err := listen("admin.replay_listen", c.ReplayListen, c)
-	if err != nil {
-		return catalog, err
-	}
-	catalog.Site.Listen = l.Addr().String()
-	return catalog, d.serveReplay(l, c, catalog)
-}
-
-// serveReplay serves archived versions on l.
-func (d *Daemon) serveReplay(l net.Listener, c config.Admin, catalog versions.Catalog) error {
-	o, err := access.Open(c, d.o.Now, d.log)
-	if err != nil {
-		return FolderError{Err: errors.Join(fmt.Errorf("admin.replay_listen: %w", err), l.Close())}
-	}
-	if !replay.HasEngine(c.ReplayAssets) {
-		d.log.Warn().Str("folder", c.ReplayAssets).
-			Msg("archived versions are not shown as pages: the folder has no engine; install the package arcrawl-replay")
-	}
-	d.serveAPI(l, replay.New(replay.Options{
-		Archive: catalog.Archive, Engine: c.ReplayAssets, Tickets: catalog.Tickets, Now: time.Now, Log: d.log,
-		Names: o.TicketNames,
-	}))
-	d.log.Info().Str("at", catalog.Site.Listen).Msg("serving archived versions to the dashboard")
-	return nil
-}
-
-// listen opens an address of the admin API, which serves over TLS if the configuration says so. key is for errors.
-func listen(key, address string, c config.Admin) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, FolderError{Err: fmt.Errorf("%s: %w", key, err)}
-	}
-	if c.Remote != config.RemoteTLS {
-		return l, nil
-	}
-	pair, err := newKeyPair(c.TLSCert, c.TLSKey)
-	if err != nil {
-		return nil, FolderError{Err: errors.Join(fmt.Errorf("admin.tls_cert: %w", err), l.Close())}
-	}
-	return tls.NewListener(l, pair.ServerConfig()), nil
 }
 
 // stored adds where finished WARC files are, which are lost, and why a failure of its copy would lose visits.

@@ -149,16 +149,14 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 		o.Dial = o.Owner.Dialer(o.Dial)
 	}
 	d := &Daemon{o: o, live: config.NewLive(c), log: o.Log}
-	for _, wing := range o.Wings {
-		d.wings = append(d.wings, wing())
-	}
+	d.makeWings()
 	d.parts = crawler.Parts{
 		Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), Now: o.Now,
 	}
 	return d, d.openAll(now,
 		d.checkLimits, d.openProcess, d.openFolders, d.openStore, d.openLog, d.findMissing, d.openArchive,
-		d.openRecorder, d.openNetwork, d.prepareWings, d.openCrawler, d.openWings, d.openHealer, d.openAdmin,
-		d.openHubs)
+		d.openRecorder, d.openNetwork, d.openProcessOfWings, d.prepareWings, d.openCrawler, d.openWings, d.openHealer,
+		d.openAdmin, d.openHubs)
 }
 
 // openAll opens parts. If one cannot be opened, it closes those before it.

@@ -24,9 +24,10 @@ const mergeEvery = time.Minute
 // configured. Without index.live it does nothing.
 type liveIndex struct {
 	live    *index.Live
-	growing *depend.Growing // captures for the dependency index
-	push    *pusher         // nil without a server
-	stop    func()          // ends the merging
+	reader  *index.LiveReader // for those who look captures up
+	growing *depend.Growing   // captures for the dependency index
+	push    *pusher           // nil without a server
+	stop    func()            // ends the merging
 }
 
 // openLiveIndex opens the index that the configuration asks for. No WARC file may be written to before it returns.
@@ -61,7 +62,8 @@ func openLiveIndex(c *config.Config, version string, log zerolog.Logger) (*liveI
 		push.start()
 	}
 	return &liveIndex{
-		live: live, growing: depend.NewGrowing(spoolFolder(c)), push: push, stop: keepMerging(live, log),
+		live: live, reader: index.NewLiveReader(live), growing: depend.NewGrowing(spoolFolder(c)), push: push,
+		stop: keepMerging(live, log),
 	}, nil
 }
 
@@ -85,7 +87,7 @@ func (x *liveIndex) close() error {
 		return nil
 	}
 	x.stop()
-	err := x.live.Close()
+	err := errors.Join(x.reader.Close(), x.live.Close())
 	if x.push != nil {
 		err = errors.Join(err, x.push.close())
 	}

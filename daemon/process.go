@@ -17,7 +17,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/feeds/websub"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/curator/versions"
 	"github.com/arcrawl/arcrawl/daemon/notices"
 	"github.com/arcrawl/arcrawl/frontier"
 )
@@ -26,7 +25,6 @@ import (
 // addresses of the API. Each daemon has its store. Make one with [OpenProcess].
 type Process struct {
 	d           Daemon
-	catalog     versions.Catalog
 	office      *notices.Office
 	subscribers websub.Switch
 	saving      sync.Mutex // of configurations: daemons read the same files at the same time
@@ -73,10 +71,7 @@ func OpenProcess(c *config.Config, o Options, s Several) (*Process, error) {
 	d.daemons = s.Most
 	return p, d.openAll(d.o.Now(),
 		p.lock, d.checkLimits, d.openProcess, d.openFolders, d.openLog, d.openWriter, d.openRecorder,
-		func(time.Time) (err error) {
-			p.catalog, err = d.openVersions(c.Admin)
-			return err
-		},
+		func(now time.Time) error { d.makeWings(); return d.openProcessOfWings(now) },
 		func(time.Time) error { return s.Open(p) },
 		func(time.Time) error { return d.serve(c.Admin, s.Handler) },
 		func(time.Time) error { p.office = d.openOffice(s.Digest); return nil },
@@ -90,7 +85,7 @@ func (p *Process) Close() error { return p.d.closers.close() }
 func (p *Process) Config() *config.Config { return p.d.live.Current() }
 
 // Serve serves the API on a listener until the process is closed.
-func (p *Process) Serve(l net.Listener, h http.Handler) { p.d.serveAPI(l, h) }
+func (p *Process) Serve(l net.Listener, h http.Handler) { p.d.Serve(l, h) }
 
 // MemberConfig returns the configuration of one of n daemons of a process. Its store and a socket are in a folder of
 // its own, and the process serves the API for all.

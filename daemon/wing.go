@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -21,6 +22,11 @@ import (
 type Wing struct {
 	// Name is the name of its folder.
 	Name string
+	// Process is called once in a process, before the other functions, when the archive is open: for what several daemons
+	// of a process have in common, such as an address.
+	Process func(d *Daemon) error
+	// Member, when set, makes the wings of the daemons that share a process. It is called after Process.
+	Member func() Wing
 	// Prepare is called when the store and the archive are open, before the crawler is made of the parts.
 	Prepare func(d *Daemon) error
 	// Open is called when the crawler is made. Nothing is visited and nothing is served yet.
@@ -71,6 +77,16 @@ func linked(c *config.Config, wings []func() Wing) error {
 	return nil
 }
 
+// makeWings makes the wings of the daemon: if it shares its process, as the wings of the process do.
+func (d *Daemon) makeWings() {
+	for i, wing := range d.o.Wings {
+		if m := d.o.Member; m != nil && m.Process.d.wings[i].Member != nil {
+			wing = m.Process.d.wings[i].Member
+		}
+		d.wings = append(d.wings, wing())
+	}
+}
+
 // Live returns the configuration in force, which changes when the daemon reads its files again.
 func (d *Daemon) Live() *config.Live { return d.live }
 
@@ -82,6 +98,9 @@ func (d *Daemon) Crawler() *crawler.Crawler { return d.crawler }
 
 // Window returns what shows and steers the crawl. It is nil before the API is open.
 func (d *Daemon) Window() *admin.Window { return d.window }
+
+// Archived finds captures in the archive. It is nil if the archive has no live index.
+func (d *Daemon) Archived() *index.LiveReader { return d.index.reader }
 
 // Now returns the time of day by the daemon's clock.
 func (d *Daemon) Now() time.Time { return d.o.Now() }
@@ -99,6 +118,14 @@ func (d *Daemon) OnClose(closing func() error) { d.closers.add(closing) }
 func (d *Daemon) Background(f func(ctx context.Context)) {
 	stop := background(f)
 	d.closers.add(func() error { stop(); return nil })
+}
+
+// openProcessOfWings lets the wings open what the process has once.
+func (d *Daemon) openProcessOfWings(time.Time) error {
+	if d.o.Member != nil {
+		return nil
+	}
+	return d.eachWing(func(w Wing) func(*Daemon) error { return w.Process })
 }
 
 // prepareWings lets the wings change the parts of the crawl.

@@ -1,25 +1,20 @@
 // Shows the page that the address names, and updates it from time to time.
 import { h, ask, optional, notice, leftOut, loadNames, moment, span } from './page.js';
 import { remember } from './keep.js';
+import { added, register } from './register.js';
 import { overview, headline } from './overview.js';
-import { whatIsNew } from './news.js';
 import { hostList, hostPage } from './hosts.js';
 import { uriPage } from './uri.js';
-import { viewPage } from './versions.js';
-import { comparePage } from './compare.js';
-import { packagesPage } from './packages.js';
-import { recordPage } from './record.js';
-import { capturePage } from './capture.js';
-import { importPage } from './import.js';
 import { noisePage } from './noise.js';
-import { editPage, mainPage } from './edit.js';
-import { manyPage } from './many.js';
+import { ignoreButton } from './ignore.js';
 import { usersPage } from './users.js';
 import { daysPage } from './days.js';
 import { headers, dedup, config } from './reports.js';
 
-const pages = { '': whatIsNew, operations: overview, hosts: hostList, host: hostPage, uri: uriPage, view: viewPage, compare: comparePage, record: recordPage, packages: packagesPage, capture: capturePage, import: importPage, noise: noisePage, edit: editPage, many: manyPage, main: mainPage, users: usersPage, days: daysPage, headers, dedup, config };
-const fresh = { '': 5_000, operations: 5_000, hosts: 15_000, host: 15_000, uri: 15_000, packages: 2_000 }; // ms; other pages, and those that read for long, are not updated
+register({ parts: { difference: ignoreButton } });
+const pages = { '': overview, operations: overview, hosts: hostList, host: hostPage, uri: uriPage, noise: noisePage, users: usersPage, days: daysPage, headers, dedup, config, ...added.pages };
+const fresh = { '': 5_000, operations: 5_000, hosts: 15_000, host: 15_000, uri: 15_000, ...added.fresh }; // ms; other pages, and those that read for long, are not updated
+const under = { '': 'operations', host: 'hosts', noise: 'hosts', users: 'config', headers: 'days', dedup: 'days', ...added.under }; // entries of the navigation
 
 const view = document.getElementById('view');
 let shown = '',
@@ -35,7 +30,7 @@ async function show(mode) {
   const address = location.hash.replace(/^#\/?/, '');
   const [path, query] = address.split('?');
   const [name, ...rest] = path.split('/');
-  const page = pages[name] || whatIsNew;
+  const page = pages[name] || pages[''];
   const changed = address !== shown;
   let content;
   try {
@@ -55,7 +50,7 @@ async function show(mode) {
   if (mine !== turn) return;
   shown = address;
   for (const a of document.querySelectorAll('nav a')) {
-    if (a.dataset.page === ({ host: 'hosts', import: 'hosts', noise: 'hosts', edit: 'config', many: 'config', main: 'config', users: 'config', headers: 'days', dedup: 'days', view: 'uri', compare: 'uri', record: 'uri' }[name] || name)) a.setAttribute('aria-current', 'page');
+    if (a.dataset.page === (under[name] ?? name)) a.setAttribute('aria-current', 'page');
     else a.removeAttribute('aria-current');
   }
   const restore = changed ? null : remember(view);

@@ -3,6 +3,7 @@ import { h, svg, inWords, hostLabel, ask, optional, count, plural, span, moment,
 import { hosts as hostTable } from './overview.js';
 import { trustTable, datesTable } from './reports.js';
 import { account } from './days.js';
+import { partsOf } from './register.js';
 
 const pageSize = 50;
 
@@ -19,7 +20,7 @@ export async function hostList(again, query) {
     list.map(([value, name]) => h('option', { value, selected: value === chosen }, name));
   return [
     h('h1', {}, 'Hosts'),
-    h('p', {}, h('a', { href: '#/import' + of }, 'Import or export seeds'), ' · ', h('a', { href: '#/edit' + of }, 'Edit host files'), ' · ', h('a', { href: '#/noise' + of }, 'Pages that differ at each fetch')),
+    h('p', {}, (await partsOf('hosts', of)).map((links) => [links, ' · ']), h('a', { href: '#/noise' + of }, 'Pages that differ at each fetch')),
     h(
       'form',
       {
@@ -106,9 +107,9 @@ export async function hostPage(again, query, name) {
   const dates = ours(headers?.dates);
   return [
     h('h1', { dir: 'auto' }, host.about.title || hostLabel(name)),
-    about(host.about, name),
+    about(host.about, name, await partsOf('captures', name)),
     state(host),
-    h('div', { class: 'row' }, orders(name, host, again), h('a', { class: 'button', href: '#/edit?host=' + encodeURIComponent(name) }, 'Edit the settings'), h('a', { class: 'button', href: '#/noise?host=' + encodeURIComponent(name) }, 'Pages that differ at each fetch')),
+    h('div', { class: 'row' }, orders(name, host, again), await partsOf('host', name), h('a', { class: 'button', href: '#/noise?host=' + encodeURIComponent(name) }, 'Pages that differ at each fetch')),
     pairs([
       ['state', host.state + (host.removed ? '; its file was removed' : '')],
       [
@@ -140,7 +141,7 @@ export async function hostPage(again, query, name) {
 }
 
 // about shows what curators wrote about a site: who looks after it, labels and collections as links to what is new there.
-function about(site, name) {
+function about(site, name, links) {
   const names = (kind, list) =>
     (list || []).map((n) => h('a', { class: 'tag', href: '#/?' + new URLSearchParams({ [kind]: n }) }, n));
   return [
@@ -151,7 +152,7 @@ function about(site, name) {
       names('label', site.labels),
       names('collection', site.collections),
       site.owners?.length ? ['looked after by ', names('owner', site.owners)] : null,
-      h('a', { href: '#/?' + new URLSearchParams({ host: name }) }, 'latest captures'),
+      links,
     ),
     site.note ? h('p', { class: 'notice', dir: 'auto' }, site.note) : null,
   ];

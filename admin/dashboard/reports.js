@@ -1,5 +1,6 @@
 // Reports: reliability of headers and dates, deduplication, configuration.
 import { h, ask, count, bytes, percent, moment, when, hostLink, table, pairs, notice, button, sitesOf, siteForm, goTo } from './page.js';
+import { partsOf } from './register.js';
 
 // reports leads from one report to the others, and chooses the sites of all.
 export const reports = (shown, sites) => [
@@ -121,7 +122,7 @@ export async function config(again) {
     );
   return [
     h('h1', {}, 'Configuration'),
-    h('div', { class: 'row' }, h('a', { class: 'button', href: '#/edit' }, 'Edit the files'), h('a', { class: 'button', href: '#/users' }, 'Users')),
+    h('div', { class: 'row' }, await partsOf('config'), h('a', { class: 'button', href: '#/users' }, 'Users')),
     c.faults.length
       ? notice(
           'bad',

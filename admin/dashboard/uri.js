@@ -1,7 +1,7 @@
 // The page of one URI: its history, the reason of its next visit, and its visits over time.
 import { h, ask, inWords, optional, uriLink, count, bytes, span, when, moment, hostLink, table, pairs, notice, button, sitesOf, siteFields, goTo } from './page.js';
 import { timeline } from './timeline.js';
-import { versionList } from './versions.js';
+import { partsOf } from './register.js';
 
 export async function uriPage(again, query) {
   const wanted = query.get('u') || '';
@@ -57,7 +57,7 @@ export async function uriPage(again, query) {
       ['Last-Modified', known.last_modified || '–'],
       known.warc_file ? ['archived in', h('code', {}, `${known.warc_file} at ${known.warc_offset}`)] : null,
     ]),
-    await versionList(known.uri),
+    await partsOf('uri', known.uri),
     explain(why),
     h('h2', {}, 'Visits'),
     history
@@ -74,7 +74,8 @@ export async function uriPage(again, query) {
 async function results(query) {
   const [q, host, cursor] = ['q', 'host', 'cursor'].map((k) => query.get(k) || '');
   const sites = sitesOf(query);
-  const found = await ask('search?' + new URLSearchParams({ q, host, cursor, limit: 100, ...sites }));
+  const found = await optional('search?' + new URLSearchParams({ q, host, cursor, limit: 100, ...sites }));
+  if (!found) return notice('', 'This program does not search texts: the part for curators is not linked in. Write a whole URI.');
   const known = new Map(found.uris.map((f) => [f.uri, f]));
   for (const c of found.titles) known.set(c.uri, { ...c, ...known.get(c.uri), title: c.title });
   return [

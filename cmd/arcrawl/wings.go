@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/cluster"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/attempt"
+	"github.com/arcrawl/arcrawl/curator"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/lab"
 	"github.com/arcrawl/arcrawl/noise"
@@ -30,6 +31,7 @@ type wing struct {
 // lines in this file.
 func wings() []wing {
 	return []wing{
+		{daemon: curator.Wing},
 		{daemon: noise.Wing, commands: noise.Commands, check: noise.Check},
 		{daemon: render.Wing, check: render.Check, browser: render.OpenTrial},
 		{commands: archive.Commands},

@@ -20,6 +20,7 @@ var plainTexts = []string{
 	"CONTRIBUTING.md",
 	"README.md",
 	"admin/dashboard/*.js",
+	"curator/dashboard/*.js",
 	"admin/dashboard/index.html",
 	"docs/*.md",
 	"docs/decisions/*.md",

@@ -1,0 +1,242 @@
+package curator
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/foreign"
+	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// hostileTitle has a script, marks that change the direction of text, and many characters.
+var hostileTitle = "<script>document.title='taken'</script>\u202Eevil\u2066 " + strings.Repeat("long ", 30)
+
+// hostileVersions archives versions of the front page of news.example: two pages with hostile titles and text, a
+// revisit, and two pictures. It returns what finds them.
+func hostileVersions(t *testing.T) (*index.LiveReader, []string) {
+	t.Helper()
+	a := archivetest.New(t)
+	live, err := index.OpenLive(t.Context(), a.Dir, nil, func(warc.Finding) error { return nil })
+	archivetest.Must(t, err)
+	reader := index.NewLiveReader(live)
+	t.Cleanup(func() { _, _ = reader.Close(), live.Close() })
+	var stamps []string
+	add := func(o digest.Origin, mime string) digest.Origin {
+		stamp := o.Date.UTC().Format(index.DateLayout)
+		archivetest.Must(t, live.Add(index.Entry{
+			Key: uri.ReplayKey(o.URI), Timestamp: stamp, URL: o.URI, MIME: mime, Status: "200",
+			Digest: o.Payload.String(), Length: o.Length, Offset: o.Offset, Filename: o.File,
+		}))
+		stamps = append(stamps, stamp)
+		return o
+	}
+	head := archivetest.HTMLHead + "\r\nX-Hostile: \u202E<img src=//evil.example/x onerror=\"document.title='taken'\">\x00\xff"
+	text := func(n string) string {
+		return "<title>" + hostileTitle + "</title><p>clock " + n + "</p><p>" + hostileTitle + "</p><p>" + n + "\xff\x00</p>" + strings.Repeat("y", 64<<10)
+	}
+	first := add(a.Page("http://news.example/", head, text("one")), "text/html")
+	add(a.Page("http://news.example/", head, text("two")), "text/html")
+	add(a.Revisit("http://news.example/", head, first), index.RevisitMIME)
+	return reader, stamps
+}
+
+// everyPage crawls a day of news with hostile titles and returns the answers of the API for every page, and the
+// addresses of the pages.
+func everyPage(t *testing.T) (r *recorded, pages []string) {
+	t.Helper()
+	r = &recorded{
+		pages: admin.Dashboard(new(curation).extension()), answers: map[string][]byte{}, posts: map[string][]byte{},
+	}
+	archive, stamps := hostileVersions(t)
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		toml := strings.Replace(everyHour, "uris = [", "uris = [\"http://down.example/\", ", 1) +
+			"about = [{ uri = \"http://news.example/\", title = \"The <i>news\", labels = [\"newspapers\"], collections = [\"daily\"], owner = \"maria\", note = \"<b>ask</b> first\" }]\n"
+		w := newWorld(t, dir, toml, func(o *admin.Options) { o.Index = archive })
+		defer w.Close()
+		files := w.window.Options().Config().Config.Admin
+		w.Must(access.AddUser(files.UserFile, "maria", access.Curate, "correct horse battery"))
+		w.Must(access.AddUser(files.UserFile, "jan", access.Operate, ""))
+		_, err := access.Add(files.TokenFile, "grafana", access.Read)
+		w.Must(err)
+		w.Trap("http://news.example/calendar/2031/07/x/x/x/")
+		w.Set("http://news.example/", town.Page{Clock: true, Body: "<title>" + hostileTitle + "</title><p>news</p>"})
+		w.Run(24*time.Hour - time.Minute)
+		home := url.QueryEscape("http://news.example/")
+		serve := func(method, path, body string) []byte {
+			got := httptest.NewRecorder()
+			w.window.Handler(access.Options{}).ServeHTTP(got, httptest.NewRequest(method, api.Base+"/"+strings.TrimSuffix(path, "?"), strings.NewReader(body)))
+			if got.Code != http.StatusOK {
+				t.Fatalf("%s %s: %d %s", method, path, got.Code, got.Body)
+			}
+			return got.Body.Bytes()
+		}
+		both := "compare?at=" + stamps[1] + "&before=" + stamps[0] + "&uri=" + home
+		for _, path := range []string{
+			"status?", "names?", "new?", "new?limit=1", "series?span=1d", "hosts?limit=10&sort=overdue&state=overdue",
+			"hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=", "overdue?by=host&latest=true",
+			"hosts/news.example?", "hosts/news.example/queue?limit=50", "hosts/news.example/site?", "traps?host=news.example",
+			"reports/days?days=92&host=news.example", "reports/days?brief=true&days=92", "reports/days?brief=true&days=7", "reports/headers?", "reports/dedup?", "config?", "packages?", "me?", "users?", "audit?limit=50",
+			"search?cursor=&host=&limit=100&q=news", "edit/files?", "edit/file?host=news.example", "edit/file?name=", "uri?uri=" + home, "history?uri=" + home, "why?uri=" + home,
+			"versions?uri=" + home, "view?at=" + stamps[1] + "&uri=" + home, "record?at=" + stamps[2] + "&uri=" + home,
+			both + "&what=text", both + "&what=source", both + "&what=headers",
+		} {
+			r.answers[api.Base+"/"+path] = serve(http.MethodGet, path, "")
+		}
+		r.answers[api.Base+"/me?"] = []byte(`{"name": "maria.the.curator@library.example", "role": "curate", "way": "session"}`)
+		noisy, err := json.Marshal(api.Noise{Pages: []api.NoisyPage{
+			{URI: "http://news.example/", Why: "restless: " + hostileTitle, Versions: 90, Visits: 91, Wait: 86400},
+		}})
+		w.Must(err)
+		next := []byte(`{"pages": [], "next": "further"}`) // the page searches on by itself
+		r.answers[api.Base+"/noise?cursor=&host="], r.answers[api.Base+"/noise?cursor=further&host="] = next, noisy
+		r.answers[api.Base+"/noise?cursor=&host=news.example"] = noisy
+		kept := thirteenWeeks(time.Now(), "news.example")
+		for _, query := range []string{"brief=true&days=92", "brief=true&days=7", "days=92&host=news.example"} {
+			r.answers[api.Base+"/reports/days?"+query] = kept
+		}
+		list, err := json.Marshal(api.SeedList{Text: "uri,label,note\nhttp://new.example/,newspapers," + hostileTitle + "\nnot a uri,x,y\n"})
+		w.Must(err)
+		r.posts[api.Base+"/seeds/plan"] = serve(http.MethodPost, "seeds/plan", string(list))
+		compare := "compare?u=" + home + "&before=" + stamps[0] + "&at=" + stamps[1]
+		pages = []string{
+			"", "operations", "hosts", "host/news.example", "uri", "uri?u=" + home, "uri?q=news", "view?u=" + home + "&at=" + stamps[1],
+			compare, compare + "&as=inline&what=source", compare + "&what=headers", "record?u=" + home + "&at=" + stamps[2],
+			"capture", "import", "packages", "packages?u=" + home, "noise", "noise?host=news.example", "days", "headers", "dedup", "config", "edit", "edit?host=news.example", "many", "main", "users",
+		}
+		r.now = time.Now()
+	})
+	return r, pages
+}
+
+// thirteenWeeks returns the answer about the days of a host that is visited since long.
+func thirteenWeeks(now time.Time, host string) []byte {
+	r := api.DayReport{
+		Hosts: []api.DayRow{{Host: host, Requests: 9000, Seen: 2000, Versions: 2400, Low: 0.8, High: 0.9, Each: 4.5}},
+		Pace:  []api.HostPace{{Host: host, Promise: "captures about 80 % of versions; " + hostileTitle, Share: 0.8, Lost: 4}},
+	}
+	for day := range daily.MaxDays {
+		date := now.UTC().AddDate(0, 0, day+1-daily.MaxDays).Format(time.DateOnly)
+		r.Days = append(r.Days, api.DayRow{Day: date, Requests: 100, Seen: 10 + day, Versions: 20 + float64(day), Each: 10})
+	}
+	text, _ := json.Marshal(r) // numbers and texts only
+	return text
+}
+
+// TestEveryPageIsAccessibleAndAloneInBothThemes lets axe-core look at each page of the dashboard, in both themes, on a
+// wide and a narrow screen. Titles and texts are hostile. No page asks another server, and no text becomes a script.
+func TestEveryPageIsAccessibleAndAloneInBothThemes(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	axe := foreign.Axe(t)
+	answers, pages := everyPage(t)
+	app, err := os.ReadFile("dashboard/app.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := regexp.MustCompile(`(?m)^const pages = \{(.*)\};$`).FindSubmatch(app)
+	if table == nil {
+		t.Fatal("app.js has no table of pages")
+	}
+	for entry := range strings.SplitSeq(string(table[1]), ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(entry), ":")
+		if !slices.ContainsFunc(pages, func(p string) bool {
+			return p == strings.Trim(name, "' ") || strings.HasPrefix(p, name+"?") || strings.HasPrefix(p, name+"/")
+		}) {
+			t.Errorf("the page %s is not looked at: add it to everyPage", name)
+		}
+	}
+	site := httptest.NewServer(answers)
+	t.Cleanup(site.Close)
+	for _, theme := range []string{"light", "dark"} {
+		t.Run(theme, func(t *testing.T) {
+			t.Parallel()
+			p := browser.Open(t, 1280, 900)
+			rules := "{}"
+			if theme == "dark" { // all other rules look at what the themes have in common
+				rules = `{runOnly: ["color-contrast", "target-size", "scrollable-region-focusable", "link-in-text-block"]}`
+				p.Dark()
+				p.Resize(390, 800)
+			}
+			for _, page := range pages {
+				lookAt(t, p, axe, rules, site.URL+"/#/"+page, page)
+				browser.Keep(t, theme+"-"+page, p.Screenshot())
+			}
+			for _, host := range p.Requests() {
+				if host != strings.TrimPrefix(site.URL, "http://") {
+					t.Errorf("the browser asked %s", host)
+				}
+			}
+		})
+	}
+}
+
+// outside is an expression for what a reader does not see: elements and texts that reach out of the window, and
+// captions that are cut. In a wide window the navigation has one line.
+const outside = `[
+	...[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll table, .skip, svg") && e.getBoundingClientRect().right > innerWidth + 1),
+	...[document.body].filter(() => document.documentElement.scrollWidth > innerWidth),
+	...[...document.querySelectorAll("caption")].filter((e) => (e.firstElementChild || e).getBoundingClientRect().right > e.closest(".scroll").getBoundingClientRect().right),
+	...[...document.querySelectorAll("nav")].filter((e) => innerWidth > 1200 && e.offsetHeight > 45),
+].map((e) => e.outerHTML.slice(0, 200))`
+
+// lookAt opens a page and reports what axe-core finds in it.
+func lookAt(t *testing.T, p *browser.Page, axe, rules, address, page string) {
+	t.Helper()
+	p.Go("about:blank")
+	p.Go(address)
+	p.Wait(`document.getElementById("view").dataset.ready === ` + strconv.Quote(map[bool]string{true: "new", false: page}[page == ""]))
+	if page == "import" {
+		p.Eval(`(() => { const a = document.querySelector("textarea"); a.value = "x"; a.dispatchEvent(new Event("input")); a.form.requestSubmit() })()`)
+		p.Wait(`document.body.innerText.includes("What would change")`)
+	}
+	p.Eval(`for (const d of document.querySelectorAll("main details")) d.open = true`)
+	text := p.Eval(`document.body.innerText + " title: " + document.title`)
+	if page == "noise" {
+		p.Wait(`document.querySelector("main table") !== null`)
+	}
+	if page == "days" && p.Eval(`document.querySelector("[aria-label='The last 13 weeks'] tbody").rows.length`) != "13" {
+		t.Errorf("the page %q does not have 13 weeks:\n%s", page, text)
+	}
+	for _, bad := range []string{"title: taken", "undefined", "NaN", "Error"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the page %q shows %q:\n%.3000s", page, bad, text)
+		}
+	}
+	if strings.HasPrefix(page, "compare") && !strings.Contains(page, "what=headers") && p.Eval(`document.querySelectorAll("td.del, td.ins").length > 1`) != "true" {
+		t.Errorf("the page %q shows no difference:\n%.3000s", page, text)
+	}
+	if p.Wait(`document.getElementById("me").textContent !== ""`); p.Eval(outside) != "[]" {
+		t.Errorf("the page %q is wider than the window: %s", page, p.Eval(outside))
+	}
+	var faults []string
+	p.Eval(axe + "; 0")
+	got := p.Eval(`axe.run(document, ` + rules + `).then((r) => r.violations.map((v) => v.id + ": " + v.help + ": " + v.nodes.map((n) => n.html).join(" ").slice(0, 600)))`)
+	if err := json.Unmarshal([]byte(got), &faults); err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range faults {
+		t.Errorf("the page %q: %s", page, fault)
+	}
+}

@@ -1,0 +1,295 @@
+package curator_test
+
+import (
+	"fmt"
+	"image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/curator"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
+	"github.com/arcrawl/arcrawl/internal/foreign"
+	"github.com/arcrawl/arcrawl/internal/slow"
+)
+
+// withReplay adds an address for archived versions, and the folder of the engine.
+func withReplay(engine string) func(dir, main string) string {
+	return func(_, main string) string {
+		return strings.Replace(main, "[admin]\n", fmt.Sprintf("[admin]\nreplay_listen = \"127.0.0.1:0\"\nreplay_assets = %q\n", engine), 1)
+	}
+}
+
+// dashboard returns the address of the dashboard with its token, and the URI of the seed.
+func dashboard(t *testing.T, l *daemontest.Life) (address, seed string) {
+	t.Helper()
+	l.WaitFor(t, "serving the admin API")
+	at := regexp.MustCompile(`"at":"(http://[^"]+)","tokens"`).FindStringSubmatch(l.Text())
+	token, err := os.ReadFile(filepath.Join(l.Dir, "admin.token"))
+	if err != nil || at == nil {
+		t.Fatalf("no address or no token: %v\n%s", err, l.Text())
+	}
+	main, err := os.ReadFile(l.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	uris := regexp.MustCompile(`uris = \["([^"]+)"`).FindSubmatch(main)
+	fields := strings.Fields(string(token))
+	return at[1] + "?token=" + fields[len(fields)-1], string(uris[1])
+}
+
+// TestAVersionIsSeenInTheDashboard crawls a page, finds its version in the dashboard, and sees it in its frame.
+func TestAVersionIsSeenInTheDashboard(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	wings := []func() daemon.Wing{curator.Wing}
+	l := daemontest.StartIn(t, t.TempDir(), wings, withReplay(filepath.Dir(foreign.ReplayWorker(t))))
+	l.Visited(t)
+	address, seed := dashboard(t, l)
+	b := browser.Open(t, 1100, 800)
+	b.Go(address)
+	origin, _, _ := strings.Cut(address, "?")
+	b.Go(origin + "#/uri?u=" + url.QueryEscape(seed))
+	b.Wait(`[...document.querySelectorAll("a")].some(a => a.textContent === "view")`)
+	b.Eval(`[...document.querySelectorAll("a")].find(a => a.textContent === "view").click()`)
+	frame := b.Frame(`location.pathname.startsWith("/w/") && document.title`)
+	if got := frame(`document.title`); got != `"one page"` {
+		t.Errorf("the frame shows a page with the title %s", got)
+	}
+	if got := b.Eval(`document.querySelector("h1").textContent`); !strings.HasPrefix(got, `"Version of 20`) {
+		t.Errorf("the heading is %s", got)
+	}
+	if got := b.Eval(`document.documentElement.scrollWidth - innerWidth`); got != "0" {
+		t.Errorf("the page is %s pixels too wide", got)
+	}
+	keep(t, b, "view-light")
+	b.Dark()
+	keep(t, b, "view-dark")
+	b.Resize(390, 844)
+	keep(t, b, "view-phone")
+	stamp := b.Eval(`new URLSearchParams(location.hash.split("?")[1]).get("at")`)
+	b.Go(origin + "view/" + strings.Trim(stamp, `"`) + "/" + seed)
+	b.Frame(`location.pathname.startsWith("/w/") && document.title == "one page"`)
+	b.Go(origin + "#/view?u=" + url.QueryEscape(seed+"never-archived"))
+	b.Wait(`document.querySelector("h1").textContent === "Error"`)
+	if got := b.Eval(`document.getElementById("view").innerText`); !strings.Contains(got, "no version of "+seed) {
+		t.Errorf("for a page without a version the dashboard says %s", got)
+	}
+	for _, host := range b.Requests() {
+		if !strings.HasPrefix(host, "127.0.0.1:") && !strings.HasPrefix(host, "localhost:") {
+			t.Errorf("the browser asked %s", host)
+		}
+	}
+}
+
+// TestWithoutTheEngineTheDashboardSaysWhatToInstall starts a daemon with an address for versions, but without an
+// engine.
+func TestWithoutTheEngineTheDashboardSaysWhatToInstall(t *testing.T) {
+	t.Parallel()
+	empty := t.TempDir()
+	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{curator.Wing}, withReplay(empty))
+	l.Visited(t)
+	address, seed := dashboard(t, l)
+	l.WaitFor(t, "the folder has no engine")
+	view := ask(t, strings.Replace(address, "?", "api/v1/view?uri="+url.QueryEscape(seed)+"&", 1))
+	if !strings.Contains(view, "Install the package arcrawl-replay") || !strings.Contains(view, empty) || strings.Contains(view, `"frame"`) {
+		t.Errorf("the answer is %s", view)
+	}
+	versions := ask(t, strings.Replace(address, "?", "api/v1/versions?uri="+url.QueryEscape(seed)+"&", 1))
+	if !strings.Contains(versions, `"count":1`) || !strings.Contains(versions, `"changed":true`) {
+		t.Errorf("the list of versions is %s", versions)
+	}
+}
+
+// TestTwoVersionsAreComparedInTheDashboard crawls a page that changes, and compares its first two versions in each way.
+func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	visits := 0
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		visits++
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, "<title>Harbour news</title>\n<h1>The ferry leaves at %d:30</h1>\n<p class=clock>%d visits</p>\n<p class=readers>Now %d readers</p>\n%s<p>%s", 6+visits, visits, 40+visits,
+			strings.Repeat("<p>Tickets are sold on board. The crossing takes twenty minutes.</p>\n", 12),
+			"<script>document.title = 'taken'</script>a \u202ereversed\u202c sign &lt;img src=x onerror=alert(1)>"+strings.Repeat("long ", 40*visits))
+	}))
+	t.Cleanup(site.Close)
+	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{curator.Wing}, func(_, main string) string {
+		main = regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
+		return main + "[change]\nscrub_css = [\"p.clock\"]\n[[wait]]\nmime = \".*\"\ninitial = \"1s\"\nmin = \"1s\"\nmax = \"1s\"\n"
+	})
+	address, seed := dashboard(t, l)
+	for n := 0; n < 2; {
+		r := <-l.Visits
+		if r.URI.String() == seed && r.Status == http.StatusOK {
+			n++
+		}
+	}
+	b := browser.Open(t, 1100, 800)
+	b.Go(address)
+	origin, _, _ := strings.Cut(address, "?")
+	b.Go(origin + "#/uri?u=" + url.QueryEscape(seed))
+	b.Wait(`[...document.querySelectorAll("a")].some(a => a.textContent === "compare")`)
+	b.Eval(`[...document.querySelectorAll("a")].findLast(a => a.textContent === "compare").click()`)
+	ready := func(want string) {
+		t.Helper()
+		b.Wait(`document.querySelector("h1").textContent === "Comparison" && document.getElementById("view").innerText.includes(` + strconv.Quote(want) + `)`)
+		if got := b.Eval(`document.documentElement.scrollWidth - innerWidth`); got != "0" {
+			t.Errorf("the page with %q is %s pixels too wide", want, got)
+		}
+	}
+	ready("unchanged lines")
+	text := b.Eval(`document.querySelector("table.compare").innerText`)
+	for _, want := range []string{"The ferry leaves at ", "visits", "rule 1", "[U+202E]reversed", "<img src=x onerror=alert(1)>", "unchanged lines"} {
+		if !strings.Contains(text, strings.Trim(strconv.Quote(want), `"`)) {
+			t.Errorf("the comparison lacks %q: %s", want, text)
+		}
+	}
+	if got := b.Eval(`[...document.querySelectorAll("td del")].map(e => e.textContent).join() + " " + [...document.querySelectorAll("td ins")].map(e => e.textContent.trim()).join().slice(0, 4)`); got != `"7,41 8,42"` {
+		t.Errorf("marked as different: %s", got)
+	}
+	keep(t, b, "compare-light")
+	b.Eval(`[...document.querySelectorAll("tr")].find(r => r.innerText.includes("readers")).querySelector("button").click()`)
+	b.Wait(`document.querySelector("pre.diff")?.textContent.includes("readers")`)
+	keep(t, b, "ignore-light")
+	if got := b.Eval(`document.querySelector("section.panel").innerText`); !strings.Contains(got, "Now 42 readers") || !strings.Contains(got, "with the rule") {
+		t.Errorf("the preview says %s", got)
+	}
+	host := filepath.Join(l.Dir, "hosts.d", strings.NewReplacer(":", "_").Replace(site.Listener.Addr().String())+".toml")
+	save := `[...document.querySelectorAll("section.panel button")].find(b => b.textContent.startsWith("Save to")).click()`
+	daemontest.Write(t, host, "host = \""+site.Listener.Addr().String()+"\"\n# a note of somebody else\n")
+	b.Eval(save)
+	b.Wait(`document.querySelector("section.panel .notice.bad")?.textContent.includes("was changed since the preview; nothing was written")`)
+	if text, err := os.ReadFile(host); err != nil || strings.Contains(string(text), "scrub") {
+		t.Errorf("the file of somebody else became %q, %v", text, err)
+	}
+	b.Eval(`[...document.querySelectorAll("section.panel button")].find(b => b.textContent === "Show the effect").click()`)
+	b.Wait(`document.querySelector("pre.diff")?.textContent.includes("somebody else")`)
+	b.Eval(save)
+	b.Wait(`document.querySelector("section.panel .notice.good")`)
+	if text, err := os.ReadFile(host); err != nil || !strings.Contains(string(text), "readers") || !strings.Contains(string(text), "# a note of somebody else") {
+		t.Errorf("the host file became %q, %v", text, err)
+	}
+	l.WaitFor(t, "\"order\":\"ignore\"")
+	b.Wait(`fetch("/api/v1/audit?days=1").then(r => r.text()).then(s => s.includes("ignore"))`)
+	b.Eval(`[...document.querySelectorAll("a.button")].find(a => a.textContent === "Inline").click()`)
+	ready("in one column")
+	b.Dark()
+	keep(t, b, "compare-inline-dark")
+	b.Eval(`[...document.querySelectorAll("a.button")].find(a => a.textContent === "Source").click()`)
+	ready("<title>Harbour news</title>")
+	b.Resize(390, 844)
+	keep(t, b, "compare-source-phone")
+	b.Eval(`[...document.querySelectorAll("a.button")].find(a => a.textContent === "Response header").click()`)
+	ready("Content-Type")
+	if got := b.Eval(`document.title`); got != `"Comparison – arcrawl"` && !strings.HasPrefix(got, `"Comparison`) {
+		t.Errorf("the title is %s", got)
+	}
+}
+
+// TestAPageIsCapturedNowWithItsEmbeds orders a capture of a page that waits for a day, of a page that is new, and of
+// one on another host, and follows them in the dashboard.
+func TestAPageIsCapturedNowWithItsEmbeds(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/", "/fresh":
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			fmt.Fprintf(w, "<title>%s</title><link rel=stylesheet href=/style.css><img src=/gone.png>%s", r.URL.Path, time.Now())
+		case "/style.css":
+			w.Header().Set("Content-Type", "text/css")
+			fmt.Fprint(w, "body { color: red }")
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(site.Close)
+	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{curator.Wing}, func(_, main string) string {
+		return regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
+	})
+	l.Visited(t)
+	address, seed := dashboard(t, l)
+	b := browser.Open(t, 1100, 800)
+	b.Go(address)
+	origin, _, _ := strings.Cut(address, "?")
+	b.Go(origin + "#/capture?u=" + url.QueryEscape(seed+"\n"+seed+"fresh\nhttp://elsewhere.example/"))
+	b.Wait(`document.querySelector("textarea")?.value.includes("fresh")`)
+	b.Eval(`[...document.querySelectorAll("button")].find(b => b.textContent === "Capture now").click()`)
+	b.Wait(`document.querySelector("#view .notice.good")?.textContent === "All done: 2 pages."`)
+	text := b.Eval(`document.getElementById("view").innerText`)
+	for _, want := range []string{"http://elsewhere.example/ is on a host without a seed", "archived, view", "2 of 2 archived"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q: %s", want, text)
+		}
+	}
+	keep(t, b, "capture-light")
+	b.Dark()
+	b.Resize(390, 844)
+	if got := b.Eval(`document.documentElement.scrollWidth - innerWidth`); got != "0" {
+		t.Errorf("the page is %s pixels too wide", got)
+	}
+	keep(t, b, "capture-phone-dark")
+	b.Eval(`[...document.querySelectorAll("a")].find(a => a.textContent === "view").click()`)
+	b.Wait(`document.querySelector("h1").textContent.startsWith("Version of")`)
+	versions := ask(t, strings.Replace(address, "?", "api/v1/versions?uri="+url.QueryEscape(seed)+"&", 1))
+	if !strings.Contains(versions, `"count":2`) {
+		t.Errorf("the page has not two versions: %s", versions)
+	}
+}
+
+// keep saves a screenshot if ARCRAWL_SCREENSHOTS is set.
+func keep(t *testing.T, b *browser.Page, name string) {
+	t.Helper()
+	dir := os.Getenv("ARCRAWL_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	f, err := os.Create(filepath.Join(dir, name+".png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := png.Encode(f, b.Screenshot()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ask sends a request to the API with the token of an address, and returns the answer.
+func ask(t *testing.T, address string) string {
+	t.Helper()
+	at, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+at.Query().Get("token"))
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s %s, %v", address, answer.Status, text, err)
+	}
+	return string(text)
+}

@@ -1,0 +1,383 @@
+package curator
+
+import (
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/internal/windowtest"
+)
+
+// recorded serves the dashboard with recorded answers. The window answers in virtual time, but a browser needs real
+// time.
+type recorded struct {
+	pages   http.Handler
+	answers map[string][]byte // by path and query
+	posts   map[string][]byte // answers to orders, by path
+	now     time.Time
+	asked   []string    // orders that were received
+	down    atomic.Bool // no request is answered
+}
+
+func (r *recorded) ServeHTTP(to http.ResponseWriter, from *http.Request) {
+	to.Header().Set("Date", r.now.UTC().Format(http.TimeFormat))
+	if !strings.HasPrefix(from.URL.Path, api.Base) {
+		r.pages.ServeHTTP(to, from)
+		return
+	}
+	if r.down.Load() {
+		panic(http.ErrAbortHandler)
+	}
+	if from.Method != http.MethodGet {
+		r.asked = append(r.asked, from.Method+" "+from.URL.Path)
+		_, _ = to.Write(r.posts[from.URL.Path])
+		return
+	}
+	answer, ok := r.answers[from.URL.Path+"?"+from.URL.Query().Encode()]
+	if !ok {
+		to.WriteHeader(http.StatusNotFound)
+	}
+	_, _ = to.Write(answer)
+}
+
+// aDayOfNews crawls a front page that changes each hour, a page that never does, and a host that is down.
+func aDayOfNews(t *testing.T) *recorded {
+	t.Helper()
+	dir := t.TempDir()
+	r := &recorded{pages: admin.Dashboard(new(curation).extension()), answers: make(map[string][]byte)}
+	synctest.Test(t, func(t *testing.T) {
+		toml := "[dedup]\nmin_size = \"0B\"\n" + everyHour // the pages are small
+		w := newWorld(t, dir, strings.Replace(toml, "uris = [", "uris = [\"http://down.example/\", ", 1))
+		defer w.Close()
+		w.Trap("http://news.example/calendar/2031/07/x/x/x/")
+		w.Set("http://news.example/", town.Page{Every: 2 * time.Hour})
+		for range 3 {
+			w.Must(w.Parts.Reputation.AddDate("news.example", evaluators.DatedPages, true))
+		}
+		w.Run(24*time.Hour - time.Minute)
+		for _, path := range []string{
+			"status?", "new?", "series?span=1d", "series?span=7d", "hosts?limit=10&sort=overdue&state=overdue",
+			"hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=",
+			"overdue?by=host&latest=true", "why?uri=" + url.QueryEscape("http://news.example/"),
+			"why-not?uri=" + url.QueryEscape("http://news.example/no"), "hosts/news.example?", "hosts/news.example/queue?limit=50", "hosts/news.example/site?", "hosts/down.example/site?", "search?cursor=&host=&limit=100&q=news",
+			"traps?host=news.example", "traps?host=down.example", "hosts/down.example?", "hosts/down.example/queue?limit=50",
+			"reports/days?days=92&host=news.example", "reports/days?days=92&host=down.example", "reports/headers?",
+			"reports/dedup?", "noise?cursor=&host=news.example", "config?", "packages?", "new?limit=1",
+			"uri?uri=" + url.QueryEscape("http://news.example/"), "history?uri=" + url.QueryEscape("http://news.example/"),
+		} {
+			got := httptest.NewRecorder()
+			w.window.Handler(access.Options{}).ServeHTTP(got, httptest.NewRequest(http.MethodGet, api.Base+"/"+strings.TrimSuffix(path, "?"), nil))
+			if got.Code != http.StatusOK {
+				t.Fatalf("GET %s: %d %s", path, got.Code, got.Body)
+			}
+			r.answers[api.Base+"/"+path] = got.Body.Bytes()
+		}
+		r.now = time.Now()
+	})
+	return r
+}
+
+// serveADayOfNews serves the dashboard of a day of news until the test ends.
+func serveADayOfNews(t *testing.T) (day *recorded, site *httptest.Server) {
+	t.Helper()
+	day = aDayOfNews(t)
+	site = httptest.NewServer(day)
+	t.Cleanup(site.Close)
+	return day, site
+}
+
+// TestTheDashboardInABrowser opens the pages as an operator does and checks what they show. It saves
+// screenshots in the folder that ARCRAWL_SCREENSHOTS names.
+func TestTheDashboardInABrowser(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	day, site := serveADayOfNews(t)
+	p := browser.Open(t, 1280, 1500)
+	show := func(address, ready string) string {
+		t.Helper()
+		p.Go(site.URL + "/#/" + address)
+		p.Wait(`document.getElementById("view").dataset.ready === ` + strconv.Quote(ready))
+		p.Eval(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`)
+		text, err := strconv.Unquote(p.Eval(`document.body.innerText`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	for _, c := range []struct {
+		address, ready string
+		want           []string
+	}{
+		{"", "new", []string{"What is new", "news.example", "first capture", "changed, version", "Unreachable sites", "down.example", "Nothing new for long"}},
+		{"operations", "operations", []string{"Crawling", "crawling", "Visits in the last hour", "Longest overdue URI", "down.example", "Unreachable hosts"}},
+		{"hosts", "hosts", []string{"news.example", "down.example", "1 to 2 of 2"}},
+		{"host/news.example", "host/news.example", []string{"news.example", "Pause the host", "http://news.example/", "Last days", "versions captured", "front page", "latest captures", "Settings from files", "arcrawl.toml:", "Reliability of dates in feeds and sitemaps", "Queue", "Release the trap", "reject ^https?://news\\.example", "1 URI kept out"}},
+		{"host/down.example", "host/down.example", []string{"Unreachable", "Its URIs keep their places", "No traps found"}},
+		{"uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F", []string{"as a seed", "new version", "unchanged", "Visit now", "the archive did not have this payload", "because", ".*: unchanged:", "it is a seed"}},
+		{"uri?u=http%3A%2F%2Fnews.example%2Fno", "uri?u=http%3A%2F%2Fnews.example%2Fno", []string{"It is not known: never found", "scope.by", "is a host of the seeds"}},
+		{"uri?q=news", "uri?q=news", []string{"Search", "Hosts:", "http://news.example/", "URIs with this text"}},
+		{"noise?host=news.example", "noise?host=news.example", []string{"Pages that differ at each fetch: news.example", "No page differs at each fetch."}},
+		{"headers", "headers", []string{"Reliability of headers", "Reliability of dates in feeds and sitemaps", "pages"}},
+		{"dedup", "dedup", []string{"Deduplication", "news.example", "text/html"}},
+		{"packages", "packages", []string{"Packages", "keeps no index of its archive", "No package was made yet"}},
+		{"config", "config", []string{"In force since", "arcrawl.toml"}},
+	} {
+		text := show(c.address, c.ready)
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("the page %q lacks the text %q:\n%s", c.address, want, text)
+			}
+		}
+		if strings.Contains(text, "Error") || strings.Contains(text, "undefined") || strings.Contains(text, "NaN") {
+			t.Errorf("the page %q shows a fault:\n%s", c.address, text)
+		}
+		browser.Keep(t, "light-"+c.ready, p.Screenshot())
+	}
+	show("uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F")
+	if got := p.Eval(`document.querySelectorAll("svg.timeline rect.k1").length + " " + document.querySelectorAll("svg.timeline rect.k3").length`); got != `"12 12"` {
+		t.Errorf("the timeline has %s versions and unchanged visits, want 12 of each", got)
+	}
+
+	show("operations", "operations")
+	light := p.Screenshot()
+	if n := colored(light, color.RGBA{0x2a, 0x6f, 0x97, 0xff}); n < 200 {
+		t.Errorf("%d pixels have the color of versions: want drawn charts", n)
+	}
+	if got := p.Eval(`document.querySelectorAll(".chart canvas").length`); got != "6" {
+		t.Errorf("%s charts, want 6", got)
+	}
+	if title := p.Eval(`document.title + " | " + document.getElementById("instance").innerText`); title != `"Crawling \u2013 Test Library \u2013 arcrawl | Test Library"` {
+		t.Errorf("the title of the page and the name at its top are %s", title)
+	}
+	manyAlarms(t, day)
+	show("config", "config")
+	text := show("operations", "operations")
+	for want, times := range map[string]int{
+		"40 alarms of kind feed-gap": 1, "1 alarm acknowledged": 1, "the disk is nearly full": 1, "feed-1.example may": 0,
+		"Acknowledge\n": 1, "no such host": 1,
+	} {
+		if got := strings.Count(text+"\n", want); got < times || times == 0 && got > 0 {
+			t.Errorf("with many alarms the overview has %q %d times, want %d:\n%s", want, got, times, text)
+		}
+	}
+	browser.Keep(t, "light-alarms", p.Screenshot())
+	p.Eval(`window.prompt = () => "moves on Monday"`)
+	p.Eval(`{ const send = window.fetch; window.fetch = async (...a) => {
+		const answer = await send(...a); window.sent ||= String(a[0]).includes("alarms/acknowledge"); return answer } }`)
+	p.Eval(`[...document.querySelectorAll("p.notice button")].find(b => b.textContent === "Acknowledge").click()`)
+	p.Wait(`window.sent`)
+	if !slices.Contains(day.asked, "POST /api/v1/alarms/acknowledge") {
+		t.Errorf("the button sent %q, want an acknowledgement", day.asked)
+	}
+	p.Dark()
+	show("hosts", "hosts")
+	show("operations", "operations")
+	dark := p.Screenshot()
+	browser.Keep(t, "dark-overview", dark)
+	if luminance(dark) > 0.3 || luminance(light) < 0.7 {
+		t.Errorf("the light theme has the luminance %.2f and the dark one %.2f", luminance(light), luminance(dark))
+	}
+}
+
+// TestAPageKeepsWhatAUserDidWhileItIsUpdated sorts and opens tables, lets the daemon go away and come back, and pauses
+// the crawl.
+func TestAPageKeepsWhatAUserDidWhileItIsUpdated(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	day, site := serveADayOfNews(t)
+	p := browser.Open(t, 1280, 1500)
+	p.Go(site.URL + "/#/operations")
+	p.Wait(`document.getElementById("view").dataset.ready === "operations"`)
+	update := func(done string) {
+		t.Helper()
+		p.Eval(`document.querySelector("h1").dataset.old = "yes"`)
+		p.Eval(`dispatchEvent(new Event("hashchange"))`)
+		p.Wait(done)
+	}
+	const updated = `!document.querySelector("h1").dataset.old`
+	check := func(what, expression, want string) {
+		t.Helper()
+		if got := p.Eval(expression); got != want {
+			t.Errorf("%s: %s is %s, want %s", what, expression, got, want)
+		}
+	}
+	p.Eval(`document.querySelectorAll("details")[1].open = true`)
+	const click = `document.querySelector("details[open] th button").click()`
+	first := p.Eval(`document.querySelector("details[open] tbody td").textContent`)
+	p.Eval(click)
+	p.Eval(`document.querySelector("details[open] th button").focus()`)
+	sorted := p.Eval(`document.querySelector("details[open] tbody td").textContent + document.querySelector("details[open] th").getAttribute("aria-sort")`)
+	if sorted == first || !strings.Contains(sorted, "ascending") && !strings.Contains(sorted, "descending") {
+		t.Errorf("a click on a heading shows %s first, before %s", sorted, first)
+	}
+	update(updated)
+	check("after an update", `[...document.querySelectorAll("details")].findIndex(d => d.open)`, "1")
+	check("after an update", `document.querySelector("details[open] tbody td").textContent + document.querySelector("details[open] th").getAttribute("aria-sort")`, sorted)
+	check("after an update", `document.activeElement.className`, `"sort"`)
+
+	day.down.Store(true)
+	update(`document.getElementById("stale").textContent.includes("Not up to date: this is the state of")`)
+	check("without an answer", `document.querySelectorAll(".tile").length`, "12")
+	browser.Keep(t, "light-stale", p.Screenshot())
+	day.down.Store(false)
+	update(updated)
+	check("with an answer again", `document.getElementById("stale").textContent`, `""`)
+
+	var s api.Status
+	path := api.Base + "/status?"
+	if err := json.Unmarshal(day.answers[path], &s); err != nil {
+		t.Fatal(err)
+	}
+	s.Condition = api.Condition{State: api.Paused, Why: "a test"}
+	day.answers[path], _ = json.Marshal(s)
+	p.Eval(`import("./page.js").then(m => m.ask("status"))`) // as the pill asks from time to time
+	p.Wait(`document.getElementById("state").textContent.startsWith("paused")`)
+	check("when the pill says that the crawl is paused", `document.querySelector("h1").textContent`, `"The crawl is paused: a test"`)
+}
+
+// TestSeedsAreImportedInTheBrowser pastes a list with a fault and a hostile value, sees what would change, writes and
+// undoes it.
+func TestSeedsAreImportedInTheBrowser(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	dir := t.TempDir()
+	w := newWorld(t, dir, everyHour)
+	defer w.Close()
+	site := httptest.NewServer(w.window.Handler(access.Options{}))
+	t.Cleanup(site.Close)
+	p := browser.Open(t, 1280, 1000)
+	p.Go(site.URL + "/#/import")
+	p.Wait(`document.getElementById("view").dataset.ready === "import"`)
+	p.Eval(`{ const a = document.querySelector("textarea"); a.value = "uri,label,note\nhttps://a.example/,papers,\n<img src=x onerror=document.title='broken'>,,\n";
+		a.dispatchEvent(new Event("input")); document.querySelector("form").requestSubmit() }`)
+	p.Wait(`document.body.innerText.includes("1 new seed, 0 changed, 0 known, 1 faulty line; 1 host file to write")`)
+	if got := p.Eval(`document.querySelectorAll("main img").length + document.querySelector("table").innerText`); !strings.Contains(got, "0Lines") || !strings.Contains(got, "is not a URI") {
+		t.Errorf("the faults are %s", got)
+	}
+	browser.Keep(t, "light-import", p.Screenshot())
+	file := filepath.Join(dir, "hosts.d", "a.example.toml")
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the preview wrote a file")
+	}
+	p.Eval(`[...document.querySelectorAll("button")].find(b => b.textContent === "Write 1 host file").click()`)
+	p.Wait(`document.body.innerText.includes("Wrote 1 host file with 1 new seed")`)
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `labels = ["papers"]`) {
+		t.Errorf("the host file: %v\n%s", err, text)
+	}
+	p.Eval(`window.confirm = () => true; [...document.querySelectorAll("button")].find(b => b.textContent === "Undo the last change").click()`)
+	p.Wait(`document.body.innerText.includes("Undone: import in the dashboard")`)
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the undo left the file")
+	}
+}
+
+// manyAlarms adds forty gaps of feeds, a full disk and an acknowledged alarm to the status.
+func manyAlarms(t *testing.T, day *recorded) {
+	t.Helper()
+	var s api.Status
+	path := api.Base + "/status?"
+	if err := json.Unmarshal(day.answers[path], &s); err != nil {
+		t.Fatal(err)
+	}
+	s.Alarms = append(s.Alarms, api.Alarm{Kind: alarm.Disk, Text: "the disk is nearly full", Since: s.Now})
+	for i := range 40 {
+		host := fmt.Sprintf("feed-%d.example", i)
+		s.Alarms = append(s.Alarms, api.Alarm{Kind: alarm.FeedGap, About: host, Host: host, Text: host + " may have lost entries", Since: s.Now})
+	}
+	s.Alarms = append(s.Alarms, api.Alarm{
+		Kind: alarm.Host, About: "b.example", Host: "b.example", Text: "b.example is down", Since: s.Now,
+		Acknowledged: &api.Acknowledgement{Who: "maria", At: s.Now, Note: "moves"},
+	})
+	var err error
+	if day.answers[path], err = json.Marshal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTheDashboardOnAPhoneAndWithAKeyboard checks that the pages fit a narrow screen and need no mouse.
+func TestTheDashboardOnAPhoneAndWithAKeyboard(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	_, site := serveADayOfNews(t)
+	p := browser.Open(t, 390, 844)
+	for _, address := range []string{"", "operations", "hosts", "host/news.example", "uri?u=http%3A%2F%2Fnews.example%2F", "config"} {
+		p.Go(site.URL + "/#/" + address)
+		ready := address
+		if ready == "" {
+			ready = "new"
+		}
+		p.Wait(`document.getElementById("view").dataset.ready === ` + strconv.Quote(ready))
+		if got := p.Eval(`document.documentElement.scrollWidth - innerWidth`); got != "0" {
+			t.Errorf("the page %q is %s pixels too wide for a phone", address, got)
+		}
+		browser.Keep(t, "phone-"+ready, p.Screenshot())
+	}
+	p.Go("about:blank") // otherwise the focus stays where it was
+	p.Go(site.URL + "/#/")
+	p.Wait(`document.getElementById("view").dataset.ready === "new"`)
+	p.Press("\t")
+	if got := p.Eval(`document.activeElement.className`); got != `"skip"` {
+		t.Errorf("the first Tab moves the focus to %s, want the link that skips to the content", got)
+	}
+	p.Press("\t\t\r")
+	p.Wait(`document.getElementById("view").dataset.ready === "hosts"`)
+	if got := p.Eval(`document.activeElement.id`); got != `"view"` {
+		t.Errorf("after a page was chosen the focus is on %s, want its content", got)
+	}
+	if got := p.Eval(`document.querySelector("nav [aria-current]").textContent`); got != `"Hosts"` {
+		t.Errorf("the current page in the menu is %s, want Hosts", got)
+	}
+}
+
+// TestTheDashboardLoadsNothingFromElsewhere reads all embedded files.
+func TestTheDashboardLoadsNothingFromElsewhere(t *testing.T) {
+	t.Parallel()
+	windowtest.LoadsNothing(t, files, "dashboard")
+}
+
+// colored returns the number of pixels of a color.
+func colored(shot image.Image, c color.RGBA) (n int) {
+	wr, wg, wb, _ := c.RGBA()
+	for y := shot.Bounds().Min.Y; y < shot.Bounds().Max.Y; y++ {
+		for x := shot.Bounds().Min.X; x < shot.Bounds().Max.X; x++ {
+			if r, g, b, _ := shot.At(x, y).RGBA(); r == wr && g == wg && b == wb {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// luminance returns the mean brightness of a picture, from 0 to 1.
+func luminance(shot image.Image) float64 {
+	var sum, n float64
+	for y := shot.Bounds().Min.Y; y < shot.Bounds().Max.Y; y += 4 {
+		for x := shot.Bounds().Min.X; x < shot.Bounds().Max.X; x += 4 {
+			r, g, b, _ := shot.At(x, y).RGBA()
+			sum += (0.2126*float64(r) + 0.7152*float64(g) + 0.0722*float64(b)) / 0xffff
+			n++
+		}
+	}
+	return sum / n
+}

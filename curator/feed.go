@@ -1,0 +1,106 @@
+// This file writes the latest captures as an Atom feed (RFC 4287), for people who read feeds and no dashboard.
+
+package curator
+
+import (
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/index"
+)
+
+// document is a feed.
+type document struct {
+	XMLName xml.Name `xml:"http://www.w3.org/2005/Atom feed"`
+	Title   string   `xml:"title"`
+	ID      string   `xml:"id"`
+	Updated string   `xml:"updated"`
+	Author  string   `xml:"author>name"`
+	Links   []link   `xml:"link"`
+	Entries []entry  `xml:"entry"`
+}
+
+type link struct {
+	Rel  string `xml:"rel,attr,omitempty"`
+	Href string `xml:"href,attr"`
+}
+
+type entry struct {
+	Title   string `xml:"title"`
+	ID      string `xml:"id"`
+	Updated string `xml:"updated"`
+	Link    link   `xml:"link"`
+	Summary string `xml:"summary"`
+}
+
+// feedSource says where a feed has its captures from.
+type feedSource struct {
+	New    func(*http.Request) (any, error) // returns the [api.New] that a request selects
+	Base   func() string                    // address of the dashboard; "" = the one of the request
+	Now    func() time.Time
+	Refuse func(http.ResponseWriter, *http.Request, error) // answers with an error
+}
+
+// feedHandler serves the feed. It has the parameters of /api/v1/new.
+func feedHandler(s feedSource) http.HandlerFunc {
+	return func(to http.ResponseWriter, r *http.Request) {
+		found, err := s.New(r)
+		list, _ := found.(api.New)
+		base := s.Base()
+		if base == "" {
+			base = "http://" + r.Host + "/"
+			if r.TLS != nil {
+				base = "https://" + r.Host + "/"
+			}
+		}
+		if err == nil {
+			err = writeFeed(to, r, strings.TrimSuffix(base, "/")+"/", list.Captures, s.Now())
+		}
+		if err != nil {
+			s.Refuse(to, r, err)
+		}
+	}
+}
+
+// writeFeed answers a request with the captures as a feed. base is the address of the dashboard; it ends with a slash.
+func writeFeed(to http.ResponseWriter, r *http.Request, base string, list []api.Capture, now time.Time) error {
+	self := base + strings.TrimPrefix(r.URL.RequestURI(), "/")
+	d := document{
+		Title: "New captures", ID: self, Updated: now.UTC().Format(time.RFC3339), Author: "arcrawl",
+		Links: []link{{"self", self}, {"alternate", base}},
+	}
+	for _, name := range []string{"label", "collection", "owner", "host", "kind", "q"} {
+		if value := r.FormValue(name); value != "" {
+			d.Title += fmt.Sprintf(", %s %s", name, value)
+		}
+	}
+	if len(list) > 0 {
+		d.Updated = list[0].At.UTC().Format(time.RFC3339)
+	}
+	for _, c := range list {
+		if c.Kind == "checked" && r.FormValue("kind") == "" {
+			continue // it is nothing new
+		}
+		page := base + "view/" + c.At.UTC().Format(index.DateLayout) + "/" + c.URI
+		e := entry{Title: c.Title, ID: page, Updated: c.At.UTC().Format(time.RFC3339), Link: link{"", page}}
+		if e.Title == "" {
+			e.Title = c.URI
+		}
+		e.Summary = fmt.Sprintf("%s: changed, version %d of %s", c.Host, c.Versions, c.URI)
+		if c.Kind == "first" {
+			e.Summary = fmt.Sprintf("%s: first capture of %s", c.Host, c.URI)
+		}
+		d.Entries = append(d.Entries, e)
+	}
+	text, err := xml.MarshalIndent(d, "", " ")
+	if err != nil {
+		return fmt.Errorf("write the feed: %w", err)
+	}
+	to.Header().Set("Content-Type", "application/atom+xml; charset=utf-8")
+	_, _ = to.Write(append([]byte(xml.Header), text...)) // an error means that the reader has gone
+	return nil
+}

@@ -1,0 +1,73 @@
+package curator
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/curator/captures"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// newRoutes returns the request for what is new.
+func (c *curation) newRoutes() []admin.Route {
+	return []admin.Route{{
+		Method: "GET", Path: api.Base + "/new", Answer: api.New{},
+		Doc: "Returns the latest captures, the hosts with nothing new for unusually long, unreachable hosts, and hosts that cannot meet their capture targets.",
+		Params: admin.Filtered(
+			admin.Param{Name: "host", Kind: "string", Doc: "only captures of this host"},
+			admin.Param{Name: "kind", Kind: "string", Doc: "only captures of this kind: first, changed or checked (visited on demand, and unchanged)"},
+			admin.Param{Name: "type", Kind: "string", Doc: "only captures whose media type begins so, as text/html or image/"},
+			admin.Param{Name: "q", Kind: "string", Doc: "only captures with this text in URI or title"},
+			admin.Param{Name: "limit", Kind: "integer", Doc: "maximum number of captures, 1 to 500 (default 50)"},
+		),
+		Serve: func(_ *admin.Window, r *http.Request) (any, error) {
+			f := captures.Filter{
+				Host: r.FormValue("host"), Kind: r.FormValue("kind"), Type: r.FormValue("type"),
+			}
+			if kinds := captures.Kinds(); f.Kind != "" && !slices.Contains(kinds, f.Kind) {
+				return nil, admin.Fault("unknown kind %q; valid kinds: %s", f.Kind, strings.Join(kinds, ", "))
+			}
+			var err error
+			if f.Text, err = admin.PartOf(r); err != nil {
+				return nil, err
+			}
+			if f.Limit, err = admin.Number(r, "limit", 50, 1, 500); err != nil {
+				return nil, err
+			}
+			return c.whatIsNew(f, admin.FilterOf(r))
+		},
+	}}
+}
+
+// maxMissing is the maximum number of hosts in each list of what is missing.
+const maxMissing = 20
+
+// whatIsNew returns the selected captures, and what is missing on the hosts that a filter selects.
+func (c *curation) whatIsNew(f captures.Filter, sites about.Filter) (api.New, error) {
+	now := c.o.Now()
+	inForce := c.o.Config().Config
+	chosen := c.window.Chooses(sites)
+	is := func(host string) bool { return host != "" && (chosen == nil || chosen(uri.Host(host))) }
+	if chosen != nil {
+		f.Sites = is
+	}
+	out := api.New{Silent: []api.Alarm{}, Names: inForce.Sites().Names(), Sites: map[string]string{}}
+	others := func(v frontier.HostView) bool { return !is(string(v.Host)) }
+	out.Down = c.window.Unreachable(slices.DeleteFunc(c.o.Frontier.Hosts(now), others))
+	short, asOf := c.window.Survey().KnownShort(sites)
+	out.Short, out.AsOf = short[:min(len(short), maxMissing)], api.Moment(asOf)
+	out.Captures, out.More = c.captures.Select(f)
+	for _, a := range c.window.AlarmsOf(nil).Alarms {
+		if (a.Kind == alarm.Silence || a.Kind == alarm.FrontPage) && is(a.Host) && len(out.Silent) < maxMissing {
+			out.Silent = append(out.Silent, a)
+		}
+	}
+	out.Entitle(func(host string) string { return inForce.Site(uri.Host(host)).Title })
+	return out, nil
+}

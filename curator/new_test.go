@@ -1,0 +1,97 @@
+package curator
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// TestWhatIsNewShowsCapturesAndWhatIsMissing crawls a page that changes, one with a hostile title, and a host that is
+// down, and restarts.
+func TestWhatIsNewShowsCapturesAndWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		toml := strings.Replace(everyHour, `uris = ["http://news.example/"]`,
+			`uris = ["http://news.example/", "http://other.example/", "http://down.example/"]
+about = [{ uri = "http://news.example/", title = "The News", labels = ["papers"] }, { uri = "http://down.example/", labels = ["papers"] }]`, 1)
+		w := newWorld(t, dir, toml)
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{Every: 2 * time.Hour})
+		const title = "<title>\n A &lt;b&gt;\u202e &amp; B </title>"
+		w.Set("http://other.example/", town.Page{Body: "<html><head>" + title + "</head><body>other</body></html>"})
+		w.Run(5 * time.Hour)
+		n := get[api.New](w, "/api/v1/new")
+		if text := w.feed("/feed.atom?limit=1"); strings.Count(text, "<entry>") != 1 || !strings.Contains(text, "/view/20") {
+			t.Errorf("the feed: %s", text)
+		}
+		if len(n.Captures) != 4 || n.Sites["news.example"] != "The News" || n.Names.Labels[0] != "papers" {
+			t.Fatalf("%d captures: %+v", len(n.Captures), n)
+		}
+		if c := n.Captures[0]; c.Kind != "changed" || c.Host != "news.example" || c.Versions != 3 || c.Type != "text/html" {
+			t.Errorf("the newest capture is %+v", c)
+		}
+		for query, want := range map[string]int{
+			"host=other.example": 1, "kind=first": 2, "label=papers": 3, "type=image/": 0, "q=OTHER": 1, "owner=jan": 0, "limit=1": 1,
+		} {
+			if got := get[api.New](w, "/api/v1/new?"+query); len(got.Captures) != want {
+				t.Errorf("%s selects %d captures, want %d", query, len(got.Captures), want)
+			}
+		}
+		if got := get[api.New](w, "/api/v1/new?host=other.example").Captures[0].Title; got != "A <b> & B" {
+			t.Errorf("the title is %q", got)
+		}
+		if len(n.Down) != 1 || n.Down[0].Host != "down.example" || len(get[api.New](w, "/api/v1/new?owner=jan").Down) != 0 {
+			t.Errorf("unreachable are %+v", n.Down)
+		}
+		if status := w.Ask("GET", "/api/v1/new?kind=third", nil, nil); status != 400 {
+			t.Errorf("an unknown kind: status %d, want 400", status)
+		}
+		for path, body := range map[string]any{
+			"/api/v1/capture":        api.CaptureOrder{URIs: []string{"http://other.example/"}},
+			"/api/v1/frontier/steer": api.Order{Select: api.Select{URIs: []string{"http://other.example/"}}, Verb: "force"},
+		} {
+			if status := w.Ask("POST", path, body, nil); status != http.StatusOK {
+				t.Errorf("POST %s: status %d", path, status)
+			}
+			w.Run(time.Minute)
+			got := get[api.New](w, "/api/v1/new?kind=checked").Captures
+			if len(got) == 0 || got[0].URI != "http://other.example/" || time.Since(got[0].At) > time.Minute {
+				t.Errorf("POST %s: checked on demand are %+v", path, got)
+			}
+			w.Run(time.Minute)
+		}
+		if n := len(get[api.New](w, "/api/v1/new?kind=checked").Captures); n != 2 {
+			t.Errorf("%d visits on demand are listed, want 2", n)
+		}
+		if text := w.feed("/feed.atom?host=other.example"); strings.Count(text, "<entry>") != 1 {
+			t.Errorf("the feed has visits that found nothing new: %s", text)
+		}
+		w.Must(w.window.Close(time.Now()))
+		again, err := admin.New(w.window.Options())
+		w.Must(err)
+		w.window, w.Window = again, again
+		if got := get[api.New](w, "/api/v1/new"); len(got.Captures) != 6 {
+			t.Errorf("after a restart there are %d captures, want 6", len(got.Captures))
+		}
+	})
+}
+
+// feed returns the feed of new captures.
+func (w *world) feed(path string) string {
+	w.Helper()
+	got := httptest.NewRecorder()
+	w.window.Handler(access.Options{}).ServeHTTP(got, httptest.NewRequest(http.MethodGet, path, nil))
+	if got.Code != http.StatusOK {
+		w.Errorf("GET %s: status %d", path, got.Code)
+	}
+	return got.Body.String()
+}

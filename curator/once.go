@@ -1,0 +1,52 @@
+package curator
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
+)
+
+// onceRoutes returns the requests that capture URIs at once.
+func (c *curation) onceRoutes() []admin.Route {
+	return []admin.Route{
+		{
+			Method: "POST", Path: api.Base + "/capture", Needs: access.Curate,
+			Body: api.CaptureOrder{}, Answer: api.CaptureStarted{},
+			Doc: "Orders visits of URIs now. New URIs are added if their host is one of the configuration.",
+			Serve: admin.Served(func(_ *admin.Window, o api.CaptureOrder) (api.CaptureStarted, error) {
+				started, err := c.capturing().Start(o)
+				c.captures.Demand(started.URIs)
+				c.o.Crawler.Wake()
+				return started, tooMany(err)
+			}),
+		},
+		{
+			Method: "POST", Path: api.Base + "/capture/progress", Asks: true, Heavy: true,
+			Body: api.CaptureQuestion{}, Answer: api.CaptureProgress{},
+			Doc: "Returns how far captures are. For a single URI it also returns the embeds of the archived page.",
+			Serve: func(_ *admin.Window, r *http.Request) (any, error) {
+				q, err := admin.Read[api.CaptureQuestion](r)
+				if err != nil {
+					return nil, err
+				}
+				rows, err := c.capturing().Progress(r.Context(), q)
+				return api.CaptureProgress{Condition: c.window.Condition(), URIs: rows}, tooMany(err)
+			},
+		},
+	}
+}
+
+func (c *curation) capturing() onceWork {
+	return onceWork{Frontier: c.o.Frontier, Archive: c.catalog.Archive, Add: c.window.AddSeeds, Now: c.o.Now()}
+}
+
+// tooMany makes the request responsible for an error about its length.
+func tooMany(err error) error {
+	if errors.Is(err, errTooMany) {
+		return admin.BadRequest(err)
+	}
+	return err
+}

@@ -1,0 +1,51 @@
+package curator
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// TestACaptureIsOrderedNowAndFollowed orders a page that waits for an hour, a new one, and what cannot be captured.
+func TestACaptureIsOrderedNowAndFollowed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, t.TempDir(), everyHour)
+		defer w.Close()
+		const known, fresh = "http://news.example/", "http://news.example/fresh"
+		w.Set(known, town.Page{})
+		w.Set(fresh, town.Page{})
+		w.Run(10 * time.Minute)
+		o := api.CaptureOrder{URIs: []string{known, fresh, known, "http://elsewhere.example/", "nonsense"}}
+		started := post[api.CaptureStarted](w, "/api/v1/capture", o)
+		if !slices.Equal(started.URIs, []string{known, fresh}) || !slices.Equal(started.Outside, []string{"http://elsewhere.example/"}) || len(started.Faults) != 1 {
+			t.Errorf("started: %+v", started)
+		}
+		ask := api.CaptureQuestion{URIs: started.URIs, Since: started.Since}
+		for _, row := range post[api.CaptureProgress](w, "/api/v1/capture/progress", ask).URIs {
+			if row.State != "waiting" || row.Due == nil || row.Due.After(time.Now()) {
+				t.Errorf("before the visits: %+v", row)
+			}
+		}
+		w.Run(10 * time.Minute)
+		for _, row := range post[api.CaptureProgress](w, "/api/v1/capture/progress", ask).URIs {
+			if row.Status != http.StatusOK {
+				t.Errorf("after the visits: %+v", row)
+			}
+		}
+		embeds := post[api.CaptureStarted](w, "/api/v1/capture", api.CaptureOrder{Embeds: true, URIs: []string{known, "http://news.example/unknown.png"}})
+		if !slices.Equal(embeds.URIs, []string{known}) || !slices.Equal(embeds.Outside, []string{"http://news.example/unknown.png"}) {
+			t.Errorf("embeds: %+v", embeds)
+		}
+		for _, n := range []int{0, 201} {
+			if status := w.Ask(http.MethodPost, "/api/v1/capture", api.CaptureOrder{URIs: make([]string, n)}, nil); status != http.StatusBadRequest {
+				t.Errorf("%d URIs: status %d", n, status)
+			}
+		}
+	})
+}

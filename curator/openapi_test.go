@@ -1,0 +1,17 @@
+package curator
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/internal/routetest"
+)
+
+var update = flag.Bool("update", false, "rewrite the files that are generated from the code")
+
+// TestTheOpenAPIDocumentIsFresh compares openapi.json with the table of routes and the types of the answers. The
+// flag -update rewrites the file.
+func TestTheOpenAPIDocumentIsFresh(t *testing.T) {
+	t.Parallel()
+	routetest.OpenAPI(t, "openapi.json", new(curation).routes(), true, *update, "../admin/api/*.go", "../admin/audit/*.go")
+}

@@ -1,0 +1,117 @@
+// This file shows the records of one archived version as the WARC file has them: their headers, and the heads of the
+// request and the response.
+
+package replay
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/compare"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// maxShown is the maximum size of a header or head that is shown, in bytes.
+const maxShown = 64 << 10
+
+// Record returns the records of the version of a URI that is nearest to a timestamp. A record that cannot be read is a
+// problem in the answer.
+func (c *Catalog) Record(ctx context.Context, u uri.URI, at string, now time.Time) (out api.Record, err error) {
+	out = api.Record{URI: u.String(), Parts: []api.RecordPart{}}
+	if c.Archive == nil {
+		out.Problem = index.NoIndex
+		return out, nil
+	}
+	err = c.Archive.With(now, func(l *index.Library) error {
+		e, err := l.NearestTo(u.String(), at)
+		if err != nil {
+			return err
+		}
+		out.URI, out.Version = e.URL, describe(e)
+		if out.Parts, err = recordParts(l, e); err != nil {
+			out.Problem = index.Sentence(err)
+			return nil
+		}
+		if !hasRequest(out.Parts) {
+			out.Notes = append(out.Notes, "No request record follows the record of this version.")
+		}
+		original, err := l.OriginalOf(ctx, e)
+		if err == nil && original != e {
+			out.Original, err = recordParts(l, original)
+		}
+		if err != nil {
+			out.Notes = append(out.Notes, "The record with the payload cannot be read. "+index.Sentence(err))
+		}
+		return ctx.Err()
+	})
+	return out, err
+}
+
+func hasRequest(parts []api.RecordPart) bool {
+	for _, p := range parts {
+		if p.Type == "request" {
+			return true
+		}
+	}
+	return false
+}
+
+// recordParts returns the record of an entry and the records that belong to it.
+func recordParts(l *index.Library, e index.Entry) ([]api.RecordPart, error) {
+	out := []api.RecordPart{}
+	err := l.Group(e, func(_ *warc.Reader, rec *warc.Record) error {
+		p, err := partOf(rec)
+		p.File = e.Filename
+		if out = append(out, p); err != nil && len(out) == 1 {
+			return warc.Damaged(err)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// partOf describes a record. It reads no more than the beginning of the block.
+func partOf(rec *warc.Record) (api.RecordPart, error) {
+	p := api.RecordPart{Type: compare.Harmless(rec.Header.Type()), Offset: rec.Offset, Size: rec.Size}
+	var b strings.Builder
+	fmt.Fprintf(&b, "WARC/%s\n", rec.Version)
+	for _, f := range rec.Header {
+		fmt.Fprintf(&b, "%s: %s\n", f.Name, f.Value)
+	}
+	p.Header = readable(b.String(), &p.Cut)
+	isText := strings.HasPrefix(rec.Header.Get("Content-Type"), "application/warc-fields")
+	if !rec.Header.IsHTTP() && !isText {
+		return p, nil
+	}
+	begin, err := io.ReadAll(io.LimitReader(rec, maxShown+1))
+	if !isText {
+		begin = headOf(begin)
+	}
+	p.Head = readable(string(begin), &p.Cut)
+	return p, err
+}
+
+// headOf returns the beginning of a message up to the empty line.
+func headOf(text []byte) []byte {
+	for _, end := range []string{"\r\n\r\n", "\n\n"} {
+		if i := bytes.Index(text, []byte(end)); i >= 0 {
+			return text[:i+len(end)/2]
+		}
+	}
+	return text
+}
+
+// readable returns a text as it is shown: its beginning, without characters that could mislead a reader.
+func readable(text string, cut *bool) string {
+	if len(text) > maxShown {
+		text, *cut = text[:maxShown], true
+	}
+	return compare.Harmless(strings.ReplaceAll(text, "\r\n", "\n"))
+}

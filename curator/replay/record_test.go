@@ -1,0 +1,143 @@
+package replay_test
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/curator/replay"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const page = "http://www.a.example/"
+
+// open indexes captures of the page as a running daemon does, and returns how to ask for a record.
+func open(t *testing.T, a *archivetest.Archive, captures ...digest.Origin) func(at string) (api.Record, error) {
+	t.Helper()
+	live, err := index.OpenLive(t.Context(), a.Dir, nil, func(warc.Finding) error { return nil })
+	archivetest.Must(t, err)
+	reader := index.NewLiveReader(live)
+	t.Cleanup(func() { _, _ = reader.Close(), live.Close() })
+	for i, o := range captures {
+		e := index.Entry{
+			Key: uri.ReplayKey(o.URI), Timestamp: stamp(o), URL: o.URI, MIME: "text/html", Status: "200",
+			Digest: o.Payload.String(), Length: o.Length, Offset: o.Offset, Filename: o.File,
+		}
+		if i > 0 {
+			e.MIME = index.RevisitMIME
+		}
+		archivetest.Must(t, live.Add(e))
+	}
+	u, err := uri.Parse(page)
+	archivetest.Must(t, err)
+	c := replay.Catalog{Archive: reader}
+	return func(at string) (api.Record, error) { return c.Record(t.Context(), u, at, a.Now) }
+}
+
+func stamp(o digest.Origin) string { return o.Date.UTC().Format(index.DateLayout) }
+
+// TestTheRecordsOfAVersionAreShown shows a response and a revisit of it, in a file that is still open.
+func TestTheRecordsOfAVersionAreShown(t *testing.T) {
+	t.Parallel()
+	a := archivetest.New(t)
+	first := a.Page(page, archivetest.HTMLHead+"\r\nX-First: yes", "<p>not part of the head")
+	second := a.Revisit(page, archivetest.HTMLHead+"\r\nX-Second: yes", first)
+	ask := open(t, a, first, second)
+	got, err := ask(stamp(second))
+	if err != nil || got.Problem != "" || len(got.Notes) > 0 || len(got.Parts) < 3 || len(got.Original) < 3 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for _, c := range []struct {
+		part                     api.RecordPart
+		kind, header, head, lack string
+	}{
+		{got.Parts[0], "revisit", "WARC-Refers-To-Target-URI: " + page, "HTTP/1.1 200 OK\nContent-Type: text/html; charset=utf-8\nX-Second: yes\n", "X-First"},
+		{got.Parts[1], "request", "WARC-Concurrent-To: <", "GET / HTTP/1.1\nHost: www.a.example\n", "\r"},
+		{got.Parts[2], "metadata", "Content-Type: application/warc-fields", "contentStateReason: other content", ""},
+		{got.Original[0], "response", "WARC/1.1\n", "X-First: yes", "not part of the head"},
+		{got.Original[1], "request", "WARC-Concurrent-To: <", "GET / HTTP/1.1", ""},
+	} {
+		p := c.part
+		has := strings.Contains(p.Header, c.header) && strings.Contains(p.Head, c.head)
+		if p.Type != c.kind || !has || p.Cut || p.Size == 0 {
+			t.Errorf("%+v\nis not a %s with %q and %q", p, c.kind, c.header, c.head)
+		}
+		if c.lack != "" && strings.Contains(p.Head, c.lack) {
+			t.Errorf("the head of the %s is %q, with %q", c.kind, p.Head, c.lack)
+		}
+	}
+	if o := got.Original[0]; o.Offset != first.Offset || o.File != first.File {
+		t.Errorf("the payload is in %s at %d, want %+v", o.File, o.Offset, first)
+	}
+}
+
+// TestHostileBytesOfARecordAreHarmless shows heads with control characters, marks of direction, invalid UTF-8 and much
+// text.
+func TestHostileBytesOfARecordAreHarmless(t *testing.T) {
+	t.Parallel()
+	a := archivetest.New(t)
+	hostile := archivetest.HTMLHead + "\r\nX-Bad: \x1b[31m\u202Eevil\x00\xff<script>\r\nX-Long: " + strings.Repeat("y", 2<<20)
+	first := a.Page(page, hostile, "<p>well")
+	got, err := open(t, a, first)("")
+	if err != nil || got.Problem != "" || len(got.Parts) < 3 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if p := got.Parts[0]; !p.Cut || len(p.Head) > 70<<10 || !strings.Contains(p.Head, "X-Bad: [U+001B][31m[U+202E]evil[U+0000]\uFFFD<script>\n") {
+		t.Errorf("the head is shown as %.200q, cut %v", p.Head, p.Cut)
+	}
+	if got.Parts[1].Type != "request" || got.Parts[1].Cut {
+		t.Errorf("behind it is %+v", got.Parts[1])
+	}
+}
+
+// TestARecordThatCannotBeReadSaysWhy damages the record of a version, and then removes its file.
+func TestARecordThatCannotBeReadSaysWhy(t *testing.T) {
+	t.Parallel()
+	a := archivetest.New(t)
+	first := a.Page(page, archivetest.HTMLHead, "<p>one")
+	second := a.Revisit(page, archivetest.HTMLHead, first)
+	a.Seal()
+	ask := open(t, a, first, second)
+	file := a.Files()[0]
+	content := []byte(archivetest.Read(t, file))
+	for i := first.Offset; i < first.Offset+first.Length; i++ {
+		content[i] = 'x'
+	}
+	archivetest.Must(t, os.WriteFile(file, content, 0o600))
+	for at, want := range map[string]string{
+		stamp(first): "problem: Its record in the WARC file is damaged.", stamp(second): "note: The record with the payload cannot be read. Its record",
+	} {
+		got, err := ask(at)
+		all := "problem: " + got.Problem + " note: " + strings.Join(got.Notes, " ")
+		if err != nil || !strings.Contains(all, want) {
+			t.Errorf("the damaged record of %s is %q, %v; want %q", at, all, err, want)
+		}
+	}
+	archivetest.Must(t, os.Remove(file))
+	got, err := ask("")
+	if err != nil || !strings.Contains(got.Problem, "is not in the folder of the archive") || len(got.Parts) > 0 {
+		t.Errorf("without its file: %s, %v", strconv.Quote(got.Problem), err)
+	}
+}
+
+// TestARecordWithAHugeHeaderSaysWhy asks for a record of another program whose header has 2 MB.
+func TestARecordWithAHugeHeaderSaysWhy(t *testing.T) {
+	t.Parallel()
+	a := archivetest.New(t)
+	first := a.Page(page, archivetest.HTMLHead, "<p>one")
+	a.Seal()
+	huge := archivetest.Response("huge", page, archivetest.HTMLHead, "x", "X-Huge: "+strings.Repeat("y", 2<<20))
+	content := archivetest.Zipped(t, huge)
+	first.Offset, first.Length = 0, int64(len(content))
+	archivetest.Must(t, os.WriteFile(a.Files()[0], content, 0o600))
+	got, err := open(t, a, first)("")
+	if err != nil || !strings.Contains(got.Problem, "damaged") || len(got.Problem) > 500 || len(got.Parts) > 0 {
+		t.Errorf("%.500q with %d parts, %v", got.Problem, len(got.Parts), err)
+	}
+}

@@ -1,0 +1,219 @@
+// This file lists the archived versions of a URI for the dashboard, and says where a browser can see them.
+
+package replay
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/compare"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/discover"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// maxListed is the maximum number of versions in a list: the newest.
+const maxListed = 1000
+
+// Catalog answers questions about versions. Its methods are safe for concurrent use.
+type Catalog struct {
+	Archive *index.LiveReader // nil: there is no live index
+	Tickets Tickets
+	Site    Site
+}
+
+// List returns the versions of a URI, newest first.
+func (c *Catalog) List(u uri.URI, now time.Time) (api.Versions, error) {
+	out := api.Versions{URI: u.String(), Versions: []api.Version{}}
+	if c.Archive == nil {
+		out.Problem = index.NoIndex
+		return out, nil
+	}
+	err := c.Archive.With(now, func(l *index.Library) error {
+		newest, count, err := l.Newest(u.String(), maxListed+1)
+		if out.Count = count; err != nil {
+			return err
+		}
+		if n := l.Unindexed(); n > 0 {
+			out.Problem = fmt.Sprintf("%d WARC files are in no index, and their versions are not listed: run arcrawl index.", n)
+		}
+		for i, e := range newest {
+			before := index.Entry{}
+			if i > 0 {
+				before = newest[i-1]
+			}
+			out.Versions = append(out.Versions, versionAfter(before, e))
+		}
+		return nil
+	})
+	slices.Reverse(out.Versions)
+	out.Versions = out.Versions[:min(len(out.Versions), maxListed)]
+	return out, err
+}
+
+// versionAfter describes a capture and compares it with the one before, which may be zero.
+func versionAfter(before, e index.Entry) api.Version {
+	v := versionOf(e, before.URL == "" || e.Digest != before.Digest)
+	if before.URL != "" {
+		v.Links.Compare = compareLink(before, e)
+	}
+	return v
+}
+
+// versionOf describes a capture.
+func versionOf(e index.Entry, changed bool) api.Version {
+	v := api.Version{
+		At: e.Timestamp, Date: e.Date(), Status: e.Status, Type: e.MIME, Changed: changed,
+		File: e.Filename, Offset: e.Offset,
+	}
+	if e.MIME == index.RevisitMIME {
+		v.Revisit, v.Type = true, ""
+	}
+	named := "?u=" + url.QueryEscape(e.URL) + "&at=" + e.Timestamp
+	v.Links.View, v.Links.Record, v.Links.Package = "/#/view"+named, "/#/record"+named, "/#/packages"+named
+	return v
+}
+
+// describe describes a capture alone, whether its payload changed or not.
+func describe(e index.Entry) api.Version { return versionOf(e, false) }
+
+// compareLink returns the address of the comparison of two captures.
+func compareLink(before, after index.Entry) string {
+	return "/#/compare?u=" + url.QueryEscape(after.URL) + "&before=" + before.Timestamp + "&at=" + after.Timestamp
+}
+
+// View returns where a browser can see the capture of a URI that is nearest to a timestamp. It is for the caller of a
+// request, who reached the dashboard under the name in the request.
+func (c *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (api.View, error) {
+	out := api.View{URI: u.String()}
+	if c.Archive == nil {
+		out.Problem = index.NoIndex
+		return out, nil
+	}
+	err := c.Archive.With(now, func(l *index.Library) error {
+		e, err := l.NearestTo(u.String(), at)
+		if err != nil {
+			return err
+		}
+		p, err := l.PlaceOf(e)
+		if err != nil {
+			return err
+		}
+		out.URI, out.Number, out.Count = e.URL, p.Number, p.Count // the URI may be another one with the same key
+		out.Version, out.Earlier, out.Later = versionAfter(p.Before, e), p.Before.Timestamp, p.After.Timestamp
+		if _, err := l.Playable(r.Context(), e); err != nil {
+			out.Problem = index.Sentence(err)
+		}
+		return nil
+	})
+	if err != nil || out.Problem != "" {
+		return out, err
+	}
+	origin, problem := c.Site.Origin(r.Host)
+	if problem != "" {
+		out.Problem = problem
+		return out, nil
+	}
+	ticket := c.Tickets.Issue(access.CallerOf(r.Context()).Ticket(), now)
+	out.Frame = origin + "/open/" + ticket + "/" + out.Version.At + "/" + out.URI
+	return out, nil
+}
+
+// Frames returns the origin of the player for the policy of the dashboard, or "".
+func (c *Catalog) Frames(r *http.Request) string {
+	origin, _ := c.Site.Origin(r.Host)
+	return origin
+}
+
+// Comparisons returns what can be compared of two captures. The first one is the usual one.
+func Comparisons() []string { return compare.Kinds() }
+
+// Compare compares the captures of a URI that are nearest to two timestamps. Without the first, it is the capture
+// before. Rules for scrubbing of the configuration hide differences.
+func (c *Catalog) Compare(
+	ctx context.Context, u uri.URI, before, after, what string, inForce *config.Config, now time.Time,
+) (out api.Comparison, err error) {
+	change := inForce.For(config.About{URI: u, Now: now}).Change
+	rules, err := digest.Compile(digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS})
+	if err != nil {
+		return out, err
+	}
+	if c.Archive == nil {
+		return api.Comparison{URI: u.String(), What: what, Rows: []api.CompareRow{}, Problem: index.NoIndex}, nil
+	}
+	err = c.Archive.With(now, func(l *index.Library) error {
+		right, err := l.NearestTo(u.String(), after)
+		if err != nil {
+			return err
+		}
+		p, err := l.PlaceOf(right)
+		if err != nil {
+			return err
+		}
+		left := right
+		if before != "" {
+			if left, err = l.NearestTo(u.String(), before); err != nil {
+				return err
+			}
+		} else if p.Before.URL != "" {
+			left = p.Before
+		}
+		out, err = compare.Compare(ctx, l, left, right, what, rules)
+		if left == right && out.Problem == "" {
+			out.Problem, out.Rows = "There is no version before this one.", []api.CompareRow{}
+		}
+		out.Before, out.After = versionOf(left, true), versionOf(right, left.Digest != right.Digest)
+		return err
+	})
+	return out, err
+}
+
+// Picture returns the picture of a capture and its media type.
+func (c *Catalog) Picture(
+	ctx context.Context, u uri.URI, at string, now time.Time,
+) (content []byte, mime string, err error) {
+	if c.Archive == nil {
+		return nil, "", compare.ErrNoPicture
+	}
+	err = c.Archive.With(now, func(l *index.Library) error {
+		e, err := l.NearestTo(u.String(), at)
+		if err != nil {
+			return err
+		}
+		content, mime, err = compare.ReadPicture(ctx, l, e)
+		return err
+	})
+	return content, mime, err
+}
+
+// IsMissing reports whether an error says that there is no such version, or that it is not a picture.
+func IsMissing(err error) bool {
+	return errors.Is(err, warc.ErrNotFound) || errors.Is(err, compare.ErrNoPicture)
+}
+
+// Embeds returns at most n URIs that the page of a capture embeds. The page of the version shows why it cannot be read.
+func Embeds(ctx context.Context, l *index.Library, e index.Entry, page uri.URI, n int) (list []string, err error) {
+	content, mime, err := compare.ReadContent(ctx, l, e)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	doc := discover.Document{URI: page, Status: http.StatusOK, Header: http.Header{"Content-Type": {mime}}}
+	found, err := discover.Links(doc, bytes.NewReader(content), discover.Bounds{})
+	for _, link := range found.Links {
+		if link.Hop == uri.Embed && len(list) < n {
+			list = append(list, link.URI.String())
+		}
+	}
+	return list, err
+}

@@ -1,0 +1,150 @@
+package curator
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"slices"
+	"syscall"
+
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/curator/seedlist"
+	"github.com/arcrawl/arcrawl/internal/human"
+)
+
+// seedRoutes returns the requests about lists of seeds.
+func (c *curation) seedRoutes() []admin.Route {
+	return []admin.Route{
+		{
+			Method: "POST", Path: api.Base + "/seeds/plan", Asks: true, Heavy: true,
+			Body: api.SeedList{}, Answer: api.SeedPlan{},
+			Doc: "Returns what a list of seeds, CSV or plain text, would change in the host files: what is new, changed, known and faulty.",
+			Serve: admin.Served(func(_ *admin.Window, l api.SeedList) (api.SeedPlan, error) {
+				_, _, p, err := c.planSeeds(l)
+				return p, err
+			}),
+		},
+		{
+			Method: "POST", Path: api.Base + "/seeds/import", Needs: access.Curate, Body: api.SeedList{}, Answer: api.SeedPlan{},
+			Doc: "Writes the seeds of a list into the host files, without its faulty lines. The old files are stored for seeds/undo.",
+			Serve: admin.Writing(func(_ *admin.Window, r *http.Request) (any, error) {
+				l, err := admin.Read[api.SeedList](r)
+				if err != nil {
+					return nil, err
+				}
+				p, dir, names, err := c.importSeeds(l, access.CallerOf(r.Context()).Name)
+				if err == nil {
+					what := human.Count(p.New+p.Changed, "seed") + " imported in the dashboard"
+					p.Committed = c.window.Commit(r, dir, what, names...)
+				}
+				return p, err
+			}),
+		},
+		{
+			Method: "GET", Path: api.Base + "/seeds/export", Heavy: true, Doc: "Returns the seeds as a CSV list.",
+			Params: admin.Filtered(), Answer: api.SeedList{},
+			Serve: func(_ *admin.Window, r *http.Request) (any, error) {
+				f, err := c.seedFiles()
+				if err != nil {
+					return nil, err
+				}
+				var b bytes.Buffer
+				err = f.Export(&b, admin.FilterOf(r))
+				return api.SeedList{Text: b.String()}, err
+			},
+		},
+		{
+			Method: "POST", Path: api.Base + "/seeds/undo", Needs: access.Curate, Answer: api.SeedsUndone{},
+			Doc: "Restores the host files as they were before the last import. If somebody changed one of them since, it restores none.",
+			Serve: admin.Writing(func(_ *admin.Window, r *http.Request) (any, error) {
+				u, dir, err := c.undoSeeds()
+				if err != nil {
+					return nil, err
+				}
+				names := make([]string, len(u.Files))
+				for i, f := range u.Files {
+					names[i] = f.Name
+				}
+				out := api.SeedsUndone{What: u.What, At: u.At, Files: len(u.Files)}
+				out.Committed = c.window.Commit(r, dir, "undone in the dashboard: "+u.What, names...)
+				return out, nil
+			}),
+		},
+	}
+}
+
+// seedFiles reads the files of the configuration.
+func (c *curation) seedFiles() (seedlist.Files, error) {
+	inForce := c.o.Config().Config
+	return seedlist.Open(inForce.Path, inForce.HostsDir)
+}
+
+// maxPlanned is the maximum number of new and changed seeds in an answer.
+const maxPlanned = 1000
+
+// planSeeds compares a list with the host files. It returns these files and their new texts.
+func (c *curation) planSeeds(
+	l api.SeedList,
+) (f seedlist.Files, texts map[string][]byte, out api.SeedPlan, err error) {
+	if f, err = c.seedFiles(); err != nil {
+		return f, nil, out, err
+	}
+	p, err := f.Plan(seedlist.Read([]byte(l.Text)))
+	if err != nil {
+		return f, nil, out, admin.BadRequest(err)
+	}
+	out = api.SeedPlan{
+		New: len(p.New), Changed: len(p.Changed), Known: p.Known, Faulty: p.Faulty, Files: len(p.Texts), NewFiles: p.Hosts,
+		Seeds: []api.PlannedSeed{}, Faults: []api.ListFault{},
+	}
+	for _, of := range []struct {
+		state string
+		list  []seedlist.Entry
+	}{{"new", p.New}, {"changed", p.Changed}} {
+		for _, e := range of.list[:min(len(of.list), maxPlanned)] {
+			out.Seeds = append(out.Seeds, api.PlannedSeed{URI: e.Text, State: of.state, Line: e.Line, About: e.Site})
+		}
+	}
+	for _, x := range p.Faults {
+		out.Faults = append(out.Faults, api.ListFault(x))
+	}
+	return f, p.Texts, out, nil
+}
+
+// undoSeeds restores the host files as they were before the last import. It returns their folder too. The caller holds
+// [admin.Window.WritingFiles].
+func (c *curation) undoSeeds() (u seedlist.Undoable, dir string, err error) {
+	f, err := c.seedFiles()
+	if err != nil {
+		return u, "", err
+	}
+	if u, err = f.Undo(); err != nil {
+		err = admin.BadRequest(err)
+	}
+	return u, f.Dir, err
+}
+
+// importSeeds writes the host files that a list changes. It returns their folder and names too. The caller holds
+// [admin.Window.WritingFiles].
+func (c *curation) importSeeds(l api.SeedList, who string) (p api.SeedPlan, dir string, names []string, err error) {
+	f, texts, p, err := c.planSeeds(l)
+	switch {
+	case err != nil:
+		return p, "", nil, err
+	case len(texts) == 0:
+		return p, "", nil, admin.BadRequest(errors.New("the list changes no host file"))
+	}
+	if err := f.Write(texts, "import in the dashboard by "+who, c.o.Now()); err != nil {
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+			err = fmt.Errorf("%w; the daemon may not write %s: allow it, with ReadWritePaths= in a drop-in of its systemd unit, "+
+				"or use arcrawl seeds add --from", err, f.Dir)
+		}
+		return p, "", nil, admin.BadRequest(err)
+	}
+	return p, f.Dir, slices.Sorted(maps.Keys(texts)), nil
+}

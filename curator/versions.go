@@ -1,0 +1,104 @@
+package curator
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/curator/replay"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const atDoc = "timestamp of a version, 14 digits; the nearest one is taken; empty: the last one"
+
+// versionRoutes returns the requests about archived versions.
+func (c *curation) versionRoutes() []admin.Route {
+	ofVersion := []admin.Param{
+		{Name: "uri", Kind: "string", Doc: admin.URIDoc}, {Name: "at", Kind: "string", Doc: atDoc},
+	}
+	return []admin.Route{
+		{
+			Method: "GET", Path: api.Base + "/versions", Doc: "Returns the archived versions of a URI, newest first.",
+			Answer: api.Versions{}, Params: []admin.Param{{Name: "uri", Kind: "string", Doc: admin.URIDoc}},
+			Serve: ofURI(func(_ *http.Request, u uri.URI) (any, error) {
+				return c.catalog.List(u, c.o.Now())
+			}),
+		},
+		{
+			Method: "GET", Path: api.Base + "/view", Doc: "Returns where a browser can see an archived version of a URI.",
+			Answer: api.View{}, Params: ofVersion,
+			Serve: ofURI(func(r *http.Request, u uri.URI) (any, error) {
+				return c.catalog.View(r, u, r.FormValue("at"), c.o.Now())
+			}),
+		},
+		{
+			Method: "GET", Path: api.Base + "/record", Heavy: true,
+			Doc:    "Returns the records of an archived version of a URI as the WARC file has them.",
+			Answer: api.Record{}, Params: ofVersion,
+			Serve: ofURI(func(r *http.Request, u uri.URI) (any, error) {
+				return c.catalog.Record(r.Context(), u, r.FormValue("at"), c.o.Now())
+			}),
+		},
+		{
+			Method: "GET", Path: api.Base + "/compare", Heavy: true, Doc: "Compares two archived versions of a URI.",
+			Answer: api.Comparison{}, Params: []admin.Param{
+				{Name: "uri", Kind: "string", Doc: admin.URIDoc},
+				{Name: "before", Kind: "string", Doc: "timestamp of the first version, 14 digits; empty: the version before the second"},
+				{Name: "at", Kind: "string", Doc: "timestamp of the second version; empty: the last one"},
+				{Name: "what", Kind: "string", Doc: "text (as a reader sees it, the default), source or headers"},
+			},
+			Serve: ofURI(func(r *http.Request, u uri.URI) (any, error) { return c.compare(r, u) }),
+		},
+	}
+}
+
+// ofURI returns the function that serves a request about versions of a URI.
+func ofURI(do func(r *http.Request, u uri.URI) (any, error)) func(*admin.Window, *http.Request) (any, error) {
+	return func(_ *admin.Window, r *http.Request) (any, error) {
+		u, err := admin.ReadURI(r)
+		if err != nil {
+			return nil, err
+		}
+		v, err := do(r, u)
+		if replay.IsMissing(err) {
+			return nil, admin.Unknown("no version of " + u.String())
+		}
+		return v, err
+	}
+}
+
+// compare compares two versions. One comparison runs at a time, because each needs memory for two pages.
+func (c *curation) compare(r *http.Request, u uri.URI) (out api.Comparison, err error) {
+	kinds := replay.Comparisons()
+	what := cmp.Or(r.FormValue("what"), kinds[0])
+	if !slices.Contains(kinds, what) {
+		return out, admin.Fault("unknown what %q; valid values: %s", what, strings.Join(kinds, ", "))
+	}
+	c.window.ReadingVersions().Lock()
+	defer c.window.ReadingVersions().Unlock()
+	inForce := c.o.Config().Config
+	return c.catalog.Compare(r.Context(), u, r.FormValue("before"), r.FormValue("at"), what, inForce, c.o.Now())
+}
+
+// picture serves the picture of a version, if it is one. It is no page: its policy allows nothing.
+func (c *curation) picture(to http.ResponseWriter, r *http.Request) {
+	u, err := admin.ReadURI(r)
+	var content []byte
+	mime := ""
+	if err == nil {
+		content, mime, err = c.catalog.Picture(r.Context(), u, r.FormValue("at"), c.o.Now())
+	}
+	if replay.IsMissing(err) {
+		err = admin.Unknown(err.Error())
+	}
+	if err != nil {
+		c.window.Refuse(to, r, err)
+		return
+	}
+	to.Header().Set("Content-Type", mime)
+	to.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	_, _ = to.Write(content)
+}

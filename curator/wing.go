@@ -1,0 +1,104 @@
+// Package curator is the wing for those who care for the collection: it shows in the dashboard what is new and what is
+// archived, compares versions, captures pages at once, makes packages, and changes the files of the configuration.
+package curator
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/curator/captures"
+	"github.com/arcrawl/arcrawl/curator/pack"
+	"github.com/arcrawl/arcrawl/curator/replay"
+	"github.com/arcrawl/arcrawl/daemon"
+)
+
+// Wing returns the pages and requests for curators, and what they work with.
+func Wing() daemon.Wing {
+	var v viewer
+	w := v.wing()
+	w.Process, w.Member = v.open, v.wing
+	return w
+}
+
+// curation holds what curators work with. Each daemon has one.
+type curation struct {
+	window   *admin.Window
+	o        admin.Options // of the window
+	catalog  replay.Catalog
+	captures *captures.Store
+	packs    *pack.Store
+}
+
+// extension returns what the wing adds to the API of its daemon.
+func (c *curation) extension() admin.Extension {
+	return admin.Extension{
+		Routes: c.routes(), OpenAPI: openAPI,
+		Handlers: map[string]http.HandlerFunc{
+			"GET " + api.Base + "/picture":         c.picture,
+			"GET " + api.Base + "/packages/{name}": c.packageFile,
+			"GET /feed.atom":                       c.feed(),
+		},
+		Pages: pages(),
+		Wrap:  replay.WithLinks, Frames: func(r *http.Request) string { return c.catalog.Frames(r) },
+		Open: c.open, Close: c.close,
+		Observe:     func(r crawler.Report) { c.captures.Add(r) },
+		Ordered:     func(uris []string) { c.captures.Demand(uris) },
+		EachCapture: c.eachCapture,
+	}
+}
+
+// open opens the wing for the window of its daemon.
+func (c *curation) open(w *admin.Window) (err error) {
+	c.window, c.o = w, w.Options()
+	c.catalog.Archive = c.o.Index
+	c.packs = c.openPacks()
+	if c.captures, err = captures.Open(c.o.Dir); err != nil {
+		c.o.Log.Warn().Err(err).Msg("could not open the list of captures: the page What is new forgets them at a restart")
+	}
+	return nil
+}
+
+// close closes the wing, and ends the making of packages.
+func (c *curation) close(time.Time) error {
+	c.packs.Close()
+	return c.captures.Close()
+}
+
+// eachCapture calls use with the captures after a given time.
+func (c *curation) eachCapture(since time.Time, use func(api.Capture)) (from time.Time) {
+	return c.captures.Each(since, use)
+}
+
+// routes returns the requests that the wing adds to the API.
+func (c *curation) routes() []admin.Route {
+	return slices.Concat(
+		c.versionRoutes(),
+		c.packRoutes(),
+		c.editRoutes(),
+		c.onceRoutes(),
+		c.seedRoutes(),
+		c.newRoutes(),
+		c.collectionRoutes(),
+	)
+}
+
+// feed returns the handler of the feed with the latest captures of the whole crawl.
+func (c *curation) feed() http.HandlerFunc {
+	return feedHandler(feedSource{
+		New: func(r *http.Request) (any, error) {
+			if ask := admin.WholeOf(r.Context()); ask != nil {
+				var all api.New
+				err := ask(r, "/new", &all)
+				return all, err
+			}
+			return c.window.ServeRoute(c.newRoutes()[0], r)
+		},
+		Base:   func() string { return c.o.Config().Config.Admin.URL },
+		Now:    func() time.Time { return c.o.Now() },
+		Refuse: func(to http.ResponseWriter, from *http.Request, err error) { c.window.Refuse(to, from, err) },
+	})
+}
