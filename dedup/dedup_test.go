@@ -58,30 +58,6 @@ func want(t *testing.T, i *dedup.Index, k dedup.Key, o digest.Origin) {
 	}
 }
 
-func TestTheFirstRecordOfAPayloadStaysItsOrigin(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	db := openStore(t, dir)
-	i := openIndex(t, db)
-	k := dedup.Key{Payload: digest.Of([]byte("p")), Status: 200, MIME: "text/html"}
-	want(t, i, k, digest.Origin{})
-	for n := range 3 {
-		if err := i.Put(k, origin("p", n)); err != nil {
-			t.Fatal(err)
-		}
-		want(t, i, k, origin("p", 0))
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	i = openIndex(t, openStore(t, dir)) // the entry survives reopening
-	want(t, i, k, origin("p", 0))
-	if err := i.Put(k, origin("p", 9)); err != nil {
-		t.Fatal(err)
-	}
-	want(t, i, k, origin("p", 0))
-}
-
 func TestKeysIdentifyEqualCaptures(t *testing.T) {
 	t.Parallel()
 	i := openIndex(t, openStore(t, t.TempDir()))

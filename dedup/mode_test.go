@@ -54,22 +54,6 @@ func TestFindChoosesTheRecordForACapture(t *testing.T) {
 	}
 }
 
-func TestReplaceRemovesADamagedRecord(t *testing.T) {
-	t.Parallel()
-	i := openIndex(t, openStore(t, t.TempDir()))
-	k := dedup.Key{Payload: digest.Of([]byte("p")), Status: 200}
-	for n, uri := range []string{"http://first.example/", "http://second.example/"} {
-		must(t, i.Put(k, at(uri, "p", n)))
-	}
-	must(t, i.Replace(k, at("http://second.example/", "p", 7)))
-	for _, by := range []dedup.By{dedup.Digest, dedup.URI} {
-		m, err := i.Find(dedup.Query{Key: k, URI: "http://second.example/", By: by})
-		if err != nil || m.Origin.Offset != 7 {
-			t.Errorf("with mode %d the origin is %d, %v; want 7", by, m.Origin.Offset, err)
-		}
-	}
-}
-
 func TestForgetRemovesTheEntriesOfALostFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
