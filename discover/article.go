@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/discover/text"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -21,7 +20,7 @@ func (p *page) published(name, content []byte) {
 	default:
 		return
 	}
-	if t, _ := text.Date(string(bytes.TrimSpace(content))); t.Year() > 1990 {
+	if t, _ := ParseDate(string(bytes.TrimSpace(content))); t.Year() > 1990 {
 		p.result.Published = t
 	}
 }

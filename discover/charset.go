@@ -9,7 +9,6 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
 
-	"github.com/arcrawl/arcrawl/discover/text"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
@@ -21,7 +20,7 @@ import (
 // exception: it consists of ASCII bytes, so that it is always valid UTF-8.
 func decodeHTML(body []byte, contentType string) ([]byte, encoding.Encoding) {
 	_, name, certain := charset.DetermineEncoding(body, contentType)
-	if !certain && name != "iso-2022-jp" && text.ValidUTF8(body) {
+	if !certain && name != "iso-2022-jp" && ValidUTF8(body) {
 		name = "utf-8"
 	}
 	return decode(body, name)

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
-	"github.com/arcrawl/arcrawl/discover/text"
+	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
@@ -59,7 +59,7 @@ func encodingOf(head []byte, contentType string) encoding.Encoding {
 			return e
 		}
 	}
-	if !text.ValidUTF8(head) {
+	if !discover.ValidUTF8(head) {
 		return charmap.Windows1252
 	}
 	return unicode.UTF8

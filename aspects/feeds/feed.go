@@ -12,7 +12,7 @@ import (
 	"github.com/mmcdole/gofeed/atom"
 	"github.com/mmcdole/gofeed/rss"
 
-	"github.com/arcrawl/arcrawl/discover/text"
+	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -170,7 +170,7 @@ func rootName(body []byte) string {
 func itemOf(i *gofeed.Item) Item {
 	item := Item{ID: strings.TrimSpace(i.GUID), Published: utc(i.PublishedParsed), Updated: utc(i.UpdatedParsed)}
 	if updated := i.Extensions["atom"]["updated"]; item.Updated.IsZero() && len(updated) > 0 {
-		item.Updated, _ = text.Date(strings.TrimSpace(updated[0].Value))
+		item.Updated, _ = discover.ParseDate(strings.TrimSpace(updated[0].Value))
 	}
 	if content := i.Title + "\x00" + i.Description + "\x00" + i.Content; len(content) > 2 {
 		item.Text = textHash(content)

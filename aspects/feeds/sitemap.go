@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/discover/text"
+	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -97,9 +97,9 @@ func (g *gatherer) endElement(path []string, name, words string, l *listing) []s
 	case "url loc", "sitemap loc":
 		l.link = words
 	case "url lastmod", "sitemap lastmod":
-		l.item.Updated, l.item.Day = text.Date(words)
+		l.item.Updated, l.item.Day = discover.ParseDate(words)
 	case "news publication_date":
-		l.item.Published, _ = text.Date(words)
+		l.item.Published, _ = discover.ParseDate(words)
 		g.doc.Kind = News
 	case "news title":
 		l.title = words

@@ -15,7 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/discover/text"
+	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/growth"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
@@ -56,7 +56,7 @@ var parsers = []struct {
 		of("parameters", "text/html", ";a=b"), of("pieces", "text/html", ";a*0=b"), of("quotes", "text/html;a=\"", `\"`),
 		of("spaces", "text/html;", " "), of("slashes", "", "/"),
 	}},
-	{"date", func(s string) { _, _ = text.Date(s) }, []shape{
+	{"date", func(s string) { _, _ = discover.ParseDate(s) }, []shape{
 		of("digits", "2026-11-", "1"), of("spaces", "Sat, ", " "), of("words", "", "Nov "), of("zone", "2026-11-21T10:00:00+", "0"),
 	}},
 	{"text of a page", scrub(digest.Spec{Text: true, Sketch: true}), pages},

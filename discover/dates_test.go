@@ -1,10 +1,10 @@
-package text_test
+package discover_test
 
 import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/discover/text"
+	"github.com/arcrawl/arcrawl/discover"
 )
 
 func TestDateReadsTheFormatsOfPublishers(t *testing.T) {
@@ -28,7 +28,7 @@ func TestDateReadsTheFormatsOfPublishers(t *testing.T) {
 		{"yesterday", time.Time{}, false},
 		{"", time.Time{}, false},
 	} {
-		if got, day := text.Date(c.in); !got.Equal(c.want) || day != c.day {
+		if got, day := discover.ParseDate(c.in); !got.Equal(c.want) || day != c.day {
 			t.Errorf("Date(%q) = %s, %t; want %s, %t", c.in, got, day, c.want, c.day)
 		}
 	}
@@ -39,8 +39,28 @@ func TestValidUTF8AllowsAnIncompleteEnd(t *testing.T) {
 	for in, want := range map[string]bool{
 		"": true, "plain": true, "é": true, "caf\xc3": true, "\xf0\x9f\x98": true, "caf\xe9 au lait": false, "\xff": false,
 	} {
-		if got := text.ValidUTF8([]byte(in)); got != want {
+		if got := discover.ValidUTF8([]byte(in)); got != want {
 			t.Errorf("ValidUTF8(%q) = %t, want %t", in, got, want)
 		}
 	}
+}
+
+// FuzzDate reads arbitrary dates. A result must be a date that can be stored.
+func FuzzDate(f *testing.F) {
+	for _, s := range []string{
+		"2026-11-21", "2026-11-21T10:00:00+25:99", "Sat, 21 Nov 2026 10:00:00 GMT", "21. November 2026",
+		"99999-01-01", "0000-00-00", "2026-W47-6", "١٢", "+1-1-1T1:1:1.999999999999Z",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		at, _ := discover.ParseDate(s)
+		if at.IsZero() {
+			return
+		}
+		if y := at.UTC().Year(); y < 0 || y > 9999 {
+			t.Errorf("%q is read as the year %d", s, y)
+		}
+		discover.ValidUTF8([]byte(s))
+	})
 }

@@ -1,6 +1,4 @@
-// Package text has what the readers of pages and of feeds share: a check for UTF-8 that allows a cut end, and dates as
-// publishers write them.
-package text
+package discover
 
 import (
 	"time"
@@ -27,9 +25,9 @@ var dateLayouts = []string{
 	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05", time.RFC1123Z, time.RFC1123,
 }
 
-// Date returns the time that a text says, in UTC, and whether it is a day without a time of day. A time without a zone
-// is taken to be in UTC. The zero time means that the text is not a date.
-func Date(s string) (t time.Time, day bool) {
+// ParseDate returns the time that a text says, in UTC, and whether it is a day without a time of day. A time without a
+// zone is taken to be in UTC. The zero time means that the text is not a date.
+func ParseDate(s string) (t time.Time, day bool) {
 	for _, layout := range dateLayouts {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.UTC(), false
