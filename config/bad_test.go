@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-var update = flag.Bool("update", false, "rewrite the expected messages")
+var update = flag.Bool("update", false, "rewrite the expected messages and docs/config.md")
 
 // badCases returns the main files under testdata/bad: single files, and files in folders with host files.
 func badCases(t testing.TB) []string {

@@ -50,6 +50,10 @@
 //   - The same bytes under the same file names have the same [Config.Digest], wherever the folder is.
 //   - Settings returned by [Config.For] share slices and regular expressions; they must not be modified.
 //
-// The subpackage schema describes keys and reads their values. about holds what curators write for people. reference
-// describes all keys for people and editors.
+// # Texts
+//
+// The files edit*.go change one thing in the text of a file and keep everything else: comments, order, spelling.
+// [MainFile] and [NewHostFile] return the texts of new files, [Page] and [Schema] the reference of all keys.
+//
+// The subpackage schema describes keys and reads their values. about holds what curators write for people.
 package config

@@ -4,8 +4,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -39,7 +39,7 @@ func (n HostNames) Label(host string) string {
 // arcrawl seeds remove does.
 func (h Host) Named(hostsDir string) Host {
 	h.Unicode = human.Unicode(h.Host)
-	file := filepath.Join(hostsDir, reference.HostFileName(uri.Host(h.Host))+".toml")
+	file := filepath.Join(hostsDir, config.HostFileName(uri.Host(h.Host))+".toml")
 	if _, err := os.Stat(file + RemovedSuffix); err == nil {
 		_, err := os.Stat(file)
 		h.Removed = h.Removed || err != nil

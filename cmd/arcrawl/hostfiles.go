@@ -18,8 +18,6 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/patch"
-	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
@@ -31,16 +29,16 @@ import (
 func addSeeds(file string, h uri.Host, seeds []string) (string, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "wrote " + file, create(file, reference.HostFile(h, seeds))
+		return "wrote " + file, create(file, config.NewHostFile(h, seeds))
 	}
 	if err != nil {
 		return "", daemon.FolderError{Err: err}
 	}
-	edited, err := patch.AddSeeds(text, seeds)
+	edited, err := config.AddSeeds(text, seeds)
 	if err != nil {
 		return "", daemon.FolderError{Err: fmt.Errorf("%s was not changed: %w", file, err)}
 	}
-	n := len(patch.Seeds(edited)) - len(patch.Seeds(text))
+	n := len(config.SeedsIn(edited)) - len(config.SeedsIn(text))
 	if n == 0 {
 		return file + " was not changed: it lists these seeds already", nil
 	}
@@ -62,7 +60,7 @@ func hostFilePath(dir, name string) (string, error) {
 	if problem != "" {
 		return "", cli.Usage(fmt.Errorf("%q %s; %s", name, problem, remedy))
 	}
-	for _, candidate := range []string{string(h), reference.HostFileName(h)} {
+	for _, candidate := range []string{string(h), config.HostFileName(h)} {
 		if path := filepath.Join(dir, candidate+".toml"); fileExists(path) {
 			return path, nil
 		}
@@ -189,12 +187,12 @@ func (s stagedFiles) list(out io.Writer, filter api.HostFilter) error {
 		if err != nil {
 			state = err.Error()
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t\n", human.Host(host), human.Count(len(patch.Seeds(text)), "seed"),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t\n", human.Host(host), human.Count(len(config.SeedsIn(text)), "seed"),
 			site.Title, strings.Join(site.Names(), ", "), state)
 	}
 	if c, err := daemon.ReadConfig(s.path); err == nil && only.Matches(about.Site{}) { // a curator may not read it
 		for _, h := range slices.Sorted(maps.Keys(names.RemovedIn(c))) {
-			if !fileExists(filepath.Join(s.dir, reference.HostFileName(h)+".toml"+api.RemovedSuffix)) {
+			if !fileExists(filepath.Join(s.dir, config.HostFileName(h)+".toml"+api.RemovedSuffix)) {
 				fmt.Fprintf(table, "%s\t\t\t\tremoved\t\n", human.Host(string(h)))
 			}
 		}
@@ -346,15 +344,15 @@ func removeSeed(seeds []config.Seed, address string) (string, error) {
 	if err != nil {
 		return "", daemon.FolderError{Err: err}
 	}
-	for _, written := range patch.Seeds(text) {
+	for _, written := range config.SeedsIn(text) {
 		if w, err := uri.Parse(written); err != nil || w != u {
 			continue
 		}
-		edited, err := patch.RemoveSeed(text, written)
+		edited, err := config.RemoveSeed(text, written)
 		if err != nil {
 			return "", daemon.FolderError{Err: fmt.Errorf("%s was not changed: %w", file, err)}
 		}
 		return file, replaceText(file, edited)
 	}
-	return "", daemon.FolderError{Err: fmt.Errorf("%s was not changed: %w", file, patch.ErrByHandSeeds)}
+	return "", daemon.FolderError{Err: fmt.Errorf("%s was not changed: %w", file, config.ErrByHandSeeds)}
 }

@@ -10,8 +10,7 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/config/patch"
-	"github.com/arcrawl/arcrawl/config/reference"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
@@ -62,8 +61,8 @@ func renamed(s stagedFiles, from, to string) (file string, text []byte, err erro
 	if taken, err := hostFilePath(s.dir, to); err == nil {
 		return "", nil, cli.Usage(fmt.Errorf("%s has a file already, %s, which was not changed; edit it, or remove it with arcrawl seeds remove", to, taken))
 	}
-	name := reference.HostFileName(hosts[1]) + ".toml"
-	text, err = patch.RenameHost(s.texts[filepath.Base(old)], hosts[0], hosts[1], name == string(hosts[1])+".toml")
+	name := config.HostFileName(hosts[1]) + ".toml"
+	text, err = config.RenameHost(s.texts[filepath.Base(old)], hosts[0], hosts[1], name == string(hosts[1])+".toml")
 	if err != nil {
 		return "", nil, daemon.FolderError{Err: fmt.Errorf("%s was not renamed: %w", old, err)}
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -51,12 +50,12 @@ It describes each key, its type and its bounds. Only arcrawl check finds contrad
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			values, err := reference.ParseSet(set)
+			values, err := config.ParseSet(set)
 			if err != nil {
 				return cli.Usage(fmt.Errorf("--set %w", err))
 			}
 			path := filepath.Join(dir, "arcrawl.toml")
-			if err := create(path, reference.MainFile(values)); err != nil {
+			if err := create(path, config.MainFile(values)); err != nil {
 				return err
 			}
 			if err := os.MkdirAll(filepath.Join(dir, "hosts.d"), 0o755); err != nil {
@@ -85,7 +84,7 @@ func printSchema(out io.Writer, scope string) error {
 	if scope != config.InMain && scope != config.InHost {
 		return cli.Usage(fmt.Errorf("unknown --schema %q; valid kinds of files: %s, %s", scope, config.InMain, config.InHost))
 	}
-	s, err := reference.Schema(scope)
+	s, err := config.Schema(scope)
 	if err != nil {
 		return err
 	}

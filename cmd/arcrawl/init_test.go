@@ -14,7 +14,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
@@ -195,7 +194,7 @@ func TestHostAddReportsOtherFaults(t *testing.T) {
 	if err := os.Mkdir(elsewhere, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, main, strings.Replace(settled, "[storage]\n", "[storage]\nhosts = "+reference.Quote(elsewhere)+"\n", 1))
+	writeFile(t, main, strings.Replace(settled, "[storage]\n", "[storage]\nhosts = "+config.Quote(elsewhere)+"\n", 1))
 	if code, _, errs := command("seeds", "add", "-c", main, "https://b.example/"); code != cli.ExitOK || !fileExists(filepath.Join(elsewhere, "b.example.toml")) {
 		t.Errorf("the folder of the configuration: exit code %d, %s", code, errs)
 	}

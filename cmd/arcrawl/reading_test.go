@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/config/reference"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 // A faulty file concerns its own host. While the daemon crawls the others, commands that read what was crawled answer.
@@ -15,7 +15,7 @@ func TestReadingCommandsAnswerWhileAHostFileIsFaulty(t *testing.T) {
 	t.Parallel()
 	archive, _ := archived(t)
 	const page = "http://www.a.example/"
-	places := "[storage]\nwarc = " + reference.Quote(archive) + "\n"
+	places := "[storage]\nwarc = " + config.Quote(archive) + "\n"
 	path, dir := configure(t, strings.Replace(settled, "[storage]\n", places, 1)+"[change]\nscrub = ['one', 'two']\n")
 	writeFile(t, filepath.Join(dir, "crawl.log"), "")
 	hostFile(t, dir, "www.b.example", "[politeness]\nmin_dealy = \"5s\"\n")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/config/reference"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -132,13 +132,13 @@ func (s *seedsAdd) toFiles(cmd *cobra.Command, out io.Writer, args []string) err
 // writeSeeds writes seeds into the files of their hosts, and checks the configuration. It returns the hosts that had no
 // file.
 func writeSeeds(out io.Writer, path, dir string, args []string) (fresh []uri.Host, err error) {
-	hosts, seeds, err := reference.SeedsByHost(args)
+	hosts, seeds, err := config.SeedsByHost(args)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
 	var written []string
 	for _, h := range hosts {
-		file := filepath.Join(dir, reference.HostFileName(h)+".toml")
+		file := filepath.Join(dir, config.HostFileName(h)+".toml")
 		if !fileExists(file) {
 			fresh = append(fresh, h)
 		}

@@ -23,7 +23,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/uri"
@@ -143,8 +142,8 @@ func (w Work) Open(name, host string) (api.EditFile, error) {
 		host = string(h)
 		var ok bool
 		if name, ok = w.Config.Sites().FileOf[h]; !ok {
-			name = reference.HostFileName(h) + ".toml"
-			template = reference.HostFile(h, []string{"https://" + host + "/"})
+			name = config.HostFileName(h) + ".toml"
+			template = config.NewHostFile(h, []string{"https://" + host + "/"})
 		}
 	}
 	f, err := w.open(name)

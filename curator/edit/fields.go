@@ -9,7 +9,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/patch"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -116,14 +115,14 @@ func set(text []byte, key, written string) ([]byte, error) {
 	case key == "seeds.uris":
 		return setSeeds(text, linesOf(written))
 	case strings.TrimSpace(written) == "":
-		return patch.Unset(text, key)
+		return config.UnsetKey(text, key)
 	case t.Kind == schema.List:
-		return patch.Set(text, key, listOf(linesOf(written)))
+		return config.SetKey(text, key, listOf(linesOf(written)))
 	case t.Kind == schema.Boolean, t.Kind == schema.Whole, t.Kind == schema.Number, t.Kind == schema.Moment,
 		t.OrBoolean && (written == "true" || written == "false"):
-		return patch.Set(text, key, bare(written))
+		return config.SetKey(text, key, bare(written))
 	}
-	return patch.Set(text, key, schema.TOML(written))
+	return config.SetKey(text, key, schema.TOML(written))
 }
 
 // setSeeds adds and removes seeds, so that comments between them stay.
@@ -132,11 +131,11 @@ func setSeeds(text []byte, wanted []string) ([]byte, error) {
 	for _, s := range wanted {
 		kept[s] = true
 	}
-	text, err := patch.KeepSeeds(text, func(seed string) bool { return kept[seed] })
+	text, err := config.KeepSeeds(text, func(seed string) bool { return kept[seed] })
 	if err != nil {
 		return nil, err
 	}
-	return patch.AddSeeds(text, wanted)
+	return config.AddSeeds(text, wanted)
 }
 
 func linesOf(written string) []string {
@@ -153,7 +152,7 @@ func linesOf(written string) []string {
 func listOf(elements []string) string {
 	quoted := make([]string, len(elements))
 	for i, e := range elements {
-		quoted[i] = patch.Literal(e)
+		quoted[i] = config.ScrubLiteral(e)
 	}
 	if len(quoted) < 2 {
 		return "[" + strings.Join(quoted, ", ") + "]"

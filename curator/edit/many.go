@@ -13,7 +13,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
-	"github.com/arcrawl/arcrawl/config/patch"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/curator/seedlist"
@@ -157,9 +157,9 @@ func (w Work) put(text []byte, s api.ManySetting) ([]byte, error) {
 	case slices.Equal(all, after):
 		return text, nil
 	case len(after) == 0:
-		return patch.Unset(text, s.Key)
+		return config.UnsetKey(text, s.Key)
 	}
-	return patch.Set(text, s.Key, listOf(after))
+	return config.SetKey(text, s.Key, listOf(after))
 }
 
 // SaveMany writes what [Work.PlanMany] shows, unless one of the files is not as it was, or a new text has faults: then

@@ -14,8 +14,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/patch"
-	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -40,8 +38,8 @@ type planner struct {
 	index  about.Index
 	faulty map[string]bool // host files
 	seeds  map[uri.URI]config.Seed
-	goals  map[string]map[string]patch.Goal // of host files, by name and URI
-	edits  map[string]*edit                 // by file name
+	goals  map[string]map[string]config.Goal // of host files, by name and URI
+	edits  map[string]*edit                  // by file name
 }
 
 // edit collects what changes in a host file.
@@ -49,7 +47,7 @@ type edit struct {
 	host  uri.Host
 	seeds []string // new
 	sites map[uri.URI]about.Site
-	goals map[string]patch.Goal
+	goals map[string]config.Goal
 }
 
 // Plan compares a list with the configuration. Lines with faults are left out. The error says that the files cannot
@@ -61,7 +59,7 @@ func (f Files) Plan(l List) (Plan, error) {
 	}
 	p := planner{
 		f: f, list: &l, config: c, index: c.Sites(), faulty: faulty, seeds: make(map[uri.URI]config.Seed, len(c.Seeds)),
-		goals: map[string]map[string]patch.Goal{}, edits: map[string]*edit{},
+		goals: map[string]map[string]config.Goal{}, edits: map[string]*edit{},
 	}
 	for _, s := range c.Seeds {
 		p.seeds[s.URI] = s
@@ -121,7 +119,7 @@ func (p *planner) entry(e Entry) {
 	}
 	d := p.edits[name]
 	if d == nil {
-		d = &edit{host: e.uri.Host(), sites: map[uri.URI]about.Site{}, goals: map[string]patch.Goal{}}
+		d = &edit{host: e.uri.Host(), sites: map[uri.URI]about.Site{}, goals: map[string]config.Goal{}}
 		p.edits[name] = d
 		if !exists {
 			p.plan.Hosts++
@@ -141,19 +139,19 @@ func (p *planner) fileOf(h uri.Host) string {
 	if name, ok := p.index.FileOf[h]; ok {
 		return name
 	}
-	return reference.HostFileName(h) + ".toml"
+	return config.HostFileName(h) + ".toml"
 }
 
 // merged returns the description and the goal of a seed, with what an entry says. news reports whether the entry says
 // anything new.
-func (p *planner) merged(e Entry, name string) (site about.Site, goal patch.Goal, news bool) {
+func (p *planner) merged(e Entry, name string) (site about.Site, goal config.Goal, news bool) {
 	if p.goals[name] == nil {
-		p.goals[name] = patch.Goals(p.f.Texts[name])
+		p.goals[name] = config.Goals(p.f.Texts[name])
 	}
 	was, goal := p.index.Seeds[e.uri], p.goals[name][e.Text]
 	wanted := goal
 	if e.Target > 0 {
-		wanted = patch.Goal{Target: e.Target, Until: e.Until}
+		wanted = config.Goal{Target: e.Target, Until: e.Until}
 	}
 	site = was
 	for _, field := range []struct{ to, from *[]string }{
@@ -212,9 +210,9 @@ func (p *planner) write() error {
 func (d *edit) apply(text []byte) (_ []byte, err error) {
 	seeds := d.seeds
 	if text == nil {
-		text, seeds = []byte(reference.HostFile(d.host, seeds[:1])), seeds[1:]
+		text, seeds = []byte(config.NewHostFile(d.host, seeds[:1])), seeds[1:]
 	}
-	if text, err = patch.AddSeeds(text, seeds); err != nil {
+	if text, err = config.AddSeeds(text, seeds); err != nil {
 		return nil, err
 	}
 	var all []about.Seed
@@ -224,13 +222,13 @@ func (d *edit) apply(text []byte) (_ []byte, err error) {
 		}
 	}
 	slices.SortFunc(all, func(a, b about.Seed) int { return cmp.Compare(a.URI.String(), b.URI.String()) })
-	if text, err = patch.SetSeeds(text, all); err != nil {
+	if text, err = config.SetSeeds(text, all); err != nil {
 		return nil, err
 	}
 	if len(d.goals) == 0 {
 		return text, nil
 	}
-	return patch.SetGoals(text, d.goals)
+	return config.SetGoals(text, d.goals)
 }
 
 // Export writes the seeds that a filter selects as CSV, with the columns of [Fields]. [Read] reads it back.
@@ -240,7 +238,7 @@ func (f Files) Export(out io.Writer, only about.Filter) error {
 		return err
 	}
 	index := c.Sites()
-	goals := map[string]map[string]patch.Goal{}
+	goals := map[string]map[string]config.Goal{}
 	w := csv.NewWriter(out)
 	_ = w.Write(Fields) // an error is returned by w.Error
 	for _, s := range c.Seeds {
@@ -249,7 +247,7 @@ func (f Files) Export(out io.Writer, only about.Filter) error {
 		}
 		name := filepath.Base(s.File)
 		if goals[name] == nil {
-			goals[name] = patch.Goals(f.Texts[name])
+			goals[name] = config.Goals(f.Texts[name])
 		}
 		own, goal, target := index.Seeds[s.URI], goals[name][s.URI.String()], ""
 		if goal.Target > 0 {

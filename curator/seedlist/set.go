@@ -10,7 +10,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/patch"
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
@@ -33,7 +32,7 @@ func (f Files) Set(only about.Filter, settings []string) (map[string][]byte, err
 			if key = strings.TrimSpace(key); !ok || !settable(key) {
 				return nil, fmt.Errorf("%q sets no key of a host file; write for example politeness.min_delay=5s; edit [[wait]], [[when]] and seeds in the files", s)
 			}
-			if text, err = patch.Set(text, key, asTOML(strings.TrimSpace(value))); err != nil {
+			if text, err = config.SetKey(text, key, asTOML(strings.TrimSpace(value))); err != nil {
 				return nil, fmt.Errorf("%s: %w; nothing was written", name, err)
 			}
 		}

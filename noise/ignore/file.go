@@ -15,8 +15,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/patch"
-	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -30,10 +28,10 @@ type File struct {
 
 // Stage returns the file of a host with rules added to its [change] table. It writes nothing. Rules in force that come
 // from the main file are added too, because the list of a host replaces it.
-func Stage(c *config.Config, h uri.Host, wanted patch.Rules, now time.Time) (File, error) {
+func Stage(c *config.Config, h uri.Host, wanted config.ScrubRules, now time.Time) (File, error) {
 	name, ok := c.Sites().FileOf[h]
 	if !ok {
-		name = reference.HostFileName(h) + ".toml"
+		name = config.HostFileName(h) + ".toml"
 	}
 	f := File{Path: filepath.Join(c.HostsDir, name)}
 	var err error
@@ -42,7 +40,7 @@ func Stage(c *config.Config, h uri.Host, wanted patch.Rules, now time.Time) (Fil
 	}
 	text := f.Before
 	if err != nil && name != string(h)+".toml" {
-		text = []byte("host = " + reference.Quote(string(h)) + "\n")
+		text = []byte("host = " + config.Quote(string(h)) + "\n")
 	}
 	inForce := c.ForHost(h, now).Change
 	if len(wanted.Scrub) > 0 {
@@ -51,7 +49,7 @@ func Stage(c *config.Config, h uri.Host, wanted patch.Rules, now time.Time) (Fil
 	if len(wanted.ScrubCSS) > 0 {
 		wanted.ScrubCSS = slices.Concat(inForce.ScrubCSS, wanted.ScrubCSS)
 	}
-	if f.After, err = patch.AddRules(text, wanted); err != nil {
+	if f.After, err = config.AddScrubRules(text, wanted); err != nil {
 		return f, fmt.Errorf("%s: %w", f.Path, err)
 	}
 	return f, nil

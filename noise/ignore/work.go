@@ -10,7 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/patch"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -75,7 +74,7 @@ func (w Work) stage(u uri.URI, rules []api.ScrubRule) (f File, plan api.Plan, er
 	if err := check(rules); err != nil {
 		return f, plan, Refusal{err}
 	}
-	var wanted patch.Rules
+	var wanted config.ScrubRules
 	for _, r := range rules {
 		if r.Kind == Selector {
 			wanted.ScrubCSS = append(wanted.ScrubCSS, r.Rule)

@@ -1,4 +1,4 @@
-package reference
+package config
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -25,15 +24,15 @@ func MainFile(values map[string]string) string {
 	for name, v := range values {
 		set[name] = v
 	}
-	t := newTemplate(config.InMain, set)
+	t := newTemplate(InMain, set)
 	shortest, longest := evaluators.DefaultBounds("learned")
 	t.hints["wait.min"], t.hints["wait.max"] = Quote(human.Duration(shortest)), Quote(human.Duration(longest))
 	// The rule estimates the first wait, so wait.initial has no default.
-	t.keys = slices.DeleteFunc(t.keys, func(k config.Key) bool { return k.Name == "wait.initial" && set[k.Name] == "" })
+	t.keys = slices.DeleteFunc(t.keys, func(k Key) bool { return k.Name == "wait.initial" && set[k.Name] == "" })
 	t.comment("The main file of arcrawl. A line such as #key = value shows a default: remove the # and write your value.")
 	t.comment("Then run: arcrawl check --config FILE. A running daemon applies the file automatically. " +
 		"Settings of one host: arcrawl seeds add URI.")
-	for _, table := range config.Tables() {
+	for _, table := range Tables() {
 		t.table(table)
 	}
 	return t.out.String()
@@ -64,16 +63,16 @@ func HostFileName(h uri.Host) string {
 	}, strings.Trim(string(h), "[]"))
 }
 
-// HostFile returns the text of a new host file with at least one seed. It lists the keys that are most often set for a
-// single host, as comments.
-func HostFile(h uri.Host, seeds []string) string {
+// NewHostFile returns the text of a new host file with at least one seed. It lists the keys that are most often set for
+// a single host, as comments.
+func NewHostFile(h uri.Host, seeds []string) string {
 	quoted := make([]string, len(seeds))
 	for i, s := range seeds {
 		quoted[i] = Quote(s)
 	}
-	t := newTemplate(config.InHost, map[string]string{"seeds.uris": "[" + strings.Join(quoted, ", ") + "]"})
+	t := newTemplate(InHost, map[string]string{"seeds.uris": "[" + strings.Join(quoted, ", ") + "]"})
 	t.commented = true
-	t.keys = slices.DeleteFunc(t.keys, func(k config.Key) bool { return !slices.Contains(hostKeys, k.Name) })
+	t.keys = slices.DeleteFunc(t.keys, func(k Key) bool { return !slices.Contains(hostKeys, k.Name) })
 	t.hints["wait.mime"] = `'^text/html.*'`
 	t.hints["change.scrub_css"] = `["span.clock"]`
 	t.hints["scope.prefixes"] = "[" + quoted[0] + "]"
@@ -82,7 +81,7 @@ func HostFile(h uri.Host, seeds []string) string {
 	if !plainName.MatchString(string(h)) {
 		fmt.Fprintf(&t.out, "host = %s\n", Quote(string(h)))
 	}
-	tables := config.Tables()
+	tables := Tables()
 	for _, seeds := range []bool{true, false} { // the seeds come first
 		for _, table := range tables {
 			if (table.Name == "seeds") == seeds {
@@ -95,7 +94,7 @@ func HostFile(h uri.Host, seeds []string) string {
 
 // template is a configuration file that is being written. Each key follows a comment with its meaning.
 type template struct {
-	keys  []config.Key      // to be written
+	keys  []Key             // to be written
 	set   map[string]string // values as TOML, by the name of the key; all other keys are comments
 	hints map[string]string // values that are shown instead of a default
 	// commented makes tables without a value comments too, so that a table that is pasted in does not collide.
@@ -109,7 +108,7 @@ func newTemplate(scope string, set map[string]string) *template {
 		"when.uri": `'/live/'`, "when.mime": `'^text/html.*'`, "when.port": `443`, "when.hop": `["seed", "link"]`,
 		"when.time": `"06:00-23:00"`, "when.weekdays": `["mon-fri"]`, "when.until": `2035-12-31`,
 	}}
-	for _, k := range config.Keys() {
+	for _, k := range Keys() {
 		if k.In(scope) {
 			t.keys = append(t.keys, k)
 		}
@@ -134,8 +133,8 @@ func (t *template) comment(text string) {
 }
 
 // table writes a table with its keys. It writes nothing if there are none.
-func (t *template) table(of config.Table) {
-	var keys []config.Key
+func (t *template) table(of Table) {
+	var keys []Key
 	set := false
 	for _, k := range t.keys {
 		if strings.HasPrefix(k.Name, of.Name+".") {
@@ -169,7 +168,7 @@ func (t *template) table(of config.Table) {
 }
 
 // key writes a key after its meaning. It writes nothing if the key has neither value nor default.
-func (t *template) key(k config.Key, name string) {
+func (t *template) key(k Key, name string) {
 	v, set := t.set[k.Name]
 	if !set {
 		v = cmp.Or(t.hints[k.Name], k.Default)
@@ -187,14 +186,14 @@ func (t *template) key(k config.Key, name string) {
 // ParseSet reads KEY=VALUE arguments for [MainFile]. A value that is a text needs no quotes. A list of one element
 // needs no brackets. The values are not checked.
 func ParseSet(args []string) (map[string]string, error) {
-	keys := config.Keys()
+	keys := Keys()
 	set := make(map[string]string, len(args))
 	for _, arg := range args {
 		name, v, ok := strings.Cut(arg, "=")
 		if !ok {
 			return nil, fmt.Errorf("%q: want KEY=VALUE, as in storage.warc=/srv/warc", arg)
 		}
-		i := slices.IndexFunc(keys, func(k config.Key) bool { return k.Name == name && k.In(config.InMain) })
+		i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name && k.In(InMain) })
 		if i < 0 {
 			return nil, fmt.Errorf("%q: the main file has no key %s; docs/config.md and arcrawl init --schema main list all keys", arg, name)
 		}
@@ -208,7 +207,7 @@ func ParseSet(args []string) (map[string]string, error) {
 
 // isList reports whether a table may appear several times.
 func isList(name string) bool {
-	return slices.ContainsFunc(config.Tables(), func(t config.Table) bool { return t.List && t.Name == name })
+	return slices.ContainsFunc(Tables(), func(t Table) bool { return t.List && t.Name == name })
 }
 
 // toTOML returns the value of an argument as TOML.

@@ -1,4 +1,4 @@
-package patch
+package config
 
 import (
 	"bytes"
@@ -16,9 +16,9 @@ const seedsTable, seedsList = "seeds", "uris"
 // ErrByHandSeeds says that the seeds of a file cannot be edited safely, so that a person must do it.
 var ErrByHandSeeds = errors.New("cannot edit the seeds of the file safely; edit seeds.uris by hand")
 
-// Seeds returns the seeds that the text of a host file lists, as they are written.
-func Seeds(text []byte) []string {
-	return texts(schema.Parse(text, "the file").Value(schema.Path("").Child(seedsTable).Child(seedsList)))
+// SeedsIn returns the seeds that the text of a host file lists, as they are written.
+func SeedsIn(text []byte) []string {
+	return listedTexts(schema.Parse(text, "the file").Value(schema.Path("").Child(seedsTable).Child(seedsList)))
 }
 
 // AddSeeds returns the text of a host file with more seeds. Seeds that it lists already are not added again.
@@ -29,7 +29,7 @@ func AddSeeds(text []byte, seeds []string) ([]byte, error) {
 	}
 	table := schema.Path("").Child(seedsTable)
 	list := table.Child(seedsList)
-	known := texts(before.Value(list))
+	known := listedTexts(before.Value(list))
 	listed := map[string]bool{}
 	for _, s := range known {
 		listed[s] = true
@@ -55,7 +55,7 @@ func AddSeeds(text []byte, seeds []string) ([]byte, error) {
 
 // RemoveSeed returns the text of a host file without a seed, as the file writes it.
 func RemoveSeed(text []byte, seed string) ([]byte, error) {
-	if !slices.Contains(Seeds(text), seed) {
+	if !slices.Contains(SeedsIn(text), seed) {
 		return nil, ErrByHandSeeds
 	}
 	return KeepSeeds(text, func(s string) bool { return s != seed })
@@ -66,7 +66,7 @@ func RemoveSeed(text []byte, seed string) ([]byte, error) {
 func KeepSeeds(text []byte, keep func(seed string) bool) ([]byte, error) {
 	before := schema.Parse(text, "the file")
 	list := schema.Path("").Child(seedsTable).Child(seedsList)
-	known := texts(before.Value(list))
+	known := listedTexts(before.Value(list))
 	kept := slices.DeleteFunc(slices.Clone(known), func(s string) bool { return !keep(s) })
 	switch {
 	case len(before.Faults) > 0:
@@ -101,7 +101,7 @@ func cutSeeds(text string, known []string, keep func(string) bool) (string, bool
 		}
 		quoted := schema.TOML(known[0])
 		if !strings.HasPrefix(text[at:], quoted) {
-			quoted = Literal(known[0])
+			quoted = ScrubLiteral(known[0])
 		}
 		behind, ok := strings.CutPrefix(text[at:], quoted)
 		if !ok {
@@ -134,7 +134,7 @@ func cutSeed(before []byte, behind string) ([]byte, string) {
 // checkSeeds returns a text if it lists exactly these seeds.
 func checkSeeds(text string, want []string) ([]byte, error) {
 	after := schema.Parse([]byte(text), "the file")
-	got := Seeds([]byte(text))
+	got := SeedsIn([]byte(text))
 	if len(after.Faults) > 0 || !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 		return nil, ErrByHandSeeds
 	}

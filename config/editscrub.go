@@ -1,5 +1,4 @@
-// Package patch adds settings to the text of a host file and keeps everything else in it: comments, order, spelling.
-package patch
+package config
 
 import (
 	"errors"
@@ -13,16 +12,16 @@ import (
 // ErrByHand says that the text cannot be edited safely, so that a person must do it.
 var ErrByHand = errors.New("cannot add the rules to the file safely; add them by hand")
 
-// Rules are scrubbing rules of a host.
-type Rules struct{ Scrub, ScrubCSS []string }
+// ScrubRules are scrubbing rules of a host.
+type ScrubRules struct{ Scrub, ScrubCSS []string }
 
 // change is the table of the scrubbing rules.
 const change = "change"
 
-// AddRules returns the text of a host file with the rules added to its [change] table. Rules that the file has already
-// are not added again. A mode that ignores rules is replaced by "scrubbed". The error is [ErrByHand], or says that the
-// text has faults.
-func AddRules(text []byte, rules Rules) ([]byte, error) {
+// AddScrubRules returns the text of a host file with the rules added to its [change] table. Rules that the file has
+// already are not added again. A mode that ignores rules is replaced by "scrubbed". The error is [ErrByHand], or says
+// that the text has faults.
+func AddScrubRules(text []byte, rules ScrubRules) ([]byte, error) {
 	before := schema.Parse(text, "the file")
 	if len(before.Faults) > 0 {
 		return nil, fmt.Errorf("cannot add rules to a file with faults: %s", before.Faults[0])
@@ -43,13 +42,13 @@ func AddRules(text []byte, rules Rules) ([]byte, error) {
 	if header < 0 || !strings.HasPrefix(strings.TrimSpace(lines[header]), "[") {
 		return nil, ErrByHand // dotted keys or an inline table
 	}
-	missing := Rules{}
+	missing := ScrubRules{}
 	for _, list := range []struct {
 		key   string
 		rules []string
 		new   *[]string
 	}{{"scrub", rules.Scrub, &missing.Scrub}, {"scrub_css", rules.ScrubCSS, &missing.ScrubCSS}} {
-		known := texts(before.Value(table.Child(list.key)))
+		known := listedTexts(before.Value(table.Child(list.key)))
 		added := slices.DeleteFunc(slices.Clone(list.rules), func(r string) bool { return slices.Contains(known, r) })
 		if !before.Has(table.Child(list.key)) {
 			*list.new = added
@@ -70,7 +69,7 @@ func AddRules(text []byte, rules Rules) ([]byte, error) {
 }
 
 // newKeys returns the lines of keys that the file does not have.
-func newKeys(rules Rules, mode bool) string {
+func newKeys(rules ScrubRules, mode bool) string {
 	var b strings.Builder
 	if mode {
 		b.WriteString("mode = \"scrubbed\"\n")
@@ -90,13 +89,13 @@ func newKeys(rules Rules, mode bool) string {
 func items(rules []string) string {
 	var b strings.Builder
 	for _, r := range rules {
-		fmt.Fprintf(&b, "  %s,\n", Literal(r))
+		fmt.Fprintf(&b, "  %s,\n", ScrubLiteral(r))
 	}
 	return b.String()
 }
 
-// Literal returns a rule as TOML, without escapes where possible.
-func Literal(rule string) string {
+// ScrubLiteral returns a rule as TOML, without escapes where possible.
+func ScrubLiteral(rule string) string {
 	if strings.ContainsAny(rule, "'\n\r\t") {
 		return schema.TOML(rule)
 	}
@@ -152,15 +151,15 @@ func newline(head string) string {
 }
 
 // check returns the text if it has all rules and everything that the file had before.
-func check(before *schema.Document, text string, rules Rules) ([]byte, error) {
+func check(before *schema.Document, text string, rules ScrubRules) ([]byte, error) {
 	after := schema.Parse([]byte(text), "the file")
 	table := schema.Path("").Child(change)
 	if len(after.Faults) > 0 {
 		return nil, fmt.Errorf("%w (%s)", ErrByHand, after.Faults[0])
 	}
 	for key, wanted := range map[string][]string{"scrub": rules.Scrub, "scrub_css": rules.ScrubCSS} {
-		now := texts(after.Value(table.Child(key)))
-		for _, r := range append(wanted, texts(before.Value(table.Child(key)))...) {
+		now := listedTexts(after.Value(table.Child(key)))
+		for _, r := range append(wanted, listedTexts(before.Value(table.Child(key)))...) {
 			if !slices.Contains(now, r) {
 				return nil, ErrByHand
 			}
@@ -169,8 +168,8 @@ func check(before *schema.Document, text string, rules Rules) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// texts returns the texts in a list.
-func texts(list any) []string {
+// listedTexts returns the texts in a list.
+func listedTexts(list any) []string {
 	values, _ := list.([]any)
 	var all []string
 	for _, v := range values {

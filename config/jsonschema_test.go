@@ -1,4 +1,4 @@
-package reference_test
+package config_test
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/reference"
 )
 
 // commented matches a key or table that is a comment.
@@ -22,7 +21,7 @@ var commented = regexp.MustCompile(`(?m)^#([a-z_]+ = |\[)`)
 // compiled returns the compiled schema of a kind of file.
 func compiled(t *testing.T, scope string) *jsonschema.Schema {
 	t.Helper()
-	text, err := reference.Schema(scope)
+	text, err := config.Schema(scope)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,22 +46,22 @@ func validate(t *testing.T, s *jsonschema.Schema, text string) error {
 	if err := toml.Unmarshal([]byte(text), &doc); err != nil {
 		t.Fatal(err)
 	}
-	return s.Validate(plain(doc))
+	return s.Validate(plainValues(doc))
 }
 
 // plain converts decoded TOML into decoded JSON.
-func plain(v any) any {
+func plainValues(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, e := range v {
-			out[name] = plain(e)
+			out[name] = plainValues(e)
 		}
 		return out
 	case []map[string]any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = plain(e)
+			out[i] = plainValues(e)
 		}
 		return out
 	case time.Time:
@@ -76,10 +75,10 @@ func TestSchemaAcceptsWrittenFiles(t *testing.T) {
 		"operator.name": `"Library"`, "operator.contact": `"a@library.example"`,
 	}
 	for name, c := range map[string]struct{ scope, text string }{
-		"a new main file":                {"main", reference.MainFile(inOrder)},
-		"a main file with every key set": {"main", commented.ReplaceAllString(reference.MainFile(inOrder), "$1")},
-		"a new host file":                {"host", reference.HostFile("a.example:81", []string{"http://a.example:81/"})},
-		"a host file with its keys set":  {"host", commented.ReplaceAllString(reference.HostFile("a.example", []string{"http://a.example/"}), "$1")},
+		"a new main file":                {"main", config.MainFile(inOrder)},
+		"a main file with every key set": {"main", commented.ReplaceAllString(config.MainFile(inOrder), "$1")},
+		"a new host file":                {"host", config.NewHostFile("a.example:81", []string{"http://a.example:81/"})},
+		"a host file with its keys set":  {"host", commented.ReplaceAllString(config.NewHostFile("a.example", []string{"http://a.example/"}), "$1")},
 	} {
 		if err := validate(t, compiled(t, c.scope), c.text); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -168,7 +167,7 @@ func TestSchemaAndCheckAgree(t *testing.T) {
 // of the other faults.
 func TestSchemaRefusesUnknownKeys(t *testing.T) {
 	main := compiled(t, "main")
-	files, err := filepath.Glob("../testdata/bad/*.toml")
+	files, err := filepath.Glob("testdata/bad/*.toml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
@@ -183,7 +182,7 @@ func TestSchemaRefusesUnknownKeys(t *testing.T) {
 			continue
 		}
 		refused++
-		if err := main.Validate(plain(doc)); err == nil {
+		if err := main.Validate(plainValues(doc)); err == nil {
 			t.Errorf("%s is accepted, but arcrawl check refuses it: %s", filepath.Base(file), want)
 		}
 	}

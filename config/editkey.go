@@ -1,4 +1,4 @@
-package patch
+package config
 
 import (
 	"errors"
@@ -27,7 +27,7 @@ func SetSeeds(text []byte, seeds []about.Seed) ([]byte, error) {
 	if !schema.Parse(text, "the file").Has(schema.Path("").Key("seeds.about")) && len(seeds) == 0 {
 		return text, nil
 	}
-	return Set(text, "seeds.about", value)
+	return SetKey(text, "seeds.about", value)
 }
 
 // seedTable returns the description of a seed as a table of seeds.about.
@@ -55,9 +55,9 @@ func seedTable(s about.Seed) string {
 	return "{ " + strings.Join(all, ", ") + " }"
 }
 
-// Set returns the text of a host file with another value of a key, as TOML. The key is named as on the reference page:
-// "owner" or "politeness.min_delay". Everything else stays. Keys of [[wait]] and [[when]] cannot be set.
-func Set(text []byte, key, value string) ([]byte, error) {
+// SetKey returns the text of a host file with another value of a key, as TOML. The key is named as on the reference
+// page: "owner" or "politeness.min_delay". Everything else stays. Keys of [[wait]] and [[when]] cannot be set.
+func SetKey(text []byte, key, value string) ([]byte, error) {
 	before := schema.Parse(text, "the file")
 	if len(before.Faults) > 0 {
 		return nil, fmt.Errorf("cannot change a file with faults: %s", before.Faults[0])
@@ -103,9 +103,9 @@ func Set(text []byte, key, value string) ([]byte, error) {
 	return checkSet(before, whole, key)
 }
 
-// Unset returns the text of a host file without a key. A comment behind its value stays. Keys of [[wait]] and [[when]]
-// cannot be removed.
-func Unset(text []byte, key string) ([]byte, error) {
+// UnsetKey returns the text of a host file without a key. A comment behind its value stays. Keys of [[wait]] and
+// [[when]] cannot be removed.
+func UnsetKey(text []byte, key string) ([]byte, error) {
 	before := schema.Parse(text, "the file")
 	if len(before.Faults) > 0 {
 		return nil, fmt.Errorf("cannot change a file with faults: %s", before.Faults[0])

@@ -1,4 +1,4 @@
-package patch
+package config
 
 import (
 	"errors"
@@ -32,7 +32,7 @@ func RenameHost(text []byte, from, to uri.Host, named bool) ([]byte, error) {
 		lines = slices.Insert(lines, 0, line)
 	}
 	list := schema.Path("").Child(seedsTable).Child(seedsList)
-	seeds := texts(before.Value(list))
+	seeds := listedTexts(before.Value(list))
 	edited := strings.Join(lines, "")
 	for i, seed := range seeds {
 		moved, ok := onHost(seed, from, to)
@@ -40,7 +40,7 @@ func RenameHost(text []byte, from, to uri.Host, named bool) ([]byte, error) {
 			continue
 		}
 		found := false
-		for _, quote := range []func(string) string{func(s string) string { return schema.TOML(s) }, Literal} {
+		for _, quote := range []func(string) string{func(s string) string { return schema.TOML(s) }, ScrubLiteral} {
 			if strings.Contains(edited, quote(seed)) {
 				edited, found = strings.ReplaceAll(edited, quote(seed), quote(moved)), true
 			}
@@ -52,7 +52,7 @@ func RenameHost(text []byte, from, to uri.Host, named bool) ([]byte, error) {
 	}
 	after := schema.Parse([]byte(edited), "the file")
 	wrongHost := after.Has(key) && after.Value(key) != string(to)
-	if len(after.Faults) > 0 || wrongHost || !slices.Equal(texts(after.Value(list)), seeds) {
+	if len(after.Faults) > 0 || wrongHost || !slices.Equal(listedTexts(after.Value(list)), seeds) {
 		return nil, ErrByHandRename
 	}
 	return []byte(edited), nil

@@ -1,4 +1,4 @@
-package reference
+package config
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
@@ -17,7 +16,7 @@ type object map[string]any
 func Schema(scope string) ([]byte, error) {
 	tables := object{}
 	var wanted []string
-	for _, t := range config.Tables() {
+	for _, t := range Tables() {
 		keys, required := keysOf(t.Name, scope)
 		switch {
 		case len(keys) == 0: // not allowed in such a file
@@ -65,7 +64,7 @@ func closed(doc string, keys object, required []string) object {
 // keysOf returns the schemas of a table's keys, and the names of those that are required.
 func keysOf(table, scope string) (keys object, required []string) {
 	keys = object{}
-	for _, k := range config.Keys() {
+	for _, k := range Keys() {
 		of, name, inTable := strings.Cut(k.Name, ".")
 		if !inTable {
 			of, name = "", k.Name
@@ -88,7 +87,7 @@ func keysOf(table, scope string) (keys object, required []string) {
 
 // addRefinable adds the tables that a refinement may hold to its criteria.
 func addRefinable(keys, tables object) {
-	for _, t := range config.Tables() {
+	for _, t := range Tables() {
 		if s, ok := tables[t.Name]; ok && t.Refinable {
 			keys[t.Name] = s
 		}

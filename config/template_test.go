@@ -1,16 +1,15 @@
-package reference
+package config
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 func TestHostFileListsItsKeys(t *testing.T) {
 	t.Parallel()
-	text := HostFile("www.a.example", []string{"https://www.a.example/"})
+	text := NewHostFile("www.a.example", []string{"https://www.a.example/"})
 	for _, name := range hostKeys {
 		if _, key, _ := strings.Cut(name, "."); !strings.Contains(text, key+" = ") {
 			t.Errorf("%s is not shown", name)
@@ -21,8 +20,8 @@ func TestHostFileListsItsKeys(t *testing.T) {
 // Rules that arcrawl scrub suggest prints begin with [change]. They can be pasted below a new host file.
 func TestTablesCanBePastedBelowANewHostFile(t *testing.T) {
 	t.Parallel()
-	text := HostFile("www.news.example", []string{"https://www.news.example/"})
-	for _, table := range config.Tables() {
+	text := NewHostFile("www.news.example", []string{"https://www.news.example/"})
+	for _, table := range Tables() {
 		if table.List || table.Name == "seeds" {
 			continue
 		}
