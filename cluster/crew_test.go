@@ -84,7 +84,7 @@ func TestANodeIsAddedDrainedAndRemoved(t *testing.T) {
 	f.awaitStatus("b", "crawls shard ", ", ") // two of them
 	f.site.waitFor(t, f.running["b"], "b", 60)
 	f.site.waitFor(t, f.running["a"], "a", 60)
-	f.command("runs: stop it first", "remove", "b")
+	f.command("runs: stop it first", "drain", "--remove", "b")
 	f.askFrom("a")
 	f.askFrom("b")
 
@@ -96,7 +96,7 @@ func TestANodeIsAddedDrainedAndRemoved(t *testing.T) {
 		t.Errorf("node b made %d requests after it was drained", n)
 	}
 	f.running["b"].Terminate(t)
-	f.command("removed node b", "remove", "b")
+	f.command("removed node b", "drain", "--remove", "b")
 	f.command("no node with this name", "drain", "b")
 	f.awaitAll("a")
 	f.running["a"].Terminate(t)
@@ -119,7 +119,7 @@ func (f *processes) command(want string, args ...string) {
 func (f *processes) awaitStatus(node string, words ...string) {
 	f.Helper()
 	f.running[node].WaitFor(f.T, fmt.Sprintf("node %s with the status %q", node, words), func() bool {
-		out, err := exec.Command(f.binary, "cluster", "status", "--config", f.config["a"]).CombinedOutput()
+		out, err := exec.Command(f.binary, "status", "--cluster", "--config", f.config["a"]).CombinedOutput()
 		for line := range strings.Lines(string(out)) {
 			missing := func(word string) bool { return !strings.Contains(line, word) }
 			if err == nil && strings.HasPrefix(line, node+" ") && !slices.ContainsFunc(words, missing) {

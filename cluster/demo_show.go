@@ -156,7 +156,7 @@ func (p *play) prepare(ctx context.Context) error {
 	}
 	shards := shardsPerNode * p.Nodes
 	fmt.Fprintf(p.Out, "Dashboard: http://%s/?token=%s (of node a)\n", first.Admin.Listen, token)
-	fmt.Fprintf(p.Out, "Terminal:  PGPASSFILE=%s arcrawl cluster status -c %s\n\n", p.server.passFile, first.Path)
+	fmt.Fprintf(p.Out, "Terminal:  PGPASSFILE=%s arcrawl status --cluster -c %s\n\n", p.server.passFile, first.Path)
 	fmt.Fprintf(p.Out, "%d news sites are in %d shards. A node crawls the shards that it owns. Each line is a visit: time, node,\n"+
 		"HTTP status, URI, result, next visit, and the reason for it.\n\n", len(p.sites.list), shards)
 	return p.divide(ctx, first, shards)

@@ -30,6 +30,8 @@ func Extend(root *cobra.Command, d Demo) {
 		switch cmd.Name() {
 		case "status":
 			extendStatus(cmd)
+		case "reload":
+			extendReload(cmd)
 		case "demo":
 			d.extend(cmd)
 		}
@@ -41,12 +43,13 @@ func extendStatus(cmd *cobra.Command) {
 	var file string
 	var nodes bool
 	cmd.Flags().StringVar(&file, "fleet", "", "show the separate daemons that `FILE` lists")
-	cmd.Flags().BoolVar(&nodes, "cluster", false, "show all shards of a cluster, as their nodes report them")
+	cmd.Flags().BoolVar(&nodes, "cluster", false, "show all shards and nodes of a cluster, from its database")
 	cmd.Long += `
 
 In a divided crawl it asks all nodes, and shows their sums and each node; --shard N shows one shard. With --cluster it
-shows a shard in each row, as the nodes report them to the database; any machine with the configuration may ask. That
-takes five seconds.
+shows a shard in each row, as the nodes report them to the database, and below which node crawls, whether another one can
+take over, which nodes are alive, and whether a replica of the database has everything. Any machine with the
+configuration may ask, as the user of the daemon, whose password for the database it needs. That takes five seconds.
 
 With --fleet it shows several separate daemons, one in each row, and below them the reasons and alarms. Each line of FILE
 has a name and a place: a socket, a configuration file (*.toml), or an address and the file with a token for it:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cluster/shared"
 )
 
 // fleetPatience is how long a daemon may take to answer. A status takes milliseconds.
@@ -15,7 +16,8 @@ const fleetPatience = 10 * time.Second
 
 // fleetStatus holds the answers of all daemons of a list.
 type fleetStatus struct {
-	Instances []instance `json:"instances"` // in the order of the list
+	Instances []instance     `json:"instances"`          // in the order of the list
+	Database  *shared.Report `json:"database,omitempty"` // what the database of a cluster says of its nodes
 }
 
 // instance is the answer of one daemon.
@@ -34,7 +36,7 @@ func askFleet(ctx context.Context, members []fleetMember, within time.Duration) 
 		group.Go(func() { all[i] = m.ask(ctx, within) })
 	}
 	group.Wait()
-	return fleetStatus{all}
+	return fleetStatus{Instances: all}
 }
 
 // ask asks one daemon for its state.

@@ -15,7 +15,8 @@ import (
 // shownAlarms is the maximum number of alarms of one daemon that a page shows.
 const shownAlarms = 5
 
-// writeFleet writes the state of all daemons for people: a row for each, and below it what needs a person.
+// writeFleet writes the state of all daemons for people: a row for each, and below it what needs a person, and what the
+// database of a cluster says of its nodes.
 func writeFleet(out io.Writer, f fleetStatus) error {
 	fmt.Fprintln(out, f.summary())
 	fmt.Fprintln(out)
@@ -39,11 +40,14 @@ func writeFleet(out io.Writer, f fleetStatus) error {
 	for _, i := range f.Instances {
 		i.writeTrouble(&trouble)
 	}
-	if trouble.Len() == 0 {
+	if trouble.Len() > 0 {
+		fmt.Fprintf(out, "\n%s", trouble.Bytes())
+	}
+	if f.Database == nil {
 		return nil
 	}
-	_, err := fmt.Fprintf(out, "\n%s", trouble.Bytes())
-	return err
+	fmt.Fprintln(out)
+	return f.Database.Write(out)
 }
 
 // writeSum writes a row with the sums of all daemons that answer. Their disks may be the same.

@@ -59,5 +59,5 @@ func fleetOfReports(state shared.Report, reports map[int]shared.Told) fleetStatu
 		}
 		all[i] = one
 	}
-	return fleetStatus{all}
+	return fleetStatus{Instances: all}
 }

@@ -140,7 +140,7 @@ func TestManyAlarmsOfOneDaemonDoNotHideTheOthers(t *testing.T) {
 		s.Alarms = append(s.Alarms, api.Alarm{Kind: "host", Text: "a.example is down"})
 	}
 	var page strings.Builder
-	if err := writeFleet(&page, fleetStatus{[]instance{{Name: "a", Status: &s}}}); err != nil {
+	if err := writeFleet(&page, fleetStatus{Instances: []instance{{Name: "a", Status: &s}}}); err != nil {
 		t.Fatal(err)
 	}
 	if text := page.String(); strings.Count(text, "is down") != shownAlarms || !strings.Contains(text, "a: 75 alarms more\n") || !strings.Contains(text, "–          80") {

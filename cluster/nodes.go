@@ -3,7 +3,6 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,44 +26,12 @@ import (
 // Commands returns the commands about nodes.
 func Commands() []*cobra.Command {
 	return cli.In(cli.Cluster,
-		cli.Group("cluster", "Look at the nodes that share a crawl, configure them, and divide it among more of them",
-			newStatus(), newPush(), newInit(), newSplit(), newDrain(), newRemove(), newLeave()))
+		cli.Group("cluster", "Let several nodes share a crawl, and divide it among more of them",
+			newInit(), newSplit(), newDrain(), newLeave()))
 }
 
 // lookTime is longer than the time between two beats of a node, also of one that is busy.
 const lookTime = 5 * time.Second
-
-func newStatus() *cobra.Command {
-	var path string
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Show which node crawls, and which are alive",
-		Long: `status reads the database of the cluster. It shows which node crawls, whether another one can take over, which nodes are alive, and
-whether a replica of the database has everything. It watches the nodes for five seconds. Run it as the user of the daemon, whose password
-for the database it needs.`,
-		Example: "  arcrawl cluster status --config /etc/arcrawl/arcrawl.toml",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := clusterConfig(cmd, path)
-			if err != nil {
-				return err
-			}
-			ctx := cmd.Context()
-			r, err := shared.Look(ctx, c.Cluster.Database, func() error { return cli.Wait(ctx, lookTime) })
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(r)
-			}
-			return r.Write(cmd.OutOrStdout())
-		},
-	}
-	cli.ConfigFlag(cmd, &path)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
-}
 
 func newSplit() *cobra.Command {
 	var path string

@@ -47,7 +47,7 @@ func TestAPromotedStandByContinuesTheCrawl(t *testing.T) {
 	second.WaitToSay(t, "another node crawls")
 	status := func(want string) {
 		t.Helper()
-		out, err := exec.Command(binary, "cluster", "status", "--config", b).CombinedOutput()
+		out, err := exec.Command(binary, "status", "--cluster", "--config", b).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("the status lacks %q: %v\n%s", want, err, out)
 		}

@@ -41,7 +41,7 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 	}
 	pushed := filepath.Join(editor, "arcrawl.toml")
 	daemontest.WriteFile(t, pushed, strings.Replace(string(text), "example/node-a", "example/node-p", 1))
-	out, err := exec.Command(binary, "cluster", "push", "--config", pushed).CombinedOutput()
+	out, err := exec.Command(binary, "reload", "--cluster", "--config", pushed).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "revision 1 is in force on a, b\n") {
 		t.Fatalf("%v: %s\nnode a:\n%s\nnode b:\n%s", err, out, first.Output(), second.Output())
 	}

@@ -401,7 +401,7 @@ func (f *follower) Accept(c *config.Config) error {
 	}
 	return config.Faults{{
 		File: c.Path, Problem: "differs from the configuration of the cluster, or a host file does",
-		Remedy: "put your files in force on all nodes with: arcrawl cluster push",
+		Remedy: "put your files in force on all nodes with: arcrawl reload --cluster",
 	}}
 }
 

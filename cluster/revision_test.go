@@ -198,7 +198,7 @@ func TestAPushIsInForceOnAllNodesOrNowhere(t *testing.T) {
 		t.Error("node b has not kept what was replaced")
 	}
 	b.write("hosts/b.example.toml", "title = \"edited on b\"\n")
-	if err := b.follower.Accept(b.config()); err == nil || !strings.Contains(err.Error(), "arcrawl cluster push") {
+	if err := b.follower.Accept(b.config()); err == nil || !strings.Contains(err.Error(), "arcrawl reload --cluster") {
 		t.Errorf("files that were edited on one node were accepted: %v", err)
 	}
 

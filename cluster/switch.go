@@ -145,7 +145,7 @@ func (s *switchboard) Handler(o access.Options) http.Handler {
 		}
 		numbers := slices.Sorted(maps.Keys(shards))
 		if len(numbers) == 0 {
-			http.Error(to, "this node crawls no shard now; arcrawl cluster status shows which node crawls which",
+			http.Error(to, "this node crawls no shard now; arcrawl status --cluster shows which node crawls which",
 				http.StatusServiceUnavailable)
 			return
 		}

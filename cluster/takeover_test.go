@@ -178,7 +178,7 @@ func TestAnotherNodeTakesTheCrawlOver(t *testing.T) {
 	}
 	site.waitFor(t, first, "a", 100)
 	second.WaitFor(t, "both nodes in the status", func() bool {
-		out, err := exec.Command(binary, "cluster", "status", "--config", b).CombinedOutput()
+		out, err := exec.Command(binary, "status", "--cluster", "--config", b).CombinedOutput()
 		return err == nil && strings.Contains(string(out), "\na     crawls\nb     waits to take over\n")
 	})
 	if n := site.of("b"); n > 0 {

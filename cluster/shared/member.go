@@ -23,7 +23,7 @@ func Drain(ctx context.Context, database, node string, drain bool) error {
 	return nil
 }
 
-var errUnknownNode = errors.New("no node with this name has joined the cluster; arcrawl cluster status lists all")
+var errUnknownNode = errors.New("no node with this name has joined the cluster; arcrawl status --cluster lists all")
 
 // Remove removes a node that owns nothing and does not run. wait takes longer than the time between two beats. The node
 // joins again when it is started again.

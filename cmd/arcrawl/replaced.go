@@ -57,6 +57,9 @@ func replacements() []replacement {
 		{"dedup purge", "dedup remove --purge"},
 		{"sim wait", "sim --states STATE,… --set KEY=VALUE,…"},
 		{"sim year", "sim --year"},
+		{"cluster status", "status --cluster"},
+		{"cluster push", "reload --cluster"},
+		{"cluster remove", "cluster drain NODE --remove"},
 	}
 }
 
