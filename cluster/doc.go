@@ -5,9 +5,9 @@
 //
 // # One configuration on all nodes
 //
-// `arcrawl reload --cluster` stores the files of a configuration in the database as a revision. Each live node examines it
-// with its own folders and secrets. If all accept it, it is in force: each node writes the files to its own places, and
-// reads them. A node that was away takes the revision before it crawls.
+// `arcrawl reload --cluster` stores the files of a configuration in the database as a revision. Each live node examines
+// it with its own folders and secrets. If all accept it, it is in force: each node writes the files to its own places,
+// and reads them. A node that was away takes the revision before it crawls.
 //
 //	openFollower  connect to the revisions of the database
 //	Run           examine what is proposed and take what is in force, until the context ends

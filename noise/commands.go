@@ -23,7 +23,7 @@ import (
 // Commands returns what the wing adds to the command line.
 func Commands() []*cobra.Command {
 	return cli.In(cli.Curator, cli.Group("scrub", "Find and test rules for noise that is not a change",
-		newScrubTest(), newScrubSuggest(), newScrubCandidates()))
+		newScrubTest(), newScrubSuggest()))
 }
 
 func newScrubTest() *cobra.Command {
@@ -82,42 +82,13 @@ func storedVersions(
 	})
 }
 
-// candidates holds the flags of arcrawl scrub candidates.
-type candidates struct {
-	at    archive.Flags
-	rules bool
-	limit int
-}
-
-func newScrubCandidates() *cobra.Command {
-	var s candidates
-	cmd := &cobra.Command{
-		Use:   "candidates",
-		Short: "List URIs that differ at every fetch, with rules that would end that",
-		Long: `candidates lists URIs whose content seems to differ at every fetch: restless and noisy pages, as second fetches of the crawl
-found them, URIs that changed at each of their last five to eight visits, and URIs that alternate between a few versions.
-
-With --rules it also finds the scrubbing rules that would silence the first of them, from the versions in the archive, and
-prints the command that adds them to the file of the host.
-
-It asks the running daemon. Without one it reads the store.`,
-		Example: `  arcrawl scrub candidates --config /etc/arcrawl/arcrawl.toml
-  arcrawl scrub candidates --rules --limit 5`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
-	}
-	s.at.Add(cmd)
-	cmd.Flags().BoolVar(&s.rules, "rules", false, "also find rules for the first URIs")
-	cmd.Flags().IntVar(&s.limit, "limit", 10, "with --rules: find rules for at most `N` URIs")
-	return cmd
-}
-
-func (s *candidates) run(cmd *cobra.Command) error {
+// listCandidates lists the URIs that differ at every fetch, with rules for the first of them if they are asked for.
+func (s *suggestion) listCandidates(cmd *cobra.Command) error {
 	store, err := bulk.Open(cmd.Context(), s.at.Config, time.Now)
 	if err != nil {
 		return err
 	}
-	first, err := printCandidates(cmd, store, s.limit)
+	first, err := printCandidates(cmd, store, s.pages)
 	if err = errors.Join(err, store.Close()); err != nil || !s.rules {
 		return err
 	}
@@ -130,7 +101,7 @@ func (s *candidates) run(cmd *cobra.Command) error {
 }
 
 // suggest prints the rules that would silence a page, and how to accept them.
-func (s *candidates) suggest(cmd *cobra.Command, u uri.URI) error {
+func (s *suggestion) suggest(cmd *cobra.Command, u uri.URI) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintln(out)
 	fetch := ""

@@ -26,13 +26,15 @@ type suggestion struct {
 	twice       bool
 	pause       time.Duration
 	write, sure bool
+	rules       bool
+	pages       int // for which rules are found
 }
 
 func newScrubSuggest() *cobra.Command {
 	var s suggestion
 	cmd := &cobra.Command{
-		Use:   "suggest URI",
-		Short: "Find rules for the noise of a page, and add them to the file of its host",
+		Use:   "suggest [URI]",
+		Short: "Find rules for the noise of a page and add them to the file of its host, or list such pages",
 		Long: `suggest compares the versions of a URI in the archive and finds noise: clocks, counters, tokens, ad slots, lists in another
 order. It prints the narrowest rules that remove it, as TOML for the file of the host, each with what it removes from the
 newest version.
@@ -45,17 +47,33 @@ versions. The parts that differ at every visit and have no rule are listed.
 With --write, suggest shows the change of the file of the host, asks, and writes it. The file stays unchanged if its
 configuration would not be valid. A running daemon applies the rules automatically.
 
+Without a URI it lists URIs whose content seems to differ at every fetch: restless and noisy pages, as second fetches
+of the crawl found them, URIs that changed at each of their last five to eight visits, and URIs that alternate between
+a few versions. With --rules it also finds rules for the first of them, from the versions in the archive, and prints
+the command that adds them to the file of the host. It asks the running daemon. Without one it reads the store.
+
 ` + archive.HowFound,
-		Example: `  arcrawl scrub suggest --config arcrawl.toml --fetch https://www.news.example/
+		Example: `  arcrawl scrub suggest --rules --limit 5
+  arcrawl scrub suggest --config arcrawl.toml --fetch https://www.news.example/
   arcrawl scrub suggest --config arcrawl.toml --fetch --write https://www.news.example/`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 1:
+				return s.run(cmd, args[0])
+			case s.twice || s.write:
+				return cli.Usage(errors.New("--fetch and --write need a URI"))
+			}
+			return s.listCandidates(cmd)
+		},
 	}
 	s.at.Add(cmd)
 	cmd.Flags().IntVar(&s.limit, "versions", suggestedVersions, "compare the newest `N` versions")
 	cmd.Flags().BoolVar(&s.twice, "fetch", false, "also fetch the URI twice, within seconds")
 	cmd.Flags().DurationVar(&s.pause, "pause", 3*time.Second, "with --fetch: wait this long before each fetch")
 	cmd.Flags().BoolVar(&s.write, "write", false, "add the rules to the file of the host, after a question")
+	cmd.Flags().BoolVar(&s.rules, "rules", false, "without a URI: also find rules for the first URIs")
+	cmd.Flags().IntVar(&s.pages, "limit", 10, "with --rules: find rules for at most `N` URIs")
 	cmd.Flags().BoolVarP(&s.sure, "yes", "y", false, "with --write: do not ask")
 	return cmd
 }

@@ -34,7 +34,7 @@ func TestReadingCommandsAnswerWhileAHostFileIsFaulty(t *testing.T) {
 		{"scrub", "suggest", page},
 		{"effective", "www.a.example"},
 		{"canon", page},
-		{"scrub", "candidates"},
+		{"scrub", "suggest"},
 		{"frontier", "list", "--count"},
 	}
 	for _, args := range append(storageOnly, withRules...) {

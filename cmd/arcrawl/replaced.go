@@ -60,6 +60,7 @@ func replacements() []replacement {
 		{"cluster status", "status --cluster"},
 		{"cluster push", "reload --cluster"},
 		{"cluster remove", "cluster drain NODE --remove"},
+		{"scrub candidates", "scrub suggest"},
 	}
 }
 

@@ -210,7 +210,7 @@ func TestCandidatesArePagesThatAlwaysChange(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	out := succeed(t, "scrub", "candidates", "--config", conf)
+	out := succeed(t, "scrub", "suggest", "--config", conf)
 	if !strings.Contains(out, "restless.example/  changed at each") || !strings.Contains(out, "flapping.example/  goes back and forth") || strings.Contains(out, "quiet") ||
 		!strings.Contains(out, "clock.example/     restless: ") || !strings.Contains(out, "token.example/     noisy: ") ||
 		!strings.Contains(out, "silenced.example/  noisy: ") || !strings.Contains(out, "match: scrub_css = ['#clock']  ") || strings.Contains(out, "ticker") {
@@ -228,7 +228,7 @@ func TestCandidatesArePagesThatAlwaysChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if asked := succeed(t, "scrub", "candidates", "--config", conf); asked != out {
+	if asked := succeed(t, "scrub", "suggest", "--config", conf); asked != out {
 		t.Errorf("the running daemon answers\n%s\nwant\n%s", asked, out)
 	}
 	if err := d.Close(); err != nil {
@@ -301,7 +301,7 @@ func TestCandidatesComeWithTheRuleThatSilencesThem(t *testing.T) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	out := succeed(t, "scrub", "candidates", "--rules", "--config", conf)
+	out := succeed(t, "scrub", "suggest", "--rules", "--config", conf)
 	for _, want := range []string{
 		"http://www.news.example/  restless: ", "[0-9]+:[0-9]+:[0-9]+<', # ", "arcrawl scrub suggest --write http://www.news.example/",
 	} {
