@@ -134,36 +134,3 @@ func walkNext(tb testing.TB, f *frontier.Frontier, c *crawler.Crawler) {
 		tb.Fatal(err)
 	}
 }
-
-// BenchmarkVisitOfADuplicate measures a visit to a page that is archived already under another URI: with the record
-// looked up (a revisit is written), with the record read and compared, and without a lookup (the page is stored
-// again).
-func BenchmarkVisitOfADuplicate(b *testing.B) {
-	for _, settings := range []string{`by = "off"`, `certainty = "force-new"`, `by = "digest"`, `certainty = "compare"`} {
-		b.Run(settings, func(b *testing.B) {
-			site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/robots.txt" {
-					http.NotFound(w, r)
-					return
-				}
-				w.Header().Set("Content-Type", "text/html")
-				_, _ = w.Write(bytes.Repeat([]byte("the same each time. "), 750))
-			}))
-			b.Cleanup(site.Close)
-			w := newWorld(b, b.TempDir(), fmt.Sprintf("[dedup]\n%s\n[politeness]\ndelay_factor = 0.0\nmin_delay = \"0s\"\nmax_delay = \"0s\"\n[seeds]\nuris = [%q]\n",
-				settings, site.URL+"/"))
-			b.Cleanup(w.town.Close)
-			parts, shut := w.openWith(dialLoopback)
-			defer shut()
-			c := crawler.New(parts)
-			addPages(b, parts.Frontier, site.URL, b.N+2)
-			walkOne := func() { walkNext(b, parts.Frontier, c) }
-			walkOne() // robots.txt
-			walkOne() // the original
-			b.ResetTimer()
-			for range b.N {
-				walkOne()
-			}
-		})
-	}
-}

@@ -34,15 +34,3 @@ func BenchmarkWrite(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkParse measures how fast lines are parsed.
-func BenchmarkParse(b *testing.B) {
-	line := string(aMorning()[3].AppendTo(nil, true))
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := crawllog.Parse(line); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -88,16 +88,3 @@ func TestRawEntryReadsSparedBytesAndSchedule(t *testing.T) {
 		t.Errorf("got %+v", g)
 	}
 }
-
-// BenchmarkRawEntry measures how fast one core reads a log.
-func BenchmarkRawEntry(b *testing.B) {
-	line := aMorning()[3].AppendTo(nil, true)
-	var g crawllog.RawEntry
-	b.SetBytes(int64(len(line)) + 1)
-	b.ReportAllocs()
-	for b.Loop() {
-		if !g.Parse(line) {
-			b.Fatal("RawEntry.Parse rejects the line")
-		}
-	}
-}

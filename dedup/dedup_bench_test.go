@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -20,82 +19,8 @@ import (
 
 func payload(n uint64) string { return string(binary.BigEndian.AppendUint64(nil, n)) }
 
-func benchIndex(b *testing.B, n int) *dedup.Index {
-	b.Helper()
-	i := openIndex(b, openStore(b, b.TempDir()))
-	for j := range n {
-		p := payload(uint64(j))
-		must(b, i.Put(dedup.Key{Payload: digest.Of([]byte(p)), Status: 200, MIME: "text/html"}, origin(p, j)))
-	}
-	return i
-}
-
-// BenchmarkLookupKnown measures a lookup of a known payload among 20,000.
-func BenchmarkLookupKnown(b *testing.B) {
-	i := benchIndex(b, 20_000)
-	for n := uint64(0); b.Loop(); n++ {
-		m, err := i.Find(dedup.Query{Key: dedup.Key{Payload: digest.Of([]byte(payload(n % 20_000))), Status: 200, MIME: "text/html"}})
-		if err != nil || m.Hit == dedup.Miss {
-			b.Fatal(m, err)
-		}
-	}
-}
-
-// BenchmarkLookupNew measures a lookup of a new payload.
-func BenchmarkLookupNew(b *testing.B) {
-	i := benchIndex(b, 20_000)
-	for n := uint64(1 << 32); b.Loop(); n++ {
-		m, err := i.Find(dedup.Query{Key: dedup.Key{Payload: digest.Of([]byte(payload(n))), Status: 200, MIME: "text/html"}})
-		if err != nil || m.Hit != dedup.Miss {
-			b.Fatal(m, err)
-		}
-	}
-}
-
-// BenchmarkPut measures storing a new payload.
-func BenchmarkPut(b *testing.B) {
-	i := benchIndex(b, 0)
-	for n := uint64(0); b.Loop(); n++ {
-		p := payload(n)
-		must(b, i.Put(dedup.Key{Payload: digest.Of([]byte(p)), Status: 200, MIME: "text/html"}, origin(p, int(n))))
-	}
-}
-
-// BenchmarkFindAndPut measures how many new payloads per second are looked up and stored, and how much memory that
-// takes. The store is configured as in a crawl; eight goroutines work at once. -benchtime=10000000x is the size of a
-// large crawl.
-func BenchmarkFindAndPut(b *testing.B) {
-	store, err := frontier.Open(frontier.Options{Dir: b.TempDir(), Now: time.Now()})
-	must(b, err)
-	defer func() { must(b, store.Close()) }()
-	i, err := dedup.Open(store.DB(), dedup.Options{})
-	must(b, err)
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	cost := measure(b)
-	for range 8 {
-		workers.Go(func() {
-			for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
-				p := payload(uint64(n))
-				k := dedup.Key{Payload: digest.Of([]byte(p)), Status: 200, MIME: "text/html"}
-				if m, err := i.Find(dedup.Query{Key: k, URI: "http://a.example/"}); err != nil || m.Hit != dedup.Miss {
-					b.Error(m, err)
-				}
-				if err := i.Put(k, origin(p, int(n))); err != nil {
-					b.Error(err)
-				}
-				if n%4096 == 0 {
-					cost.look()
-				}
-			}
-		})
-	}
-	workers.Wait()
-	cost.report()
-}
-
-// BenchmarkImport measures the same for an import, which adds some hundred payloads at a time. The store is configured
-// as in the import command.
+// BenchmarkImport measures how many new payloads an import stores in a second, and how much memory that takes. It adds
+// some hundred at a time, in a store that is configured as in the import command.
 func BenchmarkImport(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(frontier.BulkLoadGarbage))
 	store, err := frontier.Open(frontier.Options{Dir: b.TempDir(), BulkLoad: true, Now: time.Now()})

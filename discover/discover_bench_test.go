@@ -56,16 +56,6 @@ func BenchmarkLinksNewsPage(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed())/float64(alone), "×tokenizer")
 }
 
-// BenchmarkLinksNewsPageSpeculative measures the same page with guesses from its scripts.
-func BenchmarkLinksNewsPageSpeculative(b *testing.B) {
-	text, doc := newsPage(), page(b)
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		find(b, doc, text, discover.Bounds{Speculative: true})
-	}
-}
-
 // tokenize reads all tags and attributes of a page.
 func tokenize(text string) {
 	z := html.NewTokenizer(strings.NewReader(text))

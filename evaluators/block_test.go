@@ -43,14 +43,3 @@ func TestBlockRecognisesReplacementPages(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkBlock measures the check of an ordinary new page of 64 KB.
-func BenchmarkBlock(b *testing.B) {
-	page := []byte("<title>News</title>" + strings.Repeat("<p>The ferry leaves Harbour Street at 7:30.</p>\n", 1400))
-	b.SetBytes(int64(len(page)))
-	for b.Loop() {
-		if evaluators.Block(evaluators.Answer{Status: 200, Content: page}) != "" {
-			b.Fatal("recognised")
-		}
-	}
-}

@@ -59,42 +59,6 @@ func BenchmarkClaimSettle(b *testing.B) {
 	}
 }
 
-// BenchmarkClaimSettleWith200KnownLinks measures the same with 200 links on each page, all of them known.
-func BenchmarkClaimSettleWith200KnownLinks(b *testing.B) {
-	w := fill(b, 1000, 100)
-	found := make([][]frontier.Candidate, 1000)
-	for i := range 1000 {
-		for j := range 200 {
-			found[i] = append(found[i], frontier.Candidate{
-				URI: parse(b, fmt.Sprintf("https://www.host-%d.example/section/%d/article.html", (i+j/100)%1000, j%100)),
-			})
-		}
-	}
-	now, i := day, 0
-	for b.Loop() {
-		now = step(b, w, now, found[i%1000])
-		i++
-	}
-}
-
-// BenchmarkAdd100 measures adding 100 new URIs of one host.
-func BenchmarkAdd100(b *testing.B) {
-	w := fill(b, 1000, 100)
-	n := 0
-	for b.Loop() {
-		b.StopTimer()
-		cs := make([]frontier.Candidate, 100)
-		for i := range cs {
-			cs[i].URI = parse(b, fmt.Sprintf("https://www.host-%d.example/new/%d", n%1000, n))
-			n++
-		}
-		b.StartTimer()
-		if added, err := w.Add(day, cs...); err != nil || added.New != 100 {
-			b.Fatal(added, err)
-		}
-	}
-}
-
 // BenchmarkHotHost shows whether a host with 20,000 URIs gets slower with each visit. It reports the cost of the
 // first thousand visits, of the last thousand of 20,000, and of a thousand after the frontier was opened again.
 func BenchmarkHotHost(b *testing.B) {
@@ -117,37 +81,5 @@ func BenchmarkHotHost(b *testing.B) {
 		b.ReportMetric(last, "last-µs/visit")
 		b.ReportMetric(again, "reopened-µs/visit")
 		w.close()
-	}
-}
-
-// BenchmarkOpen measures opening 100,000 URIs on 1,000 hosts.
-func BenchmarkOpen(b *testing.B) {
-	w := fill(b, 1000, 100)
-	for b.Loop() {
-		b.StopTimer()
-		if err := w.Frontier.Close(); err != nil {
-			b.Fatal(err)
-		}
-		b.StartTimer()
-		w.open(day)
-	}
-}
-
-// BenchmarkEach measures reading each of 100,000 URIs.
-func BenchmarkEach(b *testing.B) {
-	w := fill(b, 1000, 100)
-	for b.Loop() {
-		n := 0
-		if err := w.Each(func(frontier.Record) error { n++; return nil }); err != nil || n != 100_000 {
-			b.Fatal(n, err)
-		}
-	}
-}
-
-// BenchmarkCheck measures checking 100,000 URIs.
-func BenchmarkCheck(b *testing.B) {
-	w := fill(b, 1000, 100)
-	for b.Loop() {
-		w.check()
 	}
 }

@@ -145,20 +145,6 @@ func TestOrderUnderOverload(t *testing.T) {
 	}
 }
 
-// BenchmarkOrderUnderOverload reports the share of versions that each order captures of a news host over budget, and
-// its cost.
-func BenchmarkOrderUnderOverload(b *testing.B) {
-	for _, budget := range []int{500, 1000, 2000, 4000} {
-		for _, order := range []frontier.Order{frontier.ByDue, frontier.ByOverdue, frontier.ByValue} {
-			b.Run(fmt.Sprintf("%d visits a day/%s", budget, order), func(b *testing.B) {
-				for b.Loop() {
-					b.ReportMetric(news(b, order, budget, 8).share(day.AddDate(0, 0, 8)), "share")
-				}
-			})
-		}
-	}
-}
-
 // No URI is handed out early, and no URI waits forever: neither a URI of low value, nor a seed, a feed or a first
 // visit.
 func TestNoURIStarvesUnderOverload(t *testing.T) {
