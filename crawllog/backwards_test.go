@@ -26,9 +26,7 @@ func TestBackwardsReadsEachWholeLineWithItsPlace(t *testing.T) {
 		"a line that is too long, at the end": strings.Join(lines, "\n") + "\n" + tooLong + "\n",
 	} {
 		path := filepath.Join(t.TempDir(), "crawl.log")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 		var got []string
 		err := crawllog.Backwards(path, func(line []byte, offset int64) bool {
 			if !strings.HasPrefix(text[offset:], string(line)+"\n") {

@@ -14,23 +14,17 @@ func BenchmarkWrite(b *testing.B) {
 	for name, extra := range map[string]bool{"12 columns": false, "13 columns": true} {
 		b.Run(name, func(b *testing.B) {
 			w, err := crawllog.Open(filepath.Join(b.TempDir(), "crawl.log"), extra)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			entries := aMorning()
 			b.ReportAllocs()
 			n := 0
 			for b.Loop() {
 				e := entries[n%len(entries)]
 				e.Logged = e.Logged.Add(time.Duration(n) * time.Millisecond)
-				if err := w.Write(e); err != nil {
-					b.Fatal(err)
-				}
+				must(b, w.Write(e))
 				n++
 			}
-			if err := w.Close(); err != nil {
-				b.Fatal(err)
-			}
+			must(b, w.Close())
 		})
 	}
 }

@@ -68,26 +68,16 @@ func TestGoldenLogs(t *testing.T) {
 		golden := filepath.Join("testdata", name)
 		path := filepath.Join(t.TempDir(), name)
 		w, err := crawllog.Open(path, extra)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		write(t, w, aMorning()...)
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Close())
 		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if *update {
-			if err := os.WriteFile(golden, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(golden, got, 0o644))
 		}
 		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s, got:\n%s\nwant:\n%s", golden, got, want)
 		}
@@ -114,16 +104,10 @@ func lnav(t *testing.T, args ...string) string {
 	program := foreign(t, "lnav", "lnav")
 	dir := t.TempDir()
 	format, err := os.ReadFile("lnav/arcrawl_log.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	folder := filepath.Join(dir, "config", "formats", "arcrawl")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "arcrawl_log.json"), format, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(folder, 0o755))
+	must(t, os.WriteFile(filepath.Join(folder, "arcrawl_log.json"), format, 0o644))
 	c := exec.Command(program, append([]string{"-I", filepath.Join(dir, "config")}, args...)...)
 	c.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "TZ=UTC", "TERM=dumb")
 	out, err := c.CombinedOutput()
@@ -189,9 +173,7 @@ func TestAwkCountsOurLog(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			out, err := exec.Command(awk, c.program, "testdata/crawl.log").Output()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			lines := strings.SplitAfter(string(out), "\n")
 			slices.Sort(lines)
 			if got := strings.Join(lines, ""); got != c.want {

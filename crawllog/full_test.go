@@ -30,18 +30,12 @@ func TestFullDiskLeavesWholeLines(t *testing.T) {
 	w := open(t, path)
 	write(t, w, numbered(1, 0))
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
 	narrow := limit
 	narrow.Cur = uint64(info.Size()) + 50
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &narrow); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &narrow))
 	for range 2 {
 		if err := w.Write(numbered(2, 0)); !errors.Is(err, syscall.EFBIG) {
 			t.Fatalf("a line that does not fit: %v, want %v", err, syscall.EFBIG)
@@ -50,9 +44,7 @@ func TestFullDiskLeavesWholeLines(t *testing.T) {
 			t.Fatalf("lines %s after it, want 1", got)
 		}
 	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	write(t, w, numbered(3, 0))
 	if got := numbersIn(t, path); got != "1 3" {
 		t.Fatalf("lines %s after space was freed, want 1 3", got)

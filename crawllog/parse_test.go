@@ -46,15 +46,11 @@ func TestParseReadsOurOwnLines(t *testing.T) {
 func TestParseReadsTheLinesOfHeritrix(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/heritrix.log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []crawllog.Entry
 	for line := range strings.Lines(string(text)) {
 		e, err := crawllog.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got = append(got, e)
 	}
 	when := time.Date(2015, 3, 9, 10, 11, 12, 345_000_000, time.UTC)
@@ -126,9 +122,7 @@ func TestParseReadsTheLinesOfEarlyHeritrix(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			e, err := crawllog.Parse(c.line)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			payload := ""
 			if !e.Digest.IsZero() {
 				payload = e.Digest.String()
@@ -162,9 +156,7 @@ func TestAnnotationsThatOnlyLookLikeASchedule(t *testing.T) {
 		e.Schedule, e.Annotations = nil, nil
 		line := strings.TrimSuffix(string(e.AppendTo(nil, false)), "-") + annotations
 		got, err := crawllog.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got.Schedule != nil || strings.Join(got.Annotations, ",") != annotations {
 			t.Errorf("%s is read as %q and %+v", annotations, got.Annotations, got.Schedule)
 		}

@@ -25,9 +25,7 @@ func TestFilesFindsRotatedFilesOfANameWithSpecialCharacters(t *testing.T) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "crawl[1].log")
 	for _, name := range []string{"crawl[1].log", "crawl[1].log-20261120.gz", "crawl1.log", "other.log"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	got, err := crawllog.Files(log)
 	if want := []string{log, log + "-20261120.gz"}; err != nil || !slices.Equal(got, want) {

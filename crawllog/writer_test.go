@@ -18,9 +18,7 @@ import (
 func open(t *testing.T, path string) *crawllog.Writer {
 	t.Helper()
 	w, err := crawllog.Open(path, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 			t.Error(err)
@@ -40,9 +38,7 @@ func numbered(n int, after time.Duration) crawllog.Entry {
 func write(t *testing.T, w *crawllog.Writer, es ...crawllog.Entry) {
 	t.Helper()
 	for _, e := range es {
-		if err := w.Write(e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Write(e))
 	}
 }
 
@@ -50,9 +46,7 @@ func write(t *testing.T, w *crawllog.Writer, es ...crawllog.Entry) {
 func numbersIn(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var numbers []string
 	for line := range strings.Lines(string(text)) {
 		e, err := crawllog.Parse(line)
@@ -66,9 +60,7 @@ func numbersIn(t *testing.T, path string) string {
 
 func rename(t *testing.T, from, to string) {
 	t.Helper()
-	if err := os.Rename(from, to); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(from, to))
 }
 
 func TestWriterAppendsToAnExistingLog(t *testing.T) {
@@ -77,9 +69,7 @@ func TestWriterAppendsToAnExistingLog(t *testing.T) {
 	for n := range 3 {
 		w := open(t, path)
 		write(t, w, numbered(n, 0))
-		if err := errors.Join(w.Sync(), w.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(w.Sync(), w.Close()))
 	}
 	if got := numbersIn(t, path); got != "0 1 2" {
 		t.Errorf("lines %s, want 0 1 2", got)
@@ -152,9 +142,7 @@ func TestRemovedFileIsCreatedAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "crawl.log")
 	w := open(t, path)
 	write(t, w, numbered(1, 0))
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(path))
 	write(t, w, numbered(2, time.Second))
 	if got := numbersIn(t, path); got != "2" {
 		t.Errorf("new file has lines %s, want 2", got)
@@ -167,9 +155,7 @@ func TestReopenLeavesARenamedFileAtOnce(t *testing.T) {
 	w := open(t, path)
 	write(t, w, numbered(1, 0))
 	rename(t, path, path+".1")
-	if err := w.Reopen(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Reopen())
 	write(t, w, numbered(2, 0))
 	if old, now := numbersIn(t, path+".1"), numbersIn(t, path); old != "1" || now != "2" {
 		t.Errorf("renamed file has lines %s, new one %s; want 1 and 2", old, now)
@@ -201,18 +187,14 @@ func TestRotationUnderLoadLosesNoLine(t *testing.T) {
 	for n := range rotations {
 		rename(t, path, fmt.Sprintf("%s.%d", path, n))
 		if n%2 == 0 || n == rotations-1 {
-			if err := w.Reopen(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Reopen())
 		} else if err := os.WriteFile(path, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	done.Wait()
 	files, err := filepath.Glob(path + "*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	seen := map[string]int{}
 	for _, file := range files {
 		for _, n := range strings.Fields(numbersIn(t, file)) {
@@ -232,9 +214,7 @@ func TestWriterContinuesAfterAFailedRotation(t *testing.T) {
 	w := open(t, path)
 	write(t, w, numbered(1, 0))
 	rename(t, path, path+".1")
-	if err := os.Mkdir(path, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(path, 0o755))
 	for range 2 {
 		if err := w.Write(numbered(2, time.Second)); !errors.Is(err, syscall.EISDIR) {
 			t.Errorf("Write with a folder at the path of the log: %v, want %v", err, syscall.EISDIR)
@@ -243,9 +223,7 @@ func TestWriterContinuesAfterAFailedRotation(t *testing.T) {
 	if err := w.Reopen(); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("Reopen: %v, want %v", err, syscall.EISDIR)
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(path))
 	write(t, w, numbered(3, time.Second))
 	if old, now := numbersIn(t, path+".1"), numbersIn(t, path); old != "1" || now != "3" {
 		t.Errorf("renamed file has lines %s, new one %s; want 1 and 3", old, now)
@@ -270,9 +248,7 @@ func TestOpenCutsOffAnUnfinishedLine(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "crawl.log")
-			if err := os.WriteFile(path, []byte(c.content), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, []byte(c.content), 0o644))
 			w := open(t, path)
 			write(t, w, unchanged())
 			got, err := os.ReadFile(path)
@@ -288,15 +264,11 @@ func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(content), 0o644))
 		return path
 	}
 	fifo := filepath.Join(dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(fifo, 0o644))
 	for _, c := range []struct{ name, path, want string }{
 		{"a text of another kind", file("notes.txt", "remember the milk\nand the bread"), "does not begin like a crawl log"},
 		{"a short text", file("short.txt", "hi"), "does not begin like a crawl log"},
@@ -321,9 +293,7 @@ func TestOpenRefuses(t *testing.T) {
 func TestMethodsOfAClosedWriterFail(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "crawl.log"))
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
 	for name, err := range map[string]error{"Write": w.Write(unchanged()), "Sync": w.Sync(), "Reopen": w.Reopen(), "Close": w.Close()} {
 		if !errors.Is(err, os.ErrClosed) {
 			t.Errorf("%s after Close: %v, want %v", name, err, os.ErrClosed)
@@ -357,10 +327,16 @@ func TestSyncDuringRotation(t *testing.T) {
 	}
 	for range 300 {
 		write(t, w, unchanged())
-		if err := w.Reopen(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Reopen())
 	}
 	close(stop)
 	syncing.Wait()
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

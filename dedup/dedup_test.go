@@ -20,9 +20,7 @@ func openStore(t testing.TB, dir string) *badger.DB {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithMemTableSize(8 << 20).
 		WithValueLogFileSize(16 << 20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -33,9 +31,7 @@ func withoutWWW(uri string) string { return strings.Replace(uri, "//www.", "//",
 func openIndex(t testing.TB, db *badger.DB) *dedup.Index {
 	t.Helper()
 	i, err := dedup.Open(db, dedup.Options{Name: withoutWWW})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return i
 }
 
@@ -62,9 +58,7 @@ func TestKeysIdentifyEqualCaptures(t *testing.T) {
 	t.Parallel()
 	i := openIndex(t, openStore(t, t.TempDir()))
 	p := digest.Of([]byte("p"))
-	if err := i.Put(dedup.Key{Payload: p, Status: 200, MIME: "text/html"}, origin("p", 1)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, i.Put(dedup.Key{Payload: p, Status: 200, MIME: "text/html"}, origin("p", 1)))
 	for _, c := range []struct {
 		name string
 		key  dedup.Key
@@ -125,9 +119,7 @@ func TestDamagedEntriesAreAnError(t *testing.T) {
 	keys := map[string]dedup.Key{}
 	for _, p := range []string{"p", "q"} {
 		keys[p] = dedup.Key{Payload: digest.Of([]byte(p)), Status: 200}
-		if err := i.Put(keys[p], origin(p, 1)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, i.Put(keys[p], origin(p, 1)))
 	}
 	rows := map[string][]byte{}
 	must(t, db.View(func(txn *badger.Txn) error {

@@ -14,9 +14,7 @@ func TestLinksDecodesTheContent(t *testing.T) {
 	t.Parallel()
 	encode := func(e interface{ String(string) (string, error) }, s string) string {
 		out, err := e.String(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return out
 	}
 	utf16le := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder()

@@ -20,9 +20,7 @@ const here = "https://news.example/a/page.html?q"
 func parse(t testing.TB, s string) uri.URI {
 	t.Helper()
 	u, err := uri.Parse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return u
 }
 
@@ -39,9 +37,7 @@ func response(t testing.TB, status int, fields ...string) discover.Document {
 func find(t testing.TB, doc discover.Document, content string, b discover.Bounds) discover.Result {
 	t.Helper()
 	f, err := discover.Links(doc, strings.NewReader(content), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return f
 }
 
@@ -378,5 +374,13 @@ func TestLinksDoesNotChangeItsArguments(t *testing.T) {
 	}
 	if !bytes.Equal(content, same) || !cmp.Equal(header, doc.Header) {
 		t.Error("content or header was changed")
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

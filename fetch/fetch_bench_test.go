@@ -66,13 +66,9 @@ func netHTTP(b *testing.B, u string) func() {
 	b.Cleanup(transport.CloseIdleConnections)
 	return func() {
 		r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, u, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		res, err := transport.RoundTrip(r)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		if _, err := io.Copy(io.Discard, res.Body); err != nil {
 			b.Fatal(err)
 		}

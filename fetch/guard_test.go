@@ -91,9 +91,7 @@ func dnsServer(t *testing.T, addresses func() []netip.Addr) netip.AddrPort {
 func dnsServerWith(t *testing.T, answer func(dnsmessage.Question) ([]netip.Addr, dnsmessage.RCode)) netip.AddrPort {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	done := make(chan bool)
 	t.Cleanup(func() { server.Close(); <-done })
 	go func() {
@@ -136,9 +134,7 @@ func TestGuardRefusesANameThatMovesToAForbiddenAddress(t *testing.T) {
 		answering("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", true)(c, n)
 	})
 	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, c := range []struct {
 		name   string
 		answer func(n int64) []netip.Addr

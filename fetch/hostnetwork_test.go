@@ -14,9 +14,7 @@ func TestANetworkIsAllowedForOneHost(t *testing.T) {
 	t.Parallel()
 	address := serve(t, answering(withLength("", "hello"), true))
 	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	network := netip.MustParsePrefix("127.0.0.0/8")
 	for _, c := range []struct {
 		host, asked string

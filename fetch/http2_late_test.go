@@ -69,9 +69,7 @@ func TestTheLateEndOfAWholeBodyIsNoReset(t *testing.T) {
 			t.Errorf("got %q, complete %t, %v", text, got.Complete, err)
 		}
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Close())
 	if n := <-resets; n != 0 {
 		t.Errorf("the server sees %d resets", n)
 	}

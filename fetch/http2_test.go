@@ -606,9 +606,7 @@ func TestTheGuardHoldsOverHTTP2(t *testing.T) {
 	t.Parallel()
 	address, _ := site2(t, func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") })
 	u, err := uri.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := fetch.New(fetch.Options{SpoolDir: os.TempDir()})
 	defer c.Close()
 	got := get(t, c, fetch.Request{URI: u, HTTP: fetch.HTTP2})

@@ -95,9 +95,7 @@ func reset(c net.Conn, _ int) {
 func TestFetchWithoutAConnection(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	gone := l.Addr().String()
 	l.Close()
 	plain := serve(t, answering(withLength("", ""), true))
@@ -186,9 +184,7 @@ func TestFetchCutsTheBodyAtMaxBody(t *testing.T) {
 				t.Errorf("truncated %q, complete %v, want cut %v", got.Truncated, got.Complete, c.cut)
 			}
 			payload, err := got.Payload()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer payload.Close()
 			kept, err := io.ReadAll(payload)
 			if c.cut != errors.Is(err, io.ErrUnexpectedEOF) || c.cut && got.PrefixDigest != sum(string(kept)) ||
@@ -307,9 +303,7 @@ func TestFetchReturnsOurOwnFaultsAsErrors(t *testing.T) {
 	t.Run("a spool folder that cannot be written", func(t *testing.T) {
 		t.Parallel()
 		file := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, nil, 0o600))
 		client := newClient(t, fetch.Options{SpoolDir: filepath.Join(file, "spool"), SpoolMemory: 1000})
 		if got, err := client.Fetch(t.Context(), fetch.Request{URI: u}); !errors.Is(err, syscall.ENOTDIR) || got != nil {
 			t.Errorf("Fetch = %v, %v, want %v", got, err, syscall.ENOTDIR)
@@ -318,9 +312,7 @@ func TestFetchReturnsOurOwnFaultsAsErrors(t *testing.T) {
 	t.Run("a full disk", func(t *testing.T) {
 		t.Parallel()
 		full := filepath.Join(t.TempDir(), "full")
-		if err := os.Symlink("/dev/full", full); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink("/dev/full", full))
 		client := newClient(t, fetch.Options{SpoolMemory: 1000})
 		fetch.SpoolInto(client, func(string, string) (*os.File, error) { return os.OpenFile(full, os.O_RDWR, 0) })
 		if got, err := client.Fetch(t.Context(), fetch.Request{URI: u}); !errors.Is(err, syscall.ENOSPC) || got != nil {
@@ -346,14 +338,10 @@ func TestReadersFailAfterCaptureClose(t *testing.T) {
 	client := newClient(t, fetch.Options{})
 	got := getFrom(t, client, serve(t, answering(withLength("", "hello")+"hello", false)))
 	reader, err := got.Content()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	early := got.Block()
 	for range 2 {
-		if err := got.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, got.Close())
 	}
 	if _, err := io.ReadAll(early); !errors.Is(err, fetch.ErrClosed) {
 		t.Errorf("reading the block: %v, want ErrClosed", err)

@@ -60,9 +60,7 @@ func httpsProxy(t *testing.T, status string) (*proxyServer, *x509.Certificate) {
 	now := time.Now()
 	certificate, _ := issue(t, now.Add(-time.Hour), now.Add(time.Hour), net.IPv4(127, 0, 0, 1))
 	root, err := x509.ParseCertificate(certificate.Certificate[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config := &tls.Config{Certificates: []tls.Certificate{certificate}}
 	return httpProxyOver(t, status, func(c net.Conn) net.Conn { return tls.Server(c, config) }), root
 }
@@ -141,9 +139,7 @@ func socksProxy(t *testing.T, code byte) *proxyServer {
 func portOf(t *testing.T, address string) string {
 	t.Helper()
 	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return port
 }
 
@@ -194,9 +190,7 @@ func TestFaultsOfAProxyAreToldFromFaultsOfTheHost(t *testing.T) {
 	t.Parallel()
 	site := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	closed.Close()
 	const user = "arcrawl"
 	overTLS, root := httpsProxy(t, "407 Proxy Authentication Required")
@@ -369,9 +363,7 @@ func TestTheFamilyOfAddressesDecides(t *testing.T) {
 func TestTheNextDNSServerIsAskedOnlyAfterAFailure(t *testing.T) {
 	t.Parallel()
 	closed, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	closed.Close()
 	down := netip.MustParseAddrPort(closed.LocalAddr().String())
 	const lookups = 40
@@ -455,9 +447,7 @@ func TestOldTLSAndOtherRootsAreAcceptedOnlyInTheirWay(t *testing.T) {
 	now := time.Now()
 	certificate, _ := issue(t, now.Add(-time.Hour), now.Add(time.Hour), net.IPv4(127, 0, 0, 1))
 	root, err := x509.ParseCertificate(certificate.Certificate[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	address := serve(t, func(conn net.Conn, n int) {
 		answering(pageOf(n), false)(tls.Server(conn, &tls.Config{
 			Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS10,

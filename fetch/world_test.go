@@ -38,9 +38,7 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 func serve(t testing.TB, handle func(c net.Conn, n int)) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var open []net.Conn
@@ -138,9 +136,7 @@ func newClient(t testing.TB, o fetch.Options) *fetch.Client {
 func parse(t testing.TB, s string) uri.URI {
 	t.Helper()
 	u, err := uri.Parse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return u
 }
 
@@ -203,15 +199,11 @@ func encode(t testing.TB, s string, coder func(io.Writer) (io.WriteCloser, error
 	t.Helper()
 	var b bytes.Buffer
 	w, err := coder(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := io.WriteString(w, s); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
 	return b.String()
 }
 
@@ -235,4 +227,12 @@ func zstded(t testing.TB, s string) string {
 	return encode(t, s, func(w io.Writer) (io.WriteCloser, error) {
 		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 	})
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -28,16 +28,12 @@ func TestSpentClaimsAreStale(t *testing.T) {
 	}
 	stale("the zero claim", frontier.Claim{})
 	c := w.claim(day, "http://a.example/")
-	if err := w.Release(c, day); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Release(c, day))
 	stale("released", c)
 	again := w.claim(day, "http://a.example/")
 	stale("released, while the URI is claimed again", c)
 	diverted, err := w.Divert(again, robots, day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stale("diverted", again)
 	w.settle(diverted, frontier.Settlement{Record: diverted.Record, Finished: day})
 	stale("settled", diverted)
@@ -84,9 +80,7 @@ func TestDivertSpendsTheSlotOnAnotherURI(t *testing.T) {
 	w.addDue(day, "http://a.example/", day)
 	c := w.claim(at(time.Second), "http://a.example/")
 	r, err := w.Divert(c, parse(t, "http://a.example/robots.txt"), at(time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := frontier.Record{
 		URI: parse(t, "http://a.example/robots.txt"), Hops: "P", Via: "http://a.example/",
 		History: frontier.History{FirstSeen: at(time.Second)},
@@ -122,13 +116,9 @@ func TestDivertRefuses(t *testing.T) {
 	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 2 } })
 	w.add(day, "http://a.example/1", "http://a.example/2")
 	first, _, err := w.Claim(day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	second, _, err := w.Claim(day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := w.Divert(first, parse(t, "http://b.example/robots.txt"), day); err == nil {
 		t.Error("Divert took a URI of another host")
 	}
@@ -136,9 +126,7 @@ func TestDivertRefuses(t *testing.T) {
 		t.Error("Divert took no URI")
 	}
 	r, err := w.Divert(first, parse(t, "http://a.example/robots.txt"), day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = w.Divert(second, parse(t, "http://a.example/robots.txt"), day)
 	w.wantErr(err, frontier.ErrClaimed)
 	w.check()
@@ -155,9 +143,7 @@ func TestDivertedURIThatIsFoundDuringTheVisit(t *testing.T) {
 	w := newWorld(t)
 	w.add(day, "http://a.example/")
 	r, err := w.Divert(w.claim(day, "http://a.example/"), parse(t, "http://a.example/robots.txt"), day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.add(day, "http://a.example/robots.txt") // some page links to it
 	w.check()
 	w.settle(r, frontier.Settlement{Record: r.Record, Finished: day})

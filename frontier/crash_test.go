@@ -120,20 +120,14 @@ func TestAKillLosesNothingThatWasSettled(t *testing.T) {
 func killAfter(t *testing.T, dir string, now time.Time, n int, visits map[string]int) time.Time {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.Command(exe)
 	var stderr bytes.Buffer
 	cmd.Env = append(os.Environ(), crawlEnv+"="+dir, crawlEnv+"_NOW="+strconv.FormatInt(now.UnixMilli(), 10))
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	lines := bufio.NewReader(out)
 	seen := 0
 	for {
@@ -141,21 +135,15 @@ func killAfter(t *testing.T, dir string, now time.Time, n int, visits map[string
 		if errors.Is(err, io.EOF) {
 			break // an incomplete line is not an acknowledgement
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		words := strings.Fields(line)
 		ms, err1 := strconv.ParseInt(words[0], 10, 64)
 		count, err2 := strconv.Atoi(words[2])
-		if err := errors.Join(err1, err2); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(err1, err2))
 		visits[words[1]] = count
 		now = time.UnixMilli(ms).UTC()
 		if seen++; seen == n {
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, cmd.Process.Kill())
 		}
 	}
 	if err := cmd.Wait(); err == nil || seen < n {

@@ -89,9 +89,7 @@ func fillFixture(w *world) {
 		if first {
 			first = false
 			d, err := w.Divert(c, c.Record.URI.Robots(), day)
-			if err != nil {
-				w.Fatal(err)
-			}
+			must(w, err)
 			w.settle(d, frontier.Settlement{Record: d.Record, Finished: day, Robots: &fixtureRobots})
 			continue
 		}
@@ -120,9 +118,7 @@ func TestPackAStore(t *testing.T) {
 	}
 	w := newWorld(t)
 	fillFixture(w)
-	if err := w.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Sync())
 	name := filepath.Join("testdata", "format-"+*pack)
 	packStore(t, w.o.Dir, name+"-killed.tar.gz")
 	w.close()
@@ -132,36 +128,24 @@ func TestPackAStore(t *testing.T) {
 func packStore(t *testing.T, dir, name string) {
 	t.Helper()
 	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	zip, err := gzip.NewWriterLevel(f, gzip.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out := tar.NewWriter(zip)
 	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, e := range files {
 		if e.Name() == "LOCK" {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := out.WriteHeader(&tar.Header{Name: e.Name(), Mode: 0o600, Size: int64(len(data))}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, out.WriteHeader(&tar.Header{Name: e.Name(), Mode: 0o600, Size: int64(len(data))}))
 		if _, err := out.Write(data); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(out.Close(), zip.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(out.Close(), zip.Close(), f.Close()))
 }
 
 // unpackStore unpacks a fixture into a folder of the test.
@@ -169,30 +153,22 @@ func unpackStore(t *testing.T, name string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	zip, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	in := tar.NewReader(zip)
 	for {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			return dir
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		data, err := io.ReadAll(in)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, h.Name), data, fs.FileMode(h.Mode))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 }
 

@@ -45,9 +45,7 @@ func TestURIsOfLostPayloadsAreDueAtTheirPace(t *testing.T) {
 	recapture := func() (all frontier.Steered) {
 		for from := frontier.Cursor(""); ; {
 			done, next, err := w.Recapture(now, from, isLost, due)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if all = all.Plus(done); next == "" {
 				return all
 			}

@@ -12,9 +12,7 @@ func heal(w *world, now time.Time) (corrected int) {
 	w.Helper()
 	for from := frontier.Cursor(""); ; {
 		next, n, err := w.Heal(now, from)
-		if err != nil {
-			w.Fatal(err)
-		}
+		must(w, err)
 		if corrected += n; next == "" {
 			break
 		}
@@ -77,9 +75,7 @@ func TestRestsLastAsLongWhenTheClockJumps(t *testing.T) {
 			c = w.claim(day, "http://b.example/")
 			w.settle(c, visited(c, day, 0))
 			now := at(time.Minute).Add(by) // a minute has passed
-			if err := w.ShiftRests(now, by); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.ShiftRests(now, by))
 			if by < 0 {
 				heal(w, now)
 			}

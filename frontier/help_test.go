@@ -21,9 +21,7 @@ func at(d time.Duration) time.Time { return day.Add(d) }
 func parse(t testing.TB, s string) uri.URI {
 	t.Helper()
 	u, err := uri.Parse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return u
 }
 
@@ -63,9 +61,7 @@ func (w *world) open(now time.Time) {
 	w.Helper()
 	w.o.Now = now
 	f, err := frontier.Open(w.o)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	w.Frontier = f
 }
 
@@ -145,9 +141,7 @@ func visited(c frontier.Claim, now time.Time, wait time.Duration) frontier.Settl
 func (w *world) settle(c frontier.Claim, o frontier.Settlement) frontier.Added {
 	w.Helper()
 	added, err := w.Settle(c, o)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	return added
 }
 
@@ -162,9 +156,7 @@ func (w *world) get(text string) frontier.Record {
 
 func (w *world) check() {
 	w.Helper()
-	if err := w.Check(); err != nil {
-		w.Fatal(err)
-	}
+	must(w, w.Check())
 }
 
 func (w *world) wantErr(err, want error) {
@@ -181,4 +173,12 @@ func pages(host string, n int) []string {
 		s[i] = fmt.Sprintf("http://%s/page/%d", host, i)
 	}
 	return s
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -32,9 +32,7 @@ func TestHostsThatDoNotAnswerLeaveWorkersForTheOthers(t *testing.T) {
 	var dripping []frontier.Claim
 	for {
 		c, ok, err := w.Claim(now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !ok {
 			break
 		}
@@ -98,9 +96,7 @@ func TestAHostStopsAndBeginsToAnswer(t *testing.T) {
 				t.Fatal(ok, err)
 			}
 			claim, ok, err := w.Claim(now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if ok != c.want || ok && claim.Record.URI.Hostname() != "a.example" {
 				t.Errorf("Claim() = %v, %v; want %v", claim.Record.URI, ok, c.want)
 			}

@@ -169,9 +169,7 @@ func TestHostsThatMatterAreNotEvicted(t *testing.T) {
 	}
 	later := day.Add(30 * 24 * time.Hour)
 	for c, ok, err := w.Claim(later); ok; c, ok, err = w.Claim(later) { // visited.example is being visited
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch c.Record.URI.Host() {
 		case "visited.example":
 		case "seed.example", "answered.example":

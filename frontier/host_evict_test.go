@@ -37,9 +37,7 @@ func (w *world) answer(c frontier.Claim, now time.Time) {
 func (w *world) makeRoom() int {
 	w.Helper()
 	n, err := w.MakeRoom(nil)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	return n
 }
 
@@ -55,15 +53,11 @@ func TestInventedHostsAreEvicted(t *testing.T) {
 	w.answer(w.claim(now, "http://first.example/"), now)
 	for n := 0; n < 55_000; n += 500 {
 		added, err := w.Add(now, discovered(t, "http://h%d.invented.example/", n, 500)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		refused += added.Refused
 		for {
 			c, ok, err := w.Claim(now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !ok {
 				break
 			}

@@ -52,20 +52,14 @@ func TestRefreshHostsMovesHostsBetweenGroups(t *testing.T) {
 	w.add(day, "http://a.example/", "http://b.example/", "http://c.example/")
 	for _, group := range []string{"one", "two"} {
 		name = group
-		if err := w.RefreshHosts(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.RefreshHosts())
 		w.check()
 	}
 	c, _, err := w.Claim(day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.nothing(day)
 	name = ""
-	if err := w.RefreshHosts(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.RefreshHosts())
 	if _, ok, err := w.Claim(day); err != nil || !ok {
 		t.Fatal("the hosts are still in one group", err)
 	}

@@ -140,9 +140,7 @@ func TestAWrongClockDelaysNoHostForLong(t *testing.T) {
 	w.add(day, pages("a.example", 2)...)
 	future := day.AddDate(50, 0, 0)
 	c, _, err := w.Claim(future)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o := visited(c, future, 0)
 	o.RetryAfter = future.Add(time.Hour)
 	w.settle(c, o)
@@ -192,9 +190,7 @@ func TestAHostRestsAfterAnAbandonedVisit(t *testing.T) {
 		before := w.get("http://a.example/")
 		c := w.claim(day, "http://a.example/")
 		end := at(time.Second)
-		if err := w.Abandon(c, end, 5*time.Second); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Abandon(c, end, 5*time.Second))
 		w.wantErr(w.Abandon(c, end, time.Second), frontier.ErrStale)
 		w.check()
 		if after := w.get("http://a.example/"); after != before {
@@ -234,9 +230,7 @@ func TestTheFirstVisitOfAPatientHostCountsAfterAnUncleanStop(t *testing.T) {
 func (w *world) kill(now time.Time) {
 	w.Helper()
 	dir := filepath.Join(w.TempDir(), "killed")
-	if err := sparse.CopyFS(dir, w.o.Dir); err != nil {
-		w.Fatal(err)
-	}
+	must(w, sparse.CopyFS(dir, w.o.Dir))
 	before := w.Frontier
 	w.Cleanup(func() { _ = before.Close() })
 	w.o.Dir = dir

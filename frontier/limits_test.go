@@ -126,9 +126,7 @@ func TestFoldersAreCountedWhileTheyGrow(t *testing.T) {
 	total := int64(0)
 	for i := range 2_000 {
 		got, err := w.Usage(parse(t, fmt.Sprintf("http://news.example/f%d/", i)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		total += got.InDirectory
 	}
 	if total != before+workers*each {

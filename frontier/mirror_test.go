@@ -215,9 +215,7 @@ func claimAll(t testing.TB, f *frontier.Frontier, now time.Time) (list []string)
 			now = next
 		}
 		claim, ok, err := f.Claim(now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !ok {
 			continue
 		}

@@ -99,16 +99,12 @@ func (p *play) steer() {
 	var list, count int64
 	for from, first := frontier.Cursor(""), true; first || from != ""; first = false {
 		entries, next, err := p.List(p.now, s, from, 1+p.IntN(5))
-		if err != nil {
-			p.Fatal(err)
-		}
+		must(p, err)
 		list, from = list+int64(len(entries)), next
 	}
 	for from, first := frontier.Cursor(""), true; first || from != ""; first = false {
 		n, next, err := p.Count(p.now, s, from)
-		if err != nil {
-			p.Fatal(err)
-		}
+		must(p, err)
 		count, from = count+n, next
 	}
 	if repeated := dupes(s.URIs); !repeated && (list != want.Matched || count != want.Matched) {
@@ -157,9 +153,7 @@ func (w *world) steerAt(now time.Time, s frontier.Selection, a frontier.Action) 
 	w.Helper()
 	for from := frontier.Cursor(""); ; {
 		done, next, err := w.Steer(now, s, a, from)
-		if err != nil {
-			w.Fatal(err)
-		}
+		must(w, err)
 		if total = total.Plus(done); next == "" {
 			return total
 		}
@@ -212,9 +206,7 @@ func (p *play) steerHosts() {
 func (p *play) importSome() {
 	p.log("import")
 	list, _, err := p.List(p.now, frontier.Selection{}, "", 1000)
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	all := len(list)
 	gone := 0
 	for _, e := range list {

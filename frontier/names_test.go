@@ -90,9 +90,7 @@ func TestVisitedForReturnsTheHolderOfAName(t *testing.T) {
 	holder := func(text string, hops uri.HopPath) string {
 		t.Helper()
 		u, err := w.VisitedFor(frontier.Record{URI: parse(t, text), Hops: hops})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return u.String()
 	}
 	if got := holder("http://news.example/A", "L"); got != "http://news.example/A" {

@@ -47,9 +47,7 @@ func TestOpenRefusesBadOptions(t *testing.T) {
 func file(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(name, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, nil, 0o600))
 	return name
 }
 
@@ -105,13 +103,9 @@ func TestOpenRefusesAStoreOfBeforeTheFirstRelease(t *testing.T) {
 func removeKey(t *testing.T, dir, key string) {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = db.Update(func(txn *badger.Txn) error { return txn.Delete([]byte(key)) })
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, db.Close()))
 }
 
 func TestClosedFrontierReturnsAnError(t *testing.T) {
@@ -153,9 +147,7 @@ func TestDamagedKeysAreNamed(t *testing.T) {
 	w := newWorld(t)
 	w.add(day, "http://a.example/")
 	r, err := w.Divert(w.claim(day, "http://a.example/"), parse(t, "http://a.example/robots.txt"), day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.settle(r, frontier.Settlement{Record: r.Record, Finished: day, Robots: &frontier.RobotsCopy{Status: 200}})
 	c := w.claim(day, "http://a.example/")
 	o := visited(c, day, 0)
@@ -195,9 +187,7 @@ func (w *world) harm(kind byte, key, name, at string, value []byte) {
 		}
 		return txn.Set([]byte(at), value)
 	})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	if err := w.Check(); err == nil && !(kind == 'r' && (name == "taken away" || name == "cut")) {
 		w.Errorf("key %q %s: Check found nothing", key, name)
 	}
@@ -224,15 +214,11 @@ func (w *world) harm(kind byte, key, name, at string, value []byte) {
 func (w *world) repair(foreign, key string, value []byte) {
 	w.Helper()
 	db, err := badger.Open(badger.DefaultOptions(w.o.Dir).WithLogger(nil).WithNumCompactors(0))
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	err = db.Update(func(txn *badger.Txn) error {
 		return errors.Join(txn.Delete([]byte(foreign)), txn.Set([]byte(key), value))
 	})
-	if err := errors.Join(err, db.Close()); err != nil {
-		w.Fatal(err)
-	}
+	must(w, errors.Join(err, db.Close()))
 	w.open(day)
 }
 
@@ -247,16 +233,12 @@ func TestDamagedFilesAreAnError(t *testing.T) {
 	whole := allOf(w.Frontier)
 	w.close()
 	files, err := filepath.Glob(filepath.Join(w.o.Dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rnd := rand.New(rand.NewPCG(1, 1))
 	tables, opened, same := 0, 0, 0
 	for _, name := range files {
 		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		table := filepath.Ext(name) == ".sst"
 		offsets := rnd.Perm(min(len(data), 1<<16))
 		switch {
@@ -304,15 +286,11 @@ func TestMissingFilesAreAnError(t *testing.T) {
 	w.add(day, pages("a.example", 300)...)
 	w.close()
 	files, err := filepath.Glob(filepath.Join(w.o.Dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, gone := range files {
 		if filepath.Ext(gone) == ".sst" || filepath.Base(gone) == badger.ManifestFilename {
 			data, err := os.ReadFile(gone)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if ok, _ := w.openHarmed(gone, nil, data); ok {
 				t.Errorf("opened without %s", filepath.Base(gone))
 			}
@@ -326,14 +304,10 @@ func (w *world) openHarmed(name string, harmed, whole []byte) (opened bool, held
 	w.Helper()
 	o := w.o
 	o.Dir = filepath.Join(w.TempDir(), "harmed")
-	if err := sparse.CopyFS(o.Dir, w.o.Dir); err != nil {
-		w.Fatal(err)
-	}
+	must(w, sparse.CopyFS(o.Dir, w.o.Dir))
 	copied := filepath.Join(o.Dir, filepath.Base(name))
 	if harmed == nil {
-		if err := os.Remove(copied); err != nil {
-			w.Fatal(err)
-		}
+		must(w, os.Remove(copied))
 	} else if err := os.WriteFile(copied, harmed, 0o600); err != nil {
 		w.Fatal(err)
 	}
@@ -388,9 +362,7 @@ func TestFrontierUnderAVirtualClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Compactors: -1, Now: start})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := f.Add(start, frontier.Candidate{URI: uri.FromCanonical("http://a.example/")}); err != nil {
 			t.Fatal(err)
 		}

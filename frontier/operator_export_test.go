@@ -61,9 +61,7 @@ func TestExportsHoldEverything(t *testing.T) {
 		fillAny(t, r, reflect.ValueOf(&want).Elem())
 		want.InProgress = false
 		b, err := json.Marshal(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if bytes.ContainsAny(b, "\n\r") {
 			t.Fatalf("the export of an entry has more than one line: %s", b)
 		}
@@ -92,9 +90,7 @@ func TestImportIsIdempotent(t *testing.T) {
 	from.add(day, pages("a.example", 100)...)
 	from.add(day, pages("b.example", 3)...)
 	list, _, err := from.List(day, frontier.Selection{}, "", 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	list[3].Held, list[7].Forbidden = true, true
 	for i, want := range []frontier.Imported{{New: 103}, {Known: 103}} {
 		if got, err := to.Import(day, false, list...); err != nil || got != want {
@@ -103,9 +99,7 @@ func TestImportIsIdempotent(t *testing.T) {
 		to.reopen(day)
 	}
 	again, _, err := to.List(day, frontier.Selection{}, "", 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	same(t, again, list)
 	list[0].Visits = 77
 	if got, err := to.Import(day, true, list...); err != nil || got.Replaced != 103 {

@@ -151,9 +151,7 @@ func TestRefreshHostsGivesIdleHostsTheirNewSlots(t *testing.T) {
 	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return valence } })
 	w.add(day, "http://a.example/1", "http://a.example/2", "http://a.example/3")
 	valence = 2
-	if err := w.RefreshHosts(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.RefreshHosts())
 	for range 2 {
 		if _, ok, err := w.Claim(day); !ok || err != nil {
 			t.Fatal(ok, err)
@@ -194,9 +192,7 @@ func TestForcingManyURIsCausesNoStampede(t *testing.T) {
 			w.add(now, "http://big.example/seed")
 		}
 		c, ok, err := w.Claim(now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !ok {
 			now, _ = w.NextReady()
 			continue

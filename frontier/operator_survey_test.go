@@ -28,9 +28,7 @@ func TestSurveyVisitsEachURIOnce(t *testing.T) {
 		times := map[time.Time]bool{}
 		for from := frontier.Cursor(""); ; {
 			next, err := w.Survey(parse(t, "http://"+host+"/").Host(), from, func(x frontier.SurveyedURI) { times[x.Due] = true; seen++ })
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			steps++
 			if from = next; next == "" {
 				break
@@ -47,9 +45,7 @@ func TestSurveyVisitsEachURIOnce(t *testing.T) {
 	var seen, steps int
 	for from := frontier.Cursor(""); ; steps++ {
 		next, err := w.Survey("", from, func(frontier.SurveyedURI) { seen++ })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if from = next; next == "" {
 			break
 		}

@@ -30,9 +30,7 @@ func TestPowerCut(t *testing.T) {
 			w := newWorld(t, func(o *frontier.Options) { o.Compactors = 0 })
 			w.add(day, pages("a.example", 500)...)
 			now := visitSome(w, rnd, day, rnd.IntN(1500))
-			if err := w.Sync(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Sync())
 			covered := map[string]frontier.Record{}
 			if err := w.Each(func(r frontier.Record) error { covered[r.URI.String()] = r; return nil }); err != nil {
 				t.Fatal(err)
@@ -44,9 +42,7 @@ func TestPowerCut(t *testing.T) {
 			cutPower(t, rnd, synced, files(t, w.o.Dir), o.Dir)
 
 			f, err := frontier.Open(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if err := f.Check(); err != nil {
 				t.Error(err)
 			}
@@ -88,14 +84,10 @@ func files(t *testing.T, dir string) map[string][]byte {
 	// The manifest is read first: the files that it names exist, unless there is a later manifest.
 	for range 100 {
 		before, err := os.ReadFile(filepath.Join(dir, "MANIFEST"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		found := map[string][]byte{}
 		names, err := filepath.Glob(filepath.Join(dir, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, name := range names {
 			data, err := os.ReadFile(name)
 			if err == nil {
@@ -116,9 +108,7 @@ func files(t *testing.T, dir string) map[string][]byte {
 // cutPower writes the files that a power failure leaves.
 func cutPower(t *testing.T, rnd *rand.Rand, synced, written map[string][]byte, dir string) {
 	t.Helper()
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o700))
 	for name, data := range written {
 		old, was := synced[name]
 		switch {
@@ -132,8 +122,6 @@ func cutPower(t *testing.T, rnd *rand.Rand, synced, written map[string][]byte, d
 		default:
 			data = make([]byte, len(data))
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), data, fs.FileMode(0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), data, fs.FileMode(0o600)))
 	}
 }

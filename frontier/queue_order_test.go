@@ -123,9 +123,7 @@ func news(t testing.TB, order frontier.Order, budget, days int) *newsroom {
 			article++
 		}
 		c, ok, err := n.Claim(now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if ok {
 			n.visit(c, now)
 		}

@@ -28,9 +28,7 @@ func openUrgent(t *testing.T) (*frontier.Frontier, time.Time) {
 	t.Helper()
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: now, Compactors: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := f.Check(); err != nil {
 			t.Error(err)
@@ -45,9 +43,7 @@ func openUrgent(t *testing.T) (*frontier.Frontier, time.Time) {
 func addTo(t *testing.T, f *frontier.Frontier, now time.Time, cs ...frontier.Candidate) frontier.Added {
 	t.Helper()
 	added, err := f.Add(now, cs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return added
 }
 
@@ -178,9 +174,7 @@ func TestReportsDuringAVisitAreRemembered(t *testing.T) {
 			a := frontier.Candidate{URI: newsURI("/a")}
 			addTo(t, f, now, a)
 			claim, _, err := f.Claim(now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			r := claim.Record
 			r.Due = now.Add(24 * time.Hour)
 			if c.captured {
@@ -198,9 +192,7 @@ func TestReportsDuringAVisitAreRemembered(t *testing.T) {
 			} else {
 				_, err = f.Settle(claim, frontier.Settlement{Record: r, Finished: now.Add(2 * time.Second)})
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !c.want {
 				said, silent = time.Time{}, time.Time{}
 			}
@@ -220,12 +212,8 @@ func TestAReleasedUrgentURIStaysUrgent(t *testing.T) {
 		t.Fatal(c.Record.URI, err)
 	}
 	diverted, err := f.Divert(c, newsURI("/robots.txt"), now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Release(diverted, now); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, f.Release(diverted, now))
 	if got := handOut(t, f, now); got != "/news" {
 		t.Errorf("handed out %s", got)
 	}

@@ -16,9 +16,7 @@ func TestUpcomingIsInTheOrderOfDueTimes(t *testing.T) {
 	next := func(n int) string {
 		t.Helper()
 		list, err := w.Upcoming("a.example", n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text := ""
 		for _, r := range list {
 			text += r.URI.String()[len("http://a.example/"):]

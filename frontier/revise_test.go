@@ -15,9 +15,7 @@ func TestARecordIsRevisedBetweenTwoVisits(t *testing.T) {
 	revise := func(now time.Time, change func(*frontier.Record) bool) bool {
 		t.Helper()
 		done, err := w.Revise(now, parse(t, u), change)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w.check()
 		return done
 	}

@@ -43,9 +43,7 @@ func TestTextsAtTheirLimitFitIntoTransactions(t *testing.T) {
 	var entries []frontier.Entry
 	for next := frontier.Cursor(""); ; {
 		list, then, err := w.List(now, frontier.Selection{}, next, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if entries, next = append(entries, list...), then; next == "" {
 			break
 		}
@@ -54,9 +52,7 @@ func TestTextsAtTheirLimitFitIntoTransactions(t *testing.T) {
 		t.Fatal(done, err)
 	}
 	r, err := w.Divert(w.claimAny(now), parse(t, "http://a.example/robots.txt"), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.settle(r, frontier.Settlement{
 		Record: r.Record, Finished: now, Reopen: true, Robots: &frontier.RobotsCopy{
 			Status: 200,

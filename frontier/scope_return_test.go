@@ -22,9 +22,7 @@ func (w *world) outOfScope(n int) (list []uri.URI) {
 	w.Helper()
 	for from := frontier.Cursor(""); ; {
 		some, next, err := w.OutOfScope(from, n)
-		if err != nil {
-			w.Fatal(err)
-		}
+		must(w, err)
 		for _, r := range some {
 			list = append(list, r.URI)
 		}

@@ -117,13 +117,9 @@ func TestAddRefusesURIsOfAFullHost(t *testing.T) {
 	}
 	// The robots.txt of a full host is not refused.
 	c, _, err := w.Claim(day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := w.Divert(c, c.Record.URI.Robots(), day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o := visited(r, day, 0)
 	o.Record.Due = time.Time{}
 	o.Found = candidates(t, pages("a.example", 5)...)
@@ -237,9 +233,7 @@ func TestForbiddenURIsAreDueWhenTheRulesChange(t *testing.T) {
 			w.add(day, texts...)
 			for range texts {
 				c, _, err := w.Claim(day)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				o := visited(c, day, 30*24*time.Hour)
 				o.Politeness = free
 				o.Forbidden = c.Record.URI.String() != "http://a.example/allowed"
@@ -252,9 +246,7 @@ func TestForbiddenURIsAreDueWhenTheRulesChange(t *testing.T) {
 			w.add(at(time.Hour), "http://a.example/fresh")
 			now := at(2 * time.Hour)
 			r, err := w.Divert(w.claim(now, "http://a.example/fresh"), parse(t, "http://a.example/robots.txt"), now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			w.settle(r, frontier.Settlement{
 				Record: r.Record, Finished: now, Reopen: true,
 				Robots: &frontier.RobotsCopy{Status: 200},
@@ -285,9 +277,7 @@ func TestClaimsUnderOldRobotsRulesAreDueAgainAtOnce(t *testing.T) {
 	now := at(time.Minute)
 	one, two := w.claim(now, "http://a.example/1"), w.claim(now, "http://a.example/2")
 	r, err := w.Divert(two, parse(t, "http://a.example/robots.txt"), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.settle(r, frontier.Settlement{Record: r.Record, Finished: now, Reopen: true})
 	o := visited(one, now.Add(time.Second), 30*24*time.Hour)
 	o.Forbidden = true
@@ -309,13 +299,9 @@ func TestRobotsCopiesAreKeptForEachOrigin(t *testing.T) {
 		w.add(day, origin)
 		now := at(time.Duration(i) * time.Minute)
 		c, _, err := w.Claim(now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r, err := w.Divert(c, c.Record.URI.Robots(), now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		body := frontier.RobotsCopy{
 			Fetched: now, Expires: now.Add(time.Hour), Status: 200 + i, Unreachable: i == 1,
 			Body: []byte{byte(i), 0xff},
@@ -348,9 +334,7 @@ func TestRobotsCopiesAreBounded(t *testing.T) {
 	w := newWorld(t)
 	w.add(day, "http://a.example/")
 	r, err := w.Divert(w.claim(day, "http://a.example/"), parse(t, "http://a.example/robots.txt"), day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.settle(r, frontier.Settlement{
 		Record: r.Record, Finished: day,
 		Robots: &frontier.RobotsCopy{Body: make([]byte, 5<<20)},
@@ -509,9 +493,7 @@ func TestACollisionStaysOnItsHost(t *testing.T) {
 		t.Errorf("Get = %s", r.URI)
 	}
 	for k := range forged {
-		if err := w.DB().Update(func(txn *badger.Txn) error { return txn.Delete([]byte(k)) }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.DB().Update(func(txn *badger.Txn) error { return txn.Delete([]byte(k)) }))
 	}
 	w.check()
 }
@@ -532,9 +514,7 @@ func (w *world) values(kind byte) map[string][]byte {
 		}
 		return nil
 	})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	return found
 }
 
@@ -549,7 +529,5 @@ func (w *world) put(rows map[string][]byte) {
 		}
 		return nil
 	})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 }

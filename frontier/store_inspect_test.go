@@ -17,9 +17,7 @@ func TestInspectChangesNothing(t *testing.T) {
 	w.Frontier.Close()
 	before := contents(t, w.o.Dir)
 	f, err := frontier.Open(frontier.Options{Dir: w.o.Dir, Now: day, Compactors: -1, Inspect: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := f.Check(); err != nil {
 		t.Error(err)
 	}
@@ -41,9 +39,7 @@ func TestInspectReadsAKilledStore(t *testing.T) {
 		Dir: unpackStore(t, "testdata/format-1-killed.tar.gz"), Now: at(time.Hour),
 		Compactors: -1, Inspect: true,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if n := f.Counts(at(time.Hour)); n.URIs != 41 {
 		t.Errorf("Counts = %+v", n)
 	}
@@ -66,18 +62,14 @@ func (w *world) claimAny(now time.Time) frontier.Claim {
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := map[string]string{}
 	for _, file := range files {
 		if file.Name() == "LOCK" || file.IsDir() {
 			continue
 		}
 		b, err := os.ReadFile(filepath.Join(dir, file.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all[file.Name()] = string(b)
 	}
 	return all

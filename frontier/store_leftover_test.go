@@ -37,17 +37,11 @@ func TestAKillBetweenTwoStepsOfTheStoreIsRepairedAtTheNextOpening(t *testing.T) 
 			t.Run(fmt.Sprintf("%s, inspected first: %t", name, inspect), func(t *testing.T) {
 				t.Parallel()
 				o := frontier.Options{Dir: filepath.Join(t.TempDir(), "left"), Now: at(time.Hour), Compactors: -1}
-				if err := sparse.CopyFS(o.Dir, whole); err != nil {
-					t.Fatal(err)
-				}
+				must(t, sparse.CopyFS(o.Dir, whole))
 				for file, length := range left {
 					path := filepath.Join(o.Dir, file)
-					if err := os.WriteFile(path, nil, 0o600); err != nil {
-						t.Fatal(err)
-					}
-					if err := os.Truncate(path, length); err != nil {
-						t.Fatal(err)
-					}
+					must(t, os.WriteFile(path, nil, 0o600))
+					must(t, os.Truncate(path, length))
 				}
 				if inspect {
 					o.Inspect = true
@@ -67,9 +61,7 @@ func killedStore(t *testing.T) (dir string) {
 	w := newWorld(t)
 	w.add(day, pages("a.example", 20)...)
 	dir = filepath.Join(t.TempDir(), "whole")
-	if err := sparse.CopyFS(dir, w.o.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sparse.CopyFS(dir, w.o.Dir))
 	return dir
 }
 

@@ -59,9 +59,7 @@ func TestPagedOutTablesAreReadAgain(t *testing.T) {
 func resident(t *testing.T, dir string) (kib int64) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	maps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
 		return 0

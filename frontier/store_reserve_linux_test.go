@@ -22,9 +22,7 @@ import (
 func fillDisk(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	for size := 1 << 20; size > 0; {
 		switch _, err := f.Write(make([]byte, size)); {
@@ -41,14 +39,10 @@ func atRest(t *testing.T, w *world) {
 	t.Helper()
 	last, since := "", time.Now()
 	for time.Since(since) < 300*time.Millisecond {
-		if err := w.Space(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Space())
 		tables, err := filepath.Glob(filepath.Join(w.o.Dir, "*.sst"))
 		logs, err2 := filepath.Glob(filepath.Join(w.o.Dir, "*.mem"))
-		if err := errors.Join(err, err2); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(err, err2))
 		used := 0 // a log in use has its length, and a log in reserve is empty
 		for _, l := range logs {
 			if info, err := os.Stat(l); err == nil && info.Size() > 0 {
@@ -141,9 +135,7 @@ func useFullDisk(t *testing.T) {
 		if err := w.Sync(); err != nil {
 			t.Errorf("round %d: Sync: %v", round, err)
 		}
-		if err := os.Remove(filler); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filler))
 		if err := w.Space(); err != nil {
 			t.Errorf("round %d: Space: %v; there is space again", round, err)
 		}

@@ -29,9 +29,7 @@ func TestDeduplicationIsCounted(t *testing.T) {
 		line(9, 304, 0, crawllog.Unwritten, "unchanged"),            // no payload, thinned
 	)
 	out, err := stats.Read(t.Context(), []string{file, file}, stats.Options{By: []stats.Dimension{stats.ByHost}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := stats.Dedup{
 		Handled: 14, Bytes: 2 * 1_111_111, New: 2, Duplicates: 12, Exact: 6, Equivalent: 2, Other: 2, Unknown: 2,
 		DuplicateBytes: 2 * 1_111_110, Discarded: 10, DiscardedBytes: 2 * 1_101_110, Unwritten: 2,

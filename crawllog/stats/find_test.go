@@ -36,9 +36,7 @@ func TestFindReturnsTheVisitsOfAllFilesInOrder(t *testing.T) {
 	t.Parallel()
 	path := threeLogs(t)
 	stat, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	size := stat.Size()
 	for _, c := range []struct {
 		most     int
@@ -54,9 +52,7 @@ func TestFindReturnsTheVisitsOfAllFilesInOrder(t *testing.T) {
 		b := stats.Bounds{Visits: c.most, Bytes: c.bytes}
 		found, err := stats.Find(t.Context(), path, "http://news.example/", b)
 		visits, complete := found.Visits, found.Complete
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []int64
 		for _, v := range visits {
 			got = append(got, v.Size)
@@ -75,9 +71,7 @@ func TestFindReturnsTheStateOfEachVisit(t *testing.T) {
 		visit(time.Hour, "http://news.example/", 304, 0, crawllog.Unchanged, crawllog.DuplicateNotModified, crawllog.Spared+"10"),
 		visit(2*time.Hour, "http://news.example/", 200, 10, "challenge:cloudflare"))
 	found, err := stats.Find(t.Context(), path, "http://news.example/", stats.Bounds{Visits: 10, Bytes: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, v := range found.Visits {
 		got = append(got, fmt.Sprint(v.At.Hour(), " ", v.Status, " ", v.State, " ", v.Notes))
@@ -92,9 +86,7 @@ func TestFindBeginsInTheMiddleOfALine(t *testing.T) {
 	t.Parallel()
 	path := threeLogs(t)
 	stat, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for most := int64(0); most < stat.Size(); most += 3 {
 		found, err := stats.Find(t.Context(), path, "http://news.example/", stats.Bounds{Visits: 10, Bytes: most})
 		visits, complete := found.Visits, found.Complete
@@ -115,15 +107,11 @@ func TestFindReadsBlocksBackwards(t *testing.T) {
 	}
 	write(t, path, list...)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	middle := bytes.IndexByte(text[len(text)/2:], '\n') + len(text)/2 + 1
 	long := append(bytes.Repeat([]byte("x http://news.example/77 "), 100_000), '\n')
 	text = slices.Concat(text[:middle], long, text[middle:], []byte("2026-11-22T11:00:00.000Z   200 1 http://news.example/77 L"))
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, text, 0o600))
 	for _, n := range []int64{0, 77, 1999, 2000, 2001, 3999} {
 		uri := fmt.Sprintf("http://news.example/%d", n)
 		found, err := stats.Find(t.Context(), path, uri, stats.Bounds{Visits: 10, Bytes: 1 << 30})
@@ -159,9 +147,7 @@ func TestFindNeverLeavesAGap(t *testing.T) {
 		for size := int64(0); size < 3000; size += 50 {
 			b := stats.Bounds{Visits: visits + 1, Bytes: size}
 			found, err := stats.Find(t.Context(), path, "http://news.example/", b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			want := 0
 			for _, v := range all.Visits {
 				if !found.Since.IsZero() && v.At.After(found.Since) {

@@ -109,9 +109,7 @@ func TestAFollowerLosesNothingByRotation(t *testing.T) {
 	} else if err := os.WriteFile(l.path+".2.gz", packed(t, text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(l.path, l.path+".1"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(l.path, l.path+".1"))
 	l.write(1)
 	r.poll(nil)
 	r.checkAll(l)
@@ -124,16 +122,10 @@ func TestACopiedAndTruncatedLogIsReadOnce(t *testing.T) {
 	r.poll(nil)
 	l.write(1)
 	text, err := os.ReadFile(l.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(l.path+".1", text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(l.path+".1", text, 0o644))
 	r.poll(nil)
-	if err := os.Truncate(l.path, 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(l.path, 0))
 	r.poll(nil)
 	l.write(2)
 	r.poll(nil)
@@ -146,9 +138,7 @@ func TestAGapIsReported(t *testing.T) {
 	l, r := follow(t)
 	l.write(3)
 	r.poll(nil)
-	if err := os.Remove(l.path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(l.path))
 	l.write(2)
 	r.poll(stats.ErrGap)
 	l.write(1)
@@ -161,13 +151,9 @@ func TestSkippedLinesAreNotRead(t *testing.T) {
 	l, r := follow(t)
 	l.write(3)
 	f := stats.Follow(l.path, stats.Position{})
-	if err := f.SkipToEnd(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.SkipToEnd())
 	l.write(1)
-	if err := f.Poll(t.Context(), func(g *crawllog.RawEntry) { r.lines = append(r.lines, string(g.URI)) }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Poll(t.Context(), func(g *crawllog.RawEntry) { r.lines = append(r.lines, string(g.URI)) }))
 	if len(r.lines) != 1 || r.lines[0] != "http://news.example/4" {
 		t.Errorf("read %v, want only the fourth line", r.lines)
 	}

@@ -20,9 +20,7 @@ func BenchmarkRead(b *testing.B) {
 		text = append(e.AppendTo(text, false), '\n')
 	}
 	name := filepath.Join(b.TempDir(), "crawl.log")
-	if err := os.WriteFile(name, text, 0o644); err != nil {
-		b.Fatal(err)
-	}
+	must(b, os.WriteFile(name, text, 0o644))
 	b.SetBytes(int64(len(text)))
 	by := []stats.Dimension{stats.ByHost, stats.BySeed, stats.ByMIME, stats.ByDay}
 	for b.Loop() {

@@ -53,15 +53,11 @@ func write(t *testing.T, name string, entries ...crawllog.Entry) string {
 		text = packed(t, text)
 	}
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := f.Write(text); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
 	return name
 }
 
@@ -72,18 +68,14 @@ func packed(t *testing.T, text []byte) []byte {
 	if _, err := w.Write(text); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
 	return out.Bytes()
 }
 
 func read(t *testing.T, o stats.Options, files ...string) *stats.Outcome {
 	t.Helper()
 	out, err := stats.Read(t.Context(), files, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out
 }
 
@@ -121,9 +113,7 @@ func TestTheContentStateDecidesIfItIsLogged(t *testing.T) {
 	e := visit(0, "http://news.example/", 200, 1000)
 	e.Extra = &crawllog.Extra{ContentState: "unknown"}
 	name := filepath.Join(t.TempDir(), "crawl.log")
-	if err := os.WriteFile(name, append(e.AppendTo(nil, true), '\n'), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, append(e.AppendTo(nil, true), '\n'), 0o644))
 	if all := read(t, stats.Options{}, name).Summaries[0].All; all.Versions != 0 || all.Answered != 1 {
 		t.Errorf("got %d versions in %d responses, want 0 in 1", all.Versions, all.Answered)
 	}
@@ -156,9 +146,7 @@ func TestEachLineOfALargeLogIsCountedOnce(t *testing.T) {
 		want += int64(i)
 	}
 	name := filepath.Join(t.TempDir(), "crawl.log")
-	if err := os.WriteFile(name, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, text, 0o644))
 	out := read(t, stats.Options{}, name)
 	if got := out.Summaries[0].All; got.Visits != lines || got.Received != want || out.Skipped != 0 {
 		t.Errorf("%d lines with %d bytes received and %d skipped, want %d, %d and 0; the log has %d bytes", got.Visits, got.Received, out.Skipped, lines, want, len(text))
@@ -170,9 +158,7 @@ func TestOtherLinesAreSkippedAndCounted(t *testing.T) {
 	good := string(aDay()[0].AppendTo(nil, false))
 	name := filepath.Join(t.TempDir(), "crawl.log")
 	text := "hello\n" + good + "\n\n" + strings.Repeat("z", 3_000_000) + "\n" + good + "\n" + good[:40]
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte(text), 0o644))
 	out := read(t, stats.Options{}, name)
 	if got := out.Summaries[0].All.Visits; got != 2 || out.Skipped != 3 {
 		t.Errorf("%d visits and %d lines skipped, want 2 and 3; the line without an end is still being written", got, out.Skipped)
@@ -184,9 +170,7 @@ func TestADamagedFileIsReportedAndTheOthersAreRead(t *testing.T) {
 	dir := t.TempDir()
 	whole := write(t, filepath.Join(dir, "crawl.log"), aDay()...)
 	cut := write(t, filepath.Join(dir, "crawl.log.1.gz"), aDay()...)
-	if err := os.Truncate(cut, 200); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(cut, 200))
 	out := read(t, stats.Options{}, whole, cut, filepath.Join(dir, "none.log"), dir)
 	if len(out.Faults) != 3 || out.Summaries[0].All.Visits < 9 {
 		t.Errorf("%d visits, faults %v; want the visits of the whole file, and three faults", out.Summaries[0].All.Visits, out.Faults)
@@ -222,5 +206,13 @@ func TestQuantiles(t *testing.T) {
 	}
 	if h.Max() != all[len(all)-1] {
 		t.Errorf("the longest is %v, want %v", h.Max(), all[len(all)-1])
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

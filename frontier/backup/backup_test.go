@@ -20,9 +20,7 @@ var start = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 func open(t *testing.T, dir string, now time.Time) *frontier.Frontier {
 	t.Helper()
 	f, err := frontier.Open(frontier.Options{Dir: dir, Now: now, RestAfterCrash: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return f
 }
 
@@ -31,17 +29,13 @@ func crawl(t *testing.T, f *frontier.Frontier, from int, now time.Time, enough f
 	t.Helper()
 	for n := 0; !enough(n); n++ {
 		u, err := uri.Parse(fmt.Sprintf("http://h%d.example/%d/%s", n%50, from+n, strings.Repeat("long/", 30)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := f.Add(now, frontier.Candidate{URI: u}); err != nil {
 			t.Fatal(err)
 		}
 		now = now.Add(50 * time.Millisecond)
 		claim, ok, err := f.Claim(now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !ok {
 			continue
 		}
@@ -57,9 +51,7 @@ func crawl(t *testing.T, f *frontier.Frontier, from int, now time.Time, enough f
 func take(t *testing.T, o backup.Options) backup.Backup {
 	t.Helper()
 	b, err := backup.Take(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 
@@ -67,9 +59,7 @@ func take(t *testing.T, o backup.Options) backup.Backup {
 func restored(t *testing.T, b backup.Backup, now time.Time) int64 {
 	t.Helper()
 	state := filepath.Join(t.TempDir(), "state")
-	if err := errors.Join(b.Verify(t.Context()), b.Restore(t.Context(), state)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(b.Verify(t.Context()), b.Restore(t.Context(), state)))
 	f := open(t, state, now)
 	err := f.Check()
 	uris := f.Counts(now).URIs
@@ -113,9 +103,7 @@ func TestABackupOfACrawlThatRunsIsAConsistentStore(t *testing.T) {
 	}
 	close(stop)
 	running.Wait()
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
 	list, err := backup.List(to)
 	if err != nil || len(list) != len(all) {
 		t.Errorf("%d backups are listed, want %d: %v", len(list), len(all), err)
@@ -130,12 +118,8 @@ func TestASecondBackupCopiesOnlyWhatIsNew(t *testing.T) {
 	state, to := filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "backups")
 	f := open(t, state, start)
 	now := crawl(t, f, 0, start, func(n int) bool { return n == 2000 })
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(state, "warc.journal"), []byte("sealed\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
+	must(t, os.WriteFile(filepath.Join(state, "warc.journal"), []byte("sealed\n"), 0o600))
 	first := take(t, backup.Options{State: state, To: to, Now: start})
 	second := take(t, backup.Options{State: state, To: to, Now: start.Add(time.Hour)})
 	if first.Linked != 0 || second.Linked < first.Copied/2 || second.Copied > first.Copied/2 {
@@ -160,13 +144,9 @@ func TestWhatAKillLeavesIsRemoved(t *testing.T) {
 	state, to := filepath.Join(dir, "state"), filepath.Join(dir, "backups")
 	f := open(t, state, start)
 	crawl(t, f, 0, start, func(n int) bool { return n == 100 })
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
 	left := filepath.Join(to, ".unfinished-20260101T000000.000Z")
-	if err := os.MkdirAll(left, 0o750); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(left, 0o750))
 	b := take(t, backup.Options{State: state, To: to, Now: start})
 	if _, err := os.Stat(left); err == nil {
 		t.Error("an unfinished backup is still there")
@@ -175,15 +155,9 @@ func TestWhatAKillLeavesIsRemoved(t *testing.T) {
 		t.Errorf("restoring over a store: %v", err)
 	}
 	target := filepath.Join(dir, "other")
-	if err := os.MkdirAll(target+".restoring", 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(target+".restoring", "half"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Restore(t.Context(), target); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(target+".restoring", 0o750))
+	must(t, os.WriteFile(filepath.Join(target+".restoring", "half"), []byte("x"), 0o600))
+	must(t, b.Restore(t.Context(), target))
 	if _, err := os.Stat(filepath.Join(target, "half")); err == nil {
 		t.Error("the rest of an unfinished restore is in the state folder")
 	}
@@ -195,19 +169,13 @@ func TestDamageOfABackupIsFound(t *testing.T) {
 	state, to := filepath.Join(dir, "state"), filepath.Join(dir, "backups")
 	f := open(t, state, start)
 	crawl(t, f, 0, start, func(n int) bool { return n == 100 })
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
 	b := take(t, backup.Options{State: state, To: to, Now: start})
 	damaged := filepath.Join(b.Folder, "MANIFEST.saved")
 	text, err := os.ReadFile(damaged)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text[len(text)-1] ^= 1
-	if err := errors.Join(os.Chmod(damaged, 0o600), os.WriteFile(damaged, text, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Chmod(damaged, 0o600), os.WriteFile(damaged, text, 0o600)))
 	target := filepath.Join(dir, "other")
 	for what, err := range map[string]error{"verify": b.Verify(t.Context()), "restore": b.Restore(t.Context(), target)} {
 		if !errors.Is(err, backup.ErrDamaged) || !strings.Contains(err.Error(), "MANIFEST.saved") {
@@ -216,5 +184,13 @@ func TestDamageOfABackupIsFound(t *testing.T) {
 	}
 	if _, err := os.Stat(target); err == nil {
 		t.Error("a damaged backup was restored")
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
