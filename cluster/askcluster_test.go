@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,7 +63,7 @@ func (f *processes) askFrom(node string) {
 	}
 	f.askWhole(node, c, &missing)
 	for shard := range f.shards {
-		if _, err := c.Shard(shard + 1).Status(ctx); err != nil {
+		if _, err := c.With(http.Header{shardHeader: {strconv.Itoa(shard + 1)}}).Status(ctx); err != nil {
 			f.Errorf("node %s about shard %d: %v", node, shard+1, err)
 		}
 	}
@@ -79,12 +80,13 @@ func (f *processes) askWhole(node string, c *api.Client, missing *string) {
 	ctx := f.Context()
 	*missing = ""
 	s, err := c.Status(ctx)
-	if err != nil || s.Hosts.Known != int64(len(f.site.hosts)) || len(s.Nodes) != 2 || s.Workers.All == 0 ||
+	nodes, fault := nodesOf(s)
+	if err != nil || fault != nil || s.Hosts.Known != int64(len(f.site.hosts)) || len(nodes) != 2 || s.Workers.All == 0 ||
 		s.LastDay.Visits == 0 {
 		f.Errorf("the status of node %s is %+v, %v", node, s, err)
 	}
 	var shards []int
-	for _, n := range s.Nodes {
+	for _, n := range nodes {
 		shards = append(shards, n.Shards...)
 	}
 	if slices.Sort(shards); !slices.Equal(shards, []int{1, 2, 3, 4}) {
@@ -115,7 +117,7 @@ func (f *processes) askWhole(node string, c *api.Client, missing *string) {
 		f.Fatal(err)
 	}
 	text, err := io.ReadAll(got.Body)
-	for _, n := range s.Nodes {
+	for _, n := range nodes {
 		for _, shard := range n.Shards {
 			if has := strings.Contains(string(text), fmt.Sprintf(`arcrawl_uris{shard="%d"}`, shard)); has != (n.Node == node) {
 				f.Errorf("node %s has metrics of shard %d of node %s: %t", node, shard, n.Node, has)

@@ -84,10 +84,14 @@ func TestTheStatusIsOfTheWholeCrawl(t *testing.T) {
 	if len(s.Config.Warnings) != 1 || s.Disk != (api.Disk{Free: 1000, MinFree: 7}) {
 		t.Errorf("the warnings are %+v, the disk is %+v", s.Config.Warnings, s.Disk)
 	}
-	b := s.Nodes[1]
-	if len(s.Nodes) != 2 || b.Node != "b" || !slices.Equal(b.Shards, []int{3, 4}) || b.Since.Day() != 4 || b.Disk.Free != 2000 ||
-		b.Condition.Why != "shard 4 of node b is held: the disk is full" || b.Archive.Store != 100 || s.Nodes[0].Condition.Why != "" {
-		t.Errorf("the nodes are %+v", s.Nodes)
+	nodes, err := nodesOf(s)
+	if err != nil || len(nodes) != 2 {
+		t.Fatalf("the nodes are %+v, %v", nodes, err)
+	}
+	b := nodes[1]
+	if b.Node != "b" || !slices.Equal(b.Shards, []int{3, 4}) || b.Since.Day() != 4 || b.Disk.Free != 2000 ||
+		b.Condition.Why != "shard 4 of node b is held: the disk is full" || b.Archive.Store != 100 || nodes[0].Condition.Why != "" {
+		t.Errorf("the nodes are %+v", nodes)
 	}
 	c.owner[4] = "c"
 	s = answerOf[api.Status](c, "/status", "not in this answer: shard 4: node c, which crawls shard 4, cannot be asked: connection refused")

@@ -24,8 +24,13 @@ type Demo struct {
 	) string
 }
 
-// Extend adds flags about nodes to commands of the program.
+// Extend adds flags about shards and nodes to commands of the program.
 func Extend(root *cobra.Command, d Demo) {
+	const shard = "shard"
+	root.PersistentFlags().Int(shard, 0,
+		"ask shard `N` of a divided crawl (default: the one that it is about, all, or the lowest here)")
+	root.PersistentFlags().Lookup(shard).DefValue = "0"
+	cli.SendFlag(root, shard, shardHeader)
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "status":

@@ -56,7 +56,7 @@ func fieldRules() map[string]ruleOfField {
 // answerRules returns the rules for several fields of an answer, which depend on each other.
 func answerRules() map[string]ruleOfAnswer {
 	return map[string]ruleOfAnswer{
-		"nodes":    parts(joinNodes),
+		"wings":    parts(joinNodes),
 		"warnings": parts(joinWarnings),
 		"captures": parts(joinCaptures),
 		"names":    parts(joinNames),
@@ -172,44 +172,6 @@ func (j *joining) condition(list []api.Condition, at []int) api.Condition {
 		out.State, out.Until = api.Held, nil
 	}
 	return out
-}
-
-// joinNodes lists the nodes of the shards. What concerns a node is taken from one of its shards.
-func joinNodes(j *joining, all []api.Status, at []int) (out api.Status, err error) {
-	var order []string
-	of := map[string][]int{}
-	for i := range all {
-		node := j.nodes[at[i]]
-		if of[node] == nil {
-			order = append(order, node)
-		}
-		of[node] = append(of[node], i)
-	}
-	for _, node := range order {
-		own := joining{}
-		var archives []api.Archive
-		var states []api.Condition
-		n := api.NodeStatus{Node: node}
-		for k, i := range of[node] {
-			s := all[i]
-			if k == 0 {
-				n.Version, n.Disk, n.Config = s.Version, s.Disk, s.Config.Digest
-			}
-			own.nodes, own.shards = append(own.nodes, node), append(own.shards, j.shards[at[i]])
-			archives, states = append(archives, s.Archive), append(states, s.Condition)
-			if s.Started.After(n.Since) {
-				n.Since = s.Started
-			}
-			n.Faults = max(n.Faults, len(s.Config.Faults))
-		}
-		n.Shards = own.shards
-		n.Condition = own.condition(states, places(len(states)))
-		if n.Archive, err = join(&own, archives); err != nil {
-			return out, err
-		}
-		out.Nodes = append(out.Nodes, n)
-	}
-	return out, nil
 }
 
 // leastFree returns the disk with the least space.

@@ -19,7 +19,7 @@ import (
 )
 
 // shardHeader is the header of a request that names a shard.
-const shardHeader = api.ShardHeader
+const shardHeader = "Arcrawl-Shard"
 
 // The parameter and the cookie that name a shard.
 const (

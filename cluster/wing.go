@@ -12,10 +12,13 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
+// wingName is the name of the wing, also in what it adds to answers.
+const wingName = "cluster"
+
 // Wing returns what makes a process with [cluster] in its configuration a node.
 func Wing() daemon.Wing {
 	return daemon.Wing{
-		Name: "cluster",
+		Name: wingName,
 		Run: func(ctx context.Context, c *config.Config, o daemon.Options) (taken bool, err error) {
 			if c.Cluster.Database == "" {
 				return false, nil

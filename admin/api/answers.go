@@ -53,22 +53,8 @@ type Status struct {
 	Config  Config  `json:"config" join:"parts"`
 	Alarms  []Alarm `json:"alarms" join:"alarms"` // raised now
 
-	// Nodes has the nodes of a divided crawl, if the answer is about all of it. Disk is then the one with the least space,
-	// and Archive has the files of all nodes.
-	Nodes []NodeStatus `json:"nodes,omitempty" join:"nodes"`
-}
-
-// NodeStatus is the state of one node of a cluster.
-type NodeStatus struct {
-	Node      string    `json:"node"`
-	Shards    []int     `json:"shards"` // that it crawls
-	Version   string    `json:"version"`
-	Since     time.Time `json:"since"` // it crawls all of these shards
-	Condition Condition `json:"condition"`
-	Disk      Disk      `json:"disk"`
-	Archive   Archive   `json:"archive"`
-	Config    string    `json:"config"` // digest of the configuration in force there
-	Faults    int       `json:"faults"` // of its last reload
+	// Wings has what wings of the program add, by their names.
+	Wings map[string]json.RawMessage `json:"wings,omitempty" join:"wings"`
 }
 
 // Condition says whether the crawl runs.

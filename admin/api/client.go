@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -25,9 +26,6 @@ import (
 // Base is the path of all requests of the API.
 const Base = "/api/v1"
 
-// ShardHeader is the header of a request to one shard of a divided crawl.
-const ShardHeader = "Arcrawl-Shard"
-
 // MissingHeader is the header of an answer that is not about the whole crawl. It says what is left out, and why.
 const MissingHeader = "Arcrawl-Missing"
 
@@ -41,7 +39,7 @@ type Client struct {
 	base  string // address without the path of a request
 	token string // for an address
 
-	shard   int          // that is asked; 0 = the daemon decides
+	header  http.Header  // of each request
 	missing func(string) // is called with what an answer leaves out; nil = nobody wants to know
 }
 
@@ -82,9 +80,9 @@ func (c *Client) Missing(do func(what string)) *Client {
 	return c
 }
 
-// Shard asks one shard of a divided crawl, and returns c. 0 lets the daemon decide.
-func (c *Client) Shard(n int) *Client {
-	c.shard = n
+// With sends a header with each request, and returns c.
+func (c *Client) With(header http.Header) *Client {
+	c.header = header
 	return c
 }
 
@@ -97,11 +95,9 @@ func (c *Client) newRequest(ctx context.Context, method, path string, body io.Re
 	if err != nil {
 		return nil, fmt.Errorf("ask the daemon: %w", err)
 	}
+	maps.Copy(r.Header, c.header)
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	if c.shard > 0 {
-		r.Header.Set(ShardHeader, strconv.Itoa(c.shard))
 	}
 	return r, nil
 }

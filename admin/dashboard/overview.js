@@ -43,7 +43,7 @@ export async function overview(again, query) {
     h('h1', { id: 'headline' }, headline(status, late.hosts)),
     h('form', { class: 'row' }, siteFields(sites, (change) => goTo('operations', { ...sites, ...change })), some ? null : orders(status, again)),
     troubles({ ...status, alarms: (part || status).alarms }, again),
-    some ? partTiles(part) : [tiles(status), nodes(status.nodes || []), h('h2', {}, 'Over time'), spans(period(status), again), charts(series)],
+    some ? partTiles(part) : [tiles(status), nodes(((status.wings || {}).cluster || {}).nodes || []), h('h2', {}, 'Over time'), spans(period(status), again), charts(series)],
     h('h2', {}, 'Overdue hosts'),
     overdue(backlog),
     h('h2', {}, 'Unreachable hosts'),

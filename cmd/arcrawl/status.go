@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -110,7 +108,7 @@ func showStatus(out io.Writer, s api.Status) error {
 	fmt.Fprintf(out, "visiting  %d with %d workers\n", s.Workers.Busy, s.Workers.All)
 	showVisits(out, s.Workers.Visits)
 	fmt.Fprint(out, s.Rendering.Line())
-	showNodes(out, s.Nodes)
+	showWings(out, s)
 	fmt.Fprintf(out, "disk      %s free%s; the store takes %s\n", human.Bytes(s.Disk.Free), fullText(s.Disk),
 		human.Bytes(s.Archive.Store))
 	for _, f := range s.Archive.Files {
@@ -135,27 +133,6 @@ func showStatus(out io.Writer, s api.Status) error {
 		}
 	}
 	return showConfigLine(out, s.Config)
-}
-
-// showNodes writes the nodes of a divided crawl, as a part of the status of the whole crawl.
-func showNodes(out io.Writer, nodes []api.NodeStatus) {
-	for _, n := range nodes {
-		shards := make([]string, len(n.Shards))
-		for i, shard := range n.Shards {
-			shards[i] = strconv.Itoa(shard)
-		}
-		is := strings.TrimSuffix(n.Condition.State+": "+n.Condition.Why, ": ")
-		fmt.Fprintf(out, "node      %s: shard %s since %s, %s free, %s\n", n.Node, strings.Join(shards, ", "),
-			n.Since.Local().Format(time.DateTime), freeText(n.Disk), is)
-	}
-}
-
-// freeText returns the free space of a disk; "–" if it is not known.
-func freeText(d api.Disk) string {
-	if d.Free < 0 {
-		return "–"
-	}
-	return human.Bytes(d.Free)
 }
 
 // showHostCounts prints the states of hosts and the numbers of their URIs.

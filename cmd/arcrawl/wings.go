@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/cluster"
 	"github.com/arcrawl/arcrawl/config"
@@ -23,6 +25,8 @@ type wing struct {
 	extend   func(root *cobra.Command) // adds flags to commands of others
 	// check returns warnings about a configuration that only the wing can give.
 	check func(c *config.Config) []config.Fault
+	// status writes what it added to the state of a crawl.
+	status func(out io.Writer, s api.Status)
 	// browser starts a browser that shows what a page would request.
 	browser func(c *config.Config) (b attempt.Browser, end func(), err error)
 }
@@ -36,7 +40,7 @@ func wings() []wing {
 		{daemon: render.Wing, check: render.Check, browser: render.OpenTrial},
 		{commands: archive.Commands},
 		{commands: lab.Commands},
-		{daemon: cluster.Wing, commands: cluster.Commands, extend: func(root *cobra.Command) {
+		{daemon: cluster.Wing, commands: cluster.Commands, status: cluster.ShowNodes, extend: func(root *cobra.Command) {
 			cluster.Extend(root, cluster.Demo{Folder: demoFolder, Token: demoToken, Line: demoLine})
 		}},
 	}
@@ -61,6 +65,15 @@ func checkWings(c *config.Config) (warnings []config.Fault) {
 		}
 	}
 	return warnings
+}
+
+// showWings writes what wings added to the state of a crawl.
+func showWings(out io.Writer, s api.Status) {
+	for _, w := range wings() {
+		if w.status != nil {
+			w.status(out, s)
+		}
+	}
 }
 
 // openBrowser starts a browser that shows what a page would request. The caller calls end when it is done.

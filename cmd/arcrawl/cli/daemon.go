@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,7 +21,7 @@ import (
 type Daemon struct {
 	Config, Socket string
 	JSON           bool // print the answer as JSON
-	shard          int
+	sent           http.Header
 	note           func(string) // prints what an answer leaves out
 }
 
@@ -28,15 +29,14 @@ type Daemon struct {
 func (d *Daemon) Add(cmd *cobra.Command) {
 	ConfigFlag(cmd, &d.Config)
 	JSONFlag(cmd, &d.JSON)
-	take(cmd, socketName, func(f *pflag.Flag) { d.Socket = f.Value.String() })
-	take(cmd, shardName, func(*pflag.Flag) { d.shard, _ = cmd.Flags().GetInt(shardName) }) // the flag is a number
+	take(cmd, socketName, func(f *pflag.Flag) { d.Socket, d.sent = f.Value.String(), sentFlags(cmd) })
 	d.note = func(what string) { fmt.Fprintln(cmd.ErrOrStderr(), "note: "+what) }
 }
 
 // Client returns a client of the daemon's socket.
 func (d *Daemon) Client() (*api.Client, error) {
 	if d.Socket != "" {
-		return api.NewClient(d.Socket).Shard(d.shard).Missing(d.note), nil
+		return api.NewClient(d.Socket).With(d.sent).Missing(d.note), nil
 	}
 	at, err := config.Where(d.Config)
 	if err != nil {
@@ -45,7 +45,7 @@ func (d *Daemon) Client() (*api.Client, error) {
 	if at.Socket == "" {
 		return nil, fmt.Errorf("%w: %s has admin.socket = \"off\"", api.ErrNoDaemon, d.Config)
 	}
-	return api.NewClient(at.Socket).Shard(d.shard).Missing(d.note), nil
+	return api.NewClient(at.Socket).With(d.sent).Missing(d.note), nil
 }
 
 // Advise adds advice to an error of the client.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"net/http"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -11,7 +12,6 @@ import (
 const (
 	configName = "config"
 	jsonName   = "json"
-	shardName  = "shard"
 	socketName = "socket"
 )
 
@@ -27,6 +27,25 @@ const (
 	Cluster    = "cluster"
 	Laboratory = "laboratory"
 )
+
+// headerAnnotation is the annotation of a flag of the root that is sent to the daemon, with the name of its header.
+const headerAnnotation = "arcrawl_header"
+
+// SendFlag lets all commands that ask a daemon take a flag of the root, and send it in a header of each request.
+func SendFlag(root *cobra.Command, name, header string) {
+	root.PersistentFlags().Lookup(name).Annotations = map[string][]string{headerAnnotation: {header}}
+}
+
+// sentFlags returns the header of requests to a daemon, with the flags that are set.
+func sentFlags(cmd *cobra.Command) http.Header {
+	sent := http.Header{}
+	cmd.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if header := f.Annotations[headerAnnotation]; header != nil && f.Value.String() != f.DefValue {
+			sent.Set(header[0], f.Value.String())
+		}
+	})
+	return sent
+}
 
 // In puts commands into a group of the help.
 func In(group string, commands ...*cobra.Command) []*cobra.Command {
@@ -50,10 +69,8 @@ func Prepare(root *cobra.Command) {
 	f.StringP(configName, "c", defaultConfig, "read this main configuration `FILE` (default: $"+configVariable+
 		", ./"+defaultConfig+" or "+systemConfig+")")
 	f.Bool(jsonName, false, "print JSON: one object, or one for each line of a list")
-	f.Int(shardName, 0, "ask shard `N` of a divided crawl (default: the one that it is about, all, or the lowest here)")
 	f.String(socketName, "", "ask the daemon at this `SOCKET` (default: the one in the configuration)")
 	f.Lookup(configName).DefValue = "" // it is in the help
-	f.Lookup(shardName).DefValue = "0"
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		HideOthers(cmd)
@@ -90,7 +107,11 @@ func take(cmd *cobra.Command, name string, set func(*pflag.Flag)) {
 
 // takes reports whether a command takes a flag of the root.
 func takes(cmd *cobra.Command, f *pflag.Flag) bool {
-	_, taken := cmd.Annotations[takenAnnotation+f.Name]
+	name := f.Name
+	if _, sent := f.Annotations[headerAnnotation]; sent {
+		name = socketName
+	}
+	_, taken := cmd.Annotations[takenAnnotation+name]
 	return taken
 }
 
