@@ -11,13 +11,13 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/depend"
-	"github.com/arcrawl/arcrawl/archive/heal"
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/keep"
 	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/daemon/bulk"
+	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -44,19 +44,19 @@ opens the store.`,
 			if (moved || found) && len(args) == 0 {
 				return cli.Usage(errors.New("name the files"))
 			}
-			o := api.LostFiles{Files: args, Are: heal.Lost}
+			o := api.LostFiles{Files: args, Are: dedup.AreLost}
 			switch {
 			case moved:
-				o.Are = heal.Moved
+				o.Are = dedup.AreMoved
 			case found:
-				o.Are = heal.Found
+				o.Are = dedup.AreFound
 			}
-			if o.Are == heal.Lost && len(args) > 0 && !asJSON {
+			if o.Are == dedup.AreLost && len(args) > 0 && !asJSON {
 				if err := printImpact(cmd, path, args); err != nil {
 					return err
 				}
 			}
-			l, err := bulk.Lose(cmd.Context(), path, o, time.Now)
+			l, err := keep.Lose(cmd.Context(), path, o, time.Now)
 			if err != nil {
 				return err
 			}
@@ -99,7 +99,7 @@ func printImpact(cmd *cobra.Command, path string, files []string) (err error) {
 }
 
 // printLost prints what was recorded, or all losses if no files were named.
-func printLost(out io.Writer, o api.LostFiles, l bulk.Lost) (err error) {
+func printLost(out io.Writer, o api.LostFiles, l keep.Lost) (err error) {
 	if len(o.Files) == 0 {
 		table := cli.NewTable(out)
 		fmt.Fprintln(table, "file\tfrom byte\tstate\tURIs due")
@@ -116,7 +116,7 @@ func printLost(out io.Writer, o api.LostFiles, l bulk.Lost) (err error) {
 	}
 	text := fmt.Sprintf("%s now %s", human.Count(l.Changed, "file"), o.Are)
 	switch {
-	case o.Are != heal.Lost || l.Changed == 0:
+	case o.Are != dedup.AreLost || l.Changed == 0:
 	case l.Running:
 		text += "; the daemon makes their URIs due, and logs how many"
 	default:

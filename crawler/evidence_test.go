@@ -1,7 +1,6 @@
 package crawler_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,8 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/verify"
-	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/internal/town"
@@ -46,20 +43,6 @@ max = "1h"
 [seeds]
 uris = ["http://odd.example/", "http://news.example/"]
 `
-
-// verifyArchive fails the test for each fault in the archive of a crawl, references included.
-func verifyArchive(t *testing.T, w *world) {
-	t.Helper()
-	_, err := verify.Files(context.Background(), []string{w.path("warc")}, verify.Options{}, func(f warc.Finding) error {
-		if f.Severity == warc.Error {
-			t.Errorf("%s at %d: %s", f.File, f.Offset, f.Text)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
-}
 
 // countKept returns how many visits left each kind of record.
 func countKept(visits []crawler.Report) map[aspects.Keeping]int {
@@ -98,7 +81,6 @@ func TestLowerCaseStatusLineHoldsNobody(t *testing.T) {
 				if healed < 24*time.Hour && kept[aspects.KeptResponse] != 1 {
 					t.Errorf("kept %v, want one response after the server was repaired", kept)
 				}
-				verifyArchive(t, w)
 			})
 			checkArchive(t, dir)
 		})
@@ -124,7 +106,6 @@ func TestEvidenceIsNoOrigin(t *testing.T) {
 		if healthy[aspects.KeptResponse] < 2 || healthy[aspects.KeptRevisit] == 0 {
 			t.Errorf("the healthy site left %v, want its own response and revisits to it", healthy)
 		}
-		verifyArchive(t, w)
 	})
 	checkArchive(t, dir)
 }

@@ -239,5 +239,8 @@ func (d *Daemon) stored(a *api.Archive) {
 	if d.o.Owner != nil {
 		a.Database = d.o.Owner.StandBy()
 	}
-	a.Handover, a.Lost, a.Offload = d.sealed.handover(), api.CountLosses(d.parts.Dedup.Losses()), d.offload.State()
+	a.Lost = api.CountLosses(d.parts.Dedup.Losses())
+	for _, k := range d.keepers {
+		k.Archived(a)
+	}
 }

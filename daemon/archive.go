@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/offload"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -36,7 +35,7 @@ func (d *Daemon) openLog(time.Time) (err error) {
 func (d *Daemon) openArchive(now time.Time) error {
 	if m := d.o.Member; m != nil {
 		b := &m.d
-		d.index, d.sealed, d.offload, d.repairs = b.index, b.sealed, b.offload, b.repairs
+		d.index, d.keepers, d.repairs = b.index, b.keepers, b.repairs
 		d.parts.Archive, d.parts.IndexCapture = b.parts.Archive, b.parts.IndexCapture
 		d.parts.OpenPayload = b.parts.OpenPayload
 	} else if err := d.openWriter(now); err != nil {
@@ -46,37 +45,37 @@ func (d *Daemon) openArchive(now time.Time) error {
 }
 
 // openWriter opens the archive, which repairs the WARC files that a crash has left open, and then the live index,
-// which reads the repaired files. Closing the archive finishes its last WARC files, which are then listed in the
-// manifest, and closing the index puts their lines into it.
+// which reads the repaired files. Closing the archive finishes its last WARC files, and closing the index puts their
+// lines into it.
 func (d *Daemon) openWriter(now time.Time) error {
 	c := d.live.Current()
+	if err := d.openKeepers(); err != nil {
+		return err
+	}
 	w, repairs, err := openWARC(c, d.o.Version, now)
 	if err != nil {
 		return err
 	}
-	index, err := openLiveIndex(c, d.o.Version, d.log)
-	if err != nil {
+	d.repairs = repairs
+	if d.index, err = openLiveIndex(c, d.keepers, d.log); err != nil {
 		return errors.Join(err, w.Close(now))
 	}
-	d.index, d.repairs = index, repairs
-	d.sealed = openSealed(c, d.o.Version, w.Summary, index.growing, d.o.Now, d.log)
-	d.closers.add(index.close)
-	d.closers.add(func() error { d.sealed.finish(); return nil })
+	d.closers.add(d.index.close)
+	d.closers.add(d.finishKeepers)
 	d.closers.add(func() error { return w.Close(d.o.Now()) })
-	d.closers.add(func() error { d.sealed.close(); return nil })
-	d.offload, err = offload.Start(c, offload.Daemon{Now: d.o.Now, Background: background, Wait: wait, Log: d.log})
-	if err != nil {
-		return err
+	for _, k := range d.keepers {
+		if err := k.Open(w); err != nil {
+			return err
+		}
 	}
-	d.closers.add(d.offload.Close)
-	d.parts.Archive, d.parts.IndexCapture, d.parts.OpenPayload = w, index.add, warc.Stored(c.Storage.WARC)
+	d.parts.Archive, d.parts.IndexCapture, d.parts.OpenPayload = w, d.index.add, warc.Stored(c.Storage.WARC)
 	return nil
 }
 
 // openNetwork opens the client that makes all exchanges. Its dialer is the only way out to the network.
 func (d *Daemon) openNetwork(time.Time) error {
 	c := d.live.Current()
-	d.parts.Fetch = fetch.New(fetch.Options{Dial: d.o.Dial, Now: d.o.Now, SpoolDir: spoolFolder(c)})
+	d.parts.Fetch = fetch.New(fetch.Options{Dial: d.o.Dial, Now: d.o.Now, SpoolDir: SpoolFolder(c)})
 	d.closers.add(d.parts.Fetch.Close)
 	return nil
 }
@@ -93,6 +92,6 @@ func openWARC(c *config.Config, version string, now time.Time) (*warcout.Writer,
 		return nil, nil, err
 	}
 	o.Dir, o.Host, o.Info = c.Storage.WARC, host, provenanceInfo(c, version, host, sum)
-	o.TempDir, o.Journal = spoolFolder(c), filepath.Join(c.Storage.State, "warc.journal")
+	o.TempDir, o.Journal = SpoolFolder(c), filepath.Join(c.Storage.State, "warc.journal")
 	return warcout.Open(o, now)
 }

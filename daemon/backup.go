@@ -17,7 +17,7 @@ func BackUp(ctx context.Context, c *config.Config, to string, keep int, now time
 		return backup.Backup{}, err
 	}
 	return backup.Take(ctx, backup.Options{
-		State: c.Storage.State, To: to, Keep: keep, Now: now, Skip: []string{filepath.Base(spoolFolder(c))},
+		State: c.Storage.State, To: to, Keep: keep, Now: now, Skip: []string{filepath.Base(SpoolFolder(c))},
 	})
 }
 

@@ -38,7 +38,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/archive/offload"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/rebuild"
@@ -106,11 +105,9 @@ type Daemon struct {
 	window     *admin.Window
 	hubs       *hubs
 	supervisor *supervisor
-	healer     healer
 	wings      []Wing
 	observers  []func(crawler.Report) // of wings
-	sealed     *sealed
-	offload    *offload.Offload
+	keepers    []Keeper               // of the archive
 	index      *liveIndex
 	repairs    []warcout.Repair // of the archive, when it was opened
 	daemons    int              // maximum number in this process, if it has several
@@ -155,8 +152,8 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 	}
 	return d, d.openAll(now,
 		d.checkLimits, d.openProcess, d.openFolders, d.openStore, d.openLog, d.findMissing, d.openArchive,
-		d.openRecorder, d.openNetwork, d.openProcessOfWings, d.prepareWings, d.openCrawler, d.openWings, d.openHealer,
-		d.openAdmin, d.openHubs)
+		d.openRecorder, d.openNetwork, d.openProcessOfWings, d.prepareWings, d.openCrawler, d.openWings, d.openAdmin,
+		d.openHubs)
 }
 
 // openAll opens parts. If one cannot be opened, it closes those before it.

@@ -43,7 +43,7 @@ func (d *Daemon) openFolders(time.Time) error {
 func PrepareFolders(c *config.Config) error {
 	folders := []struct{ key, path string }{
 		{"storage.state", c.Storage.State},
-		{"storage.state", spoolFolder(c)},
+		{"storage.state", SpoolFolder(c)},
 		{"storage.warc", c.Storage.WARC},
 		{"storage.log", filepath.Dir(c.Storage.Log)},
 	}
@@ -71,8 +71,8 @@ func MakeFolder(path string) error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// spoolFolder returns the folder for bodies that are being downloaded.
-func spoolFolder(c *config.Config) string { return filepath.Join(c.Storage.State, "spool") }
+// SpoolFolder returns the folder for bodies that are being downloaded.
+func SpoolFolder(c *config.Config) string { return filepath.Join(c.Storage.State, "spool") }
 
 // freeSpace returns a function that returns the free bytes for the store, the archive and the log. If they are on
 // several disks, it is the disk with the least free space. A quota that the free space does not show is an error.

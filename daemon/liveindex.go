@@ -8,7 +8,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
@@ -20,51 +19,40 @@ import (
 // mergeEvery is how often the lines of finished WARC files are merged into the sorted index.
 const mergeEvery = time.Minute
 
-// liveIndex keeps an index of the archive while it is written, and sends its lines to an OutbackCDX server if one is
-// configured. Without index.live it does nothing.
+// liveIndex keeps an index of the archive while it is written. Without index.live it does nothing.
 type liveIndex struct {
 	live    *index.Live
 	reader  *index.LiveReader // for those who look captures up
-	growing *depend.Growing   // captures for the dependency index
-	push    *pusher           // nil without a server
-	stop    func()            // ends the merging
+	keepers []Keeper
+	stop    func() // ends the merging
 }
 
 // openLiveIndex opens the index that the configuration asks for. No WARC file may be written to before it returns.
-func openLiveIndex(c *config.Config, version string, log zerolog.Logger) (*liveIndex, error) {
+func openLiveIndex(c *config.Config, keepers []Keeper, log zerolog.Logger) (*liveIndex, error) {
 	if !c.Index.Live {
-		if c.Index.OutbackCDX != "" {
-			log.Warn().Msg("sending nothing to the OutbackCDX server: index.outbackcdx needs index.live = true")
-		}
 		return &liveIndex{}, nil
 	}
-	push, err := openPusher(c, version, log)
-	if err != nil {
-		return nil, err
+	again := func(line []byte) error {
+		return each(keepers, func(k Keeper) error { return k.Again(line) })
 	}
-	var resend func([]byte) error
-	if push != nil {
-		resend = push.queue.Add
-	}
-	live, err := index.OpenLive(context.Background(), c.Storage.WARC, resend, func(f warc.Finding) error {
+	live, err := index.OpenLive(context.Background(), c.Storage.WARC, again, func(f warc.Finding) error {
 		log.Warn().Str("file", f.File).Int64("offset", f.Offset).Str("finding", f.Text).
 			Msg("skipping a damaged record: it is not in the index")
 		return nil
 	})
 	if err != nil {
-		if push != nil {
-			err = errors.Join(err, push.queue.Close())
-		}
 		return nil, err
 	}
-	if push != nil {
-		live.BeforeMerge(push.queue.Sync)
-		push.start()
+	live.BeforeMerge(func() error { return each(keepers, Keeper.Sync) })
+	return &liveIndex{live, index.NewLiveReader(live), keepers, keepMerging(live, log)}, nil
+}
+
+// each calls a function with each keeper, and returns all errors.
+func each(keepers []Keeper, call func(k Keeper) error) (err error) {
+	for _, k := range keepers {
+		err = errors.Join(err, call(k))
 	}
-	return &liveIndex{
-		live: live, reader: index.NewLiveReader(live), growing: depend.NewGrowing(spoolFolder(c)), push: push,
-		stop: keepMerging(live, log),
-	}, nil
+	return err
 }
 
 // add adds a capture, for [crawler.Parts].Index.
@@ -72,13 +60,9 @@ func (x *liveIndex) add(k crawler.Captured) error {
 	if x.live == nil {
 		return nil
 	}
-	x.growing.Add(k.Record, k.Original)
-	switch e := indexEntry(k); {
-	case x.push == nil:
-		return x.live.Add(e)
-	default: // in this order: every line that is merged is also in the queue
-		return errors.Join(x.push.queue.Add(e.AppendTo(nil)), x.live.Add(e))
-	}
+	line := indexEntry(k)
+	err := each(x.keepers, func(keeper Keeper) error { return keeper.Captured(k, line) })
+	return errors.Join(err, x.live.Add(line)) // in this order: the keepers have every line that is merged
 }
 
 // close closes the index. All WARC files must be finished.
@@ -87,11 +71,7 @@ func (x *liveIndex) close() error {
 		return nil
 	}
 	x.stop()
-	err := errors.Join(x.reader.Close(), x.live.Close())
-	if x.push != nil {
-		err = errors.Join(err, x.push.close())
-	}
-	return err
+	return errors.Join(x.reader.Close(), x.live.Close())
 }
 
 // keepMerging merges the live index from time to time until stop is called.

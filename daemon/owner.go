@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/heal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -102,16 +101,6 @@ func (d *Daemon) alone() error {
 		}
 	}
 	return nil
-}
-
-// Declare notes what somebody says of WARC files, and returns for how many it was not known. What is lost is archived
-// again.
-func (d *Daemon) Declare(files []string, are string) (changed int, err error) {
-	changed, err = heal.Declare(d.parts.Dedup, d.live.Current().Storage.WARC, files, are)
-	if changed > 0 {
-		d.healer.ask()
-	}
-	return changed, err
 }
 
 // Reload reads the configuration again, and puts it in force.

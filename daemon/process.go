@@ -67,11 +67,12 @@ func (m *Member) number() int {
 func OpenProcess(c *config.Config, o Options, s Several) (*Process, error) {
 	p := &Process{d: Daemon{o: o.withDefaults(), live: config.NewLive(c), log: o.Log}}
 	d := &p.d
+	d.makeWings()
 	d.parts = crawler.Parts{Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), Now: d.o.Now}
 	d.daemons = s.Most
 	return p, d.openAll(d.o.Now(),
 		p.lock, d.checkLimits, d.openProcess, d.openFolders, d.openLog, d.openWriter, d.openRecorder,
-		func(now time.Time) error { d.makeWings(); return d.openProcessOfWings(now) },
+		d.openProcessOfWings,
 		func(time.Time) error { return s.Open(p) },
 		func(time.Time) error { return d.serve(c.Admin, s.Handler) },
 		func(time.Time) error { p.office = d.openOffice(s.Digest); return nil },

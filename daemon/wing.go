@@ -22,7 +22,10 @@ import (
 type Wing struct {
 	// Name is the name of its folder.
 	Name string
-	// Process is called once in a process, before the other functions, when the archive is open: for what several daemons
+	// Keep is called when the archive is about to be opened, with the daemon that opens it, or with what stands for all
+	// daemons of a process: it has a configuration, a log, a clock and the options only.
+	Keep func(d *Daemon) (Keeper, error)
+	// Process is called once in a process, before the functions below, when the archive is open: for what several daemons
 	// of a process have in common, such as an address.
 	Process func(d *Daemon) error
 	// Member, when set, makes the wings of the daemons that share a process. It is called after Process.
@@ -34,6 +37,8 @@ type Wing struct {
 	// Extend returns what the wing adds to the API of the daemon. It is called after Open. A test calls it with nil to
 	// read the table of its requests.
 	Extend func(d *Daemon) admin.Extension
+	// Lost is called when somebody says that WARC files are lost or found. It must not block.
+	Lost func()
 
 	// The functions below are called without a daemon. The wing may be made for one call only.
 
@@ -105,6 +110,9 @@ func (d *Daemon) Archived() *index.LiveReader { return d.index.reader }
 // Now returns the time of day by the daemon's clock.
 func (d *Daemon) Now() time.Time { return d.o.Now() }
 
+// Version returns the version of the program.
+func (d *Daemon) Version() string { return d.o.Version }
+
 // Log returns the log of what an operator should know.
 func (d *Daemon) Log() zerolog.Logger { return d.log }
 
@@ -114,7 +122,8 @@ func (d *Daemon) OnVisit(observe func(crawler.Report)) { d.observers = append(d.
 // OnClose lets closing be called when the daemon closes: what was opened last is closed first.
 func (d *Daemon) OnClose(closing func() error) { d.closers.add(closing) }
 
-// Background runs f in a goroutine until the daemon closes, which waits for f.
+// Background runs f in a goroutine until the daemon closes, which waits for f. What was opened before is still open
+// then.
 func (d *Daemon) Background(f func(ctx context.Context)) {
 	stop := background(f)
 	d.closers.add(func() error { stop(); return nil })

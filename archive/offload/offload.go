@@ -16,18 +16,17 @@ import (
 type Offload struct {
 	movers   []*Mover  // one for the files of no series, and one for each series with a folder of its own
 	uploader *Uploader // nil if there is no bucket
-	stops    []func()
 }
 
 // Daemon holds what an Offload needs of the daemon.
 type Daemon struct {
 	Now        func() time.Time
-	Background func(f func(ctx context.Context)) (stop func())  // runs f until stop is called
+	Background func(f func(ctx context.Context))                // runs f until the daemon closes
 	Wait       func(ctx context.Context, d time.Duration) error // returns the error of ctx if it ends first
 	Log        zerolog.Logger
 }
 
-// Start begins what a configuration asks for. The crawl never waits for it.
+// Start begins what a configuration asks for. The crawl never waits for it. What is left is done after the next start.
 func Start(c *config.Config, d Daemon) (*Offload, error) {
 	o := &Offload{}
 	o.movers = moversOf(c, d)
@@ -38,10 +37,10 @@ func Start(c *config.Config, d Daemon) (*Offload, error) {
 		}
 	}
 	run := func(step func(context.Context) time.Duration) {
-		o.stops = append(o.stops, d.Background(func(ctx context.Context) {
+		d.Background(func(ctx context.Context) {
 			for d.Wait(ctx, step(ctx)) == nil {
 			}
-		}))
+		})
 	}
 	for _, m := range o.movers {
 		run(m.Step)
@@ -71,14 +70,6 @@ func moversOf(c *config.Config, d Daemon) (all []*Mover) {
 		}
 	}
 	return all
-}
-
-// Close ends everything. What is left is done after the next start.
-func (o *Offload) Close() error {
-	for _, stop := range o.stops {
-		stop()
-	}
-	return nil
 }
 
 // State returns where finished files are, and what keeps them from going there.

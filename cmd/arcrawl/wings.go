@@ -38,7 +38,7 @@ func wings() []wing {
 		{daemon: curator.Wing},
 		{daemon: noise.Wing, commands: noise.Commands, check: noise.Check},
 		{daemon: render.Wing, check: render.Check, browser: render.OpenTrial},
-		{commands: archive.Commands},
+		{daemon: archive.Wing, commands: archive.Commands},
 		{commands: lab.Commands},
 		{daemon: cluster.Wing, commands: cluster.Commands, status: cluster.ShowNodes, extend: func(root *cobra.Command) {
 			cluster.Extend(root, cluster.Demo{Folder: demoFolder, Token: demoToken, Line: demoLine})

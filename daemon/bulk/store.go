@@ -84,6 +84,22 @@ func openStopped(
 	return stopped{f, now, audit.New(c.Storage.State)}, c, nil
 }
 
+// Stopped is the store of a daemon that does not run, for an order of a wing.
+type Stopped struct {
+	*frontier.Frontier
+	// Record writes an order and its result to the audit log. A failure does not prevent the order.
+	Record func(what string, order, answer any, failed error)
+}
+
+// OpenStopped opens the store of a daemon that does not answer. at says how to reach the daemon. The caller closes the
+// store.
+func OpenStopped(
+	ctx context.Context, at config.Admin, path string, now func() time.Time,
+) (Stopped, *config.Config, error) {
+	s, c, err := openStopped(ctx, at, path, now, daemon.OpenStopped)
+	return Stopped{s.f, s.record}, c, err
+}
+
 // running is the frontier of a running daemon.
 type running struct{ *api.Client }
 

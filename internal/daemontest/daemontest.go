@@ -124,6 +124,31 @@ func StartIn(
 	return l
 }
 
+// Again starts another daemon in the folder of one that has ended, with the same main file but no host files. The site
+// of the first one is still there.
+func (l *Life) Again(t *testing.T, wings []func() daemon.Wing, changes ...func(dir, main string) string) *Life {
+	t.Helper()
+	text, err := os.ReadFile(l.Path)
+	if err == nil {
+		err = os.RemoveAll(filepath.Join(l.Dir, "hosts.d"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := func(string, string) string { return string(text) }
+	return StartIn(t, l.Dir, wings, append([]func(dir, main string) string{same}, changes...)...)
+}
+
+// Files returns the finished WARC files.
+func (l *Life) Files(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(l.Dir, "warc", "*.warc.gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	return files
+}
+
 // run starts the daemon with the configuration that is there.
 func (l *Life) run(t *testing.T, wings []func() daemon.Wing) {
 	t.Helper()

@@ -95,11 +95,11 @@ var doors = []door{
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl"}},
 	{"the process", "os/signal", nil, []string{"daemon", "cmd/arcrawl"}},
 	{"the process", "flag", nil, []string{"cmd/arcrawl"}},
-	// daemon runs the hook of finished files, cmd/arcrawl the editor of the user, render/chromium the browser.
+	// archive/keep runs the hook of finished files, cmd/arcrawl the editor of the user, render/chromium the browser.
 	{
 		"other processes", "os/exec",
 		nil,
-		[]string{"daemon", "render/chromium", "admin/commit", "cmd/arcrawl", "cluster"},
+		[]string{"archive/keep", "render/chromium", "admin/commit", "cmd/arcrawl", "cluster"},
 	},
 	{"the browser", "github.com/chromedp/chromedp", nil, []string{"render/chromium"}},
 	{"a global logger", "log", nil, nil},

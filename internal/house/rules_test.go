@@ -29,6 +29,7 @@ var (
 	mayNow = []string{
 		"admin/commit",
 		"archive",
+		"archive/keep",
 		"crawler",
 		"aspects/noise",
 		"crawler/whatif",
@@ -52,7 +53,7 @@ var (
 		"daemon/hubs.go",
 		"daemon/notices/mailer.go",
 		"daemon/recorder.go",
-		"daemon/sealed.go",
+		"archive/keep/sealed.go",
 		"daemon/store.go",
 		"daemon/notices/webhook.go",
 	}

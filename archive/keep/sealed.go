@@ -1,4 +1,4 @@
-package daemon
+package keep
 
 import (
 	"bytes"
@@ -37,6 +37,8 @@ const (
 	sealedGrace = 15 * time.Second
 	// sealedCommandTime is the maximum duration of a command. It may copy the file over a slow network.
 	sealedCommandTime = 6 * time.Hour
+	// commandGrace is how long a command may take to end when the daemon stops.
+	commandGrace = 2 * time.Second
 	// sealedPosition is the file in the state folder with the number of entries that were taken.
 	sealedPosition = "sealed.position"
 	// maxCaughtUp is the maximum number of files that are read at the start for the dependency index.
@@ -59,10 +61,8 @@ type sealed struct {
 	growing *depend.Growing
 	late    map[string]bool // files whose last captures were still missing
 	failing bool            // the last attempt failed
-	close   func()
-
-	mu    sync.Mutex // guards the field below
-	state api.Handover
+	mu      sync.Mutex      // guards the field below
+	state   api.Handover
 }
 
 // handover returns how many finished files were not taken, and why.
@@ -93,9 +93,9 @@ type sealedNotice struct {
 	fixity.Entry
 }
 
-// openSealed begins to list and to pass finished WARC files. written and growing have the facts about the files that
-// this run writes.
-func openSealed(
+// newSealed returns what lists and passes finished WARC files while run runs. written and growing have the facts about
+// the files that are being written.
+func newSealed(
 	c *config.Config, version string, written func(string) (warcout.Summary, bool), growing *depend.Growing,
 	now func() time.Time, log zerolog.Logger,
 ) *sealed {
@@ -110,7 +110,6 @@ func openSealed(
 			return handSealed(ctx, url, command, agent, entry, path)
 		}
 	}
-	s.close = background(s.run)
 	return s
 }
 
@@ -121,7 +120,7 @@ func handSealed(ctx context.Context, url, command, agent string, entry []byte, p
 		defer cancel()
 		cmd := exec.CommandContext(within, command, path)
 		cmd.Stdin = bytes.NewReader(entry)
-		cmd.WaitDelay = requestGrace
+		cmd.WaitDelay = commandGrace
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("call warc.sealed_command %s %s: %w; it says: %.300s",
 				command, path, err, strings.TrimSpace(string(out)))
@@ -352,4 +351,22 @@ func (s *sealed) taken(entries int) (int, error) {
 		return 0, nil
 	}
 	return min(n, entries), nil
+}
+
+// movedAway returns the names of WARC files that are elsewhere on purpose: those that the configuration names, and
+// those that a server or program has taken.
+func movedAway(c *config.Config) (map[string]string, error) {
+	moved, err := fixity.Elsewhere(c.Storage.Elsewhere)
+	if err != nil || c.Sealed.URL == "" && c.Sealed.Command == "" {
+		return moved, err
+	}
+	m, err := fixity.Read(c.Storage.WARC)
+	if err != nil {
+		return moved, nil // without a manifest no file was passed
+	}
+	taken, err := (&sealed{position: filepath.Join(c.Storage.State, sealedPosition)}).taken(len(m.Entries))
+	for _, e := range m.Entries[:taken] {
+		moved[filepath.Base(e.File)] = ""
+	}
+	return moved, err
 }

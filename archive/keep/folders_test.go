@@ -1,4 +1,4 @@
-package daemon_test
+package keep_test
 
 import (
 	"net/http"
@@ -22,13 +22,13 @@ import (
 // folder, and verify reads the files there.
 func TestARestartFindsFilesInFurtherFolders(t *testing.T) {
 	t.Parallel()
-	first := daemontest.Start(t)
+	first := crawl(t)
 	first.Visited(t)
 	if err := first.End(); err != nil {
 		t.Fatal(err)
 	}
-	same, further := seeds(first), t.TempDir()
-	files := archived(t, first.Dir)
+	further := t.TempDir()
+	files := first.Files(t)
 	m := offload.Mover{
 		Dir: filepath.Join(first.Dir, "warc"), Folders: []string{further}, Keep: 10, StateDir: t.TempDir(),
 		Free: func(folder string) (int64, error) {
@@ -55,10 +55,10 @@ func TestARestartFindsFilesInFurtherFolders(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(first.Dir, "secrets", "s3"), []byte("reader:swordfish"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := restarted(t, first.Dir, func(dir, main string) string {
+	l := first.Again(t, wings(), func(_, main string) string {
 		upload := "[upload]\nendpoint = \"" + busy.URL + "\"\nbucket = \"web-archive\"\nsecret = \"file:s3\"\n"
 		storage := "[storage]\nfolders = [\"" + further + "\"]\nfolders_free = \"900TB\"\n"
-		return upload + strings.Replace(same(dir, main), "[storage]\n", storage, 1)
+		return upload + strings.Replace(main, "[storage]\n", storage, 1)
 	})
 	l.WaitFor(t, "serving the admin API")
 	var o api.Offload

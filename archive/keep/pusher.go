@@ -1,4 +1,4 @@
-package daemon
+package keep
 
 import (
 	"context"
@@ -34,13 +34,16 @@ type pusher struct {
 	pause time.Duration // see pushPause
 
 	failing bool // the last attempt failed
-	stop    func()
 }
 
 // openPusher opens the queue of lines for the server that the configuration names. It returns nil if it names none.
 func openPusher(c *config.Config, version string, log zerolog.Logger) (*pusher, error) {
 	to := c.Index.OutbackCDX
-	if to == "" || !c.Index.Live {
+	switch {
+	case to == "":
+		return nil, nil
+	case !c.Index.Live:
+		log.Warn().Msg("sending nothing to the OutbackCDX server: index.outbackcdx needs index.live = true")
 		return nil, nil
 	}
 	queue, err := outbackcdx.OpenQueue(filepath.Join(c.Storage.State, "outbackcdx"))
@@ -58,9 +61,6 @@ func openPusher(c *config.Config, version string, log zerolog.Logger) (*pusher, 
 		},
 	}, nil
 }
-
-// start begins to push.
-func (p *pusher) start() { p.stop = background(p.run) }
 
 // run pushes until ctx ends.
 func (p *pusher) run(ctx context.Context) {
@@ -123,10 +123,9 @@ func (p *pusher) deliver(ctx context.Context, all []index.Entry) error {
 	return to.Send(ctx, all)
 }
 
-// close stops pushing and closes the queue. If the server works, it first sends the lines that are left, for at most
+// close closes the queue, when run has ended. If the server works, it first sends the lines that are left, for at most
 // lastPush. What is not sent by then is sent after the next start.
 func (p *pusher) close() error {
-	p.stop()
 	if !p.failing {
 		ctx, cancel := context.WithTimeout(context.Background(), lastPush)
 		defer cancel()

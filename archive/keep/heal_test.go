@@ -1,4 +1,4 @@
-package daemon_test
+package keep_test
 
 import (
 	"os"
@@ -8,53 +8,67 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/archive/keep"
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/aspects"
-	"github.com/arcrawl/arcrawl/daemon/bulk"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
-// archived returns the sealed WARC files of a daemon.
-func archived(t *testing.T, dir string) []string {
+// crawl starts a daemon that has the wing.
+func crawl(t *testing.T, changes ...func(dir, main string) string) *daemontest.Life {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%q, %v", files, err)
-	}
-	return files
+	return daemontest.StartIn(t, t.TempDir(), wings(), changes...)
 }
 
-// restarted starts a daemon again in the folder of an earlier one, and returns it.
-func restarted(t *testing.T, dir string, changes ...func(dir, main string) string) *daemontest.Life {
-	t.Helper()
-	if err := os.RemoveAll(filepath.Join(dir, "hosts.d")); err != nil {
+func wings() []func() daemon.Wing { return []func() daemon.Wing{keep.Wing} }
+
+// What the writer knew of a file, and the manifest lists, is what a reader finds, also in the file that was sealed at
+// the stop.
+func TestTheManifestListsEachFileAsItIs(t *testing.T) {
+	t.Parallel()
+	l := crawl(t)
+	l.Visited(t)
+	if err := l.End(); err != nil {
 		t.Fatal(err)
 	}
-	return daemontest.StartIn(t, dir, nil, changes...)
-}
-
-// seeds names the site of the first daemon again: each daemon of a test has a site of its own.
-func seeds(first *daemontest.Life) func(dir, main string) string {
-	text, _ := os.ReadFile(first.Path)
-	main := string(text)
-	return func(string, string) string { return main }
+	folder := filepath.Join(l.Dir, "warc")
+	none := func(f warc.Finding) error { t.Error(f); return nil }
+	if _, err := verify.Files(t.Context(), []string{folder}, verify.Options{}, none); err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := fixity.Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range manifest.Entries {
+		read, err := fixity.Measure(t.Context(), filepath.Join(folder, e.File), nil)
+		read.File, read.Listed, read.Previous = e.File, e.Listed, e.Previous
+		if err != nil || read != e {
+			t.Errorf("the manifest has %+v, the file is %+v, %v", e, read, err)
+		}
+	}
+	if n, err := fixity.Check(t.Context(), folder, fixity.CheckOptions{}, none); err != nil || n != len(l.Files(t)) {
+		t.Errorf("%d files are compared with the manifest, %v", n, err)
+	}
 }
 
 // Before, the only WARC file of a crawl was deleted, and all visits after the restart were revisits of nothing.
 func TestPayloadsOfALostFileAreArchivedAgain(t *testing.T) {
 	t.Parallel()
-	first := daemontest.Start(t)
+	first := crawl(t)
 	first.Visited(t)
 	if err := first.End(); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range archived(t, first.Dir) {
+	for _, file := range first.Files(t) {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
 	}
-	l := restarted(t, first.Dir, seeds(first))
+	l := first.Again(t, wings())
 	l.WaitFor(t, "a WARC file is lost", "are due again")
 	select {
 	case r := <-l.Visits:
@@ -71,7 +85,7 @@ func TestPayloadsOfALostFileAreArchivedAgain(t *testing.T) {
 	if err != nil || sum.Errors > 0 || sum.Records["response"] == 0 {
 		t.Errorf("%+v, %v", sum, err)
 	}
-	again := restarted(t, first.Dir, seeds(first))
+	again := first.Again(t, wings())
 	again.WaitFor(t, "not in their folder, as before", "STATUS=crawling")
 	if strings.Contains(again.Text(), "a WARC file is lost") {
 		t.Errorf("the second start after the loss reports it again:\n%s", again.Text())
@@ -85,23 +99,22 @@ func TestPayloadsOfALostFileAreArchivedAgain(t *testing.T) {
 
 func TestFilesThatWereMovedOnPurposeAreNotLost(t *testing.T) {
 	t.Parallel()
-	first := daemontest.Start(t)
+	first := crawl(t)
 	first.Visited(t)
 	if err := first.End(); err != nil {
 		t.Fatal(err)
 	}
 	away := t.TempDir()
-	files := archived(t, first.Dir)
+	files := first.Files(t)
 	for _, file := range files {
 		if err := os.Rename(file, filepath.Join(away, filepath.Base(file))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	same := seeds(first)
-	elsewhere := func(dir, main string) string {
-		return strings.Replace(same(dir, main), "[storage]\n", "[storage]\nelsewhere = [\""+away+"\"]\n", 1)
-	}
-	l := restarted(t, first.Dir, elsewhere)
+	setting := "elsewhere = [\"" + away + "\"]\n"
+	elsewhere := func(_, main string) string { return strings.Replace(main, "[storage]\n", "[storage]\n"+setting, 1) }
+	without := func(_, main string) string { return strings.Replace(main, setting, "", 1) }
+	l := first.Again(t, wings(), elsewhere)
 	l.WaitFor(t, "not in their folder, as before", "STATUS=crawling")
 	if strings.Contains(l.Text(), "a WARC file is lost") {
 		t.Errorf("a moved file is taken for lost:\n%s", l.Text())
@@ -110,7 +123,7 @@ func TestFilesThatWereMovedOnPurposeAreNotLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Without the setting it is lost, and when it is back, it counts again.
-	l = restarted(t, first.Dir, same)
+	l = first.Again(t, wings(), without)
 	l.WaitFor(t, "a WARC file is lost")
 	if err := l.End(); err != nil {
 		t.Fatal(err)
@@ -120,23 +133,23 @@ func TestFilesThatWereMovedOnPurposeAreNotLost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l = restarted(t, first.Dir, same)
+	l = first.Again(t, wings())
 	l.WaitFor(t, "lost WARC files are back")
 }
 
 // An operator declares a file lost: to a running daemon, and to the store of a stopped one.
 func TestAnOperatorDeclaresAFileLost(t *testing.T) {
 	t.Parallel()
-	first := daemontest.Start(t)
+	first := crawl(t)
 	first.Visited(t)
 	if err := first.End(); err != nil {
 		t.Fatal(err)
 	}
-	file := archived(t, first.Dir)[0]
-	l := restarted(t, first.Dir, seeds(first))
+	file := first.Files(t)[0]
+	l := first.Again(t, wings())
 	l.WaitFor(t, "STATUS=crawling")
 	lost := api.LostFiles{Files: []string{file}, Are: "lost"}
-	done, err := bulk.Lose(t.Context(), l.Path, lost, time.Now)
+	done, err := keep.Lose(t.Context(), l.Path, lost, time.Now)
 	if err != nil || !done.Running || done.Changed != 1 || len(done.Losses) != 1 {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -152,8 +165,8 @@ func TestAnOperatorDeclaresAFileLost(t *testing.T) {
 	if err := l.End(); err != nil {
 		t.Fatal(err)
 	}
-	lost.Files = archived(t, first.Dir)[1:]
-	done, err = bulk.Lose(t.Context(), l.Path, lost, time.Now)
+	lost.Files = first.Files(t)[1:]
+	done, err = keep.Lose(t.Context(), l.Path, lost, time.Now)
 	if err != nil || done.Running || done.Changed != 1 || done.Due != 1 || len(done.Losses) != 2 ||
 		done.Losses[1].Pending {
 		t.Errorf("the store of a stopped daemon: %+v, %v", done, err)

@@ -1,4 +1,4 @@
-package daemon
+package keep
 
 import (
 	"bytes"
@@ -43,7 +43,12 @@ func TestLinesGoInBoundedBatches(t *testing.T) {
 	t.Parallel()
 	s := archivetest.StartCDXServer(t)
 	p, _ := newTestPusher(t, s, 2500)
-	p.start()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { p.run(ctx); close(ended) }()
+	time.Sleep(time.Millisecond)
+	stop()
+	<-ended
 	if err := p.close(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package daemon_test
+package keep_test
 
 import (
 	"encoding/json"
@@ -39,13 +39,13 @@ func TestASeriesHasAFolderOfItsOwn(t *testing.T) {
 		return "[warc]\nseries_names = [\"embargo\"]\nsealed_url = \"" + library.URL + "\"\n" +
 			strings.Replace(main, "[storage]\n", storage, 1)
 	}
-	first := daemontest.Start(t, settings)
+	first := crawl(t, settings)
 	first.Visited(t)
 	if err := first.End(); err != nil {
 		t.Fatal(err)
 	}
 	series, other := "", 0
-	for _, file := range archived(t, first.Dir) {
+	for _, file := range first.Files(t) {
 		records, err := warccheck.File(file)
 		if err != nil {
 			t.Fatal(err)
@@ -63,12 +63,10 @@ func TestASeriesHasAFolderOfItsOwn(t *testing.T) {
 		}
 	}
 	if series == "" || other != 1 {
-		t.Fatalf("the files are %q", archived(t, first.Dir))
+		t.Fatalf("the files are %q", first.Files(t))
 	}
 
-	same := seeds(first)
-	second := restarted(t, first.Dir, func(dir, main string) string {
-		main = same(dir, main)
+	second := first.Again(t, wings(), func(dir, main string) string {
 		settings(dir, main[strings.Index(main, "[seeds]"):]) // the host file again
 		return main
 	})
@@ -81,7 +79,7 @@ func TestASeriesHasAFolderOfItsOwn(t *testing.T) {
 	if to, err := os.Readlink(series); err != nil || filepath.Dir(to) != vault {
 		t.Errorf("the file of the series is at %q, %v", to, err)
 	}
-	for range archived(t, first.Dir) {
+	for range first.Files(t) {
 		select {
 		case n := <-got:
 			if want := strings.HasPrefix(n.File, "arcrawl-embargo-"); (n.Series == "embargo") != want {
@@ -91,9 +89,16 @@ func TestASeriesHasAFolderOfItsOwn(t *testing.T) {
 			t.Fatal("the library did not receive all files")
 		}
 	}
-	status, err := api.NewClient(filepath.Join(second.Dir, "state", "admin.sock")).Status(t.Context())
-	if o := status.Archive.Offload; err != nil || len(o.Folders) != 1 || o.Since != nil {
-		t.Errorf("the status has %+v, %v", o, err)
+	client, o := api.NewClient(filepath.Join(second.Dir, "state", "admin.sock")), api.Offload{}
+	for len(o.Folders) == 0 && time.Since(begin) < daemontest.Patience { // the status follows the move
+		status, err := client.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o = status.Archive.Offload
+	}
+	if len(o.Folders) != 1 || o.Since != nil {
+		t.Errorf("the status has %+v", o)
 	}
 	if err := second.End(); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package heal_test
+package dedup_test
 
 import (
 	"os"
@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/heal"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -48,9 +47,9 @@ func TestFilesAreComparedWithTheJournal(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "2026", "below.warc.gz"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	compare := func(absent ...string) (string, heal.Comparison) {
+	compare := func(absent ...string) (string, dedup.Comparison) {
 		t.Helper()
-		c, err := heal.Compare(index, dir, map[string]int64{"cut.warc.gz": 100}, absent,
+		c, err := index.Compare(dir, map[string]int64{"cut.warc.gz": 100}, absent,
 			func(f string) bool { return f == "elsewhere.warc.gz" })
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +62,7 @@ func TestFilesAreComparedWithTheJournal(t *testing.T) {
 		return strings.Join(lost, " "), c
 	}
 	all := []string{"gone.warc.gz", "below.warc.gz", "elsewhere.warc.gz", "moved.warc.gz"}
-	if n, err := heal.Declare(index, dir, []string{"/old/moved.warc.gz"}, heal.Moved); n != 1 || err != nil {
+	if n, err := index.Declare(dir, []string{"/old/moved.warc.gz"}, dedup.AreMoved); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	if lost, c := compare(all...); lost != "cut.warc.gz gone.warc.gz" || c.Away != 2 {
@@ -99,20 +98,20 @@ func TestAnOperatorDeclaresFiles(t *testing.T) {
 		lost      bool
 		fault     string
 	}{
-		{heal.Moved, "a.warc.gz", 1, false, ""},
-		{heal.Moved, "a.warc.gz", 0, false, ""},
-		{heal.Lost, "a.warc.gz", 1, true, ""},
-		{heal.Lost, "a.warc.gz", 0, true, ""},
-		{heal.Moved, "a.warc.gz", 1, false, ""},
-		{heal.Lost, "some/where/a.warc.gz", 1, true, ""},
-		{heal.Found, "a.warc.gz", 1, false, ""},
-		{heal.Found, "a.warc.gz", 0, false, ""},
-		{heal.Lost, "now.warc.gz", 0, false, "still being written"},
-		{heal.Lost, "now.warc.gz.open", 0, false, "not the name of a finished WARC file"},
-		{heal.Lost, "notes.txt", 0, false, "not the name of a finished WARC file"},
+		{dedup.AreMoved, "a.warc.gz", 1, false, ""},
+		{dedup.AreMoved, "a.warc.gz", 0, false, ""},
+		{dedup.AreLost, "a.warc.gz", 1, true, ""},
+		{dedup.AreLost, "a.warc.gz", 0, true, ""},
+		{dedup.AreMoved, "a.warc.gz", 1, false, ""},
+		{dedup.AreLost, "some/where/a.warc.gz", 1, true, ""},
+		{dedup.AreFound, "a.warc.gz", 1, false, ""},
+		{dedup.AreFound, "a.warc.gz", 0, false, ""},
+		{dedup.AreLost, "now.warc.gz", 0, false, "still being written"},
+		{dedup.AreLost, "now.warc.gz.open", 0, false, "not the name of a finished WARC file"},
+		{dedup.AreLost, "notes.txt", 0, false, "not the name of a finished WARC file"},
 		{"burnt", "a.warc.gz", 0, false, "valid states"},
 	} {
-		n, err := heal.Declare(index, dir, []string{c.file}, c.are)
+		n, err := index.Declare(dir, []string{c.file}, c.are)
 		if n != c.changed || index.Lost(in(filepath.Base(c.file), 5)) != c.lost || (err == nil) != (c.fault == "") ||
 			err != nil && !strings.Contains(err.Error(), c.fault) {
 			t.Errorf("%s is %s: %d changed, lost: %t, %v", c.file, c.are, n, index.Lost(in(c.file, 5)), err)

@@ -1,4 +1,4 @@
-package bulk
+package keep
 
 import (
 	"context"
@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/archive/heal"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -32,22 +31,22 @@ func Lose(ctx context.Context, path string, o api.LostFiles, now func() time.Tim
 			return l, err
 		}
 	}
-	s, c, err := openStopped(ctx, at, path, now, daemon.OpenStopped)
+	s, c, err := bulk.OpenStopped(ctx, at, path, now)
 	if err != nil {
 		return l, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	index, err := dedup.Open(s.f.DB(), dedup.Options{Name: uri.ReplayKey})
+	index, err := dedup.Open(s.DB(), dedup.Options{Name: uri.ReplayKey})
 	if err != nil {
 		return l, err
 	}
-	if l.Changed, err = heal.Declare(index, c.Storage.WARC, o.Files, o.Are); err == nil && l.Changed > 0 {
-		l.Due, err = heal.URIs(ctx, s.f, index, c, now, ctx.Err)
+	if l.Changed, err = index.Declare(c.Storage.WARC, o.Files, o.Are); err == nil && l.Changed > 0 {
+		l.Due, err = MakeDue(ctx, s, index, c, now, ctx.Err)
 	}
 	l.Losses = api.LossesOf(index.Losses())
 	if len(o.Files) > 0 {
 		order, _ := json.Marshal(o)
-		s.record("archive/lost", json.RawMessage(order), map[string]int64{"changed": int64(l.Changed), "due": l.Due}, err)
+		s.Record("archive/lost", json.RawMessage(order), map[string]int64{"changed": int64(l.Changed), "due": l.Due}, err)
 	}
 	return l, err
 }
