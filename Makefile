@@ -136,7 +136,7 @@ readers:
 		grep -E '^ *(---|ok|FAIL)|NOT RUN|played|compared|captures'
 
 bench-render:
-	$(GO) run ./internal/benchrender $(ARGS)
+	$(GO) run ./render/benchrender $(ARGS)
 
 hostile:
 	ARCRAWL_HOSTILE=1 $(GO) test -count=1 -timeout $(TEST_TIMEOUT) -v -run 'TestHostile/$(ROW)' ./internal/hostile

@@ -25,7 +25,7 @@ func (c *Crawler) quarantine(v *aspects.Visit, err error) {
 	v.Next = aspects.Next{Record: history.Add(*v.Record(), historyVisit(v))}
 	n := &v.Next
 	n.Wait = misfortune.Wait(v.Fault, n.Record.Failures, settingsOf(v).Retry)
-	n.Record.Why = history.Why(n.Wait)
+	n.Record.Why = n.Wait.Why()
 	n.Record.Due = v.Finished.Add(n.Wait.Interval)
 	n.Record.Chain = ""
 	c.aspects.robots.Quarantine(v)

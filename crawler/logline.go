@@ -12,7 +12,6 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/panics"
-	"github.com/arcrawl/arcrawl/render/rendered"
 )
 
 // warcDate is the form of a time in WARC records, to the microsecond.
@@ -144,11 +143,6 @@ func noteRepaired(v *aspects.Visit, notes []string) []string {
 		notes = append(notes, "head:"+strconv.Itoa(n))
 	}
 	return notes
-}
-
-// noteRendered appends what the text of the rendering before said.
-func noteRendered(v *aspects.Visit, notes []string) []string {
-	return append(notes, rendered.Notes(*v.Record())...)
 }
 
 // noteRequest appends what was asked otherwise.

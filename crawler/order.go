@@ -88,7 +88,7 @@ func (c *Crawler) listNotes() []step[aspects.Annotator] {
 		{"head", noteRepaired},
 		{"misfortune", a.misfortune.Note},
 		{"noise", a.noise.Note},
-		{"rendered", noteRendered},
+		{"rendered", a.rendered.Note},
 		{"login", noteRequest},
 		{"feeds", a.feeds.NoteDates},
 		{"change", noteChange},

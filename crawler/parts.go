@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
@@ -65,6 +66,8 @@ type Parts struct {
 	NotifyRest func(idle bool)
 	// NoiseFinder is optional. It finds rules for pages that differ at each fetch.
 	NoiseFinder noise.Finder
+	// Rendered is optional. It lets the text that a browser shows decide about the next visit of a page.
+	Rendered aspects.Rendered
 	// Beat is optional. It is called each time a worker looks for something to claim: at least once a minute while a
 	// worker is free.
 	Beat func(now time.Time)

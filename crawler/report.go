@@ -10,7 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/render/rendered"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -41,14 +40,14 @@ type Report struct {
 	Due       time.Time
 	Visits    int
 	Versions  int
-	Type      string          // Content-Type of the answer
-	Title     string          // of a page whose content is new; empty = unknown
-	Found     int             // new URIs
-	Source    feeds.Result    // what a feed or sitemap brought
-	Written   int64           // compressed bytes added to the archive
-	Took      time.Duration   // of the exchange; zero = there was none
-	Rest      time.Duration   // of the host's slot after the visit, for politeness
-	Rendered  *rendered.Visit // for the verdict by the rendered text; nil unless the settings want one
+	Type      string        // Content-Type of the answer
+	Title     string        // of a page whose content is new; empty = unknown
+	Found     int           // new URIs
+	Source    feeds.Result  // what a feed or sitemap brought
+	Written   int64         // compressed bytes added to the archive
+	Took      time.Duration // of the exchange; zero = there was none
+	Rest      time.Duration // of the host's slot after the visit, for politeness
+	Rendered  any           // what the wait followed from, see [aspects.Rendered]; nil unless the settings want it
 }
 
 // Down reports whether the visit's host could not be reached.
@@ -65,7 +64,7 @@ func reportOf(v *aspects.Visit, added frontier.Added, rest time.Duration) Report
 		Wait: v.Next.Wait, Due: v.Next.Record.Due, Visits: v.Next.Record.Visits, Versions: v.Next.Record.Versions,
 		Found: added.New, Source: feeds.ResultOf(v), Repaired: got.Repaired > 0, Took: got.Took, Rest: rest,
 		Title: v.Found.Title,
-		Type:  got.Header.Get("Content-Type"), Rendered: aspects.Of[own](v).late,
+		Type:  got.Header.Get("Content-Type"), Rendered: aspects.Of[own](v).facts,
 	}
 	r.Looked, r.Look = noise.IsSecondLook(*before), noise.OutcomeOf(v)
 	if v.Fault != nil {

@@ -134,8 +134,8 @@ func (w *world) steer(f *frontier.Frontier, prefix string, verb frontier.Verb) {
 
 func tellVisits(b *strings.Builder, w *world, began time.Time) {
 	b.WriteString("== visits\n")
-	for i, r := range w.reports {
-		b.WriteString(strings.TrimSuffix(sentence(r, began, true), "\n") + w.texts[i] + "\n")
+	for _, r := range w.reports {
+		b.WriteString(sentence(r, began, true))
 	}
 }
 

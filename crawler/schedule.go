@@ -7,11 +7,11 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
-	"github.com/arcrawl/arcrawl/render/rendered"
 )
 
 // byStack is the name of the stack of wait evaluators in the order.
@@ -22,7 +22,7 @@ func (c *Crawler) beginNext(v *aspects.Visit) {
 	v.Next = aspects.Next{Record: history.Add(*v.Record(), historyVisit(v)), Asked: c.askedOf(v)}
 	r := &v.Next.Record
 	r.DueInScope = time.Time{}
-	rendered.Settle(r)
+	c.aspects.rendered.Settle(r)
 	if r.Urgent = v.Failed && r.Urgent; !v.Found.Born.IsZero() {
 		r.Born = v.Found.Born
 	}
@@ -45,11 +45,17 @@ func (c *Crawler) decideByStack(_ context.Context, v *aspects.Visit) error {
 		Overdue: v.Claim.Overdue, Evidence: e,
 	}
 	n.Wait = s.Wait.Next(n.Input)
-	o.late = rendered.After(
-		*v.Record(), &s.Settings, v.Verdict.State, n.Input, n.Wait, waitBegins(v, n.Wait))
+	if decidedByText(v) {
+		o.facts = c.aspects.rendered.After(v, waitBegins(v, n.Wait))
+	}
 	n.Wait.Versions = newVersions(v)
 	r.Wait, r.Rate, r.Memory = n.Wait.Asked(), n.Wait.PerDay, string(n.Wait.Memory)
 	return nil
+}
+
+// decidedByText reports whether the text that a browser shows may decide about the next visit of a page.
+func decidedByText(v *aspects.Visit) bool {
+	return settingsOf(v).Change.Of == config.OfRendered && v.Record().Source == ""
 }
 
 // decideFirst lets the important URIs of an overloaded host go before the others.
@@ -66,7 +72,7 @@ func (c *Crawler) decideDue(_ context.Context, v *aspects.Visit) error {
 	if !v.Failed {
 		r.ReportedChange, r.ReportedUnchanged = time.Time{}, time.Time{}
 	}
-	if r.Why = history.Why(n.Wait); !v.IsRobots {
+	if r.Why = n.Wait.Why(); !v.IsRobots {
 		r.Due = waitBegins(v, n.Wait).Add(n.Wait.Interval)
 	}
 	return nil

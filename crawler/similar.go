@@ -41,7 +41,7 @@ func (c *Crawler) similarURIs(v *aspects.Visit) (rate.Relatives, error) {
 // learnSimilar adds what a visit says about URIs of its kind.
 func (c *Crawler) learnSimilar(v *aspects.Visit) error {
 	w := v.Next.Wait
-	if w.Kind == 0 || aspects.Of[own](v).late != nil { // the source may say little about how the page changes
+	if w.Kind == 0 || decidedByText(v) { // the source may say little about how the page changes
 		return nil
 	}
 	if err := c.parts.Similar.Add(v.URI().Host(), w.Kind, w.Lesson); err != nil {

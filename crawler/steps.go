@@ -54,7 +54,15 @@ type aspectSet struct {
 	noise      noise.Aspect
 	feeds      feeds.Aspect
 	articles   articles.Aspect
+	rendered   aspects.Rendered
 }
+
+// notRendered lets the source of each page decide.
+type notRendered struct{}
+
+func (notRendered) After(*aspects.Visit, time.Time) any            { return nil }
+func (notRendered) Note(_ *aspects.Visit, notes []string) []string { return notes }
+func (notRendered) Settle(*frontier.Record)                        {}
 
 // settings are the settings of one visit, and the configuration that they were resolved from.
 type settings struct {
@@ -98,6 +106,9 @@ func (c *Crawler) compose() {
 	a.noise.Settings = func(v *aspects.Visit) *config.Settings { return &settingsOf(v).Settings }
 	a.noise.Stretch = func(v *aspects.Visit) float64 { return c.factorsOf(v).Stretch }
 	a.articles.Options = func(v *aspects.Visit) *articles.Options { return &settingsOf(v).Articles }
+	if a.rendered = p.Rendered; a.rendered == nil {
+		a.rendered = notRendered{}
+	}
 	c.composeFeeds()
 }
 

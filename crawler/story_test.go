@@ -30,7 +30,6 @@ var update = flag.Bool("update", false, "rewrite what the stories tell")
 //	page URI key=value …          how a page answers (see town.Page; keys in lower case)
 //	at 30h page URI key=value …   how it answers from then on
 //	page URI rss=/a@1h,/b         … as a feed of these items, /a dated an hour after the beginning; also sitemap=
-//	shows URI 3d                  after each visit a browser shows its text, which changes every three days
 //	set TOML                      a line for arcrawl.toml
 //	host NAME TOML                a line for the file of a host
 //	run 30d                       crawl for that time; then the daemon stops
@@ -104,9 +103,8 @@ func tell(t *testing.T, dir, script string) string {
 	for _, r := range w.reports {
 		hosts[string(r.URI.Host())] = true
 	}
-	for i, r := range w.reports {
-		text := sentence(r, began, len(hosts) > 1)
-		b.WriteString(strings.TrimSuffix(text, "\n") + w.texts[i] + "\n")
+	for _, r := range w.reports {
+		b.WriteString(sentence(r, began, len(hosts) > 1))
 	}
 	return b.String()
 }
@@ -145,8 +143,6 @@ func act(t *testing.T, w *world, words []string) {
 		w.set(words[1], page(t, 0, words[2:]))
 	case "at":
 		w.set(words[3], page(t, duration(t, words[1]), words[4:]))
-	case "shows":
-		w.shows[words[1]] = duration(t, words[2])
 	case "run":
 		w.run(duration(t, words[1]))
 	case "restart":

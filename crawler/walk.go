@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/render/rendered"
 )
 
 // walk takes one claimed URI through all steps; [Crawler.conclude] has the second half of them. It settles, abandons or
@@ -100,7 +99,7 @@ type own struct {
 	contradicted bool           // the headers of a 304 contradict themselves
 	factors      demand.Factors // how the waits of the host are stretched; see [Crawler.factorsOf]
 	finder       finder
-	late         *rendered.Visit // nil unless the rendered text may decide again
+	facts        any // what the wait followed from; nil unless the rendered text may decide again
 }
 
 // fetch makes the request of a visit.

@@ -6,7 +6,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/internal/town"
@@ -34,15 +32,12 @@ type world struct {
 	mu      sync.Mutex // guards the fields below
 	reports []crawler.Report
 	free    int64
-	shows   map[string]time.Duration // URI → how often the text changes that a browser shows
-	texts   map[int]string           // number of a report → what that text decided
 }
 
 // newWorld creates a crawl with the given settings.
 func newWorld(t testing.TB, dir, toml string) *world {
 	t.Helper()
 	w := &world{t: t, dir: dir, toml: toml, town: town.New(time.Now()), log: zerolog.Nop(), free: 1 << 40}
-	w.shows, w.texts = map[string]time.Duration{}, map[int]string{}
 	if !strings.Contains(toml, "[operator]") {
 		w.toml = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" + toml
 	}
@@ -111,7 +106,7 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	}
 	parts := testcrawl.Open(w.t, cfg, testcrawl.Options{Dir: w.dir, Dial: dial, Frontier: change, Log: w.log})
 	parts.FreeSpace = w.freeSpace
-	parts.Observe = func(r crawler.Report) { w.observe(r); w.render(r, cfg, parts.Frontier) }
+	parts.Observe = w.observe
 	return parts, func() { w.t.Helper(); testcrawl.Close(w.t, parts) }
 }
 
@@ -119,27 +114,6 @@ func (w *world) observe(r crawler.Report) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reports = append(w.reports, r)
-}
-
-// render lets the text decide that a browser shows of a page. The browser needs no time here.
-func (w *world) render(r crawler.Report, c *config.Config, f *frontier.Frontier) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	every, ok := w.shows[r.URI.String()]
-	if !ok || r.Rendered == nil {
-		return
-	}
-	s := c.For(config.About{URI: r.URI, Hops: r.Hops, ContentType: r.Type, Now: r.Finished})
-	shown := strconv.Itoa(int(r.Finished.Sub(town.Epoch) / every))
-	_, err := f.Revise(r.Finished, r.URI, func(record *frontier.Record) bool {
-		state := r.Rendered.Decide(record, s.Change.Rules.Whole(digest.Of([]byte(shown))), &s)
-		wait := record.Due.Sub(r.Finished).Round(time.Second)
-		w.texts[len(w.reports)-1] = fmt.Sprintf(" {text %s: wait %v, %d versions}", state, wait, record.Versions)
-		return true
-	})
-	if err != nil {
-		w.t.Error(err)
-	}
 }
 
 func (w *world) freeSpace() (int64, error) {

@@ -40,8 +40,6 @@ const (
 	// sees. Like second looks they count in no estimate of versions.
 	Restless = "restless"
 	Noise    = "noise"
-	// Rendered is followed by what the text that a browser showed after the visit before said: changed or unchanged.
-	Rendered = "rendered:"
 )
 
 // Hit begins the annotation that says under which URI the same payload was archived before: exact, equivalent, other,

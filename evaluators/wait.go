@@ -78,6 +78,9 @@ type Wait struct {
 	Lessons
 }
 
+// Why returns the text about a wait that is stored with the due time.
+func (w Wait) Why() string { return w.Evaluator + ": " + w.Reason }
+
 // Estimate holds what a rule expects of a URI. It is zero if the rule estimates nothing.
 type Estimate struct {
 	Expected float64 // number of changes expected in the interval

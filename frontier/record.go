@@ -87,7 +87,7 @@ type History struct {
 	// it counts in no estimate.
 	Restless bool `row:"61" export:"restless"`
 
-	// Rendered holds bytes that say what text a browser showed of the page; see the package render/rendered.
+	// Rendered holds bytes that say what text a browser showed of the page; see the wing render.
 	Rendered string `row:"63,whole" export:"rendered"`
 
 	// Why names the rule that decided about Due, and its reason. It is cut to [MaxWhy] bytes.

@@ -33,7 +33,6 @@ import (
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/render/chromium"
-	"github.com/arcrawl/arcrawl/render/rendered"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -95,7 +94,7 @@ type page struct {
 	uri      uri.URI
 	series   string // of the files that get what is kept of it
 	settings config.Rendering
-	visit    *rendered.Visit // the last one; nil unless the rendered text may decide about the next
+	visit    *Facts // of the last one; nil unless the rendered text may decide about the next
 }
 
 // counts are totals since the start.
@@ -181,10 +180,11 @@ func (l *Pool) offer(r crawler.Report) {
 	if !s.On || !mediatype.IsHTML(r.Type) && (r.Status == http.StatusOK || r.Type != "") {
 		return
 	}
+	facts, _ := r.Rendered.(*Facts)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if waiting, ok := l.queued[r.URI]; ok {
-		waiting.visit = r.Rendered // the capture of this visit is the one that is rendered
+		waiting.visit = facts // the capture of this visit is the one that is rendered
 		l.queued[r.URI] = waiting
 		return
 	}
@@ -201,7 +201,7 @@ func (l *Pool) offer(r crawler.Report) {
 	}
 	select {
 	case l.queue <- r.URI:
-		l.queued[r.URI] = page{r.URI, all.Dedup.Series, s, r.Rendered}
+		l.queued[r.URI] = page{r.URI, all.Dedup.Series, s, facts}
 		l.perHost[r.URI.Host()]++
 		l.remember(r.URI, r.Finished)
 	default:

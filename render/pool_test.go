@@ -19,14 +19,12 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/untick"
 	"github.com/arcrawl/arcrawl/render"
 	"github.com/arcrawl/arcrawl/render/chromium"
-	"github.com/arcrawl/arcrawl/render/rendered"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -159,18 +157,21 @@ func (w *world) visit(change func(*frontier.Record)) (uri.URI, uri.HopPath) {
 	in := evaluators.WaitInput{State: state, Previous: claim.Record.Wait}
 	in.At = w.now()
 	wait := s.Wait.Next(in)
-	r.Wait, r.Due, r.Why = wait.Interval, w.now().Add(wait.Interval), history.Why(wait)
+	r.Wait, r.Due, r.Why = wait.Interval, w.now().Add(wait.Interval), wait.Why()
 	if r.LastStatus < 0 && w.why != "" {
 		r.Why = w.why
 	}
 	if _, err := w.frontier.Settle(claim, frontier.Settlement{Record: r, Finished: w.now()}); err != nil {
 		w.t.Fatal(err)
 	}
-	w.pool.Observe(crawler.Report{
+	report := crawler.Report{
 		URI: r.URI, Finished: w.now(), Status: r.LastStatus, Type: r.ContentType,
-		Verdict:  evaluators.Verdict{First: true, State: state},
-		Rendered: rendered.After(claim.Record, &s, state, in, wait, w.now()),
-	})
+		Verdict: evaluators.Verdict{First: true, State: state},
+	}
+	if s.Change.Of == config.OfRendered {
+		report.Rendered = factsOf(claim.Record, state, in, wait, w.now())
+	}
+	w.pool.Observe(report)
 	return r.URI, r.Hops
 }
 

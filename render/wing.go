@@ -18,8 +18,9 @@ import (
 func Wing() daemon.Wing {
 	var pool *Pool
 	return daemon.Wing{
-		Name: "render",
-		Open: func(d *daemon.Daemon) error { pool = open(d); return nil },
+		Name:    "render",
+		Prepare: func(d *daemon.Daemon) error { d.Parts().Rendered = Aspect{}; return nil },
+		Open:    func(d *daemon.Daemon) error { pool = open(d); return nil },
 		Extend: func(*daemon.Daemon) admin.Extension {
 			return admin.Extension{Status: func(s *api.Status) { s.Rendering = pool.Status() }}
 		},

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,34 +34,6 @@ func TestCheckPrintsItsFaultsAsJSON(t *testing.T) {
 	writeFile(t, path, head+"[politeness]\nmin_delay = \"10ms\"\n[change]\nscrub_css = [\"#x\"]\n[seeds]\nuris = [\"http://a.example/\"]\n")
 	if c := read(cli.ExitOK); !c.Usable || c.Seeds != 1 || c.Digest == "" || len(c.Warnings) == 0 {
 		t.Errorf("the result for a short delay is %+v, want usable with a warning", c)
-	}
-}
-
-// Without Chromium, check warns only of files that render pages, wherever they say so.
-func TestCheckWarnsOfAMissingBrowser(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path, host := filepath.Join(dir, "arcrawl.toml"), filepath.Join(dir, "hosts.d", "a.example.toml")
-	if err := os.Mkdir(filepath.Dir(host), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	head := "[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n[render]\nbrowser = \"/nowhere/chromium\"\n"
-	for _, c := range []struct {
-		main, host string
-		warns      bool
-	}{
-		{"", "", false},
-		{"pages = \"off\"\n", "", false},
-		{"pages = \"changed\"\n", "", true},
-		{"", "[render]\npages = \"every 6h\"\n", true},
-		{"", "[[when]]\nuri = '.*/live/.*'\n[when.render]\npages = \"changed\"\n", true},
-	} {
-		writeFile(t, path, head+c.main+"[seeds]\nuris = [\"http://a.example/\"]\n")
-		writeFile(t, host, c.host+"[politeness]\nmin_delay = \"3s\"\n")
-		_, errs := ending(t, cli.ExitOK, "check", "--config", path)
-		if warned := strings.Contains(errs, "render.pages: no page is rendered: Chromium is not installed"); warned != c.warns {
-			t.Errorf("with %q and %q check says\n%s", c.main, c.host, errs)
-		}
 	}
 }
 

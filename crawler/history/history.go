@@ -106,6 +106,3 @@ func judged(h frontier.History, v Visit) frontier.History {
 	h.Validators = body.Validators
 	return h
 }
-
-// Why returns the text about a wait that is stored with the due time.
-func Why(w evaluators.Wait) string { return w.Evaluator + ": " + w.Reason }

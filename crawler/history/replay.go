@@ -74,7 +74,7 @@ func Replay(e frontier.Entry, l crawllog.Entry, f Facts) (frontier.Entry, evalua
 		Interval: l.Schedule.Wait, Evaluator: extra.WaitEvaluator, Reason: extra.WaitReason,
 		Estimate: evaluators.Estimate{PerDay: extra.ChangesPerDay},
 	}
-	e.Why = Why(wait)
+	e.Why = wait.Why()
 	if e.Due = extra.Due; !e.Due.IsZero() {
 		e.Due = e.Due.Add(cutOff)
 	}

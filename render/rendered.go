@@ -1,11 +1,4 @@
-// Package rendered lets the text that a browser shows decide about the next visit of a page, with change.of =
-// "rendered".
-//
-// A visit is judged, archived, logged and scheduled by the source of the page, as always. Its report holds a [Visit]:
-// what its wait followed from. When a browser has rendered the capture, [Visit.Decide] compares the text with the one
-// of the rendering before. If the text says something else than the source, the wait is decided again, by the same rule
-// and from the same facts. Without a rendering the source has decided.
-package rendered
+package render
 
 import (
 	"encoding/binary"
@@ -13,16 +6,23 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/history"
-	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// Visit holds what the wait after a visit followed from.
-type Visit struct {
+// Aspect lets the text that a browser shows decide about the next visit of a page, with change.of = "rendered".
+//
+// A visit is judged, archived, logged and scheduled by the source of the page, as always. Its report holds [Facts]:
+// what its wait followed from. When a browser has rendered the capture, [Facts.Decide] compares the text with the one
+// of the rendering before. If the text says something else than the source, the wait is decided again, by the same rule
+// and from the same facts. Without a rendering the source has decided.
+type Aspect struct{}
+
+// Facts holds what the wait after a visit followed from.
+type Facts struct {
 	input   evaluators.WaitInput
 	from    time.Time // the wait counts from then
 	why     string    // of the wait
@@ -30,24 +30,18 @@ type Visit struct {
 	counted bool      // the visit counted a version
 }
 
-// After returns the facts of a visit whose wait was decided from in; nil unless the settings of the page let the
-// rendered text decide. before is the record as the visit found it.
-func After(
-	before frontier.Record, s *config.Settings, state evaluators.State, in evaluators.WaitInput, w evaluators.Wait,
-	from time.Time,
-) *Visit {
-	if s.Change.Of != config.OfRendered || before.Source != "" {
-		return nil
-	}
-	return &Visit{
-		input: in, from: from, why: history.Why(w), changed: before.LastChange, counted: state == evaluators.Changed,
+// After returns the [Facts] of a visit.
+func (Aspect) After(v *aspects.Visit, from time.Time) any {
+	return &Facts{
+		input: v.Next.Input, from: from, why: v.Next.Wait.Why(), changed: v.Record().LastChange,
+		counted: v.Verdict.State == evaluators.Changed,
 	}
 }
 
 // Decide notes in r the text that a browser showed, and decides again when to visit the page if the text says something
 // else than the source did. It returns what the text says; a first one says nothing. v is the visit whose capture was
 // rendered. The schedule stays if the page was visited again since, or if v is nil.
-func (v *Visit) Decide(r *frontier.Record, text digest.Comparison, s *config.Settings) evaluators.State {
+func (v *Facts) Decide(r *frontier.Record, text digest.Comparison, s *config.Settings) evaluators.State {
 	known, ok := read(r.Rendered)
 	verdict := evaluators.ChangeEvaluator{Tolerance: s.Change.Tolerance}.Judge(
 		evaluators.Before{Known: ok, Status: http.StatusOK, Comparison: known.text},
@@ -73,7 +67,7 @@ const decided = "; the rendered text decided"
 
 // reschedule decides about the next visit with another content state. The due time stays if something else than the
 // rule has decided about it, such as a feed or the operator.
-func (v *Visit) reschedule(r *frontier.Record, state evaluators.State, s *config.Settings) {
+func (v *Facts) reschedule(r *frontier.Record, state evaluators.State, s *config.Settings) {
 	switch changed := state == evaluators.Changed; {
 	case changed && !v.counted:
 		r.Versions++
@@ -90,21 +84,23 @@ func (v *Visit) reschedule(r *frontier.Record, state evaluators.State, s *config
 		return
 	}
 	r.Due = v.from.Add(w.Interval)
-	r.Why = history.Why(w)
+	r.Why = w.Why()
 	r.Why = r.Why[:min(len(r.Why), frontier.MaxWhy-len(decided))] + decided
 }
 
-// Notes returns the annotation of the next visit about what the rendered text said; none if it said nothing.
-func Notes(r frontier.Record) []string {
-	known, ok := read(r.Rendered)
-	if !ok || known.state == evaluators.Unknown {
-		return nil
+// annotation is followed by what the text said: changed or unchanged.
+const annotation = "rendered:"
+
+// Note appends the annotation of the next visit about what the rendered text said; none if it said nothing.
+func (Aspect) Note(v *aspects.Visit, notes []string) []string {
+	if known, ok := read(v.Record().Rendered); ok && known.state != evaluators.Unknown {
+		notes = append(notes, annotation+known.state.String())
 	}
-	return []string{crawllog.Rendered + known.state.String()}
+	return notes
 }
 
 // Settle notes in r, after a visit, that the text of the rendering before has been reported.
-func Settle(r *frontier.Record) {
+func (Aspect) Settle(r *frontier.Record) {
 	if known, ok := read(r.Rendered); ok && known.state != evaluators.Unknown {
 		known.state = evaluators.Unknown
 		r.Rendered = known.bytes()

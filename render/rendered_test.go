@@ -1,16 +1,16 @@
-package rendered_test
+package render_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/render/rendered"
+	"github.com/arcrawl/arcrawl/render"
 )
 
 var (
@@ -27,22 +27,31 @@ func settings() *config.Settings {
 	return s
 }
 
+// factsOf returns the facts of a visit. before is the record as the visit found it.
+func factsOf(
+	before frontier.Record, source evaluators.State, in evaluators.WaitInput, w evaluators.Wait, from time.Time,
+) *render.Facts {
+	v := &aspects.Visit{Verdict: evaluators.Verdict{State: source}, Next: aspects.Next{Input: in, Wait: w}}
+	v.Claim.Record = before
+	return render.Aspect{}.After(v, from).(*render.Facts)
+}
+
 // after returns the record of a page that was visited ten days after it had changed, and the facts of that visit. It
 // was rendered before, with the old text.
-func after(s *config.Settings, source evaluators.State) (frontier.Record, *rendered.Visit) {
+func after(s *config.Settings, source evaluators.State) (frontier.Record, *render.Facts) {
 	before := frontier.Record{History: frontier.History{LastChange: epoch, Versions: 3, Wait: 12 * time.Hour}}
-	var first *rendered.Visit
+	var first *render.Facts
 	first.Decide(&before, old, s)
 	at := epoch.Add(240 * time.Hour)
 	in := evaluators.WaitInput{State: source, Previous: before.Wait, Evidence: evaluators.Evidence{At: at}}
 	w := s.Wait.Next(in)
-	v := rendered.After(before, s, source, in, w, at)
+	v := factsOf(before, source, in, w, at)
 	r := before
-	rendered.Settle(&r)
+	render.Aspect{}.Settle(&r)
 	if r.LastVisit = at; source == evaluators.Changed {
 		r.Versions, r.LastChange = 4, at
 	}
-	r.Wait, r.Due, r.Why = w.Interval, at.Add(w.Interval), history.Why(w)
+	r.Wait, r.Due, r.Why = w.Interval, at.Add(w.Interval), w.Why()
 	return r, v
 }
 
@@ -108,40 +117,29 @@ func TestTheTextDecidesAgain(t *testing.T) {
 	}
 }
 
+// notes returns the annotations of the next visit.
+func notes(r frontier.Record) []string {
+	v := new(aspects.Visit)
+	v.Claim.Record = r
+	return render.Aspect{}.Note(v, nil)
+}
+
 func TestTheNextVisitLogsTheText(t *testing.T) {
 	t.Parallel()
 	s := settings()
 	r, v := after(s, evaluators.Changed)
-	if got := rendered.Notes(r); len(got) != 0 {
+	if got := notes(r); len(got) != 0 {
 		t.Errorf("before the rendering: %q", got)
 	}
 	v.Decide(&r, other, s)
-	if got := strings.Join(rendered.Notes(r), ","); got != "rendered:changed" {
+	if got := strings.Join(notes(r), ","); got != "rendered:changed" {
 		t.Errorf("after the rendering: %q", got)
 	}
-	rendered.Settle(&r)
-	if got := rendered.Notes(r); len(got) != 0 {
+	render.Aspect{}.Settle(&r)
+	if got := notes(r); len(got) != 0 {
 		t.Errorf("at the second visit after the rendering: %q", got)
 	}
 	if got := v.Decide(&r, other, s); got != evaluators.Unchanged {
 		t.Errorf("the text that was reported is forgotten: %v", got)
-	}
-}
-
-func TestOnlyTheSettingsLetTheTextDecide(t *testing.T) {
-	t.Parallel()
-	s := settings()
-	visit := func(r frontier.Record) *rendered.Visit {
-		return rendered.After(r, s, evaluators.Changed, evaluators.WaitInput{}, evaluators.Wait{}, epoch)
-	}
-	if visit(frontier.Record{}) == nil {
-		t.Error("the settings want it, and the visit does not say what its wait followed from")
-	}
-	if visit(frontier.Record{History: frontier.History{Source: "feed"}}) != nil {
-		t.Error("the text of a feed decides")
-	}
-	s.Change.Of = config.OfSource
-	if visit(frontier.Record{}) != nil {
-		t.Error("the text decides although the settings do not say so")
 	}
 }
