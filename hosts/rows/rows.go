@@ -23,12 +23,14 @@ import (
 // ErrCorrupt says that a row was not written by this program, or is damaged.
 var ErrCorrupt = errors.New("a row is damaged")
 
-// Kind describes the rows of a [Store]. All fields except Outdated and Portion are required.
+// Kind describes the rows of a [Store]. Outdated, Portion, MaxBytes and RowBytes may be
+// zero.
 type Kind[K comparable, V any] struct {
 	Name        string                      // of one row, for errors: "reputation"
 	Prefix      string                      // begins each key
 	MaxInMemory int                         // rows
-	RowBytes    int64                       // bytes in memory of a row with its key, at most
+	MaxBytes    int64                       // in memory, of all rows; 0 = bounded by MaxInMemory alone
+	RowBytes    int64                       // bytes in memory of a row with its key, at most; 0 = see estimate
 	Portion     int                         // rows that are written in one transaction; 0 = as many as have up to 2 KB
 	Own         func(K) K                   // returns a copy of a key that shares no memory with it
 	Key         func(K) []byte              // the whole key
@@ -47,20 +49,28 @@ type Store[K comparable, V any] struct {
 	kind    Kind[K, V]
 	damaged func(error) // see OnDamage; nil = a damaged row is an error
 
-	// The locks are taken in this order.
-	loading  sync.Mutex // held while a row is read into memory, and while rows are dropped from it
-	flushing sync.Mutex // held while rows are written
-	mu       sync.Mutex // guards the fields below and what they point to; not held while the Badger store is used
+	flushing sync.Mutex // held while rows are written; taken before the lock of a row
+	mu       sync.Mutex // guards the fields below; taken last, and not held while the Badger store is used
 	rows     map[K]*row[K, V]
 	changed  map[K]struct{} // keys of the rows that differ from the Badger store or are not in it; all of them are in rows
+	bytes    int64          // in memory, of all rows
 }
 
-// row is a row in memory.
+// row is a row in memory. Its lock is held while the Badger store is read for it, so that a slow disk delays only those
+// who need this row.
 type row[K comparable, V any] struct {
-	key    K
+	key   K
+	users int   // goroutines that use it; guarded by the lock of the store
+	bytes int64 // in memory; guarded by the lock of the store
+
+	mu     sync.Mutex // guards the fields below
+	loaded bool
+	stored bool // the Badger store has a row with this key; after loading, only Flush changes it
 	value  V
-	stored bool // the Badger store has a row with this key
 }
+
+// estimate returns how many bytes a row without RowBytes takes in memory, by the size of its stored form.
+func estimate(stored int) int64 { return int64(500 + 3*stored) }
 
 // New returns a store of rows in db.
 func New[K comparable, V any](db *badger.DB, kind Kind[K, V]) (*Store[K, V], error) {
@@ -87,83 +97,116 @@ func (s *Store[K, V]) Change(key K, change func(V) (V, bool)) error {
 	return s.with(key, func(r *row[K, V]) {
 		if v, ok := change(r.value); ok {
 			r.value = v
+			s.mu.Lock()
+			defer s.mu.Unlock()
 			s.changed[r.key] = struct{}{}
 		}
 	})
 }
 
-// with calls do with a row, which it reads if it is not in memory. do is called under the lock.
+// with calls do with a row, which it reads if it is not in memory. do is called under the lock of the row.
 func (s *Store[K, V]) with(key K, do func(*row[K, V])) error {
-	if s.inMemory(key, do) {
-		return nil
-	}
-	s.loading.Lock()
-	defer s.loading.Unlock()
-	if s.inMemory(key, do) { // another goroutine has read it meanwhile
-		return nil
-	}
-	r, err := s.load(key)
-	replace := s.damaged != nil && errors.Is(err, ErrCorrupt)
-	if replace {
-		s.damaged(err)
-		r, err = &row[K, V]{stored: true}, nil
-	}
-	if err == nil {
-		err = s.makeRoom()
-	}
+	r, err := s.use(key)
 	if err != nil {
 		return err
 	}
-	key = s.kind.Own(key) // the key of a caller may be a part of a long URI, which it would keep in memory
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r.key = key
-	s.rows[key] = r
-	if replace {
-		s.changed[key] = struct{}{}
+	defer s.release(r)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.loaded {
+		if err := s.load(r); err != nil {
+			return err
+		}
 	}
 	do(r)
 	return nil
 }
 
-func (s *Store[K, V]) inMemory(key K, do func(*row[K, V])) bool {
+// use returns a row, which may not be loaded, and keeps it in memory until [Store.release].
+func (s *Store[K, V]) use(key K) (*row[K, V], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, ok := s.rows[key]
-	if ok {
-		do(r)
+	if s.rows[key] == nil && s.isFull() {
+		s.mu.Unlock()
+		err := s.makeRoom()
+		s.mu.Lock()
+		if err != nil {
+			return nil, err
+		}
 	}
-	return ok
+	r := s.rows[key]
+	if r == nil {
+		// The key of a caller may be a part of a long URI, which it would keep in memory.
+		r = &row[K, V]{key: s.kind.Own(key)}
+		s.rows[r.key] = r
+		s.resize(r, 0)
+	}
+	r.users++
+	return r, nil
 }
 
-// load reads a row from the Badger store.
-func (s *Store[K, V]) load(key K) (*row[K, V], error) {
-	r := new(row[K, V])
+func (s *Store[K, V]) release(r *row[K, V]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.users--
+}
+
+// resize sets the size of a row in memory by the size of its stored form. s.mu is held.
+func (s *Store[K, V]) resize(r *row[K, V], stored int) {
+	size := s.kind.RowBytes
+	if size == 0 {
+		size = estimate(stored)
+	}
+	s.bytes += size - r.bytes
+	r.bytes = size
+}
+
+// isFull reports whether there is no room for another row. s.mu is held.
+func (s *Store[K, V]) isFull() bool {
+	return len(s.rows) >= s.kind.MaxInMemory || s.kind.MaxBytes > 0 && s.bytes >= s.kind.MaxBytes
+}
+
+// load reads a row from the Badger store. The lock of the row is held.
+func (s *Store[K, V]) load(r *row[K, V]) error {
+	size, stored := 0, false
+	var value V
 	err := s.db.View(func(txn *badger.Txn) error {
-		item, err := txn.Get(s.kind.Key(key))
+		item, err := txn.Get(s.kind.Key(r.key))
 		if errors.Is(err, badger.ErrKeyNotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		r.stored = true
-		return item.Value(func(v []byte) error { return s.kind.Decode(v, &r.value) })
+		stored = true
+		return item.Value(func(v []byte) error {
+			size = len(v)
+			return s.kind.Decode(v, &value)
+		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the %s of %v: %w", s.kind.Name, key, err)
+		err = fmt.Errorf("read the %s of %v: %w", s.kind.Name, r.key, err)
 	}
-	return r, nil
+	replace := s.damaged != nil && errors.Is(err, ErrCorrupt)
+	switch {
+	case replace:
+		s.damaged(err)
+		value, size = *new(V), 0
+	case err != nil:
+		return err
+	}
+	r.loaded, r.stored, r.value = true, stored, value
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.resize(r, size)
+	if replace {
+		s.changed[r.key] = struct{}{}
+	}
+	return nil
 }
 
-// makeRoom drops the rows that need not be written if memory is full. s.loading is held.
+// makeRoom drops the rows that nobody uses and that are written.
 func (s *Store[K, V]) makeRoom() error {
-	s.mu.Lock()
-	full := len(s.rows) >= s.kind.MaxInMemory
-	s.mu.Unlock()
-	if !full {
-		return nil
-	}
 	s.flushing.Lock()
 	defer s.flushing.Unlock()
 	if err := s.flush(); err != nil {
@@ -171,9 +214,16 @@ func (s *Store[K, V]) makeRoom() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.rows, func(key K, _ *row[K, V]) bool {
+	if !s.isFull() { // another goroutine has made room meanwhile
+		return nil
+	}
+	maps.DeleteFunc(s.rows, func(key K, r *row[K, V]) bool {
 		_, changed := s.changed[key]
-		return !changed
+		if changed || r.users > 0 {
+			return false
+		}
+		s.bytes -= r.bytes
+		return true
 	})
 	return nil
 }
@@ -182,7 +232,7 @@ func (s *Store[K, V]) makeRoom() error {
 func (s *Store[K, V]) Bytes() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return int64(len(s.rows)) * s.kind.RowBytes
+	return s.bytes
 }
 
 // maxPortion is the number of rows that are written in one transaction. Rows have up to 2 KB and a transaction of the
@@ -199,7 +249,10 @@ func (s *Store[K, V]) Flush() error {
 // flush is Flush while s.flushing is held.
 func (s *Store[K, V]) flush() error {
 	s.mu.Lock()
-	changed := slices.Collect(maps.Keys(s.changed))
+	changed := make([]*row[K, V], 0, len(s.changed))
+	for key := range s.changed {
+		changed = append(changed, s.rows[key])
+	}
 	s.mu.Unlock()
 	size := s.kind.Portion
 	if size == 0 {
@@ -215,18 +268,18 @@ func (s *Store[K, V]) flush() error {
 
 // write writes rows in one transaction. Outdated ones are looked up first, because an iterator sorts everything that
 // its transaction has written.
-func (s *Store[K, V]) write(keys []K) error {
-	values, added, err := s.take(keys)
+func (s *Store[K, V]) write(rows []*row[K, V]) error {
+	values, err := s.take(rows)
 	if err == nil {
 		err = s.db.Update(func(txn *badger.Txn) error {
 			var old [][]byte
-			if s.kind.Outdated != nil {
-				for _, key := range added {
-					old = append(old, s.kind.Outdated(txn, key)...)
+			for _, r := range rows {
+				if s.kind.Outdated != nil && !r.stored {
+					old = append(old, s.kind.Outdated(txn, r.key)...)
 				}
 			}
-			for i, key := range keys {
-				if err := txn.Set(s.kind.Key(key), values[i]); err != nil {
+			for i, r := range rows {
+				if err := txn.Set(s.kind.Key(r.key), values[i]); err != nil {
 					return err
 				}
 			}
@@ -240,33 +293,34 @@ func (s *Store[K, V]) write(keys []K) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, key := range keys {
+	for _, r := range rows {
 		if err != nil {
-			s.changed[key] = struct{}{}
+			s.changed[r.key] = struct{}{}
 		} else {
-			s.rows[key].stored = true
+			r.stored = true
 		}
 	}
 	return err
 }
 
-// take encodes rows and marks them as written. It also returns the keys of those that were never stored.
-func (s *Store[K, V]) take(keys []K) (values [][]byte, added []K, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, key := range keys {
-		r := s.rows[key]
+// take encodes rows and marks them as written.
+func (s *Store[K, V]) take(rows []*row[K, V]) (values [][]byte, err error) {
+	for _, r := range rows {
+		r.mu.Lock()
 		v, err := s.kind.Encode(r.value)
+		if err == nil {
+			s.mu.Lock()
+			delete(s.changed, r.key)
+			s.resize(r, len(v))
+			s.mu.Unlock()
+		}
+		r.mu.Unlock()
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		values = append(values, v)
-		delete(s.changed, key)
-		if !r.stored {
-			added = append(added, key)
-		}
 	}
-	return values, added, nil
+	return values, nil
 }
 
 // Each calls see with each row whose key begins with prefix, in the order of the keys, after a [Store.Flush]. prefix

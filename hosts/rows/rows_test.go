@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -137,6 +138,7 @@ func TestMoreRowsThanFitInMemory(t *testing.T) {
 	db := openBadger(t, t.TempDir())
 	defer db.Close()
 	s := openRows(t, db)
+	s.kind.MaxBytes = 800 * s.kind.RowBytes // is reached before the number of rows
 	const rows, workers = 3500, 4
 	var all sync.WaitGroup
 	for range workers {
@@ -152,8 +154,8 @@ func TestMoreRowsThanFitInMemory(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := len(s.rows); n > numbers.MaxInMemory {
-		t.Errorf("%d rows are in memory, want at most %d", n, numbers.MaxInMemory)
+	if n := len(s.rows); n > 800+workers || s.Bytes() != int64(n)*s.kind.RowBytes {
+		t.Errorf("%d rows are in memory and take %d bytes, want at most 800", n, s.Bytes())
 	}
 	for n := range uint64(rows) {
 		checkRow(t, s, fmt.Sprint(n), workers*n)
@@ -283,4 +285,28 @@ func TestRowsAreBoundedInBytes(t *testing.T) {
 		t.Errorf("the rows keep %d bytes", grown)
 	}
 	runtime.KeepAlive(s)
+}
+
+// One goroutine is in the middle of a change. The users of other rows do not wait for it.
+func TestOneRowDoesNotDelayOthers(t *testing.T) {
+	t.Parallel()
+	db := openBadger(t, t.TempDir())
+	defer db.Close()
+	s := openRows(t, db)
+	began, finish, answered := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		answered <- s.Change("slow", func(uint64) (uint64, bool) { close(began); <-finish; return 0, false })
+	}()
+	<-began
+	go func() { answered <- s.Change("fast", func(uint64) (uint64, bool) { return 1, true }) }()
+	select {
+	case err := <-answered:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the user of another row waits")
+	}
+	close(finish)
+	<-answered
 }
