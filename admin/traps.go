@@ -25,7 +25,7 @@ func trapRoutes() []Route {
 			Params: []Param{{"host", "string", "only this host"}},
 			Serve: func(w *Window, r *http.Request) (any, error) {
 				host := uri.Host(strings.ToLower(r.FormValue("host")))
-				return traplist.Of(w.o.Traps, w.o.Spaces, host, func() (traplist.Waiting, error) {
+				return traplist.Of(w.o.Traps, host, func() (traplist.Waiting, error) {
 					return w.survey.Waiting(host, maxCountAge)
 				})
 			},
@@ -44,7 +44,7 @@ func (w *Window) releaseTrap(o api.TrapRelease) (api.TrapReleased, error) {
 		return api.TrapReleased{}, Unknown("a trap of " + o.Host)
 	}
 	host := uri.Host(strings.ToLower(o.Host))
-	due, err := spaces.ReleaseAny(w.o.Frontier, w.o.Traps, w.o.Spaces, host, o.Pattern, w.o.Now())
+	due, err := spaces.Release(w.o.Frontier, w.o.Traps, host, o.Pattern, w.o.Now())
 	if errors.Is(err, spaces.ErrUnknown) {
 		return api.TrapReleased{}, Unknown("a trap of " + o.Host + " with the pattern " + o.Pattern)
 	}

@@ -168,8 +168,7 @@ func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST"
 // whyNot returns what keeps a URI out.
 func (w *Window) whyNot(q whatif.Question) (api.WhyNot, error) {
 	now := w.o.Now()
-	stores := whatif.Stores{Traps: w.o.Traps, Spaces: w.o.Spaces}
-	reasons, err := whatif.Explain(w.o.Config().Config, w.o.Frontier, stores, q, now)
+	reasons, err := whatif.Explain(w.o.Config().Config, w.o.Frontier, w.o.Traps, q, now)
 	if err != nil {
 		return api.WhyNot{}, err
 	}

@@ -39,9 +39,8 @@ type Options struct {
 	Crawler   *crawler.Crawler
 	Frontier  *frontier.Frontier
 	Trust     *reputation.Store
-	Traps     *spaces.TrapStore // nil knows of no traps
-	Spaces    *spaces.Store     // nil knows of no budgets
-	Accounts  *daily.Store      // nil knows of no days
+	Traps     *spaces.Store // nil knows of no traps
+	Accounts  *daily.Store  // nil knows of no days
 	Archive   *warcout.Writer
 	FreeSpace func() (int64, error) // bytes of the disk that has the least
 
@@ -148,7 +147,7 @@ func New(o Options) (*Window, error) {
 		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
 	w.survey = survey.New(survey.Options{
-		Spaces: o.Spaces, Frontier: o.Frontier, Now: o.Now, Config: func() *config.Config { return o.Config().Config },
+		Traps: o.Traps, Frontier: o.Frontier, Now: o.Now, Config: func() *config.Config { return o.Config().Config },
 		Stopped: func() bool { s := o.Crawler.Status(); return s.Paused != "" || s.Held != "" },
 	})
 	w.due.Frontier = o.Frontier

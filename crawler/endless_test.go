@@ -76,7 +76,7 @@ func (w *world) budgetIsLifted(host uri.Host, pattern string) {
 	w.t.Helper()
 	parts, shut := w.open()
 	defer shut()
-	list, err := parts.Spaces.Patterns(host)
+	list, err := parts.Traps.Patterns(host)
 	if err != nil || len(list) != 1 || list[0].Key != pattern || list[0].Held == 0 {
 		w.t.Errorf("budgets %+v, %v; want one of %s", list, err, pattern)
 	}
@@ -88,8 +88,7 @@ func (w *world) budgetIsLifted(host uri.Host, pattern string) {
 	}
 	why := func() string {
 		q := whatif.Question{URI: uri.FromCanonical(held)}
-		stores := whatif.Stores{Traps: parts.Traps, Spaces: parts.Spaces}
-		reasons, err := whatif.Explain(parts.Config.Current(), parts.Frontier, stores, q, time.Now())
+		reasons, err := whatif.Explain(parts.Config.Current(), parts.Frontier, parts.Traps, q, time.Now())
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -98,7 +97,7 @@ func (w *world) budgetIsLifted(host uri.Host, pattern string) {
 	if said := why(); !strings.Contains(said, "arcrawl traps release news.example '"+pattern+"'") {
 		w.t.Errorf("the explanation of %s does not name the budget: %s", held, said)
 	}
-	due, err := spaces.ReleaseAny(parts.Frontier, parts.Traps, parts.Spaces, host, pattern, time.Now())
+	due, err := spaces.Release(parts.Frontier, parts.Traps, host, pattern, time.Now())
 	if err != nil || due == 0 {
 		w.t.Errorf("%d URIs are due after the release, %v; want some", due, err)
 	}

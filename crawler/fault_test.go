@@ -206,7 +206,7 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 		},
 		{
 			name: "a damaged record of parameters", bad: "http://bad.example/?id=1", kept: aspects.KeptResponse,
-			damaged: "pQbad.example", told: 1,
+			damaged: "ptbad.example", told: 1,
 			prepare: known(frontier.Candidate{URI: uri.FromCanonical("http://bad.example/?id=1"), Seed: "http://bad.example/"}),
 		},
 		{

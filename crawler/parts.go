@@ -34,8 +34,7 @@ type Parts struct {
 	Dedup      *dedup.Index
 	Reputation *reputation.Store // how reliable headers are
 	Similar    *similar.Store    // what new URIs begin with: the estimates of similar URIs on their host
-	Traps      *spaces.TrapStore // URIs of traps are kept out
-	Spaces     *spaces.Store     // which parameters say nothing, and endless query spaces
+	Traps      *spaces.Store     // URIs of endless spaces are kept out
 	Daily      *daily.Store      // visits of each host and day
 	Cookies    *cookies.Store
 	Archive    *warcout.Writer
@@ -121,7 +120,7 @@ func (p Parts) reportDamage() {
 		p.Log.Error().Err(err).Msg("a row about one host is damaged: it is replaced, and learned again")
 	}
 	stores := []interface{ OnDamage(report func(error)) }{
-		p.Reputation, p.Similar, p.Daily, p.Cookies, p.Spaces, p.Traps,
+		p.Reputation, p.Similar, p.Daily, p.Cookies, p.Traps,
 	}
 	for _, s := range stores {
 		s.OnDamage(report)

@@ -135,7 +135,7 @@ func (c *Crawler) estimateDemand(stop <-chan struct{}) {
 // flushCounts stores what was counted in memory: the visits of each host and day, and the revisits of each original. A
 // crash takes what was counted since the last call; to store each count at once would take a write per visit.
 func (c *Crawler) flushCounts() error {
-	return errors.Join(c.parts.Daily.Flush(), c.parts.Spaces.Flush(), c.parts.Dedup.Flush())
+	return errors.Join(c.parts.Daily.Flush(), c.parts.Traps.Flush(), c.parts.Dedup.Flush())
 }
 
 // sync writes the log to disk, and then the store with what visits taught about similar URIs.

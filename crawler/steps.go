@@ -87,7 +87,7 @@ func (c *Crawler) compose() {
 	}}
 	a.spaces = spaces.Aspect{
 		Options: func(v *aspects.Visit) *spaces.Options { return &settingsOf(v).Spaces },
-		Stores:  spaces.Stores{Traps: p.Traps, Spaces: p.Spaces, Frontier: p.Frontier, Log: p.Log},
+		Store:   p.Traps, Frontier: p.Frontier, Log: p.Log,
 	}
 	a.names = names.Aspect{Frontier: p.Frontier, Wait: forbiddenWait}
 	a.robots = robots.Aspect{

@@ -116,8 +116,7 @@ func TestExplainNamesTheTrap(t *testing.T) {
 	parts, shut := w.open()
 	defer shut()
 	q := whatif.Question{URI: uri.FromCanonical("http://news.example/a/a/a/b")}
-	stores := whatif.Stores{Traps: parts.Traps, Spaces: parts.Spaces}
-	reasons, err := whatif.Explain(parts.Config.Current(), parts.Frontier, stores, q, time.Now())
+	reasons, err := whatif.Explain(parts.Config.Current(), parts.Frontier, parts.Traps, q, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

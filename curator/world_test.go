@@ -24,7 +24,7 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*admin.Options)) *w
 	r := w.Parts
 	o := admin.Options{
 		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,
-		Spaces: r.Spaces, Traps: r.Traps, FreeSpace: r.FreeSpace, Dir: dir,
+		Traps: r.Traps, FreeSpace: r.FreeSpace, Dir: dir,
 		Config: func() admin.Loaded { return admin.Loaded{Config: r.Config.Current(), At: w.Started} }, Now: time.Now,
 		Version: "test", Workers: 50, Log: r.Log,
 		Extensions: []admin.Extension{w.curation.extension()},

@@ -58,9 +58,6 @@ func (d *Daemon) openStore(time.Time) (err error) {
 	if d.parts.Reputation, err = reputation.Open(db); err != nil {
 		return err
 	}
-	if d.parts.Spaces, err = spaces.Open(db); err != nil {
-		return err
-	}
 	if d.parts.Similar, err = similar.Open(db); err != nil {
 		return err
 	}
@@ -75,10 +72,10 @@ func (d *Daemon) openStore(time.Time) (err error) {
 // URIs. It makes a new store if there is none. await is Options.AwaitSpace. The caller closes the frontier.
 func openFrontier(
 	live *config.Live, clock func() time.Time, bulkLoad bool, await func(), others elsewhere,
-) (*frontier.Frontier, *spaces.TrapStore, error) {
+) (*frontier.Frontier, *spaces.Store, error) {
 	c, now := live.Current(), clock()
 	// The frontier reads the traps while it is opened, and they are in the store of the frontier: they follow later.
-	var learned atomic.Pointer[spaces.TrapStore]
+	var learned atomic.Pointer[spaces.Store]
 	politeness := func(h uri.Host) config.Politeness { return live.Current().ForHost(h, clock()).Politeness }
 	f, err := frontier.Open(frontier.Options{
 		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now, BulkLoad: bulkLoad,
@@ -107,7 +104,7 @@ func openFrontier(
 	if err != nil {
 		return nil, nil, err
 	}
-	book, err := spaces.OpenTraps(f.DB())
+	book, err := spaces.Open(f.DB())
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}

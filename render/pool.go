@@ -48,7 +48,7 @@ const (
 type Parts struct {
 	Config   *config.Live
 	Frontier *frontier.Frontier
-	Traps    *spaces.TrapStore // nil knows of no traps
+	Traps    *spaces.Store // nil knows of no traps
 	Archive  *warcout.Writer
 	// Open opens a record of the archive.
 	Open func(digest.Origin) (warc.Head, io.ReadCloser, error)

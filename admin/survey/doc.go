@@ -22,7 +22,7 @@ type Options struct {
 	Config   func() *config.Config // the configuration in force
 	Now      func() time.Time      // the clock
 	Stopped  func() bool           // reports whether the crawl is paused or held
-	Spaces   *spaces.Store         // nil knows of no paths that may be endless
+	Traps    *spaces.Store         // nil knows of no paths that may be endless
 }
 
 // Reader surveys the frontier. Its methods are safe for concurrent use.

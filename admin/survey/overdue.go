@@ -138,7 +138,7 @@ func (r *Reader) surveyed(host uri.Host, only about.Filter, maxAge time.Duration
 		lives: map[uri.Host]alarm.Life{}, config: r.o.Config(), foreign: r.o.Frontier.IsForeign,
 	}
 	var err error
-	if s.endless, err = traplist.NewWaiting(r.o.Spaces, host); err != nil {
+	if s.endless, err = traplist.NewWaiting(r.o.Traps, host); err != nil {
 		return nil, err
 	}
 	for from := frontier.Cursor(""); ; {

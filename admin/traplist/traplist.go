@@ -18,11 +18,12 @@ var errEnough = errors.New("enough")
 
 // Of returns the traps and budgets of a host, or of all hosts if it is empty. A nil store has none. count counts the
 // URIs that wait; it is only called if there is a budget.
-func Of(
-	store *spaces.TrapStore, budgets *spaces.Store, only uri.Host, count func() (Waiting, error),
-) (api.Traps, error) {
+func Of(store *spaces.Store, only uri.Host, count func() (Waiting, error)) (api.Traps, error) {
 	out := api.Traps{Traps: []api.Trap{}}
-	if err := addBudgets(&out, budgets, only, count); err != nil || store == nil {
+	if store == nil {
+		return out, nil
+	}
+	if err := addBudgets(&out, store, only, count); err != nil {
 		return out, err
 	}
 	see := func(h uri.Host, list []spaces.Trap) error {
@@ -64,9 +65,6 @@ func addBudgets(out *api.Traps, store *spaces.Store, only uri.Host, count func()
 
 // listBudgets lists the budgets of a host, or of all hosts.
 func listBudgets(out *api.Traps, store *spaces.Store, only uri.Host) error {
-	if store == nil {
-		return nil
-	}
 	see := func(h uri.Host, list []spaces.Pattern) error {
 		for _, p := range list {
 			if len(out.Budgets) >= maxRows {
@@ -87,7 +85,7 @@ func listBudgets(out *api.Traps, store *spaces.Store, only uri.Host) error {
 		}
 		return see(only, list)
 	}
-	if err := store.Each(see); !errors.Is(err, errEnough) {
+	if err := store.EachPattern(see); !errors.Is(err, errEnough) {
 		return err
 	}
 	return nil

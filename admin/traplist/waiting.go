@@ -31,7 +31,7 @@ func NewWaiting(budgets *spaces.Store, only uri.Host) (Waiting, error) {
 		return nil
 	}
 	if only == "" {
-		return w, budgets.Each(see)
+		return w, budgets.EachPattern(see)
 	}
 	list, err := budgets.Patterns(only)
 	if err != nil {

@@ -7,7 +7,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -35,13 +38,16 @@ func DefaultOptions() Options { return Options{Detect: true, Wait: 28 * 24 * tim
 
 // Aspect keeps URIs of endless spaces out.
 type Aspect struct {
-	Options aspects.Options[Options]
-	Stores  Stores
+	Options  aspects.Options[Options]
+	Store    *Store
+	Frontier *frontier.Frontier
+	Log      zerolog.Logger
 }
 
 // finding holds the findings of a visit about endless spaces.
 type finding struct {
-	Findings
+	page    *Page // nil = it was not read
+	keptOut []keptOut
 
 	lastHost    uri.Host // the host that was last looked up in the store of traps
 	unsuspected bool     // whether that host has no traps and no suspected ones
@@ -53,7 +59,7 @@ func (a *Aspect) Admit(v *aspects.Visit) (admitted aspects.Admission, err error)
 	if v.IsPrerequisite() || r.Hops == "" || !o.Detect {
 		return admitted, nil // a seed is never part of a trap
 	}
-	t, ok, err := a.Stores.Traps.Judge(r.URI, uri.FromCanonical(r.Via), r.Hops, v.Began)
+	t, ok, err := a.Store.Judge(r.URI, uri.FromCanonical(r.Via), r.Hops, v.Began)
 	switch {
 	case err != nil:
 		return admitted, err
@@ -62,7 +68,7 @@ func (a *Aspect) Admit(v *aspects.Visit) (admitted aspects.Admission, err error)
 	case ok:
 		return refuse(o.Wait, t.Kind.String()), nil
 	}
-	wait, held, err := a.Stores.Hold(Wanted{
+	_, wait, held, err := a.Store.Hold(Wanted{
 		URI: r.URI, Via: uri.FromCanonical(r.Via), Hops: r.Hops, First: r.Visits == 0, Now: v.Began,
 	}, true)
 	if err != nil || !held {
@@ -83,7 +89,7 @@ func (a *Aspect) Judge(_ context.Context, v *aspects.Visit) (done bool, err erro
 	if !judged || !a.Options(v).Detect || v.Capture.Status != http.StatusOK || !isHTML(v.Capture) {
 		return false, nil
 	}
-	shared, err := a.Stores.Traps.IsNotFound(v.URI().Host(), v.Capture.PayloadDigest)
+	shared, err := a.Store.IsNotFound(v.URI().Host(), v.Capture.PayloadDigest)
 	if err != nil {
 		return false, fmt.Errorf("look up whether %s is the \"not found\" page of its host: %w", v.URI(), err)
 	}
@@ -101,21 +107,13 @@ func (a *Aspect) IsOutside(v *aspects.Visit, u uri.URI) (bool, error) {
 	}
 	f := aspects.Of[finding](v)
 	if h := u.Host(); h != f.lastHost {
-		unsuspected, err := a.Stores.Traps.NoneSuspected(h)
+		unsuspected, err := a.Store.NoneSuspected(h)
 		if err != nil {
 			return false, err
 		}
 		f.lastHost, f.unsuspected = h, unsuspected
 	}
 	return f.unsuspected && !MayRepeat(u), nil
-}
-
-// Vouch notes that the pages that a feed or sitemap lists are real.
-func (a *Aspect) Vouch(v *aspects.Visit, listed []uri.URI) error {
-	if !a.Options(v).Detect {
-		return nil
-	}
-	return a.Stores.Vouch(listed, v.Finished)
 }
 
 // Read notes what a page shows, for the search for traps. Then it removes the candidates that are part of a trap.
@@ -134,34 +132,42 @@ func (a *Aspect) observe(v *aspects.Visit) error {
 	if v.IsRobots || got.Status != http.StatusOK || v.Block != "" && v.Block != sharedNotFound {
 		return nil
 	}
-	via, hops := uri.FromCanonical(v.Record().Via), v.Record().Hops
-	html := isHTML(got)
-	space := &Page{URI: v.URI(), Via: via, Hops: hops, First: v.Verdict.First, HTML: html, Now: v.Finished}
-	seen := &TrapPage{URI: v.URI(), Via: via, Hops: hops, Now: v.Finished}
-	seen.Links = make([]uri.URI, 0, len(page.Links))
-	for _, l := range page.Links {
-		seen.Links = append(seen.Links, l.URI)
+	g := &Page{
+		URI: v.URI(), Via: uri.FromCanonical(v.Record().Via), Hops: v.Record().Hops, First: v.Verdict.First,
+		HTML: isHTML(got), Now: v.Finished,
 	}
-	space.Links = Links(*page, space.First && Inside(v.URI(), via), a.Stores.Frontier.RecentlyKnown)
-	var text []byte
-	hasID := html && HasID(v.URI().RequestTarget())
-	if hasID || Wants(v.URI()) {
-		var err error
-		if text, err = readBeginning(got); err != nil {
+	a.addLinks(g, page.Links)
+	hasID := g.HTML && HasID(g.URI.RequestTarget())
+	if hasID || Wants(g.URI) {
+		text, err := readBeginning(got)
+		if err != nil {
 			return err
 		}
+		if hasID {
+			g.Sum = SumWithoutIDs(text)
+		}
+		g.Content = text[:min(len(text), MaxContent)]
 	}
-	if hasID {
-		seen.Sum = SumWithoutIDs(text)
-	}
-	f := aspects.Of[finding](v)
-	if space.Content = text[:min(len(text), MaxContent)]; html || space.Content != nil {
-		f.Space = space
-	}
-	if html {
-		f.Page = seen
+	if g.HTML || g.Content != nil {
+		aspects.Of[finding](v).page = g
 	}
 	return nil
+}
+
+// addLinks adds the links of a page. The crawl is asked which of them it knows only for a first visit inside a pattern.
+func (a *Aspect) addLinks(g *Page, links []discover.Link) {
+	us := make([]uri.URI, len(links))
+	known := make([]bool, len(links))
+	for i, l := range links {
+		us[i] = l.URI
+	}
+	if g.First && Inside(g.URI, g.Via) {
+		a.Frontier.RecentlyKnown(us, known)
+	}
+	g.Links = make([]Link, len(links))
+	for i, l := range links {
+		g.Links[i] = Link{URI: l.URI, Page: l.Hop == uri.Link, Known: known[i]}
+	}
 }
 
 // readBeginning returns the content, or as much of it as is compared without ids.
@@ -185,7 +191,7 @@ func (a *Aspect) removeTrapped(v *aspects.Visit) error {
 	now, wait := v.Finished, a.Options(v).Wait
 	rest := v.Found.Candidates[:0]
 	for _, cand := range v.Found.Candidates {
-		t, ok, err := a.Stores.Traps.Judge(cand.URI, uri.FromCanonical(cand.Via), cand.Hops, now)
+		t, ok, err := a.Store.Judge(cand.URI, uri.FromCanonical(cand.Via), cand.Hops, now)
 		if err != nil {
 			return err
 		}
@@ -196,7 +202,7 @@ func (a *Aspect) removeTrapped(v *aspects.Visit) error {
 			rest = append(rest, cand)
 			continue
 		}
-		if aspects.Of[finding](v).KeepOut(t, cand.URI)+t.Kept <= maxKeptOfTrap {
+		if aspects.Of[finding](v).keepOut(t, cand.URI)+t.Kept <= maxKeptOfTrap {
 			cand.Due, cand.Urgent, cand.Sooner = now.Add(wait), false, false
 			rest = append(rest, cand)
 		}
@@ -207,7 +213,7 @@ func (a *Aspect) removeTrapped(v *aspects.Visit) error {
 
 // holdBack lets a candidate wait for the budget of its pattern.
 func (a *Aspect) holdBack(cand *frontier.Candidate, longest time.Duration, now time.Time) error {
-	wait, held, err := a.Stores.HoldFound(Wanted{
+	wait, held, err := a.HoldFound(Wanted{
 		URI: cand.URI, Via: uri.FromCanonical(cand.Via), Hops: cand.Hops, Now: now,
 	})
 	if err == nil && held && !cand.Urgent {
@@ -224,12 +230,14 @@ func (a *Aspect) Learn(v *aspects.Visit) error {
 	if !a.Options(v).Detect {
 		return nil
 	}
-	if err := a.Stores.Learn(v.URI().Host(), aspects.Of[finding](v).Findings, v.Finished); err != nil {
+	if err := a.learn(v.URI().Host(), aspects.Of[finding](v), v.Finished); err != nil {
 		return err
 	}
 	found, err := a.learnSharedAnswer(v)
-	a.Stores.LogFound(v.URI().Host(), found...)
-	return err
+	if err != nil {
+		return err
+	}
+	return a.take(v.URI().Host(), found, v.Finished)
 }
 
 // learnSharedAnswer records that a new page is, byte for byte, the page of another URI of the host.
@@ -242,5 +250,5 @@ func (a *Aspect) learnSharedAnswer(v *aspects.Visit) ([]Trap, error) {
 	if other.IsZero() || other == v.URI() || other.Host() != v.URI().Host() {
 		return nil, nil
 	}
-	return a.Stores.Traps.LearnShared(v.Capture.PayloadDigest, v.Record().Hops == "", v.Finished, v.URI(), other)
+	return a.Store.LearnShared(v.Capture.PayloadDigest, v.Record().Hops == "", v.Finished, v.URI(), other)
 }

@@ -38,9 +38,9 @@
 //
 // # Life of a trap
 //
-// [TrapStore.Learn] reads each page that is new or has changed. It returns the traps that are certain now, and those
-// that are refuted. From then on [TrapStore.Judge] finds the URIs that are part of a trap. They are not visited, and
-// the first of them stay in the frontier. [TrapStore.Release] ends a trap permanently: the same pattern never becomes a
+// [Store.Learn] reads each page that is new or has changed. It returns the traps that are certain now, and those
+// that are refuted. From then on [Store.Judge] finds the URIs that are part of a trap. They are not visited, and
+// the first of them stay in the frontier. [Store.Release] ends a trap permanently: the same pattern never becomes a
 // trap again.
 //
 // # Parameters that say nothing

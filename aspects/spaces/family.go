@@ -1,7 +1,6 @@
 package spaces
 
 import (
-	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -51,12 +50,6 @@ const (
 	maxIDRests  = 64
 )
 
-func trapSumOf(s string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(s))
-	return h.Sum64()
-}
-
 // example records a URI of the family.
 func (f *family) example(text string) {
 	if len(f.Examples) < maxExamples && !slices.Contains(f.Examples, text) {
@@ -91,7 +84,7 @@ func (f *family) values(query string) bool {
 			i = len(f.Params)
 			f.Params = append(f.Params, facet{Name: name})
 		}
-		sum := uint32(trapSumOf(value))
+		sum := uint32(sumOf(value))
 		if p := &f.Params[i]; len(p.Values) <= maxValues && !slices.Contains(p.Values, sum) {
 			p.Values = append(p.Values, sum)
 		}

@@ -27,13 +27,13 @@ const (
 	suspicion = 12 * time.Hour
 )
 
-// Bounds of what is stored of farms: maxNamed sums of links per farm, and maxEntrances pages that others name.
+// Bounds of what is stored of farms: maxFarmNamed sums of links per farm, and [maxEntrances] pages
+// that others name.
 const (
-	maxFarms         = 24
-	maxVouched       = 512
-	maxFarmNamed     = 512
-	maxFarmEntrances = 64
-	maxMisses        = 6
+	maxFarms     = 24
+	maxVouched   = 512
+	maxFarmNamed = 512
+	maxMisses    = 6
 )
 
 // farm is a family that may be a link farm. It is part of a row: keys are only ever added.
@@ -106,37 +106,32 @@ func isPage(path string) bool {
 }
 
 // vouchedFor reports whether somebody else has vouched for a family. If too many families are vouched for, all are.
-func (s *trapState) vouchedFor(key string) bool {
-	if len(s.vouched) >= maxVouched {
+func (s *state) vouchedFor(key string) bool {
+	if len(s.Vouched) >= maxVouched {
 		return true
 	}
-	_, ok := slices.BinarySearch(s.vouched, uint32(trapSumOf(key)))
+	_, ok := slices.BinarySearch(s.Vouched, uint32(sumOf(key)))
 	return ok
 }
 
 // vouch records that somebody else vouches for a family. It releases the traps of the family and returns them.
-func (s *trapState) vouch(u uri.URI, key string) (refuted []Trap, changed bool) {
-	at, ok := slices.BinarySearch(s.vouched, uint32(trapSumOf(key)))
-	if ok || len(s.vouched) >= maxVouched {
+func (s *state) vouch(u uri.URI, key string) (refuted []Trap, changed bool) {
+	at, ok := slices.BinarySearch(s.Vouched, uint32(sumOf(key)))
+	if ok || len(s.Vouched) >= maxVouched {
 		return nil, false
 	}
-	s.vouched = slices.Insert(s.vouched, at, uint32(trapSumOf(key)))
-	s.farms = slices.DeleteFunc(s.farms, func(f *farm) bool { return f.Key == key })
+	s.Vouched = slices.Insert(s.Vouched, at, uint32(sumOf(key)))
+	s.Farms = slices.DeleteFunc(s.Farms, func(f *farm) bool { return f.Key == key })
 	pattern := shapePattern(u, key)
-	for i := range s.traps {
-		if t := &s.traps[i]; t.Kind == Farm && t.Pattern == pattern && !t.Released {
-			t.Released = true
-			refuted = append(refuted, *t)
-		}
-	}
+	refuted = s.refute(nil, func(t *Trap) bool { return t.Kind == Farm && t.Pattern == pattern })
 	return refuted, true
 }
 
 // farmOf returns the family with this key; nil if there is none.
-func (s *trapState) farmOf(key string) *farm {
-	for _, f := range s.farms {
+func (s *state) farmOf(key string) *farm {
+	for _, f := range s.Farms {
 		if f.Key == key {
-			f.Touched = s.visits
+			f.Touched = s.Visits
 			return f
 		}
 	}
@@ -145,14 +140,15 @@ func (s *trapState) farmOf(key string) *farm {
 
 // learnLists records what a page says of other families. A page that names many pages of a family lists them. A page
 // that names a page which only the family itself had named knows it from elsewhere. Both vouch for the family.
-func (s *trapState) learnLists(g TrapPage, own string) (refuted []Trap, changed bool) {
+func (s *state) learnLists(g Page, own string) (refuted []Trap, changed bool) {
 	if f := s.farmOf(own); f != nil && f.Row > 0 {
 		return nil, false
 	}
 	start, host := isStart(g.Hops), g.URI.Host()
 	named := map[string]int{}
 	settled := "" // the family of an earlier link that needs no further look; no family has this name
-	for _, l := range g.Links {
+	for _, link := range g.Links {
+		l := link.URI
 		key, ok := shapeOf(l)
 		if l.Host() != host || !ok || key == settled {
 			continue
@@ -167,7 +163,7 @@ func (s *trapState) learnLists(g TrapPage, own string) (refuted []Trap, changed 
 		named[key]++
 		known := false
 		if f := s.farmOf(key); f != nil {
-			known = f.entrance(trapSumOf(l.RequestTarget()))
+			known = f.entrance(sumOf(l.RequestTarget()))
 		}
 		if known || named[key] >= listMembers {
 			more, _ := s.vouch(l, key)
@@ -185,7 +181,7 @@ func (f *farm) entrance(sum uint64) bool {
 	if _, known := slices.BinarySearch(f.Named, uint32(sum)); known {
 		return true
 	}
-	if len(f.Entrances) < maxFarmEntrances {
+	if len(f.Entrances) < maxEntrances {
 		f.Entrances = append(f.Entrances, uint32(sum))
 	}
 	return false
@@ -217,10 +213,11 @@ func (f *farm) name(sums []uint64) (looked, fresh int) {
 // members divides the links of a page into the pages of its family and the links out of it, as sums. A page below the
 // page itself is outside, because trees of folders are built in this way, and they end. The sums are without ids,
 // unless the pages differ only in their ids.
-func members(g TrapPage, key string) (inside, outside []uint64) {
+func members(g Page, key string) (inside, outside []uint64) {
 	own := folder(g.URI.Path())
 	var whole, without []uint64
-	for _, l := range g.Links {
+	for _, link := range g.Links {
+		l := link.URI
 		k, ok := shapeOf(l)
 		switch {
 		case l == g.URI:
@@ -229,7 +226,7 @@ func members(g TrapPage, key string) (inside, outside []uint64) {
 			if l == g.Via {
 				continue
 			}
-			whole = append(whole, trapSumOf(l.RequestTarget()))
+			whole = append(whole, sumOf(l.RequestTarget()))
 			without = append(without, undatedSum("", l.RequestTarget()))
 		default:
 			outside = append(outside, undatedSum(l.Authority(), l.RequestTarget()))
@@ -247,7 +244,7 @@ func members(g TrapPage, key string) (inside, outside []uint64) {
 }
 
 // farm looks for pages that were found on pages of their family and name only pages that nobody has named before.
-func (s *trapState) farm(g TrapPage) (trap *Trap, refuted []Trap, changed bool) {
+func (s *state) farm(g Page) (trap *Trap, refuted []Trap, changed bool) {
 	key, ok := shapeOf(g.URI)
 	refuted, changed = s.learnLists(g, key)
 	if !ok || isStart(g.Hops) || s.vouchedFor(key) || s.isSettled(g.URI, key) {
@@ -261,12 +258,12 @@ func (s *trapState) farm(g TrapPage) (trap *Trap, refuted []Trap, changed bool) 
 		if !within || len(inside) < farmMembers {
 			return nil, refuted, changed
 		}
-		if len(s.farms) >= maxFarms {
-			oldest := slices.MinFunc(s.farms, func(a, b *farm) int { return int(a.Touched - b.Touched) })
-			s.farms = slices.DeleteFunc(s.farms, func(f *farm) bool { return f == oldest })
+		if len(s.Farms) >= maxFarms {
+			oldest := slices.MinFunc(s.Farms, func(a, b *farm) int { return int(a.Touched - b.Touched) })
+			s.Farms = slices.DeleteFunc(s.Farms, func(f *farm) bool { return f == oldest })
 		}
-		f = &farm{Key: key, Touched: s.visits}
-		s.farms = append(s.farms, f)
+		f = &farm{Key: key, Touched: s.Visits}
+		s.Farms = append(s.Farms, f)
 	}
 	looked, fresh := f.name(inside)
 	nothingNew := true
@@ -290,7 +287,7 @@ func (s *trapState) farm(g TrapPage) (trap *Trap, refuted []Trap, changed bool) 
 }
 
 // count counts a page, and reports whether the farm has changed.
-func (f *farm) count(invents, within bool, depth int, g TrapPage) bool {
+func (f *farm) count(invents, within bool, depth int, g Page) bool {
 	switch {
 	case !invents && f.Row == 0, invents && !within:
 		return false
@@ -316,28 +313,28 @@ func (f *farm) count(invents, within bool, depth int, g TrapPage) bool {
 }
 
 // isSettled reports whether a URI is already known to be part of a trap, or of a farm that was released.
-func (s *trapState) isSettled(u uri.URI, key string) bool {
+func (s *state) isSettled(u uri.URI, key string) bool {
 	pattern, text := shapePattern(u, key), u.String()
-	return slices.ContainsFunc(s.traps, func(t Trap) bool {
+	return slices.ContainsFunc(s.Traps, func(t Trap) bool {
 		return t.Kind == Farm && t.Pattern == pattern || t.Kind == Session && !t.Released && t.match.MatchString(text)
 	})
 }
 
 // suspect returns the suspected farm of a URI. It reports false if a visit of the URI would show more, because the
 // URI is deeper than the pages visited so far.
-func (s *trapState) suspect(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
-	if len(s.farms) == 0 || !wasNamed(hops) || via.Host() != u.Host() {
+func (s *state) suspect(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
+	if len(s.Farms) == 0 || !wasNamed(hops) || via.Host() != u.Host() {
 		return Trap{}, false
 	}
 	key, ok := shapeOf(u)
 	if !ok || s.isSettled(u, key) {
 		return Trap{}, false
 	}
-	i := slices.IndexFunc(s.farms, func(f *farm) bool { return f.Key == key })
+	i := slices.IndexFunc(s.Farms, func(f *farm) bool { return f.Key == key })
 	if i < 0 {
 		return Trap{}, false
 	}
-	f := s.farms[i]
+	f := s.Farms[i]
 	from, related := shapeOf(via)
 	within := related && from == key || isHome(via, key)
 	if f.Since == 0 || len(hops) > f.Deepest || now.After(time.UnixMicro(f.Since).Add(suspicion)) || !within {

@@ -75,13 +75,13 @@ func TestLinkFarmsAreFound(t *testing.T) {
 			if farm > c.most || len(visited)-farm != 44 {
 				t.Errorf("%d pages of the farm and %d others were visited, want at most %d, and 44", farm, len(visited)-farm, c.most)
 			}
-			b = reopen(t, db)
+			b = reopen(t, db, b)
 			list, err := b.Get("news.example")
 			if err != nil || len(list) != 1 || list[0].Kind != spaces.Farm || len(list[0].Examples) == 0 || !strings.Contains(list[0].Rule(), "/partners/") {
 				t.Fatalf("traps %+v, %v; want one link farm, with examples and a rule", list, err)
 			}
-			member, home, news := parseTrap(t, list[0].Examples[0]), parseTrap(t, "http://news.example/partners/"), parseTrap(t, "http://news.example/news/")
-			other := parseTrap(t, "http://news.example/partners/another")
+			member, home, news := parse(t, list[0].Examples[0]), parse(t, "http://news.example/partners/"), parse(t, "http://news.example/news/")
+			other := parse(t, "http://news.example/partners/another")
 			for _, j := range []struct {
 				what string
 				via  uri.URI
@@ -91,14 +91,14 @@ func TestLinkFarmsAreFound(t *testing.T) {
 				{"found on a page of the farm", member, "LLL", true},
 				{"found on the home of the farm", home, "LL", true},
 				{"found on another page", news, "LL", false},
-				{"found in a feed of the farm's folder", parseTrap(t, "http://news.example/partners/rss.xml"), "LM", false},
+				{"found in a feed of the farm's folder", parse(t, "http://news.example/partners/rss.xml"), "LM", false},
 				{"a seed", uri.URI{}, "", false},
 			} {
-				if _, got, err := b.Judge(other, j.via, j.hops, trapDay); err != nil || got != j.want {
+				if _, got, err := b.Judge(other, j.via, j.hops, day); err != nil || got != j.want {
 					t.Errorf("a URI %s: part of the trap is %t, %v; want %t", j.what, got, err, j.want)
 				}
 			}
-			refuted, err := b.AddListed("news.example", other)
+			refuted, err := b.AddListed("news.example", day, other)
 			if err != nil || len(refuted) != 1 {
 				t.Errorf("after a sitemap lists one of its pages, %d traps were released, %v; want 1", len(refuted), err)
 			}

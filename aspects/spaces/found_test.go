@@ -25,7 +25,7 @@ func TestNamesOfVisitedSearchesPutOffNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stores := spaces.Stores{Spaces: s, Frontier: f}
+	a := spaces.Aspect{Store: s, Frontier: f}
 	search := func(n int) uri.URI {
 		word := strings.Map(func(r rune) rune { return r - '0' + 'k' }, fmt.Sprint(n))
 		u, err := uri.Parse("http://news.example/search?q=" + word)
@@ -39,7 +39,7 @@ func TestNamesOfVisitedSearchesPutOffNothing(t *testing.T) {
 	}
 	visited := 1
 	for ; visited < 100; visited++ { // each search brings a new text and names two more words
-		if _, held, err := stores.HoldFound(wanted(visited, 0)); err != nil || held {
+		if _, held, err := a.HoldFound(wanted(visited, 0)); err != nil || held {
 			break
 		}
 		text := ""
@@ -50,7 +50,7 @@ func TestNamesOfVisitedSearchesPutOffNothing(t *testing.T) {
 			URI: search(visited), Via: search(visited / 2), Hops: "LL", First: true, HTML: true, Content: []byte(text),
 			Links: []spaces.Link{{URI: search(2 * visited), Page: true}, {URI: search(2*visited + 1), Page: true}}, Now: day,
 		}
-		if _, err := s.Learn(page); err != nil {
+		if _, _, err := s.Learn(page); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := f.Add(day, frontier.Candidate{URI: search(visited), Via: search(visited / 2).String(), Hops: "LL"}); err != nil {
@@ -62,7 +62,7 @@ func TestNamesOfVisitedSearchesPutOffNothing(t *testing.T) {
 	}
 	again := func(at time.Duration) (held bool) {
 		w := wanted(2, at)
-		_, held, err := stores.Hold(w, true)
+		_, _, held, err := s.Hold(w, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,14 +72,14 @@ func TestNamesOfVisitedSearchesPutOffNothing(t *testing.T) {
 		t.Error("a visited search is visited again while new ones are put off; want that it waits")
 	}
 	for at := time.Hour; at < spaces.Doubt; at += 12 * time.Hour {
-		if _, held, err := stores.HoldFound(wanted(2, at)); err != nil || held {
+		if _, held, err := a.HoldFound(wanted(2, at)); err != nil || held {
 			t.Fatalf("a search that is known is held: %v, %v", held, err)
 		}
 	}
 	if again(spaces.Doubt + 2*time.Hour) {
 		t.Error("a visited search waits although no new one was named for a long time")
 	}
-	if _, held, err := stores.HoldFound(wanted(5000, spaces.Doubt)); err != nil || !held {
+	if _, held, err := a.HoldFound(wanted(5000, spaces.Doubt)); err != nil || !held {
 		t.Errorf("a search that is not known is held: %v, %v; want true", held, err)
 	}
 	if !again(spaces.Doubt + 2*time.Hour) {

@@ -29,7 +29,7 @@ func growthPattern(u uri.URI, top string) string {
 
 // growth looks for pages in the folder of the page that they were found on. A page without deeper folders, or with a
 // file, ends the row wherever it was found.
-func (s *trapState) growth(g TrapPage) (*family, *Trap) {
+func (s *state) growth(g Page) (*family, *Trap) {
 	own, above := folder(g.URI.Path()), folder(g.Via.Path())
 	depth := segments(own)
 	if depth < growthDepth || strings.Contains(g.URI.RequestTarget(), "?") {
@@ -53,7 +53,7 @@ func (s *trapState) growth(g TrapPage) (*family, *Trap) {
 		return true
 	})
 	grown := g.Via.Host() == g.URI.Host() && own != above && strings.HasPrefix(own, above)
-	if !grown && (deeper && !ends || !slices.ContainsFunc(s.families, func(f *family) bool { return f.Key == "g"+top })) {
+	if !grown && (deeper && !ends || !slices.ContainsFunc(s.Families, func(f *family) bool { return f.Key == "g"+top })) {
 		return nil, nil
 	}
 	f := s.familyOf("g" + top)
@@ -70,7 +70,7 @@ func (s *trapState) growth(g TrapPage) (*family, *Trap) {
 
 // grew counts a page whose own folder has this depth. After a suspect row that was refuted, the next row must be
 // longer to become suspect.
-func (f *family) grew(g TrapPage, depth int, nothingNew bool) {
+func (f *family) grew(g Page, depth int, nothingNew bool) {
 	if f.Since != 0 && (!nothingNew || g.Now.After(time.UnixMicro(f.Since).Add(suspicion))) {
 		f.Misses, f.Since, f.Row = min(f.Misses+1, maxMisses), 0, 0
 	}
@@ -86,14 +86,14 @@ func (f *family) grew(g TrapPage, depth int, nothingNew bool) {
 }
 
 // hasGrown reports whether such a trap exists or existed.
-func (s *trapState) hasGrown(pattern string) bool {
-	return slices.ContainsFunc(s.traps, func(t Trap) bool { return t.Kind == Growth && t.Pattern == pattern })
+func (s *state) hasGrown(pattern string) bool {
+	return slices.ContainsFunc(s.Traps, func(t Trap) bool { return t.Kind == Growth && t.Pattern == pattern })
 }
 
 // growing returns the suspected growth that a URI is part of: it was found on one of its pages, and it is not deeper
 // than the pages visited so far. It reports false if a visit of the URI would show more.
-func (s *trapState) growing(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
-	if len(s.families) == 0 {
+func (s *state) growing(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
+	if len(s.Families) == 0 {
 		return Trap{}, false
 	}
 	own := folder(u.Path())
@@ -102,11 +102,11 @@ func (s *trapState) growing(u, via uri.URI, hops uri.HopPath, now time.Time) (Tr
 	if depth < growthDepth || file(u.Path()) || !within || strings.Contains(u.RequestTarget(), "?") {
 		return Trap{}, false
 	}
-	i := slices.IndexFunc(s.families, func(f *family) bool { return f.Key == "g"+top })
+	i := slices.IndexFunc(s.Families, func(f *family) bool { return f.Key == "g"+top })
 	if i < 0 {
 		return Trap{}, false
 	}
-	f := s.families[i]
+	f := s.Families[i]
 	if f.Since == 0 || depth > f.Depth || now.After(time.UnixMicro(f.Since).Add(suspicion)) {
 		return Trap{}, false
 	}

@@ -134,7 +134,7 @@ func TestEndlessFoldersAreTraps(t *testing.T) {
 			if len(visited) > c.most {
 				t.Errorf("%d pages were visited, want at most %d", len(visited), c.most)
 			}
-			list, err := reopen(t, db).Get("news.example")
+			list, err := reopen(t, db, b).Get("news.example")
 			if err != nil || len(list) != 1 || list[0].Kind != spaces.Growth {
 				t.Errorf("traps %+v, %v; want one of the kind growth", list, err)
 			}
@@ -148,8 +148,8 @@ func TestSuspectedGrowthCanBeReleased(t *testing.T) {
 	endless := tree{folders: 3}
 	b, _ := openTraps(t)
 	crawl(t, b, trapSite{links: endless.links}, 24) // suspected, but not yet certain
-	home, other := parseTrap(t, "http://news.example/deep/"), parseTrap(t, "http://news.example/deep/x/y/")
-	if trap, ok, err := b.Judge(other, home, "LL", trapDay); err != nil || !ok || !trap.Suspect {
+	home, other := parse(t, "http://news.example/deep/"), parse(t, "http://news.example/deep/x/y/")
+	if trap, ok, err := b.Judge(other, home, "LL", day); err != nil || !ok || !trap.Suspect {
 		t.Fatalf("Judge = %+v, %t, %v; want a suspect", trap, ok, err)
 	}
 	for _, c := range []struct{ what, uri, via, hops string }{
@@ -159,7 +159,7 @@ func TestSuspectedGrowthCanBeReleased(t *testing.T) {
 		{"not deep", "http://news.example/deep/x/", home.String(), "LL"},
 		{"below another folder", "http://news.example/docs/x/y/", "http://news.example/docs/", "LL"},
 	} {
-		trap, ok, err := b.Judge(parseTrap(t, c.uri), parseTrap(t, c.via), uri.HopPath(c.hops), trapDay)
+		trap, ok, err := b.Judge(parse(t, c.uri), parse(t, c.via), uri.HopPath(c.hops), day)
 		if err != nil || ok {
 			t.Errorf("a URI %s: Judge = %+v, %t, %v; want no trap", c.what, trap, ok, err)
 		}

@@ -10,27 +10,40 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// TrapPage is a page that was read because it is new or has changed.
-type TrapPage struct {
-	URI uri.URI
-	Via uri.URI // the page that names it; zero for a seed
-	// Hops is the path on which it was found; empty for a seed.
-	Hops uri.HopPath
-	// Links lists all URIs that the page names, in scope or not.
-	Links []uri.URI
+// Page is a page or file whose content was read because it is new or has changed.
+type Page struct {
+	URI   uri.URI
+	Via   uri.URI     // the page that names it; zero for a seed
+	Hops  uri.HopPath // on which it was found; empty for a seed
+	First bool        // the first visit of the URI
+	HTML  bool
+	Links []Link // all URIs that the page names, in scope or not
+	// Content is the beginning of the content if [Wants] asks for it, otherwise nil.
+	Content []byte
 	// Sum is [SumWithoutIDs] of the content if the URI contains an id, see [HasID]; otherwise zero.
 	Sum uint64
 	Now time.Time
 }
 
-// trapState holds the traps and families of a host.
-type trapState struct {
-	families []*family
-	shared   []shared
-	traps    []Trap
-	farms    []*farm
-	vouched  []uint32 // sums of the families that others have vouched for, sorted
-	visits   int64
+// Link is a URI that a page names.
+type Link struct {
+	URI   uri.URI
+	Page  bool // it is linked, and not embedded
+	Known bool // the crawl knows it already; only needed if the page was visited first and [Inside] is true
+}
+
+// state holds the traps, families, parameters and patterns of a host. It is the stored form too: keys are only ever
+// added.
+type state struct {
+	Visits   int64     `cbor:"1,keyasint,omitempty"` // pages that were learned
+	Families []*family `cbor:"2,keyasint,omitempty"`
+	Traps    []Trap    `cbor:"3,keyasint,omitempty"`
+	Shared   []shared  `cbor:"4,keyasint,omitempty"`
+	Farms    []*farm   `cbor:"5,keyasint,omitempty"`
+	Vouched  []uint32  `cbor:"6,keyasint,omitempty"` // sums of the families that others have vouched for, sorted
+	Ticks    int64     `cbor:"7,keyasint,omitempty"` // visits that were learned while there were parameters or patterns
+	Params   []*param  `cbor:"8,keyasint,omitempty"`
+	Spaces   []*space  `cbor:"9,keyasint,omitempty"`
 }
 
 // Bounds of a host.
@@ -41,56 +54,65 @@ const (
 )
 
 // familyOf returns the family with this key, and creates it if there is none.
-func (s *trapState) familyOf(key string) *family {
-	for _, f := range s.families {
+func (s *state) familyOf(key string) *family {
+	for _, f := range s.Families {
 		if f.Key == key {
-			f.Touched = s.visits
+			f.Touched = s.Visits
 			return f
 		}
 	}
-	if len(s.families) >= maxFamilies {
-		oldest := slices.MinFunc(s.families, func(a, b *family) int { return int(a.Touched - b.Touched) })
-		s.families = slices.DeleteFunc(s.families, func(f *family) bool { return f == oldest })
+	if len(s.Families) >= maxFamilies {
+		oldest := slices.MinFunc(s.Families, func(a, b *family) int { return int(a.Touched - b.Touched) })
+		s.Families = slices.DeleteFunc(s.Families, func(f *family) bool { return f == oldest })
 	}
-	f := &family{Key: key, Touched: s.visits}
-	s.families = append(s.families, f)
+	f := &family{Key: key, Touched: s.Visits}
+	s.Families = append(s.Families, f)
 	return f
 }
 
 // learn adds a page. It returns the traps that are certain now and those that the page refutes, and whether there is
 // anything new to store.
-func (s *trapState) learn(g TrapPage) (found, refuted []Trap, changed bool) {
-	s.visits++
+func (s *state) learn(g Page) (found, refuted []Trap, changed bool) {
+	s.Visits++
 	if g.Via.IsZero() {
 		g.Via = g.URI
 	}
-	for _, look := range []func(TrapPage) (*family, *Trap){s.calendar, s.facets, s.growth, s.session} {
-		f, trap := look(g)
+	for _, look := range detectors {
+		f, trap := look(s, g)
 		changed = changed || f != nil
 		if trap == nil {
 			continue
 		}
-		s.families = slices.DeleteFunc(s.families, func(o *family) bool { return o == f })
+		s.Families = slices.DeleteFunc(s.Families, func(o *family) bool { return o == f })
 		trap.Found, trap.Visited, trap.Examples = g.Now, f.Visits, f.Examples
-		if s.addTrap(*trap) {
-			found = append(found, *trap)
-		}
+		found = s.addTrap(found, *trap)
 	}
 	trap, refuted, moved := s.farm(g)
-	if trap != nil && s.addTrap(*trap) {
-		found = append(found, *trap)
+	if trap != nil {
+		found = s.addTrap(found, *trap)
 	}
 	return found, refuted, changed || moved
 }
 
-// addTrap adds a trap and reports true, unless it is known or was released, or there are too many.
-func (s *trapState) addTrap(t Trap) bool {
+// addTrap adds a trap, and appends it to a list, unless it is known or was released, or there are too many.
+func (s *state) addTrap(list []Trap, t Trap) []Trap {
 	same := func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern }
-	if slices.ContainsFunc(s.traps, same) || len(s.traps) >= maxTraps || t.compile() != nil {
-		return false
+	if slices.ContainsFunc(s.Traps, same) || len(s.Traps) >= maxTraps || t.compile() != nil {
+		return list
 	}
-	s.traps = append(s.traps, t)
-	return true
+	s.Traps = append(s.Traps, t)
+	return append(list, t)
+}
+
+// refute releases the traps that are wrong, and appends them to a list.
+func (s *state) refute(list []Trap, wrong func(*Trap) bool) []Trap {
+	for i := range s.Traps {
+		if t := &s.Traps[i]; !t.Released && wrong(t) {
+			t.Released = true
+			list = append(list, *t)
+		}
+	}
+	return list
 }
 
 // origin returns the beginning of a pattern, for http and https on the host of u.
@@ -108,18 +130,18 @@ func (f *family) visited(u uri.URI, nothingNew bool) {
 }
 
 // linksOut returns the sums of the links that are not inside.
-func linksOut(links []uri.URI, inside func(uri.URI) bool) []uint64 {
+func linksOut(links []Link, inside func(uri.URI) bool) []uint64 {
 	var sums []uint64
 	for _, l := range links {
-		if !inside(l) {
-			sums = append(sums, undatedSum(l.Authority(), l.RequestTarget()))
+		if !inside(l.URI) {
+			sums = append(sums, undatedSum(l.URI.Authority(), l.URI.RequestTarget()))
 		}
 	}
 	return sums
 }
 
 // calendar looks for dated pages that were found on dated pages.
-func (s *trapState) calendar(g TrapPage) (*family, *Trap) {
+func (s *state) calendar(g Page) (*family, *Trap) {
 	d, ok := dated(g.URI.RequestTarget())
 	if !ok || g.Via.Host() != g.URI.Host() {
 		return nil, nil
@@ -152,7 +174,7 @@ func (s *trapState) calendar(g TrapPage) (*family, *Trap) {
 }
 
 // facets looks for combinations of query parameters.
-func (s *trapState) facets(g TrapPage) (*family, *Trap) {
+func (s *state) facets(g Page) (*family, *Trap) {
 	path, query, _ := strings.Cut(g.URI.RequestTarget(), "?")
 	if strings.Count(query, "=") < minFacets {
 		return nil, nil
@@ -161,14 +183,14 @@ func (s *trapState) facets(g TrapPage) (*family, *Trap) {
 	if !f.values(query) {
 		return f, nil
 	}
-	f.Members.Add(trapSumOf(query))
+	f.Members.Add(sumOf(query))
 	inside := func(u uri.URI) bool {
 		if u.Host() != g.URI.Host() {
 			return false
 		}
 		p, q, _ := strings.Cut(u.RequestTarget(), "?")
 		if p == path && f.values(q) && !f.Members.IsFull() {
-			f.Members.Add(trapSumOf(q))
+			f.Members.Add(sumOf(q))
 		}
 		return p == path
 	}
@@ -189,7 +211,7 @@ func (s *trapState) facets(g TrapPage) (*family, *Trap) {
 }
 
 // session looks for pages whose URIs differ only in an id.
-func (s *trapState) session(g TrapPage) (*family, *Trap) {
+func (s *state) session(g Page) (*family, *Trap) {
 	target := g.URI.RequestTarget()
 	start, end, ok := findID([]byte(target), 0)
 	if !ok || g.Sum == 0 || start > 0 && target[start-1] == '=' { // parameters are judged for the whole host
@@ -198,7 +220,7 @@ func (s *trapState) session(g TrapPage) (*family, *Trap) {
 	f := s.familyOf("s" + target[:start])
 	f.Visits++
 	f.example(g.URI.String())
-	r := idRest{Sum: trapSumOf(target[end:]), ID: trapSumOf(target[start:end]), Page: g.Sum}
+	r := idRest{Sum: sumOf(target[end:]), ID: sumOf(target[start:end]), Page: g.Sum}
 	i := slices.IndexFunc(f.Rests, func(o idRest) bool { return o.Sum == r.Sum })
 	switch {
 	case i < 0 && len(f.Rests) < maxIDRests:

@@ -120,10 +120,10 @@ func (s *state) paramOf(name string) *param {
 }
 
 // learnParam adds a visit of a URI with a generated value. It returns what is certain now.
-func (s *state) learnParam(g Page, at sighting, content uint64) (Finding, bool) {
+func (s *state) learnParam(g Page, at sighting, content uint64) (t Trap, certain bool) {
 	p := s.paramOf(at.name)
 	if p == nil || p.Real || p.Proven {
-		return Finding{}, false
+		return t, false
 	}
 	if len(p.Examples) < maxSeen {
 		p.Examples = append(p.Examples, g.URI.String())
@@ -131,7 +131,7 @@ func (s *state) learnParam(g Page, at sighting, content uint64) (Finding, bool) 
 	r := p.restOf(at, content, g.HTML)
 	switch {
 	case r == nil || r.Value == at.value:
-		return Finding{}, false
+		return t, false
 	case r.Content == content:
 		r.Same = min(r.Same+1, maxCount)
 	default:
@@ -139,11 +139,12 @@ func (s *state) learnParam(g Page, at sighting, content uint64) (Finding, bool) 
 	}
 	r.Value, r.Content = at.value, content
 	if !p.saysNothing() {
-		return Finding{}, false
+		return t, false
 	}
 	p.Proven, p.Rests = true, nil
-	return Finding{
-		Host: g.URI.Host(), Authority: g.URI.Authority(), Parameter: p.Name, Examples: p.Examples,
+	return Trap{
+		Kind: Parameter, Parameter: p.Name, Pattern: parameterPattern(g.URI.Authority(), p.Name), Found: g.Now,
+		Examples: p.Examples,
 		Why: fmt.Sprintf("another value of %s brought the same content at least %d times, and hardly ever another one",
 			p.Name, ParameterProofs),
 	}, true
@@ -196,17 +197,17 @@ func (p *param) saysNothing() bool {
 	return !pagesOnly || len(contents) > 1 || same >= PageProofs
 }
 
-// learnReal records parameters that tell pages apart. It returns those that were thought to say nothing.
-func (s *state) learnReal(h uri.Host, names []string) (found []Finding, changed bool) {
+// learnReal records parameters that tell pages apart. It returns the traps that this refutes.
+func (s *state) learnReal(names []string) (refuted []Trap, changed bool) {
 	for _, name := range names {
 		p := s.paramOf(name)
 		if p == nil || p.Real {
 			continue
 		}
 		if p.Proven {
-			found = append(found, Finding{Host: h, Parameter: p.Name, Refuted: true})
+			refuted = s.refute(refuted, func(t *Trap) bool { return t.Kind == Parameter && t.Parameter == name })
 		}
 		p.Real, p.Proven, p.Rests, changed = true, false, nil, true
 	}
-	return found, changed
+	return refuted, changed
 }

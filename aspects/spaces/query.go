@@ -132,7 +132,7 @@ func (p *space) isLinked() bool {
 }
 
 // visit adds the first visit of a page inside. It returns the query space if it is certain now.
-func (s *state) visit(g Page, f facts) (Finding, bool) {
+func (s *state) visit(g Page, f facts) (t Trap, certain bool) {
 	p := s.spaceOf(f.key, true)
 	p.Visits++
 	if len(p.Examples) < maxSeen {
@@ -159,12 +159,13 @@ func (s *state) visit(g Page, f facts) (Finding, bool) {
 		p.First, p.Deepest = min(p.First, depth), max(p.Deepest, depth)
 	}
 	if p.Key == others || p.Listed || p.Proven || p.Row < QueryRow || p.Deepest-p.First < QueryGenerations {
-		return Finding{}, false
+		return t, false
 	}
 	p.Proven = true
 	p.Texts, p.Links, p.Members, p.Entrances = nil, nil, nil, nil
-	return Finding{
-		Host: g.URI.Host(), Authority: g.URI.Authority(), Pattern: p.Key, Examples: p.Examples, Visited: p.Visits,
+	return Trap{
+		Kind: Query, Space: p.Key, Pattern: spacePattern(g.URI.Authority(), p.Key), Found: g.Now, Examples: p.Examples,
+		Visited: p.Visits,
 		Why: fmt.Sprintf("%d pages in a row over %d steps, each found on another one, had no new text and no new link except "+
 			"to more pages of the same kind", p.Row, p.Deepest-p.First),
 	}, true
@@ -316,8 +317,8 @@ func (p *space) putOff(w Wanted) (changed bool) {
 // written more often.
 const stoppedSteps = 3600
 
-// list records that a feed or sitemap lists members. It returns the query spaces that this refutes.
-func (s *state) list(h uri.Host, authority string, us []uri.URI) (found []Finding, changed bool) {
+// list records that a feed or sitemap lists members. It returns the traps that this refutes.
+func (s *state) list(us []uri.URI) (refuted []Trap, changed bool) {
 	for _, u := range us {
 		key, ok := keyOf(u.RequestTarget())
 		if !ok {
@@ -328,11 +329,11 @@ func (s *state) list(h uri.Host, authority string, us []uri.URI) (found []Findin
 			continue
 		}
 		if p.Proven {
-			found = append(found, Finding{Host: h, Authority: authority, Pattern: p.Key, Refuted: true})
+			refuted = s.refute(refuted, func(t *Trap) bool { return t.Kind == Query && t.Space == key })
 		}
 		p.Listed, p.Proven, changed = true, false, true
 	}
-	return found, changed
+	return refuted, changed
 }
 
 // Pattern is a pattern of a host that uses a budget.

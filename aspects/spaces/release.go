@@ -3,7 +3,6 @@
 package spaces
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -48,37 +47,18 @@ func isRefused(why string) bool {
 	return strings.HasPrefix(why, RefusedByTrap) || strings.HasPrefix(why, refusedByName)
 }
 
-// Release ends a trap permanently. It makes its known URIs due that were not visited because of the trap, and
-// returns their number. A crawl may run meanwhile. A second call completes one that was interrupted.
-func Release(
-	f *frontier.Frontier, store *TrapStore, h uri.Host, pattern string, now time.Time,
-) (due int64, err error) {
+// Release ends a trap permanently, or the budget of a path and its parameters, both as arcrawl traps names them. It
+// makes the known URIs due that were not visited because of it, and returns their number. A crawl may run meanwhile. A
+// second call completes one that was interrupted.
+func Release(f *frontier.Frontier, store *Store, h uri.Host, pattern string, now time.Time) (due int64, err error) {
 	t, err := store.Release(h, pattern)
-	if err != nil || t.Kind == SoftNotFound {
-		return 0, err
-	}
-	return makeDue(f, h, t.Pattern, now)
-}
-
-// ReleaseAny ends a trap, or the budget of a path and its parameters, both as arcrawl traps names them.
-func ReleaseAny(
-	f *frontier.Frontier, store *TrapStore, budgets *Store, h uri.Host, pattern string, now time.Time,
-) (due int64, err error) {
-	due, err = Release(f, store, h, pattern, now)
-	if budgets == nil || !errors.Is(err, ErrUnknown) {
-		return due, err
-	}
-	lifted, failed := budgets.Lift(h, pattern)
-	if failed == nil {
-		failed = budgets.Flush()
-	}
 	switch {
-	case failed != nil:
-		return 0, failed
-	case !lifted:
+	case err != nil || t != nil && t.Kind == SoftNotFound:
 		return 0, err
+	case t == nil:
+		pattern = spacePatternOfHost(h, pattern)
 	}
-	return makeDue(f, h, PatternOfSpace(h, pattern), now)
+	return makeDue(f, h, pattern, now)
 }
 
 // makeDue makes the URIs of a host due that match a pattern and were not visited because of a trap.

@@ -18,21 +18,21 @@ type shared struct {
 
 // share records that URIs have the same answer. It returns the trap if that is certain now, and whether anything
 // changed. The answer with the fewest paths makes room for a new one.
-func (s *trapState) share(answer digest.Digest, seed bool, of ...uri.URI) (*Trap, bool) {
+func (s *state) share(answer digest.Digest, seed bool, of ...uri.URI) (*Trap, bool) {
 	key := answer.String()
-	i := slices.IndexFunc(s.shared, func(o shared) bool { return o.Digest == key })
+	i := slices.IndexFunc(s.Shared, func(o shared) bool { return o.Digest == key })
 	if i < 0 {
-		if len(s.shared) >= maxShared {
-			fewest := slices.MinFunc(s.shared, func(a, b shared) int { return len(a.Paths) - len(b.Paths) })
-			s.shared = slices.DeleteFunc(s.shared, func(o shared) bool { return o.Digest == fewest.Digest })
+		if len(s.Shared) >= maxShared {
+			fewest := slices.MinFunc(s.Shared, func(a, b shared) int { return len(a.Paths) - len(b.Paths) })
+			s.Shared = slices.DeleteFunc(s.Shared, func(o shared) bool { return o.Digest == fewest.Digest })
 		}
-		s.shared = append(s.shared, shared{Digest: key})
-		i = len(s.shared) - 1
+		s.Shared = append(s.Shared, shared{Digest: key})
+		i = len(s.Shared) - 1
 	}
-	o := &s.shared[i]
+	o := &s.Shared[i]
 	o.Root = o.Root || seed
 	for _, u := range of {
-		sum := uint32(trapSumOf(u.Path()))
+		sum := uint32(sumOf(u.Path()))
 		o.Root = o.Root || u.RequestTarget() == "/"
 		if len(o.Paths) >= SoftPaths || slices.Contains(o.Paths, sum) {
 			continue

@@ -56,7 +56,7 @@ type site func(target string) (links []string, text string)
 
 // crawl visits the pages of a site in the order in which they are found. It returns the visited targets, the targets
 // that wait for a budget, and what was found.
-func (s site) crawl(t testing.TB, b *spaces.Store, maximum int) (visited, waiting []string, found []spaces.Finding) {
+func (s site) crawl(t testing.TB, b *spaces.Store, maximum int) (visited, waiting []string, found []spaces.Trap) {
 	t.Helper()
 	queue := []spaces.Wanted{{URI: parse(t, host+"/"), First: true, Now: day}}
 	known := map[uri.URI]bool{queue[0].URI: true}
@@ -91,7 +91,7 @@ func (s site) crawl(t testing.TB, b *spaces.Store, maximum int) (visited, waitin
 				queue = append(queue, spaces.Wanted{URI: u, Via: w.URI, Hops: w.Hops.Then(hop), First: true, Now: day})
 			}
 		}
-		more, err := b.Learn(page)
+		more, _, err := b.Learn(page)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func TestQuerySpaces(t *testing.T) {
 			visited, _, found := c.site.crawl(t, open(t), 45)
 			pattern, at := "", len(visited)
 			for _, f := range found {
-				pattern, at = f.Pattern, f.Visited
+				pattern, at = f.Space, f.Visited
 			}
 			if pattern != c.pattern || at > c.visited {
 				t.Errorf("found %q after %d pages, want %q after at most %d", pattern, at, c.pattern, c.visited)
@@ -390,11 +390,11 @@ func TestFeedRefutesAQuerySpace(t *testing.T) {
 	s := site(func(s string) ([]string, string) {
 		return []string{"/search?q=" + letters(asked(s)+1)}, "nothing"
 	})
-	if _, _, found := s.crawl(t, b, 20); len(found) != 1 || found[0].Refuted {
+	if _, _, found := s.crawl(t, b, 20); len(found) != 1 || found[0].Released {
 		t.Fatalf("found %+v, want one query space", found)
 	}
 	refuted, err := b.AddListed("news.example", day, parse(t, host+"/search?q="+letters(3)))
-	if err != nil || len(refuted) != 1 || !refuted[0].Refuted || refuted[0].Pattern != "/search?q" {
+	if err != nil || len(refuted) != 1 || !refuted[0].Released || refuted[0].Space != "/search?q" {
 		t.Errorf("refuted %+v, %v; want the query space", refuted, err)
 	}
 }
@@ -463,7 +463,7 @@ func TestParameters(t *testing.T) {
 			got := ""
 			for _, v := range c.visits {
 				u := parse(t, host+v.uri)
-				found, err := b.Learn(spaces.Page{
+				found, _, err := b.Learn(spaces.Page{
 					URI: u, Via: parse(t, host+"/"), Hops: "L", First: true, HTML: !strings.Contains(u.Path(), "."),
 					Content: []byte(v.content), Now: day,
 				})
@@ -493,24 +493,26 @@ func TestListsShowThatAParameterIsReal(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		say  func(*spaces.Store) ([]spaces.Finding, error)
+		say  func(*spaces.Store) ([]spaces.Trap, error)
 		want int
 	}{
-		{"a page with three", func(b *spaces.Store) ([]spaces.Finding, error) {
+		{"a page with three", func(b *spaces.Store) ([]spaces.Trap, error) {
 			g := spaces.Page{URI: parse(t, host+"/"), HTML: true, Now: day}
 			for _, u := range links(3) {
 				g.Links = append(g.Links, spaces.Link{URI: u, Page: true})
 			}
-			return b.Learn(g)
+			_, refuted, err := b.Learn(g)
+			return refuted, err
 		}, 1},
-		{"a page with two", func(b *spaces.Store) ([]spaces.Finding, error) {
+		{"a page with two", func(b *spaces.Store) ([]spaces.Trap, error) {
 			g := spaces.Page{URI: parse(t, host+"/"), HTML: true, Now: day}
 			for _, u := range links(2) {
 				g.Links = append(g.Links, spaces.Link{URI: u, Page: true})
 			}
-			return b.Learn(g)
+			_, refuted, err := b.Learn(g)
+			return refuted, err
 		}, 0},
-		{"a feed with two", func(b *spaces.Store) ([]spaces.Finding, error) {
+		{"a feed with two", func(b *spaces.Store) ([]spaces.Trap, error) {
 			return b.AddListed("news.example", day, links(2)...)
 		}, 1},
 	} {
@@ -520,7 +522,7 @@ func TestListsShowThatAParameterIsReal(t *testing.T) {
 			n := 0
 			for i := range 3 {
 				for p := range 3 {
-					found, err := b.Learn(spaces.Page{
+					found, _, err := b.Learn(spaces.Page{
 						URI: parse(t, fmt.Sprintf("%s/page/%d?sid=%s", host, p, id(i))), HTML: true, Now: day,
 						Content: fmt.Append(nil, "page ", p),
 					})
@@ -534,7 +536,7 @@ func TestListsShowThatAParameterIsReal(t *testing.T) {
 				t.Fatalf("%d parameters were found, want 1", n)
 			}
 			found, err := c.say(b)
-			if err != nil || len(found) != c.want || len(found) > 0 && (!found[0].Refuted || found[0].Parameter != "sid") {
+			if err != nil || len(found) != c.want || len(found) > 0 && (!found[0].Released || found[0].Parameter != "sid") {
 				t.Errorf("refuted %+v, %v; want %d", found, err, c.want)
 			}
 		})
@@ -571,7 +573,7 @@ func TestStoreKeepsBudgetsAndStaysSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = db.View(func(txn *badger.Txn) error {
-		item, err := txn.Get([]byte("pQnews.example"))
+		item, err := txn.Get([]byte("ptnews.example"))
 		if err == nil && item.ValueSize() > 100<<10 {
 			t.Errorf("the row has %d bytes, want at most 100 KiB", item.ValueSize())
 		}
@@ -589,7 +591,7 @@ func TestStoreKeepsBudgetsAndStaysSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	hosts := 0
-	err = b.Each(func(h uri.Host, list []spaces.Pattern) error {
+	err = b.EachPattern(func(h uri.Host, list []spaces.Pattern) error {
 		hosts++
 		if h != "news.example" || fmt.Sprint(list) != fmt.Sprint(before) {
 			t.Errorf("after the restart %s has %v, want %v", h, list, before)

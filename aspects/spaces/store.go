@@ -1,6 +1,7 @@
 package spaces
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,79 +10,37 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/fxamacker/cbor/v2"
 
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/hosts/rows"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Page is a visit whose content was read because it is new or has changed.
-type Page struct {
-	URI, Via uri.URI // Via is zero for a seed
-	// Hops is the path on which it was found; empty for a seed.
-	Hops  uri.HopPath
-	First bool // the first visit of the URI
-	HTML  bool
-	Links []Link // all URIs that the page names, in scope or not
-	// Content is the beginning of the content if [Wants] asks for it, otherwise nil.
-	Content []byte
-	Now     time.Time
-}
-
-// Link is a URI that a page names.
-type Link struct {
-	URI   uri.URI
-	Page  bool // it is linked, and not embedded
-	Known bool // the crawl knows it already; only needed if [Inside] says so
-}
-
-// MaxContent is the number of bytes of a content that are compared.
-const MaxContent = 256 << 10
-
-// Wants reports whether [Store.Learn] needs the content of a URI.
-func Wants(u uri.URI) bool { return hasArgs(u.RequestTarget()) }
-
-// Inside reports whether a page was found on a page of the same script.
-func Inside(u, via uri.URI) bool { return isInside(u, via) }
-
-// Finding is something that has become certain about a host: a parameter that says nothing, or a query space.
-type Finding struct {
-	Host      uri.Host
-	Authority string // host and port
-	Parameter string // the name of a parameter; empty if Pattern is set
-	Pattern   string // path and names of parameters of a query space
-	Why       string
-	Examples  []string
-	Visited   int
-	Refuted   bool // it was certain, and is wrong
-}
-
-// state holds the parameters and patterns of a host. It is the stored form too: keys are only ever added.
-type state struct {
-	Ticks  int64    `cbor:"1,keyasint,omitempty"` // visits that were learned
-	Params []*param `cbor:"2,keyasint,omitempty"`
-	Spaces []*space `cbor:"3,keyasint,omitempty"`
-}
-
-// Bounds of the hosts in memory.
+// prefix is the beginning of each key; the rest is the host. format is the first byte of each value; another format is
+// an error. maxHosts and maxBytes bound the hosts that are kept in memory.
 const (
-	maxHosts = 1000
-	rowBytes = 72 << 10
-	portion  = 8 // rows in one transaction
-	prefix   = "pQ"
+	prefix   = "pt"
 	format   = 1
+	maxHosts = 5_000
+	maxBytes = 128 << 20
 )
 
-// Store keeps the parameters and patterns of all hosts. It is safe for concurrent use. It needs no closing except a
-// last [Store.Flush], and must not be used after the Badger store is closed.
+// SuspectWait is how long a URI waits that is part of a suspected trap.
+const SuspectWait = time.Hour
+
+// Store keeps the traps, families, parameters and patterns of all hosts. It is safe for concurrent use. A trap is
+// stored when it becomes certain, the rest by [Store.Flush]. It must not be used after the Badger store is closed.
 type Store struct {
-	rows *rows.Store[uri.Host, *state]
+	rows  *rows.Store[uri.Host, *state]
+	empty state // of hosts without a row; never changed
 }
 
 // Open returns a store in db.
 func Open(db *badger.DB) (*Store, error) {
 	s, err := rows.New(db, rows.Kind[uri.Host, *state]{
-		Name: "record of parameters", Prefix: prefix, MaxInMemory: maxHosts, RowBytes: rowBytes, Portion: portion,
-		Own: uri.Host.Clone,
-		Key: func(h uri.Host) []byte { return []byte(prefix + string(h)) },
+		Name: "record of traps", Prefix: prefix, MaxInMemory: maxHosts, MaxBytes: maxBytes,
+		Portion: 1, // a row may have half a megabyte
+		Own:     uri.Host.Clone,
+		Key:     func(h uri.Host) []byte { return []byte(prefix + string(h)) },
 		ParseKey: func(k []byte) (uri.Host, bool) {
 			h, ok := strings.CutPrefix(string(k), prefix)
 			return uri.Host(h), ok
@@ -91,254 +50,274 @@ func Open(db *badger.DB) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{s}, nil
+	return &Store{rows: s}, nil
 }
 
-// facts holds what a page says, computed before the lock is taken.
-type facts struct {
-	own       string // its pattern; empty if it has no parameters
-	key       string // the same if it is the first visit of a page inside
-	self      uint32
-	sightings []sighting
-	content   uint64
-	real      []string
-	texts     []uint64
-	inside    []uint64 // links to pages of its pattern
-	outside   []outside
-	named     []named
-	values    []uint32 // sums of the parameters that are no plain numbers
-}
-
-// outside is a link that leads out of the pattern of a page.
-type outside struct {
-	sum   uint64
-	known bool
-}
-
-// named is a link to a page with parameters.
-type named struct {
-	key    string
-	sum    uint32
-	inside bool // the page that names it is of the same script
-}
-
-// factsOf computes what a page says.
-func factsOf(g Page) facts {
-	f := facts{self: uint32(sumOf(g.URI.RequestTarget()))}
-	f.own, _ = keyOf(g.URI.RequestTarget())
-	if g.Content != nil {
-		if f.sightings = sightings(g.URI, g.HTML, g.Now); len(f.sightings) > 0 {
-			f.content = contentSum(g)
-		}
-	}
-	if !g.HTML {
-		return f
-	}
-	var linked []uri.URI
-	for _, l := range g.Links {
-		if l.Page && l.URI.Host() == g.URI.Host() && hasArgs(l.URI.RequestTarget()) {
-			linked = append(linked, l.URI)
-		}
-	}
-	f.real = realParams(g.URI.Host(), linked, listed, g.Now)
-	if g.First && isInside(g.URI, g.Via) {
-		f.key = f.own
-		_, own, _ := args(g.URI.RequestTarget())
-		f.texts, f.values = shingles(g.Content, own), wordsOf(own)
-	}
-	for _, l := range g.Links {
-		f.link(g, l)
-	}
-	return f
-}
-
-// saysNothing reports whether a page adds nothing to a host of which nothing is stored.
-func (f facts) saysNothing() bool {
-	return len(f.sightings)+len(f.real) == 0 && f.key == "" &&
-		!slices.ContainsFunc(f.named, func(l named) bool { return l.inside })
-}
-
-// contentSum returns the sum of a content. Links and forms of a page have generated values too, which do not count.
-func contentSum(g Page) uint64 {
-	if g.HTML {
-		return sumWithoutGenerated(g.Content, g.Now)
-	}
-	return sumOf(string(g.Content)) | 1
-}
-
-// link adds one link of a page.
-func (f *facts) link(g Page, l Link) {
-	u := l.URI
-	if u == g.URI || u == g.Via {
-		return
-	}
-	key, ok := "", false
-	if l.Page && u.Host() == g.URI.Host() {
-		key, ok = keyOf(u.RequestTarget())
-	}
-	if ok {
-		f.named = append(f.named, named{key, uint32(sumOf(u.RequestTarget())), areOneScript(key, f.own)})
-	}
-	switch {
-	case f.key == "":
-	case key == f.key:
-		f.inside = append(f.inside, sumOf(u.RequestTarget()))
-	default:
-		f.outside = append(f.outside, outside{linkSum(u, g.Now), l.Known})
-	}
-}
-
-// Learn adds a visit. It returns what is certain now, and what it refutes.
-func (b *Store) Learn(g Page) (found []Finding, err error) {
-	f := factsOf(g)
-	err = b.rows.Change(g.URI.Host(), func(s *state) (*state, bool) {
-		if s == nil && f.saysNothing() {
-			return s, false
-		}
+// change calls do with the state of a host, and stores it if do reports a change. do is called under the lock of
+// the host.
+func (b *Store) change(h uri.Host, do func(*state) bool) error {
+	return b.rows.Change(h, func(s *state) (*state, bool) {
 		if s == nil {
 			s = new(state)
 		}
-		s.Ticks++
-		for _, at := range f.sightings {
-			if is, ok := s.learnParam(g, at, f.content); ok {
-				found = append(found, is)
-			}
-		}
-		refuted, _ := s.learnReal(g.URI.Host(), f.real)
-		found = append(found, refuted...)
-		s.nameAll(f)
-		if f.key != "" {
-			if is, ok := s.visit(g, f); ok {
-				found = append(found, is)
-			}
-		}
-		return s, len(s.Params)+len(s.Spaces) > 0
+		return s, do(s)
 	})
-	return found, err
 }
 
-// AddListed records that a feed or sitemap lists URIs of a host. It returns what that refutes.
-func (b *Store) AddListed(h uri.Host, now time.Time, us ...uri.URI) (found []Finding, err error) {
-	of := us[:0:0]
-	for _, u := range us {
-		if u.Host() == h && hasArgs(u.RequestTarget()) {
-			of = append(of, u)
+// read calls do with the state of a host, under the lock of the host. do must not change it.
+func (b *Store) read(h uri.Host, do func(*state)) error {
+	return b.rows.Change(h, func(s *state) (*state, bool) {
+		known := s
+		if known == nil {
+			known = &b.empty
 		}
-	}
-	if len(of) == 0 {
-		return nil, nil
-	}
-	names := realParams(h, of, 2, now)
-	err = b.rows.Change(h, func(s *state) (*state, bool) {
-		if s == nil {
-			s = new(state)
-		}
-		params, changed := s.learnReal(h, names)
-		patterns, is := s.list(h, of[0].Authority(), of)
-		found = append(params, patterns...)
-		return s, changed || is
-	})
-	return found, err
-}
-
-// Wanted is a URI that may have to wait for the budget of its pattern.
-type Wanted struct {
-	URI, Via uri.URI
-	Hops     uri.HopPath
-	First    bool // it was never visited
-	Found    bool // a page names it now; otherwise it is due
-	Now      time.Time
-}
-
-// Hold reports whether a URI has to wait for the budget of its pattern, and for how long. count says that it is really
-// visited or put off now, and this is no preview.
-func (b *Store) Hold(w Wanted, count bool) (p Pattern, wait time.Duration, held bool, err error) {
-	if w.Hops == "" || !isInside(w.URI, w.Via) {
-		return Pattern{}, 0, false, nil
-	}
-	u := w.URI
-	key, ok := keyOf(u.RequestTarget())
-	if !ok {
-		return Pattern{}, 0, false, nil
-	}
-	err = b.rows.Change(u.Host(), func(s *state) (*state, bool) {
-		if s == nil {
-			return s, false
-		}
-		of, is := s.holds(key, w)
-		if held = is; !is {
-			return s, count && of != nil && !w.First && of.admit(w.Now)
-		}
-		p, wait = of.pattern(s), of.wait()
-		return s, count && of.putOff(w)
-	})
-	return p, wait, held, err
-}
-
-func (p *space) pattern(s *state) Pattern {
-	return Pattern{p.Key, p.Visits, p.Rich, s.allowance(p), p.Held, p.Examples}
-}
-
-// Patterns returns the patterns of a host that have put off a URI for lack of budget, and are no query space.
-func (b *Store) Patterns(h uri.Host) (list []Pattern, err error) {
-	err = b.rows.Change(h, func(s *state) (*state, bool) {
-		if s != nil {
-			list = s.patterns()
-		}
+		do(known)
 		return s, false
 	})
+}
+
+// flushed writes what was learned if traps have become certain or were released.
+func (b *Store) flushed(err error, traps ...[]Trap) error {
+	if err == nil && slices.ContainsFunc(traps, func(list []Trap) bool { return len(list) > 0 }) {
+		err = b.Flush()
+	}
+	return err
+}
+
+// Judge returns the trap that a URI is part of. The URI was found on the page via, by the path hops. Judge reports
+// false if the URI is not part of a trap. If the trap is only suspected, see [Trap.Suspect], judge the URI again
+// after [SuspectWait].
+func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, ok bool, err error) {
+	err = b.read(u.Host(), func(s *state) { t, ok = s.trapOf(u, via, hops, now) })
+	return t, ok, err
+}
+
+func (s *state) trapOf(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
+	text, target := u.String(), u.RequestTarget()
+	for i := range s.Traps {
+		if s.Traps[i].matches(text, target, via, hops, now) {
+			return s.Traps[i], true
+		}
+	}
+	t, ok := repeats(u)
+	released := func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern && o.Released }
+	if ok && slices.ContainsFunc(s.Traps, released) {
+		return Trap{}, false
+	}
+	if !ok {
+		t, ok = s.suspect(u, via, hops, now)
+	}
+	if !ok {
+		t, ok = s.growing(u, via, hops, now)
+	}
+	return t, ok
+}
+
+// NoneSuspected reports whether no trap is known or suspected on a host. Then [Store.Judge] can find a URI in a
+// trap only if [MayRepeat] does, so that thousands of links need not be judged one by one.
+func (b *Store) NoneSuspected(h uri.Host) (none bool, err error) {
+	err = b.read(h, func(s *state) {
+		none = len(s.Traps) == 0 && !slices.ContainsFunc(s.Farms, func(f *farm) bool { return f.Since != 0 }) &&
+			!slices.ContainsFunc(s.Families, func(f *family) bool { return f.Since != 0 })
+	})
+	return none, err
+}
+
+// MayRepeat reports whether a URI is a trap of the kind [Repeats] by itself, unless that trap was released on its host.
+func MayRepeat(u uri.URI) bool {
+	_, ok := repeated(u.Path())
+	return ok
+}
+
+// IsNotFound reports whether an answer is the page with which the host says "not found".
+func (b *Store) IsNotFound(h uri.Host, answer digest.Digest) (shared bool, err error) {
+	err = b.read(h, func(s *state) {
+		if len(s.Traps) == 0 {
+			return
+		}
+		key := answer.String()
+		shared = slices.ContainsFunc(s.Traps, func(t Trap) bool {
+			return t.Kind == SoftNotFound && t.Pattern == key && !t.Released
+		})
+	})
+	return shared, err
+}
+
+// Learn adds a page or file. It returns the traps that are certain now, and the traps that it refutes, which are
+// released.
+func (b *Store) Learn(g Page) (found, refuted []Trap, err error) {
+	f := factsOf(g) // without the lock
+	err = b.change(g.URI.Host(), func(s *state) (changed bool) {
+		if g.HTML {
+			found, refuted, changed = s.learn(g)
+		}
+		certain, wrong, judged := s.judge(g, f)
+		found, refuted = append(found, certain...), append(refuted, wrong...)
+		return changed || judged
+	})
+	return found, refuted, b.flushed(err, found, refuted)
+}
+
+// AddListed records that a feed or sitemap lists URIs of a host, so that pages like them are real. It returns the traps
+// that this refutes, which are released.
+func (b *Store) AddListed(h uri.Host, now time.Time, us ...uri.URI) (refuted []Trap, err error) {
+	own := slices.DeleteFunc(slices.Clone(us), func(u uri.URI) bool { return u.Host() != h })
+	asking := slices.DeleteFunc(slices.Clone(own), func(u uri.URI) bool { return !hasArgs(u.RequestTarget()) })
+	names := realParams(h, asking, 2, now)
+	err = b.change(h, func(s *state) (changed bool) {
+		for _, u := range own {
+			if key, ok := shapeOf(u); ok {
+				more, vouched := s.vouch(u, key)
+				refuted, changed = append(refuted, more...), changed || vouched
+			}
+		}
+		params, named := s.learnReal(names)
+		patterns, listed := s.list(asking)
+		refuted = append(append(refuted, params...), patterns...)
+		return changed || named || listed
+	})
+	return refuted, b.flushed(err, refuted)
+}
+
+// LearnShared records that two URIs of one host have the same answer with status 200. seed says that one of them is a
+// seed. It returns the trap if that is certain now.
+func (b *Store) LearnShared(
+	answer digest.Digest, seed bool, now time.Time, u, other uri.URI,
+) (found []Trap, err error) {
+	err = b.change(u.Host(), func(s *state) bool {
+		t, changed := s.share(answer, seed, u, other)
+		if t != nil {
+			t.Found = now
+			found = s.addTrap(nil, *t)
+		}
+		return changed
+	})
+	return found, b.flushed(err, found)
+}
+
+// CountKeptOut counts URIs that were kept out because of a trap. It stores the trap if it is of the kind [Repeats],
+// which the URIs alone show. It returns how many URIs were kept out before.
+func (b *Store) CountKeptOut(t Trap, now time.Time, us ...uri.URI) (before int64, err error) {
+	if len(us) == 0 {
+		return 0, nil
+	}
+	var found []Trap
+	err = b.change(us[0].Host(), func(s *state) bool {
+		i := slices.IndexFunc(s.Traps, func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern })
+		if i < 0 {
+			t.Found = now
+			if found = s.addTrap(nil, t); len(found) == 0 {
+				return false
+			}
+			i = len(s.Traps) - 1
+		}
+		held := &s.Traps[i]
+		before = held.Kept
+		held.Kept += int64(len(us))
+		for _, u := range us {
+			if len(held.Examples) < maxExamples && !slices.Contains(held.Examples, u.String()) {
+				held.Examples = append(slices.Clone(held.Examples), u.String())
+			}
+		}
+		return true
+	})
+	return before, b.flushed(err, found)
+}
+
+// Naming returns base with the rules of the host's traps of session ids and parameters.
+func (b *Store) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
+	err := b.read(h, func(s *state) { base = s.naming(base) })
+	_ = err // the naming rules of the configuration apply
+	return base
+}
+
+func (s *state) naming(base *uri.Naming) *uri.Naming {
+	var own []uri.Rewrite
+	var drop []string
+	for _, t := range s.Traps {
+		switch {
+		case t.Released:
+		case t.Kind == Session:
+			own = append(own, uri.Rewrite{Match: t.match, To: "${1}-"})
+		case t.Kind == Parameter && t.Rewrite() != "":
+			own = append(own, uri.Rewrite{Match: t.match, To: "${1}"})
+		case t.Kind == Parameter:
+			drop = append(drop, strings.ReplaceAll(t.Parameter, "'", "*"))
+		}
+	}
+	if len(own)+len(drop) == 0 {
+		return base
+	}
+	n := uri.Naming{}
+	if base != nil {
+		n = *base
+	}
+	n.Drop = append(slices.Clone(n.Drop), drop...)
+	n.Rewrite = append(slices.Clone(n.Rewrite), own...)
+	return &n
+}
+
+// Get returns the traps of a host.
+func (b *Store) Get(h uri.Host) (list []Trap, err error) {
+	err = b.read(h, func(s *state) { list = slices.Clone(s.Traps) })
 	return list, err
 }
 
-func (s *state) patterns() (list []Pattern) {
-	for _, p := range s.Spaces {
-		if p.Held > 0 && !p.Proven && !p.Listed {
-			list = append(list, p.pattern(s))
-		}
-	}
-	return list
-}
+// ErrUnknown says that a host has no such trap.
+var ErrUnknown = errors.New("no such trap")
 
-// Each calls see with every host that has such patterns, in the order of their names. It ends with the first error of
-// see.
-func (b *Store) Each(see func(uri.Host, []Pattern) error) error {
-	return b.rows.Each(nil, func(h uri.Host, s *state) error {
-		if list := s.patterns(); len(list) > 0 {
-			return see(h, list)
-		}
-		return nil
-	})
-}
-
-// Lift ends the budget of a pattern, because a curator says that its pages are real. It reports false if the host has
-// no such pattern.
-func (b *Store) Lift(h uri.Host, key string) (lifted bool, err error) {
-	err = b.rows.Change(h, func(s *state) (*state, bool) {
-		if s == nil {
-			return s, false
-		}
-		for _, p := range s.Spaces {
-			if p.Key == key && key != others {
-				p.Listed, p.Held, lifted = true, 0, true
+// Release ends a trap permanently, or the budget of a pattern. For a budget it returns no trap.
+func (b *Store) Release(h uri.Host, pattern string) (t *Trap, err error) {
+	known := false
+	err = b.change(h, func(s *state) bool {
+		for i := range s.Traps {
+			if s.Traps[i].Pattern == pattern {
+				s.Traps[i].Released, known = true, true
+				released := s.Traps[i]
+				t = &released
 			}
 		}
-		return s, lifted
+		known = known || s.lift(pattern)
+		return known
 	})
-	return lifted, err
+	switch {
+	case err != nil:
+		return nil, err
+	case !known:
+		return nil, fmt.Errorf("release %q on %s: %w", pattern, h, ErrUnknown)
+	}
+	return t, b.Flush()
+}
+
+// Each calls see with every host that has traps, in the order of their names. It ends with the first error of see.
+func (b *Store) Each(see func(uri.Host, []Trap) error) error {
+	return b.rows.Each(nil, func(h uri.Host, s *state) error {
+		if len(s.Traps) == 0 {
+			return nil
+		}
+		return see(h, s.Traps)
+	})
 }
 
 // Flush writes what was learned. If it fails, the next Flush writes it.
 func (b *Store) Flush() error { return b.rows.Flush() }
 
-// OnDamage makes the store report each damaged row once, and replace it by an empty one. It must be called before the
-// store is used.
+// OnDamage makes the store report each damaged row once, and replace it by an empty one: the traps of that host are
+// learned again. It must be called before the store is used.
 func (b *Store) OnDamage(report func(error)) { b.rows.OnDamage(report) }
 
-// Bytes returns how much memory the hosts take at most.
+// Bytes returns how much memory the hosts take, estimated from their stored form.
 func (b *Store) Bytes() int64 { return b.rows.Bytes() }
 
 func encode(s *state) ([]byte, error) {
-	v, err := cbor.Marshal(s)
+	if s == nil {
+		s = new(state)
+	}
+	mode, err := cbor.EncOptions{Time: cbor.TimeRFC3339Nano}.EncMode()
+	if err != nil {
+		return nil, err
+	}
+	v, err := mode.Marshal(s)
 	return append([]byte{format}, v...), err
 }
 
@@ -350,16 +329,33 @@ func decode(v []byte, to **state) error {
 	if err := cbor.Unmarshal(v[1:], s); err != nil {
 		return fmt.Errorf("%w: %w", rows.ErrCorrupt, err)
 	}
-	for _, p := range s.Params {
-		if p == nil || len(p.Rests) > maxRests {
-			return fmt.Errorf("%w: a parameter is incomplete", rows.ErrCorrupt)
-		}
+	if what := s.invalid(); what != "" {
+		return fmt.Errorf("%w: %s is incomplete", rows.ErrCorrupt, what)
 	}
-	for _, p := range s.Spaces {
-		if p == nil || !p.isValid() {
-			return fmt.Errorf("%w: a pattern is incomplete", rows.ErrCorrupt)
+	for i := range s.Traps {
+		if err := s.Traps[i].compile(); err != nil {
+			return err
 		}
 	}
 	*to = s
 	return nil
+}
+
+// invalid returns what is not within its bounds in a stored state; "" if all is.
+func (s *state) invalid() string {
+	switch {
+	case slices.ContainsFunc(s.Farms, func(f *farm) bool {
+		return f == nil || !f.Links.IsValid() || len(f.Named) > maxFarmNamed || f.Misses < 0 || f.Misses > maxMisses
+	}):
+		return "a farm"
+	case slices.ContainsFunc(s.Families, func(f *family) bool {
+		return f == nil || !f.Links.IsValid() || !f.Members.IsValid() || f.Misses < 0 || f.Misses > maxMisses
+	}):
+		return "a family"
+	case slices.ContainsFunc(s.Params, func(p *param) bool { return p == nil || len(p.Rests) > maxRests }):
+		return "a parameter"
+	case slices.ContainsFunc(s.Spaces, func(p *space) bool { return p == nil || !p.isValid() }):
+		return "a pattern"
+	}
+	return ""
 }

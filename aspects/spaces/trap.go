@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/hosts/rows"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -25,29 +26,24 @@ const (
 	Query        Kind = 9 // values of query parameters without end
 )
 
-// String returns the word for a kind in logs and reports.
+// words lists the kinds in logs, annotations and reports.
+var words = [...]string{
+	Repeats: "repeats", Growth: "growth", Calendar: "calendar", Facets: "facets", Session: "session",
+	SoftNotFound: "soft404", Farm: "farm", Parameter: "parameter", Query: "query",
+}
+
+// String returns the word for a kind.
 func (k Kind) String() string {
-	switch k {
-	case Repeats:
-		return "repeats"
-	case Growth:
-		return "growth"
-	case Calendar:
-		return "calendar"
-	case Facets:
-		return "facets"
-	case Session:
-		return "session"
-	case SoftNotFound:
-		return "soft404"
-	case Farm:
-		return "farm"
-	case Parameter:
-		return "parameter"
-	case Query:
-		return "query"
+	if k == 0 || int(k) >= len(words) {
+		return fmt.Sprintf("kind %d", uint8(k))
 	}
-	return fmt.Sprintf("kind %d", uint8(k))
+	return words[k]
+}
+
+// detectors lists what looks for traps on each page that is HTML. A detector returns the family that it has changed,
+// and the trap if it is certain now.
+var detectors = []func(*state, Page) (*family, *Trap){
+	(*state).calendar, (*state).facets, (*state).growth, (*state).session,
 }
 
 // The numbers of visits that make a trap certain.
@@ -58,26 +54,28 @@ const (
 	SoftPaths     = 8
 )
 
-// Trap is a part of a host that is kept out of the crawl.
+// Trap is a part of a host that is kept out of the crawl. It is part of a row: keys are only ever added.
 type Trap struct {
-	Kind Kind
+	Kind Kind `cbor:"1,keyasint"`
 	// Pattern is a regular expression that is looked for in a whole URI. For SoftNotFound it is the digest of the page.
-	Pattern  string
-	Why      string    // what was seen
-	Examples []string  // some of its URIs
-	Found    time.Time // when it became certain
-	Visited  int       // pages of the family that were visited before
-	Kept     int64     // URIs that were kept out so far
-	Released bool      // by the curator, or because it was refuted
+	Pattern  string    `cbor:"2,keyasint"`
+	Why      string    `cbor:"3,keyasint,omitempty"` // what was seen
+	Examples []string  `cbor:"4,keyasint,omitempty"` // some of its URIs
+	Found    time.Time `cbor:"5,keyasint"`           // when it became certain
+	Visited  int       `cbor:"6,keyasint,omitempty"` // pages of the family that were visited before
+	Kept     int64     `cbor:"7,keyasint,omitempty"` // URIs that were kept out so far
+	Released bool      `cbor:"8,keyasint,omitempty"` // by the curator, or because it was refuted
 
 	// Suspect says that the trap is not certain, so that a URI has to wait until it is either certain or refuted. Only
-	// [TrapStore.Judge] returns such traps.
-	Suspect bool
+	// [Store.Judge] returns such traps.
+	Suspect bool `cbor:"-"`
+	// From and To are the first and the last day of a calendar that are outside of the trap, in days since 1970.
+	From int `cbor:"9,keyasint,omitempty"`
+	To   int `cbor:"10,keyasint,omitempty"`
 	// Parameter is the name of a Parameter trap; one of the path begins with a semicolon. Space is the path and the names
 	// of parameters of a Query trap.
-	Parameter, Space string
-	// From and To are the first and the last day of a calendar that are outside of the trap, in days since 1970.
-	From, To int
+	Parameter string `cbor:"11,keyasint,omitempty"`
+	Space     string `cbor:"12,keyasint,omitempty"`
 
 	match *regexp.Regexp // nil for SoftNotFound
 }
@@ -141,7 +139,7 @@ func (t *Trap) compile() error {
 	}
 	re, err := regexp.Compile(t.Pattern)
 	if err != nil {
-		return fmt.Errorf("%w: pattern of a trap: %w", ErrCorrupt, err)
+		return fmt.Errorf("%w: pattern of a trap: %w", rows.ErrCorrupt, err)
 	}
 	t.match = re
 	return nil

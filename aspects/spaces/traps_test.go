@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -14,9 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-var trapDay = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
-func openTraps(t testing.TB) (*spaces.TrapStore, *badger.DB) {
+func openTraps(t testing.TB) (*spaces.Store, *badger.DB) {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
 	if err != nil {
@@ -27,25 +24,24 @@ func openTraps(t testing.TB) (*spaces.TrapStore, *badger.DB) {
 			t.Error(err)
 		}
 	})
-	return reopen(t, db), db
+	b, err := spaces.Open(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, db
 }
 
-func reopen(t testing.TB, db *badger.DB) *spaces.TrapStore {
+// reopen returns a store that knows of b what is in the database.
+func reopen(t testing.TB, db *badger.DB, b *spaces.Store) *spaces.Store {
 	t.Helper()
-	b, err := spaces.OpenTraps(db)
+	if err := b.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := spaces.Open(db)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
-}
-
-func parseTrap(t testing.TB, s string) uri.URI {
-	t.Helper()
-	u, err := uri.Parse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
 }
 
 // site is a host whose pages are a function of the path.
@@ -56,17 +52,16 @@ type trapSite struct {
 }
 
 // crawl visits a site from its root, page by page, and returns the visited targets.
-func crawl(t *testing.T, b *spaces.TrapStore, s trapSite, maximum int) []string {
+func crawl(t *testing.T, b *spaces.Store, s trapSite, maximum int) []string {
 	t.Helper()
-	const host = "http://news.example"
 	type found struct {
 		u, via uri.URI
 		hops   uri.HopPath
 	}
-	queue, known := []found{{u: parseTrap(t, host+"/")}}, map[string]bool{host + "/": true}
+	queue, known := []found{{u: parse(t, host+"/")}}, map[string]bool{host + "/": true}
 	var later []found // links to be judged again later
 	var visited []string
-	now := trapDay
+	now := day
 	for len(queue) > 0 && len(visited) < maximum {
 		next := queue[0]
 		queue = queue[1:]
@@ -88,13 +83,13 @@ func crawl(t *testing.T, b *spaces.TrapStore, s trapSite, maximum int) []string 
 		}
 		target := next.u.RequestTarget()
 		visited = append(visited, target)
-		g := spaces.TrapPage{URI: next.u, Via: next.via, Hops: next.hops, Now: now}
+		g := spaces.Page{HTML: true, URI: next.u, Via: next.via, Hops: next.hops, Now: now}
 		for _, l := range s.links(target) {
 			u, err := next.u.Join(l)
 			if err != nil {
 				t.Fatal(err)
 			}
-			g.Links = append(g.Links, u)
+			g.Links = append(g.Links, spaces.Link{URI: u, Page: true})
 			if name := b.Naming(u.Host(), nil).Name(u); u.Host() == next.u.Host() && !known[name] {
 				known[name] = true
 				queue = append(queue, found{u: u, via: next.u, hops: next.hops.Then(uri.Link)})
@@ -280,7 +275,7 @@ func TestTrapsAreFound(t *testing.T) {
 			if len(visited) > c.maximum {
 				t.Errorf("%d pages were visited, want at most %d", len(visited), c.maximum)
 			}
-			b = reopen(t, db) // what was learned is read from the store
+			b = reopen(t, db, b) // what was learned is read from the store
 			var list []spaces.Trap
 			err := b.Each(func(_ uri.Host, of []spaces.Trap) error { list = of; return nil })
 			if err != nil || len(list) == 0 || list[0].Kind != c.kind || len(list[0].Examples) == 0 {
@@ -291,7 +286,7 @@ func TestTrapsAreFound(t *testing.T) {
 			}
 			judge := func(text string, want bool) {
 				t.Helper()
-				if _, got, err := b.Judge(parseTrap(t, text), parseTrap(t, "http://news.example/"), "L", trapDay); err != nil || got != want {
+				if _, got, err := b.Judge(parse(t, text), parse(t, "http://news.example/"), "L", day); err != nil || got != want {
 					t.Errorf("Judge(%s) = %t, %v; want %t", text, got, err, want)
 				}
 			}
@@ -326,24 +321,24 @@ func TestRepeatedFolders(t *testing.T) {
 		{"http://news.example/a/b/c/a/b/c/a/b/c?q=1", true},
 		{"http://news.example/a//b//c", false},
 	} {
-		trap, got, err := b.Judge(parseTrap(t, c.uri), parseTrap(t, "http://news.example/"), "L", trapDay)
+		trap, got, err := b.Judge(parse(t, c.uri), parse(t, "http://news.example/"), "L", day)
 		if err != nil || got != c.want {
 			t.Errorf("Judge(%s) = %t, %v; want %t", c.uri, got, err, c.want)
 		}
 		if got {
-			if _, err := b.CountKeptOut(trap, trapDay, parseTrap(t, c.uri)); err != nil {
+			if _, err := b.CountKeptOut(trap, day, parse(t, c.uri)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	list, err := reopen(t, db).Get("news.example")
+	list, err := reopen(t, db, b).Get("news.example")
 	if err != nil || len(list) != 4 || list[0].Kept != 1 {
 		t.Fatalf("%d traps, %v; want 4, each with one URI kept out: %+v", len(list), err, list)
 	}
 	if _, err := b.Release("news.example", list[0].Pattern); err != nil {
 		t.Fatal(err)
 	}
-	if _, got, _ := b.Judge(parseTrap(t, "http://news.example/a/b/a/b/a/b/"), uri.URI{}, "L", trapDay); got {
+	if _, got, _ := b.Judge(parse(t, "http://news.example/a/b/a/b/a/b/"), uri.URI{}, "L", day); got {
 		t.Error("a released trap still keeps URIs out")
 	}
 	if _, err := b.Release("news.example", "nothing"); !errors.Is(err, spaces.ErrUnknown) {
@@ -367,12 +362,12 @@ func TestSharedAnswers(t *testing.T) {
 			t.Parallel()
 			b, _ := openTraps(t)
 			answer := digest.Of([]byte("the same"))
-			first := parseTrap(t, "http://news.example/first")
+			first := parse(t, "http://news.example/first")
 			if c.root {
-				first = parseTrap(t, "http://news.example/")
+				first = parse(t, "http://news.example/")
 			}
 			for i := range 20 {
-				if _, err := b.LearnShared(answer, false, trapDay, parseTrap(t, "http://news.example"+fmt.Sprintf(c.path, i)), first); err != nil {
+				if _, err := b.LearnShared(answer, false, day, parse(t, "http://news.example"+fmt.Sprintf(c.path, i)), first); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -38,10 +38,10 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := askTraps(cmd.Context(), &d, func(c *api.Client) (api.Traps, error) {
 				return c.Traps(cmd.Context(), strings.Join(args, ""))
-			}, func(f *frontier.Frontier, store *spaces.TrapStore, budgets *spaces.Store) (api.Traps, error) {
+			}, func(f *frontier.Frontier, store *spaces.Store) (api.Traps, error) {
 				host := uri.Host(strings.ToLower(strings.Join(args, "")))
-				return traplist.Of(store, budgets, host, func() (traplist.Waiting, error) {
-					return traplist.Count(f, budgets, host)
+				return traplist.Of(store, host, func() (traplist.Waiting, error) {
+					return traplist.Count(f, store, host)
 				})
 			})
 			return cli.Print(&d, cmd.OutOrStdout(), list, err, showTraps)
@@ -66,8 +66,8 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			done, err := askTraps(cmd.Context(), &d, func(c *api.Client) (api.TrapReleased, error) {
 				return c.ReleaseTrap(cmd.Context(), args[0], args[1])
-			}, func(f *frontier.Frontier, store *spaces.TrapStore, budgets *spaces.Store) (api.TrapReleased, error) {
-				due, err := spaces.ReleaseAny(f, store, budgets, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
+			}, func(f *frontier.Frontier, store *spaces.Store) (api.TrapReleased, error) {
+				due, err := spaces.Release(f, store, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
 				return api.TrapReleased{Due: due}, err
 			})
 			var refusal api.Refusal
@@ -87,19 +87,15 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 // askTraps asks the daemon about traps. If no daemon answers, it opens the store.
 func askTraps[A any](
 	ctx context.Context, d *cli.Daemon, request func(*api.Client) (A, error),
-	open func(*frontier.Frontier, *spaces.TrapStore, *spaces.Store) (A, error),
+	open func(*frontier.Frontier, *spaces.Store) (A, error),
 ) (A, error) {
 	return cli.AskOr(d, request, func(c *config.Config) (A, error) {
 		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (answer A, err error) {
-			store, err := spaces.OpenTraps(f.DB())
+			store, err := spaces.Open(f.DB())
 			if err != nil {
 				return answer, err
 			}
-			budgets, err := spaces.Open(f.DB())
-			if err != nil {
-				return answer, err
-			}
-			return open(f, store, budgets)
+			return open(f, store)
 		})
 	})
 }

@@ -53,7 +53,7 @@ func keepOut(t *testing.T, dir, text string) spaces.Trap {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	book, err := spaces.OpenTraps(f.DB())
+	book, err := spaces.Open(f.DB())
 	if err != nil {
 		t.Fatal(err)
 	}

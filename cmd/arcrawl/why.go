@@ -204,22 +204,19 @@ func whyNotQuestion(text, via, hop string) (whatif.Question, error) {
 
 // whyNot answers from the configuration and from the store, if there is one.
 func whyNot(ctx context.Context, c *config.Config, q whatif.Question) (api.WhyNot, error) {
-	explain := func(known whatif.Known, stores whatif.Stores) (api.WhyNot, error) {
-		reasons, err := whatif.Explain(c, known, stores, q, time.Now())
+	explain := func(known whatif.Known, traps *spaces.Store) (api.WhyNot, error) {
+		reasons, err := whatif.Explain(c, known, traps, q, time.Now())
 		return whynot.Of(q.URI.String(), reasons), err
 	}
 	if daemon.CheckStore(ctx, c) != nil {
-		return explain(nil, whatif.Stores{})
+		return explain(nil, nil)
 	}
 	return cli.FromStore(ctx, c, func(f *frontier.Frontier) (answer api.WhyNot, err error) {
-		var stores whatif.Stores
-		if stores.Traps, err = spaces.OpenTraps(f.DB()); err != nil {
+		traps, err := spaces.Open(f.DB())
+		if err != nil {
 			return answer, err
 		}
-		if stores.Spaces, err = spaces.Open(f.DB()); err != nil {
-			return answer, err
-		}
-		return explain(f, stores)
+		return explain(f, traps)
 	})
 }
 

@@ -27,17 +27,11 @@ type Question struct {
 	Hop uri.Hop // the kind of hop on that page; zero = a link
 }
 
-// Stores holds the stores of traps. They may be nil.
-type Stores struct {
-	Traps  *spaces.TrapStore
-	Spaces *spaces.Store
-}
-
 // Explain asks every rule that a URI has to pass, in the order of the crawl, as of now. The last reason that is not
 // silent decides. If it accepts, or if all are silent, no rule keeps the URI out. known may be nil before the crawl
-// has begun.
-func Explain(c *config.Config, known Known, s Stores, q Question, now time.Time) ([]scope.Reason, error) {
-	e := explainer{config: c, known: known, traps: s.Traps, spaces: s.Spaces, now: now}
+// has begun, and so may traps.
+func Explain(c *config.Config, known Known, traps *spaces.Store, q Question, now time.Time) ([]scope.Reason, error) {
+	e := explainer{config: c, known: known, traps: traps, now: now}
 	d, seed, err := e.discovery(q)
 	if err != nil {
 		return nil, err
@@ -60,8 +54,7 @@ func Explain(c *config.Config, known Known, s Stores, q Question, now time.Time)
 type explainer struct {
 	config  *config.Config
 	known   Known
-	traps   *spaces.TrapStore
-	spaces  *spaces.Store
+	traps   *spaces.Store
 	now     time.Time
 	reasons []scope.Reason
 }
@@ -193,15 +186,12 @@ func (e *explainer) byTraps(d scope.Discovery) (bool, error) {
 
 // byBudget rejects a URI that has to wait for the budget of its pattern.
 func (e *explainer) byBudget(d scope.Discovery) (bool, error) {
-	if e.spaces == nil {
-		return true, nil
-	}
 	r, _, err := e.Get(d.URI)
 	if err != nil {
 		return false, err
 	}
 	w := spaces.Wanted{URI: d.URI, Via: d.Via, Hops: d.Hops, First: r.Visits == 0, Now: e.now}
-	p, wait, held, err := e.spaces.Hold(w, false)
+	p, wait, held, err := e.traps.Hold(w, false)
 	if err != nil || !held {
 		return err == nil, err
 	}

@@ -138,7 +138,7 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 			if c.known.fill == (frontier.Usage{}) {
 				c.known.fill = room
 			}
-			reasons, err := whatif.Explain(cfg, c.known, whatif.Stores{}, q, time.Now())
+			reasons, err := whatif.Explain(cfg, c.known, nil, q, time.Now())
 			if err != nil || len(reasons) == 0 {
 				t.Fatalf("%d reasons, %v", len(reasons), err)
 			}

@@ -40,7 +40,7 @@ type Options struct {
 func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 	t.Helper()
 	now := time.Now()
-	var learned *spaces.TrapStore
+	var learned *spaces.Store
 	fo := frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1}
 	fo.Names = func(h uri.Host) *uri.Naming {
 		n := cfg.ForHost(h, time.Now()).Names
@@ -54,7 +54,7 @@ func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 	}
 	f := must(frontier.Open(fo))(t)
 	untick.Store(t, f.DB())
-	learned = must(spaces.OpenTraps(f.DB()))(t)
+	learned = must(spaces.Open(f.DB()))(t)
 	archive, _, err := warcout.Open(warcout.Options{
 		Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", MaxSize: cfg.WARC.MaxSize, MaxAge: cfg.WARC.MaxAge,
 		TempDir: o.Dir, Journal: o.Dir + "/warc.journal", Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}},
@@ -68,7 +68,6 @@ func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 		Dedup: must(dedup.Open(f.DB(), dedup.Options{
 			Name: uri.ReplayKey, View: f.View, Series: warcout.SeriesIn("test"),
 		}))(t),
-		Spaces:      must(spaces.Open(f.DB()))(t),
 		Reputation:  must(reputation.Open(f.DB()))(t),
 		Similar:     must(similar.Open(f.DB()))(t),
 		Daily:       must(daily.Open(f.DB()))(t),
