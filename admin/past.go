@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -174,7 +174,7 @@ func (w *Window) past(ctx context.Context, text string, within time.Duration) (a
 			Overdue: api.Seconds(v.Overdue), Notes: strings.Join(v.Notes, ", "),
 		}
 		for _, note := range v.Notes {
-			if text := crawllog.Words(note); text != "" {
+			if text := crawler.Words(note); text != "" {
 				p.Visits[i].Words = append(p.Visits[i].Words, text)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -142,14 +143,15 @@ func (w *Window) checkSilence(now time.Time) error {
 func (w *Window) seedLives() (lives map[string]alarm.Life, closed []alarm.Trouble) {
 	lives = map[string]alarm.Life{}
 	c := w.o.Config().Config
-	for _, s := range c.Seeds {
-		r, ok, err := w.o.Frontier.Get(s.URI)
+	for _, seed := range c.Seeds {
+		r, ok, err := w.o.Frontier.Get(seed.URI)
 		if err != nil || !ok {
 			continue
 		}
-		lives[s.URI.String()] = alarm.Life{Changes: int64(r.Versions - 1), First: r.FirstSeen, Last: r.LastChange}
-		about := config.About{URI: s.URI, Now: w.o.Now()}
-		if t, yes := alarm.SeedTrouble(r, c.For(about).Trouble.GoneAfter); yes {
+		lives[seed.URI.String()] = alarm.Life{Changes: int64(r.Versions - 1), First: r.FirstSeen, Last: r.LastChange}
+		about := config.About{URI: seed.URI, Now: w.o.Now()}
+		s := c.For(about)
+		if t, yes := alarm.SeedTrouble(r, config.Own[misfortune.Options](&s).GoneAfter); yes {
 			closed = append(closed, t)
 		}
 	}

@@ -20,6 +20,7 @@ package aspects
 import (
 	"context"
 
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
@@ -43,6 +44,9 @@ type (
 	Annotator func(*Visit, []string) []string
 )
 
-// Options returns the options of an aspect that are in force for a visit. The crawler passes each aspect its function,
-// because only the crawler knows the configuration.
+// Options returns the options of an aspect that are in force for a visit. [OptionsOf] is one.
 type Options[T any] func(*Visit) *T
+
+// OptionsOf returns the options that the keys of an aspect fill, as they are in force for a visit. T is the type that
+// its section has, see [schema.NewSection].
+func OptionsOf[T any](v *Visit) *T { return schema.Find[T](v.Settings) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover"
@@ -18,8 +19,8 @@ type Visit struct {
 	Claim    frontier.Claim
 	Began    time.Time // when it was claimed
 	Worker   int
-	Settings any  // in force for the visit; see [Options]
-	IsRobots bool // the URI is a robots.txt
+	Settings schema.Holder // in force for the visit; see [OptionsOf]
+	IsRobots bool          // the URI is a robots.txt
 
 	Request  Request
 	Capture  *fetch.Capture

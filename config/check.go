@@ -45,9 +45,9 @@ func (l *loader) check() {
 
 // checkRequired reports required keys that the main file does not set.
 func (l *loader) checkRequired() {
-	for _, k := range keys {
+	for _, k := range l.draft.cat.keys {
 		table, name, _ := strings.Cut(k.Name, ".")
-		if !k.required || k.Scope != InMain || l.main.Has(rootKey(k.Name)) {
+		if !k.Required || k.Scope != InMain || l.main.Has(rootKey(k.Name)) {
 			continue
 		}
 		l.main.FaultOfKey(k.Name, "is missing", fmt.Sprintf("write %s = … under [%s]", name, table))

@@ -60,6 +60,7 @@ type Config struct {
 	// Broken are the faults of host files that are not in force; see [LoadKept]. It is empty after [Load].
 	Broken []Fault
 
+	cat       *catalog
 	doc       *schema.Document // of the main file
 	files     []*hostFile
 	held      map[uri.Host]Fault

@@ -146,13 +146,13 @@ var needRestart = []string{
 // fixed returns the values of the keys that need a restart, as TOML.
 func (c *Config) fixed() map[string]string {
 	values := map[string]string{}
-	for _, k := range keys {
+	for _, k := range c.cat.keys {
 		needed := k.Scope == InMain && slices.ContainsFunc(needRestart, func(name string) bool {
 			return name == k.Name || strings.HasSuffix(name, ".") && strings.HasPrefix(k.Name, name)
 		})
 		switch {
-		case needed && k.show != nil:
-			values[k.Name] = k.show(&draft{config: c})
+		case needed && k.Show != nil:
+			values[k.Name] = k.Show(&draft{cat: c.cat, config: c})
 		case needed:
 			values[k.Name] = fmt.Sprint(c.AllowNetworks, c.AllowHosts)
 		}

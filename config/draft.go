@@ -15,6 +15,8 @@ import (
 // draft holds what the keys of one file set. The draft of a host file has no config: keys of the main file cannot reach
 // it.
 type draft struct {
+	cat       *catalog
+	copied    uint64 // the sections of the settings that are the draft's own, one bit for each
 	config    *Config
 	settings  *Settings
 	host      uri.Host        // the key host
@@ -40,19 +42,30 @@ type seed struct {
 }
 
 // newDraft returns the draft of a main file that sets nothing. It sets c to the defaults.
-func newDraft(c *Config) *draft {
+func (cat *catalog) newDraft(c *Config) *draft {
 	path := c.Path
 	*c = defaultConfig()
-	c.Path = path
-	settings := DefaultSettings()
+	c.Path, c.cat = path, cat
+	settings := cat.defaultSettings()
 	plain := entry{Options: evaluators.DefaultOptions()}
-	return &draft{config: c, settings: &settings, plain: plain, entry: plain}
+	return &draft{cat: cat, config: c, settings: &settings, plain: plain, entry: plain}
 }
 
 // over returns a draft that starts with the settings of d.
 func (d *draft) over() *draft {
 	settings := *d.settings
-	return &draft{settings: &settings, plain: d.plain, shadowed: d.stack, stack: d.stack}
+	return &draft{cat: d.cat, settings: &settings, plain: d.plain, shadowed: d.stack, stack: d.stack}
+}
+
+// own returns the place of the value of the i-th section. The first time it makes a copy: d shares the value with the
+// draft that it starts with.
+func (d *draft) own(i int) *any {
+	if d.copied&(1<<i) == 0 {
+		d.settings.Own = slices.Clone(d.settings.Own)
+		d.settings.Own[i] = d.cat.sections[i].Clone(d.settings.Own[i])
+		d.copied |= 1 << i
+	}
+	return &d.settings.Own[i]
 }
 
 // finish builds the stack and compiles the rules after all keys of a file, or of the [[when]] at path, are read.
@@ -64,7 +77,12 @@ func (d *draft) finish(doc *schema.Document, path schema.Path) {
 	d.settings.Request.Check(doc, path)
 	d.settings.Network.Check(doc, path)
 	d.settings.Way = d.settings.Network.Way(d.settings.Way)
-	d.checkPermission(doc, path)
+	d.checkTLS(doc, path)
+	for i, s := range d.cat.sections {
+		if s.Check != nil {
+			s.Check(d.settings.Own[i], doc, path)
+		}
+	}
 	d.warnChange(doc, path)
 }
 
@@ -98,7 +116,7 @@ func (d *draft) warnChange(doc *schema.Document, path schema.Path) {
 type fileReader struct {
 	doc   *schema.Document
 	draft *draft
-	scope string // InMain, InHost, inWhen or inMainWhen
+	scope string // InMain, InHost, [schema.InWhen] or [schema.InMainWhen]
 }
 
 // file reads the whole file.
@@ -106,12 +124,12 @@ func (r fileReader) file() {
 	for _, name := range slices.Sorted(maps.Keys(r.doc.Root)) {
 		v := r.doc.Root[name]
 		path := schema.Path("").Child(name)
-		if t, ok := findTable(name); ok {
+		if t, ok := r.draft.cat.table(name); ok {
 			r.table(t, "", v)
-		} else if k, ok := findKey(name); ok {
+		} else if k, ok := r.draft.cat.key(name); ok {
 			r.key(k, path, v)
 		} else {
-			r.doc.AddFault(r.doc.AtKey(path, unknownTable(name, v, r.scope)))
+			r.doc.AddFault(r.doc.AtKey(path, r.draft.cat.unknownTable(name, v, r.scope)))
 		}
 	}
 }
@@ -119,8 +137,8 @@ func (r fileReader) file() {
 // table reads a table at the top of the file, or in the [[when]] at parent.
 func (r fileReader) table(t Table, parent schema.Path, v any) {
 	path := parent.Child(t.Name)
-	if !t.in(r.scope) {
-		r.doc.AddFault(r.doc.AtKey(path, misplaced(t.Name, t.Name, r.scope)))
+	if !r.draft.cat.in(t, r.scope) {
+		r.doc.AddFault(r.doc.AtKey(path, r.draft.cat.misplaced(t.Name, t.Name, r.scope)))
 		return
 	}
 	f := schema.Field{Doc: r.doc, Name: t.Name, Path: path, Value: v}
@@ -148,10 +166,10 @@ func (r fileReader) table(t Table, parent schema.Path, v any) {
 // keys reads the keys of a table.
 func (r fileReader) keys(table string, path schema.Path, m map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if k, ok := findKey(table + "." + name); ok {
+		if k, ok := r.draft.cat.key(table + "." + name); ok {
 			r.key(k, path.Child(name), m[name])
 		} else {
-			r.doc.AddFault(r.doc.AtKey(path.Child(name), unknownKey(table, name)))
+			r.doc.AddFault(r.doc.AtKey(path.Child(name), r.draft.cat.unknownKey(table, name)))
 		}
 	}
 }
@@ -159,7 +177,7 @@ func (r fileReader) keys(table string, path schema.Path, m map[string]any) {
 // key reads the value of a key.
 func (r fileReader) key(k key, path schema.Path, v any) {
 	if !k.In(r.scope) {
-		f := misplaced(k.Name, "", r.scope)
+		f := r.draft.cat.misplaced(k.Name, "", r.scope)
 		if k.Scope == InHost {
 			f.Problem, f.Remedy = "is allowed only in a host file", "remove it"
 			if strings.Contains(k.Name, ".") {
@@ -169,5 +187,5 @@ func (r fileReader) key(k key, path schema.Path, v any) {
 		r.doc.AddFault(r.doc.AtKey(path, f))
 		return
 	}
-	k.read(schema.Field{Doc: r.doc, Name: k.Name, Path: path, Value: v}, r.draft)
+	k.Read(schema.Field{Doc: r.doc, Name: k.Name, Path: path, Value: v}, r.draft)
 }

@@ -147,14 +147,14 @@ func (p *profile) sources(set uint64, main *schema.Document) []source {
 func (d *draft) list(from []source) []Setting {
 	var all []Setting
 	stacked := false
-	for _, k := range keys {
+	for _, k := range d.cat.keys {
 		table, name, _ := strings.Cut(k.Name, ".")
 		switch {
-		case !k.In(inWhen):
+		case !k.In(schema.InWhen):
 		case table == "wait" && !stacked:
 			stacked = true
 			for _, e := range d.stack {
-				all = append(all, e.list()...)
+				all = append(all, e.list(d.cat)...)
 			}
 		case table == "wait" || name == "":
 		default:
@@ -174,21 +174,21 @@ func (d *draft) setting(k key, from []source) Setting {
 			break
 		}
 	}
-	if k.show != nil {
-		s.Value = k.show(d)
+	if k.Show != nil {
+		s.Value = k.Show(d)
 	}
 	return s
 }
 
 // list returns the settings of an entry of the stack.
-func (e *entry) list() []Setting {
+func (e *entry) list(cat *catalog) []Setting {
 	var all []Setting
-	for _, k := range keys {
+	for _, k := range cat.keys {
 		name, ok := strings.CutPrefix(k.Name, "wait.")
 		if !ok || name == "mime" {
 			continue
 		}
-		s := Setting{Key: fmt.Sprintf("wait[%s].%s", strconv.Quote(e.Name), name), Value: k.show(&draft{entry: *e})}
+		s := Setting{Key: fmt.Sprintf("wait[%s].%s", strconv.Quote(e.Name), name), Value: k.Show(&draft{entry: *e})}
 		s.File, s.Line = e.place(name)
 		all = append(all, s)
 	}

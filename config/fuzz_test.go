@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
@@ -77,7 +79,7 @@ func checkConfig(t *testing.T, c *config.Config) {
 	}
 	for _, s := range []config.Settings{c.ForHost("a.example", time.Time{}), c.ForHost("elsewhere.example", time.Time{})} {
 		if s.Politeness.MinDelay > s.Politeness.MaxDelay || s.Retry.First > s.Retry.Max || s.Fetch.MaxBody <= 0 ||
-			s.Robots.Wait <= 0 {
+			schema.Find[robots.Options](&s).Wait <= 0 {
 			t.Fatalf("settings %+v contradict themselves", s)
 		}
 		if len(s.Wait) == 0 {

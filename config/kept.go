@@ -204,11 +204,11 @@ func (c *Config) Expired(now time.Time) []Fault {
 	}
 	for _, f := range c.files {
 		add(f.doc, rootKey("until"), "until", f.draft.until)
-		for name, at := range map[string]time.Time{
-			"robots.until": f.draft.settings.Robots.Until, "tls.until": f.draft.settings.TLS.Until,
-		} {
-			if f.doc.Has(rootKey(name)) {
-				add(f.doc, rootKey(name), name, at)
+		for _, k := range c.cat.keys { // of moments
+			if path := rootKey(k.Name); k.Type.Kind == schema.Moment && k.Show != nil && f.doc.Has(path) {
+				if at, err := time.Parse(time.RFC3339, k.Show(f.draft)); err == nil {
+					add(f.doc, path, k.Name, at)
+				}
 			}
 		}
 		for _, w := range f.draft.whens {

@@ -12,21 +12,22 @@ import (
 
 // loginKeys are the keys of [login].
 var loginKeys = []key{
-	optional("login.uri", InHost, checkLoginURI, func(d *draft) *string { return &d.settings.Request.Login.URI },
+	schema.Optional("login.uri", InHost, checkLoginURI, func(d *draft) *string { return &d.settings.Request.Login.URI },
 		"Address that receives the form by POST, as `https://www.news.example/session`. Only the host of this address is logged in to. Empty: no login."),
-	optional("login.page", InHost, checkLoginURI, func(d *draft) *string { return &d.settings.Request.Login.Page },
+	schema.Optional("login.page", InHost, checkLoginURI, func(d *draft) *string { return &d.settings.Request.Login.Page },
 		"Page with the form, on the same host. It is fetched first, and the hidden fields of its form are sent too. Empty: none."),
-	tableList("login.fields", InHost, headerColumns("value"),
+	schema.Rows("login.fields", InHost, headerColumns("value"),
 		func(f schema.Field, d *draft) { d.settings.Request.Login.Fields = request.ReadFields(f) },
 		"Fields of the form that everybody may know: `[{ name = \"remember\", value = \"1\" }]`."),
-	tableList("login.secret_fields", InHost, headerColumns("secret"),
+	schema.Rows("login.secret_fields", InHost, headerColumns("secret"),
 		func(f schema.Field, d *draft) { d.settings.Request.Login.SecretFields = request.ReadSecretFields(f) },
 		"Fields of the form that nobody may know: `[{ name = \"password\", secret = \"file:news-password\" }]`. "+SecretPlaces),
 	expression("login.success", func(d *draft) **regexp.Regexp { return &d.settings.Request.Login.Success },
 		"Regular expression that matches in the head or the content of the answer to the form if the login succeeded, and only then, as `'(?m)^Set-Cookie: session='` or `'(?m)^Location: /account'`."),
 	expression("login.logged_out", func(d *draft) **regexp.Regexp { return &d.settings.Request.Login.LoggedOut },
 		"Regular expression that matches in the head or the first 64 KiB of answers for strangers. The crawler then logs in again instead of archiving them. A status 401 and a redirect to login.uri or login.page count always. Empty: nothing else."),
-	duration("login.renew", InHost, 0, longest, func(d *draft) *time.Duration { return &d.settings.Request.Login.Renew },
+	schema.Interval("login.renew", InHost, 0, schema.Longest,
+		func(d *draft) *time.Duration { return &d.settings.Request.Login.Renew },
 		"How long a login is used before the next one. `0s`: until the site ends it."),
 }
 
@@ -42,7 +43,7 @@ func checkLoginURI(s string) (problem, remedy string) {
 func expression(name string, field func(*draft) **regexp.Regexp, doc string) key {
 	return key{
 		Key: Key{Name: name, Type: schema.Type{Kind: schema.Regex, Optional: true}, Scope: InHost, Doc: doc},
-		read: func(f schema.Field, d *draft) {
+		Read: func(f schema.Field, d *draft) {
 			const example = `write for example '(?m)^Set-Cookie: session='`
 			s, ok := f.Text("a regular expression in quotes")
 			if !ok {
@@ -55,7 +56,7 @@ func expression(name string, field func(*draft) **regexp.Regexp, doc string) key
 				*field(d) = re
 			}
 		},
-		show: func(d *draft) string {
+		Show: func(d *draft) string {
 			if re := *field(d); re != nil {
 				return strconv.Quote(re.String())
 			}

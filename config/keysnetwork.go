@@ -11,7 +11,7 @@ import (
 
 // networkKeys are the keys of [network] and [tls].
 var networkKeys = []key{
-	secret(tableList("network.proxies", InMain, []schema.Column{
+	schema.Secretly(schema.Rows("network.proxies", InMain, []schema.Column{
 		{Name: "name", Type: schema.Type{Kind: schema.Text}},
 		{Name: "address", Type: schema.Type{Kind: schema.Text}},
 		{Name: "secret", Type: schema.Type{Kind: schema.Text, Optional: true}, Optional: true},
@@ -20,27 +20,27 @@ var networkKeys = []key{
 		d.settings.Network.Proxies = readProxies(f, d.folder(), readCredentials)
 	},
 		"Proxies that `network.proxy` may choose: `[{ name = \"office\", address = \"socks5://10.0.0.1:1080\", secret = \"file:proxy\" }]`. An address begins with `http://` or `https://` (the proxy must allow CONNECT, to port 80 too; `https://` means TLS to the proxy) or `socks5://`, and may be private. `roots` names a file with the root certificate of an `https://` proxy, `secret` the place of `USER:PASSWORD`; both may be left out. "+SecretPlaces)),
-	optional("network.proxy", InBoth, func(string) (problem, remedy string) { return "", "" },
+	schema.Optional("network.proxy", InBoth, func(string) (problem, remedy string) { return "", "" },
 		func(d *draft) *string { return &d.settings.Network.Proxy },
 		"Name of the proxy through which the host is reached, from `network.proxies`. Host names are resolved here, so `fetch.allow_networks` holds behind it. Empty: none."),
-	list("network.source", InBoth, "addresses",
+	schema.Elements("network.source", InBoth, "addresses",
 		func(f schema.Field, d *draft) { d.settings.Network.Sources = readSources(f) },
 		"Address of this machine from which connections are made: at most one IPv4 and one IPv6 address. With one alone, only hosts of its family are reached. It does not apply to connections to a proxy. Empty: the system chooses."),
-	choice("network.ip", InBoth, func(d *draft) *fetch.Family { return &d.settings.Network.Family },
+	schema.Choice("network.ip", InBoth, func(d *draft) *fetch.Family { return &d.settings.Network.Family },
 		"Which addresses of a host are used: `any` as the system prefers, `prefer-ipv4` and `prefer-ipv6` the others only if none of these answers, `ipv4` and `ipv6` no others.",
 		families()...),
-	list("network.dns", InMain, "addresses",
+	schema.Elements("network.dns", InMain, "addresses",
 		func(f schema.Field, d *draft) { d.settings.Network.Servers = readServers(f) },
 		"DNS servers that are asked for the addresses of hosts, with or without a port, as `\"192.0.2.53\"`. The next one is asked only if those before do not answer or fail. Empty: the servers of the system."),
-	choice("tls.min_version", InBoth, func(d *draft) *version { return &d.settings.Network.MinTLS },
+	schema.Choice("tls.min_version", InBoth, func(d *draft) *version { return &d.settings.Network.MinTLS },
 		"Oldest version of TLS that is accepted. `1.0` and `1.1` reach old servers that browsers refuse.",
 		versions()...),
-	list("tls.roots", InBoth, "certificates", readRoots,
+	schema.Elements("tls.roots", InBoth, "certificates", readRoots,
 		"Root certificates that are accepted in addition to the ones of the system, or an intermediate certificate that a site forgets to send: the text of each in PEM format, between triple quotes. The main file may name files instead. A host file replaces the list of the main file."),
-	choice("tls.accept", InHost, func(d *draft) *Accept { return &d.settings.TLS.Accept },
+	schema.Choice("tls.accept", InHost, func(d *draft) *Accept { return &d.settings.TLS.Accept },
 		"Which certificates of the site are accepted: `valid` ones, or also `expired` ones that are valid otherwise. Needs `tls.until`. The archive and crawl.log say of each visit that its certificate was not valid.",
 		AcceptValid, AcceptExpired),
-	end("tls.until", func(d *draft) *time.Time { return &d.settings.TLS.Until },
+	schema.End("tls.until", func(d *draft) *time.Time { return &d.settings.TLS.Until },
 		"Date (that day included) or time from which only valid certificates are accepted again, in UTC if it has no offset."),
 }
 

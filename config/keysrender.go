@@ -6,7 +6,7 @@ import (
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
-var renderPages = everyKey(
+var renderPages = schema.Every(
 	"render.pages",
 	[]string{"off", "changed", "every"},
 	func(d *draft, choice int, every time.Duration) {
@@ -28,28 +28,28 @@ var renderPages = everyKey(
 // renderKeys are the keys of [render].
 var renderKeys = []key{
 	renderPages,
-	choice("render.keep", InBoth,
+	schema.Choice("render.keep", InBoth,
 		func(d *draft) *keep { return &d.settings.Render.Keep },
 		"What is archived of a page as the browser shows it, as resource records: `nothing`, its `text` (`urn:text:URI`) and DOM (`urn:dom:URI`), or `all`: also a picture (`urn:fullPage:URI`).",
 		KeepNothing, KeepText, KeepAll),
-	duration("render.age", InBoth, time.Minute, longest,
+	schema.Interval("render.age", InBoth, time.Minute, schema.Longest,
 		func(d *draft) *time.Duration { return &d.settings.Render.Age },
 		"Maximum age of archived captures that answer the browser's requests. An older or missing one is visited first, like any URI that was found: within scope, robots.txt and politeness."),
-	duration("render.limit", InBoth, time.Second, time.Hour,
+	schema.Interval("render.limit", InBoth, time.Second, time.Hour,
 		func(d *draft) *time.Duration { return &d.settings.Render.Limit },
 		"Maximum time of a rendering. What was not visited by then is missing on the page; it is visited all the same."),
-	whole("render.max_requests", InBoth, 1, 100_000, func(d *draft) *int { return &d.settings.Render.MaxRequests },
+	schema.Count("render.max_requests", InBoth, 1, 100_000, func(d *draft) *int { return &d.settings.Render.MaxRequests },
 		"Maximum number of requests of a page that are answered."),
-	whole("render.max_per_day", InBoth, 1, 1_000_000, func(d *draft) *int { return &d.settings.Render.MaxPerDay },
+	schema.Count("render.max_per_day", InBoth, 1, 1_000_000, func(d *draft) *int { return &d.settings.Render.MaxPerDay },
 		"Maximum number of pages of the host that are rendered in a day (UTC)."),
-	optional("render.browser", InMain, schema.CheckPath,
+	schema.Optional("render.browser", InMain, schema.CheckPath,
 		func(d *draft) *string { return &d.config.Render.Browser },
 		"Chromium: a path, or the name of a program. Empty: the first of `chromium`, `chromium-browser` and `google-chrome` that is installed."),
-	whole("render.browsers", InMain, 1, 64, func(d *draft) *int { return &d.config.Render.Workers },
+	schema.Count("render.browsers", InMain, 1, 64, func(d *draft) *int { return &d.config.Render.Workers },
 		"Number of browsers, each with one page at a time. They run at low priority."),
-	size("render.memory", InMain, 128<<20, 1<<40,
+	schema.Bytes("render.memory", InMain, 128<<20, 1<<40,
 		func(d *draft) *int64 { return &d.config.Render.Memory },
 		"Maximum of private memory of a browser. One that needs more is ended, and its page is not rendered. MemoryMax of the service must leave room for it."),
-	whole("render.restart_after", InMain, 1, 100_000, func(d *draft) *int { return &d.config.Render.Pages },
+	schema.Count("render.restart_after", InMain, 1, 100_000, func(d *draft) *int { return &d.config.Render.Pages },
 		"Number of pages after which a browser is started again."),
 }

@@ -11,13 +11,13 @@ import (
 
 // uploadKeys are the keys of [upload].
 var uploadKeys = []key{
-	optional("upload.endpoint", InMain, checkEndpoint, func(d *draft) *string { return &d.config.Upload.Endpoint },
+	schema.Optional("upload.endpoint", InMain, checkEndpoint, func(d *draft) *string { return &d.config.Upload.Endpoint },
 		"Address of the server, as `https://s3.library.example`. Over http everybody on the way can read the archive, but not the key. Empty: no upload."),
-	optional("upload.bucket", InMain, checkBucket, func(d *draft) *string { return &d.config.Upload.Bucket },
+	schema.Optional("upload.bucket", InMain, checkBucket, func(d *draft) *string { return &d.config.Upload.Bucket },
 		"Name of the bucket, which must exist."),
-	optional("upload.prefix", InMain, checkKeyPrefix, func(d *draft) *string { return &d.config.Upload.Prefix },
+	schema.Optional("upload.prefix", InMain, checkKeyPrefix, func(d *draft) *string { return &d.config.Upload.Prefix },
 		"Beginning of the keys, before the name of the file, as `crawl-2026/`."),
-	optional("upload.region", InMain, checkBucket, func(d *draft) *string { return &d.config.Upload.Region },
+	schema.Optional("upload.region", InMain, checkBucket, func(d *draft) *string { return &d.config.Upload.Region },
 		"Region of the bucket."),
 	mainPlace(secretPlace("upload.secret", request.ReadBasic,
 		func(d *draft) *request.Secret { return &d.config.Upload.Secret },

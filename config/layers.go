@@ -78,7 +78,7 @@ type layer struct {
 	values   map[string]any // tables of the [[when]]
 	criteria schema.Criteria
 	ends     time.Time // of its file; zero = never
-	scope    string    // inWhen or inMainWhen
+	scope    string    // [schema.InWhen] or [schema.InMainWhen]
 }
 
 // applies reports whether the layer is in force for a visit.
@@ -161,7 +161,7 @@ func (l *layer) read(base *draft, doc *schema.Document) *draft {
 		fileReader{doc, d, InHost}.file()
 	} else {
 		for _, name := range slices.Sorted(maps.Keys(l.values)) {
-			if t, ok := findTable(name); ok {
+			if t, ok := d.cat.table(name); ok {
 				fileReader{doc, d, l.scope}.table(t, l.path, l.values[name])
 			}
 		}
@@ -179,12 +179,18 @@ type span struct {
 // ranges returns the pairs of minimum and maximum in the settings, except in the stack.
 func (d *draft) ranges() []span {
 	s := d.settings
-	return []span{
+	all := []span{
 		{"politeness.min_delay", "politeness.max_delay", &s.Politeness.MinDelay, &s.Politeness.MaxDelay},
 		{"retry.first", "retry.max", &s.Retry.First, &s.Retry.Max},
-		{"feeds.min", "feeds.max", &s.Feeds.Feed.Min, &s.Feeds.Feed.Max},
-		{"feeds.sitemap_min", "feeds.sitemap_max", &s.Feeds.Sitemap.Min, &s.Feeds.Sitemap.Max},
 	}
+	for i, section := range d.cat.sections {
+		if section.Spans != nil && d.copied&(1<<i) != 0 { // a value that d shares was checked before, and stays
+			for _, b := range section.Spans(s.Own[i]) {
+				all = append(all, span{b.Low, b.High, b.Lower, b.Upper})
+			}
+		}
+	}
+	return all
 }
 
 // reconcile moves the bound that the layer at path does not set, if the minimum is above the maximum.

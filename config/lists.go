@@ -3,17 +3,13 @@ package config
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/aspects/feeds"
-	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // defaultScrubTypes are the types whose content is scrubbed by default.
@@ -24,14 +20,14 @@ var scrubTypes = key{
 		Name: "change.mime", Type: schema.Type{Kind: schema.Regex}, Scope: InBoth, Default: "'" + defaultScrubTypes + "'",
 		Doc: "Types that the rules apply to. Others are compared byte by byte. Must match the whole Content-Type, as in [[wait]].",
 	},
-	read: func(f schema.Field, d *draft) {
+	Read: func(f schema.Field, d *draft) {
 		if re, ok := schema.ReadTypePattern(f); ok {
 			d.settings.Change.MIME = re
 		}
 	},
 }
 
-var keepScrubbed = everyKey("change.keep_scrubbed", []string{"nothing", "response", "once per"},
+var keepScrubbed = schema.Every("change.keep_scrubbed", []string{"nothing", "response", "once per"},
 	func(d *draft, choice int, every time.Duration) {
 		d.settings.Change.KeepScrubbed = KeepScrubbed{Response: choice > 0, Every: every}
 	},
@@ -47,7 +43,7 @@ var keepScrubbed = everyKey("change.keep_scrubbed", []string{"nothing", "respons
 	},
 	"What is archived of an answer that differs only in what is not compared: `nothing`, the whole `response` each time, or the response at most `once per 7d`.")
 
-var revisits = everyKey("dedup.revisits", []string{"all", "none", "once per"},
+var revisits = schema.Every("dedup.revisits", []string{"all", "none", "once per"},
 	func(d *draft, choice int, every time.Duration) {
 		d.settings.Dedup.Revisits = dedup.Revisits{None: choice == 1, Once: every}
 	},
@@ -63,29 +59,6 @@ var revisits = everyKey("dedup.revisits", []string{"all", "none", "once per"},
 	},
 	"Which visits to an unchanged URI write a revisit record: `all`, `none`, or `once per 7d`: the first in each such period. crawl.log always has a line for each visit.")
 
-// everyKey makes a key that is one of three choices, the last of which takes a duration.
-func everyKey(
-	name string, choices []string,
-	set func(d *draft, choice int, every time.Duration), get func(d *draft) (choice int, every time.Duration), doc string,
-) key {
-	t := schema.Type{Kind: schema.Text, Choices: choices, Every: true}
-	return key{
-		Key: Key{Name: name, Type: t, Scope: InBoth, Doc: doc},
-		read: func(f schema.Field, d *draft) {
-			if choice, every, ok := t.ReadChoice(f); ok {
-				set(d, choice, every)
-			}
-		},
-		show: func(d *draft) string {
-			choice, every := get(d)
-			if every > 0 {
-				return strconv.Quote(choices[choice] + " " + human.Duration(every))
-			}
-			return strconv.Quote(choices[choice])
-		},
-	}
-}
-
 // validators lists the values of midfetch.decide_by.
 var validators = []evaluators.DecideBy{
 	evaluators.Agree, evaluators.ETag, evaluators.LastModified, evaluators.Either, evaluators.Off,
@@ -93,7 +66,7 @@ var validators = []evaluators.DecideBy{
 
 var byTypeColumns = []schema.Column{
 	{Name: "mime", Type: schema.Type{Kind: schema.Regex}},
-	{Name: "decide_by", Type: choiceType(validators)},
+	{Name: "decide_by", Type: schema.ChoiceType(validators)},
 }
 
 // readByType reads a list of tables, each with a pattern of types and the validators that decide for them.
@@ -118,99 +91,12 @@ func readByType(f schema.Field, d *draft) {
 	}
 }
 
-var impliedByColumns = []schema.Column{
-	{Name: "feed", Type: schema.Type{Kind: schema.Text}},
-	{Name: "pages", Type: schema.ListType("URIs")},
-}
-
-// readImpliedBy reads a list of tables, each with a feed and its pages.
-func readImpliedBy(f schema.Field, d *draft) {
-	const example = `write for example ` +
-		`[{ feed = "https://www.news.example/rss.xml", pages = ["https://www.news.example/"] }]`
-	tables, ok := f.Tables(example)
-	if !ok {
-		return
-	}
-	d.settings.Feeds.ImpliedBy = nil
-	for _, table := range tables {
-		fields, ok := schema.ReadColumns(table, impliedByColumns, example)
-		if !ok {
-			continue
-		}
-		text, ok := fields["feed"].Text(`for example "https://www.news.example/rss.xml"`)
-		if !ok {
-			continue
-		}
-		if feed, ok := schema.ReadURI(fields["feed"], text); ok {
-			by := feeds.ImpliedBy{Feed: feed, Pages: schema.ReadURIs(fields["pages"])}
-			d.settings.Feeds.ImpliedBy = append(d.settings.Feeds.ImpliedBy, by)
-		}
-	}
-}
-
-// obey is the key of whether robots.txt is obeyed.
-var obey = key{
-	Key: Key{
-		Name: "robots.obey", Scope: InHost,
-		Type: schema.Type{Kind: schema.Text, OrBoolean: true, Choices: []string{string(robots.ObeyHTML)}},
-		Doc:  "`false` visits what robots.txt forbids, `html-only` only what pages embed, such as images. Needs `robots.reason`. Its Crawl-delay holds. `arcrawl effective --permissions` lists all such hosts.",
-	},
-	read: func(f schema.Field, d *draft) {
-		switch f.Value {
-		case true:
-			d.settings.Robots.Obey = robots.ObeyAll
-		case false:
-			d.settings.Robots.Obey = robots.ObeyNone
-		case string(robots.ObeyHTML):
-			d.settings.Robots.Obey = robots.ObeyHTML
-		default:
-			f.Fault("is not one of the values", `write true, false or "html-only"`)
-		}
-	},
-	show: func(d *draft) string {
-		switch d.settings.Robots.Obey {
-		case robots.ObeyHTML:
-			return strconv.Quote(string(robots.ObeyHTML))
-		case robots.ObeyNone:
-			return "false"
-		}
-		return "true"
-	},
-}
-
-// end makes a key of a host file that is a moment, or empty.
-func end(name string, field func(*draft) *time.Time, doc string) key {
-	return key{
-		Key: Key{Name: name, Type: schema.Type{Kind: schema.Moment, Optional: true}, Scope: InHost, Doc: doc},
-		read: func(f schema.Field, d *draft) {
-			if f.Value == "" {
-				*field(d) = time.Time{}
-			} else if t, ok := schema.ReadMoment(f, time.UTC); ok {
-				*field(d) = t
-			}
-		},
-		show: func(d *draft) string {
-			if t := *field(d); !t.IsZero() {
-				return t.Format(time.RFC3339)
-			}
-			return strconv.Quote("")
-		},
-	}
-}
-
-// checkPermission reports a file, or the refinement at path, that ignores robots.txt without a reason, or accepts an
-// invalid certificate without an end.
-func (d *draft) checkPermission(doc *schema.Document, path schema.Path) {
+// checkTLS reports a file, or the refinement at path, that accepts an invalid certificate without an end.
+func (d *draft) checkTLS(doc *schema.Document, path schema.Path) {
 	endless := d.settings.TLS.Accept == AcceptExpired && d.settings.TLS.Until.IsZero()
-	if at := path.Key("tls.accept"); endless && doc.Has(at) {
-		f := schema.Field{Doc: doc, Name: "tls.accept", Path: at, Value: doc.Value(at)}
+	if f := schema.FieldAt(doc, path, "tls.accept", nil); endless && doc.Has(f.Path) {
+		f.Value = doc.Value(f.Path)
 		f.Fault("has no end", "set tls.until to a date by which the site will have a new certificate, as in 2026-12-31")
-	}
-	const name = "robots.obey"
-	r := d.settings.Robots
-	if at := path.Key(name); r.Obey != robots.ObeyAll && r.Reason == "" && doc.Has(at) {
-		f := schema.Field{Doc: doc, Name: name, Path: at, Value: doc.Value(at)}
-		f.Fault("has no reason", `set robots.reason to the law or the letter that permits it, as in "letter of the publisher, 2026-11-02"`)
 	}
 }
 
@@ -267,20 +153,4 @@ func boundNames(f schema.Field, n int) {
 	if n > maxNameRules {
 		f.Fault(fmt.Sprintf("makes %d entries together with the main file", n), fmt.Sprintf("maximum: %d", maxNameRules))
 	}
-}
-
-var articleLadder = key{
-	Key: Key{
-		Name: "articles.ladder", Type: schema.ListType("durations, each longer than the one before"), Scope: InBoth,
-		Doc: "Ages at which a new article is visited at the latest, counted from its discovery. " +
-			"The rule of its [[wait]] entry can make it visited earlier, never later. `[]` switches this off.",
-	},
-	read: func(f schema.Field, d *draft) { d.settings.Articles.Ladder = schema.ReadAges(f) },
-	show: func(d *draft) string {
-		rungs := make([]string, len(d.settings.Articles.Ladder))
-		for i, rung := range d.settings.Articles.Ladder {
-			rungs[i] = strconv.Quote(human.Duration(rung))
-		}
-		return "[" + strings.Join(rungs, ", ") + "]"
-	},
 }

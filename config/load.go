@@ -165,7 +165,7 @@ func (l *loader) collect(of func(*schema.Document) []Fault, others []Fault) []Fa
 
 // readMain reads the main file into a draft.
 func (l *loader) readMain() {
-	l.draft = newDraft(&l.config)
+	l.draft = coreCatalog.newDraft(&l.config)
 	l.draft.shadowed = builtIn(l.draft.plain)
 	l.main.Secrets, l.main.Named = l.secretsFolder(), map[string]bool{}
 	fileReader{l.main, l.draft, InMain}.file()

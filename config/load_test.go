@@ -19,6 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -104,9 +105,8 @@ func defaultSettings(t testing.TB) config.Settings {
 			Politeness:     frontier.Politeness{DelayFactor: 5, MinDelay: 2 * time.Second, MaxDelay: 30 * time.Second},
 			CrawlDelayUpTo: 300 * time.Second, Valence: 1,
 		},
-		Robots: robots.Options{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
-		Wait:   evaluators.Default(),
-		Retry:  evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
+		Wait:  evaluators.Default(),
+		Retry: evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
 		Midfetch: config.Midfetch{
 			DecideBy: evaluators.Agree, Threshold: evaluators.Threshold{Proof: 3, Precision: 0.98},
 			Audit: evaluators.Audit{Every: 50, Within: 30 * day, Share: 0.01},
@@ -121,7 +121,6 @@ func defaultSettings(t testing.TB) config.Settings {
 			By: scope.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, MaxLinkHops: 1000, MaxManifestHops: 1000,
 			MaxInferredHops: 1000, MaxSpeculativeHops: 1, SeedRedirects: scope.RedirectsAnywhere, EmbedsAnywhere: true,
 		},
-		Spaces:  spaces.Options{Detect: true, Wait: 28 * day},
 		Network: config.NetworkSettings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
 		Cookies: config.CookiesOff, HTTP: fetch.AutoHTTP,
 		Links: discover.Bounds{MaxLinks: 5000},
@@ -129,27 +128,31 @@ func defaultSettings(t testing.TB) config.Settings {
 			Of: config.OfSource, Mode: config.Strict, MaxSize: 2 << 20, MaxTime: 10 * time.Second, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
 			Auto: config.AutoSchedule, RestlessWait: day,
 		},
-		Trouble: misfortune.Options{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
-		Dedup:   dedup.Policy{By: dedup.Digest, MinSize: 1000, Certainty: dedup.Regular},
-		Feeds: feeds.Options{
-			Discover: true, RobotsSitemaps: true, UsualSitemap: true, Wait: feeds.ByPolicy,
-			Bounds: feeds.Bounds{MaxItems: 50_000},
-			Policy: feeds.Policy{
-				MinWait:   time.Minute,
-				Feed:      feeds.Waits{Initial: 30 * time.Minute, Min: 5 * time.Minute, Max: 6 * time.Hour},
-				Sitemap:   feeds.Waits{Initial: 6 * time.Hour, Min: time.Hour, Max: 7 * day},
-				HintsUpTo: time.Hour, SilentAfter: 60 * day, SilentWait: 7 * day,
-			},
-		},
-		Articles: articles.Options{
-			Ladder: []time.Duration{
-				15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day,
-			}, Young: 2 * day, Recognise: true,
-		},
+		Dedup: dedup.Policy{By: dedup.Digest, MinSize: 1000, Certainty: dedup.Regular},
 		Render: config.Rendering{
 			Keep: config.KeepNothing, Age: day, Limit: 2 * time.Minute, MaxRequests: 500, MaxPerDay: 1000,
 		},
 		Names: uri.Naming{Set: uri.WHATWG},
+		Own: []any{
+			&robots.Options{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
+			&misfortune.Options{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
+			&spaces.Options{Detect: true, Wait: 28 * day},
+			&feeds.Options{
+				Discover: true, RobotsSitemaps: true, UsualSitemap: true, Wait: feeds.ByPolicy,
+				Bounds: feeds.Bounds{MaxItems: 50_000},
+				Policy: feeds.Policy{
+					MinWait:   time.Minute,
+					Feed:      feeds.Waits{Initial: 30 * time.Minute, Min: 5 * time.Minute, Max: 6 * time.Hour},
+					Sitemap:   feeds.Waits{Initial: 6 * time.Hour, Min: time.Hour, Max: 7 * day},
+					HintsUpTo: time.Hour, SilentAfter: 60 * day, SilentWait: 7 * day,
+				},
+			},
+			&articles.Options{
+				Ladder: []time.Duration{
+					15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day,
+				}, Young: 2 * day, Recognise: true,
+			},
+		},
 	}
 }
 
@@ -467,7 +470,6 @@ func TestEachKeyReachesItsField(t *testing.T) {
 				DelayFactor: 2, MinDelay: 500 * time.Millisecond, MaxDelay: time.Minute,
 			}, Valence: 3, Group: "press house",
 		},
-		Robots: robots.Options{Wait: 12 * time.Hour, ForbiddenWait: 2 * day, UnreachableWait: 30 * time.Minute},
 		Wait: evaluators.Stack{
 			{
 				Name: "^text/html.*", MIME: mime(t, "^text/html.*"),
@@ -516,7 +518,6 @@ func TestEachKeyReachesItsField(t *testing.T) {
 				{Accept: true, Match: regexp.MustCompile("^https://media[.]"), File: main, Line: lineOf("rules =")},
 			},
 		},
-		Spaces:  spaces.Options{Wait: 7 * day},
 		Limits:  frontier.Limits{URIs: 8, PerDirectory: 9},
 		Network: config.NetworkSettings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
 		Cookies: config.CookiesOff,
@@ -531,33 +532,37 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			Auto: config.AutoJudge, RestlessWait: 36 * time.Hour,
 			Tolerance: 3, KeepScrubbed: config.KeepScrubbed{Response: true, Every: 7 * day},
 		},
-		Trouble: misfortune.Options{
-			Blocked: []*regexp.Regexp{regexp.MustCompile("captcha")}, NotFound: []*regexp.Regexp{
-				regexp.MustCompile("no such page"),
-			},
-			GoneAfter: 2, GoneFirst: time.Minute, GoneWait: 7 * day,
-		},
 		Dedup: dedup.Policy{
 			By: dedup.URI, Equivalent: true, Skip: []*regexp.Regexp{mime(t, "^text/.*"), mime(t, "^font/.*")},
 			Only: []*regexp.Regexp{mime(t, "^image/.*")}, MinSize: 1024,
 			MaxAge: 730 * day, Certainty: dedup.Compare, Revisits: dedup.Revisits{Once: 7 * day},
 		},
-		Feeds: feeds.Options{
-			Implied: []uri.URI{parse(t, "https://www.news.example/")},
-			ImpliedBy: []feeds.ImpliedBy{
-				{Feed: parse(t, "https://www.news.example/sport.xml"), Pages: []uri.URI{
-					parse(t, "https://www.news.example/sport/"),
-				}},
+		Own: []any{
+			&robots.Options{Wait: 12 * time.Hour, ForbiddenWait: 2 * day, UnreachableWait: 30 * time.Minute},
+			&misfortune.Options{
+				Blocked: []*regexp.Regexp{regexp.MustCompile("captcha")}, NotFound: []*regexp.Regexp{
+					regexp.MustCompile("no such page"),
+				},
+				GoneAfter: 2, GoneFirst: time.Minute, GoneWait: 7 * day,
 			},
-			Bounds: feeds.Bounds{MaxItems: 100}, Wait: feeds.ByStack,
-			Policy: feeds.Policy{
-				MinWait:   2 * time.Minute,
-				Feed:      feeds.Waits{Initial: time.Hour, Min: 10 * time.Minute, Max: 2 * time.Hour},
-				Sitemap:   feeds.Waits{Initial: 3 * time.Hour, Min: 2 * time.Hour, Max: day},
-				HintsUpTo: 2 * time.Hour, SilentAfter: 30 * day, SilentWait: 28 * day,
+			&spaces.Options{Wait: 7 * day},
+			&feeds.Options{
+				Implied: []uri.URI{parse(t, "https://www.news.example/")},
+				ImpliedBy: []feeds.ImpliedBy{
+					{Feed: parse(t, "https://www.news.example/sport.xml"), Pages: []uri.URI{
+						parse(t, "https://www.news.example/sport/"),
+					}},
+				},
+				Bounds: feeds.Bounds{MaxItems: 100}, Wait: feeds.ByStack,
+				Policy: feeds.Policy{
+					MinWait:   2 * time.Minute,
+					Feed:      feeds.Waits{Initial: time.Hour, Min: 10 * time.Minute, Max: 2 * time.Hour},
+					Sitemap:   feeds.Waits{Initial: 3 * time.Hour, Min: 2 * time.Hour, Max: day},
+					HintsUpTo: 2 * time.Hour, SilentAfter: 30 * day, SilentWait: 28 * day,
+				},
 			},
+			&articles.Options{Ladder: []time.Duration{10 * time.Minute, 30 * time.Minute}, Young: 12 * time.Hour},
 		},
-		Articles: articles.Options{Ladder: []time.Duration{10 * time.Minute, 30 * time.Minute}, Young: 12 * time.Hour},
 	}
 	for _, h := range []uri.Host{"www.news.example", "sport.example", "elsewhere.example"} {
 		if diff := cmp.Diff(settings, c.ForHost(h, time.Time{}), compare); diff != "" {
@@ -577,7 +582,9 @@ func TestHostFileOverridesSingleKeys(t *testing.T) {
 	news := main
 	news.Politeness.MinDelay, news.Scope.EmbedsAnywhere, news.Fetch.MaxBody = 6*time.Second, false, 1e6
 	port := news
-	port.Robots.Wait = time.Hour
+	own := *schema.Find[robots.Options](&port)
+	own.Wait = time.Hour
+	port.Own = append([]any{&own}, port.Own[1:]...)
 
 	for h, want := range map[uri.Host]config.Settings{
 		"www.news.example": news, "www.news.example:8080": port, "news.example": main, "sub.www.news.example": news, "xwww.news.example": main,

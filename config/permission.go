@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/robots"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -25,7 +26,7 @@ func (c *Config) Permissions(now time.Time) []Permission {
 	var all []Permission
 	for h, p := range c.hosts {
 		add := func(d *draft, from source, where string, ends time.Time) {
-			r := d.settings.Robots
+			r := schema.Find[robots.Options](d.settings)
 			if r.Obey == robots.ObeyAll || !from.doc.Has(from.path.Key("robots.obey")) {
 				return
 			}

@@ -22,7 +22,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, where := range []string{InMain, InHost} {
-			d := newDraft(new(Config))
+			d := coreCatalog.newDraft(new(Config))
 			d.shadowed = builtIn(d.plain)
 			doc := schema.Parse(text, "f.toml")
 			if (doc.Root == nil) != (len(doc.Faults) > 0) {

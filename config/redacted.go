@@ -5,29 +5,23 @@ import (
 	"strings"
 )
 
-// secret marks a key whose value must not be published.
-func secret(k key) key {
-	k.Secret = true
-	return k
-}
-
 // isSecret reports whether the value of a key must not be published. The tables of seeds.about have the names of the
 // keys about hosts.
-func isSecret(name string) bool {
-	k, ok := findKey(strings.TrimPrefix(name, "seeds.about."))
+func (c *catalog) isSecret(name string) bool {
+	k, ok := c.key(strings.TrimPrefix(name, "seeds.about."))
 	return ok && k.Secret
 }
 
 // Redacted returns the files in force as they may be published: without comments and secrets. The main file is the
 // first.
 func (c *Config) Redacted() ([]HostFile, error) {
-	text, err := c.doc.Redacted(isSecret)
+	text, err := c.doc.Redacted(c.cat.isSecret)
 	if err != nil {
 		return nil, err
 	}
 	all := []HostFile{{Name: filepath.Base(c.Path), Data: text}}
 	for _, f := range c.files {
-		if text, err = f.doc.Redacted(isSecret); err != nil {
+		if text, err = f.doc.Redacted(c.cat.isSecret); err != nil {
 			return nil, err
 		}
 		all = append(all, HostFile{Name: filepath.Base(f.doc.File), Data: text})
@@ -49,7 +43,7 @@ func (c *Config) PublicDigest() (string, error) {
 // stack that the main file has, or else of the default stack.
 func (c *Config) Defaults() []Setting {
 	var all []Setting
-	for _, k := range keys {
+	for _, k := range c.cat.keys {
 		table, _, _ := strings.Cut(k.Name, ".")
 		if k.Default != "" && table != whenTable && table != "wait" && !c.doc.Has(source{doc: c.doc}.path.Key(k.Name)) {
 			all = append(all, Setting{Key: k.Name, Value: k.Default})

@@ -5,12 +5,7 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/arcrawl/arcrawl/aspects/articles"
-	"github.com/arcrawl/arcrawl/aspects/feeds"
-	"github.com/arcrawl/arcrawl/aspects/misfortune"
-	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -26,7 +21,6 @@ import (
 // not be modified. Each field is named after its table in the configuration files, except where noted.
 type Settings struct {
 	Politeness Politeness
-	Robots     robots.Options
 	// Wait is the stack of wait evaluators: the [[wait]] entries of the host file, then the entries of the main file, or
 	// [evaluators.Default]. It is never empty.
 	Wait     evaluators.Stack
@@ -46,16 +40,15 @@ type Settings struct {
 	// is fetch.max_per_day.
 	MaxPerDay int64
 	Scope     scope.Rules
-	Spaces    spaces.Options
 	Limits    frontier.Limits // scope.max_uris and scope.max_uris_per_directory
 	Links     discover.Bounds // scope.max_links and scope.speculative
 	Change    Change
-	Trouble   misfortune.Options
-	Feeds     feeds.Options
-	Articles  articles.Options
 	Render    Rendering
 	Dedup     dedup.Policy
 	Names     uri.Naming // when two URIs are the same
+
+	// Own holds what the keys of aspects and wings have filled, see [schema.Find].
+	Own []any
 }
 
 // Politeness says how long a host rests between requests, and how many visits to it are made at once. The crawler sets
@@ -220,8 +213,25 @@ func (c *Change) compile(doc *schema.Document) {
 	}
 }
 
+// Sections returns the values of the owners of keys, see [schema.Find].
+func (s *Settings) Sections() []any { return s.Own }
+
+// Own returns the options that the keys of an aspect or wing fill. They must not be modified.
+func Own[T any](s *Settings) *T { return schema.Find[T](s) }
+
 // DefaultSettings returns the settings that apply where no file sets anything, without Wait and Change.Rules.
-func DefaultSettings() Settings {
+func DefaultSettings() Settings { return coreCatalog.defaultSettings() }
+
+func (c *catalog) defaultSettings() Settings {
+	s := plainDefaults()
+	for _, section := range c.sections {
+		s.Own = append(s.Own, section.Make())
+	}
+	return s
+}
+
+// plainDefaults returns the default settings without the sections.
+func plainDefaults() Settings {
 	types, err := evaluators.Pattern(defaultScrubTypes)
 	if err != nil { // a test reads the defaults
 		panic("arcrawl/config: " + err.Error())
@@ -234,12 +244,11 @@ func DefaultSettings() Settings {
 		},
 		Network: NetworkSettings{Family: fetch.AnyFamily, MinTLS: defaultVersion}, TLS: TLS{Accept: AcceptValid},
 		Cookies: CookiesOff,
-		Robots:  robots.DefaultOptions(),
-		Retry:   evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
+		Retry:   evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * schema.Day},
 		Midfetch: Midfetch{
 			DecideBy:  evaluators.Agree,
 			Threshold: evaluators.Threshold{Proof: 3, Precision: 0.98},
-			Audit:     evaluators.Audit{Every: 50, Within: 30 * day, Share: 0.01},
+			Audit:     evaluators.Audit{Every: 50, Within: 30 * schema.Day, Share: 0.01},
 		},
 		Fetch: fetch.DefaultLimits(), HTTP: fetch.AutoHTTP, MaxPerDay: 50e9,
 		Scope: scope.Rules{
@@ -247,17 +256,13 @@ func DefaultSettings() Settings {
 			MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5,
 			MaxLinkHops: 1000, MaxManifestHops: 1000, MaxInferredHops: 1000, MaxSpeculativeHops: 1,
 		},
-		Spaces: spaces.DefaultOptions(),
-		Links:  discover.Bounds{MaxLinks: discover.DefaultMaxLinks},
+		Links: discover.Bounds{MaxLinks: discover.DefaultMaxLinks},
 		Change: Change{
 			Of: OfSource, Mode: Strict, MIME: types, MaxSize: 2 << 20, MaxTime: 10 * time.Second, Auto: AutoSchedule,
 			RestlessWait: evaluators.DefaultRestlessEvery,
 		},
-		Trouble:  misfortune.DefaultOptions(),
-		Feeds:    feeds.DefaultOptions(),
-		Articles: articles.DefaultOptions(),
-		Render:   DefaultRendering(),
-		Names:    uri.Naming{Set: uri.WHATWG},
-		Dedup:    dedup.Policy{MinSize: 1000},
+		Render: DefaultRendering(),
+		Names:  uri.Naming{Set: uri.WHATWG},
+		Dedup:  dedup.Policy{MinSize: 1000},
 	}
 }

@@ -12,19 +12,19 @@ import (
 
 // aboutKeys are the keys of a host file that people read.
 var aboutKeys = []key{
-	other("title", InHost, schema.Type{Kind: schema.Text},
+	schema.Other("title", InHost, schema.Type{Kind: schema.Text},
 		readWords(about.CheckTitle, func(d *draft) *string { return &d.site.Title }),
 		"Name of the site for people, as `\"The Daily News\"`."),
-	other("labels", InHost, schema.ListType("labels"),
+	schema.Other("labels", InHost, schema.ListType("labels"),
 		readNames("labels", func(d *draft) *[]string { return &d.site.Labels }),
 		"Labels of the host and the hosts below it, as `[\"newspapers\"]`. Lists, reports, metrics and recipients of alarms are chosen by them."),
-	other("collections", InHost, schema.ListType("collections"),
+	schema.Other("collections", InHost, schema.ListType("collections"),
 		readNames("collections", func(d *draft) *[]string { return &d.site.Collections }),
 		"Collections that the host and the hosts below it belong to, as `[\"elections-2026\"]`. Packages are made of them."),
-	secret(other("owner", InHost, schema.Type{Kind: schema.Text},
+	schema.Secretly(schema.Other("owner", InHost, schema.Type{Kind: schema.Text},
 		readWords(about.CheckName, func(d *draft) *string { return &d.owner }),
 		"Who looks after the host and the hosts below it, as `\"maria\"`. The file of the host itself has precedence over the file of its domain. It is not written into the archive.")),
-	secret(other("note", InHost, schema.Type{Kind: schema.Text},
+	schema.Secretly(schema.Other("note", InHost, schema.Type{Kind: schema.Text},
 		readWords(about.CheckNote, func(d *draft) *string { return &d.site.Note }),
 		"Note about the host for people. It is not written into the archive.")),
 }
@@ -40,7 +40,7 @@ func readWords(check schema.Check, field func(*draft) *string) func(schema.Field
 
 // readNames returns the reader of a list of labels or collections.
 func readNames(elements string, field func(*draft) *[]string) func(schema.Field, *draft) {
-	read := readTexts(elements, about.CheckName, field)
+	read := schema.ReadStrings(elements, about.CheckName, field)
 	return func(f schema.Field, d *draft) {
 		read(f, d)
 		if n := len(*field(d)); n > about.MaxNames {
@@ -82,7 +82,7 @@ func readSeedSites(f schema.Field, d *draft) {
 		own := &draft{}
 		for _, k := range aboutKeys {
 			if column, set := fields[k.Name]; set {
-				k.read(column, own)
+				k.Read(column, own)
 			}
 		}
 		d.seedSites = append(d.seedSites, seedSite{about.Seed{URI: u, Site: own.describe()}, fields["uri"]})

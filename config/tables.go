@@ -14,7 +14,6 @@ var tables = []Table{
 	{Name: "mail", Doc: "How alarms are sent by e-mail. Off unless mail.server is set."},
 	{Name: "reload", Doc: "How a running daemon applies a changed configuration; see docs/reload.md."},
 	{Name: "politeness", Doc: "How long a host rests between requests: delay_factor times the duration of the last exchange, but at least min_delay and at most max_delay."},
-	{Name: "robots", Doc: "How long the answers of robots.txt are used, and whether they are obeyed."},
 	{
 		Name: "wait", List: true,
 		Doc: "One evaluator of the stack that decides when a URI is visited again. The first evaluator whose pattern matches the Content-Type decides. " +
@@ -25,7 +24,6 @@ var tables = []Table{
 	{Name: "retry", Doc: "How long a URI waits after consecutive failures."},
 	{Name: "change", Doc: "How two versions of a URI are compared."},
 	{Name: "midfetch", Doc: "When the response headers alone prove that nothing changed, so that the body is not read."},
-	{Name: "trouble", Doc: "Answers that are not the requested page. They are archived and marked, and change nothing that was learned about the URI."},
 	{Name: "dedup", Doc: "When an answer is archived as a revisit of an earlier record instead of whole."},
 	{Name: "fetch", Doc: "Limits of one exchange."},
 	{Name: "request", Doc: "What is sent to a host besides what arcrawl always sends. Only the file of a host or domain may set it, because nothing of it may reach another host; see docs/curators.md."},
@@ -33,8 +31,6 @@ var tables = []Table{
 	{Name: "network", Doc: "How connections to a host are made: through which proxy, from and to which addresses. What is unusual is written into crawl.log (`way:`) and into the metadata record of each visit; see docs/curators.md."},
 	{Name: "tls", Doc: "Which certificates and versions of TLS are accepted."},
 	{Name: "scope", Doc: "Which discovered URIs are crawled. The settings of the seed's host decide."},
-	{Name: "feeds", Doc: "Feeds and sitemaps: how they are found, and how often they are visited. New entries are visited at once."},
-	{Name: "articles", Doc: "How new articles are followed up while they are young."},
 	{Name: "render", Doc: "Pages whose scripts load what they show: a browser without a network loads the captured page, and what it requests is visited. Needs Chromium; see docs/rendering.md."},
 	{Name: "names", Doc: "When two URIs are the same. A URI is always fetched and archived as it was first found; its name only decides whether it is already known. The settings of the URI's own host apply."},
 	{Name: "websub", Doc: "Hubs that notify the crawl at once when a feed has a new entry. Off unless both addresses are set."},

@@ -28,7 +28,7 @@ func (r fileReader) wait(path schema.Path, m map[string]any) {
 	d := r.draft
 	d.entry = d.plain
 	mime, named := m["mime"]
-	if k, ok := findKey("wait.mime"); ok && named {
+	if k, ok := d.cat.key("wait.mime"); ok && named {
 		r.key(k, path.Child("mime"), mime)
 	}
 	if !named {

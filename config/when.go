@@ -10,36 +10,36 @@ import (
 
 // whenKeys are the criteria of a [[when]].
 var whenKeys = []key{
-	other("when.uri", InBoth, schema.Type{Kind: schema.Regex},
+	schema.Other("when.uri", InBoth, schema.Type{Kind: schema.Regex},
 		func(f schema.Field, d *draft) {
 			if s, ok := f.Text(`for example "/live/"`); ok {
 				d.when.URI, _ = schema.ReadRegex(f, s, "write for example '/live/'")
 			}
 		},
 		"Regular expression (RE2) that must match a part of the URI, as in `/live/`."),
-	other("when.mime", InBoth, schema.Type{Kind: schema.Regex},
+	schema.Other("when.mime", InBoth, schema.Type{Kind: schema.Regex},
 		func(f schema.Field, d *draft) {
 			if re, ok := schema.ReadTypePattern(f); ok {
 				d.when.MIME = re
 			}
 		},
 		"Regular expression that must match the whole Content-Type of the last capture, as in [[wait]]. Before the first capture it does not hold."),
-	withoutDefault(whole("when.port", InBoth, 1, 65535, func(d *draft) *int { return &d.when.Port },
+	withoutDefault(schema.Count("when.port", InBoth, 1, 65535, func(d *draft) *int { return &d.when.Port },
 		"Port of the URI; 80 or 443 if the URI names none.")),
-	other("when.hop", InBoth, schema.ListType("texts"), readHops,
+	schema.Other("when.hop", InBoth, schema.ListType("texts"), readHops,
 		"How the URI was first found: any of "+schema.HopNames()+"."),
-	other("when.time", InBoth, schema.Type{Kind: schema.Period}, readSpan,
+	schema.Other("when.time", InBoth, schema.Type{Kind: schema.Period}, readSpan,
 		"Part of the day by the clock of `zone`, without its end: `06:00-23:00`, or `22:00-06:00` across midnight."),
-	other("when.weekdays", InBoth, schema.ListType("texts"), readWeekdays,
+	schema.Other("when.weekdays", InBoth, schema.ListType("texts"), readWeekdays,
 		"Any of mon, tue, wed, thu, fri, sat, sun, or `mon-fri`. A part of the day across midnight belongs to the day on which it begins."),
 	{
 		Key: Key{
 			Name: "when.zone", Type: schema.Type{Kind: schema.Text}, Default: `"UTC"`, Scope: InBoth,
 			Doc: "Time zone of the criteria, as in `Europe/Copenhagen`, with daylight saving time.",
 		},
-		read: readZone,
+		Read: readZone,
 	},
-	other("when.until", InBoth, schema.Type{Kind: schema.Moment},
+	schema.Other("when.until", InBoth, schema.Type{Kind: schema.Moment},
 		func(f schema.Field, d *draft) {
 			if t, ok := schema.ReadMoment(f, d.when.Zone); ok {
 				d.when.Until = t
@@ -50,7 +50,7 @@ var whenKeys = []key{
 
 // withoutDefault removes the default that a key would show.
 func withoutDefault(k key) key {
-	k.show = nil
+	k.Show = nil
 	return k
 }
 
@@ -77,7 +77,7 @@ func (r fileReader) when(path schema.Path, m map[string]any) {
 	sets := map[string]any{}
 	var names []string
 	for name, v := range m {
-		if t, ok := findTable(name); ok && t.Name != whenTable {
+		if t, ok := r.draft.cat.table(name); ok && t.Name != whenTable {
 			sets[name] = v
 			continue
 		}
@@ -87,24 +87,23 @@ func (r fileReader) when(path schema.Path, m map[string]any) {
 		return strings.Compare(strings.TrimPrefix(a, "zone"), strings.TrimPrefix(b, "zone"))
 	})
 	for _, name := range names {
-		if k, ok := findKey(whenTable + "." + name); ok {
+		if k, ok := r.draft.cat.key(whenTable + "." + name); ok {
 			r.key(k, path.Child(name), m[name])
 		} else {
-			r.doc.AddFault(r.doc.AtKey(path.Child(name), unknownKey(whenTable, name)))
+			r.doc.AddFault(r.doc.AtKey(path.Child(name), r.draft.cat.unknownKey(whenTable, name)))
 		}
 	}
 	f := schema.Field{Doc: r.doc, Name: whenTable, Path: path, Value: m}
 	if len(names) == 0 || len(names) == 1 && names[0] == "zone" {
-		t, _ := findTable(whenTable)
 		f.Fault("has no criteria, and would always apply",
-			"add a criterion ("+strings.Join(t.keys(), ", ")+"), or move its settings out of it")
+			"add a criterion ("+strings.Join(r.draft.cat.names(whenTable), ", ")+"), or move its settings out of it")
 	}
 	if len(sets) == 0 {
 		f.Warn("sets nothing", "add a table, as in [when.politeness] or wait = [{ … }]")
 	}
-	scope := inWhen
+	scope := schema.InWhen
 	if r.scope == InMain {
-		scope = inMainWhen
+		scope = schema.InMainWhen
 	}
 	r.draft.whens = append(r.draft.whens, &layer{
 		doc: r.doc, path: path, values: sets, criteria: r.draft.when, scope: scope,

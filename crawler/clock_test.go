@@ -2,6 +2,7 @@ package crawler_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
@@ -12,7 +13,10 @@ import (
 // The clock was ten years ahead for a while: a page was visited then, and a robots.txt closes its host until 2099. A
 // crawl corrects both when it starts.
 func TestURIsOfAWrongClockComeBack(t *testing.T) {
-	inTown(t, "[seeds]\nuris = [\"http://page.example/\", \"http://closed.example/\"]\n", func(t *testing.T, w *world) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, "[seeds]\nuris = [\"http://page.example/\", \"http://closed.example/\"]\n")
+		defer w.town.Close()
 		w.set("http://page.example/", town.Page{})
 		w.set("http://closed.example/", town.Page{})
 		parts, shut := w.open()

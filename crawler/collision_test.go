@@ -50,6 +50,7 @@ func TestPayloadsOfOneSHA1AreArchivedApart(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, dir, "[dedup]\nby = \""+by+"\"\n[[wait]]\nmime = \".*\"\ninitial = \"10h\"\nmax = \"10h\"\n[seeds]\n"+
 					"uris = [\"http://x.example/a\", \"http://x.example/b\", \"http://x.example/c\", \"http://x.example/d\"]\n")
+				defer w.town.Close()
 				for name, body := range map[string]string{"a": one, "b": two, "c": one, "d": two} {
 					w.set("http://x.example/"+name, town.Page{Type: "application/pdf", Body: body})
 				}
@@ -108,6 +109,7 @@ func TestStoredPayloadsHaveASHA256(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[seeds]\nuris = [\"http://a.example/\"]\n")
+		defer w.town.Close()
 		w.set("http://a.example/", town.Page{Type: "text/plain", Body: "hello"})
 		w.run(30 * time.Hour)
 		for _, r := range w.visits(".example/") {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -90,7 +91,7 @@ func (c *Crawler) Trigger(now time.Time, feed uri.URI) error {
 	s := c.parts.Config.Current().For(config.About{URI: feed, Hops: r.Hops, ContentType: r.ContentType, Now: now})
 	_, err = c.parts.Frontier.Add(now, frontier.Candidate{
 		URI: feed, Hops: r.Hops, Via: r.Via, Seed: r.Seed, Urgent: true, Sooner: true,
-		Due: later(now, r.LastVisit.Add(s.Feeds.MinWait)),
+		Due: later(now, r.LastVisit.Add(config.Own[feeds.Options](&s).MinWait)),
 	})
 	if err != nil {
 		return fmt.Errorf("make the feed %s due: %w", feed, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
@@ -12,7 +13,10 @@ import (
 
 // The crawl visits a page every hour. It is paused twice, once until it is resumed and once for five hours.
 func TestPauseStopsClaimingUntilItEnds(t *testing.T) {
-	inTown(t, everyHour, func(t *testing.T, w *world) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.town.Close()
 		w.set("http://news.example/", town.Page{Every: time.Minute})
 		parts, shut := w.open()
 		defer shut()
@@ -49,7 +53,10 @@ func TestPauseStopsClaimingUntilItEnds(t *testing.T) {
 
 // The list of visits in progress is read while the network is slow.
 func TestInProgressListsVisits(t *testing.T) {
-	inTown(t, everyHour, func(t *testing.T, w *world) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.town.Close()
 		w.set("http://news.example/", town.Page{Every: time.Minute})
 		slow := func(ctx context.Context, network, address string) (net.Conn, error) {
 			<-time.After(10 * time.Second)

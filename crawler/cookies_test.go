@@ -19,6 +19,7 @@ func TestCookiesGoBackToTheirHostIfAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[robots]\nwait = \"30d\"\n[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"6h\"\n"+
 			"[seeds]\nuris = [\"http://off.paper.example/\", \"http://session.paper.example/\", \"http://keep.paper.example/\"]\n")
+		defer w.town.Close()
 		w.hostFiles(map[string]string{
 			"hosts.d/session.paper.example.toml": "[fetch]\ncookies = \"session\"\n",
 			"hosts.d/keep.paper.example.toml":    "[fetch]\ncookies = \"keep\"\ncookie = \"lang=da\"\n",
@@ -66,7 +67,9 @@ func TestCookiesGoBackToTheirHostIfAsked(t *testing.T) {
 		}
 	})
 	log, err := os.ReadFile(dir + "/crawl.log")
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	marked := map[string]int{}
 	for line := range strings.Lines(string(log)) {
 		for _, host := range []string{"off", "session", "keep"} {

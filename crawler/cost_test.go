@@ -36,6 +36,7 @@ audit_every = 0
 [seeds]
 uris = ["http://%s/"]
 `, site))
+	t.Cleanup(w.town.Close)
 	parts, shut := w.openWith(dialLoopback)
 	defer shut()
 	c := crawler.New(parts)
@@ -48,7 +49,9 @@ uris = ["http://%s/"]
 			if err != nil || !ok {
 				t.Fatal("nothing to claim", err)
 			}
-			must(t, c.Walk(context.Background(), claim))
+			if err := c.Walk(context.Background(), claim); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	walk(22) // robots.txt, and everything that is allocated once
@@ -128,7 +131,9 @@ func processIO(t *testing.T) (calls, written float64) {
 func startQuietSite(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {

@@ -57,6 +57,7 @@ max_delay = "0s"
 [seeds]
 uris = [%q]
 `, site.URL+"/"))
+	b.Cleanup(w.town.Close)
 	parts, shut := w.openWith(dialLoopback)
 	defer shut()
 	c := crawler.New(parts)
@@ -95,21 +96,29 @@ func addPagesLater(b testing.TB, f *frontier.Frontier, site string, n int, later
 func bareLoop(b *testing.B, site string) time.Duration {
 	b.Helper()
 	out, err := os.Create(filepath.Join(b.TempDir(), "bare.gz"))
-	must(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	defer out.Close()
 	began := time.Now()
 	for i := range b.N {
 		resp, err := http.Get(fmt.Sprintf("%s/%d", site, i))
-		must(b, err)
+		if err != nil {
+			b.Fatal(err)
+		}
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		must(b, err)
+		if err != nil {
+			b.Fatal(err)
+		}
 		_ = sha1.Sum(body)
 		z := gzip.NewWriter(out)
 		if _, err := z.Write(body); err != nil {
 			b.Fatal(err)
 		}
-		must(b, z.Close())
+		if err := z.Close(); err != nil {
+			b.Fatal(err)
+		}
 	}
 	return time.Since(began)
 }
@@ -121,5 +130,7 @@ func walkNext(tb testing.TB, f *frontier.Frontier, c *crawler.Crawler) {
 	if err != nil || !ok {
 		tb.Fatal("nothing to claim", err)
 	}
-	must(tb, c.Walk(tb.Context(), claim))
+	if err := c.Walk(tb.Context(), claim); err != nil {
+		tb.Fatal(err)
+	}
 }

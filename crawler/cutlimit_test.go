@@ -24,6 +24,7 @@ func TestCutBodyIsArchivedOnce(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, dir, "[dedup]\ncertainty = \""+certainty+"\"\n[fetch]\nmax_body = \"9kB\"\n"+
 					"[[wait]]\nmime = \".*\"\nunknown = \"10h\"\nmax = \"10h\"\n[seeds]\nuris = [\"http://film.example/\", \"http://clip.example/\"]\n")
+				defer w.town.Close()
 				w.set("http://film.example/", town.Page{Type: "video/mp4", Body: body})
 				w.set("http://clip.example/", town.Page{Type: "video/mp4", Body: body[:9000]})
 				w.run(44 * time.Hour)

@@ -80,7 +80,7 @@ func (c *Crawler) addLinks(v *aspects.Visit, page discover.Result) error {
 func (c *Crawler) addLink(v *aspects.Visit, l discover.Link) {
 	parent := v.Record()
 	hop := l.Hop
-	if hop == uri.Manifest && !settingsOf(v).Feeds.Discover {
+	if hop == uri.Manifest && !aspects.OptionsOf[feeds.Options](v).Discover {
 		hop = uri.Link
 	}
 	cand, ok := c.candidate(v, l.URI, hop)

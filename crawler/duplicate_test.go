@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -41,7 +42,9 @@ func TestUnsoundRecordIsReplaced(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			inTown(t, comparing, func(t *testing.T, w *world) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, t.TempDir(), comparing)
+				defer w.town.Close()
 				w.set("http://site.example/", town.Page{Body: strings.Repeat("the same each time. ", 100)})
 				w.run(time.Hour)
 				row.harm(t, finishedFiles(t, w.dir)[0])
@@ -57,6 +60,13 @@ func TestUnsoundRecordIsReplaced(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -124,7 +134,9 @@ func TestNothingRefersToALostRecord(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			inTown(t, row.toml+"[seeds]\nuris = [\"http://site.example/\"]\n", func(t *testing.T, w *world) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, t.TempDir(), row.toml+"[seeds]\nuris = [\"http://site.example/\"]\n")
+				defer w.town.Close()
 				w.set("http://site.example/", town.Page{ETag: "honest"})
 				w.run(time.Hour)
 				file := finishedFiles(t, w.dir)[0]
@@ -158,7 +170,9 @@ func TestLogHasTheKindOfDuplicate(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			inTown(t, "[dedup]\n"+row.toml+"[seeds]\nuris = [\"http://site.example/a\"]\n", func(t *testing.T, w *world) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, t.TempDir(), "[dedup]\n"+row.toml+"[seeds]\nuris = [\"http://site.example/a\"]\n")
+				defer w.town.Close()
 				w.set("http://site.example/a", town.Page{Body: `<a href="/b">`})
 				w.set("http://site.example/b", town.Page{Body: `<a href="/b">`})
 				w.run(24 * time.Hour)
@@ -187,7 +201,9 @@ func relevant(e crawllog.Entry) []string {
 func TestImportedPayloadIsNotStoredAgain(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	inTown(t, "[seeds]\nuris = [\"http://site.example/\"]\n", func(t *testing.T, w *world) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\"http://site.example/\"]\n")
+		defer w.town.Close()
 		body := "archived long ago"
 		w.set("http://site.example/", town.Page{Body: body})
 		parts, shut := w.open()

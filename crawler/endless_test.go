@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/spaces"
@@ -34,7 +35,10 @@ func TestEndlessSpacesTakeFewRequests(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			inTown(t, "[seeds]\nuris = [\"http://news.example/\"]\n", func(t *testing.T, w *world) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, dir, "[seeds]\nuris = [\"http://news.example/\"]\n")
+				defer w.town.Close()
 				site := town.NewEndless()
 				c.set(site)
 				w.town.Serve("news.example", site)
@@ -85,7 +89,9 @@ func (w *world) budgetIsLifted(host uri.Host, pattern string) {
 	why := func() string {
 		q := whatif.Question{URI: uri.FromCanonical(held)}
 		reasons, err := whatif.Explain(parts.Config.Current(), parts.Frontier, parts.Traps, q, time.Now())
-		must(w.t, err)
+		if err != nil {
+			w.t.Fatal(err)
+		}
 		return fmt.Sprint(reasons)
 	}
 	if said := why(); !strings.Contains(said, "arcrawl traps release news.example '"+pattern+"'") {

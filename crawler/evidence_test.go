@@ -59,6 +59,7 @@ func TestLowerCaseStatusLineHoldsNobody(t *testing.T) {
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, dir, twoSites)
+				defer w.town.Close()
 				w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
 				founded := time.Now()
 				w.town.Serve("odd.example", raw(func() string {
@@ -91,6 +92,7 @@ func TestEvidenceIsNoOrigin(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, twoSites)
+		defer w.town.Close()
 		w.town.Serve("odd.example", raw(func() string { return answer("http/1.1 200 OK", "var common = 1") }))
 		founded := time.Now()
 		w.town.Serve("news.example", raw(func() string {

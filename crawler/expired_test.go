@@ -28,16 +28,22 @@ import (
 func TestAnExpiredCertificateIsAcceptedByPermissionOnly(t *testing.T) {
 	t.Parallel()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	template := x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-time.Hour),
 		DNSNames: []string{"old.example", "other.example"}, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	template.Raw = der
 	parsed, err := x509.ParseCertificate(der)
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	site := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = fmt.Fprint(w, r.URL.Path)
@@ -46,6 +52,7 @@ func TestAnExpiredCertificateIsAcceptedByPermissionOnly(t *testing.T) {
 	site.StartTLS()
 	t.Cleanup(site.Close)
 	w := newWorld(t, t.TempDir(), "[politeness]\ndelay_factor = 0\nmin_delay = \"0s\"\n[seeds]\nuris = [\"https://old.example/\", \"https://other.example/\"]\n")
+	t.Cleanup(w.town.Close)
 	w.hostFiles(map[string]string{"hosts.d/old.example.toml": "[tls]\naccept = \"expired\"\nuntil = 2999-12-31\n"})
 	roots := x509.NewCertPool()
 	roots.AddCert(parsed)

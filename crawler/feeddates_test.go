@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
@@ -54,7 +55,10 @@ func followFeed(
 	t *testing.T, perDay float64, date func(published, now time.Time) string,
 ) (visits []crawler.Report, dates evaluators.Dates) {
 	t.Helper()
-	inTown(t, "[feeds]\nuris = [\"http://news.example/rss.xml\"]\nwait = \"stack\"\n[[wait]]\nmime = \".*\"\nrule = \"learned\"\n", func(t *testing.T, w *world) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, "[feeds]\nuris = [\"http://news.example/rss.xml\"]\nwait = \"stack\"\n[[wait]]\nmime = \".*\"\nrule = \"learned\"\n")
+		defer w.town.Close()
 		w.town.Serve("news.example", newsFeed(perDay, date))
 		w.run(4 * 24 * time.Hour)
 		for _, r := range w.reports {
@@ -193,7 +197,9 @@ func TestSourceShowsWhenItsPagesChanged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			inTown(t, `[feeds]
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, dir, `[feeds]
 sitemaps = ["http://news.example/list.xml"]
 sitemap_min = "30m"
 sitemap_max = "30m"
@@ -204,7 +210,8 @@ mime = ".*"
 rule = "learned"
 [articles]
 ladder = []
-`, func(t *testing.T, w *world) {
+`)
+				defer w.town.Close()
 				w.town.Serve("news.example", liveSite(3, c.news, c.date))
 				w.run(5 * 24 * time.Hour)
 				dated, changed, sum, late := 0, 0, 0.0, 0
@@ -226,7 +233,9 @@ ladder = []
 				parts, shut := w.open()
 				defer shut()
 				d, err := parts.Reputation.Dates("news.example")
-				must(t, err)
+				if err != nil {
+					t.Fatal(err)
+				}
 				mean := sum / float64(late)
 				t.Logf("%d of %d changes dated, %d late visits, %.1f changes a day expected; %+v", dated, changed, late, mean, d[evaluators.DatedPages])
 				if c.believed && (dated < changed/2 || !d.Believed(evaluators.DatedPages) || mean < 2 || mean > 5) {

@@ -27,6 +27,7 @@ func TestFullDiskPausesTheCrawlUntilThereIsSpace(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
+		defer w.town.Close()
 		w.set("http://news.example/", town.Page{Every: time.Minute})
 		last := time.Now()
 		full := time.AfterFunc(90*time.Minute, func() { w.setFree(1 << 20) })
@@ -55,7 +56,9 @@ func TestAStoreWithoutSpaceKeepsNoClaim(t *testing.T) {
 		parts, shut := w.openOptions(w.town.Dial, func(o *frontier.Options) { o.AwaitSpace = func() {} })
 		defer shut()
 		rename := func(from, to string) {
-			must(t, os.Rename(w.path(from), w.path(to)))
+			if err := os.Rename(w.path(from), w.path(to)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		w.duringWith(parts, 28*time.Hour, func(c *crawler.Crawler) {
 			time.Sleep(time.Hour)

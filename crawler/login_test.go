@@ -74,6 +74,7 @@ func loginWorld(
 		var text bytes.Buffer
 		m.sessions = map[string]time.Time{}
 		w := newWorld(t, dir, "[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"1h\"\n[seeds]\nuris = [\"http://members.example/\", \"http://other.example/\"]\n")
+		defer w.town.Close()
 		w.log = zerolog.New(zerolog.SyncWriter(&text))
 		w.hostFiles(map[string]string{
 			"secrets/user": "maria\n", "secrets/pass": password + "\n",
@@ -101,7 +102,9 @@ success = '(?m)^Set-Cookie: session='
 		failures = fmt.Sprint(c.LoginFailures())
 		w.hostFiles(map[string]string{"hosts.d/members.example.toml": ""})
 		without, err := config.Load(w.path("arcrawl.toml"))
-		must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		parts.Config.Replace(without)
 		if left := c.LoginFailures(); len(left) > 0 {
 			t.Errorf("without [login] these fail: %v", left)

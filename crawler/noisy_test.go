@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/internal/demosite"
@@ -23,7 +24,9 @@ func newspaper(t *testing.T, site string) (*town.Town, []string) {
 	set := func(path string, p town.Page) {
 		t.Helper()
 		p.Size = 3000
-		must(t, of.Set(site+path, p))
+		if err := of.Set(site+path, p); err != nil {
+			t.Fatal(err)
+		}
 	}
 	const day = 24 * time.Hour
 	var sections, articles []string
@@ -82,16 +85,19 @@ func TestNoiseAndSearchesTakeFewRequests(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
-	for _, web := range noisyWorlds {
-		t.Run(web.name, func(t *testing.T) {
+	for _, world := range noisyWorlds {
+		t.Run(world.name, func(t *testing.T) {
 			t.Parallel()
-			inTown(t, "[[wait]]\nmime = \".*\"\nrule = \"learned\"\n"+web.settings+
-				"[seeds]\nuris = [\"http://news.example/\"]\n", func(t *testing.T, w *world) {
-				site, stop := web.site(t)
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, dir, "[[wait]]\nmime = \".*\"\nrule = \"learned\"\n"+world.settings+
+					"[seeds]\nuris = [\"http://news.example/\"]\n")
+				defer w.town.Close()
+				site, stop := world.site(t)
 				defer stop()
 				site.Share, site.Search, site.Texts = *noisyShare, true, true
 				w.town.Serve("news.example", site)
-				w.run(web.lasts)
+				w.run(world.lasts)
 				got := site.Tally()
 				t.Logf("%d requests: %d for searches, %d for noisy pages; %d whole downloads of nothing new",
 					got.All, got.Search, got.Noise, got.Same)

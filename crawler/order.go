@@ -1,7 +1,14 @@
 package crawler
 
 import (
+	"slices"
+
 	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/feeds"
+	"github.com/arcrawl/arcrawl/aspects/login"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/noise"
+	"github.com/arcrawl/arcrawl/crawllog"
 )
 
 // listOrder lists who is asked about a visit, and in which order. It is the only place that says so. The plain rule is
@@ -93,4 +100,11 @@ func (c *Crawler) listNotes() []step[aspects.Annotator] {
 		{"feeds", a.feeds.NoteDates},
 		{"change", noteChange},
 	}
+}
+
+// Words returns an annotation of crawl.log in words for people.
+func Words(annotation string) string {
+	return crawllog.Words(annotation, slices.Concat(
+		misfortune.Meanings(), feeds.Meanings(), noise.Meanings(), login.Meanings(),
+	)...)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
@@ -18,7 +19,10 @@ import (
 // that the damage does not reach the backups.
 func TestDamagedStoreStopsTheCrawl(t *testing.T) {
 	t.Parallel()
-	inTown(t, "[seeds]\nuris = [\"http://a.example/\"]\n", func(t *testing.T, w *world) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, "[seeds]\nuris = [\"http://a.example/\"]\n")
+		defer w.town.Close()
 		w.set("http://a.example/", town.Page{Every: time.Hour})
 		w.run(24 * time.Hour) // its tables are written when it ends
 		parts, _ := w.open()
@@ -42,10 +46,14 @@ func TestDamagedStoreStopsTheCrawl(t *testing.T) {
 func spoil(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer f.Close()
 	info, err := f.Stat()
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	b := make([]byte, 1)
 	if _, err := f.ReadAt(b, info.Size()/3); err != nil {
 		t.Fatal(err)

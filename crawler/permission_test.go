@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/internal/warccheck"
@@ -62,7 +63,10 @@ func TestRobotsTxtIsIgnoredByPermissionOnly(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			inTown(t, "[seeds]\nuris = [\"http://paper.example/\", \"http://paper.example/open\"]\n", func(t *testing.T, w *world) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, dir, "[seeds]\nuris = [\"http://paper.example/\", \"http://paper.example/open\"]\n")
+				defer w.town.Close()
 				w.hostFiles(map[string]string{"hosts.d/paper.example.toml": c.file})
 				site := &permitting{seen: map[string]int{}, gap: time.Hour, down: c.down}
 				w.town.Serve("paper.example", site)
@@ -80,7 +84,9 @@ func TestRobotsTxtIsIgnoredByPermissionOnly(t *testing.T) {
 					t.Errorf("two requests are %s apart, but the Crawl-delay is 7s", site.gap)
 				}
 				log, err := os.ReadFile(w.path("crawl.log"))
-				must(t, err)
+				if err != nil {
+					t.Fatal(err)
+				}
 				noted, robots := map[string]bool{}, false
 				for _, r := range warccheck.Dir(t, w.path("warc")) {
 					if strings.Contains(string(r.Block), "robotsPermission: letter of the publisher, 2026-11-02\r\n") {

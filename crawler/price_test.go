@@ -39,10 +39,13 @@ rule = "learned"
 func TestWaitsOfABusyHostAreStretchedTogether(t *testing.T) {
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
-	inTown(t, busyHost+`capture_target = 0.9
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, busyHost+`capture_target = 0.9
 [seeds]
 uris = ["http://busy.example/"]
-`, func(t *testing.T, w *world) {
+`)
+		defer w.town.Close()
 		const pages = 40
 		w.setBusy(pages)
 		w.run(4 * 24 * time.Hour)
@@ -91,7 +94,9 @@ func TestWaitOfAFeedIsNotStretched(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
-	inTown(t, `[politeness]
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, `[politeness]
 min_delay = "340s"
 max_delay = "340s"
 [feeds]
@@ -104,7 +109,8 @@ rule = "learned"
 capture_target = 0.9
 [seeds]
 uris = ["http://busy.example/"]
-`, func(t *testing.T, w *world) {
+`)
+		defer w.town.Close()
 		const pages, possible, feed = 40, 86400 / 340.0, 96
 		w.setBusy(pages)
 		w.set("http://busy.example/rss.xml", town.Page{Type: "application/rss+xml", Body: `<rss version="2.0"><channel><item>
@@ -141,10 +147,13 @@ func TestFrontPagesAndSectionsOfABusyHostKeepTheirWaits(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
-	inTown(t, busyHost+`max = "3d"
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, busyHost+`max = "3d"
 [seeds]
 uris = ["http://busy.example/", "http://quiet.example/"]
-`, func(t *testing.T, w *world) {
+`)
+		defer w.town.Close()
 		const pages = 200
 		w.setBusy(pages)
 		links := []string{"/politics", "/local-news/"}
@@ -248,6 +257,7 @@ max = "10d"
 [seeds]
 uris = ["http://busy.example/"]
 `)
+		defer w.town.Close()
 		const pages = 100
 		w.setBusy(pages)
 		w.run(4 * 24 * time.Hour)

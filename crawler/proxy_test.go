@@ -24,6 +24,7 @@ func TestADeadProxyRestsTheHostsBehindIt(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[network]\nproxies = [{ name = \"office\", address = \"http://10.0.0.1:3128\" }]\n"+sixHosts)
+		defer w.town.Close()
 		files := map[string]string{}
 		for host := range strings.SplitSeq("abcdef", "") {
 			w.set("http://"+host+".example/", town.Page{})
@@ -59,7 +60,9 @@ func TestADeadProxyRestsTheHostsBehindIt(t *testing.T) {
 		for host := range strings.SplitSeq("abcdef", "") {
 			u := uri.FromCanonical(fmt.Sprintf("http://%s.example/", host))
 			r, _, err := parts.Frontier.Get(u)
-			must(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			v, _ := parts.Frontier.Host(u.Host(), time.Now())
 			if r.Failures != 0 || v.Failures != 0 || r.Wait != 30*time.Minute {
 				t.Errorf("%s has %d failures, its host %d, and waits %s; want no trace of the proxy", u, r.Failures, v.Failures, r.Wait)
@@ -79,7 +82,9 @@ func TestADeadProxyRestsTheHostsBehindIt(t *testing.T) {
 		}
 	})
 	log, err := os.ReadFile(dir + "/crawl.log")
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for line := range strings.Lines(string(log)) {
 		uri := strings.Fields(line)[3]
 		behind := strings.HasPrefix(uri, "http://a.") || strings.HasPrefix(uri, "http://b.") || strings.HasPrefix(uri, "http://c.")

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,17 +41,23 @@ func contentsOf(t *testing.T, f *frontier.Frontier) contents {
 	list, _, err := f.List(time.Now(), frontier.Selection{}, "", 1000)
 	book, err1 := reputation.Open(f.DB())
 	kinds, err2 := similar.Open(f.DB())
-	must(t, errors.Join(err, err1, err2))
+	if err := errors.Join(err, err1, err2); err != nil {
+		t.Fatal(err)
+	}
 	for _, e := range list {
 		c.entries[e.URI] = e
 		c.similar[e.URI.Host()] = map[rate.Kind]rate.Relatives{}
 	}
 	err = book.Each(func(h uri.Host, r evaluators.Reputation) error { c.headers[h] = r; return nil })
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for h := range c.similar {
 		for k := range rate.Kind(98) {
 			r, err := kinds.Get(h, k)
-			must(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if r != (rate.Relatives{}) {
 				c.similar[h][k] = r
 			}
@@ -88,8 +95,11 @@ func numbered(n int) (links []string) {
 // the pages say.
 func TestARebuiltStoreHasWhatTheLostOneHad(t *testing.T) {
 	t.Parallel()
-	inTown(t, "[scope]\nmax_hops = 2\n[[wait]]\nmime = \".*\"\nrule = \"learned\"\n"+
-		"[politeness]\nmin_delay = \"10m\"\nmax_delay = \"10m\"\n[seeds]\nuris = [\"http://a.example/\"]\n", func(t *testing.T, w *world) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, "[scope]\nmax_hops = 2\n[[wait]]\nmime = \".*\"\nrule = \"learned\"\n"+
+			"[politeness]\nmin_delay = \"10m\"\nmax_delay = \"10m\"\n[seeds]\nuris = [\"http://a.example/\"]\n")
+		defer w.town.Close()
 		variedSite(w)
 		parts, shut := w.open()
 		w.crawl(parts, 4*24*time.Hour)
@@ -110,9 +120,13 @@ func TestARebuiltStoreHasWhatTheLostOneHad(t *testing.T) {
 func rebuilt(t *testing.T, w *world) contents {
 	t.Helper()
 	cfg, err := config.Load(w.path("arcrawl.toml"))
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Compactors: -1, Now: time.Now()})
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer f.Close()
 	if _, err = rebuild.Store(t.Context(), f, cfg, []string{w.path("crawl.log")}, time.Now()); err != nil {
 		t.Fatal(err)
@@ -126,7 +140,9 @@ func rebuilt(t *testing.T, w *world) contents {
 
 func contentsOfAll(t *testing.T, f *frontier.Frontier, s *similar.Store) contents {
 	t.Helper()
-	must(t, s.Flush())
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
 	return contentsOf(t, f)
 }
 
@@ -134,17 +150,23 @@ func contentsOfAll(t *testing.T, f *frontier.Frontier, s *similar.Store) content
 func forget(t *testing.T, log string) {
 	t.Helper()
 	text, err := os.ReadFile(log)
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out []byte
 	for line := range strings.Lines(string(text)) {
 		e, err := crawllog.Parse(strings.TrimSuffix(line, "\n"))
-		must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if e.Extra != nil {
 			e.Extra.FirstSeen, e.Extra.Born = time.Time{}, time.Time{}
 		}
 		out = append(e.AppendTo(out, true), '\n')
 	}
-	must(t, os.WriteFile(log, out, 0o600))
+	if err := os.WriteFile(log, out, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // compareEntries compares all URIs field by field. Only these fields cannot come back: digests of versions before the

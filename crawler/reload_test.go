@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -57,22 +58,31 @@ func (w *world) duringWith(parts crawler.Parts, d time.Duration, do func(c *craw
 func (w *world) host(name, text string) {
 	w.t.Helper()
 	path := w.path(filepath.Join("hosts.d", name))
-	must(w.t, os.MkdirAll(filepath.Dir(path), 0o750))
-	must(w.t, os.WriteFile(path, []byte(text), 0o600))
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // reload loads the configuration again, which must succeed.
 func (w *world) reload(c *crawler.Crawler) whatif.Plan {
 	w.t.Helper()
 	p, err := c.Reload(false, time.Now())
-	must(w.t, err)
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	return p
 }
 
 // story plays a crawl of www.news.example in virtual time.
 func story(t *testing.T, toml string, play func(w *world)) {
 	t.Helper()
-	inTown(t, toml, func(_ *testing.T, w *world) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, toml)
+		defer w.town.Close()
 		w.set("http://www.news.example/", town.Page{Every: time.Hour})
 		play(w)
 	})
@@ -234,7 +244,9 @@ func TestDryRunReturnsThePlanAndChangesNothing(t *testing.T) {
 			w.edit(`uris = ["http://www.news.example/"]`, `uris = ["http://www.news.example/", "http://new.example/"]`+"\n[crawl]\nworkers = 7")
 			w.host("www.news.example.toml", "[[wait]]\nmime = \".*\"\nrule = \"classic\"\nmin = \"1ms\"\nmax = \"1s\"\n[politeness]\nmin_delay = \"8s\"\n")
 			p, err := c.Reload(true, time.Now())
-			must(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if len(p.SeedsAdded) != 1 || p.DueNow != 1 || len(p.AtRestart) != 1 || p.AtRestart[0].Key != "crawl.workers" || len(p.Changes) < 3 {
 				t.Errorf("plan %+v", p)
 			}

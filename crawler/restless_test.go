@@ -2,6 +2,7 @@ package crawler_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -15,12 +16,15 @@ import (
 // three URIs count among their kind.
 func TestRestlessPagesCountInNoEstimate(t *testing.T) {
 	t.Parallel()
-	inTown(t, `[[wait]]
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, `[[wait]]
 mime = ".*"
 rule = "learned"
 [seeds]
 uris = ["http://mixed.example/"]
-`, func(t *testing.T, w *world) {
+`)
+		defer w.town.Close()
 		w.set("http://mixed.example/", town.Page{Links: []string{"/c1", "/c2", "/c3", "/s1", "/s2", "/s3"}})
 		for _, name := range []string{"1", "2", "3"} {
 			w.set("http://mixed.example/c"+name, town.Page{Clock: true})
@@ -43,7 +47,9 @@ uris = ["http://mixed.example/"]
 				continue
 			}
 			relatives, err := parts.Similar.Get(r.URI.Host(), rate.Memory(r.Memory).Kind())
-			must(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			kin = relatives.URIs
 		}
 		if kin != 3 {
@@ -64,12 +70,15 @@ uris = ["http://mixed.example/"]
 // A second look that comes first after a restart is one, and nothing of the first fetch is lost.
 func TestASecondLookSurvivesARestart(t *testing.T) {
 	t.Parallel()
-	inTown(t, `[[wait]]
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, `[[wait]]
 mime = ".*"
 rule = "learned"
 [seeds]
 uris = ["http://token.example/"]
-`, func(t *testing.T, w *world) {
+`)
+		defer w.town.Close()
 		w.set("http://token.example/", town.Page{Token: true, Size: 2000})
 		looked := func() evaluators.Look {
 			t.Helper()
@@ -80,7 +89,9 @@ uris = ["http://token.example/"]
 				t.Fatal(ok, err)
 			}
 			look, err := evaluators.LookOf(r.Look)
-			must(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			return look
 		}
 		w.run(71*time.Minute + 35*time.Second)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/history"
@@ -131,7 +132,7 @@ func (c *Crawler) askedOf(v *aspects.Visit) time.Time {
 	s := settingsOf(v)
 	limit := s.Retry.Max
 	if v.IsRobots {
-		limit = s.Robots.UnreachableWait
+		limit = aspects.OptionsOf[robots.Options](v).UnreachableWait
 	}
 	return c.aspects.misfortune.AskedUntil(v, limit)
 }

@@ -31,6 +31,7 @@ wait = "30d"
 [seeds]
 uris = ["http://big.example/", "http://healthy.example/"]
 `)
+		defer w.town.Close()
 		w.set("http://big.example/", town.Page{Size: 5e6, Every: time.Minute})
 		w.set("http://healthy.example/", town.Page{Size: 100e3, Every: time.Minute})
 		w.free = 1e9 + 10e6 // 10 MB above the minimum, and a body of 5 MB is on disk three times

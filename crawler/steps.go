@@ -76,7 +76,7 @@ func settingsOf(v *aspects.Visit) *settings { return v.Settings.(*settings) }
 // compose passes the aspects the parts that they need.
 func (c *Crawler) compose() {
 	p, a := c.parts, &c.aspects
-	forbiddenWait := func(v *aspects.Visit) time.Duration { return settingsOf(v).Robots.ForbiddenWait }
+	forbiddenWait := func(v *aspects.Visit) time.Duration { return aspects.OptionsOf[robots.Options](v).ForbiddenWait }
 	retry := func(v *aspects.Visit) *evaluators.Ladder { return &settingsOf(v).Retry }
 	a.hold.Held = func(v *aspects.Visit) bool {
 		_, held := settingsOf(v).config.Held(v.URI().Host())
@@ -86,26 +86,26 @@ func (c *Crawler) compose() {
 		return config.ScopeOf(settingsOf(v).config, v.Record().Seed, v.URI(), v.Began, p.Frontier)
 	}}
 	a.spaces = spaces.Aspect{
-		Options: func(v *aspects.Visit) *spaces.Options { return &settingsOf(v).Spaces },
+		Options: aspects.OptionsOf[spaces.Options],
 		Store:   p.Traps, Frontier: p.Frontier, Log: p.Log,
 	}
 	a.names = names.Aspect{Frontier: p.Frontier, Wait: forbiddenWait}
 	a.robots = robots.Aspect{
-		Options: func(v *aspects.Visit) *robots.Options { return &settingsOf(v).Robots }, Retry: retry,
+		Options: aspects.OptionsOf[robots.Options], Retry: retry,
 		Sitemaps: func(v *aspects.Visit) (named, usual bool) {
-			f := &settingsOf(v).Feeds
+			f := aspects.OptionsOf[feeds.Options](v)
 			return f.RobotsSitemaps, f.UsualSitemap
 		},
 		Frontier: p.Frontier, Copies: c.robots, AddSitemap: c.addSitemap,
 		AskedUntil: a.misfortune.AskedUntil, IsHostDown: misfortune.HostDown,
 	}
 	a.misfortune = misfortune.Aspect{
-		Options: func(v *aspects.Visit) *misfortune.Options { return &settingsOf(v).Trouble }, Retry: retry,
+		Options: aspects.OptionsOf[misfortune.Options], Retry: retry,
 		Frontier: p.Frontier,
 	}
 	a.noise.Settings = func(v *aspects.Visit) *config.Settings { return &settingsOf(v).Settings }
 	a.noise.Stretch = func(v *aspects.Visit) float64 { return c.factorsOf(v).Stretch }
-	a.articles.Options = func(v *aspects.Visit) *articles.Options { return &settingsOf(v).Articles }
+	a.articles.Options = aspects.OptionsOf[articles.Options]
 	if a.rendered = p.Rendered; a.rendered == nil {
 		a.rendered = notRendered{}
 	}
@@ -115,10 +115,10 @@ func (c *Crawler) compose() {
 func (c *Crawler) composeFeeds() {
 	p, a := c.parts, &c.aspects
 	a.feeds = feeds.Aspect{
-		Options: func(v *aspects.Visit) *feeds.Options { return &settingsOf(v).Feeds },
+		Options: aspects.OptionsOf[feeds.Options],
 		Implied: func(v *aspects.Visit) *feeds.Options {
 			s := settingsOf(v).config.For(config.About{URI: c.scopeOfSeed(v).Seed(), Now: v.Finished})
-			return &s.Feeds
+			return config.Own[feeds.Options](&s)
 		},
 		Frontier: p.Frontier, Reputation: p.Reputation, Log: p.Log, NotifyHub: p.NotifyHub,
 		Candidate: c.candidate,
@@ -131,7 +131,7 @@ func (c *Crawler) composeFeeds() {
 		Rest: func(v *aspects.Visit) time.Duration {
 			return c.politeness(v).Rest(v.Capture.Took) + v.Capture.Took
 		},
-		GoneAfter: func(v *aspects.Visit) int { return settingsOf(v).Trouble.GoneAfter },
+		GoneAfter: func(v *aspects.Visit) int { return aspects.OptionsOf[misfortune.Options](v).GoneAfter },
 	}
 }
 

@@ -33,6 +33,7 @@ func TestLocalOutageCountsAgainstNoHost(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, sixHosts)
+		defer w.town.Close()
 		for host := range strings.SplitSeq("abcdef", "") {
 			w.set("http://"+host+".example/", town.Page{})
 		}
@@ -62,7 +63,9 @@ func TestLocalOutageCountsAgainstNoHost(t *testing.T) {
 		for host := range strings.SplitSeq("abcdef", "") {
 			u := uri.FromCanonical(fmt.Sprintf("http://%s.example/", host))
 			r, _, err := parts.Frontier.Get(u)
-			must(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var back time.Duration // when the host was first visited again
 			for _, v := range w.visits(host + ".example/") {
 				if d := v.Finished.Sub(began); d > 8*time.Hour && back == 0 {
@@ -94,7 +97,10 @@ func TestLocalOutageCountsAgainstNoHost(t *testing.T) {
 
 // Two of six hosts go down, and a third never existed. The crawl must not take that for a local outage.
 func TestUnreachableHostsAreNotTakenForAnOutage(t *testing.T) {
-	inTown(t, sixHosts, func(t *testing.T, w *world) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, sixHosts)
+		defer w.town.Close()
 		for host := range strings.SplitSeq("abcde", "") {
 			w.set("http://"+host+".example/", town.Page{})
 		}
@@ -128,6 +134,7 @@ func TestStrangersThatRefuseTogetherDoNotStopTheCrawl(t *testing.T) {
 		}
 		settings, _, _ := strings.Cut(sixHosts, "[seeds]")
 		w := newWorld(t, dir, settings+"[crawl]\ncanaries = [\"http://well.example/\"]\n[seeds]\nuris = ["+strings.Join(seeds, ", ")+"]\n")
+		defer w.town.Close()
 		w.set("http://well.example/", town.Page{})
 		for n := range 100 {
 			w.set(fmt.Sprintf("http://s%d.example/", n), town.Page{})

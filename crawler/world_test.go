@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -39,7 +38,6 @@ type world struct {
 func newWorld(t testing.TB, dir, toml string) *world {
 	t.Helper()
 	w := &world{t: t, dir: dir, toml: toml, town: town.New(time.Now()), log: zerolog.Nop(), free: 1 << 40}
-	t.Cleanup(w.town.Close)
 	if !strings.Contains(toml, "[operator]") {
 		w.toml = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" + toml
 	}
@@ -61,22 +59,19 @@ func newWorld(t testing.TB, dir, toml string) *world {
 			w.toml += all
 		}
 	}
-	must(t, os.WriteFile(w.path("arcrawl.toml"), []byte(w.toml), 0o600))
+	if err := os.WriteFile(w.path("arcrawl.toml"), []byte(w.toml), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return w
-}
-
-// inTown plays a crawl in virtual time.
-func inTown(t *testing.T, toml string, play func(t *testing.T, w *world)) {
-	t.Helper()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) { play(t, newWorld(t, dir, toml)) })
 }
 
 func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
 
 func (w *world) set(u string, p town.Page) {
 	w.t.Helper()
-	must(w.t, w.town.Set(u, p))
+	if err := w.town.Set(u, p); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // edit replaces a text in arcrawl.toml.
@@ -86,7 +81,9 @@ func (w *world) edit(before, after string) {
 		w.t.Fatalf("arcrawl.toml has no %q", before)
 	}
 	w.toml = strings.Replace(w.toml, before, after, 1)
-	must(w.t, os.WriteFile(w.path("arcrawl.toml"), []byte(w.toml), 0o600))
+	if err := os.WriteFile(w.path("arcrawl.toml"), []byte(w.toml), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // open opens the parts with the scripted town as the network. The returned function checks and closes them.
@@ -104,7 +101,9 @@ func (w *world) openWith(dial dialer) (crawler.Parts, func()) {
 func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawler.Parts, func()) {
 	w.t.Helper()
 	cfg, err := config.Load(w.path("arcrawl.toml"))
-	must(w.t, err)
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	parts := testcrawl.Open(w.t, cfg, testcrawl.Options{Dir: w.dir, Dial: dial, Frontier: change, Log: w.log})
 	parts.FreeSpace = w.freeSpace
 	parts.Observe = w.observe
@@ -173,7 +172,9 @@ func (w *world) visits(suffix string) []crawler.Report {
 func (w *world) logLines() []crawllog.Entry {
 	w.t.Helper()
 	text, err := os.ReadFile(w.path("crawl.log"))
-	must(w.t, err)
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	var out []crawllog.Entry
 	for line := range strings.Lines(string(text)) {
 		e, err := crawllog.Parse(strings.TrimSuffix(line, "\n"))
@@ -183,12 +184,4 @@ func (w *world) logLines() []crawllog.Entry {
 		out = append(out, e)
 	}
 	return out
-}
-
-// must ends the test if there is an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -44,36 +44,6 @@ func TestSpentClaimsAreStale(t *testing.T) {
 	stale("of the run before, while the URI is claimed again", c)
 }
 
-func TestEachSlotHasItsOwnWakeTime(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 2 } })
-	for i, page := range pages("a.example", 6) {
-		w.addDue(day, page, day.Add(time.Duration(i)*time.Millisecond))
-	}
-	now := at(time.Minute)
-	first := w.claim(now, "http://a.example/page/0")
-	second := w.claim(now, "http://a.example/page/1")
-	w.nothing(now) // both slots are taken
-
-	// The first slot sleeps until +12s. That does not affect the second one, which is still claimed.
-	w.settle(first, visited(first, now.Add(10*time.Second), time.Hour))
-	third := w.nextAt(now.Add(12*time.Second), "http://a.example/page/2")
-	w.nothing(now.Add(time.Hour))
-
-	// The second slot sleeps until +22s, though the first, freed unused, is awake.
-	w.settle(second, visited(second, now.Add(20*time.Second), time.Hour))
-	if err := w.Release(third, now.Add(20*time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	third = w.claim(now.Add(20*time.Second), "http://a.example/page/2")
-	fourth := w.nextAt(now.Add(22*time.Second), "http://a.example/page/3")
-	w.settle(third, visited(third, now.Add(30*time.Second), time.Hour))
-	w.settle(fourth, visited(fourth, now.Add(31*time.Second), time.Hour))
-	w.reopen(now.Add(31 * time.Second))
-	w.nextAt(now.Add(32*time.Second), "http://a.example/page/4")
-	w.nextAt(now.Add(33*time.Second), "http://a.example/page/5")
-}
-
 func TestValenceMayChange(t *testing.T) {
 	t.Parallel()
 	valence := 3

@@ -273,33 +273,3 @@ func TestKillsBeforeTheFirstClaimDoNotProlongTheRest(t *testing.T) {
 		t.Errorf("the mark %x is there after a claim", got)
 	}
 }
-
-// One page in maintenance must not silence its site for a day, not even if the daemon starts again after each visit. A
-// site of which two pages say the same is left alone.
-func TestOneURIAloneSilencesItsHostForAnHourAtMost(t *testing.T) {
-	t.Parallel()
-	const week = 7 * 24 * time.Hour
-	w := newWorld(t)
-	now := day
-	w.add(day, "http://a.example/1", "http://a.example/2", "http://a.example/3")
-	visit := func(retryAfter, want time.Duration) {
-		t.Helper()
-		c := w.claimAny(now)
-		o := visited(c, now, time.Second)
-		if retryAfter > 0 {
-			o.RetryAfter = now.Add(retryAfter)
-		}
-		w.settle(c, o)
-		w.reopen(now)
-		next, ok := w.NextReady()
-		if !ok || next.Sub(now) != want {
-			t.Fatalf("after %s, asked for %s, the host rests for %s (%v), want %s", c.Record.URI, retryAfter, next.Sub(now), ok, want)
-		}
-		now = next
-	}
-	visit(week, time.Hour)
-	visit(week, 24*time.Hour) // the second URI
-	visit(week, 24*time.Hour) // and the third one
-	visit(0, 2*time.Second)
-	visit(week, time.Hour) // no URI said so since one was answered
-}

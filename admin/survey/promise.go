@@ -70,7 +70,8 @@ func (a *targets) add(w frontier.SurveyedURI) {
 func (a *targets) targetOf(w frontier.SurveyedURI) *target {
 	about := config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: a.now}
 	settings := a.config.For(about)
-	if w.URI == w.URI.Robots() || w.Source && settings.Feeds.Wait == feeds.ByPolicy || len(settings.Wait) == 0 {
+	ownRule := w.Source && config.Own[feeds.Options](&settings).Wait == feeds.ByPolicy
+	if w.URI == w.URI.Robots() || ownRule || len(settings.Wait) == 0 {
 		return &target{none: true}
 	}
 	key := targetKey{&settings.Wait[0], w.ContentType, demand.Important(w.URI, w.Hops, w.ContentType, w.Source)}

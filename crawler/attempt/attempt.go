@@ -88,7 +88,7 @@ func (t *Trial) Run(ctx context.Context, client *fetch.Client, u uri.URI, now ti
 		if err := t.Wait(ctx, rest); err != nil {
 			return all, err
 		}
-		one, err := r.run(ctx, client, s.Trouble, func(got *fetch.Capture, out *Result) error {
+		one, err := r.run(ctx, client, *config.Own[misfortune.Options](&s), func(got *fetch.Capture, out *Result) error {
 			j, err := maker.Judge(got, &s)
 			if j.Failed != nil {
 				out.InsteadOf, out.Error = evaluators.ForStrangers, j.Failed.Error()
@@ -147,7 +147,8 @@ func (t *Trial) logIn(
 			return all, false, err
 		}
 		failed := false
-		one, err := named{Login, step.Exchange}.run(ctx, client, s.Trouble, func(got *fetch.Capture, out *Result) error {
+		trouble := *config.Own[misfortune.Options](s)
+		one, err := named{Login, step.Exchange}.run(ctx, client, trouble, func(got *fetch.Capture, out *Result) error {
 			_, why, err := step.Take(got, s)
 			if failed = why != nil; failed {
 				out.Error = why.Error()
@@ -170,7 +171,7 @@ func (t *Trial) askRobots(
 	ctx context.Context, client *fetch.Client, u uri.URI, s *config.Settings, now time.Time,
 ) (*robots.Rules, error) {
 	at := u.Robots()
-	if u == at || s.Robots.Permits("", now) {
+	if u == at || config.Own[robots.Options](s).Permits("", now) {
 		return nil, nil
 	}
 	for range maxRedirects {

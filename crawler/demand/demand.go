@@ -132,8 +132,9 @@ func (e *Estimates) Add(v Visit, s config.Settings) {
 	if v.Robots {
 		return
 	}
-	ask(host, -1, v.URI, v.Hops, &before, s.Feeds)
-	ask(host, 1, v.URI, v.Hops, &after, s.Feeds)
+	f := *config.Own[feeds.Options](&s)
+	ask(host, -1, v.URI, v.Hops, &before, f)
+	ask(host, 1, v.URI, v.Hops, &after, f)
 	if v.Overdue > lateBy && v.Overdue > before.Wait/10 || isStretched(&before) {
 		e.late = true
 	}
@@ -202,7 +203,8 @@ func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Tim
 			}
 			if w.Source { // there are few, and to resolve their settings costs more than everything else
 				about := config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: now}
-				elastic = elastic && !hasOwnWait(true, cfg.For(about).Feeds)
+				s := cfg.For(about)
+				elastic = elastic && !hasOwnWait(true, *config.Own[feeds.Options](&s))
 			}
 			leads := Important(w.URI, w.Hops, w.ContentType, w.Source)
 			if x := times(w.LastVisit, w.Due, w.Wait, now); x > tooLong {

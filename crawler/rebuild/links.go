@@ -125,7 +125,7 @@ func (r *linkReader) candidate(
 	page frontier.Record, l discover.Link, s config.Settings, at time.Time,
 ) (frontier.Candidate, bool) {
 	hop := l.Hop
-	if hop == uri.Manifest && !s.Feeds.Discover {
+	if hop == uri.Manifest && !config.Own[feeds.Options](&s).Discover {
 		hop = uri.Link
 	}
 	c := frontier.Candidate{

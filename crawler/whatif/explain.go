@@ -163,7 +163,8 @@ func (e *explainer) byAddress(d scope.Discovery) (bool, error) {
 
 // byTraps rejects a URI that is part of a trap.
 func (e *explainer) byTraps(d scope.Discovery) (bool, error) {
-	if e.traps == nil || d.Hops == "" || !e.config.ForHost(d.URI.Host(), e.now).Spaces.Detect {
+	s := e.config.ForHost(d.URI.Host(), e.now)
+	if e.traps == nil || d.Hops == "" || !config.Own[spaces.Options](&s).Detect {
 		return true, nil
 	}
 	t, ok, err := e.traps.Judge(d.URI, d.Via, d.Hops, e.now)
@@ -255,7 +256,8 @@ func (e *explainer) byRobots(d scope.Discovery) (bool, error) {
 		return true, nil
 	}
 	file := d.URI.Robots()
-	rule := e.config.For(config.About{URI: d.URI, Hops: d.Hops, Now: e.now}).Robots
+	s := e.config.For(config.About{URI: d.URI, Hops: d.Hops, Now: e.now})
+	rule := config.Own[robots.Options](&s)
 	permitted := func(what string) (bool, error) {
 		e.add(scope.Accepts, "robots.obey", "%s %s, but may be ignored: %s", file, what, rule.Reason)
 		e.locate(d.URI, "robots.obey")

@@ -1,9 +1,10 @@
-package crawllog_test
+package crawler_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
 )
 
@@ -21,7 +22,7 @@ func TestAnnotationsAreSaidInWords(t *testing.T) {
 		"duplicate:server-not-modified": "the server said that nothing changed (304)", "look:noisy": "fetched twice: only parts differ that a reader does not see",
 		"chg:x": "", "miss:x": "", "new:x": "", "chg:-1": "", "somethingNew:7": "somethingNew:7", "": "",
 	} {
-		if got := crawllog.Words(annotation); got != want {
+		if got := crawler.Words(annotation); got != want {
 			t.Errorf("%q is %q in words, want %q", annotation, got, want)
 		}
 	}
@@ -32,7 +33,7 @@ func TestAnnotationsAreSaidInWords(t *testing.T) {
 		crawllog.Way + "x", crawllog.Permission + "x", crawllog.Spared + "1", crawllog.Asked + "1",
 		crawllog.Look + "same", crawllog.Hit + "other",
 	} {
-		if got := crawllog.Words(known); got == known || strings.ContainsAny(got, "_") {
+		if got := crawler.Words(known); got == known || strings.ContainsAny(got, "_") {
 			t.Errorf("%q has no words: %q", known, got)
 		}
 	}
