@@ -10,7 +10,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/curator/captures"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -113,9 +112,9 @@ func TestSearchFindsTitlesOfAnyAge(t *testing.T) {
 }
 
 // none returns a store of captures that is empty.
-func none(t *testing.T) *captures.Store {
+func none(t *testing.T) *captureStore {
 	t.Helper()
-	s, err := captures.Open("")
+	s, err := openCaptures("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +151,7 @@ func TestASearchEndsAfterItsTime(t *testing.T) {
 func TestTitlesAndURIsShareTheTimeOfASearch(t *testing.T) {
 	t.Parallel()
 	f := stocked(t, 4000)
-	listed, err := captures.Open(t.TempDir())
+	listed, err := openCaptures(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/curator/captures"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -27,10 +26,10 @@ func (c *curation) newRoutes() []admin.Route {
 			admin.Param{Name: "limit", Kind: "integer", Doc: "maximum number of captures, 1 to 500 (default 50)"},
 		),
 		Serve: func(_ *admin.Window, r *http.Request) (any, error) {
-			f := captures.Filter{
+			f := captureFilter{
 				Host: r.FormValue("host"), Kind: r.FormValue("kind"), Type: r.FormValue("type"),
 			}
-			if kinds := captures.Kinds(); f.Kind != "" && !slices.Contains(kinds, f.Kind) {
+			if kinds := api.CaptureKinds(); f.Kind != "" && !slices.Contains(kinds, f.Kind) {
 				return nil, admin.Fault("unknown kind %q; valid kinds: %s", f.Kind, strings.Join(kinds, ", "))
 			}
 			var err error
@@ -49,7 +48,7 @@ func (c *curation) newRoutes() []admin.Route {
 const maxMissing = 20
 
 // whatIsNew returns the selected captures, and what is missing on the hosts that a filter selects.
-func (c *curation) whatIsNew(f captures.Filter, sites about.Filter) (api.New, error) {
+func (c *curation) whatIsNew(f captureFilter, sites about.Filter) (api.New, error) {
 	now := c.o.Now()
 	inForce := c.o.Config().Config
 	chosen := c.window.Chooses(sites)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/curator/captures"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -39,7 +38,7 @@ func (q searchQuery) chooses(h uri.Host) bool { return q.Chosen == nil || q.Chos
 
 // search returns hosts and URIs with a text in them. It reads URIs until it has enough, or for a bounded time; the
 // answer then says where to continue. The first answer also has captures with the text in their titles.
-func search(f *frontier.Frontier, titles *captures.Store, q searchQuery, now func() time.Time) (api.Found, error) {
+func search(f *frontier.Frontier, titles *captureStore, q searchQuery, now func() time.Time) (api.Found, error) {
 	out := api.Found{URIs: []api.FoundURI{}, Hosts: []string{}, Titles: []api.Capture{}}
 	text := strings.ToLower(strings.TrimSpace(q.Text))
 	text = strings.ToValidUTF8(text[:min(len(text), maxSearchText)], "") // the cut may divide a character
@@ -50,7 +49,7 @@ func search(f *frontier.Frontier, titles *captures.Store, q searchQuery, now fun
 	if q.Cursor == "" {
 		var since time.Time
 		sites := func(host string) bool { return q.chooses(uri.Host(host)) }
-		of := captures.Filter{Text: text, Host: q.Host, Sites: sites, Limit: q.Limit}
+		of := captureFilter{Text: text, Host: q.Host, Sites: sites, Limit: q.Limit}
 		out.Titles, since = titles.Titled(of, titleTime, now)
 		out.TitlesSince = api.Moment(since)
 	}
@@ -110,7 +109,7 @@ const maxSeeds = 200
 // siteOf describes a host: what curators wrote about it, its seeds, feeds and sitemaps with their next
 // visits, the settings that files set, and when its pages change.
 func siteOf(
-	c *config.Config, f *frontier.Frontier, known *captures.Store, h uri.Host, now time.Time,
+	c *config.Config, f *frontier.Frontier, known *captureStore, h uri.Host, now time.Time,
 ) (api.Site, error) {
 	out := api.Site{About: c.Site(h), Seeds: []api.SiteURI{}, Settings: []api.Setting{}, Hours: known.Hours(string(h))}
 	described := c.Sites().Seeds

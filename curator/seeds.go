@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/curator/seedlist"
+	"github.com/arcrawl/arcrawl/curator/edit"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -79,9 +79,9 @@ func (c *curation) seedRoutes() []admin.Route {
 }
 
 // seedFiles reads the files of the configuration.
-func (c *curation) seedFiles() (seedlist.Files, error) {
+func (c *curation) seedFiles() (edit.Files, error) {
 	inForce := c.o.Config().Config
-	return seedlist.Open(inForce.Path, inForce.HostsDir)
+	return edit.OpenFiles(inForce.Path, inForce.HostsDir)
 }
 
 // maxPlanned is the maximum number of new and changed seeds in an answer.
@@ -90,35 +90,32 @@ const maxPlanned = 1000
 // planSeeds compares a list with the host files. It returns these files and their new texts.
 func (c *curation) planSeeds(
 	l api.SeedList,
-) (f seedlist.Files, texts map[string][]byte, out api.SeedPlan, err error) {
+) (f edit.Files, texts map[string][]byte, out api.SeedPlan, err error) {
 	if f, err = c.seedFiles(); err != nil {
 		return f, nil, out, err
 	}
-	p, err := f.Plan(seedlist.Read([]byte(l.Text)))
+	p, err := f.Plan(edit.ReadList([]byte(l.Text)))
 	if err != nil {
 		return f, nil, out, admin.BadRequest(err)
 	}
 	out = api.SeedPlan{
 		New: len(p.New), Changed: len(p.Changed), Known: p.Known, Faulty: p.Faulty, Files: len(p.Texts), NewFiles: p.Hosts,
-		Seeds: []api.PlannedSeed{}, Faults: []api.ListFault{},
+		Seeds: []api.PlannedSeed{}, Faults: append([]api.ListFault{}, p.Faults...),
 	}
 	for _, of := range []struct {
 		state string
-		list  []seedlist.Entry
+		list  []edit.SeedEntry
 	}{{"new", p.New}, {"changed", p.Changed}} {
 		for _, e := range of.list[:min(len(of.list), maxPlanned)] {
 			out.Seeds = append(out.Seeds, api.PlannedSeed{URI: e.Text, State: of.state, Line: e.Line, About: e.Site})
 		}
-	}
-	for _, x := range p.Faults {
-		out.Faults = append(out.Faults, api.ListFault(x))
 	}
 	return f, p.Texts, out, nil
 }
 
 // undoSeeds restores the host files as they were before the last import. It returns their folder too. The caller holds
 // [admin.Window.WritingFiles].
-func (c *curation) undoSeeds() (u seedlist.Undoable, dir string, err error) {
+func (c *curation) undoSeeds() (u edit.Undoable, dir string, err error) {
 	f, err := c.seedFiles()
 	if err != nil {
 		return u, "", err

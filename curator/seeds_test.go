@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
-	"github.com/arcrawl/arcrawl/curator/seedlist"
+	"github.com/arcrawl/arcrawl/curator/edit"
 )
 
 // TestSeedListsAreImportedThroughTheAPI plans, imports, exports and undoes a list.
@@ -85,8 +85,8 @@ func TestTheDashboardAndTheListHaveOneMaximum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("file.size > %de6", seedlist.MaxSize/1_000_000)
-	if !strings.Contains(string(page), want) || admin.MaxBody < 2*seedlist.MaxSize {
+	want := fmt.Sprintf("file.size > %de6", edit.MaxListSize/1_000_000)
+	if !strings.Contains(string(page), want) || admin.MaxBody < 2*edit.MaxListSize {
 		t.Errorf("import.js has no %q, or a body of %d bytes is too small", want, admin.MaxBody)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/curator/captures"
 	"github.com/arcrawl/arcrawl/curator/pack"
 	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -29,7 +28,7 @@ type curation struct {
 	window   *admin.Window
 	o        admin.Options // of the window
 	catalog  replay.Catalog
-	captures *captures.Store
+	captures *captureStore
 	packs    *pack.Store
 }
 
@@ -56,7 +55,7 @@ func (c *curation) open(w *admin.Window) (err error) {
 	c.window, c.o = w, w.Options()
 	c.catalog.Archive = c.o.Index
 	c.packs = c.openPacks()
-	if c.captures, err = captures.Open(c.o.Dir); err != nil {
+	if c.captures, err = openCaptures(c.o.Dir); err != nil {
 		c.o.Log.Warn().Err(err).Msg("could not open the list of captures: the page What is new forgets them at a restart")
 	}
 	return nil

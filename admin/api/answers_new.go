@@ -54,3 +54,13 @@ type Capture struct {
 	Type     string    `json:"type,omitempty"`  // media type
 	Versions int       `json:"versions"`        // of the URI until then
 }
+
+// Kinds of captures.
+const (
+	CaptureFirst   = "first"   // of its URI
+	CaptureChanged = "changed" // a later version
+	CaptureChecked = "checked" // visited on demand, and unchanged
+)
+
+// CaptureKinds returns all kinds of captures.
+func CaptureKinds() []string { return []string{CaptureFirst, CaptureChanged, CaptureChecked} }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/about"
@@ -37,11 +39,23 @@ type PlannedSeed struct {
 // ListFault is a mistake in a list.
 type ListFault struct {
 	Line    int    `json:"line"`
-	Column  int    `json:"column"`
+	Column  int    `json:"column"` // of the first character of the value
 	Field   string `json:"field,omitempty"`
 	Value   string `json:"value,omitempty"`
 	Problem string `json:"problem"`
 	Remedy  string `json:"remedy"`
+}
+
+// String returns line:column: field: "value" problem; remedy.
+func (f ListFault) String() string {
+	what := ""
+	if f.Field != "" {
+		what = f.Field + ": "
+	}
+	if f.Value != "" {
+		what += strconv.Quote(f.Value) + " "
+	}
+	return fmt.Sprintf("%d:%d: %s%s; %s", f.Line, f.Column, what, f.Problem, f.Remedy)
 }
 
 // SeedsUndone says what was undone.

@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/curator/captures"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -58,7 +57,7 @@ func NewNews(to config.Recipient, last, now time.Time, grace time.Duration) *New
 // Add adds a capture, if it is new and concerns the recipient. names are the labels, collections and owners of its
 // host. Captures are added newest first.
 func (n *News) Add(c api.Capture, names []string) {
-	if c.Kind == captures.Checked || !c.At.After(n.Since) || !Concerns(n.To, c.Host, names) {
+	if c.Kind == api.CaptureChecked || !c.At.After(n.Since) || !Concerns(n.To, c.Host, names) {
 		return
 	}
 	s := n.sites[c.Host]
@@ -68,7 +67,7 @@ func (n *News) Add(c api.Capture, names []string) {
 	}
 	n.versions++
 	s.versions++
-	if c.Kind == captures.First {
+	if c.Kind == api.CaptureFirst {
 		n.firsts++
 	}
 	list := &s.titled
@@ -81,8 +80,8 @@ func (n *News) Add(c api.Capture, names []string) {
 	}
 }
 
-// Fill adds captures to the news of all recipients. each is [captures.Store.Each]; it reads the captures once. names
-// returns the labels, collections and owners of a host.
+// Fill adds captures to the news of all recipients, and calls each once to read them. names returns the labels,
+// collections and owners of a host.
 func Fill(
 	all []*News, each func(since time.Time, use func(api.Capture)) (from time.Time), names func(host string) []string,
 ) {

@@ -13,14 +13,14 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/curator/seedlist"
+	"github.com/arcrawl/arcrawl/curator/edit"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // forLists returns the files for lists of seeds.
-func (s stagedFiles) forLists() seedlist.Files {
-	return seedlist.Files{Path: s.path, Dir: s.dir, Texts: s.texts}
+func (s stagedFiles) forLists() edit.Files {
+	return edit.Files{Path: s.path, Dir: s.dir, Texts: s.texts}
 }
 
 // bulkEdit holds the flags of commands that write many host files.
@@ -44,7 +44,7 @@ func (b *bulkEdit) importList(cmd *cobra.Command, name string) error {
 		return daemon.FolderError{Err: err}
 	}
 	defer done()
-	text, err := io.ReadAll(io.LimitReader(in, seedlist.MaxSize+1))
+	text, err := io.ReadAll(io.LimitReader(in, edit.MaxListSize+1))
 	if err != nil {
 		return daemon.FolderError{Err: err}
 	}
@@ -52,7 +52,7 @@ func (b *bulkEdit) importList(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.forLists().Plan(seedlist.Read(text))
+	p, err := s.forLists().Plan(edit.ReadList(text))
 	if err != nil {
 		return err
 	}
@@ -65,10 +65,10 @@ func (b *bulkEdit) importList(cmd *cobra.Command, name string) error {
 }
 
 // preview prints what a list would change.
-func (b *bulkEdit) preview(out io.Writer, name string, p seedlist.Plan) {
+func (b *bulkEdit) preview(out io.Writer, name string, p edit.SeedPlan) {
 	fmt.Fprintf(out, "%s: %s new, %d changed, %d known, %d faulty; %s to write, %d of them new\n", name,
 		human.Count(len(p.New), "seed"), len(p.Changed), p.Known, p.Faulty, human.Count(len(p.Texts), "host file"), p.Hosts)
-	list := func(what string, entries []seedlist.Entry) {
+	list := func(what string, entries []edit.SeedEntry) {
 		for i, e := range entries {
 			if i == b.show {
 				fmt.Fprintf(out, "… and %d more\n", len(entries)-i)

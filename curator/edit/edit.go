@@ -1,8 +1,12 @@
-// Package edit changes files of the configuration for people who use a browser.
+// Package edit changes files of the configuration: one file in a browser, or many by a list of seeds.
 //
 // [Work.Open] returns a file as it is on disk. [Work.Plan] sets settings in its text, checks it, and returns the change
 // of the file and of the crawl. [Work.Save] writes it. A file that somebody else has changed in between is never
 // written: the answer has both texts.
+//
+// [ReadList] reads a list of seeds, as CSV or plain text. [Files.Plan] compares it with the configuration: the result
+// has what is new, changed, known and faulty, and the new texts of the host files. [Files.Set] sets keys in the files
+// of many hosts. [Files.Write] writes new texts, after the old ones are stored for [Files.Undo].
 package edit
 
 import (

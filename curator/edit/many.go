@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
-	"github.com/arcrawl/arcrawl/curator/seedlist"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -178,7 +177,7 @@ func (w Work) SaveMany(o api.ManyOrder) (api.ManyPlan, error) {
 	case len(texts) == 0:
 		return p, refuse("no host file would change; nothing was written")
 	}
-	files := seedlist.Files{Path: w.Config.Path, Dir: w.Config.HostsDir, Texts: map[string][]byte{}}
+	files := Files{Path: w.Config.Path, Dir: w.Config.HostsDir, Texts: map[string][]byte{}}
 	to := make(map[string][]byte, len(texts))
 	var paths, keys []string
 	for _, c := range texts {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/curator/seedlist"
 )
 
 // newWorkOnThree returns the work on three host files: one with comments in its list of labels, one with the line ends
@@ -82,7 +81,7 @@ func TestSeveralFilesChangeAtOnce(t *testing.T) {
 	if _, err := w.SaveMany(o); err == nil {
 		t.Error("a plan was saved twice")
 	}
-	f, err := seedlist.Open(w.Config.Path, w.Config.HostsDir)
+	f, err := OpenFiles(w.Config.Path, w.Config.HostsDir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package captures
+package curator
 
 import (
 	"bytes"
@@ -28,13 +28,13 @@ const (
 	maxBytes = 16 << 20
 )
 
-// Store keeps the latest captures: [Max] of them in memory, and more in files, which survive a crash. Its methods are
-// safe for concurrent use.
-type Store struct {
+// captureStore keeps the latest captures: [maxCaptures] of them in memory, and more in files, which survive a crash.
+// Its methods are safe for concurrent use.
+type captureStore struct {
 	dir string
 
 	mu    sync.Mutex // guards the fields below
-	ring  Ring
+	ring  ring
 	file  *os.File // nil = nothing is stored
 	lines int
 	size  int64
@@ -47,10 +47,10 @@ type Store struct {
 // maxDemanded is the maximum number of URIs whose visits on demand are awaited.
 const maxDemanded = 10_000
 
-// Open returns the store of a folder, with the captures of earlier runs. Without a folder nothing is stored. The error
-// is about the files; the store can be used all the same, and keeps captures in memory.
-func Open(dir string) (*Store, error) {
-	s := &Store{dir: dir}
+// openCaptures returns the store of a folder, with the captures of earlier runs. Without a folder nothing is stored.
+// The error is about the files; the store can be used all the same, and keeps captures in memory.
+func openCaptures(dir string) (*captureStore, error) {
+	s := &captureStore{dir: dir}
 	if dir == "" {
 		return s, nil
 	}
@@ -58,7 +58,7 @@ func Open(dir string) (*Store, error) {
 	newer, err := s.read(fileName)
 	s.lines, s.size = bytes.Count(newer, newline), int64(len(newer))
 	text = append(text, newer...)
-	for line := range lastLines(text, Max) {
+	for line := range lastLines(text, maxCaptures) {
 		if c, ok := parse(line); ok {
 			s.ring.put(c)
 		}
@@ -69,7 +69,7 @@ func Open(dir string) (*Store, error) {
 
 var newline = []byte("\n")
 
-func (s *Store) read(name string) ([]byte, error) {
+func (s *captureStore) read(name string) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(s.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -78,7 +78,7 @@ func (s *Store) read(name string) ([]byte, error) {
 }
 
 // openFile opens the file to append to it. A last line that a crash has cut is ended.
-func (s *Store) openFile(cut bool) (err error) {
+func (s *captureStore) openFile(cut bool) (err error) {
 	s.file, err = os.OpenFile(filepath.Join(s.dir, fileName), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o640)
 	if err == nil && cut {
 		_, err = s.file.Write(newline)
@@ -105,7 +105,7 @@ func parse(line []byte) (c api.Capture, ok bool) {
 
 // Add adds the capture of a visit, if the visit found a version of a page. The files are not synced: a crash of the
 // program loses nothing, one of the machine the last seconds.
-func (s *Store) Add(v crawler.Report) {
+func (s *captureStore) Add(v crawler.Report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	demanded := len(s.demanded) > 0 && s.demanded[v.URI.String()]
@@ -119,7 +119,7 @@ func (s *Store) Add(v crawler.Report) {
 
 // Demand notes that somebody wants URIs to be visited now. The next visit of each is listed even if it finds nothing
 // new. A restart forgets it.
-func (s *Store) Demand(uris []string) {
+func (s *captureStore) Demand(uris []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.demanded == nil {
@@ -134,7 +134,7 @@ func (s *Store) Demand(uris []string) {
 
 // put adds a capture. The lock is held. After an error of the disk nothing more is stored until the next start: the
 // captures are in the archive.
-func (s *Store) put(c api.Capture) {
+func (s *captureStore) put(c api.Capture) {
 	s.ring.put(c)
 	if s.file == nil {
 		return
@@ -159,7 +159,7 @@ func (s *Store) put(c api.Capture) {
 }
 
 // turn begins a new file. The full one replaces the old one.
-func (s *Store) turn() error {
+func (s *captureStore) turn() error {
 	name := filepath.Join(s.dir, fileName)
 	if err := errors.Join(s.file.Close(), os.Rename(name, filepath.Join(s.dir, oldName))); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (s *Store) turn() error {
 }
 
 // Select returns the selected captures among the latest, newest first, and how many there are beyond the limit.
-func (s *Store) Select(f Filter) (list []api.Capture, more int) {
+func (s *captureStore) Select(f captureFilter) (list []api.Capture, more int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ring.Select(f)
@@ -177,7 +177,9 @@ func (s *Store) Select(f Filter) (list []api.Capture, more int) {
 
 // Titled returns the latest capture of each URI with a text in its title, newest first, and the time since which the
 // titles of captures were searched. It searches the last 50,000 to 100,000 captures, for a bounded time.
-func (s *Store) Titled(q Filter, within time.Duration, now func() time.Time) (list []api.Capture, since time.Time) {
+func (s *captureStore) Titled(
+	q captureFilter, within time.Duration, now func() time.Time,
+) (list []api.Capture, since time.Time) {
 	list = []api.Capture{}
 	if s.dir == "" {
 		return list, since
@@ -213,7 +215,7 @@ func (s *Store) Titled(q Filter, within time.Duration, now func() time.Time) (li
 
 // Each calls use with the captures after a given time, newest first: the last 50,000 to 100,000. from is zero if these
 // are all. Else the files have none before from, because they are full.
-func (s *Store) Each(since time.Time, use func(api.Capture)) (from time.Time) {
+func (s *captureStore) Each(since time.Time, use func(api.Capture)) (from time.Time) {
 	if s.dir == "" {
 		return from
 	}
@@ -240,7 +242,7 @@ func (s *Store) Each(since time.Time, use func(api.Capture)) (from time.Time) {
 const maxDisorder = 10 * time.Minute
 
 // newestFirst returns the lines of both files.
-func (s *Store) newestFirst() func(yield func([]byte) bool) {
+func (s *captureStore) newestFirst() func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		files := s.openBoth()
 		defer func() {
@@ -291,7 +293,7 @@ func backward(f *os.File, block int64) func(yield func([]byte) bool) {
 }
 
 // openBoth opens the files, the newer one first, at one moment: no line is in both, and none between them is missing.
-func (s *Store) openBoth() (files []*os.File) {
+func (s *captureStore) openBoth() (files []*os.File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range []string{fileName, oldName} {
@@ -303,7 +305,7 @@ func (s *Store) openBoth() (files []*os.File) {
 }
 
 // Close closes the file.
-func (s *Store) Close() error {
+func (s *captureStore) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.file == nil {

@@ -1,4 +1,4 @@
-package captures
+package curator
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ type hours struct{ of map[string][]uint32 }
 
 // add adds a capture. A visit that found nothing new is not counted.
 func (h *hours) add(host, kind string, at time.Time) {
-	if kind == Checked {
+	if kind == api.CaptureChecked {
 		return
 	}
 	if h.of == nil {
@@ -24,10 +24,11 @@ func (h *hours) add(host, kind string, at time.Time) {
 // hoursOf reads the lines of a file. Only a line that does not look as the program writes it is parsed completely.
 func hoursOf(text []byte) (h hours) {
 	for line := range bytes.Lines(text) {
-		at, rest, ok := quoted(line, `{"at":"`)
-		host, rest, ok2 := quoted(rest, `,"host":"`)
+		at, rest, ok := quotedIn(line, `{"at":"`)
+		host, rest, ok2 := quotedIn(rest, `,"host":"`)
 		moment, err := time.Parse(time.RFC3339Nano, string(at))
-		if ok && ok2 && err == nil && !bytes.Contains(rest, []byte(`"`+Checked+`"`)) && !bytes.ContainsRune(host, '\\') {
+		checked := bytes.Contains(rest, []byte(`"`+api.CaptureChecked+`"`))
+		if ok && ok2 && err == nil && !checked && !bytes.ContainsRune(host, '\\') {
 			h.add(string(host), "", moment)
 		} else if c, ok := parse(line); ok {
 			h.add(c.Host, c.Kind, c.At)
@@ -36,15 +37,15 @@ func hoursOf(text []byte) (h hours) {
 	return h
 }
 
-// quoted returns the text between a prefix and the next quotation mark, and what follows.
-func quoted(line []byte, prefix string) (text, rest []byte, ok bool) {
+// quotedIn returns the text between a prefix and the next quotation mark, and what follows.
+func quotedIn(line []byte, prefix string) (text, rest []byte, ok bool) {
 	text, ok = bytes.CutPrefix(line, []byte(prefix))
 	text, rest, closed := bytes.Cut(text, []byte(`"`))
 	return text, rest, ok && closed
 }
 
 // Hours counts the captures of a host by day of the week, from Sunday, and hour of the day in UTC.
-func (s *Store) Hours(host string) (h api.Hours) {
+func (s *captureStore) Hours(host string) (h api.Hours) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.hours {

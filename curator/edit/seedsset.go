@@ -1,4 +1,4 @@
-package seedlist
+package edit
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package seedlist
+package edit
 
 import (
 	"bytes"
@@ -12,38 +12,39 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Plan holds the changes that a list would make.
-type Plan struct {
-	New     []Entry
-	Changed []Entry // known seeds that the list says something new of
-	Known   int     // seeds of which the list says nothing new
-	Faults  []Fault
+// SeedPlan holds the changes that a list would make.
+type SeedPlan struct {
+	New     []SeedEntry
+	Changed []SeedEntry // known seeds that the list says something new of
+	Known   int         // seeds of which the list says nothing new
+	Faults  []api.ListFault
 	Faulty  int
 
 	Texts map[string][]byte // new texts of host files, by name
 	Hosts int               // host files that do not exist yet
 }
 
-// planner compares a list with the configuration.
-type planner struct {
+// seedPlanner compares a list with the configuration.
+type seedPlanner struct {
 	f      Files
-	plan   Plan
-	list   *List
+	plan   SeedPlan
+	list   *SeedList
 	config *config.Config
 	index  about.Index
 	faulty map[string]bool // host files
 	seeds  map[uri.URI]config.Seed
 	goals  map[string]map[string]config.Goal // of host files, by name and URI
-	edits  map[string]*edit                  // by file name
+	edits  map[string]*seedEdit              // by file name
 }
 
-// edit collects what changes in a host file.
-type edit struct {
+// seedEdit collects what changes in a host file.
+type seedEdit struct {
 	host  uri.Host
 	seeds []string // new
 	sites map[uri.URI]about.Site
@@ -52,14 +53,14 @@ type edit struct {
 
 // Plan compares a list with the configuration. Lines with faults are left out. The error says that the files cannot
 // be read, or that the new texts would be faulty.
-func (f Files) Plan(l List) (Plan, error) {
+func (f Files) Plan(l SeedList) (SeedPlan, error) {
 	c, faulty, err := f.load()
 	if err != nil {
-		return Plan{}, err
+		return SeedPlan{}, err
 	}
-	p := planner{
+	p := seedPlanner{
 		f: f, list: &l, config: c, index: c.Sites(), faulty: faulty, seeds: make(map[uri.URI]config.Seed, len(c.Seeds)),
-		goals: map[string]map[string]config.Goal{}, edits: map[string]*edit{},
+		goals: map[string]map[string]config.Goal{}, edits: map[string]*seedEdit{},
 	}
 	for _, s := range c.Seeds {
 		p.seeds[s.URI] = s
@@ -67,7 +68,7 @@ func (f Files) Plan(l List) (Plan, error) {
 	lines := make(map[uri.URI]int, len(l.Entries))
 	for _, e := range l.Entries {
 		if first, twice := lines[e.uri]; twice {
-			l.fault(Fault{
+			l.fault(api.ListFault{
 				Line: e.Line, Column: 1, Field: "uri", Value: e.Text, Problem: fmt.Sprintf("is the URI of line %d too", first),
 				Remedy: "remove one of the lines",
 			})
@@ -77,15 +78,15 @@ func (f Files) Plan(l List) (Plan, error) {
 		p.entry(e)
 	}
 	if err := p.write(); err != nil {
-		return Plan{}, err
+		return SeedPlan{}, err
 	}
-	slices.SortStableFunc(l.Faults, func(a, b Fault) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(l.Faults, func(a, b api.ListFault) int { return cmp.Compare(a.Line, b.Line) })
 	p.plan.Faults, p.plan.Faulty = l.Faults, l.Faulty
 	return p.plan, nil
 }
 
 // entry plans what an entry changes.
-func (p *planner) entry(e Entry) {
+func (p *seedPlanner) entry(e SeedEntry) {
 	known, is := p.seeds[e.uri]
 	name := filepath.Base(known.File)
 	if !is {
@@ -94,7 +95,7 @@ func (p *planner) entry(e Entry) {
 	inMain := is && p.f.Texts[name] == nil
 	_, exists := p.f.Texts[name]
 	if p.faulty[name] {
-		p.list.fault(Fault{
+		p.list.fault(api.ListFault{
 			Line: e.Line, Column: 1, Field: "uri", Value: e.Text, Problem: "belongs to the file " + name + ", which has faults",
 			Remedy: "arcrawl check lists them; fix them first",
 		})
@@ -106,7 +107,7 @@ func (p *planner) entry(e Entry) {
 		p.plan.Known++
 		return
 	case inMain:
-		p.list.fault(Fault{
+		p.list.fault(api.ListFault{
 			Line: e.Line, Column: 1, Field: "uri", Value: e.Text,
 			Problem: "is a seed of the main file, which lists do not change",
 			Remedy:  "move the seed to the file of its host",
@@ -119,7 +120,7 @@ func (p *planner) entry(e Entry) {
 	}
 	d := p.edits[name]
 	if d == nil {
-		d = &edit{host: e.uri.Host(), sites: map[uri.URI]about.Site{}, goals: map[string]config.Goal{}}
+		d = &seedEdit{host: e.uri.Host(), sites: map[uri.URI]about.Site{}, goals: map[string]config.Goal{}}
 		p.edits[name] = d
 		if !exists {
 			p.plan.Hosts++
@@ -135,7 +136,7 @@ func (p *planner) entry(e Entry) {
 }
 
 // fileOf returns the name of the file of a host, which may not exist yet.
-func (p *planner) fileOf(h uri.Host) string {
+func (p *seedPlanner) fileOf(h uri.Host) string {
 	if name, ok := p.index.FileOf[h]; ok {
 		return name
 	}
@@ -144,7 +145,7 @@ func (p *planner) fileOf(h uri.Host) string {
 
 // merged returns the description and the goal of a seed, with what an entry says. news reports whether the entry says
 // anything new.
-func (p *planner) merged(e Entry, name string) (site about.Site, goal config.Goal, news bool) {
+func (p *seedPlanner) merged(e SeedEntry, name string) (site about.Site, goal config.Goal, news bool) {
 	if p.goals[name] == nil {
 		p.goals[name] = config.Goals(p.f.Texts[name])
 	}
@@ -166,7 +167,7 @@ func (p *planner) merged(e Entry, name string) (site about.Site, goal config.Goa
 }
 
 // write makes the new texts of the host files, and checks the configuration with them.
-func (p *planner) write() error {
+func (p *seedPlanner) write() error {
 	described := map[string][]uri.URI{}
 	for u := range p.index.Seeds {
 		if s, ok := p.seeds[u]; ok {
@@ -207,7 +208,7 @@ func (p *planner) write() error {
 }
 
 // apply returns the new text of a host file.
-func (d *edit) apply(text []byte) (_ []byte, err error) {
+func (d *seedEdit) apply(text []byte) (_ []byte, err error) {
 	seeds := d.seeds
 	if text == nil {
 		text, seeds = []byte(config.NewHostFile(d.host, seeds[:1])), seeds[1:]
@@ -231,7 +232,7 @@ func (d *edit) apply(text []byte) (_ []byte, err error) {
 	return config.SetGoals(text, d.goals)
 }
 
-// Export writes the seeds that a filter selects as CSV, with the columns of [Fields]. [Read] reads it back.
+// Export writes the seeds that a filter selects as CSV, with the columns of [ListFields]. [ReadList] reads it back.
 func (f Files) Export(out io.Writer, only about.Filter) error {
 	c, _, err := f.load()
 	if err != nil {
@@ -240,7 +241,7 @@ func (f Files) Export(out io.Writer, only about.Filter) error {
 	index := c.Sites()
 	goals := map[string]map[string]config.Goal{}
 	w := csv.NewWriter(out)
-	_ = w.Write(Fields) // an error is returned by w.Error
+	_ = w.Write(ListFields) // an error is returned by w.Error
 	for _, s := range c.Seeds {
 		if !only.Matches(c.SeedSite(s.URI)) {
 			continue

@@ -1,4 +1,4 @@
-package seedlist
+package edit
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
@@ -19,13 +20,13 @@ import (
 
 // Bounds of a list.
 const (
-	MaxSize   = 20_000_000 // bytes; also of a list in the dashboard
-	MaxLines  = 1_000_000  // entries
-	maxFaults = 1000       // faults that are listed; all are counted
+	MaxListSize   = 20_000_000 // bytes; also of a list in the dashboard
+	MaxLines      = 1_000_000  // entries
+	maxSeedFaults = 1000       // faults that are listed; all are counted
 )
 
-// Entry is a line of a list: a seed, and what curators know of it. Empty fields say nothing.
-type Entry struct {
+// SeedEntry is a line of a list: a seed, and what curators know of it. Empty fields say nothing.
+type SeedEntry struct {
 	Line   int     `json:"line"`
 	Text   string  `json:"uri"` // in canonical form
 	Target float64 `json:"target,omitempty"`
@@ -35,59 +36,37 @@ type Entry struct {
 	uri uri.URI
 }
 
-// Fault is a mistake in a list.
-type Fault struct {
-	Line    int    `json:"line"`
-	Column  int    `json:"column"` // of the first character of the value
-	Field   string `json:"field,omitempty"`
-	Value   string `json:"value,omitempty"`
-	Problem string `json:"problem"`
-	Remedy  string `json:"remedy"`
-}
-
-// String returns line:column: field: "value" problem; remedy.
-func (f Fault) String() string {
-	what := ""
-	if f.Field != "" {
-		what = f.Field + ": "
-	}
-	if f.Value != "" {
-		what += strconv.Quote(f.Value) + " "
-	}
-	return fmt.Sprintf("%d:%d: %s%s; %s", f.Line, f.Column, what, f.Problem, f.Remedy)
-}
-
-// List is a list that was read.
-type List struct {
-	Entries []Entry
-	Faults  []Fault // the first of them
-	Faulty  int     // lines with a fault
+// SeedList is a list that was read.
+type SeedList struct {
+	Entries []SeedEntry
+	Faults  []api.ListFault // the first of them
+	Faulty  int             // lines with a fault
 }
 
 // fault adds a fault.
-func (l *List) fault(f Fault) {
+func (l *SeedList) fault(f api.ListFault) {
 	const maxValue = 80
 	if len(f.Value) > maxValue {
 		f.Value = strings.ToValidUTF8(f.Value[:maxValue], "") + "…"
 	}
-	if l.Faulty++; len(l.Faults) < maxFaults {
+	if l.Faulty++; len(l.Faults) < maxSeedFaults {
 		l.Faults = append(l.Faults, f)
 	}
 }
 
-// fields are the columns of a list, with other names that headers use.
-var fields = map[string][]string{
+// listFields are the columns of a list, with other names that headers use.
+var listFields = map[string][]string{
 	"uri": {"url", "seed", "address"}, "label": {"labels"}, "collection": {"collections"}, "title": {"name"},
 	"owner": {}, "note": {"notes", "comment"}, "target": {}, "until": {},
 }
 
-// Fields are the columns that a list is written with.
-var Fields = []string{"uri", "label", "collection", "title", "owner", "note", "target", "until"}
+// ListFields are the columns that a list is written with.
+var ListFields = []string{"uri", "label", "collection", "title", "owner", "note", "target", "until"}
 
 // fieldOf returns the column with a name; "" if there is none.
 func fieldOf(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
-	for field, others := range fields {
+	for field, others := range listFields {
 		if name == field || slices.Contains(others, name) {
 			return field
 		}
@@ -95,24 +74,24 @@ func fieldOf(name string) string {
 	return ""
 }
 
-// Read reads a list. A list whose first line names a column "uri" is CSV with commas, semicolons or tabs. Any other
+// ReadList reads a list. A list whose first line names a column "uri" is CSV with commas, semicolons or tabs. Any other
 // list has one URI on each line; lines that begin with # are comments.
-func Read(text []byte) List {
-	var l List
+func ReadList(text []byte) SeedList {
+	var l SeedList
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	const remedy = "save the list as text in UTF-8"
 	switch {
-	case len(text) > MaxSize:
-		l.fault(Fault{
+	case len(text) > MaxListSize:
+		l.fault(api.ListFault{
 			Line: 1, Column: 1, Problem: "the list is too large",
-			Remedy: fmt.Sprintf("divide it; maximum: %d MB", MaxSize/1_000_000),
+			Remedy: fmt.Sprintf("divide it; maximum: %d MB", MaxListSize/1_000_000),
 		})
 		return l
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
-		l.fault(Fault{Line: 1, Column: 1, Problem: "the list is in UTF-16", Remedy: remedy})
+		l.fault(api.ListFault{Line: 1, Column: 1, Problem: "the list is in UTF-16", Remedy: remedy})
 		return l
 	case bytes.HasPrefix(text, []byte("PK\x03\x04")):
-		l.fault(Fault{
+		l.fault(api.ListFault{
 			Line: 1, Column: 1, Problem: "the list is a spreadsheet or an archive", Remedy: "save it as CSV in UTF-8",
 		})
 		return l
@@ -133,7 +112,7 @@ func Read(text []byte) List {
 }
 
 // readLines reads one URI from each line.
-func (l *List) readLines(text string) {
+func (l *SeedList) readLines(text string) {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -141,10 +120,10 @@ func (l *List) readLines(text string) {
 		if s == "" || strings.HasPrefix(s, "#") {
 			continue
 		}
-		e := Entry{Line: n}
+		e := SeedEntry{Line: n}
 		if problem, remedy := e.setURI(s); problem != "" {
 			column := 1 + len(line) - len(strings.TrimLeft(line, " \t"))
-			l.fault(Fault{Line: n, Column: column, Field: "uri", Value: s, Problem: problem, Remedy: remedy})
+			l.fault(api.ListFault{Line: n, Column: column, Field: "uri", Value: s, Problem: problem, Remedy: remedy})
 			continue
 		}
 		if !l.add(e) {
@@ -154,9 +133,9 @@ func (l *List) readLines(text string) {
 }
 
 // add adds an entry, and reports whether there may be more.
-func (l *List) add(e Entry) bool {
+func (l *SeedList) add(e SeedEntry) bool {
 	if len(l.Entries) >= MaxLines {
-		l.fault(Fault{
+		l.fault(api.ListFault{
 			Line: e.Line, Column: 1, Problem: "the list is too long",
 			Remedy: fmt.Sprintf("divide it; maximum: %d lines", MaxLines),
 		})
@@ -167,7 +146,7 @@ func (l *List) add(e Entry) bool {
 }
 
 // readCSV reads a list whose first line names the columns.
-func (l *List) readCSV(text []byte, comma rune) {
+func (l *SeedList) readCSV(text []byte, comma rune) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.Comma, r.FieldsPerRecord, r.ReuseRecord = comma, -1, true
 	header, err := r.Read()
@@ -180,13 +159,13 @@ func (l *List) readCSV(text []byte, comma rune) {
 		columns[i] = fieldOf(name)
 		again := columns[i] != "" && slices.Contains(columns[:i], columns[i])
 		if columns[i] == "" || again {
-			f := Fault{
+			f := api.ListFault{
 				Field:   "header",
 				Value:   name,
 				Problem: "is no column of a seed list",
-				Remedy:  "the columns are " + strings.Join(Fields, ", "),
+				Remedy:  "the columns are " + strings.Join(ListFields, ", "),
 			}
-			if near, ok := schema.Nearest(strings.ToLower(name), Fields); ok {
+			if near, ok := schema.Nearest(strings.ToLower(name), ListFields); ok {
 				f.Remedy = fmt.Sprintf("did you mean %q? %s", near, f.Remedy)
 			}
 			if again {
@@ -218,38 +197,38 @@ func (l *List) readCSV(text []byte, comma rune) {
 }
 
 // row reads a line of a CSV list, and reports whether there may be more.
-func (l *List) row(r *csv.Reader, columns, record []string) bool {
+func (l *SeedList) row(r *csv.Reader, columns, record []string) bool {
 	line, _ := r.FieldPos(0)
 	if strings.HasPrefix(record[0], "#") || strings.TrimSpace(strings.Join(record, "")) == "" {
 		return true
 	}
 	if len(record) > len(columns) {
 		_, column := r.FieldPos(len(columns))
-		l.fault(Fault{
+		l.fault(api.ListFault{
 			Line: line, Column: column, Value: record[len(columns)],
 			Problem: fmt.Sprintf("the line has %d fields, the header %d", len(record), len(columns)),
 			Remedy:  "put fields with the separator in them in double quotes",
 		})
 		return true
 	}
-	e := Entry{Line: line}
+	e := SeedEntry{Line: line}
 	for i, text := range record {
 		problem, remedy := e.set(columns[i], strings.TrimSpace(text))
 		if problem != "" {
 			at, column := r.FieldPos(i)
-			l.fault(Fault{Line: at, Column: column, Field: columns[i], Value: text, Problem: problem, Remedy: remedy})
+			l.fault(api.ListFault{Line: at, Column: column, Field: columns[i], Value: text, Problem: problem, Remedy: remedy})
 			return true
 		}
 	}
 	switch {
 	case e.Text == "":
-		l.fault(Fault{
+		l.fault(api.ListFault{
 			Line: line, Column: 1, Field: "uri", Problem: "is missing",
 			Remedy: "write for example https://www.news.example/",
 		})
 		return true
 	case e.Until != "" && e.Target == 0:
-		l.fault(Fault{
+		l.fault(api.ListFault{
 			Line: line, Column: 1, Field: "until", Value: e.Until, Problem: "has no effect without a target",
 			Remedy: "set target too, or leave until empty",
 		})
@@ -259,8 +238,8 @@ func (l *List) row(r *csv.Reader, columns, record []string) bool {
 }
 
 // broken adds a fault of the form of the list.
-func (l *List) broken(err error) {
-	f := Fault{Line: 1, Column: 1, Problem: err.Error(), Remedy: "save the list as CSV"}
+func (l *SeedList) broken(err error) {
+	f := api.ListFault{Line: 1, Column: 1, Problem: err.Error(), Remedy: "save the list as CSV"}
 	var at *csv.ParseError
 	if errors.As(err, &at) {
 		f.Line, f.Column, f.Problem = at.Line, at.Column, "is not CSV: "+at.Err.Error()
@@ -273,7 +252,7 @@ func (l *List) broken(err error) {
 }
 
 // set sets a field of the entry. An empty text sets nothing.
-func (e *Entry) set(field, text string) (problem, remedy string) {
+func (e *SeedEntry) set(field, text string) (problem, remedy string) {
 	if text == "" {
 		return "", ""
 	}
@@ -284,9 +263,9 @@ func (e *Entry) set(field, text string) (problem, remedy string) {
 	case "uri":
 		return e.setURI(text)
 	case "label":
-		e.Labels, problem, remedy = names(text)
+		e.Labels, problem, remedy = namesIn(text)
 	case "collection":
-		e.Collections, problem, remedy = names(text)
+		e.Collections, problem, remedy = namesIn(text)
 	case "title":
 		e.Title = text
 		return about.CheckTitle(text)
@@ -304,7 +283,7 @@ func (e *Entry) set(field, text string) (problem, remedy string) {
 	return problem, remedy
 }
 
-func (e *Entry) setURI(text string) (problem, remedy string) {
+func (e *SeedEntry) setURI(text string) (problem, remedy string) {
 	const example = "write a complete URI, for example https://www.news.example/"
 	u, err := uri.Parse(text)
 	if err != nil {
@@ -317,7 +296,7 @@ func (e *Entry) setURI(text string) (problem, remedy string) {
 	return "", ""
 }
 
-func (e *Entry) setTarget(text string) (problem, remedy string) {
+func (e *SeedEntry) setTarget(text string) (problem, remedy string) {
 	number, percent := strings.CutSuffix(strings.ReplaceAll(text, ",", "."), "%")
 	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if percent {
@@ -330,7 +309,7 @@ func (e *Entry) setTarget(text string) (problem, remedy string) {
 	return "", ""
 }
 
-func (e *Entry) setUntil(text string) (problem, remedy string) {
+func (e *SeedEntry) setUntil(text string) (problem, remedy string) {
 	if _, err := time.Parse(time.DateOnly, text); err != nil {
 		return "is not a date", "write for example 2026-12-31"
 	}
@@ -338,8 +317,8 @@ func (e *Entry) setUntil(text string) (problem, remedy string) {
 	return "", ""
 }
 
-// names returns the labels or collections of a field, sorted.
-func names(text string) (list []string, problem, remedy string) {
+// namesIn returns the labels or collections of a field, sorted.
+func namesIn(text string) (list []string, problem, remedy string) {
 	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' || r == '|' }) {
 		name = strings.TrimSpace(name)
 		if problem, remedy = about.CheckName(name); problem != "" {

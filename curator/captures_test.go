@@ -1,4 +1,4 @@
-package captures_test
+package curator
 
 import (
 	"fmt"
@@ -9,14 +9,13 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/curator/captures"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func open(t *testing.T, dir string) *captures.Store {
+func open(t *testing.T, dir string) *captureStore {
 	t.Helper()
-	s, err := captures.Open(dir)
+	s, err := openCaptures(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +42,7 @@ func TestTheLatestCapturesAreKeptAndSelected(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, dir)
 	const extra = 7
-	for i := range captures.Max + extra {
+	for i := range maxCaptures + extra {
 		r.Add(report(i))
 	}
 	for _, change := range []func(*crawler.Report){
@@ -54,7 +53,7 @@ func TestTheLatestCapturesAreKeptAndSelected(t *testing.T) {
 		change(&v)
 		r.Add(v) // is not a capture
 	}
-	const newest = captures.Max + extra - 1
+	const newest = maxCaptures + extra - 1
 	name := filepath.Join(dir, "captures.jsonl")
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -64,22 +63,22 @@ func TestTheLatestCapturesAreKeptAndSelected(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := open(t, dir)
-	for name, s := range map[string]*captures.Store{"the store": r, "the store that was opened again": again} {
-		list, more := s.Select(captures.Filter{Limit: 10})
-		if len(list) != 10 || more < captures.Max-11 || list[0].At.Unix() != newest || list[9].At.Unix() != newest-9 {
+	for name, s := range map[string]*captureStore{"the store": r, "the store that was opened again": again} {
+		list, more := s.Select(captureFilter{Limit: 10})
+		if len(list) != 10 || more < maxCaptures-11 || list[0].At.Unix() != newest || list[9].At.Unix() != newest-9 {
 			t.Errorf("%s has %d captures and %d more, beginning with %+v", name, len(list), more, list[0])
 		}
 	}
 	again.Add(report(newest + 1))
-	list, _ := open(t, dir).Select(captures.Filter{Limit: 2})
+	list, _ := open(t, dir).Select(captureFilter{Limit: 2})
 	if len(list) != 2 || list[0].At.Unix() != newest+1 || list[1].At.Unix() != newest {
 		t.Errorf("behind the line that was cut are %+v", list)
 	}
-	for want, f := range map[int]captures.Filter{
-		1: {Text: "überschrift \"5006"}, 2500: {Host: "h1.example"}, captures.Max / 3: {Kind: captures.First}, 0: {Type: "image/"},
-		captures.Max: {Type: "text/html"}, 2499: {Sites: func(h string) bool { return h == "h0.example" }, Kind: "", Text: "http"},
+	for want, f := range map[int]captureFilter{
+		1: {Text: "überschrift \"5006"}, 2500: {Host: "h1.example"}, maxCaptures / 3: {Kind: api.CaptureFirst}, 0: {Type: "image/"},
+		maxCaptures: {Type: "text/html"}, 2499: {Sites: func(h string) bool { return h == "h0.example" }, Kind: "", Text: "http"},
 	} {
-		f.Limit = captures.Max
+		f.Limit = maxCaptures
 		list, _ := r.Select(f)
 		if d := len(list) - want; d < -1 || d > 1 {
 			t.Errorf("%+v selects %d captures, want about %d", f, len(list), want)
@@ -100,7 +99,7 @@ func TestTitlesAreFoundBeyondMemory(t *testing.T) {
 	for text, want := range map[string]int{
 		`ÜBERSCHRIFT "60123" <b>`: 1, "h1.example": 0, `"109999"`: 1, `"1"`: 0, `\`: 0, "": 20,
 	} {
-		list, since := s.Titled(captures.Filter{Text: text, Limit: 20}, time.Second, clock)
+		list, since := s.Titled(captureFilter{Text: text, Limit: 20}, time.Second, clock)
 		if len(list) != want {
 			t.Errorf("%q is in %d titles, want %d: %+v", text, len(list), want, list)
 		}
@@ -109,7 +108,7 @@ func TestTitlesAreFoundBeyondMemory(t *testing.T) {
 		}
 	}
 	late := func() time.Time { clock := time.Now(); return clock }
-	if list, since := s.Titled(captures.Filter{Text: "überschrift", Limit: 20}, -time.Second, late); len(list) > 0 || !since.IsZero() {
+	if list, since := s.Titled(captureFilter{Text: "überschrift", Limit: 20}, -time.Second, late); len(list) > 0 || !since.IsZero() {
 		t.Errorf("without time it found %d, since %v", len(list), since)
 	}
 	if h := s.Hours("h1.example"); h.Captures != 30_000 || h.Counts[4][0] > 0 || h.Counts[4][20] != 1800 {

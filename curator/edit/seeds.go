@@ -1,10 +1,4 @@
-// Package seedlist reads lists of seeds, as CSV or plain text, shows what they would change in the host files, writes
-// the host files, and undoes that. It also sets one key in the files of many hosts.
-//
-// [Read] reads a list. [Files.Plan] compares it with the configuration: the result has what is new, changed, known and
-// faulty, and the new texts of the host files. [Files.Write] writes them, after the old texts are stored for
-// [Files.Undo].
-package seedlist
+package edit
 
 import (
 	"errors"
@@ -24,8 +18,8 @@ type Files struct {
 	Texts map[string][]byte // host files by name, the main file as ""
 }
 
-// Open reads the files of a configuration.
-func Open(path, dir string) (Files, error) {
+// OpenFiles reads the files of a configuration.
+func OpenFiles(path, dir string) (Files, error) {
 	f := Files{Path: path, Dir: dir, Texts: map[string][]byte{}}
 	main, err := os.ReadFile(path)
 	if err != nil {

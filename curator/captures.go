@@ -1,6 +1,7 @@
-// Package captures keeps the latest captured versions of a crawl, for the page that shows what is new. Their number is
+// This file keeps the latest captured versions of a crawl, for the page that shows what is new. Their number is
 // bounded; the archive has all.
-package captures
+
+package curator
 
 import (
 	"mime"
@@ -12,21 +13,11 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// Max is the maximum number of captures that are kept in memory.
-const Max = 5000
+// maxCaptures is the maximum number of captures that are kept in memory.
+const maxCaptures = 5000
 
-// Kinds of captures.
-const (
-	First   = "first"   // of its URI
-	Changed = "changed" // a later version
-	Checked = "checked" // visited on demand, and unchanged
-)
-
-// Kinds returns all kinds of captures.
-func Kinds() []string { return []string{First, Changed, Checked} }
-
-// Ring keeps the latest captures. Its zero value is empty.
-type Ring struct {
+// ring keeps the latest captures. Its zero value is empty.
+type ring struct {
 	list []api.Capture // up to Max; when it is full, next is the oldest
 	next int
 }
@@ -40,7 +31,8 @@ func captureOf(v crawler.Report, demanded bool) (c api.Capture, ok bool) {
 		return c, false
 	}
 	c = api.Capture{
-		At: v.Finished.UTC(), Host: string(v.URI.Host()), URI: v.URI.String(), Title: v.Title, Kind: Changed, Type: v.Type,
+		At: v.Finished.UTC(), Host: string(v.URI.Host()), URI: v.URI.String(), Title: v.Title,
+		Kind: api.CaptureChanged, Type: v.Type,
 		Versions: v.Versions,
 	}
 	if media, _, err := mime.ParseMediaType(v.Type); err == nil {
@@ -48,24 +40,24 @@ func captureOf(v crawler.Report, demanded bool) (c api.Capture, ok bool) {
 	}
 	switch {
 	case checked:
-		c.Kind = Checked
+		c.Kind = api.CaptureChecked
 	case v.Verdict.First || v.Versions <= 1:
-		c.Kind = First
+		c.Kind = api.CaptureFirst
 	}
 	return c, true
 }
 
-func (r *Ring) put(c api.Capture) {
-	if len(r.list) < Max {
+func (r *ring) put(c api.Capture) {
+	if len(r.list) < maxCaptures {
 		r.list = append(r.list, c)
 		return
 	}
 	r.list[r.next] = c
-	r.next = (r.next + 1) % Max
+	r.next = (r.next + 1) % maxCaptures
 }
 
-// Filter selects captures. Empty fields select all.
-type Filter struct {
+// captureFilter selects captures. Empty fields select all.
+type captureFilter struct {
 	Host  string
 	Kind  string
 	Type  string // beginning of the media type: "text/html" or "image/"
@@ -75,7 +67,7 @@ type Filter struct {
 }
 
 // matches reports whether a capture is selected.
-func (f Filter) matches(c api.Capture) bool {
+func (f captureFilter) matches(c api.Capture) bool {
 	return (f.Host == "" || c.Host == f.Host) && (f.Kind == "" || c.Kind == f.Kind) && strings.HasPrefix(c.Type, f.Type) &&
 		(f.Text == "" || contains(c.URI, f.Text) || contains(c.Title, f.Text)) && (f.Sites == nil || f.Sites(c.Host))
 }
@@ -85,7 +77,7 @@ func contains(text, part string) bool {
 }
 
 // Select returns the selected captures, newest first, and how many there are beyond the limit.
-func (r *Ring) Select(f Filter) (list []api.Capture, more int) {
+func (r *ring) Select(f captureFilter) (list []api.Capture, more int) {
 	list = []api.Capture{}
 	for i := range r.list {
 		c := r.list[(r.next+len(r.list)-1-i)%len(r.list)]

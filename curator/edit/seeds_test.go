@@ -1,4 +1,4 @@
-package seedlist_test
+package edit
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/curator/seedlist"
 )
 
 const main = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n[seeds]\nuris = [\"https://main.example/\"]\n"
@@ -19,7 +18,7 @@ const main = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.e
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 // folder writes a configuration and returns its files.
-func folder(t testing.TB, hosts map[string]string) seedlist.Files {
+func folder(t testing.TB, hosts map[string]string) Files {
 	t.Helper()
 	dir := t.TempDir()
 	path, there := filepath.Join(dir, "arcrawl.toml"), filepath.Join(dir, "hosts.d")
@@ -38,9 +37,9 @@ func folder(t testing.TB, hosts map[string]string) seedlist.Files {
 	return open(t, path)
 }
 
-func open(t testing.TB, path string) seedlist.Files {
+func open(t testing.TB, path string) Files {
 	t.Helper()
-	f, err := seedlist.Open(path, filepath.Join(filepath.Dir(path), "hosts.d"))
+	f, err := OpenFiles(path, filepath.Join(filepath.Dir(path), "hosts.d"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +47,9 @@ func open(t testing.TB, path string) seedlist.Files {
 }
 
 // imported imports a list and returns the files after it.
-func imported(t testing.TB, f seedlist.Files, list string) (seedlist.Files, seedlist.Plan) {
+func imported(t testing.TB, f Files, list string) (Files, SeedPlan) {
 	t.Helper()
-	p, err := f.Plan(seedlist.Read([]byte(list)))
+	p, err := f.Plan(ReadList([]byte(list)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +59,7 @@ func imported(t testing.TB, f seedlist.Files, list string) (seedlist.Files, seed
 	return open(t, f.Path), p
 }
 
-func exported(t testing.TB, f seedlist.Files, only about.Filter) string {
+func exported(t testing.TB, f Files, only about.Filter) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := f.Export(&b, only); err != nil {
@@ -144,7 +143,7 @@ func TestUndoRestoresEveryFileOrNone(t *testing.T) {
 	if now := open(t, f.Path).Texts; now["new.example.toml"] == nil || string(now["old.example.toml"]) != "# edited\n" {
 		t.Errorf("the refused undo changed files: %q", now)
 	}
-	p, err := f.Plan(seedlist.Read([]byte("https://old.example/c\n"))) // f was read before the edit
+	p, err := f.Plan(ReadList([]byte("https://old.example/c\n"))) // f was read before the edit
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +178,7 @@ func TestEachFaultNamesItsPlace(t *testing.T) {
 		"\xff\xfeu\x00": "in UTF-16",
 		"PK\x03\x04":    "a spreadsheet",
 	} {
-		p, err := f.Plan(seedlist.Read([]byte(list)))
+		p, err := f.Plan(ReadList([]byte(list)))
 		if err != nil || p.Faulty != 1 || !strings.Contains(p.Faults[0].String(), want) {
 			t.Errorf("%q: %v, %d faults: %v\nwant %s", list, err, p.Faulty, p.Faults, want)
 		}
@@ -204,7 +203,7 @@ func TestALargeListIsReadAndPlanned(t *testing.T) {
 		return []byte(b.String())
 	}
 	n := len(faulty)
-	l := seedlist.Read(list(100_000))
+	l := ReadList(list(100_000))
 	if len(l.Entries) != 100_000-n || l.Faulty != n || len(l.Faults) != n {
 		t.Fatalf("%d entries, %d faulty: %v", len(l.Entries), l.Faulty, l.Faults)
 	}
@@ -213,7 +212,7 @@ func TestALargeListIsReadAndPlanned(t *testing.T) {
 			t.Errorf("the fault in the column %s is %v", column, f)
 		}
 	}
-	p, err := folder(t, nil).Plan(seedlist.Read(list(5_000)))
+	p, err := folder(t, nil).Plan(ReadList(list(5_000)))
 	if err != nil || len(p.New) != 5_000-n || p.Faulty != n || p.Hosts != 100 || len(p.Texts) != 100 {
 		t.Errorf("%d new, %d faulty, %d hosts, %d files: %v", len(p.New), p.Faulty, p.Hosts, len(p.Texts), err)
 	}
