@@ -2,7 +2,6 @@ package crawler_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
@@ -13,10 +12,7 @@ import (
 // The clock was ten years ahead for a while: a page was visited then, and a robots.txt closes its host until 2099. A
 // crawl corrects both when it starts.
 func TestURIsOfAWrongClockComeBack(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[seeds]\nuris = [\"http://page.example/\", \"http://closed.example/\"]\n")
-		defer w.town.Close()
+	inTown(t, "[seeds]\nuris = [\"http://page.example/\", \"http://closed.example/\"]\n", func(t *testing.T, w *world) {
 		w.set("http://page.example/", town.Page{})
 		w.set("http://closed.example/", town.Page{})
 		parts, shut := w.open()

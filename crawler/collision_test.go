@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -46,11 +45,8 @@ func TestPayloadsOfOneSHA1AreArchivedApart(t *testing.T) {
 	for _, by := range []string{"digest", "uri-first"} {
 		t.Run(by, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, dir, "[dedup]\nby = \""+by+"\"\n[[wait]]\nmime = \".*\"\ninitial = \"10h\"\nmax = \"10h\"\n[seeds]\n"+
-					"uris = [\"http://x.example/a\", \"http://x.example/b\", \"http://x.example/c\", \"http://x.example/d\"]\n")
-				defer w.town.Close()
+			dir := inTown(t, "[dedup]\nby = \""+by+"\"\n[[wait]]\nmime = \".*\"\ninitial = \"10h\"\nmax = \"10h\"\n[seeds]\n"+
+				"uris = [\"http://x.example/a\", \"http://x.example/b\", \"http://x.example/c\", \"http://x.example/d\"]\n", func(t *testing.T, w *world) {
 				for name, body := range map[string]string{"a": one, "b": two, "c": one, "d": two} {
 					w.set("http://x.example/"+name, town.Page{Type: "application/pdf", Body: body})
 				}
@@ -106,10 +102,7 @@ func TestPayloadsOfOneSHA1AreArchivedApart(t *testing.T) {
 // What is archived whole has its SHA-256 in the metadata record.
 func TestStoredPayloadsHaveASHA256(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[seeds]\nuris = [\"http://a.example/\"]\n")
-		defer w.town.Close()
+	dir := inTown(t, "[seeds]\nuris = [\"http://a.example/\"]\n", func(t *testing.T, w *world) {
 		w.set("http://a.example/", town.Page{Type: "text/plain", Body: "hello"})
 		w.run(30 * time.Hour)
 		for _, r := range w.visits(".example/") {

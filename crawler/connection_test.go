@@ -32,7 +32,6 @@ func TestTheArchiveSaysWhatTheConnectionWas(t *testing.T) {
 	w := newWorld(t, t.TempDir(), "[warc]\nseries_names = [\"embargo\"]\n[politeness]\ndelay_factor = 0\nmin_delay = \"0s\"\n"+
 		"[seeds]\nuris = [\"https://paper.example/\"]\n")
 	w.host("paper.example.toml", "[warc]\nseries = \"embargo\"\n")
-	t.Cleanup(w.town.Close)
 	var lookups atomic.Int64
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		lookups.Add(1)

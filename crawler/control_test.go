@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
@@ -13,10 +12,7 @@ import (
 
 // The crawl visits a page every hour. It is paused twice, once until it is resumed and once for five hours.
 func TestPauseStopsClaimingUntilItEnds(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.town.Close()
+	inTown(t, everyHour, func(t *testing.T, w *world) {
 		w.set("http://news.example/", town.Page{Every: time.Minute})
 		parts, shut := w.open()
 		defer shut()
@@ -53,10 +49,7 @@ func TestPauseStopsClaimingUntilItEnds(t *testing.T) {
 
 // The list of visits in progress is read while the network is slow.
 func TestInProgressListsVisits(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.town.Close()
+	inTown(t, everyHour, func(t *testing.T, w *world) {
 		w.set("http://news.example/", town.Page{Every: time.Minute})
 		slow := func(ctx context.Context, network, address string) (net.Conn, error) {
 			<-time.After(10 * time.Second)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -15,11 +14,8 @@ import (
 // again after a restart.
 func TestCookiesGoBackToTheirHostIfAsked(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[robots]\nwait = \"30d\"\n[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"6h\"\n"+
-			"[seeds]\nuris = [\"http://off.paper.example/\", \"http://session.paper.example/\", \"http://keep.paper.example/\"]\n")
-		defer w.town.Close()
+	dir := inTown(t, "[robots]\nwait = \"30d\"\n[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"6h\"\n"+
+		"[seeds]\nuris = [\"http://off.paper.example/\", \"http://session.paper.example/\", \"http://keep.paper.example/\"]\n", func(t *testing.T, w *world) {
 		w.hostFiles(map[string]string{
 			"hosts.d/session.paper.example.toml": "[fetch]\ncookies = \"session\"\n",
 			"hosts.d/keep.paper.example.toml":    "[fetch]\ncookies = \"keep\"\ncookie = \"lang=da\"\n",
@@ -67,9 +63,7 @@ func TestCookiesGoBackToTheirHostIfAsked(t *testing.T) {
 		}
 	})
 	log, err := os.ReadFile(dir + "/crawl.log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	marked := map[string]int{}
 	for line := range strings.Lines(string(log)) {
 		for _, host := range []string{"off", "session", "keep"} {

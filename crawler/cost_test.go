@@ -36,7 +36,6 @@ audit_every = 0
 [seeds]
 uris = ["http://%s/"]
 `, site))
-	t.Cleanup(w.town.Close)
 	parts, shut := w.openWith(dialLoopback)
 	defer shut()
 	c := crawler.New(parts)
@@ -49,9 +48,7 @@ uris = ["http://%s/"]
 			if err != nil || !ok {
 				t.Fatal("nothing to claim", err)
 			}
-			if err := c.Walk(context.Background(), claim); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.Walk(context.Background(), claim))
 		}
 	}
 	walk(22) // robots.txt, and everything that is allocated once
@@ -131,9 +128,7 @@ func processIO(t *testing.T) (calls, written float64) {
 func startQuietSite(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {

@@ -68,7 +68,6 @@ max_delay = "0s"
 [seeds]
 uris = [%q]
 `, site.URL+"/article"))
-			defer w.town.Close()
 			crashAt(t, w, row.step)
 			finish(t, w)
 			responses, revisits := 0, 0
@@ -168,9 +167,7 @@ func visited(t *testing.T, f *frontier.Frontier, suffix string) bool {
 		done = done || strings.HasSuffix(r.URI.String(), suffix) && r.Visits > 0
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return done
 }
 

@@ -57,7 +57,6 @@ max_delay = "0s"
 [seeds]
 uris = [%q]
 `, site.URL+"/"))
-	b.Cleanup(w.town.Close)
 	parts, shut := w.openWith(dialLoopback)
 	defer shut()
 	c := crawler.New(parts)
@@ -96,29 +95,21 @@ func addPagesLater(b testing.TB, f *frontier.Frontier, site string, n int, later
 func bareLoop(b *testing.B, site string) time.Duration {
 	b.Helper()
 	out, err := os.Create(filepath.Join(b.TempDir(), "bare.gz"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer out.Close()
 	began := time.Now()
 	for i := range b.N {
 		resp, err := http.Get(fmt.Sprintf("%s/%d", site, i))
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		_ = sha1.Sum(body)
 		z := gzip.NewWriter(out)
 		if _, err := z.Write(body); err != nil {
 			b.Fatal(err)
 		}
-		if err := z.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must(b, z.Close())
 	}
 	return time.Since(began)
 }
@@ -130,7 +121,5 @@ func walkNext(tb testing.TB, f *frontier.Frontier, c *crawler.Crawler) {
 	if err != nil || !ok {
 		tb.Fatal("nothing to claim", err)
 	}
-	if err := c.Walk(tb.Context(), claim); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, c.Walk(tb.Context(), claim))
 }

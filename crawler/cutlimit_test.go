@@ -4,7 +4,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -20,11 +19,8 @@ func TestCutBodyIsArchivedOnce(t *testing.T) {
 		t.Run(certainty, func(t *testing.T) {
 			t.Parallel()
 			body := strings.Repeat("frames of a film. ", 1000)
-			dir := t.TempDir()
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, dir, "[dedup]\ncertainty = \""+certainty+"\"\n[fetch]\nmax_body = \"9kB\"\n"+
-					"[[wait]]\nmime = \".*\"\nunknown = \"10h\"\nmax = \"10h\"\n[seeds]\nuris = [\"http://film.example/\", \"http://clip.example/\"]\n")
-				defer w.town.Close()
+			dir := inTown(t, "[dedup]\ncertainty = \""+certainty+"\"\n[fetch]\nmax_body = \"9kB\"\n"+
+				"[[wait]]\nmime = \".*\"\nunknown = \"10h\"\nmax = \"10h\"\n[seeds]\nuris = [\"http://film.example/\", \"http://clip.example/\"]\n", func(t *testing.T, w *world) {
 				w.set("http://film.example/", town.Page{Type: "video/mp4", Body: body})
 				w.set("http://clip.example/", town.Page{Type: "video/mp4", Body: body[:9000]})
 				w.run(44 * time.Hour)

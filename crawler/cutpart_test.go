@@ -21,7 +21,6 @@ func TestCutBodyHasADigestInTheIndex(t *testing.T) {
 	indexed := map[string]digest.Digest{}
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[retry]\nfirst = \"1h\"\n[seeds]\nuris = [\"http://half.example/\"]\n")
-		defer w.town.Close()
 		w.set("http://half.example/", town.Page{Type: "text/plain", Body: "one two three four", Cut: true})
 		parts, end := w.open()
 		parts.IndexCapture = func(c crawler.Captured) error {

@@ -20,7 +20,6 @@ func TestBelievedLastModifiedIsTheTimeOfTheChange(t *testing.T) {
 		var list []float64
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, dir, settings+"[[wait]]\nmime = \".*\"\nrule = \"learned\"\n[seeds]\nuris = [\"http://a.example/\"]\n")
-			defer w.town.Close()
 			w.set("http://a.example/", town.Page{Every: 5 * time.Hour, Modified: modified})
 			w.run(4 * 24 * time.Hour)
 			for _, r := range w.reports {

@@ -27,7 +27,6 @@ type benchCrawl struct {
 func newBenchCrawl(b *testing.B, site, settings string, n int) *benchCrawl {
 	b.Helper()
 	w := newWorld(b, b.TempDir(), fmt.Sprintf("%s\n[politeness]\ndelay_factor = 0.0\nmin_delay = \"0s\"\nmax_delay = \"0s\"\n[seeds]\nuris = [%q]\n", settings, site+"/"))
-	b.Cleanup(w.town.Close)
 	parts, shut := w.openWith(dialLoopback)
 	b.Cleanup(shut)
 	k := &benchCrawl{b, crawler.New(parts), parts}
@@ -140,8 +139,6 @@ func (k *benchCrawl) archived() (n int64) {
 func processTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

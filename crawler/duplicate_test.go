@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -42,9 +41,7 @@ func TestUnsoundRecordIsReplaced(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, t.TempDir(), comparing)
-				defer w.town.Close()
+			inTown(t, comparing, func(t *testing.T, w *world) {
 				w.set("http://site.example/", town.Page{Body: strings.Repeat("the same each time. ", 100)})
 				w.run(time.Hour)
 				row.harm(t, finishedFiles(t, w.dir)[0])
@@ -60,13 +57,6 @@ func TestUnsoundRecordIsReplaced(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -134,9 +124,7 @@ func TestNothingRefersToALostRecord(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, t.TempDir(), row.toml+"[seeds]\nuris = [\"http://site.example/\"]\n")
-				defer w.town.Close()
+			inTown(t, row.toml+"[seeds]\nuris = [\"http://site.example/\"]\n", func(t *testing.T, w *world) {
 				w.set("http://site.example/", town.Page{ETag: "honest"})
 				w.run(time.Hour)
 				file := finishedFiles(t, w.dir)[0]
@@ -170,9 +158,7 @@ func TestLogHasTheKindOfDuplicate(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, t.TempDir(), "[dedup]\n"+row.toml+"[seeds]\nuris = [\"http://site.example/a\"]\n")
-				defer w.town.Close()
+			inTown(t, "[dedup]\n"+row.toml+"[seeds]\nuris = [\"http://site.example/a\"]\n", func(t *testing.T, w *world) {
 				w.set("http://site.example/a", town.Page{Body: `<a href="/b">`})
 				w.set("http://site.example/b", town.Page{Body: `<a href="/b">`})
 				w.run(24 * time.Hour)
@@ -201,9 +187,7 @@ func relevant(e crawllog.Entry) []string {
 func TestImportedPayloadIsNotStoredAgain(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\"http://site.example/\"]\n")
-		defer w.town.Close()
+	inTown(t, "[seeds]\nuris = [\"http://site.example/\"]\n", func(t *testing.T, w *world) {
 		body := "archived long ago"
 		w.set("http://site.example/", town.Page{Body: body})
 		parts, shut := w.open()

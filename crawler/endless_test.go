@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/spaces"
@@ -35,10 +34,7 @@ func TestEndlessSpacesTakeFewRequests(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, dir, "[seeds]\nuris = [\"http://news.example/\"]\n")
-				defer w.town.Close()
+			inTown(t, "[seeds]\nuris = [\"http://news.example/\"]\n", func(t *testing.T, w *world) {
 				site := town.NewEndless()
 				c.set(site)
 				w.town.Serve("news.example", site)
@@ -89,9 +85,7 @@ func (w *world) budgetIsLifted(host uri.Host, pattern string) {
 	why := func() string {
 		q := whatif.Question{URI: uri.FromCanonical(held)}
 		reasons, err := whatif.Explain(parts.Config.Current(), parts.Frontier, parts.Traps, q, time.Now())
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, err)
 		return fmt.Sprint(reasons)
 	}
 	if said := why(); !strings.Contains(said, "arcrawl traps release news.example '"+pattern+"'") {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
@@ -56,10 +55,7 @@ func countKept(visits []crawler.Report) map[aspects.Keeping]int {
 func TestLowerCaseStatusLineHoldsNobody(t *testing.T) {
 	for name, healed := range map[string]time.Duration{"always": 100 * time.Hour, "repaired after six hours": 6 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, dir, twoSites)
-				defer w.town.Close()
+			dir := inTown(t, twoSites, func(t *testing.T, w *world) {
 				w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
 				founded := time.Now()
 				w.town.Serve("odd.example", raw(func() string {
@@ -89,10 +85,7 @@ func TestLowerCaseStatusLineHoldsNobody(t *testing.T) {
 
 // The odd site answers first with a payload that the healthy site has too.
 func TestEvidenceIsNoOrigin(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, twoSites)
-		defer w.town.Close()
+	dir := inTown(t, twoSites, func(t *testing.T, w *world) {
 		w.town.Serve("odd.example", raw(func() string { return answer("http/1.1 200 OK", "var common = 1") }))
 		founded := time.Now()
 		w.town.Serve("news.example", raw(func() string {

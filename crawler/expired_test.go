@@ -28,22 +28,16 @@ import (
 func TestAnExpiredCertificateIsAcceptedByPermissionOnly(t *testing.T) {
 	t.Parallel()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	template := x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-time.Hour),
 		DNSNames: []string{"old.example", "other.example"}, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	template.Raw = der
 	parsed, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	site := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = fmt.Fprint(w, r.URL.Path)
@@ -52,7 +46,6 @@ func TestAnExpiredCertificateIsAcceptedByPermissionOnly(t *testing.T) {
 	site.StartTLS()
 	t.Cleanup(site.Close)
 	w := newWorld(t, t.TempDir(), "[politeness]\ndelay_factor = 0\nmin_delay = \"0s\"\n[seeds]\nuris = [\"https://old.example/\", \"https://other.example/\"]\n")
-	t.Cleanup(w.town.Close)
 	w.hostFiles(map[string]string{"hosts.d/old.example.toml": "[tls]\naccept = \"expired\"\nuntil = 2999-12-31\n"})
 	roots := x509.NewCertPool()
 	roots.AddCert(parsed)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -59,10 +58,7 @@ func TestPanicConcernsOneDocument(t *testing.T) {
 		"scheduling": aspects.KeptResponse, "logging": aspects.KeptResponse, "settling": aspects.KeptResponse,
 	} {
 		t.Run(step, func(t *testing.T) {
-			dir := t.TempDir()
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, dir, healthyBesideBad)
-				defer w.town.Close()
+			dir := inTown(t, healthyBesideBad, func(t *testing.T, w *world) {
 				w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
 				var poisoned atomic.Bool // the answer in progress makes the parser panic
 				w.town.Serve("bad.example", raw(func() string {
@@ -97,10 +93,7 @@ func TestPanicConcernsOneDocument(t *testing.T) {
 // A panic while a visit is settled in the store. What is left is a bare settlement: the URI waits as long as after any
 // panic, and nothing that the document brought is known.
 func TestPanicInTheStoreSettlesTheBareVisit(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, healthyBesideBad)
-		defer w.town.Close()
+	dir := inTown(t, healthyBesideBad, func(t *testing.T, w *world) {
 		w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
 		var poisoned atomic.Bool // the page was read, and its links are added
 		w.town.Serve("bad.example", raw(func() string {
@@ -162,9 +155,7 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 				t.Helper()
 				sum := digest.Of([]byte(page))
 				o := digest.Origin{URI: "http://partner.example/\nX: y", Date: time.Now(), Payload: sum}
-				if err := parts.Dedup.Put(dedup.Key{Payload: sum, Status: 200, MIME: "text/html"}, o); err != nil {
-					t.Fatal(err)
-				}
+				must(t, parts.Dedup.Put(dedup.Key{Payload: sum, Status: 200, MIME: "text/html"}, o))
 			},
 		},
 		{
@@ -215,10 +206,7 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			dir := t.TempDir()
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, dir, row.settings+healthyBesideBad)
-				defer w.town.Close()
+			inTown(t, row.settings+healthyBesideBad, func(t *testing.T, w *world) {
 				var log strings.Builder
 				w.log = zerolog.New(zerolog.SyncWriter(&log))
 				w.hostFiles(map[string]string{"hosts.d/bad.example.toml": row.host})
@@ -275,9 +263,7 @@ const unreadable = "\xffdamaged"
 func damageRow(t *testing.T, parts crawler.Parts, key string) {
 	t.Helper()
 	err := parts.Frontier.DB().Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), []byte(unreadable)) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // storedRow returns the value under a key of the store, or nil if there is none.
@@ -298,21 +284,14 @@ func storedRow(t *testing.T, parts crawler.Parts, key string) (value []byte) {
 
 // A curator's expression would take minutes on each page of a site.
 func TestSlowRulesHoldNobody(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, healthyBesideBad)
-		defer w.town.Close()
+	inTown(t, healthyBesideBad, func(t *testing.T, w *world) {
 		words := make([]string, 450)
 		for i := range words {
 			words[i] = fmt.Sprintf("%04dword%04d", i, i)
 		}
 		host := "[change]\nmode = \"scrubbed\"\nscrub = ['(?i)" + strings.Join(words, "|") + "']\n"
-		if err := os.Mkdir(w.path("hosts.d"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(w.path("hosts.d/bad.example.toml"), []byte(host), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(w.path("hosts.d"), 0o700))
+		must(t, os.WriteFile(w.path("hosts.d/bad.example.toml"), []byte(host), 0o600))
 		w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
 		w.set("http://bad.example/", town.Page{Every: 90 * time.Minute, Size: 1_800_000})
 		w.run(6*time.Hour + time.Minute)

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
@@ -22,9 +21,7 @@ func TestNewItemIsFetchedWithinOneWaitAndOneDelay(t *testing.T) {
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
 	const delay = 7 * time.Second // does not divide a quarter of an hour
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, `[politeness]
+	inTown(t, `[politeness]
 min_delay = "7s"
 [[wait]]
 mime = "^text/html.*"
@@ -38,8 +35,7 @@ uris = ["http://news.example/rss.xml"]
 max = "15m"
 [seeds]
 uris = ["http://news.example/"]
-`)
-		defer w.town.Close()
+`, func(t *testing.T, w *world) {
 		var links []string
 		for i := range 100 {
 			links = append(links, fmt.Sprintf("/page/%d", i))
@@ -104,7 +100,6 @@ max_delay = "0s"
 [feeds]
 uris = [%q]
 `, site.URL+"/article"))
-			defer w.town.Close()
 			crashAt(t, w, step)
 			finish(t, w)
 			parts, shut := w.openWith(dialLoopback)
@@ -121,10 +116,7 @@ uris = [%q]
 // The feed names its hub. When the hub sends a notification, the feed is visited before it is due, but never sooner
 // than feeds.min_wait allows.
 func TestTriggeredFeedIsVisitedBeforeItIsDue(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[feeds]\nuris = [\"http://news.example/rss.xml\"]\nmin_wait = \"60s\"\ninitial = \"6h\"\n")
-		defer w.town.Close()
+	inTown(t, "[feeds]\nuris = [\"http://news.example/rss.xml\"]\nmin_wait = \"60s\"\ninitial = \"6h\"\n", func(t *testing.T, w *world) {
 		feed := uri.FromCanonical("http://news.example/rss.xml")
 		w.set(feed.String(), town.Page{
 			Every: time.Hour, Lists: 1, Body: `<a:link xmlns:a="http://www.w3.org/2005/Atom" rel="hub" href="https://hub.example/"/>`,

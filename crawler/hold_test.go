@@ -3,7 +3,6 @@ package crawler_test
 import (
 	"os"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
@@ -24,10 +23,7 @@ uris = ["http://news.example/"]
 `
 
 func TestFullDiskPausesTheCrawlUntilThereIsSpace(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.town.Close()
+	dir := inTown(t, everyHour, func(t *testing.T, w *world) {
 		w.set("http://news.example/", town.Page{Every: time.Minute})
 		last := time.Now()
 		full := time.AfterFunc(90*time.Minute, func() { w.setFree(1 << 20) })
@@ -56,9 +52,7 @@ func TestAStoreWithoutSpaceKeepsNoClaim(t *testing.T) {
 		parts, shut := w.openOptions(w.town.Dial, func(o *frontier.Options) { o.AwaitSpace = func() {} })
 		defer shut()
 		rename := func(from, to string) {
-			if err := os.Rename(w.path(from), w.path(to)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Rename(w.path(from), w.path(to)))
 		}
 		w.duringWith(parts, 28*time.Hour, func(c *crawler.Crawler) {
 			time.Sleep(time.Hour)

@@ -148,9 +148,7 @@ func recordsIn(t *testing.T, dir string) []warccheck.Record {
 	var all []warccheck.Record
 	for _, file := range finishedFiles(t, dir) {
 		records, err := warccheck.File(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all = append(all, records...)
 	}
 	return all
@@ -202,7 +200,6 @@ func TestMisbehavingServerIsRecordedAndScheduled(t *testing.T) {
 			t.Parallel()
 			address := rawSite(t, "tcp", "127.0.0.1:0", row.answer, row.after)
 			w := newWorld(t, t.TempDir(), impatient+fmt.Sprintf("[seeds]\nuris = [\"http://%s/page\"]\n", address))
-			defer w.town.Close()
 			r, line := visitOnce(t, w, dialLoopback, "/page")
 			if r.Status != row.status || line.Status != row.status || r.Kept != row.kept {
 				t.Errorf("status %d, in the log %d, kept %s; want %d and %s", r.Status, line.Status, r.Kept, row.status, row.kept)
@@ -231,17 +228,11 @@ func TestMisbehavingServerIsRecordedAndScheduled(t *testing.T) {
 func refusingPort(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = syscall.Close(fd) })
-	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
 	at, err := syscall.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return fmt.Sprintf("127.0.0.1:%d", at.(*syscall.SockaddrInet4).Port)
 }
 
@@ -281,7 +272,6 @@ func TestUnreachableHostHasAStatus(t *testing.T) {
 				toml = strings.Replace(toml, `connect_timeout = "5s"`, `connect_timeout = "400ms"`, 1)
 			}
 			w := newWorld(t, t.TempDir(), toml+fmt.Sprintf("[seeds]\nuris = [%q]\n", row.seed))
-			defer w.town.Close()
 			r, line := visitOnce(t, w, row.dial, "/robots.txt")
 			if r.Status != row.status || line.Status != row.status || r.Kept != aspects.KeptNothing || !r.Failed {
 				t.Errorf("status %d, in the log %d, kept %s, failed %t; want %d and nothing kept", r.Status, line.Status, r.Kept, r.Failed, row.status)
@@ -309,7 +299,6 @@ func TestReboundNameIsRefused(t *testing.T) {
 		return fetch.Guard(nil)(ctx, network, address)
 	}
 	w := newWorld(t, t.TempDir(), impatient+"[seeds]\nuris = [\"http://rebound.example/page\"]\n")
-	defer w.town.Close()
 	r, line := visitOnce(t, w, dial, "/page")
 	if r.Status != fetch.ConnectFailed || r.Kept != aspects.KeptNothing || !strings.Contains(strings.Join(line.Annotations, " "), "not_public") {
 		t.Errorf("status %d, kept %s, annotations %q", r.Status, r.Kept, line.Annotations)
@@ -347,6 +336,5 @@ func TestIPv6AndInternationalNamesAreVisited(t *testing.T) {
 			t.Errorf("%s: status %d, kept %s, logged as %s", row.name, r.Status, r.Kept, line.URI)
 		}
 		checkArchive(t, w.dir)
-		w.town.Close()
 	}
 }

@@ -42,7 +42,6 @@ func crawlOver2(t *testing.T) *world {
 	t.Cleanup(site.Close)
 	w := newWorld(t, t.TempDir(), "[politeness]\ndelay_factor = 0\nmin_delay = \"0s\"\n[midfetch]\nproof = 0\naudit_share = 0\n"+
 		"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"1s\"\n[seeds]\nuris = [\"https://two.example/\", \"https://one.example/\"]\n")
-	t.Cleanup(w.town.Close)
 	w.hostFiles(map[string]string{"hosts.d/two.example.toml": "[fetch]\nhttp = \"2\"\n"})
 	seen := map[string]int{}
 	w.crawlSite(site, &tls.Config{InsecureSkipVerify: true}, func(r crawler.Report) (enough bool) {

@@ -16,10 +16,7 @@ import (
 // sleep as long as possible.
 func TestIdleCrawlTakesNoMemoryAndSleeps(t *testing.T) {
 	slow.Test(t)
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[storage]\nmin_free = \"0B\"\n")
-		defer w.town.Close()
+	inTown(t, "[storage]\nmin_free = \"0B\"\n", func(t *testing.T, w *world) {
 		parts, shut := w.open()
 		defer shut()
 		const uris = 5_000

@@ -2,7 +2,6 @@ package crawler_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
@@ -14,10 +13,7 @@ import (
 // An operator removes a page with forget. The page is new again when the next version of another page links to it,
 // although the cache had the link as known.
 func TestForgottenLinkIsFoundAgain(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.town.Close()
+	inTown(t, everyHour, func(t *testing.T, w *world) {
 		w.set("http://news.example/", town.Page{Every: time.Minute, Links: []string{"/a", "/b", "/c/c/c/c/"}})
 		w.set("http://news.example/a", town.Page{})
 		w.set("http://news.example/b", town.Page{})

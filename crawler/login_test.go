@@ -74,7 +74,6 @@ func loginWorld(
 		var text bytes.Buffer
 		m.sessions = map[string]time.Time{}
 		w := newWorld(t, dir, "[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"1h\"\n[seeds]\nuris = [\"http://members.example/\", \"http://other.example/\"]\n")
-		defer w.town.Close()
 		w.log = zerolog.New(zerolog.SyncWriter(&text))
 		w.hostFiles(map[string]string{
 			"secrets/user": "maria\n", "secrets/pass": password + "\n",
@@ -102,9 +101,7 @@ success = '(?m)^Set-Cookie: session='
 		failures = fmt.Sprint(c.LoginFailures())
 		w.hostFiles(map[string]string{"hosts.d/members.example.toml": ""})
 		without, err := config.Load(w.path("arcrawl.toml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		parts.Config.Replace(without)
 		if left := c.LoginFailures(); len(left) > 0 {
 			t.Errorf("without [login] these fail: %v", left)

@@ -2,7 +2,6 @@ package crawler_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -17,9 +16,7 @@ import (
 func TestALostPayloadIsArchivedAgainAlthoughTheServerSays304(t *testing.T) {
 	t.Parallel()
 	for _, healed := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\"http://site.example/\"]\n[midfetch]\nproof = 0\n")
-			defer w.town.Close()
+		inTown(t, "[seeds]\nuris = [\"http://site.example/\"]\n[midfetch]\nproof = 0\n", func(t *testing.T, w *world) {
 			w.set("http://site.example/", town.Page{Body: "the same for years", ETag: "honest"})
 			w.run(4 * 24 * time.Hour)
 			before := w.visits(".example/")

@@ -81,7 +81,6 @@ func TestAMonthOfVisitsSavesBytesAndFindsChanges(t *testing.T) {
 		var seeds []string
 		each := *monthPages / len(monthSites)
 		w := newWorld(t, dir, "[crawl]\nworkers = 20\n[storage]\nmin_free = \"0B\"\n[seeds]\nuris = "+monthSeeds(each, &seeds)+"\n")
-		defer w.town.Close()
 		for i, u := range seeds {
 			for _, p := range monthSites[i/each].page(monthRhythms[i%len(monthRhythms)], i) {
 				w.set(u, p)

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/internal/demosite"
@@ -24,9 +23,7 @@ func newspaper(t *testing.T, site string) (*town.Town, []string) {
 	set := func(path string, p town.Page) {
 		t.Helper()
 		p.Size = 3000
-		if err := of.Set(site+path, p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, of.Set(site+path, p))
 	}
 	const day = 24 * time.Hour
 	var sections, articles []string
@@ -85,19 +82,16 @@ func TestNoiseAndSearchesTakeFewRequests(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
-	for _, world := range noisyWorlds {
-		t.Run(world.name, func(t *testing.T) {
+	for _, web := range noisyWorlds {
+		t.Run(web.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, dir, "[[wait]]\nmime = \".*\"\nrule = \"learned\"\n"+world.settings+
-					"[seeds]\nuris = [\"http://news.example/\"]\n")
-				defer w.town.Close()
-				site, stop := world.site(t)
+			inTown(t, "[[wait]]\nmime = \".*\"\nrule = \"learned\"\n"+web.settings+
+				"[seeds]\nuris = [\"http://news.example/\"]\n", func(t *testing.T, w *world) {
+				site, stop := web.site(t)
 				defer stop()
 				site.Share, site.Search, site.Texts = *noisyShare, true, true
 				w.town.Serve("news.example", site)
-				w.run(world.lasts)
+				w.run(web.lasts)
 				got := site.Tally()
 				t.Logf("%d requests: %d for searches, %d for noisy pages; %d whole downloads of nothing new",
 					got.All, got.Search, got.Noise, got.Same)

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
@@ -19,10 +18,7 @@ import (
 // that the damage does not reach the backups.
 func TestDamagedStoreStopsTheCrawl(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[seeds]\nuris = [\"http://a.example/\"]\n")
-		defer w.town.Close()
+	inTown(t, "[seeds]\nuris = [\"http://a.example/\"]\n", func(t *testing.T, w *world) {
 		w.set("http://a.example/", town.Page{Every: time.Hour})
 		w.run(24 * time.Hour) // its tables are written when it ends
 		parts, _ := w.open()
@@ -46,14 +42,10 @@ func TestDamagedStoreStopsTheCrawl(t *testing.T) {
 func spoil(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := make([]byte, 1)
 	if _, err := f.ReadAt(b, info.Size()/3); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/internal/warccheck"
@@ -63,10 +62,7 @@ func TestRobotsTxtIsIgnoredByPermissionOnly(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, dir, "[seeds]\nuris = [\"http://paper.example/\", \"http://paper.example/open\"]\n")
-				defer w.town.Close()
+			inTown(t, "[seeds]\nuris = [\"http://paper.example/\", \"http://paper.example/open\"]\n", func(t *testing.T, w *world) {
 				w.hostFiles(map[string]string{"hosts.d/paper.example.toml": c.file})
 				site := &permitting{seen: map[string]int{}, gap: time.Hour, down: c.down}
 				w.town.Serve("paper.example", site)
@@ -84,9 +80,7 @@ func TestRobotsTxtIsIgnoredByPermissionOnly(t *testing.T) {
 					t.Errorf("two requests are %s apart, but the Crawl-delay is 7s", site.gap)
 				}
 				log, err := os.ReadFile(w.path("crawl.log"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				noted, robots := map[string]bool{}, false
 				for _, r := range warccheck.Dir(t, w.path("warc")) {
 					if strings.Contains(string(r.Block), "robotsPermission: letter of the publisher, 2026-11-02\r\n") {

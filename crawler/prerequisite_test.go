@@ -20,7 +20,6 @@ func TestEntryOfARobotsFileIsReplaced(t *testing.T) {
 	const body = "not here\n"
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[seeds]\nuris = [\"http://site.example/\"]\n")
-		defer w.town.Close()
 		for _, path := range []string{"", "a", "b"} {
 			w.set("http://site.example/"+path, town.Page{Status: http.StatusNotFound, Type: "text/plain", Body: body})
 		}

@@ -39,13 +39,10 @@ rule = "learned"
 func TestWaitsOfABusyHostAreStretchedTogether(t *testing.T) {
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, busyHost+`capture_target = 0.9
+	inTown(t, busyHost+`capture_target = 0.9
 [seeds]
 uris = ["http://busy.example/"]
-`)
-		defer w.town.Close()
+`, func(t *testing.T, w *world) {
 		const pages = 40
 		w.setBusy(pages)
 		w.run(4 * 24 * time.Hour)
@@ -94,9 +91,7 @@ func TestWaitOfAFeedIsNotStretched(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, `[politeness]
+	inTown(t, `[politeness]
 min_delay = "340s"
 max_delay = "340s"
 [feeds]
@@ -109,8 +104,7 @@ rule = "learned"
 capture_target = 0.9
 [seeds]
 uris = ["http://busy.example/"]
-`)
-		defer w.town.Close()
+`, func(t *testing.T, w *world) {
 		const pages, possible, feed = 40, 86400 / 340.0, 96
 		w.setBusy(pages)
 		w.set("http://busy.example/rss.xml", town.Page{Type: "application/rss+xml", Body: `<rss version="2.0"><channel><item>
@@ -147,13 +141,10 @@ func TestFrontPagesAndSectionsOfABusyHostKeepTheirWaits(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, busyHost+`max = "3d"
+	inTown(t, busyHost+`max = "3d"
 [seeds]
 uris = ["http://busy.example/", "http://quiet.example/"]
-`)
-		defer w.town.Close()
+`, func(t *testing.T, w *world) {
 		const pages = 200
 		w.setBusy(pages)
 		links := []string{"/politics", "/local-news/"}
@@ -257,7 +248,6 @@ max = "10d"
 [seeds]
 uris = ["http://busy.example/"]
 `)
-		defer w.town.Close()
 		const pages = 100
 		w.setBusy(pages)
 		w.run(4 * 24 * time.Hour)

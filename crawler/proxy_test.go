@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
@@ -21,10 +20,7 @@ import (
 // TestADeadProxyRestsTheHostsBehindIt lets a proxy be down for five hours. The three hosts behind it rest and lose
 // nothing, the three others are visited.
 func TestADeadProxyRestsTheHostsBehindIt(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[network]\nproxies = [{ name = \"office\", address = \"http://10.0.0.1:3128\" }]\n"+sixHosts)
-		defer w.town.Close()
+	dir := inTown(t, "[network]\nproxies = [{ name = \"office\", address = \"http://10.0.0.1:3128\" }]\n"+sixHosts, func(t *testing.T, w *world) {
 		files := map[string]string{}
 		for host := range strings.SplitSeq("abcdef", "") {
 			w.set("http://"+host+".example/", town.Page{})
@@ -60,9 +56,7 @@ func TestADeadProxyRestsTheHostsBehindIt(t *testing.T) {
 		for host := range strings.SplitSeq("abcdef", "") {
 			u := uri.FromCanonical(fmt.Sprintf("http://%s.example/", host))
 			r, _, err := parts.Frontier.Get(u)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			v, _ := parts.Frontier.Host(u.Host(), time.Now())
 			if r.Failures != 0 || v.Failures != 0 || r.Wait != 30*time.Minute {
 				t.Errorf("%s has %d failures, its host %d, and waits %s; want no trace of the proxy", u, r.Failures, v.Failures, r.Wait)
@@ -82,9 +76,7 @@ func TestADeadProxyRestsTheHostsBehindIt(t *testing.T) {
 		}
 	})
 	log, err := os.ReadFile(dir + "/crawl.log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for line := range strings.Lines(string(log)) {
 		uri := strings.Fields(line)[3]
 		behind := strings.HasPrefix(uri, "http://a.") || strings.HasPrefix(uri, "http://b.") || strings.HasPrefix(uri, "http://c.")

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,23 +40,17 @@ func contentsOf(t *testing.T, f *frontier.Frontier) contents {
 	list, _, err := f.List(time.Now(), frontier.Selection{}, "", 1000)
 	book, err1 := reputation.Open(f.DB())
 	kinds, err2 := similar.Open(f.DB())
-	if err := errors.Join(err, err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, err1, err2))
 	for _, e := range list {
 		c.entries[e.URI] = e
 		c.similar[e.URI.Host()] = map[rate.Kind]rate.Relatives{}
 	}
 	err = book.Each(func(h uri.Host, r evaluators.Reputation) error { c.headers[h] = r; return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for h := range c.similar {
 		for k := range rate.Kind(98) {
 			r, err := kinds.Get(h, k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if r != (rate.Relatives{}) {
 				c.similar[h][k] = r
 			}
@@ -95,11 +88,8 @@ func numbered(n int) (links []string) {
 // the pages say.
 func TestARebuiltStoreHasWhatTheLostOneHad(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[scope]\nmax_hops = 2\n[[wait]]\nmime = \".*\"\nrule = \"learned\"\n"+
-			"[politeness]\nmin_delay = \"10m\"\nmax_delay = \"10m\"\n[seeds]\nuris = [\"http://a.example/\"]\n")
-		defer w.town.Close()
+	inTown(t, "[scope]\nmax_hops = 2\n[[wait]]\nmime = \".*\"\nrule = \"learned\"\n"+
+		"[politeness]\nmin_delay = \"10m\"\nmax_delay = \"10m\"\n[seeds]\nuris = [\"http://a.example/\"]\n", func(t *testing.T, w *world) {
 		variedSite(w)
 		parts, shut := w.open()
 		w.crawl(parts, 4*24*time.Hour)
@@ -120,13 +110,9 @@ func TestARebuiltStoreHasWhatTheLostOneHad(t *testing.T) {
 func rebuilt(t *testing.T, w *world) contents {
 	t.Helper()
 	cfg, err := config.Load(w.path("arcrawl.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Compactors: -1, Now: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	if _, err = rebuild.Store(t.Context(), f, cfg, []string{w.path("crawl.log")}, time.Now()); err != nil {
 		t.Fatal(err)
@@ -140,9 +126,7 @@ func rebuilt(t *testing.T, w *world) contents {
 
 func contentsOfAll(t *testing.T, f *frontier.Frontier, s *similar.Store) contents {
 	t.Helper()
-	if err := s.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Flush())
 	return contentsOf(t, f)
 }
 
@@ -150,23 +134,17 @@ func contentsOfAll(t *testing.T, f *frontier.Frontier, s *similar.Store) content
 func forget(t *testing.T, log string) {
 	t.Helper()
 	text, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out []byte
 	for line := range strings.Lines(string(text)) {
 		e, err := crawllog.Parse(strings.TrimSuffix(line, "\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if e.Extra != nil {
 			e.Extra.FirstSeen, e.Extra.Born = time.Time{}, time.Time{}
 		}
 		out = append(e.AppendTo(out, true), '\n')
 	}
-	if err := os.WriteFile(log, out, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(log, out, 0o600))
 }
 
 // compareEntries compares all URIs field by field. Only these fields cannot come back: digests of versions before the

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,31 +57,22 @@ func (w *world) duringWith(parts crawler.Parts, d time.Duration, do func(c *craw
 func (w *world) host(name, text string) {
 	w.t.Helper()
 	path := w.path(filepath.Join("hosts.d", name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, os.MkdirAll(filepath.Dir(path), 0o750))
+	must(w.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // reload loads the configuration again, which must succeed.
 func (w *world) reload(c *crawler.Crawler) whatif.Plan {
 	w.t.Helper()
 	p, err := c.Reload(false, time.Now())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return p
 }
 
 // story plays a crawl of www.news.example in virtual time.
 func story(t *testing.T, toml string, play func(w *world)) {
 	t.Helper()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, toml)
-		defer w.town.Close()
+	inTown(t, toml, func(_ *testing.T, w *world) {
 		w.set("http://www.news.example/", town.Page{Every: time.Hour})
 		play(w)
 	})
@@ -244,9 +234,7 @@ func TestDryRunReturnsThePlanAndChangesNothing(t *testing.T) {
 			w.edit(`uris = ["http://www.news.example/"]`, `uris = ["http://www.news.example/", "http://new.example/"]`+"\n[crawl]\nworkers = 7")
 			w.host("www.news.example.toml", "[[wait]]\nmime = \".*\"\nrule = \"classic\"\nmin = \"1ms\"\nmax = \"1s\"\n[politeness]\nmin_delay = \"8s\"\n")
 			p, err := c.Reload(true, time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if len(p.SeedsAdded) != 1 || p.DueNow != 1 || len(p.AtRestart) != 1 || p.AtRestart[0].Key != "crawl.workers" || len(p.Changes) < 3 {
 				t.Errorf("plan %+v", p)
 			}

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/internal/town"
@@ -14,10 +13,7 @@ import (
 // A server closes each connection at its second request. Whatever it does, the host rests between two requests, and
 // every page is captured.
 func TestAClosedConnectionIsNotAskedAgainBeforeTheHostHasRested(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[politeness]\nmin_delay = \"5s\"\n[seeds]\nuris = [\"http://rude.example/\", \"http://well.example/\"]\n")
-		defer w.town.Close()
+	inTown(t, "[politeness]\nmin_delay = \"5s\"\n[seeds]\nuris = [\"http://rude.example/\", \"http://well.example/\"]\n", func(t *testing.T, w *world) {
 		w.set("http://well.example/", town.Page{Links: []string{"/1", "/2"}})
 		for n := range 3 {
 			w.set("http://well.example/"+strconv.Itoa(n), town.Page{})

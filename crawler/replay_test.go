@@ -29,9 +29,7 @@ import (
 func TestReplayedLogGivesTheSameHistoryAsTheVisits(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, `
+	inTown(t, `
 [change]
 mode = "scrubbed"
 scrub = ['\d\d:\d\d']
@@ -39,8 +37,7 @@ scrub = ['\d\d:\d\d']
 gone_after = 3
 [seeds]
 uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
-`)
-		defer w.town.Close()
+`, func(t *testing.T, w *world) {
 		w.set("http://a.example/", town.Page{Links: []string{"/etag", "/moved", "/gone", "/quiet", "/copy", "http://b.example/x"}, Every: 6 * time.Hour})
 		w.set("http://a.example/etag", town.Page{ETag: "honest", Modified: "honest", Every: 50 * time.Hour})
 		w.set("http://a.example/quiet", town.Page{Size: 5000})
@@ -54,9 +51,7 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 		want := map[uri.URI]frontier.Entry{}
 		parts, shut := w.open()
 		list, _, err := parts.Frontier.List(time.Now(), frontier.Selection{}, "", 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, e := range list {
 			want[e.URI] = e
 		}
@@ -69,9 +64,7 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 			got[u], _ = history.Replay(e, l, history.Facts{Waits: evaluators.Default()})
 		}
 		library, err := index.OpenLibrary(t.Context(), w.path("warc"), index.Options{}, func(f warc.Finding) error { return fmt.Errorf("%+v", f) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer library.Close()
 		visits, gone, origins, down := 0, 0, 0, 0
 		for u, e := range got {
@@ -108,7 +101,6 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const daily, often, quiet = "http://daily.example/", "http://often.example/", "http://quiet.example/"
 		w := newWorld(t, dir, fmt.Sprintf("[[wait]]\nmime = \".*\"\nrule = \"learned\"\n[seeds]\nuris = [%q, %q, %q]\n", daily, often, quiet))
-		defer w.town.Close()
 		w.set(daily, town.Page{Every: 24 * time.Hour, From: 9 * time.Hour})
 		w.set(often, town.Page{Every: 5 * time.Hour})
 		w.set(quiet, town.Page{})
@@ -126,9 +118,7 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 		for _, page := range []string{daily, often, quiet} {
 			u := uri.FromCanonical(page)
 			want, _, err := parts.Frontier.Get(u)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, state := range []evaluators.State{evaluators.Unchanged, evaluators.Changed} {
 				next := func(h frontier.History) time.Duration {
 					return waits.Next(evaluators.WaitInput{

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -30,12 +29,8 @@ func (w *world) hostFiles(files map[string]string) {
 	w.t.Helper()
 	for name, text := range files {
 		path := w.path(name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			w.t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, os.MkdirAll(filepath.Dir(path), 0o750))
+		must(w.t, os.WriteFile(path, []byte(text), 0o600))
 	}
 }
 
@@ -44,10 +39,7 @@ func (w *world) hostFiles(files map[string]string) {
 // the secrets.
 func TestSecretsReachOneHostAndNoFile(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[scope]\nby = \"host\"\n[seeds]\nuris = [\"http://paper.example/\", \"http://other.example/\"]\n")
-		defer w.town.Close()
+	dir := inTown(t, "[scope]\nby = \"host\"\n[seeds]\nuris = [\"http://paper.example/\", \"http://other.example/\"]\n", func(t *testing.T, w *world) {
 		w.hostFiles(map[string]string{
 			"secrets/user": "maria:" + oddPassword + "\n", "secrets/key": oddToken,
 			"hosts.d/paper.example.toml": `[request]
@@ -145,10 +137,7 @@ func requestsTo(t *testing.T, w *world, target string) (all []string) {
 // page is another one, and the crawl must ask for it without conditions.
 func TestAnotherLoginIsNotAnsweredByAnOldValidator(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[midfetch]\nproof = 0\naudit_share = 0\n[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"1h\"\n[seeds]\nuris = [\"http://paper.example/\"]\n")
-		defer w.town.Close()
+	inTown(t, "[midfetch]\nproof = 0\naudit_share = 0\n[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"1h\"\n[seeds]\nuris = [\"http://paper.example/\"]\n", func(t *testing.T, w *world) {
 		settings := "[request]\nbearer = \"file:token\"\nsecrets_over_http = true\n"
 		w.hostFiles(map[string]string{"secrets/token": "guest\n", "hosts.d/paper.example.toml": settings})
 		var unchanged atomic.Int64

@@ -2,7 +2,6 @@ package crawler_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -16,15 +15,12 @@ import (
 // three URIs count among their kind.
 func TestRestlessPagesCountInNoEstimate(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, `[[wait]]
+	inTown(t, `[[wait]]
 mime = ".*"
 rule = "learned"
 [seeds]
 uris = ["http://mixed.example/"]
-`)
-		defer w.town.Close()
+`, func(t *testing.T, w *world) {
 		w.set("http://mixed.example/", town.Page{Links: []string{"/c1", "/c2", "/c3", "/s1", "/s2", "/s3"}})
 		for _, name := range []string{"1", "2", "3"} {
 			w.set("http://mixed.example/c"+name, town.Page{Clock: true})
@@ -47,9 +43,7 @@ uris = ["http://mixed.example/"]
 				continue
 			}
 			relatives, err := parts.Similar.Get(r.URI.Host(), rate.Memory(r.Memory).Kind())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			kin = relatives.URIs
 		}
 		if kin != 3 {
@@ -70,15 +64,12 @@ uris = ["http://mixed.example/"]
 // A second look that comes first after a restart is one, and nothing of the first fetch is lost.
 func TestASecondLookSurvivesARestart(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, `[[wait]]
+	inTown(t, `[[wait]]
 mime = ".*"
 rule = "learned"
 [seeds]
 uris = ["http://token.example/"]
-`)
-		defer w.town.Close()
+`, func(t *testing.T, w *world) {
 		w.set("http://token.example/", town.Page{Token: true, Size: 2000})
 		looked := func() evaluators.Look {
 			t.Helper()
@@ -89,9 +80,7 @@ uris = ["http://token.example/"]
 				t.Fatal(ok, err)
 			}
 			look, err := evaluators.LookOf(r.Look)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return look
 		}
 		w.run(71*time.Minute + 35*time.Second)

@@ -36,14 +36,11 @@ func TestAMonthIsTheSame(t *testing.T) {
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
 	script, err := os.ReadFile(monthWeb)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := t.TempDir()
 	var b strings.Builder
 	synctest.Test(t, func(t *testing.T) {
 		w, acts := worldOf(t, dir, monthMembers+string(script))
-		defer w.town.Close()
 		began := time.Now()
 		for _, words := range acts {
 			act(t, w, words)
@@ -126,9 +123,7 @@ func (w *world) steer(f *frontier.Frontier, prefix string, verb frontier.Verb) {
 	for first := true; first || next != ""; first = false {
 		var err error
 		_, next, err = f.Steer(time.Now(), frontier.Selection{Prefix: prefix}, frontier.Action{Verb: verb}, next)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, err)
 	}
 }
 
@@ -155,9 +150,7 @@ func tellFrontier(b *strings.Builder, w *world) {
 				r.ContentType, r.Size, short(r.Payload.String()), r.Title, r.Location))
 		return nil
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	slices.Sort(lines)
 	b.WriteString("== frontier\n" + strings.Join(lines, ""))
 }
@@ -182,9 +175,7 @@ func short(text string) string { return shortDigests.ReplaceAllString(text, "$1"
 func tellLog(t *testing.T, b *strings.Builder, dir string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "crawl.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.WriteString("== crawl.log\n")
 	b.WriteString(short(logPlaces.ReplaceAllString(string(text), "")))
 }
@@ -218,18 +209,12 @@ func tellArchive(b *strings.Builder, records []warccheck.Record) {
 func readDigest(t *testing.T) string {
 	t.Helper()
 	packed, err := os.ReadFile(monthDigest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	z, err := zstd.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer z.Close()
 	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -238,18 +223,12 @@ func writeDigest(t *testing.T, text string) {
 	var packed bytes.Buffer
 	best := zstd.WithEncoderLevel(zstd.SpeedBestCompression)
 	z, err := zstd.NewWriter(&packed, best, zstd.WithWindowSize(zstd.MaxWindowSize>>4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := io.WriteString(z, text); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(monthDigest, packed.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, z.Close())
+	must(t, os.WriteFile(monthDigest, packed.Bytes(), 0o600))
 	t.Logf("%d lines, %d bytes, packed %d", strings.Count(text, "\n"), len(text), packed.Len())
 }
 

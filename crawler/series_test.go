@@ -98,7 +98,6 @@ func TestEachSeriesCanBeReplayedAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := seriesWorld(t, threeSeries)
-		defer w.town.Close()
 		w.host("www.open.example.toml", "[politeness]\nmin_delay = \"9s\"\n") // not at the moment of open.example
 		w.run(60 * time.Hour)
 		checkSeries(t, w, map[string][]string{
@@ -158,7 +157,6 @@ func TestARebuiltStoreKeepsSeriesApart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := seriesWorld(t, threeSeries)
-		defer w.town.Close()
 		w.run(36 * time.Hour)
 		cfg, err := config.Load(w.path("arcrawl.toml"))
 		must(t, err)
@@ -200,7 +198,6 @@ func TestAHostChangesItsSeries(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := seriesWorld(t, c.toml)
-				defer w.town.Close()
 				file := func(series string) string { return "[warc]\nseries = \"" + series + "\"\n" }
 				w.host("www.open.example.toml", file(c.before))
 				w.during(100*time.Hour, func(cr *crawler.Crawler) {

@@ -20,10 +20,7 @@ import (
 // Two workers claim URIs of a host with two slots, whose robots.txt is not known. One worker fetches it, the other
 // waits.
 func TestOnlyOneSlotFetchesRobots(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.town.Close()
+	inTown(t, everyHour, func(t *testing.T, w *world) {
 		w.set("http://news.example/", town.Page{})
 		parts, shut := w.openOptions(w.town.Dial, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 2 } })
 		defer shut()
@@ -32,9 +29,7 @@ func TestOnlyOneSlotFetchesRobots(t *testing.T) {
 		var claims []frontier.Claim
 		for _, path := range []string{"a", "b"} {
 			u, err := uri.Parse("http://news.example/" + path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if _, err := parts.Frontier.Add(now, frontier.Candidate{URI: u, Seed: "http://news.example/", Due: now}); err != nil {
 				t.Fatal(err)
 			}
@@ -47,18 +42,12 @@ func TestOnlyOneSlotFetchesRobots(t *testing.T) {
 			claims = append(claims, claim)
 		}
 		robots, err := parts.Frontier.Divert(claims[0], claims[0].Record.URI.Robots(), now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Walk(context.Background(), claims[1]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, c.Walk(context.Background(), claims[1]))
 		if _, ok, _ := parts.Frontier.Claim(now.Add(time.Minute)); ok {
 			t.Error("a URI is handed out while robots.txt is being fetched")
 		}
-		if err := c.Walk(context.Background(), robots); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Walk(context.Background(), robots))
 		if got := w.visits(""); len(got) != 1 || got[0].URI.String() != "http://news.example/robots.txt" {
 			t.Errorf("visits: %v; want only robots.txt", got)
 		}
@@ -73,10 +62,7 @@ func TestOnlyOneSlotFetchesRobots(t *testing.T) {
 
 // The host has answered, but the answer cannot be stored. That is a local fault, and the host must rest nevertheless.
 func TestHostRestsAfterALocalFault(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[politeness]\nmin_delay = \"10m\"\nmax_delay = \"10m\"\n"+everyHour)
-		defer w.town.Close()
+	inTown(t, "[politeness]\nmin_delay = \"10m\"\nmax_delay = \"10m\"\n"+everyHour, func(t *testing.T, w *world) {
 		w.set("http://news.example/", town.Page{})
 		parts, shut := w.open()
 		defer shut()
@@ -91,9 +77,7 @@ func TestHostRestsAfterALocalFault(t *testing.T) {
 			}
 		})
 		claim, _, err := parts.Frontier.Claim(time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := c.Walk(context.Background(), claim); err != nil { // the visit of robots.txt
 			t.Fatal(err)
 		}
@@ -121,7 +105,6 @@ func TestOneVisitAtATimeChecksWhetherAFaultIsGone(t *testing.T) {
 			fmt.Fprintf(&seeds, "%q, ", fmt.Sprintf("http://h%d.example/", n))
 		}
 		w := newWorld(t, dir, fmt.Sprintf("[crawl]\nworkers = %d\n[seeds]\nuris = [%s]\n", workers, &seeds))
-		defer w.town.Close()
 		for n := range hosts {
 			w.set(fmt.Sprintf("http://h%d.example/", n), town.Page{})
 		}
@@ -135,9 +118,7 @@ func TestOneVisitAtATimeChecksWhetherAFaultIsGone(t *testing.T) {
 			}
 		})
 		log := w.path("crawl.log")
-		if err := errors.Join(os.Remove(log), os.Mkdir(log, 0o750)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.Remove(log), os.Mkdir(log, 0o750)))
 		mended := time.AfterFunc(5*time.Minute, func() {
 			if n := asked.Load(); n < workers || n > workers+40 {
 				t.Errorf("%d requests in five minutes in which nothing could be logged; want a few at the beginning, and then one every 10 seconds", n)

@@ -61,7 +61,6 @@ func visitsBesideDrippingHosts(t *testing.T, hosts, honest int) (visits int) {
 			seeds = append(seeds, fmt.Sprintf(`"http://drip%d.example/"`, n))
 		}
 		w := newWorld(t, dir, fmt.Sprintf(everyMinute, strings.Join(seeds, ", ")))
-		defer w.town.Close()
 		w.set("http://healthy.example/", town.Page{})
 		d := &drippingHosts{honest: honest, answered: map[string]int{}}
 		defer d.serving.Wait()

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
@@ -15,9 +14,7 @@ import (
 // A host offers files that do not fit on the disk. They are not received, their heads are kept as evidence, and a
 // healthy site is crawled as if they did not exist.
 func TestABodyThatDoesNotFitDoesNotHoldTheCrawl(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, `[storage]
+	inTown(t, `[storage]
 min_free = "1GB"
 [[wait]]
 mime = ".*"
@@ -30,8 +27,7 @@ max = "10m"
 wait = "30d"
 [seeds]
 uris = ["http://big.example/", "http://healthy.example/"]
-`)
-		defer w.town.Close()
+`, func(t *testing.T, w *world) {
 		w.set("http://big.example/", town.Page{Size: 5e6, Every: time.Minute})
 		w.set("http://healthy.example/", town.Page{Size: 100e3, Every: time.Minute})
 		w.free = 1e9 + 10e6 // 10 MB above the minimum, and a body of 5 MB is on disk three times

@@ -49,22 +49,16 @@ func TestStories(t *testing.T) {
 				t.Skip("only every sixth story runs here; all run without the race detector and -short")
 			}
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			script, want, _ := strings.Cut(string(text), "----\n")
 			dir := filepath.Join(all, strconv.Itoa(i))
-			if err := os.Mkdir(dir, 0o750); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Mkdir(dir, 0o750))
 			var got string
 			synctest.Test(t, func(t *testing.T) { got = tell(t, dir, script) })
 			checkArchive(t, dir)
 			archives = append(archives, finishedFiles(t, dir)...)
 			if *update {
-				if err := os.WriteFile(file, []byte(script+"----\n"+got), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(file, []byte(script+"----\n"+got), 0o600))
 				return
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -93,7 +87,6 @@ func finishedFiles(t *testing.T, dir string) []string {
 // tell plays a script and returns one line for each visit.
 func tell(t *testing.T, dir, script string) string {
 	w, acts := worldOf(t, dir, script)
-	defer w.town.Close()
 	began := time.Now()
 	for _, words := range acts {
 		act(t, w, words)
@@ -240,9 +233,7 @@ func listed(t *testing.T, p *town.Page, kind, value string) {
 		path, at, dated := strings.Cut(word, "@")
 		if dated {
 			age, err := time.ParseDuration(at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			at = fmt.Sprintf(date, town.Epoch.Add(age).Format(time.RFC3339))
 			if kind == "rss" {
 				at = fmt.Sprintf(date, town.Epoch.Add(age).Format(time.RFC1123Z))
@@ -256,9 +247,7 @@ func listed(t *testing.T, p *town.Page, kind, value string) {
 func duration(t *testing.T, s string) time.Duration {
 	t.Helper()
 	d, err := human.ParseDuration(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return d
 }
 

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
@@ -22,9 +21,7 @@ func (w *world) trapsOf(host uri.Host) []spaces.Trap {
 	parts, shut := w.open()
 	defer shut()
 	list, err := parts.Traps.Get(host)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return list
 }
 
@@ -33,10 +30,7 @@ func TestTrapSiteIsCrawledWithoutItsTraps(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[seeds]\nuris = [\"http://maze.example/\"]\n")
-		defer w.town.Close()
+	inTown(t, "[seeds]\nuris = [\"http://maze.example/\"]\n", func(t *testing.T, w *world) {
 		site := town.NewMaze(time.Now())
 		w.town.Serve("maze.example", site)
 		w.run(10 * time.Minute) // after a restart the crawl learns again what it had not stored
@@ -67,10 +61,7 @@ func TestSitemapReleasesALinkFarm(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	slow.Unraced(t, longPlay)
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, "[seeds]\nuris = [\"http://maze.example/\"]\n[feeds]\nsitemaps = [\"http://maze.example/sitemap.xml\"]\nsitemap_min = \"10m\"\nsitemap_max = \"10m\"\nsitemap_initial = \"10m\"\n")
-		defer w.town.Close()
+	inTown(t, "[seeds]\nuris = [\"http://maze.example/\"]\n[feeds]\nsitemaps = [\"http://maze.example/sitemap.xml\"]\nsitemap_min = \"10m\"\nsitemap_max = \"10m\"\nsitemap_initial = \"10m\"\n", func(t *testing.T, w *world) {
 		site := town.NewMaze(time.Now())
 		listed := "/about"
 		w.town.Serve("maze.example", http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
@@ -112,14 +103,11 @@ func TestSitemapReleasesALinkFarm(t *testing.T) {
 func TestExplainNamesTheTrap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\"http://news.example/\"]\n[scope]\ntraps = true\n")
-	defer w.town.Close()
 	parts, shut := w.open()
 	defer shut()
 	q := whatif.Question{URI: uri.FromCanonical("http://news.example/a/a/a/b")}
 	reasons, err := whatif.Explain(parts.Config.Current(), parts.Frontier, parts.Traps, q, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	last := reasons[len(reasons)-1]
 	if last.Opinion != scope.Rejects || last.Rule != "scope.traps" || !strings.HasSuffix(last.Where, "arcrawl.toml:7") ||
 		!strings.Contains(last.Why, "a trap of the kind repeats") || !strings.Contains(last.Why, "arcrawl traps release news.example '") {

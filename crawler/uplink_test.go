@@ -30,10 +30,7 @@ uris = ["http://a.example/", "http://b.example/", "http://c.example/", "http://d
 
 // A crawl of six hosts has no network for five hours. No host is counted as down for that.
 func TestLocalOutageCountsAgainstNoHost(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, sixHosts)
-		defer w.town.Close()
+	dir := inTown(t, sixHosts, func(t *testing.T, w *world) {
 		for host := range strings.SplitSeq("abcdef", "") {
 			w.set("http://"+host+".example/", town.Page{})
 		}
@@ -63,9 +60,7 @@ func TestLocalOutageCountsAgainstNoHost(t *testing.T) {
 		for host := range strings.SplitSeq("abcdef", "") {
 			u := uri.FromCanonical(fmt.Sprintf("http://%s.example/", host))
 			r, _, err := parts.Frontier.Get(u)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var back time.Duration // when the host was first visited again
 			for _, v := range w.visits(host + ".example/") {
 				if d := v.Finished.Sub(began); d > 8*time.Hour && back == 0 {
@@ -97,10 +92,7 @@ func TestLocalOutageCountsAgainstNoHost(t *testing.T) {
 
 // Two of six hosts go down, and a third never existed. The crawl must not take that for a local outage.
 func TestUnreachableHostsAreNotTakenForAnOutage(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, sixHosts)
-		defer w.town.Close()
+	inTown(t, sixHosts, func(t *testing.T, w *world) {
 		for host := range strings.SplitSeq("abcde", "") {
 			w.set("http://"+host+".example/", town.Page{})
 		}
@@ -134,7 +126,6 @@ func TestStrangersThatRefuseTogetherDoNotStopTheCrawl(t *testing.T) {
 		}
 		settings, _, _ := strings.Cut(sixHosts, "[seeds]")
 		w := newWorld(t, dir, settings+"[crawl]\ncanaries = [\"http://well.example/\"]\n[seeds]\nuris = ["+strings.Join(seeds, ", ")+"]\n")
-		defer w.town.Close()
 		w.set("http://well.example/", town.Page{})
 		for n := range 100 {
 			w.set(fmt.Sprintf("http://s%d.example/", n), town.Page{})

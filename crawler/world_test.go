@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -38,6 +39,7 @@ type world struct {
 func newWorld(t testing.TB, dir, toml string) *world {
 	t.Helper()
 	w := &world{t: t, dir: dir, toml: toml, town: town.New(time.Now()), log: zerolog.Nop(), free: 1 << 40}
+	t.Cleanup(w.town.Close)
 	if !strings.Contains(toml, "[operator]") {
 		w.toml = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" + toml
 	}
@@ -59,19 +61,23 @@ func newWorld(t testing.TB, dir, toml string) *world {
 			w.toml += all
 		}
 	}
-	if err := os.WriteFile(w.path("arcrawl.toml"), []byte(w.toml), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(w.path("arcrawl.toml"), []byte(w.toml), 0o600))
 	return w
+}
+
+// inTown plays a crawl in virtual time, and returns its folder.
+func inTown(t *testing.T, toml string, play func(t *testing.T, w *world)) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	synctest.Test(t, func(t *testing.T) { play(t, newWorld(t, dir, toml)) })
+	return dir
 }
 
 func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
 
 func (w *world) set(u string, p town.Page) {
 	w.t.Helper()
-	if err := w.town.Set(u, p); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, w.town.Set(u, p))
 }
 
 // edit replaces a text in arcrawl.toml.
@@ -81,9 +87,7 @@ func (w *world) edit(before, after string) {
 		w.t.Fatalf("arcrawl.toml has no %q", before)
 	}
 	w.toml = strings.Replace(w.toml, before, after, 1)
-	if err := os.WriteFile(w.path("arcrawl.toml"), []byte(w.toml), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, os.WriteFile(w.path("arcrawl.toml"), []byte(w.toml), 0o600))
 }
 
 // open opens the parts with the scripted town as the network. The returned function checks and closes them.
@@ -101,9 +105,7 @@ func (w *world) openWith(dial dialer) (crawler.Parts, func()) {
 func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawler.Parts, func()) {
 	w.t.Helper()
 	cfg, err := config.Load(w.path("arcrawl.toml"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	parts := testcrawl.Open(w.t, cfg, testcrawl.Options{Dir: w.dir, Dial: dial, Frontier: change, Log: w.log})
 	parts.FreeSpace = w.freeSpace
 	parts.Observe = w.observe
@@ -172,9 +174,7 @@ func (w *world) visits(suffix string) []crawler.Report {
 func (w *world) logLines() []crawllog.Entry {
 	w.t.Helper()
 	text, err := os.ReadFile(w.path("crawl.log"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	var out []crawllog.Entry
 	for line := range strings.Lines(string(text)) {
 		e, err := crawllog.Parse(strings.TrimSuffix(line, "\n"))
@@ -184,4 +184,12 @@ func (w *world) logLines() []crawllog.Entry {
 		out = append(out, e)
 	}
 	return out
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
