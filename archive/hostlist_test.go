@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 func TestHostListReadsHosts(t *testing.T) {
@@ -29,6 +32,25 @@ func TestHostListReadsHosts(t *testing.T) {
 	} {
 		if err := (hostList{&hosts}).Set(write(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q returns %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestPackageOfHostsAndPeriod packs the hosts of a list in a period, and refuses wrong values of the flags.
+func TestPackageOfHostsAndPeriod(t *testing.T) {
+	t.Parallel()
+	dir, _ := archivetest.TwoFiles(t)
+	list := filepath.Join(t.TempDir(), "hosts.txt")
+	writeFile(t, list, "www.a.example\n")
+	out := filepath.Join(t.TempDir(), "x.wacz")
+	code, printed, errs := command("wacz", "-o", out, "--host-list", list, "--since", "2026", "--max-size", "1GB", dir)
+	if code != cli.ExitOK || !strings.Contains(printed, "x.json: ") || !strings.Contains(printed, "x-001.wacz (") {
+		t.Errorf("exit code %d\n%s%s", code, printed, errs)
+	}
+	for _, flags := range [][]string{{"--max-size", "0B"}, {"--max-size", "much"}, {"--sign-key", list}, {"--from", filepath.Join(dir, "no.json")}} {
+		args := append([]string{"wacz", "-o", filepath.Join(t.TempDir(), "x.wacz")}, append(flags, dir)...)
+		if code, _, errs := command(args...); code != cli.ExitUsage {
+			t.Errorf("%q ends with %d: %s", flags, code, errs)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"net/http"
@@ -16,34 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/outbackcdx"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
-
-// warcRecord returns a resource record as text, with the digests of its block.
-func warcRecord(id, target, body string) string {
-	head := fmt.Sprintf("WARC/1.1\r\nContent-Length: %d\r\n", len(body))
-	sum := digest.Of([]byte(body)).String()
-	return head + "WARC-Type: resource\r\nWARC-Target-URI: " + target + "\r\nWARC-Date: 2026-11-20T09:00:00Z\r\nWARC-Record-ID: <urn:x:" + id + ">\r\n" +
-		"Content-Type: text/html\r\nWARC-Block-Digest: " + sum + "\r\nWARC-Payload-Digest: " + sum + "\r\n\r\n" + body + "\r\n\r\n"
-}
-
-const warcInfo = "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Date: 2026-11-20T09:00:00Z\r\nWARC-Record-ID: <urn:x:info>\r\n" +
-	"Content-Type: application/warc-fields\r\nContent-Length: 13\r\n\r\nsoftware: x\r\n\r\n\r\n"
-
-// members compresses each text as a gzip member.
-func members(texts ...string) []byte {
-	var b bytes.Buffer
-	for _, text := range texts {
-		z := gzip.NewWriter(&b)
-		_, _ = z.Write([]byte(text)) // to memory
-		_ = z.Close()
-	}
-	return b.Bytes()
-}
 
 // pushable returns a folder of three WARC files with 1200, 2 and 1 captures, and the lines that an OutbackCDX server
 // should have of them.
@@ -134,5 +111,61 @@ func TestAPushResumesWhereTheServerFailed(t *testing.T) {
 	})
 	if says, err := run(); cli.ExitCode(err) != cli.ExitFailure || !strings.Contains(says, "skipped http://old.example/77") || !strings.Contains(says, "1202 captures of 3 files") || !strings.Contains(says, "1 capture refused") {
 		t.Errorf("a line that is refused: %v, %s", err, says)
+	}
+}
+
+func TestPushSendsAnIndex(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	dir, want := pushable(t)
+	s := archivetest.StartCDXServer(t)
+	list := filepath.Join(t.TempDir(), "sent")
+	run := func(code int, says ...string) {
+		t.Helper()
+		got, out, errs := command("index", "--push", s.URL+"/crawl", "--done", list, dir)
+		if got != code || out != "" {
+			t.Errorf("exit code %d, want %d\n%s%s", got, code, out, errs)
+		}
+		for _, w := range says {
+			if !strings.Contains(errs, w) {
+				t.Errorf("%q is not in\n%s", w, errs)
+			}
+		}
+	}
+	there := func(posts int) {
+		t.Helper()
+		got, n := s.Seen()
+		if diff := cmp.Diff(want, got); diff != "" || n != posts || s.Largest() > outbackcdx.MaxLines {
+			t.Errorf("%d posts of at most %d lines, want %d; -want +there:\n%s", n, s.Largest(), posts, diff)
+		}
+	}
+	run(cli.ExitOK, "1203 captures of 3 files sent to "+s.URL+"/crawl; 0 files sent before")
+	there(4)
+	run(cli.ExitOK, "0 captures of 0 files", "3 files sent before")
+	there(4)
+	if code, _, errs := command("index", "--push", s.URL+"/crawl", dir); code != cli.ExitOK || !strings.Contains(errs, "1203 captures") {
+		t.Errorf("without a list: exit code %d, %s", code, errs)
+	}
+	there(8)
+	if err := os.WriteFile(filepath.Join(dir, "torn.warc.gz"), members(warcInfo)[:30], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "new.warc.gz.open"), string(members(warcInfo)))
+	for range 2 { // a damaged file does not count as sent
+		run(cli.ExitDamaged, "torn.warc.gz:0: error: the file ends", "3 files sent before, 1 still open", "1 error, listed above; everything else was sent")
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--push", "localhost:8901/x", dir}, "want the address of a collection"},
+		{[]string{"--push", "http://localhost:8901", dir}, "want the address of a collection"},
+		{[]string{"--push", s.URL + "/other", "--done", list, dir}, "name another file"},
+		{[]string{"--push", s.URL + "/crawl", "-o", list, dir}, "cannot be used together"},
+		{[]string{"--done", list, dir}, "--done needs --push"},
+	} {
+		if code, _, errs := command(append([]string{"index"}, c.args...)...); code != cli.ExitUsage || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: exit code %d, %s", c.args, code, errs)
+		}
 	}
 }

@@ -8,12 +8,13 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // A faulty file concerns its own host. While the daemon crawls the others, commands that read what was crawled answer.
 func TestReadingCommandsAnswerWhileAHostFileIsFaulty(t *testing.T) {
 	t.Parallel()
-	archive, _ := archived(t)
+	archive, _ := archivetest.TwoFiles(t)
 	const page = "http://www.a.example/"
 	places := "[storage]\nwarc = " + config.Quote(archive) + "\n"
 	path, dir := configure(t, strings.Replace(settled, "[storage]\n", places, 1)+"[change]\nscrub = ['one', 'two']\n")

@@ -21,6 +21,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -308,5 +309,21 @@ func TestCandidatesComeWithTheRuleThatSilencesThem(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("candidates do not say %q:\n%s", want, out)
 		}
+	}
+}
+
+// A damaged file is named, and the versions in the other files are read.
+func TestScrubTestReadsBesideDamage(t *testing.T) {
+	t.Parallel()
+	dir, files := archivetest.TwoFiles(t)
+	content, err := os.ReadFile(files[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "torn.warc.gz"), string(content[:len(content)-20]))
+	conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
+	code, out, errs := command("scrub", "test", "-c", conf, "--warcs", dir, "http://www.a.example/")
+	if code != cli.ExitDamaged || !strings.Contains(out, " versions:") || !strings.Contains(errs, "torn.warc.gz:") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
 }

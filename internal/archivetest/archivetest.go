@@ -303,3 +303,54 @@ func Unzipped(t testing.TB, file string) []byte {
 	Must(t, err)
 	return text
 }
+
+// TwoFiles returns a folder of two WARC files. The first has two versions of a page, and the second has a revisit of
+// the first version.
+func TwoFiles(t testing.TB) (dir string, files []string) {
+	t.Helper()
+	dir = t.TempDir()
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	w, _, err := warcout.Open(warcout.Options{Dir: dir}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := uri.Parse("http://www.a.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+	write := func(v warcout.Visit) digest.Origin {
+		v.URI, v.Date = u, now
+		v.Metadata = []warcout.Field{
+			{Name: "visitReason", Value: "^text/: unchanged: 1h"},
+			{Name: "contentState", Value: "changed"},
+			{Name: "contentStateReason", Value: "other content"},
+		}
+		out, err := w.Write(now, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(time.Hour)
+		return out.Origin
+	}
+	page := func(body string) digest.Origin {
+		return write(warcout.Visit{Response: &warcout.Response{
+			Block: strings.NewReader(head + body), Size: int64(len(head + body)), BlockDigest: digest.Of([]byte(head + body)),
+			PayloadDigest: digest.Of([]byte(body)), PayloadSize: int64(len(body)),
+		}})
+	}
+	first := page("<p>one</p>\n<p>same</p>\n")
+	page("<p>two</p>\n<p>same</p>\n")
+	if err := w.Seal(now); err != nil {
+		t.Fatal(err)
+	}
+	write(warcout.Visit{Revisit: &warcout.Revisit{Profile: warcout.IdenticalPayload, Head: []byte(head), Origin: first}})
+	if err := w.Close(now); err != nil {
+		t.Fatal(err)
+	}
+	files, err = filepath.Glob(filepath.Join(dir, "*.warc.gz"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("files %v, %v, want two", files, err)
+	}
+	return dir, files
+}

@@ -1,4 +1,4 @@
-package main
+package archive
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -242,7 +243,6 @@ func readers() []reader {
 		}},
 		{"cat", look("cat", soundPage+"@2026112109"), contains("<p>one</p>")},
 		{"diff", look("diff", soundPage+"@2026112109", "@2026112110"), contains("-<p>one</p>", "+<p>two</p>")},
-		{"scrub test", look("scrub test", soundPage), contains("3 versions:")},
 		{"deps", look("deps", "FIRST"), contains("is needed by")},
 		{"deps --lost", look("deps --lost", "FIRST"), contains("www.a.example  2026-11  3 ")},
 		{"extract --all", make("extract", "--all", "-o", "OUT", "--no-revisits"), inFiles},
@@ -257,7 +257,7 @@ func readers() []reader {
 func TestBadInputIsNamedAndTheRestIsRead(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	sound, files := archived(t)
+	sound, files := archivetest.TwoFiles(t)
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
@@ -354,7 +354,7 @@ func sumsOf(t *testing.T, dir string) map[string]string {
 func TestAHugeRecordNeedsNoMemory(t *testing.T) {
 	slow.Test(t)
 	const mega = 1 << 20
-	dir, files := archived(t)
+	dir, files := archivetest.TwoFiles(t)
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
 	if err != nil {

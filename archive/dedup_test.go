@@ -1,4 +1,4 @@
-package main
+package archive
 
 import (
 	"bytes"
@@ -10,9 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -188,13 +191,10 @@ func TestDedupImportResumesWhereItWasInterrupted(t *testing.T) {
 	conf, _ := configure(t, settled)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	root := newRoot()
-	root.SetArgs([]string{"dedup", "import", "-c", conf, file})
 	errs := &interrupted{stop: stop}
-	root.SetErr(errs)
-	root.SetOut(&bytes.Buffer{})
-	if err := root.ExecuteContext(ctx); err == nil || !strings.Contains(errs.String(), "no record begins here") {
-		t.Fatalf("the import was not interrupted: %v, %s", err, errs)
+	interruptedCode := cli.Run(ctx, wing(), []string{"dedup", "import", "-c", conf, file}, &bytes.Buffer{}, errs)
+	if interruptedCode == cli.ExitOK || !strings.Contains(errs.String(), "no record begins here") {
+		t.Fatalf("the import was not interrupted: exit code %d, %s", interruptedCode, errs)
 	}
 	if h := dedupStatus(t, conf); len(h) != 1 || h[0].State == "active" || h[0].Originals == 0 || h[0].Originals >= n {
 		t.Fatalf("after the interruption the index holds %+v", h)
@@ -234,10 +234,17 @@ func TestDedupLostPrintsWhatIsLost(t *testing.T) {
 		}
 		return out, errs
 	}
-	known := filepath.Join(dir, "old.cdxj")
-	writeFile(t, known,
-		`example,other)/ 20260101000000 {"url":"http://other.example/","status":"200","digest":"sha1:A","mime":"text/html"}`+"\n")
-	run("prime", "--add", known, "-c", conf)
+	c, err := config.Load(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := daemon.MakeStore(t.Context(), c, time.Now(), false)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, errs := run("dedup", "lost", "-c", conf, "--moved", later); errs != "" {
 		t.Errorf("a file that was moved has an impact: %s", errs)
 	}

@@ -1,72 +1,77 @@
-package main
+package archive
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/uri"
-	"github.com/arcrawl/arcrawl/warcout"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
-// archived returns a folder of two WARC files. The first has two versions of a page, and the second has a revisit of
-// the first version.
-func archived(t *testing.T) (dir string, files []string) {
+// command runs a command line of this wing.
+func command(args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = cli.Run(context.Background(), wing(), args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// wing returns the commands of this wing.
+func wing() *cobra.Command {
+	root := &cobra.Command{Use: "arcrawl"}
+	root.AddCommand(Commands()...)
+	return root
+}
+
+// settled is a valid configuration.
+const settled = `[operator]
+name = "Test Library"
+contact = "https://library.example/crawler"
+[storage]
+min_free = "1MB"
+[seeds]
+uris = ["http://127.0.0.1:9/"]
+`
+
+// configure writes a configuration.
+func configure(t *testing.T, text string) (path, dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	w, _, err := warcout.Open(warcout.Options{Dir: dir}, now)
-	if err != nil {
+	path = filepath.Join(dir, "arcrawl.toml")
+	writeFile(t, path, text)
+	return path, dir
+}
+
+// writeHost writes a file of a host next to a configuration.
+func writeHost(t *testing.T, conf, name, text string) {
+	t.Helper()
+	dir := filepath.Join(filepath.Dir(conf), "hosts.d")
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	u, err := uri.Parse("http://www.a.example/")
-	if err != nil {
+	writeFile(t, filepath.Join(dir, name), text)
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-	write := func(v warcout.Visit) digest.Origin {
-		v.URI, v.Date = u, now
-		v.Metadata = []warcout.Field{{Name: "visitReason", Value: "^text/: unchanged: 1h"}, {Name: "contentState", Value: "changed"}, {Name: "contentStateReason", Value: "other content"}}
-		out, err := w.Write(now, v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		now = now.Add(time.Hour)
-		return out.Origin
-	}
-	page := func(body string) digest.Origin {
-		return write(warcout.Visit{Response: &warcout.Response{
-			Block: strings.NewReader(head + body), Size: int64(len(head + body)), BlockDigest: digest.Of([]byte(head + body)),
-			PayloadDigest: digest.Of([]byte(body)), PayloadSize: int64(len(body)),
-		}})
-	}
-	first := page("<p>one</p>\n<p>same</p>\n")
-	page("<p>two</p>\n<p>same</p>\n")
-	if err := w.Seal(now); err != nil {
-		t.Fatal(err)
-	}
-	write(warcout.Visit{Revisit: &warcout.Revisit{Profile: warcout.IdenticalPayload, Head: []byte(head), Origin: first}})
-	if err := w.Close(now); err != nil {
-		t.Fatal(err)
-	}
-	files, err = filepath.Glob(filepath.Join(dir, "*.warc.gz"))
-	if err != nil || len(files) != 2 {
-		t.Fatalf("files %v, %v, want two", files, err)
-	}
-	return dir, files
 }
 
 func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
-	dir, files := archived(t)
+	dir, files := archivetest.TwoFiles(t)
 	code, out, errs := command("verify", dir)
 	if code != cli.ExitOK || !strings.Contains(out, "2 files") || !strings.Contains(out, "0 errors, 0 warnings") || errs != "" {
 		t.Errorf("a sound archive: exit code %d, %s%s", code, out, errs)
@@ -124,15 +129,13 @@ func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	root := newRoot()
-	root.SetArgs([]string{"verify", dir})
-	if err := root.ExecuteContext(ctx); err == nil {
-		t.Error("a stopped verify gave no error")
+	if code := cli.Run(ctx, wing(), []string{"verify", dir}, io.Discard, io.Discard); code != cli.ExitFailure {
+		t.Errorf("a stopped verify ends with %d", code)
 	}
 }
 
 func TestCapturesAreReadBack(t *testing.T) {
-	dir, _ := archived(t)
+	dir, _ := archivetest.TwoFiles(t)
 	const page = "http://www.a.example/"
 	ruled, _ := configure(t, settled+"[change]\nscrub = ['one', 'two']\n")
 	otherwise, _ := configure(t, settled+"[change]\nscrub_css = ['p + p']\n")
@@ -189,7 +192,7 @@ func TestCapturesAreReadBack(t *testing.T) {
 }
 
 func TestDepsAndImpactFollowRevisits(t *testing.T) {
-	dir, files := archived(t)
+	dir, files := archivetest.TwoFiles(t)
 	first, second := filepath.Base(files[0]), filepath.Base(files[1])
 	conf, _ := configure(t, settled)
 	writeHost(t, conf, "www.a.example.toml", "collections = [\"papers\"]\nowner = \"maria\"\n")
@@ -239,7 +242,7 @@ func TestDepsAndImpactFollowRevisits(t *testing.T) {
 
 // TestStrictVerificationSaysThatThereAreOnlyWarnings verifies a whole file that was never finished.
 func TestStrictVerificationSaysThatThereAreOnlyWarnings(t *testing.T) {
-	_, files := archived(t)
+	_, files := archivetest.TwoFiles(t)
 	name := filepath.Join(t.TempDir(), filepath.Base(files[0])+".open")
 	content, err := os.ReadFile(files[0])
 	if err == nil {
@@ -259,7 +262,7 @@ func TestStrictVerificationSaysThatThereAreOnlyWarnings(t *testing.T) {
 }
 
 func TestWaczPackagesTheChosenCaptures(t *testing.T) {
-	dir, files := archived(t)
+	dir, files := archivetest.TwoFiles(t)
 	first := filepath.Base(files[0])
 	out := t.TempDir()
 	for _, c := range []struct {
@@ -311,8 +314,8 @@ func TestDamageIsExitCode65(t *testing.T) {
 		}
 	}
 	for _, lost := range []string{"--lost=false", "--lost"} {
-		out, errs := ending(t, cli.ExitDamaged, "deps", lost, "--warcs", dir, "whole.warc")
-		if !strings.Contains(errs, "torn.warc:0: error") || out == "" {
+		code, out, errs := command("deps", lost, "--warcs", dir, "whole.warc")
+		if code != cli.ExitDamaged || !strings.Contains(errs, "torn.warc:0: error") || out == "" {
 			t.Errorf("deps %s prints %s and %s", lost, out, errs)
 		}
 	}
@@ -323,7 +326,7 @@ func TestDamageIsExitCode65(t *testing.T) {
 func TestDamageBehindAnIndexIsNamed(t *testing.T) {
 	t.Parallel()
 	const page = "http://www.a.example/"
-	dir, files := archived(t)
+	dir, files := archivetest.TwoFiles(t)
 	if code, out, errs := command("index", "-o", filepath.Join(dir, "index.cdxj"), dir); code != cli.ExitOK {
 		t.Fatal(out, errs)
 	}
@@ -355,10 +358,6 @@ func TestDamageBehindAnIndexIsNamed(t *testing.T) {
 				t.Errorf("%v: %q is not in\n%s%s", c.args, want, out, errs)
 			}
 		}
-	}
-	conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
-	if code, out, errs := command("scrub", "test", "-c", conf, "--warcs", dir, page); code != cli.ExitDamaged || !strings.Contains(out, "2 versions: 1 equal the version before") || !strings.Contains(errs, at) {
-		t.Errorf("scrub test: exit code %d\n%s%s", code, out, errs)
 	}
 }
 
