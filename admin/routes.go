@@ -49,7 +49,6 @@ func Routes() []Route {
 		auditRoutes(),
 		alarmRoutes(),
 		trapRoutes(),
-		ignoreRoutes(),
 	)
 }
 
