@@ -49,6 +49,7 @@ func Routes() []Route {
 		auditRoutes(),
 		alarmRoutes(),
 		trapRoutes(),
+		ignoreRoutes(),
 	)
 }
 

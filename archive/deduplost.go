@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/keep"
-	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
@@ -84,10 +83,10 @@ func printImpact(cmd *cobra.Command, path string, files []string) (err error) {
 	x, err := depend.Open(cmd.Context(), s.WARC, depend.Options{Covered: true}, func(warc.Finding) error { return nil })
 	if err == nil {
 		defer func() { err = errors.Join(err, x.Close()) }()
-		var losses []survey.Loss
-		losses, err = x.Impact(files, "2006-01", func(survey.Lost) error { return nil })
+		var losses []depend.Loss
+		losses, err = x.Impact(files, "2006-01", func(depend.Lost) error { return nil })
 		if err == nil {
-			return survey.WriteLosses(cmd.OutOrStdout(), losses)
+			return depend.WriteLosses(cmd.OutOrStdout(), losses)
 		}
 	}
 	if errors.Is(err, warc.ErrNotFound) || errors.Is(err, depend.ErrOnlyIDs) {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/depend"
-	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
@@ -18,7 +17,7 @@ import (
 )
 
 // survey reads the folder of a command. It names damaged parts and reads the rest.
-func (w *Flags) survey(cmd *cobra.Command, asJSON bool) (s *survey.Survey, damage *Damages, err error) {
+func (w *Flags) survey(cmd *cobra.Command, asJSON bool) (s *depend.Survey, damage *Damages, err error) {
 	dir, err := w.folder()
 	if err != nil {
 		return nil, nil, err
@@ -32,14 +31,14 @@ func (w *Flags) survey(cmd *cobra.Command, asJSON bool) (s *survey.Survey, damag
 	defer stop()
 	d := newDamages(cmd.ErrOrStderr(), asJSON)
 	daemon.LimitGarbage(daemon.MaxGarbage)
-	s, err = survey.New(cmd.Context(), append([]string{dir}, outside...), progress, d.see)
+	s, err = depend.New(cmd.Context(), append([]string{dir}, outside...), progress, d.see)
 	return s, d, err
 }
 
 // dependencies answers what depends on what.
 type dependencies interface {
-	Dependencies(names []string) ([]survey.Dependencies, error)
-	Impact(names []string, period string, each func(survey.Lost) error) ([]survey.Loss, error)
+	Dependencies(names []string) ([]depend.Dependencies, error)
+	Impact(names []string, period string, each func(depend.Lost) error) ([]depend.Loss, error)
 }
 
 // dependencies opens the dependency index of the folder and reads the files that it does not cover. If the index cannot
@@ -139,7 +138,7 @@ func (f *depsFlags) printDependencies(cmd *cobra.Command, files []string) error 
 	missing := 0
 	for _, d := range all {
 		missing += d.Missing
-		if err := printEach(cmd.OutOrStdout(), f.asJSON, survey.Dependencies.Write, d); err != nil {
+		if err := printEach(cmd.OutOrStdout(), f.asJSON, depend.Dependencies.Write, d); err != nil {
 			return err
 		}
 	}
@@ -160,10 +159,10 @@ func (f *depsFlags) printLosses(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	defer closeIndex() //nolint:errcheck // nothing was written
-	each := func(survey.Lost) error { return nil }
+	each := func(depend.Lost) error { return nil }
 	if f.list {
-		each = func(l survey.Lost) error {
-			return printEach(cmd.OutOrStdout(), f.asJSON, survey.Lost.Write, l)
+		each = func(l depend.Lost) error {
+			return printEach(cmd.OutOrStdout(), f.asJSON, depend.Lost.Write, l)
 		}
 	}
 	losses, err := s.Impact(files, layout, each)
@@ -173,7 +172,7 @@ func (f *depsFlags) printLosses(cmd *cobra.Command, files []string) error {
 	if f.asJSON {
 		err = printEach(cmd.OutOrStdout(), true, nil, losses...)
 	} else {
-		err = survey.WriteLosses(cmd.OutOrStdout(), losses)
+		err = depend.WriteLosses(cmd.OutOrStdout(), losses)
 	}
 	return errors.Join(err, damage.err())
 }

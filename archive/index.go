@@ -14,7 +14,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/archive/outbackcdx"
+	"github.com/arcrawl/arcrawl/archive/keep"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -115,16 +115,16 @@ func makeIndex(cmd *cobra.Command, args []string, output string, asJSON bool) er
 
 // newPush returns a push to a server that prints to the standard error of cmd. sentPath names the list of sent files.
 // The caller closes the list.
-func newPush(cmd *cobra.Command, server, sentPath string, asJSON bool) (*outbackcdx.Push, error) {
+func newPush(cmd *cobra.Command, server, sentPath string, asJSON bool) (*keep.Push, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") == "" {
 		return nil, cli.Usage(fmt.Errorf("--push %q: want the address of a collection, such as http://localhost:8901/arcrawl", server))
 	}
 	out := cmd.ErrOrStderr()
-	p := &outbackcdx.Push{
+	p := &keep.Push{
 		Server: u.Redacted(), Finding: cli.PrintFinding(out, asJSON), Wait: cli.Wait,
 		Open: func(path string) { fmt.Fprintf(out, "%s: skipped, because the daemon still writes to it\n", path) },
-		Collection: &outbackcdx.Collection{
+		Collection: &keep.Collection{
 			Post: func(ctx context.Context, lines []byte) (int, string, error) {
 				return fetch.PostLines(ctx, server, "arcrawl/"+cli.Version(), lines)
 			},
@@ -134,8 +134,8 @@ func newPush(cmd *cobra.Command, server, sentPath string, asJSON bool) (*outback
 		},
 	}
 	var noFile *fs.PathError
-	switch p.Sent, err = outbackcdx.OpenSentFiles(sentPath, p.Server); {
-	case errors.Is(err, outbackcdx.ErrOtherServer):
+	switch p.Sent, err = keep.OpenSentFiles(sentPath, p.Server); {
+	case errors.Is(err, keep.ErrOtherServer):
 		return nil, cli.Usage(fmt.Errorf("--done: %w; name another file", err))
 	case errors.As(err, &noFile):
 		return nil, daemon.FolderError{Err: fmt.Errorf("--done: %w", err)}
@@ -144,7 +144,7 @@ func newPush(cmd *cobra.Command, server, sentPath string, asJSON bool) (*outback
 }
 
 // pushFiles sends the captures of all files in paths and prints what was sent.
-func pushFiles(cmd *cobra.Command, p *outbackcdx.Push, paths []string) (err error) {
+func pushFiles(cmd *cobra.Command, p *keep.Push, paths []string) (err error) {
 	defer func() { err = errors.Join(err, p.Sent.Close()) }()
 	stop := cli.ShowLine(cmd.ErrOrStderr(), func() string {
 		files, total, captures := p.Progress()

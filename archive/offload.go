@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive/offload"
+	"github.com/arcrawl/arcrawl/archive/keep"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
@@ -24,7 +24,7 @@ other command and no daemon deletes WARC files. Replay and cat lack the captures
 		Example: "  arcrawl offload --dry-run /var/lib/arcrawl/warc/arcrawl-2024*.warc.gz",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return offload.Delete(cmd.Context(), path, args, dry, time.Now, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return keep.Delete(cmd.Context(), path, args, dry, time.Now, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cli.ConfigFlag(cmd, &path)

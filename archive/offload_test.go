@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
-	"github.com/arcrawl/arcrawl/archive/offload"
+	"github.com/arcrawl/arcrawl/archive/keep"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
@@ -62,7 +62,7 @@ func uploaded(t *testing.T) (lib *archivetest.Archive, elsewhere, conf string) {
 		}
 		objects["crawl/"+name] = text
 		if i < 2 {
-			line, err := json.Marshal(offload.Uploaded{
+			line, err := json.Marshal(keep.Uploaded{
 				File: name, Bucket: config.Upload{Endpoint: address, Bucket: "web"}.Place(), Key: "crawl/" + name,
 				Size: e.Size, SHA256: e.SHA256, At: archivetest.Start,
 			})
@@ -71,7 +71,7 @@ func uploaded(t *testing.T) (lib *archivetest.Archive, elsewhere, conf string) {
 		}
 	}
 	archivetest.Must(t, m.Close())
-	writeFile(t, filepath.Join(lib.Dir, offload.ListName), list.String()+`{"file":"cut-by-a-cra`)
+	writeFile(t, filepath.Join(lib.Dir, keep.ListName), list.String()+`{"file":"cut-by-a-cra`)
 	first := lib.Files()[0]
 	archivetest.Must(t, os.Mkdir(filepath.Join(dir, "disk"), 0o700))
 	elsewhere = filepath.Join(dir, "disk", filepath.Base(first))
@@ -119,7 +119,7 @@ func TestOnlyFilesWithAGoodCopyAreDeleted(t *testing.T) {
 	}
 	run(1, "the daemon would take them for lost: set storage.elsewhere", files[0])
 	text := archivetest.Read(t, conf)
-	list := filepath.Join(lib.Dir, offload.ListName)
+	list := filepath.Join(lib.Dir, keep.ListName)
 	writeFile(t, conf, strings.Replace(text, "#ELSEWHERE", fmt.Sprintf("elsewhere = [%q]", list), 1))
 	run(0, "1 file of", "--dry-run", files[0])
 	run(1, "0 files of", "--dry-run", files[1])

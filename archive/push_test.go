@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/archive/outbackcdx"
+	"github.com/arcrawl/arcrawl/archive/keep"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -135,7 +135,7 @@ func TestPushSendsAnIndex(t *testing.T) {
 	there := func(posts int) {
 		t.Helper()
 		got, n := s.Seen()
-		if diff := cmp.Diff(want, got); diff != "" || n != posts || s.Largest() > outbackcdx.MaxLines {
+		if diff := cmp.Diff(want, got); diff != "" || n != posts || s.Largest() > keep.MaxLines {
 			t.Errorf("%d posts of at most %d lines, want %d; -want +there:\n%s", n, s.Largest(), posts, diff)
 		}
 	}

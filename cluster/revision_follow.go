@@ -21,6 +21,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/local"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
@@ -215,7 +216,7 @@ func (f *follower) texts(files map[string][]byte) (texts map[string][]byte, now 
 	if err != nil {
 		return nil, nil, fmt.Errorf("read this node's main file: %w", err)
 	}
-	_, own, err := splitMain(main)
+	_, own, err := local.Split(main)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", f.path, err)
 	}
@@ -226,7 +227,7 @@ func (f *follower) texts(files map[string][]byte) (texts map[string][]byte, now 
 		}
 		texts[name] = data
 	}
-	texts[""] = []byte(joinMain(string(files[""]), own))
+	texts[""] = []byte(local.Join(string(files[""]), own))
 	now, err = config.LoadTexts(f.path, map[string][]byte{"": main})
 	if err != nil { // the file was changed since the start; the revision replaces it
 		now, err = config.LoadTexts(f.path, map[string][]byte{"": texts[""]})
@@ -407,7 +408,7 @@ func (f *follower) Accept(c *config.Config) error {
 // sharedFiles returns the texts of a configuration without what belongs to one node.
 func sharedFiles(c *config.Config) (map[string][]byte, error) {
 	files := c.Texts()
-	main, _, err := splitMain(files[""])
+	main, _, err := local.Split(files[""])
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", c.Path, err)
 	}

@@ -2,9 +2,7 @@
 package noise
 
 import (
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/noise/ignore"
 	"github.com/arcrawl/arcrawl/noise/infer"
 )
 
@@ -16,6 +14,5 @@ func Wing() daemon.Wing {
 			d.Parts().NoiseFinder = infer.Finder{}
 			return nil
 		},
-		Extend: func(*daemon.Daemon) admin.Extension { return ignore.Extension() },
 	}
 }

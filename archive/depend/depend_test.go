@@ -15,7 +15,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/fixity"
-	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -86,14 +85,14 @@ func opened(t *testing.T, dir string) *depend.Index {
 
 // answers holds the results of deps and impact.
 type answers struct {
-	Deps   []survey.Dependencies
-	Losses []survey.Loss
-	Lost   []survey.Lost
+	Deps   []depend.Dependencies
+	Losses []depend.Loss
+	Lost   []depend.Lost
 }
 
 type source interface {
-	Dependencies(names []string) ([]survey.Dependencies, error)
-	Impact(names []string, period string, each func(survey.Lost) error) ([]survey.Loss, error)
+	Dependencies(names []string) ([]depend.Dependencies, error)
+	Impact(names []string, period string, each func(depend.Lost) error) ([]depend.Loss, error)
 }
 
 func ask(t *testing.T, s source, names []string) (a answers) {
@@ -101,9 +100,9 @@ func ask(t *testing.T, s source, names []string) (a answers) {
 	var err error
 	a.Deps, err = s.Dependencies(names)
 	archivetest.Must(t, err)
-	a.Losses, err = s.Impact(names, "2006-01", func(l survey.Lost) error { a.Lost = append(a.Lost, l); return nil })
+	a.Losses, err = s.Impact(names, "2006-01", func(l depend.Lost) error { a.Lost = append(a.Lost, l); return nil })
 	archivetest.Must(t, err)
-	slices.SortFunc(a.Lost, func(x, y survey.Lost) int {
+	slices.SortFunc(a.Lost, func(x, y depend.Lost) int {
 		return strings.Compare(fmt.Sprint(x.File, x.Offset), fmt.Sprint(y.File, y.Offset))
 	})
 	return a
@@ -115,7 +114,7 @@ func TestTheIndexAnswersAsTheFilesDo(t *testing.T) {
 	t.Parallel()
 	lib := varied(t, 30, unseen)
 	names := namesOf(lib)
-	all, err := survey.New(t.Context(), []string{lib.Dir}, nil, func(f warc.Finding) error { return &f })
+	all, err := depend.New(t.Context(), []string{lib.Dir}, nil, func(f warc.Finding) error { return &f })
 	archivetest.Must(t, err)
 	sets := [][]string{names[:1], names[3:4], names[29:], {names[2], names[7], names[20]}, names}
 	check := func(step string, read int) {
@@ -150,7 +149,7 @@ func TestTheIndexKnowsWhatALostFileHeld(t *testing.T) {
 	lib := varied(t, 6, unseen)
 	names := namesOf(lib)
 	put(t, lib, names...)
-	whole, err := survey.New(t.Context(), []string{lib.Dir}, nil, func(f warc.Finding) error { return &f })
+	whole, err := depend.New(t.Context(), []string{lib.Dir}, nil, func(f warc.Finding) error { return &f })
 	archivetest.Must(t, err)
 	want := ask(t, whole, names[:1])
 	archivetest.Must(t, os.Remove(lib.Files()[0]))
@@ -189,7 +188,7 @@ func TestAnOldIndexGivesNoWrongAnswer(t *testing.T) {
 	archivetest.Must(t, os.WriteFile(filepath.Join(folder, "00000008.run.files"), []byte("0 1 1\n"), 0o600))
 	text := archivetest.Read(t, filepath.Join(folder, "names"))
 	archivetest.Must(t, os.WriteFile(filepath.Join(folder, "names"), []byte(text+"half-a-na"), 0o600))
-	all, err := survey.New(t.Context(), []string{lib.Dir}, nil, func(f warc.Finding) error { return &f })
+	all, err := depend.New(t.Context(), []string{lib.Dir}, nil, func(f warc.Finding) error { return &f })
 	archivetest.Must(t, err)
 	for _, read := range []int{1, 0} {
 		x := opened(t, lib.Dir)
@@ -200,7 +199,7 @@ func TestAnOldIndexGivesNoWrongAnswer(t *testing.T) {
 		lib.Seal()
 		put(t, lib, append([]string{names[1]}, namesOf(lib)[len(names):]...)...)
 		names = namesOf(lib)
-		all, err = survey.New(t.Context(), []string{lib.Dir}, nil, func(f warc.Finding) error { return &f })
+		all, err = depend.New(t.Context(), []string{lib.Dir}, nil, func(f warc.Finding) error { return &f })
 		archivetest.Must(t, err)
 	}
 }

@@ -14,4 +14,7 @@
 // Lines about a WARC file count if it is as it was, or if it is not there any more: then they say what is lost.
 //
 // An index that is missing or old makes answers slower, never wrong: files that it does not cover are read.
+//
+// A [Survey] answers the same questions of the files that it reads, and holds their captures in memory. Verifying,
+// rewriting and packing look up the originals of revisits in it.
 package depend

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
@@ -180,12 +179,12 @@ func (x *Index) find(names []string) (map[uint32]bool, error) {
 }
 
 // Dependencies returns for each of the named files which files it needs, and which files need it.
-func (x *Index) Dependencies(names []string) ([]survey.Dependencies, error) {
+func (x *Index) Dependencies(names []string) ([]Dependencies, error) {
 	set, err := x.find(names)
 	if err != nil {
 		return nil, err
 	}
-	var all []survey.Dependencies
+	var all []Dependencies
 	for n := range set {
 		d, err := x.dependencies(n)
 		if err != nil {
@@ -193,7 +192,7 @@ func (x *Index) Dependencies(names []string) ([]survey.Dependencies, error) {
 		}
 		all = append(all, d)
 	}
-	slices.SortFunc(all, func(a, b survey.Dependencies) int { return strings.Compare(a.File, b.File) })
+	slices.SortFunc(all, func(a, b Dependencies) int { return strings.Compare(a.File, b.File) })
 	return all, nil
 }
 
@@ -217,8 +216,8 @@ func (x *Index) linkOf(c capture) (l link, err error) {
 	return link{missing: true, in: x.container(c)}, nil
 }
 
-func (x *Index) dependencies(n uint32) (survey.Dependencies, error) {
-	d := survey.Dependencies{File: x.store.names[n]}
+func (x *Index) dependencies(n uint32) (Dependencies, error) {
+	d := Dependencies{File: x.store.names[n]}
 	needs, neededBy, packages := map[uint32]int{}, map[uint32]int{}, map[string]int{}
 	err := eachCapture(x, n, x.linkOf, func(c capture, l link) error {
 		d.Captures++
@@ -239,7 +238,7 @@ func (x *Index) dependencies(n uint32) (survey.Dependencies, error) {
 		}
 		return nil
 	})
-	d.Needs, d.NeededBy, d.Packages = x.list(needs), x.list(neededBy), survey.ByName(packages)
+	d.Needs, d.NeededBy, d.Packages = x.list(needs), x.list(neededBy), byName(packages)
 	return d, err
 }
 
@@ -263,23 +262,23 @@ func (x *Index) container(c capture) string {
 }
 
 // list returns counts by file, sorted by name.
-func (x *Index) list(counts map[uint32]int) []survey.Dependency {
-	list := make([]survey.Dependency, 0, len(counts))
+func (x *Index) list(counts map[uint32]int) []Dependency {
+	list := make([]Dependency, 0, len(counts))
 	for n, count := range counts {
-		list = append(list, survey.Dependency{File: x.store.names[n], Revisits: count, Gone: !x.isHere(n)})
+		list = append(list, Dependency{File: x.store.names[n], Revisits: count, Gone: !x.isHere(n)})
 	}
-	slices.SortFunc(list, func(a, b survey.Dependency) int { return strings.Compare(a.File, b.File) })
+	slices.SortFunc(list, func(a, b Dependency) int { return strings.Compare(a.File, b.File) })
 	return list
 }
 
 // Impact returns which captures can no longer be replayed if the named files are lost, like [survey.Survey.Impact].
 // The files may be gone already.
-func (x *Index) Impact(names []string, period string, each func(survey.Lost) error) ([]survey.Loss, error) {
+func (x *Index) Impact(names []string, period string, each func(Lost) error) ([]Loss, error) {
 	set, err := x.find(names)
 	if err != nil {
 		return nil, err
 	}
-	sums := survey.NewLosses(period)
+	sums := newLosses(period)
 	x.saved.forget()
 	for _, n := range sorted(set) {
 		lost := func(c capture) ([]loss, error) { return x.lostWith(c, set) }
@@ -301,7 +300,7 @@ func (x *Index) Impact(names []string, period string, each func(survey.Lost) err
 
 // loss is a capture that is lost.
 type loss struct {
-	survey.Lost
+	Lost
 	date time.Time
 }
 
@@ -355,7 +354,7 @@ func (x *Index) lostWith(c capture, set map[uint32]bool) ([]loss, error) {
 // lossOf describes a lost capture whose original is in a file.
 func (x *Index) lossOf(c capture, original uint32, set map[uint32]bool) (loss, error) {
 	saved, err := x.elsewhere(c.digest, set)
-	l := survey.Lost{
+	l := Lost{
 		URI: c.uri, Date: c.date.Format(warc.DateLayout), File: x.store.names[c.file], Offset: c.offset, Saved: saved,
 	}
 	if !set[c.file] {

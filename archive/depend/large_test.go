@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
@@ -77,7 +76,7 @@ func BenchmarkLargeIndex(b *testing.B) {
 	for i, name := range []string{all[0], all[len(all)/2], all[len(all)-1]} {
 		began, clock := cpu(b), time.Now()
 		lost := 0
-		if _, err := x.Impact([]string{name}, "2006-01", func(survey.Lost) error { lost++; return nil }); err != nil {
+		if _, err := x.Impact([]string{name}, "2006-01", func(Lost) error { lost++; return nil }); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(cpu(b)-began, fmt.Sprintf("s-impact-%d", i))

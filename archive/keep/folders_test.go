@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/archive/offload"
+	"github.com/arcrawl/arcrawl/archive/keep"
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
@@ -29,7 +29,7 @@ func TestARestartFindsFilesInFurtherFolders(t *testing.T) {
 	}
 	further := t.TempDir()
 	files := first.Files(t)
-	m := offload.Mover{
+	m := keep.Mover{
 		Dir: filepath.Join(first.Dir, "warc"), Folders: []string{further}, Keep: 10, StateDir: t.TempDir(),
 		Free: func(folder string) (int64, error) {
 			if folder == further {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/depend"
-	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -84,8 +83,8 @@ func (h healer) logImpact(ctx context.Context) {
 		return // arcrawl deps --lost says why
 	}
 	defer x.Close() //nolint:errcheck // nothing was written
-	var all survey.Loss
-	losses, err := x.Impact(files, "", func(survey.Lost) error { return ctx.Err() })
+	var all depend.Loss
+	losses, err := x.Impact(files, "", func(depend.Lost) error { return ctx.Err() })
 	if err != nil {
 		log.Info().Err(err).Msg("the dependency index does not know what the lost WARC files held; try arcrawl deps --lost")
 		return

@@ -4,6 +4,10 @@
 // further folders and into a bucket, keeps the dependency index, and sends the lines of the live index to an OutbackCDX
 // server. The crawl never waits for any of this.
 //
+// A file that is taken to another folder leaves a symbolic link under its old name. So all who read the archive find
+// it, and the manifest, the indexes and the records that refer to it stay true. Only files that the manifest lists are
+// taken away or uploaded, and each copy is compared with the manifest.
+//
 // It also has what lost files held archived again. A file is lost from the moment when the dedup index has its loss: no
 // new record refers to it, and no request is conditional on a payload in it. That alone would not bring the payloads
 // back soon. So [MakeDue] goes through the store and makes the URIs due whose payload was in a lost file, one after the
@@ -17,7 +21,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/archive/offload"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -40,7 +43,7 @@ type keeper struct {
 	growing *depend.Growing // captures for the dependency index; nil without a live index
 	push    *pusher         // nil without a server
 	sealed  *sealed
-	offload *offload.Offload
+	offload *offload
 }
 
 // openKeeper begins to send lines that were left by the last run.
@@ -94,7 +97,7 @@ func (k *keeper) Open(w *warcout.Writer) (err error) {
 	c := k.Live().Current()
 	k.sealed = newSealed(c, k.Version(), w.Summary, k.growing, k.Now, k.Log())
 	k.Background(k.sealed.run)
-	k.offload, err = offload.Start(c, offload.Daemon{Now: k.Now, Background: k.Background, Wait: wait, Log: k.Log()})
+	k.offload, err = startOffload(k.Daemon)
 	return err
 }
 

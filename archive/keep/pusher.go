@@ -9,7 +9,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/archive/outbackcdx"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/fetch"
 )
@@ -27,7 +26,7 @@ const (
 // pusher sends the lines of the index to an OutbackCDX server. The crawl only adds to its queue, and never waits for
 // it.
 type pusher struct {
-	queue *outbackcdx.Queue
+	queue *Queue
 	log   zerolog.Logger
 	post  func(ctx context.Context, lines []byte) (status int, answer string, err error)
 	every time.Duration // see pushEvery
@@ -46,7 +45,7 @@ func openPusher(c *config.Config, version string, log zerolog.Logger) (*pusher, 
 		log.Warn().Msg("sending nothing to the OutbackCDX server: index.outbackcdx needs index.live = true")
 		return nil, nil
 	}
-	queue, err := outbackcdx.OpenQueue(filepath.Join(c.Storage.State, "outbackcdx"))
+	queue, err := OpenQueue(filepath.Join(c.Storage.State, "outbackcdx"))
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +95,7 @@ func (p *pusher) reportFailure(err error) {
 
 // step sends the next lines. It reports whether there may be more.
 func (p *pusher) step(ctx context.Context) (more bool, err error) {
-	entries, next, err := p.queue.Next(outbackcdx.MaxLines, outbackcdx.MaxBytes)
+	entries, next, err := p.queue.Next(MaxLines, MaxBytes)
 	if err != nil {
 		return false, err
 	}
@@ -116,7 +115,7 @@ func (p *pusher) step(ctx context.Context) (more bool, err error) {
 
 // deliver sends all entries. It skips and logs those that the server refuses.
 func (p *pusher) deliver(ctx context.Context, all []index.Entry) error {
-	to := &outbackcdx.Collection{Post: p.post, Refused: func(e index.Entry, why error) {
+	to := &Collection{Post: p.post, Refused: func(e index.Entry, why error) {
 		p.log.Error().Str("uri", e.URL).Str("file", e.Filename).Int64("offset", e.Offset).Err(why).
 			Msg("skipping an index line: the OutbackCDX server refuses it; the archive's own index has it")
 	}}

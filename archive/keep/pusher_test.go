@@ -12,7 +12,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/archive/outbackcdx"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
@@ -20,7 +19,7 @@ import (
 // newTestPusher returns a pusher with n lines in its queue, which does not wait between posts, and its log.
 func newTestPusher(t *testing.T, s *archivetest.CDXServer, n int) (*pusher, *bytes.Buffer) {
 	t.Helper()
-	queue, err := outbackcdx.OpenQueue(t.TempDir())
+	queue, err := OpenQueue(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +51,7 @@ func TestLinesGoInBoundedBatches(t *testing.T) {
 	if err := p.close(); err != nil {
 		t.Fatal(err)
 	}
-	if lines, posts := s.Seen(); len(lines) != 2500 || posts < 3 || s.Largest() != outbackcdx.MaxLines {
+	if lines, posts := s.Seen(); len(lines) != 2500 || posts < 3 || s.Largest() != MaxLines {
 		t.Errorf("%d lines in %d posts of at most %d", len(lines), posts, s.Largest())
 	}
 }

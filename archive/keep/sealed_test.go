@@ -19,7 +19,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/fixity"
-	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -189,7 +188,7 @@ func TestFinishedFilesAreInTheDependencyIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		losses, err := x.Impact([]string{lost}, "2006", func(survey.Lost) error { return nil })
+		losses, err := x.Impact([]string{lost}, "2006", func(depend.Lost) error { return nil })
 		if err != nil || len(losses) != 1 || losses[0].Captures != 2 || losses[0].Revisits != 1 {
 			t.Errorf("%s: %+v, %v\n%s", step, losses, err, log)
 		}

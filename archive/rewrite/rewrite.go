@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/parallel"
 )
@@ -51,7 +51,7 @@ func (s Selection) Matcher() func(uri string, date time.Time) bool {
 		hosts[strings.ToLower(h)] = true
 	}
 	isHost := func(uri string) bool {
-		host := survey.HostOf(uri)
+		host := depend.HostOf(uri)
 		if hosts[host] || hosts["."+host] {
 			return true
 		}
@@ -90,17 +90,17 @@ type Summary struct {
 	Bytes     int64 `json:"bytes"`
 	Errors    int   `json:"errors"`
 
-	Needs []survey.Dependency `json:"needs"` // files that the new files depend on; empty unless Keep is set
+	Needs []depend.Dependency `json:"needs"` // files that the new files depend on; empty unless Keep is set
 }
 
 // plan holds what to do with each capture.
 type plan struct {
 	o        Options
-	survey   *survey.Survey
+	survey   *depend.Survey
 	inputs   map[int32]bool // files to rewrite; the others only hold originals
 	selects  func(uri string, date time.Time) bool
-	chosen   map[survey.Key]bool   // ids of selected captures
-	changes  map[survey.Key]change // by id of the revisit
+	chosen   map[depend.Key]bool   // ids of selected captures
+	changes  map[depend.Key]change // by id of the revisit
 	payloads map[int32]*provided   // by number of the original
 }
 
@@ -129,8 +129,8 @@ type provided struct {
 // is missing or damaged are reported and copied as they are.
 func Files(ctx context.Context, paths []string, o Options, report func(warc.Finding) error) (Summary, error) {
 	p := plan{
-		o: o, selects: o.Select.Matcher(), inputs: map[int32]bool{}, chosen: map[survey.Key]bool{},
-		changes: map[survey.Key]change{}, payloads: map[int32]*provided{},
+		o: o, selects: o.Select.Matcher(), inputs: map[int32]bool{}, chosen: map[depend.Key]bool{},
+		changes: map[depend.Key]change{}, payloads: map[int32]*provided{},
 	}
 	var sum Summary
 	pass := report
@@ -143,7 +143,7 @@ func Files(ctx context.Context, paths []string, o Options, report func(warc.Find
 	inputs, faults := warc.FilesAndPackages(paths)
 	var hidden []warc.Finding // damage in the files of o.From; damage in the others is reported when they are rewritten
 	var err error
-	p.survey, err = survey.New(ctx, append(slices.Clone(paths), o.From...), o.Progress, func(f warc.Finding) error {
+	p.survey, err = depend.New(ctx, append(slices.Clone(paths), o.From...), o.Progress, func(f warc.Finding) error {
 		asked := slices.ContainsFunc(inputs, func(g warc.File) bool { return g.Path == f.File }) ||
 			slices.ContainsFunc(faults, func(g *warc.Finding) bool { return g.File == f.File })
 		if f.Severity == warc.Error && !asked && len(hidden) < warc.MaxFindings {
@@ -321,7 +321,7 @@ func (p *plan) drop() (found []warc.Finding) {
 }
 
 // needs returns what the selected revisits depend on if they are kept.
-func (p *plan) needs() []survey.Dependency {
+func (p *plan) needs() []depend.Dependency {
 	counts := map[int32]int{}
 	for n, c := range p.survey.All() {
 		if !c.IsRevisit || !p.inputs[c.File] || !p.chosen[c.ID] {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
@@ -102,7 +102,7 @@ func (w *rewriter) record(rec *warc.Record) error {
 			return err
 		}
 	}
-	if ch, ok := w.changes[survey.IDKey(rec.ID())]; ok && h.Type() == "revisit" {
+	if ch, ok := w.changes[depend.IDKey(rec.ID())]; ok && h.Type() == "revisit" {
 		if w.survey.IDOf(ch.first) == rec.ID() {
 			return w.fill(rec, ch, at)
 		}
@@ -120,7 +120,7 @@ func (w *rewriter) wants(rec *warc.Record) bool {
 		return true
 	}
 	h := rec.Header
-	chosen := func(id string) bool { return w.chosen[survey.IDKey(warc.TrimID(id))] }
+	chosen := func(id string) bool { return w.chosen[depend.IDKey(warc.TrimID(id))] }
 	if slices.ContainsFunc(h.Values("WARC-Concurrent-To"), chosen) {
 		return true
 	}
@@ -134,7 +134,7 @@ var referring = []string{"WARC-Concurrent-To", "WARC-Refers-To"}
 func (w *rewriter) mentionsChanged(h warc.Header) bool {
 	for _, name := range referring {
 		for _, id := range h.Values(name) {
-			if _, ok := w.changes[survey.IDKey(warc.TrimID(id))]; ok {
+			if _, ok := w.changes[depend.IDKey(warc.TrimID(id))]; ok {
 				return true
 			}
 		}
@@ -147,7 +147,7 @@ func (w *rewriter) renamedIDs(h warc.Header) warc.Header {
 	h = slices.Clone(h)
 	for i, f := range h {
 		refers := slices.ContainsFunc(referring, func(name string) bool { return strings.EqualFold(name, f.Name) })
-		if ch, ok := w.changes[survey.IDKey(warc.TrimID(f.Value))]; ok && refers {
+		if ch, ok := w.changes[depend.IDKey(warc.TrimID(f.Value))]; ok && refers {
 			h[i].Value = "<" + ch.newID + ">"
 		}
 	}
@@ -387,7 +387,7 @@ func (w *rewriter) filledHeader(old warc.Header, ch change, sum hash.Hash, size 
 
 // explain writes the metadata record that says from what a new response was made. The response itself may not have the
 // header WARC-Refers-To.
-func (w *rewriter) explain(rec *warc.Record, ch change, from survey.Capture, date string) error {
+func (w *rewriter) explain(rec *warc.Record, ch change, from depend.Capture, date string) error {
 	var text strings.Builder
 	for _, f := range fields(
 		"madeFrom", rec.ID(),

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
@@ -21,7 +21,7 @@ func (ref reference) version() (v version, ok bool) {
 	if err != nil || d.IsZero() {
 		return version{}, false
 	}
-	return version{survey.KeyOf(ref.uri), survey.KeyOf(string(d.Value)), d.Algorithm}, true
+	return version{depend.KeyOf(ref.uri), depend.KeyOf(string(d.Value)), d.Algorithm}, true
 }
 
 // findVersions finds the captures that may be the originals of revisits which name none, by date.
@@ -38,7 +38,7 @@ func (res *resolver) findVersions(refs []reference) {
 		return
 	}
 	for i, f := range res.facts {
-		if f.Kind != survey.KindFull {
+		if f.Kind != depend.KindFull {
 			continue
 		}
 		v := version{f.URI, f.Payload, f.Method}

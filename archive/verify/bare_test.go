@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/rewrite"
-	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -68,7 +68,7 @@ func TestARevisitThatNamesNothingFindsItsOriginalByPayload(t *testing.T) {
 	}
 
 	none := func(f warc.Finding) error { return &f }
-	s, err := survey.New(t.Context(), []string{dir}, nil, none)
+	s, err := depend.New(t.Context(), []string{dir}, nil, none)
 	archivetest.Must(t, err)
 	originals := map[string]string{}
 	for i, c := range s.All() {

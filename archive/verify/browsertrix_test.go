@@ -11,7 +11,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
@@ -53,23 +52,23 @@ func TestARevisitOfBrowsertrixLeadsIntoItsPackage(t *testing.T) {
 			"WARC-Refers-To-Container: file://"+trixPack)))
 	dir, name := filepath.Split(file)
 
-	alone, err := survey.New(t.Context(), []string{dir}, nil, noFinding)
+	alone, err := depend.New(t.Context(), []string{dir}, nil, noFinding)
 	archivetest.Must(t, err)
 	covered, err := depend.Open(t.Context(), dir, depend.Options{}, noFinding)
 	archivetest.Must(t, err)
 	for who, s := range map[string]interface {
-		Dependencies(names []string) ([]survey.Dependencies, error)
+		Dependencies(names []string) ([]depend.Dependencies, error)
 	}{"the files": alone, "the index": covered} {
 		all, err := s.Dependencies([]string{name})
 		archivetest.Must(t, err)
-		want := []survey.Dependency{{File: trixPack, Revisits: 1}}
+		want := []depend.Dependency{{File: trixPack, Revisits: 1}}
 		if d := all[0]; d.Missing != 1 || !slices.Equal(d.Packages, want) {
 			t.Errorf("without the package, %s say %+v; want one missing original in %s", who, d, trixPack)
 		}
 	}
 	archivetest.Must(t, covered.Close())
 
-	both, err := survey.New(t.Context(), []string{dir, pack}, nil, noFinding)
+	both, err := depend.New(t.Context(), []string{dir, pack}, nil, noFinding)
 	archivetest.Must(t, err)
 	all, err := both.Dependencies([]string{name})
 	archivetest.Must(t, err)

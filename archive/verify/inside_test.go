@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/rewrite"
-	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -33,17 +33,17 @@ func imports(t *testing.T) (dir, pack, packed string, names []string) {
 func TestDependenciesLeadIntoPackages(t *testing.T) {
 	t.Parallel()
 	dir, pack, packed, names := imports(t)
-	s, err := survey.New(t.Context(), []string{dir, pack}, nil, noFinding)
+	s, err := depend.New(t.Context(), []string{dir, pack}, nil, noFinding)
 	archivetest.Must(t, err)
 	all, err := s.Dependencies([]string{names[2], "old.wacz"})
 	archivetest.Must(t, err)
-	if d := all[0]; len(d.Needs) != 2 || d.Needs[0] != (survey.Dependency{File: packed, Revisits: 1}) || d.Missing != 0 {
+	if d := all[0]; len(d.Needs) != 2 || d.Needs[0] != (depend.Dependency{File: packed, Revisits: 1}) || d.Missing != 0 {
 		t.Errorf("the last file has %+v", d)
 	}
 	if d := all[1]; d.File != packed || d.Captures != 2 || len(d.NeededBy) != 2 {
 		t.Errorf("the package has %+v", d)
 	}
-	losses, err := s.Impact([]string{pack}, time.DateOnly, func(survey.Lost) error { return nil })
+	losses, err := s.Impact([]string{pack}, time.DateOnly, func(depend.Lost) error { return nil })
 	archivetest.Must(t, err)
 	var lost, revisits int
 	for _, l := range losses {

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/rewrite"
-	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -51,7 +51,7 @@ func TestARevisitWithoutRecordIDFindsItsVersionWithinASecond(t *testing.T) {
 			_, err := Files(t.Context(), []string{file}, Options{}, none)
 			archivetest.Must(t, err)
 
-			s, err := survey.New(t.Context(), []string{file}, nil, none)
+			s, err := depend.New(t.Context(), []string{file}, nil, none)
 			archivetest.Must(t, err)
 			if o := s.Original(3); o != 1 {
 				t.Errorf("the survey has the original %d, want 1", o)

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
 // reference is a header that names another record.
 type reference struct {
-	kind   survey.Kind // of the record with the header
+	kind   depend.Kind // of the record with the header
 	file   int32
 	offset int64
 	record string // id
@@ -33,21 +33,21 @@ type original struct {
 func (s *scan) remember(rec *warc.Record) {
 	h := rec.Header
 	id := rec.ID()
-	f := survey.Record{ID: survey.KeyOf(id), Offset: rec.Offset, File: s.index, Date: h.Date().UnixNano()}
+	f := depend.Record{ID: depend.KeyOf(id), Offset: rec.Offset, File: s.index, Date: h.Date().UnixNano()}
 	switch h.Type() {
 	case "response", "resource":
-		f.Kind = survey.KindFull
+		f.Kind = depend.KindFull
 	case "revisit":
-		f.Kind = survey.KindRevisit
+		f.Kind = depend.KindRevisit
 	case "request":
-		f.Kind = survey.KindRequest
+		f.Kind = depend.KindRequest
 	}
-	if f.Kind != survey.KindOther {
-		f.URI = survey.KeyOf(h.Target())
+	if f.Kind != depend.KindOther {
+		f.URI = depend.KeyOf(h.Target())
 	}
-	if f.Kind == survey.KindFull || f.Kind == survey.KindRevisit {
+	if f.Kind == depend.KindFull || f.Kind == depend.KindRevisit {
 		if d, err := warc.ParseDigest(h.Get("WARC-Payload-Digest")); err == nil && !d.IsZero() {
-			f.Method, f.Payload = d.Algorithm, survey.KeyOf(string(d.Value))
+			f.Method, f.Payload = d.Algorithm, depend.KeyOf(string(d.Value))
 		}
 	}
 	s.facts = append(s.facts, f)
@@ -56,7 +56,7 @@ func (s *scan) remember(rec *warc.Record) {
 	}
 	base := reference{kind: f.Kind, file: s.index, offset: rec.Offset, record: id, uri: h.Target()}
 	for _, name := range []string{"WARC-Concurrent-To", "WARC-Warcinfo-ID", "WARC-Refers-To"} {
-		if name == "WARC-Refers-To" && f.Kind == survey.KindRevisit {
+		if name == "WARC-Refers-To" && f.Kind == depend.KindRevisit {
 			continue
 		}
 		for _, to := range h.Values(name) {
@@ -65,7 +65,7 @@ func (s *scan) remember(rec *warc.Record) {
 			s.refs = append(s.refs, ref)
 		}
 	}
-	if f.Kind == survey.KindRevisit {
+	if f.Kind == depend.KindRevisit {
 		base.name, base.to = "WARC-Refers-To", h.ID("WARC-Refers-To")
 		base.original = &original{
 			warc.TrimID(h.Get("WARC-Refers-To-Target-URI")), h.Get("WARC-Refers-To-Date"), h.Get("WARC-Payload-Digest"), f.Date,
@@ -77,13 +77,13 @@ func (s *scan) remember(rec *warc.Record) {
 // dropResolved removes the references to records of the same file, which are nearly all. It keeps those that have to be
 // compared.
 func (s *scan) dropResolved() {
-	here := make(map[survey.Key]survey.Record, len(s.facts))
+	here := make(map[depend.Key]depend.Record, len(s.facts))
 	for _, f := range s.facts {
 		here[f.ID] = f
 	}
 	left := s.refs[:0]
 	for _, ref := range s.refs {
-		f, found := here[survey.KeyOf(ref.to)]
+		f, found := here[depend.KeyOf(ref.to)]
 		if ref.original != nil || !found || ref.differsFrom(f) {
 			left = append(left, ref)
 		}
@@ -93,17 +93,17 @@ func (s *scan) dropResolved() {
 
 // differsFrom reports whether one of two concurrent records is a request, the other is its capture, and their URIs are
 // different.
-func (ref reference) differsFrom(f survey.Record) bool {
-	oneRequest := (ref.kind == survey.KindRequest) != (f.Kind == survey.KindRequest)
-	isPair := oneRequest && min(ref.kind, f.Kind) != survey.KindOther
-	return ref.name == "WARC-Concurrent-To" && isPair && survey.KeyOf(ref.uri) != f.URI
+func (ref reference) differsFrom(f depend.Record) bool {
+	oneRequest := (ref.kind == depend.KindRequest) != (f.Kind == depend.KindRequest)
+	isPair := oneRequest && min(ref.kind, f.Kind) != depend.KindOther
+	return ref.name == "WARC-Concurrent-To" && isPair && depend.KeyOf(ref.uri) != f.URI
 }
 
 // resolver finds records by id and by moment.
 type resolver struct {
 	files []warc.File
-	facts []survey.Record
-	ids   map[survey.Key]int32
+	facts []depend.Record
+	ids   map[depend.Key]int32
 	at    map[moment]int32
 	more  map[moment][]int32 // all captures of a moment, if there are several
 
@@ -113,20 +113,20 @@ type resolver struct {
 
 // version is a URI and a payload.
 type version struct {
-	uri, payload survey.Key
+	uri, payload depend.Key
 	method       string
 }
 
 // moment is a URI and a second, because some writers write dates only to the second.
 type moment struct {
-	uri    survey.Key
+	uri    depend.Key
 	second int64
 }
 
 // resolve follows all references. All files below paths have been read, as they were listed.
 func (v *verification) resolve(ctx context.Context, paths []string, files []warc.File) error {
 	res := resolver{
-		files: files, ids: make(map[survey.Key]int32, len(v.facts)), at: map[moment]int32{}, more: map[moment][]int32{},
+		files: files, ids: make(map[depend.Key]int32, len(v.facts)), at: map[moment]int32{}, more: map[moment][]int32{},
 	}
 	err := v.index(&res)
 	if err == nil {
@@ -163,7 +163,7 @@ func (v *verification) index(res *resolver) error {
 			continue
 		}
 		res.ids[f.ID] = int32(i)
-		if f.Kind != survey.KindFull && f.Kind != survey.KindRevisit {
+		if f.Kind != depend.KindFull && f.Kind != depend.KindRevisit {
 			continue
 		}
 		m := moment{f.URI, time.Unix(0, f.Date).Unix()}
@@ -180,7 +180,7 @@ func (v *verification) index(res *resolver) error {
 }
 
 // duplicate reports a record whose id an earlier record has, if at least one of the two is in a file to verify.
-func (v *verification) duplicate(res resolver, f, first survey.Record) error {
+func (v *verification) duplicate(res resolver, f, first depend.Record) error {
 	if f.File >= int32(v.sum.Files) && first.File >= int32(v.sum.Files) {
 		return nil
 	}
@@ -198,13 +198,13 @@ func (v *verification) duplicate(res resolver, f, first survey.Record) error {
 }
 
 // place describes where a record is.
-func (res resolver) place(f survey.Record) string {
+func (res resolver) place(f depend.Record) string {
 	return fmt.Sprintf("the record at %s:%d", res.files[f.File].Path, f.Offset)
 }
 
 // follow returns what is wrong with a reference.
 func (res resolver) follow(ref reference) []warc.Finding {
-	i, found := res.ids[survey.KeyOf(ref.to)]
+	i, found := res.ids[depend.KeyOf(ref.to)]
 	if ref.original == nil {
 		if found && ref.differsFrom(res.facts[i]) {
 			text := "this record and " + res.place(res.facts[i]) + " are a request and its capture, but have different URIs"
@@ -241,7 +241,7 @@ func (res resolver) follow(ref reference) []warc.Finding {
 // byMoment returns the capture that a revisit names by URI and date. Of several captures in the second it is the one
 // that fits best.
 func (res resolver) byMoment(ref reference, date time.Time) (best int32, found bool) {
-	m := moment{survey.KeyOf(ref.toURI), date.Unix()}
+	m := moment{depend.KeyOf(ref.toURI), date.Unix()}
 	if best, found = res.at[m]; !found || res.more[m] == nil {
 		return best, found
 	}
@@ -251,8 +251,8 @@ func (res resolver) byMoment(ref reference, date time.Time) (best int32, found b
 	}
 	fits := math.MinInt
 	for _, i := range res.more[m] {
-		to := survey.Moment{URI: m.uri, Date: date.UnixNano()}
-		if n := res.facts[i].Fits(to, d.Algorithm, survey.KeyOf(string(d.Value))); n > fits {
+		to := depend.Moment{URI: m.uri, Date: date.UnixNano()}
+		if n := res.facts[i].Fits(to, d.Algorithm, depend.KeyOf(string(d.Value))); n > fits {
 			best, fits = i, n
 		}
 	}
@@ -274,19 +274,19 @@ func (ref reference) description() string {
 }
 
 // compare returns the differences between a revisit and its original.
-func (res resolver) compare(ref reference, f survey.Record) []warc.Finding {
+func (res resolver) compare(ref reference, f depend.Record) []warc.Finding {
 	var all []warc.Finding
 	fail := func(k warc.Kind, format string, args ...any) {
 		all = append(all, warc.Finding{Severity: warc.Error, Kind: k, Text: fmt.Sprintf(format, args...)})
 	}
 	switch {
-	case f.Kind == survey.KindRevisit:
+	case f.Kind == depend.KindRevisit:
 		fail(warc.Chain, "the original, %s, is a revisit itself", res.place(f))
-	case f.Kind != survey.KindFull:
+	case f.Kind != depend.KindFull:
 		fail(warc.OtherOriginal, "the original, %s, is neither a response nor a resource", res.place(f))
 		return all
 	}
-	if ref.toURI != "" && survey.KeyOf(ref.toURI) != f.URI {
+	if ref.toURI != "" && depend.KeyOf(ref.toURI) != f.URI {
 		fail(warc.OtherOriginal, "WARC-Refers-To-Target-URI is %s, %s has another URI", ref.toURI, res.place(f))
 	}
 	// Dates may differ by less than a second: some writers write one of the two only to the second.
@@ -302,7 +302,7 @@ func (res resolver) compare(ref reference, f survey.Record) []warc.Finding {
 	case f.Method == "":
 		text := res.place(f) + " has no payload digest to compare with"
 		all = append(all, warc.Finding{Severity: warc.Warning, Kind: warc.OtherOriginal, Text: text})
-	case f.Method == d.Algorithm && survey.KeyOf(string(d.Value)) != f.Payload:
+	case f.Method == d.Algorithm && depend.KeyOf(string(d.Value)) != f.Payload:
 		fail(warc.OtherOriginal, "the revisit has the payload digest %s, %s has another", ref.digest, res.place(f))
 	}
 	return all

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/parallel"
@@ -84,7 +84,7 @@ func contains(files []warc.File, f warc.File) bool {
 type verification struct {
 	pass  func(warc.Finding) error
 	sum   Summary
-	facts []survey.Record
+	facts []depend.Record
 	refs  []reference
 }
 
@@ -130,7 +130,7 @@ type scan struct {
 	found   []warc.Finding
 	records map[string]int
 	blocks  int64
-	facts   []survey.Record
+	facts   []depend.Record
 	refs    []reference
 }
 

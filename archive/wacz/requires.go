@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
@@ -17,14 +17,14 @@ func (p *packing) survey(ctx context.Context) (err error) {
 		files = append(files, part.files...)
 	}
 	quiet := func(warc.Finding) error { return nil } // the index reports damage
-	if p.inside, err = survey.New(ctx, files, p.o.Progress, quiet); err != nil {
+	if p.inside, err = depend.New(ctx, files, p.o.Progress, quiet); err != nil {
 		return err
 	}
-	p.outside = new(survey.Survey)
+	p.outside = new(depend.Survey)
 	if len(p.o.From.Paths) == 0 {
 		return nil
 	}
-	p.outside, err = survey.New(ctx, p.o.From.Paths, p.o.Progress, func(f warc.Finding) error {
+	p.outside, err = depend.New(ctx, p.o.From.Paths, p.o.Progress, func(f warc.Finding) error {
 		if f.Severity == warc.Error && !slices.Contains(files, f.File) && len(p.hidden) < warc.MaxFindings {
 			p.hidden = append(p.hidden, f)
 		}
@@ -75,7 +75,7 @@ func (w *writer) requires() error {
 }
 
 // lackingText returns what is wrong with a revisit without original.
-func lackingText(c survey.Capture) string {
+func lackingText(c depend.Capture) string {
 	text := "the original is neither in the package nor in the other named files"
 	if c.Container != "" {
 		text += " (the revisit says it is in " + c.Container + ")"

@@ -20,8 +20,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
@@ -105,8 +105,8 @@ type packing struct {
 	sum     Summary
 	parts   []part
 	partOf  map[string]int // index in parts, by path of a WARC file
-	inside  *survey.Survey // of all parts
-	outside *survey.Survey // of o.From
+	inside  *depend.Survey // of all parts
+	outside *depend.Survey // of o.From
 	hidden  []warc.Finding // damage in files of o.From
 	known   map[string]int // index in sum.Requires, by path
 }

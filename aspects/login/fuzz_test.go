@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/config"
+	own "github.com/arcrawl/arcrawl/config/request"
 )
 
 // FuzzLoginPage reads arbitrary pages for the form of a login. A page without the field of the password has none, and
@@ -19,7 +19,7 @@ func FuzzLoginPage(f *testing.F) {
 	} {
 		f.Add([]byte(page))
 	}
-	l := &config.Login{SecretFields: []config.Header{{Name: "pass"}}}
+	l := &own.Login{SecretFields: []own.Header{{Name: "pass"}}}
 	f.Fuzz(func(t *testing.T, page []byte) {
 		got := hiddenFields(page, l)
 		if got == nil {

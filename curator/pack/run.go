@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/archive/excerpt"
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/rewrite"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -145,11 +145,11 @@ func (s *Store) make(ctx context.Context, p *ordered) (err error) {
 	}
 	s.change(p, func(p *api.Package) { p.State = copying })
 	out := filepath.Join(s.dir, p.Name)
-	sum, err := excerpt.Write(ctx, l, g.entries, excerpt.Options{
+	sum, err := rewrite.Excerpt(ctx, l, g.entries, rewrite.ExcerptOptions{
 		Out: out, Work: work, Title: p.What, Software: s.o.Software, Now: now, MaxBytes: 2 * MaxBytes,
 		Room: s.room, Copied: func(n int) { s.change(p, func(p *api.Package) { p.Copied = n }) },
 	})
-	if errors.Is(err, excerpt.ErrTooLarge) {
+	if errors.Is(err, rewrite.ErrTooLarge) {
 		return tooLarge{p.choice}
 	}
 	if err != nil {

@@ -1,0 +1,64 @@
+package admin
+
+import (
+	"maps"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// TestPagesThatDifferAtEachFetchAreListed crawls pages with a clock, one with a token and one that never changes. The
+// last one is not listed. The others are, with what second looks found, and with the rule that would silence a page.
+func TestPagesThatDifferAtEachFetchAreListed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		toml := strings.Replace(everyHour, "initial = \"1h\"\nmin = \"1h\"\nmax = \"1h\"", "rule = \"learned\"", 1)
+		w := newWorld(t, dir, toml)
+		defer w.Close()
+		w.Set("http://news.example/", town.Page{Links: []string{"/clock", "/short", "/token", "/still"}})
+		w.Set("http://news.example/short", town.Page{Clock: true})
+		w.Set("http://news.example/clock", town.Page{Clock: true, Size: 2000})
+		w.Set("http://news.example/token", town.Page{Token: true, Size: 2000})
+		w.Set("http://news.example/still", town.Page{})
+		w.Run(6 * time.Hour)
+
+		found := map[string]string{}
+		for _, p := range get[api.Noise](w, "/api/v1/noise?host=NEWS.example").Pages {
+			kind, _, _ := strings.Cut(p.Why, ":")
+			found[p.URI] = kind
+			clock := strings.HasSuffix(p.URI, "/clock")
+			rule := api.ScrubRule{Kind: "scrub_css", Rule: "i.clock"}
+			if clock != (len(p.Rules) == 1 && p.Rules[0] == rule && strings.HasSuffix(p.Why, ": scrub_css = ['i.clock']")) {
+				t.Errorf("%s: %+v, want the rule that silences it", p.URI, p)
+			}
+			if why := get[api.Why](w, "/api/v1/why?uri="+url.QueryEscape(p.URI)); why.Noise != p.Why {
+				t.Errorf("why says %q of %s, want %q", why.Noise, p.URI, p.Why)
+			}
+			if p.Visits < 6 || p.Versions < 6 || p.LastVisit == nil {
+				t.Errorf("%s: %+v, want its visits and versions", p.URI, p)
+			}
+		}
+		want := map[string]string{
+			"http://news.example/clock": "noisy", "http://news.example/short": "restless", "http://news.example/token": "noisy",
+		}
+		if !maps.Equal(found, want) {
+			t.Errorf("the pages %v are listed, want %v", found, want)
+		}
+		if nobodys := get[api.Noise](w, "/api/v1/noise?owner=nobody").Pages; len(nobodys) > 0 {
+			t.Errorf("of an owner without hosts there are %+v", nobodys)
+		}
+		if other := get[api.Noise](w, "/api/v1/noise?host=other.example"); len(other.Pages) > 0 || other.Next != "" {
+			t.Errorf("another host: %+v", other)
+		}
+		rules := post[api.IgnoreProposal](w, "/api/v1/ignore/suggest", api.IgnorePage{URI: "http://news.example/clock"})
+		if len(rules.Rules) > 0 || !strings.Contains(rules.Problem, "index.live") {
+			t.Errorf("without an index: %+v, want the reason why there is no rule", rules)
+		}
+	})
+}

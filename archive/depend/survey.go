@@ -1,0 +1,209 @@
+package depend
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/parallel"
+)
+
+// Survey holds the captures of a set of files and their references. It needs about 80 bytes of memory for each capture,
+// and about 120 bytes and the text for each URI. While it reads, it needs about 400 bytes for each capture of the files
+// that are being read.
+type Survey struct {
+	captures
+	Files []warc.File // see [Capture.File]
+
+	// Numbers of captures, sorted by record id, by moment and by payload digest.
+	ids      []int32
+	moments  []int32
+	payloads []int32 // responses and resources with a payload digest, also by URI and date
+}
+
+// New reads the captures of files and folders, also in WACZ packages. It reports damage and skips it.
+func New(
+	ctx context.Context, paths []string, progress *warc.Progress, report func(warc.Finding) error,
+) (*Survey, error) {
+	files, faults := warc.FilesAndPackages(paths)
+	s := &Survey{Files: files}
+	for _, f := range faults {
+		if err := report(*f); err != nil {
+			return nil, err
+		}
+	}
+	progress.Expect(files)
+	perFile := make([][]namedCapture, len(files))
+	found := make([][]warc.Finding, len(files))
+	work := func(ctx context.Context, i int) error {
+		notes := warc.NewFindings(files[i])
+		err := warc.EachRecord(ctx, files[i], progress, notes, func(rec *warc.Record) error {
+			if err := rec.Close(); err != nil {
+				return err
+			}
+			if h, ok := namedCaptureOf(rec, int32(i)); ok {
+				perFile[i] = append(perFile[i], h)
+			}
+			return nil
+		})
+		found[i] = notes.All()
+		return err
+	}
+	finish := func(i int) error {
+		for _, c := range perFile[i] {
+			s.add(c)
+		}
+		perFile[i] = nil
+		for _, f := range found[i] {
+			if err := report(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := parallel.Each(ctx, len(files), work, finish); err != nil {
+		return s, err
+	}
+	s.sort()
+	return s, nil
+}
+
+// sort prepares the lookup of captures. Of several captures with one id or moment, the lookup finds the first; full
+// records come before revisits.
+func (s *Survey) sort() {
+	s.number = nil
+	s.ids, s.moments = make([]int32, s.rows.n), make([]int32, s.rows.n)
+	for i := range s.rows.n {
+		s.ids[i], s.moments[i] = i, i
+		if r := s.rows.at(i); s.methods[r.method] != "" && r.kind == KindFull {
+			s.payloads = append(s.payloads, i)
+		}
+	}
+	slices.SortFunc(s.ids, func(a, b int32) int { return cmp.Or(s.compareID(a, s.rows.at(b).id), cmp.Compare(a, b)) })
+	slices.SortFunc(s.moments, func(a, b int32) int {
+		return cmp.Or(s.compareMoment(a, s.momentOf(b)), cmp.Compare(s.rows.at(a).kind, s.rows.at(b).kind), cmp.Compare(a, b))
+	})
+	slices.SortFunc(s.payloads, func(a, b int32) int {
+		return cmp.Or(s.compareVersion(a, s.rows.at(b).payload, s.momentOf(b)), cmp.Compare(a, b))
+	})
+}
+
+func (s *Survey) compareID(i int32, id Key) int { return bytes.Compare(s.rows.at(i).id[:], id[:]) }
+
+func (s *Survey) comparePayload(i int32, payload Key) int {
+	return bytes.Compare(s.rows.at(i).payload[:], payload[:])
+}
+
+// compareVersion compares a capture with a payload of a URI at a date.
+func (s *Survey) compareVersion(i int32, payload Key, m Moment) int {
+	n := s.momentOf(i)
+	return cmp.Or(s.comparePayload(i, payload), bytes.Compare(n.URI[:], m.URI[:]), cmp.Compare(n.Date, m.Date))
+}
+
+func (s *Survey) compareMoment(i int32, m Moment) int {
+	n := s.momentOf(i)
+	return cmp.Or(bytes.Compare(n.URI[:], m.URI[:]), cmp.Compare(n.Second(), m.Second()))
+}
+
+// byID returns the number of the capture with a record id.
+func (s *Survey) byID(id Key) (int32, bool) {
+	at, found := slices.BinarySearchFunc(s.ids, id, s.compareID)
+	if !found {
+		return 0, false
+	}
+	return s.ids[at], true
+}
+
+// byMoment returns the number of the capture that a revisit names by URI and date. Of several captures in the second it
+// is the one that fits best.
+func (s *Survey) byMoment(revisit Capture) (best int32, found bool) {
+	at, _ := slices.BinarySearchFunc(s.moments, revisit.to, s.compareMoment)
+	fits := math.MinInt
+	for ; at < len(s.moments) && s.compareMoment(s.moments[at], revisit.to) == 0; at++ {
+		i := s.moments[at]
+		if n := s.At(i).Fits(revisit.to, revisit.Method, revisit.Payload); n > fits {
+			best, fits = i, n
+		}
+	}
+	return best, fits > math.MinInt
+}
+
+// byPayload returns the number of the last capture before a revisit with the same URI and payload. Heritrix wrote
+// revisits that name their original in no other way before version 3.1.2.
+func (s *Survey) byPayload(revisit Capture) (int32, bool) {
+	if revisit.Method == "" {
+		return 0, false
+	}
+	m := Moment{revisit.URI, revisit.Date}
+	at, _ := slices.BinarySearchFunc(s.payloads, revisit, func(i int32, _ Capture) int {
+		return cmp.Or(s.compareVersion(i, revisit.Payload, m), -1) // behind the captures of the same date
+	})
+	if at == 0 {
+		return 0, false
+	}
+	i := s.payloads[at-1]
+	return i, s.comparePayload(i, revisit.Payload) == 0 && s.momentOf(i).URI == revisit.URI
+}
+
+// Original returns the number of the capture that holds the payload of capture i: i itself, unless it is a revisit. It
+// is -1 if the original is missing.
+func (s *Survey) Original(i int32) int32 {
+	if s.rows.at(i).kind == KindRevisit {
+		return s.FindOriginal(s.At(i))
+	}
+	return i
+}
+
+// FindOriginal returns the number of the original of a revisit, which may come from another survey. It is -1 if the
+// original is missing.
+func (s *Survey) FindOriginal(c Capture) int32 {
+	const maxChain = 4 // arcrawl writes no revisits of revisits; other tools did
+	for range maxChain {
+		next, ok := s.byID(c.toID)
+		if !ok || c.toID == (Key{}) {
+			next, ok = s.byMoment(c)
+		}
+		if c.toID == (Key{}) && c.to == (Moment{}) {
+			next, ok = s.byPayload(c)
+		}
+		if !ok {
+			return -1
+		}
+		if c = s.At(next); !c.IsRevisit {
+			return next
+		}
+	}
+	return -1
+}
+
+// find returns the numbers of the named files. A name is a path, or relative to the folder of the survey. The name of a
+// package stands for all files in it.
+func (s *Survey) find(names []string) (map[int32]bool, error) {
+	set := map[int32]bool{}
+	for _, name := range names {
+		found := false
+		for i, f := range s.Files {
+			inside := f.Package() != "" && (strings.HasPrefix(f.Name, name+"/archive/") || same(f.Package(), name))
+			if inside || f.Name == name || same(f.Path, name) {
+				set[int32(i)], found = true, true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("%w: the file %s is not among the %d that were read", warc.ErrNotFound, name, len(s.Files))
+		}
+	}
+	return set, nil
+}
+
+// same reports whether two paths name the same place.
+func same(a, b string) bool {
+	x, err := filepath.Abs(a)
+	y, err2 := filepath.Abs(b)
+	return err == nil && err2 == nil && x == y
+}

@@ -1,0 +1,132 @@
+package request
+
+import (
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/schema"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Login says how the crawler logs in to a site with a form.
+type Login struct {
+	URI          string         // receives the form; "" = there is no login
+	Page         string         // has the form, whose hidden fields are sent too; "" = none
+	Fields       []Header       // of the form, that everybody may know
+	SecretFields []Header       // of the form, that nobody may know
+	Success      *regexp.Regexp // matches the answer to the form if the login succeeded
+	LoggedOut    *regexp.Regexp // matches answers for strangers; nil = none
+	Renew        time.Duration  // how long a login is used; 0 = until the site ends it
+}
+
+// On reports whether there is a login.
+func (l *Login) On() bool { return l.URI != "" }
+
+// Mark returns a number that stands for the settings of the login: another number means that it is another login.
+func (l *Login) Mark() uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%q %q %v %v", l.URI, l.Page, l.Success, l.LoggedOut)
+	for _, f := range l.Fields {
+		fmt.Fprintf(h, " %q=%q", f.Name, f.Value)
+	}
+	for _, f := range l.SecretFields {
+		fmt.Fprintf(h, " %q=%q %x", f.Name, f.Secret, f.Secret.mark())
+	}
+	return h.Sum64()
+}
+
+const (
+	fieldsExample       = `write for example [{ name = "remember", value = "1" }]`
+	secretFieldsExample = `write for example [{ name = "password", secret = "file:news-password" }]`
+)
+
+// ReadFields reads a list of fields of a form that everybody may know.
+func ReadFields(f schema.Field) []Header {
+	return readNamed(f, "value", fieldsExample, checkFieldName, func(h *Header, v schema.Field) (ok bool) {
+		if h.Value, ok = v.Text("a text in quotes"); ok && len(h.Value) > maxValue {
+			v.Fault("is too long", fmt.Sprintf("write up to %d characters", maxValue))
+			return false
+		}
+		return ok
+	})
+}
+
+// ReadSecretFields reads a list of fields of a form that nobody may know.
+func ReadSecretFields(f schema.Field) []Header {
+	return readNamed(f, "secret", secretFieldsExample, checkFieldName, func(h *Header, v schema.Field) (ok bool) {
+		h.Secret, ok = readSecret(v, func(s string) (problem, remedy string) {
+			if s == "" || len(s) > maxSecret {
+				return "holds nothing, or is too long", "write the secret into it, on one line"
+			}
+			return "", ""
+		})
+		return ok
+	})
+}
+
+// checkFieldName accepts the name of a field of a form.
+func checkFieldName(name string) (problem, remedy string) {
+	if name == "" || len(name) > 200 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) {
+		return "is not the name of a field of a form", `write the name that the field has in the form, for example "password"`
+	}
+	return "", ""
+}
+
+// checkLogin reports a login that cannot work, if a file, or the refinement at path, sets it.
+func (l *Login) checkLogin(doc *schema.Document, path schema.Path, overHTTP bool) {
+	const name = "login.uri"
+	l.checkPage(doc, path, overHTTP)
+	at := path.Key(name)
+	if !l.On() || !doc.Has(at) {
+		return
+	}
+	f := schema.Field{Doc: doc, Name: name, Path: at, Value: l.URI}
+	switch {
+	case l.Success == nil:
+		f.Fault("has no login.success", "set it to an expression that only the answer to a successful login has, as '(?m)^Set-Cookie: session='")
+	case len(l.Fields)+len(l.SecretFields) == 0:
+		f.Fault("has no fields", "set login.fields and login.secret_fields to what the form sends")
+	case !overHTTP && len(l.SecretFields) > 0 && !isEncrypted(l.URI):
+		f.Fault("would get secrets without encryption", "write https, or set request.secrets_over_http = true")
+	}
+}
+
+// checkPage reports a page with the form that is on another host, or that others could change on its way.
+func (l *Login) checkPage(doc *schema.Document, path schema.Path, overHTTP bool) {
+	const name = "login.page"
+	page, err := uri.Parse(l.Page)
+	to, errTo := uri.Parse(l.URI)
+	if l.Page == "" || err != nil || errTo != nil {
+		return // none, or a fault that was reported before
+	}
+	at := path.Key(name)
+	if !doc.Has(at) {
+		if at = path.Key("login.uri"); !doc.Has(at) {
+			return
+		}
+	}
+	f := schema.Field{Doc: doc, Name: name, Path: at, Value: l.Page}
+	switch {
+	case page.Host() != to.Host():
+		f.Fault("is on another host than login.uri", "write the page with the form that login.uri receives")
+	case !overHTTP && len(l.SecretFields) > 0 && !isEncrypted(l.Page):
+		f.Fault("would be fetched without encryption, so that others could change its fields and cookies",
+			"write https, or set request.secrets_over_http = true")
+	}
+}
+
+// isEncrypted reports whether an address is one of https.
+func isEncrypted(address string) bool {
+	u, err := uri.Parse(address)
+	return err == nil && u.Scheme() == "https"
+}
+
+// HiddenCookies returns s with cookies that nobody may know.
+func (s Settings) HiddenCookies(cookies string) Settings {
+	hidden := Header{Name: "Cookie", Secret: Secret{place: "cookies of the login", value: &cookies}}
+	s.SecretHeaders = append(append([]Header{}, s.SecretHeaders...), hidden)
+	return s
+}

@@ -1,0 +1,193 @@
+// Package request holds the settings of the table "request": what is sent to a host besides what arcrawl always sends.
+//
+// A secret is named in the configuration by where it is stored, and read from there when the configuration is loaded.
+// Nothing that shows a configuration can show it: a [Secret] is written as its place.
+package request
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/config/schema"
+)
+
+// maxSecret is the maximum length of a secret in bytes.
+const maxSecret = 8 << 10
+
+// Secret is a value that is sent to a host and shown nowhere. The zero value is no secret.
+type Secret struct {
+	place string
+	value *string // a pointer, because fmt shows the text of an unexported field
+}
+
+// String returns the place of the secret, never the secret.
+func (s Secret) String() string { return s.place }
+
+// GoString returns the place of the secret, never the secret.
+func (s Secret) GoString() string { return s.place }
+
+// MarshalText returns the place of the secret, never the secret.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.place), nil }
+
+// IsSet reports whether a file sets the secret.
+func (s Secret) IsSet() bool { return s.place != "" }
+
+// Known reports whether the secret could be read.
+func (s Secret) Known() bool { return s.value != nil }
+
+// Reveal returns the secret, and "" if it is not known.
+func (s Secret) Reveal() string {
+	if s.value == nil {
+		return ""
+	}
+	return *s.value
+}
+
+// mark returns a number that nearly always differs for another secret. It has only 16 bits of the secret, so that it
+// does not help to guess it.
+func (s Secret) mark() uint16 {
+	sum := sha256.Sum256([]byte("arcrawl secret\n" + s.Reveal()))
+	return binary.BigEndian.Uint16(sum[:])
+}
+
+const placeExample = `write "file:NAME" for a file in storage.secrets, "env:ARCRAWL_NAME" or "credential:NAME"`
+
+// envPrefix begins the names of the environment variables that host files may use. Whoever may write a host file can
+// have the daemon send what the file names, so it must not reach all that the daemon knows.
+const envPrefix = "ARCRAWL_"
+
+// check accepts what a secret is used for. It must not repeat the secret.
+type check func(secret string) (problem, remedy string)
+
+// readSecret reads the place of a secret from a field, and the secret from its place. A fault never shows the value of
+// the field, which may be the secret itself by mistake.
+func readSecret(f schema.Field, fits check) (Secret, bool) {
+	place, _ := f.Value.(string)
+	kind, name, _ := strings.Cut(place, ":")
+	if why, ok := isPlace(kind, name); !ok {
+		fault(f, "is not the place of a secret"+why, placeExample+"; it is not the secret itself")
+		return Secret{}, false
+	}
+	key := Place(kind, name)
+	if f.Doc.Reserved[key] {
+		fault(f, "is the place of a secret of the daemon itself, which no host may receive",
+			"write the secret of the host to a place of its own")
+		return Secret{}, false
+	}
+	if f.Doc.Named != nil {
+		f.Doc.Named[key] = true
+	}
+	if f.Doc.Staged { // whoever proposes a text need not be allowed to learn what is in a file
+		return Secret{place: place}, true
+	}
+	return schema.Once(f, func() (Secret, bool) {
+		s := Secret{place: place}
+		text, problem, remedy, elsewhere := fetchSecret(f.Doc.Secrets, kind, name)
+		if problem == "" {
+			problem, remedy = fits(text)
+		}
+		switch {
+		case problem == "":
+			s.value = &text
+		case elsewhere:
+			f.Doc.AddLack(f.Finding(problem, remedy))
+		default:
+			f.Fault(problem, remedy)
+			return Secret{}, false
+		}
+		return s, true
+	})
+}
+
+// Place returns the one way to write a place that has several, such as "file:./news".
+func Place(kind, name string) string {
+	if kind == "file" {
+		name = filepath.Clean(name)
+	}
+	return kind + ":" + name
+}
+
+// isPlace reports whether a secret can be stored there, and if not, why.
+func isPlace(kind, name string) (why string, ok bool) {
+	switch {
+	case kind != "file" && kind != "env" && kind != "credential":
+		return "", false
+	case name == "" || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }):
+		return ": it names nothing", false
+	case kind == "file" && !filepath.IsLocal(name):
+		return ": it is outside the folder storage.secrets", false
+	case kind == "env" && !strings.HasPrefix(name, envPrefix):
+		return ": the name of the variable does not begin with " + envPrefix, false
+	case kind == "credential" && (filepath.Base(name) != name || name == ".."):
+		return ": the name of a credential is not a path", false
+	}
+	return "", true
+}
+
+// fetchSecret reads a secret from its place. elsewhere says that another user or process may be able to read it.
+func fetchSecret(folder, kind, name string) (text, problem, remedy string, elsewhere bool) {
+	switch kind {
+	case "env":
+		text, ok := os.LookupEnv(name)
+		if !ok {
+			return "", "names a variable that is not set", "set it in the environment of the daemon", true
+		}
+		return text, "", "", false
+	case "credential":
+		dir := os.Getenv("CREDENTIALS_DIRECTORY")
+		if dir == "" {
+			return "", "cannot be read: systemd passes credentials only to the service",
+				"write LoadCredential=" + name + ":PATH into the unit of the service, and start arcrawl with it", true
+		}
+		folder = dir
+	}
+	name = filepath.Join(folder, name)
+	text, err := readFile(name)
+	if err != nil {
+		problem, remedy = schema.Unreadable(err)
+		return "", "names the file " + name + ", which " + problem, remedy, errors.Is(err, fs.ErrPermission)
+	}
+	if at := strings.IndexAny(text, "\r\n"); at >= 0 {
+		line := strings.Count(text[:at], "\n") + 1
+		return "", fmt.Sprintf("names the file %s, which has a line end inside the secret, at the end of its line %d", name, line),
+			"write the secret on one line", false
+	}
+	return text, "", "", false
+}
+
+// readFile reads a secret from a file. A line end at the end of the file is not part of it.
+func readFile(path string) (string, error) {
+	info, err := os.Stat(path) // first, because opening a pipe could block forever
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is no regular file")
+	}
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSecret+3))
+	if err != nil {
+		return "", err
+	}
+	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	return text, nil
+}
+
+// fault reports a fault of a field without its value.
+func fault(f schema.Field, problem, remedy string) {
+	f.Doc.AddFault(f.Doc.AtValue(f.Path, schema.Fault{Key: f.Name, Problem: problem, Remedy: remedy}))
+}
+
+// Equal reports whether two secrets are the same, at the same place.
+func (s Secret) Equal(o Secret) bool { return s.place == o.place && s.Reveal() == o.Reveal() }
