@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -86,7 +85,7 @@ func importArchives(
 		if err := store.Sync(); err != nil {
 			return err
 		}
-		terminal.Control(errs, "\r"+cli.ClearLine) // the line of progress
+		cli.Control(errs, "\r"+cli.ClearLine) // the line of progress
 		return printImported(out, f, asJSON)
 	}
 	stop := cli.ShowProgress(errs, o.Progress)

@@ -10,7 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
-	"github.com/arcrawl/arcrawl/internal/sparse"
+	"github.com/arcrawl/arcrawl/internal/smalldisk"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -40,7 +40,7 @@ func TestAKilledStoreThatIsShippedRestsItsHosts(t *testing.T) {
 		t.Fatalf("claimed: %t, %v", ok, err)
 	}
 	left := filepath.Join(t.TempDir(), "left")
-	if err := sparse.CopyFS(left, c.Storage.State); err != nil {
+	if err := smalldisk.CopyFS(left, c.Storage.State); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

@@ -17,10 +17,10 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -398,7 +398,7 @@ func examineLogs(t *testing.T, dir string, nodes []string) map[string]int {
 			t.Fatal(err)
 		}
 	}
-	for _, r := range warccheck.Dir(t, all) { // follows revisits to the records of the other node
+	for _, r := range archivetest.CheckDir(t, all) { // follows revisits to the records of the other node
 		at[fmt.Sprintf("%s@%d", r.File, r.Offset)] = r.Target()
 	}
 	for _, node := range nodes {

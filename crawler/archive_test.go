@@ -7,16 +7,16 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // checkArchive reads the archive and the log that a crawl wrote to dir. The archive must be valid by itself, and must
 // contain each record that the log names.
-func checkArchive(t *testing.T, dir string) []warccheck.Record {
+func checkArchive(t *testing.T, dir string) []archivetest.CheckedRecord {
 	t.Helper()
-	records := warccheck.Dir(t, filepath.Join(dir, "warc"))
-	at := make(map[string]warccheck.Record, len(records))
+	records := archivetest.CheckDir(t, filepath.Join(dir, "warc"))
+	at := make(map[string]archivetest.CheckedRecord, len(records))
 	for _, r := range records {
 		at[fmt.Sprintf("%s@%d", r.File, r.Offset)] = r
 	}
@@ -28,7 +28,7 @@ func checkArchive(t *testing.T, dir string) []warccheck.Record {
 }
 
 // checkClaim checks that the archive contains the record that a log line names.
-func checkClaim(t *testing.T, e crawllog.Entry, at map[string]warccheck.Record) {
+func checkClaim(t *testing.T, e crawllog.Entry, at map[string]archivetest.CheckedRecord) {
 	t.Helper()
 	if e.Extra == nil || e.Extra.WARCFile == "" {
 		return

@@ -17,7 +17,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // TestTheArchiveSaysWhatTheConnectionWas crawls a site over TLS whose name resolves to other addresses after a while.
@@ -71,7 +71,7 @@ func TestTheArchiveSaysWhatTheConnectionWas(t *testing.T) {
 	shut()
 	certificate := fmt.Sprintf("tlsCertificate: sha256:%x\r\n", sha256.Sum256(site.Certificate().Raw))
 	kinds := map[string]int{}
-	for _, r := range warccheck.Dir(t, w.path("warc")) {
+	for _, r := range archivetest.CheckDir(t, w.path("warc")) {
 		if !strings.HasPrefix(r.File, "test-embargo-") {
 			t.Errorf("the %s record of %s is in %s, not in the series of its host", r.Type(), r.Target(), r.File)
 		}

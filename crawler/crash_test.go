@@ -16,7 +16,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // These environment variables turn the test binary into a crawl that kills itself with SIGKILL.
@@ -91,7 +91,7 @@ uris = [%q]
 	}
 }
 
-func count(r warccheck.Record, kind string) int {
+func count(r archivetest.CheckedRecord, kind string) int {
 	if r.Type() == kind {
 		return 1
 	}

@@ -20,7 +20,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // TestAnExpiredCertificateIsAcceptedByPermissionOnly crawls two sites with expired certificates. Only one of them has
@@ -66,7 +66,7 @@ func TestAnExpiredCertificateIsAcceptedByPermissionOnly(t *testing.T) {
 		t.Errorf("the other site was answered with %q", refused)
 	}
 	responses, noted := 0, 0
-	for _, r := range warccheck.Dir(t, w.path("warc")) {
+	for _, r := range archivetest.CheckDir(t, w.path("warc")) {
 		if r.Type() == "response" && strings.HasPrefix(r.Target(), "https://old.example/") {
 			responses++
 		}

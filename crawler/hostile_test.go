@@ -21,7 +21,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // manners is the behavior of a raw server after it has sent its answer.
@@ -143,11 +143,11 @@ func gzipped(b []byte) string {
 
 // recordsIn reads the records that a crawl wrote to dir. It does not check them, because answers that net/http cannot
 // read are archived too.
-func recordsIn(t *testing.T, dir string) []warccheck.Record {
+func recordsIn(t *testing.T, dir string) []archivetest.CheckedRecord {
 	t.Helper()
-	var all []warccheck.Record
+	var all []archivetest.CheckedRecord
 	for _, file := range finishedFiles(t, dir) {
-		records, err := warccheck.File(file)
+		records, err := archivetest.CheckFile(file)
 		must(t, err)
 		all = append(all, records...)
 	}

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
 // crawlOver2 crawls three pages of a site over HTTP/2, and a page that is elsewhere, until each was visited twice.
@@ -62,7 +62,7 @@ func TestACrawlOverHTTP2IsArchivedInTheFormOfHTTP1(t *testing.T) {
 	t.Parallel()
 	w := crawlOver2(t)
 	kinds := map[string]int{}
-	for _, r := range warccheck.Dir(t, w.path("warc")) {
+	for _, r := range archivetest.CheckDir(t, w.path("warc")) {
 		if r.Type() != "request" && r.Type() != "response" && r.Type() != "revisit" {
 			continue
 		}

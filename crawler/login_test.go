@@ -18,7 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // members is a site with a login. Its sessions end after ten hours.
@@ -133,7 +133,7 @@ func grepFor(t *testing.T, dir string, words ...string) {
 	if err != nil {
 		t.Error(err)
 	}
-	for _, r := range warccheck.Dir(t, filepath.Join(dir, "warc")) {
+	for _, r := range archivetest.CheckDir(t, filepath.Join(dir, "warc")) {
 		look(r.Type()+" of "+r.Target(), r.Block)
 	}
 }
@@ -159,7 +159,7 @@ func TestALoginIsRenewedAndLeavesNoTrace(t *testing.T) {
 		t.Errorf("%d visits to pages; the log is %s", pages, log)
 	}
 	redacted := 0
-	for _, r := range warccheck.Dir(t, filepath.Join(dir, "warc")) {
+	for _, r := range archivetest.CheckDir(t, filepath.Join(dir, "warc")) {
 		if r.Type() == "request" && strings.Contains(string(r.Block), "Cookie: [redacted]\r\n") {
 			redacted++
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // permitting is a site whose robots.txt forbids everything. It notes when each path was requested.
@@ -82,7 +82,7 @@ func TestRobotsTxtIsIgnoredByPermissionOnly(t *testing.T) {
 				log, err := os.ReadFile(w.path("crawl.log"))
 				must(t, err)
 				noted, robots := map[string]bool{}, false
-				for _, r := range warccheck.Dir(t, w.path("warc")) {
+				for _, r := range archivetest.CheckDir(t, w.path("warc")) {
 					if strings.Contains(string(r.Block), "robotsPermission: letter of the publisher, 2026-11-02\r\n") {
 						noted[strings.TrimPrefix(r.Target(), "http://paper.example")] = true
 					}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -85,7 +85,7 @@ func TestADeadProxyRestsTheHostsBehindIt(t *testing.T) {
 		}
 	}
 	noted := 0
-	for _, r := range warccheck.Dir(t, dir+"/warc") {
+	for _, r := range archivetest.CheckDir(t, dir+"/warc") {
 		if strings.Contains(string(r.Block), "wayOfConnection: proxy=office\r\n") {
 			noted++
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // secretWords lists the texts that no file of a crawl may have.
@@ -109,7 +109,7 @@ func grepFolder(t *testing.T, dir string) {
 		}
 		return err
 	})
-	for _, r := range warccheck.Dir(t, filepath.Join(dir, "warc")) {
+	for _, r := range archivetest.CheckDir(t, filepath.Join(dir, "warc")) {
 		noted = noted || bytes.Contains(r.Block, []byte("requestRedacted: X-Key, Authorization\r\n"))
 		for _, word := range secretWords {
 			if bytes.Contains(r.Block, []byte(word)) {
@@ -125,7 +125,7 @@ func grepFolder(t *testing.T, dir string) {
 // requestsTo returns the archived requests to a URI.
 func requestsTo(t *testing.T, w *world, target string) (all []string) {
 	t.Helper()
-	for _, r := range warccheck.Dir(t, w.path("warc")) {
+	for _, r := range archivetest.CheckDir(t, w.path("warc")) {
 		if r.Type() == "request" && r.Target() == target {
 			all = append(all, string(r.Block))
 		}

@@ -17,9 +17,9 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
 const (
@@ -181,7 +181,7 @@ func tellLog(t *testing.T, b *strings.Builder, dir string) {
 }
 
 // tellArchive writes the header of each record, and the block of those whose text is ours.
-func tellArchive(b *strings.Builder, records []warccheck.Record) {
+func tellArchive(b *strings.Builder, records []archivetest.CheckedRecord) {
 	b.WriteString("== archive\n")
 	for _, r := range records {
 		var fields []string

@@ -22,9 +22,9 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -69,11 +69,11 @@ func (w *world) kept(u string) (all []aspects.Keeping) {
 // may refer to one in another series.
 func checkSeries(t *testing.T, w *world, want map[string][]string) {
 	t.Helper()
-	all, hosts := map[string][]warccheck.Record{}, map[string][]string{}
+	all, hosts := map[string][]archivetest.CheckedRecord{}, map[string][]string{}
 	series := warcout.SeriesIn("test")
 	for _, file := range finishedFiles(t, w.dir) {
 		s := series(filepath.Base(file))
-		records, err := warccheck.File(file)
+		records, err := archivetest.CheckFile(file)
 		must(t, err)
 		all[s] = append(all[s], records...)
 		for _, r := range records {
@@ -87,7 +87,7 @@ func checkSeries(t *testing.T, w *world, want map[string][]string) {
 		t.Errorf("hosts in the files of each series (-want +got):\n%s", diff)
 	}
 	for s, records := range all {
-		if err := warccheck.Verify(records); err != nil {
+		if err := archivetest.CheckRecords(records); err != nil {
 			t.Errorf("the series %q alone: %v", s, err)
 		}
 	}
@@ -124,7 +124,7 @@ func importOriginals(t *testing.T, index *dedup.Index, files []string) (n int) {
 	for _, file := range files {
 		m, err := index.Begin(dedup.Collection{Name: file, Hash: "sha256:" + filepath.Base(file)}, time.Now())
 		must(t, err)
-		records, err := warccheck.File(file)
+		records, err := archivetest.CheckFile(file)
 		must(t, err)
 		var found []dedup.Found
 		for _, r := range records {
@@ -132,7 +132,7 @@ func importOriginals(t *testing.T, index *dedup.Index, files []string) (n int) {
 			if err != nil || r.Type() != "response" {
 				continue
 			}
-			body, err := warccheck.Payload(r)
+			body, err := archivetest.PayloadOf(r)
 			must(t, err)
 			date, err := time.Parse(time.RFC3339Nano, r.Header.Get("WARC-Date"))
 			must(t, err)

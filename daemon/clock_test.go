@@ -21,8 +21,8 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/internal/untick"
 )
 
 // The longest wait, and the shortest rest of a host between two requests, of the crawl with a clock that jumps.
@@ -100,7 +100,7 @@ func (w *jumpWorld) start() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	untick.StoreAndMerging(w.t, d.Store())
+	testcrawl.UntickAndMerging(w.t, d.Store())
 	done := make(chan error, 1)
 	go func() { done <- errors.Join(d.Run(ctx), d.Close()) }()
 	w.stop = func() {

@@ -19,8 +19,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
 // TestMain checks that no goroutine is left after a daemon has stopped.
@@ -39,7 +39,7 @@ func TestADaemonVisitsAndArchives(t *testing.T) {
 		t.Errorf("Run returned %v, want nil after a stop", err)
 	}
 	l.WaitFor(t, `"message":"stopped"`, "STATUS=stopping", "STATUS=closing the archive and the store")
-	if n := len(warccheck.Dir(t, filepath.Join(l.Dir, "warc"))); n != 9 {
+	if n := len(archivetest.CheckDir(t, filepath.Join(l.Dir, "warc"))); n != 9 {
 		t.Errorf("the archive has %d records, want warcinfo, two of the configuration, three each of robots.txt and the page", n)
 	}
 	if left, _ := filepath.Glob(filepath.Join(l.Dir, "warc", "*.open")); len(left) > 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
-	"github.com/arcrawl/arcrawl/internal/sparse"
+	"github.com/arcrawl/arcrawl/internal/smalldisk"
 )
 
 // damages holds what can happen to the log of the memory table of a killed daemon. Badger opens the store after each.
@@ -58,7 +58,7 @@ func killed(t *testing.T, l *daemontest.Life, damage func(t *testing.T, mem stri
 			return nil
 		}
 		name = strings.TrimSuffix(name, ".open") // the daemon that starts after the kill finishes its WARC files
-		return sparse.CopyFile(filepath.Join(dir, name), path)
+		return smalldisk.CopyFile(filepath.Join(dir, name), path)
 	})
 	if err != nil {
 		t.Fatal(err)

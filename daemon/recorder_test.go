@@ -10,14 +10,14 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
 // configurations returns the records of the configuration in an archive, oldest first.
-func configurations(t *testing.T, dir string) (all []warccheck.Record) {
+func configurations(t *testing.T, dir string) (all []archivetest.CheckedRecord) {
 	t.Helper()
-	for _, r := range warccheck.Dir(t, filepath.Join(dir, "warc")) {
+	for _, r := range archivetest.CheckDir(t, filepath.Join(dir, "warc")) {
 		if strings.HasPrefix(r.Target(), "urn:arcrawl:configuration") {
 			all = append(all, r)
 		}
@@ -60,7 +60,7 @@ func TestTheArchiveHasEachConfigurationInForceOnce(t *testing.T) {
 		changes.Changed[0].URI != named+":hosts:a.example.toml" || changes.Defaults["crawl.workers"] == "" {
 		t.Errorf("%v: the last changes are %s", err, all[3].Block)
 	}
-	info := warccheck.Dir(t, filepath.Join(l.Dir, "warc"))[0]
+	info := archivetest.CheckDir(t, filepath.Join(l.Dir, "warc"))[0]
 	if !strings.Contains(string(info.Block), "isPartOf: The Press\r\n") {
 		t.Errorf("the warcinfo record has no collection:\n%s", info.Block)
 	}

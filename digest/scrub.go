@@ -10,7 +10,7 @@ import (
 	"regexp/syntax"
 	"unicode/utf8"
 
-	"github.com/arcrawl/arcrawl/internal/pattern"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // The errors of scrubbing rules that compile but cannot be meant.
@@ -30,7 +30,7 @@ type scrubber struct {
 }
 
 func newScrubber(expr string) (scrubber, error) {
-	re, size, err := pattern.Measured(expr)
+	re, size, err := human.MeasuredPattern(expr)
 	if err != nil {
 		return scrubber{}, err
 	}

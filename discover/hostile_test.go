@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/discover"
-	"github.com/arcrawl/arcrawl/internal/growth"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -164,7 +164,7 @@ func TestWorkOfHostileContentGrowsWithItsSize(t *testing.T) {
 	for _, c := range hostile {
 		t.Run(c.name, func(t *testing.T) {
 			doc := response(t, 200, "Content-Type", c.contentType)
-			growth.Linear(t, c.make, func(text string) { find(t, doc, text, discover.Bounds{Speculative: true}) })
+			slow.Linear(t, c.make, func(text string) { find(t, doc, text, discover.Bounds{Speculative: true}) })
 		})
 	}
 }
@@ -189,7 +189,7 @@ func TestWorkOfHostileHeadersGrowsWithTheirSize(t *testing.T) {
 		{"a type in pieces", "Content-Type", func(n int) string { return "text/html" + many(n/10, ";a*%d=b") }},
 	} {
 		t.Run(c.field+": "+c.name, func(t *testing.T) {
-			growth.Linear(t, c.make, func(text string) {
+			slow.Linear(t, c.make, func(text string) {
 				status := 200
 				if c.field == "Location" {
 					status = 302

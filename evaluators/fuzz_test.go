@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/internal/growth"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // FuzzAnswer reads arbitrary headers and pages. The kind of a block must be a word of crawl.log, a date of a change
@@ -44,7 +44,7 @@ func TestWorkOfBlocksGrowsWithThePage(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{"<title>", "<h1>not found", "captcha ", "<div class=consent>", "<script>", "\xff", "<!--"} {
 		t.Run(piece, func(t *testing.T) {
-			growth.Linear(t, func(n int) string { return strings.Repeat(piece, n/len(piece)) }, func(text string) {
+			slow.Linear(t, func(n int) string { return strings.Repeat(piece, n/len(piece)) }, func(text string) {
 				evaluators.Block(evaluators.Answer{Status: 200, Header: http.Header{}, Content: []byte(text)})
 			})
 		})

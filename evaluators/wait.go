@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators/rate"
-	"github.com/arcrawl/arcrawl/internal/pattern"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // WaitEvaluator is one entry of the stack: the types of content that it decides about, and by which rule.
@@ -194,7 +194,7 @@ const patternHead, patternTail = `(?is)\A(?:`, `)\z`
 // Expressions compiled elsewhere follow the same rules. They are compiled again for each decision, which takes some
 // microseconds.
 func Pattern(expr string) (*regexp.Regexp, error) {
-	if _, err := pattern.Compile(expr); err != nil { // compiled alone, so that the expression cannot close our group
+	if _, err := human.CompilePattern(expr); err != nil { // compiled alone, so that the expression cannot close our group
 		return nil, fmt.Errorf("MIME pattern: %w", err)
 	}
 	re, err := regexp.Compile(patternHead + expr + patternTail)

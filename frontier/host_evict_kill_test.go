@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/sparse"
+	"github.com/arcrawl/arcrawl/internal/smalldisk"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -49,7 +49,7 @@ func TestKillBetweenPortionsOfAnEviction(t *testing.T) {
 		}
 		killed := o
 		killed.Dir = filepath.Join(t.TempDir(), "killed")
-		if err := sparse.CopyFS(killed.Dir, o.Dir); err != nil {
+		if err := smalldisk.CopyFS(killed.Dir, o.Dir); err != nil {
 			t.Fatal(err)
 		}
 		g, err := Open(killed)

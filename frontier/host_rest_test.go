@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/sparse"
+	"github.com/arcrawl/arcrawl/internal/smalldisk"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -230,7 +230,7 @@ func TestTheFirstVisitOfAPatientHostCountsAfterAnUncleanStop(t *testing.T) {
 func (w *world) kill(now time.Time) {
 	w.Helper()
 	dir := filepath.Join(w.TempDir(), "killed")
-	must(w, sparse.CopyFS(dir, w.o.Dir))
+	must(w, smalldisk.CopyFS(dir, w.o.Dir))
 	before := w.Frontier
 	w.Cleanup(func() { _ = before.Close() })
 	w.o.Dir = dir

@@ -18,7 +18,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/sparse"
+	"github.com/arcrawl/arcrawl/internal/smalldisk"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -304,7 +304,7 @@ func (w *world) openHarmed(name string, harmed, whole []byte) (opened bool, held
 	w.Helper()
 	o := w.o
 	o.Dir = filepath.Join(w.TempDir(), "harmed")
-	must(w, sparse.CopyFS(o.Dir, w.o.Dir))
+	must(w, smalldisk.CopyFS(o.Dir, w.o.Dir))
 	copied := filepath.Join(o.Dir, filepath.Base(name))
 	if harmed == nil {
 		must(w, os.Remove(copied))

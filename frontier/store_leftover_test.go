@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/sparse"
+	"github.com/arcrawl/arcrawl/internal/smalldisk"
 )
 
 // A kill can leave a file that the store had only begun, or had emptied in order to remove it. The next opening must
@@ -37,7 +37,7 @@ func TestAKillBetweenTwoStepsOfTheStoreIsRepairedAtTheNextOpening(t *testing.T) 
 			t.Run(fmt.Sprintf("%s, inspected first: %t", name, inspect), func(t *testing.T) {
 				t.Parallel()
 				o := frontier.Options{Dir: filepath.Join(t.TempDir(), "left"), Now: at(time.Hour), Compactors: -1}
-				must(t, sparse.CopyFS(o.Dir, whole))
+				must(t, smalldisk.CopyFS(o.Dir, whole))
 				for file, length := range left {
 					path := filepath.Join(o.Dir, file)
 					must(t, os.WriteFile(path, nil, 0o600))
@@ -61,7 +61,7 @@ func killedStore(t *testing.T) (dir string) {
 	w := newWorld(t)
 	w.add(day, pages("a.example", 20)...)
 	dir = filepath.Join(t.TempDir(), "whole")
-	must(t, sparse.CopyFS(dir, w.o.Dir))
+	must(t, smalldisk.CopyFS(dir, w.o.Dir))
 	return dir
 }
 

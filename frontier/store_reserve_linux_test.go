@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/smalldisk"
-	"github.com/arcrawl/arcrawl/internal/sparse"
 )
 
 // fillDisk writes until nothing more fits.
@@ -172,7 +171,7 @@ func TestClosingOnAFullDiskLosesNothing(t *testing.T) {
 		t.Fatalf("Close: %v, want success or an error that the disk is full", err)
 	}
 	left := filepath.Join(t.TempDir(), "left")
-	if err := sparse.CopyFS(left, w.o.Dir); err != nil { // the table of an earlier log may be written meanwhile
+	if err := smalldisk.CopyFS(left, w.o.Dir); err != nil { // the table of an earlier log may be written meanwhile
 		t.Fatal(err)
 	}
 	w.Frontier, w.o.Dir, w.o.AwaitSpace = nil, left, nil

@@ -22,7 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/untick"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/render"
 	"github.com/arcrawl/arcrawl/render/chromium"
 	"github.com/arcrawl/arcrawl/uri"
@@ -97,7 +97,7 @@ func open(t *testing.T, extra string, requests ...chromium.Request) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	untick.Store(t, w.frontier.DB())
+	testcrawl.Untick(t, w.frontier.DB())
 	seed := frontier.Candidate{URI: uri.FromCanonical(front), Seed: front, Due: w.now()}
 	if _, err := w.frontier.Add(w.now(), seed); err != nil {
 		t.Fatal(err)

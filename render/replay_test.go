@@ -19,11 +19,11 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
 	"github.com/arcrawl/arcrawl/render"
 )
 
@@ -147,7 +147,7 @@ func TestARenderedPageLooksTheSameInReplay(t *testing.T) {
 // records with warcio, and that what a server sent came over HTTP/2.
 func oneFile(t *testing.T, folder, page string) (file, stamp string) {
 	t.Helper()
-	for _, r := range warccheck.Dir(t, folder) {
+	for _, r := range archivetest.CheckDir(t, folder) {
 		if over := r.Header.Values("WARC-Protocol"); r.Type() == "response" && !slices.Contains(over, "h2") {
 			t.Errorf("%s came over %q", r.Target(), over)
 		}

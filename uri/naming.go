@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/internal/pattern"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // RuleSet names a set of rules for URIs that are treated as one.
@@ -48,7 +48,7 @@ func ParseRewrite(s string) (Rewrite, error) {
 	if !ok || match == "" {
 		return Rewrite{}, fmt.Errorf("rewrite %q: it is not of the form 'expression%sreplacement'", s, arrow)
 	}
-	re, err := pattern.Compile(match)
+	re, err := human.CompilePattern(match)
 	if err != nil {
 		return Rewrite{}, fmt.Errorf("rewrite %q: %w", s, err)
 	}

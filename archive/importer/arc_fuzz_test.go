@@ -9,7 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
-	"github.com/arcrawl/arcrawl/internal/growth"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // recordsOfARC reads all records of an ARC file as an import does. It returns those that can be originals.
@@ -61,7 +61,7 @@ func TestWorkOnDamagedARCFilesGrowsWithThem(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			shape := func(n int) string { return piece + strings.Repeat(piece, n/len(piece)) }
-			growth.Linear(t, shape, func(text string) { recordsOfARC(t, text) })
+			slow.Linear(t, shape, func(text string) { recordsOfARC(t, text) })
 		})
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
 // The host of a crawl is in a series with a folder of its own. Its files go there as soon as they are finished,
@@ -46,7 +46,7 @@ func TestASeriesHasAFolderOfItsOwn(t *testing.T) {
 	}
 	series, other := "", 0
 	for _, file := range first.Files(t) {
-		records, err := warccheck.File(file)
+		records, err := archivetest.CheckFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/internal/growth"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 func many(n int, format string) string {
@@ -108,7 +108,7 @@ func TestWorkOfHostileSourcesGrowsWithTheirSize(t *testing.T) {
 	self := mustURI(t, "http://news.example/s.xml")
 	for _, c := range hostile {
 		t.Run(c.name, func(t *testing.T) {
-			growth.Linear(t, c.make, func(text string) {
+			slow.Linear(t, c.make, func(text string) {
 				_, _ = Read(self, "", true, strings.NewReader(text), Bounds{})
 			})
 		})

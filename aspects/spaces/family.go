@@ -3,30 +3,28 @@ package spaces
 import (
 	"slices"
 	"strings"
-
-	"github.com/arcrawl/arcrawl/internal/bloom"
 )
 
 // family is a set of URIs that differ only in parts that a program fills in. It is part of a row: keys are only ever
 // added.
 type family struct {
-	Key      string       `cbor:"1,keyasint"` // the letter of its kind, and what its URIs have in common
-	Visits   int          `cbor:"2,keyasint,omitempty"`
-	Row      int          `cbor:"3,keyasint,omitempty"` // visits in a row that named nothing new
-	Links    bloom.Filter `cbor:"4,keyasint,omitempty"` // links out of the family that were seen
-	Touched  int64        `cbor:"5,keyasint,omitempty"` // number of the host's visit that read it last
-	Examples []string     `cbor:"6,keyasint,omitempty"`
-	Depth    int          `cbor:"7,keyasint,omitempty"` // deepest folder of the row
-	From     int          `cbor:"8,keyasint,omitempty"` // first and last day of pages that named something new
-	To       int          `cbor:"9,keyasint,omitempty"`
-	Params   []facet      `cbor:"10,keyasint,omitempty"`
-	Members  bloom.Filter `cbor:"11,keyasint,omitempty"` // URIs of the family that were named
-	Rests    []idRest     `cbor:"12,keyasint,omitempty"`
-	Same     int          `cbor:"13,keyasint,omitempty"`
-	Other    int          `cbor:"14,keyasint,omitempty"`
-	First    int          `cbor:"15,keyasint,omitempty"` // highest folder of the row
-	Misses   int          `cbor:"16,keyasint,omitempty"` // number of times it was suspect and was refuted
-	Since    int64        `cbor:"17,keyasint,omitempty"` // µs since 1970, when a suspect row last became deeper
+	Key      string      `cbor:"1,keyasint"` // the letter of its kind, and what its URIs have in common
+	Visits   int         `cbor:"2,keyasint,omitempty"`
+	Row      int         `cbor:"3,keyasint,omitempty"` // visits in a row that named nothing new
+	Links    bloomFilter `cbor:"4,keyasint,omitempty"` // links out of the family that were seen
+	Touched  int64       `cbor:"5,keyasint,omitempty"` // number of the host's visit that read it last
+	Examples []string    `cbor:"6,keyasint,omitempty"`
+	Depth    int         `cbor:"7,keyasint,omitempty"` // deepest folder of the row
+	From     int         `cbor:"8,keyasint,omitempty"` // first and last day of pages that named something new
+	To       int         `cbor:"9,keyasint,omitempty"`
+	Params   []facet     `cbor:"10,keyasint,omitempty"`
+	Members  bloomFilter `cbor:"11,keyasint,omitempty"` // URIs of the family that were named
+	Rests    []idRest    `cbor:"12,keyasint,omitempty"`
+	Same     int         `cbor:"13,keyasint,omitempty"`
+	Other    int         `cbor:"14,keyasint,omitempty"`
+	First    int         `cbor:"15,keyasint,omitempty"` // highest folder of the row
+	Misses   int         `cbor:"16,keyasint,omitempty"` // number of times it was suspect and was refuted
+	Since    int64       `cbor:"17,keyasint,omitempty"` // µs since 1970, when a suspect row last became deeper
 }
 
 // facet is a query parameter and the sums of its first values.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/bloom"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -38,18 +37,18 @@ const (
 
 // farm is a family that may be a link farm. It is part of a row: keys are only ever added.
 type farm struct {
-	Key       string       `cbor:"1,keyasint"` // what its URIs have in common, see shapeOf
-	Visits    int          `cbor:"2,keyasint,omitempty"`
-	Row       int          `cbor:"3,keyasint,omitempty"`  // inventing visits in a row
-	First     int          `cbor:"4,keyasint,omitempty"`  // hops to the first page of the row, by depth
-	Deepest   int          `cbor:"5,keyasint,omitempty"`  // hops to the deepest page of the row
-	Links     bloom.Filter `cbor:"6,keyasint,omitempty"`  // links out of the family that were seen
-	Named     []uint32     `cbor:"7,keyasint,omitempty"`  // the smallest sums of pages that its pages have named, sorted
-	Entrances []uint32     `cbor:"8,keyasint,omitempty"`  // sums of the pages that others have named
-	Misses    int          `cbor:"9,keyasint,omitempty"`  // number of times it was suspect and was refuted
-	Since     int64        `cbor:"10,keyasint,omitempty"` // µs since 1970, when it became suspect
-	Touched   int64        `cbor:"11,keyasint,omitempty"` // number of the host's visit that read it last
-	Examples  []string     `cbor:"12,keyasint,omitempty"`
+	Key       string      `cbor:"1,keyasint"` // what its URIs have in common, see shapeOf
+	Visits    int         `cbor:"2,keyasint,omitempty"`
+	Row       int         `cbor:"3,keyasint,omitempty"`  // inventing visits in a row
+	First     int         `cbor:"4,keyasint,omitempty"`  // hops to the first page of the row, by depth
+	Deepest   int         `cbor:"5,keyasint,omitempty"`  // hops to the deepest page of the row
+	Links     bloomFilter `cbor:"6,keyasint,omitempty"`  // links out of the family that were seen
+	Named     []uint32    `cbor:"7,keyasint,omitempty"`  // the smallest sums of pages that its pages have named, sorted
+	Entrances []uint32    `cbor:"8,keyasint,omitempty"`  // sums of the pages that others have named
+	Misses    int         `cbor:"9,keyasint,omitempty"`  // number of times it was suspect and was refuted
+	Since     int64       `cbor:"10,keyasint,omitempty"` // µs since 1970, when it became suspect
+	Touched   int64       `cbor:"11,keyasint,omitempty"` // number of the host's visit that read it last
+	Examples  []string    `cbor:"12,keyasint,omitempty"`
 }
 
 // shapeOf returns the key of a URI's family: its first folder; for a file at the root with one parameter its name;

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/bloom"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -45,22 +44,22 @@ const (
 
 // space is a pattern of a host. It is part of a row: keys are only ever added.
 type space struct {
-	Key      string       `cbor:"1,keyasint"`
-	Visits   int          `cbor:"2,keyasint,omitempty"` // first visits of pages inside
-	Rich     int          `cbor:"3,keyasint,omitempty"` // of these, pages that had something new
-	Row      int          `cbor:"4,keyasint,omitempty"` // barren pages in a row
-	First    int          `cbor:"5,keyasint,omitempty"` // hops to the first page of the row, by depth
-	Deepest  int          `cbor:"6,keyasint,omitempty"`
-	Texts    bloom.Filter `cbor:"7,keyasint,omitempty"`
-	Links    bloom.Filter `cbor:"8,keyasint,omitempty"`
-	Members  []member     `cbor:"9,keyasint,omitempty"` // the ones with the smallest sums, sorted
-	Listed   bool         `cbor:"10,keyasint,omitempty"`
-	Proven   bool         `cbor:"11,keyasint,omitempty"`
-	Held     int64        `cbor:"12,keyasint,omitempty"` // times that a URI was put off for lack of budget
-	Since    int64        `cbor:"13,keyasint,omitempty"` // number of the host's visit at which it was added
-	Examples []string     `cbor:"14,keyasint,omitempty"`
-	Depth    int          `cbor:"17,keyasint,omitempty"` // hops to the deepest page inside
-	Common   []uint32     `cbor:"18,keyasint,omitempty"` // the first values that are no numbers
+	Key      string      `cbor:"1,keyasint"`
+	Visits   int         `cbor:"2,keyasint,omitempty"` // first visits of pages inside
+	Rich     int         `cbor:"3,keyasint,omitempty"` // of these, pages that had something new
+	Row      int         `cbor:"4,keyasint,omitempty"` // barren pages in a row
+	First    int         `cbor:"5,keyasint,omitempty"` // hops to the first page of the row, by depth
+	Deepest  int         `cbor:"6,keyasint,omitempty"`
+	Texts    bloomFilter `cbor:"7,keyasint,omitempty"`
+	Links    bloomFilter `cbor:"8,keyasint,omitempty"`
+	Members  []member    `cbor:"9,keyasint,omitempty"` // the ones with the smallest sums, sorted
+	Listed   bool        `cbor:"10,keyasint,omitempty"`
+	Proven   bool        `cbor:"11,keyasint,omitempty"`
+	Held     int64       `cbor:"12,keyasint,omitempty"` // times that a URI was put off for lack of budget
+	Since    int64       `cbor:"13,keyasint,omitempty"` // number of the host's visit at which it was added
+	Examples []string    `cbor:"14,keyasint,omitempty"`
+	Depth    int         `cbor:"17,keyasint,omitempty"` // hops to the deepest page inside
+	Common   []uint32    `cbor:"18,keyasint,omitempty"` // the first values that are no numbers
 	// Entrances holds the sums of the pages that pages of other patterns name.
 	Entrances []uint32 `cbor:"16,keyasint,omitempty"`
 	Words     int      `cbor:"15,keyasint,omitempty"` // pages with something new whose parameters are words

@@ -15,10 +15,10 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
 // command runs a command line as the program does. It returns the exit code and the output.
@@ -126,7 +126,7 @@ func TestTheDemoSumsUp(t *testing.T) {
 			t.Errorf("the output of the demo lacks %q:\n%s", want, out)
 		}
 	}
-	records := warccheck.Dir(t, filepath.Join(dir, "warc"))
+	records := archivetest.CheckDir(t, filepath.Join(dir, "warc"))
 	// A busy machine makes few visits.
 	if lines := daemontest.ReadLog(t, filepath.Join(dir, "crawl.log")); len(lines) < 4 || len(records) < 3*len(lines)/2 {
 		t.Errorf("%d lines in the log and %d records in the archive, want more", len(lines), len(records))

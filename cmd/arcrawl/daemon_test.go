@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -124,7 +124,7 @@ func TestAStopWaitsForTheVisitInProgress(t *testing.T) {
 	if r := remembered(t, dir, u); r.Visits != 1 || r.LastStatus != 200 {
 		t.Errorf("%s: %d visits, status %d; want a finished visit", u, r.Visits, r.LastStatus)
 	}
-	if n := len(warccheck.Dir(t, filepath.Join(dir, "warc"))); n != 9 {
+	if n := len(archivetest.CheckDir(t, filepath.Join(dir, "warc"))); n != 9 {
 		t.Errorf("%d records, want warcinfo, two of the configuration, three each of robots.txt and the page", n)
 	}
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/curator/replay"
@@ -222,7 +221,7 @@ func shortWait(d time.Duration) string {
 // width returns the width of the terminal, or a usual one.
 func (s *visitPrinter) width() int {
 	if f, ok := s.out.(*os.File); ok {
-		if n := terminal.Width(f); n > 0 {
+		if n := cli.TerminalWidth(f); n > 0 {
 			return n
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -263,7 +262,7 @@ func confirm(cmd *cobra.Command, n int64) error {
 		return nil
 	}
 	in := cmd.InOrStdin()
-	if !terminal.Is(in) {
+	if !cli.IsTerminal(in) {
 		return cli.Usage(fmt.Errorf("would forget %s with all history: add --yes to confirm", human.Count(n, "URI")))
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "Forget %s with all history? Type yes to confirm: ", human.Count(n, "URI"))

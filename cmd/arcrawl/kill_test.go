@@ -17,9 +17,9 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -76,8 +76,8 @@ func TestFiftyKills(t *testing.T) {
 // in another series.
 func examineSeries(t *testing.T, dir string, series map[string]string) {
 	t.Helper()
-	of, records := warcout.SeriesIn("arcrawl"), map[string][]warccheck.Record{}
-	for _, r := range warccheck.Dir(t, dir) {
+	of, records := warcout.SeriesIn("arcrawl"), map[string][]archivetest.CheckedRecord{}
+	for _, r := range archivetest.CheckDir(t, dir) {
 		in := of(r.File)
 		records[in] = append(records[in], r)
 		if u, err := uri.Parse(r.Target()); err == nil && series[u.Authority()] != in {
@@ -85,7 +85,7 @@ func examineSeries(t *testing.T, dir string, series map[string]string) {
 		}
 	}
 	for in, all := range records {
-		if err := warccheck.Verify(all); err != nil {
+		if err := archivetest.CheckRecords(all); err != nil {
 			t.Errorf("the series %q alone: %v", in, err)
 		}
 	}
@@ -133,8 +133,8 @@ func examine(t *testing.T, dir string, site *killSite) {
 	claimed := make(map[uri.Host]int)  // lines that claim one
 	lines := make(map[string]int)      // lines of each URI
 
-	at := make(map[string]warccheck.Record)
-	for _, r := range warccheck.Dir(t, filepath.Join(dir, "warc")) {
+	at := make(map[string]archivetest.CheckedRecord)
+	for _, r := range archivetest.CheckDir(t, filepath.Join(dir, "warc")) {
 		at[fmt.Sprintf("%s@%d", r.File, r.Offset)] = r
 		if r.Main() {
 			captures[uri.FromCanonical(r.Target()).Host()]++

@@ -19,7 +19,6 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/daemon/journal"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -287,7 +286,7 @@ func (s *logStats) added(
 			}
 		})
 		if errors.Is(err, stats.ErrGap) {
-			journal.PrintError(errs, fmt.Sprintf("arcrawl: %v\n", err))
+			cli.PrintError(errs, fmt.Sprintf("arcrawl: %v\n", err))
 		} else if err != nil && ctx.Err() == nil {
 			return err
 		}

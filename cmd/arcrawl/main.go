@@ -16,27 +16,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/daemon/journal"
-	"github.com/arcrawl/arcrawl/internal/profile"
 )
 
 func main() {
-	os.Exit(realMain(os.Args[1:], terminal.For(os.Stdout), terminal.For(os.Stderr)))
+	os.Exit(realMain(os.Args[1:], cli.Terminal(os.Stdout), cli.Terminal(os.Stderr)))
 }
 
 // realMain runs the command line and returns the exit code.
 func realMain(args []string, stdout, stderr io.Writer) int {
 	if err := daemon.CheckThreads(); err != nil {
-		journal.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n", err))
+		cli.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n", err))
 		return cli.ExitCode(err)
 	}
-	defer profile.Begin()()
+	defer beginProfile()()
 	ctx, stop := untilStopped(stderr)
 	defer stop()
 	if err := replaced(args); err != nil {
-		journal.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n", err))
+		cli.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n", err))
 		return cli.ExitUsage
 	}
 	return cli.Run(daemon.WithWings(ctx, daemonWings()), newRoot(), args, stdout, stderr)

@@ -8,9 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/daemon/journal"
 )
 
 func newRun() *cobra.Command {
@@ -54,5 +52,5 @@ a sign of life as long as its workers look for URIs that are due.`,
 
 // newLogger returns the logger of the daemon.
 func newLogger(w io.Writer) zerolog.Logger {
-	return journal.NewLogger(terminal.Unescaped(w), terminal.Is(w))
+	return cli.NewLogger(cli.Unescaped(w), cli.IsTerminal(w))
 }

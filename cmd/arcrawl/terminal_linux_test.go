@@ -10,17 +10,16 @@ import (
 	"unsafe"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 )
 
 // Commands write to a real terminal, and the text of a stranger is in their answer.
 func TestCommandsEscapeOnATerminal(t *testing.T) {
 	master, tty := openTerminal(t)
 	const evil = "\x1b[2J\u202eevil\u009b"
-	if code := realMain([]string{evil}, terminal.For(tty), terminal.For(tty)); code != cli.ExitUsage {
+	if code := realMain([]string{evil}, cli.Terminal(tty), cli.Terminal(tty)); code != cli.ExitUsage {
 		t.Errorf("exit code %d, want %d", code, cli.ExitUsage)
 	}
-	if code := realMain([]string{"verify", "/no/such/" + evil}, terminal.For(tty), terminal.For(tty)); code == cli.ExitOK {
+	if code := realMain([]string{"verify", "/no/such/" + evil}, cli.Terminal(tty), cli.Terminal(tty)); code == cli.ExitOK {
 		t.Error("the command did not fail")
 	}
 	tty.Close()

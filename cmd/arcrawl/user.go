@@ -12,7 +12,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -203,14 +202,14 @@ func askPassword(in io.Reader, prompt io.Writer, name string) (string, error) {
 		return strings.TrimRight(text, "\r\n"), nil
 	}
 	f, ok := in.(*os.File)
-	if !ok || !terminal.Is(f) {
+	if !ok || !cli.IsTerminal(f) {
 		password, err := line()
 		if err != nil {
 			return "", err
 		}
 		return password, access.CheckPassword(password)
 	}
-	show, err := terminal.HideInput(f)
+	show, err := cli.HideInput(f)
 	if err != nil {
 		return "", fmt.Errorf("hide the password on the terminal: %w; write it to standard input from a file", err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/audit"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 )
 
 // TestUsersAreManagedOnTheCommandLine adds, changes and removes users, with passwords on standard input.
@@ -74,7 +74,7 @@ func TestAPasswordIsNotShownOnTheTerminal(t *testing.T) {
 		shown, prompts := &bytes.Buffer{}, &bytes.Buffer{}
 		read := make(chan struct{})
 		go func() { defer close(read); _, _ = io.Copy(shown, master) }()
-		show, err := terminal.HideInput(tty) // before anything is typed; askPassword does it again
+		show, err := cli.HideInput(tty) // before anything is typed; askPassword does it again
 		if err != nil {
 			t.Fatal(err)
 		}

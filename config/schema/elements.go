@@ -12,7 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/internal/pattern"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -119,8 +119,8 @@ func ReadRegex(f Field, s, remedy string) (*regexp.Regexp, bool) {
 		f.Fault("is too long", fmt.Sprintf("maximum: %d bytes", maxRegex))
 		return nil, false
 	}
-	re, err := pattern.Compile(s)
-	if large := (pattern.TooLargeError{}); errors.As(err, &large) {
+	re, err := human.CompilePattern(s)
+	if large := (human.PatternTooLargeError{}); errors.As(err, &large) {
 		f.Fault("is too large", large.Error())
 		return nil, false
 	}

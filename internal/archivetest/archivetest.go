@@ -1,4 +1,7 @@
-// Package archivetest makes small archives for tests, with arcrawl's own writer and with GNU wget.
+// Package archivetest makes small archives for tests, with arcrawl's own writer and with GNU wget, and reads archives
+// strictly ([CheckDir]): every gzip member is one record, every required header is there, every digest is right, and
+// every reference names a record that exists. The reader shares no code with the writer, so that both cannot have the
+// same mistake.
 package archivetest
 
 import (

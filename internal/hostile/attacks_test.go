@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
 // attack is a row: what a stranger does, and what must hold.
@@ -142,18 +142,18 @@ func (row attack) compare(t *testing.T, used, before usage) {
 // references fails the test if a revisit record refers to anything but a response record.
 func (row attack) references(t *testing.T, c *crawl) {
 	t.Helper()
-	var all []warccheck.Record
+	var all []archivetest.CheckedRecord
 	if row.oddArchive {
 		files, _ := filepath.Glob(filepath.Join(c.dir, "warc", "*.warc.gz"))
 		for _, f := range files {
-			some, err := warccheck.File(f)
+			some, err := archivetest.CheckFile(f)
 			if err != nil {
 				t.Error(err)
 			}
 			all = append(all, some...)
 		}
 	} else {
-		all = warccheck.Dir(t, filepath.Join(c.dir, "warc"))
+		all = archivetest.CheckDir(t, filepath.Join(c.dir, "warc"))
 	}
 	responses := map[string]bool{}
 	for _, r := range all {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/render/chromium"
 )
 
@@ -120,7 +120,7 @@ func leavingPage() attack {
 			if n := reached.Load(); n != 0 {
 				t.Errorf("%d connections or packets left the browser", n)
 			}
-			for _, r := range warccheck.Dir(t, filepath.Join(c.dir, "warc")) {
+			for _, r := range archivetest.CheckDir(t, filepath.Join(c.dir, "warc")) {
 				if strings.Contains(string(r.Block), "root:x:0") {
 					t.Errorf("the %s record of %s has a file of this machine", r.Type(), r.Target())
 				}

@@ -17,8 +17,8 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/growth"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -88,7 +88,7 @@ var parsers = []struct {
 func TestWorkOfParsersGrowsWithTheirInput(t *testing.T) {
 	for _, p := range parsers {
 		for _, s := range p.shapes {
-			t.Run(strings.ReplaceAll(p.name+": "+s.name, " ", "-"), func(t *testing.T) { growth.Linear(t, s.make, p.run) })
+			t.Run(strings.ReplaceAll(p.name+": "+s.name, " ", "-"), func(t *testing.T) { slow.Linear(t, s.make, p.run) })
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // readersPassword is the secret of the host www.reader.example. Nothing but that host may ever see it.
@@ -170,7 +170,7 @@ func (c *crawl) findSecret(t *testing.T, told string) {
 	}
 	look("the log", c.text())
 	look("an answer of the daemon", told)
-	for _, r := range warccheck.Dir(t, filepath.Join(c.dir, "warc")) {
+	for _, r := range archivetest.CheckDir(t, filepath.Join(c.dir, "warc")) {
 		look("the "+r.Type()+" record of "+r.Target(), string(r.Block))
 	}
 	err := filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {

@@ -90,7 +90,7 @@ var doors = []door{
 		[]string{"Exit", "Environ", "Setenv", "Stdin", "Stdout", "Args"},
 		[]string{"cmd/arcrawl", "cluster", "render/benchrender"},
 	},
-	{"the process", "os", []string{"Stderr"}, []string{"daemon", "daemon/journal", "cmd/arcrawl", "render/benchrender"}},
+	{"the process", "os", []string{"Stderr"}, []string{"daemon", "cmd/arcrawl/cli", "cmd/arcrawl", "render/benchrender"}},
 	{"the environment", "os", []string{"Getenv", "LookupEnv"}, []string{"config/request", "daemon", "cmd/"}},
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl", "render/benchrender"}},
 	{"the process", "os/signal", nil, []string{"daemon", "cmd/arcrawl"}},

@@ -4,6 +4,8 @@
 // than about two seconds on an idle machine. Such a test calls [Test], which skips it in the first tier, or asks
 // [FirstTier] or [Reduced] whether to do less. scripts/slow-tests finds the tests of the second tier by these calls.
 // CI runs both tiers.
+//
+// [Linear] checks that the work of a parser grows no faster than its input.
 package slow
 
 import "testing"

@@ -1,4 +1,5 @@
-// Package smalldisk mounts small file systems for tests of full disks.
+// Package smalldisk mounts small file systems for tests of full disks, and copies the folders of stores without the
+// empty parts of their files.
 package smalldisk
 
 import (

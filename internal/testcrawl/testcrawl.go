@@ -23,7 +23,6 @@ import (
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/hosts/similar"
-	"github.com/arcrawl/arcrawl/internal/untick"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -53,7 +52,7 @@ func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 		o.Frontier(&fo)
 	}
 	f := must(frontier.Open(fo))(t)
-	untick.Store(t, f.DB())
+	Untick(t, f.DB())
 	learned = must(spaces.Open(f.DB()))(t)
 	archive, _, err := warcout.Open(warcout.Options{
 		Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", MaxSize: cfg.WARC.MaxSize, MaxAge: cfg.WARC.MaxAge,

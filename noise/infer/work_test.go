@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/noise"
-	"github.com/arcrawl/arcrawl/internal/growth"
-	"github.com/arcrawl/arcrawl/internal/noisypages"
+	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/noise/infer"
 )
 
@@ -23,9 +23,9 @@ func TestWorkOfSuggestGrowsWithThePage(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			page := func(n int) string { return c.beginning + strings.Repeat(c.piece, n/len(c.piece)) }
-			growth.Linear(t, page, func(text string) {
+			slow.Linear(t, page, func(text string) {
 				fetch := func(clock string, after time.Duration) noise.Version {
-					return noise.Version{Date: noisypages.Morning.Add(after), MIME: htmlType, Content: []byte(text + clock + text)}
+					return noise.Version{Date: town.NewsMorning.Add(after), MIME: htmlType, Content: []byte(text + clock + text)}
 				}
 				fetches := []noise.Version{fetch("12:34:56", 0), fetch("12:35:06", 10*time.Second)}
 				if _, err := infer.Suggest(t.Context().Err, fetches); err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/growth"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // FuzzServe sends requests as a hub. Only a request with the right signature may trigger a visit, and only the topic of
@@ -65,7 +65,7 @@ func TestWorkOfRequestsGrowsWithTheirSize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHub(t)
-			growth.Linear(t, c.make, func(text string) {
+			slow.Linear(t, c.make, func(text string) {
 				for _, method := range []string{http.MethodGet, http.MethodPost} {
 					r := httptest.NewRequest(method, "/websub/random1", nil)
 					c.set(r, text)

@@ -1,5 +1,6 @@
 // Package cli holds what the commands of arcrawl share: finding the configuration, asking the daemon, tables, JSON,
-// progress, and exit codes. The commands of a wing are declared in the folder of the wing, with this package.
+// progress, the log, and exit codes. What strangers wrote (URIs, titles, errors) cannot control a terminal. The
+// commands of a wing are declared in the folder of the wing, with this package.
 package cli
 
 import (
@@ -18,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -47,7 +47,7 @@ const progressEvery = 500 * time.Millisecond
 
 // ShowLine shows a line on a terminal and updates it until stop is called. It does nothing if w is not a terminal.
 func ShowLine(w io.Writer, line func() string) (stop func()) {
-	if !terminal.Is(w) {
+	if !IsTerminal(w) {
 		return func() {}
 	}
 	end := make(chan struct{})
@@ -58,10 +58,10 @@ func ShowLine(w io.Writer, line func() string) (stop func()) {
 		for {
 			select {
 			case <-end:
-				terminal.Control(w, "\r"+ClearLine)
+				Control(w, "\r"+ClearLine)
 				return
 			case <-tick.C:
-				terminal.Control(w, "\r"+ClearLine)
+				Control(w, "\r"+ClearLine)
 				fmt.Fprint(w, line())
 			}
 		}
@@ -134,7 +134,7 @@ func Input(cmd *cobra.Command, name string) (in io.Reader, done func(), err erro
 
 // Confirmed asks whether to write, and reports whether the answer is yes. Without a terminal it is no.
 func Confirmed(in io.Reader, out io.Writer) bool {
-	if !terminal.Is(in) {
+	if !IsTerminal(in) {
 		fmt.Fprintln(out, "Nothing was written, because there is nobody to ask. Repeat with --yes.")
 		return false
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/daemon/journal"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/frontier/backup"
 )
@@ -63,14 +62,14 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	case err == nil:
 		return ExitOK
 	case !understood && cmd == root:
-		journal.PrintError(stderr, fmt.Sprintf("arcrawl: %v\nRun 'arcrawl --help' for the commands and their flags.\n", err))
+		PrintError(stderr, fmt.Sprintf("arcrawl: %v\nRun 'arcrawl --help' for the commands and their flags.\n", err))
 		return ExitUsage
 	case !understood:
 		usage := fmt.Sprintf("usage: %s; see '%s --help'", cmd.UseLine(), cmd.CommandPath())
-		journal.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n%s\n", err, usage))
+		PrintError(stderr, fmt.Sprintf("arcrawl: %v\n%s\n", err, usage))
 		return ExitUsage
 	}
-	journal.PrintError(stderr, finder.explain(fmt.Sprintf("arcrawl: %v", err))+"\n")
+	PrintError(stderr, finder.explain(fmt.Sprintf("arcrawl: %v", err))+"\n")
 	return ExitCode(err)
 }
 

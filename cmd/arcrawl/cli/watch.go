@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"time"
-
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/terminal"
 )
 
 // Watch shows page after page until ctx ends, at an interval.
@@ -15,7 +13,7 @@ func Watch(ctx context.Context, out io.Writer, every time.Duration, write func(i
 	if every < 100*time.Millisecond {
 		return Usage(fmt.Errorf("--every %v is too short; the minimum is 100ms", every))
 	}
-	live := terminal.Is(out)
+	live := IsTerminal(out)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -29,11 +27,11 @@ func Watch(ctx context.Context, out io.Writer, every time.Duration, write func(i
 		}
 		text := page.Bytes()
 		if live {
-			lines := bytes.ReplaceAll(terminal.Escaped(text), []byte("\n"), []byte(ClearLine+"\n"))
+			lines := bytes.ReplaceAll(Escaped(text), []byte("\n"), []byte(ClearLine+"\n"))
 			text = append([]byte(Home), lines...)
 			text = append(text, ClearRest...)
 		}
-		if _, err := terminal.Unescaped(out).Write(text); err != nil {
+		if _, err := Unescaped(out).Write(text); err != nil {
 			return err
 		}
 		select {

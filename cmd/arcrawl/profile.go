@@ -1,6 +1,6 @@
 //go:build profile
 
-package profile
+package main
 
 import (
 	"fmt"
@@ -12,10 +12,10 @@ import (
 	"syscall"
 )
 
-// Begin begins a CPU profile in the folder that ARCRAWL_PROFILES names. The returned function ends it and writes a
-// profile of the memory. The first SIGUSR1 saves the CPU profile as opening.pprof and begins another one. The second
-// ends profiling early. It does nothing if the variable is not set.
-func Begin() (end func()) {
+// beginProfile begins a CPU profile in the folder that ARCRAWL_PROFILES names. The returned function ends it and
+// writes a profile of the memory. The first SIGUSR1 saves the CPU profile as opening.pprof and begins another one.
+// The second ends profiling early. It does nothing if the variable is not set.
+func beginProfile() (end func()) {
 	dir := os.Getenv("ARCRAWL_PROFILES")
 	if dir == "" {
 		return func() {}
@@ -36,7 +36,7 @@ func Begin() (end func()) {
 		}
 		stop()
 		runtime.GC() // a heap profile shows the heap after the last collection
-		memory := create(dir, "memory.pprof")
+		memory := createProfile(dir, "memory.pprof")
 		_ = pprof.WriteHeapProfile(memory)
 		_ = memory.Close()
 	}()
@@ -49,7 +49,7 @@ func Begin() (end func()) {
 
 // beginProcessor begins a CPU profile. The returned function ends it.
 func beginProcessor(dir, name string) func() {
-	f := create(dir, name)
+	f := createProfile(dir, name)
 	if err := pprof.StartCPUProfile(f); err != nil {
 		fmt.Fprintln(os.Stderr, "arcrawl: no profile of the processor:", err)
 	}
@@ -62,8 +62,9 @@ func beginProcessor(dir, name string) func() {
 // cannotCreate is the exit code for a folder that cannot be used, after sysexits.h.
 const cannotCreate = 73
 
-// create creates a file for a profile. If it fails, it ends the process: a benchmark without its profile is useless.
-func create(dir, name string) *os.File {
+// createProfile creates a file for a profile. If it fails, it ends the process: a benchmark without its profile is
+// useless.
+func createProfile(dir, name string) *os.File {
 	err := os.MkdirAll(dir, 0o755)
 	if err == nil {
 		var f *os.File

@@ -1,5 +1,4 @@
-// Package journal writes the log for people, for files and for the journal of systemd.
-package journal
+package cli
 
 import (
 	"bytes"

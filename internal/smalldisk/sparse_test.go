@@ -1,4 +1,4 @@
-package sparse_test
+package smalldisk_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/internal/sparse"
+	"github.com/arcrawl/arcrawl/internal/smalldisk"
 )
 
 // TestACopyHasTheSameBytesAndTheSameHoles copies a folder with files that are empty, full, and mostly holes.
@@ -42,7 +42,7 @@ func TestACopyHasTheSameBytesAndTheSameHoles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := sparse.CopyFS(to, from); err != nil {
+	if err := smalldisk.CopyFS(to, from); err != nil {
 		t.Fatal(err)
 	}
 	copied := 0
@@ -65,10 +65,10 @@ func TestACopyHasTheSameBytesAndTheSameHoles(t *testing.T) {
 	if err != nil || copied != 6 {
 		t.Errorf("%d files, want 6 (%v)", copied, err)
 	}
-	if err := sparse.CopyFS(to, from); err == nil {
+	if err := smalldisk.CopyFS(to, from); err == nil {
 		t.Error("a file was overwritten")
 	}
-	if err := sparse.CopyFS(filepath.Join(to, "none"), filepath.Join(from, "none")); err == nil {
+	if err := smalldisk.CopyFS(filepath.Join(to, "none"), filepath.Join(from, "none")); err == nil {
 		t.Error("a folder that does not exist was copied")
 	}
 }

@@ -1,11 +1,11 @@
-package pattern_test
+package human_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/internal/pattern"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func TestLargeProgramsAreRefused(t *testing.T) {
@@ -21,8 +21,8 @@ func TestLargeProgramsAreRefused(t *testing.T) {
 		{"many long repetitions", strings.Repeat(`[a-z]{1000}`, 20), false, true},
 		{"no expression", `(`, false, false},
 	} {
-		_, err := pattern.Compile(row.expr)
-		large := pattern.TooLargeError{}
+		_, err := human.CompilePattern(row.expr)
+		large := human.PatternTooLargeError{}
 		if (err == nil) != row.ok || errors.As(err, &large) != row.large {
 			t.Errorf("%s: %v", row.name, err)
 		}

@@ -1,4 +1,4 @@
-package untick_test
+package testcrawl_test
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/arcrawl/arcrawl/internal/untick"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // TestAStoreWithoutPeriodicWorkIsUsedAsBefore plays a month with a store. Badger measures the folder each minute; that
@@ -23,7 +23,7 @@ func TestAStoreWithoutPeriodicWorkIsUsedAsBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		untick.Store(t, db)
+		testcrawl.Untick(t, db)
 		before, _ := db.Size()
 		time.Sleep(time.Hour)
 		if err := os.WriteFile(filepath.Join(dir, "000999.sst"), make([]byte, 4<<20), 0o600); err != nil {

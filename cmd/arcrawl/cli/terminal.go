@@ -1,6 +1,4 @@
-// Package terminal writes to terminals what strangers wrote: URIs, titles and errors. Nothing of it controls the
-// terminal.
-package terminal
+package cli
 
 import (
 	"fmt"
@@ -22,8 +20,8 @@ type screen struct {
 	rest []byte     // the beginning of a character whose end was not written yet
 }
 
-// For returns f, with escapes if it is a terminal. What is written to a file or pipe stays unchanged.
-func For(f *os.File) io.Writer {
+// Terminal returns f, with escapes if it is a terminal. What is written to a file or pipe stays unchanged.
+func Terminal(f *os.File) io.Writer {
 	if !isatty.IsTerminal(f.Fd()) {
 		return f
 	}
@@ -49,8 +47,8 @@ func Control(w io.Writer, sequence string) {
 	}
 }
 
-// Is reports whether a reader or writer is a terminal.
-func Is(stream any) bool {
+// IsTerminal reports whether a reader or writer is a terminal.
+func IsTerminal(stream any) bool {
 	if _, ok := stream.(*screen); ok {
 		return true
 	}

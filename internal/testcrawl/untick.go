@@ -1,9 +1,4 @@
-// Package untick stops the periodic work of a Badger store in tests with virtual time.
-//
-// Badger and its caches wake up every two seconds to look for something to release, and each minute to measure the
-// folder of the store. A crawl that plays a month in virtual time wakes up four million times for that, which takes
-// nearly all of the time of the test. Badger has no option against it, so [Store] reaches into its private fields.
-package untick
+package testcrawl
 
 import (
 	"fmt"
@@ -17,19 +12,23 @@ import (
 	"github.com/dgraph-io/ristretto/v2/z"
 )
 
-// Store stops the periodic work of a store that has just been opened by a test in virtual time. In real time it does
-// nothing. What stops is the measuring of the store for [badger.DB.Size], the removal of expired entries from caches
+// Untick stops the periodic work of a store that has just been opened by a test in virtual time. In real time it does
+// nothing. Badger and its caches wake up every two seconds to look for something to release, and each minute to measure
+// the folder of the store. A crawl that plays a month in virtual time wakes up four million times for that, which takes
+// nearly all of the time of the test. Badger has no option against it, so Untick reaches into its private fields.
+//
+// What stops is the measuring of the store for [badger.DB.Size], the removal of expired entries from caches
 // that have none, and the release of idle buffers. Merging tables is something else, and continues.
-func Store(t testing.TB, db *badger.DB) {
+func Untick(t testing.TB, db *badger.DB) {
 	t.Helper()
 	if calm() {
 		stop(t, db, "updateSize", "cacheHealth")
 	}
 }
 
-// StoreAndMerging also stops the merging of tables, which looks for work each 50 ms. It is for small stores that are
+// UntickAndMerging also stops the merging of tables, which looks for work each 50 ms. It is for small stores that are
 // opened with merging.
-func StoreAndMerging(t testing.TB, db *badger.DB) {
+func UntickAndMerging(t testing.TB, db *badger.DB) {
 	t.Helper()
 	if calm() {
 		stop(t, db, "updateSize", "cacheHealth", "compactors")

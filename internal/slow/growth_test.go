@@ -1,4 +1,4 @@
-package growth
+package slow
 
 import (
 	"strings"

@@ -1,6 +1,4 @@
-// Package sparse copies the folders of stores in tests. The logs of a store are files of 12 to 128 MB that are almost
-// empty: [os.CopyFS] writes all of that.
-package sparse
+package smalldisk
 
 import (
 	"errors"
@@ -20,8 +18,9 @@ const (
 	seekHole = 4
 )
 
-// CopyFS copies the folder from to the new folder to, like [os.CopyFS], and leaves out the bytes that no disk holds. It
-// begins again if a file appears or disappears meanwhile: a store in use writes tables and removes logs.
+// CopyFS copies the folder from to the new folder to, like [os.CopyFS], and leaves out the bytes that no disk holds.
+// The logs of a store are files of 12 to 128 MB that are almost empty. It begins again if a file appears or
+// disappears meanwhile: a store in use writes tables and removes logs.
 func CopyFS(to, from string) error {
 	for range 100 {
 		before, err := files(from)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package terminal
+package cli
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Width returns the number of columns of a terminal. It returns 0 if f is another file.
-func Width(f *os.File) int {
+// TerminalWidth returns the number of columns of a terminal. It returns 0 if f is another file.
+func TerminalWidth(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0

@@ -1,15 +1,13 @@
-package bloom_test
+package spaces
 
 import (
 	"math/rand/v2"
 	"testing"
-
-	"github.com/arcrawl/arcrawl/internal/bloom"
 )
 
 func TestAFilterKnowsWhatWasAddedUntilItIsFull(t *testing.T) {
 	t.Parallel()
-	var f bloom.Filter
+	var f bloomFilter
 	r := rand.New(rand.NewPCG(1, 2))
 	var sums []uint64
 	for range 1000 {
@@ -39,12 +37,12 @@ func TestAFilterKnowsWhatWasAddedUntilItIsFull(t *testing.T) {
 
 func TestAStoredFilterHasOneSize(t *testing.T) {
 	t.Parallel()
-	var f bloom.Filter
+	var f bloomFilter
 	f.Add(1)
 	for _, row := range []struct {
-		stored bloom.Filter
+		stored bloomFilter
 		want   bool
-	}{{nil, true}, {f, true}, {f[1:], false}, {bloom.Filter{}, false}} {
+	}{{nil, true}, {f, true}, {f[1:], false}, {bloomFilter{}, false}} {
 		if got := row.stored.IsValid(); got != row.want {
 			t.Errorf("%d bytes: valid %v", len(row.stored), got)
 		}

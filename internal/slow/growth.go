@@ -1,10 +1,4 @@
-// Package growth checks that the work of a parser grows no faster than its input.
-//
-// A fuzz target finds an input that breaks a parser, but hardly one that takes hours, because its inputs are small.
-// [Linear] makes inputs of one shape in growing sizes and compares the processor time of the smallest with the time of
-// the largest. Other programs of the machine do not matter, and the bound is generous: work that grows with the square
-// of the size exceeds it, work that grows with the size times its logarithm does not.
-package growth
+package slow
 
 import (
 	"os"

@@ -1,8 +1,4 @@
-// Package warccheck reads WARC files strictly, for tests. Every gzip member is one record, every required header is
-// there, every digest is right, and every reference names a record that exists.
-//
-// It shares no code with the writer, so that both cannot have the same mistake.
-package warccheck
+package archivetest
 
 import (
 	"bufio"
@@ -24,8 +20,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Record is one WARC record.
-type Record struct {
+// CheckedRecord is one WARC record.
+type CheckedRecord struct {
 	File           string // name without folder
 	Offset, Length int64  // of its gzip member
 	Header         textproto.MIMEHeader
@@ -33,55 +29,55 @@ type Record struct {
 }
 
 // Type returns the WARC-Type.
-func (r Record) Type() string { return r.Header.Get("WARC-Type") }
+func (r CheckedRecord) Type() string { return r.Header.Get("WARC-Type") }
 
 // ID returns the WARC-Record-ID with its angle brackets.
-func (r Record) ID() string { return r.Header.Get("WARC-Record-ID") }
+func (r CheckedRecord) ID() string { return r.Header.Get("WARC-Record-ID") }
 
 // Target returns the WARC-Target-URI.
-func (r Record) Target() string { return r.Header.Get("WARC-Target-URI") }
+func (r CheckedRecord) Target() string { return r.Header.Get("WARC-Target-URI") }
 
 // Main reports whether r is the record of a visit that a crawl.log line points to.
-func (r Record) Main() bool {
+func (r CheckedRecord) Main() bool {
 	if r.Type() == "response" || r.Type() == "revisit" {
 		return true
 	}
 	return r.Type() == "metadata" && r.Header.Get("WARC-Concurrent-To") == ""
 }
 
-// Dir reads all WARC files of a folder, oldest name first, and fails the test for each fault.
-func Dir(t testing.TB, dir string) []Record {
+// CheckDir reads all WARC files of a folder, oldest name first, and fails the test for each fault.
+func CheckDir(t testing.TB, dir string) []CheckedRecord {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.warc.gz*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	sort.Strings(files)
-	var records []Record
+	var records []CheckedRecord
 	for _, file := range files {
 		if strings.HasSuffix(file, ".open") {
 			t.Errorf("%s was left open", file)
 		}
-		read, err := File(file)
+		read, err := CheckFile(file)
 		if err != nil {
 			t.Error(err)
 		}
 		records = append(records, read...)
 	}
-	if err := Verify(records); err != nil {
+	if err := CheckRecords(records); err != nil {
 		t.Error(err)
 	}
 	return records
 }
 
-// File reads one WARC file, record by record, to its end.
-func File(path string) ([]Record, error) {
+// CheckFile reads one WARC file, record by record, to its end.
+func CheckFile(path string) ([]CheckedRecord, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	src := bytes.NewReader(data)
-	var records []Record
+	var records []CheckedRecord
 	for src.Len() > 0 {
 		at := int64(len(data) - src.Len())
 		r, err := readMember(src)
@@ -94,40 +90,40 @@ func File(path string) ([]Record, error) {
 	return records, nil
 }
 
-func readMember(src *bytes.Reader) (Record, error) {
+func readMember(src *bytes.Reader) (CheckedRecord, error) {
 	z, err := gzip.NewReader(src) // a bytes.Reader is an io.ByteReader: gzip reads nothing after the member
 	if err != nil {
-		return Record{}, err
+		return CheckedRecord{}, err
 	}
 	z.Multistream(false)
 	b := bufio.NewReader(z)
 	if line, err := b.ReadString('\n'); err != nil || line != "WARC/1.1\r\n" {
-		return Record{}, fmt.Errorf("record begins with %q: %w", line, err)
+		return CheckedRecord{}, fmt.Errorf("record begins with %q: %w", line, err)
 	}
 	h, err := textproto.NewReader(b).ReadMIMEHeader()
 	if err != nil {
-		return Record{}, fmt.Errorf("header: %w", err)
+		return CheckedRecord{}, fmt.Errorf("header: %w", err)
 	}
 	size, err := strconv.Atoi(h.Get("Content-Length"))
 	if err != nil {
-		return Record{}, fmt.Errorf("Content-Length: %w", err)
+		return CheckedRecord{}, fmt.Errorf("Content-Length: %w", err)
 	}
-	r := Record{Header: h, Block: make([]byte, size)}
+	r := CheckedRecord{Header: h, Block: make([]byte, size)}
 	if _, err := io.ReadFull(b, r.Block); err != nil {
-		return Record{}, fmt.Errorf("block of %s: %w", r.ID(), err)
+		return CheckedRecord{}, fmt.Errorf("block of %s: %w", r.ID(), err)
 	}
 	rest, err := io.ReadAll(b)
 	if err != nil || string(rest) != "\r\n\r\n" {
-		return Record{}, fmt.Errorf("record %s ends with %q: %w", r.ID(), rest, err)
+		return CheckedRecord{}, fmt.Errorf("record %s ends with %q: %w", r.ID(), rest, err)
 	}
 	return r, z.Close()
 }
 
-// Verify checks each record and the references between records. The error joins all faults.
-func Verify(records []Record) error {
-	byID := make(map[string]Record)
+// CheckRecords checks each record and the references between records. The error joins all faults.
+func CheckRecords(records []CheckedRecord) error {
+	byID := make(map[string]CheckedRecord)
 	var errs []error
-	complain := func(r Record, format string, args ...any) {
+	complain := func(r CheckedRecord, format string, args ...any) {
 		text := fmt.Sprintf(format, args...)
 		errs = append(errs, fmt.Errorf("%s at %d (%s %s): %s", r.File, r.Offset, r.Type(), r.Target(), text))
 	}
@@ -157,7 +153,7 @@ func Verify(records []Record) error {
 	return errors.Join(errs...)
 }
 
-func checkOne(r Record) []error {
+func checkOne(r CheckedRecord) []error {
 	var errs []error
 	for _, name := range []string{"WARC-Type", "WARC-Record-ID", "WARC-Date", "Content-Length", "WARC-Block-Digest"} {
 		if r.Header.Get(name) == "" {
@@ -174,7 +170,7 @@ func checkOne(r Record) []error {
 		errs = append(errs, fmt.Errorf("block digest is %s and should be %s", got, want))
 	}
 	if r.Type() == "response" && r.Header.Get("WARC-Truncated") == "" {
-		payload, err := Payload(r)
+		payload, err := PayloadOf(r)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("payload: %w", err))
 		} else if got, want := r.Header.Get("WARC-Payload-Digest"), sha(payload); got != want {
@@ -184,8 +180,8 @@ func checkOne(r Record) []error {
 	return errs
 }
 
-// Payload returns the body of a response without its transfer encoding (WARC/1.1, section 6.3.2).
-func Payload(r Record) ([]byte, error) {
+// PayloadOf returns the body of a response without its transfer encoding (WARC/1.1, section 6.3.2).
+func PayloadOf(r CheckedRecord) ([]byte, error) {
 	if r.Header.Get("Content-Type") == "text/dns" {
 		return r.Block, nil
 	}
@@ -197,7 +193,7 @@ func Payload(r Record) ([]byte, error) {
 }
 
 // checkRevisit compares a revisit with the record it refers to.
-func checkRevisit(r, origin Record) []error {
+func checkRevisit(r, origin CheckedRecord) []error {
 	if origin.Header == nil {
 		return []error{errors.New("a revisit of nothing")}
 	}

@@ -1,0 +1,46 @@
+package human
+
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+)
+
+// MaxPattern is the maximum number of instructions of a compiled expression. The time of a match grows with the length
+// of the text times the size of the program. A short expression can make a large program: "[a-z]{1000}" has a thousand
+// instructions. A list of 500 words has some 4,000.
+const MaxPattern = 5_000
+
+// PatternTooLargeError says that an expression makes a program that is too large.
+type PatternTooLargeError struct{ Instructions int }
+
+// Error returns the size and what to do.
+func (e PatternTooLargeError) Error() string {
+	return fmt.Sprintf("it compiles to %d instructions, the maximum is %d; write smaller repetitions, or several expressions",
+		e.Instructions, MaxPattern)
+}
+
+// CompilePattern compiles an expression in the syntax of RE2.
+func CompilePattern(expr string) (*regexp.Regexp, error) {
+	re, _, err := MeasuredPattern(expr)
+	return re, err
+}
+
+// MeasuredPattern is [CompilePattern]. It also returns the number of instructions.
+func MeasuredPattern(expr string) (re *regexp.Regexp, instructions int, err error) {
+	if re, err = regexp.Compile(expr); err != nil {
+		return nil, 0, err
+	}
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, 0, err
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil, 0, err
+	}
+	if n := len(program.Inst); n > MaxPattern {
+		return nil, n, PatternTooLargeError{n}
+	}
+	return re, len(program.Inst), nil
+}
