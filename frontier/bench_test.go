@@ -38,10 +38,7 @@ func step(b *testing.B, w *world, now time.Time, found []frontier.Candidate) tim
 	if next.After(now) {
 		now = next
 	}
-	c, ok, err := w.Claim(now)
-	if err != nil || !ok {
-		b.Fatal(ok, err)
-	}
+	c := w.claimAny(now)
 	o := visited(c, now, 12*time.Hour)
 	o.Found = found
 	if _, err := w.Settle(c, o); err != nil {

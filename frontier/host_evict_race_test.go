@@ -145,10 +145,7 @@ func TestHostsThatMatterAreNotEvicted(t *testing.T) {
 		}
 	}
 	for range len(links) + 1 {
-		c, ok, err := w.Claim(day)
-		if err != nil || !ok {
-			t.Fatal(ok, err)
-		}
+		c := w.claimAny(day)
 		if c.Record.URI.Host() == "answered.example" {
 			w.answer(c, day)
 		} else {

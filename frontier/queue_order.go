@@ -33,17 +33,6 @@ func (o Order) String() string {
 	return fmt.Sprintf("Order(%d)", uint8(o))
 }
 
-// SetOrder replaces [Options].Order from the next choice on.
-func (f *Frontier) SetOrder(o Order) error {
-	if o > ByDue {
-		return fmt.Errorf("set the order of the frontier: unknown order %s", o)
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.order = o
-	return nil
-}
-
 // chooseURI returns the place and row of the URI to be visited next: the head of the queue, unless priority or a
 // crowd say otherwise.
 func (f *Frontier) chooseURI(txn *badger.Txn, h *host, s *state, now int64) (place, uriRow, error) {

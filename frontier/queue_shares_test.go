@@ -49,20 +49,3 @@ func TestSharesKeepEachKindFromStarving(t *testing.T) {
 		}
 	}
 }
-
-func TestTheOrderCanBeChanged(t *testing.T) {
-	t.Parallel()
-	f, err := Open(Options{Dir: t.TempDir(), Now: time.Unix(0, 0), Compactors: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.SetOrder(ByDue); err != nil || f.order != ByDue {
-		t.Errorf("order %s, %v", f.order, err)
-	}
-	if err := f.SetOrder(ByDue + 1); err == nil {
-		t.Error("an unknown order was accepted")
-	}
-	if err := f.Close(); err != nil {
-		t.Error(err)
-	}
-}

@@ -59,10 +59,7 @@ func TestRecordsAreStoredCompletely(t *testing.T) {
 		texts[3]: {URI: parse(t, texts[3]), History: frontier.History{Validators: evaluators.Validators{LastModified: "kept"}}},
 	}
 	for range texts {
-		c, ok, err := w.Claim(day)
-		if !ok || err != nil {
-			t.Fatal(ok, err)
-		}
+		c := w.claimAny(day)
 		text := c.Record.URI.String()
 		o := frontier.Settlement{Record: wants[text], Finished: day}
 		if text == texts[3] {
@@ -116,8 +113,7 @@ func TestAddRefusesURIsOfAFullHost(t *testing.T) {
 		t.Errorf("Add = %+v, %v; want %+v", added, err, want)
 	}
 	// The robots.txt of a full host is not refused.
-	c, _, err := w.Claim(day)
-	must(t, err)
+	c := w.claimAny(day)
 	r, err := w.Divert(c, c.Record.URI.Robots(), day)
 	must(t, err)
 	o := visited(r, day, 0)
@@ -232,8 +228,7 @@ func TestForbiddenURIsAreDueWhenTheRulesChange(t *testing.T) {
 			texts := append(pages("a.example", n), "https://a.example/other-origin", "http://a.example/allowed")
 			w.add(day, texts...)
 			for range texts {
-				c, _, err := w.Claim(day)
-				must(t, err)
+				c := w.claimAny(day)
 				o := visited(c, day, 30*24*time.Hour)
 				o.Politeness = free
 				o.Forbidden = c.Record.URI.String() != "http://a.example/allowed"
@@ -256,10 +251,7 @@ func TestForbiddenURIsAreDueWhenTheRulesChange(t *testing.T) {
 				t.Errorf("Counts = %+v; want only the URI of the other origin forbidden", got)
 			}
 			for range n + 1 { // and the fresh one
-				c, ok, err := w.Claim(now)
-				if err != nil || !ok {
-					t.Fatal(ok, err)
-				}
+				c := w.claimAny(now)
 				o := visited(c, now, 40*24*time.Hour)
 				o.Politeness = free
 				w.settle(c, o)
@@ -298,8 +290,7 @@ func TestRobotsCopiesAreKeptForEachOrigin(t *testing.T) {
 	for i, origin := range origins {
 		w.add(day, origin)
 		now := at(time.Duration(i) * time.Minute)
-		c, _, err := w.Claim(now)
-		must(t, err)
+		c := w.claimAny(now)
 		r, err := w.Divert(c, c.Record.URI.Robots(), now)
 		must(t, err)
 		body := frontier.RobotsCopy{
@@ -308,10 +299,7 @@ func TestRobotsCopiesAreKeptForEachOrigin(t *testing.T) {
 		}
 		want[origin] = body
 		w.settle(r, frontier.Settlement{Record: r.Record, Finished: now, Robots: &body, Politeness: polite})
-		c, ok, err := w.Claim(now.Add(3 * time.Second))
-		if err != nil || !ok {
-			t.Fatal(ok, err)
-		}
+		c = w.claimAny(now.Add(3 * time.Second))
 		w.settle(c, visited(c, now.Add(3*time.Second), 100*time.Hour))
 	}
 	w.reopen(at(time.Hour))
@@ -364,23 +352,16 @@ func TestTheLongestTextsFitIntoTheStore(t *testing.T) {
 	}
 	now := day
 	for range n {
-		c, ok, err := w.Claim(now)
-		if err != nil || !ok {
-			t.Fatal(ok, err)
-		}
+		c := w.claimAny(now)
 		o := frontier.Settlement{Record: c.Record, Finished: now, Forbidden: true}
 		o.Record.Due, o.Record.Location, o.Record.Validators.ETag = now.Add(1000*time.Hour), long(n+2), long(n+3)
 		w.settle(c, o)
 		now = now.Add(time.Minute)
 	}
 	w.add(now, "http://a.example/")
-	c, ok, err := w.Claim(now)
-	if err != nil || !ok {
-		t.Fatal(ok, err)
-	}
-	if c, err = w.Divert(c, c.Record.URI.Robots(), now); err != nil {
-		t.Fatal(err)
-	}
+	c := w.claimAny(now)
+	c, err := w.Divert(c, c.Record.URI.Robots(), now)
+	must(t, err)
 	o := frontier.Settlement{
 		Record: c.Record, Finished: now, Reopen: true,
 		Robots: &frontier.RobotsCopy{Body: make([]byte, frontier.MaxRobots)},
