@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/days"
+	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/uri"
@@ -44,11 +44,11 @@ func (w *Window) days(host uri.Host, f about.Filter, n int, brief bool) (api.Day
 	}
 	from := w.o.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n)
 	if brief {
-		report, err := days.Sums(w.o.Accounts, host, w.ours(w.Chooses(f)), from)
+		report, err := survey.DaySums(w.o.Accounts, host, w.ours(w.Chooses(f)), from)
 		report.Pace, _ = w.survey.KnownShort(f)
 		return report, err
 	}
-	report, err := days.Of(w.o.Accounts, host, w.ours(w.Chooses(f)), from, time.Time{})
+	report, err := survey.Days(w.o.Accounts, host, w.ours(w.Chooses(f)), from, time.Time{})
 	if err == nil {
 		report.Pace, err = w.survey.BelowTarget(host, f)
 	}
@@ -78,7 +78,7 @@ func (w *Window) logDay(now time.Time) error {
 		return nil
 	}
 	w.loggedDay = day
-	report, err := days.Of(w.o.Accounts, "", w.ours(nil), yesterday, today)
+	report, err := survey.Days(w.o.Accounts, "", w.ours(nil), yesterday, today)
 	if err != nil {
 		return err
 	}

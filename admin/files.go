@@ -5,7 +5,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/commit"
 )
 
 // Writing returns the function that serves a request while no other one writes files of the configuration.
@@ -23,7 +22,7 @@ func (w *Window) Commit(r *http.Request, dir, what string, files ...string) (out
 	if !w.o.Config().Config.Admin.Git {
 		return out
 	}
-	name, err := commit.Make(r.Context(), commit.Change{
+	name, err := MakeCommit(r.Context(), Commit{
 		Dir: dir, Files: files, Who: access.CallerOf(r.Context()).Name, What: what,
 	})
 	if err != nil {

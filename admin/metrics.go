@@ -9,13 +9,12 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/metrics"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // labelRows returns what has each label, with the hosts that are unreachable now. The caller holds w.mu.
-func (w *Window) labelRows(views []frontier.HostView) []metrics.LabelRow {
+func (w *Window) labelRows(views []frontier.HostView) []LabelRow {
 	for _, r := range w.labels.Rows() {
 		w.labels.Of(r.Label).Down = 0
 	}
@@ -30,8 +29,8 @@ func (w *Window) labelRows(views []frontier.HostView) []metrics.LabelRow {
 }
 
 // snapshot returns the data of a scrape.
-func (w *Window) snapshot() metrics.Snapshot {
-	s := metrics.Snapshot{
+func (w *Window) snapshot() MetricSnapshot {
+	s := MetricSnapshot{
 		Status: w.Status(), Predicted: w.predictions(w.o.Now()),
 		Missing: w.o.Missing,
 		Refused: w.o.Frontier.RefusedNewHosts(), Evicted: w.o.Frontier.EvictedHosts(),
@@ -55,7 +54,7 @@ type Metrics struct {
 
 // Metrics returns the metrics of the crawl.
 func (w *Window) Metrics() Metrics {
-	crawl, machine := metrics.Registries(w.snapshot, w.took, w.o.Config().Config.Admin.Instance, w.o.Labels)
+	crawl, machine := MetricRegistries(w.snapshot, w.took, w.o.Config().Config.Admin.Instance, w.o.Labels)
 	return Metrics{Crawl: crawl, Machine: machine}
 }
 

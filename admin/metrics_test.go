@@ -19,7 +19,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/metrics"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -69,7 +68,7 @@ func TestMetricsCountVisitsAndVersions(t *testing.T) {
 				t.Errorf("no line %q in:\n%s", line, text)
 			}
 		}
-		for _, m := range metrics.All() {
+		for _, m := range AllMetrics() {
 			if !strings.Contains(text, "# TYPE "+m.Name+" "+m.Type+"\n") {
 				t.Errorf("%s is not a %s, or is missing", m.Name, m.Type)
 			}
@@ -155,7 +154,7 @@ func TestTheMetricsPageIsFresh(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	b.WriteString("| metric | type | label | meaning |\n|---|---|---|---|\n")
-	for _, m := range metrics.All() {
+	for _, m := range AllMetrics() {
 		label := ""
 		if m.Label != "" {
 			label = "`" + m.Label + "`: " + m.Values
@@ -186,7 +185,7 @@ func TestTheMetricsPageIsFresh(t *testing.T) {
 func TestMonitoringUsesExistingMetrics(t *testing.T) {
 	t.Parallel()
 	var names []string
-	for _, m := range metrics.All() {
+	for _, m := range AllMetrics() {
 		names = append(names, m.Name)
 		if m.Type == "histogram" {
 			names = append(names, m.Name+"_bucket", m.Name+"_sum", m.Name+"_count")

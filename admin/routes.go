@@ -10,7 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/survey"
-	"github.com/arcrawl/arcrawl/admin/whynot"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -173,9 +172,9 @@ func whyRoutes() []Route {
 			Serve: func(w *Window, r *http.Request) (any, error) {
 				text := r.FormValue("uri")
 				if reason, ok := scope.OtherScheme(text); ok {
-					return whynot.Of(text, []scope.Reason{reason}), nil
+					return survey.WhyNot(text, []scope.Reason{reason}), nil
 				}
-				q, err := whynot.Read(r)
+				q, err := survey.ReadWhyNot(r)
 				if err != nil {
 					return nil, badRequest{err}
 				}

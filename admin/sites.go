@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/days"
+	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -59,7 +59,7 @@ func (w *Window) sitesStatus(chosen Choice) (api.SitesStatus, error) {
 	if w.o.Accounts == nil {
 		return s, nil
 	}
-	today, err := days.Of(w.o.Accounts, "", w.ours(chosen), now.UTC().Truncate(24*time.Hour), time.Time{})
+	today, err := survey.Days(w.o.Accounts, "", w.ours(chosen), now.UTC().Truncate(24*time.Hour), time.Time{})
 	s.Today = today.All
 	return s, err
 }

@@ -16,10 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
-	"github.com/arcrawl/arcrawl/admin/headers"
-	"github.com/arcrawl/arcrawl/admin/metrics"
-	"github.com/arcrawl/arcrawl/admin/names"
-	"github.com/arcrawl/arcrawl/admin/recent"
 	"github.com/arcrawl/arcrawl/admin/series"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/archive/index"
@@ -89,7 +85,7 @@ type Window struct {
 	heavy     *access.Gate // of heavy requests
 
 	mu      sync.Mutex // guards the fields below
-	minute  recent.Minute
+	minute  minuteCounts
 	live    series.Live
 	series  *series.Series
 	current api.Counts // of the minute in progress
@@ -98,9 +94,9 @@ type Window struct {
 	total   api.Counts // since the start
 
 	sites  *config.Config // in force at the last tick; knows the labels of hosts
-	labels metrics.Labels
+	labels LabelCounts
 
-	predicted   headers.Predictions // by headers
+	predicted   survey.Predictions // by headers
 	predictedAt time.Time
 
 	warned map[string]bool // seeds whose first visit failed
@@ -115,7 +111,7 @@ type Window struct {
 	silenceChecked time.Time        // time of the last check for silence
 	silences       []alarm.Trouble  // results of that check
 
-	names *names.Book // which hosts had a file
+	names *NameBook // which hosts had a file
 	audit *audit.Log
 	// inForce and inForceAt are the digest and time of the configuration that was last seen in force. Only Tick uses them.
 	inForce   string
@@ -139,8 +135,8 @@ const (
 func New(o Options) (*Window, error) {
 	now := o.Now()
 	w := &Window{
-		o: o, started: now, closed: now.Truncate(time.Minute), took: metrics.NewVisitSeconds(),
-		activities: loadActivities(o.Dir), names: names.Open(""), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
+		o: o, started: now, closed: now.Truncate(time.Minute), took: NewVisitSeconds(),
+		activities: loadActivities(o.Dir), names: OpenNames(""), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
 		inForceAt: o.Config().At, heavy: access.NewGate(heavyAtOnce, heavyWaiting),
 		sites:  o.Config().Config,
 		warned: map[string]bool{}, secondLooks: map[string]int64{}, kept: map[string]int64{},
@@ -156,7 +152,7 @@ func New(o Options) (*Window, error) {
 	file := ""
 	if o.Dir != "" {
 		file = filepath.Join(o.Dir, seriesFile)
-		w.names = names.Open(filepath.Join(o.Dir, names.FileName))
+		w.names = OpenNames(filepath.Join(o.Dir, NamesFile))
 	}
 	w.updateNames(o.Config().Config)
 	var err error

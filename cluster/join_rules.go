@@ -14,8 +14,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
-	"github.com/arcrawl/arcrawl/admin/days"
-	"github.com/arcrawl/arcrawl/admin/headers"
 	"github.com/arcrawl/arcrawl/admin/survey"
 )
 
@@ -64,7 +62,7 @@ func answerRules() map[string]ruleOfAnswer {
 		"headers":  parts(joinHeaders),
 		"series":   parts(addSeries),
 		"days": parts(func(_ *joining, all []api.DayReport, _ []int) (api.DayReport, error) {
-			return days.Join(all), nil
+			return survey.JoinDays(all), nil
 		}),
 		"overdue": parts(func(j *joining, all []api.Overdue, _ []int) (api.Overdue, error) {
 			return survey.Join(all, j.limit(100))
@@ -228,7 +226,7 @@ func joinSilent(_ *joining, all [][]api.Alarm, _ []int) []api.Alarm {
 // joinShort joins hosts that are below their targets.
 func joinShort(_ *joining, all [][]api.HostPace, _ []int) []api.HostPace {
 	list := concat(all)
-	days.SortPace(list)
+	survey.SortPace(list)
 	return first(list, maxMissing)
 }
 
@@ -346,8 +344,8 @@ func joinHeaders(_ *joining, all []api.HeaderReport, _ []int) (api.HeaderReport,
 	}
 	slices.SortStableFunc(out.Rows, func(a, b api.HeaderTrust) int { return cmp.Compare(a.Host, b.Host) })
 	slices.SortStableFunc(out.Dates, func(a, b api.DateTrust) int { return cmp.Compare(a.Host, b.Host) })
-	out.More = out.More || len(out.Rows) > headers.MaxRows || len(out.Dates) > headers.MaxRows
-	out.Rows, out.Dates = first(out.Rows, headers.MaxRows), first(out.Dates, headers.MaxRows)
+	out.More = out.More || len(out.Rows) > survey.MaxHeaderRows || len(out.Dates) > survey.MaxHeaderRows
+	out.Rows, out.Dates = first(out.Rows, survey.MaxHeaderRows), first(out.Dates, survey.MaxHeaderRows)
 	return out, nil
 }
 
@@ -372,7 +370,7 @@ func joinToday(_ *joining, all []api.DayRow, _ []int) api.DayRow {
 	for i, row := range all {
 		reports[i].All = row
 	}
-	return days.Join(reports).All
+	return survey.JoinDays(reports).All
 }
 
 // joinPackages joins packages, newest first. Their links name the shards.

@@ -1,5 +1,9 @@
 // Package survey reads the frontier as a whole and reports what waits, how long backlogs last, and which capture
 // targets the pace of each host can meet. It keeps the last survey, so that many requests can use one.
+//
+// Other reports need no survey: the requests and versions of each host and day ([Days]), how reliable validators of
+// pages and dates of feeds have been ([Headers]), how hosts are shown to people ([NameBook]), and which rule keeps a
+// URI out of the crawl ([WhyNot]).
 package survey
 
 import (
@@ -8,7 +12,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
-	"github.com/arcrawl/arcrawl/admin/traplist"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
@@ -54,7 +57,7 @@ func (r *Reader) Lives(maxAge time.Duration) (map[uri.Host]alarm.Life, error) {
 
 // Waiting returns how many URIs of paths that may be endless wait on a host, or on all hosts if it is empty, from a
 // survey that is no older than maxAge. The caller must not change it.
-func (r *Reader) Waiting(h uri.Host, maxAge time.Duration) (traplist.Waiting, error) {
+func (r *Reader) Waiting(h uri.Host, maxAge time.Duration) (EndlessWaiting, error) {
 	s, err := r.surveyed(h, about.Filter{}, maxAge)
 	if err != nil {
 		return nil, err

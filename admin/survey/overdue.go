@@ -10,7 +10,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/traplist"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
@@ -34,7 +33,7 @@ type survey struct {
 	paths map[string]*load // paths with names of parameters, or folders; only of a survey of one host
 	lives map[uri.Host]alarm.Life
 
-	endless traplist.Waiting
+	endless EndlessWaiting
 
 	config  *config.Config      // in force at the time
 	foreign func(uri.Host) bool // whether the host belongs to another store
@@ -138,7 +137,7 @@ func (r *Reader) surveyed(host uri.Host, only about.Filter, maxAge time.Duration
 		lives: map[uri.Host]alarm.Life{}, config: r.o.Config(), foreign: r.o.Frontier.IsForeign,
 	}
 	var err error
-	if s.endless, err = traplist.NewWaiting(r.o.Traps, host); err != nil {
+	if s.endless, err = NewEndlessWaiting(r.o.Traps, host); err != nil {
 		return nil, err
 	}
 	for from := frontier.Cursor(""); ; {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/days"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
@@ -186,6 +185,6 @@ func (r *Reader) short(s *survey, f about.Filter) []api.HostPace {
 			out = append(out, api.HostPace{Host: name, Promise: p.String(), Share: p.Share, Lost: lost})
 		}
 	}
-	days.SortPace(out)
-	return out[:min(len(out), days.MaxHosts)]
+	SortPace(out)
+	return out[:min(len(out), MaxDayHosts)]
 }

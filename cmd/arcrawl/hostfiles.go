@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/names"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
@@ -191,7 +191,7 @@ func (s stagedFiles) list(out io.Writer, filter api.HostFilter) error {
 			site.Title, strings.Join(site.Names(), ", "), state)
 	}
 	if c, err := daemon.ReadConfig(s.path); err == nil && only.Matches(about.Site{}) { // a curator may not read it
-		for _, h := range slices.Sorted(maps.Keys(names.RemovedIn(c))) {
+		for _, h := range slices.Sorted(maps.Keys(admin.RemovedIn(c))) {
 			if !fileExists(filepath.Join(s.dir, config.HostFileName(h)+".toml"+api.RemovedSuffix)) {
 				fmt.Fprintf(table, "%s\t\t\t\tremoved\t\n", human.Host(string(h)))
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/admin/names"
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
@@ -241,7 +241,7 @@ func (s *logStats) live(files []string) (string, error) {
 		return "", fmt.Errorf("find the crawl log: %w; name its file, or a configuration with --config", err)
 	}
 	if c, err := daemon.ReadConfig(s.config); err == nil { // without it no host is marked
-		s.removed, s.node = names.RemovedIn(c), c.Cluster.Node
+		s.removed, s.node = admin.RemovedIn(c), c.Cluster.Node
 	}
 	return at.Log, nil
 }

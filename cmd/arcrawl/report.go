@@ -11,8 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/days"
-	"github.com/arcrawl/arcrawl/admin/headers"
+	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/about"
@@ -73,7 +72,7 @@ func askHeaders(ctx context.Context, d *cli.Daemon, only about.Filter) (api.Head
 			if err != nil {
 				return report, err
 			}
-			return headers.Report(store, c, cli.Chooses(c, only), time.Now())
+			return survey.Headers(store, c, cli.Chooses(c, only), time.Now())
 		})
 	})
 }
@@ -184,7 +183,7 @@ func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
 				return report, err
 			}
 			today := time.Now().UTC().Truncate(24 * time.Hour)
-			return days.Of(store, uri.Host(r.host), cli.Chooses(c, r.only), today.AddDate(0, 0, 1-r.days), time.Time{})
+			return survey.Days(store, uri.Host(r.host), cli.Chooses(c, r.only), today.AddDate(0, 0, 1-r.days), time.Time{})
 		})
 	})
 }
@@ -214,7 +213,7 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	var t days.Tally
+	var t survey.DayTally
 	for _, row := range read.Summaries[0].Rows(stats.ByHostDay) {
 		host, day, _ := strings.Cut(row.Key, " ")
 		if row.Daily.Requests > 0 && (r.host == "" || host == r.host) && (chosen == nil || chosen(uri.Host(host))) {
@@ -222,7 +221,7 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 		}
 	}
 	report := t.Report()
-	days.ByHostAndDay(report.Rows)
+	survey.SortDayRows(report.Rows)
 	return errors.Join(cli.Print(&r.Daemon, cmd.OutOrStdout(), report, nil, r.print), unread(read))
 }
 

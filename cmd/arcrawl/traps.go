@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/traplist"
+	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
@@ -40,8 +40,8 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
 				return c.Traps(cmd.Context(), strings.Join(args, ""))
 			}, func(f *frontier.Frontier, store *spaces.Store) (api.Traps, error) {
 				host := uri.Host(strings.ToLower(strings.Join(args, "")))
-				return traplist.Of(store, host, func() (traplist.Waiting, error) {
-					return traplist.Count(f, store, host)
+				return survey.Traps(store, host, func() (survey.EndlessWaiting, error) {
+					return survey.CountEndless(f, store, host)
 				})
 			})
 			return cli.Print(&d, cmd.OutOrStdout(), list, err, showTraps)

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/whynot"
+	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
@@ -166,7 +166,7 @@ func addHopFlags(cmd *cobra.Command, via, hop *string) {
 // explainOut prints the result of every rule for a URI. It asks the daemon, or else reads configuration and store.
 func explainOut(cmd *cobra.Command, d cli.Daemon, uri, via, hop string) error {
 	if reason, ok := scope.OtherScheme(uri); ok {
-		return cli.Print(&d, cmd.OutOrStdout(), whynot.Of(uri, []scope.Reason{reason}), nil, showWhyNot)
+		return cli.Print(&d, cmd.OutOrStdout(), survey.WhyNot(uri, []scope.Reason{reason}), nil, showWhyNot)
 	}
 	q, err := whyNotQuestion(uri, via, hop)
 	if err != nil {
@@ -206,7 +206,7 @@ func whyNotQuestion(text, via, hop string) (whatif.Question, error) {
 func whyNot(ctx context.Context, c *config.Config, q whatif.Question) (api.WhyNot, error) {
 	explain := func(known whatif.Known, traps *spaces.Store) (api.WhyNot, error) {
 		reasons, err := whatif.Explain(c, known, traps, q, time.Now())
-		return whynot.Of(q.URI.String(), reasons), err
+		return survey.WhyNot(q.URI.String(), reasons), err
 	}
 	if daemon.CheckStore(ctx, c) != nil {
 		return explain(nil, nil)

@@ -18,7 +18,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/mail"
-	"github.com/arcrawl/arcrawl/admin/outbox"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
@@ -39,7 +38,7 @@ type mailerParts struct {
 	Each    func(since time.Time, use func(api.Capture)) (from time.Time) // see captures.Store.Each
 	Send    func(ctx context.Context, s config.Mail, m mail.Message) error
 	Dir     string // state folder
-	Outbox  *outbox.Outbox
+	Outbox  *mail.Outbox
 	Now     func() time.Time
 	Log     zerolog.Logger
 }
@@ -176,7 +175,7 @@ func (m *Mailer) sendDigests(ctx context.Context, c config.Mail, now time.Time) 
 	for _, to := range c.Recipients() {
 		if last, ok := owed[receiverOf(to)]; ok {
 			delete(owed, receiverOf(to))
-			all = append(all, mail.NewNews(to, last, now, outbox.MaxAge))
+			all = append(all, mail.NewNews(to, last, now, mail.NoticeMaxAge))
 		}
 	}
 	mail.Fill(all, m.p.Each, s.Names)

@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/mail"
-	"github.com/arcrawl/arcrawl/admin/outbox"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -30,7 +29,7 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 	}}
 	dir := t.TempDir()
 	open := func() *Mailer {
-		out, err := outbox.Open(filepath.Join(dir, "outbox.json"))
+		out, err := mail.OpenOutbox(filepath.Join(dir, "outbox.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +122,7 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 		Server: "smtp.example:25", From: "a@library.example", Digest: "07:00",
 		To: []string{"all@library.example", "press=p@library.example monday"},
 	}}
-	out, err := outbox.Open(filepath.Join(t.TempDir(), "outbox.json"))
+	out, err := mail.OpenOutbox(filepath.Join(t.TempDir(), "outbox.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/mail"
-	"github.com/arcrawl/arcrawl/admin/outbox"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -59,7 +58,7 @@ type about struct{ kind, about string }
 // Open starts an office, which first sends what an earlier run could not deliver. The caller closes it.
 func Open(p Parts) *Office {
 	c := p.Config()
-	out, err := outbox.Open(filepath.Join(c.Storage.State, outboxFile))
+	out, err := mail.OpenOutbox(filepath.Join(c.Storage.State, outboxFile))
 	if err != nil {
 		p.Log.Error().Err(err).Msg("some alarms may never be delivered to the webhook or by e-mail")
 	}

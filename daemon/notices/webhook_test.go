@@ -17,7 +17,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/outbox"
+	"github.com/arcrawl/arcrawl/admin/mail"
 )
 
 // hookWorld is a webhook whose server takes notices, or returns an error.
@@ -73,7 +73,7 @@ func wait(ctx context.Context, d time.Duration) error {
 // open opens a webhook, as the daemon does when it starts.
 func (w *hookWorld) open(url string) {
 	w.Helper()
-	out, err := outbox.Open(filepath.Join(w.dir, outboxFile))
+	out, err := mail.OpenOutbox(filepath.Join(w.dir, outboxFile))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestTheWebhookSkipsWhatItNeverTakes(t *testing.T) {
 		time.Sleep(time.Minute)
 		w.answer(errors.New("no answer"))
 		w.send("old")
-		time.Sleep(outbox.MaxAge)
+		time.Sleep(mail.NoticeMaxAge)
 		w.send("new")
 		time.Sleep(time.Minute)
 		w.answer(nil)
@@ -168,12 +168,12 @@ func TestTheWebhookSkipsWhatItNeverTakes(t *testing.T) {
 		}
 		w.answer(errors.New("no answer"))
 		var many []string
-		for i := range 3 * outbox.Max {
+		for i := range 3 * mail.MaxWaiting {
 			many = append(many, fmt.Sprint(i))
 		}
 		w.send(many...)
-		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != outbox.Max || list[0].Notice.Text != "400" {
-			t.Errorf("%d alarms wait, the first %q; want the newest %d", len(list), list[0].Notice.Text, outbox.Max)
+		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != mail.MaxWaiting || list[0].Notice.Text != "400" {
+			t.Errorf("%d alarms wait, the first %q; want the newest %d", len(list), list[0].Notice.Text, mail.MaxWaiting)
 		}
 		w.hook.close()
 		w.hook = openWebhook("", w.hook.outbox, Parts{Background: background, Now: time.Now, Log: zerolog.Nop()}) // the configuration no longer names a webhook

@@ -99,7 +99,7 @@ var doors = []door{
 	{
 		"other processes", "os/exec",
 		nil,
-		[]string{"archive/keep", "render/chromium", "admin/commit", "cmd/arcrawl", "cluster"},
+		[]string{"archive/keep", "render/chromium", "admin", "cmd/arcrawl", "cluster"},
 	},
 	{"the browser", "github.com/chromedp/chromedp", nil, []string{"render/"}},
 	{"a global logger", "log", nil, nil},

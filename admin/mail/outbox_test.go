@@ -1,4 +1,4 @@
-package outbox
+package mail
 
 import (
 	"os"
@@ -16,7 +16,7 @@ func TestADamagedFileDoesNotStopNewAlarms(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"seq": 7, "wai`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o, err := Open(file)
+	o, err := OpenOutbox(file)
 	if err == nil || o == nil {
 		t.Fatalf("a damaged file opens as %v, %v; want an empty outbox and an error", o, err)
 	}
@@ -25,7 +25,7 @@ func TestADamagedFileDoesNotStopNewAlarms(t *testing.T) {
 	if err := o.Add([]alarm.Notice{n}, func(alarm.Notice) []string { return []string{"hook"} }, true); err != nil {
 		t.Fatal(err)
 	}
-	o, err = Open(file)
+	o, err = OpenOutbox(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestADamagedFileDoesNotStopNewAlarms(t *testing.T) {
 // A folder that cannot be written, as on a full disk, must not lose the alarm about it.
 func TestAnAlarmIsDeliveredAlthoughItCannotBeStored(t *testing.T) {
 	t.Parallel()
-	o, err := Open(filepath.Join(t.TempDir(), "absent", "outbox.json"))
+	o, err := OpenOutbox(filepath.Join(t.TempDir(), "absent", "outbox.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestTakenRemovesOnlyWhatWasDelivered(t *testing.T) {
 			}
 		}
 	}
-	add(Max)
+	add(MaxWaiting)
 	list, _ := o.For("hook", now)
 	add(5)
 	if err := o.Taken("hook", list[len(list)-1].Seq); err != nil {

@@ -1,4 +1,4 @@
-package recent
+package admin
 
 import (
 	"math/rand/v2"
@@ -13,7 +13,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // TestTheLastMinuteRolls counts one visit each second for three minutes, and no visits after that.
 func TestTheLastMinuteRolls(t *testing.T) {
 	t.Parallel()
-	var m Minute
+	var m minuteCounts
 	now := noon
 	for range 180 {
 		m.Add(now, now, api.Counts{Visits: 1})
@@ -34,7 +34,7 @@ func TestTheLastMinuteRolls(t *testing.T) {
 // and some after the clock was set back by an hour.
 func TestLastMinuteCountsVisitsInAnyOrder(t *testing.T) {
 	t.Parallel()
-	var m Minute
+	var m minuteCounts
 	order := rand.New(rand.NewPCG(1, 2)).Perm(1200)
 	for _, i := range order {
 		m.Add(noon, noon.Add(-time.Duration(i)*50*time.Millisecond+time.Second-time.Nanosecond), api.Counts{Visits: 1})

@@ -1,4 +1,4 @@
-package traplist
+package survey
 
 import (
 	"cmp"
@@ -11,13 +11,13 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Waiting counts the known URIs of paths that may be endless, by host and path.
-type Waiting map[uri.Host]map[string]*api.EndlessPath
+// EndlessWaiting counts the known URIs of paths that may be endless, by host and path.
+type EndlessWaiting map[uri.Host]map[string]*api.EndlessPath
 
-// NewWaiting returns a count of nothing for the paths of a host that have a budget, or of all hosts if it is empty. A
-// nil store has none.
-func NewWaiting(budgets *spaces.Store, only uri.Host) (Waiting, error) {
-	w := Waiting{}
+// NewEndlessWaiting returns a count of nothing for the paths of a host that have a budget, or of all hosts if it is
+// empty. A nil store has none.
+func NewEndlessWaiting(budgets *spaces.Store, only uri.Host) (EndlessWaiting, error) {
+	w := EndlessWaiting{}
 	if budgets == nil {
 		return w, nil
 	}
@@ -41,7 +41,7 @@ func NewWaiting(budgets *spaces.Store, only uri.Host) (Waiting, error) {
 }
 
 // Add adds a URI that is visited with a frequency, in visits per second.
-func (w Waiting) Add(x frontier.SurveyedURI, demand float64) {
+func (w EndlessWaiting) Add(x frontier.SurveyedURI, demand float64) {
 	paths := w[x.Host]
 	if len(paths) == 0 || x.Held || x.Due.IsZero() {
 		return
@@ -58,7 +58,7 @@ func (w Waiting) Add(x frontier.SurveyedURI, demand float64) {
 }
 
 // Of returns the paths of a host, the ones with most URIs first.
-func (w Waiting) Of(h uri.Host) []api.EndlessPath {
+func (w EndlessWaiting) Of(h uri.Host) []api.EndlessPath {
 	var list []api.EndlessPath
 	for _, key := range slices.Sorted(maps.Keys(w[h])) {
 		if p := w[h][key]; p.URIs > 0 {
@@ -69,9 +69,10 @@ func (w Waiting) Of(h uri.Host) []api.EndlessPath {
 	return list
 }
 
-// Count counts the URIs of a host, or of all hosts if it is empty. It reads the rows of hosts that have a budget.
-func Count(f *frontier.Frontier, budgets *spaces.Store, only uri.Host) (Waiting, error) {
-	w, err := NewWaiting(budgets, only)
+// CountEndless counts the URIs of a host, or of all hosts if it is empty. It reads the rows of hosts that have a
+// budget.
+func CountEndless(f *frontier.Frontier, budgets *spaces.Store, only uri.Host) (EndlessWaiting, error) {
+	w, err := NewEndlessWaiting(budgets, only)
 	for h := range w {
 		for from := frontier.Cursor(""); err == nil; {
 			if from, err = f.Survey(h, from, func(x frontier.SurveyedURI) { w.Add(x, 0) }); from == "" {

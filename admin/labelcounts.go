@@ -1,4 +1,4 @@
-package metrics
+package admin
 
 import (
 	"maps"
@@ -14,12 +14,12 @@ const (
 // LabelTally counts what has one label. A host with several labels counts for each.
 type LabelTally struct{ Visits, Versions, Down int64 }
 
-// Labels counts visits by the labels of their hosts. The number of labels that it counts is bounded, because each is a
-// time series of the metrics. Its zero value is empty.
-type Labels struct{ tallies map[string]*LabelTally }
+// LabelCounts counts visits by the labels of their hosts. The number of labels that it counts is bounded, because each
+// is a time series of the metrics. Its zero value is empty.
+type LabelCounts struct{ tallies map[string]*LabelTally }
 
 // Of returns the tally of a label.
-func (c *Labels) Of(label string) *LabelTally {
+func (c *LabelCounts) Of(label string) *LabelTally {
 	if c.tallies == nil {
 		c.tallies = map[string]*LabelTally{}
 	}
@@ -40,7 +40,7 @@ func (c *Labels) Of(label string) *LabelTally {
 }
 
 // Visit counts a visit to a host with these labels, and the version that it found.
-func (c *Labels) Visit(labels []string, versions int64) {
+func (c *LabelCounts) Visit(labels []string, versions int64) {
 	for _, l := range labels {
 		t := c.Of(l)
 		t.Visits++
@@ -55,7 +55,7 @@ type LabelRow struct {
 }
 
 // Rows returns all tallies, sorted by label.
-func (c *Labels) Rows() []LabelRow {
+func (c *LabelCounts) Rows() []LabelRow {
 	rows := make([]LabelRow, 0, len(c.tallies))
 	for _, label := range slices.Sorted(maps.Keys(c.tallies)) {
 		rows = append(rows, LabelRow{label, *c.tallies[label]})

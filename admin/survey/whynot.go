@@ -1,5 +1,4 @@
-// Package whynot reads and answers questions about which rule keeps a URI out of the crawl.
-package whynot
+package survey
 
 import (
 	"errors"
@@ -12,8 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Of returns the answer for a URI with these results of the rules.
-func Of(uri string, reasons []scope.Reason) api.WhyNot {
+// WhyNot returns the answer for a URI with these results of the rules.
+func WhyNot(uri string, reasons []scope.Reason) api.WhyNot {
 	out := api.WhyNot{URI: uri, Rules: []api.Rule{}}
 	for _, r := range reasons {
 		out.Rules = append(out.Rules, api.Rule{Opinion: r.Opinion.String(), Rule: r.Rule, Why: r.Why, Where: r.Where})
@@ -24,8 +23,8 @@ func Of(uri string, reasons []scope.Reason) api.WhyNot {
 	return out
 }
 
-// Read parses the question of a request.
-func Read(r *http.Request) (q whatif.Question, err error) {
+// ReadWhyNot parses the question of a request.
+func ReadWhyNot(r *http.Request) (q whatif.Question, err error) {
 	var bad error
 	if q.URI, err = uri.Parse(r.FormValue("uri")); err != nil {
 		return q, err

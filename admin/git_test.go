@@ -1,4 +1,4 @@
-package commit_test
+package admin_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/admin/commit"
+	"github.com/arcrawl/arcrawl/admin"
 )
 
 // run runs git in a folder.
@@ -56,7 +56,7 @@ func TestChangesAreCommittedUnderTheNameOfTheirAuthor(t *testing.T) {
 	run(t, hosts, "add", "other.toml")
 	commits := func(who, what string, files ...string) string {
 		t.Helper()
-		name, err := commit.Make(t.Context(), commit.Change{Dir: hosts, Files: files, Who: who, What: what})
+		name, err := admin.MakeCommit(t.Context(), admin.Commit{Dir: hosts, Files: files, Who: who, What: what})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestARequestThatEndsLeavesNoFileWithoutCommit(t *testing.T) {
 	write(t, dir, "a.toml", "one")
 	closed, cancel := context.WithCancel(t.Context())
 	cancel()
-	name, err := commit.Make(closed, commit.Change{Dir: dir, Files: []string{"a.toml"}, Who: "-maria", What: "-x"})
+	name, err := admin.MakeCommit(closed, admin.Commit{Dir: dir, Files: []string{"a.toml"}, Who: "-maria", What: "-x"})
 	if err != nil || name == "" {
 		t.Errorf("the commit is %q, %v", name, err)
 	}
@@ -113,7 +113,7 @@ func TestAFolderWithoutRepositoryIsNamed(t *testing.T) {
 		t.Skip("git is not installed")
 	}
 	dir := t.TempDir()
-	_, err := commit.Make(t.Context(), commit.Change{Dir: dir, Files: []string{"a"}, Who: "maria", What: "x"})
+	_, err := admin.MakeCommit(t.Context(), admin.Commit{Dir: dir, Files: []string{"a"}, Who: "maria", What: "x"})
 	if err == nil || !strings.Contains(err.Error(), dir+" is not a git repository") || !strings.Contains(err.Error(), "git init") {
 		t.Errorf("the error is %v", err)
 	}
@@ -132,11 +132,11 @@ func TestAHugeImportIsOneCommit(t *testing.T) {
 	for i := range 20_000 { // 4 MB of names; Linux takes 2 MB at most
 		files = append(files, fmt.Sprintf("%0200d.toml", i)) // was never there: git need not write 20,000 files
 	}
-	c := commit.Change{Dir: dir, Files: files, Who: "maria", What: "20,000 seeds imported"}
-	if name, err := commit.Make(t.Context(), c); err != nil || name == "" {
+	c := admin.Commit{Dir: dir, Files: files, Who: "maria", What: "20,000 seeds imported"}
+	if name, err := admin.MakeCommit(t.Context(), c); err != nil || name == "" {
 		t.Fatalf("the commit is %q: %v", name, err)
 	}
-	if name, err := commit.Make(t.Context(), c); err != nil || name != "" {
+	if name, err := admin.MakeCommit(t.Context(), c); err != nil || name != "" {
 		t.Errorf("the same again is the commit %q: %v", name, err)
 	}
 }

@@ -1,5 +1,4 @@
-// Package days reports on the requests and versions of each host and day.
-package days
+package survey
 
 import (
 	"cmp"
@@ -12,8 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// RowOf returns the row of a day of a host.
-func RowOf(day, host string, d evaluators.Captured) api.DayRow {
+// DayRow returns the row of a day of a host.
+func DayRow(day, host string, d evaluators.Captured) api.DayRow {
 	r := api.DayRow{
 		Day:      day,
 		Host:     host,
@@ -34,15 +33,15 @@ func RowOf(day, host string, d evaluators.Captured) api.DayRow {
 	return r
 }
 
-// captured returns what a row was made of.
-func captured(r api.DayRow) evaluators.Captured {
+// capturedIn returns what a row was made of.
+func capturedIn(r api.DayRow) evaluators.Captured {
 	return evaluators.Captured{
 		Requests: r.Requests, Seen: r.Seen, Missed: max(r.Versions-float64(r.Seen), 0), Fewer: r.Fewer, More: r.More,
 	}
 }
 
-// Join returns the report of a whole crawl from the reports of its parts. A host that has moved may be in several.
-func Join(parts []api.DayReport) api.DayReport {
+// JoinDays returns the report of a whole crawl from the reports of its parts. A host that has moved may be in several.
+func JoinDays(parts []api.DayReport) api.DayReport {
 	out := api.DayReport{Pace: []api.HostPace{}}
 	var all evaluators.Captured
 	type key struct{ host, day string }
@@ -50,17 +49,17 @@ func Join(parts []api.DayReport) api.DayReport {
 	add := func(list []api.DayRow) {
 		for _, r := range list {
 			at := key{r.Host, r.Day}
-			sums[at] = sums[at].Plus(captured(r))
+			sums[at] = sums[at].Plus(capturedIn(r))
 		}
 	}
 	for _, p := range parts {
-		all, out.More = all.Plus(captured(p.All)), out.More || p.More
+		all, out.More = all.Plus(capturedIn(p.All)), out.More || p.More
 		add(p.Days)
 		add(p.Hosts)
 		add(p.Rows)
 		out.Pace = append(out.Pace, p.Pace...)
 	}
-	out.All, out.Days, out.Hosts, out.Rows = RowOf("", "", all), []api.DayRow{}, []api.DayRow{}, []api.DayRow{}
+	out.All, out.Days, out.Hosts, out.Rows = DayRow("", "", all), []api.DayRow{}, []api.DayRow{}, []api.DayRow{}
 	for at, sum := range sums {
 		list := &out.Rows
 		switch {
@@ -69,15 +68,15 @@ func Join(parts []api.DayReport) api.DayReport {
 		case at.day == "":
 			list = &out.Hosts
 		}
-		*list = append(*list, RowOf(at.day, at.host, sum))
+		*list = append(*list, DayRow(at.day, at.host, sum))
 	}
-	ByHostAndDay(out.Rows)
+	SortDayRows(out.Rows)
 	sortSums(&out)
-	if len(out.Rows) > maxRows {
-		out.Rows, out.More = out.Rows[:maxRows], true
+	if len(out.Rows) > maxDayRows {
+		out.Rows, out.More = out.Rows[:maxDayRows], true
 	}
 	SortPace(out.Pace)
-	out.Pace = out.Pace[:min(len(out.Pace), MaxHosts)]
+	out.Pace = out.Pace[:min(len(out.Pace), MaxDayHosts)]
 	return out
 }
 
@@ -88,14 +87,14 @@ func SortPace(list []api.HostPace) {
 	})
 }
 
-// MaxHosts is the maximum number of hosts in a report.
-const MaxHosts = 1000
+// MaxDayHosts is the maximum number of hosts in a report.
+const MaxDayHosts = 1000
 
-// maxRows is the maximum number of rows in a report.
-const maxRows = 10_000
+// maxDayRows is the maximum number of rows in a report.
+const maxDayRows = 10_000
 
-// Tally adds up days of hosts. Its zero value is empty.
-type Tally struct {
+// DayTally adds up days of hosts. Its zero value is empty.
+type DayTally struct {
 	brief bool // no rows of each host and day
 
 	days  map[string]evaluators.Captured
@@ -105,20 +104,20 @@ type Tally struct {
 }
 
 // Add adds the requests and versions of a host on a day.
-func (t *Tally) Add(host, day string, d evaluators.Day) {
+func (t *DayTally) Add(host, day string, d evaluators.Day) {
 	if t.days == nil {
 		t.days, t.hosts = map[string]evaluators.Captured{}, map[string]evaluators.Day{}
 	}
 	d.Versions = max(d.Versions, float64(d.Seen))
 	t.days[day] = t.days[day].Plus(d.Captured())
 	t.hosts[host] = t.hosts[host].Plus(d)
-	if t.more = t.more || len(t.rows) >= maxRows; !t.more && !t.brief {
-		t.rows = append(t.rows, RowOf(day, host, d.Captured()))
+	if t.more = t.more || len(t.rows) >= maxDayRows; !t.more && !t.brief {
+		t.rows = append(t.rows, DayRow(day, host, d.Captured()))
 	}
 }
 
 // Report returns the report of everything added. The estimates of each host are corrected by all its days together.
-func (t *Tally) Report() api.DayReport {
+func (t *DayTally) Report() api.DayReport {
 	out := api.DayReport{
 		Days:  []api.DayRow{},
 		Hosts: []api.DayRow{},
@@ -127,14 +126,14 @@ func (t *Tally) Report() api.DayReport {
 		Pace:  []api.HostPace{},
 	}
 	for day, d := range t.days {
-		out.Days = append(out.Days, RowOf(day, "", d))
+		out.Days = append(out.Days, DayRow(day, "", d))
 	}
 	var all evaluators.Captured
 	for host, d := range t.hosts {
 		all = all.Plus(d.Captured())
-		out.Hosts = append(out.Hosts, RowOf("", host, d.Captured()))
+		out.Hosts = append(out.Hosts, DayRow("", host, d.Captured()))
 	}
-	out.All = RowOf("", "", all)
+	out.All = DayRow("", "", all)
 	sortSums(&out)
 	if out.Rows == nil {
 		out.Rows = []api.DayRow{}
@@ -148,33 +147,33 @@ func sortSums(out *api.DayReport) {
 	slices.SortFunc(out.Hosts, func(a, b api.DayRow) int {
 		return cmp.Or(cmp.Compare(b.Versions-float64(b.Seen), a.Versions-float64(a.Seen)), cmp.Compare(a.Host, b.Host))
 	})
-	if len(out.Hosts) > MaxHosts {
-		out.Hosts, out.More = out.Hosts[:MaxHosts], true
+	if len(out.Hosts) > MaxDayHosts {
+		out.Hosts, out.More = out.Hosts[:MaxDayHosts], true
 	}
 }
 
-// ByHostAndDay sorts rows by host, then by day.
-func ByHostAndDay(rows []api.DayRow) {
+// SortDayRows sorts rows by host, then by day.
+func SortDayRows(rows []api.DayRow) {
 	slices.SortFunc(rows, func(a, b api.DayRow) int {
 		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Day, b.Day))
 	})
 }
 
-// Of reports on the days of a host, or of all hosts that only selects if it is empty. The days start at or after from
+// Days reports on the days of a host, or of all hosts that only selects if it is empty. The days start at or after from
 // and before to.
-func Of(
+func Days(
 	store *daily.Store, host uri.Host, only func(uri.Host) bool, from, to time.Time,
 ) (api.DayReport, error) {
-	return Tally{}.of(store, host, only, from, to)
+	return DayTally{}.of(store, host, only, from, to)
 }
 
-// Sums reports as [Of] does up to today, without rows of each host and day.
-func Sums(store *daily.Store, host uri.Host, only func(uri.Host) bool, from time.Time) (api.DayReport, error) {
-	return Tally{brief: true}.of(store, host, only, from, time.Time{})
+// DaySums reports as [Days] does up to today, without rows of each host and day.
+func DaySums(store *daily.Store, host uri.Host, only func(uri.Host) bool, from time.Time) (api.DayReport, error) {
+	return DayTally{brief: true}.of(store, host, only, from, time.Time{})
 }
 
 // of adds the days of a store.
-func (t Tally) of(
+func (t DayTally) of(
 	store *daily.Store, host uri.Host, only func(uri.Host) bool, from, to time.Time,
 ) (api.DayReport, error) {
 	dates := map[int32]string{}

@@ -1,6 +1,4 @@
-// Package outbox keeps the notices of alarms that a webhook or a recipient of mail has not received yet. They are in a
-// file, so that they survive a restart.
-package outbox
+package mail
 
 import (
 	"encoding/json"
@@ -18,29 +16,29 @@ import (
 )
 
 const (
-	// Max is the maximum number of notices that wait for a receiver. The oldest ones are dropped.
-	Max = 200
-	// MaxAge is the age at which a notice is outdated: nobody needs it any more.
-	MaxAge = 3 * 24 * time.Hour
-	// RecentAge is how long notices are kept for digests. It is longer than a week and the time in which a digest can be
-	// delivered.
-	RecentAge = 11 * 24 * time.Hour
+	// MaxWaiting is the maximum number of notices that wait for a receiver. The oldest ones are dropped.
+	MaxWaiting = 200
+	// NoticeMaxAge is the age at which a notice is outdated: nobody needs it any more.
+	NoticeMaxAge = 3 * 24 * time.Hour
+	// DigestMaxAge is how long notices are kept for digests. It is longer than a week and the time in which a digest can
+	// be delivered.
+	DigestMaxAge = 11 * 24 * time.Hour
 	// maxReceivers bounds the receivers with waiting notices. Those that the configuration names are far fewer.
 	maxReceivers = 200
 )
 
-// Entry is a notice that waits for a receiver.
-type Entry struct {
+// WaitingNotice is a notice that waits for a receiver.
+type WaitingNotice struct {
 	Seq    uint64       `json:"seq"` // grows with each entry
 	Notice alarm.Notice `json:"notice"`
 }
 
-// content is the content of the file.
-type content struct {
-	Seq     uint64               `json:"seq"` // of the last entry
-	Waiting map[string][]Entry   `json:"waiting"`
-	Recent  []alarm.Notice       `json:"recent"` // for digests
-	Owed    map[string]time.Time `json:"owed"`   // receivers of a digest that was not delivered yet, and its time
+// outboxContent holds what the file has.
+type outboxContent struct {
+	Seq     uint64                     `json:"seq"` // of the last entry
+	Waiting map[string][]WaitingNotice `json:"waiting"`
+	Recent  []alarm.Notice             `json:"recent"` // for digests
+	Owed    map[string]time.Time       `json:"owed"`   // receivers of a digest that was not delivered yet, and its time
 
 	Digests map[string]time.Time `json:"digests,omitempty"` // receivers, and the time of the last digest that they took
 }
@@ -51,11 +49,11 @@ type Outbox struct {
 	file string // "" stores nothing
 
 	mu sync.Mutex // guards the field below
-	content
+	outboxContent
 }
 
-// Open reads the file of an earlier run. If it is damaged, the outbox is empty and usable, and the error says so.
-func Open(file string) (*Outbox, error) {
+// OpenOutbox reads the file of an earlier run. If it is damaged, the outbox is empty and usable, and the error says so.
+func OpenOutbox(file string) (*Outbox, error) {
 	o := &Outbox{file: file}
 	if file == "" {
 		return o, nil
@@ -65,10 +63,10 @@ func Open(file string) (*Outbox, error) {
 		return o, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &o.content)
+		err = json.Unmarshal(text, &o.outboxContent)
 	}
 	if err != nil {
-		o.content = content{}
+		o.outboxContent = outboxContent{}
 		return o, fmt.Errorf("read the alarms that were not delivered: %w", err)
 	}
 	return o, nil
@@ -79,7 +77,7 @@ func (o *Outbox) save() error {
 	if o.file == "" {
 		return nil
 	}
-	text, err := json.Marshal(o.content)
+	text, err := json.Marshal(o.outboxContent)
 	if err == nil {
 		err = atomicfile.Write(o.file, text, 0o640)
 	}
@@ -100,10 +98,10 @@ func (o *Outbox) Add(list []alarm.Notice, receivers func(alarm.Notice) []string,
 				continue
 			}
 			if o.Waiting == nil {
-				o.Waiting = map[string][]Entry{}
+				o.Waiting = map[string][]WaitingNotice{}
 			}
 			o.Seq++
-			o.Waiting[to] = newest(append(o.Waiting[to], Entry{o.Seq, n}))
+			o.Waiting[to] = newest(append(o.Waiting[to], WaitingNotice{o.Seq, n}))
 			changed = true
 		}
 		if digest {
@@ -117,15 +115,15 @@ func (o *Outbox) Add(list []alarm.Notice, receivers func(alarm.Notice) []string,
 }
 
 // newest drops the oldest elements of a list that is too long.
-func newest[E any](list []E) []E { return list[max(0, len(list)-Max):] }
+func newest[E any](list []E) []E { return list[max(0, len(list)-MaxWaiting):] }
 
 // For returns the notices that wait for a receiver, oldest first. It drops outdated ones and returns their number.
-func (o *Outbox) For(to string, now time.Time) (waiting []Entry, outdated int) {
+func (o *Outbox) For(to string, now time.Time) (waiting []WaitingNotice, outdated int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	all := o.Waiting[to]
 	waiting = slices.Clone(all)
-	waiting = slices.DeleteFunc(waiting, func(e Entry) bool { return now.Sub(e.Notice.At) > MaxAge })
+	waiting = slices.DeleteFunc(waiting, func(e WaitingNotice) bool { return now.Sub(e.Notice.At) > NoticeMaxAge })
 	if outdated = len(all) - len(waiting); outdated > 0 {
 		o.set(to, slices.Clone(waiting))
 	}
@@ -136,12 +134,12 @@ func (o *Outbox) For(to string, now time.Time) (waiting []Entry, outdated int) {
 func (o *Outbox) Taken(to string, seq uint64) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.set(to, slices.DeleteFunc(o.Waiting[to], func(e Entry) bool { return e.Seq <= seq }))
+	o.set(to, slices.DeleteFunc(o.Waiting[to], func(e WaitingNotice) bool { return e.Seq <= seq }))
 	return o.save()
 }
 
 // set replaces the notices of a receiver. The caller holds o.mu.
-func (o *Outbox) set(to string, list []Entry) {
+func (o *Outbox) set(to string, list []WaitingNotice) {
 	if len(list) == 0 {
 		delete(o.Waiting, to)
 		return
@@ -186,7 +184,7 @@ func (o *Outbox) Digest(now time.Time) (owed map[string]time.Time, recent []alar
 	defer o.mu.Unlock()
 	owed = map[string]time.Time{}
 	for to, at := range o.Owed {
-		if now.Sub(at) > MaxAge {
+		if now.Sub(at) > NoticeMaxAge {
 			delete(o.Owed, to)
 			continue
 		}
@@ -199,7 +197,7 @@ func (o *Outbox) Digest(now time.Time) (owed map[string]time.Time, recent []alar
 func (o *Outbox) Sent(receivers []string, now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	maps.DeleteFunc(o.Digests, func(_ string, at time.Time) bool { return now.Sub(at) > RecentAge })
+	maps.DeleteFunc(o.Digests, func(_ string, at time.Time) bool { return now.Sub(at) > DigestMaxAge })
 	for _, to := range receivers {
 		delete(o.Owed, to)
 		if o.Digests == nil {
@@ -207,6 +205,6 @@ func (o *Outbox) Sent(receivers []string, now time.Time) error {
 		}
 		o.Digests[to] = now.UTC()
 	}
-	o.Recent = slices.DeleteFunc(o.Recent, func(n alarm.Notice) bool { return now.Sub(n.At) > RecentAge })
+	o.Recent = slices.DeleteFunc(o.Recent, func(n alarm.Notice) bool { return now.Sub(n.At) > DigestMaxAge })
 	return o.save()
 }

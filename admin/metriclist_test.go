@@ -1,4 +1,4 @@
-package metrics_test
+package admin_test
 
 import (
 	"strconv"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/arcrawl/arcrawl/admin/metrics"
+	"github.com/arcrawl/arcrawl/admin"
 )
 
 // TestAnUnknownNumberIsNoMetric gathers the number of due URIs before and after they were counted.
@@ -14,7 +14,7 @@ func TestAnUnknownNumberIsNoMetric(t *testing.T) {
 	t.Parallel()
 	for due, want := range map[int64]int{-1: 0, 0: 1, 7: 1} {
 		r := prometheus.NewRegistry()
-		r.MustRegister(metrics.Collector{Snapshot: func() (s metrics.Snapshot) { s.URIs.Due = due; return s }})
+		r.MustRegister(admin.MetricCollector{Snapshot: func() (s admin.MetricSnapshot) { s.URIs.Due = due; return s }})
 		all, err := r.Gather()
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func TestMetricsOfShardsAreNotCountedTwice(t *testing.T) {
 	t.Parallel()
 	var all prometheus.Gatherers
 	for n := 2; n > 0; n-- {
-		shard, node := metrics.Registries(func() metrics.Snapshot { return metrics.Snapshot{} }, metrics.NewVisitSeconds(), "press",
+		shard, node := admin.MetricRegistries(func() admin.MetricSnapshot { return admin.MetricSnapshot{} }, admin.NewVisitSeconds(), "press",
 			map[string]string{"shard": strconv.Itoa(n)})
 		if all = append(all, shard); n == 1 {
 			all = append(all, node)
@@ -63,9 +63,9 @@ func TestMetricsOfShardsAreNotCountedTwice(t *testing.T) {
 			found[m.GetName()+" "+labels["shard"]]++
 		}
 	}
-	for _, m := range metrics.All() {
+	for _, m := range admin.AllMetrics() {
 		one, node := found[m.Name+" 1"], found[m.Name+" "]
-		if one != found[m.Name+" 2"] || one > 0 && node > 0 || metrics.OfMachine(m) != (one == 0 && node > 0) && m.Label == "" && m.Name != "arcrawl_uris_due" {
+		if one != found[m.Name+" 2"] || one > 0 && node > 0 || admin.OfMachine(m) != (one == 0 && node > 0) && m.Label == "" && m.Name != "arcrawl_uris_due" {
 			t.Errorf("%s: %d of shard 1, %d of shard 2, %d of the node", m.Name, one, found[m.Name+" 2"], node)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package headers reports how reliable validators of pages and dates of feeds have been.
-package headers
+package survey
 
 import (
 	"errors"
@@ -12,11 +11,11 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// choice reports whether a host is chosen.
-type choice = func(uri.Host) bool
+// hostChoice reports whether a host is chosen.
+type hostChoice = func(uri.Host) bool
 
-// MaxRows is the maximum number of rows in a report.
-const MaxRows = 10_000
+// MaxHeaderRows is the maximum number of rows in a report.
+const MaxHeaderRows = 10_000
 
 // errEnough ends a listing at its maximum length.
 var errEnough = errors.New("enough")
@@ -24,9 +23,9 @@ var errEnough = errors.New("enough")
 // exampleTypes holds a content type for each class of content.
 var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html", evaluators.ClassOther: "image/png"}
 
-// Report returns how reliable the validators and dates in a store are, and whether they are believed under a
+// Headers returns how reliable the validators and dates in a store are, and whether they are believed under a
 // configuration. It is about the hosts that only selects; nil selects all.
-func Report(store *reputation.Store, c *config.Config, only choice, now time.Time) (api.HeaderReport, error) {
+func Headers(store *reputation.Store, c *config.Config, only hostChoice, now time.Time) (api.HeaderReport, error) {
 	if only == nil {
 		only = func(uri.Host) bool { return true }
 	}
@@ -43,12 +42,14 @@ func Report(store *reputation.Store, c *config.Config, only choice, now time.Tim
 }
 
 // addValidators adds a row for each validator of each host.
-func addValidators(r *api.HeaderReport, store *reputation.Store, c *config.Config, only choice, now time.Time) error {
+func addValidators(
+	r *api.HeaderReport, store *reputation.Store, c *config.Config, only hostChoice, now time.Time,
+) error {
 	return store.Each(func(h uri.Host, known evaluators.Reputation) error {
 		if !only(h) {
 			return nil
 		}
-		if len(r.Rows) >= MaxRows {
+		if len(r.Rows) >= MaxHeaderRows {
 			return errEnough
 		}
 		for class, of := range known {
@@ -68,12 +69,12 @@ func addValidators(r *api.HeaderReport, store *reputation.Store, c *config.Confi
 }
 
 // addDates adds a row for the dates of each host.
-func addDates(r *api.HeaderReport, store *reputation.Store, only choice) error {
+func addDates(r *api.HeaderReport, store *reputation.Store, only hostChoice) error {
 	return store.EachDates(func(h uri.Host, known evaluators.Dates) error {
 		if !only(h) {
 			return nil
 		}
-		if len(r.Dates) >= MaxRows {
+		if len(r.Dates) >= MaxHeaderRows {
 			return errEnough
 		}
 		for i, s := range known {
@@ -94,8 +95,8 @@ type Predictions struct {
 	ChangeRight, ChangeFalse, SameRight, SameFalse, Missing int64
 }
 
-// Predicted adds up the predictions in a store, about the hosts that only selects; nil selects all.
-func Predicted(store *reputation.Store, only choice) (p Predictions, err error) {
+// HeadersPredicted adds up the predictions in a store, about the hosts that only selects; nil selects all.
+func HeadersPredicted(store *reputation.Store, only hostChoice) (p Predictions, err error) {
 	err = store.Each(func(h uri.Host, r evaluators.Reputation) error {
 		if only != nil && !only(h) {
 			return nil

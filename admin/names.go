@@ -1,6 +1,4 @@
-// Package names says how hosts are shown to people: with internationalized names in Unicode, and marked if their host
-// file was removed.
-package names
+package admin
 
 import (
 	"encoding/json"
@@ -18,15 +16,15 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// FileName is the name of the file of a [Book] in the state folder.
-const FileName = "hostfiles.json"
+// NamesFile is the name of the file of a [NameBook] in the state folder.
+const NamesFile = "hostfiles.json"
 
 // maxHosts is the maximum number of hosts that are remembered to have had a file.
 const maxHosts = 200_000
 
-// Book remembers which hosts had a file of their own, so that a file that is deleted, not only renamed, leaves a mark.
-// Its methods are safe for concurrent use.
-type Book struct {
+// NameBook remembers which hosts had a file of their own, so that a file that is deleted, not only renamed, leaves a
+// mark. Its methods are safe for concurrent use.
+type NameBook struct {
 	file string // "" stores nothing
 
 	mu  sync.Mutex // guards the fields below
@@ -34,9 +32,9 @@ type Book struct {
 	has map[uri.Host]bool
 }
 
-// Open reads the file of an earlier run. An unreadable file is ignored: the hosts are remembered from now on.
-func Open(file string) *Book {
-	b := &Book{file: file, had: map[uri.Host]bool{}}
+// OpenNames reads the file of an earlier run. An unreadable file is ignored: the hosts are remembered from now on.
+func OpenNames(file string) *NameBook {
+	b := &NameBook{file: file, had: map[uri.Host]bool{}}
 	if file == "" {
 		return b
 	}
@@ -50,7 +48,7 @@ func Open(file string) *Book {
 }
 
 // Update remembers the hosts that have a file in a configuration that is in force.
-func (b *Book) Update(c *config.Config) error {
+func (b *NameBook) Update(c *config.Config) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.has = map[uri.Host]bool{}
@@ -76,7 +74,7 @@ func (b *Book) Update(c *config.Config) error {
 
 // RemovedIn returns the hosts that had a file, says the state folder of a daemon, and have none in a configuration.
 func RemovedIn(c *config.Config) map[uri.Host]bool {
-	removed := maps.Clone(Open(filepath.Join(c.Storage.State, FileName)).had)
+	removed := maps.Clone(OpenNames(filepath.Join(c.Storage.State, NamesFile)).had)
 	for _, h := range c.FileHosts() {
 		delete(removed, h)
 	}
@@ -84,14 +82,14 @@ func RemovedIn(c *config.Config) map[uri.Host]bool {
 }
 
 // Removed reports whether a host had a file and has none any more.
-func (b *Book) Removed(h uri.Host) bool {
+func (b *NameBook) Removed(h uri.Host) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.had[h] && !b.has[h]
 }
 
 // Of returns the hosts of a list that are shown differently from their names.
-func (b *Book) Of(hosts []uri.Host) api.HostNames {
+func (b *NameBook) Of(hosts []uri.Host) api.HostNames {
 	out := api.HostNames{Hosts: map[string]api.HostName{}}
 	for _, h := range hosts {
 		n := api.HostName{Unicode: human.Unicode(string(h)), Removed: b.Removed(h)}

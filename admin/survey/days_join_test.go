@@ -1,4 +1,4 @@
-package days
+package survey
 
 import (
 	"encoding/json"
@@ -16,8 +16,8 @@ import (
 func TestAJoinedReportIsTheReportOfAll(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	var all Tally
-	parts := make([]Tally, 3)
+	var all DayTally
+	parts := make([]DayTally, 3)
 	for host := range 30 {
 		for day := range 5 {
 			d := evaluators.Day{Requests: random.IntN(50), Seen: random.IntN(3), Versions: 5 * random.Float64()}
@@ -30,12 +30,12 @@ func TestAJoinedReportIsTheReportOfAll(t *testing.T) {
 		}
 	}
 	joined := parts[0].Report()
-	joined = Join([]api.DayReport{joined})
+	joined = JoinDays([]api.DayReport{joined})
 	for _, p := range parts[1:] {
-		joined = Join([]api.DayReport{joined, p.Report()})
+		joined = JoinDays([]api.DayReport{joined, p.Report()})
 	}
 	want := all.Report()
-	ByHostAndDay(want.Rows)
+	SortDayRows(want.Rows)
 	if got := text(t, joined); got != text(t, want) || want.All.High == 0 || len(want.Hosts) != 30 {
 		t.Errorf("joined:\n%s\nwant:\n%s", got, text(t, want))
 	}

@@ -1,6 +1,4 @@
-// Package commit records changes of configuration files in the git repository that holds them, under the name of the
-// person who made them.
-package commit
+package admin
 
 import (
 	"bytes"
@@ -16,22 +14,23 @@ import (
 	"unicode"
 )
 
-// Change is a change of files that was written.
-type Change struct {
+// Commit is a change of files that was written.
+type Commit struct {
 	Dir   string   // of the files, anywhere in the repository
 	Files []string // names in Dir or complete paths; also of files that were removed
 	Who   string   // who made it
 	What  string   // subject of the commit
 }
 
-// maxTime is how long git may take.
-const maxTime = 20 * time.Second
+// gitTime is how long git may take.
+const gitTime = 20 * time.Second
 
-// Make commits the files of a change as they are on disk, and nothing else. It returns the short name of the commit; ""
-// if the repository has the files already. It runs no hooks: they would run as the user of the daemon. It does not end
-// with ctx: the files are written, and a browser that was closed is no reason to leave them without a commit.
-func Make(ctx context.Context, c Change) (name string, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxTime)
+// MakeCommit commits the files of a change as they are on disk, and nothing else. It returns the short name of the
+// commit; "" if the repository has the files already. It runs no hooks: they would run as the user of the daemon. It
+// does not end with ctx: the files are written, and a browser that was closed is no reason to leave them without a
+// commit.
+func MakeCommit(ctx context.Context, c Commit) (name string, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), gitTime)
 	defer cancel()
 	if _, err := exec.LookPath("git"); err != nil {
 		return "", errors.New("the program git is not installed; install it, or set admin.git = false")
@@ -40,13 +39,13 @@ func Make(ctx context.Context, c Change) (name string, err error) {
 		return "", fmt.Errorf("%s is not a git repository that the daemon may use: %w; run git init --shared=0640 there "+
 			"as the user of the daemon, or set admin.git = false", c.Dir, err)
 	}
-	known, err := names(ctx, c, "ls-files", "-z")
+	known, err := gitNames(ctx, c, "ls-files", "-z")
 	if err != nil {
 		return "", err
 	}
 	var changed []string // a file that was removed and that git does not know has nothing to be committed
 	for _, f := range c.Files {
-		if exists(c.Dir, f) || known[relative(c.Dir, f)] {
+		if isInFolder(c.Dir, f) || known[relativeName(c.Dir, f)] {
 			changed = append(changed, f)
 		}
 	}
@@ -57,17 +56,17 @@ func Make(ctx context.Context, c Change) (name string, err error) {
 	if _, err := git(ctx, c, list, "add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
 		return "", err
 	}
-	staged, err := names(ctx, c, "diff", "--cached", "--name-only", "--no-renames", "--relative", "-z")
+	staged, err := gitNames(ctx, c, "diff", "--cached", "--name-only", "--no-renames", "--relative", "-z")
 	if err != nil {
 		return "", err
 	}
-	isStaged := func(f string) bool { return staged[relative(c.Dir, f)] }
+	isStaged := func(f string) bool { return staged[relativeName(c.Dir, f)] }
 	if !slices.ContainsFunc(changed, isStaged) {
 		return "", nil
 	}
-	who := identity(c.Who)
+	who := gitIdentity(c.Who)
 	_, err = git(ctx, c, list, "commit", "--quiet", "--only", "--no-verify", "--author="+who+" <"+who+"@arcrawl>",
-		"--message="+subject(c.What), "--pathspec-from-file=-", "--pathspec-file-nul")
+		"--message="+gitSubject(c.What), "--pathspec-from-file=-", "--pathspec-file-nul")
 	if err != nil {
 		return "", err
 	}
@@ -75,7 +74,7 @@ func Make(ctx context.Context, c Change) (name string, err error) {
 }
 
 // git runs git in the folder of a change, with names of files that are no patterns.
-func git(ctx context.Context, c Change, input []byte, args ...string) (string, error) {
+func git(ctx context.Context, c Commit, input []byte, args ...string) (string, error) {
 	fixed := []string{
 		"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c", "gc.auto=0",
 	}
@@ -96,15 +95,15 @@ func git(ctx context.Context, c Change, input []byte, args ...string) (string, e
 	return strings.TrimSpace(out.String()), nil
 }
 
-// exists reports whether a file of a change exists.
-func exists(dir, name string) bool {
-	_, err := os.Lstat(path(dir, name))
+// isInFolder reports whether a file of a change exists.
+func isInFolder(dir, name string) bool {
+	_, err := os.Lstat(pathIn(dir, name))
 	return err == nil
 }
 
-// names returns the names that git prints, relative to the folder of a change. The files of a change are no arguments
-// of git: the names of a large import are longer than arguments may be.
-func names(ctx context.Context, c Change, args ...string) (map[string]bool, error) {
+// gitNames returns the names that git prints, relative to the folder of a change. The files of a change are no
+// arguments of git: the names of a large import are longer than arguments may be.
+func gitNames(ctx context.Context, c Commit, args ...string) (map[string]bool, error) {
 	list, err := git(ctx, c, nil, args...)
 	all := map[string]bool{}
 	for name := range strings.SplitSeq(list, "\x00") {
@@ -113,20 +112,20 @@ func names(ctx context.Context, c Change, args ...string) (map[string]bool, erro
 	return all, err
 }
 
-// relative returns the name of a file of a change as git prints it.
-func relative(dir, name string) string {
-	return strings.TrimPrefix(path(dir, name), strings.TrimSuffix(dir, "/")+"/")
+// relativeName returns the name of a file of a change as git prints it.
+func relativeName(dir, name string) string {
+	return strings.TrimPrefix(pathIn(dir, name), strings.TrimSuffix(dir, "/")+"/")
 }
 
-func path(dir, name string) string {
+func pathIn(dir, name string) string {
 	if strings.HasPrefix(name, "/") {
 		return name
 	}
 	return strings.TrimSuffix(dir, "/") + "/" + name
 }
 
-// identity returns a name without the characters that end one in a commit.
-func identity(name string) string {
+// gitIdentity returns a name without the characters that end one in a commit.
+func gitIdentity(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r == '<' || r == '>' || unicode.IsSpace(r) || !unicode.IsPrint(r) {
 			return -1
@@ -139,8 +138,8 @@ func identity(name string) string {
 	return name
 }
 
-// subject returns the first line of a message, without characters that are not shown.
-func subject(text string) string {
+// gitSubject returns the first line of a message, without characters that are not shown.
+func gitSubject(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '

@@ -1,5 +1,4 @@
-// Package traplist lists the traps that the crawl has found, and the budgets of paths that may be endless.
-package traplist
+package survey
 
 import (
 	"errors"
@@ -10,15 +9,15 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// maxRows is the maximum number of traps, and of budgets, in a list.
-const maxRows = 10_000
+// maxTrapRows is the maximum number of traps, and of budgets, in a list.
+const maxTrapRows = 10_000
 
-// errEnough ends a listing at its maximum length.
-var errEnough = errors.New("enough")
+// errEnoughTraps ends a listing at its maximum length.
+var errEnoughTraps = errors.New("enough")
 
-// Of returns the traps and budgets of a host, or of all hosts if it is empty. A nil store has none. count counts the
+// Traps returns the traps and budgets of a host, or of all hosts if it is empty. A nil store has none. count counts the
 // URIs that wait; it is only called if there is a budget.
-func Of(store *spaces.Store, only uri.Host, count func() (Waiting, error)) (api.Traps, error) {
+func Traps(store *spaces.Store, only uri.Host, count func() (EndlessWaiting, error)) (api.Traps, error) {
 	out := api.Traps{Traps: []api.Trap{}}
 	if store == nil {
 		return out, nil
@@ -28,8 +27,8 @@ func Of(store *spaces.Store, only uri.Host, count func() (Waiting, error)) (api.
 	}
 	see := func(h uri.Host, list []spaces.Trap) error {
 		for _, t := range list {
-			if out.More = len(out.Traps) >= maxRows; out.More {
-				return errEnough
+			if out.More = len(out.Traps) >= maxTrapRows; out.More {
+				return errEnoughTraps
 			}
 			out.Traps = append(out.Traps, trapOf(h, t))
 		}
@@ -42,14 +41,14 @@ func Of(store *spaces.Store, only uri.Host, count func() (Waiting, error)) (api.
 		}
 		return out, see(only, list) // a host has far fewer than the maximum
 	}
-	if err := store.Each(see); !errors.Is(err, errEnough) {
+	if err := store.Each(see); !errors.Is(err, errEnoughTraps) {
 		return out, err
 	}
 	return out, nil
 }
 
 // addBudgets adds the budgets of a host, or of all hosts.
-func addBudgets(out *api.Traps, store *spaces.Store, only uri.Host, count func() (Waiting, error)) error {
+func addBudgets(out *api.Traps, store *spaces.Store, only uri.Host, count func() (EndlessWaiting, error)) error {
 	if err := listBudgets(out, store, only); err != nil || len(out.Budgets) == 0 {
 		return err
 	}
@@ -67,9 +66,9 @@ func addBudgets(out *api.Traps, store *spaces.Store, only uri.Host, count func()
 func listBudgets(out *api.Traps, store *spaces.Store, only uri.Host) error {
 	see := func(h uri.Host, list []spaces.Pattern) error {
 		for _, p := range list {
-			if len(out.Budgets) >= maxRows {
+			if len(out.Budgets) >= maxTrapRows {
 				out.More = true
-				return errEnough
+				return errEnoughTraps
 			}
 			out.Budgets = append(out.Budgets, api.Budget{
 				Host: string(h), Pattern: p.Key, Visited: p.Visits, SomeNew: p.Rich, Allowed: p.Allowance, PutOff: p.Held,
@@ -85,7 +84,7 @@ func listBudgets(out *api.Traps, store *spaces.Store, only uri.Host) error {
 		}
 		return see(only, list)
 	}
-	if err := store.EachPattern(see); !errors.Is(err, errEnough) {
+	if err := store.EachPattern(see); !errors.Is(err, errEnoughTraps) {
 		return err
 	}
 	return nil

@@ -1,5 +1,4 @@
-// Package recent counts visits of the last minute.
-package recent
+package admin
 
 import (
 	"time"
@@ -7,8 +6,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-// Minute counts the visits that ended in each second of the last minute. Visits may be reported in any order.
-type Minute [60]secondCounts
+// minuteCounts counts the visits that ended in each second of the last minute. Visits may be reported in any order.
+type minuteCounts [60]secondCounts
 
 type secondCounts struct {
 	second int64 // since 1970
@@ -16,13 +15,13 @@ type secondCounts struct {
 }
 
 // within reports whether a second is one of the last minute. A second after now is not: the clock was set back.
-func (m *Minute) within(second int64, now time.Time) bool {
+func (m *minuteCounts) within(second int64, now time.Time) bool {
 	age := now.Unix() - second
 	return age >= 0 && age < int64(len(m))
 }
 
 // Add counts visits that ended at a given time. It ignores those that ended more than a minute ago.
-func (m *Minute) Add(now, ended time.Time, c api.Counts) {
+func (m *minuteCounts) Add(now, ended time.Time, c api.Counts) {
 	second := ended.Unix()
 	if !m.within(second, now) {
 		return
@@ -35,7 +34,7 @@ func (m *Minute) Add(now, ended time.Time, c api.Counts) {
 }
 
 // Sum returns the counts of the minute before now.
-func (m *Minute) Sum(now time.Time) (c api.Counts) {
+func (m *minuteCounts) Sum(now time.Time) (c api.Counts) {
 	for _, slot := range m {
 		if m.within(slot.second, now) {
 			c = c.Plus(slot.counts)

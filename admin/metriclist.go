@@ -1,5 +1,4 @@
-// Package metrics defines the Prometheus metrics of a running crawl, and computes them from one snapshot a scrape.
-package metrics
+package admin
 
 import (
 	"fmt"
@@ -13,7 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/headers"
+	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/crawler"
@@ -33,7 +32,7 @@ type Metric struct {
 // metric is a Metric with the function that computes its values.
 type metric struct {
 	Metric
-	values func(s Snapshot) []labelled
+	values func(s MetricSnapshot) []labelled
 }
 
 // labelled is a value of a metric with its label.
@@ -42,12 +41,12 @@ type labelled struct {
 	value float64
 }
 
-// Snapshot holds the data of all metrics of one scrape.
-type Snapshot struct {
+// MetricSnapshot holds the data of all metrics of one scrape.
+type MetricSnapshot struct {
 	api.Status
 	Total      api.Counts // since the start
 	Labels     []LabelRow
-	Predicted  headers.Predictions
+	Predicted  survey.Predictions
 	Repaired   int64
 	Looks      map[string]int64 // second looks, by what they found
 	Kept       map[string]int64 // due URIs that were not visited because of a trap, by its kind
@@ -60,20 +59,20 @@ type Snapshot struct {
 	Evicted    int64 // hosts
 }
 
-func one(v float64) []labelled { return []labelled{{value: v}} }
+func single(v float64) []labelled { return []labelled{{value: v}} }
 
 func indicator(on bool) []labelled {
 	if on {
-		return one(1)
+		return single(1)
 	}
-	return one(0)
+	return single(0)
 }
 
-// All returns every metric of arcrawl, in the order of docs/metrics.md, except metrics of the Go runtime and the
+// AllMetrics returns every metric of arcrawl, in the order of docs/metrics.md, except metrics of the Go runtime and the
 // process.
-func All() []Metric {
+func AllMetrics() []Metric {
 	all := []Metric{visitSeconds}
-	for _, m := range metrics() {
+	for _, m := range metricList() {
 		all = append(all, m.Metric)
 	}
 	return all
@@ -92,8 +91,10 @@ func NewVisitSeconds() prometheus.Histogram {
 	})
 }
 
-func metrics() []metric {
-	return slices.Concat(outcomeCounters(), renderingCounters(), counters(), labelMetrics(), stateGauges(), systemGauges())
+func metricList() []metric {
+	return slices.Concat(
+		outcomeCounters(), renderingCounters(), counterMetrics(), labelMetrics(), stateGauges(), systemGauges(),
+	)
 }
 
 // outcomeCounters returns the counters that have a label.
@@ -101,7 +102,7 @@ func outcomeCounters() []metric {
 	return []metric{
 		{
 			Metric{"arcrawl_visits_total", "counter", "outcome", "version, unchanged, failed, refused, other", "Settled visits: a version was captured, nothing was new, failed, not requested because of robots.txt or scope."},
-			func(s Snapshot) []labelled {
+			func(s MetricSnapshot) []labelled {
 				c := s.Total
 				return []labelled{
 					{"version", float64(c.Versions)},
@@ -114,7 +115,7 @@ func outcomeCounters() []metric {
 		},
 		{
 			Metric{"arcrawl_header_predictions_total", "counter", "outcome", "same-right, same-false, change-right, change-false, missing", "Predictions of ETag, Last-Modified and 304 on all hosts since the first start, compared with the body. Each same-false is a version that would have been lost."},
-			func(s Snapshot) []labelled {
+			func(s MetricSnapshot) []labelled {
 				p := s.Predicted
 				return []labelled{
 					{"same-right", float64(p.SameRight)},
@@ -127,7 +128,7 @@ func outcomeCounters() []metric {
 		},
 		{
 			Metric{"arcrawl_second_looks_total", "counter", "outcome", "same, noisy, differs, failed", "Second fetches of pages that differed at many visits in a row: they stayed the same, differed only in what no reader sees, differed, or could not be compared."},
-			func(s Snapshot) (v []labelled) {
+			func(s MetricSnapshot) (v []labelled) {
 				for o := evaluators.LookFailed; o <= evaluators.LookDiffers; o++ {
 					v = append(v, labelled{o.String(), float64(s.Looks[o.String()])})
 				}
@@ -136,7 +137,7 @@ func outcomeCounters() []metric {
 		},
 		{
 			Metric{"arcrawl_trapped_uris_total", "counter", "kind", "trap, suspect, budget", "Due URIs that were not visited: they are part of a trap, or of what may be one until that is clear, or of a path that may be endless and has used up its budget."},
-			func(s Snapshot) (v []labelled) {
+			func(s MetricSnapshot) (v []labelled) {
 				for _, kind := range spaces.Kinds() {
 					v = append(v, labelled{kind, float64(s.Kept[kind])})
 				}
@@ -145,7 +146,7 @@ func outcomeCounters() []metric {
 		},
 		{
 			Metric{"arcrawl_document_faults_total", "counter", "kind", "error, panic, rules", "Visits whose document the program could not process, or could not scrub in time (rules). Only their URIs are affected; each error and panic is a fault of the program to report."},
-			func(s Snapshot) (v []labelled) {
+			func(s MetricSnapshot) (v []labelled) {
 				for _, kind := range misfortune.Kinds() {
 					v = append(v, labelled{kind, float64(s.Documents[kind])})
 				}
@@ -158,7 +159,7 @@ func outcomeCounters() []metric {
 // renderingCounters returns the metrics of the browsers.
 func renderingCounters() []metric {
 	counter := func(name, label, values, help string, of func(api.Rendering) []int64) metric {
-		return metric{Metric{name, "counter", label, values, help}, func(s Snapshot) (v []labelled) {
+		return metric{Metric{name, "counter", label, values, help}, func(s MetricSnapshot) (v []labelled) {
 			for i, n := range of(s.Rendering) {
 				v = append(v, labelled{strings.Split(values, ", ")[i], float64(n)})
 			}
@@ -171,24 +172,24 @@ func renderingCounters() []metric {
 	}
 }
 
-// counters returns the other metrics that grow from the start of the daemon.
-func counters() []metric {
-	total := func(name, help string, of func(Snapshot) int64) metric {
-		value := func(s Snapshot) []labelled { return one(float64(of(s))) }
+// counterMetrics returns the other metrics that grow from the start of the daemon.
+func counterMetrics() []metric {
+	total := func(name, help string, of func(MetricSnapshot) int64) metric {
+		value := func(s MetricSnapshot) []labelled { return single(float64(of(s))) }
 		return metric{Metric{Name: name, Type: "counter", Help: help}, value}
 	}
 	count := func(name, help string, of func(api.Counts) int64) metric {
-		return total(name, help, func(s Snapshot) int64 { return of(s.Total) })
+		return total(name, help, func(s MetricSnapshot) int64 { return of(s.Total) })
 	}
 	return []metric{
 		total("arcrawl_heads_repaired_total", "Responses whose head was not valid HTTP and was repaired before it was parsed. The archive has them as they were sent, over HTTP/2 repaired.",
-			func(s Snapshot) int64 { return s.Repaired }),
+			func(s MetricSnapshot) int64 { return s.Repaired }),
 		total("arcrawl_fingerprint_collisions_total", "URIs that were not added because another URI of their host has the same fingerprint. arcrawl check --store says whether a damaged row looks so.",
-			func(s Snapshot) int64 { return s.Collisions }),
+			func(s MetricSnapshot) int64 { return s.Collisions }),
 		total("arcrawl_new_hosts_refused_total", "URIs that were not added because a bound for new hosts was reached, for example crawl.max_hosts.",
-			func(s Snapshot) int64 { return s.Refused }),
+			func(s MetricSnapshot) int64 { return s.Refused }),
 		total("arcrawl_hosts_evicted_total", "Hosts that never answered and were removed with their URIs, because nearly crawl.max_hosts hosts were known.",
-			func(s Snapshot) int64 { return s.Evicted }),
+			func(s MetricSnapshot) int64 { return s.Evicted }),
 		count("arcrawl_visits_unread_total", "Unchanged visits that did not read the body.",
 			func(c api.Counts) int64 { return c.Unread }),
 		count("arcrawl_visits_unreached_total", "Visits that did not reach their host.",
@@ -212,7 +213,7 @@ func counters() []metric {
 func labelMetrics() []metric {
 	values := fmt.Sprintf("the first %d labels in use; %s", MaxLabels, OtherLabel)
 	of := func(name, kind, help string, value func(LabelRow) int64) metric {
-		return metric{Metric{name, kind, "label", values, help}, func(s Snapshot) (v []labelled) {
+		return metric{Metric{name, kind, "label", values, help}, func(s MetricSnapshot) (v []labelled) {
 			for _, r := range s.Labels {
 				v = append(v, labelled{r.Label, float64(value(r))})
 			}
@@ -232,23 +233,24 @@ func labelMetrics() []metric {
 // dueURIs returns the metric of due URIs. It has no value until they are counted.
 func dueURIs() metric {
 	help := "Due URIs, counted up to 100,000; missing until they are counted for the first time after a start."
-	return metric{Metric{Name: "arcrawl_uris_due", Type: "gauge", Help: help}, func(s Snapshot) []labelled {
+	return metric{Metric{Name: "arcrawl_uris_due", Type: "gauge", Help: help}, func(s MetricSnapshot) []labelled {
 		if s.URIs.Due < 0 {
 			return nil
 		}
-		return one(float64(s.URIs.Due))
+		return single(float64(s.URIs.Due))
 	}}
 }
 
 // stateGauges returns the metrics of the state of the crawl.
 func stateGauges() []metric {
-	gauge := func(name, help string, of func(s Snapshot) float64) metric {
-		return metric{Metric{Name: name, Type: "gauge", Help: help}, func(s Snapshot) []labelled { return one(of(s)) }}
+	gauge := func(name, help string, of func(s MetricSnapshot) float64) metric {
+		value := func(s MetricSnapshot) []labelled { return single(of(s)) }
+		return metric{Metric{Name: name, Type: "gauge", Help: help}, value}
 	}
 	return []metric{
 		{
 			Metric{"arcrawl_state", "gauge", "state", "crawling, paused, held", "1 for the current state of the crawl: paused by an operator, held by a fault of its own."},
-			func(s Snapshot) (v []labelled) {
+			func(s MetricSnapshot) (v []labelled) {
 				for _, state := range []string{api.Crawling, api.Paused, api.Held} {
 					v = append(v, labelled{state, indicator(s.Condition.State == state)[0].value})
 				}
@@ -260,7 +262,7 @@ func stateGauges() []metric {
 				"arcrawl_hosts", "gauge", "state", "ready, snoozed, busy, idle, paused",
 				"Hosts in each state; the sum is all hosts.",
 			},
-			func(s Snapshot) []labelled {
+			func(s MetricSnapshot) []labelled {
 				h := s.Hosts
 				return []labelled{
 					{"ready", float64(h.Ready)},
@@ -272,48 +274,49 @@ func stateGauges() []metric {
 			},
 		},
 		gauge("arcrawl_hosts_down", "Hosts that were unreachable at the last visit.",
-			func(s Snapshot) float64 { return float64(s.Hosts.Down) }),
+			func(s MetricSnapshot) float64 { return float64(s.Hosts.Down) }),
 		gauge("arcrawl_uris", "Known URIs.",
-			func(s Snapshot) float64 { return float64(s.URIs.Known) }),
+			func(s MetricSnapshot) float64 { return float64(s.URIs.Known) }),
 		gauge("arcrawl_uris_queued", "URIs with a due time.",
-			func(s Snapshot) float64 { return float64(s.URIs.Queued) }),
+			func(s MetricSnapshot) float64 { return float64(s.URIs.Queued) }),
 		gauge("arcrawl_uris_forbidden", "URIs forbidden by robots.txt.",
-			func(s Snapshot) float64 { return float64(s.URIs.Forbidden) }),
+			func(s MetricSnapshot) float64 { return float64(s.URIs.Forbidden) }),
 		gauge("arcrawl_uris_held", "URIs held by an operator.",
-			func(s Snapshot) float64 { return float64(s.URIs.Held) }),
+			func(s MetricSnapshot) float64 { return float64(s.URIs.Held) }),
 		dueURIs(),
 		gauge("arcrawl_overdue_seconds", "Overdue time of the URI that has been due for longest.",
-			func(s Snapshot) float64 { return time.Duration(s.URIs.Overdue).Seconds() }),
+			func(s MetricSnapshot) float64 { return time.Duration(s.URIs.Overdue).Seconds() }),
 		gauge("arcrawl_overdue_reachable_seconds", "The same without the hosts that were unreachable at their last visit.",
-			func(s Snapshot) float64 { return time.Duration(s.URIs.OverdueReachable).Seconds() }),
+			func(s MetricSnapshot) float64 { return time.Duration(s.URIs.OverdueReachable).Seconds() }),
 		gauge("arcrawl_visits_in_progress", "Visits in progress.",
-			func(s Snapshot) float64 { return float64(s.Workers.Busy) }),
+			func(s MetricSnapshot) float64 { return float64(s.Workers.Busy) }),
 		gauge("arcrawl_workers", "Maximum number of visits in progress.",
-			func(s Snapshot) float64 { return float64(s.Workers.All) }),
+			func(s MetricSnapshot) float64 { return float64(s.Workers.All) }),
 		{
 			Metric{
 				"arcrawl_alarms", "gauge", "kind", strings.Join(alarm.Kinds(), ", "), "Raised alarms that nobody has acknowledged.",
 			},
-			func(s Snapshot) []labelled { return countAlarms(s.Alarms) },
+			func(s MetricSnapshot) []labelled { return countAlarms(s.Alarms) },
 		},
 		gauge("arcrawl_alarms_acknowledged", "Raised alarms that somebody has acknowledged.",
-			func(s Snapshot) float64 { return float64(alarm.Acknowledged(s.Alarms)) }),
+			func(s MetricSnapshot) float64 { return float64(alarm.Acknowledged(s.Alarms)) }),
 	}
 }
 
 // systemGauges returns the metrics of the machine and the configuration.
 func systemGauges() []metric {
-	gauge := func(name, help string, of func(s Snapshot) float64) metric {
-		return metric{Metric{Name: name, Type: "gauge", Help: help}, func(s Snapshot) []labelled { return one(of(s)) }}
+	gauge := func(name, help string, of func(s MetricSnapshot) float64) metric {
+		value := func(s MetricSnapshot) []labelled { return single(of(s)) }
+		return metric{Metric{Name: name, Type: "gauge", Help: help}, value}
 	}
 	return []metric{
 		gauge("arcrawl_disk_free_bytes", "Free space of the disk that has the least.",
-			func(s Snapshot) float64 { return float64(s.Disk.Free) }),
+			func(s MetricSnapshot) float64 { return float64(s.Disk.Free) }),
 		gauge("arcrawl_disk_min_free_bytes", "Free space below which the crawl pauses.",
-			func(s Snapshot) float64 { return float64(s.Disk.MinFree) }),
+			func(s MetricSnapshot) float64 { return float64(s.Disk.MinFree) }),
 		{
 			Metric{"arcrawl_table_bytes", "gauge", "table", "robots, prices, space, similar, daily, cookies, looks, traps, reputation", "Memory of the tables that grow with the number of hosts: parsed robots.txt, estimated load, use of the disk today, similar URIs, daily counts, cookies, pages that are looked at twice, traps, reputation of headers and dates. Each is bounded."},
-			func(s Snapshot) (v []labelled) {
+			func(s MetricSnapshot) (v []labelled) {
 				for _, m := range s.Memory {
 					v = append(v, labelled{m.Part, float64(m.Bytes)})
 				}
@@ -321,14 +324,14 @@ func systemGauges() []metric {
 			},
 		},
 		gauge("arcrawl_disk_reserved_bytes", "Bytes that are reserved for bodies in progress.",
-			func(s Snapshot) float64 { return float64(s.Reserved) }),
+			func(s MetricSnapshot) float64 { return float64(s.Reserved) }),
 		gauge("arcrawl_store_bytes", "Size of the store.",
-			func(s Snapshot) float64 { return float64(s.Archive.Store) }),
+			func(s MetricSnapshot) float64 { return float64(s.Archive.Store) }),
 		gauge("arcrawl_sealed_waiting", "Finished WARC files that warc.sealed_url or warc.sealed_command has not taken yet.",
-			func(s Snapshot) float64 { return float64(s.Archive.Handover.Waiting) }),
+			func(s MetricSnapshot) float64 { return float64(s.Archive.Handover.Waiting) }),
 		{
 			Metric{"arcrawl_lost_files", "gauge", "cause", "absent, cut, declared", "WARC files of which something is lost: they are gone, their ends are lost, or the operator declared them lost."},
-			func(s Snapshot) []labelled {
+			func(s MetricSnapshot) []labelled {
 				lost := s.Archive.Lost
 				return []labelled{
 					{"absent", float64(lost.Absent)}, {"cut", float64(lost.CutOff)}, {"declared", float64(lost.Declared)},
@@ -337,7 +340,7 @@ func systemGauges() []metric {
 		},
 		{
 			Metric{"arcrawl_folder_free_bytes", "gauge", "folder", "each of storage.folders", "Free bytes of the disk of each further folder of WARC files."},
-			func(s Snapshot) (v []labelled) {
+			func(s MetricSnapshot) (v []labelled) {
 				for _, f := range s.Archive.Offload.Folders {
 					v = append(v, labelled{f.Path, float64(f.Free)})
 				}
@@ -345,25 +348,25 @@ func systemGauges() []metric {
 			},
 		},
 		gauge("arcrawl_upload_waiting", "Finished WARC files that are not in the bucket of [upload] yet.",
-			func(s Snapshot) float64 { return float64(s.Archive.Offload.Upload.NotUploaded()) }),
+			func(s MetricSnapshot) float64 { return float64(s.Archive.Offload.Upload.NotUploaded()) }),
 		gauge("arcrawl_visits_missing", "Visits that crawl.log had and the store did not know, when the daemon started.",
-			func(s Snapshot) float64 { return float64(s.Missing) }),
+			func(s MetricSnapshot) float64 { return float64(s.Missing) }),
 		gauge("arcrawl_config_loaded_seconds", "Time at which the configuration in force was loaded, in seconds since 1970.",
-			func(s Snapshot) float64 { return float64(s.Config.Loaded.Unix()) }),
+			func(s MetricSnapshot) float64 { return float64(s.Config.Loaded.Unix()) }),
 		gauge("arcrawl_config_faults", "Faults of the last configuration that was loaded; it is in force only if there are none.",
-			func(s Snapshot) float64 { return float64(len(s.Config.Faults)) }),
+			func(s MetricSnapshot) float64 { return float64(len(s.Config.Faults)) }),
 		gauge("arcrawl_config_warnings", "Warnings about the configuration in force.",
-			func(s Snapshot) float64 { return float64(len(s.Config.Warnings)) }),
+			func(s MetricSnapshot) float64 { return float64(len(s.Config.Warnings)) }),
 		{
 			Metric{"arcrawl_build_info", "gauge", "version", "the version", "Always 1."},
-			func(s Snapshot) []labelled { return []labelled{{s.Version, 1}} },
+			func(s MetricSnapshot) []labelled { return []labelled{{s.Version, 1}} },
 		},
 	}
 }
 
-// Collector collects metrics from one snapshot a scrape: all except the histogram, or some.
-type Collector struct {
-	Snapshot func() Snapshot
+// MetricCollector collects metrics from one snapshot a scrape: all except the histogram, or some.
+type MetricCollector struct {
+	Snapshot func() MetricSnapshot
 	Only     func(Metric) bool // nil = all
 }
 
@@ -375,10 +378,10 @@ func OfMachine(m Metric) bool {
 	}, m.Name)
 }
 
-// Registries returns registries for the metrics of a crawl with labels and of its machine, and, without labels, for all
-// together. took is the histogram. Each metric has the name of the crawl as a label, unless it is empty.
-func Registries(
-	snapshot func() Snapshot, took prometheus.Collector, crawl string, own map[string]string,
+// MetricRegistries returns registries for the metrics of a crawl with labels and of its machine, and, without labels,
+// for all together. took is the histogram. Each metric has the name of the crawl as a label, unless it is empty.
+func MetricRegistries(
+	snapshot func() MetricSnapshot, took prometheus.Collector, crawl string, own map[string]string,
 ) (ofCrawl, ofMachine *prometheus.Registry) {
 	ofCrawl, ofMachine = prometheus.NewRegistry(), prometheus.NewRegistry()
 	named := func(r *prometheus.Registry, labels prometheus.Labels) prometheus.Registerer {
@@ -389,23 +392,23 @@ func Registries(
 	}
 	machine, of := named(ofMachine, prometheus.Labels{}), prometheus.Labels{}
 	machine.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	all := Collector{Snapshot: snapshot}
+	all := MetricCollector{Snapshot: snapshot}
 	if len(own) > 0 {
 		maps.Copy(of, own)
 		all.Only = func(m Metric) bool { return !OfMachine(m) }
-		machine.MustRegister(Collector{Snapshot: snapshot, Only: OfMachine})
+		machine.MustRegister(MetricCollector{Snapshot: snapshot, Only: OfMachine})
 	}
 	named(ofCrawl, of).MustRegister(all, took)
 	return ofCrawl, ofMachine
 }
 
 // Describe sends nothing; Collect describes the metrics.
-func (Collector) Describe(chan<- *prometheus.Desc) {}
+func (MetricCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect sends the metrics.
-func (c Collector) Collect(to chan<- prometheus.Metric) {
+func (c MetricCollector) Collect(to chan<- prometheus.Metric) {
 	s := c.Snapshot()
-	for _, m := range metrics() {
+	for _, m := range metricList() {
 		if c.Only != nil && !c.Only(m.Metric) {
 			continue
 		}
