@@ -57,11 +57,6 @@ func (l *loader) checkRequired() {
 // rootKey returns the path of a key outside lists of tables.
 func rootKey(name string) schema.Path { return schema.Path("").Key(name) }
 
-// keyAt returns a key of a document for a fault or warning. v is the value that the fault shows.
-func keyAt(doc *schema.Document, path schema.Path, name string, v any) schema.Field {
-	return schema.Field{Doc: doc, Name: name, Path: path.Key(name), Value: v}
-}
-
 // checkStorage reports storage paths that are the same, and warns of an archive inside the store.
 func (l *loader) checkStorage() {
 	s, w := l.config.Storage, l.written
@@ -73,7 +68,7 @@ func (l *loader) checkStorage() {
 			if a.path != b.path {
 				continue
 			}
-			f := keyAt(l.main, "", a.name, a.written)
+			f := schema.FieldAt(l.main, "", a.name, a.written)
 			if !l.main.Has(f.Path) {
 				f.Path = rootKey(b.name)
 			}
@@ -83,7 +78,7 @@ func (l *loader) checkStorage() {
 	l.checkFolders()
 	l.checkUpload()
 	if rel, err := filepath.Rel(s.State, s.WARC); err == nil && filepath.IsLocal(rel) && rel != "." {
-		keyAt(l.main, "", "storage.warc", w.WARC).
+		schema.FieldAt(l.main, "", "storage.warc", w.WARC).
 			Warn("is inside storage.state, which must contain nothing but the store", "move it out")
 	}
 }
@@ -97,12 +92,12 @@ func (l *loader) checkFolders() {
 	if len(s.Folders) == 0 {
 		return
 	}
-	at := keyAt(l.main, "", "storage.folders", strings.Join(s.Folders, ", "))
+	at := schema.FieldAt(l.main, "", "storage.folders", strings.Join(s.Folders, ", "))
 	if problem, remedy := s.Folders.Check(s.WARC, s.State, l.config.Series); problem != "" {
 		at.Fault(problem, remedy)
 	}
 	if s.FoldersFree <= s.MinFree {
-		f := keyAt(l.main, "", "storage.folders_free", human.Bytes(s.FoldersFree))
+		f := schema.FieldAt(l.main, "", "storage.folders_free", human.Bytes(s.FoldersFree))
 		if !l.main.Has(f.Path) {
 			f.Path = rootKey("storage.folders")
 		}
@@ -153,8 +148,8 @@ func checkSettings(from []source, d *draft) {
 func (d *draft) checkRanges(from []source) {
 	doc, path := from[0].doc, from[0].path
 	for _, r := range d.ranges() {
-		low := bound{r.low, path.Key(r.low), *r.lower, origin(from, r.low)}
-		high := bound{r.high, path.Key(r.high), *r.upper, origin(from, r.high)}
+		low := bound{r.Low, path.Key(r.Low), *r.Lower, origin(from, r.Low)}
+		high := bound{r.High, path.Key(r.High), *r.Upper, origin(from, r.High)}
 		if path == "" || doc.Has(low.path) && doc.Has(high.path) {
 			checkBounds(doc, low, high)
 		}
@@ -175,7 +170,7 @@ func origin(from []source, name string) string {
 func (l *layer) checkWhole() {
 	for _, name := range []string{"politeness.valence", "warc.series"} {
 		if l.criteria.DependOnURI() && l.doc.Has(l.path.Key(name)) {
-			keyAt(l.doc, l.path, name, []any{}).Fault("applies to the host as a whole, but this refinement to single URIs",
+			schema.FieldAt(l.doc, l.path, name, []any{}).Fault("applies to the host as a whole, but this refinement to single URIs",
 				"use only criteria about the time, or move the key out of the [[when]]")
 		}
 	}
@@ -184,7 +179,7 @@ func (l *layer) checkWhole() {
 // checkSeries reports a series in a file, or in the [[when]] at path, that the main file does not name: a slip must not
 // put records into files that nobody looks after.
 func (l *loader) checkSeries(doc *schema.Document, path schema.Path) {
-	at := keyAt(doc, path, "warc.series", doc.Value(path.Key("warc.series")))
+	at := schema.FieldAt(doc, path, "warc.series", doc.Value(path.Key("warc.series")))
 	if s, _ := at.Value.(string); s != "" && !doc.IsBad(at.Path) && !slices.Contains(l.config.Series, s) {
 		at.Fault("is not in warc.series_names of the main file", "add it there, or write one of these names")
 	}
@@ -306,16 +301,16 @@ func (l *loader) warnScope() {
 		s := f.draft.settings.Scope
 		used = used || s.By == scope.ByPrefix
 		if s.By != scope.ByPrefix && f.doc.Has(rootKey(name)) {
-			keyAt(f.doc, "", name, []any{}).Warn("have no effect with scope.by = "+schema.Show(string(s.By)), remedy)
+			schema.FieldAt(f.doc, "", name, []any{}).Warn("have no effect with scope.by = "+schema.Show(string(s.By)), remedy)
 		}
 		onHost := func(s Seed) bool { return s.URI.Host() == f.host || below(s.URI.Host(), f.host) }
 		setHere := f.doc.Has(rootKey("scope.by"))
 		if s.By == scope.ByPrefix && len(s.Prefixes) == 0 && setHere && !slices.ContainsFunc(l.config.Seeds, onHost) {
-			keyAt(f.doc, "", "scope.by", string(s.By)).
+			schema.FieldAt(f.doc, "", "scope.by", string(s.By)).
 				Warn("admits nothing, because the host has neither prefixes nor seeds", "set scope.prefixes")
 		}
 	}
 	if !used && l.main.Has(rootKey(name)) {
-		keyAt(l.main, "", name, []any{}).Warn(`have no effect with scope.by = "host"`, remedy)
+		schema.FieldAt(l.main, "", name, []any{}).Warn(`have no effect with scope.by = "host"`, remedy)
 	}
 }

@@ -59,7 +59,7 @@ func (l *loader) warnPoliteness(doc *schema.Document, d *draft) {
 		for _, name := range []string{"min_delay", "delay_factor", "valence", "max_delay"} {
 			name = "politeness." + name
 			problem, remedy := DoubtPace(s.Politeness.Politeness, s.Politeness.Valence)
-			if at := keyAt(doc, path, name, nil); problem != "" && doc.Has(at.Path) {
+			if at := schema.FieldAt(doc, path, name, nil); problem != "" && doc.Has(at.Path) {
 				at.Value = doc.Value(at.Path)
 				at.Warn(problem, remedy)
 				return

@@ -64,7 +64,7 @@ func (l *loader) checkUpload() {
 	}
 	for name, missing := range map[string]bool{"upload.bucket": u.Bucket == "", "upload.secret": !u.Secret.IsSet()} {
 		if missing && !l.main.Has(schema.Path("").Key(name)) {
-			keyAt(l.main, "", "upload.endpoint", u.Endpoint).Fault("needs "+name, "write it under [upload]")
+			schema.FieldAt(l.main, "", "upload.endpoint", u.Endpoint).Fault("needs "+name, "write it under [upload]")
 		}
 	}
 }

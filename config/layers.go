@@ -144,7 +144,7 @@ func (p *profile) combine(set uint64) *draft {
 func (l *layer) over(base *draft, doc *schema.Document) *draft {
 	d := l.read(base, doc)
 	for _, r := range d.ranges() {
-		r.reconcile(doc, l.path)
+		reconcile(r, doc, l.path)
 	}
 	own := len(d.stack) - len(base.stack)
 	for i := range d.stack[:own] {
@@ -170,36 +170,31 @@ func (l *layer) read(base *draft, doc *schema.Document) *draft {
 	return d
 }
 
-// span is a pair of keys, the minimum and the maximum of a range.
-type span struct {
-	low, high    string
-	lower, upper *time.Duration
-}
-
 // ranges returns the pairs of minimum and maximum in the settings, except in the stack.
-func (d *draft) ranges() []span {
+func (d *draft) ranges() []schema.Bounds {
 	s := d.settings
-	all := []span{
-		{"politeness.min_delay", "politeness.max_delay", &s.Politeness.MinDelay, &s.Politeness.MaxDelay},
-		{"retry.first", "retry.max", &s.Retry.First, &s.Retry.Max},
+	all := []schema.Bounds{
+		{
+			Low: "politeness.min_delay", High: "politeness.max_delay",
+			Lower: &s.Politeness.MinDelay, Upper: &s.Politeness.MaxDelay,
+		},
+		{Low: "retry.first", High: "retry.max", Lower: &s.Retry.First, Upper: &s.Retry.Max},
 	}
 	for i, section := range d.cat.sections {
 		if section.Spans != nil && d.copied&(1<<i) != 0 { // a value that d shares was checked before, and stays
-			for _, b := range section.Spans(s.Own[i]) {
-				all = append(all, span{b.Low, b.High, b.Lower, b.Upper})
-			}
+			all = append(all, section.Spans(s.Own[i])...)
 		}
 	}
 	return all
 }
 
 // reconcile moves the bound that the layer at path does not set, if the minimum is above the maximum.
-func (r span) reconcile(doc *schema.Document, path schema.Path) {
+func reconcile(r schema.Bounds, doc *schema.Document, path schema.Path) {
 	switch {
-	case *r.lower <= *r.upper:
-	case doc.Has(path.Key(r.high)):
-		*r.lower = *r.upper
+	case *r.Lower <= *r.Upper:
+	case doc.Has(path.Key(r.High)):
+		*r.Lower = *r.Upper
 	default:
-		*r.upper = *r.lower
+		*r.Upper = *r.Lower
 	}
 }
