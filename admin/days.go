@@ -10,7 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -26,7 +26,7 @@ func dayRoutes() []Route {
 		),
 		Answer: api.DayReport{},
 		Serve: func(w *Window, r *http.Request) (any, error) {
-			n, err := Number(r, "days", 7, 1, daily.MaxDays)
+			n, err := Number(r, "days", 7, 1, hosts.MaxDays)
 			if err != nil {
 				return nil, err
 			}

@@ -23,8 +23,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/daily"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -34,9 +33,9 @@ import (
 type Options struct {
 	Crawler   *crawler.Crawler
 	Frontier  *frontier.Frontier
-	Trust     *reputation.Store
+	Trust     *hosts.Reputation
 	Traps     *spaces.Store // nil knows of no traps
-	Accounts  *daily.Store  // nil knows of no days
+	Accounts  *hosts.Daily  // nil knows of no days
 	Archive   *warcout.Writer
 	FreeSpace func() (int64, error) // bytes of the disk that has the least
 

@@ -16,10 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/cookies"
-	"github.com/arcrawl/arcrawl/hosts/daily"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
-	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -32,11 +29,11 @@ type Parts struct {
 	Frontier   *frontier.Frontier
 	Fetch      *fetch.Client
 	Dedup      *dedup.Index
-	Reputation *reputation.Store // how reliable headers are
-	Similar    *similar.Store    // what new URIs begin with: the estimates of similar URIs on their host
+	Reputation *hosts.Reputation // how reliable headers are
+	Similar    *hosts.Similar    // what new URIs begin with: the estimates of similar URIs on their host
 	Traps      *spaces.Store     // URIs of endless spaces are kept out
-	Daily      *daily.Store      // visits of each host and day
-	Cookies    *cookies.Store
+	Daily      *hosts.Daily      // visits of each host and day
+	Cookies    *hosts.Cookies
 	Archive    *warcout.Writer
 	CrawlLog   *crawllog.Writer
 	Log        zerolog.Logger

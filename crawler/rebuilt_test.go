@@ -19,8 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
-	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -38,8 +37,8 @@ func contentsOf(t *testing.T, f *frontier.Frontier) contents {
 		map[uri.URI]frontier.Entry{}, map[uri.Host]evaluators.Reputation{}, map[uri.Host]map[rate.Kind]rate.Relatives{},
 	}
 	list, _, err := f.List(time.Now(), frontier.Selection{}, "", 1000)
-	book, err1 := reputation.Open(f.DB())
-	kinds, err2 := similar.Open(f.DB())
+	book, err1 := hosts.OpenReputation(f.DB())
+	kinds, err2 := hosts.OpenSimilar(f.DB())
 	must(t, errors.Join(err, err1, err2))
 	for _, e := range list {
 		c.entries[e.URI] = e
@@ -124,7 +123,7 @@ func rebuilt(t *testing.T, w *world) contents {
 	return contentsOf(t, f)
 }
 
-func contentsOfAll(t *testing.T, f *frontier.Frontier, s *similar.Store) contents {
+func contentsOfAll(t *testing.T, f *frontier.Frontier, s *hosts.Similar) contents {
 	t.Helper()
 	must(t, s.Flush())
 	return contentsOf(t, f)

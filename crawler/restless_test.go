@@ -6,7 +6,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
-	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -51,7 +51,7 @@ uris = ["http://mixed.example/"]
 		}
 		later := town.Epoch.Add(24 * time.Hour)
 		var sum evaluators.Day
-		err := parts.Daily.Each("mixed.example", later, later.Add(48*time.Hour), func(_ daily.HostDay, d evaluators.Day) error {
+		err := parts.Daily.Each("mixed.example", later, later.Add(48*time.Hour), func(_ hosts.HostDay, d evaluators.Day) error {
 			sum = sum.Plus(d)
 			return nil
 		})

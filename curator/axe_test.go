@@ -20,7 +20,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/foreign"
@@ -136,8 +136,8 @@ func thirteenWeeks(now time.Time, host string) []byte {
 		Hosts: []api.DayRow{{Host: host, Requests: 9000, Seen: 2000, Versions: 2400, Low: 0.8, High: 0.9, Each: 4.5}},
 		Pace:  []api.HostPace{{Host: host, Promise: "captures about 80 % of versions; " + hostileTitle, Share: 0.8, Lost: 4}},
 	}
-	for day := range daily.MaxDays {
-		date := now.UTC().AddDate(0, 0, day+1-daily.MaxDays).Format(time.DateOnly)
+	for day := range hosts.MaxDays {
+		date := now.UTC().AddDate(0, 0, day+1-hosts.MaxDays).Format(time.DateOnly)
 		r.Days = append(r.Days, api.DayRow{Day: date, Requests: 100, Seen: 10 + day, Versions: 20 + float64(day), Each: 10})
 	}
 	text, _ := json.Marshal(r) // numbers and texts only

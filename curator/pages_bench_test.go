@@ -22,7 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -179,7 +179,7 @@ func (w *world) benchState(pages int) {
 	_, err := w.Parts.Frontier.Import(now, false, list...)
 	w.Must(err)
 	for host := range benchHosts {
-		for day := range daily.MaxDays {
+		for day := range hosts.MaxDays {
 			counts := evaluators.Day{Requests: 500, Seen: 90 + day%7, Versions: 100}
 			w.Must(w.Parts.Daily.Add(benchURI(host, 0).Host(), now.AddDate(0, 0, -day), counts))
 		}

@@ -14,10 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/cookies"
-	"github.com/arcrawl/arcrawl/hosts/daily"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
-	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -55,16 +52,16 @@ func (d *Daemon) openStore(time.Time) (err error) {
 	if err != nil {
 		return err
 	}
-	if d.parts.Reputation, err = reputation.Open(db); err != nil {
+	if d.parts.Reputation, err = hosts.OpenReputation(db); err != nil {
 		return err
 	}
-	if d.parts.Similar, err = similar.Open(db); err != nil {
+	if d.parts.Similar, err = hosts.OpenSimilar(db); err != nil {
 		return err
 	}
-	if d.parts.Cookies, err = cookies.Open(db); err != nil {
+	if d.parts.Cookies, err = hosts.OpenCookies(db); err != nil {
 		return err
 	}
-	d.parts.Daily, err = daily.Open(db)
+	d.parts.Daily, err = hosts.OpenDaily(db)
 	return err
 }
 

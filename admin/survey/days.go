@@ -7,7 +7,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -162,22 +162,22 @@ func SortDayRows(rows []api.DayRow) {
 // Days reports on the days of a host, or of all hosts that only selects if it is empty. The days start at or after from
 // and before to.
 func Days(
-	store *daily.Store, host uri.Host, only func(uri.Host) bool, from, to time.Time,
+	store *hosts.Daily, host uri.Host, only func(uri.Host) bool, from, to time.Time,
 ) (api.DayReport, error) {
 	return DayTally{}.of(store, host, only, from, to)
 }
 
 // DaySums reports as [Days] does up to today, without rows of each host and day.
-func DaySums(store *daily.Store, host uri.Host, only func(uri.Host) bool, from time.Time) (api.DayReport, error) {
+func DaySums(store *hosts.Daily, host uri.Host, only func(uri.Host) bool, from time.Time) (api.DayReport, error) {
 	return DayTally{brief: true}.of(store, host, only, from, time.Time{})
 }
 
 // of adds the days of a store.
 func (t DayTally) of(
-	store *daily.Store, host uri.Host, only func(uri.Host) bool, from, to time.Time,
+	store *hosts.Daily, host uri.Host, only func(uri.Host) bool, from, to time.Time,
 ) (api.DayReport, error) {
 	dates := map[int32]string{}
-	err := store.Each(host, from, to, func(d daily.HostDay, day evaluators.Day) error {
+	err := store.Each(host, from, to, func(d hosts.HostDay, day evaluators.Day) error {
 		if only == nil || only(d.Host) {
 			if dates[d.Day] == "" {
 				dates[d.Day] = d.Time().Format(time.DateOnly)

@@ -7,7 +7,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -25,7 +25,7 @@ var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html",
 
 // Headers returns how reliable the validators and dates in a store are, and whether they are believed under a
 // configuration. It is about the hosts that only selects; nil selects all.
-func Headers(store *reputation.Store, c *config.Config, only hostChoice, now time.Time) (api.HeaderReport, error) {
+func Headers(store *hosts.Reputation, c *config.Config, only hostChoice, now time.Time) (api.HeaderReport, error) {
 	if only == nil {
 		only = func(uri.Host) bool { return true }
 	}
@@ -43,7 +43,7 @@ func Headers(store *reputation.Store, c *config.Config, only hostChoice, now tim
 
 // addValidators adds a row for each validator of each host.
 func addValidators(
-	r *api.HeaderReport, store *reputation.Store, c *config.Config, only hostChoice, now time.Time,
+	r *api.HeaderReport, store *hosts.Reputation, c *config.Config, only hostChoice, now time.Time,
 ) error {
 	return store.Each(func(h uri.Host, known evaluators.Reputation) error {
 		if !only(h) {
@@ -69,7 +69,7 @@ func addValidators(
 }
 
 // addDates adds a row for the dates of each host.
-func addDates(r *api.HeaderReport, store *reputation.Store, only hostChoice) error {
+func addDates(r *api.HeaderReport, store *hosts.Reputation, only hostChoice) error {
 	return store.EachDates(func(h uri.Host, known evaluators.Dates) error {
 		if !only(h) {
 			return nil
@@ -96,7 +96,7 @@ type Predictions struct {
 }
 
 // HeadersPredicted adds up the predictions in a store, about the hosts that only selects; nil selects all.
-func HeadersPredicted(store *reputation.Store, only hostChoice) (p Predictions, err error) {
+func HeadersPredicted(store *hosts.Reputation, only hostChoice) (p Predictions, err error) {
 	err = store.Each(func(h uri.Host, r evaluators.Reputation) error {
 		if only != nil && !only(h) {
 			return nil

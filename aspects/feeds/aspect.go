@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -39,7 +39,7 @@ type Aspect struct {
 	Implied func(*aspects.Visit) *Options
 
 	Frontier   *frontier.Frontier
-	Reputation *reputation.Store
+	Reputation *hosts.Reputation
 	Log        zerolog.Logger
 
 	// Candidate returns a URI that the visit found as a candidate. It reports false if the URI is out of scope.

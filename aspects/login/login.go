@@ -19,7 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	own "github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/hosts/cookies"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -54,7 +54,7 @@ type account struct {
 // A URI whose answer ended a login, and is for strangers right after the next one too, bears that alone. Otherwise one
 // page that members may not see would keep its host from all others.
 type login struct {
-	session cookies.Session // never stored: after a restart the crawler logs in again
+	session hosts.CookieSession // never stored: after a restart the crawler logs in again
 
 	visit    config.About // which made the latest step
 	hidden   url.Values   // fields of the form on the page; nil = the page was not read

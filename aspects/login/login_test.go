@@ -16,7 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/hosts/cookies"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -90,7 +90,7 @@ func newVisitor(t *testing.T, dir string) *visitor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jars, err := cookies.Open(db)
+	jars, err := hosts.OpenCookies(db)
 	if err != nil {
 		t.Fatal(err)
 	}

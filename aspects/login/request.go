@@ -13,8 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/cookies"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -28,8 +27,8 @@ const maxFields = 6
 // Maker makes requests. Its fields must be set.
 type Maker struct {
 	Dedup      *dedup.Index
-	Reputation *reputation.Store
-	Cookies    *cookies.Store // nil = no jar
+	Reputation *hosts.Reputation
+	Cookies    *hosts.Cookies // nil = no jar
 	Version    string         // part of the User-Agent
 	Crowded    func() bool    // see [fetch.Request]
 

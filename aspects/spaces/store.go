@@ -11,7 +11,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/hosts/rows"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -30,13 +30,13 @@ const SuspectWait = time.Hour
 // Store keeps the traps, families, parameters and patterns of all hosts. It is safe for concurrent use. A trap is
 // stored when it becomes certain, the rest by [Store.Flush]. It must not be used after the Badger store is closed.
 type Store struct {
-	rows  *rows.Store[uri.Host, *state]
+	rows  *hosts.Rows[uri.Host, *state]
 	empty state // of hosts without a row; never changed
 }
 
 // Open returns a store in db.
 func Open(db *badger.DB) (*Store, error) {
-	s, err := rows.New(db, rows.Kind[uri.Host, *state]{
+	s, err := hosts.NewRows(db, hosts.RowKind[uri.Host, *state]{
 		Name: "record of traps", Prefix: prefix, MaxInMemory: maxHosts, MaxBytes: maxBytes,
 		Portion: 1, // a row may have half a megabyte
 		Own:     uri.Host.Clone,
@@ -323,14 +323,14 @@ func encode(s *state) ([]byte, error) {
 
 func decode(v []byte, to **state) error {
 	if len(v) == 0 || v[0] != format {
-		return fmt.Errorf("%w: format %x, want %x", rows.ErrCorrupt, v[:min(1, len(v))], format)
+		return fmt.Errorf("%w: format %x, want %x", hosts.ErrCorrupt, v[:min(1, len(v))], format)
 	}
 	s := new(state)
 	if err := cbor.Unmarshal(v[1:], s); err != nil {
-		return fmt.Errorf("%w: %w", rows.ErrCorrupt, err)
+		return fmt.Errorf("%w: %w", hosts.ErrCorrupt, err)
 	}
 	if what := s.invalid(); what != "" {
-		return fmt.Errorf("%w: %s is incomplete", rows.ErrCorrupt, what)
+		return fmt.Errorf("%w: %s is incomplete", hosts.ErrCorrupt, what)
 	}
 	for i := range s.Traps {
 		if err := s.Traps[i].compile(); err != nil {

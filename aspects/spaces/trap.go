@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/hosts/rows"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -139,7 +139,7 @@ func (t *Trap) compile() error {
 	}
 	re, err := regexp.Compile(t.Pattern)
 	if err != nil {
-		return fmt.Errorf("%w: pattern of a trap: %w", rows.ErrCorrupt, err)
+		return fmt.Errorf("%w: pattern of a trap: %w", hosts.ErrCorrupt, err)
 	}
 	t.match = re
 	return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
@@ -45,7 +45,7 @@ func (w week) begin(p *place, f *frontier.Frontier) {
 func (w week) days(p *place, f *frontier.Frontier, from, to int) {
 	index, err := dedup.Open(f.DB(), dedup.Options{})
 	p.must(err)
-	counts, err := daily.Open(f.DB())
+	counts, err := hosts.OpenDaily(f.DB())
 	p.must(err)
 	p.visited = func(r frontier.Record, now time.Time) (found []frontier.Candidate) {
 		host, number := int(r.URI.Host()[1]-'0'), len(r.URI.String())
@@ -97,9 +97,9 @@ func (w week) facts(p *place, f *frontier.Frontier) map[string]string {
 		h.Ready = h.Ready.Truncate(time.Second)
 		all[string(h.Host)] = fmt.Sprintf("%+v", h)
 	}
-	counts, err := daily.Open(f.DB())
+	counts, err := hosts.OpenDaily(f.DB())
 	p.must(err)
-	p.must(counts.Each("", time.Time{}, time.Time{}, func(d daily.HostDay, of evaluators.Day) error {
+	p.must(counts.Each("", time.Time{}, time.Time{}, func(d hosts.HostDay, of evaluators.Day) error {
 		all["requests to "+d.String()] = fmt.Sprint(of.Requests)
 		return nil
 	}))

@@ -17,8 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/daily"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -68,7 +67,7 @@ func askHeaders(ctx context.Context, d *cli.Daemon, only about.Filter) (api.Head
 		return client.Headers(ctx, only)
 	}, func(c *config.Config) (api.HeaderReport, error) {
 		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (report api.HeaderReport, err error) {
-			store, err := reputation.Open(f.DB())
+			store, err := hosts.OpenReputation(f.DB())
 			if err != nil {
 				return report, err
 			}
@@ -153,7 +152,7 @@ Lines below the table name hosts that cannot meet their capture target, and what
 	f := cmd.Flags()
 	f.Var(cli.Once(&r.host), "host", "show this host only, day by day")
 	cli.SiteFlags(cmd, &r.only)
-	f.IntVar(&r.days, "days", 7, fmt.Sprintf("show the last `N` days, at most %d", daily.MaxDays))
+	f.IntVar(&r.days, "days", 7, fmt.Sprintf("show the last `N` days, at most %d", hosts.MaxDays))
 	f.StringVar(&r.logs.since, "since", "", "read logs; "+sinceHelp)
 	f.StringVar(&r.logs.until, "until", "", "read logs; "+untilHelp)
 	f.IntVar(&r.top, "top", 20, "show `N` hosts, most missed versions first (0 = all)")
@@ -164,8 +163,8 @@ func (r *reportDays) run(cmd *cobra.Command, files []string) error {
 	if len(files) > 0 || r.logs.since != "" || r.logs.until != "" {
 		return r.fromLogs(cmd, files)
 	}
-	if r.days < 1 || r.days > daily.MaxDays {
-		return cli.Usage(fmt.Errorf("--days %d is out of range; the range is 1 to %d; for older days use --since", r.days, daily.MaxDays))
+	if r.days < 1 || r.days > hosts.MaxDays {
+		return cli.Usage(fmt.Errorf("--days %d is out of range; the range is 1 to %d; for older days use --since", r.days, hosts.MaxDays))
 	}
 	report, err := r.ask(cmd.Context())
 	r.shown = r.Names(cmd.Context())
@@ -178,7 +177,7 @@ func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
 		return client.Days(ctx, r.host, r.only, r.days)
 	}, func(c *config.Config) (api.DayReport, error) {
 		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (report api.DayReport, err error) {
-			store, err := daily.Open(f.DB())
+			store, err := hosts.OpenDaily(f.DB())
 			if err != nil {
 				return report, err
 			}

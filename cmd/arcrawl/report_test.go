@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts"
 )
 
 func TestReportHeadersShowsThePrecisionOfValidators(t *testing.T) {
@@ -32,7 +32,7 @@ func TestReportHeadersShowsThePrecisionOfValidators(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := reputation.Open(f.DB())
+	book, err := hosts.OpenReputation(f.DB())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,28 +15,26 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/daily"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
-	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // learned holds the stores of what was learned of hosts.
 type learned struct {
-	days    *daily.Store
-	similar *similar.Store
-	book    *reputation.Store
+	days    *hosts.Daily
+	similar *hosts.Similar
+	book    *hosts.Reputation
 }
 
 // openLearned opens what was learned of hosts.
 func openLearned(f *frontier.Frontier) (l learned, err error) {
-	if l.days, err = daily.Open(f.DB()); err != nil {
+	if l.days, err = hosts.OpenDaily(f.DB()); err != nil {
 		return l, err
 	}
-	if l.similar, err = similar.Open(f.DB()); err != nil {
+	if l.similar, err = hosts.OpenSimilar(f.DB()); err != nil {
 		return l, err
 	}
-	l.book, err = reputation.Open(f.DB())
+	l.book, err = hosts.OpenReputation(f.DB())
 	return l, err
 }
 

@@ -112,7 +112,7 @@ var doors = []door{
 			"frontier/",
 			"dedup",
 			"aspects/spaces",
-			"hosts/",
+			"hosts",
 			"cluster/",
 		},
 	},

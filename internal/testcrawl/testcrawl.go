@@ -19,10 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts/cookies"
-	"github.com/arcrawl/arcrawl/hosts/daily"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
-	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -67,10 +64,10 @@ func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 		Dedup: must(dedup.Open(f.DB(), dedup.Options{
 			Name: uri.ReplayKey, View: f.View, Series: warcout.SeriesIn("test"),
 		}))(t),
-		Reputation:  must(reputation.Open(f.DB()))(t),
-		Similar:     must(similar.Open(f.DB()))(t),
-		Daily:       must(daily.Open(f.DB()))(t),
-		Cookies:     must(cookies.Open(f.DB()))(t),
+		Reputation:  must(hosts.OpenReputation(f.DB()))(t),
+		Similar:     must(hosts.OpenSimilar(f.DB()))(t),
+		Daily:       must(hosts.OpenDaily(f.DB()))(t),
+		Cookies:     must(hosts.OpenCookies(f.DB()))(t),
 		CrawlLog:    must(crawllog.Open(cfg.Storage.Log, true))(t),
 		OpenPayload: warc.Stored(cfg.Storage.WARC),
 		NoiseFinder: clockFinder{},

@@ -1,4 +1,4 @@
-package reputation_test
+package hosts_test
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 
 func TestBytesCoverARow(t *testing.T) {
 	t.Parallel()
-	_, s := open(t, t.TempDir())
+	_, s := reputationOpen(t, t.TempDir())
 	if _, err := s.Get("a.example"); err != nil {
 		t.Fatal(err)
 	}

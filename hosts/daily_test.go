@@ -1,4 +1,4 @@
-package daily
+package hosts
 
 import (
 	"errors"
@@ -9,11 +9,10 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/hosts/rows"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func openBadger(t *testing.T, dir string) *badger.DB {
+func dailyOpenBadger(t *testing.T, dir string) *badger.DB {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithMemTableSize(8 << 20))
 	if err != nil {
@@ -22,9 +21,9 @@ func openBadger(t *testing.T, dir string) *badger.DB {
 	return db
 }
 
-func open(t *testing.T, db *badger.DB) *Store {
+func open(t *testing.T, db *badger.DB) *Daily {
 	t.Helper()
-	s, err := Open(db)
+	s, err := OpenDaily(db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +37,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// list returns one line for each day of each host.
-func list(t *testing.T, s *Store, host uri.Host, from, to time.Time) (lines []string) {
+// dailyList returns one line for each day of each host.
+func dailyList(t *testing.T, s *Daily, host uri.Host, from, to time.Time) (lines []string) {
 	t.Helper()
 	must(t, s.Each(host, from, to, func(d HostDay, day evaluators.Day) error {
 		lines = append(lines, fmt.Sprintf("%s %s: %d requests, %d of %.1f", d.Time().Format(time.DateOnly), d.Host, day.Requests, day.Seen, day.Versions))
@@ -53,7 +52,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func TestCountsSurviveARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	db := openBadger(t, dir)
+	db := dailyOpenBadger(t, dir)
 	s := open(t, db)
 	visit := evaluators.Day{Requests: 1, Seen: 1, Versions: 1.5}
 	for range 3 {
@@ -63,7 +62,7 @@ func TestCountsSurviveARestart(t *testing.T) {
 	must(t, s.Flush())
 	must(t, db.Close())
 
-	db = openBadger(t, dir)
+	db = dailyOpenBadger(t, dir)
 	defer func() { must(t, db.Close()) }()
 	s = open(t, db)
 	must(t, s.Add("a.example", noon.Add(11*time.Hour), visit))
@@ -73,32 +72,32 @@ func TestCountsSurviveARestart(t *testing.T) {
 		"2026-11-21 a.example: 1 requests, 1 of 1.5",
 		"2026-11-20 b.example: 1 requests, 0 of 0.0",
 	}
-	if got := list(t, s, "", time.Time{}, time.Time{}); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := dailyList(t, s, "", time.Time{}, time.Time{}); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("listed %q, want %q", got, want)
 	}
-	if got := list(t, s, "a.example", noon, time.Time{}); fmt.Sprint(got) != fmt.Sprint(want[1:2]) {
+	if got := dailyList(t, s, "a.example", noon, time.Time{}); fmt.Sprint(got) != fmt.Sprint(want[1:2]) {
 		t.Errorf("one host since the 21st: listed %q, want %q", got, want[1:2])
 	}
-	if got := list(t, s, "", time.Time{}, noon); len(got) != 2 {
+	if got := dailyList(t, s, "", time.Time{}, noon); len(got) != 2 {
 		t.Errorf("before the 21st: listed %q, want two days", got)
 	}
 }
 
 func TestEachOfOneHostSkipsHostsWithALongerName(t *testing.T) {
 	t.Parallel()
-	db := openBadger(t, t.TempDir())
+	db := dailyOpenBadger(t, t.TempDir())
 	defer func() { must(t, db.Close()) }()
 	s := open(t, db)
 	must(t, s.Add("a.example", noon, evaluators.Day{Requests: 1}))
 	must(t, s.Add("a.example:8080", noon, evaluators.Day{Requests: 2}))
-	if got := list(t, s, "a.example", time.Time{}, time.Time{}); len(got) != 1 {
+	if got := dailyList(t, s, "a.example", time.Time{}, time.Time{}); len(got) != 1 {
 		t.Errorf("listed %q, want one host", got)
 	}
 }
 
 func TestOldDaysAreDeleted(t *testing.T) {
 	t.Parallel()
-	db := openBadger(t, t.TempDir())
+	db := dailyOpenBadger(t, t.TempDir())
 	defer func() { must(t, db.Close()) }()
 	s := open(t, db)
 	for day := range 3 * MaxDays {
@@ -106,32 +105,33 @@ func TestOldDaysAreDeleted(t *testing.T) {
 		must(t, s.Add("a.example", at, evaluators.Day{Requests: 1}))
 		must(t, s.Flush())
 	}
-	if got := list(t, s, "", time.Time{}, time.Time{}); len(got) != MaxDays {
+	if got := dailyList(t, s, "", time.Time{}, time.Time{}); len(got) != MaxDays {
 		t.Errorf("%d days are kept, want %d", len(got), MaxDays)
 	}
 }
 
 func TestCountsOfMoreHostsThanFitInMemory(t *testing.T) {
 	t.Parallel()
-	db := openBadger(t, t.TempDir())
+	db := dailyOpenBadger(t, t.TempDir())
 	defer func() { must(t, db.Close()) }()
 	s := open(t, db)
-	const n = maxInMemory + 250
+	const n = maxDaysInMemory + 250
 	for i := range n {
 		must(t, s.Add(uri.Host(fmt.Sprintf("h%d.example", i)), noon, evaluators.Day{Requests: 1}))
 	}
-	if got := list(t, s, "", time.Time{}, time.Time{}); len(got) != n {
+	if got := dailyList(t, s, "", time.Time{}, time.Time{}); len(got) != n {
 		t.Errorf("%d rows, want %d", len(got), n)
 	}
 }
 
 func FuzzDecode(f *testing.F) {
-	valid, err := encode(evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25})
+	valid, err := encodeDay(evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(valid)
-	odds, err := encode(evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25, Odds: evaluators.OddsOf(0.4, true, true)})
+	day := evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25, Odds: evaluators.OddsOf(0.4, true, true)}
+	odds, err := encodeDay(day)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -139,15 +139,15 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte{withoutOdds, 0xff})
 	f.Fuzz(func(t *testing.T, v []byte) {
 		var d, again evaluators.Day
-		if err := decode(v, &d); err != nil {
-			if !errors.Is(err, rows.ErrCorrupt) {
+		if err := decodeDay(v, &d); err != nil {
+			if !errors.Is(err, ErrCorrupt) {
 				t.Errorf("the error is %v, want ErrCorrupt", err)
 			}
 			return
 		}
-		v, err := encode(d)
+		v, err := encodeDay(d)
 		if err == nil {
-			err = decode(v, &again)
+			err = decodeDay(v, &again)
 		}
 		if err != nil || again != d {
 			t.Errorf("%+v is decoded again as %+v, %v", d, again, err)
@@ -157,7 +157,7 @@ func FuzzDecode(f *testing.F) {
 
 func TestTheStoredFormStays(t *testing.T) {
 	t.Parallel()
-	v, err := encode(evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25})
+	v, err := encodeDay(evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25})
 	if got, want := fmt.Sprintf("%q %x", key(hostDayAt("a.example", noon)), v), `"aa.example\x00\x00\x00Q)" 01ac02074020800000000000`; got != want || err != nil {
 		t.Errorf("the row is %s, %v; want %s", got, err, want)
 	}
@@ -166,20 +166,20 @@ func TestTheStoredFormStays(t *testing.T) {
 func TestDaysOfOlderVersionsCanBeRead(t *testing.T) {
 	t.Parallel()
 	var d evaluators.Day
-	must(t, decode([]byte{1, 0xac, 0x02, 7, 0x40, 0x20, 0x80, 0, 0, 0, 0, 0}, &d))
+	must(t, decodeDay([]byte{1, 0xac, 0x02, 7, 0x40, 0x20, 0x80, 0, 0, 0, 0, 0}, &d))
 	if want := (evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25}); d != want {
 		t.Errorf("%+v, want %+v", d, want)
 	}
-	old, err := encode(d)
+	old, err := encodeDay(d)
 	must(t, err)
 	if old[0] != withoutOdds {
 		t.Errorf("a day without odds is written in format %d", old[0])
 	}
 	d = d.Plus(evaluators.Day{Requests: 1, Seen: 1, Versions: 2, Odds: evaluators.OddsOf(0.25, true, true)})
-	now, err := encode(d)
+	now, err := encodeDay(d)
 	must(t, err)
 	var again evaluators.Day
-	must(t, decode(now, &again))
+	must(t, decodeDay(now, &again))
 	if want := (evaluators.Odds{Visits: 1, Found: 1, Again: 1, Expected: 0.25}); again != d || again.Odds != want {
 		t.Errorf("%+v, want %+v with odds %+v", again, d, want)
 	}

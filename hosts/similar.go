@@ -1,18 +1,19 @@
-// Package similar remembers what the URIs of one kind on a host have in common: how often they change, how that
-// changes with age, and at which hours.
+// This file remembers what the URIs of one kind on a host have in common: how often they change, how that changes with
+// age, and at which hours.
 //
-// A [Store] keeps one [rate.Relatives] for each host and [rate.Kind]. [Store.Get] returns it before the
-// wait interval of a URI is decided. [Store.Add] adds the difference that one visit makes, so that visits at the same
+// A [Similar] keeps one [rate.Relatives] for each host and [rate.Kind]. [Similar.Get] returns it before the
+// wait interval of a URI is decided. [Similar.Add] adds the difference that one visit makes, so that visits at the same
 // time do not undo each other. A host has at most 97 rows, of some 120 bytes, or 600 where two or more URIs were seen
 // to change.
 //
-// Add changes a row in memory. [Store.Flush] writes the changed rows; it is called with each sync of the Badger store
+// Add changes a row in memory. [Similar.Flush] writes the changed rows; it is called with each sync of the Badger store
 // and before that is closed. A visit is added after it is archived and logged, and before it is settled in the
 // frontier. A crash loses what was added since the last Flush, or has a repeated visit counted twice. Both change the
 // numbers of a kind little.
 //
 // The keys begin with the letter 'k'. A byte for the kind follows, and the host.
-package similar
+
+package hosts
 
 import (
 	"encoding/binary"
@@ -22,28 +23,27 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/evaluators/rate"
-	"github.com/arcrawl/arcrawl/hosts/rows"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // letter begins each key, and one of the formats each value. The numbers of [rate.Relatives] follow the format,
 // in the order of its fields, as big-endian floats of 64 bits. Rows without a rhythm are shorter.
 const (
-	letter        = 'k'
+	similarLetter = 'k'
 	withoutRhythm = 1
 	withRhythm    = 2
 )
 
 // maxInMemory is the number of rows in memory, of rowBytes each.
 const (
-	maxInMemory = 4000
-	rowBytes    = 1200
+	similarMaxInMemory = 4000
+	similarRowBytes    = 1200
 )
 
-// Store keeps the numbers of all kinds in an open Badger store. Its methods may be called by several goroutines at
-// once. It needs no closing except a last [Store.Flush], and must not be used after the Badger store is closed.
-type Store struct {
-	rows *rows.Store[hostKind, rate.Relatives]
+// Similar keeps the numbers of all kinds in an open Badger store. Its methods may be called by several goroutines at
+// once. It needs no closing except a last [Similar.Flush], and must not be used after the Badger store is closed.
+type Similar struct {
+	rows *Rows[hostKind, rate.Relatives]
 }
 
 // hostKind is a kind of URIs on a host.
@@ -54,26 +54,26 @@ type hostKind struct {
 
 func (h hostKind) String() string { return fmt.Sprintf("kind %d on %s", h.kind, h.host) }
 
-// Open returns a store of kinds in db.
-func Open(db *badger.DB) (*Store, error) {
-	s, err := rows.New(db, rows.Kind[hostKind, rate.Relatives]{
-		Name: "summary", Prefix: string(letter), MaxInMemory: maxInMemory, RowBytes: rowBytes,
+// OpenSimilar returns a store of kinds in db.
+func OpenSimilar(db *badger.DB) (*Similar, error) {
+	s, err := NewRows(db, RowKind[hostKind, rate.Relatives]{
+		Name: "summary", Prefix: string(similarLetter), MaxInMemory: similarMaxInMemory, RowBytes: similarRowBytes,
 		Own: func(h hostKind) hostKind { return hostKind{h.host.Clone(), h.kind} },
-		Key: key, ParseKey: parseKey, Encode: encode, Decode: decode,
+		Key: similarKey, ParseKey: similarParseKey, Encode: similarEncode, Decode: similarDecode,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Store{s}, nil
+	return &Similar{s}, nil
 }
 
 // Get returns what the URIs of a kind on a host have in common, or the zero value if nothing is known.
-func (s *Store) Get(host uri.Host, kind rate.Kind) (rate.Relatives, error) {
+func (s *Similar) Get(host uri.Host, kind rate.Kind) (rate.Relatives, error) {
 	return s.rows.Get(hostKind{host, kind})
 }
 
 // Add adds the difference that one visit makes to its kind. Kind zero is ignored.
-func (s *Store) Add(host uri.Host, kind rate.Kind, lesson rate.Relatives) error {
+func (s *Similar) Add(host uri.Host, kind rate.Kind, lesson rate.Relatives) error {
 	if kind == 0 || lesson == (rate.Relatives{}) {
 		return nil
 	}
@@ -83,26 +83,26 @@ func (s *Store) Add(host uri.Host, kind rate.Kind, lesson rate.Relatives) error 
 }
 
 // Flush writes what was added. If it fails, the next Flush writes it.
-func (s *Store) Flush() error { return s.rows.Flush() }
+func (s *Similar) Flush() error { return s.rows.Flush() }
 
 // OnDamage makes the store report each damaged row once, and replace it by an empty one. It must be called before the
 // store is used.
-func (s *Store) OnDamage(report func(error)) { s.rows.OnDamage(report) }
+func (s *Similar) OnDamage(report func(error)) { s.rows.OnDamage(report) }
 
 // Bytes returns how much memory the rows take at most.
-func (s *Store) Bytes() int64 { return s.rows.Bytes() }
+func (s *Similar) Bytes() int64 { return s.rows.Bytes() }
 
-func key(h hostKind) []byte { return append([]byte{letter, byte(h.kind)}, h.host...) }
+func similarKey(h hostKind) []byte { return append([]byte{similarLetter, byte(h.kind)}, h.host...) }
 
-func parseKey(k []byte) (hostKind, bool) {
+func similarParseKey(k []byte) (hostKind, bool) {
 	if len(k) < 3 {
 		return hostKind{}, false
 	}
 	return hostKind{uri.Host(k[2:]), rate.Kind(k[1])}, true
 }
 
-// numbers lists the fields of r in the order in which they are stored.
-func numbers(r *rate.Relatives, rhythm bool) []*float64 {
+// similarNumbers lists the fields of r in the order in which they are stored.
+func similarNumbers(r *rate.Relatives, rhythm bool) []*float64 {
 	all := []*float64{&r.URIs, &r.Rate[0], &r.Rate[1], &r.Ageing[0], &r.Ageing[1]}
 	for i := range r.Weight {
 		all = append(all, &r.Weight[i])
@@ -120,12 +120,12 @@ func numbers(r *rate.Relatives, rhythm bool) []*float64 {
 	return all
 }
 
-func encode(r rate.Relatives) ([]byte, error) {
+func similarEncode(r rate.Relatives) ([]byte, error) {
 	format := byte(withoutRhythm)
 	if r.Rhythm.At > 0 {
 		format = withRhythm
 	}
-	all := numbers(&r, format == withRhythm)
+	all := similarNumbers(&r, format == withRhythm)
 	b := append(make([]byte, 0, 1+8*len(all)), format)
 	for _, n := range all {
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(*n))
@@ -133,18 +133,18 @@ func encode(r rate.Relatives) ([]byte, error) {
 	return b, nil
 }
 
-func decode(v []byte, r *rate.Relatives) error {
+func similarDecode(v []byte, r *rate.Relatives) error {
 	if len(v) == 0 {
-		return fmt.Errorf("%w: it is empty", rows.ErrCorrupt)
+		return fmt.Errorf("%w: it is empty", ErrCorrupt)
 	}
-	all := numbers(r, v[0] == withRhythm)
+	all := similarNumbers(r, v[0] == withRhythm)
 	if len(v) != 1+8*len(all) || v[0] != withRhythm && v[0] != withoutRhythm {
-		return fmt.Errorf("%w: %d bytes", rows.ErrCorrupt, len(v))
+		return fmt.Errorf("%w: %d bytes", ErrCorrupt, len(v))
 	}
 	for i, n := range all {
 		*n = math.Float64frombits(binary.BigEndian.Uint64(v[1+8*i:]))
 		if math.IsNaN(*n) || math.IsInf(*n, 0) {
-			return fmt.Errorf("%w: number %d is not finite", rows.ErrCorrupt, i)
+			return fmt.Errorf("%w: number %d is not finite", ErrCorrupt, i)
 		}
 	}
 	return nil

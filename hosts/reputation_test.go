@@ -1,4 +1,4 @@
-package reputation_test
+package hosts_test
 
 import (
 	"errors"
@@ -8,18 +8,17 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
-	"github.com/arcrawl/arcrawl/hosts/rows"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func open(t *testing.T, dir string) (*badger.DB, *reputation.Store) {
+func reputationOpen(t *testing.T, dir string) (*badger.DB, *hosts.Reputation) {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := reputation.Open(db)
+	store, err := hosts.OpenReputation(db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +35,7 @@ var seen = []evaluators.Observation{
 func TestReputationsSurviveReopening(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	db, store := open(t, dir)
+	db, store := reputationOpen(t, dir)
 	var want evaluators.Reputation
 	for _, o := range seen {
 		want = want.After(o)
@@ -47,7 +46,7 @@ func TestReputationsSurviveReopening(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	db, store = open(t, dir)
+	db, store = reputationOpen(t, dir)
 	defer db.Close()
 	got, err := store.Get("a.example")
 	if err != nil || got != want {
@@ -71,7 +70,7 @@ func TestReputationsSurviveReopening(t *testing.T) {
 
 func TestObservationsOfManyGoroutinesAllCount(t *testing.T) {
 	t.Parallel()
-	db, store := open(t, t.TempDir())
+	db, store := reputationOpen(t, t.TempDir())
 	defer db.Close()
 	const workers, each = 8, 25
 	done := make(chan error, workers)
@@ -98,7 +97,7 @@ func TestObservationsOfManyGoroutinesAllCount(t *testing.T) {
 
 func TestADamagedRowIsAnError(t *testing.T) {
 	t.Parallel()
-	db, store := open(t, t.TempDir())
+	db, store := reputationOpen(t, t.TempDir())
 	defer db.Close()
 	for name, value := range map[string][]byte{
 		"empty": {}, "another format": {9, 0xa0}, "not CBOR": {1, 0xff}, "an unknown witness": {1, 0xa1, 1, 0x81, 0xa1, 2, 0x18, 99},
@@ -107,13 +106,13 @@ func TestADamagedRowIsAnError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Get("x.example"); !errors.Is(err, rows.ErrCorrupt) {
+		if _, err := store.Get("x.example"); !errors.Is(err, hosts.ErrCorrupt) {
 			t.Errorf("%s: reading returns %v, want ErrCorrupt", name, err)
 		}
-		if err := store.Add("x.example", seen[0]); !errors.Is(err, rows.ErrCorrupt) {
+		if err := store.Add("x.example", seen[0]); !errors.Is(err, hosts.ErrCorrupt) {
 			t.Errorf("%s: adding an observation returns %v, want ErrCorrupt", name, err)
 		}
-		if err := store.Each(func(uri.Host, evaluators.Reputation) error { return nil }); !errors.Is(err, rows.ErrCorrupt) {
+		if err := store.Each(func(uri.Host, evaluators.Reputation) error { return nil }); !errors.Is(err, hosts.ErrCorrupt) {
 			t.Errorf("%s: listing returns %v, want ErrCorrupt", name, err)
 		}
 	}
@@ -121,7 +120,7 @@ func TestADamagedRowIsAnError(t *testing.T) {
 
 func TestTheStoredFormStays(t *testing.T) {
 	t.Parallel()
-	db, store := open(t, t.TempDir())
+	db, store := reputationOpen(t, t.TempDir())
 	defer db.Close()
 	if err := errors.Join(store.Add("a.example", seen[2]), store.AddDate("a.example", evaluators.DatedPages, true)); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package similar_test
+package hosts_test
 
 import (
 	"errors"
@@ -8,8 +8,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/evaluators/rate"
-	"github.com/arcrawl/arcrawl/hosts/rows"
-	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -25,7 +24,7 @@ func openBadger(t *testing.T) *badger.DB {
 
 func TestAddCountsByHostAndKind(t *testing.T) {
 	t.Parallel()
-	s, err := similar.Open(openBadger(t))
+	s, err := hosts.OpenSimilar(openBadger(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +60,7 @@ func TestAddCountsByHostAndKind(t *testing.T) {
 
 func TestRowsWithAndWithoutRhythm(t *testing.T) {
 	t.Parallel()
-	s, err := similar.Open(openBadger(t))
+	s, err := hosts.OpenSimilar(openBadger(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +84,7 @@ func TestFlushedRowsSurviveTheProcess(t *testing.T) {
 	db := openBadger(t)
 	one := rate.Relatives{URIs: 1}
 	for run := 1; run <= 3; run++ {
-		s, err := similar.Open(db)
+		s, err := hosts.OpenSimilar(db)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +98,7 @@ func TestFlushedRowsSurviveTheProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := similar.Open(db)
+	s, err := hosts.OpenSimilar(db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,10 +107,10 @@ func TestFlushedRowsSurviveTheProcess(t *testing.T) {
 	}
 }
 
-func TestADamagedRowIsAnError(t *testing.T) {
+func TestSimilarADamagedRowIsAnError(t *testing.T) {
 	t.Parallel()
 	db := openBadger(t)
-	s, err := similar.Open(db)
+	s, err := hosts.OpenSimilar(db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,21 +118,21 @@ func TestADamagedRowIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Get("a.example", 5); !errors.Is(err, rows.ErrCorrupt) {
+	if _, err := s.Get("a.example", 5); !errors.Is(err, hosts.ErrCorrupt) {
 		t.Errorf("reading a damaged row: %v, want ErrCorrupt", err)
 	}
-	if err := s.Add("a.example", 5, rate.Relatives{URIs: 1}); !errors.Is(err, rows.ErrCorrupt) {
+	if err := s.Add("a.example", 5, rate.Relatives{URIs: 1}); !errors.Is(err, hosts.ErrCorrupt) {
 		t.Errorf("adding to a damaged row: %v, want ErrCorrupt", err)
 	}
-	if _, err := similar.Open(nil); err == nil {
+	if _, err := hosts.OpenSimilar(nil); err == nil {
 		t.Error("Open accepts a missing store")
 	}
 }
 
-func TestTheStoredFormStays(t *testing.T) {
+func TestSimilarTheStoredFormStays(t *testing.T) {
 	t.Parallel()
 	db := openBadger(t)
-	s, err := similar.Open(db)
+	s, err := hosts.OpenSimilar(db)
 	if err != nil {
 		t.Fatal(err)
 	}

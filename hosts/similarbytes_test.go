@@ -1,19 +1,19 @@
-package similar_test
+package hosts_test
 
 import (
 	"testing"
 	"unsafe"
 
 	"github.com/arcrawl/arcrawl/evaluators/rate"
-	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/hosts"
 )
 
 // longestHost is the length of the longest host name with a port.
 const longestHost = 259
 
-func TestBytesCoverARow(t *testing.T) {
+func TestSimilarBytesCoverARow(t *testing.T) {
 	t.Parallel()
-	s, err := similar.Open(openBadger(t))
+	s, err := hosts.OpenSimilar(openBadger(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package reputation_test
+package hosts_test
 
 import (
 	"errors"
@@ -7,14 +7,14 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/hosts/rows"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 func TestReputationsOfDatesSurviveReopening(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	db, store := open(t, dir)
+	db, store := reputationOpen(t, dir)
 	var want evaluators.Dates
 	for n := range 70 {
 		about := evaluators.Dating(n % evaluators.Datings)
@@ -26,7 +26,7 @@ func TestReputationsOfDatesSurviveReopening(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	db, store = open(t, dir)
+	db, store = reputationOpen(t, dir)
 	defer db.Close()
 	if got, err := store.Dates("a.example"); err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
@@ -53,7 +53,7 @@ func TestReputationsOfDatesSurviveReopening(t *testing.T) {
 
 func TestDatesOfManyGoroutinesAllCount(t *testing.T) {
 	t.Parallel()
-	db, store := open(t, t.TempDir())
+	db, store := reputationOpen(t, t.TempDir())
 	defer db.Close()
 	done := make(chan error)
 	for range 4 {
@@ -77,19 +77,19 @@ func TestDatesOfManyGoroutinesAllCount(t *testing.T) {
 
 func TestADamagedRowOfDatesIsAnError(t *testing.T) {
 	t.Parallel()
-	db, store := open(t, t.TempDir())
+	db, store := reputationOpen(t, t.TempDir())
 	defer db.Close()
 	for name, row := range map[string]string{"empty": "", "another format": "\x02\xa0", "not CBOR": "\x01\xff", "unknown dates": "\x01\xa1\x01\x81\xa1\x01\x07"} {
 		if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte("pFa.example"), []byte(row)) }); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Dates("a.example"); !errors.Is(err, rows.ErrCorrupt) {
+		if _, err := store.Dates("a.example"); !errors.Is(err, hosts.ErrCorrupt) {
 			t.Errorf("%s: reading returns %v, want ErrCorrupt", name, err)
 		}
-		if err := store.AddDate("a.example", evaluators.DatedPages, true); !errors.Is(err, rows.ErrCorrupt) {
+		if err := store.AddDate("a.example", evaluators.DatedPages, true); !errors.Is(err, hosts.ErrCorrupt) {
 			t.Errorf("%s: adding a date returns %v, want ErrCorrupt", name, err)
 		}
-		if err := store.EachDates(func(uri.Host, evaluators.Dates) error { return nil }); !errors.Is(err, rows.ErrCorrupt) {
+		if err := store.EachDates(func(uri.Host, evaluators.Dates) error { return nil }); !errors.Is(err, hosts.ErrCorrupt) {
 			t.Errorf("%s: listing returns %v, want ErrCorrupt", name, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package cookies_test
+package hosts_test
 
 import (
 	"net/http"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/hosts/cookies"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -25,7 +25,7 @@ func FuzzSetCookie(f *testing.F) {
 		if err != nil || u.Host() != "www.news.example.co.uk" {
 			t.Skip("no page of the host")
 		}
-		var s cookies.Session
+		var s hosts.CookieSession
 		s.Learn(u, http.Header{"Set-Cookie": {one, two, one}}, noon)
 		got := s.Header(u, nil, noon)
 		s.Learn(u, http.Header{"Set-Cookie": {one, two, one}}, noon)

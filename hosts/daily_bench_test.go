@@ -1,4 +1,4 @@
-package daily
+package hosts
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func BenchmarkFlush(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	store, err := Open(db)
+	store, err := OpenDaily(db)
 	if err != nil {
 		b.Fatal(err)
 	}

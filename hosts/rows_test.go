@@ -1,4 +1,4 @@
-package rows
+package hosts
 
 import (
 	"encoding/binary"
@@ -23,7 +23,7 @@ func openBadger(t *testing.T, dir string) *badger.DB {
 }
 
 // numbers describes rows that hold a number for each name. The row "new-x" deletes the row "old-x".
-var numbers = Kind[string, uint64]{
+var numbers = RowKind[string, uint64]{
 	Name: "number", Prefix: "n", MaxInMemory: 1000, RowBytes: 100, Own: strings.Clone,
 	Key:      func(name string) []byte { return []byte("n" + name) },
 	ParseKey: func(k []byte) (string, bool) { return string(k[1:]), len(k) > 1 },
@@ -44,16 +44,16 @@ var numbers = Kind[string, uint64]{
 	},
 }
 
-func openRows(t *testing.T, db *badger.DB) *Store[string, uint64] {
+func openRows(t *testing.T, db *badger.DB) *Rows[string, uint64] {
 	t.Helper()
-	s, err := New(db, numbers)
+	s, err := NewRows(db, numbers)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func add(t *testing.T, s *Store[string, uint64], name string, more uint64) {
+func add(t *testing.T, s *Rows[string, uint64], name string, more uint64) {
 	t.Helper()
 	if err := s.Change(name, func(n uint64) (uint64, bool) { return n + more, true }); err != nil {
 		t.Error(err)
@@ -61,7 +61,7 @@ func add(t *testing.T, s *Store[string, uint64], name string, more uint64) {
 }
 
 // list returns the rows whose keys begin with prefix, as "name=number".
-func list(t *testing.T, s *Store[string, uint64], prefix []byte) (all []string) {
+func list(t *testing.T, s *Rows[string, uint64], prefix []byte) (all []string) {
 	t.Helper()
 	err := s.Each(prefix, func(name string, n uint64) error {
 		all = append(all, fmt.Sprintf("%s=%d", name, n))
@@ -73,7 +73,7 @@ func list(t *testing.T, s *Store[string, uint64], prefix []byte) (all []string) 
 	return all
 }
 
-func checkRow(t *testing.T, s *Store[string, uint64], name string, want uint64) {
+func checkRow(t *testing.T, s *Rows[string, uint64], name string, want uint64) {
 	t.Helper()
 	if got, err := s.Get(name); err != nil || got != want {
 		t.Errorf("Get(%q) = %d, %v; want %d", name, got, err, want)
@@ -256,7 +256,7 @@ func TestEachStopsAtAnError(t *testing.T) {
 
 func TestNewRequiresAStore(t *testing.T) {
 	t.Parallel()
-	if _, err := New(nil, numbers); err == nil {
+	if _, err := NewRows(nil, numbers); err == nil {
 		t.Error("New accepts a missing store")
 	}
 }

@@ -1,16 +1,17 @@
-// Package cookies keeps the cookies that hosts set, each for the requests to its own host alone.
+// This file keeps the cookies that hosts set, each for the requests to its own host alone.
 //
-// A [Store] has one jar for each host. [Store.Learn] takes the Set-Cookie fields of an answer, and [Store.Header]
+// A [Cookies] has one jar for each host. [Cookies.Learn] takes the Set-Cookie fields of an answer, and [Cookies.Header]
 // returns the Cookie field of a request. A cookie for a whole domain goes to the host that set it, and to no other. It
 // is refused if the domain is a public suffix or does not include the host (RFC 6265, 5.3).
 //
-// The cookies of a login are in a [Session], so that they are sent with this login and with no other request.
+// The cookies of a login are in a [CookieSession], so that they are sent with this login and with no other request.
 //
-// A jar is kept in memory or stored. Stored jars are written by [Store.Flush], so a crash loses the cookies since the
+// A jar is kept in memory or stored. Stored jars are written by [Cookies.Flush], so a crash loses the cookies since the
 // last one; the site sets them again. All jars are bounded in number and bytes.
 //
 // The keys of stored jars begin with "pC". The host follows.
-package cookies
+
+package hosts
 
 import (
 	"cmp"
@@ -26,25 +27,24 @@ import (
 	"github.com/fxamacker/cbor/v2"
 	"golang.org/x/net/publicsuffix"
 
-	"github.com/arcrawl/arcrawl/hosts/rows"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// prefix begins each key. A value begins with format; any other format is an error.
+// cookiePrefix begins each key. A value begins with cookieFormat; any other format is an error.
 const (
-	prefix = "pC"
-	format = 1
+	cookiePrefix = "pC"
+	cookieFormat = 1
 )
 
 // The bounds of jars.
 const (
-	maxCookie   = 4 << 10              // bytes of name, value and path together
-	maxCookies  = 50                   // of a host; see oldest
-	maxHeader   = 8 << 10              // bytes of the Cookie field of a request
-	maxAge      = 400 * 24 * time.Hour // as browsers have it
-	maxInMemory = 1000                 // jars, each of at most maxJar bytes
-	maxJar      = 32 << 10             // bytes of the cookies of a host together
-	portion     = 16                   // jars in one transaction
+	maxCookie  = 4 << 10              // bytes of name, value and path together
+	maxCookies = 50                   // of a host; see oldest
+	maxHeader  = 8 << 10              // bytes of the Cookie field of a request
+	maxAge     = 400 * 24 * time.Hour // as browsers have it
+	maxJars    = 1000                 // jars, each of at most maxJar bytes
+	maxJar     = 32 << 10             // bytes of the cookies of a host together
+	portion    = 16                   // jars in one transaction
 )
 
 // cookie is one cookie. Fields are only added.
@@ -62,52 +62,52 @@ func (c cookie) size() int { return len(c.Name) + len(c.Value) + len(c.Path) }
 // jar holds the cookies of a host, the oldest first. It is never changed in place.
 type jar []cookie
 
-// Session holds the cookies of one login to one host, in memory alone. The zero value has none. Its methods may be
-// called by several goroutines at once.
-type Session struct {
+// CookieSession holds the cookies of one login to one host, in memory alone. The zero value has none. Its methods may
+// be called by several goroutines at once.
+type CookieSession struct {
 	mu  sync.Mutex // guards jar
 	jar jar
 }
 
-// Header returns the cookies for a request, as [Store.Header] does.
-func (s *Session) Header(u uri.URI, others []string, now time.Time) string {
+// Header returns the cookies for a request, as [Cookies.Header] does.
+func (s *CookieSession) Header(u uri.URI, others []string, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.jar.header(u, others, now)
 }
 
 // Learn takes the cookies of an answer.
-func (s *Session) Learn(u uri.URI, answer http.Header, now time.Time) {
+func (s *CookieSession) Learn(u uri.URI, answer http.Header, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.jar = s.jar.after(u, answer.Values("Set-Cookie"), now)
 }
 
-// Store keeps the jars of all hosts. Its methods may be called by several goroutines at once. A nil Store has no jar.
-type Store struct {
-	stored *rows.Store[uri.Host, jar]
+// Cookies keeps the jars of all hosts. Its methods may be called by several goroutines at once. A nil Store has no jar.
+type Cookies struct {
+	stored *Rows[uri.Host, jar]
 
 	mu      sync.Mutex // guards session
 	session map[uri.Host]jar
 }
 
-// Open returns a store of jars in db.
-func Open(db *badger.DB) (*Store, error) {
-	stored, err := rows.New(db, rows.Kind[uri.Host, jar]{
-		Name: "cookie jar", Prefix: prefix, MaxInMemory: maxInMemory, RowBytes: maxJar, Portion: portion,
+// OpenCookies returns a store of jars in db.
+func OpenCookies(db *badger.DB) (*Cookies, error) {
+	stored, err := NewRows(db, RowKind[uri.Host, jar]{
+		Name: "cookie jar", Prefix: cookiePrefix, MaxInMemory: maxJars, RowBytes: maxJar, Portion: portion,
 		Own:      uri.Host.Clone,
-		Key:      func(h uri.Host) []byte { return append([]byte(prefix), h...) },
-		ParseKey: func(k []byte) (uri.Host, bool) { return uri.Host(k[len(prefix):]), len(k) > len(prefix) },
+		Key:      func(h uri.Host) []byte { return append([]byte(cookiePrefix), h...) },
+		ParseKey: func(k []byte) (uri.Host, bool) { return uri.Host(k[len(cookiePrefix):]), len(k) > len(cookiePrefix) },
 		Encode: func(j jar) ([]byte, error) {
 			b, err := cbor.Marshal(j)
-			return append([]byte{format}, b...), err
+			return append([]byte{cookieFormat}, b...), err
 		},
 		Decode: func(b []byte, to *jar) error {
-			if len(b) == 0 || b[0] != format {
-				return fmt.Errorf("%w: format %x, want %x", rows.ErrCorrupt, b[:min(1, len(b))], format)
+			if len(b) == 0 || b[0] != cookieFormat {
+				return fmt.Errorf("%w: format %x, want %x", ErrCorrupt, b[:min(1, len(b))], cookieFormat)
 			}
 			if err := cbor.Unmarshal(b[1:], to); err != nil {
-				return fmt.Errorf("%w: %w", rows.ErrCorrupt, err)
+				return fmt.Errorf("%w: %w", ErrCorrupt, err)
 			}
 			return nil
 		},
@@ -115,18 +115,18 @@ func Open(db *badger.DB) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{stored: stored, session: map[uri.Host]jar{}}, nil
+	return &Cookies{stored: stored, session: map[uri.Host]jar{}}, nil
 }
 
 // Flush writes the jars that are stored and were changed.
-func (s *Store) Flush() error { return s.stored.Flush() }
+func (s *Cookies) Flush() error { return s.stored.Flush() }
 
 // OnDamage makes the store report each damaged row once, and replace it by an empty one. It must be called before the
 // store is used.
-func (s *Store) OnDamage(report func(error)) { s.stored.OnDamage(report) }
+func (s *Cookies) OnDamage(report func(error)) { s.stored.OnDamage(report) }
 
 // Bytes returns how much memory the jars take at most.
-func (s *Store) Bytes() int64 {
+func (s *Cookies) Bytes() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stored.Bytes() + int64(len(s.session))*maxJar
@@ -134,7 +134,7 @@ func (s *Store) Bytes() int64 {
 
 // Header returns the cookies for a request, in the form of the field Cookie; "" if there are none. keep says that the
 // jar is a stored one. Cookies with a name in others are left out.
-func (s *Store) Header(u uri.URI, keep bool, others []string, now time.Time) (string, error) {
+func (s *Cookies) Header(u uri.URI, keep bool, others []string, now time.Time) (string, error) {
 	if s == nil {
 		return "", nil
 	}
@@ -206,7 +206,7 @@ func matches(asked, path string) bool {
 
 // Learn takes the cookies of an answer into the jar of its host. keep says that the jar is a stored one. If it is not,
 // a stored jar of the host is emptied.
-func (s *Store) Learn(u uri.URI, answer http.Header, keep bool, now time.Time) error {
+func (s *Cookies) Learn(u uri.URI, answer http.Header, keep bool, now time.Time) error {
 	fields := answer.Values("Set-Cookie")
 	if s == nil {
 		return nil
@@ -223,7 +223,7 @@ func (s *Store) Learn(u uri.URI, answer http.Header, keep bool, now time.Time) e
 	s.mu.Lock()
 	if len(fields) > 0 {
 		for other := range s.session {
-			if len(s.session) < maxInMemory {
+			if len(s.session) < maxJars {
 				break
 			}
 			delete(s.session, other) // any host: it gets its cookies again

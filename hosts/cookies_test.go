@@ -1,4 +1,4 @@
-package cookies_test
+package hosts_test
 
 import (
 	"errors"
@@ -10,20 +10,19 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/arcrawl/arcrawl/hosts/cookies"
-	"github.com/arcrawl/arcrawl/hosts/rows"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-func open(t *testing.T, dir string) (*cookies.Store, *badger.DB) {
+func open(t *testing.T, dir string) (*hosts.Cookies, *badger.DB) {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithInMemory(dir == "").WithMemTableSize(8 << 20))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := cookies.Open(db)
+	s, err := hosts.OpenCookies(db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,14 +38,14 @@ func parse(t *testing.T, s string) uri.URI {
 	return u
 }
 
-func learn(t *testing.T, s *cookies.Store, u string, keep bool, fields ...string) {
+func learn(t *testing.T, s *hosts.Cookies, u string, keep bool, fields ...string) {
 	t.Helper()
 	if err := s.Learn(parse(t, u), http.Header{"Set-Cookie": fields}, keep, noon); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func sent(t *testing.T, s *cookies.Store, u string, keep bool, at time.Time, others ...string) string {
+func sent(t *testing.T, s *hosts.Cookies, u string, keep bool, at time.Time, others ...string) string {
 	t.Helper()
 	got, err := s.Header(parse(t, u), keep, others, at)
 	if err != nil {
@@ -202,11 +201,11 @@ func TestADamagedJarIsReportedOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if len(told) != i+1 || !errors.Is(told[i], rows.ErrCorrupt) {
+		if len(told) != i+1 || !errors.Is(told[i], hosts.ErrCorrupt) {
 			t.Errorf("keep %t: reported %v, want one damaged row", keep, told)
 		}
 	}
-	again, err := cookies.Open(db)
+	again, err := hosts.OpenCookies(db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +213,7 @@ func TestADamagedJarIsReportedOnce(t *testing.T) {
 	if got := sent(t, again, "https://0.example/", true, noon); got != "a=b" {
 		t.Errorf("the jar has %q after its repair, want a=b", got)
 	}
-	var none *cookies.Store
+	var none *hosts.Cookies
 	if h, err := none.Header(parse(t, "https://a.example/"), true, nil, noon); h != "" || err != nil {
 		t.Errorf("no store: %q, %v", h, err)
 	}

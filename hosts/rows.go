@@ -1,12 +1,13 @@
-// Package rows keeps rows of one kind in a Badger store, with the rows in use in memory.
+// This file has [Rows], which keeps rows of one kind in a Badger store, with the rows in use in memory.
 //
-// A [Store] reads a row when it is first needed. [Store.Change] changes it in memory, and [Store.Flush] writes all
+// A [Rows] reads a row when it is first needed. [Rows.Change] changes it in memory, and [Rows.Flush] writes all
 // rows that were changed since the last Flush. A crash loses what was changed in between. Rows that are already written
-// are dropped from memory when there are too many. [Store.OnDamage] says what happens to a damaged row.
+// are dropped from memory when there are too many. [Rows.OnDamage] says what happens to a damaged row.
 //
 // The Badger store is shared with other packages and is opened and closed by its owner, the frontier. The keys of each
 // kind have a prefix of their own. The packages that use this one define the formats of keys and values.
-package rows
+
+package hosts
 
 import (
 	"errors"
@@ -23,9 +24,9 @@ import (
 // ErrCorrupt says that a row was not written by this program, or is damaged.
 var ErrCorrupt = errors.New("a row is damaged")
 
-// Kind describes the rows of a [Store]. Outdated, Portion, MaxBytes and RowBytes may be
+// RowKind describes the rows of a [Rows]. Outdated, Portion, MaxBytes and RowBytes may be
 // zero.
-type Kind[K comparable, V any] struct {
+type RowKind[K comparable, V any] struct {
 	Name        string                      // of one row, for errors: "reputation"
 	Prefix      string                      // begins each key
 	MaxInMemory int                         // rows
@@ -42,11 +43,11 @@ type Kind[K comparable, V any] struct {
 	Outdated func(txn *badger.Txn, added K) [][]byte
 }
 
-// Store keeps the rows of one kind. Its methods may be called by several goroutines at once. It needs no closing
-// except a last [Store.Flush], and must not be used after the Badger store is closed.
-type Store[K comparable, V any] struct {
+// Rows keeps the rows of one kind. Its methods may be called by several goroutines at once. It needs no closing
+// except a last [Rows.Flush], and must not be used after the Badger store is closed.
+type Rows[K comparable, V any] struct {
 	db      *badger.DB
-	kind    Kind[K, V]
+	kind    RowKind[K, V]
 	damaged func(error) // see OnDamage; nil = a damaged row is an error
 
 	flushing sync.Mutex // held while rows are written; taken before the lock of a row
@@ -72,28 +73,28 @@ type row[K comparable, V any] struct {
 // estimate returns how many bytes a row without RowBytes takes in memory, by the size of its stored form.
 func estimate(stored int) int64 { return int64(500 + 3*stored) }
 
-// New returns a store of rows in db.
-func New[K comparable, V any](db *badger.DB, kind Kind[K, V]) (*Store[K, V], error) {
+// NewRows returns a store of rows in db.
+func NewRows[K comparable, V any](db *badger.DB, kind RowKind[K, V]) (*Rows[K, V], error) {
 	if db == nil {
 		return nil, fmt.Errorf("open the store of each %s: no Badger store is given", kind.Name)
 	}
-	return &Store[K, V]{db: db, kind: kind, rows: map[K]*row[K, V]{}, changed: map[K]struct{}{}}, nil
+	return &Rows[K, V]{db: db, kind: kind, rows: map[K]*row[K, V]{}, changed: map[K]struct{}{}}, nil
 }
 
 // OnDamage makes the store call a function when a row is damaged, and replace the row by the zero value at the next
 // Flush: so each damage is reported once. Without it, a damaged row is an error each time that it is read. It must be
 // called before the store is used.
-func (s *Store[K, V]) OnDamage(report func(error)) { s.damaged = report }
+func (s *Rows[K, V]) OnDamage(report func(error)) { s.damaged = report }
 
 // Get returns a row, or the zero value if there is none.
-func (s *Store[K, V]) Get(key K) (v V, err error) {
+func (s *Rows[K, V]) Get(key K) (v V, err error) {
 	err = s.with(key, func(r *row[K, V]) { v = r.value })
 	return v, err
 }
 
 // Change replaces a row by what change returns for it. A row that does not exist yet is passed as the zero value. If
 // change returns false, the row stays unchanged. change must not use the store.
-func (s *Store[K, V]) Change(key K, change func(V) (V, bool)) error {
+func (s *Rows[K, V]) Change(key K, change func(V) (V, bool)) error {
 	return s.with(key, func(r *row[K, V]) {
 		if v, ok := change(r.value); ok {
 			r.value = v
@@ -105,7 +106,7 @@ func (s *Store[K, V]) Change(key K, change func(V) (V, bool)) error {
 }
 
 // with calls do with a row, which it reads if it is not in memory. do is called under the lock of the row.
-func (s *Store[K, V]) with(key K, do func(*row[K, V])) error {
+func (s *Rows[K, V]) with(key K, do func(*row[K, V])) error {
 	r, err := s.use(key)
 	if err != nil {
 		return err
@@ -122,8 +123,8 @@ func (s *Store[K, V]) with(key K, do func(*row[K, V])) error {
 	return nil
 }
 
-// use returns a row, which may not be loaded, and keeps it in memory until [Store.release].
-func (s *Store[K, V]) use(key K) (*row[K, V], error) {
+// use returns a row, which may not be loaded, and keeps it in memory until [Rows.release].
+func (s *Rows[K, V]) use(key K) (*row[K, V], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.rows[key] == nil && s.isFull() {
@@ -145,14 +146,14 @@ func (s *Store[K, V]) use(key K) (*row[K, V], error) {
 	return r, nil
 }
 
-func (s *Store[K, V]) release(r *row[K, V]) {
+func (s *Rows[K, V]) release(r *row[K, V]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.users--
 }
 
 // resize sets the size of a row in memory by the size of its stored form. s.mu is held.
-func (s *Store[K, V]) resize(r *row[K, V], stored int) {
+func (s *Rows[K, V]) resize(r *row[K, V], stored int) {
 	size := s.kind.RowBytes
 	if size == 0 {
 		size = estimate(stored)
@@ -162,12 +163,12 @@ func (s *Store[K, V]) resize(r *row[K, V], stored int) {
 }
 
 // isFull reports whether there is no room for another row. s.mu is held.
-func (s *Store[K, V]) isFull() bool {
+func (s *Rows[K, V]) isFull() bool {
 	return len(s.rows) >= s.kind.MaxInMemory || s.kind.MaxBytes > 0 && s.bytes >= s.kind.MaxBytes
 }
 
 // load reads a row from the Badger store. The lock of the row is held.
-func (s *Store[K, V]) load(r *row[K, V]) error {
+func (s *Rows[K, V]) load(r *row[K, V]) error {
 	size, stored := 0, false
 	var value V
 	err := s.db.View(func(txn *badger.Txn) error {
@@ -206,7 +207,7 @@ func (s *Store[K, V]) load(r *row[K, V]) error {
 }
 
 // makeRoom drops the rows that nobody uses and that are written.
-func (s *Store[K, V]) makeRoom() error {
+func (s *Rows[K, V]) makeRoom() error {
 	s.flushing.Lock()
 	defer s.flushing.Unlock()
 	if err := s.flush(); err != nil {
@@ -229,7 +230,7 @@ func (s *Store[K, V]) makeRoom() error {
 }
 
 // Bytes returns how much memory the rows take at most.
-func (s *Store[K, V]) Bytes() int64 {
+func (s *Rows[K, V]) Bytes() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bytes
@@ -240,14 +241,14 @@ func (s *Store[K, V]) Bytes() int64 {
 const maxPortion = 200
 
 // Flush writes the rows that were changed. If it fails, the next Flush writes them.
-func (s *Store[K, V]) Flush() error {
+func (s *Rows[K, V]) Flush() error {
 	s.flushing.Lock()
 	defer s.flushing.Unlock()
 	return s.flush()
 }
 
 // flush is Flush while s.flushing is held.
-func (s *Store[K, V]) flush() error {
+func (s *Rows[K, V]) flush() error {
 	s.mu.Lock()
 	changed := make([]*row[K, V], 0, len(s.changed))
 	for key := range s.changed {
@@ -268,7 +269,7 @@ func (s *Store[K, V]) flush() error {
 
 // write writes rows in one transaction. Outdated ones are looked up first, because an iterator sorts everything that
 // its transaction has written.
-func (s *Store[K, V]) write(rows []*row[K, V]) error {
+func (s *Rows[K, V]) write(rows []*row[K, V]) error {
 	values, err := s.take(rows)
 	if err == nil {
 		err = s.db.Update(func(txn *badger.Txn) error {
@@ -304,7 +305,7 @@ func (s *Store[K, V]) write(rows []*row[K, V]) error {
 }
 
 // take encodes rows and marks them as written.
-func (s *Store[K, V]) take(rows []*row[K, V]) (values [][]byte, err error) {
+func (s *Rows[K, V]) take(rows []*row[K, V]) (values [][]byte, err error) {
 	for _, r := range rows {
 		r.mu.Lock()
 		v, err := s.kind.Encode(r.value)
@@ -323,10 +324,10 @@ func (s *Store[K, V]) take(rows []*row[K, V]) (values [][]byte, err error) {
 	return values, nil
 }
 
-// Each calls see with each row whose key begins with prefix, in the order of the keys, after a [Store.Flush]. prefix
+// Each calls see with each row whose key begins with prefix, in the order of the keys, after a [Rows.Flush]. prefix
 // begins with the prefix of the kind; if it is nil, see gets all rows of the kind. Each stops at the first error of
-// see, and returns it. After [Store.OnDamage] it leaves damaged rows out, and replaces them.
-func (s *Store[K, V]) Each(prefix []byte, see func(K, V) error) error {
+// see, and returns it. After [Rows.OnDamage] it leaves damaged rows out, and replaces them.
+func (s *Rows[K, V]) Each(prefix []byte, see func(K, V) error) error {
 	if err := s.Flush(); err != nil {
 		return err
 	}
@@ -343,7 +344,7 @@ func (s *Store[K, V]) Each(prefix []byte, see func(K, V) error) error {
 }
 
 // each is Each for the rows that are stored. It adds the keys of damaged rows to a list if they are to be replaced.
-func (s *Store[K, V]) each(prefix []byte, see func(K, V) error, damaged *[]K) error {
+func (s *Rows[K, V]) each(prefix []byte, see func(K, V) error, damaged *[]K) error {
 	o := badger.DefaultIteratorOptions
 	if o.Prefix = prefix; prefix == nil {
 		o.Prefix = []byte(s.kind.Prefix)

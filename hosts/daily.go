@@ -1,13 +1,14 @@
-// Package daily counts what each day brought from each host: requests, versions seen, and the estimated number of
+// This file counts what each day brought from each host: requests, versions seen, and the estimated number of
 // versions that appeared.
 //
-// [Store.Add] counts a visit in memory, and [Store.Flush] writes the counts. Flush is called at intervals and before
+// [Daily.Add] counts a visit in memory, and [Daily.Flush] writes the counts. Flush is called at intervals and before
 // the Badger store is closed, so a crash loses the visits since the last one. Days are days of UTC. When a host
 // begins a new day, its days that are older by [MaxDays] or more are deleted.
 //
 // The keys begin with the letter 'a'. The name of the host follows, a zero byte, and the number of days since 1970 in 4
 // bytes, big-endian.
-package daily
+
+package hosts
 
 import (
 	"encoding/binary"
@@ -18,7 +19,6 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/hosts/rows"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -35,16 +35,16 @@ const (
 // MaxDays is the number of days that are kept of a host.
 const MaxDays = 92
 
-// maxInMemory is the number of counts in memory, of rowBytes each.
+// maxDaysInMemory is the number of counts in memory, of dayBytes each.
 const (
-	maxInMemory = 10_000
-	rowBytes    = 500
+	maxDaysInMemory = 10_000
+	dayBytes        = 500
 )
 
-// Store keeps the daily counts in an open Badger store. Its methods may be called by several goroutines at once. It
-// needs no closing except a last [Store.Flush], and must not be used after the Badger store is closed.
-type Store struct {
-	rows *rows.Store[HostDay, evaluators.Day]
+// Daily keeps the daily counts in an open Badger store. Its methods may be called by several goroutines at once. It
+// needs no closing except a last [Daily.Flush], and must not be used after the Badger store is closed.
+type Daily struct {
+	rows *Rows[HostDay, evaluators.Day]
 }
 
 // HostDay is a day of a host.
@@ -64,41 +64,41 @@ func (d HostDay) Time() time.Time { return time.Unix(int64(d.Day)*24*60*60, 0).U
 // String returns the host and the date.
 func (d HostDay) String() string { return string(d.Host) + " on " + d.Time().Format(time.DateOnly) }
 
-// Open returns a store of daily counts in db.
-func Open(db *badger.DB) (*Store, error) {
-	s, err := rows.New(db, rows.Kind[HostDay, evaluators.Day]{
-		Name: "daily count", Prefix: string(letter), MaxInMemory: maxInMemory, RowBytes: rowBytes,
+// OpenDaily returns a store of daily counts in db.
+func OpenDaily(db *badger.DB) (*Daily, error) {
+	s, err := NewRows(db, RowKind[HostDay, evaluators.Day]{
+		Name: "daily count", Prefix: string(letter), MaxInMemory: maxDaysInMemory, RowBytes: dayBytes,
 		Own: func(d HostDay) HostDay { return HostDay{d.Host.Clone(), d.Day} },
-		Key: key, ParseKey: parseKey, Encode: encode, Decode: decode, Outdated: outdated,
+		Key: key, ParseKey: parseKey, Encode: encodeDay, Decode: decodeDay, Outdated: outdated,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Store{s}, nil
+	return &Daily{s}, nil
 }
 
 // Add adds a visit to the counts of its day.
-func (s *Store) Add(host uri.Host, at time.Time, visit evaluators.Day) error {
+func (s *Daily) Add(host uri.Host, at time.Time, visit evaluators.Day) error {
 	return s.rows.Change(hostDayAt(host, at), func(d evaluators.Day) (evaluators.Day, bool) { return d.Plus(visit), true })
 }
 
 // Flush writes what was added. If it fails, the next Flush writes it.
-func (s *Store) Flush() error { return s.rows.Flush() }
+func (s *Daily) Flush() error { return s.rows.Flush() }
 
 // OnDamage makes the store report each damaged row once, and replace it by an empty one. It must be called before the
 // store is used.
-func (s *Store) OnDamage(report func(error)) { s.rows.OnDamage(report) }
+func (s *Daily) OnDamage(report func(error)) { s.rows.OnDamage(report) }
 
 // Bytes returns how much memory the counts take at most.
-func (s *Store) Bytes() int64 { return s.rows.Bytes() }
+func (s *Daily) Bytes() int64 { return s.rows.Bytes() }
 
 // Each calls see with the counts of the days that begin at from or later, and before to. A zero time is no bound. It
 // lists the days of one host, or of all hosts if host is empty, ordered by host and then by day. Each stops at the
 // first error of see, and returns it.
-func (s *Store) Each(host uri.Host, from, to time.Time, see func(HostDay, evaluators.Day) error) error {
+func (s *Daily) Each(host uri.Host, from, to time.Time, see func(HostDay, evaluators.Day) error) error {
 	var of []byte
 	if host != "" {
-		of = prefix(host)
+		of = dailyPrefix(host)
 	}
 	return s.rows.Each(of, func(d HostDay, day evaluators.Day) error {
 		if at := d.Time(); !from.IsZero() && at.Before(from) || !to.IsZero() && !at.Before(to) {
@@ -111,7 +111,7 @@ func (s *Store) Each(host uri.Host, from, to time.Time, see func(HostDay, evalua
 // outdated returns the keys of a few days that are too old when a new day of their host begins. The next new day finds
 // more.
 func outdated(txn *badger.Txn, d HostDay) (keys [][]byte) {
-	it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix(d.Host)})
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: dailyPrefix(d.Host)})
 	defer it.Close()
 	const few = 8
 	for it.Rewind(); it.Valid() && len(keys) < few; it.Next() {
@@ -124,9 +124,9 @@ func outdated(txn *badger.Txn, d HostDay) (keys [][]byte) {
 	return keys
 }
 
-func prefix(host uri.Host) []byte { return append(append([]byte{letter}, host...), 0) }
+func dailyPrefix(host uri.Host) []byte { return append(append([]byte{letter}, host...), 0) }
 
-func key(d HostDay) []byte { return binary.BigEndian.AppendUint32(prefix(d.Host), uint32(d.Day)) }
+func key(d HostDay) []byte { return binary.BigEndian.AppendUint32(dailyPrefix(d.Host), uint32(d.Day)) }
 
 func parseKey(k []byte) (HostDay, bool) {
 	end := len(k) - 4
@@ -136,8 +136,8 @@ func parseKey(k []byte) (HostDay, bool) {
 	return HostDay{uri.Host(k[1 : end-1]), int32(binary.BigEndian.Uint32(k[end:]))}, true
 }
 
-func encode(d evaluators.Day) ([]byte, error) {
-	counts, floats, format := numbers(&d, d.Odds != evaluators.Odds{})
+func encodeDay(d evaluators.Day) ([]byte, error) {
+	counts, floats, format := dailyNumbers(&d, d.Odds != evaluators.Odds{})
 	v := []byte{format}
 	for _, n := range counts {
 		v = binary.AppendUvarint(v, uint64(max(*n, 0)))
@@ -148,8 +148,8 @@ func encode(d evaluators.Day) ([]byte, error) {
 	return v, nil
 }
 
-// numbers lists the fields of d in the order in which they are stored.
-func numbers(d *evaluators.Day, odds bool) (counts []*int, floats []*float64, format byte) {
+// dailyNumbers lists the fields of d in the order in which they are stored.
+func dailyNumbers(d *evaluators.Day, odds bool) (counts []*int, floats []*float64, format byte) {
 	counts, floats = []*int{&d.Requests, &d.Seen}, []*float64{&d.Versions}
 	if !odds {
 		return counts, floats, withoutOdds
@@ -157,12 +157,12 @@ func numbers(d *evaluators.Day, odds bool) (counts []*int, floats []*float64, fo
 	return append(counts, &d.Odds.Visits, &d.Odds.Found, &d.Odds.Again), append(floats, &d.Odds.Expected), withOdds
 }
 
-func decode(v []byte, d *evaluators.Day) error {
-	fault := fmt.Errorf("%w: %d bytes", rows.ErrCorrupt, len(v))
+func decodeDay(v []byte, d *evaluators.Day) error {
+	fault := fmt.Errorf("%w: %d bytes", ErrCorrupt, len(v))
 	if len(v) == 0 || v[0] != withoutOdds && v[0] != withOdds {
 		return fault
 	}
-	counts, floats, _ := numbers(d, v[0] == withOdds)
+	counts, floats, _ := dailyNumbers(d, v[0] == withOdds)
 	v = v[1:]
 	for _, n := range counts {
 		u, size := binary.Uvarint(v)

@@ -1,16 +1,16 @@
-// Package reputation remembers how reliable the validators of each host have been, and the dates in its feeds and
-// sitemaps.
+// This file remembers how reliable the validators of each host have been, and the dates in its feeds and sitemaps.
 //
-// A [Store] keeps one [evaluators.Reputation] for each host, about its ETag and Last-Modified headers. [Store.Get]
-// returns it before a visit, and [Store.Add] adds one observation. The store also keeps one [evaluators.Dates] for each
-// host, for [Store.Dates] and [Store.AddDate].
+// A [Reputation] keeps one [evaluators.Reputation] for each host, about its ETag and Last-Modified headers.
+// [Reputation.Get] returns it before a visit, and [Reputation.Add] adds one observation. The store also keeps one
+// [evaluators.Dates] for each host, for [Reputation.Dates] and [Reputation.AddDate].
 //
 // An observation is added after its visit is archived and logged, and before it is settled in the frontier. If a crash
 // comes in between, the visit and the observation are made again, and both observations are true. What was added
 // survives the end of the process. The owner of the Badger store syncs it, so that it survives the machine.
 //
 // The keys begin with the letter 't', or with "pF" for dates. The host follows.
-package reputation
+
+package hosts
 
 import (
 	"fmt"
@@ -19,60 +19,60 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/hosts/rows"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// These begin each key. A value begins with format; any other format is an error.
+// These begin each key. A value begins with reputationFormat; any other format is an error.
 const (
 	prefixReputation = "t"
 	prefixDates      = "pF"
-	format           = 1
+	reputationFormat = 1
 )
 
-// maxInMemory is the number of hosts in memory, of rowBytes each. Each conditional request needs a reputation.
+// reputationMaxInMemory is the number of hosts in memory, of reputationRowBytes each. Each conditional request needs a
+// reputation.
 const (
-	maxInMemory = 1000
-	rowBytes    = 2500
+	reputationMaxInMemory = 1000
+	reputationRowBytes    = 2500
 )
 
-// Store keeps the reputations in an open Badger store. Its methods may be called by several goroutines at once. It
+// Reputation keeps the reputations in an open Badger store. Its methods may be called by several goroutines at once. It
 // needs no closing, and must not be used after the Badger store is closed.
-type Store struct {
-	reputations *rows.Store[uri.Host, evaluators.Reputation]
-	dates       *rows.Store[uri.Host, evaluators.Dates]
+type Reputation struct {
+	reputations *Rows[uri.Host, evaluators.Reputation]
+	dates       *Rows[uri.Host, evaluators.Dates]
 }
 
-// Open returns a store of reputations in db.
-func Open(db *badger.DB) (*Store, error) {
-	reputations, err := rows.New(db, kind("reputation", prefixReputation, encode, decode))
+// OpenReputation returns a store of reputations in db.
+func OpenReputation(db *badger.DB) (*Reputation, error) {
+	reputations, err := NewRows(db, kind("reputation", prefixReputation, reputationEncode, reputationDecode))
 	if err != nil {
 		return nil, err
 	}
-	dates, err := rows.New(db, kind("reputation of dates", prefixDates, encodeDates, decodeDates))
+	dates, err := NewRows(db, kind("reputation of dates", prefixDates, encodeDates, decodeDates))
 	if err != nil {
 		return nil, err
 	}
-	return &Store{reputations, dates}, nil
+	return &Reputation{reputations, dates}, nil
 }
 
 // kind describes rows whose keys are a prefix and a host, and whose values are CBOR behind the format.
-func kind[V, W any](name, prefix string, encode func(V) W, decode func(W, *V) error) rows.Kind[uri.Host, V] {
-	return rows.Kind[uri.Host, V]{
-		Name: name, Prefix: prefix, MaxInMemory: maxInMemory, RowBytes: rowBytes, Own: uri.Host.Clone,
+func kind[V, W any](name, prefix string, encode func(V) W, decode func(W, *V) error) RowKind[uri.Host, V] {
+	return RowKind[uri.Host, V]{
+		Name: name, Prefix: prefix, MaxInMemory: reputationMaxInMemory, RowBytes: reputationRowBytes, Own: uri.Host.Clone,
 		Key:      func(h uri.Host) []byte { return append([]byte(prefix), h...) },
 		ParseKey: func(k []byte) (uri.Host, bool) { return uri.Host(k[len(prefix):]), true },
 		Encode: func(v V) ([]byte, error) {
 			b, err := cbor.Marshal(encode(v))
-			return append([]byte{format}, b...), err
+			return append([]byte{reputationFormat}, b...), err
 		},
 		Decode: func(b []byte, to *V) error {
-			if len(b) == 0 || b[0] != format {
-				return fmt.Errorf("%w: format %x, want %x", rows.ErrCorrupt, b[:min(1, len(b))], format)
+			if len(b) == 0 || b[0] != reputationFormat {
+				return fmt.Errorf("%w: format %x, want %x", ErrCorrupt, b[:min(1, len(b))], reputationFormat)
 			}
 			var w W
 			if err := cbor.Unmarshal(b[1:], &w); err != nil {
-				return fmt.Errorf("%w: %w", rows.ErrCorrupt, err)
+				return fmt.Errorf("%w: %w", ErrCorrupt, err)
 			}
 			return decode(w, to)
 		},
@@ -81,45 +81,47 @@ func kind[V, W any](name, prefix string, encode func(V) W, decode func(W, *V) er
 
 // OnDamage makes the store report each damaged row once, and replace it by an empty one. It must be called before the
 // store is used.
-func (s *Store) OnDamage(report func(error)) {
+func (s *Reputation) OnDamage(report func(error)) {
 	s.reputations.OnDamage(report)
 	s.dates.OnDamage(report)
 }
 
 // Bytes returns how much memory the reputations take at most.
-func (s *Store) Bytes() int64 { return s.reputations.Bytes() + s.dates.Bytes() }
+func (s *Reputation) Bytes() int64 { return s.reputations.Bytes() + s.dates.Bytes() }
 
 // Get returns the reputation of a host, or the zero value if nothing was observed there yet.
-func (s *Store) Get(host uri.Host) (evaluators.Reputation, error) { return s.reputations.Get(host) }
+func (s *Reputation) Get(host uri.Host) (evaluators.Reputation, error) {
+	return s.reputations.Get(host)
+}
 
 // Add adds an observation to the reputation of a host and writes it.
-func (s *Store) Add(host uri.Host, o evaluators.Observation) error {
+func (s *Reputation) Add(host uri.Host, o evaluators.Observation) error {
 	return change(s.reputations, host, func(r evaluators.Reputation) evaluators.Reputation { return r.After(o) })
 }
 
 // Each calls see with each host of which something was observed, ordered by name. Each stops at the first error of see,
 // and returns it.
-func (s *Store) Each(see func(uri.Host, evaluators.Reputation) error) error {
+func (s *Reputation) Each(see func(uri.Host, evaluators.Reputation) error) error {
 	return s.reputations.Each(nil, see)
 }
 
 // Dates returns how reliable the dates in feeds and sitemaps of a host have been, or the zero value if nothing is
 // known.
-func (s *Store) Dates(host uri.Host) (evaluators.Dates, error) { return s.dates.Get(host) }
+func (s *Reputation) Dates(host uri.Host) (evaluators.Dates, error) { return s.dates.Get(host) }
 
 // AddDate adds whether a date was right to the reputation of the dates of a host, and writes it.
-func (s *Store) AddDate(host uri.Host, about evaluators.Dating, right bool) error {
+func (s *Reputation) AddDate(host uri.Host, about evaluators.Dating, right bool) error {
 	return change(s.dates, host, func(d evaluators.Dates) evaluators.Dates { return d.After(about, right) })
 }
 
 // EachDates calls see with each host whose dates were checked, ordered by name. EachDates stops at the first error of
 // see, and returns it.
-func (s *Store) EachDates(see func(uri.Host, evaluators.Dates) error) error {
+func (s *Reputation) EachDates(see func(uri.Host, evaluators.Dates) error) error {
 	return s.dates.Each(nil, see)
 }
 
 // change changes a row and writes it, unless it stays the same.
-func change[V comparable](s *rows.Store[uri.Host, V], host uri.Host, after func(V) V) error {
+func change[V comparable](s *Rows[uri.Host, V], host uri.Host, after func(V) V) error {
 	changed := false
 	err := s.Change(host, func(before V) (V, bool) {
 		v := after(before)
@@ -132,9 +134,10 @@ func change[V comparable](s *rows.Store[uri.Host, V], host uri.Host, after func(
 	return s.Flush()
 }
 
-// row is a reputation, or a reputation of dates, as it is stored: CBOR maps with integer keys, to which keys are only
-// ever added. Standings that know nothing are left out. In a reputation of dates the class is the [evaluators.Dating].
-type row struct {
+// reputationRow is a reputation, or a reputation of dates, as it is stored: CBOR maps with integer keys, to which keys
+// are only ever added. Standings that know nothing are left out. In a reputation of dates the class is the
+// [evaluators.Dating].
+type reputationRow struct {
 	Standings []standing `cbor:"1,keyasint,omitempty"`
 }
 
@@ -151,7 +154,7 @@ type standing struct {
 	Doubts      int    `cbor:"10,keyasint,omitempty"`
 }
 
-func encode(r evaluators.Reputation) (w row) {
+func reputationEncode(r evaluators.Reputation) (w reputationRow) {
 	for c, of := range r {
 		for i, s := range of {
 			if s == (evaluators.Standing{}) {
@@ -166,10 +169,10 @@ func encode(r evaluators.Reputation) (w row) {
 	return w
 }
 
-func decode(w row, r *evaluators.Reputation) error {
+func reputationDecode(w reputationRow, r *evaluators.Reputation) error {
 	for _, s := range w.Standings {
 		if int(s.Class) >= evaluators.Classes || int(s.Witness) >= evaluators.Witnesses || s.Known < 0 || s.Known > 64 {
-			return fmt.Errorf("%w: class %d, witness %d, %d predictions", rows.ErrCorrupt, s.Class, s.Witness, s.Known)
+			return fmt.Errorf("%w: class %d, witness %d, %d predictions", ErrCorrupt, s.Class, s.Witness, s.Known)
 		}
 		r[s.Class][s.Witness] = evaluators.Standing{
 			ChangeRight: s.ChangeRight, ChangeWrong: s.ChangeWrong, SameRight: s.SameRight, SameWrong: s.SameWrong,
@@ -179,7 +182,7 @@ func decode(w row, r *evaluators.Reputation) error {
 	return nil
 }
 
-func encodeDates(d evaluators.Dates) (w row) {
+func encodeDates(d evaluators.Dates) (w reputationRow) {
 	for i, s := range d {
 		if s != (evaluators.Standing{}) {
 			w.Standings = append(w.Standings, standing{
@@ -190,10 +193,10 @@ func encodeDates(d evaluators.Dates) (w row) {
 	return w
 }
 
-func decodeDates(w row, d *evaluators.Dates) error {
+func decodeDates(w reputationRow, d *evaluators.Dates) error {
 	for _, s := range w.Standings {
 		if int(s.Class) >= evaluators.Datings || s.Known < 0 || s.Known > 64 {
-			return fmt.Errorf("%w: dating %d, %d predictions", rows.ErrCorrupt, s.Class, s.Known)
+			return fmt.Errorf("%w: dating %d, %d predictions", ErrCorrupt, s.Class, s.Known)
 		}
 		d[s.Class] = evaluators.Standing{
 			ChangeRight: s.ChangeRight, ChangeWrong: s.ChangeWrong, Recent: s.Recent, Known: s.Known,
