@@ -7,9 +7,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/curator/edit"
 	"github.com/arcrawl/arcrawl/curator/pack"
 	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -22,6 +25,12 @@ func Wing() daemon.Wing {
 	w.Process, w.Member = v.open, v.wing
 	return w
 }
+
+// Commands returns the commands of curators.
+func Commands(now func() time.Time) []*cobra.Command { return edit.Commands(now) }
+
+// HasEngine reports whether a folder has an engine that shows archived versions as pages.
+func HasEngine(folder string) bool { return replay.HasEngine(folder) }
 
 // curation holds what curators work with. Each daemon has one.
 type curation struct {

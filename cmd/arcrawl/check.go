@@ -53,7 +53,7 @@ arcrawl verify. Exit code 0: the store is undamaged. Exit code 65: it is damaged
 func checkFiles(cmd *cobra.Command, path string, asJSON bool) (err error) {
 	var result checkResult
 	what := path
-	if mayRead(path) {
+	if cli.MayRead(path) {
 		result, err = checkConfig(cmd.Context(), path)
 	} else {
 		result, what, err = checkHostFiles(path)

@@ -45,7 +45,7 @@ func TestCuratorsNeedNoMainFile(t *testing.T) {
 		}
 	}
 	asNobody(t, func() {
-		if mayRead(path) {
+		if cli.MayRead(path) {
 			t.Error("nobody may read the main file")
 			return
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/demosite"
@@ -146,9 +145,9 @@ func demoConfig(dir, site, engine string) (*config.Config, error) {
 		return nil, err
 	}
 	switch {
-	case engine != "" && !replay.HasEngine(engine):
+	case engine != "" && !hasPlayer(engine):
 		return nil, cli.Usage(fmt.Errorf("--replay-assets %s: the folder has no sw.js; name the folder of the engine", engine))
-	case engine == "" && !replay.HasEngine(c.Admin.ReplayAssets):
+	case engine == "" && !hasPlayer(c.Admin.ReplayAssets):
 		return c, nil
 	case engine == "":
 		engine = c.Admin.ReplayAssets

@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -108,7 +107,7 @@ func TestTheDemoShowsVersionsIfTheEngineIsInstalled(t *testing.T) {
 		t.Errorf("with the engine: %+v, %v", with, err)
 	}
 	without, err := demoConfig(t.TempDir(), "127.0.0.1:80", "")
-	if err != nil || (without.Admin.ReplayListen != "") != replay.HasEngine(without.Admin.ReplayAssets) {
+	if err != nil || (without.Admin.ReplayListen != "") != hasPlayer(without.Admin.ReplayAssets) {
 		t.Errorf("by default: %+v, %v", without, err)
 	}
 	if _, err := demoConfig(t.TempDir(), "127.0.0.1:80", t.TempDir()); err == nil || !strings.Contains(err.Error(), "has no sw.js") {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -95,7 +93,7 @@ the dedup index are not included.`,
 
 // export writes the chosen URIs with their whole history as JSON lines.
 func (f *frontierFlags) export(cmd *cobra.Command, args []string, s bulk.Store, output string) error {
-	return toFile(cmd, output, func(out io.Writer) error {
+	return cli.ToFile(cmd, output, func(out io.Writer) error {
 		to := json.NewEncoder(out)
 		return f.entries(cmd, args, s, func(e frontier.Entry) error { return to.Encode(e) })
 	})
@@ -173,18 +171,6 @@ func entryLine(e frontier.Entry, now time.Time) string {
 		line += "  (" + strings.Join(notes, ", ") + ")"
 	}
 	return line
-}
-
-// toFile calls write with a new file, or with the standard output if the name is "-".
-func toFile(cmd *cobra.Command, name string, write func(io.Writer) error) error {
-	if name == "-" {
-		return write(cmd.OutOrStdout())
-	}
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
-	if err != nil {
-		return daemon.FolderError{Err: fmt.Errorf("write %s: %w", name, err)}
-	}
-	return errors.Join(write(file), file.Sync(), file.Close())
 }
 
 func newFrontierImport() *cobra.Command {

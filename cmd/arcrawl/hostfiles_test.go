@@ -83,3 +83,9 @@ func TestFirstSlipsAreAnsweredWithARemedy(t *testing.T) {
 		}
 	}
 }
+
+// exists reports whether there is a file.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

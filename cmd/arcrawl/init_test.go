@@ -195,7 +195,7 @@ func TestHostAddReportsOtherFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, main, strings.Replace(settled, "[storage]\n", "[storage]\nhosts = "+config.Quote(elsewhere)+"\n", 1))
-	if code, _, errs := command("seeds", "add", "-c", main, "https://b.example/"); code != cli.ExitOK || !fileExists(filepath.Join(elsewhere, "b.example.toml")) {
+	if code, _, errs := command("seeds", "add", "-c", main, "https://b.example/"); code != cli.ExitOK || !exists(filepath.Join(elsewhere, "b.example.toml")) {
 		t.Errorf("the folder of the configuration: exit code %d, %s", code, errs)
 	}
 	if code, _, errs := command("seeds", "add", "-c", main, "--dir", filepath.Join(dir, "hosts.d"), "https://d.example/"); code != cli.ExitFolder || !strings.Contains(errs, "storage.hosts") {

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -39,6 +40,9 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	return cli.Run(daemon.WithWings(ctx, daemonWings()), newRoot(), args, stdout, stderr)
 }
 
+// now returns the time of day for the commands of wings, which do not ask the clock.
+func now() time.Time { return time.Now() }
+
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "arcrawl",
@@ -63,7 +67,7 @@ First steps:
 		newRun(), newCheck(), newInit(), newDemo(), newStatus(), newWhy(), newVisit(), newHold(), newRelease(), newPause(),
 		newResume())...)
 	root.AddCommand(cli.In(cli.Curator,
-		newSeeds(), newHost(), newEffective(), newFetch(), newCanon(), newTraps(), newAlarms(), newOverdue(),
+		newEffective(), newFetch(), newCanon(), newTraps(), newAlarms(), newOverdue(),
 		newReload(), newReport())...)
 	root.AddCommand(cli.In(cli.Operator,
 		newAudit(), newUser(), newBackup(), newFrontier())...)

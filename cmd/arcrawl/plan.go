@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,19 +64,4 @@ func stagedHosts(files []string) (api.Staged, error) {
 		s.Hosts = append(s.Hosts, api.StagedHost{Name: name, Text: string(text)})
 	}
 	return s, nil
-}
-
-// printReloaded prints the plan of a configuration. The error lists its faults.
-func printReloaded(d *cli.Daemon, out io.Writer, r api.Reloaded, err error) error {
-	if err := cli.Print(d, out, r, err, showReloaded); err != nil {
-		return err
-	}
-	if len(r.Faults) == 0 {
-		return nil
-	}
-	faults := make(config.Faults, len(r.Faults))
-	for i, f := range r.Faults {
-		faults[i] = config.Fault(f)
-	}
-	return faults
 }

@@ -1,17 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newReload() *cobra.Command {
@@ -57,74 +52,11 @@ files. Each needs its final name, for example drafts/www.news.example.toml.`,
 			} else {
 				r, err = c.Reload(cmd.Context(), dry)
 			}
-			return printReloaded(&d, cmd.OutOrStdout(), r, err)
+			return cli.PrintReloaded(&d, cmd.OutOrStdout(), r, err)
 		},
 	}
 	d.Add(cmd)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the effect without applying it")
 	cmd.Flags().StringVar(&staged, "staged", "", "with --dry-run: compare this main file, or `DIR` with arcrawl.toml and hosts.d")
 	return cmd
-}
-
-func showReloaded(out io.Writer, r api.Reloaded) error {
-	p := r.Plan
-	for _, c := range p.Changes {
-		fmt.Fprintf(out, "%s%s: %s → %s  [%s]\n", hostPrefix(c.Host), c.Key, cmp.Or(c.Before, "nothing"),
-			cmp.Or(c.After, "nothing"), c.Origin)
-	}
-	if p.More > 0 {
-		fmt.Fprintf(out, "%d more keys change\n", p.More)
-	}
-	for _, c := range p.AtRestart {
-		fmt.Fprintf(out, "at the next start: %s: %s → %s\n", c.Key, cmp.Or(c.Before, "nothing"), cmp.Or(c.After, "nothing"))
-	}
-	for _, of := range []struct {
-		what string
-		list []string
-	}{
-		{"seed added", p.SeedsAdded}, {"seed removed", p.SeedsRemoved}, {"host held", p.Held}, {"host released", p.Released},
-	} {
-		for _, x := range of.list {
-			fmt.Fprintf(out, "%s: %s\n", of.what, x)
-		}
-	}
-	for _, l := range p.Load {
-		fmt.Fprintln(out, l.Text)
-	}
-	showNames(out, p.Names)
-	for _, f := range p.Warnings {
-		fmt.Fprintf(out, "warning: %s\n", config.Fault(f))
-	}
-	verdict := "the new configuration is in force"
-	switch {
-	case len(r.Faults) > 0:
-		verdict = human.Count(len(r.Faults), "fault") + ": the last good configuration stays in force"
-	case r.DryRun:
-		verdict = "nothing was changed"
-	case len(p.Changes)+len(p.AtRestart)+len(p.SeedsAdded)+len(p.SeedsRemoved) == 0:
-		verdict = "the configuration is the same as before"
-	}
-	_, err := fmt.Fprintf(out, "%s; %s become due now\n", verdict, human.Count(p.DueNow, "URI"))
-	return err
-}
-
-// showNames prints which known URIs get the same name, and which no longer share one.
-func showNames(out io.Writer, n *api.Names) {
-	if n == nil {
-		return
-	}
-	fmt.Fprintln(out, n.Text)
-	for _, m := range n.Merges {
-		fmt.Fprintf(out, "  same name: %s and %s, as %s\n", m.A, m.B, m.Name)
-	}
-	for _, s := range n.Splits {
-		fmt.Fprintf(out, "  no longer the same: %s and %s, which were %s\n", s.A, s.B, s.Name)
-	}
-}
-
-func hostPrefix(host string) string {
-	if host == "" {
-		return ""
-	}
-	return host + ": "
 }

@@ -37,7 +37,7 @@ func TestSeedListsAreImportedExportedAndUndone(t *testing.T) {
 	run(cli.ExitUsage, "choose hosts", "host", "edit", "note=x")
 	run(cli.ExitUsage, "sets no key", "host", "edit", "--label", "papers", "notes=x")
 	run(cli.ExitOK, "restored", "seeds", "add", "--undo", "--yes")
-	if got := readText(t, file); !strings.HasPrefix(got, "# by maria\n") || strings.Contains(got, "www.a.example/b") || fileExists(filepath.Join(dir, "hosts.d", "www.b.example.toml")) {
+	if got := readText(t, file); !strings.HasPrefix(got, "# by maria\n") || strings.Contains(got, "www.a.example/b") || exists(filepath.Join(dir, "hosts.d", "www.b.example.toml")) {
 		t.Errorf("after the undo the file is\n%s", got)
 	}
 	run(cli.ExitFolder, "no import", "seeds", "add", "--undo")

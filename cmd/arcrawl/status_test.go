@@ -98,7 +98,7 @@ func TestErrorsOfHostsAndURIsArePrinted(t *testing.T) {
 	var out [3]bytes.Buffer
 	for i, err := range []error{
 		showStatus(&out[0], status),
-		showHosts(&out[1], api.Hosts{Total: 1, Hosts: []api.Host{host}}),
+		cli.ShowHosts(&out[1], api.Hosts{Total: 1, Hosts: []api.Host{host}}),
 		showWhy(&out[2], api.Why{URI: api.URI{URI: "http://news.example/", LastError: "connection lost"}, Host: host}),
 	} {
 		if err != nil || strings.Count(out[i].String(), reason) != 1 {
@@ -155,7 +155,7 @@ func TestListsOfHostsMarkRemovedOnesAndShowUnicode(t *testing.T) {
 	status := api.Status{Down: down, Hosts: api.HostCounts{Known: 9, Down: 1}}
 	var list, state bytes.Buffer
 	hosts := api.Hosts{Total: 1, Hosts: []api.Host{host}}
-	if err := errors.Join(showHosts(&list, hosts), showStatus(&state, status)); err != nil {
+	if err := errors.Join(cli.ShowHosts(&list, hosts), showStatus(&state, status)); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(list.String(), "bücher.example ("+name+")  idle, removed") {

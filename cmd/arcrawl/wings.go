@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +28,8 @@ type wing struct {
 	check func(c *config.Config) []config.Fault
 	// status writes what it added to the state of a crawl.
 	status func(out io.Writer, s api.Status)
+	// player reports whether a folder has an engine that shows archived versions as pages.
+	player func(folder string) bool
 	// browser starts a browser that shows what a page would request.
 	browser func(c *config.Config) (b attempt.Browser, end func(), err error)
 }
@@ -35,7 +38,9 @@ type wing struct {
 // lines in this file.
 func wings() []wing {
 	return []wing{
-		{daemon: curator.Wing},
+		{daemon: curator.Wing, player: curator.HasEngine, commands: func() []*cobra.Command {
+			return curator.Commands(now)
+		}},
 		{daemon: noise.Wing, commands: noise.Commands, check: noise.Check},
 		{daemon: render.Wing, check: render.Check, browser: render.OpenTrial},
 		{daemon: archive.Wing, commands: archive.Commands},
@@ -84,4 +89,9 @@ func openBrowser(c *config.Config) (b attempt.Browser, end func(), err error) {
 		}
 	}
 	return nil, nil, errors.New("this program was built without the part that renders pages")
+}
+
+// hasPlayer reports whether a folder has an engine with which the program shows archived versions as pages.
+func hasPlayer(folder string) bool {
+	return slices.ContainsFunc(wings(), func(w wing) bool { return w.player != nil && w.player(folder) })
 }

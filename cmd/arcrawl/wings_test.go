@@ -21,7 +21,7 @@ import (
 const moduleRoot = "../.."
 
 // deletable are the wings that can be deleted today. internal/house lists what ties the others in.
-var deletable = []string{"cluster", "lab", "render"}
+var deletable = []string{"cluster", "lab", "render", "curator"}
 
 // TestAWingCanBeDeleted deletes wings and their lines in cmd/arcrawl/wings.go from a copy of the source. The rest must
 // build with its tests, and the program must crawl its demo.

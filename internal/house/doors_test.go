@@ -62,7 +62,7 @@ var doors = []door{
 			"lab/",
 			"render/",
 			"internal/atomicfile",
-			"cmd/arcrawl",
+			"cmd/",
 		},
 	},
 	{
@@ -88,18 +88,18 @@ var doors = []door{
 	{
 		"the process", "os",
 		[]string{"Exit", "Environ", "Setenv", "Stdin", "Stdout", "Args"},
-		[]string{"cmd/arcrawl", "cluster", "render/benchrender"},
+		[]string{"cmd/", "cluster", "render/benchrender"},
 	},
-	{"the process", "os", []string{"Stderr"}, []string{"daemon", "cmd/arcrawl/cli", "cmd/arcrawl", "render/benchrender"}},
+	{"the process", "os", []string{"Stderr"}, []string{"daemon", "cmd/", "render/benchrender"}},
 	{"the environment", "os", []string{"Getenv", "LookupEnv"}, []string{"config/request", "daemon", "cmd/"}},
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl", "render/benchrender"}},
 	{"the process", "os/signal", nil, []string{"daemon", "cmd/arcrawl"}},
 	{"the process", "flag", nil, []string{"cmd/arcrawl", "render/benchrender"}},
-	// archive/keep runs the hook of finished files, cmd/arcrawl the editor of the user, render/chromium the browser.
+	// archive/keep runs the hook of finished files, cmd/arcrawl/cli the editor of the user, render/chromium the browser.
 	{
 		"other processes", "os/exec",
 		nil,
-		[]string{"archive/keep", "render/chromium", "admin", "cmd/arcrawl", "cluster"},
+		[]string{"archive/keep", "render/chromium", "admin", "cmd/", "cluster"},
 	},
 	{"the browser", "github.com/chromedp/chromedp", nil, []string{"render/"}},
 	{"a global logger", "log", nil, nil},

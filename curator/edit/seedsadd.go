@@ -1,4 +1,4 @@
-package main
+package edit
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,8 +27,8 @@ type seedsAdd struct {
 	undo    bool
 }
 
-func newSeedsAdd() *cobra.Command {
-	var s seedsAdd
+func newSeedsAdd(now func() time.Time) *cobra.Command {
+	s := seedsAdd{bulkEdit: bulkEdit{now: now}}
 	cmd := &cobra.Command{
 		Use:   "add URI…|--from FILE|--undo",
 		Short: "Add seeds, or a list of them, to the files of their hosts and to the running crawl",
@@ -120,7 +121,7 @@ func (s *seedsAdd) toFiles(cmd *cobra.Command, out io.Writer, args []string) err
 		if err != nil {
 			return fmt.Errorf("%w\nto add the URIs to the running crawl only, use --running-only", err)
 		}
-		dir = files.dir
+		dir = files.Dir
 	}
 	fresh, err := writeSeeds(out, path, dir, args)
 	if err != nil || len(fresh) == 0 {

@@ -1,4 +1,4 @@
-package main
+package edit
 
 import (
 	"errors"
@@ -29,7 +29,7 @@ import (
 func addSeeds(file string, h uri.Host, seeds []string) (string, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "wrote " + file, create(file, config.NewHostFile(h, seeds))
+		return "wrote " + file, cli.CreateFile(file, config.NewHostFile(h, seeds))
 	}
 	if err != nil {
 		return "", daemon.FolderError{Err: err}
@@ -119,7 +119,7 @@ func (l *hostListing) run(cmd *cobra.Command, args []string) error {
 		l.filter.Part = args[0]
 	}
 	if !l.files {
-		return cli.Ask(cmd, &l.Daemon, showHosts, func(c *api.Client) (api.Hosts, error) {
+		return cli.Ask(cmd, &l.Daemon, cli.ShowHosts, func(c *api.Client) (api.Hosts, error) {
 			return c.Hosts(cmd.Context(), l.filter)
 		})
 	}
@@ -134,31 +134,31 @@ func (l *hostListing) run(cmd *cobra.Command, args []string) error {
 }
 
 // sites returns what curators wrote about the host of each host file without faults, by file name, and all faults.
-func (s stagedFiles) sites() (map[string]about.Site, config.Faults) {
-	c, err := config.LoadTexts(s.path, s.texts)
+func (s Files) sites() (map[string]about.Site, config.Faults) {
+	c, err := config.LoadTexts(s.Path, s.Texts)
 	if err == nil {
 		return c.Sites().Files, nil
 	}
 	var faults config.Faults
 	errors.As(err, &faults)
 	good := s
-	good.texts = maps.Clone(s.texts)
+	good.Texts = maps.Clone(s.Texts)
 	for _, f := range faults {
-		if name := filepath.Base(f.File); f.File != s.path {
-			delete(good.texts, name)
+		if name := filepath.Base(f.File); f.File != s.Path {
+			delete(good.Texts, name)
 		}
 	}
-	if c, err = config.LoadTexts(good.path, good.texts); err != nil {
+	if c, err = config.LoadTexts(good.Path, good.Texts); err != nil {
 		return nil, faults
 	}
 	return c.Sites().Files, faults
 }
 
 // list prints the host files that a filter selects.
-func (s stagedFiles) list(out io.Writer, filter api.HostFilter) error {
+func (s Files) list(out io.Writer, filter api.HostFilter) error {
 	only := filter.Only
 	sites, faults := s.sites()
-	entries, err := os.ReadDir(s.dir)
+	entries, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return daemon.FolderError{Err: err}
 	}
@@ -183,16 +183,16 @@ func (s stagedFiles) list(out io.Writer, filter api.HostFilter) error {
 		if !only.Matches(site) || !strings.Contains(host, filter.Part) {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(s.dir, name))
+		text, err := os.ReadFile(filepath.Join(s.Dir, name))
 		if err != nil {
 			state = err.Error()
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t\n", human.Host(host), human.Count(len(config.SeedsIn(text)), "seed"),
 			site.Title, strings.Join(site.Names(), ", "), state)
 	}
-	if c, err := daemon.ReadConfig(s.path); err == nil && only.Matches(about.Site{}) { // a curator may not read it
+	if c, err := daemon.ReadConfig(s.Path); err == nil && only.Matches(about.Site{}) { // a curator may not read it
 		for _, h := range slices.Sorted(maps.Keys(admin.RemovedIn(c))) {
-			if !fileExists(filepath.Join(s.dir, config.HostFileName(h)+".toml"+api.RemovedSuffix)) {
+			if !fileExists(filepath.Join(s.Dir, config.HostFileName(h)+".toml"+api.RemovedSuffix)) {
 				fmt.Fprintf(table, "%s\t\t\t\tremoved\t\n", human.Host(string(h)))
 			}
 		}
@@ -201,11 +201,11 @@ func (s stagedFiles) list(out io.Writer, filter api.HostFilter) error {
 }
 
 // openHostFile returns the host files of a configuration, and the path of the file of one host.
-func openHostFile(path, host string) (s stagedFiles, file string, err error) {
+func openHostFile(path, host string) (s Files, file string, err error) {
 	if s, err = openHostFiles(path); err != nil {
-		return stagedFiles{}, "", err
+		return Files{}, "", err
 	}
-	file, err = hostFilePath(s.dir, host)
+	file, err = hostFilePath(s.Dir, host)
 	return s, file, err
 }
 
@@ -243,7 +243,7 @@ func (l *seedsList) run(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		return toFile(cmd, l.output, func(out io.Writer) error { return s.forLists().Export(out, l.only) })
+		return cli.ToFile(cmd, l.output, func(out io.Writer) error { return s.Export(out, l.only) })
 	}
 	if l.output != "-" {
 		return cli.Usage(errors.New("--output needs --csv"))

@@ -1,4 +1,4 @@
-package main
+package edit
 
 import (
 	"errors"
@@ -27,7 +27,7 @@ func renameHost(out io.Writer, path, from, to string) error {
 	if err != nil {
 		return err
 	}
-	old, err := hostFilePath(s.dir, from)
+	old, err := hostFilePath(s.Dir, from)
 	if err != nil {
 		return err
 	}
@@ -45,8 +45,8 @@ func renameHost(out io.Writer, path, from, to string) error {
 
 // renamed returns the path and the text of a host file under another host. A host that has a file already, and a
 // configuration that would get faults, are errors.
-func renamed(s stagedFiles, from, to string) (file string, text []byte, err error) {
-	old, err := hostFilePath(s.dir, from)
+func renamed(s Files, from, to string) (file string, text []byte, err error) {
+	old, err := hostFilePath(s.Dir, from)
 	if err != nil {
 		return "", nil, err
 	}
@@ -58,11 +58,11 @@ func renamed(s stagedFiles, from, to string) (file string, text []byte, err erro
 		}
 		hosts[i] = h
 	}
-	if taken, err := hostFilePath(s.dir, to); err == nil {
+	if taken, err := hostFilePath(s.Dir, to); err == nil {
 		return "", nil, cli.Usage(fmt.Errorf("%s has a file already, %s, which was not changed; edit it, or remove it with arcrawl seeds remove", to, taken))
 	}
 	name := config.HostFileName(hosts[1]) + ".toml"
-	text, err = config.RenameHost(s.texts[filepath.Base(old)], hosts[0], hosts[1], name == string(hosts[1])+".toml")
+	text, err = config.RenameHost(s.Texts[filepath.Base(old)], hosts[0], hosts[1], name == string(hosts[1])+".toml")
 	if err != nil {
 		return "", nil, daemon.FolderError{Err: fmt.Errorf("%s was not renamed: %w", old, err)}
 	}
@@ -70,7 +70,7 @@ func renamed(s stagedFiles, from, to string) (file string, text []byte, err erro
 	if faults := next.newFaults(s); len(faults) > 0 {
 		return "", nil, fmt.Errorf("%w\n%s was not renamed: the configuration would have these faults", faults, old)
 	}
-	return filepath.Join(s.dir, name), text, nil
+	return filepath.Join(s.Dir, name), text, nil
 }
 
 // moveText writes a text to a new file and removes the old one. An existing file of the new name is an error.

@@ -1,16 +1,13 @@
-package main
+package edit
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
@@ -31,8 +28,8 @@ type hostEdit struct {
 	only   about.Filter
 }
 
-func newHostEdit() *cobra.Command {
-	var e hostEdit
+func newHostEdit(now func() time.Time) *cobra.Command {
+	e := hostEdit{bulkEdit: bulkEdit{now: now}}
 	cmd := &cobra.Command{
 		Use:   "edit HOST|KEY=VALUE…",
 		Short: "Edit or rename the file of a host, or set keys in the files of many hosts",
@@ -107,13 +104,13 @@ func (e *hostEdit) edit(cmd *cobra.Command, host string) error {
 		return err
 	}
 	name := filepath.Base(file)
-	before, readable := s.texts[name]
+	before, readable := s.Texts[name]
 	if !readable {
 		return daemon.FolderError{Err: fmt.Errorf("cannot read %s", file)}
 	}
 	draft := e.from
 	if draft == "" {
-		if draft, err = editCopy(cmd.Context(), name, before); err != nil {
+		if draft, err = cli.EditCopy(cmd.Context(), name, before); err != nil {
 			return err
 		}
 	}
@@ -158,26 +155,6 @@ func (e *hostEdit) discard(draft string) error {
 	return os.RemoveAll(filepath.Dir(draft))
 }
 
-// editCopy opens a copy of a host file in an editor, and returns the path of the copy.
-func editCopy(ctx context.Context, name string, text []byte) (string, error) {
-	dir, err := os.MkdirTemp("", "arcrawl-edit-")
-	if err != nil {
-		return "", daemon.FolderError{Err: err}
-	}
-	draft := filepath.Join(dir, name)
-	if err := os.WriteFile(draft, text, 0o600); err != nil {
-		return "", daemon.FolderError{Err: err}
-	}
-	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi")
-	// The shell splits the value, which may have arguments: EDITOR="code --wait".
-	c := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", draft)
-	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := c.Run(); err != nil {
-		return "", fmt.Errorf("edit %s with %q: %w; set VISUAL or EDITOR to your editor; the copy is %s", name, editor, err, draft)
-	}
-	return draft, nil
-}
-
 // showEffect prints what staged host files would change in the running crawl, if a daemon answers. The error lists the
 // faults that the daemon finds.
 func showEffect(cmd *cobra.Command, path string, hosts ...api.StagedHost) error {
@@ -191,72 +168,40 @@ func showEffect(cmd *cobra.Command, path string, hosts ...api.StagedHost) error 
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the effect on the running crawl is unknown: %v\n", err)
 		return err
 	}
-	return printReloaded(&d, cmd.OutOrStdout(), r, nil)
-}
-
-// stagedFiles are the texts of a configuration as they could be.
-type stagedFiles struct {
-	path  string            // of the main file
-	dir   string            // of the host files
-	texts map[string][]byte // host files by name, the main file as ""
+	return cli.PrintReloaded(&d, cmd.OutOrStdout(), r, nil)
 }
 
 // openHostFiles reads the configuration as it is on disk. A curator may not be allowed to read the main file: then
 // another text stands for it, and the host files are in hosts.d next to it.
-func openHostFiles(path string) (stagedFiles, error) {
-	s := stagedFiles{path: path, dir: filepath.Join(filepath.Dir(path), "hosts.d")}
-	s.texts = map[string][]byte{"": []byte(unreadMain)}
-	if mayRead(path) {
-		c, err := daemon.ReadConfig(path)
-		if err != nil {
-			return s, err
-		}
-		main, err := os.ReadFile(path)
-		if err != nil {
-			return s, daemon.FolderError{Err: err}
-		}
-		s.dir, s.texts[""] = c.HostsDir, main
-	}
-	entries, err := os.ReadDir(s.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s, daemon.FolderError{Err: err}
-	}
-	for _, e := range entries {
-		name := e.Name()
-		if strings.HasPrefix(name, ".") || !strings.HasSuffix(name, ".toml") {
-			continue
-		}
-		if text, err := os.ReadFile(filepath.Join(s.dir, name)); err == nil {
-			s.texts[name] = text
-		}
-	}
-	return s, nil
+func openHostFiles(path string) (Files, error) {
+	dir, texts, err := cli.HostFiles(path)
+	return Files{Path: path, Dir: dir, Texts: texts}, err
 }
 
 // with returns the configuration with another text of a host file. A nil text removes the file.
-func (s stagedFiles) with(name string, text []byte) stagedFiles {
+func (s Files) with(name string, text []byte) Files {
 	next := s
-	next.texts = make(map[string][]byte, len(s.texts)+1)
-	for n, t := range s.texts {
-		next.texts[n] = t
+	next.Texts = make(map[string][]byte, len(s.Texts)+1)
+	for n, t := range s.Texts {
+		next.Texts[n] = t
 	}
-	next.texts[name] = text
+	next.Texts[name] = text
 	if text == nil {
-		delete(next.texts, name)
+		delete(next.Texts, name)
 	}
 	return next
 }
 
 // faults returns the faults of the configuration.
-func (s stagedFiles) faults() config.Faults {
+func (s Files) faults() config.Faults {
 	var all config.Faults
-	_, err := config.LoadTexts(s.path, s.texts)
+	_, err := config.LoadTexts(s.Path, s.Texts)
 	errors.As(err, &all)
 	return all
 }
 
 // newFaults returns the faults of s that before does not have, and those in files that differ.
-func (s stagedFiles) newFaults(before stagedFiles) config.Faults {
+func (s Files) newFaults(before Files) config.Faults {
 	old := map[string]bool{}
 	for _, f := range before.faults() {
 		old[f.String()] = true
@@ -264,8 +209,8 @@ func (s stagedFiles) newFaults(before stagedFiles) config.Faults {
 	var found config.Faults
 	for _, f := range s.faults() {
 		name := filepath.Base(f.File)
-		text, isHost := s.texts[name]
-		if !old[f.String()] || isHost && !bytes.Equal(text, before.texts[name]) {
+		text, isHost := s.Texts[name]
+		if !old[f.String()] || isHost && !bytes.Equal(text, before.Texts[name]) {
 			found = append(found, f)
 		}
 	}

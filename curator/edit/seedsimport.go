@@ -1,4 +1,4 @@
-package main
+package edit
 
 import (
 	"fmt"
@@ -13,18 +13,18 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/curator/edit"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // forLists returns the files for lists of seeds.
-func (s stagedFiles) forLists() edit.Files {
-	return edit.Files{Path: s.path, Dir: s.dir, Texts: s.texts}
+func (s Files) forLists() Files {
+	return Files{Path: s.Path, Dir: s.Dir, Texts: s.Texts}
 }
 
 // bulkEdit holds the flags of commands that write many host files.
 type bulkEdit struct {
+	now       func() time.Time
 	path      string // of the main file
 	dry, sure bool
 	skip      bool // lines with faults
@@ -44,7 +44,7 @@ func (b *bulkEdit) importList(cmd *cobra.Command, name string) error {
 		return daemon.FolderError{Err: err}
 	}
 	defer done()
-	text, err := io.ReadAll(io.LimitReader(in, edit.MaxListSize+1))
+	text, err := io.ReadAll(io.LimitReader(in, MaxListSize+1))
 	if err != nil {
 		return daemon.FolderError{Err: err}
 	}
@@ -52,7 +52,7 @@ func (b *bulkEdit) importList(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.forLists().Plan(edit.ReadList(text))
+	p, err := s.Plan(ReadList(text))
 	if err != nil {
 		return err
 	}
@@ -65,10 +65,10 @@ func (b *bulkEdit) importList(cmd *cobra.Command, name string) error {
 }
 
 // preview prints what a list would change.
-func (b *bulkEdit) preview(out io.Writer, name string, p edit.SeedPlan) {
+func (b *bulkEdit) preview(out io.Writer, name string, p SeedPlan) {
 	fmt.Fprintf(out, "%s: %s new, %d changed, %d known, %d faulty; %s to write, %d of them new\n", name,
 		human.Count(len(p.New), "seed"), len(p.Changed), p.Known, p.Faulty, human.Count(len(p.Texts), "host file"), p.Hosts)
-	list := func(what string, entries []edit.SeedEntry) {
+	list := func(what string, entries []SeedEntry) {
 		for i, e := range entries {
 			if i == b.show {
 				fmt.Fprintf(out, "… and %d more\n", len(entries)-i)
@@ -92,7 +92,7 @@ func (b *bulkEdit) preview(out io.Writer, name string, p edit.SeedPlan) {
 const maxEffect = 100
 
 // write shows the effect of new texts of host files, asks, and writes them.
-func (b *bulkEdit) write(cmd *cobra.Command, s stagedFiles, texts map[string][]byte, what string) error {
+func (b *bulkEdit) write(cmd *cobra.Command, s Files, texts map[string][]byte, what string) error {
 	out := cmd.OutOrStdout()
 	if len(texts) == 0 {
 		_, err := fmt.Fprintln(out, "nothing to write")
@@ -114,10 +114,10 @@ func (b *bulkEdit) write(cmd *cobra.Command, s stagedFiles, texts map[string][]b
 	if !b.sure && !cli.Confirmed(cmd.InOrStdin(), out) {
 		return nil
 	}
-	if err := s.forLists().Write(texts, what, time.Now()); err != nil {
+	if err := s.Write(texts, what, b.now()); err != nil {
 		return daemon.FolderError{Err: err}
 	}
-	_, err := fmt.Fprintf(out, "wrote %s in %s; arcrawl seeds add --undo restores what was there\n", human.Count(len(texts), "file"), s.dir)
+	_, err := fmt.Fprintf(out, "wrote %s in %s; arcrawl seeds add --undo restores what was there\n", human.Count(len(texts), "file"), s.Dir)
 	return err
 }
 
@@ -127,7 +127,7 @@ func (b *bulkEdit) undoImport(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	u, err := s.forLists().Last()
+	u, err := s.Last()
 	if err != nil {
 		return daemon.FolderError{Err: err}
 	}
@@ -136,7 +136,7 @@ func (b *bulkEdit) undoImport(cmd *cobra.Command) error {
 	if b.dry || !b.sure && !cli.Confirmed(cmd.InOrStdin(), out) {
 		return nil
 	}
-	if _, err := s.forLists().Undo(); err != nil {
+	if _, err := s.Undo(); err != nil {
 		return daemon.FolderError{Err: err}
 	}
 	_, err = fmt.Fprintln(out, "restored")
@@ -149,7 +149,7 @@ func (b *bulkEdit) setKeys(cmd *cobra.Command, only about.Filter, keys []string)
 	if err != nil {
 		return err
 	}
-	texts, err := s.forLists().Set(only, keys)
+	texts, err := s.Set(only, keys)
 	if err != nil {
 		return cli.Usage(err)
 	}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/human"
+)
+
+// PrintReloaded prints the plan of a configuration. The error lists its faults.
+func PrintReloaded(d *Daemon, out io.Writer, r api.Reloaded, err error) error {
+	if err := Print(d, out, r, err, showReloaded); err != nil {
+		return err
+	}
+	if len(r.Faults) == 0 {
+		return nil
+	}
+	faults := make(config.Faults, len(r.Faults))
+	for i, f := range r.Faults {
+		faults[i] = config.Fault(f)
+	}
+	return faults
+}
+
+func showReloaded(out io.Writer, r api.Reloaded) error {
+	p := r.Plan
+	for _, c := range p.Changes {
+		fmt.Fprintf(out, "%s%s: %s → %s  [%s]\n", hostPrefix(c.Host), c.Key, cmp.Or(c.Before, "nothing"),
+			cmp.Or(c.After, "nothing"), c.Origin)
+	}
+	if p.More > 0 {
+		fmt.Fprintf(out, "%d more keys change\n", p.More)
+	}
+	for _, c := range p.AtRestart {
+		fmt.Fprintf(out, "at the next start: %s: %s → %s\n", c.Key, cmp.Or(c.Before, "nothing"), cmp.Or(c.After, "nothing"))
+	}
+	for _, of := range []struct {
+		what string
+		list []string
+	}{
+		{"seed added", p.SeedsAdded}, {"seed removed", p.SeedsRemoved}, {"host held", p.Held}, {"host released", p.Released},
+	} {
+		for _, x := range of.list {
+			fmt.Fprintf(out, "%s: %s\n", of.what, x)
+		}
+	}
+	for _, l := range p.Load {
+		fmt.Fprintln(out, l.Text)
+	}
+	showNames(out, p.Names)
+	for _, f := range p.Warnings {
+		fmt.Fprintf(out, "warning: %s\n", config.Fault(f))
+	}
+	verdict := "the new configuration is in force"
+	switch {
+	case len(r.Faults) > 0:
+		verdict = human.Count(len(r.Faults), "fault") + ": the last good configuration stays in force"
+	case r.DryRun:
+		verdict = "nothing was changed"
+	case len(p.Changes)+len(p.AtRestart)+len(p.SeedsAdded)+len(p.SeedsRemoved) == 0:
+		verdict = "the configuration is the same as before"
+	}
+	_, err := fmt.Fprintf(out, "%s; %s become due now\n", verdict, human.Count(p.DueNow, "URI"))
+	return err
+}
+
+// showNames prints which known URIs get the same name, and which no longer share one.
+func showNames(out io.Writer, n *api.Names) {
+	if n == nil {
+		return
+	}
+	fmt.Fprintln(out, n.Text)
+	for _, m := range n.Merges {
+		fmt.Fprintf(out, "  same name: %s and %s, as %s\n", m.A, m.B, m.Name)
+	}
+	for _, s := range n.Splits {
+		fmt.Fprintf(out, "  no longer the same: %s and %s, which were %s\n", s.A, s.B, s.Name)
+	}
+}
+
+func hostPrefix(host string) string {
+	if host == "" {
+		return ""
+	}
+	return host + ": "
+}
+
+// ShowHosts prints hosts with their states.
+func ShowHosts(out io.Writer, h api.Hosts) error {
+	t := NewTable(out)
+	fmt.Fprintln(t, "host\tstate\tURIs\tqueued\toverdue\tfailures\trests until\tlast error")
+	for _, v := range h.Hosts {
+		rest := ""
+		if v.Rests != nil {
+			rest = v.Rests.Local().Format(time.DateTime)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%s\t%s\n", v.Label(), v.Condition(), v.URIs, v.Queued, Span(v.Overdue),
+			v.Failures, rest, v.LastError)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if len(h.Hosts) < h.Total {
+		fmt.Fprintf(out, "%d of %d hosts; --limit shows more\n", len(h.Hosts), h.Total)
+	}
+	return nil
+}
