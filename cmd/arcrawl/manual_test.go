@@ -16,7 +16,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/internal/manual"
 )
 
 // tool returns the path of a foreign program that a test needs.
@@ -40,7 +39,7 @@ func TestWriteManual(t *testing.T) {
 	if *manualDir == "" {
 		t.Skip("this writes the manual for a package; set a folder with -manual, as scripts/package does")
 	}
-	m := manual.Manual{Root: newRoot, Version: os.Getenv("VERSION"), Date: time.Now().UTC()}
+	m := manual{Root: newRoot, Version: os.Getenv("VERSION"), Date: time.Now().UTC()}
 	if epoch, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
 		m.Date = time.Unix(epoch, 0).UTC()
 	}
@@ -53,7 +52,7 @@ func TestWriteManual(t *testing.T) {
 func writtenManual(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := (manual.Manual{Root: newRoot, Version: "1.2.3", Date: time.Unix(1790000000, 0).UTC()}).Write(dir); err != nil {
+	if err := (manual{Root: newRoot, Version: "1.2.3", Date: time.Unix(1790000000, 0).UTC()}).Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir

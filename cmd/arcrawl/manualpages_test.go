@@ -1,7 +1,4 @@
-// Package manual writes the manual pages and shell completions of a command line from its cobra commands.
-//
-// Packages are built with it (scripts/package). The program itself does not contain it.
-package manual
+package main
 
 import (
 	"bytes"
@@ -20,8 +17,9 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-// Manual describes what to write.
-type Manual struct {
+// manual writes the manual pages and shell completions of a command line from its cobra commands. Packages are built
+// with it (scripts/package). The program itself does not contain it.
+type manual struct {
 	Root    func() *cobra.Command // returns a new command tree; its texts are changed
 	Version string                // of the program
 	Date    time.Time             // of the pages
@@ -29,14 +27,14 @@ type Manual struct {
 
 // Write writes the pages of all commands and of arcrawl.toml to dir/man, and completions for bash, zsh and fish to
 // dir/completions.
-func (m Manual) Write(dir string) error {
+func (m manual) Write(dir string) error {
 	if err := m.writeMan(filepath.Join(dir, "man")); err != nil {
 		return fmt.Errorf("write the manual: %w", err)
 	}
 	return m.writeCompletions(filepath.Join(dir, "completions"))
 }
 
-func (m Manual) writeMan(dir string) error {
+func (m manual) writeMan(dir string) error {
 	for _, section := range []string{"man1", "man5"} {
 		if err := os.MkdirAll(filepath.Join(dir, section), 0o755); err != nil {
 			return err
@@ -52,7 +50,7 @@ func (m Manual) writeMan(dir string) error {
 }
 
 // writePages writes the pages of a command and its subcommands.
-func (m Manual) writePages(cmd *cobra.Command, dir string) error {
+func (m manual) writePages(cmd *cobra.Command, dir string) error {
 	cmd.Long = asMarkdown(cmd.Long)
 	cli.HideOthers(cmd)
 	var page bytes.Buffer
@@ -138,7 +136,7 @@ const configPageFoot = `
 `
 
 // configPage returns the manual page of the configuration as Markdown.
-func (m Manual) configPage() string {
+func (m manual) configPage() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, configPageHead, m.Date.Format("Jan 2006"), m.Version)
 	keys := config.Keys()
@@ -177,7 +175,7 @@ func escapeMan(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "`", "").Replace(s)
 }
 
-func (m Manual) writeCompletions(dir string) error {
+func (m manual) writeCompletions(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
