@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/about"
-	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -103,7 +102,7 @@ type Upload struct {
 	Bucket   string
 	Prefix   string // of the keys
 	Region   string
-	Secret   request.Secret // ACCESS_KEY:SECRET_KEY
+	Secret   Secret // ACCESS_KEY:SECRET_KEY
 }
 
 // Place returns the address of the server and the name of the bucket.

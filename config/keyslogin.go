@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -17,10 +16,10 @@ var loginKeys = []key{
 	schema.Optional("login.page", InHost, checkLoginURI, func(d *draft) *string { return &d.settings.Request.Login.Page },
 		"Page with the form, on the same host. It is fetched first, and the hidden fields of its form are sent too. Empty: none."),
 	schema.Rows("login.fields", InHost, headerColumns("value"),
-		func(f schema.Field, d *draft) { d.settings.Request.Login.Fields = request.ReadFields(f) },
+		func(f schema.Field, d *draft) { d.settings.Request.Login.Fields = readFields(f) },
 		"Fields of the form that everybody may know: `[{ name = \"remember\", value = \"1\" }]`."),
 	schema.Rows("login.secret_fields", InHost, headerColumns("secret"),
-		func(f schema.Field, d *draft) { d.settings.Request.Login.SecretFields = request.ReadSecretFields(f) },
+		func(f schema.Field, d *draft) { d.settings.Request.Login.SecretFields = readSecretFields(f) },
 		"Fields of the form that nobody may know: `[{ name = \"password\", secret = \"file:news-password\" }]`. "+SecretPlaces),
 	expression("login.success", func(d *draft) **regexp.Regexp { return &d.settings.Request.Login.Success },
 		"Regular expression that matches in the head or the content of the answer to the form if the login succeeded, and only then, as `'(?m)^Set-Cookie: session='` or `'(?m)^Location: /account'`."),

@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/fetch"
 )
@@ -47,7 +46,7 @@ var networkKeys = []key{
 // readCredentials reads the place of a user name and a password, and returns them. They are empty if this process may
 // not read them.
 func readCredentials(f schema.Field) (string, bool) {
-	s, ok := request.ReadBasic(f)
+	s, ok := readBasic(f)
 	return s.Reveal(), ok
 }
 

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
@@ -19,8 +18,8 @@ var uploadKeys = []key{
 		"Beginning of the keys, before the name of the file, as `crawl-2026/`."),
 	schema.Optional("upload.region", InMain, checkBucket, func(d *draft) *string { return &d.config.Upload.Region },
 		"Region of the bucket."),
-	mainPlace(secretPlace("upload.secret", request.ReadBasic,
-		func(d *draft) *request.Secret { return &d.config.Upload.Secret },
+	mainPlace(secretPlace("upload.secret", readBasic,
+		func(d *draft) *Secret { return &d.config.Upload.Secret },
 		"The place of `ACCESS_KEY:SECRET_KEY`. The key needs to read and write objects below the prefix; it needs not to delete. "+SecretPlaces)),
 }
 

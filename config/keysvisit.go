@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -184,14 +183,14 @@ var fetchKeys = []key{
 		func(f schema.Field, d *draft) { d.config.AllowNetworks, d.config.AllowHosts = schema.ReadNetworks(f) },
 		"Networks that may be fetched from although they are private, loopback or otherwise not public: `\"10.1.0.0/16\"` for all hosts, which strangers' names can point to, or `\"intranet.library.example=10.1.0.0/16\"` for one host only."),
 	schema.Rows("request.headers", InHost, headerColumns("value"),
-		func(f schema.Field, d *draft) { d.settings.Request.Headers = request.ReadHeaders(f) },
+		func(f schema.Field, d *draft) { d.settings.Request.Headers = readOpenHeaders(f) },
 		"Header fields that everybody may know, sent with each request: `[{ name = \"Accept-Language\", value = \"da\" }]`. The archive has them in each request record."),
 	schema.Rows("request.secret_headers", InHost, headerColumns("secret"),
-		func(f schema.Field, d *draft) { d.settings.Request.SecretHeaders = request.ReadSecretHeaders(f) },
+		func(f schema.Field, d *draft) { d.settings.Request.SecretHeaders = readSecretHeaders(f) },
 		"Header fields that nobody may know, such as a Cookie or a key: `[{ name = \"X-Api-Key\", secret = \"file:news-key\" }]`. "+SecretPlaces),
-	secretPlace("request.basic", request.ReadBasic, func(d *draft) *request.Secret { return &d.settings.Request.Basic },
+	secretPlace("request.basic", readBasic, func(d *draft) *Secret { return &d.settings.Request.Basic },
 		"User name and password of the site, as `USER:PASSWORD`, sent as `Authorization: Basic`. "+SecretPlaces),
-	secretPlace("request.bearer", request.ReadBearer, func(d *draft) *request.Secret { return &d.settings.Request.Bearer },
+	secretPlace("request.bearer", readBearer, func(d *draft) *Secret { return &d.settings.Request.Bearer },
 		"Token of the site, sent as `Authorization: Bearer`. "+SecretPlaces),
 	schema.Bool("request.secrets_over_http", InHost, func(d *draft) *bool { return &d.settings.Request.OverHTTP },
 		"Send secrets also over http, where everybody on the way can read them. Without it they are sent over https only."),

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -187,7 +186,7 @@ func (l *loader) readMain() {
 	c.Mail.Resolve(l.absolute)
 	for _, path := range []string{c.Admin.TLSKey, c.Admin.TokenFile, c.Admin.UserFile, c.Mail.PasswordFile} {
 		if name, err := filepath.Rel(c.Storage.Secrets, path); err == nil && filepath.IsLocal(name) {
-			l.main.Named[request.Place("file", name)] = true
+			l.main.Named[secretKey("file", name)] = true
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
@@ -30,7 +29,7 @@ type Settings struct {
 	HTTP     fetch.HTTP
 	Cookie   string // sent with each request; "" = none
 	Cookies  Cookies
-	Request  request.Settings
+	Request  RequestSettings
 	Network  NetworkSettings
 	Way      *fetch.Way // that Network describes; nil = the usual way
 	TLS      TLS

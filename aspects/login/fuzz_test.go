@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	own "github.com/arcrawl/arcrawl/config/request"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 // FuzzLoginPage reads arbitrary pages for the form of a login. A page without the field of the password has none, and
@@ -19,7 +19,7 @@ func FuzzLoginPage(f *testing.F) {
 	} {
 		f.Add([]byte(page))
 	}
-	l := &own.Login{SecretFields: []own.Header{{Name: "pass"}}}
+	l := &config.Login{SecretFields: []config.Header{{Name: "pass"}}}
 	f.Fuzz(func(t *testing.T, page []byte) {
 		got := hiddenFields(page, l)
 		if got == nil {

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/arcrawl/arcrawl/config"
-	own "github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/panics"
@@ -75,7 +74,7 @@ type LoginFailure struct {
 }
 
 // name returns the name of the login to the host of a URI. ok is false if the settings have none for it.
-func name(u uri.URI, s *own.Login) (who account, to uri.URI, ok bool) {
+func name(u uri.URI, s *config.Login) (who account, to uri.URI, ok bool) {
 	if !s.On() {
 		return who, to, false
 	}
@@ -84,7 +83,7 @@ func name(u uri.URI, s *own.Login) (who account, to uri.URI, ok bool) {
 }
 
 // known returns the login to the host of a URI, nil if none has begun.
-func (l *logins) known(u uri.URI, s *own.Login) *login {
+func (l *logins) known(u uri.URI, s *config.Login) *login {
 	who, _, ok := name(u, s)
 	if !ok {
 		return nil
@@ -96,7 +95,7 @@ func (l *logins) known(u uri.URI, s *own.Login) *login {
 
 // begin returns the login to the host of a visit, nil if the settings have none for it. Before it begins another login,
 // it forgets the logins to the host that are no longer configured. The mutex is held.
-func (l *logins) begin(visit config.About, c *config.Config, s *own.Login) (*login, uri.URI) {
+func (l *logins) begin(visit config.About, c *config.Config, s *config.Login) (*login, uri.URI) {
 	who, to, ok := name(visit.URI, s)
 	if !ok {
 		return nil, to
@@ -198,7 +197,7 @@ func (m *Maker) LoginStep(visit config.About, c *config.Config, s *config.Settin
 
 // beginStep returns the next step without its exchange, the address of the form, and the hidden fields of the form.
 func (m *Maker) beginStep(
-	visit config.About, c *config.Config, l *own.Login,
+	visit config.About, c *config.Config, l *config.Login,
 ) (step *LoginStep, to uri.URI, form url.Values) {
 	m.logins.mu.Lock()
 	defer m.logins.mu.Unlock()
@@ -271,7 +270,7 @@ func (at *login) fail(u uri.URI, why error, now time.Time) time.Time {
 }
 
 // read reads the answer of a step.
-func (st *LoginStep) read(got *fetch.Capture, l *own.Login) (hidden url.Values, failed, err error) {
+func (st *LoginStep) read(got *fetch.Capture, l *config.Login) (hidden url.Values, failed, err error) {
 	if got.Misfortune != nil {
 		return nil, got.Misfortune, nil
 	}
@@ -301,7 +300,7 @@ func matches(re *regexp.Regexp, head, content []byte) bool {
 
 // hiddenFields returns the hidden fields of the first form that has a field and all configured secret fields; nil if
 // there is none.
-func hiddenFields(page []byte, l *own.Login) url.Values {
+func hiddenFields(page []byte, l *config.Login) url.Values {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	names, hidden := map[string]bool{}, url.Values{}
 	for {
@@ -332,7 +331,7 @@ func hiddenFields(page []byte, l *own.Login) url.Values {
 }
 
 // hasFields reports whether the names of a form are some, and include all configured secret fields.
-func hasFields(names map[string]bool, l *own.Login) bool {
+func hasFields(names map[string]bool, l *config.Login) bool {
 	for _, f := range l.SecretFields {
 		if !names[f.Name] {
 			return false
@@ -383,7 +382,7 @@ func (m *Maker) Judge(got *fetch.Capture, s *config.Settings) (j Judgement, err 
 }
 
 // isForStrangers reports whether an answer is one for strangers.
-func isForStrangers(got *fetch.Capture, l *own.Login) (bool, error) {
+func isForStrangers(got *fetch.Capture, l *config.Login) (bool, error) {
 	if got.Status == http.StatusUnauthorized {
 		return true, nil
 	}

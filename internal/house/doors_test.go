@@ -91,7 +91,7 @@ var doors = []door{
 		[]string{"cmd/", "cluster", "render/benchrender"},
 	},
 	{"the process", "os", []string{"Stderr"}, []string{"daemon", "cmd/", "render/benchrender"}},
-	{"the environment", "os", []string{"Getenv", "LookupEnv"}, []string{"config/request", "daemon", "cmd/"}},
+	{"the environment", "os", []string{"Getenv", "LookupEnv"}, []string{"config", "daemon", "cmd/"}},
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl", "render/benchrender"}},
 	{"the process", "os/signal", nil, []string{"daemon", "cmd/arcrawl"}},
 	{"the process", "flag", nil, []string{"cmd/arcrawl", "render/benchrender"}},

@@ -1,4 +1,4 @@
-package request
+package config
 
 import (
 	"encoding/base64"
@@ -13,8 +13,8 @@ import (
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
-// Settings say what is sent to a host besides what arcrawl always sends.
-type Settings struct {
+// RequestSettings say what is sent to a host besides what arcrawl always sends.
+type RequestSettings struct {
 	Headers        []Header // header fields that everybody may know
 	SecretHeaders  []Header // header fields that nobody may know
 	Basic          Secret   // "user:password"
@@ -32,12 +32,12 @@ type Header struct {
 }
 
 // Any reports whether anything is sent that arcrawl does not always send.
-func (s *Settings) Any() bool {
+func (s *RequestSettings) Any() bool {
 	return len(s.Headers)+len(s.SecretHeaders) > 0 || s.Basic.IsSet() || s.Bearer.IsSet()
 }
 
 // Unread returns the place of a secret that could not be read here; "" if all could.
-func (s *Settings) Unread() string {
+func (s *RequestSettings) Unread() string {
 	all := []Secret{s.Basic, s.Bearer}
 	for _, h := range slices.Concat(s.SecretHeaders, s.Login.SecretFields) {
 		all = append(all, h.Secret)
@@ -51,7 +51,7 @@ func (s *Settings) Unread() string {
 }
 
 // SecretCookies returns the secret values of the header field Cookie.
-func (s *Settings) SecretCookies() (all []string) {
+func (s *RequestSettings) SecretCookies() (all []string) {
 	for _, h := range s.SecretHeaders {
 		if strings.EqualFold(h.Name, "Cookie") {
 			all = append(all, h.Secret.Reveal())
@@ -60,24 +60,24 @@ func (s *Settings) SecretCookies() (all []string) {
 	return all
 }
 
-// Field is a header field as it is sent.
-type Field struct {
+// SentField is a header field as it is sent.
+type SentField struct {
 	Name, Value string
 	Secret      bool // it must not be shown
 }
 
 // Fields returns the header fields to send. cookie is what is sent as Cookie besides; secure says that the connection
 // is encrypted.
-func (s *Settings) Fields(cookie string, secure bool) []Field {
-	all := make([]Field, 0, len(s.Headers)+len(s.SecretHeaders)+2)
+func (s *RequestSettings) Fields(cookie string, secure bool) []SentField {
+	all := make([]SentField, 0, len(s.Headers)+len(s.SecretHeaders)+2)
 	for _, h := range s.Headers {
-		all = append(all, Field{Name: h.Name, Value: h.Value})
+		all = append(all, SentField{Name: h.Name, Value: h.Value})
 	}
-	cookies := Field{Name: "Cookie", Value: cookie}
+	cookies := SentField{Name: "Cookie", Value: cookie}
 	if secure || s.OverHTTP {
 		for _, h := range s.SecretHeaders {
 			if !strings.EqualFold(h.Name, cookies.Name) {
-				all = append(all, Field{h.Name, h.Secret.Reveal(), true})
+				all = append(all, SentField{h.Name, h.Secret.Reveal(), true})
 				continue
 			}
 			if cookies.Value != "" {
@@ -88,9 +88,9 @@ func (s *Settings) Fields(cookie string, secure bool) []Field {
 		switch {
 		case s.Basic.IsSet():
 			encoded := base64.StdEncoding.EncodeToString([]byte(s.Basic.Reveal()))
-			all = append(all, Field{"Authorization", "Basic " + encoded, true})
+			all = append(all, SentField{"Authorization", "Basic " + encoded, true})
 		case s.Bearer.IsSet():
-			all = append(all, Field{"Authorization", "Bearer " + s.Bearer.Reveal(), true})
+			all = append(all, SentField{"Authorization", "Bearer " + s.Bearer.Reveal(), true})
 		}
 	}
 	if cookies.Value != "" {
@@ -106,7 +106,7 @@ func (s *Settings) Fields(cookie string, secure bool) []Field {
 
 // Check reports two credentials that a file, or the refinement at path, sets for one host, and a login that cannot
 // work.
-func (s *Settings) Check(doc *schema.Document, path schema.Path) {
+func (s *RequestSettings) Check(doc *schema.Document, path schema.Path) {
 	s.Login.checkLogin(doc, path, s.OverHTTP)
 	named := slices.ContainsFunc(s.SecretHeaders, func(h Header) bool {
 		return strings.EqualFold(h.Name, "Authorization")
@@ -123,7 +123,7 @@ func (s *Settings) Check(doc *schema.Document, path schema.Path) {
 
 // Mark returns a number that stands for what is sent: another number means that a server may answer otherwise. It is
 // zero if nothing is sent that arcrawl does not always send.
-func (s *Settings) Mark(cookie string) int {
+func (s *RequestSettings) Mark(cookie string) int {
 	if !s.Any() && cookie == "" {
 		return 0
 	}
@@ -147,11 +147,11 @@ const (
 	secretsExample = `write for example [{ name = "X-Api-Key", secret = "file:news-key" }]`
 )
 
-// ReadHeaders reads a list of header fields that everybody may know.
-func ReadHeaders(f schema.Field) []Header {
+// readOpenHeaders reads a list of header fields that everybody may know.
+func readOpenHeaders(f schema.Field) []Header {
 	return readHeaders(f, "value", headersExample, func(h *Header, v schema.Field) bool {
-		if hidden := secretName(h.Name); hidden != "" {
-			fault(v, "is in the header field "+h.Name+", which holds a secret", hidden)
+		if remedy := secretName(h.Name); remedy != "" {
+			hidden(v, "is in the header field "+h.Name+", which holds a secret", remedy)
 			return false
 		}
 		text, ok := v.Text("a text in quotes")
@@ -164,16 +164,16 @@ func ReadHeaders(f schema.Field) []Header {
 	})
 }
 
-// ReadSecretHeaders reads a list of header fields that nobody may know.
-func ReadSecretHeaders(f schema.Field) []Header {
+// readSecretHeaders reads a list of header fields that nobody may know.
+func readSecretHeaders(f schema.Field) []Header {
 	return readHeaders(f, "secret", secretsExample, func(h *Header, v schema.Field) (ok bool) {
 		h.Secret, ok = readSecret(v, checkValue)
 		return ok
 	})
 }
 
-// ReadBasic reads the place of a user name and a password.
-func ReadBasic(f schema.Field) (Secret, bool) {
+// readBasic reads the place of a user name and a password.
+func readBasic(f schema.Field) (Secret, bool) {
 	return readSecret(f, func(s string) (problem, remedy string) {
 		const wanted = "write USER:PASSWORD into it, on one line"
 		switch user, _, ok := strings.Cut(s, ":"); {
@@ -186,8 +186,8 @@ func ReadBasic(f schema.Field) (Secret, bool) {
 	})
 }
 
-// ReadBearer reads the place of a token.
-func ReadBearer(f schema.Field) (Secret, bool) { return readSecret(f, checkValue) }
+// readBearer reads the place of a token.
+func readBearer(f schema.Field) (Secret, bool) { return readSecret(f, checkValue) }
 
 // checkValue accepts a secret that is the value of a header field.
 func checkValue(s string) (problem, remedy string) {
@@ -209,7 +209,7 @@ func validValue(s string) bool {
 
 // readHeaders reads a list of tables with a name and one more column.
 func readHeaders(f schema.Field, column, example string, read func(*Header, schema.Field) bool) (all []Header) {
-	return readNamed(f, column, example, CheckName, read)
+	return readNamed(f, column, example, CheckHeaderName, read)
 }
 
 // readNamed reads a list of tables with a name that check accepts and one more column.
@@ -225,7 +225,7 @@ func readNamed(
 	for _, table := range tables {
 		m, _ := table.Value.(map[string]any)
 		if keys := slices.Sorted(maps.Keys(m)); !slices.Equal(keys, []string{"name", column}) {
-			fault(table, "does not have exactly the keys name and "+column, example)
+			hidden(table, "does not have exactly the keys name and "+column, example)
 			continue
 		}
 		name := table.Child("name", m["name"])
@@ -265,8 +265,8 @@ func secretName(name string) string {
 	return ""
 }
 
-// CheckName accepts the name of a header field that a file may set.
-func CheckName(name string) (problem, remedy string) {
+// CheckHeaderName accepts the name of a header field that a file may set.
+func CheckHeaderName(name string) (problem, remedy string) {
 	lower := strings.ToLower(name)
 	switch {
 	case !httpguts.ValidHeaderFieldName(name) || len(name) > 100:

@@ -1,4 +1,4 @@
-package request
+package config
 
 import (
 	"fmt"
@@ -43,8 +43,8 @@ const (
 	secretFieldsExample = `write for example [{ name = "password", secret = "file:news-password" }]`
 )
 
-// ReadFields reads a list of fields of a form that everybody may know.
-func ReadFields(f schema.Field) []Header {
+// readFields reads a list of fields of a form that everybody may know.
+func readFields(f schema.Field) []Header {
 	return readNamed(f, "value", fieldsExample, checkFieldName, func(h *Header, v schema.Field) (ok bool) {
 		if h.Value, ok = v.Text("a text in quotes"); ok && len(h.Value) > maxValue {
 			v.Fault("is too long", fmt.Sprintf("write up to %d characters", maxValue))
@@ -54,8 +54,8 @@ func ReadFields(f schema.Field) []Header {
 	})
 }
 
-// ReadSecretFields reads a list of fields of a form that nobody may know.
-func ReadSecretFields(f schema.Field) []Header {
+// readSecretFields reads a list of fields of a form that nobody may know.
+func readSecretFields(f schema.Field) []Header {
 	return readNamed(f, "secret", secretFieldsExample, checkFieldName, func(h *Header, v schema.Field) (ok bool) {
 		h.Secret, ok = readSecret(v, func(s string) (problem, remedy string) {
 			if s == "" || len(s) > maxSecret {
@@ -125,7 +125,7 @@ func isEncrypted(address string) bool {
 }
 
 // HiddenCookies returns s with cookies that nobody may know.
-func (s Settings) HiddenCookies(cookies string) Settings {
+func (s RequestSettings) HiddenCookies(cookies string) RequestSettings {
 	hidden := Header{Name: "Cookie", Secret: Secret{place: "cookies of the login", value: &cookies}}
 	s.SecretHeaders = append(append([]Header{}, s.SecretHeaders...), hidden)
 	return s

@@ -1,4 +1,4 @@
-package request_test
+package config
 
 import (
 	"encoding/json"
@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/config/request"
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
@@ -73,13 +72,13 @@ func TestFaultsNeverShowASecret(t *testing.T) {
 		f := field(t, dir, c.text)
 		switch f.Path.String() {
 		case "bearer":
-			request.ReadBearer(f)
+			readBearer(f)
 		case "basic":
-			request.ReadBasic(f)
+			readBasic(f)
 		case "headers":
-			request.ReadHeaders(f)
+			readOpenHeaders(f)
 		default:
-			request.ReadSecretHeaders(f)
+			readSecretHeaders(f)
 		}
 		got := schema.Faults(f.Doc.Faults).Error()
 		if len(f.Doc.Faults) != 1 || !strings.Contains(got, c.want) || !strings.HasPrefix(got, "hosts.d/a.example.toml:1:") {
@@ -94,11 +93,11 @@ func TestFaultsNeverShowASecret(t *testing.T) {
 // TestASecretIsShownAsItsPlace prints and encodes a secret in every usual way.
 func TestASecretIsShownAsItsPlace(t *testing.T) {
 	t.Setenv("ARCRAWL_TEST_SECRET", password)
-	s, ok := request.ReadBearer(field(t, "", `bearer = "env:ARCRAWL_TEST_SECRET"`))
+	s, ok := readBearer(field(t, "", `bearer = "env:ARCRAWL_TEST_SECRET"`))
 	if !ok || s.Reveal() != password {
 		t.Fatalf("the secret is %q, %t", s.Reveal(), ok)
 	}
-	all := request.Settings{Bearer: s, SecretHeaders: []request.Header{{Name: "X", Secret: s}}}
+	all := RequestSettings{Bearer: s, SecretHeaders: []Header{{Name: "X", Secret: s}}}
 	encoded, err := json.Marshal(all)
 	if err != nil {
 		t.Fatal(err)
@@ -121,13 +120,13 @@ func TestSecretsAreSentOverTLSOnly(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "cookie"), []byte("session="+password+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	basic, ok := request.ReadBasic(field(t, dir, `basic = "file:user"`))
-	secret := request.ReadSecretHeaders(field(t, dir, `secret_headers = [{ name = "cookie", secret = "file:cookie" }]`))
-	open := request.ReadHeaders(field(t, dir, `headers = [{ name = "Accept-Language", value = "da" }]`))
+	basic, ok := readBasic(field(t, dir, `basic = "file:user"`))
+	secret := readSecretHeaders(field(t, dir, `secret_headers = [{ name = "cookie", secret = "file:cookie" }]`))
+	open := readOpenHeaders(field(t, dir, `headers = [{ name = "Accept-Language", value = "da" }]`))
 	if !ok || len(secret) != 1 || len(open) != 1 {
 		t.Fatal(basic, secret, open)
 	}
-	s := request.Settings{Headers: open, SecretHeaders: secret, Basic: basic}
+	s := RequestSettings{Headers: open, SecretHeaders: secret, Basic: basic}
 	got := fmt.Sprint(s.Fields("consent=yes", false))
 	if want := "[{Accept-Language da false} {Cookie consent=yes false}]"; got != want {
 		t.Errorf("over http: %s, want %s", got, want)
@@ -146,24 +145,24 @@ func TestSecretsAreSentOverTLSOnly(t *testing.T) {
 
 // TestTheMarkChangesWithWhatIsSent changes each part of what is sent.
 func TestTheMarkChangesWithWhatIsSent(t *testing.T) {
-	secret := func(value string) request.Secret {
+	secret := func(value string) Secret {
 		t.Setenv("ARCRAWL_MARK", value)
-		s, _ := request.ReadBearer(field(t, "", `bearer = "env:ARCRAWL_MARK"`))
+		s, _ := readBearer(field(t, "", `bearer = "env:ARCRAWL_MARK"`))
 		return s
 	}
-	header := []request.Header{{Name: "A", Value: "1"}}
+	header := []Header{{Name: "A", Value: "1"}}
 	marks := map[int]string{}
 	for _, c := range []struct {
 		name, cookie string
-		s            request.Settings
+		s            RequestSettings
 	}{
-		{"nothing", "", request.Settings{}},
-		{"a cookie", "a=b", request.Settings{}},
-		{"a header", "", request.Settings{Headers: header}},
-		{"another value", "", request.Settings{Headers: []request.Header{{Name: "A", Value: "2"}}}},
-		{"a token", "", request.Settings{Bearer: secret("one")}},
-		{"another token at the same place", "", request.Settings{Bearer: secret("two")}},
-		{"the token as basic", "", request.Settings{Basic: secret("one")}},
+		{"nothing", "", RequestSettings{}},
+		{"a cookie", "a=b", RequestSettings{}},
+		{"a header", "", RequestSettings{Headers: header}},
+		{"another value", "", RequestSettings{Headers: []Header{{Name: "A", Value: "2"}}}},
+		{"a token", "", RequestSettings{Bearer: secret("one")}},
+		{"another token at the same place", "", RequestSettings{Bearer: secret("two")}},
+		{"the token as basic", "", RequestSettings{Basic: secret("one")}},
 	} {
 		mark := c.s.Mark(c.cookie)
 		if other, taken := marks[mark]; taken || (mark == 0) != (c.name == "nothing") {

@@ -1,8 +1,7 @@
-// Package request holds the settings of the table "request": what is sent to a host besides what arcrawl always sends.
-//
-// A secret is named in the configuration by where it is stored, and read from there when the configuration is loaded.
-// Nothing that shows a configuration can show it: a [Secret] is written as its place.
-package request
+// This file reads secrets. A secret is named in the configuration by where it is stored, and read from there when the
+// configuration is loaded. Nothing that shows a configuration can show it: a [Secret] is written as its place.
+
+package config
 
 import (
 	"crypto/sha256"
@@ -63,21 +62,21 @@ const placeExample = `write "file:NAME" for a file in storage.secrets, "env:ARCR
 // have the daemon send what the file names, so it must not reach all that the daemon knows.
 const envPrefix = "ARCRAWL_"
 
-// check accepts what a secret is used for. It must not repeat the secret.
-type check func(secret string) (problem, remedy string)
+// secretCheck accepts what a secret is used for. It must not repeat the secret.
+type secretCheck func(secret string) (problem, remedy string)
 
 // readSecret reads the place of a secret from a field, and the secret from its place. A fault never shows the value of
 // the field, which may be the secret itself by mistake.
-func readSecret(f schema.Field, fits check) (Secret, bool) {
+func readSecret(f schema.Field, fits secretCheck) (Secret, bool) {
 	place, _ := f.Value.(string)
 	kind, name, _ := strings.Cut(place, ":")
 	if why, ok := isPlace(kind, name); !ok {
-		fault(f, "is not the place of a secret"+why, placeExample+"; it is not the secret itself")
+		hidden(f, "is not the place of a secret"+why, placeExample+"; it is not the secret itself")
 		return Secret{}, false
 	}
-	key := Place(kind, name)
+	key := secretKey(kind, name)
 	if f.Doc.Reserved[key] {
-		fault(f, "is the place of a secret of the daemon itself, which no host may receive",
+		hidden(f, "is the place of a secret of the daemon itself, which no host may receive",
 			"write the secret of the host to a place of its own")
 		return Secret{}, false
 	}
@@ -106,8 +105,8 @@ func readSecret(f schema.Field, fits check) (Secret, bool) {
 	})
 }
 
-// Place returns the one way to write a place that has several, such as "file:./news".
-func Place(kind, name string) string {
+// secretKey returns the one way to write a place that has several, such as "file:./news".
+func secretKey(kind, name string) string {
 	if kind == "file" {
 		name = filepath.Clean(name)
 	}
@@ -182,11 +181,6 @@ func readFile(path string) (string, error) {
 	}
 	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	return text, nil
-}
-
-// fault reports a fault of a field without its value.
-func fault(f schema.Field, problem, remedy string) {
-	f.Doc.AddFault(f.Doc.AtValue(f.Path, schema.Fault{Key: f.Name, Problem: problem, Remedy: remedy}))
 }
 
 // Equal reports whether two secrets are the same, at the same place.
