@@ -21,7 +21,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/local"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
@@ -216,7 +215,7 @@ func (f *follower) texts(files map[string][]byte) (texts map[string][]byte, now 
 	if err != nil {
 		return nil, nil, fmt.Errorf("read this node's main file: %w", err)
 	}
-	_, own, err := local.Split(main)
+	_, own, err := splitMain(main)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", f.path, err)
 	}
@@ -227,7 +226,7 @@ func (f *follower) texts(files map[string][]byte) (texts map[string][]byte, now 
 		}
 		texts[name] = data
 	}
-	texts[""] = []byte(local.Join(string(files[""]), own))
+	texts[""] = []byte(joinMain(string(files[""]), own))
 	now, err = config.LoadTexts(f.path, map[string][]byte{"": main})
 	if err != nil { // the file was changed since the start; the revision replaces it
 		now, err = config.LoadTexts(f.path, map[string][]byte{"": texts[""]})
@@ -408,7 +407,7 @@ func (f *follower) Accept(c *config.Config) error {
 // sharedFiles returns the texts of a configuration without what belongs to one node.
 func sharedFiles(c *config.Config) (map[string][]byte, error) {
 	files := c.Texts()
-	main, _, err := local.Split(files[""])
+	main, _, err := splitMain(files[""])
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", c.Path, err)
 	}

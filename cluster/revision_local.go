@@ -1,8 +1,9 @@
-// Package local divides the text of a main file into what all nodes of a cluster share and what belongs to one node.
+// This file divides the text of a main file into what all nodes of a cluster share and what belongs to one node.
 //
 // A node keeps its own folders, its place in the cluster and its addresses. The rest is the same everywhere. Lines are
 // moved as they are, so that comments stay.
-package local
+
+package cluster
 
 import (
 	"errors"
@@ -13,8 +14,8 @@ import (
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
-// Own holds the lines of a main file that belong to one node.
-type Own struct {
+// nodeLines holds the lines of a main file that belong to one node.
+type nodeLines struct {
 	Top    []string // dotted keys before the first table
 	Admin  []string // keys of [admin]
 	Tables []string // [cluster] and [storage]
@@ -32,24 +33,24 @@ var (
 // splitter goes through the lines of a main file.
 type splitter struct {
 	shared  []string
-	own     Own
+	own     nodeLines
 	table   string   // that the line is in; "" = before the first one
 	waiting []string // empty lines and comments, which belong to what follows
 	quotes  string   // that end the text of several lines that the line is in; "" = there is none
 	last    *[]string
 }
 
-// Split divides the text of a main file. It returns an error if its lines do not separate the keys of a node from the
-// others.
-func Split(main []byte) (shared string, own Own, err error) {
+// splitMain divides the text of a main file. It returns an error if its lines do not separate the keys of a node from
+// the others.
+func splitMain(main []byte) (shared string, own nodeLines, err error) {
 	var s splitter
 	for line := range strings.SplitSeq(strings.TrimRight(string(main), "\n"), "\n") {
 		s.line(line)
 	}
 	s.shared = append(s.shared, s.waiting...)
 	shared = withoutEmptyAdmin(s.shared)
-	if !same(main, Join(shared, s.own)) || hasOwn(shared) {
-		return "", Own{}, errors.New("cannot separate the keys of [cluster], [storage] and the addresses in [admin] from the others: " +
+	if !same(main, joinMain(shared, s.own)) || hasOwn(shared) {
+		return "", nodeLines{}, errors.New("cannot separate the keys of [cluster], [storage] and the addresses in [admin] from the others: " +
 			"write [cluster] and [storage] as tables of their own, and each key of [admin] on one line")
 	}
 	return shared, s.own, nil
@@ -131,8 +132,8 @@ func isAdmin(line string) bool {
 	return m != nil && m[1] == "admin"
 }
 
-// Join returns the text of a main file from what all nodes share and what is the node's own.
-func Join(shared string, own Own) string {
+// joinMain returns the text of a main file from what all nodes share and what is the node's own.
+func joinMain(shared string, own nodeLines) string {
 	lines := strings.Split(strings.TrimRight(shared, "\n"), "\n")
 	if len(own.Admin) > 0 {
 		at := len(lines)
