@@ -99,38 +99,6 @@ func selectOf(s frontier.Selection, from frontier.Cursor) Select {
 	return sel
 }
 
-// steerAll executes an action on all selected URIs, step by step.
-func (c *Client) steerAll(
-	ctx context.Context,
-	s frontier.Selection,
-	a frontier.Action,
-) (total frontier.Steered, err error) {
-	for from := frontier.Cursor(""); ; {
-		done, next, err := c.Steer(ctx, s, a, from)
-		if err != nil {
-			return total, err
-		}
-		if total, from = total.Plus(done), next; next == "" {
-			return total, nil
-		}
-	}
-}
-
-// Visit makes URIs due now.
-func (c *Client) Visit(ctx context.Context, s frontier.Selection) (frontier.Steered, error) {
-	return c.steerAll(ctx, s, frontier.Action{Verb: frontier.Force})
-}
-
-// Hold holds URIs.
-func (c *Client) Hold(ctx context.Context, s frontier.Selection) (frontier.Steered, error) {
-	return c.steerAll(ctx, s, frontier.Action{Verb: frontier.Hold})
-}
-
-// Release releases held URIs.
-func (c *Client) Release(ctx context.Context, s frontier.Selection) (frontier.Steered, error) {
-	return c.steerAll(ctx, s, frontier.Action{Verb: frontier.Release})
-}
-
 // RestHosts lets hosts rest until a time.
 func (c *Client) RestHosts(ctx context.Context, pattern string, until time.Time) (matched, changed int64, err error) {
 	return c.SteerHosts(ctx, pattern, frontier.HostAction{Verb: frontier.Rest, Until: until})
