@@ -48,7 +48,6 @@ func Routes() []Route {
 		auditRoutes(),
 		alarmRoutes(),
 		trapRoutes(),
-		ignoreRoutes(),
 	)
 }
 

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/noise"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
@@ -35,7 +35,7 @@ func (w *Window) why(text string) (api.Why, error) {
 		return api.Why{}, fmt.Errorf("%w; arcrawl why shows whether a rule keeps it out", Unknown(u.String()))
 	}
 	view, _ := w.o.Frontier.Host(u.Host(), now)
-	out := api.Why{URI: uriOf(r, now), Why: r.Why, Chain: r.Chain, Noise: noise.Of(r), Host: w.hostOf(view, now)}
+	out := api.Why{URI: uriOf(r, now), Why: r.Why, Chain: r.Chain, Noise: noiseOf(r), Host: w.hostOf(view, now)}
 	if r.Failures > 0 {
 		out.Hint = strings.Replace(misfortune.Hint(r.LastError, r.LastStatus), "--try URI", "--try "+r.URI.String(), 1)
 	}
@@ -58,6 +58,15 @@ func (w *Window) why(text string) (api.Why, error) {
 	out.Settings = w.settingsOf(r, now)
 	w.predictVisit(&out, r, view, now)
 	return out, nil
+}
+
+// noiseOf returns why a URI differs at each fetch without being new, as second looks found; empty if they did not.
+func noiseOf(r frontier.Record) string {
+	look, err := evaluators.LookOf(r.Look)
+	if err != nil {
+		return ""
+	}
+	return look.Noise(evaluators.Ring{})
 }
 
 // settingsOf returns the settings of the next visit that are set in a file.

@@ -18,7 +18,6 @@ func TestWrongOrdersAreTheFaultOfTheCaller(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		long := strings.Repeat("x", maxPart+1)
 		for path, body := range map[string]any{
-			"noise?cursor=zz":                    nil,
 			"hosts/news.example/queue?q=" + long: nil,
 			"frontier/list":                      api.Select{Cursor: "zz"},
 			"frontier/count":                     api.Select{States: []string{"asleep"}},

@@ -105,13 +105,6 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 			r.answers[api.Base+"/"+path] = serve(http.MethodGet, path, "")
 		}
 		r.answers[api.Base+"/me?"] = []byte(`{"name": "maria.the.curator@library.example", "role": "curate", "way": "session"}`)
-		noisy, err := json.Marshal(api.Noise{Pages: []api.NoisyPage{
-			{URI: "http://news.example/", Why: "restless: " + hostileTitle, Versions: 90, Visits: 91, Wait: 86400},
-		}})
-		w.Must(err)
-		next := []byte(`{"pages": [], "next": "further"}`) // the page searches on by itself
-		r.answers[api.Base+"/noise?cursor=&host="], r.answers[api.Base+"/noise?cursor=further&host="] = next, noisy
-		r.answers[api.Base+"/noise?cursor=&host=news.example"] = noisy
 		kept := thirteenWeeks(time.Now(), "news.example")
 		for _, query := range []string{"brief=true&days=92", "brief=true&days=7", "days=92&host=news.example"} {
 			r.answers[api.Base+"/reports/days?"+query] = kept
@@ -123,7 +116,7 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		pages = []string{
 			"", "operations", "hosts", "host/news.example", "uri", "uri?u=" + home, "uri?q=news", "view?u=" + home + "&at=" + stamps[1],
 			compare, compare + "&as=inline&what=source", compare + "&what=headers", "record?u=" + home + "&at=" + stamps[2],
-			"capture", "import", "packages", "packages?u=" + home, "noise", "noise?host=news.example", "days", "headers", "dedup", "config", "edit", "edit?host=news.example", "many", "main", "users",
+			"capture", "import", "packages", "packages?u=" + home, "days", "headers", "dedup", "config", "edit", "edit?host=news.example", "many", "main", "users",
 		}
 		r.now = time.Now()
 	})
@@ -213,9 +206,6 @@ func lookAt(t *testing.T, p *browser.Page, axe, rules, address, page string) {
 	}
 	p.Eval(`for (const d of document.querySelectorAll("main details")) d.open = true`)
 	text := p.Eval(`document.body.innerText + " title: " + document.title`)
-	if page == "noise" {
-		p.Wait(`document.querySelector("main table") !== null`)
-	}
 	if page == "days" && p.Eval(`document.querySelector("[aria-label='The last 13 weeks'] tbody").rows.length`) != "13" {
 		t.Errorf("the page %q does not have 13 weeks:\n%s", page, text)
 	}

@@ -163,29 +163,6 @@ func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
 		t.Errorf("marked as different: %s", got)
 	}
 	keep(t, b, "compare-light")
-	b.Eval(`[...document.querySelectorAll("tr")].find(r => r.innerText.includes("readers")).querySelector("button").click()`)
-	b.Wait(`document.querySelector("pre.diff")?.textContent.includes("readers")`)
-	keep(t, b, "ignore-light")
-	if got := b.Eval(`document.querySelector("section.panel").innerText`); !strings.Contains(got, "Now 42 readers") || !strings.Contains(got, "with the rule") {
-		t.Errorf("the preview says %s", got)
-	}
-	host := filepath.Join(l.Dir, "hosts.d", strings.NewReplacer(":", "_").Replace(site.Listener.Addr().String())+".toml")
-	save := `[...document.querySelectorAll("section.panel button")].find(b => b.textContent.startsWith("Save to")).click()`
-	daemontest.Write(t, host, "host = \""+site.Listener.Addr().String()+"\"\n# a note of somebody else\n")
-	b.Eval(save)
-	b.Wait(`document.querySelector("section.panel .notice.bad")?.textContent.includes("was changed since the preview; nothing was written")`)
-	if text, err := os.ReadFile(host); err != nil || strings.Contains(string(text), "scrub") {
-		t.Errorf("the file of somebody else became %q, %v", text, err)
-	}
-	b.Eval(`[...document.querySelectorAll("section.panel button")].find(b => b.textContent === "Show the effect").click()`)
-	b.Wait(`document.querySelector("pre.diff")?.textContent.includes("somebody else")`)
-	b.Eval(save)
-	b.Wait(`document.querySelector("section.panel .notice.good")`)
-	if text, err := os.ReadFile(host); err != nil || !strings.Contains(string(text), "readers") || !strings.Contains(string(text), "# a note of somebody else") {
-		t.Errorf("the host file became %q, %v", text, err)
-	}
-	l.WaitFor(t, "\"order\":\"ignore\"")
-	b.Wait(`fetch("/api/v1/audit?days=1").then(r => r.text()).then(s => s.includes("ignore"))`)
 	b.Eval(`[...document.querySelectorAll("a.button")].find(a => a.textContent === "Inline").click()`)
 	ready("in one column")
 	b.Dark()

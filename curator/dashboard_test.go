@@ -83,7 +83,7 @@ func aDayOfNews(t *testing.T) *recorded {
 			"why-not?uri=" + url.QueryEscape("http://news.example/no"), "hosts/news.example?", "hosts/news.example/queue?limit=50", "hosts/news.example/site?", "hosts/down.example/site?", "search?cursor=&host=&limit=100&q=news",
 			"traps?host=news.example", "traps?host=down.example", "hosts/down.example?", "hosts/down.example/queue?limit=50",
 			"reports/days?days=92&host=news.example", "reports/days?days=92&host=down.example", "reports/headers?",
-			"reports/dedup?", "noise?cursor=&host=news.example", "config?", "packages?", "new?limit=1",
+			"reports/dedup?", "config?", "packages?", "new?limit=1",
 			"uri?uri=" + url.QueryEscape("http://news.example/"), "history?uri=" + url.QueryEscape("http://news.example/"),
 		} {
 			got := httptest.NewRecorder()
@@ -137,7 +137,6 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		{"uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F", []string{"as a seed", "new version", "unchanged", "Visit now", "the archive did not have this payload", "because", ".*: unchanged:", "it is a seed"}},
 		{"uri?u=http%3A%2F%2Fnews.example%2Fno", "uri?u=http%3A%2F%2Fnews.example%2Fno", []string{"It is not known: never found", "scope.by", "is a host of the seeds"}},
 		{"uri?q=news", "uri?q=news", []string{"Search", "Hosts:", "http://news.example/", "URIs with this text"}},
-		{"noise?host=news.example", "noise?host=news.example", []string{"Pages that differ at each fetch: news.example", "No page differs at each fetch."}},
 		{"headers", "headers", []string{"Reliability of headers", "Reliability of dates in feeds and sitemaps", "pages"}},
 		{"dedup", "dedup", []string{"Deduplication", "news.example", "text/html"}},
 		{"packages", "packages", []string{"Packages", "keeps no index of its archive", "No package was made yet"}},

@@ -2,7 +2,9 @@
 package noise
 
 import (
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/noise/ignore"
 	"github.com/arcrawl/arcrawl/noise/infer"
 )
 
@@ -14,5 +16,6 @@ func Wing() daemon.Wing {
 			d.Parts().NoiseFinder = infer.Finder{}
 			return nil
 		},
+		Extend: func(*daemon.Daemon) admin.Extension { return ignore.Extension() },
 	}
 }

@@ -20,7 +20,7 @@ export async function hostList(again, query) {
     list.map(([value, name]) => h('option', { value, selected: value === chosen }, name));
   return [
     h('h1', {}, 'Hosts'),
-    h('p', {}, (await partsOf('hosts', of)).map((links) => [links, ' · ']), h('a', { href: '#/noise' + of }, 'Pages that differ at each fetch')),
+    h('p', {}, (await partsOf('hosts', of)).map((links, i) => [i ? ' · ' : '', links])),
     h(
       'form',
       {
@@ -109,7 +109,7 @@ export async function hostPage(again, query, name) {
     h('h1', { dir: 'auto' }, host.about.title || hostLabel(name)),
     about(host.about, name, await partsOf('captures', name)),
     state(host),
-    h('div', { class: 'row' }, orders(name, host, again), await partsOf('host', name), h('a', { class: 'button', href: '#/noise?host=' + encodeURIComponent(name) }, 'Pages that differ at each fetch')),
+    h('div', { class: 'row' }, orders(name, host, again), await partsOf('host', name)),
     pairs([
       ['state', host.state + (host.removed ? '; its file was removed' : '')],
       [

@@ -1,6 +1,6 @@
-// Package ignore turns a difference between two archived versions into scrubbing rules of the host: [Work.Propose]
-// finds rules that hide it and no main content, [Work.Preview] shows what they would have hidden, and [Work.Save] adds
-// them to the host file.
+// Package ignore is the part of the dashboard that turns noise into scrubbing rules. It lists pages that differ at each
+// fetch. [Work.Propose] and [Work.Suggest] find rules that hide a difference and no main content, [Work.Preview] shows
+// what they would have hidden, and [Work.Save] adds them to the host file.
 package ignore
 
 import (

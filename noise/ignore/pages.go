@@ -1,5 +1,4 @@
-// Package noise lists pages that differ at each fetch without being new.
-package noise
+package ignore
 
 import (
 	"time"
@@ -14,13 +13,13 @@ import (
 // Bounds of one answer.
 const (
 	maxPages = 100
-	maxTime  = 120 * time.Millisecond // so that an answer takes less than 200 ms
+	maxList  = 120 * time.Millisecond // so that an answer takes less than 200 ms
 	atOnce   = 500                    // URIs that are read together
 )
 
-// List returns pages of a host, or of all hosts if it is empty, from a cursor on, as far as chosen chooses their hosts;
-// nil chooses all. It reads for a bounded time; the walk is complete when Next is empty.
-func List(
+// listPages returns pages of a host, or of all hosts if it is empty, from a cursor on. chosen chooses their hosts; nil
+// chooses all. It reads for a bounded time; the walk is complete when Next is empty.
+func listPages(
 	f *frontier.Frontier, host string, chosen func(uri.Host) bool, from frontier.Cursor, clock func() time.Time,
 ) (api.Noise, error) {
 	out := api.Noise{Pages: []api.NoisyPage{}}
@@ -39,7 +38,7 @@ func List(
 		}
 		from = next
 		out.Next = string(next)
-		if next == "" || len(out.Pages) >= maxPages || clock().Sub(began) >= maxTime {
+		if next == "" || len(out.Pages) >= maxPages || clock().Sub(began) >= maxList {
 			return out, nil
 		}
 	}
@@ -53,30 +52,23 @@ func pageOf(r frontier.Record) (p api.NoisyPage, ok bool) {
 	}
 	why := look.Noise(r.Recent)
 	return api.NoisyPage{
-		URI: r.URI.String(), Why: why, Rules: rulesOf(look), Visits: r.Visits, Versions: r.Versions,
+		URI: r.URI.String(), Why: why, Rules: silencing(look), Visits: r.Visits, Versions: r.Versions,
 		LastVisit: api.Moment(r.LastVisit),
 		Wait:      api.Seconds(max(r.Due.Sub(r.LastVisit), 0)),
 	}, why != ""
 }
 
-// rulesOf returns the proposed rules by which a page is scheduled.
-func rulesOf(l evaluators.Look) (rules []api.ScrubRule) {
+// silencing returns the proposed rules by which a page is scheduled.
+func silencing(l evaluators.Look) (rules []api.ScrubRule) {
 	if l.Silencer == "" {
 		return nil
 	}
 	s := digest.ParseSilencer(l.Silencer)
 	for _, r := range s.Regexes {
-		rules = append(rules, api.ScrubRule{Kind: "scrub", Rule: r})
+		rules = append(rules, api.ScrubRule{Kind: Expression, Rule: r})
 	}
 	for _, r := range s.Selectors {
-		rules = append(rules, api.ScrubRule{Kind: "scrub_css", Rule: r})
+		rules = append(rules, api.ScrubRule{Kind: Selector, Rule: r})
 	}
 	return rules
-}
-
-// Of returns why a URI differs at each fetch without being new, as second looks found; empty if they did not.
-func Of(r frontier.Record) string {
-	r.Recent = evaluators.Ring{}
-	p, _ := pageOf(r)
-	return p.Why
 }

@@ -1,8 +1,9 @@
 // Lists pages that differ at each fetch without being new, and finds rules that silence them.
 import { h, ask, count, plural, moment, span, uriLink, hostLabel, table, notice, sitesOf, siteForm, goTo } from './page.js';
-import { panel } from './ignore.js';
+import { register } from './register.js';
+import { panel, ignoreButton } from './ignore.js';
 
-export async function noisePage(again, query) {
+async function noisePage(again, query) {
   const host = query.get('host') || '';
   const sites = sitesOf(query);
   const part = (cursor) => ask('noise?' + new URLSearchParams({ host, cursor, ...sites }));
@@ -76,3 +77,14 @@ async function suggest(uri, place) {
     place.replaceChildren(notice('bad', e.message));
   }
 }
+
+const title = 'Pages that differ at each fetch';
+register({
+  pages: { noise: noisePage },
+  under: { noise: 'hosts' },
+  parts: {
+    difference: ignoreButton,
+    hosts: (of) => h('a', { href: '#/noise' + of }, title),
+    host: (name) => h('a', { class: 'button', href: '#/noise?host=' + encodeURIComponent(name) }, title),
+  },
+});

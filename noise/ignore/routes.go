@@ -1,48 +1,70 @@
-package admin
+package ignore
 
 import (
+	"embed"
 	"errors"
+	"io/fs"
 	"net/http"
 	"path/filepath"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/noise"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/noise/ignore"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// ignoreRoutes returns the requests that turn a difference into a scrubbing rule.
-func ignoreRoutes() []Route {
-	return []Route{
+// openAPI describes the requests.
+//
+//go:embed openapi.json
+var openAPI string
+
+// files holds the scripts of the dashboard.
+//
+//go:embed dashboard
+var files embed.FS
+
+// Extension returns what the wing adds to the API and to the dashboard.
+func Extension() admin.Extension {
+	scripts, err := fs.Sub(files, "dashboard")
+	if err != nil {
+		scripts = nil // cannot happen: the folder is embedded
+	}
+	return admin.Extension{
+		Routes: routes(), OpenAPI: openAPI, Pages: admin.Pages{Files: scripts, Script: "noise.js"},
+	}
+}
+
+// routes returns the requests about pages that differ at each fetch, and about scrubbing rules.
+func routes() []admin.Route {
+	return []admin.Route{
 		{
 			Method: "POST", Path: api.Base + "/ignore/propose", Asks: true, Heavy: true,
 			Body: api.IgnoreWish{}, Answer: api.IgnoreProposal{},
 			Doc: "Returns scrubbing rules that hide a row of a comparison, and no main content. It writes nothing.",
-			Serve: ignoring(func(w ignore.Work, r *http.Request, o api.IgnoreWish, u uri.URI) (any, error) {
+			Serve: ignoring(func(w Work, r *http.Request, o api.IgnoreWish, u uri.URI) (any, error) {
 				return w.Propose(r.Context(), u, o)
 			}, func(o api.IgnoreWish) string { return o.URI }),
 		},
 		{
 			Method: "GET", Path: api.Base + "/noise", Heavy: true, Answer: api.Noise{},
 			Doc: "Returns pages that differ at each fetch without being new. It reads for a bounded time; repeat with cursor until next is empty.",
-			Params: Filtered(
-				Param{"host", "string", "only this host, or *.example.org for a domain"},
-				Param{"cursor", "string", "next of the last answer"},
+			Params: admin.Filtered(
+				admin.Param{"host", "string", "only this host, or *.example.org for a domain"},
+				admin.Param{"cursor", "string", "next of the last answer"},
 			),
-			Serve: func(w *Window, r *http.Request) (any, error) {
+			Serve: func(w *admin.Window, r *http.Request) (any, error) {
 				host, from := strings.ToLower(r.FormValue("host")), frontier.Cursor(r.FormValue("cursor"))
-				return noise.List(w.o.Frontier, host, w.Chooses(FilterOf(r)), from, w.o.Now)
+				return listPages(w.Options().Frontier, host, w.Chooses(admin.FilterOf(r)), from, w.Options().Now)
 			},
 		},
 		{
 			Method: "POST", Path: api.Base + "/ignore/suggest", Asks: true, Heavy: true,
 			Body: api.IgnorePage{}, Answer: api.IgnoreProposal{},
 			Doc: "Returns scrubbing rules that silence a page which differs at each fetch, from its newest versions. It writes nothing.",
-			Serve: ignoring(func(w ignore.Work, r *http.Request, _ api.IgnorePage, u uri.URI) (any, error) {
+			Serve: ignoring(func(w Work, r *http.Request, _ api.IgnorePage, u uri.URI) (any, error) {
 				return w.Suggest(r.Context(), u)
 			}, func(o api.IgnorePage) string { return o.URI }),
 		},
@@ -50,15 +72,15 @@ func ignoreRoutes() []Route {
 			Method: "POST", Path: api.Base + "/ignore/preview", Asks: true, Heavy: true,
 			Body: api.IgnoreRules{}, Answer: api.IgnorePreview{},
 			Doc: "Returns what rules would have hidden in the newest versions of a URI, and the change of the host file.",
-			Serve: ignoring(func(w ignore.Work, r *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
+			Serve: ignoring(func(w Work, r *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
 				return w.Preview(r.Context(), u, o)
 			}, func(o api.IgnoreRules) string { return o.URI }),
 		},
 		{
 			Method: "POST", Path: api.Base + "/ignore", Needs: access.Curate, Body: api.IgnoreRules{}, Answer: api.IgnoreSaved{},
 			Doc: "Adds scrubbing rules to the file of a URI's host, if the file is as in the preview and stays valid.",
-			Serve: Writing(func(w *Window, r *http.Request) (any, error) {
-				answer, err := w.saveRules(r)
+			Serve: admin.Writing(func(w *admin.Window, r *http.Request) (any, error) {
+				answer, err := save(w, r)
 				if saved, ok := answer.(api.IgnoreSaved); ok && err == nil {
 					name := filepath.Base(saved.File)
 					saved.Committed = w.Commit(r, filepath.Dir(saved.File), name+": scrubbing rules added in the dashboard", name)
@@ -70,40 +92,39 @@ func ignoreRoutes() []Route {
 	}
 }
 
-// saveRules writes rules into a host file. Its caller holds w.writing.
-func (w *Window) saveRules(r *http.Request) (any, error) {
-	return ignoring(func(w ignore.Work, _ *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
-		return w.Save(u, o)
-	}, func(o api.IgnoreRules) string { return o.URI })(w, r)
-}
+// save writes rules into a host file. Its caller holds [admin.Window.WritingFiles].
+var save = ignoring(func(w Work, _ *http.Request, o api.IgnoreRules, u uri.URI) (any, error) {
+	return w.Save(u, o)
+}, func(o api.IgnoreRules) string { return o.URI })
 
 // ignoring returns the function that serves a request about a URI. of returns the URI in its body.
 func ignoring[T any](
-	do func(w ignore.Work, r *http.Request, o T, u uri.URI) (any, error), of func(T) string,
-) func(*Window, *http.Request) (any, error) {
-	return func(w *Window, r *http.Request) (any, error) {
-		o, err := Read[T](r)
+	do func(w Work, r *http.Request, o T, u uri.URI) (any, error), of func(T) string,
+) func(*admin.Window, *http.Request) (any, error) {
+	return func(w *admin.Window, r *http.Request) (any, error) {
+		o, err := admin.Read[T](r)
 		if err != nil {
 			return nil, err
 		}
-		u, err := ParseURI(of(o))
+		u, err := admin.ParseURI(of(o))
 		if err != nil {
 			return nil, err
 		}
+		options := w.Options()
 		plan := func(s api.Staged) (api.Plan, error) {
-			p, err := w.o.Crawler.Plan(api.StagedOf(s), w.o.Now())
+			p, err := options.Crawler.Plan(api.StagedOf(s), options.Now())
 			return api.PlanOf(p), err
 		}
-		answer, err := do(ignore.Work{
-			Archive: w.o.Index, Config: w.o.Config().Config, Plan: plan, Reading: &w.comparing,
-			Now: w.o.Now(), Clock: w.o.Now,
+		answer, err := do(Work{
+			Archive: options.Index, Config: options.Config().Config, Plan: plan, Reading: w.ReadingVersions(),
+			Now: options.Now(), Clock: options.Now,
 		}, r, o, u)
-		var refusal ignore.Refusal
+		var refusal Refusal
 		switch {
 		case errors.Is(err, warc.ErrNotFound):
-			return nil, Unknown("no version of " + u.String())
+			return nil, admin.Unknown("no version of " + u.String())
 		case errors.As(err, &refusal):
-			return nil, badRequest{err}
+			return nil, admin.BadRequest(err)
 		}
 		return answer, err
 	}
