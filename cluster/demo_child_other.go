@@ -1,6 +1,6 @@
 //go:build !linux
 
-package clusterdemo
+package cluster
 
 import "syscall"
 

@@ -88,7 +88,7 @@ func freeSpace(c *config.Config) func() (int64, error) {
 			if err := reserve.CheckQuota(folder); err != nil {
 				return 0, err
 			}
-			if free := int64(s.Bavail) * s.Bsize; minimum < 0 || free < minimum {
+			if free := int64(s.Bavail) * int64(s.Bsize); minimum < 0 || free < minimum {
 				minimum = free
 			}
 		}

@@ -64,7 +64,7 @@ func Free(folder string) (int64, error) {
 	if err := syscall.Statfs(folder, &s); err != nil {
 		return 0, fmt.Errorf("read the free disk space of %s: %w", folder, err)
 	}
-	return int64(s.Bavail) * s.Bsize, nil
+	return int64(s.Bavail) * int64(s.Bsize), nil
 }
 
 // SameDisk reports whether two folders are on one file system.

@@ -9,5 +9,4 @@ var knownImports = map[string]int{
 }
 
 // knownPortions are the packages that are still to become files of their users.
-var knownPortions = []string{
-}
+var knownPortions = []string{}
