@@ -17,11 +17,6 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// forLists returns the files for lists of seeds.
-func (s Files) forLists() Files {
-	return Files{Path: s.Path, Dir: s.Dir, Texts: s.Texts}
-}
-
 // bulkEdit holds the flags of commands that write many host files.
 type bulkEdit struct {
 	now       func() time.Time

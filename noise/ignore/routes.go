@@ -52,8 +52,8 @@ func routes() []admin.Route {
 			Method: "GET", Path: api.Base + "/noise", Heavy: true, Answer: api.Noise{},
 			Doc: "Returns pages that differ at each fetch without being new. It reads for a bounded time; repeat with cursor until next is empty.",
 			Params: admin.Filtered(
-				admin.Param{"host", "string", "only this host, or *.example.org for a domain"},
-				admin.Param{"cursor", "string", "next of the last answer"},
+				admin.Param{Name: "host", Kind: "string", Doc: "only this host, or *.example.org for a domain"},
+				admin.Param{Name: "cursor", Kind: "string", Doc: "next of the last answer"},
 			),
 			Serve: func(w *admin.Window, r *http.Request) (any, error) {
 				host, from := strings.ToLower(r.FormValue("host")), frontier.Cursor(r.FormValue("cursor"))
