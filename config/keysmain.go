@@ -3,7 +3,7 @@ package config
 import (
 	"time"
 
-	"github.com/arcrawl/arcrawl/aspects/feeds/websub"
+	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -167,6 +167,6 @@ func defaultConfig() Config {
 		},
 		DNSRecords: true, Index: Index{Live: true}, Admin: Admin{Remote: Off, UserRole: NoRole},
 		Mail:   Mail{Security: StartTLS, Alarms: true},
-		WebSub: WebSub{Lease: websub.DefaultLease}, Render: DefaultPool(), HostsDir: "hosts.d", Watch: true,
+		WebSub: WebSub{Lease: feeds.DefaultLease}, Render: DefaultPool(), HostsDir: "hosts.d", Watch: true,
 	}
 }

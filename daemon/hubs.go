@@ -12,7 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/aspects/feeds/websub"
+	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/uri"
@@ -31,8 +31,8 @@ const maxSubscribeWait = time.Minute
 // hubs subscribes to the WebSub hubs of feeds, and schedules a visit of a feed when its hub reports something new. It
 // does nothing unless WebSub is configured.
 type hubs struct {
-	subscriber *websub.Subscriber // nil without WebSub
-	offered    chan struct{}      // has a token when there is a subscription to request
+	subscriber *feeds.Subscriber // nil without WebSub
+	offered    chan struct{}     // has a token when there is a subscription to request
 	trigger    func(now time.Time, feed uri.URI) error
 	now        func() time.Time
 	log        zerolog.Logger
@@ -45,7 +45,7 @@ func newHubs(c *config.Config, version string, now func() time.Time, log zerolog
 		return h, nil
 	}
 	dial := fetch.Guard(c.AllowNetworks, c.AllowHosts...)
-	h.subscriber, err = websub.New(websub.Options{
+	h.subscriber, err = feeds.New(feeds.WebsubOptions{
 		Callback: c.WebSub.Callback, Lease: c.WebSub.Lease, AnyHub: c.WebSub.AnyHub,
 		Log: log, Random: rand.Text, Notify: h.notify,
 		Post: func(ctx context.Context, hub uri.URI, form url.Values) (int, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/mail"
-	"github.com/arcrawl/arcrawl/aspects/feeds/websub"
+	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon/notices"
@@ -26,7 +26,7 @@ import (
 type Process struct {
 	d           Daemon
 	office      *notices.Office
-	subscribers websub.Switch
+	subscribers feeds.PushSwitch
 	saving      sync.Mutex // of configurations: daemons read the same files at the same time
 }
 

@@ -1,4 +1,4 @@
-package websub
+package feeds
 
 import (
 	"crypto/hmac"

@@ -1,4 +1,4 @@
-package websub
+package feeds
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// DefaultLease is the time for which subscriptions are requested unless [Options] says otherwise.
+// DefaultLease is the time for which subscriptions are requested unless [WebsubOptions] says otherwise.
 const DefaultLease = 10 * 24 * time.Hour
 
 const (
@@ -33,8 +33,8 @@ const (
 	maxRequests = 20
 )
 
-// Options configure a [Subscriber]. Callback, Post, Notify and Random are required.
-type Options struct {
+// WebsubOptions configure a [Subscriber]. Callback, Post, Notify and Random are required.
+type WebsubOptions struct {
 	Callback string        // public address where hubs reach Serve
 	Lease    time.Duration // time for which subscriptions are requested; zero means [DefaultLease]
 	Max      int           // maximum number of subscriptions; zero means 10,000
@@ -63,7 +63,7 @@ type subscription struct {
 
 // Subscriber manages subscriptions. Its methods may be called by many goroutines at once.
 type Subscriber struct {
-	o Options
+	o WebsubOptions
 
 	mu     sync.Mutex               // guards the fields below; never held while waiting or calling out
 	subs   map[string]*subscription // by id
@@ -74,7 +74,7 @@ type Subscriber struct {
 }
 
 // New returns a subscriber without subscriptions.
-func New(o Options) (*Subscriber, error) {
+func New(o WebsubOptions) (*Subscriber, error) {
 	if o.Callback == "" || o.Post == nil || o.Notify == nil || o.Random == nil {
 		return nil, errors.New("make a WebSub subscriber: Callback, Post, Notify and Random are required")
 	}

@@ -20,11 +20,12 @@
 //
 // # Invariants
 //
-// There are at most [Options].Max subscriptions, and at most 200 to the feeds of one registrable domain. A hub is asked
+// There are at most [WebsubOptions].Max subscriptions, and at most 200 to the feeds of one registrable domain. A hub is asked
 // at most once in two seconds. After a failure all its subscriptions wait, and after 16 in a row, which take five days,
 // it is dropped for a week. A lease is never longer than requested, whatever a hub grants. Hubs must have https and its
-// standard port, unless [Options].AnyHub is set.
+// standard port, unless [WebsubOptions].AnyHub is set.
 //
 // At most 16 MiB of a notification are read, and none are kept. The package starts no goroutine and does not ask the
 // clock: its owner calls [Subscriber.Step] at the time that Step returned, and [Subscriber.Serve] for each request.
-package websub
+
+package feeds

@@ -1,4 +1,4 @@
-package websub
+package feeds
 
 import (
 	"net/http"
@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Switch passes the requests of hubs, which come to one address, on to several subscribers. The zero value has none. It
+// PushSwitch passes the requests of hubs, which come to one address, on to several subscribers. The zero value has none. It
 // is safe for concurrent use.
-type Switch struct {
+type PushSwitch struct {
 	mu  sync.Mutex // guards the field below
 	all map[int]*Subscriber
 }
 
 // Set notes the subscriber with a number; nil removes it.
-func (s *Switch) Set(number int, one *Subscriber) {
+func (s *PushSwitch) Set(number int, one *Subscriber) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all == nil {
@@ -26,7 +26,7 @@ func (s *Switch) Set(number int, one *Subscriber) {
 }
 
 // Serve passes a request on to the subscriber that has asked for the subscription, or else to any, which refuses it.
-func (s *Switch) Serve(w http.ResponseWriter, r *http.Request, now time.Time) {
+func (s *PushSwitch) Serve(w http.ResponseWriter, r *http.Request, now time.Time) {
 	s.mu.Lock()
 	var to *Subscriber
 	for _, one := range s.all {
