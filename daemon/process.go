@@ -17,7 +17,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/daemon/notices"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -25,7 +24,7 @@ import (
 // addresses of the API. Each daemon has its store. Make one with [OpenProcess].
 type Process struct {
 	d           Daemon
-	office      *notices.Office
+	office      *Office
 	subscribers feeds.PushSwitch
 	saving      sync.Mutex // of configurations: daemons read the same files at the same time
 }

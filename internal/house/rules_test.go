@@ -50,11 +50,11 @@ var (
 	// These get the clock of the daemon, although they may wait by the real one.
 	clocked = []string{ // files
 		"daemon/hubs.go",
-		"daemon/notices/mailer.go",
+		"daemon/mailer.go",
 		"daemon/recorder.go",
 		"archive/keep/sealed.go",
 		"daemon/store.go",
-		"daemon/notices/webhook.go",
+		"daemon/webhook.go",
 	}
 )
 

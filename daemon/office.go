@@ -1,6 +1,7 @@
 // Package notices sends the alarms and the digests of one process, which may have several daemons: to the webhook, and
 // by e-mail. Notices wait in a file until they are taken.
-package notices
+
+package daemon
 
 import (
 	"context"
@@ -31,8 +32,8 @@ type Parts struct {
 	Log        zerolog.Logger
 }
 
-// Source returns what digests say about a daemon.
-type Source struct {
+// DigestSource returns what digests say about a daemon.
+type DigestSource struct {
 	Summary func() mail.Summary // without Recent
 	Each    func(since time.Time, use func(api.Capture)) (from time.Time)
 }
@@ -45,24 +46,24 @@ type Office struct {
 	join    func(numbers []int, list []mail.Summary) mail.Summary
 
 	using   sync.Mutex // guards the field below, and is held while sources are used
-	sources map[int]Source
+	sources map[int]DigestSource
 
-	mu     sync.Mutex             // guards the fields below
-	raised map[about]map[int]bool // by which daemons
-	said   map[about]bool         // whether the last notice raised it
+	mu     sync.Mutex                    // guards the fields below
+	raised map[noticesAbout]map[int]bool // by which daemons
+	said   map[noticesAbout]bool         // whether the last notice raised it
 }
 
-// about names an alarm of the process as a whole.
-type about struct{ kind, about string }
+// noticesAbout names an alarm of the process as a whole.
+type noticesAbout struct{ kind, about string }
 
-// Open starts an office, which first sends what an earlier run could not deliver. The caller closes it.
-func Open(p Parts) *Office {
+// NoticesOpen starts an office, which first sends what an earlier run could not deliver. The caller closes it.
+func NoticesOpen(p Parts) *Office {
 	c := p.Config()
 	out, err := mail.OpenOutbox(filepath.Join(c.Storage.State, outboxFile))
 	if err != nil {
 		p.Log.Error().Err(err).Msg("some alarms may never be delivered to the webhook or by e-mail")
 	}
-	o := &Office{join: p.Join, sources: map[int]Source{}, raised: map[about]map[int]bool{}, said: map[about]bool{}}
+	o := &Office{join: p.Join, sources: map[int]DigestSource{}, raised: map[noticesAbout]map[int]bool{}, said: map[noticesAbout]bool{}}
 	o.hook = openWebhook(c.Admin.Webhook, out, p)
 	o.post = New(mailerParts{
 		Config: p.Config, Summary: o.summary, Each: o.each, Send: mail.Send, Dir: c.Storage.State, Outbox: out,
@@ -80,7 +81,7 @@ func (o *Office) Close() {
 
 // Join lets digests have what a daemon with a number knows until leave is called. Call leave before the daemon is
 // closed.
-func (o *Office) Join(number int, s Source) (leave func()) {
+func (o *Office) Join(number int, s DigestSource) (leave func()) {
 	o.using.Lock()
 	defer o.using.Unlock()
 	o.sources[number] = s
@@ -114,7 +115,7 @@ func (o *Office) news(number int, list []alarm.Notice) (news []alarm.Notice) {
 			news = append(news, n)
 			continue
 		}
-		a := about{n.Kind, n.About}
+		a := noticesAbout{n.Kind, n.About}
 		if o.raised[a] == nil {
 			o.raised[a] = map[int]bool{}
 		}

@@ -2,7 +2,7 @@
 //
 // Notices wait in the outbox, a file, until the server has taken the mail; so a restart loses none.
 
-package notices
+package daemon
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package notices
+package daemon
 
 import (
 	"fmt"
@@ -19,8 +19,8 @@ func openOffice(t *testing.T) *Office {
 	t.Helper()
 	c := &config.Config{}
 	c.Storage.State = t.TempDir()
-	o := Open(Parts{
-		Config: func() *config.Config { return c }, Join: addHosts, Background: background, Wait: wait,
+	o := NoticesOpen(Parts{
+		Config: func() *config.Config { return c }, Join: addHosts, Background: noticesBackground, Wait: noticesWait,
 		Now: time.Now, Log: zerolog.Nop(),
 	})
 	t.Cleanup(o.Close)
@@ -31,7 +31,7 @@ func openOffice(t *testing.T) *Office {
 func TestAnAlarmOfTheProcessIsSentOnceForAllDaemons(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
-	leave := o.Join(2, Source{})
+	leave := o.Join(2, DigestSource{})
 	for _, step := range []struct {
 		number     int
 		kind, host string
@@ -78,8 +78,8 @@ func TestADigestIsOfAllDaemons(t *testing.T) {
 	if _, ok := o.summary(); ok {
 		t.Error("there is a digest without a daemon")
 	}
-	source := func(hosts int64, host string) Source {
-		return Source{
+	source := func(hosts int64, host string) DigestSource {
+		return DigestSource{
 			Summary: func() (s mail.Summary) { s.Status.Hosts.Known = hosts; return s },
 			Each: func(since time.Time, use func(api.Capture)) time.Time {
 				use(api.Capture{Host: host})
