@@ -74,7 +74,7 @@ PACKAGES  = ./cmd/arcrawl $(filter-out ./cmd/arcrawl,$(shell $(GO) list ./... | 
 
 # The race detector finds nothing where only one goroutine works, and takes five to ten times as long. SERIAL packages
 # have no goroutine at all; the house test checks it.
-SERIAL := ./archive/compare ./digest ./discover ./aspects/feeds ./aspects/spaces ./uri
+SERIAL := ./archive/compare ./digest ./discover ./aspects/spaces ./noise/infer ./uri
 
 short: check
 	$(GO) test -short ./...

@@ -52,9 +52,9 @@ func TestMetricsOfShardsAreNotCountedTwice(t *testing.T) {
 	}
 	found := map[string]int{}
 	for _, m := range families {
-		for _, one := range m.GetMetric() {
+		for _, metric := range m.GetMetric() {
 			labels := map[string]string{}
-			for _, l := range one.GetLabel() {
+			for _, l := range metric.GetLabel() {
 				labels[l.GetName()] = l.GetValue()
 			}
 			if labels["crawl"] != "press" {

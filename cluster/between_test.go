@@ -43,7 +43,7 @@ func TestOnlyNodesReachEachOther(t *testing.T) {
 		return address
 	}
 	real, false_ := server(b), server(stranger)
-	for _, is := range []struct {
+	for _, row := range []struct {
 		name    string
 		from    *nodeIdentity
 		address string
@@ -55,13 +55,13 @@ func TestOnlyNodesReachEachOther(t *testing.T) {
 		{"a stranger asks", stranger, real, "/", "tls"},
 		{"a stranger has the address of the node", a, false_, "/", "not the one"},
 	} {
-		c := is.from.Client(10 * time.Second)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, is.path, http.NoBody)
+		c := row.from.Client(10 * time.Second)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, row.path, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := ""
-		answer, err := c.Do(toNode(r, is.address, b.Print()))
+		answer, err := c.Do(toNode(r, row.address, b.Print()))
 		if err != nil {
 			got = err.Error()
 		} else {
@@ -71,8 +71,8 @@ func TestOnlyNodesReachEachOther(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if !strings.Contains(got, is.want) {
-			t.Errorf("%s: %q, want %q", is.name, got, is.want)
+		if !strings.Contains(got, row.want) {
+			t.Errorf("%s: %q, want %q", row.name, got, row.want)
 		}
 		c.CloseIdleConnections()
 	}

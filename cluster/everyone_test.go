@@ -135,7 +135,7 @@ func TestConditionsAreJoined(t *testing.T) {
 		return api.Condition{State: api.Paused, Why: "works", Since: at(since), Until: at(until)}
 	}
 	held := api.Condition{State: api.Held, Why: "full", Since: at(2)}
-	for _, is := range []struct {
+	for _, row := range []struct {
 		list []api.Condition
 		want string
 	}{
@@ -145,11 +145,11 @@ func TestConditionsAreJoined(t *testing.T) {
 		{[]api.Condition{held, crawls, held}, `{"state":"crawling","why":"shard 1 of node a, 3 of node c is held: full"}`},
 	} {
 		var j joining
-		for i := range is.list {
+		for i := range row.list {
 			j.shards, j.nodes = append(j.shards, i+1), append(j.nodes, string(rune('a'+i)))
 		}
-		if text, err := json.Marshal(j.condition(is.list, places(len(is.list)))); err != nil || string(text) != is.want {
-			t.Errorf("%+v: %s, want %s", is.list, text, is.want)
+		if text, err := json.Marshal(j.condition(row.list, places(len(row.list)))); err != nil || string(text) != row.want {
+			t.Errorf("%+v: %s, want %s", row.list, text, row.want)
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 func joinDigests(node string, numbers []int, list []mail.Summary) mail.Summary {
 	out, j, states := list[0], joining{shards: numbers}, make([]api.Status, len(list))
 	out.Short, out.ShortError = nil, ""
-	for i, one := range list {
-		j.nodes, states[i] = append(j.nodes, node), one.Status
-		out.Short, out.ShortError = append(out.Short, one.Short...), cmp.Or(out.ShortError, one.ShortError)
+	for i, summary := range list {
+		j.nodes, states[i] = append(j.nodes, node), summary.Status
+		out.Short, out.ShortError = append(out.Short, summary.Short...), cmp.Or(out.ShortError, summary.ShortError)
 	}
 	out.Status, _ = join(&j, states) // a test makes sure that all fields have tags
 	for _, s := range states {

@@ -102,8 +102,8 @@ func joinDedup(x *exchange, to http.ResponseWriter, from *http.Request, p plan) 
 		return
 	}
 	var since []string
-	for i, one := range parts {
-		since = append(since, fmt.Sprintf("node %s since %s", g.nodes[i], one.From.UTC().Format(time.DateTime)))
+	for i, dedupReport := range parts {
+		since = append(since, fmt.Sprintf("node %s since %s", g.nodes[i], dedupReport.From.UTC().Format(time.DateTime)))
 	}
 	if !out.Complete {
 		g.notes = append(g.notes, "only the ends of the logs are read, which begin at different times: "+strings.Join(since, ", "))

@@ -377,11 +377,11 @@ func joinToday(_ *joining, all []api.DayRow, _ []int) api.DayRow {
 func joinPackages(j *joining, all [][]api.Package, at []int) []api.Package {
 	out := []api.Package{}
 	for i, list := range all {
-		for _, one := range list {
-			if one.Link != "" {
-				one.Link += fmt.Sprintf("?%s=%d", parameter, j.shards[at[i]])
+		for _, pack := range list {
+			if pack.Link != "" {
+				pack.Link += fmt.Sprintf("?%s=%d", parameter, j.shards[at[i]])
 			}
-			out = append(out, one)
+			out = append(out, pack)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b api.Package) int { return b.Ordered.Compare(a.Ordered) })

@@ -103,13 +103,13 @@ func (l *losses) take(ctx context.Context, s *owner, d *daemon.Daemon) {
 		s.log.Debug().Err(err).Msg("could not ask the cluster for lost WARC files; asking again in 15 s")
 	}
 	changed := 0
-	for _, one := range all {
-		n, refused := d.Declare([]string{one.File}, one.Is)
+	for _, loss := range all {
+		n, refused := d.Declare([]string{loss.File}, loss.Is)
 		if refused != nil {
-			s.log.Error().Err(refused).Str("file", one.File).
+			s.log.Error().Err(refused).Str("file", loss.File).
 				Msg("could not note what another node knows of a WARC file: say it again on this node")
 		}
-		changed, l.taken = changed+n, one.Order
+		changed, l.taken = changed+n, loss.Order
 	}
 	if changed > 0 {
 		s.log.Warn().Int("files", changed).Msg("WARC files are lost, moved or found, says an operator of another node")

@@ -97,7 +97,7 @@ func TestAQuestionReachesTheShardOfItsHost(t *testing.T) {
 		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookie, Value: shard}) }
 	}
 	nothing := func(*http.Request) {}
-	for _, is := range []struct {
+	for _, row := range []struct {
 		method, target, body string
 		change               func(*http.Request)
 		status               int
@@ -122,10 +122,10 @@ func TestAQuestionReachesTheShardOfItsHost(t *testing.T) {
 		{"GET", "/view?uri=http%3A%2F%2F3.example%2F", "", nothing, 400, "", "shown by node b"},
 		{"GET", "/view?uri=http%3A%2F%2F2.example%2F", "", nothing, 200, "2 /api/v1/view?uri=http%3A%2F%2F2.example%2F  operate", `"shard":2`},
 	} {
-		w := c.ask(is.method, is.target, is.body, is.change)
-		if w.Code != is.status || !strings.Contains(w.Body.String(), is.says) ||
-			is.asked != "" && strings.Join(c.asked, "; ") != is.asked {
-			t.Errorf("%s %s: %d %s, asked %q, want %q", is.method, is.target, w.Code, w.Body, c.asked, is.asked)
+		w := c.ask(row.method, row.target, row.body, row.change)
+		if w.Code != row.status || !strings.Contains(w.Body.String(), row.says) ||
+			row.asked != "" && strings.Join(c.asked, "; ") != row.asked {
+			t.Errorf("%s %s: %d %s, asked %q, want %q", row.method, row.target, w.Code, w.Body, c.asked, row.asked)
 		}
 	}
 	c.owner[4] = "b" // which has it not yet
@@ -163,7 +163,7 @@ func TestTheCallerIsNamedToTheOtherNode(t *testing.T) {
 func TestWhatAnAnswerLeavesOutIsNamed(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, func(int, *http.Request, string) string { return `{"hosts":{}}` })
-	for _, is := range []struct{ method, target, missing string }{
+	for _, row := range []struct{ method, target, missing string }{
 		{"POST", "/seeds", "this is for shard 1 of 4 only; name another one with --shard N, or in the address with ?shard=N, or ?shard=all: " +
 			"node a crawls 1, 2; node b crawls 3; node c crawls 4"},
 		{"GET", "/status?shard=1", ""},
@@ -172,10 +172,10 @@ func TestWhatAnAnswerLeavesOutIsNamed(t *testing.T) {
 		{"POST", "/reload", "this is for the shards of this node only"},
 		{"GET", "/names", "not in this answer: shard 4: node c, which crawls shard 4, cannot be asked: connection refused"},
 	} {
-		w := c.ask(is.method, is.target, "")
+		w := c.ask(row.method, row.target, "")
 		got := w.Header().Get(api.MissingHeader)
-		if w.Code != 200 || !strings.HasPrefix(got, is.missing) || is.missing == "" && got != "" {
-			t.Errorf("%s %s: %d %q, want %q", is.method, is.target, w.Code, got, is.missing)
+		if w.Code != 200 || !strings.HasPrefix(got, row.missing) || row.missing == "" && got != "" {
+			t.Errorf("%s %s: %d %q, want %q", row.method, row.target, w.Code, got, row.missing)
 		}
 	}
 }
@@ -234,7 +234,7 @@ func TestListsAreJoined(t *testing.T) {
 	})
 	c.owner[4] = "b" // which has no such shard yet
 	c.nodes["b"].serve[4] = c.nodes["b"].serve[3]
-	for _, is := range []struct{ target, body, want string }{
+	for _, row := range []struct{ target, body, want string }{
 		{"/hosts", "", "8 1.example 1.test 2.example 2.test 3.example 3.example 3.test 3.test"},
 		{"/hosts?sort=uris&limit=3&offset=3", "", "8 3.test 3.example 3.example"},
 		{"/hosts?offset=100", "", "8"},
@@ -245,12 +245,12 @@ func TestListsAreJoined(t *testing.T) {
 		{"/alarms/acknowledge", `{"kind":"host","about":"3.example"}`, "1"},
 	} {
 		method := http.MethodGet
-		if is.body != "" {
+		if row.body != "" {
 			method = http.MethodPost
 		}
-		w := c.ask(method, is.target, is.body)
-		if got := summary(t, is.target, w.Body.Bytes()); w.Code != 200 || got != is.want || w.Header().Get(api.MissingHeader) != "" {
-			t.Errorf("%s: %d %q, want %q, missing %q", is.target, w.Code, got, is.want, w.Header().Get(api.MissingHeader))
+		w := c.ask(method, row.target, row.body)
+		if got := summary(t, row.target, w.Body.Bytes()); w.Code != 200 || got != row.want || w.Header().Get(api.MissingHeader) != "" {
+			t.Errorf("%s: %d %q, want %q, missing %q", row.target, w.Code, got, row.want, w.Header().Get(api.MissingHeader))
 		}
 	}
 	if w := c.ask(http.MethodGet, "/hosts?limit=900&offset=19101", ""); w.Code != 400 || !strings.Contains(w.Body.String(), "narrow the list") {
@@ -372,7 +372,7 @@ func TestSelectionsAreWorkedOffShardByShard(t *testing.T) {
 	})
 	c.owner[4] = "a"
 	c.nodes["a"].serve[4] = c.nodes["a"].serve[1]
-	for _, is := range []struct {
+	for _, row := range []struct {
 		method, path, format string
 		want                 string
 	}{
@@ -385,17 +385,17 @@ func TestSelectionsAreWorkedOffShardByShard(t *testing.T) {
 		var got []string
 		cursor := ""
 		for range 10 {
-			target, body := is.path, fmt.Sprintf(is.format, cursor)
-			if is.method == http.MethodGet {
-				target, body = is.path+cursor, ""
+			target, body := row.path, fmt.Sprintf(row.format, cursor)
+			if row.method == http.MethodGet {
+				target, body = row.path+cursor, ""
 			}
-			w := c.ask(is.method, target, body)
+			w := c.ask(row.method, target, body)
 			var v struct {
 				Count int
 				Next  string
 			}
 			if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil || w.Code != 200 || len(c.asked) != 1 {
-				t.Fatalf("%s: %d %s, asked %q", is.path, w.Code, w.Body, c.asked)
+				t.Fatalf("%s: %d %s, asked %q", row.path, w.Code, w.Body, c.asked)
 			}
 			if strings.Contains(c.asked[0], "2.example") && strings.Contains(c.asked[0], "3.example") {
 				t.Errorf("a shard is asked for URIs of others: %s", c.asked[0])
@@ -405,8 +405,8 @@ func TestSelectionsAreWorkedOffShardByShard(t *testing.T) {
 				break
 			}
 		}
-		if text := strings.Join(got, ", "); text != is.want {
-			t.Errorf("%s %s: %s, want %s", is.path, is.format, text, is.want)
+		if text := strings.Join(got, ", "); text != row.want {
+			t.Errorf("%s %s: %s, want %s", row.path, row.format, text, row.want)
 		}
 	}
 	c.owner[3] = "c"
@@ -438,7 +438,7 @@ func TestOrdersForSeveralShardsAreCounted(t *testing.T) {
 	}
 	c.owner[4] = "a"
 	c.nodes["a"].serve[4] = c.nodes["a"].serve[1]
-	for _, is := range []struct {
+	for _, row := range []struct {
 		path, body, want string
 		asked            int
 	}{
@@ -447,9 +447,9 @@ func TestOrdersForSeveralShardsAreCounted(t *testing.T) {
 		{"/capture", `{"uris":["http://3.example/","http://2.example/","not a URI"]}`, `{"since":"2026-01-02T00:00:00Z","uris":["of 2","of 3"]}`, 2},
 		{"/capture/progress", `{"uris":["http://3.example/","http://2.example/"]}`, `"uris":[{"uri":"http://3.example/","state":""},{"uri":"http://2.example/","state":""}]}`, 2},
 	} {
-		w := c.ask(http.MethodPost, is.path, is.body)
-		if w.Code != 200 || !strings.Contains(w.Body.String(), is.want) || len(c.asked) != is.asked {
-			t.Errorf("%s: %d %s, asked %q", is.path, w.Code, w.Body, c.asked)
+		w := c.ask(http.MethodPost, row.path, row.body)
+		if w.Code != 200 || !strings.Contains(w.Body.String(), row.want) || len(c.asked) != row.asked {
+			t.Errorf("%s: %d %s, asked %q", row.path, w.Code, w.Body, c.asked)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func TestRequestsReachTheirShard(t *testing.T) {
 			})
 		})
 	}
-	for _, is := range []struct {
+	for _, row := range []struct {
 		method, target, header, cookie string
 		status                         int
 		body                           string
@@ -65,14 +65,14 @@ func TestRequestsReachTheirShard(t *testing.T) {
 		{"POST", "/api/v1/seeds", "", "", 200, "2", "[2 POST]"},
 	} {
 		asked = nil
-		w := get(is.method, is.target, is.header, is.cookie)
-		if w.Code != is.status || !strings.Contains(w.Body.String(), is.body) || fmt.Sprint(asked) != is.asked {
-			t.Errorf("%s %s of shard %q: %d %q, asked %v", is.method, is.target, is.header, w.Code, w.Body, asked)
+		w := get(row.method, row.target, row.header, row.cookie)
+		if w.Code != row.status || !strings.Contains(w.Body.String(), row.body) || fmt.Sprint(asked) != row.asked {
+			t.Errorf("%s %s of shard %q: %d %q, asked %v", row.method, row.target, row.header, w.Code, w.Body, asked)
 		}
-		if is.target == "/?shard=5" && !strings.Contains(w.Header().Get("Set-Cookie"), "arcrawl-shard=5") {
+		if row.target == "/?shard=5" && !strings.Contains(w.Header().Get("Set-Cookie"), "arcrawl-shard=5") {
 			t.Errorf("no cookie: %v", w.Header())
 		}
-		if is.cookie == "3" && is.status == 200 && !strings.Contains(w.Header().Get("Set-Cookie"), "Max-Age=0") {
+		if row.cookie == "3" && row.status == 200 && !strings.Contains(w.Header().Get("Set-Cookie"), "Max-Age=0") {
 			t.Errorf("the cookie of a shard that is elsewhere stays: %v", w.Header())
 		}
 	}

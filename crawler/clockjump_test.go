@@ -22,7 +22,7 @@ func TestOnlyJumpsOfTheClockMoveRests(t *testing.T) {
 	var got moves
 	k := newClockKeeper(&got, func() {}, zerolog.Nop())
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	for _, at := range []struct{ clock, running time.Duration }{
+	for _, row := range []struct{ clock, running time.Duration }{
 		{0, time.Hour},
 		{time.Minute, time.Hour + time.Minute},
 		{65 * time.Second, time.Hour + time.Minute}, // corrected by 5 seconds
@@ -31,7 +31,7 @@ func TestOnlyJumpsOfTheClockMoveRests(t *testing.T) {
 		{6 * time.Hour, 2 * time.Hour}, // another worker looked before
 		{time.Hour, 2*time.Hour + 3*time.Minute},
 	} {
-		if err := k.Watch(start.Add(at.clock), at.running); err != nil {
+		if err := k.Watch(start.Add(row.clock), row.running); err != nil {
 			t.Fatal(err)
 		}
 	}

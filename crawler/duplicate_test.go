@@ -90,16 +90,16 @@ func change(t *testing.T, file string, how func([]byte) []byte) {
 	all, err := os.ReadFile(file)
 	must(t, err)
 	magic := []byte("\x1f\x8b\x08")
-	for at := 0; at < len(all); {
+	for pos := 0; pos < len(all); {
 		end := len(all)
-		if next := bytes.Index(all[at+1:], magic); next >= 0 {
-			end = at + 1 + next
+		if next := bytes.Index(all[pos+1:], magic); next >= 0 {
+			end = pos + 1 + next
 		}
-		if text := unzip(t, all[at:end]); bytes.Contains(text, []byte("each time")) {
-			must(t, os.WriteFile(file, slices.Concat(all[:at], how(all[at:end]), all[end:]), 0o600))
+		if text := unzip(t, all[pos:end]); bytes.Contains(text, []byte("each time")) {
+			must(t, os.WriteFile(file, slices.Concat(all[:pos], how(all[pos:end]), all[end:]), 0o600))
 			return
 		}
-		at = end
+		pos = end
 	}
 	t.Fatal("the page is not in the file")
 }

@@ -19,9 +19,9 @@ func liveSite(perDay float64, news bool, date func(changed, now time.Time) time.
 	var changes [pages][]time.Time
 	for i := range changes {
 		random := rand.New(rand.NewPCG(7, uint64(i)))
-		for at := town.Epoch.Add(-48 * time.Hour); at.Before(town.Epoch.Add(30 * 24 * time.Hour)); {
-			changes[i] = append(changes[i], at)
-			at = at.Add(time.Duration(random.ExpFloat64() / perDay * float64(24*time.Hour)))
+		for when := town.Epoch.Add(-48 * time.Hour); when.Before(town.Epoch.Add(30 * 24 * time.Hour)); {
+			changes[i] = append(changes[i], when)
+			when = when.Add(time.Duration(random.ExpFloat64() / perDay * float64(24*time.Hour)))
 		}
 	}
 	last := func(i int) (n int) {

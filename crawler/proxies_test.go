@@ -28,12 +28,12 @@ func TestAProxyThatFailsIsProbedMoreAndMoreSeldom(t *testing.T) {
 		}
 	}
 	probes := []time.Duration{}
-	for at := time.Duration(0); at < time.Hour; at += time.Second {
-		now := now.Add(at)
+	for after := time.Duration(0); after < time.Hour; after += time.Second {
+		now := now.Add(after)
 		if _, rests := w.Rest("office", now); !rests {
-			probes = append(probes, at)
+			probes = append(probes, after)
 			if _, second := w.Rest("office", now); !second {
-				t.Fatalf("two probes at once, after %s", at)
+				t.Fatalf("two probes at once, after %s", after)
 			}
 			w.Failed("office", errRefused, now.Add(time.Millisecond))
 		}

@@ -144,20 +144,16 @@ func TestEveryPageIsAccessibleAndAloneInBothThemes(t *testing.T) {
 	slow.Test(t)
 	axe := foreign.Axe(t)
 	answers, pages := everyPage(t)
-	app, err := os.ReadFile("dashboard/app.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := regexp.MustCompile(`(?m)^const pages = \{(.*)\};$`).FindSubmatch(app)
-	if table == nil {
-		t.Fatal("app.js has no table of pages")
-	}
-	for entry := range strings.SplitSeq(string(table[1]), ",") {
-		name, _, _ := strings.Cut(strings.TrimSpace(entry), ":")
-		if !slices.ContainsFunc(pages, func(p string) bool {
-			return p == strings.Trim(name, "' ") || strings.HasPrefix(p, name+"?") || strings.HasPrefix(p, name+"/")
-		}) {
-			t.Errorf("the page %s is not looked at: add it to everyPage", name)
+	for file, table := range map[string]string{
+		"../admin/dashboard/app.js": `(?m)^const pages = \{(.*), \.\.\.added\.pages \};$`,
+		"dashboard/curator.js":      `(?m)^ *pages: \{(.*)\},$`,
+	} {
+		for _, name := range pagesIn(t, file, table) {
+			if !slices.ContainsFunc(pages, func(p string) bool {
+				return p == name || strings.HasPrefix(p, name+"?") || strings.HasPrefix(p, name+"/")
+			}) {
+				t.Errorf("the page %s of %s is not looked at: add it to everyPage", name, file)
+			}
 		}
 	}
 	site := httptest.NewServer(answers)
@@ -183,6 +179,24 @@ func TestEveryPageIsAccessibleAndAloneInBothThemes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// pagesIn returns the names of the pages in the table of a script.
+func pagesIn(t *testing.T, file, table string) (names []string) {
+	t.Helper()
+	script, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(table).FindSubmatch(script)
+	if found == nil {
+		t.Fatalf("%s has no table of pages", file)
+	}
+	for entry := range strings.SplitSeq(string(found[1]), ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(entry), ":")
+		names = append(names, strings.Trim(name, "' "))
+	}
+	return names
 }
 
 // outside is an expression for what a reader does not see: elements and texts that reach out of the window, and

@@ -49,8 +49,8 @@ func (s *captureStore) Hours(host string) (h api.Hours) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.hours {
-		for _, at := range s.hours[i].of[host] {
-			at := time.Unix(int64(at), 0).UTC()
+		for _, hour := range s.hours[i].of[host] {
+			at := time.Unix(int64(hour), 0).UTC()
 			h.Counts[at.Weekday()][at.Hour()]++
 			if h.Captures++; h.Since == nil || at.Before(*h.Since) {
 				h.Since = api.Moment(at)

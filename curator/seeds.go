@@ -102,12 +102,12 @@ func (c *curation) planSeeds(
 		New: len(p.New), Changed: len(p.Changed), Known: p.Known, Faulty: p.Faulty, Files: len(p.Texts), NewFiles: p.Hosts,
 		Seeds: []api.PlannedSeed{}, Faults: append([]api.ListFault{}, p.Faults...),
 	}
-	for _, of := range []struct {
+	for _, row := range []struct {
 		state string
 		list  []edit.SeedEntry
 	}{{"new", p.New}, {"changed", p.Changed}} {
-		for _, e := range of.list[:min(len(of.list), maxPlanned)] {
-			out.Seeds = append(out.Seeds, api.PlannedSeed{URI: e.Text, State: of.state, Line: e.Line, About: e.Site})
+		for _, e := range row.list[:min(len(row.list), maxPlanned)] {
+			out.Seeds = append(out.Seeds, api.PlannedSeed{URI: e.Text, State: row.state, Line: e.Line, About: e.Site})
 		}
 	}
 	return f, p.Texts, out, nil

@@ -50,7 +50,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 		return fmt.Errorf("open the admin API: %w", err)
 	}
 	d.closers.add(d.closeWindow)
-	leave := office.Join(number, DigestSource{Summary: d.summary, Each: d.window.EachCapture})
+	leave := office.Join(number, digestSource{Summary: d.summary, Each: d.window.EachCapture})
 	d.closers.add(func() error { leave(); return nil })
 	stop := background(d.tick)
 	d.closers.add(func() error { stop(); return nil })
@@ -66,11 +66,11 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 
 // openOffice returns what sends notices and digests: of the process, if it has several daemons. digest makes one digest
 // of several.
-func (d *Daemon) openOffice(digest func([]int, []mail.Summary) mail.Summary) *Office {
+func (d *Daemon) openOffice(digest func([]int, []mail.Summary) mail.Summary) *office {
 	if d.o.Member != nil {
 		return d.o.Member.office
 	}
-	o := NoticesOpen(Parts{
+	o := openOffice(officeParts{
 		Config: d.live.Current, Join: digest, Background: background, Wait: wait, Now: d.o.Now, Log: d.log,
 	})
 	d.closers.add(func() error { o.Close(); return nil })

@@ -45,7 +45,7 @@ func newHubs(c *config.Config, version string, now func() time.Time, log zerolog
 		return h, nil
 	}
 	dial := fetch.Guard(c.AllowNetworks, c.AllowHosts...)
-	h.subscriber, err = feeds.New(feeds.WebsubOptions{
+	h.subscriber, err = feeds.NewSubscriber(feeds.PushOptions{
 		Callback: c.WebSub.Callback, Lease: c.WebSub.Lease, AnyHub: c.WebSub.AnyHub,
 		Log: log, Random: rand.Text, Notify: h.notify,
 		Post: func(ctx context.Context, hub uri.URI, form url.Values) (int, error) {

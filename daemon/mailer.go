@@ -43,15 +43,15 @@ type mailerParts struct {
 	Log     zerolog.Logger
 }
 
-// Mailer sends alarms and digests by e-mail, as [mail] of the configuration in force says. Add may be called at the
+// mailer sends alarms and digests by e-mail, as [mail] of the configuration in force says. Add may be called at the
 // same time as Run.
-type Mailer struct {
+type mailer struct {
 	p       mailerParts
 	failing map[string]bool // addresses to which the last mail was not delivered; only tick uses it
 }
 
-// New returns a mailer.
-func New(p mailerParts) *Mailer { return &Mailer{p: p, failing: map[string]bool{}} }
+// newMailer returns a mailer.
+func newMailer(p mailerParts) *mailer { return &mailer{p: p, failing: map[string]bool{}} }
 
 // receiverOf returns the name of a recipient in the outbox.
 func receiverOf(to config.Recipient) string {
@@ -62,7 +62,7 @@ func receiverOf(to config.Recipient) string {
 }
 
 // Add queues notices for their recipients. It writes a file, and does not wait for the network.
-func (m *Mailer) Add(list []alarm.Notice) {
+func (m *mailer) Add(list []alarm.Notice) {
 	c := m.p.Config().Mail
 	if !c.On() {
 		return
@@ -78,14 +78,14 @@ func (m *Mailer) Add(list []alarm.Notice) {
 }
 
 // check logs an error of the outbox.
-func (m *Mailer) check(err error) {
+func (m *mailer) check(err error) {
 	if err != nil {
 		m.p.Log.Warn().Err(err).Msg("alarms for e-mail are lost, or sent twice, if the daemon ends before they are delivered")
 	}
 }
 
 // Run sends what is queued once a minute, until ctx ends.
-func (m *Mailer) Run(ctx context.Context) {
+func (m *mailer) Run(ctx context.Context) {
 	pause := time.NewTimer(mailEvery)
 	defer pause.Stop()
 	for {
@@ -101,7 +101,7 @@ func (m *Mailer) Run(ctx context.Context) {
 
 // tick sends one mail to each recipient that has unsent notices, and the digest if it is time for it. What could not be
 // delivered is sent again later.
-func (m *Mailer) tick(ctx context.Context, now time.Time) {
+func (m *mailer) tick(ctx context.Context, now time.Time) {
 	c := m.p.Config().Mail
 	if !c.On() {
 		return
@@ -129,7 +129,7 @@ func (m *Mailer) tick(ctx context.Context, now time.Time) {
 
 // orderDigest notes each day at the time of the digest which recipients are owed one. A digest of a day on which the
 // daemon did not run is owed later.
-func (m *Mailer) orderDigest(c config.Mail, now time.Time) {
+func (m *mailer) orderDigest(c config.Mail, now time.Time) {
 	at, ok := c.DigestAt()
 	day := now.UTC().Truncate(24 * time.Hour)
 	if !ok || now.Before(day.Add(at)) {
@@ -160,7 +160,7 @@ func (m *Mailer) orderDigest(c config.Mail, now time.Time) {
 }
 
 // sendDigests sends the digests that are owed, each with what came since the last one.
-func (m *Mailer) sendDigests(ctx context.Context, c config.Mail, now time.Time) {
+func (m *mailer) sendDigests(ctx context.Context, c config.Mail, now time.Time) {
 	owed, recent := m.p.Outbox.Digest(now)
 	if len(owed) == 0 {
 		return
@@ -194,7 +194,7 @@ func (m *Mailer) sendDigests(ctx context.Context, c config.Mail, now time.Time) 
 }
 
 // deliver sends a mail and reports whether it was taken.
-func (m *Mailer) deliver(
+func (m *mailer) deliver(
 	ctx context.Context, c config.Mail, to config.Recipient, subject, body string, now time.Time,
 ) bool {
 	ctx, cancel := context.WithTimeout(ctx, mailTime)

@@ -28,12 +28,12 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 		Alarms: true, Digest: "07:00",
 	}}
 	dir := t.TempDir()
-	open := func() *Mailer {
+	open := func() *mailer {
 		out, err := mail.OpenOutbox(filepath.Join(dir, "outbox.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return New(mailerParts{
+		return newMailer(mailerParts{
 			Outbox: out,
 			Config: func() *config.Config { return c }, Dir: dir, Log: zerolog.New(&log),
 			Summary: func() (mail.Summary, bool) {
@@ -130,15 +130,15 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 	now, failing := start, ""
 	var sent []string
 	bodies := map[string]string{}
-	m := New(mailerParts{
+	m := newMailer(mailerParts{
 		Outbox: out, Config: func() *config.Config { return c }, Dir: t.TempDir(), Log: zerolog.Nop(),
 		Summary: func() (mail.Summary, bool) {
 			return mail.Summary{Names: func(host string) []string { return []string{strings.TrimSuffix(host, ".example")} }}, true
 		},
 		Each: func(since time.Time, use func(api.Capture)) (from time.Time) { // a version of two hosts every six hours
-			for at := now; at.After(since); at = at.Add(-6 * time.Hour) {
-				use(api.Capture{At: at, Host: "press.example", URI: "http://press.example/", Kind: "changed"})
-				use(api.Capture{At: at, Host: "radio.example", URI: "http://radio.example/", Kind: "changed"})
+			for when := now; when.After(since); when = when.Add(-6 * time.Hour) {
+				use(api.Capture{At: when, Host: "press.example", URI: "http://press.example/", Kind: "changed"})
+				use(api.Capture{At: when, Host: "radio.example", URI: "http://radio.example/", Kind: "changed"})
 			}
 			return from
 		},

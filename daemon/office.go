@@ -1,6 +1,3 @@
-// Package notices sends the alarms and the digests of one process, which may have several daemons: to the webhook, and
-// by e-mail. Notices wait in a file until they are taken.
-
 package daemon
 
 import (
@@ -22,8 +19,8 @@ import (
 // outboxFile is the file in the state folder with the notices that were not delivered yet.
 const outboxFile = "outbox.json"
 
-// Parts holds what an office needs.
-type Parts struct {
+// officeParts holds what an office needs.
+type officeParts struct {
 	Config     func() *config.Config                                 // in force
 	Join       func(numbers []int, list []mail.Summary) mail.Summary // of several; nil = there is one
 	Background func(run func(context.Context)) (end func())          // runs something until end is called
@@ -32,40 +29,43 @@ type Parts struct {
 	Log        zerolog.Logger
 }
 
-// DigestSource returns what digests say about a daemon.
-type DigestSource struct {
+// digestSource returns what digests say about a daemon.
+type digestSource struct {
 	Summary func() mail.Summary // without Recent
 	Each    func(since time.Time, use func(api.Capture)) (from time.Time)
 }
 
-// Office sends the notices and digests of all daemons of a process. It is safe for concurrent use.
-type Office struct {
+// office sends the alarms and the digests of all daemons of a process: to the webhook, and by e-mail. Notices wait in a
+// file until they are taken. It is safe for concurrent use.
+type office struct {
 	hook    *webhook
-	post    *Mailer
+	post    *mailer
 	posting func() // ends it
 	join    func(numbers []int, list []mail.Summary) mail.Summary
 
 	using   sync.Mutex // guards the field below, and is held while sources are used
-	sources map[int]DigestSource
+	sources map[int]digestSource
 
-	mu     sync.Mutex                    // guards the fields below
-	raised map[noticesAbout]map[int]bool // by which daemons
-	said   map[noticesAbout]bool         // whether the last notice raised it
+	mu     sync.Mutex                  // guards the fields below
+	raised map[aboutAlarm]map[int]bool // by which daemons
+	said   map[aboutAlarm]bool         // whether the last notice raised it
 }
 
-// noticesAbout names an alarm of the process as a whole.
-type noticesAbout struct{ kind, about string }
+// aboutAlarm names an alarm of the process as a whole.
+type aboutAlarm struct{ kind, about string }
 
-// NoticesOpen starts an office, which first sends what an earlier run could not deliver. The caller closes it.
-func NoticesOpen(p Parts) *Office {
+// openOffice starts an office, which first sends what an earlier run could not deliver. The caller closes it.
+func openOffice(p officeParts) *office {
 	c := p.Config()
 	out, err := mail.OpenOutbox(filepath.Join(c.Storage.State, outboxFile))
 	if err != nil {
 		p.Log.Error().Err(err).Msg("some alarms may never be delivered to the webhook or by e-mail")
 	}
-	o := &Office{join: p.Join, sources: map[int]DigestSource{}, raised: map[noticesAbout]map[int]bool{}, said: map[noticesAbout]bool{}}
+	o := &office{
+		join: p.Join, sources: map[int]digestSource{}, raised: map[aboutAlarm]map[int]bool{}, said: map[aboutAlarm]bool{},
+	}
 	o.hook = openWebhook(c.Admin.Webhook, out, p)
-	o.post = New(mailerParts{
+	o.post = newMailer(mailerParts{
 		Config: p.Config, Summary: o.summary, Each: o.each, Send: mail.Send, Dir: c.Storage.State, Outbox: out,
 		Now: p.Now, Log: p.Log,
 	})
@@ -74,14 +74,14 @@ func NoticesOpen(p Parts) *Office {
 }
 
 // Close ends the sending.
-func (o *Office) Close() {
+func (o *office) Close() {
 	o.posting()
 	o.hook.close()
 }
 
 // Join lets digests have what a daemon with a number knows until leave is called. Call leave before the daemon is
 // closed.
-func (o *Office) Join(number int, s DigestSource) (leave func()) {
+func (o *office) Join(number int, s digestSource) (leave func()) {
 	o.using.Lock()
 	defer o.using.Unlock()
 	o.sources[number] = s
@@ -98,7 +98,7 @@ func (o *Office) Join(number int, s DigestSource) (leave func()) {
 }
 
 // Notify sends the notices of a daemon. What is no alarm of a host concerns the process: it is sent once.
-func (o *Office) Notify(number int, list []alarm.Notice) {
+func (o *office) Notify(number int, list []alarm.Notice) {
 	list = o.news(number, list)
 	if len(list) > 0 {
 		o.hook.send(list)
@@ -107,7 +107,7 @@ func (o *Office) Notify(number int, list []alarm.Notice) {
 }
 
 // news returns the notices that no other daemon has sent, and that end an alarm for all of them.
-func (o *Office) news(number int, list []alarm.Notice) (news []alarm.Notice) {
+func (o *office) news(number int, list []alarm.Notice) (news []alarm.Notice) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, n := range list {
@@ -115,7 +115,7 @@ func (o *Office) news(number int, list []alarm.Notice) (news []alarm.Notice) {
 			news = append(news, n)
 			continue
 		}
-		a := noticesAbout{n.Kind, n.About}
+		a := aboutAlarm{n.Kind, n.About}
 		if o.raised[a] == nil {
 			o.raised[a] = map[int]bool{}
 		}
@@ -132,7 +132,7 @@ func (o *Office) news(number int, list []alarm.Notice) (news []alarm.Notice) {
 }
 
 // summary returns what all daemons know; ok is false while there is none.
-func (o *Office) summary() (s mail.Summary, ok bool) {
+func (o *office) summary() (s mail.Summary, ok bool) {
 	o.using.Lock()
 	defer o.using.Unlock()
 	var list []mail.Summary
@@ -151,7 +151,7 @@ func (o *Office) summary() (s mail.Summary, ok bool) {
 
 // each calls use with the captures of all daemons after a given time. from is the latest of the times before which one
 // has none.
-func (o *Office) each(since time.Time, use func(api.Capture)) (from time.Time) {
+func (o *office) each(since time.Time, use func(api.Capture)) (from time.Time) {
 	o.using.Lock()
 	defer o.using.Unlock()
 	for _, s := range o.sources {

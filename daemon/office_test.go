@@ -14,13 +14,13 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-// openOffice opens an office that sends to nobody.
-func openOffice(t *testing.T) *Office {
+// startOffice opens an office that sends to nobody.
+func startOffice(t *testing.T) *office {
 	t.Helper()
 	c := &config.Config{}
 	c.Storage.State = t.TempDir()
-	o := NoticesOpen(Parts{
-		Config: func() *config.Config { return c }, Join: addHosts, Background: noticesBackground, Wait: noticesWait,
+	o := openOffice(officeParts{
+		Config: func() *config.Config { return c }, Join: addHosts, Background: inBackground, Wait: pauseBetween,
 		Now: time.Now, Log: zerolog.Nop(),
 	})
 	t.Cleanup(o.Close)
@@ -30,8 +30,8 @@ func openOffice(t *testing.T) *Office {
 // TestAnAlarmOfTheProcessIsSentOnceForAllDaemons raises the same alarm in two daemons, and clears it.
 func TestAnAlarmOfTheProcessIsSentOnceForAllDaemons(t *testing.T) {
 	t.Parallel()
-	o := openOffice(t)
-	leave := o.Join(2, DigestSource{})
+	o := startOffice(t)
+	leave := o.Join(2, digestSource{})
 	for _, step := range []struct {
 		number     int
 		kind, host string
@@ -64,8 +64,8 @@ func TestAnAlarmOfTheProcessIsSentOnceForAllDaemons(t *testing.T) {
 
 // addHosts makes one summary of several.
 func addHosts(numbers []int, list []mail.Summary) (all mail.Summary) {
-	for i, one := range list {
-		all.Status.Hosts.Known += one.Status.Hosts.Known
+	for i, summary := range list {
+		all.Status.Hosts.Known += summary.Status.Hosts.Known
 		all.Institution += fmt.Sprint(numbers[i])
 	}
 	return all
@@ -74,12 +74,12 @@ func addHosts(numbers []int, list []mail.Summary) (all mail.Summary) {
 // TestADigestIsOfAllDaemons joins two daemons, and lets one of them leave.
 func TestADigestIsOfAllDaemons(t *testing.T) {
 	t.Parallel()
-	o := openOffice(t)
+	o := startOffice(t)
 	if _, ok := o.summary(); ok {
 		t.Error("there is a digest without a daemon")
 	}
-	source := func(hosts int64, host string) DigestSource {
-		return DigestSource{
+	source := func(hosts int64, host string) digestSource {
+		return digestSource{
 			Summary: func() (s mail.Summary) { s.Status.Hosts.Known = hosts; return s },
 			Each: func(since time.Time, use func(api.Capture)) time.Time {
 				use(api.Capture{Host: host})

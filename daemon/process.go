@@ -24,7 +24,7 @@ import (
 // addresses of the API. Each daemon has its store. Make one with [OpenProcess].
 type Process struct {
 	d           Daemon
-	office      *Office
+	office      *office
 	subscribers feeds.PushSwitch
 	saving      sync.Mutex // of configurations: daemons read the same files at the same time
 }

@@ -34,7 +34,7 @@ type webhook struct {
 }
 
 // openWebhook starts to send notices, first those that an earlier run could not deliver. The caller closes the webhook.
-func openWebhook(url string, out *mail.Outbox, p Parts) *webhook {
+func openWebhook(url string, out *mail.Outbox, p officeParts) *webhook {
 	h := &webhook{
 		url: url, outbox: out, post: alarm.Post, now: p.Now, wait: p.Wait, log: p.Log, wake: make(chan struct{}, 1),
 	}

@@ -54,16 +54,16 @@ func (w *hookWorld) seen() (calls []time.Time, taken []string, log string) {
 	return slices.Clone(w.calls), slices.Clone(w.taken), w.log.String()
 }
 
-// noticesBackground runs something until stop is called.
-func noticesBackground(run func(context.Context)) (stop func()) {
+// inBackground runs something until stop is called.
+func inBackground(run func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { run(ctx) })
 	return func() { cancel(); running.Wait() }
 }
 
-// noticesWait waits for d, or until ctx ends.
-func noticesWait(ctx context.Context, d time.Duration) error {
+// pauseBetween waits for d, or until ctx ends.
+func pauseBetween(ctx context.Context, d time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	<-ctx.Done()
@@ -77,7 +77,9 @@ func (w *hookWorld) open(url string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.hook = &webhook{url: url, outbox: out, now: time.Now, wait: noticesWait, log: zerolog.New(w), wake: make(chan struct{}, 1)}
+	w.hook = &webhook{
+		url: url, outbox: out, now: time.Now, wait: pauseBetween, log: zerolog.New(w), wake: make(chan struct{}, 1),
+	}
 	w.hook.post = func(_ context.Context, _ string, n alarm.Notice) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -87,7 +89,7 @@ func (w *hookWorld) open(url string) {
 		}
 		return w.err
 	}
-	w.hook.close = noticesBackground(w.hook.run)
+	w.hook.close = inBackground(w.hook.run)
 }
 
 // send sends notices with these texts.
@@ -176,7 +178,7 @@ func TestTheWebhookSkipsWhatItNeverTakes(t *testing.T) {
 			t.Errorf("%d alarms wait, the first %q; want the newest %d", len(list), list[0].Notice.Text, mail.MaxWaiting)
 		}
 		w.hook.close()
-		w.hook = openWebhook("", w.hook.outbox, Parts{Background: noticesBackground, Now: time.Now, Log: zerolog.Nop()}) // the configuration no longer names a webhook
+		w.hook = openWebhook("", w.hook.outbox, officeParts{Background: inBackground, Now: time.Now, Log: zerolog.Nop()}) // the configuration no longer names a webhook
 		w.hook.close()
 		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != 0 {
 			t.Errorf("%d alarms wait although there is no webhook", len(list))

@@ -17,13 +17,13 @@ func SameBytes(a, b io.Reader) error {
 	const size = 64 << 10
 	bufferedA := bufio.NewReaderSize(a, size)
 	bytesA, bytesB := make([]byte, size), make([]byte, size)
-	for at := int64(0); ; {
+	for pos := int64(0); ; {
 		n, errB := io.ReadFull(b, bytesB)
 		m, errA := io.ReadFull(bufferedA, bytesA[:max(n, 1)])
 		if !bytes.Equal(bytesA[:m], bytesB[:n]) {
-			return fmt.Errorf("%w after %d bytes", ErrDiffers, at)
+			return fmt.Errorf("%w after %d bytes", ErrDiffers, pos)
 		}
-		at += int64(n)
+		pos += int64(n)
 		if isEnd(errB) {
 			return exceptEnd(errA)
 		}

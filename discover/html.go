@@ -215,8 +215,8 @@ func (p *page) object(attrs []attribute) {
 			}
 		case "archive":
 			separates := func(r rune) bool { return r == ',' || strings.ContainsRune(whitespace, r) }
-			for one := range bytes.FieldsFuncSeq(a.val, separates) {
-				p.embedRelativeTo(from, one)
+			for part := range bytes.FieldsFuncSeq(a.val, separates) {
+				p.embedRelativeTo(from, part)
 			}
 		}
 	}

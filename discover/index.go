@@ -21,8 +21,8 @@ func newIndex() index { return index{seed: maphash.MakeSeed(), slots: make([]slo
 // find returns the place of the link whose URI has this text. If there is none, put takes sum to add it.
 func (x *index) find(text []byte, links []Link) (place int, sum uint32, ok bool) {
 	sum = uint32(maphash.Bytes(x.seed, text))
-	for at := x.first(sum); ; at = x.next(at) {
-		switch s := x.slots[at]; {
+	for pos := x.first(sum); ; pos = x.next(pos) {
+		switch s := x.slots[pos]; {
 		case s.after == 0:
 			return none, sum, false
 		case s.sum == sum && links[s.after-1].URI.String() == string(text):

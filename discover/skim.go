@@ -18,17 +18,17 @@ const maxSkimmed = 32
 // skim adds the links of the plain markup at the beginning of text. It returns how far it read: to the end, or to the
 // '<' of markup that the tokenizer must read.
 func (p *page) skim(text []byte) int {
-	for at := 0; ; {
-		next := bytes.IndexByte(text[at:], '<')
+	for pos := 0; ; {
+		next := bytes.IndexByte(text[pos:], '<')
 		if next < 0 {
 			return len(text)
 		}
-		at += next
-		n := p.skimOne(text[at:])
+		pos += next
+		n := p.skimOne(text[pos:])
 		if n == 0 {
-			return at
+			return pos
 		}
-		at += n
+		pos += n
 	}
 }
 

@@ -55,12 +55,12 @@ var oddMarkup = []string{
 func TestSkimmingFindsWhatTheTokenizerFinds(t *testing.T) {
 	t.Parallel()
 	back := strings.Repeat("<p>", minTokenized/3) // after this, skimming continues
-	for _, one := range oddMarkup {
-		compareBothWays(t, one)
-		compareBothWays(t, "<p>before</p>"+one+"<a href=/last>")
+	for _, name := range oddMarkup {
+		compareBothWays(t, name)
+		compareBothWays(t, "<p>before</p>"+name+"<a href=/last>")
 		for _, two := range oddMarkup {
-			compareBothWays(t, one+two)
-			compareBothWays(t, one+back+two)
+			compareBothWays(t, name+two)
+			compareBothWays(t, name+back+two)
 		}
 	}
 }

@@ -549,8 +549,8 @@ func TestABodyOverHTTP2ComesInTime(t *testing.T) {
 		for stream := asked2(f); stream != 0; stream = asked2(f) {
 			head2(t, f, stream, false, ":status", "200")
 			part := frame2(http2.FrameData, stream, bytes.Repeat([]byte("x"), 1000))
-			for at := 0; at < len(part); at += 200 {
-				if _, err := k.Write(part[at:min(at+200, len(part))]); err != nil {
+			for pos := 0; pos < len(part); pos += 200 {
+				if _, err := k.Write(part[pos:min(pos+200, len(part))]); err != nil {
 					return
 				}
 				time.Sleep(150 * time.Millisecond)

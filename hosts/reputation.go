@@ -155,8 +155,8 @@ type standing struct {
 }
 
 func reputationEncode(r evaluators.Reputation) (w reputationRow) {
-	for c, of := range r {
-		for i, s := range of {
+	for c, standings := range r {
+		for i, s := range standings {
 			if s == (evaluators.Standing{}) {
 				continue
 			}

@@ -40,21 +40,21 @@ func visitedLog(t *testing.T, path string) (last time.Time) {
 			continue
 		}
 		passed, version := 0, 0
-		for at := time.Duration(0); at <= h.Watched; at += 6 * time.Hour {
-			for passed < len(h.Changes) && h.Changes[passed] <= at {
+		for after := time.Duration(0); after <= h.Watched; after += 6 * time.Hour {
+			for passed < len(h.Changes) && h.Changes[passed] <= after {
 				passed++
 			}
 			e := crawllog.Entry{
-				Logged: h.Start.Add(at), Status: 200, Size: 7, URI: "http://" + h.Host + "/" + h.ID, MIME: "text/html", Started: h.Start.Add(at),
+				Logged: h.Start.Add(after), Status: 200, Size: 7, URI: "http://" + h.Host + "/" + h.ID, MIME: "text/html", Started: h.Start.Add(after),
 				Took: time.Second, Digest: digest.Of(fmt.Append(nil, h.ID, passed)),
 			}
-			if at > 0 && passed == version {
+			if after > 0 && passed == version {
 				e.Annotations = []string{crawllog.Unchanged}
 			}
 			version = passed
 			log = e.AppendTo(log, false)
 			log = append(log, '\n')
-			last = h.Start.Add(at)
+			last = h.Start.Add(after)
 		}
 	}
 	log = append(log, "a line of something else\n"...)

@@ -344,16 +344,16 @@ func (v *view) keep(r chromium.Result) error {
 			warcout.Resource{URI: "urn:dom:" + name, ContentType: "text/html; charset=utf-8", Content: r.DOM},
 			warcout.Resource{URI: "urn:fullPage:" + name, ContentType: "image/png", Content: r.Picture})
 	}
-	for _, one := range list {
-		if len(one.Content) == 0 {
+	for _, resource := range list {
+		if len(resource.Content) == 0 {
 			continue
 		}
-		one.Date, one.Series = now, v.page.series
-		w, err := v.l.p.Archive.WriteResource(now, one)
+		resource.Date, resource.Series = now, v.page.series
+		w, err := v.l.p.Archive.WriteResource(now, resource)
 		if err != nil {
 			return err
 		}
-		v.l.p.Index(w.Origin, one.ContentType)
+		v.l.p.Index(w.Origin, resource.ContentType)
 	}
 	return nil
 }

@@ -57,20 +57,20 @@ func readFile(path string) ([]kept, error) {
 		return nil, err
 	}
 	var out []kept
-	for at := 0; at < len(data); {
-		in := bytes.NewReader(data[at:])
+	for pos := 0; pos < len(data); {
+		in := bytes.NewReader(data[pos:])
 		raw, err := readMember(in)
 		if err != nil {
-			return out, fmt.Errorf("%s: member at %d: %w", path, at, err)
+			return out, fmt.Errorf("%s: member at %d: %w", path, pos, err)
 		}
 		k, err := parseRecord(raw)
 		if err != nil {
-			return out, fmt.Errorf("%s: record at %d: %w", path, at, err)
+			return out, fmt.Errorf("%s: record at %d: %w", path, pos, err)
 		}
 		next := len(data) - in.Len()
-		k.file, k.offset, k.length = filepath.Base(path), int64(at), int64(next-at)
+		k.file, k.offset, k.length = filepath.Base(path), int64(pos), int64(next-pos)
 		out = append(out, k)
-		at = next
+		pos = next
 	}
 	return out, checkReferences(out)
 }

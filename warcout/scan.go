@@ -49,14 +49,14 @@ func isWhole(zip *gzip.Reader, in *bufio.Reader) bool {
 func hasWholeRecord(f io.ReaderAt, from, size int64) (bool, error) {
 	var zip gzip.Reader
 	buf := make([]byte, scanBuffer)
-	for at := from; at < size; at += scanBuffer - int64(len(gzipMagic)) + 1 {
-		n, err := f.ReadAt(buf, at)
+	for pos := from; pos < size; pos += scanBuffer - int64(len(gzipMagic)) + 1 {
+		n, err := f.ReadAt(buf, pos)
 		if err != nil && err != io.EOF {
 			return false, err
 		}
 		window := buf[:n]
 		for i := bytes.Index(window, gzipMagic); i >= 0; {
-			start := at + int64(i)
+			start := pos + int64(i)
 			src := &source{from: io.NewSectionReader(f, start, size-start)}
 			if isWhole(&zip, bufio.NewReader(src)) {
 				return true, nil

@@ -16,7 +16,7 @@ func TestANodeNamesTheCaller(t *testing.T) {
 		// Tokens are for other addresses.
 		Tokens: func() []Token { return nil },
 	})
-	for _, is := range []struct {
+	for _, row := range []struct {
 		name   string
 		known  bool
 		header func(http.Header)
@@ -30,13 +30,13 @@ func TestANodeNamesTheCaller(t *testing.T) {
 		{"a stranger", false, Caller{Name: "x", Role: Operate}.Introduce, 403, Caller{}},
 		{"a broken name", true, func(h http.Header) { h.Set(callerHeader, "%zz") }, 400, Caller{}},
 	} {
-		got, known = Caller{}, is.known
+		got, known = Caller{}, row.known
 		r := httptest.NewRequest(http.MethodPost, "/api/v1/pause", http.NoBody)
-		is.header(r.Header)
+		row.header(r.Header)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
-		if w.Code != is.status || got != is.want {
-			t.Errorf("%s: status %d, caller %+v, want %d and %+v", is.name, w.Code, got, is.status, is.want)
+		if w.Code != row.status || got != row.want {
+			t.Errorf("%s: status %d, caller %+v, want %d and %+v", row.name, w.Code, got, row.status, row.want)
 		}
 	}
 	// The headers mean nothing without a connection of a node.

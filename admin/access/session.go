@@ -54,8 +54,8 @@ func (s *sessions) begin(u User, now time.Time) string {
 
 // count returns the number of sessions of a user. The caller holds mu.
 func (s *sessions) count(user string) (n int) {
-	for _, is := range s.all {
-		if is.user == user {
+	for _, session := range s.all {
+		if session.user == user {
 			n++
 		}
 	}

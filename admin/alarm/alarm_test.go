@@ -28,9 +28,9 @@ func TestAnAlarmIsRaisedAndClearedOnce(t *testing.T) {
 	} {
 		var a Set
 		var got []string
-		for i, at := range c.course {
+		for i, letter := range c.course {
 			var list []Trouble
-			if at == 'x' {
+			if letter == 'x' {
 				list = []Trouble{{c.kind, "a.example", "something"}}
 			}
 			for _, change := range a.Update(noon.Add(time.Duration(i)*time.Minute), list) {

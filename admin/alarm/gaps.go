@@ -36,15 +36,15 @@ func (g *Gaps) Troubles(now time.Time) []Trouble {
 		at    time.Time
 	}
 	hosts := map[string]gap{}
-	for feed, at := range g.at {
-		if now.Sub(at) > gapLasts {
+	for feed, when := range g.at {
+		if now.Sub(when) > gapLasts {
 			delete(g.at, feed)
 			continue
 		}
 		host := string(uri.FromCanonical(feed).Host())
 		h := hosts[host]
-		if h.feeds++; at.After(h.at) || at.Equal(h.at) && feed < h.last {
-			h.last, h.at = feed, at
+		if h.feeds++; when.After(h.at) || when.Equal(h.at) && feed < h.last {
+			h.last, h.at = feed, when
 		}
 		hosts[host] = h
 	}

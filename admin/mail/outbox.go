@@ -183,8 +183,8 @@ func (o *Outbox) Digest(now time.Time) (owed map[string]time.Time, recent []alar
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	owed = map[string]time.Time{}
-	for to, at := range o.Owed {
-		if now.Sub(at) > NoticeMaxAge {
+	for to, when := range o.Owed {
+		if now.Sub(when) > NoticeMaxAge {
 			delete(o.Owed, to)
 			continue
 		}

@@ -52,9 +52,9 @@ func addValidators(
 		if len(r.Rows) >= MaxHeaderRows {
 			return errEnough
 		}
-		for class, of := range known {
+		for class, standings := range known {
 			doubts := known.Doubts(exampleTypes[class], c.ForHost(h, now).Midfetch.Threshold)
-			for by, s := range of {
+			for by, s := range standings {
 				if s != (evaluators.Standing{}) {
 					r.Rows = append(r.Rows, api.HeaderTrust{
 						Host: string(h), Content: evaluators.Class(class).String(), Validator: evaluators.Witness(by).String(),
@@ -101,8 +101,8 @@ func HeadersPredicted(store *hosts.Reputation, only hostChoice) (p Predictions, 
 		if only != nil && !only(h) {
 			return nil
 		}
-		for _, of := range r {
-			for _, s := range of {
+		for _, standings := range r {
+			for _, s := range standings {
 				p.ChangeRight += s.ChangeRight
 				p.ChangeFalse += s.ChangeWrong
 				p.SameRight += s.SameRight

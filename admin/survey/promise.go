@@ -113,9 +113,9 @@ func (a *targets) find(about config.About, e evaluators.WaitEvaluator, leading b
 // parts returns the targets that URIs have, most changes first.
 func (a *targets) parts() []capacity.Part {
 	var parts []capacity.Part
-	for _, at := range a.list {
-		if at.Rates.URIs() > 0 {
-			parts = append(parts, at.Part)
+	for _, target := range a.list {
+		if target.Rates.URIs() > 0 {
+			parts = append(parts, target.Part)
 		}
 	}
 	slices.SortStableFunc(parts, func(a, b capacity.Part) int {
@@ -127,8 +127,8 @@ func (a *targets) parts() []capacity.Part {
 // changes returns the estimated versions a day of URIs with a target.
 func (a *targets) changes() float64 {
 	sum := 0.0
-	for _, at := range a.list {
-		sum += at.Rates.Changes()
+	for _, target := range a.list {
+		sum += target.Rates.Changes()
 	}
 	return sum
 }

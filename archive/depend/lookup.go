@@ -132,14 +132,14 @@ func (x *Index) original(c capture) (best place, found bool, err error) {
 		return all[0].place, true, nil
 	}
 	fits := math.MinInt
-	for _, one := range all {
-		other, err := x.at(one.place)
+	for _, candidate := range all {
+		other, err := x.at(candidate.place)
 		if err != nil {
 			return best, false, err
 		}
 		known := other.digest != noDigest && c.digest != noDigest
-		if n := warc.Fit(true, known, known && other.digest == c.digest, one.micro == c.to.micro); n > fits {
-			fits, best = n, one.place
+		if n := warc.Fit(true, known, known && other.digest == c.digest, candidate.micro == c.to.micro); n > fits {
+			fits, best = n, candidate.place
 		}
 	}
 	return best, true, nil

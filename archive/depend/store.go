@@ -194,9 +194,9 @@ func (c *Collector) Gone() bool { return errors.Is(c.err, fs.ErrNotExist) }
 
 // lines returns the lines of the file under a number.
 func (c *Collector) lines(lines []string, n uint32) []string {
-	for _, one := range c.captures {
-		one.file = n
-		lines = one.appendLines(lines)
+	for _, capture := range c.captures {
+		capture.file = n
+		lines = capture.appendLines(lines)
 	}
 	return lines
 }

@@ -241,8 +241,8 @@ func (r *arcReader) find(from int64) int64 {
 		r.zip = new(gzip.Reader)
 	}
 	const first = 1 << 10 // the next record is often near
-	for at, buf := from, r.window[:first]; at < r.size; {
-		n, err := r.file.ReadAt(buf, at)
+	for pos, buf := from, r.window[:first]; pos < r.size; {
+		n, err := r.file.ReadAt(buf, pos)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return r.size
 		}
@@ -252,11 +252,11 @@ func (r *arcReader) find(from int64) int64 {
 				break
 			}
 			done += i + 1
-			if place := at + int64(done-1) + skip; r.beginsRecord(place) {
+			if place := pos + int64(done-1) + skip; r.beginsRecord(place) {
 				return place
 			}
 		}
-		at += int64(len(buf) - len(magic) + 1)
+		pos += int64(len(buf) - len(magic) + 1)
 		buf = r.window[:min(2*len(buf), len(r.window))]
 	}
 	return r.size

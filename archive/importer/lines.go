@@ -33,18 +33,18 @@ func readLines(file string, progress *warc.Progress, makeParser func() lineParse
 		parse := makeParser()
 		in := bufio.NewReaderSize(t, index.MaxLine)
 		consumed := int64(0)
-		for at, strange := int64(0), 0; ctx.Err() == nil; {
+		for pos, strange := int64(0), 0; ctx.Err() == nil; {
 			line, err := in.ReadSlice('\n')
 			if errors.Is(err, io.EOF) && len(line) == 0 {
 				return nil
 			}
 			if errors.Is(err, bufio.ErrBufferFull) {
-				begin := at
+				begin := pos
 				n, more := skipLine(in)
-				at += int64(len(line)) + n
+				pos += int64(len(line)) + n
 				err := report(warc.Finding{
 					File: file, Offset: begin, Severity: warc.Error, Kind: warc.BadHeader,
-					Text: fmt.Sprintf("skipped a line of %d bytes; the maximum is %d", at-begin, index.MaxLine),
+					Text: fmt.Sprintf("skipped a line of %d bytes; the maximum is %d", pos-begin, index.MaxLine),
 				})
 				if err != nil || !more {
 					return err
@@ -53,18 +53,18 @@ func readLines(file string, progress *warc.Progress, makeParser func() lineParse
 			}
 			if err != nil && !errors.Is(err, io.EOF) {
 				return report(warc.Finding{
-					File: file, Offset: at, Severity: warc.Error, Kind: warc.Truncated,
+					File: file, Offset: pos, Severity: warc.Error, Kind: warc.Truncated,
 					Text: "the rest of the text cannot be read: " + err.Error(),
 				})
 			}
-			begin := at
-			at += int64(len(line))
+			begin := pos
+			pos += int64(len(line))
 			if n, err := t.Consumed(); err == nil {
 				progress.AddBytes(n - consumed)
 				consumed = n
 			}
 			f, ok, bad := parse(string(bytes.TrimRight(line, "\r\n"))) // also before from: there may be a header
-			if at <= from {
+			if pos <= from {
 				continue
 			}
 			if bad != nil && strange < warc.MaxFindings {
@@ -76,7 +76,7 @@ func readLines(file string, progress *warc.Progress, makeParser func() lineParse
 					return err
 				}
 			}
-			if err := receive(f, ok, at); err != nil {
+			if err := receive(f, ok, pos); err != nil {
 				return err
 			}
 		}

@@ -74,8 +74,8 @@ func OpenLive(
 	lines, err := l.repair(ctx, again, report)
 	if err == nil {
 		err = l.rewrite(func(line func([]byte) error) error {
-			for one := range bytes.Lines(lines) {
-				if err := line(one); err != nil {
+			for part := range bytes.Lines(lines) {
+				if err := line(part); err != nil {
 					return err
 				}
 			}

@@ -211,11 +211,11 @@ func TestLookUpsFollowMerges(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.live.size, l.live.places = int64(len(live)), nil
-	for at, line := int64(0), ""; at < int64(len(live)); at += int64(len(line)) {
-		line, _, _ = strings.Cut(live[at:], "\n")
+	for pos, line := int64(0), ""; pos < int64(len(live)); pos += int64(len(line)) {
+		line, _, _ = strings.Cut(live[pos:], "\n")
 		line += "\n"
 		key, _, _ := strings.Cut(line, " ")
-		l.live.places = append(l.live.places, place{maphash.String(l.live.seed, key), at})
+		l.live.places = append(l.live.places, place{maphash.String(l.live.seed, key), pos})
 	}
 	isFound("in two indexes", "a.example", "b.example")
 }

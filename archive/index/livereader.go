@@ -143,8 +143,8 @@ func (l *Live) find(key string, see func(Entry)) error {
 	defer f.Close() //nolint:errcheck // nothing was written
 	want := key + " "
 	in := bufio.NewReaderSize(nil, lineBuffer)
-	for _, at := range places {
-		in.Reset(io.NewSectionReader(f, at, MaxLine))
+	for _, pos := range places {
+		in.Reset(io.NewSectionReader(f, pos, MaxLine))
 		line, err := in.ReadString('\n')
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("read %s: %w", f.Name(), err)

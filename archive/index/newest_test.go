@@ -48,21 +48,21 @@ func TestAPageWithVeryManyCapturesTakesNoMemory(t *testing.T) {
 	if first, last := newest[0].Offset, newest[limit-1].Offset; first != captures-limit-1 || last != captures-1 {
 		t.Errorf("the newest are at %d to %d, want %d to %d", first, last, captures-limit-1, captures-1)
 	}
-	for at, want := range map[int64]index.Place{
+	for pos, want := range map[int64]index.Place{
 		1:            {Number: 1, Count: pages, After: index.Entry{Offset: 2}},
 		101:          {Number: 100, Count: pages, Before: index.Entry{Offset: 99}, After: index.Entry{Offset: 102}},
 		captures - 1: {Number: pages, Count: pages, Before: index.Entry{Offset: captures - 2}},
 		300:          {Number: 4, Count: captures / 100, Before: index.Entry{Offset: 200}, After: index.Entry{Offset: 400}},
 	} {
-		isThere := func(a, b index.Entry) bool { return a.Offset == at && b.Offset != at }
+		isThere := func(a, b index.Entry) bool { return a.Offset == pos && b.Offset != pos }
 		found, ok, err := l.Nearest("http://a.example/", isThere)
-		if err != nil || !ok || found.Offset != at {
-			t.Fatalf("the capture at %d: %+v, %v", at, found, err)
+		if err != nil || !ok || found.Offset != pos {
+			t.Fatalf("the capture at %d: %+v, %v", pos, found, err)
 		}
 		p, err := l.PlaceOf(found)
 		if err != nil || p.Number != want.Number || p.Count != want.Count || p.Before.Offset != want.Before.Offset ||
 			p.After.Offset != want.After.Offset {
-			t.Errorf("the place of the capture at %d is %+v, %v; want %+v", at, p, err, want)
+			t.Errorf("the place of the capture at %d is %+v, %v; want %+v", pos, p, err, want)
 		}
 	}
 	if later, ok, err := l.Nearest("http://a.example/", func(_, _ index.Entry) bool { return false }); !ok || err != nil || later.Offset != captures-1 {

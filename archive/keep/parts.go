@@ -28,8 +28,8 @@ func (u *Uploader) putParts(
 	}()
 	length := max(cmp.Or(u.largest, partSize), (size+maxParts-1)/maxParts)
 	var parts []minio.CompletePart
-	for at := int64(0); at < size; at += length {
-		part := io.NewSectionReader(f, at, min(length, size-at))
+	for pos := int64(0); pos < size; pos += length {
+		part := io.NewSectionReader(f, pos, min(length, size-pos))
 		sum := sha256.New()
 		if err := transfer(ctx, sum, part); err != nil {
 			return err

@@ -178,9 +178,9 @@ func (q *Queue) Next(lines, size int) (entries []index.Entry, next int64, _ erro
 // beyond returns the end of a line that is too long to be valid.
 func (q *Queue) beyond(from, to int64) int64 {
 	in := bufio.NewReader(io.NewSectionReader(q.file, from, to-from))
-	for at := from; ; at++ {
+	for pos := from; ; pos++ {
 		if c, err := in.ReadByte(); err != nil || c == '\n' {
-			return min(at+1, to)
+			return min(pos+1, to)
 		}
 	}
 }

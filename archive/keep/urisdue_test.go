@@ -94,9 +94,9 @@ func TestLostPayloadsAreFetchedAgainAtThePaceOfTheirHost(t *testing.T) {
 				t.Errorf("the losses are %+v, want pending: %t", l, test.pending)
 			}
 			for host, times := range s.due {
-				for n, at := range times {
-					if want := now.Add(time.Duration(n%30+1) * time.Minute); !at.Equal(want) {
-						t.Errorf("page %d of %s is due at %s, want %s", n, host, at, want)
+				for n, when := range times {
+					if want := now.Add(time.Duration(n%30+1) * time.Minute); !when.Equal(want) {
+						t.Errorf("page %d of %s is due at %s, want %s", n, host, when, want)
 					}
 				}
 			}

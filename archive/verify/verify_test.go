@@ -226,24 +226,24 @@ func TestEveryCutAndFlippedByteIsReported(t *testing.T) {
 		ends[int(rec.Offset+rec.Length)] = true
 	}
 	path, text := filepath.Join(t.TempDir(), "damaged.warc.gz"), unzip(content)
-	for at := range len(content) {
-		if at > 20 && at%step > 0 {
+	for pos := range len(content) {
+		if pos > 20 && pos%step > 0 {
 			continue
 		}
-		cut := bytes.Clone(content[:at])
+		cut := bytes.Clone(content[:pos])
 		flipped := bytes.Clone(content)
-		flipped[at] ^= 0x10
+		flipped[pos] ^= 0x10
 		for name, damaged := range map[string][]byte{"cut": cut, "flipped": flipped} {
 			if err := os.WriteFile(path, damaged, 0o644); err != nil {
 				t.Fatal(err)
 			}
 			found, sum := verified(t, Options{}, path)
-			if len(found) == 0 && !(name == "cut" && ends[at]) && !(name == "flipped" && unguarded(ends, at)) &&
+			if len(found) == 0 && !(name == "cut" && ends[pos]) && !(name == "flipped" && unguarded(ends, pos)) &&
 				!bytes.Equal(text, unzip(damaged)) {
-				t.Errorf("%s at %d: no finding", name, at)
+				t.Errorf("%s at %d: no finding", name, pos)
 			}
 			if name == "flipped" && sum.Records["response"]+sum.Records["revisit"] < 5 {
-				t.Errorf("flipped at %d: only the records %v were read", at, sum.Records)
+				t.Errorf("flipped at %d: only the records %v were read", pos, sum.Records)
 			}
 		}
 	}

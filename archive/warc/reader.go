@@ -321,10 +321,10 @@ func (r *Reader) find(from int64) (int64, error) {
 		magic, skip = []byte(RecordEnd+recordMagic+"1."), len(RecordEnd)
 	}
 	buf := make([]byte, rawBuffer)
-	for at := from; at < r.size; at += int64(len(buf) - len(magic) + 1) {
-		n, err := r.file.ReadAt(buf, at)
+	for pos := from; pos < r.size; pos += int64(len(buf) - len(magic) + 1) {
+		n, err := r.file.ReadAt(buf, pos)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return 0, fmt.Errorf("read %s at %d: %w", r.name, at, err)
+			return 0, fmt.Errorf("read %s at %d: %w", r.name, pos, err)
 		}
 		for done := 0; ; {
 			i := bytes.Index(buf[done:n], magic)
@@ -332,7 +332,7 @@ func (r *Reader) find(from int64) (int64, error) {
 				break
 			}
 			done += i + 1
-			if place := at + int64(done-1+skip); !r.gzip || r.beginsRecord(place) {
+			if place := pos + int64(done-1+skip); !r.gzip || r.beginsRecord(place) {
 				return place, nil
 			}
 		}

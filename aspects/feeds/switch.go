@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// PushSwitch passes the requests of hubs, which come to one address, on to several subscribers. The zero value has none. It
-// is safe for concurrent use.
+// PushSwitch passes the requests of hubs, which come to one address, on to several subscribers. The zero value has
+// none. It is safe for concurrent use.
 type PushSwitch struct {
 	mu  sync.Mutex // guards the field below
 	all map[int]*Subscriber
@@ -29,9 +29,9 @@ func (s *PushSwitch) Set(number int, one *Subscriber) {
 func (s *PushSwitch) Serve(w http.ResponseWriter, r *http.Request, now time.Time) {
 	s.mu.Lock()
 	var to *Subscriber
-	for _, one := range s.all {
-		if to == nil || one.asked(r) {
-			to = one
+	for _, subscriber := range s.all {
+		if to == nil || subscriber.asked(r) {
+			to = subscriber
 		}
 	}
 	s.mu.Unlock()

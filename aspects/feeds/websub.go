@@ -33,8 +33,8 @@ const (
 	maxRequests = 20
 )
 
-// WebsubOptions configure a [Subscriber]. Callback, Post, Notify and Random are required.
-type WebsubOptions struct {
+// PushOptions configure a [Subscriber]. Callback, Post, Notify and Random are required.
+type PushOptions struct {
 	Callback string        // public address where hubs reach Serve
 	Lease    time.Duration // time for which subscriptions are requested; zero means [DefaultLease]
 	Max      int           // maximum number of subscriptions; zero means 10,000
@@ -61,9 +61,39 @@ type subscription struct {
 	triggered  time.Time // last trigger
 }
 
-// Subscriber manages subscriptions. Its methods may be called by many goroutines at once.
+// A Subscriber subscribes to the hubs of feeds (W3C WebSub), so that a hub reports at once when a feed has something
+// new. Each genuine notification triggers a visit of the feed. The content of a notification is only used to check
+// its signature and is never archived: only the answer of the site itself is.
+//
+// # A subscription
+//
+//	            Offer                Step                    Serve: hub.mode=subscribe
+//	(unknown) ─────────▶ wanted ─────────────▶ asked ─────────────────────────────────▶ active
+//	                       ▲   the hub refused   │                                        │
+//	                       ├─────────────────────┘          the lease ends                │
+//	                       └──────────────────────────────────────────────────────────────┘
+//
+// Nothing is stored on disk. After a restart, each visit of a feed offers its topic again, under a new callback.
+// Requests to the old callbacks are answered 410, so that the hub forgets them.
+//
+// # Who may trigger
+//
+// Each subscription has a callback that cannot be guessed and a secret. A notification without the HMAC of that
+// secret is accepted, as the standard requires, and ignored. One topic triggers at most one visit per minute.
+//
+// # Invariants
+//
+// There are at most [PushOptions].Max subscriptions, and at most 200 to the feeds of one registrable domain. A hub is
+// asked at most once in two seconds. After a failure all its subscriptions wait, and after 16 in a row, which take
+// five days, it is dropped for a week. A lease is never longer than requested, whatever a hub grants. Hubs must have
+// https and its standard port, unless [PushOptions].AnyHub is set.
+//
+// At most 16 MiB of a notification are read, and none are kept. The package starts no goroutine and does not ask the
+// clock: its owner calls [Subscriber.Step] at the time that Step returned, and [Subscriber.Serve] for each request.
+//
+// Its methods may be called by many goroutines at once.
 type Subscriber struct {
-	o WebsubOptions
+	o PushOptions
 
 	mu     sync.Mutex               // guards the fields below; never held while waiting or calling out
 	subs   map[string]*subscription // by id
@@ -73,8 +103,8 @@ type Subscriber struct {
 	perDomain map[string]int // subscriptions by the registrable domain of the feed
 }
 
-// New returns a subscriber without subscriptions.
-func New(o WebsubOptions) (*Subscriber, error) {
+// NewSubscriber returns a subscriber without subscriptions.
+func NewSubscriber(o PushOptions) (*Subscriber, error) {
 	if o.Callback == "" || o.Post == nil || o.Notify == nil || o.Random == nil {
 		return nil, errors.New("make a WebSub subscriber: Callback, Post, Notify and Random are required")
 	}

@@ -20,9 +20,9 @@ import (
 )
 
 var (
-	websubStart = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	feed        = uri.FromCanonical("http://news.example/rss.xml")
-	hubAt       = uri.FromCanonical("https://hub.example/")
+	startPush = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	feed      = uri.FromCanonical("http://news.example/rss.xml")
+	hubAt     = uri.FromCanonical("https://hub.example/")
 )
 
 // hub is a scripted hub.
@@ -39,7 +39,7 @@ func newHub(t *testing.T) *hub {
 	t.Helper()
 	h := &hub{t: t, status: http.StatusAccepted}
 	n := 0
-	s, err := New(WebsubOptions{
+	s, err := NewSubscriber(PushOptions{
 		Callback: "https://crawler.example/websub/", Max: 3, Log: zerolog.Nop(),
 		Post: func(_ context.Context, to uri.URI, form url.Values) (int, error) {
 			if to != hubAt {
@@ -94,27 +94,28 @@ func (h *hub) notify(now time.Time, signature string) int {
 func TestSubscriptionLifeCycle(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	if !h.s.Offer(websubStart, feed, uri.URI{}, hubAt) || h.s.Offer(websubStart, feed, uri.URI{}, hubAt) {
+	if !h.s.Offer(startPush, feed, uri.URI{}, hubAt) || h.s.Offer(startPush, feed, uri.URI{}, hubAt) {
 		t.Error("want true for the first offer and false for the second")
 	}
-	next := h.s.Step(t.Context(), websubStart)
-	if len(h.asked) != 1 || !next.Equal(websubStart.Add(verifyTimeout)) {
+	next := h.s.Step(t.Context(), startPush)
+	if len(h.asked) != 1 || !next.Equal(startPush.Add(verifyTimeout)) {
 		t.Fatalf("%d requests, next step at %s", len(h.asked), next)
 	}
 	want := "hub.callback=https%3A%2F%2Fcrawler.example%2Fwebsub%2Frandom1&hub.lease_seconds=864000&hub.mode=subscribe&hub.secret=random2&hub.topic=http%3A%2F%2Fnews.example%2Frss.xml"
 	if got := h.asked[0].Encode(); got != want {
 		t.Errorf("request %s, want %s", got, want)
 	}
-	if w := h.verify(websubStart); w.Code != http.StatusOK || w.Body.String() != "a<b" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
+	if w := h.verify(startPush); w.Code != http.StatusOK || w.Body.String() != "a<b" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
 		t.Errorf("verification: %d %q", w.Code, w.Body)
 	}
-	if active, all := h.s.Active(websubStart); active != 1 || all != 1 {
+	if active, all := h.s.Active(startPush); active != 1 || all != 1 {
 		t.Errorf("%d of %d active, want 1 of 1", active, all)
 	}
-	if code := h.notify(websubStart, sign("random2", "<rss/>")); code != http.StatusAccepted || len(h.triggered) != 1 || h.triggered[0] != feed {
+	if code := h.notify(startPush, sign("random2", "<rss/>")); code != http.StatusAccepted || len(h.triggered) != 1 || h.triggered[0] != feed {
 		t.Errorf("notification: %d, triggered %v", code, h.triggered)
 	}
-	if next := h.s.Step(t.Context(), websubStart.Add(time.Hour)); len(h.asked) != 1 || !next.Equal(websubStart.Add(24*time.Hour*4/5)) {
+	next = h.s.Step(t.Context(), startPush.Add(time.Hour))
+	if len(h.asked) != 1 || !next.Equal(startPush.Add(24*time.Hour*4/5)) {
 		t.Errorf("%d requests, next step at %s", len(h.asked), next)
 	}
 	h.s.Step(t.Context(), next.Add(24*time.Hour))
@@ -137,10 +138,10 @@ func TestServeIgnoresWrongSignatures(t *testing.T) {
 		{"not hexadecimal", "sha256=xx", 0},
 	} {
 		h := newHub(t)
-		h.s.Offer(websubStart, feed, uri.URI{}, hubAt)
-		h.s.Step(t.Context(), websubStart)
-		h.verify(websubStart)
-		if code := h.notify(websubStart, c.signature); code != http.StatusAccepted || len(h.triggered) != c.want {
+		h.s.Offer(startPush, feed, uri.URI{}, hubAt)
+		h.s.Step(t.Context(), startPush)
+		h.verify(startPush)
+		if code := h.notify(startPush, c.signature); code != http.StatusAccepted || len(h.triggered) != c.want {
 			t.Errorf("%s: %d, %d triggers, want %d", c.name, code, len(h.triggered), c.want)
 		}
 	}
@@ -149,11 +150,11 @@ func TestServeIgnoresWrongSignatures(t *testing.T) {
 func TestServeTriggersAtMostOncePerMinute(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	h.s.Offer(websubStart, feed, uri.URI{}, hubAt)
-	h.s.Step(t.Context(), websubStart)
-	h.verify(websubStart)
+	h.s.Offer(startPush, feed, uri.URI{}, hubAt)
+	h.s.Step(t.Context(), startPush)
+	h.verify(startPush)
 	for i := range 120 {
-		h.notify(websubStart.Add(time.Duration(i)*time.Second), sign("random2", "<rss/>"))
+		h.notify(startPush.Add(time.Duration(i)*time.Second), sign("random2", "<rss/>"))
 	}
 	if len(h.triggered) != 2 {
 		t.Errorf("%d triggers, want 2", len(h.triggered))
@@ -172,23 +173,23 @@ func TestServeConfirmsOnlyItsOwnRequests(t *testing.T) {
 		{"a giant challenge", []string{"hub.challenge", strings.Repeat("x", maxChallenge+1)}},
 	} {
 		h := newHub(t)
-		h.s.Offer(websubStart, feed, uri.URI{}, hubAt)
-		h.s.Step(t.Context(), websubStart)
-		if w := h.verify(websubStart, c.changes...); w.Code != http.StatusNotFound {
+		h.s.Offer(startPush, feed, uri.URI{}, hubAt)
+		h.s.Step(t.Context(), startPush)
+		if w := h.verify(startPush, c.changes...); w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d, want 404", c.name, w.Code)
 		}
 	}
 	h := newHub(t)
-	h.s.Offer(websubStart, feed, uri.URI{}, hubAt)
-	h.s.Step(t.Context(), websubStart)
-	h.verify(websubStart)
-	if w := h.verify(websubStart); w.Code != http.StatusNotFound {
+	h.s.Offer(startPush, feed, uri.URI{}, hubAt)
+	h.s.Step(t.Context(), startPush)
+	h.verify(startPush)
+	if w := h.verify(startPush); w.Code != http.StatusNotFound {
 		t.Errorf("a second verification: %d, want 404", w.Code)
 	}
 	for method, want := range map[string]int{
 		http.MethodGet: http.StatusNotFound, http.MethodPost: http.StatusGone, http.MethodPut: http.StatusMethodNotAllowed,
 	} {
-		if w := h.send(websubStart, httptest.NewRequest(method, "https://crawler.example/websub/nobody", nil)); w.Code != want {
+		if w := h.send(startPush, httptest.NewRequest(method, "https://crawler.example/websub/nobody", nil)); w.Code != want {
 			t.Errorf("%s to an unknown callback: %d, want %d", method, w.Code, want)
 		}
 	}
@@ -198,8 +199,8 @@ func TestStepWaitsLongerForFailingHubs(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
 	h.status, h.err = 0, errors.New("no route to host")
-	h.s.Offer(websubStart, feed, uri.URI{}, hubAt)
-	now := websubStart
+	h.s.Offer(startPush, feed, uri.URI{}, hubAt)
+	now := startPush
 	var waits []time.Duration
 	for range 14 {
 		next := h.s.Step(t.Context(), now)
@@ -223,20 +224,20 @@ func TestOfferBoundsAndReplacesSubscriptions(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
 	for i := range 5 {
-		h.s.Offer(websubStart, uri.FromCanonical(fmt.Sprintf("http://news.example/%d", i)), uri.URI{}, hubAt)
+		h.s.Offer(startPush, uri.FromCanonical(fmt.Sprintf("http://news.example/%d", i)), uri.URI{}, hubAt)
 	}
-	if _, all := h.s.Active(websubStart); all != 3 {
+	if _, all := h.s.Active(startPush); all != 3 {
 		t.Errorf("%d subscriptions, want 3", all)
 	}
 	first := uri.FromCanonical("http://news.example/0")
-	h.s.Step(t.Context(), websubStart)
-	if !h.s.Offer(websubStart, first, feed, hubAt) {
+	h.s.Step(t.Context(), startPush)
+	if !h.s.Offer(startPush, first, feed, hubAt) {
 		t.Error("offering another topic: want true")
 	}
-	if h.s.Offer(websubStart, first, feed, uri.URI{}) {
+	if h.s.Offer(startPush, first, feed, uri.URI{}) {
 		t.Error("offering no hub: want false")
 	}
-	if _, all := h.s.Active(websubStart); all != 2 {
+	if _, all := h.s.Active(startPush); all != 2 {
 		t.Errorf("%d subscriptions, want 2", all)
 	}
 }

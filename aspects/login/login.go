@@ -130,9 +130,9 @@ func (at *login) configured(who account, c *config.Config, now time.Time) bool {
 func (m *Maker) LoginFailures(c *config.Config, now time.Time) (all []LoginFailure) {
 	m.logins.mu.Lock()
 	defer m.logins.mu.Unlock()
-	for who, at := range m.logins.all {
-		if at.failures > 0 && at.configured(who, c, now) {
-			all = append(all, at.down)
+	for who, login := range m.logins.all {
+		if login.failures > 0 && login.configured(who, c, now) {
+			all = append(all, login.down)
 		}
 	}
 	slices.SortFunc(all, func(a, b LoginFailure) int {

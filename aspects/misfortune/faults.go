@@ -53,8 +53,8 @@ func IsOurs(err error) bool {
 	if errno := syscall.Errno(0); errors.As(err, &errno) {
 		return true
 	}
-	for _, one := range ours {
-		if errors.Is(err, one) {
+	for _, cause := range ours {
+		if errors.Is(err, cause) {
 			return true
 		}
 	}

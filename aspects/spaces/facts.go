@@ -116,8 +116,8 @@ func (s *state) judge(g Page, f facts) (found, refuted []Trap, changed bool) {
 		return nil, nil, false
 	}
 	s.Ticks++
-	for _, at := range f.sightings {
-		if t, certain := s.learnParam(g, at, f.content); certain {
+	for _, sighting := range f.sightings {
+		if t, certain := s.learnParam(g, sighting, f.content); certain {
 			found = s.addTrap(found, t)
 		}
 	}

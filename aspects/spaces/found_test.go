@@ -71,8 +71,8 @@ func TestNamesOfVisitedSearchesPutOffNothing(t *testing.T) {
 	if !again(time.Hour) {
 		t.Error("a visited search is visited again while new ones are put off; want that it waits")
 	}
-	for at := time.Hour; at < spaces.Doubt; at += 12 * time.Hour {
-		if _, held, err := a.HoldFound(wanted(2, at)); err != nil || held {
+	for after := time.Hour; after < spaces.Doubt; after += 12 * time.Hour {
+		if _, held, err := a.HoldFound(wanted(2, after)); err != nil || held {
 			t.Fatalf("a search that is known is held: %v, %v", held, err)
 		}
 	}

@@ -45,8 +45,8 @@ func (tr tree) links(s string) []string {
 		list = append(list, tr.below("/"+strings.Join(parts[:len(parts)-1], "/")+"/")...)
 	}
 	if tr.menu {
-		for _, one := range tr.below("/deep/") {
-			list = append(append(list, one), tr.below(one)...)
+		for _, name := range tr.below("/deep/") {
+			list = append(append(list, name), tr.below(name)...)
 		}
 	}
 	return list

@@ -367,8 +367,8 @@ func TestTheTimeOfTheLastPutOffIsStored(t *testing.T) {
 			if err := b.Flush(); err != nil {
 				t.Fatal(err)
 			}
-			for _, at := range c.named {
-				name(day.Add(at))
+			for _, after := range c.named {
+				name(day.Add(after))
 			}
 			if err := b.Flush(); err != nil {
 				t.Fatal(err)

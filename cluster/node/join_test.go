@@ -32,11 +32,11 @@ func (n *Node) join(ctx context.Context, wants int) (*Shard, error) {
 	}
 	for st := <-n.seen; ; {
 		for _, had := range []bool{true, false} {
-			for i, is := range st.Shards {
-				if had != has[i+1] || wants != 0 && wants != i+1 || is.Owner != "" && is.Owner != n.o.Node && !is.Fenced {
+			for i, state := range st.Shards {
+				if had != has[i+1] || wants != 0 && wants != i+1 || state.Owner != "" && state.Owner != n.o.Node && !state.Fenced {
 					continue
 				}
-				if s, err := n.take(ctx, is, i+1); s != nil || err != nil {
+				if s, err := n.take(ctx, state, i+1); s != nil || err != nil {
 					return s, err
 				}
 			}

@@ -245,9 +245,9 @@ func (u *union) addMoved(ctx context.Context, to *frontier.Frontier, shard int, 
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	for at, more := frontier.Cursor(""), true; more; more = at != "" {
+	for cursor, more := frontier.Cursor(""), true; more; more = cursor != "" {
 		var list []frontier.Entry
-		if list, at, err = from.List(u.Now, frontier.Selection{}, at, maxLetters); err != nil {
+		if list, cursor, err = from.List(u.Now, frontier.Selection{}, cursor, maxLetters); err != nil {
 			return err
 		}
 		for _, e := range list {

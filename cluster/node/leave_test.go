@@ -79,10 +79,10 @@ func (w week) facts(p *place, f *frontier.Frontier) map[string]string {
 	p.must(f.Check())
 	all := map[string]string{}
 	now := w.monday.AddDate(0, 0, 7)
-	for at, more := frontier.Cursor(""), true; more; more = at != "" {
+	for cursor, more := frontier.Cursor(""), true; more; more = cursor != "" {
 		var list []frontier.Entry
 		var err error
-		list, at, err = f.List(now, frontier.Selection{}, at, 1000)
+		list, cursor, err = f.List(now, frontier.Selection{}, cursor, 1000)
 		p.must(err)
 		for _, e := range list {
 			if strings.Contains(e.URI.Path(), "cross") {

@@ -13,7 +13,7 @@ import (
 func TestPlacementOfShards(t *testing.T) {
 	t.Parallel()
 	const me = "a"
-	for _, is := range []struct {
+	for _, row := range []struct {
 		what, owners, takers string
 		change               func(*view)
 		take, release        int // number of shards
@@ -42,20 +42,20 @@ func TestPlacementOfShards(t *testing.T) {
 	} {
 		v := view{
 			me: me, takers: map[string]int{}, calm: true,
-			crashed: make([]bool, len(is.owners)), kept: make([]bool, len(is.owners)),
-			freeFor: make([]time.Duration, len(is.owners)),
+			crashed: make([]bool, len(row.owners)), kept: make([]bool, len(row.owners)),
+			freeFor: make([]time.Duration, len(row.owners)),
 		}
-		for _, name := range strings.Split(is.takers, "") {
-			v.takers[name] = strings.Count(is.owners, name)
+		for _, name := range strings.Split(row.takers, "") {
+			v.takers[name] = strings.Count(row.owners, name)
 		}
-		for _, owner := range strings.Split(is.owners, "") {
+		for _, owner := range strings.Split(row.owners, "") {
 			v.owners = append(v.owners, strings.TrimPrefix(owner, "-"))
 		}
-		if is.change != nil {
-			is.change(&v)
+		if row.change != nil {
+			row.change(&v)
 		}
-		if take, release := v.take(), v.release(); len(take) != is.take || len(release) != is.release {
-			t.Errorf("%s: takes %v and releases %v, want %d and %d", is.what, take, release, is.take, is.release)
+		if take, release := v.take(), v.release(); len(take) != row.take || len(release) != row.release {
+			t.Errorf("%s: takes %v and releases %v, want %d and %d", row.what, take, release, row.take, row.release)
 		}
 	}
 }

@@ -11,15 +11,15 @@ import (
 // TestReplicasThatAreNotSynchronousAreReported compares what is said of the replicas of a database.
 func TestReplicasThatAreNotSynchronousAreReported(t *testing.T) {
 	t.Parallel()
-	for _, is := range []struct {
+	for _, row := range []struct {
 		all, synced, hidden int
 		want                string
 	}{
 		{0, 0, 0, "no synchronous replica: set"}, {2, 0, 0, "only others"}, {2, 1, 0, ""}, {2, 1, 1, ""}, {1, 0, 1, "grant pg_read_all_stats"},
 	} {
-		got := replicaTrouble(is.all, is.synced, is.hidden)
-		if !strings.Contains(got, is.want) || (got == "") != (is.want == "") {
-			t.Errorf("of %d replicas, %d are synchronous and %d hidden: %q, want %q", is.all, is.synced, is.hidden, got, is.want)
+		got := replicaTrouble(row.all, row.synced, row.hidden)
+		if !strings.Contains(got, row.want) || (got == "") != (row.want == "") {
+			t.Errorf("of %d replicas, %d are synchronous and %d hidden: %q, want %q", row.all, row.synced, row.hidden, got, row.want)
 		}
 	}
 }

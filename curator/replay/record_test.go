@@ -110,13 +110,13 @@ func TestARecordThatCannotBeReadSaysWhy(t *testing.T) {
 		content[i] = 'x'
 	}
 	archivetest.Must(t, os.WriteFile(file, content, 0o600))
-	for at, want := range map[string]string{
+	for name, want := range map[string]string{
 		stamp(first): "problem: Its record in the WARC file is damaged.", stamp(second): "note: The record with the payload cannot be read. Its record",
 	} {
-		got, err := ask(at)
+		got, err := ask(name)
 		all := "problem: " + got.Problem + " note: " + strings.Join(got.Notes, " ")
 		if err != nil || !strings.Contains(all, want) {
-			t.Errorf("the damaged record of %s is %q, %v; want %q", at, all, err, want)
+			t.Errorf("the damaged record of %s is %q, %v; want %q", name, all, err, want)
 		}
 	}
 	archivetest.Must(t, os.Remove(file))

@@ -55,8 +55,8 @@ func (s *Site) story(number, corrections int) story {
 // corrected returns the number of corrections of an article at an age of the site.
 func corrected(number int, age time.Duration) int {
 	n := 0
-	for _, at := range correctedAt(number) {
-		if at <= age {
+	for _, after := range correctedAt(number) {
+		if after <= age {
 			n++
 		}
 	}

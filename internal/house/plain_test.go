@@ -229,19 +229,19 @@ func (all tree) longLines(f source) []breach {
 	ast.Inspect(f.File, func(n ast.Node) bool { // texts cannot be broken, and neither can what is inside one
 		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 			first, last := all.fset.Position(lit.Pos()).Line, all.fset.Position(lit.End()).Line
-			for at := first; at <= last; at++ {
-				if at > first || utf8.RuneCountInString(lit.Value) > maxLine/2 {
-					delete(long, at)
+			for pos := first; pos <= last; pos++ {
+				if pos > first || utf8.RuneCountInString(lit.Value) > maxLine/2 {
+					delete(long, pos)
 				}
 			}
 		}
 		return true
 	})
 	var found []breach
-	for at := range lines {
-		if long[at+1] {
-			what := "a line of " + strconv.Itoa(utf8.RuneCountInString(lines[at])) + " characters, more than 120"
-			found = append(found, breach{pos: token.Position{Filename: file.Name(), Line: at + 1}, what: what})
+	for pos := range lines {
+		if long[pos+1] {
+			what := "a line of " + strconv.Itoa(utf8.RuneCountInString(lines[pos])) + " characters, more than 120"
+			found = append(found, breach{pos: token.Position{Filename: file.Name(), Line: pos + 1}, what: what})
 		}
 	}
 	return found

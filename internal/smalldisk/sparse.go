@@ -87,12 +87,12 @@ func CopyFile(to, from string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	for at := int64(0); at < info.Size(); {
-		begin, end := part(in, at, info.Size())
+	for pos := int64(0); pos < info.Size(); {
+		begin, end := part(in, pos, info.Size())
 		if _, err := io.Copy(io.NewOffsetWriter(out, begin), io.NewSectionReader(in, begin, end-begin)); err != nil {
 			return err
 		}
-		at = end
+		pos = end
 	}
 	return out.Truncate(info.Size())
 }

@@ -166,8 +166,8 @@ func (t *Town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	page, known := current(t.pages[name], now.Sub(t.founded))
-	for at := len(name); !known && at > 0; at = strings.LastIndexByte(name[:at], '/') {
-		page, known = current(t.pages[name[:at]+"/*"], now.Sub(t.founded))
+	for pos := len(name); !known && pos > 0; pos = strings.LastIndexByte(name[:pos], '/') {
+		page, known = current(t.pages[name[:pos]+"/*"], now.Sub(t.founded))
 	}
 	t.mu.Unlock()
 	conditional := r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""

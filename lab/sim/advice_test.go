@@ -25,8 +25,8 @@ func atRandom(pages int, days float64) []sim.History {
 		h := sim.History{
 			ID: fmt.Sprint(i), Kind: "page", Host: "random.example", Start: time.Unix(0, 0).UTC(), Watched: time.Duration(days * 24 * float64(time.Hour)),
 		}
-		for at := random.ExpFloat64() / perDay; at < days; at += random.ExpFloat64() / perDay {
-			h.Changes = append(h.Changes, time.Duration(at*24*float64(time.Hour)))
+		for hour := random.ExpFloat64() / perDay; hour < days; hour += random.ExpFloat64() / perDay {
+			h.Changes = append(h.Changes, time.Duration(hour*24*float64(time.Hour)))
 		}
 		all[i] = h
 	}

@@ -59,13 +59,13 @@ func foresee(all []History, requests int) []Tally {
 		t := &result[i]
 		t.Versions = len(h.Changes)
 		next := MinWait
-		for k, at := range h.Changes {
-			visit := max(at, next)
+		for k, after := range h.Changes {
+			visit := max(after, next)
 			if current := k+1 == len(h.Changes) || visit < h.Changes[k+1]; !current || visit > h.Watched {
 				continue
 			}
 			t.Captured++
-			t.Delay += visit - at
+			t.Delay += visit - after
 			next = visit + MinWait
 		}
 		t.Requests = t.Captured

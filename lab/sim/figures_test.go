@@ -54,8 +54,8 @@ func TestFiguresTellHostsAtTheShortestWaitApart(t *testing.T) {
 	all := everySixHours()
 	fast := all[0]
 	fast.ID, fast.Host, fast.Source, fast.Changes = "fast", "fast.example", "fast", nil
-	for at := sim.MinWait; at < fast.Watched/20; at += 4 * time.Minute {
-		fast.Changes = append(fast.Changes, at)
+	for after := sim.MinWait; after < fast.Watched/20; after += 4 * time.Minute {
+		fast.Changes = append(fast.Changes, after)
 	}
 	fast.Watched /= 20
 	f := sim.Figure(sim.FigureQuestion{Targets: []float64{.8}}, append(all, fast)).Targets[0]

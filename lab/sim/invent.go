@@ -31,8 +31,8 @@ func Site(seed uint64, resources int, watched time.Duration, busy float64) []His
 			Start: start.Add(time.Duration(i) * time.Minute), Watched: watched,
 		}
 		gap := func() float64 { return random.ExpFloat64() / perDay * secondsPerDay }
-		for at := gap(); at < watched.Seconds(); at += gap() {
-			h.Changes = append(h.Changes, seconds(at))
+		for hour := gap(); hour < watched.Seconds(); hour += gap() {
+			h.Changes = append(h.Changes, seconds(hour))
 		}
 		all[i] = h
 	}

@@ -22,9 +22,9 @@ func invented() []byte {
 	write := func(id, source, kind string, born bool, gap func(at float64) float64) {
 		var gaps []int
 		end := days * 86400.0
-		for at := 0.0; ; {
-			g := math.Max(1, math.Round(gap(at)))
-			if at += g; at > end || len(gaps) > 3000 {
+		for hour := 0.0; ; {
+			g := math.Max(1, math.Round(gap(hour)))
+			if hour += g; hour > end || len(gaps) > 3000 {
 				break
 			}
 			gaps = append(gaps, int(g))

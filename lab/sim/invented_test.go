@@ -64,9 +64,9 @@ func Daylight(seed uint64, pages, days int) []History {
 			ID: "daylight:" + strconv.Itoa(i), Source: "invented", Kind: "section", Host: "daylight.example",
 			Start: start.Add(time.Duration(i) * time.Minute), Watched: time.Duration(days) * 24 * time.Hour,
 		}
-		for at := gap * random.ExpFloat64(); at < h.Watched.Seconds(); at += gap * random.ExpFloat64() {
-			if random.Float64() < byDaylight(h.Start.Add(seconds(at))) {
-				h.Changes = append(h.Changes, seconds(at))
+		for hour := gap * random.ExpFloat64(); hour < h.Watched.Seconds(); hour += gap * random.ExpFloat64() {
+			if random.Float64() < byDaylight(h.Start.Add(seconds(hour))) {
+				h.Changes = append(h.Changes, seconds(hour))
 			}
 		}
 		all[i] = h

@@ -103,9 +103,9 @@ func TestVisitsAreReadFromWARCFiles(t *testing.T) {
 // statesOf returns the URIs with the states of their visits.
 func statesOf(all []*sim.Sighted) string {
 	var words []string
-	for _, of := range all {
-		words = append(words, of.URI)
-		for _, v := range of.Visits {
+	for _, sighted := range all {
+		words = append(words, sighted.URI)
+		for _, v := range sighted.Visits {
 			words = append(words, v.State.String())
 		}
 	}

@@ -15,11 +15,11 @@ func randomPage(random *rand.Rand, gap time.Duration, days int) sim.History {
 		ID: "page" + strconv.Itoa(random.Int()), Host: "a.example", Kind: "front page", Start: time.Unix(1.7e9, 0).UTC(),
 		Watched: time.Duration(days) * 24 * time.Hour,
 	}
-	for at := time.Duration(0); ; {
-		if at += time.Duration(random.ExpFloat64() * float64(gap)); at > h.Watched {
+	for after := time.Duration(0); ; {
+		if after += time.Duration(random.ExpFloat64() * float64(gap)); after > h.Watched {
 			return h
 		}
-		h.Changes = append(h.Changes, at)
+		h.Changes = append(h.Changes, after)
 	}
 }
 

@@ -56,11 +56,11 @@ func (s *Sightings) Add(uri, mime string, bytes int64, v Sighting) {
 // its digest differs from the one of the visit before. Visits without state and digest are skipped.
 func (s *Sightings) All() []*Sighted {
 	var all []*Sighted
-	for _, of := range s.byURI {
-		slices.SortStableFunc(of.Visits, func(a, b Sighting) int { return a.At.Compare(b.At) })
-		judged := of.Visits[:0]
+	for _, sighted := range s.byURI {
+		slices.SortStableFunc(sighted.Visits, func(a, b Sighting) int { return a.At.Compare(b.At) })
+		judged := sighted.Visits[:0]
 		digest := ""
-		for _, v := range of.Visits {
+		for _, v := range sighted.Visits {
 			if v.State == evaluators.Unknown && v.Digest != "" {
 				v.State = evaluators.Unchanged
 				if v.Digest != digest {
@@ -74,8 +74,8 @@ func (s *Sightings) All() []*Sighted {
 				judged = append(judged, v)
 			}
 		}
-		if of.Visits = judged; len(judged) > 0 {
-			all = append(all, of)
+		if sighted.Visits = judged; len(judged) > 0 {
+			all = append(all, sighted)
 		}
 	}
 	slices.SortFunc(all, func(a, b *Sighted) int { return cmp.Compare(a.URI, b.URI) })
@@ -87,20 +87,20 @@ func (s *Sightings) All() []*Sighted {
 // less than a day, or visited once, are skipped.
 func (s *Sightings) Histories() []History {
 	var all []History
-	for _, of := range s.All() {
-		first, last := of.Visits[0].At, of.Visits[len(of.Visits)-1].At
+	for _, sighted := range s.All() {
+		first, last := sighted.Visits[0].At, sighted.Visits[len(sighted.Visits)-1].At
 		h := History{
-			ID: of.URI, Source: "crawl", Kind: kindOf(of.MIME), Host: hostOf(of.URI),
-			Start: first, Watched: last.Sub(first), Bytes: int(of.Bytes), Sighted: true,
+			ID: sighted.URI, Source: "crawl", Kind: kindOf(sighted.MIME), Host: hostOf(sighted.URI),
+			Start: first, Watched: last.Sub(first), Bytes: int(sighted.Bytes), Sighted: true,
 		}
 		if h.Watched < minWatched {
 			continue
 		}
 		seed := fnv.New64a()
-		_, _ = io.WriteString(seed, of.URI) // never fails
+		_, _ = io.WriteString(seed, sighted.URI) // never fails
 		random := rand.New(rand.NewPCG(seed.Sum64(), 0))
-		for i, v := range of.Visits[1:] {
-			if before := of.Visits[i].At; v.State == evaluators.Changed {
+		for i, v := range sighted.Visits[1:] {
+			if before := sighted.Visits[i].At; v.State == evaluators.Changed {
 				earlier := time.Duration(random.Float64() * float64(v.At.Sub(before)))
 				h.Changes = append(h.Changes, v.At.Sub(first)-earlier)
 			}

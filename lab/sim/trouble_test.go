@@ -14,8 +14,8 @@ import (
 func everySixHours() []sim.History {
 	h := world(60 * day)
 	h.ID, h.Host = "page", "host.example"
-	for at := 3 * time.Hour; at < h.Watched; at += 6 * time.Hour {
-		h.Changes = append(h.Changes, at)
+	for after := 3 * time.Hour; after < h.Watched; after += 6 * time.Hour {
+		h.Changes = append(h.Changes, after)
 	}
 	return []sim.History{h}
 }

@@ -35,15 +35,15 @@ func SecondHalf(all []History, every time.Duration) []History {
 func capturesOf(h History, end, every time.Duration) []Sighting {
 	var captures []Sighting
 	next := 0
-	for at := time.Duration(0); ; at = min(at+every, end) {
-		v := Sighting{At: h.Start.Add(at), State: evaluators.Unchanged}
-		if at == 0 || h.Noise {
+	for after := time.Duration(0); ; after = min(after+every, end) {
+		v := Sighting{At: h.Start.Add(after), State: evaluators.Unchanged}
+		if after == 0 || h.Noise {
 			v.State = evaluators.Changed
 		}
-		for ; next < len(h.Changes) && h.Changes[next] <= at; next++ {
+		for ; next < len(h.Changes) && h.Changes[next] <= after; next++ {
 			v.State = evaluators.Changed
 		}
-		if captures = append(captures, v); at == end {
+		if captures = append(captures, v); after == end {
 			return captures
 		}
 	}

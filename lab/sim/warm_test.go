@@ -60,8 +60,8 @@ func TestBusyPagesAreVisitedOftenAfterDailyCaptures(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	h := sim.History{ID: "a", Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Watched: 80 * day}
-	for at := time.Hour; at < h.Watched; at += 2 * time.Hour {
-		h.Changes = append(h.Changes, at)
+	for after := time.Hour; after < h.Watched; after += 2 * time.Hour {
+		h.Changes = append(h.Changes, after)
 	}
 	requests := map[string]int{}
 	for _, start := range []string{"cold", "daily"} {

@@ -54,8 +54,8 @@ func (w Work) Propose(ctx context.Context, u uri.URI, wish api.IgnoreWish) (out 
 	defer w.Reading.Unlock()
 	err = w.Archive.With(w.Now, func(l *index.Library) error {
 		var both [2]index.Entry
-		for i, at := range []string{wish.Before, wish.At} {
-			if both[i], err = l.NearestTo(u.String(), at); err != nil {
+		for i, name := range []string{wish.Before, wish.At} {
+			if both[i], err = l.NearestTo(u.String(), name); err != nil {
 				return err
 			}
 		}

@@ -49,12 +49,12 @@ const quarter = 15 // minutes
 func replaceWhole(text []byte, re *regexp.Regexp, is func(match []byte) bool) []byte {
 	var to []byte
 	from := 0
-	for _, at := range re.FindAllIndex(text, -1) {
-		if isNumeric(text, at[0]-1) || isNumeric(text, at[1]) || !is(text[at[0]:at[1]]) {
+	for _, span := range re.FindAllIndex(text, -1) {
+		if isNumeric(text, span[0]-1) || isNumeric(text, span[1]) || !is(text[span[0]:span[1]]) {
 			continue
 		}
-		to = append(append(to, text[from:at[0]]...), clockMark...)
-		from = at[1]
+		to = append(append(to, text[from:span[0]]...), clockMark...)
+		from = span[1]
 	}
 	return append(to, text[from:]...)
 }

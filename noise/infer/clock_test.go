@@ -65,9 +65,9 @@ func TestRulesForAClockHideNoEdit(t *testing.T) {
 			return []byte(text), content
 		}
 		var fetches []noise.Version
-		for _, at := range []time.Time{town.NewsMorning, town.NewsMorning.Add(65 * time.Second)} {
-			page, _ := draw(0, at)
-			fetches = append(fetches, noise.Version{Date: at, MIME: htmlType, Content: page})
+		for _, when := range []time.Time{town.NewsMorning, town.NewsMorning.Add(65 * time.Second)} {
+			page, _ := draw(0, when)
+			fetches = append(fetches, noise.Version{Date: when, MIME: htmlType, Content: page})
 		}
 		rules, err := finder.Silence(t.Context().Err, base, fetches)
 		if !finder.DifferInTime(base, fetches[0], fetches[1]) || err == nil && rules.String() == "" {

@@ -144,13 +144,13 @@ func shuffled(lists [][]*nethtml.Node) bool {
 		before, after := each(lists[i], rendered), each(lists[i+1], rendered)
 		kept, moved := 0, 0
 		first := make(map[string]int, len(after)) // where each item is for the first time
-		for at, item := range slices.Backward(after) {
-			first[item] = at
+		for pos, item := range slices.Backward(after) {
+			first[item] = pos
 		}
-		for at, item := range before {
+		for pos, item := range before {
 			if now, ok := first[item]; ok {
 				kept++
-				if now != at {
+				if now != pos {
 					moved++
 				}
 			}

@@ -145,18 +145,18 @@ func (s *suggester) stable(nodes []*nethtml.Node, attr string) bool {
 // match any others, because they change with the day. White space and quotes match each way to write them.
 func generalise(text string) string {
 	var b strings.Builder
-	for at := 0; at < len(text); {
-		rest := text[at:]
+	for pos := 0; pos < len(text); {
+		rest := text[pos:]
 		run := tokenHere.FindString(rest)
 		switch {
 		case run != "":
 			b.WriteString(generaliseRun(run))
-			at += len(run)
+			pos += len(run)
 			continue
 		case strings.TrimLeftFunc(rest, unicode.IsSpace) != rest:
 			space := rest[:len(rest)-len(strings.TrimLeftFunc(rest, unicode.IsSpace))]
 			b.WriteString(generaliseSpace(space))
-			at += len(space)
+			pos += len(space)
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(rest)
@@ -174,7 +174,7 @@ func generalise(text string) string {
 		default:
 			b.WriteString(regexp.QuoteMeta(rest[:size]))
 		}
-		at += size
+		pos += size
 	}
 	return b.String()
 }
@@ -222,8 +222,9 @@ func (s *suggester) selector(n *nethtml.Node) string {
 	if n.Type != nethtml.ElementNode {
 		return ""
 	}
-	for depth, at := 0, n; depth < 4 && at != nil && at.Type == nethtml.ElementNode; depth, at = depth+1, at.Parent {
-		own := s.compoundOf(at)
+	for depth, node := 0, n; depth < 4 && node != nil && node.Type == nethtml.ElementNode; node = node.Parent {
+		depth++
+		own := s.compoundOf(node)
 		chain = strings.TrimSuffix(own+" > "+chain, " > ")
 		parsed, err := digest.ParseSelector(chain)
 		if err != nil {

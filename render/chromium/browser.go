@@ -212,19 +212,19 @@ func (p *process) watchMemory(ctx context.Context, pid int, limit int64) {
 	timer := time.NewTimer(watchSeldom)
 	defer timer.Stop()
 	m := meter{proc: "/proc", root: pid}
-	for last, at := int64(0), time.Now(); ; {
+	for last, when := int64(0), time.Now(); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
 		}
 		used := m.memory()
-		if exceeds(last, used, limit, time.Since(at)) {
+		if exceeds(last, used, limit, time.Since(when)) {
 			p.overMemory.Store(true)
 			m.kill()
 			return
 		}
-		last, at = used, time.Now()
+		last, when = used, time.Now()
 		timer.Reset(watchPause(used, limit))
 	}
 }

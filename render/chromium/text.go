@@ -44,8 +44,8 @@ func (w *textWriter) document(i int64, depth int) {
 	blocks := map[int64]bool{} // nodes that begin a line
 	frames, markers := framesOf(d.Nodes), w.markersOf(d.Nodes)
 	last := int64(-1)
-	for at, node := range d.Layout.NodeIndex {
-		display, visibility := w.style(d.Layout, at, 0), w.style(d.Layout, at, 1)
+	for pos, node := range d.Layout.NodeIndex {
+		display, visibility := w.style(d.Layout, pos, 0), w.style(d.Layout, pos, 1)
 		blocks[node] = display != "" && !strings.HasPrefix(display, "inline") && display != "contents"
 		if inner, ok := frames[node]; ok && visibility != "hidden" {
 			w.newLine()
@@ -54,8 +54,8 @@ func (w *textWriter) document(i int64, depth int) {
 			continue
 		}
 		text := ""
-		if at < len(d.Layout.Text) {
-			text = w.at(int64(d.Layout.Text[at]))
+		if pos < len(d.Layout.Text) {
+			text = w.at(int64(d.Layout.Text[pos]))
 		}
 		if text == "" || visibility == "hidden" || markers[node] {
 			continue

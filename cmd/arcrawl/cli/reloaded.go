@@ -38,14 +38,14 @@ func showReloaded(out io.Writer, r api.Reloaded) error {
 	for _, c := range p.AtRestart {
 		fmt.Fprintf(out, "at the next start: %s: %s → %s\n", c.Key, cmp.Or(c.Before, "nothing"), cmp.Or(c.After, "nothing"))
 	}
-	for _, of := range []struct {
+	for _, row := range []struct {
 		what string
 		list []string
 	}{
 		{"seed added", p.SeedsAdded}, {"seed removed", p.SeedsRemoved}, {"host held", p.Held}, {"host released", p.Released},
 	} {
-		for _, x := range of.list {
-			fmt.Fprintf(out, "%s: %s\n", of.what, x)
+		for _, x := range row.list {
+			fmt.Fprintf(out, "%s: %s\n", row.what, x)
 		}
 	}
 	for _, l := range p.Load {
