@@ -15,6 +15,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -48,7 +49,7 @@ type RowKind[K comparable, V any] struct {
 type Rows[K comparable, V any] struct {
 	db      *badger.DB
 	kind    RowKind[K, V]
-	damaged func(error) // see OnDamage; nil = a damaged row is an error
+	damaged atomic.Pointer[func(error)] // see OnDamage; nil = a damaged row is an error
 
 	flushing sync.Mutex // held while rows are written; taken before the lock of a row
 	mu       sync.Mutex // guards the fields below; taken last, and not held while the Badger store is used
@@ -82,9 +83,9 @@ func NewRows[K comparable, V any](db *badger.DB, kind RowKind[K, V]) (*Rows[K, V
 }
 
 // OnDamage makes the store call a function when a row is damaged, and replace the row by the zero value at the next
-// Flush: so each damage is reported once. Without it, a damaged row is an error each time that it is read. It must be
-// called before the store is used.
-func (s *Rows[K, V]) OnDamage(report func(error)) { s.damaged = report }
+// Flush: so each damage is reported once. Without it, a damaged row is an error each time that it is read. It may be
+// called while others use the store.
+func (s *Rows[K, V]) OnDamage(report func(error)) { s.damaged.Store(&report) }
 
 // Get returns a row, or the zero value if there is none.
 func (s *Rows[K, V]) Get(key K) (v V, err error) {
@@ -188,10 +189,11 @@ func (s *Rows[K, V]) load(r *row[K, V]) error {
 	if err != nil {
 		err = fmt.Errorf("read the %s of %v: %w", s.kind.Name, r.key, err)
 	}
-	replace := s.damaged != nil && errors.Is(err, ErrCorrupt)
+	report := s.damaged.Load()
+	replace := report != nil && errors.Is(err, ErrCorrupt)
 	switch {
 	case replace:
-		s.damaged(err)
+		(*report)(err)
 		value, size = *new(V), 0
 	case err != nil:
 		return err
@@ -359,7 +361,7 @@ func (s *Rows[K, V]) each(prefix []byte, see func(K, V) error, damaged *[]K) err
 			}
 			var v V
 			err := it.Item().Value(func(b []byte) error { return s.kind.Decode(b, &v) })
-			if errors.Is(err, ErrCorrupt) && s.damaged != nil && len(*damaged) < s.kind.MaxInMemory {
+			if errors.Is(err, ErrCorrupt) && s.damaged.Load() != nil && len(*damaged) < s.kind.MaxInMemory {
 				*damaged = append(*damaged, s.kind.Own(key))
 				continue
 			}

@@ -303,7 +303,7 @@ func (b *Store) Each(see func(uri.Host, []Trap) error) error {
 func (b *Store) Flush() error { return b.rows.Flush() }
 
 // OnDamage makes the store report each damaged row once, and replace it by an empty one: the traps of that host are
-// learned again. It must be called before the store is used.
+// learned again.
 func (b *Store) OnDamage(report func(error)) { b.rows.OnDamage(report) }
 
 // Bytes returns how much memory the hosts take, estimated from their stored form.
