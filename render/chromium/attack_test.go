@@ -161,7 +161,7 @@ func TestHostilePagesAreBounded(t *testing.T) {
 				t.Errorf("%d requests", n)
 			}
 		}},
-		{"three thousand requests", `<script>fetch("/last.json"); for (let i = 0; i < 3000; i++) fetch("/n" + i).catch(() => {})</script>`, func(t *testing.T, r chromium.Result, f *files) {
+		{"ten thousand requests", `<script>fetch("/last.json"); for (let i = 0; i < 10000; i++) fetch("/n" + i).catch(() => {})</script>`, func(t *testing.T, r chromium.Result, f *files) {
 			// A page that the limit ends has not made all its requests yet. Chromium itself refuses the requests of a page
 			// that has thousands of them open; on an idle machine these are half.
 			if len(f.asked) > 200 || r.Dropped == 0 || !r.Late && r.Dropped < 1000 {
