@@ -215,8 +215,9 @@ func (c *Change) compile(doc *schema.Document) {
 // Sections returns the values of the owners of keys, see [schema.Find].
 func (s *Settings) Sections() []any { return s.Own }
 
-// Own returns the options that the keys of an aspect or wing fill. They must not be modified.
-func Own[T any](s *Settings) *T { return schema.Find[T](s) }
+// Own returns the options that the keys of an aspect or wing fill. They must not be modified. It does not make a
+// [schema.Holder] of the settings, which would take a copy of them on the heap at each visit.
+func Own[T any](s *Settings) *T { return schema.FindIn[T](s.Own) }
 
 // DefaultSettings returns the settings that apply where no file sets anything, without Wait and Change.Rules.
 func DefaultSettings() Settings { return coreCatalog.defaultSettings() }

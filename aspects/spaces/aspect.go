@@ -156,17 +156,20 @@ func (a *Aspect) observe(v *aspects.Visit) error {
 
 // addLinks adds the links of a page. The crawl is asked which of them it knows only for a first visit inside a pattern.
 func (a *Aspect) addLinks(g *Page, links []discover.Link) {
-	us := make([]uri.URI, len(links))
-	known := make([]bool, len(links))
+	g.Links = make([]Link, len(links))
+	for i, l := range links {
+		g.Links[i] = Link{URI: l.URI, Page: l.Hop == uri.Link}
+	}
+	if !g.First || !Inside(g.URI, g.Via) {
+		return
+	}
+	us, known := make([]uri.URI, len(links)), make([]bool, len(links))
 	for i, l := range links {
 		us[i] = l.URI
 	}
-	if g.First && Inside(g.URI, g.Via) {
-		a.Frontier.RecentlyKnown(us, known)
-	}
-	g.Links = make([]Link, len(links))
-	for i, l := range links {
-		g.Links[i] = Link{URI: l.URI, Page: l.Hop == uri.Link, Known: known[i]}
+	a.Frontier.RecentlyKnown(us, known)
+	for i := range g.Links {
+		g.Links[i].Known = known[i]
 	}
 }
 

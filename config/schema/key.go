@@ -338,8 +338,11 @@ func WithBounds[T any](s Section, bounds func(t *T) []Bounds) Section {
 type Holder interface{ Sections() []any }
 
 // Find returns the value of a section by its type. It must not be modified.
-func Find[T any](h Holder) *T {
-	for _, own := range h.Sections() {
+func Find[T any](h Holder) *T { return FindIn[T](h.Sections()) }
+
+// FindIn is [Find] for the values of the sections themselves.
+func FindIn[T any](sections []any) *T {
+	for _, own := range sections {
 		if t, ok := own.(*T); ok {
 			return t
 		}
