@@ -20,6 +20,7 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -269,7 +270,7 @@ func TestBadInputIsNamedAndTheRestIsRead(t *testing.T) {
 			if f.make != nil {
 				f.make(t, path)
 			} else {
-				writeFile(t, path, string(f.content))
+				daemontest.WriteFile(t, path, string(f.content))
 			}
 			before := sumsOf(t, dir)
 			for _, r := range readers() {
@@ -286,7 +287,7 @@ func TestBadInputIsNamedAndTheRestIsRead(t *testing.T) {
 func meet(t *testing.T, f fault, r reader, path, first string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
-	conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
+	conf, _ := daemontest.Configure(t, daemontest.Settled+"[change]\nscrub = ['nothing']\n")
 	args := r.args(filepath.Dir(path), out, conf, first)
 	code, stdout, errs := command(args...)
 	knows := len(f.only) == 0
@@ -367,13 +368,13 @@ func TestAHugeRecordNeedsNoMemory(t *testing.T) {
 	}
 	_, _ = z.Write([]byte("\r\n\r\n"))
 	_ = z.Close()
-	writeFile(t, filepath.Join(dir, "huge.warc.gz"), string(append(members(warcInfo), b.Bytes()...)))
+	daemontest.WriteFile(t, filepath.Join(dir, "huge.warc.gz"), string(append(members(warcInfo), b.Bytes()...)))
 	for _, r := range readers() {
 		f := fault{name: "a huge record", warning: true}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		out := filepath.Join(t.TempDir(), "out")
-		conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
+		conf, _ := daemontest.Configure(t, daemontest.Settled+"[change]\nscrub = ['nothing']\n")
 		code, stdout, errs := command(r.args(dir, out, conf, filepath.Base(files[0]))...)
 		runtime.ReadMemStats(&after)
 		if used := (after.TotalAlloc - before.TotalAlloc) / mega; used > 48 {
@@ -393,7 +394,7 @@ func TestAFolderThatIsNotThereIsNamed(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "gone")
 	for _, r := range readers() {
-		conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
+		conf, _ := daemontest.Configure(t, daemontest.Settled+"[change]\nscrub = ['nothing']\n")
 		code, stdout, errs := command(r.args(dir, filepath.Join(t.TempDir(), "out"), conf, "first.warc.gz")...)
 		if code != cli.ExitDamaged || !namesOf(stdout+errs, dir, fault{at: -1}) || !strings.Contains(stdout+errs, "no such file") {
 			t.Errorf("%s: exit code %d\n%s%s", r.name, code, stdout, errs)

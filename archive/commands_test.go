@@ -18,6 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // command runs a command line of this wing.
@@ -34,25 +35,6 @@ func wing() *cobra.Command {
 	return root
 }
 
-// settled is a valid configuration.
-const settled = `[operator]
-name = "Test Library"
-contact = "https://library.example/crawler"
-[storage]
-min_free = "1MB"
-[seeds]
-uris = ["http://127.0.0.1:9/"]
-`
-
-// configure writes a configuration.
-func configure(t *testing.T, text string) (path, dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	path = filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, path, text)
-	return path, dir
-}
-
 // writeHost writes a file of a host next to a configuration.
 func writeHost(t *testing.T, conf, name, text string) {
 	t.Helper()
@@ -60,14 +42,7 @@ func writeHost(t *testing.T, conf, name, text string) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(dir, name), text)
-}
-
-func writeFile(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	daemontest.WriteFile(t, filepath.Join(dir, name), text)
 }
 
 func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
@@ -104,7 +79,7 @@ func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 	if code, out, _ := command("verify", "--elsewhere", away, dir); code != cli.ExitOK {
 		t.Errorf("a file that was moved away: exit code %d, %s", code, out)
 	}
-	writeFile(t, moved, "damaged at the other place")
+	daemontest.WriteFile(t, moved, "damaged at the other place")
 	if code, out, _ := command("verify", "--elsewhere", away, files[0]); code != cli.ExitOK {
 		t.Errorf("only the other file: exit code %d, %s", code, out)
 	}
@@ -117,7 +92,7 @@ func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 	}
 	content[len(content)/2] ^= 1
 	damaged := filepath.Join(t.TempDir(), "damaged.warc.gz")
-	writeFile(t, damaged, string(content))
+	daemontest.WriteFile(t, damaged, string(content))
 	if code, out, _ := command("verify", "--json", damaged); code != cli.ExitDamaged || !strings.Contains(out, `"kind":"`) {
 		t.Errorf("a damaged file: exit code %d, %s", code, out)
 	}
@@ -137,9 +112,9 @@ func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 func TestCapturesAreReadBack(t *testing.T) {
 	dir, _ := archivetest.TwoFiles(t)
 	const page = "http://www.a.example/"
-	ruled, _ := configure(t, settled+"[change]\nscrub = ['one', 'two']\n")
-	otherwise, _ := configure(t, settled+"[change]\nscrub_css = ['p + p']\n")
-	unruled, _ := configure(t, settled)
+	ruled, _ := daemontest.Configure(t, daemontest.Settled+"[change]\nscrub = ['one', 'two']\n")
+	otherwise, _ := daemontest.Configure(t, daemontest.Settled+"[change]\nscrub_css = ['p + p']\n")
+	unruled, _ := daemontest.Configure(t, daemontest.Settled)
 	if code, _, errs := command("index", "-o", filepath.Join(dir, "index.cdxj"), dir); code != cli.ExitOK || !strings.Contains(errs, "3 captures in 2 files, 0 errors") {
 		t.Errorf("index: exit code %d, %s", code, errs)
 	}
@@ -185,7 +160,7 @@ func TestCapturesAreReadBack(t *testing.T) {
 			}
 		}
 	}
-	path, _ := configure(t, settled+"[storage]\n")
+	path, _ := daemontest.Configure(t, daemontest.Settled+"[storage]\n")
 	if code, _, errs := command("history", "-c", path, page); code != cli.ExitConfig {
 		t.Errorf("a wrong configuration: exit code %d, %s", code, errs)
 	}
@@ -194,7 +169,7 @@ func TestCapturesAreReadBack(t *testing.T) {
 func TestDepsAndImpactFollowRevisits(t *testing.T) {
 	dir, files := archivetest.TwoFiles(t)
 	first, second := filepath.Base(files[0]), filepath.Base(files[1])
-	conf, _ := configure(t, settled)
+	conf, _ := daemontest.Configure(t, daemontest.Settled)
 	writeHost(t, conf, "www.a.example.toml", "collections = [\"papers\"]\nowner = \"maria\"\n")
 	writeHost(t, conf, "www.z.example.toml", "owner = \"jan\"\n")
 	alone, news := filepath.Join(t.TempDir(), "alone"), filepath.Join(t.TempDir(), "news")
@@ -373,7 +348,7 @@ func spoil(t *testing.T, file string, at int) {
 		t.Fatal(err)
 	}
 	content[at] ^= 0x20
-	writeFile(t, file, string(content))
+	daemontest.WriteFile(t, file, string(content))
 	if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
 	}

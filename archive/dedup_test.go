@@ -18,6 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -45,7 +46,7 @@ func earlier(t *testing.T) (dir string, forms map[string]string) {
 	texts := []string{warcInfo, warcResponse("1", importedURI, importedPage), revisit}
 	write := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		writeFile(t, path, content)
+		daemontest.WriteFile(t, path, content)
 		return path
 	}
 	gz := write("a.warc.gz", string(members(texts...)))
@@ -83,7 +84,7 @@ func TestDedupImportTakesEveryForm(t *testing.T) {
 	for name, file := range forms {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conf, _ := configure(t, settled)
+			conf, _ := daemontest.Configure(t, daemontest.Settled)
 			code, out, errs := command("dedup", "import", "-c", conf, file)
 			if code != cli.ExitOK || !strings.Contains(out, "1 file with 1 original and ") || errs != "" {
 				t.Fatalf("exit code %d\n%s%s", code, out, errs)
@@ -100,7 +101,7 @@ func TestDedupImportTakesEveryForm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if writeFile(t, other, string(content)); name == "manifest" {
+			if daemontest.WriteFile(t, other, string(content)); name == "manifest" {
 				other = file // its paths are seen from its folder
 			}
 			code, out, errs = command("dedup", "import", "-c", conf, "--json", file, other)
@@ -121,7 +122,7 @@ func TestDedupImportTakesEveryForm(t *testing.T) {
 func TestDedupForgetsRemovedFiles(t *testing.T) {
 	t.Parallel()
 	dir, forms := earlier(t)
-	conf, _ := configure(t, settled)
+	conf, _ := daemontest.Configure(t, daemontest.Settled)
 	run := func(want int, says string, args ...string) {
 		t.Helper()
 		code, out, errs := command(append([]string{"dedup", args[0], "-c", conf}, args[1:]...)...)
@@ -141,11 +142,11 @@ func TestDedupForgetsRemovedFiles(t *testing.T) {
 	}
 	manifest := forms["manifest"]
 	run(cli.ExitOK, "1 file with 1 original", "import", manifest)
-	writeFile(t, filepath.Join(dir, "other.warc.gz"), string(members(warcInfo, warcResponse("9", "http://old.example/9", "nine"))))
-	writeFile(t, manifest, `{"resources":[{"name":"other.warc.gz"},{"name":"lost.wacz","path":"lost.wacz"}]}`)
+	daemontest.WriteFile(t, filepath.Join(dir, "other.warc.gz"), string(members(warcInfo, warcResponse("9", "http://old.example/9", "nine"))))
+	daemontest.WriteFile(t, manifest, `{"resources":[{"name":"other.warc.gz"},{"name":"lost.wacz","path":"lost.wacz"}]}`)
 	run(cli.ExitDamaged, filepath.Join(dir, "lost.wacz")+": error: the manifest names this file: stat: no such file or directory", "import", manifest)
 	state("d.wacz active 1; other.warc.gz active 1; ")
-	writeFile(t, manifest, `{"resources":[{"name":"other.warc.gz"}]}`)
+	daemontest.WriteFile(t, manifest, `{"resources":[{"name":"other.warc.gz"}]}`)
 	run(cli.ExitOK, "1 removed", "import", "--remove", manifest)
 	state("d.wacz removed 1; other.warc.gz active 1; ")
 	run(cli.ExitOK, "0 removed", "import", "--remove", manifest)
@@ -187,8 +188,8 @@ func TestDedupImportResumesWhereItWasInterrupted(t *testing.T) {
 		texts = append(texts, warcResponse(fmt.Sprint(i), fmt.Sprint("http://old.example/", i), fmt.Sprint("page ", i)))
 	}
 	file := filepath.Join(t.TempDir(), "a.warc.gz")
-	writeFile(t, file, string(members(texts...)))
-	conf, _ := configure(t, settled)
+	daemontest.WriteFile(t, file, string(members(texts...)))
+	conf, _ := daemontest.Configure(t, daemontest.Settled)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	errs := &interrupted{stop: stop}
@@ -212,7 +213,7 @@ func TestDedupImportResumesWhereItWasInterrupted(t *testing.T) {
 // and the revisit in another file that needs it, by host and month.
 func TestDedupLostPrintsWhatIsLost(t *testing.T) {
 	t.Parallel()
-	conf, dir := configure(t, settled)
+	conf, dir := daemontest.Configure(t, daemontest.Settled)
 	folder := filepath.Join(dir, "warc")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
@@ -224,8 +225,8 @@ func TestDedupLostPrintsWhatIsLost(t *testing.T) {
 		"WARC-Refers-To: <urn:x:1>\r\nWARC-Refers-To-Target-URI: " + importedURI +
 		"\r\nWARC-Refers-To-Date: 2026-11-20T09:00:00Z\r\nWARC-Payload-Digest: " + sum + "\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
 	original, later := filepath.Join(folder, "first.warc.gz"), filepath.Join(folder, "second.warc.gz")
-	writeFile(t, original, string(members(warcInfo, warcResponse("1", importedURI, importedPage))))
-	writeFile(t, later, string(members(warcInfo, revisit)))
+	daemontest.WriteFile(t, original, string(members(warcInfo, warcResponse("1", importedURI, importedPage))))
+	daemontest.WriteFile(t, later, string(members(warcInfo, revisit)))
 	run := func(args ...string) (out, errs string) {
 		t.Helper()
 		code, out, errs := command(args...)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 func TestHostListReadsHosts(t *testing.T) {
@@ -41,7 +42,7 @@ func TestPackageOfHostsAndPeriod(t *testing.T) {
 	t.Parallel()
 	dir, _ := archivetest.TwoFiles(t)
 	list := filepath.Join(t.TempDir(), "hosts.txt")
-	writeFile(t, list, "www.a.example\n")
+	daemontest.WriteFile(t, list, "www.a.example\n")
 	out := filepath.Join(t.TempDir(), "x.wacz")
 	code, printed, errs := command("wacz", "-o", out, "--host-list", list, "--since", "2026", "--max-size", "1GB", dir)
 	if code != cli.ExitOK || !strings.Contains(printed, "x.json: ") || !strings.Contains(printed, "x-001.wacz (") {

@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/keep"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // bucketOf returns an S3 server with the bucket "web" and its objects, by key. It answers like MinIO.
@@ -71,16 +72,16 @@ func uploaded(t *testing.T) (lib *archivetest.Archive, elsewhere, conf string) {
 		}
 	}
 	archivetest.Must(t, m.Close())
-	writeFile(t, filepath.Join(lib.Dir, keep.ListName), list.String()+`{"file":"cut-by-a-cra`)
+	daemontest.WriteFile(t, filepath.Join(lib.Dir, keep.ListName), list.String()+`{"file":"cut-by-a-cra`)
 	first := lib.Files()[0]
 	archivetest.Must(t, os.Mkdir(filepath.Join(dir, "disk"), 0o700))
 	elsewhere = filepath.Join(dir, "disk", filepath.Base(first))
 	archivetest.Must(t, os.Rename(first, elsewhere))
 	archivetest.Must(t, os.Symlink(elsewhere, first))
 	archivetest.Must(t, os.Mkdir(filepath.Join(dir, "secrets"), 0o700))
-	writeFile(t, filepath.Join(dir, "secrets", "s3"), "reader:swordfish")
+	daemontest.WriteFile(t, filepath.Join(dir, "secrets", "s3"), "reader:swordfish")
 	conf = filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, conf, fmt.Sprintf("[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n"+
+	daemontest.WriteFile(t, conf, fmt.Sprintf("[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n"+
 		"[storage]\nwarc = %q\nfolders = [%q]\n#ELSEWHERE\n[upload]\nendpoint = %q\nbucket = \"web\"\nprefix = \"crawl/\"\nsecret = \"file:s3\"\n",
 		lib.Dir, filepath.Join(dir, "disk"), address))
 	return lib, elsewhere, conf
@@ -120,13 +121,13 @@ func TestOnlyFilesWithAGoodCopyAreDeleted(t *testing.T) {
 	run(1, "the daemon would take them for lost: set storage.elsewhere", files[0])
 	text := archivetest.Read(t, conf)
 	list := filepath.Join(lib.Dir, keep.ListName)
-	writeFile(t, conf, strings.Replace(text, "#ELSEWHERE", fmt.Sprintf("elsewhere = [%q]", list), 1))
+	daemontest.WriteFile(t, conf, strings.Replace(text, "#ELSEWHERE", fmt.Sprintf("elsewhere = [%q]", list), 1))
 	run(0, "1 file of", "--dry-run", files[0])
 	run(1, "0 files of", "--dry-run", files[1])
 	there(true, true, true, true)
 
 	same := filepath.Join(t.TempDir(), filepath.Base(files[0]))
-	writeFile(t, same, "a file of another archive")
+	daemontest.WriteFile(t, same, "a file of another archive")
 	run(1, "neither in storage.warc nor in storage.folders", same)
 	keepsWhatTheBucketHasNot(t, run, files[0], moved)
 	there(true, true, true, true)
@@ -148,7 +149,7 @@ func TestOnlyFilesWithAGoodCopyAreDeleted(t *testing.T) {
 	if !strings.Contains(out, "elsewhere") {
 		t.Errorf("the history is\n%s", out)
 	}
-	writeFile(t, conf, strings.Split(text, "[upload]")[0])
+	daemontest.WriteFile(t, conf, strings.Split(text, "[upload]")[0])
 	run(1, "no [upload]", files[1])
 }
 
@@ -157,13 +158,13 @@ func TestOnlyFilesWithAGoodCopyAreDeleted(t *testing.T) {
 func keepsWhatTheBucketHasNot(t *testing.T, run func(code int, says string, args ...string), link, moved string) {
 	t.Helper()
 	text := archivetest.Read(t, moved)
-	writeFile(t, moved, text+"more")
+	daemontest.WriteFile(t, moved, text+"more")
 	run(1, "was changed since it was finished", link)
 	archivetest.Must(t, os.Remove(moved))
 	run(1, "mount its disk", link)
-	writeFile(t, moved, text)
+	daemontest.WriteFile(t, moved, text)
 	other := filepath.Join(t.TempDir(), "master.warc.gz")
-	writeFile(t, other, text)
+	daemontest.WriteFile(t, other, text)
 	archivetest.Must(t, os.Remove(link))
 	archivetest.Must(t, os.Symlink(other, link))
 	run(1, "in no folder of storage.folders", link)

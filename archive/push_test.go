@@ -19,6 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -150,7 +151,7 @@ func TestPushSendsAnIndex(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "torn.warc.gz"), members(warcInfo)[:30], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(dir, "new.warc.gz.open"), string(members(warcInfo)))
+	daemontest.WriteFile(t, filepath.Join(dir, "new.warc.gz.open"), string(members(warcInfo)))
 	for range 2 { // a damaged file does not count as sent
 		run(cli.ExitDamaged, "torn.warc.gz:0: error: the file ends", "3 files sent before, 1 still open", "1 error, listed above; everything else was sent")
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -28,31 +29,6 @@ func command(args ...string) (code int, stdout, stderr string) {
 // simulated runs arcrawl sim and returns the exit code and the output.
 func simulated(args ...string) (code int, stdout, stderr string) {
 	return command(append([]string{"sim"}, args...)...)
-}
-
-// settled is a valid configuration.
-const settled = `[operator]
-name = "Test Library"
-contact = "https://library.example/crawler"
-[storage]
-min_free = "1MB"
-[seeds]
-uris = ["http://127.0.0.1:9/"]
-`
-
-func configure(t *testing.T, text string) (path, dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	path = filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, path, text)
-	return path, dir
-}
-
-func writeFile(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestSimWaitPrintsEachDecisionInMilliseconds(t *testing.T) {
@@ -103,7 +79,7 @@ func TestSimPlaysConfigurationsOnHostsThatAreNoHostNames(t *testing.T) {
 	if err := os.WriteFile(histories, []byte(line+strings.ReplaceAll(line, "Alpha Vantage", "")+strings.ReplaceAll(line, "Alpha Vantage", "[:")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, file, settled)
+	daemontest.WriteFile(t, file, daemontest.Settled)
 	for _, more := range [][]string{nil, {"--polite"}, {"--explain", "a"}} {
 		if code, out, errs := simulated(append(more, "--config", file, histories)...); code != cli.ExitOK || out == "" {
 			t.Errorf("%v: exit code %d, %s\n%s", more, code, errs, out)

@@ -19,6 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/lab/sim"
 	"github.com/arcrawl/arcrawl/uri"
@@ -82,8 +83,8 @@ func TestSimPlaysACrawlLogAndWholeConfigurations(t *testing.T) {
 	log := filepath.Join(dir, "crawl.log")
 	visitedLog(t, log)
 	often, seldom := filepath.Join(dir, "often.toml"), filepath.Join(dir, "seldom.toml")
-	writeFile(t, often, settled+"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"1h\"\n")
-	writeFile(t, seldom, settled+"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"12h\"\n")
+	daemontest.WriteFile(t, often, daemontest.Settled+"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"1h\"\n")
+	daemontest.WriteFile(t, seldom, daemontest.Settled+"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"12h\"\n")
 	for _, more := range [][]string{nil, {"--polite"}} {
 		code, out, errs := simulated(append(more, "--config", often, "--config", seldom, "--json", log)...)
 		var results []sim.Result
@@ -110,7 +111,7 @@ func TestTuneRecommendsMoreCapturesForTheSameRequests(t *testing.T) {
 	dir := t.TempDir()
 	log, path := filepath.Join(dir, "crawl.log"), filepath.Join(dir, "arcrawl.toml")
 	visitedLog(t, log)
-	writeFile(t, path, settled+"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"12h\"\n")
+	daemontest.WriteFile(t, path, daemontest.Settled+"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"12h\"\n")
 	code, out, errs := command("tune", "-c", path, "--cost", "1.2", "random.example", log)
 	if code != cli.ExitOK || !strings.Contains(out, "\n[[wait]]\nmime = '.*'\nrule = \"") || !strings.Contains(out, "→") || !strings.Contains(out, "hosts.d") && !strings.Contains(out, "random.example.toml") {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
@@ -124,7 +125,7 @@ func TestPrimeLearnsFromTheFrontier(t *testing.T) {
 	dir := t.TempDir()
 	log, path := filepath.Join(dir, "old.log"), filepath.Join(dir, "arcrawl.toml")
 	last := visitedLog(t, log)
-	writeFile(t, path, settled+"[[wait]]\nmime = \".*\"\nrule = \"learned\"\n")
+	daemontest.WriteFile(t, path, daemontest.Settled+"[[wait]]\nmime = \".*\"\nrule = \"learned\"\n")
 	state := filepath.Join(dir, "state")
 	f, err := frontier.Open(frontier.Options{Dir: state, Now: last})
 	if err != nil {
@@ -168,7 +169,7 @@ func TestPrimeLearnsFromTheFrontier(t *testing.T) {
 // The archive of an earlier crawl needs no index.
 func TestPrimeReadsAFolderOfWARCFiles(t *testing.T) {
 	t.Parallel()
-	path, dir := configure(t, settled)
+	path, dir := daemontest.Configure(t, daemontest.Settled)
 	a := archivetest.Small(t)
 	code, out, errs := command("prime", "--add", a.Dir, "-c", path)
 	if code != cli.ExitOK || !strings.Contains(out, "6 visits of 3 URIs read") || !strings.Contains(out, "3 added") {
@@ -225,7 +226,7 @@ func TestPrimeAsksACDXServer(t *testing.T) {
 		{[]string{"--host", "example.com/a", "file"}, cli.ExitUsage, "want the name of a host"},
 		{nil, cli.ExitUsage, "there is nothing to read"},
 	} {
-		path, _ := configure(t, settled)
+		path, _ := daemontest.Configure(t, daemontest.Settled)
 		code, out, errs := command(append([]string{"prime", "--add", "-c", path}, test.args...)...)
 		if code != test.code || !strings.Contains(out+errs, test.want) {
 			t.Errorf("prime %q: exit code %d, %s%s, want %d and %q", test.args, code, out, errs, test.code, test.want)

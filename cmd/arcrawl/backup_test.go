@@ -23,7 +23,7 @@ func TestABackupSurvivesKills(t *testing.T) {
 	dir := t.TempDir()
 	binary, site := built.In(t, dir), startKillSite(t)
 	conf, to := filepath.Join(dir, "arcrawl.toml"), filepath.Join(dir, "backups")
-	writeFile(t, conf, site.toml())
+	daemontest.WriteFile(t, conf, site.toml())
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("random seed: %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -53,7 +53,7 @@ func TestABackupSurvivesKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	moved := filepath.Join(there, "arcrawl.toml")
-	writeFile(t, moved, site.toml())
+	daemontest.WriteFile(t, moved, site.toml())
 	if err := os.CopyFS(filepath.Join(there, "warc"), os.DirFS(filepath.Join(dir, "warc"))); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestBackupCommandsExplainWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	conf := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, conf, "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n")
+	daemontest.WriteFile(t, conf, "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n")
 	for _, c := range []struct {
 		args []string
 		code int

@@ -25,8 +25,3 @@ func (c cleaner) Run() int {
 
 // built is the real program, which tests of real processes share.
 var built daemontest.Program
-
-func writeFile(t *testing.T, path, text string) {
-	t.Helper()
-	daemontest.WriteFile(t, path, text)
-}

@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/demosite"
 )
 
@@ -27,11 +28,11 @@ func TestCheckPrintsItsFaultsAsJSON(t *testing.T) {
 		return c
 	}
 	head := "[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n"
-	writeFile(t, path, head+"[politeness]\nmin_delai = \"2s\"\nvalence = 99\n")
+	daemontest.WriteFile(t, path, head+"[politeness]\nmin_delai = \"2s\"\nvalence = 99\n")
 	if c := read(cli.ExitConfig); c.Usable || len(c.Faults) != 2 || c.Faults[0].Line != 5 || c.Faults[0].Key != "politeness.min_delai" || c.Faults[0].Remedy == "" {
 		t.Errorf("two faults became %+v", c)
 	}
-	writeFile(t, path, head+"[politeness]\nmin_delay = \"10ms\"\n[change]\nscrub_css = [\"#x\"]\n[seeds]\nuris = [\"http://a.example/\"]\n")
+	daemontest.WriteFile(t, path, head+"[politeness]\nmin_delay = \"10ms\"\n[change]\nscrub_css = [\"#x\"]\n[seeds]\nuris = [\"http://a.example/\"]\n")
 	if c := read(cli.ExitOK); !c.Usable || c.Seeds != 1 || c.Digest == "" || len(c.Warnings) == 0 {
 		t.Errorf("the result for a short delay is %+v, want usable with a warning", c)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // A host file is emptied by a slip. check names its seeds: while a daemon runs, and while none does.
@@ -18,7 +19,7 @@ func TestCheckNamesSeedsThatVanish(t *testing.T) {
 	const seed, warning = "http://www.a.example/", "http://www.a.example/ is in force but not listed any more"
 	dir := t.TempDir()
 	main := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, main, settled)
+	daemontest.WriteFile(t, main, daemontest.Settled)
 	file := hostFile(t, dir, "www.a.example", "[seeds]\nuris = [\""+seed+"\"]\n")
 	check := func() string {
 		_, errs := ending(t, cli.ExitOK, "check", "--config", main)
@@ -35,11 +36,11 @@ func TestCheckNamesSeedsThatVanish(t *testing.T) {
 	if err := os.MkdirAll(kept, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(kept, "www.a.example.toml"), string(text))
+	daemontest.WriteFile(t, filepath.Join(kept, "www.a.example.toml"), string(text))
 	if errs := check(); strings.Contains(errs, "any more") {
 		t.Errorf("nothing has changed:\n%s", errs)
 	}
-	writeFile(t, file, "")
+	daemontest.WriteFile(t, file, "")
 	if errs := check(); !strings.Contains(errs, warning) || !strings.Contains(errs, "is empty") {
 		t.Errorf("without a daemon, an emptied host file:\n%s", errs)
 	}

@@ -28,24 +28,6 @@ func command(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-// settled is a valid configuration. Tests add one fault to it.
-const settled = `[operator]
-name = "Test Library"
-contact = "https://library.example/crawler"
-[storage]
-min_free = "1MB"
-[seeds]
-uris = ["http://127.0.0.1:9/"]
-`
-
-func configure(t *testing.T, text string) (path, dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	path = filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, path, text)
-	return path, dir
-}
-
 // TestRunRefuses has a row for each problem that prevents the daemon from starting. Each has its own exit code, and a
 // message that names the problem and the remedy. Nothing is changed.
 func TestRunRefuses(t *testing.T) {
@@ -57,16 +39,16 @@ func TestRunRefuses(t *testing.T) {
 		want    []string
 	}{
 		{
-			name: "a broken configuration", toml: settled + "[politeness]\nmin_delay = 5\n", code: cli.ExitConfig,
+			name: "a broken configuration", toml: daemontest.Settled + "[politeness]\nmin_delay = 5\n", code: cli.ExitConfig,
 			want: []string{"arcrawl.toml:9:13", "politeness.min_delay", "5s"},
 		},
 		{
-			name: "a folder that is a file", toml: settled, code: cli.ExitFolder,
-			prepare: func(t *testing.T, dir string) { writeFile(t, filepath.Join(dir, "warc"), "not a folder") },
+			name: "a folder that is a file", toml: daemontest.Settled, code: cli.ExitFolder,
+			prepare: func(t *testing.T, dir string) { daemontest.WriteFile(t, filepath.Join(dir, "warc"), "not a folder") },
 			want:    []string{"storage.warc", "not a directory", "name another one in"},
 		},
 		{
-			name: "another daemon in the same folder", toml: settled, code: cli.ExitBusy,
+			name: "another daemon in the same folder", toml: daemontest.Settled, code: cli.ExitBusy,
 			prepare: func(t *testing.T, dir string) {
 				f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Now: time.Now()})
 				if err != nil {
@@ -77,11 +59,11 @@ func TestRunRefuses(t *testing.T) {
 			want: []string{"in use by another process", "state"},
 		},
 		{
-			name: "too little disk space", toml: strings.Replace(settled, "1MB", "1000TB", 1), code: cli.ExitDisk,
+			name: "too little disk space", toml: strings.Replace(daemontest.Settled, "1MB", "1000TB", 1), code: cli.ExitDisk,
 			want: []string{"is free", "storage.min_free", "free some space"},
 		},
 		{
-			name: "a damaged store", toml: settled, code: cli.ExitDamaged,
+			name: "a damaged store", toml: daemontest.Settled, code: cli.ExitDamaged,
 			prepare: func(t *testing.T, dir string) {
 				state := filepath.Join(dir, "state")
 				f, err := frontier.Open(frontier.Options{Dir: state, Now: time.Now()})
@@ -91,13 +73,13 @@ func TestRunRefuses(t *testing.T) {
 				if err := f.Close(); err != nil {
 					t.Fatal(err)
 				}
-				writeFile(t, filepath.Join(state, "MANIFEST"), "this is not a manifest of anything")
+				daemontest.WriteFile(t, filepath.Join(state, "MANIFEST"), "this is not a manifest of anything")
 			},
 			want: []string{"state", "backup"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			path, dir := configure(t, c.toml)
+			path, dir := daemontest.Configure(t, c.toml)
 			if c.prepare != nil {
 				c.prepare(t, dir)
 			}
@@ -150,13 +132,13 @@ func TestTheDemoSumsUp(t *testing.T) {
 
 func TestForeignFilesInTheArchiveAreLeftAlone(t *testing.T) {
 	slow.Test(t)
-	path, dir := configure(t, settled+"[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n")
+	path, dir := daemontest.Configure(t, daemontest.Settled+"[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n")
 	foreign := []string{"other-20200101000000-1.warc.gz", "notes.txt", "torn-by-another.warc.gz.open"}
 	for _, name := range foreign {
 		if err := os.MkdirAll(filepath.Join(dir, "warc"), 0o750); err != nil {
 			t.Fatal(err)
 		}
-		writeFile(t, filepath.Join(dir, "warc", name), "of "+name)
+		daemontest.WriteFile(t, filepath.Join(dir, "warc", name), "of "+name)
 	}
 	d := daemontest.StartProcess(t, built.In(t, dir), path)
 	waitForLog(t, d, filepath.Join(dir, "crawl.log"))

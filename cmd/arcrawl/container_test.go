@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // TestContainerChecksItsHealth runs the command of the container's HEALTHCHECK without a daemon, and with a server that
@@ -31,7 +32,7 @@ func TestContainerChecksItsHealth(t *testing.T) {
 	if err := json.Unmarshal(list[1], &args); err != nil || args[0] != "/usr/bin/arcrawl" {
 		t.Fatalf("the command is %q, %v", args, err)
 	}
-	path, dir := configure(t, "")
+	path, dir := daemontest.Configure(t, "")
 	args[slices.Index(args, "/data/arcrawl.toml")] = path
 	if code, _, errs := command(args[1:]...); code != cli.ExitBusy {
 		t.Errorf("without a daemon: exit code %d, want %d\n%s", code, cli.ExitBusy, errs)

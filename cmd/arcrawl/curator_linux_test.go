@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // asNobody calls f as a user who may do only what everybody may do.
@@ -34,7 +35,7 @@ func asNobody(t *testing.T, f func()) {
 // A curator who may write host files, but not read the main file, lists, adds, checks and removes hosts and seeds.
 func TestCuratorsNeedNoMainFile(t *testing.T) {
 	t.Parallel()
-	path, dir := configure(t, settled)
+	path, dir := daemontest.Configure(t, daemontest.Settled)
 	hosts := filepath.Join(dir, "hosts.d")
 	if err := os.Mkdir(hosts, 0o777); err != nil {
 		t.Fatal(err)
@@ -66,7 +67,7 @@ func TestCuratorsNeedNoMainFile(t *testing.T) {
 				t.Errorf("arcrawl %q: exit code %d\n%s%s\nwant %d, %q, %q", c.args, code, out, errs, c.code, c.out, c.errs)
 			}
 		}
-		writeFile(t, filepath.Join(hosts, "bad.example.toml"), "seeds = 3\n")
+		daemontest.WriteFile(t, filepath.Join(hosts, "bad.example.toml"), "seeds = 3\n")
 		if code, _, errs := command("check", "-c", path); code != cli.ExitConfig || !strings.Contains(errs, "bad.example.toml:1:9") {
 			t.Errorf("check with a faulty host file: exit code %d, %s", code, errs)
 		}

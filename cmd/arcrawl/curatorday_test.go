@@ -157,7 +157,7 @@ func aDaemonForCurators(t *testing.T, engine string) (d curatorsDashboard, dir s
 	dir = t.TempDir()
 	conf := filepath.Join(dir, "arcrawl.toml")
 	ending(t, cli.ExitOK, "init", dir)
-	writeFile(t, conf, fmt.Sprintf("[operator]\nname = \"National Library\"\ncontact = \"https://library.example/crawler\"\n"+
+	daemontest.WriteFile(t, conf, fmt.Sprintf("[operator]\nname = \"National Library\"\ncontact = \"https://library.example/crawler\"\n"+
 		"[storage]\nmin_free = \"1MB\"\n[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n[politeness]\nmin_delay = \"50ms\"\n"+
 		"[feeds]\nusual_sitemap = false\n[[wait]]\nmime = \".*\"\ninitial = \"1s\"\nmin = \"1s\"\nmax = \"4s\"\n"+
 		"[admin]\nlisten = %q\nreplay_listen = %q\nreplay_assets = %q\n", listen, replay, engine))

@@ -24,7 +24,7 @@ func TestHangupReopensTheLog(t *testing.T) {
 	dir := t.TempDir()
 	site := startKillSite(t)
 	path := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, path, site.toml())
+	daemontest.WriteFile(t, path, site.toml())
 	d := daemontest.StartProcess(t, built.In(t, dir), path)
 	var logs []string
 	for turn := range 3 {
@@ -109,7 +109,7 @@ uris = [%q]
 func TestAStopWaitsForTheVisitInProgress(t *testing.T) {
 	slow.Test(t)
 	site := startSlowSite(t)
-	path, dir := configure(t, site.toml("1m"))
+	path, dir := daemontest.Configure(t, site.toml("1m"))
 	d := daemontest.StartProcess(t, built.In(t, dir), path)
 	<-site.asked
 	if err := d.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -132,7 +132,7 @@ func TestAStopWaitsForTheVisitInProgress(t *testing.T) {
 func TestAStopReleasesVisitsThatTakeLongerThanTheGrace(t *testing.T) {
 	slow.Test(t)
 	site := startSlowSite(t)
-	path, dir := configure(t, site.toml("100ms"))
+	path, dir := daemontest.Configure(t, site.toml("100ms"))
 	d := daemontest.StartProcess(t, built.In(t, dir), path)
 	<-site.asked
 	if err := d.Cmd.Process.Signal(syscall.SIGTERM); err != nil {

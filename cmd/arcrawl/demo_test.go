@@ -14,6 +14,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -101,7 +102,7 @@ func TestVisitsOfTheDemoFit(t *testing.T) {
 func TestTheDemoShowsVersionsIfTheEngineIsInstalled(t *testing.T) {
 	t.Parallel()
 	engine := t.TempDir()
-	writeFile(t, filepath.Join(engine, "sw.js"), "// the engine")
+	daemontest.WriteFile(t, filepath.Join(engine, "sw.js"), "// the engine")
 	with, err := demoConfig(t.TempDir(), "127.0.0.1:80", engine)
 	if err != nil || with.Admin.ReplayListen == "" || with.Admin.ReplayAssets != engine || with.Admin.ReplayListen == with.Admin.Listen {
 		t.Errorf("with the engine: %+v, %v", with, err)

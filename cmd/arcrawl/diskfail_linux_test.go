@@ -25,7 +25,7 @@ func failingDisk(t *testing.T) (dir, image, under string) {
 	t.Helper()
 	under = smalldisk.Mount(t, "260m")
 	image, dir = filepath.Join(under, "image"), t.TempDir()
-	writeFile(t, image, "")
+	daemontest.WriteFile(t, image, "")
 	if err := os.Truncate(image, 1<<30); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func moveFolders(t *testing.T, conf, dir string) {
 		t.Fatal(err)
 	}
 	folders := fmt.Sprintf("[storage]\nstate = %q\nwarc = %q\nlog = %q\n", dir+"/state", dir+"/warc", dir+"/crawl.log")
-	writeFile(t, conf, strings.Replace(string(text), "[storage]\n", folders, 1))
+	daemontest.WriteFile(t, conf, strings.Replace(string(text), "[storage]\n", folders, 1))
 }
 
 // The disk fails while the crawl runs. The crawl pauses, and the daemon ends with a code after which systemd starts it

@@ -45,7 +45,7 @@ func bulkyCrawl(t *testing.T, dir, site, minFree string) (conf string) {
 	t.Helper()
 	text := (&killSite{hosts: []string{strings.TrimPrefix(site, "http://")}}).toml()
 	conf = filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, conf, strings.NewReplacer(`min_free = "1MB"`, fmt.Sprintf("min_free = %q", minFree),
+	daemontest.WriteFile(t, conf, strings.NewReplacer(`min_free = "1MB"`, fmt.Sprintf("min_free = %q", minFree),
 		"[fetch]", "[fetch]\nmax_per_day = \"1TB\"").Replace(text))
 	return conf
 }

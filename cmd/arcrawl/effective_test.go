@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 func TestEffectiveShowsSettingsAndTheirFiles(t *testing.T) {
@@ -15,8 +16,8 @@ func TestEffectiveShowsSettingsAndTheirFiles(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, path, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\npoliteness.min_delay = \"3s\"\n")
-	writeFile(t, filepath.Join(dir, "hosts.d", "news.example.toml"),
+	daemontest.WriteFile(t, path, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\npoliteness.min_delay = \"3s\"\n")
+	daemontest.WriteFile(t, filepath.Join(dir, "hosts.d", "news.example.toml"),
 		"[[when]]\nuri = \"/live/\"\ntime = \"06:00-23:00\"\n[when.politeness]\nmin_delay = \"1s\"\n")
 	for _, c := range []struct {
 		name string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -23,7 +24,7 @@ func TestFetchTriesAHostAndChangesNothing(t *testing.T) {
 	t.Cleanup(site.Close)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, path, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\nfetch.allow_networks = [\"127.0.0.0/8\"]\npoliteness.min_delay = \"1ms\"\n")
+	daemontest.WriteFile(t, path, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\nfetch.allow_networks = [\"127.0.0.0/8\"]\npoliteness.min_delay = \"1ms\"\n")
 	for _, c := range []struct {
 		args []string
 		code int
@@ -68,7 +69,7 @@ func TestFetchRendersAPage(t *testing.T) {
 	}))
 	t.Cleanup(site.Close)
 	path := filepath.Join(t.TempDir(), "arcrawl.toml")
-	writeFile(t, path, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\nfetch.allow_networks = [\"127.0.0.0/8\"]\npoliteness.min_delay = \"1ms\"\n")
+	daemontest.WriteFile(t, path, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\nfetch.allow_networks = [\"127.0.0.0/8\"]\npoliteness.min_delay = \"1ms\"\n")
 	code, out, errs := command("fetch", "-c", path, "--try", site.URL, "--render")
 	for _, want := range []string{"request    rendered", "title      News", "links      2 (the source has 0)", site.URL + "/list.json  status 200"} {
 		if code != cli.ExitOK || !strings.Contains(out, want) {

@@ -21,7 +21,7 @@ import (
 // stock creates the store of a stopped daemon with some URIs.
 func stock(t *testing.T, texts ...string) (conf string) {
 	t.Helper()
-	conf, dir := configure(t, settled)
+	conf, dir := daemontest.Configure(t, daemontest.Settled)
 	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func writeHost(t *testing.T, conf, name, text string) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(dir, name), text)
+	daemontest.WriteFile(t, filepath.Join(dir, name), text)
 }
 
 // TestFrontierCommandsChooseByLabel chooses by the label of a domain and the owner of a host below it.
@@ -127,7 +127,7 @@ func TestFrontierExportIsImportedIntoAnotherStore(t *testing.T) {
 	if want != got || strings.Count(got, "\n") != 3 || strings.Count(got, `"held":true`) != 1 {
 		t.Errorf("exported:\n%s\nimported:\n%s", want, got)
 	}
-	writeFile(t, file, `{"uri":"http://c.example/"}`+"\n"+`{"uri":"http://c.example/2","visit":3}`)
+	daemontest.WriteFile(t, file, `{"uri":"http://c.example/"}`+"\n"+`{"uri":"http://c.example/2","visit":3}`)
 	steer(t, to, cli.ExitFailure, `all.jsonl, line 2: json: unknown field "visit"`, "import", file)
 	steer(t, to, cli.ExitOK, "1\n", "list", "--count", "--host", "c.example") // what came before is there
 }
@@ -137,7 +137,7 @@ func TestFrontierOfARunningDaemon(t *testing.T) {
 	dir := t.TempDir()
 	site := startKillSite(t)
 	path := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, path, site.toml())
+	daemontest.WriteFile(t, path, site.toml())
 	d := daemontest.StartProcess(t, built.In(t, dir), path)
 	site.waitFor(t, d, site.asked.Load()+50)
 	list := steer(t, path, cli.ExitOK, "", "list", "--json")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 func TestFsckNamesTheDamage(t *testing.T) {
@@ -27,7 +28,7 @@ func TestFsckNamesTheDamage(t *testing.T) {
 			"a table with a turned bit", func(t *testing.T, dir string) {
 				name := one(t, filepath.Join(dir, "*.sst"))
 				b := readText(t, name)
-				writeFile(t, name, b[:40]+string(b[40]^1)+b[41:])
+				daemontest.WriteFile(t, name, b[:40]+string(b[40]^1)+b[41:])
 			}, cli.ExitDamaged, []string{"000001.sst", "A file of the store is damaged", "arcrawl backup restore --rebuild", "smartctl"},
 		},
 		{

@@ -26,7 +26,7 @@ func TestEventsDuringTheStartAreNotLost(t *testing.T) {
 			}
 		}, "crawl.log reopened"},
 		{"an edit", func(t *testing.T, dir string, _ *daemontest.Process) {
-			writeFile(t, filepath.Join(dir, "hosts.d", "a.example.toml"), "[scope]\nmax_hops = 5\n")
+			daemontest.WriteFile(t, filepath.Join(dir, "hosts.d", "a.example.toml"), "[scope]\nmax_hops = 5\n")
 		}, `"keys":1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func slowToOpen(t *testing.T, dir string) (pipe string) {
 			t.Fatal(err)
 		}
 	}
-	writeFile(t, config, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\nstorage.min_free = \"0B\"\n")
+	daemontest.WriteFile(t, config, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\nstorage.min_free = \"0B\"\n")
 	for _, name := range []string{config, hosts} {
 		if err := os.Chtimes(name, past, past); err != nil {
 			t.Fatal(err)

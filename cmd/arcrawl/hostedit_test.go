@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // editor sets an editor that runs sed with these commands, and has an argument itself.
@@ -20,7 +21,7 @@ func editor(t *testing.T, sed string) {
 // The test opens an editor, so it sets the environment and is not parallel.
 func TestHostEditPutsOnlyACheckedCopyInPlace(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	path, dir := configure(t, settled)
+	path, dir := daemontest.Configure(t, daemontest.Settled)
 	file := hostFile(t, dir, "www.a.example", "# by maria\n[politeness]\nvalence = 2\n")
 	before := readText(t, file)
 	edit := func(args ...string) (int, string, string) {
@@ -46,7 +47,7 @@ func TestHostEditPutsOnlyACheckedCopyInPlace(t *testing.T) {
 	if readText(t, file) != before || !strings.Contains(readText(t, kept[0]), "valenc = 3") {
 		t.Error("a faulty edit is in place, or its copy is lost")
 	}
-	writeFile(t, kept[0], strings.Replace(before, "valence = 2", "valence = 3", 1))
+	daemontest.WriteFile(t, kept[0], strings.Replace(before, "valence = 2", "valence = 3", 1))
 	if code, out, errs := edit("--from", kept[0]); code != cli.ExitOK || !strings.Contains(out, "+valence = 3") ||
 		!strings.Contains(out, "nobody to ask") || readText(t, file) != before {
 		t.Errorf("an edit without an answer: exit code %d, %s%s", code, out, errs)
@@ -69,11 +70,11 @@ func TestHostEditPutsOnlyACheckedCopyInPlace(t *testing.T) {
 // A fault elsewhere does not prevent an edit, but a new fault that the edit causes in the main file does.
 func TestHostEditIsNotStoppedByOtherFaultyFiles(t *testing.T) {
 	t.Parallel()
-	path, dir := configure(t, settled)
+	path, dir := daemontest.Configure(t, daemontest.Settled)
 	file := hostFile(t, dir, "www.a.example", "[politeness]\nvalence = 2\n")
 	hostFile(t, dir, "www.b.example", "[politeness]\nvalenc = 2\n")
 	draft := filepath.Join(t.TempDir(), "draft.toml")
-	writeFile(t, draft, "[politeness]\nvalence = 3\n")
+	daemontest.WriteFile(t, draft, "[politeness]\nvalence = 3\n")
 	if code, out, errs := command("host", "edit", "www.a.example", "-c", path, "--from", draft, "--yes"); code != cli.ExitOK ||
 		!strings.Contains(readText(t, file), "valence = 3") {
 		t.Errorf("exit code %d, %s%s", code, out, errs)
@@ -82,7 +83,7 @@ func TestHostEditIsNotStoppedByOtherFaultyFiles(t *testing.T) {
 
 func TestHostRenameMovesTheFileAndItsSeeds(t *testing.T) {
 	t.Parallel()
-	path, dir := configure(t, settled)
+	path, dir := daemontest.Configure(t, daemontest.Settled)
 	rename := func(from, to string) (int, string, string) {
 		return command("host", "edit", from, "--rename", to, "-c", path)
 	}

@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 func TestHostsAndSeedsAreListedAddedAndRemoved(t *testing.T) {
 	t.Parallel()
-	path, dir := configure(t, strings.Replace(settled, "uris = [\"http://127.0.0.1:9/\"]", "", 1))
+	path, dir := daemontest.Configure(t, strings.Replace(daemontest.Settled, "uris = [\"http://127.0.0.1:9/\"]", "", 1))
 	must := func(args ...string) string {
 		t.Helper()
 		code, out, errs := command(append(args, "-c", path)...)
@@ -69,7 +70,7 @@ func TestHostsAndSeedsAreListedAddedAndRemoved(t *testing.T) {
 // A site without its scheme, and a command without a daemon, are answered with what to do.
 func TestFirstSlipsAreAnsweredWithARemedy(t *testing.T) {
 	t.Parallel()
-	path, _ := configure(t, settled)
+	path, _ := daemontest.Configure(t, daemontest.Settled)
 	for _, c := range []struct {
 		args []string
 		want string

@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // commented matches a key or table in a comment.
@@ -59,7 +60,7 @@ func TestInitWritesAFileToFillIn(t *testing.T) {
 	for _, field := range []string{"name", "contact"} {
 		text = strings.Replace(text, "\n"+field+` = ""`, "\n"+field+` = "https://library.example/"`, 1)
 	}
-	writeFile(t, path, text)
+	daemontest.WriteFile(t, path, text)
 	if code, out, errs := command("check", "-c", path); code != cli.ExitOK || !strings.Contains(out, "is valid: 0 seeds") {
 		t.Errorf("check of what is filled in: exit code %d, %s%s", code, out, errs)
 	}
@@ -77,7 +78,7 @@ func TestTheDefaultsThatInitShowsAreTheDefaults(t *testing.T) {
 	}
 	load := func(text string) *config.Config {
 		path := filepath.Join(dir, "another.toml")
-		writeFile(t, path, text)
+		daemontest.WriteFile(t, path, text)
 		c, err := config.Load(path)
 		if err != nil {
 			t.Fatal(err)
@@ -166,7 +167,7 @@ func TestHostAddWritesValidFiles(t *testing.T) {
 	if code, out, errs := command("check", "-c", main); code != cli.ExitOK || strings.Count(errs, "warning") != 1 || !strings.Contains(out, "4 seeds") {
 		t.Errorf("check: exit code %d, %s%s", code, out, errs)
 	}
-	writeFile(t, filepath.Join(hosts, "www.a.example.toml"), commented.ReplaceAllString(a, "$1"))
+	daemontest.WriteFile(t, filepath.Join(hosts, "www.a.example.toml"), commented.ReplaceAllString(a, "$1"))
 	if code, _, errs := command("check", "-c", main); code != cli.ExitOK {
 		t.Errorf("check of the file without its comment signs: exit code %d, %s", code, errs)
 	}
@@ -194,7 +195,7 @@ func TestHostAddReportsOtherFaults(t *testing.T) {
 	if err := os.Mkdir(elsewhere, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, main, strings.Replace(settled, "[storage]\n", "[storage]\nhosts = "+config.Quote(elsewhere)+"\n", 1))
+	daemontest.WriteFile(t, main, strings.Replace(daemontest.Settled, "[storage]\n", "[storage]\nhosts = "+config.Quote(elsewhere)+"\n", 1))
 	if code, _, errs := command("seeds", "add", "-c", main, "https://b.example/"); code != cli.ExitOK || !exists(filepath.Join(elsewhere, "b.example.toml")) {
 		t.Errorf("the folder of the configuration: exit code %d, %s", code, errs)
 	}

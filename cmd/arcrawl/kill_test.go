@@ -41,14 +41,14 @@ func TestFiftyKills(t *testing.T) {
 	site := startKillSite(t)
 	path := filepath.Join(dir, "arcrawl.toml")
 	main := strings.Replace(site.toml(), "[warc]\n", "[warc]\nseries_names = [\"contract\", \"embargo\"]\n", 1)
-	writeFile(t, path, main+"[dedup]\nmin_size = \"0B\"\n")
+	daemontest.WriteFile(t, path, main+"[dedup]\nmin_size = \"0B\"\n")
 	series := map[string]string{site.hosts[0]: "contract", site.hosts[1]: "embargo"}
 	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for host, name := range series {
 		file := filepath.Join(dir, "hosts.d", name+".toml")
-		writeFile(t, file, fmt.Sprintf("host = %q\n[warc]\nseries = %q\n", host, name))
+		daemontest.WriteFile(t, file, fmt.Sprintf("host = %q\n[warc]\nseries = %q\n", host, name))
 	}
 
 	seed := uint64(time.Now().UnixNano())

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -29,7 +30,7 @@ func TestFewThreadsAreToldAtTheStart(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	binary := built.In(t, dir)
 	conf := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, conf, "[operator]\nname = 'T'\ncontact = 'https://library.example/'\n")
+	daemontest.WriteFile(t, conf, "[operator]\nname = 'T'\ncontact = 'https://library.example/'\n")
 	if err := errors.Join(os.Chmod(dir, 0o755), os.Chown(dir, int(user), int(user)), os.Chmod(conf, 0o644)); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // threeDays is a log with a visit that found a version, a visit that read no body, and a failure.
@@ -99,14 +100,14 @@ func TestLogReportsAreAboutALabel(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	main := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, main, settled)
+	daemontest.WriteFile(t, main, daemontest.Settled)
 	hostFile(t, dir, "www.a.example", "labels = [\"newspapers\"]\ncollections = [\"elections\"]\nowner = \"anna\"\n")
 	hostFile(t, dir, "www.b.example", "labels = [\"radio\"]\n")
 	line := "2026-01-02T06:00:00.000Z   200       4000 http://HOST/ - - text/html #001 20260102055959960+40 " +
 		"sha1:KA64BYVGVNNI5NHPC5SEGJGDTFLRKZ54 - hit:none\n"
 	visit := func(host string) string { return strings.ReplaceAll(line, "HOST", host) }
 	log := visit("www.a.example") + visit("www.b.example") + visit("www.c.example") + visit("www.a.example")
-	writeFile(t, filepath.Join(dir, "crawl.log"), log)
+	daemontest.WriteFile(t, filepath.Join(dir, "crawl.log"), log)
 	for _, flag := range []string{"--label=newspapers", "--collection=elections", "--owner=anna"} {
 		for _, args := range [][]string{
 			{"report", "visits", "--by", "host"},

@@ -37,7 +37,7 @@ func (n newcomer) says(want int, args ...string) string {
 
 func (n newcomer) write(name, text string) {
 	n.Helper()
-	writeFile(n.T, name, text)
+	daemontest.WriteFile(n.T, name, text)
 }
 
 // until waits for half a minute until a condition holds.

@@ -25,7 +25,7 @@ func TestEachCaptureIsSentToOutbackCDX(t *testing.T) {
 	dir := t.TempDir()
 	server, site := archivetest.StartCDXServer(t), startKillSite(t)
 	conf := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, conf, site.toml()+"[dedup]\nmin_size = \"0B\"\n[index]\noutbackcdx = \""+server.URL+"/crawl\"\n")
+	daemontest.WriteFile(t, conf, site.toml()+"[dedup]\nmin_size = \"0B\"\n[index]\noutbackcdx = \""+server.URL+"/crawl\"\n")
 	binary := built.In(t, dir)
 	d := daemontest.StartProcess(t, binary, conf)
 	site.waitFor(t, d, 300)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // TestPlanSendsWhatIsStaged lets a listener answer instead of a daemon, and checks what it is sent.
@@ -39,11 +40,11 @@ func TestPlanSendsWhatIsStaged(t *testing.T) {
 	if err := os.Mkdir(staged, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	main := strings.Replace(settled, "[storage]\n", "[storage]\nhosts = \""+filepath.Join(dir, "elsewhere")+"\"\n", 1)
+	main := strings.Replace(daemontest.Settled, "[storage]\n", "[storage]\nhosts = \""+filepath.Join(dir, "elsewhere")+"\"\n", 1)
 	if err := os.Mkdir(filepath.Join(dir, "elsewhere"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(staged, "arcrawl.toml"), main)
+	daemontest.WriteFile(t, filepath.Join(staged, "arcrawl.toml"), main)
 	file := hostFile(t, staged, "www.a.example", "[politeness]\nvalence = 2\n")
 	plan := func(args ...string) (int, string, string) {
 		return command(append([]string{"reload", "--dry-run", "--socket", socket}, args...)...)
@@ -64,7 +65,7 @@ func TestPlanSendsWhatIsStaged(t *testing.T) {
 		}
 	}
 	hostFile(t, staged, "www.a.example", "[politeness]\nvalenc = 2\n")
-	writeFile(t, filepath.Join(staged, "arcrawl.toml"), settled)
+	daemontest.WriteFile(t, filepath.Join(staged, "arcrawl.toml"), daemontest.Settled)
 	if code, _, errs := plan("--staged", staged); code != cli.ExitConfig || !strings.Contains(errs, "valenc") {
 		t.Errorf("a faulty staged folder: exit code %d, %s", code, errs)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // A faulty file concerns its own host. While the daemon crawls the others, commands that read what was crawled answer.
@@ -17,8 +18,8 @@ func TestReadingCommandsAnswerWhileAHostFileIsFaulty(t *testing.T) {
 	archive, _ := archivetest.TwoFiles(t)
 	const page = "http://www.a.example/"
 	places := "[storage]\nwarc = " + config.Quote(archive) + "\n"
-	path, dir := configure(t, strings.Replace(settled, "[storage]\n", places, 1)+"[change]\nscrub = ['one', 'two']\n")
-	writeFile(t, filepath.Join(dir, "crawl.log"), "")
+	path, dir := daemontest.Configure(t, strings.Replace(daemontest.Settled, "[storage]\n", places, 1)+"[change]\nscrub = ['one', 'two']\n")
+	daemontest.WriteFile(t, filepath.Join(dir, "crawl.log"), "")
 	hostFile(t, dir, "www.b.example", "[politeness]\nmin_dealy = \"5s\"\n")
 	if code, _, errs := command("check", "-c", path); code != cli.ExitConfig || !strings.Contains(errs, "min_dealy") {
 		t.Fatalf("check: exit code %d, %s; the file must be faulty", code, errs)
@@ -47,13 +48,13 @@ func TestReadingCommandsAnswerWhileAHostFileIsFaulty(t *testing.T) {
 	if code, _, errs := command("effective", "www.a.example", "-c", path); code != cli.ExitOK || !strings.Contains(errs, "min_dealy") {
 		t.Errorf("effective: exit code %d, %q; want the faulty file named", code, errs)
 	}
-	writeFile(t, path, strings.Replace(settled, "[storage]\n", places, 1)+"[politeness]\nmin_dealy = \"5s\"\n")
+	daemontest.WriteFile(t, path, strings.Replace(daemontest.Settled, "[storage]\n", places, 1)+"[politeness]\nmin_dealy = \"5s\"\n")
 	for _, args := range storageOnly {
 		if code, _, errs := command(append(args, "-c", path)...); code == cli.ExitConfig {
 			t.Errorf("with a fault in the main file, arcrawl %q: exit code %d, %s", args, code, errs)
 		}
 	}
-	writeFile(t, path, strings.Replace(settled, "[storage]\n", "[storage]\nwarcs = \"x\"\n", 1))
+	daemontest.WriteFile(t, path, strings.Replace(daemontest.Settled, "[storage]\n", "[storage]\nwarcs = \"x\"\n", 1))
 	for _, args := range storageOnly {
 		if code, _, errs := command(append(args, "-c", path)...); code != cli.ExitConfig || !strings.Contains(errs, "warcs") {
 			t.Errorf("with a fault in [storage], arcrawl %q: exit code %d, %s", args, code, errs)
@@ -68,6 +69,6 @@ func hostFile(t *testing.T, dir, host, text string) string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, path, text)
+	daemontest.WriteFile(t, path, text)
 	return path
 }

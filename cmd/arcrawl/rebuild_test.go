@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -103,8 +104,8 @@ func rotate(t *testing.T, log string) {
 	t.Helper()
 	text := readText(t, log)
 	half := strings.IndexByte(text[len(text)/2:], '\n') + len(text)/2 + 1
-	writeFile(t, log+".1", text[:half])
-	writeFile(t, log, text[half:])
+	daemontest.WriteFile(t, log+".1", text[:half])
+	daemontest.WriteFile(t, log, text[half:])
 }
 
 // rebuildable returns an entry without the fields that neither the log nor the archive has.

@@ -17,7 +17,7 @@ func TestTheDaemonReadsWhatCuratorsSave(t *testing.T) {
 	dir := t.TempDir()
 	site := startKillSite(t)
 	path := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, path, site.toml())
+	daemontest.WriteFile(t, path, site.toml())
 	hosts := filepath.Join(dir, "hosts.d")
 	if err := os.Mkdir(hosts, 0o750); err != nil {
 		t.Fatal(err)
@@ -26,14 +26,14 @@ func TestTheDaemonReadsWhatCuratorsSave(t *testing.T) {
 	site.waitFor(t, d, site.asked.Load()+20)
 	file := filepath.Join(hosts, "a.example.toml")
 
-	writeFile(t, file, "[scope]\nmax_hopes = 5\n") // in place
+	daemontest.WriteFile(t, file, "[scope]\nmax_hopes = 5\n") // in place
 	d.WaitToSay(t, "max_hopes")
-	writeFile(t, file+"~", "[scope]\nmax_hops = 5\n")
+	daemontest.WriteFile(t, file+"~", "[scope]\nmax_hops = 5\n")
 	if err := os.Rename(file+"~", file); err != nil { // replace it by another file
 		t.Fatal(err)
 	}
 	d.WaitToSay(t, `"keys":1`)
-	writeFile(t, file, "[scope]\nmax_hops = \"x\"\n")
+	daemontest.WriteFile(t, file, "[scope]\nmax_hops = \"x\"\n")
 	d.WaitToSay(t, "not a whole number")
 	if err := d.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // A curator deletes a host file with rm. The list of host files and the reports of crawl.log mark the host.
@@ -14,15 +15,15 @@ func TestHostsWhoseFileWasDeletedAreMarked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	main, state := filepath.Join(dir, "arcrawl.toml"), filepath.Join(dir, "state")
-	writeFile(t, main, settled)
+	daemontest.WriteFile(t, main, daemontest.Settled)
 	kept := hostFile(t, dir, "www.a.example", "[politeness]\nvalence = 2\n")
 	if err := os.MkdirAll(state, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(state, "hostfiles.json"), `["www.a.example","www.b.example"]`)
+	daemontest.WriteFile(t, filepath.Join(state, "hostfiles.json"), `["www.a.example","www.b.example"]`)
 	line := "2026-01-02T06:00:00.000Z   200       4000 http://HOST/ - - text/html #001 20260102055959960+40 " +
 		"sha1:KA64BYVGVNNI5NHPC5SEGJGDTFLRKZ54 - -\n"
-	writeFile(t, filepath.Join(dir, "crawl.log"),
+	daemontest.WriteFile(t, filepath.Join(dir, "crawl.log"),
 		strings.ReplaceAll(line, "HOST", "www.a.example")+strings.ReplaceAll(line, "HOST", "www.b.example"))
 	for _, args := range [][]string{
 		{"host", "list", "--files"}, {"report", "visits", "--by", "host"}, {"report", "visits", "--dedup", "--by", "host"},

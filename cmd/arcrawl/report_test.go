@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 func TestReportHeadersShowsThePrecisionOfValidators(t *testing.T) {
@@ -108,11 +109,11 @@ func TestReportPermissionListsHosts(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, path, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\n")
+	daemontest.WriteFile(t, path, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\n")
 	if _, out, errs := command("effective", "--permissions", "-c", path); !strings.Contains(out, "robots.txt is obeyed on all hosts") {
 		t.Errorf("without permissions: %s%s", out, errs)
 	}
-	writeFile(t, filepath.Join(dir, "hosts.d", "news.example.toml"),
+	daemontest.WriteFile(t, filepath.Join(dir, "hosts.d", "news.example.toml"),
 		"[robots]\nobey = false\nreason = \"Legal Deposit Act, § 10\"\nuntil = 2999-12-31\n")
 	for flag, want := range map[string]string{
 		"":       "news.example  everywhere  false        3000-01-01T00:00:00Z  Legal Deposit Act, § 10  hosts.d/news.example.toml:2",

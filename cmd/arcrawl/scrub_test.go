@@ -22,6 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -118,12 +119,12 @@ func TestSuggestWritesTheRulesAfterAPreview(t *testing.T) {
 	dir := t.TempDir()
 	storeVersions(t, filepath.Join(dir, "warc"), "clock")
 	conf, host := filepath.Join(dir, "arcrawl.toml"), filepath.Join(dir, "hosts.d", "www.news.example.toml")
-	writeFile(t, conf, "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n")
+	daemontest.WriteFile(t, conf, "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n")
 	before := "# of the news team\n[seeds]\nuris = [\"http://www.news.example/\"]\n[change]\nmode = \"scrubbed\"\nscrub_css = [\"b.old\"] # kept\n"
 	if err := os.Mkdir(filepath.Dir(host), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, host, before)
+	daemontest.WriteFile(t, host, before)
 	shown := succeed(t, "scrub", "suggest", "--config", conf, "--write", "http://www.news.example/")
 	if text, _ := os.ReadFile(host); string(text) != before || !strings.Contains(shown, "+  'span#clock',") || !strings.Contains(shown, "Nothing was written") {
 		t.Errorf("without an answer the file becomes\n%s\nand suggest says:\n%s", text, shown)
@@ -160,7 +161,7 @@ func TestSuggestDoesNotCallNewsNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	conf := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, conf, "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n")
+	daemontest.WriteFile(t, conf, "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n")
 	var out, errs bytes.Buffer
 	code := realMain([]string{"scrub", "suggest", "--config", conf, "http://www.news.example/"}, &out, &errs)
 	if code == cli.ExitOK || strings.Contains(out.String(), "scrub") || !strings.Contains(errs.String(), "--fetch") {
@@ -261,8 +262,8 @@ func TestSuggestFetchesTwiceIfRobotsAllow(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, conf, main)
-	writeFile(t, filepath.Join(dir, "hosts.d", "site.toml"), own)
+	daemontest.WriteFile(t, conf, main)
+	daemontest.WriteFile(t, filepath.Join(dir, "hosts.d", "site.toml"), own)
 	if rules := succeed(t, "scrub", "suggest", "--fetch", "--pause", "1ms", "--config", conf, site.URL+"/"); !strings.Contains(rules, "b.visits") {
 		t.Errorf("suggest says:\n%s", rules)
 	}
@@ -279,7 +280,7 @@ func TestCandidatesComeWithTheRuleThatSilencesThem(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 	conf := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, conf, "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n")
+	daemontest.WriteFile(t, conf, "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n")
 	w, _, err := warcout.Open(warcout.Options{Dir: filepath.Join(dir, "warc")}, now)
 	if err != nil {
 		t.Fatal(err)
@@ -320,8 +321,8 @@ func TestScrubTestReadsBesideDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(dir, "torn.warc.gz"), string(content[:len(content)-20]))
-	conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
+	daemontest.WriteFile(t, filepath.Join(dir, "torn.warc.gz"), string(content[:len(content)-20]))
+	conf, _ := daemontest.Configure(t, daemontest.Settled+"[change]\nscrub = ['nothing']\n")
 	code, out, errs := command("scrub", "test", "-c", conf, "--warcs", dir, "http://www.a.example/")
 	if code != cli.ExitDamaged || !strings.Contains(out, " versions:") || !strings.Contains(errs, "torn.warc.gz:") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)

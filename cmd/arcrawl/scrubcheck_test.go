@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 func TestCheckNamesScrubbingRulesThatMatchNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, path, `[operator]
+	daemontest.WriteFile(t, path, `[operator]
 name = "Library"
 contact = "a@library.example"
 [change]

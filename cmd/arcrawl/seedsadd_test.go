@@ -11,12 +11,13 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // TestSeedsAddWritesTheFileAndTellsTheDaemon lets a listener answer instead of a daemon.
 func TestSeedsAddWritesTheFileAndTellsTheDaemon(t *testing.T) {
 	t.Parallel()
-	path, dir := configure(t, settled)
+	path, dir := daemontest.Configure(t, daemontest.Settled)
 	file := hostFile(t, dir, "www.a.example", "# by maria\n[seeds]\nuris = [\"https://www.a.example/\"]\n")
 	add := func(args ...string) (int, string, string) {
 		return command(append([]string{"seeds", "add", "-c", path}, args...)...)

@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 // TestSeedListsAreImportedExportedAndUndone follows a list through the commands.
 func TestSeedListsAreImportedExportedAndUndone(t *testing.T) {
 	t.Parallel()
-	conf, dir := configure(t, settled)
+	conf, dir := daemontest.Configure(t, daemontest.Settled)
 	file := hostFile(t, dir, "www.a.example", "# by maria\nlabels = [\"papers\"]\n[seeds]\nuris = [\"https://www.a.example/\"]\n")
 	list := filepath.Join(dir, "list.csv")
-	writeFile(t, list, "uri,owner,target\nhttps://www.a.example/b,jan,90%\nhttps://www.b.example/,jan,\nhttps://www.c.example/,jan,high\n")
+	daemontest.WriteFile(t, list, "uri,owner,target\nhttps://www.a.example/b,jan,90%\nhttps://www.b.example/,jan,\nhttps://www.c.example/,jan,high\n")
 	run := func(code int, want string, args ...string) string {
 		t.Helper()
 		got, out, errs := command(append(args, "-c", conf)...)

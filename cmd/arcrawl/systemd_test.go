@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
@@ -67,7 +68,7 @@ func (m manager) until(t *testing.T, words ...string) string {
 func TestTheDaemonReportsToSystemd(t *testing.T) {
 	slow.Test(t)
 	site := startSlowSite(t)
-	path, dir := configure(t, site.toml("1m"))
+	path, dir := daemontest.Configure(t, site.toml("1m"))
 	binary, m := built.In(t, dir), listenAsManager(t)
 	stderr, err := os.Create(filepath.Join(dir, "journal"))
 	if err != nil {
@@ -118,7 +119,7 @@ func TestTheDaemonReportsToSystemd(t *testing.T) {
 
 func TestTheJournalMarksFaultsAsErrors(t *testing.T) {
 	slow.Test(t)
-	path, dir := configure(t, settled+"[politeness]\nmin_delay = 5\nvalence = 0\n")
+	path, dir := daemontest.Configure(t, daemontest.Settled+"[politeness]\nmin_delay = 5\nvalence = 0\n")
 	stderr, err := os.Create(filepath.Join(dir, "journal"))
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func TestTrapsOfAStoppedAndOfARunningDaemon(t *testing.T) {
 	dir := t.TempDir()
 	site := startKillSite(t)
 	path := filepath.Join(dir, "arcrawl.toml")
-	writeFile(t, path, site.toml())
+	daemontest.WriteFile(t, path, site.toml())
 	first, second := keepOut(t, filepath.Join(dir, "state"), "http://news.example/a/a/a/1"), keepOut(t, filepath.Join(dir, "state"), "http://news.example/b/b/b/1")
 	says := func(code int, words string, args ...string) {
 		t.Helper()

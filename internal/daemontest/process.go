@@ -181,3 +181,22 @@ func WriteFile(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// Settled is a valid configuration. Tests of commands add one fault to it.
+const Settled = `[operator]
+name = "Test Library"
+contact = "https://library.example/crawler"
+[storage]
+min_free = "1MB"
+[seeds]
+uris = ["http://127.0.0.1:9/"]
+`
+
+// Configure writes a configuration into a folder of the test.
+func Configure(t *testing.T, text string) (path, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	path = filepath.Join(dir, "arcrawl.toml")
+	WriteFile(t, path, text)
+	return path, dir
+}
