@@ -2,7 +2,7 @@
 //
 // A feed or sitemap (here: a source) is a URI like any other. It is fetched, archived and logged like all others. This
 // package only decides what its content means for other URIs and for its own next visit. It does not use the network,
-// the store or the clock.
+// the store or the clock; what a [Subscriber] says to hubs, and hears from them, is sent and served by others.
 //
 //	doc, err := feeds.Read(self, contentType, awaited, content, feeds.Bounds{}) // the items
 //	seen, reading := seen.Read(now, doc)                                        // the new and updated ones

@@ -23,7 +23,7 @@ type yard struct {
 
 func newYard(t *testing.T, anyHub bool) *yard {
 	t.Helper()
-	y := &yard{asked: map[uri.URI][]time.Time{}, now: startPush, fails: map[uri.URI]bool{}}
+	y := &yard{asked: map[uri.URI][]time.Time{}, now: pushDay, fails: map[uri.URI]bool{}}
 	n := 0
 	s, err := NewSubscriber(PushOptions{
 		Callback: "https://crawler.example/websub", AnyHub: anyHub, Log: zerolog.Nop(),
@@ -99,7 +99,7 @@ func TestHubsHaveHTTPSAndItsPort(t *testing.T) {
 		"http://hub.example:6379/": false, "https://hub.example/x?y": true,
 	} {
 		for _, anyHub := range []bool{false, true} {
-			if got := newYard(t, anyHub).Offer(startPush, feed, uri.URI{}, uri.FromCanonical(hub)); got != (standard || anyHub) {
+			if got := newYard(t, anyHub).Offer(pushDay, feed, uri.URI{}, uri.FromCanonical(hub)); got != (standard || anyHub) {
 				t.Errorf("%s was taken: %v; any_hub is %v", hub, got, anyHub)
 			}
 		}
@@ -112,7 +112,7 @@ func TestAHubIsAskedAtABoundedRate(t *testing.T) {
 	other := uri.FromCanonical("https://other.example/")
 	y.offer("a.example", 100, hubAt)
 	y.offer("b.example", 1, other)
-	y.run(t, startPush.Add(5*time.Minute))
+	y.run(t, pushDay.Add(5*time.Minute))
 	asked := y.asked[hubAt]
 	if len(asked) != 100 {
 		t.Fatalf("%d requests, want 100", len(asked))
@@ -122,7 +122,7 @@ func TestAHubIsAskedAtABoundedRate(t *testing.T) {
 			t.Fatalf("two requests to a hub are %s apart", gap)
 		}
 	}
-	if got := y.asked[other]; len(got) == 0 || got[0].Sub(startPush) > time.Second {
+	if got := y.asked[other]; len(got) == 0 || got[0].Sub(pushDay) > time.Second {
 		t.Errorf("another hub was asked at %v, want at once", got)
 	}
 }
@@ -134,11 +134,11 @@ func TestAHubThatFailsIsDropped(t *testing.T) {
 	healthy := uri.FromCanonical("https://healthy.example/")
 	y.offer("a.example", 100, hubAt)
 	y.offer("b.example", 1, healthy)
-	y.run(t, startPush.Add(24*time.Hour))
+	y.run(t, pushDay.Add(24*time.Hour))
 	if n := len(y.asked[hubAt]); n > 12 {
 		t.Errorf("a dead hub was asked %d times in a day for 100 feeds", n)
 	}
-	y.run(t, startPush.Add(7*24*time.Hour))
+	y.run(t, pushDay.Add(7*24*time.Hour))
 	if n := len(y.asked[hubAt]); n != maxFailures {
 		t.Errorf("a dead hub was asked %d times in a week for 100 feeds, want %d", n, maxFailures)
 	}
@@ -160,7 +160,7 @@ func TestAHubThatVerifiesNothingIsAskedSeldom(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, false)
 	y.offer("a.example", 1, hubAt)
-	y.run(t, startPush.Add(30*24*time.Hour))
+	y.run(t, pushDay.Add(30*24*time.Hour))
 	if n := len(y.asked[hubAt]); n > 45 {
 		t.Errorf("%d requests in 30 days", n)
 	}
@@ -180,11 +180,11 @@ func TestNoLeaseOutlastsTheRequest(t *testing.T) {
 		{"1", minLease},
 	} {
 		h := newHub(t)
-		h.s.Offer(startPush, feed, uri.URI{}, hubAt)
-		h.s.Step(t.Context(), startPush)
-		h.verify(startPush, "hub.lease_seconds", c.granted)
-		if next := h.s.Step(t.Context(), startPush.Add(3*time.Second)); !next.Equal(startPush.Add(c.want)) {
-			t.Errorf("granted %s: renewed after %s, want %s", c.granted, next.Sub(startPush), c.want)
+		h.s.Offer(pushDay, feed, uri.URI{}, hubAt)
+		h.s.Step(t.Context(), pushDay)
+		h.verify(pushDay, "hub.lease_seconds", c.granted)
+		if next := h.s.Step(t.Context(), pushDay.Add(3*time.Second)); !next.Equal(pushDay.Add(c.want)) {
+			t.Errorf("granted %s: renewed after %s, want %s", c.granted, next.Sub(pushDay), c.want)
 		}
 	}
 }

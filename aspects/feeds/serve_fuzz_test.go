@@ -24,21 +24,21 @@ func FuzzServe(f *testing.F) {
 			t.Skip("no method of HTTP")
 		}
 		h := newHub(t)
-		if !h.s.Offer(startPush, feed, feed, hubAt) {
+		if !h.s.Offer(pushDay, feed, feed, hubAt) {
 			t.Fatal("the subscription was not accepted")
 		}
-		h.s.Step(t.Context(), startPush)
+		h.s.Step(t.Context(), pushDay)
 		r.URL.Path, r.URL.RawQuery = path, query
 		r.Header.Set("X-Hub-Signature", signature)
 		w := httptest.NewRecorder()
-		h.s.Serve(w, r, startPush.Add(time.Second))
+		h.s.Serve(w, r, pushDay.Add(time.Second))
 		if len(h.triggered) > 0 {
 			t.Errorf("a notification with the signature %q was believed", signature)
 		}
 		if w.Code == http.StatusOK && w.Body.Len() > 0 && !strings.Contains(r.URL.Query().Get("hub.topic"), "news.example") {
 			t.Errorf("the topic %q was confirmed", r.URL.Query().Get("hub.topic"))
 		}
-		if due := h.s.Step(t.Context(), startPush.Add(2*time.Second)); due.Sub(startPush) > 366*24*time.Hour {
+		if due := h.s.Step(t.Context(), pushDay.Add(2*time.Second)); due.Sub(pushDay) > 366*24*time.Hour {
 			t.Errorf("the next step is due at %s", due)
 		}
 	})
@@ -69,7 +69,7 @@ func TestWorkOfRequestsGrowsWithTheirSize(t *testing.T) {
 				for _, method := range []string{http.MethodGet, http.MethodPost} {
 					r := httptest.NewRequest(method, "/websub/random1", nil)
 					c.set(r, text)
-					h.s.Serve(httptest.NewRecorder(), r, startPush)
+					h.s.Serve(httptest.NewRecorder(), r, pushDay)
 				}
 			})
 		})

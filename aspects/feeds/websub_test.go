@@ -20,9 +20,9 @@ import (
 )
 
 var (
-	startPush = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	feed      = uri.FromCanonical("http://news.example/rss.xml")
-	hubAt     = uri.FromCanonical("https://hub.example/")
+	pushDay = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	feed    = uri.FromCanonical("http://news.example/rss.xml")
+	hubAt   = uri.FromCanonical("https://hub.example/")
 )
 
 // hub is a scripted hub.
@@ -94,28 +94,28 @@ func (h *hub) notify(now time.Time, signature string) int {
 func TestSubscriptionLifeCycle(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	if !h.s.Offer(startPush, feed, uri.URI{}, hubAt) || h.s.Offer(startPush, feed, uri.URI{}, hubAt) {
+	if !h.s.Offer(pushDay, feed, uri.URI{}, hubAt) || h.s.Offer(pushDay, feed, uri.URI{}, hubAt) {
 		t.Error("want true for the first offer and false for the second")
 	}
-	next := h.s.Step(t.Context(), startPush)
-	if len(h.asked) != 1 || !next.Equal(startPush.Add(verifyTimeout)) {
+	next := h.s.Step(t.Context(), pushDay)
+	if len(h.asked) != 1 || !next.Equal(pushDay.Add(verifyTimeout)) {
 		t.Fatalf("%d requests, next step at %s", len(h.asked), next)
 	}
 	want := "hub.callback=https%3A%2F%2Fcrawler.example%2Fwebsub%2Frandom1&hub.lease_seconds=864000&hub.mode=subscribe&hub.secret=random2&hub.topic=http%3A%2F%2Fnews.example%2Frss.xml"
 	if got := h.asked[0].Encode(); got != want {
 		t.Errorf("request %s, want %s", got, want)
 	}
-	if w := h.verify(startPush); w.Code != http.StatusOK || w.Body.String() != "a<b" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
+	if w := h.verify(pushDay); w.Code != http.StatusOK || w.Body.String() != "a<b" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
 		t.Errorf("verification: %d %q", w.Code, w.Body)
 	}
-	if active, all := h.s.Active(startPush); active != 1 || all != 1 {
+	if active, all := h.s.Active(pushDay); active != 1 || all != 1 {
 		t.Errorf("%d of %d active, want 1 of 1", active, all)
 	}
-	if code := h.notify(startPush, sign("random2", "<rss/>")); code != http.StatusAccepted || len(h.triggered) != 1 || h.triggered[0] != feed {
+	if code := h.notify(pushDay, sign("random2", "<rss/>")); code != http.StatusAccepted || len(h.triggered) != 1 || h.triggered[0] != feed {
 		t.Errorf("notification: %d, triggered %v", code, h.triggered)
 	}
-	next = h.s.Step(t.Context(), startPush.Add(time.Hour))
-	if len(h.asked) != 1 || !next.Equal(startPush.Add(24*time.Hour*4/5)) {
+	next = h.s.Step(t.Context(), pushDay.Add(time.Hour))
+	if len(h.asked) != 1 || !next.Equal(pushDay.Add(24*time.Hour*4/5)) {
 		t.Errorf("%d requests, next step at %s", len(h.asked), next)
 	}
 	h.s.Step(t.Context(), next.Add(24*time.Hour))
@@ -138,10 +138,10 @@ func TestServeIgnoresWrongSignatures(t *testing.T) {
 		{"not hexadecimal", "sha256=xx", 0},
 	} {
 		h := newHub(t)
-		h.s.Offer(startPush, feed, uri.URI{}, hubAt)
-		h.s.Step(t.Context(), startPush)
-		h.verify(startPush)
-		if code := h.notify(startPush, c.signature); code != http.StatusAccepted || len(h.triggered) != c.want {
+		h.s.Offer(pushDay, feed, uri.URI{}, hubAt)
+		h.s.Step(t.Context(), pushDay)
+		h.verify(pushDay)
+		if code := h.notify(pushDay, c.signature); code != http.StatusAccepted || len(h.triggered) != c.want {
 			t.Errorf("%s: %d, %d triggers, want %d", c.name, code, len(h.triggered), c.want)
 		}
 	}
@@ -150,11 +150,11 @@ func TestServeIgnoresWrongSignatures(t *testing.T) {
 func TestServeTriggersAtMostOncePerMinute(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	h.s.Offer(startPush, feed, uri.URI{}, hubAt)
-	h.s.Step(t.Context(), startPush)
-	h.verify(startPush)
+	h.s.Offer(pushDay, feed, uri.URI{}, hubAt)
+	h.s.Step(t.Context(), pushDay)
+	h.verify(pushDay)
 	for i := range 120 {
-		h.notify(startPush.Add(time.Duration(i)*time.Second), sign("random2", "<rss/>"))
+		h.notify(pushDay.Add(time.Duration(i)*time.Second), sign("random2", "<rss/>"))
 	}
 	if len(h.triggered) != 2 {
 		t.Errorf("%d triggers, want 2", len(h.triggered))
@@ -173,23 +173,23 @@ func TestServeConfirmsOnlyItsOwnRequests(t *testing.T) {
 		{"a giant challenge", []string{"hub.challenge", strings.Repeat("x", maxChallenge+1)}},
 	} {
 		h := newHub(t)
-		h.s.Offer(startPush, feed, uri.URI{}, hubAt)
-		h.s.Step(t.Context(), startPush)
-		if w := h.verify(startPush, c.changes...); w.Code != http.StatusNotFound {
+		h.s.Offer(pushDay, feed, uri.URI{}, hubAt)
+		h.s.Step(t.Context(), pushDay)
+		if w := h.verify(pushDay, c.changes...); w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d, want 404", c.name, w.Code)
 		}
 	}
 	h := newHub(t)
-	h.s.Offer(startPush, feed, uri.URI{}, hubAt)
-	h.s.Step(t.Context(), startPush)
-	h.verify(startPush)
-	if w := h.verify(startPush); w.Code != http.StatusNotFound {
+	h.s.Offer(pushDay, feed, uri.URI{}, hubAt)
+	h.s.Step(t.Context(), pushDay)
+	h.verify(pushDay)
+	if w := h.verify(pushDay); w.Code != http.StatusNotFound {
 		t.Errorf("a second verification: %d, want 404", w.Code)
 	}
 	for method, want := range map[string]int{
 		http.MethodGet: http.StatusNotFound, http.MethodPost: http.StatusGone, http.MethodPut: http.StatusMethodNotAllowed,
 	} {
-		if w := h.send(startPush, httptest.NewRequest(method, "https://crawler.example/websub/nobody", nil)); w.Code != want {
+		if w := h.send(pushDay, httptest.NewRequest(method, "https://crawler.example/websub/nobody", nil)); w.Code != want {
 			t.Errorf("%s to an unknown callback: %d, want %d", method, w.Code, want)
 		}
 	}
@@ -199,8 +199,8 @@ func TestStepWaitsLongerForFailingHubs(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
 	h.status, h.err = 0, errors.New("no route to host")
-	h.s.Offer(startPush, feed, uri.URI{}, hubAt)
-	now := startPush
+	h.s.Offer(pushDay, feed, uri.URI{}, hubAt)
+	now := pushDay
 	var waits []time.Duration
 	for range 14 {
 		next := h.s.Step(t.Context(), now)
@@ -224,20 +224,20 @@ func TestOfferBoundsAndReplacesSubscriptions(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
 	for i := range 5 {
-		h.s.Offer(startPush, uri.FromCanonical(fmt.Sprintf("http://news.example/%d", i)), uri.URI{}, hubAt)
+		h.s.Offer(pushDay, uri.FromCanonical(fmt.Sprintf("http://news.example/%d", i)), uri.URI{}, hubAt)
 	}
-	if _, all := h.s.Active(startPush); all != 3 {
+	if _, all := h.s.Active(pushDay); all != 3 {
 		t.Errorf("%d subscriptions, want 3", all)
 	}
 	first := uri.FromCanonical("http://news.example/0")
-	h.s.Step(t.Context(), startPush)
-	if !h.s.Offer(startPush, first, feed, hubAt) {
+	h.s.Step(t.Context(), pushDay)
+	if !h.s.Offer(pushDay, first, feed, hubAt) {
 		t.Error("offering another topic: want true")
 	}
-	if h.s.Offer(startPush, first, feed, uri.URI{}) {
+	if h.s.Offer(pushDay, first, feed, uri.URI{}) {
 		t.Error("offering no hub: want false")
 	}
-	if _, all := h.s.Active(startPush); all != 2 {
+	if _, all := h.s.Active(pushDay); all != 2 {
 		t.Errorf("%d subscriptions, want 2", all)
 	}
 }
