@@ -9,7 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/survey"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -35,7 +35,7 @@ func dayRoutes() []Route {
 	}}
 }
 
-func (w *Window) days(host uri.Host, f about.Filter, n int, brief bool) (api.DayReport, error) {
+func (w *Window) days(host uri.Host, f config.Filter, n int, brief bool) (api.DayReport, error) {
 	if w.o.Accounts == nil {
 		return api.DayReport{}, Unknown("the record of days")
 	}
@@ -89,7 +89,7 @@ func (w *Window) logDay(now time.Time) error {
 		Int("versions_seen", report.All.Seen).
 		Float64("versions_estimated", round(report.All.Versions)).
 		Msg("summary of a day: " + report.All.Text)
-	short, err := w.survey.BelowTarget("", about.Filter{})
+	short, err := w.survey.BelowTarget("", config.Filter{})
 	if err != nil {
 		return err
 	}

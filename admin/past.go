@@ -11,7 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/survey"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/uri"
@@ -112,7 +112,7 @@ func readQueueQuery(r *http.Request) (q survey.QueueQuery, err error) {
 }
 
 // dedupReport summarizes the end of the log, or all of it.
-func (w *Window) dedupReport(ctx context.Context, f about.Filter, all bool, rows int) (api.DedupReport, error) {
+func (w *Window) dedupReport(ctx context.Context, f config.Filter, all bool, rows int) (api.DedupReport, error) {
 	w.reading.Lock()
 	defer w.reading.Unlock()
 	by := stats.Options{By: []stats.Dimension{stats.ByHost, stats.ByMIME}, Last: dedupBytes}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -91,15 +91,15 @@ func Filtered(more ...Param) []Param {
 }
 
 // FilterOf returns the filter of a request.
-func FilterOf(r *http.Request) about.Filter {
-	return about.Filter{Label: r.FormValue("label"), Collection: r.FormValue("collection"), Owner: r.FormValue("owner")}
+func FilterOf(r *http.Request) config.Filter {
+	return config.Filter{Label: r.FormValue("label"), Collection: r.FormValue("collection"), Owner: r.FormValue("owner")}
 }
 
 // Choice reports whether a host is chosen.
 type Choice = func(uri.Host) bool
 
 // Chooses returns a function that reports whether a filter selects a host; nil if it selects all.
-func (w *Window) Chooses(f about.Filter) Choice {
+func (w *Window) Chooses(f config.Filter) Choice {
 	if f.IsZero() {
 		return nil
 	}

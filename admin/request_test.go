@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/survey"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -71,7 +71,7 @@ about = [{ uri = "http://news.example/", title = "News", labels = ["papers"], co
 		if got := get[api.Host](w, "/api/v1/hosts/news.example").About; got.Title != "News" || got.Owners[0] != "maria" {
 			t.Errorf("the host is described as %+v", got)
 		}
-		if all, err := survey.Headers(w.Parts.Reputation, w.Parts.Config.Current(), w.window.Chooses(about.Filter{Owner: "jan"}), time.Now()); err != nil || len(all.Rows) != 0 {
+		if all, err := survey.Headers(w.Parts.Reputation, w.Parts.Config.Current(), w.window.Chooses(config.Filter{Owner: "jan"}), time.Now()); err != nil || len(all.Rows) != 0 {
 			t.Errorf("nobody's hosts have %d rows about headers, %v", len(all.Rows), err)
 		}
 		scraped := httptest.NewRecorder()

@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -223,7 +223,7 @@ func orderRoutes() []Route {
 type hostQuery struct {
 	part, state, sort string
 	limit, offset     int
-	only              about.Filter
+	only              config.Filter
 }
 
 var (

@@ -15,7 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/internal/textfile"
 )
@@ -68,7 +68,7 @@ Both give exit code 65.`,
 type captureFlags struct {
 	since, until string
 	config       string
-	only         about.Filter
+	only         config.Filter
 }
 
 // add adds the flags to a command.
@@ -176,7 +176,7 @@ func runRewrite(cmd *cobra.Command, args []string, o rewrite.Options, asJSON boo
 }
 
 // archiveHosts returns the hosts that a filter selects, as commands about archives name them.
-func archiveHosts(errs io.Writer, path string, f about.Filter) ([]string, error) {
+func archiveHosts(errs io.Writer, path string, f config.Filter) ([]string, error) {
 	patterns, err := cli.ChosenHosts(errs, path, f)
 	for i, p := range patterns {
 		patterns[i] = strings.TrimPrefix(p, "*")

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -96,7 +96,7 @@ func (f *processes) askWhole(node string, c *api.Client, missing *string) {
 	if err != nil || len(o.Rows) != len(f.site.hosts) || o.All.URIs == 0 || o.All.Late != nil {
 		f.Errorf("node %s about overdue URIs: %+v, %v", node, o, err)
 	}
-	d, err := c.Days(ctx, "", about.Filter{}, 7)
+	d, err := c.Days(ctx, "", config.Filter{}, 7)
 	sum := 0
 	for _, row := range d.Hosts {
 		sum += row.Requests
@@ -108,7 +108,7 @@ func (f *processes) askWhole(node string, c *api.Client, missing *string) {
 	if err != nil || len(d.Hosts) != len(f.site.hosts) || d.All.Requests != sum || sum == 0 || sum > made {
 		f.Errorf("node %s about days, after %d requests: %+v, %v", node, made, d, err)
 	}
-	if h, err := c.Headers(ctx, about.Filter{}); err != nil || *missing != "" {
+	if h, err := c.Headers(ctx, config.Filter{}); err != nil || *missing != "" {
 		f.Errorf("node %s about headers: %+v, %v, missing %q", node, h, err, *missing)
 	}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return api.DialSocket(ctx, f.socket(node)) }

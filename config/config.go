@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -70,9 +69,9 @@ type Config struct {
 	hosts     map[uri.Host]*profile // of hosts with a file
 	folders   map[uri.Host][]string // of the seeds of each host
 	seedHosts map[uri.Host]bool
-	feedHosts map[uri.Host]bool       // hosts of Sources
-	sites     map[uri.Host]about.Site // of hosts with a file, and of hosts with a seed that is described
-	seedSites map[uri.URI]about.Site
+	feedHosts map[uri.Host]bool // hosts of Sources
+	sites     map[uri.Host]Site // of hosts with a file, and of hosts with a seed that is described
+	seedSites map[uri.URI]Site
 }
 
 // Operator names the institution that is responsible for the crawl.

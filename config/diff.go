@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -45,7 +44,7 @@ func (c *Config) Changes(b *Config, now time.Time) []KeyChange {
 			continue
 		}
 		own := changed(h, c.EffectiveHost(h, now), b.EffectiveHost(h, now))
-		for _, x := range about.Changes(c.Site(h), b.Site(h)) {
+		for _, x := range SiteChanges(c.Site(h), b.Site(h)) {
 			own = append(own, KeyChange{Host: h, Key: x.Key, Before: x.Before, After: x.After})
 		}
 		own = append(own, refined(h, c.profile(h), b.profile(h))...)

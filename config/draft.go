@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
@@ -21,7 +20,7 @@ type draft struct {
 	settings  *Settings
 	host      uri.Host        // the key host
 	until     time.Time       // end of the whole host file; zero = none
-	site      about.Site      // the keys about the host, but its owner
+	site      Site            // the keys about the host, but its owner
 	owner     string          // the key owner
 	seedSites []seedSite      // the key seeds.about
 	seeds     []seed          // the key seeds.uris

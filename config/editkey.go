@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
@@ -15,7 +14,7 @@ var ErrByHandKey = errors.New("cannot set the key safely in the file; edit it by
 
 // SetSeeds returns the text of a host file that describes these seeds and no others, in seeds.about. The file must
 // list the seeds.
-func SetSeeds(text []byte, seeds []about.Seed) ([]byte, error) {
+func SetSeeds(text []byte, seeds []NamedSeed) ([]byte, error) {
 	var b strings.Builder
 	for _, s := range seeds {
 		fmt.Fprintf(&b, "  %s,\n", seedTable(s))
@@ -31,7 +30,7 @@ func SetSeeds(text []byte, seeds []about.Seed) ([]byte, error) {
 }
 
 // seedTable returns the description of a seed as a table of seeds.about.
-func seedTable(s about.Seed) string {
+func seedTable(s NamedSeed) string {
 	all := []string{"uri = " + schema.TOML(s.URI.String())}
 	text := func(key, value string) {
 		if value != "" {

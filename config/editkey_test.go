@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -44,9 +43,9 @@ func TestSetChangesOneKeyAndKeepsTheRest(t *testing.T) {
 func TestSeedsAreDescribedAndGoalsAreReadBack(t *testing.T) {
 	t.Parallel()
 	const file = "# ours\n[seeds]\nuris = [\"https://a.example/\", \"https://a.example/x|y\"]\n"
-	seeds := []about.Seed{{
+	seeds := []config.NamedSeed{{
 		URI:  uri.FromCanonical("https://a.example/"),
-		Site: about.Site{Title: `"A"`, Labels: []string{"x"}, Owners: []string{"maria"}, Note: "two\nlines"},
+		Site: config.Site{Title: `"A"`, Labels: []string{"x"}, Owners: []string{"maria"}, Note: "two\nlines"},
 	}}
 	text, err := config.SetSeeds([]byte(file), seeds)
 	const table = `  { uri = "https://a.example/", title = "\"A\"", labels = ["x"], owner = "maria", note = "two\nlines" },`

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/arcrawl/arcrawl/config/about"
 )
 
 // remote says whether admin.listen may be reached from other machines.
@@ -330,7 +328,7 @@ func checkRecipient(s string) (problem, remedy string) {
 	r := Mail{To: []string{s}}.Recipients()[0]
 	_, bad := checkMailAddress(r.Address)
 	labelled := strings.Contains(s, "=")
-	if problem, _ := about.CheckName(r.Label); bad != "" || labelled && problem != "" {
+	if problem, _ := CheckName(r.Label); bad != "" || labelled && problem != "" {
 		return "is not an e-mail address, or a label with one",
 			`write for example "crawler@library.example", "newspapers=press@library.example", or ` +
 				`"newspapers=press@library.example monday" for a digest once a week`

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -13,7 +12,7 @@ import (
 // aboutKeys are the keys of a host file that people read.
 var aboutKeys = []key{
 	schema.Other("title", InHost, schema.Type{Kind: schema.Text},
-		readWords(about.CheckTitle, func(d *draft) *string { return &d.site.Title }),
+		readWords(CheckTitle, func(d *draft) *string { return &d.site.Title }),
 		"Name of the site for people, as `\"The Daily News\"`."),
 	schema.Other("labels", InHost, schema.ListType("labels"),
 		readNames("labels", func(d *draft) *[]string { return &d.site.Labels }),
@@ -22,10 +21,10 @@ var aboutKeys = []key{
 		readNames("collections", func(d *draft) *[]string { return &d.site.Collections }),
 		"Collections that the host and the hosts below it belong to, as `[\"elections-2026\"]`. Packages are made of them."),
 	schema.Secretly(schema.Other("owner", InHost, schema.Type{Kind: schema.Text},
-		readWords(about.CheckName, func(d *draft) *string { return &d.owner }),
+		readWords(CheckName, func(d *draft) *string { return &d.owner }),
 		"Who looks after the host and the hosts below it, as `\"maria\"`. The file of the host itself has precedence over the file of its domain. It is not written into the archive.")),
 	schema.Secretly(schema.Other("note", InHost, schema.Type{Kind: schema.Text},
-		readWords(about.CheckNote, func(d *draft) *string { return &d.site.Note }),
+		readWords(CheckNote, func(d *draft) *string { return &d.site.Note }),
 		"Note about the host for people. It is not written into the archive.")),
 }
 
@@ -40,11 +39,11 @@ func readWords(check schema.Check, field func(*draft) *string) func(schema.Field
 
 // readNames returns the reader of a list of labels or collections.
 func readNames(elements string, field func(*draft) *[]string) func(schema.Field, *draft) {
-	read := schema.ReadStrings(elements, about.CheckName, field)
+	read := schema.ReadStrings(elements, CheckName, field)
 	return func(f schema.Field, d *draft) {
 		read(f, d)
-		if n := len(*field(d)); n > about.MaxNames {
-			f.Fault(fmt.Sprintf("has %d entries", n), fmt.Sprintf("maximum: %d", about.MaxNames))
+		if n := len(*field(d)); n > MaxNames {
+			f.Fault(fmt.Sprintf("has %d entries", n), fmt.Sprintf("maximum: %d", MaxNames))
 		}
 		slices.Sort(*field(d))
 	}
@@ -85,18 +84,18 @@ func readSeedSites(f schema.Field, d *draft) {
 				k.Read(column, own)
 			}
 		}
-		d.seedSites = append(d.seedSites, seedSite{about.Seed{URI: u, Site: own.describe()}, fields["uri"]})
+		d.seedSites = append(d.seedSites, seedSite{NamedSeed{URI: u, Site: own.describe()}, fields["uri"]})
 	}
 }
 
 // seedSite describes a seed, and says where it is described.
 type seedSite struct {
-	about.Seed
+	NamedSeed
 	at schema.Field
 }
 
 // describe returns what the draft says about a host.
-func (d *draft) describe() about.Site {
+func (d *draft) describe() Site {
 	s := d.site
 	if d.owner != "" {
 		s.Owners = []string{d.owner}
@@ -125,7 +124,7 @@ func (d *draft) checkSeedSites() {
 // too, so that whoever looks after a seed finds its host.
 func (l *loader) resolveSites() {
 	c := &l.config
-	c.sites, c.seedSites = map[uri.Host]about.Site{}, map[uri.URI]about.Site{}
+	c.sites, c.seedSites = map[uri.Host]Site{}, map[uri.URI]Site{}
 	for _, f := range l.files {
 		c.sites[f.host] = c.siteOf(f.host)
 	}
@@ -139,12 +138,12 @@ func (l *loader) resolveSites() {
 		if len(s.Owners) > 0 {
 			own.Owners = nil
 		}
-		c.seedSites[s.URI] = s.Over(about.Site{Labels: own.Labels, Collections: own.Collections, Owners: own.Owners})
+		c.seedSites[s.URI] = s.Over(Site{Labels: own.Labels, Collections: own.Collections, Owners: own.Owners})
 		site, known := c.sites[h]
 		if !known {
 			site = own
 		}
-		names := about.Site{Labels: s.Labels, Collections: s.Collections, Owners: s.Owners}
+		names := Site{Labels: s.Labels, Collections: s.Collections, Owners: s.Owners}
 		if s.URI.Path() == "/" {
 			names.Title = s.Title // of a site whose file has none
 		}
@@ -153,7 +152,7 @@ func (l *loader) resolveSites() {
 }
 
 // siteOf returns what the files of a host and the domains above it say of it.
-func (c *Config) siteOf(h uri.Host) (site about.Site) {
+func (c *Config) siteOf(h uri.Host) (site Site) {
 	p := c.profile(h)
 	for _, f := range p.files {
 		own := f.draft.describe()
@@ -169,7 +168,7 @@ func (c *Config) siteOf(h uri.Host) (site about.Site) {
 }
 
 // Site returns what curators wrote about a host, the domains that it inherits from, and its seeds.
-func (c *Config) Site(h uri.Host) about.Site {
+func (c *Config) Site(h uri.Host) Site {
 	if site, ok := c.sites[h]; ok || len(c.hosts) == 0 {
 		return site
 	}
@@ -177,7 +176,7 @@ func (c *Config) Site(h uri.Host) about.Site {
 }
 
 // SeedSite returns what curators wrote about a seed, with the labels, collections and owners of its host.
-func (c *Config) SeedSite(u uri.URI) about.Site {
+func (c *Config) SeedSite(u uri.URI) Site {
 	if site, ok := c.seedSites[u]; ok {
 		return site
 	}
@@ -187,9 +186,9 @@ func (c *Config) SeedSite(u uri.URI) about.Site {
 }
 
 // Sites returns the descriptions of all hosts that are described.
-func (c *Config) Sites() about.Index {
-	index := about.Index{Hosts: c.sites, Below: map[uri.Host]about.Site{}, Files: map[string]about.Site{}}
-	index.FileOf, index.Seeds = map[uri.Host]string{}, map[uri.URI]about.Site{}
+func (c *Config) Sites() SiteIndex {
+	index := SiteIndex{Hosts: c.sites, Below: map[uri.Host]Site{}, Files: map[string]Site{}}
+	index.FileOf, index.Seeds = map[uri.Host]string{}, map[uri.URI]Site{}
 	for _, s := range c.main.base.seedSites {
 		index.Seeds[s.URI] = s.Site
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -30,27 +29,27 @@ func TestHostsAndSeedsHaveLabelsCollectionsAndOwners(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := func(s ...string) []string { return s }
-	for what, got := range map[string]struct{ got, want about.Site }{
-		"the host has the names of its seeds": {c.Site("www.a.example"), about.Site{
+	for what, got := range map[string]struct{ got, want config.Site }{
+		"the host has the names of its seeds": {c.Site("www.a.example"), config.Site{
 			Title: "The Daily A", Labels: names("b", "papers"), Collections: names("elections"), Owners: names("jan", "kim"), Note: "call first",
 		}},
 		"a host without a file inherits from its domain, but not its title": {
-			c.Site("x.a.example"), about.Site{Labels: names("papers"), Owners: names("maria")},
+			c.Site("x.a.example"), config.Site{Labels: names("papers"), Owners: names("maria")},
 		},
-		"a seed": {c.SeedSite(uri.FromCanonical("https://www.a.example/b")), about.Site{
+		"a seed": {c.SeedSite(uri.FromCanonical("https://www.a.example/b")), config.Site{
 			Title: "B", Labels: names("b", "papers"), Collections: names("elections"), Owners: names("kim"),
 		}},
-		"a seed that is not described": {c.SeedSite(uri.FromCanonical("https://www.a.example/")), about.Site{
+		"a seed that is not described": {c.SeedSite(uri.FromCanonical("https://www.a.example/")), config.Site{
 			Labels: names("papers"), Collections: names("elections"), Owners: names("jan"),
 		}},
-		"a host of the main file": {c.Site("m.example"), about.Site{Labels: names("main")}},
-		"a stranger":              {c.Site("other.example"), about.Site{}},
+		"a host of the main file": {c.Site("m.example"), config.Site{Labels: names("main")}},
+		"a stranger":              {c.Site("other.example"), config.Site{}},
 	} {
 		if diff := cmp.Diff(got.want, got.got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
 	}
-	for f, want := range map[about.Filter][]string{
+	for f, want := range map[config.Filter][]string{
 		{Label: "papers"}: {"*.a.example", "*.www.a.example"}, {Owner: "kim"}: {"www.a.example"}, {Owner: "maria"}: {"*.a.example"},
 		{Label: "main"}: {"m.example"}, {Label: "papers", Collection: "elections"}: {"*.www.a.example"},
 	} {
@@ -58,7 +57,7 @@ func TestHostsAndSeedsHaveLabelsCollectionsAndOwners(t *testing.T) {
 			t.Errorf("%s chooses %q, %v; want %q", f, got, err, want)
 		}
 	}
-	if _, err := c.Sites().Choose(about.Filter{Label: "paper"}); err == nil || !strings.Contains(err.Error(), "labels b, main, papers") {
+	if _, err := c.Sites().Choose(config.Filter{Label: "paper"}); err == nil || !strings.Contains(err.Error(), "labels b, main, papers") {
 		t.Errorf("an unknown label returns %v; want the labels in use", err)
 	}
 }

@@ -7,13 +7,9 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
-
-// Status says whether the crawl is running, and why it is not. The zero value is a running crawl.
-type Status = pause.Status
 
 // Visiting is a visit in progress. URI is the one that was claimed, even while its robots.txt is fetched first.
 type Visiting struct {

@@ -10,8 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/robots"
 	"github.com/arcrawl/arcrawl/crawler/demand"
-	"github.com/arcrawl/arcrawl/crawler/pause"
-	"github.com/arcrawl/arcrawl/crawler/space"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -21,10 +19,10 @@ type Crawler struct {
 
 	robots   *robots.Copies
 	demand   demand.Estimates
-	uplink   pause.Watch
+	uplink   UplinkWatch
 	proxies  ProxyWatch
-	pause    *pause.State
-	space    *space.Ledger
+	pause    *Pause
+	space    *SpaceLedger
 	resolved resolvedHosts
 	requests login.Maker
 	returns  *scopeKeeper
@@ -60,8 +58,8 @@ func New(p Parts) *Crawler {
 		waiter: make(chan struct{}, 1), wake: make(chan struct{}, 1), broken: make(chan error, 1),
 	}
 	minFree := func() int64 { return p.Config.Current().Storage.MinFree }
-	c.space = space.New(space.Options{FreeSpace: p.FreeSpace, MinFree: minFree, Log: p.Log})
-	c.pause = pause.New(pause.Options{
+	c.space = NewSpace(SpaceOptions{FreeSpace: p.FreeSpace, MinFree: minFree, Log: p.Log})
+	c.pause = NewPause(PauseOptions{
 		FreeSpace: p.FreeSpace, MinFree: minFree,
 		Uplink: &c.uplink, Wake: c.Wake, Log: p.Log, GiveUp: func(err error) { stopCrawl(c.broken, err) },
 	})

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/evaluators/capacity"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -211,10 +211,10 @@ uris = ["http://busy.example/", "http://quiet.example/"]
 }
 
 // checkAssessment checks that the share of the versions that the host of the test above captured is the one that
-// [capacity.Assess] computes from the rates at which the rule expects changes.
+// [rate.Assess] computes from the rates at which the rule expects changes.
 func checkAssessment(t *testing.T, perDay map[string]float64, captured float64) {
 	t.Helper()
-	var important, others capacity.Rates
+	var important, others rate.Rates
 	for target, rate := range perDay {
 		if target == "/" || target == "/politics" || target == "/local-news/" {
 			important.Add(rate, 0)
@@ -222,10 +222,10 @@ func checkAssessment(t *testing.T, perDay map[string]float64, captured float64) 
 			others.Add(rate, 0)
 		}
 	}
-	part := capacity.Part{Target: 0.8, Min: 5 * time.Minute, Max: 3 * 24 * time.Hour, Slow: true}
+	part := rate.Part{Target: 0.8, Min: 5 * time.Minute, Max: 3 * 24 * time.Hour, Slow: true}
 	rest := part
 	part.Rates, part.Leading, rest.Rates = &important, true, &others
-	a := capacity.Assess([]capacity.Part{rest, part}, capacity.Limits{Rest: 341 * time.Second})
+	a := rate.Assess([]rate.Part{rest, part}, rate.Limits{Rest: 341 * time.Second})
 	t.Logf("captured %.3f; %v", captured, a)
 	if math.Abs(a.Share-captured) > 0.1 || a.Leading < 0.75 {
 		t.Errorf("%.3f of the versions were captured, and %.3f expected: %v", captured, a.Share, a)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
-	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 )
@@ -58,7 +57,7 @@ func (c *Crawler) endIfVoid(
 		}
 	}
 	if s.Way.Proxy() == s.config.Way().Proxy() { // otherwise it says nothing about our own network
-		p := pause.Parts{Config: s.config, Frontier: c.parts.Frontier, Fetch: c.parts.Fetch, Log: c.parts.Log}
+		p := CheckParts{Config: s.config, Frontier: c.parts.Frontier, Fetch: c.parts.Fetch, Log: c.parts.Log}
 		if err := c.uplink.Check(ctx, p, claim.Record, got, got.Started.Add(got.Took)); err != nil {
 			return true, c.release(ctx, claim, err)
 		}

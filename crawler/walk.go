@@ -10,7 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/demand"
-	"github.com/arcrawl/arcrawl/crawler/space"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -94,7 +93,7 @@ func again(v *aspects.Visit) {
 
 // own holds what the crawler itself keeps of a visit.
 type own struct {
-	room         *space.Visit
+	room         *SpaceVisit
 	similar      rate.Relatives // estimates of the URIs of the same kind on the host
 	contradicted bool           // the headers of a 304 contradict themselves
 	factors      demand.Factors // how the waits of the host are stretched; see [Crawler.factorsOf]

@@ -8,7 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -48,7 +48,7 @@ func (c *curation) newRoutes() []admin.Route {
 const maxMissing = 20
 
 // whatIsNew returns the selected captures, and what is missing on the hosts that a filter selects.
-func (c *curation) whatIsNew(f captureFilter, sites about.Filter) (api.New, error) {
+func (c *curation) whatIsNew(f captureFilter, sites config.Filter) (api.New, error) {
 	now := c.o.Now()
 	inForce := c.o.Config().Config
 	chosen := c.window.Chooses(sites)

@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -91,7 +90,7 @@ func (d *Daemon) summary() mail.Summary {
 		Title: func(host string) string { return c.Site(uri.Host(host)).Title },
 	}
 	var err error
-	if s.Short, err = d.window.Survey().BelowTarget("", about.Filter{}); err != nil {
+	if s.Short, err = d.window.Survey().BelowTarget("", config.Filter{}); err != nil {
 		s.ShortError = err.Error()
 	}
 	return s

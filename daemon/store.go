@@ -11,7 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/pause"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts"
@@ -32,7 +32,7 @@ func (d *Daemon) openStore(time.Time) (err error) {
 	d.parts.FreeSpace = func() (int64, error) {
 		if d.o.Owner != nil {
 			if err := d.o.Owner.MayClaim(); err != nil {
-				return 0, pause.NewBrief(err)
+				return 0, crawler.NewBriefFault(err)
 			}
 		}
 		if err := d.parts.Frontier.Space(); err != nil {

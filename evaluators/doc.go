@@ -34,7 +34,7 @@
 //   - [Fixed] keeps one interval and its phase.
 //   - [Target] is [Classic] with factors derived from a capture target: the share of the versions to be captured.
 //   - [Learned] estimates how often the URI changes, and visits when as many changes are expected as the target allows.
-//     The package evaluators/rate makes the estimate. If a host is over its budget, package evaluators/capacity
+//     The package evaluators/rate makes the estimate. If a host is over its budget, it
 //     says by which factor all its waits are stretched.
 //
 // A wait is never zero or negative, whatever the settings are.

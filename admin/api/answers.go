@@ -7,7 +7,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 )
 
 // Seconds is a duration that is a number of seconds in JSON.
@@ -262,7 +261,7 @@ type Host struct {
 	Unicode string `json:"unicode,omitempty"` // the name in Unicode, if it is internationalized
 	Removed bool   `json:"removed,omitempty"` // its host file was removed, and no other file replaced it
 
-	About about.Site `json:"about"` // what curators wrote about it
+	About config.Site `json:"about"` // what curators wrote about it
 }
 
 // Unreachable is a host that could not be reached at the last visit.

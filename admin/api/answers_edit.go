@@ -1,6 +1,6 @@
 package api
 
-import "github.com/arcrawl/arcrawl/config/about"
+import "github.com/arcrawl/arcrawl/config"
 
 // EditFiles lists the files of the configuration.
 type EditFiles struct {
@@ -13,9 +13,9 @@ type EditFiles struct {
 
 // EditName names a host file.
 type EditName struct {
-	Name  string     `json:"name"` // without folder
-	Host  string     `json:"host"` // "" if the file has faults
-	About about.Site `json:"about"`
+	Name  string      `json:"name"` // without folder
+	Host  string      `json:"host"` // "" if the file has faults
+	About config.Site `json:"about"`
 }
 
 // EditFile is a file of the configuration as it is on disk.

@@ -3,7 +3,7 @@ package api
 import (
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 // New says what is new in the collection, and what is missing.
@@ -16,8 +16,8 @@ type New struct {
 	// Hosts that cannot meet their capture targets, at most 20.
 	Short []HostPace `json:"below_target" join:"short"`
 	// Of Short; absent if the frontier was not surveyed yet.
-	AsOf  *time.Time `json:"as_of,omitempty" join:"all known"`
-	Names about.Site `json:"names" join:"first"` // labels, collections and owners in use
+	AsOf  *time.Time  `json:"as_of,omitempty" join:"all known"`
+	Names config.Site `json:"names" join:"first"` // labels, collections and owners in use
 	// Titles of the hosts that are named above, as far as they have one.
 	Sites map[string]string `json:"sites" join:"texts by"`
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 // SeedList is a list of seeds: CSV whose first line names the columns, or one URI on each line.
@@ -30,10 +30,10 @@ type SeedPlan struct {
 
 // PlannedSeed is a seed of a list.
 type PlannedSeed struct {
-	URI   string     `json:"uri"`
-	State string     `json:"state"` // "new" or "changed"
-	Line  int        `json:"line"`
-	About about.Site `json:"about"`
+	URI   string      `json:"uri"`
+	State string      `json:"state"` // "new" or "changed"
+	Line  int         `json:"line"`
+	About config.Site `json:"about"`
 }
 
 // ListFault is a mistake in a list.

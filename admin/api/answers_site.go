@@ -3,7 +3,7 @@ package api
 import (
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 // Found lists hosts and URIs with a text in them.
@@ -29,10 +29,10 @@ type FoundURI struct {
 
 // Site describes a host for curators.
 type Site struct {
-	About    about.Site `json:"about"`
-	Seeds    []SiteURI  `json:"seeds"`    // seeds, feeds and sitemaps of the configuration, at most 200
-	Settings []Setting  `json:"settings"` // that a file sets
-	Hours    Hours      `json:"hours"`    // when its pages change
+	About    config.Site `json:"about"`
+	Seeds    []SiteURI   `json:"seeds"`    // seeds, feeds and sitemaps of the configuration, at most 200
+	Settings []Setting   `json:"settings"` // that a file sets
+	Hours    Hours       `json:"hours"`    // when its pages change
 }
 
 // Hours counts captured versions by the time of the week, in UTC.
@@ -44,14 +44,14 @@ type Hours struct {
 
 // SiteURI is a seed, feed or sitemap of a host.
 type SiteURI struct {
-	URI        string     `json:"uri"`
-	Kind       string     `json:"kind"`          // "front page", "section", "feed or sitemap"
-	About      about.Site `json:"about"`         // what the file says of the seed itself
-	Due        *time.Time `json:"due,omitempty"` // next visit; absent if it is not in the store
-	LastVisit  *time.Time `json:"last_visit,omitempty"`
-	LastChange *time.Time `json:"last_change,omitempty"`
-	Wait       Seconds    `json:"wait_seconds"`
-	Rate       float64    `json:"rate_per_day"` // estimated changes
-	Visits     int        `json:"visits"`
-	Versions   int        `json:"versions"`
+	URI        string      `json:"uri"`
+	Kind       string      `json:"kind"`          // "front page", "section", "feed or sitemap"
+	About      config.Site `json:"about"`         // what the file says of the seed itself
+	Due        *time.Time  `json:"due,omitempty"` // next visit; absent if it is not in the store
+	LastVisit  *time.Time  `json:"last_visit,omitempty"`
+	LastChange *time.Time  `json:"last_change,omitempty"`
+	Wait       Seconds     `json:"wait_seconds"`
+	Rate       float64     `json:"rate_per_day"` // estimated changes
+	Visits     int         `json:"visits"`
+	Versions   int         `json:"versions"`
 }

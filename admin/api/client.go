@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/audit"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
 
@@ -235,7 +235,7 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 }
 
 // SitesStatus returns the state of the hosts that a filter selects.
-func (c *Client) SitesStatus(ctx context.Context, f about.Filter) (SitesStatus, error) {
+func (c *Client) SitesStatus(ctx context.Context, f config.Filter) (SitesStatus, error) {
 	return ask[SitesStatus](ctx, c, http.MethodGet, "/status/sites", only(url.Values{}, f), nil)
 }
 
@@ -243,7 +243,7 @@ func (c *Client) SitesStatus(ctx context.Context, f about.Filter) (SitesStatus, 
 type HostFilter struct {
 	Part, State, Sort string
 	Limit, Offset     int // 0 means the default of the API
-	Only              about.Filter
+	Only              config.Filter
 }
 
 // Hosts returns a page of the list of hosts.
@@ -267,7 +267,7 @@ func (c *Client) HostNames(ctx context.Context) (HostNames, error) {
 }
 
 // Alarms returns the raised alarms, newest first: all, or those about hosts that a filter selects.
-func (c *Client) Alarms(ctx context.Context, f about.Filter) (Alarms, error) {
+func (c *Client) Alarms(ctx context.Context, f config.Filter) (Alarms, error) {
 	return ask[Alarms](ctx, c, http.MethodGet, "/alarms", only(url.Values{}, f), nil)
 }
 
@@ -294,7 +294,7 @@ func (c *Client) Config(ctx context.Context) (Config, error) {
 }
 
 // Headers returns how reliable validators and dates are.
-func (c *Client) Headers(ctx context.Context, f about.Filter) (HeaderReport, error) {
+func (c *Client) Headers(ctx context.Context, f config.Filter) (HeaderReport, error) {
 	return ask[HeaderReport](ctx, c, http.MethodGet, "/reports/headers", only(url.Values{}, f), nil)
 }
 
@@ -316,7 +316,7 @@ func (c *Client) AddSeeds(ctx context.Context, uris []string) (Added, error) {
 // OverdueFilter holds the parameters of [Client.Overdue].
 type OverdueFilter struct {
 	By, Host string
-	Only     about.Filter  // of hosts
+	Only     config.Filter // of hosts
 	Limit    int           // 0 means the default of the API
 	MaxAge   time.Duration // maximum age of the survey, in whole seconds; 0 makes a new one
 }
@@ -332,13 +332,13 @@ func (c *Client) Overdue(ctx context.Context, f OverdueFilter) (Overdue, error) 
 }
 
 // Days reports on the last days of a host, or of all hosts that a filter selects if it is empty.
-func (c *Client) Days(ctx context.Context, host string, f about.Filter, days int) (DayReport, error) {
+func (c *Client) Days(ctx context.Context, host string, f config.Filter, days int) (DayReport, error) {
 	q := only(url.Values{"host": {host}, "days": {strconv.Itoa(days)}}, f)
 	return ask[DayReport](ctx, c, http.MethodGet, "/reports/days", q, nil)
 }
 
 // only adds a filter of hosts to a query, and returns the query.
-func only(q url.Values, f about.Filter) url.Values {
+func only(q url.Values, f config.Filter) url.Values {
 	for name, value := range map[string]string{"label": f.Label, "collection": f.Collection, "owner": f.Owner} {
 		if value != "" {
 			q.Set(name, value)

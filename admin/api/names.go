@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -17,7 +16,7 @@ const RemovedSuffix = ".removed"
 type HostNames struct {
 	Hosts map[string]HostName `json:"hosts" join:"names"` // at most 10,000
 	More  bool                `json:"more" join:"names"`  // there are more
-	Sites about.Site          `json:"sites" join:"names"` // labels, collections and owners in use
+	Sites config.Site         `json:"sites" join:"names"` // labels, collections and owners in use
 }
 
 // HostName says how a host is shown.

@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -48,7 +47,7 @@ func New(o Options) *Reader { return &Reader{o: o, paces: paces{}} }
 
 // Lives returns how often each host changed, from a survey that is no older than maxAge. The caller must not change it.
 func (r *Reader) Lives(maxAge time.Duration) (map[uri.Host]alarm.Life, error) {
-	s, err := r.surveyed("", about.Filter{}, maxAge)
+	s, err := r.surveyed("", config.Filter{}, maxAge)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +57,7 @@ func (r *Reader) Lives(maxAge time.Duration) (map[uri.Host]alarm.Life, error) {
 // Waiting returns how many URIs of paths that may be endless wait on a host, or on all hosts if it is empty, from a
 // survey that is no older than maxAge. The caller must not change it.
 func (r *Reader) Waiting(h uri.Host, maxAge time.Duration) (EndlessWaiting, error) {
-	s, err := r.surveyed(h, about.Filter{}, maxAge)
+	s, err := r.surveyed(h, config.Filter{}, maxAge)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -25,7 +24,7 @@ type survey struct {
 	asOf  time.Time
 	took  time.Duration
 	host  uri.Host // "" for all hosts
-	only  about.Filter
+	only  config.Filter
 	all   *load
 	hosts map[string]*load
 	types map[string]*load
@@ -117,7 +116,7 @@ func intervalOf(w frontier.SurveyedURI) time.Duration {
 }
 
 // surveyed returns a survey that is no older than maxAge.
-func (r *Reader) surveyed(host uri.Host, only about.Filter, maxAge time.Duration) (*survey, error) {
+func (r *Reader) surveyed(host uri.Host, only config.Filter, maxAge time.Duration) (*survey, error) {
 	r.surveying.Lock()
 	defer r.surveying.Unlock()
 	last := &r.last
@@ -230,10 +229,10 @@ func waitClass(x frontier.SurveyedURI) string {
 
 // Query holds the parameters of a report on overdue URIs.
 type Query struct {
-	By     string       // one row for each host, mime, wait or path
-	Host   uri.Host     // "" for all hosts
-	Only   about.Filter // of hosts
-	Limit  int          // maximum number of rows
+	By     string        // one row for each host, mime, wait or path
+	Host   uri.Host      // "" for all hosts
+	Only   config.Filter // of hosts
+	Limit  int           // maximum number of rows
 	MaxAge time.Duration
 	// Latest means to answer at once, with rows of the last survey of all hosts. [Reader.Renew] makes the next one.
 	Latest bool
@@ -265,7 +264,7 @@ func (r *Reader) Renew() error {
 		return nil
 	}
 	r.wanted.Store(false)
-	_, err := r.surveyed("", about.Filter{}, 0)
+	_, err := r.surveyed("", config.Filter{}, 0)
 	return err
 }
 

@@ -8,10 +8,9 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/evaluators/capacity"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
@@ -38,7 +37,7 @@ type targetKey struct {
 
 // target is the capture target of some URIs.
 type target struct {
-	capacity.Part
+	rate.Part
 	none bool // their rule has no target
 }
 
@@ -95,7 +94,7 @@ func (a *targets) find(about config.About, e evaluators.WaitEvaluator, leading b
 		media += " where " + where
 	}
 	shortest, longest := e.Rule.Bounds()
-	part := capacity.Part{Name: media, Target: share, Min: shortest, Max: longest, Leading: leading}
+	part := rate.Part{Name: media, Target: share, Min: shortest, Max: longest, Leading: leading}
 	if learned, ok := e.Rule.(evaluators.Learned); ok {
 		part.Slow = learned.Prefer == evaluators.PreferPages
 	}
@@ -105,20 +104,20 @@ func (a *targets) find(about config.About, e evaluators.WaitEvaluator, leading b
 			return known
 		}
 	}
-	part.Rates = new(capacity.Rates)
+	part.Rates = new(rate.Rates)
 	a.list = append(a.list, &target{Part: part})
 	return a.list[len(a.list)-1]
 }
 
 // parts returns the targets that URIs have, most changes first.
-func (a *targets) parts() []capacity.Part {
-	var parts []capacity.Part
+func (a *targets) parts() []rate.Part {
+	var parts []rate.Part
 	for _, target := range a.list {
 		if target.Rates.URIs() > 0 {
 			parts = append(parts, target.Part)
 		}
 	}
-	slices.SortStableFunc(parts, func(a, b capacity.Part) int {
+	slices.SortStableFunc(parts, func(a, b rate.Part) int {
 		return cmp.Compare(b.Rates.Changes(), a.Rates.Changes())
 	})
 	return parts
@@ -134,7 +133,7 @@ func (a *targets) changes() float64 {
 }
 
 // promise says whether a host's delay meets its capture targets. ok is false if no URI has a target.
-func (r *Reader) promise(l *load, delay time.Duration, slots int) (p capacity.Assessment, ok bool) {
+func (r *Reader) promise(l *load, delay time.Duration, slots int) (p rate.Assessment, ok bool) {
 	if l.targets == nil {
 		return p, false
 	}
@@ -142,7 +141,7 @@ func (r *Reader) promise(l *load, delay time.Duration, slots int) (p capacity.As
 	if len(parts) == 0 {
 		return p, false
 	}
-	p = capacity.Assess(parts, capacity.Limits{Rest: delay, Valence: slots, Other: l.targets.other})
+	p = rate.Assess(parts, rate.Limits{Rest: delay, Valence: slots, Other: l.targets.other})
 	p.Restless = l.targets.restless
 	return p, true
 }
@@ -152,17 +151,17 @@ const paceAge = time.Hour
 
 // BelowTarget returns the hosts whose pace cannot meet their capture targets, most lost versions first. If only is
 // set, it checks that host; else the hosts that a filter selects.
-func (r *Reader) BelowTarget(only uri.Host, f about.Filter) ([]api.HostPace, error) {
+func (r *Reader) BelowTarget(only uri.Host, f config.Filter) ([]api.HostPace, error) {
 	s, err := r.surveyed(only, f, paceAge)
 	if err != nil {
 		return nil, err
 	}
-	return r.short(s, about.Filter{}), nil
+	return r.short(s, config.Filter{}), nil
 }
 
 // KnownShort returns what [Reader.BelowTarget] returns of the hosts that a filter selects, without a new survey: as of
 // the last one of all hosts. The time is zero if there was none.
-func (r *Reader) KnownShort(f about.Filter) ([]api.HostPace, time.Time) {
+func (r *Reader) KnownShort(f config.Filter) ([]api.HostPace, time.Time) {
 	s := r.known.Load()
 	if s == nil {
 		return []api.HostPace{}, time.Time{}
@@ -171,7 +170,7 @@ func (r *Reader) KnownShort(f about.Filter) ([]api.HostPace, time.Time) {
 }
 
 // short returns the hosts of a survey that a filter selects and that are below their targets.
-func (r *Reader) short(s *survey, f about.Filter) []api.HostPace {
+func (r *Reader) short(s *survey, f config.Filter) []api.HostPace {
 	out := []api.HostPace{}
 	for name, l := range s.hosts {
 		host := uri.Host(name)

@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -19,7 +19,7 @@ import (
 const shownOfKind = 3
 
 func newAlarms() *cobra.Command {
-	d, f := cli.Daemon{}, about.Filter{}
+	d, f := cli.Daemon{}, config.Filter{}
 	cmd := &cobra.Command{
 		Use:     "alarms",
 		Short:   "List the raised alarms, or acknowledge them",

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -21,7 +21,7 @@ import (
 type frontierFlags struct {
 	config   string
 	host     string
-	only     about.Filter
+	only     config.Filter
 	prefix   string
 	match    string
 	states   []string

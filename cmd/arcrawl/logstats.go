@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -33,7 +32,7 @@ type logStats struct {
 	follow, dedup        bool
 	every                time.Duration
 	place                string
-	only                 about.Filter
+	only                 config.Filter
 
 	dimensions []stats.Dimension
 	removed    map[uri.Host]bool // hosts whose file was removed, if the log is the one of the configuration

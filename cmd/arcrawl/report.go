@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts"
@@ -28,7 +27,7 @@ func newReport() *cobra.Command {
 
 func newReportHeaders() *cobra.Command {
 	var d cli.Daemon
-	var only about.Filter
+	var only config.Filter
 	cmd := &cobra.Command{
 		Use:   "headers",
 		Short: "Show by host how reliable ETag, Last-Modified and the dates of feeds are",
@@ -62,7 +61,7 @@ It asks the daemon. If no daemon answers, it reads the store.`,
 }
 
 // askHeaders asks the daemon. If no daemon answers, it reads the store.
-func askHeaders(ctx context.Context, d *cli.Daemon, only about.Filter) (api.HeaderReport, error) {
+func askHeaders(ctx context.Context, d *cli.Daemon, only config.Filter) (api.HeaderReport, error) {
 	return cli.AskOr(d, func(client *api.Client) (api.HeaderReport, error) {
 		return client.Headers(ctx, only)
 	}, func(c *config.Config) (api.HeaderReport, error) {
@@ -116,7 +115,7 @@ func belief(known int, precision float64, believed bool) string {
 type reportDays struct {
 	cli.Daemon
 	host string
-	only about.Filter
+	only config.Filter
 	days int
 	top  int
 	logs logStats

@@ -7,12 +7,12 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // printSite prints what curators wrote about a host.
-func printSite(out io.Writer, s about.Site) error {
+func printSite(out io.Writer, s config.Site) error {
 	table := cli.NewTable(out)
 	for _, line := range []struct{ what, text string }{
 		{"title", s.Title},

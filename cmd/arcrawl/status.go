@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -23,7 +22,7 @@ type statusFlags struct {
 	cli.Daemon
 	top
 	watch, health bool
-	only          about.Filter
+	only          config.Filter
 }
 
 func newStatus() *cobra.Command {
@@ -239,7 +238,7 @@ func (t *top) add(cmd *cobra.Command) {
 }
 
 // topPage writes one page.
-func topPage(ctx context.Context, out io.Writer, c *api.Client, hosts int, only about.Filter) error {
+func topPage(ctx context.Context, out io.Writer, c *api.Client, hosts int, only config.Filter) error {
 	var page bytes.Buffer
 	var err error
 	if only.IsZero() {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 // TestTopUpdatesTheStatus watches pages with the status and the hosts until the end.
@@ -43,7 +43,7 @@ func TestTopUpdatesTheStatus(t *testing.T) {
 	defer server.Close()
 	var out bytes.Buffer
 	c := api.NewClient(socket)
-	page := func(out io.Writer) error { return topPage(ctx, out, c, 10, about.Filter{}) }
+	page := func(out io.Writer) error { return topPage(ctx, out, c, 10, config.Filter{}) }
 	if err := cli.Watch(ctx, &out, 100*time.Millisecond, page); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestTheStatusOfALabelIsShown(t *testing.T) {
 	}))
 	defer server.Close()
 	c := api.NewRemote(server.URL, "", time.Minute)
-	only := about.Filter{Label: "papers", Owner: "maria"}
+	only := config.Filter{Label: "papers", Owner: "maria"}
 	var out bytes.Buffer
 	if err := shown(&out, showSites)(c.SitesStatus(t.Context(), only)); err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestTopSaysThatNoDaemonAnswers(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	c := api.NewClient(filepath.Join(t.TempDir(), "none.sock"))
-	page := func(out io.Writer) error { return topPage(t.Context(), out, c, 10, about.Filter{}) }
+	page := func(out io.Writer) error { return topPage(t.Context(), out, c, 10, config.Filter{}) }
 	err := cli.Watch(t.Context(), &out, time.Second, page)
 	if cli.ExitCode(err) != cli.ExitBusy {
 		t.Errorf("exit code %d for %v, want %d", cli.ExitCode(err), err, cli.ExitBusy)

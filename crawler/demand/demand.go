@@ -12,7 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/evaluators/capacity"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -32,7 +32,7 @@ const (
 // 100,000. The zero value knows no host. It is safe for concurrent use.
 type Estimates struct {
 	mu        sync.Mutex // guards the fields below
-	hosts     map[string]*capacity.Budget
+	hosts     map[string]*rate.Budget
 	late      bool      // visits have come late since the last count
 	nextCount time.Time // no count before
 }
@@ -46,13 +46,13 @@ func keyOf(h uri.Host, p config.Politeness) string {
 }
 
 // estimate returns the estimate of a key. The lock is held.
-func (e *Estimates) estimate(key string) *capacity.Budget {
+func (e *Estimates) estimate(key string) *rate.Budget {
 	if e.hosts == nil {
-		e.hosts = map[string]*capacity.Budget{}
+		e.hosts = map[string]*rate.Budget{}
 	}
 	if e.hosts[key] == nil {
 		e.evict()
-		e.hosts[key] = new(capacity.Budget)
+		e.hosts[key] = new(rate.Budget)
 	}
 	return e.hosts[key]
 }
@@ -141,7 +141,7 @@ func (e *Estimates) Add(v Visit, s config.Settings) {
 }
 
 // ask adds the visits a day that a URI asks for to the sum of its host, or removes them if sign is -1.
-func ask(host *capacity.Budget, sign float64, u uri.URI, hops uri.HopPath, h *frontier.History, s feeds.Options) {
+func ask(host *rate.Budget, sign float64, u uri.URI, hops uri.HopPath, h *frontier.History, s feeds.Options) {
 	perDay, elastic := visitsPerDay(h.LastVisit, h.Due, h.Wait, rateOf(h.Rate, h.Restless))
 	elastic = elastic && !hasOwnWait(h.Source != "", s)
 	if elastic && Important(u, hops, h.ContentType, h.Source != "") {
@@ -153,11 +153,11 @@ func ask(host *capacity.Budget, sign float64, u uri.URI, hops uri.HopPath, h *fr
 
 // visitsPerDay returns the visits per day that a URI asks for. It reports whether they follow from a target, which
 // allows to stretch the wait.
-func visitsPerDay(visited, due time.Time, wait time.Duration, rate float64) (perDay float64, elastic bool) {
+func visitsPerDay(visited, due time.Time, wait time.Duration, changesPerDay float64) (perDay float64, elastic bool) {
 	if visited.IsZero() || due.IsZero() {
 		return 0, false
 	}
-	return capacity.Demand(wait, rate)
+	return rate.Demand(wait, changesPerDay)
 }
 
 // rateOf returns the rate of change by which a URI asks for visits. The visits of a restless page follow from no
@@ -191,7 +191,7 @@ func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Tim
 	if !e.begin(now) {
 		return nil
 	}
-	hosts, longest := map[uri.Host]*capacity.Budget{}, map[uri.Host]*waits{}
+	hosts, longest := map[uri.Host]*rate.Budget{}, map[uri.Host]*waits{}
 	for from := frontier.Cursor(""); ; {
 		next, err := f.Survey("", from, func(w frontier.SurveyedURI) {
 			perDay, elastic := visitsPerDay(w.LastVisit, w.Due, w.Wait, rateOf(w.Rate, w.Restless))
@@ -199,7 +199,7 @@ func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Tim
 				return
 			}
 			if hosts[w.Host] == nil {
-				hosts[w.Host] = new(capacity.Budget)
+				hosts[w.Host] = new(rate.Budget)
 			}
 			if w.Source { // there are few, and to resolve their settings costs more than everything else
 				about := config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: now}
@@ -236,7 +236,7 @@ func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Tim
 }
 
 // replace replaces the last count by a new one.
-func (e *Estimates) replace(hosts map[uri.Host]*capacity.Budget, cfg *config.Config, now time.Time) {
+func (e *Estimates) replace(hosts map[uri.Host]*rate.Budget, cfg *config.Config, now time.Time) {
 	keys, politeness := map[uri.Host]string{}, map[string]config.Politeness{}
 	for h := range hosts {
 		p := cfg.ForHost(h, now).Politeness

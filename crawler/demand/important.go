@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/evaluators/capacity"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -52,7 +52,7 @@ func (e *Estimates) Of(r frontier.Record, p config.Politeness) Factors {
 }
 
 // factorsOf returns how a host stretches a wait.
-func factorsOf(b *capacity.Budget, p config.Politeness, important bool) Factors {
+func factorsOf(b *rate.Budget, p config.Politeness, important bool) Factors {
 	all, leading := b.Stretch(p.Valence, usualPace(p)), b.StretchImportant(p.Valence, usualPace(p))
 	if important {
 		return Factors{Stretch: leading, First: all > leading}

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	curated "github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -13,7 +12,7 @@ type Settings struct {
 	Host        uri.Host            `json:"host"`
 	URI         string              `json:"uri,omitempty"`
 	At          time.Time           `json:"at"`
-	About       curated.Site        `json:"about"`
+	About       config.Site         `json:"about"`
 	Refinements []config.Refinement `json:"refinements"`
 	Settings    []config.Setting    `json:"settings"`
 }

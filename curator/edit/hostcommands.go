@@ -17,7 +17,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
@@ -134,7 +133,7 @@ func (l *hostListing) run(cmd *cobra.Command, args []string) error {
 }
 
 // sites returns what curators wrote about the host of each host file without faults, by file name, and all faults.
-func (s Files) sites() (map[string]about.Site, config.Faults) {
+func (s Files) sites() (map[string]config.Site, config.Faults) {
 	c, err := config.LoadTexts(s.Path, s.Texts)
 	if err == nil {
 		return c.Sites().Files, nil
@@ -169,7 +168,7 @@ func (s Files) list(out io.Writer, filter api.HostFilter) error {
 			continue
 		}
 		host := strings.TrimSuffix(strings.TrimSuffix(name, api.RemovedSuffix), ".toml")
-		var site about.Site
+		var site config.Site
 		state := ""
 		isOf := func(f config.Fault) bool { return filepath.Base(f.File) == name }
 		switch {
@@ -190,7 +189,7 @@ func (s Files) list(out io.Writer, filter api.HostFilter) error {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t\n", human.Host(host), human.Count(len(config.SeedsIn(text)), "seed"),
 			site.Title, strings.Join(site.Names(), ", "), state)
 	}
-	if c, err := daemon.ReadConfig(s.Path); err == nil && only.Matches(about.Site{}) { // a curator may not read it
+	if c, err := daemon.ReadConfig(s.Path); err == nil && only.Matches(config.Site{}) { // a curator may not read it
 		for _, h := range slices.Sorted(maps.Keys(admin.RemovedIn(c))) {
 			if !fileExists(filepath.Join(s.Dir, config.HostFileName(h)+".toml"+api.RemovedSuffix)) {
 				fmt.Fprintf(table, "%s\t\t\t\tremoved\t\n", human.Host(string(h)))
@@ -213,7 +212,7 @@ func openHostFile(path, host string) (s Files, file string, err error) {
 type seedsList struct {
 	path, output string
 	csv          bool
-	only         about.Filter
+	only         config.Filter
 }
 
 func newSeedsList() *cobra.Command {
@@ -255,7 +254,7 @@ func (l *seedsList) run(cmd *cobra.Command) error {
 	if !whole {
 		fmt.Fprintf(cmd.ErrOrStderr(), "only host files: you may not read %s, which may list more seeds\n", l.path)
 	}
-	sites := map[string]about.Site{}
+	sites := map[string]config.Site{}
 	if !l.only.IsZero() {
 		files, err := openHostFiles(l.path)
 		if err != nil {

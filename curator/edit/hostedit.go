@@ -15,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/daemon"
 )
 
@@ -25,7 +24,7 @@ type hostEdit struct {
 	from   string // the file with the new text; "" = open an editor
 	print  bool   // the file as it is
 	rename string // the host that gets the file
-	only   about.Filter
+	only   config.Filter
 }
 
 func newHostEdit(now func() time.Time) *cobra.Command {

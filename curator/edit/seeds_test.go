@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 )
 
 const main = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n[seeds]\nuris = [\"https://main.example/\"]\n"
@@ -59,7 +58,7 @@ func imported(t testing.TB, f Files, list string) (Files, SeedPlan) {
 	return open(t, f.Path), p
 }
 
-func exported(t testing.TB, f Files, only about.Filter) string {
+func exported(t testing.TB, f Files, only config.Filter) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := f.Export(&b, only); err != nil {
@@ -89,17 +88,17 @@ func TestAListIsImportedExportedAndUndone(t *testing.T) {
 	want := "uri,label,collection,title,owner,note,target,until\n" +
 		"https://main.example/,,,,,,,\nhttps://old.example/,papers,,,,,,\nhttps://old.example/b,,,,,,0.5,\n" +
 		"https://www.new.example/,daily|papers,,,maria,two; parts,0.9,2026-12-31\n"
-	if got := exported(t, after, about.Filter{}); got != want {
+	if got := exported(t, after, config.Filter{}); got != want {
 		t.Errorf("the export is\n%s\nwant\n%s", got, want)
 	}
-	if got := exported(t, after, about.Filter{Owner: "jan"}); strings.Count(got, "\n") != 3 {
+	if got := exported(t, after, config.Filter{Owner: "jan"}); strings.Count(got, "\n") != 3 {
 		t.Errorf("the seeds of jan are\n%s", got)
 	}
 	c, err := config.Load(f.Path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if site := c.Site("www.new.example"); !site.Equal(about.Site{Labels: []string{"daily", "papers"}, Owners: []string{"maria"}}) {
+	if site := c.Site("www.new.example"); !site.Equal(config.Site{Labels: []string{"daily", "papers"}, Owners: []string{"maria"}}) {
 		t.Errorf("www.new.example is described as %+v", site)
 	}
 	if again, p := imported(t, after, want); len(p.Texts) != 0 || p.Known != 4 || len(again.Texts) != len(after.Texts) {
@@ -224,7 +223,7 @@ func TestOneKeyIsSetInManyFiles(t *testing.T) {
 	f := folder(t, map[string]string{
 		"a.example.toml": "labels = [\"papers\"]\n", "b.example.toml": "labels = [\"papers\"]\n[politeness]\nmin_delay = \"1s\" # slow\n", "c.example.toml": "# other\n",
 	})
-	only := about.Filter{Label: "papers"}
+	only := config.Filter{Label: "papers"}
 	texts, err := f.Set(only, []string{"politeness.min_delay=5s", "owner=maria", "labels=[\"papers\", \"daily\"]"})
 	if err != nil || len(texts) != 2 || !strings.Contains(string(texts["b.example.toml"]), "min_delay = \"5s\" # slow") {
 		t.Fatalf("%v: %q", err, texts)

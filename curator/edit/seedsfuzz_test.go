@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -29,13 +29,13 @@ func FuzzList(f *testing.F) {
 		}
 		for _, e := range l.Entries {
 			u, err := uri.Parse(e.Text)
-			title, _ := about.CheckTitle(e.Title)
-			note, _ := about.CheckNote(e.Note)
+			title, _ := config.CheckTitle(e.Title)
+			note, _ := config.CheckNote(e.Note)
 			if err != nil || u.String() != e.Text || title+note != "" || e.Line < 1 || e.Line > lines || e.Target < 0 || e.Target > 1 {
 				t.Errorf("entry %+v, %v, %s %s", e, err, title, note)
 			}
 			for _, name := range append(append(e.Labels, e.Collections...), e.Owners...) {
-				if problem, _ := about.CheckName(name); problem != "" {
+				if problem, _ := config.CheckName(name); problem != "" {
 					t.Errorf("the name %q %s", name, problem)
 				}
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -139,7 +139,7 @@ func (b *bulkEdit) undoImport(cmd *cobra.Command) error {
 }
 
 // setKeys sets keys in the files of the hosts that a filter selects.
-func (b *bulkEdit) setKeys(cmd *cobra.Command, only about.Filter, keys []string) error {
+func (b *bulkEdit) setKeys(cmd *cobra.Command, only config.Filter, keys []string) error {
 	s, err := openHostFiles(b.path)
 	if err != nil {
 		return err

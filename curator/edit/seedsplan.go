@@ -14,7 +14,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -36,7 +35,7 @@ type seedPlanner struct {
 	plan   SeedPlan
 	list   *SeedList
 	config *config.Config
-	index  about.Index
+	index  config.SiteIndex
 	faulty map[string]bool // host files
 	seeds  map[uri.URI]config.Seed
 	goals  map[string]map[string]config.Goal // of host files, by name and URI
@@ -47,7 +46,7 @@ type seedPlanner struct {
 type seedEdit struct {
 	host  uri.Host
 	seeds []string // new
-	sites map[uri.URI]about.Site
+	sites map[uri.URI]config.Site
 	goals map[string]config.Goal
 }
 
@@ -120,7 +119,7 @@ func (p *seedPlanner) entry(e SeedEntry) {
 	}
 	d := p.edits[name]
 	if d == nil {
-		d = &seedEdit{host: e.uri.Host(), sites: map[uri.URI]about.Site{}, goals: map[string]config.Goal{}}
+		d = &seedEdit{host: e.uri.Host(), sites: map[uri.URI]config.Site{}, goals: map[string]config.Goal{}}
 		p.edits[name] = d
 		if !exists {
 			p.plan.Hosts++
@@ -145,7 +144,7 @@ func (p *seedPlanner) fileOf(h uri.Host) string {
 
 // merged returns the description and the goal of a seed, with what an entry says. news reports whether the entry says
 // anything new.
-func (p *seedPlanner) merged(e SeedEntry, name string) (site about.Site, goal config.Goal, news bool) {
+func (p *seedPlanner) merged(e SeedEntry, name string) (site config.Site, goal config.Goal, news bool) {
 	if p.goals[name] == nil {
 		p.goals[name] = config.Goals(p.f.Texts[name])
 	}
@@ -216,13 +215,13 @@ func (d *seedEdit) apply(text []byte) (_ []byte, err error) {
 	if text, err = config.AddSeeds(text, seeds); err != nil {
 		return nil, err
 	}
-	var all []about.Seed
+	var all []config.NamedSeed
 	for u, site := range d.sites {
-		if !site.Equal(about.Site{}) {
-			all = append(all, about.Seed{URI: u, Site: site})
+		if !site.Equal(config.Site{}) {
+			all = append(all, config.NamedSeed{URI: u, Site: site})
 		}
 	}
-	slices.SortFunc(all, func(a, b about.Seed) int { return cmp.Compare(a.URI.String(), b.URI.String()) })
+	slices.SortFunc(all, func(a, b config.NamedSeed) int { return cmp.Compare(a.URI.String(), b.URI.String()) })
 	if text, err = config.SetSeeds(text, all); err != nil {
 		return nil, err
 	}
@@ -233,7 +232,7 @@ func (d *seedEdit) apply(text []byte) (_ []byte, err error) {
 }
 
 // Export writes the seeds that a filter selects as CSV, with the columns of [ListFields]. [ReadList] reads it back.
-func (f Files) Export(out io.Writer, only about.Filter) error {
+func (f Files) Export(out io.Writer, only config.Filter) error {
 	c, _, err := f.load()
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -31,7 +31,7 @@ type SeedEntry struct {
 	Text   string  `json:"uri"` // in canonical form
 	Target float64 `json:"target,omitempty"`
 	Until  string  `json:"until,omitempty"` // last day of the target
-	about.Site
+	config.Site
 
 	uri uri.URI
 }
@@ -268,13 +268,13 @@ func (e *SeedEntry) set(field, text string) (problem, remedy string) {
 		e.Collections, problem, remedy = namesIn(text)
 	case "title":
 		e.Title = text
-		return about.CheckTitle(text)
+		return config.CheckTitle(text)
 	case "owner":
 		e.Owners = []string{text}
-		return about.CheckName(text)
+		return config.CheckName(text)
 	case "note":
 		e.Note = strings.ReplaceAll(text, "\r\n", "\n")
-		return about.CheckNote(e.Note)
+		return config.CheckNote(e.Note)
 	case "target":
 		return e.setTarget(text)
 	case "until":
@@ -321,13 +321,13 @@ func (e *SeedEntry) setUntil(text string) (problem, remedy string) {
 func namesIn(text string) (list []string, problem, remedy string) {
 	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' || r == '|' }) {
 		name = strings.TrimSpace(name)
-		if problem, remedy = about.CheckName(name); problem != "" {
+		if problem, remedy = config.CheckName(name); problem != "" {
 			return nil, problem, remedy
 		}
 		list = append(list, name)
 	}
-	if len(list) > about.MaxNames {
-		return nil, fmt.Sprintf("has %d names", len(list)), fmt.Sprintf("maximum: %d", about.MaxNames)
+	if len(list) > config.MaxNames {
+		return nil, fmt.Sprintf("has %d names", len(list)), fmt.Sprintf("maximum: %d", config.MaxNames)
 	}
 	slices.Sort(list)
 	return slices.Compact(list), "", ""

@@ -9,13 +9,12 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // Set returns the new texts of the files of all hosts that a filter selects, with other values of some keys, each as
 // "politeness.min_delay=5s". Hosts without a file of their own are not changed.
-func (f Files) Set(only about.Filter, settings []string) (map[string][]byte, error) {
+func (f Files) Set(only config.Filter, settings []string) (map[string][]byte, error) {
 	c, faulty, err := f.load()
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/config/about"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -30,7 +30,7 @@ type choice struct {
 	what, name string // for people; beginning of the file's name
 	uri        uri.URI
 	at         string
-	only       about.Filter
+	only       config.Filter
 	from, to   time.Time // the captures of a period; to is not part of it
 }
 
@@ -51,7 +51,7 @@ func choiceOf(o api.PackOrder) (c choice, err error) {
 		c.name = named(string(c.uri.Host()) + "-" + o.At)
 		return c, nil
 	}
-	c.only = about.Filter{Label: o.Label, Collection: o.Collection, Owner: o.Owner}
+	c.only = config.Filter{Label: o.Label, Collection: o.Collection, Owner: o.Owner}
 	if c.only.IsZero() {
 		return c, errors.New("choose a collection, a label or an owner; the whole archive is packed with arcrawl wacz")
 	}

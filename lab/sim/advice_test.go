@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/evaluators/capacity"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -66,12 +65,12 @@ func TestAssessMatchesASimulatedHost(t *testing.T) {
 	}
 	rest := 12 * time.Minute
 	before := captured(watched, all, rest)
-	var load capacity.Rates
+	var load rate.Rates
 	for _, rate := range perDay {
 		load.Add(rate, 0)
 	}
-	part := capacity.Part{Rates: &load, Target: target, Min: sim.MinWait, Max: 90 * 24 * time.Hour, Slow: true}
-	promise := capacity.Assess([]capacity.Part{part}, capacity.Limits{Rest: rest})
+	part := rate.Part{Rates: &load, Target: target, Min: sim.MinWait, Max: 90 * 24 * time.Hour, Slow: true}
+	promise := rate.Assess([]rate.Part{part}, rate.Limits{Rest: rest})
 	t.Logf("the assessment is %v; the captured share is %.3f", promise, before)
 	if !promise.OverBudget || math.Abs(before-promise.Share) > margin {
 		t.Errorf("the assessment is %v, but the captured share is %.3f", promise, before)
@@ -126,17 +125,17 @@ func TestAssessMatchesASimulationWithTwoTargets(t *testing.T) {
 	}
 	const rest = 8 * time.Minute
 	before := captured(watched, all, rest)
-	loads := map[string]*capacity.Rates{"page": {}, "json": {}}
+	loads := map[string]*rate.Rates{"page": {}, "json": {}}
 	for _, h := range all {
 		loads[h.Kind].Add(perDay[h.ID], 0)
 	}
-	var parts []capacity.Part
+	var parts []rate.Part
 	for _, kind := range []string{"json", "page"} {
-		parts = append(parts, capacity.Part{
+		parts = append(parts, rate.Part{
 			Name: sim.MIME(kind), Rates: loads[kind], Target: targets[kind], Min: sim.MinWait, Max: longest, Slow: true,
 		})
 	}
-	promise := capacity.Assess(parts, capacity.Limits{Rest: rest})
+	promise := rate.Assess(parts, rate.Limits{Rest: rest})
 	t.Logf("%v; captured %v", promise, before)
 	near := func(what string, shares map[string]float64, want map[string]float64, above float64) {
 		for kind, share := range shares {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/arcrawl/arcrawl/evaluators/capacity"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -75,7 +75,7 @@ func (c CrowdOptions) host(crowd []*track) (err error) {
 			return err
 		}
 	}
-	var budget capacity.Budget
+	var budget rate.Budget
 	for {
 		ready, ok := f.NextReady()
 		if !ok {
@@ -99,10 +99,10 @@ func (c CrowdOptions) host(crowd []*track) (err error) {
 
 // visit returns the settlement of a visit, as the crawler would make it. A URI whose history has ended leaves the queue
 // and takes no slot.
-func (c CrowdOptions) visit(budget *capacity.Budget, t *track, r frontier.Record, now time.Time) frontier.Settlement {
+func (c CrowdOptions) visit(budget *rate.Budget, t *track, r frontier.Record, now time.Time) frontier.Settlement {
 	first := !t.visited
 	t.stretch = budget.Stretch(1, c.Delay)
-	was, elastic := capacity.Demand(r.Wait, r.Rate)
+	was, elastic := rate.Demand(r.Wait, r.Rate)
 	budget.Ask(-was, elastic)
 	over := now.After(t.history.Start.Add(t.history.Watched))
 	more := !over && t.visit(now)
@@ -126,7 +126,7 @@ func (c CrowdOptions) visit(budget *capacity.Budget, t *track, r frontier.Record
 		r.Wait = t.plan.Asked
 	}
 	budget.Visit(c.Delay, !first)
-	budget.Ask(capacity.Demand(r.Wait, r.Rate))
+	budget.Ask(rate.Demand(r.Wait, r.Rate))
 	return frontier.Settlement{Record: r, Finished: now, Politeness: frontier.Politeness{MinDelay: c.Delay}}
 }
 

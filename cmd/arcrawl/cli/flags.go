@@ -8,19 +8,18 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/about"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // SiteFlags adds the flags that choose hosts by what curators wrote about them.
-func SiteFlags(cmd *cobra.Command, f *about.Filter) {
+func SiteFlags(cmd *cobra.Command, f *config.Filter) {
 	cmd.Flags().StringVar(&f.Label, "label", "", "choose hosts with this label")
 	cmd.Flags().StringVar(&f.Collection, "collection", "", "choose hosts of this collection")
 	cmd.Flags().StringVar(&f.Owner, "owner", "", "choose hosts of this owner")
 }
 
 // ChosenHosts returns the hosts that a filter selects, as patterns. An unknown label, collection or owner is an error.
-func ChosenHosts(errs io.Writer, path string, f about.Filter) ([]string, error) {
+func ChosenHosts(errs io.Writer, path string, f config.Filter) ([]string, error) {
 	c, err := ReadConfig(errs, path)
 	if err != nil {
 		return nil, err
@@ -33,7 +32,7 @@ func ChosenHosts(errs io.Writer, path string, f about.Filter) ([]string, error) 
 }
 
 // Chooses returns a function that reports whether a filter selects a host; nil if it selects all.
-func Chooses(c *config.Config, f about.Filter) func(uri.Host) bool {
+func Chooses(c *config.Config, f config.Filter) func(uri.Host) bool {
 	if f.IsZero() {
 		return nil
 	}

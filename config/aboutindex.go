@@ -1,4 +1,4 @@
-package about
+package config
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 )
 
 // Index holds the descriptions of all hosts that are described.
-type Index struct {
+type SiteIndex struct {
 	Hosts map[uri.Host]Site // with a file of their own, or with a seed that is described
 	Below map[uri.Host]Site // what hosts below a host with a file inherit
 	Files map[string]Site   // of the host of each host file, by the name of the file without its folder
@@ -21,7 +21,7 @@ type Index struct {
 }
 
 // Names returns the labels, collections and owners in use.
-func (x Index) Names() Site {
+func (x SiteIndex) Names() Site {
 	var all Site
 	for _, site := range x.Hosts {
 		all.Labels = append(all.Labels, site.Labels...)
@@ -33,7 +33,7 @@ func (x Index) Names() Site {
 
 // Choose returns the hosts that a filter selects as patterns, sorted: "*.example.org" covers example.org and the hosts
 // below. If there are none, the error lists the names that are in use.
-func (x Index) Choose(f Filter) ([]string, error) {
+func (x SiteIndex) Choose(f Filter) ([]string, error) {
 	var patterns []string
 	for _, h := range slices.Sorted(maps.Keys(x.Hosts)) {
 		below, inherited := x.Below[h]
@@ -59,10 +59,10 @@ func (x Index) Choose(f Filter) ([]string, error) {
 }
 
 // Change is a difference between two descriptions, as TOML.
-type Change struct{ Key, Before, After string }
+type SiteChange struct{ Key, Before, After string }
 
 // Changes returns the differences between two descriptions.
-func Changes(before, after Site) (all []Change) {
+func SiteChanges(before, after Site) (all []SiteChange) {
 	text := func(s string) string {
 		if s == "" {
 			return ""
@@ -70,7 +70,7 @@ func Changes(before, after Site) (all []Change) {
 		return strconv.Quote(s)
 	}
 	list := func(s []string) string { return text(strings.Join(s, ", ")) }
-	for _, x := range []Change{
+	for _, x := range []SiteChange{
 		{"title", text(before.Title), text(after.Title)},
 		{"labels", list(before.Labels), list(after.Labels)},
 		{"collections", list(before.Collections), list(after.Collections)},

@@ -1,8 +1,4 @@
-// Package pause says whether the crawl may claim URIs.
-//
-// There are two reasons why it may not. A fault of our own, such as a full disk, holds the crawl until the fault is
-// gone; see [State.Hold]. An operator pauses it until it is resumed or a given time has come; see [State.Pause].
-package pause
+package crawler
 
 import (
 	"errors"
@@ -30,14 +26,14 @@ const (
 type Status struct {
 	Held   string    // why nothing is claimed, because of a fault of our own; empty = no fault
 	Uplink bool      // Held is set because our own network seems to be down
-	Brief  bool      // Held is set because of a [Brief]
+	Brief  bool      // Held is set because of a [BriefFault]
 	Paused string    // why an operator paused the crawl; empty = not paused
 	Since  time.Time // when the crawl stopped claiming; zero while it is running
 	Until  time.Time // when the pause ends by itself; zero = it does not
 }
 
 // Fault returns what the disk or the network of this machine prevents the crawl from, and since when; "" if nothing. A
-// [Brief] fault, such as a database that does not answer, is not one of this machine.
+// [BriefFault] fault, such as a database that does not answer, is not one of this machine.
 func (s Status) Fault() (why string, since time.Time) {
 	if s.Brief || s.Paused != "" {
 		return "", time.Time{}
@@ -45,45 +41,48 @@ func (s Status) Fault() (why string, since time.Time) {
 	return s.Held, s.Since
 }
 
-// Options holds everything that a [State] needs. All fields must be set.
-type Options struct {
+// PauseOptions holds everything that a [Pause] needs. All fields must be set.
+type PauseOptions struct {
 	FreeSpace func() (int64, error) // free bytes on disk
 	MinFree   func() int64          // the minimum of free bytes
-	Uplink    *Watch
+	Uplink    *UplinkWatch
 	Wake      func()            // is called after each change
 	GiveUp    func(cause error) // is called when the disk has failed for a minute: the process must be started again
 	Log       zerolog.Logger
 }
 
-// Brief is a fault whose end needs no visit to be seen, such as a database that does not answer. It is looked at again
+// BriefFault is a fault whose end needs no visit to be seen, such as a database that does not answer. It is looked at again
 // each second.
-type Brief struct{ error }
+type BriefFault struct{ error }
 
 // Unwrap returns the fault.
-func (b Brief) Unwrap() error { return b.error }
+func (b BriefFault) Unwrap() error { return b.error }
 
-// NewBrief returns a fault as a [Brief].
-func NewBrief(cause error) error { return Brief{cause} }
+// NewBriefFault returns a fault as a [BriefFault].
+func NewBriefFault(cause error) error { return BriefFault{cause} }
 
-// State is the present status of a crawl. Create one with [New]. It is safe for concurrent use.
-type State struct {
-	o Options
+// Pause is the present status of a crawl. Create one with [NewPause]. It is safe for concurrent use.
+//
+// There are two reasons why the crawl may not claim URIs. A fault of our own, such as a full disk, holds the crawl until the fault is
+// gone; see [Pause.Hold]. An operator pauses it until it is resumed or a given time has come; see [Pause.Pause].
+type Pause struct {
+	o PauseOptions
 
 	mu        sync.Mutex // guards the fields below
 	held      string     // why nothing is claimed, because of a fault of our own; empty = no fault
 	heldSince time.Time
 	checkAt   time.Time // when to check again whether the crawl is held
 	failing   time.Time // when the disk began to fail; zero = the last fault was another one
-	brief     bool      // held is a [Brief]
+	brief     bool      // held is a [BriefFault]
 	paused    Status    // by an operator
 }
 
-// New returns the state of a running crawl.
-func New(o Options) *State { return &State{o: o} }
+// NewPause returns the state of a running crawl.
+func NewPause(o PauseOptions) *Pause { return &Pause{o: o} }
 
-// Pause stops the claiming until [State.Resume], or until the given time if that is not zero. A second call replaces
+// Pause stops the claiming until [Pause.Resume], or until the given time if that is not zero. A second call replaces
 // reason and end of the first. An empty reason is replaced by a default.
-func (s *State) Pause(reason string, now, until time.Time) {
+func (s *Pause) Pause(reason string, now, until time.Time) {
 	if reason == "" {
 		reason = "paused by the operator"
 	}
@@ -98,7 +97,7 @@ func (s *State) Pause(reason string, now, until time.Time) {
 }
 
 // Resume ends a pause. It does nothing if there is none.
-func (s *State) Resume() {
+func (s *Pause) Resume() {
 	s.mu.Lock()
 	was := s.paused.Paused
 	s.paused = Status{}
@@ -111,14 +110,14 @@ func (s *State) Resume() {
 
 // Hold stops the claiming for a while because of a fault of our own, and logs it once. It calls GiveUp if the disk has
 // failed for failTime.
-func (s *State) Hold(now time.Time, cause error) {
+func (s *Pause) Hold(now time.Time, cause error) {
 	s.mu.Lock()
 	first := s.held == ""
 	if s.held = cause.Error(); first {
 		s.heldSince = now
 	}
 	wait := holdTime
-	if s.brief = errors.As(cause, new(Brief)); s.brief {
+	if s.brief = errors.As(cause, new(BriefFault)); s.brief {
 		wait = spaceEvery
 	}
 	s.checkAt = now.Add(wait)
@@ -152,7 +151,7 @@ func diskFails(cause error) bool {
 }
 
 // EndHold ends a hold. It does nothing if there is none.
-func (s *State) EndHold() {
+func (s *Pause) EndHold() {
 	s.mu.Lock()
 	was := s.held
 	s.held, s.failing = "", time.Time{}
@@ -164,7 +163,7 @@ func (s *State) EndHold() {
 }
 
 // Status returns whether the crawl is running.
-func (s *State) Status() Status {
+func (s *Pause) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	status := s.paused
@@ -181,12 +180,12 @@ func (s *State) Status() Status {
 // Some faults can only be seen to be gone by a visit. After such a fault, one visit is allowed as a trial, and
 // another one every ten seconds if the first takes longer. Many at once would fail, and ask hosts for what cannot be
 // kept.
-func (s *State) MayClaim(now time.Time) (ok, trial bool) {
+func (s *Pause) MayClaim(now time.Time) (ok, trial bool) {
 	held, trial := s.isHeld(now)
 	return !held && !s.isPaused(now), trial
 }
 
-func (s *State) isHeld(now time.Time) (held, trial bool) {
+func (s *Pause) isHeld(now time.Time) (held, trial bool) {
 	s.mu.Lock()
 	// The check is further off only if the clock was set back.
 	check, was, brief := !now.Before(s.checkAt) || s.checkAt.Sub(now) > holdTime, s.held, s.brief
@@ -224,7 +223,7 @@ func (s *State) isHeld(now time.Time) (held, trial bool) {
 }
 
 // isPaused reports whether an operator's pause is in force, and ends one whose time is over.
-func (s *State) isPaused(now time.Time) bool {
+func (s *Pause) isPaused(now time.Time) bool {
 	s.mu.Lock()
 	p := s.paused
 	s.mu.Unlock()
@@ -239,7 +238,7 @@ func (s *State) isPaused(now time.Time) bool {
 }
 
 // ChecksAt returns when the crawl may resume by itself; zero = never. It reports false if the crawl is running.
-func (s *State) ChecksAt() (at time.Time, stopped bool) {
+func (s *Pause) ChecksAt() (at time.Time, stopped bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held != "" {

@@ -1,4 +1,4 @@
-package pause
+package crawler
 
 import (
 	"context"
@@ -25,8 +25,8 @@ const canaryTimeout = 5 * time.Second
 var errDown = errors.New("our own network seems to be down: several hosts in a row that answered before are unreachable; " +
 	"probing one host at a time")
 
-// Parts holds everything that [Watch.Check] needs.
-type Parts struct {
+// CheckParts holds everything that [UplinkWatch.Check] needs.
+type CheckParts struct {
 	Config   *config.Config
 	Frontier *frontier.Frontier
 	Fetch    *fetch.Client
@@ -35,7 +35,7 @@ type Parts struct {
 
 // Check looks whether an exchange shows that our own network is down or back. It returns an error if the network is
 // down, so that the exchange says nothing about its host.
-func (w *Watch) Check(ctx context.Context, p Parts, r frontier.Record, got *fetch.Capture, now time.Time) error {
+func (w *UplinkWatch) Check(ctx context.Context, p CheckParts, r frontier.Record, got *fetch.Capture, now time.Time) error {
 	u := r.URI
 	switch {
 	case errors.Is(got.Misfortune, fetch.ErrForbiddenAddress):
@@ -51,14 +51,14 @@ func (w *Watch) Check(ctx context.Context, p Parts, r frontier.Record, got *fetc
 		if suspects, probed := w.Answered(u, frontier.NetworkOf(got.IP), now); len(suspects)+len(probed) > 0 {
 			p.Log.Info().Int("hosts", len(suspects)+len(probed)).
 				Msg("our own network is back: visiting the hosts again that seemed to be down")
-			return Undo(p.Frontier, suspects, probed, now)
+			return UndoFailures(p.Frontier, suspects, probed, now)
 		}
 	}
 	return nil
 }
 
 // restProbedHost lets a host rest that was probed without an answer.
-func (w *Watch) restProbedHost(f *frontier.Frontier, h uri.Host, now time.Time) error {
+func (w *UplinkWatch) restProbedHost(f *frontier.Frontier, h uri.Host, now time.Time) error {
 	w.Probed(h)
 	rest := frontier.HostAction{Verb: frontier.Rest, Until: now.Add(probeRest)}
 	if _, _, err := f.SteerHosts(now, string(h), rest); err != nil {

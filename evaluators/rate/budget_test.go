@@ -1,17 +1,17 @@
-package capacity_test
+package rate_test
 
 import (
 	"math"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/evaluators/capacity"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // asked returns a host on which a visit with the rest after it takes the given time, and the visits a day that it is
 // asked for.
-func asked(took time.Duration, elastic, rigid float64) *capacity.Budget {
-	var p capacity.Budget
+func asked(took time.Duration, elastic, rigid float64) *rate.Budget {
+	var p rate.Budget
 	for range 10 {
 		p.Visit(took, true)
 	}
@@ -41,7 +41,7 @@ func TestStretchMakesTheWaitsFit(t *testing.T) {
 			t.Errorf("%s: stretched by %v, want %v", c.name, got, c.want)
 		}
 	}
-	var p capacity.Budget
+	var p rate.Budget
 	p.Ask(600, true)
 	if got := p.Stretch(1, took); got != 4 {
 		t.Errorf("before the first visit: stretched by %v, want 4 by what is usual", got)

@@ -1,4 +1,4 @@
-package pause_test
+package crawler_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/crawler/pause"
+	"github.com/arcrawl/arcrawl/crawler"
 )
 
 // A disk that fails holds the crawl. If it fails for a minute, the process must be started again: a file system that is
@@ -31,9 +31,9 @@ func TestADiskThatFailsForAMinuteIsGivenUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var given error
-			s := pause.New(pause.Options{
+			s := crawler.NewPause(crawler.PauseOptions{
 				FreeSpace: func() (int64, error) { return 1 << 40, nil }, MinFree: func() int64 { return 1 },
-				Uplink: new(pause.Watch), Wake: func() {}, Log: zerolog.Nop(),
+				Uplink: new(crawler.UplinkWatch), Wake: func() {}, Log: zerolog.Nop(),
 				GiveUp: func(err error) { given = err },
 			})
 			for i, errno := range c.faults {
@@ -69,9 +69,9 @@ func TestAHeldCrawlTriesAgainAfterTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, jump := range []time.Duration{0, 24 * time.Hour, -24 * time.Hour, -10 * 365 * 24 * time.Hour} {
-		s := pause.New(pause.Options{
+		s := crawler.NewPause(crawler.PauseOptions{
 			FreeSpace: func() (int64, error) { return 1 << 40, nil }, MinFree: func() int64 { return 1 },
-			Uplink: new(pause.Watch), Wake: func() {}, Log: zerolog.Nop(), GiveUp: func(error) {},
+			Uplink: new(crawler.UplinkWatch), Wake: func() {}, Log: zerolog.Nop(), GiveUp: func(error) {},
 		})
 		s.Hold(start, syscall.EMFILE)
 		if ok, _ := s.MayClaim(start.Add(9 * time.Second)); ok {
@@ -93,13 +93,13 @@ func TestABriefFaultEndsTheHoldSoon(t *testing.T) {
 		within time.Duration
 		trial  bool
 	}{
-		"brief": {pause.NewBrief(errors.New("the database does not answer")), 2 * time.Second, false},
+		"brief": {crawler.NewBriefFault(errors.New("the database does not answer")), 2 * time.Second, false},
 		"other": {errors.New("the disk is full"), 11 * time.Second, true},
 	} {
 		fault := c.fault
-		s := pause.New(pause.Options{
+		s := crawler.NewPause(crawler.PauseOptions{
 			FreeSpace: func() (int64, error) { return 1 << 40, fault }, MinFree: func() int64 { return 1 },
-			Uplink: new(pause.Watch), Wake: func() {}, Log: zerolog.Nop(), GiveUp: func(error) {},
+			Uplink: new(crawler.UplinkWatch), Wake: func() {}, Log: zerolog.Nop(), GiveUp: func(error) {},
 		})
 		if ok, _ := s.MayClaim(start); ok {
 			t.Errorf("%s: a URI may be claimed", name)

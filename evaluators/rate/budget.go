@@ -1,4 +1,4 @@
-package capacity
+package rate
 
 import (
 	"math"
@@ -25,7 +25,6 @@ const (
 	maxLeadingShare = 0.5  // maximum share of the pace for important URIs, if the others need the rest
 	minStretch      = 1.02 // a smaller factor counts as 1
 	maxStretch      = 1000
-	secondsPerDay   = 24 * 60 * 60
 )
 
 // Ask adds visits a day that the wait of a URI asks for, or removes them if perDay is negative. elastic visits follow

@@ -1,4 +1,4 @@
-package space_test
+package crawler_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/crawler/space"
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -23,21 +23,21 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // disk is a disk with a number of free bytes, of which 1 GB must stay free.
 type disk struct {
-	*space.Ledger
+	*crawler.SpaceLedger
 	free int64
 	log  strings.Builder
 }
 
 func newDisk(free int64) *disk {
 	d := &disk{free: free}
-	d.Ledger = space.New(space.Options{
+	d.SpaceLedger = crawler.NewSpace(crawler.SpaceOptions{
 		FreeSpace: func() (int64, error) { return d.free, nil },
 		MinFree:   func() int64 { return gb }, Log: zerolog.New(&d.log),
 	})
 	return d
 }
 
-func (d *disk) begin(now time.Time, host string, quota int64) *space.Visit {
+func (d *disk) begin(now time.Time, host string, quota int64) *crawler.SpaceVisit {
 	return d.Begin(now, uri.FromCanonical("http://"+host+"/"), quota)
 }
 
@@ -69,7 +69,7 @@ func TestReservationsCannotFillTheDisk(t *testing.T) {
 	if granted > 100*gb/3 || granted < 30*gb {
 		t.Errorf("%d bytes were granted, want 33 GB of the 100 that are free", granted)
 	}
-	if err := d.begin(noon, "healthy.example", 0).Reserve(space.Small); err != nil {
+	if err := d.begin(noon, "healthy.example", 0).Reserve(crawler.SmallBody); err != nil {
 		t.Errorf("a small body was refused: %v", err)
 	}
 }
@@ -118,7 +118,7 @@ func TestADomainHasAQuotaForEachDay(t *testing.T) {
 	use := func(now time.Time, n int64) (total int64) {
 		for total < 10*gb {
 			if err := d.archive(now, "news.example", quota, n); err != nil {
-				if !errors.Is(err, space.ErrRefused) || !strings.Contains(err.Error(), "fetch.max_per_day") {
+				if !errors.Is(err, crawler.ErrBodyRefused) || !strings.Contains(err.Error(), "fetch.max_per_day") {
 					t.Fatal(err)
 				}
 				return total

@@ -1,4 +1,4 @@
-package capacity_test
+package rate_test
 
 import (
 	"math"
@@ -6,13 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/evaluators/capacity"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // load returns a host of a number of URIs that each change perDay times a day.
-func load(uris int, perDay float64) *capacity.Rates {
-	var l capacity.Rates
+func load(uris int, perDay float64) *rate.Rates {
+	var l rate.Rates
 	for range uris {
 		l.Add(perDay, 0)
 	}
@@ -20,9 +19,9 @@ func load(uris int, perDay float64) *capacity.Rates {
 }
 
 // assess is Assess for a host whose URIs all have one target.
-func assess(rates *capacity.Rates, target float64, shortest, longest, rest time.Duration) capacity.Assessment {
-	part := capacity.Part{Rates: rates, Target: target, Min: shortest, Max: longest}
-	return capacity.Assess([]capacity.Part{part}, capacity.Limits{Rest: rest})
+func assess(rates *rate.Rates, target float64, shortest, longest, rest time.Duration) rate.Assessment {
+	part := rate.Part{Rates: rates, Target: target, Min: shortest, Max: longest}
+	return rate.Assess([]rate.Part{part}, rate.Limits{Rest: rest})
 }
 
 func TestATargetThatPolitenessAllowsIsMet(t *testing.T) {
@@ -38,7 +37,7 @@ func TestATargetThatPolitenessAllowsIsMet(t *testing.T) {
 
 func TestATargetThatCannotBeMetSaysWhatItNeeds(t *testing.T) {
 	t.Parallel()
-	resting := func(rest time.Duration, l *capacity.Rates) capacity.Assessment {
+	resting := func(rest time.Duration, l *rate.Rates) rate.Assessment {
 		return assess(l, 0.9, 5*time.Minute, 90*24*time.Hour, rest)
 	}
 	l := load(2000, 4)
@@ -74,7 +73,7 @@ func TestAssessObservesTheBoundsOfWaits(t *testing.T) {
 
 func TestAnUnknownRateCountsAsOncePerWait(t *testing.T) {
 	t.Parallel()
-	var l capacity.Rates
+	var l rate.Rates
 	l.Add(0, 6*time.Hour)
 	l.Add(math.NaN(), 6*time.Hour)
 	if got := l.Changes(); l.URIs() != 2 || math.Abs(got-8) > 0.8 {
@@ -83,16 +82,16 @@ func TestAnUnknownRateCountsAsOncePerWait(t *testing.T) {
 }
 
 // Three front pages and two hundred other pages share a host that can make a tenth of the visits. The front pages keep
-// their target, and all pages together make the possible visits, as with a [capacity.Budget].
+// their target, and all pages together make the possible visits, as with a [rate.Budget].
 func TestImportantURIsKeepTheirTarget(t *testing.T) {
 	t.Parallel()
 	const target, longest = 0.8, 90 * 24 * time.Hour
-	part := func(rates *capacity.Rates, leading bool) capacity.Part {
-		return capacity.Part{Rates: rates, Target: target, Min: 5 * time.Minute, Max: longest, Leading: leading}
+	part := func(rates *rate.Rates, leading bool) rate.Part {
+		return rate.Part{Rates: rates, Target: target, Min: 5 * time.Minute, Max: longest, Leading: leading}
 	}
 	rest := 500 * time.Second
-	of := []capacity.Part{part(load(200, 4), false), part(load(3, 12), true)}
-	a := capacity.Assess(of, capacity.Limits{Rest: rest})
+	of := []rate.Part{part(load(200, 4), false), part(load(3, 12), true)}
+	a := rate.Assess(of, rate.Limits{Rest: rest})
 	if !a.OverBudget || math.Abs(a.Leading-target) > 0.01 {
 		t.Errorf("%.3f of the front pages can be captured, want %.2f: %v", a.Leading, target, a)
 	}
@@ -105,17 +104,17 @@ func TestImportantURIsKeepTheirTarget(t *testing.T) {
 		t.Errorf("%q does not name the important URIs", text)
 	}
 	of[0] = part(load(200-a.Excess, 4), false)
-	if fewer := capacity.Assess(of, capacity.Limits{Rest: rest}); a.Excess < 170 || fewer.OverBudget {
+	if fewer := rate.Assess(of, rate.Limits{Rest: rest}); a.Excess < 170 || fewer.OverBudget {
 		t.Errorf("with %d of 200 pages fewer: %v", a.Excess, fewer)
 	}
-	of = []capacity.Part{part(load(200, 4), false), part(load(30, 12), true)}
-	a = capacity.Assess(of, capacity.Limits{Rest: rest})
+	of = []rate.Part{part(load(200, 4), false), part(load(30, 12), true)}
+	a = rate.Assess(of, rate.Limits{Rest: rest})
 	x := 360 / (a.Possible / 2) // they have half of the pace at most
 	if want := rate.Captured(x); math.Abs(a.Leading-want) > 0.01 || a.Leading <= a.Share {
 		t.Errorf("%.3f of many front pages can be captured and %.3f of all, want %.3f", a.Leading, a.Share, want)
 	}
-	alone := capacity.Assess([]capacity.Part{part(load(200, 4), true)}, capacity.Limits{Rest: rest})
-	usual := capacity.Assess([]capacity.Part{part(load(200, 4), false)}, capacity.Limits{Rest: rest})
+	alone := rate.Assess([]rate.Part{part(load(200, 4), true)}, rate.Limits{Rest: rest})
+	usual := rate.Assess([]rate.Part{part(load(200, 4), false)}, rate.Limits{Rest: rest})
 	if alone.String() != usual.String() || alone.Leading != 0 {
 		t.Errorf("important URIs alone: %v, and others alone: %v", alone, usual)
 	}

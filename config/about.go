@@ -1,6 +1,4 @@
-// Package about holds what curators write about hosts and seeds, for people: titles, labels, collections, owners and
-// notes. Nothing of it changes how a URI is visited.
-package about
+package config
 
 import (
 	"fmt"
@@ -12,6 +10,8 @@ import (
 )
 
 // Site describes a host or a seed.
+//
+// It is what curators write for people. Nothing of it changes how a URI is visited.
 type Site struct {
 	Title       string   `json:"title,omitempty"`
 	Labels      []string `json:"labels,omitempty"`      // sorted
@@ -20,8 +20,8 @@ type Site struct {
 	Note        string   `json:"note,omitempty"`
 }
 
-// Seed describes one seed.
-type Seed struct {
+// NamedSeed describes one seed.
+type NamedSeed struct {
 	URI uri.URI
 	Site
 }

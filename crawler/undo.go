@@ -1,4 +1,4 @@
-package pause
+package crawler
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Undo wakes the hosts and makes the URIs due that suffered while our own network was down.
-func Undo(f *frontier.Frontier, suspects []Suspect, hosts []uri.Host, now time.Time) error {
+// UndoFailures wakes the hosts and makes the URIs due that suffered while our own network was down.
+func UndoFailures(f *frontier.Frontier, suspects []Suspect, hosts []uri.Host, now time.Time) error {
 	var due frontier.Selection
 	for _, s := range suspects {
 		hosts = append(hosts, s.URI.Host())

@@ -1,4 +1,4 @@
-package capacity
+package rate
 
 import (
 	"cmp"
@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // Limits holds what bounds the visits of a host.
@@ -47,7 +45,7 @@ func (s plan) of(p Part) schedule {
 
 // visits returns how many visits a day a schedule makes, how many versions appear, and how many are captured.
 func (p Part) visits(s schedule) (perDay, changes, captured float64) {
-	x := s.stretch * rate.ExpectedFor(p.Target)
+	x := s.stretch * ExpectedFor(p.Target)
 	shortest := max(p.Min, time.Second)
 	longest := max(p.Max, shortest)
 	for _, bin := range p.Rates.bins {
@@ -57,12 +55,12 @@ func (p Part) visits(s schedule) (perDay, changes, captured float64) {
 		n, each := float64(bin.uris), bin.sum/float64(bin.uris)
 		wanted := x
 		if p.Slow {
-			wanted *= rate.Slow(each)
+			wanted *= Slow(each)
 		}
 		wanted = max(wanted, s.minExpected) // the most valuable comes first, however slow it is
 		days := math.Min(math.Max(wanted/each, shortest.Hours()/24), longest.Hours()/24)
 		perDay += n / days
-		captured += bin.sum * rate.Captured(each*days)
+		captured += bin.sum * Captured(each*days)
 		changes += bin.sum
 	}
 	return perDay, changes, captured

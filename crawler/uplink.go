@@ -12,10 +12,10 @@
 // names can let them all refuse at once. A canary is a host that the operator has named, or one that has answered
 // lately. To ask it, a connection is opened and closed.
 //
-// The first two of the three visits are settled as failures before the reason is known. [Watch.Answered] returns them
+// The first two of the three visits are settled as failures before the reason is known. [UplinkWatch.Answered] returns them
 // as suspects when the network is back, so that the caller can undo the failures.
 
-package pause
+package crawler
 
 import (
 	"net/netip"
@@ -46,8 +46,8 @@ const (
 	maxProbed = 1000
 )
 
-// Watch is the state of our own network. The zero value is a network that is up. It is safe for concurrent use.
-type Watch struct {
+// UplinkWatch is the state of our own network. The zero value is a network that is up. It is safe for concurrent use.
+type UplinkWatch struct {
 	mu        sync.Mutex // guards the fields below
 	suspects  []Suspect  // since a host last answered, one per host
 	down      bool
@@ -88,8 +88,8 @@ type Suspect struct {
 }
 
 // Unreachable records that the host of a URI could not be reached. network is where it answered before, as far as it is
-// known. doubtful says that our own network may be down; [Watch.Decide] then finds out.
-func (w *Watch) Unreachable(r frontier.Record, network netip.Prefix, now time.Time) (doubtful bool) {
+// known. doubtful says that our own network may be down; [UplinkWatch.Decide] then finds out.
+func (w *UplinkWatch) Unreachable(r frontier.Record, network netip.Prefix, now time.Time) (doubtful bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.down {
@@ -112,7 +112,7 @@ func (w *Watch) Unreachable(r frontier.Record, network netip.Prefix, now time.Ti
 
 // Decide reports whether our own network is down, after it has become doubtful. It tries the canaries that the operator
 // has named, given as addresses, and those that have answered lately. If there is none, our network counts as down.
-func (w *Watch) Decide(now time.Time, named []string, reach func(address string) bool) (down bool) {
+func (w *UplinkWatch) Decide(now time.Time, named []string, reach func(address string) bool) (down bool) {
 	w.asking.Lock()
 	defer w.asking.Unlock()
 	w.mu.Lock()
@@ -138,7 +138,7 @@ func (w *Watch) Decide(now time.Time, named []string, reach func(address string)
 
 // Answered records that the host of a URI answered, from a network. If our network was down until now, it returns the
 // visits that were settled as failures and the hosts that were probed without an answer.
-func (w *Watch) Answered(u uri.URI, network netip.Prefix, now time.Time) (suspects []Suspect, probed []uri.Host) {
+func (w *UplinkWatch) Answered(u uri.URI, network netip.Prefix, now time.Time) (suspects []Suspect, probed []uri.Host) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.down {
@@ -157,7 +157,7 @@ func (w *Watch) Answered(u uri.URI, network netip.Prefix, now time.Time) (suspec
 }
 
 // Probed records that a host was probed without an answer.
-func (w *Watch) Probed(h uri.Host) {
+func (w *UplinkWatch) Probed(h uri.Host) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.probed) < maxProbed && !slices.Contains(w.probed, h) {
@@ -166,21 +166,21 @@ func (w *Watch) Probed(h uri.Host) {
 }
 
 // Down reports whether our network is down, so that only probes may be made.
-func (w *Watch) Down() bool {
+func (w *UplinkWatch) Down() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.down
 }
 
 // MayProbe reports whether it is time for a probe. It is also time if the clock was set back since the last one.
-func (w *Watch) MayProbe(now time.Time) bool {
+func (w *UplinkWatch) MayProbe(now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.prober == 0 && (!now.Before(w.nextProbe) || w.nextProbe.Sub(now) > probeEvery)
 }
 
 // Begin records that a worker begins a visit. It is a probe if our network is down.
-func (w *Watch) Begin(worker int, now time.Time) {
+func (w *UplinkWatch) Begin(worker int, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.down {
@@ -189,7 +189,7 @@ func (w *Watch) Begin(worker int, now time.Time) {
 }
 
 // End records that a worker has ended its visit.
-func (w *Watch) End(worker int) {
+func (w *UplinkWatch) End(worker int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.prober == worker {

@@ -1,9 +1,4 @@
-// Package space decides whether there is disk space for a body before it is received.
-//
-// Two things are limited. The disk: bodies in progress reserve what they need, so that together they cannot fill it.
-// The day: the hosts of one registrable domain may add only a part of the disk to the archive in one day. A refusal is
-// about one body. Small bodies need no reservation, so that the pages of a site with large files are still archived.
-package space
+package crawler
 
 import (
 	"errors"
@@ -19,8 +14,8 @@ import (
 )
 
 const (
-	// Small is the maximum size of a body that needs no reservation. Such a body is kept in memory.
-	Small = 256 << 10
+	// SmallBody is the maximum size of a body that needs no reservation. Such a body is kept in memory.
+	SmallBody = 256 << 10
 	// copies is how often a body is on disk while it is archived: as it was received, compressed, and in the WARC file.
 	copies = 3
 	// smallShare is the part of a day's quota that is kept for small bodies: a tenth.
@@ -32,40 +27,48 @@ const (
 	useBytes   = 120 // memory of a domain, about
 )
 
-// ErrRefused means that a body is not received, for lack of disk space or because its domain has used up its day.
-var ErrRefused = errors.New("body refused")
+// ErrBodyRefused means that a body is not received, for lack of disk space or because its domain has used up its day.
+var ErrBodyRefused = errors.New("body refused")
 
-// Options configure a [Ledger]. All fields must be set.
-type Options struct {
+// SpaceOptions configure a [SpaceLedger]. All fields must be set.
+type SpaceOptions struct {
 	FreeSpace func() (int64, error) // free bytes on disk
 	MinFree   func() int64          // bytes that must stay free
 	Log       zerolog.Logger
 }
 
-// Ledger knows what bodies in progress have reserved, and what each domain has used today. It is in memory only: after
+// SpaceLedger knows what bodies in progress have reserved, and what each domain has used today. It is in memory only: after
 // a restart, the day of each domain begins again. It is safe for concurrent use.
-type Ledger struct {
-	o Options
+//
+// It decides whether there is disk space for a body before it is received.
+//
+// Two things are limited. The disk: bodies in progress reserve what they need, so that together they cannot fill it.
+// The day: the hosts of one registrable domain may add only a part of the disk to the archive in one day. A refusal is
+// about one body. Small bodies need no reservation, so that the pages of a site with large files are still archived.
+type SpaceLedger struct {
+	o SpaceOptions
 
 	mu       sync.Mutex // guards the fields below
 	reserved int64      // by all bodies in progress
 	day      int64      // days since 1970, UTC
-	domains  map[string]*use
+	domains  map[string]*spaceUse
 }
 
-// use holds the bytes that a domain uses.
-type use struct {
+// spaceUse holds the bytes that a domain uses.
+type spaceUse struct {
 	written  int64 // today
 	reserved int64 // by bodies in progress
 	told     bool  // a refusal was logged today
 }
 
-// New returns an empty ledger.
-func New(o Options) *Ledger { return &Ledger{o: o, domains: map[string]*use{}} }
+// NewSpace returns an empty ledger.
+func NewSpace(o SpaceOptions) *SpaceLedger {
+	return &SpaceLedger{o: o, domains: map[string]*spaceUse{}}
+}
 
-// Visit is the use of one visit. It must be ended. It may be used by one goroutine at a time.
-type Visit struct {
-	ledger   *Ledger
+// SpaceVisit is the use of one visit. It must be ended. It may be used by one goroutine at a time.
+type SpaceVisit struct {
+	ledger   *SpaceLedger
 	uri      uri.URI
 	known    string // the domain of uri; empty until it is needed
 	quota    int64
@@ -76,23 +79,23 @@ type Visit struct {
 
 // Begin begins a visit. quota is the number of bytes that the domain of the URI may add to the archive in a day; zero
 // means no limit.
-func (l *Ledger) Begin(now time.Time, u uri.URI, quota int64) *Visit {
-	return &Visit{ledger: l, uri: u, quota: quota, now: now}
+func (l *SpaceLedger) Begin(now time.Time, u uri.URI, quota int64) *SpaceVisit {
+	return &SpaceVisit{ledger: l, uri: u, quota: quota, now: now}
 }
 
 // domain returns the domain of the visit. To find it takes half a microsecond.
-func (v *Visit) domain() string {
+func (v *SpaceVisit) domain() string {
 	if v.known == "" {
 		v.known = v.uri.Domain()
 	}
 	return v.known
 }
 
-// Reserve asks for n bytes more. An error wraps [ErrRefused] and says what is missing, unless the free space could not
+// Reserve asks for n bytes more. An error wraps [ErrBodyRefused] and says what is missing, unless the free space could not
 // be read.
-func (v *Visit) Reserve(n int64) error {
+func (v *SpaceVisit) Reserve(n int64) error {
 	l := v.ledger
-	large := v.reserved+n > Small
+	large := v.reserved+n > SmallBody
 	free := int64(0)
 	if large {
 		var err error
@@ -116,7 +119,7 @@ func (v *Visit) Reserve(n int64) error {
 }
 
 // check returns an error if n bytes more are refused. free is the free disk space above the minimum.
-func (v *Visit) check(u *use, n, free int64, large bool) error {
+func (v *SpaceVisit) check(u *spaceUse, n, free int64, large bool) error {
 	used, quota := u.written+u.reserved, v.quota
 	if quota > 0 && large {
 		quota -= quota / smallShare
@@ -124,18 +127,18 @@ func (v *Visit) check(u *use, n, free int64, large bool) error {
 	switch left := free - copies*v.ledger.reserved; {
 	case quota > 0 && used+n > quota:
 		return fmt.Errorf("%w: %s has used %s of fetch.max_per_day (%s) today",
-			ErrRefused, v.domain(), human.Bytes(used), human.Bytes(v.quota))
+			ErrBodyRefused, v.domain(), human.Bytes(used), human.Bytes(v.quota))
 	case large && copies*n > left:
 		return fmt.Errorf("%w: it needs %s of disk space, and %s are free above storage.min_free",
-			ErrRefused, human.Bytes(copies*n), human.Bytes(max(left, 0)))
+			ErrBodyRefused, human.Bytes(copies*n), human.Bytes(max(left, 0)))
 	case large && used+n > (free+u.written)/freeShare:
-		return fmt.Errorf("%w: %s would use more than a quarter of the free disk space in a day", ErrRefused, v.domain())
+		return fmt.Errorf("%w: %s would use more than a quarter of the free disk space in a day", ErrBodyRefused, v.domain())
 	}
 	return nil
 }
 
 // log logs the first refusal of a domain and day.
-func (l *Ledger) log(u *use, v *Visit, err error) {
+func (l *SpaceLedger) log(u *spaceUse, v *SpaceVisit, err error) {
 	if u.told {
 		return
 	}
@@ -145,14 +148,14 @@ func (l *Ledger) log(u *use, v *Visit, err error) {
 }
 
 // Wrote counts the bytes that the visit added to the archive, when it ends.
-func (v *Visit) Wrote(n int64) {
+func (v *SpaceVisit) Wrote(n int64) {
 	if v != nil {
 		v.written += n
 	}
 }
 
 // End ends the visit.
-func (v *Visit) End() {
+func (v *SpaceVisit) End() {
 	if v.reserved == 0 && v.written == 0 {
 		return
 	}
@@ -168,24 +171,24 @@ func (v *Visit) End() {
 
 // of returns the use of a domain. At the first call of a day, the uses of the day before are dropped, except what is
 // reserved.
-func (l *Ledger) of(domain string, now time.Time) *use {
+func (l *SpaceLedger) of(domain string, now time.Time) *spaceUse {
 	if day := now.Unix() / (24 * 60 * 60); day > l.day {
 		l.day = day
-		l.drop(func(*use) bool { return true })
+		l.drop(func(*spaceUse) bool { return true })
 	}
 	if u := l.domains[domain]; u != nil {
 		return u
 	}
-	for least := int64(Small); len(l.domains) >= maxDomains; least *= 4 {
-		l.drop(func(u *use) bool { return u.written <= least })
+	for least := int64(SmallBody); len(l.domains) >= maxDomains; least *= 4 {
+		l.drop(func(u *spaceUse) bool { return u.written <= least })
 	}
-	u := &use{}
+	u := &spaceUse{}
 	l.domains[strings.Clone(domain)] = u // domain may be a part of a long URI
 	return u
 }
 
 // drop forgets what domains have written, if old reports true. Reservations are kept.
-func (l *Ledger) drop(old func(*use) bool) {
+func (l *SpaceLedger) drop(old func(*spaceUse) bool) {
 	for name, u := range l.domains {
 		switch {
 		case !old(u):
@@ -198,14 +201,14 @@ func (l *Ledger) drop(old func(*use) bool) {
 }
 
 // Bytes returns about how much memory the ledger takes.
-func (l *Ledger) Bytes() int64 {
+func (l *SpaceLedger) Bytes() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return int64(len(l.domains)) * useBytes
 }
 
 // Reserved returns the number of bytes that bodies in progress have reserved.
-func (l *Ledger) Reserved() int64 {
+func (l *SpaceLedger) Reserved() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.reserved
