@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/rebuild"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
@@ -113,10 +113,10 @@ func rebuilt(t *testing.T, w *world) contents {
 	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Compactors: -1, Now: time.Now()})
 	must(t, err)
 	defer f.Close()
-	if _, err = rebuild.Store(t.Context(), f, cfg, []string{w.path("crawl.log")}, time.Now()); err != nil {
+	if _, err = history.Rebuild(t.Context(), f, cfg, []string{w.path("crawl.log")}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	found, err := rebuild.Links(t.Context(), f, cfg, nil)
+	found, err := history.RebuildLinks(t.Context(), f, cfg, nil)
 	if err != nil || found.Damaged > 0 || found.Refused > 0 {
 		t.Fatalf("%+v, %v", found, err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawler/rebuild"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -163,7 +163,7 @@ func TestARebuiltStoreKeepsSeriesApart(t *testing.T) {
 		must(t, os.RemoveAll(cfg.Storage.State))
 		f, err := frontier.Open(frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: time.Now()})
 		must(t, err)
-		_, err = rebuild.Store(t.Context(), f, cfg, []string{w.path("crawl.log")}, time.Now())
+		_, err = history.Rebuild(t.Context(), f, cfg, []string{w.path("crawl.log")}, time.Now())
 		must(t, err)
 		index, err := dedup.Open(f.DB(), dedup.Options{Name: uri.ReplayKey})
 		must(t, err)

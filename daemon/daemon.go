@@ -40,7 +40,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawler/rebuild"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -111,7 +111,7 @@ type Daemon struct {
 	index      *liveIndex
 	repairs    []warcout.Repair // of the archive, when it was opened
 	daemons    int              // maximum number in this process, if it has several
-	missing    rebuild.Missing  // the visits that crawl.log had and the store did not know, at the start
+	missing    history.Missing  // the visits that crawl.log had and the store did not know, at the start
 	closers    closers
 }
 

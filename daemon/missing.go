@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler/rebuild"
+	"github.com/arcrawl/arcrawl/crawler/history"
 )
 
 const (
@@ -21,7 +21,7 @@ func (d *Daemon) findMissing(now time.Time) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), compareFor)
 	defer cancel()
 	c := d.live.Current()
-	d.missing, err = rebuild.FindMissing(ctx, d.parts.Frontier, c, c.Storage.Log, comparedBytes, now)
+	d.missing, err = history.FindMissing(ctx, d.parts.Frontier, c, c.Storage.Log, comparedBytes, now)
 	if err != nil {
 		return err
 	}

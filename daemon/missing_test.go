@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/rebuild"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
@@ -115,11 +115,11 @@ func TestVisitsThatTheStoreLostAreFoundAndAdded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := rebuild.FindMissing(t.Context(), f, c, c.Storage.Log, 0, now)
+			m, err := history.FindMissing(t.Context(), f, c, c.Storage.Log, 0, now)
 			if err != nil || m.Visits != visits {
 				t.Errorf("%s, %d: %d visits are missing, want %d (%v)", name, again, m.Visits, visits, err)
 			}
-			r, err := rebuild.AddMissing(t.Context(), f, c, m, now)
+			r, err := history.AddMissing(t.Context(), f, c, m, now)
 			if err != nil || r.Lines != visits || r.Missing != 0 {
 				t.Errorf("%s, %d: added %+v, %v", name, again, r, err)
 			}
@@ -169,11 +169,11 @@ func TestVisitsOfABareCompressedLogAreAddedFromTheArchive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := rebuild.FindMissing(t.Context(), f, c, c.Storage.Log, 0, now)
+		m, err := history.FindMissing(t.Context(), f, c, c.Storage.Log, 0, now)
 		if err != nil || m.Visits != visits || m.Bare != visits {
 			t.Errorf("%d: %d visits are missing, want %d (%v)", again, m.Visits, visits, err)
 		}
-		r, err := rebuild.AddMissing(t.Context(), f, c, m, now)
+		r, err := history.AddMissing(t.Context(), f, c, m, now)
 		if err != nil || r.Lines != visits || r.Missing != 0 || r.Payloads != visits {
 			t.Errorf("%d: added %+v, %v", again, r, err)
 		}

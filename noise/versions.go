@@ -12,7 +12,7 @@ import (
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/attempt"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/noise/infer"
@@ -61,7 +61,7 @@ func fetchTwice(
 ) (versions []aspect.Version, err error) {
 	client := fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks, c.AllowHosts...)})
 	defer func() { err = errors.Join(err, client.Close()) }()
-	t := attempt.Trial{
+	t := whatif.Trial{
 		Config: c, Version: cli.Version(),
 		Wait: func(ctx context.Context, _ time.Duration) error { return cli.Wait(ctx, rest) },
 		Look: func(got *fetch.Capture) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawler/attempt"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/render/chromium"
@@ -31,7 +31,7 @@ func Wing() daemon.Wing {
 type trial struct{ *chromium.Browser }
 
 // OpenTrial starts a browser that loads single pages. The caller calls end when it is done.
-func OpenTrial(c *config.Config) (browser attempt.Browser, end func(), err error) {
+func OpenTrial(c *config.Config) (browser whatif.Browser, end func(), err error) {
 	program, err := chromium.Find(c.Render.Browser)
 	if err != nil {
 		return nil, nil, err
@@ -41,14 +41,14 @@ func OpenTrial(c *config.Config) (browser attempt.Browser, end func(), err error
 }
 
 // Load loads a page.
-func (b trial) Load(ctx context.Context, p attempt.Page) (attempt.Shown, error) {
+func (b trial) Load(ctx context.Context, p whatif.Page) (whatif.Shown, error) {
 	r, err := b.Render(ctx, chromium.Job{
 		URI: p.URI, Limit: p.Limit, MaxRequests: p.MaxRequests,
 		Answer: func(ctx context.Context, q chromium.Request) chromium.Answer {
 			return chromium.Answer(p.Answer(ctx, q.URI, q.Main))
 		},
 	})
-	return attempt.Shown{Title: r.Title, Text: r.Text, DOM: r.DOM, Late: r.Late}, err
+	return whatif.Shown{Title: r.Title, Text: r.Text, DOM: r.DOM, Late: r.Late}, err
 }
 
 // Check returns a warning if pages are to be rendered and there is no browser.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/attempt"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
@@ -74,7 +74,7 @@ func (f *fetchFlags) run(cmd *cobra.Command) (err error) {
 	}
 	client := fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks, c.AllowHosts...)})
 	defer func() { err = errors.Join(err, client.Close()) }()
-	t := attempt.Trial{Config: c, Version: cli.Version(), Other: other, Wait: cli.Wait}
+	t := whatif.Trial{Config: c, Version: cli.Version(), Other: other, Wait: cli.Wait}
 	if f.render {
 		browser, end, err := openBrowser(c)
 		if err != nil {
@@ -107,7 +107,7 @@ func (f *fetchFlags) other() (fields []fetch.Field, err error) {
 }
 
 // showResults prints what the requests got.
-func showResults(out io.Writer, all []attempt.Result) error {
+func showResults(out io.Writer, all []whatif.Result) error {
 	for i, r := range all {
 		if i > 0 {
 			fmt.Fprintln(out)
@@ -125,7 +125,7 @@ func showResults(out io.Writer, all []attempt.Result) error {
 		row("error", r.Error)
 		row("location", r.Location)
 		row("type", r.ContentType)
-		if r.Name != attempt.Rendered {
+		if r.Name != whatif.Rendered {
 			row("size", fmt.Sprintf("%d bytes", r.Size))
 		}
 		row("digest", r.Digest)
@@ -134,10 +134,10 @@ func showResults(out io.Writer, all []attempt.Result) error {
 		row("hint", r.Hint)
 		showRendering(r.Rendering, row)
 	}
-	if n := len(all); n > 0 && all[n-1].Name == attempt.Rendered {
+	if n := len(all); n > 0 && all[n-1].Name == whatif.Rendered {
 		all = all[:n-1]
 	}
-	if n := len(all); n >= 2 && all[n-1].Name == attempt.Given {
+	if n := len(all); n >= 2 && all[n-1].Name == whatif.Given {
 		same := "different"
 		if all[n-2].Digest == all[n-1].Digest && all[n-1].Digest != "" {
 			same = "the same"
@@ -148,7 +148,7 @@ func showResults(out io.Writer, all []attempt.Result) error {
 }
 
 // showRendering prints what a browser made of a page.
-func showRendering(r *attempt.Rendering, row func(name, text string)) {
+func showRendering(r *whatif.Rendering, row func(name, text string)) {
 	if r == nil {
 		return
 	}

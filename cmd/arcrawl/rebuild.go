@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/rebuild"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -90,7 +90,7 @@ func rebuildMissing(cmd *cobra.Command, c *config.Config, logs []string, links b
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	m, err := rebuild.FindMissing(cmd.Context(), f, c, c.Storage.Log, 0, now)
+	m, err := history.FindMissing(cmd.Context(), f, c, c.Storage.Log, 0, now)
 	if err = errors.Join(err, cmd.Context().Err()); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func rebuildMissing(cmd *cobra.Command, c *config.Config, logs []string, links b
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), "0 visits missing: the store knows the last visits of the crawl log")
 		return errors.Join(err, rebuildLinks(cmd, f, c, links))
 	}
-	r, err := rebuild.AddMissing(cmd.Context(), f, c, m, now)
+	r, err := history.AddMissing(cmd.Context(), f, c, m, now)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func rebuildLinks(cmd *cobra.Command, f *frontier.Frontier, c *config.Config, li
 	}
 	progress := new(warc.Progress)
 	stop := cli.ShowProgress(cmd.ErrOrStderr(), progress)
-	r, err := rebuild.Links(cmd.Context(), f, c, progress)
+	r, err := history.RebuildLinks(cmd.Context(), f, c, progress)
 	stop()
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func rebuildStore(cmd *cobra.Command, c *config.Config, logs []string, links boo
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	r, err := rebuild.Store(cmd.Context(), f, c, logs, now)
+	r, err := history.Rebuild(cmd.Context(), f, c, logs, now)
 	if err != nil {
 		return err
 	}

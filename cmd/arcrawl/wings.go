@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/cluster"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/attempt"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/curator"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/lab"
@@ -31,7 +31,7 @@ type wing struct {
 	// player reports whether a folder has an engine that shows archived versions as pages.
 	player func(folder string) bool
 	// browser starts a browser that shows what a page would request.
-	browser func(c *config.Config) (b attempt.Browser, end func(), err error)
+	browser func(c *config.Config) (b whatif.Browser, end func(), err error)
 }
 
 // wings returns what is linked into the program in addition to the core. To remove a wing, delete its folder and its
@@ -82,7 +82,7 @@ func showWings(out io.Writer, s api.Status) {
 }
 
 // openBrowser starts a browser that shows what a page would request. The caller calls end when it is done.
-func openBrowser(c *config.Config) (b attempt.Browser, end func(), err error) {
+func openBrowser(c *config.Config) (b whatif.Browser, end func(), err error) {
 	for _, w := range wings() {
 		if w.browser != nil {
 			return w.browser(c)

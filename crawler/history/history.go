@@ -9,6 +9,23 @@
 //
 // A line lacks the headers, the comparison digest and the exact place of the payload. [Recaptured] adds them from the
 // archive.
+//
+// # Rebuilding a lost store
+//
+// [Rebuild] reads every line of the logs, in the order of time, and adds it to the history of its URI as the visit
+// itself did. Then it looks up the last payload of each URI in the archive. The line of a visit is written after its
+// records and before it is settled (law 1), so the logs know every visit that the lost store knew.
+//
+// [FindMissing] and [AddMissing] do the same for the last visits only, if the store lost these.
+//
+// Lines without the thirteenth column (log.extra_info) suffice: [Infer] infers most of it from the other
+// columns, and the archive has the place of the record.
+//
+// The headers in the archive teach again how reliable the headers of each host are, and the lines what similar URIs
+// have in common. [RebuildLinks] also reads the archived pages again, for the URIs that were found but never visited.
+//
+// What neither a log nor the archive holds cannot be rebuilt, such as holds and pauses. The crawl learns most of the
+// rest again.
 package history
 
 import (

@@ -1,4 +1,4 @@
-package rebuild
+package history
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
@@ -42,7 +41,7 @@ func openLearned(f *frontier.Frontier) (l learned, err error) {
 func (l learned) flush() error { return errors.Join(l.days.Flush(), l.similar.Flush()) }
 
 // open returns the archive. It is opened when it is needed first, because that may mean to read all of it.
-func (b *builder) open(ctx context.Context) (*index.Library, error) {
+func (b *rebuilder) open(ctx context.Context) (*index.Library, error) {
 	if b.library != nil {
 		return b.library, nil
 	}
@@ -53,7 +52,7 @@ func (b *builder) open(ctx context.Context) (*index.Library, error) {
 }
 
 // close closes the archive.
-func (b *builder) close() error {
+func (b *rebuilder) close() error {
 	if b.library == nil {
 		return nil
 	}
@@ -61,9 +60,9 @@ func (b *builder) close() error {
 }
 
 // replay adds a visit to the history of its URI, and what it says about its host to what was learned of that.
-func (b *builder) replay(ctx context.Context, v visit) error {
+func (b *rebuilder) replay(ctx context.Context, v rebuiltVisit) error {
 	before := b.entries[v.uri]
-	line := history.Infer(before, v.entry)
+	line := Infer(before, v.entry)
 	if line.Extra != v.entry.Extra {
 		b.inferred[v.uri] = true
 	}
@@ -75,7 +74,7 @@ func (b *builder) replay(ctx context.Context, v visit) error {
 		URI: v.uri, Hops: line.Hops, ContentType: line.MIME, Now: line.Logged,
 	})
 	var errSimilar error
-	after, lessons := history.Replay(before, line, history.Facts{
+	after, lessons := Replay(before, line, Facts{
 		Waits: s.Wait, Header: header,
 		Similar: func(k rate.Kind) (r rate.Relatives) {
 			r, errSimilar = b.similar.Get(v.uri.Host(), k)
@@ -91,14 +90,14 @@ func (b *builder) replay(ctx context.Context, v visit) error {
 	if err = errors.Join(err, errBook); err != nil {
 		return err
 	}
-	if o, ok := history.Observation(before.Record, line, header, conditional(before.Record, line, s, known)); ok {
+	if o, ok := Observation(before.Record, line, header, conditional(before.Record, line, s, known)); ok {
 		return b.book.Add(v.uri.Host(), o)
 	}
 	return nil
 }
 
 // headerOf returns the header of the response of a visit, if its body was read and its record is in the archive.
-func (b *builder) headerOf(ctx context.Context, u uri.URI, l crawllog.Entry) (http.Header, error) {
+func (b *rebuilder) headerOf(ctx context.Context, u uri.URI, l crawllog.Entry) (http.Header, error) {
 	if l.Status != http.StatusOK || l.Extra == nil || slices.Contains(l.Annotations, crawllog.MidFetchAbort) {
 		return nil, nil
 	}
@@ -114,7 +113,7 @@ func (b *builder) headerOf(ctx context.Context, u uri.URI, l crawllog.Entry) (ht
 	if inLine {
 		header, err = library.HeaderAt(u.String(), l.Extra.WARCFile, l.Extra.WARCOffset)
 	} else {
-		header, err = library.HeaderOn(u.String(), history.Began(l))
+		header, err = library.HeaderOn(u.String(), Began(l))
 	}
 	if err != nil {
 		return nil, nil //nolint:nilerr // what is damaged or not there teaches nothing
@@ -138,7 +137,7 @@ func conditional(before frontier.Record, l crawllog.Entry, s config.Settings, kn
 
 // foundBy returns when a URI became known, if its lines do not say it: when the page that links to it was last found
 // changed before the first visit. For seeds it is that visit.
-func (b *builder) foundBy(e frontier.Entry) time.Time {
+func (b *rebuilder) foundBy(e frontier.Entry) time.Time {
 	via := b.entries[uri.FromCanonical(e.Via)]
 	if at := via.LastChange; !at.IsZero() && at.Before(e.FirstSeen) {
 		return at

@@ -1,4 +1,4 @@
-package attempt
+package whatif
 
 import (
 	"bytes"
@@ -71,7 +71,7 @@ type Requested struct {
 
 const (
 	maxRequests = 30       // of a page that are made
-	maxListed   = 500      // of a page that are listed
+	maxShown    = 500      // of a page that are listed
 	maxBody     = 32 << 20 // bytes of an answer; a longer one counts as none
 	maxBodies   = 64 << 20 // bytes of all answers of a page; others count as none
 )
@@ -164,7 +164,7 @@ func (g *stage) answer(ctx context.Context, address string, main bool) Answer {
 		why = "the rendering ended before; see render.limit"
 	}
 	g.before[address] = a
-	if len(g.list) < maxListed {
+	if len(g.list) < maxShown {
 		g.list = append(g.list, Requested{URI: address, Status: a.Status, Why: why})
 	}
 	return a

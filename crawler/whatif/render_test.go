@@ -1,4 +1,4 @@
-package attempt_test
+package whatif_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/attempt"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -24,7 +24,7 @@ type player struct {
 	requests int // the bound of the last job
 }
 
-func (p *player) Load(ctx context.Context, j attempt.Page) (attempt.Shown, error) {
+func (p *player) Load(ctx context.Context, j whatif.Page) (whatif.Shown, error) {
 	p.requests = j.MaxRequests
 	main := j.Answer(ctx, j.URI, true)
 	text := string(main.Body)
@@ -34,7 +34,7 @@ func (p *player) Load(ctx context.Context, j attempt.Page) (attempt.Shown, error
 	over, end := context.WithCancel(ctx)
 	end()
 	_ = j.Answer(over, strings.TrimSuffix(j.URI, "/")+"/over", false)
-	return attempt.Shown{Title: "news", Text: text, DOM: []byte("<a href=/1>1</a><a href=/2>2</a>")}, nil
+	return whatif.Shown{Title: "news", Text: text, DOM: []byte("<a href=/1>1</a><a href=/2>2</a>")}, nil
 }
 
 // TestATrialShowsWhatABrowserWouldRequest renders a page behind a wall with the cookie that opens it. Its requests have
@@ -82,7 +82,7 @@ func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
 		asks = append(asks, fmt.Sprintf("%s/n%d", site.URL, i))
 	}
 	rests, p := 0, &player{asks: asks}
-	trial := attempt.Trial{
+	trial := whatif.Trial{
 		Config: c, Version: "test", Other: []fetch.Field{{Name: "cookie", Value: "consent=yes"}},
 		Browser: p, Wait: func(context.Context, time.Duration) error { rests++; return nil },
 	}
@@ -91,7 +91,7 @@ func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, err := trial.Run(t.Context(), client, u, time.Now())
-	if err != nil || len(all) != 3 || all[2].Name != attempt.Rendered || all[2].Rendering == nil {
+	if err != nil || len(all) != 3 || all[2].Name != whatif.Rendered || all[2].Rendering == nil {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	r := all[2].Rendering

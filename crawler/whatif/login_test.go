@@ -1,4 +1,4 @@
-package attempt_test
+package whatif_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/attempt"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -73,7 +73,7 @@ func TestATrialLogsIn(t *testing.T) {
 			client := fetch.New(fetch.Options{Dial: fetch.Guard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), SpoolDir: dir})
 			defer func() { _ = client.Close() }()
 			rests := 0
-			trial := attempt.Trial{Config: conf, Version: "test", Wait: func(context.Context, time.Duration) error { rests++; return nil }}
+			trial := whatif.Trial{Config: conf, Version: "test", Wait: func(context.Context, time.Duration) error { rests++; return nil }}
 			u, err := uri.Parse(site.URL + "/news")
 			if err != nil {
 				t.Fatal(err)

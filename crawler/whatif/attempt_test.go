@@ -1,4 +1,4 @@
-package attempt_test
+package whatif_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/attempt"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -70,7 +70,7 @@ func TestATrialShowsWhatACookieWouldGet(t *testing.T) {
 	client := fetch.New(fetch.Options{Dial: fetch.Guard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), SpoolDir: dir})
 	t.Cleanup(func() { _ = client.Close() })
 	var rests []time.Duration
-	trial := attempt.Trial{
+	trial := whatif.Trial{
 		Config: c, Version: "test", Other: []fetch.Field{{Name: "cookie", Value: "consent=yes"}},
 		Wait: func(_ context.Context, d time.Duration) error { rests = append(rests, d); return nil },
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package rebuild_test
+package history_test
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/rebuild"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -66,7 +66,7 @@ func BenchmarkStore(b *testing.B) {
 	defer f.Close() //nolint:errcheck // nobody needs it
 	began := used(b)
 	b.ResetTimer()
-	r, err := rebuild.Store(b.Context(), f, c, []string{log}, lib.Now)
+	r, err := history.Rebuild(b.Context(), f, c, []string{log}, lib.Now)
 	if err != nil || r.Payloads != int64(b.N) {
 		b.Fatalf("rebuilt %+v: %v", r, err)
 	}

@@ -1,4 +1,4 @@
-package rebuild_test
+package history_test
 
 import (
 	"fmt"
@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/rebuild"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+var firstDay = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const page = "http://a.example/"
 
@@ -34,19 +34,19 @@ func settings(t *testing.T) *config.Config {
 	return c
 }
 
-// line returns the line of a visit of the page. It began n seconds after day and took a second.
+// line returns the line of a visit of the page. It began n seconds after firstDay and took a second.
 func line(n, visits int, status string, notes string) string {
-	at := day.Add(time.Duration(n) * time.Second)
+	at := firstDay.Add(time.Duration(n) * time.Second)
 	began := strings.Replace(at.Format("20060102150405.000"), ".", "", 1)
 	return fmt.Sprintf("%s   %s         10 %s - - text/html #001 %s+1000 - - %swt:%s,%dvis,1ver,ov:0ms "+
 		`{"contentState":"unknown","waitEvaluator":"retry","misfortune":"busy","due":"2026-03-02T12:00:00.000Z"}`+"\n",
 		at.Add(time.Second).Format("2006-01-02T15:04:05.000Z"), status, page, began, notes, crawllog.Duration(24*time.Hour), visits)
 }
 
-// known returns a store that knows some visits of the page, the last one n seconds after day.
+// known returns a store that knows some visits of the page, the last one n seconds after firstDay.
 func known(t *testing.T, n, visits int) *frontier.Frontier {
 	t.Helper()
-	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: day.Add(-time.Hour), Compactors: -1})
+	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: firstDay.Add(-time.Hour), Compactors: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +56,8 @@ func known(t *testing.T, n, visits int) *frontier.Frontier {
 		}
 	})
 	e := frontier.Entry{Record: frontier.Record{URI: uri.FromCanonical(page)}}
-	e.Due, e.Visits, e.LastVisit, e.FirstSeen = day, visits, day.Add(time.Duration(n)*time.Second), day
-	if _, err := f.Import(day, true, e); err != nil {
+	e.Due, e.Visits, e.LastVisit, e.FirstSeen = firstDay, visits, firstDay.Add(time.Duration(n)*time.Second), firstDay
+	if _, err := f.Import(firstDay, true, e); err != nil {
 		t.Fatal(err)
 	}
 	return f
@@ -90,11 +90,11 @@ func TestOnlyVisitsThatTheStoreDoesNotKnowAreMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := known(t, c.seconds, c.visits)
-		m, err := rebuild.FindMissing(t.Context(), f, settings(t), log, c.maxBytes, day.Add(32*time.Second))
+		m, err := history.FindMissing(t.Context(), f, settings(t), log, c.maxBytes, firstDay.Add(32*time.Second))
 		if err != nil || m.Visits != c.missing || m.More != c.more {
 			t.Errorf("%s: found %+v (%v), want %d, more: %t", c.name, m, err, c.missing, c.more)
 		}
-		if want := day.Add(time.Duration(c.since) * time.Second); c.missing > 0 && !m.Since.Equal(want) {
+		if want := firstDay.Add(time.Duration(c.since) * time.Second); c.missing > 0 && !m.Since.Equal(want) {
 			t.Errorf("%s: missing since %s, want %s", c.name, m.Since, want)
 		}
 	}
@@ -107,18 +107,18 @@ func TestAHostRestsAsItsLostAnswerAsked(t *testing.T) {
 	if err := os.WriteFile(log, []byte(line(20, 3, "200", "")+line(30, 4, "503", "asked:600,")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, now, c := known(t, 20, 3), day.Add(32*time.Second), settings(t)
+	f, now, c := known(t, 20, 3), firstDay.Add(32*time.Second), settings(t)
 	if next, ok := f.NextReady(); !ok || next.After(now) {
 		t.Fatalf("without the lost answer, the host is ready at %s (%t)", next, ok)
 	}
-	m, err := rebuild.FindMissing(t.Context(), f, c, log, 0, now)
+	m, err := history.FindMissing(t.Context(), f, c, log, 0, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Rest(f, c, now); err != nil {
 		t.Fatal(err)
 	}
-	if next, ok := f.NextReady(); !ok || !next.Equal(day.Add(631*time.Second)) {
+	if next, ok := f.NextReady(); !ok || !next.Equal(firstDay.Add(631*time.Second)) {
 		t.Errorf("the host is ready at %s (%t), want ten minutes after the lost answer", next, ok)
 	}
 }

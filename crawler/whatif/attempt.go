@@ -1,5 +1,4 @@
-// Package attempt shows what a request would get, without changing anything: nothing is archived, logged or stored.
-package attempt
+package whatif
 
 import (
 	"context"

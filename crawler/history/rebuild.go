@@ -1,20 +1,4 @@
-// Package rebuild makes a lost store again from the crawl logs and the archive.
-//
-// [Store] reads every line of the logs, in the order of time, and adds it to the history of its URI as the visit
-// itself did. Then it looks up the last payload of each URI in the archive. The line of a visit is written after its
-// records and before it is settled (law 1), so the logs know every visit that the lost store knew.
-//
-// [FindMissing] and [AddMissing] do the same for the last visits only, if the store lost these.
-//
-// Lines without the thirteenth column (log.extra_info) suffice: [history.Infer] infers most of it from the other
-// columns, and the archive has the place of the record.
-//
-// The headers in the archive teach again how reliable the headers of each host are, and the lines what similar URIs
-// have in common. [Links] also reads the archived pages again, for the URIs that were found but never visited.
-//
-// What neither a log nor the archive holds cannot be rebuilt, such as holds and pauses. The crawl learns most of the
-// rest again.
-package rebuild
+package history
 
 import (
 	"bufio"
@@ -44,8 +28,8 @@ const (
 	maxLine = 1 << 20
 )
 
-// Result counts what was rebuilt.
-type Result struct {
+// RebuildResult counts what was rebuilt.
+type RebuildResult struct {
 	Logs     int   // files that have a line of a crawl log
 	Lines    int64 // visits
 	BadLines int64 // lines that are not lines of a crawl log
@@ -55,17 +39,17 @@ type Result struct {
 	Missing  int64 // URIs whose last payload should be in the archive, but was not found
 }
 
-// builder is a store that is being rebuilt.
-type builder struct {
+// rebuilder is a store that is being rebuilt.
+type rebuilder struct {
 	learned
 	store   *frontier.Frontier
 	config  *config.Config
 	now     time.Time
-	result  Result
+	result  RebuildResult
 	library *index.Library // the archive; nil until it is opened
 
 	// The visits that were read but not stored yet, and the entries of their URIs.
-	visits  []visit
+	visits  []rebuiltVisit
 	entries map[uri.URI]frontier.Entry // also of the pages that they were found on
 	order   []uri.URI                  // of the entries
 
@@ -75,32 +59,32 @@ type builder struct {
 	inferred map[uri.URI]bool // URIs with a line that lacks the thirteenth column: only the archive knows its record
 }
 
-func newBuilder(f *frontier.Frontier, c *config.Config, l learned, now time.Time) builder {
-	return builder{
+func newRebuilder(f *frontier.Frontier, c *config.Config, l learned, now time.Time) rebuilder {
+	return rebuilder{
 		learned: l, store: f, config: c, now: now, entries: map[uri.URI]frontier.Entry{}, inferred: map[uri.URI]bool{},
 	}
 }
 
-// visit is one line of a log.
-type visit struct {
+// rebuiltVisit is one line of a log.
+type rebuiltVisit struct {
 	uri   uri.URI
 	entry crawllog.Entry
 	line  string
 }
 
-// Store fills an empty store from crawl logs, which may be gzipped, and from the archive of the configuration. Hosts
+// Rebuild fills an empty store from crawl logs, which may be gzipped, and from the archive of the configuration. Hosts
 // then rest as after a crash, because nobody knows when they were last visited.
-func Store(
+func Rebuild(
 	ctx context.Context, f *frontier.Frontier, c *config.Config, logs []string, now time.Time,
-) (r Result, err error) {
+) (r RebuildResult, err error) {
 	if logs, err = sortByTime(logs); err != nil {
-		return Result{}, err
+		return RebuildResult{}, err
 	}
 	l, err := openLearned(f)
 	if err != nil {
-		return Result{}, err
+		return RebuildResult{}, err
 	}
-	b := newBuilder(f, c, l, now)
+	b := newRebuilder(f, c, l, now)
 	defer func() { err = errors.Join(err, b.close()) }()
 	b.result.Logs = len(logs)
 	for _, log := range logs {
@@ -173,7 +157,7 @@ func eachLine(name string, offset int64, f func(line string) error) (err error) 
 }
 
 // readLog adds the visits of a log, from an offset on, to the store.
-func (b *builder) readLog(ctx context.Context, log string, offset int64) error {
+func (b *rebuilder) readLog(ctx context.Context, log string, offset int64) error {
 	err := eachLine(log, offset, func(line string) error {
 		e, err := crawllog.Parse(line)
 		u, errURI := uri.Parse(e.URI)
@@ -188,7 +172,7 @@ func (b *builder) readLog(ctx context.Context, log string, offset int64) error {
 		if via := uri.FromCanonical(e.Via); !via.IsZero() {
 			b.want(via)
 		}
-		if b.visits = append(b.visits, visit{u, e, line}); len(b.visits) < batchSize {
+		if b.visits = append(b.visits, rebuiltVisit{u, e, line}); len(b.visits) < batchSize {
 			return nil
 		}
 		return errors.Join(b.storeVisits(ctx), ctx.Err())
@@ -197,7 +181,7 @@ func (b *builder) readLog(ctx context.Context, log string, offset int64) error {
 }
 
 // want makes the next storeVisits load the entry of a URI.
-func (b *builder) want(u uri.URI) {
+func (b *rebuilder) want(u uri.URI) {
 	if _, ok := b.entries[u]; !ok {
 		b.entries[u] = frontier.Entry{Record: frontier.Record{URI: u}}
 		b.order = append(b.order, u)
@@ -205,7 +189,7 @@ func (b *builder) want(u uri.URI) {
 }
 
 // countDay adds a line to the counts of its host and day.
-func (b *builder) countDay(u uri.URI, e crawllog.Entry, line string) error {
+func (b *rebuilder) countDay(u uri.URI, e crawllog.Entry, line string) error {
 	var raw crawllog.RawEntry
 	if !raw.Parse([]byte(line)) {
 		return nil
@@ -218,7 +202,7 @@ func (b *builder) countDay(u uri.URI, e crawllog.Entry, line string) error {
 }
 
 // storeVisits adds the visits that were read to the histories of their URIs, and writes those to the store.
-func (b *builder) storeVisits(ctx context.Context) error {
+func (b *rebuilder) storeVisits(ctx context.Context) error {
 	if err := b.loadEntries(); err != nil {
 		return err
 	}
@@ -260,7 +244,7 @@ func (b *builder) storeVisits(ctx context.Context) error {
 }
 
 // loadEntries replaces the empty entries of URIs that the store already knows, from earlier batches.
-func (b *builder) loadEntries() error {
+func (b *rebuilder) loadEntries() error {
 	if len(b.order) == 0 {
 		return nil
 	}
@@ -273,7 +257,7 @@ func (b *builder) loadEntries() error {
 }
 
 // eachBatch calls f with the selected entries of the store, some at a time.
-func (b *builder) eachBatch(s frontier.Selection, f func([]frontier.Entry) error) error {
+func (b *rebuilder) eachBatch(s frontier.Selection, f func([]frontier.Entry) error) error {
 	for from := frontier.Cursor(""); ; {
 		list, cursor, err := b.store.List(b.now, s, from, batchSize)
 		if err != nil {

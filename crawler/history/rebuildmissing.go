@@ -1,4 +1,4 @@
-package rebuild
+package history
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -38,8 +37,8 @@ type logPlace struct {
 	offset int64
 }
 
-// search is a search for missing visits.
-type search struct {
+// missingSearch is a search for missing visits.
+type missingSearch struct {
 	store *frontier.Frontier
 	c     *config.Config
 	now   time.Time
@@ -51,7 +50,7 @@ type search struct {
 
 // placedLine is a visit with its place in the log.
 type placedLine struct {
-	visit
+	rebuiltVisit
 	offset int64
 }
 
@@ -61,7 +60,7 @@ type placedLine struct {
 func FindMissing(
 	ctx context.Context, f *frontier.Frontier, c *config.Config, log string, maxBytes int64, now time.Time,
 ) (Missing, error) {
-	s := search{store: f, c: c, now: now, found: Missing{rests: map[uri.Host]time.Time{}}}
+	s := missingSearch{store: f, c: c, now: now, found: Missing{rests: map[uri.Host]time.Time{}}}
 	logs, err := crawllog.Recent(log)
 	if err != nil {
 		return Missing{}, err
@@ -97,7 +96,7 @@ func FindMissing(
 }
 
 // add keeps a line if it is a visit.
-func (s *search) add(line string, offset int64) {
+func (s *missingSearch) add(line string, offset int64) {
 	e, err := crawllog.Parse(line)
 	if err != nil {
 		return
@@ -106,16 +105,16 @@ func (s *search) add(line string, offset int64) {
 		s.found.Last = e.Logged
 	}
 	if u, err := uri.Parse(e.URI); err == nil && isVisit(e) && !s.store.IsForeign(u.Host()) {
-		s.lines = append(s.lines, placedLine{visit{u, e, ""}, offset})
+		s.lines = append(s.lines, placedLine{rebuiltVisit{u, e, ""}, offset})
 	}
 }
 
 // lookUp compares the visits that were read from a log with the store.
-func (s *search) lookUp(log string) error {
+func (s *missingSearch) lookUp(log string) error {
 	if len(s.lines) == 0 {
 		return nil
 	}
-	b := builder{store: s.store, now: s.now, entries: map[uri.URI]frontier.Entry{}}
+	b := rebuilder{store: s.store, now: s.now, entries: map[uri.URI]frontier.Entry{}}
 	for _, l := range s.lines {
 		b.order = append(b.order, l.uri)
 	}
@@ -135,7 +134,7 @@ func (s *search) lookUp(log string) error {
 }
 
 // miss counts a missing visit.
-func (s *search) miss(log string, l placedLine) {
+func (s *missingSearch) miss(log string, l placedLine) {
 	m, e := &s.found, l.entry
 	if m.Visits++; m.Visits == 1 {
 		m.Until = e.Logged
@@ -148,7 +147,7 @@ func (s *search) miss(log string, l placedLine) {
 	}
 	m.logs[len(m.logs)-1].offset = l.offset
 	host := l.uri.Host()
-	asked := min(history.AskedFor(e), frontier.MaxLoneRest) // one URI alone can ask for an hour
+	asked := min(AskedFor(e), frontier.MaxLoneRest) // one URI alone can ask for an hour
 	if until := e.Logged.Add(max(s.c.ForHost(host, s.now).Politeness.LongestDelay(), asked)); until.After(m.rests[host]) {
 		m.rests[host] = until
 	}
@@ -196,12 +195,12 @@ func (m Missing) Rest(f *frontier.Frontier, c *config.Config, now time.Time) err
 // columns and from the archive.
 func AddMissing(
 	ctx context.Context, f *frontier.Frontier, c *config.Config, m Missing, now time.Time,
-) (r Result, err error) {
+) (r RebuildResult, err error) {
 	l, err := openLearned(f)
 	if err != nil {
-		return Result{}, err
+		return RebuildResult{}, err
 	}
-	b := newBuilder(f, c, l, now)
+	b := newRebuilder(f, c, l, now)
 	defer func() { err = errors.Join(err, b.close()) }()
 	b.missing = true
 	for _, log := range m.logs {

@@ -1,4 +1,4 @@
-package rebuild
+package history
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -19,7 +18,7 @@ import (
 
 // readArchive adds to each history what only the archive knows: headers, digests and the record of the last payload.
 // If uris is nil, it does so for all URIs of the store.
-func (b *builder) readArchive(ctx context.Context, uris []uri.URI) error {
+func (b *rebuilder) readArchive(ctx context.Context, uris []uri.URI) error {
 	if b.missing && len(uris) == 0 {
 		return nil
 	}
@@ -47,25 +46,25 @@ func (b *builder) readArchive(ctx context.Context, uris []uri.URI) error {
 
 // addCaptures adds the last captures of a URI to its history. It removes the origin of a payload that the archive
 // does not hold, because no record may refer to a record that does not exist.
-func (b *builder) addCaptures(ctx context.Context, l *index.Library, e *frontier.Entry) {
+func (b *rebuilder) addCaptures(ctx context.Context, l *index.Library, e *frontier.Entry) {
 	if e.LastRead.IsZero() {
 		return
 	}
 	capture, header, err := l.On(e.URI.String(), e.LastRead)
 	read := toRecord(capture, header, err)
 	if b.inferred[e.URI] {
-		e.Origin = originOf(ctx, l, capture, *e)
+		e.Origin = archivedOrigin(ctx, l, capture, *e)
 	}
 	last, payload := capture, read
 	if read == nil || !isAt(read.Origin, e.Origin) {
 		last, header, err = findPayload(l, e.Origin)
 		payload = toRecord(last, header, err)
 	}
-	e.History = history.Recaptured(e.History, read, payload)
+	e.History = Recaptured(e.History, read, payload)
 	switch {
 	case payload != nil:
 		b.result.Payloads++
-		history.Entitle(&e.Record, titleOf(l, last, header, e.URI))
+		Entitle(&e.Record, titleOf(l, last, header, e.URI))
 	case e.Origin != (digest.Origin{}):
 		b.result.Missing++
 		e.Origin = digest.Origin{}
@@ -92,10 +91,10 @@ func titleOf(l *index.Library, c index.Capture, header http.Header, u uri.URI) s
 	return page.Title
 }
 
-// originOf returns the record that holds the last payload of a URI whose lines do not name it. That is the capture of
+// archivedOrigin returns the record that holds the last payload of a URI whose lines do not name it. That is the capture of
 // the last visit that read the body, or the original of this revisit. If that visit was not archived because it found
 // the content unchanged, it is the record that is known.
-func originOf(ctx context.Context, l *index.Library, c index.Capture, e frontier.Entry) digest.Origin {
+func archivedOrigin(ctx context.Context, l *index.Library, c index.Capture, e frontier.Entry) digest.Origin {
 	if c.URL != "" {
 		original, err := l.Original(ctx, c)
 		if r := toRecord(original, nil, err); r != nil && r.Origin.Payload == e.Payload {
@@ -122,12 +121,12 @@ func findPayload(l *index.Library, o digest.Origin) (index.Capture, http.Header,
 }
 
 // toRecord returns a capture as a record of a history. It returns nil if there is no capture, or if it cannot be read.
-func toRecord(c index.Capture, header http.Header, err error) *history.Record {
+func toRecord(c index.Capture, header http.Header, err error) *Record {
 	payload, errDigest := digest.Parse(c.Digest)
 	if err != nil || errDigest != nil {
 		return nil
 	}
-	r := &history.Record{Header: header, Metadata: map[string]string{}, Origin: digest.Origin{
+	r := &Record{Header: header, Metadata: map[string]string{}, Origin: digest.Origin{
 		RecordID: c.RecordID, URI: c.URL, Date: c.Date, Payload: payload,
 		File: strings.TrimSuffix(c.Filename, warc.OpenSuffix), Offset: c.Offset, Length: c.Length, Size: c.Size,
 	}}

@@ -1,4 +1,4 @@
-package rebuild
+package history
 
 import (
 	"cmp"
@@ -38,10 +38,10 @@ type linkReader struct {
 	decide *scope.Scope
 }
 
-// Links reads all responses of the archive, oldest file first, and adds the URIs that their pages link to and that the
+// RebuildLinks reads all responses of the archive, oldest file first, and adds the URIs that their pages link to and that the
 // crawl does not know: those that were found but not visited before the store was lost. A page counts if its URI is in
 // the store, and a link if it is in scope. The URIs became known when the page was archived, and are due now.
-func Links(
+func RebuildLinks(
 	ctx context.Context, f *frontier.Frontier, c *config.Config, progress *warc.Progress,
 ) (LinksResult, error) {
 	files, faults := warc.FilesAndPackages([]string{c.Storage.WARC})
