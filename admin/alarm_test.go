@@ -9,7 +9,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/series"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
@@ -120,28 +119,28 @@ func TestGrowingBacklogRaisesAlarm(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		defer w.Close()
 		for i := range 8 * 60 {
-			gauges := series.Gauges{Due: 1000 + int64(i)*10, Overdue: 3600 + int64(i)*30, DiskFree: -1}
-			p := series.Point{Start: time.Now().Add(time.Duration(i-8*60) * time.Minute), Gauges: gauges}
+			gauges := gauges{Due: 1000 + int64(i)*10, Overdue: 3600 + int64(i)*30, DiskFree: -1}
+			p := seriesPoint{Start: time.Now().Add(time.Duration(i-8*60) * time.Minute), Gauges: gauges}
 			w.window.series.Put(p)
 		}
 		if list := w.window.troubles(time.Now()); len(list) != 1 || list[0].Kind != alarm.Backlog || !strings.Contains(list[0].Text, "5790 URIs are due") {
 			t.Errorf("alarms while the backlog grows by 600 URIs an hour: %v", list)
 		}
-		w.window.series = &series.Series{}
+		w.window.series = &timeSeries{}
 		for i := range 8 * 60 {
-			gauges := series.Gauges{Due: 6000 - int64(i)*10, Overdue: 36000, DiskFree: -1}
-			w.window.series.Put(series.Point{Start: time.Now().Add(time.Duration(i-8*60) * time.Minute), Gauges: gauges})
+			gauges := gauges{Due: 6000 - int64(i)*10, Overdue: 36000, DiskFree: -1}
+			w.window.series.Put(seriesPoint{Start: time.Now().Add(time.Duration(i-8*60) * time.Minute), Gauges: gauges})
 		}
 		if list := w.window.troubles(time.Now()); len(list) != 0 {
 			t.Errorf("alarms while the backlog shrinks: %v", list)
 		}
-		w.window.series = &series.Series{}
+		w.window.series = &timeSeries{}
 		for i := range 8 * 60 {
-			gauges := series.Gauges{Due: 6000, Overdue: 3600 + int64(i)*30, DiskFree: -1}
+			gauges := gauges{Due: 6000, Overdue: 3600 + int64(i)*30, DiskFree: -1}
 			if i < 2*60 {
 				gauges.Due = -1 // was not counted yet
 			}
-			w.window.series.Put(series.Point{Start: time.Now().Add(time.Duration(i-8*60) * time.Minute), Gauges: gauges})
+			w.window.series.Put(seriesPoint{Start: time.Now().Add(time.Duration(i-8*60) * time.Minute), Gauges: gauges})
 		}
 		if list := w.window.troubles(time.Now()); len(list) != 0 {
 			t.Errorf("alarms of a backlog that was not counted six hours ago: %v", list)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/series"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -94,7 +93,7 @@ func (w *Window) AddSeeds(list api.Seeds) (api.Added, error) {
 }
 
 // spans lists the periods of a series.
-var spans = []string{series.LiveSpan, "1h", "1d", "7d", "90d"}
+var spans = []string{liveSpan, "1h", "1d", "7d", "90d"}
 
 // seriesOf returns what happened in a period: in steps of seconds, by minute up to a day, or by hour.
 func (w *Window) seriesOf(span string) (api.Series, error) {
@@ -102,7 +101,7 @@ func (w *Window) seriesOf(span string) (api.Series, error) {
 		return api.Series{}, Fault("unknown span %q; valid spans: %v", span, spans)
 	}
 	now := w.o.Now()
-	if span == series.LiveSpan {
+	if span == liveSpan {
 		return w.livePoints(now), nil
 	}
 	const day = 24 * time.Hour
@@ -112,7 +111,7 @@ func (w *Window) seriesOf(span string) (api.Series, error) {
 	defer w.mu.Unlock()
 	step, points := w.series.Within(long, now)
 	if len(points) == 0 { // the minute in progress is the first sample
-		points = append(points, series.Point{Start: now.Truncate(time.Minute), Counts: w.current, Gauges: gauges})
+		points = append(points, seriesPoint{Start: now.Truncate(time.Minute), Counts: w.current, Gauges: gauges})
 	}
-	return series.Answer(step, points), nil
+	return answerSeries(step, points), nil
 }

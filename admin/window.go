@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
-	"github.com/arcrawl/arcrawl/admin/series"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/aspects/spaces"
@@ -85,8 +84,8 @@ type Window struct {
 
 	mu      sync.Mutex // guards the fields below
 	minute  minuteCounts
-	live    series.Live
-	series  *series.Series
+	live    liveSeries
+	series  *timeSeries
 	current api.Counts // of the minute in progress
 	closed  time.Time  // end of the last complete minute
 	free    int64      // free bytes on disk, -1 if unknown
@@ -155,7 +154,7 @@ func New(o Options) (*Window, error) {
 	}
 	w.updateNames(o.Config().Config)
 	var err error
-	if w.series, err = series.Open(file, now); err != nil {
+	if w.series, err = openSeries(file, now); err != nil {
 		return nil, err
 	}
 	if err := w.restorePause(now); err != nil {
@@ -222,7 +221,7 @@ func (w *Window) Tick(now time.Time) error {
 	gauges := w.gauges(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p := series.Point{Start: minute.Add(-time.Minute), Counts: w.current, Gauges: gauges}
+	p := seriesPoint{Start: minute.Add(-time.Minute), Counts: w.current, Gauges: gauges}
 	w.closed, w.current = minute, api.Counts{}
 	return w.series.Add(p)
 }
@@ -241,7 +240,7 @@ func (w *Window) Close(now time.Time) error {
 	if w.current == (api.Counts{}) {
 		return nil
 	}
-	p := series.Point{Start: now.Truncate(time.Minute), Counts: w.current, Gauges: gauges}
+	p := seriesPoint{Start: now.Truncate(time.Minute), Counts: w.current, Gauges: gauges}
 	w.current = api.Counts{}
 	return w.series.Add(p)
 }
@@ -272,9 +271,9 @@ func (w *Window) checkDisk() {
 }
 
 // gauges returns the current gauges.
-func (w *Window) gauges(now time.Time) series.Gauges {
+func (w *Window) gauges(now time.Time) gauges {
 	n := w.o.Frontier.Counts(now)
-	g := series.Gauges{
+	g := gauges{
 		URIs: n.URIs, Hosts: n.Hosts, Queued: n.Queued, InProgress: n.InProgress, Due: w.counted(w.due.Latest(now, w.o.Now)),
 		DiskFree: w.diskFree(), Store: w.storeSize(),
 	}

@@ -1,6 +1,4 @@
-// Package series keeps what happened in a crawl over time: counts and gauges by minute and hour, and in short steps for
-// the last minutes.
-package series
+package admin
 
 import (
 	"bufio"
@@ -24,8 +22,8 @@ const (
 	hoursKept   = 90 * 24
 )
 
-// Gauges is the state of the crawl at the end of a minute. Unknown values are -1.
-type Gauges struct {
+// gauges is the state of the crawl at the end of a minute. Unknown values are -1.
+type gauges struct {
 	URIs       int64 `json:"uris"`        // known
 	Hosts      int64 `json:"hosts"`       // known
 	Queued     int64 `json:"queued"`      // have a due time
@@ -37,24 +35,27 @@ type Gauges struct {
 	Store      int64 `json:"store"`       // bytes of the store
 }
 
-// Point is a minute or an hour of the crawl.
-type Point struct {
+// seriesPoint is a minute or an hour of the crawl.
+type seriesPoint struct {
 	Start  time.Time  `json:"start"`
 	Hour   bool       `json:"hour,omitempty"` // an hour, not a minute
 	Counts api.Counts `json:"counts"`
-	Gauges Gauges     `json:"gauges"` // at its end; Overdue is the maximum within an hour
+	Gauges gauges     `json:"gauges"` // at its end; Overdue is the maximum within an hour
 }
 
-// Series holds the points of the last minutes and hours, oldest first. The zero value is empty and stores nothing.
-type Series struct {
-	minutes, hours []Point
+// timeSeries holds the points of the last minutes and hours, oldest first. The zero value is empty and stores nothing.
+//
+// It keeps what happened in a crawl over time: counts and gauges by minute and hour, and in short steps for
+// the last minutes.
+type timeSeries struct {
+	minutes, hours []seriesPoint
 	file           string // "" stores nothing
 	lines          int    // in the file
 }
 
-// Open reads the file of an earlier run. A line that a crash has cut is skipped.
-func Open(file string, now time.Time) (*Series, error) {
-	s := &Series{file: file}
+// openSeries reads the file of an earlier run. A line that a crash has cut is skipped.
+func openSeries(file string, now time.Time) (*timeSeries, error) {
+	s := &timeSeries{file: file}
 	if file == "" {
 		return s, nil
 	}
@@ -73,14 +74,14 @@ func Open(file string, now time.Time) (*Series, error) {
 	return s, nil
 }
 
-// maxLine is the maximum length of a line; a point takes about 500 bytes.
-const maxLine = 16 << 10
+// maxSeriesLine is the maximum length of a line; a point takes about 500 bytes.
+const maxSeriesLine = 16 << 10
 
-func (s *Series) read(r io.Reader) error {
+func (s *timeSeries) read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
+	lines.Buffer(nil, maxSeriesLine)
 	for lines.Scan() {
-		var p Point
+		var p seriesPoint
 		if json.Unmarshal(lines.Bytes(), &p) != nil || p.Start.IsZero() {
 			continue
 		}
@@ -95,7 +96,7 @@ func (s *Series) read(r io.Reader) error {
 
 // Put adds a point to the minutes or hours. Two parts of one minute, before and after a restart, are joined. A point
 // that is older than the last one, because the clock was set back, is skipped.
-func (s *Series) Put(p Point) {
+func (s *timeSeries) Put(p seriesPoint) {
 	list, limit := &s.minutes, minutesKept
 	if p.Hour {
 		list, limit = &s.hours, hoursKept
@@ -112,18 +113,18 @@ func (s *Series) Put(p Point) {
 }
 
 // forget removes points that are too old.
-func (s *Series) forget(now time.Time) {
-	old := func(oldest time.Time) func(Point) bool {
-		return func(p Point) bool { return p.Start.Before(oldest) || p.Start.After(now) }
+func (s *timeSeries) forget(now time.Time) {
+	old := func(oldest time.Time) func(seriesPoint) bool {
+		return func(p seriesPoint) bool { return p.Start.Before(oldest) || p.Start.After(now) }
 	}
 	s.minutes = slices.DeleteFunc(s.minutes, old(now.Add(-minutesKept*time.Minute)))
 	s.hours = slices.DeleteFunc(s.hours, old(now.Add(-hoursKept*time.Hour)))
 }
 
 // Add stores a minute, and the hour that ends with it.
-func (s *Series) Add(p Point) error {
+func (s *timeSeries) Add(p seriesPoint) error {
 	s.Put(p)
-	fresh := []Point{p}
+	fresh := []seriesPoint{p}
 	if end := p.Start.Add(time.Minute); end.Truncate(time.Hour).Equal(end) {
 		hour := s.Sum(end.Add(-time.Hour), end)
 		hour.Hour = true
@@ -134,8 +135,8 @@ func (s *Series) Add(p Point) error {
 }
 
 // Sum adds up the minutes between two times.
-func (s *Series) Sum(from, to time.Time) Point {
-	all := Point{Start: from}
+func (s *timeSeries) Sum(from, to time.Time) seriesPoint {
+	all := seriesPoint{Start: from}
 	for _, m := range s.Since(from) {
 		if m.Start.Before(to) {
 			all.Counts = all.Counts.Plus(m.Counts)
@@ -148,7 +149,7 @@ func (s *Series) Sum(from, to time.Time) Point {
 }
 
 // Since returns the minutes that started at or after t.
-func (s *Series) Since(t time.Time) []Point {
+func (s *timeSeries) Since(t time.Time) []seriesPoint {
 	i := len(s.minutes)
 	for i > 0 && !s.minutes[i-1].Start.Before(t) {
 		i--
@@ -157,14 +158,14 @@ func (s *Series) Since(t time.Time) []Point {
 }
 
 // save appends points to the file. If most of the file is out of date, it replaces the file.
-func (s *Series) save(added []Point) (err error) {
+func (s *timeSeries) save(added []seriesPoint) (err error) {
 	if s.file == "" {
 		return nil
 	}
 	if s.lines > 2*(minutesKept+hoursKept) {
 		return s.rewrite()
 	}
-	text, err := encode(added)
+	text, err := encodeSeries(added)
 	if err != nil {
 		return err
 	}
@@ -179,9 +180,9 @@ func (s *Series) save(added []Point) (err error) {
 }
 
 // rewrite replaces the file by one with the current points.
-func (s *Series) rewrite() error {
+func (s *timeSeries) rewrite() error {
 	points := slices.Concat(s.hours, s.minutes)
-	text, err := encode(points)
+	text, err := encodeSeries(points)
 	if err != nil {
 		return err
 	}
@@ -189,8 +190,8 @@ func (s *Series) rewrite() error {
 	return atomicfile.Write(s.file, text, 0o640)
 }
 
-// encode writes each point as one line of JSON.
-func encode(points []Point) ([]byte, error) {
+// encodeSeries writes each point as one line of JSON.
+func encodeSeries(points []seriesPoint) ([]byte, error) {
 	var b bytes.Buffer
 	to := json.NewEncoder(&b)
 	for _, p := range points {
@@ -201,15 +202,15 @@ func encode(points []Point) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-type value struct {
+type seriesValue struct {
 	name  string
 	value int64
 }
 
 // values returns the values of a point with their JSON names.
-func (p Point) values() []value {
+func (p seriesPoint) values() []seriesValue {
 	c, g := p.Counts, p.Gauges
-	return []value{
+	return []seriesValue{
 		{"visits", c.Visits},
 		{"versions", c.Versions},
 		{"unchanged", c.Unchanged},
@@ -235,8 +236,8 @@ func (p Point) values() []value {
 }
 
 // FullIn predicts when the space will be used up, from its change over the known minutes. It returns nil if it cannot.
-func (s *Series) FullIn(d api.Disk) *api.Seconds {
-	known := slices.DeleteFunc(slices.Clone(s.minutes), func(p Point) bool { return p.Gauges.DiskFree < 0 })
+func (s *timeSeries) FullIn(d api.Disk) *api.Seconds {
+	known := slices.DeleteFunc(slices.Clone(s.minutes), func(p seriesPoint) bool { return p.Gauges.DiskFree < 0 })
 	if len(known) < 10 || d.Free < 0 {
 		return nil
 	}
@@ -252,13 +253,13 @@ func (s *Series) FullIn(d api.Disk) *api.Seconds {
 }
 
 // Within returns the points of the last part of the time up to now: minutes if it is at most a day, or else hours.
-func (s *Series) Within(long time.Duration, now time.Time) (step time.Duration, points []Point) {
+func (s *timeSeries) Within(long time.Duration, now time.Time) (step time.Duration, points []seriesPoint) {
 	step, points = time.Minute, s.minutes
 	if long > 24*time.Hour {
 		step, points = time.Hour, s.hours
 	}
 	from := now.Add(-long)
-	i := slices.IndexFunc(points, func(p Point) bool { return !p.Start.Before(from) })
+	i := slices.IndexFunc(points, func(p seriesPoint) bool { return !p.Start.Before(from) })
 	if i < 0 {
 		i = len(points)
 	}

@@ -1,4 +1,4 @@
-package series
+package admin
 
 import (
 	"os"
@@ -9,15 +9,14 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func visits(n int64) Point { return Point{Counts: api.Counts{Visits: n}} }
+func visits(n int64) seriesPoint { return seriesPoint{Counts: api.Counts{Visits: n}} }
 
 // TestTheSeriesIsBoundedAndOutlivesARestart counts one visit in each minute of a hundred days.
 func TestTheSeriesIsBoundedAndOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "series.jsonl")
-	s, err := Open(file, noon)
+	s, err := openSeries(file, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +32,7 @@ func TestTheSeriesIsBoundedAndOutlivesARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check := func(s *Series) {
+	check := func(s *timeSeries) {
 		t.Helper()
 		for _, kept := range [][2]int{{len(s.minutes), minutesKept}, {len(s.hours), hoursKept}} {
 			if kept[0] < kept[1] || kept[0] > kept[1]+kept[1]/8 {
@@ -50,7 +49,7 @@ func TestTheSeriesIsBoundedAndOutlivesARestart(t *testing.T) {
 		}
 	}
 	check(s)
-	again, err := Open(file, now)
+	again, err := openSeries(file, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +62,7 @@ func TestTheSeriesIsBoundedAndOutlivesARestart(t *testing.T) {
 func TestATornLineCostsOneMinute(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "series.jsonl")
-	s, err := Open(file, noon)
+	s, err := openSeries(file, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,14 +80,14 @@ func TestATornLineCostsOneMinute(t *testing.T) {
 	if err := os.WriteFile(file, text[:len(text)-20], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = Open(file, noon.Add(time.Hour)); err != nil || len(s.minutes) != 2 {
+	if s, err = openSeries(file, noon.Add(time.Hour)); err != nil || len(s.minutes) != 2 {
 		t.Errorf("%d minutes are read from a file with a torn line, %v; want the 2 before it", len(s.minutes), err)
 	}
 }
 
 func TestAMinuteWithARestartIsJoined(t *testing.T) {
 	t.Parallel()
-	s := &Series{}
+	s := &timeSeries{}
 	for range 2 {
 		p := visits(5)
 		p.Start = noon
@@ -105,10 +104,10 @@ func TestAMinuteWithARestartIsJoined(t *testing.T) {
 // TestTheDiskIsProjected writes 1 MB to a disk each minute.
 func TestTheDiskIsProjected(t *testing.T) {
 	t.Parallel()
-	s := &Series{}
+	s := &timeSeries{}
 	free := int64(1 << 30)
 	for i := range 60 {
-		p := Point{Start: noon.Add(time.Duration(i) * time.Minute), Gauges: Gauges{DiskFree: free}}
+		p := seriesPoint{Start: noon.Add(time.Duration(i) * time.Minute), Gauges: gauges{DiskFree: free}}
 		free -= 1 << 20
 		s.Put(p)
 	}
@@ -116,7 +115,7 @@ func TestTheDiskIsProjected(t *testing.T) {
 	if in == nil || time.Duration(*in).Round(time.Second) != 100*time.Minute {
 		t.Errorf("full in %v; want 100 minutes for 100 MB", in)
 	}
-	if in := (&Series{minutes: s.minutes[:5]}).FullIn(api.Disk{Free: 600 << 20}); in != nil {
+	if in := (&timeSeries{minutes: s.minutes[:5]}).FullIn(api.Disk{Free: 600 << 20}); in != nil {
 		t.Errorf("full in %v after five minutes; want no estimate yet", in)
 	}
 }
