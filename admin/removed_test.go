@@ -10,7 +10,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -85,7 +84,7 @@ func TestHostsAreShownAsPeopleReadThem(t *testing.T) {
 		if len(notices) != 1 || notices[0].Unicode != unicode {
 			t.Fatalf("the notices are %+v", notices)
 		}
-		if subject, body := mail.Alarms(notices); !strings.Contains(subject, unicode) || !strings.Contains(body, "host: "+unicode+" ("+ascii+")\n") {
+		if subject, body := alarm.AlarmMail(notices); !strings.Contains(subject, unicode) || !strings.Contains(body, "host: "+unicode+" ("+ascii+")\n") {
 			t.Errorf("the mail is %q\n%s", subject, body)
 		}
 		if h := get[api.Host](w, "/api/v1/hosts/"+ascii); !h.Removed || h.Unicode != unicode {

@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/admin/mail"
+	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -235,7 +235,7 @@ func (n *process) openBase(s *node.Shard) (*base, error) {
 			b.Process = p
 			return b.joinNodes(n.node, s.Count(), n.o.Log)
 		},
-		Digest: func(numbers []int, list []mail.Summary) mail.Summary {
+		Digest: func(numbers []int, list []alarm.Summary) alarm.Summary {
 			return joinDigests(n.c.Cluster.Node, numbers, list)
 		},
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Index holds the descriptions of all hosts that are described.
+// SiteIndex holds the descriptions of all hosts that are described.
 type SiteIndex struct {
 	Hosts map[uri.Host]Site // with a file of their own, or with a seed that is described
 	Below map[uri.Host]Site // what hosts below a host with a file inherit
@@ -58,10 +58,10 @@ func (x SiteIndex) Choose(f Filter) ([]string, error) {
 		list("labels", names.Labels), list("collections", names.Collections), list("owners", names.Owners))
 }
 
-// Change is a difference between two descriptions, as TOML.
+// SiteChange is a difference between two descriptions, as TOML.
 type SiteChange struct{ Key, Before, After string }
 
-// Changes returns the differences between two descriptions.
+// SiteChanges returns the differences between two descriptions.
 func SiteChanges(before, after Site) (all []SiteChange) {
 	text := func(s string) string {
 		if s == "" {

@@ -35,7 +35,9 @@ type CheckParts struct {
 
 // Check looks whether an exchange shows that our own network is down or back. It returns an error if the network is
 // down, so that the exchange says nothing about its host.
-func (w *UplinkWatch) Check(ctx context.Context, p CheckParts, r frontier.Record, got *fetch.Capture, now time.Time) error {
+func (w *UplinkWatch) Check(
+	ctx context.Context, p CheckParts, r frontier.Record, got *fetch.Capture, now time.Time,
+) error {
 	u := r.URI
 	switch {
 	case errors.Is(got.Misfortune, fetch.ErrForbiddenAddress):

@@ -51,8 +51,8 @@ type PauseOptions struct {
 	Log       zerolog.Logger
 }
 
-// BriefFault is a fault whose end needs no visit to be seen, such as a database that does not answer. It is looked at again
-// each second.
+// BriefFault is a fault whose end needs no visit to be seen, such as a database that does not answer. It is looked at
+// again each second.
 type BriefFault struct{ error }
 
 // Unwrap returns the fault.
@@ -63,8 +63,9 @@ func NewBriefFault(cause error) error { return BriefFault{cause} }
 
 // Pause is the present status of a crawl. Create one with [NewPause]. It is safe for concurrent use.
 //
-// There are two reasons why the crawl may not claim URIs. A fault of our own, such as a full disk, holds the crawl until the fault is
-// gone; see [Pause.Hold]. An operator pauses it until it is resumed or a given time has come; see [Pause.Pause].
+// There are two reasons why the crawl may not claim URIs. A fault of our own, such as a full disk, holds the crawl
+// until the fault is gone; see [Pause.Hold]. An operator pauses it until it is resumed or a given time has come; see
+// [Pause.Pause].
 type Pause struct {
 	o PauseOptions
 

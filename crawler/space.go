@@ -37,8 +37,8 @@ type SpaceOptions struct {
 	Log       zerolog.Logger
 }
 
-// SpaceLedger knows what bodies in progress have reserved, and what each domain has used today. It is in memory only: after
-// a restart, the day of each domain begins again. It is safe for concurrent use.
+// SpaceLedger knows what bodies in progress have reserved, and what each domain has used today. It is in memory only:
+// after a restart, the day of each domain begins again. It is safe for concurrent use.
 //
 // It decides whether there is disk space for a body before it is received.
 //
@@ -91,8 +91,8 @@ func (v *SpaceVisit) domain() string {
 	return v.known
 }
 
-// Reserve asks for n bytes more. An error wraps [ErrBodyRefused] and says what is missing, unless the free space could not
-// be read.
+// Reserve asks for n bytes more. An error wraps [ErrBodyRefused] and says what is missing, unless the free space could
+// not be read.
 func (v *SpaceVisit) Reserve(n int64) error {
 	l := v.ledger
 	large := v.reserved+n > SmallBody

@@ -12,8 +12,8 @@
 // names can let them all refuse at once. A canary is a host that the operator has named, or one that has answered
 // lately. To ask it, a connection is opened and closed.
 //
-// The first two of the three visits are settled as failures before the reason is known. [UplinkWatch.Answered] returns them
-// as suspects when the network is back, so that the caller can undo the failures.
+// The first two of the three visits are settled as failures before the reason is known. [UplinkWatch.Answered] returns
+// them as suspects when the network is back, so that the caller can undo the failures.
 
 package crawler
 
@@ -28,8 +28,8 @@ import (
 )
 
 const (
-	// suspectHosts is the number of strangers in a row, all of which answered before, that must be unreachable before our
-	// own network is suspected.
+	// suspectHosts is the number of strangers in a row, all of which answered before, that must be unreachable before
+	// our own network is suspected.
 	suspectHosts = 3
 	// suspectTime is how long an unreachable host counts. A slower crawl is no evidence.
 	suspectTime = time.Hour

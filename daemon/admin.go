@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -65,7 +64,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 
 // openOffice returns what sends notices and digests: of the process, if it has several daemons. digest makes one digest
 // of several.
-func (d *Daemon) openOffice(digest func([]int, []mail.Summary) mail.Summary) *office {
+func (d *Daemon) openOffice(digest func([]int, []alarm.Summary) alarm.Summary) *office {
 	if d.o.Member != nil {
 		return d.o.Member.office
 	}
@@ -82,9 +81,9 @@ func (d *Daemon) serve(c config.Admin, handler func(access.Options) http.Handler
 }
 
 // summary returns the data of a digest without the notices since the last one.
-func (d *Daemon) summary() mail.Summary {
+func (d *Daemon) summary() alarm.Summary {
 	c := d.live.Current()
-	s := mail.Summary{
+	s := alarm.Summary{
 		Institution: c.Operator.Name, Link: c.Admin.URL, Status: d.window.Status(),
 		Names: func(host string) []string { return c.Site(uri.Host(host)).Names() },
 		Title: func(host string) string { return c.Site(uri.Host(host)).Title },

@@ -17,7 +17,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
@@ -34,11 +33,11 @@ const (
 // mailerParts holds what a mailer needs.
 type mailerParts struct {
 	Config  func() *config.Config
-	Summary func() (s mail.Summary, ok bool)                              // without Recent; not ok = none now
+	Summary func() (s alarm.Summary, ok bool)                             // without Recent; not ok = none now
 	Each    func(since time.Time, use func(api.Capture)) (from time.Time) // see captures.Store.Each
-	Send    func(ctx context.Context, s config.Mail, m mail.Message) error
+	Send    func(ctx context.Context, s config.Mail, m alarm.Mail) error
 	Dir     string // state folder
-	Outbox  *mail.Outbox
+	Outbox  *alarm.Outbox
 	Now     func() time.Time
 	Log     zerolog.Logger
 }
@@ -69,7 +68,7 @@ func (m *mailer) Add(list []alarm.Notice) {
 	}
 	m.check(m.p.Outbox.Add(list, func(n alarm.Notice) (receivers []string) {
 		for _, to := range c.Recipients() {
-			if c.Alarms && mail.Concerns(to, n.Host, n.Names()) {
+			if c.Alarms && alarm.Concerns(to, n.Host, n.Names()) {
 				receivers = append(receivers, receiverOf(to))
 			}
 		}
@@ -119,7 +118,7 @@ func (m *mailer) tick(ctx context.Context, now time.Time) {
 		for i, e := range waiting {
 			list[i] = e.Notice
 		}
-		subject, body := mail.Alarms(list)
+		subject, body := alarm.AlarmMail(list)
 		if m.deliver(ctx, c, to, subject, body, now) {
 			m.check(m.p.Outbox.Taken(receiverOf(to), waiting[len(waiting)-1].Seq))
 		}
@@ -171,16 +170,16 @@ func (m *mailer) sendDigests(ctx context.Context, c config.Mail, now time.Time) 
 	}
 	s.Recent = recent
 	var done []string
-	var all []*mail.News
+	var all []*alarm.News
 	for _, to := range c.Recipients() {
 		if last, ok := owed[receiverOf(to)]; ok {
 			delete(owed, receiverOf(to))
-			all = append(all, mail.NewNews(to, last, now, mail.NoticeMaxAge))
+			all = append(all, alarm.NewNews(to, last, now, alarm.NoticeMaxAge))
 		}
 	}
-	mail.Fill(all, m.p.Each, s.Names)
+	alarm.FillNews(all, m.p.Each, s.Names)
 	for _, n := range all {
-		subject, body := mail.Digest(s, n)
+		subject, body := alarm.DigestMail(s, n)
 		if m.deliver(ctx, c, n.To, subject, body, now) {
 			done = append(done, receiverOf(n.To))
 		}
@@ -199,7 +198,7 @@ func (m *mailer) deliver(
 ) bool {
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()
-	err := m.p.Send(ctx, c, mail.Message{From: c.From, To: to.Address, Subject: subject, Body: body, Date: now})
+	err := m.p.Send(ctx, c, alarm.Mail{From: c.From, To: to.Address, Subject: subject, Body: body, Date: now})
 	switch {
 	case err != nil && !m.failing[to.Address]:
 		m.p.Log.Warn().Err(err).Msg("could not deliver a mail: trying again each minute")

@@ -13,7 +13,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -29,18 +28,18 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 	}}
 	dir := t.TempDir()
 	open := func() *mailer {
-		out, err := mail.OpenOutbox(filepath.Join(dir, "outbox.json"))
+		out, err := alarm.OpenOutbox(filepath.Join(dir, "outbox.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return newMailer(mailerParts{
 			Outbox: out,
 			Config: func() *config.Config { return c }, Dir: dir, Log: zerolog.New(&log),
-			Summary: func() (mail.Summary, bool) {
-				return mail.Summary{Names: func(string) []string { return nil }}, true
+			Summary: func() (alarm.Summary, bool) {
+				return alarm.Summary{Names: func(string) []string { return nil }}, true
 			},
 			Each: func(time.Time, func(api.Capture)) (from time.Time) { return from },
-			Send: func(_ context.Context, _ config.Mail, m mail.Message) error {
+			Send: func(_ context.Context, _ config.Mail, m alarm.Mail) error {
 				if failing {
 					return errors.New("no answer")
 				}
@@ -122,7 +121,7 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 		Server: "smtp.example:25", From: "a@library.example", Digest: "07:00",
 		To: []string{"all@library.example", "press=p@library.example monday"},
 	}}
-	out, err := mail.OpenOutbox(filepath.Join(t.TempDir(), "outbox.json"))
+	out, err := alarm.OpenOutbox(filepath.Join(t.TempDir(), "outbox.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,8 +131,8 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 	bodies := map[string]string{}
 	m := newMailer(mailerParts{
 		Outbox: out, Config: func() *config.Config { return c }, Dir: t.TempDir(), Log: zerolog.Nop(),
-		Summary: func() (mail.Summary, bool) {
-			return mail.Summary{Names: func(host string) []string { return []string{strings.TrimSuffix(host, ".example")} }}, true
+		Summary: func() (alarm.Summary, bool) {
+			return alarm.Summary{Names: func(host string) []string { return []string{strings.TrimSuffix(host, ".example")} }}, true
 		},
 		Each: func(since time.Time, use func(api.Capture)) (from time.Time) { // a version of two hosts every six hours
 			for when := now; when.After(since); when = when.Add(-6 * time.Hour) {
@@ -142,7 +141,7 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 			}
 			return from
 		},
-		Send: func(_ context.Context, _ config.Mail, m mail.Message) error {
+		Send: func(_ context.Context, _ config.Mail, m alarm.Mail) error {
 			if m.To == failing {
 				return errors.New("no answer")
 			}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -21,9 +20,9 @@ const outboxFile = "outbox.json"
 
 // officeParts holds what an office needs.
 type officeParts struct {
-	Config     func() *config.Config                                 // in force
-	Join       func(numbers []int, list []mail.Summary) mail.Summary // of several; nil = there is one
-	Background func(run func(context.Context)) (end func())          // runs something until end is called
+	Config     func() *config.Config                                   // in force
+	Join       func(numbers []int, list []alarm.Summary) alarm.Summary // of several; nil = there is one
+	Background func(run func(context.Context)) (end func())            // runs something until end is called
 	Wait       func(context.Context, time.Duration) error
 	Now        func() time.Time
 	Log        zerolog.Logger
@@ -31,7 +30,7 @@ type officeParts struct {
 
 // digestSource returns what digests say about a daemon.
 type digestSource struct {
-	Summary func() mail.Summary // without Recent
+	Summary func() alarm.Summary // without Recent
 	Each    func(since time.Time, use func(api.Capture)) (from time.Time)
 }
 
@@ -41,7 +40,7 @@ type office struct {
 	hook    *webhook
 	post    *mailer
 	posting func() // ends it
-	join    func(numbers []int, list []mail.Summary) mail.Summary
+	join    func(numbers []int, list []alarm.Summary) alarm.Summary
 
 	using   sync.Mutex // guards the field below, and is held while sources are used
 	sources map[int]digestSource
@@ -57,7 +56,7 @@ type aboutAlarm struct{ kind, about string }
 // openOffice starts an office, which first sends what an earlier run could not deliver. The caller closes it.
 func openOffice(p officeParts) *office {
 	c := p.Config()
-	out, err := mail.OpenOutbox(filepath.Join(c.Storage.State, outboxFile))
+	out, err := alarm.OpenOutbox(filepath.Join(c.Storage.State, outboxFile))
 	if err != nil {
 		p.Log.Error().Err(err).Msg("some alarms may never be delivered to the webhook or by e-mail")
 	}
@@ -66,7 +65,7 @@ func openOffice(p officeParts) *office {
 	}
 	o.hook = openWebhook(c.Admin.Webhook, out, p)
 	o.post = newMailer(mailerParts{
-		Config: p.Config, Summary: o.summary, Each: o.each, Send: mail.Send, Dir: c.Storage.State, Outbox: out,
+		Config: p.Config, Summary: o.summary, Each: o.each, Send: alarm.SendMail, Dir: c.Storage.State, Outbox: out,
 		Now: p.Now, Log: p.Log,
 	})
 	o.posting = p.Background(o.post.Run)
@@ -132,10 +131,10 @@ func (o *office) news(number int, list []alarm.Notice) (news []alarm.Notice) {
 }
 
 // summary returns what all daemons know; ok is false while there is none.
-func (o *office) summary() (s mail.Summary, ok bool) {
+func (o *office) summary() (s alarm.Summary, ok bool) {
 	o.using.Lock()
 	defer o.using.Unlock()
-	var list []mail.Summary
+	var list []alarm.Summary
 	numbers := slices.Sorted(maps.Keys(o.sources))
 	for _, n := range numbers {
 		list = append(list, o.sources[n].Summary())

@@ -10,7 +10,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -63,7 +62,7 @@ func TestAnAlarmOfTheProcessIsSentOnceForAllDaemons(t *testing.T) {
 }
 
 // addHosts makes one summary of several.
-func addHosts(numbers []int, list []mail.Summary) (all mail.Summary) {
+func addHosts(numbers []int, list []alarm.Summary) (all alarm.Summary) {
 	for i, summary := range list {
 		all.Status.Hosts.Known += summary.Status.Hosts.Known
 		all.Institution += fmt.Sprint(numbers[i])
@@ -80,7 +79,7 @@ func TestADigestIsOfAllDaemons(t *testing.T) {
 	}
 	source := func(hosts int64, host string) digestSource {
 		return digestSource{
-			Summary: func() (s mail.Summary) { s.Status.Hosts.Known = hosts; return s },
+			Summary: func() (s alarm.Summary) { s.Status.Hosts.Known = hosts; return s },
 			Each: func(since time.Time, use func(api.Capture)) time.Time {
 				use(api.Capture{Host: host})
 				return since.Add(time.Duration(hosts) * time.Second)

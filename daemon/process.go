@@ -13,7 +13,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/admin/mail"
+	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
@@ -38,7 +38,7 @@ type Several struct {
 	// Handler answers requests to the API of the process. The options decide who is served.
 	Handler func(access.Options) http.Handler
 	// Digest makes one digest from the digests of the daemons with some numbers.
-	Digest func(numbers []int, list []mail.Summary) mail.Summary
+	Digest func(numbers []int, list []alarm.Summary) alarm.Summary
 }
 
 // Member says that a daemon shares its process with others.

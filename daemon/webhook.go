@@ -8,7 +8,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
-	"github.com/arcrawl/arcrawl/admin/mail"
 )
 
 const (
@@ -22,7 +21,7 @@ const (
 // webhook sends alarms to the address in admin.webhook, one after the other, each until it is taken or outdated.
 type webhook struct {
 	url    string // "" = send nothing
-	outbox *mail.Outbox
+	outbox *alarm.Outbox
 	post   func(ctx context.Context, url string, n alarm.Notice) error
 	log    zerolog.Logger
 	wake   chan struct{} // something was added
@@ -34,7 +33,7 @@ type webhook struct {
 }
 
 // openWebhook starts to send notices, first those that an earlier run could not deliver. The caller closes the webhook.
-func openWebhook(url string, out *mail.Outbox, p officeParts) *webhook {
+func openWebhook(url string, out *alarm.Outbox, p officeParts) *webhook {
 	h := &webhook{
 		url: url, outbox: out, post: alarm.Post, now: p.Now, wait: p.Wait, log: p.Log, wake: make(chan struct{}, 1),
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/admin/mail"
 )
 
 // hookWorld is a webhook whose server takes notices, or returns an error.
@@ -73,7 +72,7 @@ func pauseBetween(ctx context.Context, d time.Duration) error {
 // open opens a webhook, as the daemon does when it starts.
 func (w *hookWorld) open(url string) {
 	w.Helper()
-	out, err := mail.OpenOutbox(filepath.Join(w.dir, outboxFile))
+	out, err := alarm.OpenOutbox(filepath.Join(w.dir, outboxFile))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -156,7 +155,7 @@ func TestTheWebhookSkipsWhatItNeverTakes(t *testing.T) {
 		time.Sleep(time.Minute)
 		w.answer(errors.New("no answer"))
 		w.send("old")
-		time.Sleep(mail.NoticeMaxAge)
+		time.Sleep(alarm.NoticeMaxAge)
 		w.send("new")
 		time.Sleep(time.Minute)
 		w.answer(nil)
@@ -170,12 +169,12 @@ func TestTheWebhookSkipsWhatItNeverTakes(t *testing.T) {
 		}
 		w.answer(errors.New("no answer"))
 		var many []string
-		for i := range 3 * mail.MaxWaiting {
+		for i := range 3 * alarm.MaxWaiting {
 			many = append(many, fmt.Sprint(i))
 		}
 		w.send(many...)
-		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != mail.MaxWaiting || list[0].Notice.Text != "400" {
-			t.Errorf("%d alarms wait, the first %q; want the newest %d", len(list), list[0].Notice.Text, mail.MaxWaiting)
+		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != alarm.MaxWaiting || list[0].Notice.Text != "400" {
+			t.Errorf("%d alarms wait, the first %q; want the newest %d", len(list), list[0].Notice.Text, alarm.MaxWaiting)
 		}
 		w.hook.close()
 		w.hook = openWebhook("", w.hook.outbox, officeParts{Background: inBackground, Now: time.Now, Log: zerolog.Nop()}) // the configuration no longer names a webhook

@@ -91,9 +91,9 @@ func titleOf(l *index.Library, c index.Capture, header http.Header, u uri.URI) s
 	return page.Title
 }
 
-// archivedOrigin returns the record that holds the last payload of a URI whose lines do not name it. That is the capture of
-// the last visit that read the body, or the original of this revisit. If that visit was not archived because it found
-// the content unchanged, it is the record that is known.
+// archivedOrigin returns the record that holds the last payload of a URI whose lines do not name it. That is the
+// capture of the last visit that read the body, or the original of this revisit. If that visit was not archived because
+// it found the content unchanged, it is the record that is known.
 func archivedOrigin(ctx context.Context, l *index.Library, c index.Capture, e frontier.Entry) digest.Origin {
 	if c.URL != "" {
 		original, err := l.Original(ctx, c)

@@ -38,9 +38,9 @@ type linkReader struct {
 	decide *scope.Scope
 }
 
-// RebuildLinks reads all responses of the archive, oldest file first, and adds the URIs that their pages link to and that the
-// crawl does not know: those that were found but not visited before the store was lost. A page counts if its URI is in
-// the store, and a link if it is in scope. The URIs became known when the page was archived, and are due now.
+// RebuildLinks reads all responses of the archive, oldest file first, and adds the URIs that their pages link to and
+// that the crawl does not know: those that were found but not visited before the store was lost. A page counts if its
+// URI is in the store, and a link if it is in scope. The URIs became known when the page was archived, and are due now.
 func RebuildLinks(
 	ctx context.Context, f *frontier.Frontier, c *config.Config, progress *warc.Progress,
 ) (LinksResult, error) {

@@ -30,7 +30,7 @@ var doors = []door{
 	{
 		"the network, outwards", "crypto/tls",
 		[]string{"Dial*", "Client"},
-		[]string{"fetch", "cluster", "admin/mail"},
+		[]string{"fetch", "cluster", "admin/alarm"},
 	},
 	{
 		"the network, inwards", "net",

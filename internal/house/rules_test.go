@@ -93,7 +93,7 @@ var pardons = []pardon{
 		"interrupts the exchange with a proxy when the context ends; it is called off before the function returns",
 	},
 	{
-		"goroutines", "admin/mail/send.go", "AfterFunc",
+		"goroutines", "admin/alarm/send.go", "AfterFunc",
 		"ends the exchange with a mail server when the context ends; it is called off before the exchange returns",
 	},
 }

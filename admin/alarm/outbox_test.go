@@ -1,4 +1,4 @@
-package mail
+package alarm
 
 import (
 	"os"
@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
@@ -21,8 +20,8 @@ func TestADamagedFileDoesNotStopNewAlarms(t *testing.T) {
 		t.Fatalf("a damaged file opens as %v, %v; want an empty outbox and an error", o, err)
 	}
 	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
-	n := alarm.Notice{Alarm: api.Alarm{Kind: alarm.Disk, Text: "full"}, At: now}
-	if err := o.Add([]alarm.Notice{n}, func(alarm.Notice) []string { return []string{"hook"} }, true); err != nil {
+	n := Notice{Alarm: api.Alarm{Kind: Disk, Text: "full"}, At: now}
+	if err := o.Add([]Notice{n}, func(Notice) []string { return []string{"hook"} }, true); err != nil {
 		t.Fatal(err)
 	}
 	o, err = OpenOutbox(file)
@@ -42,7 +41,7 @@ func TestAnAlarmIsDeliveredAlthoughItCannotBeStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	err = o.Add([]alarm.Notice{{At: now}}, func(alarm.Notice) []string { return []string{"hook"} }, false)
+	err = o.Add([]Notice{{At: now}}, func(Notice) []string { return []string{"hook"} }, false)
 	if err == nil {
 		t.Error("no error although the folder does not exist")
 	}
@@ -58,7 +57,7 @@ func TestTakenRemovesOnlyWhatWasDelivered(t *testing.T) {
 	now := time.Now()
 	add := func(n int) {
 		for range n {
-			if err := o.Add([]alarm.Notice{{At: now}}, func(alarm.Notice) []string { return []string{"hook"} }, false); err != nil {
+			if err := o.Add([]Notice{{At: now}}, func(Notice) []string { return []string{"hook"} }, false); err != nil {
 				t.Fatal(err)
 			}
 		}

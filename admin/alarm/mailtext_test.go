@@ -1,19 +1,18 @@
-package mail
+package alarm
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 )
 
 var seven = time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
 
-func notice(kind, host, text string, raised bool, labels ...string) alarm.Notice {
-	return alarm.Notice{
+func notice(kind, host, text string, raised bool, labels ...string) Notice {
+	return Notice{
 		Alarm: api.Alarm{Kind: kind, About: host, Host: host, Text: text, Since: seven}, Raised: raised, At: seven,
 		Instance: "press", Institution: "National Library", Labels: labels, Link: "https://c.example/#/host/" + host,
 	}
@@ -22,8 +21,8 @@ func notice(kind, host, text string, raised bool, labels ...string) alarm.Notice
 // TestAlarmMailsSayWhose writes mails about one alarm and about several.
 func TestAlarmMailsSayWhose(t *testing.T) {
 	t.Parallel()
-	down := notice(alarm.Host, "a.example", "a.example was unreachable 3 times", true)
-	subject, body := Alarms([]alarm.Notice{down})
+	down := notice(Host, "a.example", "a.example was unreachable 3 times", true)
+	subject, body := AlarmMail([]Notice{down})
 	if subject != "arcrawl press: host: a.example was unreachable 3 times" {
 		t.Errorf("the subject is %q", subject)
 	}
@@ -32,7 +31,7 @@ func TestAlarmMailsSayWhose(t *testing.T) {
 			t.Errorf("the body does not have %q:\n%s", want, body)
 		}
 	}
-	subject, body = Alarms([]alarm.Notice{down, notice(alarm.Disk, "", "the disk is full", false)})
+	subject, body = AlarmMail([]Notice{down, notice(Disk, "", "the disk is full", false)})
 	if subject != "arcrawl press: 1 alarm raised, 1 cleared" || strings.Count(body, "CLEARED  disk") != 1 {
 		t.Errorf("the subject is %q, the body\n%s", subject, body)
 	}
@@ -45,18 +44,18 @@ func TestDigestHasWhatConcernsTheRecipient(t *testing.T) {
 	status := api.Status{
 		Now: seven, Instance: "National Library", Condition: api.Condition{State: api.Crawling}, LastDay: api.Counts{Visits: 1234},
 		Alarms: []api.Alarm{
-			{Kind: alarm.Disk, Text: "the disk is nearly full", Since: seven},
-			{Kind: alarm.Host, Host: "news.example", Text: "news.example is down", Since: seven, Acknowledged: &api.Acknowledgement{Who: "maria"}},
-			{Kind: alarm.Host, Host: "other.example", Text: "other.example is down", Since: seven},
+			{Kind: Disk, Text: "the disk is nearly full", Since: seven},
+			{Kind: Host, Host: "news.example", Text: "news.example is down", Since: seven, Acknowledged: &api.Acknowledgement{Who: "maria"}},
+			{Kind: Host, Host: "other.example", Text: "other.example is down", Since: seven},
 		},
 	}
 	s := Summary{
 		Institution: "National Library", Link: "https://c.example/", Status: status,
-		Recent: []alarm.Notice{notice(alarm.Silence, "news.example", "news.example was silent", false, "newspapers"), notice(alarm.Uplink, "", "no network", true)},
+		Recent: []Notice{notice(Silence, "news.example", "news.example was silent", false, "newspapers"), notice(Uplink, "", "no network", true)},
 		Names:  func(host string) []string { return labels[host] },
 	}
 	digest := func(to config.Recipient) (subject, body string) {
-		return Digest(s, NewNews(to, time.Time{}, seven.Add(time.Hour), 0))
+		return DigestMail(s, NewNews(to, time.Time{}, seven.Add(time.Hour), 0))
 	}
 	subject, body := digest(config.Recipient{Address: "operator@library.example"})
 	if subject != "arcrawl National Library: crawling, 3 alarms, 0 new versions" {

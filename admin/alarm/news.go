@@ -1,4 +1,4 @@
-package mail
+package alarm
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
@@ -80,9 +79,9 @@ func (n *News) Add(c api.Capture, names []string) {
 	}
 }
 
-// Fill adds captures to the news of all recipients, and calls each once to read them. names returns the labels,
+// FillNews adds captures to the news of all recipients, and calls each once to read them. names returns the labels,
 // collections and owners of a host.
-func Fill(
+func FillNews(
 	all []*News, each func(since time.Time, use func(api.Capture)) (from time.Time), names func(host string) []string,
 ) {
 	if len(all) == 0 {
@@ -187,7 +186,7 @@ func bounded[E any](b *strings.Builder, list []E, write func(E)) {
 }
 
 // silent reports whether an alarm is about a site with nothing new for unusually long.
-func silent(a api.Alarm) bool { return a.Kind == alarm.Silence || a.Kind == alarm.FrontPage }
+func silent(a api.Alarm) bool { return a.Kind == Silence || a.Kind == FrontPage }
 
 // plain returns a text of a stranger as one short line, without characters that change how the text around it is shown.
 func plain(text string) string {

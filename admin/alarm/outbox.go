@@ -1,4 +1,4 @@
-package mail
+package alarm
 
 import (
 	"encoding/json"
@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
@@ -20,8 +19,8 @@ const (
 	MaxWaiting = 200
 	// NoticeMaxAge is the age at which a notice is outdated: nobody needs it any more.
 	NoticeMaxAge = 3 * 24 * time.Hour
-	// DigestMaxAge is how long notices are kept for digests. It is longer than a week and the time in which a digest can
-	// be delivered.
+	// DigestMaxAge is how long notices are kept for digests. It is longer than a week and the time in which a digest
+	// can be delivered.
 	DigestMaxAge = 11 * 24 * time.Hour
 	// maxReceivers bounds the receivers with waiting notices. Those that the configuration names are far fewer.
 	maxReceivers = 200
@@ -29,15 +28,15 @@ const (
 
 // WaitingNotice is a notice that waits for a receiver.
 type WaitingNotice struct {
-	Seq    uint64       `json:"seq"` // grows with each entry
-	Notice alarm.Notice `json:"notice"`
+	Seq    uint64 `json:"seq"` // grows with each entry
+	Notice Notice `json:"notice"`
 }
 
 // outboxContent holds what the file has.
 type outboxContent struct {
 	Seq     uint64                     `json:"seq"` // of the last entry
 	Waiting map[string][]WaitingNotice `json:"waiting"`
-	Recent  []alarm.Notice             `json:"recent"` // for digests
+	Recent  []Notice                   `json:"recent"` // for digests
 	Owed    map[string]time.Time       `json:"owed"`   // receivers of a digest that was not delivered yet, and its time
 
 	Digests map[string]time.Time `json:"digests,omitempty"` // receivers, and the time of the last digest that they took
@@ -88,7 +87,7 @@ func (o *Outbox) save() error {
 }
 
 // Add adds notices. receivers returns who receives a notice. With digest, the next digest lists the notice too.
-func (o *Outbox) Add(list []alarm.Notice, receivers func(alarm.Notice) []string, digest bool) error {
+func (o *Outbox) Add(list []Notice, receivers func(Notice) []string, digest bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	changed := false
@@ -177,9 +176,9 @@ func (o *Outbox) Owe(receivers []string, now time.Time) error {
 	return o.save()
 }
 
-// Digest returns the receivers that are owed a digest, each with the time of the last digest that it took, and what was
-// raised and cleared lately. Digests that are outdated are not owed any more.
-func (o *Outbox) Digest(now time.Time) (owed map[string]time.Time, recent []alarm.Notice) {
+// Digest returns the receivers that are owed a digest, each with the time of the last digest that it took, and what
+// was raised and cleared lately. Digests that are outdated are not owed any more.
+func (o *Outbox) Digest(now time.Time) (owed map[string]time.Time, recent []Notice) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	owed = map[string]time.Time{}
@@ -205,6 +204,6 @@ func (o *Outbox) Sent(receivers []string, now time.Time) error {
 		}
 		o.Digests[to] = now.UTC()
 	}
-	o.Recent = slices.DeleteFunc(o.Recent, func(n alarm.Notice) bool { return now.Sub(n.At) > DigestMaxAge })
+	o.Recent = slices.DeleteFunc(o.Recent, func(n Notice) bool { return now.Sub(n.At) > DigestMaxAge })
 	return o.save()
 }

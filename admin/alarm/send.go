@@ -1,4 +1,4 @@
-package mail
+package alarm
 
 import (
 	"bytes"
@@ -19,15 +19,15 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-// Message is an e-mail.
-type Message struct {
+// Mail is an e-mail.
+type Mail struct {
 	From, To      string
 	Subject, Body string
 	Date          time.Time
 }
 
-// Compose returns a message as it is sent: headers and body in UTF-8, lines that end in CRLF.
-func Compose(m Message) ([]byte, error) {
+// ComposeMail returns a message as it is sent: headers and body in UTF-8, lines that end in CRLF.
+func ComposeMail(m Mail) ([]byte, error) {
 	_, domain, _ := strings.Cut(m.From, "@")
 	var b bytes.Buffer
 	for _, h := range []struct{ name, value string }{
@@ -55,17 +55,17 @@ func Compose(m Message) ([]byte, error) {
 // oneLine replaces line ends, which would begin another header.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Send delivers a message to the mail server. ctx bounds the whole exchange.
-func Send(ctx context.Context, s config.Mail, m Message) error {
-	if err := send(ctx, s, m, nil); err != nil {
+// SendMail delivers a message to the mail server. ctx bounds the whole exchange.
+func SendMail(ctx context.Context, s config.Mail, m Mail) error {
+	if err := sendMail(ctx, s, m, nil); err != nil {
 		return fmt.Errorf("send a mail to %s through %s: %w", m.To, s.Server, err)
 	}
 	return nil
 }
 
-// send delivers a message. roots are the certificates to trust; nil trusts the certificates of the system.
-func send(ctx context.Context, s config.Mail, m Message, roots *x509.CertPool) (err error) {
-	text, err := Compose(m)
+// sendMail delivers a message. roots are the certificates to trust; nil trusts the certificates of the system.
+func sendMail(ctx context.Context, s config.Mail, m Mail, roots *x509.CertPool) (err error) {
+	text, err := ComposeMail(m)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func signIn(c *smtp.Client, s config.Mail, host string) error {
 	return nil
 }
 
-func deliver(c *smtp.Client, m Message, text []byte) error {
+func deliver(c *smtp.Client, m Mail, text []byte) error {
 	if err := c.Mail(m.From); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package mail
+package alarm
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 )
@@ -37,12 +36,12 @@ func newspapers(link string) string {
 		Institution: "National Library", Link: link, Names: names,
 		Title: func(host string) string { return map[string]string{"news.example": "The News"}[host] },
 		Status: api.Status{Now: seven, Condition: api.Condition{State: api.Crawling}, Alarms: []api.Alarm{
-			{Kind: alarm.Silence, Host: "silent.example", Text: "nothing new from silent.example for 3 days", Since: seven},
-			{Kind: alarm.Silence, Host: "other.example", Text: "nothing new from other.example for 3 days", Since: seven},
+			{Kind: Silence, Host: "silent.example", Text: "nothing new from silent.example for 3 days", Since: seven},
+			{Kind: Silence, Host: "other.example", Text: "nothing new from other.example for 3 days", Since: seven},
 		}},
 		Short: []api.HostPace{{Host: "news.example", Promise: "captures 80 % of 95 %"}, {Host: "other.example", Promise: "captures 1 %"}},
 	}
-	_, body := Digest(s, n)
+	_, body := DigestMail(s, n)
 	return body
 }
 
@@ -83,12 +82,12 @@ func TestADigestIsBounded(t *testing.T) {
 	for i := range 10_000 {
 		host := fmt.Sprintf("h%d.example", i%500)
 		n.Add(api.Capture{At: seven.Add(-time.Duration(i) * time.Millisecond), Host: host, URI: fmt.Sprintf("http://%s/%d", host, i), Title: strings.Repeat("t", 5000)}, nil)
-		a := api.Alarm{Kind: alarm.Host, Host: host, Text: host + " is down"}
+		a := api.Alarm{Kind: Host, Host: host, Text: host + " is down"}
 		s.Status.Alarms = append(s.Status.Alarms, a)
 		s.Short = append(s.Short, api.HostPace{Host: host, Promise: "captures little"})
-		s.Recent = append(s.Recent, alarm.Notice{Alarm: a, At: seven})
+		s.Recent = append(s.Recent, Notice{Alarm: a, At: seven})
 	}
-	_, body := Digest(s, n)
+	_, body := DigestMail(s, n)
 	if len(body) > 60_000 {
 		t.Errorf("the digest has %d bytes", len(body))
 	}
