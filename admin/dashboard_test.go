@@ -3,11 +3,11 @@ package admin
 import (
 	"testing"
 
-	"github.com/arcrawl/arcrawl/internal/windowtest"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // TestTheDashboardLoadsNothingFromElsewhere reads all embedded files.
 func TestTheDashboardLoadsNothingFromElsewhere(t *testing.T) {
 	t.Parallel()
-	windowtest.LoadsNothing(t, files, "dashboard")
+	testcrawl.LoadsNothing(t, files, "dashboard")
 }

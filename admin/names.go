@@ -11,7 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -64,7 +64,7 @@ func (b *NameBook) Update(c *config.Config) error {
 	}
 	text, err := json.Marshal(slices.Sorted(maps.Keys(b.had)))
 	if err == nil {
-		err = atomicfile.Write(b.file, text, 0o640)
+		err = fileio.Write(b.file, text, 0o640)
 	}
 	if err != nil {
 		return fmt.Errorf("store which hosts have a file: %w", err)

@@ -7,7 +7,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/internal/routetest"
-	"github.com/arcrawl/arcrawl/internal/windowtest"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // TestEveryRequestNeedsItsRole sends each request of the API with each role, and with none.
@@ -15,7 +15,7 @@ func TestEveryRequestNeedsItsRole(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := admin.NewWorld(t, dir, windowtest.EveryHour)
+		w := admin.NewWorld(t, dir, testcrawl.EveryHour)
 		defer w.Close()
 		routetest.Roles(t, w.Window.Handler, admin.Routes(), "/metrics", "/", "/openapi.json")
 	})
@@ -26,7 +26,7 @@ func TestRoutesWithoutArgumentsSucceed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := admin.NewWorld(t, dir, windowtest.EveryHour)
+		w := admin.NewWorld(t, dir, testcrawl.EveryHour)
 		defer w.Close()
 		routetest.Questions(t, w.Window.Handler(access.Options{}), admin.Routes())
 	})
@@ -37,7 +37,7 @@ func TestWrongParametersAreTheFaultOfTheCaller(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := admin.NewWorld(t, dir, windowtest.EveryHour)
+		w := admin.NewWorld(t, dir, testcrawl.EveryHour)
 		defer w.Close()
 		routetest.WrongParameters(t, w.Window.Handler(access.Options{}), admin.Routes())
 	})

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // Numbers of stored points: each minute of a day, each hour of ninety days.
@@ -187,7 +187,7 @@ func (s *timeSeries) rewrite() error {
 		return err
 	}
 	s.lines = len(points)
-	return atomicfile.Write(s.file, text, 0o640)
+	return fileio.Write(s.file, text, 0o640)
 }
 
 // encodeSeries writes each point as one line of JSON.

@@ -9,7 +9,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-
 func visits(n int64) seriesPoint { return seriesPoint{Counts: api.Counts{Visits: n}} }
 
 // TestTheSeriesIsBoundedAndOutlivesARestart counts one visit in each minute of a hundred days.

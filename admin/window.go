@@ -23,7 +23,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -352,7 +352,7 @@ func saveJSON(dir, name string, v any) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(dir, name), text, 0o640)
+	return fileio.Write(filepath.Join(dir, name), text, 0o640)
 }
 
 // removeFile removes a file of the folder. A missing file is not an error.

@@ -4,21 +4,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/windowtest"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // world is a crawl of a scripted web and the window that monitors it. It runs in a synctest bubble with virtual time.
 type world struct {
-	*windowtest.World
+	*testcrawl.World
 	window *Window
 }
 
-const everyHour = windowtest.EveryHour
+const everyHour = testcrawl.EveryHour
 
 // newWorld opens a crawl with its seeds; change may alter the window's options.
 func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 	t.Helper()
-	w := &world{World: windowtest.New(t, dir, toml)}
+	w := &world{World: testcrawl.New(t, dir, toml)}
 	r := w.Parts
 	o := Options{
 		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,
@@ -40,14 +40,14 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 // get sends a GET request that must succeed.
 func get[A any](w *world, path string) A {
 	w.Helper()
-	return windowtest.Get[A](w.World, path)
+	return testcrawl.Get[A](w.World, path)
 }
 
 // post sends a POST request that must succeed.
 func post[A any](w *world, path string, body any) A {
 	w.Helper()
-	return windowtest.Post[A](w.World, path, body)
+	return testcrawl.Post[A](w.World, path, body)
 }
 
 // NewWorld is newWorld for the tests outside the package.
-func NewWorld(t testing.TB, dir, toml string) *windowtest.World { return newWorld(t, dir, toml).World }
+func NewWorld(t testing.TB, dir, toml string) *testcrawl.World { return newWorld(t, dir, toml).World }

@@ -16,8 +16,8 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/internal/textfile"
 )
 
 func newExtract() *cobra.Command {
@@ -95,7 +95,7 @@ func (hostList) Type() string { return "FILE" }
 
 // Set reads a file and adds its hosts.
 func (l hostList) Set(file string) (err error) {
-	f, err := textfile.Open(file)
+	f, err := fileio.OpenText(file)
 	if err != nil {
 		return err
 	}

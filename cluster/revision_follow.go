@@ -21,7 +21,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 const (
@@ -249,7 +249,7 @@ func (f *follower) permit(next, now *config.Config) error {
 		}
 	}
 	for _, dir := range []string{filepath.Dir(f.path), now.HostsDir} {
-		probe, err := atomicfile.Create(filepath.Join(dir, "arcrawl-may-write"), 0o600)
+		probe, err := fileio.Create(filepath.Join(dir, "arcrawl-may-write"), 0o600)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it is made
 		}
@@ -306,7 +306,7 @@ func (f *follower) take(number int64, files map[string][]byte) error {
 	}
 	if number != f.has {
 		f.has = number
-		if err := atomicfile.Write(filepath.Join(f.state, revisionFile), fmt.Appendln(nil, number), 0o640); err != nil {
+		if err := fileio.Write(filepath.Join(f.state, revisionFile), fmt.Appendln(nil, number), 0o640); err != nil {
 			return err
 		}
 		f.log.Info().Int64("revision", number).Int("files", replaced).
@@ -355,7 +355,7 @@ func (f *follower) write(number int64, texts map[string][]byte, hosts string) (r
 		switch {
 		case err != nil:
 		case wanted:
-			err = atomicfile.Edit(place(name), text)
+			err = fileio.Edit(place(name), text)
 		default:
 			err = os.Remove(place(name))
 		}
@@ -372,7 +372,7 @@ func keepCopy(dir, name string, text []byte) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(dir, name), text, 0o640)
+	return fileio.Write(filepath.Join(dir, name), text, 0o640)
 }
 
 // digests returns what stands for the files of a revision.

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/arcrawl/arcrawl/internal/textfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // backwardsBlock is how many bytes [Backwards] reads at a time.
@@ -105,7 +105,7 @@ func Backwards(name string, f func(line []byte, offset int64) bool) (err error) 
 // openText opens a file to read its text at any place. A gzipped file is unpacked first, and remove then removes the
 // text. It returns an error if the file is damaged.
 func openText(name string) (text *os.File, remove func() error, err error) {
-	packed, err := textfile.Open(name)
+	packed, err := fileio.OpenText(name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/internal/panics"
 )
 
@@ -70,7 +70,7 @@ func (w *Writer) open() error {
 		err = repair(f, info.Size())
 	}
 	if err == nil && created {
-		err = atomicfile.SyncDir(filepath.Dir(w.path))
+		err = fileio.SyncDir(filepath.Dir(w.path))
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("open crawl log %s: %w", w.path, err), f.Close())

@@ -25,8 +25,8 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/internal/windowtest"
 )
 
 // recorded serves the dashboard with recorded answers. The window answers in virtual time, but a browser needs real
@@ -352,7 +352,7 @@ func TestTheDashboardOnAPhoneAndWithAKeyboard(t *testing.T) {
 // TestTheDashboardLoadsNothingFromElsewhere reads all embedded files.
 func TestTheDashboardLoadsNothingFromElsewhere(t *testing.T) {
 	t.Parallel()
-	windowtest.LoadsNothing(t, files, "dashboard")
+	testcrawl.LoadsNothing(t, files, "dashboard")
 }
 
 // colored returns the number of pixels of a color.

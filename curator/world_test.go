@@ -5,22 +5,22 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/internal/windowtest"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
 // world is a crawl of a scripted web and the window that monitors it. It runs in a synctest bubble with virtual time.
 type world struct {
-	*windowtest.World
+	*testcrawl.World
 	window   *admin.Window
 	curation *curation // of the window
 }
 
-const everyHour = windowtest.EveryHour
+const everyHour = testcrawl.EveryHour
 
 // newWorld opens a crawl with its seeds; change may alter the window's options.
 func newWorld(t testing.TB, dir, toml string, change ...func(*admin.Options)) *world {
 	t.Helper()
-	w := &world{World: windowtest.New(t, dir, toml), curation: new(curation)}
+	w := &world{World: testcrawl.New(t, dir, toml), curation: new(curation)}
 	r := w.Parts
 	o := admin.Options{
 		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,
@@ -43,11 +43,11 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*admin.Options)) *w
 // get sends a GET request that must succeed.
 func get[A any](w *world, path string) A {
 	w.Helper()
-	return windowtest.Get[A](w.World, path)
+	return testcrawl.Get[A](w.World, path)
 }
 
 // post sends a POST request that must succeed.
 func post[A any](w *world, path string, body any) A {
 	w.Helper()
-	return windowtest.Post[A](w.World, path, body)
+	return testcrawl.Post[A](w.World, path, body)
 }

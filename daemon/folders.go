@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/frontier/reserve"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -85,7 +85,7 @@ func freeSpace(c *config.Config) func() (int64, error) {
 			if err := syscall.Statfs(folder, &s); err != nil {
 				return 0, fmt.Errorf("read the free disk space of %s: %w", folder, err)
 			}
-			if err := reserve.CheckQuota(folder); err != nil {
+			if err := frontier.CheckQuota(folder); err != nil {
 				return 0, err
 			}
 			if free := int64(s.Bavail) * int64(s.Bsize); minimum < 0 || free < minimum {

@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // LoadConfig reads the configuration at path for a daemon that starts now. A broken main file is an error. A broken
@@ -66,7 +66,7 @@ func saveLastGood(c *config.Config) error {
 		if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, f.Data) {
 			continue
 		}
-		if err := atomicfile.Write(path, f.Data, 0o640); err != nil {
+		if err := fileio.Write(path, f.Data, 0o640); err != nil {
 			errs = append(errs, fmt.Errorf("copy a host file: %w", err))
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 const (
@@ -139,7 +139,7 @@ func (m *mailer) orderDigest(c config.Mail, now time.Time) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || strings.TrimSpace(string(last)) >= day.Format(time.DateOnly) {
 		return
 	}
-	if err := atomicfile.Write(path, []byte(day.Format(time.DateOnly)+"\n"), 0o640); err != nil {
+	if err := fileio.Write(path, []byte(day.Format(time.DateOnly)+"\n"), 0o640); err != nil {
 		m.p.Log.Error().Err(err).Msg("could not store the day of the digest: no digest is sent today")
 		return
 	}

@@ -22,7 +22,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -193,5 +193,5 @@ func (r Recorder) save(sums map[string]string) error {
 		lines = append(lines, sum+"  "+name+"\n")
 	}
 	slices.Sort(lines)
-	return atomicfile.Write(r.State, []byte(strings.Join(lines, "")), 0o640)
+	return fileio.Write(r.State, []byte(strings.Join(lines, "")), 0o640)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/arcrawl/arcrawl/frontier/recent"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -101,7 +100,7 @@ func (f *Frontier) filterKnown(found []Candidate) (fresh []newCandidate, added A
 			return nil, Added{}, err
 		}
 	}
-	hashes, cached := make([]recent.Hash, len(cs)), make([]bool, len(cs))
+	hashes, cached := make([]RecentHash, len(cs)), make([]bool, len(cs))
 	for i, c := range cs {
 		hashes[i] = f.knownURIs.Hash(c.URI.String())
 	}
@@ -116,7 +115,7 @@ func (f *Frontier) filterKnown(found []Candidate) (fresh []newCandidate, added A
 	if err != nil {
 		return nil, Added{}, err
 	}
-	var uncached []recent.Hash // of known URIs
+	var uncached []RecentHash // of known URIs
 	for i, c := range cs {
 		if known[i] && !c.Sooner {
 			added.Known++

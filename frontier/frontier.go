@@ -9,8 +9,6 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/arcrawl/arcrawl/frontier/recent"
-	"github.com/arcrawl/arcrawl/frontier/reserve"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -19,7 +17,7 @@ type Frontier struct {
 	db      *badger.DB
 	dir     string
 	inspect bool
-	reserve *reserve.Reserve // nil without Options.AwaitSpace
+	reserve *Reserve // nil without Options.AwaitSpace
 
 	// See Options.
 
@@ -64,7 +62,7 @@ type Frontier struct {
 	collisions   atomic.Int64 // candidates that were refused since the opening, because of their fingerprints
 	refused      atomic.Int64 // candidates that were refused since the opening, because no further host may become known
 	evicted      atomic.Int64 // hosts since the opening
-	knownURIs    recent.Cache
+	knownURIs    Recent
 	robotsCopies robotsCache
 	verification verifyProgress
 	synced       syncState

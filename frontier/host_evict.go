@@ -9,7 +9,6 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/arcrawl/arcrawl/frontier/recent"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -183,7 +182,7 @@ func (f *Frontier) evictPortion(h *host, from fingerprint) (last fingerprint, go
 		return from, false, false, nil // a URI was added meanwhile
 	}
 	d := c.draft(h.name)
-	var forgotten []recent.Hash
+	var forgotten []RecentHash
 	for _, fp := range fps {
 		was, ok, err := uriRowAt(c.txn, h.id, fp)
 		switch {

@@ -6,7 +6,6 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/fxamacker/cbor/v2"
 
-	"github.com/arcrawl/arcrawl/frontier/recent"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -17,7 +16,7 @@ const knownBatch = 64
 // known[i] is false, the URI may be in the store or not. Adding a known URI changes nothing, unless it is to be
 // visited sooner; so thousands of links need not all become candidates. RecentlyKnown reads nothing from the disk.
 func (f *Frontier) RecentlyKnown(us []uri.URI, known []bool) {
-	var hashes [knownBatch]recent.Hash
+	var hashes [knownBatch]RecentHash
 	clear(known)
 	for len(us) > 0 {
 		n := min(len(us), knownBatch)

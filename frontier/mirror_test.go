@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/frontier/mirror"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -26,7 +25,7 @@ import (
 type copied struct {
 	*play
 	of      *frontier.Frontier // the opening that m follows
-	m       *mirror.Mirror
+	m       *frontier.Mirror
 	running sync.WaitGroup
 	rows    map[string][]byte
 	version uint64 // of the last shipment
@@ -42,7 +41,7 @@ func (c *copied) follow() {
 		return
 	}
 	c.running.Wait() // the store that was closed has ended it
-	c.of, c.m = c.Frontier, mirror.New(c.Frontier, c.bound)
+	c.of, c.m = c.Frontier, frontier.NewMirror(c.Frontier, c.bound)
 	m := c.m
 	c.running.Go(func() {
 		if err := m.Run(context.Background()); err != nil {
@@ -61,7 +60,7 @@ func (c *copied) ship() {
 	s, err := c.m.Shipment(c.Context())
 	c.wantErr(err, nil)
 	defer s.Close()
-	c.wantErr(s.Each(func(portion []mirror.Row) error {
+	c.wantErr(s.Each(func(portion []frontier.ChangedRow) error {
 		for _, r := range portion {
 			if r.Gone {
 				delete(c.rows, string(r.Key))

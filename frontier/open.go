@@ -9,7 +9,6 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/arcrawl/arcrawl/frontier/recent"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -39,7 +38,7 @@ func Open(o Options) (*Frontier, error) {
 		elsewhere: o.Elsewhere, order: o.Order,
 		queue:  hostQueue{maxClaims: int64(o.MaxDoubtful)},
 		quotas: o.Quotas, newHosts: o.NewHosts, quotaByKey: map[quotaKey]*quota{},
-		hosts: map[uri.Host]*host{}, groups: map[string]*hostGroup{}, knownURIs: recent.New(),
+		hosts: map[uri.Host]*host{}, groups: map[string]*hostGroup{}, knownURIs: NewRecent(),
 	}
 	if err := errors.Join(f.load(o), f.Space()); err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, f.closeStore()))

@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/arcrawl/arcrawl/frontier/recent"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -114,7 +113,7 @@ func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []select
 	}
 	c := f.begin()
 	defer c.discard()
-	var forgotten []recent.Hash
+	var forgotten []RecentHash
 	for _, x := range list {
 		if !f.isKnownHost(x.h) {
 			continue

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/arcrawl/arcrawl/frontier/reserve"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -88,7 +87,7 @@ type Options struct {
 
 	Logger badger.Logger // for messages of the store; nil discards them
 
-	reserve *reserve.Reserve // nil without AwaitSpace
+	reserve *Reserve // nil without AwaitSpace
 }
 
 // Limits bound the URIs of a host. URIs that are found beyond them are refused; URIs on demand never are.

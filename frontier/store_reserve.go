@@ -4,19 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
-
-	"github.com/arcrawl/arcrawl/frontier/reserve"
 )
 
 // withReserve returns the options with a reserve of disk space, if they ask for one.
 func (o Options) withReserve() Options {
 	if o.AwaitSpace != nil && !o.Inspect {
 		b := storeOptions(o)
-		sizes := reserve.Options{Dir: o.Dir, Log: 2 * b.MemTableSize, Table: 2 * b.BaseTableSize, Wait: o.AwaitSpace}
+		sizes := ReserveOptions{Dir: o.Dir, Log: 2 * b.MemTableSize, Table: 2 * b.BaseTableSize, Wait: o.AwaitSpace}
 		if o.Logger == nil {
-			o.reserve = reserve.New(sizes, nil)
+			o.reserve = NewReserve(sizes, nil)
 		} else {
-			o.reserve = reserve.New(sizes, o.Logger)
+			o.reserve = NewReserve(sizes, o.Logger)
 		}
 	}
 	return o

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/arcrawl/arcrawl/frontier/reserve"
 )
 
 // Size returns the number of bytes of disk that the store takes, without what it holds in reserve. It looks at each of
@@ -18,7 +16,7 @@ func (f *Frontier) Size() (sum int64, err error) {
 		return 0, fmt.Errorf("measure the size of the frontier's store: %w", err)
 	}
 	for _, e := range entries {
-		if e.Name() == reserve.FileName {
+		if e.Name() == ReserveFile {
 			continue
 		}
 		info, err := e.Info()

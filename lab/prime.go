@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -47,9 +46,9 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 			if err := readEarlier(cmd, &from); err != nil {
 				return err
 			}
-			open := bulk.Open
+			open := cli.OpenStore
 			if add && !dry {
-				open = bulk.Make
+				open = cli.MakeStore
 			}
 			store, err := open(cmd.Context(), path, time.Now)
 			if err != nil {

@@ -12,7 +12,6 @@ import (
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
-	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -84,7 +83,7 @@ func storedVersions(
 
 // listCandidates lists the URIs that differ at every fetch, with rules for the first of them if they are asked for.
 func (s *suggestion) listCandidates(cmd *cobra.Command) error {
-	store, err := bulk.Open(cmd.Context(), s.at.Config, time.Now)
+	store, err := cli.OpenStore(cmd.Context(), s.at.Config, time.Now)
 	if err != nil {
 		return err
 	}
@@ -124,9 +123,9 @@ func (s *suggestion) suggest(cmd *cobra.Command, u uri.URI) error {
 const suggestedVersions = 20
 
 // printCandidates prints the URIs that seem to differ at every fetch, and returns the first of them.
-func printCandidates(cmd *cobra.Command, store bulk.Store, limit int) (first []uri.URI, err error) {
+func printCandidates(cmd *cobra.Command, store cli.Store, limit int) (first []uri.URI, err error) {
 	table := cli.NewTable(cmd.OutOrStdout())
-	err = bulk.Each(cmd.Context(), store, frontier.Selection{}, func(e frontier.Entry) error {
+	err = cli.EachSelected(cmd.Context(), store, frontier.Selection{}, func(e frontier.Entry) error {
 		look, err := evaluators.LookOf(e.Look)
 		if err != nil {
 			look = evaluators.Look{}

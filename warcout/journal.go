@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // journalVersion is the first line of a journal. A change of the format of lines needs another number. Events are
@@ -61,7 +61,7 @@ func openJournal(path string) (j *journal, known map[string]remembered, damaged 
 	}
 	j = &journal{file: f, size: size}
 	if err == nil && size == 0 {
-		err = errors.Join(j.appendLine(journalVersion), j.sync(), atomicfile.SyncDir(filepath.Dir(path)))
+		err = errors.Join(j.appendLine(journalVersion), j.sync(), fileio.SyncDir(filepath.Dir(path)))
 	}
 	if err != nil {
 		return nil, nil, 0, errors.Join(fmt.Errorf("open WARC journal %s: %w", path, err), f.Close())

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // newFile creates a file of a series with its warcinfo record.
@@ -80,7 +80,7 @@ func (w *Writer) begin(series string, now time.Time, f *file) error {
 	if err := errors.Join(err, s.reset()); err != nil {
 		return err
 	}
-	if err := errors.Join(f.disk.Sync(), atomicfile.SyncDir(w.o.Dir)); err != nil {
+	if err := errors.Join(f.disk.Sync(), fileio.SyncDir(w.o.Dir)); err != nil {
 		return err
 	}
 	return w.journal.add(now, eventOpened, f.name, f.info.size, f.info.records)
@@ -137,7 +137,7 @@ func (w *Writer) seal(now time.Time, f *file) error {
 		}
 		f.final = final
 	}
-	if err := atomicfile.SyncDir(w.o.Dir); err != nil {
+	if err := fileio.SyncDir(w.o.Dir); err != nil {
 		return err
 	}
 	w.summaries.add(f)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // RepairKind is a kind of finding of [Open].
@@ -108,7 +108,7 @@ func (r *repairer) repairAll() ([]Repair, error) {
 	}
 	found = append(found, differing...)
 	slices.SortStableFunc(found, func(a, b Repair) int { return cmp.Compare(a.File, b.File) })
-	return found, atomicfile.SyncDir(r.dir)
+	return found, fileio.SyncDir(r.dir)
 }
 
 // repair works on one .open file, unless it is live: another writer has it.

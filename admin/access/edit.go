@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // edit replaces a file of tokens or users by what change returns, or creates it. change reads the file. Two processes
@@ -68,7 +68,7 @@ func replace(path, text string, exists bool) error {
 	if err != nil {
 		return err
 	}
-	f, err := atomicfile.Create(path, 0o600)
+	f, err := fileio.Create(path, 0o600)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func replace(path, text string, exists bool) error {
 	if err := place(); err != nil {
 		return err
 	}
-	if err := atomicfile.KeepOwner(path, like); err != nil {
+	if err := fileio.KeepOwner(path, like); err != nil {
 		return fmt.Errorf("give it its owner: %w; the daemon may be unable to read it: use chown", err)
 	}
 	return nil

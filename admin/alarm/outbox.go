@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 const (
@@ -78,7 +78,7 @@ func (o *Outbox) save() error {
 	}
 	text, err := json.Marshal(o.outboxContent)
 	if err == nil {
-		err = atomicfile.Write(o.file, text, 0o640)
+		err = fileio.Write(o.file, text, 0o640)
 	}
 	if err != nil {
 		return fmt.Errorf("store the alarms that were not delivered: %w", err)

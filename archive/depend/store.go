@@ -14,7 +14,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // Folder is the name of the folder of the index, below the WARC files.
@@ -291,7 +291,7 @@ func (s *store) write(covers map[uint32]stamp, content func(write func(line stri
 		id = s.runs[n-1].id + 1
 	}
 	path := s.path(runName(id) + runSuffix)
-	out, err := atomicfile.Create(path, 0o644)
+	out, err := fileio.Create(path, 0o644)
 	if err != nil {
 		return err
 	}
@@ -310,7 +310,7 @@ func (s *store) write(covers map[uint32]stamp, content func(write func(line stri
 		err = out.Replace()
 	}
 	if err == nil {
-		err = atomicfile.Write(path+fencesSuffix, fences.text, 0o644)
+		err = fileio.Write(path+fencesSuffix, fences.text, 0o644)
 	}
 	if err != nil {
 		return err
@@ -319,7 +319,7 @@ func (s *store) write(covers map[uint32]stamp, content func(write func(line stri
 	for n, t := range covers {
 		fmt.Fprintln(&list, n, t.size, t.changed)
 	}
-	if err := atomicfile.Write(path+filesSuffix, list.Bytes(), 0o644); err != nil {
+	if err := fileio.Write(path+filesSuffix, list.Bytes(), 0o644); err != nil {
 		return err
 	}
 	r, err := s.loadRun(id)

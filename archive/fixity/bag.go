@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // BagOptions say what a bag contains.
@@ -212,12 +212,12 @@ func (b *bag) finish(m *Manifest) error {
 	}
 	tags["tagmanifest-sha256.txt"] = sums.Bytes()
 	for name, text := range tags {
-		if err := atomicfile.Write(filepath.Join(b.to, name), text, 0o644); err != nil {
+		if err := fileio.Write(filepath.Join(b.to, name), text, 0o644); err != nil {
 			return err
 		}
 	}
 	if err := os.Rename(b.to, b.o.Out); err != nil {
 		return err
 	}
-	return atomicfile.SyncDir(filepath.Dir(b.o.Out))
+	return fileio.SyncDir(filepath.Dir(b.o.Out))
 }

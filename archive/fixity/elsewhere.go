@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/textfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // Elsewhere returns the names of the WARC files that are at other places, each with its path: in folders and below, and
@@ -40,7 +40,7 @@ func Elsewhere(places []string) (map[string]string, error) {
 
 // readList adds the names in a list of files.
 func readList(list string, names map[string]string) (err error) {
-	f, err := textfile.Open(list)
+	f, err := fileio.OpenText(list)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // FileName is the name of the manifest in the folder of the WARC files.
@@ -82,7 +82,7 @@ func Open(dir string, now time.Time) (*Manifest, error) {
 	}
 	if err == nil && m.size == 0 {
 		m.Since = now.UTC().Truncate(time.Second)
-		err = errors.Join(m.add(head{format, m.Since}), atomicfile.SyncDir(dir))
+		err = errors.Join(m.add(head{format, m.Since}), fileio.SyncDir(dir))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the manifest of the WARC files %s: %w", f.Name(), err), f.Close())

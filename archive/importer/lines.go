@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/internal/textfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // lineParser returns what the dedup index needs from a line. ok is false if the line has too little. The error says
@@ -96,12 +96,12 @@ func skipLine(in *bufio.Reader) (n int64, more bool) {
 }
 
 // openText opens a text that may be gzipped.
-func openText(file string) (*textfile.File, error) {
+func openText(file string) (*fileio.Text, error) {
 	f, _, err := warc.OpenRegular(file)
 	if err != nil {
 		return nil, err
 	}
-	return textfile.From(f)
+	return fileio.TextOf(f)
 }
 
 // parseCDXJLine returns a parser of CDXJ, which does not have the size of payloads.

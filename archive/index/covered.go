@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // FileName is the name of an index in the folder of the files that it covers.
@@ -32,7 +32,7 @@ func WriteFile(
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return Summary{}, fmt.Errorf("write %s: %w", path, err)
 	}
-	out, err := atomicfile.Create(path, 0o644)
+	out, err := fileio.Create(path, 0o644)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -67,7 +67,7 @@ func writeCoverage(index string, files []warc.File, list map[string]string) erro
 			text.WriteString(line + "\n")
 		}
 	}
-	return atomicfile.Write(index+coveredSuffix, text.Bytes(), 0o644)
+	return fileio.Write(index+coveredSuffix, text.Bytes(), 0o644)
 }
 
 // covered returns the names of the files that an index covers as they are now. It is nil if the index has no list.

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // The files of a live index, all in the folder of the archive. A line is first written to the live file. When its WARC
@@ -173,7 +173,7 @@ func (l *Live) named() (map[string]bool, error) {
 // rewrite replaces the live file with the lines that each passes to its argument. The lock is held, or nothing else
 // uses l yet.
 func (l *Live) rewrite(each func(line func([]byte) error) error) error {
-	out, err := atomicfile.Create(l.path(liveName), 0o644)
+	out, err := fileio.Create(l.path(liveName), 0o644)
 	if err != nil {
 		return err
 	}
@@ -421,7 +421,7 @@ func (l *Live) mergeInto(index string, names []string, s *sorter) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	out, err := atomicfile.Create(path, 0o644)
+	out, err := fileio.Create(path, 0o644)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // lockName is the name of the lock file, in the state folder.
@@ -25,7 +25,7 @@ func lock(state string) (unlock func() error, err error) {
 		return nil, fmt.Errorf("lock finished WARC files: %w", err)
 	}
 	if folder, err := os.Stat(state); err == nil {
-		_ = atomicfile.KeepOwner(f.Name(), folder) // if it fails, the daemon reports that it cannot open the file
+		_ = fileio.KeepOwner(f.Name(), folder) // if it fails, the daemon reports that it cannot open the file
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())

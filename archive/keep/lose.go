@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -31,7 +31,7 @@ func Lose(ctx context.Context, path string, o api.LostFiles, now func() time.Tim
 			return l, err
 		}
 	}
-	s, c, err := bulk.OpenStopped(ctx, at, path, now)
+	s, c, err := cli.OpenStopped(ctx, at, path, now)
 	if err != nil {
 		return l, err
 	}

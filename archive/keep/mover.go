@@ -21,7 +21,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -324,7 +324,7 @@ func (m *Mover) swap(from, to string) (moved bool, err error) {
 	if err := os.Rename(to+partSuffix, to); err != nil {
 		return false, err
 	}
-	if err := atomicfile.SyncDir(filepath.Dir(to)); err != nil {
+	if err := fileio.SyncDir(filepath.Dir(to)); err != nil {
 		return false, err
 	}
 	return true, replaceByLink(from, to)
@@ -368,7 +368,7 @@ func replaceByLink(from, to string) error {
 	if err := os.Rename(from+linkSuffix, from); err != nil {
 		return err
 	}
-	return atomicfile.SyncDir(filepath.Dir(from))
+	return fileio.SyncDir(filepath.Dir(from))
 }
 
 // copyFile copies a file with its times, syncs the copy, and returns the SHA-256 of what was read back from it.

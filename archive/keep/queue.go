@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 const (
@@ -213,7 +213,7 @@ func (q *Queue) Done(next int64) error {
 
 // note stores the position.
 func (q *Queue) note(at int64) error {
-	err := atomicfile.Write(filepath.Join(q.dir, positionName), fmt.Appendln(nil, at), 0o644)
+	err := fileio.Write(filepath.Join(q.dir, positionName), fmt.Appendln(nil, at), 0o644)
 	if err != nil {
 		return fmt.Errorf("store the position of the queue of index lines in %s: %w", q.dir, err)
 	}

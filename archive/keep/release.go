@@ -21,7 +21,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -233,14 +233,14 @@ func remove(path string, folders []string) error {
 		if err := os.Remove(place); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := atomicfile.SyncDir(filepath.Dir(place)); err != nil {
+		if err := fileio.SyncDir(filepath.Dir(place)); err != nil {
 			return err
 		}
 	}
 	if err := os.Remove(path); err != nil {
 		return err
 	}
-	return atomicfile.SyncDir(filepath.Dir(path))
+	return fileio.SyncDir(filepath.Dir(path))
 }
 
 // uploadOf returns the line about a file in the list of uploaded files.

@@ -23,7 +23,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -322,7 +322,7 @@ func (s *sealed) pass(ctx context.Context, e fixity.Entry, n int) error {
 	if err := s.hand(ctx, append(entry, '\n'), path); err != nil {
 		return err
 	}
-	return atomicfile.Write(s.position, []byte(strconv.Itoa(n)+"\n"), 0o644)
+	return fileio.Write(s.position, []byte(strconv.Itoa(n)+"\n"), 0o644)
 }
 
 // waiting returns how many entries were not taken; 0 if nobody is notified.

@@ -26,7 +26,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // ListName is the name of the list of uploaded files, in the folder of the WARC files. It has one [Uploaded] per line.
@@ -195,7 +195,7 @@ func (u *Uploader) nameEarlier() {
 func (u *Uploader) save(p progress) error {
 	text, err := json.Marshal(p)
 	if err == nil {
-		err = atomicfile.Write(u.path(), append(text, '\n'), 0o644)
+		err = fileio.Write(u.path(), append(text, '\n'), 0o644)
 	}
 	if err == nil {
 		u.known = p

@@ -19,7 +19,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // rewriter makes one new file.
@@ -51,7 +51,7 @@ func (w *rewriter) run(ctx context.Context) error {
 	if err := os.MkdirAll(w.o.Out, 0o755); err != nil {
 		return fmt.Errorf("write %s: %w", w.name, err)
 	}
-	file, err := atomicfile.Create(w.name, 0o644)
+	file, err := fileio.Create(w.name, 0o644)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/internal/textfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // Logs says which lines of which crawl logs are put into a package, as logs/NAME. They also say what could not be
@@ -116,7 +116,7 @@ func logName(file string) string { return "logs/" + strings.TrimSuffix(filepath.
 
 // log writes the wanted lines of one log.
 func (p *writer) log(file string, wanted func([]byte) bool) (err error) {
-	f, err := textfile.Open(file)
+	f, err := fileio.OpenText(file)
 	if err != nil {
 		return err
 	}

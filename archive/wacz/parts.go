@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // listProfile is the profile of a list of packages.
@@ -80,7 +80,7 @@ func (p *packing) writeList() error {
 		return err
 	}
 	name := ListName(p.o.Out)
-	if err := atomicfile.Write(name, append(text, '\n'), 0o644); err != nil {
+	if err := fileio.Write(name, append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write the list of packages %s: %w", filepath.Base(name), err)
 	}
 	return nil

@@ -23,7 +23,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // The manifest of a package, and the file with its digest.
@@ -165,7 +165,7 @@ func Write(ctx context.Context, paths []string, o Options, report func(warc.Find
 // write makes one package.
 func (p *packing) write(ctx context.Context, number int) error {
 	part := &p.parts[number]
-	out, err := atomicfile.Create(part.out, 0o644)
+	out, err := fileio.Create(part.out, 0o644)
 	if err != nil {
 		return err
 	}

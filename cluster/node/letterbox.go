@@ -14,7 +14,6 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/frontier/recent"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -54,7 +53,7 @@ const fingerprintLen = 12
 type letterbox struct {
 	shard  func(uri.Host) int                 // that a host belongs to; 0 means the shard of this store
 	read   func(shard int, key []byte) []byte // returns the value of a key in the store of another shard
-	posted recent.Cache                       // URIs that letters were written for
+	posted frontier.Recent                    // URIs that letters were written for
 
 	waiting atomic.Int64 // letters that were not sent yet
 }
@@ -62,7 +61,7 @@ type letterbox struct {
 var _ frontier.Elsewhere = (*letterbox)(nil)
 
 func newLetterbox(shard func(uri.Host) int, read func(int, []byte) []byte) *letterbox {
-	return &letterbox{shard: shard, read: read, posted: recent.New()}
+	return &letterbox{shard: shard, read: read, posted: frontier.NewRecent()}
 }
 
 // Has reports whether a host belongs to another shard.
@@ -80,7 +79,7 @@ func (b *letterbox) Post(
 	fp := sha256.Sum256([]byte(c.URI.String()))
 	k := append(binary.BigEndian.AppendUint16([]byte(letterPrefix), uint16(b.shard(c.URI.Host()))), fp[:fingerprintLen]...)
 	var known [1]bool
-	b.posted.Contains([]recent.Hash{hash}, known[:])
+	b.posted.Contains([]frontier.RecentHash{hash}, known[:])
 	if known[0] && !c.Sooner {
 		return frontier.Added{Known: 1}, nil, nil
 	}
@@ -106,7 +105,7 @@ func (b *letterbox) Post(
 	}
 	return frontier.Added{Posted: 1}, func() {
 		b.waiting.Add(more)
-		b.posted.Remember([]recent.Hash{hash}, 0)
+		b.posted.Remember([]frontier.RecentHash{hash}, 0)
 	}, err
 }
 

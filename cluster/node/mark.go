@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // markFile is the file in the state folder that says which crawl the store is a copy of.
@@ -55,7 +55,7 @@ func readMark(state string) (m mark, found bool, err error) {
 func (m mark) write(state string) error {
 	text, err := json.Marshal(m)
 	if err == nil {
-		err = atomicfile.Write(filepath.Join(state, markFile), append(text, '\n'), 0o640)
+		err = fileio.Write(filepath.Join(state, markFile), append(text, '\n'), 0o640)
 	}
 	if err != nil {
 		return fmt.Errorf("note what the store is a copy of: %w", err)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/frontier/mirror"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
@@ -62,7 +61,7 @@ func (p *place) rows(f *frontier.Frontier) map[string][]byte {
 	p.Helper()
 	p.must(f.Check())
 	all := map[string][]byte{}
-	_, err := mirror.New(f, 1).Whole(func(rows []shared.Row) error {
+	_, err := frontier.NewMirror(f, 1).Whole(func(rows []shared.Row) error {
 		for _, r := range rows {
 			if r.Key[0] != 'm' {
 				all[string(r.Key)] = r.Value

@@ -10,7 +10,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/frontier/mirror"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -19,7 +18,7 @@ type Shard struct {
 	*Node
 
 	shared *shared.Store // for this shard
-	mirror *mirror.Mirror
+	mirror *frontier.Mirror
 	state  string // folder of the store
 
 	before shared.State // of the shard, when it was taken

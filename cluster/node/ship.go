@@ -8,7 +8,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/frontier/mirror"
 )
 
 const (
@@ -25,7 +24,7 @@ const (
 // Start follows the changes of the opened store with run, which runs in the background from now on. If the database has
 // no whole copy, Start ships all rows before it returns.
 func (n *Shard) Start(ctx context.Context, f *frontier.Frontier, background func(run func(context.Context))) error {
-	n.mirror, n.store = mirror.New(f, maxChanged), f
+	n.mirror, n.store = frontier.NewMirror(f, maxChanged), f
 	if n.box != nil {
 		if err := n.box.count(f); err != nil {
 			return err
@@ -132,7 +131,7 @@ func (n *Shard) shipOnce(ctx context.Context, before func() error) (version uint
 	ask, stop := context.WithTimeout(ctx, timeToShip(s.Rows))
 	defer stop()
 	if err := n.shared.Ship(ask, n.epoch, s.Each); err != nil {
-		if mirror.IsReadError(err) {
+		if frontier.IsReadError(err) {
 			err = ownFault{err}
 		}
 		return 0, err

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/arcrawl/arcrawl/frontier/mirror"
+	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // The errors that say why a node may not continue.
@@ -24,7 +24,7 @@ var (
 )
 
 // Row is a row of a shard's store.
-type Row = mirror.Row
+type Row = frontier.ChangedRow
 
 // All returns rows that are all in memory.
 func All(rows ...Row) Rows {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -34,15 +33,15 @@ continues. Otherwise they open the store themselves.`,
 }
 
 // with opens the frontier, calls do with it, and closes it.
-func (f *frontierFlags) with(cmd *cobra.Command, do func(s bulk.Store) error) error {
-	return f.opened(cmd, bulk.Open, do)
+func (f *frontierFlags) with(cmd *cobra.Command, do func(s cli.Store) error) error {
+	return f.opened(cmd, cli.OpenStore, do)
 }
 
-// storeOpener opens the store of a configuration: [bulk.Open] or [bulk.Make].
-type storeOpener func(ctx context.Context, path string, now func() time.Time) (bulk.Store, error)
+// storeOpener opens the store of a configuration: [cli.OpenStore] or [cli.MakeStore].
+type storeOpener func(ctx context.Context, path string, now func() time.Time) (cli.Store, error)
 
 // opened calls do with a store that open opens, and closes it.
-func (f *frontierFlags) opened(cmd *cobra.Command, open storeOpener, do func(s bulk.Store) error) error {
+func (f *frontierFlags) opened(cmd *cobra.Command, open storeOpener, do func(s cli.Store) error) error {
 	s, err := open(cmd.Context(), f.config, time.Now)
 	if err != nil {
 		return err
@@ -70,7 +69,7 @@ the dedup index are not included.`,
   arcrawl frontier list --json https://www.news.example/
   arcrawl frontier list --output frontier.jsonl`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s bulk.Store) error {
+			return f.with(cmd, func(s cli.Store) error {
 				switch {
 				case count:
 					return f.printCount(cmd, args, s)
@@ -92,7 +91,7 @@ the dedup index are not included.`,
 }
 
 // export writes the chosen URIs with their whole history as JSON lines.
-func (f *frontierFlags) export(cmd *cobra.Command, args []string, s bulk.Store, output string) error {
+func (f *frontierFlags) export(cmd *cobra.Command, args []string, s cli.Store, output string) error {
 	return cli.ToFile(cmd, output, func(out io.Writer) error {
 		to := json.NewEncoder(out)
 		return f.entries(cmd, args, s, func(e frontier.Entry) error { return to.Encode(e) })
@@ -100,7 +99,7 @@ func (f *frontierFlags) export(cmd *cobra.Command, args []string, s bulk.Store, 
 }
 
 // printCount prints the number of the chosen URIs.
-func (f *frontierFlags) printCount(cmd *cobra.Command, args []string, s bulk.Store) error {
+func (f *frontierFlags) printCount(cmd *cobra.Command, args []string, s cli.Store) error {
 	n, err := f.count(cmd, args, s)
 	if err != nil {
 		return err
@@ -113,7 +112,7 @@ func (f *frontierFlags) printCount(cmd *cobra.Command, args []string, s bulk.Sto
 }
 
 // printAll prints the chosen URIs, or the first of them.
-func (f *frontierFlags) printAll(cmd *cobra.Command, args []string, s bulk.Store, limit int) error {
+func (f *frontierFlags) printAll(cmd *cobra.Command, args []string, s cli.Store, limit int) error {
 	out := cmd.OutOrStdout()
 	printed, now := 0, time.Now()
 	errEnough := errors.New("enough")
@@ -185,13 +184,13 @@ import.`,
 		Example: "  arcrawl frontier import frontier.jsonl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s bulk.Store) error {
+			return f.with(cmd, func(s cli.Store) error {
 				in, done, err := cli.Input(cmd, args[0])
 				if err != nil {
 					return err
 				}
 				defer done()
-				total, err := bulk.Import(cmd.Context(), s, in, args[0], replace)
+				total, err := cli.ImportEntries(cmd.Context(), s, in, args[0], replace)
 				fmt.Fprintf(cmd.ErrOrStderr(), "arcrawl: %s added, %d already known, %d replaced, %d skipped because they are being visited, %d refused because their host is full\n",
 					human.Count(total.New, "URI"), total.Known, total.Replaced, total.InProgress, total.Refused)
 				if total.Foreign > 0 {

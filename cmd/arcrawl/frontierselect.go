@@ -12,7 +12,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -97,7 +96,7 @@ func (f *frontierFlags) selections(cmd *cobra.Command, args []string, do func(fr
 		if err != nil {
 			return cli.Usage(err)
 		}
-		if s.URIs = append(s.URIs, u); len(s.URIs) == bulk.Batch {
+		if s.URIs = append(s.URIs, u); len(s.URIs) == cli.Batch {
 			return flush()
 		}
 		return nil
@@ -150,7 +149,7 @@ func eachLine(cmd *cobra.Command, name string, take func(string) error) error {
 	}
 	defer done()
 	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, bulk.MaxLine)
+	lines.Buffer(nil, cli.MaxLine)
 	n := 0
 	for lines.Scan() {
 		n++
@@ -167,17 +166,17 @@ func eachLine(cmd *cobra.Command, name string, take func(string) error) error {
 
 // entries calls visit with every chosen URI.
 func (f *frontierFlags) entries(
-	cmd *cobra.Command, args []string, s bulk.Store, visit func(frontier.Entry) error,
+	cmd *cobra.Command, args []string, s cli.Store, visit func(frontier.Entry) error,
 ) error {
 	return f.selections(cmd, args, func(sel frontier.Selection) error {
-		return bulk.Each(cmd.Context(), s, sel, visit)
+		return cli.EachSelected(cmd.Context(), s, sel, visit)
 	})
 }
 
 // count counts every chosen URI.
-func (f *frontierFlags) count(cmd *cobra.Command, args []string, s bulk.Store) (total int64, err error) {
+func (f *frontierFlags) count(cmd *cobra.Command, args []string, s cli.Store) (total int64, err error) {
 	err = f.selections(cmd, args, func(sel frontier.Selection) error {
-		n, err := bulk.Count(cmd.Context(), s, sel)
+		n, err := cli.CountSelected(cmd.Context(), s, sel)
 		total += n
 		return err
 	})

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -139,7 +138,7 @@ func (s *steering) run(cmd *cobra.Command, args []string) error {
 	if err := s.somethingChosen(args); err != nil {
 		return err
 	}
-	return s.with(cmd, func(store bulk.Store) error {
+	return s.with(cmd, func(store cli.Store) error {
 		if s.dry || a.Verb == frontier.Forget && !s.yes {
 			n, err := s.count(cmd, uris, store)
 			if err != nil || s.dry {
@@ -183,7 +182,7 @@ func (s *steering) named(cmd *cobra.Command, args []string) (hosts, uris []strin
 }
 
 // steerHosts applies the verb for hosts to each pattern, and returns the number of hosts that were changed.
-func (s *steering) steerHosts(cmd *cobra.Command, store bulk.Store, patterns []string) (total int64, err error) {
+func (s *steering) steerHosts(cmd *cobra.Command, store cli.Store, patterns []string) (total int64, err error) {
 	for _, pattern := range patterns {
 		matched, changed, err := store.SteerHosts(cmd.Context(), pattern, frontier.HostAction{Verb: s.hosts})
 		if err != nil {
@@ -220,10 +219,10 @@ func (f *frontierFlags) somethingChosen(args []string) error {
 
 // steerAll applies an action to every chosen URI.
 func (f *frontierFlags) steerAll(
-	cmd *cobra.Command, args []string, s bulk.Store, a frontier.Action,
+	cmd *cobra.Command, args []string, s cli.Store, a frontier.Action,
 ) (total frontier.Steered, err error) {
 	err = f.selections(cmd, args, func(sel frontier.Selection) error {
-		done, err := bulk.Steer(cmd.Context(), s, sel, a)
+		done, err := cli.Steer(cmd.Context(), s, sel, a)
 		total = total.Plus(done)
 		return err
 	})

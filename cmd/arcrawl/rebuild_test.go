@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
@@ -26,7 +25,7 @@ func exported(t *testing.T, conf string) map[uri.URI]frontier.Entry {
 	t.Helper()
 	all := map[uri.URI]frontier.Entry{}
 	lines := bufio.NewScanner(strings.NewReader(steer(t, conf, cli.ExitOK, "", "list", "--output", "-")))
-	lines.Buffer(nil, bulk.MaxLine)
+	lines.Buffer(nil, cli.MaxLine)
 	for lines.Scan() {
 		var e frontier.Entry
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/textfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -135,7 +135,7 @@ func sortByTime(logs []string) ([]string, error) {
 
 // eachLine calls f with each line of a file from an offset on, until f returns an error. The file may be gzipped.
 func eachLine(name string, offset int64, f func(line string) error) (err error) {
-	file, err := textfile.Open(name)
+	file, err := fileio.OpenText(name)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/internal/textfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // Visit is a visit to one URI, as logged.
@@ -83,7 +83,7 @@ func (s *search) ends(ctx context.Context) bool {
 
 // file searches a file. whole is false if a bound ended the search in it.
 func (s *search) file(ctx context.Context, name string) (whole bool, err error) {
-	f, err := textfile.Open(name)
+	f, err := fileio.OpenText(name)
 	if err != nil {
 		return false, err
 	}
@@ -95,7 +95,7 @@ func (s *search) file(ctx context.Context, name string) (whole bool, err error) 
 }
 
 // compressed searches a file that can only be read forwards.
-func (s *search) compressed(ctx context.Context, f *textfile.File) (whole bool, err error) {
+func (s *search) compressed(ctx context.Context, f *fileio.Text) (whole bool, err error) {
 	buffer := bufio.NewReaderSize(f, 8*crawllog.MaxLine)
 	var visits []Visit
 	var oldest []byte
@@ -133,7 +133,7 @@ func (s *search) take(visits []Visit) {
 const blockSize = 1 << 20
 
 // backwards searches a file from its end. A line that the begin of a block divides is searched with the block before.
-func (s *search) backwards(ctx context.Context, f *textfile.File) (whole bool, err error) {
+func (s *search) backwards(ctx context.Context, f *fileio.Text) (whole bool, err error) {
 	end, err := f.Size()
 	if err != nil {
 		return false, err
@@ -170,7 +170,7 @@ func (s *search) backwards(ctx context.Context, f *textfile.File) (whole bool, e
 }
 
 // read reads a part of a file. It returns less if the file has shrunk.
-func (s *search) read(f *textfile.File, from, end int64) ([]byte, error) {
+func (s *search) read(f *fileio.Text, from, end int64) ([]byte, error) {
 	if int64(len(s.block)) < end-from {
 		s.block = make([]byte, end-from)
 	}

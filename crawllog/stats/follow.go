@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/internal/textfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // Position says how far a log was read. A file is identified by its first line, because rotation changes its name. The
@@ -128,7 +128,7 @@ func (f *Follower) logs() ([]logFile, error) {
 
 // readFirst reads the first line of a file. ok is false if the line does not belong to a crawl log.
 func readFirst(name string) (l logFile, ok bool, err error) {
-	r, err := textfile.Open(name)
+	r, err := fileio.OpenText(name)
 	if err != nil {
 		return l, false, err
 	}
@@ -145,7 +145,7 @@ func readFirst(name string) (l logFile, ok bool, err error) {
 // read passes the new lines of l to each. After a gap, new lines are the lines logged later than all lines that were
 // read before.
 func (f *Follower) read(ctx context.Context, l logFile, gap bool, each func(*crawllog.RawEntry)) error {
-	r, err := textfile.Open(l.name)
+	r, err := fileio.OpenText(l.name)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // FollowFrom returns a Follower that begins at the position that [Position.Store] stored in a file, or at the beginning
@@ -33,7 +33,7 @@ func FollowFrom(path, file string) (*Follower, error) {
 func (p Position) Store(file string) error {
 	text, err := json.Marshal(p)
 	if err == nil {
-		err = atomicfile.Write(file, append(text, '\n'), 0o644)
+		err = fileio.Write(file, append(text, '\n'), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("store the offset in %s: %w", file, err)

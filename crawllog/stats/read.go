@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/internal/textfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // Options say what [Read] sums up.
@@ -108,7 +108,7 @@ func divide(files []string, last int64) ([]part, *Outcome) {
 }
 
 func isCompressed(file string) (bool, error) {
-	f, err := textfile.Open(file)
+	f, err := fileio.OpenText(file)
 	if err != nil {
 		return false, err
 	}
@@ -146,7 +146,7 @@ func (w *worker) read(ctx context.Context, p part) {
 
 func (w *worker) lines(ctx context.Context, p part) (err error) {
 	if p.gzipped {
-		f, err := textfile.Open(p.file)
+		f, err := fileio.OpenText(p.file)
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -46,7 +46,7 @@ func addSeeds(file string, h uri.Host, seeds []string) (string, error) {
 
 // replaceText replaces a file and keeps its mode.
 func replaceText(file string, text []byte) error {
-	if err := atomicfile.Edit(file, text); err != nil {
+	if err := fileio.Edit(file, text); err != nil {
 		return daemon.FolderError{Err: err}
 	}
 	return nil

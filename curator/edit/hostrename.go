@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -79,7 +79,7 @@ func moveText(old, file string, text []byte) error {
 	if err != nil {
 		return daemon.FolderError{Err: err}
 	}
-	f, err := atomicfile.Create(file, info.Mode().Perm())
+	f, err := fileio.Create(file, info.Mode().Perm())
 	if err != nil {
 		return daemon.FolderError{Err: err}
 	}

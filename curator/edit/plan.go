@@ -16,7 +16,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // Plan sets the settings of an order in its text, and returns the faults of the result, the change of the file and the
@@ -141,7 +141,7 @@ func write(f file, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
 		return err
 	}
-	return atomicfile.Edit(f.path, text)
+	return fileio.Edit(f.path, text)
 }
 
 // moveAside renames a file so that it is not read any more. A file that was moved aside before stays, under the name
@@ -156,7 +156,7 @@ func moveAside(path, now string) error {
 	if err := os.Rename(path, aside); err != nil {
 		return err
 	}
-	return atomicfile.SyncDir(filepath.Dir(path))
+	return fileio.SyncDir(filepath.Dir(path))
 }
 
 // remedy returns what to do about a file that cannot be written.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // undoFile is the name of the file with the old texts, in the folder of the host files. The daemon does not read it.
@@ -78,12 +78,12 @@ func (f Files) keep(u Undoable) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(f.Dir, undoFile), text, 0o640)
+	return fileio.Write(filepath.Join(f.Dir, undoFile), text, 0o640)
 }
 
 // put replaces a host file, and keeps its mode.
 func (f Files) put(name string, text []byte) error {
-	return atomicfile.Edit(filepath.Join(f.Dir, name), text)
+	return fileio.Edit(filepath.Join(f.Dir, name), text)
 }
 
 // Last returns the change that [Files.Undo] would undo.

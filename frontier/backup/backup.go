@@ -34,7 +34,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 const (
@@ -137,18 +137,18 @@ func (c *copier) finish(now time.Time, folder string) (Backup, error) {
 	if err != nil {
 		return b, err
 	}
-	if err := atomicfile.Write(filepath.Join(c.to, listName), append(list, '\n'), 0o444); err != nil {
+	if err := fileio.Write(filepath.Join(c.to, listName), append(list, '\n'), 0o444); err != nil {
 		return b, err
 	}
 	for _, dir := range append(c.folders, c.to) {
-		if err := atomicfile.SyncDir(dir); err != nil {
+		if err := fileio.SyncDir(dir); err != nil {
 			return b, err
 		}
 	}
 	if err := os.Rename(c.to, folder); err != nil {
 		return b, err
 	}
-	return b, atomicfile.SyncDir(filepath.Dir(folder))
+	return b, fileio.SyncDir(filepath.Dir(folder))
 }
 
 // prune removes the oldest backups and keeps a number of them. One more was just taken.

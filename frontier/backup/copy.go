@@ -18,7 +18,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
 
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 const (
@@ -129,7 +129,7 @@ func (c *copier) manifest() (tables []string, err error) {
 		return nil, err
 	}
 	copied := filepath.Join(c.to, savedManifest)
-	if err := atomicfile.Write(copied, text, 0o444); err != nil {
+	if err := fileio.Write(copied, text, 0o444); err != nil {
 		return nil, err
 	}
 	saved, err := os.Open(copied)
@@ -142,7 +142,7 @@ func (c *copier) manifest() (tables []string, err error) {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	// The daemon may have been writing the last entry.
-	if err := atomicfile.Write(copied, text[:end], 0o444); err != nil {
+	if err := fileio.Write(copied, text[:end], 0o444); err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(text[:end])

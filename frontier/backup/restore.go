@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // Verify reads all files of a backup and compares them with the list. The error joins all differences.
@@ -83,7 +83,7 @@ func (b Backup) Restore(ctx context.Context, state string) (err error) {
 	if err := os.Rename(temporary, state); err != nil {
 		return errors.Join(err, os.RemoveAll(temporary))
 	}
-	return atomicfile.SyncDir(filepath.Dir(state))
+	return fileio.SyncDir(filepath.Dir(state))
 }
 
 // copyTo copies all files to a folder and syncs it.
@@ -106,7 +106,7 @@ func (b Backup) copyTo(ctx context.Context, folder string) error {
 		}
 	}
 	for dir := range folders {
-		if err := atomicfile.SyncDir(dir); err != nil {
+		if err := fileio.SyncDir(dir); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,6 @@ package house_test
 
 // basics are the packages of internal/ that every room may use. They know no room.
 var basics = []string{
-	"internal/atomicfile", "internal/human", "internal/mediatype", "internal/panics",
-	"internal/parallel", "internal/textfile",
+	"internal/fileio", "internal/human", "internal/mediatype", "internal/panics",
+	"internal/parallel",
 }

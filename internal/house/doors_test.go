@@ -61,7 +61,7 @@ var doors = []door{
 			"cluster/",
 			"lab/",
 			"render/",
-			"internal/atomicfile",
+			"internal/fileio",
 			"cmd/arcrawl",
 			"cmd/arcrawl/cli",
 		},

@@ -4,8 +4,7 @@ package house_test
 var knownWingUses = map[string]string{}
 
 // knownImports are the packages that import more of ours than they may, and how many. The numbers only shrink.
-var knownImports = map[string]int{
-}
+var knownImports = map[string]int{}
 
 // knownPortions are the packages that are still to become files of their users.
 var knownPortions = []string{}

@@ -1,5 +1,6 @@
 // Package testcrawl opens the parts of a crawl for tests: the real ones, in a folder, with a small archive. A test that
-// runs in virtual time plays months of a crawl in seconds.
+// runs in virtual time plays months of a crawl in seconds. A [World] runs a crawl of a scripted web, for tests
+// of what is shown and ordered of it: of the API, and of what wings add to it.
 package testcrawl
 
 import (

@@ -13,7 +13,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/textfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // The numbers of the method.
@@ -70,7 +70,7 @@ func ReadFile(name string) ([]History, error) {
 // to a random moment, seeded by the id, within the recorder's sampling interval before it was seen. Long histories are
 // cut, and short ones skipped, as the package comment says. The same bytes always give the same histories.
 func Read(r io.Reader) ([]History, error) {
-	in, err := textfile.NewReader(r)
+	in, err := fileio.NewTextReader(r)
 	if err != nil {
 		return nil, err
 	}

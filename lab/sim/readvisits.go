@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/internal/textfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // maxVisitLine is the maximum length of a line of a log or an index, in bytes. A longer line is an error.
@@ -35,7 +35,7 @@ func (s *Sightings) ReadFiles(names []string, wanted func(uri string) bool) (vis
 
 // IsHistories reports whether a file holds histories of change, each a JSON object, and not visits.
 func IsHistories(name string) (is bool, err error) {
-	f, err := textfile.Open(name)
+	f, err := fileio.OpenText(name)
 	if err != nil {
 		return false, err
 	}
@@ -64,7 +64,7 @@ func newVisitReader(s *Sightings, wanted func(uri string) bool) *visitReader {
 
 // read reads one file.
 func (r *visitReader) read(name string) (err error) {
-	f, err := textfile.Open(name)
+	f, err := fileio.OpenText(name)
 	if err != nil {
 		return err
 	}

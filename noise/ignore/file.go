@@ -15,7 +15,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -76,7 +76,7 @@ func (f File) Write() error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o750); err != nil {
 		return err
 	}
-	return atomicfile.Edit(f.Path, f.After)
+	return fileio.Edit(f.Path, f.After)
 }
 
 // Restore undoes Write.
@@ -84,5 +84,5 @@ func (f File) Restore() error {
 	if f.Before == nil {
 		return os.Remove(f.Path)
 	}
-	return atomicfile.Edit(f.Path, f.Before)
+	return fileio.Edit(f.Path, f.Before)
 }

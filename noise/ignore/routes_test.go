@@ -13,14 +13,14 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/routetest"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/internal/windowtest"
 )
 
 // newWorld opens a crawl and a window with the requests of this package.
-func newWorld(t *testing.T, dir, toml string) *windowtest.World {
+func newWorld(t *testing.T, dir, toml string) *testcrawl.World {
 	t.Helper()
-	w := windowtest.New(t, dir, toml)
+	w := testcrawl.New(t, dir, toml)
 	r := w.Parts
 	window, err := admin.New(admin.Options{
 		Crawler: w.Crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,
@@ -48,7 +48,7 @@ func TestPagesThatDifferAtEachFetchAreListed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		toml := strings.Replace(windowtest.EveryHour, "initial = \"1h\"\nmin = \"1h\"\nmax = \"1h\"", "rule = \"learned\"", 1)
+		toml := strings.Replace(testcrawl.EveryHour, "initial = \"1h\"\nmin = \"1h\"\nmax = \"1h\"", "rule = \"learned\"", 1)
 		w := newWorld(t, dir, toml)
 		defer w.Close()
 		w.Set("http://news.example/", town.Page{Links: []string{"/clock", "/short", "/token", "/still"}})
@@ -59,7 +59,7 @@ func TestPagesThatDifferAtEachFetchAreListed(t *testing.T) {
 		w.Run(6 * time.Hour)
 
 		found := map[string]string{}
-		for _, p := range windowtest.Get[api.Noise](w, "/api/v1/noise?host=NEWS.example").Pages {
+		for _, p := range testcrawl.Get[api.Noise](w, "/api/v1/noise?host=NEWS.example").Pages {
 			kind, _, _ := strings.Cut(p.Why, ":")
 			found[p.URI] = kind
 			clock := strings.HasSuffix(p.URI, "/clock")
@@ -67,7 +67,7 @@ func TestPagesThatDifferAtEachFetchAreListed(t *testing.T) {
 			if clock != (len(p.Rules) == 1 && p.Rules[0] == rule && strings.HasSuffix(p.Why, ": scrub_css = ['i.clock']")) {
 				t.Errorf("%s: %+v, want the rule that silences it", p.URI, p)
 			}
-			if why := windowtest.Get[api.Why](w, "/api/v1/why?uri="+url.QueryEscape(p.URI)); why.Noise != p.Why {
+			if why := testcrawl.Get[api.Why](w, "/api/v1/why?uri="+url.QueryEscape(p.URI)); why.Noise != p.Why {
 				t.Errorf("why says %q of %s, want %q", why.Noise, p.URI, p.Why)
 			}
 			if p.Visits < 6 || p.Versions < 6 || p.LastVisit == nil {
@@ -80,17 +80,17 @@ func TestPagesThatDifferAtEachFetchAreListed(t *testing.T) {
 		if !maps.Equal(found, want) {
 			t.Errorf("the pages %v are listed, want %v", found, want)
 		}
-		if nobodys := windowtest.Get[api.Noise](w, "/api/v1/noise?owner=nobody").Pages; len(nobodys) > 0 {
+		if nobodys := testcrawl.Get[api.Noise](w, "/api/v1/noise?owner=nobody").Pages; len(nobodys) > 0 {
 			t.Errorf("of an owner without hosts there are %+v", nobodys)
 		}
-		if other := windowtest.Get[api.Noise](w, "/api/v1/noise?host=other.example"); len(other.Pages) > 0 || other.Next != "" {
+		if other := testcrawl.Get[api.Noise](w, "/api/v1/noise?host=other.example"); len(other.Pages) > 0 || other.Next != "" {
 			t.Errorf("another host: %+v", other)
 		}
 		var problem api.Problem
 		if status := w.Ask(http.MethodGet, "/api/v1/noise?cursor=zz", nil, &problem); status != 400 || problem.Error == "" {
 			t.Errorf("a wrong cursor: status %d, %q, want 400 and a reason", status, problem.Error)
 		}
-		rules := windowtest.Post[api.IgnoreProposal](w, "/api/v1/ignore/suggest", api.IgnorePage{URI: "http://news.example/clock"})
+		rules := testcrawl.Post[api.IgnoreProposal](w, "/api/v1/ignore/suggest", api.IgnorePage{URI: "http://news.example/clock"})
 		if len(rules.Rules) > 0 || !strings.Contains(rules.Problem, "index.live") {
 			t.Errorf("without an index: %+v, want the reason why there is no rule", rules)
 		}

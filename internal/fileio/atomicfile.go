@@ -1,9 +1,17 @@
-// Package atomicfile writes files that appear under their names only when they are complete and synced to disk.
+// Package fileio writes files atomically, and reads texts that may be compressed.
+//
+// [Create], [Write] and [Edit] write files that appear under their names only when they are complete and synced to
+// disk.
 //
 // A file is written under a hidden name in the folder where it will be, synced, and renamed; then the folder is
 // synced. So a crash or a power failure leaves the old file or the new one, never a part. A crash can also leave the
 // hidden file, whose name begins with a dot and the name of the file.
-package atomicfile
+//
+// [OpenText] reads texts that may be compressed with gzip: logs, indexes, histories.
+//
+// Compression is recognised by the first bytes, never by the name. A small compressed file can hold a very long text,
+// so a caller should limit how much it reads, and the length of a line.
+package fileio
 
 import (
 	"errors"

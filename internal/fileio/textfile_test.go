@@ -1,4 +1,4 @@
-package textfile_test
+package fileio_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/arcrawl/arcrawl/internal/textfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 func zipped(t *testing.T, text string) []byte {
@@ -56,7 +56,7 @@ func TestCompressionIsRecognisedByContent(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			f, err := textfile.Open(write(t, c.file, c.data))
+			f, err := fileio.OpenText(write(t, c.file, c.data))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestCompressionIsRecognisedByContent(t *testing.T) {
 			if err := f.Close(); err != nil {
 				t.Error(err)
 			}
-			if r, err := textfile.NewReader(bytes.NewReader(c.data)); err != nil {
+			if r, err := fileio.NewTextReader(bytes.NewReader(c.data)); err != nil {
 				t.Error(err)
 			} else if again, err := io.ReadAll(r); string(again) != c.text || err != nil {
 				t.Errorf("NewReader reads %d bytes, %v; want %d", len(again), err, len(c.text))
@@ -82,7 +82,7 @@ func TestCompressionIsRecognisedByContent(t *testing.T) {
 func TestSkipMovesWithinTheText(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string][]byte{"plain": []byte("0123456789"), "gzipped": zipped(t, "0123456789")} {
-		f, err := textfile.Open(write(t, "a.log", data))
+		f, err := fileio.OpenText(write(t, "a.log", data))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestSkipMovesWithinTheText(t *testing.T) {
 			t.Errorf("%s: after 7 bytes comes %q, %v", name, rest, err)
 		}
 	}
-	f, err := textfile.Open(write(t, "a.log", zipped(t, "0123")))
+	f, err := fileio.OpenText(write(t, "a.log", zipped(t, "0123")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,14 +106,14 @@ func TestSkipMovesWithinTheText(t *testing.T) {
 
 func TestDamageIsAnError(t *testing.T) {
 	t.Parallel()
-	if _, err := textfile.Open(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := fileio.OpenText(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
-	if _, err := textfile.Open(write(t, "a", []byte("\x1f\x8b\x08"))); err == nil || !strings.Contains(err.Error(), "decompress") {
+	if _, err := fileio.OpenText(write(t, "a", []byte("\x1f\x8b\x08"))); err == nil || !strings.Contains(err.Error(), "decompress") {
 		t.Errorf("half a header: %v", err)
 	}
 	whole := zipped(t, "some text")
-	f, err := textfile.Open(write(t, "a", whole[:len(whole)-4]))
+	f, err := fileio.OpenText(write(t, "a", whole[:len(whole)-4]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package atomicfile_test
+package fileio_test
 
 import (
 	"io/fs"
@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // TestEditKeepsTheMode edits under the umask of the daemon's unit, which takes the right of the group to write. It is
@@ -23,7 +23,7 @@ func TestEditKeepsTheMode(t *testing.T) {
 		}
 		name := filepath.Join(dir, "a.toml")
 		for _, content := range []string{"first", "second"} {
-			if err := atomicfile.Edit(name, []byte(content)); err != nil {
+			if err := fileio.Edit(name, []byte(content)); err != nil {
 				t.Fatal(err)
 			}
 			checkFolder(t, dir, "a.toml", content)

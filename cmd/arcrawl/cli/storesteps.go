@@ -1,4 +1,4 @@
-package bulk
+package cli
 
 import (
 	"bufio"
@@ -21,8 +21,8 @@ const (
 	MaxLine = 1 << 20
 )
 
-// Each calls f with every selected entry.
-func Each(ctx context.Context, s Store, sel frontier.Selection, f func(frontier.Entry) error) error {
+// EachSelected calls f with every selected entry.
+func EachSelected(ctx context.Context, s Store, sel frontier.Selection, f func(frontier.Entry) error) error {
 	return steps(ctx, func(from frontier.Cursor) (frontier.Cursor, error) {
 		list, next, err := s.List(ctx, sel, from, Batch)
 		if err != nil {
@@ -37,8 +37,8 @@ func Each(ctx context.Context, s Store, sel frontier.Selection, f func(frontier.
 	})
 }
 
-// Count counts the selected entries.
-func Count(ctx context.Context, s Store, sel frontier.Selection) (total int64, err error) {
+// CountSelected counts the selected entries.
+func CountSelected(ctx context.Context, s Store, sel frontier.Selection) (total int64, err error) {
 	err = steps(ctx, func(from frontier.Cursor) (frontier.Cursor, error) {
 		n, next, err := s.Count(ctx, sel, from)
 		total += n
@@ -70,9 +70,9 @@ func steps(ctx context.Context, step func(from frontier.Cursor) (frontier.Cursor
 	return err
 }
 
-// Import stores the entries in lines of JSON, as an export has them. The first faulty line ends it; name is the name of
-// the input in that error. Known URIs stay unchanged unless replace is set.
-func Import(
+// ImportEntries stores the entries in lines of JSON, as an export has them. The first faulty line ends it; name is the
+// name of the input in that error. Known URIs stay unchanged unless replace is set.
+func ImportEntries(
 	ctx context.Context, s Store, in io.Reader, name string, replace bool,
 ) (total frontier.Imported, err error) {
 	lines := bufio.NewScanner(in)

@@ -1,9 +1,4 @@
-// Package bulk reads and changes many URIs of a frontier, in small steps.
-//
-// [Open] reaches the frontier of a running daemon through its socket, or opens the store of a stopped one. The
-// functions of this package work on both. They need little memory, however large the store is, and a daemon continues
-// to crawl.
-package bulk
+package cli
 
 import (
 	"context"
@@ -21,6 +16,10 @@ import (
 
 // Store is the frontier of a running daemon or of a stopped one. List, Count and Steer make one step of bounded work.
 // They return the cursor of the next step, or "" after the last one.
+//
+// [OpenStore] reaches the frontier of a running daemon through its socket, or opens the store of a stopped one. The
+// functions that take a Store work on both. They need little memory, however large the store is, and a daemon continues
+// to crawl.
 type Store interface {
 	List(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error)
 	Count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error)
@@ -32,14 +31,14 @@ type Store interface {
 	Close() error
 }
 
-// Open returns the frontier of the daemon with this main configuration file. If no daemon answers, it opens the
+// OpenStore returns the frontier of the daemon with this main configuration file. If no daemon answers, it opens the
 // store. now is the clock.
-func Open(ctx context.Context, path string, now func() time.Time) (Store, error) {
+func OpenStore(ctx context.Context, path string, now func() time.Time) (Store, error) {
 	return open(ctx, path, now, daemon.OpenStopped)
 }
 
-// Make is like [Open], and makes the store if there is none.
-func Make(ctx context.Context, path string, now func() time.Time) (Store, error) {
+// MakeStore is like [OpenStore], and makes the store if there is none.
+func MakeStore(ctx context.Context, path string, now func() time.Time) (Store, error) {
 	return open(ctx, path, now, func(ctx context.Context, c *config.Config, now time.Time) (*frontier.Frontier, error) {
 		return daemon.MakeStore(ctx, c, now, false)
 	})

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package reserve
+package frontier
 
 import (
 	"errors"

@@ -1,8 +1,4 @@
-// Package textfile reads texts that may be compressed with gzip: logs, indexes, histories.
-//
-// Compression is recognised by the first bytes, never by the name. A small compressed file can hold a very long text,
-// so a caller should limit how much it reads, and the length of a line.
-package textfile
+package fileio
 
 import (
 	"bufio"
@@ -19,8 +15,8 @@ const magic = "\x1f\x8b"
 // bufferSize is the size of the buffers before and behind the decompression.
 const bufferSize = 64 << 10
 
-// NewReader returns a reader of the text in r, decompressed if r is gzipped. It reads ahead in r.
-func NewReader(r io.Reader) (*bufio.Reader, error) {
+// NewTextReader returns a reader of the text in r, decompressed if r is gzipped. It reads ahead in r.
+func NewTextReader(r io.Reader) (*bufio.Reader, error) {
 	text, _, err := newReader(r)
 	return text, err
 }
@@ -37,46 +33,46 @@ func newReader(r io.Reader) (text *bufio.Reader, compressed bool, err error) {
 	return bufio.NewReaderSize(z, bufferSize), true, nil
 }
 
-// File is a text that is being read from a file.
-type File struct {
+// Text is a text that is being read from a file.
+type Text struct {
 	*bufio.Reader
 	file       *os.File
 	compressed bool
 }
 
-// Open opens the named file to read its text.
-func Open(name string) (*File, error) {
+// OpenText opens the named file to read its text.
+func OpenText(name string) (*Text, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	return From(f)
+	return TextOf(f)
 }
 
-// From reads the text of an open file from its beginning. It closes the file if it returns an error; otherwise
-// [File.Close] does.
-func From(f *os.File) (*File, error) {
+// TextOf reads the text of an open file from its beginning. It closes the file if it returns an error; otherwise
+// [Text.Close] does.
+func TextOf(f *os.File) (*Text, error) {
 	text, compressed, err := newReader(f)
 	if err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("read %s: %w", f.Name(), err)
 	}
-	return &File{Reader: text, file: f, compressed: compressed}, nil
+	return &Text{Reader: text, file: f, compressed: compressed}, nil
 }
 
 // Close closes the file.
-func (f *File) Close() error { return f.file.Close() }
+func (f *Text) Close() error { return f.file.Close() }
 
 // Compressed reports whether the file is gzipped.
-func (f *File) Compressed() bool { return f.compressed }
+func (f *Text) Compressed() bool { return f.compressed }
 
 // Consumed returns how many bytes of the file were read, including what is still in buffers. With the size of the
 // file it shows progress.
-func (f *File) Consumed() (int64, error) { return f.file.Seek(0, io.SeekCurrent) }
+func (f *Text) Consumed() (int64, error) { return f.file.Seek(0, io.SeekCurrent) }
 
 // Skip moves to byte n of the text. It must be called before anything is read. In a file that is not compressed it
 // takes no time, and may lead beyond the end.
-func (f *File) Skip(n int64) error {
+func (f *Text) Skip(n int64) error {
 	if f.compressed {
 		_, err := io.CopyN(io.Discard, f.Reader, n)
 		return err
@@ -89,10 +85,10 @@ func (f *File) Skip(n int64) error {
 }
 
 // ReadAt reads bytes of the file as stored.
-func (f *File) ReadAt(p []byte, at int64) (int, error) { return f.file.ReadAt(p, at) }
+func (f *Text) ReadAt(p []byte, at int64) (int, error) { return f.file.ReadAt(p, at) }
 
 // Size returns the size of the file, in bytes as stored.
-func (f *File) Size() (int64, error) {
+func (f *Text) Size() (int64, error) {
 	info, err := f.file.Stat()
 	if err != nil {
 		return 0, err

@@ -1,4 +1,4 @@
-package bulk_test
+package cli_test
 
 import (
 	"bytes"
@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/daemon/bulk"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // open opens the store of a stopped daemon that knows a number of URIs.
-func open(t *testing.T, uris int) bulk.Store {
+func open(t *testing.T, uris int) cli.Store {
 	t.Helper()
 	dir := t.TempDir()
 	now := time.Now()
@@ -38,7 +38,7 @@ func open(t *testing.T, uris int) bulk.Store {
 	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
 		t.Fatal(err)
 	}
-	s, err := bulk.Open(t.Context(), path, time.Now)
+	s, err := cli.OpenStore(t.Context(), path, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,33 +52,33 @@ func open(t *testing.T, uris int) bulk.Store {
 
 func TestEveryStepIsMade(t *testing.T) {
 	t.Parallel()
-	const uris = 2*bulk.Batch + 1
+	const uris = 2*cli.Batch + 1
 	s := open(t, uris)
 	ctx := t.Context()
 	var lines bytes.Buffer
 	seen := 0
-	err := bulk.Each(ctx, s, frontier.Selection{}, func(e frontier.Entry) error {
+	err := cli.EachSelected(ctx, s, frontier.Selection{}, func(e frontier.Entry) error {
 		seen++
 		return json.NewEncoder(&lines).Encode(e)
 	})
 	if err != nil || seen != uris {
 		t.Errorf("Each: %d entries, %v; want %d", seen, err, uris)
 	}
-	if n, err := bulk.Count(ctx, s, frontier.Selection{}); err != nil || n != uris {
+	if n, err := cli.CountSelected(ctx, s, frontier.Selection{}); err != nil || n != uris {
 		t.Errorf("Count: %d, %v; want %d", n, err, uris)
 	}
 	hold := frontier.Action{Verb: frontier.Hold}
-	if done, err := bulk.Steer(ctx, s, frontier.Selection{}, hold); err != nil || done.Changed != uris {
+	if done, err := cli.Steer(ctx, s, frontier.Selection{}, hold); err != nil || done.Changed != uris {
 		t.Errorf("Steer: %+v, %v; want %d changed", done, err, uris)
 	}
-	if done, err := bulk.Import(ctx, open(t, 0), &lines, "export", false); err != nil || done.New != uris {
+	if done, err := cli.ImportEntries(ctx, open(t, 0), &lines, "export", false); err != nil || done.New != uris {
 		t.Errorf("Import into an empty store: %+v, %v; want %d new", done, err, uris)
 	}
 }
 
 func TestAnInvalidLineStopsAnImport(t *testing.T) {
 	t.Parallel()
-	_, err := bulk.Import(t.Context(), open(t, 0), strings.NewReader("\n{\"uri\": 7}\n"), "export.jsonl", false)
+	_, err := cli.ImportEntries(t.Context(), open(t, 0), strings.NewReader("\n{\"uri\": 7}\n"), "export.jsonl", false)
 	if err == nil || !strings.Contains(err.Error(), "export.jsonl, line 2") {
 		t.Errorf("error %v, want one that names file and line", err)
 	}

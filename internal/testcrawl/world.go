@@ -1,6 +1,4 @@
-// Package windowtest runs a crawl of a scripted web for tests of what is shown and ordered of it: of the API, and of
-// what wings add to it.
-package windowtest
+package testcrawl
 
 import (
 	"bytes"
@@ -23,7 +21,6 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -74,7 +71,7 @@ func New(t testing.TB, dir, toml string) *World {
 	w.Must(os.WriteFile(w.Path("arcrawl.toml"), []byte(toml), 0o600))
 	cfg, err := config.Load(w.Path("arcrawl.toml"))
 	w.Must(err)
-	w.Parts = testcrawl.Open(t, cfg, testcrawl.Options{Dir: dir, Dial: w.Town.Dial, Log: zerolog.Nop()})
+	w.Parts = Open(t, cfg, Options{Dir: dir, Dial: w.Town.Dial, Log: zerolog.Nop()})
 	r := &w.Parts
 	r.FreeSpace = func() (int64, error) { return w.Free, nil }
 	r.Observe = func(v crawler.Report) { w.Window.Observe(v) }
@@ -93,7 +90,7 @@ func (w *World) AddSeeds() {
 func (w *World) Close() {
 	w.Helper()
 	w.Town.Close()
-	testcrawl.Close(w, w.Parts)
+	Close(w, w.Parts)
 }
 
 // Path returns the path of a file in the folder of the world.

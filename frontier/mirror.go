@@ -1,4 +1,4 @@
-package mirror
+package frontier
 
 import (
 	"bytes"
@@ -12,8 +12,6 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/pb"
-
-	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // markKey is the key that a mirror writes to find out that it was notified of all earlier changes. It is not shipped.
@@ -22,14 +20,22 @@ const markKey = "mmirror"
 // internal is the prefix of the store's own keys.
 const internal = "!badger!"
 
-// Row is a row of a store. Its key and its value are bytes that only the store understands.
-type Row struct {
+// ChangedRow is a row of a store. Its key and its value are bytes that only the store understands.
+type ChangedRow struct {
 	Key, Value []byte
 	Gone       bool // the row was removed
 }
 
-// Mirror collects the keys that change in a store. Make one with [New], and call [Mirror.Run] before anything changes
-// that it must not miss.
+// Mirror collects the keys that change in a store. Make one with [NewMirror], and call [Mirror.Run] before anything
+// changes that it must not miss.
+//
+// It says which rows of a store have changed, so that a copy of the store elsewhere can follow it.
+//
+// A [Mirror] is notified of each change by the store itself, whichever package made it. It keeps only the keys. The
+// values are read when they are shipped, in one view of the store. So a shipment is a whole state of the store: the
+// copy has all of a transaction or nothing of it.
+//
+// A change costs the visit nothing but its place in a channel. Without a mirror the store notifies nobody.
 type Mirror struct {
 	db  *badger.DB
 	max int // keys that are kept
@@ -45,9 +51,9 @@ type Mirror struct {
 	arrived chan struct{}     // is closed when seen grows
 }
 
-// New returns a mirror of a store. It keeps at most maxKeys changed keys, and all deleted ones. If more have changed,
-// the next shipment looks for the others in the store.
-func New(f *frontier.Frontier, maxKeys int) *Mirror {
+// NewMirror returns a mirror of a store. It keeps at most maxKeys changed keys, and all deleted ones. If more have
+// changed, the next shipment looks for the others in the store.
+func NewMirror(f *Frontier, maxKeys int) *Mirror {
 	return &Mirror{
 		db: f.Follow(), changed: map[string]uint64{}, gone: map[string]bool{}, max: maxKeys, arrived: make(chan struct{}),
 	}
@@ -57,7 +63,7 @@ func New(f *frontier.Frontier, maxKeys int) *Mirror {
 func (m *Mirror) Run(ctx context.Context) error {
 	var all []pb.Match
 	for b := range 256 {
-		if prefix := []byte{byte(b)}; !frontier.IsDerived(prefix) && prefix[0] != internal[0] {
+		if prefix := []byte{byte(b)}; !IsDerived(prefix) && prefix[0] != internal[0] {
 			all = append(all, pb.Match{Prefix: prefix})
 		}
 	}
@@ -198,7 +204,7 @@ func eachSince(txn *badger.Txn, version uint64, f func(*badger.Item) error) erro
 
 // isShipped reports whether a copy of the store has a key.
 func isShipped(k []byte) bool {
-	return !frontier.IsDerived(k) && string(k) != markKey && !bytes.HasPrefix(k, []byte(internal))
+	return !IsDerived(k) && string(k) != markKey && !bytes.HasPrefix(k, []byte(internal))
 }
 
 // Shipment holds what has changed and was not shipped yet, as it is at one moment. The rows are read when they are
@@ -254,12 +260,12 @@ const (
 
 // portions collects rows, and passes them on in portions. No key is in a portion twice.
 type portions struct {
-	ship  func([]Row) error
-	rows  []Row
+	ship  func([]ChangedRow) error
+	rows  []ChangedRow
 	bytes int
 }
 
-func (p *portions) add(r Row) error {
+func (p *portions) add(r ChangedRow) error {
 	p.rows, p.bytes = append(p.rows, r), p.bytes+len(r.Key)+len(r.Value)
 	if len(p.rows) < portionRows && p.bytes < portionBytes {
 		return nil
@@ -277,7 +283,7 @@ func (p *portions) flush() error {
 }
 
 // Each calls ship with the rows, in portions. It may be called again.
-func (s *Shipment) Each(ship func(rows []Row) error) error {
+func (s *Shipment) Each(ship func(rows []ChangedRow) error) error {
 	p := portions{ship: ship}
 	if s.scan {
 		var last []byte
@@ -295,7 +301,7 @@ func (s *Shipment) Each(ship func(rows []Row) error) error {
 	for _, k := range s.keys {
 		item, err := s.txn.Get([]byte(k))
 		if errors.Is(err, badger.ErrKeyNotFound) {
-			err = p.add(Row{Key: []byte(k), Gone: true})
+			err = p.add(ChangedRow{Key: []byte(k), Gone: true})
 		} else if err == nil {
 			err = p.addItem(item)
 		} else {
@@ -311,13 +317,13 @@ func (s *Shipment) Each(ship func(rows []Row) error) error {
 // addItem adds a row of the store.
 func (p *portions) addItem(item *badger.Item) error {
 	if item.IsDeletedOrExpired() {
-		return p.add(Row{Key: item.KeyCopy(nil), Gone: true})
+		return p.add(ChangedRow{Key: item.KeyCopy(nil), Gone: true})
 	}
 	v, err := item.ValueCopy(nil)
 	if err != nil {
 		return readError{err}
 	}
-	return p.add(Row{Key: item.KeyCopy(nil), Value: v})
+	return p.add(ChangedRow{Key: item.KeyCopy(nil), Value: v})
 }
 
 // readError is a failure of the store, and not of the copy.
@@ -362,7 +368,7 @@ func (m *Mirror) Shipped(s *Shipment) {
 
 // Whole calls ship with all rows of the store as they are at one moment, in portions, and returns the version of the
 // last change that is in them. Changes after that follow with the next shipment.
-func (m *Mirror) Whole(ship func(rows []Row) error) (version uint64, err error) {
+func (m *Mirror) Whole(ship func(rows []ChangedRow) error) (version uint64, err error) {
 	txn := m.db.NewTransaction(false)
 	defer txn.Discard()
 	it := txn.NewIterator(badger.DefaultIteratorOptions)

@@ -1,4 +1,4 @@
-package atomicfile_test
+package fileio_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 )
 
 // checkFolder fails unless the folder holds one file, named name, with the given content.
@@ -27,7 +27,7 @@ func TestWriteReplacesTheWholeFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a.json")
 	for _, content := range []string{"a long first version", "short", ""} {
-		if err := atomicfile.Write(name, []byte(content), 0o640); err != nil {
+		if err := fileio.Write(name, []byte(content), 0o640); err != nil {
 			t.Fatal(err)
 		}
 		checkFolder(t, dir, "a.json", content)
@@ -40,14 +40,14 @@ func TestWriteReplacesTheWholeFile(t *testing.T) {
 func TestWriteLeavesNothingWhenItFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := atomicfile.Write(filepath.Join(dir, "missing", "a"), nil, 0o640); !errors.Is(err, fs.ErrNotExist) {
+	if err := fileio.Write(filepath.Join(dir, "missing", "a"), nil, 0o640); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("in a folder that does not exist: %v", err)
 	}
 	name := filepath.Join(dir, "folder")
 	if err := os.Mkdir(name, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if err := atomicfile.Write(name, []byte("x"), 0o640); err == nil {
+	if err := fileio.Write(name, []byte("x"), 0o640); err == nil {
 		t.Error("a folder was replaced by a file")
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
@@ -60,7 +60,7 @@ func TestNewNeverReplacesAFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a.warc.gz")
 	for i, content := range []string{"first", "second"} {
-		f, err := atomicfile.Create(name, 0o644)
+		f, err := fileio.Create(name, 0o644)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestNewNeverReplacesAFile(t *testing.T) {
 func TestADiscardedFileNeverAppears(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f, err := atomicfile.Create(filepath.Join(dir, "a"), 0o644)
+	f, err := fileio.Create(filepath.Join(dir, "a"), 0o644)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,55 @@
-// Package reserve keeps disk space for the files that the store maps into memory.
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+)
+
+// ReserveFile is the name of the file that holds the space for tables.
+const ReserveFile = "RESERVE"
+
+// The messages that Badger logs at its steps. A test makes sure that it still does.
+const (
+	beforeFlush = "Flushing memtable"                  // before a full log is replaced, and when the store is closed
+	beforeTable = "[%d] LOG Compact. Added"            // before a merged table is written; the first value is the merger
+	afterMerge  = "[Compactor: %d] Compaction for"     // the merger has written all its tables
+	failedMerge = "[Compactor: %d] LOG Compact FAILED" // the same
+)
+
+const (
+	// manifestAhead is the space that is kept behind the end of the manifest. A change takes some 30 bytes per table.
+	manifestAhead = 256 << 10
+	// inFlight is the number of tables that one merger may be writing at the same time.
+	inFlight = 13
+)
+
+// ReserveOptions configure a [Reserve].
+type ReserveOptions struct {
+	Dir   string // folder of the store
+	Log   int64  // length of the file of a log, which is full when it has half of that
+	Table int64  // maximum size of a merged table
+
+	// Wait is called while a merge waits for space, again and again. It must return after a while.
+	Wait func()
+}
+
+// ReserveLogger is the interface of Badger's loggers.
+type ReserveLogger interface {
+	Errorf(format string, args ...any)
+	Warningf(format string, args ...any)
+	Infof(format string, args ...any)
+	Debugf(format string, args ...any)
+}
+
+// Reserve keeps disk space for the files that the store maps into memory. It is the logger of the store, and may be
+// used by many goroutines.
 //
 // Badger writes its logs and tables through mapped memory. If the disk has no block for a page, the kernel sends
 // SIGBUS, and a Go program cannot handle that in a goroutine of somebody else: the process ends. So the blocks must be
@@ -21,60 +72,9 @@
 // Badger reports the flush of a log when the goroutine that makes its table has begun: if a busy machine halts the
 // reporting goroutine until the table is written, on a disk that is full already, the process ends. It loses nothing
 // and continues when it is started again.
-package reserve
-
-import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
-	"sync"
-	"sync/atomic"
-	"syscall"
-)
-
-// FileName is the name of the file that holds the space for tables.
-const FileName = "RESERVE"
-
-// The messages that Badger logs at its steps. A test makes sure that it still does.
-const (
-	beforeFlush = "Flushing memtable"                  // before a full log is replaced, and when the store is closed
-	beforeTable = "[%d] LOG Compact. Added"            // before a merged table is written; the first value is the merger
-	afterMerge  = "[Compactor: %d] Compaction for"     // the merger has written all its tables
-	failedMerge = "[Compactor: %d] LOG Compact FAILED" // the same
-)
-
-const (
-	// manifestAhead is the space that is kept behind the end of the manifest. A change takes some 30 bytes per table.
-	manifestAhead = 256 << 10
-	// inFlight is the number of tables that one merger may be writing at the same time.
-	inFlight = 13
-)
-
-// Options configure a [Reserve].
-type Options struct {
-	Dir   string // folder of the store
-	Log   int64  // length of the file of a log, which is full when it has half of that
-	Table int64  // maximum size of a merged table
-
-	// Wait is called while a merge waits for space, again and again. It must return after a while.
-	Wait func()
-}
-
-// Logger is the interface of Badger's loggers.
-type Logger interface {
-	Errorf(format string, args ...any)
-	Warningf(format string, args ...any)
-	Infof(format string, args ...any)
-	Debugf(format string, args ...any)
-}
-
-// Reserve keeps disk space for a store. It is the logger of the store, and may be used by many goroutines.
 type Reserve struct {
-	o    Options
-	next Logger // nil discards messages
+	o    ReserveOptions
+	next ReserveLogger // nil discards messages
 
 	full atomic.Bool // the reserve is complete; false after a part of it was used
 	off  atomic.Bool // the file system cannot reserve blocks
@@ -90,8 +90,10 @@ type Reserve struct {
 	short   bool        // the last attempt to reserve blocks failed
 }
 
-// New returns a reserve that has no space yet, and passes messages on to next.
-func New(o Options, next Logger) *Reserve { return &Reserve{o: o, next: next, merging: map[any]int{}} }
+// NewReserve returns a reserve that has no space yet, and passes messages on to next.
+func NewReserve(o ReserveOptions, next ReserveLogger) *Reserve {
+	return &Reserve{o: o, next: next, merging: map[any]int{}}
+}
 
 // flush is the space of the table that a log becomes.
 func (r *Reserve) flush() int64 { return r.o.Log/2 + r.o.Table }
@@ -105,7 +107,7 @@ func (r *Reserve) Begin(logs int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.file == nil {
-		f, err := os.OpenFile(filepath.Join(r.o.Dir, FileName), os.O_RDWR|os.O_CREATE, 0o640)
+		f, err := os.OpenFile(filepath.Join(r.o.Dir, ReserveFile), os.O_RDWR|os.O_CREATE, 0o640)
 		if err != nil {
 			return r.explain(err)
 		}

@@ -1,4 +1,4 @@
-package recent
+package frontier
 
 import (
 	"fmt"
@@ -8,22 +8,22 @@ import (
 
 func TestKnownCacheRemembersAndForgets(t *testing.T) {
 	t.Parallel()
-	r := New()
+	r := NewRecent()
 	a, b := r.Hash("http://a.example/"), r.Hash("http://b.example/")
 	has := func() []bool {
 		found := make([]bool, 3)
-		r.Contains([]Hash{a, b, {}}, found)
+		r.Contains([]RecentHash{a, b, {}}, found)
 		return found
 	}
 	if got := has(); slices.Contains(got, true) {
 		t.Errorf("an empty cache contains %v, want nothing", got)
 	}
-	r.Remember([]Hash{a}, 0)
+	r.Remember([]RecentHash{a}, 0)
 	if got := has(); !got[0] || got[1] {
 		t.Errorf("after remembering a the cache contains %v", got)
 	}
-	r.Forget([]Hash{a})
-	r.Remember([]Hash{b}, 0) // b was looked up before a was forgotten
+	r.Forget([]RecentHash{a})
+	r.Remember([]RecentHash{b}, 0) // b was looked up before a was forgotten
 	if got := has(); got[0] || got[1] {
 		t.Errorf("after forgetting a the cache contains %v", got)
 	}
@@ -32,12 +32,12 @@ func TestKnownCacheRemembersAndForgets(t *testing.T) {
 // The cache remembers as many URIs as a large page has links, and never more than it has room for.
 func TestKnownCacheHasRoomForTheLinksOfAPage(t *testing.T) {
 	t.Parallel()
-	r := New()
-	marks := make([]Hash, 3*sets*ways)
+	r := NewRecent()
+	marks := make([]RecentHash, 3*sets*ways)
 	for i := range marks {
 		marks[i] = r.Hash(fmt.Sprintf("http://a.example/%d", i))
 	}
-	count := func(of []Hash) (n int) {
+	count := func(of []RecentHash) (n int) {
 		found := make([]bool, len(of))
 		r.Contains(of, found)
 		for _, ok := range found {

@@ -1,5 +1,4 @@
-// Package recent remembers some of the URIs that were found in the store, so that they need not be looked up again.
-package recent
+package frontier
 
 import (
 	"hash/maphash"
@@ -7,16 +6,16 @@ import (
 	"sync"
 )
 
-// The size of a [Cache]: the number of its sets, and of the URIs in each. It takes a megabyte.
+// The size of a [Recent]: the number of its sets, and of the URIs in each. It takes a megabyte.
 const (
 	sets = 1 << 14
 	ways = 4
 )
 
-// Cache remembers some of the URIs that were found to be known, because the pages of a site link to the same
+// Recent remembers some of the URIs that were found to be known, because the pages of a site link to the same
 // URIs again and again. Each URI belongs to one set; a full set drops its oldest URI. URIs that an operator removes
 // from the store are removed here too.
-type Cache struct {
+type Recent struct {
 	seeds [2]maphash.Seed
 
 	mu    sync.Mutex // guards the fields below; no other lock is taken while it is held
@@ -24,26 +23,26 @@ type Cache struct {
 	round uint64 // number of removals; a URI that was looked up in an earlier round may be gone
 }
 
-type set [ways]Hash
+type set [ways]RecentHash
 
-// Hash identifies a URI in the cache: two sums with random keys, 128 bits, so that no two URIs are confused. It
+// RecentHash identifies a URI in the cache: two sums with random keys, 128 bits, so that no two URIs are confused. It
 // takes a tenth of the time of a fingerprint.
-type Hash [2]uint64
+type RecentHash [2]uint64
 
-// New returns an empty cache.
-func New() Cache {
-	return Cache{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+// NewRecent returns an empty cache.
+func NewRecent() Recent {
+	return Recent{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 }
 
 // Hash returns the hash of a URI.
-func (r *Cache) Hash(text string) Hash {
-	return Hash{maphash.String(r.seeds[0], text) | 1, maphash.String(r.seeds[1], text)} // | 1: never the zero value
+func (r *Recent) Hash(text string) RecentHash {
+	return RecentHash{maphash.String(r.seeds[0], text) | 1, maphash.String(r.seeds[1], text)} // | 1: never the zero value
 }
 
-func (m Hash) set() int { return int(m[1] % sets) }
+func (m RecentHash) set() int { return int(m[1] % sets) }
 
 // Contains sets for each URI whether the cache has it, and returns the round of the answer.
-func (r *Cache) Contains(hashes []Hash, known []bool) (round uint64) {
+func (r *Recent) Contains(hashes []RecentHash, known []bool) (round uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known == nil {
@@ -58,7 +57,7 @@ func (r *Cache) Contains(hashes []Hash, known []bool) (round uint64) {
 
 // Remember adds URIs that were found in the store in a round. If URIs were removed since then, it does nothing,
 // because the found URIs may be among them.
-func (r *Cache) Remember(hashes []Hash, round uint64) {
+func (r *Recent) Remember(hashes []RecentHash, round uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if round != r.round {
@@ -76,7 +75,7 @@ func (r *Cache) Remember(hashes []Hash, round uint64) {
 }
 
 // Forget removes URIs, after they have been removed from the store.
-func (r *Cache) Forget(hashes []Hash) {
+func (r *Recent) Forget(hashes []RecentHash) {
 	if len(hashes) == 0 {
 		return
 	}
@@ -90,7 +89,7 @@ func (r *Cache) Forget(hashes []Hash) {
 		set := &r.known[h.set()]
 		for i := range set {
 			if set[i] == h {
-				set[i] = Hash{}
+				set[i] = RecentHash{}
 			}
 		}
 	}
