@@ -3,6 +3,7 @@
 # make short    run the linters and the first tier of tests: under two minutes, without the race detector
 # make slow     run the second tier of tests only: those that -short skips
 # make check    run the linters only
+# make race     run all tests under the race detector: half an hour
 # make bench    run all benchmarks          (BENCH=pattern, COUNT=n, BENCHTIME=1s)
 # make bench-frontier   measure the frontier next to Badger and Pebble  (URIS=1000000, HOSTS=20000, ARGS=)
 # make bench-render     measure rendering next to a plain Chromium  (ARGS=)
@@ -51,7 +52,7 @@ STATICCHECK := bin/tools/staticcheck-v0.8.2
 GOVULNCHECK := bin/tools/govulncheck-v1.9.0
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak cluster cluster-figures readers vuln fuzz pictures demo trial package package-replay replay-assets test-package clean
+.PHONY: build test short slow race test-deps check format vet staticcheck house bench bench-frontier bench-crawl bench-render hostile soak cluster cluster-figures readers vuln fuzz pictures demo trial package package-replay replay-assets test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -63,27 +64,32 @@ build:
 # in full only without the race detector: it would count as a cost of a visit, or play days five times as long.
 test: test-deps
 	$(MAKE) check
-	$(TEST) -race $(filter-out $(SERIAL) ./internal/house,$(PACKAGES))
-	$(TEST) $(SERIAL)
-	$(TEST) -run "$$(scripts/slow-tests unraced)" $(filter-out $(SERIAL),$(shell scripts/slow-tests unraced-packages))
+	$(TEST) -race $(filter-out $(UNRACED) ./internal/house,$(PACKAGES))
+	$(TEST) $(UNRACED)
+	$(TEST) -run "$$(scripts/slow-tests unraced)" $(filter-out $(UNRACED),$(shell scripts/slow-tests unraced-packages))
 
 # make check has run go vet already. Many tests wait, so there are more at once than processors.
 TEST     := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -vet=off -shuffle=on -timeout $(TEST_TIMEOUT) -p $(shell expr $$(nproc) + 1) -parallel $(shell expr $$(nproc) \* 3)
 # The longest package comes first, because the others can run beside it.
-PACKAGES  = ./cmd/arcrawl $(filter-out ./cmd/arcrawl,$(shell $(GO) list ./... | sed 's|^github.com/arcrawl/arcrawl|.|'))
+PACKAGES  = ./crawler $(filter-out ./crawler,$(shell $(GO) list ./... | sed 's|^github.com/arcrawl/arcrawl|.|'))
 
-# The race detector finds nothing where only one goroutine works, and takes five to ten times as long. SERIAL packages
-# have no goroutine at all; the house test checks it.
-SERIAL := ./archive/compare ./digest ./discover ./aspects/spaces ./noise/infer ./uri
+# The race detector takes five to ten times as long. It watches the packages in which goroutines meet. UNRACED packages
+# start none, or only use those of packages below, whose own tests run under it; the house test has the reasons. Before
+# a release, make race runs all tests under it.
+UNRACED := ./cmd/arcrawl ./curator ./archive ./archive/compare ./archive/importer ./archive/verify ./archive/wacz \
+	./config ./digest ./discover ./aspects/spaces ./evaluators ./lab/heritrix ./lab/sim ./noise/infer ./uri
+
+race:
+	$(TEST) -race $(filter-out ./internal/house,$(PACKAGES))
 
 short: check
 	$(GO) test -short ./...
 
 # Slow tests call slow.Test first. Their names are read from the source.
 slow:
-	$(TEST) -race -run "$$(scripts/slow-tests names)" $(filter-out $(SERIAL),$(shell scripts/slow-tests packages))
-	$(TEST) -run "$$(scripts/slow-tests names)" $(SERIAL)
-	$(TEST) -run "$$(scripts/slow-tests unraced)" $(filter-out $(SERIAL),$(shell scripts/slow-tests unraced-packages))
+	$(TEST) -race -run "$$(scripts/slow-tests names)" $(filter-out $(UNRACED),$(shell scripts/slow-tests packages))
+	$(TEST) -run "$$(scripts/slow-tests names)" $(UNRACED)
+	$(TEST) -run "$$(scripts/slow-tests unraced)" $(filter-out $(UNRACED),$(shell scripts/slow-tests unraced-packages))
 
 test-deps:
 	scripts/test-deps
