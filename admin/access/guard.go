@@ -105,7 +105,7 @@ func (o Options) serveSignIn(to http.ResponseWriter, from *http.Request) bool {
 	case o.SignIns == nil:
 		return false
 	case get && from.URL.Path == signInPath:
-		o.show(to, http.StatusOK, view{To: inside(from.FormValue("to"))})
+		show(to, http.StatusOK, pageText, view{To: inside(from.FormValue("to"))})
 	case post && form && !isOwn(from):
 		deny(to, http.StatusForbidden, notOwn)
 	case post && from.URL.Path == signInPath:

@@ -2,11 +2,8 @@ package access
 
 import (
 	_ "embed"
-	"html/template"
-	"math"
 	"net/http"
 	"net/url"
-	"strconv"
 )
 
 // passwordPath is the address of the page on which users change their own passwords.
@@ -21,18 +18,6 @@ type passwordView struct {
 	Changed       bool
 }
 
-// showPassword answers with the page for a password.
-func showPassword(to http.ResponseWriter, status int, v passwordView) {
-	page, err := template.New("password").Parse(passwordText)
-	if err != nil {
-		deny(to, http.StatusInternalServerError, err.Error()) // cannot happen: a test parses it
-		return
-	}
-	to.Header().Set("Content-Type", "text/html; charset=utf-8")
-	to.WriteHeader(status)
-	_ = page.Execute(to, v)
-}
-
 // ownPassword serves the page for a password to a user with a session. Others are led to the page to sign in.
 func (o Options) ownPassword(to http.ResponseWriter, from *http.Request) {
 	u, ok := o.sessionOf(from)
@@ -42,7 +27,7 @@ func (o Options) ownPassword(to http.ResponseWriter, from *http.Request) {
 	case from.Method == http.MethodPost:
 		o.changePassword(to, from, u)
 	default:
-		showPassword(to, http.StatusOK, passwordView{Name: u.Name, Changed: from.URL.Query().Has("changed")})
+		show(to, http.StatusOK, passwordText, passwordView{Name: u.Name, Changed: from.URL.Query().Has("changed")})
 	}
 }
 
@@ -50,7 +35,7 @@ func (o Options) ownPassword(to http.ResponseWriter, from *http.Request) {
 func (o Options) changePassword(to http.ResponseWriter, from *http.Request, u User) {
 	from.Body = http.MaxBytesReader(to, from.Body, maxForm)
 	now, wanted := from.PostFormValue("now"), from.PostFormValue("new")
-	refuse := func(status int, why string) { showPassword(to, status, passwordView{Name: u.Name, Problem: why}) }
+	refuse := func(status int, why string) { show(to, status, passwordText, passwordView{Name: u.Name, Problem: why}) }
 	switch err := CheckPassword(wanted); {
 	case now == "" || len(now) > maxPassword:
 		refuse(http.StatusBadRequest, "Write your current password, and the new one twice.")
@@ -77,14 +62,11 @@ func (o Options) tryPassword(
 	now, where := o.SignIns.now(), place(o.Proxy.address(from))
 	bounds, gate := o.bounds(from, u, u.Name, where)
 	if wait := o.SignIns.attempts.begin(bounds, now); wait > 0 {
-		to.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		return http.StatusTooManyRequests, tooMany(wait)
+		return tooMany(to, wait)
 	}
 	leave, ok := gate.Enter(from.Context())
 	if !ok {
-		o.SignIns.attempts.succeed(bounds)
-		to.Header().Set("Retry-After", "5")
-		return http.StatusServiceUnavailable, "Too many people sign in at this moment. Try again in some seconds."
+		return o.busy(to, bounds)
 	}
 	done := SignIn{Time: now, What: ChangePassword, Name: u.Name, From: where, Way: BySession}
 	var err error

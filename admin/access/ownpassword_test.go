@@ -5,9 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 func change(now, wanted, again string) url.Values {
@@ -30,9 +31,7 @@ func TestUsersChangeTheirOwnPasswords(t *testing.T) {
 	page := func(answer *http.Response) string {
 		t.Helper()
 		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		return string(text)
 	}
 	if text := page(d.send("GET", "/password", nil, here)); !strings.Contains(text, "New password") || !strings.Contains(text, "maria") {
@@ -122,26 +121,5 @@ func TestOnlyUsersWithASessionChangePasswords(t *testing.T) {
 				t.Errorf("%s, %s: %d, to %q", what, method, answer.StatusCode, at)
 			}
 		}
-	}
-}
-
-// TestThePasswordInAFileIsChanged changes the password of a user in a file of users.
-func TestThePasswordInAFileIsChanged(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "users")
-	if err := AddUser(path, "maria", Curate, "correct horse battery"); err != nil {
-		t.Fatal(err)
-	}
-	d := newGuarded(t)
-	file := OpenUsers(path)
-	d.o.Users = func() []User { all, _ := file.Users(); return all }
-	d.o.SetPassword = func(name, password string) error { return SetPassword(path, name, password) }
-	session := with(d.send("POST", "/login", form("maria", "correct horse battery"), nil).Cookies())
-	words := change("correct horse battery", "a library of words", "a library of words")
-	if status := d.send("POST", "/password", words, session).StatusCode; status != http.StatusSeeOther {
-		t.Errorf("changed: %d", status)
-	}
-	if all, err := Users(path); err != nil || !isPassword(all[0].Hash, "a library of words", usualCost) || all[0].Role != Curate {
-		t.Errorf("the file has %+v, %v", all, err)
 	}
 }

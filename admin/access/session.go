@@ -41,37 +41,27 @@ func (s *sessions) begin(u User, now time.Time) string {
 			delete(s.all, key)
 		}
 	}
-	if s.count(u.Name) >= maxUserSession {
-		s.endOldest(func(is *session) bool { return is.user == u.Name })
-	}
-	if len(s.all) >= maxSessions {
-		s.endOldest(func(*session) bool { return true })
-	}
+	s.makeRoom(maxUserSession, func(is *session) bool { return is.user == u.Name })
+	s.makeRoom(maxSessions, func(*session) bool { return true })
 	secret := rand.Text()
 	s.all[sha256.Sum256([]byte(secret))] = &session{user: u.Name, hash: u.Hash, began: now, used: now}
 	return secret
 }
 
-// count returns the number of sessions of a user. The caller holds mu.
-func (s *sessions) count(user string) (n int) {
-	for _, session := range s.all {
-		if session.user == user {
-			n++
-		}
-	}
-	return n
-}
-
-// endOldest ends the session that was not used for the longest time. The caller holds mu.
-func (s *sessions) endOldest(of func(*session) bool) {
-	var oldest *session
-	var at [sha256.Size]byte
+// makeRoom ends the session that was not used for the longest time, if there are too many. The caller holds mu.
+func (s *sessions) makeRoom(most int, of func(*session) bool) {
+	n, at := 0, [sha256.Size]byte{}
 	for key, is := range s.all {
-		if of(is) && (oldest == nil || is.used.Before(oldest.used)) {
-			oldest, at = is, key
+		if !of(is) {
+			continue
+		}
+		if n++; n == 1 || is.used.Before(s.all[at].used) {
+			at = key
 		}
 	}
-	delete(s.all, at)
+	if n >= most {
+		delete(s.all, at)
+	}
 }
 
 // find returns the user of a session. users returns the users in force: whoever was removed or has another password

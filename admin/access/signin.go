@@ -71,9 +71,9 @@ var pageText string
 // view holds the texts of the page.
 type view struct{ Problem, Name, To string }
 
-// show answers with the page.
-func (o Options) show(to http.ResponseWriter, status int, v view) {
-	page, err := template.New("page").Parse(pageText)
+// show answers with a page that asks for a password.
+func show(to http.ResponseWriter, status int, text string, v any) {
+	page, err := template.New("page").Parse(text)
 	if err != nil {
 		deny(to, http.StatusInternalServerError, err.Error()) // cannot happen: a test parses it
 		return
@@ -90,7 +90,7 @@ func (o Options) signInForm(to http.ResponseWriter, from *http.Request) {
 	password := from.PostFormValue("password")
 	if password == "" || len(password) > maxPassword || len(v.Name) > maxName {
 		v.Problem = "Write your name and your password, or a token as password and no name."
-		o.show(to, http.StatusBadRequest, v)
+		show(to, http.StatusBadRequest, pageText, v)
 		return
 	}
 	status, problem := o.attempt(to, from, v.Name, password)
@@ -99,7 +99,7 @@ func (o Options) signInForm(to http.ResponseWriter, from *http.Request) {
 		return
 	}
 	v.Problem = problem
-	o.show(to, status, v)
+	show(to, status, pageText, v)
 }
 
 // attempt checks a name and a password. With the right ones it sets the cookies and returns 200.
@@ -112,8 +112,7 @@ func (o Options) attempt(to http.ResponseWriter, from *http.Request, name, passw
 	}
 	bounds, gate := o.bounds(from, u, name, where)
 	if wait := o.SignIns.attempts.begin(bounds, now); wait > 0 {
-		to.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		return http.StatusTooManyRequests, tooMany(wait)
+		return tooMany(to, wait)
 	}
 	done := SignIn{Time: now, What: ToSignIn, From: where, Way: BySession}
 	if name == "" {
@@ -121,9 +120,7 @@ func (o Options) attempt(to http.ResponseWriter, from *http.Request, name, passw
 	}
 	leave, ok := gate.Enter(from.Context())
 	if !ok {
-		o.SignIns.attempts.succeed(bounds)
-		to.Header().Set("Retry-After", "5")
-		return http.StatusServiceUnavailable, "Too many people sign in at this moment. Try again in some seconds."
+		return o.busy(to, bounds)
 	}
 	ok = isPassword(u.Hash, password, o.SignIns.cost)
 	leave()
@@ -138,9 +135,18 @@ func (o Options) attempt(to http.ResponseWriter, from *http.Request, name, passw
 	return o.decided(done, "The name or the password is wrong.")
 }
 
-// tooMany says when there may be further attempts.
-func tooMany(wait time.Duration) string {
-	return fmt.Sprintf("Too many attempts. Try again in %.0f minutes.", math.Ceil(wait.Minutes()))
+// tooMany returns the answer to an attempt after too many others.
+func tooMany(to http.ResponseWriter, wait time.Duration) (int, string) {
+	to.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	return http.StatusTooManyRequests,
+		fmt.Sprintf("Too many attempts. Try again in %.0f minutes.", math.Ceil(wait.Minutes()))
+}
+
+// busy takes an attempt back whose password cannot be checked now, and returns its answer.
+func (o Options) busy(to http.ResponseWriter, bounds []bound) (int, string) {
+	o.SignIns.attempts.succeed(bounds)
+	to.Header().Set("Retry-After", "5")
+	return http.StatusServiceUnavailable, "Too many people sign in at this moment. Try again in some seconds."
 }
 
 // bounds returns the limits of an attempt, and the gate for its password.

@@ -10,8 +10,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 )
 
 // Token is the secret of a client with a role.
@@ -30,8 +28,8 @@ const (
 	usualName = "admin"
 )
 
-// ParseTokens parses the text of a token file.
-func ParseTokens(text string) ([]Token, error) {
+// parseTokens parses the text of a token file.
+func parseTokens(text string) ([]Token, error) {
 	var all []Token
 	for i, line := range strings.Split(text, "\n") {
 		words := strings.Fields(line)
@@ -90,19 +88,9 @@ func find(all []Token, secret string) (Token, bool) {
 	return found, ok
 }
 
-// File is a token file. It is safe for concurrent use.
-type File struct {
-	path string
-
-	mu       sync.Mutex // guards the fields below
-	modified time.Time
-	size     int64
-	tokens   []Token
-}
-
-// OpenFile reads a token file. If it does not exist, OpenFile creates one with a random token that may do everything.
-func OpenFile(path string) (*File, error) {
-	f := &File{path: path}
+// OpenTokens returns the tokens of a file. If it does not exist, OpenTokens creates one with a random token that may do
+// everything.
+func OpenTokens(path string) ([]Token, error) {
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = changeTokens(path, func(all []Token) ([]Token, error) {
@@ -115,34 +103,20 @@ func OpenFile(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the token file: %w", err)
 	}
-	if _, err := f.Tokens(); err != nil {
+	all, err := readTokens(path)
+	if err != nil {
 		return nil, fmt.Errorf("read the token file %s: %w", path, err)
 	}
-	return f, nil
+	return all, nil
 }
 
-// Tokens returns the tokens. It reads the file again if the file has changed. With an error it returns the last good
-// tokens.
-func (f *File) Tokens() ([]Token, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	info, err := os.Stat(f.path)
+// readTokens reads a token file.
+func readTokens(path string) ([]Token, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return f.tokens, err
+		return nil, err
 	}
-	if info.ModTime().Equal(f.modified) && info.Size() == f.size {
-		return f.tokens, nil
-	}
-	text, err := os.ReadFile(f.path)
-	if err != nil { // it is read again at the next request
-		return f.tokens, err
-	}
-	all, err := ParseTokens(string(text))
-	if err != nil {
-		return f.tokens, err
-	}
-	f.modified, f.size, f.tokens = info.ModTime(), info.Size(), all
-	return f.tokens, nil
+	return parseTokens(string(text))
 }
 
 // Add adds a token with a random secret to a token file, which it creates if necessary. It returns the token.
@@ -174,9 +148,7 @@ func Remove(path, name string) error {
 }
 
 // List returns the tokens of a token file; none if the file does not exist.
-func List(path string) ([]Token, error) { return existing(path) }
-
-func existing(path string) ([]Token, error) {
+func List(path string) ([]Token, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -184,7 +156,7 @@ func existing(path string) ([]Token, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the token file: %w", err)
 	}
-	all, err := ParseTokens(string(text))
+	all, err := parseTokens(string(text))
 	if err != nil {
 		return nil, fmt.Errorf("read the token file %s: %w", path, err)
 	}
@@ -194,7 +166,7 @@ func existing(path string) ([]Token, error) {
 // changeTokens replaces a token file.
 func changeTokens(path string, change func([]Token) ([]Token, error)) error {
 	err := edit(path, func() (string, error) {
-		all, err := existing(path)
+		all, err := List(path)
 		if err != nil {
 			return "", err
 		}

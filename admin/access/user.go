@@ -7,8 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 )
 
 // User is a person who signs in with a name, or whom a proxy names.
@@ -24,8 +22,8 @@ func (u User) HasPassword() bool { return u.Hash != noPassword }
 // maxUsers is the maximum number of users in a file.
 const maxUsers = 1000
 
-// ParseUsers parses the text of a file of users.
-func ParseUsers(text string) ([]User, error) {
+// parseUsers parses the text of a file of users.
+func parseUsers(text string) ([]User, error) {
 	var all []User
 	for i, line := range strings.Split(text, "\n") {
 		words := strings.Fields(line)
@@ -65,7 +63,7 @@ func Users(path string) ([]User, error) {
 	}
 	var all []User
 	if err == nil {
-		all, err = ParseUsers(string(text))
+		all, err = parseUsers(string(text))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the file of users %s: %w", path, err)
@@ -160,48 +158,11 @@ func changeUsers(path string, change func([]User) ([]User, error)) error {
 		for _, u := range all {
 			text += fmt.Sprintf("%s %s %s\n", u.Name, u.Role, u.Hash)
 		}
-		_, err = ParseUsers(text)
+		_, err = parseUsers(text)
 		return text, err
 	})
 	if err != nil {
 		return fmt.Errorf("change the file of users: %w", err)
 	}
 	return nil
-}
-
-// UserFile is a file of users. It is safe for concurrent use.
-type UserFile struct {
-	path string
-
-	mu       sync.Mutex // guards the fields below
-	modified time.Time
-	size     int64
-	users    []User
-}
-
-// OpenUsers returns the users of a file, which need not exist yet.
-func OpenUsers(path string) *UserFile { return &UserFile{path: path} }
-
-// Users returns the users. It reads the file again if the file has changed. With an error it returns the last good
-// users; without a file there are none.
-func (f *UserFile) Users() ([]User, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	info, err := os.Stat(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		f.modified, f.size, f.users = time.Time{}, 0, nil
-		return nil, nil
-	}
-	if err != nil {
-		return f.users, err
-	}
-	if info.ModTime().Equal(f.modified) && info.Size() == f.size {
-		return f.users, nil
-	}
-	all, err := Users(f.path)
-	if err != nil { // it is read again at the next request: arcrawl user changes the owner of a new file afterwards
-		return f.users, err
-	}
-	f.modified, f.size, f.users = info.ModTime(), info.Size(), all
-	return f.users, nil
 }

@@ -97,11 +97,7 @@ func demoLine(
 
 // demoToken returns a token for the dashboard of a configuration.
 func demoToken(c *config.Config) (string, error) {
-	file, err := access.OpenFile(c.Admin.TokenFile)
-	if err != nil {
-		return "", daemon.FolderError{Err: err}
-	}
-	tokens, err := file.Tokens()
+	tokens, err := access.OpenTokens(c.Admin.TokenFile)
 	if err != nil {
 		return "", daemon.FolderError{Err: err}
 	}
