@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -47,11 +48,9 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	if err != nil {
 		return fmt.Errorf("open the admin API: %w", err)
 	}
-	d.closers.add(d.closeWindow)
-	leave := office.Join(number, digestSource{Summary: d.summary, Each: d.window.EachCapture})
-	d.closers.add(func() error { leave(); return nil })
-	stop := background(d.tick)
-	d.closers.add(func() error { stop(); return nil })
+	d.closers.stop(d.closeWindow)
+	d.closers.stop(office.Join(number, digestSource{Summary: d.summary, Each: d.window.EachCapture}))
+	d.Background(d.tick)
 	if owner := d.o.Owner; owner != nil {
 		d.Background(func(ctx context.Context) { owner.Watch(ctx, d) })
 	}
@@ -71,7 +70,7 @@ func (d *Daemon) openOffice(digest func([]int, []alarm.Summary) alarm.Summary) *
 	o := openOffice(officeParts{
 		Config: d.live.Current, Join: digest, Background: background, Wait: wait, Now: d.o.Now, Log: d.log,
 	})
-	d.closers.add(func() error { o.Close(); return nil })
+	d.closers.stop(o.Close)
 	return o
 }
 
@@ -132,25 +131,17 @@ func (d *doubts) about(c *config.Config, f *frontier.Frontier, now time.Time) []
 }
 
 // closeWindow stores the counts of the current minute.
-func (d *Daemon) closeWindow() error {
+func (d *Daemon) closeWindow() {
 	if err := d.window.Close(d.o.Now()); err != nil {
 		d.log.Warn().Err(err).Msg("could not store the counts of the last minute; they are lost")
 	}
-	return nil
 }
 
 // tick measures the crawl from time to time, until ctx ends.
 func (d *Daemon) tick(ctx context.Context) {
-	ticker := time.NewTicker(tickEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-ticker.C:
-			if err := d.window.Tick(now); err != nil {
-				d.log.Warn().Err(err).Msg("could not store the counts of a minute; they are lost")
-			}
+	for wait(ctx, tickEvery) == nil {
+		if err := d.window.Tick(time.Now()); err != nil {
+			d.log.Warn().Err(err).Msg("could not store the counts of a minute; they are lost")
 		}
 	}
 }
@@ -165,7 +156,7 @@ func (d *Daemon) serveSocket(c config.Admin, handler func(access.Options) http.H
 		return FolderError{Err: fmt.Errorf("admin.socket: open %s: %w; name another path, or set admin.socket = \"off\"", c.Socket, err)}
 	}
 	// A socket that is left is replaced at the next start.
-	d.closers.add(func() error { _ = removeSocket(c.Socket); return nil })
+	d.closers.stop(func() { _ = removeSocket(c.Socket) })
 	d.Serve(l, handler(access.Options{}))
 	return nil
 }
@@ -220,14 +211,13 @@ func (d *Daemon) Serve(l net.Listener, h http.Handler) {
 	wait := serve(server, l, func(err error) {
 		d.log.Error().Err(err).Str("at", l.Addr().String()).Msg("the admin API stopped serving; the crawl continues, restart the daemon to restore it")
 	})
-	d.closers.add(func() error {
+	d.closers.stop(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), requestGrace)
 		defer cancel()
 		if server.Shutdown(ctx) != nil {
 			_ = server.Close()
 		}
 		wait()
-		return nil
 	})
 }
 
@@ -240,4 +230,44 @@ func (d *Daemon) stored(a *api.Archive) {
 	for _, k := range d.keepers {
 		k.Archived(a)
 	}
+}
+
+// keyPair is a certificate and its key, in files that are renewed while the daemon runs.
+type keyPair struct {
+	cert, key string // paths
+
+	mu       sync.Mutex // guards the fields below
+	modified time.Time  // of the certificate
+	pair     *tls.Certificate
+}
+
+// newKeyPair reads a certificate and its key.
+func newKeyPair(cert, key string) (*keyPair, error) {
+	p := &keyPair{cert: cert, key: key}
+	return p, p.read()
+}
+
+// read reads the files if the certificate has changed. If they cannot be used, the last good pair stays.
+func (p *keyPair) read() error {
+	info, err := os.Stat(p.cert)
+	if err != nil || info.ModTime().Equal(p.modified) {
+		return err
+	}
+	pair, err := tls.LoadX509KeyPair(p.cert, p.key)
+	if err != nil {
+		return err
+	}
+	p.pair, p.modified = &pair, info.ModTime()
+	return nil
+}
+
+// ServerConfig returns the settings of a server with the certificate that is in the files when a client connects.
+func (p *keyPair) ServerConfig() *tls.Config {
+	current := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		_ = p.read() // files that are being written are read with the next connection
+		return p.pair, nil
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: current, NextProtos: []string{"http/1.1"}}
 }

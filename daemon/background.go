@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -39,11 +40,14 @@ type closers []func() error
 // add appends what closes a part that was opened just now.
 func (c *closers) add(f func() error) { *c = append(*c, f) }
 
+// stop appends what ends a part and returns no error.
+func (c *closers) stop(f func()) { c.add(func() error { f(); return nil }) }
+
 // close closes all parts, the last opened first, even when some return errors. It returns all errors.
 func (c *closers) close() error {
 	var errs []error
-	for i := len(*c) - 1; i >= 0; i-- {
-		errs = append(errs, (*c)[i]())
+	for _, f := range slices.Backward(*c) {
+		errs = append(errs, f())
 	}
 	*c = nil
 	return errors.Join(errs...)

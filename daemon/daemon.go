@@ -152,8 +152,9 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 	}
 	return d, d.openAll(now,
 		d.checkLimits, d.openProcess, d.openFolders, d.openStore, d.openLog, d.findMissing, d.openArchive,
-		d.openRecorder, d.openNetwork, d.openProcessOfWings, d.prepareWings, d.openCrawler, d.openWings, d.openAdmin,
-		d.openHubs)
+		d.openRecorder, d.openNetwork, d.openProcessOfWings,
+		d.eachWing(func(w Wing) func(*Daemon) error { return w.Prepare }), d.openCrawler,
+		d.eachWing(func(w Wing) func(*Daemon) error { return w.Open }), d.openAdmin, d.openHubs)
 }
 
 // openAll opens parts. If one cannot be opened, it closes those before it.
@@ -172,13 +173,11 @@ func (d *Daemon) openProcess(now time.Time) error {
 	if d.o.Hangup == nil {
 		hangup, stop := CatchHangups()
 		d.o.Hangup = hangup
-		d.closers.add(func() error { stop(); return nil })
+		d.closers.stop(stop)
 	}
 	if !d.o.SharedProcess {
-		stop := boundGarbage()
-		d.closers.add(func() error { stop(); return nil })
-		stopLimit := d.limitMemory(now, serviceMemory("/proc/self/cgroup", "/sys/fs/cgroup"))
-		d.closers.add(func() error { stopLimit(); return nil })
+		d.closers.stop(boundGarbage())
+		d.closers.stop(d.limitMemory(now, serviceMemory("/proc/self/cgroup", "/sys/fs/cgroup")))
 		d.parts.NotifyRest = saveAtRest()
 	}
 	d.o.Notify("STATUS=opening the store")

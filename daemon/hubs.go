@@ -81,12 +81,11 @@ func (d *Daemon) openHubs(time.Time) error {
 	}
 	if m := d.o.Member; m != nil {
 		m.subscribers.Set(m.Number, h.subscriber)
-		d.closers.add(func() error { m.subscribers.Set(m.Number, nil); return nil })
+		d.closers.stop(func() { m.subscribers.Set(m.Number, nil) })
 	} else if err := d.listenForHubs(h.subscriber.Serve); err != nil {
 		return err
 	}
-	stopSubscribing := background(h.subscribe)
-	d.closers.add(func() error { stopSubscribing(); return nil })
+	d.Background(h.subscribe)
 	return nil
 }
 
@@ -103,10 +102,9 @@ func (d *Daemon) listenForHubs(handle func(http.ResponseWriter, *http.Request, t
 	stopServing := serve(server, l, func(err error) {
 		d.log.Error().Err(err).Msg("no longer listening for WebSub hubs; feeds are polled")
 	})
-	d.closers.add(func() error {
+	d.closers.stop(func() {
 		_ = server.Close()
 		stopServing()
-		return nil
 	})
 	d.log.Info().Str("listen", l.Addr().String()).Msg("listening for WebSub hubs")
 	return nil

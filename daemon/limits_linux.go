@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"os"
-	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -66,51 +65,22 @@ func statusNumber(file, field string) uint64 {
 	}
 	for line := range strings.Lines(string(text)) {
 		if words := strings.Fields(line); len(words) > 1 && words[0] == field {
-			n, err := strconv.ParseUint(words[1], 10, 64)
-			if err != nil {
-				return 0
+			if n, err := strconv.ParseUint(words[1], 10, 64); err == nil {
+				return n
 			}
-			return n
 		}
 	}
 	return 0
 }
 
 // maxTasks returns the limit of threads of the control group of the process, or of the group above it that leaves
-// fewer. Each line of the list of groups has a number, the names of controllers (none in version 2) and a path.
+// fewer.
 func maxTasks(list, root string, own uint64) (l threadLimit) {
-	text, err := os.ReadFile(list)
-	if err != nil {
-		return threadLimit{}
-	}
-	for line := range strings.Lines(string(text)) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(parts) != 3 || parts[1] != "" && parts[1] != "pids" {
-			continue
+	eachGroup(list, root, "pids", func(folder string) {
+		if limit := groupNumber(filepath.Join(folder, "pids.max")); limit != 0 {
+			current := groupNumber(filepath.Join(folder, "pids.current"))
+			l = l.tighter(threadLimit{max: limit, others: current - min(own, current)})
 		}
-		for group := path.Join("/", parts[2]); ; group = path.Dir(group) {
-			folder := filepath.Join(root, parts[1], group)
-			if limit := groupNumber(filepath.Join(folder, "pids.max")); limit != 0 {
-				current := groupNumber(filepath.Join(folder, "pids.current"))
-				l = l.tighter(threadLimit{max: limit, others: current - min(own, current)})
-			}
-			if group == "/" {
-				break
-			}
-		}
-	}
+	})
 	return l
-}
-
-// groupNumber returns the number in a file of a control group; 0 if there is none, as in "max".
-func groupNumber(file string) uint64 {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0
-	}
-	n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }

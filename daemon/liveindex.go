@@ -77,16 +77,9 @@ func (x *liveIndex) close() error {
 // keepMerging merges the live index from time to time until stop is called.
 func keepMerging(live *index.Live, log zerolog.Logger) (stop func()) {
 	return background(func(ctx context.Context) {
-		tick := time.NewTicker(mergeEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if err := live.Merge(context.Background()); err != nil {
-					log.Error().Err(err).Msg("could not merge the index of the archive; trying again in a minute")
-				}
+		for wait(ctx, mergeEvery) == nil {
+			if err := live.Merge(context.Background()); err != nil {
+				log.Error().Err(err).Msg("could not merge the index of the archive; trying again in a minute")
 			}
 		}
 	})

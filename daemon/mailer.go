@@ -85,16 +85,8 @@ func (m *mailer) check(err error) {
 
 // Run sends what is queued once a minute, until ctx ends.
 func (m *mailer) Run(ctx context.Context) {
-	pause := time.NewTimer(mailEvery)
-	defer pause.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-pause.C:
-			m.tick(ctx, m.p.Now())
-			pause.Reset(mailEvery)
-		}
+	for wait(ctx, mailEvery) == nil {
+		m.tick(ctx, m.p.Now())
 	}
 }
 

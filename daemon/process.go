@@ -103,19 +103,20 @@ func MemberConfig(c *config.Config, folder string, n int) *config.Config {
 // workersOfMember is the minimum number of workers of a daemon that is not the only one.
 const workersOfMember = 4
 
+// ownSettings returns the settings that a daemon of a process has for itself.
+func ownSettings(c *config.Config) []*string {
+	return []*string{&c.Storage.State, &c.Admin.Socket, &c.Admin.Listen, &c.Admin.ReplayListen}
+}
+
 // keep sets what only the process uses as in the configuration that is in force for a daemon, unless the operator has
 // changed it.
 func (p *Process) keep(own, next *config.Config) {
 	was := p.Config()
-	keep := func(next *string, was, own string) {
-		if *next == was {
-			*next = own
+	for i, setting := range ownSettings(next) {
+		if *setting == *ownSettings(was)[i] {
+			*setting = *ownSettings(own)[i]
 		}
 	}
-	keep(&next.Storage.State, was.Storage.State, own.Storage.State)
-	keep(&next.Admin.Socket, was.Admin.Socket, own.Admin.Socket)
-	keep(&next.Admin.Listen, was.Admin.Listen, own.Admin.Listen)
-	keep(&next.Admin.ReplayListen, was.Admin.ReplayListen, own.Admin.ReplayListen)
 	if next.Crawl.Workers == was.Crawl.Workers {
 		next.Crawl.Workers = own.Crawl.Workers
 	}
@@ -126,17 +127,17 @@ func (p *Process) saveConfig(c *config.Config) error {
 	p.saving.Lock()
 	defer p.saving.Unlock()
 	was, next := p.Config(), *c
-	next.Storage.State, next.Crawl.Workers = was.Storage.State, was.Crawl.Workers
-	next.Admin.Socket, next.Admin.Listen = was.Admin.Socket, was.Admin.Listen
-	next.Admin.ReplayListen = was.Admin.ReplayListen
+	for i, setting := range ownSettings(&next) {
+		*setting = *ownSettings(was)[i]
+	}
+	next.Crawl.Workers = was.Crawl.Workers
 	p.d.live.Replace(&next)
 	return p.d.parts.SaveConfig(&next)
 }
 
 // publish lets the process answer the requests to a daemon until the daemon closes.
 func (d *Daemon) publish() {
-	withdraw := d.o.Member.Publish(d.window)
-	d.closers.add(func() error { withdraw(); return nil })
+	d.closers.stop(d.o.Member.Publish(d.window))
 }
 
 // openSubscribers listens for WebSub hubs, if the configuration asks for that.

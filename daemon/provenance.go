@@ -21,14 +21,13 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// URI is the URI of the list of changes. The URI of the main file is URI, a colon and its name; the URI of a host file
-// is URI, ":hosts:" and its name.
-const URI = "urn:arcrawl:configuration"
+// listURI is the URI of the list of changes. The URI of the main file is listURI, a colon and its name; the URI of a host
+// file is listURI, ":hosts:" and its name.
+const listURI = "urn:arcrawl:configuration"
 
 // provenanceFile is the file in the state folder with the digest of each record that was written last.
 const provenanceFile = "config.archived"
@@ -37,16 +36,6 @@ const (
 	typeTOML = "application/toml"
 	typeJSON = "application/json"
 )
-
-// Recorder writes configurations into an archive.
-type Recorder struct {
-	Archive interface {
-		WriteResource(now time.Time, r warcout.Resource) (warcout.Written, error)
-	}
-	Index   func(record digest.Origin, contentType string) // adds a record to the index of the archive
-	State   string                                         // path of the file named StateFile
-	Version string                                         // of the program
-}
 
 // account is the content of the record that lists the changes. AtRestart lists the keys whose new values
 // take effect when the daemon starts again. Until then the values of earlier records hold.
@@ -68,12 +57,12 @@ type file struct {
 	SHA256 string `json:"sha256,omitempty"` // of its record; empty if the file sets nothing, because it has no record then
 }
 
-// Record writes what has changed since the configuration that was written last, and returns the number of records.
+// record writes what has changed since the configuration that was written last, and returns the number of records.
 // After an error, or if ctx has ended, the next call writes all changes again.
-func (r Recorder) Record(ctx context.Context, c *config.Config, now time.Time) (records int, err error) {
+func (r *recorder) record(ctx context.Context, c *config.Config, now time.Time) (records int, err error) {
 	before, err := r.read()
 	if err != nil {
-		return 0, fmt.Errorf("read %s: %w", r.State, err)
+		return 0, fmt.Errorf("read %s: %w", r.state, err)
 	}
 	files, err := c.Redacted()
 	if err != nil {
@@ -101,18 +90,18 @@ func (r Recorder) Record(ctx context.Context, c *config.Config, now time.Time) (
 		records++
 	}
 	for name := range before {
-		if _, still := after[name]; !still && name != URI {
+		if _, still := after[name]; !still && name != listURI {
 			list.Removed = append(list.Removed, name)
 		}
 	}
 	slices.Sort(list.Removed)
-	after[URI] = list.sum()
-	if len(list.Changed)+len(list.Removed) == 0 && before[URI] == after[URI] {
+	after[listURI] = list.sum()
+	if len(list.Changed)+len(list.Removed) == 0 && before[listURI] == after[listURI] {
 		return 0, nil
 	}
 	text, err := json.MarshalIndent(list, "", "  ")
 	if err == nil {
-		err = r.write(URI, typeJSON, append(text, '\n'), now)
+		err = r.write(listURI, typeJSON, append(text, '\n'), now)
 	}
 	if err != nil {
 		return records, err
@@ -123,15 +112,15 @@ func (r Recorder) Record(ctx context.Context, c *config.Config, now time.Time) (
 // nameOf returns the URI of a file.
 func nameOf(name string, isMain bool) string {
 	if isMain {
-		return URI + ":" + url.PathEscape(name)
+		return listURI + ":" + url.PathEscape(name)
 	}
-	return URI + ":hosts:" + url.PathEscape(name)
+	return listURI + ":hosts:" + url.PathEscape(name)
 }
 
 // account returns the list of changes before any are found.
-func (r Recorder) account(c *config.Config, now time.Time) account {
+func (r *recorder) account(c *config.Config, now time.Time) account {
 	list := account{
-		Format: 1, Software: "arcrawl/" + r.Version, Time: now.UTC(), Changed: []file{},
+		Format: 1, Software: "arcrawl/" + r.version, Time: now.UTC(), Changed: []file{},
 		AtRestart: c.AtRestart, Defaults: map[string]string{},
 	}
 	for _, s := range c.Defaults() {
@@ -155,20 +144,20 @@ func sumOf(data []byte) string {
 }
 
 // write writes a record and adds it to the index.
-func (r Recorder) write(name, contentType string, content []byte, now time.Time) error {
-	w, err := r.Archive.WriteResource(now, warcout.Resource{
+func (r *recorder) write(name, contentType string, content []byte, now time.Time) error {
+	w, err := r.archive.WriteResource(now, warcout.Resource{
 		URI: name, Date: now, ContentType: contentType, Content: content,
 	})
 	if err != nil {
 		return err
 	}
-	r.Index(w.Origin, contentType)
+	r.index(w.Origin, contentType)
 	return nil
 }
 
 // read returns the digest of each record that was written last, by its URI.
-func (r Recorder) read() (map[string]string, error) {
-	f, err := os.Open(r.State)
+func (r *recorder) read() (map[string]string, error) {
+	f, err := os.Open(r.state)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -187,11 +176,53 @@ func (r Recorder) read() (map[string]string, error) {
 }
 
 // save replaces what read returns.
-func (r Recorder) save(sums map[string]string) error {
+func (r *recorder) save(sums map[string]string) error {
 	var lines []string
 	for name, sum := range sums {
 		lines = append(lines, sum+"  "+name+"\n")
 	}
 	slices.Sort(lines)
-	return fileio.Write(r.State, []byte(strings.Join(lines, "")), 0o640)
+	return fileio.Write(r.state, []byte(strings.Join(lines, "")), 0o640)
+}
+
+// provenanceInfo returns the fields of the warcinfo record of each WARC file: who made it, with which software and
+// settings.
+// sum is the digest of the settings.
+func provenanceInfo(c *config.Config, version, host, sum string) []warcout.Field {
+	names := c.NamesNotation()
+	fields := []warcout.Field{
+		{Name: "software", Value: "arcrawl/" + version + " (https://github.com/arcrawl/arcrawl)"},
+		{Name: "format", Value: "WARC File Format 1.1"},
+		{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+		{Name: "operator", Value: c.Operator.Name + " <" + c.Operator.Contact + ">"},
+		{Name: "hostname", Value: host},
+		{Name: "http-header-user-agent", Value: c.UserAgent(version)},
+		{Name: "robots", Value: "obey (RFC 9309), except where a metadata record has robotsPermission"},
+		{Name: "canonicalization", Value: "whatwg; without fragment and user information"},
+		{Name: "nameRules", Value: joinNameRules(names)},
+		{Name: "nameRulesDigest", Value: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(strings.Join(names, "\n"))))},
+		{Name: "configDigest", Value: sum},
+		{Name: "description", Value: "WARC-Payload-Digest is of the payload with transfer encoding removed and content encoding kept"},
+	}
+	if c.Collection != "" {
+		fields = append(fields, warcout.Field{Name: "isPartOf", Value: c.Collection})
+	}
+	return fields
+}
+
+// maxNameRules is the maximum length, in bytes, of the name rules in a warcinfo record. Their digest covers all rules.
+const maxNameRules = 8 << 10
+
+// joinNameRules writes on one line the rules by which several URIs have one name: first the rules of all hosts, then
+// the rules of single hosts, as far as they fit into maxNameRules.
+func joinNameRules(lines []string) string {
+	all := strings.Join(lines, "; ")
+	if len(all) <= maxNameRules {
+		return all
+	}
+	size, n := len(lines[0]), 1
+	for ; size+2+len(lines[n]) <= maxNameRules; n++ {
+		size += 2 + len(lines[n])
+	}
+	return fmt.Sprintf("%s; and the rules of %d more hosts", strings.Join(lines[:n], "; "), len(lines)-n)
 }

@@ -1,4 +1,4 @@
-package daemon_test
+package daemon
 
 import (
 	"encoding/json"
@@ -10,16 +10,15 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// archive keeps the last resource that was written.
-type archive struct{ last warcout.Resource }
+// lastResource keeps the last resource that was written.
+type lastResource struct{ last warcout.Resource }
 
-func (a *archive) WriteResource(_ time.Time, r warcout.Resource) (warcout.Written, error) {
+func (a *lastResource) WriteResource(_ time.Time, r warcout.Resource) (warcout.Written, error) {
 	a.last = r
 	return warcout.Written{}, nil
 }
@@ -27,21 +26,16 @@ func (a *archive) WriteResource(_ time.Time, r warcout.Resource) (warcout.Writte
 // TestTheRecordSaysWhatHoldsOnlyAfterARestart changes a key that a reload does not change, and then restarts.
 func TestTheRecordSaysWhatHoldsOnlyAfterARestart(t *testing.T) {
 	t.Parallel()
-	dir, written := t.TempDir(), &archive{}
+	dir, written := t.TempDir(), &lastResource{}
 	load := func(more string) *config.Config {
 		path := filepath.Join(dir, "arcrawl.toml")
-		text := "[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n" + more
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, "[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n"+more)
 		c, err := config.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		return c
 	}
-	r := daemon.Recorder{
-		Archive: written, Index: func(digest.Origin, string) {}, State: filepath.Join(dir, "state"), Version: "test",
+	r := &recorder{
+		archive: written, index: func(digest.Origin, string) {}, state: filepath.Join(dir, "state"), version: "test",
 	}
 	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	began := load("")
@@ -58,7 +52,7 @@ func TestTheRecordSaysWhatHoldsOnlyAfterARestart(t *testing.T) {
 		{"the same", reloaded, 0, []string{"crawl.workers"}},
 		{"restart", next, 1, nil},
 	} {
-		n, err := r.Record(t.Context(), c.inForce, now)
+		n, err := r.record(t.Context(), c.inForce, now)
 		if err != nil || n != c.records {
 			t.Errorf("%s: %d records, %v; want %d", c.when, n, err, c.records)
 		}
@@ -72,8 +66,8 @@ func TestTheRecordSaysWhatHoldsOnlyAfterARestart(t *testing.T) {
 
 	hosts := filepath.Join(dir, "hosts.d")
 	archivetest.Must(t, os.Mkdir(hosts, 0o700))
-	archivetest.Must(t, os.WriteFile(filepath.Join(hosts, "empty.example.toml"), []byte("# nothing yet\n"), 0o600))
-	if n, err := r.Record(t.Context(), load(""), now); err != nil || n != 2 {
+	writeFile(t, filepath.Join(hosts, "empty.example.toml"), "# nothing yet\n")
+	if n, err := r.record(t.Context(), load(""), now); err != nil || n != 2 {
 		t.Fatalf("a host file that sets nothing: %d records, %v; want the main file and the list", n, err)
 	}
 	if s := string(written.last.Content); !strings.Contains(s, `{

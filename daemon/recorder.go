@@ -8,6 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 const (
@@ -19,7 +20,13 @@ const (
 
 // recorder writes the configuration into the archive, in the background. A crawl does not wait for it.
 type recorder struct {
-	Recorder
+	archive interface {
+		WriteResource(now time.Time, r warcout.Resource) (warcout.Written, error)
+	}
+	index   func(record digest.Origin, contentType string) // adds a record to the index of the archive
+	state   string                                         // path of [provenanceFile]
+	version string                                         // of the program
+
 	live    *config.Live
 	changed chan struct{} // has a token if the configuration may have changed
 }
@@ -30,10 +37,11 @@ func (d *Daemon) openRecorder(time.Time) error {
 		d.parts.SaveConfig = d.o.Member.saveConfig
 		return nil
 	}
-	r := &recorder{live: d.live, changed: make(chan struct{}, 1)}
-	r.Archive, r.Version = d.parts.Archive, d.o.Version
-	r.State = filepath.Join(d.live.Current().Storage.State, provenanceFile)
-	r.Index = func(record digest.Origin, contentType string) {
+	r := &recorder{
+		archive: d.parts.Archive, version: d.o.Version, live: d.live, changed: make(chan struct{}, 1),
+		state: filepath.Join(d.live.Current().Storage.State, provenanceFile),
+	}
+	r.index = func(record digest.Origin, contentType string) {
 		if err := d.parts.IndexCapture(crawler.Captured{Record: record, ContentType: contentType}); err != nil {
 			d.log.Error().Err(err).
 				Msg("could not index a record of the configuration: the index is incomplete until the next start")
@@ -43,8 +51,7 @@ func (d *Daemon) openRecorder(time.Time) error {
 		r.offer()
 		return saveLastGood(c)
 	}
-	stop := background(func(ctx context.Context) { r.run(ctx, d) })
-	d.closers.add(func() error { stop(); return nil })
+	d.Background(func(ctx context.Context) { r.run(ctx, d) })
 	r.offer()
 	return nil
 }
@@ -82,7 +89,7 @@ func (r *recorder) run(ctx context.Context, d *Daemon) {
 		for {
 			err := checkSpace(r.live.Current(), d.parts.FreeSpace)
 			if err == nil {
-				_, err = r.Record(within, r.live.Current(), d.o.Now())
+				_, err = r.record(within, r.live.Current(), d.o.Now())
 			}
 			if err == nil {
 				break

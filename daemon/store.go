@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/frontier/backup"
 	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -22,7 +24,11 @@ import (
 // openStore opens the frontier, and everything else that is kept in its database.
 func (d *Daemon) openStore(time.Time) (err error) {
 	await := func() { time.Sleep(time.Second) }
-	if d.parts.Frontier, d.parts.Traps, err = openFrontier(d.live, d.o.Now, false, await, d.elsewhere()); err != nil {
+	var others elsewhere
+	if d.o.Owner != nil {
+		others = d.o.Owner.Elsewhere
+	}
+	if d.parts.Frontier, d.parts.Traps, err = openFrontier(d.live, d.o.Now, false, await, others); err != nil {
 		return err
 	}
 	if err := d.followStore(); err != nil {
@@ -74,6 +80,10 @@ func openFrontier(
 	// The frontier reads the traps while it is opened, and they are in the store of the frontier: they follow later.
 	var learned atomic.Pointer[spaces.Store]
 	politeness := func(h uri.Host) config.Politeness { return live.Current().ForHost(h, clock()).Politeness }
+	var foreign frontier.Elsewhere
+	if others != nil { // what belongs to other stores never changes at a reload
+		foreign = others(func(h uri.Host) string { return c.ForHost(h, clock()).Politeness.Group })
+	}
 	f, err := frontier.Open(frontier.Options{
 		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now, BulkLoad: bulkLoad,
 		AwaitSpace: await,
@@ -93,8 +103,7 @@ func openFrontier(
 			}
 			return &n
 		},
-		// What belongs to other stores never changes at a reload.
-		Elsewhere: others.of(func(h uri.Host) string { return c.ForHost(h, clock()).Politeness.Group }),
+		Elsewhere: foreign,
 		Keep:      func(h uri.Host) bool { return live.Current().NamesHost(h) },
 		Limits:    func(h uri.Host) frontier.Limits { return live.Current().ForHost(h, clock()).Limits },
 	})
@@ -110,23 +119,7 @@ func openFrontier(
 }
 
 // elsewhere returns which hosts belong to other stores than one. group returns the politeness group of a host.
-type elsewhere func(group func(uri.Host) string) frontier.Elsewhere
-
-// of returns nil for nil.
-func (e elsewhere) of(group func(uri.Host) string) frontier.Elsewhere {
-	if e == nil {
-		return nil
-	}
-	return e(group)
-}
-
-// elsewhere returns which hosts belong to other stores.
-func (d *Daemon) elsewhere() elsewhere {
-	if d.o.Owner == nil {
-		return nil
-	}
-	return d.o.Owner.Elsewhere
-}
+type elsewhere = func(group func(uri.Host) string) frontier.Elsewhere
 
 // OpenStopped opens the existing store of a daemon that does not run. ctx has the wings of the program. The caller
 // closes the store.
@@ -202,4 +195,23 @@ func CheckStore(ctx context.Context, c *config.Config) error {
 		return FolderError{Err: fmt.Errorf("there is no store in %s yet: %w", c.Storage.State, err)}
 	}
 	return nil
+}
+
+// BackUp copies the state folder of a configuration to a folder of backups. A daemon may run meanwhile.
+func BackUp(ctx context.Context, c *config.Config, to string, keep int, now time.Time) (backup.Backup, error) {
+	if err := CheckStore(ctx, c); err != nil {
+		return backup.Backup{}, err
+	}
+	return backup.Take(ctx, backup.Options{
+		State: c.Storage.State, To: to, Keep: keep, Now: now, Skip: []string{filepath.Base(SpoolFolder(c))},
+	})
+}
+
+// Restore copies a backup to the state folder of a configuration.
+func Restore(ctx context.Context, c *config.Config, b backup.Backup) error {
+	err := b.Restore(ctx, c.Storage.State)
+	if errors.Is(err, fs.ErrPermission) {
+		return FolderError{Err: err}
+	}
+	return err
 }

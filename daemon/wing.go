@@ -9,11 +9,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // Wing is a part of the program that plugs into a daemon from outside. The daemon runs without it. Functions that a
@@ -125,38 +127,29 @@ func (d *Daemon) OnClose(closing func() error) { d.closers.add(closing) }
 // Background runs f in a goroutine until the daemon closes, which waits for f. What was opened before is still open
 // then.
 func (d *Daemon) Background(f func(ctx context.Context)) {
-	stop := background(f)
-	d.closers.add(func() error { stop(); return nil })
+	d.closers.stop(background(f))
 }
 
 // openProcessOfWings lets the wings open what the process has once.
-func (d *Daemon) openProcessOfWings(time.Time) error {
+func (d *Daemon) openProcessOfWings(now time.Time) error {
 	if d.o.Member != nil {
 		return nil
 	}
-	return d.eachWing(func(w Wing) func(*Daemon) error { return w.Process })
+	return d.eachWing(func(w Wing) func(*Daemon) error { return w.Process })(now)
 }
 
-// prepareWings lets the wings change the parts of the crawl.
-func (d *Daemon) prepareWings(time.Time) error {
-	return d.eachWing(func(w Wing) func(*Daemon) error { return w.Prepare })
-}
-
-// openWings opens the parts of the wings.
-func (d *Daemon) openWings(time.Time) error {
-	return d.eachWing(func(w Wing) func(*Daemon) error { return w.Open })
-}
-
-// eachWing calls one function of each wing that has it, and stops at the first error.
-func (d *Daemon) eachWing(function func(Wing) func(*Daemon) error) error {
-	for _, w := range d.wings {
-		if call := function(w); call != nil {
-			if err := call(d); err != nil {
-				return err
+// eachWing returns a function that calls one function of each wing that has it, and stops at the first error.
+func (d *Daemon) eachWing(function func(Wing) func(*Daemon) error) func(time.Time) error {
+	return func(time.Time) error {
+		for _, w := range d.wings {
+			if call := function(w); call != nil {
+				if err := call(d); err != nil {
+					return err
+				}
 			}
 		}
+		return nil
 	}
-	return nil
 }
 
 // extensions returns what the wings add to the API.
@@ -168,4 +161,47 @@ func (d *Daemon) extensions() []admin.Extension {
 		}
 	}
 	return added
+}
+
+// Keeper looks after the archive of a process for a wing. The archive is whole and has its index without it. What the
+// keeper starts in the background, it starts with [Daemon.Background].
+type Keeper interface {
+	// Captured is called with each capture, before the live index has its line. Many goroutines call it.
+	Captured(k crawler.Captured, line index.Entry) error
+	// Again is called at the start, with each line that a crash may have kept away.
+	Again(line []byte) error
+	// Sync is called before lines are merged into the index. What the keeper needs of them must then be on disk.
+	Sync() error
+
+	// Elsewhere returns which WARC files are not in their folder on purpose. It is called before Open.
+	Elsewhere() (func(file string) bool, error)
+	// Open is called when the writer of the archive and the live index are open, and nothing is written yet.
+	Open(w *warcout.Writer) error
+	// Finish is called when the last WARC files are finished, before the live index is closed. What Open started in the
+	// background has ended.
+	Finish()
+	// Archived adds to what the status of the crawl says of the archive.
+	Archived(a *api.Archive)
+}
+
+// openKeepers calls the wings that look after the archive.
+func (d *Daemon) openKeepers() error {
+	for _, w := range d.wings {
+		if w.Keep == nil {
+			continue
+		}
+		k, err := w.Keep(d)
+		if err != nil {
+			return err
+		}
+		d.keepers = append(d.keepers, k)
+	}
+	return nil
+}
+
+// finishKeepers lets the keepers list the last files.
+func (d *Daemon) finishKeepers() {
+	for _, k := range d.keepers {
+		k.Finish()
+	}
 }
