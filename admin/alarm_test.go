@@ -2,6 +2,9 @@ package admin
 
 import (
 	"fmt"
+	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,7 +15,9 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/feeds"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
@@ -28,103 +33,143 @@ func (w *world) raised() string {
 	return strings.Join(kinds, " ")
 }
 
+// notices returns a change that keeps the notices of a window.
+func notices(list *[]alarm.Notice) func(*Options) {
+	return func(o *Options) { o.Notify = func(n []alarm.Notice) { *list = append(*list, n...) } }
+}
+
 // TestSilentSiteRaisesAlarm crawls a page that changes every hour for five days, then not for two, then again.
 func TestSilentSiteRaisesAlarm(t *testing.T) {
-	t.Parallel()
 	slow.Test(t)
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		var told []string
-		w := newWorld(t, dir, everyHour, func(o *Options) {
-			o.Notify = func(list []alarm.Notice) {
-				for _, n := range list {
-					told = append(told, fmt.Sprintf("%s %s %t", n.Kind, n.About, n.Raised))
-				}
-			}
-		})
-		defer w.Close()
+	var list []alarm.Notice
+	inWorld(t, everyHour, func(w *world) {
 		w.Every = 10 * time.Minute
 		w.Set("http://news.example/", town.Page{Every: time.Hour})
 		w.Set("http://news.example/", town.Page{From: 5 * 24 * time.Hour})
 		w.Set("http://news.example/", town.Page{From: 7 * 24 * time.Hour, Every: time.Hour})
 		w.Run(5*24*time.Hour + 12*time.Hour)
 		if got := w.raised(); got != "" {
-			t.Errorf("after half a day of silence: %q, want nothing", got)
+			w.Errorf("after half a day of silence: %q, want nothing", got)
 		}
 		w.Run(24 * time.Hour)
 		if got := w.raised(); got != "front-page silence" {
-			t.Errorf("after a day and a half of silence: %q, want both alarms", got)
+			w.Errorf("after a day and a half of silence: %q, want both alarms", got)
 		}
 		w.Run(24 * time.Hour)
+		var told []string
+		for _, n := range list {
+			told = append(told, fmt.Sprintf("%s %s %t", n.Kind, n.About, n.Raised))
+		}
 		want := "front-page http://news.example/ true, silence news.example true, front-page http://news.example/ false, silence news.example false"
 		if got := strings.Join(told, ", "); got != want || w.raised() != "" {
-			t.Errorf("the notices are %q, and %q is still raised; want %q, and nothing raised", got, w.raised(), want)
+			w.Errorf("the notices are %q, and %q is still raised; want %q, and nothing raised", got, w.raised(), want)
 		}
-		if p := loadActivities(dir); p["news.example"].Last.IsZero() {
-			t.Errorf("the usual activity of the host is not stored: %v", p)
+		if p := loadActivities(w.Dir); p["news.example"].Last.IsZero() {
+			w.Errorf("the usual activity of the host is not stored: %v", p)
 		}
-	})
+	}, notices(&list))
+}
+
+// checkAlarms compares the kinds of the raised alarms. The texts of the alarms, or the metrics, have some words.
+func (w *world) checkAlarms(when, want string, says ...string) {
+	w.Helper()
+	if got := w.raised(); got != want {
+		w.Errorf("%s: %q is raised, want %q", when, got, want)
+	}
+	text := fmt.Sprint(get[api.Alarms](w, "/api/v1/alarms").Alarms) + w.scrape()
+	for _, words := range says {
+		if !strings.Contains(text, words) {
+			w.Errorf("%s: neither an alarm nor a metric has %q", when, words)
+		}
+	}
 }
 
 // TestEachTroubleRaisesItsAlarm causes one trouble after another and checks that each raises its alarm.
 func TestEachTroubleRaisesItsAlarm(t *testing.T) {
-	t.Parallel()
 	slow.Test(t)
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		var faults []config.Fault
-		w := newWorld(t, dir, everyHour, func(o *Options) {
-			was := o.Config
-			o.Config = func() Loaded { l := was(); l.Faults = faults; return l }
-		})
-		defer w.Close()
+	var faults []config.Fault
+	inWorld(t, everyHour, func(w *world) {
 		w.Set("http://news.example/", town.Page{})
 		w.Run(10 * time.Minute)
-		check := func(what, want string) {
-			t.Helper()
-			if got := w.raised(); got != want {
-				t.Errorf("%s: %q is raised, want %q", what, got, want)
-			}
-		}
-		check("at the beginning", "")
+		w.checkAlarms("at the beginning", "")
 		w.Free = 1500 << 20 // min_free is 1 GB
 		w.Run(2 * time.Minute)
-		check("when the disk is nearly full", "disk")
+		w.checkAlarms("when the disk is nearly full", "disk")
 		w.Free = 1
 		w.Run(3 * time.Minute)
-		check("when it is full", "standstill disk")
+		w.checkAlarms("when it is full", "standstill disk")
 		w.Free = 1 << 40
 		w.Run(15 * time.Minute)
-		check("when it was cleared", "")
+		w.checkAlarms("when it was cleared", "")
 		faults = []config.Fault{{File: "x.toml", Problem: "is wrong"}}
 		w.Run(2 * time.Minute)
-		check("with a broken configuration", "config")
+		w.checkAlarms("with a broken configuration", "config")
 		faults = nil
-		w.window.Observe(crawler.Report{URI: uri.FromCanonical("http://news.example/feed"), Finished: time.Now(), Source: feeds.Result{Gap: true}})
+		feed := uri.FromCanonical("http://news.example/feed")
+		w.window.Observe(crawler.Report{URI: feed, Finished: time.Now(), Source: feeds.Result{Gap: true}})
 		w.Run(time.Minute)
-		check("after a feed turned over", "feed-gap")
+		w.checkAlarms("after a feed turned over", "feed-gap")
 		w.Run(49 * time.Hour)
-		check("two days later", "")
+		w.checkAlarms("two days later", "")
 		w.Set("http://news.example/", town.Page{From: time.Hour, Down: true})
 		w.Run(8 * time.Hour)
-		check("with a host that is down", "host")
+		w.checkAlarms("with a host that is down", "host")
+	}, func(o *Options) {
+		was := o.Config
+		o.Config = func() Loaded { l := was(); l.Faults = faults; return l }
+	})
+}
+
+// TestTroublesWithFinishedFilesRaiseAlarms lets the program that takes finished files fail for five minutes, and later
+// for an hour. Then two files are gone, until one is back and the operator declares the other one lost.
+func TestTroublesWithFinishedFilesRaiseAlarms(t *testing.T) {
+	var h api.Handover
+	var losses []dedup.Loss
+	inWorld(t, everyHour, func(w *world) {
+		w.Set("http://news.example/", town.Page{})
+		fail := func() { h = api.Handover{Waiting: 2, Since: api.Moment(time.Now()), Error: "no space on the tape"} }
+		fail()
+		w.Run(5 * time.Minute)
+		h = api.Handover{}
+		w.Run(5 * time.Minute)
+		w.checkAlarms("after five minutes", "")
+		fail()
+		w.Run(time.Hour)
+		w.checkAlarms("after an hour", "sealed", "2 finished WARC files not taken", "no space on the tape",
+			"\narcrawl_sealed_waiting 2\n", `arcrawl_alarms{kind="sealed"} 1`)
+		h = api.Handover{}
+		w.Run(10 * time.Minute)
+		w.checkAlarms("after the files were taken", "")
+		losses = []dedup.Loss{
+			{File: "cut.warc.gz", From: 12, Cause: dedup.CutOff},
+			{File: "purged.warc.gz", Cause: dedup.CutOff},
+			{File: "moved.warc.gz", Cause: dedup.Moved},
+		}
+		w.Run(10 * time.Minute)
+		w.checkAlarms("after the end of a file was lost", "", `arcrawl_lost_files{cause="absent"} 0`,
+			`arcrawl_lost_files{cause="cut"} 1`, `arcrawl_lost_files{cause="declared"} 0`)
+		losses = append(losses, dedup.Loss{File: "a.warc.gz", Cause: dedup.Absent}, dedup.Loss{File: "b.warc.gz", Cause: dedup.Absent})
+		w.Run(10 * time.Minute)
+		w.checkAlarms("after files were gone", "lost", "2 finished WARC files gone, such as a.warc.gz",
+			`arcrawl_lost_files{cause="absent"} 2`)
+		losses = append(losses[:3], dedup.Loss{File: "b.warc.gz", Cause: dedup.Declared})
+		w.Run(10 * time.Minute)
+		w.checkAlarms("after the operator acted", "", `arcrawl_lost_files{cause="absent"} 0`, `arcrawl_lost_files{cause="declared"} 1`)
+	}, func(o *Options) {
+		o.Stored = func(a *api.Archive) { a.Handover, a.Lost = h, api.CountLosses(losses) }
 	})
 }
 
 // TestGrowingBacklogRaisesAlarm records a growing backlog in the series, and then a shrinking one.
 func TestGrowingBacklogRaisesAlarm(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
+	inWorld(t, everyHour, func(w *world) {
 		for i := range 8 * 60 {
 			gauges := gauges{Due: 1000 + int64(i)*10, Overdue: 3600 + int64(i)*30, DiskFree: -1}
 			p := seriesPoint{Start: time.Now().Add(time.Duration(i-8*60) * time.Minute), Gauges: gauges}
 			w.window.series.Put(p)
 		}
 		if list := w.window.troubles(time.Now()); len(list) != 1 || list[0].Kind != alarm.Backlog || !strings.Contains(list[0].Text, "5790 URIs are due") {
-			t.Errorf("alarms while the backlog grows by 600 URIs an hour: %v", list)
+			w.Errorf("alarms while the backlog grows by 600 URIs an hour: %v", list)
 		}
 		w.window.series = &timeSeries{}
 		for i := range 8 * 60 {
@@ -132,7 +177,7 @@ func TestGrowingBacklogRaisesAlarm(t *testing.T) {
 			w.window.series.Put(seriesPoint{Start: time.Now().Add(time.Duration(i-8*60) * time.Minute), Gauges: gauges})
 		}
 		if list := w.window.troubles(time.Now()); len(list) != 0 {
-			t.Errorf("alarms while the backlog shrinks: %v", list)
+			w.Errorf("alarms while the backlog shrinks: %v", list)
 		}
 		w.window.series = &timeSeries{}
 		for i := range 8 * 60 {
@@ -143,31 +188,125 @@ func TestGrowingBacklogRaisesAlarm(t *testing.T) {
 			w.window.series.Put(seriesPoint{Start: time.Now().Add(time.Duration(i-8*60) * time.Minute), Gauges: gauges})
 		}
 		if list := w.window.troubles(time.Now()); len(list) != 0 {
-			t.Errorf("alarms of a backlog that was not counted six hours ago: %v", list)
+			w.Errorf("alarms of a backlog that was not counted six hours ago: %v", list)
 		}
 	})
 }
 
 // TestDocumentThatCannotBeProcessedIsLoud puts a URI with a control character into the store, as a faulty import would.
 func TestDocumentThatCannotBeProcessedIsLoud(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
+	inWorld(t, everyHour, func(w *world) {
 		w.Set("http://news.example/", town.Page{Every: 2 * time.Hour})
 		bad := frontier.Candidate{URI: uri.FromCanonical("http://news.example/a\x01b"), Seed: "http://news.example/"}
 		_, err := w.Parts.Frontier.Add(time.Now(), bad)
 		w.Must(err)
 		w.Run(time.Hour + time.Minute)
 		if got := w.raised(); got != "document" {
-			t.Errorf("raised %q, want the alarm about a document alone", got)
+			w.Errorf("raised %q, want the alarm about a document alone", got)
 		}
 		if text := w.scrape(); strings.Contains(text, "arcrawl_document_faults_total{kind=\"error\"} 0\n") {
-			t.Error("the metrics do not count the document")
+			w.Error("the metrics do not count the document")
 		}
 		if w.window.Status().Condition.State != api.Crawling {
-			t.Error("one document has stopped the crawl")
+			w.Error("one document has stopped the crawl")
+		}
+	})
+}
+
+// TestAlarmsSayWhoseAndAreAcknowledged lets a host fail, reads the notice, acknowledges the alarm and restarts.
+func TestAlarmsSayWhoseAndAreAcknowledged(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		var told []alarm.Notice
+		open := func() *world {
+			archivetest.Must(t, os.MkdirAll(dir+"/hosts.d", 0o750))
+			archivetest.Must(t, os.WriteFile(dir+"/hosts.d/news.example.toml", []byte("labels = [\"newspapers\"]\n"), 0o600))
+			w := newWorld(t, dir, everyHour+"[admin]\nurl = \"https://crawler.library.example/\"\n", notices(&told))
+			w.Set("http://news.example/", town.Page{Down: true})
+			return w
+		}
+		w := open()
+		w.Run(4 * time.Hour)
+		if len(told) != 1 {
+			t.Fatalf("the notices are %+v, want one", told)
+		}
+		n := told[0]
+		if n.Kind != alarm.Host || n.Host != "news.example" || n.Institution != "Test Library" || !n.Raised ||
+			n.Link != "https://crawler.library.example/#/host/news.example" || !slices.Equal(n.Labels, []string{"newspapers"}) ||
+			!strings.Contains(n.Text, "connection refused") {
+			t.Errorf("the notice is %+v", n)
+		}
+		done := post[api.Acknowledged](w, "/api/v1/alarms/acknowledge", api.Acknowledge{Kind: "host", About: "news.example", Note: "moves"})
+		if done.Changed != 1 {
+			t.Errorf("acknowledged %d alarms, want 1", done.Changed)
+		}
+		for o, want := range map[api.Acknowledge]int{{Kind: "hosts"}: 400, {Kind: "host", About: "b.example"}: 404} {
+			if status := w.Ask(http.MethodPost, "/api/v1/alarms/acknowledge", o, nil); status != want {
+				t.Errorf("%+v: status %d, want %d", o, status, want)
+			}
+		}
+		w.Close()
+
+		w = open()
+		defer w.Close()
+		w.Run(10 * time.Minute)
+		if len(told) != 1 {
+			t.Errorf("after a restart the alarm is announced again: %+v", told[1:])
+		}
+		raised := get[api.Alarms](w, "/api/v1/alarms").Alarms
+		if len(raised) != 1 || raised[0].Acknowledged == nil || raised[0].Acknowledged.Note != "moves" {
+			t.Errorf("after a restart %+v is raised, want it acknowledged", raised)
+		}
+		for filter, want := range map[string]int{"label=newspapers": 1, "label=other": 0, "owner=jan": 0, "collection=": 1} {
+			if n := len(get[api.Alarms](w, "/api/v1/alarms?"+filter).Alarms); n != want {
+				t.Errorf("%s selects %d alarms, want %d", filter, n, want)
+			}
+		}
+		if text := w.scrape(); !strings.Contains(text, `arcrawl_alarms{kind="host"} 0`) || !strings.Contains(text, "arcrawl_alarms_acknowledged 1") {
+			t.Error("the metrics count an acknowledged alarm as an open one")
+		}
+	})
+}
+
+// TestSeedsThatLetNobodyInRaiseAlarms crawls sites whose servers answer and never show a page, and one that does, for
+// four days.
+func TestSeedsThatLetNobodyInRaiseAlarms(t *testing.T) {
+	seeds := `"http://` + strings.Join([]string{"self", "wall", "chain", "sessions", "open"}, `.example/", "http://`) + `.example/"`
+	inWorld(t, strings.Replace(everyHour, `"http://news.example/"`, seeds, 1), func(w *world) {
+		w.Every = time.Hour
+		w.Set("http://self.example/", town.Page{Status: 302, Location: "/"})
+		w.Set("http://wall.example/", town.Page{Body: "<h1>Cookies required</h1><p>Please enable cookies in your browser.</p>"})
+		w.Set("http://open.example/", town.Page{Links: []string{"/story"}})
+		w.Set("http://open.example/story", town.Page{})
+		visits := 0
+		redirect := func(to func(c string) string) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/" {
+					http.NotFound(w, r)
+					return
+				}
+				w.Header().Set("Location", to(r.URL.Query().Get("c")))
+				w.WriteHeader(http.StatusFound)
+			})
+		}
+		w.Town.Serve("chain.example", redirect(func(c string) string {
+			n := 0
+			_, _ = fmt.Sscan(c, &n)
+			return fmt.Sprintf("/?c=%d", n+1)
+		}))
+		w.Town.Serve("sessions.example", redirect(func(string) string { visits++; return fmt.Sprintf("/?c=session%d", visits) }))
+		w.Run(4 * 24 * time.Hour)
+		var about []string
+		for _, a := range get[api.Alarms](w, "/api/v1/alarms").Alarms {
+			if a.Kind == alarm.Seed {
+				about = append(about, a.Host)
+			}
+		}
+		slices.Sort(about)
+		want := []string{"chain.example", "self.example", "sessions.example", "wall.example"}
+		if !slices.Equal(about, want) {
+			w.Errorf("alarms about the seeds of %q, want %q", about, want)
 		}
 	})
 }

@@ -7,19 +7,21 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/arcrawl/arcrawl/admin/access"
-	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -36,88 +38,45 @@ func (w *world) scrape() string {
 	return got.Body.String()
 }
 
-// TestMetricsCountVisitsAndVersions scrapes the metrics after a day.
-func TestMetricsCountVisitsAndVersions(t *testing.T) {
-	t.Parallel()
-	slow.Test(t)
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour+`about = [{ uri = "http://news.example/", labels = ["newspapers"] }]`+"\n", func(o *Options) {
-			o.Stored = func(a *api.Archive) { a.Offload.Folders = []api.Folder{{Path: "/disk", Free: 7}} }
-		})
-		defer w.Close()
-		w.Set("http://news.example/", town.Page{Every: 2 * time.Hour})
-		w.Run(24*time.Hour - time.Minute)
-		text := w.scrape()
-		for _, line := range []string{
-			`arcrawl_visits_total{outcome="version"} 13`,
-			`arcrawl_visits_total{outcome="unchanged"} 12`,
-			`arcrawl_label_versions_total{label="newspapers"} 13`,
-			`arcrawl_state{state="crawling"} 1`,
-			`arcrawl_state{state="paused"} 0`,
-			`arcrawl_hosts{state="snoozed"} 1`,
-			`arcrawl_uris 2`,
-			`arcrawl_uris_due 0`,
-			`arcrawl_disk_free_bytes 1.099511627776e+12`,
-			`arcrawl_build_info{version="test"} 1`,
-			`arcrawl_folder_free_bytes{folder="/disk"} 7`,
-			`arcrawl_visit_seconds_count `,
-			`go_goroutines `,
-		} {
-			if !strings.Contains(text, "\n"+line) {
-				t.Errorf("no line %q in:\n%s", line, text)
-			}
-		}
-		for _, m := range AllMetrics() {
-			if !strings.Contains(text, "# TYPE "+m.Name+" "+m.Type+"\n") {
-				t.Errorf("%s is not a %s, or is missing", m.Name, m.Type)
-			}
-		}
-	})
-}
-
 // TestTheNumberOfTimeSeriesDoesNotGrowWithTheCrawl counts the lines of a scrape with one host and with a hundred.
 func TestTheNumberOfTimeSeriesDoesNotGrowWithTheCrawl(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
+	inWorld(t, everyHour, func(w *world) {
 		before := strings.Count(w.scrape(), "\narcrawl_")
 		for i := range 100 {
 			w.known(fmt.Sprintf("h%d.example", i), 1, time.Hour, time.Hour)
 			w.visited(fmt.Sprintf("h%d.example", i), time.Second)
 		}
 		if after := strings.Count(w.scrape(), "\narcrawl_"); after != before {
-			t.Errorf("%d lines with one host, %d with a hundred more hosts; want the same number", before, after)
+			w.Errorf("%d lines with one host, %d with a hundred more hosts; want the same number", before, after)
 		}
 	})
 }
 
+// TestHealthAndReadiness asks a crawl that runs, is paused and is held. Without a token the reason is not shown.
 func TestHealthAndReadiness(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
+	inWorld(t, everyHour, func(w *world) {
 		w.Set("http://news.example/", town.Page{})
-		check := func(path string, status int, word string) {
-			t.Helper()
+		socket := access.Options{}
+		network := access.Options{Tokens: func() []access.Token { return nil }}
+		check := func(o access.Options, path string, status int, text string) {
+			w.Helper()
 			got := httptest.NewRecorder()
-			w.window.Handler(access.Options{}).ServeHTTP(got, httptest.NewRequest(http.MethodGet, path, nil))
-			if got.Code != status || !strings.Contains(got.Body.String(), word) {
-				t.Errorf("%s: status %d, %s; want %d and %q", path, got.Code, got.Body, status, word)
+			w.window.Handler(o).ServeHTTP(got, httptest.NewRequest(http.MethodGet, path, nil))
+			if got.Code != status || !strings.HasPrefix(got.Body.String(), text) {
+				w.Errorf("%s: status %d, %s; want %d and %q", path, got.Code, got.Body, status, text)
 			}
 		}
-		check("/healthz", 200, "alive")
-		check("/readyz", 200, "crawling")
+		check(socket, "/healthz", 200, "alive\n")
+		check(socket, "/readyz", 200, "crawling\n")
 		w.Crawler.Pause("works", time.Now(), time.Time{})
-		check("/readyz", 200, "paused: works")
+		check(socket, "/readyz", 200, "paused: works\n")
+		check(network, "/readyz", 200, "paused\n")
+		check(network, "/healthz", 200, "alive\n")
 		w.Crawler.Resume()
 		w.Free = 1
 		w.Run(time.Minute)
-		check("/readyz", 503, "held: ")
-		check("/healthz", 200, "alive")
+		check(socket, "/readyz", 503, "held: ")
+		check(socket, "/healthz", 200, "alive\n")
 	})
 }
 
@@ -126,24 +85,20 @@ const metricsPage = "../docs/metrics.md"
 
 // TestADeadHostDoesNotMakeTheCrawlLate looks at a host that has been unreachable for a day.
 func TestADeadHostDoesNotMakeTheCrawlLate(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		var seeds strings.Builder
-		for i := range 40 { // each visit tries one of them
-			fmt.Fprintf(&seeds, `"http://news.example/%d", `, i)
-		}
-		w := newWorld(t, dir, strings.Replace(everyHour, `"http://news.example/"`, seeds.String(), 1))
-		defer w.Close()
+	var seeds strings.Builder
+	for i := range 40 { // each visit tries one of them
+		fmt.Fprintf(&seeds, `"http://news.example/%d", `, i)
+	}
+	inWorld(t, strings.Replace(everyHour, `"http://news.example/"`, seeds.String(), 1), func(w *world) {
 		w.Every = time.Hour
 		w.Set("http://news.example/0", town.Page{Down: true})
 		w.Run(27 * time.Hour)
 		u := w.window.Status().URIs
 		if time.Duration(u.Overdue) < 23*time.Hour || u.OverdueReachable != 0 {
-			t.Errorf("a URI is overdue by %v, of reachable hosts by %v; want most of a day and 0", time.Duration(u.Overdue), time.Duration(u.OverdueReachable))
+			w.Errorf("a URI is overdue by %v, of reachable hosts by %v; want most of a day and 0", time.Duration(u.Overdue), time.Duration(u.OverdueReachable))
 		}
 		if text := w.scrape(); !strings.Contains(text, "\narcrawl_overdue_reachable_seconds 0\n") {
-			t.Error("the metric arcrawl_overdue_reachable_seconds is not 0")
+			w.Error("the metric arcrawl_overdue_reachable_seconds is not 0")
 		}
 	})
 }
@@ -213,5 +168,185 @@ func TestMonitoringUsesExistingMetrics(t *testing.T) {
 				t.Errorf("%s uses %s, which is not a metric", file, name)
 			}
 		}
+	}
+}
+
+// TestAnUnknownNumberIsNoMetric gathers the number of due URIs before and after they were counted.
+func TestAnUnknownNumberIsNoMetric(t *testing.T) {
+	t.Parallel()
+	for due, want := range map[int64]int{-1: 0, 0: 1, 7: 1} {
+		r := prometheus.NewRegistry()
+		r.MustRegister(MetricCollector{Snapshot: func() (s MetricSnapshot) { s.URIs.Due = due; return s }})
+		all, err := r.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, m := range all {
+			if m.GetName() == "arcrawl_uris_due" {
+				found++
+				if v := m.GetMetric()[0].GetGauge().GetValue(); v != float64(due) {
+					t.Errorf("the metric is %v, want %d", v, due)
+				}
+			}
+		}
+		if found != want {
+			t.Errorf("with %d due URIs the metric occurs %d times, want %d", due, found, want)
+		}
+	}
+}
+
+// TestMetricsOfShardsAreNotCountedTwice gathers the metrics of two shards of a node. Each has the number of its shard,
+// and what the shards have in common is there once.
+func TestMetricsOfShardsAreNotCountedTwice(t *testing.T) {
+	t.Parallel()
+	var all prometheus.Gatherers
+	for n := 2; n > 0; n-- {
+		shard, node := MetricRegistries(func() MetricSnapshot { return MetricSnapshot{} }, NewVisitSeconds(), "press",
+			map[string]string{"shard": strconv.Itoa(n)})
+		if all = append(all, shard); n == 1 {
+			all = append(all, node)
+		}
+	}
+	families, err := all.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]int{}
+	for _, m := range families {
+		for _, metric := range m.GetMetric() {
+			labels := map[string]string{}
+			for _, l := range metric.GetLabel() {
+				labels[l.GetName()] = l.GetValue()
+			}
+			if labels["crawl"] != "press" {
+				t.Errorf("%s has no name of the crawl: %v", m.GetName(), labels)
+			}
+			found[m.GetName()+" "+labels["shard"]]++
+		}
+	}
+	for _, m := range AllMetrics() {
+		one, node := found[m.Name+" 1"], found[m.Name+" "]
+		if one != found[m.Name+" 2"] || one > 0 && node > 0 || OfMachine(m) != (one == 0 && node > 0) && m.Label == "" && m.Name != "arcrawl_uris_due" {
+			t.Errorf("%s: %d of shard 1, %d of shard 2, %d of the node", m.Name, one, found[m.Name+" 2"], node)
+		}
+	}
+	if found["arcrawl_uris 1"] != 1 || found["arcrawl_disk_free_bytes "] != 1 || found["go_goroutines "] != 1 {
+		t.Errorf("found %v", found)
+	}
+}
+
+// TestTheNumberOfLabelsIsBounded counts far more labels than are counted by name.
+func TestTheNumberOfLabelsIsBounded(t *testing.T) {
+	t.Parallel()
+	var c LabelCounts
+	for i := range 10 * MaxLabels {
+		c.Visit([]string{fmt.Sprintf("label-%04d", i), "label-0000"}, 1)
+	}
+	rows := c.Rows()
+	if len(rows) != MaxLabels+1 {
+		t.Fatalf("%d labels are counted, want %d and %q", len(rows), MaxLabels, OtherLabel)
+	}
+	if r := rows[0]; r.Label != "label-0000" || r.Visits != 10*MaxLabels+1 || r.Versions != r.Visits {
+		t.Errorf("the first label has %+v; want every visit, and the first one twice", r)
+	}
+	if r := rows[len(rows)-1]; r.Label != OtherLabel || r.Visits != 9*MaxLabels {
+		t.Errorf("the other labels have %+v; want %d visits", r, 9*MaxLabels)
+	}
+}
+
+// TestACrawlSaysWhichOneItIs opens a crawl with and without a name of its own. Status and notices always have a name;
+// metrics have the label only with admin.instance.
+func TestACrawlSaysWhichOneItIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ setting, want, label string }{
+		{"", "Test Library", ""},
+		{"[admin]\ninstance = \"press \\\"2\\\"\"\n", `press "2"`, `crawl="press \"2\""`},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			inWorld(t, c.setting+everyHour, func(w *world) {
+				if got := w.window.Status().Instance; got != c.want {
+					w.Errorf("the status is of %q, want %q", got, c.want)
+				}
+				n := w.window.notice(alarm.Change{}, time.Now())
+				if n.Instance != c.want || n.Institution != "Test Library" || n.Source() != "arcrawl "+c.want {
+					w.Errorf("the notice is of %q, %q; want %q", n.Instance, n.Institution, c.want)
+				}
+				text := w.scrape()
+				series := regexp.MustCompile(`(?m)^[a-z].*$`).FindAllString(text, -1)
+				with := 0
+				for _, s := range series {
+					if c.label != "" && strings.Contains(s, c.label) {
+						with++
+					}
+				}
+				if len(series) < 60 || with != len(series) && c.label != "" || c.label == "" && strings.Contains(text, "crawl=") {
+					w.Errorf("%q: %d of %d series have the label %q", c.setting, with, len(series), c.label)
+				}
+			})
+		})
+	}
+}
+
+// TestAlertRules runs promtool's tests of the alert rules. The rules must not fire on a healthy crawl.
+func TestAlertRules(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"check", "rules", "../packaging/monitoring/alerts.yaml"},
+		{"test", "rules", "testdata/alerts.test.yaml"},
+	} {
+		if out, err := foreign.Promtool(t, args...); err != nil || !strings.Contains(out, "SUCCESS") {
+			t.Errorf("promtool %v: %v\n%s", args, err, out)
+		}
+	}
+}
+
+// TestGrafanaDashboardSelectsInstances checks each expression of the dashboard: its syntax, that it selects the chosen
+// instances, and that it does not add up instances.
+func TestGrafanaDashboardSelectsInstances(t *testing.T) {
+	t.Parallel()
+	var board struct {
+		Templating struct{ List []struct{ Name string } }
+		Panels     []struct {
+			Title   string
+			Targets []struct{ Expr, LegendFormat string }
+		}
+	}
+	text, err := os.ReadFile("../packaging/monitoring/grafana-dashboard.json")
+	if err == nil {
+		err = json.Unmarshal(text, &board)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := board.Templating.List; len(l) != 2 || l[1].Name != "instance" {
+		t.Errorf("the variables are %+v; want an instance", l)
+	}
+	metric := regexp.MustCompile(`arcrawl_[a-z_]+(\{[^}]*\})?`)
+	rules := "groups:\n- name: dashboard\n  rules:\n"
+	n := 0
+	for _, p := range board.Panels {
+		for _, target := range p.Targets {
+			for _, m := range metric.FindAllString(target.Expr, -1) {
+				if !strings.Contains(m, `instance=~"$instance"`) {
+					t.Errorf("%s: %s does not select the instance", p.Title, m)
+				}
+			}
+			if strings.Contains(target.Expr, " by (") && !strings.Contains(target.Expr, "by (instance, ") {
+				t.Errorf("%s: %s adds up instances", p.Title, target.Expr)
+			}
+			if !strings.Contains(target.LegendFormat, "{{instance}}") {
+				t.Errorf("%s: the legend %q does not name the instance", p.Title, target.LegendFormat)
+			}
+			rules += fmt.Sprintf("  - {record: 'panel:%d', expr: '%s'}\n", n, target.Expr)
+			n++
+		}
+	}
+	file := filepath.Join(t.TempDir(), "rules.yaml")
+	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := foreign.Promtool(t, "check", "rules", file); err != nil || n == 0 || !strings.Contains(out, fmt.Sprintf("%d rules found", n)) {
+		t.Errorf("promtool on the expressions: %v\n%s", err, out)
 	}
 }

@@ -5,10 +5,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -19,25 +17,9 @@ import (
 
 // TestOrdersAreRecorded sends orders of several callers, questions, and a change of the configuration.
 func TestOrdersAreRecorded(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
-		change := ""
-		w := newWorld(t, dir, everyHour, func(o *Options) {
-			o.Log = zerolog.New(&log)
-			was := o.Config
-			o.Config = func() Loaded {
-				l := was()
-				if change != "" {
-					c := *l.Config
-					c.Digest = change
-					l.Config = &c
-				}
-				return l
-			}
-		})
-		defer w.Close()
+	var log bytes.Buffer
+	change := ""
+	inWorld(t, everyHour, func(w *world) {
 		tokens := []access.Token{{Name: "maria", Role: access.Operate, Secret: "m"}, {Name: "grafana", Role: access.Read, Secret: "g"}}
 		h := w.window.Handler(access.Options{Tokens: func() []access.Token { return tokens }})
 		send := func(secret, method, path, body string) int {
@@ -60,7 +42,7 @@ func TestOrdersAreRecorded(t *testing.T) {
 			{"m", http.MethodPost, "/api/v1/frontier/steer", `{"verb":"fly","select":{"uris":["http://news.example/"]}}`, 400},
 		} {
 			if got := send(c.secret, c.method, c.path, c.body); got != c.want {
-				t.Errorf("%s %s with %q: status %d, want %d", c.method, c.path, c.secret, got, c.want)
+				w.Errorf("%s %s with %q: status %d, want %d", c.method, c.path, c.secret, got, c.want)
 			}
 			time.Sleep(time.Second)
 		}
@@ -84,38 +66,31 @@ func TestOrdersAreRecorded(t *testing.T) {
 		}
 		for i := range want {
 			if len(got) != len(want) || !strings.HasPrefix(got[i], want[i]) {
-				t.Fatalf("the audit log has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				w.Fatalf("the audit log has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
 		last := get[api.Audit](w, "/api/v1/audit?limit=1").Entries
-		if len(last) != 1 || !strings.Contains(string(last[0].Order), filepath.Join(dir, "arcrawl.toml")) {
-			t.Errorf("the change of the configuration is recorded as %s", last[0].Order)
+		if len(last) != 1 || !strings.Contains(string(last[0].Order), w.Path("arcrawl.toml")) {
+			w.Errorf("the change of the configuration is recorded as %s", last[0].Order)
 		}
 		if by := get[api.Audit](w, "/api/v1/audit?who=maria&what=seeds").Entries; len(by) != 1 ||
 			string(by[0].Order) != `{"uris":["http://news.example/a"]}` || !strings.Contains(string(by[0].Answer), `"new":1`) {
-			t.Errorf("the order of seeds is recorded as %+v", by)
+			w.Errorf("the order of seeds is recorded as %+v", by)
 		}
 		if !strings.Contains(log.String(), `"order":"seeds","who":"maria"`) {
-			t.Errorf("the journal has no order:\n%s", &log)
+			w.Errorf("the journal has no order:\n%s", &log)
 		}
-	})
-}
-
-// TestReadinessWithoutTokenHidesTheReason asks for health and readiness of a crawl that is paused.
-func TestReadinessWithoutTokenHidesTheReason(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
-		post[api.Condition](w, "/api/v1/pause", api.Reason{Reason: "a secret"})
-		h := w.window.Handler(access.Options{Tokens: func() []access.Token { return nil }})
-		for path, want := range map[string]string{"/healthz": "alive\n", "/readyz": "paused\n"} {
-			to := httptest.NewRecorder()
-			h.ServeHTTP(to, httptest.NewRequest(http.MethodGet, path, nil))
-			if to.Code != http.StatusOK || to.Body.String() != want {
-				t.Errorf("%s: %d %q, want %q", path, to.Code, to.Body, want)
+	}, func(o *Options) {
+		o.Log = zerolog.New(&log)
+		was := o.Config
+		o.Config = func() Loaded {
+			l := was()
+			if change != "" {
+				c := *l.Config
+				c.Digest = change
+				l.Config = &c
 			}
+			return l
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -37,11 +36,7 @@ func (w *world) visited(host string, took time.Duration) {
 
 // TestOverdueShowsWhenABacklogClears surveys hosts with and without a backlog, and a held one.
 func TestOverdueShowsWhenABacklogClears(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
+	inWorld(t, everyHour, func(w *world) {
 		w.known("swamped.example", 200, time.Hour, 30*time.Minute)
 		w.visited("swamped.example", 30*time.Second) // 120 visits an hour are possible, 200 are needed
 		w.known("slow.example", 100, 10*time.Hour, 2*time.Hour)
@@ -53,7 +48,7 @@ func TestOverdueShowsWhenABacklogClears(t *testing.T) {
 
 		o := get[api.Overdue](w, "/api/v1/overdue")
 		if o.All.URIs != 411 || o.All.Due != 311 { // including the seed
-			t.Errorf("%d of %d are due; want 311 of 411", o.All.Due, o.All.URIs)
+			w.Errorf("%d of %d are due; want 311 of 411", o.All.Due, o.All.URIs)
 		}
 		rows := map[string]api.Backlog{}
 		for _, b := range o.Rows {
@@ -72,90 +67,60 @@ func TestOverdueShowsWhenABacklogClears(t *testing.T) {
 		} {
 			b := rows[c.host]
 			if b.Due != c.due || time.Duration(b.Most) != c.most || b.Ends != c.ends {
-				t.Errorf("%s: %d due for up to %s, ends %q; want %d, %s, %q", c.host, b.Due, time.Duration(b.Most), b.Ends, c.due, c.most, c.ends)
+				w.Errorf("%s: %d due for up to %s, ends %q; want %d, %s, %q", c.host, b.Due, time.Duration(b.Most), b.Ends, c.due, c.most, c.ends)
 			}
 			if p := time.Duration(b.P50); p < c.most*89/100 || p > c.most {
-				t.Errorf("%s: the median is %s, but all URIs are overdue for %s", c.host, p, c.most)
+				w.Errorf("%s: the median is %s, but all URIs are overdue for %s", c.host, p, c.most)
 			}
 		}
 		if o.Rows[0].Name != "held.example" {
-			t.Errorf("the first row is %s, want the most overdue host", o.Rows[0].Name)
+			w.Errorf("the first row is %s, want the most overdue host", o.Rows[0].Name)
 		}
 		if s := rows["swamped.example"]; math.Abs(s.Demand-200) > 1 || math.Abs(s.Capacity-120) > 1 || !s.Observed {
-			t.Errorf("swamped.example needs %.1f visits an hour and can have %.1f; want 200 and 120, observed", s.Demand, s.Capacity)
+			w.Errorf("swamped.example needs %.1f visits an hour and can have %.1f; want 200 and 120, observed", s.Demand, s.Capacity)
 		}
 		if f := rows["fine.example"]; f.Observed || math.Abs(f.Capacity-600) > 1 {
-			t.Errorf("fine.example can have %.1f visits an hour, observed: %t; want 600, computed from 1 s per exchange and 5 s of rest", f.Capacity, f.Observed)
+			w.Errorf("fine.example can have %.1f visits an hour, observed: %t; want 600, computed from 1 s per exchange and 5 s of rest", f.Capacity, f.Observed)
 		}
 		types := get[api.Overdue](w, "/api/v1/overdue?by=mime")
 		if len(types.Rows) != 2 || types.Rows[0].Name != "text/html" || types.Rows[0].URIs != 410 || types.Rows[0].Ends != "" {
-			t.Errorf("the backlog by type is %+v", types.Rows)
+			w.Errorf("the backlog by type is %+v", types.Rows)
 		}
 		waits := get[api.Overdue](w, "/api/v1/overdue?by=wait&host=slow.example")
 		if len(waits.Rows) != 1 || waits.Rows[0].Name != "6h to 1d" || waits.All.URIs != 100 {
-			t.Errorf("the backlog of one host by wait is %+v", waits.Rows)
+			w.Errorf("the backlog of one host by wait is %+v", waits.Rows)
 		}
 	})
 }
 
 // TestSurveyIsReusedWhileFresh asks for a survey twice within its maximum age, and once later.
 func TestSurveyIsReusedWhileFresh(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
+	inWorld(t, everyHour, func(w *world) {
 		ask := func() api.Overdue { return get[api.Overdue](w, "/api/v1/overdue?max_age=30") }
 		first := ask()
 		w.known("late.example", 10, time.Hour, time.Minute)
 		time.Sleep(20 * time.Second)
 		if again := ask(); again.All.URIs != first.All.URIs || time.Duration(again.Age) != 20*time.Second {
-			t.Errorf("after 20 s: %d URIs, %s old; want the first survey again", again.All.URIs, time.Duration(again.Age))
+			w.Errorf("after 20 s: %d URIs, %s old; want the first survey again", again.All.URIs, time.Duration(again.Age))
 		}
 		time.Sleep(20 * time.Second)
 		if fresh := ask(); fresh.All.URIs != first.All.URIs+10 || fresh.Age != 0 {
-			t.Errorf("after 40 s: %d URIs, %s old; want a new survey", fresh.All.URIs, time.Duration(fresh.Age))
-		}
-	})
-}
-
-func TestOverdueShowsTheDelayThatACaptureTargetNeeds(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, strings.NewReplacer("initial = \"1h\"", "rule = \"learned\"\ncapture_target = 0.9", "min = \"1h\"\nmax = \"1h\"\n", "").Replace(everyHour))
-		defer w.Close()
-		w.known("swamped.example", 200, time.Hour, 30*time.Minute) // each URI is expected to change once an hour
-		w.visited("swamped.example", 30*time.Second)
-		w.known("fine.example", 10, time.Hour, 30*time.Minute)
-		promises := map[string]string{}
-		for _, b := range get[api.Overdue](w, "/api/v1/overdue").Rows {
-			promises[b.Name] = b.Promise
-		}
-		if want := "a capture target of 90 % needs a delay of 2.8s instead of 30s, or 182 URIs fewer; at present 49 %"; promises["swamped.example"] != want {
-			t.Errorf("the promise is %q, want %q", promises["swamped.example"], want)
-		}
-		if got := promises["fine.example"]; !strings.HasPrefix(got, "a capture target of 90 % can be kept") {
-			t.Errorf("the promise of fine.example is %q, want that the target can be kept", got)
+			w.Errorf("after 40 s: %d URIs, %s old; want a new survey", fresh.All.URIs, time.Duration(fresh.Age))
 		}
 	})
 }
 
 // TestOverdueByPathShowsWhichURIsAskForMostVisits groups the URIs of a host by path and names of parameters.
 func TestOverdueByPathShowsWhichURIsAskForMostVisits(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
+	inWorld(t, everyHour, func(w *world) {
 		w.known("swamped.example/article", 20, 10*time.Hour, 0)
 		w.known("swamped.example/search?q=", 100, time.Hour, 0)
 		o := get[api.Overdue](w, "/api/v1/overdue?by=path&host=swamped.example")
 		if len(o.Rows) != 2 || o.Rows[0].Name != "/search?q" || o.Rows[0].URIs != 100 || o.Rows[1].Name != "/article/" {
-			t.Errorf("rows %+v; want 100 URIs of /search?q, then 20 of /article/", o.Rows)
+			w.Errorf("rows %+v; want 100 URIs of /search?q, then 20 of /article/", o.Rows)
 		}
 		if status := w.Ask("GET", "/api/v1/overdue?by=path", nil, nil); status != 400 {
-			t.Errorf("rows by path of all hosts: status %d, want 400", status)
+			w.Errorf("rows by path of all hosts: status %d, want 400", status)
 		}
 	})
 }
@@ -163,36 +128,146 @@ func TestOverdueByPathShowsWhichURIsAskForMostVisits(t *testing.T) {
 // TestTheLastSurveyIsAnsweredAtOnce asks for the last survey before there is one, while another one is in progress, and
 // after it was renewed in the background.
 func TestTheLastSurveyIsAnsweredAtOnce(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
+	inWorld(t, everyHour, func(w *world) {
 		w.known("late.example", 10, time.Hour, time.Hour)
 		latest := func() api.Overdue {
-			t.Helper()
+			w.Helper()
 			return get[api.Overdue](w, "/api/v1/overdue?by=host&latest=true")
 		}
 		if o := latest(); !o.AsOf.IsZero() || len(o.Rows) > 0 {
-			t.Errorf("before the first survey the answer is %+v", o)
+			w.Errorf("before the first survey the answer is %+v", o)
 		}
 		w.Must(w.window.survey.Renew())
 		if o := latest(); o.AsOf.IsZero() || o.All.Due != 11 {
-			t.Errorf("after it the answer is %+v", o)
+			w.Errorf("after it the answer is %+v", o)
 		}
 		w.known("later.example", 10, time.Hour, time.Hour)
 		w.Must(w.window.survey.Renew())
 		if o := latest(); o.All.Due != 11 {
-			t.Errorf("%d URIs are due, although the survey is new", o.All.Due)
+			w.Errorf("%d URIs are due, although the survey is new", o.All.Due)
 		}
 		time.Sleep(2 * time.Minute)
 		w.Must(w.window.Tick(time.Now()))
 		if o := latest(); o.All.Due != 21 {
-			t.Errorf("%d URIs are due two minutes later, want 21", o.All.Due)
+			w.Errorf("%d URIs are due two minutes later, want 21", o.All.Due)
 		}
 		var p api.Problem
 		if status := w.Ask("GET", "/api/v1/overdue?host=late.example&latest=true", nil, &p); status != 400 || p.Error == "" {
-			t.Errorf("the latest survey of one host: %d %s", status, p.Error)
+			w.Errorf("the latest survey of one host: %d %s", status, p.Error)
+		}
+	})
+}
+
+// severalTargets has a capture target for pages, a lower one for data and for pages below /old/, and none for pictures.
+const severalTargets = `[operator]
+name = "Test Library"
+contact = "https://library.example/crawler"
+[[wait]]
+mime = "^text/html.*"
+rule = "learned"
+capture_target = 0.9
+[[wait]]
+mime = "^application/json.*"
+rule = "learned"
+capture_target = 0.5
+[[when]]
+uri = "/old/"
+wait = [{ mime = "^text/html.*", capture_target = 0.5 }]
+[seeds]
+uris = ["http://news.example/"]
+`
+
+// holds adds n URIs of a media type to the frontier. They are visited each hour and expected to change once between
+// visits.
+func (w *world) holds(host, path, mime, source string, n int) {
+	w.Helper()
+	w.holdsSuch(host, path, mime, source, n, false)
+}
+
+// holdsSuch adds URIs that are restless or not.
+func (w *world) holdsSuch(host, path, mime, source string, n int, restless bool) {
+	w.Helper()
+	now := time.Now()
+	entries := make([]frontier.Entry, n)
+	for i := range entries {
+		r := frontier.Record{URI: uri.FromCanonical(fmt.Sprintf("http://%s%s%d", host, path, i)), Seed: "http://" + host + "/"}
+		r.Due, r.LastVisit, r.Wait = now.Add(time.Minute), now.Add(-time.Hour), time.Hour
+		r.Visits, r.ContentType, r.Source, r.Restless = 1, mime, source, restless
+		entries[i] = frontier.Entry{Record: r}
+	}
+	_, err := w.Parts.Frontier.Import(now, false, entries...)
+	w.Must(err)
+}
+
+func TestPromiseNamesAllCaptureTargetsOfAHost(t *testing.T) {
+	inWorld(t, severalTargets, func(w *world) {
+		w.holds("two.example", "/", "text/html; charset=utf-8", "", 100)
+		w.holds("two.example", "/data/", "application/json", "", 100)
+		w.visited("two.example", 30*time.Second)
+		w.holds("refined.example", "/", "text/html", "", 100)
+		w.holds("refined.example", "/old/", "text/html", "", 100)
+		w.visited("refined.example", 30*time.Second)
+		w.holds("data.example", "/", "application/json", "", 100)
+		w.holdsSuch("data.example", "/clock/", "application/json", "", 3, true)
+		w.visited("data.example", 2*time.Minute)
+		w.holds("pictures.example", "/", "image/png", "", 100)
+		w.holds("mixed.example", "/", "text/html", "", 10)
+		w.holds("mixed.example", "/", "image/png", "", 200) // the type has no capture target
+		w.holds("mixed.example", "/p/", "image/png", "", 100)
+		w.visited("mixed.example", 30*time.Second)
+		w.holds("feeds.example", "/", "application/json", string([]byte{1}), 100)
+		rows := map[string]api.Backlog{}
+		for _, b := range get[api.Overdue](w, "/api/v1/overdue").Rows {
+			rows[b.Name] = b
+		}
+		for host, want := range map[string]string{
+			"two.example":      "capture targets of 90 % (text/html) and 50 % (application/json) need a delay of ",
+			"refined.example":  `capture targets of 90 % (text/html) and 50 % (text/html where uri = "/old/") need a delay of `,
+			"data.example":     "a capture target of 50 % needs a delay of ",
+			"pictures.example": "",
+			"mixed.example":    "a capture target of 90 % needs a delay of ",
+			"feeds.example":    "", // feeds have a wait of their own
+		} {
+			if got := rows[host].Promise; !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+				w.Errorf("%s: %q, want %q…", host, got, want)
+			}
+		}
+		two, data := rows["two.example"].Promise, rows["data.example"].Promise
+		w.Logf("%s\n%s\n%s\n%s", two, rows["refined.example"].Promise, data, rows["mixed.example"].Promise)
+		if !strings.Contains(two, "instead of 30s, or ") || strings.Count(two[strings.Index(two, "at present"):], " %") != 2 {
+			w.Errorf("the promise is %q, want the present delay and two present shares", two)
+		}
+		if want := "; 3 restless pages are not counted"; !strings.HasSuffix(data, want) || strings.Contains(two, "restless") {
+			w.Errorf("the promise is %q, want it to end in %q", data, want)
+		}
+		report := get[api.DayReport](w, "/api/v1/reports/days")
+		if len(report.Pace) != 4 || report.Pace[0].Promise != rows[report.Pace[0].Host].Promise {
+			w.Errorf("the day report has %+v, want 4 hosts with the promises of the backlog", report.Pace)
+		}
+	})
+}
+
+// A host has a seed and two sections among many pages. The sentence about its capture target names what they keep.
+func TestPromiseTellsFrontPagesApart(t *testing.T) {
+	inWorld(t, severalTargets, func(w *world) {
+		now := time.Now()
+		add := func(path string, hops uri.HopPath) {
+			r := frontier.Record{URI: uri.FromCanonical("http://news.example" + path), Hops: hops, Seed: "http://news.example/"}
+			r.Due, r.LastVisit, r.Wait, r.Visits, r.ContentType = now.Add(time.Minute), now.Add(-time.Hour), time.Hour, 1, "text/html"
+			_, err := w.Parts.Frontier.Import(now, false, frontier.Entry{Record: r})
+			w.Must(err)
+		}
+		add("/", "")
+		add("/politics", "L")
+		add("/local-news/", "L")
+		for i := range 200 {
+			add(fmt.Sprintf("/articles/%d", i), "LL")
+		}
+		w.visited("news.example", 30*time.Second)
+		want := "a capture target of 90 % needs a delay of 2.8s instead of 30s, or 184 URIs fewer; at present 46 % " +
+			"(92 % of seeds, front pages, sections and feeds)"
+		if got := get[api.Overdue](w, "/api/v1/overdue").Rows[0].Promise; got != want {
+			w.Errorf("the promise is %q, want %q", got, want)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,63 +11,27 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The list, the page of a host, and why say that the file of a host was removed.
-func TestAHostWhoseFileWasRemovedIsMarked(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
-		const page = "http://news.example/"
-		w.Set(page, town.Page{})
-		w.Run(10 * time.Minute)
-		marks := func() [3]bool {
-			return [3]bool{
-				get[api.Hosts](w, "/api/v1/hosts").Hosts[0].Removed, get[api.Host](w, "/api/v1/hosts/news.example").Removed,
-				get[api.Why](w, "/api/v1/why?uri="+page).Host.Removed,
-			}
-		}
-		if got := marks(); got != [3]bool{} {
-			t.Errorf("before the removal the marks are %v", got)
-		}
-		if err := os.MkdirAll(w.Path("hosts.d"), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(w.Path("hosts.d/news.example.toml"+api.RemovedSuffix), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := marks(); got != [3]bool{true, true, true} {
-			t.Errorf("after the removal the marks are %v", got)
-		}
-	})
-}
-
 // Hosts with internationalized names are shown in Unicode, and hosts whose file was deleted are marked: in the names
-// for reports, in the status and its alarms, and in notices.
+// for reports, in the list and the page of a host, in the status and its alarms, and in notices.
 func TestHostsAreShownAsPeopleReadThem(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		const ascii, unicode = "xn--bcher-kva.example", "bücher.example"
-		if err := os.MkdirAll(filepath.Join(dir, "hosts.d"), 0o750); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.MkdirAll(filepath.Join(dir, "hosts.d"), 0o750))
 		file := filepath.Join(dir, "hosts.d", "books.toml") // not named after its host
-		if err := os.WriteFile(file, []byte("host = \""+ascii+"\"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var notices []alarm.Notice
-		w := newWorld(t, dir, strings.Replace(everyHour, "news.example", ascii, 1), func(o *Options) {
-			o.Notify = func(list []alarm.Notice) { notices = append(notices, list...) }
-		})
+		archivetest.Must(t, os.WriteFile(file, []byte("host = \""+ascii+"\"\n"), 0o600))
+		var list []alarm.Notice
+		w := newWorld(t, dir, strings.Replace(everyHour, "news.example", ascii, 1), notices(&list))
 		defer w.Close()
 		w.Set("http://"+ascii+"/", town.Page{Down: true})
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		w.Must(os.Remove(file))
 		if done := post[api.Reloaded](w, "/api/v1/reload", nil); !done.Taken {
 			t.Fatalf("the configuration without the file: %+v", done)
 		}
@@ -81,14 +46,66 @@ func TestHostsAreShownAsPeopleReadThem(t *testing.T) {
 			!strings.HasPrefix(s.Alarms[0].Text, unicode+" ("+ascii+") was unreachable") {
 			t.Errorf("the status has the hosts %+v and the alarms %+v", s.Down, s.Alarms)
 		}
-		if len(notices) != 1 || notices[0].Unicode != unicode {
-			t.Fatalf("the notices are %+v", notices)
+		if len(list) != 1 || list[0].Unicode != unicode {
+			t.Fatalf("the notices are %+v", list)
 		}
-		if subject, body := alarm.AlarmMail(notices); !strings.Contains(subject, unicode) || !strings.Contains(body, "host: "+unicode+" ("+ascii+")\n") {
+		if subject, body := alarm.AlarmMail(list); !strings.Contains(subject, unicode) || !strings.Contains(body, "host: "+unicode+" ("+ascii+")\n") {
 			t.Errorf("the mail is %q\n%s", subject, body)
 		}
-		if h := get[api.Host](w, "/api/v1/hosts/"+ascii); !h.Removed || h.Unicode != unicode {
-			t.Errorf("the host is %+v", h)
+		for _, h := range []api.Host{
+			get[api.Host](w, "/api/v1/hosts/"+ascii), get[api.Hosts](w, "/api/v1/hosts").Hosts[0],
+			get[api.Why](w, "/api/v1/why?uri=http://"+ascii+"/").Host,
+		} {
+			if !h.Removed || h.Unicode != unicode {
+				t.Errorf("the host is %+v", h)
+			}
 		}
 	})
+}
+
+// A host whose file is deleted is marked, also after a restart, until it has a file again.
+func TestAHostWhoseFileIsDeletedIsMarked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	main := filepath.Join(dir, "arcrawl.toml")
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("arcrawl.toml", "[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n")
+	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	const buecher = "xn--bcher-kva.example:8080"
+	hosts := []uri.Host{"a.example", buecher, "c.example"}
+	names := func() map[string]api.HostName {
+		b := OpenNames(filepath.Join(dir, "names.json")) // as after a restart
+		c, err := config.Load(main)
+		if err == nil {
+			err = b.Update(c)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Of(hosts).Hosts
+	}
+	check := func(when string, want map[string]api.HostName) {
+		t.Helper()
+		if got := names(); !maps.Equal(got, want) {
+			t.Errorf("%s the names are %v, want %v", when, got, want)
+		}
+	}
+	const unicode = "bücher.example:8080"
+	write("hosts.d/a.example.toml", "[seeds]\nuris = [\"http://a.example/\"]\n")
+	write("hosts.d/books.toml", "host = \""+buecher+"\"\n")
+	check("with files", map[string]api.HostName{buecher: {Unicode: unicode}})
+	for _, name := range []string{"a.example", "books"} {
+		if err := os.Remove(filepath.Join(dir, "hosts.d", name+".toml")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("without files", map[string]api.HostName{"a.example": {Removed: true}, buecher: {Unicode: unicode, Removed: true}})
+	write("hosts.d/a.example.toml", "")
+	check("with a new file", map[string]api.HostName{buecher: {Unicode: unicode, Removed: true}})
 }

@@ -2,14 +2,11 @@ package admin
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/config"
@@ -19,15 +16,11 @@ import (
 
 // TestListsAreFilteredByLabelCollectionAndOwner asks for some of the hosts, and counts visits by label.
 func TestListsAreFilteredByLabelCollectionAndOwner(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		toml := "[dedup]\nmin_size = \"0B\"\n" + strings.Replace(everyHour, `uris = ["http://news.example/"]`,
-			`uris = ["http://news.example/", "http://other.example/"]
+	toml := "[dedup]\nmin_size = \"0B\"\n" + strings.Replace(everyHour, `uris = ["http://news.example/"]`,
+		`uris = ["http://news.example/", "http://other.example/"]
 about = [{ uri = "http://news.example/", title = "News", labels = ["papers"], collections = ["elections"], owner = "maria" },
   { uri = "http://other.example/", labels = ["papers"] }]`, 1)
-		w := newWorld(t, dir, toml)
-		defer w.Close()
+	inWorld(t, toml, func(w *world) {
 		w.Set("http://news.example/", town.Page{Body: "news"})
 		w.Set("http://other.example/", town.Page{Body: "other"})
 		w.known("bare.example", 5, time.Hour, time.Minute)
@@ -36,51 +29,50 @@ about = [{ uri = "http://news.example/", title = "News", labels = ["papers"], co
 		w.Run(90 * time.Minute)
 		for query, want := range map[string]int{"": 3, "label=papers": 2, "label=papers&owner=maria": 1, "collection=elections": 1, "owner=jan": 0} {
 			if got := get[api.Hosts](w, "/api/v1/hosts?"+query); got.Total != want {
-				t.Errorf("%q selects %d hosts, want %d", query, got.Total, want)
+				w.Errorf("%q selects %d hosts, want %d", query, got.Total, want)
 			}
 			if got := get[api.Overdue](w, "/api/v1/overdue?"+query); len(got.Rows) != want {
-				t.Errorf("%q selects %d overdue hosts, want %d", query, len(got.Rows), want)
+				w.Errorf("%q selects %d overdue hosts, want %d", query, len(got.Rows), want)
 			}
 			if got := get[api.Overdue](w, "/api/v1/overdue?by=host&latest=true&"+query); len(got.Rows) != want {
-				t.Errorf("%q selects %d hosts of the last survey, want %d", query, len(got.Rows), want)
+				w.Errorf("%q selects %d hosts of the last survey, want %d", query, len(got.Rows), want)
 			}
 			if got := get[api.DedupReport](w, "/api/v1/reports/dedup?"+query); len(got.Hosts) != min(want, 2) {
-				t.Errorf("%q selects %d hosts of the deduplication, want %d", query, len(got.Hosts), min(want, 2))
+				w.Errorf("%q selects %d hosts of the deduplication, want %d", query, len(got.Hosts), min(want, 2))
 			}
 			if query != "" && want > 0 {
 				got := get[api.SitesStatus](w, "/api/v1/status/sites?"+query)
 				known := got.Hosts.Known == int64(want) && got.URIs.Known == int64(2*want)
 				if !known || got.Today.Requests != 3*want || got.URIs.Due != -1 {
-					t.Errorf("%q has the state %+v", query, got)
+					w.Errorf("%q has the state %+v", query, got)
 				}
 			}
 			days := min(want, 2) // bare.example was never visited
 			if got := get[api.DayReport](w, "/api/v1/reports/days?"+query); len(got.Hosts) != days {
-				t.Errorf("%q selects %d hosts of the days, want %d", query, len(got.Hosts), days)
+				w.Errorf("%q selects %d hosts of the days, want %d", query, len(got.Hosts), days)
 			}
 		}
 		if got := get[api.SitesStatus](w, "/api/v1/status/sites"); got.Hosts.Known != 3 || got.Hosts.Paused != 1 || got.Today.Requests != 6 {
-			t.Errorf("all hosts have the state %+v", got)
+			w.Errorf("all hosts have the state %+v", got)
 		}
 		if status := w.Ask(http.MethodGet, "/api/v1/status/sites?owner=jan", nil, nil); status != http.StatusBadRequest {
-			t.Errorf("the state of the hosts of an unknown owner: status %d", status)
+			w.Errorf("the state of the hosts of an unknown owner: status %d", status)
 		}
 		if got := get[api.HostNames](w, "/api/v1/names").Sites; !slices.Equal(got.Names(), []string{"papers", "elections", "maria"}) {
-			t.Errorf("in use are %+v", got)
+			w.Errorf("in use are %+v", got)
 		}
 		if got := get[api.Host](w, "/api/v1/hosts/news.example").About; got.Title != "News" || got.Owners[0] != "maria" {
-			t.Errorf("the host is described as %+v", got)
+			w.Errorf("the host is described as %+v", got)
 		}
 		if all, err := survey.Headers(w.Parts.Reputation, w.Parts.Config.Current(), w.window.Chooses(config.Filter{Owner: "jan"}), time.Now()); err != nil || len(all.Rows) != 0 {
-			t.Errorf("nobody's hosts have %d rows about headers, %v", len(all.Rows), err)
+			w.Errorf("nobody's hosts have %d rows about headers, %v", len(all.Rows), err)
 		}
-		scraped := httptest.NewRecorder()
-		w.window.Handler(access.Options{}).ServeHTTP(scraped, httptest.NewRequest("GET", "/metrics", nil))
+		text := w.scrape()
 		for _, want := range []string{
 			`arcrawl_label_visits_total{label="papers"} 6`, `arcrawl_label_versions_total{label="papers"} 4`, `arcrawl_label_hosts_down{label="papers"} 0`,
 		} {
-			if !strings.Contains(scraped.Body.String(), want+"\n") {
-				t.Errorf("the metrics do not contain %s", want)
+			if !strings.Contains(text, want+"\n") {
+				w.Errorf("the metrics do not contain %s", want)
 			}
 		}
 	})

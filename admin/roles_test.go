@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"flag"
 	"testing"
 	"testing/synctest"
 
@@ -10,7 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
-// TestEveryRequestNeedsItsRole sends each request of the API with each role, and with none.
+// TestEveryRequestNeedsItsRole sends each request of the API with each role and with none, then those that need no
+// argument, and those that have parameters with wrong values.
 func TestEveryRequestNeedsItsRole(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -18,27 +20,15 @@ func TestEveryRequestNeedsItsRole(t *testing.T) {
 		w := admin.NewWorld(t, dir, testcrawl.EveryHour)
 		defer w.Close()
 		routetest.Roles(t, w.Window.Handler, admin.Routes(), "/metrics", "/", "/openapi.json")
-	})
-}
-
-// TestRoutesWithoutArgumentsSucceed calls the GET routes that need no argument.
-func TestRoutesWithoutArgumentsSucceed(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := admin.NewWorld(t, dir, testcrawl.EveryHour)
-		defer w.Close()
 		routetest.Questions(t, w.Window.Handler(access.Options{}), admin.Routes())
-	})
-}
-
-// TestWrongParametersAreTheFaultOfTheCaller sends wrong values of each parameter.
-func TestWrongParametersAreTheFaultOfTheCaller(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := admin.NewWorld(t, dir, testcrawl.EveryHour)
-		defer w.Close()
 		routetest.WrongParameters(t, w.Window.Handler(access.Options{}), admin.Routes())
 	})
+}
+
+// TestTheOpenAPIDocumentIsFresh compares openapi.json with the table of routes and the types of the answers. The
+// flag -update rewrites the file.
+func TestTheOpenAPIDocumentIsFresh(t *testing.T) {
+	t.Parallel()
+	update := flag.Lookup("update").Value.String() == "true" // other tests of the package define it
+	routetest.OpenAPI(t, "openapi.json", admin.Routes(), false, update, "api/*.go", "audit/*.go")
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,11 +18,7 @@ import (
 // TestTrapsAreShownAndReleased lists the traps of a running crawl and releases one. The URIs that it kept out are
 // then due.
 func TestTrapsAreShownAndReleased(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
+	inWorld(t, everyHour, func(w *world) {
 		w.Set("http://news.example/", town.Page{})
 		w.Set("http://news.example/a/a/a/1", town.Page{})
 		const inTrap = "http://news.example/a/a/a/1"
@@ -41,27 +36,27 @@ func TestTrapsAreShownAndReleased(t *testing.T) {
 			Examples: []string{inTrap}, Rule: trap.Rule(),
 		}}}
 		if diff := cmp.Diff(want, list); diff != "" {
-			t.Errorf("the traps of a host (-want +got):\n%s", diff)
+			w.Errorf("the traps of a host (-want +got):\n%s", diff)
 		}
 		if all := get[api.Traps](w, "/api/v1/traps"); len(all.Traps) != 2 || all.More {
-			t.Errorf("%d traps of all hosts, more: %t; want 2", len(all.Traps), all.More)
+			w.Errorf("%d traps of all hosts, more: %t; want 2", len(all.Traps), all.More)
 		}
 		for _, wrong := range []api.TrapRelease{{Host: "news.example", Pattern: "x"}, {Host: "other.example", Pattern: trap.Pattern}} {
 			if status := w.Ask(http.MethodPost, "/api/v1/traps/release", wrong, nil); status != http.StatusNotFound {
-				t.Errorf("release of %+v, which is not a trap: status %d", wrong, status)
+				w.Errorf("release of %+v, which is not a trap: status %d", wrong, status)
 			}
 		}
 		for _, want := range []int64{1, 0} { // releasing it again changes nothing
 			if got := post[api.TrapReleased](w, "/api/v1/traps/release", api.TrapRelease{Host: "news.example", Pattern: trap.Pattern}); got.Due != want {
-				t.Errorf("%d URIs are due, want %d", got.Due, want)
+				w.Errorf("%d URIs are due, want %d", got.Due, want)
 			}
 		}
 		if list := get[api.Traps](w, "/api/v1/traps?host=news.example"); !list.Traps[0].Released {
-			t.Error("the trap is not listed as released")
+			w.Error("the trap is not listed as released")
 		}
 		w.Run(time.Minute)
 		if r, _, err := w.Parts.Frontier.Get(uri.FromCanonical(inTrap)); err != nil || r.Visits != 1 {
-			t.Errorf("a URI of the released trap was visited %d times in a minute, want once (%v)", r.Visits, err)
+			w.Errorf("a URI of the released trap was visited %d times in a minute, want once (%v)", r.Visits, err)
 		}
 	})
 }
@@ -69,12 +64,8 @@ func TestTrapsAreShownAndReleased(t *testing.T) {
 // TestPathsThatMayBeEndlessAreNamed fills a path beyond its budget. The list of traps, the report of overdue URIs and
 // the metrics say which path it is and how many URIs wait, until a curator ends the budget.
 func TestPathsThatMayBeEndlessAreNamed(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	inWorld(t, everyHour, func(w *world) {
 		search := func(n int) uri.URI { return uri.FromCanonical(fmt.Sprintf("http://news.example/search?q=w%d", n)) }
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
 		w.Set("http://news.example/", town.Page{})
 		for n := range 60 {
 			w.Set(search(n).String(), town.Page{Body: fmt.Sprintf("<p>%s<a href=%q>more</a>", strings.Repeat(fmt.Sprintf("text%c%c of its own ", 'a'+n%26, 'a'+n/26), 30), search(n+1))})
@@ -90,26 +81,26 @@ func TestPathsThatMayBeEndlessAreNamed(t *testing.T) {
 
 		budgets := get[api.Traps](w, "/api/v1/traps?host=news.example").Budgets
 		if len(budgets) != 1 || budgets[0].Pattern != "/search?q" || budgets[0].Waiting < 10 || budgets[0].PutOff < budgets[0].Waiting {
-			t.Fatalf("budgets: %+v; want one of /search?q, with URIs that wait", budgets)
+			w.Fatalf("budgets: %+v; want one of /search?q, with URIs that wait", budgets)
 		}
 		waiting := budgets[0].Waiting
 		if waiting+int64(budgets[0].Visited) != 60 {
-			t.Errorf("%d were visited and %d wait, want 60 together", budgets[0].Visited, waiting)
+			w.Errorf("%d were visited and %d wait, want 60 together", budgets[0].Visited, waiting)
 		}
 		for _, row := range get[api.Overdue](w, "/api/v1/overdue?by=host").Rows {
 			if row.Name == "news.example" && (len(row.Endless) != 1 || row.Endless[0].Path != "/search?q" || row.Endless[0].Waiting != waiting) {
-				t.Errorf("the host's overdue URIs name the paths %+v, want /search?q with %d URIs that wait", row.Endless, waiting)
+				w.Errorf("the host's overdue URIs name the paths %+v, want /search?q with %d URIs that wait", row.Endless, waiting)
 			}
 		}
 		if text := w.scrape(); !strings.Contains(text, "arcrawl_trapped_uris_total{kind=\"budget\"}") || strings.Contains(text, "arcrawl_trapped_uris_total{kind=\"budget\"} 0\n") {
-			t.Errorf("the metrics do not count the URIs that were put off")
+			w.Errorf("the metrics do not count the URIs that were put off")
 		}
 		released := post[api.TrapReleased](w, "/api/v1/traps/release", api.TrapRelease{Host: "news.example", Pattern: "/search?q"})
 		if released.Due < waiting {
-			t.Errorf("%d URIs are due after the release, want %d or more", released.Due, waiting)
+			w.Errorf("%d URIs are due after the release, want %d or more", released.Due, waiting)
 		}
 		if left := get[api.Traps](w, "/api/v1/traps?host=news.example").Budgets; len(left) > 0 {
-			t.Errorf("after the release there are budgets: %+v", left)
+			w.Errorf("after the release there are budgets: %+v", left)
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -15,37 +14,33 @@ import (
 
 // TestWhyReturnsTheNextVisit asks about one URI while it waits, is overdue or is held, and while its host rests.
 func TestWhyReturnsTheNextVisit(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
+	inWorld(t, everyHour, func(w *world) {
 		const page = "http://news.example/"
 		w.Set(page, town.Page{Every: time.Minute})
 		w.Set("http://news.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /private\n"})
 		w.Run(90*time.Minute + 10*time.Second) // visited twice, the last time an hour before it is due
 		asks := func(what, state, next string) api.Why {
-			t.Helper()
+			w.Helper()
 			y := get[api.Why](w, "/api/v1/why?uri="+page)
 			if y.State != state || !strings.Contains(y.Next, next) {
-				t.Errorf("%s: the state is %q, next %q; want %q and %q", what, y.State, y.Next, state, next)
+				w.Errorf("%s: the state is %q, next %q; want %q and %q", what, y.State, y.Next, state, next)
 			}
 			if (y.At == nil) != strings.HasPrefix(next, "not visited") {
-				t.Errorf("%s: the time is %v, but next is %q", what, y.At, y.Next)
+				w.Errorf("%s: the time is %v, but next is %q", what, y.At, y.Next)
 			}
 			return y
 		}
 		y := asks("in between", "waiting", "due ")
 		if y.URI.Visits != 2 || !strings.HasPrefix(y.Why, ".*: changed") {
-			t.Errorf("%d visits, reason %q; want 2, and the evaluator's reason", y.URI.Visits, y.Why)
+			w.Errorf("%d visits, reason %q; want 2, and the evaluator's reason", y.URI.Visits, y.Why)
 		}
 		if !slices.ContainsFunc(y.Settings, func(s api.Setting) bool {
 			return strings.HasSuffix(s.Key, ".max") && s.Value == `"1h"` && strings.HasSuffix(s.Origin, ":8")
 		}) {
-			t.Errorf("settings %v; want the maximum wait with the line that sets it", y.Settings)
+			w.Errorf("settings %v; want the maximum wait with the line that sets it", y.Settings)
 		}
 		if at := y.At.Sub(*y.URI.Due); at != 0 {
-			t.Errorf("the visit is predicted %s after the due time, want no difference", at)
+			w.Errorf("the visit is predicted %s after the due time, want no difference", at)
 		}
 		time.Sleep(2 * time.Hour)
 		asks("overdue after the crawl was stopped", "due", "next on its host")
@@ -53,10 +48,10 @@ func TestWhyReturnsTheNextVisit(t *testing.T) {
 		w.known("news.example", 10, 24*time.Hour, 3*time.Hour) // ten other URIs are due earlier
 		y = asks("behind others", "due", "after 10 URIs of its host")
 		if y.Ahead != 10 || time.Until(*y.At) != 10*time.Duration(y.Delay) {
-			t.Errorf("%d URIs come before it, its visit is in %s; want 10 URIs, with a delay of %s each", y.Ahead, time.Until(*y.At), time.Duration(y.Delay))
+			w.Errorf("%d URIs come before it, its visit is in %s; want 10 URIs, with a delay of %s each", y.Ahead, time.Until(*y.At), time.Duration(y.Delay))
 		}
 		if !strings.Contains(y.Next, "sooner or later") {
-			t.Errorf("the answer claims that a crowded host keeps its order: %q", y.Next)
+			w.Errorf("the answer claims that a crowded host keeps its order: %q", y.Next)
 		}
 		hosts := func(v frontier.HostVerb, until time.Time) {
 			_, _, err := w.Parts.Frontier.SteerHosts(time.Now(), "news.example", frontier.HostAction{Verb: v, Until: until})
@@ -65,7 +60,7 @@ func TestWhyReturnsTheNextVisit(t *testing.T) {
 		hosts(frontier.Rest, time.Now().Add(time.Hour))
 		y = asks("while the host rests", "due", "its host rests until")
 		if at := time.Until(*y.At); at < time.Hour {
-			t.Errorf("the visit is predicted in %s, but the host rests for an hour", at)
+			w.Errorf("the visit is predicted in %s, but the host rests for an hour", at)
 		}
 		hosts(frontier.Wake, time.Time{})
 		hosts(frontier.Pause, time.Time{})
@@ -81,11 +76,7 @@ func TestWhyReturnsTheNextVisit(t *testing.T) {
 
 // TestWhyNotReturnsWhatKeepsAURIOut asks about URIs that different rules keep out.
 func TestWhyNotReturnsWhatKeepsAURIOut(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
+	inWorld(t, everyHour, func(w *world) {
 		w.Set("http://news.example/", town.Page{})
 		w.Set("http://news.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /private\n"})
 		w.Run(time.Minute)
@@ -98,16 +89,16 @@ func TestWhyNotReturnsWhatKeepsAURIOut(t *testing.T) {
 		} {
 			n := get[api.WhyNot](w, "/api/v1/why-not?uri="+c.uri)
 			if !strings.HasPrefix(n.Out, c.out) || (c.out == "") != (n.Out == "") || len(n.Rules) == 0 {
-				t.Errorf("%s: %q after %d rules; want %q", c.uri, n.Out, len(n.Rules), c.out)
+				w.Errorf("%s: %q after %d rules; want %q", c.uri, n.Out, len(n.Rules), c.out)
 			}
 		}
 		post[api.HostsOrdered](w, "/api/v1/frontier/hosts", api.HostOrder{Pattern: "news.example", Verb: "pause"})
 		if n := get[api.WhyNot](w, "/api/v1/why-not?uri=http://news.example/"); !strings.HasPrefix(n.Out, "not visited: its host is held by an operator") {
-			t.Errorf("the answer for a URI on a held host is %q", n.Out)
+			w.Errorf("the answer for a URI on a held host is %q", n.Out)
 		}
 		var p api.Problem
 		if status := w.Ask(http.MethodGet, "/api/v1/why?uri=http://news.example/never", nil, &p); status != 404 || !strings.Contains(p.Error, "arcrawl why") {
-			t.Errorf("why of an unknown URI: status %d, %q; want 404 and the advice to ask arcrawl why", status, p.Error)
+			w.Errorf("why of an unknown URI: status %d, %q; want 404 and the advice to ask arcrawl why", status, p.Error)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
@@ -35,6 +36,18 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 	w.Window = w.window
 	w.AddSeeds()
 	return w
+}
+
+// inWorld runs a test in a crawl with its seeds and virtual time; change may alter the window's options.
+func inWorld(t *testing.T, toml string, test func(w *world), change ...func(*Options)) {
+	t.Helper()
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, toml, change...)
+		defer w.Close()
+		test(w)
+	})
 }
 
 // get sends a GET request that must succeed.
