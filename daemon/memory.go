@@ -145,9 +145,9 @@ func serviceMemory(list, root string) (least int64) {
 	return least
 }
 
-// eachGroup calls use with the folder of the control group of this process, and with those of the groups above it. Each
-// line of the list of groups has a number, the names of controllers (none in version 2) and a path; groups of version 1
-// count if they are of the controller.
+// eachGroup calls use with the folders of the control group of this process and of the groups above it. Each line of
+// the list of groups has a number, the names of controllers (none in version 2) and a path; groups of version 1 count
+// if they are of the controller.
 func eachGroup(list, root, controller string, use func(folder string)) {
 	text, err := os.ReadFile(list)
 	if err != nil {

@@ -25,8 +25,8 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// listURI is the URI of the list of changes. The URI of the main file is listURI, a colon and its name; the URI of a host
-// file is listURI, ":hosts:" and its name.
+// listURI is the URI of the list of changes. The URI of the main file is listURI, a colon and its name; the URI of a
+// host file is listURI, ":hosts:" and its name.
 const listURI = "urn:arcrawl:configuration"
 
 // provenanceFile is the file in the state folder with the digest of each record that was written last.

@@ -44,9 +44,9 @@ func Open(c config.Reach, now func() time.Time, log zerolog.Logger) (Options, er
 	}, nil
 }
 
-// watch returns a function that returns what a file of tokens or users has. It reads a changed file again. While the file
-// cannot be read, what it had stays in force; each fault is logged once, and each call reads the file again: arcrawl
-// user makes the daemon the owner of a new file afterwards. mayMiss says that a missing file is an empty one.
+// watch returns a function that returns what a file of tokens or users has. It reads a changed file again. While the
+// file cannot be read, what it had stays in force; each fault is logged once, and each call reads the file again:
+// arcrawl user makes the daemon the owner of a new file afterwards. mayMiss says that a missing file is an empty one.
 func watch[T any](log zerolog.Logger, path string, mayMiss bool, read func(path string) ([]T, error)) func() []T {
 	var mu sync.Mutex // guards the variables below
 	var known []T

@@ -440,8 +440,8 @@ func TestUserFilesAreParsed(t *testing.T) {
 	}
 }
 
-// TestUsersChangeWhileTheDaemonRuns adds, changes and removes users, and damages the file. A file that could not be read
-// is read again although its time and size stay: arcrawl user changes its owner afterwards.
+// TestUsersChangeWhileTheDaemonRuns adds, changes and removes users, and damages the file. A file that could not be
+// read is read again although its time and size stay: arcrawl user changes its owner afterwards.
 func TestUsersChangeWhileTheDaemonRuns(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "admin.users")
