@@ -145,15 +145,15 @@ var needRestart = []string{
 // fixed returns the values of the keys that need a restart, as TOML.
 func (c *Config) fixed() map[string]string {
 	values := map[string]string{}
+	d := *c.main.base
+	d.config = c
+	shown := d.shown()
 	for _, k := range c.cat.keys {
 		needed := k.Scope == InMain && slices.ContainsFunc(needRestart, func(name string) bool {
 			return name == k.Name || strings.HasSuffix(name, ".") && strings.HasPrefix(k.Name, name)
 		})
-		switch {
-		case needed && k.Show != nil:
-			values[k.Name] = k.Show(&draft{cat: c.cat, config: c})
-		case needed:
-			values[k.Name] = fmt.Sprint(c.AllowNetworks, c.AllowHosts)
+		if needed {
+			values[k.Name] = cmp.Or(shown(k), fmt.Sprint(c.AllowNetworks, c.AllowHosts))
 		}
 	}
 	return values

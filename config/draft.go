@@ -2,6 +2,7 @@ package config
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -11,12 +12,12 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// draft holds what the keys of one file set. The draft of a host file has no config: keys of the main file cannot reach
-// it.
+// draft holds what the keys of one file set.
 type draft struct {
 	cat       *catalog
-	copied    uint64 // the sections of the settings that are the draft's own, one bit for each
-	config    *Config
+	copied    uint64  // the sections of the settings that are the draft's own, one bit for each
+	config    *Config // of a host file, it is one that nobody reads
+	folder    string  // of the main file; "" for a host file, which may not name files
 	settings  *Settings
 	host      uri.Host        // the key host
 	until     time.Time       // end of the whole host file; zero = none
@@ -47,24 +48,55 @@ func (cat *catalog) newDraft(c *Config) *draft {
 	c.Path, c.cat = path, cat
 	settings := cat.defaultSettings()
 	plain := entry{Options: evaluators.DefaultOptions()}
-	return &draft{cat: cat, config: c, settings: &settings, plain: plain, entry: plain}
+	return &draft{cat: cat, config: c, folder: filepath.Dir(path), settings: &settings, plain: plain, entry: plain}
 }
 
 // over returns a draft that starts with the settings of d.
 func (d *draft) over() *draft {
 	settings := *d.settings
-	return &draft{cat: d.cat, settings: &settings, plain: d.plain, shadowed: d.stack, stack: d.stack}
+	return &draft{cat: d.cat, config: &d.cat.unread, settings: &settings, plain: d.plain, shadowed: d.stack, stack: d.stack}
 }
 
-// own returns the place of the value of the i-th section. The first time it makes a copy: d shares the value with the
-// draft that it starts with.
-func (d *draft) own(i int) *any {
+// own returns the value of the i-th section. The first time it makes a copy: d shares the value with the draft that it
+// starts with.
+func (d *draft) own(i int) any {
 	if d.copied&(1<<i) == 0 {
 		d.settings.Own = slices.Clone(d.settings.Own)
 		d.settings.Own[i] = d.cat.sections[i].Clone(d.settings.Own[i])
 		d.copied |= 1 << i
 	}
-	return &d.settings.Own[i]
+	return d.settings.Own[i]
+}
+
+// vars returns the keys of a group with the variables of the draft.
+func (d *draft) vars(group int) []schema.Var {
+	if section := group - len(groups); section >= 0 {
+		return d.cat.sections[section].Keys(d.settings.Own[section]).Vars
+	}
+	return groups[group](d)
+}
+
+// owned yields the keys of the sections that are the draft's own. Those that it shares were checked before, and stay.
+func (d *draft) owned(yield func(schema.Owned) bool) {
+	for i, s := range d.cat.sections {
+		if d.copied&(1<<i) != 0 && !yield(s.Keys(d.settings.Own[i])) {
+			return
+		}
+	}
+}
+
+// shown returns the values of keys as TOML. It is "" for values that are shown as the file writes them.
+func (d *draft) shown() func(k key) string {
+	known := map[int][]schema.Var{}
+	return func(k key) string {
+		if known[k.group] == nil {
+			known[k.group] = d.vars(k.group)
+		}
+		if show := known[k.group][k.number].Show; show != nil {
+			return show()
+		}
+		return ""
+	}
 }
 
 // finish builds the stack and compiles the rules after all keys of a file, or of the [[when]] at path, are read.
@@ -77,9 +109,9 @@ func (d *draft) finish(doc *schema.Document, path schema.Path) {
 	d.settings.Network.Check(doc, path)
 	d.settings.Way = d.settings.Network.Way(d.settings.Way)
 	d.checkTLS(doc, path)
-	for i, s := range d.cat.sections {
-		if s.Check != nil {
-			s.Check(d.settings.Own[i], doc, path)
+	for own := range d.owned {
+		if own.Check != nil {
+			own.Check(doc, path)
 		}
 	}
 	d.warnChange(doc, path)
@@ -115,7 +147,12 @@ func (d *draft) warnChange(doc *schema.Document, path schema.Path) {
 type fileReader struct {
 	doc   *schema.Document
 	draft *draft
-	scope string // InMain, InHost, [schema.InWhen] or [schema.InMainWhen]
+	scope string               // InMain, InHost, [schema.InWhen] or [schema.InMainWhen]
+	vars  map[int][]schema.Var // of the draft, by group
+}
+
+func newReader(doc *schema.Document, d *draft, scope string) fileReader {
+	return fileReader{doc, d, scope, map[int][]schema.Var{}}
 }
 
 // file reads the whole file.
@@ -186,5 +223,11 @@ func (r fileReader) key(k key, path schema.Path, v any) {
 		r.doc.AddFault(r.doc.AtKey(path, f))
 		return
 	}
-	k.Read(schema.Field{Doc: r.doc, Name: k.Name, Path: path, Value: v}, r.draft)
+	if r.vars[k.group] == nil {
+		if section := k.group - len(groups); section >= 0 {
+			r.draft.own(section)
+		}
+		r.vars[k.group] = r.draft.vars(k.group)
+	}
+	r.vars[k.group][k.number].Read(schema.Field{Doc: r.doc, Name: k.Name, Path: path, Value: v})
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -146,7 +147,7 @@ func (p *profile) sources(set uint64, main *schema.Document) []source {
 // list returns the settings of a draft that was read from these sources.
 func (d *draft) list(from []source) []Setting {
 	var all []Setting
-	stacked := false
+	stacked, shown := false, d.shown()
 	for _, k := range d.cat.keys {
 		table, name, _ := strings.Cut(k.Name, ".")
 		switch {
@@ -154,18 +155,18 @@ func (d *draft) list(from []source) []Setting {
 		case table == "wait" && !stacked:
 			stacked = true
 			for _, e := range d.stack {
-				all = append(all, e.list(d.cat)...)
+				all = append(all, e.list()...)
 			}
 		case table == "wait" || name == "":
 		default:
-			all = append(all, d.setting(k, from))
+			all = append(all, k.setting(shown(k), from))
 		}
 	}
 	return all
 }
 
-// setting returns the value and the origin of one key.
-func (d *draft) setting(k key, from []source) Setting {
+// setting returns the value and the origin of a key. shown is "" for a value that is shown as the file writes it.
+func (k key) setting(shown string, from []source) Setting {
 	s := Setting{Key: k.Name, Value: k.Default}
 	for _, in := range from {
 		if path := in.path.Key(k.Name); in.doc.Has(path) {
@@ -174,21 +175,19 @@ func (d *draft) setting(k key, from []source) Setting {
 			break
 		}
 	}
-	if k.Show != nil {
-		s.Value = k.Show(d)
-	}
+	s.Value = cmp.Or(shown, s.Value)
 	return s
 }
 
 // list returns the settings of an entry of the stack.
-func (e *entry) list(cat *catalog) []Setting {
+func (e *entry) list() []Setting {
 	var all []Setting
-	for _, k := range cat.keys {
-		name, ok := strings.CutPrefix(k.Name, "wait.")
-		if !ok || name == "mime" {
+	for _, k := range (&draft{entry: *e}).waitKeys() {
+		name := strings.TrimPrefix(k.Name, "wait.")
+		if name == "mime" {
 			continue
 		}
-		s := Setting{Key: fmt.Sprintf("wait[%s].%s", strconv.Quote(e.Name), name), Value: k.Show(&draft{entry: *e})}
+		s := Setting{Key: fmt.Sprintf("wait[%s].%s", strconv.Quote(e.Name), name), Value: k.Show()}
 		s.File, s.Line = e.place(name)
 		all = append(all, s)
 	}

@@ -205,8 +205,8 @@ func (c *Config) Expired(now time.Time) []Fault {
 	for _, f := range c.files {
 		add(f.doc, rootKey("until"), "until", f.draft.until)
 		for _, k := range c.cat.keys { // of moments
-			if path := rootKey(k.Name); k.Type.Kind == schema.Moment && k.Show != nil && f.doc.Has(path) {
-				if at, err := time.Parse(time.RFC3339, k.Show(f.draft)); err == nil {
+			if path := rootKey(k.Name); k.Type.Kind == schema.Moment && f.doc.Has(path) {
+				if at, err := time.Parse(time.RFC3339, f.draft.shown()(k)); err == nil {
 					add(f.doc, path, k.Name, at)
 				}
 			}

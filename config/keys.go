@@ -12,7 +12,6 @@ import (
 type (
 	Key   = schema.Key
 	Table = schema.Table
-	key   = schema.Of[draft]
 )
 
 // The files that may set a key.
@@ -25,32 +24,49 @@ const (
 // whenTable is the name of the table of refinements.
 const whenTable = "when"
 
+// groups return the keys of this package with the variables of a draft.
+var groups = []func(*draft) []schema.Var{
+	(*draft).fileKeys, (*draft).aboutKeys, (*draft).operatorKeys, (*draft).uploadKeys, (*draft).crawlKeys, (*draft).adminKeys,
+	(*draft).politenessKeys, (*draft).waitKeys, (*draft).changeKeys, (*draft).fetchKeys, (*draft).loginKeys,
+	(*draft).networkKeys, (*draft).scopeKeys, (*draft).sourceKeys, (*draft).renderKeys, (*draft).seedKeys, (*draft).whenKeys,
+}
+
+// key is a key in a catalog.
+type key struct {
+	Key
+	group  int // of [groups], or a section if it is more
+	number int // in its group
+}
+
 // catalog holds all keys and tables of a configuration, of this package and of the owners of sections.
 type catalog struct {
 	keys     []key
 	tables   []Table
 	sections []schema.Section
+	places   map[string]int // in keys
+	unread   Config         // of the drafts of host files: keys of the main file cannot reach the real one
 }
 
 // newCatalog returns the keys of this package and of sections.
 func newCatalog(sections []schema.Section) *catalog {
-	c := &catalog{tables: slices.Clone(tables), sections: sections}
-	c.keys = slices.Concat(
-		perFile(fileKeys), perFile(aboutKeys), operatorKeys, uploadKeys, crawlKeys, adminKeys, politenessKeys, waitKeys,
-		changeKeys, fetchKeys, loginKeys, networkKeys, scopeKeys, perFile(sourceKeys), renderKeys, perFile(seedKeys),
-		perFile(whenKeys),
-	)
-	for i, s := range sections {
-		c.addTables(s.Tables)
-		for _, k := range s.Keys {
-			c.addKey(k, i)
+	c := &catalog{tables: slices.Clone(tables), sections: sections, places: map[string]int{}}
+	d := c.newDraft(new(Config))
+	for _, s := range sections {
+		for _, t := range s.Keys(s.Make()).Tables {
+			at := slices.IndexFunc(c.tables, func(before Table) bool { return before.Name == t.After })
+			c.tables = slices.Insert(c.tables, at+1, t)
 		}
 	}
-	d := c.newDraft(new(Config))
-	for i, k := range c.keys {
-		if k.Show != nil && !k.Required && k.Table() != whenTable {
-			c.keys[i].Default = k.Show(d)
+	for group := range len(groups) + len(sections) {
+		for i, v := range d.vars(group) {
+			if v.Show != nil && !v.Required && v.Table() != whenTable {
+				v.Default = v.Show()
+			}
+			c.add(key{v.Key, group, i})
 		}
+	}
+	for i, k := range c.keys {
+		c.places[k.Name] = i
 	}
 	for i, t := range c.tables {
 		c.tables[i].Refines, c.tables[i].Refinable = t.Name == whenTable, c.in(t, schema.InWhen)
@@ -59,47 +75,25 @@ func newCatalog(sections []schema.Section) *catalog {
 }
 
 // perFile marks keys that no [[when]] can set.
-func perFile(keys []key) []key {
-	out := slices.Clone(keys)
-	for i := range out {
-		out[i].PerFile = true
+func perFile(keys []schema.Var) []schema.Var {
+	for i := range keys {
+		keys[i].PerFile = true
 	}
-	return out
+	return keys
 }
 
-// addTables adds the tables of a section, each after the one that it names.
-func (c *catalog) addTables(added []Table) {
-	for _, t := range added {
-		at := slices.IndexFunc(c.tables, func(before Table) bool { return before.Name == t.After })
-		c.tables = slices.Insert(c.tables, at+1, t)
-	}
-}
-
-// addKey adds a key of the i-th section after the last key of its table, or else of the table before.
-func (c *catalog) addKey(k schema.Of[any], i int) {
-	added := key{Key: k.Key, Required: k.Required}
-	added.Read = func(f schema.Field, d *draft) { k.Read(f, d.own(i)) }
-	if k.Show != nil {
-		added.Show = func(d *draft) string { return k.Show(&d.settings.Own[i]) }
-	}
-	at := -1
-	for table := k.Table(); at < 0 && table != ""; table = c.before(table) {
-		for j, other := range c.keys {
-			if other.Table() == table {
-				at = j
+// add adds a key. The key of a section comes after the last key of its table, or else of the table before.
+func (c *catalog) add(k key) {
+	at := len(c.keys)
+	if k.group >= len(groups) {
+		t, _ := c.table(k.Table())
+		for i, other := range c.keys {
+			if name := other.Table(); name == t.Name || name == t.After {
+				at = i + 1
 			}
 		}
 	}
-	c.keys = slices.Insert(c.keys, at+1, added)
-}
-
-// before returns the name of the table before another one.
-func (c *catalog) before(name string) string {
-	i := slices.IndexFunc(c.tables, func(t Table) bool { return t.Name == name })
-	if i <= 0 {
-		return ""
-	}
-	return c.tables[i-1].Name
+	c.keys = slices.Insert(c.keys, at, k)
 }
 
 // coreCatalog has the keys of this package and of the aspects.
@@ -126,8 +120,8 @@ func (c *catalog) table(name string) (Table, bool) {
 }
 
 func (c *catalog) key(name string) (key, bool) {
-	i := slices.IndexFunc(c.keys, func(k key) bool { return k.Name == name })
-	if i < 0 {
+	i, ok := c.places[name]
+	if !ok {
 		return key{}, false
 	}
 	return c.keys[i], true

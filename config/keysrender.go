@@ -6,50 +6,47 @@ import (
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
-var renderPages = schema.Every(
-	"render.pages",
-	[]string{"off", "changed", "every"},
-	func(d *draft, choice int, every time.Duration) {
-		d.settings.Render.On, d.settings.Render.Every = choice > 0, every
-	},
-	func(d *draft) (choice int, every time.Duration) {
-		switch r := d.settings.Render; {
-		case !r.On:
-			return 0, 0
-		case r.Every == 0:
-			return 1, 0
-		default:
-			return 2, r.Every
-		}
-	},
-	"Which captured HTML pages a browser loads, to find what their scripts load: none (`off`), each new or changed version (`changed`), or each page at the first visit after a time, changed or not (`every 6h`).",
-)
+// renderPages is the key of which pages are rendered.
+func renderPages(r *Rendering) schema.Var {
+	return schema.Every("render.pages", []string{"off", "changed", "every"},
+		func() (choice int, every time.Duration) {
+			switch {
+			case !r.On:
+				return 0, 0
+			case r.Every == 0:
+				return 1, 0
+			default:
+				return 2, r.Every
+			}
+		},
+		func(choice int, every time.Duration) { r.On, r.Every = choice > 0, every },
+		"Which captured HTML pages a browser loads, to find what their scripts load: none (`off`), each new or changed version (`changed`), or each page at the first visit after a time, changed or not (`every 6h`).",
+	)
+}
 
 // renderKeys are the keys of [render].
-var renderKeys = []key{
-	renderPages,
-	schema.Choice("render.keep", InBoth,
-		func(d *draft) *keep { return &d.settings.Render.Keep },
-		"What is archived of a page as the browser shows it, as resource records: `nothing`, its `text` (`urn:text:URI`) and DOM (`urn:dom:URI`), or `all`: also a picture (`urn:fullPage:URI`).",
-		KeepNothing, KeepText, KeepAll),
-	schema.Interval("render.age", InBoth, time.Minute, schema.Longest,
-		func(d *draft) *time.Duration { return &d.settings.Render.Age },
-		"Maximum age of archived captures that answer the browser's requests. An older or missing one is visited first, like any URI that was found: within scope, robots.txt and politeness."),
-	schema.Interval("render.limit", InBoth, time.Second, time.Hour,
-		func(d *draft) *time.Duration { return &d.settings.Render.Limit },
-		"Maximum time of a rendering. What was not visited by then is missing on the page; it is visited all the same."),
-	schema.Count("render.max_requests", InBoth, 1, 100_000, func(d *draft) *int { return &d.settings.Render.MaxRequests },
-		"Maximum number of requests of a page that are answered."),
-	schema.Count("render.max_per_day", InBoth, 1, 1_000_000, func(d *draft) *int { return &d.settings.Render.MaxPerDay },
-		"Maximum number of pages of the host that are rendered in a day (UTC)."),
-	schema.Optional("render.browser", InMain, schema.CheckPath,
-		func(d *draft) *string { return &d.config.Render.Browser },
-		"Chromium: a path, or the name of a program. Empty: the first of `chromium`, `chromium-browser` and `google-chrome` that is installed."),
-	schema.Count("render.browsers", InMain, 1, 64, func(d *draft) *int { return &d.config.Render.Workers },
-		"Number of browsers, each with one page at a time. They run at low priority."),
-	schema.Bytes("render.memory", InMain, 128<<20, 1<<40,
-		func(d *draft) *int64 { return &d.config.Render.Memory },
-		"Maximum of private memory of a browser. One that needs more is ended, and its page is not rendered. MemoryMax of the service must leave room for it."),
-	schema.Count("render.restart_after", InMain, 1, 100_000, func(d *draft) *int { return &d.config.Render.Pages },
-		"Number of pages after which a browser is started again."),
+func (d *draft) renderKeys() []schema.Var {
+	c, s := d.config, d.settings
+	return []schema.Var{
+		renderPages(&s.Render),
+		schema.Choice("render.keep", InBoth, &s.Render.Keep,
+			"What is archived of a page as the browser shows it, as resource records: `nothing`, its `text` (`urn:text:URI`) and DOM (`urn:dom:URI`), or `all`: also a picture (`urn:fullPage:URI`).",
+			KeepNothing, KeepText, KeepAll),
+		schema.Interval("render.age", InBoth, time.Minute, schema.Longest, &s.Render.Age,
+			"Maximum age of archived captures that answer the browser's requests. An older or missing one is visited first, like any URI that was found: within scope, robots.txt and politeness."),
+		schema.Interval("render.limit", InBoth, time.Second, time.Hour, &s.Render.Limit,
+			"Maximum time of a rendering. What was not visited by then is missing on the page; it is visited all the same."),
+		schema.Count("render.max_requests", InBoth, 1, 100_000, &s.Render.MaxRequests,
+			"Maximum number of requests of a page that are answered."),
+		schema.Count("render.max_per_day", InBoth, 1, 1_000_000, &s.Render.MaxPerDay,
+			"Maximum number of pages of the host that are rendered in a day (UTC)."),
+		schema.Optional("render.browser", InMain, schema.CheckPath, &c.Render.Browser,
+			"Chromium: a path, or the name of a program. Empty: the first of `chromium`, `chromium-browser` and `google-chrome` that is installed."),
+		schema.Count("render.browsers", InMain, 1, 64, &c.Render.Workers,
+			"Number of browsers, each with one page at a time. They run at low priority."),
+		schema.Bytes("render.memory", InMain, 128<<20, 1<<40, &c.Render.Memory,
+			"Maximum of private memory of a browser. One that needs more is ended, and its page is not rendered. MemoryMax of the service must leave room for it."),
+		schema.Count("render.restart_after", InMain, 1, 100_000, &c.Render.Pages,
+			"Number of pages after which a browser is started again."),
+	}
 }

@@ -158,11 +158,11 @@ func (l *layer) over(base *draft, doc *schema.Document) *draft {
 func (l *layer) read(base *draft, doc *schema.Document) *draft {
 	d := base.over()
 	if l.path == "" {
-		fileReader{doc, d, InHost}.file()
+		newReader(doc, d, InHost).file()
 	} else {
 		for _, name := range slices.Sorted(maps.Keys(l.values)) {
 			if t, ok := d.cat.table(name); ok {
-				fileReader{doc, d, l.scope}.table(t, l.path, l.values[name])
+				newReader(doc, d, l.scope).table(t, l.path, l.values[name])
 			}
 		}
 	}
@@ -180,10 +180,8 @@ func (d *draft) ranges() []schema.Bounds {
 		},
 		{Low: "retry.first", High: "retry.max", Lower: &s.Retry.First, Upper: &s.Retry.Max},
 	}
-	for i, section := range d.cat.sections {
-		if section.Spans != nil && d.copied&(1<<i) != 0 { // a value that d shares was checked before, and stays
-			all = append(all, section.Spans(s.Own[i])...)
-		}
+	for own := range d.owned {
+		all = append(all, own.Bounds...)
 	}
 	return all
 }

@@ -167,7 +167,7 @@ func (l *loader) readMain() {
 	l.draft = coreCatalog.newDraft(&l.config)
 	l.draft.shadowed = builtIn(l.draft.plain)
 	l.main.Secrets, l.main.Named = l.secretsFolder(), map[string]bool{}
-	fileReader{l.main, l.draft, InMain}.file()
+	newReader(l.main, l.draft, InMain).file()
 	if len(l.draft.entries) == 0 {
 		l.draft.entries = l.draft.shadowed
 	}
@@ -290,7 +290,7 @@ func (l *loader) readHostFiles() {
 			}
 		}
 		f.draft = base.over()
-		fileReader{f.doc, f.draft, InHost}.file()
+		newReader(f.doc, f.draft, InHost).file()
 		f.draft.finish(f.doc, "")
 		if read[f.host] == nil && f.host != "" {
 			read[f.host] = f

@@ -282,9 +282,9 @@ func readServers(f schema.Field) (all []netip.AddrPort) {
 // maxPEM is the maximum size of a file of root certificates.
 const maxPEM = 1 << 20
 
-// ReadRoots reads a list of root certificates in PEM format. An element may name a file, relative to folder. folder is
+// readRoots reads a list of root certificates in PEM format. An element may name a file, relative to folder. folder is
 // "" if the file may not name files, as a host file.
-func ReadRoots(f schema.Field, folder string) (all []*x509.Certificate) {
+func readRoots(f schema.Field, folder string) (all []*x509.Certificate) {
 	f.Texts("of certificates in PEM format", func(e schema.Field, s string) {
 		found, _ := readRoot(e, s, folder)
 		all = append(all, found...)

@@ -12,6 +12,10 @@ import (
 // aspectSections lists the aspects that have keys of their own. A new aspect is one line here.
 func aspectSections() []schema.Section {
 	return []schema.Section{
-		robots.Section(), misfortune.Section(), spaces.Section(), feeds.Section(), articles.Section(),
+		schema.NewSection(robots.DefaultOptions, robots.Keys),
+		schema.NewSection(misfortune.DefaultOptions, misfortune.Keys),
+		schema.NewSection(spaces.DefaultOptions, spaces.Keys),
+		schema.NewSection(feeds.DefaultOptions, feeds.Keys),
+		schema.NewSection(articles.DefaultOptions, articles.Keys),
 	}
 }

@@ -6,7 +6,6 @@ package config
 import (
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/mail"
 	"net/netip"
@@ -14,6 +13,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/arcrawl/arcrawl/config/schema"
 )
 
 // remote says whether admin.listen may be reached from other machines.
@@ -294,34 +295,37 @@ func loopback(server string) bool {
 	return err == nil && at.Addr().IsLoopback()
 }
 
-// checkListen accepts an IP address with a port. It accepts "localhost" as its host.
-func checkListen(s string) (problem, remedy string) {
-	if _, err := netip.ParseAddrPort(withoutLocalhost(s)); err != nil {
-		return "is not an address with a port", `write for example "127.0.0.1:8471" or "[::1]:8471"`
-	}
-	return "", ""
-}
-
-// checkServer accepts a host name or IP address with a port.
-func checkServer(s string) (problem, remedy string) {
-	host, port, ok := strings.Cut(s, ":")
-	if strings.HasPrefix(s, "[") {
-		_, err := netip.ParseAddrPort(s)
-		host, port, ok = "x", "1", err == nil
-	}
-	if !ok || host == "" || port == "" || strings.Trim(port, "0123456789") != "" {
-		return "is not a host with a port", `write for example "smtp.library.example:587"`
-	}
-	return "", ""
-}
-
-// checkMailAddress accepts a plain e-mail address.
-func checkMailAddress(s string) (problem, remedy string) {
-	if a, err := mail.ParseAddress(s); err != nil || a.Address != s {
-		return "is not an e-mail address", `write for example "arcrawl@library.example"`
-	}
-	return "", ""
-}
+// The checks of texts about which there is one thing to say.
+var (
+	// checkListen accepts an IP address with a port. It accepts "localhost" as its host.
+	checkListen = schema.Accept(func(s string) bool { _, err := netip.ParseAddrPort(withoutLocalhost(s)); return err == nil },
+		"is not an address with a port", `write for example "127.0.0.1:8471" or "[::1]:8471"`)
+	// checkServer accepts a host name or IP address with a port.
+	checkServer = schema.Accept(func(s string) bool {
+		if strings.HasPrefix(s, "[") {
+			_, err := netip.ParseAddrPort(s)
+			return err == nil
+		}
+		host, port, _ := strings.Cut(s, ":")
+		return host != "" && port != "" && strings.Trim(port, "0123456789") == ""
+	}, "is not a host with a port", `write for example "smtp.library.example:587"`)
+	// checkMailAddress accepts a plain e-mail address.
+	checkMailAddress = schema.Accept(func(s string) bool { a, err := mail.ParseAddress(s); return err == nil && a.Address == s },
+		"is not an e-mail address", `write for example "arcrawl@library.example"`)
+	// checkInstance accepts the name of an instance, which is a label of every metric.
+	checkInstance = schema.Accept(func(s string) bool {
+		return len(s) <= 64 && strings.TrimSpace(s) == s && !strings.ContainsFunc(s, unicode.IsControl)
+	}, "is not a name for an instance", `write a short name, such as "press"; maximum: 64 bytes`)
+	// checkName accepts a host name.
+	checkName = schema.Match(`^[A-Za-z0-9.-]+$`,
+		"is not a host name", `write for example "crawler.library.example", without port`)
+	// checkToken accepts what can be the name of a header.
+	checkToken = schema.Match(`^[A-Za-z0-9-]{1,64}$`,
+		"is not the name of a header", `write for example "X-Remote-User"; nginx drops names with _`)
+	// checkTime accepts a time of day.
+	checkTime = schema.Accept(func(s string) bool { _, ok := (Mail{Digest: s}).DigestAt(); return ok },
+		"is not a time of day", `write for example "07:00"`)
+)
 
 // checkRecipient accepts "address" or "label=address", and the day of the digest behind it: "daily" or "monday".
 func checkRecipient(s string) (problem, remedy string) {
@@ -332,37 +336,6 @@ func checkRecipient(s string) (problem, remedy string) {
 		return "is not an e-mail address, or a label with one",
 			`write for example "crawler@library.example", "newspapers=press@library.example", or ` +
 				`"newspapers=press@library.example monday" for a digest once a week`
-	}
-	return "", ""
-}
-
-// maxInstance is the maximum length of the name of an instance in bytes. It is a label of every metric.
-const maxInstance = 64
-
-// checkInstance accepts the name of an instance.
-func checkInstance(s string) (problem, remedy string) {
-	if len(s) > maxInstance || strings.TrimSpace(s) != s || strings.ContainsFunc(s, unicode.IsControl) {
-		return "is not a name for an instance",
-			fmt.Sprintf(`write a short name, such as "press"; maximum: %d bytes`, maxInstance)
-	}
-	return "", ""
-}
-
-// checkName accepts a host name.
-func checkName(s string) (problem, remedy string) {
-	other := func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '.'
-	}
-	if s == "" || strings.ContainsFunc(s, other) {
-		return "is not a host name", `write for example "crawler.library.example", without port`
-	}
-	return "", ""
-}
-
-// checkTime accepts a time of day.
-func checkTime(s string) (problem, remedy string) {
-	if _, ok := (Mail{Digest: s}).DigestAt(); !ok {
-		return "is not a time of day", `write for example "07:00"`
 	}
 	return "", ""
 }
@@ -415,15 +388,9 @@ func checkProxy(text string) (problem, remedy string) {
 
 // checkHeader checks the name of the header in which a proxy names the user.
 func checkHeader(name string) (problem, remedy string) {
-	other := func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
-	}
 	switch strings.ToLower(name) {
 	case "authorization", "cookie", "host", "origin", "x-forwarded-for", "x-forwarded-proto":
 		return "has another meaning", `write a header that only the proxy sets, for example "X-Remote-User"`
 	}
-	if name == "" || len(name) > 64 || strings.ContainsFunc(name, other) {
-		return "is not the name of a header", `write for example "X-Remote-User"; nginx drops names with _`
-	}
-	return "", ""
+	return checkToken(name)
 }

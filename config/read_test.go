@@ -28,7 +28,7 @@ func FuzzRead(f *testing.F) {
 			if (doc.Root == nil) != (len(doc.Faults) > 0) {
 				t.Fatalf("%q: decoded %v, faults %v", text, doc.Root, doc.Faults)
 			}
-			fileReader{doc, d, where}.file()
+			newReader(doc, d, where).file()
 			d.finish(doc, "")
 			checkSettings([]source{{doc: doc}}, d)
 			if len(doc.Faults) == 0 {

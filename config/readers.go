@@ -6,19 +6,14 @@ import (
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
-// secretPlace makes a key that names the place of a secret. Only a host file may set it.
-func secretPlace(
-	name string, read func(schema.Field) (Secret, bool), field func(*draft) *Secret, doc string,
-) key {
-	return key{
-		Key: Key{Name: name, Type: schema.Type{Kind: schema.Text, Optional: true}, Scope: InHost, Doc: doc},
-		Read: func(f schema.Field, d *draft) {
-			if f.Value == "" {
-				*field(d) = Secret{}
-			} else if s, ok := read(f); ok {
-				*field(d) = s
-			}
-		},
-		Show: func(d *draft) string { return strconv.Quote(field(d).String()) },
+// secretPlace makes a key that names the place of a secret.
+func secretPlace(name, scope string, read func(schema.Field) (Secret, bool), v *Secret, doc string) schema.Var {
+	readPlace := func(f schema.Field) (Secret, bool) {
+		if f.Value == "" {
+			return Secret{}, true
+		}
+		return read(f)
 	}
+	show := func(s Secret) string { return strconv.Quote(s.String()) }
+	return schema.Value(name, scope, schema.Type{Kind: schema.Text, Optional: true}, v, readPlace, show, doc)
 }

@@ -10,43 +10,38 @@ import (
 )
 
 // aboutKeys are the keys of a host file that people read.
-var aboutKeys = []key{
-	schema.Other("title", InHost, schema.Type{Kind: schema.Text},
-		readWords(CheckTitle, func(d *draft) *string { return &d.site.Title }),
-		"Name of the site for people, as `\"The Daily News\"`."),
-	schema.Other("labels", InHost, schema.ListType("labels"),
-		readNames("labels", func(d *draft) *[]string { return &d.site.Labels }),
-		"Labels of the host and the hosts below it, as `[\"newspapers\"]`. Lists, reports, metrics and recipients of alarms are chosen by them."),
-	schema.Other("collections", InHost, schema.ListType("collections"),
-		readNames("collections", func(d *draft) *[]string { return &d.site.Collections }),
-		"Collections that the host and the hosts below it belong to, as `[\"elections-2026\"]`. Packages are made of them."),
-	schema.Secretly(schema.Other("owner", InHost, schema.Type{Kind: schema.Text},
-		readWords(CheckName, func(d *draft) *string { return &d.owner }),
-		"Who looks after the host and the hosts below it, as `\"maria\"`. The file of the host itself has precedence over the file of its domain. It is not written into the archive.")),
-	schema.Secretly(schema.Other("note", InHost, schema.Type{Kind: schema.Text},
-		readWords(CheckNote, func(d *draft) *string { return &d.site.Note }),
-		"Note about the host for people. It is not written into the archive.")),
+func (d *draft) aboutKeys() []schema.Var {
+	return perFile([]schema.Var{
+		words("title", CheckTitle, &d.site.Title, "Name of the site for people, as `\"The Daily News\"`."),
+		names("labels", &d.site.Labels,
+			"Labels of the host and the hosts below it, as `[\"newspapers\"]`. Lists, reports, metrics and recipients of alarms are chosen by them."),
+		names("collections", &d.site.Collections,
+			"Collections that the host and the hosts below it belong to, as `[\"elections-2026\"]`. Packages are made of them."),
+		schema.Secretly(words("owner", CheckName, &d.owner,
+			"Who looks after the host and the hosts below it, as `\"maria\"`. The file of the host itself has precedence over the file of its domain. It is not written into the archive.")),
+		schema.Secretly(words("note", CheckNote, &d.site.Note,
+			"Note about the host for people. It is not written into the archive.")),
+	})
 }
 
-// readWords returns the reader of a text that check must accept.
-func readWords(check schema.Check, field func(*draft) *string) func(schema.Field, *draft) {
-	return func(f schema.Field, d *draft) {
-		if s, ok := (schema.Type{Kind: schema.Text}).ReadText(f, check); ok {
-			*field(d) = s
-		}
-	}
+// words makes a key of a host file that is a text without a default, which check must accept.
+func words(name string, check schema.Check, v *string, doc string) schema.Var {
+	k := schema.String(name, InHost, check, v, doc)
+	k.Show = nil
+	return k
 }
 
-// readNames returns the reader of a list of labels or collections.
-func readNames(elements string, field func(*draft) *[]string) func(schema.Field, *draft) {
-	read := schema.ReadStrings(elements, CheckName, field)
-	return func(f schema.Field, d *draft) {
-		read(f, d)
-		if n := len(*field(d)); n > MaxNames {
+// names makes a key of a host file that is a list of labels or collections.
+func names(name string, v *[]string, doc string) schema.Var {
+	read := func(f schema.Field) ([]string, bool) {
+		all := schema.ReadStrings(name, CheckName)(f)
+		if n := len(all); n > MaxNames {
 			f.Fault(fmt.Sprintf("has %d entries", n), fmt.Sprintf("maximum: %d", MaxNames))
 		}
-		slices.Sort(*field(d))
+		slices.Sort(all)
+		return all, true
 	}
+	return schema.Value(name, InHost, schema.ListType(name), v, read, nil, doc)
 }
 
 var seedColumns = []schema.Column{
@@ -59,11 +54,11 @@ var seedColumns = []schema.Column{
 }
 
 // readSeedSites reads a list of tables, each about one seed.
-func readSeedSites(f schema.Field, d *draft) {
+func readSeedSites(f schema.Field) (all []seedSite) {
 	const example = `write for example [{ uri = "https://www.news.example/", owner = "maria", labels = ["newspapers"] }]`
 	tables, ok := f.Tables(example)
 	if !ok {
-		return
+		return nil
 	}
 	for _, table := range tables {
 		fields, ok := schema.ReadColumns(table, seedColumns, example)
@@ -79,13 +74,14 @@ func readSeedSites(f schema.Field, d *draft) {
 			continue
 		}
 		own := &draft{}
-		for _, k := range aboutKeys {
+		for _, k := range own.aboutKeys() {
 			if column, set := fields[k.Name]; set {
-				k.Read(column, own)
+				k.Read(column)
 			}
 		}
-		d.seedSites = append(d.seedSites, seedSite{NamedSeed{URI: u, Site: own.describe()}, fields["uri"]})
+		all = append(all, seedSite{NamedSeed{URI: u, Site: own.describe()}, fields["uri"]})
 	}
+	return all
 }
 
 // seedSite describes a seed, and says where it is described.

@@ -42,6 +42,7 @@ func (r fileReader) wait(path schema.Path, m map[string]any) {
 	} else if from := d.entry.covered(d.shadowed); from != nil {
 		d.entry.keepRule(from)
 	}
+	d.entry.Name, _ = mime.(string)
 	d.entry.doc, d.entry.path = r.doc, path
 	rest := make(map[string]any, len(m))
 	for name, v := range m {

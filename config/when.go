@@ -1,6 +1,7 @@
 package config
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -9,65 +10,36 @@ import (
 )
 
 // whenKeys are the criteria of a [[when]].
-var whenKeys = []key{
-	schema.Other("when.uri", InBoth, schema.Type{Kind: schema.Regex},
-		func(f schema.Field, d *draft) {
-			if s, ok := f.Text(`for example "/live/"`); ok {
-				d.when.URI, _ = schema.ReadRegex(f, s, "write for example '/live/'")
-			}
-		},
-		"Regular expression (RE2) that must match a part of the URI, as in `/live/`."),
-	schema.Other("when.mime", InBoth, schema.Type{Kind: schema.Regex},
-		func(f schema.Field, d *draft) {
-			if re, ok := schema.ReadTypePattern(f); ok {
-				d.when.MIME = re
-			}
-		},
-		"Regular expression that must match the whole Content-Type of the last capture, as in [[wait]]. Before the first capture it does not hold."),
-	withoutDefault(schema.Count("when.port", InBoth, 1, 65535, func(d *draft) *int { return &d.when.Port },
-		"Port of the URI; 80 or 443 if the URI names none.")),
-	schema.Other("when.hop", InBoth, schema.ListType("texts"), readHops,
-		"How the URI was first found: any of "+schema.HopNames()+"."),
-	schema.Other("when.time", InBoth, schema.Type{Kind: schema.Period}, readSpan,
-		"Part of the day by the clock of `zone`, without its end: `06:00-23:00`, or `22:00-06:00` across midnight."),
-	schema.Other("when.weekdays", InBoth, schema.ListType("texts"), readWeekdays,
-		"Any of mon, tue, wed, thu, fri, sat, sun, or `mon-fri`. A part of the day across midnight belongs to the day on which it begins."),
-	{
-		Key: Key{
-			Name: "when.zone", Type: schema.Type{Kind: schema.Text}, Default: `"UTC"`, Scope: InBoth,
-			Doc: "Time zone of the criteria, as in `Europe/Copenhagen`, with daylight saving time.",
-		},
-		Read: readZone,
-	},
-	schema.Other("when.until", InBoth, schema.Type{Kind: schema.Moment},
-		func(f schema.Field, d *draft) {
-			if t, ok := schema.ReadMoment(f, d.when.Zone); ok {
-				d.when.Until = t
-			}
-		},
-		"Date or time at which the refinement expires, as in `2026-12-01` (that day included) or `2026-12-01T18:00:00`, in `zone` if it has no offset."),
-}
-
-// withoutDefault removes the default that a key would show.
-func withoutDefault(k key) key {
-	k.Show = nil
-	return k
-}
-
-func readHops(f schema.Field, d *draft) { d.when.Hops = schema.ReadHops(f) }
-
-func readSpan(f schema.Field, d *draft) {
-	if span, ok := schema.ReadSpan(f); ok {
-		d.when.Time = span
-	}
-}
-
-func readWeekdays(f schema.Field, d *draft) { d.when.Weekdays = schema.ReadWeekdays(f) }
-
-func readZone(f schema.Field, d *draft) {
-	if zone, ok := schema.ReadZone(f); ok {
-		d.when.Zone = zone
-	}
+func (d *draft) whenKeys() []schema.Var {
+	c := &d.when
+	zone := schema.Value("when.zone", InBoth, schema.Type{Kind: schema.Text}, &c.Zone, schema.ReadZone, nil,
+		"Time zone of the criteria, as in `Europe/Copenhagen`, with daylight saving time.")
+	zone.Default = `"UTC"`
+	return perFile([]schema.Var{
+		schema.Value("when.uri", InBoth, schema.Type{Kind: schema.Regex}, &c.URI,
+			func(f schema.Field) (*regexp.Regexp, bool) {
+				s, ok := f.Text(`for example "/live/"`)
+				if !ok {
+					return nil, false
+				}
+				return schema.ReadRegex(f, s, "write for example '/live/'")
+			}, nil,
+			"Regular expression (RE2) that must match a part of the URI, as in `/live/`."),
+		schema.Value("when.mime", InBoth, schema.Type{Kind: schema.Regex}, &c.MIME, schema.ReadTypePattern, nil,
+			"Regular expression that must match the whole Content-Type of the last capture, as in [[wait]]. Before the first capture it does not hold."),
+		schema.Count("when.port", InBoth, 1, 65535, &c.Port,
+			"Port of the URI; 80 or 443 if the URI names none."),
+		schema.Value("when.hop", InBoth, schema.ListType("texts"), &c.Hops, schema.ReadHops, nil,
+			"How the URI was first found: any of "+schema.HopNames()+"."),
+		schema.Value("when.time", InBoth, schema.Type{Kind: schema.Period}, &c.Time, schema.ReadSpan, nil,
+			"Part of the day by the clock of `zone`, without its end: `06:00-23:00`, or `22:00-06:00` across midnight."),
+		schema.Value("when.weekdays", InBoth, schema.ListType("texts"), &c.Weekdays, schema.ReadWeekdays, nil,
+			"Any of mon, tue, wed, thu, fri, sat, sun, or `mon-fri`. A part of the day across midnight belongs to the day on which it begins."),
+		zone,
+		schema.Value("when.until", InBoth, schema.Type{Kind: schema.Moment}, &c.Until,
+			func(f schema.Field) (time.Time, bool) { return schema.ReadMoment(f, c.Zone) }, nil,
+			"Date or time at which the refinement expires, as in `2026-12-01` (that day included) or `2026-12-01T18:00:00`, in `zone` if it has no offset."),
+	})
 }
 
 // when reads the criteria of a [[when]]. Its settings are read when the whole file is known. The zone comes first,

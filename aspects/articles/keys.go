@@ -9,36 +9,31 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// Section returns the keys of the aspect.
-func Section() schema.Section {
-	return schema.NewSection(DefaultOptions, []schema.Table{{
-		Name: "articles", After: "feeds",
-		Doc: "How new articles are followed up while they are young.",
-	}},
-		ladder(),
-		schema.Interval("articles.young", schema.InBoth, time.Minute, schema.Longest,
-			func(o *Options) *time.Duration { return &o.Young },
-			"Maximum age of a page at its discovery, by the date of the feed or its own date, to be followed up."),
-		schema.Bool("articles.recognise", schema.InBoth, func(o *Options) *bool { return &o.Recognise },
-			"Treat pages that no feed names as new articles too if their address or their `article:published_time` contains a recent date."),
-	)
-}
-
-// ladder returns the key of the ages of an article.
-func ladder() schema.Of[Options] {
-	return schema.Of[Options]{
-		Key: schema.Key{
-			Name: "articles.ladder", Type: schema.ListType("durations, each longer than the one before"), Scope: schema.InBoth,
-			Doc: "Ages at which a new article is visited at the latest, counted from its discovery. " +
-				"The rule of its [[wait]] entry can make it visited earlier, never later. `[]` switches this off.",
-		},
-		Read: func(f schema.Field, o *Options) { o.Ladder = schema.ReadAges(f) },
-		Show: func(o *Options) string {
-			rungs := make([]string, len(o.Ladder))
-			for i, rung := range o.Ladder {
-				rungs[i] = strconv.Quote(human.Duration(rung))
-			}
-			return "[" + strings.Join(rungs, ", ") + "]"
+// Keys returns the keys of the aspect.
+func Keys(o *Options) schema.Owned {
+	return schema.Owned{
+		Tables: []schema.Table{{
+			Name: "articles", After: "feeds",
+			Doc: "How new articles are followed up while they are young.",
+		}},
+		Vars: []schema.Var{
+			schema.Value("articles.ladder", schema.InBoth, schema.ListType("durations, each longer than the one before"), &o.Ladder,
+				schema.ReadAges, showLadder,
+				"Ages at which a new article is visited at the latest, counted from its discovery. "+
+					"The rule of its [[wait]] entry can make it visited earlier, never later. `[]` switches this off."),
+			schema.Interval("articles.young", schema.InBoth, time.Minute, schema.Longest, &o.Young,
+				"Maximum age of a page at its discovery, by the date of the feed or its own date, to be followed up."),
+			schema.Bool("articles.recognise", schema.InBoth, &o.Recognise,
+				"Treat pages that no feed names as new articles too if their address or their `article:published_time` contains a recent date."),
 		},
 	}
+}
+
+// showLadder returns the ages of an article as TOML.
+func showLadder(ladder []time.Duration) string {
+	rungs := make([]string, len(ladder))
+	for i, rung := range ladder {
+		rungs[i] = strconv.Quote(human.Duration(rung))
+	}
+	return "[" + strings.Join(rungs, ", ") + "]"
 }

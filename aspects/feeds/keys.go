@@ -6,66 +6,55 @@ import (
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
-// Section returns the keys of the aspect.
-func Section() schema.Section {
-	s := schema.NewSection(DefaultOptions, []schema.Table{{
-		Name: "feeds", After: "scope",
-		Doc: "Feeds and sitemaps: how they are found, and how often they are visited. New entries are visited at once.",
-	}},
-		schema.Elements("feeds.implied", schema.InBoth, "URIs",
-			func(f schema.Field, o *Options) { o.Implied = schema.ReadURIs(f) },
-			"Pages, such as the front page and the sections, that become due as soon as a feed of the host has a new entry."),
-		schema.Rows("feeds.implied_by", schema.InBoth, impliedByColumns(), readImpliedBy,
-			"The same for single feeds, instead of `implied`: `[{ feed = \"https://www.news.example/sport.xml\", pages = [\"https://www.news.example/sport/\"] }]`."),
-		schema.Bool("feeds.discover", schema.InBoth, func(o *Options) *bool { return &o.Discover },
-			"Follow feeds that pages name with `<link rel=\"alternate\">`, if they are in scope."),
-		schema.Bool("feeds.robots_sitemaps", schema.InBoth, func(o *Options) *bool { return &o.RobotsSitemaps },
-			"Follow sitemaps that robots.txt names, if they are in scope."),
-		schema.Bool("feeds.usual_sitemap", schema.InBoth, func(o *Options) *bool { return &o.UsualSitemap },
-			"Look for `/sitemap.xml` on hosts in scope that have no robots.txt, or whose robots.txt names no sitemap. Needs `robots_sitemaps`."),
-		schema.Count("feeds.max_items", schema.InBoth, 1, DefaultMaxItems,
-			func(o *Options) *int { return &o.Bounds.MaxItems },
-			"Maximum number of entries from one feed or sitemap."),
-		schema.Choice("feeds.wait", schema.InBoth, func(o *Options) *WaitBy { return &o.Wait },
-			"`own`: feeds and sitemaps are visited as often as they have new entries, within the bounds below, and always before all their entries are replaced. `stack`: the [[wait]] entry that matches their type applies.",
-			ByPolicy, ByStack),
-		schema.Interval("feeds.min_wait", schema.InBoth, time.Second, schema.Day,
-			func(o *Options) *time.Duration { return &o.MinWait },
-			"Minimum wait between two visits of a feed, sitemap or implied page."),
-		schema.Interval("feeds.initial", schema.InBoth, time.Second, schema.Longest,
-			func(o *Options) *time.Duration { return &o.Feed.Initial },
-			"Wait after the first reading of a feed or news sitemap."),
-		schema.Interval("feeds.min", schema.InBoth, time.Second, schema.Longest,
-			func(o *Options) *time.Duration { return &o.Feed.Min },
-			"Minimum wait of a feed or news sitemap."),
-		schema.Interval("feeds.max", schema.InBoth, time.Second, schema.Longest,
-			func(o *Options) *time.Duration { return &o.Feed.Max },
-			"Maximum wait of a feed or news sitemap, except on the slow lane."),
-		schema.Interval("feeds.sitemap_initial", schema.InBoth, time.Second, schema.Longest,
-			func(o *Options) *time.Duration { return &o.Sitemap.Initial },
-			"Wait after the first reading of any other sitemap."),
-		schema.Interval("feeds.sitemap_min", schema.InBoth, time.Second, schema.Longest,
-			func(o *Options) *time.Duration { return &o.Sitemap.Min },
-			"Minimum wait of such a sitemap."),
-		schema.Interval("feeds.sitemap_max", schema.InBoth, time.Second, schema.Longest,
-			func(o *Options) *time.Duration { return &o.Sitemap.Max },
-			"Maximum wait of such a sitemap, except on the slow lane."),
-		schema.Interval("feeds.hints_up_to", schema.InBoth, 0, schema.Longest,
-			func(o *Options) *time.Duration { return &o.HintsUpTo },
-			"Maximum to which hints of a source (ttl, sy:updatePeriod, skipHours, skipDays, Cache-Control) lengthen a wait. They never lengthen it so much that entries would be missed. `0s` ignores hints."),
-		schema.Interval("feeds.silent_after", schema.InBoth, time.Hour, schema.Longest,
-			func(o *Options) *time.Duration { return &o.SilentAfter },
-			"A source without a new entry for this long moves to the slow lane, and crawl.log reports it."),
-		schema.Interval("feeds.silent_wait", schema.InBoth, time.Minute, schema.Longest,
-			func(o *Options) *time.Duration { return &o.SilentWait },
-			"Wait between visits of a source on the slow lane."),
-	)
-	return schema.WithBounds(s, func(o *Options) []schema.Bounds {
-		return []schema.Bounds{
+// Keys returns the keys of the aspect.
+func Keys(o *Options) schema.Owned {
+	return schema.Owned{
+		Tables: []schema.Table{{
+			Name: "feeds", After: "scope",
+			Doc: "Feeds and sitemaps: how they are found, and how often they are visited. New entries are visited at once.",
+		}},
+		Vars: []schema.Var{
+			schema.Elements("feeds.implied", schema.InBoth, "URIs", &o.Implied, schema.ReadURIs,
+				"Pages, such as the front page and the sections, that become due as soon as a feed of the host has a new entry."),
+			schema.Rows("feeds.implied_by", schema.InBoth, impliedByColumns(), &o.ImpliedBy, readImpliedBy,
+				"The same for single feeds, instead of `implied`: `[{ feed = \"https://www.news.example/sport.xml\", pages = [\"https://www.news.example/sport/\"] }]`."),
+			schema.Bool("feeds.discover", schema.InBoth, &o.Discover,
+				"Follow feeds that pages name with `<link rel=\"alternate\">`, if they are in scope."),
+			schema.Bool("feeds.robots_sitemaps", schema.InBoth, &o.RobotsSitemaps,
+				"Follow sitemaps that robots.txt names, if they are in scope."),
+			schema.Bool("feeds.usual_sitemap", schema.InBoth, &o.UsualSitemap,
+				"Look for `/sitemap.xml` on hosts in scope that have no robots.txt, or whose robots.txt names no sitemap. Needs `robots_sitemaps`."),
+			schema.Count("feeds.max_items", schema.InBoth, 1, DefaultMaxItems, &o.Bounds.MaxItems,
+				"Maximum number of entries from one feed or sitemap."),
+			schema.Choice("feeds.wait", schema.InBoth, &o.Wait,
+				"`own`: feeds and sitemaps are visited as often as they have new entries, within the bounds below, and always before all their entries are replaced. `stack`: the [[wait]] entry that matches their type applies.",
+				ByPolicy, ByStack),
+			schema.Interval("feeds.min_wait", schema.InBoth, time.Second, schema.Day, &o.MinWait,
+				"Minimum wait between two visits of a feed, sitemap or implied page."),
+			schema.Interval("feeds.initial", schema.InBoth, time.Second, schema.Longest, &o.Feed.Initial,
+				"Wait after the first reading of a feed or news sitemap."),
+			schema.Interval("feeds.min", schema.InBoth, time.Second, schema.Longest, &o.Feed.Min,
+				"Minimum wait of a feed or news sitemap."),
+			schema.Interval("feeds.max", schema.InBoth, time.Second, schema.Longest, &o.Feed.Max,
+				"Maximum wait of a feed or news sitemap, except on the slow lane."),
+			schema.Interval("feeds.sitemap_initial", schema.InBoth, time.Second, schema.Longest, &o.Sitemap.Initial,
+				"Wait after the first reading of any other sitemap."),
+			schema.Interval("feeds.sitemap_min", schema.InBoth, time.Second, schema.Longest, &o.Sitemap.Min,
+				"Minimum wait of such a sitemap."),
+			schema.Interval("feeds.sitemap_max", schema.InBoth, time.Second, schema.Longest, &o.Sitemap.Max,
+				"Maximum wait of such a sitemap, except on the slow lane."),
+			schema.Interval("feeds.hints_up_to", schema.InBoth, 0, schema.Longest, &o.HintsUpTo,
+				"Maximum to which hints of a source (ttl, sy:updatePeriod, skipHours, skipDays, Cache-Control) lengthen a wait. They never lengthen it so much that entries would be missed. `0s` ignores hints."),
+			schema.Interval("feeds.silent_after", schema.InBoth, time.Hour, schema.Longest, &o.SilentAfter,
+				"A source without a new entry for this long moves to the slow lane, and crawl.log reports it."),
+			schema.Interval("feeds.silent_wait", schema.InBoth, time.Minute, schema.Longest, &o.SilentWait,
+				"Wait between visits of a source on the slow lane."),
+		},
+		Bounds: []schema.Bounds{
 			{Low: "feeds.min", High: "feeds.max", Lower: &o.Feed.Min, Upper: &o.Feed.Max},
 			{Low: "feeds.sitemap_min", High: "feeds.sitemap_max", Lower: &o.Sitemap.Min, Upper: &o.Sitemap.Max},
-		}
-	})
+		},
+	}
 }
 
 func impliedByColumns() []schema.Column {
@@ -76,14 +65,13 @@ func impliedByColumns() []schema.Column {
 }
 
 // readImpliedBy reads a list of tables, each with a feed and its pages.
-func readImpliedBy(f schema.Field, o *Options) {
+func readImpliedBy(f schema.Field) (all []ImpliedBy) {
 	const example = `write for example ` +
 		`[{ feed = "https://www.news.example/rss.xml", pages = ["https://www.news.example/"] }]`
 	tables, ok := f.Tables(example)
 	if !ok {
-		return
+		return nil
 	}
-	o.ImpliedBy = nil
 	for _, table := range tables {
 		fields, ok := schema.ReadColumns(table, impliedByColumns(), example)
 		if !ok {
@@ -94,8 +82,8 @@ func readImpliedBy(f schema.Field, o *Options) {
 			continue
 		}
 		if feed, ok := schema.ReadURI(fields["feed"], text); ok {
-			by := ImpliedBy{Feed: feed, Pages: schema.ReadURIs(fields["pages"])}
-			o.ImpliedBy = append(o.ImpliedBy, by)
+			all = append(all, ImpliedBy{Feed: feed, Pages: schema.ReadURIs(fields["pages"])})
 		}
 	}
+	return all
 }

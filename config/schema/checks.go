@@ -6,42 +6,52 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // Check returns what is wrong with a text and what to write instead. An empty problem means that the text is accepted.
 type Check func(s string) (problem, remedy string)
 
-// Bounds of texts that end up in file names, HTTP headers and WARC headers, in bytes.
-const (
-	maxName   = 200
-	maxPrefix = 64
-	maxGroup  = 100
-	maxPath   = 4096 // PATH_MAX of Linux
-)
-
-// CheckOperator accepts the name of an institution.
-func CheckOperator(s string) (problem, remedy string) {
-	return checkName(s, "institution")
+// Accept returns the check that accepts the texts for which fits returns true.
+func Accept(fits func(s string) bool, problem, remedy string) Check {
+	return func(s string) (string, string) {
+		if fits(s) {
+			return "", ""
+		}
+		return problem, remedy
+	}
 }
 
-// CheckCollectionName accepts the name of a collection.
-func CheckCollectionName(s string) (problem, remedy string) { return checkName(s, "collection") }
+// Match returns the check that accepts the texts that an expression matches.
+func Match(expression, problem, remedy string) Check {
+	return Accept(regexp.MustCompile(expression).MatchString, problem, remedy)
+}
 
-// checkName accepts a name of one line.
-func checkName(s, what string) (problem, remedy string) {
-	switch {
-	case strings.TrimSpace(s) == "":
-		return "is empty", "write the name of the " + what
-	case len(s) > maxName:
-		return "is too long", fmt.Sprintf("maximum: %d bytes", maxName)
-	case strings.ContainsFunc(s, unicode.IsControl):
-		return "contains control characters", "write it on one line"
+// Bounds of texts that end up in file names, HTTP headers and WARC headers, in bytes.
+const (
+	maxName  = 200
+	maxGroup = 100
+	maxPath  = 4096 // PATH_MAX of Linux
+)
+
+// CheckNameOf returns the check of the name of something, which is one line.
+func CheckNameOf(what string) Check {
+	return func(s string) (problem, remedy string) {
+		switch {
+		case strings.TrimSpace(s) == "":
+			return "is empty", "write the name of the " + what
+		case len(s) > maxName:
+			return "is too long", fmt.Sprintf("maximum: %d bytes", maxName)
+		case strings.ContainsFunc(s, unicode.IsControl):
+			return "contains control characters", "write it on one line"
+		}
+		return "", ""
 	}
-	return "", ""
 }
 
 // CheckContact accepts a web page or e-mail address that can be written in the comment of a User-Agent header.
@@ -80,24 +90,39 @@ func CheckPath(s string) (problem, remedy string) {
 	return "", ""
 }
 
-// CheckFilePrefix accepts what the name of a WARC file can begin with.
-func CheckFilePrefix(s string) (problem, remedy string) {
-	other := func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.", r)
-	}
-	if s == "" || len(s) > maxPrefix || strings.ContainsFunc(s, other) || strings.Trim(s[:1], "-_.") == "" {
-		return "cannot begin a file name",
-			fmt.Sprintf("use up to %d letters, digits, - _ and ., a letter or digit first", maxPrefix)
-	}
-	return "", ""
-}
+// The checks of texts about which there is one thing to say.
+var (
+	// CheckFilePrefix accepts what the name of a WARC file can begin with.
+	CheckFilePrefix = Match(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`,
+		"cannot begin a file name", "use up to 64 letters, digits, - _ and ., a letter or digit first")
+	// CheckSeries accepts the name of a series of WARC files.
+	CheckSeries = Accept(warcout.IsSeries,
+		"cannot be a part of file names", "use up to 32 lower-case letters, digits and _, a letter first")
+	// CheckGroup accepts the name of a politeness group.
+	CheckGroup = Accept(func(s string) bool { return len(s) <= maxGroup && !strings.ContainsAny(s, "\r\n\t") },
+		"is not the name of a group", `write a short name, such as "shop platform"`)
+	// CheckWebhook accepts an address that receives POST requests.
+	CheckWebhook = Accept(isWebAddress,
+		"is not a web address", `write for example "https://alarms.library.example/arcrawl"`)
+	// CheckCallback accepts a public web address without a query.
+	CheckCallback = Accept(func(s string) bool { return isWebAddress(s) && !strings.ContainsAny(s, "?#") },
+		"is not a web address without a query", `write for example "https://crawler.library.example/websub"`)
+	// CheckHeader accepts the value of a header field.
+	CheckHeader = Accept(func(s string) bool {
+		return len(s) <= 4<<10 && strings.TrimSpace(s) == s && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+	}, "is not the value of a header field", "write at most 4096 printable ASCII characters")
+	// CheckCommand accepts the absolute path of a program.
+	CheckCommand = Accept(func(s string) bool { return filepath.IsAbs(s) && !strings.ContainsFunc(s, unicode.IsControl) },
+		"is not the absolute path of a program", `write for example "/usr/local/bin/store-warc"; arguments belong into a script`)
+	// CheckAddress accepts an IP address with a port.
+	CheckAddress = Accept(func(s string) bool { _, err := netip.ParseAddrPort(s); return err == nil },
+		"is not an address with a port", `write for example "127.0.0.1:8472"`)
+)
 
-// CheckGroup accepts the name of a politeness group.
-func CheckGroup(s string) (problem, remedy string) {
-	if len(s) > maxGroup || strings.ContainsAny(s, "\r\n\t") {
-		return "is not the name of a group", `write a short name, such as "shop platform"`
-	}
-	return "", ""
+// isWebAddress reports whether a text is a URI that names its scheme.
+func isWebAddress(s string) bool {
+	u, err := uri.Parse(s)
+	return err == nil && strings.Contains(s, "://") && u.Hostname() != ""
 }
 
 // CheckReason accepts a reason that is written into the archive.
@@ -107,40 +132,6 @@ func CheckReason(s string) (problem, remedy string) {
 		return "has control characters or blanks around it", "write it on one line"
 	case len(s) > maxName:
 		return "is too long", fmt.Sprintf("maximum: %d bytes", maxName)
-	}
-	return "", ""
-}
-
-// CheckWebhook accepts an address that receives POST requests.
-func CheckWebhook(s string) (problem, remedy string) {
-	if u, err := uri.Parse(s); err != nil || !strings.Contains(s, "://") || u.Hostname() == "" {
-		return "is not a web address", `write for example "https://alarms.library.example/arcrawl"`
-	}
-	return "", ""
-}
-
-// CheckHeader accepts the value of a header field.
-func CheckHeader(s string) (problem, remedy string) {
-	bad := func(r rune) bool { return r < ' ' || r > '~' }
-	if strings.ContainsFunc(s, bad) || strings.TrimSpace(s) != s || len(s) > 4<<10 {
-		return "is not the value of a header field", "write at most 4096 printable ASCII characters"
-	}
-	return "", ""
-}
-
-// CheckCommand accepts the absolute path of a program.
-func CheckCommand(s string) (problem, remedy string) {
-	if !filepath.IsAbs(s) || strings.ContainsFunc(s, unicode.IsControl) {
-		return "is not the absolute path of a program", `write for example "/usr/local/bin/store-warc"; arguments belong into a script`
-	}
-	return "", ""
-}
-
-// CheckCallback accepts a public web address without a query.
-func CheckCallback(s string) (problem, remedy string) {
-	u, err := uri.Parse(s)
-	if err != nil || !strings.Contains(s, "://") || strings.ContainsAny(s, "?#") || u.IsZero() {
-		return "is not a web address without a query", `write for example "https://crawler.library.example/websub"`
 	}
 	return "", ""
 }
@@ -156,14 +147,6 @@ func CheckCollection(s string) (problem, remedy string) {
 		return "has a query or a fragment", example
 	case strings.Trim(u.Path, "/") == "":
 		return "names no collection", example
-	}
-	return "", ""
-}
-
-// CheckAddress accepts an IP address with a port.
-func CheckAddress(s string) (problem, remedy string) {
-	if _, err := netip.ParseAddrPort(s); err != nil {
-		return "is not an address with a port", `write for example "127.0.0.1:8472"`
 	}
 	return "", ""
 }

@@ -9,14 +9,6 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// CheckSeries accepts the name of a series of WARC files.
-func CheckSeries(s string) (problem, remedy string) {
-	if !warcout.IsSeries(s) {
-		return "cannot be a part of file names", "use up to 32 lower-case letters, digits and _, a letter first"
-	}
-	return "", ""
-}
-
 // maxFolders is the maximum number of folders for WARC files.
 const maxFolders = 64
 

@@ -11,13 +11,14 @@ import (
 
 // Key is one key of the configuration files.
 type Key struct {
-	Name    string // table and key, "politeness.min_delay"; "wait.…" is a key of each [[wait]]
-	Type    Type   // the accepted values
-	Default string // as TOML; "" if there is none
-	Scope   string // files that may set it: [InMain], [InHost] or [InBoth]
-	Doc     string // its meaning
-	Secret  bool   // its value must not be published
-	PerFile bool   // a [[when]] cannot set it
+	Name     string // table and key, "politeness.min_delay"; "wait.…" is a key of each [[wait]]
+	Type     Type   // the accepted values
+	Default  string // as TOML; "" if there is none
+	Scope    string // files that may set it: [InMain], [InHost] or [InBoth]
+	Doc      string // its meaning
+	Secret   bool   // its value must not be published
+	PerFile  bool   // a [[when]] cannot set it
+	Required bool   // it has no default
 }
 
 // The files that may set a key.
@@ -41,6 +42,12 @@ func (k Key) In(scope string) bool {
 	return k.Scope == InBoth || k.Scope == scope
 }
 
+// Table returns the name of the table of a key.
+func (k Key) Table() string {
+	table, _, _ := strings.Cut(k.Name, ".")
+	return table
+}
+
 // Table is a table of the configuration files. The name of a [Key] begins with its table.
 type Table struct {
 	Name string // "politeness"
@@ -53,59 +60,53 @@ type Table struct {
 	Refinable bool // it may appear in a [[when]]
 }
 
-// Of is a key whose value is kept in a T.
-type Of[T any] struct {
+// Var is a key, and the variable that its values are read into.
+type Var struct {
 	Key
-	Required bool
-	Read     func(f Field, t *T)
-	// Show returns the value in a T as TOML. It is nil for values that are shown as the file writes them.
-	Show func(t *T) string
+	Read func(f Field)
+	// Show returns the variable as TOML. It is nil for values that are shown as the file writes them.
+	Show func() string
 }
 
-// The functions below make the keys of each kind. field returns the place of the value in a T.
+// The functions below make the keys of each kind. They declare everything about a key: the reference page, the JSON
+// Schema, the checks and the default, which is the value of v before a file is read, are made from it.
+
+// Value makes a key of any type. read returns false after it has reported a fault. Without show, the value is shown as
+// the file writes it, and has no default.
+func Value[V any](
+	name, scope string, typ Type, v *V, read func(f Field) (V, bool), show func(v V) string, doc string,
+) Var {
+	k := Var{Key: Key{Name: name, Type: typ, Scope: scope, Doc: doc}}
+	k.Read = func(f Field) {
+		if value, ok := read(f); ok {
+			*v = value
+		}
+	}
+	if show != nil {
+		k.Show = func() string { return show(*v) }
+	}
+	return k
+}
 
 // Bool makes a key that is true or false.
-func Bool[T any](name, scope string, field func(*T) *bool, doc string) Of[T] {
-	typ := Type{Kind: Boolean}
-	return Of[T]{
-		Key: Key{Name: name, Type: typ, Scope: scope, Doc: doc},
-		Read: func(f Field, t *T) {
-			if v, ok := typ.ReadBoolean(f); ok {
-				*field(t) = v
-			}
-		},
-		Show: func(t *T) string { return strconv.FormatBool(*field(t)) },
-	}
+func Bool(name, scope string, v *bool, doc string) Var {
+	return Value(name, scope, Type{Kind: Boolean}, v, ReadBoolean, strconv.FormatBool, doc)
 }
 
 // Count makes a key that is a whole number within bounds.
-func Count[T any, N int | int64](
-	name, scope string, minimum, maximum N, field func(*T) *N, doc string,
-) Of[T] {
+func Count[N int | int64](name, scope string, minimum, maximum N, v *N, doc string) Var {
 	typ := Type{Kind: Whole, Min: float64(minimum), Max: float64(maximum)}
-	return Of[T]{
-		Key: Key{Name: name, Type: typ, Scope: scope, Doc: doc},
-		Read: func(f Field, t *T) {
-			if v, ok := typ.ReadWhole(f); ok {
-				*field(t) = N(v)
-			}
-		},
-		Show: func(t *T) string { return fmt.Sprint(*field(t)) },
+	read := func(f Field) (N, bool) {
+		n, ok := typ.ReadWhole(f)
+		return N(n), ok
 	}
+	return Value(name, scope, typ, v, read, func(n N) string { return fmt.Sprint(n) }, doc)
 }
 
 // Float makes a key that is a number within bounds.
-func Float[T any](name, scope string, minimum, maximum float64, field func(*T) *float64, doc string) Of[T] {
+func Float(name, scope string, minimum, maximum float64, v *float64, doc string) Var {
 	typ := Type{Kind: Number, Min: minimum, Max: maximum}
-	return Of[T]{
-		Key: Key{Name: name, Type: typ, Scope: scope, Doc: doc},
-		Read: func(f Field, t *T) {
-			if v, ok := typ.ReadNumber(f); ok {
-				*field(t) = v
-			}
-		},
-		Show: func(t *T) string { return Show(*field(t)) },
-	}
+	return Value(name, scope, typ, v, typ.ReadNumber, func(n float64) string { return Show(n) }, doc)
 }
 
 // The usual bounds of durations. The maximum is [Longest].
@@ -115,47 +116,33 @@ const (
 )
 
 // Interval makes a key that is a duration within bounds.
-func Interval[T any](
-	name, scope string, minimum, maximum time.Duration, field func(*T) *time.Duration, doc string,
-) Of[T] {
+func Interval(name, scope string, minimum, maximum time.Duration, v *time.Duration, doc string) Var {
 	typ := DurationType(minimum, maximum)
-	return Of[T]{
-		Key: Key{Name: name, Type: typ, Scope: scope, Doc: doc},
-		Read: func(f Field, t *T) {
-			if v, ok := typ.ReadDuration(f); ok {
-				*field(t) = v
-			}
-		},
-		Show: func(t *T) string { return strconv.Quote(human.Duration(*field(t))) },
-	}
+	return Value(name, scope, typ, v, typ.ReadDuration, quoted(human.Duration), doc)
 }
 
 // Bytes makes a key that is a number of bytes within bounds.
-func Bytes[T any](name, scope string, minimum, maximum int64, field func(*T) *int64, doc string) Of[T] {
+func Bytes(name, scope string, minimum, maximum int64, v *int64, doc string) Var {
 	typ := SizeType(minimum, maximum)
-	return Of[T]{
-		Key: Key{Name: name, Type: typ, Scope: scope, Doc: doc},
-		Read: func(f Field, t *T) {
-			if v, ok := typ.ReadSize(f); ok {
-				*field(t) = v
-			}
-		},
-		Show: func(t *T) string { return strconv.Quote(human.Size(*field(t))) },
-	}
+	return Value(name, scope, typ, v, typ.ReadSize, quoted(human.Size), doc)
+}
+
+// quoted returns a function that puts the text of a value in quotes.
+func quoted[V any](text func(V) string) func(V) string {
+	return func(v V) string { return strconv.Quote(text(v)) }
 }
 
 // Choice makes a key that is one of a few values, each written as its name.
-func Choice[T, V any](name, scope string, field func(*T) *V, doc string, values ...V) Of[T] {
+func Choice[V any](name, scope string, v *V, doc string, values ...V) Var {
 	typ := ChoiceType(values)
-	return Of[T]{
-		Key: Key{Name: name, Type: typ, Scope: scope, Doc: doc},
-		Read: func(f Field, t *T) {
-			if i, _, ok := typ.ReadChoice(f); ok {
-				*field(t) = values[i]
-			}
-		},
-		Show: func(t *T) string { return strconv.Quote(fmt.Sprint(*field(t))) },
+	read := func(f Field) (chosen V, ok bool) {
+		i, _, ok := typ.ReadChoice(f)
+		if ok {
+			chosen = values[i]
+		}
+		return chosen, ok
 	}
+	return Value(name, scope, typ, v, read, quoted(func(v V) string { return fmt.Sprint(v) }), doc)
 }
 
 // ChoiceType returns the type of texts that name one of values.
@@ -168,20 +155,20 @@ func ChoiceType[V any](values []V) Type {
 }
 
 // Every makes a key that is one of three choices, the last of which takes a duration.
-func Every[T any](
-	name string, choices []string,
-	set func(t *T, choice int, every time.Duration), get func(t *T) (choice int, every time.Duration), doc string,
-) Of[T] {
+func Every(
+	name string, choices []string, get func() (choice int, every time.Duration), set func(choice int, every time.Duration),
+	doc string,
+) Var {
 	typ := Type{Kind: Text, Choices: choices, Every: true}
-	return Of[T]{
+	return Var{
 		Key: Key{Name: name, Type: typ, Scope: InBoth, Doc: doc},
-		Read: func(f Field, t *T) {
+		Read: func(f Field) {
 			if choice, every, ok := typ.ReadChoice(f); ok {
-				set(t, choice, every)
+				set(choice, every)
 			}
 		},
-		Show: func(t *T) string {
-			choice, every := get(t)
+		Show: func() string {
+			choice, every := get()
 			if every > 0 {
 				return strconv.Quote(choices[choice] + " " + human.Duration(every))
 			}
@@ -191,111 +178,85 @@ func Every[T any](
 }
 
 // String makes a key that is a text, which check must accept.
-func String[T any](name, scope string, check Check, field func(*T) *string, doc string) Of[T] {
-	return textKey(name, scope, Type{Kind: Text}, check, field, doc)
+func String(name, scope string, check Check, v *string, doc string) Var {
+	return textVar(name, scope, Type{Kind: Text}, check, v, doc)
 }
 
 // Optional makes a key that is empty or a text, which check must accept.
-func Optional[T any](name, scope string, check Check, field func(*T) *string, doc string) Of[T] {
-	return textKey(name, scope, Type{Kind: Text, Optional: true}, check, field, doc)
+func Optional(name, scope string, check Check, v *string, doc string) Var {
+	return textVar(name, scope, Type{Kind: Text, Optional: true}, check, v, doc)
 }
 
-func textKey[T any](name, scope string, typ Type, check Check, field func(*T) *string, doc string) Of[T] {
-	return Of[T]{
-		Key: Key{Name: name, Type: typ, Scope: scope, Doc: doc},
-		Read: func(f Field, t *T) {
-			if s, ok := typ.ReadText(f, check); ok {
-				*field(t) = s
-			}
-		},
-		Show: func(t *T) string { return strconv.Quote(*field(t)) },
-	}
+func textVar(name, scope string, typ Type, check Check, v *string, doc string) Var {
+	read := func(f Field) (string, bool) { return typ.ReadText(f, check) }
+	return Value(name, scope, typ, v, read, strconv.Quote, doc)
 }
 
 // End makes a key of a host file that is a moment, or empty.
-func End[T any](name string, field func(*T) *time.Time, doc string) Of[T] {
-	return Of[T]{
-		Key: Key{Name: name, Type: Type{Kind: Moment, Optional: true}, Scope: InHost, Doc: doc},
-		Read: func(f Field, t *T) {
-			if f.Value == "" {
-				*field(t) = time.Time{}
-			} else if m, ok := ReadMoment(f, time.UTC); ok {
-				*field(t) = m
-			}
-		},
-		Show: func(t *T) string {
-			if m := *field(t); !m.IsZero() {
-				return m.Format(time.RFC3339)
-			}
-			return strconv.Quote("")
-		},
+func End(name string, v *time.Time, doc string) Var {
+	read := func(f Field) (time.Time, bool) {
+		if f.Value == "" {
+			return time.Time{}, true
+		}
+		return ReadMoment(f, time.UTC)
 	}
+	show := func(at time.Time) string {
+		if at.IsZero() {
+			return `""`
+		}
+		return at.Format(time.RFC3339)
+	}
+	return Value(name, InHost, Type{Kind: Moment, Optional: true}, v, read, show, doc)
 }
 
 // Needed marks a key without a default.
-func Needed[T any](k Of[T]) Of[T] {
+func Needed(k Var) Var {
 	k.Required = true
 	return k
 }
 
 // Secretly marks a key whose value must not be published.
-func Secretly[T any](k Of[T]) Of[T] {
+func Secretly(k Var) Var {
 	k.Secret = true
 	return k
 }
 
-// Elements makes a key that is a list, empty by default.
-func Elements[T any](name, scope, elements string, read func(f Field, t *T), doc string) Of[T] {
-	return Of[T]{
+// Elements makes a key that is a list of what read returns, empty by default.
+func Elements[V any](name, scope, elements string, v *[]V, read func(f Field) []V, doc string) Var {
+	return Var{
 		Key:  Key{Name: name, Type: ListType(elements), Default: "[]", Scope: scope, Doc: doc},
-		Read: read,
+		Read: func(f Field) { *v = read(f) },
 	}
 }
 
 // Strings makes a key that is a list of texts, each of which check must accept.
-func Strings[T any](name, scope, elements string, check Check, field func(*T) *[]string, doc string) Of[T] {
-	k := Elements(name, scope, elements, ReadStrings(elements, check, field), doc)
-	k.Show = func(t *T) string { return TOML(*field(t)) }
+func Strings(name, scope, elements string, check Check, v *[]string, doc string) Var {
+	k := Elements(name, scope, elements, v, ReadStrings(elements, check), doc)
+	k.Show = func() string { return TOML(*v) }
 	return k
 }
 
-// ReadStrings returns the reader of a list of texts.
-func ReadStrings[T any](elements string, check Check, field func(*T) *[]string) func(f Field, t *T) {
-	return func(f Field, t *T) {
-		*field(t) = nil
-		f.Texts("of "+elements, func(e Field, s string) {
-			if problem, remedy := check(s); problem != "" {
-				e.Fault(problem, remedy)
-				return
-			}
-			*field(t) = append(*field(t), s)
-		})
-	}
-}
-
 // Rows makes a key that is a list of tables with these columns, empty by default.
-func Rows[T any](name, scope string, columns []Column, read func(f Field, t *T), doc string) Of[T] {
-	return Of[T]{
-		Key:  Key{Name: name, Type: Type{Kind: Tables, Columns: columns}, Default: "[]", Scope: scope, Doc: doc},
-		Read: read,
-	}
+func Rows[V any](name, scope string, columns []Column, v *[]V, read func(f Field) []V, doc string) Var {
+	k := Elements(name, scope, "", v, read, doc)
+	k.Type = Type{Kind: Tables, Columns: columns}
+	return k
 }
 
-// Other makes a key without a default whose value is shown as the file writes it.
-func Other[T any](name, scope string, typ Type, read func(f Field, t *T), doc string) Of[T] {
-	return Of[T]{Key: Key{Name: name, Type: typ, Scope: scope, Doc: doc}, Read: read}
-}
-
-// Section holds the keys that one owner adds to the configuration, an aspect or a wing. Its keys fill a value of a type
-// of the owner's own, one for each file. [Find] returns it.
+// Section holds the keys that one owner adds to the configuration, an aspect or a wing. They are read into options of a
+// type of the owner's own, one for each file. [Find] returns them.
 type Section struct {
-	Tables []Table // that are not of another owner too
-	Keys   []Of[any]
+	Make  func() any          // returns a pointer to the defaults
+	Clone func(own any) any   // returns a pointer to a copy
+	Keys  func(own any) Owned // returns the keys whose variables are in own
+}
 
-	Make  func() any                              // returns a pointer to the defaults
-	Clone func(own any) any                       // returns a pointer to a copy
-	Check func(own any, doc *Document, path Path) // see [WithCheck]; may be nil
-	Spans func(own any) []Bounds                  // see [WithBounds]; may be nil
+// Owned are the keys of a section with the variables of one file, or of one [[when]].
+type Owned struct {
+	Tables []Table // that are not of another owner too
+	Vars   []Var
+	Bounds []Bounds                       // pairs of keys
+	Check  func(doc *Document, path Path) // reports contradictions in a file, or in the [[when]] at path; may be nil
 }
 
 // Bounds is a pair of keys, the minimum and the maximum of a range.
@@ -305,33 +266,12 @@ type Bounds struct {
 }
 
 // NewSection returns a section whose keys fill a T, which begins with defaults.
-func NewSection[T any](defaults func() T, tables []Table, keys ...Of[T]) Section {
-	s := Section{
-		Tables: tables,
-		Make:   func() any { t := defaults(); return &t },
-		Clone:  func(own any) any { t := *own.(*T); return &t },
+func NewSection[T any](defaults func() T, keys func(*T) Owned) Section {
+	return Section{
+		Make:  func() any { t := defaults(); return &t },
+		Clone: func(own any) any { t := *own.(*T); return &t },
+		Keys:  func(own any) Owned { return keys(own.(*T)) },
 	}
-	for _, k := range keys {
-		erased := Of[any]{Key: k.Key, Required: k.Required}
-		erased.Read = func(f Field, own *any) { k.Read(f, (*own).(*T)) }
-		if k.Show != nil {
-			erased.Show = func(own *any) string { return k.Show((*own).(*T)) }
-		}
-		s.Keys = append(s.Keys, erased)
-	}
-	return s
-}
-
-// WithCheck returns the section with a function that reports contradictions in a file, or in the [[when]] at path.
-func WithCheck[T any](s Section, check func(t *T, doc *Document, path Path)) Section {
-	s.Check = func(own any, doc *Document, path Path) { check(own.(*T), doc, path) }
-	return s
-}
-
-// WithBounds returns the section with pairs of keys, the minimum and the maximum of a range.
-func WithBounds[T any](s Section, bounds func(t *T) []Bounds) Section {
-	s.Spans = func(own any) []Bounds { return bounds(own.(*T)) }
-	return s
 }
 
 // Holder holds what the keys of sections have filled.
@@ -354,10 +294,4 @@ func FindIn[T any](sections []any) *T {
 // fault shows.
 func FieldAt(doc *Document, path Path, name string, v any) Field {
 	return Field{Doc: doc, Name: name, Path: path.Key(name), Value: v}
-}
-
-// Table returns the name of the table of a key.
-func (k Key) Table() string {
-	table, _, _ := strings.Cut(k.Name, ".")
-	return table
 }

@@ -25,6 +25,19 @@ func elements[T any](f Field, example string, read func(e Field, s string) (T, b
 	return all
 }
 
+// ReadStrings returns the reader of a list of texts, each of which check must accept.
+func ReadStrings(of string, check Check) func(f Field) []string {
+	return func(f Field) []string {
+		return elements(f, "of "+of, func(e Field, s string) (string, bool) {
+			problem, remedy := check(s)
+			if problem != "" {
+				e.Fault(problem, remedy)
+			}
+			return s, problem == ""
+		})
+	}
+}
+
 // ReadURIs reads a list of URIs.
 func ReadURIs(f Field) []uri.URI {
 	return elements(f, `for example "https://www.news.example/"`, ReadURI)
@@ -137,11 +150,11 @@ func ReadRewrites(f Field) []uri.Rewrite {
 const maxAges = 50
 
 // ReadAges reads a list of durations, each longer than the one before.
-func ReadAges(f Field) []time.Duration {
+func ReadAges(f Field) ([]time.Duration, bool) {
 	t := DurationType(time.Second, Longest)
 	var last time.Duration
 	n := 0
-	return elements(f, `for example ["15m", "1h", "3h"]`, func(e Field, _ string) (time.Duration, bool) {
+	ages := elements(f, `for example ["15m", "1h", "3h"]`, func(e Field, _ string) (time.Duration, bool) {
 		age, ok := t.ReadDuration(e)
 		switch {
 		case !ok:
@@ -155,6 +168,7 @@ func ReadAges(f Field) []time.Duration {
 		}
 		return 0, false
 	})
+	return ages, true
 }
 
 // ReadColumns reads a table that has these columns, and reports what is missing or unknown. example is the

@@ -8,7 +8,7 @@ import (
 )
 
 // ReadHops reads a list of kinds of hops.
-func ReadHops(f Field) (hops []uri.Hop) {
+func ReadHops(f Field) (hops []uri.Hop, ok bool) {
 	f.Texts(`for example ["embed"]`, func(e Field, s string) {
 		hop, ok := ParseHop(s)
 		if !ok {
@@ -17,7 +17,7 @@ func ReadHops(f Field) (hops []uri.Hop) {
 		}
 		hops = append(hops, hop)
 	})
-	return hops
+	return hops, len(hops) > 0
 }
 
 // ReadSpan reads a part of the day.
@@ -38,7 +38,7 @@ func ReadSpan(f Field) (span Span, ok bool) {
 }
 
 // ReadWeekdays reads a list of weekdays and ranges of weekdays.
-func ReadWeekdays(f Field) (all []time.Weekday) {
+func ReadWeekdays(f Field) (all []time.Weekday, ok bool) {
 	f.Texts(`for example ["mon", "tue"] or ["mon-fri"]`, func(e Field, s string) {
 		days, ok := ParseWeekdays(s)
 		if !ok {
@@ -50,7 +50,7 @@ func ReadWeekdays(f Field) (all []time.Weekday) {
 	if list, ok := f.Value.([]any); ok && len(list) == 0 {
 		f.Fault("is empty", "remove the key for every day")
 	}
-	return all
+	return all, len(all) > 0
 }
 
 // ReadZone reads the name of a time zone.

@@ -25,7 +25,7 @@ func (t Type) ReadText(f Field, check Check) (string, bool) {
 }
 
 // ReadBoolean reads true or false.
-func (t Type) ReadBoolean(f Field) (v, ok bool) {
+func ReadBoolean(f Field) (v, ok bool) {
 	if v, ok = f.Value.(bool); !ok {
 		f.WrongType("true or false", f.Unquoted("true or false, without quotes"))
 	}
