@@ -169,8 +169,9 @@ func origin(from []source, name string) string {
 // checkWhole reports keys about whole hosts in a refinement about single URIs.
 func (l *layer) checkWhole() {
 	for _, name := range []string{"politeness.valence", "warc.series"} {
-		if l.criteria.DependOnURI() && l.doc.Has(l.path.Key(name)) {
-			schema.FieldAt(l.doc, l.path, name, []any{}).Fault("applies to the host as a whole, but this refinement to single URIs",
+		if f, set := l.doc.Setting(l.path, name); set && l.criteria.DependOnURI() {
+			f.Value = []any{} // it is not shown
+			f.Fault("applies to the host as a whole, but this refinement to single URIs",
 				"use only criteria about the time, or move the key out of the [[when]]")
 		}
 	}
@@ -179,7 +180,7 @@ func (l *layer) checkWhole() {
 // checkSeries reports a series in a file, or in the [[when]] at path, that the main file does not name: a slip must not
 // put records into files that nobody looks after.
 func (l *loader) checkSeries(doc *schema.Document, path schema.Path) {
-	at := schema.FieldAt(doc, path, "warc.series", doc.Value(path.Key("warc.series")))
+	at, _ := doc.Setting(path, "warc.series")
 	if s, _ := at.Value.(string); s != "" && !doc.IsBad(at.Path) && !slices.Contains(l.config.Series, s) {
 		at.Fault("is not in warc.series_names of the main file", "add it there, or write one of these names")
 	}
@@ -300,17 +301,16 @@ func (l *loader) warnScope() {
 	for _, f := range l.files {
 		s := f.draft.settings.Scope
 		used = used || s.By == scope.ByPrefix
-		if s.By != scope.ByPrefix && f.doc.Has(rootKey(name)) {
-			schema.FieldAt(f.doc, "", name, []any{}).Warn("have no effect with scope.by = "+schema.Show(string(s.By)), remedy)
+		if at, set := f.doc.Setting("", name); set && s.By != scope.ByPrefix {
+			at.Warn("have no effect with scope.by = "+schema.Show(string(s.By)), remedy)
 		}
 		onHost := func(s Seed) bool { return s.URI.Host() == f.host || below(s.URI.Host(), f.host) }
-		setHere := f.doc.Has(rootKey("scope.by"))
-		if s.By == scope.ByPrefix && len(s.Prefixes) == 0 && setHere && !slices.ContainsFunc(l.config.Seeds, onHost) {
-			schema.FieldAt(f.doc, "", "scope.by", string(s.By)).
-				Warn("admits nothing, because the host has neither prefixes nor seeds", "set scope.prefixes")
+		at, set := f.doc.Setting("", "scope.by")
+		if set && s.By == scope.ByPrefix && len(s.Prefixes) == 0 && !slices.ContainsFunc(l.config.Seeds, onHost) {
+			at.Warn("admits nothing, because the host has neither prefixes nor seeds", "set scope.prefixes")
 		}
 	}
-	if !used && l.main.Has(rootKey(name)) {
-		schema.FieldAt(l.main, "", name, []any{}).Warn(`have no effect with scope.by = "host"`, remedy)
+	if at, set := l.main.Setting("", name); set && !used {
+		at.Warn(`have no effect with scope.by = "host"`, remedy)
 	}
 }

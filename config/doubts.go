@@ -57,10 +57,8 @@ func (l *loader) hasPublicHost() bool {
 func (l *loader) warnPoliteness(doc *schema.Document, d *draft) {
 	warn := func(path schema.Path, s *Settings) {
 		for _, name := range []string{"min_delay", "delay_factor", "valence", "max_delay"} {
-			name = "politeness." + name
 			problem, remedy := DoubtPace(s.Politeness.Politeness, s.Politeness.Valence)
-			if at := schema.FieldAt(doc, path, name, nil); problem != "" && doc.Has(at.Path) {
-				at.Value = doc.Value(at.Path)
+			if at, set := doc.Setting(path, "politeness."+name); set && problem != "" {
 				at.Warn(problem, remedy)
 				return
 			}

@@ -126,19 +126,16 @@ func (d *draft) warnChange(doc *schema.Document, path schema.Path) {
 			problem = `is used only for pages that differ at each fetch, with change.mode = "strict"`
 		}
 		used := c.Auto == AutoJudge && name == "change.keep_scrubbed"
-		if at := path.Key(name); c.Mode == Strict && !used && doc.Has(at) {
-			f := schema.Field{Doc: doc, Name: name, Path: at, Value: []any{}}
+		if f, set := doc.Setting(path, name); set && c.Mode == Strict && !used {
+			f.Value = []any{} // it is not shown
 			f.Warn(problem, `set mode = "scrubbed" or "text" too`)
 		}
 	}
-	if at := path.Key("change.of"); c.Of == OfRendered && !d.settings.Render.On && doc.Has(at) {
-		f := schema.Field{Doc: doc, Name: "change.of", Path: at, Value: string(c.Of)}
+	if f, set := doc.Setting(path, "change.of"); set && c.Of == OfRendered && !d.settings.Render.On {
 		f.Warn("has no effect, because no page is rendered", "set render.pages too")
 	}
-	const name = "change.mode"
 	noRules := len(c.Scrub)+len(c.ScrubCSS) == 0 && c.Tolerance == 0
-	if at := path.Key(name); c.Mode == Scrubbed && noRules && doc.Has(at) {
-		f := schema.Field{Doc: doc, Name: name, Path: at, Value: string(c.Mode)}
+	if f, set := doc.Setting(path, "change.mode"); set && c.Mode == Scrubbed && noRules {
 		f.Warn("has no rules and so works like strict", "set change.scrub or change.scrub_css")
 	}
 }

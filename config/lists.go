@@ -89,8 +89,7 @@ func readByType(f schema.Field) (all []DecideByType) {
 // checkTLS reports a file, or the refinement at path, that accepts an invalid certificate without an end.
 func (d *draft) checkTLS(doc *schema.Document, path schema.Path) {
 	endless := d.settings.TLS.Accept == AcceptExpired && d.settings.TLS.Until.IsZero()
-	if f := schema.FieldAt(doc, path, "tls.accept", nil); endless && doc.Has(f.Path) {
-		f.Value = doc.Value(f.Path)
+	if f, set := doc.Setting(path, "tls.accept"); set && endless {
 		f.Fault("has no end", "set tls.until to a date by which the site will have a new certificate, as in 2026-12-31")
 	}
 }

@@ -77,14 +77,10 @@ func checkFieldName(name string) (problem, remedy string) {
 
 // checkLogin reports a login that cannot work, if a file, or the refinement at path, sets it.
 func (l *Login) checkLogin(doc *schema.Document, path schema.Path, overHTTP bool) {
-	const name = "login.uri"
 	l.checkPage(doc, path, overHTTP)
-	at := path.Key(name)
-	if !l.On() || !doc.Has(at) {
-		return
-	}
-	f := schema.Field{Doc: doc, Name: name, Path: at, Value: l.URI}
+	f, set := doc.Setting(path, "login.uri")
 	switch {
+	case !set || !l.On():
 	case l.Success == nil:
 		f.Fault("has no login.success", "set it to an expression that only the answer to a successful login has, as '(?m)^Set-Cookie: session='")
 	case len(l.Fields)+len(l.SecretFields) == 0:

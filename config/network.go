@@ -80,9 +80,8 @@ func (s *NetworkSettings) find() int {
 
 // Check reports a proxy that the main file does not name, if a file, or the refinement at path, chooses it.
 func (s *NetworkSettings) Check(doc *schema.Document, path schema.Path) {
-	const name = "network.proxy"
-	at := path.Key(name)
-	if s.Proxy == "" || s.find() >= 0 || !doc.Has(at) {
+	f, set := doc.Setting(path, "network.proxy")
+	if s.Proxy == "" || s.find() >= 0 || !set {
 		return
 	}
 	var names []string
@@ -93,7 +92,6 @@ func (s *NetworkSettings) Check(doc *schema.Document, path schema.Path) {
 	if len(names) > 0 {
 		remedy = "the main file names " + strings.Join(names, ", ")
 	}
-	f := schema.Field{Doc: doc, Name: name, Path: at, Value: s.Proxy}
 	f.Fault("is not the name of a proxy", remedy)
 }
 

@@ -32,8 +32,7 @@ func Keys(o *Options) schema.Owned {
 
 // checkReason reports a file, or the refinement at path, that ignores robots.txt without a reason.
 func (o *Options) checkReason(doc *schema.Document, path schema.Path) {
-	if f := schema.FieldAt(doc, path, "robots.obey", nil); o.Obey != ObeyAll && o.Reason == "" && doc.Has(f.Path) {
-		f.Value = doc.Value(f.Path)
+	if f, set := doc.Setting(path, "robots.obey"); set && o.Obey != ObeyAll && o.Reason == "" {
 		f.Fault("has no reason",
 			`set robots.reason to the law or the letter that permits it, as in "letter of the publisher, 2026-11-02"`)
 	}

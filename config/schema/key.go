@@ -290,6 +290,12 @@ func FindIn[T any](sections []any) *T {
 	panic(fmt.Sprintf("arcrawl/config: no section has a %T", *new(T))) // a test of the owner reads it
 }
 
+// Setting returns a key that the file sets, for a fault or warning. path is of a [[when]] or empty.
+func (d *Document) Setting(path Path, name string) (f Field, set bool) {
+	f = FieldAt(d, path, name, d.Value(path.Key(name)))
+	return f, d.Has(f.Path)
+}
+
 // FieldAt returns a key of a document for a fault or warning. path is of a [[when]] or empty. v is the value that the
 // fault shows.
 func FieldAt(doc *Document, path Path, name string, v any) Field {
