@@ -1,32 +1,11 @@
 package config_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
 )
-
-func TestUnusedScrubbingRulesAreWarnedOf(t *testing.T) {
-	t.Parallel()
-	for _, row := range []struct{ name, toml, want string }{
-		{"rules without a mode", "[change]\nscrub = ['x\\d']\n", "change.scrub"},
-		{"a mode without rules", "[change]\nmode = \"scrubbed\"\n", "change.mode"},
-		{"text needs no rules", "[change]\nmode = \"text\"\n", ""},
-		{"a rendered text without renderings", "[change]\nof = \"rendered\"\n", "change.of"},
-		{"a rendered text", "[change]\nof = \"rendered\"\n[render]\npages = \"changed\"\n", ""},
-		{"a tolerance needs no rules", "[change]\nmode = \"scrubbed\"\ntolerance = 3\n", ""},
-	} {
-		var got []string
-		for _, w := range load(t, row.toml+"[seeds]\nuris = [\"http://a.example/\"]\n").Warnings {
-			got = append(got, w.Key)
-		}
-		if strings.Join(got, " ") != row.want {
-			t.Errorf("%s: warnings about %q, want %q", row.name, got, row.want)
-		}
-	}
-}
 
 func TestHostsHaveTheirOwnScrubbingRules(t *testing.T) {
 	t.Parallel()

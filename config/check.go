@@ -249,7 +249,7 @@ func (l *loader) checkSeeds() {
 	}
 	for _, f := range l.files {
 		for _, s := range f.draft.seeds {
-			if host := s.uri.Host(); f.host != "" && host != f.host && (isSuffix(f.host) || !below(host, f.host)) {
+			if host := s.uri.Host(); f.host != "" && !covers(f.host, host) {
 				s.at.Fault(fmt.Sprintf("is on the host %s, but this file is for %s", host, f.host),
 					"move it to the file of its host or to the main file")
 				continue

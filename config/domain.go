@@ -48,10 +48,8 @@ func isSuffix(h uri.Host) bool {
 	return suffix == string(h)
 }
 
-// covers returns a function that reports whether a host belongs to the file of h.
-func covers(h uri.Host) func(uri.Host) bool {
-	return func(other uri.Host) bool { return other == h || !isSuffix(h) && below(other, h) }
-}
+// covers reports whether another host belongs to the file of h.
+func covers(h, other uri.Host) bool { return other == h || !isSuffix(h) && below(other, h) }
 
 // files returns the hosts, each once, and a function that reports whether the file of a host applies to any of them.
 func files(hosts []uri.Host) (unique []uri.Host, applies func(file uri.Host) bool) {

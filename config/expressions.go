@@ -10,20 +10,20 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Expression warns of an expression that can match no URI. host is the host of the file, "" for the main file; covers
-// reports whether another host belongs to the file.
-func Expression(re *regexp.Regexp, host uri.Host, covers func(uri.Host) bool) (problem, remedy string) {
+// neverMatches warns of an expression that can match no URI. host is the host of the file if it is the only one that the
+// expression is about.
+func neverMatches(re *regexp.Regexp, host uri.Host) (problem, remedy string) {
 	parsed, err := syntax.Parse(re.String(), syntax.Perl)
 	if err != nil {
 		return "", ""
 	}
-	texts := neededAddresses(parsed.Simplify())
-	for _, text := range texts {
+	parsed = parsed.Simplify()
+	for _, text := range neededAddresses(parsed) {
 		if problem, remedy = neverInURI(text); problem != "" {
 			return problem, remedy
 		}
 	}
-	head, ok := Head(re)
+	head, ok := head(parsed)
 	if !ok {
 		return "", ""
 	}
@@ -42,7 +42,7 @@ func Expression(re *regexp.Regexp, host uri.Host, covers func(uri.Host) bool) (p
 	switch {
 	case whole && name != strings.ToLower(name):
 		return "can never match: the host of a URI is written in small letters", "write " + strings.ToLower(name)
-	case whole && ends && host != "" && !covers(uri.Host(name)):
+	case whole && ends && host != "" && !covers(host, uri.Host(name)):
 		return fmt.Sprintf("can never match: this file is for %s", host),
 			"move it to the file of that host or to the main file"
 	}
@@ -91,14 +91,9 @@ func neededAddresses(re *syntax.Regexp) []string {
 	return nil
 }
 
-// Head returns the text that everything begins with that an expression matches. It returns false if the expression is
+// head returns the text that everything begins with that an expression matches. It returns false if the expression is
 // not anchored at the beginning, or begins with something else than a text.
-func Head(re *regexp.Regexp) (string, bool) {
-	parsed, err := syntax.Parse(re.String(), syntax.Perl)
-	if err != nil {
-		return "", false
-	}
-	parsed = parsed.Simplify()
+func head(parsed *syntax.Regexp) (string, bool) {
 	if parsed.Op != syntax.OpConcat || len(parsed.Sub) < 2 || parsed.Sub[0].Op != syntax.OpBeginText {
 		return "", false
 	}
@@ -109,9 +104,9 @@ func Head(re *regexp.Regexp) (string, bool) {
 	return string(text.Rune), true
 }
 
-// Shadowed returns the earlier expression of a list that matches everything that re matches: the same one, or one that
+// shadowed returns the earlier expression of a list that matches everything that re matches: the same one, or one that
 // matches every URI. It returns nil if there is none.
-func Shadowed(re *regexp.Regexp, earlier []*regexp.Regexp) *regexp.Regexp {
+func shadowed(re *regexp.Regexp, earlier []*regexp.Regexp) *regexp.Regexp {
 	for _, other := range earlier {
 		switch other.String() {
 		case re.String(), "", ".", ".*", ".+", "^", "^.*", "^.*$", "^http", "^https?://":
@@ -125,13 +120,13 @@ func Shadowed(re *regexp.Regexp, earlier []*regexp.Regexp) *regexp.Regexp {
 // the document or empty; h is the host of the file, "" for the main file.
 func expressions(doc *schema.Document, path schema.Path, h uri.Host, when *regexp.Regexp) {
 	if when != nil {
-		problem, remedy := Expression(when, h, covers(h))
+		problem, remedy := neverMatches(when, h)
 		if problem != "" {
 			schema.Field{Doc: doc, Name: "when.uri", Path: path.Child("uri"), Value: when.String()}.Warn(problem, remedy)
 		}
 	}
-	rules := schema.Field{Doc: doc, Name: "scope.rules", Path: path.Key("scope.rules")}
-	list, _ := doc.Value(rules.Path).([]any)
+	rules, _ := doc.Setting(path, "scope.rules")
+	list, _ := rules.Value.([]any)
 	var earlier []*regexp.Regexp
 	for i, v := range list {
 		s, _ := v.(string)
@@ -141,8 +136,8 @@ func expressions(doc *schema.Document, path schema.Path, h uri.Host, when *regex
 			continue
 		}
 		at := schema.Field{Doc: doc, Name: rules.Name, Path: rules.Path.Element(i), Value: s}
-		problem, remedy := Expression(re, "", nil)
-		if other := Shadowed(re, earlier); problem == "" && other != nil {
+		problem, remedy := neverMatches(re, "")
+		if other := shadowed(re, earlier); problem == "" && other != nil {
 			problem, remedy = "never decides: an earlier rule matches all of its URIs, "+schema.Show(other.String()),
 				"put it before that rule, or remove it"
 		}

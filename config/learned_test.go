@@ -82,16 +82,3 @@ func TestEntriesOfHostFilesKeepTheRuleOfTheMainFile(t *testing.T) {
 		})
 	}
 }
-
-func TestKeysOfTheWholeFileBelowATableAreExplained(t *testing.T) {
-	t.Parallel()
-	path := folder(t, map[string]string{
-		"arcrawl.toml":                  operator,
-		"hosts.d/www.news.example.toml": "[politeness]\nmin_delay = \"3s\"\nuntil = 2026-12-01\n",
-	})
-	_, err := config.Load(path)
-	const want = "www.news.example.toml:3:1: politeness.until: is a key of the whole file, but is below the table [politeness]; move it above the first table"
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v, want %q", err, want)
-	}
-}

@@ -62,30 +62,6 @@ func TestHostsAndSeedsHaveLabelsCollectionsAndOwners(t *testing.T) {
 	}
 }
 
-// TestDescriptionsAreChecked loads files with one fault in each kind of description.
-func TestDescriptionsAreChecked(t *testing.T) {
-	t.Parallel()
-	const seeds = "[seeds]\nuris = [\"https://a.example/\"]\n"
-	for text, want := range map[string]string{
-		"labels = [\"a,b\"]\n":                                                                   `:1:11: labels: "a,b" is not a name of a label`,
-		"labels = [" + strings.Repeat("\"x\",", 51) + "]\n":                                      "has 51 entries; maximum: 50",
-		"owner = \"" + strings.Repeat("x", 65) + "\"\n":                                          "write 1 to 64 characters",
-		"title = \"two\\nlines\"\n":                                                              "write one line",
-		"title = \"turned \u202e\"\n":                                                            "write one line",
-		"note = \"" + strings.Repeat("x", 4001) + "\"\n":                                         "at most 4000 characters",
-		"owner = [\"maria\"]\n":                                                                  ":1:9: owner",
-		seeds + "about = [{ uri = \"https://a.example/x\" }]\n":                                  ":3:18: seeds.about: \"https://a.example/x\" is no seed of this file",
-		seeds + "about = [{ labels = [\"x\"] }]\n":                                               "lacks uri",
-		seeds + "about = [{ uri = \"https://a.example/\", lable = 1 }]\n":                        `has an unknown key "lable"`,
-		seeds + "about = [{ uri = \"https://a.example/\" }, { uri = \"https://a.example/\" }]\n": "is described twice",
-	} {
-		_, err := config.Load(folder(t, map[string]string{"arcrawl.toml": operator, "hosts.d/a.example.toml": text}))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s\nreturns %v\nwant %s", text, err, want)
-		}
-	}
-}
-
 // TestChangesShowWhatCuratorsChanged compares two configurations with other labels.
 func TestChangesShowWhatCuratorsChanged(t *testing.T) {
 	t.Parallel()

@@ -2,8 +2,11 @@ package schema
 
 import "strings"
 
-// maxWord bounds the words that [Nearest] considers, in bytes.
-const maxWord = 128
+// maxWord bounds the words that [Nearest] considers, and maxHost the names that [Edits] compares, in bytes.
+const (
+	maxWord = 128
+	maxHost = 253
+)
 
 // Nearest returns the word of which s is probably a misspelling.
 func Nearest(s string, words []string) (string, bool) {
@@ -16,7 +19,7 @@ func Nearest(s string, words []string) (string, bool) {
 		if len(s) >= 4 && strings.HasPrefix(w, s) {
 			return w, true
 		}
-		n := distance(s, strings.ReplaceAll(w, "-", "_"))
+		n := Edits(s, strings.ReplaceAll(w, "-", "_"), true)
 		if n < minimum || n == 0 || n == minimum && best == "" {
 			best, minimum = w, n
 		}
@@ -24,9 +27,12 @@ func Nearest(s string, words []string) (string, bool) {
 	return best, best != ""
 }
 
-// distance returns the Levenshtein distance of two words, where two neighboring letters that changed places count as
+// Edits returns the Levenshtein distance of two words. With swaps, two neighboring letters that changed places count as
 // one edit.
-func distance(a, b string) int {
+func Edits(a, b string, swaps bool) int {
+	if max(len(a), len(b)) > maxHost {
+		return maxHost
+	}
 	var before []int
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -41,7 +47,7 @@ func distance(a, b string) int {
 				change++
 			}
 			below[j+1] = min(change, row[j+1]+1, below[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+			if swaps && i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
 				below[j+1] = min(below[j+1], before[j-1]+1)
 			}
 		}
