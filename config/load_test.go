@@ -1,9 +1,12 @@
 package config_test
 
 import (
+	_ "embed"
+	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,21 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/arcrawl/arcrawl/aspects/articles"
-	"github.com/arcrawl/arcrawl/aspects/feeds"
-	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/aspects/robots"
-	"github.com/arcrawl/arcrawl/aspects/scope"
-	"github.com/arcrawl/arcrawl/aspects/spaces"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
-	"github.com/arcrawl/arcrawl/dedup"
-	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
-	"github.com/arcrawl/arcrawl/warcout"
 )
 
 const operator = `
@@ -99,475 +92,70 @@ var plain = evaluators.Classic{
 	Initial: day, Min: time.Hour, Max: 28 * day, Unknown: 3 * day, ChangedFactor: 1.5, UnchangedFactor: 1.5,
 }
 
-func defaultSettings(t testing.TB) config.Settings {
-	return config.Settings{
-		Politeness: config.Politeness{
-			Politeness:     frontier.Politeness{DelayFactor: 5, MinDelay: 2 * time.Second, MaxDelay: 30 * time.Second},
-			CrawlDelayUpTo: 300 * time.Second, Valence: 1,
-		},
-		Wait:  evaluators.Default(),
-		Retry: evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
-		Midfetch: config.Midfetch{
-			DecideBy: evaluators.Agree, Threshold: evaluators.Threshold{Proof: 3, Precision: 0.98},
-			Audit: evaluators.Audit{Every: 50, Within: 30 * day, Share: 0.01},
-		},
-		Fetch: fetch.Limits{
-			Connect: 20 * time.Second, Headers: 30 * time.Second, Body: 20 * time.Minute,
-			MinRate: 100, Grace: 30 * time.Second,
-			MaxBody: 1 << 30, MaxHead: 256 << 10, MaxContent: 1 << 30,
-		},
-		MaxPerDay: 50e9,
-		Scope: scope.Rules{
-			By: scope.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, MaxLinkHops: 1000, MaxManifestHops: 1000,
-			MaxInferredHops: 1000, MaxSpeculativeHops: 1, SeedRedirects: scope.RedirectsAnywhere, EmbedsAnywhere: true,
-		},
-		Network: config.NetworkSettings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
-		Cookies: config.CookiesOff, HTTP: fetch.AutoHTTP,
-		Links: discover.Bounds{MaxLinks: 5000},
-		Change: config.Change{
-			Of: config.OfSource, Mode: config.Strict, MaxSize: 2 << 20, MaxTime: 10 * time.Second, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
-			Auto: config.AutoSchedule, RestlessWait: day,
-		},
-		Dedup: dedup.Policy{By: dedup.Digest, MinSize: 1000, Certainty: dedup.Regular},
-		Render: config.Rendering{
-			Keep: config.KeepNothing, Age: day, Limit: 2 * time.Minute, MaxRequests: 500, MaxPerDay: 1000,
-		},
-		Names: uri.Naming{Set: uri.WHATWG},
-		Own: []any{
-			&robots.Options{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
-			&misfortune.Options{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
-			&spaces.Options{Detect: true, Wait: 28 * day},
-			&feeds.Options{
-				Discover: true, RobotsSitemaps: true, UsualSitemap: true, Wait: feeds.ByPolicy,
-				Bounds: feeds.Bounds{MaxItems: 50_000},
-				Policy: feeds.Policy{
-					MinWait:   time.Minute,
-					Feed:      feeds.Waits{Initial: 30 * time.Minute, Min: 5 * time.Minute, Max: 6 * time.Hour},
-					Sitemap:   feeds.Waits{Initial: 6 * time.Hour, Min: time.Hour, Max: 7 * day},
-					HintsUpTo: time.Hour, SilentAfter: 60 * day, SilentWait: 7 * day,
-				},
-			},
-			&articles.Options{
-				Ladder: []time.Duration{
-					15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day,
-				}, Young: 2 * day, Recognise: true,
-			},
-		},
-	}
-}
-
-func TestLoadDefaults(t *testing.T) {
-	t.Parallel()
-	c := load(t, "[seeds]\nuris = [\"https://www.news.example/#top\"]\n")
-	dir := filepath.Dir(c.Path)
-	want := &config.Config{
-		Path:     filepath.Join(dir, "arcrawl.toml"),
-		Operator: config.Operator{Name: "National Library", Contact: "https://library.example/crawler"},
-		Storage: config.Storage{
-			State: filepath.Join(dir, "state"), WARC: filepath.Join(dir, "warc"), Log: filepath.Join(dir, "crawl.log"), MinFree: 1e9,
-			FoldersFree: 50e9, FoldersOrder: config.FillFolders,
-			Secrets: filepath.Join(dir, "secrets"),
-		},
-		Admin: config.Admin{
-			Socket: filepath.Join(dir, "state/admin.sock"), TokenFile: filepath.Join(dir, "state/admin.token"), Remote: config.Off,
-			UserFile: filepath.Join(dir, "state/admin.users"), UserRole: config.NoRole,
-			ReplayAssets: "/usr/share/arcrawl-replay",
-		},
-		Mail:   config.Mail{Security: config.StartTLS, Alarms: true},
-		WebSub: config.WebSub{Lease: 10 * day},
-		Crawl: config.Crawl{
-			Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000, Order: frontier.ByValue,
-			NewHosts: frontier.DefaultNewHosts(),
-		},
-		WARC:  warcout.Options{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
-		Index: config.Index{Live: true}, Upload: config.Upload{Region: "us-east-1"}, DNSRecords: true, Render: config.DefaultPool(),
-		Seeds: []config.Seed{
-			{URI: parse(t, "https://www.news.example/"), File: filepath.Join(dir, "arcrawl.toml"), Line: 2},
-		},
-		Digest: c.Digest, Watch: true, HostsDir: filepath.Join(dir, "hosts.d"),
-	}
-	if diff := cmp.Diff(want, c, compare); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(defaultSettings(t), c.ForHost("www.news.example", time.Time{}), compare); diff != "" {
-		t.Errorf("settings (-want +got):\n%s", diff)
-	}
-}
-
 // everything sets each key to a value other than its default.
-const everything = `
-[storage]
-state = "/var/lib/arcrawl/../arcrawl/state"
-warc = "archive/warc"
-log = "/var/log/arcrawl/crawl.log"
-hosts = "curators"
-min_free = "20GB"
-[crawl]
-workers = 7
-grace = "1m30s"
-max_uris_per_host = 1_000
-max_hosts = 2000
-new_hosts_per_page = 30
-new_hosts_per_day = 400
-canaries = ["https://provider.example/"]
-order = "overdue"
-[warc]
-prefix = "NLX-2026"
-max_size = "500MB"
-max_age = "2d"
-level = 9
-[log]
-extra_info = true
-[politeness]
-delay_factor = 2
-min_delay = "500ms"
-max_delay = "1m"
-crawl_delay_up_to = "0s"
-valence = 3
-group = "press house"
-[robots]
-wait = "12h"
-forbidden_wait = "2d"
-unreachable_wait = "30m"
-[[wait]]
-mime = "^text/html.*"
-initial = "6h"
-min = "10m"
-max = "1w"
-changed_factor = 2.0
-unchanged_factor = 1.25
-use_overdue = true
-unknown = "1d"
-rule = "learned"
-every = "12h"
-capture_target = 0.9
-[[wait]]
-mime = "^text/css.*"
-initial = "6h"
-min = "10m"
-max = "1w"
-changed_factor = 2.0
-unchanged_factor = 1.25
-use_overdue = true
-unknown = "1d"
-rule = "target"
-capture_target = 0.9
-[[wait]]
-mime = "^font/.*"
-rule = "fixed"
-every = "12h"
-[[wait]]
-mime = "^image/.*$"
-max = "1y"
-[[wait]]
-mime = "^video/.*$"
-[retry]
-first = "1m"
-factor = 3.0
-max = "1d"
-[change]
-mode = "text"
-scrub = ['\d+ views']
-scrub_css = ["#clock"]
-mime = "^text/html.*"
-max_size = "1MB"
-max_time = "2s"
-tolerance = 3
-keep_scrubbed = "once per 7d"
-auto = "judge"
-restless_wait = "36h"
-[midfetch]
-decide_by = "last-modified"
-by_type = [{ mime = "^image/.*", decide_by = "either" }, { mime = ".*", decide_by = "etag" }]
-proof = 0
-precision = 0.5
-audit_every = 0
-audit_share = 0.25
-audit_within = "7d"
-[trouble]
-known_blocks = false
-blocked = ["captcha"]
-not_found = ["no such page"]
-gone_after = 2
-gone_first = "1m"
-gone_wait = "7d"
-[fetch]
-connect_timeout = "5s"
-header_timeout = "6s"
-body_timeout = "7m"
-min_rate = "2kB"
-min_rate_over = "1m"
-max_per_day = "3GB"
-max_body = "10MiB"
-max_head = "64KiB"
-max_content = "1TB"
-http = "2"
-allow_networks = ["127.0.0.0/8", "Intranet.Example=10.1.0.0/16", "fd00::/8"]
-[scope]
-by = "prefix"
-prefixes = ["HTTPS://WWW.News.Example:443/a b/"]
-max_hops = 3
-max_embed_hops = 0
-max_redirects = 50
-max_link_hops = 4
-max_manifest_hops = 5
-max_inferred_hops = 6
-max_speculative_hops = 7
-seed_redirects = "domain"
-max_uris = 8
-max_uris_per_directory = 9
-traps = false
-trap_wait = "7d"
-rules = ['reject /print/', 'accept ^https://media[.]']
-embeds_anywhere = false
-max_links = 100
-speculative = true
-[names]
-set = "heritrix"
-drop = ["utm_*"]
-rewrite = ['/index[.]html$ -> /']
-[seeds]
-uris = ["https://www.news.example/", "http://münchen.example:8080/x?b=1&a"]
-[cluster]
-database = "postgres://arcrawl@db.library.example/arcrawl"
-node = "a"
-listen = "10.0.0.5:8475"
-[admin]
-instance = "press"
-socket = "/run/arcrawl/admin.sock"
-listen = "localhost:8471"
-token_file = "token"
-user_file = "users"
-trusted_proxies = ["127.0.0.1", "10.1.2.0/28"]
-user_header = "X-Remote-User"
-user_role = "read"
-webhook = "https://alarms.library.example/"
-remote = "plain"
-names = ["crawler.library.example"]
-replay_listen = "localhost:8473"
-replay_url = "https://replay.library.example/"
-replay_assets = "/opt/replay"
-tls_cert = "cert.pem"
-tls_key = "key.pem"
-url = "https://crawler.library.example/"
-[mail]
-server = "smtp.library.example:465"
-security = "tls"
-user = "arcrawl"
-password_file = "mail.password"
-from = "arcrawl@library.example"
-to = ["crawler@library.example", "newspapers=press@library.example"]
-alarms = false
-digest = "07:30"
-[feeds]
-uris = ["https://www.news.example/rss.xml"]
-sitemaps = ["https://www.news.example/sitemap.xml"]
-implied = ["https://www.news.example/"]
-implied_by = [{ feed = "https://www.news.example/sport.xml", pages = ["https://www.news.example/sport/"] }]
-discover = false
-robots_sitemaps = false
-usual_sitemap = false
-max_items = 100
-wait = "stack"
-min_wait = "2m"
-initial = "1h"
-min = "10m"
-max = "2h"
-sitemap_initial = "3h"
-sitemap_min = "2h"
-sitemap_max = "1d"
-hints_up_to = "2h"
-silent_after = "30d"
-silent_wait = "28d"
-[websub]
-callback = "https://crawler.example/websub"
-listen = "127.0.0.1:8472"
-lease = "3d"
-any_hub = true
-[articles]
-ladder = ["10m", "30m"]
-young = "12h"
-recognise = false
-[reload]
-watch = false
-[dedup]
-by = "uri"
-equivalent = true
-skip_mime = ['^text/.*', '^font/.*']
-only_mime = ['^image/.*']
-min_size = "1KiB"
-max_age = "730d"
-certainty = "compare"
-revisits = "once per 7d"
-[index]
-live = false
-outbackcdx = "http://localhost:8901/arcrawl"
-`
+//
+//go:embed testdata/everything.toml
+var everything string
 
-// lineOf returns the line of a text in everything.
-func lineOf(text string) int {
-	return 1 + strings.Count(everything[:strings.Index(everything, text)], "\n")
+// TestKeysReachTheirFields loads a configuration that sets nothing but a seed, and one that sets everything. The golden
+// files have all fields of both that are not zero.
+func TestKeysReachTheirFields(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"nothing": "[seeds]\nuris = [\"https://www.news.example/#top\"]\n", "everything": everything,
+	} {
+		main := folder(t, map[string]string{
+			"arcrawl.toml": text + operator, "curators/sport.example.toml": "[politeness]\nvalence = 3\n",
+		})
+		c, err := config.Load(main)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings := c.ForHost("www.news.example", time.Time{})
+		for _, h := range []uri.Host{"sport.example", "elsewhere.example"} {
+			if diff := cmp.Diff(settings, c.ForHost(h, time.Time{}), compare); diff != "" {
+				t.Errorf("settings of %s (-www.news.example +its own):\n%s", h, diff)
+			}
+		}
+		var b strings.Builder
+		writeFields(&b, "config", reflect.ValueOf(*c))
+		writeFields(&b, "settings", reflect.ValueOf(settings))
+		got := strings.ReplaceAll(b.String(), filepath.Dir(main), "/FOLDER")
+		golden := "testdata/fields-of-" + name + ".want"
+		if *update {
+			check(t, os.WriteFile(golden, []byte(got), 0o644))
+		}
+		want, err := os.ReadFile(golden)
+		check(t, err)
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", golden, diff)
+		}
+	}
 }
 
-func TestEachKeyReachesItsField(t *testing.T) {
-	t.Parallel()
-	main := folder(t, map[string]string{"arcrawl.toml": everything + operator, "curators/sport.example.toml": "[politeness]\nvalence = 3\n"})
-	c, err := config.Load(main)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := &config.Config{
-		Path:     main,
-		Operator: config.Operator{Name: "National Library", Contact: "https://library.example/crawler"},
-		Storage: config.Storage{
-			State: "/var/lib/arcrawl/state", WARC: filepath.Join(filepath.Dir(main), "archive/warc"),
-			Log: "/var/log/arcrawl/crawl.log", MinFree: 20e9,
-			FoldersFree: 50e9, FoldersOrder: config.FillFolders,
-			Secrets: filepath.Join(filepath.Dir(main), "secrets"),
-		},
-		Cluster: config.Cluster{Database: "postgres://arcrawl@db.library.example/arcrawl", Node: "a", Listen: "10.0.0.5:8475"},
-		Admin: config.Admin{
-			Instance: "press", Socket: "/run/arcrawl/admin.sock", Listen: "127.0.0.1:8471", TokenFile: filepath.Join(filepath.Dir(main), "token"),
-			Webhook: "https://alarms.library.example/", Remote: config.Plain, Names: []string{"crawler.library.example"},
-			TLSCert: filepath.Join(filepath.Dir(main), "cert.pem"), TLSKey: filepath.Join(filepath.Dir(main), "key.pem"),
-			URL:      "https://crawler.library.example/",
-			UserFile: filepath.Join(filepath.Dir(main), "users"), UserHeader: "X-Remote-User", UserRole: config.RoleRead,
-			TrustedProxies: []string{"127.0.0.1", "10.1.2.0/28"},
-			ReplayListen:   "127.0.0.1:8473", ReplayURL: "https://replay.library.example/", ReplayAssets: "/opt/replay",
-		},
-		Mail: config.Mail{
-			Server: "smtp.library.example:465", Security: config.Implicit, User: "arcrawl",
-			PasswordFile: filepath.Join(filepath.Dir(main), "mail.password"), From: "arcrawl@library.example",
-			To: []string{"crawler@library.example", "newspapers=press@library.example"}, Digest: "07:30",
-		},
-		Crawl: config.Crawl{
-			Workers: 7, Grace: 90 * time.Second, MaxURIsPerHost: 1000, Order: frontier.ByOverdue,
-			NewHosts: frontier.NewHosts{Total: 2000, PerPage: 30, PerSeedDay: 400},
-			Canaries: []uri.URI{parse(t, "https://provider.example/")},
-		},
-		WARC:  warcout.Options{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},
-		Log:   config.Log{ExtraInfo: true},
-		Index: config.Index{OutbackCDX: "http://localhost:8901/arcrawl"}, Upload: config.Upload{Region: "us-east-1"}, DNSRecords: true, Render: config.DefaultPool(),
-		WebSub:        config.WebSub{Callback: "https://crawler.example/websub", Listen: "127.0.0.1:8472", Lease: 3 * day, AnyHub: true},
-		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
-		AllowHosts:    []fetch.HostNetwork{{Host: "intranet.example", Network: netip.MustParsePrefix("10.1.0.0/16")}},
-		Seeds: []config.Seed{
-			{URI: parse(t, "https://www.news.example/"), File: main, Line: lineOf("uris = [")},
-			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: lineOf("uris = [")},
-		},
-		Sources: []config.Source{
-			{URI: parse(t, "https://www.news.example/sitemap.xml"), Seed: parse(t, "https://www.news.example/sitemap.xml"), File: main, Line: lineOf("sitemaps = [")},
-			{URI: parse(t, "https://www.news.example/rss.xml"), Seed: parse(t, "https://www.news.example/rss.xml"), File: main, Line: lineOf("uris = [\"https://www.news.example/rss")},
-		},
-		Digest: c.Digest, HostsDir: filepath.Join(filepath.Dir(main), "curators"),
-	}
-	if diff := cmp.Diff(want, c, compare); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	settings := config.Settings{
-		Politeness: config.Politeness{
-			Politeness: frontier.Politeness{
-				DelayFactor: 2, MinDelay: 500 * time.Millisecond, MaxDelay: time.Minute,
-			}, Valence: 3, Group: "press house",
-		},
-		Wait: evaluators.Stack{
-			{
-				Name: "^text/html.*", MIME: mime(t, "^text/html.*"),
-				Rule: evaluators.Learned{Min: 10 * time.Minute, Max: 7 * day, CaptureTarget: 0.9, Initial: 6 * time.Hour, Prefer: "pages"},
-			},
-			{
-				Name: "^text/css.*", MIME: mime(t, "^text/css.*"),
-				Rule: evaluators.Target{
-					Classic: evaluators.Classic{
-						Initial: 6 * time.Hour, Min: 10 * time.Minute, Max: 7 * day, Unknown: day,
-						ChangedFactor: 2, UnchangedFactor: 1.25, UseOverdue: true,
-					},
-					CaptureTarget: 0.9,
-				},
-			},
-			{Name: "^font/.*", MIME: mime(t, "^font/.*"), Rule: evaluators.Fixed{Every: 12 * time.Hour}},
-			{
-				Name: "^image/.*$", MIME: mime(t, "^image/.*$"),
-				Rule: evaluators.Classic{
-					Initial: 48 * time.Hour, Min: time.Hour, Max: 365 * day, Unknown: 3 * day,
-					ChangedFactor: 1.5, UnchangedFactor: 1.5,
-				},
-			},
-			{Name: "^video/.*$", MIME: mime(t, "^video/.*$"), Rule: plain},
-		},
-		Retry: evaluators.Ladder{First: time.Minute, Factor: 3, Max: day},
-		Midfetch: config.Midfetch{
-			DecideBy: evaluators.LastModified,
-			ByType: []config.DecideByType{
-				{MIME: mime(t, "^image/.*"), DecideBy: evaluators.Either}, {MIME: mime(t, ".*"), DecideBy: evaluators.ETag},
-			},
-			Threshold: evaluators.Threshold{Precision: 0.5}, Audit: evaluators.Audit{Within: 7 * day, Share: 0.25},
-		},
-		Fetch: fetch.Limits{
-			Connect: 5 * time.Second, Headers: 6 * time.Second, Body: 7 * time.Minute,
-			MinRate: 2000, Grace: time.Minute,
-			MaxBody: 10 << 20, MaxHead: 64 << 10, MaxContent: 1e12,
-		},
-		HTTP: fetch.HTTP2, MaxPerDay: 3e9,
-		Scope: scope.Rules{
-			By: scope.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50,
-			MaxLinkHops: 4, MaxManifestHops: 5, MaxInferredHops: 6, MaxSpeculativeHops: 7,
-			SeedRedirects: scope.RedirectsInDomain,
-			Exceptions: []scope.Exception{
-				{Match: regexp.MustCompile("/print/"), File: main, Line: lineOf("rules =")},
-				{Accept: true, Match: regexp.MustCompile("^https://media[.]"), File: main, Line: lineOf("rules =")},
-			},
-		},
-		Limits:  frontier.Limits{URIs: 8, PerDirectory: 9},
-		Network: config.NetworkSettings{Family: fetch.AnyFamily, MinTLS: "1.2"}, TLS: config.TLS{Accept: config.AcceptValid},
-		Cookies: config.CookiesOff,
-		Links:   discover.Bounds{MaxLinks: 100, Speculative: true}, Render: config.DefaultRendering(),
-		Names: uri.Naming{
-			Set: uri.Heritrix, Drop: []string{"utm_*"}, Rewrite: []uri.Rewrite{
-				{Match: regexp.MustCompile(`/index[.]html$`), To: "/"},
-			},
-		},
-		Change: config.Change{
-			Of: config.OfSource, Mode: config.TextOnly, Scrub: []string{`\d+ views`}, ScrubCSS: []string{"#clock"}, MIME: mime(t, "^text/html.*"), MaxSize: 1e6, MaxTime: 2 * time.Second,
-			Auto: config.AutoJudge, RestlessWait: 36 * time.Hour,
-			Tolerance: 3, KeepScrubbed: config.KeepScrubbed{Response: true, Every: 7 * day},
-		},
-		Dedup: dedup.Policy{
-			By: dedup.URI, Equivalent: true, Skip: []*regexp.Regexp{mime(t, "^text/.*"), mime(t, "^font/.*")},
-			Only: []*regexp.Regexp{mime(t, "^image/.*")}, MinSize: 1024,
-			MaxAge: 730 * day, Certainty: dedup.Compare, Revisits: dedup.Revisits{Once: 7 * day},
-		},
-		Own: []any{
-			&robots.Options{Wait: 12 * time.Hour, ForbiddenWait: 2 * day, UnreachableWait: 30 * time.Minute},
-			&misfortune.Options{
-				Blocked: []*regexp.Regexp{regexp.MustCompile("captcha")}, NotFound: []*regexp.Regexp{
-					regexp.MustCompile("no such page"),
-				},
-				GoneAfter: 2, GoneFirst: time.Minute, GoneWait: 7 * day,
-			},
-			&spaces.Options{Wait: 7 * day},
-			&feeds.Options{
-				Implied: []uri.URI{parse(t, "https://www.news.example/")},
-				ImpliedBy: []feeds.ImpliedBy{
-					{Feed: parse(t, "https://www.news.example/sport.xml"), Pages: []uri.URI{
-						parse(t, "https://www.news.example/sport/"),
-					}},
-				},
-				Bounds: feeds.Bounds{MaxItems: 100}, Wait: feeds.ByStack,
-				Policy: feeds.Policy{
-					MinWait:   2 * time.Minute,
-					Feed:      feeds.Waits{Initial: time.Hour, Min: 10 * time.Minute, Max: 2 * time.Hour},
-					Sitemap:   feeds.Waits{Initial: 3 * time.Hour, Min: 2 * time.Hour, Max: day},
-					HintsUpTo: 2 * time.Hour, SilentAfter: 30 * day, SilentWait: 28 * day,
-				},
-			},
-			&articles.Options{Ladder: []time.Duration{10 * time.Minute, 30 * time.Minute}, Young: 12 * time.Hour},
-		},
-	}
-	for _, h := range []uri.Host{"www.news.example", "sport.example", "elsewhere.example"} {
-		if diff := cmp.Diff(settings, c.ForHost(h, time.Time{}), compare); diff != "" {
-			t.Errorf("settings of %s (-want +got):\n%s", h, diff)
+// writeFields writes a line for each exported field below v that is not zero. A value without such fields is a text.
+func writeFields(b *strings.Builder, path string, v reflect.Value) {
+	before := b.Len()
+	switch {
+	case v.IsZero() || strings.HasSuffix(path, ".Digest"): // it depends on the bytes of the file
+		return
+	case v.Kind() == reflect.Pointer && reflect.VisibleFields(v.Type().Elem())[0].IsExported():
+		writeFields(b, path, v.Elem())
+	case v.Kind() == reflect.Interface:
+		writeFields(b, fmt.Sprintf("%s(%s)", path, v.Elem().Type()), v.Elem())
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			writeFields(b, fmt.Sprintf("%s[%d]", path, i), v.Index(i))
 		}
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				writeFields(b, path+"."+f.Name, v.Field(i))
+			}
+		}
+	}
+	if _, text := v.Interface().(fmt.Stringer); b.Len() == before && (text || v.Kind() < reflect.Array || v.Kind() == reflect.String) {
+		fmt.Fprintf(b, "%s = %v\n", path, v)
 	}
 }
 
@@ -577,7 +165,7 @@ func TestHostFileOverridesSingleKeys(t *testing.T) {
 		"www.news.example.toml", "[politeness]\nmin_delay = \"6s\"\n[scope]\nembeds_anywhere = false\n[fetch]\nmax_body = \"1MB\"\n",
 		"other.toml", "host = \"WWW.News.example:8080\"\nseeds.uris = [\"http://www.news.example:8080/a\"]\n[robots]\nwait = \"1h\"\n")
 
-	main := defaultSettings(t)
+	main := load(t, "").ForHost("www.news.example", time.Time{})
 	main.Politeness.MinDelay, main.Politeness.Valence, main.Scope.MaxHops = 4*time.Second, 2, 7
 	news := main
 	news.Politeness.MinDelay, news.Scope.EmbedsAnywhere, news.Fetch.MaxBody = 6*time.Second, false, 1e6
