@@ -54,7 +54,9 @@ func (cat *catalog) newDraft(c *Config) *draft {
 // over returns a draft that starts with the settings of d.
 func (d *draft) over() *draft {
 	settings := *d.settings
-	return &draft{cat: d.cat, config: &d.cat.unread, settings: &settings, plain: d.plain, shadowed: d.stack, stack: d.stack}
+	return &draft{
+		cat: d.cat, config: &d.cat.unread, settings: &settings, plain: d.plain, shadowed: d.stack, stack: d.stack,
+	}
 }
 
 // own returns the value of the i-th section. The first time it makes a copy: d shares the value with the draft that it

@@ -10,8 +10,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// neverMatches warns of an expression that can match no URI. host is the host of the file if it is the only one that the
-// expression is about.
+// neverMatches warns of an expression that can match no URI. host is the host of the file if the expression is about no
+// other one.
 func neverMatches(re *regexp.Regexp, host uri.Host) (problem, remedy string) {
 	parsed, err := syntax.Parse(re.String(), syntax.Perl)
 	if err != nil {

@@ -26,9 +26,10 @@ const whenTable = "when"
 
 // groups return the keys of this package with the variables of a draft.
 var groups = []func(*draft) []schema.Var{
-	(*draft).fileKeys, (*draft).aboutKeys, (*draft).operatorKeys, (*draft).uploadKeys, (*draft).crawlKeys, (*draft).adminKeys,
-	(*draft).politenessKeys, (*draft).waitKeys, (*draft).changeKeys, (*draft).fetchKeys, (*draft).loginKeys,
-	(*draft).networkKeys, (*draft).scopeKeys, (*draft).sourceKeys, (*draft).renderKeys, (*draft).seedKeys, (*draft).whenKeys,
+	(*draft).fileKeys, (*draft).aboutKeys, (*draft).operatorKeys, (*draft).uploadKeys, (*draft).crawlKeys,
+	(*draft).adminKeys, (*draft).reachKeys, (*draft).politenessKeys, (*draft).waitKeys, (*draft).changeKeys,
+	(*draft).fetchKeys, (*draft).requestKeys, (*draft).loginKeys, (*draft).networkKeys, (*draft).scopeKeys,
+	(*draft).sourceKeys, (*draft).renderKeys, (*draft).seedKeys, (*draft).whenKeys,
 }
 
 // key is a key in a catalog.

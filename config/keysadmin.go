@@ -6,7 +6,7 @@ import (
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
-// adminKeys are the keys of [admin] and [websub].
+// adminKeys are the keys of [admin] and [cluster].
 func (d *draft) adminKeys() []schema.Var {
 	c := d.config
 	return []schema.Var{
@@ -56,6 +56,13 @@ func (d *draft) adminKeys() []schema.Var {
 			"Address of this node, as `10.0.0.5:8475`, at which the other nodes ask it about its shards, so that any node answers for all. Empty: none."),
 		schema.Bool("cluster.single_database", InMain, &c.Cluster.Single,
 			"The database has no synchronous replica on purpose: raise no alarm about that."),
+	}
+}
+
+// reachKeys are the keys of [mail] and [websub].
+func (d *draft) reachKeys() []schema.Var {
+	c := d.config
+	return []schema.Var{
 		schema.Optional("mail.server", InMain, checkServer, &c.Mail.Server,
 			"Host and port of the mail server (SMTP), as `smtp.library.example:587`. Empty: no mail."),
 		schema.Choice("mail.security", InMain, &c.Mail.Security,

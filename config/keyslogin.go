@@ -30,8 +30,10 @@ func (d *draft) loginKeys() []schema.Var {
 }
 
 // checkLoginURI accepts a web address.
-var checkLoginURI = schema.Accept(func(s string) bool { u, err := uri.Parse(s); return err == nil && u.Hostname() != "" },
-	"is not a web address", `write for example "https://www.news.example/login"`)
+var checkLoginURI = schema.Accept(func(s string) bool {
+	u, err := uri.Parse(s)
+	return err == nil && u.Hostname() != ""
+}, "is not a web address", `write for example "https://www.news.example/login"`)
 
 // expression makes a key of a host file that is empty or a regular expression.
 func expression(name string, v **regexp.Regexp, doc string) schema.Var {

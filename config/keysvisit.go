@@ -131,7 +131,7 @@ func headerColumns(content string) []schema.Column {
 	}
 }
 
-// fetchKeys are the keys of [fetch], [request] and [dedup].
+// fetchKeys are the keys of [fetch].
 func (d *draft) fetchKeys() []schema.Var {
 	c, s := d.config, d.settings
 	return []schema.Var{
@@ -164,6 +164,13 @@ func (d *draft) fetchKeys() []schema.Var {
 		schema.Elements("fetch.allow_networks", InMain, "networks (CIDR)", &c.AllowNetworks,
 			func(f schema.Field) (all []netip.Prefix) { all, c.AllowHosts = schema.ReadNetworks(f); return all },
 			"Networks that may be fetched from although they are private, loopback or otherwise not public: `\"10.1.0.0/16\"` for all hosts, which strangers' names can point to, or `\"intranet.library.example=10.1.0.0/16\"` for one host only."),
+	}
+}
+
+// requestKeys are the keys of [request] and [dedup].
+func (d *draft) requestKeys() []schema.Var {
+	s := d.settings
+	return []schema.Var{
 		schema.Rows("request.headers", InHost, headerColumns("value"), &s.Request.Headers, readOpenHeaders,
 			"Header fields that everybody may know, sent with each request: `[{ name = \"Accept-Language\", value = \"da\" }]`. The archive has them in each request record."),
 		schema.Rows("request.secret_headers", InHost, headerColumns("secret"), &s.Request.SecretHeaders, readSecretHeaders,

@@ -17,7 +17,8 @@ import (
 const defaultScrubTypes = `^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$`
 
 func (d *draft) scrubTypes() schema.Var {
-	k := schema.Value("change.mime", InBoth, schema.Type{Kind: schema.Regex}, &d.settings.Change.MIME, schema.ReadTypePattern, nil,
+	mime := &d.settings.Change.MIME
+	k := schema.Value("change.mime", InBoth, schema.Type{Kind: schema.Regex}, mime, schema.ReadTypePattern, nil,
 		"Types that the rules apply to. Others are compared byte by byte. Must match the whole Content-Type, as in [[wait]].")
 	k.Default = "'" + defaultScrubTypes + "'"
 	return k

@@ -154,7 +154,8 @@ func writeFields(b *strings.Builder, path string, v reflect.Value) {
 			}
 		}
 	}
-	if _, text := v.Interface().(fmt.Stringer); b.Len() == before && (text || v.Kind() < reflect.Array || v.Kind() == reflect.String) {
+	_, text := v.Interface().(fmt.Stringer)
+	if b.Len() == before && (text || v.Kind() < reflect.Array || v.Kind() == reflect.String) {
 		fmt.Fprintf(b, "%s = %v\n", path, v)
 	}
 }

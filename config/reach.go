@@ -298,8 +298,10 @@ func loopback(server string) bool {
 // The checks of texts about which there is one thing to say.
 var (
 	// checkListen accepts an IP address with a port. It accepts "localhost" as its host.
-	checkListen = schema.Accept(func(s string) bool { _, err := netip.ParseAddrPort(withoutLocalhost(s)); return err == nil },
-		"is not an address with a port", `write for example "127.0.0.1:8471" or "[::1]:8471"`)
+	checkListen = schema.Accept(func(s string) bool {
+		_, err := netip.ParseAddrPort(withoutLocalhost(s))
+		return err == nil
+	}, "is not an address with a port", `write for example "127.0.0.1:8471" or "[::1]:8471"`)
 	// checkServer accepts a host name or IP address with a port.
 	checkServer = schema.Accept(func(s string) bool {
 		if strings.HasPrefix(s, "[") {
@@ -310,8 +312,10 @@ var (
 		return host != "" && port != "" && strings.Trim(port, "0123456789") == ""
 	}, "is not a host with a port", `write for example "smtp.library.example:587"`)
 	// checkMailAddress accepts a plain e-mail address.
-	checkMailAddress = schema.Accept(func(s string) bool { a, err := mail.ParseAddress(s); return err == nil && a.Address == s },
-		"is not an e-mail address", `write for example "arcrawl@library.example"`)
+	checkMailAddress = schema.Accept(func(s string) bool {
+		a, err := mail.ParseAddress(s)
+		return err == nil && a.Address == s
+	}, "is not an e-mail address", `write for example "arcrawl@library.example"`)
 	// checkInstance accepts the name of an instance, which is a label of every metric.
 	checkInstance = schema.Accept(func(s string) bool {
 		return len(s) <= 64 && strings.TrimSpace(s) == s && !strings.ContainsFunc(s, unicode.IsControl)
@@ -323,8 +327,10 @@ var (
 	checkToken = schema.Match(`^[A-Za-z0-9-]{1,64}$`,
 		"is not the name of a header", `write for example "X-Remote-User"; nginx drops names with _`)
 	// checkTime accepts a time of day.
-	checkTime = schema.Accept(func(s string) bool { _, ok := (Mail{Digest: s}).DigestAt(); return ok },
-		"is not a time of day", `write for example "07:00"`)
+	checkTime = schema.Accept(func(s string) bool {
+		_, ok := (Mail{Digest: s}).DigestAt()
+		return ok
+	}, "is not a time of day", `write for example "07:00"`)
 )
 
 // checkRecipient accepts "address" or "label=address", and the day of the digest behind it: "daily" or "monday".

@@ -17,8 +17,8 @@ func Keys(o *Options) schema.Owned {
 			Doc: "How new articles are followed up while they are young.",
 		}},
 		Vars: []schema.Var{
-			schema.Value("articles.ladder", schema.InBoth, schema.ListType("durations, each longer than the one before"), &o.Ladder,
-				schema.ReadAges, showLadder,
+			schema.Value("articles.ladder", schema.InBoth, schema.ListType("durations, each longer than the one before"),
+				&o.Ladder, schema.ReadAges, showLadder,
 				"Ages at which a new article is visited at the latest, counted from its discovery. "+
 					"The rule of its [[wait]] entry can make it visited earlier, never later. `[]` switches this off."),
 			schema.Interval("articles.young", schema.InBoth, time.Minute, schema.Longest, &o.Young,

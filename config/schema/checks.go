@@ -109,14 +109,17 @@ var (
 		"is not a web address without a query", `write for example "https://crawler.library.example/websub"`)
 	// CheckHeader accepts the value of a header field.
 	CheckHeader = Accept(func(s string) bool {
-		return len(s) <= 4<<10 && strings.TrimSpace(s) == s && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+		bad := func(r rune) bool { return r < ' ' || r > '~' }
+		return len(s) <= 4<<10 && strings.TrimSpace(s) == s && !strings.ContainsFunc(s, bad)
 	}, "is not the value of a header field", "write at most 4096 printable ASCII characters")
 	// CheckCommand accepts the absolute path of a program.
 	CheckCommand = Accept(func(s string) bool { return filepath.IsAbs(s) && !strings.ContainsFunc(s, unicode.IsControl) },
 		"is not the absolute path of a program", `write for example "/usr/local/bin/store-warc"; arguments belong into a script`)
 	// CheckAddress accepts an IP address with a port.
-	CheckAddress = Accept(func(s string) bool { _, err := netip.ParseAddrPort(s); return err == nil },
-		"is not an address with a port", `write for example "127.0.0.1:8472"`)
+	CheckAddress = Accept(func(s string) bool {
+		_, err := netip.ParseAddrPort(s)
+		return err == nil
+	}, "is not an address with a port", `write for example "127.0.0.1:8472"`)
 )
 
 // isWebAddress reports whether a text is a URI that names its scheme.
