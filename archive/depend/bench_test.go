@@ -26,7 +26,7 @@ func benchSurvey(b *testing.B, versions int) {
 	before := inUse()
 	s := &Survey{}
 	for file := range int32(captures / perFile) {
-		list := make([]namedCapture, 0, perFile)
+		list := make([]Capture, 0, perFile)
 		s.Files = append(s.Files, warc.File{Name: fmt.Sprint(file)})
 		for i := range perFile {
 			list = append(list, benchCapture(file, int(file)*perFile+i, captures/versions))
@@ -49,14 +49,13 @@ func benchSurvey(b *testing.B, versions int) {
 	}
 }
 
-func benchCapture(file int32, n, uris int) namedCapture {
+func benchCapture(file int32, n, uris int) Capture {
 	id := func(n int) string { return fmt.Sprintf("urn:uuid:00000000-0000-4000-8000-%012d", n) }
 	target := func(n int) string {
 		return fmt.Sprintf("https://www.example-%d.org/section/%d/a-page-with-some-words-%d.html", n%uris%7, n%uris%31, n%uris)
 	}
 	date := func(n int) time.Time { return time.Date(2026, 3, 1, 0, 0, n, 0, time.UTC) }
-	c := namedCapture{text: id(n)}
-	c.Capture = Capture{Record: Record{
+	c := Capture{text: id(n), Record: Record{
 		ID: IDKey(id(n)), URI: KeyOf(target(n)), File: file, Offset: int64(n) * 4000, Date: date(n).UnixNano(), Kind: KindFull, Method: "sha1", Payload: KeyOf(fmt.Sprint(n / 4)),
 	}, Target: target(n)}
 	if n%4 == 3 {

@@ -1,11 +1,15 @@
 package depend
 
 import (
-	"maps"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"text/tabwriter"
+	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Dependency is a file on the other side of a dependency, and the number of revisits that cause it.
@@ -31,15 +35,8 @@ func (s *Survey) Dependencies(names []string) ([]Dependencies, error) {
 	if err != nil {
 		return nil, err
 	}
-	needs, neededBy := map[int32]map[int32]int{}, map[int32]map[int32]int{}
-	count := func(m map[int32]map[int32]int, a, b int32) {
-		if m[a] == nil {
-			m[a] = map[int32]int{}
-		}
-		m[a][b]++
-	}
+	needs, neededBy, packages := map[int32]map[int32]int{}, map[int32]map[int32]int{}, map[int32]map[string]int{}
 	captures, missing := map[int32]int{}, map[int32]int{}
-	packages := map[int32]map[string]int{}
 	for i, c := range s.All() {
 		captures[c.File]++
 		if !c.IsRevisit {
@@ -49,7 +46,7 @@ func (s *Survey) Dependencies(names []string) ([]Dependencies, error) {
 		if o < 0 {
 			missing[c.File]++
 			if c.Container != "" {
-				countName(packages, c.File, c.Container)
+				count(packages, c.File, c.Container)
 			}
 		} else if other := s.At(o).File; other != c.File {
 			count(needs, c.File, other)
@@ -69,30 +66,34 @@ func (s *Survey) Dependencies(names []string) ([]Dependencies, error) {
 	return all, nil
 }
 
-func countName(m map[int32]map[string]int, file int32, name string) {
+// count counts a revisit of a file.
+func count[K comparable](m map[int32]map[K]int, file int32, key K) {
 	if m[file] == nil {
-		m[file] = map[string]int{}
+		m[file] = map[K]int{}
 	}
-	m[file][name]++
+	m[file][key]++
 }
 
-// byName returns counts as a sorted list.
-func byName(counts map[string]int) []Dependency {
+// listOf returns counts of revisits as a list, sorted by name.
+func listOf[K comparable](counts map[K]int, of func(K) Dependency) []Dependency {
 	list := make([]Dependency, 0, len(counts))
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		list = append(list, Dependency{File: name, Revisits: counts[name]})
+	for k, n := range counts {
+		d := of(k)
+		d.Revisits = n
+		list = append(list, d)
 	}
+	slices.SortFunc(list, func(a, b Dependency) int { return strings.Compare(a.File, b.File) })
 	return list
+}
+
+// byName returns counts by name as a sorted list.
+func byName(counts map[string]int) []Dependency {
+	return listOf(counts, func(name string) Dependency { return Dependency{File: name} })
 }
 
 // ByFile returns counts, given by number of file, as a list sorted by name.
 func (s *Survey) ByFile(counts map[int32]int) []Dependency {
-	list := make([]Dependency, 0, len(counts))
-	for i, n := range counts {
-		list = append(list, Dependency{File: s.Files[i].Name, Revisits: n})
-	}
-	slices.SortFunc(list, func(a, b Dependency) int { return strings.Compare(a.File, b.File) })
-	return list
+	return listOf(counts, func(i int32) Dependency { return Dependency{File: s.Files[i].Name} })
 }
 
 // Loss counts the captures of one host in one period that could no longer be replayed.
@@ -136,9 +137,9 @@ func (s *Survey) Impact(names []string, period string, each func(Lost) error) ([
 		if err := each(lost); err != nil {
 			return nil, err
 		}
-		sums.Add(lost, c.Time())
+		sums.add(lost, c.Time())
 	}
-	return sums.List(), nil
+	return sums.list(), nil
 }
 
 // elsewhere reports whether the payload of a capture is also in a file outside the set.
@@ -153,4 +154,93 @@ func (s *Survey) elsewhere(c Capture, set map[int32]bool) bool {
 		}
 	}
 	return false
+}
+
+// losses counts lost captures by host and period.
+type losses struct {
+	period string // layout of time.Format
+	sums   map[[2]string]*Loss
+}
+
+func newLosses(period string) *losses { return &losses{period, map[[2]string]*Loss{}} }
+
+// add counts a lost capture of a date.
+func (s *losses) add(l Lost, date time.Time) {
+	at := [2]string{HostOf(l.URI), date.UTC().Format(s.period)}
+	if s.sums[at] == nil {
+		s.sums[at] = &Loss{Host: at[0], Period: at[1]}
+	}
+	s.sums[at].Captures++
+	if l.Original != "" {
+		s.sums[at].Revisits++
+	}
+	if l.Saved {
+		s.sums[at].Saved++
+	}
+}
+
+// list returns the counts, sorted by host and period.
+func (s *losses) list() []Loss {
+	list := make([]Loss, 0, len(s.sums))
+	for _, l := range s.sums {
+		list = append(list, *l)
+	}
+	slices.SortFunc(list, func(a, b Loss) int { return strings.Compare(a.Host+"\x00"+a.Period, b.Host+"\x00"+b.Period) })
+	return list
+}
+
+// Write writes what a file needs and which files need it, as lines for people.
+func (d Dependencies) Write(out io.Writer) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s: %s\n", d.File, human.Count(d.Captures, "capture"))
+	for _, f := range d.Needs {
+		gone := ""
+		if f.Gone {
+			gone = ", which is not here,"
+		}
+		fmt.Fprintf(&text, "  needs %s%s for %s\n", f.File, gone, human.Count(f.Revisits, "revisit"))
+	}
+	for _, f := range d.NeededBy {
+		fmt.Fprintf(&text, "  is needed by %s for %s\n", f.File, human.Count(f.Revisits, "revisit"))
+	}
+	if d.Missing > 0 {
+		fmt.Fprintf(&text, "  lacks the originals of %s\n", human.Count(d.Missing, "revisit"))
+	}
+	for _, f := range d.Packages {
+		fmt.Fprintf(&text, "  %d of them are in %s, say the revisits\n", f.Revisits, f.File)
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+// Write writes a line for people.
+func (l Lost) Write(out io.Writer) error {
+	from := ""
+	if l.Original != "" {
+		from = ", a revisit of a record in " + l.Original
+	}
+	if l.Saved {
+		from += "; the payload is also elsewhere"
+	}
+	_, err := fmt.Fprintf(out, "%s %s in %s:%d%s\n", l.Date, l.URI, l.File, l.Offset, from)
+	return err
+}
+
+// WriteLosses writes a table of losses, with their sum in the last line.
+func WriteLosses(out io.Writer, losses []Loss) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "HOST\tPERIOD\tLOST\tREVISITS ELSEWHERE\tPAYLOAD LEFT")
+	for _, l := range append(losses, Sum(losses)) {
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\n", l.Host, l.Period, l.Captures, l.Revisits, l.Saved)
+	}
+	return table.Flush()
+}
+
+// Sum returns the sum of losses.
+func Sum(losses []Loss) Loss {
+	all := Loss{Host: "all"}
+	for _, l := range losses {
+		all.Captures, all.Revisits, all.Saved = all.Captures+l.Captures, all.Revisits+l.Revisits, all.Saved+l.Saved
+	}
+	return all
 }

@@ -14,6 +14,7 @@ import (
 // Capture is a capture and the original that its record names.
 type Capture struct {
 	Record
+	text      string // of the record id; empty in a survey, see [Survey.IDOf]
 	Target    string
 	toID      Key // record id of the original; zero if there is none
 	to        Moment
@@ -21,32 +22,14 @@ type Capture struct {
 	Container string // name of the package with the original, as the revisit says (WARC-Refers-To-Container)
 }
 
-// namedCapture is a capture with its record id as a text.
-type namedCapture struct {
-	Capture
-	text string
-}
-
-func namedCaptureOf(rec *warc.Record, file int32) (namedCapture, bool) {
+// captureIn returns the capture in a record. ok is false if it is of another kind.
+func captureIn(rec *warc.Record, file int32) (c Capture, ok bool) {
 	h := rec.Header
-	c := namedCapture{text: rec.ID()}
-	c.Capture = Capture{
-		Record: Record{
-			ID: IDKey(rec.ID()), URI: KeyOf(h.Target()), File: file, Offset: rec.Offset, Date: h.Date().UnixNano(),
-		},
-		Target: h.Target(),
+	c = Capture{Record: RecordOf(rec, file), text: rec.ID(), Target: h.Target()}
+	if c.Kind != KindFull && c.Kind != KindRevisit {
+		return c, false
 	}
-	switch h.Type() {
-	case "response", "resource":
-		c.Kind = KindFull
-	case "revisit":
-		c.Kind, c.IsRevisit = KindRevisit, true
-	default:
-		return namedCapture{}, false
-	}
-	if d, err := warc.ParseDigest(h.Get("WARC-Payload-Digest")); err == nil && !d.IsZero() {
-		c.Method, c.Payload = d.Algorithm, KeyOf(d.Algorithm+string(d.Value))
-	}
+	c.IsRevisit = c.Kind == KindRevisit
 	c.Container = strings.TrimPrefix(h.Get("WARC-Refers-To-Container"), "file://")
 	if id := h.ID("WARC-Refers-To"); id != "" {
 		c.toID = IDKey(id)
@@ -119,7 +102,7 @@ type captures struct {
 	container  map[string]int32
 }
 
-func (s *captures) add(c namedCapture) {
+func (s *captures) add(c Capture) {
 	target, known := s.number[c.URI]
 	if !known {
 		if s.number == nil {
@@ -214,17 +197,9 @@ func HostOf(uri string) string {
 	if !ok {
 		return ""
 	}
-	authority, _ := cutBefore(rest, "/?#")
-	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
-		authority = authority[i+1:]
+	authority := rest
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		authority = rest[:i]
 	}
-	return strings.ToLower(authority)
-}
-
-// cutBefore cuts s before the first character that is in chars.
-func cutBefore(s, chars string) (before, after string) {
-	if i := strings.IndexAny(s, chars); i >= 0 {
-		return s[:i], s[i:]
-	}
-	return s, ""
+	return strings.ToLower(authority[strings.LastIndexByte(authority, '@')+1:])
 }

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -21,7 +24,8 @@ type Index struct {
 	here  map[string]warc.File
 	read  int // files that were read because no run covers them
 
-	saved answers // of elsewhere, for one set of files
+	saved sync.Map     // answers of elsewhere by digest, for one set of files
+	kept  atomic.Int64 // number of answers
 }
 
 // ErrOnlyIDs says that revisits do not name their originals by URI and date. The index cannot follow these.
@@ -49,17 +53,15 @@ func Open(
 		}
 	}()
 	files, faults := warc.Files([]string{dir})
-	for _, f := range faults {
-		if err := report(*f); err != nil {
-			return x, err
-		}
+	if err := warc.ReportAll(faults, report); err != nil {
+		return x, err
 	}
 	for _, f := range files {
 		x.here[f.Name] = f
 	}
 	fresh := x.fresh()
 	for _, r := range s.runs {
-		opened, err := openRun(s.path(runName(r.id) + runSuffix))
+		opened, err := openRun(s.runPath(r.id))
 		if err != nil {
 			return x, fmt.Errorf("open the dependency index of %s: %w", dir, err)
 		}
@@ -112,24 +114,19 @@ func (x *Index) readRest(
 		c := NewCollector(f)
 		notes := warc.NewFindings(f)
 		err := warc.EachRecord(ctx, f, progress, notes, func(rec *warc.Record) error {
-			if err := rec.Close(); err != nil {
-				return err
+			err := rec.Close()
+			if err == nil {
+				c.Record(rec)
 			}
-			c.Add(rec.Header, rec.Offset, rec.Header.Get("WARC-Payload-Digest"))
-			return nil
+			return err
 		})
 		if err != nil {
 			return err
 		}
-		for _, finding := range notes.All() {
-			if err := report(finding); err != nil {
-				return err
-			}
+		if err := notes.Report(report); err != nil {
+			return err
 		}
-		n, known := x.store.number[f.Name]
-		if !known {
-			n = x.store.add(f.Name)
-		}
+		n := x.store.numberOf(f.Name)
 		valid[n] = true
 		lines = c.lines(lines, n)
 	}
@@ -156,15 +153,13 @@ func (x *Index) Read() int { return x.read }
 func (x *Index) find(names []string) (map[uint32]bool, error) {
 	set := map[uint32]bool{}
 	for _, name := range names {
-		rel := filepath.ToSlash(name)
-		n, known := x.store.number[rel]
+		n, known := x.store.number[filepath.ToSlash(name)]
 		if !known {
-			if abs, err := filepath.Abs(name); err == nil {
-				if dir, err := filepath.Abs(x.store.dir); err == nil {
-					if r, err := filepath.Rel(dir, abs); err == nil {
-						n, known = x.store.number[filepath.ToSlash(r)]
-					}
-				}
+			abs, err := filepath.Abs(name)
+			dir, errDir := filepath.Abs(x.store.dir)
+			rel, errRel := filepath.Rel(dir, abs)
+			if errors.Join(err, errDir, errRel) == nil {
+				n, known = x.store.number[filepath.ToSlash(rel)]
 			}
 		}
 		if !known {
@@ -238,7 +233,8 @@ func (x *Index) dependencies(n uint32) (Dependencies, error) {
 		}
 		return nil
 	})
-	d.Needs, d.NeededBy, d.Packages = x.list(needs), x.list(neededBy), byName(packages)
+	of := func(n uint32) Dependency { return Dependency{File: x.store.names[n], Gone: !x.isHere(n)} }
+	d.Needs, d.NeededBy, d.Packages = listOf(needs, of), listOf(neededBy, of), byName(packages)
 	return d, err
 }
 
@@ -249,26 +245,12 @@ func (x *Index) container(c capture) string {
 	if !here {
 		return ""
 	}
-	r, err := warc.OpenAt(f.Path, c.offset)
+	r, rec, err := f.RecordAt(c.offset)
 	if err != nil {
 		return ""
 	}
 	defer r.Close() //nolint:errcheck // nothing was written
-	rec, err := r.Next()
-	if err != nil {
-		return ""
-	}
 	return strings.TrimPrefix(rec.Header.Get("WARC-Refers-To-Container"), "file://")
-}
-
-// list returns counts by file, sorted by name.
-func (x *Index) list(counts map[uint32]int) []Dependency {
-	list := make([]Dependency, 0, len(counts))
-	for n, count := range counts {
-		list = append(list, Dependency{File: x.store.names[n], Revisits: count, Gone: !x.isHere(n)})
-	}
-	slices.SortFunc(list, func(a, b Dependency) int { return strings.Compare(a.File, b.File) })
-	return list
 }
 
 // Impact returns which captures can no longer be replayed if the named files are lost, like [survey.Survey.Impact].
@@ -279,12 +261,13 @@ func (x *Index) Impact(names []string, period string, each func(Lost) error) ([]
 		return nil, err
 	}
 	sums := newLosses(period)
-	x.saved.forget()
-	for _, n := range sorted(set) {
+	x.saved.Clear()
+	x.kept.Store(0)
+	for _, n := range slices.Sorted(maps.Keys(set)) {
 		lost := func(c capture) ([]loss, error) { return x.lostWith(c, set) }
 		err := eachCapture(x, n, lost, func(_ capture, all []loss) error {
 			for _, l := range all {
-				sums.Add(l.Lost, l.date)
+				sums.add(l.Lost, l.date)
 				if err := each(l.Lost); err != nil {
 					return err
 				}
@@ -295,7 +278,7 @@ func (x *Index) Impact(names []string, period string, each func(Lost) error) ([]
 			return nil, err
 		}
 	}
-	return sums.List(), nil
+	return sums.list(), nil
 }
 
 // loss is a capture that is lost.
@@ -319,7 +302,7 @@ func (x *Index) lostWith(c capture, set map[uint32]bool) ([]loss, error) {
 			c.digest = original.digest
 		}
 		if c.digest == original.digest && !set[o.file] && x.isHere(o.file) {
-			x.saved.keep(c.digest, true) // no run has to be searched for the payload
+			x.keep(c.digest, true) // no run has to be searched for the payload
 		}
 		l, err := x.lossOf(c, o.file, set)
 		return []loss{l}, err
@@ -361,13 +344,4 @@ func (x *Index) lossOf(c capture, original uint32, set map[uint32]bool) (loss, e
 		l.Original = x.store.names[original]
 	}
 	return loss{l, c.date}, err
-}
-
-func sorted(set map[uint32]bool) []uint32 {
-	var list []uint32
-	for n := range set {
-		list = append(list, n)
-	}
-	slices.Sort(list)
-	return list
 }

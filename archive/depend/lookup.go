@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/parallel"
@@ -180,10 +179,10 @@ func (x *Index) revisits(o capture) (places []place, err error) {
 
 // elsewhere reports whether a payload is also in a file that is here and not in the set.
 func (x *Index) elsewhere(digest string, set map[uint32]bool) (found bool, err error) {
-	if saved, known := x.saved.get(digest); known || digest == noDigest {
-		return saved, nil
+	if saved, known := x.saved.Load(digest); known || digest == noDigest {
+		return known && saved.(bool), nil
 	}
-	defer func() { x.saved.keep(digest, found) }()
+	defer func() { x.keep(digest, found) }()
 	err = x.each(byDigest+digest, func(line string) error {
 		n, err := fileOf(line)
 		if err == nil && !set[n] && x.isHere(n) {
@@ -200,32 +199,13 @@ func (x *Index) elsewhere(digest string, set map[uint32]bool) (found bool, err e
 // maxAnswers is the maximum number of answers that are kept.
 const maxAnswers = 100_000
 
-// answers keeps the last answers to a question about payloads.
-type answers struct {
-	mu       sync.Mutex // guards byDigest
-	byDigest map[string]bool
-}
-
-func (a *answers) forget() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.byDigest = map[string]bool{}
-}
-
-func (a *answers) get(digest string) (answer, known bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	answer, known = a.byDigest[digest]
-	return answer, known
-}
-
-func (a *answers) keep(digest string, answer bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.byDigest) >= maxAnswers {
-		clear(a.byDigest)
+// keep keeps an answer of elsewhere. It forgets all others when they are too many.
+func (x *Index) keep(digest string, answer bool) {
+	if x.kept.Add(1) > maxAnswers {
+		x.saved.Clear()
+		x.kept.Store(1)
 	}
-	a.byDigest[digest] = answer
+	x.saved.Store(digest, answer)
 }
 
 // errFound ends a search.

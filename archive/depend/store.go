@@ -72,7 +72,7 @@ func (s *store) path(name string) string { return filepath.Join(s.dir, Folder, n
 // folderPath returns the path of a WARC file.
 func (s *store) folderPath(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
-func runName(id int) string { return fmt.Sprintf("%08d", id) }
+func (s *store) runPath(id int) string { return s.path(fmt.Sprintf("%08d", id) + runSuffix) }
 
 // load reads the state. A folder without an index has an empty one.
 func load(dir string) (*store, error) {
@@ -122,17 +122,25 @@ func (s *store) add(name string) uint32 {
 	return n
 }
 
+// numberOf returns the number of a WARC file, and adds its name if it is new.
+func (s *store) numberOf(name string) uint32 {
+	if n, known := s.number[name]; known {
+		return n
+	}
+	return s.add(name)
+}
+
 // loadRun reads what a run covers. covers is nil if the run itself is missing.
 func (s *store) loadRun(id int) (runFile, error) {
 	r := runFile{id: id}
-	info, err := os.Stat(s.path(runName(id) + runSuffix))
+	info, err := os.Stat(s.runPath(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
 	if err != nil {
 		return r, err
 	}
-	f, err := os.Open(s.path(runName(id) + runSuffix + filesSuffix))
+	f, err := os.Open(s.runPath(id) + filesSuffix)
 	if err != nil {
 		return r, err
 	}
@@ -238,10 +246,7 @@ func (s *store) put(files []*Collector) error {
 		if c.err != nil {
 			return c.err
 		}
-		n, known := s.number[c.file.Name]
-		if !known {
-			n = s.add(c.file.Name)
-		}
+		n := s.numberOf(c.file.Name)
 		covers[n] = c.stamp
 		lines = c.lines(lines, n)
 	}
@@ -290,7 +295,7 @@ func (s *store) write(covers map[uint32]stamp, content func(write func(line stri
 	if n := len(s.runs); n > 0 {
 		id = s.runs[n-1].id + 1
 	}
-	path := s.path(runName(id) + runSuffix)
+	path := s.runPath(id)
 	out, err := fileio.Create(path, 0o644)
 	if err != nil {
 		return err
@@ -361,7 +366,7 @@ func (s *store) mergeRuns(chosen []int) error {
 	covers := map[uint32]stamp{}
 	var from []index.LineSource
 	for _, i := range chosen {
-		f, err := os.Open(s.path(runName(s.runs[i].id) + runSuffix))
+		f, err := os.Open(s.runPath(s.runs[i].id))
 		if err != nil {
 			return err
 		}
@@ -383,7 +388,7 @@ func (s *store) mergeRuns(chosen []int) error {
 		return err
 	}
 	for _, i := range chosen {
-		path := s.path(runName(s.runs[i].id) + runSuffix)
+		path := s.runPath(s.runs[i].id)
 		if err := errors.Join(os.Remove(path+filesSuffix), os.Remove(path)); err != nil {
 			return err
 		}
@@ -396,4 +401,61 @@ func (s *store) mergeRuns(chosen []int) error {
 		*s = *loaded
 	}
 	return err
+}
+
+// The bounds of a batch.
+const (
+	maxBatchFiles    = 256
+	maxBatchCaptures = 250_000
+)
+
+// Batch adds many files to an index, some at a time.
+type Batch struct {
+	dir      string
+	files    []*Collector
+	captures int
+}
+
+// NewBatch returns a batch for the index in a folder of WARC files.
+func NewBatch(dir string) *Batch { return &Batch{dir: dir} }
+
+// Add adds a file that has been read. It ignores files that are still open.
+func (b *Batch) Add(c *Collector) error {
+	if strings.HasSuffix(c.file.Path, warc.OpenSuffix) {
+		return nil
+	}
+	b.files, b.captures = append(b.files, c), b.captures+len(c.captures)
+	if len(b.files) < maxBatchFiles && b.captures < maxBatchCaptures {
+		return nil
+	}
+	return b.Flush()
+}
+
+// Flush writes what is left.
+func (b *Batch) Flush() error {
+	if len(b.files) == 0 {
+		return nil
+	}
+	err := Put(b.dir, b.files...)
+	b.files, b.captures = nil, 0
+	return err
+}
+
+// Uncovered returns which of some files of a folder its index does not cover as they are.
+func Uncovered(dir string, names []string) (list []string, err error) {
+	s, err := load(dir)
+	if err != nil {
+		return nil, err
+	}
+	x := &Index{store: s, here: map[string]warc.File{}}
+	for _, name := range names {
+		x.here[name] = warc.File{Path: s.folderPath(name), Name: name}
+	}
+	fresh := x.fresh()
+	for _, name := range names {
+		if !fresh[name] {
+			list = append(list, name)
+		}
+	}
+	return list, nil
 }

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha1"
 	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/parallel"
@@ -33,39 +35,29 @@ func New(
 ) (*Survey, error) {
 	files, faults := warc.FilesAndPackages(paths)
 	s := &Survey{Files: files}
-	for _, f := range faults {
-		if err := report(*f); err != nil {
-			return nil, err
-		}
+	if err := warc.ReportAll(faults, report); err != nil {
+		return nil, err
 	}
 	progress.Expect(files)
-	perFile := make([][]namedCapture, len(files))
-	found := make([][]warc.Finding, len(files))
+	perFile, found := make([][]Capture, len(files)), make([]*warc.Findings, len(files))
 	work := func(ctx context.Context, i int) error {
-		notes := warc.NewFindings(files[i])
-		err := warc.EachRecord(ctx, files[i], progress, notes, func(rec *warc.Record) error {
+		found[i] = warc.NewFindings(files[i])
+		return warc.EachRecord(ctx, files[i], progress, found[i], func(rec *warc.Record) error {
 			if err := rec.Close(); err != nil {
 				return err
 			}
-			if h, ok := namedCaptureOf(rec, int32(i)); ok {
-				perFile[i] = append(perFile[i], h)
+			if c, ok := captureIn(rec, int32(i)); ok {
+				perFile[i] = append(perFile[i], c)
 			}
 			return nil
 		})
-		found[i] = notes.All()
-		return err
 	}
 	finish := func(i int) error {
 		for _, c := range perFile[i] {
 			s.add(c)
 		}
 		perFile[i] = nil
-		for _, f := range found[i] {
-			if err := report(f); err != nil {
-				return err
-			}
-		}
-		return nil
+		return found[i].Report(report)
 	}
 	if err := parallel.Each(ctx, len(files), work, finish); err != nil {
 		return s, err
@@ -206,4 +198,90 @@ func same(a, b string) bool {
 	x, err := filepath.Abs(a)
 	y, err2 := filepath.Abs(b)
 	return err == nil && err2 == nil && x == y
+}
+
+// Key is a hash of a text of any length: an id, a URI or a digest.
+type Key [16]byte
+
+// KeyOf returns the key of a text.
+func KeyOf(s string) Key {
+	var k Key
+	sum := sha1.Sum([]byte(s))
+	copy(k[:], sum[:])
+	return k
+}
+
+// Moment names a capture as revisits do, by URI and date. Captures are looked up by URI and second, because some
+// writers write the date only to the second.
+type Moment struct {
+	URI  Key
+	Date int64 // Unix nanoseconds
+}
+
+// Second returns the date in Unix seconds.
+func (m Moment) Second() int64 { return time.Unix(0, m.Date).Unix() }
+
+// Fits returns how well a record of the right URI and second fits as the original that a revisit names: better if it is
+// no revisit, has the same payload, and exactly the same date.
+func (f Record) Fits(m Moment, method string, payload Key) (n int) {
+	return warc.Fit(f.Kind == KindFull, method != "" && f.Method == method, f.Payload == payload, f.Date == m.Date)
+}
+
+// Record is the part of a WARC record that references from other records need.
+type Record struct {
+	ID      Key
+	URI     Key
+	Payload Key // of the payload digest; zero if there is none
+	Date    int64
+	Offset  int64
+	File    int32
+	Kind    Kind
+	Method  string // algorithm of the payload digest
+}
+
+// Kind is the role of a record in references.
+type Kind uint8
+
+// The kinds of records.
+const (
+	KindOther Kind = iota
+	KindFull       // response or resource
+	KindRevisit
+	KindRequest
+)
+
+// RecordOf returns what references need of a record in a file.
+func RecordOf(rec *warc.Record, file int32) Record {
+	h := rec.Header
+	r := Record{ID: IDKey(rec.ID()), File: file, Offset: rec.Offset, Date: h.Date().UnixNano()}
+	switch h.Type() {
+	case "response", "resource":
+		r.Kind = KindFull
+	case "revisit":
+		r.Kind = KindRevisit
+	case "request":
+		r.Kind = KindRequest
+	default:
+		return r
+	}
+	r.URI = KeyOf(h.Target())
+	if r.Kind != KindRequest {
+		r.Method, r.Payload = PayloadOf(h.Get("WARC-Payload-Digest"))
+	}
+	return r
+}
+
+// PayloadOf returns the algorithm and the key of a payload digest. They are zero if it cannot be read.
+func PayloadOf(text string) (method string, payload Key) {
+	d, err := warc.ParseDigest(text)
+	if err != nil || d.IsZero() {
+		return "", Key{}
+	}
+	return d.Algorithm, KeyOf(d.Algorithm + string(d.Value))
+}
+
+// SameAs reports whether two records with one id are copies of each other, as far as is known. Packages hold copies,
+// and so do files that were extracted from others.
+func (f Record) SameAs(g Record) bool {
+	return f.Kind == g.Kind && f.Date == g.Date && f.URI == g.URI && f.Method == g.Method && f.Payload == g.Payload
 }

@@ -2,15 +2,21 @@ package index
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"encoding/base32"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/internal/parallel"
 	"github.com/arcrawl/arcrawl/uri"
@@ -59,30 +65,22 @@ func build(
 	ctx context.Context, files []warc.File, faults []*warc.Finding, o Options, out io.Writer,
 	report func(warc.Finding) error,
 ) (Summary, error) {
-	b := builder{sum: Summary{Files: len(files)}, progress: o.Progress, milliseconds: o.Milliseconds}
-	collected := make([]func() error, len(files))
-	b.report = func(f warc.Finding) error {
-		if f.Severity == warc.Error {
-			b.sum.Errors++
-		}
-		return report(f)
-	}
-	b.progress.Expect(files)
-	for _, f := range faults {
-		if err := b.report(*f); err != nil {
-			return b.sum, err
-		}
+	sum := Summary{Files: len(files)}
+	report = warc.CountErrors(&sum.Errors, report)
+	o.Progress.Expect(files)
+	if err := warc.ReportAll(faults, report); err != nil {
+		return sum, err
 	}
 	lines := newSorter(o.Memory, o.TempDir)
 	defer lines.close()
-	results := make([][]warc.Finding, len(files))
-	work := func(ctx context.Context, i int) (err error) {
+	collected, found := make([]func() error, len(files)), make([]*warc.Findings, len(files))
+	work := func(ctx context.Context, i int) error {
 		see := func(*warc.Record, string) {}
 		if o.Collect != nil {
 			see, collected[i] = o.Collect(files[i])
 		}
-		results[i], err = b.file(ctx, files[i], lines, see)
-		return err
+		found[i] = warc.NewFindings(files[i])
+		return addLines(ctx, files[i], o, lines, found[i], see)
 	}
 	finish := func(i int) error {
 		if done := collected[i]; done != nil {
@@ -90,46 +88,34 @@ func build(
 				return err
 			}
 		}
-		for _, f := range results[i] {
-			if err := b.report(f); err != nil {
-				return err
-			}
-		}
-		results[i] = nil
-		return nil
+		err := found[i].Report(report)
+		found[i] = nil
+		return err
 	}
 	if err := parallel.Each(ctx, len(files), work, finish); err != nil {
-		return b.sum, err
+		return sum, err
 	}
-	n, err := lines.writeTo(out)
-	b.sum.Entries = n
-	return b.sum, err
+	var err error
+	sum.Entries, err = lines.writeTo(out)
+	return sum, err
 }
 
-// builder makes one index.
-type builder struct {
-	report   func(warc.Finding) error
-	sum      Summary
-	progress *warc.Progress
-
-	milliseconds bool
-}
-
-// file adds the lines of a file's captures to the sorter, in batches.
-func (b *builder) file(
-	ctx context.Context, f warc.File, lines *sorter, see func(rec *warc.Record, digest string),
-) ([]warc.Finding, error) {
+// addLines adds the lines of a file's captures to the sorter, in batches.
+func addLines(
+	ctx context.Context, f warc.File, o Options, lines *sorter, found *warc.Findings,
+	see func(rec *warc.Record, digest string),
+) error {
 	const batchSize = 512
 	batch := make([]string, 0, batchSize)
 	var line []byte
-	in, notes := warc.NewHeadReader(), warc.NewFindings(f)
-	err := warc.EachRecord(ctx, f, b.progress, notes, func(rec *warc.Record) error {
+	in := warc.NewHeadReader()
+	err := warc.EachRecord(ctx, f, o.Progress, found, func(rec *warc.Record) error {
 		e, ok, err := entryOf(rec, f.Name, in)
 		if err != nil || !ok {
 			return err
 		}
 		see(rec, e.Digest)
-		if b.milliseconds {
+		if o.Milliseconds {
 			e.Timestamp = Stamp(rec.Header.Date(), true)
 		}
 		line = e.AppendTo(line[:0])
@@ -140,7 +126,7 @@ func (b *builder) file(
 		batch = batch[:0]
 		return err
 	})
-	return notes.All(), errors.Join(err, lines.add(batch))
+	return errors.Join(err, lines.add(batch))
 }
 
 // entryOf returns the index entry of a record, after checking that the record is whole. ok is false if the record is
@@ -187,4 +173,99 @@ func entryOf(rec *warc.Record, filename string, in *bufio.Reader) (_ Entry, ok b
 	}
 	e.Length = rec.Length
 	return e, true, nil
+}
+
+// FileName is the name of an index in the folder of the files that it covers.
+const FileName = "index.cdxj"
+
+// coveredSuffix ends the name of the list of the files that an index covers.
+const coveredSuffix = ".files"
+
+// WriteFile makes an index as [Build] does and writes it to the file at path, which is replaced when the new index is
+// whole. It also writes the list of the files that the index covers: see the package comment.
+func WriteFile(
+	ctx context.Context, paths []string, o Options, path string, report func(warc.Finding) error,
+) (Summary, error) {
+	files, _ := warc.Files(paths) // Build reports the faults
+	list := coverage(files)       // before reading: a file that changes meanwhile is not covered
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return Summary{}, fmt.Errorf("write %s: %w", path, err)
+	}
+	out, err := fileio.Create(path, 0o644)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer out.Discard()
+	sum, err := Build(ctx, paths, o, out, report)
+	if err != nil {
+		return sum, err
+	}
+	if err := out.Replace(); err != nil {
+		return sum, err
+	}
+	return sum, writeCoverage(path, files, list)
+}
+
+// coverage returns the stamp of each file, by name. It leaves out files that are still open.
+func coverage(files []warc.File) map[string]string {
+	list := make(map[string]string, len(files))
+	for _, f := range files {
+		if line := f.Stamp(); line != "" && !strings.HasSuffix(f.Path, warc.OpenSuffix) {
+			list[f.Name] = line
+		}
+	}
+	return list
+}
+
+// writeCoverage writes the list of the files that an index covers, in the order of files.
+func writeCoverage(index string, files []warc.File, list map[string]string) error {
+	var text bytes.Buffer
+	for _, f := range files {
+		if line, ok := list[f.Name]; ok {
+			text.WriteString(line + "\n")
+		}
+	}
+	return fileio.Write(index+coveredSuffix, text.Bytes(), 0o644)
+}
+
+// covered returns the names of the files that an index covers as they are now. It is nil if the index has no list.
+func covered(index string, files []warc.File) (map[string]bool, error) {
+	listed, err := readCoverage(index)
+	if err != nil {
+		return nil, fmt.Errorf("read the list of indexed files: %w", err)
+	}
+	if listed == nil {
+		return nil, nil
+	}
+	unchanged := map[string]bool{}
+	for name, line := range coverage(files) {
+		if listed[line] {
+			unchanged[name] = true
+		}
+	}
+	return unchanged, nil
+}
+
+// readCoverage returns the lines of the list of the files that an index covers. It is nil if there is no list.
+func readCoverage(index string) (map[string]bool, error) {
+	text, err := os.ReadFile(index + coveredSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	lines := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		lines[strings.TrimSuffix(line, "\n")] = true
+	}
+	return lines, err
+}
+
+// coveredNames returns the names in the list of the files that an index covers, whether or not they have changed.
+func coveredNames(index string) (names []string, err error) {
+	lines, err := readCoverage(index)
+	for line := range lines {
+		if parts := strings.SplitN(line, " ", 3); len(parts) == 3 {
+			names = append(names, parts[2])
+		}
+	}
+	return names, err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -104,54 +105,54 @@ const maxCompanions = 8
 
 // load reads the record of an entry, and the metadata record that follows it.
 func (l *Library) load(e Entry) (Capture, error) {
-	c, _, err := l.loadHead(e)
+	c, _, _, err := l.loadHead(e)
 	return c, err
 }
 
-// message is the head of the message in a record, or why it cannot be read.
-type message struct {
-	head warc.Head
-	err  error
-}
-
-// loadHead reads what load reads, and returns the head of the message too.
-func (l *Library) loadHead(e Entry) (Capture, message, error) {
+// loadHead reads what load reads, and returns the head of the message too, or why it cannot be read.
+func (l *Library) loadHead(e Entry) (c Capture, head warc.Head, headErr, err error) {
 	f, r, rec, err := l.openRecord(e)
 	if err != nil {
-		return Capture{}, message{}, err
+		return c, head, nil, err
 	}
 	defer r.Close() //nolint:errcheck // nothing was written
 	h := rec.Header
-	c := Capture{Entry: e, Date: h.Date(), Type: h.Type(), RecordID: rec.ID(), file: f}
+	c = Capture{Entry: e, Date: h.Date(), Type: h.Type(), RecordID: rec.ID(), file: f}
 	if c.Type == "revisit" {
 		c.Profile = h.Get("WARC-Profile")[strings.LastIndexByte(h.Get("WARC-Profile"), '/')+1:]
 		c.RefersTo = Reference{
 			RecordID: h.ID("WARC-Refers-To"), URI: warc.TrimID(h.Get("WARC-Refers-To-Target-URI")),
 			Container: strings.TrimPrefix(h.Get("WARC-Refers-To-Container"), "file://"),
 		}
-		if c.RefersTo.Date, err = warc.ParseDate(h.Get("WARC-Refers-To-Date")); err != nil {
-			c.RefersTo.Date = time.Time{}
-		}
+		c.RefersTo.Date, _ = warc.ParseDate(h.Get("WARC-Refers-To-Date"))
 	}
-	var m message
-	var body io.Reader
-	if m.head, body, m.err = rec.Payload(); m.err == nil && c.Type != "revisit" {
+	head, body, headErr := rec.Payload()
+	if headErr == nil && c.Type != "revisit" {
 		c.Size, _ = io.Copy(io.Discard, body) // closing the record returns the error
 	}
 	if err := rec.Close(); err != nil {
-		return Capture{}, message{}, warc.Damaged(err)
+		return Capture{}, warc.Head{}, nil, warc.Damaged(err)
 	}
 	c.Why = metadataOf(r, c.RecordID)
-	return c, m, nil
+	return c, head, headErr, nil
+}
+
+// companions returns the records behind a capture that belong to the same visit, such as its request and its metadata.
+// Damage ends them.
+func companions(r *warc.Reader, id string) iter.Seq[*warc.Record] {
+	return func(yield func(*warc.Record) bool) {
+		for range maxCompanions {
+			rec, err := r.Next()
+			if err != nil || !slices.Contains(rec.Header.Values("WARC-Concurrent-To"), "<"+id+">") || !yield(rec) {
+				return
+			}
+		}
+	}
 }
 
 // metadataOf returns the fields of the metadata record of a capture. It is nil if there is no such record.
 func metadataOf(r *warc.Reader, id string) []warc.Field {
-	for range maxCompanions {
-		rec, err := r.Next()
-		if err != nil || !slices.Contains(rec.Header.Values("WARC-Concurrent-To"), "<"+id+">") {
-			return nil
-		}
+	for rec := range companions(r, id) {
 		if rec.Header.Type() != "metadata" || !strings.HasPrefix(rec.Header.Get("Content-Type"), "application/warc-fields") {
 			continue
 		}
@@ -159,8 +160,7 @@ func metadataOf(r *warc.Reader, id string) []warc.Field {
 		if err != nil || rec.Close() != nil {
 			return nil
 		}
-		_, why, _ := warc.ParseHeader("\r\n" + string(bytes.TrimRight(text, "\r\n")))
-		return why
+		return warc.ParseFields(text)
 	}
 	return nil
 }
@@ -183,12 +183,9 @@ func (l *Library) Original(ctx context.Context, c Capture) (Capture, error) {
 		if err != nil {
 			return Capture{}, err
 		}
-		if a, err := warc.ParseDigest(c.Digest); err == nil && !a.IsZero() {
-			b, err := warc.ParseDigest(next.Digest)
-			if err == nil && a.Algorithm == b.Algorithm && !bytes.Equal(a.Value, b.Value) {
-				return Capture{}, fmt.Errorf("%w: the revisit of %s at %s has the payload digest %s, its original %s has %s",
-					warc.ErrDamaged, c.URL, c.Timestamp, c.Digest, next.RecordID, next.Digest)
-			}
+		if same, comparable := samePayload(c.Digest, next.Digest); comparable && !same {
+			return Capture{}, fmt.Errorf("%w: the revisit of %s at %s has the payload digest %s, its original %s has %s",
+				warc.ErrDamaged, c.URL, c.Timestamp, c.Digest, next.RecordID, next.Digest)
 		}
 		from = next
 	}
@@ -216,7 +213,7 @@ func (l *Library) refersTo(ctx context.Context, c Capture) (Capture, error) {
 		for _, e := range entries {
 			original, err := l.load(e)
 			if err != nil {
-				unreadable = fmt.Errorf("the original of the revisit of %s at %s cannot be read: %w", c.URL, c.Timestamp, err)
+				unreadable = c.unreadable(err)
 				continue
 			}
 			if to.RecordID != "" && original.RecordID == to.RecordID {
@@ -239,16 +236,9 @@ func (l *Library) refersTo(ctx context.Context, c Capture) (Capture, error) {
 // byPayload returns the last capture before a revisit that has the same URI and payload digest, for revisits that name
 // no original. Heritrix wrote them before version 3.1.2.
 func (l *Library) byPayload(c Capture) (Capture, error) {
-	want, err := warc.ParseDigest(c.Digest)
-	if err != nil || want.IsZero() {
-		return Capture{}, noOriginal(c)
-	}
 	entries, err := l.Lookup(c.URL, func(e Entry) bool {
-		if e.URL != c.URL || e.MIME == RevisitMIME || e.Date().Unix() > c.Date.Unix() {
-			return false
-		}
-		has, err := warc.ParseDigest(e.Digest)
-		return err == nil && has.Algorithm == want.Algorithm && bytes.Equal(has.Value, want.Value)
+		same, _ := samePayload(c.Digest, e.Digest)
+		return same && e.URL == c.URL && e.MIME != RevisitMIME && e.Date().Unix() <= c.Date.Unix()
 	})
 	if err != nil {
 		return Capture{}, err
@@ -259,19 +249,29 @@ func (l *Library) byPayload(c Capture) (Capture, error) {
 		if err == nil {
 			return original, nil
 		}
-		unreadable = cmp.Or(unreadable,
-			fmt.Errorf("the original of the revisit of %s at %s cannot be read: %w", c.URL, c.Timestamp, err))
+		unreadable = cmp.Or(unreadable, c.unreadable(err))
 	}
 	return Capture{}, cmp.Or(unreadable, noOriginal(c))
 }
 
+// unreadable returns why the original of a revisit cannot be used.
+func (c Capture) unreadable(err error) error {
+	return fmt.Errorf("the original of the revisit of %s at %s cannot be read: %w", c.URL, c.Timestamp, err)
+}
+
 // fits returns how well a capture of the right URI and second fits as the original of c: see [warc.Fit].
 func (c Capture) fits(original Capture) int {
-	a, errA := warc.ParseDigest(c.Digest)
-	b, errB := warc.ParseDigest(original.Digest)
-	comparable := errA == nil && errB == nil && !a.IsZero() && a.Algorithm == b.Algorithm
-	return warc.Fit(original.Type != "revisit", comparable, bytes.Equal(a.Value, b.Value),
-		original.Date.Equal(c.RefersTo.Date))
+	same, comparable := samePayload(c.Digest, original.Digest)
+	return warc.Fit(original.Type != "revisit", comparable, same, original.Date.Equal(c.RefersTo.Date))
+}
+
+// samePayload reports whether two payload digests are equal, and whether they can be compared, because both are known
+// and of one algorithm.
+func samePayload(a, b string) (same, comparable bool) {
+	x, errX := warc.ParseDigest(a)
+	y, errY := warc.ParseDigest(b)
+	comparable = errX == nil && errY == nil && !x.IsZero() && x.Algorithm == y.Algorithm
+	return comparable && bytes.Equal(x.Value, y.Value), comparable
 }
 
 func noOriginal(c Capture) error {

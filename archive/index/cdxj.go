@@ -1,13 +1,16 @@
 package index
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // DateLayout is the layout of an [Entry.Timestamp] with 14 digits, to the second.
@@ -31,10 +34,7 @@ func ParseStamp(s string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("timestamp %.40q: want 14 digits, or 17 with milliseconds", s)
 	}
 	second, fraction := s[:len(DateLayout)], s[len(DateLayout):]
-	if fraction == "" {
-		return time.Parse(DateLayout, second)
-	}
-	return time.Parse(DateLayout, second+"."+fraction)
+	return time.Parse(DateLayout, strings.TrimSuffix(second+"."+fraction, "."))
 }
 
 // RevisitMIME is the media type of a revisit in an index.
@@ -58,10 +58,7 @@ type Entry struct {
 
 // Date returns the timestamp as a time. It is the zero time if the timestamp is not valid.
 func (e Entry) Date() time.Time {
-	t, err := ParseStamp(e.Timestamp)
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := ParseStamp(e.Timestamp)
 	return t
 }
 
@@ -153,10 +150,10 @@ func ParseEntry(line string) (Entry, error) {
 	e := Entry{
 		Key: key, Timestamp: stamp, URL: f.URL, MIME: f.MIME, Status: f.Status, Digest: f.Digest, Filename: f.Filename,
 	}
-	var errs [2]error
-	e.Offset, errs[0] = f.Offset.int()
-	e.Length, errs[1] = f.Length.int()
-	if err := errors.Join(errs[:]...); err != nil {
+	var err, errLength error
+	e.Offset, err = f.Offset.int()
+	e.Length, errLength = f.Length.int()
+	if err := errors.Join(err, errLength); err != nil {
 		return Entry{}, fmt.Errorf("CDXJ line %.80q: %w", line, err)
 	}
 	return e, nil
@@ -164,4 +161,100 @@ func ParseEntry(line string) (Entry, error) {
 
 func isStamp(s string) bool {
 	return len(s) >= len(DateLayout) && len(s) <= maxStamp && strings.Trim(s, "0123456789") == ""
+}
+
+// AppendCDX appends the entry to b as a line of CDX with eleven fields, " CDX N b a m s k r M S V g", and its line end.
+// An unknown field is "-". The timestamp has 14 digits. As in other CDX files, the digest has no scheme. White space in
+// a field is percent-encoded, because it separates fields.
+func (e Entry) AppendCDX(b []byte) []byte {
+	_, sum, ok := strings.Cut(e.Digest, ":")
+	if !ok {
+		sum = e.Digest
+	}
+	length := ""
+	if e.Length > 0 {
+		length = strconv.FormatInt(e.Length, 10)
+	}
+	fields := [...]string{
+		e.Key, e.Timestamp[:min(len(e.Timestamp), len(DateLayout))], e.URL, cutMIME(e.MIME), e.Status, sum, "", "", length,
+		strconv.FormatInt(e.Offset, 10), e.Filename,
+	}
+	for i, f := range fields {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		if f == "" {
+			f = "-"
+		}
+		for _, c := range []byte(f) {
+			if c <= ' ' || c == 0x7f {
+				b = append(b, '%', "0123456789ABCDEF"[c>>4], "0123456789ABCDEF"[c&15])
+			} else {
+				b = append(b, c)
+			}
+		}
+	}
+	return append(b, '\n')
+}
+
+// MaxLine is the maximum length of a line of an index, in bytes. Longer lines are skipped.
+const MaxLine = 1 << 20
+
+// MaxMIME is the maximum length of a media type in an index, in bytes (RFC 6838, 4.2, bounds each half of it). Servers
+// send anything as Content-Type.
+const MaxMIME = 127
+
+// cutMIME returns a media type as an index has it.
+func cutMIME(mime string) string {
+	if len(mime) <= MaxMIME {
+		return mime
+	}
+	end := MaxMIME
+	for end > MaxMIME-utf8.UTFMax && !utf8.RuneStart(mime[end]) {
+		end--
+	}
+	return strings.TrimSpace(mime[:end])
+}
+
+// NewLines returns a scanner of the lines of an index. It skips lines that are longer than [MaxLine].
+func NewLines(r io.Reader) *bufio.Scanner { return newLines(r, nil) }
+
+// tailOfLine is the length of the end of a skipped line that is kept, in bytes. It holds the name of a WARC file.
+const tailOfLine = 4 << 10
+
+// newLines is NewLines. skipped is called with the last bytes of each line that is skipped, without its line end; nil
+// is not called.
+func newLines(r io.Reader, skipped func(tail []byte)) *bufio.Scanner {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, MaxLine)
+	var tail []byte
+	skipping := false
+	lines.Split(func(data []byte, atEOF bool) (advance int, token []byte, err error) {
+		end := bytes.IndexByte(data, '\n')
+		switch {
+		case end < 0 && !atEOF && len(data) < MaxLine:
+			return 0, nil, nil
+		case end < 0 && !atEOF:
+			tail = append(tail, data...)
+			tail = append(tail[:0], tail[max(0, len(tail)-tailOfLine):]...)
+			skipping = true
+			return len(data), nil, nil
+		case end < 0 && !skipping:
+			return bufio.ScanLines(data, atEOF)
+		case end < 0:
+			end, advance = len(data), len(data)
+		default:
+			advance = end + 1
+		}
+		if !skipping {
+			return advance, bytes.TrimSuffix(data[:end], []byte("\r")), nil
+		}
+		tail = append(tail, data[:end]...)
+		if skipped != nil {
+			skipped(tail)
+		}
+		tail, skipping = tail[:0], false
+		return advance, nil, nil
+	})
+	return lines
 }

@@ -44,11 +44,8 @@ type sortedIndex struct {
 func OpenLibrary(ctx context.Context, dir string, o Options, report func(warc.Finding) error) (*Library, error) {
 	files, faults := warc.FilesAndPackages([]string{dir})
 	more, moreFaults := warc.FilesAndPackages(o.Outside)
-	faults = append(faults, moreFaults...)
-	for _, f := range faults {
-		if err := report(*f); err != nil {
-			return nil, err
-		}
+	if err := warc.ReportAll(append(faults, moreFaults...), report); err != nil {
+		return nil, err
 	}
 	l := &Library{dir: dir, files: map[string]warc.File{}, report: report, live: o.live}
 	for _, f := range files {
@@ -187,7 +184,10 @@ func (l *Library) each(address string, see func(Entry)) error {
 		}
 	}
 	for _, x := range l.indexes {
-		if err := x.search(key, see, l.report); err != nil {
+		err := x.each(key+" ", func(e Entry) error { see(e); return nil }, func(err error) error {
+			return l.report(*warc.FileFinding(x.file.Name(), warc.BadIndex, err.Error()+"; make the index again"))
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -198,10 +198,10 @@ func (l *Library) each(address string, see func(Entry)) error {
 	return nil
 }
 
-// search calls see with the entries of a key. It reports lines that cannot be read.
-func (x sortedIndex) search(key string, see func(Entry), report func(warc.Finding) error) error {
-	want := key + " "
-	at, err := SearchLines(x.size, MaxLine/16, want, x.lineAfter)
+// each calls do with the entries whose lines begin with a prefix, and bad with the error of each line that cannot be
+// read.
+func (x sortedIndex) each(prefix string, do func(Entry) error, bad func(error) error) error {
+	at, err := SearchLines(x.size, MaxLine/16, prefix, x.lineAfter)
 	if err != nil {
 		return err
 	}
@@ -209,23 +209,18 @@ func (x sortedIndex) search(key string, see func(Entry), report func(warc.Findin
 	if err != nil {
 		return err
 	}
-	for lines.Scan() && (lines.Text() < want || strings.HasPrefix(lines.Text(), want)) {
-		if !strings.HasPrefix(lines.Text(), want) {
+	for lines.Scan() && (lines.Text() < prefix || strings.HasPrefix(lines.Text(), prefix)) {
+		if !strings.HasPrefix(lines.Text(), prefix) {
 			continue
 		}
 		e, err := ParseEntry(lines.Text())
 		if err != nil {
-			err = report(warc.Finding{
-				File: x.file.Name(), Offset: -1, Severity: warc.Error, Kind: warc.BadIndex,
-				Text: err.Error() + "; make the index again",
-			})
-			if err != nil {
-				return err
-			}
-			continue
+			err = bad(err)
+		} else if x.counts(e.Filename) {
+			err = do(e)
 		}
-		if x.counts(e.Filename) {
-			see(e)
+		if err != nil {
+			return err
 		}
 	}
 	if err := lines.Err(); err != nil {

@@ -24,7 +24,6 @@ const readerAge = time.Minute
 // never reads whole files: it uses the sorted indexes and the lines of a [Live]. Captures in files that no index
 // covers are not found, see [Library.Unindexed]. Its methods are safe for concurrent use.
 type LiveReader struct {
-	dir  string
 	live *Live
 
 	mu      sync.Mutex // guards current, and the users of all libraries
@@ -41,7 +40,7 @@ type lent struct {
 }
 
 // NewLiveReader returns a reader for the folder of a live index.
-func NewLiveReader(live *Live) *LiveReader { return &LiveReader{dir: live.dir, live: live} }
+func NewLiveReader(live *Live) *LiveReader { return &LiveReader{live: live} }
 
 // Open returns a library of the archive as it is now. The caller calls release when it is done.
 func (s *LiveReader) Open(now time.Time) (l *Library, release func(), err error) {
@@ -61,9 +60,10 @@ func (s *LiveReader) Open(now time.Time) (l *Library, release func(), err error)
 // renew opens the library again. The lock is held.
 func (s *LiveReader) renew(now time.Time) error {
 	merges := s.live.merges.Load()
-	l, err := OpenLibrary(context.Background(), s.dir, Options{live: s.live}, func(warc.Finding) error { return nil })
+	dir := s.live.dir
+	l, err := OpenLibrary(context.Background(), dir, Options{live: s.live}, func(warc.Finding) error { return nil })
 	if err != nil {
-		return fmt.Errorf("open the index of %s: %w", s.dir, err)
+		return fmt.Errorf("open the index of %s: %w", dir, err)
 	}
 	if before := s.current; before != nil {
 		before.old = true
@@ -166,10 +166,7 @@ const lineBuffer = 1 << 10
 func (l *Live) placesOf(key string) (f *os.File, places []int64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.err == nil {
-		_ = l.write() // the error is stored and stops the index, not this search
-	}
-	if f, err = os.Open(l.path(liveName)); err != nil {
+	if f, err = l.reading(); err != nil {
 		return nil, nil, err
 	}
 	hash := maphash.String(l.seed, key)
@@ -179,6 +176,14 @@ func (l *Live) placesOf(key string) (f *os.File, places []int64, err error) {
 		}
 	}
 	return f, places, nil
+}
+
+// reading writes the waiting lines, and opens the live file to search it. The lock is held.
+func (l *Live) reading() (*os.File, error) {
+	if l.err == nil {
+		_ = l.write() // the error is stored and stops the index, not this search
+	}
+	return os.Open(l.path(liveName))
 }
 
 // knows reports whether the live file has the captures of a WARC file.

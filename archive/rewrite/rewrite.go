@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -133,19 +135,15 @@ func Files(ctx context.Context, paths []string, o Options, report func(warc.Find
 		changes: map[depend.Key]change{}, payloads: map[int32]*provided{},
 	}
 	var sum Summary
-	pass := report
-	report = func(f warc.Finding) error {
-		if f.Severity == warc.Error {
-			sum.Errors++
-		}
-		return pass(f)
-	}
+	report = warc.CountErrors(&sum.Errors, report)
 	inputs, faults := warc.FilesAndPackages(paths)
+	isInput := func(path string) bool {
+		return slices.ContainsFunc(inputs, func(f warc.File) bool { return f.Path == path })
+	}
 	var hidden []warc.Finding // damage in the files of o.From; damage in the others is reported when they are rewritten
 	var err error
 	p.survey, err = depend.New(ctx, append(slices.Clone(paths), o.From...), o.Progress, func(f warc.Finding) error {
-		asked := slices.ContainsFunc(inputs, func(g warc.File) bool { return g.Path == f.File }) ||
-			slices.ContainsFunc(faults, func(g *warc.Finding) bool { return g.File == f.File })
+		asked := isInput(f.File) || slices.ContainsFunc(faults, func(g *warc.Finding) bool { return g.File == f.File })
 		if f.Severity == warc.Error && !asked && len(hidden) < warc.MaxFindings {
 			hidden = append(hidden, f)
 		}
@@ -154,13 +152,11 @@ func Files(ctx context.Context, paths []string, o Options, report func(warc.Find
 	if err != nil {
 		return sum, err
 	}
-	for _, f := range faults {
-		if err := report(*f); err != nil {
-			return sum, err
-		}
+	if err := warc.ReportAll(faults, report); err != nil {
+		return sum, err
 	}
 	for i, f := range p.survey.Files {
-		if slices.ContainsFunc(inputs, func(g warc.File) bool { return g.Path == f.Path }) {
+		if isInput(f.Path) {
 			p.inputs[int32(i)] = true
 		}
 	}
@@ -211,10 +207,7 @@ func outName(f warc.File) string {
 // distinctNames returns an error if two new files would have one name.
 func (p *plan) distinctNames() error {
 	names := map[string]string{}
-	for i := range p.survey.Files {
-		if !p.inputs[int32(i)] {
-			continue
-		}
+	for _, i := range slices.Sorted(maps.Keys(p.inputs)) {
 		f := p.survey.Files[i]
 		if other, taken := names[outName(f)]; taken {
 			return fmt.Errorf("%s and %s would get the same name; rewrite them separately, into different folders",
@@ -286,11 +279,7 @@ func (p *plan) finding(i int32, k warc.Kind, text string) warc.Finding {
 
 // prove reads the needed originals. Their sizes must be known before a record is written.
 func (p *plan) prove(ctx context.Context) error {
-	list := make([]int32, 0, len(p.payloads))
-	for o := range p.payloads {
-		list = append(list, o)
-	}
-	slices.Sort(list)
+	list := slices.Sorted(maps.Keys(p.payloads))
 	results := make([]*provided, len(list))
 	work := func(ctx context.Context, i int) error {
 		results[i] = p.provide(ctx, list[i])
@@ -338,12 +327,9 @@ func (p *plan) needs() []depend.Dependency {
 
 // write makes the new files, several at a time.
 func (p *plan) write(ctx context.Context, sum *Summary, report func(warc.Finding) error) error {
-	var list []int32
-	for i := range p.survey.Files {
-		if p.inputs[int32(i)] {
-			list = append(list, int32(i))
-			p.o.Progress.Expect(p.survey.Files[i : i+1])
-		}
+	list := slices.Sorted(maps.Keys(p.inputs))
+	for _, i := range list {
+		p.o.Progress.Expect(p.survey.Files[i : i+1])
 	}
 	results := make([]*rewriter, len(list))
 	work := func(ctx context.Context, i int) error {
@@ -368,4 +354,83 @@ func (p *plan) write(ctx context.Context, sum *Summary, report func(warc.Finding
 		return errors.Join(errs...)
 	}
 	return parallel.Each(ctx, len(list), work, finish)
+}
+
+// maxShown is the maximum number of hosts or prefixes of a selection that a record names.
+const maxShown = 20
+
+// String describes the selection for readers of the new files.
+func (s Selection) String() string {
+	var parts []string
+	list := func(what string, all []string) {
+		if shown := all[:min(len(all), maxShown)]; len(all) > 0 {
+			text := what + " " + strings.Join(shown, " ")
+			if more := len(all) - len(shown); more > 0 {
+				text += fmt.Sprintf(" and %d more", more)
+			}
+			parts = append(parts, text)
+		}
+	}
+	list("hosts", s.Hosts)
+	list("prefixes", s.Prefixes)
+	if !s.From.IsZero() {
+		parts = append(parts, "from "+s.From.UTC().Format(time.RFC3339))
+	}
+	if !s.To.IsZero() {
+		parts = append(parts, "before "+s.To.UTC().Format(time.RFC3339))
+	}
+	if len(parts) == 0 {
+		return "all records"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// begin writes the warcinfo record of the new file, before its first record: from what, how and when it was made. The
+// warcinfo records of the old file are copied too, since the copied records refer to them.
+func (w *rewriter) begin() error {
+	if w.begun || w.o.Software == "" {
+		return nil
+	}
+	w.begun = true
+	revisits := "become responses if their originals are in no file of this folder"
+	switch {
+	case w.o.Keep:
+		revisits = "are kept"
+	case w.o.All:
+		revisits = "become responses"
+	}
+	var text strings.Builder
+	for _, f := range fields(
+		"software", w.o.Software,
+		"format", "WARC File Format 1.1",
+		"conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+		"description", "Records copied from another WARC file. Their own warcinfo records follow.",
+		"madeFrom", fileLabel(w.file),
+		"madeBy", w.o.Command,
+		"selection", w.o.Select.String(),
+		"revisits", revisits,
+	) {
+		// A name of a file or host cannot end the line.
+		text.WriteString(f.Name + ": " + strings.Map(printable, f.Value) + "\r\n")
+	}
+	sum := warc.NewHash("sha1")
+	_, _ = io.WriteString(sum, text.String()) // a hash never fails
+	name, date := filepath.Base(w.name), w.o.Now.UTC().Format(warc.DateLayout)
+	return w.emit("WARC/1.1", fields(
+		"WARC-Type", "warcinfo",
+		"WARC-Record-ID", "<"+renamed("warcinfo of "+w.name+" at "+date)+">",
+		"WARC-Date", date,
+		"WARC-Filename", strings.Map(printable, name),
+		"Content-Type", "application/warc-fields",
+		"WARC-Block-Digest", warc.FormatDigest("sha1", sum),
+		"Content-Length", fmt.Sprint(text.Len()),
+	), strings.NewReader(text.String()))
+}
+
+// printable replaces a control character.
+func printable(r rune) rune {
+	if r < ' ' || r == 0x7f {
+		return '?'
+	}
+	return r
 }

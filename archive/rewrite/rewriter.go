@@ -108,8 +108,8 @@ func (w *rewriter) record(rec *warc.Record) error {
 		}
 		return w.repoint(rec, ch, at)
 	}
-	if w.mentionsChanged(h) {
-		return w.rename(rec, at)
+	if renamed, changed := w.renamedIDs(h); changed {
+		return w.rename(rec.Version, renamed, at)
 	}
 	return w.copy(at)
 }
@@ -130,28 +130,18 @@ func (w *rewriter) wants(rec *warc.Record) bool {
 // referring are the headers with ids of records that may have changed.
 var referring = []string{"WARC-Concurrent-To", "WARC-Refers-To"}
 
-// mentionsChanged reports whether a header mentions a record with a new id.
-func (w *rewriter) mentionsChanged(h warc.Header) bool {
-	for _, name := range referring {
-		for _, id := range h.Values(name) {
-			if _, ok := w.changes[depend.IDKey(warc.TrimID(id))]; ok {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// renamedIDs returns a header with the new ids of the records that it mentions.
-func (w *rewriter) renamedIDs(h warc.Header) warc.Header {
+// renamedIDs returns a header with the new ids of the records that it mentions, and whether it mentions one.
+func (w *rewriter) renamedIDs(h warc.Header) (_ warc.Header, changed bool) {
 	h = slices.Clone(h)
 	for i, f := range h {
-		refers := slices.ContainsFunc(referring, func(name string) bool { return strings.EqualFold(name, f.Name) })
-		if ch, ok := w.changes[depend.IDKey(warc.TrimID(f.Value))]; ok && refers {
-			h[i].Value = "<" + ch.newID + ">"
+		if !slices.ContainsFunc(referring, func(name string) bool { return strings.EqualFold(name, f.Name) }) {
+			continue
+		}
+		if ch, ok := w.changes[depend.IDKey(warc.TrimID(f.Value))]; ok {
+			h[i].Value, changed = "<"+ch.newID+">", true
 		}
 	}
-	return h
+	return h, changed
 }
 
 // reopen opens a record again, to read its block.
@@ -186,9 +176,8 @@ func (w *rewriter) copy(at place) error {
 	if member == nil || at.shared {
 		return w.emit("WARC/"+rec.Version, rec.Header, rec)
 	}
-	n, err := io.Copy(w.out, member)
+	n, err := io.Copy(w, member)
 	w.sum.Records++
-	w.sum.Bytes += n
 	if err == nil && n != at.length {
 		err = io.ErrUnexpectedEOF
 	}
@@ -203,8 +192,7 @@ func (w *rewriter) emit(version string, h warc.Header, block io.Reader) error {
 	if err := w.begin(); err != nil {
 		return err
 	}
-	counting := &countingWriter{w: w.out}
-	w.zip.Reset(counting)
+	w.zip.Reset(w)
 	var text strings.Builder
 	text.WriteString(version + "\r\n")
 	for _, f := range h {
@@ -226,18 +214,24 @@ func (w *rewriter) emit(version string, h warc.Header, block io.Reader) error {
 		return fmt.Errorf("write a record of %s: %w", w.name, err)
 	}
 	w.sum.Records++
-	w.sum.Bytes += counting.n
 	return nil
 }
 
-// rename copies a record with the new ids of the records that it mentions. Its block and its own id stay.
-func (w *rewriter) rename(rec *warc.Record, at place) error {
+// Write writes to the new file and counts the bytes.
+func (w *rewriter) Write(p []byte) (int, error) {
+	n, err := w.out.Write(p)
+	w.sum.Bytes += int64(n)
+	return n, err
+}
+
+// rename copies a record with the new ids of the records that it mentions in its header. Its block and its own id stay.
+func (w *rewriter) rename(version string, h warc.Header, at place) error {
 	r, again, err := w.reopen(at)
 	if err != nil {
 		return err
 	}
 	defer r.Close() //nolint:errcheck // nothing was written
-	return w.emit("WARC/"+rec.Version, w.renamedIDs(rec.Header), again)
+	return w.emit("WARC/"+version, h, again)
 }
 
 // repoint copies a revisit so that it refers to the response that an earlier revisit of the same original became.
@@ -252,9 +246,9 @@ func (w *rewriter) repoint(rec *warc.Record, ch change, at place) error {
 	if err != nil {
 		return err
 	}
-	h := without(w.renamedIDs(rec.Header), "WARC-Record-ID", "WARC-Refers-To", "WARC-Refers-To-Target-URI",
-		"WARC-Refers-To-Date", "WARC-Payload-Digest", "Content-Length")
-	h = append(h, fields(
+	h, _ := w.renamedIDs(rec.Header)
+	h = append(without(h, "WARC-Record-ID", "WARC-Refers-To", "WARC-Refers-To-Target-URI",
+		"WARC-Refers-To-Date", "WARC-Payload-Digest", "Content-Length"), fields(
 		"WARC-Record-ID", "<"+ch.newID+">",
 		"WARC-Refers-To", "<"+renamed(w.survey.IDOf(ch.first))+">",
 		"WARC-Refers-To-Target-URI", first.Target,
@@ -370,7 +364,8 @@ func framed(h warc.Head, body io.Reader, size int64) (io.Reader, int64) {
 // filledHeader returns the header of the response that is made from a revisit.
 func (w *rewriter) filledHeader(old warc.Header, ch change, sum hash.Hash, size int64) warc.Header {
 	p := w.payloads[ch.original]
-	h := without(w.renamedIDs(old), "WARC-Type", "WARC-Record-ID", "WARC-Target-URI", "WARC-Profile",
+	h, _ := w.renamedIDs(old)
+	h = without(h, "WARC-Type", "WARC-Record-ID", "WARC-Target-URI", "WARC-Profile",
 		"WARC-Refers-To", "WARC-Refers-To-Target-URI", "WARC-Refers-To-Date", "WARC-Truncated", "WARC-Etag",
 		"WARC-Last-Modified", "WARC-Block-Digest", "WARC-Payload-Digest", "Content-Type", "Content-Length")
 	h = append(fields("WARC-Type", "response", "WARC-Record-ID", "<"+ch.newID+">", "WARC-Target-URI", old.Target()), h...)
@@ -437,33 +432,15 @@ func fields(pairs ...string) warc.Header {
 	return h
 }
 
-// countingWriter counts what goes through it.
-type countingWriter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *countingWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
-}
-
 // openCapture opens the record with an id at an offset, where several records may share a gzip member.
 func openCapture(f warc.File, offset int64, id string) (*warc.Reader, *warc.Record, error) {
-	r, err := f.OpenAt(offset)
-	if err != nil {
-		return nil, nil, warc.Damaged(err)
-	}
-	for {
-		rec, err := r.Next()
-		if err != nil {
-			return nil, nil, errors.Join(warc.Damaged(err), r.Close())
-		}
-		if rec.ID() == id {
-			return r, rec, nil
+	r, rec, err := f.RecordAt(offset)
+	for err == nil && rec.ID() != id {
+		if rec, err = r.Next(); err != nil {
+			err = errors.Join(warc.Damaged(err), r.Close())
 		}
 	}
+	return r, rec, err
 }
 
 // provide checks an original and returns size and digest of its payload. The digest is of the payload without transfer

@@ -2,10 +2,18 @@ package warc
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/digest"
 )
 
 // Checker checks single records: their structure, their header and their digests. It is not safe for concurrent use.
@@ -29,7 +37,7 @@ func NewChecker(report func(Finding)) *Checker {
 func (c *Checker) Check(rec *Record) (whole bool) {
 	digests := c.block(rec)
 	if err := rec.Close(); err != nil {
-		if f, ok := asFinding(err); ok {
+		if f, ok := errors.AsType[*Finding](err); ok {
 			c.report(*f)
 		} else {
 			c.fail(rec, Unreadable, "%v", err)
@@ -66,15 +74,11 @@ func (rec *Record) Finding(k Kind, text string) Finding {
 // CheckAt checks the record at an offset of the file, wherever it is. Its error is the first fault, and wraps
 // [ErrDamaged].
 func (f File) CheckAt(offset int64) error {
-	r, err := f.OpenAt(offset)
+	r, rec, err := f.RecordAt(offset)
 	if err != nil {
-		return Damaged(err)
+		return err
 	}
 	defer r.Close() //nolint:errcheck // nothing was written
-	rec, err := r.Next()
-	if err != nil {
-		return Damaged(err)
-	}
 	var first error
 	c := NewChecker(func(f Finding) {
 		if f.Severity == Error && first == nil {
@@ -122,10 +126,9 @@ func (t tap) Read(p []byte) (int, error) {
 func (c *Checker) block(rec *Record) func() {
 	h := rec.Header
 	want, err := ParseDigest(h.Get("WARC-Block-Digest"))
-	unknown := errors.Join(err)
-	payloadWant, err := ParseDigest(h.Get("WARC-Payload-Digest"))
-	unknown = errors.Join(unknown, err)
-	empty := hasEmpty(h, "WARC-Block-Digest") || hasEmpty(h, "WARC-Payload-Digest")
+	payloadWant, errPayload := ParseDigest(h.Get("WARC-Payload-Digest"))
+	unknown := errors.Join(err, errPayload)
+	empty := slices.Contains(slices.Concat(h.Values("WARC-Block-Digest"), h.Values("WARC-Payload-Digest")), "")
 	whole := c.hashes.of(want, "block ")
 	var part hash.Hash
 	if h.Type() != "revisit" && h.Get("WARC-Segment-Number") == "" { // the digest of a revisit is of its original
@@ -236,4 +239,134 @@ func (c *Checker) isFraming(rec *Record, want Digest) bool {
 	sum := NewHash(want.Algorithm)
 	_, err = io.Copy(sum, in)
 	return err == nil && want.Matches(sum)
+}
+
+// message is the HTTP message of a record, as far as it was read.
+type message struct {
+	is   bool
+	head Head
+	err  error
+}
+
+// isMessage reports whether the block of a record should begin with an HTTP head.
+func isMessage(h Header) bool {
+	switch h.Type() {
+	case "response", "request", "revisit":
+		segment := h.Get("WARC-Segment-Number")
+		return h.IsHTTP() && (segment == "" || segment == "1")
+	}
+	return false
+}
+
+// message checks the HTTP message of a record.
+func (c *Checker) message(rec *Record, m message) {
+	h := rec.Header
+	cut := h.Get("WARC-Truncated") != "" || h.Get("WARC-Segment-Number") != ""
+	switch {
+	case !m.is:
+	case m.err != nil:
+		c.fail(rec, HTTP, "the %s cannot be read: %v", h.Type(), m.err)
+	case !m.head.ended() && !cut && h.Type() == "revisit":
+		c.warn(rec, HTTP, "the HTTP head has no empty line at its end")
+	case !m.head.ended() && !cut:
+		c.fail(rec, HTTP, "the HTTP head has no empty line at its end: the head is not finished")
+	case h.Type() == "response" && !cut:
+		if want, ok := m.head.bodyLength(); ok && rec.Size-int64(len(m.head.Raw)) < want {
+			c.failButWget(rec, HTTP, "the body has %d bytes, the Content-Length of its head is %d, "+
+				"and no WARC-Truncated says why", rec.Size-int64(len(m.head.Raw)), want)
+		}
+	}
+}
+
+// ended reports whether the head ends with an empty line.
+func (h Head) ended() bool {
+	return bytes.HasSuffix(h.Raw, []byte("\n\r\n")) || bytes.HasSuffix(h.Raw, []byte("\n\n"))
+}
+
+// bodyLength returns the length of the body, if the head of a response announces a body and its length.
+func (h Head) bodyLength() (int64, bool) {
+	switch s := h.Status; {
+	case s < http.StatusOK, s == http.StatusNoContent, s == http.StatusNotModified, h.Chunked():
+		return 0, false
+	}
+	length, found := "", false
+	for value := range h.values("content-length") {
+		if found && value != length {
+			return 0, false
+		}
+		length, found = value, true
+	}
+	n, err := strconv.ParseUint(length, 10, 63)
+	return int64(n), err == nil
+}
+
+// noteWriter notes who wrote the file, if the record is a warcinfo record.
+func (c *Checker) noteWriter(rec *Record) {
+	if rec.Header.Type() != "warcinfo" {
+		return
+	}
+	fields := ParseFields(c.info)
+	c.second.on = strings.HasPrefix(fields.Get("software"), "arcrawl/")
+	c.wget = strings.HasPrefix(strings.ToLower(fields.Get("software")), "wget/")
+}
+
+// failButWget reports an error. In a file by GNU Wget, which writes all its files like this, it is a warning.
+func (c *Checker) failButWget(rec *Record, k Kind, format string, args ...any) {
+	if c.wget {
+		c.warn(rec, k, format, args...)
+		return
+	}
+	c.fail(rec, k, format, args...)
+}
+
+// secondDigest is the SHA-256 of the payload of a response. arcrawl writes it into the metadata record of the visit,
+// because a WARC record has one payload digest only. It is of whole payloads; what was cut is not compared.
+type secondDigest struct {
+	on  bool // arcrawl wrote the file; in other files nobody writes it
+	sum hash.Hash
+	id  string // of the response; empty if the last visit has none
+}
+
+// both writes into two hashes, and has the sum of the first.
+type both struct {
+	hash.Hash
+	second hash.Hash
+}
+
+func (b both) Write(p []byte) (int, error) {
+	b.second.Write(p)
+	return b.Hash.Write(p)
+}
+
+// begin returns the hash of the payload of a record, which hashes it for s too if it is a response.
+func (s *secondDigest) begin(h Header, part hash.Hash) hash.Hash {
+	if h.Type() != "response" || part == nil || !s.on || h.Get("WARC-Truncated") != "" {
+		if h.Type() == "response" || h.Type() == "revisit" {
+			s.id = ""
+		}
+		return part
+	}
+	if s.sum == nil {
+		s.sum = sha256.New()
+	}
+	s.sum.Reset()
+	s.id = h.Get("WARC-Record-ID")
+	return both{part, s.sum}
+}
+
+// isOf reports whether a record is the metadata record of the last response.
+func (s *secondDigest) isOf(h Header) bool {
+	return s.id != "" && h.Type() == "metadata" && slices.Contains(h.Values("WARC-Concurrent-To"), s.id)
+}
+
+// compareSecond reports a payload that has not the SHA-256 in the metadata record of its visit.
+func (c *Checker) compareSecond(rec *Record) {
+	if !c.second.isOf(rec.Header) {
+		return
+	}
+	want := digest.ParseSHA256(ParseFields(c.info).Get("payloadSHA256"))
+	if got := digest.SHA256(c.second.sum.Sum(nil)); !want.IsZero() && got != want {
+		c.fail(rec, PayloadDigest, "the payload of the response has SHA-256 %s, and the metadata record of the visit says %s",
+			got, want)
+	}
 }

@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -54,10 +55,7 @@ func (h Header) Type() string { return h.Get("WARC-Type") }
 
 // Date returns WARC-Date. It is the zero time if the header cannot be read.
 func (h Header) Date() time.Time {
-	t, err := ParseDate(h.Get("WARC-Date"))
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := ParseDate(h.Get("WARC-Date"))
 	return t
 }
 
@@ -105,6 +103,12 @@ func ParseHeader(text string) (version string, h Header, faults []string) {
 		h = append(h, Field{name, strings.Trim(value, " \t")})
 	}
 	return version, h, faults
+}
+
+// ParseFields parses a block of the type application/warc-fields.
+func ParseFields(block []byte) Header {
+	_, fields, _ := ParseHeader("\r\n" + string(bytes.TrimRight(block, "\r\n")))
+	return fields
 }
 
 // isToken reports whether a text is a valid header name.

@@ -6,11 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httputil"
 	"net/textproto"
 	"strconv"
 	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
@@ -38,17 +45,24 @@ func (h Head) Header() http.Header {
 }
 
 // MIME returns the media type in lower case, without parameters. It is empty if there is none that can be read.
-func (h Head) MIME() string { return mediatype.Of(h.contentType()) }
-
-// contentType returns the value of the first Content-Type.
-func (h Head) contentType() string {
-	const name = "content-type"
-	for line := range bytes.SplitSeq(h.Raw, []byte("\n")) {
-		if at := bytes.IndexByte(line, ':'); at >= len(name) && bytes.EqualFold(bytes.TrimSpace(line[:at]), []byte(name)) {
-			return string(bytes.TrimSpace(line[at+1:]))
-		}
+func (h Head) MIME() string {
+	for first := range h.values("content-type") {
+		return mediatype.Of(first)
 	}
 	return ""
+}
+
+// values returns the values of a header, in their order. Unlike Header it copies no others.
+func (h Head) values(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range bytes.SplitSeq(h.Raw, []byte("\n")) {
+			at := bytes.IndexByte(line, ':')
+			is := at >= len(name) && bytes.EqualFold(bytes.TrimSpace(line[:at]), []byte(name))
+			if is && !yield(string(bytes.TrimSpace(line[at+1:]))) {
+				return
+			}
+		}
+	}
 }
 
 // Chunked reports whether the body was sent in chunks.
@@ -141,4 +155,53 @@ func (rec *Record) Payload() (Head, io.Reader, error) {
 	}
 	body, _ := head.Payload(in)
 	return head, body, nil
+}
+
+const (
+	maxCodings    = 4       // content codings of one payload
+	maxZstdWindow = 8 << 20 // the maximum in RFC 9659
+)
+
+// Decode returns a reader of a payload without its content codings. An empty payload has none, whatever its head says.
+func (h Head) Decode(body io.Reader) (io.Reader, error) {
+	var codings []string
+	for _, v := range h.Header().Values("Content-Encoding") {
+		for coding := range strings.SplitSeq(strings.ToLower(v), ",") {
+			if coding = strings.TrimSpace(coding); coding != "" && coding != "identity" && coding != "none" {
+				codings = append(codings, coding)
+			}
+		}
+	}
+	if len(codings) > maxCodings {
+		return nil, fmt.Errorf("%d content codings, more than %d", len(codings), maxCodings)
+	}
+	for i := len(codings) - 1; i >= 0; i-- {
+		in := bufio.NewReader(body)
+		begin, err := in.Peek(2)
+		if len(begin) == 0 && errors.Is(err, io.EOF) {
+			return in, nil
+		}
+		if body, err = undo(codings[i], in, begin); err != nil {
+			return nil, fmt.Errorf("%s: %w", codings[i], err)
+		}
+	}
+	return body, nil
+}
+
+// undo returns a reader without one content coding. begin is the first bytes of in.
+func undo(coding string, in *bufio.Reader, begin []byte) (io.Reader, error) {
+	switch coding {
+	case "gzip", "x-gzip":
+		return gzip.NewReader(in)
+	case "deflate": // zlib by RFC 9110, but some servers send it without the zlib header
+		if len(begin) == 2 && begin[0]&0x0f == 8 && (uint(begin[0])<<8|uint(begin[1]))%31 == 0 {
+			return zlib.NewReader(in)
+		}
+		return flate.NewReader(in), nil
+	case "br":
+		return brotli.NewReader(in), nil
+	case "zstd":
+		return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
+	}
+	return nil, errors.New("an unknown content coding")
 }

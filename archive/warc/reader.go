@@ -72,7 +72,7 @@ func OpenAt(path string, offset int64) (*Reader, error) {
 		f, info, err = OpenRegular(path)
 	}
 	if err != nil {
-		return nil, &Finding{File: path, Offset: -1, Severity: Error, Kind: Unreadable, Text: Cause(err)}
+		return nil, FileFinding(path, Unreadable, Cause(err))
 	}
 	r, err := NewReader(path, f, info.Size(), offset)
 	if err != nil {
@@ -85,8 +85,7 @@ func OpenAt(path string, offset int64) (*Reader, error) {
 
 // Cause returns an error of a file as a text without the name of the file, which findings have already.
 func Cause(err error) string {
-	var p *os.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Op + ": " + p.Err.Error()
 	}
 	return err.Error()
@@ -112,9 +111,7 @@ func NewReader(name string, file io.ReaderAt, size, offset int64) (*Reader, erro
 // identify finds out from its first bytes whether a file is gzip or plain. The error is a finding about any other
 // format.
 func (r *Reader) identify() error {
-	fault := func(k Kind, text string) error {
-		return &Finding{File: r.name, Offset: -1, Severity: Error, Kind: k, Text: text}
-	}
+	fault := func(k Kind, text string) error { return FileFinding(r.name, k, text) }
 	if r.size == 0 {
 		return fault(Empty, "the file is empty")
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -139,4 +140,64 @@ func inFile(run io.Reader) LineSource {
 		}
 		return "", fmt.Errorf("sort: read a run: %w", err)
 	}
+}
+
+// SearchLines returns the offset from which a list of lines, sorted by bytes, must be read to find key: lines that are
+// not less than key begin at it or behind it, and so do lines of about near bytes that are less. The list has size
+// bytes. lineAfter returns the first line that begins behind an offset, or at it, and "" if there is none.
+func SearchLines(size, near int64, key string, lineAfter func(at int64) (string, error)) (int64, error) {
+	low, high := int64(0), size // the offset that is wanted
+	for high-low > near {
+		middle := (low + high) / 2
+		line, err := lineAfter(middle)
+		if err != nil {
+			return 0, err
+		}
+		if line != "" && line < key {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low, nil
+}
+
+// LineSource returns the next line of a list of lines, sorted by bytes, and [io.EOF] after the last one.
+type LineSource func() (line string, err error)
+
+// MergeLines calls write with the lines of all sources in order, without duplicates.
+func MergeLines(from []LineSource, write func(line string) error) error {
+	type list struct {
+		line string // the last one
+		next LineSource
+	}
+	var lists []list // ordered by their lines
+	read := func(next LineSource) error {
+		line, err := next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		at, _ := slices.BinarySearchFunc(lists, line, func(l list, line string) int { return strings.Compare(l.line, line) })
+		lists = slices.Insert(lists, at, list{line, next})
+		return err
+	}
+	for _, next := range from {
+		if err := read(next); err != nil {
+			return err
+		}
+	}
+	for before := ""; len(lists) > 0; {
+		first := lists[0]
+		if first.line != before {
+			if err := write(first.line); err != nil {
+				return err
+			}
+			before = first.line
+		}
+		lists = slices.Delete(lists, 0, 1)
+		if err := read(first.next); err != nil {
+			return err
+		}
+	}
+	return nil
 }
