@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // misleads reports whether a character can mislead who reads a line.
@@ -28,9 +29,7 @@ func FuzzCompare(f *testing.F) {
 		f.Add([]byte(page+"x"), []byte(page), byte(i), "text/plain; charset=utf-16le")
 	}
 	rules, err := digest.Compile(digest.Spec{Regexes: []string{`at [0-9]:[0-9]+`}, Selectors: []string{"p.clock"}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	archivetest.Must(f, err)
 	entry := index.Entry{URL: "http://news.example/", Timestamp: "20261121090000"}
 	f.Fuzz(func(t *testing.T, before, after []byte, kind byte, mime string) {
 		p := Pair{entries: [2]index.Entry{entry, entry}}

@@ -76,9 +76,7 @@ func namesOf(lib *archivetest.Archive) (names []string) {
 func opened(t *testing.T, dir string) *depend.Index {
 	t.Helper()
 	x, err := depend.Open(t.Context(), dir, depend.Options{}, func(f warc.Finding) error { return &f })
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	t.Cleanup(func() { archivetest.Must(t, x.Close()) })
 	return x
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // BenchmarkLargeIndex makes an index of b.N captures in files of 20,000, and asks it about single files. Three of four
@@ -32,9 +33,7 @@ func BenchmarkLargeIndex(b *testing.B) {
 	batch := NewBatch(dir)
 	for file := range b.N / perFile {
 		name := fmt.Sprintf("arcrawl-20260101%09d-00001-crawler.warc.gz", file)
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			b.Fatal(err)
-		}
+		archivetest.Must(b, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 		c := NewCollector(warc.File{Path: filepath.Join(dir, name), Name: name})
 		for i := range perFile {
 			n := file*perFile + i
@@ -50,13 +49,9 @@ func BenchmarkLargeIndex(b *testing.B) {
 			}
 			c.captures = append(c.captures, one)
 		}
-		if err := batch.Add(c); err != nil {
-			b.Fatal(err)
-		}
+		archivetest.Must(b, batch.Add(c))
 	}
-	if err := batch.Flush(); err != nil {
-		b.Fatal(err)
-	}
+	archivetest.Must(b, batch.Flush())
 	b.ReportMetric(cpu(b)-began, "s-making")
 	size := int64(0)
 	runs, _ := filepath.Glob(filepath.Join(dir, Folder, "*.run"))
@@ -68,9 +63,7 @@ func BenchmarkLargeIndex(b *testing.B) {
 	b.ReportMetric(float64(size)/float64(b.N), "B/capture")
 	b.ReportMetric(float64(len(runs)), "runs")
 	x, err := Open(context.Background(), dir, Options{}, func(warc.Finding) error { return nil })
-	if err != nil {
-		b.Fatal(err)
-	}
+	archivetest.Must(b, err)
 	defer x.Close() //nolint:errcheck // nothing was written
 	all := x.store.names
 	for i, name := range []string{all[0], all[len(all)/2], all[len(all)-1]} {
@@ -94,9 +87,7 @@ func BenchmarkLargeIndex(b *testing.B) {
 func cpu(b *testing.B) float64 {
 	b.Helper()
 	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	archivetest.Must(b, unix.Getrusage(unix.RUSAGE_SELF, &u))
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // counted is the content of a run in memory. It counts how often it is read.
@@ -70,9 +72,7 @@ func TestALookUpTakesOneRead(t *testing.T) {
 			looked := 0
 			for _, key := range keys {
 				want, err := memory.lines(key)
-				if err != nil {
-					t.Fatal(err)
-				}
+				archivetest.Must(t, err)
 				before := content.reads
 				got, err := r.lines(key)
 				if d := cmp.Diff(want, got); d != "" || err != nil {
@@ -102,9 +102,7 @@ func fencesOf(t *testing.T, lines []string, size int64) fences {
 	}
 	f.add(noLine)
 	path := filepath.Join(t.TempDir(), "a.fences")
-	if err := os.WriteFile(path, f.text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(path, f.text, 0o600))
 	back, err := readFences(path, size)
 	if err != nil || back.count() == 0 {
 		t.Fatalf("%d fences, %v", back.count(), err)
@@ -133,9 +131,7 @@ func TestDamagedFencesAreNotUsed(t *testing.T) {
 		"of another run": {string(whole.text), size + 1, false},
 		"changed":        {strings.Replace(string(whole.text), "o00000000", "x00000000", 1), size, false},
 	} {
-		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.WriteFile(path, []byte(c.text), 0o600))
 		if f, err := readFences(path, c.size); err != nil || (f != "") != c.used {
 			t.Errorf("%s: %d fences are used, %v", name, f.count(), err)
 		}

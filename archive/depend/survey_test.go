@@ -17,9 +17,7 @@ import (
 func surveyed(t *testing.T, paths ...string) *Survey {
 	t.Helper()
 	s, err := New(context.Background(), paths, nil, noFinding)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	return s
 }
 
@@ -28,9 +26,7 @@ func TestDependenciesInBothDirections(t *testing.T) {
 	l, names := archivetest.Three(t)
 	s := surveyed(t, l.Dir)
 	got, err := s.Dependencies([]string{names[0], filepath.Join(l.Dir, names[1]), names[2]})
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	on := func(file string, n int) Dependency { return Dependency{File: file, Revisits: n} }
 	none := []Dependency{}
 	want := []Dependencies{
@@ -80,9 +76,7 @@ func TestImpactOfALoss(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		var got []string
 		for _, l := range losses {
 			got = append(got, fmt.Sprintf("%s:%d/%d/%d", l.Host, l.Captures, l.Revisits, l.Saved))

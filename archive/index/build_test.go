@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,9 +79,7 @@ func indexed(t *testing.T, memory int64, paths ...string) (entries []Entry, foun
 		found = append(found, f)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	lines := strings.SplitAfter(out.String(), "\n")
 	lines = lines[:len(lines)-1]
 	if !slices.IsSorted(lines) || int64(len(lines)) != sum.Entries {
@@ -87,9 +87,7 @@ func indexed(t *testing.T, memory int64, paths ...string) (entries []Entry, foun
 	}
 	for _, line := range lines {
 		e, err := ParseEntry(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		entries = append(entries, e)
 	}
 	return entries, found
@@ -106,13 +104,9 @@ func TestBuildWritesThePlaceOfEachCapture(t *testing.T) {
 	for _, e := range entries {
 		got = append(got, fmt.Sprintf("%s %s %s %s", e.Key, e.Timestamp, e.MIME, e.Status))
 		r, err := warc.OpenAt(filepath.Join(l.Dir, e.Filename), e.Offset)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		rec, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		if err := rec.Close(); err != nil || rec.Header.Target() != e.URL || rec.Length != e.Length || rec.Header.Get("WARC-Payload-Digest") != e.Digest {
 			t.Errorf("%+v points to %+v, %v", e, rec, err)
 		}
@@ -148,33 +142,6 @@ func TestSortingWithTemporaryFilesMakesTheSameIndex(t *testing.T) {
 	}
 }
 
-func TestBuildReportsDamageAndSkipsIt(t *testing.T) {
-	t.Parallel()
-	content := archivetest.Zipped(t, archivetest.Info, archivetest.Response("a", "http://a.example/a", archivetest.HTMLHead, "one"), archivetest.Response("b", "http://a.example/b", archivetest.HTMLHead, "two"),
-		archivetest.Response("c", "http://a.example/c", archivetest.HTMLHead, "three"))
-	content[len(archivetest.Zipped(t, archivetest.Info, archivetest.Response("a", "http://a.example/a", archivetest.HTMLHead, "one")))+60] ^= 1
-	entries, found := indexed(t, 0, archivetest.Save(t, "x.warc.gz", content), "missing")
-	if len(entries) != 2 || len(found) != 2 || found[0].Kind != warc.Unreadable || found[1].Offset <= 0 {
-		t.Errorf("entries %v, findings %v", entries, found)
-	}
-}
-
-// TestARecordWithAHugeHeaderIsSkipped indexes files with a record whose header has 2 MB. The records around it are
-// indexed.
-func TestARecordWithAHugeHeaderIsSkipped(t *testing.T) {
-	t.Parallel()
-	record := func(id string, more ...string) string {
-		return archivetest.Response(id, "http://a.example/"+id, archivetest.HTMLHead, id, more...)
-	}
-	all := []string{archivetest.Info, record("a"), record("b", "X-Huge: "+strings.Repeat("y", 2<<20)), record("c")}
-	for name, content := range map[string][]byte{"x.warc": []byte(strings.Join(all, "")), "x.warc.gz": archivetest.Zipped(t, all...)} {
-		entries, found := indexed(t, 0, archivetest.Save(t, name, content))
-		if len(entries) != 2 || len(found) != 1 || found[0].Kind != warc.BadHeader || len(found[0].Text) > 200 {
-			t.Errorf("%s: entries %v, findings %v", name, entries, found)
-		}
-	}
-}
-
 func TestBuildComputesMissingDigests(t *testing.T) {
 	t.Parallel()
 	record := strings.Replace(archivetest.Response("a", "http://a.example/", archivetest.HTMLHead, "one"), "WARC-Payload-Digest", "X-Payload-Digest", 1)
@@ -201,17 +168,13 @@ func TestIndexOfWgetFilesEqualsWarcio(t *testing.T) {
 	for _, file := range []string{"one.warc.gz", "two.warc.gz", "plain.warc"} {
 		path := filepath.Join(dir, file)
 		out, err := exec.CommandContext(t.Context(), node, cli, "cdx-index", path).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		ours, _ := indexed(t, 0, path)
 		var theirs []string
 		for line := range strings.Lines(string(out)) {
 			var f map[string]any
 			words := strings.SplitN(line, " ", 3)
-			if err := json.Unmarshal([]byte(words[2]), &f); err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, json.Unmarshal([]byte(words[2]), &f))
 			if strings.HasSuffix(words[0], "MANIFEST.txt") {
 				continue // a metadata record is not a capture
 			}
@@ -274,4 +237,104 @@ func FuzzParseEntry(f *testing.F) {
 			t.Errorf("%q: %+v is read back as %+v, %v", line, e, again, err)
 		}
 	})
+}
+
+func TestEntryAsCDX11(t *testing.T) {
+	t.Parallel()
+	whole := Entry{
+		Key: "example,a)/x", Timestamp: "20261121090000", URL: "http://a.example/x", MIME: "text/html", Status: "200", Digest: "sha1:ABC",
+		Length: 512, Offset: 77, Filename: "a.warc.gz",
+	}
+	revisit := whole
+	revisit.MIME, revisit.Status, revisit.Length, revisit.Offset = RevisitMIME, "", 0, 0
+	milliseconds := whole
+	milliseconds.Timestamp += "123"
+	spaced := whole
+	spaced.URL, spaced.Filename, spaced.Digest = "http://a.example/x y\n", "my file.warc.gz", "ABC"
+	for name, row := range map[string]struct {
+		entry Entry
+		want  string
+	}{
+		"a response":              {whole, "example,a)/x 20261121090000 http://a.example/x text/html 200 ABC - - 512 77 a.warc.gz\n"},
+		"milliseconds":            {milliseconds, "example,a)/x 20261121090000 http://a.example/x text/html 200 ABC - - 512 77 a.warc.gz\n"},
+		"a revisit without head":  {revisit, "example,a)/x 20261121090000 http://a.example/x warc/revisit - ABC - - - 0 a.warc.gz\n"},
+		"fields with white space": {spaced, "example,a)/x 20261121090000 http://a.example/x%20y%0A text/html 200 ABC - - 512 77 my%20file.warc.gz\n"},
+		"nothing known":           {Entry{}, "- - - - - - - - - 0 -\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := string(row.entry.AppendCDX(nil))
+			if got != row.want {
+				t.Errorf("got  %qwant %q", got, row.want)
+			}
+			if n := len(strings.Split(got, " ")); n != 11 {
+				t.Errorf("%d fields", n)
+			}
+		})
+	}
+}
+
+// of returns a source of lines, which ends with an error.
+func of(end error, lines ...string) LineSource {
+	return func() (string, error) {
+		if len(lines) == 0 {
+			return "", end
+		}
+		line := lines[0]
+		lines = lines[1:]
+		return line, nil
+	}
+}
+
+func TestMergeWritesEachLineOnceAndInOrder(t *testing.T) {
+	t.Parallel()
+	var got []string
+	from := []LineSource{of(io.EOF, "b\n", "d\n", "d\n"), of(io.EOF), of(io.EOF, "a\n", "b\n", "e\n")}
+	err := MergeLines(from, func(line string) error {
+		got = append(got, line)
+		return nil
+	})
+	if want := []string{"a\n", "b\n", "d\n", "e\n"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}
+
+func TestMergeReturnsTheErrorsOfSourcesAndOfWrite(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	fine := func(string) error { return nil }
+	for name, err := range map[string]error{
+		"a source without a line": MergeLines([]LineSource{of(io.EOF, "a\n"), of(broken)}, fine),
+		"a source with a line":    MergeLines([]LineSource{of(io.EOF, "b\n"), of(broken, "a\n")}, fine),
+		"write":                   MergeLines([]LineSource{of(io.EOF, "a\n")}, func(string) error { return broken }),
+	} {
+		if !errors.Is(err, broken) {
+			t.Errorf("%s: %v, want the error", name, err)
+		}
+	}
+}
+
+func TestSearchNeverPassesTheFirstLineAndComesNear(t *testing.T) {
+	t.Parallel()
+	const near = 20
+	var text strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&text, "%04d\n", 2*i)
+	}
+	lineAfter := func(at int64) (string, error) {
+		_, rest, _ := strings.Cut(text.String()[at:], "\n")
+		line, _, _ := strings.Cut(rest, "\n")
+		return line, nil
+	}
+	for i := range 1000 {
+		at, err := SearchLines(int64(text.Len()), near, fmt.Sprintf("%04d", i), lineAfter)
+		first := int64((i + 1) / 2 * 5) // offset of the first line that is not less
+		if err != nil || at > first || at < first-near-5 {
+			t.Errorf("the search for %04d returned %d, %v; want at most %d, and near it", i, at, err, first)
+		}
+	}
+	broken := errors.New("broken")
+	if _, err := SearchLines(100, near, "a", func(int64) (string, error) { return "", broken }); !errors.Is(err, broken) {
+		t.Errorf("the error of a line is %v", err)
+	}
 }

@@ -2,7 +2,6 @@ package index
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -13,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/andybalholm/brotli"
-
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -24,23 +21,15 @@ import (
 func opened(t *testing.T, dir string) *Library {
 	t.Helper()
 	l, err := OpenLibrary(context.Background(), dir, Options{}, noFinding)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	archivetest.Must(t, err)
+	t.Cleanup(func() { archivetest.Must(t, l.Close()) })
 	return l
 }
 
 func history(t *testing.T, l *Library, uri string) []Capture {
 	t.Helper()
 	captures, err := l.History(uri)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	return captures
 }
 
@@ -126,9 +115,7 @@ func TestLookupInALargeIndex(t *testing.T) {
 	for i := range 2000 {
 		records = append(records, archivetest.Response(fmt.Sprint(i), fmt.Sprintf("http://a.example/%d/%s", i, strings.Repeat("x", i%300)), archivetest.HTMLHead, fmt.Sprint(i)))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "many.warc.gz"), archivetest.Zipped(t, records...), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(filepath.Join(dir, "many.warc.gz"), archivetest.Zipped(t, records...), 0o644))
 	writeIndex(t, dir)
 	l := opened(t, dir)
 	for i := range 2000 {
@@ -146,34 +133,21 @@ func TestPayloadRemovesContentCodings(t *testing.T) {
 	t.Parallel()
 	const text = "the same text in every coding, the same text in every coding"
 	lib := archivetest.New(t)
-	var gz, br bytes.Buffer
-	z := gzip.NewWriter(&gz)
-	b := brotli.NewWriter(&br)
-	for _, w := range []io.WriteCloser{z, b} {
-		if _, err := io.WriteString(w, text); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	gz := archivetest.Coded(t, "gzip", text)
 	lib.Page("http://a.example/plain", archivetest.HTMLHead, text)
-	lib.Page("http://a.example/gzip", archivetest.ChunkedHead+"\r\nContent-Encoding: gzip", gz.String())
-	lib.Page("http://a.example/br", archivetest.HTMLHead+"\r\nContent-Encoding: br", br.String())
+	lib.Page("http://a.example/gzip", archivetest.ChunkedHead+"\r\nContent-Encoding: gzip", gz)
+	lib.Page("http://a.example/br", archivetest.HTMLHead+"\r\nContent-Encoding: br", archivetest.Coded(t, "br", text))
 	lib.Page("http://a.example/empty", archivetest.HTMLHead+"\r\nContent-Encoding: gzip", "")
 	lib.Page("http://a.example/odd", archivetest.HTMLHead+"\r\nContent-Encoding: rot13", text)
 	lib.Seal()
 	l := opened(t, lib.Dir)
-	for _, name := range []string{"plain", "gzip", "br"} {
-		if got, err := content(t, l, "http://a.example/"+name, true); got != text || err != nil {
+	for name, want := range map[string]string{"plain": text, "gzip": text, "br": text, "empty": ""} {
+		if got, err := content(t, l, "http://a.example/"+name, true); got != want || err != nil {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	if got, err := content(t, l, "http://a.example/gzip", false); got != gz.String() || err != nil {
+	if got, err := content(t, l, "http://a.example/gzip", false); got != gz || err != nil {
 		t.Errorf("gzip as it was sent: %q, %v", got, err)
-	}
-	if got, err := content(t, l, "http://a.example/empty", true); got != "" || err != nil {
-		t.Errorf("an empty payload: %q, %v", got, err)
 	}
 	if _, err := content(t, l, "http://a.example/odd", true); err == nil || !strings.Contains(err.Error(), "rot13") {
 		t.Errorf("an unknown coding: %v", err)
@@ -215,9 +189,7 @@ func TestPayloadOfADamagedCaptureIsAnError(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "a.warc.gz"), archivetest.Zipped(t, archivetest.Info, c.record, revisit), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, os.WriteFile(filepath.Join(dir, "a.warc.gz"), archivetest.Zipped(t, archivetest.Info, c.record, revisit), 0o644))
 			got, err := content(t, opened(t, dir), target, true)
 			if !errors.Is(err, c.want) || err == nil && got != "body" {
 				t.Errorf("content %q, %v, want %v", got, err, c.want)
@@ -252,13 +224,9 @@ func TestWriteFileKeepsTheOldIndexAfterAnError(t *testing.T) {
 	t.Parallel()
 	l := archivetest.Small(t)
 	path := filepath.Join(l.Dir, FileName)
-	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(path, []byte("old"), 0o644))
 	stop := errors.New("stop")
-	if err := os.WriteFile(filepath.Join(l.Dir, "bad.warc"), []byte("bad"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, "bad.warc"), []byte("bad"), 0o644))
 	_, err := WriteFile(context.Background(), []string{l.Dir}, Options{}, path, func(warc.Finding) error { return stop })
 	if old, _ := os.ReadFile(path); !errors.Is(err, stop) || string(old) != "old" {
 		t.Errorf("the error is %v and the old index is %q", err, old)
@@ -271,7 +239,6 @@ func TestWriteFileKeepsTheOldIndexAfterAnError(t *testing.T) {
 // noFinding fails on the first finding.
 func noFinding(f warc.Finding) error { return &f }
 
-// TestFilesThatWereMovedAwayAreNamed moves a file of an indexed archive away, and then all of them.
 // TestAFileThatIsRemovedMeanwhileIsNotDamaged removes a file after the library was opened.
 func TestAFileThatIsRemovedMeanwhileIsNotDamaged(t *testing.T) {
 	t.Parallel()
@@ -286,6 +253,7 @@ func TestAFileThatIsRemovedMeanwhileIsNotDamaged(t *testing.T) {
 	}
 }
 
+// TestFilesThatWereMovedAwayAreNamed moves a file of an indexed archive away, and then all of them.
 func TestFilesThatWereMovedAwayAreNamed(t *testing.T) {
 	t.Parallel()
 	lib := archivetest.New(t)
@@ -295,18 +263,14 @@ func TestFilesThatWereMovedAwayAreNamed(t *testing.T) {
 	lib.Seal()
 	writeIndex(t, lib.Dir)
 	for moved, file := range lib.Files() {
-		if err := os.Rename(file, filepath.Join(t.TempDir(), "moved")); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.Rename(file, filepath.Join(t.TempDir(), "moved")))
 		l, err := OpenLibrary(t.Context(), lib.Dir, Options{}, func(f warc.Finding) error {
 			if f.Kind == warc.Empty { // the folder has no file any more
 				return nil
 			}
 			return &f
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		defer l.Close() //nolint:errcheck // nothing was written
 		captures := history(t, l, "http://a.example/")
 		if len(captures) != 2 || !captures[0].IsElsewhere() || captures[1].IsElsewhere() != (moved == 1) {
@@ -321,5 +285,59 @@ func TestFilesThatWereMovedAwayAreNamed(t *testing.T) {
 		if err := WriteTable(&table, captures); err != nil || !strings.Contains(table.String(), want) {
 			t.Errorf("the table does not say %q: %v\n%s", want, err, &table)
 		}
+	}
+}
+
+// TestAPageWithVeryManyCapturesTakesNoMemory looks captures up in an index that has very many of one page, and a second
+// page with the same key.
+func TestAPageWithVeryManyCapturesTakesNoMemory(t *testing.T) {
+	t.Parallel()
+	const captures, limit = 3000, 100
+	const pages = captures * 99 / 100 // without www
+	lib, start := archivetest.New(t), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var lines strings.Builder
+	for i := range captures {
+		host := "a.example"
+		if i%100 == 0 {
+			host = "www.a.example"
+		}
+		fmt.Fprintf(&lines, `example,a)/ %s {"url":"http://%s/","mime":"text/html","status":"200","digest":"sha1:A",`+
+			`"length":"9","offset":"%d","filename":"moved.warc.gz"}`+"\n", start.Add(time.Duration(i)*time.Minute).Format(DateLayout), host, i)
+	}
+	lib.Page("http://c.example/", archivetest.HTMLHead, "a folder without files is refused")
+	lib.Seal()
+	for name, text := range map[string]string{FileName: lines.String(), FileName + ".files": ""} {
+		archivetest.Must(t, os.WriteFile(filepath.Join(lib.Dir, name), []byte(text), 0o600))
+	}
+	l := opened(t, lib.Dir)
+	newest, count, err := l.Newest("http://a.example/", limit)
+	if err != nil || count != pages || len(newest) != limit || cap(newest) > 4*limit {
+		t.Fatalf("%d of %d captures in room for %d, %v; want %d of %d", len(newest), count, cap(newest), err, limit, pages)
+	}
+	if first, last := newest[0].Offset, newest[limit-1].Offset; first != captures-limit-1 || last != captures-1 {
+		t.Errorf("the newest are at %d to %d, want %d to %d", first, last, captures-limit-1, captures-1)
+	}
+	for pos, want := range map[int64]Place{
+		1:            {Number: 1, Count: pages, After: Entry{Offset: 2}},
+		101:          {Number: 100, Count: pages, Before: Entry{Offset: 99}, After: Entry{Offset: 102}},
+		captures - 1: {Number: pages, Count: pages, Before: Entry{Offset: captures - 2}},
+		300:          {Number: 4, Count: captures / 100, Before: Entry{Offset: 200}, After: Entry{Offset: 400}},
+	} {
+		isThere := func(a, b Entry) bool { return a.Offset == pos && b.Offset != pos }
+		found, ok, err := l.Nearest("http://a.example/", isThere)
+		if err != nil || !ok || found.Offset != pos {
+			t.Fatalf("the capture at %d: %+v, %v", pos, found, err)
+		}
+		p, err := l.PlaceOf(found)
+		if err != nil || p.Number != want.Number || p.Count != want.Count || p.Before.Offset != want.Before.Offset ||
+			p.After.Offset != want.After.Offset {
+			t.Errorf("the place of the capture at %d is %+v, %v; want %+v", pos, p, err, want)
+		}
+	}
+	if later, ok, err := l.Nearest("http://a.example/", func(_, _ Entry) bool { return false }); !ok || err != nil || later.Offset != captures-1 {
+		t.Errorf("the last capture: %+v, %v", later, err)
+	}
+	if _, ok, err := l.Nearest("http://b.example/", func(_, _ Entry) bool { return false }); ok || err != nil {
+		t.Errorf("a capture of an unknown URI: %v", err)
 	}
 }

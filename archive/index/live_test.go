@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -31,9 +30,7 @@ func newLived(t testing.TB) *lived {
 func (l *lived) reopen() {
 	l.T.Helper()
 	live, err := OpenLive(l.T.Context(), l.Dir, nil, noFinding)
-	if err != nil {
-		l.T.Fatal(err)
-	}
+	archivetest.Must(l.T, err)
 	l.live = live
 }
 
@@ -46,9 +43,7 @@ func (l *lived) add(o digest.Origin, revisit bool) {
 	if revisit {
 		e.MIME = RevisitMIME
 	}
-	if err := l.live.Add(e); err != nil {
-		l.T.Fatal(err)
-	}
+	archivetest.Must(l.T, l.live.Add(e))
 }
 
 // fill writes a file with three captures.
@@ -60,18 +55,14 @@ func (l *lived) fill(site string) {
 	l.add(l.Revisit("http://"+site+"/copy", archivetest.HTMLHead, first), true)
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
-	if err := l.live.write(); err != nil {
-		l.T.Fatal(err)
-	}
+	archivetest.Must(l.T, l.live.write())
 }
 
 // merge merges twice, because the first merge only detects which files are finished.
 func (l *lived) merge() {
 	l.T.Helper()
 	for range 2 {
-		if err := l.live.Merge(l.T.Context()); err != nil {
-			l.T.Fatal(err)
-		}
+		archivetest.Must(l.T, l.live.Merge(l.T.Context()))
 	}
 }
 
@@ -95,9 +86,7 @@ func (l *lived) isWhole() {
 	defer s.close()
 	for _, name := range []string{FileName, recentName} {
 		for line := range strings.Lines(l.text(name)) {
-			if err := s.add([]string{line}); err != nil {
-				l.T.Fatal(err)
-			}
+			archivetest.Must(l.T, s.add([]string{line}))
 		}
 	}
 	var got bytes.Buffer
@@ -108,18 +97,14 @@ func (l *lived) isWhole() {
 		l.T.Errorf("the index is\n%swant\n%s", &got, &want)
 	}
 	lib, err := OpenLibrary(l.T.Context(), l.Dir, Options{}, noFinding)
-	if err != nil {
-		l.T.Fatal(err)
-	}
+	archivetest.Must(l.T, err)
 	defer lib.Close() //nolint:errcheck // nothing was written
 	if len(lib.read) > 0 {
 		l.T.Errorf("the library had to read files for %v", lib.read)
 	}
 	for line := range strings.Lines(want.String()) {
 		e, err := ParseEntry(line)
-		if err != nil {
-			l.T.Fatal(err)
-		}
+		archivetest.Must(l.T, err)
 		if captures, err := lib.History(e.URL); err != nil || len(captures) != 1 {
 			l.T.Errorf("%s has the history %v, %v", e.URL, captures, err)
 		}
@@ -144,14 +129,10 @@ func TestLiveMergesLinesOfFinishedFiles(t *testing.T) {
 		t.Errorf("after the merge the live file is\n%s", got)
 	}
 	l.Seal()
-	if err := l.live.Close(); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, l.live.Close())
 	l.isWhole()
 	l.reopen()
-	if err := l.live.mergeRecent(); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, l.live.mergeRecent())
 	if l.text(recentName) != "" || l.text(liveName) != "" {
 		t.Error("the smaller indexes are not empty")
 	}
@@ -172,9 +153,7 @@ func TestLookUpsFollowMerges(t *testing.T) {
 	isFound := func(step string, sites ...string) {
 		t.Helper()
 		lib, release, err := reader.Open(archivetest.Start)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		defer release()
 		for _, site := range sites {
 			for _, path := range []string{"/", "/two", "/copy"} {
@@ -196,9 +175,7 @@ func TestLookUpsFollowMerges(t *testing.T) {
 	isFound("one file merged", "a.example", "b.example")
 	l.add(l.Page("http://a.example/late", archivetest.HTMLHead, "<p>late</p>"), false) // not written yet
 	lib, release, err := reader.Open(archivetest.Start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	if found, err := lib.Lookup("http://a.example/late", nil); err != nil || len(found) != 1 {
 		t.Errorf("the last capture: %+v, %v", found, err)
 	}
@@ -207,9 +184,7 @@ func TestLookUpsFollowMerges(t *testing.T) {
 	l.Seal()
 	l.merge()
 	isFound("both merged", "a.example", "b.example")
-	if err := os.WriteFile(filepath.Join(l.Dir, liveName), []byte(live), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, liveName), []byte(live), 0o600))
 	l.live.size, l.live.places = int64(len(live)), nil
 	for pos, line := int64(0), ""; pos < int64(len(live)); pos += int64(len(line)) {
 		line, _, _ = strings.Cut(live[pos:], "\n")
@@ -218,41 +193,6 @@ func TestLookUpsFollowMerges(t *testing.T) {
 		l.live.places = append(l.live.places, place{maphash.String(l.live.seed, key), pos})
 	}
 	isFound("in two indexes", "a.example", "b.example")
-}
-
-// BenchmarkLookup looks up a page with very many captures, half of them in the live file.
-func BenchmarkLookup(b *testing.B) {
-	l := newLived(b)
-	const captures = 200_000
-	o := digest.Origin{URI: "http://a.example/", File: "a.warc.gz", Date: archivetest.Start, Length: 1000}
-	for i := range captures {
-		if i == captures/2 {
-			archivetest.Must(b, os.WriteFile(filepath.Join(l.Dir, o.File), nil, 0o600))
-			l.merge()
-			o.File = "b.warc.gz"
-		}
-		o.Offset, o.Date = int64(i)*1000, o.Date.Add(time.Minute)
-		l.add(o, i > 0)
-	}
-	reader := NewLiveReader(l.live)
-	defer reader.Close() //nolint:errcheck // nothing was written
-	lib, release, err := reader.Open(archivetest.Start)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer release()
-	for _, c := range []struct {
-		name, uri string
-		want      int
-	}{{"many", o.URI, captures}, {"none", "http://b.example/", 0}} {
-		b.Run(c.name, func(b *testing.B) {
-			for b.Loop() {
-				if found, err := lib.Lookup(c.uri, nil); err != nil || len(found) != c.want {
-					b.Fatalf("%d captures, %v; want %d", len(found), err, c.want)
-				}
-			}
-		})
-	}
 }
 
 // TestLiveIndexIsCompleteAfterACrash interrupts the index at each point where a process may die.
@@ -335,6 +275,61 @@ func TestAnErrorBeforeAMergePostponesIt(t *testing.T) {
 		t.Fatalf("%d lines are notified again, %v; want 3", again, err)
 	}
 	l.live = live
+	l.merge()
+	l.isWhole()
+}
+
+func TestLongMediaTypesAreCut(t *testing.T) {
+	t.Parallel()
+	for _, mime := range []string{strings.Repeat("x", 1_100_000), "text/" + strings.Repeat("é", 100_000), strings.Repeat("\xff", 1000)} {
+		e := Entry{Key: "example,a)/", Timestamp: "20261122120000", URL: "http://a.example/", MIME: mime, Filename: "a.warc.gz"}
+		line := string(e.AppendTo(nil))
+		back, err := ParseEntry(line)
+		if err != nil || len(line) > 1000 || len(back.MIME) > 3*MaxMIME {
+			t.Errorf("a type of %d bytes makes a line of %d: %v", len(mime), len(line), err)
+		}
+		if got := e.AppendCDX(nil); len(got) > 1000 {
+			t.Errorf("a type of %d bytes makes a CDX line of %d", len(mime), len(got))
+		}
+	}
+	if got := cutMIME("text/html"); got != "text/html" {
+		t.Errorf("an ordinary type became %q", got)
+	}
+}
+
+func TestLinesSkipsLongLines(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("y", 3*MaxLine) + `"filename":"b.warc.gz"}`
+	var tails []string
+	lines := newLines(strings.NewReader("one\n"+long+"\ntwo\r\n\n"+long+"\nthree"), func(tail []byte) {
+		tails = append(tails, string(tail))
+	})
+	var got []string
+	for lines.Scan() {
+		got = append(got, lines.Text())
+	}
+	if lines.Err() != nil || strings.Join(got, ",") != "one,two,,three" {
+		t.Errorf("read %q, %v", got, lines.Err())
+	}
+	if len(tails) != 2 || !strings.HasSuffix(tails[1], `"filename":"b.warc.gz"}`) || len(tails[1]) > 2*MaxLine {
+		t.Errorf("%d lines were skipped", len(tails))
+	}
+}
+
+// A line of the live index that is longer than any reader accepts is left out when it is merged.
+func TestLongLineInTheLiveIndexIsLeftOut(t *testing.T) {
+	t.Parallel()
+	l := newLived(t)
+	l.fill("a.example")
+	path := filepath.Join(l.Dir, liveName)
+	var text strings.Builder
+	for line := range strings.Lines(l.text(liveName)) {
+		long := `"mime":"` + strings.Repeat("z", MaxLine+MaxLine/10) + `"`
+		text.WriteString(strings.Replace(line, `"mime":"text/html"`, long, 1))
+	}
+	archivetest.Must(t, os.WriteFile(path, []byte(text.String()), 0o644))
+	l.Seal()
+	l.reopen()
 	l.merge()
 	l.isWhole()
 }

@@ -28,9 +28,7 @@ func rewritten(
 		found = append(found, f)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	if sum.Files == 0 {
 		return o.Out, sum, found
 	}
@@ -112,9 +110,7 @@ func TestRewrittenFileNeedsNoOtherFile(t *testing.T) {
 		t.Errorf("the copies are a %s and a %s that refers to %s", filled[0].Type, filled[1].Type, filled[1].RefersTo.RecordID)
 	}
 	p, err := lib.Payload(context.Background(), filled[0], false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	if !strings.Contains(string(p.Head.Raw), "X-Visit: third") {
 		t.Errorf("the head is %q, want the revisit's own", p.Head.Raw)
 	}
@@ -191,9 +187,7 @@ func TestSelectedRecordsAreExtracted(t *testing.T) {
 	t.Parallel()
 	l, names := archivetest.Three(t)
 	from, to, err := human.ParsePeriod("2026112114")
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	for _, c := range []struct {
 		name    string
 		choose  Selection

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // FuzzCheck checks arbitrary packages of partners. Nothing may panic, and a member is a WARC file.
@@ -18,23 +20,17 @@ func FuzzCheck(f *testing.F) {
 		descriptorDigestName: `{"hash":"x"}`,
 	} {
 		w, err := z.Create(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		archivetest.Must(f, err)
 		if _, err = w.Write([]byte(text)); err != nil {
 			f.Fatal(err)
 		}
 	}
-	if err := z.Close(); err != nil {
-		f.Fatal(err)
-	}
+	archivetest.Must(f, z.Close())
 	f.Add(packed.Bytes())
 	f.Add([]byte("PK\x05\x06" + string(make([]byte, 18))))
 	path := filepath.Join(f.TempDir(), "f.wacz")
 	f.Fuzz(func(t *testing.T, content []byte) {
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.WriteFile(path, content, 0o600))
 		if members, found := Check(path); len(members) == 0 && len(found) == 0 {
 			t.Errorf("a package of %d bytes without members has no fault", len(content))
 		}

@@ -153,7 +153,7 @@ func inParts(t *testing.T, l *archivetest.Archive) (dir string, sum Summary) {
 	key, err := ReadKey(newKey(t, elliptic.P384(), pkcs8))
 	archivetest.Must(t, err)
 	dir = t.TempDir()
-	sum = packedAs(t, filepath.Join(dir, "x.wacz"), l.Files(), Options{MaxSize: 85_000, Key: key})
+	sum = packedAs(t, filepath.Join(dir, "x.wacz"), l.Files(), Options{MaxSize: 90_000, Key: key})
 	return dir, sum
 }
 

@@ -103,9 +103,7 @@ func picture(t *testing.T, c color.RGBA) string {
 	m := image.NewRGBA(image.Rect(0, 0, 100, 100))
 	draw.Draw(m, m.Bounds(), image.NewUniform(c), image.Point{}, draw.Src)
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, png.Encode(&b, m))
 	return b.String()
 }
 

@@ -27,9 +27,7 @@ func packedAs(t testing.TB, out string, paths []string, o Options) Summary {
 	t.Helper()
 	o.Out, o.Now, o.Software, o.Title = out, archivetest.Start, "arcrawl/test", "Test"
 	sum, err := Write(context.Background(), paths, o, noFinding)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	return sum
 }
 
@@ -38,9 +36,7 @@ func packed(t *testing.T, paths []string, o Options) (*zip.ReadCloser, Summary) 
 	out := filepath.Join(t.TempDir(), "x.wacz")
 	sum := packedAs(t, out, paths, o)
 	z, err := zip.OpenReader(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	t.Cleanup(func() {
 		if err := z.Close(); err != nil {
 			t.Error(err)
@@ -52,13 +48,9 @@ func packed(t *testing.T, paths []string, o Options) (*zip.ReadCloser, Summary) 
 func member(t *testing.T, z *zip.ReadCloser, name string) []byte {
 	t.Helper()
 	f, err := z.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	b, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	return b
 }
 
@@ -68,9 +60,7 @@ func TestAPackageAgreesWithItsManifest(t *testing.T) {
 	l, names := archivetest.Three(t)
 	z, sum := packed(t, l.Files()[1:], Options{From: Sources{Paths: []string{l.Dir}}})
 	var d datapackage
-	if err := json.Unmarshal(member(t, z, "datapackage.json"), &d); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, json.Unmarshal(member(t, z, "datapackage.json"), &d))
 	if d.Profile != "data-package" || d.Version != "1.1.1" || d.Created != "2026-11-21T09:00:00Z" {
 		t.Errorf("the descriptor is %+v", d)
 	}
@@ -91,16 +81,12 @@ func TestAPackageAgreesWithItsManifest(t *testing.T) {
 		}
 	}
 	var digest map[string]string
-	if err := json.Unmarshal(member(t, z, "datapackage-digest.json"), &digest); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, json.Unmarshal(member(t, z, "datapackage-digest.json"), &digest))
 	if want := fmt.Sprintf("sha256:%x", sha256.Sum256(member(t, z, "datapackage.json"))); digest["hash"] != want || digest["path"] != "datapackage.json" {
 		t.Errorf("digest %v, want %s", digest, want)
 	}
 	hash, size, err := warc.HashFile(l.Files()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	want := Require{Filename: names[0], Hash: hash, Size: size, Revisits: 2}
 	if d.Relation == nil || len(d.Relation.Requires) != 1 || d.Relation.Requires[0] != want {
 		t.Errorf("the relation is %+v, want two revisits that need %s", d.Relation, names[0])
@@ -125,9 +111,7 @@ func TestTheIndexOfAPackagePointsToItsRecords(t *testing.T) {
 		records = append(records, archivetest.Response(fmt.Sprint(i), fmt.Sprintf("http://a.example/%d", i), archivetest.HTMLHead, fmt.Sprint(i)))
 	}
 	path := filepath.Join(dir, "many.warc.gz")
-	if err := os.WriteFile(path, archivetest.Zipped(t, records...), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(path, archivetest.Zipped(t, records...), 0o644))
 	z, _ := packed(t, []string{path}, Options{})
 	cdx, warc := member(t, z, "indexes/index.cdx.gz"), member(t, z, "archive/many.warc.gz")
 	seen := 0
@@ -139,25 +123,17 @@ func TestTheIndexOfAPackagePointsToItsRecords(t *testing.T) {
 	for _, line := range second[1:] {
 		key, object, _ := strings.Cut(line, " {")
 		var block struct{ Offset, Length int64 }
-		if err := json.Unmarshal([]byte("{"+object), &block); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, json.Unmarshal([]byte("{"+object), &block))
 		r, err := gzip.NewReader(strings.NewReader(string(cdx[block.Offset : block.Offset+block.Length])))
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		text, err := io.ReadAll(r)
 		if err != nil || !strings.HasPrefix(string(text), key+" {") {
 			t.Fatalf("block at %d begins with %.60q, %v, want %q", block.Offset, text, err, key)
 		}
 		for line := range strings.Lines(string(text)) {
 			e, err := index.ParseEntry(line)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := unzip.Reset(bytes.NewReader(warc[e.Offset : e.Offset+e.Length])); err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, err)
+			archivetest.Must(t, unzip.Reset(bytes.NewReader(warc[e.Offset:e.Offset+e.Length])))
 			record, err := io.ReadAll(&unzip)
 			if err != nil || !strings.Contains(string(record), "WARC-Target-URI: "+e.URL+"\r\n") {
 				t.Fatalf("%s at %d: %v", e.URL, e.Offset, err)

@@ -24,21 +24,13 @@ func TestReaderFindsTheSameRecordsAsWarcio(t *testing.T) {
 	for _, file := range files {
 		strange := foreign.Records(t, file)
 		r, err := OpenFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		for _, want := range strange {
 			rec, err := r.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, err)
 			block, err := io.ReadAll(rec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := rec.Close(); err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, err)
+			archivetest.Must(t, rec.Close())
 			if rec.Offset != want.Offset || rec.Length != want.Length || "<"+rec.ID()+">" != want.ID ||
 				rec.Header.Target() != TrimID(want.Target) || string(block) != string(want.Block) {
 				t.Errorf("%s at %d: %s of %d bytes, warcio reads %s at %d of %d bytes", file, rec.Offset, rec.ID(), rec.Length, want.ID, want.Offset, want.Length)

@@ -16,16 +16,12 @@ func TestAFileThatWasSealedSinceItWasListedIsRead(t *testing.T) {
 	l := archivetest.Small(t)
 	l.Seal()
 	sealed := l.Files()[0]
-	if err := os.Rename(sealed, sealed+OpenSuffix); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.Rename(sealed, sealed+OpenSuffix))
 	files, faults := Files([]string{l.Dir})
 	if len(files) != 1 || len(faults) > 0 || !strings.HasSuffix(files[0].Path, OpenSuffix) {
 		t.Fatalf("listed %v, %v", files, faults)
 	}
-	if err := os.Rename(sealed+OpenSuffix, sealed); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.Rename(sealed+OpenSuffix, sealed))
 	notes, records := NewFindings(files[0]), 0
 	err := EachRecord(t.Context(), files[0], nil, notes, func(*Record) error { records++; return nil })
 	for _, f := range notes.All() {
@@ -36,9 +32,7 @@ func TestAFileThatWasSealedSinceItWasListedIsRead(t *testing.T) {
 	if err != nil || records < 10 {
 		t.Errorf("%d records, %v; want all", records, err)
 	}
-	if err := os.Remove(sealed); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.Remove(sealed))
 	var f *Finding
 	if _, err := files[0].OpenAt(0); !errors.As(err, &f) || f.Kind != Unreadable || errors.Is(err, io.EOF) {
 		t.Errorf("a file that is gone: %v, want that it is unreadable", err)

@@ -30,24 +30,29 @@ var Start = time.Date(2026, 11, 21, 9, 0, 0, 123456000, time.UTC)
 
 // Archive is a folder of WARC files that arcrawl's own writer writes, visit by visit.
 type Archive struct {
-	T   testing.TB
-	Dir string
-	w   *warcout.Writer
-	Now time.Time
-	tls string // the protocol over TLS that visits used, as in WARC-Protocol; empty = no TLS
+	T      testing.TB
+	Dir    string
+	w      *warcout.Writer
+	Now    time.Time
+	tls    string        // the protocol over TLS that visits used, as in WARC-Protocol; empty = no TLS
+	reason warcout.Field // of all visits, for their metadata
 }
 
 // New makes an empty archive.
 func New(t testing.TB) *Archive {
 	t.Helper()
-	l := &Archive{T: t, Dir: t.TempDir(), Now: Start}
-	info := []warcout.Field{{Name: "software", Value: "test"}}
-	w, _, err := warcout.Open(warcout.Options{Dir: l.Dir, Prefix: "test", Info: info}, Start)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.w = w
+	l := begin(t, warcout.Options{Prefix: "test", Info: []warcout.Field{{Name: "software", Value: "test"}}}, Start)
 	t.Cleanup(func() { l.Seal() })
+	return l
+}
+
+func begin(t testing.TB, o warcout.Options, now time.Time) *Archive {
+	t.Helper()
+	l := &Archive{T: t, Dir: t.TempDir(), Now: now, reason: warcout.Field{Name: "via", Value: "http://a.example/"}}
+	var err error
+	o.Dir = l.Dir
+	l.w, _, err = warcout.Open(o, now)
+	Must(t, err)
 	return l
 }
 
@@ -62,13 +67,11 @@ func (l *Archive) Seal() {
 func (l *Archive) write(v warcout.Visit, address string) digest.Origin {
 	l.T.Helper()
 	u, err := uri.Parse(address)
-	if err != nil {
-		l.T.Fatal(err)
-	}
+	Must(l.T, err)
 	v.URI, v.Date, v.IP = u, l.Now, netip.MustParseAddr("192.0.2.7")
 	v.Request = []byte("GET " + u.RequestTarget() + " HTTP/1.1\r\nHost: " + u.Authority() + "\r\n\r\n")
 	v.Metadata = []warcout.Field{
-		{Name: "via", Value: "http://a.example/"},
+		l.reason,
 		{Name: "contentState", Value: "changed"},
 		{Name: "contentStateReason", Value: "other content"},
 	}
@@ -77,9 +80,7 @@ func (l *Archive) write(v warcout.Visit, address string) digest.Origin {
 		v.Metadata = append(v.Metadata, warcout.Field{Name: "tlsCertificate", Value: "sha256:" + strings.Repeat("0a", 32)})
 	}
 	written, err := l.w.Write(l.Now, v)
-	if err != nil {
-		l.T.Fatal(err)
-	}
+	Must(l.T, err)
 	l.Now = l.Now.Add(time.Hour)
 	return written.Origin
 }
@@ -171,9 +172,7 @@ func Zipped(t testing.TB, texts ...string) []byte {
 		if _, err := z.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, z.Close())
 	}
 	return b.Bytes()
 }
@@ -201,9 +200,7 @@ func Response(id, target, head, body string, more ...string) string {
 func Save(t testing.TB, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, os.WriteFile(path, content, 0o644))
 	return path
 }
 
@@ -211,9 +208,7 @@ func Save(t testing.TB, name string, content []byte) string {
 func Read(t testing.TB, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return string(b)
 }
 
@@ -311,49 +306,13 @@ func Unzipped(t testing.TB, file string) []byte {
 // the first version.
 func TwoFiles(t testing.TB) (dir string, files []string) {
 	t.Helper()
-	dir = t.TempDir()
-	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	w, _, err := warcout.Open(warcout.Options{Dir: dir}, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := uri.Parse("http://www.a.example/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-	write := func(v warcout.Visit) digest.Origin {
-		v.URI, v.Date = u, now
-		v.Metadata = []warcout.Field{
-			{Name: "visitReason", Value: "^text/: unchanged: 1h"},
-			{Name: "contentState", Value: "changed"},
-			{Name: "contentStateReason", Value: "other content"},
-		}
-		out, err := w.Write(now, v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		now = now.Add(time.Hour)
-		return out.Origin
-	}
-	page := func(body string) digest.Origin {
-		return write(warcout.Visit{Response: &warcout.Response{
-			Block: strings.NewReader(head + body), Size: int64(len(head + body)), BlockDigest: digest.Of([]byte(head + body)),
-			PayloadDigest: digest.Of([]byte(body)), PayloadSize: int64(len(body)),
-		}})
-	}
-	first := page("<p>one</p>\n<p>same</p>\n")
-	page("<p>two</p>\n<p>same</p>\n")
-	if err := w.Seal(now); err != nil {
-		t.Fatal(err)
-	}
-	write(warcout.Visit{Revisit: &warcout.Revisit{Profile: warcout.IdenticalPayload, Head: []byte(head), Origin: first}})
-	if err := w.Close(now); err != nil {
-		t.Fatal(err)
-	}
-	files, err = filepath.Glob(filepath.Join(dir, "*.warc.gz"))
-	if err != nil || len(files) != 2 {
-		t.Fatalf("files %v, %v, want two", files, err)
-	}
-	return dir, files
+	const page, head = "http://www.a.example/", "HTTP/1.1 200 OK\r\nContent-Type: text/html"
+	l := begin(t, warcout.Options{}, Start.Truncate(time.Second))
+	l.reason = warcout.Field{Name: "visitReason", Value: "^text/: unchanged: 1h"}
+	first := l.Page(page, head, "<p>one</p>\n<p>same</p>\n")
+	l.Page(page, head, "<p>two</p>\n<p>same</p>\n")
+	l.Seal()
+	l.Revisit(page, head, first)
+	Must(t, l.w.Close(l.Now))
+	return l.Dir, l.Files()
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -104,22 +103,10 @@ func (l *Archive) aboutTheCrawl(version int) {
 // truncated archives a response of which only a part was received.
 func (l *Archive) truncated(address, body string) {
 	l.T.Helper()
-	u, err := uri.Parse(address)
-	if err != nil {
-		l.T.Fatal(err)
-	}
 	block := fmt.Sprintf("%s\r\nContent-Length: %d\r\n\r\n%s", HTMLHead, 2*len(body), body)
-	_, err = l.w.Write(l.Now, warcout.Visit{
-		URI: u, Date: l.Now, IP: netip.MustParseAddr("192.0.2.7"),
-		Request: []byte("GET " + u.RequestTarget() + " HTTP/1.1\r\nHost: " + u.Authority() + "\r\n\r\n"),
-		Response: &warcout.Response{
-			Block: strings.NewReader(block), Size: int64(len(block)), BlockDigest: digest.Of([]byte(block)), Truncated: "length",
-		},
-	})
-	if err != nil {
-		l.T.Fatal(err)
-	}
-	l.Now = l.Now.Add(time.Hour)
+	l.write(warcout.Visit{Response: &warcout.Response{
+		Block: strings.NewReader(block), Size: int64(len(block)), BlockDigest: digest.Of([]byte(block)), Truncated: "length",
+	}}, address)
 }
 
 // Coded returns a text in a content coding. A coding that is empty, or one of transfer, changes nothing.

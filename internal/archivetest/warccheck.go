@@ -49,9 +49,7 @@ func (r CheckedRecord) Main() bool {
 func CheckDir(t testing.TB, dir string) []CheckedRecord {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.warc.gz*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	sort.Strings(files)
 	var records []CheckedRecord
 	for _, file := range files {

@@ -12,11 +12,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -63,28 +66,34 @@ type Record struct {
 // end, warns, or finds no record. Faults of single records are in Record.Errors.
 func Records(t testing.TB, files ...string) []Record {
 	t.Helper()
-	node, script := find(t)
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	var stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, node, append([]string{script}, files...)...)
-	cmd.Stderr = &stderr
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
+	script := filepath.Join(installed(t, "warcio"), "check.mjs")
+	out, errs, err := run(t, Node(t), append([]string{script}, files...)...)
 	if err != nil {
-		t.Fatalf("warcio on %q: %v\n%s", files, err, stderr.Bytes())
+		t.Fatalf("warcio on %q: %v\n%s", files, err, errs)
 	}
 	records, ends := parse(t, out)
 	if ends != len(files) {
-		t.Fatalf("warcio ended %d of %d files\n%s", ends, len(files), stderr.Bytes())
+		t.Fatalf("warcio ended %d of %d files\n%s", ends, len(files), errs)
 	}
 	return records
 }
 
-// parse parses the output of the script.
-func parse(t testing.TB, out []byte) (records []Record, ends int) {
+// run runs a program and returns what it prints.
+func run(t testing.TB, program string, args ...string) (out, errs string, err error) {
 	t.Helper()
-	lines := bufio.NewScanner(bytes.NewReader(out))
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	var o, e strings.Builder
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &o, &e, time.Second
+	err = cmd.Run()
+	return o.String(), e.String(), err
+}
+
+// parse parses the output of the script.
+func parse(t testing.TB, out string) (records []Record, ends int) {
+	t.Helper()
+	lines := bufio.NewScanner(strings.NewReader(out))
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
 		var line struct {
@@ -111,12 +120,6 @@ func parse(t testing.TB, out []byte) (records []Record, ends int) {
 	return records, ends
 }
 
-// find returns the paths of node and the script, or skips the test.
-func find(t testing.TB) (node, script string) {
-	t.Helper()
-	return Node(t), filepath.Join(installed(t, "warcio"), "check.mjs")
-}
-
 // Node returns the path of the program that runs JavaScript, or skips the test.
 func Node(t testing.TB) string {
 	t.Helper()
@@ -135,10 +138,8 @@ func Promtool(t testing.TB, args ...string) (printed string, err error) {
 	if err != nil {
 		missing(t, "promtool", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, tool, args...).CombinedOutput()
-	return string(out), err
+	out, errs, err := run(t, tool, args...)
+	return out + errs, err
 }
 
 // installed returns the path of this folder if an npm module is installed in it, or skips the test.
@@ -169,17 +170,12 @@ func ReplayWorker(t testing.TB) string {
 // DataPackage validates the descriptor of a data package with npm's datapackage, and returns the faults.
 func DataPackage(t testing.TB, descriptor string) []string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, Node(t), filepath.Join(installed(t, "datapackage"), "datapackage.mjs"), descriptor)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	out, errs, err := run(t, Node(t), filepath.Join(installed(t, "datapackage"), "datapackage.mjs"), descriptor)
 	if err != nil {
-		t.Fatalf("datapackage on %s: %v\n%s", descriptor, err, stderr.Bytes())
+		t.Fatalf("datapackage on %s: %v\n%s", descriptor, err, errs)
 	}
 	var faults []string
-	if err := json.Unmarshal(out, &faults); err != nil {
+	if err := json.Unmarshal([]byte(out), &faults); err != nil {
 		t.Fatalf("datapackage printed %q: %v", out, err)
 	}
 	return faults
@@ -272,4 +268,82 @@ func Axe(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return string(script)
+}
+
+// Program runs a program that reads archives, and returns what it prints. The error says why it ended, as an
+// [exec.ExitError] does. The test is skipped without the program, even where foreign readers are required, because no
+// package of npm has it. docs/archive.md says where to get it.
+func Program(t testing.TB, name string, args ...string) (out, errs string, err error) {
+	t.Helper()
+	program, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("NOT RUN: %s is not installed, and npm does not have it; see \"Foreign readers\" in docs/archive.md: %v",
+			name, err)
+	}
+	return run(t, program, args...)
+}
+
+// Pywb plays an archive with pywb, and returns the address below which it answers, for example
+// http://127.0.0.1:40000/test/20261121090000id_/http://a.example/. warcs is the folder of the WARC files, and index an
+// index of them or a folder of indexes.
+//
+// pywb is the only foreign reader that no package of Debian or npm has, so the test is skipped without it even where
+// foreign readers are required. Install it with `pip install pywb`; its program is called wayback.
+func Pywb(t testing.TB, warcs, index string) (address string) {
+	t.Helper()
+	program, err := exec.LookPath("wayback")
+	if err != nil {
+		t.Skipf("NOT RUN: pywb is not installed, and neither Debian nor npm has it (pip install pywb): %v", err)
+	}
+	port := freePort(t)
+	dir := t.TempDir()
+	settings := fmt.Sprintf("collections:\n  test:\n    index_paths: %s\n    archive_paths: %s/\n", index, warcs)
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(settings), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var says bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, "-b", "127.0.0.1", "-p", strconv.Itoa(port), "-d", dir)
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &says, &says, time.Second
+	if err := cmd.Start(); err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() {
+		cancel()
+		<-ended // it was killed
+		if t.Failed() {
+			t.Logf("pywb says:\n%s", says.Bytes())
+		}
+	})
+	address = fmt.Sprintf("http://127.0.0.1:%d/test/", port)
+	for giveUp := time.Now().Add(limit); ; time.Sleep(100 * time.Millisecond) {
+		answer, err := http.Get(address)
+		if err == nil {
+			_ = answer.Body.Close()
+			return address
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("pywb ended: %v", err)
+		default:
+		}
+		if time.Now().After(giveUp) {
+			t.Fatalf("pywb does not answer: %v", err)
+		}
+	}
+}
+
+// freePort returns a port of the loopback that nothing listens on.
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // nothing was accepted
+	return l.Addr().(*net.TCPAddr).Port
 }
