@@ -3,7 +3,6 @@ package shared
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -35,20 +34,14 @@ func (s *Store) keep(ctx context.Context, tx pgx.Tx, senders []int32, keys, valu
 // SetAside removes letters to this shard that cannot be read, and keeps the first ones in a table of their own.
 func (s *Store) SetAside(ctx context.Context, epoch int64, letters []Letter) error {
 	from, keys, values := columns(letters, func(l Letter) int { return l.Sender })
-	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.own(ctx, tx, epoch); err != nil {
-			return err
-		}
+	err := s.asOwner(ctx, epoch, func(tx pgx.Tx) error {
 		if err := s.keep(ctx, tx, from, keys, values); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, removeLetters, from, keys, values, s.shard)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("set %d damaged letters aside: %w", len(letters), err)
-	}
-	return nil
+	return about(err, "set %d damaged letters aside", len(letters))
 }
 
 // SetRowsAside removes damaged rows of this shard, and keeps the first ones in the table of the damaged letters.
@@ -57,18 +50,12 @@ func (s *Store) SetRowsAside(ctx context.Context, epoch int64, damaged []Row) er
 	for _, r := range damaged {
 		keys, values = append(keys, r.Key), append(values, r.Value)
 	}
-	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.own(ctx, tx, epoch); err != nil {
-			return err
-		}
+	err := s.asOwner(ctx, epoch, func(tx pgx.Tx) error {
 		if err := s.keep(ctx, tx, make([]int32, len(keys)), keys, values); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `DELETE FROM `+tableOf(s.shard)+` WHERE k = ANY($1::bytea[])`, keys)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("set %d damaged rows aside: %w", len(damaged), err)
-	}
-	return nil
+	return about(err, "set %d damaged rows aside", len(damaged))
 }

@@ -44,10 +44,7 @@ func Export(ctx context.Context, database string, do func(Copies) error) (err er
 		}
 		return do(all)
 	})
-	if err != nil {
-		return fmt.Errorf("read the crawl from the database of the cluster: %w", err)
-	}
-	return nil
+	return about(err, "read the crawl from the database of the cluster")
 }
 
 // read reads which shards have strays. Only a crawl that was divided has.
@@ -55,13 +52,10 @@ func (c Copies) read(ctx context.Context) error {
 	if len(c.Before) < 2 {
 		return nil
 	}
-	rows, err := c.tx.Query(ctx, `SELECT s.shard, coalesce(d.before, 1) FROM arcrawl.strays s
+	rows, _ := c.tx.Query(ctx, `SELECT s.shard, coalesce(d.before, 1) FROM arcrawl.strays s
 		LEFT JOIN arcrawl.divided d ON d.shard = s.shard`)
-	if err != nil {
-		return err
-	}
 	var shard, before int
-	_, err = pgx.ForEachRow(rows, []any{&shard, &before}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&shard, &before}, func() error {
 		if shard < 1 || shard > len(c.Before) || before < 1 {
 			return fmt.Errorf("the table arcrawl.strays names shard %d of %d, which were %d", shard, len(c.Before), before)
 		}
@@ -106,12 +100,9 @@ func (c Copies) Letters(ctx context.Context, f func(value []byte) error) error {
 	if len(c.Before) < 2 {
 		return nil
 	}
-	rows, err := c.tx.Query(ctx, `SELECT v FROM arcrawl.letter ORDER BY shard, sender, k`)
-	if err != nil {
-		return err
-	}
+	rows, _ := c.tx.Query(ctx, `SELECT v FROM arcrawl.letter ORDER BY shard, sender, k`)
 	var v []byte
-	_, err = pgx.ForEachRow(rows, []any{&v}, func() error { return f(bytes.Clone(v)) })
+	_, err := pgx.ForEachRow(rows, []any{&v}, func() error { return f(bytes.Clone(v)) })
 	return err
 }
 
@@ -125,15 +116,12 @@ type cursor struct {
 }
 
 // fill reads the next rows, if there are none in memory.
-func (c *cursor) fill(ctx context.Context, tx pgx.Tx) error {
+func (c *cursor) fill(ctx context.Context, tx pgx.Tx) (err error) {
 	if len(c.rows) > 0 || c.done {
 		return nil
 	}
-	rows, err := tx.Query(ctx, `SELECT k, v FROM `+tableOf(c.shard)+` WHERE k > $1 AND ($2::bytea IS NULL OR k < $2) ORDER BY k LIMIT $3`,
+	rows, _ := tx.Query(ctx, `SELECT k, v FROM `+tableOf(c.shard)+` WHERE k > $1 AND ($2::bytea IS NULL OR k < $2) ORDER BY k LIMIT $3`,
 		append([]byte{}, c.last...), c.end, c.page)
-	if err != nil {
-		return err
-	}
 	c.rows, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Row, err error) {
 		err = row.Scan(&r.Key, &r.Value)
 		return r, err

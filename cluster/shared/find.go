@@ -29,7 +29,7 @@ func (s *Store) Find(ctx context.Context, key []byte) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look for a row in the other shards: %w", err)
+		return nil, about(err, "look for a row in the other shards")
 	}
 	return append(binary.BigEndian.AppendUint16(nil, shard), value...), nil
 }
@@ -57,10 +57,7 @@ func (s *Store) Lose(ctx context.Context, files []string, is string) error {
 		_, err := tx.Exec(ctx, text, files, is)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("let all nodes know of %d WARC files: %w", len(files), err)
-	}
-	return nil
+	return about(err, "let all nodes know of %d WARC files", len(files))
 }
 
 // maxLosses is the maximum number of words that are read at once.
@@ -72,33 +69,13 @@ func (s *Store) Losses(ctx context.Context, after int64) ([]Loss, error) {
 	const text = `SELECT file, state, change FROM arcrawl.lost WHERE
 		change > greatest($1, (SELECT coalesce(max(change), 0) FROM arcrawl.aware WHERE shard = $3)) ORDER BY change
 		FETCH FIRST $2 ROWS WITH TIES`
-	rows, err := s.looks.Query(ctx, text, after, maxLosses, s.shard)
-	if err != nil {
-		return nil, fmt.Errorf("read which WARC files are lost: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l Loss, err error) {
-		err = row.Scan(&l.File, &l.Is, &l.Order)
-		return l, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read which WARC files are lost: %w", err)
-	}
-	return list, nil
+	list, err := listOf[Loss](ctx, s.looks, text, after, maxLosses, s.shard)
+	return list, about(err, "read which WARC files are lost")
 }
 
 // NoteLosses stores that this shard has taken over the words of operators up to a number.
 func (s *Store) NoteLosses(ctx context.Context, epoch, last int64) error {
-	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.own(ctx, tx, epoch); err != nil {
-			return err
-		}
-		const text = `INSERT INTO arcrawl.aware (shard, change) VALUES ($1, $2)
-			ON CONFLICT (shard) DO UPDATE SET change = excluded.change`
-		_, err := tx.Exec(ctx, text, s.shard, last)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("note which lost WARC files shard %d knows: %w", s.shard, err)
-	}
-	return nil
+	err := s.change(ctx, epoch, `INSERT INTO arcrawl.aware (shard, change) VALUES ($1, $2)
+		ON CONFLICT (shard) DO UPDATE SET change = excluded.change`, s.shard, last)
+	return about(err, "note which lost WARC files shard %d knows", s.shard)
 }

@@ -3,7 +3,6 @@ package shared
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -26,54 +25,24 @@ func columns(letters []Letter, of func(Letter) int) (shards []int32, keys, value
 // Send stores letters to other shards. A letter replaces an earlier one of this shard with the same key.
 func (s *Store) Send(ctx context.Context, epoch int64, letters []Letter) error {
 	to, keys, values := columns(letters, func(l Letter) int { return l.Shard })
-	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.own(ctx, tx, epoch); err != nil {
-			return err
-		}
-		const text = `INSERT INTO arcrawl.letter (shard, sender, k, v)
-			SELECT u.shard, $4, u.k, u.v FROM unnest($1::int[], $2::bytea[], $3::bytea[]) AS u (shard, k, v)
-			ON CONFLICT (shard, sender, k) DO UPDATE SET v = excluded.v`
-		_, err := tx.Exec(ctx, text, to, keys, values, s.shard)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("send %d letters to other shards: %w", len(letters), err)
-	}
-	return nil
+	err := s.change(ctx, epoch, `INSERT INTO arcrawl.letter (shard, sender, k, v)
+		SELECT u.shard, $4, u.k, u.v FROM unnest($1::int[], $2::bytea[], $3::bytea[]) AS u (shard, k, v)
+		ON CONFLICT (shard, sender, k) DO UPDATE SET v = excluded.v`, to, keys, values, s.shard)
+	return about(err, "send %d letters to other shards", len(letters))
 }
 
 // Letters returns up to n letters to this shard. They stay until [Store.Taken].
 func (s *Store) Letters(ctx context.Context, n int) ([]Letter, error) {
-	const text = `SELECT sender, k, v FROM arcrawl.letter WHERE shard = $1 ORDER BY sender, k LIMIT $2`
-	rows, err := s.pool.Query(ctx, text, s.shard, n)
-	if err != nil {
-		return nil, fmt.Errorf("read the letters of other shards: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l Letter, err error) {
-		l.Shard = s.shard
-		err = row.Scan(&l.Sender, &l.Key, &l.Value)
-		return l, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the letters of other shards: %w", err)
-	}
-	return list, nil
+	const text = `SELECT sender, shard, k, v FROM arcrawl.letter WHERE shard = $1 ORDER BY sender, k LIMIT $2`
+	list, err := listOf[Letter](ctx, s.pool, text, s.shard, n)
+	return list, about(err, "read the letters of other shards")
 }
 
 // Taken removes letters whose contents are in the copy of this shard, unless they have changed since they were read.
 func (s *Store) Taken(ctx context.Context, epoch int64, letters []Letter) error {
 	from, keys, values := columns(letters, func(l Letter) int { return l.Sender })
-	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.own(ctx, tx, epoch); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, removeLetters, from, keys, values, s.shard)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("remove %d letters that were taken: %w", len(letters), err)
-	}
-	return nil
+	err := s.change(ctx, epoch, removeLetters, from, keys, values, s.shard)
+	return about(err, "remove %d letters that were taken", len(letters))
 }
 
 // removeLetters removes letters to a shard unless they have changed.
@@ -82,18 +51,12 @@ const removeLetters = `DELETE FROM arcrawl.letter l USING unnest($1::int[], $2::
 
 // Full returns the shards for which n letters wait, or more.
 func (s *Store) Full(ctx context.Context, n int) (map[int]bool, error) {
-	const text = `SELECT c.id FROM arcrawl.crawl c WHERE
-		(SELECT count(*) FROM (SELECT 1 FROM arcrawl.letter l WHERE l.shard = c.id LIMIT $1) AS first) >= $1`
-	rows, err := s.pool.Query(ctx, text, n)
-	if err != nil {
-		return nil, fmt.Errorf("count the letters that wait: %w", err)
-	}
+	rows, _ := s.pool.Query(ctx, `SELECT c.id FROM arcrawl.crawl c WHERE
+		(SELECT count(*) FROM (SELECT 1 FROM arcrawl.letter l WHERE l.shard = c.id LIMIT $1) AS first) >= $1`, n)
 	full := map[int]bool{}
 	var shard int
-	if _, err := pgx.ForEachRow(rows, []any{&shard}, func() error { full[shard] = true; return nil }); err != nil {
-		return nil, fmt.Errorf("count the letters that wait: %w", err)
-	}
-	return full, nil
+	_, err := pgx.ForEachRow(rows, []any{&shard}, func() error { full[shard] = true; return nil })
+	return full, about(err, "count the letters that wait")
 }
 
 // Read returns the value of a key in the copy of a shard; nil if there is none.
@@ -102,23 +65,11 @@ func (s *Store) Read(ctx context.Context, shard int, key []byte) (value []byte, 
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read a row of shard %d: %w", shard, err)
-	}
-	return value, nil
+	return value, about(err, "read a row of shard %d", shard)
 }
 
 // Divided records that the copy of this shard has no hosts of other shards any more.
 func (s *Store) Divided(ctx context.Context, epoch int64) error {
-	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.own(ctx, tx, epoch); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, `DELETE FROM arcrawl.strays WHERE shard = $1`, s.shard)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("note that shard %d is divided: %w", s.shard, err)
-	}
-	return nil
+	err := s.change(ctx, epoch, `DELETE FROM arcrawl.strays WHERE shard = $1`, s.shard)
+	return about(err, "note that shard %d is divided", s.shard)
 }

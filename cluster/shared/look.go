@@ -93,10 +93,8 @@ const replicas = `SELECT count(*), count(*) FILTER (WHERE sync_state IN ('sync',
 // Replicas returns how many replicas of the database are connected, how many of these are synchronous, and of how many
 // the user may not see that.
 func (s *Store) Replicas(ctx context.Context) (all, synced, hidden int, err error) {
-	if err = s.looks.QueryRow(ctx, replicas).Scan(&all, &synced, &hidden); err != nil {
-		err = fmt.Errorf("count the replicas of the database: %w", err)
-	}
-	return all, synced, hidden, err
+	err = s.looks.QueryRow(ctx, replicas).Scan(&all, &synced, &hidden)
+	return all, synced, hidden, about(err, "count the replicas of the database")
 }
 
 // connect connects to the database without being a node.
@@ -124,26 +122,18 @@ func (r *Report) read(ctx context.Context, c *pgx.Conn) error {
 	if err := checkVersion(version); err != nil {
 		return err
 	}
-	found, err := c.Query(ctx, shardReports)
-	if err != nil {
+	var err error
+	if r.Shards, err = listOf[ShardReport](ctx, c, shardReports); err != nil {
 		return err
 	}
-	r.Shards, err = pgx.CollectRows(found, func(row pgx.CollectableRow) (s ShardReport, err error) {
-		err = row.Scan(&s.Owner, &s.Epoch, &s.Clean, &s.Whole, &s.Strays, &s.Bytes, &s.Letters, &s.Damaged)
+	for _, s := range r.Shards {
 		r.Bytes += s.Bytes
-		return s, err
-	})
-	if err != nil {
-		return err
 	}
 	if err := c.QueryRow(ctx, replicas).Scan(&r.Replicas, &r.Synced, &r.Hidden); err != nil {
 		return err
 	}
-	rows, err := c.Query(ctx, `SELECT n.name, n.fenced, coalesce(p.beat, 0), coalesce(m.draining, false) FROM arcrawl.node n
+	rows, _ := c.Query(ctx, `SELECT n.name, n.fenced, coalesce(p.beat, 0), coalesce(m.draining, false) FROM arcrawl.node n
 		LEFT JOIN arcrawl.pulse p ON p.node = n.name LEFT JOIN arcrawl.member m ON m.node = n.name ORDER BY n.name`)
-	if err != nil {
-		return err
-	}
 	r.Nodes, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (n NodeReport, err error) {
 		err = row.Scan(&n.Name, &n.Fenced, &n.beat, &n.Draining)
 		return n, err
@@ -160,8 +150,7 @@ func (r *Report) readRevisions(ctx context.Context, c *pgx.Conn) error {
 	if err := c.QueryRow(ctx, force, inForce).Scan(&r.Revision); err != nil {
 		return err
 	}
-	all := map[string]Following{}
-	err := followers(ctx, c, all)
+	all, err := followers(ctx, c)
 	for i, n := range r.Nodes {
 		r.Nodes[i].Revision, r.Nodes[i].Trouble = all[n.Name].Revision, all[n.Name].Trouble
 	}

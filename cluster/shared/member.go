@@ -17,10 +17,7 @@ func Drain(ctx context.Context, database, node string, drain bool) error {
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("drain node %s: %w", node, err)
-	}
-	return nil
+	return about(err, "drain node %s", node)
 }
 
 var errUnknownNode = errors.New("no node with this name has joined the cluster; arcrawl status --cluster lists all")
@@ -67,10 +64,7 @@ func Remove(ctx context.Context, database, node string, wait func() error) error
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("remove node %s: %w", node, err)
-	}
-	return nil
+	return about(err, "remove node %s", node)
 }
 
 // change changes the database in a transaction, without being a node.
@@ -91,9 +85,7 @@ func change(ctx context.Context, database string, do func(pgx.Tx) error) (err er
 
 // Names returns the names of all nodes that are not removed, sorted.
 func (s *Store) Names(ctx context.Context) ([]string, error) {
-	rows, err := s.looks.Query(ctx, `SELECT node FROM arcrawl.member ORDER BY node`)
-	if err != nil {
-		return nil, fmt.Errorf("read the names of the nodes: %w", err)
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
+	rows, _ := s.looks.Query(ctx, `SELECT node FROM arcrawl.member ORDER BY node`)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return names, about(err, "read the names of the nodes")
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -80,33 +82,25 @@ func isUndefined(err error) bool {
 
 // Files returns the files of a revision by name; the main file is "".
 func (r *Revisions) Files(ctx context.Context, number int64) (map[string][]byte, error) {
-	rows, err := r.pool.Query(ctx, `SELECT name, data FROM arcrawl.revised WHERE revision = $1`, number)
-	if err != nil {
-		return nil, fmt.Errorf("read revision %d of the configuration: %w", number, err)
-	}
+	list, err := listOf[struct {
+		Name string
+		Data []byte
+	}](ctx, r.pool, `SELECT name, data FROM arcrawl.revised WHERE revision = $1`, number)
 	files := map[string][]byte{}
-	var name string
-	var data []byte
-	_, err = pgx.ForEachRow(rows, []any{&name, &data}, func() error { files[name] = data; return nil })
+	for _, f := range list {
+		files[f.Name] = f.Data
+	}
 	if err == nil && files[""] == nil {
 		err = errors.New("it has no main file")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read revision %d of the configuration: %w", number, err)
+		return nil, about(err, "read revision %d of the configuration", number)
 	}
 	return files, nil
 }
 
 // Propose stores files as a new revision, for all nodes to examine. It replaces a revision that was proposed before.
 func (r *Revisions) Propose(ctx context.Context, files map[string][]byte) (number int64, err error) {
-	var names []string
-	var texts [][]byte
-	for name, data := range files {
-		if data == nil {
-			data = []byte{}
-		}
-		names, texts = append(names, name), append(texts, data)
-	}
 	err = inTransaction(ctx, r.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE arcrawl.revision SET state = $1 WHERE state = $2`, refused, proposed); err != nil {
 			return err
@@ -116,11 +110,14 @@ func (r *Revisions) Propose(ctx context.Context, files map[string][]byte) (numbe
 		if err := tx.QueryRow(ctx, text, proposed).Scan(&number); err != nil {
 			return err
 		}
-		for from := 0; from < len(names); from += filesAtOnce {
-			to := min(from+filesAtOnce, len(names))
+		for some := range slices.Chunk(slices.Sorted(maps.Keys(files)), filesAtOnce) {
+			texts := make([][]byte, len(some))
+			for i, name := range some {
+				texts[i] = append([]byte{}, files[name]...)
+			}
 			const text = `INSERT INTO arcrawl.revised (revision, name, data)
 				SELECT $1, u.name, u.data FROM unnest($2::text[], $3::bytea[]) AS u (name, data)`
-			if _, err := tx.Exec(ctx, text, number, names[from:to], texts[from:to]); err != nil {
+			if _, err := tx.Exec(ctx, text, number, some, texts); err != nil {
 				return err
 			}
 		}
@@ -149,22 +146,15 @@ type Answer struct {
 func (r *Revisions) Answer(ctx context.Context, number int64, faults string) error {
 	const text = `INSERT INTO arcrawl.answer (revision, node, faults) VALUES ($1, $2, $3)
 		ON CONFLICT (revision, node) DO UPDATE SET faults = excluded.faults`
-	if _, err := r.pool.Exec(ctx, text, number, r.node, faults); err != nil {
-		return fmt.Errorf("answer whether revision %d of the configuration is accepted: %w", number, err)
-	}
-	return nil
+	_, err := r.pool.Exec(ctx, text, number, r.node, faults)
+	return about(err, "answer whether revision %d of the configuration is accepted", number)
 }
 
 // Answers returns what the nodes say of a proposed revision.
 func (r *Revisions) Answers(ctx context.Context, number int64) ([]Answer, error) {
-	rows, err := r.pool.Query(ctx, `SELECT node, faults FROM arcrawl.answer WHERE revision = $1 ORDER BY node`, number)
-	if err != nil {
-		return nil, fmt.Errorf("read what the nodes say of revision %d: %w", number, err)
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Answer, err error) {
-		err = row.Scan(&a.Node, &a.Faults)
-		return a, err
-	})
+	const text = `SELECT node, faults FROM arcrawl.answer WHERE revision = $1 ORDER BY node`
+	list, err := listOf[Answer](ctx, r.pool, text, number)
+	return list, about(err, "read what the nodes say of revision %d", number)
 }
 
 // ErrOvertaken says that somebody else has proposed or pushed a configuration meanwhile.
@@ -199,20 +189,15 @@ func (r *Revisions) Decide(ctx context.Context, number int64, accept bool) error
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("decide about revision %d of the configuration: %w", number, err)
-	}
-	return nil
+	return about(err, "decide about revision %d of the configuration", number)
 }
 
 // Note stores which revision this node has in force, and what keeps it from a newer one; "" = nothing.
 func (r *Revisions) Note(ctx context.Context, number int64, trouble string) error {
 	const text = `INSERT INTO arcrawl.follower (node, revision, trouble) VALUES ($1, $2, $3)
 		ON CONFLICT (node) DO UPDATE SET revision = excluded.revision, trouble = excluded.trouble`
-	if _, err := r.pool.Exec(ctx, text, r.node, number, trouble); err != nil {
-		return fmt.Errorf("note the configuration of node %s: %w", r.node, err)
-	}
-	return nil
+	_, err := r.pool.Exec(ctx, text, r.node, number, trouble)
+	return about(err, "note the configuration of node %s", r.node)
 }
 
 // Following says which revision a node has in force.
@@ -223,21 +208,18 @@ type Following struct {
 
 // Followers returns which revisions the nodes have in force, by node.
 func (r *Revisions) Followers(ctx context.Context) (map[string]Following, error) {
-	all := map[string]Following{}
-	err := followers(ctx, r.pool, all)
-	return all, err
+	return followers(ctx, r.pool)
 }
 
-// followers reads which revisions the nodes have in force.
-func followers(ctx context.Context, q querier, all map[string]Following) error {
-	rows, err := q.Query(ctx, `SELECT node, revision, trouble FROM arcrawl.follower`)
-	var node string
-	var f Following
-	if err == nil {
-		_, err = pgx.ForEachRow(rows, []any{&node, &f.Revision, &f.Trouble}, func() error { all[node] = f; return nil })
+// followers returns which revisions the nodes have in force.
+func followers(ctx context.Context, q querier) (map[string]Following, error) {
+	list, err := listOf[struct {
+		Node string
+		Following
+	}](ctx, q, `SELECT node, revision, trouble FROM arcrawl.follower`)
+	all := map[string]Following{}
+	for _, f := range list {
+		all[f.Node] = f.Following
 	}
-	if err != nil {
-		return fmt.Errorf("read which configuration the nodes have: %w", err)
-	}
-	return nil
+	return all, about(err, "read which configuration the nodes have")
 }

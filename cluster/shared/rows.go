@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -21,16 +20,10 @@ type Rows func(ship func(portion []Row) error) error
 // Ship writes changed rows, all or none. It may be repeated. It returns [ErrFenced] or [ErrOwner] if the node may not
 // ship, and then nothing has changed.
 func (s *Store) Ship(ctx context.Context, epoch int64, rows Rows) error {
-	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.own(ctx, tx, epoch); err != nil {
-			return err
-		}
+	err := s.asOwner(ctx, epoch, func(tx pgx.Tx) error {
 		return rows(func(portion []Row) error { return write(ctx, tx, s.shard, portion) })
 	})
-	if err != nil {
-		return fmt.Errorf("ship rows as node %s: %w", s.node, err)
-	}
-	return nil
+	return about(err, "ship rows as node %s", s.node)
 }
 
 // Clear removes what an earlier owner has shipped of its first store, before [Store.Ship] ships another one. It may
@@ -40,18 +33,12 @@ func (s *Store) Clear(ctx context.Context, epoch int64) error {
 	if isLocked(err) {
 		err = s.clearByPortions(ctx, epoch)
 	}
-	if err != nil {
-		return fmt.Errorf("remove the rows of an earlier owner as node %s: %w", s.node, err)
-	}
-	return nil
+	return about(err, "remove the rows of an earlier owner as node %s", s.node)
 }
 
 // truncate removes all rows of this shard at once, unless somebody reads them.
 func (s *Store) truncate(ctx context.Context, epoch int64) error {
-	return s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.own(ctx, tx, epoch); err != nil {
-			return err
-		}
+	return s.asOwner(ctx, epoch, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '1s'`); err != nil {
 			return err
 		}
@@ -76,14 +63,8 @@ func (s *Store) clearByPortions(ctx context.Context, epoch int64) error {
 	last := []byte{}
 	for {
 		var removed [][]byte
-		err := s.inTransaction(ctx, func(tx pgx.Tx) error {
-			if err := s.own(ctx, tx, epoch); err != nil {
-				return err
-			}
-			rows, err := tx.Query(ctx, text, last, clearRows)
-			if err != nil {
-				return err
-			}
+		err := s.asOwner(ctx, epoch, func(tx pgx.Tx) (err error) {
+			rows, _ := tx.Query(ctx, text, last, clearRows)
 			removed, err = pgx.CollectRows(rows, pgx.RowTo[[]byte])
 			return err
 		})
@@ -125,59 +106,33 @@ func write(ctx context.Context, tx pgx.Tx, shard int, rows []Row) error {
 
 // Complete records that all rows of the owner's store are here.
 func (s *Store) Complete(ctx context.Context, epoch int64) error {
-	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.permit(ctx, tx); err != nil {
-			return err
-		}
-		done, err := tx.Exec(ctx, `UPDATE arcrawl.crawl SET whole = true WHERE id = $3 AND owner = $1 AND epoch = $2`,
-			s.node, epoch, s.shard)
-		if err == nil && done.RowsAffected() == 0 {
-			return ErrOwner
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("complete the copy of node %s: %w", s.node, err)
-	}
-	return nil
+	err := s.changeOwned(ctx, `UPDATE arcrawl.crawl SET whole = true WHERE id = $1 AND owner = $2 AND epoch = $3`,
+		s.shard, s.node, epoch)
+	return about(err, "complete the copy of node %s", s.node)
 }
 
 // Each calls f with each row, in the order of the keys. Only the owner may rely on it: nobody else writes then.
 func (s *Store) Each(ctx context.Context, f func(key, value []byte) error) error {
-	return each(ctx, s.pool, s.shard, f)
-}
-
-// querier is a pool of connections or a transaction.
-type querier interface {
-	Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
-}
-
-// each calls f with each row of a shard, in the order of the keys.
-func each(ctx context.Context, q querier, shard int, f func(key, value []byte) error) error {
 	last := []byte{}
-	text := `SELECT k, v FROM ` + tableOf(shard) + ` WHERE k > $1 ORDER BY k LIMIT $2`
-	for {
-		n := 0
-		rows, err := q.Query(ctx, text, last, readRows)
-		if err != nil {
-			return fmt.Errorf("read the rows of the crawl: %w", err)
-		}
+	text := `SELECT k, v FROM ` + tableOf(s.shard) + ` WHERE k > $1 ORDER BY k LIMIT $2`
+	for n := readRows; n == readRows; {
+		n = 0
+		rows, _ := s.pool.Query(ctx, text, last, readRows)
 		for rows.Next() {
 			var k, v []byte
-			if err = rows.Scan(&k, &v); err == nil {
+			err := rows.Scan(&k, &v)
+			if err == nil {
 				err = f(k, v)
 			}
 			if err != nil {
-				break
+				rows.Close()
+				return about(errors.Join(err, rows.Err()), "read the rows of the crawl")
 			}
 			last, n = k, n+1
 		}
-		rows.Close()
-		if err = errors.Join(err, rows.Err()); err != nil {
-			return fmt.Errorf("read the rows of the crawl: %w", err)
-		}
-		if n < readRows {
-			return nil
+		if err := rows.Err(); err != nil {
+			return about(err, "read the rows of the crawl")
 		}
 	}
+	return nil
 }

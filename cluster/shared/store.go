@@ -160,7 +160,7 @@ func (s *Store) Beat(ctx context.Context) (st States, err error) {
 		if err := errors.Join(s.noteDoor(ctx, tx, door), s.noteUnfit(ctx, tx, unfit)); err != nil {
 			return err
 		}
-		if st.Shards, err = s.states(ctx, tx); err != nil {
+		if st.Shards, err = states(ctx, tx); err != nil {
 			return err
 		}
 		if st.Nodes, err = members(ctx, tx); err != nil {
@@ -177,19 +177,12 @@ func (s *Store) Beat(ctx context.Context) (st States, err error) {
 }
 
 // states reads the states of all shards.
-func (s *Store) states(ctx context.Context, tx pgx.Tx) ([]State, error) {
+func states(ctx context.Context, tx pgx.Tx) ([]State, error) {
 	const text = `SELECT coalesce(c.owner, ''), coalesce(n.fenced, false), coalesce(p.beat, 0), c.epoch, c.clean, c.whole,
 		r.shard IS NOT NULL, CASE WHEN r.shard IS NULL THEN 0 ELSE coalesce(d.before, 1) END
 		FROM arcrawl.crawl c LEFT JOIN arcrawl.node n ON n.name = c.owner LEFT JOIN arcrawl.pulse p ON p.node = c.owner LEFT JOIN arcrawl.strays r ON r.shard = c.id
 		LEFT JOIN arcrawl.divided d ON d.shard = r.shard ORDER BY c.id`
-	rows, err := tx.Query(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (st State, err error) {
-		err = row.Scan(&st.Owner, &st.Fenced, &st.Beat, &st.Epoch, &st.Clean, &st.Whole, &st.Strays, &st.Before)
-		return st, err
-	})
+	return listOf[State](ctx, tx, text)
 }
 
 // members reads the nodes that divide the shards among them.
@@ -198,10 +191,7 @@ func members(ctx context.Context, tx pgx.Tx) ([]Member, error) {
 		FROM arcrawl.node n JOIN arcrawl.pulse p ON p.node = n.name JOIN arcrawl.member m ON m.node = n.name
 		LEFT JOIN arcrawl.door d ON d.node = n.name AND d.incarnation = n.incarnation
 		LEFT JOIN arcrawl.unfit u ON u.node = n.name AND u.incarnation = n.incarnation WHERE NOT n.fenced ORDER BY n.name`
-	rows, err := tx.Query(ctx, text)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := tx.Query(ctx, text)
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Member, err error) {
 		err = row.Scan(&m.Name, &m.Beat, &m.Draining, &m.Unfit, &m.Door.Address, &m.Door.Print)
 		return m, err
@@ -247,7 +237,7 @@ func (s *Store) Take(ctx context.Context, shard int, groups string) (before Stat
 		if err := tx.QueryRow(ctx, `SELECT id FROM arcrawl.crawl WHERE id = $1 FOR UPDATE`, shard).Scan(&id); err != nil {
 			return err
 		}
-		all, err := s.states(ctx, tx)
+		all, err := states(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -284,7 +274,7 @@ func (s *Store) agree(ctx context.Context, tx pgx.Tx, all []State, groups string
 		return err
 	}
 	// A statement of its own sees the owners that were committed while this one waited for the lock.
-	all, err := s.states(ctx, tx)
+	all, err := states(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -328,22 +318,9 @@ func (s *Store) Fence(ctx context.Context, node string, beat int64) (done bool, 
 
 // Leave releases the crawl. clean says that nothing was in progress, and that everything is shipped.
 func (s *Store) Leave(ctx context.Context, epoch int64, clean bool) error {
-	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.permit(ctx, tx); err != nil {
-			return err
-		}
-		done, err := tx.Exec(ctx,
-			`UPDATE arcrawl.crawl SET owner = NULL, clean = $3 WHERE id = $4 AND owner = $1 AND epoch = $2`,
-			s.node, epoch, clean, s.shard)
-		if err == nil && done.RowsAffected() == 0 {
-			return ErrOwner
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("release the crawl as node %s: %w", s.node, err)
-	}
-	return nil
+	const text = `UPDATE arcrawl.crawl SET owner = NULL, clean = $4 WHERE id = $1 AND owner = $2 AND epoch = $3`
+	err := s.changeOwned(ctx, text, s.shard, s.node, epoch, clean)
+	return about(err, "release the crawl as node %s", s.node)
 }
 
 // IsUnreachable reports whether an error means that the database does not answer now, and not that it refuses.
@@ -364,6 +341,57 @@ func IsUnreachable(err error) bool {
 // maxRepeats is how often a transaction is repeated that the database could not put in order.
 const maxRepeats = 10
 
+// querier is a pool of connections, a connection or a transaction.
+type querier interface {
+	Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
+}
+
+// listOf returns the rows of a query, each as a struct whose fields are the columns.
+func listOf[T any](ctx context.Context, q querier, text string, args ...any) ([]T, error) {
+	rows, _ := q.Query(ctx, text, args...) // the rows have its error
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[T])
+}
+
+// about adds to an error what was attempted. It returns nil if there is no error.
+func about(err error, what string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(what+": %w", append(args, err)...)
+}
+
+// asOwner calls do in a transaction, and commits, if this process owns its shard since an epoch.
+func (s *Store) asOwner(ctx context.Context, epoch int64, do func(pgx.Tx) error) error {
+	return s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.own(ctx, tx, epoch); err != nil {
+			return err
+		}
+		return do(tx)
+	})
+}
+
+// change executes a statement as the owner of the shard.
+func (s *Store) change(ctx context.Context, epoch int64, text string, args ...any) error {
+	return s.asOwner(ctx, epoch, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, text, args...)
+		return err
+	})
+}
+
+// changeOwned executes a statement that changes the row of the shard only if this process owns it.
+func (s *Store) changeOwned(ctx context.Context, text string, args ...any) error {
+	return s.inTransaction(ctx, func(tx pgx.Tx) error {
+		if err := s.permit(ctx, tx); err != nil {
+			return err
+		}
+		done, err := tx.Exec(ctx, text, args...)
+		if err == nil && done.RowsAffected() == 0 {
+			return ErrOwner
+		}
+		return err
+	})
+}
+
 // inTransaction calls do in a transaction, and commits.
 func (s *Store) inTransaction(ctx context.Context, do func(pgx.Tx) error) error {
 	return inTransaction(ctx, s.pool, do)
@@ -372,7 +400,7 @@ func (s *Store) inTransaction(ctx context.Context, do func(pgx.Tx) error) error 
 // inTransaction calls do in a transaction, and commits. It repeats the transaction if the database asks for that.
 func inTransaction(ctx context.Context, pool *pgxpool.Pool, do func(pgx.Tx) error) (err error) {
 	for range maxRepeats {
-		err = pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{}, do)
+		err = pgx.BeginFunc(ctx, pool, do)
 		if !isUnordered(err) {
 			return err
 		}

@@ -3,8 +3,6 @@ package shared
 import (
 	"context"
 	"fmt"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // maxTold is the maximum size of what the owner of a shard reports.
@@ -23,21 +21,11 @@ func (s *Store) Tell(ctx context.Context, epoch int64, text []byte) error {
 	if len(text) > maxTold {
 		return fmt.Errorf("report the state of shard %d: it has %d bytes, the maximum is %d", s.shard, len(text), maxTold)
 	}
-	err := s.inTransaction(ctx, func(tx pgx.Tx) error {
-		if err := s.own(ctx, tx, epoch); err != nil {
-			return err
-		}
-		const report = `INSERT INTO arcrawl.told (shard, node, epoch, beat, report)
-			SELECT $1, $2, $3, p.beat, $4 FROM arcrawl.pulse p WHERE p.node = $2
-			ON CONFLICT (shard) DO UPDATE SET node = excluded.node, epoch = excluded.epoch, beat = excluded.beat,
-				report = excluded.report`
-		_, err := tx.Exec(ctx, report, s.shard, s.node, epoch, text)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("report the state of shard %d: %w", s.shard, err)
-	}
-	return nil
+	err := s.change(ctx, epoch, `INSERT INTO arcrawl.told (shard, node, epoch, beat, report)
+		SELECT $1, $2, $3, p.beat, $4 FROM arcrawl.pulse p WHERE p.node = $2
+		ON CONFLICT (shard) DO UPDATE SET node = excluded.node, epoch = excluded.epoch, beat = excluded.beat,
+			report = excluded.report`, s.shard, s.node, epoch, text)
+	return about(err, "report the state of shard %d", s.shard)
 }
 
 // Reports returns what the owners of all shards reported last, by shard.
@@ -50,15 +38,12 @@ func Reports(ctx context.Context, database string) (all map[int]Told, err error)
 	all = map[int]Told{}
 	const text = `SELECT t.shard, t.node, t.epoch, coalesce(p.beat, t.beat) - t.beat, t.report
 		FROM arcrawl.told t LEFT JOIN arcrawl.pulse p ON p.node = t.node`
-	rows, err := c.Query(ctx, text)
-	var shard int
-	var one Told
-	if err == nil {
-		_, err = pgx.ForEachRow(rows, []any{&shard, &one.Node, &one.Epoch, &one.Beats, &one.Text}, func() error {
-			all[shard] = one
-			one.Text = nil // the next one has bytes of its own
-			return nil
-		})
+	list, err := listOf[struct {
+		Shard int
+		Told
+	}](ctx, c, text)
+	for _, one := range list {
+		all[one.Shard] = one.Told
 	}
 	if err != nil && !isUndefined(err) {
 		return nil, fmt.Errorf("read what the nodes report: %w", err)

@@ -33,13 +33,10 @@ func (s *Store) noteUnfit(ctx context.Context, tx pgx.Tx, why *string) (err erro
 
 // readUnfit reads which nodes can crawl nothing, and why.
 func (r *Report) readUnfit(ctx context.Context, c *pgx.Conn) error {
-	rows, err := c.Query(ctx, `SELECT u.node, u.why FROM arcrawl.unfit u
+	rows, _ := c.Query(ctx, `SELECT u.node, u.why FROM arcrawl.unfit u
 		JOIN arcrawl.node n ON n.name = u.node AND n.incarnation = u.incarnation`)
-	if err != nil {
-		return err
-	}
 	var name, why string
-	_, err = pgx.ForEachRow(rows, []any{&name, &why}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&name, &why}, func() error {
 		for i := range r.Nodes {
 			if r.Nodes[i].Name == name {
 				r.Nodes[i].Unfit = why
