@@ -188,19 +188,25 @@ func TestLettersCarryLinksToOtherShards(t *testing.T) {
 	}
 }
 
-// TestALetterLosesNothingThatAWaitingOneSays lets feeds report a URI of another shard three times before the letter is
-// sent. The other shard gets the earliest due time, the latest change, and the earliest time without it.
+// TestALetterLosesNothingThatAWaitingOneSays lets a page link to a URI of another shard, and feeds report it three times,
+// before the letter is sent. A shard that knows the URI gets the earliest due time, the latest change, and the earliest
+// time without it; one that does not gets the path and the source of the link, as if it had received one after the other.
 func TestALetterLosesNothingThatAWaitingOneSays(t *testing.T) {
 	t.Parallel()
-	one, two := newStore(t, 1, 2), newStore(t, 2, 2)
+	one, two, fresh := newStore(t, 1, 2), newStore(t, 2, 2), newStore(t, 2, 2)
 	u := parse(t, "http://"+hostIn(2, 2)+"/a")
 	two.visit(u.String(), 100*time.Hour)
+	const link, seed = "http://linked.example/", "http://first.example/"
 	for _, says := range []frontier.Candidate{
-		{Due: at(time.Hour), Urgent: true, ReportedChange: at(20 * time.Minute), ReportedUnchanged: at(10 * time.Minute)},
-		{Due: at(2 * time.Hour), ReportedChange: at(30 * time.Minute), ReportedUnchanged: at(25 * time.Minute)},
-		{Due: at(3 * time.Hour)},
+		{Hops: "LE", Via: link, Seed: seed, Source: "a link", Due: at(4 * time.Hour)},
+		{
+			Hops: "I", Via: "http://feed.example/", Seed: "http://second.example/", Source: "a feed", Sooner: true,
+			Due: at(time.Hour), Urgent: true, ReportedChange: at(20 * time.Minute), ReportedUnchanged: at(10 * time.Minute),
+		},
+		{Sooner: true, Due: at(2 * time.Hour), ReportedChange: at(30 * time.Minute), ReportedUnchanged: at(25 * time.Minute)},
+		{Sooner: true, Due: at(3 * time.Hour)},
 	} {
-		says.URI, says.Sooner = u, true
+		says.URI = u
 		_, err := one.Add(day, says)
 		one.must(err)
 	}
@@ -208,40 +214,19 @@ func TestALetterLosesNothingThatAWaitingOneSays(t *testing.T) {
 	if err != nil || len(letters) != 1 || !letters[0].sooner || one.box.waiting.Load() != 1 {
 		t.Fatalf("%d letters wait, they are %v, %v", one.box.waiting.Load(), letters, err)
 	}
-	_, _, err = receive(two.Frontier, at(time.Minute), [][]byte{letters[0].value})
-	two.must(err)
-	r, _, err := two.Get(u)
-	two.must(err)
-	if !r.Due.Equal(at(time.Hour)) || !r.Urgent || !r.ReportedChange.Equal(at(30*time.Minute)) ||
+	got := map[*dividedStore]frontier.Record{}
+	for _, to := range []*dividedStore{two, fresh} {
+		_, _, err = receive(to.Frontier, at(time.Minute), [][]byte{letters[0].value})
+		to.must(err)
+		got[to], _, err = to.Get(u)
+		to.must(err)
+	}
+	if r := got[two]; !r.Due.Equal(at(time.Hour)) || !r.Urgent || !r.ReportedChange.Equal(at(30*time.Minute)) ||
 		!r.ReportedUnchanged.Equal(at(10*time.Minute)) {
 		t.Errorf("due %s, urgent %t, changed %s, unchanged %s", r.Due, r.Urgent, r.ReportedChange, r.ReportedUnchanged)
 	}
-}
-
-// TestALetterKeepsHowItsURIWasFound lets a feed report a URI of another shard for which a letter with a link waits. The
-// other shard gets the path and the source of the link, as if it had received one after the other.
-func TestALetterKeepsHowItsURIWasFound(t *testing.T) {
-	t.Parallel()
-	one, two := newStore(t, 1, 2), newStore(t, 2, 2)
-	u := parse(t, "http://"+hostIn(2, 2)+"/a")
-	for _, found := range []frontier.Candidate{
-		{Hops: "LE", Via: "http://linked.example/", Seed: "http://first.example/", Source: "a link"},
-		{Hops: "I", Via: "http://feed.example/", Seed: "http://second.example/", Source: "a feed", Sooner: true, Due: day},
-	} {
-		found.URI = u
-		_, err := one.Add(day, found)
-		one.must(err)
-	}
-	letters, err := one.letters(10, nil)
-	if err != nil || len(letters) != 1 {
-		t.Fatalf("the letters are %v, %v", letters, err)
-	}
-	_, _, err = receive(two.Frontier, at(time.Minute), [][]byte{letters[0].value})
-	two.must(err)
-	r, known, err := two.Get(u)
-	two.must(err)
-	if !known || r.Hops != "LE" || r.Via != "http://linked.example/" || r.Seed != "http://first.example/" || r.Source != "a link" {
-		t.Errorf("known %t: hops %q via %q from %q, source %q", known, r.Hops, r.Via, r.Seed, r.Source)
+	if r := got[fresh]; r.Hops != "LE" || r.Via != link || r.Seed != seed || r.Source != "a link" {
+		t.Errorf("hops %q via %q from %q, source %q", r.Hops, r.Via, r.Seed, r.Source)
 	}
 }
 

@@ -196,9 +196,7 @@ func (n *Shard) dropStrays(ctx context.Context) {
 	case done:
 		n.o.Log.Info().Msg("removed the hosts of other shards")
 		n.warnOfStrays()
-		n.mu.Lock()
-		n.divided = true
-		n.mu.Unlock()
+		n.divided.Store(true)
 	}
 }
 
@@ -210,13 +208,6 @@ func (n *Shard) warnOfStrays() {
 	}
 }
 
-// isDivided reports whether the hosts of other shards are removed, and the database is to be notified of that.
-func (n *Shard) isDivided() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.divided
-}
-
 // noteDivided notifies the database that the hosts of other shards are removed. It follows the shipment of that.
 func (n *Shard) noteDivided(ctx context.Context) {
 	ask, cancel := context.WithTimeout(ctx, askTime)
@@ -225,7 +216,5 @@ func (n *Shard) noteDivided(ctx context.Context) {
 		n.o.Log.Warn().Err(err).Msg("could not note that the hosts of other shards are removed: trying again")
 		return
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.divided = false
+	n.divided.Store(false)
 }

@@ -123,7 +123,7 @@ func TestNodesCrawlTheirShards(t *testing.T) {
 	}
 	shards := []*shipping{one, two}
 	for _, s := range shards {
-		s.eventually("the removal of other hosts", func() bool { return s.f.Strays() == 0 && !s.n.isDivided() })
+		s.eventually("the removal of other hosts", func() bool { return s.f.Strays() == 0 && !s.n.divided.Load() })
 	}
 	one.eventually("the database knows that the crawl is divided", func() bool {
 		report, err := shared.Look(t.Context(), db.URL(db.Address()), func() error { return nil })

@@ -94,54 +94,58 @@ func Open(ctx context.Context, o Options, lost func(error)) (*Node, error) {
 func (n *Node) Close() { n.shared.Close() }
 
 // connect connects to the database, and waits for it if it does not answer.
-func (n *Node) connect(ctx context.Context) (*shared.Store, error) {
-	for told := false; ; told = true {
+func (n *Node) connect(ctx context.Context) (s *shared.Store, err error) {
+	err = persist(ctx, func() error {
 		ask, cancel := context.WithTimeout(ctx, askTime)
-		s, err := shared.Open(ask, n.o.Database, n.o.Node)
-		cancel()
-		if err == nil || ctx.Err() != nil || !shared.IsUnreachable(err) {
-			return s, err
+		defer cancel()
+		s, err = shared.Open(ask, n.o.Database, n.o.Node)
+		return err
+	}, func(err error, first bool) bool {
+		if !shared.IsUnreachable(err) {
+			return false
 		}
-		if !told {
+		if first {
 			n.o.Log.Error().Err(err).Msg("the database of the cluster does not answer: trying again until it does")
 		}
 		n.o.Notify("STATUS=waiting for the database of the cluster")
 		n.o.Notify("WATCHDOG=1")
-		if err := pause(ctx, beatEvery); err != nil {
-			return nil, err
-		}
-	}
+		return true
+	})
+	return s, err
 }
 
 // firstBeat begins the lease, and refuses to crawl if the database is not the one of this node's stores, or went back.
 func (n *Node) firstBeat(ctx context.Context) error {
-	for {
-		start := time.Now()
-		st, err := n.beat(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.Is(err, shared.ErrFenced):
-			return fmt.Errorf("%w: %w", ErrLost, err)
-		case err != nil:
-			n.o.Log.Warn().Err(err).Msg("the database of the cluster does not answer: waiting for it")
-			n.o.Notify("WATCHDOG=1")
-			if err := pause(ctx, beatEvery); err != nil {
-				return err
-			}
-			continue
+	var start time.Time
+	var st shared.States
+	err := persist(ctx, func() (err error) {
+		start = time.Now()
+		st, err = n.beat(ctx)
+		return err
+	}, func(err error, _ bool) bool {
+		if errors.Is(err, shared.ErrFenced) {
+			return false
 		}
-		if err := n.refuse(st); err != nil {
-			return err
-		}
-		if err := n.moveOldStore(len(st.Shards)); err != nil {
-			return err
-		}
-		n.lastBeat = st.Own
-		n.lease.extend(start)
-		n.tell(st)
-		return nil
+		n.o.Log.Warn().Err(err).Msg("the database of the cluster does not answer: waiting for it")
+		n.o.Notify("WATCHDOG=1")
+		return true
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrLost, err)
 	}
+	if err := n.refuse(st); err != nil {
+		return err
+	}
+	if err := n.moveOldStore(len(st.Shards)); err != nil {
+		return err
+	}
+	n.lastBeat = st.Own
+	n.lease.extend(start)
+	n.tell(st)
+	return nil
 }
 
 // beat shows the others that this node is alive.
@@ -210,7 +214,7 @@ func (n *Node) all() (list []*Shard) {
 // ownsAll reports whether the database, asked at start, says that this node owns all shards that it has taken before.
 func (n *Node) ownsAll(st shared.States, start time.Time) bool {
 	for _, s := range n.all() {
-		if s.taken.Before(start) && !s.isLeaving() && !s.owns(st) {
+		if s.taken.Before(start) && !s.leaving.Load() && !s.owns(st) {
 			return false
 		}
 	}
@@ -252,6 +256,20 @@ func (n *Node) fence(ctx context.Context, st shared.State) (done bool) {
 		n.o.Log.Warn().Str("node", st.Owner).Msg("fenced a node that stood still: taking the crawl over")
 	}
 	return done
+}
+
+// persist calls ask, which may be repeated, until it succeeds, ctx ends, or waits returns false: the error is final. first
+// is true after the first failure.
+func persist(ctx context.Context, ask func() error, waits func(err error, first bool) bool) error {
+	for first := true; ; first = false {
+		err := ask()
+		if err == nil || ctx.Err() != nil || !waits(err, first) {
+			return err
+		}
+		if err := pause(ctx, beatEvery); err != nil {
+			return err
+		}
+	}
 }
 
 // pause waits for d. It returns the error of ctx if ctx ends first.

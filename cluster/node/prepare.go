@@ -131,21 +131,20 @@ func (in *incoming) put(k, v []byte, store func(k, v []byte) error) error {
 
 // patiently calls ask, which may be repeated, until the database answers or refuses, or this node may not continue.
 func (n *Shard) patiently(ctx context.Context, ask func() error) error {
-	for told := false; ; told = true {
-		err := ask()
+	told := false
+	err := persist(ctx, ask, func(err error, first bool) bool {
 		var own ownFault
-		switch {
-		case err == nil && told:
-			n.o.Log.Info().Int("shard", n.shard).Msg("the database of the cluster answers again")
-			return nil
-		case err == nil, ctx.Err() != nil, n.lease.lostFor() != nil, errors.As(err, &own), !shared.IsUnreachable(err):
-			return err
-		case !told:
+		if n.lease.lostFor() != nil || errors.As(err, &own) || !shared.IsUnreachable(err) {
+			return false
+		}
+		if told = true; first {
 			n.o.Log.Error().Err(err).Int("shard", n.shard).
 				Msg("the database of the cluster does not answer: trying again until it does")
 		}
-		if err := pause(ctx, beatEvery); err != nil {
-			return err
-		}
+		return true
+	})
+	if err == nil && told {
+		n.o.Log.Info().Int("shard", n.shard).Msg("the database of the cluster answers again")
 	}
+	return err
 }

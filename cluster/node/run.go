@@ -66,7 +66,7 @@ func (n *Node) Run(ctx context.Context, background Background, crawl func(contex
 // settle releases the shard of a unit that ended without that. Otherwise nobody would crawl it while this node lives.
 func (n *Node) settle(u *unit) error {
 	s := u.shard
-	if s.hasLeft() || n.lease.lostFor() != nil || u.err != nil {
+	if s.left.Load() || n.lease.lostFor() != nil || u.err != nil {
 		return nil // an error ends the process, and the shard is taken over
 	}
 	clean := s.mirror == nil && s.before.Clean // it was not opened: the copy in the database is as it was before

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
@@ -41,12 +42,13 @@ type Shard struct {
 
 	foreign foreignRows
 
+	leaving atomic.Bool // the shard is being released: beats write no marks, and find nothing wrong with that
+	left    atomic.Bool // the shard was released
+	divided atomic.Bool // hosts of other shards were removed, and the database was not notified of that
+
 	mu      sync.Mutex // guards the fields below
-	leaving bool       // the shard is being released
-	left    bool       // the shard was released
 	fault   faultOf    // see Watch; nil = nothing is known
 	beaten  int64      // the last beat
-	divided bool       // hosts of other shards were removed, and the database was not notified of that
 	noted   time.Time  // when the mark was written; zero = Prepare has not read the old one yet
 	behind  time.Time  // since when something waits to be shipped; zero = nothing does
 	ill     bool       // the last shipment failed
@@ -122,7 +124,7 @@ func (n *Shard) noteBeat(now time.Time, beat int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.beaten = beat
-	if n.leaving || n.noted.IsZero() || now.Sub(n.noted) < noteEvery {
+	if n.leaving.Load() || n.noted.IsZero() || now.Sub(n.noted) < noteEvery {
 		return
 	}
 	n.noted = now
@@ -141,42 +143,19 @@ func (n *Shard) writeMark(m mark) error {
 	return m.write(n.state)
 }
 
-// leave notes that the shard is being released. Beats write no marks from now on.
-func (n *Shard) leave() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.leaving = true
-}
-
-// isLeaving reports whether the shard is being released, so that a beat finds nothing wrong with that.
-func (n *Shard) isLeaving() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.leaving
-}
-
 // release releases the shard in the database.
 func (n *Shard) release(ctx context.Context, clean bool) error {
 	ask, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	n.leave()
+	n.leaving.Store(true)
 	if err := n.shared.Leave(ask, n.epoch, clean); err != nil {
 		return err
 	}
-	n.mu.Lock()
-	n.left = true
-	n.mu.Unlock()
+	n.left.Store(true)
 	n.Node.mu.Lock()
 	delete(n.owned, n.shard)
 	n.Node.mu.Unlock()
 	return nil
-}
-
-// hasLeft reports whether the shard was released.
-func (n *Shard) hasLeft() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.left
 }
 
 // Void returns why a visit that began at a time teaches nothing; nil if the node owned the crawl all the time.

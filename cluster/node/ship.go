@@ -87,13 +87,13 @@ func (n *Shard) Ship(ctx context.Context, before func() error) {
 			n.lookForReplica(ctx)
 			lookAgain = now.Add(replicaEvery)
 		}
-		if n.mirror.Waiting() == 0 && !n.post.mustShip() && !n.isDivided() {
+		if n.mirror.Waiting() == 0 && !n.post.mustShip() && !n.divided.Load() {
 			n.caughtUp()
 			n.exchangeLetters(ctx, time.Now())
 			continue
 		}
 		n.fallBehind()
-		divided := n.isDivided()
+		divided := n.divided.Load()
 		_, err := n.shipOnce(ctx, before)
 		switch {
 		case ctx.Err() != nil:
