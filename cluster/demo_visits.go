@@ -23,8 +23,6 @@ type tally struct {
 	kills  int
 }
 
-func newTally() tally { return tally{visits: map[string]int{}, last: map[string]time.Time{}} }
-
 // visit is a line of the crawl.log of a node.
 type visit struct {
 	node string

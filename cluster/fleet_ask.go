@@ -43,17 +43,16 @@ func askFleet(ctx context.Context, members []fleetMember, within time.Duration) 
 func (m fleetMember) ask(ctx context.Context, within time.Duration) instance {
 	answer := instance{Name: m.Name, Where: m.Where}
 	c, err := m.client(within)
+	if err == nil {
+		defer c.Close()
+		var s api.Status
+		if s, err = c.Status(ctx); err == nil {
+			answer.Status = &s
+		}
+	}
 	if err != nil {
 		answer.Error = err.Error()
-		return answer
 	}
-	defer c.Close()
-	s, err := c.Status(ctx)
-	if err != nil {
-		answer.Error = err.Error()
-		return answer
-	}
-	answer.Status = &s
 	return answer
 }
 

@@ -35,12 +35,8 @@ type fleetMember struct {
 // readFleet reads a list of daemons. Each line has a name, a place, and for an address the file with the token.
 // Relative paths start at the folder of the list.
 func readFleet(path string) ([]fleetMember, error) {
-	f, err := os.Open(path)
+	text, err := beginningOf(path, maxList+1)
 	if err != nil {
-		return nil, fmt.Errorf("read the list of daemons: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxList+1))
-	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("read the list of daemons: %w", err)
 	}
 	if len(text) > maxList {
@@ -51,6 +47,16 @@ func readFleet(path string) ([]fleetMember, error) {
 		return nil, fmt.Errorf("read the list of daemons %s: %w", path, err)
 	}
 	return all, nil
+}
+
+// beginningOf returns the first n bytes of a file.
+func beginningOf(path string, n int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, n))
+	return text, errors.Join(err, f.Close())
 }
 
 // parse parses the text of a list in a folder.
@@ -153,12 +159,8 @@ func (m fleetMember) client(within time.Duration) (*api.Client, error) {
 
 // readToken returns the token in a file, which has nothing else.
 func readToken(path string) (string, error) {
-	f, err := os.Open(path)
+	text, err := beginningOf(path, maxToken)
 	if err != nil {
-		return "", fmt.Errorf("read the token: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxToken))
-	if err = errors.Join(err, f.Close()); err != nil {
 		return "", fmt.Errorf("read the token: %w", err)
 	}
 	words := strings.Fields(string(text))

@@ -180,13 +180,13 @@ func (x *exchange) gather(
 	return g, ok
 }
 
-// ask asks all shards of a plan, and returns their joined answers. If that fails, it answers the client itself, and ok
-// is false.
+// ask asks all shards of a plan, and returns their answers, and these joined. If that fails, it answers the client itself,
+// and ok is false.
 func ask[A any](
 	x *exchange, to http.ResponseWriter, from *http.Request, p plan, query url.Values,
-) (g gathered, all A, ok bool) {
+) (g gathered, parts []A, all A, ok bool) {
 	if g, ok = x.gather(to, from, p, query); !ok {
-		return g, all, false
+		return g, nil, all, false
 	}
 	parts, err := decode[A](g.parts)
 	if err == nil {
@@ -195,7 +195,7 @@ func ask[A any](
 	if err != nil {
 		g.answer(to, nil, err)
 	}
-	return g, all, err == nil
+	return g, parts, all, err == nil
 }
 
 // joinGathered joins the answers of the shards of a plan.
@@ -279,7 +279,7 @@ type joined struct {
 func all[A any]() joined {
 	return joined{
 		answers: func(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
-			if g, all, ok := ask[A](x, to, from, p, from.URL.Query()); ok {
+			if g, _, all, ok := ask[A](x, to, from, p, from.URL.Query()); ok {
 				g.answer(to, all, nil)
 			}
 		},

@@ -22,7 +22,7 @@ func joinOverdue(x *exchange, to http.ResponseWriter, from *http.Request, p plan
 	if valid && cmp.Or(asked.Get("by"), "host") != "host" {
 		query.Set("limit", strconv.Itoa(maxHosts)) // all rows are needed, and there are few
 	}
-	if g, list, ok := ask[api.Overdue](x, to, from, p, query); ok {
+	if g, _, list, ok := ask[api.Overdue](x, to, from, p, query); ok {
 		g.answer(to, list, nil)
 	}
 }
@@ -88,17 +88,8 @@ func addSeries(g *joining, parts []api.Series, places []int) (api.Series, error)
 func joinDedup(x *exchange, to http.ResponseWriter, from *http.Request, p plan) {
 	asked := from.URL.Query()
 	query := withValue(asked, "rows", strconv.Itoa(maxTallies))
-	g, ok := x.gather(to, from, p, query)
+	g, parts, out, ok := ask[api.DedupReport](x, to, from, p, query)
 	if !ok {
-		return
-	}
-	parts, err := decode[api.DedupReport](g.parts)
-	var out api.DedupReport
-	if err == nil {
-		out, err = joinGathered(x, &g, from, parts)
-	}
-	if err != nil {
-		g.answer(to, nil, err)
 		return
 	}
 	var since []string

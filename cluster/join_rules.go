@@ -33,19 +33,23 @@ func fieldRules() map[string]ruleOfField {
 		"condition":   values(func(j *joining, all []api.Condition, at []int) api.Condition { return j.condition(all, at) }),
 		"least free":  values(leastFree),
 		"due":         values(addDue),
-		"unreachable": values(mostFailures),
-		"longest":     values(longestVisits),
+		"unreachable": sorted(maxDown, func(a, b api.Unreachable) int { return cmp.Compare(b.Failures, a.Failures) }),
+		"longest":     sorted(maxVisits, func(a, b api.Visit) int { return cmp.Compare(b.Seconds, a.Seconds) }),
 		"alarms":      values(joinAlarms),
-		"silent":      values(joinSilent),
-		"short":       values(joinShort),
-		"all known":   values(earliestOfAll),
-		"texts by":    values(joinMaps),
-		"faults":      values(differentFaults),
-		"entries":     values(joinEntries),
-		"rows":        values(addRows),
-		"asked":       values(inOrder),
-		"packages":    values(joinPackages),
-		"today":       values(joinToday),
+		"silent":      sorted(maxMissing, func(a, b api.Alarm) int { return b.Since.Compare(a.Since) }),
+		"short": values(func(_ *joining, all [][]api.HostPace, _ []int) []api.HostPace {
+			list := concat(all)
+			survey.SortPace(list)
+			return first(list, maxMissing)
+		}),
+		"all known": values(earliestOfAll),
+		"texts by":  values(joinMaps),
+		"faults":    values(differentFaults),
+		"entries":   values(joinEntries),
+		"rows":      values(addRows),
+		"asked":     values(inOrder),
+		"packages":  values(joinPackages),
+		"today":     values(joinToday),
 	}
 	maps.Copy(rules, simpleRules())
 	return rules
@@ -76,6 +80,15 @@ func values[V any](join func(j *joining, all []V, at []int) V) ruleOfField {
 		out := join(j, valuesOf[V](list), at)
 		return reflect.ValueOf(&out).Elem()
 	}
+}
+
+// sorted makes a rule for lists: their first elements in an order.
+func sorted[V any](most int, compare func(a, b V) int) ruleOfField {
+	return values(func(_ *joining, all [][]V, _ []int) []V {
+		list := concat(all)
+		slices.SortStableFunc(list, compare)
+		return first(list, most)
+	})
 }
 
 // parts makes a rule for answers of one type.
@@ -188,20 +201,6 @@ func addDue(_ *joining, all []int64, _ []int) (sum int64) {
 	return sum
 }
 
-// mostFailures returns hosts that could not be reached.
-func mostFailures(_ *joining, all [][]api.Unreachable, _ []int) []api.Unreachable {
-	list := concat(all)
-	slices.SortStableFunc(list, func(a, b api.Unreachable) int { return cmp.Compare(b.Failures, a.Failures) })
-	return first(list, maxDown)
-}
-
-// longestVisits returns visits in progress.
-func longestVisits(_ *joining, all [][]api.Visit, _ []int) []api.Visit {
-	list := concat(all)
-	slices.SortStableFunc(list, func(a, b api.Visit) int { return cmp.Compare(b.Seconds, a.Seconds) })
-	return first(list, maxVisits)
-}
-
 // joinAlarms joins alarms, newest first. All shards of a node raise the alarms about the node: they are shown once.
 func joinAlarms(_ *joining, all [][]api.Alarm, _ []int) []api.Alarm {
 	out := []api.Alarm{}
@@ -214,20 +213,6 @@ func joinAlarms(_ *joining, all [][]api.Alarm, _ []int) []api.Alarm {
 	}
 	slices.SortStableFunc(out, func(a, b api.Alarm) int { return b.Since.Compare(a.Since) })
 	return out
-}
-
-// joinSilent joins hosts without news.
-func joinSilent(_ *joining, all [][]api.Alarm, _ []int) []api.Alarm {
-	list := concat(all)
-	slices.SortStableFunc(list, func(a, b api.Alarm) int { return b.Since.Compare(a.Since) })
-	return first(list, maxMissing)
-}
-
-// joinShort joins hosts that are below their targets.
-func joinShort(_ *joining, all [][]api.HostPace, _ []int) []api.HostPace {
-	list := concat(all)
-	survey.SortPace(list)
-	return first(list, maxMissing)
 }
 
 // earliestOfAll returns the earliest time; nil if one is not known.

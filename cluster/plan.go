@@ -125,7 +125,7 @@ func (x *exchange) planOf(r *http.Request) (p plan, err error) {
 	case "POST /frontier/import":
 		return x.ofEntries(q.Entries)
 	case "POST /capture", "POST /capture/progress":
-		p, err := x.ofURIs(q.URIs, x.body)
+		p, err := divide(x.body, "", "uris", q.URIs, x.shardOf)
 		if len(p.shards) > 0 {
 			p.join = joins()[name].answers
 		}
@@ -183,11 +183,10 @@ func (x *exchange) ofHost(host string) plan {
 
 // ofURI returns the plan for a question about a URI. Any shard says what is wrong with one that cannot be parsed.
 func (x *exchange) ofURI(text string) plan {
-	u, err := uri.Parse(text)
-	if err != nil {
-		return plan{}
+	if shard := x.shardOf(text); shard > 0 {
+		return plan{shards: []int{shard}}
 	}
-	return plan{shards: []int{x.ShardOf(u.Host())}}
+	return plan{}
 }
 
 // ofSelection returns the plan for a selection of URIs, which is in a field of the body, or is the body. Selections of
@@ -197,7 +196,7 @@ func (x *exchange) ofSelection(host string, uris []string, body []byte, field st
 	case isOneHost(host):
 		p = x.ofHost(host)
 	case len(uris) > 0:
-		p, err = x.divide(uris, func(some []string) ([]byte, error) { return with(body, field, "uris", some) })
+		p, err = divide(body, field, "uris", uris, x.shardOf)
 		if err != nil {
 			return plan{}, err
 		}
@@ -210,38 +209,31 @@ func (x *exchange) ofSelection(host string, uris []string, body []byte, field st
 	return p, nil
 }
 
-// ofURIs returns the plan for a list of URIs in a body.
-func (x *exchange) ofURIs(uris []string, body []byte) (plan, error) {
-	p, err := x.divide(uris, func(some []string) ([]byte, error) { return with(body, "", "uris", some) })
-	if err != nil || len(p.shards) == 0 {
-		return plan{}, err
+// shardOf returns the shard of a URI; 0 if the URI cannot be parsed.
+func (x *exchange) shardOf(text string) int {
+	u, err := uri.Parse(text)
+	if err != nil {
+		return 0
 	}
-	return p, nil
+	return x.ShardOf(u.Host())
 }
 
-// divide divides URIs among their shards. Those that cannot be parsed go to the first one, which says why.
-func (x *exchange) divide(uris []string, bodyOf func([]string) ([]byte, error)) (p plan, err error) {
-	of, faulty := map[int][]string{}, []string{}
-	for _, text := range uris {
-		u, err := uri.Parse(text)
-		if err != nil {
-			faulty = append(faulty, text)
-			continue
-		}
-		shard := x.ShardOf(u.Host())
-		of[shard] = append(of[shard], text)
+// divide divides a list in a field of a body among shards; inside names the object that has the field, or "". Elements
+// that belong to no shard go to the first one, which says why.
+func divide[T any](body []byte, inside, field string, list []T, shardOf func(T) int) (p plan, err error) {
+	of := map[int][]T{}
+	for _, one := range list {
+		shard := shardOf(one)
+		of[shard] = append(of[shard], one)
 	}
-	if len(of) == 0 {
+	faulty := of[0]
+	if delete(of, 0); len(of) == 0 {
 		return plan{}, nil
 	}
-	p.bodies = map[int][]byte{}
-	for shard := range of {
-		p.shards = append(p.shards, shard)
-	}
-	slices.Sort(p.shards)
+	p = plan{shards: slices.Sorted(maps.Keys(of)), bodies: map[int][]byte{}}
 	of[p.shards[0]] = append(of[p.shards[0]], faulty...)
 	for shard, some := range of {
-		if p.bodies[shard], err = bodyOf(some); err != nil {
+		if p.bodies[shard], err = with(body, inside, field, some); err != nil {
 			return plan{}, err
 		}
 	}
@@ -249,33 +241,21 @@ func (x *exchange) divide(uris []string, bodyOf func([]string) ([]byte, error)) 
 }
 
 // ofEntries returns the plan for URIs with their histories, each of which goes to its shard.
-func (x *exchange) ofEntries(entries []json.RawMessage) (p plan, err error) {
-	of := map[int][]json.RawMessage{}
-	for _, e := range entries {
+func (x *exchange) ofEntries(entries []json.RawMessage) (plan, error) {
+	faulty := false
+	p, err := divide(x.body, "", "entries", entries, func(e json.RawMessage) int {
 		var one struct {
 			URI string `json:"uri"`
 		}
-		if json.Unmarshal(e, &one) != nil {
-			return plan{}, nil
-		}
-		u, err := uri.Parse(one.URI)
-		if err != nil {
-			return plan{}, nil // any shard says what is wrong with it
-		}
-		shard := x.ShardOf(u.Host())
-		of[shard] = append(of[shard], e)
+		_ = json.Unmarshal(e, &one) // without a URI it is faulty
+		shard := x.shardOf(one.URI)
+		faulty = faulty || shard == 0
+		return shard
+	})
+	if faulty || err != nil || len(p.shards) == 0 {
+		return plan{}, err // any shard says what is wrong
 	}
-	if len(of) == 0 {
-		return plan{}, nil
-	}
-	p = plan{join: sum, bodies: map[int][]byte{}}
-	for shard, some := range of {
-		p.shards = append(p.shards, shard)
-		if p.bodies[shard], err = with(x.body, "", "entries", some); err != nil {
-			return plan{}, err
-		}
-	}
-	slices.Sort(p.shards)
+	p.join = sum
 	return p, nil
 }
 

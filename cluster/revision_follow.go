@@ -164,7 +164,7 @@ func (f *follower) answer(ctx context.Context, number int64) error {
 		return err
 	}
 	faults := ""
-	if err := f.examine(files); err != nil {
+	if _, _, err := f.examine(files); err != nil {
 		faults = listed(err)
 		f.log.Warn().Int64("revision", number).Err(err).Msg("refusing a configuration of the cluster: it is in force nowhere")
 	}
@@ -191,11 +191,11 @@ func listed(err error) string {
 	return strings.Join(lines, "\n")
 }
 
-// examine returns why a revision cannot be put in force on this node.
-func (f *follower) examine(files map[string][]byte) error {
-	texts, now, err := f.texts(files)
-	if err != nil {
-		return err
+// examine returns the texts of a revision with the keys of this node, and the configuration of the files that are here;
+// or why it cannot be put in force on this node.
+func (f *follower) examine(files map[string][]byte) (texts map[string][]byte, now *config.Config, err error) {
+	if texts, now, err = f.texts(files); err != nil {
+		return nil, nil, err
 	}
 	next, err := config.LoadTextsToRun(f.path, texts)
 	if err == nil {
@@ -206,7 +206,7 @@ func (f *follower) examine(files map[string][]byte) error {
 			err = c.accept(next)
 		}
 	}
-	return err
+	return texts, now, err
 }
 
 // texts returns the texts of a revision with the keys of this node, and the configuration of the files that are here.
@@ -286,10 +286,7 @@ func (f *follower) follow(ctx context.Context, number int64) error {
 
 // take writes the files of a revision, and puts them in force.
 func (f *follower) take(number int64, files map[string][]byte) error {
-	if err := f.examine(files); err != nil {
-		return err
-	}
-	texts, now, err := f.texts(files)
+	texts, now, err := f.examine(files)
 	if err != nil {
 		return err
 	}
@@ -331,10 +328,7 @@ func (f *follower) write(number int64, texts map[string][]byte, hosts string) (r
 		}
 		return filepath.Join(hosts, name)
 	}
-	names := []string{}
-	for name := range texts {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Keys(texts))
 	for _, e := range there {
 		if name := e.Name(); strings.HasSuffix(name, ".toml") && name[0] != '.' && texts[name] == nil {
 			names = append(names, name)
