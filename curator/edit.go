@@ -1,7 +1,6 @@
 package curator
 
 import (
-	"errors"
 	"net/http"
 	"path/filepath"
 
@@ -74,7 +73,7 @@ func editing(do func(edit.Work, *http.Request) (any, error)) func(*admin.Window,
 	return func(w *admin.Window, r *http.Request) (any, error) {
 		o := w.Options()
 		effect := func(s whatif.Staged) (whatif.Plan, error) { return o.Crawler.Plan(s, o.Now()) }
-		answer, err := do(edit.Work{
+		return do(edit.Work{
 			Config: o.Config().Config, Known: o.Config().Warnings, Effect: effect, Writing: w.WritingFiles(), Now: o.Now(),
 			Who: access.CallerOf(r.Context()),
 			Commit: func(what string, files ...string) api.Committed {
@@ -85,13 +84,5 @@ func editing(do func(edit.Work, *http.Request) (any, error)) func(*admin.Window,
 				return w.Commit(r, filepath.Dir(files[0]), what, names...)
 			},
 		}, r)
-		var refusal edit.Refusal
-		switch {
-		case errors.Is(err, edit.ErrRole):
-			return nil, errors.Join(admin.ErrRole, err)
-		case errors.As(err, &refusal):
-			return nil, admin.BadRequest(err)
-		}
-		return answer, err
 	}
 }

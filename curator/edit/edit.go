@@ -10,10 +10,7 @@
 package edit
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -24,6 +21,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
@@ -34,17 +32,6 @@ import (
 
 // maxText is the maximum size of a text in bytes. Larger files are edited on disk.
 const maxText = 1 << 20
-
-// Refusal is the error of a request that cannot be carried out, for people.
-type Refusal struct{ Err error }
-
-// Error returns the text of the cause.
-func (r Refusal) Error() string { return r.Err.Error() }
-
-// Unwrap returns the cause.
-func (r Refusal) Unwrap() error { return r.Err }
-
-func refuse(format string, args ...any) error { return Refusal{fmt.Errorf(format, args...)} }
 
 // ErrRole says that only operators edit the main file.
 var ErrRole = errors.New("the main file needs the role operate")
@@ -74,8 +61,7 @@ func (f file) digest() string {
 	if !f.exists {
 		return ""
 	}
-	sum := sha256.Sum256(f.text)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return digest(f.text)
 }
 
 // open reads a file. It refuses names that lead elsewhere.
@@ -83,12 +69,12 @@ func (w Work) open(name string) (file, error) {
 	f := file{name: name, path: w.Config.Path}
 	if name == "" {
 		if w.Who.Role < access.Operate {
-			return f, ErrRole
+			return f, errors.Join(admin.ErrRole, ErrRole)
 		}
 	} else {
 		if filepath.Base(name) != name || !strings.HasSuffix(name, ".toml") || strings.HasPrefix(name, ".") ||
 			strings.ContainsAny(name, "/\\") || strings.ContainsFunc(name, misleads) || len(name) > 255 {
-			return f, refuse("%q is not the name of a host file; write for example www.news.example.toml", name)
+			return f, admin.Fault("%q is not the name of a host file; write for example www.news.example.toml", name)
 		}
 		f.path = filepath.Join(w.Config.HostsDir, name)
 	}
@@ -97,17 +83,17 @@ func (w Work) open(name string) (file, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return f, nil
 	case err != nil:
-		return f, refuse("read %s: %w", f.path, err)
+		return f, admin.Fault("read %s: %w", f.path, err)
 	case !info.Mode().IsRegular():
-		return f, refuse("%s is not a plain file, for example a link; edit it on disk", f.path)
+		return f, admin.Fault("%s is not a plain file, for example a link; edit it on disk", f.path)
 	case info.Size() > maxText:
-		return f, refuse("%s has more than 1 MB; edit it on disk", f.path)
+		return f, admin.Fault("%s has more than 1 MB; edit it on disk", f.path)
 	}
 	if f.text, err = os.ReadFile(f.path); err != nil {
-		return f, refuse("read %s: %w", f.path, err)
+		return f, admin.Fault("read %s: %w", f.path, err)
 	}
 	if !utf8.Valid(f.text) {
-		return f, refuse("%s is not in UTF-8; edit it on disk", f.path)
+		return f, admin.Fault("%s is not in UTF-8; edit it on disk", f.path)
 	}
 	f.exists = true
 	return f, nil
@@ -118,7 +104,7 @@ func (w Work) List() (api.EditFiles, error) {
 	out := api.EditFiles{Main: w.Config.Path, Dir: w.Config.HostsDir, Files: []api.EditName{}, Fields: w.shared()}
 	entries, err := os.ReadDir(w.Config.HostsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return out, refuse("list the host files: %w", err)
+		return out, admin.Fault("list the host files: %w", err)
 	}
 	index := w.Config.Sites()
 	hosts := map[string]uri.Host{}
@@ -141,7 +127,7 @@ func (w Work) Open(name, host string) (api.EditFile, error) {
 	if host != "" {
 		h, problem, remedy := schema.ParseHost(host)
 		if problem != "" {
-			return api.EditFile{}, refuse("%q %s; %s", host, problem, remedy)
+			return api.EditFile{}, admin.Fault("%q %s; %s", host, problem, remedy)
 		}
 		host = string(h)
 		var ok bool
@@ -155,7 +141,7 @@ func (w Work) Open(name, host string) (api.EditFile, error) {
 		return api.EditFile{}, err
 	}
 	if !f.exists && template == "" {
-		return api.EditFile{}, refuse("there is no file %s; somebody may have removed or renamed it", f.path)
+		return api.EditFile{}, admin.Fault("there is no file %s; somebody may have removed or renamed it", f.path)
 	}
 	out := api.EditFile{Name: name, Path: f.path, Exists: f.exists, Digest: f.digest(), Text: string(f.text)}
 	if !f.exists {
@@ -183,14 +169,11 @@ func (w Work) hostOf(name, text string) uri.Host {
 	return uri.Host(strings.TrimSuffix(name, ".toml"))
 }
 
-// staged returns the texts of the configuration in force with another text of a file. A nil text removes the file.
-func (w Work) staged(name string, text []byte) whatif.Staged {
-	all := maps.Clone(w.Config.Texts())
-	if text != nil {
-		all[name] = text
-	} else {
-		delete(all, name)
-	}
+// staged returns the texts of the configuration in force with other texts of files. A nil text removes the file.
+func (w Work) staged(changed map[string][]byte) whatif.Staged {
+	all := w.Config.Texts()
+	maps.Copy(all, changed)
+	maps.DeleteFunc(all, func(_ string, text []byte) bool { return text == nil })
 	s := whatif.Staged{Main: all[""], Hosts: all}
 	delete(s.Hosts, "")
 	return s

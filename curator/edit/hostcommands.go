@@ -132,31 +132,20 @@ func (l *hostListing) run(cmd *cobra.Command, args []string) error {
 	return s.list(cmd.OutOrStdout(), l.filter)
 }
 
-// sites returns what curators wrote about the host of each host file without faults, by file name, and all faults.
-func (s Files) sites() (map[string]config.Site, config.Faults) {
-	c, err := config.LoadTexts(s.Path, s.Texts)
-	if err == nil {
-		return c.Sites().Files, nil
+// sites returns what curators wrote about the host of each host file without faults, by file name, and the names of the
+// others.
+func (s Files) sites() (map[string]config.Site, map[string]bool) {
+	c, faulty, err := s.load()
+	if err != nil {
+		return nil, faulty
 	}
-	var faults config.Faults
-	errors.As(err, &faults)
-	good := s
-	good.Texts = maps.Clone(s.Texts)
-	for _, f := range faults {
-		if name := filepath.Base(f.File); f.File != s.Path {
-			delete(good.Texts, name)
-		}
-	}
-	if c, err = config.LoadTexts(good.Path, good.Texts); err != nil {
-		return nil, faults
-	}
-	return c.Sites().Files, faults
+	return c.Sites().Files, faulty
 }
 
 // list prints the host files that a filter selects.
 func (s Files) list(out io.Writer, filter api.HostFilter) error {
 	only := filter.Only
-	sites, faults := s.sites()
+	sites, faulty := s.sites()
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return daemon.FolderError{Err: err}
@@ -170,11 +159,10 @@ func (s Files) list(out io.Writer, filter api.HostFilter) error {
 		host := strings.TrimSuffix(strings.TrimSuffix(name, api.RemovedSuffix), ".toml")
 		var site config.Site
 		state := ""
-		isOf := func(f config.Fault) bool { return filepath.Base(f.File) == name }
 		switch {
 		case removed:
 			state = "removed"
-		case slices.ContainsFunc(faults, isOf):
+		case faulty[name]:
 			state = "faulty; arcrawl check says why"
 		default:
 			site = sites[name]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -180,12 +181,8 @@ func openHostFiles(path string) (Files, error) {
 // with returns the configuration with another text of a host file. A nil text removes the file.
 func (s Files) with(name string, text []byte) Files {
 	next := s
-	next.Texts = make(map[string][]byte, len(s.Texts)+1)
-	for n, t := range s.Texts {
-		next.Texts[n] = t
-	}
-	next.Texts[name] = text
-	if text == nil {
+	next.Texts = maps.Clone(s.Texts)
+	if next.Texts[name] = text; text == nil {
 		delete(next.Texts, name)
 	}
 	return next

@@ -11,11 +11,11 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
-	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -50,22 +50,22 @@ func (w Work) planMany(o api.ManyOrder) (p api.ManyPlan, texts []changed, err er
 	p = api.ManyPlan{Diffs: []api.ManyDiff{}, Left: []api.ManyLeft{}, Faults: []api.Fault{}}
 	switch {
 	case len(o.Files) == 0:
-		return p, nil, refuse("no host file is chosen")
+		return p, nil, admin.Fault("no host file is chosen")
 	case len(o.Files) > maxFiles:
-		return p, nil, refuse("%d host files are too many; choose at most %d", len(o.Files), maxFiles)
+		return p, nil, admin.Fault("%d host files are too many; choose at most %d", len(o.Files), maxFiles)
 	case len(o.Settings) == 0:
-		return p, nil, refuse("no setting is chosen")
+		return p, nil, admin.Fault("no setting is chosen")
 	}
 	sum := sha256.New()
 	names := slices.Clone(o.Files)
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if name == "" {
-			return p, nil, refuse("the main file is not the file of a host")
+			return p, nil, admin.Fault("the main file is not the file of a host")
 		}
 		f, err := w.open(name)
 		if err == nil && !f.exists {
-			err = refuse("there is no file %s; somebody may have removed or renamed it", f.path)
+			err = admin.Fault("there is no file %s; somebody may have removed or renamed it", f.path)
 		}
 		text := bytes.ReplaceAll(f.text, []byte("\r\n"), []byte("\n"))
 		for _, s := range o.Settings {
@@ -95,13 +95,11 @@ func (w Work) effectOfMany(p *api.ManyPlan, texts []changed) error {
 	if len(texts) == 0 {
 		return nil
 	}
-	staged := whatif.Staged{Hosts: w.Config.Texts()}
-	staged.Main = staged.Hosts[""]
-	delete(staged.Hosts, "")
+	staged := map[string][]byte{}
 	var names []string
 	for _, c := range texts {
 		names = append(names, c.name)
-		staged.Hosts[c.name] = c.to
+		staged[c.name] = c.to
 		p.Faults = append(p.Faults, misleading(c.path, string(c.to))...)
 		if len(p.Diffs) < maxDiffs {
 			diff := compare.Harmless(udiff.Unified(c.path, c.path+" (new)", string(c.text), string(c.to)))
@@ -112,7 +110,7 @@ func (w Work) effectOfMany(p *api.ManyPlan, texts []changed) error {
 		p.Faults = p.Faults[:min(len(p.Faults), maxFaults)]
 		return nil
 	}
-	effect, err := w.Effect(staged)
+	effect, err := w.Effect(w.staged(staged))
 	if p.Faults = append(p.Faults, faultsOf(err)...); len(p.Faults) > 0 {
 		return nil
 	}
@@ -128,17 +126,17 @@ func (w Work) put(text []byte, s api.ManySetting) ([]byte, error) {
 	fields := w.shared()
 	i := slices.IndexFunc(fields, func(f api.EditField) bool { return f.Key == s.Key })
 	if i < 0 {
-		return nil, refuse("this is not a setting that several files get at once; edit the file of each host")
+		return nil, admin.Fault("this is not a setting that several files get at once; edit the file of each host")
 	}
 	if s.How == api.ManySet {
 		return set(text, s.Key, s.Value)
 	}
 	if fields[i].Kind != kindLines || s.Key == "note" || s.How != api.ManyAdd && s.How != api.ManyRemove {
-		return nil, refuse("it is no list, so nothing is added or removed; set its value")
+		return nil, admin.Fault("it is no list, so nothing is added or removed; set its value")
 	}
 	doc := schema.Parse(text, "the file")
 	if len(doc.Faults) > 0 {
-		return nil, refuse("the file has a fault: %s", doc.Faults[0].Problem)
+		return nil, admin.Fault("the file has a fault: %s", doc.Faults[0].Problem)
 	}
 	before, _ := doc.Value(schema.Path("").Key(s.Key)).([]any)
 	all := make([]string, 0, len(before))
@@ -171,11 +169,11 @@ func (w Work) SaveMany(o api.ManyOrder) (api.ManyPlan, error) {
 	case err != nil:
 		return p, err
 	case p.Digest != o.Digest:
-		return p, refuse("somebody else has changed one of the host files meanwhile; nothing was written; check again")
+		return p, admin.Fault("somebody else has changed one of the host files meanwhile; nothing was written; check again")
 	case len(p.Faults) > 0:
-		return p, refuse("the host files would have faults; nothing was written; check again")
+		return p, admin.Fault("the host files would have faults; nothing was written; check again")
 	case len(texts) == 0:
-		return p, refuse("no host file would change; nothing was written")
+		return p, admin.Fault("no host file would change; nothing was written")
 	}
 	files := Files{Path: w.Config.Path, Dir: w.Config.HostsDir, Texts: map[string][]byte{}}
 	to := make(map[string][]byte, len(texts))
@@ -189,7 +187,7 @@ func (w Work) SaveMany(o api.ManyOrder) (api.ManyPlan, error) {
 	}
 	what := strings.Join(keys, ", ") + " of " + human.Count(len(texts), "host file") + " changed in the dashboard"
 	if err := files.Write(to, what+" by "+w.Who.Name, w.Now); err != nil {
-		return p, refuse("%w%s", err, remedy(err, w.Config.HostsDir))
+		return p, admin.Fault("%w%s", err, remedy(err, w.Config.HostsDir))
 	}
 	p.Saved = true
 	if w.Commit != nil {

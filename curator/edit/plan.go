@@ -14,6 +14,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/internal/fileio"
@@ -41,11 +42,11 @@ func (w Work) plan(f file, o api.EditOrder) (out api.EditPlan, text []byte, err 
 	text = []byte(o.Text)
 	switch {
 	case o.Remove && (f.name == "" || !f.exists):
-		return out, nil, refuse("only the file of a host can be removed")
+		return out, nil, admin.Fault("only the file of a host can be removed")
 	case o.Remove:
 		text = nil
 	case len(text) > maxText:
-		return out, nil, refuse("the text has more than 1 MB; edit the file on disk")
+		return out, nil, admin.Fault("the text has more than 1 MB; edit the file on disk")
 	default:
 		for _, key := range slices.Sorted(maps.Keys(o.Settings)) {
 			changed, err := set(text, key, o.Settings[key])
@@ -64,7 +65,7 @@ func (w Work) plan(f file, o api.EditOrder) (out api.EditPlan, text []byte, err 
 	if len(out.Faults) > 0 || out.Problem != "" {
 		return out, text, nil
 	}
-	effect, err := w.Effect(w.staged(f.name, text))
+	effect, err := w.Effect(w.staged(map[string][]byte{f.name: text}))
 	if faults := faultsOf(err); len(faults) > 0 {
 		out.Faults = faults
 		return out, text, nil
@@ -98,15 +99,15 @@ func (w Work) Save(o api.EditOrder) (api.EditSaved, error) {
 	case err != nil:
 		return api.EditSaved{}, err
 	case plan.OnDisk != nil && !plan.OnDisk.Exists:
-		return api.EditSaved{}, refuse("%s was removed by somebody else meanwhile; nothing was written; check again", f.path)
+		return api.EditSaved{}, admin.Fault("%s was removed by somebody else meanwhile; nothing was written; check again", f.path)
 	case plan.OnDisk != nil:
-		return api.EditSaved{}, refuse("%s was changed by somebody else meanwhile; nothing was written; check again", f.path)
+		return api.EditSaved{}, admin.Fault("%s was changed by somebody else meanwhile; nothing was written; check again", f.path)
 	case plan.Problem != "":
-		return api.EditSaved{}, refuse("%s; nothing was written", plan.Problem)
+		return api.EditSaved{}, admin.Fault("%s; nothing was written", plan.Problem)
 	case len(plan.Faults) > 0:
-		return api.EditSaved{}, refuse("%s would have faults; nothing was written; check again", f.path)
+		return api.EditSaved{}, admin.Fault("%s would have faults; nothing was written; check again", f.path)
 	case plan.Diff == "" && !o.Remove:
-		return api.EditSaved{}, refuse("%s would be the same as before; nothing was written", f.path)
+		return api.EditSaved{}, admin.Fault("%s would be the same as before; nothing was written", f.path)
 	}
 	if o.Remove {
 		err = moveAside(f.path, w.Now.UTC().Format("20060102T150405.000"))
@@ -114,7 +115,7 @@ func (w Work) Save(o api.EditOrder) (api.EditSaved, error) {
 		err = write(f, text)
 	}
 	if err != nil {
-		return api.EditSaved{}, refuse("write %s: %w; nothing was changed%s", f.path, err, remedy(err, filepath.Dir(f.path)))
+		return api.EditSaved{}, admin.Fault("write %s: %w; nothing was changed%s", f.path, err, remedy(err, filepath.Dir(f.path)))
 	}
 	out := api.EditSaved{Saved: true, File: f.path}
 	for line := range strings.Lines(plan.Diff) {

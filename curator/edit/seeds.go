@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,32 +54,26 @@ func (f Files) load() (*config.Config, map[string]bool, error) {
 	if !errors.As(err, &faults) {
 		return nil, nil, err
 	}
-	good := map[string][]byte{}
 	for _, fault := range faults {
 		faulty[filepath.Base(fault.File)] = true
 	}
-	for name, text := range f.Texts {
-		if !faulty[name] {
-			good[name] = text
-		}
-	}
-	if c, err = config.LoadTexts(f.Path, good); err != nil {
-		return nil, nil, fmt.Errorf("the configuration has faults: %w", err)
+	if c, err = config.LoadTexts(f.Path, f.without(faulty)); err != nil {
+		return nil, faulty, fmt.Errorf("the configuration has faults: %w", err)
 	}
 	return c, faulty, nil
 }
 
+// without returns the texts of the files that are not faulty.
+func (f Files) without(faulty map[string]bool) map[string][]byte {
+	good := maps.Clone(f.Texts)
+	maps.DeleteFunc(good, func(name string, _ []byte) bool { return faulty[name] })
+	return good
+}
+
 // check returns an error if other texts of host files make the configuration faulty.
 func (f Files) check(changed map[string][]byte, faulty map[string]bool) error {
-	all := map[string][]byte{}
-	for name, text := range f.Texts {
-		if !faulty[name] {
-			all[name] = text
-		}
-	}
-	for name, text := range changed {
-		all[name] = text
-	}
+	all := f.without(faulty)
+	maps.Copy(all, changed)
 	_, err := config.LoadTexts(f.Path, all)
 	return err
 }

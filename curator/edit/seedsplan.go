@@ -67,10 +67,7 @@ func (f Files) Plan(l SeedList) (SeedPlan, error) {
 	lines := make(map[uri.URI]int, len(l.Entries))
 	for _, e := range l.Entries {
 		if first, twice := lines[e.uri]; twice {
-			l.fault(api.ListFault{
-				Line: e.Line, Column: 1, Field: "uri", Value: e.Text, Problem: fmt.Sprintf("is the URI of line %d too", first),
-				Remedy: "remove one of the lines",
-			})
+			l.refuse(e, fmt.Sprintf("is the URI of line %d too", first), "remove one of the lines")
 			continue
 		}
 		lines[e.uri] = e.Line
@@ -94,10 +91,7 @@ func (p *seedPlanner) entry(e SeedEntry) {
 	inMain := is && p.f.Texts[name] == nil
 	_, exists := p.f.Texts[name]
 	if p.faulty[name] {
-		p.list.fault(api.ListFault{
-			Line: e.Line, Column: 1, Field: "uri", Value: e.Text, Problem: "belongs to the file " + name + ", which has faults",
-			Remedy: "arcrawl check lists them; fix them first",
-		})
+		p.list.refuse(e, "belongs to the file "+name+", which has faults", "arcrawl check lists them; fix them first")
 		return
 	}
 	site, goal, news := p.merged(e, name)
@@ -106,11 +100,7 @@ func (p *seedPlanner) entry(e SeedEntry) {
 		p.plan.Known++
 		return
 	case inMain:
-		p.list.fault(api.ListFault{
-			Line: e.Line, Column: 1, Field: "uri", Value: e.Text,
-			Problem: "is a seed of the main file, which lists do not change",
-			Remedy:  "move the seed to the file of its host",
-		})
+		p.list.refuse(e, "is a seed of the main file, which lists do not change", "move the seed to the file of its host")
 		return
 	case is:
 		p.plan.Changed = append(p.plan.Changed, e)

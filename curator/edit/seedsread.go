@@ -54,6 +54,11 @@ func (l *SeedList) fault(f api.ListFault) {
 	}
 }
 
+// refuse adds a fault of the URI of an entry.
+func (l *SeedList) refuse(e SeedEntry, problem, remedy string) {
+	l.fault(api.ListFault{Line: e.Line, Column: 1, Field: "uri", Value: e.Text, Problem: problem, Remedy: remedy})
+}
+
 // listFields are the columns of a list, with other names that headers use.
 var listFields = map[string][]string{
 	"uri": {"url", "seed", "address"}, "label": {"labels"}, "collection": {"collections"}, "title": {"name"},
@@ -222,10 +227,7 @@ func (l *SeedList) row(r *csv.Reader, columns, record []string) bool {
 	}
 	switch {
 	case e.Text == "":
-		l.fault(api.ListFault{
-			Line: line, Column: 1, Field: "uri", Problem: "is missing",
-			Remedy: "write for example https://www.news.example/",
-		})
+		l.refuse(e, "is missing", "write for example https://www.news.example/")
 		return true
 	case e.Until != "" && e.Target == 0:
 		l.fault(api.ListFault{
