@@ -10,7 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/curator/replay"
+	"github.com/arcrawl/arcrawl/curator/pack"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -21,23 +21,16 @@ const maxURIs = 200
 // errTooMany says that an order or a question has too many URIs, or none.
 var errTooMany = fmt.Errorf("write 1 to %d URIs", maxURIs)
 
-// onceWork captures URIs at once, when somebody asks for it, and reports how far the captures are. It orders visits of
-// the crawl, so scope, robots.txt and politeness apply as always.
-type onceWork struct {
-	Frontier *frontier.Frontier
-	Archive  *index.LiveReader                  // nil: there is no live index
-	Add      func(api.Seeds) (api.Added, error) // adds URIs on hosts of the configuration, due now
-	Now      time.Time
-}
-
-// Start orders visits.
-func (w onceWork) Start(o api.CaptureOrder) (out api.CaptureStarted, err error) {
+// startCaptures orders visits of the crawl now, so scope, robots.txt and politeness apply as always. URIs on hosts of the
+// configuration that are not known are added.
+func (c *curation) startCaptures(o api.CaptureOrder) (out api.CaptureStarted, err error) {
+	now := c.o.Now()
 	if len(o.URIs) == 0 || len(o.URIs) > maxURIs {
 		return out, errTooMany
 	}
-	out = api.CaptureStarted{Since: w.Now.UTC(), URIs: []string{}}
+	out = api.CaptureStarted{Since: now.UTC(), URIs: []string{}}
 	if !o.Embeds {
-		added, err := w.Add(api.Seeds{URIs: o.URIs})
+		added, err := c.window.AddSeeds(api.Seeds{URIs: o.URIs})
 		if err != nil {
 			return out, err
 		}
@@ -49,7 +42,7 @@ func (w onceWork) Start(o api.CaptureOrder) (out api.CaptureStarted, err error) 
 		if err != nil || slices.Contains(out.Outside, u.String()) || slices.Contains(force.URIs, u) {
 			continue
 		}
-		_, known, err := w.Frontier.Get(u)
+		_, known, err := c.o.Frontier.Get(u)
 		switch {
 		case err != nil:
 			return out, err
@@ -63,7 +56,7 @@ func (w onceWork) Start(o api.CaptureOrder) (out api.CaptureStarted, err error) 
 		return out, nil
 	}
 	for from := frontier.Cursor(""); ; {
-		_, next, err := w.Frontier.Steer(w.Now, force, frontier.Action{Verb: frontier.Force}, from)
+		_, next, err := c.o.Frontier.Steer(now, force, frontier.Action{Verb: frontier.Force}, from)
 		if err != nil || next == "" {
 			return out, err
 		}
@@ -71,8 +64,8 @@ func (w onceWork) Start(o api.CaptureOrder) (out api.CaptureStarted, err error) 
 	}
 }
 
-// Progress says how far the captures are.
-func (w onceWork) Progress(ctx context.Context, q api.CaptureQuestion) (rows []api.CaptureRow, err error) {
+// captureProgress says how far captures are.
+func (c *curation) captureProgress(ctx context.Context, q api.CaptureQuestion) (rows []api.CaptureRow, err error) {
 	if len(q.URIs) == 0 || len(q.URIs) > maxURIs {
 		return nil, errTooMany
 	}
@@ -82,7 +75,7 @@ func (w onceWork) Progress(ctx context.Context, q api.CaptureQuestion) (rows []a
 			continue // Start has reported it
 		}
 		row := api.CaptureRow{URI: u.String(), State: "waiting"}
-		r, known, err := w.Frontier.Get(u)
+		r, known, err := c.o.Frontier.Get(u)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +84,7 @@ func (w onceWork) Progress(ctx context.Context, q api.CaptureQuestion) (rows []a
 		}
 		if known && !r.LastVisit.Before(q.Since) {
 			row.State, row.Status, row.Why = "failed", r.LastStatus, r.LastError
-			if err := w.find(ctx, u, q.Since, len(q.URIs) == 1, &row); err != nil {
+			if err := c.findCapture(ctx, u, q.Since, len(q.URIs) == 1, &row); err != nil {
 				return nil, err
 			}
 		}
@@ -100,15 +93,15 @@ func (w onceWork) Progress(ctx context.Context, q api.CaptureQuestion) (rows []a
 	return rows, nil
 }
 
-// find fills a row from the newest capture of a URI, if it is not older than since.
-func (w onceWork) find(
+// findCapture fills a row from the newest capture of a URI, if it is not older than since.
+func (c *curation) findCapture(
 	ctx context.Context, u uri.URI, since time.Time, embeds bool, row *api.CaptureRow,
 ) (err error) {
-	if w.Archive == nil {
+	if c.catalog.Archive == nil {
 		row.Why = index.NoIndex
 		return nil
 	}
-	return w.Archive.Lookup(u, w.Now, func(l *index.Library, all []index.Entry) error {
+	return c.catalog.Archive.Lookup(u, c.o.Now(), func(l *index.Library, all []index.Entry) error {
 		if len(all) == 0 {
 			return nil
 		}
@@ -126,7 +119,10 @@ func (w onceWork) find(
 		if !embeds {
 			return nil
 		}
-		row.Embeds, err = replay.Embeds(ctx, l, e, u, maxURIs)
+		found, err := pack.Embeds(ctx, l, e, u)
+		for _, embed := range found[:min(len(found), maxURIs)] {
+			row.Embeds = append(row.Embeds, embed.String())
+		}
 		return err
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/index"
 )
@@ -37,33 +38,38 @@ type entry struct {
 	Summary string `xml:"summary"`
 }
 
-// feedSource says where a feed has its captures from.
-type feedSource struct {
-	New    func(*http.Request) (any, error) // returns the [api.New] that a request selects
-	Base   func() string                    // address of the dashboard; "" = the one of the request
-	Now    func() time.Time
-	Refuse func(http.ResponseWriter, *http.Request, error) // answers with an error
+// feed serves the feed with the latest captures of the whole crawl. It has the parameters of /api/v1/new.
+func (c *curation) feed(to http.ResponseWriter, r *http.Request) {
+	list, err := c.latest(r)
+	if err == nil {
+		err = writeFeed(to, r, dashboardAt(c.o.Config().Config.Admin.URL, r), list.Captures, c.o.Now())
+	}
+	if err != nil {
+		c.window.Refuse(to, r, err)
+	}
 }
 
-// feedHandler serves the feed. It has the parameters of /api/v1/new.
-func feedHandler(s feedSource) http.HandlerFunc {
-	return func(to http.ResponseWriter, r *http.Request) {
-		found, err := s.New(r)
-		list, _ := found.(api.New)
-		base := s.Base()
-		if base == "" {
-			base = "http://" + r.Host + "/"
-			if r.TLS != nil {
-				base = "https://" + r.Host + "/"
-			}
-		}
-		if err == nil {
-			err = writeFeed(to, r, strings.TrimSuffix(base, "/")+"/", list.Captures, s.Now())
-		}
-		if err != nil {
-			s.Refuse(to, r, err)
-		}
+// latest returns what is new in the whole crawl, as a request selects it.
+func (c *curation) latest(r *http.Request) (list api.New, err error) {
+	if ask := admin.WholeOf(r.Context()); ask != nil {
+		err = ask(r, "/new", &list)
+		return list, err
 	}
+	found, err := c.window.ServeRoute(c.newRoutes()[0], r)
+	list, _ = found.(api.New)
+	return list, err
+}
+
+// dashboardAt returns the address of the dashboard: the configured one, or else the one of a request. It ends with a
+// slash.
+func dashboardAt(configured string, r *http.Request) string {
+	switch {
+	case configured != "":
+		return strings.TrimSuffix(configured, "/") + "/"
+	case r.TLS != nil:
+		return "https://" + r.Host + "/"
+	}
+	return "http://" + r.Host + "/"
 }
 
 // writeFeed answers a request with the captures as a feed. base is the address of the dashboard; it ends with a slash.

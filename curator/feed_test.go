@@ -45,17 +45,15 @@ func TestAFeedOfHostileCapturesIsValid(t *testing.T) {
 // TestTheFeedLinksToTheDashboardAsTheReaderReachedIt reads the feed without and with TLS.
 func TestTheFeedLinksToTheDashboardAsTheReaderReachedIt(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	serve := feedHandler(feedSource{
-		New:  func(*http.Request) (any, error) { return api.New{}, nil },
-		Base: func() string { return "" }, Now: func() time.Time { return now },
-	})
-	for _, origin := range []string{"http://a.example:8471", "https://a.example:8471"} {
-		got := httptest.NewRecorder()
-		serve(got, httptest.NewRequest(http.MethodGet, origin+"/feed.atom", nil))
-		var d document
-		if err := xml.Unmarshal(got.Body.Bytes(), &d); err != nil || d.Links[1].Href != origin+"/" {
-			t.Errorf("%s: %v in %s", origin, err, got.Body)
+	for _, c := range []struct{ configured, reached, want string }{
+		{"", "http://a.example:8471", "http://a.example:8471/"},
+		{"", "https://a.example:8471", "https://a.example:8471/"},
+		{"https://crawler.example", "http://a.example:8471", "https://crawler.example/"},
+		{"https://crawler.example/", "http://a.example:8471", "https://crawler.example/"},
+	} {
+		r := httptest.NewRequest(http.MethodGet, c.reached+"/feed.atom", nil)
+		if got := dashboardAt(c.configured, r); got != c.want {
+			t.Errorf("configured %q, reached as %s: %s, want %s", c.configured, c.reached, got, c.want)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func (c *curation) onceRoutes() []admin.Route {
 			Body: api.CaptureOrder{}, Answer: api.CaptureStarted{},
 			Doc: "Orders visits of URIs now. New URIs are added if their host is one of the configuration.",
 			Serve: admin.Served(func(_ *admin.Window, o api.CaptureOrder) (api.CaptureStarted, error) {
-				started, err := c.capturing().Start(o)
+				started, err := c.startCaptures(o)
 				c.captures.Demand(started.URIs)
 				c.o.Crawler.Wake()
 				return started, tooMany(err)
@@ -32,15 +32,11 @@ func (c *curation) onceRoutes() []admin.Route {
 				if err != nil {
 					return nil, err
 				}
-				rows, err := c.capturing().Progress(r.Context(), q)
+				rows, err := c.captureProgress(r.Context(), q)
 				return api.CaptureProgress{Condition: c.window.Condition(), URIs: rows}, tooMany(err)
 			},
 		},
 	}
-}
-
-func (c *curation) capturing() onceWork {
-	return onceWork{Frontier: c.o.Frontier, Archive: c.catalog.Archive, Add: c.window.AddSeeds, Now: c.o.Now()}
 }
 
 // tooMany makes the request responsible for an error about its length.

@@ -3,6 +3,7 @@
 package curator
 
 import (
+	_ "embed"
 	"net/http"
 	"slices"
 	"time"
@@ -17,6 +18,11 @@ import (
 	"github.com/arcrawl/arcrawl/curator/replay"
 	"github.com/arcrawl/arcrawl/daemon"
 )
+
+// openAPI describes the requests of the wing.
+//
+//go:embed openapi.json
+var openAPI string
 
 // Wing returns the pages and requests for curators, and what they work with.
 func Wing() daemon.Wing {
@@ -48,14 +54,14 @@ func (c *curation) extension() admin.Extension {
 		Handlers: map[string]http.HandlerFunc{
 			"GET " + api.Base + "/picture":         c.picture,
 			"GET " + api.Base + "/packages/{name}": c.packageFile,
-			"GET /feed.atom":                       c.feed(),
+			"GET /feed.atom":                       c.feed,
 		},
 		Pages: pages(),
 		Wrap:  replay.WithLinks, Frames: func(r *http.Request) string { return c.catalog.Frames(r) },
 		Open: c.open, Close: c.close,
 		Observe:     func(r crawler.Report) { c.captures.Add(r) },
 		Ordered:     func(uris []string) { c.captures.Demand(uris) },
-		EachCapture: c.eachCapture,
+		EachCapture: func(since time.Time, use func(api.Capture)) (from time.Time) { return c.captures.Each(since, use) },
 	}
 }
 
@@ -76,11 +82,6 @@ func (c *curation) close(time.Time) error {
 	return c.captures.Close()
 }
 
-// eachCapture calls use with the captures after a given time.
-func (c *curation) eachCapture(since time.Time, use func(api.Capture)) (from time.Time) {
-	return c.captures.Each(since, use)
-}
-
 // routes returns the requests that the wing adds to the API.
 func (c *curation) routes() []admin.Route {
 	return slices.Concat(
@@ -92,21 +93,4 @@ func (c *curation) routes() []admin.Route {
 		c.newRoutes(),
 		c.collectionRoutes(),
 	)
-}
-
-// feed returns the handler of the feed with the latest captures of the whole crawl.
-func (c *curation) feed() http.HandlerFunc {
-	return feedHandler(feedSource{
-		New: func(r *http.Request) (any, error) {
-			if ask := admin.WholeOf(r.Context()); ask != nil {
-				var all api.New
-				err := ask(r, "/new", &all)
-				return all, err
-			}
-			return c.window.ServeRoute(c.newRoutes()[0], r)
-		},
-		Base:   func() string { return c.o.Config().Config.Admin.URL },
-		Now:    func() time.Time { return c.o.Now() },
-		Refuse: func(to http.ResponseWriter, from *http.Request, err error) { c.window.Refuse(to, from, err) },
-	})
 }

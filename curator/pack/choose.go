@@ -263,19 +263,24 @@ func (g *gathering) embeds(ctx context.Context, e index.Entry) (found []uri.URI)
 		}
 		return nil
 	}
-	content, mime, err := compare.ReadContent(ctx, g.l, e)
-	if err != nil {
+	if found, err = Embeds(ctx, g.l, e, u); err != nil {
 		return nil
-	}
-	doc := discover.Document{URI: u, Status: http.StatusOK, Header: http.Header{"Content-Type": {mime}}}
-	page, err := discover.Links(doc, bytes.NewReader(content), discover.Bounds{})
-	if err != nil {
-		return nil
-	}
-	for _, link := range page.Links {
-		if link.Hop == uri.Embed {
-			found = append(found, link.URI)
-		}
 	}
 	return found
+}
+
+// Embeds returns the URIs that the page of a capture embeds. A page that cannot be read has none: its version shows why.
+func Embeds(ctx context.Context, l *index.Library, e index.Entry, page uri.URI) (embeds []uri.URI, err error) {
+	content, mime, err := compare.ReadContent(ctx, l, e)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	doc := discover.Document{URI: page, Status: http.StatusOK, Header: http.Header{"Content-Type": {mime}}}
+	found, err := discover.Links(doc, bytes.NewReader(content), discover.Bounds{})
+	for _, link := range found.Links {
+		if link.Hop == uri.Embed {
+			embeds = append(embeds, link.URI)
+		}
+	}
+	return embeds, err
 }

@@ -3,7 +3,6 @@
 package replay
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +18,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -200,20 +198,4 @@ func (c *Catalog) Picture(
 // IsMissing reports whether an error says that there is no such version, or that it is not a picture.
 func IsMissing(err error) bool {
 	return errors.Is(err, warc.ErrNotFound) || errors.Is(err, compare.ErrNoPicture)
-}
-
-// Embeds returns at most n URIs that the page of a capture embeds. The page of the version shows why it cannot be read.
-func Embeds(ctx context.Context, l *index.Library, e index.Entry, page uri.URI, n int) (list []string, err error) {
-	content, mime, err := compare.ReadContent(ctx, l, e)
-	if err != nil {
-		return nil, ctx.Err()
-	}
-	doc := discover.Document{URI: page, Status: http.StatusOK, Header: http.Header{"Content-Type": {mime}}}
-	found, err := discover.Links(doc, bytes.NewReader(content), discover.Bounds{})
-	for _, link := range found.Links {
-		if link.Hop == uri.Embed && len(list) < n {
-			list = append(list, link.URI.String())
-		}
-	}
-	return list, err
 }

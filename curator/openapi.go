@@ -1,8 +1,0 @@
-package curator
-
-import _ "embed"
-
-// openAPI describes the requests of the wing.
-//
-//go:embed openapi.json
-var openAPI string
