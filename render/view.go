@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -185,12 +186,7 @@ func (l *Pool) expect(u uri.URI) (settled <-chan struct{}, forget func()) {
 		l.waiting.Add(-1)
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		rest := l.waiters[u][:0]
-		for _, w := range l.waiters[u] {
-			if w != c {
-				rest = append(rest, w)
-			}
-		}
+		rest := slices.DeleteFunc(l.waiters[u], func(w chan struct{}) bool { return w == c })
 		if l.waiters[u] = rest; len(rest) == 0 {
 			delete(l.waiters, u)
 		}

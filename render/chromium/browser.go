@@ -76,13 +76,10 @@ func (b *Browser) Render(ctx context.Context, j Job) (Result, error) {
 	within, end := context.WithTimeout(ctx, j.Limit+cmp.Or(j.Grace, defaultGrace))
 	defer end()
 	r, err := b.proc.render(within, j)
-	if err == nil && b.proc.overMemory.Load() {
+	if b.proc.overMemory.Load() {
 		err = ErrMemory
 	}
 	if err != nil {
-		if b.proc.overMemory.Load() {
-			err = ErrMemory
-		}
 		b.stop()
 		return r, fmt.Errorf("render %s: %w", j.URI, err)
 	}
@@ -188,19 +185,12 @@ func (p *process) open(o Options) error {
 		return err
 	}
 	watching, stop := context.WithCancel(p.ctx)
-	done := make(chan struct{})
+	var running sync.WaitGroup
 	pid := chromedp.FromContext(p.ctx).Browser.Process().Pid
-	go func() {
-		defer close(done)
-		p.watchMemory(watching, pid, o.Memory)
-	}()
+	running.Go(func() { p.watchMemory(watching, pid, o.Memory) })
 	p.refused.more = make(chan struct{}, 1)
-	failing := make(chan struct{})
-	go func() {
-		defer close(failing)
-		p.failAll(watching)
-	}()
-	p.end = append([]func(){func() { stop(); <-done; <-failing }}, p.end...)
+	running.Go(func() { p.failAll(watching) })
+	p.end = append([]func(){func() { stop(); running.Wait() }}, p.end...)
 	return nil
 }
 
@@ -276,7 +266,7 @@ func (p *process) receive(event any) {
 		p.refused.add(e.RequestID)
 	case *target.EventTargetCreated:
 		pg := p.current.Load()
-		if pg != nil && e.TargetInfo.Type == "page" && pg.isOther(e.TargetInfo.TargetID) {
+		if pg != nil && e.TargetInfo.Type == "page" && e.TargetInfo.TargetID != pg.target {
 			window := target.CloseTargetParams{TargetID: e.TargetInfo.TargetID}
 			go func() { _, _ = cdp.Call(p.ctx, chromedp.FromContext(p.ctx).Browser, target.CloseTarget, window) }()
 		}

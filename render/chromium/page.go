@@ -302,9 +302,6 @@ func (pg *page) wait() {
 	pg.running.Wait()
 }
 
-// isOther reports whether a tab is not the one of the page.
-func (pg *page) isOther(id target.ID) bool { return id != pg.target }
-
 // request handles a request of the page. It does not block.
 func (pg *page) request(e *cdpfetch.EventRequestPaused) {
 	pg.mu.Lock()
@@ -373,7 +370,7 @@ func (pg *page) judge(e *cdpfetch.EventRequestPaused) (Request, verdict) {
 		return q, refuse
 	}
 	pg.asked++
-	if e.ResourceType == network.ResourceTypeDocument && isTab(e.FrameID, pg.target) {
+	if e.ResourceType == network.ResourceTypeDocument && string(e.FrameID) == string(pg.target) {
 		if pg.begun || q.URI != pg.job.URI {
 			q.Kind = Leave
 			return q, note
@@ -382,9 +379,6 @@ func (pg *page) judge(e *cdpfetch.EventRequestPaused) (Request, verdict) {
 	}
 	return q, answer
 }
-
-// isTab reports whether a frame is the main frame of the tab.
-func isTab(frame cdp.FrameID, tab target.ID) bool { return string(frame) == string(tab) }
 
 // isEndless reports whether the answer to a request would not end, or is not read.
 func isEndless(e *cdpfetch.EventRequestPaused) bool {
