@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -123,20 +124,23 @@ func idleOnHost(
 	return all
 }
 
-// matches reports whether a rule matches in any of the versions. nothing is a rule of its kind that matches nothing.
-func matches(rule, nothing digest.Spec, versions []aspect.Version) bool {
+// scrubbed returns what a rule leaves of a version, and what a rule of its kind leaves that matches nothing.
+func scrubbed(rule, nothing digest.Spec, v aspect.Version) (left, whole []byte, err error) {
 	with, err := digest.Compile(rule)
 	if err != nil {
-		return true
+		return nil, nil, err
 	}
 	without, err := digest.Compile(nothing)
 	if err != nil {
-		return true
+		return nil, nil, err
 	}
-	for _, v := range versions {
-		if !bytes.Equal(with.Scrub(v.Content, v.MIME), without.Scrub(v.Content, v.MIME)) {
-			return true
-		}
-	}
-	return false
+	return with.Scrub(v.Content, v.MIME), without.Scrub(v.Content, v.MIME), nil
+}
+
+// matches reports whether a rule matches in any of the versions. nothing is a rule of its kind that matches nothing.
+func matches(rule, nothing digest.Spec, versions []aspect.Version) bool {
+	return slices.ContainsFunc(versions, func(v aspect.Version) bool {
+		left, whole, err := scrubbed(rule, nothing, v)
+		return err != nil || !bytes.Equal(left, whole)
+	})
 }

@@ -68,24 +68,12 @@ func writeParts(text *strings.Builder, title string, parts []infer.Part) {
 // removed returns the beginning of what a rule leaves out of a version. nothing is a rule of its kind that matches
 // nothing.
 func removed(rule, nothing digest.Spec, v aspect.Version) string {
-	with, err := digest.Compile(rule)
+	left, whole, err := scrubbed(rule, nothing, v)
 	if err != nil {
 		return ""
 	}
-	without, err := digest.Compile(nothing)
-	if err != nil {
-		return ""
-	}
-	left, whole := string(with.Scrub(v.Content, v.MIME)), string(without.Scrub(v.Content, v.MIME))
-	at := 0
-	for at < len(left) && at < len(whole) && left[at] == whole[at] {
-		at++
-	}
-	whole, left = whole[at:], left[at:]
-	for left != "" && whole != "" && left[len(left)-1] == whole[len(whole)-1] {
-		left, whole = left[:len(left)-1], whole[:len(whole)-1]
-	}
-	return printable(excerpt(strings.Join(strings.Fields(whole), " "), ""))
+	_, gone := differing(left, whole)
+	return printable(excerpt(strings.Join(strings.Fields(string(gone)), " "), ""))
 }
 
 // printable returns a text without control characters and broken characters.
@@ -135,14 +123,20 @@ func writePairs(out io.Writer, pairs []pair, same int) error {
 	return err
 }
 
+// differing returns two lists without what they have in common at both ends.
+func differing[E comparable](a, b []E) (inA, inB []E) {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return a, b
+}
+
 // sideBySide writes the lines from the first to the last that differs.
 func sideBySide(text *strings.Builder, left, right []string) {
-	for len(left) > 0 && len(right) > 0 && left[0] == right[0] {
-		left, right = left[1:], right[1:]
-	}
-	for len(left) > 0 && len(right) > 0 && left[len(left)-1] == right[len(right)-1] {
-		left, right = left[:len(left)-1], right[:len(right)-1]
-	}
+	left, right = differing(left, right)
 	for i := range max(len(left), len(right)) {
 		if i == shownLines {
 			fmt.Fprintf(text, "… and %d more lines\n", max(len(left), len(right))-i)

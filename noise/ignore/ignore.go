@@ -99,10 +99,8 @@ func propose(
 	if err != nil && !errors.Is(err, infer.ErrTooFew) {
 		return none("No rule was found: " + err.Error() + ".")
 	}
-	rules := rulesOf(found)
-	if len(rules) > maxTried {
-		rules = rules[:maxTried]
-	}
+	rules := rulesOf(found.Regexes, found.Selectors)
+	rules = rules[:min(len(rules), maxTried)]
 	if differs, err = shows(ctx, p, w, with(spec, rules)); err != nil {
 		return api.IgnoreProposal{}, err
 	}
@@ -124,11 +122,12 @@ func propose(
 	return api.IgnoreProposal{Rules: rules}, nil
 }
 
-func rulesOf(p infer.Proposal) (rules []api.ScrubRule) {
-	for _, r := range p.Regexes {
+// rulesOf returns expressions and selectors as rules.
+func rulesOf(expressions, selectors []string) (rules []api.ScrubRule) {
+	for _, r := range expressions {
 		rules = append(rules, api.ScrubRule{Kind: Expression, Rule: r})
 	}
-	for _, r := range p.Selectors {
+	for _, r := range selectors {
 		rules = append(rules, api.ScrubRule{Kind: Selector, Rule: r})
 	}
 	return rules

@@ -50,25 +50,10 @@ func pageOf(r frontier.Record) (p api.NoisyPage, ok bool) {
 	if err != nil {
 		look = evaluators.Look{}
 	}
-	why := look.Noise(r.Recent)
+	why, silencer := look.Noise(r.Recent), digest.ParseSilencer(look.Silencer)
 	return api.NoisyPage{
-		URI: r.URI.String(), Why: why, Rules: silencing(look), Visits: r.Visits, Versions: r.Versions,
+		URI: r.URI.String(), Why: why, Rules: rulesOf(silencer.Regexes, silencer.Selectors), Visits: r.Visits, Versions: r.Versions,
 		LastVisit: api.Moment(r.LastVisit),
 		Wait:      api.Seconds(max(r.Due.Sub(r.LastVisit), 0)),
 	}, why != ""
-}
-
-// silencing returns the proposed rules by which a page is scheduled.
-func silencing(l evaluators.Look) (rules []api.ScrubRule) {
-	if l.Silencer == "" {
-		return nil
-	}
-	s := digest.ParseSilencer(l.Silencer)
-	for _, r := range s.Regexes {
-		rules = append(rules, api.ScrubRule{Kind: Expression, Rule: r})
-	}
-	for _, r := range s.Selectors {
-		rules = append(rules, api.ScrubRule{Kind: Selector, Rule: r})
-	}
-	return rules
 }

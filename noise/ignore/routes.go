@@ -119,12 +119,8 @@ func ignoring[T any](
 			Archive: options.Index, Config: options.Config().Config, Plan: plan, Reading: w.ReadingVersions(),
 			Now: options.Now(), Clock: options.Now,
 		}, r, o, u)
-		var refusal Refusal
-		switch {
-		case errors.Is(err, warc.ErrNotFound):
+		if errors.Is(err, warc.ErrNotFound) {
 			return nil, admin.Unknown("no version of " + u.String())
-		case errors.As(err, &refusal):
-			return nil, admin.BadRequest(err)
 		}
 		return answer, err
 	}

@@ -48,7 +48,7 @@ func suggest(
 		return api.IgnoreProposal{}, context.Cause(ctx)
 	}
 	found, err := infer.Suggest(ended, read)
-	out := api.IgnoreProposal{Rules: append([]api.ScrubRule{}, rulesOf(found)...)}
+	out := api.IgnoreProposal{Rules: append([]api.ScrubRule{}, rulesOf(found.Regexes, found.Selectors)...)}
 	out.Rules = slices.DeleteFunc(out.Rules, func(r api.ScrubRule) bool {
 		return r.Kind == Expression && slices.Contains(spec.Regexes, r.Rule) ||
 			r.Kind == Selector && slices.Contains(spec.Selectors, r.Rule)

@@ -2,10 +2,10 @@ package ignore
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
 	"github.com/arcrawl/arcrawl/archive/index"
@@ -13,17 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )
-
-// Refusal is the error of a request that cannot be carried out, for people.
-type Refusal struct{ Err error }
-
-// Error returns the text of the cause.
-func (r Refusal) Error() string { return r.Err.Error() }
-
-// Unwrap returns the cause.
-func (r Refusal) Unwrap() error { return r.Err }
-
-func refuse(format string, args ...any) error { return Refusal{fmt.Errorf(format, args...)} }
 
 // Work answers the requests about one URI.
 type Work struct {
@@ -44,7 +33,7 @@ func (w Work) inForce(u uri.URI) digest.Spec {
 // Propose returns rules for a row of a comparison.
 func (w Work) Propose(ctx context.Context, u uri.URI, wish api.IgnoreWish) (out api.IgnoreProposal, err error) {
 	if wish.What != compare.Text && wish.What != compare.Source {
-		return out, refuse("what %q: only differences of text and source can be ignored", wish.What)
+		return out, admin.Fault("what %q: only differences of text and source can be ignored", wish.What)
 	}
 	out = api.IgnoreProposal{Rules: []api.ScrubRule{}, Problem: index.NoIndex}
 	if w.Archive == nil {
@@ -72,22 +61,15 @@ func (w Work) Propose(ctx context.Context, u uri.URI, wish api.IgnoreWish) (out 
 // stage returns the host file with rules, and their effect on the crawl.
 func (w Work) stage(u uri.URI, rules []api.ScrubRule) (f File, plan api.Plan, err error) {
 	if err := check(rules); err != nil {
-		return f, plan, Refusal{err}
+		return f, plan, admin.BadRequest(err)
 	}
-	var wanted config.ScrubRules
-	for _, r := range rules {
-		if r.Kind == Selector {
-			wanted.ScrubCSS = append(wanted.ScrubCSS, r.Rule)
-		} else {
-			wanted.Scrub = append(wanted.Scrub, r.Rule)
-		}
-	}
-	f, err = Stage(w.Config, u.Host(), wanted, w.Now)
+	wanted := with(digest.Spec{}, rules)
+	f, err = Stage(w.Config, u.Host(), config.ScrubRules{Scrub: wanted.Regexes, ScrubCSS: wanted.Selectors}, w.Now)
 	if err != nil {
-		return f, plan, Refusal{err}
+		return f, plan, admin.BadRequest(err)
 	}
 	if plan, err = w.Plan(f.staged()); err != nil {
-		err = refuse("%s would not be valid, and is as before: %w", f.Path, err)
+		err = admin.Fault("%s would not be valid, and is as before: %w", f.Path, err)
 	}
 	return f, plan, err
 }
@@ -120,11 +102,11 @@ func (w Work) Save(u uri.URI, o api.IgnoreRules) (api.IgnoreSaved, error) {
 		return api.IgnoreSaved{}, err
 	}
 	if o.FileDigest != f.digest() {
-		return api.IgnoreSaved{}, refuse("%s was changed since the preview; nothing was written; look at the preview again",
+		return api.IgnoreSaved{}, admin.Fault("%s was changed since the preview; nothing was written; look at the preview again",
 			f.Path)
 	}
 	if err := f.Write(); err != nil {
-		return api.IgnoreSaved{}, refuse("write %s: %w; the daemon needs the right to write host files", f.Path, err)
+		return api.IgnoreSaved{}, admin.Fault("write %s: %w; the daemon needs the right to write host files", f.Path, err)
 	}
 	return api.IgnoreSaved{File: f.Path}, nil
 }

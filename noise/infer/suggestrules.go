@@ -122,7 +122,7 @@ func (s *suggester) attributeRule(n *spot, p piece) string {
 				return rule
 			}
 			return "<" + regexp.QuoteMeta(n.node.Data) + `\s(?:[^<>]*\s)?` + own // the order of the attributes differs
-		case !s.stable(n.nodes, a.Key):
+		case !stable(n.nodes, a.Key):
 			value = `[^"'>]*`
 		default:
 			own = own || len(a.Val) > 2
@@ -132,13 +132,9 @@ func (s *suggester) attributeRule(n *spot, p piece) string {
 	return ""
 }
 
-func (s *suggester) stable(nodes []*nethtml.Node, attr string) bool {
-	for _, n := range nodes {
-		if attribute(n, attr) != attribute(nodes[0], attr) {
-			return false
-		}
-	}
-	return true
+// stable reports whether an attribute has one value in all versions.
+func stable(nodes []*nethtml.Node, attr string) bool {
+	return !slices.ContainsFunc(nodes, func(n *nethtml.Node) bool { return attribute(n, attr) != attribute(nodes[0], attr) })
 }
 
 // generalise returns an expression for a text that stays the same between the versions. Digits and the words of dates
@@ -224,17 +220,13 @@ func (s *suggester) selector(n *nethtml.Node) string {
 	}
 	for depth, node := 0, n; depth < 4 && node != nil && node.Type == nethtml.ElementNode; node = node.Parent {
 		depth++
-		own := s.compoundOf(node)
-		chain = strings.TrimSuffix(own+" > "+chain, " > ")
+		chain = strings.TrimSuffix(s.compoundOf(node)+" > "+chain, " > ")
 		parsed, err := digest.ParseSelector(chain)
-		if err != nil {
-			continue
+		if err != nil || !strings.ContainsAny(chain, ".#") {
+			continue // without an id or class it would match other elements tomorrow
 		}
-		matched := parsed.In(s.roots[len(s.roots)-1])
-		if len(matched) == 1 && matched[0] == n {
-			if strings.ContainsAny(chain, ".#") {
-				return chain // without an id or class it would match other elements tomorrow
-			}
+		if matched := parsed.In(s.roots[len(s.roots)-1]); len(matched) == 1 && matched[0] == n {
+			return chain
 		}
 	}
 	return ""
@@ -259,10 +251,5 @@ func (s *suggester) compoundOf(n *nethtml.Node) string {
 var chosenName = regexp.MustCompile(`^[A-Za-z][A-Za-z_-]*[0-9]?$`)
 
 func (s *suggester) inAll(text string) bool {
-	for _, t := range s.texts {
-		if !bytes.Contains(t, []byte(text)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.texts, func(t []byte) bool { return !bytes.Contains(t, []byte(text)) })
 }
