@@ -79,7 +79,8 @@ func (s demoShow) Run(ctx context.Context) (err error) {
 		return daemon.FolderError{Err: fmt.Errorf("%s has a cluster of the demo already: name a new folder with --dir",
 			s.Dir)}
 	}
-	p := &play{demoShow: s, ended: make(chan *child, s.Nodes), tally: tally{visits: map[string]int{}, last: map[string]time.Time{}}}
+	p := &play{demoShow: s, ended: make(chan *child, s.Nodes)}
+	p.tally = tally{visits: map[string]int{}, last: map[string]time.Time{}}
 	p.sites, err = openSites(shardsPerNode * s.Nodes)
 	if err != nil {
 		return err

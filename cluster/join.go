@@ -180,8 +180,8 @@ func (x *exchange) gather(
 	return g, ok
 }
 
-// ask asks all shards of a plan, and returns their answers, and these joined. If that fails, it answers the client itself,
-// and ok is false.
+// ask asks all shards of a plan, and returns their answers, and these joined. If that fails, it answers the client
+// itself, and ok is false.
 func ask[A any](
 	x *exchange, to http.ResponseWriter, from *http.Request, p plan, query url.Values,
 ) (g gathered, parts []A, all A, ok bool) {

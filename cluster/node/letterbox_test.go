@@ -188,9 +188,10 @@ func TestLettersCarryLinksToOtherShards(t *testing.T) {
 	}
 }
 
-// TestALetterLosesNothingThatAWaitingOneSays lets a page link to a URI of another shard, and feeds report it three times,
-// before the letter is sent. A shard that knows the URI gets the earliest due time, the latest change, and the earliest
-// time without it; one that does not gets the path and the source of the link, as if it had received one after the other.
+// TestALetterLosesNothingThatAWaitingOneSays lets a page link to a URI of another shard, and feeds report it three
+// times, before the letter is sent. A shard that knows the URI gets the earliest due time, the latest change, and the
+// earliest time without it; one that does not gets the path and the source of the link, as if it had received one after
+// the other.
 func TestALetterLosesNothingThatAWaitingOneSays(t *testing.T) {
 	t.Parallel()
 	one, two, fresh := newStore(t, 1, 2), newStore(t, 2, 2), newStore(t, 2, 2)

@@ -258,8 +258,8 @@ func (n *Node) fence(ctx context.Context, st shared.State) (done bool) {
 	return done
 }
 
-// persist calls ask, which may be repeated, until it succeeds, ctx ends, or waits returns false: the error is final. first
-// is true after the first failure.
+// persist calls ask, which may be repeated, until it succeeds, ctx ends, or waits returns false: the error is final.
+// first is true after the first failure.
 func persist(ctx context.Context, ask func() error, waits func(err error, first bool) bool) error {
 	for first := true; ; first = false {
 		err := ask()

@@ -115,7 +115,8 @@ func (w Work) Save(o api.EditOrder) (api.EditSaved, error) {
 		err = write(f, text)
 	}
 	if err != nil {
-		return api.EditSaved{}, admin.Fault("write %s: %w; nothing was changed%s", f.path, err, remedy(err, filepath.Dir(f.path)))
+		return api.EditSaved{}, admin.Fault("write %s: %w; nothing was changed%s",
+			f.path, err, remedy(err, filepath.Dir(f.path)))
 	}
 	out := api.EditSaved{Saved: true, File: f.path}
 	for line := range strings.Lines(plan.Diff) {

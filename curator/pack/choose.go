@@ -269,7 +269,7 @@ func (g *gathering) embeds(ctx context.Context, e index.Entry) (found []uri.URI)
 	return found
 }
 
-// Embeds returns the URIs that the page of a capture embeds. A page that cannot be read has none: its version shows why.
+// Embeds returns the URIs that the page of a capture embeds. One that cannot be read has none: its version shows why.
 func Embeds(ctx context.Context, l *index.Library, e index.Entry, page uri.URI) (embeds []uri.URI, err error) {
 	content, mime, err := compare.ReadContent(ctx, l, e)
 	if err != nil {

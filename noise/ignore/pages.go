@@ -52,7 +52,8 @@ func pageOf(r frontier.Record) (p api.NoisyPage, ok bool) {
 	}
 	why, silencer := look.Noise(r.Recent), digest.ParseSilencer(look.Silencer)
 	return api.NoisyPage{
-		URI: r.URI.String(), Why: why, Rules: rulesOf(silencer.Regexes, silencer.Selectors), Visits: r.Visits, Versions: r.Versions,
+		URI: r.URI.String(), Why: why, Rules: rulesOf(silencer.Regexes, silencer.Selectors),
+		Visits: r.Visits, Versions: r.Versions,
 		LastVisit: api.Moment(r.LastVisit),
 		Wait:      api.Seconds(max(r.Due.Sub(r.LastVisit), 0)),
 	}, why != ""

@@ -134,7 +134,8 @@ func (s *suggester) attributeRule(n *spot, p piece) string {
 
 // stable reports whether an attribute has one value in all versions.
 func stable(nodes []*nethtml.Node, attr string) bool {
-	return !slices.ContainsFunc(nodes, func(n *nethtml.Node) bool { return attribute(n, attr) != attribute(nodes[0], attr) })
+	first := attribute(nodes[0], attr)
+	return !slices.ContainsFunc(nodes, func(n *nethtml.Node) bool { return attribute(n, attr) != first })
 }
 
 // generalise returns an expression for a text that stays the same between the versions. Digits and the words of dates
