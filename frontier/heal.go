@@ -7,13 +7,6 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// healRow reads of a uriRow what says whether its due time makes sense.
-type healRow struct {
-	FirstSeen int64 `cbor:"5,keyasint,omitempty"`
-	LastVisit int64 `cbor:"6,keyasint,omitempty"`
-	Due       int64 `cbor:"9,keyasint,omitempty"`
-}
-
 // clockTolerance is how far a stored time may be ahead of now before it is taken for one of a wrong clock.
 const clockTolerance = time.Minute
 
@@ -57,7 +50,7 @@ func (f *Frontier) Heal(now time.Time, from Cursor) (next Cursor, corrected int,
 			}
 			fp := fingerprint(rest)
 			next = cursorBehind(id, fp)
-			var w healRow
+			var w uriRow
 			if err := decodeRow(it.Item(), &w); err != nil {
 				return err
 			}
@@ -88,7 +81,7 @@ func (f *Frontier) Heal(now time.Time, from Cursor) (next Cursor, corrected int,
 }
 
 // sensibleDue returns the due time of a URI, in ms, as it should be.
-func (w healRow) sensibleDue(now time.Time) int64 {
+func (w *uriRow) sensibleDue(now time.Time) int64 {
 	visit := fromMicros(max(w.LastVisit, w.FirstSeen))
 	if w.Due == 0 || !visit.After(now.Add(clockTolerance)) {
 		return w.Due
@@ -131,8 +124,7 @@ func (f *Frontier) healBatch(h *host, fps []fingerprint, now time.Time) error {
 			continue
 		}
 		is := was
-		times := healRow{FirstSeen: was.FirstSeen, LastVisit: was.LastVisit, Due: was.Due}
-		if is.Due = times.sensibleDue(now); is.Due == was.Due {
+		if is.Due = was.sensibleDue(now); is.Due == was.Due {
 			continue
 		}
 		if err := c.putURI(d, fp, was, is); err != nil {

@@ -1,8 +1,6 @@
 package frontier
 
 import (
-	"encoding/binary"
-
 	"github.com/dgraph-io/badger/v4"
 	"github.com/fxamacker/cbor/v2"
 
@@ -28,50 +26,31 @@ func (f *Frontier) RecentlyKnown(us []uri.URI, known []bool) {
 	}
 }
 
-// hasText reports whether a row is of the URI with this text. It decodes the row only if its bytes are not as
-// expected.
+// hasText reports whether a row is of the URI with this text.
 func hasText(item *badger.Item, text string) (same bool, err error) {
-	err = item.Value(func(v []byte) error {
-		if t, ok := rowText(v); ok {
-			same = string(t) == text
-			return nil
-		}
-		var w textRow
-		if err := cbor.Unmarshal(v, &w); err != nil {
-			return damaged(item.KeyCopy(nil), err)
-		}
-		same = string(w.URI) == text
-		return nil
-	})
+	err = withText(item, func(t []byte) { same = string(t) == text })
 	return same, err
 }
 
-// rowText returns the URI in a row that [uriRow] has encoded: a map whose first key is 1, with a byte string.
+// withText calls do with the URI in a row. It decodes the row only if its bytes are not as expected.
+func withText(item *badger.Item, do func(text []byte)) error {
+	return item.Value(func(v []byte) error {
+		t, ok := rowText(v)
+		if !ok {
+			var w uriRow
+			if err := cbor.Unmarshal(v, &w); err != nil {
+				return damaged(item.KeyCopy(nil), err)
+			}
+			t = []byte(w.URI)
+		}
+		do(t)
+		return nil
+	})
+}
+
+// rowText returns the URI in a row that [uriRow] has encoded, which is its first field.
 func rowText(row []byte) (text []byte, ok bool) {
-	switch {
-	case len(row) > 1 && row[0]>>5 == 5 && row[0]&31 < 24: // the number of keys is in the first byte
-		row = row[1:]
-	case len(row) > 2 && row[0] == 0xb8: // or in the second byte
-		row = row[2:]
-	default:
-		return nil, false
-	}
-	if len(row) < 4 || row[0] != 1 {
-		return nil, false
-	}
-	n := 0
-	switch head := row[1]; {
-	case head>>5 == 2 && head&31 < 24:
-		n, row = int(head&31), row[2:]
-	case head == 0x58:
-		n, row = int(row[2]), row[3:]
-	case head == 0x59:
-		n, row = int(binary.BigEndian.Uint16(row[2:])), row[4:]
-	default:
-		return nil, false
-	}
-	if n == 0 || len(row) < n {
-		return nil, false
-	}
-	return row[:n], true
+	d := decodeFrom(row)
+	k, v, more := d.next()
+	return v.data, more && k == 1 && len(v.data) > 0
 }

@@ -151,20 +151,11 @@ func countPerFolder(txn *badger.Txn, host uint32) (map[fingerprint]int64, error)
 	it := txn.NewIterator(o)
 	defer it.Close()
 	for it.Rewind(); it.Valid(); it.Next() {
-		err := it.Item().Value(func(v []byte) error {
-			t, ok := rowText(v)
-			if !ok {
-				var w uriRow
-				if err := decodeRow(it.Item(), &w); err != nil {
-					return err
-				}
-				t = []byte(w.URI)
-			}
+		err := withText(it.Item(), func(t []byte) {
 			u := uri.FromCanonical(string(t))
 			if !u.IsZero() && u != u.Robots() { // robots.txt is visited on demand and has no limit
 				counts[folder(u)]++
 			}
-			return nil
 		})
 		if err != nil {
 			return nil, err

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
-	"github.com/fxamacker/cbor/v2"
 
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -26,23 +25,6 @@ type SurveyedURI struct {
 
 	FirstSeen, LastChange time.Time
 	Versions              int
-}
-
-// surveyRow reads of a uriRow the fields that a survey reports.
-type surveyRow struct {
-	URI         cbor.ByteString `cbor:"1,keyasint"`
-	Hops        cbor.ByteString `cbor:"2,keyasint,omitempty"`
-	FirstSeen   int64           `cbor:"5,keyasint,omitempty"`
-	LastVisit   int64           `cbor:"6,keyasint,omitempty"`
-	LastChange  int64           `cbor:"8,keyasint,omitempty"`
-	Due         int64           `cbor:"9,keyasint,omitempty"`
-	Versions    int             `cbor:"11,keyasint,omitempty"`
-	Wait        int64           `cbor:"15,keyasint,omitempty"`
-	ContentType cbor.ByteString `cbor:"16,keyasint,omitempty"`
-	Rate        float64         `cbor:"40,keyasint,omitempty"`
-	Source      cbor.ByteString `cbor:"50,keyasint,omitempty"`
-	Restless    bool            `cbor:"61,keyasint,omitempty"`
-	Held        bool            `cbor:"80,keyasint,omitempty"`
 }
 
 // maxSurveyed is how many rows one call of Survey reads.
@@ -87,7 +69,7 @@ func (f *Frontier) Survey(host uri.Host, from Cursor, each func(SurveyedURI)) (n
 			if id == 0 || int(id) > len(hosts) {
 				continue // the host became known after the call began
 			}
-			var w surveyRow
+			var w uriRow
 			if err := decodeRow(it.Item(), &w); err != nil {
 				return err
 			}

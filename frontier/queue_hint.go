@@ -15,10 +15,7 @@ const (
 
 // hint returns the hint for the place of the URI with this row.
 func (w *uriRow) hint() []byte {
-	c := newContender(place{}, contenderRow{
-		Hops: w.Hops, LastVisit: w.LastVisit, Wait: w.Wait, ContentType: w.ContentType, Rate: w.Rate, Source: w.Source,
-		Urgent: w.Urgent,
-	})
+	c := newContender(place{}, w)
 	b := make([]byte, 1, 24)
 	if c.source {
 		b[0] |= hintSource

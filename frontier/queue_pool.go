@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
-	"github.com/fxamacker/cbor/v2"
 )
 
 const (
@@ -70,20 +69,8 @@ type contender struct {
 	urgent  bool
 }
 
-// contenderRow reads of a uriRow the fields that a contender needs.
-type contenderRow struct {
-	Hops        cbor.ByteString `cbor:"2,keyasint,omitempty"`
-	LastVisit   int64           `cbor:"6,keyasint,omitempty"`
-	Due         int64           `cbor:"9,keyasint,omitempty"`
-	Wait        int64           `cbor:"15,keyasint,omitempty"`
-	ContentType cbor.ByteString `cbor:"16,keyasint,omitempty"`
-	Rate        float64         `cbor:"40,keyasint,omitempty"`
-	Held        bool            `cbor:"80,keyasint,omitempty"`
-	Source      cbor.ByteString `cbor:"50,keyasint,omitempty"`
-	Urgent      bool            `cbor:"52,keyasint,omitempty"`
-}
-
-func newContender(at place, w contenderRow) contender {
+// newContender returns the contender at a place from the row of its URI.
+func newContender(at place, w *uriRow) contender {
 	return contender{
 		at: at, visited: w.LastVisit / 1000, wait: w.Wait / int64(time.Millisecond), rate: w.Rate,
 		source: len(w.Hops) == 0 || len(w.Source) > 0 || isFeed(string(w.ContentType)), urgent: w.Urgent,

@@ -61,11 +61,6 @@ type robotsRow struct {
 	Body        []byte `cbor:"5,keyasint,omitempty"`
 }
 
-// textRow reads only the text of a uriRow, to find out whether a URI is known.
-type textRow struct {
-	URI cbor.ByteString `cbor:"1,keyasint"`
-}
-
 // place returns where the URI is in the queue: nowhere while it is held.
 func (w uriRow) place(fp fingerprint) place {
 	if w.Held {

@@ -50,8 +50,7 @@ type declaration struct {
 // Structs whose codec is generated too. Their fields have tags for the general decoder.
 var (
 	wholeRows  = []string{"hostRow"}
-	nestedRows = []string{"originRow"}                            // fields of others
-	partRows   = []string{"contenderRow", "surveyRow", "healRow"} // read some fields of a uriRow
+	nestedRows = []string{"originRow"} // fields of others
 )
 
 // readPackage reads the declarations from the source of package frontier.
@@ -84,7 +83,7 @@ func readPackage(dir string) (declaration, error) {
 			return declaration{}, err
 		}
 	}
-	for _, name := range slices.Concat(wholeRows, nestedRows, partRows) {
+	for _, name := range slices.Concat(wholeRows, nestedRows) {
 		if err := d.readRow(name, structs[name]); err != nil {
 			return declaration{}, err
 		}
@@ -188,7 +187,7 @@ func (d *declaration) exported() []field {
 	return list
 }
 
-// check makes sure that every key and name is used once, and that parts of rows agree with the whole.
+// check makes sure that every key and name is used once.
 func (d *declaration) check() error {
 	var errs []error
 	names := map[string]bool{}
@@ -208,20 +207,12 @@ func (d *declaration) check() error {
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	whole := d.uriRow()
 	keys := map[int]bool{}
-	for _, w := range whole {
+	for _, w := range d.uriRow() {
 		if keys[w.key] {
 			errs = append(errs, fmt.Errorf("%s: the key %d is used twice", w.name, w.key))
 		}
 		keys[w.key] = true
-	}
-	for _, name := range partRows {
-		for _, part := range d.rows[name] {
-			if !slices.Contains(whole, part) {
-				errs = append(errs, fmt.Errorf("%s.%s: uriRow has no such field", name, part.name))
-			}
-		}
 	}
 	return errors.Join(errs...)
 }
