@@ -43,25 +43,11 @@ type comparisonLine struct {
 	Sketch jsonBits   `json:"sketch,omitempty"`
 }
 
-func newComparisonLine(c digest.Comparison) *comparisonLine {
-	if c == (digest.Comparison{}) {
-		return nil
-	}
-	return &comparisonLine{Sum: jsonDigest(c.Sum), Rules: jsonBits(c.Rules), Sketch: jsonBits(c.Sketch)}
-}
-
-func (c *comparisonLine) value() digest.Comparison {
-	if c == nil {
-		return digest.Comparison{}
-	}
-	return digest.Comparison{Sum: digest.Digest(c.Sum), Rules: uint64(c.Rules), Sketch: uint64(c.Sketch)}
-}
-
 // originLine is a [digest.Origin] within the line of an entry.
 type originLine struct {
 	RecordID jsonText   `json:"record_id,omitempty"`
 	URI      jsonText   `json:"uri,omitempty"`
-	Date     *time.Time `json:"date,omitempty"`
+	Date     time.Time  `json:"date,omitzero"`
 	Payload  jsonDigest `json:"payload,omitzero"`
 	File     jsonText   `json:"file,omitempty"`
 	Offset   int64      `json:"offset,omitempty"`
@@ -70,25 +56,19 @@ type originLine struct {
 	Strong   []byte     `json:"sha256_half,omitempty"`
 }
 
-func newOriginLine(o digest.Origin) *originLine {
-	if o == (digest.Origin{}) {
-		return nil
-	}
-	return &originLine{
+func newOriginLine(o digest.Origin) originLine {
+	return originLine{
 		Strong:   o.Strong.Bytes(),
-		RecordID: jsonText(o.RecordID), URI: jsonText(o.URI), Date: timeOrNil(o.Date), Payload: jsonDigest(o.Payload),
+		RecordID: jsonText(o.RecordID), URI: jsonText(o.URI), Date: o.Date.UTC(), Payload: jsonDigest(o.Payload),
 		File: jsonText(o.File), Offset: o.Offset, Length: o.Length, Size: o.Size,
 	}
 }
 
-func (o *originLine) value() digest.Origin {
-	if o == nil {
-		return digest.Origin{}
-	}
+func (o originLine) value() digest.Origin {
 	strong, _ := digest.HalfFrom(o.Strong) // without it, the payload is compared with its SHA-1 alone
 	return digest.Origin{
 		Strong:   strong,
-		RecordID: string(o.RecordID), URI: string(o.URI), Date: timeOrZero(o.Date), Payload: digest.Digest(o.Payload),
+		RecordID: string(o.RecordID), URI: string(o.URI), Date: o.Date.UTC(), Payload: digest.Digest(o.Payload),
 		File: string(o.File), Offset: o.Offset, Length: o.Length, Size: o.Size,
 	}
 }
@@ -163,18 +143,3 @@ func (d *jsonDigest) UnmarshalText(b []byte) error {
 
 // IsZero reports whether there is no digest.
 func (d jsonDigest) IsZero() bool { return digest.Digest(d).IsZero() }
-
-func timeOrNil(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
-}
-
-func timeOrZero(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return t.UTC()
-}

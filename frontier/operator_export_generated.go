@@ -12,54 +12,54 @@ import (
 
 // entryLine is an [Entry] as an export writes it.
 type entryLine struct {
-	URI               uri.URI         `json:"uri"`
-	Hops              jsonText        `json:"hops,omitempty"`
-	Via               jsonText        `json:"via,omitempty"`
-	Seed              jsonText        `json:"seed,omitempty"`
-	Due               *time.Time      `json:"due,omitempty"`
-	Held              bool            `json:"held,omitempty"`
-	Forbidden         bool            `json:"forbidden,omitempty"`
-	InProgress        bool            `json:"in_progress,omitempty"`
-	FirstSeen         *time.Time      `json:"first_seen,omitempty"`
-	LastVisit         *time.Time      `json:"last_visit,omitempty"`
-	LastCapture       *time.Time      `json:"last_capture,omitempty"`
-	LastRead          *time.Time      `json:"last_read,omitempty"`
-	LastChange        *time.Time      `json:"last_change,omitempty"`
-	DueInScope        *time.Time      `json:"due_in_scope,omitempty"`
-	Visits            int             `json:"visits,omitempty"`
-	Versions          int             `json:"versions,omitempty"`
-	Failures          int             `json:"failures,omitempty"`
-	Unread            int             `json:"unread,omitempty"`
-	Gone              int             `json:"gone,omitempty"`
-	LastStatus        int             `json:"last_status,omitempty"`
-	Wait              jsonDuration    `json:"wait,omitempty"`
-	Rate              float64         `json:"rate,omitempty"`
-	Memory            jsonText        `json:"memory,omitempty"`
-	Look              jsonText        `json:"look,omitempty"`
-	Restless          bool            `json:"restless,omitempty"`
-	Rendered          jsonText        `json:"rendered,omitempty"`
-	Why               jsonText        `json:"why,omitempty"`
-	Chain             jsonText        `json:"chain,omitempty"`
-	LastError         jsonText        `json:"last_error,omitempty"`
-	RobotsVia         jsonText        `json:"robots_via,omitempty"`
-	Source            jsonText        `json:"source,omitempty"`
-	Born              *time.Time      `json:"born,omitempty"`
-	Urgent            bool            `json:"urgent,omitempty"`
-	Prompt            bool            `json:"prompt,omitempty"`
-	ReportedChange    *time.Time      `json:"said_changed,omitempty"`
-	ReportedUnchanged *time.Time      `json:"said_nothing,omitempty"`
-	Asked             int             `json:"asked,omitempty"`
-	Title             jsonText        `json:"title,omitempty"`
-	ContentType       jsonText        `json:"content_type,omitempty"`
-	Status            int             `json:"status,omitempty"`
-	Location          jsonText        `json:"location,omitempty"`
-	ETag              jsonText        `json:"etag,omitempty"`
-	LastModified      jsonText        `json:"last_modified,omitempty"`
-	Payload           jsonDigest      `json:"payload,omitzero"`
-	Comparison        *comparisonLine `json:"comparison,omitempty"`
-	Recent            []byte          `json:"recent,omitempty"`
-	Size              int64           `json:"size,omitempty"`
-	Origin            *originLine     `json:"origin,omitempty"`
+	URI               uri.URI        `json:"uri"`
+	Hops              jsonText       `json:"hops,omitempty"`
+	Via               jsonText       `json:"via,omitempty"`
+	Seed              jsonText       `json:"seed,omitempty"`
+	Due               time.Time      `json:"due,omitzero"`
+	Held              bool           `json:"held,omitempty"`
+	Forbidden         bool           `json:"forbidden,omitempty"`
+	InProgress        bool           `json:"in_progress,omitempty"`
+	FirstSeen         time.Time      `json:"first_seen,omitzero"`
+	LastVisit         time.Time      `json:"last_visit,omitzero"`
+	LastCapture       time.Time      `json:"last_capture,omitzero"`
+	LastRead          time.Time      `json:"last_read,omitzero"`
+	LastChange        time.Time      `json:"last_change,omitzero"`
+	DueInScope        time.Time      `json:"due_in_scope,omitzero"`
+	Visits            int            `json:"visits,omitempty"`
+	Versions          int            `json:"versions,omitempty"`
+	Failures          int            `json:"failures,omitempty"`
+	Unread            int            `json:"unread,omitempty"`
+	Gone              int            `json:"gone,omitempty"`
+	LastStatus        int            `json:"last_status,omitempty"`
+	Wait              jsonDuration   `json:"wait,omitempty"`
+	Rate              float64        `json:"rate,omitempty"`
+	Memory            jsonText       `json:"memory,omitempty"`
+	Look              jsonText       `json:"look,omitempty"`
+	Restless          bool           `json:"restless,omitempty"`
+	Rendered          jsonText       `json:"rendered,omitempty"`
+	Why               jsonText       `json:"why,omitempty"`
+	Chain             jsonText       `json:"chain,omitempty"`
+	LastError         jsonText       `json:"last_error,omitempty"`
+	RobotsVia         jsonText       `json:"robots_via,omitempty"`
+	Source            jsonText       `json:"source,omitempty"`
+	Born              time.Time      `json:"born,omitzero"`
+	Urgent            bool           `json:"urgent,omitempty"`
+	Prompt            bool           `json:"prompt,omitempty"`
+	ReportedChange    time.Time      `json:"said_changed,omitzero"`
+	ReportedUnchanged time.Time      `json:"said_nothing,omitzero"`
+	Asked             int            `json:"asked,omitempty"`
+	Title             jsonText       `json:"title,omitempty"`
+	ContentType       jsonText       `json:"content_type,omitempty"`
+	Status            int            `json:"status,omitempty"`
+	Location          jsonText       `json:"location,omitempty"`
+	ETag              jsonText       `json:"etag,omitempty"`
+	LastModified      jsonText       `json:"last_modified,omitempty"`
+	Payload           jsonDigest     `json:"payload,omitzero"`
+	Comparison        comparisonLine `json:"comparison,omitzero"`
+	Recent            []byte         `json:"recent,omitempty"`
+	Size              int64          `json:"size,omitempty"`
+	Origin            originLine     `json:"origin,omitzero"`
 }
 
 // newEntryLine returns the line of an entry.
@@ -69,16 +69,16 @@ func newEntryLine(e Entry) entryLine {
 		Hops:              jsonText(e.Hops),
 		Via:               jsonText(e.Via),
 		Seed:              jsonText(e.Seed),
-		Due:               timeOrNil(e.Due),
+		Due:               e.Due.UTC(),
 		Held:              e.Held,
 		Forbidden:         e.Forbidden,
 		InProgress:        e.InProgress,
-		FirstSeen:         timeOrNil(e.FirstSeen),
-		LastVisit:         timeOrNil(e.LastVisit),
-		LastCapture:       timeOrNil(e.LastCapture),
-		LastRead:          timeOrNil(e.LastRead),
-		LastChange:        timeOrNil(e.LastChange),
-		DueInScope:        timeOrNil(e.DueInScope),
+		FirstSeen:         e.FirstSeen.UTC(),
+		LastVisit:         e.LastVisit.UTC(),
+		LastCapture:       e.LastCapture.UTC(),
+		LastRead:          e.LastRead.UTC(),
+		LastChange:        e.LastChange.UTC(),
+		DueInScope:        e.DueInScope.UTC(),
 		Visits:            e.Visits,
 		Versions:          e.Versions,
 		Failures:          e.Failures,
@@ -96,11 +96,11 @@ func newEntryLine(e Entry) entryLine {
 		LastError:         jsonText(e.LastError),
 		RobotsVia:         jsonText(e.RobotsVia),
 		Source:            jsonText(e.Source),
-		Born:              timeOrNil(e.Born),
+		Born:              e.Born.UTC(),
 		Urgent:            e.Urgent,
 		Prompt:            e.Prompt,
-		ReportedChange:    timeOrNil(e.ReportedChange),
-		ReportedUnchanged: timeOrNil(e.ReportedUnchanged),
+		ReportedChange:    e.ReportedChange.UTC(),
+		ReportedUnchanged: e.ReportedUnchanged.UTC(),
 		Asked:             e.Asked,
 		Title:             jsonText(e.Title),
 		ContentType:       jsonText(e.ContentType),
@@ -109,7 +109,7 @@ func newEntryLine(e Entry) entryLine {
 		ETag:              jsonText(e.Validators.ETag),
 		LastModified:      jsonText(e.Validators.LastModified),
 		Payload:           jsonDigest(e.Payload),
-		Comparison:        newComparisonLine(e.Comparison),
+		Comparison:        comparisonLine{jsonDigest(e.Comparison.Sum), jsonBits(e.Comparison.Rules), jsonBits(e.Comparison.Sketch)},
 		Recent:            e.Recent.Bytes(),
 		Size:              e.Size,
 		Origin:            newOriginLine(e.Origin),
@@ -125,13 +125,13 @@ func (l entryLine) entry() Entry {
 			Via:  string(l.Via),
 			Seed: string(l.Seed),
 			History: History{
-				Due:               timeOrZero(l.Due),
-				FirstSeen:         timeOrZero(l.FirstSeen),
-				LastVisit:         timeOrZero(l.LastVisit),
-				LastCapture:       timeOrZero(l.LastCapture),
-				LastRead:          timeOrZero(l.LastRead),
-				LastChange:        timeOrZero(l.LastChange),
-				DueInScope:        timeOrZero(l.DueInScope),
+				Due:               l.Due.UTC(),
+				FirstSeen:         l.FirstSeen.UTC(),
+				LastVisit:         l.LastVisit.UTC(),
+				LastCapture:       l.LastCapture.UTC(),
+				LastRead:          l.LastRead.UTC(),
+				LastChange:        l.LastChange.UTC(),
+				DueInScope:        l.DueInScope.UTC(),
 				Visits:            l.Visits,
 				Versions:          l.Versions,
 				Failures:          l.Failures,
@@ -149,11 +149,11 @@ func (l entryLine) entry() Entry {
 				LastError:         string(l.LastError),
 				RobotsVia:         string(l.RobotsVia),
 				Source:            string(l.Source),
-				Born:              timeOrZero(l.Born),
+				Born:              l.Born.UTC(),
 				Urgent:            l.Urgent,
 				Prompt:            l.Prompt,
-				ReportedChange:    timeOrZero(l.ReportedChange),
-				ReportedUnchanged: timeOrZero(l.ReportedUnchanged),
+				ReportedChange:    l.ReportedChange.UTC(),
+				ReportedUnchanged: l.ReportedUnchanged.UTC(),
 				Asked:             l.Asked,
 				Title:             string(l.Title),
 				ContentType:       string(l.ContentType),
@@ -161,7 +161,7 @@ func (l entryLine) entry() Entry {
 				Location:          string(l.Location),
 				Validators:        evaluators.Validators{ETag: string(l.ETag), LastModified: string(l.LastModified)},
 				Payload:           digest.Digest(l.Payload),
-				Comparison:        l.Comparison.value(),
+				Comparison:        digest.Comparison{Sum: digest.Digest(l.Comparison.Sum), Rules: uint64(l.Comparison.Rules), Sketch: uint64(l.Comparison.Sketch)},
 				Recent:            evaluators.RingOf(l.Recent),
 				Size:              l.Size,
 				Origin:            l.Origin.value(),

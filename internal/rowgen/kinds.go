@@ -42,7 +42,7 @@ var kinds = map[string]kind{
 	},
 	"time.Time": {
 		row: "int64", to: "micros(%s)", from: "fromMicros(%s)",
-		line: []string{"*time.Time"}, toLine: "timeOrNil(%s)", fromLine: "timeOrZero(%s)",
+		line: []string{"time.Time"}, toLine: "%s.UTC()", fromLine: "%s.UTC()", omit: "omitzero",
 	},
 	"time.Duration": {
 		row: "int64", to: "int64(%s)", from: "time.Duration(%s)",
@@ -62,9 +62,14 @@ var kinds = map[string]kind{
 	},
 	"digest.Origin": {
 		row: "*originRow", to: "newOriginRow(%s)", from: "%s.origin()", fail: true,
-		line: []string{"*originLine"}, toLine: "newOriginLine(%s)", fromLine: "%s.value()",
+		line: []string{"originLine"}, toLine: "newOriginLine(%s)", fromLine: "%s.value()", omit: "omitzero",
 	},
-	"digest.Comparison": {line: []string{"*comparisonLine"}, toLine: "newComparisonLine(%s)", fromLine: "%s.value()"},
+	"digest.Comparison": {
+		line:     []string{"comparisonLine"},
+		toLine:   "comparisonLine{jsonDigest(%s.Sum), jsonBits(%s.Rules), jsonBits(%s.Sketch)}",
+		fromLine: "digest.Comparison{Sum: digest.Digest(%s.Sum), Rules: uint64(%s.Rules), Sketch: uint64(%s.Sketch)}",
+		omit:     "omitzero",
+	},
 	"evaluators.Ring": {
 		row: text, to: "cbor.ByteString(%s.Bytes())", from: "evaluators.RingOf([]byte(%s))",
 		line: []string{"[]byte"}, toLine: "%s.Bytes()", fromLine: "evaluators.RingOf(%s)",
