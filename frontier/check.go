@@ -32,7 +32,7 @@ func (f *Frontier) Check() error {
 	if len(x.faults) == 0 {
 		return nil
 	}
-	return fmt.Errorf("check frontier %s: %w", f.dir, errors.Join(x.faults...))
+	return fmt.Errorf("check frontier %s: %w", f.o.Dir, errors.Join(x.faults...))
 }
 
 type checker struct {

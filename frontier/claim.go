@@ -170,7 +170,7 @@ func (f *Frontier) Release(c Claim, _ time.Time) error {
 	}
 	s := h.clone()
 	s.releaseSlot(c.serial, 0)
-	s.resizeSlots(f.valence(h.name))
+	s.resizeSlots(f.o.Valence(h.name))
 	f.setState(h, s)
 	return nil
 }
@@ -190,7 +190,7 @@ func (f *Frontier) Abandon(c Claim, finished time.Time, rest time.Duration) erro
 	d := change.draft(h.name)
 	d.releaseSlot(c.serial, millis(finished.Add(min(rest, maxRest))))
 	d.usual = max(d.usual, f.usualRest(min(rest, maxRest)))
-	d.resizeSlots(f.valence(h.name))
+	d.resizeSlots(f.o.Valence(h.name))
 	d.dirty = true
 	if change.commit() != nil { // for example on a full disk, which must not end the crawl
 		f.restUnsaved = true

@@ -28,10 +28,10 @@ type Elsewhere interface {
 }
 
 // IsForeign reports whether a host belongs to another store.
-func (f *Frontier) IsForeign(h uri.Host) bool { return f.elsewhere != nil && f.elsewhere.Has(h) }
+func (f *Frontier) IsForeign(h uri.Host) bool { return f.o.Elsewhere != nil && f.o.Elsewhere.Has(h) }
 
 // IsPart reports whether hosts may belong to other stores.
-func (f *Frontier) IsPart() bool { return f.elsewhere != nil }
+func (f *Frontier) IsPart() bool { return f.o.Elsewhere != nil }
 
 // Own returns the candidates whose hosts belong to this store. Whoever has the other stores adds the others.
 func (f *Frontier) Own(cs []Candidate) []Candidate {
@@ -43,7 +43,7 @@ func (c *change) postForeign(n newCandidate, now time.Time, added *Added) (forei
 	if !c.f.IsForeign(n.URI.Host()) {
 		return false, nil
 	}
-	result, committed, err := c.f.elsewhere.Post(c.txn, n.Candidate, now)
+	result, committed, err := c.f.o.Elsewhere.Post(c.txn, n.Candidate, now)
 	if err != nil {
 		return true, err
 	}
@@ -161,11 +161,11 @@ func UpdateOthers[T any](f *Frontier, list []T, do func(*badger.Txn, []T) error,
 // foreignRobots returns the copy of a robots.txt, or of a URI that replaces one, from the store of its host.
 func (f *Frontier) foreignRobots(file robotsFile) (c RobotsCopy, ok bool) {
 	h := file.u.Host()
-	number := f.elsewhere.Row(h, nameKey(h))
+	number := f.o.Elsewhere.Row(h, nameKey(h))
 	if len(number) != 4 {
 		return RobotsCopy{}, false
 	}
-	v := f.elsewhere.Row(h, file.key(binary.BigEndian.Uint32(number)))
+	v := f.o.Elsewhere.Row(h, file.key(binary.BigEndian.Uint32(number)))
 	var w robotsRow
 	if v == nil || cbor.Unmarshal(v, &w) != nil {
 		return RobotsCopy{}, false

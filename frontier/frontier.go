@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -14,29 +13,13 @@ import (
 
 // Frontier is an open store. Its methods may be called by many goroutines at once.
 type Frontier struct {
-	db      *badger.DB
-	dir     string
-	inspect bool
-	reserve *Reserve // nil without Options.AwaitSpace
-
-	// See Options.
-
-	maxURIs    int64
-	afterCrash time.Duration
-	keep       func(uri.Host) bool
-	valence    func(uri.Host) int
-	group      func(uri.Host) string
-	limits     func(uri.Host) Limits
-	quotas     Quotas
-	newHosts   NewHosts
-	names      func(uri.Host) *uri.Naming
-	elsewhere  Elsewhere // nil = all hosts belong to this store
+	db *badger.DB
+	o  Options // with defaults
 
 	// mu guards the fields below, up to the empty line. It is held while a transaction is written, so that there is one
 	// writer at a time, and memory agrees with the disk whenever mu is free. A transaction takes some ten µs, since the
 	// store does not wait for the disk. The known links of a page are looked up without mu.
 	mu               sync.Mutex
-	order            Order
 	hosts            map[uri.Host]*host
 	byID             []*host // host number n is at n-1
 	listed           bool    // byID is read without mu, see listHosts
@@ -85,13 +68,13 @@ func (f *Frontier) Close() error {
 	f.views.close()
 	f.robotsCopies.clear()
 	var err error
-	if f.inProgress() == 0 && !f.restUnsaved && !f.inspect {
+	if f.inProgress() == 0 && !f.restUnsaved && !f.o.Inspect {
 		err = f.db.Update(func(txn *badger.Txn) error {
 			return errors.Join(txn.Set([]byte(metaClean), nil), txn.Delete([]byte(metaQuiet)))
 		})
 	}
 	if err = errors.Join(err, f.closeStore()); err != nil {
-		return fmt.Errorf("close frontier %s: %w", f.dir, err)
+		return fmt.Errorf("close frontier %s: %w", f.o.Dir, err)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (f *Frontier) missingRoom() (want int, hosts []*host, err error) {
 	if f.closed {
 		return 0, nil, ErrClosed
 	}
-	total := f.newHosts.Total
+	total := f.o.NewHosts.Total
 	if total == 0 || len(f.byID) < total-total/100 {
 		return 0, nil, nil
 	}
@@ -112,7 +112,7 @@ func (f *Frontier) mayEvict(h *host) bool {
 		return h.stray && h.claims() == 0 && !h.vacant && f.hosts[h.name] == h
 	}
 	return h.met == metNever && (h.failures > 0 || h.uris == 0) && h.claims() == 0 && h.paused == 0 && h.held == 0 &&
-		h.folders == nil && !h.mustStay && !h.vacant && f.hosts[h.name] == h && !f.keep(h.name)
+		h.folders == nil && !h.mustStay && !h.vacant && f.hosts[h.name] == h && !f.o.Keep(h.name)
 }
 
 // evict removes the URIs of a host and all that belongs to them, in portions. gone is false if the host must stay, or

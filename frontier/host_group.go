@@ -49,8 +49,8 @@ func (g *hostGroup) readyAt() int64 {
 func (f *Frontier) joinGroup(h *host) {
 	h.stray = f.IsForeign(h.name)
 	name := ""
-	if f.group != nil {
-		name = f.group(h.name)
+	if f.o.Group != nil {
+		name = f.o.Group(h.name)
 	}
 	was, is := h.group, f.groups[name]
 	if name == "" {

@@ -47,7 +47,7 @@ func (c *change) mayAddHost(n Candidate, from *hostAllowance, now time.Time) boo
 	if c.drafts[name] != nil || c.host(name) != nil || from == nil && n.Hops == "" {
 		return true
 	}
-	limits := c.f.newHosts
+	limits := c.f.o.NewHosts
 	if limits.Total > 0 && len(c.f.byID)+c.fresh >= limits.Total && !c.hasVacant() {
 		return false
 	}

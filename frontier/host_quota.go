@@ -118,16 +118,16 @@ func (s *state) isUnmet() bool { return s.met == metNever && s.failures > 0 }
 // joinQuotas makes a host subject to the quotas that apply to it now.
 func (f *Frontier) joinQuotas(h *host) {
 	domain := ""
-	if f.quotas != (Quotas{}) {
+	if f.o.Quotas != (Quotas{}) {
 		domain = h.name.Domain()
 	}
-	f.joinQuota(h, byDomain, quotaKey{domain: domain}, f.quotas.PerDomain)
+	f.joinQuota(h, byDomain, quotaKey{domain: domain}, f.o.Quotas.PerDomain)
 	if h.address.IsValid() {
-		f.joinQuota(h, byAddress, quotaKey{address: h.address}, f.quotas.PerAddress)
-		f.joinQuota(h, byServer, quotaKey{domain: domain, address: h.address}, f.quotas.PerServer)
+		f.joinQuota(h, byAddress, quotaKey{address: h.address}, f.o.Quotas.PerAddress)
+		f.joinQuota(h, byServer, quotaKey{domain: domain, address: h.address}, f.o.Quotas.PerServer)
 	}
 	if h.isUnmet() {
-		f.joinQuota(h, byUnmet, quotaKey{unmet: true}, f.quotas.Unmet)
+		f.joinQuota(h, byUnmet, quotaKey{unmet: true}, f.o.Quotas.Unmet)
 	} else {
 		f.leaveQuota(h, byUnmet)
 	}

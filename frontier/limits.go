@@ -84,9 +84,9 @@ func (f *Frontier) Usage(u uri.URI) (Usage, error) {
 
 // hostLimits returns the limits of a host. Where it has none of its own, the limits of all hosts apply.
 func (f *Frontier) hostLimits(h uri.Host) Limits {
-	limits := f.limits(h)
+	limits := f.o.Limits(h)
 	if limits.URIs <= 0 {
-		limits.URIs = f.maxURIs
+		limits.URIs = f.o.MaxURIsPerHost
 	}
 	return limits
 }

@@ -21,7 +21,7 @@ func holderKey(name string) []byte {
 // canonicalName returns the name of a URI by the rules of its host. ok is false if the host has no rules, so that the
 // name of a URI is the URI itself.
 func (f *Frontier) canonicalName(u uri.URI) (name string, ok bool) {
-	if n := f.names(u.Host()); !n.Plain() {
+	if n := f.o.Names(u.Host()); !n.Plain() {
 		return n.Name(u), true
 	}
 	return "", false

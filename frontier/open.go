@@ -33,11 +33,7 @@ func Open(o Options) (*Frontier, error) {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
 	}
 	f := &Frontier{
-		db: db, dir: o.Dir, inspect: o.Inspect, reserve: o.reserve, maxURIs: o.MaxURIsPerHost, afterCrash: o.RestAfterCrash,
-		keep: o.Keep, valence: o.Valence, group: o.Group, limits: o.Limits, names: o.Names,
-		elsewhere: o.Elsewhere, order: o.Order,
-		queue:  hostQueue{maxClaims: int64(o.MaxDoubtful)},
-		quotas: o.Quotas, newHosts: o.NewHosts, quotaByKey: map[quotaKey]*quota{},
+		db: db, o: o, queue: hostQueue{maxClaims: int64(o.MaxDoubtful)}, quotaByKey: map[quotaKey]*quota{},
 		hosts: map[uri.Host]*host{}, groups: map[string]*hostGroup{}, knownURIs: NewRecent(),
 	}
 	if err := errors.Join(f.load(o), f.Space()); err != nil {
@@ -263,13 +259,13 @@ func (f *Frontier) newHost(id uint32, w hostRow, rest int64, now time.Time) (*ho
 	h.reason = strings.Clone(string(w.Error))
 	copy(h.asker[:], w.Asker)
 	// No slot sleeps for longer than after the last visit. If one does, the clock was ahead at that visit.
-	latest = min(latest, millis(now.Add(max(f.afterCrash, clockTolerance)))+h.usual)
+	latest = min(latest, millis(now.Add(max(f.o.RestAfterCrash, clockTolerance)))+h.usual)
 	for _, wake := range w.Wake {
 		f.clockWasAhead = f.clockWasAhead || wake > latest
 		h.slots = append(h.slots, slot{wake: min(wake, latest)})
 	}
 	h.answersNeeded = answersWhenNew
-	h.resizeSlots(f.valence(h.name))
+	h.resizeSlots(f.o.Valence(h.name))
 	// Without claims in progress the watermark is the first place itself. If the queue disagrees, the next claim fails.
 	if mark := place([]byte(w.Mark)); mark != lastPlace {
 		h.head = mark

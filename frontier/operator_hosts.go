@@ -152,7 +152,7 @@ func (f *Frontier) refit(hosts []*host) error {
 			continue
 		}
 		s := h.clone()
-		s.resizeSlots(f.valence(h.name))
+		s.resizeSlots(f.o.Valence(h.name))
 		f.joinGroup(h)
 		f.setState(h, s)
 	}

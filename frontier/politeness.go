@@ -54,7 +54,7 @@ func (p Politeness) Rest(took time.Duration) time.Duration {
 
 // usualRest returns a rest in ms, or 0 if every host rests at least as long after a crash.
 func (f *Frontier) usualRest(rest time.Duration) int64 {
-	if rest <= f.afterCrash {
+	if rest <= f.o.RestAfterCrash {
 		return 0
 	}
 	return rest.Milliseconds()

@@ -39,7 +39,7 @@ func (f *Frontier) chooseURI(txn *badger.Txn, h *host, s *state, now int64) (pla
 	if at, w, err := choosePriority(txn, h.id, s, now); err != nil || !at.isNone() {
 		return at, w, err
 	}
-	if f.order != ByDue {
+	if f.o.Order != ByDue {
 		if len(s.ahead) < crowdSize-1 && int64(len(s.ahead)) < s.queued-s.claims()-1 {
 			ahead, err := readPlaces(txn, h.id, s.head, s, f.readAhead())
 			if err != nil {

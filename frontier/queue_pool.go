@@ -130,7 +130,7 @@ func (f *Frontier) chooseFromPool(txn *badger.Txn, h *host, s *state, now int64)
 		return place{}, uriRow{}, nil
 	}
 	for len(p.due) > 0 {
-		i := p.best(f.order, now)
+		i := p.best(f.o.Order, now)
 		at := p.due[i].at
 		p.due = slices.Delete(p.due, i, i+1)
 		if s.slotClaiming(at.fp()) != nil {
@@ -257,7 +257,7 @@ func (f *Frontier) makeRoom(p *pool, now int64) {
 		return
 	}
 	slices.SortFunc(p.due, func(a, b contender) int {
-		if by := cmp.Compare(b.worth(f.order, now), a.worth(f.order, now)); by != 0 && a.visited != 0 && b.visited != 0 {
+		if by := cmp.Compare(b.worth(f.o.Order, now), a.worth(f.o.Order, now)); by != 0 && a.visited != 0 && b.visited != 0 {
 			return by
 		}
 		if (a.visited == 0) != (b.visited == 0) {

@@ -243,7 +243,7 @@ func (c *change) freeSlot(d *draft, cl Claim, o Settlement) error {
 	case o.HostDown:
 		d.reason = strings.ToValidUTF8(o.Reason[:min(len(o.Reason), MaxError)], "")
 	}
-	d.resizeSlots(c.f.valence(d.h.name))
+	d.resizeSlots(c.f.o.Valence(d.h.name))
 
 	is.Forbidden, is.Held, is.Urgent = forbidden, was.Held, urgent
 	return c.putURI(d, fp, was, is)

@@ -77,7 +77,7 @@ func (c *change) draft(name uri.Host) *draft {
 		}
 		d.answersNeeded = answersWhenNew
 		d.met = metNever
-		d.resizeSlots(c.f.valence(name))
+		d.resizeSlots(c.f.o.Valence(name))
 		d.counted = c.f.hostLimits(name).PerDirectory > 0
 	} else {
 		d.state = d.h.clone()

@@ -38,10 +38,10 @@ func beginReserve(o Options) error {
 // Space makes sure that the store can be written. It returns [ErrFull] if the disk has no space for it, and nil
 // without [Options].AwaitSpace. It costs nothing if nothing was written since the last call.
 func (f *Frontier) Space() error {
-	if f.reserve == nil {
+	if f.o.reserve == nil {
 		return nil
 	}
-	if err := f.reserve.Fill(); err != nil {
+	if err := f.o.reserve.Fill(); err != nil {
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
 	return nil
@@ -50,9 +50,9 @@ func (f *Frontier) Space() error {
 // closeStore closes the store. If the disk is so full that the last tables could not be written, it leaves
 // the store open, with everything in its log. The next opening writes the tables.
 func (f *Frontier) closeStore() error {
-	if f.reserve != nil {
-		if err := f.reserve.Close(); err != nil {
-			return errors.Join(fmt.Errorf("%w: %w", ErrFull, err), f.synced.syncFiles(f.dir))
+	if f.o.reserve != nil {
+		if err := f.o.reserve.Close(); err != nil {
+			return errors.Join(fmt.Errorf("%w: %w", ErrFull, err), f.synced.syncFiles(f.o.Dir))
 		}
 	}
 	return f.db.Close()

@@ -11,7 +11,7 @@ import (
 // Size returns the number of bytes of disk that the store takes, without what it holds in reserve. It looks at each of
 // its files.
 func (f *Frontier) Size() (sum int64, err error) {
-	entries, err := os.ReadDir(f.dir)
+	entries, err := os.ReadDir(f.o.Dir)
 	if err != nil {
 		return 0, fmt.Errorf("measure the size of the frontier's store: %w", err)
 	}
@@ -25,7 +25,7 @@ func (f *Frontier) Size() (sum int64, err error) {
 		}
 		if err == nil {
 			var n int64
-			n, err = diskUsage(filepath.Join(f.dir, e.Name()), info)
+			n, err = diskUsage(filepath.Join(f.o.Dir, e.Name()), info)
 			sum += n
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -38,4 +38,4 @@ func (f *Frontier) Size() (sum int64, err error) {
 // PageOut reduces the resident memory of mapped files if it is more than limit bytes. Badger maps all its tables. The
 // parts that were read stay resident until the machine is short of memory. PageOut is for commands that read or write
 // much of the store. It works on Linux only.
-func (f *Frontier) PageOut(limit int64) error { return pageOutAbove(f.dir, limit) }
+func (f *Frontier) PageOut(limit int64) error { return pageOutAbove(f.o.Dir, limit) }

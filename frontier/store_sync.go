@@ -45,8 +45,8 @@ func (f *Frontier) Sync() error {
 			return nil
 		}
 	}
-	if err := errors.Join(syncStore(f.db), f.synced.syncFiles(f.dir)); err != nil {
-		return fmt.Errorf("sync frontier %s: %w", f.dir, err)
+	if err := errors.Join(syncStore(f.db), f.synced.syncFiles(f.o.Dir)); err != nil {
+		return fmt.Errorf("sync frontier %s: %w", f.o.Dir, err)
 	}
 	f.synced.version, f.synced.covered = version, changes
 	return nil

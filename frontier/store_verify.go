@@ -54,7 +54,7 @@ func (f *Frontier) Verify(limit int64) (done bool, err error) {
 		if !tables[id] {
 			continue // it was merged into others
 		}
-		name := table.NewFilename(id, f.dir)
+		name := table.NewFilename(id, f.o.Dir)
 		size, err := v.table(name, id, table.Options{BlockSize: o.BlockSize, Compression: o.Compression})
 		if errors.Is(err, fs.ErrNotExist) && !f.hasTable(id) {
 			continue
