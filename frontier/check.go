@@ -181,8 +181,8 @@ func (x *checker) store(txn *badger.Txn) error {
 }
 
 // hostByKey returns the host with the number in a key, its tally, and the rest of the key.
-func (x *checker) hostByKey(k []byte, length int) (*host, *tally, []byte, error) {
-	id, rest, err := split(k, length)
+func (x *checker) hostByKey(k []byte) (*host, *tally, []byte, error) {
+	id, rest, err := split(k)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -194,7 +194,7 @@ func (x *checker) hostByKey(k []byte, length int) (*host, *tally, []byte, error)
 
 func (x *checker) host(item *badger.Item) error {
 	k := item.KeyCopy(nil)
-	h, t, _, err := x.hostByKey(k, 0)
+	h, t, _, err := x.hostByKey(k)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (x *checker) name(item *badger.Item) error {
 	if err != nil {
 		return err
 	}
-	h, t, _, err := x.hostByKey(append([]byte{kindHost}, v...), 0)
+	h, t, _, err := x.hostByKey(append([]byte{kindHost}, v...))
 	if err != nil {
 		return damaged(k, err)
 	}
@@ -237,7 +237,7 @@ func (x *checker) name(item *badger.Item) error {
 
 func (x *checker) uri(item *badger.Item) error {
 	k := item.KeyCopy(nil)
-	h, t, rest, err := x.hostByKey(k, fingerprintLen)
+	h, t, rest, err := x.hostByKey(k)
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func (x *checker) hasKey(k []byte) bool {
 
 func (x *checker) place(item *badger.Item) error {
 	k := item.KeyCopy(nil)
-	h, t, rest, err := x.hostByKey(k, placeLen)
+	h, t, rest, err := x.hostByKey(k)
 	if err != nil {
 		return err
 	}
@@ -342,7 +342,7 @@ func (x *checker) pooled(h *host, t *tally, at place, item *badger.Item) error {
 
 func (x *checker) listed(item *badger.Item) error {
 	k := item.KeyCopy(nil)
-	h, t, rest, err := x.hostByKey(k, fingerprintLen)
+	h, t, rest, err := x.hostByKey(k)
 	if err != nil {
 		return err
 	}
@@ -362,7 +362,7 @@ func (x *checker) listed(item *badger.Item) error {
 // listing verifies that the list of a feed or sitemap belongs to a URI.
 func (x *checker) listing(item *badger.Item) error {
 	k := item.KeyCopy(nil)
-	h, _, rest, err := x.hostByKey(k, fingerprintLen)
+	h, _, rest, err := x.hostByKey(k)
 	if err == nil && !x.hasKey(uriKey(h.id, fingerprint(rest))) {
 		err = damaged(k, errors.New("its URI is missing"))
 	}
@@ -374,7 +374,7 @@ func (x *checker) robots(item *badger.Item) error {
 	if len(k) < hostPrefix {
 		return damaged(k, errors.New("the key is too short"))
 	}
-	h, _, _, err := x.hostByKey(append([]byte{kindHost}, k[1:hostPrefix]...), 0)
+	h, _, _, err := x.hostByKey(append([]byte{kindHost}, k[1:hostPrefix]...))
 	if err != nil {
 		return damaged(k, err)
 	}

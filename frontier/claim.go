@@ -124,21 +124,19 @@ func (f *Frontier) readAhead() int {
 
 // readPlaces returns up to n places of unclaimed URIs that follow the given one.
 func readPlaces(txn *badger.Txn, host uint32, from place, s *state, n int) (list []place, err error) {
-	o := badger.DefaultIteratorOptions
-	o.PrefetchValues = false
-	o.Prefix = key(kindQueue, host, nil)
-	it := txn.NewIterator(o)
-	defer it.Close()
-	for it.Seek(queueKey(host, from)); it.Valid() && len(list) < n; it.Next() {
-		_, at, err := split(it.Item().Key(), placeLen)
+	for k, err := range scan(txn, key(kindQueue, host, nil), append(queueKey(host, from), 0), 0) {
 		if err != nil {
 			return nil, err
 		}
-		if p := place(at); p != from && s.slotClaiming(p.fp()) == nil {
-			if list == nil {
-				list = make([]place, 0, min(n, int(s.queued)))
-			}
-			list = append(list, p)
+		p := place(k.rest)
+		if s.slotClaiming(p.fp()) != nil {
+			continue
+		}
+		if list == nil {
+			list = make([]place, 0, min(n, int(s.queued)))
+		}
+		if list = append(list, p); len(list) == n {
+			break
 		}
 	}
 	return list, nil

@@ -3,8 +3,6 @@ package frontier
 import (
 	"fmt"
 	"time"
-
-	"github.com/dgraph-io/badger/v4"
 )
 
 // clockTolerance is how far a stored time may be ahead of now before it is taken for one of a wrong clock.
@@ -24,53 +22,21 @@ func (f *Frontier) NeedsHealing() bool {
 // A due time makes no sense if the visit before it is in the future, because the clock was ahead then: the wait after
 // that visit begins now.
 func (f *Frontier) Heal(now time.Time, from Cursor) (next Cursor, corrected int, err error) {
-	at, err := from.position(Selection{})
-	if err != nil {
-		return "", 0, err
-	}
-	hosts, err := f.allHosts()
-	if err != nil {
-		return "", 0, err
-	}
-	wrong := map[uint32][]fingerprint{}
-	o := badger.DefaultIteratorOptions
-	o.Prefix = []byte{kindURI}
-	err = f.db.View(func(txn *badger.Txn) error {
-		it := txn.NewIterator(o)
-		defer it.Close()
-		it.Rewind()
-		if from != "" {
-			it.Seek(append(uriKey(at.host, at.fp), 0))
+	const what = "correct due times of the frontier"
+	wrong := map[*host][]fingerprint{}
+	next, err = f.walk(what, "", from, func(h *host, fp fingerprint, w *uriRow) {
+		if w.sensibleDue(now) != w.Due {
+			wrong[h] = append(wrong[h], fp)
 		}
-		for n := 0; it.Valid() && n < maxSurveyed; it.Next() {
-			n++
-			id, rest, err := split(it.Item().Key(), fingerprintLen)
-			if err != nil {
-				return err
-			}
-			fp := fingerprint(rest)
-			next = cursorBehind(id, fp)
-			var w uriRow
-			if err := decodeRow(it.Item(), &w); err != nil {
-				return err
-			}
-			if id > 0 && int(id) <= len(hosts) && w.sensibleDue(now) != w.Due {
-				wrong[id] = append(wrong[id], fp)
-			}
-		}
-		if !it.Valid() {
-			next = ""
-		}
-		return nil
 	})
-	for id, fps := range wrong {
-		if err == nil {
-			err = f.healURIs(hosts[id-1], fps, now)
+	if err != nil {
+		return "", 0, err
+	}
+	for h, fps := range wrong {
+		if err := f.healURIs(h, fps, now); err != nil {
+			return "", 0, fmt.Errorf("%s: %w", what, err)
 		}
 		corrected += len(fps)
-	}
-	if err != nil {
-		return "", 0, fmt.Errorf("correct due times of the frontier: %w", err)
 	}
 	if next == "" {
 		f.mu.Lock()

@@ -144,17 +144,18 @@ func (w *uriRow) mustStay() bool {
 
 // hasRowToKeep reports whether a host has a URI that is never evicted.
 func (f *Frontier) hasRowToKeep(host uint32) (found bool, err error) {
-	o := badger.DefaultIteratorOptions
-	o.Prefix = key(kindURI, host, nil)
 	err = f.db.View(func(txn *badger.Txn) error {
-		it := txn.NewIterator(o)
-		defer it.Close()
-		for it.Rewind(); it.Valid() && !found; it.Next() {
+		for k, err := range scan(txn, key(kindURI, host, nil), nil, prefetched) {
 			var w uriRow
-			if err := decodeRow(it.Item(), &w); err != nil {
+			if err == nil {
+				err = decodeRow(k.item, &w)
+			}
+			if err != nil {
 				return err
 			}
-			found = w.mustStay()
+			if found = w.mustStay(); found {
+				return nil
+			}
 		}
 		return nil
 	})
@@ -223,19 +224,11 @@ func (f *Frontier) evictPortion(h *host, from fingerprint) (last fingerprint, go
 
 // nextURIs returns the fingerprints of some URIs of a host that follow the given one.
 func nextURIs(txn *badger.Txn, host uint32, from fingerprint) (fps []fingerprint, err error) {
-	o := badger.DefaultIteratorOptions
-	o.PrefetchValues = false
-	o.Prefix = key(kindURI, host, nil)
-	it := txn.NewIterator(o)
-	defer it.Close()
-	for it.Seek(uriKey(host, from)); it.Valid() && len(fps) < evictBatch; it.Next() {
-		_, fp, err := split(it.Item().Key(), fingerprintLen)
-		if err != nil {
-			return nil, err
+	for k, err := range scan(txn, key(kindURI, host, nil), append(uriKey(host, from), 0), 0) {
+		if err != nil || len(fps) == evictBatch {
+			return fps, err
 		}
-		if fingerprint(fp) != from {
-			fps = append(fps, fingerprint(fp))
-		}
+		fps = append(fps, k.fp())
 	}
 	return fps, nil
 }

@@ -85,16 +85,16 @@ func (l *lookUp) each(txn *badger.Txn, host uint32, asked []int) (err error) {
 
 // scan compares the rows of a host with some of its candidates, both in the order of their fingerprints.
 func (l *lookUp) scan(txn *badger.Txn, host uint32, asked []int) error {
-	it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindURI, host, nil)})
-	defer it.Close()
-	for it.Seek(uriKey(host, l.fingerprints[asked[0]])); it.Valid() && len(asked) > 0; it.Next() {
-		_, rest, err := split(it.Item().Key(), fingerprintLen)
+	for k, err := range scan(txn, key(kindURI, host, nil), uriKey(host, l.fingerprints[asked[0]]), 0) {
 		if err != nil {
 			return err
 		}
-		for len(asked) > 0 {
+		for {
+			if len(asked) == 0 {
+				return nil
+			}
 			i := asked[0]
-			by := bytes.Compare(l.fingerprints[i][:], rest)
+			by := bytes.Compare(l.fingerprints[i][:], k.rest)
 			if by > 0 {
 				break
 			}
@@ -103,7 +103,7 @@ func (l *lookUp) scan(txn *badger.Txn, host uint32, asked []int) error {
 				continue
 			}
 			u := l.candidates[i].URI
-			same, err := hasText(it.Item(), u.String())
+			same, err := hasText(k.item, u.String())
 			if err != nil {
 				return err
 			}

@@ -146,17 +146,15 @@ func (f *Frontier) countFolders(h *host) error {
 // countPerFolder counts the URIs of each folder of a host, as they were when the transaction began.
 func countPerFolder(txn *badger.Txn, host uint32) (map[fingerprint]int64, error) {
 	counts := map[fingerprint]int64{}
-	o := badger.DefaultIteratorOptions
-	o.Prefix = key(kindURI, host, nil)
-	it := txn.NewIterator(o)
-	defer it.Close()
-	for it.Rewind(); it.Valid(); it.Next() {
-		err := withText(it.Item(), func(t []byte) {
-			u := uri.FromCanonical(string(t))
-			if !u.IsZero() && u != u.Robots() { // robots.txt is visited on demand and has no limit
-				counts[folder(u)]++
-			}
-		})
+	for k, err := range scan(txn, key(kindURI, host, nil), nil, prefetched) {
+		if err == nil {
+			err = withText(k.item, func(t []byte) {
+				u := uri.FromCanonical(string(t))
+				if !u.IsZero() && u != u.Robots() { // robots.txt is visited on demand and has no limit
+					counts[folder(u)]++
+				}
+			})
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -69,18 +69,17 @@ func (f *Frontier) Each(visit func(Record) error) error {
 		return err
 	}
 	return f.db.View(func(txn *badger.Txn) error {
-		o := badger.DefaultIteratorOptions
-		o.Prefix = []byte{kindURI}
-		it := txn.NewIterator(o)
-		defer it.Close()
-		for it.Rewind(); it.Valid(); it.Next() {
+		for k, err := range scan(txn, []byte{kindURI}, nil, prefetched) {
 			var w uriRow
-			if err := decodeRow(it.Item(), &w); err != nil {
+			if err == nil {
+				err = decodeRow(k.item, &w)
+			}
+			if err != nil {
 				return err
 			}
 			r, err := w.record()
 			if err != nil {
-				return damaged(it.Item().KeyCopy(nil), err)
+				return damaged(k.item.KeyCopy(nil), err)
 			}
 			if err := visit(r); err != nil {
 				return err

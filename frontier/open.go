@@ -209,26 +209,20 @@ func readBytes(txn *badger.Txn, k string) ([]byte, error) {
 }
 
 func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
-	o := badger.DefaultIteratorOptions
-	o.Prefix = []byte{kindHost}
-	it := txn.NewIterator(o)
-	defer it.Close()
-	for it.Rewind(); it.Valid(); it.Next() {
-		k := it.Item().KeyCopy(nil)
-		id, _, err := split(k, 0)
+	for k, err := range scan(txn, []byte{kindHost}, nil, prefetched) {
 		if err != nil {
 			return err
 		}
-		if want := uint32(len(f.byID) + 1); id != want {
+		if want := uint32(len(f.byID) + 1); k.host != want {
 			return damaged(hostKey(want), errors.New("is missing"))
 		}
 		var w hostRow
-		if err := decodeRow(it.Item(), &w); err != nil {
+		if err := decodeRow(k.item, &w); err != nil {
 			return err
 		}
-		h, err := f.newHost(id, w, rest, now)
+		h, err := f.newHost(k.host, w, rest, now)
 		if err != nil {
-			return damaged(k, err)
+			return damaged(hostKey(k.host), err)
 		}
 		f.addHost(h)
 	}

@@ -309,30 +309,20 @@ func hostWithPrefix(prefix string) uri.Host {
 }
 
 func (w *selectionWalk) hostRows(txn *badger.Txn, h *host, behind *fingerprint) (Cursor, error) {
-	o := badger.DefaultIteratorOptions
-	o.Prefix = key(kindURI, h.id, nil)
-	it := txn.NewIterator(o)
-	defer it.Close()
-	start := o.Prefix
+	var start []byte
 	if behind != nil {
-		start = uriKey(h.id, *behind)
+		start = append(uriKey(h.id, *behind), 0)
 	}
 	w.rowsRead++ // opening the iterator costs about as much as a row
-	for it.Seek(start); it.Valid(); it.Next() {
-		_, rest, err := split(it.Item().Key(), fingerprintLen)
+	for k, err := range scan(txn, key(kindURI, h.id, nil), start, prefetched) {
+		if err == nil {
+			err = w.takeRow(k.item, h, k.fp())
+		}
 		if err != nil {
 			return "", err
 		}
-		fp := fingerprint(rest)
-		if behind != nil && fp == *behind {
-			continue
-		}
-		w.rowsRead++
-		if err := w.takeRow(it.Item(), h, fp); err != nil {
-			return "", err
-		}
-		if w.full() {
-			return cursorBehind(h.id, fp), nil
+		if w.rowsRead++; w.full() {
+			return cursorBehind(h.id, k.fp()), nil
 		}
 	}
 	if w.full() { // between two hosts

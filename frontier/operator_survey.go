@@ -27,12 +27,28 @@ type SurveyedURI struct {
 	Versions              int
 }
 
-// maxSurveyed is how many rows one call of Survey reads.
+// maxSurveyed is how many rows one call of Survey or Heal reads.
 const maxSurveyed = 20_000
 
 // Survey calls each with the URIs of a host, or of all hosts if the host is empty, some thousands at a time. Call it
 // again with next until that is empty. It holds no lock while it reads.
-func (f *Frontier) Survey(host uri.Host, from Cursor, each func(SurveyedURI)) (next Cursor, err error) {
+func (f *Frontier) Survey(only uri.Host, from Cursor, each func(SurveyedURI)) (next Cursor, err error) {
+	return f.walk("survey the frontier", only, from, func(h *host, _ fingerprint, w *uriRow) {
+		each(SurveyedURI{
+			Host: h.name, URI: uri.FromCanonical(string(w.URI)), Hops: uri.HopPath(w.Hops),
+			Due: fromMillis(w.Due), LastVisit: fromMicros(w.LastVisit), Wait: time.Duration(w.Wait),
+			ContentType: string(w.ContentType), Rate: w.Rate, Held: w.Held, Source: w.Source != "",
+			Restless:  w.Restless,
+			FirstSeen: fromMicros(w.FirstSeen), LastChange: fromMicros(w.LastChange), Versions: w.Versions,
+		})
+	})
+}
+
+// walk calls each with the rows of a host, or of all hosts if only is empty, some thousands behind a cursor. The walk is
+// complete when next is empty. It holds no lock while it reads. An error of the store begins with what failed.
+func (f *Frontier) walk(
+	what string, only uri.Host, from Cursor, each func(*host, fingerprint, *uriRow),
+) (next Cursor, err error) {
 	at, err := from.position(Selection{})
 	if err != nil {
 		return "", err
@@ -41,51 +57,38 @@ func (f *Frontier) Survey(host uri.Host, from Cursor, each func(SurveyedURI)) (n
 	if err != nil {
 		return "", err
 	}
-	o := badger.DefaultIteratorOptions
-	o.Prefix = []byte{kindURI}
-	if host != "" {
-		h := f.hostNamed(host)
+	prefix, start := []byte{kindURI}, []byte(nil)
+	if only != "" {
+		h := f.hostNamed(only)
 		if h == nil {
 			return "", nil
 		}
-		o.Prefix = key(kindURI, h.id, nil)
+		prefix = key(kindURI, h.id, nil)
+	}
+	if from != "" {
+		start = append(uriKey(at.host, at.fp), 0)
 	}
 	err = f.db.View(func(txn *badger.Txn) error {
-		it := txn.NewIterator(o)
-		defer it.Close()
-		it.Rewind()
-		if from != "" {
-			it.Seek(append(uriKey(at.host, at.fp), 0))
-		}
-		for n := 0; it.Valid(); it.Next() {
-			id, fp, err := split(it.Item().Key(), fingerprintLen)
-			if err != nil {
+		n, w := 0, uriRow{}
+		for k, err := range scan(txn, prefix, start, prefetched) {
+			if n++; err != nil || n > maxSurveyed {
 				return err
 			}
-			if n++; n > maxSurveyed {
-				return nil
-			}
-			next = cursorBehind(id, fingerprint(fp))
-			if id == 0 || int(id) > len(hosts) {
+			next = cursorBehind(k.host, k.fp())
+			if k.host == 0 || int(k.host) > len(hosts) {
 				continue // the host became known after the call began
 			}
-			var w uriRow
-			if err := decodeRow(it.Item(), &w); err != nil {
+			w = uriRow{}
+			if err := decodeRow(k.item, &w); err != nil {
 				return err
 			}
-			each(SurveyedURI{
-				Host: hosts[id-1].name, URI: uri.FromCanonical(string(w.URI)), Hops: uri.HopPath(w.Hops),
-				Due: fromMillis(w.Due), LastVisit: fromMicros(w.LastVisit), Wait: time.Duration(w.Wait),
-				ContentType: string(w.ContentType), Rate: w.Rate, Held: w.Held, Source: w.Source != "",
-				Restless:  w.Restless,
-				FirstSeen: fromMicros(w.FirstSeen), LastChange: fromMicros(w.LastChange), Versions: w.Versions,
-			})
+			each(hosts[k.host-1], k.fp(), &w)
 		}
 		next = ""
 		return nil
 	})
 	if err != nil {
-		return "", fmt.Errorf("survey the frontier: %w", err)
+		return "", fmt.Errorf("%s: %w", what, err)
 	}
 	return next, nil
 }

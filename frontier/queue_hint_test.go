@@ -54,20 +54,17 @@ func TestInvalidHintsAreIgnored(t *testing.T) {
 func hints(t *testing.T, f *Frontier) (n int) {
 	t.Helper()
 	err := f.db.View(func(txn *badger.Txn) error {
-		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{kindQueue}})
-		defer it.Close()
-		for it.Rewind(); it.Valid(); it.Next() {
-			host, rest, err := split(it.Item().Key(), placeLen)
+		for k, err := range scan(txn, []byte{kindQueue}, nil, 0) {
 			if err != nil {
 				return err
 			}
-			says, err := it.Item().ValueCopy(nil)
+			says, err := k.item.ValueCopy(nil)
 			if err != nil {
 				return err
 			}
-			at := place(rest)
+			at := place(k.rest)
 			want := scannedPlace{contender: contender{at: at}}
-			if ok, err := want.readFrom(txn, host); !ok || err != nil {
+			if ok, err := want.readFrom(txn, k.host); !ok || err != nil {
 				t.Errorf("%x: %v, %v", at, ok, err)
 			}
 			if len(says) == 0 {

@@ -77,7 +77,7 @@ func (f *Frontier) CountDue(now time.Time, limit int64) (n int64, err error) {
 			if n >= limit {
 				return nil
 			}
-			onHost, err := countDue(txn, h.host, h.at, now.UnixMilli(), limit-n)
+			onHost, err := countPlaces(txn, h.host, h.at, newPlace(now.UnixMilli()+1, fingerprint{}), limit-n)
 			if err != nil {
 				return err
 			}
@@ -91,17 +91,12 @@ func (f *Frontier) CountDue(now time.Time, limit int64) (n int64, err error) {
 	return n, nil
 }
 
-// countDue counts the due places of a host, beginning at its first one; see the package comment about the watermark.
-func countDue(txn *badger.Txn, host uint32, from place, now, limit int64) (n int64, err error) {
-	it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindQueue, host, nil)})
-	defer it.Close()
-	for it.Seek(queueKey(host, from)); it.Valid() && n < limit; it.Next() {
-		_, at, err := split(it.Item().Key(), placeLen)
-		if err != nil {
-			return 0, err
-		}
-		if place(at).due() > now {
-			return n, nil
+// countPlaces counts the places of a host before one, beginning at its first one; see the package comment about the
+// watermark.
+func countPlaces(txn *badger.Txn, host uint32, first, end place, limit int64) (n int64, err error) {
+	for k, err := range scan(txn, key(kindQueue, host, nil), queueKey(host, first), 0) {
+		if err != nil || n >= limit || !place(k.rest).before(end) {
+			return n, err
 		}
 		n++
 	}
@@ -125,20 +120,8 @@ func (f *Frontier) CountAhead(u uri.URI, limit int64) (n int64, ok bool, err err
 			return err
 		}
 		ok = true
-		own := w.place(fp)
-		it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindQueue, h.id, nil)})
-		defer it.Close()
-		for it.Seek(queueKey(h.id, head)); it.Valid() && n < limit; it.Next() {
-			_, at, err := split(it.Item().Key(), placeLen)
-			if err != nil {
-				return err
-			}
-			if !place(at).before(own) {
-				return nil
-			}
-			n++
-		}
-		return nil
+		n, err = countPlaces(txn, h.id, head, w.place(fp), limit)
+		return err
 	})
 	if err != nil {
 		return 0, false, fmt.Errorf("count the URIs before %s in the queue: %w", u, err)

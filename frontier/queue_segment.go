@@ -136,26 +136,23 @@ func readQueue(txn *badger.Txn, host uint32, after place, n int, until int64) (l
 	if n <= 0 {
 		return nil, nil
 	}
-	it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindQueue, host, nil)})
-	defer it.Close()
-	for it.Seek(queueKey(host, after)); it.Valid() && len(list) < n; it.Next() {
-		_, rest, err := split(it.Item().Key(), placeLen)
+	for k, err := range scan(txn, key(kindQueue, host, nil), append(queueKey(host, after), 0), 0) {
 		if err != nil {
 			return nil, err
 		}
-		at := place(rest)
+		at := place(k.rest)
 		if at.due() > until {
 			break
 		}
-		if at == after {
-			continue
-		}
-		err = it.Item().Value(func(v []byte) error {
+		err = k.item.Value(func(v []byte) error {
 			list = append(list, newScannedPlace(at, v))
 			return nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("read a place in the queue of host %d: %w", host, err)
+		}
+		if len(list) == n {
+			break
 		}
 	}
 	return list, nil

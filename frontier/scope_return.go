@@ -31,30 +31,23 @@ func (f *Frontier) OutOfScope(from Cursor, n int) (list []Record, next Cursor, e
 		return nil, "", err
 	}
 	err = f.View(func(txn *badger.Txn) error {
-		o := badger.DefaultIteratorOptions
-		o.Prefix, o.PrefetchValues = []byte{kindAside, asideOutside}, false
-		it := txn.NewIterator(o)
-		defer it.Close()
-		start := asideKey(asideOutside, at.host, at.fp)
-		for it.Seek(start); it.Valid(); it.Next() {
-			k := it.Item().Key()
-			host, rest, err := split(k[1:], fingerprintLen)
+		var start []byte
+		if from != "" {
+			start = append(asideKey(asideOutside, at.host, at.fp), 0)
+		}
+		for k, err := range scan(txn, []byte{kindAside, asideOutside}, start, 0) {
 			if err != nil {
 				return err
 			}
-			fp := fingerprint(rest)
-			if from != "" && host == at.host && fp == at.fp {
-				continue
-			}
-			row, ok, err := uriRowAt(txn, host, fp)
+			row, ok, err := uriRowAt(txn, k.host, k.fp())
 			if err != nil {
 				return err
 			}
-			next = cursorBehind(host, fp)
+			next = cursorBehind(k.host, k.fp())
 			if ok {
 				r, err := row.record()
 				if err != nil {
-					return damaged(uriKey(host, fp), err)
+					return damaged(uriKey(k.host, k.fp()), err)
 				}
 				list = append(list, r)
 			}

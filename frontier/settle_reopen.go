@@ -42,22 +42,16 @@ func (f *Frontier) forbidden(
 	host uint32, scheme string, from, self fingerprint,
 ) (fps []fingerprint, more bool, err error) {
 	err = f.db.View(func(txn *badger.Txn) error {
-		o := badger.DefaultIteratorOptions
-		o.Prefix = key(kindForbidden, host, nil)
-		o.PrefetchSize = reopenBatchSize
-		it := txn.NewIterator(o)
-		defer it.Close()
-		for it.Seek(forbiddenKey(host, from)); it.Valid() && len(fps) < reopenBatchSize; it.Next() {
-			_, fp, err := split(it.Item().Key(), fingerprintLen)
-			if err != nil {
-				return err
-			}
+		for k, err := range scan(txn, key(kindForbidden, host, nil), forbiddenKey(host, from), reopenBatchSize) {
 			same := false
-			if err := it.Item().Value(func(v []byte) error { same = string(v) == scheme; return nil }); err != nil {
+			if err == nil {
+				err = k.item.Value(func(v []byte) error { same = string(v) == scheme; return nil })
+			}
+			if err != nil || len(fps) == reopenBatchSize {
 				return err
 			}
-			if same && fingerprint(fp) != self {
-				fps = append(fps, fingerprint(fp))
+			if same && k.fp() != self {
+				fps = append(fps, k.fp())
 			}
 		}
 		return nil

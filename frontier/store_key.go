@@ -4,6 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"iter"
+
+	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -113,12 +116,52 @@ func robotsKey(host uint32, file uri.URI) []byte {
 // isRobotsFile reports whether a URI is the robots.txt of its origin.
 func isRobotsFile(u uri.URI) bool { return u.RequestTarget() == "/robots.txt" }
 
-// split splits a key of kind h, u, q or x into the host number and a remainder, which must have the given length.
-func split(k []byte, length int) (host uint32, rest []byte, err error) {
-	if len(k) != hostPrefix+length {
-		return 0, nil, damaged(k, fmt.Errorf("length %d, want %d", len(k), hostPrefix+length))
+// split splits a key into the number of a host and a remainder: a place in kind q, nothing in kind h, and a fingerprint
+// in kinds u, x and f. The other kinds are not for split.
+func split(k []byte) (host uint32, rest []byte, err error) {
+	length := hostPrefix + fingerprintLen
+	switch k[0] {
+	case kindHost:
+		length = hostPrefix
+	case kindQueue:
+		length = hostPrefix + placeLen
+	}
+	if len(k) != length {
+		return 0, nil, damaged(k, fmt.Errorf("length %d, want %d", len(k), length))
 	}
 	return binary.BigEndian.Uint32(k[1:hostPrefix]), k[hostPrefix:], nil
+}
+
+// foundKey is a key that scan has found.
+type foundKey struct {
+	host uint32
+	rest []byte // a place or a fingerprint; valid until the next key
+	item *badger.Item
+}
+
+func (k foundKey) fp() fingerprint { return fingerprint(k.rest) }
+
+// prefetched is how many values a scan reads ahead that needs them.
+const prefetched = 100
+
+// scan goes through the keys that have a prefix, beginning at a key, or at the first one if that is nil; [split] says
+// for which kinds. It reads a number of values ahead.
+func scan(txn *badger.Txn, prefix, from []byte, ahead int) iter.Seq2[foundKey, error] {
+	return func(yield func(foundKey, error) bool) {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix, PrefetchValues: ahead > 0, PrefetchSize: ahead})
+		defer it.Close()
+		for it.Seek(from); it.Valid(); it.Next() {
+			item := it.Item()
+			k := item.Key()
+			if k[0] == kindAside {
+				k = k[1:] // what follows its second letter is as in kind u
+			}
+			host, rest, err := split(k)
+			if !yield(foundKey{host, rest, item}, err) {
+				return
+			}
+		}
+	}
 }
 
 // describeKey says in words what a key of the store holds. A fingerprint is written as 24 hexadecimal digits, a host
