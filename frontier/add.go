@@ -162,41 +162,22 @@ func (f *Frontier) candidateHosts(cs []Candidate) ([]candidateHost, []*host, err
 // addBatches inserts candidates in batches. The caller holds the lock.
 func (f *Frontier) addBatches(fresh []newCandidate, now time.Time, from *hostAllowance) (Added, error) {
 	var total Added
-	if f.closed {
-		return total, ErrClosed
-	}
-	for len(fresh) > 0 {
-		n := min(len(fresh), addBatchSize)
-		err := inBatches(fresh[:n], func(some []newCandidate) error {
-			added, err := f.addBatch(some, now, from)
-			if err == nil {
-				total = total.plus(added)
-			}
+	err := inBatches(fresh, addBatchSize, func(some []newCandidate) error {
+		counted := hostAllowance{}
+		if from != nil {
+			counted = *from
+		}
+		err := f.update(func(c *change) error {
+			added, err := c.insert(some, now, from)
+			c.after(func() { total = total.plus(added) })
 			return err
 		})
-		if err != nil {
-			return total, err
+		if err != nil && from != nil {
+			*from = counted // the batch is tried again in parts
 		}
-		fresh = fresh[n:]
-	}
-	return total, nil
-}
-
-func (f *Frontier) addBatch(fresh []newCandidate, now time.Time, from *hostAllowance) (Added, error) {
-	c := f.begin()
-	defer c.discard()
-	counted := 0
-	if from != nil {
-		counted = from.page
-	}
-	added, err := c.insert(fresh, now, from)
-	if err == nil {
-		err = c.commit()
-	}
-	if err != nil && from != nil {
-		from.page = counted // the batch is tried again in parts
-	}
-	return added, err
+		return err
+	})
+	return total, err
 }
 
 // insert writes a row and a place for each candidate, unless the URI has become known meanwhile or its host is full.

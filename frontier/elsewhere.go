@@ -49,7 +49,7 @@ func (c *change) postForeign(n newCandidate, now time.Time, added *Added) (forei
 	}
 	c.f.refused.Add(int64(result.Refused))
 	if committed != nil {
-		c.committed = append(c.committed, committed)
+		c.after(committed)
 	}
 	*added = added.plus(result)
 	return true, nil
@@ -139,22 +139,9 @@ func (f *Frontier) Receive(now time.Time, cs ...Candidate) (added Added, err err
 // UpdateOthers changes rows that other packages keep in the store, in a transaction that no change of the frontier
 // overlaps. If the list is too long for one, do is called with parts of it. done is called after each transaction.
 func UpdateOthers[T any](f *Frontier, list []T, do func(*badger.Txn, []T) error, done func([]T)) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return ErrClosed
-	}
-	return inBatches(list, func(some []T) error {
-		c := f.begin()
-		defer c.discard()
-		if err := do(c.txn, some); err != nil {
-			return err
-		}
-		if err := c.commit(); err != nil {
-			return err
-		}
-		done(some)
-		return nil
+	return updateAll(f, list, max(len(list), 1), func(c *change, some []T) error {
+		c.after(func() { done(some) })
+		return do(c.txn, some)
 	})
 }
 

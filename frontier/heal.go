@@ -33,7 +33,8 @@ func (f *Frontier) Heal(now time.Time, from Cursor) (next Cursor, corrected int,
 		return "", 0, err
 	}
 	for h, fps := range wrong {
-		if err := f.healURIs(h, fps, now); err != nil {
+		heal := func(c *change, some []fingerprint) error { return c.healURIs(h, some, now) }
+		if err := updateAll(f, fps, steerBatch, heal); err != nil {
 			return "", 0, fmt.Errorf("%s: %w", what, err)
 		}
 		corrected += len(fps)
@@ -56,30 +57,11 @@ func (w *uriRow) sensibleDue(now time.Time) int64 {
 	return min(w.Due, dueMillis(now.Add(wait), now))
 }
 
-// healURIs corrects the due times of some URIs of a host, some dozens at a time. It skips URIs that are being visited.
-func (f *Frontier) healURIs(h *host, fps []fingerprint, now time.Time) error {
-	for len(fps) > 0 {
-		n := min(len(fps), steerBatch)
-		err := inBatches(fps[:n], func(some []fingerprint) error { return f.healBatch(h, some, now) })
-		if err != nil {
-			return err
-		}
-		fps = fps[n:]
-	}
-	return nil
-}
-
-func (f *Frontier) healBatch(h *host, fps []fingerprint, now time.Time) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return ErrClosed
-	}
-	if !f.isKnownHost(h) {
+// healURIs corrects the due times of some URIs of a host. It skips URIs that are being visited.
+func (c *change) healURIs(h *host, fps []fingerprint, now time.Time) error {
+	if !c.f.isKnownHost(h) {
 		return nil
 	}
-	c := f.begin()
-	defer c.discard()
 	d := c.draft(h.name)
 	for _, fp := range fps {
 		was, ok, err := uriRowAt(c.txn, h.id, fp)
@@ -97,7 +79,7 @@ func (f *Frontier) healBatch(h *host, fps []fingerprint, now time.Time) error {
 			return err
 		}
 	}
-	return c.commit()
+	return nil
 }
 
 // ShiftRests is called after the clock of the machine has jumped. by is how far it jumped, forward or, if negative,
@@ -115,27 +97,20 @@ func (f *Frontier) ShiftRests(now time.Time, by time.Duration) error {
 		}
 		return min(end, millis(now)) // it was over
 	}
-	for len(hosts) > 0 {
-		n := min(len(hosts), hostBatch)
-		if err := f.shiftRests(hosts[:n], shift, by < 0); err != nil {
-			return fmt.Errorf("move the rests of hosts after a jump of the clock: %w", err)
-		}
-		hosts = hosts[n:]
+	err = updateAll(f, hosts, hostBatch, func(c *change, some []*host) error {
+		f.clockWasAhead = f.clockWasAhead || by < 0
+		c.shiftRests(some, shift)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("move the rests of hosts after a jump of the clock: %w", err)
 	}
 	return nil
 }
 
-func (f *Frontier) shiftRests(hosts []*host, shift func(int64) int64, ahead bool) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return ErrClosed
-	}
-	f.clockWasAhead = f.clockWasAhead || ahead
-	c := f.begin()
-	defer c.discard()
+func (c *change) shiftRests(hosts []*host, shift func(int64) int64) {
 	for _, h := range hosts {
-		if !f.isKnownHost(h) {
+		if !c.f.isKnownHost(h) {
 			continue
 		}
 		rest, asked := shift(h.rest), shift(h.asked)
@@ -152,5 +127,4 @@ func (f *Frontier) shiftRests(hosts []*host, shift func(int64) int64, ahead bool
 			d.slots[i].wake = shift(d.slots[i].wake)
 		}
 	}
-	return c.commit()
 }

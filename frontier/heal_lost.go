@@ -40,31 +40,21 @@ func (f *Frontier) Recapture(
 			lost = append(lost, x)
 		}
 	}
-	for len(lost) > 0 {
-		n := min(len(lost), steerBatch)
-		if err := inBatches(lost[:n], func(some []selectedURI) error {
-			part, err := f.recaptureBatch(now, some, isLost, due)
-			done = done.Plus(part)
-			return err
-		}); err != nil {
-			return fail(err)
-		}
-		lost = lost[n:]
+	err = updateAll(f, lost, steerBatch, func(c *change, some []selectedURI) error {
+		part, err := c.recapture(now, some, isLost, due)
+		c.after(func() { done = done.Plus(part) })
+		return err
+	})
+	if err != nil {
+		return fail(err)
 	}
 	return done, next, nil
 }
 
-// recaptureBatch makes some URIs due in one transaction.
-func (f *Frontier) recaptureBatch(
+// recapture makes some URIs due.
+func (c *change) recapture(
 	now time.Time, list []selectedURI, isLost func(digest.Origin) bool, due func(uri.Host) time.Time,
 ) (done Steered, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return done, ErrClosed
-	}
-	c := f.begin()
-	defer c.discard()
 	for _, x := range list {
 		d := c.draft(x.h.name)
 		was, ok, err := uriRowAt(c.txn, x.h.id, x.fp)
@@ -88,11 +78,8 @@ func (f *Frontier) recaptureBatch(
 		}
 		done.Changed++
 		if err := c.putURI(d, x.fp, was, is); err != nil {
-			return Steered{}, err
+			return done, err
 		}
-	}
-	if err := c.commit(); err != nil {
-		return Steered{}, err
 	}
 	return done, nil
 }

@@ -136,11 +136,11 @@ func (f *Frontier) countFolders(h *host) error {
 	if err != nil || f.closed {
 		return err
 	}
-	c := f.begin()
-	defer c.discard()
-	d := c.draft(h.name)
-	d.counted, d.dirty = true, true
-	return c.commit()
+	return f.update(func(c *change) error {
+		d := c.draft(h.name)
+		d.counted, d.dirty = true, true
+		return nil
+	})
 }
 
 // countPerFolder counts the URIs of each folder of a host, as they were when the transaction began.

@@ -186,13 +186,11 @@ func (f *Frontier) extendRests(o Options) (long []*host) {
 
 // writeHosts writes hosts as they are in memory.
 func (f *Frontier) writeHosts(hosts []*host) error {
-	return inBatches(hosts, func(some []*host) error {
-		c := f.begin()
-		defer c.discard()
+	return updateAll(f, hosts, hostBatch, func(c *change, some []*host) error {
 		for _, h := range some {
 			c.draft(h.name).dirty = true
 		}
-		return c.commit()
+		return nil
 	})
 }
 

@@ -62,42 +62,26 @@ func (f *Frontier) SteerHosts(now time.Time, pattern string, a HostAction) (matc
 	} else if hosts, err = f.allHosts(); err != nil {
 		return 0, 0, fmt.Errorf("steer hosts of the frontier: %w", err)
 	}
-	var batch []*host
-	for i, h := range hosts {
-		if HostMatches(pattern, h.name) {
-			batch = append(batch, h)
+	hosts = slices.DeleteFunc(slices.Clone(hosts), func(h *host) bool { return !HostMatches(pattern, h.name) })
+	err = updateAll(f, hosts, hostBatch, func(c *change, some []*host) error {
+		n := int64(0)
+		for _, h := range some {
+			if !f.isKnownHost(h) {
+				continue
+			}
+			d := c.draft(h.name)
+			if a.apply(&d.state, now) {
+				d.dirty = true
+				n++
+			}
 		}
-		if len(batch) < hostBatch && i < len(hosts)-1 {
-			continue
-		}
-		n, err := f.steerHosts(now, batch, a)
-		if err != nil {
-			return matched, changed, fmt.Errorf("%s hosts of the frontier: %w", a.Verb, err)
-		}
-		matched, changed, batch = matched+int64(len(batch)), changed+n, nil
+		c.after(func() { matched, changed = matched+int64(len(some)), changed+n })
+		return nil
+	})
+	if err != nil {
+		return matched, changed, fmt.Errorf("%s hosts of the frontier: %w", a.Verb, err)
 	}
 	return matched, changed, nil
-}
-
-func (f *Frontier) steerHosts(now time.Time, hosts []*host, a HostAction) (changed int64, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return 0, ErrClosed
-	}
-	c := f.begin()
-	defer c.discard()
-	for _, h := range hosts {
-		if !f.isKnownHost(h) {
-			continue
-		}
-		d := c.draft(h.name)
-		if a.apply(&d.state, now) {
-			d.dirty = true
-			changed++
-		}
-	}
-	return changed, c.commit()
 }
 
 // apply changes a host, and reports whether that made a difference.
@@ -131,12 +115,10 @@ func (f *Frontier) RefreshHosts() error {
 	if err != nil {
 		return err
 	}
-	for len(hosts) > 0 {
-		n := min(len(hosts), hostBatch)
-		if err := f.refit(hosts[:n]); err != nil {
+	for some := range slices.Chunk(hosts, hostBatch) {
+		if err := f.refit(some); err != nil {
 			return err
 		}
-		hosts = hosts[n:]
 	}
 	return nil
 }

@@ -30,36 +30,23 @@ func (i Imported) Plus(j Imported) Imported {
 // already.
 func (f *Frontier) Import(now time.Time, replace bool, entries ...Entry) (Imported, error) {
 	var total Imported
-	for len(entries) > 0 {
-		n := min(len(entries), steerBatch)
-		err := inBatches(entries[:n], func(some []Entry) error {
-			done, err := f.importBatch(now, replace, some)
-			if err == nil {
-				total = total.Plus(done)
-			}
-			return err
-		})
-		if err != nil {
-			return total, fmt.Errorf("import into the frontier: %w", err)
-		}
-		entries = entries[n:]
+	err := updateAll(f, entries, steerBatch, func(c *change, some []Entry) error {
+		done, err := c.importAll(now, replace, some)
+		c.after(func() { total = total.Plus(done) })
+		return err
+	})
+	if err != nil {
+		return total, fmt.Errorf("import into the frontier: %w", err)
 	}
 	return total, nil
 }
 
-func (f *Frontier) importBatch(now time.Time, replace bool, entries []Entry) (done Imported, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return done, ErrClosed
-	}
-	c := f.begin()
-	defer c.discard()
+func (c *change) importAll(now time.Time, replace bool, entries []Entry) (done Imported, err error) {
 	for _, e := range entries {
 		if e.URI.IsZero() {
 			return done, errors.New("an entry has no URI")
 		}
-		if f.IsForeign(e.URI.Host()) {
+		if c.f.IsForeign(e.URI.Host()) {
 			done.Foreign++
 			continue
 		}
@@ -98,5 +85,5 @@ func (f *Frontier) importBatch(now time.Time, replace bool, entries []Entry) (do
 			return done, err
 		}
 	}
-	return done, c.commit()
+	return done, nil
 }

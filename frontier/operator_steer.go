@@ -81,7 +81,11 @@ func (f *Frontier) Steer(now time.Time, s Selection, a Action, from Cursor) (don
 	if err = a.check(); err == nil {
 		var list []selectedURI
 		if list, next, err = f.nextSelected(s, from, steerBatch, now); err == nil {
-			done, err = f.steer(now, s, a, list)
+			err = updateAll(f, list, steerBatch, func(c *change, some []selectedURI) error {
+				part, err := c.steer(now, s, a, some)
+				c.after(func() { done = done.Plus(part) })
+				return err
+			})
 		}
 	}
 	if err != nil {
@@ -90,32 +94,10 @@ func (f *Frontier) Steer(now time.Time, s Selection, a Action, from Cursor) (don
 	return done, next, nil
 }
 
-func (f *Frontier) steer(now time.Time, s Selection, a Action, list []selectedURI) (Steered, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return Steered{}, ErrClosed
-	}
-	var total Steered
-	err := inBatches(list, func(some []selectedURI) error {
-		done, err := f.steerOnce(now, s, a, some)
-		if err == nil {
-			total = total.Plus(done)
-		}
-		return err
-	})
-	return total, err
-}
-
-func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []selectedURI) (done Steered, err error) {
-	if len(list) == 0 {
-		return done, nil
-	}
-	c := f.begin()
-	defer c.discard()
+func (c *change) steer(now time.Time, s Selection, a Action, list []selectedURI) (done Steered, err error) {
 	var forgotten []RecentHash
 	for _, x := range list {
-		if !f.isKnownHost(x.h) {
+		if !c.f.isKnownHost(x.h) {
 			continue
 		}
 		d := c.draft(x.h.name)
@@ -133,7 +115,7 @@ func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []select
 			continue
 		}
 		if a.Verb == Forget {
-			forgotten = append(forgotten, f.knownURIs.Hash(string(was.URI)))
+			forgotten = append(forgotten, c.f.knownURIs.Hash(string(was.URI)))
 			done.Changed++
 			if err := c.forget(d, x.fp, was); err != nil {
 				return done, err
@@ -149,10 +131,7 @@ func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []select
 			return done, err
 		}
 	}
-	if err := c.commit(); err != nil {
-		return Steered{}, err
-	}
-	f.knownURIs.Forget(forgotten)
+	c.after(func() { c.f.knownURIs.Forget(forgotten) })
 	return done, nil
 }
 

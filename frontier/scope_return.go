@@ -67,32 +67,20 @@ func (f *Frontier) OutOfScope(from Cursor, n int) (list []Record, next Cursor, e
 // ReturnToScope makes URIs that were found out of scope due as they were before, and returns their number. It skips
 // URIs that are claimed or were not found out of scope.
 func (f *Frontier) ReturnToScope(now time.Time, us ...uri.URI) (returned int, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return 0, ErrClosed
-	}
-	for len(us) > 0 {
-		some := us[:min(len(us), steerBatch)]
-		us = us[len(some):]
-		err := inBatches(some, func(some []uri.URI) error {
-			n, err := f.returnBatch(now, some)
-			returned += n
-			return err
-		})
-		if err != nil {
-			return returned, fmt.Errorf("return URIs to the queue: %w", err)
-		}
+	err = updateAll(f, us, steerBatch, func(c *change, some []uri.URI) error {
+		n, err := c.returnToScope(now, some)
+		c.after(func() { returned += n })
+		return err
+	})
+	if err != nil {
+		return returned, fmt.Errorf("return URIs to the queue: %w", err)
 	}
 	return returned, nil
 }
 
-// returnBatch makes URIs due in one transaction.
-func (f *Frontier) returnBatch(now time.Time, us []uri.URI) (returned int, err error) {
-	c := f.begin()
-	defer c.discard()
+func (c *change) returnToScope(now time.Time, us []uri.URI) (returned int, err error) {
 	for _, u := range us {
-		h := f.hosts[u.Host()]
+		h := c.f.hosts[u.Host()]
 		if h == nil {
 			continue
 		}
@@ -112,5 +100,5 @@ func (f *Frontier) returnBatch(now time.Time, us []uri.URI) (returned int, err e
 		}
 		returned++
 	}
-	return returned, c.commit()
+	return returned, nil
 }

@@ -157,14 +157,11 @@ func (f *Frontier) commitAlone(w *pendingSettlement) (Added, error) {
 // commitSettlement writes a settlement in one transaction.
 func (f *Frontier) commitSettlement(
 	h *host, cl Claim, o Settlement, fresh []newCandidate, reopen []fingerprint,
-) (Added, error) {
-	c := f.begin()
-	defer c.discard()
-	added, err := c.applySettlement(c.draft(h.name), cl, o, fresh, reopen)
-	if err != nil {
-		return Added{}, err
-	}
-	err = c.commit()
+) (added Added, err error) {
+	err = f.update(func(c *change) error {
+		added, err = c.applySettlement(c.draft(h.name), cl, o, fresh, reopen)
+		return err
+	})
 	if o.Robots != nil {
 		f.robotsCopies.invalidate(robotsFileOf(o.Record.URI))
 	}

@@ -99,27 +99,22 @@ func (f *Frontier) commitWaiting() {
 
 // commitGroup commits all settlements of a group in one transaction, or none of them.
 func (f *Frontier) commitGroup(group []*pendingSettlement) error {
-	c := f.begin()
-	defer c.discard()
-	added := make([]Added, len(group))
-	for i, w := range group {
-		h, err := f.claimedHost(w.claim)
-		if err != nil {
-			return err
+	return f.update(func(c *change) error {
+		for _, w := range group {
+			h, err := f.claimedHost(w.claim)
+			if err != nil {
+				return err
+			}
+			d := c.draft(h.name)
+			if d.slotBySerial(w.claim.serial) == nil {
+				return ErrStale // settled twice in this group
+			}
+			added, err := c.applySettlement(d, w.claim, w.Settlement, w.fresh, nil)
+			if err != nil {
+				return err
+			}
+			c.after(func() { w.finish(added, nil) })
 		}
-		d := c.draft(h.name)
-		if d.slotBySerial(w.claim.serial) == nil {
-			return ErrStale // settled twice in this group
-		}
-		if added[i], err = c.applySettlement(d, w.claim, w.Settlement, w.fresh, nil); err != nil {
-			return err
-		}
-	}
-	if err := c.commit(); err != nil {
-		return err
-	}
-	for i, w := range group {
-		w.finish(added[i], nil)
-	}
-	return nil
+		return nil
+	})
 }

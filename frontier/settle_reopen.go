@@ -26,13 +26,8 @@ func (f *Frontier) reopenBatches(h *host, o Settlement) ([]fingerprint, error) {
 }
 
 func (f *Frontier) reopenBatch(h *host, o Settlement, fps []fingerprint) error {
-	return inBatches(fps, func(some []fingerprint) error {
-		c := f.begin()
-		defer c.discard()
-		if err := c.reopen(c.draft(h.name), o, some); err != nil {
-			return err
-		}
-		return c.commit()
+	return inBatches(fps, reopenBatchSize, func(some []fingerprint) error {
+		return f.update(func(c *change) error { return c.reopen(c.draft(h.name), o, some) })
 	})
 }
 

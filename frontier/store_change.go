@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -38,6 +39,9 @@ func (f *Frontier) begin() *change {
 	f.buffer = nil
 	return c
 }
+
+// after has done called when the change is committed.
+func (c *change) after(done func()) { c.committed = append(c.committed, done) }
 
 // discard ends the change. After a commit it only returns the buffer to the frontier.
 func (c *change) discard() {
@@ -143,18 +147,41 @@ func (c *change) commit() error {
 	return nil
 }
 
-// inBatches calls do with a list, in one transaction. If that is too long for one, it tries the two halves of the
-// list, and so on.
-func inBatches[T any](list []T, do func([]T) error) error {
-	err := do(list)
-	if !errors.Is(err, badger.ErrTxnTooBig) || len(list) < 2 {
+// update makes a change and commits it. The caller holds the lock.
+func (f *Frontier) update(do func(*change) error) error {
+	if f.closed {
+		return ErrClosed
+	}
+	c := f.begin()
+	defer c.discard()
+	if err := do(c); err != nil {
 		return err
 	}
-	half := len(list) / 2
-	if err := inBatches(list[:half], do); err != nil {
-		return err
+	return c.commit()
+}
+
+// updateAll makes a change for up to n elements of a list at a time, and takes the lock for each change.
+func updateAll[T any](f *Frontier, list []T, n int, do func(*change, []T) error) error {
+	return inBatches(list, n, func(some []T) error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.update(func(c *change) error { return do(c, some) })
+	})
+}
+
+// inBatches calls do with up to n elements of a list at a time, which become one transaction. If that is too long for
+// one, it tries the two halves, and so on.
+func inBatches[T any](list []T, n int, do func([]T) error) error {
+	for some := range slices.Chunk(list, n) {
+		err := do(some)
+		if errors.Is(err, badger.ErrTxnTooBig) && len(some) > 1 {
+			err = inBatches(some, (len(some)+1)/2, do)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return inBatches(list[half:], do)
+	return nil
 }
 
 // putURI replaces the row of a URI; was is the zero row if there was none. It moves the URI's place in the queue and
