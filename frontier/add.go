@@ -57,8 +57,9 @@ const addBatchSize = 100
 
 // newCandidate is a candidate that was not known when it was looked up.
 type newCandidate struct {
-	namedCandidate
-	fp fingerprint
+	Candidate
+	name string // to be written if the URI is new; empty = none
+	fp   fingerprint
 }
 
 // Add makes candidates known. Known URIs do not change, except as [Candidate].Sooner says. Candidates are written in
@@ -124,7 +125,7 @@ func (f *Frontier) filterKnown(found []Candidate) (fresh []newCandidate, added A
 			}
 			continue
 		}
-		n := newCandidate{namedCandidate: namedCandidate{Candidate: c}, fp: fps[i]}
+		n := newCandidate{Candidate: c, fp: fps[i]}
 		if names != nil {
 			n.name = names[i]
 		}
@@ -216,7 +217,7 @@ func (c *change) insert(fresh []newCandidate, now time.Time, from *hostAllowance
 			}
 			continue
 		}
-		if taken, err := c.nameTaken(n.namedCandidate); err != nil {
+		if taken, err := c.nameTaken(n); err != nil {
 			return Added{}, err
 		} else if taken {
 			added.Known++
@@ -233,7 +234,7 @@ func (c *change) insert(fresh []newCandidate, now time.Time, from *hostAllowance
 		if err := c.putURI(d, n.fp, uriRow{}, n.row(now)); err != nil {
 			return Added{}, err
 		}
-		if err := c.writeName(n.namedCandidate); err != nil {
+		if err := c.writeName(n.name, n.URI); err != nil {
 			return Added{}, err
 		}
 		added.New++

@@ -86,12 +86,6 @@ func (c *change) hostID(_ *badger.Txn, h uri.Host) (uint32, error) {
 	return 0, nil
 }
 
-// namedCandidate is a candidate, or the known URI that has its name, and the name to be written if it is new.
-type namedCandidate struct {
-	Candidate
-	name string // empty = write no name
-}
-
 // nameCandidates replaces candidates by the known URIs that have their names, and returns the names to be written. If
 // no name is needed, it returns the candidates unchanged and no names.
 func (f *Frontier) nameCandidates(cs []Candidate) ([]Candidate, []string, error) {
@@ -116,37 +110,32 @@ func (f *Frontier) nameCandidates(cs []Candidate) ([]Candidate, []string, error)
 			if name == "" {
 				continue
 			}
-			c := namedCandidate{cs[i], name}
-			if err := c.resolveName(txn); err != nil {
+			holder, ok, err := nameHolder(txn, storedHostID, name)
+			if err == nil && !ok {
+				holder, ok, err = itsOwnName(txn, cs[i].URI, name)
+			}
+			if err != nil {
 				return err
 			}
-			cs[i], names[i] = c.Candidate, c.name
+			if !ok {
+				continue
+			}
+			if names[i] = ""; cs[i].Hops != "" { // a seed is visited in its own right
+				cs[i].URI = holder
+			}
 		}
 		return nil
 	})
 }
 
-// resolveName replaces the candidate's URI by the known URI that has its name. Seeds are not replaced.
-func (c *namedCandidate) resolveName(txn *badger.Txn) error {
-	u, ok, err := nameHolder(txn, storedHostID, c.name)
-	if err != nil {
-		return err
+// itsOwnName returns the reachable URI, other than u, that is its own name. It was added before the rules of its host,
+// so it has no entry.
+func itsOwnName(txn *badger.Txn, u uri.URI, name string) (plain uri.URI, ok bool, err error) {
+	if plain = uri.FromCanonical(name); plain.IsZero() || plain == u {
+		return plain, false, nil
 	}
-	if !ok {
-		// A URI that was added before these rules, and is its own name, has no entry.
-		u = uri.FromCanonical(c.name)
-		if u.IsZero() || u == c.URI {
-			return nil
-		}
-		if ok, err = isReachable(txn, storedHostID, u); err != nil || !ok {
-			return err
-		}
-	}
-	c.name = ""
-	if c.Hops != "" {
-		c.URI = u
-	}
-	return nil
+	ok, err = isReachable(txn, storedHostID, plain)
+	return plain, ok, err
 }
 
 // redirectsWithinName reports whether a URI is the target of a redirect from a URI with the same name. It is then
@@ -161,7 +150,7 @@ func (f *Frontier) redirectsWithinName(name string, hops uri.HopPath, via string
 }
 
 // nameTaken reports whether another URI has got the candidate's name since it was looked up.
-func (c *change) nameTaken(n namedCandidate) (bool, error) {
+func (c *change) nameTaken(n newCandidate) (bool, error) {
 	if n.name == "" {
 		return false, nil
 	}
@@ -175,18 +164,18 @@ func (c *change) takesNoHost(n newCandidate) (bool, error) {
 	if id, err := c.hostID(c.txn, n.URI.Host()); err != nil || id != 0 {
 		return false, err
 	}
-	return c.nameTaken(n.namedCandidate)
+	return c.nameTaken(n)
 }
 
-// writeName writes that a URI has its name, unless another one has it.
-func (c *change) writeName(n namedCandidate) error {
-	if n.name == "" {
+// writeName writes that a URI has a name, unless another one has it.
+func (c *change) writeName(name string, u uri.URI) error {
+	if name == "" {
 		return nil
 	}
-	if _, ok, err := nameHolder(c.txn, c.hostID, n.name); ok || err != nil {
+	if _, ok, err := nameHolder(c.txn, c.hostID, name); ok || err != nil {
 		return err
 	}
-	return c.txn.Set(holderKey(n.name), []byte(n.URI.String()))
+	return c.txn.Set(holderKey(name), []byte(u.String()))
 }
 
 // VisitedFor returns the URI that is visited for all URIs with the same name as r's: r's own URI, or one that was
@@ -207,22 +196,24 @@ func (f *Frontier) VisitedFor(r Record) (uri.URI, error) {
 
 // takeName returns the URI that has a name. If the name is free, u gets it.
 func (f *Frontier) takeName(u uri.URI, name string) (other uri.URI, err error) {
-	taken, reachable := false, false
+	taken := false
 	err = f.View(func(txn *badger.Txn) error {
 		if other, taken, err = nameHolder(txn, storedHostID, name); taken || err != nil {
 			return err
 		}
-		reachable, err = isReachable(txn, storedHostID, u)
+		reachable, err := isReachable(txn, storedHostID, u)
+		if err != nil || !reachable && !other.IsZero() {
+			taken = true // neither is reachable, so the other one keeps the name
+			return err
+		}
+		plain, ok, err := itsOwnName(txn, u, name)
+		if ok {
+			other, taken = plain, true
+		}
 		return err
 	})
 	if taken || err != nil {
 		return other, err
-	}
-	if !reachable && !other.IsZero() {
-		return other, nil // neither is reachable, so the other one keeps the name
-	}
-	if plain, ok, err := f.isItsOwnName(u, name); ok || err != nil {
-		return plain, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -234,24 +225,10 @@ func (f *Frontier) takeName(u uri.URI, name string) (other uri.URI, err error) {
 	if other, taken, err = nameHolder(c.txn, c.hostID, name); taken || err != nil {
 		return other, err
 	}
-	if err := c.writeName(namedCandidate{Candidate: Candidate{URI: u}, name: name}); err != nil {
+	if err := c.writeName(name, u); err != nil {
 		return uri.URI{}, err
 	}
 	return u, c.commit()
-}
-
-// isItsOwnName returns the reachable URI, other than u, that is its own name and was added before the rules of its
-// host.
-func (f *Frontier) isItsOwnName(u uri.URI, name string) (plain uri.URI, ok bool, err error) {
-	plain = uri.FromCanonical(name)
-	if plain.IsZero() || plain == u {
-		return plain, false, nil
-	}
-	err = f.View(func(txn *badger.Txn) error {
-		ok, err = isReachable(txn, storedHostID, plain)
-		return err
-	})
-	return plain, ok, err
 }
 
 // VisitedInstead returns another known URI that is visited instead of u, because both have the same name; ok is false
