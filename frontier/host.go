@@ -52,14 +52,7 @@ type state struct {
 
 	pool *pool // nil while the host is not crowded
 
-	// urgent holds the places of unclaimed urgent URIs, in order, that were queued since the frontier was opened. Clones
-	// share the slice, as they share ahead.
-	urgent      []place
-	urgentInRow int64 // choices since no urgent URI was due
-
-	// prompt and promptInRow are the same for prompt URIs.
-	prompt      []place
-	promptInRow int64
+	first [2]priorityPlaces // of urgent and of prompt URIs
 
 	slots    []slot
 	valence  int    // the latest result of Options.Valence

@@ -125,11 +125,6 @@ func (f *Frontier) evict(stop <-chan struct{}, h *host) (gone bool, err error) {
 		h.mustStay = stays
 		return false, err
 	}
-	return f.evictAll(stop, h)
-}
-
-// evictAll removes the URIs of a host as long as it may be evicted.
-func (f *Frontier) evictAll(stop <-chan struct{}, h *host) (gone bool, err error) {
 	more := true
 	for from := (fingerprint{}); more && err == nil && !isClosed(stop); {
 		from, gone, more, err = f.evictPortion(h, from)

@@ -23,17 +23,8 @@ const (
 
 // String returns the name of the state.
 func (s HostState) String() string {
-	switch s {
-	case Idle:
-		return "idle"
-	case Ready:
-		return "ready"
-	case Snoozed:
-		return "snoozed"
-	case Busy:
-		return "busy"
-	case Paused:
-		return "paused"
+	if names := []string{"idle", "ready", "snoozed", "busy", "paused"}; int(s) < len(names) {
+		return names[s]
 	}
 	return fmt.Sprintf("HostState(%d)", uint8(s))
 }

@@ -22,13 +22,8 @@ const (
 
 // String returns the name of the order in a configuration.
 func (o Order) String() string {
-	switch o {
-	case ByValue:
-		return "value"
-	case ByOverdue:
-		return "overdue"
-	case ByDue:
-		return "due"
+	if names := []string{"value", "overdue", "due"}; int(o) < len(names) {
+		return names[o]
 	}
 	return fmt.Sprintf("Order(%d)", uint8(o))
 }

@@ -15,8 +15,8 @@ type priority uint8
 
 const (
 	noPriority priority = iota
-	promptPriority
 	urgentPriority
+	promptPriority
 )
 
 func (w uriRow) priority() priority {
@@ -29,40 +29,28 @@ func (w uriRow) priority() priority {
 	return noPriority
 }
 
+// priorityPlaces holds the places of unclaimed URIs of one priority, in order, that were queued since the frontier was
+// opened. Clones of a state share the slice: it is replaced, never written.
+type priorityPlaces struct {
+	list  []place
+	inRow int64 // choices since none of them was due
+}
+
 // setPriority notes the priority of the URI that waits at a place.
 func (s *state) setPriority(at place, p priority) {
-	if p != urgentPriority {
-		s.urgent = removePlace(s.urgent, at)
-	}
-	if p != promptPriority {
-		s.prompt = removePlace(s.prompt, at)
-	}
-	switch {
-	case at.isNone():
-	case p == urgentPriority:
-		s.urgent = insertPlace(s.urgent, at)
-	case p == promptPriority:
-		s.prompt = insertPlace(s.prompt, at)
+	for i := range s.first {
+		f, is := &s.first[i], priority(i+1) == p
+		switch j, found := slices.BinarySearchFunc(f.list, at, place.compare); {
+		case found && !is:
+			f.list = slices.Delete(slices.Clone(f.list), j, j+1)
+		case !found && is && !at.isNone() && len(f.list) < maxPriority:
+			f.list = slices.Insert(slices.Clip(f.list), j, at)
+		}
 	}
 }
 
 // clearPriority removes the place of a URI that is claimed, or moves.
 func (s *state) clearPriority(at place) { s.setPriority(at, noPriority) }
-
-// insertPlace inserts a place into a sorted list, unless the list is full.
-func insertPlace(list []place, at place) []place {
-	if i, found := slices.BinarySearchFunc(list, at, place.compare); !found && len(list) < maxPriority {
-		return slices.Insert(slices.Clip(list), i, at)
-	}
-	return list
-}
-
-func removePlace(list []place, at place) []place {
-	if i, found := slices.BinarySearchFunc(list, at, place.compare); found {
-		return slices.Delete(slices.Clone(list), i, i+1)
-	}
-	return list
-}
 
 // promptRound is the number of choices in a round that leaves one choice to all other URIs, while prompt ones are
 // due.
@@ -72,22 +60,13 @@ const promptRound = 4
 // none is due, or if it is the turn of the others. They have one choice in each round, so that a flood of news or
 // feeds does not stop everything else.
 func choosePriority(txn *badger.Txn, host uint32, s *state, now int64) (place, uriRow, error) {
-	switch {
-	case len(s.urgent) == 0 || s.urgent[0].due() > now:
-		s.urgentInRow = 0
-	default:
-		if s.urgentInRow++; s.urgentInRow%roundLength != 0 {
-			w, err := readPlaced(txn, host, s.urgent[0])
-			return s.urgent[0], w, err
-		}
-	}
-	switch {
-	case len(s.prompt) == 0 || s.prompt[0].due() > now:
-		s.promptInRow = 0
-	default:
-		if s.promptInRow++; s.promptInRow%promptRound != 0 {
-			w, err := readPlaced(txn, host, s.prompt[0])
-			return s.prompt[0], w, err
+	for i, round := range [...]int64{roundLength, promptRound} {
+		f := &s.first[i]
+		if len(f.list) == 0 || f.list[0].due() > now {
+			f.inRow = 0
+		} else if f.inRow++; f.inRow%round != 0 {
+			w, err := readPlaced(txn, host, f.list[0])
+			return f.list[0], w, err
 		}
 	}
 	return place{}, uriRow{}, nil

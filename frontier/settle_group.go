@@ -33,22 +33,18 @@ func (w *pendingSettlement) needsOwnTransaction() bool {
 
 // settlementQueue holds the settlements that wait.
 type settlementQueue struct {
-	// mu guards the fields below. It may be taken while the lock of the frontier is held, never the other way round.
+	// mu guards waiting. It may be taken while the lock of the frontier is held, never the other way round.
 	mu      sync.Mutex
 	waiting []*pendingSettlement
-	spare   []*pendingSettlement // ended settlements, for reuse
-}
 
-// maxSpare is the maximum length of settlementQueue.spare.
-const maxSpare = 64
+	spare sync.Pool // of ended settlements
+}
 
 func (r *settlementQueue) add(c Claim, o Settlement, fresh []newCandidate) *pendingSettlement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var w *pendingSettlement
-	if n := len(r.spare); n > 0 {
-		w, r.spare = r.spare[n-1], r.spare[:n-1]
-	} else {
+	w, ok := r.spare.Get().(*pendingSettlement)
+	if !ok {
 		w = &pendingSettlement{}
 	}
 	w.claim, w.Settlement, w.fresh = c, o, fresh
@@ -60,11 +56,7 @@ func (r *settlementQueue) add(c Claim, o Settlement, fresh []newCandidate) *pend
 func (r *settlementQueue) takeResult(w *pendingSettlement) (Added, error) {
 	added, err := w.added, w.err
 	*w = pendingSettlement{}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.spare) < maxSpare {
-		r.spare = append(r.spare, w)
-	}
+	r.spare.Put(w)
 	return added, err
 }
 
