@@ -6,8 +6,6 @@ import (
 	"net/netip"
 	"testing"
 	"time"
-
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Hosts of three domains at four addresses are claimed, settled and steered in random order. No quota is ever exceeded,
@@ -16,18 +14,10 @@ func TestQuotasHoldAndNothingStarves(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
 		p := rand.New(rand.NewPCG(seed, 1))
-		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-		f, err := Open(Options{
-			Dir: t.TempDir(), Now: now, Compactors: -1, Quotas: Quotas{PerDomain: 5, PerAddress: 6, PerServer: 2, Unmet: 2},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		now := start
+		f := openTest(t, Options{Quotas: Quotas{PerDomain: 5, PerAddress: 6, PerServer: 2, Unmet: 2}})
 		for n := range 60 {
-			u := uri.FromCanonical(fmt.Sprintf("http://h%d.domain%d.example:%d/", n, n%3, 1000+n%7))
-			if _, err := f.Add(now, Candidate{URI: u}); err != nil {
-				t.Fatal(err)
-			}
+			link(t, f, fmt.Sprintf("http://h%d.domain%d.example:%d/", n, n%3, 1000+n%7))
 		}
 		var claims []Claim
 		for range 600 {
@@ -35,9 +25,7 @@ func TestQuotasHoldAndNothingStarves(t *testing.T) {
 			switch {
 			case p.IntN(3) > 0 || len(claims) == 0:
 				c, ok, err := f.Claim(now)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, err)
 				if ok {
 					claims = append(claims, c)
 				} else {
@@ -46,9 +34,8 @@ func TestQuotasHoldAndNothingStarves(t *testing.T) {
 			case p.IntN(20) == 0:
 				verb := []HostVerb{Pause, Resume, Wake}[p.IntN(3)]
 				pattern := string(claims[p.IntN(len(claims))].Record.URI.Host())
-				if _, _, err := f.SteerHosts(now, pattern, HostAction{Verb: verb}); err != nil {
-					t.Fatal(err)
-				}
+				_, _, err := f.SteerHosts(now, pattern, HostAction{Verb: verb})
+				noErr(t, err)
 			default:
 				i := p.IntN(len(claims))
 				c := claims[i]
@@ -59,9 +46,8 @@ func TestQuotasHoldAndNothingStarves(t *testing.T) {
 					o.Address = netip.Addr{}
 				}
 				o.Record.Due = now.Add(time.Duration(p.IntN(5)) * time.Second)
-				if _, err := f.Settle(c, o); err != nil {
-					t.Fatal(err)
-				}
+				_, err := f.Settle(c, o)
+				noErr(t, err)
 			}
 			for key, q := range f.quotaByKey {
 				if q.claims > q.max && !key.address.IsValid() {
@@ -69,13 +55,8 @@ func TestQuotasHoldAndNothingStarves(t *testing.T) {
 				}
 			}
 			if p.IntN(20) == 0 {
-				if err := f.Check(); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, f.Check())
 			}
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
 		}
 	}
 }
@@ -94,48 +75,21 @@ func nothingIsClaimable(t *testing.T, f *Frontier, now time.Time) {
 // host is served at once.
 func TestAnOwnerOfManyNamesGetsItsShareOnly(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	f, err := Open(Options{Dir: t.TempDir(), Now: now, Compactors: -1, Quotas: QuotasFor(50)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := openTest(t, Options{Quotas: QuotasFor(50)})
 	for n := range 300 {
-		for _, text := range []string{fmt.Sprintf("http://n%d.owner.example/", n), fmt.Sprintf("http://198.51.100.7:%d/", 8000+n)} {
-			if _, err := f.Add(now, Candidate{URI: uri.FromCanonical(text)}); err != nil {
-				t.Fatal(err)
-			}
-		}
+		link(t, f, fmt.Sprintf("http://n%d.owner.example/", n))
+		link(t, f, fmt.Sprintf("http://198.51.100.7:%d/", 8000+n))
 	}
-	if _, err := f.Add(now, Candidate{URI: uri.FromCanonical("http://well.example/")}); err != nil {
-		t.Fatal(err)
-	}
+	link(t, f, "http://well.example/")
 	claimed := map[string]int{}
 	for range 50 {
-		c, ok, err := f.Claim(now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c, ok, err := f.Claim(start)
+		noErr(t, err)
 		if ok {
 			claimed[c.Record.URI.Domain()]++
 		}
 	}
 	if claimed["owner.example"] != 12 || claimed["198.51.100.7"] != 12 || claimed["well.example"] != 1 {
 		t.Errorf("50 workers claimed %v; want 12 of the owner's names, 12 of the address, and the other host", claimed)
-	}
-	if err := f.Check(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestDomainOfAHost(t *testing.T) {
-	t.Parallel()
-	for h, want := range map[uri.Host]string{
-		"www.news.example.co.uk": "example.co.uk", "a.example:8080": "a.example", "x.a.example:8080": "a.example",
-		"192.0.2.1:81": "192.0.2.1", "[2001:db8::1]:81": "2001:db8::1", "[2001:db8::1]": "2001:db8::1", "localhost:1": "localhost",
-	} {
-		if got := h.Domain(); got != want {
-			t.Errorf("%s: domain %q, want %q", h, got, want)
-		}
 	}
 }

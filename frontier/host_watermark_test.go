@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -36,9 +37,7 @@ func passed(t *testing.T, f *Frontier) int {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, err)
 	return n
 }
 
@@ -47,22 +46,17 @@ func passed(t *testing.T, f *Frontier) int {
 // a restart.
 func TestWatermarkKeepsTheCostOfAClaimFlat(t *testing.T) {
 	t.Parallel()
-	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	o := Options{Dir: t.TempDir(), Now: day, Compactors: -1}
-	f, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := Options{Dir: t.TempDir()}
+	f := openTest(t, o)
 	const uris, visits = 2000, 3000
 	cs := make([]Candidate, uris)
 	for i := range cs {
 		// Half of them are due in the same millisecond.
-		cs[i] = Candidate{URI: uri.FromCanonical(fmt.Sprintf("http://a.example/%d", i)), Due: day.Add(time.Duration(i%2*i) * time.Millisecond)}
+		cs[i] = Candidate{URI: uri.FromCanonical(fmt.Sprintf("http://a.example/%d", i)), Due: start.Add(time.Duration(i%2*i) * time.Millisecond)}
 	}
-	if _, err := f.Add(day, cs...); err != nil {
-		t.Fatal(err)
-	}
-	now := day.Add(time.Hour)
+	_, err := f.Add(start, cs...)
+	noErr(t, err)
+	now := start.Add(time.Hour)
 	for i := range visits {
 		now = now.Add(time.Second)
 		c, ok, err := f.Claim(now)
@@ -74,25 +68,14 @@ func TestWatermarkKeepsTheCostOfAClaimFlat(t *testing.T) {
 		if i%100 == 0 {
 			r.Due = now // the watermark has to move back
 		}
-		if _, err := f.Settle(c, Settlement{Record: r, Finished: now}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = f.Settle(c, Settlement{Record: r, Finished: now})
+		noErr(t, err)
 		if n := passed(t, f); n > 1 {
 			t.Fatalf("after %d visits a search from the watermark skips %d remains, want at most 1", i+1, n)
 		}
 		if i%1000 == 999 {
-			if err := f.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if f, err = Open(o); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, errors.Join(f.Check(), f.Close()))
+			f = openTest(t, o)
 		}
-	}
-	if err := f.Check(); err != nil {
-		t.Error(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Error(err)
 	}
 }

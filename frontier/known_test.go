@@ -3,10 +3,8 @@ package frontier
 import (
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -16,12 +14,7 @@ import (
 // All ways to look up candidates find the same candidates: exactly those that have a row.
 func TestLookUpAgreesWithGet(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	f, err := Open(Options{Dir: filepath.Join(t.TempDir(), "f"), Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := openTest(t, Options{})
 	page := func(host, i int) Candidate {
 		return Candidate{URI: uri.FromCanonical(fmt.Sprintf("http://%c.example/%d", 'a'+host, i)), Hops: "L"}
 	}
@@ -30,9 +23,8 @@ func TestLookUpAgreesWithGet(t *testing.T) {
 		for i := range []int{1, 10, 100, 1000}[host] {
 			cs = append(cs, page(host+1, 2*i))
 		}
-		if _, err := f.Add(now, cs...); err != nil {
-			t.Fatal(err)
-		}
+		_, err := f.Add(start, cs...)
+		noErr(t, err)
 	}
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for round := range 100 {
@@ -43,19 +35,15 @@ func TestLookUpAgreesWithGet(t *testing.T) {
 			fps = append(fps, newFingerprint(cs[len(cs)-1].URI.String()))
 		}
 		homes, _, err := f.candidateHosts(cs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, err)
 		want := make([]bool, len(cs))
 		var asked []int
 		for i, c := range cs {
 			if asked = append(asked, i); homes[i].id == 0 {
 				continue
 			}
-			_, ok, err := f.Get(c.URI)
-			if want[i] = ok; err != nil {
-				t.Fatal(err)
-			}
+			_, want[i], err = f.Get(c.URI)
+			noErr(t, err)
 		}
 		if got, err := f.lookUp(cs, fps, homes, make([]bool, len(cs))); err != nil || !slices.Equal(got, want) {
 			t.Fatalf("%v\nfound %v, %v, want\n%v", cs, got, err, want)
@@ -70,9 +58,7 @@ func TestLookUpAgreesWithGet(t *testing.T) {
 			if len(mine) == 0 {
 				continue
 			}
-			if err := f.db.View(func(txn *badger.Txn) error { return l.scan(txn, id+1, mine) }); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, f.View(func(txn *badger.Txn) error { return l.scan(txn, id+1, mine) }))
 		}
 		if !slices.Equal(l.known, want) {
 			t.Fatalf("%v\nscan found %v, want\n%v", cs, l.known, want)

@@ -1,9 +1,9 @@
 package frontier
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -77,28 +77,18 @@ func hints(t *testing.T, f *Frontier) (n int) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, err)
 	return n
 }
 
 // After any change to a URI, the hint at its place agrees with its record.
 func TestPlacesHaveTheHintsOfTheirRecords(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	f, err := Open(Options{Dir: filepath.Join(t.TempDir(), "f"), Now: now, RestAfterCrash: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
+	f := openTest(t, Options{})
+	for n := range 6 {
+		link(t, f, fmt.Sprintf("http://a.example/%d", n))
 	}
-	defer f.Close()
-	now = now.Add(time.Second)
-	parse := uri.FromCanonical
-	for _, text := range []string{"http://a.example/", "http://a.example/1", "http://a.example/2", "http://a.example/3", "http://a.example/4", "http://a.example/5"} {
-		if _, err := f.Add(now, Candidate{URI: parse(text), Hops: "L"}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	now := start
 	for i := range 20 {
 		c, ok, err := f.Claim(now)
 		if err != nil || !ok {
@@ -110,15 +100,13 @@ func TestPlacesHaveTheHintsOfTheirRecords(t *testing.T) {
 		if i%5 > 0 { // otherwise it keeps its place
 			r.Due = now.Add(time.Duration(i%7) * time.Minute)
 		}
-		if _, err := f.Settle(c, Settlement{Record: r, Finished: now}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = f.Settle(c, Settlement{Record: r, Finished: now})
+		noErr(t, err)
 		now = now.Add(time.Minute)
 	}
-	sooner := Candidate{URI: parse("http://a.example/3"), Urgent: true, Sooner: true, Due: now.Add(-time.Hour)}
-	if _, err := f.Add(now, sooner); err != nil {
-		t.Fatal(err)
-	}
+	u := uri.FromCanonical("http://a.example/3")
+	_, err := f.Add(now, Candidate{URI: u, Urgent: true, Sooner: true, Due: now.Add(-time.Hour)})
+	noErr(t, err)
 	if n := hints(t, f); n != 6 {
 		t.Errorf("%d of 6 places have a hint", n)
 	}

@@ -39,13 +39,9 @@ func TestADamagedLengthIsNotTakenForATornTail(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			name := filepath.Join(t.TempDir(), "MANIFEST")
-			if err := os.WriteFile(name, append([]byte("head"), c.tail...), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, os.WriteFile(name, append([]byte("head"), c.tail...), 0o600))
 			f, err := os.Open(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, err)
 			defer f.Close()
 			if err := checkTail(f, 4); errors.Is(err, ErrCorrupt) != c.corrupt || !c.corrupt && err != nil {
 				t.Errorf("checkTail: %v; want corrupt: %v", err, c.corrupt)
@@ -81,10 +77,13 @@ func TestLogsToMerge(t *testing.T) {
 		size, log int64
 		want      int
 	}{
-		{0, 8 << 20, 3}, {0, 6 << 20, 4}, {0, 16 << 20, 3}, {64 << 20, 8 << 20, 5}, {64 << 20, 6 << 20, 6}, {
-			10 << 30,
-			8 << 20, 24,
-		}, {10 << 30, 6 << 20, 32},
+		{0, 8 << 20, 3},
+		{0, 6 << 20, 4},
+		{0, 16 << 20, 3},
+		{64 << 20, 8 << 20, 5},
+		{64 << 20, 6 << 20, 6},
+		{10 << 30, 8 << 20, 24},
+		{10 << 30, 6 << 20, 32},
 	} {
 		if got := logsToMerge(c.size, c.log); got != c.want {
 			t.Errorf("logs of %d MB in a store of %d MB: %d at a time, want %d", c.log>>20, c.size>>20, got, c.want)

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,19 +24,11 @@ func TestSyncSkipsOnlyCompleteLogs(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		for name := range strings.FieldsSeq(want.logs) {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
 		}
 		var s syncState
-		if err := s.syncFiles(dir); err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for name := range s.completeLogs {
-			got = append(got, filepath.Base(name))
-		}
-		if slices.Sort(got); strings.Join(got, " ") != want.whole {
+		noErr(t, s.syncFiles(dir))
+		if got := slices.Sorted(maps.Keys(s.completeLogs)); strings.Join(got, " ") != want.whole {
 			t.Errorf("complete logs of %q: %q, want %q", want.logs, got, want.whole)
 		}
 	}

@@ -4,40 +4,27 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/dgraph-io/badger/v4/options"
 	"github.com/dgraph-io/badger/v4/table"
-
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Whichever byte of a table is changed, the verifier accepts the table only if Badger does. It accepts all undamaged
 // tables. Otherwise opening a store would take as long as with Badger's own check.
 func TestVerifierAcceptsOnlyUndamagedTables(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	o := Options{Dir: t.TempDir(), Now: now, Compactors: -1}
-	f, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := Options{Dir: t.TempDir()}
+	f := openTest(t, o)
 	for i := range 300 {
-		if _, err := f.Add(now, Candidate{URI: uri.FromCanonical(fmt.Sprintf("http://a.example/%d", i))}); err != nil {
-			t.Fatal(err)
-		}
+		link(t, f, fmt.Sprintf("http://a.example/%d", i))
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, f.Close())
 	names, err := filepath.Glob(filepath.Join(o.Dir, "*.sst"))
 	if err != nil || len(names) != 1 {
 		t.Fatal(names, err)
 	}
 	var v verifier
-	if err := v.read(names[0]); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, v.read(names[0]))
 	if !v.whole(options.Snappy) {
 		t.Fatal("an undamaged table is not accepted")
 	}

@@ -6,39 +6,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Verify finds damage on disk while the frontier is open, and names the table.
 func TestVerifyFindsADamagedTable(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	o := Options{Dir: t.TempDir(), Now: now, Compactors: -1}
+	o := Options{Dir: t.TempDir()}
 	for _, text := range []string{"http://a.example/", "http://b.example/"} {
-		f, err := Open(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Add(now, Candidate{URI: uri.FromCanonical(text)}); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil { // writes a table
-			t.Fatal(err)
-		}
+		f := openTest(t, o)
+		link(t, f, text)
+		noErr(t, f.Close()) // writes a table
 	}
-	f, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, err := Open(Options{Dir: o.Dir, Now: start, Compactors: -1})
+	noErr(t, err)
 	defer func() { _ = f.Close() }()
 	rounds := 0
 	for calls := range 5 { // two tables, one for each call
 		done, err := f.Verify(1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, err)
 		if done != (calls%2 == 1) {
 			t.Errorf("call %d: done %v", calls, done)
 		}
@@ -65,14 +50,10 @@ func TestVerifyFindsADamagedTable(t *testing.T) {
 func spoil(t *testing.T, name string) {
 	t.Helper()
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, err)
 	var b [1]byte
 	_, err1 := file.ReadAt(b[:], 3)
 	b[0] ^= 1
 	_, err2 := file.WriteAt(b[:], 3)
-	if err := errors.Join(err1, err2, file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(err1, err2, file.Close()))
 }
