@@ -91,6 +91,14 @@ func (w *world) add(now time.Time, texts ...string) {
 	}
 }
 
+// addAll adds candidates.
+func (w *world) addAll(cs ...frontier.Candidate) frontier.Added {
+	w.Helper()
+	added, err := w.Add(day, cs...)
+	must(w, err)
+	return added
+}
+
 // addDue adds one URI with a due time.
 func (w *world) addDue(now time.Time, text string, due time.Time) {
 	w.Helper()

@@ -11,11 +11,12 @@ func TestHostsReportsTheStateOfEachHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.addDue(day, "http://busy.example/", day)
+	w.addDue(day, "http://busy.example/2", at(time.Millisecond))
 	w.claim(at(time.Second), "http://busy.example/")
 	w.addDue(day, "http://idle.example/", day)
 	c := w.claim(at(time.Second), "http://idle.example/")
 	s := visited(c, at(time.Second), time.Hour)
-	s.Record.Due = time.Time{}
+	s.Record.Due, s.Forbidden = time.Time{}, true
 	w.settle(c, s)
 	w.addDue(day, "http://ready.example/", day)
 	w.addDue(day, "http://ready.example/later", at(time.Hour))
@@ -31,6 +32,10 @@ func TestHostsReportsTheStateOfEachHost(t *testing.T) {
 		{"ready.example", frontier.Ready, day},
 		{"snoozed.example", frontier.Snoozed, at(time.Hour)},
 	}
+	same(t, w.Counts(at(time.Second)), frontier.Counts{
+		Hosts: 4, URIs: 6, Queued: 5, InProgress: 1, Forbidden: 1, Ready: 1, Snoozed: 1, Busy: 1, Idle: 1,
+		Oldest: day, OldestReachable: day,
+	})
 	got := w.Hosts(at(time.Second))
 	if len(got) != len(want) {
 		t.Fatalf("%d hosts, want %d", len(got), len(want))

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 func named(t testing.TB, texts ...string) (s frontier.Selection) {
@@ -113,15 +112,14 @@ func TestInvalidSelectionsAreRefused(t *testing.T) {
 func TestRescheduledURIsKeepTheirHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.add(day, "http://a.example/")
-	c := w.claim(day, "http://a.example/")
-	o := frontier.Settlement{Record: full(c.Record.URI), Finished: day}
-	w.settle(c, o)
-	w.steerAt(day, named(t, "http://a.example/"), frontier.Action{Verb: frontier.Reschedule, Due: at(time.Minute)})
-	want := o.Record
+	want := fixtureRecords(t)[38]
+	_, err := w.Import(day, false, frontier.Entry{Record: want})
+	must(t, err)
+	text := want.URI.String()
+	w.steerAt(day, named(t, text), frontier.Action{Verb: frontier.Reschedule, Due: at(time.Minute)})
 	want.Due, want.Why = at(time.Minute), "the operator asked for it"
-	same(t, w.get("http://a.example/"), want)
-	w.nextAt(at(time.Minute), "http://a.example/")
+	same(t, w.get(text), want)
+	w.nextAt(at(time.Minute), text)
 }
 
 func TestSpreadIsEven(t *testing.T) {
@@ -140,21 +138,6 @@ func TestSpreadIsEven(t *testing.T) {
 			t.Errorf("hour %d: %d of 400 URIs in %v", hour, n, hours)
 		}
 	}
-}
-
-func TestRefreshHostsGivesIdleHostsTheirNewSlots(t *testing.T) {
-	t.Parallel()
-	valence := 1
-	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return valence } })
-	w.add(day, "http://a.example/1", "http://a.example/2", "http://a.example/3")
-	valence = 2
-	must(t, w.RefreshHosts())
-	for range 2 {
-		if _, ok, err := w.Claim(day); !ok || err != nil {
-			t.Fatal(ok, err)
-		}
-	}
-	w.nothing(day)
 }
 
 // If an operator makes very many URIs of a host due at once, neither its front page nor other hosts are delayed.
@@ -232,15 +215,4 @@ func TestForcingManyURIsCausesNoStampede(t *testing.T) {
 	if n := visits["http://big.example/seed"]; n != 1 {
 		t.Errorf("%d visits to a new seed, want its first visit", n)
 	}
-}
-
-func TestForgettingFreesRoomOnAFullHost(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, func(o *frontier.Options) { o.MaxURIsPerHost = 2 })
-	w.add(day, "http://a.example/1", "http://a.example/2")
-	if added, err := w.Add(day, candidates(t, "http://a.example/3")...); err != nil || added.Refused != 1 {
-		t.Fatal(added, err)
-	}
-	w.steerAt(day, named(t, "http://a.example/1"), frontier.Action{Verb: frontier.Forget})
-	w.add(day, "http://a.example/3")
 }

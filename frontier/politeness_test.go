@@ -42,3 +42,23 @@ func TestPolitenessRest(t *testing.T) {
 		})
 	}
 }
+
+func TestDueTimesAreBounded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		due, want time.Time
+	}{
+		{"in the past it is due at once", start.Add(-time.Hour), start.Add(-time.Hour)},
+		{"before 1970 too", time.Date(1901, 1, 1, 0, 0, 0, 0, time.UTC), time.UnixMilli(1)},
+		{"at the beginning of 1970 too", time.Unix(0, 0), time.UnixMilli(1)},
+		{"in a thousand years it is due in ten", start.AddDate(1000, 0, 0), start.Add(10 * 366 * 24 * time.Hour)},
+		{"at the end of time too", time.Unix(1<<62, 0), start.Add(10 * 366 * 24 * time.Hour)},
+		{"a fraction of a millisecond is rounded up", start.Add(time.Nanosecond), start.Add(time.Millisecond)},
+		{"zero is on demand", time.Time{}, time.Time{}},
+	} {
+		if got := fromMillis(dueMillis(c.due, start)); !got.Equal(c.want) {
+			t.Errorf("%s: due %s is stored as %s, want %s", c.name, c.due, got, c.want)
+		}
+	}
+}
