@@ -174,6 +174,13 @@ func (w *world) wantErr(err, want error) {
 	}
 }
 
+// steerHosts applies a verb without a time to all hosts that match a pattern.
+func (w *world) steerHosts(now time.Time, pattern string, verb frontier.HostVerb) {
+	w.Helper()
+	_, _, err := w.SteerHosts(now, pattern, frontier.HostAction{Verb: verb})
+	must(w, err)
+}
+
 // pages returns n numbered URIs of a host.
 func pages(host string, n int) []string {
 	s := make([]string, n)

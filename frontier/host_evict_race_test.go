@@ -140,9 +140,7 @@ func TestHostsThatMatterAreNotEvicted(t *testing.T) {
 		"http://archived.example/", "http://dead.example/", "http://visited.example/",
 	}
 	for _, text := range links {
-		if _, err := w.Add(day, frontier.Candidate{URI: parse(t, text), Hops: "L"}); err != nil {
-			t.Fatal(err)
-		}
+		w.addAll(frontier.Candidate{URI: parse(t, text), Hops: "L"})
 	}
 	for range len(links) + 1 {
 		c := w.claimAny(day)
@@ -158,12 +156,8 @@ func TestHostsThatMatterAreNotEvicted(t *testing.T) {
 	if _, err := w.Import(day, true, entry); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.Steer(day, named(t, "http://held.example/"), frontier.Action{Verb: frontier.Hold}, ""); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := w.SteerHosts(day, "paused.example", frontier.HostAction{Verb: frontier.Pause}); err != nil {
-		t.Fatal(err)
-	}
+	w.steerAt(day, named(t, "http://held.example/"), frontier.Action{Verb: frontier.Hold})
+	w.steerHosts(day, "paused.example", frontier.Pause)
 	later := day.Add(30 * 24 * time.Hour)
 	for c, ok, err := w.Claim(later); ok; c, ok, err = w.Claim(later) { // visited.example is being visited
 		must(t, err)
@@ -175,9 +169,7 @@ func TestHostsThatMatterAreNotEvicted(t *testing.T) {
 			w.isDown(c, later)
 		}
 	}
-	if _, err := w.Add(later, frontier.Candidate{URI: parse(t, "http://untried.example/"), Hops: "L"}); err != nil {
-		t.Fatal(err)
-	}
+	w.addAll(frontier.Candidate{URI: parse(t, "http://untried.example/"), Hops: "L"})
 	if n := w.makeRoom(); n != 1 {
 		t.Errorf("MakeRoom = %d, want 1", n)
 	}

@@ -1,22 +1,11 @@
 package frontier_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
 )
-
-// found returns links to n new hosts.
-func found(t *testing.T, pattern string, from, n int) []frontier.Candidate {
-	t.Helper()
-	var texts []string
-	for i := from; i < from+n; i++ {
-		texts = append(texts, fmt.Sprintf(pattern, i))
-	}
-	return candidates(t, texts...)
-}
 
 func TestNewHostsAreBoundedByPageSeedDayAndTotal(t *testing.T) {
 	t.Parallel()
@@ -27,12 +16,8 @@ func TestNewHostsAreBoundedByPageSeedDayAndTotal(t *testing.T) {
 	w.add(now, "http://a.example/", "http://b.example/")
 	visit := func(host string, links []frontier.Candidate, want, wantHosts int64) {
 		t.Helper()
-		if _, _, err := w.SteerHosts(now, "*", frontier.HostAction{Verb: frontier.Pause}); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := w.SteerHosts(now, host, frontier.HostAction{Verb: frontier.Resume}); err != nil {
-			t.Fatal(err)
-		}
+		w.steerHosts(now, "*", frontier.Pause)
+		w.steerHosts(now, host, frontier.Resume)
 		c := w.claim(now, "http://"+host+"/")
 		o := visited(c, now, time.Second)
 		o.Record.Seed, o.Found = "http://"+host+"/", links
@@ -44,16 +29,16 @@ func TestNewHostsAreBoundedByPageSeedDayAndTotal(t *testing.T) {
 		w.check()
 		now = now.Add(10 * time.Second)
 	}
-	visit("a.example", found(t, "http://h%d-a.example/", 0, 600), 200, 202)   // one page
-	visit("a.example", found(t, "http://n%d.farm.example/", 0, 100), 50, 252) // one domain
-	visit("a.example", found(t, "http://h%d-a.example/x", 0, 200), 200, 252)  // known hosts are not affected
-	visit("a.example", found(t, "http://i%d-a.example/", 0, 200), 200, 452)   // the seed's day is used up
-	visit("a.example", found(t, "http://j%d-a.example/", 0, 200), 0, 452)     // it is
-	visit("b.example", found(t, "http://k%d-b.example/", 0, 200), 200, 652)   // another seed
+	visit("a.example", discovered(t, "http://h%d-a.example/", 0, 600), 200, 202)   // one page
+	visit("a.example", discovered(t, "http://n%d.farm.example/", 0, 100), 50, 252) // one domain
+	visit("a.example", discovered(t, "http://h%d-a.example/x", 0, 200), 200, 252)  // known hosts are not affected
+	visit("a.example", discovered(t, "http://i%d-a.example/", 0, 200), 200, 452)   // the seed's day is used up
+	visit("a.example", discovered(t, "http://j%d-a.example/", 0, 200), 0, 452)     // it is
+	visit("b.example", discovered(t, "http://k%d-b.example/", 0, 200), 200, 652)   // another seed
 	now = now.Add(24 * time.Hour)
-	visit("a.example", found(t, "http://j%d-a.example/", 0, 200), 200, 852) // the next day
-	visit("b.example", found(t, "http://l%d-b.example/", 0, 200), 148, 1000)
-	added, err := w.Add(now, found(t, "http://m%d.example/", 0, 3)...)
+	visit("a.example", discovered(t, "http://j%d-a.example/", 0, 200), 200, 852) // the next day
+	visit("b.example", discovered(t, "http://l%d-b.example/", 0, 200), 148, 1000)
+	added, err := w.Add(now, candidates(t, "http://m1.example/", "http://m2.example/", "http://m3.example/")...)
 	if err != nil || added.New != 3 {
 		t.Errorf("Add = %+v, %v; want all new: no seed is ever refused", added, err)
 	}

@@ -128,9 +128,7 @@ func TestHostKeepsReasonWhileDown(t *testing.T) {
 	next = visit(next, false, "")
 	reason("")
 	visit(next, true, "refused")
-	if _, _, err := w.SteerHosts(next, "a.example", frontier.HostAction{Verb: frontier.Wake}); err != nil {
-		t.Fatal(err)
-	}
+	w.steerHosts(next, "a.example", frontier.Wake)
 	reason("")
 }
 
@@ -198,7 +196,11 @@ func TestAHostRestsAfterAnAbandonedVisit(t *testing.T) {
 		for range restarts {
 			w.reopen(end)
 		}
-		w.nextAt(end.Add(5*time.Second), "http://a.example/")
+		c = w.nextAt(end.Add(5*time.Second), "http://a.example/")
+		must(t, w.Abandon(c, end, 5*time.Minute))
+		w.claim(end.Add(5*time.Minute), "http://a.example/")
+		w.reopen(end.Add(5 * time.Minute)) // in the middle of a visit
+		w.nextAt(end.Add(10*time.Minute), "http://a.example/")
 	}
 }
 

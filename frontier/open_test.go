@@ -1,7 +1,6 @@
 package frontier_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -64,36 +62,40 @@ func TestOpenReportsTheProcessThatHasTheStore(t *testing.T) {
 	w.add(day, "http://a.example/") // the first frontier still works
 }
 
-func TestOpenRefusesANewerStore(t *testing.T) {
+// The store of another format, or without one, is not overwritten. The error names the folder, the format, and the
+// commands that carry the histories over.
+func TestOpenRefusesAStoreOfAnotherFormat(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.add(day, "http://a.example/")
-	w.put(map[string][]byte{"mformat": {200}})
-	w.close()
-	_, err := frontier.Open(w.o)
-	w.wantErr(err, frontier.ErrVersion)
-	if !strings.Contains(err.Error(), "format 200") || !strings.Contains(err.Error(), "later version") {
-		t.Errorf("error %q; want the format and advice", err)
-	}
-}
-
-// The error names the folder, the format, and the commands that carry the histories over.
-func TestOpenRefusesAStoreOfBeforeTheFirstRelease(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.add(day, "http://a.example/")
-	w.put(map[string][]byte{"mversion": {2}})
-	w.close()
-	removeKey(t, w.o.Dir, "mformat")
-	for _, inspect := range []bool{false, true} {
-		w.o.Inspect = inspect
-		_, err := frontier.Open(w.o)
-		w.wantErr(err, frontier.ErrVersion)
-		for _, want := range []string{
-			w.o.Dir, "format 2", "frontier export", "backup restore --rebuild", "frontier import --replace", "dedup import",
-		} {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("error %q, want it to contain %q", err, want)
+	for name, c := range map[string]struct {
+		format, before []byte // nil = there is none
+		want           error
+		says           []string
+	}{
+		"a newer store": {[]byte{200}, nil, frontier.ErrVersion, []string{"format 200", "later version"}},
+		"a store of before the first release": {nil, []byte{2}, frontier.ErrVersion, []string{
+			"format 2", "frontier export", "backup restore --rebuild", "frontier import --replace", "dedup import",
+		}},
+		"a store without a version": {nil, nil, frontier.ErrCorrupt, nil},
+	} {
+		w := newWorld(t)
+		w.add(day, "http://a.example/")
+		if c.format != nil {
+			w.put(map[string][]byte{"mformat": c.format})
+		}
+		if c.before != nil {
+			w.put(map[string][]byte{"mversion": c.before})
+		}
+		w.close()
+		if c.format == nil {
+			removeKey(t, w.o.Dir, "mformat")
+		}
+		for _, w.o.Inspect = range []bool{false, true} {
+			_, err := frontier.Open(w.o)
+			w.wantErr(err, c.want)
+			for _, part := range append(c.says, w.o.Dir) {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%s: error %q, want it to contain %q", name, err, part)
+				}
 			}
 		}
 	}
@@ -335,60 +337,6 @@ func allOf(f *frontier.Frontier) (all []string) {
 	return all
 }
 
-func TestStoreWithoutVersionIsNotOverwritten(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.add(day, "http://a.example/")
-	w.close()
-	removeKey(t, w.o.Dir, "mformat")
-	_, err := frontier.Open(w.o)
-	w.wantErr(err, frontier.ErrCorrupt)
-}
-
-// Other packages keep their own keys in the same store.
-func TestForeignKeysAreLeftAlone(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.put(map[string][]byte{"dsomething": []byte("theirs")})
-	w.add(day, "http://a.example/")
-	w.reopen(day)
-	if got := w.values('d'); len(got) != 1 {
-		t.Errorf("foreign keys: %q", got)
-	}
-}
-
-func TestFrontierUnderAVirtualClock(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Compactors: -1, Now: start})
-		must(t, err)
-		if _, err := f.Add(start, frontier.Candidate{URI: uri.FromCanonical("http://a.example/")}); err != nil {
-			t.Fatal(err)
-		}
-		for range 30 {
-			next, ok := f.NextReady()
-			if !ok {
-				t.Fatal("nothing waits")
-			}
-			time.Sleep(time.Until(next))
-			c, ok, err := f.Claim(time.Now())
-			if err != nil || !ok {
-				t.Fatal(ok, err)
-			}
-			if _, err := f.Settle(c, visited(c, time.Now(), time.Hour)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got := time.Since(start); got != 29*time.Hour {
-			t.Errorf("30 visits, one hour apart, took %s", got)
-		}
-		if err := errors.Join(f.Check(), f.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // With many workers no URI is handed out twice at the same time, no URI is lost, and no host exceeds its valence.
 func TestManyWorkersAtOnce(t *testing.T) {
 	t.Parallel()
@@ -399,7 +347,7 @@ func TestManyWorkersAtOnce(t *testing.T) {
 	for i := range 5 {
 		w.add(day, pages(fmt.Sprintf("h%d.example", i), 40)...)
 	}
-	watch := watch{TB: t, inProgress: map[uri.URI]bool{}, perHost: map[uri.Host]int{}}
+	var inProgress sync.Map
 	var workers sync.WaitGroup
 	for n := range 8 {
 		workers.Go(func() {
@@ -413,14 +361,17 @@ func TestManyWorkersAtOnce(t *testing.T) {
 				if !ok {
 					continue
 				}
-				watch.enter(c)
+				host, _ := w.Host(c.Record.URI.Host(), day)
+				if _, twice := inProgress.LoadOrStore(c.Record.URI, true); twice || host.InProgress > 2 {
+					t.Errorf("%s handed out; in progress: %v, on its host: %d", c.Record.URI, twice, host.InProgress)
+				}
 				if rnd.IntN(5) == 0 {
-					watch.leave(c)
+					inProgress.Delete(c.Record.URI)
 					err = w.Release(c, day)
 				} else {
 					o := visited(c, at(time.Duration(i)*time.Minute), 10*time.Minute)
 					o.Found = candidates(t, pages(fmt.Sprintf("h%d.example", rnd.IntN(7)), 30)...)
-					watch.leave(c)
+					inProgress.Delete(c.Record.URI)
 					_, err = w.Settle(c, o)
 				}
 				if err != nil {
@@ -435,51 +386,5 @@ func TestManyWorkersAtOnce(t *testing.T) {
 	w.check()
 	if n := w.Counts(day); n.InProgress != 0 || n.Queued != n.URIs || n.URIs < 200 {
 		t.Errorf("Counts = %+v; want all URIs waiting", n)
-	}
-}
-
-// watch records which URIs are being visited, and checks that no host has more than two visits at a time.
-type watch struct {
-	testing.TB
-	mu         sync.Mutex // guards the maps
-	inProgress map[uri.URI]bool
-	perHost    map[uri.Host]int
-}
-
-func (w *watch) enter(c frontier.Claim) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	u := c.Record.URI
-	if w.inProgress[u] || w.perHost[u.Host()] == 2 {
-		w.Errorf("%s handed out; in progress: %v, on its host: %d", u, w.inProgress[u], w.perHost[u.Host()])
-	}
-	w.inProgress[u] = true
-	w.perHost[u.Host()]++
-}
-
-func (w *watch) leave(c frontier.Claim) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.inProgress[c.Record.URI] = false
-	w.perHost[c.Record.URI.Host()]--
-}
-
-// The layout of keys is stored and must not change.
-func TestKeysNeverChange(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.addDue(day, "http://a.example/", day)
-	for kind, n := range map[byte]int{'n': 1 + len("a.example"), 'h': 5, 'u': 17, 'q': 25} {
-		for k := range w.values(kind) {
-			if len(k) != n {
-				t.Errorf("key %q has length %d, want %d", k, len(k), n)
-			}
-			if kind == 'q' && binary.BigEndian.Uint64([]byte(k[5:13])) != uint64(day.UnixMilli()) {
-				t.Errorf("key %q: due in ms is not at byte 5", k)
-			}
-			if kind != 'n' && binary.BigEndian.Uint32([]byte(k[1:5])) != 1 {
-				t.Errorf("key %q: host number is not at byte 1", k)
-			}
-		}
 	}
 }
