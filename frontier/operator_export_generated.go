@@ -109,10 +109,12 @@ func newEntryLine(e Entry) entryLine {
 		ETag:              jsonText(e.Validators.ETag),
 		LastModified:      jsonText(e.Validators.LastModified),
 		Payload:           jsonDigest(e.Payload),
-		Comparison:        comparisonLine{jsonDigest(e.Comparison.Sum), jsonBits(e.Comparison.Rules), jsonBits(e.Comparison.Sketch)},
-		Recent:            e.Recent.Bytes(),
-		Size:              e.Size,
-		Origin:            newOriginLine(e.Origin),
+		Comparison: comparisonLine{
+			jsonDigest(e.Comparison.Sum), jsonBits(e.Comparison.Rules), jsonBits(e.Comparison.Sketch),
+		},
+		Recent: e.Recent.Bytes(),
+		Size:   e.Size,
+		Origin: newOriginLine(e.Origin),
 	}
 }
 
@@ -161,10 +163,12 @@ func (l entryLine) entry() Entry {
 				Location:          string(l.Location),
 				Validators:        evaluators.Validators{ETag: string(l.ETag), LastModified: string(l.LastModified)},
 				Payload:           digest.Digest(l.Payload),
-				Comparison:        digest.Comparison{Sum: digest.Digest(l.Comparison.Sum), Rules: uint64(l.Comparison.Rules), Sketch: uint64(l.Comparison.Sketch)},
-				Recent:            evaluators.RingOf(l.Recent),
-				Size:              l.Size,
-				Origin:            l.Origin.value(),
+				Comparison: digest.Comparison{
+					Sum: digest.Digest(l.Comparison.Sum), Rules: uint64(l.Comparison.Rules), Sketch: uint64(l.Comparison.Sketch),
+				},
+				Recent: evaluators.RingOf(l.Recent),
+				Size:   l.Size,
+				Origin: l.Origin.value(),
 			},
 		},
 		Held:       l.Held,

@@ -44,8 +44,8 @@ func (f *Frontier) Survey(only uri.Host, from Cursor, each func(SurveyedURI)) (n
 	})
 }
 
-// walk calls each with the rows of a host, or of all hosts if only is empty, some thousands behind a cursor. The walk is
-// complete when next is empty. It holds no lock while it reads. An error of the store begins with what failed.
+// walk calls each with the rows of a host, or of all hosts if only is empty, some thousands behind a cursor. The walk
+// is complete when next is empty. It holds no lock while it reads. An error of the store begins with what failed.
 func (f *Frontier) walk(
 	what string, only uri.Host, from Cursor, each func(*host, fingerprint, *uriRow),
 ) (next Cursor, err error) {

@@ -86,7 +86,12 @@ func TestReportedChangesAreRememberedUntilTheNextVisit(t *testing.T) {
 	for _, said := range []struct {
 		changed, nothing time.Time
 		sooner           bool
-	}{{first, first.Add(-time.Hour), true}, {second, first.Add(time.Minute), true}, {first, first, true}, {day, day, false}} {
+	}{
+		{first, first.Add(-time.Hour), true},
+		{second, first.Add(time.Minute), true},
+		{first, first, true},
+		{day, day, false},
+	} {
 		a.ReportedChange, a.ReportedUnchanged, a.Sooner = said.changed, said.nothing, said.sooner
 		a.Due = day.Add(2 * time.Minute)
 		if added := w.addAll(a); added != (frontier.Added{Known: 1}) {

@@ -45,8 +45,8 @@ func fillRow(rnd *rand.Rand, v reflect.Value) {
 	}
 }
 
-// The generated code writes and reads the encoding that the tags describe. It appends to the bytes in the buffer. The URI
-// is read without the other fields, if it is whole.
+// The generated code writes and reads the encoding that the tags describe. It appends to the bytes in the buffer. The
+// URI is read without the other fields, if it is whole.
 func TestGeneratedCodecAgreesWithTheTags(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))

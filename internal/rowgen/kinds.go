@@ -66,8 +66,8 @@ var kinds = map[string]kind{
 	},
 	"digest.Comparison": {
 		line:     []string{"comparisonLine"},
-		toLine:   "comparisonLine{jsonDigest(%s.Sum), jsonBits(%s.Rules), jsonBits(%s.Sketch)}",
-		fromLine: "digest.Comparison{Sum: digest.Digest(%s.Sum), Rules: uint64(%s.Rules), Sketch: uint64(%s.Sketch)}",
+		toLine:   "comparisonLine{\njsonDigest(%s.Sum), jsonBits(%s.Rules), jsonBits(%s.Sketch),\n}",
+		fromLine: "digest.Comparison{\nSum: digest.Digest(%s.Sum), Rules: uint64(%s.Rules), Sketch: uint64(%s.Sketch),\n}",
 		omit:     "omitzero",
 	},
 	"evaluators.Ring": {
