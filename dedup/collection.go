@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
-	"github.com/fxamacker/cbor/v2"
 
 	"github.com/arcrawl/arcrawl/digest"
 )
@@ -38,38 +38,28 @@ func (s State) String() string {
 const maxFiles = 10_000
 
 // Collection is an earlier archive, or a part of one, that was read into the index. Its hash and its crawl identify it,
-// whatever its name.
+// whatever its name. Keys are stored: do not change or reuse them.
 type Collection struct {
-	Number   uint32 // in this index; 0 = the records of the crawl itself
-	Name     string
-	Hash     string // of the file read: "sha256:" and hexadecimal digits
-	Size     int64  // of that file
-	Crawl    string // id of the crawl that wrote it; may be empty
-	Manifest string // the list that named it; empty if none
-	State    State
-	Position int64    // how far it was read, in units of the caller
-	Files    []string // names of the WARC files that hold its records
+	Number   uint32   `cbor:"-"` // in this index; 0 = the records of the crawl itself
+	Name     string   `cbor:"1,keyasint"`
+	Hash     string   `cbor:"2,keyasint"`           // of the file read: "sha256:" and hexadecimal digits
+	Size     int64    `cbor:"3,keyasint,omitempty"` // of that file
+	Crawl    string   `cbor:"4,keyasint,omitempty"` // id of the crawl that wrote it; may be empty
+	Manifest string   `cbor:"5,keyasint,omitempty"` // the list that named it; empty if none
+	State    State    `cbor:"6,keyasint"`
+	Position int64    `cbor:"7,keyasint,omitempty"` // how far it was read, in units of the caller
+	Files    []string `cbor:"8,keyasint,omitempty"` // names of the WARC files that hold its records
 
-	Entries int64 // number of originals in it
-	Refs    int64 // number of revisits in it
-	Skipped int64 // number of other or incomplete records
-	Changed time.Time
+	Entries int64     `cbor:"9,keyasint,omitempty"`  // number of originals in it
+	Refs    int64     `cbor:"10,keyasint,omitempty"` // number of revisits in it
+	Skipped int64     `cbor:"11,keyasint,omitempty"` // number of other or incomplete records
+	Changed time.Time `cbor:"-"`
 }
 
 // collectionRow is the stored form of a Collection.
 type collectionRow struct {
-	Name     cbor.ByteString   `cbor:"1,keyasint"`
-	Hash     cbor.ByteString   `cbor:"2,keyasint"`
-	Size     int64             `cbor:"3,keyasint,omitempty"`
-	Crawl    cbor.ByteString   `cbor:"4,keyasint,omitempty"`
-	Manifest cbor.ByteString   `cbor:"5,keyasint,omitempty"`
-	State    State             `cbor:"6,keyasint"`
-	Position int64             `cbor:"7,keyasint,omitempty"`
-	Files    []cbor.ByteString `cbor:"8,keyasint,omitempty"`
-	Entries  int64             `cbor:"9,keyasint,omitempty"`
-	Refs     int64             `cbor:"10,keyasint,omitempty"`
-	Skipped  int64             `cbor:"11,keyasint,omitempty"`
-	Changed  int64             `cbor:"12,keyasint,omitempty"`
+	Collection
+	Micro int64 `cbor:"12,keyasint,omitempty"` // Changed, in µs since 1970
 }
 
 func (c Collection) key() []byte { return numbered(c.Number) }
@@ -79,15 +69,7 @@ func numbered(n uint32) []byte {
 }
 
 func (c Collection) encode() ([]byte, error) {
-	w := collectionRow{
-		Name: cbor.ByteString(c.Name), Hash: cbor.ByteString(c.Hash), Size: c.Size, Crawl: cbor.ByteString(c.Crawl),
-		Manifest: cbor.ByteString(c.Manifest), State: c.State, Position: c.Position, Entries: c.Entries, Refs: c.Refs,
-		Skipped: c.Skipped, Changed: c.Changed.UnixMicro(),
-	}
-	for _, f := range c.Files {
-		w.Files = append(w.Files, cbor.ByteString(f))
-	}
-	return encodeRow(w)
+	return encodeRow(collectionRow{c, c.Changed.UnixMicro()})
 }
 
 func decodeCollection(number uint32, v []byte) (Collection, error) {
@@ -95,15 +77,8 @@ func decodeCollection(number uint32, v []byte) (Collection, error) {
 	if err := decodeRow(v, &w); err != nil {
 		return Collection{}, err
 	}
-	c := Collection{
-		Number: number, Name: string(w.Name), Hash: string(w.Hash), Size: w.Size,
-		Crawl: string(w.Crawl), Manifest: string(w.Manifest), State: w.State, Position: w.Position,
-		Entries: w.Entries, Refs: w.Refs, Skipped: w.Skipped, Changed: time.UnixMicro(w.Changed).UTC(),
-	}
-	for _, f := range w.Files {
-		c.Files = append(c.Files, string(f))
-	}
-	return c, nil
+	w.Number, w.Changed = number, time.UnixMicro(w.Micro).UTC()
+	return w.Collection, nil
 }
 
 // collections holds all collections of the index.
@@ -182,25 +157,16 @@ func (i *Index) readCollections() error {
 	i.imported.mu.Unlock()
 	prefix := about(collection, "")
 	return i.db.View(func(txn *badger.Txn) error {
-		it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix, PrefetchValues: true, PrefetchSize: 10})
-		defer it.Close()
-		for it.Rewind(); it.Valid(); it.Next() {
-			key := it.Item().Key()
+		return scan(txn, prefix, func(key, v []byte) error {
 			if len(key) != len(prefix)+4 {
 				return fmt.Errorf("%w: the key of a collection has %d bytes", ErrCorrupt, len(key))
 			}
-			err := it.Item().Value(func(v []byte) error {
-				c, err := decodeCollection(binary.BigEndian.Uint32(key[len(prefix):]), v)
-				if err == nil {
-					i.imported.put(c)
-				}
-				return err
-			})
-			if err != nil {
-				return err
+			c, err := decodeCollection(binary.BigEndian.Uint32(key[len(prefix):]), v)
+			if err == nil {
+				i.imported.put(c)
 			}
-		}
-		return nil
+			return err
+		})
 	})
 }
 
@@ -208,12 +174,8 @@ func (i *Index) readCollections() error {
 func (i *Index) Collections() []Collection {
 	i.imported.mu.RLock()
 	defer i.imported.mu.RUnlock()
-	list := make([]Collection, 0, len(i.imported.all))
-	for _, c := range i.imported.all {
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(a, b Collection) int { return int(a.Number) - int(b.Number) })
-	return list
+	byNumber := func(a, b Collection) int { return int(a.Number) - int(b.Number) }
+	return slices.SortedFunc(maps.Values(i.imported.all), byNumber)
 }
 
 // Collection returns the collection with the given hash and crawl.

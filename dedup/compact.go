@@ -2,10 +2,12 @@ package dedup
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"hash/crc32"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/arcrawl/arcrawl/digest"
 )
@@ -72,7 +74,7 @@ func encodeCompact(o entry, file uint32) []byte {
 	default:
 		v = binary.AppendUvarint(v, uint64(date))
 	}
-	if id, ok := uuid(o.RecordID); ok {
+	if id, ok := uuidIn(o.RecordID); ok {
 		v[1] |= markUUID
 		v = append(v, id[:]...)
 	} else {
@@ -86,45 +88,13 @@ func appendText(v []byte, s string) []byte {
 	return append(binary.AppendUvarint(v, uint64(len(s))), s...)
 }
 
-// uuid returns the UUID in a record id. ok is false if [recordID] would not return the same id.
-func uuid(id string) (b [uuidLen]byte, ok bool) {
-	if len(id) != len(uuidPrefix)+2*uuidLen+4 || id[:len(uuidPrefix)] != uuidPrefix {
-		return b, false
+// uuidIn returns the UUID in a record id. ok is false if the UUID does not write the same id.
+func uuidIn(id string) (u uuid.UUID, ok bool) {
+	if len(id) != len(uuidPrefix)+36 || !strings.HasPrefix(id, uuidPrefix) || strings.ContainsAny(id, "ABCDEF") {
+		return u, false
 	}
-	s, n := id[len(uuidPrefix):], 0
-	for i := 0; i < len(s); i++ {
-		if i == 8 || i == 13 || i == 18 || i == 23 {
-			if s[i] != '-' {
-				return b, false
-			}
-			continue
-		}
-		var d byte
-		switch c := s[i]; {
-		case c >= '0' && c <= '9':
-			d = c - '0'
-		case c >= 'a' && c <= 'f':
-			d = c - 'a' + 10
-		default:
-			return b, false
-		}
-		b[n/2] = b[n/2]<<4 | d
-		n++
-	}
-	return b, true
-}
-
-// recordID returns the record id of a UUID. It is the inverse of [uuid].
-func recordID(b []byte) string {
-	s := make([]byte, 0, len(uuidPrefix)+2*uuidLen+4)
-	s = append(s, uuidPrefix...)
-	for i := 0; i < uuidLen; i++ {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			s = append(s, '-')
-		}
-		s = hex.AppendEncode(s, b[i:i+1])
-	}
-	return string(s)
+	u, err := uuid.Parse(id)
+	return u, err == nil
 }
 
 // parts reads the parts of a value in order.
@@ -188,7 +158,7 @@ func decodeCompact(payload digest.Digest, v []byte, name func(uint32) (string, b
 	}
 	if v[1]&markUUID != 0 {
 		if id := p.bytes(uuidLen); id != nil {
-			e.RecordID = recordID(id)
+			e.RecordID = uuid.UUID(id).URN()
 		}
 	} else {
 		e.RecordID = string(p.bytes(p.number()))

@@ -91,18 +91,13 @@ type Options struct {
 // Index is the index in an open store. Its methods may be called concurrently. It needs no closing, and must not be
 // used after the store is closed.
 type Index struct {
-	db     *badger.DB
-	name   func(string) string
-	view   func(func(txn *badger.Txn) error) error
-	losses losses
+	db *badger.DB
+	o  Options
 
-	pending pending
-	files   fileNames
-
+	losses   losses
+	pending  pending
+	files    fileNames
 	imported collections
-
-	elsewhere func(key []byte) Copy
-	series    func(file string) string
 }
 
 // Open opens the index in a store.
@@ -110,12 +105,10 @@ func Open(db *badger.DB, o Options) (*Index, error) {
 	if db == nil {
 		return nil, errors.New("open dedup index: no store")
 	}
-	i := &Index{
-		db: db, name: o.Name, view: o.View, losses: losses{from: map[string]Loss{}}, elsewhere: o.Elsewhere, series: o.Series,
+	if o.View == nil {
+		o.View = db.View
 	}
-	if i.view == nil {
-		i.view = db.View
-	}
+	i := &Index{db: db, o: o, losses: losses{from: map[string]Loss{}}}
 	if err := errors.Join(i.readLosses(), i.readCollections(), i.readNames()); err != nil {
 		return nil, fmt.Errorf("open dedup index: %w", err)
 	}
@@ -127,7 +120,7 @@ func (i *Index) Hit(uri, origin string, equivalent bool) Hit {
 	switch {
 	case uri == origin:
 		return Exact
-	case equivalent && i.name != nil && i.name(uri) == i.name(origin):
+	case equivalent && i.o.Name != nil && i.o.Name(uri) == i.o.Name(origin):
 		return Equivalent
 	}
 	return Other
@@ -138,7 +131,7 @@ func (i *Index) Hit(uri, origin string, equivalent bool) Hit {
 func (i *Index) Find(q Query) (m Match, err error) {
 	key, err := q.bytes()
 	if err == nil {
-		err = i.view(func(txn *badger.Txn) error {
+		err = i.o.View(func(txn *badger.Txn) error {
 			m, err = i.findBoth(txn, key, q)
 			return err
 		})
@@ -185,8 +178,8 @@ func (i *Index) find(txn *badger.Txn, key []byte, q Query) (Match, error) {
 		return best, nil
 	}
 	candidates := [][]byte{under(key, sameURI, q.URI)}
-	if q.Equivalent && i.name != nil {
-		candidates = append(candidates, under(key, alikeURI, i.name(q.URI)))
+	if q.Equivalent && i.o.Name != nil {
+		candidates = append(candidates, under(key, alikeURI, i.o.Name(q.URI)))
 	}
 	for _, c := range candidates {
 		o, known, err := i.get(txn, c, q.Payload, 0)
@@ -267,16 +260,16 @@ func (i *Index) put(txn *badger.Txn, key []byte, o entry) error {
 	if err := i.setOnce(txn, under(key, sameURI, o.URI), o); err != nil {
 		return err
 	}
-	if i.name == nil || i.name(first.URI) == i.name(o.URI) {
+	if i.o.Name == nil || i.o.Name(first.URI) == i.o.Name(o.URI) {
 		return nil
 	}
-	return i.setOnce(txn, under(key, alikeURI, i.name(o.URI)), o)
+	return i.setOnce(txn, under(key, alikeURI, i.o.Name(o.URI)), o)
 }
 
 func (i *Index) replace(txn *badger.Txn, key []byte, o entry) error {
 	keys := [][]byte{key, under(key, sameURI, o.URI)}
-	if i.name != nil {
-		keys = append(keys, under(key, alikeURI, i.name(o.URI)))
+	if i.o.Name != nil {
+		keys = append(keys, under(key, alikeURI, i.o.Name(o.URI)))
 	}
 	for n, k := range keys {
 		_, err := txn.Get(k)

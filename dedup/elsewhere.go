@@ -15,10 +15,10 @@ type Copy struct {
 // findElsewhere looks for the record of a payload in the other indexes of a crawl. It takes only records of which the
 // SHA-256 is known, which that index has archived itself, and which neither index has lost.
 func (i *Index) findElsewhere(key []byte, q Query) Match {
-	if i.elsewhere == nil || q.By == URI || q.Strong.IsZero() {
+	if i.o.Elsewhere == nil || q.By == URI || q.Strong.IsZero() {
 		return Match{}
 	}
-	c := i.elsewhere(key)
+	c := i.o.Elsewhere(key)
 	if c.Value == nil {
 		return Match{}
 	}
@@ -52,8 +52,8 @@ func (c Copy) lost(o digest.Origin) bool {
 	if v == nil {
 		return false
 	}
-	var w lossRow
-	return decodeRow(v, &w) != nil || Loss{string(w.File), w.From, w.Cause, w.Pending}.covers(o)
+	var l Loss
+	return decodeRow(v, &l) != nil || l.covers(o)
 }
 
 // CopyOf returns a copy that was found among several indexes. Its value follows the number of the index. read reads

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/dgraph-io/badger/v4"
-	"github.com/fxamacker/cbor/v2"
 
 	"github.com/arcrawl/arcrawl/digest"
 )
@@ -32,12 +31,12 @@ func (c Cause) String() string {
 	return [...]string{"cut off", "absent", "declared lost", "moved"}[c]
 }
 
-// Loss is a file of which part is lost, or which was moved.
+// Loss is a file of which part is lost, or which was moved. Keys are stored: do not change or reuse them.
 type Loss struct {
-	File    string
-	From    int64 // the part from this byte on is lost
-	Cause   Cause
-	Pending bool // the URIs whose payload was in it are not due yet
+	File    string `cbor:"1,keyasint"`
+	From    int64  `cbor:"2,keyasint,omitempty"` // the part from this byte on is lost
+	Cause   Cause  `cbor:"3,keyasint,omitempty"`
+	Pending bool   `cbor:"4,keyasint,omitempty"` // the URIs whose payload was in it are not due yet
 }
 
 // covers reports whether the loss includes a record.
@@ -57,14 +56,6 @@ func (l Loss) exceeds(known Loss) bool {
 type losses struct {
 	mu   sync.RWMutex // guards from
 	from map[string]Loss
-}
-
-// lossRow is the stored form of a loss. Keys are stored: do not change or reuse them.
-type lossRow struct {
-	File    cbor.ByteString `cbor:"1,keyasint"`
-	From    int64           `cbor:"2,keyasint,omitempty"`
-	Cause   Cause           `cbor:"3,keyasint,omitempty"`
-	Pending bool            `cbor:"4,keyasint,omitempty"`
 }
 
 // Forget records that a file is permanently lost from a byte on. [Index.Find] no longer returns records in that part.
@@ -94,7 +85,7 @@ func (i *Index) Lose(l Loss) (added bool, err error) {
 func (i *Index) storeLosses(all ...Loss) error {
 	err := i.update(func(txn *badger.Txn) error {
 		for _, l := range all {
-			v, err := encodeRow(lossRow{cbor.ByteString(l.File), l.From, l.Cause, l.Pending})
+			v, err := encodeRow(l)
 			if err == nil {
 				err = txn.Set(about(lostFile, l.File), v)
 			}
@@ -158,10 +149,9 @@ func (i *Index) Recall(files ...string) error {
 // Lost reports whether no revisit may refer to a record: it is known to be lost, or it is in a file of a removed
 // collection.
 func (i *Index) Lost(o digest.Origin) bool {
-	return !o.IsZero() && i.isLost(o)
-}
-
-func (i *Index) isLost(o digest.Origin) bool {
+	if o.IsZero() {
+		return false
+	}
 	i.losses.mu.RLock()
 	defer i.losses.mu.RUnlock()
 	loss, known := i.losses.from[o.File]
@@ -170,21 +160,12 @@ func (i *Index) isLost(o digest.Origin) bool {
 
 // readLosses reads the losses of earlier runs from the store.
 func (i *Index) readLosses() error {
-	prefix := about(lostFile, "")
 	return i.db.View(func(txn *badger.Txn) error {
-		it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix, PrefetchValues: true, PrefetchSize: 10})
-		defer it.Close()
-		for it.Rewind(); it.Valid(); it.Next() {
-			err := it.Item().Value(func(v []byte) error {
-				var w lossRow
-				err := decodeRow(v, &w)
-				i.losses.from[string(w.File)] = Loss{string(w.File), w.From, w.Cause, w.Pending}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		return scan(txn, about(lostFile, ""), func(_, v []byte) error {
+			var l Loss
+			err := decodeRow(v, &l)
+			i.losses.from[l.File] = l
+			return err
+		})
 	})
 }

@@ -51,9 +51,6 @@ func NewMerger(n int, put func(key, value []byte) error) *Merger {
 // IsRow reports whether a key of a store belongs to its index.
 func IsRow(key []byte) bool { return len(key) > 0 && key[0] == kind }
 
-// payloadEnd is where the payload digest of a key ends.
-const payloadEnd = 1 + len(digest.Digest{})
-
 // Add adds a row of an index; the first one has the number 0. It keeps neither slice.
 func (m *Merger) Add(index int, key, value []byte) (err error) {
 	if !bytes.Equal(key, m.key) {
@@ -90,11 +87,11 @@ func (m *Merger) addOther(index int, mark byte, name string, value []byte) error
 		m.files[index][binary.BigEndian.Uint32([]byte(name))] = string(value[1:])
 		return nil
 	case mark == lostFile:
-		var w lossRow
-		if err := decodeRow(value, &w); err != nil {
+		var l Loss
+		if err := decodeRow(value, &l); err != nil {
 			return err
 		}
-		return m.addLoss(Loss{string(w.File), w.From, w.Cause, w.Pending}, value)
+		return m.addLoss(l, value)
 	}
 	return ErrCorrupt
 }

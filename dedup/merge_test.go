@@ -110,8 +110,8 @@ func TestIndexesAreMerged(t *testing.T) {
 	if must(t, err); m.Hit != dedup.Exact || m.Origin.Offset != 4 {
 		t.Errorf("the later record of both, for its own URI, is %+v", m)
 	}
-	if n, err := all.References(at("only one", "a.warc.gz", 1)); n != 2 || err != nil {
-		t.Errorf("%d revisits are counted, %v, want 2", n, err)
+	if own := inventory(t, all)[0]; own.Referred != 1 || own.References != 2 {
+		t.Errorf("%d revisits of %d originals are counted, want 2 of 1", own.References, own.Referred)
 	}
 	list := all.Collections()
 	if len(list) != 3 || list[0].Name != "old" || list[1].Name != "other" || list[2].State != dedup.Removed {

@@ -63,28 +63,19 @@ func (i *Index) numberOf(file string) (uint32, error) {
 // readNames reads the numbered names of earlier runs from the store.
 func (i *Index) readNames() error {
 	i.files.number = map[string]uint32{}
-	prefix := about(fileName, "")
 	return i.db.View(func(txn *badger.Txn) error {
-		it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix, PrefetchValues: true, PrefetchSize: 100})
-		defer it.Close()
-		for it.Rewind(); it.Valid(); it.Next() {
+		return scan(txn, about(fileName, ""), func(key, v []byte) error {
 			n := uint32(len(i.files.name) + 1)
-			if key := it.Item().Key(); string(key) != string(nameKey(n)) {
+			if string(key) != string(nameKey(n)) {
 				return fmt.Errorf("%w: the name of the file with the number %d is missing", ErrCorrupt, n)
 			}
-			err := it.Item().Value(func(v []byte) error {
-				if len(v) < 2 || v[0] != format {
-					return fmt.Errorf("%w: the name of the file with the number %d is %q", ErrCorrupt, n, v)
-				}
-				name := string(v[1:])
-				i.files.name = append(i.files.name, name)
-				i.files.number[name] = n
-				return nil
-			})
-			if err != nil {
-				return err
+			if len(v) < 2 || v[0] != format {
+				return fmt.Errorf("%w: the name of the file with the number %d is %q", ErrCorrupt, n, v)
 			}
-		}
-		return nil
+			name := string(v[1:])
+			i.files.name = append(i.files.name, name)
+			i.files.number[name] = n
+			return nil
+		})
 	})
 }

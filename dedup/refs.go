@@ -133,7 +133,7 @@ func (i *Index) Refer(o digest.Origin) error {
 // Apart reports whether a record is in a file of another series than p asks for. It cannot be an origin then: each
 // series can be replayed alone.
 func (i *Index) Apart(p Policy, o digest.Origin) bool {
-	return i.series != nil && !o.IsZero() && i.series(o.File) != p.Series
+	return i.o.Series != nil && !o.IsZero() && i.o.Series(o.File) != p.Series
 }
 
 // Spent reports whether a record is no origin any more at now: it is too old, has too many revisits, or is in another
@@ -147,7 +147,7 @@ func (i *Index) Spent(p Policy, o digest.Origin, now time.Time) (bool, error) {
 	}
 	key := refKey(o, o.URI == "" || o.Date.IsZero(), 0)
 	n := i.pending.count(key)
-	err := i.view(func(txn *badger.Txn) error {
+	err := i.o.View(func(txn *badger.Txn) error {
 		stored, err := count(txn, key[:])
 		n += stored
 		return err
@@ -177,39 +177,4 @@ func (i *Index) Flush() error {
 		}
 	}
 	return nil
-}
-
-// References returns the number of revisits that refer to an original, without revisits in removed collections.
-func (i *Index) References(o digest.Origin) (n int64, err error) {
-	if err := i.Flush(); err != nil {
-		return 0, err
-	}
-	err = i.db.View(func(txn *badger.Txn) error {
-		for _, byID := range []bool{false, true} {
-			whole := refKey(o, byID, 0)
-			prefix := whole[:len(whole)-4]
-			it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix, PrefetchValues: true, PrefetchSize: 4})
-			for it.Rewind(); it.Valid(); it.Next() {
-				key := it.Item().Key()
-				if len(key) != len(prefix)+4 || !i.imported.counts(binary.BigEndian.Uint32(key[len(prefix):])) {
-					continue
-				}
-				err := it.Item().Value(func(v []byte) error {
-					more, err := decodeCount(v)
-					n += int64(more)
-					return err
-				})
-				if err != nil {
-					it.Close()
-					return err
-				}
-			}
-			it.Close()
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, fmt.Errorf("count the revisits of %s: %w", o.RecordID, err)
-	}
-	return n, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dgraph-io/badger/v4"
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/arcrawl/arcrawl/digest"
@@ -29,7 +30,7 @@ const (
 	kind     = 'd'
 	typeLen  = 8
 	uriLen   = 8
-	keyLen   = 1 + len(digest.Digest{}) + 2 + typeLen
+	keyLen   = payloadEnd + 2 + typeLen
 	sameURI  = 'u'
 	alikeURI = 'e'
 	lostFile = 'L'
@@ -37,6 +38,8 @@ const (
 	reference  = 'r'
 	collection = 'C'
 	fileName   = 'F'
+
+	payloadEnd = 1 + len(digest.Digest{}) // where the payload digest of a key ends
 )
 
 // format is the first byte of each value that is not in the short form, see [compact]. An unknown format is an error.
@@ -98,24 +101,23 @@ func under(key []byte, mark byte, uri string) []byte {
 
 // about returns a key that is not about a payload.
 func about(mark byte, name string) []byte {
-	b := make([]byte, 1+len(digest.Digest{}), 1+len(digest.Digest{})+1+len(name))
+	b := make([]byte, payloadEnd, payloadEnd+1+len(name))
 	b[0] = kind
 	return append(append(b, mark), name...)
 }
 
 // row is the long stored form of an origin: a CBOR map with integer keys. Keys are stored: do not change or reuse
-// them. Texts are byte strings, so that no byte in a file name makes an entry unreadable. The date is in µs since
-// 1970; 0 = no date.
+// them. The date is in µs since 1970; 0 = no date.
 type row struct {
-	RecordID cbor.ByteString `cbor:"1,keyasint"`
-	URI      cbor.ByteString `cbor:"2,keyasint,omitempty"`
-	Date     int64           `cbor:"3,keyasint,omitempty"`
-	Payload  []byte          `cbor:"4,keyasint"`
-	File     cbor.ByteString `cbor:"5,keyasint,omitempty"`
-	Offset   int64           `cbor:"6,keyasint,omitempty"`
-	Length   int64           `cbor:"7,keyasint,omitempty"`
-	Size     int64           `cbor:"8,keyasint,omitempty"`
-	Source   uint32          `cbor:"9,keyasint,omitempty"`
+	RecordID string `cbor:"1,keyasint"`
+	URI      string `cbor:"2,keyasint,omitempty"`
+	Date     int64  `cbor:"3,keyasint,omitempty"`
+	Payload  []byte `cbor:"4,keyasint"`
+	File     string `cbor:"5,keyasint,omitempty"`
+	Offset   int64  `cbor:"6,keyasint,omitempty"`
+	Length   int64  `cbor:"7,keyasint,omitempty"`
+	Size     int64  `cbor:"8,keyasint,omitempty"`
+	Source   uint32 `cbor:"9,keyasint,omitempty"`
 }
 
 // entry is an origin and the collection that it came from.
@@ -135,8 +137,8 @@ func (i *Index) encode(o entry) ([]byte, error) {
 
 func encodeLong(o entry) ([]byte, error) {
 	w := row{
-		RecordID: cbor.ByteString(o.RecordID), URI: cbor.ByteString(o.URI), Payload: o.Payload[:],
-		File: cbor.ByteString(o.File), Offset: o.Offset, Length: o.Length, Size: o.Size, Source: o.source,
+		RecordID: o.RecordID, URI: o.URI, Payload: o.Payload[:],
+		File: o.File, Offset: o.Offset, Length: o.Length, Size: o.Size, Source: o.source,
 	}
 	if !o.Date.IsZero() {
 		w.Date = o.Date.UnixMicro()
@@ -144,9 +146,19 @@ func encodeLong(o entry) ([]byte, error) {
 	return encodeRow(w)
 }
 
+// cborOf and readCBOR store texts as byte strings, so that no byte in a file name makes a row unreadable.
+var cborOf, readCBOR = func() (cbor.EncMode, cbor.DecMode) {
+	out, err1 := cbor.EncOptions{String: cbor.StringToByteString}.EncMode()
+	in, err2 := cbor.DecOptions{ByteStringToString: cbor.ByteStringToStringAllowed}.DecMode()
+	if err := errors.Join(err1, err2); err != nil {
+		panic(err) // the options are constant
+	}
+	return out, in
+}()
+
 // encodeRow returns the format byte and a CBOR map.
 func encodeRow(w any) ([]byte, error) {
-	v, err := cbor.Marshal(w)
+	v, err := cborOf.Marshal(w)
 	return append([]byte{format}, v...), err
 }
 
@@ -155,7 +167,7 @@ func decodeRow(v []byte, w any) error {
 	if len(v) == 0 || v[0] != format {
 		return fmt.Errorf("%w: format %x, want %x", ErrCorrupt, v[:min(1, len(v))], format)
 	}
-	if err := cbor.Unmarshal(v[1:], w); err != nil {
+	if err := readCBOR.Unmarshal(v[1:], w); err != nil {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	return nil
@@ -179,8 +191,7 @@ func decodeLong(v []byte) (entry, error) {
 		return entry{}, err
 	}
 	o := entry{source: w.Source, Origin: digest.Origin{
-		RecordID: string(w.RecordID), URI: string(w.URI),
-		File: string(w.File), Offset: w.Offset, Length: w.Length, Size: w.Size,
+		RecordID: w.RecordID, URI: w.URI, File: w.File, Offset: w.Offset, Length: w.Length, Size: w.Size,
 	}}
 	if len(w.Payload) != len(o.Payload) || o.IsZero() {
 		return entry{}, fmt.Errorf("%w: it has no record or no payload", ErrCorrupt)
@@ -190,4 +201,18 @@ func decodeLong(v []byte) (entry, error) {
 		o.Date = time.UnixMicro(w.Date).UTC()
 	}
 	return o, nil
+}
+
+// scan calls visit with each row whose key begins with a prefix, in the order of the keys. Both slices are valid only
+// during the call.
+func scan(txn *badger.Txn, prefix []byte, visit func(key, value []byte) error) error {
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix, PrefetchValues: true, PrefetchSize: 100})
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		key := it.Item().Key()
+		if err := it.Item().Value(func(value []byte) error { return visit(key, value) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -135,8 +135,8 @@ func TestEveryFormatIsImported(t *testing.T) {
 			if got.RecordID != "" && got.RecordID != first.RecordID || got.Size != 0 && got.Size != first.Size {
 				t.Errorf("the origin is %+v, want %+v", got, first)
 			}
-			if n, err := i.References(got); err != nil || n != sum.Revisits {
-				t.Errorf("%d revisits refer to the origin, %v; %d were imported", n, err, sum.Revisits)
+			if rows, err := i.Inventory(t.Context()); err != nil || rows[1].Referred != min(1, sum.Revisits) || rows[1].References != sum.Revisits {
+				t.Errorf("the index holds %+v, %v; %d revisits of at most one origin were imported", rows, err, sum.Revisits)
 			}
 			if want := map[string]string{"WACZ": "a.wacz", "a manifest": "a.wacz"}[name]; i.Container(got) != want {
 				t.Errorf("the origin is in the package %q, want %q", i.Container(got), want)
@@ -245,9 +245,9 @@ func TestAnInterruptedImportResumes(t *testing.T) {
 			if sum.Entries != 2*dedup.MaxBatch || len(found) > 0 || len(files) != 1 || !files[0].Resumed {
 				t.Errorf("imported %+v, %+v, %v; want %d originals, each once", sum, files, found, 2*dedup.MaxBatch)
 			}
-			of, err := i.Holdings(t.Context())
-			if err != nil || of[1].Originals != 2*dedup.MaxBatch {
-				t.Errorf("the index holds %+v, %v", of[1], err)
+			rows, err := i.Inventory(t.Context())
+			if err != nil || rows[1].Originals != 2*dedup.MaxBatch {
+				t.Errorf("the index holds %+v, %v", rows, err)
 			}
 		})
 	}
