@@ -135,8 +135,9 @@ func TestEveryFormatIsImported(t *testing.T) {
 			if got.RecordID != "" && got.RecordID != first.RecordID || got.Size != 0 && got.Size != first.Size {
 				t.Errorf("the origin is %+v, want %+v", got, first)
 			}
-			if rows, err := i.Inventory(t.Context()); err != nil || rows[1].Referred != min(1, sum.Revisits) || rows[1].References != sum.Revisits {
-				t.Errorf("the index holds %+v, %v; %d revisits of at most one origin were imported", rows, err, sum.Revisits)
+			rows, err := i.Inventory(t.Context())
+			if n := sum.Revisits; err != nil || rows[1].Referred != min(1, n) || rows[1].References != n {
+				t.Errorf("the index holds %+v, %v; %d revisits of at most one origin were imported", rows, err, n)
 			}
 			if want := map[string]string{"WACZ": "a.wacz", "a manifest": "a.wacz"}[name]; i.Container(got) != want {
 				t.Errorf("the origin is in the package %q, want %q", i.Container(got), want)
