@@ -1,7 +1,6 @@
 package crawler_test
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -37,9 +36,8 @@ func contentsOf(t *testing.T, f *frontier.Frontier) contents {
 		map[uri.URI]frontier.Entry{}, map[uri.Host]evaluators.Reputation{}, map[uri.Host]map[rate.Kind]rate.Relatives{},
 	}
 	list, _, err := f.List(time.Now(), frontier.Selection{}, "", 1000)
-	book, err1 := hosts.OpenReputation(f.DB())
-	kinds, err2 := hosts.OpenSimilar(f.DB())
-	must(t, errors.Join(err, err1, err2))
+	must(t, err)
+	book, kinds := hosts.OpenReputation(f.DB()), hosts.OpenSimilar(f.DB())
 	for _, e := range list {
 		c.entries[e.URI] = e
 		c.similar[e.URI.Host()] = map[rate.Kind]rate.Relatives{}

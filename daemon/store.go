@@ -58,17 +58,9 @@ func (d *Daemon) openStore(time.Time) (err error) {
 	if err != nil {
 		return err
 	}
-	if d.parts.Reputation, err = hosts.OpenReputation(db); err != nil {
-		return err
-	}
-	if d.parts.Similar, err = hosts.OpenSimilar(db); err != nil {
-		return err
-	}
-	if d.parts.Cookies, err = hosts.OpenCookies(db); err != nil {
-		return err
-	}
-	d.parts.Daily, err = hosts.OpenDaily(db)
-	return err
+	d.parts.Reputation, d.parts.Similar = hosts.OpenReputation(db), hosts.OpenSimilar(db)
+	d.parts.Cookies, d.parts.Daily = hosts.OpenCookies(db), hosts.OpenDaily(db)
+	return nil
 }
 
 // openFrontier opens the frontier of a configuration, and the traps that are stored in it, which affect the names of
@@ -110,10 +102,7 @@ func openFrontier(
 	if err != nil {
 		return nil, nil, err
 	}
-	book, err := spaces.Open(f.DB())
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
+	book := spaces.Open(f.DB())
 	learned.Store(book)
 	return f, book, nil
 }

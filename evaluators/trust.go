@@ -55,19 +55,20 @@ func ClassOf(contentType string) Class {
 }
 
 // Standing records how reliable a witness has been: the table of Heritrix's DeDuplicator, and its last predictions of
-// no change one by one. A visit counts only if both its headers and its body are known.
+// no change one by one. A visit counts only if both its headers and its body are known. It is part of a row: keys are
+// only ever added.
 type Standing struct {
-	ChangeRight int64 // it predicted a change, and there was one
-	ChangeWrong int64 // it predicted a change, and there was none
-	SameRight   int64 // it predicted no change, and there was none
-	SameWrong   int64 // it predicted no change, and there was one: a version would have been lost
-	Missing     int64 // it was missing in the answer
+	ChangeRight int64 `cbor:"3,keyasint,omitempty"` // it predicted a change, and there was one
+	ChangeWrong int64 `cbor:"4,keyasint,omitempty"` // it predicted a change, and there was none
+	SameRight   int64 `cbor:"5,keyasint,omitempty"` // it predicted no change, and there was none
+	SameWrong   int64 `cbor:"6,keyasint,omitempty"` // it predicted no change, and there was one: a version would have been lost
+	Missing     int64 `cbor:"7,keyasint,omitempty"` // it was missing in the answer
 
-	Recent uint64 // the last predictions of no change, newest in the lowest bit; 1 is wrong
-	Known  int    // number of bits of Recent in use, at most 64
+	Recent uint64 `cbor:"8,keyasint,omitempty"` // the last predictions of no change, newest in the lowest bit; 1 is wrong
+	Known  int    `cbor:"9,keyasint,omitempty"` // number of bits of Recent in use, at most 64
 	// Doubts is used for the 304 only. It is the number of audits in a row that found a change, without a conditional
 	// request between them that found one.
-	Doubts int
+	Doubts int `cbor:"10,keyasint,omitempty"`
 }
 
 // window is the number of predictions of no change that count. Older ones do not: a witness that begins to be wrong

@@ -15,7 +15,6 @@ package hosts
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -24,16 +23,9 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
-	"github.com/fxamacker/cbor/v2"
 	"golang.org/x/net/publicsuffix"
 
 	"github.com/arcrawl/arcrawl/uri"
-)
-
-// cookiePrefix begins each key. A value begins with cookieFormat; any other format is an error.
-const (
-	cookiePrefix = "pC"
-	cookieFormat = 1
 )
 
 // The bounds of jars.
@@ -92,30 +84,12 @@ type Cookies struct {
 }
 
 // OpenCookies returns a store of jars in db.
-func OpenCookies(db *badger.DB) (*Cookies, error) {
-	stored, err := NewRows(db, RowKind[uri.Host, jar]{
-		Name: "cookie jar", Prefix: cookiePrefix, MaxInMemory: maxJars, RowBytes: maxJar, Portion: portion,
-		Own:      uri.Host.Clone,
-		Key:      func(h uri.Host) []byte { return append([]byte(cookiePrefix), h...) },
-		ParseKey: func(k []byte) (uri.Host, bool) { return uri.Host(k[len(cookiePrefix):]), len(k) > len(cookiePrefix) },
-		Encode: func(j jar) ([]byte, error) {
-			b, err := cbor.Marshal(j)
-			return append([]byte{cookieFormat}, b...), err
-		},
-		Decode: func(b []byte, to *jar) error {
-			if len(b) == 0 || b[0] != cookieFormat {
-				return fmt.Errorf("%w: format %x, want %x", ErrCorrupt, b[:min(1, len(b))], cookieFormat)
-			}
-			if err := cbor.Unmarshal(b[1:], to); err != nil {
-				return fmt.Errorf("%w: %w", ErrCorrupt, err)
-			}
-			return nil
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &Cookies{stored: stored, session: map[uri.Host]jar{}}, nil
+func OpenCookies(db *badger.DB) *Cookies {
+	return &Cookies{session: map[uri.Host]jar{}, stored: NewHostRows(db, RowKind[uri.Host, jar]{
+		Name: "cookie jar", Prefix: "pC", MaxInMemory: maxJars, RowBytes: maxJar, Portion: portion,
+		Encode: func(j jar) ([]byte, error) { return EncodeRow(j) },
+		Decode: func(b []byte, to *jar) error { return DecodeRow(b, to) },
+	})}
 }
 
 // Flush writes the jars that are stored and were changed.

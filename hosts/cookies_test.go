@@ -1,4 +1,4 @@
-package hosts_test
+package hosts
 
 import (
 	"errors"
@@ -10,44 +10,19 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-
-func open(t *testing.T, dir string) (*hosts.Cookies, *badger.DB) {
+func learn(t *testing.T, s *Cookies, u string, keep bool, fields ...string) {
 	t.Helper()
-	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithInMemory(dir == "").WithMemTableSize(8 << 20))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := hosts.OpenCookies(db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, db
-}
-
-func parse(t *testing.T, s string) uri.URI {
-	t.Helper()
-	u, err := uri.Parse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
-
-func learn(t *testing.T, s *hosts.Cookies, u string, keep bool, fields ...string) {
-	t.Helper()
-	if err := s.Learn(parse(t, u), http.Header{"Set-Cookie": fields}, keep, noon); err != nil {
+	if err := s.Learn(uri.FromCanonical(u), http.Header{"Set-Cookie": fields}, keep, noon); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func sent(t *testing.T, s *hosts.Cookies, u string, keep bool, at time.Time, others ...string) string {
+func sent(t *testing.T, s *Cookies, u string, keep bool, at time.Time, others ...string) string {
 	t.Helper()
-	got, err := s.Header(parse(t, u), keep, others, at)
+	got, err := s.Header(uri.FromCanonical(u), keep, others, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +33,7 @@ func sent(t *testing.T, s *hosts.Cookies, u string, keep bool, at time.Time, oth
 func TestWhichCookiesAreSent(t *testing.T) {
 	t.Parallel()
 	const page = "https://www.news.example.co.uk/a/b"
+	db := openBadger(t, "")
 	for _, c := range []struct {
 		set, asked, want string
 		after            time.Duration
@@ -89,12 +65,11 @@ func TestWhichCookiesAreSent(t *testing.T) {
 		{"\x01", "https://www.news.example.co.uk/", "", 0},
 	} {
 		for _, keep := range []bool{false, true} {
-			s, db := open(t, "")
+			s := OpenCookies(db)
 			learn(t, s, page, keep, c.set)
 			if got := sent(t, s, c.asked, keep, noon.Add(c.after), "consent"); got != c.want {
 				t.Errorf("%.60q, asked for %s after %s: %q, want %q", c.set, c.asked, c.after, got, c.want)
 			}
-			db.Close()
 		}
 	}
 }
@@ -102,8 +77,7 @@ func TestWhichCookiesAreSent(t *testing.T) {
 // TestCookiesAreReplacedAndTakenBack plays the course of a session.
 func TestCookiesAreReplacedAndTakenBack(t *testing.T) {
 	t.Parallel()
-	s, db := open(t, "")
-	defer db.Close()
+	s := OpenCookies(openBadger(t, ""))
 	const u = "https://a.example/x/y"
 	learn(t, s, u, true, "a=1; Path=/", "b=2; Path=/x", "c=3; Path=/")
 	learn(t, s, u, true, "c=4; Path=/")
@@ -119,8 +93,8 @@ func TestCookiesAreReplacedAndTakenBack(t *testing.T) {
 // TestAJarIsBounded sets a megabyte of cookies, at once and one by one.
 func TestAJarIsBounded(t *testing.T) {
 	t.Parallel()
-	s, db := open(t, "")
-	defer db.Close()
+	db := openBadger(t, "")
+	s := OpenCookies(db)
 	var fields []string
 	for i := range 300 {
 		fields = append(fields, fmt.Sprintf("n%d=%s; Path=/", i, strings.Repeat("v", 3500)))
@@ -155,24 +129,22 @@ func TestAJarIsBounded(t *testing.T) {
 // TestAKeptJarSurvivesARestart opens the store again, and then lets the host have a jar for the session only.
 func TestAKeptJarSurvivesARestart(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	s, db := open(t, dir)
+	db := openBadger(t, "")
+	s := OpenCookies(db)
 	learn(t, s, "https://a.example/", true, "a=1; Path=/", "s=2; Path=/; Max-Age=60")
 	learn(t, s, "https://b.example/", false, "b=1; Path=/")
-	if err := errors.Join(s.Flush(), db.Close()); err != nil {
+	if err := s.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	s, db = open(t, dir)
+	s = OpenCookies(db)
 	if a, b := sent(t, s, "https://a.example/", true, noon), sent(t, s, "https://b.example/", false, noon); a != "a=1; s=2" || b != "" {
 		t.Errorf("after a restart: %q and %q", a, b)
 	}
 	learn(t, s, "https://a.example/", false)
-	if err := errors.Join(s.Flush(), db.Close()); err != nil {
+	if err := s.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	s, db = open(t, dir)
-	defer db.Close()
-	if a := sent(t, s, "https://a.example/", true, noon); a != "" {
+	if a := sent(t, OpenCookies(db), "https://a.example/", true, noon); a != "" {
 		t.Errorf("a jar for the session leaves stored cookies: %q", a)
 	}
 }
@@ -180,12 +152,12 @@ func TestAKeptJarSurvivesARestart(t *testing.T) {
 // TestADamagedJarIsReportedOnce reads a value of another format.
 func TestADamagedJarIsReportedOnce(t *testing.T) {
 	t.Parallel()
-	s, db := open(t, "")
-	defer db.Close()
+	db := openBadger(t, "")
+	s := OpenCookies(db)
 	var told []error
 	s.OnDamage(func(err error) { told = append(told, err) })
 	for i, keep := range []bool{true, false} {
-		u := parse(t, fmt.Sprintf("https://%d.example/", i))
+		u := uri.FromCanonical(fmt.Sprintf("https://%d.example/", i))
 		err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte("pC"+string(u.Host())), []byte{9, 1}) })
 		if err != nil {
 			t.Fatal(err)
@@ -201,20 +173,17 @@ func TestADamagedJarIsReportedOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if len(told) != i+1 || !errors.Is(told[i], hosts.ErrCorrupt) {
+		if len(told) != i+1 || !errors.Is(told[i], ErrCorrupt) {
 			t.Errorf("keep %t: reported %v, want one damaged row", keep, told)
 		}
 	}
-	again, err := hosts.OpenCookies(db)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := OpenCookies(db)
 	learn(t, again, "https://0.example/", true, "a=b")
 	if got := sent(t, again, "https://0.example/", true, noon); got != "a=b" {
 		t.Errorf("the jar has %q after its repair, want a=b", got)
 	}
-	var none *hosts.Cookies
-	if h, err := none.Header(parse(t, "https://a.example/"), true, nil, noon); h != "" || err != nil {
+	var none *Cookies
+	if h, err := none.Header(uri.FromCanonical("https://a.example/"), true, nil, noon); h != "" || err != nil {
 		t.Errorf("no store: %q, %v", h, err)
 	}
 }
@@ -223,6 +192,7 @@ func TestADamagedJarIsReportedOnce(t *testing.T) {
 func TestAnAnswerWithoutEncryptionLeavesSecureCookiesAlone(t *testing.T) {
 	t.Parallel()
 	const page = "://www.news.example/a/b"
+	db := openBadger(t, "")
 	for _, c := range []struct{ first, scheme, then, want string }{
 		{"id=1; Path=/; Secure", "http", "id=2; Path=/", "id=1"},
 		{"id=1; Path=/; Secure", "http", "id=2; Path=/a", "id=1"},
@@ -232,14 +202,11 @@ func TestAnAnswerWithoutEncryptionLeavesSecureCookiesAlone(t *testing.T) {
 		{"id=1; Path=/", "http", "id=2; Path=/", "id=2"},
 		{"id=1; Path=/; Secure", "http", "other=2; Path=/", "id=1; other=2"},
 	} {
-		s, db := open(t, "")
+		s := OpenCookies(db)
 		learn(t, s, "https"+page, false, c.first)
 		learn(t, s, c.scheme+page, false, c.then)
 		if got := sent(t, s, "https"+page, false, noon); got != c.want {
 			t.Errorf("%q, then %q over %s: %q is sent, want %q", c.first, c.then, c.scheme, got, c.want)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
 		}
 	}
 }
@@ -248,9 +215,10 @@ func TestAnAnswerWithoutEncryptionLeavesSecureCookiesAlone(t *testing.T) {
 // field of a request, has room for. The session of the encrypted requests stays and is sent.
 func TestNewCookiesLeaveSecureOnesInAFullJar(t *testing.T) {
 	t.Parallel()
+	db := openBadger(t, "")
 	for name, value := range map[string]string{"many": "v", "large": strings.Repeat("v", 3000)} {
 		for _, keep := range []bool{false, true} {
-			s, db := open(t, "")
+			s := OpenCookies(db)
 			learn(t, s, "https://www.news.example/", keep, "session=1; Path=/; Secure", "plain=1; Path=/")
 			for i := range 60 {
 				learn(t, s, "http://www.news.example/a/b", keep, fmt.Sprintf("n%d=%s; Path=/a", i, value))
@@ -265,9 +233,48 @@ func TestNewCookiesLeaveSecureOnesInAFullJar(t *testing.T) {
 			if got = sent(t, s, "https://www.news.example/", keep, noon); strings.Contains(got, "session=1") || strings.Count(got, "=") != 50 {
 				t.Errorf("%s cookies, keep %t, then 60 secure ones: %q is sent", name, keep, got)
 			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
 		}
 	}
+}
+
+// FuzzSetCookie learns arbitrary Set-Cookie fields. What goes back must be one header line with pairs alone, within its
+// bound, and no other host may get it. After 400 days nothing with a date is left.
+func FuzzSetCookie(f *testing.F) {
+	for _, field := range []string{
+		"id=1", "id=1; Path=/; Domain=.example.co.uk; Secure; HttpOnly; SameSite=None", "__Host-id=1; Secure; Path=/",
+		"id=; Max-Age=-1", "id=2; Max-Age=99999999999999999999", "id=3; Expires=Thu, 01 Jan 2099 00:00:00 GMT",
+		"a=\"b\\\"; c\"", "=; ;;=", "id=\x00\r\nX: y", "ä=ö; path=\u202e/", strings.Repeat("n", 5000) + "=1",
+	} {
+		f.Add(field, "next="+field, "a/b?c")
+	}
+	f.Fuzz(func(t *testing.T, one, two, path string) {
+		u, err := uri.Parse("https://www.news.example.co.uk/" + path)
+		if err != nil || u.Host() != "www.news.example.co.uk" {
+			t.Skip("no page of the host")
+		}
+		var s CookieSession
+		s.Learn(u, http.Header{"Set-Cookie": {one, two, one}}, noon)
+		got := s.Header(u, nil, noon)
+		s.Learn(u, http.Header{"Set-Cookie": {one, two, one}}, noon)
+		if again := s.Header(u, nil, noon); again != got {
+			t.Errorf("the same answer twice: %q, then %q", got, again)
+		}
+		if len(got) > 8<<10 || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			t.Fatalf("a request would have the field %q", got)
+		}
+		for pair := range strings.SplitSeq(got, "; ") {
+			if got != "" && strings.ContainsAny(pair, ";,") {
+				t.Errorf("%q is no pair of %q", pair, got)
+			}
+		}
+		if plain := s.Header(uri.FromCanonical("http://www.news.example.co.uk"+u.RequestTarget()), nil, noon); len(plain) > len(got) {
+			t.Errorf("without encryption %q is sent, with it %q", plain, got)
+		}
+		if !strings.ContainsAny(strings.ToLower(one+two), "xm") { // neither Expires nor Max-Age
+			return
+		}
+		if late := s.Header(u, nil, noon.Add(400*24*time.Hour)); len(late) > len(got) {
+			t.Errorf("after 400 days %q is sent, at first %q", late, got)
+		}
+	})
 }

@@ -1,7 +1,7 @@
 // This file counts what each day brought from each host: requests, versions seen, and the estimated number of
 // versions that appeared.
 //
-// [Daily.Add] counts a visit in memory, and [Daily.Flush] writes the counts. Flush is called at intervals and before
+// [Daily.Add] counts a visit in memory, and [Rows.Flush] writes the counts. Flush is called at intervals and before
 // the Badger store is closed, so a crash loses the visits since the last one. Days are days of UTC. When a host
 // begins a new day, its days that are older by [MaxDays] or more are deleted.
 //
@@ -41,10 +41,9 @@ const (
 	dayBytes        = 500
 )
 
-// Daily keeps the daily counts in an open Badger store. Its methods may be called by several goroutines at once. It
-// needs no closing except a last [Daily.Flush], and must not be used after the Badger store is closed.
+// Daily keeps the daily counts in an open Badger store.
 type Daily struct {
-	rows *Rows[HostDay, evaluators.Day]
+	*Rows[HostDay, evaluators.Day]
 }
 
 // HostDay is a day of a host.
@@ -65,32 +64,18 @@ func (d HostDay) Time() time.Time { return time.Unix(int64(d.Day)*24*60*60, 0).U
 func (d HostDay) String() string { return string(d.Host) + " on " + d.Time().Format(time.DateOnly) }
 
 // OpenDaily returns a store of daily counts in db.
-func OpenDaily(db *badger.DB) (*Daily, error) {
-	s, err := NewRows(db, RowKind[HostDay, evaluators.Day]{
+func OpenDaily(db *badger.DB) *Daily {
+	return &Daily{NewRows(db, RowKind[HostDay, evaluators.Day]{
 		Name: "daily count", Prefix: string(letter), MaxInMemory: maxDaysInMemory, RowBytes: dayBytes,
 		Own: func(d HostDay) HostDay { return HostDay{d.Host.Clone(), d.Day} },
 		Key: key, ParseKey: parseKey, Encode: encodeDay, Decode: decodeDay, Outdated: outdated,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &Daily{s}, nil
+	})}
 }
 
 // Add adds a visit to the counts of its day.
 func (s *Daily) Add(host uri.Host, at time.Time, visit evaluators.Day) error {
-	return s.rows.Change(hostDayAt(host, at), func(d evaluators.Day) (evaluators.Day, bool) { return d.Plus(visit), true })
+	return s.Change(hostDayAt(host, at), func(d evaluators.Day) (evaluators.Day, bool) { return d.Plus(visit), true })
 }
-
-// Flush writes what was added. If it fails, the next Flush writes it.
-func (s *Daily) Flush() error { return s.rows.Flush() }
-
-// OnDamage makes the store report each damaged row once, and replace it by an empty one. It must be called before the
-// store is used.
-func (s *Daily) OnDamage(report func(error)) { s.rows.OnDamage(report) }
-
-// Bytes returns how much memory the counts take at most.
-func (s *Daily) Bytes() int64 { return s.rows.Bytes() }
 
 // Each calls see with the counts of the days that begin at from or later, and before to. A zero time is no bound. It
 // lists the days of one host, or of all hosts if host is empty, ordered by host and then by day. Each stops at the
@@ -100,7 +85,7 @@ func (s *Daily) Each(host uri.Host, from, to time.Time, see func(HostDay, evalua
 	if host != "" {
 		of = dailyPrefix(host)
 	}
-	return s.rows.Each(of, func(d HostDay, day evaluators.Day) error {
+	return s.Rows.Each(of, func(d HostDay, day evaluators.Day) error {
 		if at := d.Time(); !from.IsZero() && at.Before(from) || !to.IsZero() && !at.Before(to) {
 			return nil
 		}

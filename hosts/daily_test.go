@@ -3,32 +3,13 @@ package hosts
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
-
-	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
 )
-
-func dailyOpenBadger(t *testing.T, dir string) *badger.DB {
-	t.Helper()
-	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithMemTableSize(8 << 20))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
-
-func open(t *testing.T, db *badger.DB) *Daily {
-	t.Helper()
-	s, err := OpenDaily(db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -47,59 +28,45 @@ func dailyList(t *testing.T, s *Daily, host uri.Host, from, to time.Time) (lines
 	return lines
 }
 
-var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-
-func TestCountsSurviveARestart(t *testing.T) {
+func TestDaysAreListedByHostAndTime(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	db := dailyOpenBadger(t, dir)
-	s := open(t, db)
+	db := openBadger(t, "")
+	s := OpenDaily(db)
 	visit := evaluators.Day{Requests: 1, Seen: 1, Versions: 1.5}
 	for range 3 {
 		must(t, s.Add("a.example", noon, visit))
 	}
 	must(t, s.Add("b.example", noon, evaluators.Day{Requests: 1}))
+	must(t, s.Add("a.example:8080", noon, evaluators.Day{Requests: 2})) // not of a.example
 	must(t, s.Flush())
-	must(t, db.Close())
-
-	db = dailyOpenBadger(t, dir)
-	defer func() { must(t, db.Close()) }()
-	s = open(t, db)
+	s = OpenDaily(db)
 	must(t, s.Add("a.example", noon.Add(11*time.Hour), visit))
 	must(t, s.Add("a.example", noon.Add(12*time.Hour), visit)) // the next day in UTC
 	want := []string{
-		"2026-11-20 a.example: 4 requests, 4 of 6.0",
-		"2026-11-21 a.example: 1 requests, 1 of 1.5",
-		"2026-11-20 b.example: 1 requests, 0 of 0.0",
+		"2026-11-22 a.example: 4 requests, 4 of 6.0",
+		"2026-11-23 a.example: 1 requests, 1 of 1.5",
+		"2026-11-22 a.example:8080: 2 requests, 0 of 0.0",
+		"2026-11-22 b.example: 1 requests, 0 of 0.0",
 	}
-	if got := dailyList(t, s, "", time.Time{}, time.Time{}); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("listed %q, want %q", got, want)
-	}
-	if got := dailyList(t, s, "a.example", noon, time.Time{}); fmt.Sprint(got) != fmt.Sprint(want[1:2]) {
-		t.Errorf("one host since the 21st: listed %q, want %q", got, want[1:2])
-	}
-	if got := dailyList(t, s, "", time.Time{}, noon); len(got) != 2 {
-		t.Errorf("before the 21st: listed %q, want two days", got)
-	}
-}
-
-func TestEachOfOneHostSkipsHostsWithALongerName(t *testing.T) {
-	t.Parallel()
-	db := dailyOpenBadger(t, t.TempDir())
-	defer func() { must(t, db.Close()) }()
-	s := open(t, db)
-	must(t, s.Add("a.example", noon, evaluators.Day{Requests: 1}))
-	must(t, s.Add("a.example:8080", noon, evaluators.Day{Requests: 2}))
-	if got := dailyList(t, s, "a.example", time.Time{}, time.Time{}); len(got) != 1 {
-		t.Errorf("listed %q, want one host", got)
+	for _, c := range []struct {
+		host     uri.Host
+		from, to time.Time
+		want     []string
+	}{
+		{"", time.Time{}, time.Time{}, want},
+		{"a.example", time.Time{}, time.Time{}, want[:2]},
+		{"a.example", noon, time.Time{}, want[1:2]},
+		{"", time.Time{}, noon, []string{want[0], want[2], want[3]}},
+	} {
+		if got := dailyList(t, s, c.host, c.from, c.to); !slices.Equal(got, c.want) {
+			t.Errorf("host %q from %s to %s: listed %q, want %q", c.host, c.from, c.to, got, c.want)
+		}
 	}
 }
 
 func TestOldDaysAreDeleted(t *testing.T) {
 	t.Parallel()
-	db := dailyOpenBadger(t, t.TempDir())
-	defer func() { must(t, db.Close()) }()
-	s := open(t, db)
+	s := OpenDaily(openBadger(t, ""))
 	for day := range 3 * MaxDays {
 		at := noon.AddDate(0, 0, day)
 		must(t, s.Add("a.example", at, evaluators.Day{Requests: 1}))
@@ -107,20 +74,6 @@ func TestOldDaysAreDeleted(t *testing.T) {
 	}
 	if got := dailyList(t, s, "", time.Time{}, time.Time{}); len(got) != MaxDays {
 		t.Errorf("%d days are kept, want %d", len(got), MaxDays)
-	}
-}
-
-func TestCountsOfMoreHostsThanFitInMemory(t *testing.T) {
-	t.Parallel()
-	db := dailyOpenBadger(t, t.TempDir())
-	defer func() { must(t, db.Close()) }()
-	s := open(t, db)
-	const n = maxDaysInMemory + 250
-	for i := range n {
-		must(t, s.Add(uri.Host(fmt.Sprintf("h%d.example", i)), noon, evaluators.Day{Requests: 1}))
-	}
-	if got := dailyList(t, s, "", time.Time{}, time.Time{}); len(got) != n {
-		t.Errorf("%d rows, want %d", len(got), n)
 	}
 }
 
@@ -155,14 +108,6 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func TestTheStoredFormStays(t *testing.T) {
-	t.Parallel()
-	v, err := encodeDay(evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25})
-	if got, want := fmt.Sprintf("%q %x", key(hostDayAt("a.example", noon)), v), `"aa.example\x00\x00\x00Q)" 01ac02074020800000000000`; got != want || err != nil {
-		t.Errorf("the row is %s, %v; want %s", got, err, want)
-	}
-}
-
 func TestDaysOfOlderVersionsCanBeRead(t *testing.T) {
 	t.Parallel()
 	var d evaluators.Day
@@ -182,5 +127,26 @@ func TestDaysOfOlderVersionsCanBeRead(t *testing.T) {
 	must(t, decodeDay(now, &again))
 	if want := (evaluators.Odds{Visits: 1, Found: 1, Again: 1, Expected: 0.25}); again != d || again.Odds != want {
 		t.Errorf("%+v, want %+v with odds %+v", again, d, want)
+	}
+}
+
+// BenchmarkFlush measures writing the counts of a new day for 5,000 hosts.
+func BenchmarkFlush(b *testing.B) {
+	store := OpenDaily(openBadger(b, b.TempDir()))
+	hosts := make([]uri.Host, 5000)
+	for i := range hosts {
+		hosts[i] = uri.Host(fmt.Sprintf("host-%d.example", i))
+	}
+	day := noon
+	for b.Loop() {
+		day = day.Add(24 * time.Hour)
+		for _, h := range hosts {
+			if err := store.Add(h, day, evaluators.Day{Requests: 1, Seen: 1, Versions: 1}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := store.Flush(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -16,17 +16,9 @@ import (
 	"fmt"
 
 	"github.com/dgraph-io/badger/v4"
-	"github.com/fxamacker/cbor/v2"
 
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
-)
-
-// These begin each key. A value begins with reputationFormat; any other format is an error.
-const (
-	prefixReputation = "t"
-	prefixDates      = "pF"
-	reputationFormat = 1
 )
 
 // reputationMaxInMemory is the number of hosts in memory, of reputationRowBytes each. Each conditional request needs a
@@ -44,38 +36,16 @@ type Reputation struct {
 }
 
 // OpenReputation returns a store of reputations in db.
-func OpenReputation(db *badger.DB) (*Reputation, error) {
-	reputations, err := NewRows(db, kind("reputation", prefixReputation, reputationEncode, reputationDecode))
-	if err != nil {
-		return nil, err
-	}
-	dates, err := NewRows(db, kind("reputation of dates", prefixDates, encodeDates, decodeDates))
-	if err != nil {
-		return nil, err
-	}
-	return &Reputation{reputations, dates}, nil
-}
-
-// kind describes rows whose keys are a prefix and a host, and whose values are CBOR behind the format.
-func kind[V, W any](name, prefix string, encode func(V) W, decode func(W, *V) error) RowKind[uri.Host, V] {
-	return RowKind[uri.Host, V]{
-		Name: name, Prefix: prefix, MaxInMemory: reputationMaxInMemory, RowBytes: reputationRowBytes, Own: uri.Host.Clone,
-		Key:      func(h uri.Host) []byte { return append([]byte(prefix), h...) },
-		ParseKey: func(k []byte) (uri.Host, bool) { return uri.Host(k[len(prefix):]), true },
-		Encode: func(v V) ([]byte, error) {
-			b, err := cbor.Marshal(encode(v))
-			return append([]byte{reputationFormat}, b...), err
-		},
-		Decode: func(b []byte, to *V) error {
-			if len(b) == 0 || b[0] != reputationFormat {
-				return fmt.Errorf("%w: format %x, want %x", ErrCorrupt, b[:min(1, len(b))], reputationFormat)
-			}
-			var w W
-			if err := cbor.Unmarshal(b[1:], &w); err != nil {
-				return fmt.Errorf("%w: %w", ErrCorrupt, err)
-			}
-			return decode(w, to)
-		},
+func OpenReputation(db *badger.DB) *Reputation {
+	return &Reputation{
+		reputations: NewHostRows(db, RowKind[uri.Host, evaluators.Reputation]{
+			Name: "reputation", Prefix: "t", MaxInMemory: reputationMaxInMemory, RowBytes: reputationRowBytes,
+			Encode: encodeReputation, Decode: decodeReputation,
+		}),
+		dates: NewHostRows(db, RowKind[uri.Host, evaluators.Dates]{
+			Name: "reputation of dates", Prefix: "pF", MaxInMemory: reputationMaxInMemory, RowBytes: reputationRowBytes,
+			Encode: encodeDates, Decode: decodeDates,
+		}),
 	}
 }
 
@@ -134,73 +104,67 @@ func change[V comparable](s *Rows[uri.Host, V], host uri.Host, after func(V) V) 
 	return s.Flush()
 }
 
-// reputationRow is a reputation, or a reputation of dates, as it is stored: CBOR maps with integer keys, to which keys
-// are only ever added. Standings that know nothing are left out. In a reputation of dates the class is the
-// [evaluators.Dating].
+// reputationRow is a reputation, or a reputation of dates, as it is stored. Standings that know nothing are left out. In
+// a reputation of dates the class is the [evaluators.Dating]. Keys are only ever added.
 type reputationRow struct {
 	Standings []standing `cbor:"1,keyasint,omitempty"`
 }
 
 type standing struct {
-	Class       uint8  `cbor:"1,keyasint,omitempty"`
-	Witness     uint8  `cbor:"2,keyasint,omitempty"`
-	ChangeRight int64  `cbor:"3,keyasint,omitempty"`
-	ChangeWrong int64  `cbor:"4,keyasint,omitempty"`
-	SameRight   int64  `cbor:"5,keyasint,omitempty"`
-	SameWrong   int64  `cbor:"6,keyasint,omitempty"`
-	Missing     int64  `cbor:"7,keyasint,omitempty"`
-	Recent      uint64 `cbor:"8,keyasint,omitempty"`
-	Known       int    `cbor:"9,keyasint,omitempty"`
-	Doubts      int    `cbor:"10,keyasint,omitempty"`
+	Class   uint8 `cbor:"1,keyasint,omitempty"`
+	Witness uint8 `cbor:"2,keyasint,omitempty"`
+	evaluators.Standing
 }
 
-func reputationEncode(r evaluators.Reputation) (w reputationRow) {
+// add adds a standing, unless it knows nothing.
+func (w *reputationRow) add(class, witness int, s evaluators.Standing) {
+	if s != (evaluators.Standing{}) {
+		w.Standings = append(w.Standings, standing{uint8(class), uint8(witness), s})
+	}
+}
+
+func encodeReputation(r evaluators.Reputation) ([]byte, error) {
+	var w reputationRow
 	for c, standings := range r {
 		for i, s := range standings {
-			if s == (evaluators.Standing{}) {
-				continue
-			}
-			w.Standings = append(w.Standings, standing{
-				Class: uint8(c), Witness: uint8(i), ChangeRight: s.ChangeRight, ChangeWrong: s.ChangeWrong, SameRight: s.SameRight,
-				SameWrong: s.SameWrong, Missing: s.Missing, Recent: s.Recent, Known: s.Known, Doubts: s.Doubts,
-			})
+			w.add(c, i, s)
 		}
 	}
-	return w
+	return EncodeRow(w)
 }
 
-func reputationDecode(w reputationRow, r *evaluators.Reputation) error {
+func decodeReputation(b []byte, r *evaluators.Reputation) error {
+	var w reputationRow
+	if err := DecodeRow(b, &w); err != nil {
+		return err
+	}
 	for _, s := range w.Standings {
 		if int(s.Class) >= evaluators.Classes || int(s.Witness) >= evaluators.Witnesses || s.Known < 0 || s.Known > 64 {
 			return fmt.Errorf("%w: class %d, witness %d, %d predictions", ErrCorrupt, s.Class, s.Witness, s.Known)
 		}
-		r[s.Class][s.Witness] = evaluators.Standing{
-			ChangeRight: s.ChangeRight, ChangeWrong: s.ChangeWrong, SameRight: s.SameRight, SameWrong: s.SameWrong,
-			Missing: s.Missing, Recent: s.Recent, Known: s.Known, Doubts: s.Doubts,
-		}
+		r[s.Class][s.Witness] = s.Standing
 	}
 	return nil
 }
 
-func encodeDates(d evaluators.Dates) (w reputationRow) {
+func encodeDates(d evaluators.Dates) ([]byte, error) {
+	var w reputationRow
 	for i, s := range d {
-		if s != (evaluators.Standing{}) {
-			w.Standings = append(w.Standings, standing{
-				Class: uint8(i), ChangeRight: s.ChangeRight, ChangeWrong: s.ChangeWrong, Recent: s.Recent, Known: s.Known,
-			})
-		}
+		w.add(i, 0, s)
 	}
-	return w
+	return EncodeRow(w)
 }
 
-func decodeDates(w reputationRow, d *evaluators.Dates) error {
+func decodeDates(b []byte, d *evaluators.Dates) error {
+	var w reputationRow
+	if err := DecodeRow(b, &w); err != nil {
+		return err
+	}
 	for _, s := range w.Standings {
 		if int(s.Class) >= evaluators.Datings || s.Known < 0 || s.Known > 64 {
 			return fmt.Errorf("%w: dating %d, %d predictions", ErrCorrupt, s.Class, s.Known)
 		}
-		d[s.Class] = evaluators.Standing{
-			ChangeRight: s.ChangeRight, ChangeWrong: s.ChangeWrong, Recent: s.Recent, Known: s.Known,
-		}
+		d[s.Class] = s.Standing
 	}
 	return nil
 }

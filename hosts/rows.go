@@ -1,4 +1,8 @@
-// This file has [Rows], which keeps rows of one kind in a Badger store, with the rows in use in memory.
+// Package hosts keeps what was learned of each host, as rows in the Badger store of the frontier: its [Cookies], what
+// each day brought ([Daily]), how far its headers and dates are believed ([Reputation]), and what its URIs of one kind
+// have in common ([Similar]). [Rows] are the common base, for other packages too.
+//
+// # Rows
 //
 // A [Rows] reads a row when it is first needed. [Rows.Change] changes it in memory, and [Rows.Flush] writes all
 // rows that were changed since the last Flush. A crash loses what was changed in between. Rows that are already written
@@ -18,21 +22,22 @@ import (
 	"sync/atomic"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/fxamacker/cbor/v2"
 
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // ErrCorrupt says that a row was not written by this program, or is damaged.
 var ErrCorrupt = errors.New("a row is damaged")
 
-// RowKind describes the rows of a [Rows]. Outdated, Portion, MaxBytes and RowBytes may be
-// zero.
+// RowKind describes the rows of a [Rows]. Outdated, Portion, MaxBytes and RowBytes may be zero.
 type RowKind[K comparable, V any] struct {
 	Name        string                      // of one row, for errors: "reputation"
 	Prefix      string                      // begins each key
 	MaxInMemory int                         // rows
 	MaxBytes    int64                       // in memory, of all rows; 0 = bounded by MaxInMemory alone
-	RowBytes    int64                       // bytes in memory of a row with its key, at most; 0 = see estimate
+	RowBytes    int64                       // bytes in memory of a row with its key, at most; 0 = by its stored form
 	Portion     int                         // rows that are written in one transaction; 0 = as many as have up to 2 KB
 	Own         func(K) K                   // returns a copy of a key that shares no memory with it
 	Key         func(K) []byte              // the whole key
@@ -71,15 +76,41 @@ type row[K comparable, V any] struct {
 	value  V
 }
 
-// estimate returns how many bytes a row without RowBytes takes in memory, by the size of its stored form.
-func estimate(stored int) int64 { return int64(500 + 3*stored) }
-
 // NewRows returns a store of rows in db.
-func NewRows[K comparable, V any](db *badger.DB, kind RowKind[K, V]) (*Rows[K, V], error) {
-	if db == nil {
-		return nil, fmt.Errorf("open the store of each %s: no Badger store is given", kind.Name)
+func NewRows[K comparable, V any](db *badger.DB, kind RowKind[K, V]) *Rows[K, V] {
+	return &Rows[K, V]{db: db, kind: kind, rows: map[K]*row[K, V]{}, changed: map[K]struct{}{}}
+}
+
+// NewHostRows returns a store of rows whose keys are the prefix of their kind and a host.
+func NewHostRows[V any](db *badger.DB, kind RowKind[uri.Host, V]) *Rows[uri.Host, V] {
+	kind.Own = uri.Host.Clone
+	kind.Key = func(h uri.Host) []byte { return append([]byte(kind.Prefix), h...) }
+	kind.ParseKey = func(k []byte) (uri.Host, bool) { return uri.Host(k[len(kind.Prefix):]), true }
+	return NewRows(db, kind)
+}
+
+// rowFormat begins the rows that [EncodeRow] writes.
+const rowFormat = 1
+
+// EncodeRow returns a row as it is stored: its format, then CBOR.
+func EncodeRow(row any) ([]byte, error) {
+	mode, err := cbor.EncOptions{Time: cbor.TimeRFC3339Nano}.EncMode()
+	if err != nil {
+		return nil, err
 	}
-	return &Rows[K, V]{db: db, kind: kind, rows: map[K]*row[K, V]{}, changed: map[K]struct{}{}}, nil
+	b, err := mode.Marshal(row)
+	return append([]byte{rowFormat}, b...), err
+}
+
+// DecodeRow reads what [EncodeRow] wrote. It returns [ErrCorrupt] for anything else.
+func DecodeRow(b []byte, row any) error {
+	if len(b) == 0 || b[0] != rowFormat {
+		return fmt.Errorf("%w: format %x, want %x", ErrCorrupt, b[:min(1, len(b))], rowFormat)
+	}
+	if err := cbor.Unmarshal(b[1:], row); err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return nil
 }
 
 // OnDamage makes the store call a function when a row is damaged, and replace the row by the zero value at the next
@@ -157,7 +188,7 @@ func (s *Rows[K, V]) release(r *row[K, V]) {
 func (s *Rows[K, V]) resize(r *row[K, V], stored int) {
 	size := s.kind.RowBytes
 	if size == 0 {
-		size = estimate(stored)
+		size = int64(500 + 3*stored) // an estimate
 	}
 	s.bytes += size - r.bytes
 	r.bytes = size

@@ -13,12 +13,14 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-func openBadger(t *testing.T, dir string) *badger.DB {
+// openBadger opens a Badger store in a folder, or in memory if dir is empty.
+func openBadger(t testing.TB, dir string) *badger.DB {
 	t.Helper()
-	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithMemTableSize(8 << 20))
+	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithInMemory(dir == "").WithMemTableSize(8 << 20))
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
 
@@ -42,15 +44,6 @@ var numbers = RowKind[string, uint64]{
 		}
 		return nil
 	},
-}
-
-func openRows(t *testing.T, db *badger.DB) *Rows[string, uint64] {
-	t.Helper()
-	s, err := NewRows(db, numbers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 func add(t *testing.T, s *Rows[string, uint64], name string, more uint64) {
@@ -82,9 +75,8 @@ func checkRow(t *testing.T, s *Rows[string, uint64], name string, want uint64) {
 
 func TestOnlyFlushedRowsSurviveTheProcess(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	db := openBadger(t, dir)
-	s := openRows(t, db)
+	db := openBadger(t, "")
+	s := NewRows(db, numbers)
 	add(t, s, "a", 1)
 	add(t, s, "b", 2)
 	if err := s.Flush(); err != nil {
@@ -92,12 +84,7 @@ func TestOnlyFlushedRowsSurviveTheProcess(t *testing.T) {
 	}
 	add(t, s, "a", 10)
 	checkRow(t, s, "a", 11)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	db = openBadger(t, dir)
-	defer db.Close()
-	s = openRows(t, db)
+	s = NewRows(db, numbers)
 	checkRow(t, s, "a", 1)
 	checkRow(t, s, "missing", 0)
 	add(t, s, "ab", 3)
@@ -108,9 +95,7 @@ func TestOnlyFlushedRowsSurviveTheProcess(t *testing.T) {
 
 func TestAnUnchangedRowIsNotWritten(t *testing.T) {
 	t.Parallel()
-	db := openBadger(t, t.TempDir())
-	defer db.Close()
-	s := openRows(t, db)
+	s := NewRows(openBadger(t, ""), numbers)
 	if err := s.Change("a", func(n uint64) (uint64, bool) { return n + 1, false }); err != nil {
 		t.Fatal(err)
 	}
@@ -121,9 +106,7 @@ func TestAnUnchangedRowIsNotWritten(t *testing.T) {
 
 func TestANewRowDeletesOutdatedOnes(t *testing.T) {
 	t.Parallel()
-	db := openBadger(t, t.TempDir())
-	defer db.Close()
-	s := openRows(t, db)
+	s := NewRows(openBadger(t, ""), numbers)
 	add(t, s, "old-x", 1)
 	add(t, s, "old-y", 1)
 	list(t, s, nil)
@@ -135,9 +118,7 @@ func TestANewRowDeletesOutdatedOnes(t *testing.T) {
 
 func TestMoreRowsThanFitInMemory(t *testing.T) {
 	t.Parallel()
-	db := openBadger(t, t.TempDir())
-	defer db.Close()
-	s := openRows(t, db)
+	s := NewRows(openBadger(t, ""), numbers)
 	s.kind.MaxBytes = 800 * s.kind.RowBytes // is reached before the number of rows
 	const rows, workers = 3500, 4
 	var all sync.WaitGroup
@@ -166,7 +147,7 @@ func TestRowsThatCannotBeWrittenAreWrittenLater(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	db := openBadger(t, dir)
-	s := openRows(t, db)
+	s := NewRows(db, numbers)
 	for n := range maxPortion + 50 {
 		add(t, s, fmt.Sprint(n), 7)
 	}
@@ -178,20 +159,18 @@ func TestRowsThatCannotBeWrittenAreWrittenLater(t *testing.T) {
 	}
 	checkRow(t, s, "0", 7)
 	s.db = openBadger(t, dir)
-	defer s.db.Close()
 	if err := s.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if got := len(list(t, openRows(t, s.db), nil)); got != maxPortion+50 {
+	if got := len(list(t, NewRows(s.db, numbers), nil)); got != maxPortion+50 {
 		t.Errorf("%d rows are stored, want %d", got, maxPortion+50)
 	}
 }
 
 func TestADamagedRowIsAnError(t *testing.T) {
 	t.Parallel()
-	db := openBadger(t, t.TempDir())
-	defer db.Close()
-	s := openRows(t, db)
+	db := openBadger(t, "")
+	s := NewRows(db, numbers)
 	for _, key := range []string{"na", "n"} { // a damaged value, and a key without a name
 		if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), nil) }); err != nil {
 			t.Fatal(err)
@@ -210,14 +189,13 @@ func TestADamagedRowIsAnError(t *testing.T) {
 
 func TestADamagedRowIsReportedOnceAndReplaced(t *testing.T) {
 	t.Parallel()
-	db := openBadger(t, t.TempDir())
-	defer db.Close()
+	db := openBadger(t, "")
 	for _, key := range []string{"na", "nb", "nc"} {
 		if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), nil) }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s := openRows(t, db)
+	s := NewRows(db, numbers)
 	told := 0
 	s.OnDamage(func(error) { told++ })
 	if v, err := s.Get("a"); v != 0 || err != nil {
@@ -232,16 +210,14 @@ func TestADamagedRowIsReportedOnceAndReplaced(t *testing.T) {
 	if err := s.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if got := list(t, openRows(t, db), nil); told != 3 || len(got) != 3 {
+	if got := list(t, NewRows(db, numbers), nil); told != 3 || len(got) != 3 {
 		t.Errorf("%d reports, the list after reopening is %v; want 3 and three rows", told, got)
 	}
 }
 
 func TestEachStopsAtAnError(t *testing.T) {
 	t.Parallel()
-	db := openBadger(t, t.TempDir())
-	defer db.Close()
-	s := openRows(t, db)
+	s := NewRows(openBadger(t, ""), numbers)
 	add(t, s, "a", 1)
 	add(t, s, "b", 1)
 	errStop, seen := errors.New("stop"), 0
@@ -254,19 +230,10 @@ func TestEachStopsAtAnError(t *testing.T) {
 	}
 }
 
-func TestNewRequiresAStore(t *testing.T) {
-	t.Parallel()
-	if _, err := NewRows(nil, numbers); err == nil {
-		t.Error("New accepts a missing store")
-	}
-}
-
 // The names are parts of long texts, as hosts are parts of URIs. The rows stay within their bound, and no text stays in
 // memory.
 func TestRowsAreBoundedInBytes(t *testing.T) {
-	db := openBadger(t, t.TempDir())
-	defer db.Close()
-	s := openRows(t, db)
+	s := NewRows(openBadger(t, ""), numbers)
 	inUse := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -290,9 +257,7 @@ func TestRowsAreBoundedInBytes(t *testing.T) {
 // One goroutine is in the middle of a change. The users of other rows do not wait for it.
 func TestOneRowDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
-	db := openBadger(t, t.TempDir())
-	defer db.Close()
-	s := openRows(t, db)
+	s := NewRows(openBadger(t, ""), numbers)
 	began, finish, answered := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
 		answered <- s.Change("slow", func(uint64) (uint64, bool) { close(began); <-finish; return 0, false })

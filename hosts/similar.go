@@ -6,7 +6,7 @@
 // time do not undo each other. A host has at most 97 rows, of some 120 bytes, or 600 where two or more URIs were seen
 // to change.
 //
-// Add changes a row in memory. [Similar.Flush] writes the changed rows; it is called with each sync of the Badger store
+// Add changes a row in memory. [Rows.Flush] writes the changed rows; it is called with each sync of the Badger store
 // and before that is closed. A visit is added after it is archived and logged, and before it is settled in the
 // frontier. A crash loses what was added since the last Flush, or has a repeated visit counted twice. Both change the
 // numbers of a kind little.
@@ -40,10 +40,9 @@ const (
 	similarRowBytes    = 1200
 )
 
-// Similar keeps the numbers of all kinds in an open Badger store. Its methods may be called by several goroutines at
-// once. It needs no closing except a last [Similar.Flush], and must not be used after the Badger store is closed.
+// Similar keeps the numbers of all kinds in an open Badger store.
 type Similar struct {
-	rows *Rows[hostKind, rate.Relatives]
+	*Rows[hostKind, rate.Relatives]
 }
 
 // hostKind is a kind of URIs on a host.
@@ -55,21 +54,17 @@ type hostKind struct {
 func (h hostKind) String() string { return fmt.Sprintf("kind %d on %s", h.kind, h.host) }
 
 // OpenSimilar returns a store of kinds in db.
-func OpenSimilar(db *badger.DB) (*Similar, error) {
-	s, err := NewRows(db, RowKind[hostKind, rate.Relatives]{
+func OpenSimilar(db *badger.DB) *Similar {
+	return &Similar{NewRows(db, RowKind[hostKind, rate.Relatives]{
 		Name: "summary", Prefix: string(similarLetter), MaxInMemory: similarMaxInMemory, RowBytes: similarRowBytes,
 		Own: func(h hostKind) hostKind { return hostKind{h.host.Clone(), h.kind} },
 		Key: similarKey, ParseKey: similarParseKey, Encode: similarEncode, Decode: similarDecode,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &Similar{s}, nil
+	})}
 }
 
 // Get returns what the URIs of a kind on a host have in common, or the zero value if nothing is known.
 func (s *Similar) Get(host uri.Host, kind rate.Kind) (rate.Relatives, error) {
-	return s.rows.Get(hostKind{host, kind})
+	return s.Rows.Get(hostKind{host, kind})
 }
 
 // Add adds the difference that one visit makes to its kind. Kind zero is ignored.
@@ -77,20 +72,10 @@ func (s *Similar) Add(host uri.Host, kind rate.Kind, lesson rate.Relatives) erro
 	if kind == 0 || lesson == (rate.Relatives{}) {
 		return nil
 	}
-	return s.rows.Change(hostKind{host, kind}, func(r rate.Relatives) (rate.Relatives, bool) {
+	return s.Change(hostKind{host, kind}, func(r rate.Relatives) (rate.Relatives, bool) {
 		return r.Plus(lesson), true
 	})
 }
-
-// Flush writes what was added. If it fails, the next Flush writes it.
-func (s *Similar) Flush() error { return s.rows.Flush() }
-
-// OnDamage makes the store report each damaged row once, and replace it by an empty one. It must be called before the
-// store is used.
-func (s *Similar) OnDamage(report func(error)) { s.rows.OnDamage(report) }
-
-// Bytes returns how much memory the rows take at most.
-func (s *Similar) Bytes() int64 { return s.rows.Bytes() }
 
 func similarKey(h hostKind) []byte { return append([]byte{similarLetter, byte(h.kind)}, h.host...) }
 

@@ -90,10 +90,7 @@ func newVisitor(t *testing.T, dir string) *visitor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jars, err := hosts.OpenCookies(db)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jars := hosts.OpenCookies(db)
 	client := fetch.New(fetch.Options{Dial: fetch.Guard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), SpoolDir: dir})
 	t.Cleanup(func() {
 		_ = client.Close()

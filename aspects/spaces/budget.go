@@ -59,7 +59,7 @@ func (s *state) patterns() (list []Pattern) {
 // EachPattern calls see with every host that has such patterns, in the order of their names. It ends with the first
 // error of see.
 func (b *Store) EachPattern(see func(uri.Host, []Pattern) error) error {
-	return b.rows.Each(nil, func(h uri.Host, s *state) error {
+	return b.Rows.Each(nil, func(h uri.Host, s *state) error {
 		if list := s.patterns(); len(list) > 0 {
 			return see(h, list)
 		}

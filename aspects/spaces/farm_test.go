@@ -31,8 +31,8 @@ var siteNav = []string{"/", "/about", "/news/", "/partners/", "/index/"}
 
 // farmOf returns a site with a link farm below /partners/. Each page of the farm links to pages that no page linked to
 // before.
-func farmOf(page func(of string, i int) string, links int) trapSite {
-	return trapSite{links: func(s string) []string {
+func farmOf(page func(of string, i int) string, links int) site {
+	return site{links: func(s string) []string {
 		list := append([]string{}, siteNav...)
 		if strings.HasPrefix(s, "/partners/") {
 			for i := range links {
@@ -51,7 +51,7 @@ func TestLinkFarmsAreFound(t *testing.T) {
 	const all = 1_000_000_000
 	for _, c := range []struct {
 		name string
-		site trapSite
+		site site
 		most int
 	}{
 		{"hundreds of links to words", farmOf(func(of string, i int) string { return fmt.Sprintf("/partners/best-offer-%d", pick(all, of, i)) }, 200), 30},
@@ -64,8 +64,8 @@ func TestLinkFarmsAreFound(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b, db := openTraps(t)
-			visited := crawl(t, b, c.site, 2_000)
+			b := open(t)
+			visited := crawl(t, b, c.site, 2_000).visited
 			farm := 0
 			for _, target := range visited {
 				if strings.HasPrefix(target, "/partners/") {
@@ -75,7 +75,7 @@ func TestLinkFarmsAreFound(t *testing.T) {
 			if farm > c.most || len(visited)-farm != 44 {
 				t.Errorf("%d pages of the farm and %d others were visited, want at most %d, and 44", farm, len(visited)-farm, c.most)
 			}
-			b = reopen(t, db, b)
+			b = reopen(t, b)
 			list, err := b.Get("news.example")
 			if err != nil || len(list) != 1 || list[0].Kind != spaces.Farm || len(list[0].Examples) == 0 || !strings.Contains(list[0].Rule(), "/partners/") {
 				t.Fatalf("traps %+v, %v; want one link farm, with examples and a rule", list, err)
@@ -141,15 +141,15 @@ func TestLargeArchivesAreNotTakenForLinkFarms(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		site    trapSite
+		site    site
 		minimum int // pages that must be visited
 	}{
-		{"articles under dates", trapSite{links: archive("/2026/11/21/story-%d", 12, true, all)}, all},
-		{"articles by number", trapSite{links: archive("/article/%d", 30, true, all)}, all},
-		{"articles at the root", trapSite{links: archive("/story-%d.html", 12, true, all)}, all},
-		{"articles by parameter", trapSite{links: archive("/show.php?id=%d", 12, true, all)}, all},
-		{"articles that only name one another, except the newest", trapSite{links: archive("/article/%d", 30, false, 1_000_000)}, 2_500},
-		{"articles of which another page names only one, that only the others had named", trapSite{links: func(s string) []string {
+		{"articles under dates", site{links: archive("/2026/11/21/story-%d", 12, true, all)}, all},
+		{"articles by number", site{links: archive("/article/%d", 30, true, all)}, all},
+		{"articles at the root", site{links: archive("/story-%d.html", 12, true, all)}, all},
+		{"articles by parameter", site{links: archive("/show.php?id=%d", 12, true, all)}, all},
+		{"articles that only name one another, except the newest", site{links: archive("/article/%d", 30, false, 1_000_000)}, 2_500},
+		{"articles of which another page names only one, that only the others had named", site{links: func(s string) []string {
 			list := append([]string{}, siteNav...)
 			switch {
 			case s == "/about":
@@ -164,7 +164,7 @@ func TestLargeArchivesAreNotTakenForLinkFarms(t *testing.T) {
 			}
 			return list
 		}}, 2_500},
-		{"a dictionary from A to Z that only its own home lists", trapSite{links: func(s string) []string {
+		{"a dictionary from A to Z that only its own home lists", site{links: func(s string) []string {
 			var n int
 			list := append([]string{}, siteNav...)
 			switch {
@@ -179,7 +179,7 @@ func TestLargeArchivesAreNotTakenForLinkFarms(t *testing.T) {
 			}
 			return list
 		}}, 26*60 + 26},
-		{"a directory in three steps of a hundred", trapSite{links: func(s string) []string {
+		{"a directory in three steps of a hundred", site{links: func(s string) []string {
 			list := append([]string{}, siteNav...)
 			switch parts := strings.Count(s, "-"); {
 			case s == "/index/":
@@ -189,7 +189,7 @@ func TestLargeArchivesAreNotTakenForLinkFarms(t *testing.T) {
 			}
 			return list
 		}}, 40 + 40*40},
-		{"documentation in folders of a dozen", trapSite{links: func(s string) []string {
+		{"documentation in folders of a dozen", site{links: func(s string) []string {
 			list := append([]string{}, siteNav...)
 			switch {
 			case strings.HasPrefix(s, "/index/") && strings.Count(s, "/") < 4:
@@ -199,14 +199,14 @@ func TestLargeArchivesAreNotTakenForLinkFarms(t *testing.T) {
 			}
 			return list
 		}}, 12 + 144 + 1728},
-		{"a wiki of articles that name dozens", trapSite{links: func(s string) []string {
+		{"a wiki of articles that name dozens", site{links: func(s string) []string {
 			list := append(append([]string{}, siteNav...), "/wiki/Main", "/wiki/Help", "/wiki/Recent")
 			if strings.HasPrefix(s, "/wiki/") {
 				list = append(list, picked("/wiki/T%d", s, 40, all)...)
 			}
 			return list
 		}}, all * 9 / 10},
-		{"stories with a picture each that name only new ones", trapSite{links: func(s string) []string {
+		{"stories with a picture each that name only new ones", site{links: func(s string) []string {
 			list := append([]string{}, siteNav...)
 			if strings.HasPrefix(s, "/partners/") {
 				for i := range 5 {
@@ -219,8 +219,8 @@ func TestLargeArchivesAreNotTakenForLinkFarms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b, _ := openTraps(t)
-			visited := crawl(t, b, c.site, 2_500)
+			b := open(t)
+			visited := crawl(t, b, c.site, 2_500).visited
 			if list, err := b.Get("news.example"); err != nil || len(list) > 0 {
 				t.Errorf("traps %+v, %v; want no trap", list, err)
 			}

@@ -21,10 +21,7 @@ func TestNamesOfVisitedSearchesPutOffNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s, err := spaces.Open(f.DB())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := spaces.Open(f.DB())
 	a := spaces.Aspect{Store: s, Frontier: f}
 	search := func(n int) uri.URI {
 		word := strings.Map(func(r rune) rune { return r - '0' + 'k' }, fmt.Sprint(n))

@@ -91,9 +91,9 @@ func TestFiniteTreesAreNotTakenForTraps(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b, _ := openTraps(t)
+			b := open(t)
 			waits := 0
-			visited := crawl(t, b, trapSite{links: c.tree.links, waits: &waits}, 10_000)
+			visited := crawl(t, b, site{links: c.tree.links, waits: &waits}, 10_000).visited
 			if list, err := b.Get("news.example"); err != nil || len(list) > 0 {
 				t.Errorf("traps %+v, %v; want no trap", list, err)
 			}
@@ -129,12 +129,12 @@ func TestEndlessFoldersAreTraps(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b, db := openTraps(t)
-			visited := crawl(t, b, trapSite{links: c.tree.links}, 3_000)
+			b := open(t)
+			visited := crawl(t, b, site{links: c.tree.links}, 3_000).visited
 			if len(visited) > c.most {
 				t.Errorf("%d pages were visited, want at most %d", len(visited), c.most)
 			}
-			list, err := reopen(t, db, b).Get("news.example")
+			list, err := reopen(t, b).Get("news.example")
 			if err != nil || len(list) != 1 || list[0].Kind != spaces.Growth {
 				t.Errorf("traps %+v, %v; want one of the kind growth", list, err)
 			}
@@ -146,8 +146,8 @@ func TestEndlessFoldersAreTraps(t *testing.T) {
 func TestSuspectedGrowthCanBeReleased(t *testing.T) {
 	t.Parallel()
 	endless := tree{folders: 3}
-	b, _ := openTraps(t)
-	crawl(t, b, trapSite{links: endless.links}, 24) // suspected, but not yet certain
+	b := open(t)
+	crawl(t, b, site{links: endless.links}, 24) // suspected, but not yet certain
 	home, other := parse(t, "http://news.example/deep/"), parse(t, "http://news.example/deep/x/y/")
 	if trap, ok, err := b.Judge(other, home, "LL", day); err != nil || !ok || !trap.Suspect {
 		t.Fatalf("Judge = %+v, %t, %v; want a suspect", trap, ok, err)
@@ -164,7 +164,7 @@ func TestSuspectedGrowthCanBeReleased(t *testing.T) {
 			t.Errorf("a URI %s: Judge = %+v, %t, %v; want no trap", c.what, trap, ok, err)
 		}
 	}
-	crawl(t, b, trapSite{links: endless.links}, 100)
+	crawl(t, b, site{links: endless.links}, 100)
 	list, err := b.Get("news.example")
 	if err != nil || len(list) != 1 {
 		t.Fatalf("traps %+v, %v; want one", list, err)
@@ -173,7 +173,7 @@ func TestSuspectedGrowthCanBeReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	waits := 0
-	if visited := crawl(t, b, trapSite{links: endless.links, waits: &waits}, 300); len(visited) != 300 || waits > 0 {
+	if visited := crawl(t, b, site{links: endless.links, waits: &waits}, 300).visited; len(visited) != 300 || waits > 0 {
 		t.Errorf("%d pages were visited after the release, with %d waits; want 300 and none", len(visited), waits)
 	}
 }

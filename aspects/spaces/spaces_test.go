@@ -18,28 +18,29 @@ var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const host = "http://news.example"
 
-func openDB(t testing.TB, dir string) *badger.DB {
-	t.Helper()
-	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithMemTableSize(8 << 20))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
+// store is a store of traps, and the database that it is in.
+type store struct {
+	*spaces.Store
+	db *badger.DB
 }
 
-func open(t testing.TB) *spaces.Store {
+func open(t testing.TB) store {
 	t.Helper()
-	db := openDB(t, t.TempDir())
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	s, err := spaces.Open(db)
+	db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil).WithMemTableSize(8 << 20))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	t.Cleanup(func() { _ = db.Close() })
+	return store{spaces.Open(db), db}
+}
+
+// reopen returns a store that knows of b what is in the database.
+func reopen(t testing.TB, b store) store {
+	t.Helper()
+	if err := b.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return store{spaces.Open(b.db), b.db}
 }
 
 func parse(t testing.TB, s string) uri.URI {
@@ -51,53 +52,105 @@ func parse(t testing.TB, s string) uri.URI {
 	return u
 }
 
-// site says what is on each page of a host, by request target: its links and its text.
-type site func(target string) (links []string, text string)
+// site is a host whose pages are a function of their request targets.
+type site struct {
+	links func(target string) []string
+	page  func(target string) string // content, where it is compared
+	waits *int                       // if not nil, counts the hours in which all remaining pages had to wait
+	first bool                       // all visits are first ones, and need the budget of their pattern
+}
 
-// crawl visits the pages of a site in the order in which they are found. It returns the visited targets, the targets
-// that wait for a budget, and what was found.
-func (s site) crawl(t testing.TB, b *spaces.Store, maximum int) (visited, waiting []string, found []spaces.Trap) {
+// asking returns a site of pages with parameters, and with files that have a dot in their names.
+func asking(page func(target string) (links []string, text string)) site {
+	return site{
+		links: func(s string) []string { links, _ := page(s); return links },
+		page:  func(s string) string { _, text := page(s); return text },
+		first: true,
+	}
+}
+
+// walk is what came of a crawl: the targets that were visited and that wait for a budget, and the traps that were found.
+type walk struct {
+	visited, waiting []string
+	found            []spaces.Trap
+}
+
+// crawl visits a site from its root, page by page in the order in which they are found.
+func crawl(t *testing.T, b store, s site, maximum int) (w walk) {
 	t.Helper()
-	queue := []spaces.Wanted{{URI: parse(t, host+"/"), First: true, Now: day}}
-	known := map[uri.URI]bool{queue[0].URI: true}
-	for len(queue) > 0 && len(visited) < maximum {
-		w := queue[0]
-		queue = queue[1:]
-		if _, _, held, err := b.Hold(w, true); err != nil {
-			t.Fatal(err)
-		} else if held {
-			waiting = append(waiting, w.URI.RequestTarget())
-			continue
-		}
-		visited = append(visited, w.URI.RequestTarget())
-		links, text := s(w.URI.RequestTarget())
-		page := spaces.Page{
-			URI: w.URI, Via: w.Via, Hops: w.Hops, First: true, HTML: !strings.Contains(w.URI.Path(), "."),
-			Content: []byte(text), Now: day,
-		}
-		for _, l := range links {
-			u, err := w.URI.Join(l)
-			if err != nil {
-				t.Fatal(err)
-			}
-			embed := strings.Contains(u.Path(), ".")
-			page.Links = append(page.Links, spaces.Link{URI: u, Page: !embed, Known: known[u]})
-			if !known[u] {
-				known[u] = true
-				hop := uri.Link
-				if embed {
-					hop = uri.Embed
-				}
-				queue = append(queue, spaces.Wanted{URI: u, Via: w.URI, Hops: w.Hops.Then(hop), First: true, Now: day})
-			}
-		}
-		more, _, err := b.Learn(page)
+	queue := []spaces.Wanted{{URI: parse(t, host+"/"), First: s.first}}
+	known := map[string]bool{host + "/": true}
+	var later []spaces.Wanted // links to be judged again later
+	now := day
+	for len(queue) > 0 && len(w.visited) < maximum {
+		next := queue[0]
+		queue, next.Now = queue[1:], now
+		trap, trapped, err := b.Judge(next.URI, next.Via, next.Hops, now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found = append(found, more...)
+		if trap.Suspect {
+			later = append(later, next)
+		}
+		if len(queue) == 0 && len(later) > 0 {
+			if s.waits != nil {
+				*s.waits++
+			}
+			now, queue, later = now.Add(spaces.SuspectWait), later, nil
+		}
+		if trapped {
+			continue
+		}
+		target := next.URI.RequestTarget()
+		if s.first {
+			_, _, held, err := b.Hold(next, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if held {
+				w.waiting = append(w.waiting, target)
+				continue
+			}
+		}
+		w.visited = append(w.visited, target)
+		g := spaces.Page{URI: next.URI, Via: next.Via, Hops: next.Hops, First: s.first, HTML: true, Now: next.Now}
+		queue = append(queue, s.read(t, b, &g, known)...)
+		found, _, err := b.Learn(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.found = append(w.found, found...)
 	}
-	return visited, waiting, found
+	return w
+}
+
+// read completes a page, and returns the links that are not known.
+func (s site) read(t *testing.T, b store, g *spaces.Page, known map[string]bool) (queue []spaces.Wanted) {
+	t.Helper()
+	target := g.URI.RequestTarget()
+	for _, l := range s.links(target) {
+		u, err := g.URI.Join(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hop := uri.Link
+		if s.first && strings.Contains(u.Path(), ".") {
+			hop = uri.Embed
+		}
+		name := b.Naming(u.Host(), nil).Name(u)
+		g.Links = append(g.Links, spaces.Link{URI: u, Page: hop == uri.Link, Known: known[name]})
+		if u.Host() == g.URI.Host() && !known[name] {
+			known[name] = true
+			queue = append(queue, spaces.Wanted{URI: u, Via: g.URI, Hops: g.Hops.Then(hop), First: s.first})
+		}
+	}
+	switch {
+	case s.first:
+		g.Content, g.HTML = []byte(s.page(target)), !strings.Contains(g.URI.Path(), ".")
+	case s.page != nil && spaces.HasID(target):
+		g.Sum = spaces.SumWithoutIDs([]byte(s.page(target)))
+	}
+	return queue
 }
 
 // word returns a word that only depends on n.
@@ -136,7 +189,7 @@ func TestRealSitesAreNotPutOff(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		pages int
-		site  site
+		site  func(target string) (links []string, text string)
 	}{
 		{"articles by number, each named by the one before", 302, func(s string) ([]string, string) {
 			if n := number(s, "?id="); n >= 0 && n < 299 {
@@ -210,10 +263,10 @@ func TestRealSitesAreNotPutOff(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			visited, waiting, found := c.site.crawl(t, open(t), 1000)
-			if len(visited) != c.pages || len(waiting) > 0 || len(found) > 0 {
+			w := crawl(t, open(t), asking(c.site), 1000)
+			if len(w.visited) != c.pages || len(w.waiting) > 0 || len(w.found) > 0 {
 				t.Errorf("%d pages were visited, want %d; %d wait: %.300v; found: %.300v",
-					len(visited), c.pages, len(waiting), waiting, found)
+					len(w.visited), c.pages, len(w.waiting), w.waiting, w.found)
 			}
 		})
 	}
@@ -236,13 +289,13 @@ func asked(target string) (n int) {
 func TestQuerySpaces(t *testing.T) {
 	t.Parallel()
 	chain := func(next func(n int) []int, text func(string) string) site {
-		return func(s string) ([]string, string) {
+		return asking(func(s string) ([]string, string) {
 			links := []string{"/"}
 			for _, m := range next(asked(s)) {
 				links = append(links, "/search?q="+letters(m))
 			}
 			return links, text(s[strings.IndexByte(s, '=')+1:])
-		}
+		})
 	}
 	same := func(s string) string { return "Your search for " + s + " found nothing. Did you mean another word?" }
 	for _, c := range []struct {
@@ -259,24 +312,30 @@ func TestQuerySpaces(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			visited, _, found := c.site.crawl(t, open(t), 45)
-			pattern, at := "", len(visited)
-			for _, f := range found {
+			w := crawl(t, open(t), c.site, 45)
+			pattern, at := "", len(w.visited)
+			for _, f := range w.found {
 				pattern, at = f.Space, f.Visited
 			}
 			if pattern != c.pattern || at > c.visited {
 				t.Errorf("found %q after %d pages, want %q after at most %d", pattern, at, c.pattern, c.visited)
 			}
-			visited, waiting, _ := c.site.crawl(t, open(t), 3000)
-			if c.pattern == "" && (len(visited) > c.visited || len(waiting) == 0) {
-				t.Errorf("%d pages were visited and %d wait, want at most %d visits", len(visited), len(waiting), c.visited)
+			w = crawl(t, open(t), c.site, 3000)
+			if c.pattern == "" && (len(w.visited) > c.visited || len(w.waiting) == 0) {
+				t.Errorf("%d pages were visited and %d wait, want at most %d visits", len(w.visited), len(w.waiting), c.visited)
 			}
 		})
 	}
 }
 
+// endless is a search whose pages have a new text, and name two further words.
+var endless = asking(func(s string) ([]string, string) {
+	n := asked(s)
+	return []string{"/search?q=" + letters(2*n+1), "/search?q=" + letters(2*n+2)}, words(s, 80)
+})
+
 // again visits the pages with parameters of a site a second time, and returns how many of them may be visited then.
-func again(t *testing.T, b *spaces.Store, visited []string, now time.Time) (admitted int) {
+func again(t *testing.T, b store, visited []string, now time.Time) (admitted int) {
 	t.Helper()
 	for _, target := range visited {
 		u := parse(t, host+target)
@@ -295,15 +354,12 @@ func again(t *testing.T, b *spaces.Store, visited []string, now time.Time) (admi
 // for a long time, or a feed or sitemap lists one. Real pages of the same shape are visited as usual.
 func TestPagesThatMayBeEndlessAreSeldomVisitedAgain(t *testing.T) {
 	t.Parallel()
-	endless := site(func(s string) ([]string, string) {
-		n := asked(s)
-		return []string{"/search?q=" + letters(2*n+1), "/search?q=" + letters(2*n+2)}, words(s, 80)
-	})
 	b := open(t)
-	visited, waiting, _ := endless.crawl(t, b, 3000)
-	if len(waiting) == 0 {
+	w := crawl(t, b, endless, 3000)
+	if len(w.waiting) == 0 {
 		t.Fatal("no search was put off")
 	}
+	visited := w.visited
 	if n := again(t, b, visited[1:], day.Add(time.Hour)); n > 1 {
 		t.Errorf("%d of %d searches are visited again, want none or one", n, len(visited))
 	}
@@ -316,11 +372,11 @@ func TestPagesThatMayBeEndlessAreSeldomVisitedAgain(t *testing.T) {
 	}
 
 	b = open(t)
-	linked := site(func(s string) ([]string, string) {
+	linked := asking(func(s string) ([]string, string) {
 		n := asked(s)
 		return []string{"/search?q=" + letters((n+1)%40), "/search?q=" + letters((3*n+11)%40)}, words(s, 80)
 	})
-	visited, _, _ = linked.crawl(t, b, 3000)
+	visited = crawl(t, b, linked, 3000).visited
 	if n := again(t, b, visited[1:], day.Add(time.Hour)); n != len(visited)-1 || n < 40 {
 		t.Errorf("%d of %d pages that link to each other are visited again, want all", n, len(visited)-1)
 	}
@@ -330,10 +386,6 @@ func TestPagesThatMayBeEndlessAreSeldomVisitedAgain(t *testing.T) {
 // from a clock that was ahead does not count.
 func TestTheTimeOfTheLastPutOffIsStored(t *testing.T) {
 	t.Parallel()
-	endless := site(func(s string) ([]string, string) {
-		n := asked(s)
-		return []string{"/search?q=" + letters(2*n+1), "/search?q=" + letters(2*n+2)}, words(s, 80)
-	})
 	for _, c := range []struct {
 		name    string
 		named   []time.Duration // when pages name a new search, after the first day
@@ -349,13 +401,8 @@ func TestTheTimeOfTheLastPutOffIsStored(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			db := openDB(t, t.TempDir())
-			defer db.Close()
-			b, err := spaces.Open(db)
-			if err != nil {
-				t.Fatal(err)
-			}
-			visited, _, _ := endless.crawl(t, b, 3000)
+			b := open(t)
+			visited := crawl(t, b, endless, 3000).visited
 			name := func(now time.Time) {
 				w := spaces.Wanted{
 					URI: parse(t, host+"/search?q=kk"), Via: parse(t, host+"/search?q=k"), Hops: "L", First: true, Found: true, Now: now,
@@ -370,12 +417,7 @@ func TestTheTimeOfTheLastPutOffIsStored(t *testing.T) {
 			for _, after := range c.named {
 				name(day.Add(after))
 			}
-			if err := b.Flush(); err != nil {
-				t.Fatal(err)
-			}
-			if b, err = spaces.Open(db); err != nil {
-				t.Fatal(err)
-			}
+			b = reopen(t, b)
 			if n := again(t, b, visited[1:], day.Add(c.at)); (n == len(visited)-1) != c.visited || !c.visited && n > 1 {
 				t.Errorf("%d of %d searches are visited again after %s, want all: %v", n, len(visited)-1, c.at, c.visited)
 			}
@@ -387,10 +429,10 @@ func TestTheTimeOfTheLastPutOffIsStored(t *testing.T) {
 func TestFeedRefutesAQuerySpace(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	s := site(func(s string) ([]string, string) {
+	s := asking(func(s string) ([]string, string) {
 		return []string{"/search?q=" + letters(asked(s)+1)}, "nothing"
 	})
-	if _, _, found := s.crawl(t, b, 20); len(found) != 1 || found[0].Released {
+	if found := crawl(t, b, s, 20).found; len(found) != 1 || found[0].Released {
 		t.Fatalf("found %+v, want one query space", found)
 	}
 	refuted, err := b.AddListed("news.example", day, parse(t, host+"/search?q="+letters(3)))
@@ -493,10 +535,10 @@ func TestListsShowThatAParameterIsReal(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		say  func(*spaces.Store) ([]spaces.Trap, error)
+		say  func(store) ([]spaces.Trap, error)
 		want int
 	}{
-		{"a page with three", func(b *spaces.Store) ([]spaces.Trap, error) {
+		{"a page with three", func(b store) ([]spaces.Trap, error) {
 			g := spaces.Page{URI: parse(t, host+"/"), HTML: true, Now: day}
 			for _, u := range links(3) {
 				g.Links = append(g.Links, spaces.Link{URI: u, Page: true})
@@ -504,7 +546,7 @@ func TestListsShowThatAParameterIsReal(t *testing.T) {
 			_, refuted, err := b.Learn(g)
 			return refuted, err
 		}, 1},
-		{"a page with two", func(b *spaces.Store) ([]spaces.Trap, error) {
+		{"a page with two", func(b store) ([]spaces.Trap, error) {
 			g := spaces.Page{URI: parse(t, host+"/"), HTML: true, Now: day}
 			for _, u := range links(2) {
 				g.Links = append(g.Links, spaces.Link{URI: u, Page: true})
@@ -512,7 +554,7 @@ func TestListsShowThatAParameterIsReal(t *testing.T) {
 			_, refuted, err := b.Learn(g)
 			return refuted, err
 		}, 0},
-		{"a feed with two", func(b *spaces.Store) ([]spaces.Trap, error) {
+		{"a feed with two", func(b store) ([]spaces.Trap, error) {
 			return b.AddListed("news.example", day, links(2)...)
 		}, 1},
 	} {
@@ -546,13 +588,8 @@ func TestListsShowThatAParameterIsReal(t *testing.T) {
 // The budget of a pattern is in the store after a restart, and a host with very many patterns stays small.
 func TestStoreKeepsBudgetsAndStaysSmall(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	db := openDB(t, dir)
-	b, err := spaces.Open(db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := site(func(s string) ([]string, string) {
+	b := open(t)
+	s := asking(func(s string) ([]string, string) {
 		var links []string
 		path, _, _ := strings.Cut(s, "?")
 		for i := range 60 {
@@ -564,30 +601,20 @@ func TestStoreKeepsBudgetsAndStaysSmall(t *testing.T) {
 		}
 		return links, words(s, 50)
 	})
-	_, waiting, _ := s.crawl(t, b, 4000)
+	w := crawl(t, b, s, 4000)
 	before, err := b.Patterns("news.example")
-	if err != nil || len(before) == 0 || len(waiting) == 0 {
-		t.Fatalf("patterns %v, %d URIs wait, %v; want some", before, len(waiting), err)
+	if err != nil || len(before) == 0 || len(w.waiting) == 0 {
+		t.Fatalf("patterns %v, %d URIs wait, %v; want some", before, len(w.waiting), err)
 	}
-	if err := b.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	err = db.View(func(txn *badger.Txn) error {
+	b = reopen(t, b)
+	err = b.db.View(func(txn *badger.Txn) error {
 		item, err := txn.Get([]byte("ptnews.example"))
 		if err == nil && item.ValueSize() > 100<<10 {
 			t.Errorf("the row has %d bytes, want at most 100 KiB", item.ValueSize())
 		}
 		return err
 	})
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
 	if err != nil {
-		t.Fatal(err)
-	}
-	db = openDB(t, dir)
-	defer db.Close()
-	if b, err = spaces.Open(db); err != nil {
 		t.Fatal(err)
 	}
 	hosts := 0

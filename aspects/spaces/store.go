@@ -8,18 +8,14 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
-	"github.com/fxamacker/cbor/v2"
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// prefix is the beginning of each key; the rest is the host. format is the first byte of each value; another format is
-// an error. maxHosts and maxBytes bound the hosts that are kept in memory.
+// These bound the hosts that are kept in memory.
 const (
-	prefix   = "pt"
-	format   = 1
 	maxHosts = 5_000
 	maxBytes = 128 << 20
 )
@@ -28,35 +24,25 @@ const (
 const SuspectWait = time.Hour
 
 // Store keeps the traps, families, parameters and patterns of all hosts. It is safe for concurrent use. A trap is
-// stored when it becomes certain, the rest by [Store.Flush]. It must not be used after the Badger store is closed.
+// stored when it becomes certain, the rest by Flush. It must not be used after the Badger store is closed.
 type Store struct {
-	rows  *hosts.Rows[uri.Host, *state]
+	*hosts.Rows[uri.Host, *state]
 	empty state // of hosts without a row; never changed
 }
 
 // Open returns a store in db.
-func Open(db *badger.DB) (*Store, error) {
-	s, err := hosts.NewRows(db, hosts.RowKind[uri.Host, *state]{
-		Name: "record of traps", Prefix: prefix, MaxInMemory: maxHosts, MaxBytes: maxBytes,
+func Open(db *badger.DB) *Store {
+	return &Store{Rows: hosts.NewHostRows(db, hosts.RowKind[uri.Host, *state]{
+		Name: "record of traps", Prefix: "pt", MaxInMemory: maxHosts, MaxBytes: maxBytes,
 		Portion: 1, // a row may have half a megabyte
-		Own:     uri.Host.Clone,
-		Key:     func(h uri.Host) []byte { return []byte(prefix + string(h)) },
-		ParseKey: func(k []byte) (uri.Host, bool) {
-			h, ok := strings.CutPrefix(string(k), prefix)
-			return uri.Host(h), ok
-		},
-		Encode: encode, Decode: decode,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &Store{rows: s}, nil
+		Encode:  encode, Decode: decode,
+	})}
 }
 
 // change calls do with the state of a host, and stores it if do reports a change. do is called under the lock of
 // the host.
 func (b *Store) change(h uri.Host, do func(*state) bool) error {
-	return b.rows.Change(h, func(s *state) (*state, bool) {
+	return b.Change(h, func(s *state) (*state, bool) {
 		if s == nil {
 			s = new(state)
 		}
@@ -66,7 +52,7 @@ func (b *Store) change(h uri.Host, do func(*state) bool) error {
 
 // read calls do with the state of a host, under the lock of the host. do must not change it.
 func (b *Store) read(h uri.Host, do func(*state)) error {
-	return b.rows.Change(h, func(s *state) (*state, bool) {
+	return b.Change(h, func(s *state) (*state, bool) {
 		known := s
 		if known == nil {
 			known = &b.empty
@@ -291,7 +277,7 @@ func (b *Store) Release(h uri.Host, pattern string) (t *Trap, err error) {
 
 // Each calls see with every host that has traps, in the order of their names. It ends with the first error of see.
 func (b *Store) Each(see func(uri.Host, []Trap) error) error {
-	return b.rows.Each(nil, func(h uri.Host, s *state) error {
+	return b.Rows.Each(nil, func(h uri.Host, s *state) error {
 		if len(s.Traps) == 0 {
 			return nil
 		}
@@ -299,35 +285,17 @@ func (b *Store) Each(see func(uri.Host, []Trap) error) error {
 	})
 }
 
-// Flush writes what was learned. If it fails, the next Flush writes it.
-func (b *Store) Flush() error { return b.rows.Flush() }
-
-// OnDamage makes the store report each damaged row once, and replace it by an empty one: the traps of that host are
-// learned again.
-func (b *Store) OnDamage(report func(error)) { b.rows.OnDamage(report) }
-
-// Bytes returns how much memory the hosts take, estimated from their stored form.
-func (b *Store) Bytes() int64 { return b.rows.Bytes() }
-
 func encode(s *state) ([]byte, error) {
 	if s == nil {
 		s = new(state)
 	}
-	mode, err := cbor.EncOptions{Time: cbor.TimeRFC3339Nano}.EncMode()
-	if err != nil {
-		return nil, err
-	}
-	v, err := mode.Marshal(s)
-	return append([]byte{format}, v...), err
+	return hosts.EncodeRow(s)
 }
 
 func decode(v []byte, to **state) error {
-	if len(v) == 0 || v[0] != format {
-		return fmt.Errorf("%w: format %x, want %x", hosts.ErrCorrupt, v[:min(1, len(v))], format)
-	}
 	s := new(state)
-	if err := cbor.Unmarshal(v[1:], s); err != nil {
-		return fmt.Errorf("%w: %w", hosts.ErrCorrupt, err)
+	if err := hosts.DecodeRow(v, s); err != nil {
+		return err
 	}
 	if what := s.invalid(); what != "" {
 		return fmt.Errorf("%w: %s is incomplete", hosts.ErrCorrupt, what)

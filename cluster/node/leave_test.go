@@ -45,8 +45,7 @@ func (w week) begin(p *place, f *frontier.Frontier) {
 func (w week) days(p *place, f *frontier.Frontier, from, to int) {
 	index, err := dedup.Open(f.DB(), dedup.Options{})
 	p.must(err)
-	counts, err := hosts.OpenDaily(f.DB())
-	p.must(err)
+	counts := hosts.OpenDaily(f.DB())
 	p.visited = func(r frontier.Record, now time.Time) (found []frontier.Candidate) {
 		host, number := int(r.URI.Host()[1]-'0'), len(r.URI.String())
 		payload := digest.Of([]byte{byte(r.Visits), byte(number)})
@@ -97,8 +96,7 @@ func (w week) facts(p *place, f *frontier.Frontier) map[string]string {
 		h.Ready = h.Ready.Truncate(time.Second)
 		all[string(h.Host)] = fmt.Sprintf("%+v", h)
 	}
-	counts, err := hosts.OpenDaily(f.DB())
-	p.must(err)
+	counts := hosts.OpenDaily(f.DB())
 	p.must(counts.Each("", time.Time{}, time.Time{}, func(d hosts.HostDay, of evaluators.Day) error {
 		all["requests to "+d.String()] = fmt.Sprint(of.Requests)
 		return nil

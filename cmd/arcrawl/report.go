@@ -65,12 +65,8 @@ func askHeaders(ctx context.Context, d *cli.Daemon, only config.Filter) (api.Hea
 	return cli.AskOr(d, func(client *api.Client) (api.HeaderReport, error) {
 		return client.Headers(ctx, only)
 	}, func(c *config.Config) (api.HeaderReport, error) {
-		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (report api.HeaderReport, err error) {
-			store, err := hosts.OpenReputation(f.DB())
-			if err != nil {
-				return report, err
-			}
-			return survey.Headers(store, c, cli.Chooses(c, only), time.Now())
+		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (api.HeaderReport, error) {
+			return survey.Headers(hosts.OpenReputation(f.DB()), c, cli.Chooses(c, only), time.Now())
 		})
 	})
 }
@@ -175,11 +171,8 @@ func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
 	return cli.AskOr(&r.Daemon, func(client *api.Client) (api.DayReport, error) {
 		return client.Days(ctx, r.host, r.only, r.days)
 	}, func(c *config.Config) (api.DayReport, error) {
-		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (report api.DayReport, err error) {
-			store, err := hosts.OpenDaily(f.DB())
-			if err != nil {
-				return report, err
-			}
+		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (api.DayReport, error) {
+			store := hosts.OpenDaily(f.DB())
 			today := time.Now().UTC().Truncate(24 * time.Hour)
 			return survey.Days(store, uri.Host(r.host), cli.Chooses(c, r.only), today.AddDate(0, 0, 1-r.days), time.Time{})
 		})

@@ -33,10 +33,7 @@ func TestReportHeadersShowsThePrecisionOfValidators(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := hosts.OpenReputation(f.DB())
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := hosts.OpenReputation(f.DB())
 	same := evaluators.Validators{ETag: `"a"`}
 	for _, state := range []evaluators.State{
 		evaluators.Unchanged, evaluators.Unchanged, evaluators.Unchanged,

@@ -90,13 +90,7 @@ func askTraps[A any](
 	open func(*frontier.Frontier, *spaces.Store) (A, error),
 ) (A, error) {
 	return cli.AskOr(d, request, func(c *config.Config) (A, error) {
-		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (answer A, err error) {
-			store, err := spaces.Open(f.DB())
-			if err != nil {
-				return answer, err
-			}
-			return open(f, store)
-		})
+		return cli.FromStore(ctx, c, func(f *frontier.Frontier) (A, error) { return open(f, spaces.Open(f.DB())) })
 	})
 }
 

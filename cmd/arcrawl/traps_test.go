@@ -53,10 +53,7 @@ func keepOut(t *testing.T, dir, text string) spaces.Trap {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	book, err := spaces.Open(f.DB())
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := spaces.Open(f.DB())
 	u := uri.FromCanonical(text)
 	trap, ok, err := book.Judge(u, uri.URI{}, "L", now)
 	if err != nil || !ok {

@@ -211,12 +211,8 @@ func whyNot(ctx context.Context, c *config.Config, q whatif.Question) (api.WhyNo
 	if daemon.CheckStore(ctx, c) != nil {
 		return explain(nil, nil)
 	}
-	return cli.FromStore(ctx, c, func(f *frontier.Frontier) (answer api.WhyNot, err error) {
-		traps, err := spaces.Open(f.DB())
-		if err != nil {
-			return answer, err
-		}
-		return explain(f, traps)
+	return cli.FromStore(ctx, c, func(f *frontier.Frontier) (api.WhyNot, error) {
+		return explain(f, spaces.Open(f.DB()))
 	})
 }
 

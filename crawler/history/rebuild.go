@@ -80,11 +80,7 @@ func Rebuild(
 	if logs, err = sortByTime(logs); err != nil {
 		return RebuildResult{}, err
 	}
-	l, err := openLearned(f)
-	if err != nil {
-		return RebuildResult{}, err
-	}
-	b := newRebuilder(f, c, l, now)
+	b := newRebuilder(f, c, openLearned(f), now)
 	defer func() { err = errors.Join(err, b.close()) }()
 	b.result.Logs = len(logs)
 	for _, log := range logs {

@@ -26,15 +26,8 @@ type learned struct {
 }
 
 // openLearned opens what was learned of hosts.
-func openLearned(f *frontier.Frontier) (l learned, err error) {
-	if l.days, err = hosts.OpenDaily(f.DB()); err != nil {
-		return l, err
-	}
-	if l.similar, err = hosts.OpenSimilar(f.DB()); err != nil {
-		return l, err
-	}
-	l.book, err = hosts.OpenReputation(f.DB())
-	return l, err
+func openLearned(f *frontier.Frontier) learned {
+	return learned{hosts.OpenDaily(f.DB()), hosts.OpenSimilar(f.DB()), hosts.OpenReputation(f.DB())}
 }
 
 // flush writes what is not written yet. The book writes each observation by itself.

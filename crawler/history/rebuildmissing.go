@@ -196,11 +196,7 @@ func (m Missing) Rest(f *frontier.Frontier, c *config.Config, now time.Time) err
 func AddMissing(
 	ctx context.Context, f *frontier.Frontier, c *config.Config, m Missing, now time.Time,
 ) (r RebuildResult, err error) {
-	l, err := openLearned(f)
-	if err != nil {
-		return RebuildResult{}, err
-	}
-	b := newRebuilder(f, c, l, now)
+	b := newRebuilder(f, c, openLearned(f), now)
 	defer func() { err = errors.Join(err, b.close()) }()
 	b.missing = true
 	for _, log := range m.logs {

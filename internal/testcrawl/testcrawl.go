@@ -51,7 +51,7 @@ func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 	}
 	f := must(frontier.Open(fo))(t)
 	Untick(t, f.DB())
-	learned = must(spaces.Open(f.DB()))(t)
+	learned = spaces.Open(f.DB())
 	archive, _, err := warcout.Open(warcout.Options{
 		Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", MaxSize: cfg.WARC.MaxSize, MaxAge: cfg.WARC.MaxAge,
 		TempDir: o.Dir, Journal: o.Dir + "/warc.journal", Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}},
@@ -65,10 +65,10 @@ func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 		Dedup: must(dedup.Open(f.DB(), dedup.Options{
 			Name: uri.ReplayKey, View: f.View, Series: warcout.SeriesIn("test"),
 		}))(t),
-		Reputation:  must(hosts.OpenReputation(f.DB()))(t),
-		Similar:     must(hosts.OpenSimilar(f.DB()))(t),
-		Daily:       must(hosts.OpenDaily(f.DB()))(t),
-		Cookies:     must(hosts.OpenCookies(f.DB()))(t),
+		Reputation:  hosts.OpenReputation(f.DB()),
+		Similar:     hosts.OpenSimilar(f.DB()),
+		Daily:       hosts.OpenDaily(f.DB()),
+		Cookies:     hosts.OpenCookies(f.DB()),
 		CrawlLog:    must(crawllog.Open(cfg.Storage.Log, true))(t),
 		OpenPayload: warc.Stored(cfg.Storage.WARC),
 		NoiseFinder: clockFinder{},

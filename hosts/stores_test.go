@@ -1,0 +1,203 @@
+package hosts
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+var seen = []evaluators.Observation{
+	{MIME: "text/html", Before: evaluators.Validators{ETag: `"a"`}, Now: evaluators.Validators{ETag: `"a"`}, State: evaluators.Changed},
+	{MIME: "text/html", Before: evaluators.Validators{ETag: `W/"a"`}, Now: evaluators.Validators{ETag: `W/"b"`}, State: evaluators.Changed},
+	{MIME: "image/png", Before: evaluators.Validators{LastModified: "x"}, Now: evaluators.Validators{LastModified: "x"}, State: evaluators.Unchanged},
+	{MIME: "text/html", State: evaluators.Changed, Denied: true},
+}
+
+func TestTheStoredFormsStay(t *testing.T) {
+	t.Parallel()
+	db := openBadger(t, "")
+	days, similar, reputation, cookies := OpenDaily(db), OpenSimilar(db), OpenReputation(db), OpenCookies(db)
+	err := errors.Join(
+		days.Add("a.example", noon, evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25}), days.Flush(),
+		similar.Add("a.example", 5, rate.Relatives{URIs: 1.5}), similar.Flush(),
+		reputation.Add("a.example", seen[2]), reputation.AddDate("a.example", evaluators.DatedPages, true),
+		cookies.Learn(uri.FromCanonical("https://a.example/"), http.Header{"Set-Cookie": {"a=1; Secure"}}, true, noon), cookies.Flush(),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{
+		"aa.example\x00\x00\x00Q+": "01ac02074020800000000000",
+		"k\x05a.example":           "013ff8" + strings.Repeat("00", 8*13-2),
+		"ta.example":               "01a10182a201010701a40101020205010901",
+		"pFa.example":              "01a10181a3010103010901",
+		"pCa.example":              "0181a401616102613103612f04f5",
+	} {
+		err := db.View(func(txn *badger.Txn) error {
+			item, err := txn.Get([]byte(key))
+			if err != nil {
+				return err
+			}
+			return item.Value(func(v []byte) error {
+				if got := fmt.Sprintf("%x", v); got != want {
+					t.Errorf("the row of %q is %s, want %s", key, got, want)
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			t.Errorf("%q: %v", key, err)
+		}
+	}
+}
+
+func TestDamagedRowsOfEachStoreAreErrors(t *testing.T) {
+	t.Parallel()
+	db := openBadger(t, "")
+	days, similar, reputation := OpenDaily(db), OpenSimilar(db), OpenReputation(db)
+	for _, c := range []struct {
+		key, value string
+		use        func() []error
+	}{
+		{"aa.example\x00\x00\x00Q+", "\x03", func() []error {
+			return []error{
+				days.Add("a.example", noon, evaluators.Day{}),
+				days.Each("", time.Time{}, time.Time{}, func(HostDay, evaluators.Day) error { return nil }),
+			}
+		}},
+		{"k\x05a.example", "\x01\x02\x03", func() []error {
+			_, err := similar.Get("a.example", 5)
+			return []error{err, similar.Add("a.example", 5, rate.Relatives{URIs: 1})}
+		}},
+		{"ta.example", "\x01\xa1\x01\x81\xa1\x02\x18\x63", func() []error { // an unknown witness
+			_, err := reputation.Get("a.example")
+			return []error{
+				err, reputation.Add("a.example", seen[0]),
+				reputation.Each(func(uri.Host, evaluators.Reputation) error { return nil }),
+			}
+		}},
+		{"pFa.example", "\x01\xa1\x01\x81\xa1\x01\x07", func() []error { // unknown dates
+			_, err := reputation.Dates("a.example")
+			return []error{
+				err, reputation.AddDate("a.example", evaluators.DatedPages, true),
+				reputation.EachDates(func(uri.Host, evaluators.Dates) error { return nil }),
+			}
+		}},
+	} {
+		for _, value := range []string{"", "\x09\xa0", "\x01\xff", c.value} { // empty, another format, not CBOR
+			if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(c.key), []byte(value)) }); err != nil {
+				t.Fatal(err)
+			}
+			for i, err := range c.use() {
+				if !errors.Is(err, ErrCorrupt) {
+					t.Errorf("%q with the value %q, use %d: %v, want ErrCorrupt", c.key, value, i, err)
+				}
+			}
+		}
+	}
+}
+
+// Reputations and those of dates are written at once, so that a crash loses nothing.
+func TestReputationsSurviveACrash(t *testing.T) {
+	t.Parallel()
+	db := openBadger(t, "")
+	store := OpenReputation(db)
+	var want evaluators.Reputation
+	for _, o := range seen {
+		want = want.After(o)
+		if err := store.Add("a.example", o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var wantDates evaluators.Dates
+	for n := range 70 {
+		about := evaluators.Dating(n % evaluators.Datings)
+		wantDates = wantDates.After(about, n%3 > 0)
+		if err := store.AddDate("b.example", about, n%3 > 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store = OpenReputation(db)
+	for host, want := range map[uri.Host]evaluators.Reputation{"a.example": want, "a.example:8080": {}} {
+		if got, err := store.Get(host); err != nil || got != want {
+			t.Errorf("%s has %+v, %v; want %+v", host, got, err, want)
+		}
+	}
+	for host, want := range map[uri.Host]evaluators.Dates{"a.example": {}, "b.example": wantDates} {
+		if got, err := store.Dates(host); err != nil || got != want {
+			t.Errorf("%s has dates %+v, %v; want %+v", host, got, err, want)
+		}
+	}
+	listed := ""
+	err := errors.Join(store.Each(func(h uri.Host, r evaluators.Reputation) error {
+		listed += fmt.Sprint(h, r == want, " ")
+		return nil
+	}), store.EachDates(func(h uri.Host, d evaluators.Dates) error {
+		listed += fmt.Sprint(h, d == wantDates)
+		return nil
+	}))
+	if err != nil || listed != "a.exampletrue b.exampletrue" {
+		t.Errorf("listed %s, %v", listed, err)
+	}
+}
+
+func TestSimilarAddsByHostAndKind(t *testing.T) {
+	t.Parallel()
+	s := OpenSimilar(openBadger(t, ""))
+	one := rate.Relatives{URIs: 1, Rate: [2]float64{-2, 4}, Ageing: [2]float64{0.5, 0.25}}
+	one.Weight[3] = -1.5
+	rhythm := rate.Relatives{Rhythm: rate.Rhythm{At: 1e9}}
+	rhythm.Rhythm.Seen[0], rhythm.Rhythm.Expected[30] = 1.5, 0.25
+	want := rate.Relatives{}
+	for _, lesson := range []rate.Relatives{one, one, rhythm, one} { // rows without a rhythm, and with one
+		want = want.Plus(lesson)
+		if err := errors.Join(s.Add("a.example", 5, lesson), s.Add("a.example", 0, lesson), s.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		s.Rows = OpenSimilar(s.db).Rows // reads what is stored
+		if got, err := s.Get("a.example", 5); err != nil || got != want {
+			t.Errorf("got %+v, %v; want %+v", got, err, want)
+		}
+	}
+	for _, other := range []hostKind{{"a.example", 6}, {"b.example", 5}, {"a.example", 0}} {
+		if got, err := s.Get(other.host, other.kind); err != nil || got != (rate.Relatives{}) {
+			t.Errorf("Get(%v) = %+v, %v; want a zero value", other, got, err)
+		}
+	}
+}
+
+func TestBytesCoverARow(t *testing.T) {
+	t.Parallel()
+	db := openBadger(t, "")
+	reputation, similar := OpenReputation(db), OpenSimilar(db)
+	_, err1 := reputation.Get("a.example")
+	_, err2 := similar.Get("a.example", 5)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	const longestHost = 259 // with a port
+	for _, c := range []struct {
+		name string
+		got  int64
+		row  uintptr
+	}{
+		{"reputation", reputation.Bytes(), max(unsafe.Sizeof(evaluators.Reputation{}), unsafe.Sizeof(evaluators.Dates{}))},
+		{"similar", similar.Bytes(), unsafe.Sizeof(rate.Relatives{})},
+	} {
+		if c.got < int64(c.row)+longestHost {
+			t.Errorf("a row of %s counts %d bytes, and takes up to %d", c.name, c.got, c.row+longestHost)
+		}
+	}
+}
