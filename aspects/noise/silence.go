@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -155,25 +155,26 @@ func contentOf(c *fetch.Capture) ([]byte, error) {
 
 // silence finds rules for a page that would be restless after a second look. Under them a reader sees the same of all
 // its fetches. If there are some, the page is noisy, and they decide about its wait from now on.
-func (v *Visit) silence(ctx context.Context, r frontier.Record, c *fetch.Capture, s *config.Settings) error {
-	if v.Outcome != evaluators.LookDiffers {
-		v.fetches.forget(r.URI)
+func (a *Aspect) silence(ctx context.Context, v *aspects.Visit, s *config.Settings, j *judgement) error {
+	if j.outcome != evaluators.LookDiffers {
+		a.fetches.forget(v.URI())
 		return nil
 	}
-	if _, again := s.Change.SecondLook().Closed(v.known.look, v.Outcome, c.Started); again || s.Change.Seen == nil {
+	c := v.Capture
+	if _, again := s.Change.SecondLook().Closed(j.known.look, j.outcome, c.Started); again || s.Change.Seen == nil {
 		return nil
 	}
-	found, err := v.fetches.search(ctx, r.URI, c, s, v.known.look.IsForClock())
+	found, err := a.fetches.search(ctx, v.URI(), c, s, j.known.look.IsForClock())
 	if err != nil || found == "" {
 		return err
 	}
-	look := v.known.look.Trusting()
+	look := j.known.look.Trusting()
 	look.View, look.Silencer = evaluators.SeenSilenced, found
 	k := known{look: look}
-	if err := k.see(ctx, c, &s.Change); err != nil || !k.look.Noisy() {
+	if err := k.see(ctx, v, s); err != nil || !k.look.Noisy() {
 		return err
 	}
-	*v.known, v.Outcome = k, evaluators.LookNoisy
+	*j.known, j.outcome = k, evaluators.LookNoisy
 	return nil
 }
 
