@@ -13,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"slices"
 	"syscall"
 
 	"github.com/rs/zerolog"
@@ -53,12 +54,7 @@ func IsOurs(err error) bool {
 	if errno := syscall.Errno(0); errors.As(err, &errno) {
 		return true
 	}
-	for _, cause := range ours {
-		if errors.Is(err, cause) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ours, func(cause error) bool { return errors.Is(err, cause) })
 }
 
 // MayBeOfDocument reports whether a failed settlement may succeed without what its document brought. It returns false

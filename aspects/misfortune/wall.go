@@ -6,11 +6,12 @@ package misfortune
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -34,34 +35,23 @@ func Detect(got *fetch.Capture, s Options) (kind string, err error) {
 		return kind, nil
 	}
 	switch {
-	case anyMatches(s.NotFound, answer.Content):
+	case slices.ContainsFunc(s.NotFound, func(re *regexp.Regexp) bool { return re.Match(answer.Content) }):
 		return evaluators.NotFound + "configured", nil
-	case anyMatches(s.Blocked, answer.Content):
+	case slices.ContainsFunc(s.Blocked, func(re *regexp.Regexp) bool { return re.Match(answer.Content) }):
 		return "challenge:configured", nil
 	}
 	return "", nil
 }
 
-func anyMatches(all []*regexp.Regexp, content []byte) bool {
-	for _, re := range all {
-		if re.Match(content) {
-			return true
-		}
-	}
-	return false
-}
-
 // maxChain is the number of remembered redirects that are followed.
 const maxChain = 6
 
-// LeadsBack reports whether an answer is a redirect that leads back to its own URI or into an endless chain, so that
+// leadsBack reports whether an answer is a redirect that leads back to its own URI or into an endless chain, so that
 // nobody without a cookie reaches a page. From a URI that is a seed or that a seed redirects to, it also follows what
-// is remembered of the targets: one that leads back here, or that itself was found to lead nowhere. get returns what
-// is remembered of a URI.
-func LeadsBack(
-	r frontier.Record, got *fetch.Capture, get func(uri.URI) (frontier.Record, bool, error),
-) (bool, error) {
-	target, ok := redirected(r.URI, got.Status, got.Header.Get("Location"))
+// is remembered of the targets: one that leads back here, or that itself was found to lead nowhere.
+func (a *Aspect) leadsBack(v *aspects.Visit) (bool, error) {
+	r := v.Record()
+	target, ok := redirected(r.URI, v.Capture.Status, v.Capture.Header.Get("Location"))
 	switch {
 	case !ok:
 		return false, nil
@@ -74,7 +64,7 @@ func LeadsBack(
 	if len(r.Hops) > 1 && alike(via, r.URI) && alike(r.URI, target) && via != target {
 		return true, nil // /?c=1 led to /?c=2, and that leads to /?c=3
 	}
-	other, known, err := get(target)
+	other, known, err := a.Frontier.Get(target)
 	if err != nil {
 		return false, err
 	}
@@ -90,14 +80,14 @@ func LeadsBack(
 			target = last
 		}
 	}
-	return leadsNowhere(r.URI, target, get)
+	return a.leadsNowhere(r.URI, target)
 }
 
 // leadsNowhere reports whether the chain of remembered redirects from one URI to the next ends at one that leads
 // nowhere.
-func leadsNowhere(from, to uri.URI, get func(uri.URI) (frontier.Record, bool, error)) (bool, error) {
+func (a *Aspect) leadsNowhere(from, to uri.URI) (bool, error) {
 	for range maxChain {
-		r, known, err := get(to)
+		r, known, err := a.Frontier.Get(to)
 		if err != nil || !known || r.Via != from.String() {
 			return false, err
 		}
