@@ -60,14 +60,15 @@ type Aspect struct {
 type reading struct {
 	state    State // from now on; zero = the URI is not a source
 	summary  Result
-	activity Activity    // when the source itself changed
-	idle     bool        // the source changed, but lists nothing new
-	wrong    []uri.Host  // hosts with pages that have not changed although the source says so
-	dates    SourceDates // of the source that is being read
+	activity Activity   // when the source itself changed
+	idle     bool       // the source changed, but lists nothing new
+	wrong    []uri.Host // hosts with pages that have not changed although the source says so
+	dates    pageDates  // of the source that is being read
+	before   time.Time  // when the source was read before
 
 	next   Result           // what the settled visit brought
 	hosted evaluators.Dates // how reliable the dates of feeds are on the host; zero unless one may count
-	timing Timing
+	by     string           // who says when the page changed; empty if nobody does
 }
 
 // Forget drops what was read, because the document could not be processed.
@@ -151,7 +152,7 @@ func (a *Aspect) readDocument(v *aspects.Visit, r *reading, doc Document) error 
 			Msg("could not read the stored entries of a feed: reading the feed as if for the first time")
 	}
 	if doc.Hub.IsZero() {
-		doc.Hub, doc.Self = HubLinks(v.URI(), v.Capture.Header)
+		doc.Hub, doc.Self = hubLinks(v.URI(), v.Capture.Header)
 	}
 	seen, news := seen.Read(v.Finished, doc)
 	pending, right, wrong, err := a.checkStatements(v, seen.Statements())
@@ -159,8 +160,11 @@ func (a *Aspect) readDocument(v *aspects.Visit, r *reading, doc Document) error 
 		return err
 	}
 	belief := r.state.Belief()
-	r.dates = r.dating(v).SourceDates(doc, r.state.Read)
-	r.activity = r.dating(v).Activity(doc, news, r.state)
+	began, skew := v.Capture.Started, clockSkew(v.Capture.Header, v.Capture.Started)
+	r.dates, r.before = doc.pageDates(began, skew), r.state.Read
+	if doc.Kind.ListsNewest() && r.state.Broken == 0 {
+		r.activity = news.activity(doc, v.Record().LastCapture, began, skew)
+	}
 	r.idle = doc.Kind.ListsNewest() && doc.Fault == nil && !news.First && !news.Gap && r.activity.Changes == 0 &&
 		len(news.New) == 0 && len(news.Updated) == news.Stamped
 	r.state = r.state.After(v.Finished, doc, news, right, wrong)
@@ -186,13 +190,6 @@ func (a *Aspect) readDocument(v *aspects.Visit, r *reading, doc Document) error 
 	}
 	v.Found.Seen = seen.WithStatements(append(pending, statements...)).Bytes()
 	return nil
-}
-
-// dating returns what the dates of a visit depend on.
-func (r *reading) dating(v *aspects.Visit) Visit {
-	return Visit{
-		Record: v.Record(), Capture: v.Capture, Verdict: v.Verdict, Filter: v.Request.Filter, Dates: r.hosted,
-	}
 }
 
 // addNewEntries adds the entries that a source lists for the first time. At the first reading of a source, none is
@@ -327,18 +324,17 @@ func (a *Aspect) addImpliedPages(v *aspects.Visit, news Reading) error {
 // before, the source had not announced the change at its last reading. If the source is up to date, the page had not
 // changed until then.
 func (r *reading) setDates(c *frontier.Candidate, item Item, listedBefore bool) {
-	at, ok := r.dates.Changed(item)
+	at, ok := r.dates.changed(item)
 	if !ok || !c.Sooner {
 		return
 	}
-	before := r.dates.ReadBefore
-	upToDate := listedBefore && !before.IsZero() && at.After(before.Add(-ListedLate))
-	if listedBefore && r.dates.ListsNewest && !upToDate && !before.IsZero() {
+	upToDate := listedBefore && !r.before.IsZero() && at.After(r.before.Add(-listedLate))
+	if listedBefore && r.summary.Kind.ListsNewest() && !upToDate && !r.before.IsZero() {
 		r.addWrongDate(item.URI.Host()) // the source was read since that date and did not announce it
 		return
 	}
 	if c.ReportedChange = at; upToDate {
-		c.ReportedUnchanged = before
+		c.ReportedUnchanged = r.before
 	}
 }
 
@@ -350,18 +346,58 @@ func (r *reading) addWrongDate(host uri.Host) {
 
 // checkDate records a wrong date if the visits before and after it found the same page.
 func (r *reading) checkDate(item Item, page *frontier.Record) {
-	if at, ok := r.dates.Changed(item); ok && at.After(page.LastChange) && at.Before(page.LastCapture.Add(-time.Minute)) {
+	if at, ok := r.dates.changed(item); ok && at.After(page.LastChange) && at.Before(page.LastCapture.Add(-time.Minute)) {
 		r.addWrongDate(item.URI.Host())
 	}
 }
 
-// Testify says when the page changed, as far as its headers, its feed or its own entries say so.
+// Who says when a page changed. It is written in reasons and in crawl.log.
+const (
+	byHeader  = "Last-Modified"
+	bySource  = "its feed or sitemap"
+	byEntries = "its entries"
+)
+
+// Testify says when and how often a changed page has changed since the last visit, as far as its headers, its feed or
+// its own entries say so. New entries of a feed are counted even if their dates are not believed.
 func (*Aspect) Testify(v *aspects.Visit, e *evaluators.Evidence) {
-	r := aspects.Of[reading](v)
-	r.timing = r.dating(v).Timing(r.activity)
+	r, before := aspects.Of[reading](v), v.Record()
 	e.Idle = r.idle
-	e.ChangedAt, e.ChangedBy, e.Silent = r.timing.At, r.timing.By, r.timing.Silent
-	e.Moments, e.Changes = r.timing.Moments, r.timing.Changes
+	if v.Verdict.State != evaluators.Changed || v.Verdict.First {
+		return
+	}
+	at, announced := changedAt(v), !before.ReportedChange.IsZero() && r.hosted.Believed(evaluators.DatedPages)
+	switch {
+	case r.activity.Changes > 0:
+		e.Changes, r.by = r.activity.Changes, byEntries
+		if r.hosted.Believed(evaluators.DatedEntries) {
+			e.Moments = r.activity.Moments
+		}
+	case !at.IsZero():
+		e.ChangedAt, r.by = at, byHeader
+	case announced:
+		e.ChangedAt, r.by = before.ReportedChange, bySource
+	}
+	if e.ChangedBy = r.by; announced && r.activity.Changes == 0 {
+		e.Silent = before.ReportedUnchanged
+	}
+}
+
+// changedAt returns when a changed page changed, according to its headers. It is zero unless Last-Modified is believed
+// on the host and had another value before.
+func changedAt(v *aspects.Visit) time.Time {
+	r, got, filter := v.Record(), v.Capture, v.Request.Filter
+	before, now := r.Validators.LastModified, evaluators.ValidatorsOf(got.Header).LastModified
+	switch {
+	case got.Status != http.StatusOK, !r.Validators.CanVouch(r.Status, r.Origin):
+	case before == "", before == now:
+	case filter.DecideBy == evaluators.Off, filter.Doubted[evaluators.WitnessLastModified]:
+	default:
+		if at, ok := evaluators.ChangedAt(got.Header, got.Started); ok {
+			return at
+		}
+	}
+	return time.Time{}
 }
 
 // NoteGone notes that a feed or sitemap is gone. It decides nothing.
@@ -442,7 +478,7 @@ func (*Aspect) Note(v *aspects.Visit, notes []string) []string {
 
 // NoteDates appends who says when a page changed.
 func (*Aspect) NoteDates(v *aspects.Visit, notes []string) []string {
-	if by := aspects.Of[reading](v).timing.By; by != "" && len(v.Next.Wait.Memory) > 0 {
+	if by := aspects.Of[reading](v).by; by != "" && len(v.Next.Wait.Memory) > 0 {
 		notes = append(notes, "dated:"+strings.ReplaceAll(by, " ", "_"))
 	}
 	return notes

@@ -10,9 +10,9 @@ const (
 	// nowWindow is how close to the reading a date must be to be ignored: a page that is generated for each request
 	// dates every item with the time of the request.
 	nowWindow = time.Minute
-	// ListedLate is how long after its date an item may appear in a feed, because caches and editors take their time.
+	// listedLate is how long after its date an item may appear in a feed, because caches and editors take their time.
 	// A wrong time zone is wrong by more.
-	ListedLate = 10 * time.Minute
+	listedLate = 10 * time.Minute
 	// oneChange is the time within which several changes count as one.
 	oneChange = time.Minute
 )
@@ -33,9 +33,9 @@ type Activity struct {
 	Right, Wrong int
 }
 
-// Activity returns the changes between a reading at since and this one at now, by the dates of its new and updated
+// activity returns the changes between a reading at since and this one at now, by the dates of its new and updated
 // items. skew is how far the source's clock is behind ours.
-func (r Reading) Activity(d Document, since, now time.Time, skew time.Duration) Activity {
+func (r Reading) activity(d Document, since, now time.Time, skew time.Duration) Activity {
 	if r.First || !r.Any() || since.IsZero() || !now.After(since) {
 		return Activity{}
 	}
@@ -83,7 +83,7 @@ func (c *changes) add(i Item, isNew bool) {
 	switch {
 	case i.Day && date.Equal(i.Updated), i.hasDate(c.common), c.shared && isNew:
 	case at.After(c.now.Add(-nowWindow)) && at.Before(c.now.Add(nowWindow)):
-	case at.After(c.now), !at.After(c.since.Add(-ListedLate)):
+	case at.After(c.now), !at.After(c.since.Add(-listedLate)):
 		if isNew {
 			c.out.Wrong++
 		}
@@ -153,21 +153,21 @@ func (d Document) commonDate() time.Time {
 	return common
 }
 
-// PageDates reads from the items of a document when their pages changed.
-type PageDates struct {
+// pageDates reads from the items of a document when their pages changed.
+type pageDates struct {
 	common, now time.Time
 	skew        time.Duration
 }
 
-// PageDates returns the dates of a document that was read at now. skew is how far the source's clock is behind ours.
-func (d Document) PageDates(now time.Time, skew time.Duration) PageDates {
-	return PageDates{common: d.commonDate(), now: now, skew: skew}
+// pageDates returns the dates of a document that was read at now. skew is how far the source's clock is behind ours.
+func (d Document) pageDates(now time.Time, skew time.Duration) pageDates {
+	return pageDates{common: d.commonDate(), now: now, skew: skew}
 }
 
-// Changed returns when the page of an item changed, according to the item. ok is false if its date does not say that.
+// changed returns when the page of an item changed, according to the item. ok is false if its date does not say that.
 // Such a date is missing, has no time of day, is in the future or as late as the reading, or is the date of most
 // items.
-func (p PageDates) Changed(i Item) (at time.Time, ok bool) {
+func (p pageDates) changed(i Item) (at time.Time, ok bool) {
 	date := i.Date()
 	at = date.Add(p.skew)
 	if date.IsZero() || i.Day && date.Equal(i.Updated) || date.Equal(p.common) || !at.Before(p.now.Add(-nowWindow)) {
@@ -179,9 +179,9 @@ func (p PageDates) Changed(i Item) (at time.Time, ok bool) {
 // maxSkew is the largest difference between two clocks that is corrected. A clock that is further off was never set.
 const maxSkew = 24 * time.Hour
 
-// ClockSkew returns how far the clock of a server is behind ours, by the Date of an answer that began at now. It is
+// clockSkew returns how far the clock of a server is behind ours, by the Date of an answer that began at now. It is
 // zero if there is no Date, or one that differs by more than a day.
-func ClockSkew(h http.Header, now time.Time) time.Duration {
+func clockSkew(h http.Header, now time.Time) time.Duration {
 	date, err := http.ParseTime(h.Get("Date"))
 	if err != nil || now.Sub(date).Abs() > maxSkew {
 		return 0

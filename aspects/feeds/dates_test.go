@@ -70,7 +70,7 @@ func TestActivityJudgesTheDatesOfNewItems(t *testing.T) {
 			doc := Document{Kind: Feed, Items: append(items, old...)}
 			now := noon.Add(time.Hour)
 			_, round := seen.Read(now, doc)
-			got := round.Activity(doc, noon, now, c.skew)
+			got := round.activity(doc, noon, now, c.skew)
 			var moments []float64
 			for _, m := range got.Moments {
 				moments = append(moments, float64(m.Sub(noon)/time.Second)/60)
@@ -99,30 +99,30 @@ func TestActivityCountsUpdatedItems(t *testing.T) {
 	seen, _ := Seen{}.Read(noon, Document{Kind: Feed, Items: before})
 	doc := Document{Kind: Feed, Items: after}
 	_, round := seen.Read(noon.Add(time.Hour), doc)
-	got := round.Activity(doc, noon, noon.Add(time.Hour), 0)
+	got := round.activity(doc, noon, noon.Add(time.Hour), 0)
 	if got.Changes != 2 || len(got.Moments) != 1 || !got.Moments[0].Equal(after[5].Updated) ||
 		got.Right+got.Wrong != 0 {
 		t.Errorf("%+v, want one change at 12:10 and one without a time, and no verdict on the dates of new items", got)
 	}
-	first := Reading{First: true, New: after}.Activity(doc, noon, noon.Add(time.Hour), 0)
+	first := Reading{First: true, New: after}.activity(doc, noon, noon.Add(time.Hour), 0)
 	if first.Changes != 0 || first.Right+first.Wrong != 0 {
 		t.Errorf("the first reading: %+v, want no changes", first)
 	}
-	if at, ok := doc.PageDates(noon.Add(time.Hour), 0).Changed(after[5]); !ok || !at.Equal(after[5].Updated) {
+	if at, ok := doc.pageDates(noon.Add(time.Hour), 0).changed(after[5]); !ok || !at.Equal(after[5].Updated) {
 		t.Errorf("the page changed at %s, %t; want the date of the item", at, ok)
 	}
 	for name, i := range map[string]Item{
 		"no date": {}, "just now": {Updated: noon.Add(time.Hour - time.Second)}, "ahead": {Updated: noon.Add(2 * time.Hour)},
 		"a day": {Updated: noon.Truncate(24 * time.Hour), Day: true},
 	} {
-		if at, ok := doc.PageDates(noon.Add(time.Hour), 0).Changed(i); ok {
+		if at, ok := doc.pageDates(noon.Add(time.Hour), 0).changed(i); ok {
 			t.Errorf("%s: the page changed at %s, want no time", name, at)
 		}
 	}
 	for i := range after {
 		after[i].Updated = noon.Add(30 * time.Minute)
 	}
-	if at, ok := doc.PageDates(noon.Add(time.Hour), 0).Changed(after[0]); ok {
+	if at, ok := doc.pageDates(noon.Add(time.Hour), 0).changed(after[0]); ok {
 		t.Errorf("all items have the same date: the page changed at %s, want no time", at)
 	}
 }
@@ -140,7 +140,7 @@ func TestTheClockOfAServerIsBelievedForADay(t *testing.T) {
 		"Mon, 01 Jan 0001 00:00:00 GMT":                             0,
 		"Fri, 31 Dec 9999 23:59:59 GMT":                             0,
 	} {
-		if got := ClockSkew(http.Header{"Date": {date}}, noon); got != want {
+		if got := clockSkew(http.Header{"Date": {date}}, noon); got != want {
 			t.Errorf("the Date %q means a skew of %s, want %s", date, got, want)
 		}
 	}

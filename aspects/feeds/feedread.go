@@ -5,7 +5,6 @@ package feeds
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -79,16 +78,4 @@ func MayBeSource(contentType string) bool {
 			strings.HasSuffix(sub, "xml") || strings.HasSuffix(sub, "json") || strings.HasSuffix(sub, "gzip")
 	}
 	return false
-}
-
-// Birth returns when the page of an item was published; now if that is not known or in the future.
-func Birth(item Item, now time.Time) time.Time {
-	date := item.Published
-	if date.IsZero() {
-		date = item.Date()
-	}
-	if date.IsZero() || date.After(now) {
-		return now
-	}
-	return date
 }

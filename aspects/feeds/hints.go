@@ -115,9 +115,9 @@ func (g *gatherer) hubOfJSON(body []byte) (hub, topic uri.URI) {
 	return hub, g.resolve(f.FeedURL)
 }
 
-// HubLinks returns the WebSub hub and the topic in the Link headers of an answer (W3C WebSub, section 4). They are zero
+// hubLinks returns the WebSub hub and the topic in the Link headers of an answer (W3C WebSub, section 4). They are zero
 // if there are none.
-func HubLinks(self uri.URI, h http.Header) (hub, topic uri.URI) {
+func hubLinks(self uri.URI, h http.Header) (hub, topic uri.URI) {
 	g := gatherer{self: self}
 	for _, value := range h.Values("Link") {
 		for range maxHubLinks {

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -266,4 +268,186 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+func many(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// hostile are sources that can exhaust the memory or the time of a careless program. Each is made of about n bytes.
+var hostile = []struct {
+	name string
+	make func(n int) string
+}{
+	{"many items", func(n int) string {
+		return "<rss version='2.0'><channel>" + many(n/30, "<item><link>/%d</link></item>") + "</channel></rss>"
+	}},
+	{"elements that never end", func(n int) string { return "<rss><channel>" + strings.Repeat("<item>", n/6) }},
+	{"items nested as deeply as allowed", func(n int) string {
+		return "<rss><channel>" + strings.Repeat(strings.Repeat("<item>", 100)+strings.Repeat("</item>", 100), n/1300) + "</channel></rss>"
+	}},
+	{"extensions in extensions", func(n int) string {
+		return "<rss xmlns:x='urn:x'><channel><item>" + strings.Repeat(strings.Repeat("<x:a>", 100)+strings.Repeat("</x:a>", 100), n/1100) + "</item></channel></rss>"
+	}},
+	{"many namespaces", func(n int) string {
+		return "<rss><channel>" + many(n/40, "<x:a xmlns:x='urn:%d'></x:a>") + "</channel></rss>"
+	}},
+	{"namespaces on one element", func(n int) string {
+		return "<rss " + many(min(n/20, 50_000), "xmlns:x%d='urn:x' ") + "><channel>" + strings.Repeat("<item><link>/a</link></item>", n/60) + "</channel></rss>"
+	}},
+	{"many attributes", func(n int) string { return "<rss><channel><item " + many(n/8, "a%d='' ") + "/></channel></rss>" }},
+	{"broken entities", func(n int) string {
+		return "<rss><channel><item><title>" + strings.Repeat("&am", n/3) + "</title></item></channel></rss>"
+	}},
+	{"valid entities", func(n int) string {
+		return "<rss><channel><item><title>" + strings.Repeat("&amp;", n/5) + "</title></item></channel></rss>"
+	}},
+	{"CDATA sections", func(n int) string {
+		return "<rss><channel><item><description>" + strings.Repeat("<![CDATA[a]]>", n/13) + "</description></item></channel></rss>"
+	}},
+	{"CDATA sections that never end", func(n int) string { return "<rss><channel><item><title>" + strings.Repeat("<![CDATA[", n/9) }},
+	{"comments that never end", func(n int) string { return "<rss><channel>" + strings.Repeat("<!--", n/4) }},
+	{"a document type", func(n int) string {
+		return "<rss><!DOCTYPE " + strings.Repeat("[<!ENTITY a 'b'>", n/16) + "><channel></channel></rss>"
+	}},
+	{"HTML with a base", func(n int) string {
+		return "<feed xml:base='http://a.example/'><entry><content type='html'>" + strings.Repeat("&lt;a href='b'>", n/15) + "</content></entry></feed>"
+	}},
+	{"a base in each entry", func(n int) string {
+		return "<feed xml:base='http://a.example/'>" + strings.Repeat("<entry xml:base='a/'><link href='b'/></entry>", n/45) + "</feed>"
+	}},
+	{"many links in one item", func(n int) string {
+		return "<feed><entry>" + many(n/24, "<link href='/%d'/>") + "</entry></feed>"
+	}},
+	{"many JSON objects", func(n int) string {
+		return `{"version":"https://jsonfeed.org/version/1","items":[` + strings.Repeat("{},", n/3) + `{}]}`
+	}},
+	{"a sitemap of one address", func(n int) string {
+		return "<urlset>" + strings.Repeat("<url><loc>http://a.example/</loc></url>", n/39) + "</urlset>"
+	}},
+	{"end tags without start tags", func(n int) string { return "<urlset><a><a><a>" + strings.Repeat("</b>", n/4) }},
+	{"a giant address", func(n int) string {
+		return "<urlset><url><loc>http://a.example/" + strings.Repeat("a", n) + "</loc></url></urlset>"
+	}},
+	{"a line that never ends", func(n int) string { return "http://a.example/" + strings.Repeat("a", n) }},
+	{"zeros", func(n int) string { return "<rss>" + strings.Repeat("\x00", n) }},
+}
+
+func TestReadBoundsHostileSources(t *testing.T) {
+	t.Parallel()
+	self := mustURI(t, "http://news.example/s.xml")
+	for _, c := range hostile {
+		doc, err := Read(self, "", true, strings.NewReader(c.make(1<<15)), Bounds{MaxItems: 100})
+		if err != nil && !errors.Is(err, ErrNotASource) || len(doc.Items) > 100 {
+			t.Errorf("%s: %d items, %v; want at most 100 items", c.name, len(doc.Items), err)
+		}
+	}
+}
+
+// BenchmarkHostile shows whether the time per byte stays the same when a source is four times as long.
+func BenchmarkHostile(b *testing.B) {
+	self := mustURI(b, "http://news.example/s.xml")
+	for _, c := range hostile {
+		for _, n := range []int{1 << 18, 1 << 20} {
+			body := c.make(n)
+			b.Run(fmt.Sprintf("%s/%dKiB", c.name, n>>10), func(b *testing.B) {
+				b.SetBytes(int64(len(body)))
+				for b.Loop() {
+					_, _ = Read(self, "", true, strings.NewReader(body), Bounds{})
+				}
+			})
+		}
+	}
+}
+
+func TestWorkOfHostileSourcesGrowsWithTheirSize(t *testing.T) {
+	t.Parallel()
+	self := mustURI(t, "http://news.example/s.xml")
+	for _, c := range hostile {
+		t.Run(c.name, func(t *testing.T) {
+			slow.Linear(t, c.make, func(text string) {
+				_, _ = Read(self, "", true, strings.NewReader(text), Bounds{})
+			})
+		})
+	}
+}
+
+// FuzzHeaders reads arbitrary header fields that say how long an answer is fresh, and where its hub is.
+func FuzzHeaders(f *testing.F) {
+	f.Add("max-age=60", "Thu, 01 Jan 2099 00:00:00 GMT", "Sat, 21 Nov 2026 10:00:00 GMT", `<http://hub.example/>; rel="hub", </a>; rel=self`)
+	f.Add("MAX-AGE=99999999999999999999, s-maxage=\"1\"", "0", "", "<>; rel=hub")
+	f.Add("max-age=-1,,=", "-1", "x", `<http://hub.example/;rel=hub`)
+	self := uri.FromCanonical("http://news.example/rss.xml")
+	f.Fuzz(func(t *testing.T, cache, expires, date, link string) {
+		h := http.Header{"Cache-Control": {cache}, "Expires": {expires}, "Date": {date}, "Link": {link}}
+		if d := CacheHint(h); d < 0 || d > 100*365*24*time.Hour {
+			t.Errorf("an answer with %q and %q is fresh for %s", cache, expires, d)
+		}
+		for _, u := range func() []uri.URI { a, b := hubLinks(self, h); return []uri.URI{a, b} }() {
+			if again, err := uri.Parse(u.String()); !u.IsZero() && (err != nil || again != u) {
+				t.Errorf("the link %q of %q is not canonical", u, link)
+			}
+		}
+	})
+}
+
+// BenchmarkRead measures the reading of a news feed of 40 items with a summary each, and of the largest sitemap.
+func BenchmarkRead(b *testing.B) {
+	summary := strings.Repeat("Nobody expected the council to vote before noon. ", 10)
+	feed := "<rss version='2.0'><channel>"
+	for i := range 40 {
+		feed += fmt.Sprintf("<item><guid>%d</guid><title>Title %d</title><link>/article/%d</link>", i, i, i) +
+			fmt.Sprintf("<pubDate>Sat, 21 Nov 2026 10:%02d:00 GMT</pubDate><description>%s</description></item>", i, summary)
+	}
+	feed += "</channel></rss>"
+	var sitemap strings.Builder
+	sitemap.WriteString("<urlset>")
+	for i := range 50_000 {
+		fmt.Fprintf(&sitemap, "<url><loc>http://news.example/article/%d</loc><lastmod>2026-11-21T10:00:00Z</lastmod></url>", i)
+	}
+	sitemap.WriteString("</urlset>")
+	self := mustURI(b, "http://news.example/s.xml")
+	for name, body := range map[string]string{"feed of 40": feed, "sitemap of 50000": sitemap.String()} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				doc, err := Read(self, "", false, strings.NewReader(body), Bounds{})
+				if err != nil || doc.Fault != nil {
+					b.Fatal(err, doc.Fault)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkSeen measures the cost of remembering the items of the largest sitemap at each reading: opening, comparing
+// and writing the stored list.
+func BenchmarkSeen(b *testing.B) {
+	var all []Item
+	self := mustURI(b, "http://news.example/s.xml")
+	for i := range maxSeen {
+		u, err := self.Join(fmt.Sprintf("/article/%d", i))
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, Item{ID: u.String(), URI: u, Updated: start})
+	}
+	d := Document{Kind: Sitemap, Items: all}
+	s, _ := Seen{}.Read(start, d)
+	bytes := s.Bytes()
+	for b.Loop() {
+		opened, err := OpenSeen(bytes)
+		if err != nil {
+			b.Fatal(err)
+		}
+		after, round := opened.Read(start.Add(time.Hour), d)
+		if round.Any() {
+			b.Fatal("unchanged items were reported as new")
+		}
+		bytes = after.Bytes()
+	}
 }

@@ -157,11 +157,12 @@ func (s *Subscriber) Step(ctx context.Context, now time.Time) time.Time {
 			"hub.mode": {"subscribe"}, "hub.topic": {sub.topic.String()}, "hub.callback": {s.o.Callback + "/" + sub.id},
 			"hub.secret": {sub.secret}, "hub.lease_seconds": {strconv.FormatInt(int64(s.o.Lease/time.Second), 10)},
 		})
-		if err == nil && status >= 200 && status < 300 {
-			s.succeeded(sub.hub, now)
+		ok = err == nil && status >= 200 && status < 300
+		dropped := s.settle(sub, now, ok)
+		if ok {
 			continue
 		}
-		if s.failed(sub, now) {
+		if dropped {
 			s.o.Log.Warn().Err(err).Int("status", status).Str("hub", sub.hub.String()).Str("for", dropTime.String()).
 				Msg("dropping a WebSub hub that failed too often: its feeds are only polled")
 			continue
@@ -193,21 +194,15 @@ func (s *Subscriber) takeDue(now time.Time) (subscription, bool) {
 	return subscription{}, false
 }
 
-// succeeded notes that a hub has taken a request.
-func (s *Subscriber) succeeded(hub uri.URI, now time.Time) {
+// settle notes whether a hub has taken a request, and schedules the retry of one that failed. It reports true if the
+// hub was dropped instead.
+func (s *Subscriber) settle(request subscription, now time.Time, ok bool) (dropped bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.answered(hub, now, true)
-}
-
-// failed schedules the retry of a request that failed. It reports true if the hub was dropped instead.
-func (s *Subscriber) failed(request subscription, now time.Time) (dropped bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.answered(request.hub, now, false) {
+	if s.answered(request.hub, now, ok) {
 		return true
 	}
-	if sub := s.subs[request.id]; sub != nil {
+	if sub := s.subs[request.id]; sub != nil && !ok {
 		sub.pending = false
 		sub.due = now.Add(min(firstRetry<<min(sub.failures, 20), maxRetry))
 		sub.failures++
@@ -232,14 +227,94 @@ func (s *Subscriber) nextDue() time.Time {
 	return first
 }
 
-// Active returns how many subscriptions are active at now, and how many there are.
-func (s *Subscriber) Active(now time.Time) (active, all int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, sub := range s.subs {
-		if sub.until.After(now) {
-			active++
+const (
+	// hubEvery is the minimum time between two requests to a hub.
+	hubEvery = 2 * time.Second
+	// maxFailures is the number of requests in a row that fail until a hub is dropped, which takes five days. dropTime is
+	// how long it is not asked then.
+	maxFailures = 16
+	dropTime    = 7 * 24 * time.Hour
+	// maxHubs bounds the hubs in memory.
+	maxHubs = 10_000
+	// maxPerDomain is the maximum number of subscriptions to the feeds of one registrable domain.
+	maxPerDomain = 200
+)
+
+// hubState says when a hub may be asked.
+type hubState struct {
+	next     time.Time // of the next request
+	failures int       // in a row
+	dropped  time.Time // when the hub may be asked again
+}
+
+// mayUse reports whether a hub is one that a feed may name. A hub elsewhere than at the standard port of https could be
+// any service, which would receive requests because a stranger's page says so.
+func (s *Subscriber) mayUse(hub uri.URI) bool {
+	return s.o.AnyHub || hub.Scheme() == "https" && hub.Port() == "443"
+}
+
+// hubOf returns the state of a hub, nil if there are too many hubs. The mutex is held.
+func (s *Subscriber) hubOf(hub uri.URI, now time.Time) *hubState {
+	h := s.hubs[hub.Host()]
+	if h == nil && len(s.hubs) >= maxHubs {
+		for name, old := range s.hubs {
+			if !old.dropped.After(now) && !old.next.After(now) && old.failures == 0 {
+				delete(s.hubs, name)
+			}
 		}
 	}
-	return active, len(s.subs)
+	if h == nil && len(s.hubs) < maxHubs {
+		h = &hubState{}
+		s.hubs[hub.Host()] = h
+	}
+	return h
+}
+
+// mayOffer reports whether there is a place for a subscription. The mutex is held.
+func (s *Subscriber) mayOffer(now time.Time, feed, hub uri.URI) bool {
+	if hub.IsZero() || !s.mayUse(hub) || len(s.subs) >= s.o.Max || s.perDomain[feed.Domain()] >= maxPerDomain {
+		return false
+	}
+	h := s.hubOf(hub, now)
+	return h != nil && !h.dropped.After(now)
+}
+
+// put adds a subscription. The mutex is held.
+func (s *Subscriber) put(sub *subscription) {
+	s.subs[sub.id], s.byFeed[sub.feed] = sub, sub
+	s.perDomain[sub.feed.Domain()]++
+}
+
+// remove removes a subscription. The mutex is held.
+func (s *Subscriber) remove(sub *subscription) {
+	delete(s.subs, sub.id)
+	delete(s.byFeed, sub.feed)
+	domain := sub.feed.Domain()
+	if s.perDomain[domain]--; s.perDomain[domain] <= 0 {
+		delete(s.perDomain, domain)
+	}
+}
+
+// answered notes whether a hub has taken a request. A hub that fails rests, and one that fails too often in a row is
+// dropped with all its subscriptions; dropped is true then. The mutex is held.
+func (s *Subscriber) answered(hub uri.URI, now time.Time, ok bool) (dropped bool) {
+	h := s.hubOf(hub, now)
+	if h == nil {
+		return false
+	}
+	if ok {
+		h.failures = 0
+		return false
+	}
+	h.next = now.Add(min(firstRetry<<h.failures, maxRetry)) // all its subscriptions wait
+	if h.failures++; h.failures < maxFailures {
+		return false
+	}
+	h.failures, h.dropped = 0, now.Add(dropTime)
+	for _, sub := range s.subs {
+		if sub.hub.Host() == hub.Host() {
+			s.remove(sub)
+		}
+	}
+	return true
 }
