@@ -183,7 +183,7 @@ func metadataOf(v *aspects.Visit, a aspects.Kept) []warcout.Field {
 		{Name: "contentStateReason", Value: history.ASCII(v.Verdict.Reason)},
 		{Name: history.PayloadSHA256, Value: sum},
 	}
-	fields = login.Metadata(&v.Request, fields, got)
+	fields = login.Metadata(v, fields)
 	if v.Block != "" {
 		fields = append(fields, warcout.Field{Name: "standsIn", Value: v.Block})
 	}

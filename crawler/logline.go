@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
-	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -143,11 +142,6 @@ func noteRepaired(v *aspects.Visit, notes []string) []string {
 		notes = append(notes, "head:"+strconv.Itoa(n))
 	}
 	return notes
-}
-
-// noteRequest appends what was asked otherwise.
-func noteRequest(v *aspects.Visit, notes []string) []string {
-	return login.Notes(&v.Request, notes, v.Capture, v.AskedOtherwise())
 }
 
 // noteChange appends whether the page is unchanged, and whether its download was stopped for that.

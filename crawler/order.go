@@ -96,7 +96,7 @@ func (c *Crawler) listNotes() []step[aspects.Annotator] {
 		{"misfortune", a.misfortune.Note},
 		{"noise", a.noise.Note},
 		{"rendered", a.rendered.Note},
-		{"login", noteRequest},
+		{"login", login.Note},
 		{"feeds", a.feeds.NoteDates},
 		{"change", noteChange},
 	}

@@ -1,3 +1,5 @@
+// Package login decides which request a visit makes: its header fields, the cookies of its host, the conditions under
+// which the server may answer that nothing changed, and the login that comes before the first page.
 package login
 
 import (
@@ -164,7 +166,7 @@ func (m *Maker) LoginStep(visit config.About, c *config.Config, s *config.Settin
 	if step.page {
 		page, err := uri.Parse(l.Page)
 		if err != nil || page.Host() != u.Host() {
-			return &LoginStep{Rest: step.fail(u, errors.New("login.page is on another host than login.uri"), now)}, nil
+			return &LoginStep{Rest: step.Fail(u, errors.New("login.page is on another host than login.uri"), now)}, nil
 		}
 		to = page
 	}
@@ -217,9 +219,6 @@ func (m *Maker) beginStep(
 	return &LoginStep{maker: m, at: at, page: l.Page != "" && at.hidden == nil}, to, form
 }
 
-// Fail ends a step whose exchange could not be made, and returns until when the host rests.
-func (st *LoginStep) Fail(u uri.URI, why error, now time.Time) time.Time { return st.fail(u, why, now) }
-
 // Leave ends a step that says nothing about the login.
 func (st *LoginStep) Leave() {
 	st.maker.logins.mu.Lock()
@@ -237,7 +236,7 @@ func (st *LoginStep) Take(got *fetch.Capture, s *config.Settings) (rest time.Tim
 		return rest, nil, err
 	}
 	if failed != nil {
-		return st.fail(got.URI, failed, now), failed, nil
+		return st.Fail(got.URI, failed, now), failed, nil
 	}
 	if err := st.maker.Learn(got, s); err != nil {
 		return rest, nil, err
@@ -252,8 +251,8 @@ func (st *LoginStep) Take(got *fetch.Capture, s *config.Settings) (rest time.Tim
 	return rest, nil, nil
 }
 
-// fail records that a login failed, and returns until when the host rests.
-func (st *LoginStep) fail(u uri.URI, why error, now time.Time) time.Time {
+// Fail ends a step that failed, or whose exchange could not be made. It returns until when the host rests.
+func (st *LoginStep) Fail(u uri.URI, why error, now time.Time) time.Time {
 	st.maker.logins.mu.Lock()
 	defer st.maker.logins.mu.Unlock()
 	return st.at.fail(u, why, now)

@@ -1,10 +1,12 @@
-package login_test
+package login
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +15,6 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/arcrawl/arcrawl/aspects/login"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/hosts"
@@ -79,7 +80,7 @@ func (s *site) configured(t *testing.T, text string) *config.Config {
 
 // visitor requests pages of a site as the crawl does.
 type visitor struct {
-	maker  login.Maker
+	maker  Maker
 	client *fetch.Client
 	now    time.Time
 }
@@ -96,7 +97,7 @@ func newVisitor(t *testing.T, dir string) *visitor {
 		_ = client.Close()
 		_ = db.Close()
 	})
-	return &visitor{maker: login.Maker{Version: "test", Cookies: jars}, client: client, now: time.Now()}
+	return &visitor{maker: Maker{Version: "test", Cookies: jars}, client: client, now: time.Now()}
 }
 
 // visit requests a page, after the steps of the login. It returns why the login failed.
@@ -141,8 +142,8 @@ func (v *visitor) visit(t *testing.T, c *config.Config, address string) (failed 
 	return nil
 }
 
-// account returns the settings of a login.
-func account(table, user, secret string) string {
+// accountOf returns the settings of a login.
+func accountOf(table, user, secret string) string {
 	return "[" + table + "]\nuri = \"SITE/session\"\nsuccess = '(?m)^Set-Cookie: session='\n" +
 		"fields = [{ name = \"user\", value = \"" + user + "\" }]\n" +
 		"secret_fields = [{ name = \"pass\", secret = \"file:" + secret + "\" }]\n"
@@ -155,8 +156,8 @@ func TestEachLoginHasItsOwnCookies(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	v := newVisitor(t, s.dir)
-	both := s.configured(t, "[fetch]\ncookies = \"session\"\n"+overHTTP+account("login", "anna", "anna")+
-		"[[when]]\nuri = \"/b\"\n"+account("when.login", "berta", "berta")+
+	both := s.configured(t, "[fetch]\ncookies = \"session\"\n"+overHTTP+accountOf("login", "anna", "anna")+
+		"[[when]]\nuri = \"/b\"\n"+accountOf("when.login", "berta", "berta")+
 		"[[when]]\nuri = \"/free\"\n[when.login]\nuri = \"\"\n")
 	for _, path := range []string{"/a1", "/b1", "/free1", "/a2", "/b2", "/free2"} {
 		if err := v.visit(t, both, s.URL+path); err != nil {
@@ -183,7 +184,7 @@ func TestOnlyLoginsOfTheConfigurationFail(t *testing.T) {
 	s := newSite(t)
 	v := newVisitor(t, s.dir)
 	with := func(secret string) *config.Config {
-		return s.configured(t, overHTTP+account("login", "anna", "anna")+"[[when]]\nuri = \"/b\"\n"+account("when.login", "berta", secret))
+		return s.configured(t, overHTTP+accountOf("login", "anna", "anna")+"[[when]]\nuri = \"/b\"\n"+accountOf("when.login", "berta", secret))
 	}
 	c := with("wrong")
 	if err := v.visit(t, c, s.URL+"/a"); err != nil {
@@ -208,4 +209,32 @@ func TestOnlyLoginsOfTheConfigurationFail(t *testing.T) {
 	if got := v.maker.LoginFailures(c, v.now); len(got) != 0 {
 		t.Errorf("failures after a login: %v", got)
 	}
+}
+
+// FuzzLoginPage reads arbitrary pages for the form of a login. A page without the field of the password has none, and
+// what the page adds to the form has its bound and is sent as it was read.
+func FuzzLoginPage(f *testing.F) {
+	for _, page := range []string{
+		`<form><input name=user><input type=password name=pass><input type=hidden name=csrf value="a&amp;b"></form>`,
+		`<form><input type=hidden name=no value=1></form><form action=/in><input type="HIDDEN" name="t" value="&#0;"><input name=pass>`,
+		`<form><form><select name=pass></form>`, `<input name=pass type=hidden>`, `<script><form><input name=pass></script>`,
+		"<form\x00><input name='pass", "<!--<form>--><button name=pass value=\u202e>", `<textarea><input name=pass></textarea></form>`,
+	} {
+		f.Add([]byte(page))
+	}
+	l := &config.Login{SecretFields: []config.Header{{Name: "pass"}}}
+	f.Fuzz(func(t *testing.T, page []byte) {
+		got := hiddenFields(page, l)
+		if got == nil {
+			return
+		}
+		if !bytes.Contains(page, []byte("pass")) && !bytes.ContainsAny(page, "&\x00") || len(got) > maxHidden {
+			t.Fatalf("the form of %q has the fields %v", page, got)
+		}
+		sent := got.Encode()
+		back, err := url.ParseQuery(sent)
+		if err != nil || len(back) != len(got) || len(sent) > 9*len(page)+1 {
+			t.Fatalf("the fields %v are sent as %q, %v", got, sent, err)
+		}
+	})
 }

@@ -3,12 +3,15 @@
 package login
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -16,6 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // acceptEncoding lists the codings that fetch can decode. The archive keeps the bytes as they were sent.
@@ -45,7 +49,8 @@ func (m *Maker) Make(
 	if s, err = m.withCookies(r.URI, s, now); err != nil {
 		return req, err
 	}
-	req = aspects.Request{Exchange: m.unconditional(r, c, s, room, now), Mark: s.Mark}
+	req = aspects.Request{Exchange: Exchange(r.URI, c, s, m.Version, now), Mark: s.Mark}
+	req.Exchange.Crowded, req.Exchange.Space = m.Crowded, room
 	if whole || req.Mark != r.Asked || !r.Validators.CanVouch(r.Status, r.Origin) || m.Dedup.Lost(r.Origin) {
 		return req, nil
 	}
@@ -84,15 +89,6 @@ func (m *Maker) Make(
 	filter, before := req.Filter, r.Validators // not all of r, which would then be on the heap
 	req.Exchange.Stop = func(h fetch.Head) bool { return filter.Ends(before, h.Status, h.Header) }
 	return req, nil
-}
-
-// unconditional returns the exchange for r without conditions.
-func (m *Maker) unconditional(
-	r frontier.Record, c *config.Config, s *config.Settings, room fetch.Space, now time.Time,
-) fetch.Request {
-	x := Exchange(r.URI, c, s, m.Version, now)
-	x.Crowded, x.Space = m.Crowded, room
-	return x
 }
 
 // Exchange returns the exchange for a URI without conditions, with the cookies of its jar.
@@ -148,4 +144,104 @@ func redacted(r *aspects.Request) string {
 		names = append(names, f.Name)
 	}
 	return strings.Join(names, ", ")
+}
+
+// withCookies returns the settings of a visit with the cookies that the host has set. Each login has cookies of its
+// own. They are sent with that login alone: what they open for a member must not open it for a request without.
+func (m *Maker) withCookies(u uri.URI, s *config.Settings, now time.Time) (*config.Settings, error) {
+	login := m.logins.known(u, &s.Request.Login)
+	if s.Cookies == config.CookiesOff && login == nil {
+		return s, nil
+	}
+	var others []string // they are configured
+	for _, text := range append(s.Request.SecretCookies(), s.Cookie) {
+		if own, err := http.ParseCookie(text); err == nil {
+			for _, c := range own {
+				others = append(others, c.Name)
+			}
+		}
+	}
+	changed := *s
+	if login != nil {
+		jar := login.session.Header(u, others, now)
+		if jar == "" {
+			return s, nil
+		}
+		changed.Request = s.Request.HiddenCookies(jar)
+		changed.Mark = changed.Request.Mark(changed.Cookie)
+		return &changed, nil
+	}
+	jar, err := m.Cookies.Header(u, s.Cookies == config.CookiesKeep, others, now)
+	if err != nil || jar == "" {
+		return s, err
+	}
+	changed.Cookie = strings.TrimPrefix(s.Cookie+"; "+jar, "; ")
+	changed.Mark = changed.Request.Mark(changed.Cookie)
+	return &changed, nil
+}
+
+// Learn takes the cookies of an answer into the jar of its login or of its host, if the settings ask for one.
+func (m *Maker) Learn(got *fetch.Capture, s *config.Settings) error {
+	if got.Header == nil {
+		return nil
+	}
+	now := got.Started.Add(got.Took)
+	if login := m.logins.known(got.URI, &s.Request.Login); login != nil {
+		login.session.Learn(got.URI, got.Header, now)
+		return nil
+	}
+	if s.Cookies == config.CookiesOff {
+		return nil
+	}
+	return m.Cookies.Learn(got.URI, got.Header, s.Cookies == config.CookiesKeep, now)
+}
+
+// Note appends the annotations about a request and its connection.
+func Note(v *aspects.Visit, notes []string) []string {
+	r := &v.Request
+	if r.Permission != "" {
+		notes = append(notes, crawllog.Permission+r.Permission)
+	}
+	if s := v.Capture.Security; s != nil && s.Accepted != "" {
+		notes = append(notes, crawllog.AcceptedExpired)
+	}
+	if w := r.Exchange.Way; w != nil {
+		notes = append(notes, crawllog.Way+w.String())
+	}
+	if v.AskedOtherwise() {
+		notes = append(notes, crawllog.OtherRequest)
+	}
+	if r.Audit != "" {
+		notes = append(notes, "audit")
+	}
+	return notes
+}
+
+// Metadata appends the fields of the metadata record about a request and its connection.
+func Metadata(v *aspects.Visit, fields []warcout.Field) []warcout.Field {
+	r := &v.Request
+	if s := v.Capture.Security; s != nil {
+		fields = append(fields, warcout.Field{Name: "tlsCertificate", Value: s.Certificate},
+			warcout.Field{Name: "tlsAccepted", Value: history.ASCII(s.Accepted)})
+	}
+	if r.Permission != "" {
+		fields = append(fields, warcout.Field{Name: "robotsPermission", Value: r.Permission})
+	}
+	if w := r.Exchange.Way; w != nil {
+		fields = append(fields, warcout.Field{Name: "wayOfConnection", Value: w.String()})
+	}
+	if names := redacted(r); names != "" {
+		fields = append(fields, warcout.Field{Name: "requestRedacted", Value: names})
+	}
+	return fields
+}
+
+// Meanings returns what the annotations of the aspect mean in words.
+func Meanings() []crawllog.Meaning {
+	return []crawllog.Meaning{
+		{Annotation: crawllog.OtherRequest, Words: "the request was another one than before, by the settings"},
+		{Annotation: crawllog.AcceptedExpired, Words: "its expired certificate was accepted, by the settings"},
+		{Annotation: crawllog.Permission, Say: func(v string) string { return "robots.txt forbids it; permitted by: " + v }},
+		{Annotation: crawllog.Way, Say: func(v string) string { return "connected by " + v }},
+	}
 }
