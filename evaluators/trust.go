@@ -61,7 +61,7 @@ type Standing struct {
 	ChangeRight int64 `cbor:"3,keyasint,omitempty"` // it predicted a change, and there was one
 	ChangeWrong int64 `cbor:"4,keyasint,omitempty"` // it predicted a change, and there was none
 	SameRight   int64 `cbor:"5,keyasint,omitempty"` // it predicted no change, and there was none
-	SameWrong   int64 `cbor:"6,keyasint,omitempty"` // it predicted no change, and there was one: a version would have been lost
+	SameWrong   int64 `cbor:"6,keyasint,omitempty"` // it predicted no change, and there was one: a lost version
 	Missing     int64 `cbor:"7,keyasint,omitempty"` // it was missing in the answer
 
 	Recent uint64 `cbor:"8,keyasint,omitempty"` // the last predictions of no change, newest in the lowest bit; 1 is wrong

@@ -104,8 +104,8 @@ func change[V comparable](s *Rows[uri.Host, V], host uri.Host, after func(V) V) 
 	return s.Flush()
 }
 
-// reputationRow is a reputation, or a reputation of dates, as it is stored. Standings that know nothing are left out. In
-// a reputation of dates the class is the [evaluators.Dating]. Keys are only ever added.
+// reputationRow is a reputation, or a reputation of dates, as it is stored. Standings that know nothing are left out.
+// In a reputation of dates the class is the [evaluators.Dating]. Keys are only ever added.
 type reputationRow struct {
 	Standings []standing `cbor:"1,keyasint,omitempty"`
 }
@@ -139,7 +139,8 @@ func decodeReputation(b []byte, r *evaluators.Reputation) error {
 		return err
 	}
 	for _, s := range w.Standings {
-		if int(s.Class) >= evaluators.Classes || int(s.Witness) >= evaluators.Witnesses || s.Known < 0 || s.Known > 64 {
+		known := int(s.Class) < evaluators.Classes && int(s.Witness) < evaluators.Witnesses
+		if !known || s.Known < 0 || s.Known > 64 {
 			return fmt.Errorf("%w: class %d, witness %d, %d predictions", ErrCorrupt, s.Class, s.Witness, s.Known)
 		}
 		r[s.Class][s.Witness] = s.Standing

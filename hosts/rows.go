@@ -10,7 +10,6 @@
 //
 // The Badger store is shared with other packages and is opened and closed by its owner, the frontier. The keys of each
 // kind have a prefix of their own. The packages that use this one define the formats of keys and values.
-
 package hosts
 
 import (

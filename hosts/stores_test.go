@@ -109,7 +109,7 @@ func TestDamagedRowsOfEachStoreAreErrors(t *testing.T) {
 	}
 }
 
-// Reputations and those of dates are written at once, so that a crash loses nothing.
+// Reputations, also of dates, are written at once, so that a crash loses nothing.
 func TestReputationsSurviveACrash(t *testing.T) {
 	t.Parallel()
 	db := openBadger(t, "")

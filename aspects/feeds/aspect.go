@@ -383,23 +383,6 @@ func (*Aspect) Testify(v *aspects.Visit, e *evaluators.Evidence) {
 	}
 }
 
-// changedAt returns when a changed page changed, according to its headers. It is zero unless Last-Modified is believed
-// on the host and had another value before.
-func changedAt(v *aspects.Visit) time.Time {
-	r, got, filter := v.Record(), v.Capture, v.Request.Filter
-	before, now := r.Validators.LastModified, evaluators.ValidatorsOf(got.Header).LastModified
-	switch {
-	case got.Status != http.StatusOK, !r.Validators.CanVouch(r.Status, r.Origin):
-	case before == "", before == now:
-	case filter.DecideBy == evaluators.Off, filter.Doubted[evaluators.WitnessLastModified]:
-	default:
-		if at, ok := evaluators.ChangedAt(got.Header, got.Started); ok {
-			return at
-		}
-	}
-	return time.Time{}
-}
-
 // NoteGone notes that a feed or sitemap is gone. It decides nothing.
 func (a *Aspect) NoteGone(_ context.Context, v *aspects.Visit) error {
 	if r := aspects.Of[reading](v); v.Gone && r.state.Kind != None {

@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/evaluators"
 )
 
 const (
@@ -187,4 +190,21 @@ func clockSkew(h http.Header, now time.Time) time.Duration {
 		return 0
 	}
 	return now.Sub(date)
+}
+
+// changedAt returns when a changed page changed, according to its headers. It is zero unless Last-Modified is believed
+// on the host and had another value before.
+func changedAt(v *aspects.Visit) time.Time {
+	r, got, filter := v.Record(), v.Capture, v.Request.Filter
+	before, now := r.Validators.LastModified, evaluators.ValidatorsOf(got.Header).LastModified
+	switch {
+	case got.Status != http.StatusOK, !r.Validators.CanVouch(r.Status, r.Origin):
+	case before == "", before == now:
+	case filter.DecideBy == evaluators.Off, filter.Doubted[evaluators.WitnessLastModified]:
+	default:
+		if at, ok := evaluators.ChangedAt(got.Header, got.Started); ok {
+			return at
+		}
+	}
+	return time.Time{}
 }

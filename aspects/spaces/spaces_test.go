@@ -69,7 +69,7 @@ func asking(page func(target string) (links []string, text string)) site {
 	}
 }
 
-// walk is what came of a crawl: the targets that were visited and that wait for a budget, and the traps that were found.
+// walk holds the results of a crawl: the visited targets, the targets that wait for a budget, and the traps found.
 type walk struct {
 	visited, waiting []string
 	found            []spaces.Trap
