@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/frontier/backup"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -91,25 +90,4 @@ func TestABackupSurvivesKills(t *testing.T) {
 	}
 	succeed(t, "verify", filepath.Join(there, "warc"))
 	succeed(t, "check", "--store", "--config", moved)
-}
-
-func TestBackupCommandsExplainWhatIsMissing(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	conf := filepath.Join(dir, "arcrawl.toml")
-	daemontest.WriteFile(t, conf, "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n")
-	for _, c := range []struct {
-		args []string
-		code int
-		want string
-	}{
-		{[]string{"backup", "create", "-c", conf, filepath.Join(dir, "b")}, cli.ExitFolder, "there is no store in"},
-		{[]string{"backup", "restore", "-c", conf, filepath.Join(dir, "b")}, cli.ExitFolder, "no such file"},
-		{[]string{"backup", "list", "--verify", dir}, cli.ExitFolder, "there is no backup in"},
-		{[]string{"backup", "create", "-c", conf, "--keep", "-1", dir}, cli.ExitUsage, "negative"},
-	} {
-		if code, _, errs := command(c.args...); code != c.code || !strings.Contains(errs, c.want) {
-			t.Errorf("%q: exit code %d, %s; want %d and %q", c.args, code, errs, c.code, c.want)
-		}
-	}
 }

@@ -71,9 +71,3 @@ func TestSchemaAcceptsTheDemo(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestSchemaRefusesUnknownFiles(t *testing.T) {
-	if code, _, errs := command("init", "--schema", "seeds"); code != cli.ExitUsage || !strings.Contains(errs, `unknown --schema "seeds"`) {
-		t.Errorf("exit code %d, %s", code, errs)
-	}
-}

@@ -28,6 +28,23 @@ func command(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
+// ending runs a command line that ends with an exit code, and returns its output.
+func ending(t *testing.T, want int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	code, stdout, stderr := command(args...)
+	if code != want {
+		t.Fatalf("arcrawl %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), code, want, stdout, stderr)
+	}
+	return stdout, stderr
+}
+
+// succeed runs a command line without a fault, and returns its output.
+func succeed(t *testing.T, args ...string) string {
+	t.Helper()
+	out, _ := ending(t, cli.ExitOK, args...)
+	return out
+}
+
 // TestRunRefuses has a row for each problem that prevents the daemon from starting. Each has its own exit code, and a
 // message that names the problem and the remedy. Nothing is changed.
 func TestRunRefuses(t *testing.T) {

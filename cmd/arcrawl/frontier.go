@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,15 +33,7 @@ continues. Otherwise they open the store themselves.`,
 
 // with opens the frontier, calls do with it, and closes it.
 func (f *frontierFlags) with(cmd *cobra.Command, do func(s cli.Store) error) error {
-	return f.opened(cmd, cli.OpenStore, do)
-}
-
-// storeOpener opens the store of a configuration: [cli.OpenStore] or [cli.MakeStore].
-type storeOpener func(ctx context.Context, path string, now func() time.Time) (cli.Store, error)
-
-// opened calls do with a store that open opens, and closes it.
-func (f *frontierFlags) opened(cmd *cobra.Command, open storeOpener, do func(s cli.Store) error) error {
-	s, err := open(cmd.Context(), f.config, time.Now)
+	s, err := cli.OpenStore(cmd.Context(), f.config, time.Now)
 	if err != nil {
 		return err
 	}

@@ -3,18 +3,22 @@ package main
 import (
 	"errors"
 	"flag"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
 var update = flag.Bool("update", false, "write the expected output in scripts again")
 
 // TestScripts runs the scripts of this folder and of the wings. A script begins with what it
-// shows. Its command "exits N arcrawl …" runs a command line and checks the exit code.
+// shows. Its command "exits N arcrawl …" runs a command line and checks the exit code; "store DIR URI…" makes a
+// store. A script begins with a valid arcrawl.toml, unless it has one of its own.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	var files []string
@@ -27,8 +31,20 @@ func TestScripts(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{
 		Files: files, UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds:  map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "store": store},
+		Setup: configure,
 	})
+}
+
+// configure writes a main file for a script that has none, and the folder of the host files.
+func configure(env *testscript.Env) error {
+	main := filepath.Join(env.WorkDir, "arcrawl.toml")
+	if _, err := os.Stat(main); err != nil {
+		if err := os.WriteFile(main, []byte(daemontest.Settled), 0o600); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(filepath.Join(env.WorkDir, "hosts.d"), 0o750)
 }
 
 // exits runs a command line and checks its exit code.
@@ -49,4 +65,12 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if code != want {
 		ts.Fatalf("exit code %d, want %d", code, want)
 	}
+}
+
+// store adds URIs to the store in a folder.
+func store(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: store DIR URI…")
+	}
+	ts.Check(addURIs(ts.MkAbs(args[0]), args[1:]))
 }

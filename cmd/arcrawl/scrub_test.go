@@ -72,15 +72,6 @@ func storePage(t *testing.T, w *warcout.Writer, now time.Time, body string) {
 	}
 }
 
-func succeed(t *testing.T, args ...string) string {
-	t.Helper()
-	var out, errs bytes.Buffer
-	if code := realMain(args, &out, &errs); code != cli.ExitOK {
-		t.Fatalf("%q: exit code %d, %s", args, code, &errs)
-	}
-	return out.String()
-}
-
 // TestSuggestedRulesCanBePastedAndTested copies the rules of suggest into the file of the host. Then test finds only
 // the edit.
 func TestSuggestedRulesCanBePastedAndTested(t *testing.T) {
