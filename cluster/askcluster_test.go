@@ -58,7 +58,8 @@ func (f *processes) askFrom(node string) {
 	if missing != "" {
 		f.Errorf("missing in complete answers: %s", missing)
 	}
-	if matched, _, err := c.RestHosts(ctx, "*", time.Now().Add(time.Second)); err != nil || matched < int64(len(f.site.hosts)) {
+	rest := frontier.HostAction{Verb: frontier.Rest, Until: time.Now().Add(time.Second)}
+	if matched, _, err := c.SteerHosts(ctx, "*", rest); err != nil || matched < int64(len(f.site.hosts)) {
 		f.Errorf("node %s let %d hosts rest: %v", node, matched, err)
 	}
 	f.askWhole(node, c, &missing)

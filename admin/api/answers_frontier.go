@@ -1,8 +1,10 @@
 package api
 
 import (
+	"context"
 	"time"
 
+	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -74,4 +76,377 @@ type Imported struct {
 	InProgress int `json:"in_progress"` // not replaced because they are being visited
 	Refused    int `json:"refused"`     // their host has its maximum number of URIs
 	Foreign    int `json:"foreign"`     // their hosts belong to other nodes of the cluster
+}
+
+// Why explains the state of a URI and its next visit.
+type Why struct {
+	URI   URI    `json:"uri"`   // its history
+	State string `json:"state"` // "in progress", "held", "due", "waiting" or "on demand"
+
+	Next string     `json:"next"`         // in words: when it is visited, or what prevents that
+	At   *time.Time `json:"at,omitempty"` // estimated time of the next visit; null if something prevents it
+	Why  string     `json:"why"`          // reason for its due time: the wait evaluator and its computation
+	// Chain says who decided about the due time, and who overruled whom; empty if nobody was overruled.
+	Chain string `json:"chain,omitempty"`
+
+	Hint string `json:"hint,omitempty"` // what usually helps against the last answer, if it came instead of the page
+
+	Noise string `json:"noise,omitempty"` // why it seems to differ at each fetch without being new
+
+	Ahead    int64   `json:"ahead"` // URIs of its host that come before it; counted up to 10,000
+	Host     Host    `json:"host"`
+	Delay    Seconds `json:"delay_seconds"` // between two visits through one slot of its host
+	Observed bool    `json:"observed"`      // Delay was measured; false: computed from the settings
+
+	Rules    []Rule    `json:"rules"`    // results of scope and robots.txt
+	Settings []Setting `json:"settings"` // settings of its next visit that are not defaults
+}
+
+// Setting is a setting in force for a visit, with its source.
+type Setting struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"` // file:line
+}
+
+// Rule is the result of one rule for a URI.
+type Rule struct {
+	Opinion string `json:"opinion"` // "accepts", "rejects", or "–" if the rule does not apply
+	Rule    string `json:"rule"`
+	Why     string `json:"why"`
+	Where   string `json:"where,omitempty"` // file and line
+}
+
+// WhyNot says whether something keeps a URI out of the crawl.
+type WhyNot struct {
+	URI   string `json:"uri"`
+	Known bool   `json:"known"`            // the URI is in the frontier
+	Out   string `json:"reason,omitempty"` // why it is kept out or not visited; empty if it is visited
+	Rules []Rule `json:"rules"`
+}
+
+// Traps is a list of traps.
+type Traps struct {
+	Traps   []Trap   `json:"traps" join:"traps"`             // at most 10,000
+	More    bool     `json:"more" join:"traps"`              // there are more
+	Budgets []Budget `json:"budgets,omitempty" join:"traps"` // at most 10,000
+}
+
+// Budget is a path with parameters that may be an endless space, and has a budget until that is clear.
+type Budget struct {
+	Host     string   `json:"host"`
+	Pattern  string   `json:"pattern"`   // path and names of parameters
+	Visited  int      `json:"visited"`   // first visits of pages that were found on pages of the same path
+	SomeNew  int      `json:"with_news"` // pages among them that had something new
+	Allowed  int      `json:"allowed"`   // first visits that it may have now
+	PutOff   int64    `json:"deferred"`  // times that a URI had to wait
+	Waiting  int64    `json:"waiting"`   // known URIs that were never visited
+	Examples []string `json:"examples"`
+}
+
+// Trap is a part of a host with endless URIs, which is kept out of the crawl.
+type Trap struct {
+	Host      string    `json:"host"`
+	Kind      string    `json:"kind"`
+	Pattern   string    `json:"pattern"`  // regular expression for URIs; for soft404 the digest of the page
+	Why       string    `json:"why"`      // evidence
+	Found     time.Time `json:"found"`    // when it became certain
+	Visited   int       `json:"visited"`  // pages that were visited before
+	Kept      int64     `json:"kept_out"` // URIs that were kept out so far
+	Released  bool      `json:"released"`
+	Examples  []string  `json:"examples"`
+	Rule      string    `json:"rule,omitempty"`       // lines for the host file that would keep it out permanently
+	FreeFrom  string    `json:"free_from,omitempty"`  // for a calendar: first day outside of the trap
+	FreeUntil string    `json:"free_until,omitempty"` // last day outside of the trap
+}
+
+// TrapRelease is an order to release a trap.
+type TrapRelease struct {
+	Host    string `json:"host"`
+	Pattern string `json:"pattern"` // as in the list of traps or budgets
+}
+
+// TrapReleased is the result of releasing a trap.
+type TrapReleased struct {
+	Due int64 `json:"due"` // its URIs in the store, which are due now
+}
+
+// Queue holds the next URIs of a host.
+type Queue struct {
+	URIs     []Waiting `json:"uris"`            // a page of it
+	More     bool      `json:"more"`            // there are further pages
+	Found    int       `json:"found,omitempty"` // URIs that were read and selected; absent in the queue's own order
+	Complete bool      `json:"complete"`        // all URIs of the host were read
+}
+
+// Waiting is a URI in a queue.
+type Waiting struct {
+	URI        string    `json:"uri"`
+	Due        time.Time `json:"due"`
+	Wait       Seconds   `json:"wait_seconds"`
+	Visits     int       `json:"visits"`
+	Versions   int       `json:"versions"`
+	LastStatus int       `json:"last_status"`
+}
+
+// Past holds the visits to a URI from the crawl log.
+type Past struct {
+	Visits   []PastVisit `json:"visits"`          // oldest first, at most 1,000
+	Complete bool        `json:"complete"`        // the whole log was read
+	Since    *time.Time  `json:"since,omitempty"` // of the oldest line that was read
+}
+
+// PastVisit is one visit from the crawl log.
+type PastVisit struct {
+	At      time.Time `json:"at"`
+	Status  int       `json:"status"`
+	State   string    `json:"state"` // "changed", "unchanged", "unknown" or "failed"
+	Size    int64     `json:"size"`  // bytes of the body; -1 if there was none
+	Wait    Seconds   `json:"wait_seconds"`
+	Overdue Seconds   `json:"overdue_seconds"`
+	Notes   string    `json:"annotations,omitempty"`  // other annotations of the log line
+	Words   []string  `json:"explanations,omitempty"` // the same in words
+}
+
+// DedupReport summarizes deduplication, from the current crawl log.
+type DedupReport struct {
+	From     time.Time  `json:"from" join:"min"`     // time of the first line that was read, in the logs of all nodes
+	Complete bool       `json:"complete" join:"and"` // false: the log has earlier lines
+	All      DedupRow   `json:"all" join:"parts"`
+	Hosts    []DedupRow `json:"hosts" join:"rows"` // hosts with the most visits
+	Types    []DedupRow `json:"types" join:"rows"` // the same for MIME types
+}
+
+// DedupRow summarizes deduplication for a host or a MIME type.
+type DedupRow struct {
+	Key            string `json:"key,omitempty" join:"first"`
+	Handled        int64  `json:"handled" join:"sum"` // responses whose payload was looked up
+	Bytes          int64  `json:"bytes" join:"sum"`   // of these responses
+	New            int64  `json:"new" join:"sum"`
+	Duplicates     int64  `json:"duplicates" join:"sum"`
+	Exact          int64  `json:"exact" join:"sum"`      // in the archive under the same URI
+	Equivalent     int64  `json:"equivalent" join:"sum"` // under an equivalent URI
+	Other          int64  `json:"other" join:"sum"`      // under another URI
+	DiscardedBytes int64  `json:"discarded_bytes" join:"sum"`
+}
+
+// Overdue reports the overdue URIs, and whether the backlog will clear.
+type Overdue struct {
+	AsOf time.Time `json:"as_of" join:"overdue"`        // time of the survey of every URI
+	Age  Seconds   `json:"age_seconds" join:"overdue"`  // since then
+	Took Seconds   `json:"took_seconds" join:"overdue"` // duration of the survey
+	By   string    `json:"by" join:"overdue"`           // one row for each "host", "mime" or "wait"
+	Host string    `json:"host,omitempty" join:"overdue"`
+
+	All  Backlog   `json:"all" join:"overdue"`  // everything together
+	Rows []Backlog `json:"rows" join:"overdue"` // most overdue first, at most 1000
+	More int       `json:"more" join:"overdue"` // number of rows left out
+}
+
+// Backlog counts the URIs of a host, a media type or a class of waits. Fields after Demand are for hosts only.
+type Backlog struct {
+	Name   string  `json:"name"`
+	URIs   int64   `json:"uris"`        // with a due time
+	Due    int64   `json:"due"`         // due now
+	Most   Seconds `json:"max_seconds"` // longest overdue time
+	P50    Seconds `json:"p50_seconds"` // half of the due URIs are overdue for longer
+	P90    Seconds `json:"p90_seconds"`
+	P99    Seconds `json:"p99_seconds"`
+	Demand float64 `json:"demand_per_hour"` // visits that the waits ask for
+
+	Late *Lateness `json:"late,omitempty"` // how many are overdue for how long, if the request asks for it
+
+	Delay    Seconds `json:"delay_seconds"`     // between two visits through one slot
+	Observed bool    `json:"observed"`          // Delay was measured; false: computed from the settings
+	Capacity float64 `json:"capacity_per_hour"` // visits that this delay allows
+
+	// Ends says in words when the backlog will be gone; the three fields below say it in numbers. GoneIn is null if the
+	// backlog never ends. Then a delay of at most NeedsDelay would end it, or FewerURIs URIs less.
+	Ends       string   `json:"ends,omitempty"`
+	GoneIn     *Seconds `json:"gone_in_seconds,omitempty"`
+	NeedsDelay *Seconds `json:"needs_delay_seconds,omitempty"`
+	FewerURIs  int64    `json:"fewer_uris,omitempty"`
+
+	// Promise says in words whether this delay meets the capture targets of the host, if it has any. Share is the share of
+	// versions that can be captured.
+	Promise string  `json:"promise,omitempty"`
+	Share   float64 `json:"captured_share,omitempty"`
+
+	// Endless lists paths of the host that may be endless, and have a budget until that is clear.
+	Endless []EndlessPath `json:"endless,omitempty"`
+}
+
+// Lateness counts URIs by the time that they are overdue, in classes: each power of two of milliseconds has sixteen.
+type Lateness struct {
+	First  int     `json:"first"`  // number of the first class
+	Counts []int64 `json:"counts"` // of URIs, in each class from there on
+}
+
+// EndlessPath is a path with parameters that may have URIs without end.
+type EndlessPath struct {
+	Path    string  `json:"path"` // with the names of the parameters
+	URIs    int64   `json:"uris"`
+	Waiting int64   `json:"waiting"`         // of these, URIs that were never visited
+	Demand  float64 `json:"demand_per_hour"` // visits that the waits of the others ask for
+}
+
+// DayReport holds the requests and versions of a period, by host and day.
+type DayReport struct {
+	All   DayRow   `json:"all" join:"days"`
+	Days  []DayRow `json:"days" join:"days"`  // all hosts together, oldest first
+	Hosts []DayRow `json:"hosts" join:"days"` // all days together, at most 1,000; most missed versions first
+	Rows  []DayRow `json:"rows" join:"days"`  // each host and day, at most 10,000
+	More  bool     `json:"more" join:"days"`  // there are more
+	// Hosts that cannot meet their capture target, at most 1,000; most lost versions first.
+	Pace []HostPace `json:"pace" join:"days"`
+}
+
+// DayRow is a day, a host, or a host on a day.
+type DayRow struct {
+	Day      string  `json:"day,omitempty"` // of UTC, such as 2026-11-21
+	Host     string  `json:"host,omitempty"`
+	Requests int     `json:"requests"`
+	Seen     int     `json:"versions_seen"`
+	Versions float64 `json:"versions_estimated"`   // estimated number of all versions; at least Seen
+	Share    float64 `json:"share"`                // captured share of them; 1 if there were none
+	Low      float64 `json:"share_low,omitempty"`  // the share is between Low and High on four hosts of five; 0 = unknown
+	High     float64 `json:"share_high,omitempty"` // see Low
+	Each     float64 `json:"requests_per_version"`
+	// How many versions fewer than estimated were missed, at Share High.
+	Fewer float64 `json:"missed_fewer,omitempty"`
+	More  float64 `json:"missed_more,omitempty"` // how many more, at Share Low
+	Text  string  `json:"text"`                  // the same in words
+}
+
+// SitesStatus is the state of the hosts that a label, collection or owner selects.
+type SitesStatus struct {
+	Now       time.Time     `json:"now" join:"max"`
+	Condition Condition     `json:"condition" join:"condition"` // of the whole crawl
+	Hosts     HostCounts    `json:"hosts" join:"parts"`
+	Down      []Unreachable `json:"unreachable" join:"unreachable"` // most failures first, at most 20
+	URIs      URICounts     `json:"uris" join:"parts"`              // without the number of due ones, which is -1
+	Busy      int           `json:"busy" join:"sum"`                // visits in progress
+	Visits    []Visit       `json:"visits" join:"longest"`          // some of them, longest first
+	Today     DayRow        `json:"today" join:"today"`             // of UTC
+	Alarms    []Alarm       `json:"alarms" join:"alarms"`           // raised now, about these hosts
+}
+
+// HostPace says what a host would need to meet its capture target.
+type HostPace struct {
+	Host    string  `json:"host"`
+	Promise string  `json:"promise"`        // in words
+	Share   float64 `json:"captured_share"` // share of versions that its pace can capture
+	Lost    float64 `json:"versions_lost"`  // versions a day below the target
+}
+
+// Counts holds the results of the visits in a period.
+type Counts struct {
+	Visits    int64 `json:"visits" join:"sum"`    // settled, with any result
+	Versions  int64 `json:"versions" join:"sum"`  // captured: first visits and changes
+	Unchanged int64 `json:"unchanged" join:"sum"` // visits that found nothing new
+	Unread    int64 `json:"unread" join:"sum"`    // unchanged visits that did not read the body
+	Failed    int64 `json:"failed" join:"sum"`    // failures
+	Refused   int64 `json:"refused" join:"sum"`   // not requested because of robots.txt or scope
+	Found     int64 `json:"found" join:"sum"`     // new URIs
+	Received  int64 `json:"received" join:"sum"`  // transferred bytes of responses
+	Spared    int64 `json:"spared" join:"sum"`    // bytes not transferred, estimated from the last capture
+	Deduped   int64 `json:"deduped" join:"sum"`   // bytes transferred but not stored again
+	Written   int64 `json:"written" join:"sum"`   // compressed bytes added to the archive
+	Down      int64 `json:"down" join:"sum"`      // visits that did not reach their host
+	// Bodies not received for lack of disk space, or beyond the quota of a day.
+	NoSpace int64 `json:"no_space" join:"sum"`
+}
+
+// Plus returns the sum of two counts.
+func (c Counts) Plus(d Counts) Counts {
+	return Counts{
+		Visits: c.Visits + d.Visits, Versions: c.Versions + d.Versions, Unchanged: c.Unchanged + d.Unchanged,
+		Unread: c.Unread + d.Unread, Failed: c.Failed + d.Failed, Refused: c.Refused + d.Refused, Found: c.Found + d.Found,
+		Received: c.Received + d.Received, Spared: c.Spared + d.Spared, Deduped: c.Deduped + d.Deduped,
+		Written: c.Written + d.Written, Down: c.Down + d.Down, NoSpace: c.NoSpace + d.NoSpace,
+	}
+}
+
+// LostFiles is an order about WARC files: what was in them is archived again, or not.
+type LostFiles struct {
+	Files []string `json:"files"` // names, without folders
+	Are   string   `json:"state"` // lost, moved or found
+}
+
+// LostAnswer is the result of an order about WARC files.
+type LostAnswer struct {
+	Changed int    `json:"changed"` // files whose state was another
+	Losses  []Loss `json:"losses"`  // all lost and moved files, at most 10,000
+}
+
+// Loss is a WARC file of which part is lost, or which was moved.
+type Loss struct {
+	File    string `json:"file"`
+	From    int64  `json:"from_byte"` // the part from this byte on is lost
+	Cause   string `json:"cause"`     // cut off, absent, declared lost or moved
+	Pending bool   `json:"pending"`   // the URIs whose payload was in it are not due yet
+}
+
+// maxLosses is the maximum number of losses in an answer.
+const maxLosses = 10_000
+
+// LossesOf returns losses as an answer has them.
+func LossesOf(all []dedup.Loss) []Loss {
+	list := []Loss{}
+	for _, l := range all[:min(len(all), maxLosses)] {
+		list = append(list, Loss{File: l.File, From: l.From, Cause: l.Cause.String(), Pending: l.Pending})
+	}
+	return list
+}
+
+// CountLosses returns the numbers of losses by cause.
+func CountLosses(all []dedup.Loss) (n Lost) {
+	for _, l := range all {
+		switch l.Cause {
+		case dedup.Absent:
+			if n.Absent++; n.Example == "" {
+				n.Example = l.File
+			}
+		case dedup.CutOff:
+			if l.From > 0 { // otherwise it is a file of an earlier archive that was removed
+				n.CutOff++
+			}
+		case dedup.Declared:
+			n.Declared++
+		}
+	}
+	return n
+}
+
+// Lose records that WARC files are lost, moved or found. The daemon then makes the URIs of lost files due, in the
+// background.
+func (c *Client) Lose(ctx context.Context, o LostFiles) (LostAnswer, error) {
+	return post[LostAnswer](ctx, c, "/archive/lost", o)
+}
+
+// Me says who sends a request, and what the caller may do.
+type Me struct {
+	Name string `json:"name"` // of the user or token; "" if it is not known
+	Way  string `json:"way"`  // "socket", "token", "session", "proxy", or "node": through another node
+	Role string `json:"role"` // "read", "curate" or "operate"
+}
+
+// Users lists who may use the dashboard and the API. It has no secrets.
+type Users struct {
+	File   string      `json:"file"`   // of the users
+	Users  []UserName  `json:"users"`  // people
+	Tokens []TokenName `json:"tokens"` // of programs
+}
+
+// UserName is a user without the password.
+type UserName struct {
+	Name     string `json:"name"`
+	Role     string `json:"role"`
+	Password bool   `json:"password"` // false: only a proxy can name the user
+}
+
+// TokenName is a token without its secret.
+type TokenName struct {
+	Name string `json:"name"`
+	Role string `json:"role"`
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
+	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // Base is the path of all requests of the API.
@@ -89,19 +90,6 @@ func (c *Client) With(header http.Header) *Client {
 // Close closes the connections that are not in use.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// newRequest returns a request for a path, with the token if there is one.
-func (c *Client) newRequest(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
-	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
-	if err != nil {
-		return nil, fmt.Errorf("ask the daemon: %w", err)
-	}
-	maps.Copy(r.Header, c.header)
-	if c.token != "" {
-		r.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	return r, nil
-}
-
 // MaxSocketPath is the maximum length of a unix socket's path on every system.
 const MaxSocketPath = 100
 
@@ -125,46 +113,64 @@ func ShortPath(folder *os.File, name string) string {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), name)
 }
 
-// ask sends a request and reads the answer.
-func ask[A any](
-	ctx context.Context,
-	c *Client,
-	method, path string,
-	query url.Values,
-	body any,
-) (answer A, err error) {
+// send sends a request, and returns the answer unless it is a refusal. The caller closes its body.
+func (c *Client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	var sent io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
 		if err != nil {
-			return answer, fmt.Errorf("encode the request: %w", err)
+			return nil, fmt.Errorf("encode the request: %w", err)
 		}
 		sent = bytes.NewReader(text)
 	}
-	at := Base + path
-	if len(query) > 0 {
-		at += "?" + query.Encode()
-	}
-	r, err := c.newRequest(ctx, method, at, sent)
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, sent)
 	if err != nil {
-		return answer, err
+		return nil, fmt.Errorf("ask the daemon: %w", err)
+	}
+	maps.Copy(r.Header, c.header)
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	got, err := c.http.Do(r)
 	if err != nil {
-		return answer, c.unanswered(err)
+		return nil, c.unanswered(err)
+	}
+	if got.StatusCode >= http.StatusMultipleChoices {
+		return nil, errors.Join(problemOf(got), got.Body.Close())
+	}
+	return got, nil
+}
+
+// get sends a GET request of the API, and reads the answer.
+func get[A any](ctx context.Context, c *Client, path string, query url.Values) (answer A, err error) {
+	at := Base + path
+	if len(query) > 0 {
+		at += "?" + query.Encode()
+	}
+	got, err := c.send(ctx, http.MethodGet, at, nil)
+	return read[A](c, got, err, "GET "+path)
+}
+
+// post sends a POST request of the API, and reads the answer. body may be nil.
+func post[A any](ctx context.Context, c *Client, path string, body any) (answer A, err error) {
+	got, err := c.send(ctx, http.MethodPost, Base+path, body)
+	return read[A](c, got, err, "POST "+path)
+}
+
+// read reads an answer, unless sending the request has failed.
+func read[A any](c *Client, got *http.Response, failed error, request string) (answer A, err error) {
+	if failed != nil {
+		return answer, failed
 	}
 	defer func() { err = errors.Join(err, got.Body.Close()) }()
-	if got.StatusCode >= http.StatusMultipleChoices {
-		return answer, problemOf(got)
-	}
 	if what := got.Header.Get(MissingHeader); what != "" && c.missing != nil {
 		c.missing(what)
 	}
 	if err := json.NewDecoder(io.LimitReader(got.Body, maxAnswer)).Decode(&answer); err != nil {
-		return answer, fmt.Errorf("read the daemon's answer to %s %s: %w", method, path, err)
+		return answer, fmt.Errorf("read the daemon's answer to %s: %w", request, err)
 	}
 	return answer, nil
 }
@@ -179,11 +185,8 @@ func (c *Client) unanswered(err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("%w at %s; the socket is from an earlier run", ErrNoDaemon, c.place)
 	case errors.Is(err, os.ErrPermission):
-		return fmt.Errorf(
-			"open the socket %s: %w; it belongs to the user and group of the daemon; try sudo -u arcrawl, or join the group",
-			c.place,
-			os.ErrPermission,
-		)
+		return fmt.Errorf("open the socket %s: %w; it belongs to the user and group of the daemon; try sudo -u arcrawl, "+
+			"or join the group", c.place, os.ErrPermission)
 	}
 	return fmt.Errorf("ask the daemon at %s: %w", c.place, err)
 }
@@ -213,30 +216,22 @@ func problemOf(got *http.Response) error {
 }
 
 // Health returns an error if the daemon is not alive.
-func (c *Client) Health(ctx context.Context) (err error) {
-	r, err := c.newRequest(ctx, http.MethodGet, "/healthz", nil)
+func (c *Client) Health(ctx context.Context) error {
+	got, err := c.send(ctx, http.MethodGet, "/healthz", nil)
 	if err != nil {
 		return err
 	}
-	got, err := c.http.Do(r)
-	if err != nil {
-		return c.unanswered(err)
-	}
-	defer func() { err = errors.Join(err, got.Body.Close()) }()
-	if got.StatusCode != http.StatusOK {
-		return problemOf(got)
-	}
-	return nil
+	return got.Body.Close()
 }
 
 // Status returns the state of the crawl.
 func (c *Client) Status(ctx context.Context) (Status, error) {
-	return ask[Status](ctx, c, http.MethodGet, "/status", nil, nil)
+	return get[Status](ctx, c, "/status", nil)
 }
 
 // SitesStatus returns the state of the hosts that a filter selects.
 func (c *Client) SitesStatus(ctx context.Context, f config.Filter) (SitesStatus, error) {
-	return ask[SitesStatus](ctx, c, http.MethodGet, "/status/sites", only(url.Values{}, f), nil)
+	return get[SitesStatus](ctx, c, "/status/sites", only(url.Values{}, f))
 }
 
 // HostFilter selects hosts. The fields are the parameters of the API.
@@ -253,27 +248,27 @@ func (c *Client) Hosts(ctx context.Context, f HostFilter) (Hosts, error) {
 	if f.Limit > 0 {
 		q.Set("limit", strconv.Itoa(f.Limit))
 	}
-	return ask[Hosts](ctx, c, http.MethodGet, "/hosts", q, nil)
+	return get[Hosts](ctx, c, "/hosts", q)
 }
 
 // Host returns the state of one host.
 func (c *Client) Host(ctx context.Context, name string) (Host, error) {
-	return ask[Host](ctx, c, http.MethodGet, "/hosts/"+url.PathEscape(name), nil, nil)
+	return get[Host](ctx, c, "/hosts/"+url.PathEscape(name), nil)
 }
 
 // HostNames returns the hosts that are shown differently from their names.
 func (c *Client) HostNames(ctx context.Context) (HostNames, error) {
-	return ask[HostNames](ctx, c, http.MethodGet, "/names", nil, nil)
+	return get[HostNames](ctx, c, "/names", nil)
 }
 
 // Alarms returns the raised alarms, newest first: all, or those about hosts that a filter selects.
 func (c *Client) Alarms(ctx context.Context, f config.Filter) (Alarms, error) {
-	return ask[Alarms](ctx, c, http.MethodGet, "/alarms", only(url.Values{}, f), nil)
+	return get[Alarms](ctx, c, "/alarms", only(url.Values{}, f))
 }
 
 // Acknowledge records that somebody knows of alarms, or takes that back.
 func (c *Client) Acknowledge(ctx context.Context, o Acknowledge) (Acknowledged, error) {
-	return ask[Acknowledged](ctx, c, http.MethodPost, "/alarms/acknowledge", nil, o)
+	return post[Acknowledged](ctx, c, "/alarms/acknowledge", o)
 }
 
 // Audit returns who changed what, newest first. days is 0 for all.
@@ -285,32 +280,32 @@ func (c *Client) Audit(ctx context.Context, f audit.Filter, days int) (Audit, er
 	if f.Limit > 0 {
 		q.Set("limit", strconv.Itoa(f.Limit))
 	}
-	return ask[Audit](ctx, c, http.MethodGet, "/audit", q, nil)
+	return get[Audit](ctx, c, "/audit", q)
 }
 
 // Config describes the configuration in force.
 func (c *Client) Config(ctx context.Context) (Config, error) {
-	return ask[Config](ctx, c, http.MethodGet, "/config", nil, nil)
+	return get[Config](ctx, c, "/config", nil)
 }
 
 // Headers returns how reliable validators and dates are.
 func (c *Client) Headers(ctx context.Context, f config.Filter) (HeaderReport, error) {
-	return ask[HeaderReport](ctx, c, http.MethodGet, "/reports/headers", only(url.Values{}, f), nil)
+	return get[HeaderReport](ctx, c, "/reports/headers", only(url.Values{}, f))
 }
 
 // Pause pauses the crawl, optionally for a given time.
 func (c *Client) Pause(ctx context.Context, why Reason) (Condition, error) {
-	return ask[Condition](ctx, c, http.MethodPost, "/pause", nil, why)
+	return post[Condition](ctx, c, "/pause", why)
 }
 
 // Resume resumes a paused crawl.
 func (c *Client) Resume(ctx context.Context) (Condition, error) {
-	return ask[Condition](ctx, c, http.MethodPost, "/resume", nil, nil)
+	return post[Condition](ctx, c, "/resume", nil)
 }
 
 // AddSeeds adds URIs, due now.
 func (c *Client) AddSeeds(ctx context.Context, uris []string) (Added, error) {
-	return ask[Added](ctx, c, http.MethodPost, "/seeds", nil, Seeds{URIs: uris})
+	return post[Added](ctx, c, "/seeds", Seeds{URIs: uris})
 }
 
 // OverdueFilter holds the parameters of [Client.Overdue].
@@ -328,13 +323,13 @@ func (c *Client) Overdue(ctx context.Context, f OverdueFilter) (Overdue, error) 
 	if f.Limit > 0 {
 		q.Set("limit", strconv.Itoa(f.Limit))
 	}
-	return ask[Overdue](ctx, c, http.MethodGet, "/overdue", q, nil)
+	return get[Overdue](ctx, c, "/overdue", q)
 }
 
 // Days reports on the last days of a host, or of all hosts that a filter selects if it is empty.
 func (c *Client) Days(ctx context.Context, host string, f config.Filter, days int) (DayReport, error) {
 	q := only(url.Values{"host": {host}, "days": {strconv.Itoa(days)}}, f)
-	return ask[DayReport](ctx, c, http.MethodGet, "/reports/days", q, nil)
+	return get[DayReport](ctx, c, "/reports/days", q)
 }
 
 // only adds a filter of hosts to a query, and returns the query.
@@ -349,7 +344,7 @@ func only(q url.Values, f config.Filter) url.Values {
 
 // Why explains the state of a URI and its next visit.
 func (c *Client) Why(ctx context.Context, text string) (Why, error) {
-	return ask[Why](ctx, c, http.MethodGet, "/why", url.Values{"uri": {text}}, nil)
+	return get[Why](ctx, c, "/why", url.Values{"uri": {text}})
 }
 
 // WhyNot returns which rule keeps a URI out of the crawl, if any.
@@ -361,25 +356,85 @@ func (c *Client) WhyNot(ctx context.Context, q whatif.Question) (WhyNot, error) 
 	if q.Hop != 0 {
 		v.Set("hop", string(rune(q.Hop)))
 	}
-	return ask[WhyNot](ctx, c, http.MethodGet, "/why-not", v, nil)
+	return get[WhyNot](ctx, c, "/why-not", v)
 }
 
 // Reload makes the daemon reload its configuration.
 func (c *Client) Reload(ctx context.Context, dryRun bool) (Reloaded, error) {
-	return ask[Reloaded](ctx, c, http.MethodPost, "/reload", nil, ReloadOrder{DryRun: dryRun})
+	return post[Reloaded](ctx, c, "/reload", ReloadOrder{DryRun: dryRun})
 }
 
 // Plan returns the effect of a staged configuration and changes nothing.
 func (c *Client) Plan(ctx context.Context, s Staged) (Reloaded, error) {
-	return ask[Reloaded](ctx, c, http.MethodPost, "/reload", nil, ReloadOrder{Staged: &s})
+	return post[Reloaded](ctx, c, "/reload", ReloadOrder{Staged: &s})
 }
 
 // Traps returns the traps of a host, or of all hosts if it is empty.
 func (c *Client) Traps(ctx context.Context, host string) (Traps, error) {
-	return ask[Traps](ctx, c, http.MethodGet, "/traps", url.Values{"host": {host}}, nil)
+	return get[Traps](ctx, c, "/traps", url.Values{"host": {host}})
 }
 
 // ReleaseTrap releases a trap permanently.
 func (c *Client) ReleaseTrap(ctx context.Context, host, pattern string) (TrapReleased, error) {
-	return ask[TrapReleased](ctx, c, http.MethodPost, "/traps/release", nil, TrapRelease{Host: host, Pattern: pattern})
+	return post[TrapReleased](ctx, c, "/traps/release", TrapRelease{Host: host, Pattern: pattern})
+}
+
+// The following methods do for a running daemon what the methods of [frontier.Frontier] do for an open store.
+
+// List returns up to n selected URIs after a cursor; see [frontier.Frontier.List].
+func (c *Client) List(
+	ctx context.Context, s frontier.Selection, from frontier.Cursor, n int,
+) ([]frontier.Entry, frontier.Cursor, error) {
+	sel := selectOf(s, from)
+	sel.Limit = n
+	l, err := post[List](ctx, c, "/frontier/list", sel)
+	return l.Entries, frontier.Cursor(l.Next), err
+}
+
+// Count counts selected URIs after a cursor; see [frontier.Frontier.Count].
+func (c *Client) Count(
+	ctx context.Context, s frontier.Selection, from frontier.Cursor,
+) (int64, frontier.Cursor, error) {
+	n, err := post[Count](ctx, c, "/frontier/count", selectOf(s, from))
+	return n.Count, frontier.Cursor(n.Next), err
+}
+
+// Steer executes an action on the next selected URIs after a cursor; see [frontier.Frontier.Steer].
+func (c *Client) Steer(
+	ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor,
+) (frontier.Steered, frontier.Cursor, error) {
+	done, err := post[Ordered](ctx, c, "/frontier/steer", Order{
+		Select: selectOf(s, from), All: s.IsAll(), Verb: string(a.Verb), Due: Moment(a.Due), Spread: Seconds(a.Spread),
+	})
+	return frontier.Steered{Matched: done.Matched, Changed: done.Changed, InProgress: done.InProgress},
+		frontier.Cursor(done.Next), err
+}
+
+// Import imports at most 1000 URIs with their histories; see [frontier.Frontier.Import].
+func (c *Client) Import(ctx context.Context, replace bool, entries ...frontier.Entry) (frontier.Imported, error) {
+	done, err := post[Imported](ctx, c, "/frontier/import", Import{Replace: replace, Entries: entries})
+	return frontier.Imported(done), err
+}
+
+// SteerHosts executes an action on the hosts that match a pattern; see [frontier.Frontier.SteerHosts].
+func (c *Client) SteerHosts(
+	ctx context.Context, pattern string, a frontier.HostAction,
+) (matched, changed int64, err error) {
+	o := HostOrder{Pattern: pattern, Verb: string(a.Verb), Until: Moment(a.Until)}
+	done, err := post[HostsOrdered](ctx, c, "/frontier/hosts", o)
+	return done.Matched, done.Changed, err
+}
+
+func selectOf(s frontier.Selection, from frontier.Cursor) Select {
+	sel := Select{Host: s.Host, Prefix: s.Prefix, Cursor: string(from)}
+	for _, u := range s.URIs {
+		sel.URIs = append(sel.URIs, u.String())
+	}
+	for _, state := range s.States {
+		sel.States = append(sel.States, string(state))
+	}
+	if s.Match != nil {
+		sel.Match = s.Match.String()
+	}
+	return sel
 }
