@@ -1,11 +1,8 @@
 package admin
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -111,16 +108,4 @@ func (w *Window) saveAlarms(raised []api.Alarm) {
 	if err := saveJSON(w.o.Dir, alarmFile, raised); err != nil {
 		w.o.Log.Error().Err(err).Msg("could not store the raised alarms: a restart forgets who acknowledged them")
 	}
-}
-
-// loadAlarms reads the alarms that an earlier run had raised. An unreadable file is ignored.
-func loadAlarms(dir string) (raised []api.Alarm) {
-	if dir == "" {
-		return nil
-	}
-	text, err := os.ReadFile(filepath.Join(dir, alarmFile))
-	if err != nil || json.Unmarshal(text, &raised) != nil {
-		return nil
-	}
-	return raised
 }

@@ -43,12 +43,9 @@ const (
 // Dashboard returns the handler of the dashboard with the pages that wings add.
 func Dashboard(added ...Extension) http.Handler {
 	core, err := fs.Sub(files, "dashboard")
-	if err != nil {
-		return http.NotFoundHandler() // cannot happen: the folder is embedded
-	}
-	index, err := fs.ReadFile(core, "index.html")
-	if err != nil {
-		return http.NotFoundHandler()
+	index, errIndex := files.ReadFile("dashboard/index.html")
+	if err != nil || errIndex != nil {
+		return http.NotFoundHandler() // cannot happen: the files are embedded
 	}
 	folders := []fs.FS{core}
 	for _, a := range added {

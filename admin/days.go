@@ -1,10 +1,7 @@
 package admin
 
 import (
-	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -105,19 +102,10 @@ func (w *Window) logDay(now time.Time) error {
 // loadLoggedDay returns the last day whose summary an earlier run logged. For a new crawl it is yesterday, because
 // there is nothing to log of the day before its start.
 func loadLoggedDay(dir string, now time.Time) string {
-	otherwise := now.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
-	if dir == "" {
-		return otherwise
+	if t := (loggedDay{}); loadJSON(dir, loggedDayFile, &t) && t.Day != "" {
+		return t.Day
 	}
-	var t loggedDay
-	text, err := os.ReadFile(filepath.Join(dir, loggedDayFile))
-	if err == nil {
-		err = json.Unmarshal(text, &t)
-	}
-	if err != nil || t.Day == "" {
-		return otherwise
-	}
-	return t.Day
+	return now.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 }
 
 func round(f float64) float64 { return float64(int64(f*10+0.5)) / 10 }

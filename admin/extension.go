@@ -1,9 +1,7 @@
 package admin
 
 import (
-	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -43,37 +41,6 @@ type Extension struct {
 	Close func(now time.Time) error
 }
 
-// openExtensions opens what the wings add.
-func (w *Window) openExtensions() error {
-	for _, added := range w.o.Extensions {
-		if added.Open == nil {
-			continue
-		}
-		if err := added.Open(w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// observeExtensions passes a settled visit on.
-func (w *Window) observeExtensions(r crawler.Report) {
-	for _, added := range w.o.Extensions {
-		if added.Observe != nil {
-			added.Observe(r)
-		}
-	}
-}
-
-// notifyOrdered passes on which URIs somebody has ordered to be visited now.
-func (w *Window) notifyOrdered(uris []string) {
-	for _, added := range w.o.Extensions {
-		if added.Ordered != nil {
-			added.Ordered(uris)
-		}
-	}
-}
-
 // EachCapture calls use with the captures after a given time, newest first, if a wing knows them. from is the time
 // before which captures are not known any more; zero if all are.
 func (w *Window) EachCapture(since time.Time, use func(api.Capture)) (from time.Time) {
@@ -93,33 +60,4 @@ func (w *Window) frames(r *http.Request) string {
 		}
 	}
 	return ""
-}
-
-// wrap lets the wings serve requests before the handler.
-func (w *Window) wrap(h http.Handler) http.Handler {
-	for _, added := range w.o.Extensions {
-		if added.Wrap != nil {
-			h = added.Wrap(h)
-		}
-	}
-	return h
-}
-
-// tickExtensions lets the wings do what is done from time to time.
-func (w *Window) tickExtensions(now time.Time) {
-	for _, added := range w.o.Extensions {
-		if added.Tick != nil {
-			added.Tick(now)
-		}
-	}
-}
-
-// closeExtensions closes what the wings added, the last opened first.
-func (w *Window) closeExtensions(now time.Time) (err error) {
-	for _, added := range slices.Backward(w.o.Extensions) {
-		if added.Close != nil {
-			err = errors.Join(err, added.Close(now))
-		}
-	}
-	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -12,6 +13,9 @@ import (
 	"syscall"
 	"time"
 	"unicode"
+
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
 )
 
 // Commit is a change of files that was written.
@@ -150,4 +154,31 @@ func gitSubject(text string) string {
 		text = string(r[:200]) + "…"
 	}
 	return text
+}
+
+// Writing returns the function that serves a request while no other one writes files of the configuration.
+func Writing(serve func(*Window, *http.Request) (any, error)) func(*Window, *http.Request) (any, error) {
+	return func(w *Window, r *http.Request) (any, error) {
+		w.writing.Lock()
+		defer w.writing.Unlock()
+		return serve(w, r)
+	}
+}
+
+// Commit commits files of a folder, if the configuration wants it. The caller has held [Window.WritingFiles] since
+// before it wrote them. A failure leaves the change of the files in force.
+func (w *Window) Commit(r *http.Request, dir, what string, files ...string) (out api.Committed) {
+	if !w.o.Config().Config.Admin.Git {
+		return out
+	}
+	name, err := MakeCommit(r.Context(), Commit{
+		Dir: dir, Files: files, Who: access.CallerOf(r.Context()).Name, What: what,
+	})
+	if err != nil {
+		w.o.Log.Warn().Err(err).Str("folder", dir).Strs("files", files).
+			Msg("could not commit a change of files; it stays in force")
+		out.Problem = err.Error()
+	}
+	out.Commit = name
+	return out
 }

@@ -32,7 +32,7 @@ type Metric struct {
 // metric is a Metric with the function that computes its values.
 type metric struct {
 	Metric
-	values func(s MetricSnapshot) []labelled
+	values func(s metricSnapshot) []labelled
 }
 
 // labelled is a value of a metric with its label.
@@ -41,11 +41,11 @@ type labelled struct {
 	value float64
 }
 
-// MetricSnapshot holds the data of all metrics of one scrape.
-type MetricSnapshot struct {
+// metricSnapshot holds the data of all metrics of one scrape.
+type metricSnapshot struct {
 	api.Status
 	Total      api.Counts // since the start
-	Labels     []LabelRow
+	Labels     []labelRow
 	Predicted  survey.Predictions
 	Repaired   int64
 	Looks      map[string]int64 // second looks, by what they found
@@ -61,16 +61,35 @@ type MetricSnapshot struct {
 
 func single(v float64) []labelled { return []labelled{{value: v}} }
 
-func indicator(on bool) []labelled {
-	if on {
-		return single(1)
-	}
-	return single(0)
+// gauge returns a metric without labels.
+func gauge(name, help string, of func(s metricSnapshot) float64) metric {
+	value := func(s metricSnapshot) []labelled { return single(of(s)) }
+	return metric{Metric{Name: name, Type: "gauge", Help: help}, value}
 }
 
-// AllMetrics returns every metric of arcrawl, in the order of docs/metrics.md, except metrics of the Go runtime and the
+// split returns a metric that has a value for each of the values of its label.
+func split(name, kind, label, values, help string, of func(s metricSnapshot) []int64) metric {
+	return metric{Metric{name, kind, label, values, help}, func(s metricSnapshot) (v []labelled) {
+		for i, n := range of(s) {
+			v = append(v, labelled{strings.Split(values, ", ")[i], float64(n)})
+		}
+		return v
+	}}
+}
+
+// splitByName returns a counter that has a value for each of some names.
+func splitByName(name, label string, names []string, help string, of func(s metricSnapshot) map[string]int64) metric {
+	return split(name, "counter", label, strings.Join(names, ", "), help, func(s metricSnapshot) (v []int64) {
+		for _, n := range names {
+			v = append(v, of(s)[n])
+		}
+		return v
+	})
+}
+
+// allMetrics returns every metric of arcrawl, in the order of docs/metrics.md, except metrics of the Go runtime and the
 // process.
-func AllMetrics() []Metric {
+func allMetrics() []Metric {
 	all := []Metric{visitSeconds}
 	for _, m := range metricList() {
 		all = append(all, m.Metric)
@@ -83,8 +102,8 @@ var visitSeconds = Metric{
 	Name: "arcrawl_visit_seconds", Type: "histogram", Help: "Duration of exchanges with servers.",
 }
 
-// NewVisitSeconds returns the histogram of the durations of visits.
-func NewVisitSeconds() prometheus.Histogram {
+// newVisitSeconds returns the histogram of the durations of visits.
+func newVisitSeconds() prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: visitSeconds.Name, Help: visitSeconds.Help,
 		Buckets: []float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300},
@@ -92,104 +111,74 @@ func NewVisitSeconds() prometheus.Histogram {
 }
 
 func metricList() []metric {
-	return slices.Concat(
-		outcomeCounters(), renderingCounters(), counterMetrics(), labelMetrics(), stateGauges(), systemGauges(),
-	)
+	return slices.Concat(outcomeCounters(), counterMetrics(), labelMetrics(), stateGauges(), systemGauges())
 }
 
 // outcomeCounters returns the counters that have a label.
 func outcomeCounters() []metric {
+	looks := []evaluators.Outcome{
+		evaluators.LookSame, evaluators.LookNoisy, evaluators.LookDiffers, evaluators.LookFailed,
+	}
+	outcomes := make([]string, len(looks))
+	for i, o := range looks {
+		outcomes[i] = o.String()
+	}
 	return []metric{
-		{
-			Metric{"arcrawl_visits_total", "counter", "outcome", "version, unchanged, failed, refused, other", "Settled visits: a version was captured, nothing was new, failed, not requested because of robots.txt or scope."},
-			func(s MetricSnapshot) []labelled {
+		split("arcrawl_visits_total", "counter", "outcome", "version, unchanged, failed, refused, other",
+			"Settled visits: a version was captured, nothing was new, failed, not requested because of robots.txt or scope.",
+			func(s metricSnapshot) []int64 {
 				c := s.Total
-				return []labelled{
-					{"version", float64(c.Versions)},
-					{"unchanged", float64(c.Unchanged)},
-					{"failed", float64(c.Failed)},
-					{"refused", float64(c.Refused)},
-					{"other", float64(c.Visits - c.Versions - c.Unchanged - c.Failed - c.Refused)},
-				}
-			},
-		},
-		{
-			Metric{"arcrawl_header_predictions_total", "counter", "outcome", "same-right, same-false, change-right, change-false, missing", "Predictions of ETag, Last-Modified and 304 on all hosts since the first start, compared with the body. Each same-false is a version that would have been lost."},
-			func(s MetricSnapshot) []labelled {
+				other := c.Visits - c.Versions - c.Unchanged - c.Failed - c.Refused
+				return []int64{c.Versions, c.Unchanged, c.Failed, c.Refused, other}
+			}),
+		split("arcrawl_header_predictions_total", "counter", "outcome", "same-right, same-false, change-right, change-false, missing",
+			"Predictions of ETag, Last-Modified and 304 on all hosts since the first start, compared with the body. Each same-false is a version that would have been lost.",
+			func(s metricSnapshot) []int64 {
 				p := s.Predicted
-				return []labelled{
-					{"same-right", float64(p.SameRight)},
-					{"same-false", float64(p.SameFalse)},
-					{"change-right", float64(p.ChangeRight)},
-					{"change-false", float64(p.ChangeFalse)},
-					{"missing", float64(p.Missing)},
-				}
-			},
-		},
-		{
-			Metric{"arcrawl_second_looks_total", "counter", "outcome", "same, noisy, differs, failed", "Second fetches of pages that differed at many visits in a row: they stayed the same, differed only in what no reader sees, differed, or could not be compared."},
-			func(s MetricSnapshot) (v []labelled) {
-				for o := evaluators.LookFailed; o <= evaluators.LookDiffers; o++ {
-					v = append(v, labelled{o.String(), float64(s.Looks[o.String()])})
-				}
-				return v
-			},
-		},
-		{
-			Metric{"arcrawl_trapped_uris_total", "counter", "kind", "trap, suspect, budget", "Due URIs that were not visited: they are part of a trap, or of what may be one until that is clear, or of a path that may be endless and has used up its budget."},
-			func(s MetricSnapshot) (v []labelled) {
-				for _, kind := range spaces.Kinds() {
-					v = append(v, labelled{kind, float64(s.Kept[kind])})
-				}
-				return v
-			},
-		},
-		{
-			Metric{"arcrawl_document_faults_total", "counter", "kind", "error, panic, rules", "Visits whose document the program could not process, or could not scrub in time (rules). Only their URIs are affected; each error and panic is a fault of the program to report."},
-			func(s MetricSnapshot) (v []labelled) {
-				for _, kind := range misfortune.Kinds() {
-					v = append(v, labelled{kind, float64(s.Documents[kind])})
-				}
-				return v
-			},
-		},
-	}
-}
-
-// renderingCounters returns the metrics of the browsers.
-func renderingCounters() []metric {
-	counter := func(name, label, values, help string, of func(api.Rendering) []int64) metric {
-		return metric{Metric{name, "counter", label, values, help}, func(s MetricSnapshot) (v []labelled) {
-			for i, n := range of(s.Rendering) {
-				v = append(v, labelled{strings.Split(values, ", ")[i], float64(n)})
-			}
-			return v
-		}}
-	}
-	return []metric{
-		counter("arcrawl_renderings_total", "outcome", "done, failed, dropped", "Pages that a browser loaded, could not load, or that were not given to one because the queue was full or render.max_per_day was reached.", api.Rendering.Pages),
-		counter("arcrawl_rendering_requests_total", "answer", "archive, visit, refused, late", "Requests of browsers: answered from the archive, by a visit, refused, or not visited in time.", api.Rendering.Requests),
+				return []int64{p.SameRight, p.SameFalse, p.ChangeRight, p.ChangeFalse, p.Missing}
+			}),
+		splitByName("arcrawl_second_looks_total", "outcome", outcomes,
+			"Second fetches of pages that differed at many visits in a row: they stayed the same, differed only in what no reader sees, differed, or could not be compared.",
+			func(s metricSnapshot) map[string]int64 { return s.Looks }),
+		splitByName("arcrawl_trapped_uris_total", "kind", spaces.Kinds(),
+			"Due URIs that were not visited: they are part of a trap, or of what may be one until that is clear, or of a path that may be endless and has used up its budget.",
+			func(s metricSnapshot) map[string]int64 { return s.Kept }),
+		splitByName("arcrawl_document_faults_total", "kind", misfortune.Kinds(),
+			"Visits whose document the program could not process, or could not scrub in time (rules). Only their URIs are affected; each error and panic is a fault of the program to report.",
+			func(s metricSnapshot) map[string]int64 { return s.Documents }),
+		split("arcrawl_renderings_total", "counter", "outcome", "done, failed, dropped",
+			"Pages that a browser loaded, could not load, or that were not given to one because the queue was full or render.max_per_day was reached.",
+			func(s metricSnapshot) []int64 {
+				r := s.Rendering
+				return []int64{r.Done, r.Failed, r.Dropped}
+			}),
+		split("arcrawl_rendering_requests_total", "counter", "answer", "archive, visit, refused, late",
+			"Requests of browsers: answered from the archive, by a visit, refused, or not visited in time.",
+			func(s metricSnapshot) []int64 {
+				r := s.Rendering
+				return []int64{r.FromArchive, r.Visited, r.Refused, r.GaveUp}
+			}),
 	}
 }
 
 // counterMetrics returns the other metrics that grow from the start of the daemon.
 func counterMetrics() []metric {
-	total := func(name, help string, of func(MetricSnapshot) int64) metric {
-		value := func(s MetricSnapshot) []labelled { return single(float64(of(s))) }
+	total := func(name, help string, of func(metricSnapshot) int64) metric {
+		value := func(s metricSnapshot) []labelled { return single(float64(of(s))) }
 		return metric{Metric{Name: name, Type: "counter", Help: help}, value}
 	}
 	count := func(name, help string, of func(api.Counts) int64) metric {
-		return total(name, help, func(s MetricSnapshot) int64 { return of(s.Total) })
+		return total(name, help, func(s metricSnapshot) int64 { return of(s.Total) })
 	}
 	return []metric{
 		total("arcrawl_heads_repaired_total", "Responses whose head was not valid HTTP and was repaired before it was parsed. The archive has them as they were sent, over HTTP/2 repaired.",
-			func(s MetricSnapshot) int64 { return s.Repaired }),
+			func(s metricSnapshot) int64 { return s.Repaired }),
 		total("arcrawl_fingerprint_collisions_total", "URIs that were not added because another URI of their host has the same fingerprint. arcrawl check --store says whether a damaged row looks so.",
-			func(s MetricSnapshot) int64 { return s.Collisions }),
+			func(s metricSnapshot) int64 { return s.Collisions }),
 		total("arcrawl_new_hosts_refused_total", "URIs that were not added because a bound for new hosts was reached, for example crawl.max_hosts.",
-			func(s MetricSnapshot) int64 { return s.Refused }),
+			func(s metricSnapshot) int64 { return s.Refused }),
 		total("arcrawl_hosts_evicted_total", "Hosts that never answered and were removed with their URIs, because nearly crawl.max_hosts hosts were known.",
-			func(s MetricSnapshot) int64 { return s.Evicted }),
+			func(s metricSnapshot) int64 { return s.Evicted }),
 		count("arcrawl_visits_unread_total", "Unchanged visits that did not read the body.",
 			func(c api.Counts) int64 { return c.Unread }),
 		count("arcrawl_visits_unreached_total", "Visits that did not reach their host.",
@@ -211,9 +200,9 @@ func counterMetrics() []metric {
 
 // labelMetrics returns the metrics by label of the hosts.
 func labelMetrics() []metric {
-	values := fmt.Sprintf("the first %d labels in use; %s", MaxLabels, OtherLabel)
-	of := func(name, kind, help string, value func(LabelRow) int64) metric {
-		return metric{Metric{name, kind, "label", values, help}, func(s MetricSnapshot) (v []labelled) {
+	values := fmt.Sprintf("the first %d labels in use; %s", maxLabels, otherLabel)
+	of := func(name, kind, help string, value func(labelRow) int64) metric {
+		return metric{Metric{name, kind, "label", values, help}, func(s metricSnapshot) (v []labelled) {
 			for _, r := range s.Labels {
 				v = append(v, labelled{r.Label, float64(value(r))})
 			}
@@ -222,18 +211,18 @@ func labelMetrics() []metric {
 	}
 	return []metric{
 		of("arcrawl_label_visits_total", "counter", "Settled visits to hosts with each label. A host with several labels counts for each.",
-			func(r LabelRow) int64 { return r.Visits }),
+			func(r labelRow) int64 { return r.Visits }),
 		of("arcrawl_label_versions_total", "counter", "Versions captured from hosts with each label.",
-			func(r LabelRow) int64 { return r.Versions }),
+			func(r labelRow) int64 { return r.Versions }),
 		of("arcrawl_label_hosts_down", "gauge", "Hosts with each label that were unreachable at the last visit.",
-			func(r LabelRow) int64 { return r.Down }),
+			func(r labelRow) int64 { return r.Down }),
 	}
 }
 
 // dueURIs returns the metric of due URIs. It has no value until they are counted.
 func dueURIs() metric {
 	help := "Due URIs, counted up to 100,000; missing until they are counted for the first time after a start."
-	return metric{Metric{Name: "arcrawl_uris_due", Type: "gauge", Help: help}, func(s MetricSnapshot) []labelled {
+	return metric{Metric{Name: "arcrawl_uris_due", Type: "gauge", Help: help}, func(s metricSnapshot) []labelled {
 		if s.URIs.Due < 0 {
 			return nil
 		}
@@ -243,80 +232,56 @@ func dueURIs() metric {
 
 // stateGauges returns the metrics of the state of the crawl.
 func stateGauges() []metric {
-	gauge := func(name, help string, of func(s MetricSnapshot) float64) metric {
-		value := func(s MetricSnapshot) []labelled { return single(of(s)) }
-		return metric{Metric{Name: name, Type: "gauge", Help: help}, value}
-	}
 	return []metric{
-		{
-			Metric{"arcrawl_state", "gauge", "state", "crawling, paused, held", "1 for the current state of the crawl: paused by an operator, held by a fault of its own."},
-			func(s MetricSnapshot) (v []labelled) {
-				for _, state := range []string{api.Crawling, api.Paused, api.Held} {
-					v = append(v, labelled{state, indicator(s.Condition.State == state)[0].value})
-				}
-				return v
-			},
-		},
-		{
-			Metric{
-				"arcrawl_hosts", "gauge", "state", "ready, snoozed, busy, idle, paused",
-				"Hosts in each state; the sum is all hosts.",
-			},
-			func(s MetricSnapshot) []labelled {
+		split("arcrawl_state", "gauge", "state", "crawling, paused, held",
+			"1 for the current state of the crawl: paused by an operator, held by a fault of its own.",
+			func(s metricSnapshot) []int64 {
+				is := map[string]int64{s.Condition.State: 1}
+				return []int64{is[api.Crawling], is[api.Paused], is[api.Held]}
+			}),
+		split("arcrawl_hosts", "gauge", "state", "ready, snoozed, busy, idle, paused",
+			"Hosts in each state; the sum is all hosts.",
+			func(s metricSnapshot) []int64 {
 				h := s.Hosts
-				return []labelled{
-					{"ready", float64(h.Ready)},
-					{"snoozed", float64(h.Snoozed)},
-					{"busy", float64(h.Busy)},
-					{"idle", float64(h.Idle)},
-					{"paused", float64(h.Paused)},
-				}
-			},
-		},
+				return []int64{h.Ready, h.Snoozed, h.Busy, h.Idle, h.Paused}
+			}),
 		gauge("arcrawl_hosts_down", "Hosts that were unreachable at the last visit.",
-			func(s MetricSnapshot) float64 { return float64(s.Hosts.Down) }),
+			func(s metricSnapshot) float64 { return float64(s.Hosts.Down) }),
 		gauge("arcrawl_uris", "Known URIs.",
-			func(s MetricSnapshot) float64 { return float64(s.URIs.Known) }),
+			func(s metricSnapshot) float64 { return float64(s.URIs.Known) }),
 		gauge("arcrawl_uris_queued", "URIs with a due time.",
-			func(s MetricSnapshot) float64 { return float64(s.URIs.Queued) }),
+			func(s metricSnapshot) float64 { return float64(s.URIs.Queued) }),
 		gauge("arcrawl_uris_forbidden", "URIs forbidden by robots.txt.",
-			func(s MetricSnapshot) float64 { return float64(s.URIs.Forbidden) }),
+			func(s metricSnapshot) float64 { return float64(s.URIs.Forbidden) }),
 		gauge("arcrawl_uris_held", "URIs held by an operator.",
-			func(s MetricSnapshot) float64 { return float64(s.URIs.Held) }),
+			func(s metricSnapshot) float64 { return float64(s.URIs.Held) }),
 		dueURIs(),
 		gauge("arcrawl_overdue_seconds", "Overdue time of the URI that has been due for longest.",
-			func(s MetricSnapshot) float64 { return time.Duration(s.URIs.Overdue).Seconds() }),
+			func(s metricSnapshot) float64 { return time.Duration(s.URIs.Overdue).Seconds() }),
 		gauge("arcrawl_overdue_reachable_seconds", "The same without the hosts that were unreachable at their last visit.",
-			func(s MetricSnapshot) float64 { return time.Duration(s.URIs.OverdueReachable).Seconds() }),
+			func(s metricSnapshot) float64 { return time.Duration(s.URIs.OverdueReachable).Seconds() }),
 		gauge("arcrawl_visits_in_progress", "Visits in progress.",
-			func(s MetricSnapshot) float64 { return float64(s.Workers.Busy) }),
+			func(s metricSnapshot) float64 { return float64(s.Workers.Busy) }),
 		gauge("arcrawl_workers", "Maximum number of visits in progress.",
-			func(s MetricSnapshot) float64 { return float64(s.Workers.All) }),
-		{
-			Metric{
-				"arcrawl_alarms", "gauge", "kind", strings.Join(alarm.Kinds(), ", "), "Raised alarms that nobody has acknowledged.",
-			},
-			func(s MetricSnapshot) []labelled { return countAlarms(s.Alarms) },
-		},
+			func(s metricSnapshot) float64 { return float64(s.Workers.All) }),
+		split("arcrawl_alarms", "gauge", "kind", strings.Join(alarm.Kinds(), ", "),
+			"Raised alarms that nobody has acknowledged.",
+			func(s metricSnapshot) []int64 { return countAlarms(s.Alarms) }),
 		gauge("arcrawl_alarms_acknowledged", "Raised alarms that somebody has acknowledged.",
-			func(s MetricSnapshot) float64 { return float64(alarm.Acknowledged(s.Alarms)) }),
+			func(s metricSnapshot) float64 { return float64(alarm.Acknowledged(s.Alarms)) }),
 	}
 }
 
 // systemGauges returns the metrics of the machine and the configuration.
 func systemGauges() []metric {
-	gauge := func(name, help string, of func(s MetricSnapshot) float64) metric {
-		value := func(s MetricSnapshot) []labelled { return single(of(s)) }
-		return metric{Metric{Name: name, Type: "gauge", Help: help}, value}
-	}
 	return []metric{
 		gauge("arcrawl_disk_free_bytes", "Free space of the disk that has the least.",
-			func(s MetricSnapshot) float64 { return float64(s.Disk.Free) }),
+			func(s metricSnapshot) float64 { return float64(s.Disk.Free) }),
 		gauge("arcrawl_disk_min_free_bytes", "Free space below which the crawl pauses.",
-			func(s MetricSnapshot) float64 { return float64(s.Disk.MinFree) }),
+			func(s metricSnapshot) float64 { return float64(s.Disk.MinFree) }),
 		{
 			Metric{"arcrawl_table_bytes", "gauge", "table", "robots, prices, space, similar, daily, cookies, looks, traps, reputation", "Memory of the tables that grow with the number of hosts: parsed robots.txt, estimated load, use of the disk today, similar URIs, daily counts, cookies, pages that are looked at twice, traps, reputation of headers and dates. Each is bounded."},
-			func(s MetricSnapshot) (v []labelled) {
+			func(s metricSnapshot) (v []labelled) {
 				for _, m := range s.Memory {
 					v = append(v, labelled{m.Part, float64(m.Bytes)})
 				}
@@ -324,23 +289,20 @@ func systemGauges() []metric {
 			},
 		},
 		gauge("arcrawl_disk_reserved_bytes", "Bytes that are reserved for bodies in progress.",
-			func(s MetricSnapshot) float64 { return float64(s.Reserved) }),
+			func(s metricSnapshot) float64 { return float64(s.Reserved) }),
 		gauge("arcrawl_store_bytes", "Size of the store.",
-			func(s MetricSnapshot) float64 { return float64(s.Archive.Store) }),
+			func(s metricSnapshot) float64 { return float64(s.Archive.Store) }),
 		gauge("arcrawl_sealed_waiting", "Finished WARC files that warc.sealed_url or warc.sealed_command has not taken yet.",
-			func(s MetricSnapshot) float64 { return float64(s.Archive.Handover.Waiting) }),
-		{
-			Metric{"arcrawl_lost_files", "gauge", "cause", "absent, cut, declared", "WARC files of which something is lost: they are gone, their ends are lost, or the operator declared them lost."},
-			func(s MetricSnapshot) []labelled {
+			func(s metricSnapshot) float64 { return float64(s.Archive.Handover.Waiting) }),
+		split("arcrawl_lost_files", "gauge", "cause", "absent, cut, declared",
+			"WARC files of which something is lost: they are gone, their ends are lost, or the operator declared them lost.",
+			func(s metricSnapshot) []int64 {
 				lost := s.Archive.Lost
-				return []labelled{
-					{"absent", float64(lost.Absent)}, {"cut", float64(lost.CutOff)}, {"declared", float64(lost.Declared)},
-				}
-			},
-		},
+				return []int64{int64(lost.Absent), int64(lost.CutOff), int64(lost.Declared)}
+			}),
 		{
 			Metric{"arcrawl_folder_free_bytes", "gauge", "folder", "each of storage.folders", "Free bytes of the disk of each further folder of WARC files."},
-			func(s MetricSnapshot) (v []labelled) {
+			func(s metricSnapshot) (v []labelled) {
 				for _, f := range s.Archive.Offload.Folders {
 					v = append(v, labelled{f.Path, float64(f.Free)})
 				}
@@ -348,40 +310,40 @@ func systemGauges() []metric {
 			},
 		},
 		gauge("arcrawl_upload_waiting", "Finished WARC files that are not in the bucket of [upload] yet.",
-			func(s MetricSnapshot) float64 { return float64(s.Archive.Offload.Upload.NotUploaded()) }),
+			func(s metricSnapshot) float64 { return float64(s.Archive.Offload.Upload.NotUploaded()) }),
 		gauge("arcrawl_visits_missing", "Visits that crawl.log had and the store did not know, when the daemon started.",
-			func(s MetricSnapshot) float64 { return float64(s.Missing) }),
+			func(s metricSnapshot) float64 { return float64(s.Missing) }),
 		gauge("arcrawl_config_loaded_seconds", "Time at which the configuration in force was loaded, in seconds since 1970.",
-			func(s MetricSnapshot) float64 { return float64(s.Config.Loaded.Unix()) }),
+			func(s metricSnapshot) float64 { return float64(s.Config.Loaded.Unix()) }),
 		gauge("arcrawl_config_faults", "Faults of the last configuration that was loaded; it is in force only if there are none.",
-			func(s MetricSnapshot) float64 { return float64(len(s.Config.Faults)) }),
+			func(s metricSnapshot) float64 { return float64(len(s.Config.Faults)) }),
 		gauge("arcrawl_config_warnings", "Warnings about the configuration in force.",
-			func(s MetricSnapshot) float64 { return float64(len(s.Config.Warnings)) }),
+			func(s metricSnapshot) float64 { return float64(len(s.Config.Warnings)) }),
 		{
 			Metric{"arcrawl_build_info", "gauge", "version", "the version", "Always 1."},
-			func(s MetricSnapshot) []labelled { return []labelled{{s.Version, 1}} },
+			func(s metricSnapshot) []labelled { return []labelled{{s.Version, 1}} },
 		},
 	}
 }
 
-// MetricCollector collects metrics from one snapshot a scrape: all except the histogram, or some.
-type MetricCollector struct {
-	Snapshot func() MetricSnapshot
+// metricCollector collects metrics from one snapshot a scrape: all except the histogram, or some.
+type metricCollector struct {
+	Snapshot func() metricSnapshot
 	Only     func(Metric) bool // nil = all
 }
 
-// OfMachine reports whether a metric is about the machine, and not about a crawl on it.
-func OfMachine(m Metric) bool {
+// isOfMachine reports whether a metric is about the machine, and not about a crawl on it.
+func isOfMachine(m Metric) bool {
 	return slices.Contains([]string{
 		"arcrawl_disk_free_bytes", "arcrawl_disk_min_free_bytes", "arcrawl_folder_free_bytes", "arcrawl_sealed_waiting",
 		"arcrawl_upload_waiting", "arcrawl_build_info",
 	}, m.Name)
 }
 
-// MetricRegistries returns registries for the metrics of a crawl with labels and of its machine, and, without labels,
+// metricRegistries returns registries for the metrics of a crawl with labels and of its machine, and, without labels,
 // for all together. took is the histogram. Each metric has the name of the crawl as a label, unless it is empty.
-func MetricRegistries(
-	snapshot func() MetricSnapshot, took prometheus.Collector, crawl string, own map[string]string,
+func metricRegistries(
+	snapshot func() metricSnapshot, took prometheus.Collector, crawl string, own map[string]string,
 ) (ofCrawl, ofMachine *prometheus.Registry) {
 	ofCrawl, ofMachine = prometheus.NewRegistry(), prometheus.NewRegistry()
 	named := func(r *prometheus.Registry, labels prometheus.Labels) prometheus.Registerer {
@@ -392,21 +354,21 @@ func MetricRegistries(
 	}
 	machine, of := named(ofMachine, prometheus.Labels{}), prometheus.Labels{}
 	machine.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	all := MetricCollector{Snapshot: snapshot}
+	all := metricCollector{Snapshot: snapshot}
 	if len(own) > 0 {
 		maps.Copy(of, own)
-		all.Only = func(m Metric) bool { return !OfMachine(m) }
-		machine.MustRegister(MetricCollector{Snapshot: snapshot, Only: OfMachine})
+		all.Only = func(m Metric) bool { return !isOfMachine(m) }
+		machine.MustRegister(metricCollector{Snapshot: snapshot, Only: isOfMachine})
 	}
 	named(ofCrawl, of).MustRegister(all, took)
 	return ofCrawl, ofMachine
 }
 
 // Describe sends nothing; Collect describes the metrics.
-func (MetricCollector) Describe(chan<- *prometheus.Desc) {}
+func (metricCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect sends the metrics.
-func (c MetricCollector) Collect(to chan<- prometheus.Metric) {
+func (c metricCollector) Collect(to chan<- prometheus.Metric) {
 	s := c.Snapshot()
 	for _, m := range metricList() {
 		if c.Only != nil && !c.Only(m.Metric) {
@@ -429,14 +391,11 @@ func (c MetricCollector) Collect(to chan<- prometheus.Metric) {
 }
 
 // countAlarms counts alarms by kind, without acknowledged ones.
-func countAlarms(raised []api.Alarm) []labelled {
-	out := make([]labelled, len(alarm.Kinds()))
-	for i, kind := range alarm.Kinds() {
-		out[i].label = kind
-		for _, a := range raised {
-			if a.Kind == kind && a.Acknowledged == nil {
-				out[i].value++
-			}
+func countAlarms(raised []api.Alarm) []int64 {
+	out := make([]int64, len(alarm.Kinds()))
+	for _, a := range raised {
+		if i := slices.Index(alarm.Kinds(), a.Kind); i >= 0 && a.Acknowledged == nil {
+			out[i]++
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package admin
 import (
 	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -14,7 +15,7 @@ import (
 )
 
 // labelRows returns what has each label, with the hosts that are unreachable now. The caller holds w.mu.
-func (w *Window) labelRows(views []frontier.HostView) []LabelRow {
+func (w *Window) labelRows(views []frontier.HostView) []labelRow {
 	for _, r := range w.labels.Rows() {
 		w.labels.Of(r.Label).Down = 0
 	}
@@ -29,8 +30,8 @@ func (w *Window) labelRows(views []frontier.HostView) []LabelRow {
 }
 
 // snapshot returns the data of a scrape.
-func (w *Window) snapshot() MetricSnapshot {
-	s := MetricSnapshot{
+func (w *Window) snapshot() metricSnapshot {
+	s := metricSnapshot{
 		Status: w.Status(), Predicted: w.predictions(w.o.Now()),
 		Missing: w.o.Missing,
 		Refused: w.o.Frontier.RefusedNewHosts(), Evicted: w.o.Frontier.EvictedHosts(),
@@ -54,7 +55,7 @@ type Metrics struct {
 
 // Metrics returns the metrics of the crawl.
 func (w *Window) Metrics() Metrics {
-	crawl, machine := MetricRegistries(w.snapshot, w.took, w.o.Config().Config.Admin.Instance, w.o.Labels)
+	crawl, machine := metricRegistries(w.snapshot, w.took, w.o.Config().Config.Admin.Instance, w.o.Labels)
 	return Metrics{Crawl: crawl, Machine: machine}
 }
 
@@ -91,4 +92,62 @@ func (w *Window) ready(to http.ResponseWriter, from *http.Request) {
 		text += ": " + s.Why
 	}
 	_, _ = to.Write([]byte(text + "\n"))
+}
+
+// Max is the maximum number of labels that are counted by name. Further labels count as [otherLabel] together.
+const (
+	maxLabels  = 100
+	otherLabel = "other"
+)
+
+// labelTally counts what has one label. A host with several labels counts for each.
+type labelTally struct{ Visits, Versions, Down int64 }
+
+// labelCounts counts visits by the labels of their hosts. The number of labels that it counts is bounded, because each
+// is a time series of the metrics. Its zero value is empty.
+type labelCounts struct{ tallies map[string]*labelTally }
+
+// Of returns the tally of a label.
+func (c *labelCounts) Of(label string) *labelTally {
+	if c.tallies == nil {
+		c.tallies = map[string]*labelTally{}
+	}
+	t := c.tallies[label]
+	if t == nil && len(c.tallies) >= maxLabels {
+		if label == otherLabel {
+			t = new(labelTally)
+			c.tallies[otherLabel] = t
+			return t
+		}
+		return c.Of(otherLabel)
+	}
+	if t == nil {
+		t = new(labelTally)
+		c.tallies[label] = t
+	}
+	return t
+}
+
+// Visit counts a visit to a host with these labels, and the version that it found.
+func (c *labelCounts) Visit(labels []string, versions int64) {
+	for _, l := range labels {
+		t := c.Of(l)
+		t.Visits++
+		t.Versions += versions
+	}
+}
+
+// labelRow is the tally of one label.
+type labelRow struct {
+	Label string
+	labelTally
+}
+
+// Rows returns all tallies, sorted by label.
+func (c *labelCounts) Rows() []labelRow {
+	rows := make([]labelRow, 0, len(c.tallies))
+	for _, label := range slices.Sorted(maps.Keys(c.tallies)) {
+		rows = append(rows, labelRow{label, *c.tallies[label]})
+	}
+	return rows
 }

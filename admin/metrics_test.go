@@ -109,7 +109,7 @@ func TestTheMetricsPageIsFresh(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	b.WriteString("| metric | type | label | meaning |\n|---|---|---|---|\n")
-	for _, m := range AllMetrics() {
+	for _, m := range allMetrics() {
 		label := ""
 		if m.Label != "" {
 			label = "`" + m.Label + "`: " + m.Values
@@ -140,7 +140,7 @@ func TestTheMetricsPageIsFresh(t *testing.T) {
 func TestMonitoringUsesExistingMetrics(t *testing.T) {
 	t.Parallel()
 	var names []string
-	for _, m := range AllMetrics() {
+	for _, m := range allMetrics() {
 		names = append(names, m.Name)
 		if m.Type == "histogram" {
 			names = append(names, m.Name+"_bucket", m.Name+"_sum", m.Name+"_count")
@@ -176,7 +176,7 @@ func TestAnUnknownNumberIsNoMetric(t *testing.T) {
 	t.Parallel()
 	for due, want := range map[int64]int{-1: 0, 0: 1, 7: 1} {
 		r := prometheus.NewRegistry()
-		r.MustRegister(MetricCollector{Snapshot: func() (s MetricSnapshot) { s.URIs.Due = due; return s }})
+		r.MustRegister(metricCollector{Snapshot: func() (s metricSnapshot) { s.URIs.Due = due; return s }})
 		all, err := r.Gather()
 		if err != nil {
 			t.Fatal(err)
@@ -202,7 +202,7 @@ func TestMetricsOfShardsAreNotCountedTwice(t *testing.T) {
 	t.Parallel()
 	var all prometheus.Gatherers
 	for n := 2; n > 0; n-- {
-		shard, node := MetricRegistries(func() MetricSnapshot { return MetricSnapshot{} }, NewVisitSeconds(), "press",
+		shard, node := metricRegistries(func() metricSnapshot { return metricSnapshot{} }, newVisitSeconds(), "press",
 			map[string]string{"shard": strconv.Itoa(n)})
 		if all = append(all, shard); n == 1 {
 			all = append(all, node)
@@ -225,9 +225,9 @@ func TestMetricsOfShardsAreNotCountedTwice(t *testing.T) {
 			found[m.GetName()+" "+labels["shard"]]++
 		}
 	}
-	for _, m := range AllMetrics() {
+	for _, m := range allMetrics() {
 		one, node := found[m.Name+" 1"], found[m.Name+" "]
-		if one != found[m.Name+" 2"] || one > 0 && node > 0 || OfMachine(m) != (one == 0 && node > 0) && m.Label == "" && m.Name != "arcrawl_uris_due" {
+		if one != found[m.Name+" 2"] || one > 0 && node > 0 || isOfMachine(m) != (one == 0 && node > 0) && m.Label == "" && m.Name != "arcrawl_uris_due" {
 			t.Errorf("%s: %d of shard 1, %d of shard 2, %d of the node", m.Name, one, found[m.Name+" 2"], node)
 		}
 	}
@@ -239,19 +239,19 @@ func TestMetricsOfShardsAreNotCountedTwice(t *testing.T) {
 // TestTheNumberOfLabelsIsBounded counts far more labels than are counted by name.
 func TestTheNumberOfLabelsIsBounded(t *testing.T) {
 	t.Parallel()
-	var c LabelCounts
-	for i := range 10 * MaxLabels {
+	var c labelCounts
+	for i := range 10 * maxLabels {
 		c.Visit([]string{fmt.Sprintf("label-%04d", i), "label-0000"}, 1)
 	}
 	rows := c.Rows()
-	if len(rows) != MaxLabels+1 {
-		t.Fatalf("%d labels are counted, want %d and %q", len(rows), MaxLabels, OtherLabel)
+	if len(rows) != maxLabels+1 {
+		t.Fatalf("%d labels are counted, want %d and %q", len(rows), maxLabels, otherLabel)
 	}
-	if r := rows[0]; r.Label != "label-0000" || r.Visits != 10*MaxLabels+1 || r.Versions != r.Visits {
+	if r := rows[0]; r.Label != "label-0000" || r.Visits != 10*maxLabels+1 || r.Versions != r.Visits {
 		t.Errorf("the first label has %+v; want every visit, and the first one twice", r)
 	}
-	if r := rows[len(rows)-1]; r.Label != OtherLabel || r.Visits != 9*MaxLabels {
-		t.Errorf("the other labels have %+v; want %d visits", r, 9*MaxLabels)
+	if r := rows[len(rows)-1]; r.Label != otherLabel || r.Visits != 9*maxLabels {
+		t.Errorf("the other labels have %+v; want %d visits", r, 9*maxLabels)
 	}
 }
 

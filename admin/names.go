@@ -1,45 +1,38 @@
 package admin
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// NamesFile is the name of the file of a [NameBook] in the state folder.
-const NamesFile = "hostfiles.json"
+// namesFile is the name of the file of a [nameBook] in the state folder.
+const namesFile = "hostfiles.json"
 
 // maxHosts is the maximum number of hosts that are remembered to have had a file.
 const maxHosts = 200_000
 
-// NameBook remembers which hosts had a file of their own, so that a file that is deleted, not only renamed, leaves a
+// nameBook remembers which hosts had a file of their own, so that a file that is deleted, not only renamed, leaves a
 // mark. Its methods are safe for concurrent use.
-type NameBook struct {
-	file string // "" stores nothing
+type nameBook struct {
+	dir string // "" stores nothing
 
 	mu  sync.Mutex // guards the fields below
 	had map[uri.Host]bool
 	has map[uri.Host]bool
 }
 
-// OpenNames reads the file of an earlier run. An unreadable file is ignored: the hosts are remembered from now on.
-func OpenNames(file string) *NameBook {
-	b := &NameBook{file: file, had: map[uri.Host]bool{}}
-	if file == "" {
-		return b
-	}
+// openNames reads the file of an earlier run. An unreadable file is ignored: the hosts are remembered from now on.
+func openNames(dir string) *nameBook {
+	b := &nameBook{dir: dir, had: map[uri.Host]bool{}}
 	var hosts []uri.Host
-	if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &hosts) == nil {
+	if loadJSON(dir, namesFile, &hosts) {
 		for _, h := range hosts {
 			b.had[h] = true
 		}
@@ -48,7 +41,7 @@ func OpenNames(file string) *NameBook {
 }
 
 // Update remembers the hosts that have a file in a configuration that is in force.
-func (b *NameBook) Update(c *config.Config) error {
+func (b *nameBook) Update(c *config.Config) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.has = map[uri.Host]bool{}
@@ -59,14 +52,10 @@ func (b *NameBook) Update(c *config.Config) error {
 			b.had[h], changed = true, true
 		}
 	}
-	if !changed || b.file == "" {
+	if !changed {
 		return nil
 	}
-	text, err := json.Marshal(slices.Sorted(maps.Keys(b.had)))
-	if err == nil {
-		err = fileio.Write(b.file, text, 0o640)
-	}
-	if err != nil {
+	if err := saveJSON(b.dir, namesFile, slices.Sorted(maps.Keys(b.had))); err != nil {
 		return fmt.Errorf("store which hosts have a file: %w", err)
 	}
 	return nil
@@ -74,7 +63,7 @@ func (b *NameBook) Update(c *config.Config) error {
 
 // RemovedIn returns the hosts that had a file, says the state folder of a daemon, and have none in a configuration.
 func RemovedIn(c *config.Config) map[uri.Host]bool {
-	removed := maps.Clone(OpenNames(filepath.Join(c.Storage.State, NamesFile)).had)
+	removed := maps.Clone(openNames(c.Storage.State).had)
 	for _, h := range c.FileHosts() {
 		delete(removed, h)
 	}
@@ -82,14 +71,14 @@ func RemovedIn(c *config.Config) map[uri.Host]bool {
 }
 
 // Removed reports whether a host had a file and has none any more.
-func (b *NameBook) Removed(h uri.Host) bool {
+func (b *nameBook) Removed(h uri.Host) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.had[h] && !b.has[h]
 }
 
 // Of returns the hosts of a list that are shown differently from their names.
-func (b *NameBook) Of(hosts []uri.Host) api.HostNames {
+func (b *nameBook) Of(hosts []uri.Host) api.HostNames {
 	out := api.HostNames{Hosts: map[string]api.HostName{}}
 	for _, h := range hosts {
 		n := api.HostName{Unicode: human.Unicode(string(h)), Removed: b.Removed(h)}

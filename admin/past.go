@@ -153,9 +153,9 @@ func dedupRow(key string, t stats.Tally) api.DedupRow {
 
 // past searches the log for the visits to a URI, for a bounded time. Only one request reads the log at a time.
 func (w *Window) past(ctx context.Context, text string, within time.Duration) (api.Past, error) {
-	u, err := uri.Parse(text)
+	u, err := ParseURI(text)
 	if err != nil {
-		return api.Past{}, Fault("uri %q: %v", text, err)
+		return api.Past{}, err
 	}
 	w.reading.Lock()
 	defer w.reading.Unlock()

@@ -116,8 +116,10 @@ func (w *Window) order(o api.Order) (api.Ordered, error) {
 	if o.Due != nil {
 		a.Due = *o.Due
 	}
-	if a.Verb == frontier.Force {
-		w.notifyOrdered(o.Select.URIs)
+	for _, added := range w.o.Extensions {
+		if a.Verb == frontier.Force && added.Ordered != nil {
+			added.Ordered(o.Select.URIs)
+		}
 	}
 	done, next, err := w.o.Frontier.Steer(w.o.Now(), sel, a, frontier.Cursor(o.Select.Cursor))
 	if err != nil {

@@ -80,7 +80,7 @@ func TestAHostWhoseFileIsDeletedIsMarked(t *testing.T) {
 	const buecher = "xn--bcher-kva.example:8080"
 	hosts := []uri.Host{"a.example", buecher, "c.example"}
 	names := func() map[string]api.HostName {
-		b := OpenNames(filepath.Join(dir, "names.json")) // as after a restart
+		b := openNames(dir) // as after a restart
 		c, err := config.Load(main)
 		if err == nil {
 			err = b.Update(c)

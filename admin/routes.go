@@ -190,14 +190,10 @@ func orderRoutes() []Route {
 			Method: "POST", Path: api.Base + "/pause", Needs: access.Operate,
 			Doc:  "Pauses the crawl, optionally for a given time. Visits in progress end normally. A pause survives a restart.",
 			Body: api.Reason{}, Answer: api.Condition{},
-			Serve: func(w *Window, r *http.Request) (any, error) {
-				why, err := Read[api.Reason](r)
-				if err != nil {
-					return nil, err
-				}
-				err = w.pause(why)
+			Serve: Served(func(w *Window, why api.Reason) (api.Condition, error) {
+				err := w.pause(why)
 				return w.Condition(), err
-			},
+			}),
 		},
 		{
 			Method: "POST", Path: api.Base + "/resume", Needs: access.Operate,
@@ -207,14 +203,7 @@ func orderRoutes() []Route {
 		{
 			Method: "POST", Path: api.Base + "/seeds", Needs: access.Curate,
 			Doc:  "Adds URIs on hosts of the configuration, due now.",
-			Body: api.Seeds{}, Answer: api.Added{},
-			Serve: func(w *Window, r *http.Request) (any, error) {
-				list, err := Read[api.Seeds](r)
-				if err != nil {
-					return nil, err
-				}
-				return w.AddSeeds(list)
-			},
+			Body: api.Seeds{}, Answer: api.Added{}, Serve: Served((*Window).AddSeeds),
 		},
 	}
 }

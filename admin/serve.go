@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -43,7 +44,13 @@ func (w *Window) Handler(o access.Options) http.Handler {
 		w.answer(to, http.StatusNotFound, api.Problem{Error: text})
 	})
 	o.Frames, o.Report = w.frames, w.recordSignIn
-	return access.Guard(w.wrap(mux), o)
+	h := http.Handler(mux)
+	for _, added := range w.o.Extensions {
+		if added.Wrap != nil {
+			h = added.Wrap(h)
+		}
+	}
+	return access.Guard(h, o)
 }
 
 // answer writes a value as JSON. It ignores errors, which mean that the client has gone.
@@ -73,4 +80,22 @@ func (w *Window) Refuse(to http.ResponseWriter, from *http.Request, err error) {
 		w.o.Log.Error().Err(err).Str("request", from.Method+" "+from.URL.Path).Msg("could not answer a request")
 	}
 	w.answer(to, status, api.Problem{Error: err.Error()})
+}
+
+// Whole asks all windows of a crawl, for a page of one of them that shows the whole crawl. path is the one of a GET
+// request of the API, which gets the caller and the parameters of the request for the page. The joined answer is
+// decoded into answer.
+type Whole func(page *http.Request, path string, answer any) error
+
+type wholeKey struct{}
+
+// WithWhole returns a context for requests to a page of a window, which then shows the whole crawl.
+func WithWhole(ctx context.Context, ask Whole) context.Context {
+	return context.WithValue(ctx, wholeKey{}, ask)
+}
+
+// WholeOf returns what asks all windows of a crawl; nil if this window is the only one, or is meant alone.
+func WholeOf(ctx context.Context) Whole {
+	ask, _ := ctx.Value(wholeKey{}).(Whole)
+	return ask
 }

@@ -99,12 +99,7 @@ func shownVisits(all []crawler.Visiting, now time.Time) []api.Visit {
 func (w *Window) countHosts(s *api.Status, now time.Time) {
 	n := w.o.Frontier.Counts(now)
 	s.Hosts = api.HostCounts{
-		Known:   n.Hosts,
-		Ready:   n.Ready,
-		Snoozed: n.Snoozed,
-		Busy:    n.Busy,
-		Idle:    n.Idle,
-		Paused:  n.Paused,
+		Known: n.Hosts, Ready: n.Ready, Snoozed: n.Snoozed, Busy: n.Busy, Idle: n.Idle, Paused: n.Paused,
 	}
 	views := w.o.Frontier.Hosts(now)
 	for _, h := range views {
@@ -114,15 +109,9 @@ func (w *Window) countHosts(s *api.Status, now time.Time) {
 	}
 	s.Down = w.Unreachable(views)
 	s.URIs = api.URICounts{
-		Known:     n.URIs,
-		Queued:    n.Queued,
-		Forbidden: n.Forbidden,
-		Held:      n.Held,
-		Due:       w.counted(w.due.Latest(now, w.o.Now)),
-		Oldest:    api.Moment(n.Oldest),
-		Overdue:   late(n.Oldest, now),
-
-		OverdueReachable: late(n.OldestReachable, now),
+		Known: n.URIs, Queued: n.Queued, Forbidden: n.Forbidden, Held: n.Held,
+		Due: w.counted(w.due.Latest(now, w.o.Now)), Oldest: api.Moment(n.Oldest),
+		Overdue: late(n.Oldest, now), OverdueReachable: late(n.OldestReachable, now),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -92,7 +93,7 @@ type Window struct {
 	total   api.Counts // since the start
 
 	sites  *config.Config // in force at the last tick; knows the labels of hosts
-	labels LabelCounts
+	labels labelCounts
 
 	predicted   survey.Predictions // by headers
 	predictedAt time.Time
@@ -109,7 +110,7 @@ type Window struct {
 	silenceChecked time.Time        // time of the last check for silence
 	silences       []alarm.Trouble  // results of that check
 
-	names *NameBook // which hosts had a file
+	names *nameBook // which hosts had a file
 	audit *audit.Log
 	// inForce and inForceAt are the digest and time of the configuration that was last seen in force. Only Tick uses them.
 	inForce   string
@@ -133,8 +134,8 @@ const (
 func New(o Options) (*Window, error) {
 	now := o.Now()
 	w := &Window{
-		o: o, started: now, closed: now.Truncate(time.Minute), took: NewVisitSeconds(),
-		activities: loadActivities(o.Dir), names: OpenNames(""), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
+		o: o, started: now, closed: now.Truncate(time.Minute), took: newVisitSeconds(),
+		activities: loadActivities(o.Dir), names: openNames(o.Dir), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
 		inForceAt: o.Config().At, heavy: access.NewGate(heavyAtOnce, heavyWaiting),
 		sites:  o.Config().Config,
 		warned: map[string]bool{}, secondLooks: map[string]int64{}, kept: map[string]int64{},
@@ -145,12 +146,14 @@ func New(o Options) (*Window, error) {
 		Stopped: func() bool { s := o.Crawler.Status(); return s.Paused != "" || s.Held != "" },
 	})
 	w.due.Frontier = o.Frontier
-	w.alarms.Restore(loadAlarms(o.Dir), now)
+	var raised []api.Alarm
+	if loadJSON(o.Dir, alarmFile, &raised) { // alarms that an earlier run had raised
+		w.alarms.Restore(raised, now)
+	}
 	w.checkDisk()
 	file := ""
 	if o.Dir != "" {
 		file = filepath.Join(o.Dir, seriesFile)
-		w.names = OpenNames(filepath.Join(o.Dir, NamesFile))
 	}
 	w.updateNames(o.Config().Config)
 	var err error
@@ -160,7 +163,14 @@ func New(o Options) (*Window, error) {
 	if err := w.restorePause(now); err != nil {
 		return nil, err
 	}
-	return w, w.openExtensions()
+	for _, added := range o.Extensions {
+		if added.Open != nil {
+			if err := added.Open(w); err != nil {
+				return w, err
+			}
+		}
+	}
+	return w, nil
 }
 
 // Observe counts a settled visit. It does not block.
@@ -168,7 +178,11 @@ func (w *Window) Observe(r crawler.Report) {
 	c, now := countsOf(r), w.o.Now()
 	w.measure(r)
 	w.survey.Observe(r)
-	w.observeExtensions(r)
+	for _, added := range w.o.Extensions {
+		if added.Observe != nil {
+			added.Observe(r)
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.logFirstFailure(r)
@@ -205,7 +219,11 @@ func (w *Window) Tick(now time.Time) error {
 	}
 	w.sample(now)
 	w.recordConfig(now)
-	w.tickExtensions(now)
+	for _, added := range w.o.Extensions {
+		if added.Tick != nil {
+			added.Tick(now)
+		}
+	}
 	if err := w.logDay(now); err != nil {
 		w.o.Log.Error().Err(err).Msg("could not log the summary of a day")
 	}
@@ -229,7 +247,13 @@ func (w *Window) Tick(now time.Time) error {
 // Close stores the current minute for the next run, and ends the making of packages.
 func (w *Window) Close(now time.Time) error {
 	gauges := w.gauges(now)
-	if err := w.closeExtensions(now); err != nil {
+	var err error
+	for _, added := range slices.Backward(w.o.Extensions) {
+		if added.Close != nil {
+			err = errors.Join(err, added.Close(now))
+		}
+	}
+	if err != nil {
 		return err
 	}
 	w.mu.Lock()
@@ -330,17 +354,19 @@ func (w *Window) storeSize() int64 {
 // loadActivities reads the file of an earlier run. An unreadable file is ignored.
 func loadActivities(dir string) alarm.Activities {
 	p := alarm.Activities{}
-	if dir == "" {
-		return p
-	}
-	text, err := os.ReadFile(filepath.Join(dir, activityFile))
-	if err == nil {
-		err = json.Unmarshal(text, &p)
-	}
-	if err != nil || p == nil {
+	if !loadJSON(dir, activityFile, &p) || p == nil {
 		return alarm.Activities{}
 	}
 	return p
+}
+
+// loadJSON reads a file of the folder into v. It reports false if there is none, or if it cannot be read.
+func loadJSON(dir, name string, v any) bool {
+	if dir == "" {
+		return false
+	}
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	return err == nil && json.Unmarshal(text, v) == nil
 }
 
 // saveJSON replaces a file of the folder atomically.

@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -73,7 +74,7 @@ func TestADayOfVisitsIsCounted(t *testing.T) {
 				w.Errorf("no line %q in:\n%s", line, text)
 			}
 		}
-		for _, m := range AllMetrics() {
+		for _, m := range allMetrics() {
 			if !strings.Contains(text, "# TYPE "+m.Name+" "+m.Type+"\n") {
 				w.Errorf("%s is not a %s, or is missing", m.Name, m.Type)
 			}
@@ -389,4 +390,10 @@ func TestHeavyQuestionsAreBounded(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestTheDashboardLoadsNothingFromElsewhere reads all embedded files.
+func TestTheDashboardLoadsNothingFromElsewhere(t *testing.T) {
+	t.Parallel()
+	testcrawl.LoadsNothing(t, files, "dashboard")
 }

@@ -266,9 +266,3 @@ func (r Rendering) Line() string {
 	}
 	return fmt.Sprintf("rendered  %d pages: %d new URIs; %d waiting, %d failed, %d dropped\n", r.Done, r.Found, r.Queue, r.Failed, r.Dropped)
 }
-
-// Pages returns the numbers of pages by outcome: done, failed, dropped.
-func (r Rendering) Pages() []int64 { return []int64{r.Done, r.Failed, r.Dropped} }
-
-// Requests returns the numbers of requests by answer: from the archive, by a visit, refused, late.
-func (r Rendering) Requests() []int64 { return []int64{r.FromArchive, r.Visited, r.Refused, r.GaveUp} }

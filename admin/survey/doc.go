@@ -2,7 +2,7 @@
 // targets the pace of each host can meet. It keeps the last survey, so that many requests can use one.
 //
 // Other reports need no survey: the requests and versions of each host and day ([Days]), how reliable validators of
-// pages and dates of feeds have been ([Headers]), how hosts are shown to people ([NameBook]), and which rule keeps a
+// pages and dates of feeds have been ([Headers]), how hosts are shown to people, and which rule keeps a
 // URI out of the crawl ([WhyNot]).
 package survey
 
