@@ -135,9 +135,9 @@ func New(o Options) (*Window, error) {
 	now := o.Now()
 	w := &Window{
 		o: o, started: now, closed: now.Truncate(time.Minute), took: newVisitSeconds(),
-		activities: loadActivities(o.Dir), names: openNames(o.Dir), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
-		inForceAt: o.Config().At, heavy: access.NewGate(heavyAtOnce, heavyWaiting),
-		sites:  o.Config().Config,
+		activities: loadActivities(o.Dir), names: openNames(o.Dir), audit: audit.New(o.Dir),
+		inForce: o.Config().Config.Digest, inForceAt: o.Config().At, sites: o.Config().Config,
+		heavy:  access.NewGate(heavyAtOnce, heavyWaiting),
 		warned: map[string]bool{}, secondLooks: map[string]int64{}, kept: map[string]int64{},
 		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
