@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -19,6 +20,13 @@ func checkArchive(t *testing.T, dir string) []archivetest.CheckedRecord {
 	at := make(map[string]archivetest.CheckedRecord, len(records))
 	for _, r := range records {
 		at[fmt.Sprintf("%s@%d", r.File, r.Offset)] = r
+	}
+	for _, r := range records {
+		if _, body, _ := strings.Cut(string(r.Block), "\r\n\r\n"); r.Type() == "response" && r.Header.Get("WARC-Truncated") != "" {
+			if got, want := r.Header.Get("WARC-Payload-Digest"), digest.Of([]byte(body)).String(); got != want {
+				t.Errorf("the cut response of %s has the digest %s, and its bytes have %s", r.Target(), got, want)
+			}
+		}
 	}
 	w := &world{t: t, dir: dir}
 	for _, e := range w.logLines() {

@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // These environment variables turn the test binary into a crawl that kills itself with SIGKILL.
@@ -51,25 +52,7 @@ func TestLaw1(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path != "/article" {
-					http.NotFound(w, r)
-					return
-				}
-				w.Header().Set("Content-Type", "text/html")
-				fmt.Fprint(w, "<p>The only article.</p>")
-			}))
-			defer site.Close()
-			w := newWorld(t, t.TempDir(), fmt.Sprintf(`[fetch]
-allow_networks = ["127.0.0.0/8"]
-[politeness]
-min_delay = "0s"
-max_delay = "0s"
-[seeds]
-uris = [%q]
-`, site.URL+"/article"))
-			crashAt(t, w, row.step)
-			finish(t, w)
+			w, _ := crashed(t, row.step, "text/html", "<p>The only article.</p>")
 			responses, revisits := 0, 0
 			for _, r := range checkArchive(t, w.dir) {
 				if strings.HasSuffix(r.Target(), "/article") {
@@ -91,11 +74,54 @@ uris = [%q]
 	}
 }
 
+// TestCrashForgetsNoItem kills the crawler at each step of the visit to a feed, and starts it again. At the end the
+// item of the feed is known, because the entries of a feed are remembered only together with their candidates.
+func TestCrashForgetsNoItem(t *testing.T) {
+	for _, step := range []string{"claimed", "fetched", "archived", "logged", "indexed", "settled"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			const feed = "<rss version='2.0'><channel><item><link>/item</link></item></channel></rss>"
+			w, site := crashed(t, step, "application/rss+xml", feed)
+			parts, shut := w.openWith(dialLoopback)
+			defer shut()
+			if _, known, err := parts.Frontier.Get(uri.FromCanonical(site + "/item")); err != nil || !known {
+				t.Errorf("killed when %s: the item is forgotten (%v)", step, err)
+			}
+		})
+	}
+}
+
 func count(r archivetest.CheckedRecord, kind string) int {
 	if r.Type() == kind {
 		return 1
 	}
 	return 0
+}
+
+// crashed crawls a site of one page, /article, until the crawl kills itself at a step of the walk of that page. Then
+// it crawls until the page is settled.
+func crashed(t *testing.T, step, contentType, page string) (w *world, address string) {
+	t.Helper()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/article" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", contentType)
+		fmt.Fprint(w, page)
+	}))
+	t.Cleanup(site.Close)
+	w = newWorld(t, t.TempDir(), fmt.Sprintf(`[fetch]
+allow_networks = ["127.0.0.0/8"]
+[politeness]
+min_delay = "0s"
+max_delay = "0s"
+[seeds]
+uris = [%q]
+`, site.URL+"/article"))
+	crashAt(t, w, step)
+	finish(t, w)
+	return w, site.URL
 }
 
 // crashAt runs the crawl of w's folder in a child process until it kills itself.
@@ -116,13 +142,7 @@ func crashingCrawl(dir, at string) int {
 	parts, _ := w.openWith(dialLoopback)
 	c := crawler.New(parts)
 	c.OnStep(dieAt(at))
-	if _, err := c.AddSeeds(time.Now()); err != nil {
-		fmt.Println(err)
-		return 1
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	fmt.Println(c.Run(ctx))
+	w.crawlWith(c, time.Minute)
 	return 1
 }
 
@@ -146,15 +166,10 @@ func finish(t *testing.T, w *world) {
 	t.Helper()
 	parts, shut := w.openWith(dialLoopback)
 	defer shut()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	parts.Observe = func(crawler.Report) { cancel() }
 	if visited(t, parts.Frontier, "/article") {
 		return
 	}
-	if err := crawler.New(parts).Run(ctx); err != nil {
-		t.Error(err)
-	}
+	w.crawlUntil(parts, func(crawler.Report) bool { return true })
 	if !visited(t, parts.Frontier, "/article") {
 		t.Error("the article was not visited after the crash")
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/aspects"
-	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -141,46 +140,6 @@ func TestNothingRefersToALostRecord(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestLogHasTheKindOfDuplicate(t *testing.T) {
-	t.Parallel()
-	for _, row := range []struct {
-		name, toml string
-		second     []string // annotations of the visit to the second page
-		revisited  []string // annotations of its second visit
-	}{
-		{"a revisit of another URI", "", []string{"duplicate:digest", "hit:other"}, []string{"duplicate:digest", "hit:other", "unchanged"}},
-		{"archived in any case", "certainty = \"force-new\"\n", []string{"hit:other"}, []string{"hit:exact", "unchanged"}},
-		{"the payload is new", "certainty = \"force-new\"\nby = \"uri\"\n", []string{"hit:none"}, []string{"hit:exact", "unchanged"}},
-		{"not deduplicated", "by = \"off\"\n", nil, []string{"unchanged"}},
-		{"no revisit is wanted", "revisits = \"none\"\n", []string{"duplicate:digest", "hit:other"}, []string{"hit:other", "unchanged", "unwritten:identicalDigest"}},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			inTown(t, "[dedup]\n"+row.toml+"[seeds]\nuris = [\"http://site.example/a\"]\n", func(t *testing.T, w *world) {
-				w.set("http://site.example/a", town.Page{Body: `<a href="/b">`})
-				w.set("http://site.example/b", town.Page{Body: `<a href="/b">`})
-				w.run(24 * time.Hour)
-				var got [][]string
-				for _, e := range w.logLines() {
-					if strings.HasSuffix(e.URI, "/b") {
-						got = append(got, slices.Sorted(slices.Values(relevant(e))))
-					}
-				}
-				if len(got) < 2 || !slices.Equal(got[0], row.second) || !slices.Equal(got[1], row.revisited) {
-					t.Errorf("the annotations are %q; want %q, then %q", got, row.second, row.revisited)
-				}
-			})
-		})
-	}
-}
-
-// relevant returns the annotations without those that every line has.
-func relevant(e crawllog.Entry) []string {
-	return slices.DeleteFunc(slices.Clone(e.Annotations), func(a string) bool {
-		return !strings.Contains(a, ":") && a != crawllog.Unchanged
-	})
 }
 
 // An imported payload is used as the original of a revisit, with or without a record id. The revisit names the package.

@@ -12,9 +12,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -49,16 +49,11 @@ func TestAnExpiredCertificateIsAcceptedByPermissionOnly(t *testing.T) {
 	w.hostFiles(map[string]string{"hosts.d/old.example.toml": "[tls]\naccept = \"expired\"\nuntil = 2999-12-31\n"})
 	roots := x509.NewCertPool()
 	roots.AddCert(parsed)
-	refused := ""
-	w.crawlSite(site, &tls.Config{RootCAs: roots}, func(crawler.Report) (enough bool) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		page := false
-		for _, r := range w.reports {
-			page = page || r.URI.String() == "https://old.example/"
-			if r.URI.Host() == "other.example" {
-				refused = r.Error
-			}
+	refused, page := "", false
+	w.crawlSite(site, &tls.Config{RootCAs: roots}, func(*crawler.Parts) {}, func(r crawler.Report) (enough bool) {
+		page = page || r.URI.String() == "https://old.example/"
+		if r.URI.Host() == "other.example" {
+			refused = r.Error
 		}
 		return page && refused != ""
 	})
@@ -80,35 +75,22 @@ func TestAnExpiredCertificateIsAcceptedByPermissionOnly(t *testing.T) {
 	}
 }
 
-// crawlSite crawls a server of the machine, which answers for every host, until enough was reported. Visits are
-// reported by several workers at once; enough gets one report at a time.
-func (w *world) crawlSite(site *httptest.Server, secure *tls.Config, enough func(crawler.Report) bool) {
+// crawlSite crawls a server of the machine, which answers for every host, until enough was reported. Every name has
+// the two addresses of the machine.
+func (w *world) crawlSite(
+	site *httptest.Server, secure *tls.Config, change func(*crawler.Parts), enough func(crawler.Report) bool,
+) {
 	w.t.Helper()
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, network, site.Listener.Addr().String())
+		found := []net.IPAddr{{IP: net.IPv6loopback}, {IP: net.IPv4(127, 0, 0, 1)}}
+		httptrace.ContextClientTrace(ctx).DNSDone(httptrace.DNSDoneInfo{Addrs: found}) // as the resolver calls it
+		return dialLoopback(ctx, network, site.Listener.Addr().String())
 	}
 	parts, shut := w.openWith(dial)
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir, TLS: secure})
 	parts.Fetch = client
-	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
-	defer cancel()
-	var mu sync.Mutex
-	parts.Observe = func(r crawler.Report) {
-		w.observe(r)
-		mu.Lock()
-		defer mu.Unlock()
-		if enough(r) {
-			cancel()
-		}
-	}
-	c := crawler.New(parts)
-	if _, err := c.AddSeeds(time.Now()); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := c.Run(ctx); err != nil {
-		w.t.Error(err)
-	}
+	change(&parts)
+	w.crawlUntil(parts, enough)
 	_ = client.Close()
 	shut()
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -317,4 +319,26 @@ func TestSlowRulesHoldNobody(t *testing.T) {
 
 func isRevisit(k aspects.Keeping) bool {
 	return k == aspects.KeptRevisit || k == aspects.KeptNotModified
+}
+
+// raw answers each request for a page with exact bytes, and for robots.txt with 404.
+func raw(answer func() string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		_, _ = c.Write([]byte(answer()))
+		_, _ = io.Copy(io.Discard, c) // until the client closes the connection
+	})
+}
+
+// answer returns the exact bytes of a page with a status line.
+func answer(statusLine, body string) string {
+	return fmt.Sprintf("%s\r\nContent-Type: text/html\r\nContent-Length: %d\r\nETag: \"1\"\r\nConnection: close\r\n\r\n%s", statusLine, len(body), body)
 }

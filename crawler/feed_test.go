@@ -1,18 +1,12 @@
 package crawler_test
 
 import (
-	"context"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"slices"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // More pages of the site are due than politeness allows, and its feed has a new item every 40 minutes. Each item is
@@ -73,94 +67,6 @@ uris = ["http://news.example/"]
 		}
 		if len(w.visits("/page/7")) < 5 {
 			t.Errorf("the other pages were visited only %d times", len(w.visits("/page/7")))
-		}
-	})
-}
-
-// The crawler is killed at each step of the visit to a feed and started again. At the end the item of the feed is
-// known, because the entries of a feed are remembered only together with their candidates.
-func TestCrashForgetsNoItem(t *testing.T) {
-	for _, step := range []string{"claimed", "fetched", "archived", "logged", "indexed", "settled"} {
-		t.Run(step, func(t *testing.T) {
-			t.Parallel()
-			site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path != "/article" {
-					http.NotFound(w, r)
-					return
-				}
-				w.Header().Set("Content-Type", "application/rss+xml")
-				fmt.Fprint(w, "<rss version='2.0'><channel><item><link>/item</link></item></channel></rss>")
-			}))
-			defer site.Close()
-			w := newWorld(t, t.TempDir(), fmt.Sprintf(`[fetch]
-allow_networks = ["127.0.0.0/8"]
-[politeness]
-min_delay = "0s"
-max_delay = "0s"
-[feeds]
-uris = [%q]
-`, site.URL+"/article"))
-			crashAt(t, w, step)
-			finish(t, w)
-			parts, shut := w.openWith(dialLoopback)
-			defer shut()
-			item := uri.FromCanonical(site.URL + "/item")
-			_, known, err := parts.Frontier.Get(item)
-			if err != nil || !known {
-				t.Errorf("killed when %s: the item is forgotten (%v)", step, err)
-			}
-		})
-	}
-}
-
-// The feed names its hub. When the hub sends a notification, the feed is visited before it is due, but never sooner
-// than feeds.min_wait allows.
-func TestTriggeredFeedIsVisitedBeforeItIsDue(t *testing.T) {
-	inTown(t, "[feeds]\nuris = [\"http://news.example/rss.xml\"]\nmin_wait = \"60s\"\ninitial = \"6h\"\n", func(t *testing.T, w *world) {
-		feed := uri.FromCanonical("http://news.example/rss.xml")
-		w.set(feed.String(), town.Page{
-			Every: time.Hour, Lists: 1, Body: `<a:link xmlns:a="http://www.w3.org/2005/Atom" rel="hub" href="https://hub.example/"/>`,
-		})
-		w.set("http://news.example/item/*", town.Page{})
-		parts, shut := w.open()
-		defer shut()
-		var offered []uri.URI
-		parts.NotifyHub = func(_ time.Time, u, _, hub uri.URI) { offered = append(offered, u, hub) }
-		c := crawler.New(parts)
-		if _, err := c.AddSeeds(time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- c.Run(ctx) }()
-		trigger := func(after time.Duration) {
-			time.Sleep(after)
-			if err := c.Trigger(time.Now(), feed); err != nil {
-				t.Error(err)
-			}
-		}
-		began := time.Now()
-		trigger(90 * time.Minute)
-		trigger(10 * time.Second)
-		trigger(time.Second)
-		time.Sleep(10 * time.Minute)
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		var visits []time.Duration
-		for _, r := range w.visits("/rss.xml") {
-			visits = append(visits, r.Finished.Sub(began).Round(time.Second))
-		}
-		want := []time.Duration{2 * time.Second, 90 * time.Minute, 91 * time.Minute}
-		if !slices.Equal(visits, want) {
-			t.Errorf("the feed was visited after %v, want %v", visits, want)
-		}
-		if len(offered) != 6 || offered[0] != feed || offered[1].String() != "https://hub.example/" {
-			t.Errorf("offered %v", offered)
-		}
-		if err := c.Trigger(time.Now(), uri.FromCanonical("http://news.example/unknown")); err != nil {
-			t.Error(err)
 		}
 	})
 }

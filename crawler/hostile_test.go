@@ -108,21 +108,7 @@ max_content = "256KiB"
 func visitOnce(t *testing.T, w *world, dial dialer, suffix string) (crawler.Report, crawllog.Entry) {
 	t.Helper()
 	parts, shut := w.openWith(dial)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	parts.Observe = func(r crawler.Report) {
-		w.observe(r)
-		if strings.HasSuffix(r.URI.String(), suffix) {
-			cancel()
-		}
-	}
-	c := crawler.New(parts)
-	if _, err := c.AddSeeds(time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Run(ctx); err != nil {
-		t.Error(err)
-	}
+	w.crawlUntil(parts, func(r crawler.Report) bool { return strings.HasSuffix(r.URI.String(), suffix) })
 	shut()
 	for _, e := range w.logLines() {
 		if strings.HasSuffix(e.URI, suffix) {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,27 +14,11 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// crawlOver2 crawls three pages of a site over HTTP/2, and a page that is elsewhere, until each was visited twice.
-func crawlOver2(t *testing.T) *world {
-	t.Helper()
-	site := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		w.Header().Set("X-Asked", r.Proto)
-		switch r.URL.Path {
-		case "/":
-			_, _ = fmt.Fprint(w, "<a href=/1>1</a><a href=/2>2</a> the first page of", r.Host)
-		case "/1":
-			w.Header().Set("Etag", `"one"`)
-			if r.Header.Get("If-None-Match") != "" {
-				w.WriteHeader(http.StatusNotModified)
-				return
-			}
-			_, _ = fmt.Fprint(w, strings.Repeat("a page that has not changed ", 5000), r.Host)
-		default:
-			// Each host says it in its own words: the second of two equal answers would be a revisit record.
-			http.Error(w, "there is no such page at "+r.Host, http.StatusNotFound)
-		}
-	}))
+// TestACrawlOverHTTP2IsArchivedInTheFormOfHTTP1 crawls two hosts of one server, one of them over HTTP/2, until their
+// pages were visited twice.
+func TestACrawlOverHTTP2IsArchivedInTheFormOfHTTP1(t *testing.T) {
+	t.Parallel()
+	site := httptest.NewUnstartedServer(http.HandlerFunc(servePages))
 	site.EnableHTTP2 = true
 	site.StartTLS()
 	t.Cleanup(site.Close)
@@ -44,7 +26,7 @@ func crawlOver2(t *testing.T) *world {
 		"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"1s\"\n[seeds]\nuris = [\"https://two.example/\", \"https://one.example/\"]\n")
 	w.hostFiles(map[string]string{"hosts.d/two.example.toml": "[fetch]\nhttp = \"2\"\n"})
 	seen := map[string]int{}
-	w.crawlSite(site, &tls.Config{InsecureSkipVerify: true}, func(r crawler.Report) (enough bool) {
+	w.crawlSite(site, &tls.Config{InsecureSkipVerify: true}, func(*crawler.Parts) {}, func(r crawler.Report) (enough bool) {
 		seen[r.URI.String()]++
 		for _, host := range []string{"one", "two"} {
 			enough = seen["https://"+host+".example/1"] >= 2 && seen["https://"+host+".example/2"] >= 1
@@ -54,19 +36,13 @@ func crawlOver2(t *testing.T) *world {
 		}
 		return enough
 	})
-	return w
-}
-
-// TestACrawlOverHTTP2IsArchivedInTheFormOfHTTP1 crawls two hosts of one server, one of them over HTTP/2.
-func TestACrawlOverHTTP2IsArchivedInTheFormOfHTTP1(t *testing.T) {
-	t.Parallel()
-	w := crawlOver2(t)
 	kinds := map[string]int{}
 	for _, r := range archivetest.CheckDir(t, w.path("warc")) {
-		if r.Type() != "request" && r.Type() != "response" && r.Type() != "revisit" {
+		rest, page := strings.CutPrefix(r.Target(), "https://")
+		if !page || r.Type() == "metadata" {
 			continue
 		}
-		host := strings.Split(r.Target(), "/")[2]
+		host, _, _ := strings.Cut(rest, "/")
 		kinds[host+" "+r.Type()]++
 		protocols := strings.Join(r.Header.Values("WARC-Protocol"), " ")
 		text := string(r.Block)
@@ -85,35 +61,42 @@ func TestACrawlOverHTTP2IsArchivedInTheFormOfHTTP1(t *testing.T) {
 		}
 	}
 	checkArchive(t, w.dir)
-}
-
-// TestForeignReadersReadACrawlOverHTTP2 reads the archive of a crawl over HTTP/2 with warcio.
-func TestForeignReadersReadACrawlOverHTTP2(t *testing.T) {
-	t.Parallel()
-	slow.Test(t)
-	w := crawlOver2(t)
-	files, err := filepath.Glob(w.path("warc/*"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	for _, f := range files {
-		if info, err := os.Stat(f); err != nil || info.IsDir() {
-			t.Fatalf("%s: %v", f, err)
-		}
-	}
-	pages := 0
-	for _, r := range foreign.Records(t, files...) {
-		if len(r.Errors) > 0 {
-			t.Errorf("the %s record of %s: %q", r.Type, r.Target, r.Errors)
-		}
-		if r.Type == "response" && strings.HasPrefix(r.Target, "https://two.example/") {
-			pages++
-			if r.PayloadLength == 0 || !strings.HasPrefix(r.Status, "HTTP/1.1 ") {
-				t.Errorf("%s: status %q, payload of %d bytes", r.Target, r.Status, r.PayloadLength)
+	t.Run("read by warcio", func(t *testing.T) {
+		slow.Test(t)
+		pages := 0
+		for _, r := range foreign.Records(t, finishedFiles(t, w.dir)...) {
+			if len(r.Errors) > 0 {
+				t.Errorf("the %s record of %s: %q", r.Type, r.Target, r.Errors)
+			}
+			if r.Type == "response" && strings.HasPrefix(r.Target, "https://two.example/") {
+				pages++
+				if r.PayloadLength == 0 || !strings.HasPrefix(r.Status, "HTTP/1.1 ") {
+					t.Errorf("%s: status %q, payload of %d bytes", r.Target, r.Status, r.PayloadLength)
+				}
 			}
 		}
-	}
-	if pages < 3 {
-		t.Errorf("warcio reads %d answers over HTTP/2", pages)
+		if pages < 3 {
+			t.Errorf("warcio reads %d answers over HTTP/2", pages)
+		}
+	})
+}
+
+// servePages serves three pages, of which one has a validator. All else is elsewhere.
+func servePages(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html")
+	w.Header().Set("X-Asked", r.Proto)
+	switch r.URL.Path {
+	case "/":
+		_, _ = fmt.Fprint(w, "<a href=/1>1</a><a href=/2>2</a> the first page of", r.Host)
+	case "/1":
+		w.Header().Set("Etag", `"one"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = fmt.Fprint(w, strings.Repeat("a page that has not changed ", 5000), r.Host)
+	default:
+		// Each host says it in its own words: the second of two equal answers would be a revisit record.
+		http.Error(w, "there is no such page at "+r.Host, http.StatusNotFound)
 	}
 }

@@ -122,16 +122,18 @@ func grepFor(t *testing.T, dir string, words ...string) {
 			}
 		}
 	}
+	files := 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.Contains(path, "/secrets/") {
 			return err
 		}
+		files++
 		text, err := os.ReadFile(path)
 		look(path, text)
 		return err
 	})
-	if err != nil {
-		t.Error(err)
+	if err != nil || files < 5 {
+		t.Errorf("read %d files, %v", files, err)
 	}
 	for _, r := range archivetest.CheckDir(t, filepath.Join(dir, "warc")) {
 		look(r.Type()+" of "+r.Target(), r.Block)

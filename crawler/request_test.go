@@ -3,16 +3,14 @@ package crawler_test
 import (
 	"bytes"
 	"encoding/base64"
-	"io/fs"
 	"net/http"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
@@ -23,16 +21,6 @@ var secretWords = []string{
 
 // The secrets have what forms, header fields, logs and URIs escape.
 const oddPassword, oddToken = `pa55word "one:\æ%41'<&>`, `t0ken =two;,"'%0d%0a`
-
-// hostFiles writes host files and secrets into the folder of a crawl.
-func (w *world) hostFiles(files map[string]string) {
-	w.t.Helper()
-	for name, text := range files {
-		path := w.path(name)
-		must(w.t, os.MkdirAll(filepath.Dir(path), 0o750))
-		must(w.t, os.WriteFile(path, []byte(text), 0o600))
-	}
-}
 
 // TestSecretsReachOneHostAndNoFile crawls a site that needs a password, a key and a header field of its own. It
 // redirects to another host, which must get nothing of it, nor must its robots.txt. Nothing that the crawl writes has
@@ -89,36 +77,12 @@ secrets_over_http = true
 			t.Errorf("the archived requests are %q", records)
 		}
 	})
-	grepFolder(t, dir)
-}
-
-// grepFolder fails the test if a file of a crawl has a secret, except the files that hold the secrets themselves.
-func grepFolder(t *testing.T, dir string) {
-	t.Helper()
-	files, noted := 0, false
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.Contains(path, "/secrets/") {
-			return err
-		}
-		files++
-		text, err := os.ReadFile(path)
-		for _, word := range secretWords {
-			if bytes.Contains(text, []byte(word)) {
-				t.Errorf("%s has the secret %q", path, word)
-			}
-		}
-		return err
-	})
-	for _, r := range archivetest.CheckDir(t, filepath.Join(dir, "warc")) {
-		noted = noted || bytes.Contains(r.Block, []byte("requestRedacted: X-Key, Authorization\r\n"))
-		for _, word := range secretWords {
-			if bytes.Contains(r.Block, []byte(word)) {
-				t.Errorf("the %s record of %s has the secret %q", r.Type(), r.Target(), word)
-			}
-		}
+	grepFor(t, dir, secretWords...)
+	noted := func(r archivetest.CheckedRecord) bool {
+		return bytes.Contains(r.Block, []byte("requestRedacted: X-Key, Authorization\r\n"))
 	}
-	if err != nil || files < 5 || !noted {
-		t.Errorf("read %d files, with a note about the redaction: %t, %v", files, noted, err)
+	if !slices.ContainsFunc(archivetest.CheckDir(t, filepath.Join(dir, "warc")), noted) {
+		t.Error("no record notes the redaction")
 	}
 }
 
@@ -131,48 +95,4 @@ func requestsTo(t *testing.T, w *world, target string) (all []string) {
 		}
 	}
 	return all
-}
-
-// TestAnotherLoginIsNotAnsweredByAnOldValidator crawls a site that answers 304 whoever asks. With another token the
-// page is another one, and the crawl must ask for it without conditions.
-func TestAnotherLoginIsNotAnsweredByAnOldValidator(t *testing.T) {
-	t.Parallel()
-	inTown(t, "[midfetch]\nproof = 0\naudit_share = 0\n[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"1h\"\n[seeds]\nuris = [\"http://paper.example/\"]\n", func(t *testing.T, w *world) {
-		settings := "[request]\nbearer = \"file:token\"\nsecrets_over_http = true\n"
-		w.hostFiles(map[string]string{"secrets/token": "guest\n", "hosts.d/paper.example.toml": settings})
-		var unchanged atomic.Int64
-		w.town.Serve("paper.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/robots.txt" {
-				http.NotFound(out, r)
-				return
-			}
-			out.Header().Set("Last-Modified", "Fri, 31 Dec 1999 12:00:00 GMT")
-			if r.Header.Get("If-Modified-Since") != "" {
-				unchanged.Add(1)
-				out.WriteHeader(http.StatusNotModified)
-				return
-			}
-			_, _ = out.Write([]byte("page for " + r.Header.Get("Authorization")))
-		}))
-		w.run(5 * time.Hour)
-		before := unchanged.Load()
-		w.hostFiles(map[string]string{"secrets/token": "subscriber\n"})
-		w.run(5 * time.Hour)
-		if before < 2 || unchanged.Load() < before+2 {
-			t.Errorf("the site answered 304 %d times before and %d times in all", before, unchanged.Load())
-		}
-		changes := 0
-		for _, r := range w.reports {
-			if strings.HasSuffix(r.Verdict.Reason, "; the request had other headers or cookies than at the last capture") {
-				changes++
-			}
-		}
-		if changes != 1 {
-			t.Errorf("%d changes are explained by the request, want 1", changes)
-		}
-		log, err := os.ReadFile(w.path("crawl.log"))
-		if err != nil || strings.Count(string(log), crawllog.OtherRequest) != 1 {
-			t.Errorf("crawl.log has the annotation %d times, want once: %v", strings.Count(string(log), crawllog.OtherRequest), err)
-		}
-	})
 }

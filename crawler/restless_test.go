@@ -60,36 +60,3 @@ uris = ["http://mixed.example/"]
 		}
 	})
 }
-
-// A second look that comes first after a restart is one, and nothing of the first fetch is lost.
-func TestASecondLookSurvivesARestart(t *testing.T) {
-	t.Parallel()
-	inTown(t, `[[wait]]
-mime = ".*"
-rule = "learned"
-[seeds]
-uris = ["http://token.example/"]
-`, func(t *testing.T, w *world) {
-		w.set("http://token.example/", town.Page{Token: true, Size: 2000})
-		looked := func() evaluators.Look {
-			t.Helper()
-			parts, done := w.open()
-			defer done()
-			r, ok, err := parts.Frontier.Get(uri.FromCanonical("http://token.example/"))
-			if err != nil || !ok {
-				t.Fatal(ok, err)
-			}
-			look, err := evaluators.LookOf(r.Look)
-			must(t, err)
-			return look
-		}
-		w.run(71*time.Minute + 35*time.Second)
-		if before := looked(); before.Open != 1 || before.Sums == [2]uint64{} {
-			t.Fatalf("before the restart: %+v, want an open second look", before)
-		}
-		w.run(time.Minute)
-		if after := looked(); after.Open != 0 || !after.Noisy() {
-			t.Errorf("after the restart: %+v, want a noisy page", after)
-		}
-	})
-}

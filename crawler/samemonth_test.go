@@ -41,12 +41,11 @@ func TestAMonthIsTheSame(t *testing.T) {
 	var b strings.Builder
 	synctest.Test(t, func(t *testing.T) {
 		w, acts := worldOf(t, dir, monthMembers+string(script))
-		began := time.Now()
 		for _, words := range acts {
-			act(t, w, words)
+			w.act(words)
 		}
 		playMonth(t, w)
-		tellVisits(&b, w, began)
+		tellVisits(&b, w)
 		tellFrontier(&b, w)
 	})
 	tellLog(t, &b, dir)
@@ -116,21 +115,10 @@ func playMonth(t *testing.T, w *world) {
 	w.run(14*day + 4*time.Hour)
 }
 
-// steer applies an action of an operator to all URIs that begin with a prefix.
-func (w *world) steer(f *frontier.Frontier, prefix string, verb frontier.Verb) {
-	w.t.Helper()
-	var next frontier.Cursor
-	for first := true; first || next != ""; first = false {
-		var err error
-		_, next, err = f.Steer(time.Now(), frontier.Selection{Prefix: prefix}, frontier.Action{Verb: verb}, next)
-		must(w.t, err)
-	}
-}
-
-func tellVisits(b *strings.Builder, w *world, began time.Time) {
+func tellVisits(b *strings.Builder, w *world) {
 	b.WriteString("== visits\n")
 	for _, r := range w.reports {
-		b.WriteString(sentence(r, began, true))
+		b.WriteString(sentence(r, w.began, true))
 	}
 }
 

@@ -1,24 +1,34 @@
 package crawler_test
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 var update = flag.Bool("update", false, "rewrite what the stories tell")
@@ -34,8 +44,11 @@ var update = flag.Bool("update", false, "rewrite what the stories tell")
 //	host NAME TOML                a line for the file of a host
 //	run 30d                       crawl for that time; then the daemon stops
 //	restart                       … and starts again
-//	edit 'old' 'new'              another text in arcrawl.toml, while it is down
 //	clock 12h                     time passes while it is down
+//	at 30h ACT                    an act of [world.do], 30 hours after the beginning, during the next run
+//	ACT                           the same while the daemon is down
+//	show log                      list the annotations of crawl.log at the end
+//	show archive FIELD …          list the records, and these fields of requests, responses and metadata records
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txt")
 	if err != nil || len(files) == 0 {
@@ -55,13 +68,12 @@ func TestStories(t *testing.T) {
 			must(t, os.Mkdir(dir, 0o750))
 			var got string
 			synctest.Test(t, func(t *testing.T) { got = tell(t, dir, script) })
-			checkArchive(t, dir)
 			archives = append(archives, finishedFiles(t, dir)...)
 			if *update {
 				must(t, os.WriteFile(file, []byte(script+"----\n"+got), 0o600))
 				return
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := gocmp.Diff(want, got); diff != "" {
 				t.Errorf("the story differs (-expected +played):\n%s", diff)
 			}
 		})
@@ -87,19 +99,93 @@ func finishedFiles(t *testing.T, dir string) []string {
 // tell plays a script and returns one line for each visit.
 func tell(t *testing.T, dir, script string) string {
 	w, acts := worldOf(t, dir, script)
-	began := time.Now()
 	for _, words := range acts {
-		act(t, w, words)
+		w.act(words)
 	}
 	var b strings.Builder
 	hosts := make(map[string]bool)
 	for _, r := range w.reports {
 		hosts[string(r.URI.Host())] = true
 	}
-	for _, r := range w.reports {
-		b.WriteString(sentence(r, began, len(hosts) > 1))
+	for i, r := range w.reports {
+		b.WriteString(w.told[i] + sentence(r, w.began, len(hosts) > 1))
+	}
+	b.WriteString(w.told[len(w.reports)])
+	records := checkArchive(t, dir)
+	w.checkIndex(records)
+	w.checkReplay(records)
+	for _, words := range acts {
+		if words[0] == "show" {
+			w.show(&b, records, words[1:])
+		}
 	}
 	return b.String()
+}
+
+// checkIndex compares what the index was notified of with the archive: the id and payload digest of each response and
+// revisit.
+func (w *world) checkIndex(records []archivetest.CheckedRecord) {
+	w.t.Helper()
+	for _, r := range records {
+		if r.Type() != "response" && r.Type() != "revisit" {
+			continue
+		}
+		if got, want := w.indexed[strings.Trim(r.ID(), "<>")], r.Header.Get("WARC-Payload-Digest"); got.String() != want {
+			w.t.Errorf("the %s of %s has the digest %s, and the index %s", r.Type(), r.Target(), want, got)
+		}
+	}
+}
+
+// checkReplay compares what the archive replays of each visit with what the town answered to it.
+func (w *world) checkReplay(records []archivetest.CheckedRecord) {
+	w.t.Helper()
+	sent, bodies := map[string][sha256.Size]byte{}, map[string][sha256.Size]byte{}
+	for _, a := range w.town.Requests() {
+		if a.Status != http.StatusNotModified && !a.Broken {
+			sent[a.URI+a.At.UTC().Format(time.RFC3339)] = a.Sum
+		}
+	}
+	for _, r := range records {
+		if _, body, ok := strings.Cut(string(r.Block), "\r\n\r\n"); ok && r.Type() == "response" {
+			bodies[r.ID()] = sha256.Sum256([]byte(body))
+		}
+	}
+	for _, r := range records {
+		at, err := time.Parse(time.RFC3339, r.Header.Get("WARC-Date"))
+		must(w.t, err)
+		got, archived := bodies[cmp.Or(r.Header.Get("WARC-Refers-To"), r.ID())]
+		want, asked := sent[r.Target()+at.Format(time.RFC3339)]
+		if archived && asked && r.Header.Get("WARC-Truncated") == "" && got != want {
+			w.t.Errorf("the %s of %s, %s, replays another text than was sent", r.Type(), r.Target(), at)
+		}
+	}
+}
+
+// show writes the annotations of crawl.log, or the records of the archive and some of their fields.
+func (w *world) show(b *strings.Builder, records []archivetest.CheckedRecord, words []string) {
+	fmt.Fprintf(b, "== %s\n", words[0])
+	if words[0] == "log" {
+		for _, e := range w.logLines() {
+			b.WriteString(strings.TrimSpace(e.URI+" "+strings.Join(e.Annotations, " ")) + "\n")
+		}
+		return
+	}
+	for _, r := range records {
+		line := strings.TrimSpace(r.Type() + " " + r.Target() + " " + r.Header.Get("WARC-Truncated"))
+		if to := r.Header.Get("WARC-Refers-To-Target-URI"); to != "" {
+			line += " of " + to
+		}
+		fields := 0
+		for _, name := range words[1:] {
+			for _, f := range regexp.MustCompile(`(?m)^`+name+`: .*`).FindAllString(string(r.Block), -1) {
+				line += "; " + strings.TrimSpace(f)
+				fields++
+			}
+		}
+		if r.Main() || fields > 0 {
+			b.WriteString(line + "\n")
+		}
+	}
 }
 
 // worldOf creates the world with the settings of a script. It returns what the script does after that.
@@ -129,80 +215,144 @@ func worldOf(t *testing.T, dir, script string) (w *world, acts [][]string) {
 	return w, acts
 }
 
-func act(t *testing.T, w *world, words []string) {
-	t.Helper()
+// act does what a line of a script says while the crawl is down.
+func (w *world) act(words []string) {
+	w.t.Helper()
 	switch words[0] {
 	case "page":
-		w.set(words[1], page(t, 0, words[2:]))
+		w.set(words[1], page(w.t, 0, words[2:]))
 	case "at":
-		w.set(words[3], page(t, duration(t, words[1]), words[4:]))
+		if words[2] == "page" {
+			w.set(words[3], page(w.t, duration(w.t, words[1]), words[4:]))
+		} else {
+			w.later = append(w.later, words[1:])
+		}
 	case "run":
-		w.run(duration(t, words[1]))
-	case "restart":
+		later := w.later
+		w.later = nil
+		w.during(duration(w.t, words[1]), func(c *crawler.Crawler) {
+			for _, words := range later {
+				time.Sleep(time.Until(w.began.Add(duration(w.t, words[0]))))
+				w.do(c, words[1:])
+			}
+		})
+	case "restart", "show":
+	case "clock":
+		time.Sleep(duration(w.t, words[1]))
+	default:
+		w.do(nil, words)
+	}
+}
+
+// do does what a line of a script says while the crawl runs.
+//
+//	file NAME TEXT            another text in a file of the folder
+//	edit 'old' 'new'          another text in arcrawl.toml
+//	reload, plan              load the configuration again, or only say what it would change
+//	pause 5h, pause, resume   stop and start the claiming
+//	status                    say why the crawl does not run, which proxies are down, and what is wrong with the files
+//	disk 10MB                 that much is free on the disk
+//	network off, proxy off    no connection can be made, or none through a proxy; until: on
+//	traps HOST                list the traps of a host
+//	trigger URI               a hub says that a feed has news
+//	VERB PREFIX               an operator forces, holds, releases or forgets URIs
+func (w *world) do(c *crawler.Crawler, words []string) {
+	w.t.Helper()
+	now := time.Now()
+	switch words[0] {
+	case "file":
+		w.hostFiles(map[string]string{words[1]: lines(words[2:]) + "\n"})
 	case "edit":
 		w.edit(quoted(words))
-	case "clock":
-		time.Sleep(duration(t, words[1]))
+	case "reload", "plan":
+		plan, err := c.Reload(words[0] == "plan", now)
+		plan.Warnings = nil
+		text, _ := json.Marshal(plan)
+		if err != nil {
+			text = []byte(err.Error())
+		}
+		w.tell("%s: %s", words[0], text)
+	case "pause":
+		until := time.Time{}
+		if len(words) > 1 {
+			until = now.Add(duration(w.t, words[1]))
+		}
+		c.Pause("", now, until)
+	case "resume":
+		c.Resume()
+	case "status":
+		s := c.Status()
+		w.tell("held: %q, paused: %q, network down: %t, proxies down: %d, faults: %d", s.Held, s.Paused, s.Uplink,
+			len(c.ProxiesDown()), len(c.ConfigStatus().Faults))
+	case "disk":
+		n, err := human.ParseSize(words[1])
+		must(w.t, err)
+		w.setFree(n)
+	case "network", "proxy":
+		w.switchOff(words[0], words[1] == "off")
+	case "traps":
+		list, err := w.parts.Traps.Get(uri.Host(words[1]))
+		must(w.t, err)
+		for _, trap := range list {
+			w.tell("trap %s: %d kept out", trap.Pattern, trap.Kept)
+		}
+	case "trigger":
+		must(w.t, c.Trigger(now, uri.FromCanonical(words[1])))
 	default:
-		t.Fatalf("the script has the unknown word %q", words[0])
+		w.steer(w.parts.Frontier, words[1], frontier.Verb(words[0]))
 	}
+}
+
+// tell adds a line between the visits of a story.
+func (w *world) tell(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := strings.ReplaceAll(fmt.Sprintf(format, args...), w.dir+"/", "")
+	w.told[len(w.reports)] += moment(time.Since(w.began)) + "  " + text + "\n"
 }
 
 // quoted returns the two texts in single quotes of a line.
 func quoted(words []string) (before, after string) {
-	parts := strings.Split(strings.Join(words, " "), "'")
+	parts := strings.Split(lines(words), "'")
 	return parts[1], parts[3]
 }
 
-func page(t *testing.T, from time.Duration, words []string) town.Page {
+// lines returns a text of a script, in which \n ends a line.
+func lines(words []string) string { return strings.ReplaceAll(strings.Join(words, " "), `\n`, "\n") }
+
+func page(t testing.TB, from time.Duration, words []string) town.Page {
 	t.Helper()
 	p := town.Page{From: from}
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
 		value = strings.NewReplacer("_", " ", `\n`, "\n").Replace(value)
-		switch key {
-		case "every":
-			p.Every = duration(t, value)
-		case "status":
-			p.Status, _ = strconv.Atoi(value)
-		case "type":
-			p.Type = value
-		case "body":
-			p.Body = value
-		case "size":
-			p.Size, _ = strconv.Atoi(value)
-		case "links":
-			p.Links = strings.Split(value, ",")
-		case "clock":
-			p.Clock = true
-		case "minutes":
-			p.Minutes = true
-		case "needs":
-			p.Needs = value
-		case "token":
-			p.Token = true
-		case "lists":
-			p.Lists, _ = strconv.Atoi(value)
-		case "rss", "sitemap", "head":
+		if key == "hex" {
+			body, err := hex.DecodeString(value)
+			must(t, err)
+			p.Body = string(body)
+			continue
+		}
+		if key == "rss" || key == "sitemap" || key == "head" {
 			listed(t, &p, key, value)
-		case "location":
-			p.Location = value
-		case "etag":
-			p.ETag = value
-		case "modified":
-			p.Modified = value
-		case "ignore":
-			p.Ignore = true
-		case "deny":
-			p.Deny = true
-		case "retry":
-			p.Retry = value
-		case "down":
-			p.Down = true
-		case "cut":
-			p.Cut = true
-		default:
+			continue
+		}
+		field := reflect.ValueOf(&p).Elem().FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, key) })
+		if !field.IsValid() {
 			t.Fatalf("a page has no %q", key)
+		}
+		switch to := field.Addr().Interface().(type) {
+		case *time.Duration:
+			*to = duration(t, value)
+		case *[]string:
+			*to = strings.Split(value, ",")
+		case *string:
+			*to = value
+		case *bool:
+			*to = true
+		case *int:
+			n, err := strconv.Atoi(value)
+			must(t, err)
+			*to = n
 		}
 	}
 	return p
@@ -210,7 +360,7 @@ func page(t *testing.T, from time.Duration, words []string) town.Page {
 
 // listed makes a page a feed or a sitemap of items such as "/a@3h~title", whose date is relative to the start of the
 // story.
-func listed(t *testing.T, p *town.Page, kind, value string) {
+func listed(t testing.TB, p *town.Page, kind, value string) {
 	t.Helper()
 	if kind == "head" {
 		p.Body = strings.Replace(p.Body, "<channel>", "<channel>"+value, 1)
@@ -244,7 +394,7 @@ func listed(t *testing.T, p *town.Page, kind, value string) {
 	p.Body += end
 }
 
-func duration(t *testing.T, s string) time.Duration {
+func duration(t testing.TB, s string) time.Duration {
 	t.Helper()
 	d, err := human.ParseDuration(s)
 	must(t, err)
@@ -258,18 +408,18 @@ func sentence(r crawler.Report, began time.Time, withHost bool) string {
 	if withHost {
 		name = r.URI.String()
 	}
-	age := r.Finished.Sub(began)
-	day := age / (24 * time.Hour)
 	told := ""
 	if notes := r.Source.Notes(); len(notes) > 0 {
 		told = " [" + strings.Join(notes, " ") + "]"
 	}
-	return fmt.Sprintf("day %2d %s  %5d %-20s %-12s wait %-8s %s%s  (%s)\n", int(day), clock(age-day*24*time.Hour), r.Status, meaning(r),
+	return fmt.Sprintf("%s  %5d %-20s %-12s wait %-8s %s%s  (%s)\n", moment(r.Finished.Sub(began)), r.Status, meaning(r),
 		r.Kept, r.Wait.Interval.Round(time.Second), name, told, r.Wait.Reason)
 }
 
-func clock(d time.Duration) string {
-	return fmt.Sprintf("%02d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
+// moment returns the day and the time of a story.
+func moment(age time.Duration) string {
+	d := age % (24 * time.Hour)
+	return fmt.Sprintf("day %2d %02d:%02d:%02d", age/(24*time.Hour), int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
 }
 
 func meaning(r crawler.Report) string {

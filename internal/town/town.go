@@ -10,10 +10,14 @@
 package town
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,7 +38,8 @@ type Page struct {
 	Size     int           // pad the body to this many bytes
 	Clock    bool          // the body ends with the time of the request, in <i class="clock">
 	Minutes  bool          // the same, as hours and minutes
-	Needs    string        // cookie without which the page redirects to itself and sets it
+	Needs    string        // cookie without which the page redirects to itself and sets it, with its attributes
+	Sets     string        // cookie that the page sets with each answer
 	Token    bool          // a form at the end of the body has a token in a hidden field, which differs at each request
 	Links    []string
 	Lists    int // the page is an RSS feed of its N newest versions, each an item /item/<version>
@@ -46,6 +51,7 @@ type Page struct {
 	Retry    string // Retry-After header
 	Down     bool   // the connection is refused
 	Cut      bool   // the body ends half-way
+	Line     string // the status line, as it is; "" = a valid one
 }
 
 // Town is a set of sites. It is safe for concurrent use.
@@ -69,8 +75,9 @@ type Request struct {
 	URI         string
 	Conditional bool
 	Status      int
-	Sent        int  // body bytes
-	Broken      bool // the client hung up before the body was sent
+	Sent        int               // body bytes
+	Sum         [sha256.Size]byte // of the whole body
+	Broken      bool              // the client hung up before the body was sent
 	Version     int
 	From        time.Duration // of the page's definition in force
 }
@@ -123,7 +130,7 @@ func (t *Town) Serve(host string, site http.Handler) {
 func (t *Town) Requests() []Request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]Request(nil), t.asked...)
+	return slices.Clone(t.asked)
 }
 
 // Dial connects to a site of the town. Other names do not resolve.
@@ -175,8 +182,12 @@ func (t *Town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !known {
 		page = Page{Status: http.StatusNotFound, Type: "text/plain", Body: "no such page\n"}
 	}
+	if page.Line != "" {
+		page.answerRaw(w)
+		return
+	}
 	asked.From, asked.Version = page.From, page.version(now.Sub(t.founded))
-	asked.Status, asked.Sent, asked.Broken = page.answer(w, r, name, t.founded, asked.Version)
+	page.answer(w, r, t.founded, &asked)
 	t.mu.Lock()
 	t.asked = append(t.asked, asked)
 	t.mu.Unlock()
@@ -201,17 +212,15 @@ func (p Page) version(age time.Duration) int {
 	return int((age - p.From) / p.Every)
 }
 
-// answer writes the response. It returns the status, the number of body bytes that were sent, and whether the client
-// hung up.
-func (p Page) answer(
-	w http.ResponseWriter, r *http.Request, name string, founded time.Time, version int,
-) (status, sent int, broken bool) {
+// answer writes the response, and notes in asked what was sent.
+func (p Page) answer(w http.ResponseWriter, r *http.Request, founded time.Time, asked *Request) {
+	version := asked.Version
 	h := w.Header()
 	kind := "text/html; charset=utf-8"
 	if p.Lists > 0 {
 		kind = "application/rss+xml"
 	}
-	h.Set("Content-Type", first(p.Type, kind))
+	h.Set("Content-Type", cmp.Or(p.Type, kind))
 	changed := founded.Add(p.From + time.Duration(version)*p.Every)
 	p.validators(h, founded, changed, version)
 	if p.Location != "" {
@@ -220,20 +229,25 @@ func (p Page) answer(
 	if p.Retry != "" {
 		h.Set("Retry-After", p.Retry)
 	}
-	if name, value, needs := strings.Cut(p.Needs, "="); needs {
+	if p.Sets != "" {
+		h.Add("Set-Cookie", p.Sets)
+	}
+	if name, rest, needs := strings.Cut(p.Needs, "="); needs {
+		value, _, _ := strings.Cut(rest, ";")
 		if c, err := r.Cookie(name); err != nil || c.Value != value {
-			p = Page{Status: http.StatusFound}
+			h.Add("Set-Cookie", p.Needs+"; Path=/; Max-Age=864000")
 			h.Set("Location", r.URL.RequestURI())
-			h.Set("Set-Cookie", name+"="+value+"; Path=/; Max-Age=864000")
+			p = Page{Status: http.StatusFound}
 		}
 	}
 	conditional := r.Header.Get("If-None-Match")+r.Header.Get("If-Modified-Since") != ""
 	if !p.Ignore && p.Status == 0 && (fresh(r, h) || p.Deny && conditional) {
 		h.Del("Content-Type")
-		w.WriteHeader(http.StatusNotModified)
-		return http.StatusNotModified, 0, false
+		asked.Status = http.StatusNotModified
+		w.WriteHeader(asked.Status)
+		return
 	}
-	body := p.text(name, version)
+	body := p.text(asked.URI, version)
 	if p.Lists > 0 {
 		body = p.feed(founded, version)
 	}
@@ -246,11 +260,9 @@ func (p Page) answer(
 	if p.Token {
 		body += fmt.Sprintf("<form><input type=\"hidden\" name=\"token\" value=\"%d\"></form>\n", time.Since(founded))
 	}
-	if status = p.Status; status == 0 {
-		status = http.StatusOK
-	}
+	asked.Status, asked.Sum = cmp.Or(p.Status, http.StatusOK), sha256.Sum256([]byte(body))
 	h.Set("Content-Length", fmt.Sprint(len(body)))
-	w.WriteHeader(status)
+	w.WriteHeader(asked.Status)
 	if p.Cut {
 		body = body[:len(body)/2]
 	}
@@ -258,7 +270,19 @@ func (p Page) answer(
 	if err == nil {
 		err = http.NewResponseController(w).Flush()
 	}
-	return status, n, err != nil
+	asked.Sent, asked.Broken = n, err != nil
+}
+
+// answerRaw answers with the status line of the page, valid or not, and closes the connection.
+func (p Page) answerRaw(w http.ResponseWriter) {
+	c, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	const head = "%s\r\nContent-Type: text/html\r\nContent-Length: %d\r\nETag: %q\r\nConnection: close\r\n\r\n%s"
+	_, _ = fmt.Fprintf(c, head, p.Line, len(p.Body), p.ETag, p.Body)
+	_, _ = io.Copy(io.Discard, c) // until the client closes the connection
 }
 
 func (p Page) validators(h http.Header, founded, changed time.Time, version int) {
@@ -315,13 +339,6 @@ func (p Page) feed(founded time.Time, version int) string {
 	}
 	b.WriteString("</channel></rss>\n")
 	return b.String()
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // door is the listener of a town.
