@@ -54,7 +54,7 @@ func (c *Crawler) refuse(ctx context.Context, v *aspects.Visit, why aspects.Refu
 		return fmt.Errorf("settle %s: %w", r.URI, err)
 	}
 	if why.ByConfig && c.parts.Config.Current() != settingsOf(v).config {
-		c.returns.Check() // the new configuration may admit it
+		signal(c.scopeChanged) // the new configuration may admit it
 	}
 	signal(c.dirty)
 	c.parts.Observe(Report{

@@ -11,30 +11,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // shortest is the shortest jump that counts. Clocks are corrected by less without jumping.
 const shortest = 10 * time.Second
 
-// clockStore holds the rests of hosts and the due times of URIs. A [frontier.Frontier] does.
-type clockStore interface {
-	ShiftRests(now time.Time, by time.Duration) error
-	NeedsHealing() bool
-	Heal(now time.Time, from frontier.Cursor) (frontier.Cursor, int, error)
-}
-
-// clockKeeper corrects wrong times in the background.
-type clockKeeper struct {
-	store clockStore
-	wake  func()
-	log   zerolog.Logger
-	check chan struct{} // has a token if the clock has jumped backward
-
+// clockWatch finds the jumps of the clock.
+type clockWatch struct {
 	mu      sync.Mutex    // guards the fields below
-	seen    time.Time     // the time of day at the last call of Watch, without a monotonic reading
+	seen    time.Time     // the time of day at the last call of jump, without a monotonic reading
 	running time.Duration // the time that had passed by then
 	spans   []span        // between jumps, oldest first; the last one has no end yet
 }
@@ -50,7 +36,7 @@ const maxSpans = 64
 
 // Jumped returns how far the clock has jumped between a visit and now, both in times of day: below zero if backward.
 // Jumps before the daemon was started are not known.
-func (k *clockKeeper) Jumped(visit, now time.Time) time.Duration {
+func (k *clockWatch) Jumped(visit, now time.Time) time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.spans) < 2 || visit.IsZero() {
@@ -69,7 +55,7 @@ func (k *clockKeeper) Jumped(visit, now time.Time) time.Duration {
 }
 
 // remember begins a new span after a jump. The lock is held.
-func (k *clockKeeper) remember(now time.Time, by time.Duration) {
+func (k *clockWatch) remember(now time.Time, by time.Duration) {
 	if len(k.spans) == 0 {
 		k.spans = append(k.spans, span{})
 	}
@@ -81,34 +67,8 @@ func (k *clockKeeper) remember(now time.Time, by time.Duration) {
 	}
 }
 
-// newClockKeeper returns a keeper. It calls wake after it has changed due times or rests.
-func newClockKeeper(s clockStore, wake func(), log zerolog.Logger) *clockKeeper {
-	return &clockKeeper{store: s, wake: wake, log: log, check: make(chan struct{}, 1)}
-}
-
-// Watch compares the time of day with the time that has passed since the start. If the clock has jumped, it moves the
-// rests of all hosts. An error is of the store.
-func (k *clockKeeper) Watch(now time.Time, running time.Duration) error {
-	by := k.jump(now.Round(0), running)
-	if by == 0 {
-		return nil
-	}
-	k.log.Warn().Str("by", by.Round(time.Second).String()).
-		Msg("the clock has jumped: moving the rests of all hosts, so that each lasts as long as it should")
-	if err := k.store.ShiftRests(now, by); err != nil {
-		return fmt.Errorf("move the rests of hosts after a jump of the clock: %w", err)
-	}
-	if by < 0 {
-		select {
-		case k.check <- struct{}{}:
-		default:
-		}
-	}
-	return nil
-}
-
 // jump returns how far the clock has jumped since the last call.
-func (k *clockKeeper) jump(now time.Time, running time.Duration) time.Duration {
+func (k *clockWatch) jump(now time.Time, running time.Duration) time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	by := now.Sub(k.seen) - (running - k.running)
@@ -124,35 +84,53 @@ func (k *clockKeeper) jump(now time.Time, running time.Duration) time.Duration {
 	return by
 }
 
-// Run corrects due times at the start if that is necessary, and after each jump backward, until stop is closed. An
-// error is of the store.
-func (k *clockKeeper) Run(stop <-chan struct{}, now func() time.Time) error {
-	needed := k.store.NeedsHealing()
+// watchClock compares the time of day with the time that has passed since the start. If the clock has jumped, it moves
+// the rests of all hosts. An error is of the store.
+func (c *Crawler) watchClock(now time.Time) error {
+	by := c.clock.jump(now.Round(0), time.Since(c.started))
+	if by == 0 {
+		return nil
+	}
+	c.parts.Log.Warn().Str("by", by.Round(time.Second).String()).
+		Msg("the clock has jumped: moving the rests of all hosts, so that each lasts as long as it should")
+	if err := c.parts.Frontier.ShiftRests(now, by); err != nil {
+		return fmt.Errorf("move the rests of hosts after a jump of the clock: %w", err)
+	}
+	if by < 0 {
+		signal(c.clockBack)
+	}
+	return nil
+}
+
+// keepDueTimes corrects due times at the start if that is necessary, and after each jump backward, until stop is closed.
+// An error is of the store.
+func (c *Crawler) keepDueTimes(stop <-chan struct{}) error {
+	needed := c.parts.Frontier.NeedsHealing()
 	for {
 		if needed {
-			if err := k.heal(stop, now); err != nil {
+			if err := c.healDueTimes(stop); err != nil {
 				return err
 			}
 		}
 		select {
 		case <-stop:
 			return nil
-		case <-k.check:
+		case <-c.clockBack:
 			needed = true
 		}
 	}
 }
 
-// heal goes through all due times once, until stop is closed.
-func (k *clockKeeper) heal(stop <-chan struct{}, now func() time.Time) error {
+// healDueTimes goes through all due times once, until stop is closed.
+func (c *Crawler) healDueTimes(stop <-chan struct{}) error {
 	total := 0
 	for from := frontier.Cursor(""); ; {
-		next, n, err := k.store.Heal(now(), from)
+		next, n, err := c.parts.Frontier.Heal(c.parts.Now(), from)
 		if err != nil {
 			return err
 		}
 		if total += n; n > 0 {
-			k.wake()
+			c.Wake()
 		}
 		select {
 		case <-stop:
@@ -164,7 +142,7 @@ func (k *clockKeeper) heal(stop <-chan struct{}, now func() time.Time) error {
 		}
 	}
 	if total > 0 {
-		k.log.Warn().Int("uris", total).
+		c.parts.Log.Warn().Int("uris", total).
 			Msg("corrected due times that made no sense: a wrong clock had put these URIs off for too long")
 	}
 	return nil

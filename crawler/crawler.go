@@ -25,15 +25,17 @@ type Crawler struct {
 	space    *SpaceLedger
 	resolved resolvedHosts
 	requests login.Maker
-	returns  *scopeKeeper
 	aspects  aspectSet
 	order    order
 	visits   sync.Pool // of *aspects.Visit
-	clock    *clockKeeper
+	clock    clockWatch
 	started  time.Time
 
 	// step is called at each numbered step of a walk; tests interrupt the walk there.
 	step func(step string)
+
+	scopeChanged chan struct{} // has a token if the configuration changed since the URIs out of scope were judged
+	clockBack    chan struct{} // has a token if the clock has jumped backward
 
 	dirty  chan struct{} // has a token if something was settled since the last sync
 	broken chan error    // has the first error that stops the crawl
@@ -55,6 +57,7 @@ func New(p Parts) *Crawler {
 	c := &Crawler{
 		parts: p.withDefaults(), robots: robots.NewCopies(p.Frontier), step: func(string) {},
 		dirty: make(chan struct{}, 1), current: make([]atomic.Pointer[Visiting], p.Config.Current().Crawl.Workers),
+		scopeChanged: make(chan struct{}, 1), clockBack: make(chan struct{}, 1), started: time.Now(),
 		waiter: make(chan struct{}, 1), wake: make(chan struct{}, 1), broken: make(chan error, 1),
 	}
 	minFree := func() int64 { return p.Config.Current().Storage.MinFree }
@@ -71,8 +74,6 @@ func New(p Parts) *Crawler {
 	c.compose()
 	c.order = c.listOrder()
 	p.reportDamage()
-	c.returns = newScopeKeeper(p.Frontier, p.Config, c.Wake, p.Log)
-	c.clock, c.started = newClockKeeper(p.Frontier, c.Wake, p.Log), time.Now()
 	return c
 }
 

@@ -45,9 +45,7 @@ func (c *Crawler) Reload(dryRun bool, now time.Time) (whatif.Plan, error) {
 		}
 		return whatif.Plan{}, err
 	}
-	successor, atRestart := current.Succeed(loaded)
-	plan, err := whatif.Compare(c.parts.Frontier, c.robots, current, successor, now)
-	plan.AtRestart = atRestart
+	plan, successor, err := whatif.Compare(c.parts.Frontier, c.robots, current, loaded, now)
 	if err != nil || dryRun {
 		return plan, err
 	}
@@ -92,7 +90,7 @@ func (c *Crawler) putInForce(successor *config.Config, plan whatif.Plan, now tim
 	if err := c.parts.Frontier.RefreshHosts(); err != nil {
 		return fmt.Errorf("apply the valence of hosts: %w", err)
 	}
-	c.returns.Check()
+	signal(c.scopeChanged)
 	signal(c.wake)
 	return nil
 }

@@ -7,6 +7,10 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/frontier"
 )
 
 const (
@@ -34,13 +38,11 @@ func (c *Crawler) Run(ctx context.Context) error {
 	var workers, keepers sync.WaitGroup
 
 	stopKeepers := make(chan struct{})
-	room := time.NewTicker(housekeepEvery)
-	defer room.Stop()
 	keepers.Go(func() { c.housekeep(stopKeepers, c.broken) })
 	keepers.Go(func() { c.estimateDemand(stopKeepers) })
-	keepers.Go(func() { stopCrawl(c.broken, c.returns.Run(stopKeepers, c.parts.Now)) })
-	keepers.Go(func() { stopCrawl(c.broken, c.clock.Run(stopKeepers, c.parts.Now)) })
-	keepers.Go(func() { stopCrawl(c.broken, evictHosts(stopKeepers, room.C, c.parts.Frontier, c.parts.Log)) })
+	keepers.Go(func() { stopCrawl(c.broken, c.keepScope(stopKeepers)) })
+	keepers.Go(func() { stopCrawl(c.broken, c.keepDueTimes(stopKeepers)) })
+	keepers.Go(func() { stopCrawl(c.broken, c.evictHosts(stopKeepers)) })
 	for n := range c.current {
 		workers.Go(func() { c.work(crawling, visits, n+1, c.broken) })
 	}
@@ -130,6 +132,37 @@ func (c *Crawler) estimateDemand(stop <-chan struct{}) {
 		case <-round.C:
 		}
 	}
+}
+
+// evictHosts evicts hosts that never answered if nearly as many are known as may be, each minute until stop is closed. It
+// returns an error only if the store is damaged.
+func (c *Crawler) evictHosts(stop <-chan struct{}) error {
+	round := time.NewTicker(housekeepEvery)
+	defer round.Stop()
+	for {
+		select {
+		case <-stop:
+			return nil
+		case <-round.C:
+		}
+		n, err := c.parts.Frontier.MakeRoom(stop)
+		if err = reportRoom(c.parts.Log, n, err); err != nil {
+			return err
+		}
+	}
+}
+
+// reportRoom logs that n hosts were evicted, or why no more were. It returns an error only if the store is damaged.
+func reportRoom(log zerolog.Logger, n int, err error) error {
+	if n > 0 {
+		log.Warn().Int("hosts", n).
+			Msg("removed hosts that never answered, with their URIs: nearly crawl.max_hosts hosts are known")
+	}
+	if err != nil && !errors.Is(err, frontier.ErrCorrupt) {
+		log.Error().Err(err).Msg("could not remove hosts that never answered: new hosts may be refused; trying again later")
+		return nil
+	}
+	return err
 }
 
 // flushCounts stores what was counted in memory: the visits of each host and day, and the revisits of each original. A

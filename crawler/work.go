@@ -97,7 +97,7 @@ func (c *Crawler) awaitClaim(ctx context.Context) (claim claimed, ok bool, err e
 // claim claims a URI, if there is one now and the crawl is not paused.
 func (c *Crawler) claim(now time.Time) (claim claimed, ok bool, err error) {
 	c.parts.Beat(now)
-	if err := c.clock.Watch(now, time.Since(c.started)); err != nil {
+	if err := c.watchClock(now); err != nil {
 		return claim, false, err
 	}
 	allowed, trial := c.pause.MayClaim(now)

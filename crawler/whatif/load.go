@@ -26,7 +26,10 @@ func Load(current *config.Config, accept func(*config.Config) error) (*config.Co
 			return loaded, config.Faults(loaded.Broken)
 		}
 	}
-	if err := (Staged{Accept: accept}).accept(loaded); err != nil {
+	if accept != nil {
+		err = accept(loaded)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return loaded, nil

@@ -82,25 +82,27 @@ func (p Plan) Empty() bool {
 	return len(p.Changes)+len(p.AtRestart)+len(p.SeedsAdded)+len(p.SeedsRemoved)+len(p.Held)+len(p.Released) == 0
 }
 
-// Compare returns what would change if the configuration after replaced the configuration before. It reads the frontier
-// and changes nothing.
-func Compare(f *frontier.Frontier, r *robots.Copies, before, after *config.Config, now time.Time) (Plan, error) {
+// Compare returns what would change if a configuration that was loaded replaced the one in force, and what would be in
+// force then. It reads the frontier and changes nothing.
+func Compare(
+	f *frontier.Frontier, r *robots.Copies, before, loaded *config.Config, now time.Time,
+) (plan Plan, after *config.Config, err error) {
+	after, atRestart := before.Succeed(loaded)
 	changes := before.Changes(after, now)
 	p := planner{frontier: f, robots: r, before: before, after: after, now: now, plan: Plan{
-		Changes: changes, Complete: true, Warnings: after.Doubts(now, f.KnowsHost),
+		Changes: changes, Complete: true, AtRestart: atRestart, Warnings: after.Doubts(now, f.KnowsHost),
 		Held: without(after.HeldHosts(), before.HeldHosts()), Released: without(before.HeldHosts(), after.HeldHosts()),
 	}}
 	if more := len(changes) - maxListed; more > 0 {
 		p.plan.Changes, p.plan.More = changes[:maxListed], more
 	}
-	if err := p.planSeeds(); err != nil {
-		return p.plan, err
+	if err = p.planSeeds(); err == nil {
+		err = p.planNames()
 	}
-	if err := p.planNames(); err != nil {
-		return p.plan, err
+	if err == nil {
+		err = p.planLoad(changes)
 	}
-	err := p.planLoad(changes)
-	return p.plan, err
+	return p.plan, after, err
 }
 
 // planner fills in a plan.

@@ -19,13 +19,6 @@ type Staged struct {
 	Accept func(*config.Config) error
 }
 
-func (s Staged) accept(c *config.Config) error {
-	if s.Accept == nil {
-		return nil
-	}
-	return s.Accept(c)
-}
-
 // texts returns the texts of all staged files.
 func (s Staged) texts(inForce *config.Config) map[string][]byte {
 	was := inForce.Texts()
@@ -46,14 +39,12 @@ func PlanStaged(
 	f *frontier.Frontier, r *robots.Copies, inForce *config.Config, staged Staged, now time.Time,
 ) (Plan, error) {
 	loaded, err := config.LoadTexts(inForce.Path, staged.texts(inForce))
-	if err == nil {
-		err = staged.accept(loaded)
+	if err == nil && staged.Accept != nil {
+		err = staged.Accept(loaded)
 	}
 	if err != nil {
 		return Plan{}, err
 	}
-	successor, atRestart := inForce.Succeed(loaded)
-	plan, err := Compare(f, r, inForce, successor, now)
-	plan.AtRestart = atRestart
+	plan, _, err := Compare(f, r, inForce, loaded, now)
 	return plan, err
 }
