@@ -18,16 +18,6 @@ type Visiting struct {
 	Worker  int
 }
 
-// Pause stops the claiming until [Crawler.Resume], or until the given time if that is not zero. Visits in progress are
-// finished. A second call replaces reason and end of the first. An empty reason is replaced by a default.
-func (c *Crawler) Pause(reason string, now, until time.Time) { c.pause.Pause(reason, now, until) }
-
-// Resume ends a pause. It does nothing if there is none.
-func (c *Crawler) Resume() { c.pause.Resume() }
-
-// Status returns whether the crawl is running.
-func (c *Crawler) Status() Status { return c.pause.Status() }
-
 // ProxiesDown returns the proxies that do not work, as far as the configuration in force uses them.
 func (c *Crawler) ProxiesDown() []ProxyDown {
 	return c.proxies.Down(c.parts.Config.Current().UsesProxy)

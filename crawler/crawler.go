@@ -15,14 +15,14 @@ import (
 
 // Crawler walks URIs through the parts. Create one with [New] and run it once.
 type Crawler struct {
-	parts Parts // optional functions are set
+	parts Parts
 
 	robots   *robots.Copies
 	demand   demand.Estimates
-	uplink   UplinkWatch
-	proxies  ProxyWatch
-	pause    *Pause
-	space    *SpaceLedger
+	uplink   uplinkWatch
+	proxies  proxyWatch
+	pause    pauseState
+	space    spaceLedger
 	resolved resolvedHosts
 	requests login.Maker
 	aspects  aspectSet
@@ -55,17 +55,12 @@ type Crawler struct {
 // New returns a crawler of opened parts.
 func New(p Parts) *Crawler {
 	c := &Crawler{
-		parts: p.withDefaults(), robots: robots.NewCopies(p.Frontier), step: func(string) {},
+		parts: p, robots: robots.NewCopies(p.Frontier), step: func(string) {},
 		dirty: make(chan struct{}, 1), current: make([]atomic.Pointer[Visiting], p.Config.Current().Crawl.Workers),
 		scopeChanged: make(chan struct{}, 1), clockBack: make(chan struct{}, 1), started: time.Now(),
 		waiter: make(chan struct{}, 1), wake: make(chan struct{}, 1), broken: make(chan error, 1),
 	}
-	minFree := func() int64 { return p.Config.Current().Storage.MinFree }
-	c.space = NewSpace(SpaceOptions{FreeSpace: p.FreeSpace, MinFree: minFree, Log: p.Log})
-	c.pause = NewPause(PauseOptions{
-		FreeSpace: p.FreeSpace, MinFree: minFree,
-		Uplink: &c.uplink, Wake: c.Wake, Log: p.Log, GiveUp: func(err error) { stopCrawl(c.broken, err) },
-	})
+	c.space.freeSpace, c.space.minFree, c.space.log = p.FreeSpace, c.minFree, p.Log
 	c.requests = login.Maker{
 		Dedup: p.Dedup, Reputation: p.Reputation, Cookies: p.Cookies, Version: p.Version, Crowded: c.crowded,
 	}
@@ -76,6 +71,9 @@ func New(p Parts) *Crawler {
 	p.reportDamage()
 	return c
 }
+
+// minFree returns the bytes that must stay free on disk.
+func (c *Crawler) minFree() int64 { return c.parts.Config.Current().Storage.MinFree }
 
 // AddSeeds adds the configured seeds to the frontier. Known ones do not change: neither a restart nor a new
 // configuration makes them due.

@@ -11,10 +11,3 @@ func (c *Crawler) OnStep(f func(step string)) { c.step = f }
 
 // Walk makes the visit of a claim. Benchmarks use it.
 func (c *Crawler) Walk(ctx context.Context, claim frontier.Claim) error { return c.walk(ctx, claim, 1) }
-
-// Domains returns the number of domains in memory.
-func (l *SpaceLedger) Domains() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.domains)
-}

@@ -33,9 +33,7 @@ func (c *Crawler) quarantine(v *aspects.Visit, err error) {
 
 // writeOther archives a visit whose record was refused: the whole answer in place of a revisit, or else nothing. A
 // refused revisit is a fault of the original, which the whole answer replaces. An error is ours.
-func (c *Crawler) writeOther(
-	v *aspects.Visit, s *settings, a aspects.Kept, refused error,
-) (aspects.Kept, error) {
+func (c *Crawler) writeOther(v *aspects.Visit, s *settings, a aspects.Kept, refused error) (aspects.Kept, error) {
 	if a.Keeping == aspects.KeptRevisit {
 		a = aspects.Kept{Keeping: aspects.KeptResponse, Looked: a.Looked, Unsound: true}
 		w, err := c.write(v, s, a)

@@ -19,9 +19,7 @@ func (c *Crawler) LoginFailures() []login.LoginFailure {
 // prepareHost reports whether a claim is spent on what its host needs first: a rest while its proxy does not work, or
 // the next step of a login. The URI stays due, and the host rests as after any other request. Nothing of a login is
 // archived. An error with a claim that is not spent concerns this URI alone.
-func (c *Crawler) prepareHost(
-	ctx context.Context, v *aspects.Visit,
-) (spent bool, err error) {
+func (c *Crawler) prepareHost(ctx context.Context, v *aspects.Visit) (spent bool, err error) {
 	claim, s, now := v.Claim, settingsOf(v), v.Began
 	u := claim.Record.URI
 	if until, rests := c.proxies.Rest(s.Way.Proxy(), now); rests {
@@ -75,9 +73,7 @@ func (c *Crawler) restAfterLogin(claim frontier.Claim, until, now time.Time, fai
 
 // endEarly reports whether an exchange says nothing about its URI, or its answer is for strangers although the crawler
 // is logged in, and then ends the claim. The URI stays due. If members see nothing else there, judge fails the visit.
-func (c *Crawler) endEarly(
-	ctx context.Context, v *aspects.Visit,
-) (ended bool, err error) {
+func (c *Crawler) endEarly(ctx context.Context, v *aspects.Visit) (ended bool, err error) {
 	s, got, claim := settingsOf(v), v.Capture, &v.Claim
 	if void, err := c.endIfVoid(ctx, v, got); void || !s.Request.Login.On() || v.IsPrerequisite() {
 		return void, err

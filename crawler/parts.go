@@ -1,7 +1,6 @@
 package crawler
 
 import (
-	"errors"
 	"io"
 	"time"
 
@@ -23,7 +22,7 @@ import (
 
 // Parts holds everything that a crawl needs. The caller opens the parts, and closes them after Run has returned.
 //
-// Optional functions may be nil. Functions are called by many goroutines and must not block, unless they say otherwise.
+// Optional fields may be nil. Functions are called by many goroutines and must not block, unless they say otherwise.
 type Parts struct {
 	Config     *config.Live
 	Frontier   *frontier.Frontier
@@ -46,16 +45,16 @@ type Parts struct {
 	// FreeSpace returns the free bytes of the store's or the archive's file system, whichever has less.
 	FreeSpace func() (int64, error)
 
-	// Now is optional: the time of day, [time.Now] if it is nil.
+	// Now returns the time of day.
 	Now func() time.Time
-	// OpenPayload is optional. It opens the payload of a record of the archive, for the setting that compares payloads
-	// byte by byte. An error of Close says that the record is damaged. It may block.
+	// OpenPayload opens the payload of a record of the archive, for the setting that compares payloads byte by byte. An
+	// error of Close says that the record is damaged. It may block.
 	OpenPayload func(digest.Origin) (io.ReadCloser, error)
-	// IndexCapture is optional. It is called with each capture after its record is on disk. Index errors do not stop the
-	// crawl, because the index can be rebuilt from the archive at any time.
+	// IndexCapture is called with each capture after its record is on disk. Index errors do not stop the crawl, because
+	// the index can be rebuilt from the archive at any time.
 	IndexCapture func(Captured) error
-	// SaveConfig is optional. It is called with each configuration that comes into force during the crawl, by one
-	// goroutine at a time. It may block.
+	// SaveConfig is called with each configuration that comes into force during the crawl, by one goroutine at a time. It
+	// may block.
 	SaveConfig func(*config.Config) error
 	// NotifyRest is optional. It is called with true when the crawl is idle: nothing is in progress and nothing will be
 	// due for a while. It is called with false when the crawl resumes. Calls come one after the other; the last is false.
@@ -64,13 +63,12 @@ type Parts struct {
 	NoiseFinder noise.Finder
 	// Rendered is optional. It lets the text that a browser shows decide about the next visit of a page.
 	Rendered aspects.Rendered
-	// Beat is optional. It is called each time a worker looks for something to claim: at least once a minute while a
-	// worker is free.
+	// Beat is called each time a worker looks for something to claim: at least once a minute while a worker is free.
 	Beat func(now time.Time)
-	// Observe is optional. It is called with every settled visit.
+	// Observe is called with every settled visit.
 	Observe func(Report)
-	// NotifyHub is optional. It is called at each reading of a feed that names a WebSub hub. topic is the address by
-	// which the hub knows the feed; zero = the feed's own.
+	// NotifyHub is called at each reading of a feed that names a WebSub hub. topic is the address by which the hub knows
+	// the feed; zero = the feed's own.
 	NotifyHub func(now time.Time, feed, topic, hub uri.URI)
 }
 
@@ -80,35 +78,6 @@ type Captured struct {
 	Status      int           // of the head in the record; 0 = the record has none
 	ContentType string        // as the server wrote it
 	Original    digest.Origin // of a revisit: the record that holds the payload; zero for other records
-}
-
-// withDefaults returns parts in which missing functions do nothing.
-func (p Parts) withDefaults() Parts {
-	if p.Now == nil {
-		p.Now = time.Now
-	}
-	if p.OpenPayload == nil {
-		p.OpenPayload = func(digest.Origin) (io.ReadCloser, error) { return nil, errors.New("records cannot be read") }
-	}
-	if p.IndexCapture == nil {
-		p.IndexCapture = func(Captured) error { return nil }
-	}
-	if p.SaveConfig == nil {
-		p.SaveConfig = func(*config.Config) error { return nil }
-	}
-	if p.NotifyRest == nil {
-		p.NotifyRest = func(bool) {}
-	}
-	if p.Beat == nil {
-		p.Beat = func(time.Time) {}
-	}
-	if p.Observe == nil {
-		p.Observe = func(Report) {}
-	}
-	if p.NotifyHub == nil {
-		p.NotifyHub = func(_ time.Time, _, _, _ uri.URI) {}
-	}
-	return p
 }
 
 // reportDamage makes the stores log each row that is damaged, and replace it.

@@ -7,8 +7,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -41,16 +39,6 @@ func (s Status) Fault() (why string, since time.Time) {
 	return s.Held, s.Since
 }
 
-// PauseOptions holds everything that a [Pause] needs. All fields must be set.
-type PauseOptions struct {
-	FreeSpace func() (int64, error) // free bytes on disk
-	MinFree   func() int64          // the minimum of free bytes
-	Uplink    *UplinkWatch
-	Wake      func()            // is called after each change
-	GiveUp    func(cause error) // is called when the disk has failed for a minute: the process must be started again
-	Log       zerolog.Logger
-}
-
 // BriefFault is a fault whose end needs no visit to be seen, such as a database that does not answer. It is looked at
 // again each second.
 type BriefFault struct{ error }
@@ -61,14 +49,10 @@ func (b BriefFault) Unwrap() error { return b.error }
 // NewBriefFault returns a fault as a [BriefFault].
 func NewBriefFault(cause error) error { return BriefFault{cause} }
 
-// Pause is the present status of a crawl. Create one with [NewPause]. It is safe for concurrent use.
-//
-// There are two reasons why the crawl may not claim URIs. A fault of our own, such as a full disk, holds the crawl
-// until the fault is gone; see [Pause.Hold]. An operator pauses it until it is resumed or a given time has come; see
-// [Pause.Pause].
-type Pause struct {
-	o PauseOptions
-
+// pauseState is why the crawl may not claim URIs. There are two reasons. A fault of our own, such as a full disk, holds
+// the crawl until the fault is gone; see hold. An operator pauses it until it is resumed or a given time has come; see
+// [Crawler.Pause].
+type pauseState struct {
 	mu        sync.Mutex // guards the fields below
 	held      string     // why nothing is claimed, because of a fault of our own; empty = no fault
 	heldSince time.Time
@@ -78,12 +62,10 @@ type Pause struct {
 	paused    Status    // by an operator
 }
 
-// NewPause returns the state of a running crawl.
-func NewPause(o PauseOptions) *Pause { return &Pause{o: o} }
-
-// Pause stops the claiming until [Pause.Resume], or until the given time if that is not zero. A second call replaces
-// reason and end of the first. An empty reason is replaced by a default.
-func (s *Pause) Pause(reason string, now, until time.Time) {
+// Pause stops the claiming until [Crawler.Resume], or until the given time if that is not zero. Visits in progress are
+// finished. A second call replaces reason and end of the first. An empty reason is replaced by a default.
+func (c *Crawler) Pause(reason string, now, until time.Time) {
+	s := &c.pause
 	if reason == "" {
 		reason = "paused by the operator"
 	}
@@ -93,25 +75,27 @@ func (s *Pause) Pause(reason string, now, until time.Time) {
 	}
 	s.paused.Paused, s.paused.Until = reason, until
 	s.mu.Unlock()
-	s.o.Log.Warn().Str("reason", reason).Msg("pausing crawl: nothing is claimed until it is resumed")
-	s.o.Wake()
+	c.parts.Log.Warn().Str("reason", reason).Msg("pausing crawl: nothing is claimed until it is resumed")
+	c.Wake()
 }
 
 // Resume ends a pause. It does nothing if there is none.
-func (s *Pause) Resume() {
+func (c *Crawler) Resume() {
+	s := &c.pause
 	s.mu.Lock()
 	was := s.paused.Paused
 	s.paused = Status{}
 	s.mu.Unlock()
 	if was != "" {
-		s.o.Log.Info().Msg("resuming crawl: the pause is over")
+		c.parts.Log.Info().Msg("resuming crawl: the pause is over")
 	}
-	s.o.Wake()
+	c.Wake()
 }
 
-// Hold stops the claiming for a while because of a fault of our own, and logs it once. It calls GiveUp if the disk has
-// failed for failTime.
-func (s *Pause) Hold(now time.Time, cause error) {
+// hold stops the claiming for a while because of a fault of our own, and logs it once. It stops the crawl if the
+// disk has failed for failTime: the process must be started again.
+func (c *Crawler) hold(now time.Time, cause error) {
+	s := &c.pause
 	s.mu.Lock()
 	first := s.held == ""
 	if s.held = cause.Error(); first {
@@ -129,12 +113,12 @@ func (s *Pause) Hold(now time.Time, cause error) {
 	}
 	givenUp := !s.failing.IsZero() && now.Sub(s.failing) >= failTime
 	s.mu.Unlock()
-	s.o.Wake()
+	c.Wake()
 	if givenUp {
-		s.o.GiveUp(fmt.Errorf("the disk has failed for a minute: %w", cause))
+		stopCrawl(c.broken, fmt.Errorf("the disk has failed for a minute: %w", cause))
 	}
 	if first {
-		s.o.Log.Error().Err(cause).Str("retry_in", wait.String()).
+		c.parts.Log.Error().Err(cause).Str("retry_in", wait.String()).
 			Msg("pausing crawl: nothing is lost; fix the cause and the crawl resumes automatically")
 	}
 }
@@ -151,20 +135,22 @@ func diskFails(cause error) bool {
 	return false
 }
 
-// EndHold ends a hold. It does nothing if there is none.
-func (s *Pause) EndHold() {
+// endHold ends a hold. It does nothing if there is none.
+func (c *Crawler) endHold() {
+	s := &c.pause
 	s.mu.Lock()
 	was := s.held
 	s.held, s.failing = "", time.Time{}
 	s.mu.Unlock()
 	if was != "" {
-		s.o.Log.Info().Msg("resuming crawl: the fault is gone")
+		c.parts.Log.Info().Msg("resuming crawl: the fault is gone")
 	}
-	s.o.Wake()
+	c.Wake()
 }
 
 // Status returns whether the crawl is running.
-func (s *Pause) Status() Status {
+func (c *Crawler) Status() Status {
+	s := &c.pause
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	status := s.paused
@@ -172,21 +158,22 @@ func (s *Pause) Status() Status {
 		status.Since = s.heldSince
 	}
 	status.Brief = status.Held != "" && s.brief
-	status.Uplink = status.Held != "" && s.o.Uplink.Down()
+	status.Uplink = status.Held != "" && c.uplink.Down()
 	return status
 }
 
-// MayClaim reports whether a URI may be claimed. It checks from time to time whether a fault of our own is gone.
+// mayClaim reports whether a URI may be claimed. It checks from time to time whether a fault of our own is gone.
 //
 // Some faults can only be seen to be gone by a visit. After such a fault, one visit is allowed as a trial, and
 // another one every ten seconds if the first takes longer. Many at once would fail, and ask hosts for what cannot be
 // kept.
-func (s *Pause) MayClaim(now time.Time) (ok, trial bool) {
-	held, trial := s.isHeld(now)
-	return !held && !s.isPaused(now), trial
+func (c *Crawler) mayClaim(now time.Time) (ok, trial bool) {
+	held, trial := c.isHeld(now)
+	return !held && !c.isPaused(now), trial
 }
 
-func (s *Pause) isHeld(now time.Time) (held, trial bool) {
+func (c *Crawler) isHeld(now time.Time) (held, trial bool) {
+	s := &c.pause
 	s.mu.Lock()
 	// The check is further off only if the clock was set back.
 	check, was, brief := !now.Before(s.checkAt) || s.checkAt.Sub(now) > holdTime, s.held, s.brief
@@ -200,31 +187,32 @@ func (s *Pause) isHeld(now time.Time) (held, trial bool) {
 	if !check {
 		return was != "", false
 	}
-	free, err := s.o.FreeSpace()
-	switch minimum := s.o.MinFree(); {
+	free, err := c.parts.FreeSpace()
+	switch minimum := c.minFree(); {
 	case err != nil:
-		s.Hold(now, err)
+		c.hold(now, err)
 		return true, false
 	case free < minimum:
-		s.Hold(now, fmt.Errorf("disk is full: %s are free and storage.min_free is %s; free some space or lower it",
+		c.hold(now, fmt.Errorf("disk is full: %s are free and storage.min_free is %s; free some space or lower it",
 			human.Bytes(free), human.Bytes(minimum)))
 		return true, false
 	}
-	if s.o.Uplink.Down() {
+	if c.uplink.Down() {
 		s.mu.Lock()
 		s.checkAt = now.Add(spaceEvery) // the uplink itself knows when to probe
 		s.mu.Unlock()
-		return !s.o.Uplink.MayProbe(now), false
+		return !c.uplink.MayProbe(now), false
 	}
 	if was != "" && brief {
-		s.EndHold()
+		c.endHold()
 		return false, false
 	}
 	return false, was != ""
 }
 
 // isPaused reports whether an operator's pause is in force, and ends one whose time is over.
-func (s *Pause) isPaused(now time.Time) bool {
+func (c *Crawler) isPaused(now time.Time) bool {
+	s := &c.pause
 	s.mu.Lock()
 	p := s.paused
 	s.mu.Unlock()
@@ -234,12 +222,13 @@ func (s *Pause) isPaused(now time.Time) bool {
 	if p.Until.IsZero() || now.Before(p.Until) {
 		return true
 	}
-	s.Resume()
+	c.Resume()
 	return false
 }
 
-// ChecksAt returns when the crawl may resume by itself; zero = never. It reports false if the crawl is running.
-func (s *Pause) ChecksAt() (at time.Time, stopped bool) {
+// checksAt returns when the crawl may resume by itself; zero = never. It reports false if the crawl is running.
+func (c *Crawler) checksAt() (at time.Time, stopped bool) {
+	s := &c.pause
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held != "" {

@@ -1,4 +1,4 @@
-package crawler_test
+package crawler
 
 import (
 	"errors"
@@ -7,10 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/config"
 )
+
+// onDisk returns a crawler whose disk has that many free bytes.
+func onDisk(free func() (int64, error)) *Crawler {
+	return &Crawler{
+		parts: Parts{FreeSpace: free, Config: config.NewLive(new(config.Config))},
+		wake:  make(chan struct{}, 1), broken: make(chan error, 1),
+	}
+}
 
 // A disk that fails holds the crawl. If it fails for a minute, the process must be started again: a file system that is
 // read-only after an error cannot be repaired while its files are open. A full disk is waited for without end.
@@ -31,18 +37,18 @@ func TestADiskThatFailsForAMinuteIsGivenUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var given error
-			s := crawler.NewPause(crawler.PauseOptions{
-				FreeSpace: func() (int64, error) { return 1 << 40, nil }, MinFree: func() int64 { return 1 },
-				Uplink: new(crawler.UplinkWatch), Wake: func() {}, Log: zerolog.Nop(),
-				GiveUp: func(err error) { given = err },
-			})
+			s := onDisk(func() (int64, error) { return 1 << 40, nil })
 			for i, errno := range c.faults {
 				now := start.Add(time.Duration(i) * 10 * time.Second)
 				if errno == 0 {
-					s.EndHold()
+					s.endHold()
 					continue
 				}
-				s.Hold(now, fmt.Errorf("archive http://a.example/: %w", errno))
+				s.hold(now, fmt.Errorf("archive http://a.example/: %w", errno))
+				select {
+				case given = <-s.broken:
+				default:
+				}
 				if want := c.at >= 0 && i >= c.at; (given != nil) != want {
 					t.Fatalf("fault %d: given up with %v, want given up: %t", i, given, want)
 				}
@@ -69,15 +75,12 @@ func TestAHeldCrawlTriesAgainAfterTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, jump := range []time.Duration{0, 24 * time.Hour, -24 * time.Hour, -10 * 365 * 24 * time.Hour} {
-		s := crawler.NewPause(crawler.PauseOptions{
-			FreeSpace: func() (int64, error) { return 1 << 40, nil }, MinFree: func() int64 { return 1 },
-			Uplink: new(crawler.UplinkWatch), Wake: func() {}, Log: zerolog.Nop(), GiveUp: func(error) {},
-		})
-		s.Hold(start, syscall.EMFILE)
-		if ok, _ := s.MayClaim(start.Add(9 * time.Second)); ok {
+		s := onDisk(func() (int64, error) { return 1 << 40, nil })
+		s.hold(start, syscall.EMFILE)
+		if ok, _ := s.mayClaim(start.Add(9 * time.Second)); ok {
 			t.Error("the crawl resumes before ten seconds have passed")
 		}
-		if ok, trial := s.MayClaim(start.Add(10*time.Second + jump)); !ok || !trial {
+		if ok, trial := s.mayClaim(start.Add(10*time.Second + jump)); !ok || !trial {
 			t.Errorf("after a jump by %s: MayClaim = %t, %t; want a trial", jump, ok, trial)
 		}
 	}
@@ -93,15 +96,12 @@ func TestABriefFaultEndsTheHoldSoon(t *testing.T) {
 		within time.Duration
 		trial  bool
 	}{
-		"brief": {crawler.NewBriefFault(errors.New("the database does not answer")), 2 * time.Second, false},
+		"brief": {NewBriefFault(errors.New("the database does not answer")), 2 * time.Second, false},
 		"other": {errors.New("the disk is full"), 11 * time.Second, true},
 	} {
 		fault := c.fault
-		s := crawler.NewPause(crawler.PauseOptions{
-			FreeSpace: func() (int64, error) { return 1 << 40, fault }, MinFree: func() int64 { return 1 },
-			Uplink: new(crawler.UplinkWatch), Wake: func() {}, Log: zerolog.Nop(), GiveUp: func(error) {},
-		})
-		if ok, _ := s.MayClaim(start); ok {
+		s := onDisk(func() (int64, error) { return 1 << 40, fault })
+		if ok, _ := s.mayClaim(start); ok {
 			t.Errorf("%s: a URI may be claimed", name)
 		}
 		// Only what this machine is to blame for makes another node crawl instead.
@@ -115,7 +115,7 @@ func TestABriefFaultEndsTheHoldSoon(t *testing.T) {
 		s.Resume()
 		fault = nil
 		now := start
-		for ok := false; !ok; ok, _ = s.MayClaim(now) {
+		for ok := false; !ok; ok, _ = s.mayClaim(now) {
 			if now = now.Add(100 * time.Millisecond); now.Sub(start) > time.Minute {
 				t.Fatalf("%s: the crawl is held", name)
 			}

@@ -40,14 +40,14 @@ type ProxyDown struct {
 	probing bool          // a visit probes the proxy
 }
 
-// ProxyWatch knows the proxies that do not work. The zero value knows none. It is safe for concurrent use.
-type ProxyWatch struct {
+// proxyWatch knows the proxies that do not work. The zero value knows none. It is safe for concurrent use.
+type proxyWatch struct {
 	mu  sync.Mutex // guards the field below
 	all map[string]*ProxyDown
 }
 
 // of returns the entry of a proxy. The mutex is held.
-func (w *ProxyWatch) of(name string) *ProxyDown {
+func (w *proxyWatch) of(name string) *ProxyDown {
 	if w.all == nil {
 		w.all = map[string]*ProxyDown{}
 	}
@@ -61,7 +61,7 @@ func (w *ProxyWatch) of(name string) *ProxyDown {
 
 // Rest reports whether the hosts behind a proxy rest, and until when. If the proxy may be tried, it reports false once:
 // that visit is the probe. An empty name is no proxy.
-func (w *ProxyWatch) Rest(name string, now time.Time) (until time.Time, rests bool) {
+func (w *proxyWatch) Rest(name string, now time.Time) (until time.Time, rests bool) {
 	if name == "" {
 		return until, false
 	}
@@ -83,7 +83,7 @@ func (w *ProxyWatch) Rest(name string, now time.Time) (until time.Time, rests bo
 
 // Failed records that a proxy did not work, and returns until when the hosts behind it rest. first says that this was
 // not known.
-func (w *ProxyWatch) Failed(name string, cause error, now time.Time) (until time.Time, first bool) {
+func (w *proxyWatch) Failed(name string, cause error, now time.Time) (until time.Time, first bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.of(name).fail(cause, now)
@@ -103,7 +103,7 @@ func (d *ProxyDown) fail(cause error, now time.Time) (until time.Time, first boo
 // Silent records that a proxy did not answer a visit. The reason may be the host, so this counts against the proxy only
 // if no visit has got through it yet, or if several hosts that have answered before have no answer in a row. known says
 // that the host is one of them. first says that the proxy counts as down from now on.
-func (w *ProxyWatch) Silent(name string, known bool, cause error, now time.Time) (first bool) {
+func (w *proxyWatch) Silent(name string, known bool, cause error, now time.Time) (first bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	d := w.of(name)
@@ -120,7 +120,7 @@ func (w *ProxyWatch) Silent(name string, known bool, cause error, now time.Time)
 }
 
 // Works records that a visit got through a proxy. was reports that the proxy did not work until now.
-func (w *ProxyWatch) Works(name string) (was bool) {
+func (w *proxyWatch) Works(name string) (was bool) {
 	if name == "" {
 		return false
 	}
@@ -133,7 +133,7 @@ func (w *ProxyWatch) Works(name string) (was bool) {
 }
 
 // Down returns the proxies that do not work and that are used, sorted by name.
-func (w *ProxyWatch) Down(isUsed func(name string) bool) []ProxyDown {
+func (w *proxyWatch) Down(isUsed func(name string) bool) []ProxyDown {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := []ProxyDown{}

@@ -1,11 +1,9 @@
-package crawler_test
+package crawler
 
 import (
 	"errors"
 	"testing"
 	"time"
-
-	"github.com/arcrawl/arcrawl/crawler"
 )
 
 var errRefused = errors.New("connection refused")
@@ -13,7 +11,7 @@ var errRefused = errors.New("connection refused")
 // TestAProxyThatFailsIsProbedMoreAndMoreSeldom lets a proxy fail at every probe for an hour, with other visits between.
 func TestAProxyThatFailsIsProbedMoreAndMoreSeldom(t *testing.T) {
 	t.Parallel()
-	var w crawler.ProxyWatch
+	var w proxyWatch
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	w.Works("home")
 	if _, rests := w.Rest("office", now); rests {
@@ -58,7 +56,7 @@ func TestAProxyThatFailsIsProbedMoreAndMoreSeldom(t *testing.T) {
 // TestAProbeThatNeverEndsIsFollowedByAnother abandons a probe, as a visit that ends for another reason does.
 func TestAProbeThatNeverEndsIsFollowedByAnother(t *testing.T) {
 	t.Parallel()
-	var w crawler.ProxyWatch
+	var w proxyWatch
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	w.Failed("office", errRefused, now)
 	now = now.Add(10 * time.Second)
@@ -79,7 +77,7 @@ func TestAProbeThatNeverEndsIsFollowedByAnother(t *testing.T) {
 // TestASilentProxy lets a proxy not answer, before and after a visit has got through it.
 func TestASilentProxy(t *testing.T) {
 	t.Parallel()
-	var w crawler.ProxyWatch
+	var w proxyWatch
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	silent := func(known, want bool, why string) {
 		t.Helper()

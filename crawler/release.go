@@ -24,17 +24,13 @@ func (c *Crawler) release(ctx context.Context, claim frontier.Claim, cause error
 }
 
 // abandon releases a claim after a request was made: the host rests as after any other visit.
-func (c *Crawler) abandon(
-	ctx context.Context, v *aspects.Visit, got *fetch.Capture, cause error,
-) error {
+func (c *Crawler) abandon(ctx context.Context, v *aspects.Visit, got *fetch.Capture, cause error) error {
 	return released(ctx, v.Claim, cause, c.abandonClaim(v, got))
 }
 
 // endIfVoid reports whether an exchange says nothing about its URI, and then ends the claim: another node may own the
 // crawl, our own network or a proxy is down, or the server closed an idle connection instead of answering.
-func (c *Crawler) endIfVoid(
-	ctx context.Context, v *aspects.Visit, got *fetch.Capture,
-) (void bool, err error) {
+func (c *Crawler) endIfVoid(ctx context.Context, v *aspects.Visit, got *fetch.Capture) (void bool, err error) {
 	claim, s := v.Claim, settingsOf(v)
 	if c.parts.Void != nil {
 		if err := c.parts.Void(got.Started); err != nil {
@@ -57,8 +53,7 @@ func (c *Crawler) endIfVoid(
 		}
 	}
 	if s.Way.Proxy() == s.config.Way().Proxy() { // otherwise it says nothing about our own network
-		p := CheckParts{Config: s.config, Frontier: c.parts.Frontier, Fetch: c.parts.Fetch, Log: c.parts.Log}
-		if err := c.uplink.Check(ctx, p, claim.Record, got, got.Started.Add(got.Took)); err != nil {
+		if err := c.checkUplink(ctx, v, got); err != nil {
 			return true, c.release(ctx, claim, err)
 		}
 	}

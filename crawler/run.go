@@ -88,7 +88,7 @@ func (c *Crawler) housekeep(stop <-chan struct{}, broken chan<- error) {
 			stopCrawl(broken, c.syncOrHold())
 		case <-round.C:
 			if err := c.parts.Archive.Rotate(c.parts.Now()); err != nil {
-				c.pause.Hold(c.parts.Now(), fmt.Errorf("seal an old WARC file: %w", err))
+				c.hold(c.parts.Now(), fmt.Errorf("seal an old WARC file: %w", err))
 			}
 			stopCrawl(broken, c.flushCounts())
 			if now := c.parts.Now(); !now.Before(patrol) {
@@ -190,7 +190,7 @@ func (c *Crawler) sync() error {
 func (c *Crawler) syncOrHold() error {
 	err := c.sync()
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-		c.pause.Hold(c.parts.Now(), err)
+		c.hold(c.parts.Now(), err)
 		signal(c.dirty)
 		return nil
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// SmallBody is the maximum size of a body that needs no reservation. Such a body is kept in memory.
-	SmallBody = 256 << 10
+	// smallBody is the maximum size of a body that needs no reservation. Such a body is kept in memory.
+	smallBody = 256 << 10
 	// copies is how often a body is on disk while it is archived: as it was received, compressed, and in the WARC file.
 	copies = 3
 	// smallShare is the part of a day's quota that is kept for small bodies: a tenth.
@@ -27,17 +27,10 @@ const (
 	useBytes   = 120 // memory of a domain, about
 )
 
-// ErrBodyRefused means that a body is not received, for lack of disk space or because its domain has used up its day.
-var ErrBodyRefused = errors.New("body refused")
+// errBodyRefused means that a body is not received, for lack of disk space or because its domain has used up its day.
+var errBodyRefused = errors.New("body refused")
 
-// SpaceOptions configure a [SpaceLedger]. All fields must be set.
-type SpaceOptions struct {
-	FreeSpace func() (int64, error) // free bytes on disk
-	MinFree   func() int64          // bytes that must stay free
-	Log       zerolog.Logger
-}
-
-// SpaceLedger knows what bodies in progress have reserved, and what each domain has used today. It is in memory only:
+// spaceLedger knows what bodies in progress have reserved, and what each domain has used today. It is in memory only:
 // after a restart, the day of each domain begins again. It is safe for concurrent use.
 //
 // It decides whether there is disk space for a body before it is received.
@@ -45,8 +38,10 @@ type SpaceOptions struct {
 // Two things are limited. The disk: bodies in progress reserve what they need, so that together they cannot fill it.
 // The day: the hosts of one registrable domain may add only a part of the disk to the archive in one day. A refusal is
 // about one body. Small bodies need no reservation, so that the pages of a site with large files are still archived.
-type SpaceLedger struct {
-	o SpaceOptions
+type spaceLedger struct {
+	freeSpace func() (int64, error) // free bytes on disk
+	minFree   func() int64          // bytes that must stay free
+	log       zerolog.Logger
 
 	mu       sync.Mutex // guards the fields below
 	reserved int64      // by all bodies in progress
@@ -61,14 +56,9 @@ type spaceUse struct {
 	told     bool  // a refusal was logged today
 }
 
-// NewSpace returns an empty ledger.
-func NewSpace(o SpaceOptions) *SpaceLedger {
-	return &SpaceLedger{o: o, domains: map[string]*spaceUse{}}
-}
-
-// SpaceVisit is the use of one visit. It must be ended. It may be used by one goroutine at a time.
-type SpaceVisit struct {
-	ledger   *SpaceLedger
+// spaceVisit is the use of one visit. It must be ended. It may be used by one goroutine at a time.
+type spaceVisit struct {
+	ledger   *spaceLedger
 	uri      uri.URI
 	known    string // the domain of uri; empty until it is needed
 	quota    int64
@@ -79,37 +69,37 @@ type SpaceVisit struct {
 
 // Begin begins a visit. quota is the number of bytes that the domain of the URI may add to the archive in a day; zero
 // means no limit.
-func (l *SpaceLedger) Begin(now time.Time, u uri.URI, quota int64) *SpaceVisit {
-	return &SpaceVisit{ledger: l, uri: u, quota: quota, now: now}
+func (l *spaceLedger) Begin(now time.Time, u uri.URI, quota int64) *spaceVisit {
+	return &spaceVisit{ledger: l, uri: u, quota: quota, now: now}
 }
 
 // domain returns the domain of the visit. To find it takes half a microsecond.
-func (v *SpaceVisit) domain() string {
+func (v *spaceVisit) domain() string {
 	if v.known == "" {
 		v.known = v.uri.Domain()
 	}
 	return v.known
 }
 
-// Reserve asks for n bytes more. An error wraps [ErrBodyRefused] and says what is missing, unless the free space could
+// Reserve asks for n bytes more. An error wraps [errBodyRefused] and says what is missing, unless the free space could
 // not be read.
-func (v *SpaceVisit) Reserve(n int64) error {
+func (v *spaceVisit) Reserve(n int64) error {
 	l := v.ledger
-	large := v.reserved+n > SmallBody
+	large := v.reserved+n > smallBody
 	free := int64(0)
 	if large {
 		var err error
-		if free, err = l.o.FreeSpace(); err != nil {
+		if free, err = l.freeSpace(); err != nil {
 			return fmt.Errorf("read the free disk space: %w", err)
 		}
-		free -= l.o.MinFree()
+		free -= l.minFree()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	u := l.of(v.domain(), v.now)
 	err := v.check(u, n, free, large)
 	if err != nil {
-		l.log(u, v, err)
+		l.logFirst(u, v, err)
 		return err
 	}
 	u.reserved += n
@@ -119,7 +109,7 @@ func (v *SpaceVisit) Reserve(n int64) error {
 }
 
 // check returns an error if n bytes more are refused. free is the free disk space above the minimum.
-func (v *SpaceVisit) check(u *spaceUse, n, free int64, large bool) error {
+func (v *spaceVisit) check(u *spaceUse, n, free int64, large bool) error {
 	used, quota := u.written+u.reserved, v.quota
 	if quota > 0 && large {
 		quota -= quota / smallShare
@@ -127,35 +117,35 @@ func (v *SpaceVisit) check(u *spaceUse, n, free int64, large bool) error {
 	switch left := free - copies*v.ledger.reserved; {
 	case quota > 0 && used+n > quota:
 		return fmt.Errorf("%w: %s has used %s of fetch.max_per_day (%s) today",
-			ErrBodyRefused, v.domain(), human.Bytes(used), human.Bytes(v.quota))
+			errBodyRefused, v.domain(), human.Bytes(used), human.Bytes(v.quota))
 	case large && copies*n > left:
 		return fmt.Errorf("%w: it needs %s of disk space, and %s are free above storage.min_free",
-			ErrBodyRefused, human.Bytes(copies*n), human.Bytes(max(left, 0)))
+			errBodyRefused, human.Bytes(copies*n), human.Bytes(max(left, 0)))
 	case large && used+n > (free+u.written)/freeShare:
-		return fmt.Errorf("%w: %s would use more than a quarter of the free disk space in a day", ErrBodyRefused, v.domain())
+		return fmt.Errorf("%w: %s would use more than a quarter of the free disk space in a day", errBodyRefused, v.domain())
 	}
 	return nil
 }
 
-// log logs the first refusal of a domain and day.
-func (l *SpaceLedger) log(u *spaceUse, v *SpaceVisit, err error) {
+// logFirst logs the first refusal of a domain and day.
+func (l *spaceLedger) logFirst(u *spaceUse, v *spaceVisit, err error) {
 	if u.told {
 		return
 	}
 	u.told = true
-	l.o.Log.Warn().Err(err).Str("uri", v.uri.String()).
+	l.log.Warn().Err(err).Str("uri", v.uri.String()).
 		Msg("not receiving a body: it is tried again later; further ones of the domain are in crawl.log only")
 }
 
 // Wrote counts the bytes that the visit added to the archive, when it ends.
-func (v *SpaceVisit) Wrote(n int64) {
+func (v *spaceVisit) Wrote(n int64) {
 	if v != nil {
 		v.written += n
 	}
 }
 
 // End ends the visit.
-func (v *SpaceVisit) End() {
+func (v *spaceVisit) End() {
 	if v.reserved == 0 && v.written == 0 {
 		return
 	}
@@ -171,7 +161,7 @@ func (v *SpaceVisit) End() {
 
 // of returns the use of a domain. At the first call of a day, the uses of the day before are dropped, except what is
 // reserved.
-func (l *SpaceLedger) of(domain string, now time.Time) *spaceUse {
+func (l *spaceLedger) of(domain string, now time.Time) *spaceUse {
 	if day := now.Unix() / (24 * 60 * 60); day > l.day {
 		l.day = day
 		l.drop(func(*spaceUse) bool { return true })
@@ -179,16 +169,19 @@ func (l *SpaceLedger) of(domain string, now time.Time) *spaceUse {
 	if u := l.domains[domain]; u != nil {
 		return u
 	}
-	for least := int64(SmallBody); len(l.domains) >= maxDomains; least *= 4 {
+	for least := int64(smallBody); len(l.domains) >= maxDomains; least *= 4 {
 		l.drop(func(u *spaceUse) bool { return u.written <= least })
 	}
 	u := &spaceUse{}
+	if l.domains == nil {
+		l.domains = map[string]*spaceUse{}
+	}
 	l.domains[strings.Clone(domain)] = u // domain may be a part of a long URI
 	return u
 }
 
 // drop forgets what domains have written, if old reports true. Reservations are kept.
-func (l *SpaceLedger) drop(old func(*spaceUse) bool) {
+func (l *spaceLedger) drop(old func(*spaceUse) bool) {
 	for name, u := range l.domains {
 		switch {
 		case !old(u):
@@ -201,14 +194,14 @@ func (l *SpaceLedger) drop(old func(*spaceUse) bool) {
 }
 
 // Bytes returns about how much memory the ledger takes.
-func (l *SpaceLedger) Bytes() int64 {
+func (l *spaceLedger) Bytes() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return int64(len(l.domains)) * useBytes
 }
 
 // Reserved returns the number of bytes that bodies in progress have reserved.
-func (l *SpaceLedger) Reserved() int64 {
+func (l *spaceLedger) Reserved() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.reserved

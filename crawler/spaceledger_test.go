@@ -1,4 +1,4 @@
-package crawler_test
+package crawler
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -23,21 +22,19 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // disk is a disk with a number of free bytes, of which 1 GB must stay free.
 type disk struct {
-	*crawler.SpaceLedger
+	spaceLedger
 	free int64
 	log  strings.Builder
 }
 
 func newDisk(free int64) *disk {
 	d := &disk{free: free}
-	d.SpaceLedger = crawler.NewSpace(crawler.SpaceOptions{
-		FreeSpace: func() (int64, error) { return d.free, nil },
-		MinFree:   func() int64 { return gb }, Log: zerolog.New(&d.log),
-	})
+	d.freeSpace, d.minFree = func() (int64, error) { return d.free, nil }, func() int64 { return gb }
+	d.spaceLedger.log = zerolog.New(&d.log)
 	return d
 }
 
-func (d *disk) begin(now time.Time, host string, quota int64) *crawler.SpaceVisit {
+func (d *disk) begin(now time.Time, host string, quota int64) *spaceVisit {
 	return d.Begin(now, uri.FromCanonical("http://"+host+"/"), quota)
 }
 
@@ -69,7 +66,7 @@ func TestReservationsCannotFillTheDisk(t *testing.T) {
 	if granted > 100*gb/3 || granted < 30*gb {
 		t.Errorf("%d bytes were granted, want 33 GB of the 100 that are free", granted)
 	}
-	if err := d.begin(noon, "healthy.example", 0).Reserve(crawler.SmallBody); err != nil {
+	if err := d.begin(noon, "healthy.example", 0).Reserve(smallBody); err != nil {
 		t.Errorf("a small body was refused: %v", err)
 	}
 }
@@ -118,7 +115,7 @@ func TestADomainHasAQuotaForEachDay(t *testing.T) {
 	use := func(now time.Time, n int64) (total int64) {
 		for total < 10*gb {
 			if err := d.archive(now, "news.example", quota, n); err != nil {
-				if !errors.Is(err, crawler.ErrBodyRefused) || !strings.Contains(err.Error(), "fetch.max_per_day") {
+				if !errors.Is(err, errBodyRefused) || !strings.Contains(err.Error(), "fetch.max_per_day") {
 					t.Fatal(err)
 				}
 				return total
@@ -172,7 +169,7 @@ func TestTheLedgerIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := d.Domains(); n > 50_000 {
+	if n := len(d.domains); n > 50_000 {
 		t.Errorf("%d domains are remembered", n)
 	}
 	if err := d.archive(noon, "greedy.example", gb, 200*mb); err == nil {

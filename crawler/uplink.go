@@ -12,17 +12,23 @@
 // names can let them all refuse at once. A canary is a host that the operator has named, or one that has answered
 // lately. To ask it, a connection is opened and closed.
 //
-// The first two of the three visits are settled as failures before the reason is known. [UplinkWatch.Answered] returns
+// The first two of the three visits are settled as failures before the reason is known. [uplinkWatch.Answered] returns
 // them as suspects when the network is back, so that the caller can undo the failures.
 
 package crawler
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
+	"github.com/arcrawl/arcrawl/aspects/misfortune"
+	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -46,10 +52,10 @@ const (
 	maxProbed = 1000
 )
 
-// UplinkWatch is the state of our own network. The zero value is a network that is up. It is safe for concurrent use.
-type UplinkWatch struct {
+// uplinkWatch is the state of our own network. The zero value is a network that is up. It is safe for concurrent use.
+type uplinkWatch struct {
 	mu        sync.Mutex // guards the fields below
-	suspects  []Suspect  // since a host last answered, one per host
+	suspects  []suspect  // since a host last answered, one per host
 	down      bool
 	prober    int        // the worker that makes a probe; 0 = none
 	nextProbe time.Time  // no probe before
@@ -78,8 +84,8 @@ func (o owner) mayBe(other owner) bool {
 	return o.domain == other.domain || o.network.IsValid() && o.network == other.network
 }
 
-// Suspect is a visit that could not reach its host.
-type Suspect struct {
+// suspect is a visit that could not reach its host.
+type suspect struct {
 	URI    uri.URI
 	Queued bool // the URI was in the queue, not on demand
 	At     time.Time
@@ -88,8 +94,8 @@ type Suspect struct {
 }
 
 // Unreachable records that the host of a URI could not be reached. network is where it answered before, as far as it is
-// known. doubtful says that our own network may be down; [UplinkWatch.Decide] then finds out.
-func (w *UplinkWatch) Unreachable(r frontier.Record, network netip.Prefix, now time.Time) (doubtful bool) {
+// known. doubtful says that our own network may be down; [uplinkWatch.Decide] then finds out.
+func (w *uplinkWatch) Unreachable(r frontier.Record, network netip.Prefix, now time.Time) (doubtful bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.down {
@@ -100,11 +106,11 @@ func (w *UplinkWatch) Unreachable(r frontier.Record, network netip.Prefix, now t
 	}
 	from := owner{r.URI.Domain(), network}
 	w.recent = slices.DeleteFunc(w.recent, func(c canary) bool { return c.mayBe(from) })
-	w.suspects = slices.DeleteFunc(w.suspects, func(s Suspect) bool {
+	w.suspects = slices.DeleteFunc(w.suspects, func(s suspect) bool {
 		return s.owner.mayBe(from) || now.Sub(s.At) > suspectTime
 	})
 	if len(w.suspects) < suspectHosts-1 {
-		w.suspects = append(w.suspects, Suspect{URI: r.URI, Queued: !r.Due.IsZero(), At: now, owner: from})
+		w.suspects = append(w.suspects, suspect{URI: r.URI, Queued: !r.Due.IsZero(), At: now, owner: from})
 		return false
 	}
 	return true
@@ -112,7 +118,7 @@ func (w *UplinkWatch) Unreachable(r frontier.Record, network netip.Prefix, now t
 
 // Decide reports whether our own network is down, after it has become doubtful. It tries the canaries that the operator
 // has named, given as addresses, and those that have answered lately. If there is none, our network counts as down.
-func (w *UplinkWatch) Decide(now time.Time, named []string, reach func(address string) bool) (down bool) {
+func (w *uplinkWatch) Decide(now time.Time, named []string, reach func(address string) bool) (down bool) {
 	w.asking.Lock()
 	defer w.asking.Unlock()
 	w.mu.Lock()
@@ -138,7 +144,7 @@ func (w *UplinkWatch) Decide(now time.Time, named []string, reach func(address s
 
 // Answered records that the host of a URI answered, from a network. If our network was down until now, it returns the
 // visits that were settled as failures and the hosts that were probed without an answer.
-func (w *UplinkWatch) Answered(u uri.URI, network netip.Prefix, now time.Time) (suspects []Suspect, probed []uri.Host) {
+func (w *uplinkWatch) Answered(u uri.URI, network netip.Prefix, now time.Time) (suspects []suspect, probed []uri.Host) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.down {
@@ -157,7 +163,7 @@ func (w *UplinkWatch) Answered(u uri.URI, network netip.Prefix, now time.Time) (
 }
 
 // Probed records that a host was probed without an answer.
-func (w *UplinkWatch) Probed(h uri.Host) {
+func (w *uplinkWatch) Probed(h uri.Host) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.probed) < maxProbed && !slices.Contains(w.probed, h) {
@@ -166,21 +172,21 @@ func (w *UplinkWatch) Probed(h uri.Host) {
 }
 
 // Down reports whether our network is down, so that only probes may be made.
-func (w *UplinkWatch) Down() bool {
+func (w *uplinkWatch) Down() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.down
 }
 
 // MayProbe reports whether it is time for a probe. It is also time if the clock was set back since the last one.
-func (w *UplinkWatch) MayProbe(now time.Time) bool {
+func (w *uplinkWatch) MayProbe(now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.prober == 0 && (!now.Before(w.nextProbe) || w.nextProbe.Sub(now) > probeEvery)
 }
 
 // Begin records that a worker begins a visit. It is a probe if our network is down.
-func (w *UplinkWatch) Begin(worker int, now time.Time) {
+func (w *uplinkWatch) Begin(worker int, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.down {
@@ -189,10 +195,71 @@ func (w *UplinkWatch) Begin(worker int, now time.Time) {
 }
 
 // End records that a worker has ended its visit.
-func (w *UplinkWatch) End(worker int) {
+func (w *uplinkWatch) End(worker int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.prober == worker {
 		w.prober = 0
 	}
+}
+
+// probeRest is how long a host rests after a probe without an answer, so that the next probe goes to another host. The
+// rest ends when the network is back.
+const probeRest = 2 * time.Minute
+
+// canaryTimeout is how long a canary may take to accept a connection.
+const canaryTimeout = 5 * time.Second
+
+var errDown = errors.New("our own network seems to be down: several hosts in a row that answered before are unreachable; " +
+	"probing one host at a time")
+
+// checkUplink looks whether an exchange shows that our own network is down or back. It returns an error if the network
+// is down, so that the exchange says nothing about its host.
+func (c *Crawler) checkUplink(ctx context.Context, v *aspects.Visit, got *fetch.Capture) error {
+	w, host, now := &c.uplink, v.URI().Host(), got.Started.Add(got.Took)
+	switch {
+	case errors.Is(got.Misfortune, fetch.ErrForbiddenAddress):
+		return nil // no request was made
+	case misfortune.HostDown(got.Status):
+		conf := settingsOf(v).config
+		reach := func(address string) bool { return c.parts.Fetch.Reach(ctx, conf.Way(), address, canaryTimeout) }
+		if w.Unreachable(*v.Record(), c.parts.Frontier.Network(host), now) &&
+			w.Decide(now, conf.Crawl.CanaryAddresses(), reach) {
+			w.Probed(host)
+			rest := frontier.HostAction{Verb: frontier.Rest, Until: now.Add(probeRest)}
+			if _, _, err := c.parts.Frontier.SteerHosts(now, string(host), rest); err != nil {
+				return fmt.Errorf("let %s rest: %w", host, err)
+			}
+			return errDown
+		}
+	case got.Status != fetch.TimedOut && got.Status != fetch.ConnectionLost:
+		if suspects, probed := w.Answered(v.URI(), frontier.NetworkOf(got.IP), now); len(suspects)+len(probed) > 0 {
+			c.parts.Log.Info().Int("hosts", len(suspects)+len(probed)).
+				Msg("our own network is back: visiting the hosts again that seemed to be down")
+			return undoFailures(c.parts.Frontier, suspects, probed, now)
+		}
+	}
+	return nil
+}
+
+// undoFailures wakes the hosts and makes the URIs due that suffered while our own network was down.
+func undoFailures(f *frontier.Frontier, suspects []suspect, hosts []uri.Host, now time.Time) error {
+	var due frontier.Selection
+	for _, s := range suspects {
+		hosts = append(hosts, s.URI.Host())
+		if s.Queued {
+			due.URIs = append(due.URIs, s.URI)
+		}
+	}
+	for _, h := range hosts {
+		if _, _, err := f.SteerHosts(now, string(h), frontier.HostAction{Verb: frontier.Wake}); err != nil {
+			return fmt.Errorf("wake %s: %w", h, err)
+		}
+	}
+	if len(due.URIs) > 0 {
+		if _, _, err := f.Steer(now, due, frontier.Action{Verb: frontier.Force}, ""); err != nil {
+			return fmt.Errorf("make the failed URIs due again: %w", err)
+		}
+	}
+	return nil
 }

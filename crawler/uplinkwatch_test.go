@@ -1,4 +1,4 @@
-package crawler_test
+package crawler
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -53,7 +52,7 @@ func TestThreeUnreachableHostsInARowMeanAnOutage(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var w crawler.UplinkWatch
+			var w uplinkWatch
 			down := false
 			for i, host := range c.hosts {
 				at := now.Add(time.Duration(i) * c.after)
@@ -68,7 +67,7 @@ func TestThreeUnreachableHostsInARowMeanAnOutage(t *testing.T) {
 
 func TestAnswerEndsAnOutageAndReturnsSuspectedHosts(t *testing.T) {
 	t.Parallel()
-	var w crawler.UplinkWatch
+	var w uplinkWatch
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, host := range []string{"a.example", "b.example", "c.example"} {
 		if w.Unreachable(on(host, true, now), network(host), now) {
@@ -114,7 +113,7 @@ func TestACanaryShowsThatOurNetworkIsUp(t *testing.T) {
 		{"one of the strangers", nil, "s5.example:80", true},
 		{"none", []string{"provider.example:443"}, "", true},
 	} {
-		var w crawler.UplinkWatch
+		var w uplinkWatch
 		w.Answered(uri.FromCanonical("http://well.example/"), netip.Prefix{}, start)
 		now, asked := start.Add(time.Minute), []string{}
 		reach := func(address string) bool { asked = append(asked, address); return address == c.up }
@@ -144,7 +143,7 @@ func TestProbesGoOnAfterTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, jump := range []time.Duration{0, 24 * time.Hour, -24 * time.Hour, -10 * 365 * 24 * time.Hour} {
-		var down, up crawler.UplinkWatch
+		var down, up uplinkWatch
 		if !down.Decide(now, nil, nobody) || up.Decide(now, []string{"a:80"}, func(string) bool { return true }) {
 			t.Fatal("the canary does not decide")
 		}

@@ -93,7 +93,7 @@ func again(v *aspects.Visit) {
 
 // own holds what the crawler itself keeps of a visit.
 type own struct {
-	room         *SpaceVisit
+	room         *spaceVisit
 	similar      rate.Relatives // estimates of the URIs of the same kind on the host
 	contradicted bool           // the headers of a 304 contradict themselves
 	factors      demand.Factors // how the waits of the host are stretched; see [Crawler.factorsOf]

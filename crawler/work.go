@@ -54,10 +54,10 @@ func (c *Crawler) visitClaimed(visits context.Context, claim claimed, worker int
 	var ours ownFault
 	switch {
 	case errors.As(err, &ours), errors.Is(err, frontier.ErrFull):
-		c.pause.Hold(c.parts.Now(), err)
+		c.hold(c.parts.Now(), err)
 		return nil
 	case err == nil && claim.trial:
-		c.pause.EndHold()
+		c.endHold()
 	}
 	return err
 }
@@ -100,13 +100,13 @@ func (c *Crawler) claim(now time.Time) (claim claimed, ok bool, err error) {
 	if err := c.watchClock(now); err != nil {
 		return claim, false, err
 	}
-	allowed, trial := c.pause.MayClaim(now)
+	allowed, trial := c.mayClaim(now)
 	if !allowed {
 		return claim, false, nil
 	}
 	claim.trial = trial
 	if claim.Claim, ok, err = c.parts.Frontier.Claim(now); !ok && trial {
-		c.pause.EndHold() // there is nothing to try it with
+		c.endHold() // there is nothing to try it with
 	}
 	return claim, ok, err
 }
@@ -136,16 +136,16 @@ func (c *Crawler) sleep(ctx context.Context) {
 	if ready, ok := c.parts.Frontier.NextReady(); ok {
 		wait = min(wait, max(ready.Sub(now), time.Millisecond))
 	}
-	if at, stopped := c.pause.ChecksAt(); stopped {
+	if at, stopped := c.checksAt(); stopped {
 		wait = maxSleep
 		if !at.IsZero() {
 			wait = min(wait, max(at.Sub(now), time.Millisecond))
 		}
 	}
 	c.sleepUntil.Store(now.Add(wait).UnixNano())
-	if wait >= minIdle && c.waiting.Load() == int64(len(c.current)) {
-		c.parts.NotifyRest(true)
-		defer c.parts.NotifyRest(false)
+	if notify := c.parts.NotifyRest; notify != nil && wait >= minIdle && c.waiting.Load() == int64(len(c.current)) {
+		notify(true)
+		defer notify(false)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

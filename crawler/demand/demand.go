@@ -82,17 +82,6 @@ func (e *Estimates) Bytes() int64 {
 	return int64(len(e.hosts)) * hostBytes
 }
 
-// Stretch returns the factor by which the waits of a host are stretched; 1 = not at all.
-func (e *Estimates) Stretch(h uri.Host, p config.Politeness) float64 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	b := e.hosts[keyOf(h, p)]
-	if b == nil {
-		return 1
-	}
-	return b.Stretch(p.Valence, usualPace(p))
-}
-
 // usualPace returns how long a visit to a host and the rest after it take together, according to the settings.
 func usualPace(p config.Politeness) time.Duration {
 	const exchange = time.Second
@@ -132,19 +121,28 @@ func (e *Estimates) Add(v Visit, s config.Settings) {
 	if v.Robots {
 		return
 	}
-	f := *config.Own[feeds.Options](&s)
-	ask(host, -1, v.URI, v.Hops, &before, f)
-	ask(host, 1, v.URI, v.Hops, &after, f)
+	own := hasOwnWait(&s)
+	ask(host, -1, surveyed(v, &before), own)
+	ask(host, 1, surveyed(v, &after), own)
 	if v.Overdue > lateBy && v.Overdue > before.Wait/10 || isStretched(&before) {
 		e.late = true
 	}
 }
 
-// ask adds the visits a day that a URI asks for to the sum of its host, or removes them if sign is -1.
-func ask(host *rate.Budget, sign float64, u uri.URI, hops uri.HopPath, h *frontier.History, s feeds.Options) {
-	perDay, elastic := visitsPerDay(h.LastVisit, h.Due, h.Wait, rateOf(h.Rate, h.Restless))
-	elastic = elastic && !hasOwnWait(h.Source != "", s)
-	if elastic && Important(u, hops, h.ContentType, h.Source != "") {
+// surveyed returns the URI of a visit as a survey lists it, with a history of it.
+func surveyed(v Visit, h *frontier.History) frontier.SurveyedURI {
+	return frontier.SurveyedURI{
+		URI: v.URI, Hops: v.Hops, ContentType: h.ContentType, Source: h.Source != "",
+		LastVisit: h.LastVisit, Due: h.Due, Wait: h.Wait, Rate: h.Rate, Restless: h.Restless,
+	}
+}
+
+// ask adds the visits a day that a URI asks for to the sum of its host, or removes them if sign is -1. ownWait says that
+// feeds and sitemaps have a wait of their own.
+func ask(host *rate.Budget, sign float64, w frontier.SurveyedURI, ownWait bool) {
+	perDay, elastic := visitsPerDay(w)
+	elastic = elastic && !(w.Source && ownWait)
+	if elastic && Important(w.URI, w.Hops, w.ContentType, w.Source) {
 		host.AskImportant(sign * perDay)
 		return
 	}
@@ -152,26 +150,20 @@ func ask(host *rate.Budget, sign float64, u uri.URI, hops uri.HopPath, h *fronti
 }
 
 // visitsPerDay returns the visits per day that a URI asks for. It reports whether they follow from a target, which
-// allows to stretch the wait.
-func visitsPerDay(visited, due time.Time, wait time.Duration, changesPerDay float64) (perDay float64, elastic bool) {
-	if visited.IsZero() || due.IsZero() {
+// allows to stretch the wait. The visits of a restless page follow from none.
+func visitsPerDay(w frontier.SurveyedURI) (perDay float64, elastic bool) {
+	if w.LastVisit.IsZero() || w.Due.IsZero() {
 		return 0, false
 	}
-	return rate.Demand(wait, changesPerDay)
-}
-
-// rateOf returns the rate of change by which a URI asks for visits. The visits of a restless page follow from no
-// target.
-func rateOf(perDay float64, restless bool) float64 {
-	if restless {
-		return 0
+	if w.Restless {
+		w.Rate = 0
 	}
-	return perDay
+	return rate.Demand(w.Wait, w.Rate)
 }
 
 // hasOwnWait reports whether the wait of a feed or sitemap follows from its news. Such a wait has no target, so it is
 // not stretched, although changes are expected of the feed too.
-func hasOwnWait(source bool, s feeds.Options) bool { return source && s.Wait == feeds.ByPolicy }
+func hasOwnWait(s *config.Settings) bool { return config.Own[feeds.Options](s).Wait == feeds.ByPolicy }
 
 // begin reports whether it is time to count, and if so starts the time until the next count.
 func (e *Estimates) begin(now time.Time) bool {
@@ -194,30 +186,24 @@ func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Tim
 	hosts, longest := map[uri.Host]*rate.Budget{}, map[uri.Host]*waits{}
 	for from := frontier.Cursor(""); ; {
 		next, err := f.Survey("", from, func(w frontier.SurveyedURI) {
-			perDay, elastic := visitsPerDay(w.LastVisit, w.Due, w.Wait, rateOf(w.Rate, w.Restless))
-			if perDay == 0 || w.Held {
+			if perDay, _ := visitsPerDay(w); perDay == 0 || w.Held {
 				return
 			}
 			if hosts[w.Host] == nil {
 				hosts[w.Host] = new(rate.Budget)
 			}
+			ownWait := false
 			if w.Source { // there are few, and to resolve their settings costs more than everything else
-				about := config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: now}
-				s := cfg.For(about)
-				elastic = elastic && !hasOwnWait(true, *config.Own[feeds.Options](&s))
+				s := cfg.For(config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: now})
+				ownWait = hasOwnWait(&s)
 			}
-			leads := Important(w.URI, w.Hops, w.ContentType, w.Source)
-			if x := times(w.LastVisit, w.Due, w.Wait, now); x > tooLong {
+			if x := times(w, now); x > tooLong {
 				if longest[w.Host] == nil {
 					longest[w.Host] = new(waits)
 				}
-				longest[w.Host].note(leads, x)
+				longest[w.Host].note(Important(w.URI, w.Hops, w.ContentType, w.Source), x)
 			}
-			if elastic && leads {
-				hosts[w.Host].AskImportant(perDay)
-				return
-			}
-			hosts[w.Host].Ask(perDay, elastic)
+			ask(hosts[w.Host], 1, w, ownWait)
 		})
 		if err != nil {
 			return fmt.Errorf("count the visits that the waits of all URIs ask for: %w", err)

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -42,17 +41,17 @@ type Factors struct {
 
 // Of returns how the wait of a URI is stretched. r is its record after the visit.
 func (e *Estimates) Of(r frontier.Record, p config.Politeness) Factors {
+	return e.of(r.URI.Host(), p, Important(r.URI, r.Hops, r.ContentType, r.Source != ""))
+}
+
+// of returns how a host stretches a wait.
+func (e *Estimates) of(h uri.Host, p config.Politeness, important bool) Factors {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	b := e.hosts[keyOf(r.URI.Host(), p)]
+	b := e.hosts[keyOf(h, p)]
 	if b == nil {
 		return Factors{Stretch: 1}
 	}
-	return factorsOf(b, p, Important(r.URI, r.Hops, r.ContentType, r.Source != ""))
-}
-
-// factorsOf returns how a host stretches a wait.
-func factorsOf(b *rate.Budget, p config.Politeness, important bool) Factors {
 	all, leading := b.Stretch(p.Valence, usualPace(p)), b.StretchImportant(p.Valence, usualPace(p))
 	if important {
 		return Factors{Stretch: leading, First: all > leading}

@@ -29,11 +29,11 @@ func (l *waits) note(important bool, times float64) {
 }
 
 // times returns how many times as long as asked a URI waits; 0 if it is due.
-func times(visited, due time.Time, wait time.Duration, now time.Time) float64 {
-	if visited.IsZero() || wait <= 0 || !due.After(now) {
+func times(w frontier.SurveyedURI, now time.Time) float64 {
+	if w.LastVisit.IsZero() || w.Wait <= 0 || !w.Due.After(now) {
 		return 0
 	}
-	return float64(due.Sub(visited)) / float64(wait)
+	return float64(w.Due.Sub(w.LastVisit)) / float64(w.Wait)
 }
 
 // shorten brings due times forward on hosts that carry more than when the waits were stretched.
@@ -42,7 +42,7 @@ func (e *Estimates) shorten(
 ) error {
 	for h, longest := range all {
 		p := cfg.ForHost(h, now).Politeness
-		important, other := e.factors(h, p)
+		important, other := e.of(h, p, true).Stretch, e.of(h, p, false).Stretch
 		if longest.important < tooLong*important && longest.other < tooLong*other {
 			continue
 		}
@@ -63,17 +63,6 @@ func (e *Estimates) shorten(
 	return nil
 }
 
-// factors returns how the waits of a host are stretched now.
-func (e *Estimates) factors(h uri.Host, p config.Politeness) (important, other float64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	b := e.hosts[keyOf(h, p)]
-	if b == nil {
-		return 1, 1
-	}
-	return factorsOf(b, p, true).Stretch, factorsOf(b, p, false).Stretch
-}
-
 // shortener finds the URIs of a host that wait too long.
 type shortener struct {
 	f                *frontier.Frontier
@@ -88,7 +77,7 @@ func (s *shortener) check(w frontier.SurveyedURI) {
 	if Important(w.URI, w.Hops, w.ContentType, w.Source) {
 		by = s.important
 	}
-	if w.Held || times(w.LastVisit, w.Due, w.Wait, s.now) < tooLong*by {
+	if w.Held || times(w, s.now) < tooLong*by {
 		return
 	}
 	due := w.LastVisit.Add(time.Duration(by * float64(w.Wait)))

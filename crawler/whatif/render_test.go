@@ -4,18 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"net/netip"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // player requests URIs as a page would, and shows two links. It ends before the last request.
@@ -42,7 +36,7 @@ func (p *player) Load(ctx context.Context, j whatif.Page) (whatif.Shown, error) 
 func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
 	t.Parallel()
 	var asked []string
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w := newTrialWorld(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
 			_, _ = fmt.Fprint(w, "User-agent: *\nDisallow: /private/\n")
 			return
@@ -61,46 +55,28 @@ func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
 		}
 		w.Header().Set("Content-Type", map[bool]string{true: "Text/HTML", false: "text/plain"}[r.URL.Path == "/" || r.URL.Path == "/broken.html"])
 		_, _ = fmt.Fprint(w, "<a href=/1>", strings.TrimPrefix(r.URL.Path, "/"))
-	}))
-	t.Cleanup(site.Close)
-	dir := t.TempDir()
-	path := filepath.Join(dir, "arcrawl.toml")
-	if err := os.WriteFile(path, []byte("operator = { name = \"L\", contact = \"https://l.example/\" }\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := config.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dial := fetch.Guard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
-	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: dir})
-	t.Cleanup(func() { _ = client.Close() })
+	}, "", nil)
+	site := w.site
 	asks := []string{
-		site.URL + "/a.json", site.URL + "/a.json", site.URL + "/private/b.json", "https://other.example/c.json", "file:///etc/passwd",
+		site + "/a.json", site + "/a.json", site + "/private/b.json", "https://other.example/c.json", "file:///etc/passwd",
 	}
 	for i := range 40 {
-		asks = append(asks, fmt.Sprintf("%s/n%d", site.URL, i))
+		asks = append(asks, fmt.Sprintf("%s/n%d", site, i))
 	}
-	rests, p := 0, &player{asks: asks}
-	trial := whatif.Trial{
-		Config: c, Version: "test", Other: []fetch.Field{{Name: "cookie", Value: "consent=yes"}},
-		Browser: p, Wait: func(context.Context, time.Duration) error { rests++; return nil },
-	}
-	u, err := uri.Parse(site.URL + "/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := trial.Run(t.Context(), client, u, time.Now())
+	p := &player{asks: asks}
+	w.trial.Other, w.trial.Browser = []fetch.Field{{Name: "cookie", Value: "consent=yes"}}, p
+	u := w.uri(t, "/")
+	all, err := w.trial.Run(t.Context(), w.client, u, time.Now())
 	if err != nil || len(all) != 3 || all[2].Name != whatif.Rendered || all[2].Rendering == nil {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	r := all[2].Rendering
-	if r.Title != "news" || r.Links != 2 || r.SourceLinks != 1 || len(asked) != 31 || rests != 32 {
-		t.Errorf("%+v; %d requests had the cookie, %d rests", r, len(asked), rests)
+	if r.Title != "news" || r.Links != 2 || r.SourceLinks != 1 || len(asked) != 31 || len(w.rests) != 32 {
+		t.Errorf("%+v; %d requests had the cookie, %d rests", r, len(asked), len(w.rests))
 	}
 	got := map[string]string{}
 	for _, q := range r.Requests {
-		got[strings.TrimPrefix(q.URI, site.URL)] = fmt.Sprint(q.Status, " ", q.Why)
+		got[strings.TrimPrefix(q.URI, site)] = fmt.Sprint(q.Status, " ", q.Why)
 	}
 	for uri, want := range map[string]string{
 		"/a.json": "200 ", "/private/b.json": "0 robots.txt forbids it", "https://other.example/c.json": "0 it is on another host",
@@ -114,8 +90,8 @@ func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
 	if got["file:///etc/passwd"] == "" || len(r.Requests) != len(asks) || p.requests != 500 {
 		t.Errorf("%d requests are listed, want each URI once, and at most %d are answered: %v", len(r.Requests), p.requests, got)
 	}
-	p.asks = []string{site.URL + "/large1", site.URL + "/large1", site.URL + "/large2", site.URL + "/large3", site.URL + "/small"}
-	if all, err = trial.Run(t.Context(), client, u, time.Now()); err != nil || len(all) != 3 || all[2].Rendering == nil {
+	p.asks = []string{site + "/large1", site + "/large1", site + "/large2", site + "/large3", site + "/small"}
+	if all, err = w.trial.Run(t.Context(), w.client, u, time.Now()); err != nil || len(all) != 3 || all[2].Rendering == nil {
 		t.Fatalf("a page of many bytes: %+v, %v", all, err)
 	}
 	statuses := ""
@@ -125,15 +101,11 @@ func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
 	if want := "200 \n200 \n0 the answers of the page are longer than 67108864 bytes\n200 \n"; !strings.HasPrefix(statuses, want) {
 		t.Errorf("a page of many bytes:\n%s", statuses)
 	}
-	broken, err := u.Join("/broken.html")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if all, err = trial.Run(t.Context(), client, broken, time.Now()); err != nil || len(all) != 3 || all[2].Error == "" || all[1].Status != 200 {
+	if all, err = w.trial.Run(t.Context(), w.client, w.uri(t, "/broken.html"), time.Now()); err != nil || len(all) != 3 || all[2].Error == "" || all[1].Status != 200 {
 		t.Errorf("a page whose compression is broken: %+v, %v", all, err)
 	}
-	trial.Other = nil
-	if all, err = trial.Run(t.Context(), client, u, time.Now()); err != nil || len(all) != 2 || all[1].Rendering != nil || all[1].Error == "" {
+	w.trial.Other = nil
+	if all, err = w.trial.Run(t.Context(), w.client, u, time.Now()); err != nil || len(all) != 2 || all[1].Rendering != nil || all[1].Error == "" {
 		t.Errorf("a page that is refused: %+v, %v", all, err)
 	}
 }

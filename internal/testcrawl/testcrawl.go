@@ -33,7 +33,7 @@ type Options struct {
 	Log      zerolog.Logger
 }
 
-// Open opens the parts of a crawl. [Close] closes them. The caller sets what reports to it: FreeSpace and Observe.
+// Open opens the parts of a crawl. [Close] closes them. The caller sets FreeSpace, and what reports to it.
 func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 	t.Helper()
 	now := time.Now()
@@ -65,14 +65,20 @@ func Open(t testing.TB, cfg *config.Config, o Options) crawler.Parts {
 		Dedup: must(dedup.Open(f.DB(), dedup.Options{
 			Name: uri.ReplayKey, View: f.View, Series: warcout.SeriesIn("test"),
 		}))(t),
-		Reputation:  hosts.OpenReputation(f.DB()),
-		Similar:     hosts.OpenSimilar(f.DB()),
-		Daily:       hosts.OpenDaily(f.DB()),
-		Cookies:     hosts.OpenCookies(f.DB()),
-		CrawlLog:    must(crawllog.Open(cfg.Storage.Log, true))(t),
-		OpenPayload: warc.Stored(cfg.Storage.WARC),
-		NoiseFinder: clockFinder{},
-		Version:     "test", Log: o.Log,
+		Reputation:   hosts.OpenReputation(f.DB()),
+		Similar:      hosts.OpenSimilar(f.DB()),
+		Daily:        hosts.OpenDaily(f.DB()),
+		Cookies:      hosts.OpenCookies(f.DB()),
+		CrawlLog:     must(crawllog.Open(cfg.Storage.Log, true))(t),
+		OpenPayload:  warc.Stored(cfg.Storage.WARC),
+		NoiseFinder:  clockFinder{},
+		Now:          time.Now,
+		IndexCapture: func(crawler.Captured) error { return nil },
+		SaveConfig:   func(*config.Config) error { return nil },
+		Observe:      func(crawler.Report) {},
+		Beat:         func(time.Time) {},
+		NotifyHub:    func(time.Time, uri.URI, uri.URI, uri.URI) {},
+		Version:      "test", Log: o.Log,
 	}
 }
 
