@@ -102,8 +102,8 @@ func (c *Crawler) watchClock(now time.Time) error {
 	return nil
 }
 
-// keepDueTimes corrects due times at the start if that is necessary, and after each jump backward, until stop is closed.
-// An error is of the store.
+// keepDueTimes corrects due times at the start if that is necessary, and after each jump backward, until stop is
+// closed. An error is of the store.
 func (c *Crawler) keepDueTimes(stop <-chan struct{}) error {
 	needed := c.parts.Frontier.NeedsHealing()
 	for {

@@ -26,8 +26,8 @@ func settleOutOfScope(r frontier.Record, next time.Time) frontier.Record {
 	return r
 }
 
-// keepScope calls returnToScope at once and after each change of the configuration, until stop is closed. An error is of
-// the store.
+// keepScope calls returnToScope at once and after each change of the configuration, until stop is closed. An error is
+// of the store.
 func (c *Crawler) keepScope(stop <-chan struct{}) error {
 	for {
 		returned, err := c.returnToScope(stop)

@@ -134,8 +134,8 @@ func (c *Crawler) estimateDemand(stop <-chan struct{}) {
 	}
 }
 
-// evictHosts evicts hosts that never answered if nearly as many are known as may be, each minute until stop is closed. It
-// returns an error only if the store is damaged.
+// evictHosts evicts hosts that never answered if nearly as many are known as may be, each minute until stop is closed.
+// It returns an error only if the store is damaged.
 func (c *Crawler) evictHosts(stop <-chan struct{}) error {
 	round := time.NewTicker(housekeepEvery)
 	defer round.Stop()

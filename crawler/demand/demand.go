@@ -137,8 +137,8 @@ func surveyed(v Visit, h *frontier.History) frontier.SurveyedURI {
 	}
 }
 
-// ask adds the visits a day that a URI asks for to the sum of its host, or removes them if sign is -1. ownWait says that
-// feeds and sitemaps have a wait of their own.
+// ask adds the visits a day that a URI asks for to the sum of its host, or removes them if sign is -1. ownWait says
+// that feeds and sitemaps have a wait of their own.
 func ask(host *rate.Budget, sign float64, w frontier.SurveyedURI, ownWait bool) {
 	perDay, elastic := visitsPerDay(w)
 	elastic = elastic && !(w.Source && ownWait)

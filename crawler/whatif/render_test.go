@@ -91,7 +91,8 @@ func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
 		t.Errorf("%d requests are listed, want each URI once, and at most %d are answered: %v", len(r.Requests), p.requests, got)
 	}
 	p.asks = []string{site + "/large1", site + "/large1", site + "/large2", site + "/large3", site + "/small"}
-	if all, err = w.trial.Run(t.Context(), w.client, u, time.Now()); err != nil || len(all) != 3 || all[2].Rendering == nil {
+	all, err = w.trial.Run(t.Context(), w.client, u, time.Now())
+	if err != nil || len(all) != 3 || all[2].Rendering == nil {
 		t.Fatalf("a page of many bytes: %+v, %v", all, err)
 	}
 	statuses := ""
