@@ -50,7 +50,7 @@ func TestAnExpiredCertificateIsAcceptedByPermissionOnly(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(parsed)
 	refused, page := "", false
-	w.crawlSite(site, &tls.Config{RootCAs: roots}, func(*crawler.Parts) {}, func(r crawler.Report) (enough bool) {
+	w.crawlSite(site, &tls.Config{RootCAs: roots}, nil, func(r crawler.Report) (enough bool) {
 		page = page || r.URI.String() == "https://old.example/"
 		if r.URI.Host() == "other.example" {
 			refused = r.Error
@@ -89,7 +89,9 @@ func (w *world) crawlSite(
 	parts, shut := w.openWith(dial)
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir, TLS: secure})
 	parts.Fetch = client
-	change(&parts)
+	if change != nil {
+		change(&parts)
+	}
 	w.crawlUntil(parts, enough)
 	_ = client.Close()
 	shut()

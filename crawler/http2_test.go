@@ -26,7 +26,7 @@ func TestACrawlOverHTTP2IsArchivedInTheFormOfHTTP1(t *testing.T) {
 		"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"1s\"\n[seeds]\nuris = [\"https://two.example/\", \"https://one.example/\"]\n")
 	w.hostFiles(map[string]string{"hosts.d/two.example.toml": "[fetch]\nhttp = \"2\"\n"})
 	seen := map[string]int{}
-	w.crawlSite(site, &tls.Config{InsecureSkipVerify: true}, func(*crawler.Parts) {}, func(r crawler.Report) (enough bool) {
+	w.crawlSite(site, &tls.Config{InsecureSkipVerify: true}, nil, func(r crawler.Report) (enough bool) {
 		seen[r.URI.String()]++
 		for _, host := range []string{"one", "two"} {
 			enough = seen["https://"+host+".example/1"] >= 2 && seen["https://"+host+".example/2"] >= 1
