@@ -27,139 +27,6 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// storeVersions archives the bundled versions of a noisy page: three of one moment, and three on the next day, after an
-// edit.
-func storeVersions(t *testing.T, dir, kind string) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("../../noise/infer/testdata/noisy", kind, "*.html"))
-	if err != nil || len(files) != 6 {
-		t.Fatalf("%d versions, %v", len(files), err)
-	}
-	now := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
-	w, _, err := warcout.Open(warcout.Options{Dir: dir}, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, file := range files {
-		body, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		storePage(t, w, now, string(body))
-		if now = now.Add(5 * time.Second); i == 2 {
-			now = now.Add(24 * time.Hour)
-		}
-	}
-	if err := w.Close(now); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// storePage archives a version of the front page.
-func storePage(t *testing.T, w *warcout.Writer, now time.Time, body string) {
-	t.Helper()
-	u, err := uri.Parse("http://www.news.example/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + body
-	_, err = w.Write(now, warcout.Visit{URI: u, Date: now, Response: &warcout.Response{
-		Block: strings.NewReader(block), Size: int64(len(block)), BlockDigest: digest.Of([]byte(block)),
-		PayloadDigest: digest.Of([]byte(body)), PayloadSize: int64(len(body)),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestSuggestedRulesCanBePastedAndTested copies the rules of suggest into the file of the host. Then test finds only
-// the edit.
-func TestSuggestedRulesCanBePastedAndTested(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	storeVersions(t, filepath.Join(dir, "warc"), "all-at-once")
-	conf := filepath.Join(dir, "arcrawl.toml")
-	main := "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n"
-	if err := os.WriteFile(conf, []byte(main), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	rules := succeed(t, "scrub", "suggest", "--config", conf, "http://www.news.example/")
-	if !strings.Contains(rules, "4 of them are no change, 1 are edits, and 0 are noise") {
-		t.Errorf("suggest says:\n%s", rules)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "hosts.d/www.news.example.toml"), []byte(rules), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := config.Load(conf); err != nil {
-		t.Fatalf("what suggest printed is no configuration: %v\n%s", err, rules)
-	}
-	shown := succeed(t, "scrub", "test", "--config", conf, "http://www.news.example/")
-	for _, want := range []string{"4 equal the version before, 1 differs", "three harbours", "| ", "four harbours"} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("test does not say %q:\n%s", want, shown)
-		}
-	}
-}
-
-// TestSuggestWritesTheRulesAfterAPreview adds the rules to a host file that has comments and rules already.
-func TestSuggestWritesTheRulesAfterAPreview(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	storeVersions(t, filepath.Join(dir, "warc"), "clock")
-	conf, host := filepath.Join(dir, "arcrawl.toml"), filepath.Join(dir, "hosts.d", "www.news.example.toml")
-	daemontest.WriteFile(t, conf, "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n")
-	before := "# of the news team\n[seeds]\nuris = [\"http://www.news.example/\"]\n[change]\nmode = \"scrubbed\"\nscrub_css = [\"b.old\"] # kept\n"
-	if err := os.Mkdir(filepath.Dir(host), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	daemontest.WriteFile(t, host, before)
-	shown := succeed(t, "scrub", "suggest", "--config", conf, "--write", "http://www.news.example/")
-	if text, _ := os.ReadFile(host); string(text) != before || !strings.Contains(shown, "+  'span#clock',") || !strings.Contains(shown, "Nothing was written") {
-		t.Errorf("without an answer the file becomes\n%s\nand suggest says:\n%s", text, shown)
-	}
-	succeed(t, "scrub", "suggest", "--config", conf, "--write", "--yes", "http://www.news.example/")
-	text, _ := os.ReadFile(host)
-	for _, want := range []string{"# of the news team\n", "\"b.old\",\n  'span#clock',\n] # kept", "scrub = [\n  ' generated in [0-9]+"} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("the file does not have %q:\n%s", want, text)
-		}
-	}
-	if shown := succeed(t, "scrub", "test", "--config", conf, "http://www.news.example/"); !strings.Contains(shown, "4 equal the version before, 1 differs") {
-		t.Errorf("under the written rules test says:\n%s", shown)
-	}
-	if shown := succeed(t, "scrub", "suggest", "--config", conf, "--write", "--yes", "http://www.news.example/"); !strings.Contains(shown, "has these rules already") {
-		t.Errorf("the second time suggest says:\n%s", shown)
-	}
-}
-
-// TestSuggestDoesNotCallNewsNoise stores two versions of a front page of different days.
-func TestSuggestDoesNotCallNewsNoise(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	w, _, err := warcout.Open(warcout.Options{Dir: filepath.Join(dir, "warc")}, time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC))
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
-	for _, news := range []string{"Council rejects ferry", "Mayor opens bridge"} {
-		storePage(t, w, now, "<body><p class=lead>"+news+"</p><ul class=list><li>"+news+"</ul>")
-		now = now.Add(24 * time.Hour)
-	}
-	if err := w.Close(now); err != nil {
-		t.Fatal(err)
-	}
-	conf := filepath.Join(dir, "arcrawl.toml")
-	daemontest.WriteFile(t, conf, "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n")
-	var out, errs bytes.Buffer
-	code := realMain([]string{"scrub", "suggest", "--config", conf, "http://www.news.example/"}, &out, &errs)
-	if code == cli.ExitOK || strings.Contains(out.String(), "scrub") || !strings.Contains(errs.String(), "--fetch") {
-		t.Errorf("exit code %d, %s%s", code, &out, &errs)
-	}
-}
-
 func TestCandidatesArePagesThatAlwaysChange(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -278,7 +145,10 @@ func TestCandidatesComeWithTheRuleThatSilencesThem(t *testing.T) {
 	}
 	for i := range 2 {
 		at := now.Add(time.Duration(i) * 5 * time.Second)
-		storePage(t, w, at, "<body><p>Council rejects ferry</p><span id=clock>"+at.Format(time.TimeOnly)+"</span>")
+		body := "<body><p>Council rejects ferry</p><span id=clock>" + at.Format(time.TimeOnly) + "</span>"
+		if err := storePage(w, at, uri.FromCanonical("http://www.news.example/"), body); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := w.Close(now.Add(time.Minute)); err != nil {
 		t.Fatal(err)
