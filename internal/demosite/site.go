@@ -22,23 +22,6 @@ func (s *Site) Handler(now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, s.at(now())) })
 }
 
-// Versions counts the different contents of a path between two moments, both included: as many as a crawler that misses
-// nothing would capture. For /latest it counts the targets. A path that always answered 404 or 503 has none. Versions
-// looks at each second of the period once.
-func (s *Site) Versions(path string, from, to time.Time) int {
-	res, ok := find(path)
-	if !ok {
-		return 0
-	}
-	seen := map[edition]bool{}
-	for t := from.Truncate(time.Second); !t.After(to); t = t.Add(time.Second) {
-		if e, status := res.at(s, s.at(t)); status != http.StatusNotFound && status != http.StatusServiceUnavailable {
-			seen[e] = true
-		}
-	}
-	return len(seen)
-}
-
 // moment returns a time in whole seconds, and not before the beginning of the site.
 type moment struct {
 	time time.Time
@@ -53,8 +36,7 @@ func (s *Site) at(t time.Time) moment {
 	return moment{time: t, age: t.Sub(s.start)}
 }
 
-// edition is everything that the content of a path depends on, except the path. Two editions differ exactly if their
-// contents differ. [Site.Versions] relies on that, and a test checks it.
+// edition is everything that the content of a path depends on, except the path.
 type edition struct {
 	last        int   // number of the newest article it knows of
 	number      int   // which article, which edition, which second

@@ -69,74 +69,6 @@ func TestTheSameMomentGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestVersionsAreExact counts the different bodies by asking every second, and compares.
-func TestVersionsAreExact(t *testing.T) {
-	t.Parallel()
-	const stretch = 3 * time.Minute
-	s := New(begin)
-	for _, path := range everything(s) {
-		step := time.Second
-		if strings.HasSuffix(path, ".png") || path == "/archive.html" {
-			step = 20 * time.Second // slow to make, and never to change
-		}
-		bodies, last, changes := map[string]bool{}, "", 0
-		for age := time.Duration(0); age <= stretch; age += step {
-			res := ask(s, path, age)
-			body := text(t, res)
-			switch res.StatusCode {
-			case http.StatusFound:
-				body = res.Header.Get("Location")
-			case http.StatusOK:
-			default:
-				continue
-			}
-			bodies[body] = true
-			if body != last {
-				last, changes = body, changes+1
-			}
-		}
-		if got := s.Versions(path, begin, begin.Add(stretch)); got != len(bodies) {
-			t.Errorf("Versions(%s) over %v = %d, but %d different bodies were served", path, stretch, got, len(bodies))
-		}
-		if changes != len(bodies) {
-			t.Errorf("%s changed %d times between %d bodies: it went back to one it had left", path, changes, len(bodies))
-		}
-	}
-}
-
-func TestHowOftenThingsChange(t *testing.T) {
-	t.Parallel()
-	s := New(begin)
-	const hour = 3600
-	tests := []struct {
-		name     string
-		path     string
-		min, max int
-	}{
-		{"the front page has a headline every 20 s and 60 minutes on its clock", "/", 180 + 50, 180 + 61},
-		{"a section has an edition every 45 s and 60 minutes on its clock", "/city/", 80 + 50, 80 + 61},
-		{"the feed changes with the headlines", "/feed.xml", 180, 181},
-		{"the newest article is another with each headline", "/latest", 180, 181},
-		{"the ticker changes every second", "/ticker.html", hour + 1, hour + 1},
-		{"the weather changes with its clock alone", "/weather.html", 60, 61},
-		{"an article of the stock never changes any more", s.story(1, 0).Path(), 1, 1},
-		{"a new article is corrected once or twice", s.story(stock+2, 0).Path(), 2, 3},
-		{"a picture never changes", s.story(stock+2, 0).Picture(), 1, 1},
-		{"the about page never changes", "/about.html", 1, 1},
-		{"the archive never changes", "/archive.html", 1, 1},
-		{"an article of tomorrow does not exist", s.story(5000, 0).Path(), 0, 0},
-		{"a page that is not there has no version", "/letters.html", 0, 0},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if got := s.Versions(tt.path, begin, begin.Add(time.Hour)); got < tt.min || got > tt.max {
-				t.Errorf("Versions(%s) of one hour = %d, want %d to %d", tt.path, got, tt.min, tt.max)
-			}
-		})
-	}
-}
-
 // TestRhythmCountsItsMoments compares the count with a walk through the moments.
 func TestRhythmCountsItsMoments(t *testing.T) {
 	t.Parallel()
@@ -375,37 +307,6 @@ func TestTheArchiveIsLargeAndRobotsAreWarned(t *testing.T) {
 	}
 	if front := text(t, ask(s, "/", 0)); !strings.Contains(front, `href="/private/`) {
 		t.Error("the front page has no link that robots.txt forbids")
-	}
-}
-
-func TestClocksShowTheMinuteOnEveryPage(t *testing.T) {
-	t.Parallel()
-	s := New(begin)
-	tests := []struct{ name, path, want string }{
-		{"the front page's runs", "/", "3 March 2026, 09:15"},
-		{"the clock of a section runs", "/sport/", "3 March 2026, 09:15"},
-		{"the clock of the weather page runs", "/weather.html", "3 March 2026, 09:15"},
-		{"the clock of the ticker runs", "/ticker.html", "3 March 2026, 09:15"},
-		{"the clock of the about page does not run", "/about.html", "3 March 2026, 09:14"},
-		{"the clock of the archive does not run", "/archive.html", "3 March 2026, 09:14"},
-		{"the clock of an old article shows its last correction", s.story(stock, 0).Path(), s.story(stock, len(correctedAt(stock))).Clock()},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if body := text(t, ask(s, tt.path, 48*time.Second)); !strings.Contains(body, `<span class="clock">`+tt.want+`</span>`) {
-				t.Errorf("%s shows no clock with %s", tt.path, tt.want)
-			}
-		})
-	}
-}
-
-func TestOtherMethodsAreRefused(t *testing.T) {
-	t.Parallel()
-	w := httptest.NewRecorder()
-	New(begin).Handler(func() time.Time { return begin }).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", nil))
-	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
-		t.Errorf("POST /: %d, Allow %q", w.Code, w.Header().Get("Allow"))
 	}
 }
 
