@@ -1,11 +1,14 @@
+// Package importer reads earlier archives into a dedup index, so that a crawl does not store their payloads again.
+//
+// It reads WARC and ARC files, WACZ packages, CDX and CDXJ indexes, crawl logs, and manifests that list packages.
 package importer
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -86,12 +89,7 @@ func Files(
 	ctx context.Context, index *dedup.Index, paths []string, o Options, report func(warc.Finding) error,
 ) (Summary, error) {
 	im := &importing{index: index, o: o}
-	im.report = func(f warc.Finding) error {
-		if f.Severity == warc.Error {
-			im.sum.Errors++
-		}
-		return report(f)
-	}
+	im.report = warc.CountErrors(&im.sum.Errors, report)
 	tasks, manifests, err := im.tasks(paths)
 	if err != nil {
 		return im.sum, err
@@ -119,7 +117,7 @@ func (im *importing) done(f FileSummary) error {
 
 // unreadable returns the finding for a file that cannot be read.
 func unreadable(file string, err error) warc.Finding {
-	return warc.Finding{File: file, Offset: -1, Severity: warc.Error, Kind: warc.Unreadable, Text: warc.Cause(err)}
+	return *warc.FileFinding(file, warc.Unreadable, warc.Cause(err))
 }
 
 // reader returns the function that reads a file of the format of t.
@@ -139,7 +137,8 @@ func (im *importing) reader(t task) (readFunc, error) {
 	case "crawl.log":
 		return readLines(t.file, progress, parseLogLine), nil
 	}
-	return nil, unknownFormat(t.file)
+	return nil, warc.FileFinding(t.file, warc.NotWARC,
+		fmt.Sprintf("this is not one of %s; name the format with --as if it is", strings.Join(Formats(), ", ")))
 }
 
 // formatOf detects the format of a file by its name, or else by its beginning. It is empty if the format is unknown.
@@ -235,10 +234,7 @@ func (im *importing) folder(dir string) ([]task, error) {
 			return im.report(unreadable(path, err))
 		case d.IsDir() || strings.HasPrefix(name, "."):
 		case strings.HasSuffix(name, warc.OpenSuffix) && warc.IsArchive(name):
-			return im.report(warc.Finding{
-				File: path, Offset: -1, Severity: warc.Warning, Kind: warc.StillOpen,
-				Text: "this file is still open and is left out",
-			})
+			return im.report(warc.LeftOut(path))
 		case warc.IsArchive(name):
 			tasks = append(tasks, task{file: path, name: d.Name(), format: formatOf(path), crawl: im.o.Crawl})
 		case strings.HasSuffix(name, ".wacz"):
@@ -247,10 +243,7 @@ func (im *importing) folder(dir string) ([]task, error) {
 		return nil
 	})
 	if err == nil && len(tasks) == 0 {
-		err = im.report(warc.Finding{
-			File: dir, Offset: -1, Severity: warc.Error, Kind: warc.Empty,
-			Text: "there is no WARC file and no package in this folder",
-		})
+		err = im.report(*warc.FileFinding(dir, warc.Empty, "there is no WARC file and no package in this folder"))
 	}
 	return tasks, err
 }
@@ -272,18 +265,12 @@ const maxManifest = 64 << 20
 
 // manifest returns the files that a manifest names, and the id of the manifest. Paths are relative to its folder.
 func (im *importing) manifest(file string) (tasks []task, id string, err error) {
-	fault := func(text string) error {
-		return &warc.Finding{File: file, Offset: -1, Severity: warc.Error, Kind: warc.BadHeader, Text: text}
-	}
+	fault := func(text string) error { return warc.FileFinding(file, warc.BadHeader, text) }
 	if id, err = filepath.Abs(file); err != nil {
 		return nil, "", fault(err.Error())
 	}
-	f, _, err := warc.OpenRegular(file)
+	text, err := warc.ReadFile(file, maxManifest+1)
 	if err != nil {
-		return nil, "", fault(warc.Cause(err))
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
-	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, "", fault(warc.Cause(err))
 	}
 	var m manifestFile
@@ -296,22 +283,14 @@ func (im *importing) manifest(file string) (tasks []task, id string, err error) 
 	}
 	for _, r := range m.Resources {
 		t := task{
-			name: r.Name, crawl: r.CrawlID, manifest: id,
+			crawl: cmp.Or(r.CrawlID, im.o.Crawl), manifest: id,
 			wantHash: withAlgorithm(r.Hash), wantSize: max(r.Size, r.Bytes),
 		}
-		path := r.Path
-		if path == "" {
-			path = r.Name
-		}
+		path := cmp.Or(r.Path, r.Name)
 		if t.file = path; !filepath.IsAbs(path) {
 			t.file = filepath.Join(filepath.Dir(file), filepath.FromSlash(path))
 		}
-		if t.name == "" {
-			t.name = filepath.Base(t.file)
-		}
-		if t.crawl == "" {
-			t.crawl = im.o.Crawl
-		}
+		t.name = cmp.Or(r.Name, filepath.Base(t.file))
 		if strings.Contains(path, "://") {
 			t.file, t.missing = path, "this manifest names a file on the network; download it and name the local file"
 		} else if _, err := os.Stat(t.file); err != nil {

@@ -2,14 +2,22 @@ package keep
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // healPause is the pause between two steps through the store, so that healing does not delay the crawl.
@@ -83,16 +91,118 @@ func (h healer) logImpact(ctx context.Context) {
 		return // arcrawl deps --lost says why
 	}
 	defer x.Close() //nolint:errcheck // nothing was written
-	var all depend.Loss
 	losses, err := x.Impact(files, "", func(depend.Lost) error { return ctx.Err() })
 	if err != nil {
 		log.Info().Err(err).Msg("the dependency index does not know what the lost WARC files held; try arcrawl deps --lost")
 		return
 	}
-	for _, l := range losses {
-		all.Captures, all.Revisits, all.Saved = all.Captures+l.Captures, all.Revisits+l.Revisits, all.Saved+l.Saved
-	}
+	all := depend.Sum(losses)
 	log.Error().Int("captures", all.Captures).Int("revisits_elsewhere", all.Revisits).Int("payload_left", all.Saved).
 		Int("hosts", len(losses)).
 		Msg("captures of lost WARC files can no longer be replayed; arcrawl deps --lost --list names them")
+}
+
+const (
+	// rounds is how often the store is gone through for URIs that were being visited.
+	rounds = 3
+	// minimumPace is the minimum time between two URIs of a host.
+	minimumPace = 100 * time.Millisecond
+	// share is which part of a host's requests, at most, archive lost payloads again: one in two.
+	share = 2
+)
+
+// Store is the part of [frontier.Frontier] that healing needs.
+type Store interface {
+	Recapture(
+		now time.Time, from frontier.Cursor, isLost func(digest.Origin) bool, due func(uri.Host) time.Time,
+	) (frontier.Steered, frontier.Cursor, error)
+}
+
+// MakeDue makes every URI due whose payload is lost, at the pace of its host, and returns their number. pause is called
+// between two steps and ends the work with its error. If it is interrupted, it can be repeated. The losses stay pending
+// until it has finished.
+func MakeDue(
+	ctx context.Context, s Store, index *dedup.Index, c *config.Config, now func() time.Time, pause func() error,
+) (due int64, err error) {
+	losses := index.Losses()
+	for round := 1; ; round++ {
+		done, err := once(ctx, s, index, c, now, pause)
+		due += done.Changed
+		if err != nil {
+			return due, fmt.Errorf("make URIs due whose payloads are in lost files: %w", err)
+		}
+		if done.InProgress == 0 || round == rounds {
+			return due, index.Healed(losses)
+		}
+	}
+}
+
+// once goes through the store once.
+func once(
+	ctx context.Context, s Store, index *dedup.Index, c *config.Config, now func() time.Time, pause func() error,
+) (all frontier.Steered, err error) {
+	var host uri.Host
+	var next time.Time
+	var pace time.Duration
+	for from := frontier.Cursor(""); ; {
+		at := now()
+		due := func(h uri.Host) time.Time {
+			if h != host {
+				host, next = h, at
+				p := c.ForHost(h, at).Politeness
+				pace = max(share*max(p.MinDelay, p.MaxDelay), minimumPace)
+			}
+			next = next.Add(pace)
+			return next
+		}
+		part, following, err := s.Recapture(at, from, index.Lost, due)
+		all = all.Plus(part)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if from = following; err != nil || from == "" {
+			return all, err
+		}
+		if err := pause(); err != nil {
+			return all, err
+		}
+	}
+}
+
+// Lost is the result of Lose.
+type Lost struct {
+	api.LostAnswer
+	Running bool  // a running daemon makes the URIs due
+	Due     int64 // URIs that are due now, in the store of a stopped daemon
+}
+
+// Lose records that WARC files are lost, moved or found. A running daemon then makes the URIs of lost files due in the
+// background; for a stopped one Lose does so itself. Without files it only returns all losses.
+func Lose(ctx context.Context, path string, o api.LostFiles, now func() time.Time) (l Lost, err error) {
+	at, err := config.Where(path)
+	if err == nil && at.Socket != "" {
+		l.LostAnswer, err = api.NewClient(at.Socket).Lose(ctx, o)
+		if !errors.Is(err, api.ErrNoDaemon) {
+			l.Running = true
+			return l, err
+		}
+	}
+	s, c, err := cli.OpenStopped(ctx, at, path, now)
+	if err != nil {
+		return l, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	index, err := dedup.Open(s.DB(), dedup.Options{Name: uri.ReplayKey})
+	if err != nil {
+		return l, err
+	}
+	if l.Changed, err = index.Declare(c.Storage.WARC, o.Files, o.Are); err == nil && l.Changed > 0 {
+		l.Due, err = MakeDue(ctx, s, index, c, now, ctx.Err)
+	}
+	l.Losses = api.LossesOf(index.Losses())
+	if len(o.Files) > 0 {
+		order, _ := json.Marshal(o)
+		s.Record("archive/lost", json.RawMessage(order), map[string]int64{"changed": int64(l.Changed), "due": l.Due}, err)
+	}
+	return l, err
 }

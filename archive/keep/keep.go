@@ -16,13 +16,23 @@ package keep
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/depend"
+	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -56,7 +66,7 @@ func openKeeper(d *daemon.Daemon) (*keeper, error) {
 	var err error
 	if k.push, err = openPusher(c, d.Version(), d.Log()); k.push != nil {
 		d.OnClose(k.push.close)
-		d.Background(k.push.run)
+		d.Background(func(ctx context.Context) { repeat(ctx, k.push.turn) })
 	}
 	return k, err
 }
@@ -109,6 +119,41 @@ func (k *keeper) Archived(a *api.Archive) {
 	a.Handover, a.Offload = k.sealed.handover(), k.offload.State()
 }
 
+// repeat calls step again and again, after the pause that it returns, until ctx ends.
+func repeat(ctx context.Context, step func(context.Context) time.Duration) {
+	for wait(ctx, step(ctx)) == nil {
+	}
+}
+
+// retries logs the first failure of several in a row, and the first success after them.
+type retries struct {
+	log           zerolog.Logger
+	failed, works string        // messages
+	first, most   time.Duration // pauses after failures: each is twice as long as the one before, up to most
+
+	failing bool
+	pause   time.Duration // after the next failure
+}
+
+// failure returns the pause after a failure.
+func (r *retries) failure(err error) time.Duration {
+	if !r.failing {
+		r.failing, r.pause = true, r.first
+		r.log.Warn().Err(err).Msg(r.failed)
+	}
+	pause := r.pause
+	r.pause = min(2*pause, r.most)
+	return pause
+}
+
+// success ends a row of failures.
+func (r *retries) success() {
+	if r.failing {
+		r.failing = false
+		r.log.Info().Msg(r.works)
+	}
+}
+
 // wait waits for d. It returns the error of ctx if ctx ends first.
 func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
@@ -119,4 +164,94 @@ func wait(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	}
+}
+
+// offload runs what takes finished WARC files to other places.
+type offload struct {
+	movers   []*Mover  // one for the files of no series, and one for each series with a folder of its own
+	uploader *Uploader // nil if there is no bucket
+}
+
+// startOffload begins what a configuration asks for. The crawl never waits for it. What is left is done after the next
+// start.
+func startOffload(d *daemon.Daemon) (*offload, error) {
+	c, o := d.Live().Current(), &offload{}
+	o.movers = moversOf(c, d.Now, d.Log())
+	if c.Upload.Endpoint != "" {
+		o.uploader = &Uploader{Dir: c.Storage.WARC, State: c.Storage.State, Bucket: c.Upload, Now: d.Now, Log: d.Log()}
+		if err := o.uploader.Open(fetch.OwnServers()); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range o.movers {
+		d.Background(func(ctx context.Context) { repeat(ctx, m.Step) })
+	}
+	if o.uploader != nil {
+		d.Background(func(ctx context.Context) { repeat(ctx, o.uploader.Step) })
+	}
+	return o, nil
+}
+
+// moversOf returns what moves finished files to further folders. The files of a series with folders of its own go there
+// as soon as they are finished. The others stay as long as there is space.
+func moversOf(c *config.Config, now func() time.Time, log zerolog.Logger) (all []*Mover) {
+	s, series := c.Storage, warcout.SeriesIn(c.WARC.Prefix)
+	for _, name := range append([]string{""}, c.Series...) {
+		m := &Mover{
+			Dir: s.WARC, Folders: s.Folders.Of(name), StateDir: s.State, Keep: s.FoldersFree, Order: s.FoldersOrder, Free: Free,
+			SameDisk: SameDisk, Now: now, Log: log,
+			Takes: func(file string) bool { return series(file) == "" || len(s.Folders.Of(series(file))) == 0 },
+		}
+		if name != "" {
+			m.Keep, m.Always, m.SameDisk = s.MinFree, true, nil
+			m.Takes = func(file string) bool { return series(file) == name }
+		}
+		if len(m.Folders) > 0 {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// State returns where finished files are, and what keeps them from going there.
+func (o *offload) State() (s api.Offload) {
+	for _, m := range o.movers {
+		one := m.State()
+		s.Folders = append(s.Folders, one.Folders...)
+		if one.Since != nil && (s.Since == nil || one.Since.Before(*s.Since)) {
+			s.Error, s.Since = one.Error, one.Since
+		}
+	}
+	if o.uploader != nil {
+		s.Upload = o.uploader.Shown()
+	}
+	return s
+}
+
+// listed is the list of finished files of a folder. It is read again only after it has grown.
+type listed struct {
+	dir     string
+	size    int64
+	changed time.Time
+	entries []fixity.Entry
+}
+
+// read returns the entries of the manifest, oldest first.
+func (l *listed) read() ([]fixity.Entry, error) {
+	info, err := os.Stat(filepath.Join(l.dir, fixity.FileName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // no file was finished yet
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the manifest of the WARC files: %w", err)
+	}
+	if info.Size() == l.size && info.ModTime().Equal(l.changed) {
+		return l.entries, nil
+	}
+	m, err := fixity.Read(l.dir)
+	if err != nil {
+		return nil, fmt.Errorf("read the manifest of the WARC files: %w", err)
+	}
+	l.entries, l.size, l.changed = m.Entries, info.Size(), info.ModTime()
+	return l.entries, nil
 }

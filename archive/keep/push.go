@@ -1,10 +1,14 @@
 package keep
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -69,10 +73,8 @@ func (p *Push) Run(ctx context.Context, paths []string) (r Result, err error) {
 	}
 	files, faults := warc.Files(paths)
 	r.Damaged = len(faults)
-	for _, f := range faults {
-		if err := p.Finding(*f); err != nil {
-			return r, err
-		}
+	if err := warc.ReportAll(faults, p.Finding); err != nil {
+		return r, err
 	}
 	p.total.Store(int64(len(files)))
 	for n, f := range files {
@@ -107,12 +109,7 @@ func (p *Push) Run(ctx context.Context, paths []string) (r Result, err error) {
 func (p *Push) file(ctx context.Context, f warc.File) (damaged int, _ error) {
 	before := p.captures.Load()
 	take := func(line string) error { return p.add(ctx, line) }
-	finding := func(f warc.Finding) error {
-		if f.Severity == warc.Error {
-			damaged++
-		}
-		return p.Finding(f)
-	}
+	finding := warc.CountErrors(&damaged, p.Finding)
 	_, err := index.Build(ctx, []string{f.Path}, index.Options{Name: f.Name}, &lineWriter{take: take}, finding)
 	if err == nil {
 		err = p.flush(ctx)
@@ -177,4 +174,155 @@ func (w *lineWriter) Write(b []byte) (int, error) {
 			return 0, err
 		}
 	}
+}
+
+// The bounds of one request to a server.
+const (
+	MaxLines = 1000
+	MaxBytes = 1 << 20
+)
+
+// maxRefused is how many lines a server may refuse in a row, each alone, before the server is considered faulty.
+const maxRefused = 16
+
+// ErrRefused says that the server found a fault in the lines that it received.
+var ErrRefused = errors.New("the server refuses the lines")
+
+// Collection is a collection of an OutbackCDX server.
+type Collection struct {
+	// Post sends lines to the collection. It returns the status and the beginning of the answer.
+	Post func(ctx context.Context, lines []byte) (status int, answer string, err error)
+	// Refused is called with each line that the server does not accept although it accepts others.
+	Refused func(e index.Entry, why error)
+
+	works bool // the server has accepted lines
+}
+
+// Send sends entries to the collection. An entry that the server refuses alone is skipped if the server has accepted
+// others. So one faulty line does not delay the others, and nothing is lost if a server refuses everything. The
+// entries are to be sent again after an error; lines that a server has twice are stored once.
+func (c *Collection) Send(ctx context.Context, entries []index.Entry) error {
+	var refused []index.Entry
+	var why error
+	for parts := [][]index.Entry{entries}; len(parts) > 0; {
+		part := parts[len(parts)-1]
+		parts = parts[:len(parts)-1]
+		err := c.post(ctx, part)
+		switch {
+		case err == nil:
+			c.works = true
+		case !errors.Is(err, ErrRefused):
+			return err
+		case len(part) > 1:
+			half := len(part) / 2
+			parts = append(parts, part[half:], part[:half])
+		default:
+			refused, why = append(refused, part[0]), err
+		}
+		if !c.works && len(refused) >= maxRefused {
+			return why
+		}
+	}
+	if !c.works {
+		return why
+	}
+	for _, e := range refused {
+		c.Refused(e, why)
+	}
+	return nil
+}
+
+// post sends entries in one request. It requires an answer in the words of OutbackCDX, because a proxy may also
+// answer 200.
+func (c *Collection) post(ctx context.Context, entries []index.Entry) error {
+	lines := []byte(" CDX N b a m s k r M S V g\n")
+	for _, e := range entries {
+		lines = e.AppendCDX(lines)
+	}
+	status, answer, err := c.Post(ctx, lines)
+	if err != nil {
+		return err
+	}
+	answer, _, _ = strings.Cut(answer, "\n")
+	switch {
+	case status/100 == 2 && strings.HasPrefix(answer, "Added "):
+		return nil
+	case status == http.StatusBadRequest:
+		return fmt.Errorf("%w: it answers %d: %.200q", ErrRefused, status, answer)
+	default:
+		return fmt.Errorf("the server answers %d: %.200q; want 200 and \"Added …\": is this the address of a collection of OutbackCDX?", status, answer)
+	}
+}
+
+// ErrOtherServer says that a list of sent files belongs to another server.
+var ErrOtherServer = errors.New("the list belongs to another server")
+
+// SentFiles is a list of the files whose captures a server has. The list is a text: its first line names the server,
+// and each other line a file with its size, its time of change and its name. The zero value lists nothing and
+// remembers nothing.
+type SentFiles struct {
+	file  *os.File
+	lines map[string]bool
+}
+
+// OpenSentFiles opens the list for a server, and makes it if there is none. An empty path makes a list that remembers
+// nothing. The error wraps [ErrOtherServer] if it is the list of another server.
+func OpenSentFiles(path, server string) (*SentFiles, error) {
+	if path == "" {
+		return &SentFiles{}, nil
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	s := &SentFiles{file: f, lines: map[string]bool{}}
+	if err := s.read("server " + server); err != nil {
+		return nil, errors.Join(fmt.Errorf("read the list of sent files %s: %w", path, err), f.Close())
+	}
+	return s, nil
+}
+
+// read reads the list, which begins with the line head.
+func (s *SentFiles) read(head string) error {
+	lines := bufio.NewScanner(s.file)
+	if !lines.Scan() {
+		if err := lines.Err(); err != nil {
+			return err
+		}
+		return s.write(head)
+	}
+	if lines.Text() != head {
+		return fmt.Errorf("%w: it begins with %q, want %q", ErrOtherServer, lines.Text(), head)
+	}
+	for lines.Scan() {
+		s.lines[lines.Text()] = true
+	}
+	return lines.Err()
+}
+
+// Has reports whether the list has the file as it is now.
+func (s *SentFiles) Has(f warc.File) bool { return s.lines[f.Stamp()] }
+
+// Add adds the file as it is now to the list.
+func (s *SentFiles) Add(f warc.File) error {
+	if s.file == nil {
+		return nil
+	}
+	return s.write(f.Stamp())
+}
+
+// Close closes the list.
+func (s *SentFiles) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
+
+// write appends a line and makes it safe on disk.
+func (s *SentFiles) write(line string) error {
+	if _, err := io.WriteString(s.file, line+"\n"); err != nil {
+		return fmt.Errorf("write the list of sent files: %w", err)
+	}
+	return s.file.Sync()
 }

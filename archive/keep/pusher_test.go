@@ -30,12 +30,9 @@ func newTestPusher(t *testing.T, s *archivetest.CDXServer, n int) (*pusher, *byt
 		}
 	}
 	log := &bytes.Buffer{}
-	return &pusher{
-		queue: queue, log: zerolog.New(log), every: time.Millisecond, pause: time.Microsecond,
-		post: func(ctx context.Context, lines []byte) (int, string, error) {
-			return fetch.PostLines(ctx, s.URL+"/crawl", "arcrawl-test", lines)
-		},
-	}, log
+	return newPusher(queue, zerolog.New(log), func(ctx context.Context, lines []byte) (int, string, error) {
+		return fetch.PostLines(ctx, s.URL+"/crawl", "arcrawl-test", lines)
+	}), log
 }
 
 func TestLinesGoInBoundedBatches(t *testing.T) {
@@ -44,7 +41,7 @@ func TestLinesGoInBoundedBatches(t *testing.T) {
 	p, _ := newTestPusher(t, s, 2500)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { p.run(ctx); close(ended) }()
+	go func() { repeat(ctx, p.turn); close(ended) }()
 	time.Sleep(time.Millisecond)
 	stop()
 	<-ended
@@ -95,12 +92,10 @@ func TestNothingIsLostToAServerThatFails(t *testing.T) {
 			s := archivetest.StartCDXServer(t)
 			s.Behave(answer)
 			p, log := newTestPusher(t, s, 100)
-			for range 3 {
-				_, err := p.step(t.Context())
-				if err == nil {
-					t.Fatal("a failed post was taken for success")
+			for n := range 3 {
+				if pause := p.turn(t.Context()); pause != pushPause<<n {
+					t.Fatalf("after failure %d the next post is in %s, want %s", n+1, pause, pushPause<<n)
 				}
-				p.reportFailure(err)
 			}
 			if _, posts := s.Seen(); posts > 3*64 {
 				t.Errorf("%d posts without success", posts)

@@ -1,18 +1,16 @@
 package keep
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -245,27 +243,38 @@ func remove(path string, folders []string) error {
 
 // uploadOf returns the line about a file in the list of uploaded files.
 func (u *Uploader) uploadOf(e fixity.Entry) (Uploaded, error) {
-	path := filepath.Join(u.Dir, ListName)
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Uploaded{}, fmt.Errorf("read the list of uploaded files: %w", err)
+	list, err := u.uploads()
+	if err != nil {
+		return Uploaded{}, err
 	}
-	for up := range uploadsIn(text) {
-		if up.File == e.File && up.SHA256 == e.SHA256 && up.Bucket == u.known.Bucket {
-			return up, nil
-		}
+	i := slices.IndexFunc(list, func(up Uploaded) bool {
+		return up.File == e.File && up.SHA256 == e.SHA256 && up.Bucket == u.known.Bucket
+	})
+	if i < 0 {
+		return Uploaded{}, fmt.Errorf("%s does not list it for %s: it was not uploaded there yet",
+			filepath.Join(u.Dir, ListName), u.known.Bucket)
 	}
-	return Uploaded{}, fmt.Errorf("%s does not list it for %s: it was not uploaded there yet", path, u.known.Bucket)
+	return list[i], nil
 }
 
-// uploadsIn returns the files in the text of a list of uploaded files. A crash can have cut a line.
-func uploadsIn(text []byte) iter.Seq[Uploaded] {
-	return func(yield func(Uploaded) bool) {
-		for line := range bytes.Lines(text) {
-			var up Uploaded
-			if json.Unmarshal(line, &up) == nil && !yield(up) {
-				return
-			}
-		}
+// lockName is the name of the lock file, in the state folder.
+const lockName = "offload.lock"
+
+// lock keeps other processes from deleting or replacing finished files until unlock is called. It waits without a
+// context, because it is held only for moments: no file is copied or compared meanwhile.
+func lock(state string) (unlock func() error, err error) {
+	f, err := os.OpenFile(filepath.Join(state, lockName), os.O_CREATE|os.O_RDWR, 0o640)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the state folder %s does not exist: name the configuration that the daemon uses", state)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("lock finished WARC files: %w", err)
+	}
+	if folder, err := os.Stat(state); err == nil {
+		_ = fileio.KeepOwner(f.Name(), folder) // if it fails, the daemon reports that it cannot open the file
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
+	}
+	return f.Close, nil
 }

@@ -50,17 +50,15 @@ const (
 // is passed after the next start. The crawl never waits for it.
 type sealed struct {
 	dir, position string
-	log           zerolog.Logger
-	hand          func(ctx context.Context, entry []byte, path string) error // nil if nobody is notified
-	every, pause  time.Duration
-	now           func() time.Time
+	retries
+	hand func(ctx context.Context, entry []byte, path string) error // nil if nobody is notified
+	now  func() time.Time
 
 	series  func(file string) string                  // see [warcout.SeriesIn]
 	written func(name string) (warcout.Summary, bool) // see [warcout.Writer.Summary]
 	// growing holds the captures of the files that this run wrote; nil = keep no dependency index.
 	growing *depend.Growing
 	late    map[string]bool // files whose last captures were still missing
-	failing bool            // the last attempt failed
 	mu      sync.Mutex      // guards the field below
 	state   api.Handover
 }
@@ -100,9 +98,13 @@ func newSealed(
 	now func() time.Time, log zerolog.Logger,
 ) *sealed {
 	s := &sealed{
-		dir: c.Storage.WARC, position: filepath.Join(c.Storage.State, sealedPosition), log: log,
-		every: sealedEvery, pause: sealedPause, now: now,
+		dir: c.Storage.WARC, position: filepath.Join(c.Storage.State, sealedPosition), now: now,
 		series: warcout.SeriesIn(c.WARC.Prefix), written: written, growing: growing, late: map[string]bool{},
+		retries: retries{
+			log: log, first: sealedPause, most: maxSealedPause,
+			failed: "a finished WARC file was not taken; trying again until it is",
+			works:  "finished WARC files are taken again",
+		},
 	}
 	if c.Sealed.URL != "" || c.Sealed.Command != "" {
 		url, command, agent := c.Sealed.URL, c.Sealed.Command, c.UserAgent(version)
@@ -152,27 +154,18 @@ func (s *sealed) run(ctx context.Context) {
 			Msg("the manifest of the WARC files was changed; continuing it, and arcrawl verify reports the fault")
 	}
 	s.catchUp(ctx, manifest)
-	for afterFailure := s.pause; ; {
-		pause := s.every
+	repeat(ctx, func(ctx context.Context) time.Duration {
 		err := s.step(ctx, manifest)
 		s.note(s.waiting(manifest), err, s.now())
 		switch {
 		case ctx.Err() != nil:
-			return
 		case err != nil:
-			s.report(err)
-			pause, afterFailure = afterFailure, min(2*afterFailure, maxSealedPause)
+			return s.failure(err)
 		default:
-			if s.failing {
-				s.failing = false
-				s.log.Info().Msg("finished WARC files are taken again")
-			}
-			afterFailure = s.pause
+			s.success()
 		}
-		if wait(ctx, pause) != nil {
-			return
-		}
-	}
+		return sealedEvery
+	})
 }
 
 // finish lists the files that were sealed when the archive was closed. If that takes longer than sealedGrace, the next
@@ -187,14 +180,6 @@ func (s *sealed) finish() {
 	defer func() { _ = manifest.Close() }() // every line is synced
 	if err := s.list(ctx, manifest, true); err != nil && ctx.Err() == nil {
 		s.log.Warn().Err(err).Msg("could not list the last WARC file in the manifest: the next start lists it")
-	}
-}
-
-// report logs the first failure of several in a row.
-func (s *sealed) report(err error) {
-	if !s.failing {
-		s.failing = true
-		s.log.Warn().Err(err).Msg("a finished WARC file was not taken; trying again until it is")
 	}
 }
 

@@ -2,7 +2,6 @@ package keep
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -20,6 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -27,18 +27,14 @@ import (
 
 // newTestSealed returns the notifier of an archive, its manifest, and the log.
 func newTestSealed(
-	t *testing.T, lib *archivetest.Archive, position, url, command string,
+	t *testing.T, lib *archivetest.Archive, state, url, command string,
 ) (*sealed, *fixity.Manifest, *bytes.Buffer) {
 	t.Helper()
-	log := &bytes.Buffer{}
-	s := &sealed{
-		dir: lib.Dir, position: position, log: zerolog.New(log), every: time.Millisecond, pause: time.Millisecond,
-		now: time.Now, series: warcout.SeriesIn("test"),
-	}
-	s.written = func(string) (warcout.Summary, bool) { return warcout.Summary{}, false }
-	s.hand = func(ctx context.Context, entry []byte, path string) error {
-		return handSealed(ctx, url, command, "arcrawl-test", entry, path)
-	}
+	c, log := &config.Config{}, &bytes.Buffer{}
+	c.Storage.WARC, c.Storage.State, c.WARC.Prefix = lib.Dir, state, "test"
+	c.Sealed.URL, c.Sealed.Command = url, command
+	unknown := func(string) (warcout.Summary, bool) { return warcout.Summary{}, false }
+	s := newSealed(c, "test", unknown, nil, time.Now, zerolog.New(log))
 	m, err := fixity.Open(lib.Dir, time.Time{})
 	if err != nil {
 		t.Fatal(err)
@@ -70,11 +66,11 @@ func TestEveryFinishedFileIsSentUntilItIsTaken(t *testing.T) {
 		got = append(got, n)
 	}))
 	defer server.Close()
-	position := filepath.Join(t.TempDir(), "position")
+	state := t.TempDir()
 
 	page("one")
 	page("two")
-	s, m, _ := newTestSealed(t, lib, position, server.URL, "")
+	s, m, _ := newTestSealed(t, lib, state, server.URL, "")
 	for range 3 {
 		if err := s.step(t.Context(), m); err == nil || !strings.Contains(err.Error(), "the disk is full") {
 			t.Fatalf("a refused file: %v", err)
@@ -91,7 +87,7 @@ func TestEveryFinishedFileIsSentUntilItIsTaken(t *testing.T) {
 	}
 	page("three") // while the daemon is stopped
 	refuse = false
-	s, m, _ = newTestSealed(t, lib, position, server.URL, "")
+	s, m, _ = newTestSealed(t, lib, state, server.URL, "")
 	for range 2 {
 		if err := s.step(t.Context(), m); err != nil {
 			t.Fatal(err)
@@ -124,7 +120,7 @@ func TestACommandTakesFinishedFiles(t *testing.T) {
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s, m, log := newTestSealed(t, lib, filepath.Join(dir, "position"), "", program)
+	s, m, log := newTestSealed(t, lib, dir, "", program)
 	for range 2 {
 		err := s.step(t.Context(), m)
 		for err != nil && strings.Contains(err.Error(), "text file busy") { // another test starts a process just now
@@ -133,7 +129,7 @@ func TestACommandTakesFinishedFiles(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "not ready") {
 			t.Fatalf("a program that fails: %v", err)
 		}
-		s.report(err)
+		s.failure(err)
 	}
 	if n := strings.Count(log.String(), "was not taken"); n != 1 {
 		t.Errorf("the log has %d lines, want 1:\n%s", n, log)
@@ -177,8 +173,8 @@ func TestFinishedFilesAreInTheDependencyIndex(t *testing.T) {
 	lib.Seal()
 	lib.Revisit("http://a.example/", archivetest.HTMLHead, origin)
 	lib.Seal()
-	s, m, log := newTestSealed(t, lib, filepath.Join(t.TempDir(), "position"), "", "")
-	s.growing, s.hand = depend.NewGrowing(t.TempDir()), nil
+	s, m, log := newTestSealed(t, lib, t.TempDir(), "", "")
+	s.growing = depend.NewGrowing(t.TempDir())
 	if err := s.step(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
@@ -210,8 +206,8 @@ func TestAFileOfThisRunIsNotReadAgain(t *testing.T) {
 	read, err := fixity.Measure(t.Context(), path, nil)
 	archivetest.Must(t, err)
 	archivetest.Must(t, os.WriteFile(path, make([]byte, read.Size), 0o600))
-	s, m, _ := newTestSealed(t, lib, filepath.Join(t.TempDir(), "position"), "", "")
-	s.growing, s.hand, s.late = depend.NewGrowing(t.TempDir()), nil, map[string]bool{}
+	s, m, _ := newTestSealed(t, lib, t.TempDir(), "", "")
+	s.growing = depend.NewGrowing(t.TempDir())
 	s.written = func(name string) (warcout.Summary, bool) {
 		return warcout.Summary{
 			Name: name, Size: read.Size, Records: int64(read.Records), Captures: 1, First: read.First, Last: read.Last,

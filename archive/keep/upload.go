@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -266,12 +267,12 @@ func (u *Uploader) upload(ctx context.Context, e fixity.Entry, p *progress) erro
 // inEarlier reports whether the list of uploaded files names a file in another bucket, which then is an earlier one.
 func (u *Uploader) inEarlier(e fixity.Entry) (bool, error) {
 	if u.earlier == nil {
-		text, err := os.ReadFile(filepath.Join(u.Dir, ListName))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, fmt.Errorf("read the list of uploaded files: %w", err)
+		list, err := u.uploads()
+		if err != nil {
+			return false, err
 		}
 		u.earlier = map[[2]string]bool{}
-		for up := range uploadsIn(text) {
+		for _, up := range list {
 			if up.Bucket != u.known.Bucket {
 				u.earlier[[2]string{up.File, up.SHA256}] = true
 			}
@@ -314,6 +315,21 @@ func (u *Uploader) compare(ctx context.Context, key string, e fixity.Entry) erro
 	return nil
 }
 
+// uploads returns the files in the list of uploaded files. A crash can have cut a line.
+func (u *Uploader) uploads() (list []Uploaded, err error) {
+	text, err := os.ReadFile(filepath.Join(u.Dir, ListName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the list of uploaded files: %w", err)
+	}
+	for line := range bytes.Lines(text) {
+		var up Uploaded
+		if json.Unmarshal(line, &up) == nil {
+			list = append(list, up)
+		}
+	}
+	return list, nil
+}
+
 // list appends a file to the list of uploaded files.
 func (u *Uploader) list(e Uploaded) (err error) {
 	line, err := json.Marshal(e)
@@ -337,4 +353,41 @@ func (u *Uploader) list(e Uploaded) (err error) {
 		return err
 	}
 	return f.Sync()
+}
+
+// putParts sends a file in parts: servers take at most 5 GiB in one request. The SHA-256 of each part is signed,
+// so the server refuses a part that differs. If a part fails, the parts before it are removed there.
+func (u *Uploader) putParts(
+	ctx context.Context, key string, f io.ReaderAt, size int64, o minio.PutObjectOptions,
+) (err error) {
+	bucket := u.Bucket.Bucket
+	id, err := u.server.NewMultipartUpload(ctx, bucket, key, o)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, u.server.AbortMultipartUpload(context.WithoutCancel(ctx), bucket, key, id))
+		}
+	}()
+	length := max(cmp.Or(u.largest, partSize), (size+maxParts-1)/maxParts)
+	var parts []minio.CompletePart
+	for pos := int64(0); pos < size; pos += length {
+		part := io.NewSectionReader(f, pos, min(length, size-pos))
+		sum := sha256.New()
+		if err := transfer(ctx, sum, part); err != nil {
+			return err
+		}
+		if _, err := part.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		sent, err := u.server.PutObjectPart(ctx, bucket, key, id, len(parts)+1, part, part.Size(),
+			minio.PutObjectPartOptions{Sha256Hex: hex.EncodeToString(sum.Sum(nil)), DisableContentSha256: true})
+		if err != nil {
+			return err
+		}
+		parts = append(parts, minio.CompletePart{PartNumber: sent.PartNumber, ETag: sent.ETag})
+	}
+	_, err = u.server.CompleteMultipartUpload(ctx, bucket, key, id, parts, o)
+	return err
 }

@@ -1,14 +1,18 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"sort"
 	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/parallel"
 )
 
 // reference is a header that names another record.
@@ -33,23 +37,7 @@ type original struct {
 func (s *scan) remember(rec *warc.Record) {
 	h := rec.Header
 	id := rec.ID()
-	f := depend.Record{ID: depend.KeyOf(id), Offset: rec.Offset, File: s.index, Date: h.Date().UnixNano()}
-	switch h.Type() {
-	case "response", "resource":
-		f.Kind = depend.KindFull
-	case "revisit":
-		f.Kind = depend.KindRevisit
-	case "request":
-		f.Kind = depend.KindRequest
-	}
-	if f.Kind != depend.KindOther {
-		f.URI = depend.KeyOf(h.Target())
-	}
-	if f.Kind == depend.KindFull || f.Kind == depend.KindRevisit {
-		if d, err := warc.ParseDigest(h.Get("WARC-Payload-Digest")); err == nil && !d.IsZero() {
-			f.Method, f.Payload = d.Algorithm, depend.KeyOf(string(d.Value))
-		}
-	}
+	f := depend.RecordOf(rec, s.index)
 	s.facts = append(s.facts, f)
 	if s.known {
 		return
@@ -83,7 +71,7 @@ func (s *scan) dropResolved() {
 	}
 	left := s.refs[:0]
 	for _, ref := range s.refs {
-		f, found := here[depend.KeyOf(ref.to)]
+		f, found := here[depend.IDKey(ref.to)]
 		if ref.original != nil || !found || ref.differsFrom(f) {
 			left = append(left, ref)
 		}
@@ -204,7 +192,7 @@ func (res resolver) place(f depend.Record) string {
 
 // follow returns what is wrong with a reference.
 func (res resolver) follow(ref reference) []warc.Finding {
-	i, found := res.ids[depend.KeyOf(ref.to)]
+	i, found := res.ids[depend.IDKey(ref.to)]
 	if ref.original == nil {
 		if found && ref.differsFrom(res.facts[i]) {
 			text := "this record and " + res.place(res.facts[i]) + " are a request and its capture, but have different URIs"
@@ -245,14 +233,11 @@ func (res resolver) byMoment(ref reference, date time.Time) (best int32, found b
 	if best, found = res.at[m]; !found || res.more[m] == nil {
 		return best, found
 	}
-	d, err := warc.ParseDigest(ref.digest)
-	if err != nil {
-		d.Algorithm = ""
-	}
+	method, payload := depend.PayloadOf(ref.digest)
 	fits := math.MinInt
 	for _, i := range res.more[m] {
 		to := depend.Moment{URI: m.uri, Date: date.UnixNano()}
-		if n := res.facts[i].Fits(to, d.Algorithm, depend.KeyOf(string(d.Value))); n > fits {
+		if n := res.facts[i].Fits(to, method, payload); n > fits {
 			best, fits = i, n
 		}
 	}
@@ -294,16 +279,118 @@ func (res resolver) compare(ref reference, f depend.Record) []warc.Finding {
 	if ref.toDate != "" && (err != nil || date.Unix() != time.Unix(0, f.Date).Unix()) {
 		fail(warc.OtherOriginal, "WARC-Refers-To-Date is %s, %s has another date", ref.toDate, res.place(f))
 	}
-	d, err := warc.ParseDigest(ref.digest)
-	if err != nil || d.IsZero() {
-		return all
-	}
+	method, payload := depend.PayloadOf(ref.digest)
 	switch {
+	case method == "":
 	case f.Method == "":
 		text := res.place(f) + " has no payload digest to compare with"
 		all = append(all, warc.Finding{Severity: warc.Warning, Kind: warc.OtherOriginal, Text: text})
-	case f.Method == d.Algorithm && depend.KeyOf(string(d.Value)) != f.Payload:
+	case f.Method == method && f.Payload != payload:
 		fail(warc.OtherOriginal, "the revisit has the payload digest %s, %s has another", ref.digest, res.place(f))
 	}
 	return all
+}
+
+// isBare reports whether a revisit names no original, as Heritrix wrote revisits before version 3.1.2. Its original is
+// the last earlier capture of the same URI with the same payload.
+func (ref reference) isBare() bool {
+	return ref.original != nil && ref.to == "" && (ref.toURI == "" || ref.toDate == "")
+}
+
+// version returns the URI and payload of a revisit. It is zero if the revisit has no digest that can be read.
+func (ref reference) version() version {
+	method, payload := depend.PayloadOf(ref.digest)
+	if method == "" {
+		return version{}
+	}
+	return version{depend.KeyOf(ref.uri), payload, method}
+}
+
+// findVersions finds the captures that may be the originals of revisits which name none, by date.
+func (res *resolver) findVersions(refs []reference) {
+	res.versions = map[version][]int32{}
+	for _, ref := range refs {
+		if ref.isBare() {
+			res.versions[ref.version()] = nil
+		}
+	}
+	if len(res.versions) == 0 {
+		return
+	}
+	for i, f := range res.facts {
+		if f.Kind != depend.KindFull {
+			continue
+		}
+		v := version{f.URI, f.Payload, f.Method}
+		if all, wanted := res.versions[v]; wanted {
+			res.versions[v] = append(all, int32(i))
+		}
+	}
+	for _, all := range res.versions {
+		slices.SortStableFunc(all, func(a, b int32) int { return cmp.Compare(res.facts[a].Date, res.facts[b].Date) })
+	}
+}
+
+// byPayload returns the last capture of the URI and payload of a revisit that is not later than the revisit.
+func (res *resolver) byPayload(ref reference) (last int32, found bool) {
+	all := res.versions[ref.version()]
+	later := sort.Search(len(all), func(i int) bool { return res.facts[all[i]].Date > ref.date })
+	if later == 0 {
+		return 0, false
+	}
+	return all[later-1], true
+}
+
+// addNewer adds records that a crawl wrote next to the verification. Originals of revisits in an open file can
+// be in files that were opened after the folders were listed, or behind what was read of another open file. A crawl
+// writes an original before its revisits, so one more look after reading suffices. Such records are only targets of
+// references. If no reference needs them, addNewer does nothing.
+func (v *verification) addNewer(ctx context.Context, paths []string, res *resolver) error {
+	if !v.needsNewer(*res) {
+		return nil
+	}
+	listed, _ := warc.FilesNamed(paths, warc.IsArchive)
+	again := slices.DeleteFunc(listed, func(f warc.File) bool {
+		i := indexOf(res.files, f)
+		return i >= 0 && !isOpen(res.files[i])
+	})
+	results := make([]*scan, len(again))
+	for i, f := range again {
+		at := indexOf(res.files, f)
+		if at < 0 {
+			at, res.files = len(res.files), append(res.files, f)
+		}
+		results[i] = &scan{file: f, index: int32(at), known: true, records: map[string]int{}}
+	}
+	last := map[int32]int64{} // offsets of the last records that are known of each file
+	for _, f := range v.facts {
+		last[f.File] = max(last[f.File], f.Offset+1)
+	}
+	work := func(ctx context.Context, i int) error { return results[i].run(ctx, nil) }
+	return parallel.Each(ctx, len(again), work, func(i int) error {
+		for _, f := range results[i].facts {
+			if f.Offset >= last[f.File] {
+				v.facts = append(v.facts, f)
+			}
+		}
+		return nil
+	})
+}
+
+// needsNewer reports whether a record in an open file names a record that is not there.
+func (v *verification) needsNewer(res resolver) bool {
+	return slices.ContainsFunc(v.refs, func(ref reference) bool {
+		return isOpen(res.files[ref.file]) && slices.ContainsFunc(res.follow(ref), func(f warc.Finding) bool {
+			return f.Kind == warc.NoOriginal || f.Kind == warc.Dangling
+		})
+	})
+}
+
+// isOpen reports whether a file was open when it was listed.
+func isOpen(f warc.File) bool { return strings.HasSuffix(f.Path, warc.OpenSuffix) }
+
+// indexOf returns the place of a file in a list, open or sealed; -1 = it is not there.
+func indexOf(files []warc.File, f warc.File) int {
+	path := strings.TrimSuffix(f.Path, warc.OpenSuffix)
+	return slices.IndexFunc(files, func(g warc.File) bool { return strings.TrimSuffix(g.Path, warc.OpenSuffix) == path })
 }

@@ -1,3 +1,7 @@
+// Package wacz makes and checks WACZ packages, in version 1.1.1 of the specification.
+//
+// A package is a ZIP file with WARC files, an index of their captures, a list of pages, and a manifest with the digest
+// of each file. [Write] makes one. [Check] compares one with its manifest.
 package wacz
 
 import (
@@ -135,12 +139,7 @@ type writer struct {
 // With o.MaxSize it makes several packages and a list of them, as [packing.partsOf] names them.
 func Write(ctx context.Context, paths []string, o Options, report func(warc.Finding) error) (Summary, error) {
 	p := &packing{o: o, sum: Summary{Requires: []Require{}}, partOf: map[string]int{}, known: map[string]int{}}
-	p.report = func(f warc.Finding) error {
-		if f.Severity == warc.Error {
-			p.sum.Errors++
-		}
-		return report(f)
-	}
+	p.report = warc.CountErrors(&p.sum.Errors, report)
 	files, err := p.choose(paths)
 	if err != nil {
 		return p.sum, err
@@ -216,21 +215,15 @@ func (p *packing) write(ctx context.Context, number int) error {
 // choose returns the files to pack. In the package, a file has the last element of its path as its name.
 func (p *packing) choose(paths []string) ([]warc.File, error) {
 	all, faults := warc.Files(paths)
-	for _, f := range faults {
-		if err := p.report(*f); err != nil {
-			return nil, err
-		}
+	if err := warc.ReportAll(faults, p.report); err != nil {
+		return nil, err
 	}
 	var files []warc.File
 	names := map[string]string{}
 	for _, f := range all {
 		name := filepath.Base(f.Path)
 		if strings.HasSuffix(name, warc.OpenSuffix) {
-			err := p.report(warc.Finding{
-				File: f.Path, Offset: -1, Severity: warc.Warning, Kind: warc.StillOpen,
-				Text: "this file is still open and is left out",
-			})
-			if err != nil {
+			if err := p.report(warc.LeftOut(f.Path)); err != nil {
 				return nil, err
 			}
 			continue
@@ -269,6 +262,14 @@ func (p *writer) add(path string, stored bool, write func(io.Writer) error) erro
 		Name: resourceName(path), Path: path, Hash: "sha256:" + hex.EncodeToString(sum.Sum(nil)), Bytes: int64(size),
 	})
 	return nil
+}
+
+// addText writes a text as a file of the package.
+func (p *writer) addText(path string, text []byte) error {
+	return p.add(path, false, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
 }
 
 // resourceName returns the last element of a path as a valid name of a data package: lower case letters, digits, dash,
@@ -350,10 +351,7 @@ func (p *writer) indexes(file *os.File) error {
 	if err != nil {
 		return err
 	}
-	return p.add("indexes/index.idx", false, func(w io.Writer) error {
-		_, err := second.WriteTo(w)
-		return err
-	})
+	return p.addText("indexes/index.idx", second.Bytes())
 }
 
 // manifest writes datapackage.json and the file with its digest. Neither lists itself.
@@ -380,19 +378,10 @@ func (p *writer) manifest() error {
 	if err != nil {
 		return err
 	}
-	for _, file := range []struct {
-		name string
-		text []byte
-	}{{"datapackage.json", text}, {"datapackage-digest.json", digest}} {
-		err := p.add(file.name, false, func(w io.Writer) error {
-			_, err := w.Write(file.text)
-			return err
-		})
-		if err != nil {
-			return err
-		}
+	if err := p.addText(descriptorName, text); err != nil {
+		return err
 	}
-	return nil
+	return p.addText(descriptorDigestName, digest)
 }
 
 // counter counts the bytes that are written to it.

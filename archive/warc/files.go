@@ -72,6 +72,16 @@ func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
+// ReadFile returns the first max bytes of a file. It refuses everything except regular files.
+func ReadFile(path string, max int64) ([]byte, error) {
+	f, _, err := OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, max))
+	return text, errors.Join(err, f.Close())
+}
+
 // Files lists the WARC files in paths: each file that is named, and all files below each folder whose names end in
 // .warc or .warc.gz, also followed by .open. The list is sorted and has no duplicates. It reports paths that cannot be
 // read, and folders without WARC files, as findings.

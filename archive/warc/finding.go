@@ -72,6 +72,13 @@ func FileFinding(file string, k Kind, text string) *Finding {
 	return &Finding{File: file, Offset: -1, Severity: Error, Kind: k, Text: text}
 }
 
+// LeftOut returns the warning that a file is left out because it is still open.
+func LeftOut(file string) Finding {
+	f := FileFinding(file, StillOpen, "this file is still open and is left out")
+	f.Severity = Warning
+	return *f
+}
+
 // Error returns the finding as one line: file:offset: severity: text [kind] (uri).
 func (f *Finding) Error() string {
 	var b strings.Builder
