@@ -67,9 +67,7 @@ func (d *Daemon) openOffice(digest func([]int, []alarm.Summary) alarm.Summary) *
 	if d.o.Member != nil {
 		return d.o.Member.office
 	}
-	o := openOffice(officeParts{
-		Config: d.live.Current, Join: digest, Background: background, Wait: wait, Now: d.o.Now, Log: d.log,
-	})
+	o := openOffice(d.live.Current, digest, d.o.Now, d.log)
 	d.closers.stop(o.Close)
 	return o
 }

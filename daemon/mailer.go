@@ -30,27 +30,20 @@ const (
 	digestFile = "digest.day"
 )
 
-// mailerParts holds what a mailer needs.
-type mailerParts struct {
-	Config  func() *config.Config
-	Summary func() (s alarm.Summary, ok bool)                             // without Recent; not ok = none now
-	Each    func(since time.Time, use func(api.Capture)) (from time.Time) // see captures.Store.Each
-	Send    func(ctx context.Context, s config.Mail, m alarm.Mail) error
-	Dir     string // state folder
-	Outbox  *alarm.Outbox
-	Now     func() time.Time
-	Log     zerolog.Logger
-}
-
 // mailer sends alarms and digests by e-mail, as [mail] of the configuration in force says. Add may be called at the
 // same time as Run.
 type mailer struct {
-	p       mailerParts
+	config  func() *config.Config
+	summary func() (s alarm.Summary, ok bool)                             // without Recent; not ok = none now
+	each    func(since time.Time, use func(api.Capture)) (from time.Time) // see captures.Store.Each
+	send    func(ctx context.Context, s config.Mail, m alarm.Mail) error
+	dir     string // state folder
+	outbox  *alarm.Outbox
+	now     func() time.Time
+	log     zerolog.Logger
+
 	failing map[string]bool // addresses to which the last mail was not delivered; only tick uses it
 }
-
-// newMailer returns a mailer.
-func newMailer(p mailerParts) *mailer { return &mailer{p: p, failing: map[string]bool{}} }
 
 // receiverOf returns the name of a recipient in the outbox.
 func receiverOf(to config.Recipient) string {
@@ -62,11 +55,11 @@ func receiverOf(to config.Recipient) string {
 
 // Add queues notices for their recipients. It writes a file, and does not wait for the network.
 func (m *mailer) Add(list []alarm.Notice) {
-	c := m.p.Config().Mail
+	c := m.config().Mail
 	if !c.On() {
 		return
 	}
-	m.check(m.p.Outbox.Add(list, func(n alarm.Notice) (receivers []string) {
+	m.check(m.outbox.Add(list, func(n alarm.Notice) (receivers []string) {
 		for _, to := range c.Recipients() {
 			if c.Alarms && alarm.Concerns(to, n.Host, n.Names()) {
 				receivers = append(receivers, receiverOf(to))
@@ -79,29 +72,29 @@ func (m *mailer) Add(list []alarm.Notice) {
 // check logs an error of the outbox.
 func (m *mailer) check(err error) {
 	if err != nil {
-		m.p.Log.Warn().Err(err).Msg("alarms for e-mail are lost, or sent twice, if the daemon ends before they are delivered")
+		m.log.Warn().Err(err).Msg("alarms for e-mail are lost, or sent twice, if the daemon ends before they are delivered")
 	}
 }
 
 // Run sends what is queued once a minute, until ctx ends.
 func (m *mailer) Run(ctx context.Context) {
 	for wait(ctx, mailEvery) == nil {
-		m.tick(ctx, m.p.Now())
+		m.tick(ctx, m.now())
 	}
 }
 
 // tick sends one mail to each recipient that has unsent notices, and the digest if it is time for it. What could not be
 // delivered is sent again later.
 func (m *mailer) tick(ctx context.Context, now time.Time) {
-	c := m.p.Config().Mail
+	c := m.config().Mail
 	if !c.On() {
 		return
 	}
 	m.orderDigest(c, now)
 	for _, to := range c.Recipients() {
-		waiting, outdated := m.p.Outbox.For(receiverOf(to), now)
+		waiting, outdated := m.outbox.For(receiverOf(to), now)
 		if outdated > 0 {
-			m.p.Log.Error().Str("to", to.Address).Int("alarms", outdated).Msg("dropped alarms that could not be mailed for days")
+			m.log.Error().Str("to", to.Address).Int("alarms", outdated).Msg("dropped alarms that could not be mailed for days")
 		}
 		if len(waiting) == 0 {
 			continue
@@ -112,7 +105,7 @@ func (m *mailer) tick(ctx context.Context, now time.Time) {
 		}
 		subject, body := alarm.AlarmMail(list)
 		if m.deliver(ctx, c, to, subject, body, now) {
-			m.check(m.p.Outbox.Taken(receiverOf(to), waiting[len(waiting)-1].Seq))
+			m.check(m.outbox.Taken(receiverOf(to), waiting[len(waiting)-1].Seq))
 		}
 	}
 	m.sendDigests(ctx, c, now)
@@ -126,13 +119,13 @@ func (m *mailer) orderDigest(c config.Mail, now time.Time) {
 	if !ok || now.Before(day.Add(at)) {
 		return
 	}
-	path := filepath.Join(m.p.Dir, digestFile)
+	path := filepath.Join(m.dir, digestFile)
 	last, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || strings.TrimSpace(string(last)) >= day.Format(time.DateOnly) {
 		return
 	}
 	if err := fileio.Write(path, []byte(day.Format(time.DateOnly)+"\n"), 0o640); err != nil {
-		m.p.Log.Error().Err(err).Msg("could not store the day of the digest: no digest is sent today")
+		m.log.Error().Err(err).Msg("could not store the day of the digest: no digest is sent today")
 		return
 	}
 	done := strings.TrimSpace(string(last))
@@ -146,17 +139,17 @@ func (m *mailer) orderDigest(c config.Mail, now time.Time) {
 		}
 	}
 	if len(receivers) > 0 {
-		m.check(m.p.Outbox.Owe(receivers, now))
+		m.check(m.outbox.Owe(receivers, now))
 	}
 }
 
 // sendDigests sends the digests that are owed, each with what came since the last one.
 func (m *mailer) sendDigests(ctx context.Context, c config.Mail, now time.Time) {
-	owed, recent := m.p.Outbox.Digest(now)
+	owed, recent := m.outbox.Digest(now)
 	if len(owed) == 0 {
 		return
 	}
-	s, ok := m.p.Summary()
+	s, ok := m.summary()
 	if !ok {
 		return // the next tick tries again
 	}
@@ -169,7 +162,7 @@ func (m *mailer) sendDigests(ctx context.Context, c config.Mail, now time.Time) 
 			all = append(all, alarm.NewNews(to, last, now, alarm.NoticeMaxAge))
 		}
 	}
-	alarm.FillNews(all, m.p.Each, s.Names)
+	alarm.FillNews(all, m.each, s.Names)
 	for _, n := range all {
 		subject, body := alarm.DigestMail(s, n)
 		if m.deliver(ctx, c, n.To, subject, body, now) {
@@ -180,7 +173,7 @@ func (m *mailer) sendDigests(ctx context.Context, c config.Mail, now time.Time) 
 		done = append(done, to)
 	}
 	if len(done) > 0 {
-		m.check(m.p.Outbox.Sent(done, now))
+		m.check(m.outbox.Sent(done, now))
 	}
 }
 
@@ -190,12 +183,12 @@ func (m *mailer) deliver(
 ) bool {
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()
-	err := m.p.Send(ctx, c, alarm.Mail{From: c.From, To: to.Address, Subject: subject, Body: body, Date: now})
+	err := m.send(ctx, c, alarm.Mail{From: c.From, To: to.Address, Subject: subject, Body: body, Date: now})
 	switch {
 	case err != nil && !m.failing[to.Address]:
-		m.p.Log.Warn().Err(err).Msg("could not deliver a mail: trying again each minute")
+		m.log.Warn().Err(err).Msg("could not deliver a mail: trying again each minute")
 	case err == nil && m.failing[to.Address]:
-		m.p.Log.Info().Str("to", to.Address).Msg("mail is delivered again")
+		m.log.Info().Str("to", to.Address).Msg("mail is delivered again")
 	}
 	m.failing[to.Address] = err != nil
 	return err == nil

@@ -32,21 +32,21 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return newMailer(mailerParts{
-			Outbox: out,
-			Config: func() *config.Config { return c }, Dir: dir, Log: zerolog.New(&log),
-			Summary: func() (alarm.Summary, bool) {
+		return &mailer{
+			outbox: out, failing: map[string]bool{},
+			config: func() *config.Config { return c }, dir: dir, log: zerolog.New(&log),
+			summary: func() (alarm.Summary, bool) {
 				return alarm.Summary{Names: func(string) []string { return nil }}, true
 			},
-			Each: func(time.Time, func(api.Capture)) (from time.Time) { return from },
-			Send: func(_ context.Context, _ config.Mail, m alarm.Mail) error {
+			each: func(time.Time, func(api.Capture)) (from time.Time) { return from },
+			send: func(_ context.Context, _ config.Mail, m alarm.Mail) error {
 				if failing {
 					return errors.New("no answer")
 				}
 				sent = append(sent, m.To+" "+m.Subject)
 				return nil
 			},
-		})
+		}
 	}
 	m := open()
 	now := time.Date(2026, 11, 22, 6, 30, 0, 0, time.UTC)
@@ -129,19 +129,19 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 	now, failing := start, ""
 	var sent []string
 	bodies := map[string]string{}
-	m := newMailer(mailerParts{
-		Outbox: out, Config: func() *config.Config { return c }, Dir: t.TempDir(), Log: zerolog.Nop(),
-		Summary: func() (alarm.Summary, bool) {
+	m := &mailer{
+		outbox: out, failing: map[string]bool{}, config: func() *config.Config { return c }, dir: t.TempDir(), log: zerolog.Nop(),
+		summary: func() (alarm.Summary, bool) {
 			return alarm.Summary{Names: func(host string) []string { return []string{strings.TrimSuffix(host, ".example")} }}, true
 		},
-		Each: func(since time.Time, use func(api.Capture)) (from time.Time) { // a version of two hosts every six hours
+		each: func(since time.Time, use func(api.Capture)) (from time.Time) { // a version of two hosts every six hours
 			for when := now; when.After(since); when = when.Add(-6 * time.Hour) {
 				use(api.Capture{At: when, Host: "press.example", URI: "http://press.example/", Kind: "changed"})
 				use(api.Capture{At: when, Host: "radio.example", URI: "http://radio.example/", Kind: "changed"})
 			}
 			return from
 		},
-		Send: func(_ context.Context, _ config.Mail, m alarm.Mail) error {
+		send: func(_ context.Context, _ config.Mail, m alarm.Mail) error {
 			if m.To == failing {
 				return errors.New("no answer")
 			}
@@ -150,7 +150,7 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 			bodies[m.To] = m.Body
 			return nil
 		},
-	})
+	}
 	for day := range 17 {
 		if day == 3 {
 			m.Add([]alarm.Notice{{Alarm: api.Alarm{Host: "press.example", Text: "press is down"}, Raised: true, Labels: []string{"press"}, At: now}})

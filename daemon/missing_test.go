@@ -18,6 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/smalldisk"
 )
@@ -26,16 +27,12 @@ import (
 var damages = map[string]func(t *testing.T, mem string){
 	"deleted": func(t *testing.T, mem string) {
 		t.Helper()
-		if err := os.Remove(mem); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.Remove(mem))
 	},
 	"zeroed": func(t *testing.T, mem string) {
 		t.Helper()
 		info, err := os.Stat(mem)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		daemontest.Write(t, mem, strings.Repeat("\x00", int(info.Size())))
 	},
 	"intact": func(*testing.T, string) {},
@@ -60,9 +57,7 @@ func killed(t *testing.T, l *daemontest.Life, damage func(t *testing.T, mem stri
 		name = strings.TrimSuffix(name, ".open") // the daemon that starts after the kill finishes its WARC files
 		return smalldisk.CopyFile(filepath.Join(dir, name), path)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	logs, err := filepath.Glob(filepath.Join(dir, "state", "*.mem"))
 	if err != nil || len(logs) == 0 {
 		t.Fatalf("no log of a memory table (%v)", err)
@@ -110,26 +105,29 @@ func TestVisitsThatTheStoreLostAreFoundAndAdded(t *testing.T) {
 			leaveOpen(t, dir) // no daemon started since the kill
 		}
 		c := loaded(t, dir)
-		for again, visits := range []int64{2, 0} {
-			f, err := daemon.OpenStopped(t.Context(), c, now)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := history.FindMissing(t.Context(), f, c, c.Storage.Log, 0, now)
-			if err != nil || m.Visits != visits {
-				t.Errorf("%s, %d: %d visits are missing, want %d (%v)", name, again, m.Visits, visits, err)
-			}
-			r, err := history.AddMissing(t.Context(), f, c, m, now)
-			if err != nil || r.Lines != visits || r.Missing != 0 {
-				t.Errorf("%s, %d: added %+v, %v", name, again, r, err)
-			}
-			if err := f.Close(); err != nil {
-				t.Fatal(err)
-			}
-		}
+		addMissing(t, c, now, false)
 		if diff := cmp.Diff(want, entriesIn(t, c, now)); diff != "" {
 			t.Errorf("%s: -before +after:\n%s", name, diff)
 		}
+	}
+}
+
+// addMissing looks for the visits that a store has lost, and adds them; there are none when it looks again. bare says
+// that the log does not say where their payloads are.
+func addMissing(t *testing.T, c *config.Config, now time.Time, bare bool) {
+	t.Helper()
+	for again, visits := range []int64{2, 0} {
+		f, err := daemon.OpenStopped(t.Context(), c, now)
+		archivetest.Must(t, err)
+		m, err := history.FindMissing(t.Context(), f, c, c.Storage.Log, 0, now)
+		if err != nil || m.Visits != visits || bare && m.Bare != visits {
+			t.Errorf("%s, %d: %d visits are missing, want %d (%v)", c.Path, again, m.Visits, visits, err)
+		}
+		r, err := history.AddMissing(t.Context(), f, c, m, now)
+		if err != nil || r.Lines != visits || r.Missing != 0 || bare && r.Payloads != visits {
+			t.Errorf("%s, %d: added %+v, %v", c.Path, again, r, err)
+		}
+		archivetest.Must(t, f.Close())
 	}
 }
 
@@ -140,9 +138,7 @@ func leaveOpen(t *testing.T, dir string) {
 	if err != nil || len(files) != 1 {
 		t.Fatalf("WARC files %v, %v", files, err)
 	}
-	if err := os.Rename(files[0], files[0]+".open"); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.Rename(files[0], files[0]+".open"))
 }
 
 // The log has no thirteenth column, as by default, was rotated and compressed, and the killed daemon left its WARC file
@@ -164,23 +160,7 @@ func TestVisitsOfABareCompressedLogAreAddedFromTheArchive(t *testing.T) {
 	daemontest.Write(t, log+".1.gz", packed.String())
 	leaveOpen(t, dir)
 	c := loaded(t, dir)
-	for again, visits := range []int64{2, 0} {
-		f, err := daemon.OpenStopped(t.Context(), c, now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := history.FindMissing(t.Context(), f, c, c.Storage.Log, 0, now)
-		if err != nil || m.Visits != visits || m.Bare != visits {
-			t.Errorf("%d: %d visits are missing, want %d (%v)", again, m.Visits, visits, err)
-		}
-		r, err := history.AddMissing(t.Context(), f, c, m, now)
-		if err != nil || r.Lines != visits || r.Missing != 0 || r.Payloads != visits {
-			t.Errorf("%d: added %+v, %v", again, r, err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	addMissing(t, c, now, true)
 	got := entriesIn(t, c, now)
 	for u, w := range want {
 		g := got[u]
@@ -199,13 +179,9 @@ func TestVisitsOfABareCompressedLogAreAddedFromTheArchive(t *testing.T) {
 // loaded returns the configuration in a folder.
 func loaded(t *testing.T, dir string) *config.Config {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(dir, "hosts.d"), 0o750); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.MkdirAll(filepath.Join(dir, "hosts.d"), 0o750))
 	c, err := daemon.LoadConfig(filepath.Join(dir, "arcrawl.toml"), zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	return c
 }
 
@@ -223,13 +199,9 @@ type facts struct {
 func entriesIn(t *testing.T, c *config.Config, now time.Time) map[string]facts {
 	t.Helper()
 	f, err := daemon.OpenStopped(t.Context(), c, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	list, _, err := f.List(now, frontier.Selection{}, "", 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	all := map[string]facts{}
 	for _, e := range list {
 		all[e.URI.String()] = facts{
@@ -237,8 +209,6 @@ func entriesIn(t *testing.T, c *config.Config, now time.Time) map[string]facts {
 			e.Origin.RecordID, e.Origin.File, e.Validators.ETag,
 		}
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, f.Close())
 	return all
 }

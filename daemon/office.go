@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"context"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -17,16 +16,6 @@ import (
 
 // outboxFile is the file in the state folder with the notices that were not delivered yet.
 const outboxFile = "outbox.json"
-
-// officeParts holds what an office needs.
-type officeParts struct {
-	Config     func() *config.Config                                   // in force
-	Join       func(numbers []int, list []alarm.Summary) alarm.Summary // of several; nil = there is one
-	Background func(run func(context.Context)) (end func())            // runs something until end is called
-	Wait       func(context.Context, time.Duration) error
-	Now        func() time.Time
-	Log        zerolog.Logger
-}
 
 // digestSource returns what digests say about a daemon.
 type digestSource struct {
@@ -53,22 +42,25 @@ type office struct {
 // aboutAlarm names an alarm of the process as a whole.
 type aboutAlarm struct{ kind, about string }
 
-// openOffice starts an office, which first sends what an earlier run could not deliver. The caller closes it.
-func openOffice(p officeParts) *office {
-	c := p.Config()
+// openOffice starts an office, which first sends what an earlier run could not deliver. join makes one digest of several;
+// nil means that there is one daemon. The caller closes the office.
+func openOffice(
+	inForce func() *config.Config, join func([]int, []alarm.Summary) alarm.Summary, now func() time.Time, log zerolog.Logger,
+) *office {
+	c := inForce()
 	out, err := alarm.OpenOutbox(filepath.Join(c.Storage.State, outboxFile))
 	if err != nil {
-		p.Log.Error().Err(err).Msg("some alarms may never be delivered to the webhook or by e-mail")
+		log.Error().Err(err).Msg("some alarms may never be delivered to the webhook or by e-mail")
 	}
 	o := &office{
-		join: p.Join, sources: map[int]digestSource{}, raised: map[aboutAlarm]map[int]bool{}, said: map[aboutAlarm]bool{},
+		join: join, sources: map[int]digestSource{}, raised: map[aboutAlarm]map[int]bool{}, said: map[aboutAlarm]bool{},
 	}
-	o.hook = openWebhook(c.Admin.Webhook, out, p)
-	o.post = newMailer(mailerParts{
-		Config: p.Config, Summary: o.summary, Each: o.each, Send: alarm.SendMail, Dir: c.Storage.State, Outbox: out,
-		Now: p.Now, Log: p.Log,
-	})
-	o.posting = p.Background(o.post.Run)
+	o.hook = openWebhook(c.Admin.Webhook, out, alarm.Post, now, log)
+	post := &mailer{
+		config: inForce, summary: o.summary, each: o.each, send: alarm.SendMail, dir: c.Storage.State, outbox: out,
+		now: now, log: log, failing: map[string]bool{},
+	}
+	o.post, o.posting = post, background(post.Run)
 	return o
 }
 

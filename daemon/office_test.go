@@ -18,10 +18,7 @@ func startOffice(t *testing.T) *office {
 	t.Helper()
 	c := &config.Config{}
 	c.Storage.State = t.TempDir()
-	o := openOffice(officeParts{
-		Config: func() *config.Config { return c }, Join: addHosts, Background: inBackground, Wait: pauseBetween,
-		Now: time.Now, Log: zerolog.Nop(),
-	})
+	o := openOffice(func() *config.Config { return c }, addHosts, time.Now, zerolog.Nop())
 	t.Cleanup(o.Close)
 	return o
 }

@@ -26,21 +26,22 @@ type webhook struct {
 	log    zerolog.Logger
 	wake   chan struct{} // something was added
 	now    func() time.Time
-	wait   func(context.Context, time.Duration) error
 	close  func()
 
 	failures int // in a row; only run uses it
 }
 
-// openWebhook starts to send notices, first those that an earlier run could not deliver. The caller closes the webhook.
-func openWebhook(url string, out *alarm.Outbox, p officeParts) *webhook {
-	h := &webhook{
-		url: url, outbox: out, post: alarm.Post, now: p.Now, wait: p.Wait, log: p.Log, wake: make(chan struct{}, 1),
-	}
+// openWebhook starts to send notices with post, first those that an earlier run could not deliver. The caller closes
+// the webhook.
+func openWebhook(
+	url string, out *alarm.Outbox, post func(context.Context, string, alarm.Notice) error, now func() time.Time,
+	log zerolog.Logger,
+) *webhook {
+	h := &webhook{url: url, outbox: out, post: post, now: now, log: log, wake: make(chan struct{}, 1)}
 	if url == "" {
 		h.check(out.Forget(func(to string) bool { return to != webhookName }))
 	}
-	h.close = p.Background(h.run)
+	h.close = background(h.run)
 	return h
 }
 
@@ -67,7 +68,7 @@ func (h *webhook) check(err error) {
 func (h *webhook) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if h.step(ctx, h.now()) {
-			_ = h.wait(ctx, h.pause()) // the loop checks ctx
+			_ = wait(ctx, h.pause()) // the loop checks ctx
 			continue
 		}
 		select {

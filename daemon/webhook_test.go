@@ -53,22 +53,6 @@ func (w *hookWorld) seen() (calls []time.Time, taken []string, log string) {
 	return slices.Clone(w.calls), slices.Clone(w.taken), w.log.String()
 }
 
-// inBackground runs something until stop is called.
-func inBackground(run func(context.Context)) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { run(ctx) })
-	return func() { cancel(); running.Wait() }
-}
-
-// pauseBetween waits for d, or until ctx ends.
-func pauseBetween(ctx context.Context, d time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	<-ctx.Done()
-	return ctx.Err()
-}
-
 // open opens a webhook, as the daemon does when it starts.
 func (w *hookWorld) open(url string) {
 	w.Helper()
@@ -76,10 +60,7 @@ func (w *hookWorld) open(url string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.hook = &webhook{
-		url: url, outbox: out, now: time.Now, wait: pauseBetween, log: zerolog.New(w), wake: make(chan struct{}, 1),
-	}
-	w.hook.post = func(_ context.Context, _ string, n alarm.Notice) error {
+	w.hook = openWebhook(url, out, func(_ context.Context, _ string, n alarm.Notice) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.calls = append(w.calls, time.Now())
@@ -87,8 +68,7 @@ func (w *hookWorld) open(url string) {
 			w.taken = append(w.taken, n.Text)
 		}
 		return w.err
-	}
-	w.hook.close = inBackground(w.hook.run)
+	}, time.Now, zerolog.New(w))
 }
 
 // send sends notices with these texts.
@@ -177,7 +157,7 @@ func TestTheWebhookSkipsWhatItNeverTakes(t *testing.T) {
 			t.Errorf("%d alarms wait, the first %q; want the newest %d", len(list), list[0].Notice.Text, alarm.MaxWaiting)
 		}
 		w.hook.close()
-		w.hook = openWebhook("", w.hook.outbox, officeParts{Background: inBackground, Now: time.Now, Log: zerolog.Nop()}) // the configuration no longer names a webhook
+		w.hook = openWebhook("", w.hook.outbox, nil, time.Now, zerolog.Nop()) // the configuration no longer names a webhook
 		w.hook.close()
 		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != 0 {
 			t.Errorf("%d alarms wait although there is no webhook", len(list))
