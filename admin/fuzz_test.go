@@ -8,6 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // FuzzRequest sends arbitrary requests to the API of a crawl. None may cause a panic or an error of our own.
@@ -26,9 +27,7 @@ func FuzzRequest(f *testing.F) {
 			t.Skip("no request of the API")
 		}
 		r, err := http.NewRequest(all[n%len(all)].Method, "http://localhost/", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		r.URL.Path, r.URL.RawQuery, r.Host = path, query, "localhost"
 		if body != "" {
 			r.Header.Set("Content-Type", "application/json")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // run runs git in a folder.
@@ -27,9 +28,7 @@ func run(t *testing.T, dir string, args ...string) string {
 
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
 // TestChangesAreCommittedUnderTheNameOfTheirAuthor commits a new, a changed and a removed file. A hook, a file that
@@ -41,25 +40,17 @@ func TestChangesAreCommittedUnderTheNameOfTheirAuthor(t *testing.T) {
 	}
 	dir := t.TempDir()
 	hosts := filepath.Join(dir, "hosts.d")
-	if err := os.Mkdir(hosts, 0o750); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.Mkdir(hosts, 0o750))
 	run(t, dir, "init", "-q")
 	hook := filepath.Join(dir, ".git", "hooks", "post-commit")
-	if err := os.MkdirAll(filepath.Dir(hook), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\ntouch hooked\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.MkdirAll(filepath.Dir(hook), 0o750))
+	archivetest.Must(t, os.WriteFile(hook, []byte("#!/bin/sh\ntouch hooked\n"), 0o700))
 	write(t, hosts, "other.toml", "staged by somebody else")
 	run(t, hosts, "add", "other.toml")
 	commits := func(who, what string, files ...string) string {
 		t.Helper()
 		name, err := admin.MakeCommit(t.Context(), admin.Commit{Dir: hosts, Files: files, Who: who, What: what})
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		return name
 	}
 	write(t, hosts, "a.toml", "one")
@@ -70,9 +61,7 @@ func TestChangesAreCommittedUnderTheNameOfTheirAuthor(t *testing.T) {
 	if name := commits("maria", "nothing new", "[ab].toml"); name != "" {
 		t.Errorf("an unchanged file is committed as %s", name)
 	}
-	if err := os.Remove(filepath.Join(hosts, "a.toml")); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.Remove(filepath.Join(hosts, "a.toml")))
 	last := commits("", "removed", "a.toml")
 	got := run(t, dir, "log", "--reverse", "--name-status", "--pretty=%an <%ae>, %cn: %s")
 	want := "maria <maria@arcrawl>, arcrawl: a.toml: saved in the dashboard\n\nA\thosts.d/a.toml\n" +

@@ -21,6 +21,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -117,18 +118,14 @@ func TestTheMetricsPageIsFresh(t *testing.T) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Type, label, m.Help)
 	}
 	page, err := os.ReadFile(metricsPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	const mark = "<!-- Generated from the table of the room admin by: go test ./admin -update. Change it there. -->\n"
 	above, table, ok := strings.Cut(string(page), mark)
 	if !ok {
 		t.Fatalf("%s has no line %q", metricsPage, mark)
 	}
 	if *update {
-		if err := os.WriteFile(metricsPage, []byte(above+mark+b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.WriteFile(metricsPage, []byte(above+mark+b.String()), 0o644))
 		return
 	}
 	if diff := cmp.Diff(b.String(), table); diff != "" {
@@ -152,9 +149,7 @@ func TestMonitoringUsesExistingMetrics(t *testing.T) {
 	}
 	for file, decode := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		var any map[string]any
 		if err := decode(text, &any); err != nil || len(any) == 0 {
 			t.Errorf("%s: %v", file, err)
@@ -178,9 +173,7 @@ func TestAnUnknownNumberIsNoMetric(t *testing.T) {
 		r := prometheus.NewRegistry()
 		r.MustRegister(metricCollector{Snapshot: func() (s metricSnapshot) { s.URIs.Due = due; return s }})
 		all, err := r.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		found := 0
 		for _, m := range all {
 			if m.GetName() == "arcrawl_uris_due" {
@@ -209,9 +202,7 @@ func TestMetricsOfShardsAreNotCountedTwice(t *testing.T) {
 		}
 	}
 	families, err := all.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	found := map[string]int{}
 	for _, m := range families {
 		for _, metric := range m.GetMetric() {
@@ -316,9 +307,7 @@ func TestGrafanaDashboardSelectsInstances(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &board)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	if l := board.Templating.List; len(l) != 2 || l[1].Name != "instance" {
 		t.Errorf("the variables are %+v; want an instance", l)
 	}
@@ -343,9 +332,7 @@ func TestGrafanaDashboardSelectsInstances(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "rules.yaml")
-	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(file, []byte(rules), 0o600))
 	if out, err := foreign.Promtool(t, "check", "rules", file); err != nil || n == 0 || !strings.Contains(out, fmt.Sprintf("%d rules found", n)) {
 		t.Errorf("promtool on the expressions: %v\n%s", err, out)
 	}

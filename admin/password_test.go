@@ -13,6 +13,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -28,13 +29,9 @@ func TestAUserChangesThePasswordInTheBrowser(t *testing.T) {
 	w := newWorld(t, dir, everyHour)
 	defer w.Close()
 	c := w.window.o.Config().Config.Admin
-	if err := access.AddUser(c.UserFile, "maria", access.Operate, "correct horse battery"); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, access.AddUser(c.UserFile, "maria", access.Operate, "correct horse battery"))
 	o, err := access.Open(c, w.window.o.Now, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	handler, shown := w.window.Handler(o), make(chan struct{}, 100)
 	site := httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
 		handler.ServeHTTP(to, from)

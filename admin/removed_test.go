@@ -69,14 +69,10 @@ func TestAHostWhoseFileIsDeletedIsMarked(t *testing.T) {
 	dir := t.TempDir()
 	main := filepath.Join(dir, "arcrawl.toml")
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	write("arcrawl.toml", "[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n")
-	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o750); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.Mkdir(filepath.Join(dir, "hosts.d"), 0o750))
 	const buecher = "xn--bcher-kva.example:8080"
 	hosts := []uri.Host{"a.example", buecher, "c.example"}
 	names := func() map[string]api.HostName {
@@ -85,9 +81,7 @@ func TestAHostWhoseFileIsDeletedIsMarked(t *testing.T) {
 		if err == nil {
 			err = b.Update(c)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		return b.Of(hosts).Hosts
 	}
 	check := func(when string, want map[string]api.HostName) {
@@ -101,9 +95,7 @@ func TestAHostWhoseFileIsDeletedIsMarked(t *testing.T) {
 	write("hosts.d/books.toml", "host = \""+buecher+"\"\n")
 	check("with files", map[string]api.HostName{buecher: {Unicode: unicode}})
 	for _, name := range []string{"a.example", "books"} {
-		if err := os.Remove(filepath.Join(dir, "hosts.d", name+".toml")); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.Remove(filepath.Join(dir, "hosts.d", name+".toml")))
 	}
 	check("without files", map[string]api.HostName{"a.example": {Removed: true}, buecher: {Unicode: unicode, Removed: true}})
 	write("hosts.d/a.example.toml", "")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 func visits(n int64) seriesPoint { return seriesPoint{Counts: api.Counts{Visits: n}} }
@@ -16,9 +17,7 @@ func TestTheSeriesIsBoundedAndOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "series.jsonl")
 	s, err := openSeries(file, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	now := noon
 	for range 100 * 24 * 60 {
 		p := visits(1)
@@ -27,9 +26,7 @@ func TestTheSeriesIsBoundedAndOutlivesARestart(t *testing.T) {
 		if s.file = ""; now.Sub(noon) > 90*24*time.Hour { // write the file only in the last days
 			s.file = file
 		}
-		if err := s.Add(p); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, s.Add(p))
 	}
 	check := func(s *timeSeries) {
 		t.Helper()
@@ -49,9 +46,7 @@ func TestTheSeriesIsBoundedAndOutlivesARestart(t *testing.T) {
 	}
 	check(s)
 	again, err := openSeries(file, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	check(again) // the file was rewritten within the ten days, with all hours
 	if info, err := os.Stat(file); err != nil || info.Size() > 8<<20 {
 		t.Errorf("the file is %v, %v; want it below 8 MB", info.Size(), err)
@@ -62,23 +57,15 @@ func TestATornLineCostsOneMinute(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "series.jsonl")
 	s, err := openSeries(file, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	for i := range 3 {
 		p := visits(int64(i))
 		p.Start = noon.Add(time.Duration(i) * time.Minute)
-		if err := s.Add(p); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, s.Add(p))
 	}
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, text[:len(text)-20], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
+	archivetest.Must(t, os.WriteFile(file, text[:len(text)-20], 0o600))
 	if s, err = openSeries(file, noon.Add(time.Hour)); err != nil || len(s.minutes) != 2 {
 		t.Errorf("%d minutes are read from a file with a torn line, %v; want the 2 before it", len(s.minutes), err)
 	}

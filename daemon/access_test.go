@@ -23,6 +23,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 )
 
@@ -30,32 +31,22 @@ import (
 func certificate(t *testing.T, dir string, serial int64) *x509.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "arcrawl test"}, NotBefore: now.Add(-time.Hour),
 		NotAfter: now.Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	daemontest.Write(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
 	daemontest.Write(t, filepath.Join(dir, "cert.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
 	moment := now.Add(time.Duration(serial) * time.Second)
-	if err := os.Chtimes(filepath.Join(dir, "cert.pem"), moment, moment); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.Chtimes(filepath.Join(dir, "cert.pem"), moment, moment))
 	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	return cert
 }
 
@@ -74,18 +65,14 @@ func TestDaemonServesOtherMachinesWithTLS(t *testing.T) {
 		t.Fatalf("the log names no https address:\n%s", l.Text())
 	}
 	all, err := access.List(filepath.Join(l.Dir, "admin.token"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	status := func(cert *x509.Certificate, scheme, path, secret string) int {
 		roots := x509.NewCertPool()
 		roots.AddCert(cert)
 		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}
 		client := http.Client{Transport: transport}
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s://127.0.0.1:%s%s", scheme, port[1], path), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		r.Header.Set("Authorization", "Bearer "+secret)
 		got, err := client.Do(r)
 		if err != nil {
@@ -127,9 +114,7 @@ func TestDaemonRecordsTheUserOfTheSocket(t *testing.T) {
 	l := daemontest.Start(t)
 	l.Visited(t)
 	us, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	c := api.NewClient(filepath.Join(l.Dir, "state", "admin.sock"))
 	if err := c.Health(t.Context()); err != nil {
 		t.Errorf("the daemon is not healthy: %v", err)

@@ -19,6 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
@@ -188,13 +189,9 @@ func newJumpWorld(t *testing.T, dir string) *jumpWorld {
 		"http://b.example/":     {Every: 7 * time.Hour},
 		"http://busy.example/":  {Status: http.StatusServiceUnavailable, Retry: "3600"},
 	} {
-		if err := w.town.Set(u, p); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, w.town.Set(u, p))
 	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.MkdirAll(dir, 0o750))
 	daemontest.Write(t, w.path, fmt.Sprintf(jumpSettings, strings.Join(jumpPages, `", "`)))
 	return w
 }

@@ -52,13 +52,9 @@ func TestAHangupReopensTheLogAndReadsTheConfiguration(t *testing.T) {
 	l := daemontest.Start(t)
 	l.Visited(t)
 	crawlLog := filepath.Join(l.Dir, "crawl.log")
-	if err := os.Rename(crawlLog, crawlLog+".1"); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.Rename(crawlLog, crawlLog+".1"))
 	text, err := os.ReadFile(l.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	daemontest.Write(t, l.Path, strings.Replace(string(text), `max_delay = "0s"`, `max_delay = "1s"`, 1))
 	l.Hangup <- syscall.SIGHUP
 	l.WaitFor(t, "crawl.log reopened", `"keys":1`)
@@ -73,9 +69,7 @@ func TestAChangedHostFileIsReadAgain(t *testing.T) {
 	l.Visited(t)
 	daemontest.Write(t, filepath.Join(l.Dir, "hosts.d", "a.example.toml"), "[scope]\nmax_hops = 5\n")
 	l.WaitFor(t, `"keys":1`)
-	if err := l.End(); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, l.End())
 	copied, err := os.ReadFile(filepath.Join(l.Dir, "state", "last-good", "a.example.toml"))
 	if err != nil || !strings.Contains(string(copied), "max_hops = 5") {
 		t.Errorf("the last good copy is %q, %v", copied, err)
@@ -90,17 +84,13 @@ func TestTheStatusHasTheWarningsOfCheck(t *testing.T) {
 	daemontest.Write(t, filepath.Join(l.Dir, "hosts.d", "www.typo.example.toml"), "[politeness]\nmin_delay = \"0s\"\ndelay_factor = 0\n")
 	l.WaitFor(t, `"keys":1`)
 	c, err := config.Load(l.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	var want []string
 	for _, w := range c.Doubts(time.Now(), nil) {
 		want = append(want, w.String())
 	}
 	status, err := api.NewClient(filepath.Join(l.Dir, "state", "admin.sock")).Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	var got []string
 	for _, w := range status.Config.Warnings {
 		got = append(got, config.Fault(w).String())
@@ -116,9 +106,7 @@ func TestASecondDaemonIsRefused(t *testing.T) {
 	l := daemontest.Start(t)
 	l.Visited(t)
 	c, err := config.Load(l.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	o := daemon.Options{Log: zerolog.Nop(), Hangup: l.Hangup, Notify: l.Notify, SharedProcess: true}
 	err = daemon.Run(t.Context(), c, o)
 	if err == nil || !strings.Contains(err.Error(), "another") {
@@ -133,17 +121,13 @@ func TestASecondDaemonIsRefused(t *testing.T) {
 func TestAFailedStartClosesWhatItHasOpened(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	defer taken.Close()
 	path := filepath.Join(t.TempDir(), "arcrawl.toml")
 	text := fmt.Sprintf(daemontest.MainFile, "http://www.news.example/")
 	daemontest.Write(t, path, strings.Replace(text, "127.0.0.1:0", taken.Addr().String(), 1))
 	c, err := config.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	hangup := make(chan os.Signal)
 	o := daemon.Options{Log: zerolog.Nop(), Hangup: hangup, Notify: func(string) {}, SharedProcess: true}
 	err = daemon.Run(t.Context(), c, o)

@@ -7,23 +7,20 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(path, []byte(text), 0o640))
 }
 
 func TestLastGoodCopiesFollowWhatIsInForce(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "arcrawl.toml")
 	hosts := filepath.Join(dir, "hosts.d")
-	if err := os.Mkdir(hosts, 0o750); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.Mkdir(hosts, 0o750))
 	writeFile(t, path, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\n")
 	a, b := filepath.Join(hosts, "a.example.toml"), filepath.Join(hosts, "b.example.toml")
 	writeFile(t, a, "scope.max_hops = 3\n")
@@ -34,17 +31,13 @@ func TestLastGoodCopiesFollowWhatIsInForce(t *testing.T) {
 		if err == nil {
 			err = saveLastGood(c)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		return c
 	}
 	hops := func(c *config.Config, h uri.Host) int { return c.ForHost(h, time.Time{}).Scope.MaxHops }
 	start()
 	writeFile(t, a, "scope.max_hops = broken\n")
-	if err := os.Remove(b); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.Remove(b))
 	for range 2 { // the copy remains after several starts
 		if c := start(); hops(c, "a.example") != 3 || hops(c, "b.example") != 20 || len(c.Broken) != 1 {
 			t.Errorf("a.example has %d hops, b.example %d, broken %v; want the copy, the default, one fault", hops(c, "a.example"), hops(c, "b.example"), c.Broken)

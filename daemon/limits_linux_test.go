@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 func TestLimitsSayWhatTheCrawlNeeds(t *testing.T) {
@@ -108,8 +110,6 @@ func writeTree(t *testing.T, root string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		file := filepath.Join(root, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)))
 	}
 }

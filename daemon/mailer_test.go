@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // TestMailerSendsAlarmsAndDigests raises alarms of two hosts while the server fails, then lets a day pass.
@@ -29,9 +30,7 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *mailer {
 		out, err := alarm.OpenOutbox(filepath.Join(dir, "outbox.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		return &mailer{
 			outbox: out, failing: map[string]bool{},
 			config: func() *config.Config { return c }, dir: dir, log: zerolog.New(&log),
@@ -122,9 +121,7 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 		To: []string{"all@library.example", "press=p@library.example monday"},
 	}}
 	out, err := alarm.OpenOutbox(filepath.Join(t.TempDir(), "outbox.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	start := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC) // a Sunday
 	now, failing := start, ""
 	var sent []string

@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 func TestGarbageIsBoundedByWhatACollectionSearches(t *testing.T) {
@@ -86,13 +87,9 @@ func withWorkers(t *testing.T, workers string) *config.Config {
 	path := filepath.Join(t.TempDir(), "arcrawl.toml")
 	text := "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" +
 		"[seeds]\nuris = [\"http://news.example/\"]\n" + workers
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	c, err := config.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	return c
 }
 
@@ -137,12 +134,8 @@ func TestServiceMemoryIsTheSmallestLimitAbove(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		archivetest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	put("groups/system.slice/memory.max", "3000000\n")
@@ -172,9 +165,7 @@ func TestServiceMemoryIsTheSmallestLimitAbove(t *testing.T) {
 func TestTheUnitHasMemoryForTheDefaults(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../packaging/systemd/arcrawl.service")
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	found := regexp.MustCompile(`(?m)^MemoryMax=(\d+)G$`).FindSubmatch(text)
 	if found == nil {
 		t.Fatal("the unit has no MemoryMax")

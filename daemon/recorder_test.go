@@ -34,9 +34,7 @@ func TestTheArchiveHasEachConfigurationInForceOnce(t *testing.T) {
 	l.Visited(t)
 	daemontest.Write(t, filepath.Join(l.Dir, "hosts.d", "a.example.toml"), "[scope]\nmax_hops = 5 # hush-3\n")
 	l.WaitFor(t, `"keys":1`)
-	if err := l.End(); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, l.End())
 	all := configurations(t, l.Dir)
 	var uris []string
 	for _, r := range all {
@@ -68,9 +66,7 @@ func TestTheArchiveHasEachConfigurationInForceOnce(t *testing.T) {
 
 	again := l.Again(t, nil) // without the host file
 	again.WaitFor(t, "READY=1")
-	if err := again.End(); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, again.End())
 	later := configurations(t, l.Dir)[len(all):]
 	if len(later) != 1 || later[0].Target() != named || !strings.Contains(string(later[0].Block), `"removed": [`) {
 		t.Errorf("after a host file was removed, the archive has %d more records, want one that says so: %+v", len(later), later)
@@ -82,9 +78,7 @@ func isIndexed(t *testing.T, dir, uri string) {
 	t.Helper()
 	folder := filepath.Join(dir, "warc")
 	live, err := os.ReadFile(filepath.Join(folder, "recent.cdxj"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	var built strings.Builder
 	none := func(f warc.Finding) error { t.Error(f); return nil }
 	if _, err := index.Build(context.Background(), []string{folder}, index.Options{}, &built, none); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // A socket in a folder with a long path works too. It is removed when it is closed.
@@ -15,14 +16,10 @@ func TestSocketsMayHaveLongPaths(t *testing.T) {
 	t.Parallel()
 	for _, deep := range []string{"s", strings.Repeat("s", 120)} {
 		dir := filepath.Join(t.TempDir(), deep)
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.Mkdir(dir, 0o755))
 		path := filepath.Join(dir, "admin.sock")
 		l, err := listenSocket(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		conn, err := api.DialSocket(t.Context(), path)
 		if err != nil {
 			t.Fatalf("a path of %d characters: %v", len(path), err)
@@ -49,9 +46,7 @@ func TestASocketReplacesNothingButASocket(t *testing.T) {
 		os.Mkdir(path("folder"), 0o700),
 		os.Symlink(path("seeds.txt"), path("link")),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 	}
 	for _, name := range []string{"seeds.txt", "folder", "link"} {
 		if l, err := listenSocket(path(name)); err == nil || !strings.Contains(err.Error(), "not a socket") {
@@ -68,9 +63,7 @@ func TestASocketReplacesNothingButASocket(t *testing.T) {
 		t.Errorf("the file holds %q: %v", got, err)
 	}
 	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path("left"), Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	left.SetUnlinkOnClose(false)
 	left.Close() // as a crash leaves it
 	l, err := listenSocket(path("left"))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // hookWorld is a webhook whose server takes notices, or returns an error.
@@ -57,9 +58,7 @@ func (w *hookWorld) seen() (calls []time.Time, taken []string, log string) {
 func (w *hookWorld) open(url string) {
 	w.Helper()
 	out, err := alarm.OpenOutbox(filepath.Join(w.dir, outboxFile))
-	if err != nil {
-		w.Fatal(err)
-	}
+	archivetest.Must(w, err)
 	w.hook = openWebhook(url, out, func(_ context.Context, _ string, n alarm.Notice) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()

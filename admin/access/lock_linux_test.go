@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // TestFilesCanBeLockedOverNFS asks for the lock that NFS asks its server for in place of flock. Only a file that is
@@ -14,13 +16,9 @@ import (
 func TestFilesCanBeLockedOverNFS(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "users")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(path, nil, 0o600))
 	f, err := openLocked(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	defer func() { _ = f.Close() }()
 	if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK}); err != nil {
 		t.Errorf("NFS cannot lock the file: %v", err)

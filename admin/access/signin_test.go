@@ -350,9 +350,7 @@ func TestBrowsersAreLedToThePageAndBack(t *testing.T) {
 	hostile := `"><script>alert(1)</script>`
 	body := func(r *http.Response) string {
 		var b strings.Builder
-		if err := r.Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, r.Write(&b))
 		return b.String()
 	}
 	text := body(d.send("POST", "/login", url.Values{"name": {hostile}, "password": {"x"}, "to": {"/" + hostile}}, nil))

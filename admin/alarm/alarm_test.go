@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -96,9 +97,7 @@ func TestSilenceIsComparedWithUsualActivity(t *testing.T) {
 func TestEachKindIsDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/alarms.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	_, table, _ := strings.Cut(string(page), "\n## Kinds\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	for _, kind := range Kinds() {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // server is a mail server on the loopback. It takes one connection.
@@ -41,9 +42,7 @@ func serve(t *testing.T, implicit bool, refuse string) *server {
 	s.secret = &tls.Config{Certificates: certified.TLS.Certificates}
 	s.roots.AddCert(certified.Certificate())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	s.address = l.Addr().String()
 	go func() {
 		defer close(s.done)
@@ -107,9 +106,7 @@ func (s *server) talk(conn net.Conn, refuse string) {
 func TestMailIsDelivered(t *testing.T) {
 	t.Parallel()
 	password := filepath.Join(t.TempDir(), "password")
-	if err := os.WriteFile(password, []byte("geheim\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(password, []byte("geheim\n"), 0o600))
 	m := Mail{
 		From: "arcrawl@library.example", To: "press@library.example", Subject: "arcrawl: host: müller.example\r\nBcc: x@evil.example",
 		Body: "Überfällig: " + strings.Repeat("ä", 200) + "\n.\nend\n", Date: time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC),
@@ -130,9 +127,7 @@ func TestMailIsDelivered(t *testing.T) {
 				t.Errorf("the server received\n%s", log)
 			}
 			got, err := netmail.ReadMessage(strings.NewReader(s.text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, err)
 			subject, err := new(mime.WordDecoder).DecodeHeader(got.Header.Get("Subject"))
 			if err != nil || subject != "arcrawl: host: müller.example Bcc: x@evil.example" || got.Header.Get("Bcc") != "" {
 				t.Errorf("the subject is %q, %v; headers %v", subject, err, got.Header)
@@ -164,9 +159,7 @@ func TestMailFailuresAreExplained(t *testing.T) {
 		t.Errorf("a server without encryption: %v", err)
 	}
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	defer silent.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	go cancel()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 func TestWebhookReceivesAlarms(t *testing.T) {
@@ -25,9 +26,7 @@ func TestWebhookReceivesAlarms(t *testing.T) {
 	}))
 	defer s.Close()
 	n := Notice{Alarm: api.Alarm{Kind: Host, About: "a.example", Text: "a.example is down", Since: noon, Host: "a.example"}, Raised: true, At: noon, Instance: "press", Institution: "National Library", Link: "https://c.example/#/host/a.example", Labels: []string{"press"}}
-	if err := Post(t.Context(), s.URL, n); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, Post(t.Context(), s.URL, n))
 	if got["kind"] != "host" || got["about"] != "a.example" || got["raised"] != true || got["message"] != "arcrawl press: a.example is down" {
 		t.Errorf("the webhook received %v", got)
 	}

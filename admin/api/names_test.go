@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 func TestNamedMarksRemovedHostsAndShowsUnicode(t *testing.T) {
@@ -13,9 +15,7 @@ func TestNamedMarksRemovedHostsAndShowsUnicode(t *testing.T) {
 	for _, name := range []string{
 		"gone.example.toml.removed", "xn--bcher-kva.example_8080.toml.removed", "back.example.toml.removed", "back.example.toml",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	for _, c := range []struct{ host, label, condition string }{
 		{"gone.example", "gone.example", "idle, removed"},

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -23,18 +25,14 @@ func TestAuditLogIsReadNewestFirst(t *testing.T) {
 			Time: noon.Add(time.Duration(i) * time.Hour), Who: []string{"maria", "jan"}[i%2], Way: "socket", What: "pause",
 			Order: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i)), Result: Done,
 		}
-		if err := l.Add(e); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, l.Add(e))
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "audit*.jsonl"))
 	if err != nil || len(files) != maxFiles {
 		t.Errorf("%d files, %v; want %d", len(files), err, maxFiles)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, fileName), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	if _, err := f.WriteString("{\"time\":\"2026"); err != nil || f.Close() != nil {
 		t.Fatal(err)
 	}
@@ -59,9 +57,7 @@ func TestLongOrdersAreCut(t *testing.T) {
 	dir := t.TempDir()
 	l := New(dir)
 	for _, order := range []string{`{"uris":["` + strings.Repeat("ä", 1<<19) + `"]}`, "\xff{", "{}"} {
-		if err := l.Add(Entry{Time: noon, What: "seeds", Order: json.RawMessage(order), Result: Done}); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, l.Add(Entry{Time: noon, What: "seeds", Order: json.RawMessage(order), Result: Done}))
 	}
 	all, err := Read(dir, Filter{})
 	if err != nil || len(all) != 3 || len(all[2].Order) > 2*maxPart || !strings.HasPrefix(string(all[2].Order), `"{\"uris\"`) ||

@@ -9,6 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // TestAJoinedReportIsTheReportOfAll reports on the days of some hosts at once, and in three parts that are joined one
@@ -56,8 +57,6 @@ func text(t *testing.T, r api.DayReport) string {
 		}
 	}
 	out, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	return string(out)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/survey"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -15,9 +16,7 @@ func TestSlowCountsAreKept(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	defer func() { _ = f.Close() }()
 	add := func(path string) {
 		t.Helper()
@@ -66,9 +65,7 @@ func TestNobodyWaitsForTheFirstCount(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	defer func() { _ = f.Close() }()
 	due, clock := survey.Due{Frontier: f}, func() time.Time { return now }
 	for _, step := range []struct{ add, latest int64 }{{999, 999}, {600, survey.Counting}} {
