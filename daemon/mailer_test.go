@@ -127,7 +127,8 @@ func TestAWeeklyDigestHasTheWeek(t *testing.T) {
 	var sent []string
 	bodies := map[string]string{}
 	m := &mailer{
-		outbox: out, failing: map[string]bool{}, config: func() *config.Config { return c }, dir: t.TempDir(), log: zerolog.Nop(),
+		outbox: out, failing: map[string]bool{}, dir: t.TempDir(), log: zerolog.Nop(),
+		config: func() *config.Config { return c },
 		summary: func() (alarm.Summary, bool) {
 			return alarm.Summary{Names: func(host string) []string { return []string{strings.TrimSuffix(host, ".example")} }}, true
 		},

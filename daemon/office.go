@@ -42,10 +42,11 @@ type office struct {
 // aboutAlarm names an alarm of the process as a whole.
 type aboutAlarm struct{ kind, about string }
 
-// openOffice starts an office, which first sends what an earlier run could not deliver. join makes one digest of several;
-// nil means that there is one daemon. The caller closes the office.
+// openOffice starts an office, which first sends what an earlier run could not deliver. join makes one digest of
+// several; nil means that there is one daemon. The caller closes the office.
 func openOffice(
-	inForce func() *config.Config, join func([]int, []alarm.Summary) alarm.Summary, now func() time.Time, log zerolog.Logger,
+	inForce func() *config.Config, join func([]int, []alarm.Summary) alarm.Summary, now func() time.Time,
+	log zerolog.Logger,
 ) *office {
 	c := inForce()
 	out, err := alarm.OpenOutbox(filepath.Join(c.Storage.State, outboxFile))

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -103,6 +105,143 @@ func TestEachKindIsDocumented(t *testing.T) {
 	for _, kind := range Kinds() {
 		if !strings.Contains(table, "`"+kind+"`") {
 			t.Errorf("docs/alarms.md does not explain the kind %s", kind)
+		}
+	}
+}
+
+func TestFilesThatCannotBeMovedOrUploadedAreATrouble(t *testing.T) {
+	t.Parallel()
+	var a api.Archive
+	if got := ArchiveTroubles(a); len(got) > 0 {
+		t.Errorf("an archive in order has the troubles %+v", got)
+	}
+	a.Database = "no replica"
+	if got := ArchiveTroubles(a); len(got) != 1 || got[0] != (Trouble{Kind: Database, Text: "no replica"}) {
+		t.Errorf("a database without replica has the troubles %+v", got)
+	}
+	a.Database = ""
+	a.Offload = api.Offload{Since: api.Moment(time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)), Error: "no room"}
+	a.Offload.Upload = &api.Upload{Bucket: "https://s3.example/x", Waiting: 2, Since: a.Offload.Since, Error: "busy"}
+	got := ArchiveTroubles(a)
+	const want = "2 finished WARC files not uploaded to https://s3.example/x since 2026-11-22"
+	if len(got) == 2 && (got[1].Kind != Upload || !strings.HasPrefix(got[1].Text, want)) {
+		t.Errorf("the upload is the trouble %+v", got[1])
+	}
+	if len(got) != 2 || got[0].Kind != Folders || !strings.Contains(got[0].Text, "2026-11-22 12:00:00 UTC") ||
+		!strings.HasSuffix(got[0].Text, "no room") {
+		t.Errorf("the troubles are %+v", got)
+	}
+}
+
+func TestDocumentsAreATroubleForADay(t *testing.T) {
+	t.Parallel()
+	var d Documents
+	for n := range 3 * maxDocumentHosts {
+		d.Add(fmt.Sprintf("h%d.example", n), "http://h.example/"+strings.Repeat("é", 5000), "error", "why", noon)
+	}
+	d.Add("h1.example", "http://h1.example/b", "panic", "index out of range", noon.Add(time.Hour))
+	list := d.Troubles(noon.Add(time.Hour))
+	if len(list) != maxDocumentHosts {
+		t.Errorf("%d troubles, want one for each of %d hosts", len(list), maxDocumentHosts)
+	}
+	for _, x := range list {
+		if len(x.Text) > 1000 || !strings.Contains(x.Text, "could not be processed") {
+			t.Errorf("%d bytes of text: %.100s", len(x.Text), x.Text)
+		}
+		if x.About == "h1.example" && !strings.Contains(x.Text, "2 visits of h1.example") {
+			t.Errorf("the text is %q", x.Text)
+		}
+	}
+	if d.Totals()["error"] != 3*maxDocumentHosts || d.Totals()["panic"] != 1 {
+		t.Errorf("counted %d errors and %d panics", d.Totals()["error"], d.Totals()["panic"])
+	}
+	if list := d.Troubles(noon.Add(24*time.Hour + time.Minute)); len(list) != 1 {
+		t.Errorf("%d troubles after a day, want the one that is younger", len(list))
+	}
+}
+
+// TestFeedGapsAreOneAlarmForEachHost loses entries of fifty feeds on two hosts. The alarms end a day later.
+func TestFeedGapsAreOneAlarmForEachHost(t *testing.T) {
+	t.Parallel()
+	var g Gaps
+	var a Set
+	for i := range 50 {
+		g.Add("http://a.example/feed/"+strings.Repeat("x", i), noon.Add(time.Duration(i)*time.Second))
+	}
+	g.Add("http://b.example/feed", noon)
+	a.Update(noon, g.Troubles(noon))
+	raised := a.Raised()
+	if len(raised) != 2 || raised[0].Host != "a.example" || !strings.HasPrefix(raised[0].Text, "50 feeds of a.example may") ||
+		!strings.Contains(raised[0].Text, "/feed/"+strings.Repeat("x", 49)+" at 2026-11-22 12:00:49 UTC") {
+		t.Errorf("raised %+v; want one alarm for each host", raised)
+	}
+	later := noon.Add(gapLasts + 2*time.Minute)
+	if changes := a.Update(later, g.Troubles(later)); len(changes) != 2 || len(a.Raised()) != 0 {
+		t.Errorf("a day later %+v are raised", a.Raised())
+	}
+}
+
+// TestAcknowledgementsEndWithTheAlarm acknowledges alarms, restarts, clears one and raises it again.
+func TestAcknowledgementsEndWithTheAlarm(t *testing.T) {
+	t.Parallel()
+	down := []Trouble{{Host, "a.example", "down"}, {Host, "b.example", "down"}, {Silence, "c.example", "silent"}}
+	var a Set
+	a.Update(noon, down)
+	now := noon.Add(2 * time.Hour)
+	a.Update(now, down)
+	if n := a.Acknowledge(api.Acknowledge{Kind: Host, About: "a.example", Note: "moves on Monday"}, "maria", now); n != 1 {
+		t.Errorf("acknowledged %d alarms, want 1", n)
+	}
+	if n := a.Acknowledge(api.Acknowledge{Kind: Host}, "jan", now); n != 1 {
+		t.Errorf("acknowledged %d alarms of the kind, want the other one", n)
+	}
+	if n := a.Acknowledge(api.Acknowledge{Kind: Host, About: "b.example", Undo: true}, "jan", now); n != 1 {
+		t.Errorf("took %d acknowledgements back, want 1", n)
+	}
+	var restarted Set
+	restarted.Restore(a.Raised(), now)
+	if changes := restarted.Update(now.Add(time.Second), down); len(changes) != 0 {
+		t.Errorf("after a restart the alarms are announced again: %+v", changes)
+	}
+	for _, x := range restarted.Raised() {
+		if by := x.Acknowledged; (by != nil) != (x.About == "a.example") || by != nil && (by.Who != "maria" || by.Note != "moves on Monday") {
+			t.Errorf("%s is acknowledged by %+v", x.About, by)
+		}
+	}
+	if n := Acknowledged(restarted.Raised()); n != 1 {
+		t.Errorf("%d alarms are acknowledged, want 1", n)
+	}
+	restarted.Update(now.Add(time.Hour), nil)
+	restarted.Update(now.Add(2*time.Hour), down)
+	restarted.Update(now.Add(4*time.Hour), down)
+	if n, raised := Acknowledged(restarted.Raised()), restarted.Raised(); n != 0 || len(raised) != 3 {
+		t.Errorf("%d of %d alarms that were raised again are acknowledged, want none of 3", n, len(raised))
+	}
+}
+
+func TestASeedThatLetsNobodyInIsATrouble(t *testing.T) {
+	t.Parallel()
+	const page = "the server sent another page instead of the content: "
+	for _, c := range []struct {
+		name      string
+		history   frontier.History
+		what, fix string // "" = no trouble
+	}{
+		{"a redirect to itself", frontier.History{Failures: 3, LastStatus: 302, LastError: page + "loop:redirect"}, "redirected back to itself at its last 3 visits", "fetch.cookie"},
+		{"a cookie wall", frontier.History{Failures: 5, LastStatus: 200, LastError: page + "consent:cookies"}, "wall", "fetch.cookie"},
+		{"a challenge", frontier.History{Failures: 4, LastStatus: 200, LastError: page + "challenge:cloudflare"}, "challenge", "User-Agent"},
+		{"a refusal", frontier.History{Failures: 3, LastStatus: 403}, "status 403", "User-Agent"},
+		{"a page that is gone", frontier.History{Gone: 4, LastStatus: 404}, "is gone", "new address"},
+		{"a wall for a moment", frontier.History{Failures: 2, LastStatus: 302, LastError: page + "loop:redirect"}, "", ""},
+		{"a page that may be gone", frontier.History{Gone: 3, LastStatus: 404}, "", ""},
+		{"an unreachable host has its own alarm", frontier.History{Failures: 9, LastStatus: -2, LastError: "refused"}, "", ""},
+		{"a page", frontier.History{LastStatus: 200}, "", ""},
+	} {
+		r := frontier.Record{URI: uri.FromCanonical("http://a.example/"), History: c.history}
+		got, ok := SeedTrouble(r, 4)
+		if ok != (c.what != "") || ok && (got.Kind != Seed || got.About != "http://a.example/") ||
+			!strings.Contains(got.Text, c.what) || !strings.Contains(got.Text, c.fix) {
+			t.Errorf("%s: %t, %+v", c.name, ok, got)
 		}
 	}
 }

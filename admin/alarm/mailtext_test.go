@@ -1,12 +1,16 @@
 package alarm
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 var seven = time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
@@ -76,5 +80,172 @@ func TestDigestHasWhatConcernsTheRecipient(t *testing.T) {
 	if subject != "arcrawl National Library, newspapers: crawling, 1 alarm, 0 new versions" || strings.Contains(body, "other.example") || strings.Contains(body, "disk") ||
 		strings.Contains(body, "no network") || !strings.Contains(body, "news.example is down") || !strings.Contains(body, "news.example was silent") {
 		t.Errorf("the curator's digest is %q\n%s", subject, body)
+	}
+}
+
+// newspapers is the weekly digest of a curator, of whose hosts one has hostile titles.
+func newspapers(link string) string {
+	names := func(host string) []string {
+		if host == "other.example" {
+			return nil
+		}
+		return []string{"newspapers"}
+	}
+	n := NewNews(config.Recipient{Label: "newspapers", Address: "a@b.example", Weekly: true}, time.Time{}, seven, 0)
+	add := func(hours int, host, path, title, kind string) {
+		n.Add(api.Capture{
+			At: seven.Add(-time.Duration(hours) * time.Hour), Host: host, URI: "http://" + host + path, Title: title, Kind: kind,
+		}, names(host))
+	}
+	add(1, "news.example", "/", "Council\r\nBcc: x@evil.example\u202e\x00\x1b[31m "+strings.Repeat("ä", 500), "changed")
+	add(2, "news.example", "/style.css", "", "changed")
+	add(3, "news.example", "/", "Council rejects", "changed")
+	add(4, "news.example", "/boat", "Boat found", "first")
+	add(5, "news.example", "/checked", "Nothing new", "checked")
+	add(6, "other.example", "/", "Not of a newspaper", "changed")
+	add(7, "files.example", "/a.pdf", "", "changed")
+	add(200, "news.example", "/old", "Last week", "changed")
+	s := Summary{
+		Institution: "National Library", Link: link, Names: names,
+		Title: func(host string) string { return map[string]string{"news.example": "The News"}[host] },
+		Status: api.Status{Now: seven, Condition: api.Condition{State: api.Crawling}, Alarms: []api.Alarm{
+			{Kind: Silence, Host: "silent.example", Text: "nothing new from silent.example for 3 days", Since: seven},
+			{Kind: Silence, Host: "other.example", Text: "nothing new from other.example for 3 days", Since: seven},
+		}},
+		Short: []api.HostPace{{Host: "news.example", Promise: "captures 80 % of 95 %"}, {Host: "other.example", Promise: "captures 1 %"}},
+	}
+	_, body := DigestMail(s, n)
+	return body
+}
+
+// TestTheDigestOfALabelHasItsParts writes the digest of one label with and without a dashboard.
+func TestTheDigestOfALabelHasItsParts(t *testing.T) {
+	t.Parallel()
+	body := newspapers("https://c.example")
+	for _, want := range []string{
+		"\nNew versions since 2026-11-15 07:00 UTC: 5, on 2 sites; first captures among them: 1\n",
+		"\n- The News (news.example): 4 versions\n  2026-11-22 06:00 UTC  Council Bcc: x@evil.example[31m ää",
+		"ä…\n    https://c.example/view/20261122060000/http://news.example/\n",
+		"\n  2026-11-22 03:00 UTC  Boat found\n    https://c.example/view/20261122030000/http://news.example/boat\n",
+		"\n- files.example: 1 version\n  2026-11-22 00:00 UTC  (no title)\n    https://c.example/view/20261122000000/http://files.example/a.pdf\n",
+		"\nSilent sites: 1\n- since 2026-11-22 07:00 UTC: nothing new from silent.example for 3 days\n",
+		"\nMissed capture targets: 1\n- The News (news.example): captures 80 % of 95 %\n",
+		"\nOther raised alarms: 0\n",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the digest does not have %q:\n%s", want, body)
+		}
+	}
+	for _, bad := range []string{"other.example", "Last week", "Nothing new", "style.css", "Council rejects", "\u202e", "\x1b", "\x00", "\r"} {
+		if strings.Contains(body, bad) {
+			t.Errorf("the digest has %q:\n%s", bad, body)
+		}
+	}
+	if body := newspapers(""); !strings.Contains(body, "Boat found\n    http://news.example/boat\n") {
+		t.Errorf("without a dashboard the digest does not have the URI:\n%s", body)
+	}
+}
+
+// TestADigestIsBounded writes a digest of far more sites, alarms and targets than anybody reads.
+func TestADigestIsBounded(t *testing.T) {
+	t.Parallel()
+	n := NewNews(config.Recipient{Address: "a@b.example"}, time.Time{}, seven, 0)
+	n.From = seven.Add(-time.Hour)
+	s := Summary{Names: func(string) []string { return nil }, Status: api.Status{Now: seven}}
+	for i := range 10_000 {
+		host := fmt.Sprintf("h%d.example", i%500)
+		n.Add(api.Capture{At: seven.Add(-time.Duration(i) * time.Millisecond), Host: host, URI: fmt.Sprintf("http://%s/%d", host, i), Title: strings.Repeat("t", 5000)}, nil)
+		a := api.Alarm{Kind: Host, Host: host, Text: host + " is down"}
+		s.Status.Alarms = append(s.Status.Alarms, a)
+		s.Short = append(s.Short, api.HostPace{Host: host, Promise: "captures little"})
+		s.Recent = append(s.Recent, Notice{Alarm: a, At: seven})
+	}
+	_, body := DigestMail(s, n)
+	if len(body) > 60_000 {
+		t.Errorf("the digest has %d bytes", len(body))
+	}
+	for _, want := range []string{": 10000, on 500 sites", "(Versions before 2026-11-22 06:00 UTC are not counted", "- and 480 more sites\n", "- and 9900 more\n"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the digest does not have %q", want)
+		}
+	}
+}
+
+// TestADigestBeginsWhereTheLastOneEnded checks the beginning of the period, also after digests that were lost.
+func TestADigestBeginsWhereTheLastOneEnded(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		weekly bool
+		last   time.Duration // before now; 0 = none
+		want   time.Duration
+	}{
+		{false, 0, day},
+		{true, 0, 7 * day},
+		{false, 25 * time.Hour, 25 * time.Hour},
+		{false, time.Hour, time.Hour},
+		{false, 90 * day, 4 * day},
+		{true, 90 * day, 10 * day},
+	} {
+		last := seven.Add(-c.last)
+		if c.last == 0 {
+			last = time.Time{}
+		}
+		n := NewNews(config.Recipient{Weekly: c.weekly}, last, seven, 3*day)
+		if got := seven.Sub(n.Since); got != c.want {
+			t.Errorf("weekly %v, %s after the last digest, it begins %s ago; want %s", c.weekly, c.last, got, c.want)
+		}
+	}
+}
+
+func TestADamagedFileDoesNotStopNewAlarms(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "outbox.json")
+	archivetest.Must(t, os.WriteFile(file, []byte(`{"seq": 7, "wai`), 0o600))
+	o, err := OpenOutbox(file)
+	if err == nil || o == nil {
+		t.Fatalf("a damaged file opens as %v, %v; want an empty outbox and an error", o, err)
+	}
+	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
+	n := Notice{Alarm: api.Alarm{Kind: Disk, Text: "full"}, At: now}
+	archivetest.Must(t, o.Add([]Notice{n}, func(Notice) []string { return []string{"hook"} }, true))
+	o, err = OpenOutbox(file)
+	archivetest.Must(t, err)
+	if list, outdated := o.For("hook", now); len(list) != 1 || outdated != 0 || list[0].Notice.Text != "full" {
+		t.Errorf("%+v waits, %d outdated; want the alarm", list, outdated)
+	}
+}
+
+// A folder that cannot be written, as on a full disk, must not lose the alarm about it.
+func TestAnAlarmIsDeliveredAlthoughItCannotBeStored(t *testing.T) {
+	t.Parallel()
+	o, err := OpenOutbox(filepath.Join(t.TempDir(), "absent", "outbox.json"))
+	archivetest.Must(t, err)
+	now := time.Now()
+	err = o.Add([]Notice{{At: now}}, func(Notice) []string { return []string{"hook"} }, false)
+	if err == nil {
+		t.Error("no error although the folder does not exist")
+	}
+	if list, _ := o.For("hook", now); len(list) != 1 {
+		t.Errorf("%d alarms wait, want 1", len(list))
+	}
+}
+
+// Notices that arrive while others are delivered stay, also if the oldest were dropped meanwhile.
+func TestTakenRemovesOnlyWhatWasDelivered(t *testing.T) {
+	t.Parallel()
+	o := &Outbox{}
+	now := time.Now()
+	add := func(n int) {
+		for range n {
+			archivetest.Must(t, o.Add([]Notice{{At: now}}, func(Notice) []string { return []string{"hook"} }, false))
+		}
+	}
+	add(MaxWaiting)
+	list, _ := o.For("hook", now)
+	add(5)
+	archivetest.Must(t, o.Taken("hook", list[len(list)-1].Seq))
+	if list, _ = o.For("hook", now); len(list) != 5 {
+		t.Errorf("%d alarms wait, want the 5 that came later", len(list))
 	}
 }

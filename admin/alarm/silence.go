@@ -1,7 +1,6 @@
 package alarm
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -84,19 +83,16 @@ func (l Life) Silent(p Activity, now time.Time) (chance float64, yes bool) {
 // HostSilence returns the trouble of a host that has been silent for too long.
 func (l Life) HostSilence(host string, all Activities, now time.Time) (Trouble, bool) {
 	chance, yes := l.Silent(all[host], now)
-	return Trouble{Kind: Silence, About: host, Text: fmt.Sprintf(
-		"nothing new from %s for %s, after %.1f versions a day before; the probability is %.0e; "+
-			"check whether it blocks us or has moved", human.Host(host), human.About(now.Sub(l.Last)), l.perDay(), chance,
-	)}, yes
+	return trouble(Silence, host, "nothing new from %s for %s, after %.1f versions a day before; the probability is %.0e; "+
+		"check whether it blocks us or has moved", human.Host(host), human.About(now.Sub(l.Last)), l.perDay(), chance), yes
 }
 
 // SeedSilence returns the trouble of a seed that has not changed for too long.
 func (l Life) SeedSilence(seed string, all Activities, now time.Time) (Trouble, bool) {
 	chance, yes := l.Silent(all[seed], now)
-	return Trouble{Kind: FrontPage, About: seed, Text: fmt.Sprintf(
+	return trouble(FrontPage, seed,
 		"%s has not changed for %s, after %.1f versions a day before; the probability is %.0e; see arcrawl why %s",
-		human.URI(seed), human.About(now.Sub(l.Last)), l.perDay(), chance, seed,
-	)}, yes
+		human.URI(seed), human.About(now.Sub(l.Last)), l.perDay(), chance, seed), yes
 }
 
 // perDay returns the mean number of versions a day.

@@ -14,15 +14,8 @@ import (
 // DayRow returns the row of a day of a host.
 func DayRow(day, host string, d evaluators.Captured) api.DayRow {
 	r := api.DayRow{
-		Day:      day,
-		Host:     host,
-		Requests: d.Requests,
-		Seen:     d.Seen,
-		Versions: d.Versions(),
-		Share:    d.Share(),
-		Fewer:    d.Fewer,
-		More:     d.More,
-		Text:     d.String(),
+		Day: day, Host: host, Requests: d.Requests, Seen: d.Seen, Versions: d.Versions(), Share: d.Share(),
+		Fewer: d.Fewer, More: d.More, Text: d.String(),
 	}
 	if low, high, ok := d.Range(); ok {
 		r.Low, r.High = low, high
@@ -119,11 +112,7 @@ func (t *DayTally) Add(host, day string, d evaluators.Day) {
 // Report returns the report of everything added. The estimates of each host are corrected by all its days together.
 func (t *DayTally) Report() api.DayReport {
 	out := api.DayReport{
-		Days:  []api.DayRow{},
-		Hosts: []api.DayRow{},
-		Rows:  t.rows,
-		More:  t.more,
-		Pace:  []api.HostPace{},
+		Days: []api.DayRow{}, Hosts: []api.DayRow{}, Rows: t.rows, More: t.more, Pace: []api.HostPace{},
 	}
 	for day, d := range t.days {
 		out.Days = append(out.Days, DayRow(day, "", d))
