@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/arcrawl/arcrawl/internal/fileio"
 )
@@ -129,3 +130,11 @@ func openText(name string) (text *os.File, remove func() error, err error) {
 func callWith(f func(line []byte, offset int64) bool, line []byte, offset int64) bool {
 	return len(line) > MaxLine || f(line, offset)
 }
+
+// Files returns the paths of a log and of the rotated files next to it, whose names begin with its name.
+func Files(path string) ([]string, error) {
+	return filepath.Glob(globEscapes.Replace(path) + "*")
+}
+
+// globEscapes escapes the special characters of [filepath.Glob].
+var globEscapes = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)

@@ -1,9 +1,6 @@
 package crawllog
 
 import (
-	"errors"
-	"fmt"
-	"math"
 	"strconv"
 	"time"
 )
@@ -32,48 +29,36 @@ func appendDuration(b []byte, d time.Duration) []byte {
 	return append(b, "ms"...)
 }
 
-var errDuration = errors.New("want days, hours, minutes, seconds and milliseconds, as in 1d12h0ms")
-
-// ParseDuration is the reverse of [Duration]. It reads numbers with the units d, h, m, s and ms, each at most once
-// and in this order. The milliseconds are required.
-func ParseDuration(s string) (time.Duration, error) {
-	var sum time.Duration
-	rest := s
-	unit := 0 // index of the largest unit that may follow
-	for {
-		n, tail, ok := leadingNumber(rest)
-		if !ok {
-			return 0, fmt.Errorf("duration %.60q: %w", s, errDuration)
-		}
-		size := time.Millisecond
-		if tail != "ms" {
-			for unit < len(units) && (tail == "" || tail[0] != units[unit].letter) {
-				unit++
+// parseDuration reads a duration that [Duration] wrote. It accepts units in any order and number, and returns zero for
+// anything else.
+func parseDuration[T string | []byte](b T) time.Duration {
+	var sum, n int64
+	for i := 0; i < len(b); i++ {
+		c := b[i]
+		switch {
+		case c >= '0' && c <= '9':
+			if n = n*10 + int64(c-'0'); n > 1e9 || sum > 1<<60 {
+				return 0
 			}
-			if unit == len(units) {
-				return 0, fmt.Errorf("duration %.60q: %w", s, errDuration)
-			}
-			size = units[unit].size
-			unit++
-			tail = tail[1:]
+			continue
+		case c == 'd':
+			sum += n * 24 * 3600 * 1000
+		case c == 'h':
+			sum += n * 3600 * 1000
+		case c == 'm' && i+1 < len(b) && b[i+1] == 's':
+			sum += n
+			i++
+		case c == 'm':
+			sum += n * 60 * 1000
+		case c == 's':
+			sum += n * 1000
+		default:
+			return 0
 		}
-		if n > int64((math.MaxInt64-sum)/size) {
-			return 0, fmt.Errorf("duration %.60q: more than %d days", s, math.MaxInt64/int64(units[0].size))
-		}
-		sum += time.Duration(n) * size
-		if size == time.Millisecond {
-			return sum, nil
-		}
-		rest = tail
+		n = 0
 	}
-}
-
-// leadingNumber splits s behind the number that it begins with. It returns false if there is none.
-func leadingNumber(s string) (int64, string, bool) {
-	i := 0
-	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-		i++
+	if sum > int64(1<<63-1)/int64(time.Millisecond) {
+		return 0
 	}
-	n, err := strconv.ParseInt(s[:i], 10, 64)
-	return n, s[i:], err == nil
+	return time.Duration(sum) * time.Millisecond
 }

@@ -14,27 +14,27 @@ import (
 // Extra is the thirteenth column. The first six keys have the names that Heritrix and its deduplicator use. Keys whose
 // values are empty or zero are left out.
 type Extra struct {
-	WARCFile            string // warcFilename: the file with the main record of the visit
-	WARCOffset          int64  // warcFileOffset: of that record; written if there is a file
-	ContentSize         int64  // contentSize: bytes of head and body
-	RevisitRefersToURI  string // RevisitRefersToURI: target URI of the record that holds the payload
-	RevisitRefersToDate string // RevisitRefersToDate: the WARC-Date of that record
-	RevisitProfile      string // RevisitProfile: the WARC-Profile of the revisit record
+	WARCFile            string `json:"warcFilename"`        // the file with the main record of the visit
+	WARCOffset          int64  `json:"warcFileOffset"`      // of that record; written if there is a file
+	ContentSize         int64  `json:"contentSize"`         // bytes of head and body
+	RevisitRefersToURI  string `json:"RevisitRefersToURI"`  // target URI of the record that holds the payload
+	RevisitRefersToDate string `json:"RevisitRefersToDate"` // the WARC-Date of that record
+	RevisitProfile      string `json:"RevisitProfile"`      // the WARC-Profile of the revisit record
 
-	ContentState  string    // contentState: "unknown", "unchanged" or "changed"
-	ChangeReason  string    // changeReason: of the ChangeEvaluator
-	WaitEvaluator string    // waitEvaluator: the entry of the stack that decided
-	WaitReason    string    // waitReason: of the wait evaluator
-	Due           time.Time // due: time of the next visit, UTC, to the millisecond
-	Misfortune    string    // misfortune: what went wrong on the web
+	ContentState  string    `json:"contentState"`  // "unknown", "unchanged" or "changed"
+	ChangeReason  string    `json:"changeReason"`  // of the ChangeEvaluator
+	WaitEvaluator string    `json:"waitEvaluator"` // the entry of the stack that decided
+	WaitReason    string    `json:"waitReason"`    // of the wait evaluator
+	Due           time.Time `json:"due"`           // time of the next visit, UTC, to the millisecond
+	Misfortune    string    `json:"misfortune"`    // what went wrong on the web
 
-	ChangesPerDay float64 // changesPerDay: expected for the URI
-	MissedShare   float64 // missedShare: expected share of the versions until the next visit that are missed
-	NewVersions   float64 // newVersions: estimated number since the last judged visit
+	ChangesPerDay float64 `json:"changesPerDay"` // expected for the URI
+	MissedShare   float64 `json:"missedShare"`   // expected share of the versions until the next visit that are missed
+	NewVersions   float64 `json:"newVersions"`   // estimated number since the last judged visit
 
-	FirstSeen time.Time // firstSeen: when the URI became known, in the line of its first visit
-	Born      time.Time // born: when the page was published, in the line of the visit that found it out or was the first
-	Kind      int       // kind: the number of the class of similar URIs, in the line of the first capture
+	FirstSeen time.Time `json:"firstSeen"` // when the URI became known, in the line of its first visit
+	Born      time.Time `json:"born"`      // when the page was published, in the line of the visit that found it out
+	Kind      int       `json:"kind"`      // the number of the class of similar URIs, in the line of the first capture
 }
 
 // The maximum lengths of texts in the JSON object, in bytes as written.
@@ -144,31 +144,8 @@ func appendEscape(b []byte, r rune) []byte {
 	return append(b, '\\', 'u', upperHex[r>>12&15], upperHex[r>>8&15], upperHex[r>>4&15], upperHex[r&15])
 }
 
-// extraJSON is the form in which the column is read. Other keys are ignored.
-type extraJSON struct {
-	WARCFile            string    `json:"warcFilename"`
-	WARCOffset          int64     `json:"warcFileOffset"`
-	ContentSize         int64     `json:"contentSize"`
-	RevisitRefersToURI  string    `json:"RevisitRefersToURI"`
-	RevisitRefersToDate string    `json:"RevisitRefersToDate"`
-	RevisitProfile      string    `json:"RevisitProfile"`
-	ContentState        string    `json:"contentState"`
-	ChangeReason        string    `json:"changeReason"`
-	WaitEvaluator       string    `json:"waitEvaluator"`
-	WaitReason          string    `json:"waitReason"`
-	Due                 time.Time `json:"due"`
-	Misfortune          string    `json:"misfortune"`
-
-	ChangesPerDay float64 `json:"changesPerDay"`
-	MissedShare   float64 `json:"missedShare"`
-	NewVersions   float64 `json:"newVersions"`
-
-	FirstSeen time.Time `json:"firstSeen"`
-	Born      time.Time `json:"born"`
-	Kind      int       `json:"kind"`
-}
-
-// parseExtra reads the rest of a line after its twelfth column. Heritrix 1 writes the name of a file there.
+// parseExtra reads the rest of a line after its twelfth column, and ignores keys that it does not know. Heritrix 1
+// writes the name of a file there.
 func parseExtra(s string) (*Extra, error) {
 	if s == "" || s == "-" {
 		return nil, nil
@@ -176,14 +153,13 @@ func parseExtra(s string) (*Extra, error) {
 	if s[0] != '{' {
 		return &Extra{WARCFile: s}, nil
 	}
-	var x extraJSON
+	var x Extra
 	if err := json.Unmarshal([]byte(s), &x); err != nil {
 		return nil, fmt.Errorf("not a valid JSON object: %w", err)
 	}
 	x.Due, x.FirstSeen, x.Born = writable(x.Due), writable(x.FirstSeen), writable(x.Born)
-	if x == (extraJSON{}) {
+	if x == (Extra{}) {
 		return nil, nil
 	}
-	extra := Extra(x)
-	return &extra, nil
+	return &x, nil
 }

@@ -283,8 +283,8 @@ func prefixedDuration(s, prefix string) (time.Duration, bool) {
 	if !ok {
 		return 0, false
 	}
-	d, err := ParseDuration(text)
-	return d, err == nil && Duration(d) == text
+	d := parseDuration(text)
+	return d, Duration(d) == text
 }
 
 func suffixedNumber(s, suffix string) (int, bool) {

@@ -125,40 +125,29 @@ func TestRenamedFileIsLeftWithinASecond(t *testing.T) {
 	}
 }
 
-func TestRenamedFileIsLeftEvenIfTheClockWasSetBack(t *testing.T) {
+func TestAFileThatIsGoneIsLeft(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "crawl.log")
-	w := open(t, path)
-	write(t, w, numbered(1, time.Hour))
-	rename(t, path, path+".1")
-	write(t, w, numbered(2, 0))
-	if got := numbersIn(t, path); got != "2" {
-		t.Errorf("new file has lines %s, want 2", got)
-	}
-}
-
-func TestRemovedFileIsCreatedAgain(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "crawl.log")
-	w := open(t, path)
-	write(t, w, numbered(1, 0))
-	must(t, os.Remove(path))
-	write(t, w, numbered(2, time.Second))
-	if got := numbersIn(t, path); got != "2" {
-		t.Errorf("new file has lines %s, want 2", got)
-	}
-}
-
-func TestReopenLeavesARenamedFileAtOnce(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "crawl.log")
-	w := open(t, path)
-	write(t, w, numbered(1, 0))
-	rename(t, path, path+".1")
-	must(t, w.Reopen())
-	write(t, w, numbered(2, 0))
-	if old, now := numbersIn(t, path+".1"), numbersIn(t, path); old != "1" || now != "2" {
-		t.Errorf("renamed file has lines %s, new one %s; want 1 and 2", old, now)
+	moved := func(t *testing.T, _ *crawllog.Writer, path string) { rename(t, path, path+".1") }
+	for _, c := range []struct {
+		name          string
+		first, second time.Duration // when the lines are logged
+		between       func(t *testing.T, w *crawllog.Writer, path string)
+	}{
+		{"renamed, and the clock was set back", time.Hour, 0, moved},
+		{"removed", 0, time.Second, func(t *testing.T, _ *crawllog.Writer, path string) { must(t, os.Remove(path)) }},
+		{"renamed, at once with Reopen", 0, 0, func(t *testing.T, w *crawllog.Writer, path string) {
+			moved(t, w, path)
+			must(t, w.Reopen())
+		}},
+	} {
+		path := filepath.Join(t.TempDir(), "crawl.log")
+		w := open(t, path)
+		write(t, w, numbered(1, c.first))
+		c.between(t, w, path)
+		write(t, w, numbered(2, c.second))
+		if got := numbersIn(t, path); got != "2" {
+			t.Errorf("%s: the new file has lines %s, want 2", c.name, got)
+		}
 	}
 }
 

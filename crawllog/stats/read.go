@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -43,7 +45,7 @@ func Read(ctx context.Context, files []string, o Options) (*Outcome, error) {
 		o.Periods = []Period{{}}
 	}
 	parts, out := divide(files, o.Last)
-	workers := make([]*worker, processors())
+	workers := make([]*worker, runtime.GOMAXPROCS(0))
 	for i := range workers {
 		workers[i] = newWorker(o)
 	}
@@ -224,4 +226,21 @@ func (w *worker) line(line []byte) {
 			w.sums[i].Add(&w.entry)
 		}
 	}
+}
+
+// inParallel has the workers read all parts and waits for them. It returns the error of ctx.
+func inParallel(ctx context.Context, workers []*worker, parts []part) error {
+	var (
+		next  atomic.Int64
+		group sync.WaitGroup
+	)
+	for _, w := range workers {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(parts) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				w.read(ctx, parts[i])
+			}
+		})
+	}
+	group.Wait()
+	return ctx.Err()
 }

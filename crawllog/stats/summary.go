@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // MaxKeys is the maximum number of hosts, seeds, types or days for which a [Summary] has a row each.
@@ -209,4 +210,17 @@ func (s *Summary) Rows(d Dimension) []Row {
 		return cmp.Or(cmp.Compare(b.Visits, a.Visits), strings.Compare(a.Key, b.Key))
 	})
 	return rows
+}
+
+// ParseTime parses one end of a [Period]: a date, as the period from its start to its end, or a duration, as the moment
+// that long before now. An empty text is the zero time.
+func ParseTime(text string, now time.Time) (from, to time.Time, err error) {
+	if text == "" {
+		return from, to, nil
+	}
+	if ago, err := human.ParseDuration(text); err == nil {
+		at := now.Add(-ago)
+		return at, at, nil
+	}
+	return human.ParsePeriod(text)
 }

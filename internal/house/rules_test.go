@@ -19,7 +19,7 @@ var (
 		"archive/",
 		"cluster/",
 		"curator/pack/run.go",
-		"crawllog/stats/workers.go",
+		"crawllog/stats/read.go",
 		"lab/sim/workers.go", "daemon/background.go", "render/",
 		"cmd/arcrawl/",
 		"cluster/",
