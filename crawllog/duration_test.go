@@ -48,7 +48,8 @@ func TestDurationsOfAScheduleAreReadAsTheyWereWritten(t *testing.T) {
 		e := unchanged()
 		e.Schedule.Wait = d
 		line := string(e.AppendTo(nil, false))
-		if back, err := crawllog.Parse(line); err != nil || back.Schedule == nil || back.Schedule.Wait != d.Truncate(time.Millisecond) {
+		back, err := crawllog.Parse(line)
+		if err != nil || back.Schedule == nil || back.Schedule.Wait != d.Truncate(time.Millisecond) {
 			t.Fatalf("%s is read from %q as %+v, %v", d, line, back.Schedule, err)
 		}
 	})
