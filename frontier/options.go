@@ -82,12 +82,12 @@ type Options struct {
 
 	// AwaitSpace makes the store reserve the disk space of its files before it writes them, so that a full disk or a quota
 	// makes calls return [ErrFull] and does not end the process. It is called again and again while a merge of tables
-	// waits for space, and must return after a second or so. Nil reserves nothing. See package reserve.
+	// waits for space, and must return after a second or so. Nil reserves nothing. See reserve.
 	AwaitSpace func()
 
 	Logger badger.Logger // for messages of the store; nil discards them
 
-	reserve *Reserve // nil without AwaitSpace
+	reserve *reserve // nil without AwaitSpace
 }
 
 // Limits bound the URIs of a host. URIs that are found beyond them are refused; URIs on demand never are.

@@ -37,7 +37,7 @@ func openStore(o Options) (db *badger.DB, err error) {
 	b = b.WithNumLevelZeroTables(logsToMerge(size, b.MemTableSize))
 	if o.reserve != nil && !o.Inspect {
 		b = b.WithLogger(o.reserve)
-		if err := beginReserve(o); err != nil {
+		if err := o.reserve.begin(); err != nil {
 			return nil, err
 		}
 	}

@@ -16,7 +16,7 @@ func (f *Frontier) Size() (sum int64, err error) {
 		return 0, fmt.Errorf("measure the size of the frontier's store: %w", err)
 	}
 	for _, e := range entries {
-		if e.Name() == ReserveFile {
+		if e.Name() == reserveFile {
 			continue
 		}
 		info, err := e.Info()
@@ -25,7 +25,7 @@ func (f *Frontier) Size() (sum int64, err error) {
 		}
 		if err == nil {
 			var n int64
-			n, err = diskUsage(filepath.Join(f.o.Dir, e.Name()), info)
+			n, err = diskUsage(filepath.Join(f.o.Dir, e.Name()))
 			sum += n
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -27,7 +27,7 @@ func lockDir(dir string) (unlock func() error, taken bool, err error) {
 }
 
 // diskUsage returns how many bytes of disk a file takes. The store makes some files larger than their contents.
-func diskUsage(path string, _ fs.FileInfo) (int64, error) {
+func diskUsage(path string) (int64, error) {
 	var s unix.Stat_t
 	if err := unix.Stat(path, &s); err != nil {
 		return 0, &fs.PathError{Op: "stat", Path: path, Err: err}
