@@ -67,12 +67,7 @@ func (w *world) open(now time.Time) {
 
 func (w *world) close() {
 	w.Helper()
-	if err := w.Check(); err != nil {
-		w.Error(err)
-	}
-	if err := w.Frontier.Close(); err != nil {
-		w.Error(err)
-	}
+	must(w, errors.Join(w.Check(), w.Frontier.Close()))
 	w.Frontier = nil
 }
 

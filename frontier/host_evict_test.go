@@ -136,9 +136,7 @@ func (m *evictionModel) move() {
 		m.find()
 	case n < 12:
 		c, ok, err := m.Claim(m.now)
-		if err != nil {
-			m.Fatal(err)
-		}
+		must(m, err)
 		if ok {
 			m.claims = append(m.claims, c)
 		}
@@ -172,9 +170,7 @@ func (m *evictionModel) find() {
 		c.Hops = ""
 	}
 	_, known, err := m.Get(c.URI)
-	if err != nil {
-		m.Fatal(err)
-	}
+	must(m, err)
 	added, err := m.Add(m.now, c)
 	switch {
 	case err != nil || added.Known > 0 != known || added.Refused > 0 && c.Hops == "":
@@ -201,9 +197,7 @@ func (m *evictionModel) compare() {
 	for text := range m.uris {
 		u := parse(m, text)
 		_, ok, err := m.Get(u)
-		if err != nil {
-			m.Fatal(err)
-		}
+		must(m, err)
 		if ok {
 			continue
 		}

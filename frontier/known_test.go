@@ -67,3 +67,83 @@ func TestLookUpAgreesWithGet(t *testing.T) {
 }
 
 func allTrue(found []bool, err error) bool { return err == nil && !slices.Contains(found, false) }
+
+func TestKnownCacheRemembersAndForgets(t *testing.T) {
+	t.Parallel()
+	r := NewRecent()
+	a, b := r.Hash("http://a.example/"), r.Hash("http://b.example/")
+	has := func() []bool {
+		found := make([]bool, 3)
+		r.Contains([]RecentHash{a, b, {}}, found)
+		return found
+	}
+	if got := has(); slices.Contains(got, true) {
+		t.Errorf("an empty cache contains %v, want nothing", got)
+	}
+	r.Remember([]RecentHash{a}, 0)
+	if got := has(); !got[0] || got[1] {
+		t.Errorf("after remembering a the cache contains %v", got)
+	}
+	r.Forget([]RecentHash{a})
+	r.Remember([]RecentHash{b}, 0) // b was looked up before a was forgotten
+	if got := has(); got[0] || got[1] {
+		t.Errorf("after forgetting a the cache contains %v", got)
+	}
+}
+
+// The cache remembers as many URIs as a large page has links, and never more than it has room for.
+func TestKnownCacheHasRoomForTheLinksOfAPage(t *testing.T) {
+	t.Parallel()
+	r := NewRecent()
+	marks := make([]RecentHash, 3*sets*ways)
+	for i := range marks {
+		marks[i] = r.Hash(fmt.Sprintf("http://a.example/%d", i))
+	}
+	count := func(of []RecentHash) (n int) {
+		found := make([]bool, len(of))
+		r.Contains(of, found)
+		for _, ok := range found {
+			if ok {
+				n++
+			}
+		}
+		return n
+	}
+	if r.Remember(marks[:5000], 0); count(marks[:5000]) < 4990 {
+		t.Errorf("the cache has %d of 5000 links", count(marks[:5000]))
+	}
+	if r.Remember(marks, 0); count(marks) > sets*ways || count(marks[len(marks)-1000:]) < 900 {
+		t.Errorf("the cache has %d links in total, and %d of the last thousand", count(marks), count(marks[len(marks)-1000:]))
+	}
+}
+
+func TestOutdatedRobotsCopiesAreNotCached(t *testing.T) {
+	t.Parallel()
+	var c robotsCache
+	origin := robotsFile{u: uri.FromCanonical("http://www.example.org/")}
+	_, ok, round := c.get(origin)
+	if ok {
+		t.Fatal("the cache is not empty at the start")
+	}
+	c.invalidate(origin) // a settlement stores a new copy at the same time
+	c.put(origin, RobotsCopy{Status: 200}, round)
+	if _, ok, _ := c.get(origin); ok {
+		t.Error("the outdated copy is in the cache")
+	}
+	_, _, round = c.get(origin)
+	c.put(origin, RobotsCopy{Status: 404}, round)
+	if got, ok, _ := c.get(origin); !ok || got.Status != 404 {
+		t.Errorf("got %v, %t", got, ok)
+	}
+}
+
+func TestRobotsCacheIsBounded(t *testing.T) {
+	t.Parallel()
+	var c robotsCache
+	for _, host := range []string{"http://a.example/", "http://b.example/", "http://c.example/"} {
+		c.put(robotsFile{u: uri.FromCanonical(host)}, RobotsCopy{Body: make([]byte, maxCopiedBytes/2)}, 0)
+		if c.bytes > maxCopiedBytes {
+			t.Errorf("the cache has %d bytes, more than %d", c.bytes, maxCopiedBytes)
+		}
+	}
+}

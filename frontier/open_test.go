@@ -388,3 +388,130 @@ func TestManyWorkersAtOnce(t *testing.T) {
 		t.Errorf("Counts = %+v; want all URIs waiting", n)
 	}
 }
+
+func TestInspectChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, pages("a.example", 50)...)
+	w.Frontier.Close()
+	before := contents(t, w.o.Dir)
+	f, err := frontier.Open(frontier.Options{Dir: w.o.Dir, Now: day, Compactors: -1, Inspect: true})
+	must(t, err)
+	must(t, f.Check())
+	if _, err := f.Add(day, candidates(t, "http://b.example/")...); err == nil {
+		t.Error("a URI was added to a store that is opened for inspection")
+	}
+	must(t, f.Close())
+	same(t, contents(t, w.o.Dir), before)
+	w.open(day)
+	w.claimAny(day) // the store was properly closed, so no host rests
+}
+
+// A process that was killed leaves a log with an incomplete end.
+func TestInspectReadsAKilledStore(t *testing.T) {
+	t.Parallel()
+	f, err := frontier.Open(frontier.Options{
+		Dir: unpackStore(t, "testdata/format-1-killed.tar.gz"), Now: at(time.Hour),
+		Compactors: -1, Inspect: true,
+	})
+	must(t, err)
+	if n := f.Counts(at(time.Hour)); n.URIs != 41 {
+		t.Errorf("Counts = %+v", n)
+	}
+	must(t, errors.Join(f.Check(), f.Close()))
+}
+
+// claimAny claims a URI, and fails the test if there is none.
+func (w *world) claimAny(now time.Time) frontier.Claim {
+	w.Helper()
+	c, ok, err := w.Claim(now)
+	if err != nil || !ok {
+		w.Fatalf("Claim = %v, %v; want anything", ok, err)
+	}
+	return c
+}
+
+// contents returns the files of a folder, except the lock.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	must(t, err)
+	all := map[string]string{}
+	for _, file := range files {
+		if file.Name() == "LOCK" || file.IsDir() {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(dir, file.Name()))
+		must(t, err)
+		all[file.Name()] = string(b)
+	}
+	return all
+}
+
+// A kill can leave a file that the store had only begun, or had emptied in order to remove it. The next opening must
+// work, keep everything that was settled, and leave a store without faults; so must an inspection before it.
+func TestAKillBetweenTwoStepsOfTheStoreIsRepairedAtTheNextOpening(t *testing.T) {
+	t.Parallel()
+	whole := killedStore(t)
+	const mapped = 12 << 20                              // bytes of a log of the memory table
+	for name, left := range map[string]map[string]int64{ // the file, and its length
+		"a new memory table, empty":           {"00002.mem": 0},
+		"a new memory table, without a head":  {"00002.mem": mapped},
+		"a much later memory table, empty":    {"00009.mem": 0},
+		"two new memory tables":               {"00002.mem": 0, "00003.mem": 0},
+		"an earlier memory table, emptied":    {"00000.mem": 0},
+		"a new log of values, empty":          {"000002.vlog": 0},
+		"a new log of values, without a head": {"000002.vlog": 128 << 20},
+		"the log of values, empty":            {"000001.vlog": 0},
+		"both logs at once":                   {"00002.mem": 0, "000002.vlog": 0},
+		"a table that was emptied":            {"000007.sst": 0},
+		"a table without contents":            {"000007.sst": 4096},
+		"the statistics of garbage, empty":    {"DISCARD": 0},
+		"a manifest that was being rewritten": {"MANIFEST-REWRITE": 0},
+		"a registry that was being rewritten": {"REWRITE-KEYREGISTRY": 0},
+	} {
+		for _, inspect := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, inspected first: %t", name, inspect), func(t *testing.T) {
+				t.Parallel()
+				o := frontier.Options{Dir: filepath.Join(t.TempDir(), "left"), Now: at(time.Hour), Compactors: -1}
+				must(t, smalldisk.CopyFS(o.Dir, whole))
+				for file, length := range left {
+					path := filepath.Join(o.Dir, file)
+					must(t, os.WriteFile(path, nil, 0o600))
+					must(t, os.Truncate(path, length))
+				}
+				if inspect {
+					o.Inspect = true
+					hasAllURIs(t, o)
+					o.Inspect = false
+				}
+				hasAllURIs(t, o)
+				hasAllURIs(t, o)
+			})
+		}
+	}
+}
+
+// killedStore returns a folder with the store of a frontier that was not closed.
+func killedStore(t *testing.T) (dir string) {
+	t.Helper()
+	w := newWorld(t)
+	w.add(day, pages("a.example", 20)...)
+	dir = filepath.Join(t.TempDir(), "whole")
+	must(t, smalldisk.CopyFS(dir, w.o.Dir))
+	return dir
+}
+
+// hasAllURIs opens a copy of the killed store and closes it.
+func hasAllURIs(t *testing.T, o frontier.Options) {
+	t.Helper()
+	f, err := frontier.Open(o)
+	if err != nil {
+		t.Fatalf("inspecting %t: %v", o.Inspect, err)
+	}
+	must(t, f.Check())
+	if n := f.Counts(o.Now); n.URIs != 20 {
+		t.Errorf("%d URIs, want 20", n.URIs)
+	}
+	must(t, f.Close())
+}

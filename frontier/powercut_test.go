@@ -43,9 +43,7 @@ func TestPowerCut(t *testing.T) {
 
 			f, err := frontier.Open(o)
 			must(t, err)
-			if err := f.Check(); err != nil {
-				t.Error(err)
-			}
+			must(t, f.Check())
 			for text, was := range covered {
 				if is, ok, err := f.Get(was.URI); err != nil || !ok || is.Visits < was.Visits {
 					t.Fatalf("%s: %d visits, %v, %v; Sync covered %d", text, is.Visits, ok, err, was.Visits)
@@ -54,9 +52,7 @@ func TestPowerCut(t *testing.T) {
 			if _, ok, _ := f.Claim(now); ok {
 				t.Error("hosts do not rest after a power failure")
 			}
-			if err := f.Close(); err != nil {
-				t.Error(err)
-			}
+			must(t, f.Close())
 		})
 	}
 }

@@ -61,9 +61,7 @@ func TestGeneratedCodecAgreesWithTheTags(t *testing.T) {
 		}{&uriRow{}, &hostRow{}} {
 			fillRow(rnd, reflect.ValueOf(w).Elem())
 			want, err := cbor.Marshal(w)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, err)
 			got, buffer := w.appendTo([]byte("before"))
 			if !bytes.Equal(got, want) || !bytes.HasPrefix(buffer, []byte("before")) || !bytes.HasSuffix(buffer, want) {
 				t.Fatalf("%+v\nis %x\nnot %x", w, got, want)

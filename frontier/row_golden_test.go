@@ -18,9 +18,7 @@ import (
 func TestRowsAreReadAndWrittenByteForByte(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("testdata/rows-format-1.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, err)
 	defer file.Close()
 	rows := map[string]int{}
 	in := bufio.NewScanner(file)

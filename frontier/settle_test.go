@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -395,4 +397,96 @@ func (w *world) put(rows map[string][]byte) {
 		return nil
 	})
 	must(w, err)
+}
+
+func TestAlsoWriteIsPartOfTheSettlement(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/", "http://b.example/")
+	has := func(key string) (yes bool) {
+		must(t, w.DB().View(func(txn *badger.Txn) error { yes = has(t, txn, key); return nil }))
+		return yes
+	}
+	c := w.claim(day, "http://a.example/")
+	broken := errors.New("broken")
+	o := visited(c, day, time.Hour)
+	o.AlsoWrite = func(txn *badger.Txn) error { return errors.Join(txn.Set([]byte("z1"), nil), broken) }
+	_, err := w.Settle(c, o)
+	w.wantErr(err, broken)
+	if has("z1") {
+		t.Error("a failed settlement was written")
+	}
+	full := w.claim(day, "http://b.example/") // the claim of a visit that finds no space ends as Abandon ends it
+	o = visited(full, day, time.Hour)
+	o.AlsoWrite = func(*badger.Txn) error { return frontier.ErrFull }
+	_, err = w.Settle(full, o)
+	w.wantErr(err, frontier.ErrFull)
+	w.wantErr(w.Release(full, day), frontier.ErrStale)
+	o = visited(c, day, time.Hour)
+	o.Address = netip.MustParseAddr("::ffff:192.0.2.1")
+	tries := 0
+	o.AlsoWrite = func(txn *badger.Txn) error { // the first three times another transaction changes a key that it has read
+		if _, err := txn.Get([]byte("z2")); err != nil && !errors.Is(err, badger.ErrKeyNotFound) {
+			return err
+		}
+		if tries++; tries <= 3 {
+			w.wantErr(w.DB().Update(func(other *badger.Txn) error { return other.Set([]byte("z2"), nil) }), nil)
+		}
+		return txn.Set([]byte("z1"), nil)
+	}
+	w.settle(c, o)
+	if !has("z1") || tries != 4 {
+		t.Errorf("written: %t, after %d tries; want it after 4", has("z1"), tries)
+	}
+	if got := w.Network("a.example"); got != netip.MustParsePrefix("192.0.2.1/32") {
+		t.Errorf("the host is at %s", got)
+	}
+	w.nextAt(at(2*time.Second), "http://b.example/")
+	w.check()
+}
+
+// A settlement that panics before it is committed leaves everything as it was. The same claim can be settled in another
+// way, and settlements of others that shared the transaction are kept.
+func TestAPanicWhileSettlingChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/", "http://b.example/", "http://c.example/")
+	results := make(chan error)
+	var bad frontier.Claim
+	var poisoned frontier.Settlement
+	for range 3 {
+		c := w.claimAny(day)
+		o := visited(c, day, time.Hour)
+		if c.Record.URI.Host() == "b.example" {
+			bad = c
+			o.Found = []frontier.Candidate{{URI: parse(t, "http://b.example/found"), Hops: "L"}}
+			o.AlsoWrite = func(txn *badger.Txn) error { panic("poison") }
+			poisoned = o
+		}
+		go func() {
+			_, err := w.Settle(c, o)
+			results <- err
+		}()
+	}
+	var failed []error
+	for range 3 {
+		if err := <-results; err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if p := (*panics.Error)(nil); len(failed) != 1 || !errors.As(failed[0], &p) {
+		t.Fatalf("the settlements ended with %v, want one panic", failed)
+	}
+	w.check()
+	if _, ok, err := w.Get(parse(t, "http://b.example/found")); ok || err != nil {
+		t.Errorf("Get = %t, %v; want nothing of the settlement that panicked", ok, err)
+	}
+	poisoned.AlsoWrite, poisoned.Found = nil, nil
+	w.settle(bad, poisoned)
+	w.check()
+	for _, text := range []string{"http://a.example/", "http://b.example/", "http://c.example/"} {
+		if r := w.get(text); r.Visits != 1 {
+			t.Errorf("%s has %d visits, want 1", text, r.Visits)
+		}
+	}
 }

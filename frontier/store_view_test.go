@@ -102,9 +102,7 @@ func TestASettlementIsVisibleWhileOthersRead(t *testing.T) {
 	for range hosts {
 		workers.Go(func() {
 			for range visits {
-				if err := visit(); err != nil {
-					t.Error(err)
-				}
+				must(t, visit())
 			}
 		})
 	}
