@@ -157,8 +157,8 @@ func (r *reserve) fill() error {
 	return r.explain(err)
 }
 
-// complete reserves what is missing, the most urgent first. It returns false while it must wait for a table. The new log
-// and the one after it have room for thousands of visits meanwhile.
+// complete reserves what is missing, the most urgent first. It returns false while it must wait for a table. The new
+// log and the one after it have room for thousands of visits meanwhile.
 func (r *reserve) complete() (complete bool, err error) {
 	if r.current == 0 {
 		if r.current, err = lastLog(r.dir); err != nil || r.current == 0 {
