@@ -158,10 +158,8 @@ func (d *draft) checkRanges(from []source) {
 
 // origin returns where the value of a key is set: "in file:line" or "by default".
 func origin(from []source, name string) string {
-	for _, in := range from {
-		if path := in.path.Key(name); in.doc.Has(path) {
-			return "in " + in.doc.Origin(path)
-		}
+	if at, set := first(from, name); set {
+		return "in " + at.Doc.Origin(at.Path)
 	}
 	return byDefault
 }

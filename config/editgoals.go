@@ -32,24 +32,24 @@ const maxExpression = 1000
 // Goals returns the capture targets that [SetGoals] wrote into the text of a host file, by URI.
 func Goals(text []byte) map[string]Goal {
 	all := map[string]Goal{}
-	_, block, _, ok := cutGoals(string(text))
-	if !ok {
-		return all
-	}
+	_, block, _ := cutGoals(string(text))
 	doc := schema.Parse([]byte(block), "the file")
 	path := schema.Path("").Child("when")
 	for i := 0; doc.Has(path.Element(i)); i++ {
 		when := path.Element(i)
 		expression, _ := doc.Value(when.Child("uri")).(string)
 		var g Goal
-		if waits, ok := doc.Value(when.Child("wait")).([]map[string]any); ok && len(waits) == 1 {
-			g.Target, _ = waits[0]["capture_target"].(float64)
-		} else if waits, ok := doc.Value(when.Child("wait")).([]any); ok && len(waits) == 1 {
-			wait, _ := waits[0].(map[string]any)
-			g.Target, _ = wait["capture_target"].(float64)
+		wait, _ := doc.Setting(when, "wait")
+		if tables, ok := wait.Tables(""); ok && len(tables) == 1 {
+			m, _ := tables[0].Value.(map[string]any)
+			g.Target, _ = m["capture_target"].(float64)
 		}
-		if doc.Has(when.Child("until")) {
-			g.Until = dayOf(doc.Value(when.Child("until")))
+		switch v := doc.Value(when.Child("until")).(type) {
+		case nil:
+		case time.Time:
+			g.Until = v.Format(time.DateOnly)
+		default:
+			g.Until = schema.TOML(v)
 		}
 		for _, u := range unquoted(expression) {
 			all[u] = g
@@ -58,17 +58,9 @@ func Goals(text []byte) map[string]Goal {
 	return all
 }
 
-// dayOf returns the day of a date or time.
-func dayOf(v any) string {
-	if t, ok := v.(time.Time); ok {
-		return t.Format(time.DateOnly)
-	}
-	return schema.TOML(v)
-}
-
 // SetGoals returns the text of a host file with these capture targets of seeds, by URI, and no others of this kind.
 func SetGoals(text []byte, goals map[string]Goal) ([]byte, error) {
-	before, _, behind, _ := cutGoals(string(text))
+	before, _, behind := cutGoals(string(text))
 	edited := strings.TrimRight(before+behind, "\n") + "\n"
 	if len(goals) > 0 {
 		edited += "\n" + goalsBegin
@@ -115,16 +107,13 @@ func (g Goal) refinement(uris []string) string {
 }
 
 // cutGoals cuts a text around the capture targets of seeds.
-func cutGoals(text string) (before, block, behind string, ok bool) {
-	before, rest, ok := strings.Cut(text, goalsBegin)
-	if !ok {
-		return text, "", "", false
+func cutGoals(text string) (before, block, behind string) {
+	before, rest, begins := strings.Cut(text, goalsBegin)
+	block, behind, ends := strings.Cut(rest, goalsEnd)
+	if !begins || !ends {
+		return text, "", ""
 	}
-	block, behind, ok = strings.Cut(rest, goalsEnd)
-	if !ok {
-		return text, "", "", false
-	}
-	return before, block, behind, true
+	return before, block, behind
 }
 
 // unquoted returns the URIs of the expression of a refinement.

@@ -31,26 +31,22 @@ func SetSeeds(text []byte, seeds []NamedSeed) ([]byte, error) {
 
 // seedTable returns the description of a seed as a table of seeds.about.
 func seedTable(s NamedSeed) string {
-	all := []string{"uri = " + schema.TOML(s.URI.String())}
-	text := func(key, value string) {
-		if value != "" {
-			all = append(all, key+" = "+schema.TOML(value))
+	var all []string
+	for _, column := range []struct {
+		key   string
+		value any
+	}{
+		{"uri", s.URI.String()},
+		{"title", s.Title},
+		{"labels", s.Labels},
+		{"collections", s.Collections},
+		{"owner", strings.Join(s.Owners, ", ")},
+		{"note", s.Note},
+	} {
+		if v := schema.TOML(column.value); v != `""` && v != "[]" {
+			all = append(all, column.key+" = "+v)
 		}
 	}
-	list := func(key string, values []string) {
-		quoted := make([]string, len(values))
-		for i, v := range values {
-			quoted[i] = schema.TOML(v)
-		}
-		if len(quoted) > 0 {
-			all = append(all, key+" = ["+strings.Join(quoted, ", ")+"]")
-		}
-	}
-	text("title", s.Title)
-	list("labels", s.Labels)
-	list("collections", s.Collections)
-	text("owner", strings.Join(s.Owners, ", "))
-	text("note", s.Note)
 	return "{ " + strings.Join(all, ", ") + " }"
 }
 

@@ -3,7 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,57 +54,48 @@ func (c *Config) effective(h uri.Host, a About) []Setting {
 
 // Renders reports whether pages of any host may be rendered, at any time.
 func (c *Config) Renders() bool {
-	for p := range c.profiles() {
-		on := func(l *layer) bool {
-			table, _ := l.values["render"].(map[string]any)
-			pages, set := table["pages"]
-			return set && pages != "off"
-		}
-		if p.base.settings.Render.On || slices.ContainsFunc(p.layers, on) {
-			return true
-		}
-	}
-	return false
+	return c.anywhere(func(s *Settings) bool { return s.Render.On }, func(tables map[string]any) bool {
+		table, _ := tables["render"].(map[string]any)
+		pages, set := table["pages"]
+		return set && pages != "off"
+	})
 }
 
 // UsesProxy reports whether any host may be reached through a proxy, at any time.
 func (c *Config) UsesProxy(name string) bool {
-	for p := range c.profiles() {
-		chosen := func(l *layer) bool {
-			table, _ := l.values["network"].(map[string]any)
-			return table["proxy"] == name
-		}
-		if p.base.settings.Network.Proxy == name || slices.ContainsFunc(p.layers, chosen) {
-			return true
-		}
-	}
-	return false
+	return c.anywhere(func(s *Settings) bool { return s.Network.Proxy == name }, func(tables map[string]any) bool {
+		table, _ := tables["network"].(map[string]any)
+		return table["proxy"] == name
+	})
 }
 
-// profiles yields the profiles of the main file and of the host files.
-func (c *Config) profiles() iter.Seq[*profile] {
-	return func(yield func(*profile) bool) {
-		if !yield(c.main) {
-			return
-		}
-		for _, p := range c.hosts {
-			if !yield(p) {
-				return
-			}
-		}
+// anywhere reports whether something holds for the settings of any file, or for the tables of any refinement.
+func (c *Config) anywhere(settings func(*Settings) bool, tables func(map[string]any) bool) bool {
+	holds := func(p *profile) bool {
+		layer := func(l *layer) bool { return tables(l.values) }
+		return settings(p.base.settings) || slices.ContainsFunc(p.layers, layer)
 	}
+	return holds(c.main) || slices.ContainsFunc(slices.Collect(maps.Values(c.hosts)), holds)
 }
 
 // Origin returns where the value of a key is set for a visit: file:line or "default". The key is written as on the
 // reference page, "scope.max_hops". Keys of [[wait]] have no single origin.
 func (c *Config) Origin(a About, key string) string {
 	p := c.profile(a.URI.Host())
-	for _, in := range p.sources(p.inForce(a), c.doc) {
-		if path := in.path.Key(key); in.doc.Has(path) {
-			return in.doc.Origin(path)
-		}
+	if at, set := first(p.sources(p.inForce(a), c.doc), key); set {
+		return at.Doc.Origin(at.Path)
 	}
 	return "default"
+}
+
+// first returns a key of the first source that sets it.
+func first(from []source, name string) (at schema.Field, set bool) {
+	for _, in := range from {
+		if at, set = in.doc.Setting(in.path, name); set {
+			return at, true
+		}
+	}
+	return at, false
 }
 
 // Refinements returns all refinements and expiring files that can affect a host, and whether they apply to a visit.
@@ -168,12 +159,8 @@ func (d *draft) list(from []source) []Setting {
 // setting returns the value and the origin of a key. shown is "" for a value that is shown as the file writes it.
 func (k key) setting(shown string, from []source) Setting {
 	s := Setting{Key: k.Name, Value: k.Default}
-	for _, in := range from {
-		if path := in.path.Key(k.Name); in.doc.Has(path) {
-			s.File, s.Line = in.doc.File, in.doc.Line(path)
-			s.Value = schema.TOML(in.doc.Value(path))
-			break
-		}
+	if at, set := first(from, k.Name); set {
+		s.File, s.Line, s.Value = at.Doc.File, at.Doc.Line(at.Path), schema.TOML(at.Value)
 	}
 	s.Value = cmp.Or(shown, s.Value)
 	return s

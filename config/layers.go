@@ -12,14 +12,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// About says what the settings of a visit can depend on. Leave out what is not known: a criterion about it does not
-// hold.
-type About struct {
-	URI         uri.URI
-	Hops        uri.HopPath // how the URI was found
-	ContentType string      // of the last capture; empty before the first
-	Now         time.Time   // time of the visit
-}
+// About says what the settings of a visit can depend on.
+type About = schema.About
 
 // For returns the settings of a visit; see Layers in the package comment. It is cheap: everything that does not depend
 // on the URI or the time was combined when the files were read, and each combination of refinements is combined once.
@@ -83,7 +77,7 @@ type layer struct {
 
 // applies reports whether the layer is in force for a visit.
 func (l *layer) applies(a About) bool {
-	return (l.ends.IsZero() || a.Now.Before(l.ends)) && l.criteria.Hold(schema.Visit(a))
+	return (l.ends.IsZero() || a.Now.Before(l.ends)) && l.criteria.Hold(a)
 }
 
 // profile resolves the settings of one host, and of the hosts below it without a file of their own.
@@ -144,11 +138,12 @@ func (p *profile) combine(set uint64) *draft {
 func (l *layer) over(base *draft, doc *schema.Document) *draft {
 	d := l.read(base, doc)
 	for _, r := range d.ranges() {
-		reconcile(r, doc, l.path)
+		reconcile(r.Lower, r.Upper, doc.Has(l.path.Key(r.High)))
 	}
 	own := len(d.stack) - len(base.stack)
 	for i := range d.stack[:own] {
-		d.stack[i].reconcile()
+		e := &d.stack[i]
+		reconcile(&e.Min, &e.Max, e.doc.Has(e.path.Child("max")))
 	}
 	d.settings.Wait = stack(d.stack)
 	return d
@@ -186,13 +181,13 @@ func (d *draft) ranges() []schema.Bounds {
 	return all
 }
 
-// reconcile moves the bound that the layer at path does not set, if the minimum is above the maximum.
-func reconcile(r schema.Bounds, doc *schema.Document, path schema.Path) {
+// reconcile moves the bound that a layer does not set, if the minimum is above the maximum.
+func reconcile(lower, upper *time.Duration, setsUpper bool) {
 	switch {
-	case *r.Lower <= *r.Upper:
-	case doc.Has(path.Key(r.High)):
-		*r.Lower = *r.Upper
+	case *lower <= *upper:
+	case setsUpper:
+		*lower = *upper
 	default:
-		*r.Upper = *r.Lower
+		*upper = *lower
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -329,18 +329,14 @@ func readRootFile(folder, name string, staged bool) (data []byte, problem, remed
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(folder, name)
 	}
-	info, err := os.Stat(name)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxPEM) {
+	data, err := schema.ReadFile(name, maxPEM+1)
+	if errors.Is(err, schema.ErrIrregular) || len(data) > maxPEM {
 		return nil, "is not a file of certificates", "name a file in PEM format of at most 1 MiB"
-	}
-	if err == nil {
-		data, err = os.ReadFile(name)
 	}
 	if err != nil {
 		problem, remedy = schema.Unreadable(err)
-		return nil, problem, remedy
 	}
-	return data, "", ""
+	return data, problem, remedy
 }
 
 // parseRoots returns the certificates of a text in PEM format.

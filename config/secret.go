@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -148,39 +147,19 @@ func fetchSecret(folder, kind, name string) (text, problem, remedy string, elsew
 		folder = dir
 	}
 	name = filepath.Join(folder, name)
-	text, err := readFile(name)
+	data, err := schema.ReadFile(name, maxSecret+3)
 	if err != nil {
 		problem, remedy = schema.Unreadable(err)
 		return "", "names the file " + name + ", which " + problem, remedy, errors.Is(err, fs.ErrPermission)
 	}
+	// A line end at the end of the file is not part of the secret.
+	text = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	if at := strings.IndexAny(text, "\r\n"); at >= 0 {
 		line := strings.Count(text[:at], "\n") + 1
 		return "", fmt.Sprintf("names the file %s, which has a line end inside the secret, at the end of its line %d", name, line),
 			"write the secret on one line", false
 	}
 	return text, "", "", false
-}
-
-// readFile reads a secret from a file. A line end at the end of the file is not part of it.
-func readFile(path string) (string, error) {
-	info, err := os.Stat(path) // first, because opening a pipe could block forever
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is no regular file")
-	}
-	if err != nil {
-		return "", err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSecret+3))
-	if err != nil {
-		return "", err
-	}
-	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
-	return text, nil
 }
 
 // Equal reports whether two secrets are the same, at the same place.

@@ -143,10 +143,8 @@ const byDefault = "by default"
 
 // origin returns where the value of a field is set: "in file:line" or "by default".
 func (e *entry) origin(name string) string {
-	for ; e != nil && e.doc != nil; e = e.base {
-		if path := e.path.Child(name); e.doc.Has(path) {
-			return "in " + e.doc.Origin(path)
-		}
+	if file, line := e.place(name); file != "" {
+		return fmt.Sprintf("in %s:%d", file, line)
 	}
 	return byDefault
 }
@@ -176,17 +174,6 @@ func (e *entry) check() {
 func (e *entry) bounds() (low, high bound) {
 	return bound{"wait.min", e.path.Child("min"), e.Min, e.origin("min")},
 		bound{"wait.max", e.path.Child("max"), e.Max, e.origin("max")}
-}
-
-// reconcile moves the bound that the entry itself does not set, if min is above max.
-func (e *entry) reconcile() {
-	switch {
-	case e.Min <= e.Max:
-	case e.doc.Has(e.path.Child("max")):
-		e.Min = e.Max
-	default:
-		e.Max = e.Min
-	}
 }
 
 // bound is the minimum or maximum of a range: its key, its path in the file that is checked, and its origin.

@@ -26,16 +26,17 @@ type Criteria struct {
 	Until    time.Time      // end of the refinement
 }
 
-// Visit holds what criteria can depend on. A condition about a field that is not known does not hold.
-type Visit struct {
+// About says what the settings of a visit can depend on. Leave out what is not known: a criterion about it does not
+// hold.
+type About struct {
 	URI         uri.URI
-	Hops        uri.HopPath
-	ContentType string
-	Now         time.Time
+	Hops        uri.HopPath // how the URI was found
+	ContentType string      // of the last capture; empty before the first
+	Now         time.Time   // time of the visit
 }
 
 // Hold reports whether all criteria hold for a visit.
-func (c *Criteria) Hold(v Visit) bool { return c.holdForURI(v) && c.holdAt(v.Now) }
+func (c *Criteria) Hold(v About) bool { return c.holdForURI(v) && c.holdAt(v.Now) }
 
 // DependOnURI reports whether any of the criteria depends on more than the time.
 func (c *Criteria) DependOnURI() bool {
@@ -43,7 +44,7 @@ func (c *Criteria) DependOnURI() bool {
 }
 
 // holdForURI checks the criteria that do not depend on the time.
-func (c *Criteria) holdForURI(v Visit) bool {
+func (c *Criteria) holdForURI(v About) bool {
 	if !c.DependOnURI() {
 		return true
 	}

@@ -72,13 +72,21 @@ func (p Path) String() string {
 
 // Read reads and decodes the file at path. shown is its name in faults.
 func Read(path, shown string) *Document {
-	d := newDocument(shown)
-	data, problem, remedy := readFile(path)
-	if problem != "" {
-		d.AddFault(Fault{Problem: problem, Remedy: remedy})
-		return d
+	data, err := ReadFile(path, maxFileSize+1)
+	var f Fault
+	switch {
+	case errors.Is(err, ErrIrregular):
+		f = Fault{Problem: "is not a regular file", Remedy: "put a regular file there, or rename it"}
+	case err != nil:
+		f.Problem, f.Remedy = Unreadable(err)
+	case len(data) > maxFileSize:
+		f = Fault{Problem: "is larger than 1 MiB", Remedy: "check the file name, or move seeds into host files"}
+	default:
+		return Parse(data, shown)
 	}
-	return Parse(data, shown)
+	d := newDocument(shown)
+	d.AddFault(f)
+	return d
 }
 
 // Parse decodes the text of a file.
@@ -93,30 +101,24 @@ func newDocument(shown string) *Document {
 	return &Document{File: shown, positions: map[Path]position{}, bad: map[Path]bool{}, once: &sync.Map{}}
 }
 
-func readFile(path string) (data []byte, problem, remedy string) {
+// ErrIrregular is the error for a file that is a folder, a pipe or a device.
+var ErrIrregular = errors.New("it is no regular file")
+
+// ReadFile reads at most limit bytes of a regular file.
+func ReadFile(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path) // first, because opening a pipe could block forever
-	if err != nil {
-		problem, remedy = Unreadable(err)
-		return nil, problem, remedy
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrIrregular
 	}
-	if !info.Mode().IsRegular() {
-		return nil, "is not a regular file", "put a regular file there, or rename it"
+	if err != nil {
+		return nil, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		problem, remedy = Unreadable(err)
-		return nil, problem, remedy
+		return nil, err
 	}
 	defer f.Close()
-	data, err = io.ReadAll(io.LimitReader(f, maxFileSize+1))
-	if err != nil {
-		problem, remedy = Unreadable(err)
-		return nil, problem, remedy
-	}
-	if len(data) > maxFileSize {
-		return nil, "is larger than 1 MiB", "check the file name, or move seeds into host files"
-	}
-	return data, "", ""
+	return io.ReadAll(io.LimitReader(f, limit))
 }
 
 // Unreadable explains an error of the file system.
