@@ -26,9 +26,7 @@ func (l *loader) check() {
 	l.checkHosts()
 	l.draft.checkSeedSites()
 	for _, f := range l.files {
-		if f.draft != nil {
-			f.draft.checkSeedSites()
-		}
+		f.draft.checkSeedSites()
 		// The settings of a broken main file are not known.
 		if f.doc.Root != nil && len(l.main.Faults) == 0 {
 			checkSettings(l.sources(f), f.draft)
@@ -46,7 +44,7 @@ func (l *loader) check() {
 // checkRequired reports required keys that the main file does not set.
 func (l *loader) checkRequired() {
 	for _, k := range l.draft.cat.keys {
-		table, name, _ := strings.Cut(k.Name, ".")
+		table, name := k.Split()
 		if !k.Required || k.Scope != InMain || l.main.Has(rootKey(k.Name)) {
 			continue
 		}
@@ -242,10 +240,7 @@ func (l *loader) checkSeeds() {
 		listed[s.uri] = Seed{URI: s.uri, File: s.at.Doc.File, Line: s.at.Doc.Line(s.at.Path)}
 		l.config.Seeds = append(l.config.Seeds, listed[s.uri])
 	}
-	for _, s := range l.draft.seeds {
-		add(s)
-	}
-	for _, f := range l.files {
+	for _, f := range l.all() {
 		for _, s := range f.draft.seeds {
 			if host := s.uri.Host(); f.host != "" && !covers(f.host, host) {
 				s.at.Fault(fmt.Sprintf("is on the host %s, but this file is for %s", host, f.host),
@@ -256,7 +251,7 @@ func (l *loader) checkSeeds() {
 		}
 	}
 	hasSources := func(f *hostFile) bool { return len(f.draft.sources) > 0 }
-	if len(l.config.Seeds)+len(l.draft.sources) == 0 && !slices.ContainsFunc(l.files, hasSources) {
+	if len(l.config.Seeds) == 0 && !slices.ContainsFunc(l.all(), hasSources) {
 		l.main.AddWarning(Fault{
 			Key: "seeds.uris", Problem: "there are no seeds in any file",
 			Remedy: "only URIs that are already in the store will be visited",
@@ -282,10 +277,7 @@ func (l *loader) checkSources() {
 		}
 		l.config.Sources = append(l.config.Sources, from)
 	}
-	for _, s := range l.draft.sources {
-		add(s, s.uri.Host())
-	}
-	for _, f := range l.files {
+	for _, f := range l.all() {
 		for _, s := range f.draft.sources {
 			add(s, f.host)
 		}

@@ -40,31 +40,24 @@ func (c *Config) Doubts(now time.Time, knows func(pattern string) bool) []Fault 
 // warnDoubts warns of settings that are valid, but that hardly anybody wants.
 func (l *loader) warnDoubts() {
 	l.warnHostFiles()
-	expressions(l.main, "", "", nil)
-	for _, w := range l.draft.whens {
-		expressions(w.doc, w.path, "", w.criteria.URI)
-	}
-	if l.hasPublicHost() {
-		l.warnPoliteness(l.main, l.draft)
-	}
-	for _, f := range l.files {
+	publicSeed := func(s Seed) bool { return isPublic(s.URI.Hostname()) }
+	for _, f := range l.all() {
 		expressions(f.doc, "", f.host, nil)
 		for _, w := range f.draft.whens {
 			expressions(w.doc, w.path, f.host, w.criteria.URI)
 		}
-		if isPublic(hostname(f.host)) {
-			l.warnPoliteness(f.doc, f.draft)
+		public := isPublic(hostname(f.host))
+		if f.host == "" {
+			public = slices.ContainsFunc(l.config.Seeds, publicSeed)
+		}
+		if public {
+			f.draft.warnPoliteness(f.doc)
 		}
 	}
 }
 
-// hasPublicHost reports whether any seed may be on a public host.
-func (l *loader) hasPublicHost() bool {
-	return slices.ContainsFunc(l.config.Seeds, func(s Seed) bool { return isPublic(s.URI.Hostname()) })
-}
-
 // warnPoliteness warns of a file, and of its refinements, that would overload public hosts.
-func (l *loader) warnPoliteness(doc *schema.Document, d *draft) {
+func (d *draft) warnPoliteness(doc *schema.Document) {
 	warn := func(path schema.Path, s *Settings) {
 		problem := overload(s.Politeness.Politeness, max(s.Politeness.Valence, 1))
 		for _, name := range []string{"min_delay", "delay_factor", "valence", "max_delay"} {

@@ -140,7 +140,7 @@ func (d *draft) list(from []source) []Setting {
 	var all []Setting
 	stacked, shown := false, d.shown()
 	for _, k := range d.cat.keys {
-		table, name, _ := strings.Cut(k.Name, ".")
+		table, _ := k.Split()
 		switch {
 		case !k.In(schema.InWhen):
 		case table == "wait" && !stacked:
@@ -148,7 +148,7 @@ func (d *draft) list(from []source) []Setting {
 			for _, e := range d.stack {
 				all = append(all, e.list()...)
 			}
-		case table == "wait" || name == "":
+		case table == "wait" || table == "":
 		default:
 			all = append(all, k.setting(shown(k), from))
 		}

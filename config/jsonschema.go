@@ -65,10 +65,7 @@ func closed(doc string, keys object, required []string) object {
 func keysOf(table, scope string) (keys object, required []string) {
 	keys = object{}
 	for _, k := range Keys() {
-		of, name, inTable := strings.Cut(k.Name, ".")
-		if !inTable {
-			of, name = "", k.Name
-		}
+		of, name := k.Split()
 		if of != table || !k.In(scope) {
 			continue
 		}
@@ -78,7 +75,7 @@ func keysOf(table, scope string) (keys object, required []string) {
 			s["default"] = defaultJSON(k.Default)
 		}
 		keys[name] = s
-		if inTable && k.Default == "" {
+		if table != "" && k.Default == "" {
 			required = append(required, name)
 		}
 	}

@@ -40,7 +40,7 @@ func loadKept(path string, kept func(state, name string) ([]byte, bool), reading
 	choices, why := map[string]textChoice{}, map[string]Fault{}
 	var broken []Fault
 	for {
-		l := loader{folder: filepath.Dir(path), choices: choices, why: why, kept: kept, reading: reading}
+		l := loader{choices: choices, why: why, kept: kept, reading: reading}
 		err := l.load(path)
 		var faults Faults
 		switch {
@@ -173,21 +173,13 @@ func (c *Config) Texts() map[string][]byte {
 // LoadTexts loads a configuration as if its files at path had these texts; see [Config.Texts]. If anything is wrong in
 // any of them, the error is [Faults].
 func LoadTexts(path string, texts map[string][]byte) (*Config, error) {
-	return loadTexts(path, texts, true)
+	return (&loader{texts: texts, reading: true}).whole(path)
 }
 
 // LoadTextsToRun loads texts as [LoadTexts] does, for a daemon that is going to run with them. It reads the secrets of
 // the texts; a secret that cannot be read is a fault.
 func LoadTextsToRun(path string, texts map[string][]byte) (*Config, error) {
-	return loadTexts(path, texts, false)
-}
-
-func loadTexts(path string, texts map[string][]byte, reading bool) (*Config, error) {
-	l := loader{folder: filepath.Dir(path), texts: texts, reading: reading}
-	if err := l.load(path); err != nil {
-		return nil, err
-	}
-	return &l.config, nil
+	return (&loader{texts: texts}).whole(path)
 }
 
 // Expired returns warnings of refinements and files that have expired.

@@ -60,7 +60,7 @@ func newCatalog(sections []schema.Section) *catalog {
 	}
 	for group := range len(groups) + len(sections) {
 		for i, v := range d.vars(group) {
-			if v.Show != nil && !v.Required && v.Table() != whenTable {
+			if table, _ := v.Split(); v.Show != nil && !v.Required && table != whenTable {
 				v.Default = v.Show()
 			}
 			c.add(key{v.Key, group, i})
@@ -87,9 +87,10 @@ func perFile(keys []schema.Var) []schema.Var {
 func (c *catalog) add(k key) {
 	at := len(c.keys)
 	if k.group >= len(groups) {
-		t, _ := c.table(k.Table())
+		table, _ := k.Split()
+		t, _ := c.table(table)
 		for i, other := range c.keys {
-			if name := other.Table(); name == t.Name || name == t.After {
+			if name, _ := other.Split(); name == t.Name || name == t.After {
 				at = i + 1
 			}
 		}
@@ -132,7 +133,7 @@ func (c *catalog) key(name string) (key, bool) {
 func (c *catalog) names(table string) []string {
 	var names []string
 	for _, k := range c.keys {
-		if name, ok := strings.CutPrefix(k.Name, table+"."); ok {
+		if of, name := k.Split(); of == table {
 			names = append(names, name)
 		}
 	}
@@ -141,7 +142,10 @@ func (c *catalog) names(table string) []string {
 
 // in reports whether any of the table's keys may be set in a scope.
 func (c *catalog) in(t Table, scope string) bool {
-	return slices.ContainsFunc(c.keys, func(k key) bool { return strings.HasPrefix(k.Name, t.Name+".") && k.In(scope) })
+	return slices.ContainsFunc(c.keys, func(k key) bool {
+		table, _ := k.Split()
+		return table == t.Name && k.In(scope)
+	})
 }
 
 // brackets returns the table's header: "[fetch]" or "[[wait]]".

@@ -47,18 +47,14 @@ type loader struct {
 
 // Load reads the main file at path and its host files. If anything is wrong in any of them, the Config is nil and the
 // error is [Faults].
-func Load(path string) (*Config, error) {
-	l := loader{folder: filepath.Dir(path)}
-	if err := l.load(path); err != nil {
-		return nil, err
-	}
-	return &l.config, nil
-}
+func Load(path string) (*Config, error) { return new(loader).whole(path) }
 
 // LoadToRead loads a configuration as [Load] does, for a command that only reads it. A secret that this user may not
 // read is a warning.
-func LoadToRead(path string) (*Config, error) {
-	l := loader{folder: filepath.Dir(path), reading: true}
+func LoadToRead(path string) (*Config, error) { return (&loader{reading: true}).whole(path) }
+
+// whole returns the config if nothing is wrong with it.
+func (l *loader) whole(path string) (*Config, error) {
 	if err := l.load(path); err != nil {
 		return nil, err
 	}
@@ -87,21 +83,21 @@ func (l *loader) load(path string) error {
 	l.warnPace()
 	l.warnDoubts()
 	l.config.Warnings = l.collect(func(d *schema.Document) []Fault { return d.Warnings }, l.warnings)
-	l.config.Digest = l.digest()
+	var files []HostFile
+	for _, f := range l.all() {
+		files = append(files, HostFile{Name: filepath.Base(f.doc.File), Data: f.doc.Data})
+	}
+	l.config.Digest = digestOf(files)
 	return nil
 }
 
 // reportLacks reports secrets that cannot be read here: as faults, or as warnings for a command that only reads.
 func (l *loader) reportLacks() {
-	docs := []*schema.Document{l.main}
-	for _, f := range l.files {
-		docs = append(docs, f.doc)
-	}
-	for _, d := range docs {
+	for _, f := range l.all() {
 		if l.reading {
-			d.Warnings = append(d.Warnings, d.Lacks...)
+			f.doc.Warnings = append(f.doc.Warnings, f.doc.Lacks...)
 		} else {
-			d.Faults = append(d.Faults, d.Lacks...)
+			f.doc.Faults = append(f.doc.Faults, f.doc.Lacks...)
 		}
 	}
 }
@@ -112,7 +108,7 @@ func (l *loader) openMain(path string) error {
 	if err != nil {
 		return Faults{{File: path, Problem: "cannot be found: " + err.Error(), Remedy: "use an absolute path"}}
 	}
-	l.config.Path = absolute
+	l.config.Path, l.folder = absolute, filepath.Dir(path)
 	if l.texts != nil {
 		l.main = schema.Parse(l.texts[""], path)
 		return nil
@@ -124,7 +120,7 @@ func (l *loader) openMain(path string) error {
 // StorageAt reads only [storage] from the main file at path, for commands that read what a crawl has written. Faults
 // elsewhere do not matter.
 func StorageAt(path string) (Storage, error) {
-	l := loader{folder: filepath.Dir(path)}
+	var l loader
 	if err := l.openMain(path); err != nil {
 		return Storage{}, err
 	}
@@ -142,7 +138,7 @@ func StorageAt(path string) (Storage, error) {
 // Where reads only [admin] from the main file at path, for commands that look for a daemon. Faults elsewhere do not
 // matter: while a file is broken, the daemon runs with its last good configuration and can be reached.
 func Where(path string) (Admin, error) {
-	l := loader{folder: filepath.Dir(path)}
+	var l loader
 	if err := l.openMain(path); err != nil {
 		return Admin{}, err
 	}
@@ -298,21 +294,12 @@ func (l *loader) readHostFiles() {
 	}
 }
 
-// digest returns the digest of the names and bytes of all files. Lengths keep names and bytes apart.
-func (l *loader) digest() string {
-	docs := []*schema.Document{l.main}
-	for _, f := range l.files {
-		docs = append(docs, f.doc)
-	}
-	slices.SortStableFunc(docs[1:], func(a, b *schema.Document) int { return cmp.Compare(a.File, b.File) })
-	var files []HostFile
-	for _, d := range docs {
-		files = append(files, HostFile{Name: filepath.Base(d.File), Data: d.Data})
-	}
-	return digestOf(files)
+// all returns the main file, as the file of no host, and the host files.
+func (l *loader) all() []*hostFile {
+	return append([]*hostFile{{doc: l.main, draft: l.draft}}, l.files...)
 }
 
-// digestOf returns a digest of the names and bytes of files.
+// digestOf returns a digest of the names and bytes of files. Lengths keep names and bytes apart.
 func digestOf(files []HostFile) string {
 	h := sha256.New()
 	for _, f := range files {

@@ -42,31 +42,27 @@ func Page() string {
 		if strings.HasPrefix(paragraph, "|") || strings.HasPrefix(paragraph, "<") {
 			b.WriteString(paragraph)
 		} else {
-			b.WriteString(wrap(paragraph) + "\n\n")
+			b.WriteString(wrap("", paragraph, pageWidth) + "\n")
 		}
 	}
 	all := Keys()
 	for _, k := range all {
-		if !strings.Contains(k.Name, ".") {
+		if table, _ := k.Split(); table == "" {
 			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, k.Type, k.Doc)
 		}
 	}
 	for _, t := range Tables() {
-		header := "[" + t.Name + "]"
-		if t.List {
-			header = "[" + header + "]"
-		}
-		writeTable(&b, header, t, all)
+		writeTable(&b, t, all)
 	}
 	return b.String()
 }
 
 // writeTable writes the section of a table. The files that its keys may be in are a column only if they differ.
-func writeTable(b *strings.Builder, header string, t Table, all []Key) {
+func writeTable(b *strings.Builder, t Table, all []Key) {
 	var keys []Key
 	one := true // all keys may be in the same files
 	for _, k := range all {
-		if strings.HasPrefix(k.Name, t.Name+".") {
+		if table, _ := k.Split(); table == t.Name {
 			keys = append(keys, k)
 			one = one && k.Scope == keys[0].Scope
 		}
@@ -78,13 +74,14 @@ func writeTable(b *strings.Builder, header string, t Table, all []Key) {
 		}[keys[0].Scope]
 		columns, rule = "| key | value | default | meaning |", "|---|---|---|---|"
 	}
-	fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n%s\n", header, wrap(strings.TrimSpace(t.Doc+" "+where)), columns, rule)
+	fmt.Fprintf(b, "\n## %s\n\n%s\n%s\n%s\n", brackets(t), wrap("", t.Doc+" "+where, pageWidth), columns, rule)
 	for _, k := range keys {
 		value := "–"
 		if k.Default != "" {
 			value = "`" + strings.ReplaceAll(k.Default, "|", `\|`) + "`"
 		}
-		name, kind := strings.TrimPrefix(k.Name, t.Name+"."), strings.TrimSuffix(k.Type.String(), ", may be empty")
+		_, name := k.Split()
+		kind := strings.TrimSuffix(k.Type.String(), ", may be empty")
 		fmt.Fprintf(b, "| `%s` | %s | %s |", name, kind, value)
 		if !one {
 			fmt.Fprintf(b, " %s |", k.Scope)
@@ -96,16 +93,19 @@ func writeTable(b *strings.Builder, header string, t Table, all []Key) {
 // pageWidth is the maximum length of a line of text.
 const pageWidth = 118
 
-// wrap breaks a paragraph into lines.
-func wrap(paragraph string) string {
-	var lines []string
-	line := ""
+// wrap breaks a paragraph into lines of at most width bytes, each with a prefix.
+func wrap(prefix, paragraph string, width int) string {
+	var b strings.Builder
+	line := prefix
 	for word := range strings.FieldsSeq(paragraph) {
-		if line != "" && len(line)+1+len(word) > pageWidth {
-			lines = append(lines, line)
-			line = ""
+		if line != prefix && len(line)+1+len(word) > width {
+			b.WriteString(line + "\n")
+			line = prefix
 		}
-		line = strings.TrimPrefix(line+" "+word, " ")
+		if line != prefix {
+			line += " "
+		}
+		line += word
 	}
-	return strings.Join(append(lines, line), "\n")
+	return b.String() + line + "\n"
 }

@@ -44,7 +44,7 @@ func (c *Config) PublicDigest() (string, error) {
 func (c *Config) Defaults() []Setting {
 	var all []Setting
 	for _, k := range c.cat.keys {
-		table, _, _ := strings.Cut(k.Name, ".")
+		table, _ := k.Split()
 		if k.Default != "" && table != whenTable && table != "wait" && !c.doc.Has(source{doc: c.doc}.path.Key(k.Name)) {
 			all = append(all, Setting{Key: k.Name, Value: k.Default})
 		}

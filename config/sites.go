@@ -124,8 +124,8 @@ func (l *loader) resolveSites() {
 	for _, f := range l.files {
 		c.sites[f.host] = c.siteOf(f.host)
 	}
-	all := slices.Clone(l.draft.seedSites)
-	for _, f := range l.files {
+	var all []seedSite
+	for _, f := range l.all() {
 		all = append(all, f.draft.seedSites...)
 	}
 	for _, s := range all {

@@ -120,24 +120,14 @@ func newTemplate(scope string, set map[string]string) *template {
 const commentWidth = 110
 
 // comment writes a text as comment lines.
-func (t *template) comment(text string) {
-	line := "#"
-	for word := range strings.FieldsSeq(text) {
-		if len(line)+1+len(word) > commentWidth {
-			fmt.Fprintln(&t.out, line)
-			line = "#"
-		}
-		line += " " + word
-	}
-	fmt.Fprintln(&t.out, line)
-}
+func (t *template) comment(text string) { t.out.WriteString(wrap("# ", text, commentWidth)) }
 
 // table writes a table with its keys. It writes nothing if there are none.
 func (t *template) table(of Table) {
 	var keys []Key
 	set := false
 	for _, k := range t.keys {
-		if strings.HasPrefix(k.Name, of.Name+".") {
+		if table, _ := k.Split(); table == of.Name {
 			keys = append(keys, k)
 			_, isSet := t.set[k.Name]
 			set = set || isSet
@@ -148,18 +138,12 @@ func (t *template) table(of Table) {
 	}
 	fmt.Fprintln(&t.out)
 	t.comment(of.Doc)
-	switch {
-	case of.List && !set: // without the comment sign it would be an entry
-		fmt.Fprintf(&t.out, "#[[%s]]\n", of.Name)
-	case of.List:
-		fmt.Fprintf(&t.out, "[[%s]]\n", of.Name)
-	case t.commented && !set:
-		fmt.Fprintf(&t.out, "#[%s]\n", of.Name)
-	default:
-		fmt.Fprintf(&t.out, "[%s]\n", of.Name)
+	if (of.List || t.commented) && !set { // without the comment sign a list would have an entry
+		t.out.WriteString("#")
 	}
+	fmt.Fprintln(&t.out, brackets(of))
 	for _, k := range keys {
-		t.key(k, strings.TrimPrefix(k.Name, of.Name+"."))
+		t.key(k)
 	}
 	if of.Refines {
 		t.comment("Its settings, as in the tables above.")
@@ -168,7 +152,7 @@ func (t *template) table(of Table) {
 }
 
 // key writes a key after its meaning. It writes nothing if the key has neither value nor default.
-func (t *template) key(k Key, name string) {
+func (t *template) key(k Key) {
 	v, set := t.set[k.Name]
 	if !set {
 		v = cmp.Or(t.hints[k.Name], k.Default)
@@ -177,6 +161,7 @@ func (t *template) key(k Key, name string) {
 		return
 	}
 	t.comment(k.Doc + " (" + k.Type.String() + ")")
+	_, name := k.Split()
 	if !set {
 		name = "#" + name
 	}
@@ -186,28 +171,23 @@ func (t *template) key(k Key, name string) {
 // ParseSet reads KEY=VALUE arguments for [MainFile]. A value that is a text needs no quotes. A list of one element
 // needs no brackets. The values are not checked.
 func ParseSet(args []string) (map[string]string, error) {
-	keys := Keys()
 	set := make(map[string]string, len(args))
 	for _, arg := range args {
 		name, v, ok := strings.Cut(arg, "=")
 		if !ok {
 			return nil, fmt.Errorf("%q: want KEY=VALUE, as in storage.warc=/srv/warc", arg)
 		}
-		i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name && k.In(InMain) })
-		if i < 0 {
+		k, known := coreCatalog.key(name)
+		if !known || !k.In(InMain) {
 			return nil, fmt.Errorf("%q: the main file has no key %s; docs/config.md and arcrawl init --schema main list all keys", arg, name)
 		}
-		if table, _, _ := strings.Cut(name, "."); isList(table) {
+		table, _ := k.Split()
+		if t, _ := coreCatalog.table(table); t.List {
 			return nil, fmt.Errorf("%q: write the [[%s]] tables into the file", arg, table)
 		}
-		set[name] = toTOML(keys[i].Type, v)
+		set[name] = toTOML(k.Type, v)
 	}
 	return set, nil
-}
-
-// isList reports whether a table may appear several times.
-func isList(name string) bool {
-	return slices.ContainsFunc(Tables(), func(t Table) bool { return t.List && t.Name == name })
 }
 
 // toTOML returns the value of an argument as TOML.

@@ -42,10 +42,13 @@ func (k Key) In(scope string) bool {
 	return k.Scope == InBoth || k.Scope == scope
 }
 
-// Table returns the name of the table of a key.
-func (k Key) Table() string {
-	table, _, _ := strings.Cut(k.Name, ".")
-	return table
+// Split returns the table of a key, and its name there. The table is "" for a key outside all tables.
+func (k Key) Split() (table, name string) {
+	table, name, inside := strings.Cut(k.Name, ".")
+	if !inside {
+		return "", k.Name
+	}
+	return table, name
 }
 
 // Table is a table of the configuration files. The name of a [Key] begins with its table.
