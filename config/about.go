@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -86,30 +87,20 @@ const (
 	MaxNote  = 4000 // bytes
 )
 
-// CheckName accepts the name of a label, a collection or an owner.
-func CheckName(s string) (problem, remedy string) {
-	if s == "" || len(s) > MaxName || strings.TrimSpace(s) != s || strings.ContainsAny(s, "=,;\"") || control(s, "") {
-		return "is not a name of a label, collection or owner",
-			fmt.Sprintf("write 1 to %d characters without = , ; and quotes, such as \"newspapers\"", MaxName)
-	}
-	return "", ""
-}
-
-// CheckTitle accepts a title.
-func CheckTitle(s string) (problem, remedy string) {
-	if len(s) > MaxTitle || control(s, "") {
-		return "is not a title", fmt.Sprintf("write one line of at most %d characters", MaxTitle)
-	}
-	return "", ""
-}
-
-// CheckNote accepts a note.
-func CheckNote(s string) (problem, remedy string) {
-	if len(s) > MaxNote || control(s, "\n\t") {
-		return "is not a note", fmt.Sprintf("write a text of at most %d characters", MaxNote)
-	}
-	return "", ""
-}
+// The checks of what curators write.
+var (
+	// CheckName accepts the name of a label, a collection or an owner.
+	CheckName = schema.Accept(func(s string) bool {
+		return s != "" && len(s) <= MaxName && strings.TrimSpace(s) == s && !strings.ContainsAny(s, "=,;\"") && !control(s, "")
+	}, "is not a name of a label, collection or owner",
+		fmt.Sprintf("write 1 to %d characters without = , ; and quotes, such as \"newspapers\"", MaxName))
+	// CheckTitle accepts a title.
+	CheckTitle = schema.Accept(func(s string) bool { return len(s) <= MaxTitle && !control(s, "") },
+		"is not a title", fmt.Sprintf("write one line of at most %d characters", MaxTitle))
+	// CheckNote accepts a note.
+	CheckNote = schema.Accept(func(s string) bool { return len(s) <= MaxNote && !control(s, "\n\t") },
+		"is not a note", fmt.Sprintf("write a text of at most %d characters", MaxNote))
+)
 
 // control reports whether a text is not valid UTF-8, or has control characters or characters that change the direction
 // of the text around it.

@@ -38,14 +38,10 @@ func (l *Login) Mark() uint64 {
 	return h.Sum64()
 }
 
-const (
-	fieldsExample       = `write for example [{ name = "remember", value = "1" }]`
-	secretFieldsExample = `write for example [{ name = "password", secret = "file:news-password" }]`
-)
-
 // readFields reads a list of fields of a form that everybody may know.
 func readFields(f schema.Field) []Header {
-	return readNamed(f, "value", fieldsExample, checkFieldName, func(h *Header, v schema.Field) (ok bool) {
+	const example = `write for example [{ name = "remember", value = "1" }]`
+	return readNamed(f, "value", example, checkFieldName, func(h *Header, v schema.Field) (ok bool) {
 		if h.Value, ok = v.Text("a text in quotes"); ok && len(h.Value) > maxValue {
 			v.Fault("is too long", fmt.Sprintf("write up to %d characters", maxValue))
 			return false
@@ -56,24 +52,19 @@ func readFields(f schema.Field) []Header {
 
 // readSecretFields reads a list of fields of a form that nobody may know.
 func readSecretFields(f schema.Field) []Header {
-	return readNamed(f, "secret", secretFieldsExample, checkFieldName, func(h *Header, v schema.Field) (ok bool) {
-		h.Secret, ok = readSecret(v, func(s string) (problem, remedy string) {
-			if s == "" || len(s) > maxSecret {
-				return "holds nothing, or is too long", "write the secret into it, on one line"
-			}
-			return "", ""
-		})
+	const example = `write for example [{ name = "password", secret = "file:news-password" }]`
+	fits := schema.Accept(func(s string) bool { return s != "" && len(s) <= maxSecret },
+		"holds nothing, or is too long", "write the secret into it, on one line")
+	return readNamed(f, "secret", example, checkFieldName, func(h *Header, v schema.Field) (ok bool) {
+		h.Secret, ok = readSecret(v, fits)
 		return ok
 	})
 }
 
 // checkFieldName accepts the name of a field of a form.
-func checkFieldName(name string) (problem, remedy string) {
-	if name == "" || len(name) > 200 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) {
-		return "is not the name of a field of a form", `write the name that the field has in the form, for example "password"`
-	}
-	return "", ""
-}
+var checkFieldName = schema.Accept(func(name string) bool {
+	return name != "" && len(name) <= 200 && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' })
+}, "is not the name of a field of a form", `write the name that the field has in the form, for example "password"`)
 
 // checkLogin reports a login that cannot work, if a file, or the refinement at path, sets it.
 func (l *Login) checkLogin(doc *schema.Document, path schema.Path, overHTTP bool) {

@@ -142,14 +142,10 @@ const (
 	maxValue   = 4 << 10
 )
 
-const (
-	headersExample = `write for example [{ name = "Accept-Language", value = "da, en;q=0.5" }]`
-	secretsExample = `write for example [{ name = "X-Api-Key", secret = "file:news-key" }]`
-)
-
 // readOpenHeaders reads a list of header fields that everybody may know.
 func readOpenHeaders(f schema.Field) []Header {
-	return readHeaders(f, "value", headersExample, func(h *Header, v schema.Field) bool {
+	const example = `write for example [{ name = "Accept-Language", value = "da, en;q=0.5" }]`
+	return readNamed(f, "value", example, CheckHeaderName, func(h *Header, v schema.Field) bool {
 		if remedy := secretName(h.Name); remedy != "" {
 			hidden(v, "is in the header field "+h.Name+", which holds a secret", remedy)
 			return false
@@ -166,7 +162,8 @@ func readOpenHeaders(f schema.Field) []Header {
 
 // readSecretHeaders reads a list of header fields that nobody may know.
 func readSecretHeaders(f schema.Field) []Header {
-	return readHeaders(f, "secret", secretsExample, func(h *Header, v schema.Field) (ok bool) {
+	const example = `write for example [{ name = "X-Api-Key", secret = "file:news-key" }]`
+	return readNamed(f, "secret", example, CheckHeaderName, func(h *Header, v schema.Field) (ok bool) {
 		h.Secret, ok = readSecret(v, checkValue)
 		return ok
 	})
@@ -207,15 +204,9 @@ func validValue(s string) bool {
 	return httpguts.ValidHeaderFieldValue(s) && strings.TrimSpace(s) == s
 }
 
-// readHeaders reads a list of tables with a name and one more column.
-func readHeaders(f schema.Field, column, example string, read func(*Header, schema.Field) bool) (all []Header) {
-	return readNamed(f, column, example, CheckHeaderName, read)
-}
-
 // readNamed reads a list of tables with a name that check accepts and one more column.
 func readNamed(
-	f schema.Field, column, example string, check func(name string) (problem, remedy string),
-	read func(*Header, schema.Field) bool,
+	f schema.Field, column, example string, check schema.Check, read func(*Header, schema.Field) bool,
 ) (all []Header) {
 	tables, ok := f.Tables(example)
 	if !ok {

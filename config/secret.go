@@ -61,12 +61,10 @@ const placeExample = `write "file:NAME" for a file in storage.secrets, "env:ARCR
 // have the daemon send what the file names, so it must not reach all that the daemon knows.
 const envPrefix = "ARCRAWL_"
 
-// secretCheck accepts what a secret is used for. It must not repeat the secret.
-type secretCheck func(secret string) (problem, remedy string)
-
-// readSecret reads the place of a secret from a field, and the secret from its place. A fault never shows the value of
-// the field, which may be the secret itself by mistake.
-func readSecret(f schema.Field, fits secretCheck) (Secret, bool) {
+// readSecret reads the place of a secret from a field, and the secret from its place. fits accepts what the secret is
+// used for, and must not repeat it. A fault never shows the value of the field, which may be the secret itself by
+// mistake.
+func readSecret(f schema.Field, fits schema.Check) (Secret, bool) {
 	place, _ := f.Value.(string)
 	kind, name, _ := strings.Cut(place, ":")
 	if why, ok := isPlace(kind, name); !ok {
