@@ -91,7 +91,8 @@ const (
 var (
 	// CheckName accepts the name of a label, a collection or an owner.
 	CheckName = schema.Accept(func(s string) bool {
-		return s != "" && len(s) <= MaxName && strings.TrimSpace(s) == s && !strings.ContainsAny(s, "=,;\"") && !control(s, "")
+		return s != "" && len(s) <= MaxName && strings.TrimSpace(s) == s && !strings.ContainsAny(s, "=,;\"") &&
+			!control(s, "")
 	}, "is not a name of a label, collection or owner",
 		fmt.Sprintf("write 1 to %d characters without = , ; and quotes, such as \"newspapers\"", MaxName))
 	// CheckTitle accepts a title.

@@ -12,6 +12,43 @@ import (
 // ErrByHandKey says that a key cannot be set safely in a file, so that a person must do it.
 var ErrByHandKey = errors.New("cannot set the key safely in the file; edit it by hand")
 
+// editing is the text of a file while it is changed, line by line.
+type editing struct {
+	before *schema.Document
+	lines  []string
+}
+
+// edit begins to change a text. what is what cannot be done to a file with faults.
+func edit(text []byte, what string) (*editing, error) {
+	before := schema.Parse(text, "the file")
+	if len(before.Faults) > 0 {
+		return nil, fmt.Errorf("cannot %s a file with faults: %s", what, before.Faults[0])
+	}
+	return &editing{before, strings.SplitAfter(string(text), "\n")}, nil
+}
+
+// line returns the index of the line of a key or table.
+func (e *editing) line(p schema.Path) int { return e.before.AtKey(p, schema.Fault{}).Line - 1 }
+
+// text returns the lines from one to another as a text.
+func (e *editing) text(from, to int) string { return strings.Join(e.lines[from:to], "") }
+
+// addTo adds elements to a list of texts, except those that it has. It returns them if the file does not have the list.
+func (e *editing) addTo(list schema.Path, elements []string) (added, missing []string, ok bool) {
+	known := map[string]bool{}
+	for _, s := range listedTexts(e.before.Value(list)) {
+		known[s] = true
+	}
+	added = slices.DeleteFunc(slices.Clone(elements), func(s string) bool { return known[s] })
+	switch {
+	case !e.before.Has(list):
+		return added, added, true
+	case len(added) == 0:
+		return nil, nil, true
+	}
+	return added, nil, extend(e.lines, e.line(list), added)
+}
+
 // SetSeeds returns the text of a host file that describes these seeds and no others, in seeds.about. The file must
 // list the seeds.
 func SetSeeds(text []byte, seeds []NamedSeed) ([]byte, error) {
