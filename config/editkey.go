@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config/schema"
@@ -90,69 +91,58 @@ func seedTable(s NamedSeed) string {
 // SetKey returns the text of a host file with another value of a key, as TOML. The key is named as on the reference
 // page: "owner" or "politeness.min_delay". Everything else stays. Keys of [[wait]] and [[when]] cannot be set.
 func SetKey(text []byte, key, value string) ([]byte, error) {
-	before := schema.Parse(text, "the file")
-	if len(before.Faults) > 0 {
-		return nil, fmt.Errorf("cannot change a file with faults: %s", before.Faults[0])
+	e, err := edit(text, "change")
+	if err != nil {
+		return nil, err
 	}
 	path := schema.Path("").Key(key)
-	table, name, inTable := strings.Cut(key, ".")
-	if !inTable {
-		name = key
-	}
+	table, name := Key{Name: key}.Split()
 	setting := name + " = " + value + "\n"
 	whole := strings.TrimRight(string(text), "\n")
 	if whole != "" {
 		whole += "\n"
 	}
-	lines := strings.SplitAfter(whole, "\n")
+	e.lines = strings.SplitAfter(whole, "\n")
+	at, end := 0, len(e.lines)
 	switch header := schema.Path("").Child(table); {
-	case before.Has(path):
-		at := before.AtKey(path, schema.Fault{}).Line - 1
-		start := strings.Join(lines[:at], "")
-		end, ok := valueEnd(whole, len(start), name)
+	case e.before.Has(path):
+		start := e.text(0, e.line(path))
+		valueEnds, ok := valueEnd(whole, len(start), name)
 		if !ok {
 			return nil, ErrByHandKey
 		}
-		whole = start + strings.TrimSuffix(setting, "\n") + whole[end:]
-	case !inTable:
-		at := 0
-		for at < len(lines) && (strings.TrimSpace(lines[at]) == "" || strings.HasPrefix(lines[at], "#")) && lines[at] != "" {
+		return e.set(start+strings.TrimSuffix(setting, "\n")+whole[valueEnds:], key)
+	case table == "":
+		for at < end && (strings.TrimSpace(e.lines[at]) == "" || strings.HasPrefix(e.lines[at], "#")) && e.lines[at] != "" {
 			at++
 		}
-		if strings.HasPrefix(strings.Join(lines[at:], ""), "[") {
+		if strings.HasPrefix(e.text(at, end), "[") {
 			setting += "\n"
 		}
-		whole = strings.Join(lines[:at], "") + setting + strings.Join(lines[at:], "")
-	case before.Has(header):
-		at := before.AtKey(header, schema.Fault{}).Line - 1
-		if !strings.HasPrefix(strings.TrimSpace(lines[at]), "["+table+"]") {
+	case e.before.Has(header):
+		if at = e.line(header) + 1; !strings.HasPrefix(strings.TrimSpace(e.lines[at-1]), "["+table+"]") {
 			return nil, ErrByHandKey
 		}
-		whole = strings.Join(lines[:at+1], "") + setting + strings.Join(lines[at+1:], "")
 	default:
-		whole += "\n[" + table + "]\n" + setting
+		at, setting = end, "\n["+table+"]\n"+setting
 	}
-	return checkSet(before, whole, key)
+	return e.set(e.text(0, at)+setting+e.text(at, end), key)
 }
 
 // UnsetKey returns the text of a host file without a key. A comment behind its value stays. Keys of [[wait]] and
 // [[when]] cannot be removed.
 func UnsetKey(text []byte, key string) ([]byte, error) {
-	before := schema.Parse(text, "the file")
-	if len(before.Faults) > 0 {
-		return nil, fmt.Errorf("cannot change a file with faults: %s", before.Faults[0])
+	e, err := edit(text, "change")
+	if err != nil {
+		return nil, err
 	}
 	path := schema.Path("").Key(key)
-	if !before.Has(path) {
+	if !e.before.Has(path) {
 		return text, nil
 	}
-	_, name, inTable := strings.Cut(key, ".")
-	if !inTable {
-		name = key
-	}
+	_, name := Key{Name: key}.Split()
 	whole := strings.TrimRight(string(text), "\n") + "\n"
-	lines := strings.SplitAfter(whole, "\n")
-	start := strings.Join(lines[:before.AtKey(path, schema.Fault{}).Line-1], "")
+	start := e.text(0, e.line(path))
 	end, ok := valueEnd(whole, len(start), name)
 	if !ok {
 		return nil, ErrByHandKey
@@ -165,23 +155,27 @@ func UnsetKey(text []byte, key string) ([]byte, error) {
 	}
 	edited := start + comment + rest
 	after := schema.Parse([]byte(edited), "the file")
-	if len(after.Faults) > 0 || after.Has(path) ||
-		!reflect.DeepEqual(without(before.Root, key), without(after.Root, key)) {
+	if len(after.Faults) > 0 || after.Has(path) || !e.sameBut(after, key) {
 		return nil, ErrByHandKey
 	}
 	return []byte(edited), nil
 }
 
-// checkSet returns a text if it differs from before in one key only.
-func checkSet(before *schema.Document, text, key string) ([]byte, error) {
+// set returns a text if it differs from the one before in one key only.
+func (e *editing) set(text, key string) ([]byte, error) {
 	after := schema.Parse([]byte(text), "the file")
 	if len(after.Faults) > 0 {
 		return nil, fmt.Errorf("%w (%s)", ErrByHandKey, after.Faults[0])
 	}
-	if !after.Has(schema.Path("").Key(key)) || !reflect.DeepEqual(without(before.Root, key), without(after.Root, key)) {
+	if !after.Has(schema.Path("").Key(key)) || !e.sameBut(after, key) {
 		return nil, ErrByHandKey
 	}
 	return []byte(text), nil
+}
+
+// sameBut reports whether another text sets the same except for one key.
+func (e *editing) sameBut(after *schema.Document, key string) bool {
+	return reflect.DeepEqual(without(e.before.Root, key), without(after.Root, key))
 }
 
 // without returns the values of a document without one key, and without its table if nothing else is in it.

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,22 +17,20 @@ var ErrByHandRename = errors.New("cannot replace the host in the file safely; co
 // where another setting repeats the seed. named says that the name of the new file is enough to know the host, so that
 // the key host is not added.
 func RenameHost(text []byte, from, to uri.Host, named bool) ([]byte, error) {
-	before := schema.Parse(text, "the file")
-	if len(before.Faults) > 0 {
-		return nil, fmt.Errorf("cannot rename a file with faults: %s", before.Faults[0])
+	e, err := edit(text, "rename")
+	if err != nil {
+		return nil, err
 	}
-	lines := strings.SplitAfter(string(text), "\n")
 	key := schema.Path("").Child("host")
 	line := "host = " + schema.TOML(string(to)) + "\n"
 	switch {
-	case before.Has(key):
-		lines[before.AtKey(key, schema.Fault{}).Line-1] = line
+	case e.before.Has(key):
+		e.lines[e.line(key)] = line
 	case !named:
-		lines = slices.Insert(lines, 0, line)
+		e.lines = slices.Insert(e.lines, 0, line)
 	}
-	list := schema.Path("").Child(seedsTable).Child(seedsList)
-	seeds := listedTexts(before.Value(list))
-	edited := strings.Join(lines, "")
+	seeds := listedTexts(e.before.Value(seedsKey))
+	edited := strings.Join(e.lines, "")
 	for i, seed := range seeds {
 		moved, ok := onHost(seed, from, to)
 		if !ok {
@@ -52,7 +49,7 @@ func RenameHost(text []byte, from, to uri.Host, named bool) ([]byte, error) {
 	}
 	after := schema.Parse([]byte(edited), "the file")
 	wrongHost := after.Has(key) && after.Value(key) != string(to)
-	if len(after.Faults) > 0 || wrongHost || !slices.Equal(listedTexts(after.Value(list)), seeds) {
+	if len(after.Faults) > 0 || wrongHost || !slices.Equal(listedTexts(after.Value(seedsKey)), seeds) {
 		return nil, ErrByHandRename
 	}
 	return []byte(edited), nil

@@ -22,67 +22,55 @@ const change = "change"
 // already are not added again. A mode that ignores rules is replaced by "scrubbed". The error is [ErrByHand], or says
 // that the text has faults.
 func AddScrubRules(text []byte, rules ScrubRules) ([]byte, error) {
-	before := schema.Parse(text, "the file")
-	if len(before.Faults) > 0 {
-		return nil, fmt.Errorf("cannot add rules to a file with faults: %s", before.Faults[0])
+	e, err := edit(text, "add rules to")
+	if err != nil {
+		return nil, err
 	}
-	lines := strings.SplitAfter(string(text), "\n")
 	table := schema.Path("").Child(change)
-	if !before.Has(table) {
+	if !e.before.Has(table) {
 		if len(text) > 0 && !strings.HasSuffix(string(text), "\n") {
-			lines = append(lines, "\n")
+			e.lines = append(e.lines, "\n")
 		}
-		lines = append(lines, "\n[change]\n")
+		e.lines = append(e.lines, "\n[change]\n")
 		if len(text) == 0 {
-			lines = []string{"[change]\n"}
+			e.lines = []string{"[change]\n"}
 		}
-		return check(before, strings.Join(lines, "")+newKeys(rules, true), rules)
+		return e.checkRules(strings.Join(e.lines, "")+rules.newKeys(true), rules)
 	}
-	header := before.AtKey(table, schema.Fault{}).Line - 1
-	if header < 0 || !strings.HasPrefix(strings.TrimSpace(lines[header]), "[") {
+	header := e.line(table)
+	if header < 0 || !strings.HasPrefix(strings.TrimSpace(e.lines[header]), "[") {
 		return nil, ErrByHand // dotted keys or an inline table
 	}
-	missing := ScrubRules{}
-	for _, list := range []struct {
-		key   string
-		rules []string
-		new   *[]string
-	}{{"scrub", rules.Scrub, &missing.Scrub}, {"scrub_css", rules.ScrubCSS, &missing.ScrubCSS}} {
-		known := listedTexts(before.Value(table.Child(list.key)))
-		added := slices.DeleteFunc(slices.Clone(list.rules), func(r string) bool { return slices.Contains(known, r) })
-		if !before.Has(table.Child(list.key)) {
-			*list.new = added
-		} else if len(added) > 0 && !extend(lines, before.AtKey(table.Child(list.key), schema.Fault{}).Line-1, added) {
-			return nil, ErrByHand
-		}
+	var missing ScrubRules
+	var ok, ok2 bool
+	_, missing.Scrub, ok = e.addTo(table.Child("scrub"), rules.Scrub)
+	if _, missing.ScrubCSS, ok2 = e.addTo(table.Child("scrub_css"), rules.ScrubCSS); !ok || !ok2 {
+		return nil, ErrByHand
 	}
-	mode := before.Has(table.Child("mode"))
-	if mode && before.Value(table.Child("mode")) == "strict" {
-		at := before.AtKey(table.Child("mode"), schema.Fault{}).Line - 1
-		lines[at] = strings.NewReplacer(`"strict"`, `"scrubbed"`, `'strict'`, `"scrubbed"`).Replace(lines[at])
+	mode := e.before.Value(table.Child("mode"))
+	if mode == "strict" {
+		at := e.line(table.Child("mode"))
+		e.lines[at] = strings.NewReplacer(`"strict"`, `"scrubbed"`, `'strict'`, `"scrubbed"`).Replace(e.lines[at])
 	}
-	if !strings.HasSuffix(lines[header], "\n") {
-		lines[header] += "\n"
+	if !strings.HasSuffix(e.lines[header], "\n") {
+		e.lines[header] += "\n"
 	}
-	lines[header] += newKeys(missing, !mode)
-	return check(before, strings.Join(lines, ""), rules)
+	e.lines[header] += missing.newKeys(mode == nil)
+	return e.checkRules(strings.Join(e.lines, ""), rules)
 }
 
 // newKeys returns the lines of keys that the file does not have.
-func newKeys(rules ScrubRules, mode bool) string {
-	var b strings.Builder
+func (r ScrubRules) newKeys(mode bool) (lines string) {
 	if mode {
-		b.WriteString("mode = \"scrubbed\"\n")
+		lines = "mode = \"scrubbed\"\n"
 	}
-	for _, list := range []struct {
-		key   string
-		rules []string
-	}{{"scrub", rules.Scrub}, {"scrub_css", rules.ScrubCSS}} {
-		if len(list.rules) > 0 {
-			fmt.Fprintf(&b, "%s = [\n%s]\n", list.key, items(list.rules))
-		}
+	if len(r.Scrub) > 0 {
+		lines += "scrub = [\n" + items(r.Scrub) + "]\n"
 	}
-	return b.String()
+	if len(r.ScrubCSS) > 0 {
+		lines += "scrub_css = [\n" + items(r.ScrubCSS) + "]\n"
+	}
+	return lines
 }
 
 // items returns elements of a list, one on each line.
@@ -150,8 +138,8 @@ func newline(head string) string {
 	return "\n"
 }
 
-// check returns the text if it has all rules and everything that the file had before.
-func check(before *schema.Document, text string, rules ScrubRules) ([]byte, error) {
+// checkRules returns a text if it has all rules and everything that the file had before.
+func (e *editing) checkRules(text string, rules ScrubRules) ([]byte, error) {
 	after := schema.Parse([]byte(text), "the file")
 	table := schema.Path("").Child(change)
 	if len(after.Faults) > 0 {
@@ -159,7 +147,7 @@ func check(before *schema.Document, text string, rules ScrubRules) ([]byte, erro
 	}
 	for key, wanted := range map[string][]string{"scrub": rules.Scrub, "scrub_css": rules.ScrubCSS} {
 		now := listedTexts(after.Value(table.Child(key)))
-		for _, r := range append(wanted, listedTexts(before.Value(table.Child(key)))...) {
+		for _, r := range append(wanted, listedTexts(e.before.Value(table.Child(key)))...) {
 			if !slices.Contains(now, r) {
 				return nil, ErrByHand
 			}

@@ -3,7 +3,6 @@ package config
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,46 +10,36 @@ import (
 )
 
 // seedsKey is the path of the list of seeds.
-const seedsTable, seedsList = "seeds", "uris"
+var seedsKey = rootKey("seeds.uris")
 
 // ErrByHandSeeds says that the seeds of a file cannot be edited safely, so that a person must do it.
 var ErrByHandSeeds = errors.New("cannot edit the seeds of the file safely; edit seeds.uris by hand")
 
 // SeedsIn returns the seeds that the text of a host file lists, as they are written.
 func SeedsIn(text []byte) []string {
-	return listedTexts(schema.Parse(text, "the file").Value(schema.Path("").Child(seedsTable).Child(seedsList)))
+	return listedTexts(schema.Parse(text, "the file").Value(seedsKey))
 }
 
 // AddSeeds returns the text of a host file with more seeds. Seeds that it lists already are not added again.
 func AddSeeds(text []byte, seeds []string) ([]byte, error) {
-	before := schema.Parse(text, "the file")
-	if len(before.Faults) > 0 {
-		return nil, fmt.Errorf("cannot add seeds to a file with faults: %s", before.Faults[0])
+	e, err := edit(text, "add seeds to")
+	if err != nil {
+		return nil, err
 	}
-	table := schema.Path("").Child(seedsTable)
-	list := table.Child(seedsList)
-	known := listedTexts(before.Value(list))
-	listed := map[string]bool{}
-	for _, s := range known {
-		listed[s] = true
-	}
-	added := slices.DeleteFunc(slices.Clone(seeds), func(s string) bool { return listed[s] })
-	if len(added) == 0 {
+	e.lines = strings.SplitAfter(strings.TrimRight(string(text), "\n")+"\n", "\n")
+	added, missing, ok := e.addTo(seedsKey, seeds)
+	switch table := schema.Path("").Child("seeds"); {
+	case !ok:
+		return nil, ErrByHandSeeds
+	case len(added) == 0:
 		return text, nil
-	}
-	lines := strings.SplitAfter(strings.TrimRight(string(text), "\n")+"\n", "\n")
-	switch {
-	case before.Has(list):
-		if !extend(lines, before.AtKey(list, schema.Fault{}).Line-1, added) {
-			return nil, ErrByHandSeeds
-		}
-	case before.Has(table):
-		header := before.AtKey(table, schema.Fault{}).Line - 1
-		lines[header] += "uris = [\n" + items(added) + "]\n"
+	case len(missing) == 0:
+	case e.before.Has(table):
+		e.lines[e.line(table)] += "uris = [\n" + items(missing) + "]\n"
 	default:
-		lines = append(lines, "\n[seeds]\nuris = [\n"+items(added)+"]\n")
+		e.lines = append(e.lines, "\n[seeds]\nuris = [\n"+items(missing)+"]\n")
 	}
-	return checkSeeds(strings.Join(lines, ""), append(known, added...))
+	return checkSeeds(strings.Join(e.lines, ""), append(listedTexts(e.before.Value(seedsKey)), added...))
 }
 
 // RemoveSeed returns the text of a host file without a seed, as the file writes it.
@@ -65,8 +54,7 @@ func RemoveSeed(text []byte, seed string) ([]byte, error) {
 // It takes time in proportion to the text, because a file may list very many seeds.
 func KeepSeeds(text []byte, keep func(seed string) bool) ([]byte, error) {
 	before := schema.Parse(text, "the file")
-	list := schema.Path("").Child(seedsTable).Child(seedsList)
-	known := listedTexts(before.Value(list))
+	known := listedTexts(before.Value(seedsKey))
 	kept := slices.DeleteFunc(slices.Clone(known), func(s string) bool { return !keep(s) })
 	switch {
 	case len(before.Faults) > 0:
@@ -75,7 +63,7 @@ func KeepSeeds(text []byte, keep func(seed string) bool) ([]byte, error) {
 		return text, nil
 	}
 	lines := strings.SplitAfter(string(text), "\n")
-	first := before.AtKey(list, schema.Fault{}).Line - 1
+	first := before.AtKey(seedsKey, schema.Fault{}).Line - 1
 	head, rest := strings.Join(lines[:first], ""), strings.Join(lines[first:], "")
 	edited, ok := cutSeeds(rest, known, keep)
 	if !ok {
