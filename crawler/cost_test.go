@@ -53,7 +53,7 @@ uris = ["http://%s/"]
 		}
 	}
 	w.reports = make([]crawler.Report, 0, 3*visits)
-	walk(22)                                        // robots.txt, and everything that is allocated once
+	walk(22) // robots.txt, and everything that is allocated once
 	check(t, "a first visit of 15 KB with 20 links", visits, costOf(t, func() { walk(visits) }),
 		bounds{objects: 412, bytes: 30_600, calls: 9.6, written: 17_600})
 	ahead = 400 * 24 * time.Hour // all pages are due again

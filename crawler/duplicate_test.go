@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -112,34 +111,6 @@ func unzip(t *testing.T, member []byte) []byte {
 	_, err = out.ReadFrom(z)
 	must(t, err)
 	return out.Bytes()
-}
-
-// A record that the store remembers cannot be used if its file is lost.
-func TestNothingRefersToALostRecord(t *testing.T) {
-	t.Parallel()
-	for _, row := range []struct{ name, toml string }{
-		{"when the body is read", ""},
-		{"when its validators would have been asked about", "[midfetch]\nproof = 0\n"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			inTown(t, row.toml+"[seeds]\nuris = [\"http://site.example/\"]\n", func(t *testing.T, w *world) {
-				w.set("http://site.example/", town.Page{ETag: "honest"})
-				w.run(time.Hour)
-				file := finishedFiles(t, w.dir)[0]
-				must(t, os.Remove(file))
-				must(t, os.Remove(w.path("crawl.log")))
-				parts, shut := w.open()
-				must(t, parts.Dedup.Forget(filepath.Base(file), 0))
-				shut()
-				w.run(48 * time.Hour)
-				if visits := w.visits(".example/"); len(visits) < 3 || visits[1].Kept != aspects.KeptResponse || visits[2].Kept == aspects.KeptResponse {
-					t.Errorf("the visits wrote %v; want a response, a response and then nothing", visits)
-				}
-				checkArchive(t, w.dir) // every revisit refers to an existing record
-			})
-		})
-	}
 }
 
 // An imported payload is used as the original of a revisit, with or without a record id. The revisit names the package.

@@ -21,6 +21,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
@@ -29,6 +30,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 var update = flag.Bool("update", false, "rewrite what the stories tell")
@@ -87,7 +89,7 @@ func TestStories(t *testing.T) {
 	})
 }
 
-func finishedFiles(t *testing.T, dir string) []string {
+func finishedFiles(t testing.TB, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
 	if err != nil || len(files) == 0 {
@@ -114,6 +116,7 @@ func tell(t *testing.T, dir, script string) string {
 	records := checkArchive(t, dir)
 	w.checkIndex(records)
 	w.checkReplay(records)
+	checkSeries(t, records)
 	for _, words := range acts {
 		if words[0] == "show" {
 			w.show(&b, records, words[1:])
@@ -161,6 +164,20 @@ func (w *world) checkReplay(records []archivetest.CheckedRecord) {
 	}
 }
 
+// checkSeries checks the files of each series alone: no record may refer to one in another series.
+func checkSeries(t testing.TB, records []archivetest.CheckedRecord) {
+	t.Helper()
+	apart, series := map[string][]archivetest.CheckedRecord{}, warcout.SeriesIn("test")
+	for _, r := range records {
+		apart[series(r.File)] = append(apart[series(r.File)], r)
+	}
+	for s, records := range apart {
+		if err := archivetest.CheckRecords(records); err != nil {
+			t.Errorf("the series %q alone: %v", s, err)
+		}
+	}
+}
+
 // show writes the annotations of crawl.log, or the records of the archive and some of their fields.
 func (w *world) show(b *strings.Builder, records []archivetest.CheckedRecord, words []string) {
 	fmt.Fprintf(b, "== %s\n", words[0])
@@ -170,8 +187,9 @@ func (w *world) show(b *strings.Builder, records []archivetest.CheckedRecord, wo
 		}
 		return
 	}
+	series := warcout.SeriesIn("test")
 	for _, r := range records {
-		line := strings.TrimSpace(r.Type() + " " + r.Target() + " " + r.Header.Get("WARC-Truncated"))
+		line := strings.TrimSpace(series(r.File) + " " + r.Type() + " " + r.Target() + " " + r.Header.Get("WARC-Truncated"))
 		if to := r.Header.Get("WARC-Refers-To-Target-URI"); to != "" {
 			line += " of " + to
 		}
@@ -254,6 +272,7 @@ func (w *world) act(words []string) {
 //	disk 10MB                 that much is free on the disk
 //	network off, proxy off    no connection can be made, or none through a proxy; until: on
 //	traps HOST                list the traps of a host
+//	lose, recapture           the sealed WARC files are lost, and their payloads are captured again soon
 //	trigger URI               a hub says that a feed has news
 //	VERB PREFIX               an operator forces, holds, releases or forgets URIs
 func (w *world) do(c *crawler.Crawler, words []string) {
@@ -290,6 +309,15 @@ func (w *world) do(c *crawler.Crawler, words []string) {
 		w.setFree(n)
 	case "network", "proxy":
 		w.switchOff(words[0], words[1] == "off")
+	case "lose":
+		for _, f := range finishedFiles(w.t, w.dir) {
+			_, err := w.parts.Dedup.Lose(dedup.Loss{File: filepath.Base(f), Cause: dedup.Declared, Pending: true})
+			must(w.t, err)
+		}
+	case "recapture":
+		soon := func(uri.Host) time.Time { return now }
+		_, _, err := w.parts.Frontier.Recapture(now, "", w.parts.Dedup.Lost, soon)
+		must(w.t, err)
 	case "traps":
 		list, err := w.parts.Traps.Get(uri.Host(words[1]))
 		must(w.t, err)

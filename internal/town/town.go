@@ -51,6 +51,7 @@ type Page struct {
 	Retry    string // Retry-After header
 	Down     bool   // the connection is refused
 	Cut      bool   // the body ends half-way
+	Rude     bool   // each second request is not answered
 	Line     string // the status line, as it is; "" = a valid one
 }
 
@@ -67,6 +68,7 @@ type Town struct {
 	hosts map[string]struct{}     // names that resolve
 	sites map[string]http.Handler // by host name: handlers that answer instead of pages
 	asked []Request
+	rude  bool // the last request to a rude page was answered
 }
 
 // Request is one request to the town.
@@ -176,7 +178,12 @@ func (t *Town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for pos := len(name); !known && pos > 0; pos = strings.LastIndexByte(name[:pos], '/') {
 		page, known = current(t.pages[name[:pos]+"/*"], now.Sub(t.founded))
 	}
+	t.rude = page.Rude && !t.rude
+	hangUp := page.Rude && !t.rude
 	t.mu.Unlock()
+	if hangUp {
+		panic(http.ErrAbortHandler)
+	}
 	conditional := r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""
 	asked := Request{At: now, URI: name, Conditional: conditional}
 	if !known {
