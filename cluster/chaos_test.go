@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/cluster/node"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
-	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
@@ -282,31 +280,21 @@ func number(t *testing.T, variable string, without int) int {
 }
 
 // newChaos prepares the nodes of [TestCluster]: a crawl of one shard has begun, and was divided.
-func newChaos(t *testing.T, db *postgres.Server, dir string) *processes {
+func newChaos(t *testing.T, db *postgres.Server) *processes {
 	t.Helper()
-	f := &processes{
-		T: t, site: startSharedSite(t), binary: built.In(t, dir),
-		config: map[string]string{}, running: map[string]*daemontest.Process{},
-		proxies: map[string]*silentProxy{},
+	site := newSharedSite(t)
+	if n := number(t, "ARCRAWL_HOSTS", 0); n > 0 { // which are visited more slowly
+		site = newSite(t, n, 5, time.Second, 20*time.Second)
 	}
-	if n := number(t, "ARCRAWL_HOSTS", 0); n > 0 {
-		f.site = startLargeSite(t, n)
-	}
-	for i := range number(t, "ARCRAWL_NODES", 3) {
-		f.names = append(f.names, string(rune('a'+i)))
-	}
-	f.shards = number(t, "ARCRAWL_SHARDS", 2*(len(f.names)-1))
-	f.site.links = true
-	for i, name := range f.names {
+	site.links = true
+	names := strings.Split("abcdefghijklmnopqrstuvwxyz", "")[:number(t, "ARCRAWL_NODES", 3)]
+	shards := number(t, "ARCRAWL_SHARDS", 2*(len(names)-1))
+	f := newProcesses(t, db.URL(db.Address()), site, shards, names...)
+	for _, name := range f.names {
 		f.proxies[name] = startProxy(t, db.Address())
-		others := slices.Concat(f.names[:i], f.names[i+1:])
-		f.config[name] = f.site.node(t, dir, db.URL(f.proxies[name].address), name, others...)
+		f.configure(name, db.URL(f.proxies[name].address))
 	}
-	f.start("a")
-	f.site.waitFor(t, f.running["a"], "a", 60)
-	f.running["a"].Terminate(t)
-	time.Sleep(time.Second)
-	f.command(fmt.Sprintf("divided 1 shard into %d", f.shards), "split", strconv.Itoa(f.shards))
+	f.divide(60)
 	return f
 }
 
@@ -319,14 +307,14 @@ func newChaos(t *testing.T, db *postgres.Server, dir string) *processes {
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	db, dir := postgres.New(t), t.TempDir()
-	f := newChaos(t, db, dir)
+	db := postgres.New(t)
+	f := newChaos(t, db)
 	stop := watchOwners(t, db.URL(db.Address()))
 	for _, name := range f.names {
 		f.start(name)
 	}
 	for _, name := range f.names {
-		f.site.waitFor(t, f.running[name], name, 10)
+		f.waitFor(name, 10)
 	}
 	f.command("stop all nodes", "split", strconv.Itoa(2*f.shards))
 	if faults := number(t, "ARCRAWL_FAULTS", 0); faults == 0 {
@@ -343,7 +331,7 @@ func TestCluster(t *testing.T) {
 	seen := stop()
 	f.examineRests()
 	f.examineLeases(seen)
-	if again := f.examine(dir); again > 0 {
+	if again := f.examine(); again > 0 {
 		t.Logf("%d visits were made again", again)
 	}
 }
@@ -365,17 +353,21 @@ func (f *processes) examineDependencies(dir string) {
 	}
 }
 
-// examineRests makes sure that no host got two requests within its rest. Of requests that a node had sent before it was
-// frozen, it only counts them.
-func (f *processes) examineRests() {
+// examineRests makes sure that no host got two requests within its rest, and returns how often the node of each host
+// changed. Of requests that a node had sent before it was frozen, it only counts them.
+func (f *processes) examineRests() (changed map[string]int) {
 	f.Helper()
 	requests, changes, early := 0, 0, 0
+	changed = map[string]int{}
 	f.site.mu.Lock()
 	defer f.site.mu.Unlock()
 	for host, list := range f.site.asked {
 		for i := 1; i < len(list); i++ {
 			requests++
-			changes += countOf(list[i].node != list[i-1].node)
+			if list[i].node != list[i-1].node {
+				changes++
+				changed[host]++
+			}
 			gap := list[i].at.Sub(list[i-1].at)
 			switch {
 			case gap >= f.site.rest:
@@ -387,4 +379,5 @@ func (f *processes) examineRests() {
 		}
 	}
 	f.Logf("%d requests, %d changes of the node of a host, %d requests of before a freeze within the rest", requests, changes, early)
+	return changed
 }

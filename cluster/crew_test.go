@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,6 +26,7 @@ import (
 // processes is a set of nodes that crawl the shards of one site.
 type processes struct {
 	*testing.T
+	dir     string
 	site    *sharedSite
 	binary  string
 	names   []string
@@ -37,11 +39,54 @@ type processes struct {
 	freezes []freeze
 }
 
-func (f *processes) start(name string) {
+// newProcesses writes the configurations of nodes of a site, which have a database and will have a number of shards.
+func newProcesses(t *testing.T, database string, site *sharedSite, shards int, names ...string) *processes {
+	t.Helper()
+	dir := t.TempDir()
+	f := &processes{
+		T: t, dir: dir, site: site, binary: built.In(t, dir), names: names, shards: shards,
+		config: map[string]string{}, running: map[string]*daemontest.Process{}, proxies: map[string]*silentProxy{},
+	}
+	for _, name := range names {
+		f.configure(name, database)
+	}
+	return f
+}
+
+// configure writes the configuration of a node that reaches the database at an address.
+func (f *processes) configure(name, database string) {
+	f.Helper()
+	others := slices.DeleteFunc(slices.Clone(f.names), func(other string) bool { return other == name })
+	f.config[name] = f.site.node(f.T, f.dir, database, name, others...)
+}
+
+func (f *processes) start(name string) *daemontest.Process {
 	d := daemontest.StartProcess(f.T, f.binary, f.config[name])
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.running[name] = d
+	return d
+}
+
+// waitFor waits until a node has made more requests.
+func (f *processes) waitFor(name string, more int) {
+	f.Helper()
+	f.site.waitFor(f.T, f.daemon(name), name, more)
+}
+
+// divide lets the first node begin the crawl with some requests, and divides it.
+func (f *processes) divide(requests int) {
+	f.Helper()
+	first := f.start("a")
+	f.waitFor("a", requests)
+	first.Terminate(f.T)
+	f.command(fmt.Sprintf("divided 1 shard into %d", f.shards), "split", strconv.Itoa(f.shards))
+}
+
+// status returns the status of the cluster, which is asked for with a configuration.
+func (f *processes) status(config string) (string, error) {
+	out, err := exec.Command(f.binary, "status", "--cluster", "--config", config).CombinedOutput()
+	return string(out), err
 }
 
 // daemon returns the process of a node.
@@ -64,26 +109,17 @@ func (f *processes) signal(name string, s syscall.Signal) {
 func TestANodeIsAddedDrainedAndRemoved(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	db, dir := postgres.New(t), t.TempDir()
-	f := &processes{
-		T: t, site: startSharedSite(t), binary: built.In(t, dir), names: []string{"a", "b"}, shards: 4,
-		config: map[string]string{}, running: map[string]*daemontest.Process{},
-	}
+	db := postgres.New(t)
+	f := newProcesses(t, db.URL(db.Address()), newSharedSite(t), 4, "a", "b")
 	f.site.links = true
-	for i, name := range f.names {
-		f.config[name] = f.site.node(t, dir, db.URL(db.Address()), name, f.names[1-i])
-	}
+	f.divide(60)
 	f.start("a")
-	f.site.waitFor(t, f.running["a"], "a", 60)
-	f.running["a"].Terminate(t)
-	f.command("divided 1 shard into 4", "split", "4")
-	f.start("a")
-	f.site.waitFor(t, f.running["a"], "a", 60)
+	f.waitFor("a", 60)
 
 	f.start("b")
 	f.awaitStatus("b", "crawls shard ", ", ") // two of them
-	f.site.waitFor(t, f.running["b"], "b", 60)
-	f.site.waitFor(t, f.running["a"], "a", 60)
+	f.waitFor("b", 60)
+	f.waitFor("a", 60)
 	f.command("runs: stop it first", "drain", "--remove", "b")
 	f.askFrom("a")
 	f.askFrom("b")
@@ -91,7 +127,7 @@ func TestANodeIsAddedDrainedAndRemoved(t *testing.T) {
 	f.command("hands its shards over", "drain", "b")
 	f.awaitStatus("b", "drained")
 	drained := f.site.of("b")
-	f.site.waitFor(t, f.running["a"], "a", 120)
+	f.waitFor("a", 120)
 	if n := f.site.of("b") - drained; n > 0 {
 		t.Errorf("node b made %d requests after it was drained", n)
 	}
@@ -101,7 +137,7 @@ func TestANodeIsAddedDrainedAndRemoved(t *testing.T) {
 	f.awaitAll("a")
 	f.running["a"].Terminate(t)
 	f.examineRests()
-	if again := f.examine(dir); again > 0 {
+	if again := f.examine(); again > 0 {
 		t.Errorf("%d visits are in the logs, and no store remembers them", again)
 	}
 }
@@ -119,8 +155,8 @@ func (f *processes) command(want string, args ...string) {
 func (f *processes) awaitStatus(node string, words ...string) {
 	f.Helper()
 	f.running[node].WaitFor(f.T, fmt.Sprintf("node %s with the status %q", node, words), func() bool {
-		out, err := exec.Command(f.binary, "status", "--cluster", "--config", f.config["a"]).CombinedOutput()
-		for line := range strings.Lines(string(out)) {
+		out, err := f.status(f.config["a"])
+		for line := range strings.Lines(out) {
 			missing := func(word string) bool { return !strings.Contains(line, word) }
 			if err == nil && strings.HasPrefix(line, node+" ") && !slices.ContainsFunc(words, missing) {
 				return true
@@ -157,49 +193,23 @@ func (f *processes) awaitAll(names ...string) {
 }
 
 // examine looks into the stores of all shards, which the nodes have left properly, and compares them with the logs and
-// archives of all nodes. It returns how many visits the stores do not remember.
-func (f *processes) examine(dir string) (again int) {
+// archives of all nodes. Each visit that a store remembers has a line in a log, and its record in an archive. It
+// returns how many visits the stores do not remember.
+func (f *processes) examine() (again int) {
 	f.Helper()
 	for _, name := range f.names { // a node that was killed and waits now seals its files when it crawls again
-		w, _, err := warcout.Open(warcout.Options{Dir: filepath.Join(dir, name, "warc")}, time.Now())
+		w, _, err := warcout.Open(warcout.Options{Dir: filepath.Join(f.dir, name, "warc")}, time.Now())
 		if err != nil || w.Close(time.Now()) != nil {
 			f.Fatal(err)
 		}
 	}
-	lines := examineLogs(f.T, dir, f.names)
-	if out, err := exec.Command(f.binary, "verify", filepath.Join(dir, "all")).CombinedOutput(); err != nil {
+	lines := examineLogs(f.T, f.dir, f.names)
+	if out, err := exec.Command(f.binary, "verify", filepath.Join(f.dir, "all")).CombinedOutput(); err != nil {
 		f.Errorf("the archives of all nodes have faults: %v\n%s", err, out)
 	}
-	f.examineDependencies(filepath.Join(dir, "all"))
-	newest := map[int]string{} // state folders by shard
-	epochs := map[int]int64{}
-	states, err := filepath.Glob(filepath.Join(dir, "?", "state", "shard-*"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, state := range states {
-		var m struct {
-			Shard int
-			Epoch int64
-			Clean bool
-		}
-		text, err := os.ReadFile(filepath.Join(state, "cluster.json"))
-		if err == nil {
-			err = json.Unmarshal(text, &m)
-		}
-		if err != nil {
-			f.Logf("%s has no store: %v", state, err)
-			continue
-		}
-		if m.Clean && m.Epoch > epochs[m.Shard] {
-			newest[m.Shard], epochs[m.Shard] = state, m.Epoch
-		}
-	}
-	if len(newest) != f.shards {
-		f.Fatalf("the stores of the shards are %v", newest)
-	}
+	f.examineDependencies(filepath.Join(f.dir, "all"))
 	known := map[string]int{}
-	for shard, state := range newest {
+	for shard, state := range f.newest() {
 		store, err := frontier.Open(frontier.Options{Dir: state, Now: time.Now()})
 		if err != nil {
 			f.Fatal(err)
@@ -212,7 +222,10 @@ func (f *processes) examine(dir string) (again int) {
 			if other := known[u]; other != 0 {
 				f.Errorf("shards %d and %d have %s", other, shard, u)
 			}
-			if known[u] = shard; node.ShardOf(r.URI.Host(), "", f.shards) != shard {
+			if f.shards > 1 || r.Visits > 0 { // every page of a crawl that was not divided was visited
+				known[u] = shard
+			}
+			if node.ShardOf(r.URI.Host(), "", f.shards) != shard {
 				f.Errorf("shard %d has %s", shard, u)
 			}
 			if r.Visits > lines[u] {
@@ -233,6 +246,41 @@ func (f *processes) examine(dir string) (again int) {
 		}
 	}
 	return again
+}
+
+// newest returns the state folders of all shards by their numbers, each of the node that was the last one to leave it.
+func (f *processes) newest() map[int]string {
+	f.Helper()
+	newest, epochs, pattern := map[int]string{}, map[int]int64{}, "shard-*"
+	if f.shards == 1 {
+		pattern = ""
+	}
+	states, err := filepath.Glob(filepath.Join(f.dir, "?", "state", pattern))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, state := range states {
+		m := struct {
+			Shard int
+			Epoch int64
+			Clean bool
+		}{}
+		text, err := os.ReadFile(filepath.Join(state, "cluster.json"))
+		if err == nil {
+			err = json.Unmarshal(text, &m)
+		}
+		if err != nil {
+			f.Logf("%s has no store: %v", state, err)
+			continue
+		}
+		if shard := max(m.Shard, 1); m.Clean && m.Epoch > epochs[shard] {
+			newest[shard], epochs[shard] = state, m.Epoch
+		}
+	}
+	if len(newest) != f.shards {
+		f.Fatalf("the stores of the shards are %v", newest)
+	}
+	return newest
 }
 
 // requests returns how many requests each host got.

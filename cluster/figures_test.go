@@ -57,9 +57,7 @@ func measureVisits(t *testing.T) {
 	for round := range 3 {
 		for kind, name := range []string{"alone", "node"} {
 			db := postgres.New(t)
-			site := &sharedSite{pages: 30, rest: 50 * time.Millisecond, wait: 2 * time.Second}
-			site.seen, site.asked = map[string]bool{}, map[string][]askedFor{}
-			site.hosts = daemontest.ServeHosts(t, 60, site)
+			site := newSite(t, 60, 30, 50*time.Millisecond, 2*time.Second)
 			config := site.node(t, filepath.Join(dir, fmt.Sprint(name, round)), db.URL(db.Address()), "a")
 			if kind == 0 {
 				withoutCluster(t, config)
@@ -100,19 +98,10 @@ func withoutCluster(t *testing.T, path string) {
 // measureIdleNodes measures what three nodes with four shards and nothing to visit cost the database.
 func measureIdleNodes(t *testing.T) {
 	const measured = time.Minute
-	db, dir := postgres.New(t), t.TempDir()
-	f := &processes{
-		T: t, site: startSharedSite(t), binary: built.In(t, dir), names: []string{"a", "b", "c"}, shards: 4,
-		config: map[string]string{}, running: map[string]*daemontest.Process{},
-	}
-	f.site.wait = time.Hour
-	for i, name := range f.names {
-		f.config[name] = f.site.node(t, dir, db.URL(db.Address()), name, slices.Concat(f.names[:i], f.names[i+1:])...)
-	}
-	f.start("a")
-	f.site.waitFor(t, f.running["a"], "a", 6)
-	f.running["a"].Terminate(t)
-	f.command("divided 1 shard into 4", "split", "4")
+	db := postgres.New(t)
+	site := newSite(t, sharedHosts, sharedPages, sharedRest, time.Hour)
+	f := newProcesses(t, db.URL(db.Address()), site, 4, "a", "b", "c")
+	f.divide(6)
 	for _, name := range f.names {
 		f.start(name)
 	}
@@ -133,28 +122,24 @@ func measureIdleNodes(t *testing.T) {
 // measureTakeover kills a node whose crawl has 200,000 URIs of 400 hosts, all due. Another node takes over.
 func measureTakeover(t *testing.T) {
 	const hosts, uris = 400, 200_000
-	db, dir := postgres.New(t), t.TempDir()
-	binary := built.In(t, dir)
-	site := &sharedSite{pages: uris / hosts, rest: time.Second, wait: time.Hour}
-	site.seen, site.asked = map[string]bool{}, map[string][]askedFor{}
-	site.hosts = daemontest.ServeHosts(t, hosts, site)
-	a := site.node(t, dir, db.URL(db.Address()), "a", "b")
-	b := site.node(t, dir, db.URL(db.Address()), "b", "a")
-	for _, path := range []string{a, b} { // how long hosts rest after a crash, as it is without settings
+	db := postgres.New(t)
+	site := newSite(t, hosts, uris/hosts, time.Second, time.Hour)
+	f := newProcesses(t, db.URL(db.Address()), site, 1, "a", "b")
+	for _, path := range f.config { // how long hosts rest after a crash, as it is without settings
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		daemontest.WriteFile(t, path, strings.Replace(string(text), "max_delay = \"1s\"", "max_delay = \"30s\"", 1))
 	}
-	fillStore(t, filepath.Join(dir, "a", "state"), site)
-	first := daemontest.StartProcess(t, binary, a)
-	site.waitFor(t, first, "a", 2000)
-	second := daemontest.StartProcess(t, binary, b)
+	fillStore(t, filepath.Join(f.dir, "a", "state"), site)
+	first := f.start("a")
+	f.waitFor("a", 2000)
+	second := f.start("b")
 	second.WaitToSay(t, "another node crawls")
-	site.waitFor(t, first, "a", 2000)
+	f.waitFor("a", 2000)
 	visits, since := site.of("a"), time.Now()
-	site.waitFor(t, first, "a", 2000)
+	f.waitFor("a", 2000)
 	rate := float64(site.of("a")-visits) / time.Since(since).Seconds()
 	first.Kill(t)
 	death := time.Now()
@@ -169,18 +154,18 @@ func measureTakeover(t *testing.T) {
 			t.Log(strings.TrimSpace(line))
 		}
 	}
-	w, _, err := warcout.Open(warcout.Options{Dir: filepath.Join(dir, "a", "warc")}, time.Now())
+	w, _, err := warcout.Open(warcout.Options{Dir: filepath.Join(f.dir, "a", "warc")}, time.Now())
 	if err != nil || w.Close(time.Now()) != nil { // the dead node has left an open file
 		t.Fatal(err)
 	}
-	lines := examineLogs(t, dir, []string{"a", "b"})
-	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "b", "state"), Now: time.Now()})
+	lines := examineLogs(t, f.dir, f.names)
+	store, err := frontier.Open(frontier.Options{Dir: filepath.Join(f.dir, "b", "state"), Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer store.Close()
 	logged, remembered := 0, 0
-	err = f.Each(func(r frontier.Record) error {
+	err = store.Each(func(r frontier.Record) error {
 		logged, remembered = logged+lines[r.URI.String()], remembered+r.Visits
 		return nil
 	})

@@ -1,12 +1,10 @@
 package cluster
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -37,18 +35,15 @@ func TestAPromotedStandByContinuesTheCrawl(t *testing.T) {
 	slow.Test(t)
 	db := postgres.New(t)
 	other := db.StandBy()
-	dir := t.TempDir()
-	binary, site := built.In(t, dir), startSharedSite(t)
-	url := db.URL(db.Address() + "," + other.Address())
-	a, b := site.node(t, dir, url, "a", "b"), site.node(t, dir, url, "b", "a")
-	first := daemontest.StartProcess(t, binary, a)
-	site.waitFor(t, first, "a", 100)
-	second := daemontest.StartProcess(t, binary, b)
+	site := newSharedSite(t)
+	f := newProcesses(t, db.URL(db.Address()+","+other.Address()), site, 1, "a", "b")
+	first := f.start("a")
+	f.waitFor("a", 100)
+	second := f.start("b")
 	second.WaitToSay(t, "another node crawls")
 	status := func(want string) {
 		t.Helper()
-		out, err := exec.Command(binary, "status", "--cluster", "--config", b).CombinedOutput()
-		if err != nil || !strings.Contains(string(out), want) {
+		if out, err := f.status(f.config["b"]); err != nil || !strings.Contains(out, want) {
 			t.Errorf("the status lacks %q: %v\n%s", want, err, out)
 		}
 	}
@@ -58,7 +53,7 @@ func TestAPromotedStandByContinuesTheCrawl(t *testing.T) {
 	time.Sleep(outage) // until somebody decides
 	other.Promote()
 	back := time.Now()
-	site.waitFor(t, first, "a", 30)
+	f.waitFor("a", 30)
 	until := site.firstAfter(back)
 	t.Logf("the database was away for %s; the first request was made %s after it came back", back.Sub(crashed), until)
 	if quiet := site.firstAfter(back.Add(-time.Second)); quiet < time.Second {
@@ -69,7 +64,7 @@ func TestAPromotedStandByContinuesTheCrawl(t *testing.T) {
 		t.Errorf("the shard has moved: node b made %d requests", n)
 	}
 	first.Terminate(t)
-	site.waitFor(t, second, "b", 30)
+	f.waitFor("b", 30)
 	second.Terminate(t)
-	examineShared(t, dir, site)
+	t.Logf("%d visits were made again", f.examine())
 }

@@ -21,17 +21,15 @@ import (
 func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	db := postgres.New(t)
-	dir := t.TempDir()
-	binary, site := built.In(t, dir), startSharedSite(t)
-	a := site.node(t, dir, db.URL(db.Address()), "a", "b")
-	b := site.node(t, dir, db.URL(db.Address()), "b", "a")
-	first := daemontest.StartProcess(t, binary, a)
-	site.waitFor(t, first, "a", 20)
-	second := daemontest.StartProcess(t, binary, b)
-	second.WaitFor(t, "a waiting node", func() bool { return strings.Contains(second.Output(), "another node crawls") })
+	db, site := postgres.New(t), newSharedSite(t)
+	f := newProcesses(t, db.URL(db.Address()), site, 1, "a", "b")
+	a := f.config["a"]
+	first := f.start("a")
+	f.waitFor("a", 20)
+	second := f.start("b")
+	second.WaitToSay(t, "another node crawls")
 
-	editor := filepath.Join(dir, "editor")
+	editor := filepath.Join(f.dir, "editor")
 	if err := os.MkdirAll(editor, 0o750); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +39,7 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 	}
 	pushed := filepath.Join(editor, "arcrawl.toml")
 	daemontest.WriteFile(t, pushed, strings.Replace(string(text), "example/node-a", "example/node-p", 1))
-	out, err := exec.Command(binary, "reload", "--cluster", "--config", pushed).CombinedOutput()
+	out, err := exec.Command(f.binary, "reload", "--cluster", "--config", pushed).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "revision 1 is in force on a, b\n") {
 		t.Fatalf("%v: %s\nnode a:\n%s\nnode b:\n%s", err, out, first.Output(), second.Output())
 	}
@@ -49,12 +47,12 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 	status := func(want string, ends int) {
 		t.Helper()
 		for giveUp := time.Now().Add(time.Minute); ; time.Sleep(time.Second) { // a node reports every 15 s
-			out, err := exec.Command(binary, "status", "--cluster", "--config", pushed).CombinedOutput()
+			out, err := f.status(pushed)
 			code := 0
 			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 				code = exit.ExitCode()
 			}
-			if code == ends && strings.Contains(string(out), want) {
+			if code == ends && strings.Contains(out, want) {
 				return
 			}
 			if time.Now().After(giveUp) {
@@ -63,12 +61,10 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 		}
 	}
 	first.WaitFor(t, "a report with all hosts", func() bool { // the first one is of the start, the next 15 s later
-		out, err := exec.Command(binary, "status", "--cluster", "--config", pushed).CombinedOutput()
-		return err == nil && strings.Contains(string(out), "\na         crawling  6 ")
+		out, err := f.status(pushed)
+		return err == nil && strings.Contains(out, "\na         crawling  6 ")
 	})
-	if err := first.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	f.signal("a", syscall.SIGHUP)
 	text, err = os.ReadFile(a)
 	if err != nil || !strings.Contains(string(text), `node = "a"`) {
 		t.Fatalf("node a has lost its own keys: %v\n%s", err, text)
@@ -80,7 +76,7 @@ func TestAPushReachesNodesThatCrawlAndThatWait(t *testing.T) {
 	if n := site.of("b") + site.of("x"); n > 0 {
 		t.Errorf("%d requests were made with a configuration that is not the cluster's", n)
 	}
-	first = daemontest.StartProcess(t, binary, a)
+	first = f.start("a")
 	first.WaitToSay(t, "another node crawls")
 	first.WaitFor(t, "the configuration of the cluster on a node that starts", func() bool {
 		text, err := os.ReadFile(a)

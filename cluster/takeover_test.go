@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,7 +20,6 @@ import (
 	"github.com/arcrawl/arcrawl/internal/daemontest"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 const (
@@ -49,19 +47,15 @@ type askedFor struct {
 	at   time.Time
 }
 
-func startSharedSite(t *testing.T) *sharedSite {
+// newSharedSite starts a small site that is visited often.
+func newSharedSite(t *testing.T) *sharedSite {
 	t.Helper()
-	s := &sharedSite{pages: sharedPages, rest: sharedRest, wait: sharedWait}
-	s.seen, s.asked = map[string]bool{}, map[string][]askedFor{}
-	s.hosts = daemontest.ServeHosts(t, sharedHosts, s)
-	return s
+	return newSite(t, sharedHosts, sharedPages, sharedRest, sharedWait)
 }
 
-// startLargeSite starts a site with many hosts, which are visited more slowly.
-func startLargeSite(t *testing.T, hosts int) *sharedSite {
+func newSite(t *testing.T, hosts, pages int, rest, wait time.Duration) *sharedSite {
 	t.Helper()
-	s := &sharedSite{pages: 5, rest: time.Second, wait: 20 * time.Second}
-	s.seen, s.asked = map[string]bool{}, map[string][]askedFor{}
+	s := &sharedSite{pages: pages, rest: rest, wait: wait, seen: map[string]bool{}, asked: map[string][]askedFor{}}
 	s.hosts = daemontest.ServeHosts(t, hosts, s)
 	return s
 }
@@ -163,42 +157,30 @@ func (s *sharedSite) waitFor(t *testing.T, d *daemontest.Process, node string, m
 func TestAnotherNodeTakesTheCrawlOver(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	db := postgres.New(t)
-	dir := t.TempDir()
-	binary, site := built.In(t, dir), startSharedSite(t)
-	a := site.node(t, dir, db.URL(db.Address()), "a", "b")
-	b := site.node(t, dir, db.URL(db.Address()), "b", "a")
-
-	first := daemontest.StartProcess(t, binary, a)
-	site.waitFor(t, first, "a", 200)
-	second := daemontest.StartProcess(t, binary, b)
-	second.WaitFor(t, "a waiting node", func() bool { return strings.Contains(second.Output(), "another node crawls") })
-	if err := second.Cmd.Process.Signal(syscall.SIGHUP); err != nil { // as logrotate sends it each day
-		t.Fatal(err)
-	}
-	site.waitFor(t, first, "a", 100)
-	second.WaitFor(t, "both nodes in the status", func() bool {
-		out, err := exec.Command(binary, "status", "--cluster", "--config", b).CombinedOutput()
-		return err == nil && strings.Contains(string(out), "\na     crawls\nb     waits to take over\n")
-	})
+	db, site := postgres.New(t), newSharedSite(t)
+	f := newProcesses(t, db.URL(db.Address()), site, 1, "a", "b")
+	first := f.start("a")
+	f.waitFor("a", 200)
+	second := f.start("b")
+	second.WaitToSay(t, "another node crawls")
+	f.signal("b", syscall.SIGHUP) // as logrotate sends it each day
+	f.waitFor("a", 100)
+	f.awaitStatus("a", "crawls\n")
+	f.awaitStatus("b", "waits to take over\n")
 	if n := site.of("b"); n > 0 {
 		t.Errorf("node b made %d requests while node a crawled", n)
 	}
 	first.Kill(t)
-	site.waitFor(t, second, "b", 200)
+	f.waitFor("b", 200)
 	second.Terminate(t)
 
-	first = daemontest.StartProcess(t, binary, a)
-	site.waitFor(t, first, "a", 200)
-	second = daemontest.StartProcess(t, binary, b)
-	if err := first.Cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	first = f.start("a")
+	f.waitFor("a", 200)
+	second = f.start("b")
+	f.signal("a", syscall.SIGSTOP)
 	frozen := site.of("a")
-	site.waitFor(t, second, "b", 100)
-	if err := first.Cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	f.waitFor("b", 100)
+	f.signal("a", syscall.SIGCONT)
 	select {
 	case <-first.Gone:
 	case <-time.After(time.Minute):
@@ -207,79 +189,23 @@ func TestAnotherNodeTakesTheCrawlOver(t *testing.T) {
 	if code := first.Cmd.ProcessState.ExitCode(); code != cli.ExitBusy || !strings.Contains(first.Output(), "no longer owns the crawl") {
 		t.Errorf("the fenced node ended with %d, want %d:\n%s", code, cli.ExitBusy, first.Output())
 	}
-	site.waitFor(t, second, "b", 100)
+	f.waitFor("b", 100)
 	// A request that was on its way when the node was frozen may arrive.
 	if n := site.of("a") - frozen; n > sharedHosts {
 		t.Errorf("the fenced node made %d more requests", n)
 	}
 	second.Terminate(t)
-	daemontest.WriteFile(t, filepath.Join(dir, "b", "state", "MANIFEST"), "damaged")
-	second = daemontest.StartProcess(t, binary, b)
+	daemontest.WriteFile(t, filepath.Join(f.dir, "b", "state", "MANIFEST"), "damaged")
+	second = f.start("b")
 	second.WaitToSay(t, "loading it again from the database")
-	site.waitFor(t, second, "b", 50)
+	f.waitFor("b", 50)
 	second.Terminate(t)
-	site.examineGaps(t)
-	examineShared(t, dir, site)
-}
-
-// examineGaps makes sure that no host was asked by two nodes within its rest.
-func (s *sharedSite) examineGaps(t *testing.T) {
-	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for host, list := range s.asked {
-		changes := 0
-		for i := 1; i < len(list); i++ {
-			if list[i].node == list[i-1].node {
-				continue
-			}
-			changes++
-			if gap := list[i].at.Sub(list[i-1].at); gap < sharedRest {
-				t.Errorf("%s: node %s asked %v after node %s", host, list[i].node, gap, list[i-1].node)
-			}
-		}
+	for host, changes := range f.examineRests() {
 		if changes != 3 {
 			t.Errorf("%s: the node changed %d times, want 3", host, changes)
 		}
 	}
-}
-
-// examineShared makes sure that each visit that the store remembers has a line in a log, and its record in an archive.
-func examineShared(t *testing.T, dir string, site *sharedSite) {
-	t.Helper()
-	lines := examineLogs(t, dir, []string{"a", "b"})
-	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "b", "state"), Now: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := f.Check(); err != nil {
-		t.Error(err)
-	}
-	visits, again := 0, 0
-	for _, host := range site.hosts {
-		for p := range site.pages {
-			u := uri.FromCanonical(fmt.Sprintf("http://%s/%d", host, p))
-			r, known, err := f.Get(u)
-			if err != nil || !known || r.Visits == 0 {
-				t.Errorf("%s is lost: known %t, %d visits, %v", u, known, r.Visits, err)
-			}
-			if r.Visits > lines[u.String()] {
-				t.Errorf("%s: %d visits are remembered, %d are in the logs", u, r.Visits, lines[u.String()])
-			}
-			visits += r.Visits
-			again += lines[u.String()] - r.Visits
-		}
-	}
-	nodes := []string{}
-	for _, list := range site.asked {
-		for _, r := range list {
-			if !slices.Contains(nodes, r.node) {
-				nodes = append(nodes, r.node)
-			}
-		}
-	}
-	t.Logf("%d visits are remembered, %d were made again, by nodes %q", visits, again, nodes)
+	t.Logf("%d visits were made again", f.examine())
 }
 
 // silentProxy passes connections on to a server, or holds everything back.
@@ -337,12 +263,11 @@ func (p *silentProxy) pass(from net.Conn, to string) {
 func TestAnOutageOfTheDatabasePausesTheCrawl(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	db := postgres.New(t)
-	dir := t.TempDir()
-	binary, site := built.In(t, dir), startSharedSite(t)
+	db, site := postgres.New(t), newSharedSite(t)
 	proxy := startProxy(t, db.Address())
-	d := daemontest.StartProcess(t, binary, site.node(t, dir, db.URL(proxy.address), "a", "b"))
-	site.waitFor(t, d, "a", 100)
+	f := newProcesses(t, db.URL(proxy.address), site, 1, "a")
+	d := f.start("a")
+	f.waitFor("a", 100)
 
 	proxy.gate.Lock()
 	proxy.back.Lock()
@@ -355,17 +280,17 @@ func TestAnOutageOfTheDatabasePausesTheCrawl(t *testing.T) {
 	if after != before {
 		t.Errorf("%d requests were made without a lease", after-before)
 	}
-	site.waitFor(t, d, "a", 100)
+	f.waitFor("a", 100)
 	d.Terminate(t)
 	if !strings.Contains(d.Output(), "the database of the cluster does not answer") || !strings.Contains(d.Output(), "answers again") {
 		t.Errorf("the log does not mention the outage:\n%s", d.Output())
 	}
-	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "a", "state"), Now: time.Now()})
+	store, err := frontier.Open(frontier.Options{Dir: filepath.Join(f.dir, "a", "state"), Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	err = f.Each(func(r frontier.Record) error {
+	defer store.Close()
+	err = store.Each(func(r frontier.Record) error {
 		if r.Failures > 0 && r.URI.Path() != "/robots.txt" {
 			t.Errorf("%s has %d failures: %s", r.URI, r.Failures, r.LastError)
 		}
@@ -374,7 +299,7 @@ func TestAnOutageOfTheDatabasePausesTheCrawl(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	for _, h := range f.Hosts(time.Now()) {
+	for _, h := range store.Hosts(time.Now()) {
 		if h.Failures > 0 {
 			t.Errorf("%s was blamed: %s", h.Host, h.Reason)
 		}
