@@ -22,9 +22,7 @@ func TestAPayloadIsFoundInAnotherShard(t *testing.T) {
 	db := postgres.New(t)
 	a, b := newPlace(t, db, "a"), newPlace(t, db, "b")
 	a.run(func(f *frontier.Frontier) { a.crawl(f, 0, 20) })
-	if _, err := shared.Split(t.Context(), db.URL(db.Address()), 2); err != nil {
-		t.Fatal(err)
-	}
+	a.split(2)
 	one, two := a.ship(), b.ship()
 	index := func(s *shipping) *dedup.Index {
 		i, err := dedup.Open(s.f.DB(), dedup.Options{Elsewhere: s.n.Payloads()})

@@ -12,7 +12,6 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -172,12 +171,7 @@ func TestADividedCrawlLeaves(t *testing.T) {
 	db := postgres.New(t)
 	a, b, alone := newPlace(t, db, "a"), newPlace(t, db, "b"), newPlace(t, db, "c")
 	w := week{t, time.Now().UTC().Truncate(24 * time.Hour)}
-	open := func(do func(*frontier.Frontier)) {
-		f, err := frontier.Open(frontier.Options{Dir: alone.state, Now: w.monday, Compactors: -1})
-		alone.must(err)
-		do(f)
-		alone.must(f.Close())
-	}
+	open := func(do func(*frontier.Frontier)) { alone.alone(w.monday, do) }
 	var early, saturday, late map[string]string
 	open(func(f *frontier.Frontier) { w.begin(alone, f); w.days(alone, f, 0, 2); early = w.facts(alone, f) })
 	open(func(f *frontier.Frontier) { w.days(alone, f, 2, 4) })
@@ -185,9 +179,7 @@ func TestADividedCrawlLeaves(t *testing.T) {
 	open(func(f *frontier.Frontier) { w.days(alone, f, 6, 7); late = w.facts(alone, f) })
 
 	a.run(func(f *frontier.Frontier) { w.begin(a, f); w.days(a, f, 0, 2) })
-	if _, err := shared.Split(t.Context(), a.options().Database, 4); err != nil {
-		t.Fatal(err)
-	}
+	a.split(4)
 	w.leave(db, noGroup, func(p *place, f *frontier.Frontier) { w.equal("after the division", w.facts(p, f), early) })
 	for a.wants = range 5 {
 		if a.wants > 0 {
@@ -203,10 +195,7 @@ func TestADividedCrawlLeaves(t *testing.T) {
 		w.days(b, s.f, 4, 6)
 		waiting := int(s.n.box.waiting.Load())
 		sent += waiting
-		s.eventually("the strays are dropped", func() bool {
-			r, err := shared.Look(t.Context(), b.options().Database, func() error { return nil })
-			return err == nil && !r.Shards[b.wants-1].Strays
-		})
+		s.eventually("the strays are dropped", func() bool { return !b.report().Shards[b.wants-1].Strays })
 		if b.wants < 3 { // the letters of the others stay in their stores
 			s.eventually("the letters are sent", func() bool { return s.n.box.waiting.Load() == 0 })
 		}

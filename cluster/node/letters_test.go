@@ -46,9 +46,7 @@ func (s *shipping) leave() {
 	beating, cancel := context.WithCancel(s.Context())
 	var beats sync.WaitGroup
 	beats.Go(func() { s.n.Beat(beating) })
-	leave := s.n.Finish(s.Context(), s.f)
-	s.stop()
-	s.must(leave(s.f.Close()))
+	s.finish(s.n, s.f, s.stop)
 	cancel()
 	beats.Wait()
 }
@@ -113,9 +111,7 @@ func TestNodesCrawlTheirShards(t *testing.T) {
 	var want []string
 	a.run(func(f *frontier.Frontier) { a.crawl(f, 0, 200); want = a.histories(f) })
 	takeLate := newPlace(t, db, "early").beatBefore()
-	if _, err := shared.Split(t.Context(), db.URL(db.Address()), 2); err != nil {
-		t.Fatal(err)
-	}
+	a.split(2)
 	takeLate()
 	one, two := a.ship(), b.ship()
 	if one.n.shard != 1 || two.n.shard != 2 {
@@ -126,8 +122,8 @@ func TestNodesCrawlTheirShards(t *testing.T) {
 		s.eventually("the removal of other hosts", func() bool { return s.f.Strays() == 0 && !s.n.divided.Load() })
 	}
 	one.eventually("the database knows that the crawl is divided", func() bool {
-		report, err := shared.Look(t.Context(), db.URL(db.Address()), func() error { return nil })
-		return err == nil && !report.Shards[0].Strays && !report.Shards[1].Strays
+		r := a.report()
+		return !r.Shards[0].Strays && !r.Shards[1].Strays
 	})
 	got := map[string]string{}
 	for _, s := range shards {
@@ -175,8 +171,8 @@ func TestNodesCrawlTheirShards(t *testing.T) {
 	third := link(two, "/third")
 	one.eventually("a link of node b", knows(one, third))
 	one.eventually("the removal of letters", func() bool {
-		r, err := shared.Look(t.Context(), db.URL(db.Address()), func() error { return nil })
-		return err == nil && r.Shards[0].Letters == 0 && r.Shards[1].Letters == 0 && r.Shards[0].Damaged == 1
+		r := a.report()
+		return r.Shards[0].Letters == 0 && r.Shards[1].Letters == 0 && r.Shards[0].Damaged == 1
 	})
 	one.leave()
 	two.leave()

@@ -73,6 +73,19 @@ func (p *place) rows(f *frontier.Frontier) map[string][]byte {
 	return all
 }
 
+// same compares the rows of a store with those of another one.
+func (p *place) same(what string, got, want map[string][]byte) {
+	p.Helper()
+	for _, k := range slices.Sorted(maps.Keys(want)) {
+		if !bytes.Equal(got[k], want[k]) {
+			p.Errorf("%q is %q in the store %s, want %q", k, got[k], what, want[k])
+		}
+	}
+	if len(got) != len(want) {
+		p.Errorf("the store %s has %d rows, want %d", what, len(got), len(want))
+	}
+}
+
 // TestACrawlJoinsAndLeavesACluster crawls a virtual week twice: in one process, and in a cluster from the third day to
 // the sixth, where it moves from node to node. Both stores have the same rows at the end.
 func TestACrawlJoinsAndLeavesACluster(t *testing.T) {
@@ -81,27 +94,13 @@ func TestACrawlJoinsAndLeavesACluster(t *testing.T) {
 	db := postgres.New(t)
 	a, b, alone, back := newPlace(t, db, "a"), newPlace(t, db, "b"), newPlace(t, db, "c"), newPlace(t, db, "d")
 	monday := time.Now().Truncate(24 * time.Hour)
-	// open opens the store of a process on its own.
-	open := func(p *place, do func(*frontier.Frontier)) {
-		t.Helper()
-		f, err := frontier.Open(frontier.Options{Dir: p.state, Now: monday, Compactors: -1})
-		p.must(err)
-		do(f)
-		p.must(f.Close())
-	}
 	begin := func(p *place) {
 		t.Helper()
-		open(p, func(f *frontier.Frontier) {
-			for i := range 70 {
-				_, err := f.Add(monday, frontier.Candidate{URI: uri.FromCanonical(fmt.Sprintf("http://h%d.example/%d", i%7, i))})
-				p.must(err)
-			}
-			p.days(f, monday, 0, 2)
-		})
+		p.alone(monday, func(f *frontier.Frontier) { week{t, monday}.begin(p, f); p.days(f, monday, 0, 2) })
 	}
 	begin(alone)
 	for _, d := range [][2]int{{2, 4}, {4, 6}, {6, 7}} {
-		open(alone, func(f *frontier.Frontier) { alone.days(f, monday, d[0], d[1]) })
+		alone.alone(monday, func(f *frontier.Frontier) { alone.days(f, monday, d[0], d[1]) })
 	}
 
 	begin(a)
@@ -133,19 +132,14 @@ func TestACrawlJoinsAndLeavesACluster(t *testing.T) {
 		t.Errorf("left into a folder with a store: %v", err)
 	}
 	var want map[string][]byte
-	open(alone, func(f *frontier.Frontier) { want = alone.rows(f) })
-	open(back, func(f *frontier.Frontier) {
+	alone.alone(monday, func(f *frontier.Frontier) { want = alone.rows(f) })
+	back.alone(monday, func(f *frontier.Frontier) {
 		back.days(f, monday, 6, 7)
-		got := back.rows(f)
-		for _, k := range slices.Sorted(maps.Keys(want)) {
-			if !bytes.Equal(got[k], want[k]) {
-				t.Errorf("%q is %q in the store that was in a cluster, and %q in the other", k, got[k], want[k])
-			}
-		}
-		if len(got) != len(want) || len(want) < 100 {
-			t.Errorf("%d rows, want %d", len(got), len(want))
-		}
+		back.same("that was in a cluster", back.rows(f), want)
 	})
+	if len(want) < 100 {
+		t.Errorf("only %d rows", len(want))
+	}
 }
 
 // TestAnInterruptedInitSaysHowToContinue looks at a database to which a node has not shipped its whole store.

@@ -108,9 +108,31 @@ func (p *place) run(do func(*frontier.Frontier)) {
 	p.Helper()
 	n, f, stop := p.open()
 	do(f)
+	p.finish(n, f, stop)
+}
+
+// finish releases the crawl, and closes the store.
+func (p *place) finish(n *Shard, f *frontier.Frontier, stop func()) {
+	p.Helper()
 	leave := n.Finish(p.Context(), f)
 	stop()
 	p.must(leave(f.Close()))
+}
+
+// alone opens the store as a process on its own does, at a time, and does something.
+func (p *place) alone(now time.Time, do func(*frontier.Frontier)) {
+	p.Helper()
+	f, err := frontier.Open(frontier.Options{Dir: p.state, Now: now, Compactors: -1})
+	p.must(err)
+	do(f)
+	p.must(f.Close())
+}
+
+// split divides the crawl.
+func (p *place) split(shards int) {
+	p.Helper()
+	_, err := shared.Split(p.Context(), p.options().Database, shards)
+	p.must(err)
 }
 
 // command makes sure that a command on the stopped node is refused with some words; "" means that it is not refused.
@@ -142,13 +164,16 @@ func (p *place) mayNotTake(why string) {
 	}
 }
 
-// look reads the state of the first shard without being a node.
-func (p *place) look() shared.ShardReport {
+// report reads the state of the cluster without being a node.
+func (p *place) report() shared.Report {
 	p.Helper()
 	r, err := shared.Look(p.Context(), p.options().Database, func() error { return nil })
 	p.must(err)
-	return r.Shards[0]
+	return r
 }
+
+// look reads the state of the first shard.
+func (p *place) look() shared.ShardReport { p.Helper(); return p.report().Shards[0] }
 
 // crawl adds some URIs and visits what is due.
 func (p *place) crawl(f *frontier.Frontier, from, to int) {
@@ -193,11 +218,8 @@ func TestNodesPassOnACrawl(t *testing.T) {
 	slow.Test(t)
 	db := postgres.New(t)
 	a, b := newPlace(t, db, "a"), newPlace(t, db, "b")
-	f, err := frontier.Open(frontier.Options{Dir: a.state, Now: time.Now()})
-	a.must(err)
-	a.crawl(f, 0, 300) // before there was a cluster
-	a.must(f.Close())
-	a.command("") // there is no cluster yet
+	a.alone(time.Now(), func(f *frontier.Frontier) { a.crawl(f, 0, 300) }) // before there was a cluster
+	a.command("")                                                          // there is no cluster yet
 
 	var want []string
 	same := func(p *place, f *frontier.Frontier) {

@@ -65,9 +65,7 @@ func TestADamagedCopyIsLoadedAgain(t *testing.T) {
 	if err := n.Damaged(frontier.ErrCorrupt); !errors.Is(err, ErrLost) {
 		t.Errorf("the node ends with %v, so that nobody starts it again", err)
 	}
-	leave := n.Finish(t.Context(), f)
-	stop()
-	a.must(leave(f.Close()))
+	a.finish(n, f, stop)
 	n, f, stop = a.open()
 	got := 0
 	a.must(f.Each(func(frontier.Record) error { got++; return nil }))
@@ -83,9 +81,7 @@ func TestADamagedCopyIsLoadedAgain(t *testing.T) {
 	if err := n.Damaged(frontier.ErrCorrupt); errors.Is(err, ErrLost) || !errors.Is(err, frontier.ErrCorrupt) {
 		t.Errorf("the node ends with %v and loads the store again, without end", err)
 	}
-	leave = n.Finish(t.Context(), f)
-	stop()
-	a.must(leave(f.Close()))
+	a.finish(n, f, stop)
 }
 
 // TestAStartOutlivesACrashOfTheDatabase lets the database crash while a node loads a crawl, and while it ships its
@@ -95,11 +91,8 @@ func TestAStartOutlivesACrashOfTheDatabase(t *testing.T) {
 	slow.Test(t)
 	db := postgres.New(t)
 	a, b := newPlace(t, db, "a"), newPlace(t, db, "b")
-	f, err := frontier.Open(frontier.Options{Dir: a.state, Now: time.Now()})
-	a.must(err)
-	a.crawl(f, 0, 100)
-	want := a.histories(f)
-	a.must(f.Close())
+	var want []string
+	a.alone(time.Now(), func(f *frontier.Frontier) { a.crawl(f, 0, 100); want = a.histories(f) })
 	n, err := Open(t.Context(), b.options(), func(err error) { t.Error(err) })
 	b.must(err)
 	n.Close() // the tables are there

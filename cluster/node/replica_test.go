@@ -44,7 +44,5 @@ func TestADatabaseWithoutReplicaIsReported(t *testing.T) {
 	if !strings.Contains(n.StandBy(), "synchronous_standby_names") || strings.Count(a.log.String(), told) != 1 {
 		t.Errorf("reported %q and logged\n%s", n.StandBy(), &a.log)
 	}
-	leave := n.Finish(t.Context(), f)
-	stop()
-	a.must(leave(f.Close()))
+	a.finish(n, f, stop)
 }

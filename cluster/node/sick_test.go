@@ -3,10 +3,8 @@ package node
 import (
 	"bytes"
 	"context"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -179,12 +177,5 @@ func (s *shipping) equalsCopy() {
 		}
 		return nil
 	}))
-	for _, k := range slices.Sorted(maps.Keys(want)) {
-		if !bytes.Equal(got[k], want[k]) {
-			s.Errorf("%q is %q in the copy, want %q", k, got[k], want[k])
-		}
-	}
-	if len(got) != len(want) {
-		s.Errorf("the copy has %d rows, want %d", len(got), len(want))
-	}
+	s.same("that is the copy", got, want)
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/cluster/shared"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/postgres"
 	"github.com/arcrawl/arcrawl/internal/slow"
@@ -23,13 +22,7 @@ func TestADivisionKeepsTheHistoriesOfChangedGroups(t *testing.T) {
 	url := p.options().Database
 	var want []string
 	p.run(func(f *frontier.Frontier) { p.crawl(f, 0, 70); want = p.histories(f) })
-	split := func(n int) {
-		t.Helper()
-		if _, err := shared.Split(t.Context(), url, n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	split(2)
+	p.split(2)
 	for p.wants = 1; p.wants <= 2; p.wants++ {
 		p.drop(nil)
 	}
@@ -43,7 +36,7 @@ func TestADivisionKeepsTheHistoriesOfChangedGroups(t *testing.T) {
 		}
 		return ""
 	}
-	split(4)
+	p.split(4)
 	left, err := Leave(t.Context(), Leaving{
 		Database: url, To: t.TempDir(), Now: time.Now(), Group: p.group,
 		Open: func(folder string) (*frontier.Frontier, error) {
@@ -82,10 +75,7 @@ func TestADivisionKeepsTheHistoriesOfChangedGroups(t *testing.T) {
 func (p *place) drop(do func(*frontier.Frontier)) {
 	p.Helper()
 	s := p.ship()
-	s.eventually("the hosts of other shards are removed", func() bool {
-		r, err := shared.Look(p.Context(), p.options().Database, func() error { return nil })
-		return err == nil && !r.Shards[p.wants-1].Strays
-	})
+	s.eventually("the hosts of other shards are removed", func() bool { return !p.report().Shards[p.wants-1].Strays })
 	if do != nil {
 		do(s.f)
 	}

@@ -16,9 +16,7 @@ import (
 // nothing. Damaged letters leave room for damaged rows, and neither grows without bound.
 func damagedRowsAreKept(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
-	a := open(t, db, "a")
-	_, epoch, err := a.Take(ctx, 1, "")
-	must(t, err)
+	a, epoch := owner(t, db, "a")
 	for _, v := range []string{"one", "two", "two", "three", "one"} {
 		must(t, a.Ship(ctx, epoch, All(row("x", v))))
 		must(t, a.SetRowsAside(ctx, epoch, []Row{row("x", v)}))
@@ -68,9 +66,7 @@ func damagedRowsAreKept(t *testing.T, db *postgres.Server) {
 // aReaderDelaysNoWholeStore ships a store again while a transaction reads the table, as a running pg_dump does.
 func aReaderDelaysNoWholeStore(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
-	a := open(t, db, "a")
-	_, epoch, err := a.Take(ctx, 1, "")
-	must(t, err)
+	a, epoch := owner(t, db, "a")
 	var many []Row
 	for i := range clearRows + 3 {
 		many = append(many, row(fmt.Sprintf("k%06d", i), "1"))

@@ -28,6 +28,24 @@ func open(t *testing.T, db *postgres.Server, node string) *Store {
 	return s
 }
 
+// owner opens the database for a node, which takes the crawl in an epoch.
+func owner(t *testing.T, db *postgres.Server, node string) (s *Store, epoch int64) {
+	t.Helper()
+	s = open(t, db, node)
+	_, epoch, err := s.Take(t.Context(), 1, "")
+	must(t, err)
+	return s, epoch
+}
+
+// awaitLock waits until somebody waits for a lock in the database.
+func awaitLock(t *testing.T, s *Store) {
+	t.Helper()
+	const text = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+	for n := 0; n == 0; time.Sleep(10 * time.Millisecond) {
+		must(t, s.pool.QueryRow(t.Context(), text).Scan(&n))
+	}
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -166,11 +184,9 @@ func protocol(t *testing.T, db *postgres.Server) {
 
 // twoProcessesOfOneName starts a second process of a node. The older one may do nothing more.
 func twoProcessesOfOneName(t *testing.T, db *postgres.Server) {
-	older := open(t, db, "a")
-	_, epoch, err := older.Take(t.Context(), 1, "")
-	must(t, err)
+	older, epoch := owner(t, db, "a")
 	newer := open(t, db, "a")
-	_, err = older.Beat(t.Context())
+	_, err := older.Beat(t.Context())
 	wantErr(t, err, ErrFenced)
 	wantErr(t, older.Ship(t.Context(), epoch, All(row("x", "1"))), ErrFenced)
 	before, _, err := newer.Take(t.Context(), 1, "")
@@ -183,9 +199,8 @@ func twoProcessesOfOneName(t *testing.T, db *postgres.Server) {
 // and nothing after it.
 func aFenceWaitsForAShipment(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
-	a, b := open(t, db, "a"), open(t, db, "b")
-	_, epoch, err := a.Take(ctx, 1, "")
-	must(t, err)
+	a, epoch := owner(t, db, "a")
+	b := open(t, db, "b")
 	st, err := b.Beat(ctx)
 	must(t, err)
 
@@ -196,14 +211,7 @@ func aFenceWaitsForAShipment(t *testing.T, db *postgres.Server) {
 	fenced := make(chan error, 1)
 	var waiting sync.WaitGroup
 	waiting.Go(func() { _, err := b.Fence(ctx, "a", st.Shards[0].Beat); fenced <- err })
-	for { // until the fence waits for the lock
-		var n int
-		must(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n))
-		if n > 0 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	awaitLock(t, b)
 	select {
 	case err := <-fenced:
 		t.Fatalf("the fence did not wait for the shipment: %v", err)
@@ -221,9 +229,8 @@ func aFenceWaitsForAShipment(t *testing.T, db *postgres.Server) {
 // aBeatPreventsAFence lets a node beat while another one waits to fence it.
 func aBeatPreventsAFence(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
-	a, b := open(t, db, "a"), open(t, db, "b")
-	_, _, err := a.Take(ctx, 1, "")
-	must(t, err)
+	a, _ := owner(t, db, "a")
+	b := open(t, db, "b")
 	st, err := b.Beat(ctx)
 	must(t, err)
 	tx, err := a.pool.Begin(ctx)
@@ -234,14 +241,7 @@ func aBeatPreventsAFence(t *testing.T, db *postgres.Server) {
 	done := true
 	var waiting sync.WaitGroup
 	waiting.Go(func() { done, err = b.Fence(ctx, "a", st.Shards[0].Beat) })
-	for {
-		var n int
-		must(t, a.pool.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n))
-		if n > 0 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	awaitLock(t, a)
 	must(t, tx.Commit(ctx))
 	waiting.Wait()
 	if done || err != nil {
@@ -279,9 +279,7 @@ func TestACrashOfTheDatabaseKeepsWholeShipments(t *testing.T) {
 	slow.Test(t)
 	db := postgres.New(t)
 	ctx := t.Context()
-	a := open(t, db, "a")
-	_, epoch, err := a.Take(ctx, 1, "")
-	must(t, err)
+	a, epoch := owner(t, db, "a")
 	var many []Row
 	for i := range 10_003 {
 		many = append(many, row(fmt.Sprintf("k%06d", i), "1"))
@@ -386,9 +384,7 @@ func nothingDelaysBeats(t *testing.T, db *postgres.Server) {
 // store replaces the rows of an earlier attempt without removing one after the other.
 func lettersAreSetAside(t *testing.T, db *postgres.Server) {
 	ctx := t.Context()
-	a := open(t, db, "a")
-	_, epoch, err := a.Take(ctx, 1, "")
-	must(t, err)
+	a, epoch := owner(t, db, "a")
 	must(t, a.Ship(ctx, epoch, All(row("old", "1"))))
 	for _, text := range []string{
 		`CREATE FUNCTION arcrawl.slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''one by one''; END'`,
