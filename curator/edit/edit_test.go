@@ -36,16 +36,14 @@ uris = [
 ]
 `
 
-// newWork returns the work on a configuration with the file of one host.
-func newWork(t *testing.T) Work {
+// newWork returns the work on a configuration with the file of one host, and those of others.
+func newWork(t *testing.T, others ...string) Work {
 	t.Helper()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "arcrawl.toml")
-	for name, text := range map[string]string{path: mainText, filepath.Join(dir, "hosts.d", "news.example.toml"): newsText} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o750), os.WriteFile(name, []byte(text), 0o640)); err != nil {
-			t.Fatal(err)
-		}
+	hosts := map[string]string{news: newsText}
+	for i := 0; i < len(others); i += 2 {
+		hosts[others[i]] = others[i+1]
 	}
+	path := written(t, mainText, hosts)
 	c, err := config.Load(path)
 	if err != nil {
 		t.Fatal(err)

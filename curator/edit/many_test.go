@@ -7,28 +7,14 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-	"github.com/arcrawl/arcrawl/config"
 )
 
 // newWorkOnThree returns the work on three host files: one with comments in its list of labels, one with the line ends
 // of Windows.
 func newWorkOnThree(t *testing.T) Work {
 	t.Helper()
-	w := newWork(t)
-	for name, text := range map[string]string{
-		"blog.example.toml":  "# by jan\r\nlabels = [\"blogs\"]\r\n[politeness]\r\nmin_delay = \"4s\" # slow\r\n",
-		"radio.example.toml": "labels = [ # of the radio\n  \"radio\",\n]\n",
-	} {
-		if err := os.WriteFile(filepath.Join(w.Config.HostsDir, name), []byte(text), 0o640); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := config.Load(w.Config.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Config = c
-	return w
+	return newWork(t, "blog.example.toml", "# by jan\r\nlabels = [\"blogs\"]\r\n[politeness]\r\nmin_delay = \"4s\" # slow\r\n",
+		"radio.example.toml", "labels = [ # of the radio\n  \"radio\",\n]\n")
 }
 
 var allThree = []string{news, "radio.example.toml", "blog.example.toml", "blog.example.toml"}

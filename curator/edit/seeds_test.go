@@ -2,6 +2,7 @@ package edit
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,24 +17,25 @@ const main = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.e
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// folder writes a configuration and returns its files.
-func folder(t testing.TB, hosts map[string]string) Files {
+// written writes a configuration, and returns the path of its main file.
+func written(t testing.TB, main string, hosts map[string]string) (path string) {
 	t.Helper()
 	dir := t.TempDir()
 	path, there := filepath.Join(dir, "arcrawl.toml"), filepath.Join(dir, "hosts.d")
-	if err := os.Mkdir(there, 0o755); err != nil {
+	err := errors.Join(os.Mkdir(there, 0o750), os.WriteFile(path, []byte(main), 0o640))
+	for name, text := range hosts {
+		err = errors.Join(err, os.WriteFile(filepath.Join(there, name), []byte(text), 0o640))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	write := func(path, text string) {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(path, main)
-	for name, text := range hosts {
-		write(filepath.Join(there, name), text)
-	}
-	return open(t, path)
+	return path
+}
+
+// folder writes a configuration and returns its files.
+func folder(t testing.TB, hosts map[string]string) Files {
+	t.Helper()
+	return open(t, written(t, main, hosts))
 }
 
 func open(t testing.TB, path string) Files {
