@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,17 +30,13 @@ func (c *Catalog) Record(ctx context.Context, u uri.URI, at string, now time.Tim
 		out.Problem = index.NoIndex
 		return out, nil
 	}
-	err = c.Archive.With(now, func(l *index.Library) error {
-		e, err := l.NearestTo(u.String(), at)
-		if err != nil {
-			return err
-		}
-		out.URI, out.Version = e.URL, describe(e)
+	err = c.nearest(u, at, now, func(l *index.Library, e index.Entry) (err error) {
+		out.URI, out.Version = e.URL, versionOf(e, false)
 		if out.Parts, err = recordParts(l, e); err != nil {
 			out.Problem = index.Sentence(err)
 			return nil
 		}
-		if !hasRequest(out.Parts) {
+		if !slices.ContainsFunc(out.Parts, func(p api.RecordPart) bool { return p.Type == "request" }) {
 			out.Notes = append(out.Notes, "No request record follows the record of this version.")
 		}
 		original, err := l.OriginalOf(ctx, e)
@@ -52,15 +49,6 @@ func (c *Catalog) Record(ctx context.Context, u uri.URI, at string, now time.Tim
 		return ctx.Err()
 	})
 	return out, err
-}
-
-func hasRequest(parts []api.RecordPart) bool {
-	for _, p := range parts {
-		if p.Type == "request" {
-			return true
-		}
-	}
-	return false
 }
 
 // recordParts returns the record of an entry and the records that belong to it.

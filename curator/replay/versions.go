@@ -83,12 +83,20 @@ func versionOf(e index.Entry, changed bool) api.Version {
 	return v
 }
 
-// describe describes a capture alone, whether its payload changed or not.
-func describe(e index.Entry) api.Version { return versionOf(e, false) }
-
 // compareLink returns the address of the comparison of two captures.
 func compareLink(before, after index.Entry) string {
 	return "/#/compare?u=" + url.QueryEscape(after.URL) + "&before=" + before.Timestamp + "&at=" + after.Timestamp
+}
+
+// nearest does something with the capture of a URI that is nearest to a timestamp.
+func (c *Catalog) nearest(u uri.URI, at string, now time.Time, do func(*index.Library, index.Entry) error) error {
+	return c.Archive.With(now, func(l *index.Library) error {
+		e, err := l.NearestTo(u.String(), at)
+		if err != nil {
+			return err
+		}
+		return do(l, e)
+	})
 }
 
 // View returns where a browser can see the capture of a URI that is nearest to a timestamp. It is for the caller of a
@@ -99,11 +107,7 @@ func (c *Catalog) View(r *http.Request, u uri.URI, at string, now time.Time) (ap
 		out.Problem = index.NoIndex
 		return out, nil
 	}
-	err := c.Archive.With(now, func(l *index.Library) error {
-		e, err := l.NearestTo(u.String(), at)
-		if err != nil {
-			return err
-		}
+	err := c.nearest(u, at, now, func(l *index.Library, e index.Entry) error {
 		p, err := l.PlaceOf(e)
 		if err != nil {
 			return err
@@ -184,11 +188,7 @@ func (c *Catalog) Picture(
 	if c.Archive == nil {
 		return nil, "", compare.ErrNoPicture
 	}
-	err = c.Archive.With(now, func(l *index.Library) error {
-		e, err := l.NearestTo(u.String(), at)
-		if err != nil {
-			return err
-		}
+	err = c.nearest(u, at, now, func(l *index.Library, e index.Entry) (err error) {
 		content, mime, err = compare.ReadPicture(ctx, l, e)
 		return err
 	})
