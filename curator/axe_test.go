@@ -216,7 +216,7 @@ func lookAt(t *testing.T, p *browser.Page, axe, rules, address, page string) {
 	p.Wait(`document.getElementById("view").dataset.ready === ` + strconv.Quote(map[bool]string{true: "new", false: page}[page == ""]))
 	if page == "import" {
 		p.Eval(`(() => { const a = document.querySelector("textarea"); a.value = "x"; a.dispatchEvent(new Event("input")); a.form.requestSubmit() })()`)
-		p.Wait(`document.body.innerText.includes("What would change")`)
+		p.Says("What would change")
 	}
 	p.Eval(`for (const d of document.querySelectorAll("main details")) d.open = true`)
 	text := p.Eval(`document.body.innerText + " title: " + document.title`)
@@ -234,13 +234,7 @@ func lookAt(t *testing.T, p *browser.Page, axe, rules, address, page string) {
 	if p.Wait(`document.getElementById("me").textContent !== ""`); p.Eval(outside) != "[]" {
 		t.Errorf("the page %q is wider than the window: %s", page, p.Eval(outside))
 	}
-	var faults []string
-	p.Eval(axe + "; 0")
-	got := p.Eval(`axe.run(document, ` + rules + `).then((r) => r.violations.map((v) => v.id + ": " + v.help + ": " + v.nodes.map((n) => n.html).join(" ").slice(0, 600)))`)
-	if err := json.Unmarshal([]byte(got), &faults); err != nil {
-		t.Fatal(err)
-	}
-	for _, fault := range faults {
+	for _, fault := range p.Axe(axe, rules) {
 		t.Errorf("the page %q: %s", page, fault)
 	}
 }

@@ -2,16 +2,14 @@ package curator
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/testcrawl"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -174,17 +172,10 @@ func TestTitlesAndURIsShareTheTimeOfASearch(t *testing.T) {
 // TestASiteHasItsSeedsFeedsAndSettings describes a host with a seed that was visited and one that was not.
 func TestASiteHasItsSeedsFeedsAndSettings(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "arcrawl.toml")
 	text := "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n[politeness]\nmin_delay = \"7s\"\n" +
 		"[seeds]\nuris = [\"http://elections.example/\", \"http://elections.example/x.y/1\", \"http://other.example/\"]\n" +
 		"about = [{ uri = \"http://elections.example/x.y/1\", title = \"One\", owner = \"maria\" }]\n[feeds]\nuris = [\"http://elections.example/rss\"]\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := config.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testcrawl.Load(t, t.TempDir(), text)
 	s, err := siteOf(c, stocked(t, 4), none(t), "elections.example", now)
 	if err != nil || len(s.Seeds) != 3 || s.About.Owners[0] != "maria" {
 		t.Fatalf("%+v, %v", s, err)
@@ -193,7 +184,7 @@ func TestASiteHasItsSeedsFeedsAndSettings(t *testing.T) {
 		one.Due == nil || one.Versions != 2 || feed.Kind != "feed or sitemap" {
 		t.Errorf("the seeds are %+v", s.Seeds)
 	}
-	if len(s.Settings) != 1 || s.Settings[0].Key != "politeness.min_delay" || s.Settings[0].Origin != path+":5" {
+	if len(s.Settings) != 1 || s.Settings[0].Key != "politeness.min_delay" || s.Settings[0].Origin != c.Path+":5" {
 		t.Errorf("the settings are %+v", s.Settings)
 	}
 }

@@ -1,8 +1,7 @@
-package curator_test
+package curator
 
 import (
 	"fmt"
-	"image/png"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -15,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/curator"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
@@ -30,12 +28,19 @@ func withReplay(engine string) func(dir, main string) string {
 	}
 }
 
-// dashboard returns the address of the dashboard with its token, and the URI of the seed.
-func dashboard(t *testing.T, l *daemontest.Life) (address, seed string) {
+// withSeed replaces the seeds of the configuration by the root of a site.
+func withSeed(site *httptest.Server) func(dir, main string) string {
+	return func(_, main string) string {
+		return regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
+	}
+}
+
+// dashboard returns the address of the dashboard and its token, and the URI of the seed.
+func dashboard(t *testing.T, l *daemontest.Life) (address, token, seed string) {
 	t.Helper()
 	l.WaitFor(t, "serving the admin API")
 	at := regexp.MustCompile(`"at":"(http://[^"]+)","tokens"`).FindStringSubmatch(l.Text())
-	token, err := os.ReadFile(filepath.Join(l.Dir, "admin.token"))
+	text, err := os.ReadFile(filepath.Join(l.Dir, "admin.token"))
 	if err != nil || at == nil {
 		t.Fatalf("no address or no token: %v\n%s", err, l.Text())
 	}
@@ -44,24 +49,37 @@ func dashboard(t *testing.T, l *daemontest.Life) (address, seed string) {
 		t.Fatal(err)
 	}
 	uris := regexp.MustCompile(`uris = \["([^"]+)"`).FindSubmatch(main)
-	fields := strings.Fields(string(token))
-	return at[1] + "?token=" + fields[len(fields)-1], string(uris[1])
+	fields := strings.Fields(string(text))
+	return at[1], fields[len(fields)-1], string(uris[1])
+}
+
+// signIn opens the dashboard in a browser.
+func signIn(t *testing.T, l *daemontest.Life) (b *browser.Page, address, seed string) {
+	t.Helper()
+	address, token, seed := dashboard(t, l)
+	b = browser.Open(t, 1100, 800)
+	b.Go(address + "?token=" + token)
+	return b, address, seed
+}
+
+// fits makes sure that the page is not wider than the window.
+func fits(t *testing.T, b *browser.Page, page string) {
+	t.Helper()
+	if got := b.Eval(`document.documentElement.scrollWidth - innerWidth`); got != "0" {
+		t.Errorf("the page %q is %s pixels too wide", page, got)
+	}
 }
 
 // TestAVersionIsSeenInTheDashboard crawls a page, finds its version in the dashboard, and sees it in its frame.
 func TestAVersionIsSeenInTheDashboard(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	wings := []func() daemon.Wing{curator.Wing}
+	wings := []func() daemon.Wing{Wing}
 	l := daemontest.StartIn(t, t.TempDir(), wings, withReplay(filepath.Dir(foreign.ReplayWorker(t))))
 	l.Visited(t)
-	address, seed := dashboard(t, l)
-	b := browser.Open(t, 1100, 800)
-	b.Go(address)
-	origin, _, _ := strings.Cut(address, "?")
+	b, origin, seed := signIn(t, l)
 	b.Go(origin + "#/uri?u=" + url.QueryEscape(seed))
-	b.Wait(`[...document.querySelectorAll("a")].some(a => a.textContent === "view")`)
-	b.Eval(`[...document.querySelectorAll("a")].find(a => a.textContent === "view").click()`)
+	b.Click("view")
 	frame := b.Frame(`location.pathname.startsWith("/w/") && document.title`)
 	if got := frame(`document.title`); got != `"one page"` {
 		t.Errorf("the frame shows a page with the title %s", got)
@@ -69,14 +87,12 @@ func TestAVersionIsSeenInTheDashboard(t *testing.T) {
 	if got := b.Eval(`document.querySelector("h1").textContent`); !strings.HasPrefix(got, `"Version of 20`) {
 		t.Errorf("the heading is %s", got)
 	}
-	if got := b.Eval(`document.documentElement.scrollWidth - innerWidth`); got != "0" {
-		t.Errorf("the page is %s pixels too wide", got)
-	}
-	keep(t, b, "view-light")
+	fits(t, b, "view")
+	browser.Keep(t, "view-light", b.Screenshot())
 	b.Dark()
-	keep(t, b, "view-dark")
+	browser.Keep(t, "view-dark", b.Screenshot())
 	b.Resize(390, 844)
-	keep(t, b, "view-phone")
+	browser.Keep(t, "view-phone", b.Screenshot())
 	stamp := b.Eval(`new URLSearchParams(location.hash.split("?")[1]).get("at")`)
 	b.Go(origin + "view/" + strings.Trim(stamp, `"`) + "/" + seed)
 	b.Frame(`location.pathname.startsWith("/w/") && document.title == "one page"`)
@@ -97,15 +113,15 @@ func TestAVersionIsSeenInTheDashboard(t *testing.T) {
 func TestWithoutTheEngineTheDashboardSaysWhatToInstall(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()
-	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{curator.Wing}, withReplay(empty))
+	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{Wing}, withReplay(empty))
 	l.Visited(t)
-	address, seed := dashboard(t, l)
+	_, _, seed := dashboard(t, l)
 	l.WaitFor(t, "the folder has no engine")
-	view := ask(t, strings.Replace(address, "?", "api/v1/view?uri="+url.QueryEscape(seed)+"&", 1))
+	view := ask(t, l, "view", seed)
 	if !strings.Contains(view, "Install the package arcrawl-replay") || !strings.Contains(view, empty) || strings.Contains(view, `"frame"`) {
 		t.Errorf("the answer is %s", view)
 	}
-	versions := ask(t, strings.Replace(address, "?", "api/v1/versions?uri="+url.QueryEscape(seed)+"&", 1))
+	versions := ask(t, l, "versions", seed)
 	if !strings.Contains(versions, `"count":1`) || !strings.Contains(versions, `"changed":true`) {
 		t.Errorf("the list of versions is %s", versions)
 	}
@@ -128,29 +144,24 @@ func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
 			"<script>document.title = 'taken'</script>a \u202ereversed\u202c sign &lt;img src=x onerror=alert(1)>"+strings.Repeat("long ", 40*visits))
 	}))
 	t.Cleanup(site.Close)
-	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{curator.Wing}, func(_, main string) string {
-		main = regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
+	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{Wing}, withSeed(site), func(_, main string) string {
 		return main + "[change]\nscrub_css = [\"p.clock\"]\n[[wait]]\nmime = \".*\"\ninitial = \"1s\"\nmin = \"1s\"\nmax = \"1s\"\n"
 	})
-	address, seed := dashboard(t, l)
+	_, _, seed := dashboard(t, l)
 	for n := 0; n < 2; {
 		r := <-l.Visits
 		if r.URI.String() == seed && r.Status == http.StatusOK {
 			n++
 		}
 	}
-	b := browser.Open(t, 1100, 800)
-	b.Go(address)
-	origin, _, _ := strings.Cut(address, "?")
+	b, origin, _ := signIn(t, l)
 	b.Go(origin + "#/uri?u=" + url.QueryEscape(seed))
 	b.Wait(`[...document.querySelectorAll("a")].some(a => a.textContent === "compare")`)
 	b.Eval(`[...document.querySelectorAll("a")].findLast(a => a.textContent === "compare").click()`)
 	ready := func(want string) {
 		t.Helper()
 		b.Wait(`document.querySelector("h1").textContent === "Comparison" && document.getElementById("view").innerText.includes(` + strconv.Quote(want) + `)`)
-		if got := b.Eval(`document.documentElement.scrollWidth - innerWidth`); got != "0" {
-			t.Errorf("the page with %q is %s pixels too wide", want, got)
-		}
+		fits(t, b, want)
 	}
 	ready("unchanged lines")
 	text := b.Eval(`document.querySelector("table.compare").innerText`)
@@ -162,16 +173,16 @@ func TestTwoVersionsAreComparedInTheDashboard(t *testing.T) {
 	if got := b.Eval(`[...document.querySelectorAll("td del")].map(e => e.textContent).join() + " " + [...document.querySelectorAll("td ins")].map(e => e.textContent.trim()).join().slice(0, 4)`); got != `"7,41 8,42"` {
 		t.Errorf("marked as different: %s", got)
 	}
-	keep(t, b, "compare-light")
-	b.Eval(`[...document.querySelectorAll("a.button")].find(a => a.textContent === "Inline").click()`)
+	browser.Keep(t, "compare-light", b.Screenshot())
+	b.Click("Inline")
 	ready("in one column")
 	b.Dark()
-	keep(t, b, "compare-inline-dark")
-	b.Eval(`[...document.querySelectorAll("a.button")].find(a => a.textContent === "Source").click()`)
+	browser.Keep(t, "compare-inline-dark", b.Screenshot())
+	b.Click("Source")
 	ready("<title>Harbour news</title>")
 	b.Resize(390, 844)
-	keep(t, b, "compare-source-phone")
-	b.Eval(`[...document.querySelectorAll("a.button")].find(a => a.textContent === "Response header").click()`)
+	browser.Keep(t, "compare-source-phone", b.Screenshot())
+	b.Click("Response header")
 	ready("Content-Type")
 	if got := b.Eval(`document.title`); got != `"Comparison – arcrawl"` && !strings.HasPrefix(got, `"Comparison`) {
 		t.Errorf("the title is %s", got)
@@ -196,17 +207,12 @@ func TestAPageIsCapturedNowWithItsEmbeds(t *testing.T) {
 		}
 	}))
 	t.Cleanup(site.Close)
-	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{curator.Wing}, func(_, main string) string {
-		return regexp.MustCompile(`uris = \[.*\]`).ReplaceAllString(main, fmt.Sprintf("uris = [%q]", site.URL+"/"))
-	})
+	l := daemontest.StartIn(t, t.TempDir(), []func() daemon.Wing{Wing}, withSeed(site))
 	l.Visited(t)
-	address, seed := dashboard(t, l)
-	b := browser.Open(t, 1100, 800)
-	b.Go(address)
-	origin, _, _ := strings.Cut(address, "?")
+	b, origin, seed := signIn(t, l)
 	b.Go(origin + "#/capture?u=" + url.QueryEscape(seed+"\n"+seed+"fresh\nhttp://elsewhere.example/"))
 	b.Wait(`document.querySelector("textarea")?.value.includes("fresh")`)
-	b.Eval(`[...document.querySelectorAll("button")].find(b => b.textContent === "Capture now").click()`)
+	b.Click("Capture now")
 	b.Wait(`document.querySelector("#view .notice.good")?.textContent === "All done: 2 pages."`)
 	text := b.Eval(`document.getElementById("view").innerText`)
 	for _, want := range []string{"http://elsewhere.example/ is on a host without a seed", "archived, view", "2 of 2 archived"} {
@@ -214,50 +220,29 @@ func TestAPageIsCapturedNowWithItsEmbeds(t *testing.T) {
 			t.Errorf("the page lacks %q: %s", want, text)
 		}
 	}
-	keep(t, b, "capture-light")
+	browser.Keep(t, "capture-light", b.Screenshot())
 	b.Dark()
 	b.Resize(390, 844)
-	if got := b.Eval(`document.documentElement.scrollWidth - innerWidth`); got != "0" {
-		t.Errorf("the page is %s pixels too wide", got)
-	}
-	keep(t, b, "capture-phone-dark")
-	b.Eval(`[...document.querySelectorAll("a")].find(a => a.textContent === "view").click()`)
+	fits(t, b, "capture")
+	browser.Keep(t, "capture-phone-dark", b.Screenshot())
+	b.Click("view")
 	b.Wait(`document.querySelector("h1").textContent.startsWith("Version of")`)
-	versions := ask(t, strings.Replace(address, "?", "api/v1/versions?uri="+url.QueryEscape(seed)+"&", 1))
+	versions := ask(t, l, "versions", seed)
 	if !strings.Contains(versions, `"count":2`) {
 		t.Errorf("the page has not two versions: %s", versions)
 	}
 }
 
-// keep saves a screenshot if ARCRAWL_SCREENSHOTS is set.
-func keep(t *testing.T, b *browser.Page, name string) {
+// ask asks the API of a daemon about a URI, and returns the answer.
+func ask(t *testing.T, l *daemontest.Life, question, about string) string {
 	t.Helper()
-	dir := os.Getenv("ARCRAWL_SCREENSHOTS")
-	if dir == "" {
-		return
-	}
-	f, err := os.Create(filepath.Join(dir, name+".png"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, b.Screenshot()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// ask sends a request to the API with the token of an address, and returns the answer.
-func ask(t *testing.T, address string) string {
-	t.Helper()
-	at, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address, token, _ := dashboard(t, l)
+	address += "api/v1/" + question + "?uri=" + url.QueryEscape(about)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+at.Query().Get("token"))
+	r.Header.Set("Authorization", "Bearer "+token)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Do(r)
 	if err != nil {

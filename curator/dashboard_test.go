@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -270,22 +269,23 @@ func TestSeedsAreImportedInTheBrowser(t *testing.T) {
 	p.Wait(`document.getElementById("view").dataset.ready === "import"`)
 	p.Eval(`{ const a = document.querySelector("textarea"); a.value = "uri,label,note\nhttps://a.example/,papers,\n<img src=x onerror=document.title='broken'>,,\n";
 		a.dispatchEvent(new Event("input")); document.querySelector("form").requestSubmit() }`)
-	p.Wait(`document.body.innerText.includes("1 new seed, 0 changed, 0 known, 1 faulty line; 1 host file to write")`)
+	p.Says("1 new seed, 0 changed, 0 known, 1 faulty line; 1 host file to write")
 	if got := p.Eval(`document.querySelectorAll("main img").length + document.querySelector("table").innerText`); !strings.Contains(got, "0Lines") || !strings.Contains(got, "is not a URI") {
 		t.Errorf("the faults are %s", got)
 	}
 	browser.Keep(t, "light-import", p.Screenshot())
-	file := filepath.Join(dir, "hosts.d", "a.example.toml")
+	file := w.hostFile("a")
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the preview wrote a file")
 	}
-	p.Eval(`[...document.querySelectorAll("button")].find(b => b.textContent === "Write 1 host file").click()`)
-	p.Wait(`document.body.innerText.includes("Wrote 1 host file with 1 new seed")`)
+	p.Click("Write 1 host file")
+	p.Says("Wrote 1 host file with 1 new seed")
 	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `labels = ["papers"]`) {
 		t.Errorf("the host file: %v\n%s", err, text)
 	}
-	p.Eval(`window.confirm = () => true; [...document.querySelectorAll("button")].find(b => b.textContent === "Undo the last change").click()`)
-	p.Wait(`document.body.innerText.includes("Undone: import in the dashboard")`)
+	p.Eval(`window.confirm = () => true`)
+	p.Click("Undo the last change")
+	p.Says("Undone: import in the dashboard")
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the undo left the file")
 	}

@@ -11,22 +11,23 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
+// initGit makes a folder a git repository, or skips the test.
+func initGit(t *testing.T, dir string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	if out, err := exec.Command("git", "-C", dir, "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v, %s", err, out)
+	}
+}
+
 // TestChangesInTheDashboardAreCommitted edits a host file without a repository and with one, imports seeds, and undoes
 // the import.
 func TestChangesInTheDashboardAreCommitted(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
-	dir := t.TempDir()
-	hosts := filepath.Join(dir, "hosts.d")
-	if err := os.Mkdir(hosts, 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(hosts, "a.example.toml"), []byte("title = \"A\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w := newWorld(t, dir, strings.Replace(everyHour, "[seeds]", "[admin]\ngit = true\n\n[seeds]", 1))
+	dir := hostFiles(t, map[string]string{"a": "title = \"A\"\n"})
+	w := newWorld(t, dir, withGit)
 	defer w.Close()
 	save := func(text string) api.EditSaved {
 		t.Helper()
@@ -37,9 +38,7 @@ func TestChangesInTheDashboardAreCommitted(t *testing.T) {
 	if !s.Saved || s.Committed.Commit != "" || !strings.Contains(s.Committed.Problem, "is not a git repository") {
 		t.Errorf("without a repository the answer is %+v", s)
 	}
-	if out, err := exec.Command("git", "-C", dir, "init", "-q").CombinedOutput(); err != nil {
-		t.Fatalf("%v, %s", err, out)
-	}
+	initGit(t, dir)
 	if s := save("title = \"C\"\n"); !s.Saved || s.Committed.Commit == "" || s.Committed.Problem != "" {
 		t.Errorf("with a repository the answer is %+v", s)
 	}
@@ -65,17 +64,9 @@ func TestChangesInTheDashboardAreCommitted(t *testing.T) {
 // somebody else could write host files although a change on disk is not in the repository yet.
 func TestNobodyWritesBetweenAChangeAndItsCommit(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
-	dir := t.TempDir()
+	dir := hostFiles(t, nil)
+	initGit(t, dir)
 	hosts := filepath.Join(dir, "hosts.d")
-	if err := os.Mkdir(hosts, 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("git", "-C", dir, "init", "-q").CombinedOutput(); err != nil {
-		t.Fatalf("%v, %s", err, out)
-	}
 	var w *world
 	looked := 0
 	look := func(o *admin.Options) {
@@ -96,7 +87,7 @@ func TestNobodyWritesBetweenAChangeAndItsCommit(t *testing.T) {
 			return loaded()
 		}
 	}
-	w = newWorld(t, dir, strings.Replace(everyHour, "[seeds]", "[admin]\ngit = true\n\n[seeds]", 1), look)
+	w = newWorld(t, dir, withGit, look)
 	defer w.Close()
 	created := post[api.EditSaved](w, "/api/v1/edit/save", api.EditOrder{Name: "a.example.toml", Text: "title = \"A\"\n"})
 	imported := post[api.SeedPlan](w, "/api/v1/seeds/import", api.SeedList{Text: "uri\nhttps://b.example/\n"})

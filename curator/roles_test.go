@@ -11,42 +11,24 @@ import (
 	"github.com/arcrawl/arcrawl/internal/routetest"
 )
 
-// TestEveryRequestNeedsItsRole sends each request of the API with each role, and with none.
-func TestEveryRequestNeedsItsRole(t *testing.T) {
+// TestRequestsNeedTheirRoleAndTheirParameters sends each request of the API with each role, and with none; those that
+// need no argument; and wrong values of each parameter, which are the fault of the caller.
+func TestRequestsNeedTheirRoleAndTheirParameters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		defer w.Close()
-		routetest.Roles(t, w.Window.Handler, w.curation.routes(), "/feed.atom", "/api/v1/picture")
-	})
-}
-
-// TestRoutesWithoutArgumentsSucceed calls the GET routes that need no argument.
-func TestRoutesWithoutArgumentsSucceed(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
-		routetest.Questions(t, w.Window.Handler(access.Options{}), w.curation.routes())
-	})
-}
-
-// TestWrongParametersAreTheFaultOfTheCaller sends wrong values of each parameter.
-func TestWrongParametersAreTheFaultOfTheCaller(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, everyHour)
-		defer w.Close()
-		routetest.WrongParameters(t, w.Window.Handler(access.Options{}), w.curation.routes())
+		h := w.Window.Handler(access.Options{})
+		routetest.Questions(t, h, w.curation.routes())
+		routetest.WrongParameters(t, h, w.curation.routes())
 		for _, path := range []string{"search?q=a&cursor=1", "search?q=" + tooLong, "new?q=" + tooLong} {
 			var answer api.Problem
 			if status := w.Ask(http.MethodGet, "/api/v1/"+path, nil, &answer); status != 400 || answer.Error == "" {
 				t.Errorf("%.30s: status %d, %q, want 400 and a reason", path, status, answer.Error)
 			}
 		}
+		routetest.Roles(t, w.Window.Handler, w.curation.routes(), "/feed.atom", "/api/v1/picture")
 	})
 }
 

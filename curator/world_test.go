@@ -1,6 +1,10 @@
 package curator
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +20,31 @@ type world struct {
 }
 
 const everyHour = testcrawl.EveryHour
+
+// withoutSeeds is everyHour without its seeds.
+var withoutSeeds, _, _ = strings.Cut(everyHour, "[seeds]")
+
+// withGit is everyHour in a repository, which gets what changes in the dashboard.
+var withGit = strings.Replace(everyHour, "[seeds]", "[admin]\ngit = true\n\n[seeds]", 1)
+
+// hostFiles writes the files of hosts, "a" for a.example, to a new folder of a configuration, and returns that.
+func hostFiles(t testing.TB, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o750)
+	for name, text := range files {
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, "hosts.d", name+".example.toml"), []byte(text), 0o640))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// hostFile returns the path of the file of a host.
+func (w *world) hostFile(name string) string {
+	return w.Path("hosts.d/" + name + ".example.toml")
+}
 
 // newWorld opens a crawl with its seeds; change may alter the window's options.
 func newWorld(t testing.TB, dir, toml string, change ...func(*admin.Options)) *world {

@@ -73,16 +73,9 @@ func TestTheTextDecidesInACrawl(t *testing.T) {
 // what the text decided, which changes every so often.
 func crawl(t *testing.T, dir, settings string, page town.Page, every time.Duration) string {
 	const address = "http://app.example/"
-	file := filepath.Join(dir, "arcrawl.toml")
 	text := "[operator]\nname = \"Test\"\ncontact = \"https://library.example/\"\n[seeds]\nuris = [\"" + address + "\"]\n" +
 		"[feeds]\nusual_sitemap = false\n[dedup]\nmin_size = \"0B\"\n" + settings
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := config.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testcrawl.Load(t, dir, text)
 	site := town.New(time.Now())
 	defer site.Close()
 	if err := site.Set(address, page); err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -81,18 +80,12 @@ type world struct {
 func open(t *testing.T, extra string, requests ...chromium.Request) *world {
 	t.Helper()
 	dir := t.TempDir()
-	file := filepath.Join(dir, "arcrawl.toml")
 	text := "[operator]\nname = \"Test\"\ncontact = \"https://library.example/\"\n[seeds]\nuris = [\"" + front + "\"]\n" + extra
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := config.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testcrawl.Load(t, dir, text)
 	w := &world{t: t, config: c, now: time.Now, player: &player{
 		requests: requests, answers: map[string]chromium.Answer{}, done: make(chan struct{}, 100),
 	}}
+	var err error
 	w.frontier, err = frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Compactors: -1, Now: w.now()})
 	if err != nil {
 		t.Fatal(err)

@@ -68,15 +68,26 @@ func New(t testing.TB, dir, toml string) *World {
 	if !strings.Contains(toml, "[feeds]") {
 		toml += "\n[feeds]\nusual_sitemap = false\n" // the tests count URIs
 	}
-	w.Must(os.WriteFile(w.Path("arcrawl.toml"), []byte(toml), 0o600))
-	cfg, err := config.Load(w.Path("arcrawl.toml"))
-	w.Must(err)
-	w.Parts = Open(t, cfg, Options{Dir: dir, Dial: w.Town.Dial, Log: zerolog.Nop()})
+	w.Parts = Open(t, Load(t, dir, toml), Options{Dir: dir, Dial: w.Town.Dial, Log: zerolog.Nop()})
 	r := &w.Parts
 	r.FreeSpace = func() (int64, error) { return w.Free, nil }
 	r.Observe = func(v crawler.Report) { w.Window.Observe(v) }
 	w.Crawler = crawler.New(*r)
 	return w
+}
+
+// Load writes the main file of a configuration into a folder, and loads it.
+func Load(t testing.TB, dir, toml string) *config.Config {
+	t.Helper()
+	path := filepath.Join(dir, "arcrawl.toml")
+	if err := os.WriteFile(path, []byte(toml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
 }
 
 // AddSeeds adds the seeds of the configuration.
