@@ -336,7 +336,7 @@ func (v *view) keep(r chromium.Result) error {
 	now, name := v.l.p.Now(), v.page.uri.String()
 	if k := v.page.settings.Keep; k == config.KeepText || k == config.KeepAll {
 		list = append(list,
-			warcout.Resource{URI: "urn:text:" + name, ContentType: "text/plain; charset=utf-8", Content: []byte(r.Text)},
+			warcout.Resource{URI: "urn:text:" + name, ContentType: textType, Content: []byte(r.Text)},
 			warcout.Resource{URI: "urn:dom:" + name, ContentType: "text/html; charset=utf-8", Content: r.DOM},
 			warcout.Resource{URI: "urn:fullPage:" + name, ContentType: "image/png", Content: r.Picture})
 	}
