@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -14,12 +15,6 @@ import (
 
 // primeBatch is how many entries are read or stored at a time.
 const primeBatch = 500
-
-// primeStore is the frontier of a running or a stopped daemon.
-type primeStore interface {
-	List(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error)
-	Import(ctx context.Context, replace bool, entries ...frontier.Entry) (frontier.Imported, error)
-}
 
 // primeOptions say what to do with the visits.
 type primeOptions struct {
@@ -43,7 +38,7 @@ type primeResult struct {
 // primer teaches what earlier visits found.
 type primer struct {
 	o      primeOptions
-	store  primeStore
+	store  cli.Store
 	visits map[uri.URI]*sim.Sighted // of the URIs that were not found in the frontier yet
 	result primeResult
 }
@@ -51,7 +46,7 @@ type primer struct {
 // primeFrontier teaches the URIs of a frontier what earlier visits found, by an earlier crawl or another crawler. It
 // plays the visits of each URI through the wait evaluators of the configuration, in the order of time, and stores what
 // the evaluators learn: the interval, the rate of change, and the memory of the learned rule.
-func primeFrontier(ctx context.Context, store primeStore, earlier []*sim.Sighted, o primeOptions) (primeResult, error) {
+func primeFrontier(ctx context.Context, store cli.Store, earlier []*sim.Sighted, o primeOptions) (primeResult, error) {
 	p := primer{o: o, store: store, visits: map[uri.URI]*sim.Sighted{}}
 	for _, s := range earlier {
 		if u, err := uri.Parse(s.URI); err == nil {

@@ -64,18 +64,8 @@ func (s *waitSteps) flags(f *pflag.FlagSet) {
 // settings returns the settings of a rule, which are set like flags, by their names in the configuration.
 func (s *waitSteps) settings() *pflag.FlagSet {
 	o, f := &s.options, pflag.NewFlagSet("settings", pflag.ContinueOnError)
-	for _, d := range []struct {
-		key   string
-		value *time.Duration
-		usual time.Duration
-	}{
-		{"initial", &o.Initial, 0},
-		{"min", &o.Min, 0},
-		{"max", &o.Max, 0},
-		{"unknown", &o.Unknown, 72 * time.Hour},
-		{"every", &o.Every, 24 * time.Hour},
-	} {
-		*d.value = d.usual
+	o.Unknown, o.Every = 72*time.Hour, 24*time.Hour
+	for _, d := range s.durations() {
 		f.Func(d.key, "", func(text string) (err error) {
 			*d.value, err = human.ParseDuration(text)
 			return err
@@ -88,6 +78,19 @@ func (s *waitSteps) settings() *pflag.FlagSet {
 	return f
 }
 
+// setDuration is a setting of a rule that is a duration.
+type setDuration struct {
+	key   string
+	value *time.Duration
+}
+
+func (s *waitSteps) durations() []setDuration {
+	o := &s.options
+	return []setDuration{
+		{"initial", &o.Initial}, {"min", &o.Min}, {"max", &o.Max}, {"unknown", &o.Unknown}, {"every", &o.Every},
+	}
+}
+
 // flagNames returns the names of the flags of a set.
 func flagNames(f *pflag.FlagSet) (names []string) {
 	f.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
@@ -97,19 +100,9 @@ func flagNames(f *pflag.FlagSet) (names []string) {
 // check refuses numbers that no configuration may have. The rule would silently replace them by its defaults.
 func (s waitSteps) check() error {
 	o := s.options
-	for _, d := range []struct {
-		what  string
-		value time.Duration
-	}{
-		{"--overdue", s.overdue},
-		{"initial", o.Initial},
-		{"min", o.Min},
-		{"max", o.Max},
-		{"unknown", o.Unknown},
-		{"every", o.Every},
-	} {
-		if d.value < 0 {
-			return fmt.Errorf("%s = %v is below 0", d.what, d.value)
+	for _, d := range append([]setDuration{{"--overdue", &s.overdue}}, s.durations()...) {
+		if *d.value < 0 {
+			return fmt.Errorf("%s = %v is below 0", d.key, *d.value)
 		}
 	}
 	if o.Max > 0 && o.Min > o.Max {

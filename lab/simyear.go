@@ -120,6 +120,5 @@ func yearPolicy(name string, target float64) (sim.Policy, error) {
 	if err != nil {
 		return sim.Policy{}, cli.Usage(err)
 	}
-	stack := evaluators.Stack{{Name: name, Rule: rule}}
-	return sim.Configured(name, func(string, string) evaluators.Stack { return stack }), nil
+	return sim.Stack(name, evaluators.Stack{{Name: name, Rule: rule}}), nil
 }

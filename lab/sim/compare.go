@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -74,26 +75,46 @@ func (q Question) Result(policy string, tallies []Tally, all []History, base int
 		r.Budget = float64(r.Total.Requests) / float64(base)
 	}
 	if q.Group != nil {
-		r.Groups = map[string]Tally{}
-		for i, t := range tallies {
-			name := q.Group(all[i])
-			r.Groups[name] = r.Groups[name].Add(t)
-		}
+		r.Groups = sums(all, tallies, q.Group)
 	}
 	return r
 }
 
+// sums adds up the tallies of the histories of each group.
+func sums(all []History, tallies []Tally, group func(History) string) map[string]Tally {
+	of := map[string]Tally{}
+	for i, t := range tallies {
+		name := group(all[i])
+		of[name] = of[name].Add(t)
+	}
+	return of
+}
+
+// grouped returns the histories of each group in the order of the names, as sums of floats depend on it.
+func grouped(all []History, group func(History) string) iter.Seq2[string, []History] {
+	of := map[string][]History{}
+	for _, h := range all {
+		of[group(h)] = append(of[group(h)], h)
+	}
+	return func(yield func(string, []History) bool) {
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			if !yield(name, of[name]) {
+				return
+			}
+		}
+	}
+}
+
+func source(h History) string { return h.Source }
+
+func host(h History) string { return h.Host }
+
 // perSource plays each source with a budget of its own, and returns their shares and the mean. Sources in which nothing
 // changes have no share.
 func perSource(p Policy, budget float64, all []History) (map[string]Share, float64) {
-	bySource := map[string][]History{}
-	for _, h := range all {
-		bySource[h.Source] = append(bySource[h.Source], h)
-	}
 	shares := map[string]Share{}
 	sum := 0.0
-	for _, source := range slices.Sorted(maps.Keys(bySource)) { // in order, as sums of floats depend on it
-		histories := bySource[source]
+	for source, histories := range grouped(all, source) {
 		requests := int(budget * float64(Sum(Play(Classic(), 0, histories)).Requests))
 		_, tallies := Spend(p, requests, histories)
 		if t := Sum(tallies); t.Versions > 0 {

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -107,22 +106,6 @@ func fit(inputs [][]float64, outputs []float64) []float64 {
 		weights[i] = rows[i][n] / rows[i][i]
 	}
 	return weights
-}
-
-func TestLeastSquaresFindThePlantedWeights(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(1, 2))
-	var inputs [][]float64
-	var outputs []float64
-	for range 50 {
-		a, b := random.Float64(), 3*random.Float64()
-		inputs, outputs = append(inputs, []float64{1, a, b}), append(outputs, 2-3*a+0.5*b)
-	}
-	for i, w := range fit(inputs, outputs) {
-		if want := []float64{2, -3, 0.5}[i]; math.Abs(w-want) > 1e-4 {
-			t.Errorf("weight %d is %v, want %v", i, w, want)
-		}
-	}
 }
 
 // fitted returns the share of a host by a fit to hosts, of which there are more than inputs.

@@ -140,13 +140,10 @@ type sourced struct {
 }
 
 func bySource(all []History, tallies []Tally) []sourced {
-	sums := map[string]Tally{}
-	for i, t := range tallies {
-		sums[all[i].Source] = sums[all[i].Source].Add(t)
-	}
+	of := sums(all, tallies, source)
 	var list []sourced
-	for _, name := range slices.Sorted(maps.Keys(sums)) {
-		list = append(list, sourced{name, sums[name]})
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		list = append(list, sourced{name, of[name]})
 	}
 	return list
 }
@@ -186,10 +183,9 @@ func targetFigure(target float64, all []History, played []Tally, seed uint64) Ta
 	sum := total(list)
 	f := TargetFigure{Target: target, Share: sum.Share(), Requests: sum.Requests}
 	f.Low, f.High = interval(tallies(list), figureDraws, seed)
-	hosts, sourceOf := map[string]Tally{}, map[string]string{}
-	for i, t := range played {
-		hosts[all[i].Host] = hosts[all[i].Host].Add(t)
-		sourceOf[all[i].Host] = all[i].Source
+	hosts, sourceOf := sums(all, played, host), map[string]string{}
+	for _, h := range all {
+		sourceOf[h.Host] = h.Source
 	}
 	of, honest := map[string]int{}, map[string]int{}
 	var together, longer evaluators.Captured

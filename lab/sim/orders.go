@@ -2,9 +2,7 @@ package sim
 
 import (
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -46,13 +44,8 @@ func CompareOrders(q OrderQuestion, all []History) ([]HostOrders, error) {
 	if q.OneHost {
 		all = OneHost(all, oneHostFor)
 	}
-	byHost := map[string][]History{}
-	for _, h := range all {
-		byHost[h.Host] = append(byHost[h.Host], h)
-	}
 	var list []HostOrders
-	for _, name := range slices.Sorted(maps.Keys(byHost)) {
-		histories := byHost[name]
+	for name, histories := range grouped(all, host) {
 		h := HostOrders{Host: name, URIs: len(histories), Delay: q.delay(histories)}
 		if h.URIs < minCrowd || h.Delay > maxRest {
 			continue
