@@ -51,9 +51,6 @@ func newIdentity() (*nodeIdentity, error) {
 	return &nodeIdentity{tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, print[:]}, nil
 }
 
-// Print returns the fingerprint of the certificate.
-func (i *nodeIdentity) Print() []byte { return i.print }
-
 // printOf returns the fingerprint of the certificate at the other end of a connection; nil if there is none.
 func printOf(s *tls.ConnectionState) []byte {
 	if s == nil || len(s.PeerCertificates) == 0 {

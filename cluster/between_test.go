@@ -27,7 +27,7 @@ func TestOnlyNodesReachEachOther(t *testing.T) {
 	a, b, stranger := identity(t), identity(t), identity(t)
 	server := func(i *nodeIdentity) string {
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
-			if !slices.Equal(printOf(from.TLS), a.Print()) {
+			if !slices.Equal(printOf(from.TLS), a.print) {
 				t.Errorf("%x asks", printOf(from.TLS))
 			}
 			if from.URL.Path == "/elsewhere" {
@@ -36,7 +36,7 @@ func TestOnlyNodesReachEachOther(t *testing.T) {
 			_, _ = io.WriteString(to, "answer")
 		}))
 		address := s.Listener.Addr().String()
-		s.Listener = i.Listen(s.Listener, func(print []byte) bool { return slices.Equal(print, a.Print()) })
+		s.Listener = i.Listen(s.Listener, func(print []byte) bool { return slices.Equal(print, a.print) })
 		s.Config.ErrorLog = nil
 		s.Start()
 		t.Cleanup(s.Close)
@@ -61,7 +61,7 @@ func TestOnlyNodesReachEachOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		answer, err := c.Do(toNode(r, row.address, b.Print()))
+		answer, err := c.Do(toNode(r, row.address, b.print))
 		if err != nil {
 			got = err.Error()
 		} else {

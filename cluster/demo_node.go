@@ -160,11 +160,6 @@ func (c *child) runs() bool {
 	}
 }
 
-// expected reports whether the process that ended last was ended by the demo.
-func (c *child) expected() bool {
-	return c.stopped || c.runs() // another process may have taken its place
-}
-
 func (c *child) exitCode() int { return c.cmd.ProcessState.ExitCode() }
 
 func (c *child) state() string { return c.cmd.ProcessState.String() }

@@ -63,12 +63,6 @@ type play struct {
 // nodeColumn is the width of what precedes a line: the name of the node.
 const nodeColumn = 3
 
-// checkServer returns [ErrNoServer] if no database can be started here.
-func checkServer() error {
-	_, _, err := findServer()
-	return err
-}
-
 // Run shows the cluster until ctx ends, which is no error.
 func (s demoShow) Run(ctx context.Context) (err error) {
 	bin, version, err := findServer()
@@ -290,7 +284,7 @@ func (p *play) step(ctx context.Context) error {
 
 // explain says why a node has ended. One that lost its shards, as after a machine was asleep, is started again.
 func (p *play) explain(n *child) error {
-	if n.expected() {
+	if n.stopped || n.runs() { // another process may have taken its place
 		return nil
 	}
 	if n.exitCode() == lostShards {

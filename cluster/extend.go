@@ -148,7 +148,7 @@ starts it again; then the next node. The first turn takes about two minutes.`
 
 // show shows a cluster until ctx ends or the time is over.
 func (d Demo) show(ctx context.Context, out io.Writer, dir string, nodes int, bound time.Duration) error {
-	if err := checkServer(); err != nil {
+	if _, _, err := findServer(); err != nil {
 		return err
 	}
 	if bound > 0 {

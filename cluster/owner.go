@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/cluster/node"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -59,17 +60,10 @@ const watchEvery = 15 * time.Second
 
 // Watch reports the state of the shard to the database, and takes over what operators say of WARC files on other nodes.
 func (s *owner) Watch(ctx context.Context, d *daemon.Daemon) {
-	every := time.NewTicker(watchEvery)
-	defer every.Stop()
 	var words losses
-	for {
+	for wait := time.Duration(0); cli.Wait(ctx, wait) == nil; wait = watchEvery {
 		s.tell(ctx, d)
 		words.take(ctx, s, d)
-		select {
-		case <-ctx.Done():
-			return
-		case <-every.C:
-		}
 	}
 }
 

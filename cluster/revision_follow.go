@@ -20,6 +20,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/cluster/shared"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/fileio"
 )
@@ -104,10 +105,8 @@ func (f *follower) Crawl(accept func(*config.Config) error, reload func() error)
 
 // Run examines what is proposed and takes what is in force, until ctx ends.
 func (f *follower) Run(ctx context.Context) {
-	again := time.NewTicker(lookEvery)
-	defer again.Stop()
 	ill := false
-	for {
+	for wait := time.Duration(0); cli.Wait(ctx, wait) == nil; wait = lookEvery {
 		err := f.look(ctx)
 		if ctx.Err() != nil {
 			return
@@ -116,11 +115,6 @@ func (f *follower) Run(ctx context.Context) {
 			f.log.Warn().Err(err).Msg("could not look for a new configuration of the cluster: keeping the one in force, and trying again")
 		}
 		ill = err != nil
-		select {
-		case <-ctx.Done():
-			return
-		case <-again.C:
-		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/cluster/node"
+	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -150,15 +151,8 @@ const stayAliveEvery = 10 * time.Second
 // watchdog would end it while it loads and opens a large store.
 func stayAlive(notify func(state string)) (stop func()) {
 	return inBackground(func(ctx context.Context) {
-		every := time.NewTicker(stayAliveEvery)
-		defer every.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-every.C:
-				notify("WATCHDOG=1")
-			}
+		for cli.Wait(ctx, stayAliveEvery) == nil {
+			notify("WATCHDOG=1")
 		}
 	})
 }

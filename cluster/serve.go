@@ -74,7 +74,7 @@ func (b *base) joinNodes(n *node.Node, number int, log zerolog.Logger) error {
 	b.Serve(id.Listen(l, known), b.served.Handler(access.Options{
 		Node: func(r *http.Request) bool { return known(printOf(r.TLS)) },
 	}))
-	n.Announce(shared.Door{Address: l.Addr().String(), Print: id.Print()})
+	n.Announce(shared.Door{Address: l.Addr().String(), Print: id.print})
 	log.Info().Str("at", l.Addr().String()).Msg("answering the other nodes of the cluster")
 	return nil
 }

@@ -17,16 +17,13 @@ func (n *Node) Crawler(shard int) (name string, d shared.Door) {
 	if st == nil || shard < 1 || shard > len(st.Shards) {
 		return "", shared.Door{}
 	}
-	s := st.Shards[shard-1]
-	if s.Owner == "" || s.Fenced {
-		return "", shared.Door{}
-	}
+	name = st.Shards[shard-1].Crawler()
 	for _, m := range st.Nodes {
-		if m.Name == s.Owner {
-			return m.Name, m.Door
+		if m.Name == name {
+			return name, m.Door
 		}
 	}
-	return s.Owner, shared.Door{}
+	return name, shared.Door{}
 }
 
 // Bearer returns the name of the node whose process has a certificate with a fingerprint; "" if no node has it that may

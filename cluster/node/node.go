@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -202,13 +204,10 @@ func (n *Node) Beat(ctx context.Context) {
 }
 
 // all returns the shards that this node has taken and not released.
-func (n *Node) all() (list []*Shard) {
+func (n *Node) all() []*Shard {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, s := range n.owned {
-		list = append(list, s)
-	}
-	return list
+	return slices.Collect(maps.Values(n.owned))
 }
 
 // ownsAll reports whether the database, asked at start, says that this node owns all shards that it has taken before.

@@ -1,9 +1,12 @@
 package node
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -35,10 +38,7 @@ type view struct {
 // take returns the shards that this node takes now. Each free shard goes to the node with the fewest. All nodes that
 // see the same decide the same; if they do not, the database lets one of them have it.
 func (v view) take() (shards []int) {
-	counts := map[string]int{}
-	for name, n := range v.takers {
-		counts[name] = n
-	}
+	counts := maps.Clone(v.takers)
 	for i, owner := range v.owners {
 		switch {
 		case v.crashed[i]: // no other node takes it while this one is alive
@@ -78,7 +78,7 @@ func weight(node string, shard int) uint64 {
 
 // release returns the shards that this node releases for others now: all, if it is to own nothing; otherwise as many as
 // the node with the fewest lacks. It releases nothing that nobody could take.
-func (v view) release() (shards []int) {
+func (v view) release() []int {
 	var mine []int
 	free := false
 	for i, owner := range v.owners {
@@ -101,15 +101,6 @@ func (v view) release() (shards []int) {
 		return nil
 	}
 	part := (len(v.owners) + others) / (others + 1) // rounded up
-	for n := max(1, len(mine)-part); n > 0; n-- {
-		least := 0
-		for i := range mine {
-			if weight(v.me, mine[i]) < weight(v.me, mine[least]) {
-				least = i
-			}
-		}
-		shards = append(shards, mine[least])
-		mine = append(mine[:least:least], mine[least+1:]...)
-	}
-	return shards
+	slices.SortFunc(mine, func(a, b int) int { return cmp.Compare(weight(v.me, a), weight(v.me, b)) })
+	return mine[:max(1, len(mine)-part)]
 }

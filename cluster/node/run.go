@@ -46,8 +46,8 @@ func (n *Node) Run(ctx context.Context, background Background, crawl func(contex
 		case u := <-ended:
 			u.stop()
 			delete(units, u.shard.shard)
-			if err := errors.Join(u.err, n.settle(u)); err != nil {
-				failure = errors.Join(failure, err)
+			if n.settle(u); u.err != nil {
+				failure = errors.Join(failure, u.err)
 				end()
 			}
 		case st := <-n.seen:
@@ -64,17 +64,15 @@ func (n *Node) Run(ctx context.Context, background Background, crawl func(contex
 }
 
 // settle releases the shard of a unit that ended without that. Otherwise nobody would crawl it while this node lives.
-func (n *Node) settle(u *unit) error {
+func (n *Node) settle(u *unit) {
 	s := u.shard
 	if s.left.Load() || n.lease.lostFor() != nil || u.err != nil {
-		return nil // an error ends the process, and the shard is taken over
+		return // an error ends the process, and the shard is taken over
 	}
 	clean := s.mirror == nil && s.before.Clean // it was not opened: the copy in the database is as it was before
 	if err := s.release(context.Background(), clean); err != nil {
 		n.lose(err)
-		return nil
 	}
-	return nil
 }
 
 // place fences who stands still, and takes and releases shards.
@@ -157,10 +155,7 @@ func (n *Node) view(st shared.States, now time.Time, units map[int]*unit) view {
 		return nil
 	})
 	for i, s := range st.Shards {
-		owner := s.Owner
-		if s.Fenced {
-			owner = ""
-		}
+		owner := s.Crawler()
 		mine := units[i+1]
 		v.crashed = append(v.crashed, s.Owner == n.o.Node && mine == nil && !n.isOwned(i+1))
 		v.owners, v.freeFor = append(v.owners, owner), append(v.freeFor, now.Sub(n.lives.since[i]))
@@ -204,11 +199,7 @@ func (l *lives) look(st shared.States, now time.Time) {
 		l.owners, l.since = make([]string, len(st.Shards)), make([]time.Time, len(st.Shards))
 	}
 	for i, s := range st.Shards {
-		owner := s.Owner
-		if s.Fenced {
-			owner = ""
-		}
-		if owner != l.owners[i] || l.since[i].IsZero() {
+		if owner := s.Crawler(); owner != l.owners[i] || l.since[i].IsZero() {
 			l.owners[i], l.since[i], l.changed = owner, now, now
 		}
 	}

@@ -59,6 +59,14 @@ type State struct {
 	Before int    // number of shards before that; 1 if it is not known, 0 without strays
 }
 
+// Crawler returns the node that crawls the shard; "" if none does.
+func (s State) Crawler() string {
+	if s.Fenced {
+		return ""
+	}
+	return s.Owner
+}
+
 // Store is a connection to the database, for one node.
 type Store struct {
 	pool  *pgxpool.Pool           // for shipments and letters
