@@ -73,7 +73,7 @@ func (p *place) rows(f *frontier.Frontier) map[string][]byte {
 	return all
 }
 
-// same compares the rows of a store with those of another one.
+// same compares the rows of a store with the rows of another one.
 func (p *place) same(what string, got, want map[string][]byte) {
 	p.Helper()
 	for _, k := range slices.Sorted(maps.Keys(want)) {

@@ -36,7 +36,7 @@ uris = [
 ]
 `
 
-// newWork returns the work on a configuration with the file of one host, and those of others.
+// newWork returns the work on a configuration with the file of one host, and the files of others.
 func newWork(t *testing.T, others ...string) Work {
 	t.Helper()
 	hosts := map[string]string{news: newsText}
