@@ -24,32 +24,11 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// warcRecord returns a resource record as text, with the digests of its block. more holds header lines that come first.
-func warcRecord(id, target, body string, more ...string) string {
-	head := "WARC/1.1\r\n"
-	for _, line := range more {
-		head += line + "\r\n"
-	}
-	if !strings.Contains(head, "Content-Length:") {
-		head += fmt.Sprintf("Content-Length: %d\r\n", len(body))
-	}
+// resource returns a record with the digests of its block. more holds further header lines.
+func resource(id, target, body string, more ...string) string {
 	sum := digest.Of([]byte(body)).String()
-	return head + "WARC-Type: resource\r\nWARC-Target-URI: " + target + "\r\nWARC-Date: 2026-11-20T09:00:00Z\r\nWARC-Record-ID: <urn:x:" + id + ">\r\n" +
-		"Content-Type: text/html\r\nWARC-Block-Digest: " + sum + "\r\nWARC-Payload-Digest: " + sum + "\r\n\r\n" + body + "\r\n\r\n"
-}
-
-const warcInfo = "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Date: 2026-11-20T09:00:00Z\r\nWARC-Record-ID: <urn:x:info>\r\n" +
-	"Content-Type: application/warc-fields\r\nContent-Length: 13\r\n\r\nsoftware: x\r\n\r\n\r\n"
-
-// members compresses each text as a gzip member.
-func members(texts ...string) []byte {
-	var b bytes.Buffer
-	for _, text := range texts {
-		z := gzip.NewWriter(&b)
-		_, _ = z.Write([]byte(text)) // to memory
-		_ = z.Close()
-	}
-	return b.Bytes()
+	return archivetest.Plain(append(archivetest.Fields("resource", id, "WARC-Target-URI: "+target, "Content-Type: text/html",
+		"WARC-Block-Digest: "+sum, "WARC-Payload-Digest: "+sum), more...), body)
 }
 
 const (
@@ -72,19 +51,20 @@ type fault struct {
 }
 
 // faults returns one fault of every kind.
-func faults() []fault {
-	before, behind := warcRecord("before", beforeFault, "<p>before</p>"), warcRecord("behind", behindFault, "<p>behind</p>")
+func faults(t *testing.T) []fault {
+	t.Helper()
+	before, behind := resource("before", beforeFault, "<p>before</p>"), resource("behind", behindFault, "<p>behind</p>")
 	const bad = "http://near.example/bad"
 	body := "<p>" + strings.Repeat("what is to be damaged; ", 20) + "</p>"
-	record := warcRecord("bad", bad, body)
-	at, plainAt := len(members(warcInfo, before)), len(warcInfo+before)
-	around := func(text string) []byte { return members(warcInfo, before, text, behind) }
+	record := resource("bad", bad, body)
+	at, plainAt := len(archivetest.Zipped(t, archivetest.Info, before)), len(archivetest.Info+before)
+	around := func(text string) []byte { return archivetest.Zipped(t, archivetest.Info, before, text, behind) }
 	flipped := around(record)
-	flipped[at+len(members(record))/2] ^= 0x10
-	flippedStart := []byte(warcInfo + before + record + behind)
+	flipped[at+len(archivetest.Zipped(t, record))/2] ^= 0x10
+	flippedStart := []byte(archivetest.Info + before + record + behind)
 	flippedStart[plainAt+1] ^= 0x10
-	whole := members(warcInfo, before, behind, record)
-	inWhole := len(members(warcInfo, before, behind))
+	whole := archivetest.Zipped(t, archivetest.Info, before, behind, record)
+	inWhole := len(archivetest.Zipped(t, archivetest.Info, before, behind))
 	short := strings.Replace(record, "Content-Length: ", "Content-Length: 1", 1)
 	proving := []string{"verify", "dedup import"}
 	packages := append([]string{
@@ -92,53 +72,39 @@ func faults() []fault {
 	}, proving...)
 	return []fault{
 		{name: "a compressed file that ends early", file: "cut.warc.gz", content: whole[:len(whole)-12], at: inWhole, rest: true},
-		{name: "a plain file that ends early", file: "cut.warc", content: []byte(warcInfo + before + behind + record[:len(record)-40]), at: plainAt + len(behind), rest: true},
+		{name: "a plain file that ends early", file: "cut.warc", content: []byte(archivetest.Info + before + behind + record[:len(record)-40]), at: plainAt + len(behind), rest: true},
 		{name: "a flipped bit in a compressed record", file: "flip.warc.gz", content: flipped, at: at, rest: true},
 		{name: "a flipped bit where a plain record begins", file: "flip.warc", content: flippedStart, at: plainAt, rest: true},
 		{name: "a length that is too large", file: "long.warc.gz", content: around(short), at: at, rest: true},
-		{name: "a length that is too large, plain", file: "long.warc", content: []byte(warcInfo + before + short + behind), at: plainAt, rest: true},
-		{name: "a length that is too small", file: "short.warc.gz", content: around(warcRecord("bad", bad, body, "Content-Length: 7")), at: at, rest: true},
-		{name: "a length that is too small, plain", file: "short.warc", content: []byte(warcInfo + before + warcRecord("bad", bad, body, "Content-Length: 7") + behind), at: plainAt, rest: true},
-		{name: "a length without measure", file: "huge.warc.gz", content: around(warcRecord("bad", bad, body, "Content-Length: 9223372036854775807")), at: at, rest: true},
-		{name: "a length beyond all numbers", file: "numb.warc", content: []byte(warcInfo + before + warcRecord("bad", bad, body, "Content-Length: 99999999999999999999") + behind), at: plainAt, rest: true},
+		{name: "a length that is too large, plain", file: "long.warc", content: []byte(archivetest.Info + before + short + behind), at: plainAt, rest: true},
+		{name: "a length that is too small", file: "short.warc.gz", content: around(resource("bad", bad, body, "Content-Length: 7")), at: at, rest: true},
+		{name: "a length that is too small, plain", file: "short.warc", content: []byte(archivetest.Info + before + resource("bad", bad, body, "Content-Length: 7") + behind), at: plainAt, rest: true},
+		{name: "a length without measure", file: "huge.warc.gz", content: around(resource("bad", bad, body, "Content-Length: 9223372036854775807")), at: at, rest: true},
+		{name: "a length beyond all numbers", file: "numb.warc", content: []byte(archivetest.Info + before + resource("bad", bad, body, "Content-Length: 99999999999999999999") + behind), at: plainAt, rest: true},
 		{name: "an empty file", file: "empty.warc.gz", content: []byte{}, at: -1},
 		{name: "an empty record", file: "void.warc.gz", content: around(""), at: at, rest: true},
 		{name: "a header without end", file: "head.warc.gz", content: around("WARC/1.1\r\n" + strings.Repeat("X: y\r\n", 20_000)), at: at, rest: true},
-		{name: "another payload than its digest", file: "digest.warc.gz", content: around(wrongDigest(bad)), at: at, rest: true, only: proving},
-		{name: "an ARC file", file: "old.arc.gz", content: members("filedesc://old.arc 0.0.0.0 20010101000000 text/plain 76\n1 0 Alexa\n"), at: -1},
+		{name: "another payload than its digest", file: "digest.warc.gz", content: around(strings.Replace(archivetest.Response("bad", bad, archivetest.HTMLHead, "good"), "good", "evil", 1)), at: at, rest: true, only: proving},
+		{name: "an ARC file", file: "old.arc.gz", content: archivetest.Zipped(t, "filedesc://old.arc 0.0.0.0 20010101000000 text/plain 76\n1 0 Alexa\n"), at: -1},
 		{name: "something that is no archive", file: "other.warc", content: []byte("not at all"), at: -1},
-		{name: "a file that is still open", file: "writing.warc.gz.open", content: members(warcInfo, before, behind), at: -1, rest: true, warning: true},
+		{name: "a file that is still open", file: "writing.warc.gz.open", content: archivetest.Zipped(t, archivetest.Info, before, behind), at: -1, rest: true, warning: true},
 		{name: "a file that is being written, in the middle of a record", file: "torn.warc.gz.open", content: whole[:len(whole)-12], at: -1, rest: true, warning: true},
 		{name: "a file that has just been begun", file: "begun.warc.gz.open", content: []byte{}, at: -1, warning: true},
 		{name: "a named pipe", file: "pipe.warc", at: -1, make: func(t *testing.T, path string) {
-			if err := syscall.Mkfifo(path, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, syscall.Mkfifo(path, 0o644))
 		}},
 		{name: "a link that leads nowhere", file: "link.warc", at: -1, make: func(t *testing.T, path string) {
-			if err := os.Symlink("link.warc", path); err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, os.Symlink("link.warc", path))
 		}},
 		{name: "a folder that may not be read", file: "closed", at: -1, make: func(t *testing.T, path string) {
 			if os.Geteuid() == 0 {
 				t.Skip("root may read everything; run this test as another user")
 			}
-			if err := os.Mkdir(path, 0); err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, os.Mkdir(path, 0))
 			t.Cleanup(func() { _ = os.Chmod(path, 0o755) })
 		}},
 		{name: "a package that ends early", file: "cut.wacz", content: []byte("PK\x03\x04 and no more"), at: -1, only: packages},
 	}
-}
-
-// wrongDigest returns a response whose digest does not match its payload.
-func wrongDigest(target string) string {
-	block := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>forged</p>"
-	text := warcRecord("bad", target, block, "X: y")
-	text = strings.Replace(text, "WARC-Type: resource", "WARC-Type: response", 1)
-	return strings.Replace(text, "Content-Type: text/html\r\nWARC", "Content-Type: application/http;msgtype=response\r\nWARC", 1)
 }
 
 // reader is a command that reads archives.
@@ -240,7 +206,7 @@ func readers() []reader {
 			if !f.rest {
 				return ""
 			}
-			return contains("2026-11-20T09")(t, stdout, out, f)
+			return contains("2026-11-21T09")(t, stdout, out, f)
 		}},
 		{"cat", look("cat", soundPage+"@2026112109"), contains("<p>one</p>")},
 		{"diff", look("diff", soundPage+"@2026112109", "@2026112110"), contains("-<p>one</p>", "+<p>two</p>")},
@@ -259,13 +225,11 @@ func TestBadInputIsNamedAndTheRestIsRead(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	sound, files := archivetest.TwoFiles(t)
-	for _, f := range faults() {
+	for _, f := range faults(t) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS(sound)); err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, os.CopyFS(dir, os.DirFS(sound)))
 			path := filepath.Join(dir, f.file)
 			if f.make != nil {
 				f.make(t, path)
@@ -345,9 +309,7 @@ func sumsOf(t *testing.T, dir string) map[string]string {
 		sums[path] = fmt.Sprintf("%x %s", sha256.Sum256(content), info.ModTime())
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	return sums
 }
 
@@ -358,9 +320,7 @@ func TestAHugeRecordNeedsNoMemory(t *testing.T) {
 	dir, files := archivetest.TwoFiles(t)
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	fmt.Fprintf(z, "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://near.example/huge\r\nWARC-Date: 2026-11-20T09:00:00Z\r\n"+
 		"WARC-Record-ID: <urn:x:huge>\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n", 64*mega)
 	for range 64 {
@@ -368,7 +328,7 @@ func TestAHugeRecordNeedsNoMemory(t *testing.T) {
 	}
 	_, _ = z.Write([]byte("\r\n\r\n"))
 	_ = z.Close()
-	daemontest.WriteFile(t, filepath.Join(dir, "huge.warc.gz"), string(append(members(warcInfo), b.Bytes()...)))
+	daemontest.WriteFile(t, filepath.Join(dir, "huge.warc.gz"), string(append(archivetest.Zipped(t, archivetest.Info), b.Bytes()...)))
 	for _, r := range readers() {
 		f := fault{name: "a huge record", warning: true}
 		var before, after runtime.MemStats

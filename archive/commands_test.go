@@ -7,18 +7,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/keep"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/daemontest"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // command runs a command line of this wing.
@@ -39,9 +46,7 @@ func wing() *cobra.Command {
 func writeHost(t *testing.T, conf, name, text string) {
 	t.Helper()
 	dir := filepath.Join(filepath.Dir(conf), "hosts.d")
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.MkdirAll(dir, 0o750))
 	daemontest.WriteFile(t, filepath.Join(dir, name), text)
 }
 
@@ -59,20 +64,14 @@ func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 		t.Errorf("a file without its original: exit code %d, %s%s", code, out, errs)
 	}
 	manifest, err := fixity.Open(dir, time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	for _, file := range files {
 		e, err := fixity.Measure(t.Context(), file, nil)
-		if err := errors.Join(err, manifest.Add(filepath.Base(file), e, time.Time{})); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, errors.Join(err, manifest.Add(filepath.Base(file), e, time.Time{})))
 	}
 	away := t.TempDir()
 	moved := filepath.Join(away, filepath.Base(files[1]))
-	if err := errors.Join(manifest.Close(), os.Rename(files[1], moved)); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, errors.Join(manifest.Close(), os.Rename(files[1], moved)))
 	if code, out, _ := command("verify", dir); code != cli.ExitDamaged || !strings.Contains(out, "is gone") {
 		t.Errorf("a file that the manifest lists is gone: exit code %d, %s", code, out)
 	}
@@ -87,9 +86,7 @@ func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 		t.Errorf("a damaged file at another place: exit code %d, %s", code, out)
 	}
 	content, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	content[len(content)/2] ^= 1
 	damaged := filepath.Join(t.TempDir(), "damaged.warc.gz")
 	daemontest.WriteFile(t, damaged, string(content))
@@ -223,9 +220,7 @@ func TestStrictVerificationSaysThatThereAreOnlyWarnings(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(name, content, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	if code, out, errs := command("verify", name); code != cli.ExitOK {
 		t.Errorf("without --strict: exit code %d: %s%s", code, out, errs)
 	}
@@ -276,26 +271,6 @@ func TestWaczPackagesTheChosenCaptures(t *testing.T) {
 	}
 }
 
-// TestDamageIsExitCode65 damages a file. Every command names the file, reads the rest, and exits with 65.
-func TestDamageIsExitCode65(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	whole := filepath.Join(dir, "whole.warc")
-	record := "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a.example/\r\nWARC-Date: 2026-11-21T09:00:00Z\r\n" +
-		"WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000001>\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello\r\n\r\n"
-	for name, text := range map[string]string{whole: record, filepath.Join(dir, "torn.warc"): record[:len(record)-7]} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, lost := range []string{"--lost=false", "--lost"} {
-		code, out, errs := command("deps", lost, "--warcs", dir, "whole.warc")
-		if code != cli.ExitDamaged || !strings.Contains(errs, "torn.warc:0: error") || out == "" {
-			t.Errorf("deps %s prints %s and %s", lost, out, errs)
-		}
-	}
-}
-
 // TestDamageBehindAnIndexIsNamed damages a record that an index lists. The capture is listed as damaged, and the rest
 // is read.
 func TestDamageBehindAnIndexIsNamed(t *testing.T) {
@@ -307,9 +282,7 @@ func TestDamageBehindAnIndexIsNamed(t *testing.T) {
 	}
 	_, listed, _ := command("history", "--json", "--warcs", dir, page)
 	var second struct{ Offset, Length int }
-	if err := json.Unmarshal([]byte(strings.Split(listed, "\n")[1]), &second); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, json.Unmarshal([]byte(strings.Split(listed, "\n")[1]), &second))
 	spoil(t, files[0], second.Offset+second.Length/2)
 	at := fmt.Sprintf("%s:%d: error", files[0], second.Offset)
 	for _, c := range []struct {
@@ -340,16 +313,190 @@ func TestDamageBehindAnIndexIsNamed(t *testing.T) {
 func spoil(t *testing.T, file string, at int) {
 	t.Helper()
 	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	content[at] ^= 0x20
 	daemontest.WriteFile(t, file, string(content))
-	if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
+	archivetest.Must(t, os.Chtimes(file, info.ModTime(), info.ModTime()))
+}
+
+func TestHostListReadsHosts(t *testing.T) {
+	t.Parallel()
+	write := func(text string) string {
+		path := filepath.Join(t.TempDir(), "hosts.txt")
+		archivetest.Must(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	hosts := []string{"first.example"}
+	archivetest.Must(t, (hostList{&hosts}).Set(write("# news\n\n a.example # the first\n.b.example\n")))
+	if want := []string{"first.example", "a.example", ".b.example"}; !slices.Equal(hosts, want) {
+		t.Errorf("the hosts are %q, want %q", hosts, want)
+	}
+	for text, want := range map[string]string{
+		"# nothing\n": "names no host", "a.example b.example\n": "one host on a line", "https://a.example/\n": "one host on a line",
+	} {
+		if err := (hostList{&hosts}).Set(write(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q returns %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestPackageOfHostsAndPeriod packs the hosts of a list in a period, and refuses wrong values of the flags.
+func TestPackageOfHostsAndPeriod(t *testing.T) {
+	t.Parallel()
+	dir, _ := archivetest.TwoFiles(t)
+	list := filepath.Join(t.TempDir(), "hosts.txt")
+	daemontest.WriteFile(t, list, "www.a.example\n")
+	out := filepath.Join(t.TempDir(), "x.wacz")
+	code, printed, errs := command("wacz", "-o", out, "--host-list", list, "--since", "2026", "--max-size", "1GB", dir)
+	if code != cli.ExitOK || !strings.Contains(printed, "x.json: ") || !strings.Contains(printed, "x-001.wacz (") {
+		t.Errorf("exit code %d\n%s%s", code, printed, errs)
+	}
+	for _, flags := range [][]string{{"--max-size", "0B"}, {"--max-size", "much"}, {"--sign-key", list}, {"--from", filepath.Join(dir, "no.json")}} {
+		args := append([]string{"wacz", "-o", filepath.Join(t.TempDir(), "x.wacz")}, append(flags, dir)...)
+		if code, _, errs := command(args...); code != cli.ExitUsage {
+			t.Errorf("%q ends with %d: %s", flags, code, errs)
+		}
+	}
+}
+
+// pushable returns a folder of three WARC files with 1200, 2 and 1 captures, and the lines that an OutbackCDX server
+// should have of them.
+func pushable(t *testing.T) (dir string, want []string) {
+	t.Helper()
+	dir = t.TempDir()
+	id := 0
+	for name, n := range map[string]int{"a": 1200, "b": 2, "c": 1} {
+		texts := []string{archivetest.Info}
+		for i := range n {
+			host := map[string]string{"a": "old", "b": "b", "c": "c"}[name]
+			texts = append(texts, resource(fmt.Sprint(id), fmt.Sprintf("http://%s.example/%d", host, i), "x"))
+			id++
+		}
+		archivetest.Must(t, os.WriteFile(filepath.Join(dir, name+".warc.gz"), archivetest.Zipped(t, texts...), 0o600))
+	}
+	var made bytes.Buffer
+	if _, err := index.Build(t.Context(), []string{dir}, index.Options{}, &made,
+		func(f warc.Finding) error { return &f }); err != nil {
 		t.Fatal(err)
+	}
+	for line := range strings.Lines(made.String()) {
+		e, err := index.ParseEntry(line)
+		archivetest.Must(t, err)
+		want = append(want, strings.TrimSuffix(string(e.AppendCDX(nil)), "\n"))
+	}
+	slices.Sort(want)
+	return dir, want
+}
+
+// pushAttempts is how often lines are sent to a server that fails.
+const pushAttempts = 4
+
+// TestAPushResumesWhereTheServerFailed pushes to a server that fails for a while, fails for longer, and refuses single
+// lines.
+func TestAPushResumesWhereTheServerFailed(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	dir, want := pushable(t)
+	s := archivetest.StartCDXServer(t)
+	list := filepath.Join(t.TempDir(), "sent")
+	posts, fails := 0, func(n int) bool { return n == 1 }
+	s.Behave(func(lines []string) (int, string) {
+		if posts++; fails(posts) {
+			return http.StatusServiceUnavailable, "not now"
+		}
+		return 0, ""
+	})
+	run := func() (string, error) {
+		cmd, errs := newIndex(), &bytes.Buffer{}
+		cmd.SetContext(t.Context())
+		cmd.SetErr(errs)
+		p, err := newPush(cmd, s.URL+"/crawl", list, false)
+		archivetest.Must(t, err)
+		p.Wait = func(context.Context, time.Duration) error { return nil }
+		err = pushFiles(cmd, p, []string{dir})
+		return errs.String(), err
+	}
+	fails = func(n int) bool { return n == 1 || n >= 4 } // once, and then permanently in the second file
+	if _, err := run(); err == nil || cli.ExitCode(err) != cli.ExitFailure || !strings.Contains(err.Error(), "file 2 of 3") || !strings.Contains(err.Error(), "503") ||
+		!strings.Contains(err.Error(), "1200 captures of the files before are there. Run the command again") {
+		t.Errorf("a server that fails: %v", err)
+	}
+	if posts != 3+pushAttempts {
+		t.Errorf("%d posts to a server that fails, want %d", posts, 3+pushAttempts)
+	}
+	fails = func(int) bool { return false }
+	if says, err := run(); err != nil || !strings.Contains(says, "3 captures of 2 files") || !strings.Contains(says, "1 file sent before") {
+		t.Errorf("when the server is back: %v, %s", err, says)
+	}
+	if got, _ := s.Seen(); cmp.Diff(want, got) != "" {
+		t.Errorf("the server does not have all lines: %s", cmp.Diff(want, got))
+	}
+	list += "2"
+	s.Behave(func(lines []string) (int, string) {
+		for _, line := range lines {
+			if strings.Contains(line, "old.example/77 ") {
+				return http.StatusBadRequest, "At line: " + line
+			}
+		}
+		return 0, ""
+	})
+	if says, err := run(); cli.ExitCode(err) != cli.ExitFailure || !strings.Contains(says, "skipped http://old.example/77") || !strings.Contains(says, "1202 captures of 3 files") || !strings.Contains(says, "1 capture refused") {
+		t.Errorf("a line that is refused: %v, %s", err, says)
+	}
+}
+
+func TestPushSendsAnIndex(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	dir, want := pushable(t)
+	s := archivetest.StartCDXServer(t)
+	list := filepath.Join(t.TempDir(), "sent")
+	run := func(code int, says ...string) {
+		t.Helper()
+		got, out, errs := command("index", "--push", s.URL+"/crawl", "--done", list, dir)
+		if got != code || out != "" {
+			t.Errorf("exit code %d, want %d\n%s%s", got, code, out, errs)
+		}
+		for _, w := range says {
+			if !strings.Contains(errs, w) {
+				t.Errorf("%q is not in\n%s", w, errs)
+			}
+		}
+	}
+	there := func(posts int) {
+		t.Helper()
+		got, n := s.Seen()
+		if diff := cmp.Diff(want, got); diff != "" || n != posts || s.Largest() > keep.MaxLines {
+			t.Errorf("%d posts of at most %d lines, want %d; -want +there:\n%s", n, s.Largest(), posts, diff)
+		}
+	}
+	run(cli.ExitOK, "1203 captures of 3 files sent to "+s.URL+"/crawl; 0 files sent before")
+	there(4)
+	run(cli.ExitOK, "0 captures of 0 files", "3 files sent before")
+	there(4)
+	if code, _, errs := command("index", "--push", s.URL+"/crawl", dir); code != cli.ExitOK || !strings.Contains(errs, "1203 captures") {
+		t.Errorf("without a list: exit code %d, %s", code, errs)
+	}
+	there(8)
+	archivetest.Must(t, os.WriteFile(filepath.Join(dir, "torn.warc.gz"), archivetest.Zipped(t, archivetest.Info)[:30], 0o644))
+	daemontest.WriteFile(t, filepath.Join(dir, "new.warc.gz.open"), string(archivetest.Zipped(t, archivetest.Info)))
+	for range 2 { // a damaged file does not count as sent
+		run(cli.ExitDamaged, "torn.warc.gz:0: error: the file ends", "3 files sent before, 1 still open", "1 error, listed above; everything else was sent")
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--push", "localhost:8901/x", dir}, "want the address of a collection"},
+		{[]string{"--push", "http://localhost:8901", dir}, "want the address of a collection"},
+		{[]string{"--push", s.URL + "/other", "--done", list, dir}, "name another file"},
+		{[]string{"--push", s.URL + "/crawl", "-o", list, dir}, "cannot be used together"},
+		{[]string{"--done", list, dir}, "--done needs --push"},
+	} {
+		if code, _, errs := command(append([]string{"index"}, c.args...)...); code != cli.ExitUsage || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: exit code %d, %s", c.args, code, errs)
+		}
 	}
 }

@@ -28,14 +28,10 @@ func openIndex(t testing.TB) *dedup.Index {
 	t.Helper()
 	o := badger.DefaultOptions(t.TempDir()).WithLogger(nil).WithMemTableSize(8 << 20).WithValueLogFileSize(16 << 20)
 	db, err := badger.Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	i, err := dedup.Open(db, dedup.Options{Name: uri.ReplayKey})
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	return i
 }
 
@@ -48,9 +44,7 @@ func imported(t testing.TB, i *dedup.Index, o Options, paths ...string) (Summary
 		found = append(found, f)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	return sum, found
 }
 
@@ -58,9 +52,7 @@ func imported(t testing.TB, i *dedup.Index, o Options, paths ...string) (Summary
 func originOf(t testing.TB, i *dedup.Index, payload, mime string) digest.Origin {
 	t.Helper()
 	m, err := i.Find(dedup.Query{Key: dedup.Key{Payload: digest.Of([]byte(payload)), Status: 200, MIME: mime}, URI: "http://asks.example/"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	return m.Origin
 }
 
@@ -77,9 +69,7 @@ func everyForm(t testing.TB) (dir string, forms map[string]string, first digest.
 	dir, file := l.Dir, l.Files()[0]
 	write := func(name string, content []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.WriteFile(path, content, 0o644))
 		return path
 	}
 	var lines, millis bytes.Buffer
@@ -96,9 +86,7 @@ func everyForm(t testing.TB) (dir string, forms map[string]string, first digest.
 	pack := filepath.Join(dir, "a.wacz")
 	makePackage(t, pack, []string{file})
 	hash, size, err := warc.HashFile(pack)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	plainFile := write("plain.warc", archivetest.Unzipped(t, file))
 	return dir, map[string]string{
 		"gzip WARC": file, "plain WARC": plainFile, "WACZ": pack, "CDXJ": write("x.cdxj", lines.Bytes()), "CDX": write("x.cdx", []byte(cdx)),
@@ -212,17 +200,11 @@ func TestAnInterruptedImportResumes(t *testing.T) {
 			im := &importing{index: i, o: Options{Now: now}, report: noFinding}
 			task := task{file: file, name: "a", format: formatOf(file)}
 			read, err := im.reader(task)
-			if err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, err)
 			hash, _, err := warc.HashFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, err)
 			m, err := i.Begin(dedup.Collection{Name: "a", Hash: hash}, archivetest.Start)
-			if err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, err)
 			power := errors.New("the power went off")
 			cut := func(ctx context.Context, from int64, receive receiver, report func(warc.Finding) error) error {
 				n := 0
@@ -261,17 +243,13 @@ func TestFilesThatLeaveAManifestAreRemoved(t *testing.T) {
 	i := openIndex(t)
 	imported(t, i, Options{}, list)
 	text, err := os.ReadFile(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	if sum, _ := imported(t, i, Options{Remove: true}, list); sum.Removed != 0 || sum.Known != 1 {
 		t.Errorf("a file of the manifest was removed: %+v", sum)
 	}
 	other := filepath.Join(dir, "other.json")
 	for _, file := range []string{list, other} {
-		if err := os.WriteFile(file, bytes.ReplaceAll(text, []byte(`"a.wacz"`), []byte(`"b.wacz"`)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.WriteFile(file, bytes.ReplaceAll(text, []byte(`"a.wacz"`), []byte(`"b.wacz"`)), 0o644))
 	}
 	if sum, _ := imported(t, i, Options{Remove: true}, other); sum.Removed != 0 {
 		t.Errorf("another manifest removed %+v", sum)
@@ -292,9 +270,7 @@ func TestBadFilesAreReportedAndTheRestIsImported(t *testing.T) {
 	t.Parallel()
 	dir, forms, _ := everyForm(t)
 	whole, err := os.ReadFile(forms["gzip WARC"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	flipped := bytes.Clone(whole)
 	flipped[len(flipped)-len(flipped)/3] ^= 0x40
 	list := func(line string) []byte { return []byte(`{"resources":[` + line + `]}`) }
@@ -326,16 +302,12 @@ func TestBadFilesAreReportedAndTheRestIsImported(t *testing.T) {
 			t.Parallel()
 			sub := t.TempDir()
 			file := filepath.Join(sub, row.file)
-			if err := os.WriteFile(file, row.content, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, os.WriteFile(file, row.content, 0o644))
 			pack, err := os.ReadFile(forms["WACZ"])
 			if err == nil {
 				err = os.WriteFile(filepath.Join(sub, "a.wacz"), pack, 0o644)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, err)
 			sum, found := imported(t, openIndex(t), Options{}, file, forms["CDX"], filepath.Join(dir, "missing.warc.gz"))
 			kinds := map[warc.Kind]int{warc.Unreadable: -1} // the finding of the missing file
 			for _, f := range found {
@@ -375,15 +347,11 @@ func TestFilesAreImportedInTheirOrder(t *testing.T) {
 	for n := range 12 { // the same bytes under many names: the first file is imported, the others are skipped as known
 		copied := filepath.Join(dir, fmt.Sprintf("copy-%02d.cdxj", n))
 		text, err := os.ReadFile(forms["CDXJ"])
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		if n%2 == 1 {
 			text = append(text, fmt.Sprintf("org,example-%d)/ 20260301120000 {\"url\": \"http://example-%d.org/\"}\n", n, n)...)
 		}
-		if err := os.WriteFile(copied, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.WriteFile(copied, text, 0o644))
 		paths = append(paths, copied)
 	}
 	i := openIndex(t)

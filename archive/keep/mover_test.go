@@ -1,4 +1,4 @@
-package keep_test
+package keep
 
 import (
 	"bytes"
@@ -14,9 +14,9 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/archive/keep"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
@@ -68,11 +68,11 @@ func list(t *testing.T, lib *archivetest.Archive) {
 // kept.
 func mover(
 	t *testing.T, lib *archivetest.Archive, size int64, first, second, third int64,
-) (*keep.Mover, *bytes.Buffer) {
+) (*Mover, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
 	const free = 10_000
-	m := &keep.Mover{
+	m := &Mover{
 		Dir: lib.Dir, Folders: []string{t.TempDir(), t.TempDir()}, StateDir: t.TempDir(), Keep: free,
 		Order: config.FillFolders, Now: func() time.Time { return archivetest.Start }, Log: zerolog.New(log),
 	}
@@ -201,7 +201,7 @@ func TestAFolderOnTheSameDiskTakesNoFile(t *testing.T) {
 	t.Parallel()
 	lib, _ := archive(t)
 	m, _ := mover(t, lib, 2000, -9, 99, 99)
-	m.SameDisk = keep.SameDisk
+	m.SameDisk = SameDisk
 	m.Step(t.Context())
 	if got := len(names(t, m.Folders[0])); got != 0 || !strings.Contains(m.State().Error, "frees nothing") {
 		t.Errorf("%d files were moved; %+v", got, m.State())
@@ -334,5 +334,48 @@ func TestAMoveLosesNothing(t *testing.T) {
 	}
 	if got := names(t, lib.Dir); slices.ContainsFunc(got, func(n string) bool { return strings.HasSuffix(n, ".link") }) {
 		t.Errorf("the first folder has %q", got)
+	}
+}
+
+// Each finished file is moved by one mover at most: to the folders of its series at once, or to the others.
+func TestEachFileHasOneMover(t *testing.T) {
+	t.Parallel()
+	const rest = "-20261121090000123-00001-c1.warc.gz"
+	for _, c := range []struct {
+		folders schema.Folders
+		want    map[string]string // folders by series; a star means always
+	}{
+		{nil, map[string]string{}},
+		{schema.Folders{"/a", "/b"}, map[string]string{"": "/a /b", "contract": "/a /b", "embargo": "/a /b", "former": "/a /b"}},
+		{schema.Folders{"embargo=/e"}, map[string]string{"embargo": "/e *"}},
+		{
+			schema.Folders{"/a", "embargo=/e", "embargo=/f"},
+			map[string]string{"": "/a", "contract": "/a", "embargo": "/e /f *", "former": "/a"},
+		},
+	} {
+		conf := &config.Config{Series: []string{"contract", "embargo"}}
+		conf.WARC.Prefix, conf.Storage.Folders, conf.Storage.MinFree = "kb", c.folders, 1
+		all := moversOf(conf, time.Now, zerolog.Nop())
+		for _, series := range []string{"", "contract", "embargo", "former"} {
+			file := "kb-" + series + rest
+			if series == "" {
+				file = "kb" + rest
+			}
+			var got []string
+			for _, m := range all {
+				if m.Takes(file) {
+					got = append(got, m.Folders...)
+					if m.Always != (m.SameDisk == nil) || m.Always != (m.Keep == 1) {
+						t.Errorf("%q: the mover of %s is %+v", c.folders, file, m)
+					}
+					if m.Always {
+						got = append(got, "*")
+					}
+				}
+			}
+			if !slices.Equal(got, strings.Fields(c.want[series])) {
+				t.Errorf("%q: %s goes to %q, want %q", c.folders, file, got, c.want[series])
+			}
+		}
 	}
 }

@@ -36,9 +36,7 @@ func newTestSealed(
 	unknown := func(string) (warcout.Summary, bool) { return warcout.Summary{}, false }
 	s := newSealed(c, "test", unknown, nil, time.Now, zerolog.New(log))
 	m, err := fixity.Open(lib.Dir, time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	t.Cleanup(func() { _ = m.Close() })
 	return s, m, log
 }
@@ -89,9 +87,7 @@ func TestEveryFinishedFileIsSentUntilItIsTaken(t *testing.T) {
 	refuse = false
 	s, m, _ = newTestSealed(t, lib, state, server.URL, "")
 	for range 2 {
-		if err := s.step(t.Context(), m); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, s.step(t.Context(), m))
 	}
 	if len(got) != 3 {
 		t.Fatalf("%d files were taken, want 3: %+v", len(got), got)
@@ -117,9 +113,7 @@ func TestACommandTakesFinishedFiles(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "take")
 	script := "#!/bin/sh\n[ -e " + dir + "/ready ] || { echo not ready; exit 1; }\ncat > " + dir + "/json && cp \"$1\" " + dir + "/copy\n"
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(program, []byte(script), 0o700))
 	s, m, log := newTestSealed(t, lib, dir, "", program)
 	for range 2 {
 		err := s.step(t.Context(), m)
@@ -134,12 +128,8 @@ func TestACommandTakesFinishedFiles(t *testing.T) {
 	if n := strings.Count(log.String(), "was not taken"); n != 1 {
 		t.Errorf("the log has %d lines, want 1:\n%s", n, log)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "ready"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.step(t.Context(), m); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.WriteFile(filepath.Join(dir, "ready"), nil, 0o600))
+	archivetest.Must(t, s.step(t.Context(), m))
 	file := lib.Files()[0]
 	if archivetest.Read(t, filepath.Join(dir, "copy")) != archivetest.Read(t, file) {
 		t.Error("the program did not get the path of the file")
@@ -175,22 +165,16 @@ func TestFinishedFilesAreInTheDependencyIndex(t *testing.T) {
 	lib.Seal()
 	s, m, log := newTestSealed(t, lib, t.TempDir(), "", "")
 	s.growing = depend.NewGrowing(t.TempDir())
-	if err := s.step(t.Context(), m); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, s.step(t.Context(), m))
 	lost := filepath.Base(lib.Files()[0])
 	for _, step := range []string{"after sealing", "after the index was lost"} {
 		x, err := depend.Open(t.Context(), lib.Dir, depend.Options{Covered: true}, func(warc.Finding) error { return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		losses, err := x.Impact([]string{lost}, "2006", func(depend.Lost) error { return nil })
 		if err != nil || len(losses) != 1 || losses[0].Captures != 2 || losses[0].Revisits != 1 {
 			t.Errorf("%s: %+v, %v\n%s", step, losses, err, log)
 		}
-		if err := errors.Join(x.Close(), os.RemoveAll(filepath.Join(lib.Dir, depend.Folder))); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, errors.Join(x.Close(), os.RemoveAll(filepath.Join(lib.Dir, depend.Folder))))
 		s.catchUp(t.Context(), m)
 	}
 }

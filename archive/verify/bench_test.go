@@ -44,22 +44,16 @@ func benchArchive(b *testing.B) (dir string, raw int64) {
 	var text strings.Builder
 	for _, s := range sources {
 		content, err := os.ReadFile(s)
-		if err != nil {
-			b.Fatal(err)
-		}
+		archivetest.Must(b, err)
 		text.Write(content)
 	}
 	all := text.String()
 	dir = b.TempDir()
 	z, err := gzip.NewWriterLevel(nil, 6)
-	if err != nil {
-		b.Fatal(err)
-	}
+	archivetest.Must(b, err)
 	for n := range benchFiles {
 		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("bench-%d.warc.gz", n)))
-		if err != nil {
-			b.Fatal(err)
-		}
+		archivetest.Must(b, err)
 		out := bufio.NewWriter(f)
 		add := func(record string) {
 			raw += int64(len(record))
@@ -67,9 +61,7 @@ func benchArchive(b *testing.B) (dir string, raw int64) {
 			if _, err := io.WriteString(z, record); err != nil {
 				b.Fatal(err)
 			}
-			if err := z.Close(); err != nil {
-				b.Fatal(err)
-			}
+			archivetest.Must(b, z.Close())
 		}
 		add(strings.ReplaceAll(archivetest.Info, "urn:x:info", fmt.Sprintf("urn:x:info-%d", n)))
 		for i := range benchPages {
@@ -79,33 +71,17 @@ func benchArchive(b *testing.B) (dir string, raw int64) {
 			add(archivetest.Plain(archivetest.Fields("request", "q"+id, "WARC-Target-URI: "+target, "WARC-Concurrent-To: <urn:x:"+id+">",
 				"Content-Type: application/http;msgtype=request"), "GET / HTTP/1.1\r\nHost: www.example.org\r\nUser-Agent: bench\r\n\r\n"))
 		}
-		if err := out.Flush(); err != nil {
-			b.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			b.Fatal(err)
-		}
+		archivetest.Must(b, out.Flush())
+		archivetest.Must(b, f.Close())
 	}
 	runtime.GC()
 	return dir, raw
 }
 
-// cpu also reports the processor time of each round, because wall times cannot be compared on a busy machine.
-func cpu(b *testing.B, raw int64) func() {
-	b.Helper()
-	before := processorTime(b)
-	return func() {
-		took := (processorTime(b) - before).Seconds() / float64(b.N)
-		b.ReportMetric(float64(raw)/1e6/took, "MB/cpu-s")
-	}
-}
-
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	archivetest.Must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -196,31 +172,6 @@ func benchImport(b *testing.B, dir string) error {
 		err = fmt.Errorf("imported %d entries", sum.Entries)
 	}
 	return errors.Join(err, store.Close())
-}
-
-// BenchmarkVerify measures verifying an archive, with two digests of everything.
-func BenchmarkVerify(b *testing.B) {
-	dir, raw := benchArchive(b)
-	b.SetBytes(raw)
-	defer cpu(b, raw)()
-	for b.Loop() {
-		if found, sum := verified(b, Options{}, dir); len(found) > 0 || sum.Records["response"] != benchFiles*benchPages {
-			b.Fatalf("%v, %v", found, sum)
-		}
-	}
-}
-
-// BenchmarkIndex measures indexing an archive.
-func BenchmarkIndex(b *testing.B) {
-	dir, raw := benchArchive(b)
-	b.SetBytes(raw)
-	defer cpu(b, raw)()
-	for b.Loop() {
-		sum, err := index.Build(context.Background(), []string{dir}, index.Options{}, io.Discard, noFinding)
-		if err != nil || sum.Entries != benchFiles*benchPages {
-			b.Fatalf("%v, %v", sum, err)
-		}
-	}
 }
 
 // noFinding fails on the first finding.

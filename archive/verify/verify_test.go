@@ -3,20 +3,31 @@ package verify
 import (
 	"bytes"
 	"context"
-	"errors"
+	"crypto/sha256"
 	"fmt"
 	"io"
+	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/arcrawl/arcrawl/archive/importer"
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 func TestOwnArchiveHasNoFindings(t *testing.T) {
@@ -158,20 +169,14 @@ func TestOtherFormatsAreReported(t *testing.T) {
 		"begins-torn.warc.gz": append([]byte("\x1f\x8b\x08 and no more"), archivetest.Zipped(t, archivetest.Info, archivetest.Response("b", "http://b.example/", archivetest.HTMLHead, "body"))...),
 		"index.cdxj":          []byte("not looked at"),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, os.WriteFile(filepath.Join(dir, name), content, 0o644))
 	}
-	if err := os.Mkdir(filepath.Join(dir, "none"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, os.Mkdir(filepath.Join(dir, "none"), 0o755))
 	found, sum := verified(t, Options{}, dir, filepath.Join(dir, "missing.warc"), filepath.Join(dir, "none"))
 	var got []string
 	for _, f := range found {
 		name, err := filepath.Rel(dir, f.File)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, err)
 		got = append(got, fmt.Sprintf("%s %d %s %s", name, f.Offset, f.Severity, f.Kind))
 	}
 	half := int64(len(archivetest.Zipped(t, archivetest.Info)))
@@ -204,25 +209,19 @@ func TestEveryCutAndFlippedByteIsReported(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	content, err := os.ReadFile(archivetest.Small(t).Files()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	const step = 23 // a prime, so that no periodic position is skipped
 	ends := map[int]bool{0: true}
 	whole := archivetest.Save(t, "whole.warc.gz", content)
 	r, err := warc.OpenFile(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	defer r.Close() //nolint:errcheck // nothing was written
 	for {
 		rec, err := r.Next()
 		if err != nil {
 			break
 		}
-		if err := rec.Close(); err != nil {
-			t.Fatal(err)
-		}
+		archivetest.Must(t, rec.Close())
 		ends[int(rec.Offset+rec.Length)] = true
 	}
 	path, text := filepath.Join(t.TempDir(), "damaged.warc.gz"), unzip(content)
@@ -234,9 +233,7 @@ func TestEveryCutAndFlippedByteIsReported(t *testing.T) {
 		flipped := bytes.Clone(content)
 		flipped[pos] ^= 0x10
 		for name, damaged := range map[string][]byte{"cut": cut, "flipped": flipped} {
-			if err := os.WriteFile(path, damaged, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			archivetest.Must(t, os.WriteFile(path, damaged, 0o644))
 			found, sum := verified(t, Options{}, path)
 			if len(found) == 0 && !(name == "cut" && ends[pos]) && !(name == "flipped" && unguarded(ends, pos)) &&
 				!bytes.Equal(text, unzip(damaged)) {
@@ -274,33 +271,6 @@ func unguarded(ends map[int]bool, at int) bool {
 	return ends[at+9]
 }
 
-func TestRevisitsAreResolvedInKnownFiles(t *testing.T) {
-	t.Parallel()
-	l := archivetest.New(t)
-	origin := l.Page("http://a.example/", archivetest.HTMLHead, "body")
-	l.Seal()
-	l.Revisit("http://a.example/", archivetest.HTMLHead, origin)
-	l.Seal()
-	second := l.Files()[1]
-	found, _ := verified(t, Options{}, second)
-	if len(found) != 1 || found[0].Kind != warc.NoOriginal {
-		t.Errorf("without the other file: %v, want an unresolved revisit", found)
-	}
-	if found, sum := verified(t, Options{Known: []string{l.Dir}}, second); len(found) > 0 || sum.Files != 1 {
-		t.Errorf("with the folder known: %v in %d files, want no finding in 1 file", found, sum.Files)
-	}
-}
-
-func TestVerifyEndsWithItsContext(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	_, err := Files(ctx, []string{archivetest.Small(t).Dir}, Options{}, func(warc.Finding) error { return nil })
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("the error is %v, want context.Canceled", err)
-	}
-}
-
 // FuzzReader checks that reading ends for all files, and that no block is read twice.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(archivetest.Info + archivetest.Response("a", "http://a.example/", archivetest.ChunkedHead, "1\r\na\r\n0\r\n\r\n")))
@@ -328,30 +298,340 @@ func verified(t testing.TB, o Options, paths ...string) ([]warc.Finding, Summary
 		all = append(all, f)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	archivetest.Must(t, err)
 	return all, sum
 }
 
-func TestFilesOfWgetHaveOnlyKnownWarnings(t *testing.T) {
+// TestEachPlantedDamageIsReported has damages that keep every digest and every length right. None of them was reported
+// before, or only as a warning.
+func TestEachPlantedDamageIsReported(t *testing.T) {
 	t.Parallel()
-	dir, _ := archivetest.Wget(t)
-	found, sum := verified(t, Options{}, dir)
-	kinds := map[warc.Kind]int{}
-	for _, f := range found {
-		kinds[f.Kind]++
-		if f.Severity != warc.Warning {
-			t.Errorf("%s", f.Error())
+	const (
+		target = "http://a.example/"
+		date   = "2026-11-21T09:00:00Z"
+		length = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4"
+	)
+	answer := func(head, body string, more ...string) string {
+		return archivetest.Response("x", target+"x", head, body, more...)
+	}
+	request := func(uri, block string) string {
+		return archivetest.Plain(archivetest.Fields("request", "x", "WARC-Target-URI: "+uri, "WARC-Concurrent-To: <urn:x:good>",
+			"Content-Type: application/http; msgtype=request"), block)
+	}
+	noEnd := func(kind, head string, more ...string) string {
+		return archivetest.Plain(archivetest.Fields(kind, "x", append([]string{
+			"WARC-Target-URI: " + target, "Content-Type: application/http",
+		}, more...)...), head)
+	}
+	field := func(line string) string { return archivetest.Plain(archivetest.Fields("metadata", "x", line), "") }
+	revisit := func(more ...string) []string {
+		return append([]string{
+			"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified", "WARC-Refers-To: <urn:x:good>",
+			"WARC-Refers-To-Target-URI: " + target, "WARC-Refers-To-Date: " + date,
+		}, more...)
+	}
+	const get = "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n"
+	edit := func(record, before, after string) string {
+		if !strings.Contains(record, before) {
+			t.Fatalf("%q is not in %q", before, record)
+		}
+		return strings.Replace(record, before, after, 1)
+	}
+	for _, c := range []struct{ name, record, want string }{
+		{"a request of its response", request(target, get), ""},
+		{"a request of another URI", request(target+"other", get), "error request-differs have different URIs"},
+		{"a misspelled type", edit(answer(archivetest.HTMLHead, "x"), "WARC-Type: response", "WARC-Type: respons"), `error header WARC-Type is "respons"`},
+		{"a type in capitals", edit(answer(archivetest.HTMLHead, "x"), "WARC-Type: response", "WARC-Type: RESPONSE"), "error header WARC-Type"},
+		{"a type of another standard", edit(answer(archivetest.HTMLHead, "x"), "WARC-Type: response", "WARC-Type: screenshot"), "error header WARC-Type"},
+		{"a target without a scheme", field("WARC-Target-URI: a.example/page"), "error header begin with a scheme"},
+		{"a target with a damaged scheme", field("WARC-Target-URI: h\x03tp://a.example/"), "error header begin with a scheme"},
+		{"a target with a space", field("WARC-Target-URI: http://a.example/a b"), "error header space"},
+		{"a target without a host", field("WARC-Target-URI: http:///page"), "error header nothing follows"},
+		{"a target of nothing", field("WARC-Target-URI: http:"), "error header nothing follows"},
+		{"a target that is a URN", field("WARC-Target-URI: urn:pageinfo:http://a.example/"), ""},
+		{"a date with an offset", edit(answer(archivetest.HTMLHead, "x"), date, "2026-11-21T10:00:00+01:00"), "error header not in UTC"},
+		{"a date with no zone", edit(answer(archivetest.HTMLHead, "x"), date, "2026-11-21T09:00:00"), "error header does not have the form"},
+		{"a date with fourteen digits", edit(answer(archivetest.HTMLHead, "x"), date, "20261121090000"), "error header does not have the form"},
+		{"a reference with an offset", noEnd("revisit", "", edit(strings.Join(revisit(), "\r\n"), "09:00:00Z", "09:00:00+00:00")), "error header not in UTC"},
+		{"a body as long as it says", answer(length, "body"), ""},
+		{"a body that is cut", answer(length, "bod"), "error http Content-Length of its head is 4"},
+		{"no body", answer(length, ""), "error http Content-Length of its head is 4"},
+		{"a cut body that says so", answer(length, "bod", "WARC-Truncated: disconnect"), ""},
+		{"a redirect without its body", answer(edit(length, "200 OK", "301 Moved"), ""), "error http Content-Length"},
+		{"a 304, which has no body", answer(edit(length, "200 OK", "304 Not Modified"), ""), ""},
+		{"two lengths", answer(length+"\r\nContent-Length: 9", "body"), ""},
+		{"a head of a response that is cut", noEnd("response", "HTTP/1.1 200 OK\r\nContent-Ty"), "error http head is not finished"},
+		{"a head that is cut and says so", noEnd("response", "HTTP/1.1 200 OK\r\nContent-Ty", "WARC-Truncated: disconnect"), ""},
+		{"a head of a request that is cut", noEnd("request", "GET / HTTP/1.1\r\nHost: a.exa"), "error http head is not finished"},
+		{"a head of a revisit that is cut", noEnd("revisit", "HTTP/1.1 304 Not Modified\r\nDate:", revisit()...), "warning http no empty line"},
+		{"a response that is no HTTP", noEnd("response", "no http at all\r\n\r\n"), "error http cannot be read"},
+		{"an id without brackets", edit(answer(archivetest.HTMLHead, "x"), "<urn:x:x>", "urn:x:x"), "error header angle brackets"},
+		{"an empty block digest", field("WARC-Block-Digest:"), "error algorithm is empty"},
+		{"an empty payload digest", noEnd("response", "HTTP/1.1 200 OK\r\n\r\n", "WARC-Payload-Digest: "), "error algorithm is empty"},
+		{"a block digest of nothing", noEnd("revisit", "HTTP/1.1 304 Not Modified\r\n\r\n", revisit("WARC-Block-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ")...), "error block-digest of an empty block"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			good := archivetest.Response("good", target, archivetest.HTMLHead, "body")
+			at := len(archivetest.Zipped(t, archivetest.Info, good))
+			found, _ := verified(t, Options{}, archivetest.Save(t, "a.warc.gz", archivetest.Zipped(t, archivetest.Info, good, c.record)))
+			check(t, found, c.want, int64(at))
+		})
+	}
+}
+
+// TestHabitsOfWgetAreWarnings has a file whose warcinfo record names GNU Wget.
+func TestHabitsOfWgetAreWarnings(t *testing.T) {
+	t.Parallel()
+	info := archivetest.Plain(archivetest.Fields("warcinfo", "info", "Content-Type: application/warc-fields"), "software: Wget/1.21.4 (linux-gnu)\r\n")
+	good := archivetest.Response("good", "http://a.example/", archivetest.HTMLHead, "body")
+	cut := archivetest.Response("x", "http://a.example/x", "HTTP/1.1 200 OK\r\nContent-Length: 40", "body")
+	for _, c := range []struct{ info, want string }{{archivetest.Info, "error http Content-Length"}, {info, "warning http Content-Length"}} {
+		at := len(archivetest.Zipped(t, c.info, good))
+		found, _ := verified(t, Options{}, archivetest.Save(t, "a.warc.gz", archivetest.Zipped(t, c.info, good, cut)))
+		check(t, found, c.want, int64(at))
+	}
+}
+
+// TestStrictAsksAnotherReader has a record with a wrong address and no media type, and our own archive.
+func TestStrictAsksAnotherReader(t *testing.T) {
+	t.Parallel()
+	if found, _ := verified(t, Options{Strict: true}, archivetest.Small(t).Dir); len(found) > 0 {
+		t.Errorf("in a sound archive: %v", found)
+	}
+	odd := archivetest.Plain(archivetest.Fields("metadata", "x", "WARC-Target-URI: http://a.example/", "WARC-IP-Address: somewhere"), "text")
+	file := archivetest.Save(t, "a.warc.gz", archivetest.Zipped(t, archivetest.Info, odd))
+	found, _ := verified(t, Options{}, file)
+	check(t, found, "", 0)
+	found, sum := verified(t, Options{Strict: true}, file)
+	check(t, found, "warning gowarc ip address|warning gowarc Content-Type", int64(len(archivetest.Zipped(t, archivetest.Info))))
+	if sum.Errors != 0 || sum.Warnings != 2 {
+		t.Errorf("%+v", sum)
+	}
+}
+
+// A crawl writes next to the verification. While the open files are read, it writes an original and a revisit of it.
+func TestARevisitFindsAnOriginalThatWasWrittenSinceTheListing(t *testing.T) {
+	t.Parallel()
+	const target = "http://a.example/new"
+	info := func(id string) string { return strings.ReplaceAll(archivetest.Info, "urn:x:info", "urn:x:info-"+id) }
+	original := archivetest.Response("original", target, archivetest.HTMLHead, "new")
+	revisit := archivetest.Plain(archivetest.Fields("revisit", "again", "WARC-Target-URI: "+target,
+		"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified", "WARC-Refers-To: <urn:x:original>",
+		"WARC-Refers-To-Target-URI: "+target, "WARC-Refers-To-Date: "+archivetest.Start.Format(warc.DateLayout)), "")
+	revisit = strings.Replace(revisit, "T09:", "T20:", 1) // its date
+	for _, c := range []struct {
+		name, listed string   // the file with the revisit
+		written      string   // the file that gets the original while it is read
+		records      []string // of this file
+		lost         bool
+	}{
+		{"in a newer file", "b.warc.gz.open", "c.warc.gz.open", []string{info("c"), original}, false},
+		{"at the end of an older file", "b.warc.gz.open", "a.warc.gz.open", []string{info("a"), original}, false},
+		{"in an older file, sealed since", "b.warc.gz.open", "a.warc.gz", []string{info("a"), original}, false},
+		{"nowhere", "b.warc.gz.open", "c.warc.gz.open", []string{info("c")}, true},
+		{"a sealed file refers to nothing newer", "b.warc.gz", "c.warc.gz.open", []string{info("c"), original}, true},
+	} {
+		dir := t.TempDir()
+		save := func(name string, records ...string) {
+			archivetest.Must(t, os.WriteFile(filepath.Join(dir, name), archivetest.Zipped(t, records...), 0o600))
+		}
+		save("a.warc.gz.open", info("a"))
+		save(c.listed, info("b"), revisit)
+		save("z.warc.gz.open", info("z"))
+		var faults []string
+		written := false
+		_, err := Files(t.Context(), []string{dir}, Options{}, func(f warc.Finding) error {
+			if f.Kind == warc.StillOpen && filepath.Base(f.File) == "z.warc.gz.open" { // all others have been read
+				if c.written == "a.warc.gz" {
+					archivetest.Must(t, os.Remove(filepath.Join(dir, "a.warc.gz.open")))
+				}
+				save(c.written, c.records...)
+				written = true
+			}
+			if f.Severity == warc.Error {
+				faults = append(faults, f.Error())
+			}
+			return nil
+		})
+		if lost := len(faults) == 1 && strings.Contains(faults[0], "the original is not there"); err != nil || !written ||
+			lost != c.lost || len(faults) > 1 || !lost && len(faults) > 0 {
+			t.Errorf("%s: faults %q, %v; want a lost original: %t", c.name, faults, err, c.lost)
 		}
 	}
-	// The digest of the chunked page covers its chunks. The revisits have the block digest of an empty block, and lack
-	// the URI and the date of their originals.
-	want := map[warc.Kind]int{warc.Framing: 1, warc.BlockDigest: 2, warc.BadHeader: 4}
-	if fmt.Sprint(kinds) != fmt.Sprint(want) {
-		t.Errorf("found %v, want %v: %v", kinds, want, found)
+}
+
+// The payload of a record that somebody replaced may have the SHA-1 of the old one. Its SHA-256 then differs.
+func TestThePayloadIsComparedWithTheSHA256OfItsVisit(t *testing.T) {
+	t.Parallel()
+	const head, body = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n", "4\r\nbody\r\n0\r\n\r\n"
+	right := digest.SHA256(sha256.Sum256([]byte("body"))).String()
+	wrong := digest.SHA256(sha256.Sum256([]byte("bodx"))).String()
+	for _, c := range []struct{ name, software, sum, want string }{
+		{"the same", "arcrawl/1", right, ""},
+		{"another", "arcrawl/1", wrong, "the metadata record of the visit says " + wrong},
+		{"none", "arcrawl/1", "", ""},
+		{"a field of another program", "other/1", wrong, ""},
+	} {
+		dir, now := t.TempDir(), archivetest.Start
+		w, _, err := warcout.Open(warcout.Options{
+			Dir: dir, Prefix: "test", Info: []warcout.Field{{Name: "software", Value: c.software}},
+		}, now)
+		archivetest.Must(t, err)
+		u, err := uri.Parse("http://a.example/")
+		archivetest.Must(t, err)
+		v := warcout.Visit{
+			URI: u, Date: now, IP: netip.MustParseAddr("192.0.2.7"), Request: []byte("GET / HTTP/1.1\r\nHost: a.example\r\n\r\n"),
+			Metadata: []warcout.Field{{Name: "via", Value: "x"}},
+			Response: &warcout.Response{
+				Block: strings.NewReader(head + body), Size: int64(len(head + body)), BlockDigest: digest.Of([]byte(head + body)),
+				PayloadDigest: digest.Of([]byte("body")), PayloadSize: 4,
+			},
+		}
+		if c.sum != "" {
+			v.Metadata = append(v.Metadata, warcout.Field{Name: history.PayloadSHA256, Value: c.sum})
+		}
+		_, err = w.Write(now, v)
+		archivetest.Must(t, err)
+		archivetest.Must(t, w.Close(now.Add(time.Hour)))
+		var found []string
+		_, err = Files(t.Context(), []string{dir}, Options{}, func(f warc.Finding) error {
+			found = append(found, f.Error())
+			return nil
+		})
+		if err != nil || len(found) > 0 && c.want == "" || c.want != "" && !strings.Contains(strings.Join(found, "\n"), c.want) {
+			t.Errorf("%s: %q, %v", c.name, found, err)
+		}
 	}
-	if sum.Records["response"] != 5 || sum.Records["revisit"] != 2 { // robots.txt is one of them
-		t.Errorf("records %v, want 5 responses and 2 revisits", sum.Records)
+}
+
+// sample holds files that another program wrote of one small site, and what is in them. The site has pages, a copy, a
+// body in chunks, a gzipped one, a redirect and a missing page. Each was visited once or twice.
+type sample struct {
+	made     string
+	files    []string
+	warnings map[warc.Kind]int
+	captures int // responses and revisits of the site; the digests of their payloads are right
+	framed   int // of these, those whose payload digest is of the body with its chunks
+	imported int
+}
+
+// A payload is imported if it is not empty and its digest is not of the body with its chunks. Wget names neither URI
+// nor date of an original, and takes the block digest of a revisit before it writes the block.
+var samples = []sample{
+	{
+		made: "warcio 1.8.1, WARC 1.0", files: []string{"warcio-1.0.warc.gz"},
+		warnings: map[warc.Kind]int{warc.Framing: 1}, captures: 8, framed: 1, imported: 3,
+	},
+	{
+		made: "warcio 1.8.1, WARC 1.1", files: []string{"warcio-1.1.warc.gz"},
+		warnings: map[warc.Kind]int{warc.Framing: 1}, captures: 8, framed: 1, imported: 3,
+	},
+	{
+		made: "GNU Wget 1.21.3, deduplicated", files: []string{"wget-1.warc.gz", "wget-2.warc.gz"},
+		warnings: map[warc.Kind]int{warc.Framing: 1, warc.BlockDigest: 6, warc.BadHeader: 12},
+		captures: 16, framed: 2, imported: 8,
+	},
+	{
+		made: "pywb 2.10.0b1, recording", files: []string{"pywb.warc.gz"},
+		warnings: map[warc.Kind]int{warc.NoInfo: 1}, captures: 10, imported: 10,
+	},
+}
+
+// TestFilesOfOtherProgramsAreReadWhole verifies, plays and imports what other programs wrote.
+func TestFilesOfOtherProgramsAreReadWhole(t *testing.T) {
+	t.Parallel()
+	for _, s := range samples {
+		t.Run(s.made, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, f := range s.files {
+				text := archivetest.Read(t, filepath.Join("testdata", "samples", f))
+				archivetest.Must(t, os.WriteFile(filepath.Join(dir, f), []byte(text), 0o600))
+			}
+			found := map[warc.Kind]int{}
+			sum, err := Files(t.Context(), []string{dir}, Options{}, func(f warc.Finding) error {
+				found[f.Kind]++
+				if f.Severity == warc.Error {
+					t.Error(f.Error())
+				}
+				return nil
+			})
+			if err != nil || sum.Errors != 0 {
+				t.Errorf("verify: %+v, %v", sum, err)
+			}
+			if !maps.Equal(found, s.warnings) {
+				t.Errorf("verify warns of %v, want %v", found, s.warnings)
+			}
+			captures, framed := playsAll(t, dir)
+			if captures != s.captures || framed != s.framed {
+				t.Errorf("%d captures have their payloads, %d with chunks; want %d and %d", captures, framed, s.captures, s.framed)
+			}
+			if n := importedFrom(t, dir); n != s.imported {
+				t.Errorf("%d payloads were imported, want %d", n, s.imported)
+			}
+		})
 	}
+}
+
+// playsAll reads the payload of each capture of the site, and compares it with the digest of its record. It returns how
+// many it compared, and how many of the digests are of the body with its chunks.
+func playsAll(t *testing.T, dir string) (captures, framed int) {
+	t.Helper()
+	l, err := index.OpenLibrary(t.Context(), dir, index.Options{}, noFinding)
+	archivetest.Must(t, err)
+	defer l.Close() //nolint:errcheck // nothing was written
+	files, faults := warc.Files([]string{dir})
+	if len(faults) > 0 {
+		t.Fatal(faults[0])
+	}
+	var uris []string
+	for _, f := range files {
+		archivetest.Must(t, warc.EachRecord(t.Context(), f, nil, warc.NewFindings(f), func(rec *warc.Record) error {
+			if u := rec.Header.Target(); strings.HasPrefix(u, "http://127.0.0.1:") && !slices.Contains(uris, u) {
+				uris = append(uris, u)
+			}
+			return nil
+		}))
+	}
+	for _, u := range uris {
+		all, err := l.History(u)
+		archivetest.Must(t, err)
+		for _, c := range all {
+			if c.Type != "response" && c.Type != "revisit" {
+				continue
+			}
+			p, err := l.Payload(t.Context(), c, false)
+			if err != nil {
+				t.Errorf("%s of %s: %v", c.Timestamp, u, err)
+				continue
+			}
+			body, err := io.ReadAll(p)
+			archivetest.Must(t, err)
+			archivetest.Must(t, p.Close())
+			captures++
+			switch sum := digest.Of(body).String(); {
+			case "sha1:"+strings.TrimPrefix(c.Digest, "sha1:") == sum:
+			case strings.HasSuffix(u, "/pieces"):
+				framed++
+			default:
+				t.Errorf("%s of %s has the payload %s, the record says %s", c.Timestamp, u, sum, c.Digest)
+			}
+		}
+	}
+	return captures, framed
+}
+
+// importedFrom returns how many payloads of a folder can be the origins of revisits.
+func importedFrom(t *testing.T, dir string) int {
+	t.Helper()
+	store, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Compactors: -1, Now: archivetest.Start})
+	archivetest.Must(t, err)
+	defer store.Close() //nolint:errcheck // nobody needs it
+	to, err := dedup.Open(store.DB(), dedup.Options{Name: uri.ReplayKey})
+	archivetest.Must(t, err)
+	now := func() time.Time { return archivetest.Start }
+	sum, err := importer.Files(t.Context(), to, []string{dir}, importer.Options{Now: now}, noFinding)
+	archivetest.Must(t, err)
+	return int(sum.Entries)
 }
