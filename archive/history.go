@@ -1,17 +1,24 @@
 package archive
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strings"
+	"time"
 
+	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -31,13 +38,22 @@ func (w *Flags) Add(cmd *cobra.Command) {
 	cli.ConfigFlag(cmd, &w.Config)
 }
 
-// sources returns the files and folders of --from, with lists of packages replaced by their packages.
-func (w *Flags) sources() ([]string, error) {
+// places returns the folder named by --warcs, or else the folder of the configuration; and the files and folders of
+// --from, with lists of packages replaced by their packages.
+func (w *Flags) places() (dir string, outside []string, err error) {
+	if dir = w.dir; dir == "" {
+		s, err := config.StorageAt(w.Config)
+		if err != nil {
+			return "", nil, fmt.Errorf(
+				"find the folder of the WARC files: %w; name it with --warcs, or a configuration with --config", err)
+		}
+		dir = s.WARC
+	}
 	s, err := wacz.ReadSources(w.from)
 	if err != nil {
-		return nil, cli.Usage(err)
+		return "", nil, cli.Usage(err)
 	}
-	return s.Paths, nil
+	return dir, s.Paths, nil
 }
 
 // Damages prints findings of damage and counts them. Damage does not stop a command, but changes its exit code.
@@ -71,22 +87,31 @@ func isEmptyFolder(f warc.Finding) bool {
 
 // err returns the error of a command that succeeded except for damage.
 func (d *Damages) err() error {
-	if d.Found == 0 {
-		return nil
+	return damaged(nil, d.Found, ", listed above; the answer does not include what they hide")
+}
+
+// damaged returns err, or else an error about a number of errors in an archive, which is followed by more.
+func damaged(err error, n int, more string) error {
+	if err != nil || n == 0 {
+		return err
 	}
-	return fmt.Errorf("%w: %s, listed above; the answer does not include what they hide", warc.ErrDamaged,
-		human.Count(d.Found, "error"))
+	return fmt.Errorf("%w: %s%s", warc.ErrDamaged, human.Count(n, "error"), more)
+}
+
+// printResult prints the result of a command, as JSON or as text.
+func printResult(out io.Writer, asJSON bool, result any, format string, args ...any) error {
+	if asJSON {
+		return json.NewEncoder(out).Encode(result)
+	}
+	_, err := fmt.Fprintf(out, format, args...)
+	return err
 }
 
 // LookIn opens the folder and calls do. Its error says whether damage was found.
 func (w *Flags) LookIn(
 	cmd *cobra.Command, asJSON bool, do func(l *index.Library, d *Damages) error,
 ) (err error) {
-	dir, err := w.folder()
-	if err != nil {
-		return err
-	}
-	outside, err := w.sources()
+	dir, outside, err := w.places()
 	if err != nil {
 		return err
 	}
@@ -150,4 +175,169 @@ bring back.
 	at.Add(cmd)
 	cli.JSONFlag(cmd, &asJSON)
 	return cmd
+}
+
+const howNamed = `DATE is in UTC: 2026-11-21T09:00:00Z or 20261121090000, or the start of one, such as 2026 or 2026-11. The command uses the last
+capture in that period, or else the last one before it, with a note on standard error. Without DATE it uses the latest capture.`
+
+func newCat() *cobra.Command {
+	var at Flags
+	var raw, head bool
+	cmd := &cobra.Command{
+		Use:   "cat URI[@DATE]",
+		Short: "Print an archived version of a URI",
+		Long: `cat prints the payload of a capture, with its content coding (gzip, br …) removed. It follows a revisit to its original. It
+checks that the record is whole and matches its digest before it prints anything.
+
+` + howNamed + `
+
+` + HowFound,
+		Example: `  arcrawl cat --warcs warc/ https://www.example.org/
+  arcrawl cat --warcs warc/ https://www.example.org/@2026-11 > november.html`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return at.LookIn(cmd, false, func(l *index.Library, _ *Damages) error { return cat(cmd, l, args[0], !raw, head) })
+		},
+	}
+	at.Add(cmd)
+	cmd.Flags().BoolVar(&raw, "raw", false, "keep the content coding: print the bytes that the payload digest covers")
+	cmd.Flags().BoolVar(&head, "head", false, "print the HTTP status line and headers before the payload")
+	return cmd
+}
+
+func cat(cmd *cobra.Command, l *index.Library, arg string, decode, head bool) error {
+	c, err := choose(l, versionOf(arg), cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	p, err := l.Payload(cmd.Context(), c, decode)
+	if err != nil {
+		return err
+	}
+	if head {
+		_, err = cmd.OutOrStdout().Write(p.Head.Raw)
+	}
+	if err == nil {
+		_, err = io.Copy(cmd.OutOrStdout(), p)
+	}
+	return errors.Join(err, p.Close())
+}
+
+// choose returns the capture that URI@DATE names.
+func choose(l *index.Library, v index.Version, errs io.Writer) (index.Capture, error) {
+	captures, err := l.History(v.URI)
+	if err != nil {
+		return index.Capture{}, err
+	}
+	if len(captures) == 0 {
+		return index.Capture{}, l.NotFound(v.URI)
+	}
+	c, exact, err := v.Choose(captures)
+	if err == nil && c.Damage != nil {
+		err = fmt.Errorf("cannot read the capture of %s from %s; choose another one by its date: %w", v.URI, c.Date.Format(time.RFC3339), c.Damage)
+	}
+	if err == nil && !exact && !v.From.IsZero() {
+		fmt.Fprintf(errs, "no capture of %s in that period; using the one before, from %s\n", v.URI, c.Date.Format(time.RFC3339Nano))
+	}
+	return c, err
+}
+
+// versionOf parses URI@DATE.
+func versionOf(arg string) index.Version {
+	v := index.ParseVersion(arg)
+	v.URI = name(v.URI)
+	return v
+}
+
+// comparing holds the flags of the diff command.
+type comparing struct {
+	at        Flags
+	scrub     []*regexp.Regexp
+	hostRules bool
+}
+
+func newDiff() *cobra.Command {
+	var d comparing
+	var scrub []string
+	cmd := &cobra.Command{
+		Use:   "diff URI@DATE [URI]@DATE",
+		Short: "Compare two archived versions of a text",
+		Long: `diff compares the payloads of two captures line by line and prints the differences in the unified format. It removes content
+codings and converts character sets to UTF-8. Equal texts print nothing. If the second argument is only @DATE, the URI is the same.
+
+With --host-rules both texts are scrubbed first by the rules of the URI's host, even if scrubbing is off in the configuration. The output
+is what would still count as a change.
+
+` + howNamed + `
+
+` + HowFound,
+		Example: `  arcrawl diff --warcs warc/ https://www.example.org/@2026-11-20 @2026-11-21
+  arcrawl diff -c arcrawl.toml --host-rules https://www.example.org/@2026-11-21T09 @2026-11-21T10
+  arcrawl diff --scrub '<span class="clock">.*?</span>' https://www.example.org/@2026-11-20 @2026-11-21`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, s := range scrub {
+				rule, err := regexp.Compile(s)
+				if err != nil {
+					return cli.Usage(fmt.Errorf("--scrub: %w", err))
+				}
+				d.scrub = append(d.scrub, rule)
+			}
+			versions := [2]index.Version{versionOf(args[0])}
+			if strings.HasPrefix(args[1], "@") {
+				args[1] = versions[0].URI + args[1]
+			}
+			versions[1] = versionOf(args[1])
+			return d.at.LookIn(cmd, false, func(l *index.Library, _ *Damages) error { return d.run(cmd, l, versions) })
+		},
+	}
+	d.at.Add(cmd)
+	cmd.Flags().StringArrayVar(&scrub, "scrub", nil, "remove matches of this regular expression from both texts first; repeatable")
+	cmd.Flags().BoolVar(&d.hostRules, "host-rules", false, "scrub both texts first by the rules of the URI's host")
+	return cmd
+}
+
+func (d comparing) run(cmd *cobra.Command, l *index.Library, versions [2]index.Version) error {
+	var labels, texts [2]string
+	var captures [2]index.Capture
+	for i, v := range versions {
+		c, err := choose(l, v, cmd.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		captures[i], labels[i] = c, c.URL+"@"+c.Date.Format(index.ShownDate)
+	}
+	if a, b := captures[0], captures[1]; a.Filename == b.Filename && a.Offset == b.Offset {
+		_, err := fmt.Fprintf(cmd.ErrOrStderr(), "both arguments name the same capture, %s; arcrawl history lists the dates of others\n", labels[0])
+		return err
+	}
+	for i, c := range captures {
+		var err error
+		if texts[i], err = d.text(cmd, l, c); err != nil {
+			return fmt.Errorf("%s: %w", labels[i], err)
+		}
+	}
+	_, err := io.WriteString(cmd.OutOrStdout(), udiff.Unified(labels[0], labels[1], texts[0], texts[1]))
+	return err
+}
+
+// text returns the text of a capture, scrubbed as the flags say.
+func (d comparing) text(cmd *cobra.Command, l *index.Library, c index.Capture) (string, error) {
+	var scrub func(content []byte, mime string) []byte
+	if d.hostRules {
+		conf, u, err := cli.ConfigAndURI(cmd.ErrOrStderr(), d.at.Config, c.URL)
+		if err != nil {
+			return "", err
+		}
+		rules, err := whatif.ScrubRules(conf, u, time.Now())
+		if err != nil {
+			return "", err
+		}
+		scrub = rules.Scrub
+	}
+	text, err := l.Text(cmd.Context(), c, scrub)
+	for _, rule := range d.scrub {
+		text = rule.ReplaceAllString(text, "")
+	}
+	return text, err
 }

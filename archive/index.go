@@ -2,7 +2,6 @@ package archive
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -101,16 +100,9 @@ func makeIndex(cmd *cobra.Command, args []string, output string, asJSON bool) er
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		err = json.NewEncoder(cmd.ErrOrStderr()).Encode(sum)
-	} else {
-		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s in %s, %s\n", human.Count(sum.Entries, "capture"),
-			human.Count(sum.Files, "file"), human.Count(sum.Errors, "error"))
-	}
-	if err == nil && sum.Errors > 0 {
-		err = fmt.Errorf("%w: %s", warc.ErrDamaged, human.Count(sum.Errors, "error"))
-	}
-	return err
+	err = printResult(cmd.ErrOrStderr(), asJSON, sum, "%s in %s, %s\n", human.Count(sum.Entries, "capture"),
+		human.Count(sum.Files, "file"), human.Count(sum.Errors, "error"))
+	return damaged(err, sum.Errors, "")
 }
 
 // newPush returns a push to a server that prints to the standard error of cmd. sentPath names the list of sent files.
@@ -162,7 +154,7 @@ func pushFiles(cmd *cobra.Command, p *keep.Push, paths []string) (err error) {
 	case err != nil:
 		return err
 	case r.Damaged > 0:
-		return fmt.Errorf("%w: %s, listed above; everything else was sent", warc.ErrDamaged, human.Count(r.Damaged, "error"))
+		return damaged(nil, r.Damaged, ", listed above; everything else was sent")
 	case r.Refused > 0:
 		return fmt.Errorf("%s refused %s, listed above; it has all others", p.Server, human.Count(r.Refused, "capture"))
 	}

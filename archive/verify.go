@@ -2,7 +2,6 @@ package archive
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -10,10 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/archive/keep"
+	"github.com/arcrawl/arcrawl/archive/rewrite"
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/cmd/arcrawl/cli"
@@ -55,13 +57,10 @@ errors are also validated by gowarc, a reader of others. If originals of revisit
 				return err
 			}
 			warnings := human.Count(sum.Warnings, "warning") + " in " + human.Count(sum.Files, "file")
-			if sum.Errors > 0 {
-				return fmt.Errorf("%w: %s and %s%s", warc.ErrDamaged, human.Count(sum.Errors, "error"), warnings,
-					lost.advice("--known"))
-			} else if strict && sum.Warnings > 0 {
+			if strict && sum.Errors == 0 && sum.Warnings > 0 {
 				return fmt.Errorf("%w: %s", warc.ErrWarnings, warnings)
 			}
-			return nil
+			return damaged(nil, sum.Errors, " and "+warnings+lost.advice("--known"))
 		},
 	}
 	cli.JSONFlag(cmd, &asJSON)
@@ -134,19 +133,84 @@ func (n *lostOriginals) advice(flag string) string {
 }
 
 func printVerified(out io.Writer, v verify.Summary, asJSON bool) error {
-	if asJSON {
-		return json.NewEncoder(out).Encode(struct {
-			Summary verify.Summary `json:"summary"`
-		}{v})
-	}
 	var records int
 	var kinds []string
 	for _, kind := range v.Kinds() {
 		records += v.Records[kind]
 		kinds = append(kinds, fmt.Sprintf("%d %s", v.Records[kind], kind))
 	}
-	_, err := fmt.Fprintf(out, "%s of %s with %s (%s): %s, %s\n",
+	return printResult(out, asJSON, map[string]verify.Summary{"summary": v}, "%s of %s with %s (%s): %s, %s\n",
 		human.Count(v.Files, "file"), human.Bytes(v.Bytes), human.Count(records, "whole record"), strings.Join(kinds, ", "),
 		human.Count(v.Errors, "error"), human.Count(v.Warnings, "warning"))
-	return err
+}
+
+func newBag() *cobra.Command {
+	var o fixity.BagOptions
+	var period captureFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "bag -o BAG DIR",
+		Short: "Copy the finished WARC files of a folder into a BagIt bag",
+		Long: `bag copies the finished WARC files of a folder into a new folder by RFC 8493 (BagIt 1.0), for a repository that takes bags. It compares
+each file with the manifest of the folder (manifest.jsonl) while it copies. A file that is damaged or missing is reported and left out,
+with exit code 65. The manifest itself goes with the bag. The bag appears when it is complete.
+
+With --since and --until only files with records of the period are chosen. With --link the files are hard links, which need no space;
+the bag must be on the same disk.`,
+		Example: "  arcrawl bag -o /transfer/2026-11 --since 2026-11 --until 2026-11 /var/lib/arcrawl/warc",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var s rewrite.Selection
+			if err := period.apply(cmd, &s); err != nil {
+				return err
+			}
+			o.Since, o.Until, o.Now, o.Software = s.From, s.To, time.Now(), "arcrawl/"+cli.Version()
+			sum, err := fixity.WriteBag(cmd.Context(), args[0], o, cli.PrintFinding(cmd.ErrOrStderr(), asJSON))
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = cli.WriteJSON(cmd.OutOrStdout(), sum)
+			} else {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s\n", o.Out, human.Count(sum.Files, "file"),
+					human.Bytes(sum.Bytes))
+			}
+			if err == nil && sum.Errors > 0 {
+				err = fmt.Errorf("%w: %s not in the bag", warc.ErrDamaged, human.Count(sum.Errors, "file"))
+			}
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.Out, "output", "o", "", "write the bag to this new folder (required)")
+	f.BoolVar(&o.Link, "link", false, "make hard links instead of copies")
+	f.StringVar(&o.Organization, "organization", "", "name of the institution, for bag-info.txt")
+	f.StringVar(&period.since, "since", "", "choose files with records from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
+	f.StringVar(&period.until, "until", "", "choose files with records up to the end of this date")
+	cli.JSONFlag(cmd, &asJSON)
+	_ = cmd.MarkFlagRequired("output")
+	return cmd
+}
+
+func newOffload() *cobra.Command {
+	var path string
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "offload FILE…",
+		Short: "Delete WARC files here whose copies in the bucket are the same",
+		Long: `offload deletes finished WARC files in storage.warc, and in storage.folders if they were moved there. It compares
+each file, and its copy in the bucket of [upload], with the manifest. A file that was not uploaded, that was changed, or
+whose copy differs, stays. FILE is a path in one of these folders, or a name in storage.warc.
+
+storage.elsewhere must name the list of uploaded files, so that the daemon and verify do not take the files for lost. No
+other command and no daemon deletes WARC files. Replay and cat lack the captures of such a file until it is brought back.`,
+		Example: "  arcrawl offload --dry-run /var/lib/arcrawl/warc/arcrawl-2024*.warc.gz",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return keep.Delete(cmd.Context(), path, args, dry, time.Now, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cli.ConfigFlag(cmd, &path)
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only compare the copies, and delete nothing")
+	return cmd
 }

@@ -132,6 +132,7 @@ func (g *Growing) forget(name string) {
 // collector reads the captures back.
 func (f *growing) collector(file warc.File) (*Collector, error) {
 	c := NewCollector(file)
+	var in reader = bytes.NewReader(f.waiting)
 	if f.spilled != nil {
 		if err := f.spill(filepath.Dir(file.Path)); err != nil {
 			return nil, err
@@ -139,27 +140,23 @@ func (f *growing) collector(file warc.File) (*Collector, error) {
 		if _, err := f.spilled.Seek(0, io.SeekStart); err != nil {
 			return nil, err
 		}
-		return c, f.read(c, bufio.NewReaderSize(f.spilled, runBuffer))
+		in = bufio.NewReaderSize(f.spilled, runBuffer)
 	}
-	return c, f.read(c, bytes.NewReader(f.waiting))
+	c.captures = make([]capture, 0, f.captures)
+	for range f.captures {
+		one, err := readCapture(in)
+		if err != nil {
+			return nil, err
+		}
+		c.captures = append(c.captures, one)
+	}
+	return c, nil
 }
 
 // reader reads what Add wrote.
 type reader interface {
 	io.Reader
 	io.ByteReader
-}
-
-func (f *growing) read(c *Collector, in reader) error {
-	c.captures = make([]capture, 0, f.captures)
-	for range f.captures {
-		one, err := readCapture(in)
-		if err != nil {
-			return err
-		}
-		c.captures = append(c.captures, one)
-	}
-	return nil
 }
 
 // readCapture reads a capture. Each error is kept until the end, because the fields of a capture belong together.

@@ -61,10 +61,7 @@ func (c Capture) notes() (reason, result string) {
 	if c.Damage != nil {
 		return "-", c.Damage.Error()
 	}
-	noted := map[string]string{}
-	for _, f := range c.Why {
-		noted[f.Name] = f.Value
-	}
+	noted := c.metadata()
 	join := func(sep string, words ...string) string {
 		words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
 		return cmp.Or(strings.Join(words, sep), "-")
@@ -76,20 +73,25 @@ func (c Capture) notes() (reason, result string) {
 	return join(", ", noted["visitReason"], via), join(": ", noted["contentState"], noted["contentStateReason"])
 }
 
+// metadata returns the fields of the metadata record by name.
+func (c Capture) metadata() map[string]string {
+	fields := map[string]string{}
+	for _, f := range c.Why {
+		fields[f.Name] = f.Value
+	}
+	return fields
+}
+
 // WriteJSON writes a JSON object on a line for each capture.
 func WriteJSON(out io.Writer, captures []Capture) error {
 	enc := json.NewEncoder(out)
 	for _, c := range captures {
-		notes := map[string]string{}
-		for _, f := range c.Why {
-			notes[f.Name] = f.Value
-		}
 		line := map[string]any{
 			"uri": c.URL, "date": c.Date.Format(time.RFC3339Nano), "record": c.Type, "profile": c.Profile, "id": c.RecordID,
 			"status": c.Status, "mime": c.MIME, "digest": c.Digest, "size": c.Size,
 			"file": c.Filename, "offset": c.Offset, "length": c.Length,
 			"refersTo": c.RefersTo.RecordID, "refersToURI": c.RefersTo.URI,
-			"refersToContainer": c.RefersTo.Container, "metadata": notes,
+			"refersToContainer": c.RefersTo.Container, "metadata": c.metadata(),
 		}
 		switch {
 		case c.IsElsewhere():

@@ -65,7 +65,11 @@ func OpenLibrary(ctx context.Context, dir string, o Options, report func(warc.Fi
 		}
 	}
 	if l.live != nil {
-		l.unindexed = l.withoutScan(rest)
+		for _, f := range rest {
+			if !l.live.knows(f.Name) {
+				l.unindexed++
+			}
+		}
 		return l, nil
 	}
 	if len(rest) == 0 {

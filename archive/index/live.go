@@ -436,12 +436,8 @@ func (l *Live) mergeInto(index string, names []string, s *sorter) error {
 	if err := out.Replace(); err != nil {
 		return err
 	}
-	return l.cover(path, append(before, names...))
-}
-
-// cover writes the list of the files that an index covers, as they are now. Files that are gone are left out.
-func (l *Live) cover(path string, names []string) error {
-	var files []warc.File
+	var files []warc.File // those that are gone are left out
+	names = slices.Concat(before, names)
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		files = append(files, warc.File{Path: l.path(name), Name: name})

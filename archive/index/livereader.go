@@ -216,16 +216,6 @@ func (l *Library) fileOf(name string) (warc.File, bool) {
 	return warc.File{}, false
 }
 
-// withoutScan returns the number of files that neither an index nor the live file covers.
-func (l *Library) withoutScan(rest []warc.File) (n int) {
-	for _, f := range rest {
-		if !l.live.knows(f.Name) {
-			n++
-		}
-	}
-	return n
-}
-
 // Playable returns the capture of an entry, or an error that says why it cannot be replayed: its file or the file of
 // its original is gone, or one of the records is damaged. It reads the heads of the records, not their payloads.
 func (l *Library) Playable(ctx context.Context, e Entry) (Capture, error) {

@@ -172,11 +172,11 @@ func (w *rewriter) copy(at place) error {
 		return err
 	}
 	defer r.Close() //nolint:errcheck // nothing was written
-	member := r.Member(at.offset, at.length)
-	if member == nil || at.shared {
+	raw, zipped := r.Raw(at.offset, at.length)
+	if !zipped || at.shared {
 		return w.emit("WARC/"+rec.Version, rec.Header, rec)
 	}
-	n, err := io.Copy(w, member)
+	n, err := io.Copy(w, raw)
 	w.sum.Records++
 	if err == nil && n != at.length {
 		err = io.ErrUnexpectedEOF

@@ -132,7 +132,6 @@ type signedData struct {
 	Version    string `json:"version"`
 	Signature  string `json:"signature"`
 	PublicKey  string `json:"publicKey,omitempty"`
-	Domain     string `json:"domain,omitempty"`
 	DomainCert string `json:"domainCert,omitempty"`
 }
 

@@ -228,7 +228,6 @@ type Listed struct {
 	Path    string `json:"path"` // relative to the list
 	Hash    string `json:"hash,omitempty"`
 	Bytes   int64  `json:"bytes,omitempty"`
-	Size    int64  `json:"size,omitempty"` // as Browsertrix writes it
 	CrawlID string `json:"crawlId,omitempty"`
 }
 

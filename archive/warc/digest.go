@@ -29,23 +29,20 @@ func (s Digest) IsZero() bool { return s.text == "" }
 // unpadded is Base32 without padding.
 var unpadded = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// sizes holds the hash size in bytes of each algorithm that [NewHash] knows.
-var sizes = map[string]int{
-	"sha1": sha1.Size, "sha-1": sha1.Size, "sha256": sha256.Size, "sha-256": sha256.Size,
-	"sha512": sha512.Size, "sha-512": sha512.Size, "md5": md5.Size,
+// algorithms holds the hash size in bytes of each algorithm, and what makes a hash.
+var algorithms = map[string]struct {
+	size int
+	make func() hash.Hash
+}{
+	"sha1": {sha1.Size, sha1.New}, "sha-1": {sha1.Size, sha1.New}, "md5": {md5.Size, md5.New},
+	"sha256": {sha256.Size, sha256.New}, "sha-256": {sha256.Size, sha256.New},
+	"sha512": {sha512.Size, sha512.New}, "sha-512": {sha512.Size, sha512.New},
 }
 
 // NewHash returns a hash of the named algorithm, or nil if the algorithm is unknown.
 func NewHash(algorithm string) hash.Hash {
-	switch algorithm {
-	case "sha1", "sha-1":
-		return sha1.New()
-	case "sha256", "sha-256":
-		return sha256.New()
-	case "sha512", "sha-512":
-		return sha512.New()
-	case "md5":
-		return md5.New()
+	if a, ok := algorithms[algorithm]; ok {
+		return a.make()
 	}
 	return nil
 }
@@ -58,7 +55,7 @@ func ParseDigest(text string) (Digest, error) {
 	}
 	name, value, ok := strings.Cut(text, ":")
 	s := Digest{text: text, Algorithm: strings.ToLower(name)}
-	size := sizes[s.Algorithm]
+	size := algorithms[s.Algorithm].size
 	if !ok || size == 0 {
 		return Digest{}, fmt.Errorf("the digest %.80q has an unknown algorithm", text)
 	}

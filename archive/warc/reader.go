@@ -168,14 +168,6 @@ func (r *Reader) seek(at int64) {
 	r.inMember = false
 }
 
-// Member returns a reader of the compressed bytes of a record. It is nil for a plain file.
-func (r *Reader) Member(offset, length int64) io.Reader {
-	if !r.gzip {
-		return nil
-	}
-	return io.NewSectionReader(r.file, offset, length)
-}
-
 // Raw returns a reader of the bytes of a record as they are in the file, and whether they are compressed.
 func (r *Reader) Raw(offset, length int64) (raw io.Reader, zipped bool) {
 	return io.NewSectionReader(r.file, offset, length), r.gzip

@@ -118,27 +118,18 @@ func (rec *Record) unended(next []byte) error {
 	if !r.gzip && len(next) < len(RecordEnd) {
 		return r.damaged(rec, io.ErrUnexpectedEOF)
 	}
+	if !r.gzip {
+		text := fmt.Sprintf("after the %d bytes of Content-Length follows %.20q, not two empty lines", rec.Size, next)
+		return r.resume(r.finding(rec, Length, text), r.Offset()-int64(len(RecordEnd)))
+	}
 	next = bytes.Clone(next)
-	rest, err := io.Copy(io.Discard, rec.memberRest())
+	rest, err := io.Copy(io.Discard, r.text)
 	if err != nil {
 		return r.damaged(rec, err)
 	}
-	text := fmt.Sprintf("after the %d bytes of Content-Length follows %.20q, not two empty lines", rec.Size, next)
-	if r.gzip {
-		text = fmt.Sprintf("the block is longer than the %d bytes of Content-Length: "+
-			"the member continues for %d bytes, with %.20q", rec.Size, rest, next)
-		r.inMember = false
-		return r.finding(rec, Length, text)
-	}
-	return r.resume(r.finding(rec, Length, text), r.Offset()-int64(len(RecordEnd)))
-}
-
-// memberRest returns a reader of the rest of the gzip member. It is empty for a plain file.
-func (rec *Record) memberRest() io.Reader {
-	if rec.r.gzip {
-		return rec.r.text
-	}
-	return io.LimitReader(rec.r.text, 0)
+	r.inMember = false
+	return r.finding(rec, Length, fmt.Sprintf("the block is longer than the %d bytes of Content-Length: "+
+		"the member continues for %d bytes, with %.20q", rec.Size, rest, next))
 }
 
 // endMember reads the end of a gzip member, which checks its CRC. Most readers allow another record in the same member.
