@@ -2,12 +2,15 @@ package fetch
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/arcrawl/arcrawl/digest"
@@ -73,34 +76,40 @@ func (c *Capture) Block() io.ReadSeeker {
 // A small content that is whole is decoded only once. Its reader has a method Bytes that returns it without a copy.
 // These bytes must not be changed, and must not be used after the capture is closed.
 func (c *Capture) Content() (io.ReadCloser, error) {
-	if c.spool.closed {
-		return nil, fmt.Errorf("read content of %s: %w", c.URI, ErrClosed)
+	if !c.spool.closed && c.Status >= 0 {
+		if errors.Is(c.undecoded, ErrCoding) {
+			return nil, fmt.Errorf("read content of %s: %w", c.URI, c.undecoded)
+		}
+		if c.isWhole() {
+			return c.wholeContent()
+		}
 	}
-	if c.Status < 0 {
-		return nil, fmt.Errorf("read content of %s: no response: %w", c.URI, c.Misfortune)
-	}
-	if errors.Is(c.undecoded, ErrCoding) {
-		return nil, fmt.Errorf("read content of %s: %w", c.URI, c.undecoded)
-	}
-	if c.isWhole() {
-		return c.wholeContent()
-	}
-	return c.stream()
+	return c.body("content", contentCodings(c.Header), c.maxDecode)
 }
 
-// stream returns a reader that decodes the body again.
-func (c *Capture) stream() (io.ReadCloser, error) {
-	parser := c.client.codecs.getReader(nil)
+// Payload returns a reader of the body without transfer coding but with its content coding. PayloadDigest is the
+// digest of these bytes. Where a body that is not Complete ends, the reader returns [io.ErrUnexpectedEOF]. It must be
+// closed.
+func (c *Capture) Payload() (io.ReadCloser, error) { return c.body("payload", nil, math.MaxInt64) }
+
+// body returns a reader of the body, with some content codings undone. what names it in errors.
+func (c *Capture) body(what string, codings []string, maxBytes int64) (io.ReadCloser, error) {
+	switch {
+	case c.spool.closed:
+		return nil, fmt.Errorf("read %s of %s: %w", what, c.URI, ErrClosed)
+	case c.Status < 0:
+		return nil, fmt.Errorf("read %s of %s: no response: %w", what, c.URI, c.Misfortune)
+	}
+	r := &bodyReader{codecs: c.client.codecs, parser: c.client.codecs.getReader(nil), complete: c.Complete}
 	body := io.NewSectionReader(c.spool, int64(len(c.Head)), c.BlockSize-int64(len(c.Head)))
-	res, _, err := parse(parser, &gatedReader{body: body}, c.Head)
-	if err != nil {
-		return nil, fmt.Errorf("read content of %s: %w", c.URI, err)
+	res, _, err := parse(r.parser, &gatedReader{body: body}, c.Head)
+	if err == nil {
+		r.content, err = r.codecs.open(codings, &cut{r: res.Body, complete: c.Complete}, maxBytes)
 	}
-	decoded, err := c.client.codecs.open(contentCodings(c.Header), &cut{r: res.Body, complete: c.Complete}, c.maxDecode)
 	if err != nil {
-		return nil, fmt.Errorf("read content of %s: %w", c.URI, err)
+		return nil, fmt.Errorf("read %s of %s: %w", what, c.URI, err)
 	}
-	return &contentReader{content: decoded, codecs: c.client.codecs, parser: parser, complete: c.Complete}, nil
+	return r, nil
 }
 
 // Close releases the memory and the disk space of the response. It may be called again.
@@ -126,8 +135,8 @@ func (c *cut) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// contentReader is the reader that [Capture.Content] returns for a stream.
-type contentReader struct {
+// bodyReader reads the body of a capture again.
+type bodyReader struct {
 	*content
 	codecs   *codecs
 	parser   *bufio.Reader
@@ -135,7 +144,7 @@ type contentReader struct {
 }
 
 // Read reads decoded bytes.
-func (r *contentReader) Read(p []byte) (int, error) {
+func (r *bodyReader) Read(p []byte) (int, error) {
 	if r.parser == nil {
 		return 0, ErrClosed
 	}
@@ -147,11 +156,114 @@ func (r *contentReader) Read(p []byte) (int, error) {
 }
 
 // Close releases the decoders. It may be called again.
-func (r *contentReader) Close() error {
+func (r *bodyReader) Close() error {
 	if r.parser != nil {
 		r.release()
 		r.codecs.putReader(r.parser)
 		r.parser = nil
 	}
+	return nil
+}
+
+// Beginning returns the first bytes of the content, at most limit, as far as they were received. It returns nothing if
+// the content coding cannot be undone.
+func (c *Capture) Beginning(limit int64) ([]byte, error) {
+	content, err := c.Content()
+	if errors.Is(err, ErrCoding) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the content again: %w", err)
+	}
+	defer content.Close()
+	if all, ok := content.(interface{ Bytes() []byte }); ok {
+		return all.Bytes()[:min(int64(len(all.Bytes())), limit)], nil
+	}
+	b, err := io.ReadAll(io.LimitReader(content, limit))
+	if err != nil && !IsIncomplete(err) {
+		return nil, fmt.Errorf("read the content again: %w", err)
+	}
+	return b, nil
+}
+
+// IsIncomplete reports whether an error says that the content was received incomplete, which is not a fault of our own.
+func IsIncomplete(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrMaxContent) || errors.Is(err, ErrCoding)
+}
+
+// maxWhole is the maximum size of a content that is kept decoded until its capture is closed. All readers share it, so
+// that it is decoded only once. The bound limits the memory of a visit. Nearly all pages are smaller.
+const maxWhole = 256 << 10
+
+// whole is the content of a capture, read once.
+type whole struct {
+	once sync.Once
+	buf  *[]byte // from the client's pool; nil before it is read, and after an error
+	err  error
+}
+
+// isWhole reports whether the content is kept decoded.
+func (c *Capture) isWhole() bool {
+	return c.Complete && !c.ContentDigest.IsZero() && c.ContentSize <= maxWhole
+}
+
+// wholeContent returns a reader of the decoded content, which the first call decodes.
+func (c *Capture) wholeContent() (io.ReadCloser, error) {
+	c.whole.once.Do(func() {
+		buf := c.client.wholes.Get().(*[]byte)
+		*buf, c.whole.err = c.readWhole((*buf)[:0])
+		if c.whole.err != nil {
+			c.client.wholes.Put(buf)
+			return
+		}
+		c.whole.buf = buf
+	})
+	if c.whole.err != nil {
+		return nil, c.whole.err
+	}
+	return &wholeReader{Reader: bytes.NewReader(*c.whole.buf), all: *c.whole.buf, capture: c}, nil
+}
+
+// readWhole appends the content to b.
+func (c *Capture) readWhole(b []byte) ([]byte, error) {
+	var from io.Reader = io.NewSectionReader(c.spool, int64(len(c.Head)), c.PayloadSize)
+	if c.coded || c.BlockSize-int64(len(c.Head)) != c.PayloadSize {
+		content, err := c.body("content", contentCodings(c.Header), c.maxDecode)
+		if err != nil {
+			return b, err
+		}
+		defer content.Close()
+		from = content
+	}
+	if need := int(c.ContentSize); cap(b) < need {
+		b = make([]byte, 0, need)
+	}
+	b = b[:c.ContentSize]
+	n, err := io.ReadFull(from, b)
+	return b[:n], err
+}
+
+// wholeReader reads a decoded content in memory.
+type wholeReader struct {
+	*bytes.Reader
+	all     []byte
+	capture *Capture
+	closed  bool
+}
+
+// Bytes returns the whole content without a copy. It must not be changed, nor used after the capture is closed.
+func (r *wholeReader) Bytes() []byte { return r.all }
+
+// Read reads decoded bytes.
+func (r *wholeReader) Read(p []byte) (int, error) {
+	if r.closed || r.capture.spool.closed {
+		return 0, ErrClosed
+	}
+	return r.Reader.Read(p)
+}
+
+// Close ends reading. It may be called again.
+func (r *wholeReader) Close() error {
+	r.closed = true
 	return nil
 }

@@ -101,7 +101,7 @@ func (x *exchange) send(ctx context.Context, k *conn) (keep, noAnswer bool, err 
 			c.Request = redact(x.raw[:n:n], x.secrets)
 		}
 	}
-	buf := x.client.getHead()
+	buf := x.client.heads.Get().(*[headSize]byte)
 	defer x.client.heads.Put(buf)
 	head, rest := buf[:0], []byte(nil)
 	if err == nil {
@@ -123,7 +123,7 @@ func (x *exchange) send(ctx context.Context, k *conn) (keep, noAnswer bool, err 
 // receive reads the response that begins with head. rest is what was read after the head.
 func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (keep bool, err error) {
 	c, limits := x.capture, x.request.Limits
-	b := x.client.getBuffers()
+	b := x.client.buffers.Get().(*buffers)
 	defer x.client.putBuffers(b)
 	b.block.Reset()
 	b.rec = recorder{spool: c.spool, hash: b.block, pending: b.pending[:0]}

@@ -158,7 +158,12 @@ type Client struct {
 
 // New returns a client. It should be closed.
 func New(o Options) *Client {
-	c := &Client{dial: o.Dial, now: o.Now, codecs: &codecs{}}
+	c := &Client{
+		dial: o.Dial, now: o.Now, codecs: &codecs{},
+		heads:   sync.Pool{New: func() any { return new([headSize]byte) }},
+		buffers: sync.Pool{New: newBuffers},
+		wholes:  sync.Pool{New: func() any { return new([]byte) }},
+	}
 	if c.now == nil {
 		c.now = time.Now
 	}
@@ -177,6 +182,7 @@ func New(o Options) *Client {
 		memory = 256 << 10
 	}
 	c.spools = &spools{dir: o.SpoolDir, memory: memory, create: os.CreateTemp}
+	c.spools.segments.New = func() any { return new([segmentSize]byte) }
 	maxIdle := o.MaxIdle
 	if maxIdle == 0 {
 		maxIdle = 256
@@ -331,17 +337,7 @@ type buffers struct {
 	payload payload
 }
 
-func (c *Client) getHead() *[headSize]byte {
-	if b, ok := c.heads.Get().(*[headSize]byte); ok {
-		return b
-	}
-	return new([headSize]byte)
-}
-
-func (c *Client) getBuffers() *buffers {
-	if b, ok := c.buffers.Get().(*buffers); ok {
-		return b
-	}
+func newBuffers() any {
 	return &buffers{
 		parser:  bufio.NewReaderSize(nil, peekSize),
 		pending: make([]byte, 0, pendingSize),

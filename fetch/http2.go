@@ -207,19 +207,16 @@ func (x *exchange) asked() h2.Request {
 		Method: http.MethodGet, Scheme: r.URI.Scheme(), Authority: r.URI.Authority(), Path: r.URI.RequestTarget(),
 		Body: r.Form,
 	}
+	add := func(fields []Field, secret bool) {
+		for _, f := range fields {
+			out.Fields = append(out.Fields, h2.Field{Name: strings.ToLower(f.Name), Value: f.Value, Secret: secret})
+		}
+	}
+	add(r.Header, false)
+	add(r.Secrets, true)
 	if len(r.Form) > 0 {
 		out.Method = http.MethodPost
-	}
-	for _, f := range r.Header {
-		out.Fields = append(out.Fields, h2.Field{Name: strings.ToLower(f.Name), Value: f.Value})
-	}
-	for _, f := range r.Secrets {
-		out.Fields = append(out.Fields, h2.Field{Name: strings.ToLower(f.Name), Value: f.Value, Secret: true})
-	}
-	if len(r.Form) > 0 {
-		for _, f := range formFields(r) {
-			out.Fields = append(out.Fields, h2.Field{Name: strings.ToLower(f.Name), Value: f.Value})
-		}
+		add(formFields(r), false)
 	}
 	return out
 }

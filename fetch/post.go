@@ -77,12 +77,9 @@ func post(
 		return 0, nil, WithoutURL(err)
 	}
 	r.Header = header
-	transport := &http.Transport{DialContext: dial, DisableKeepAlives: true, MaxResponseHeaderBytes: maxPostHead}
-	defer transport.CloseIdleConnections()
-	client := http.Client{Transport: transport, CheckRedirect: notFollowed}
-	res, err := client.Do(r)
+	res, err := askOnce(r, &http.Transport{DialContext: dial})
 	if err != nil {
-		return 0, nil, WithoutURL(err)
+		return 0, nil, err
 	}
 	answer, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err = errors.Join(err, res.Body.Close()); err != nil {
@@ -108,4 +105,60 @@ func OwnServers() http.RoundTripper {
 		DialContext: dialer.DialContext, TLSHandshakeTimeout: linesDialTimeout, ResponseHeaderTimeout: ownServerTimeout,
 		MaxResponseHeaderBytes: maxPostHead, IdleConnTimeout: linesTimeout, MaxIdleConnsPerHost: 1, DisableCompression: true,
 	}
+}
+
+const (
+	gotTimeout   = 30 * time.Minute
+	gotFirstByte = 2 * time.Minute // until the head of the answer
+	maxGot       = 1 << 30
+)
+
+// ErrAnswerTooLarge means that the answer of a server of the operator is larger than 1 GiB.
+var ErrAnswerTooLarge = errors.New("the answer is larger than 1 GiB")
+
+// GetLines asks a server of the operator for a text, and calls read with the text while it arrives. It returns an error
+// unless the status is 200. An answer may have 1 GiB and take half an hour.
+//
+// Like [PostLines] it connects to any address, so it must only be used for servers that the operator names, never for
+// one that a page names. Nothing of the exchange is recorded. Redirects are not followed, and no proxy is used.
+func GetLines(ctx context.Context, from, userAgent string, read func(io.Reader) error) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, gotTimeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return fmt.Errorf("request a text from a server: %w", WithoutURL(err))
+	}
+	r.Header = http.Header{"User-Agent": {userAgent}}
+	dialer := net.Dialer{Timeout: linesDialTimeout}
+	res, err := askOnce(r, &http.Transport{DialContext: dialer.DialContext, ResponseHeaderTimeout: gotFirstByte})
+	if err != nil {
+		return fmt.Errorf("request a text from a server: %w", err)
+	}
+	defer func() { err = errors.Join(err, res.Body.Close()) }()
+	if res.StatusCode != http.StatusOK {
+		says, _ := io.ReadAll(io.LimitReader(res.Body, maxLinesAnswer)) // the status is the error
+		return fmt.Errorf("request a text from a server: it answered with status %d: %.200q", res.StatusCode, says)
+	}
+	return readBounded(res.Body, maxGot, read)
+}
+
+// readBounded calls read with at most limit bytes of in. It returns [ErrAnswerTooLarge] if there are more.
+func readBounded(in io.Reader, limit int64, read func(io.Reader) error) error {
+	bounded := &io.LimitedReader{R: in, N: limit + 1}
+	if err := read(bounded); err != nil && bounded.N > 0 {
+		return err
+	}
+	if bounded.N <= 0 {
+		return ErrAnswerTooLarge
+	}
+	return nil
+}
+
+// askOnce makes a request over a connection of its own, and returns a redirect as it is. No error names the URL.
+func askOnce(r *http.Request, over *http.Transport) (*http.Response, error) {
+	over.DisableKeepAlives, over.MaxResponseHeaderBytes = true, maxPostHead
+	asIs := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client := http.Client{Transport: over, CheckRedirect: asIs}
+	res, err := client.Do(r)
+	return res, WithoutURL(err)
 }

@@ -39,7 +39,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	for len(p) > 0 && s.inMemory < s.from.memory {
 		within := int(s.inMemory % segmentSize)
 		if within == 0 {
-			s.segments = append(s.segments, s.from.segment())
+			s.segments = append(s.segments, s.from.segments.Get().(*[segmentSize]byte))
 		}
 		room := min(int64(segmentSize-within), s.from.memory-s.inMemory, int64(len(p)))
 		copy(s.segments[len(s.segments)-1][within:], p[:room])
@@ -58,14 +58,6 @@ func (s *spool) Write(p []byte) (int, error) {
 	}
 	s.size += int64(len(p))
 	return written, nil
-}
-
-// segment returns a segment of memory.
-func (s *spools) segment() *[segmentSize]byte {
-	if b, ok := s.segments.Get().(*[segmentSize]byte); ok {
-		return b
-	}
-	return new([segmentSize]byte)
 }
 
 // openFile creates the file, if there is none, and removes its name.

@@ -294,3 +294,16 @@ func (w *Way) uses(ip netip.Addr) bool {
 	}
 	return slices.ContainsFunc(w.o.Sources, func(a netip.Addr) bool { return a.Is4() == ip.Is4() })
 }
+
+// Reach reports whether a connection to an address, a host and a port, can be opened in a way within a time. It sends
+// nothing.
+func (c *Client) Reach(ctx context.Context, w *Way, address string, limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(WithWay(ctx, w), limit)
+	defer cancel()
+	k, err := c.dial(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	_ = k.Close() // nothing was sent
+	return true
+}

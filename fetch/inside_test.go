@@ -1,0 +1,156 @@
+package fetch
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/internal/panics"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+func TestHeadsAreRepaired(t *testing.T) {
+	t.Parallel()
+	const status = "HTTP/1.1 200 OK\r\n"
+	for _, row := range []struct {
+		name, fields string
+		header       map[string]string
+		length       int64
+		repaired     int
+	}{
+		{"nothing to repair", "A: b\r\nContent-Length: 2\r\n", map[string]string{"A": "b"}, 2, 0},
+		{"a folded line", "A: b\r\n c\r\nContent-Length: 2\r\n", map[string]string{"A": "b c"}, 2, 1},
+		{"a control byte", "A: b\x01c\r\nContent-Length: 2\r\n", map[string]string{"A": "b c"}, 2, 1},
+		{"a zero byte", "Server: x\x00\r\nContent-Length: 2\r\n", map[string]string{"Server": "x"}, 2, 1},
+		{"a carriage return", "A: b\rc\r\nContent-Length: 2\r\n", map[string]string{"A": "b c"}, 2, 1},
+		{"a delete byte in a folded line", "A: b\r\n\tc\x7fd\r\nContent-Length: 2\r\n", map[string]string{"A": "b c d"}, 2, 2},
+		{"a control byte in the type", "Content-Type: text/html\x02\r\nContent-Length: 2\r\n", map[string]string{"Content-Type": "text/html"}, 2, 1},
+		{"a control byte in a length", "Content-Length: 2\x03\r\nA: b\r\n", map[string]string{"A": "b"}, 2, 1},
+		{"a folded length", "A: \x01\r\nContent-Length:\r\n 2\r\n", map[string]string{"A": ""}, 2, 2},
+		{"no field", "rubbish\r\nA: b\r\nContent-Length: 2\r\n", map[string]string{"A": "b"}, 2, 1},
+	} {
+		head := status + row.fields + "\r\n"
+		res, repaired, err := parse(bufio.NewReader(nil), &gatedReader{body: strings.NewReader("hi")}, []byte(head))
+		if err != nil {
+			t.Errorf("%s: %v", row.name, err)
+			continue
+		}
+		for name, want := range row.header {
+			if got := res.Header.Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", row.name, name, got, want)
+			}
+		}
+		if res.ContentLength != row.length || repaired != row.repaired {
+			t.Errorf("%s: length %d, %d lines repaired; want %d and %d", row.name, res.ContentLength, repaired, row.length, row.repaired)
+		}
+	}
+}
+
+// A quadratic repair would allocate once for each line, and copy the value each time.
+func TestFoldedLinesAreRepairedInLinearTime(t *testing.T) {
+	head := []byte("HTTP/1.1 200 OK\r\nrubbish\r\nA: b\r\n" + strings.Repeat(" \n", 256<<10) + "\r\n\r\n")
+	var did repair
+	allocations := testing.AllocsPerRun(1, func() { _, did = clean(head) })
+	if did.folded != 256<<10 || allocations > 100 {
+		t.Errorf("%d lines were unfolded with %.0f allocations, want %d with at most 100", did.folded, allocations, 256<<10)
+	}
+}
+
+// faultyDecoder panics as a decoder with a fault would.
+type faultyDecoder struct{}
+
+func (faultyDecoder) Read([]byte) (int, error) { panic("index out of range") }
+
+// An error of the coding leaves the record whole: the rest of the payload is read without the decoder.
+func TestPanicOfADecoderIsAnErrorOfTheCoding(t *testing.T) {
+	t.Parallel()
+	l := &layer{codecs: &codecs{}, coding: "br", from: bytes.NewReader(nil), decoder: faultyDecoder{}}
+	_, err := l.Read(make([]byte, 10))
+	if panicked := (*panics.Error)(nil); !errors.Is(err, ErrCoding) || !errors.As(err, &panicked) {
+		t.Errorf("the error is %v, want %v and the panic", err, ErrCoding)
+	}
+	if l.decoder != nil {
+		t.Error("the faulty decoder may be used again")
+	}
+	l.release()
+}
+
+// TestSecretFieldsAreReplacedInWhatIsKept cuts a request at each byte: no part of a secret is ever kept.
+func TestSecretFieldsAreReplacedInWhatIsKept(t *testing.T) {
+	t.Parallel()
+	u, err := uri.Parse("http://a.example/page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, secrets, err := requestBytes(Request{URI: u, Header: []Field{
+		{Name: "A", Value: "1"}, {Name: "B", Value: "2"},
+	}, Secrets: []Field{{Name: "Authorization", Value: "XYZ"}, {Name: "Cookie", Value: "ZZZZZZZZZZZZZZZ"}}}, keepAlive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "GET /page HTTP/1.1\r\nHost: a.example\r\nA: 1\r\nB: 2\r\n" +
+		"Authorization: [redacted]\r\nCookie: [redacted]\r\nConnection: keep-alive\r\n\r\n"
+	if got := string(redact(raw, secrets)); got != want {
+		t.Errorf("kept:\n%s\nwant:\n%s", got, want)
+	}
+	for n := range raw {
+		if got := string(redact(raw[:n], secrets)); strings.ContainsAny(got, "XYZ") {
+			t.Fatalf("after %d bytes this is kept: %q", n, got)
+		}
+	}
+	if _, _, err := requestBytes(Request{URI: u, Secrets: []Field{{Name: "A", Value: "XYZ\r\n"}}}, keepAlive); err == nil ||
+		strings.Contains(err.Error(), "XYZ") {
+		t.Errorf("a secret with a line end: %v", err)
+	}
+}
+
+func TestTheAnswerOfAServerOfTheOperatorIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		text string
+		want error
+	}{{"", nil}, {"12345678", nil}, {"123456789", ErrAnswerTooLarge}, {strings.Repeat("x", 1000), ErrAnswerTooLarge}} {
+		got := 0
+		err := readBounded(strings.NewReader(test.text), 8, func(in io.Reader) error {
+			all, err := io.ReadAll(in)
+			got = len(all)
+			return err
+		})
+		if !errors.Is(err, test.want) || got > 9 {
+			t.Errorf("%d bytes of at most 8: %d read, error %v, want %v", len(test.text), got, err, test.want)
+		}
+	}
+}
+
+// TestAPeriodOfABodyDoesNotEndWriting writes to a connection after the end of a period of its body, as HTTP/2 does to
+// receive more. A write that fails would break TLS, and cut the body.
+func TestAPeriodOfABodyDoesNotEndWriting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		go func() { _, _ = io.Copy(io.Discard, there) }()
+		defer func() { _, _ = here.Close(), there.Close() }()
+		k, p := &conn{Conn: here}, pace{}
+		r := Request{Limits: Limits{Body: time.Hour, Grace: time.Second, MinRate: 1}}
+		if err := p.begin(t.Context(), k, r, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		if _, err := k.Write([]byte("more")); err != nil {
+			t.Errorf("write after the first period: %v", err)
+		}
+		if _, err := k.Read(make([]byte, 1)); !isTimeout(err) {
+			t.Errorf("read after the first period: %v", err)
+		}
+		time.Sleep(time.Hour)
+		if _, err := k.Write([]byte("more")); !isTimeout(err) {
+			t.Errorf("write after the end of the body: %v", err)
+		}
+	})
+}
