@@ -19,15 +19,11 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func newIndex(t *testing.T) (*dedup.Index, func() *dedup.Index) {
 	t.Helper()
 	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: now, Compactors: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	open := func() *dedup.Index {
 		i, err := dedup.Open(f.DB(), dedup.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return i
 	}
 	return open(), open
@@ -41,19 +37,13 @@ func TestFilesAreComparedWithTheJournal(t *testing.T) {
 	t.Parallel()
 	index, reopen := newIndex(t)
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "2026"), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "2026", "below.warc.gz"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(dir, "2026"), 0o750))
+	must(t, os.WriteFile(filepath.Join(dir, "2026", "below.warc.gz"), []byte("x"), 0o600))
 	compare := func(absent ...string) (string, dedup.Comparison) {
 		t.Helper()
 		c, err := index.Compare(dir, map[string]int64{"cut.warc.gz": 100}, absent,
 			func(f string) bool { return f == "elsewhere.warc.gz" })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var lost []string
 		for _, l := range c.Lost {
 			lost = append(lost, l.File)
@@ -89,9 +79,7 @@ func TestAnOperatorDeclaresFiles(t *testing.T) {
 	t.Parallel()
 	index, _ := newIndex(t)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "now.warc.gz.open"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "now.warc.gz.open"), []byte("x"), 0o600))
 	for _, c := range []struct {
 		are, file string
 		changed   int

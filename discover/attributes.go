@@ -1,6 +1,10 @@
 package discover
 
-import "github.com/arcrawl/arcrawl/uri"
+import (
+	"strings"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
 
 // use is the purpose of an attribute.
 type use int
@@ -16,49 +20,31 @@ const (
 	srcdoc        // a page
 )
 
-// uses are the purposes of attributes in any element.
-var uses = map[string]use{
-	"background":              embed,
-	"longdesc":                link,
-	"style":                   styles,
-	"data-actualsrc":          lazy,
-	"data-background":         lazy,
-	"data-background-image":   lazy,
-	"data-bg":                 lazy,
-	"data-bg-image":           lazy,
-	"data-cfsrc":              lazy,
-	"data-echo":               lazy,
-	"data-fallback-src":       lazy,
-	"data-full":               lazy,
-	"data-hi-res-src":         lazy,
-	"data-hires":              lazy,
-	"data-image":              lazy,
-	"data-image-src":          lazy,
-	"data-img":                lazy,
-	"data-img-src":            lazy,
-	"data-large-file":         lazy,
-	"data-large_image":        lazy,
-	"data-lazy":               lazy,
-	"data-lazy-background":    lazy,
-	"data-lazy-src":           lazy,
-	"data-lazyload":           lazy,
-	"data-medium-file":        lazy,
-	"data-orig-file":          lazy,
-	"data-orig-src":           lazy,
-	"data-original":           lazy,
-	"data-pagespeed-lazy-src": lazy,
-	"data-poster":             lazy,
-	"data-src":                lazy,
-	"data-src-retina":         lazy,
-	"data-thumb":              lazy,
-	"data-thumbnail":          lazy,
-	"data-zoom-image":         lazy,
-	"data-bgset":              lazyList,
-	"data-lazy-srcset":        lazyList,
-	"data-orig-srcset":        lazyList,
-	"data-original-set":       lazyList,
-	"data-srcset":             lazyList,
+// byName returns the value of each name. lists holds the names of each value, separated by white space.
+func byName[V comparable](lists map[V]string) map[string]V {
+	all := map[string]V{}
+	for value, names := range lists {
+		for name := range strings.FieldsSeq(names) {
+			all[name] = value
+		}
+	}
+	return all
 }
+
+// uses are the purposes of attributes in any element.
+var uses = byName(map[use]string{
+	embed:  `background`,
+	link:   `longdesc`,
+	styles: `style`,
+	lazy: `
+		data-actualsrc data-background data-background-image data-bg data-bg-image data-cfsrc data-echo
+		data-fallback-src data-full data-hi-res-src data-hires data-image data-image-src data-img data-img-src
+		data-large-file data-large_image data-lazy data-lazy-background data-lazy-src data-lazyload data-medium-file
+		data-orig-file data-orig-src data-original data-pagespeed-lazy-src data-poster data-src data-src-retina
+		data-thumb data-thumbnail data-zoom-image
+	`,
+	lazyList: `data-bgset data-lazy-srcset data-orig-srcset data-original-set data-srcset`,
+})
 
 var (
 	hyperlinks = map[string]use{"href": link, "xlink:href": link}
@@ -98,49 +84,17 @@ var elementUses = map[string]map[string]use{
 
 // metaUses are the names of properties whose value is a reference: the property, name or itemprop of a meta element, or
 // the itemprop of a link element.
-var metaUses = map[string]uri.Hop{
-	"contenturl":                      uri.Embed,
-	"embedurl":                        uri.Embed,
-	"image":                           uri.Embed,
-	"logo":                            uri.Embed,
-	"msapplication-config":            uri.Embed,
-	"msapplication-square150x150logo": uri.Embed,
-	"msapplication-square310x310logo": uri.Embed,
-	"msapplication-square70x70logo":   uri.Embed,
-	"msapplication-tileimage":         uri.Embed,
-	"msapplication-wide310x150logo":   uri.Embed,
-	"og:audio":                        uri.Embed,
-	"og:audio:secure_url":             uri.Embed,
-	"og:audio:url":                    uri.Embed,
-	"og:image":                        uri.Embed,
-	"og:image:secure_url":             uri.Embed,
-	"og:image:url":                    uri.Embed,
-	"og:logo":                         uri.Embed,
-	"og:video":                        uri.Embed,
-	"og:video:secure_url":             uri.Embed,
-	"og:video:url":                    uri.Embed,
-	"parsely-image-url":               uri.Embed,
-	"sailthru.image.full":             uri.Embed,
-	"sailthru.image.thumb":            uri.Embed,
-	"thumbnail":                       uri.Embed,
-	"thumbnailurl":                    uri.Embed,
-	"twitter:image":                   uri.Embed,
-	"twitter:image0":                  uri.Embed,
-	"twitter:image1":                  uri.Embed,
-	"twitter:image2":                  uri.Embed,
-	"twitter:image3":                  uri.Embed,
-	"twitter:image:src":               uri.Embed,
-	"twitter:player":                  uri.Embed,
-	"twitter:player:stream":           uri.Embed,
-	"al:web:url":                      uri.Link,
-	"citation_abstract_html_url":      uri.Link,
-	"citation_fulltext_html_url":      uri.Link,
-	"citation_pdf_url":                uri.Link,
-	"mainentityofpage":                uri.Link,
-	"msapplication-starturl":          uri.Link,
-	"og:see_also":                     uri.Link,
-	"og:url":                          uri.Link,
-	"parsely-link":                    uri.Link,
-	"twitter:url":                     uri.Link,
-	"url":                             uri.Link,
-}
+var metaUses = byName(map[uri.Hop]string{
+	uri.Embed: `
+		contenturl embedurl image logo msapplication-config msapplication-square150x150logo
+		msapplication-square310x310logo msapplication-square70x70logo msapplication-tileimage
+		msapplication-wide310x150logo og:audio og:audio:secure_url og:audio:url og:image og:image:secure_url
+		og:image:url og:logo og:video og:video:secure_url og:video:url parsely-image-url sailthru.image.full
+		sailthru.image.thumb thumbnail thumbnailurl twitter:image twitter:image0 twitter:image1 twitter:image2
+		twitter:image3 twitter:image:src twitter:player twitter:player:stream
+	`,
+	uri.Link: `
+		al:web:url citation_abstract_html_url citation_fulltext_html_url citation_pdf_url mainentityofpage
+		msapplication-starturl og:see_also og:url parsely-link twitter:url url
+	`,
+})

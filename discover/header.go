@@ -11,55 +11,18 @@ import (
 // noHop means that the target is not to be crawled.
 const noHop uri.Hop = 0
 
-// relations are the hops of the words in the rel of a link element or Link header.
-var relations = map[string]uri.Hop{
-	"stylesheet":                   uri.Embed,
-	"icon":                         uri.Embed,
-	"apple-touch-icon":             uri.Embed,
-	"apple-touch-icon-precomposed": uri.Embed,
-	"apple-touch-startup-image":    uri.Embed,
-	"mask-icon":                    uri.Embed,
-	"fluid-icon":                   uri.Embed,
-	"image_src":                    uri.Embed,
-	"import":                       uri.Embed,
-	"preload":                      uri.Embed,
-	"modulepreload":                uri.Embed,
-	"manifest":                     uri.Embed,
-
-	"alternate":      uri.Link,
-	"amphtml":        uri.Link,
-	"archives":       uri.Link,
-	"author":         uri.Link,
-	"bookmark":       uri.Link,
-	"canonical":      uri.Link,
-	"collection":     uri.Link,
-	"contents":       uri.Link,
-	"first":          uri.Link,
-	"help":           uri.Link,
-	"index":          uri.Link,
-	"item":           uri.Link,
-	"last":           uri.Link,
-	"license":        uri.Link,
-	"next":           uri.Link,
-	"prefetch":       uri.Link,
-	"prerender":      uri.Link,
-	"prev":           uri.Link,
-	"previous":       uri.Link,
-	"privacy-policy": uri.Link,
-	"search":         uri.Link,
-	"shortlink":      uri.Link,
-	"start":          uri.Link,
-	"up":             uri.Link,
-
-	"dns-prefetch": noHop,
-	"preconnect":   noHop,
-	"edituri":      noHop, // this and the following are for requests of programs
-	"hub":          noHop,
-	"micropub":     noHop,
-	"microsub":     noHop,
-	"pingback":     noHop,
-	"webmention":   noHop,
-}
+// relations are the hops of the words in the rel of a link element or Link header. Some are for requests of programs.
+var relations = byName(map[uri.Hop]string{
+	uri.Embed: `
+		stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon fluid-icon
+		image_src import preload modulepreload manifest
+	`,
+	uri.Link: `
+		alternate amphtml archives author bookmark canonical collection contents first help index item last license
+		next prefetch prerender prev previous privacy-policy search shortlink start up
+	`,
+	noHop: `dns-prefetch preconnect edituri hub micropub microsub pingback webmention`,
+})
 
 // relation returns the hop of a rel: embed if any of its words is one, else link if any is one. If no word is known it
 // returns unknown.

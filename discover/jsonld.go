@@ -38,33 +38,19 @@ const (
 )
 
 // properties are the properties of schema.org with a role, in lower case.
-var properties = map[string]role{
-	"@context":           vocabulary,
-	"@graph":             graph,
-	"@id":                identity,
-	"@value":             literal,
-	"archivedat":         ofPage,
-	"associatedmedia":    ofPage,
-	"audio":              ofPage,
-	"contenturl":         ofMedia,
-	"datepublished":      firstDate,
-	"discussionurl":      ofPage,
-	"downloadurl":        ofPage,
-	"embedurl":           ofMedia,
-	"image":              ofMedia,
-	"item":               ofPage,
-	"logo":               ofMedia,
-	"mainentityofpage":   ofPage,
-	"photo":              ofMedia,
-	"primaryimageofpage": ofMedia,
-	"relatedlink":        ofPage,
-	"screenshot":         ofMedia,
-	"significantlink":    ofPage,
-	"thumbnail":          ofMedia,
-	"thumbnailurl":       ofMedia,
-	"url":                address,
-	"video":              ofPage,
-}
+var properties = byName(map[role]string{
+	vocabulary: `@context`,
+	graph:      `@graph`,
+	identity:   `@id`,
+	literal:    `@value`,
+	ofPage: `
+		archivedat associatedmedia audio discussionurl downloadurl item mainentityofpage relatedlink significantlink
+		video
+	`,
+	ofMedia:   `contenturl embedurl image logo photo primaryimageofpage screenshot thumbnail thumbnailurl`,
+	firstDate: `datepublished`,
+	address:   `url`,
+})
 
 // level is an object or list that the reader is in.
 type level struct {
