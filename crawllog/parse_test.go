@@ -207,9 +207,7 @@ func TestErrorsNameTheColumn(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	text, err := os.ReadFile("testdata/heritrix.log")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	for line := range strings.Lines(string(text)) {
 		f.Add(line)
 	}

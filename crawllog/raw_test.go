@@ -20,9 +20,7 @@ func FuzzRawEntry(f *testing.F) {
 	}
 	for _, name := range logs {
 		content, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		for line := range bytes.Lines(content) {
 			f.Add(string(bytes.TrimRight(line, "\n")))
 		}

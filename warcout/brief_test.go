@@ -18,9 +18,7 @@ func briefRecords(t testing.TB) (texts [][]byte) {
 		"User-Agent: Mozilla/5.0 (compatible; arcrawl/1.0; +https://library.example/crawler)\r\nAccept: */*\r\nAccept-Encoding: gzip, deflate, br, zstd\r\n\r\n")
 	v.Metadata = append(v.Metadata, Field{"via", "http://www.example.org/"}, Field{"contentState", "unchanged"})
 	records, err := compose(nil, v, "urn:uuid:0f9619ff-8b86-8d01-b42d-00cf00000000", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, r := range records {
 		texts = append(texts, r.text)
 	}
@@ -73,9 +71,7 @@ func TestShortRecordsAreNotLongerThanWithTheGeneralEncoder(t *testing.T) {
 	for _, text := range briefRecords(t) {
 		var general bytes.Buffer
 		zip, err := gzip.NewWriterLevel(&general, DefaultLevel)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, _ = zip.Write(text)
 		_ = zip.Close()
 		if member, _ := newBrief().member(nil, text); len(member) > general.Len()*102/100 {
@@ -114,9 +110,7 @@ func BenchmarkShortRecord(b *testing.B) {
 	b.Run("general", func(b *testing.B) {
 		var out bytes.Buffer
 		zip, err := gzip.NewWriterLevel(&out, DefaultLevel)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		for i := 0; b.Loop(); i++ {
 			out.Reset()
 			zip.Reset(&out)

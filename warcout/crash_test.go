@@ -70,9 +70,7 @@ func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
 			t.Errorf("found %v", r)
 		}
 	}
-	if err := w.Close(start); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close(start))
 	kinds := map[string]string{}
 	for _, k := range readDir(t, dir) {
 		a := k.get("WARC-Target-URI")
@@ -103,36 +101,26 @@ func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
 func killedAfter(t *testing.T, dir string, round, visits int) (acknowledged []string) {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Env = append(os.Environ(), crashDir+"="+dir, fmt.Sprintf("%s_ROUND=%d", crashDir, round))
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	lines := bufio.NewReader(out)
 	for {
 		line, err := lines.ReadString('\n')
 		if err == io.EOF { // an incomplete last line is not an acknowledgement
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		a, ok := strings.CutPrefix(strings.TrimSpace(line), "done ")
 		if !ok {
 			t.Errorf("the child printed %q", line)
 		}
 		acknowledged = append(acknowledged, a)
 		if len(acknowledged) == visits {
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, cmd.Process.Kill())
 		}
 	}
 	if err := cmd.Wait(); err == nil || len(acknowledged) < visits {

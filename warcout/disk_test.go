@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/panics"
 )
 
 // troubled is a real file on a simulated disk that can be full or fail.
@@ -101,9 +104,7 @@ func TestFullDiskFailsOneVisitOnly(t *testing.T) {
 // checkKept closes w. It checks that the files have three records of each acknowledged visit, and no other visits.
 func checkKept(t *testing.T, w *Writer, dir string, acknowledged map[string]bool) {
 	t.Helper()
-	if err := w.Close(start); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close(start))
 	count := map[string]int{}
 	for _, k := range readDir(t, dir) {
 		count[k.get("WARC-Target-URI")]++
@@ -146,21 +147,15 @@ func TestFileThatCannotBeCutIsAbandoned(t *testing.T) {
 	w, _ := opened(t, Options{Dir: dir, Host: "c1"})
 	var d disk
 	w.create = d.create
-	if _, err := w.Write(start, visit(address(0), noise(0, 6000))); err != nil {
-		t.Fatal(err)
-	}
+	mustWrite(t, w, start, visit(address(0), noise(0, 6000)))
 	d.room.Store(10_000)
 	d.failTruncate.Store(true)
 	_, err := w.Write(start, visit(address(1), noise(1, 6000)))
 	if !errors.Is(err, syscall.ENOSPC) || !errors.Is(err, syscall.EIO) {
 		t.Fatalf("error %v, want why the write failed and why the file is abandoned", err)
 	}
-	if _, err := w.Write(start, visit(address(2), noise(2, 6000))); err != nil {
-		t.Fatalf("the next file: %v", err)
-	}
-	if err := w.Close(start); err != nil {
-		t.Fatal(err)
-	}
+	mustWrite(t, w, start, visit(address(2), noise(2, 6000)))
+	must(t, w.Close(start))
 	if names := namesIn(t, dir); len(names) != 2 || !strings.HasSuffix(names[0], openSuffix) {
 		t.Fatalf("files %q, want the first abandoned and the second sealed", names)
 	}
@@ -193,9 +188,7 @@ func TestWaitingVisitsAreWrittenTogether(t *testing.T) {
 			var d disk
 			w.create = d.create
 			acknowledged := map[string]bool{address(0): true}
-			if _, err := w.Write(start, visit(address(0), noise(0, 3000))); err != nil {
-				t.Fatal(err)
-			}
+			mustWrite(t, w, start, visit(address(0), noise(0, 3000)))
 			d.writes.Store(0)
 			const late = 3
 			var all sync.WaitGroup
@@ -236,9 +229,7 @@ func TestWaitingVisitsAreWrittenTogether(t *testing.T) {
 				t.Errorf("%d writes, want %d", got, row.writes)
 			}
 			d.room.Store(0)
-			if _, err := w.Write(start, visit(address(9), page("short"))); err != nil {
-				t.Fatalf("with space again: %v", err)
-			}
+			mustWrite(t, w, start, visit(address(9), page("short")))
 			acknowledged[address(9)] = true
 			checkKept(t, w, dir, acknowledged)
 		})
@@ -251,9 +242,7 @@ func TestFailedSyncFailsExactlyTheVisitsThatWaitForIt(t *testing.T) {
 	w, _ := opened(t, Options{Dir: dir})
 	var d disk
 	w.create = d.create
-	if _, err := w.Write(start, visit(address(0), noise(0, 3000))); err != nil {
-		t.Fatal(err)
-	}
+	mustWrite(t, w, start, visit(address(0), noise(0, 3000)))
 	// The next sync waits until three more visits were appended, and then fails.
 	const late = 3
 	var calls atomic.Int32
@@ -277,9 +266,7 @@ func TestFailedSyncFailsExactlyTheVisitsThatWaitForIt(t *testing.T) {
 			t.Errorf("visit %d: error %v, want the error of the sync", 1+i, err)
 		}
 	}
-	if _, err := w.Write(start, visit(address(9), noise(9, 3000))); err != nil {
-		t.Fatalf("after the failed sync: %v", err)
-	}
+	mustWrite(t, w, start, visit(address(9), noise(9, 3000)))
 	checkKept(t, w, dir, map[string]bool{address(0): true, address(9): true})
 }
 
@@ -304,9 +291,7 @@ func TestWriteReturnsOnlyAfterASyncThatBeganAfterItsBytes(t *testing.T) {
 	w, _ := opened(t, Options{Dir: dir})
 	var d disk
 	w.create = d.create
-	if _, err := w.Write(start, visit(address(0), page("x"))); err != nil {
-		t.Fatal(err)
-	}
+	mustWrite(t, w, start, visit(address(0), page("x")))
 	// One sync is blocked until all other visits were appended, so it does not cover them. The next sync must cover
 	// them all.
 	const others = 5
@@ -354,16 +339,11 @@ func TestLargeVisitsWaitInAnUnnamedFile(t *testing.T) {
 			t.Errorf("a crash here would leave %q", names)
 		}
 	}}
-	out, err := w.Write(start, visit(address(1), r))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := mustWrite(t, w, start, visit(address(1), r))
 	if out.Bytes < 3*spoolMemory {
 		t.Fatalf("only %d bytes: the visit did not have to be spooled", out.Bytes)
 	}
-	if err := w.Close(start); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close(start))
 	if got := readDir(t, dir)[1].block; !bytes.Equal(got, block.Bytes()) {
 		t.Errorf("the block of %d bytes came back as %d other bytes", block.Len(), len(got))
 	}
@@ -389,9 +369,7 @@ func TestSpoolThatCannotBeCreatedFailsTheVisit(t *testing.T) {
 	t.Parallel()
 	dir, temp := t.TempDir(), t.TempDir()
 	w, _ := opened(t, Options{Dir: dir, TempDir: temp})
-	if err := os.Remove(temp); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(temp))
 	if _, err := w.Write(start, visit(address(1), noise(1, 2*spoolMemory))); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v, want one about the missing folder", err)
 	}
@@ -423,9 +401,7 @@ func TestConcurrentVisitsKeepTheirRecordsTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := w.Close(start); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close(start))
 	records := readDir(t, dir)
 	for i, k := range records {
 		if k.get("WARC-Type") != "response" {
@@ -447,5 +423,46 @@ func TestConcurrentVisitsKeepTheirRecordsTogether(t *testing.T) {
 	}
 	if files := sealedFiles(t, dir); len(files) < 3 {
 		t.Errorf("%d files: no file was full while others wrote", len(files))
+	}
+}
+
+// poisonedBody panics after some bytes.
+type poisonedBody struct{ good io.Reader }
+
+func (p poisonedBody) Read(b []byte) (int, error) {
+	if n, err := p.good.Read(b); n > 0 || err == nil {
+		return n, err
+	}
+	panic("poison")
+}
+
+// More visits panic than there are encoders, each after a part of its records. Nothing of them is in the file, and the
+// visits between them are whole.
+func TestAPanicWhileComposingLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, _ := opened(t, Options{Dir: dir})
+	const rounds = 40
+	for n := range rounds {
+		bad := visit(fmt.Sprintf("http://bad.example/%d", n), page(strings.Repeat("poison ", 1000)))
+		bad.Response.Block = poisonedBody{io.LimitReader(bad.Response.Block, 3000)}
+		_, err := w.Write(start, bad)
+		if p := (*panics.Error)(nil); !errors.Is(err, ErrRefused) || !errors.As(err, &p) {
+			t.Fatalf("Write = %v, want ErrRefused with the panic", err)
+		}
+		mustWrite(t, w, start, visit(fmt.Sprintf("http://good.example/%d", n), page("good")))
+	}
+	must(t, w.Close(start))
+	good := 0
+	for _, r := range readDir(t, dir) {
+		switch to := r.get("WARC-Target-URI"); {
+		case strings.Contains(to, "bad.example"):
+			t.Errorf("the archive has a record of %s", to)
+		case strings.Contains(to, "good.example"):
+			good++
+		}
+	}
+	if good != 3*rounds {
+		t.Errorf("%d records of the good visits, want %d", good, 3*rounds)
 	}
 }

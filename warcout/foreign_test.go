@@ -31,9 +31,7 @@ func TestWarcioReadsTheWrittenRecords(t *testing.T) {
 	garbage := visit(address(4), responseOf([]byte("SSH-2.0-x\r\n"), nil))
 	mustWrite(t, w, start, garbage)
 	mustWrite(t, w, start, visit(address(5), noise(5, 2*spoolMemory)))
-	if err := w.Close(start); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close(start))
 
 	records := foreign.Records(t, sealedFiles(t, dir)...)
 	strict := readDir(t, dir)

@@ -39,9 +39,7 @@ func FuzzWriteAndReadBack(f *testing.F) {
 			_, err := w.Write(start, v)
 			accepted = append(accepted, err == nil)
 		}
-		if err := w.Close(start); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Close(start))
 		var records []kept
 		if files := sealedFiles(t, dir); len(files) > 0 {
 			var err error
@@ -119,9 +117,7 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := w.Close(start); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Close(start))
 		for _, path := range sealedFiles(t, dir) {
 			if strings.Contains(journal, " "+final+" ") {
 				continue // Open trusts a journal that names the file

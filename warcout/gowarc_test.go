@@ -19,9 +19,7 @@ func validated(t *testing.T, dir string) map[string]int {
 	types := map[string]int{}
 	for _, file := range files {
 		r, err := gowarc.NewWarcFileReader(file, 0, gowarc.WithStrictValidation(), gowarc.WithBufferTmpDir(t.TempDir()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for range 100 {
 			record, offset, findings, err := r.Next()
 			if errors.Is(err, io.EOF) {
@@ -47,14 +45,7 @@ func TestGowarcAcceptsEveryKindOfRecord(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w, _ := opened(t, Options{Dir: dir, Info: []Field{{"software", "arcrawl/test"}, {"format", "WARC File Format 1.1"}}})
-	write := func(v Visit) Written {
-		t.Helper()
-		out, err := w.Write(start, v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
+	write := func(v Visit) Written { return mustWrite(t, w, start, v) }
 	first := write(visit("http://www.example.org/", page("hello")))
 	head := []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\n")
 
@@ -69,9 +60,7 @@ func TestGowarcAcceptsEveryKindOfRecord(t *testing.T) {
 	write(unmodified)
 	write(visit("http://www.example.org/gone", nil))
 
-	if err := w.Close(start); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close(start))
 	types := validated(t, dir)
 	for _, kind := range []string{"warcinfo", "response", "request", "revisit", "metadata"} {
 		if types[kind] == 0 {

@@ -14,17 +14,13 @@ import (
 func mustWrite(t testing.TB, w *Writer, now time.Time, v Visit) Written {
 	t.Helper()
 	out, err := w.Write(now, v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out
 }
 
 func put(t testing.TB, dir, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
 }
 
 func TestFilesAreOpenWhileTheyGrow(t *testing.T) {
@@ -42,9 +38,7 @@ func TestFilesAreOpenWhileTheyGrow(t *testing.T) {
 	if g := w.Growing(); len(g) != 1 || g[0].Name+openSuffix != want[0] || g[0].Size < 500 || !g[0].Opened.Equal(start) {
 		t.Errorf("the growing file is %+v", g)
 	}
-	if err := w.Close(start); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close(start))
 	want[0] = strings.TrimSuffix(want[0], openSuffix)
 	if diff := cmp.Diff(want, namesIn(t, dir)); diff != "" {
 		t.Errorf("after Close (-want +got):\n%s", diff)
@@ -83,9 +77,7 @@ func TestWriteBeginsANewFile(t *testing.T) {
 			w, _ := opened(t, tt.options)
 			mustWrite(t, w, start, visit(address(1), noise(1, 2000)))
 			if tt.between != nil {
-				if err := tt.between(w); err != nil {
-					t.Fatal(err)
-				}
+				must(t, tt.between(w))
 			}
 			mustWrite(t, w, tt.second, visit(address(2), noise(2, 2000)))
 			checkKept(t, w, dir, map[string]bool{address(1): true, address(2): true})
@@ -109,9 +101,7 @@ func TestFileWithoutVisitsIsRemoved(t *testing.T) {
 	if names := namesIn(t, dir); len(names) != 1 {
 		t.Fatalf("files %q, want one with only its warcinfo", names)
 	}
-	if err := w.Close(start); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close(start))
 	if names := namesIn(t, dir); len(names) != 0 {
 		t.Errorf("left behind: %q", names)
 	}
@@ -135,9 +125,7 @@ func TestNoExistingFileIsOverwritten(t *testing.T) {
 	two, _ := opened(t, Options{Dir: dir})
 	first := mustWrite(t, one, start, visit(address(1), page("x")))
 	second := mustWrite(t, two, start, visit(address(2), page("x")))
-	if err := errors.Join(one.Close(start), two.Close(start)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(one.Close(start), two.Close(start)))
 	got := []string{first.Origin.File, second.Origin.File}
 	want := []string{"arcrawl-20261121090000123-00002-localhost.warc.gz", "arcrawl-20261121090000123-00004-localhost.warc.gz"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -156,18 +144,12 @@ func TestFailedSealingIsRetried(t *testing.T) {
 	w, _ := opened(t, Options{Dir: dir, MaxAge: time.Hour})
 	out := mustWrite(t, w, start, visit(address(1), page("x")))
 	open := filepath.Join(dir, out.Origin.File+openSuffix)
-	if err := os.Rename(open, open+".hidden"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(open, open+".hidden"))
 	if err := w.Rotate(start.Add(time.Hour)); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("Rotate: %v, want why the file cannot be renamed", err)
 	}
-	if err := os.Rename(open+".hidden", open); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Rotate(start.Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(open+".hidden", open))
+	must(t, w.Rotate(start.Add(time.Hour)))
 	if files := sealedFiles(t, dir); len(files) != 1 || filepath.Base(files[0]) != out.Origin.File {
 		t.Errorf("sealed: %q", files)
 	}

@@ -145,9 +145,7 @@ func readDir(t testing.TB, dir string) []kept {
 	var out []kept
 	for _, path := range sealedFiles(t, dir) {
 		records, err := readFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out = append(out, records...)
 	}
 	return out
@@ -156,9 +154,7 @@ func readDir(t testing.TB, dir string) []kept {
 func sealedFiles(t testing.TB, dir string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return paths
 }
 
@@ -166,9 +162,7 @@ func sealedFiles(t testing.TB, dir string) []string {
 func namesIn(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -203,9 +197,7 @@ func dechunk(t testing.TB, body []byte) []byte {
 func wholeMembers(t testing.TB, path string) (n int) {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for in := bytes.NewReader(data); in.Len() > 0; n++ {
 		if _, err := readMember(in); err != nil {
 			t.Fatalf("%s: member %d: %v", path, n, err)

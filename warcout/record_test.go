@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -40,9 +41,7 @@ func TestRecordsOfAVisit(t *testing.T) {
 	t.Parallel()
 	common := func(v Visit) Visit {
 		u, err := uri.Parse("http://www.example.org/")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		v.URI, v.Date, v.IP = u, start, netip.MustParseAddr("192.0.2.7")
 		return v
 	}
@@ -361,12 +360,8 @@ func TestWriteRefusesContradictoryVisits(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q", tt.name, err, tt.want)
 		}
 	}
-	if _, err := w.Write(start, visit("http://www.example.org/", page("x"))); err != nil {
-		t.Fatalf("a valid visit after the refused ones: %v", err)
-	}
-	if err := w.Close(start); err != nil {
-		t.Fatal(err)
-	}
+	mustWrite(t, w, start, visit("http://www.example.org/", page("x")))
+	must(t, w.Close(start))
 	if records := readDir(t, dir); len(records) != 4 {
 		t.Errorf("%d records, want warcinfo and the 3 of the valid visit", len(records))
 	}
@@ -389,5 +384,51 @@ func TestEscape(t *testing.T) {
 		if got := Escape(in); got != want {
 			t.Errorf("Escape(%q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+// TestIDsOfAFileDifferOnlyInTheirNumber writes two files, with a failed visit between other visits.
+func TestIDsOfAFileDifferOnlyInTheirNumber(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, _ := opened(t, Options{Dir: dir})
+	mustWrite(t, w, start, visit(address(1), page("x")))
+	short := page("x")
+	short.Size++
+	if _, err := w.Write(start, visit(address(2), short)); err == nil {
+		t.Error("a response that is not as long as announced is written")
+	}
+	mustWrite(t, w, start, visit(address(3), page("y")))
+	must(t, w.Seal(start))
+	mustWrite(t, w, start, visit(address(4), page("z")))
+	must(t, w.Close(start))
+	var numbers []string
+	files := map[string]bool{}
+	for _, k := range readDir(t, dir) {
+		id := strings.Trim(k.id(), "<>")
+		u, err := uuid.Parse(id)
+		if err != nil || u.URN() != id || u.Version() != 8 || u.Variant() != uuid.RFC4122 {
+			t.Errorf("id %s is version %d, variant %s: %v", id, u.Version(), u.Variant(), err)
+		}
+		files[id[:len(id)-8]] = true
+		numbers = append(numbers, id[len(id)-8:])
+	}
+	want := "00000000 00000010 00000011 00000012 00000030 00000031 00000032 " + "00000000 00000010 00000011 00000012"
+	if got := strings.Join(numbers, " "); got != want || len(files) != 2 {
+		t.Errorf("the numbers of the records are %s, want %s; they begin in %d ways", got, want, len(files))
+	}
+}
+
+func TestAFileEndsWithItsLastNumber(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, _ := opened(t, Options{Dir: dir})
+	first := mustWrite(t, w, start, visit(address(1), page("x")))
+	w.current[""].visits = maxVisits - 1
+	last := mustWrite(t, w, start, visit(address(2), page("y")))
+	next := mustWrite(t, w, start, visit(address(3), page("z")))
+	must(t, w.Close(start))
+	if first.Origin.File != last.Origin.File || next.Origin.File == last.Origin.File || !strings.HasSuffix(last.Origin.RecordID, "fffffff0") {
+		t.Errorf("the last number of a file is %s, followed by %+v", last.Origin.RecordID, next.Origin)
 	}
 }

@@ -33,14 +33,10 @@ func leave(t testing.TB, o Options) torn {
 	c.name = namesIn(t, o.Dir)[0]
 	path := filepath.Join(o.Dir, c.name)
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.data = data
 	records, err := readFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, k := range records {
 		c.ends = append(c.ends, k.offset+k.length)
 	}
@@ -279,9 +275,7 @@ func TestOpenFileOfAnotherWriterIsNotRepaired(t *testing.T) {
 	}
 	mustWrite(t, one, start, visit(address(2), page("x")))
 	mustWrite(t, two, start, visit(address(3), page("x")))
-	if err := two.Close(start); err != nil {
-		t.Fatal(err)
-	}
+	must(t, two.Close(start))
 	checkKept(t, one, dir, map[string]bool{address(1): true, address(2): true, address(3): true})
 }
 
@@ -294,9 +288,7 @@ func TestJournalLogsTheLifeOfEachFile(t *testing.T) {
 	w.current[""].logged -= checkpointEvery // as if these bytes had been written since the last journal line
 	mustWrite(t, w, start, visit(address(1), page("x")))
 	mustWrite(t, w, start.Add(time.Second), visit(address(2), page("x")))
-	if err := w.Close(start.Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close(start.Add(time.Minute)))
 	records := readDir(t, dir)
 	end := func(i int) string { return decimal(records[i].offset + records[i].length) }
 	name := records[0].file
@@ -305,9 +297,7 @@ func TestJournalLogsTheLifeOfEachFile(t *testing.T) {
 		"2026-11-21T09:00:00.123456Z checkpoint " + name + " " + end(6) + " 7\n" +
 		"2026-11-21T09:01:00.123456Z sealed " + name + " " + end(9) + " 10\n"
 	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("journal (-want +got):\n%s", diff)
 	}
@@ -337,11 +327,38 @@ func TestIncompleteFirstLineOfAJournalIsWrittenAgain(t *testing.T) {
 		dir := t.TempDir()
 		put(t, dir, "j", journalVersion[:n])
 		w, _ := opened(t, Options{Dir: dir, Journal: filepath.Join(dir, "j")})
-		if err := w.Close(start); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Close(start))
 		if b, err := os.ReadFile(filepath.Join(dir, "j")); err != nil || string(b) != journalVersion {
 			t.Errorf("from %q came %q, %v", journalVersion[:n], b, err)
 		}
+	}
+}
+
+func TestLostFrom(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name string
+		r    Repair
+		from int64
+		lost bool
+	}{
+		{"nothing of a whole one", Repair{Kind: Whole, Before: 100, After: 100}, 0, false},
+		{"what was cut off", Repair{Kind: Cut, Before: 100, After: 80}, 80, true},
+		{"what is behind the end of a short one", Repair{Kind: Short, Before: 100, After: 60}, 60, true},
+		{"all of one that was removed", Repair{Kind: Removed, Before: 100}, 0, true},
+		{"what is behind the end of a sealed one that shrank", Repair{Kind: Differs, Before: 100, After: 60}, 60, true},
+		{"nothing that is known of a sealed one that grew", Repair{Kind: Differs, Before: 100, After: 160}, 0, false},
+		{"all of one that is absent", Repair{Kind: Absent, Before: 100}, 0, true},
+		{"nothing because of the journal", Repair{Kind: DamagedJournal, Before: 3, After: 3}, 0, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			if from, lost := row.r.LostFrom(); from != row.from || lost != row.lost {
+				t.Errorf("LostFrom = %d, %v; want %d, %v", from, lost, row.from, row.lost)
+			}
+		})
+	}
+	if got := (Repair{File: "a.warc.gz.open"}).Name(); got != "a.warc.gz" {
+		t.Errorf("Name = %s", got)
 	}
 }

@@ -21,15 +21,11 @@ func TestAResourceIsARecordOfItsOwn(t *testing.T) {
 			t.Fatalf("%+v, %v", out, err)
 		}
 	}
-	if _, err := w.Write(start, visit("http://www.example.org/", page("hello"))); err != nil {
-		t.Fatal(err)
-	}
+	mustWrite(t, w, start, visit("http://www.example.org/", page("hello")))
 	if _, err := w.WriteResource(start, Resource{URI: "urn:a", Date: start, ContentType: "text/plain"}); !errors.Is(err, ErrRefused) {
 		t.Errorf("an empty resource: %v, want that it is refused", err)
 	}
-	if err := w.Close(start); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close(start))
 	all := readDir(t, dir)
 	if len(all) != 6 || all[1].get("WARC-Type") != "resource" || string(all[2].block) != string(long) {
 		t.Fatalf("the file has %d records: %+v", len(all), all)
@@ -52,9 +48,7 @@ func TestALookupIsARecordAsHeritrixWritesIt(t *testing.T) {
 	out, err := w.WriteLookup(start, Lookup{Host: "www.example.org.", Date: start, Addresses: []netip.Addr{
 		netip.MustParseAddr("::ffff:192.0.2.7"), netip.MustParseAddr("2001:db8::1"),
 	}, TTLs: map[netip.Addr]uint32{netip.MustParseAddr("192.0.2.7"): 300}})
-	if err := errors.Join(err, w.Close(start)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, w.Close(start)))
 	const block = "20261121090000\nwww.example.org.\t300\tIN\tA\t192.0.2.7\nwww.example.org.\tIN\tAAAA\t2001:db8::1\n"
 	all := readDir(t, dir)
 	if len(all) != 2 || string(all[1].block) != block || out.Origin.URI != "dns:www.example.org" {

@@ -39,15 +39,11 @@ func TestEachSeriesHasFilesOfItsOwn(t *testing.T) {
 	if diff := cmp.Diff([]string{"arcrawl-2026112", "arcrawl-contrac", "arcrawl-embargo"}, growing); diff != "" {
 		t.Errorf("growing files (-want +got):\n%s", diff)
 	}
-	if err := w.Rotate(start.Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Rotate(start.Add(time.Hour)))
 	if g := w.Growing(); len(g) != 1 || g[0].Name != out.Origin.File {
 		t.Errorf("after the age of the first files %v are growing, want %s alone", g, out.Origin.File)
 	}
-	if err := w.Close(later); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close(later))
 	want := map[string][]string{
 		"": {address(0), address(1), address(2), address(3)}, "embargo": {address(10), address(11), address(12), address(13)},
 		"contract": {"dns:c.example"},
@@ -119,9 +115,7 @@ func TestACrashIsRepairedInEachSeries(t *testing.T) {
 	}
 	for _, name := range namesIn(t, before) {
 		data, err := os.ReadFile(filepath.Join(before, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		put(t, dir, name, string(data[:len(data)-1]))
 		if strings.Contains(name, "contract") { // a name that is taken
 			put(t, dir, strings.TrimSuffix(name, openSuffix), "mine")

@@ -99,9 +99,7 @@ func BenchmarkWriteLarge(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		v := visit(address(1), &Response{Block: bytes.NewReader(block), Size: int64(len(block)), BlockDigest: sum})
-		if _, err := w.Write(start, v); err != nil {
-			b.Fatal(err)
-		}
+		mustWrite(b, w, start, v)
 	}
 }
 
@@ -114,13 +112,9 @@ func BenchmarkScan(b *testing.B) {
 		v := visit(address(1), &Response{Block: bytes.NewReader(block), Size: int64(len(block)), BlockDigest: sum})
 		mustWrite(b, w, start, v)
 	}
-	if err := w.Close(start); err != nil {
-		b.Fatal(err)
-	}
+	must(b, w.Close(start))
 	data, err := os.ReadFile(sealedFiles(b, dir)[0])
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		if whole, err := scan(bytes.NewReader(data), extent{}, int64(len(data))); err != nil || whole.records != 1501 {
@@ -135,18 +129,12 @@ func recordsOf(b *testing.B, v Visit, r *Response) (records [][]byte) {
 	w, _ := opened(b, Options{Dir: dir})
 	v.Response = r
 	mustWrite(b, w, start, v)
-	if err := w.Close(start); err != nil {
-		b.Fatal(err)
-	}
+	must(b, w.Close(start))
 	data, err := os.ReadFile(sealedFiles(b, dir)[0])
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	for in := bytes.NewReader(data); in.Len() > 0; {
 		raw, err := readMember(in)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		records = append(records, raw)
 	}
 	return records[1:]
@@ -154,15 +142,11 @@ func recordsOf(b *testing.B, v Visit, r *Response) (records [][]byte) {
 
 func baseline(b *testing.B, block []byte, records [][]byte, sync bool) {
 	f, err := os.Create(filepath.Join(b.TempDir(), "plain"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer f.Close()
 	out := bufio.NewWriterSize(f, 1<<20)
 	zip, err := gzip.NewWriterLevel(out, DefaultLevel)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.SetBytes(int64(len(block)))
 	b.ReportAllocs()
 	for b.Loop() {

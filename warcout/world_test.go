@@ -43,9 +43,7 @@ func visit(address string, r *Response) Visit {
 func opened(t testing.TB, o Options) (*Writer, []Repair) {
 	t.Helper()
 	w, repairs, err := Open(o, start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = w.Close(start) })
 	return w, repairs
 }
@@ -57,15 +55,10 @@ func written(t testing.TB, o Options, visits ...Visit) ([]Written, []kept) {
 	w, _ := opened(t, o)
 	var out []Written
 	for _, v := range visits {
-		one, err := w.Write(start, v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := mustWrite(t, w, start, v)
 		out = append(out, one)
 	}
-	if err := w.Close(start); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close(start))
 	return out, readDir(t, o.Dir)
 }
 
@@ -74,5 +67,13 @@ func responseOf(block []byte, payload []byte) *Response {
 	return &Response{
 		Block: bytes.NewReader(block), Size: int64(len(block)), BlockDigest: digest.Of(block),
 		PayloadDigest: digest.Of(payload), PayloadSize: int64(len(payload)),
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
