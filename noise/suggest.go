@@ -108,11 +108,11 @@ func (s *suggestion) run(cmd *cobra.Command, address string) error {
 	case err != nil || !s.write || len(p.Regexes)+len(p.Selectors) == 0:
 		return err
 	}
-	return s.add(cmd, c, u.Host(), config.ScrubRules{Scrub: p.Regexes, ScrubCSS: p.Selectors})
+	return s.add(cmd, c, u.Host(), ignore.ScrubRules{Scrub: p.Regexes, ScrubCSS: p.Selectors})
 }
 
 // add adds rules to the file of a host, after a question. It restores the file if the configuration would not be valid.
-func (s *suggestion) add(cmd *cobra.Command, c *config.Config, h uri.Host, rules config.ScrubRules) error {
+func (s *suggestion) add(cmd *cobra.Command, c *config.Config, h uri.Host, rules ignore.ScrubRules) error {
 	f, err := ignore.Stage(c, h, rules, time.Now())
 	if err != nil {
 		return daemon.FolderError{Err: err}

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	aspect "github.com/arcrawl/arcrawl/aspects/noise"
-	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/noise/infer"
@@ -93,7 +93,7 @@ func writeRules(text *strings.Builder, key string, rules []string, example func(
 	}
 	fmt.Fprintf(text, "%s = [\n", key)
 	for _, r := range rules {
-		fmt.Fprintf(text, "  %s, # %s\n", config.ScrubLiteral(r), example(r))
+		fmt.Fprintf(text, "  %s, # %s\n", schema.Literal(r), example(r))
 	}
 	text.WriteString("]\n")
 }

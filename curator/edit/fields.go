@@ -115,14 +115,14 @@ func set(text []byte, key, written string) ([]byte, error) {
 	case key == "seeds.uris":
 		return setSeeds(text, linesOf(written))
 	case strings.TrimSpace(written) == "":
-		return config.UnsetKey(text, key)
+		return UnsetKey(text, key)
 	case t.Kind == schema.List:
-		return config.SetKey(text, key, listOf(linesOf(written)))
+		return SetKey(text, key, listOf(linesOf(written)))
 	case t.Kind == schema.Boolean, t.Kind == schema.Whole, t.Kind == schema.Number, t.Kind == schema.Moment,
 		t.OrBoolean && (written == "true" || written == "false"):
-		return config.SetKey(text, key, bare(written))
+		return SetKey(text, key, bare(written))
 	}
-	return config.SetKey(text, key, schema.TOML(written))
+	return SetKey(text, key, schema.TOML(written))
 }
 
 // setSeeds adds and removes seeds, so that comments between them stay.
@@ -131,11 +131,11 @@ func setSeeds(text []byte, wanted []string) ([]byte, error) {
 	for _, s := range wanted {
 		kept[s] = true
 	}
-	text, err := config.KeepSeeds(text, func(seed string) bool { return kept[seed] })
+	text, err := KeepSeeds(text, func(seed string) bool { return kept[seed] })
 	if err != nil {
 		return nil, err
 	}
-	return config.AddSeeds(text, wanted)
+	return AddSeeds(text, wanted)
 }
 
 func linesOf(written string) []string {
@@ -152,7 +152,7 @@ func linesOf(written string) []string {
 func listOf(elements []string) string {
 	quoted := make([]string, len(elements))
 	for i, e := range elements {
-		quoted[i] = config.ScrubLiteral(e)
+		quoted[i] = schema.Literal(e)
 	}
 	if len(quoted) < 2 {
 		return "[" + strings.Join(quoted, ", ") + "]"

@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/compare"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -154,9 +153,9 @@ func (w Work) put(text []byte, s api.ManySetting) ([]byte, error) {
 	case slices.Equal(all, after):
 		return text, nil
 	case len(after) == 0:
-		return config.UnsetKey(text, s.Key)
+		return UnsetKey(text, s.Key)
 	}
-	return config.SetKey(text, s.Key, listOf(after))
+	return SetKey(text, s.Key, listOf(after))
 }
 
 // SaveMany writes what [Work.PlanMany] shows, unless one of the files is not as it was, or a new text has faults: then

@@ -31,7 +31,7 @@ func (f Files) Set(only config.Filter, settings []string) (map[string][]byte, er
 			if key = strings.TrimSpace(key); !ok || !settable(key) {
 				return nil, fmt.Errorf("%q sets no key of a host file; write for example politeness.min_delay=5s; edit [[wait]], [[when]] and seeds in the files", s)
 			}
-			if text, err = config.SetKey(text, key, asTOML(strings.TrimSpace(value))); err != nil {
+			if text, err = SetKey(text, key, asTOML(strings.TrimSpace(value))); err != nil {
 				return nil, fmt.Errorf("%s: %w; nothing was written", name, err)
 			}
 		}

@@ -28,7 +28,7 @@ type File struct {
 
 // Stage returns the file of a host with rules added to its [change] table. It writes nothing. Rules in force that come
 // from the main file are added too, because the list of a host replaces it.
-func Stage(c *config.Config, h uri.Host, wanted config.ScrubRules, now time.Time) (File, error) {
+func Stage(c *config.Config, h uri.Host, wanted ScrubRules, now time.Time) (File, error) {
 	name, ok := c.Sites().FileOf[h]
 	if !ok {
 		name = config.HostFileName(h) + ".toml"
@@ -49,7 +49,7 @@ func Stage(c *config.Config, h uri.Host, wanted config.ScrubRules, now time.Time
 	if len(wanted.ScrubCSS) > 0 {
 		wanted.ScrubCSS = slices.Concat(inForce.ScrubCSS, wanted.ScrubCSS)
 	}
-	if f.After, err = config.AddScrubRules(text, wanted); err != nil {
+	if f.After, err = AddScrubRules(text, wanted); err != nil {
 		return f, fmt.Errorf("%s: %w", f.Path, err)
 	}
 	return f, nil

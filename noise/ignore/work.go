@@ -64,7 +64,7 @@ func (w Work) stage(u uri.URI, rules []api.ScrubRule) (f File, plan api.Plan, er
 		return f, plan, admin.BadRequest(err)
 	}
 	wanted := with(digest.Spec{}, rules)
-	f, err = Stage(w.Config, u.Host(), config.ScrubRules{Scrub: wanted.Regexes, ScrubCSS: wanted.Selectors}, w.Now)
+	f, err = Stage(w.Config, u.Host(), ScrubRules{Scrub: wanted.Regexes, ScrubCSS: wanted.Selectors}, w.Now)
 	if err != nil {
 		return f, plan, admin.BadRequest(err)
 	}

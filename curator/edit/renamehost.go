@@ -1,4 +1,4 @@
-package config
+package edit
 
 import (
 	"errors"
@@ -17,27 +17,27 @@ var ErrByHandRename = errors.New("cannot replace the host in the file safely; co
 // where another setting repeats the seed. named says that the name of the new file is enough to know the host, so that
 // the key host is not added.
 func RenameHost(text []byte, from, to uri.Host, named bool) ([]byte, error) {
-	e, err := edit(text, "rename")
+	e, err := schema.Edit(text, "rename")
 	if err != nil {
 		return nil, err
 	}
 	key := schema.Path("").Child("host")
 	line := "host = " + schema.TOML(string(to)) + "\n"
 	switch {
-	case e.before.Has(key):
-		e.lines[e.line(key)] = line
+	case e.Before.Has(key):
+		e.Lines[e.Line(key)] = line
 	case !named:
-		e.lines = slices.Insert(e.lines, 0, line)
+		e.Lines = slices.Insert(e.Lines, 0, line)
 	}
-	seeds := listedTexts(e.before.Value(seedsKey))
-	edited := strings.Join(e.lines, "")
+	seeds := schema.ListedTexts(e.Before.Value(seedsKey))
+	edited := strings.Join(e.Lines, "")
 	for i, seed := range seeds {
 		moved, ok := onHost(seed, from, to)
 		if !ok {
 			continue
 		}
 		found := false
-		for _, quote := range []func(string) string{func(s string) string { return schema.TOML(s) }, ScrubLiteral} {
+		for _, quote := range []func(string) string{func(s string) string { return schema.TOML(s) }, schema.Literal} {
 			if strings.Contains(edited, quote(seed)) {
 				edited, found = strings.ReplaceAll(edited, quote(seed), quote(moved)), true
 			}
@@ -49,7 +49,7 @@ func RenameHost(text []byte, from, to uri.Host, named bool) ([]byte, error) {
 	}
 	after := schema.Parse([]byte(edited), "the file")
 	wrongHost := after.Has(key) && after.Value(key) != string(to)
-	if len(after.Faults) > 0 || wrongHost || !slices.Equal(listedTexts(after.Value(seedsKey)), seeds) {
+	if len(after.Faults) > 0 || wrongHost || !slices.Equal(schema.ListedTexts(after.Value(seedsKey)), seeds) {
 		return nil, ErrByHandRename
 	}
 	return []byte(edited), nil

@@ -1,4 +1,4 @@
-package config
+package edit
 
 import (
 	"bytes"
@@ -10,36 +10,36 @@ import (
 )
 
 // seedsKey is the path of the list of seeds.
-var seedsKey = rootKey("seeds.uris")
+var seedsKey = schema.Path("").Key("seeds.uris")
 
 // ErrByHandSeeds says that the seeds of a file cannot be edited safely, so that a person must do it.
 var ErrByHandSeeds = errors.New("cannot edit the seeds of the file safely; edit seeds.uris by hand")
 
 // SeedsIn returns the seeds that the text of a host file lists, as they are written.
 func SeedsIn(text []byte) []string {
-	return listedTexts(schema.Parse(text, "the file").Value(seedsKey))
+	return schema.ListedTexts(schema.Parse(text, "the file").Value(seedsKey))
 }
 
 // AddSeeds returns the text of a host file with more seeds. Seeds that it lists already are not added again.
 func AddSeeds(text []byte, seeds []string) ([]byte, error) {
-	e, err := edit(text, "add seeds to")
+	e, err := schema.Edit(text, "add seeds to")
 	if err != nil {
 		return nil, err
 	}
-	e.lines = strings.SplitAfter(strings.TrimRight(string(text), "\n")+"\n", "\n")
-	added, missing, ok := e.addTo(seedsKey, seeds)
+	e.Lines = strings.SplitAfter(strings.TrimRight(string(text), "\n")+"\n", "\n")
+	added, missing, ok := e.AddTo(seedsKey, seeds)
 	switch table := schema.Path("").Child("seeds"); {
 	case !ok:
 		return nil, ErrByHandSeeds
 	case len(added) == 0:
 		return text, nil
 	case len(missing) == 0:
-	case e.before.Has(table):
-		e.lines[e.line(table)] += "uris = [\n" + items(missing) + "]\n"
+	case e.Before.Has(table):
+		e.Lines[e.Line(table)] += "uris = [\n" + schema.ListItems(missing) + "]\n"
 	default:
-		e.lines = append(e.lines, "\n[seeds]\nuris = [\n"+items(missing)+"]\n")
+		e.Lines = append(e.Lines, "\n[seeds]\nuris = [\n"+schema.ListItems(missing)+"]\n")
 	}
-	return checkSeeds(strings.Join(e.lines, ""), append(listedTexts(e.before.Value(seedsKey)), added...))
+	return checkSeeds(strings.Join(e.Lines, ""), append(schema.ListedTexts(e.Before.Value(seedsKey)), added...))
 }
 
 // RemoveSeed returns the text of a host file without a seed, as the file writes it.
@@ -54,7 +54,7 @@ func RemoveSeed(text []byte, seed string) ([]byte, error) {
 // It takes time in proportion to the text, because a file may list very many seeds.
 func KeepSeeds(text []byte, keep func(seed string) bool) ([]byte, error) {
 	before := schema.Parse(text, "the file")
-	known := listedTexts(before.Value(seedsKey))
+	known := schema.ListedTexts(before.Value(seedsKey))
 	kept := slices.DeleteFunc(slices.Clone(known), func(s string) bool { return !keep(s) })
 	switch {
 	case len(before.Faults) > 0:
@@ -89,7 +89,7 @@ func cutSeeds(text string, known []string, keep func(string) bool) (string, bool
 		}
 		quoted := schema.TOML(known[0])
 		if !strings.HasPrefix(text[at:], quoted) {
-			quoted = ScrubLiteral(known[0])
+			quoted = schema.Literal(known[0])
 		}
 		behind, ok := strings.CutPrefix(text[at:], quoted)
 		if !ok {

@@ -1,4 +1,4 @@
-package config
+package edit
 
 import (
 	"cmp"
@@ -103,7 +103,7 @@ func (g Goal) refinement(uris []string) string {
 	}
 	target := strconv.FormatFloat(g.Target, 'f', -1, 64)
 	return fmt.Sprintf("[[when]]\nuri = %s\n%swait = [{ mime = \".*\", rule = \"learned\", capture_target = %s }]\n",
-		ScrubLiteral("^(?:"+strings.Join(quoted, "|")+")$"), until, target)
+		schema.Literal("^(?:"+strings.Join(quoted, "|")+")$"), until, target)
 }
 
 // cutGoals cuts a text around the capture targets of seeds.
