@@ -10,6 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/aspects/misfortune"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/demand"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -175,4 +176,26 @@ func (c *Crawler) conclude(ctx context.Context, v *aspects.Visit) error {
 // aboutOf returns what the settings of a visit to a URI depend on.
 func aboutOf(r frontier.Record, now time.Time) config.About {
 	return config.About{URI: r.URI, Hops: r.Hops, ContentType: r.ContentType, Now: now}
+}
+
+// unfetched makes a visit one of a URI for which no exchange could be made, because of a fault that concerns only it.
+func (c *Crawler) unfetched(v *aspects.Visit, err error) *aspects.Visit {
+	nothing := c.noAnswer(v.Began)
+	nothing.URI, nothing.Status = v.URI(), misfortune.Status
+	c.take(v, nothing)
+	v.Break(fmt.Errorf("fetch %s: %w", v.URI(), err))
+	return v
+}
+
+// quarantine makes a visit a misfortune of its URI alone, because the document could not be processed, and schedules
+// it as such.
+func (c *Crawler) quarantine(v *aspects.Visit, err error) {
+	v.Break(err)
+	v.Next = aspects.Next{Record: history.Add(*v.Record(), historyVisit(v))}
+	n := &v.Next
+	n.Wait = misfortune.Wait(v.Fault, n.Record.Failures, settingsOf(v).Retry)
+	n.Record.Why = n.Wait.Why()
+	n.Record.Due = v.Finished.Add(n.Wait.Interval)
+	n.Record.Chain = ""
+	c.aspects.robots.Quarantine(v)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -245,4 +246,144 @@ func stateNamed(name string) evaluators.State {
 		}
 	}
 	return evaluators.Unknown
+}
+
+// PayloadSHA256 is the name of the SHA-256 of a whole payload in a metadata record.
+const PayloadSHA256 = "payloadSHA256"
+
+// Record is a capture as the archive has it.
+type Record struct {
+	Origin   digest.Origin     // where it is
+	Header   http.Header       // of the response
+	Metadata map[string]string // the fields of its metadata record
+}
+
+// Recaptured adds to a history what the archive holds about the last capture. read is the record of the last visit
+// that read the whole body, and payload is the record that holds its payload. They may be the same, and each may be
+// nil.
+func Recaptured(h frontier.History, read, payload *Record) frontier.History {
+	if payload != nil {
+		h.Origin = payload.Origin
+		if sum := digest.ParseSHA256(payload.Metadata[PayloadSHA256]); !sum.IsZero() {
+			h.Origin.Strong = sum.Half()
+		}
+	}
+	if read == nil {
+		read = payload
+	}
+	if read == nil {
+		return h
+	}
+	exact := func(t time.Time) time.Time { // crawl.log has milliseconds, the archive has more
+		if sameMillisecond(t, read.Origin.Date) {
+			return read.Origin.Date
+		}
+		return t
+	}
+	h.LastRead, h.LastCapture = exact(h.LastRead), exact(h.LastCapture)
+	h.LastChange, h.LastVisit = exact(h.LastChange), exact(h.LastVisit)
+	h.Location = read.Header.Get("Location")
+	h.ContentType = read.Header.Get("Content-Type")
+	if h.Status == http.StatusOK {
+		h.Validators = evaluators.Lasting(read.Header)
+	}
+	h.Comparison = comparisonIn(read.Metadata, h.Payload)
+	return h
+}
+
+// comparisonIn returns the comparison digest that a visit wrote into its metadata record. Without one, the content
+// was compared without scrubbing.
+func comparisonIn(metadata map[string]string, payload digest.Digest) digest.Comparison {
+	sum := func(name string) digest.Digest {
+		d, err := digest.Parse(metadata[name])
+		if err != nil {
+			return digest.Digest{}
+		}
+		return d
+	}
+	if d := sum("comparisonDigest"); !d.IsZero() {
+		rules, err := strconv.ParseUint(strings.TrimSpace(metadata["comparisonRules"]), 16, 64)
+		if err != nil {
+			return digest.Comparison{}
+		}
+		return digest.Comparison{Sum: d, Rules: rules}
+	}
+	if d := sum("contentDigest"); !d.IsZero() {
+		return digest.Comparison{Sum: d}
+	}
+	return digest.Comparison{Sum: payload}
+}
+
+// WaitInferred is the name of a wait whose rule is not known, because the visit was logged without its thirteenth
+// column.
+const WaitInferred = "rebuild"
+
+// Infer returns the line of a visit with the part of the thirteenth column that follows from the other columns, and
+// from the entry of the URI before the visit. It returns lines that have the column, and lines without a request,
+// unchanged.
+//
+// Unknown remain: the place of the record, and which rule decided the wait. The due time is at most some seconds too
+// late, because it is counted from the end of the visit; a visit that was to follow up a feed entry can come later.
+func Infer(before frontier.Entry, l crawllog.Entry) crawllog.Entry {
+	if l.Extra != nil || l.Schedule == nil || l.Status == aspects.StatusForbidden || l.Status == aspects.StatusOutOfScope {
+		return l
+	}
+	x := crawllog.Extra{WaitEvaluator: WaitInferred, WaitReason: "logged without log.extra_info"}
+	state := evaluators.Unknown
+	if slices.Contains(l.Annotations, crawllog.Unchanged) {
+		state = evaluators.Unchanged
+	} else if l.Schedule.Versions > before.Versions {
+		state = evaluators.Changed
+	}
+	x.ContentState = state.String()
+	isRobots := robots.IsFile(before.URI)
+	gone := !isRobots && (l.Status == http.StatusNotFound || l.Status == http.StatusGone)
+	switch {
+	case gone && state != evaluators.Unknown:
+		x.WaitEvaluator = misfortune.WaitGone
+	case gone:
+		x.WaitEvaluator, x.ChangeReason = misfortune.WaitGone, misfortune.Unconfirmed
+	case state == evaluators.Unknown && !isRead(l):
+		x.WaitEvaluator, x.Misfortune = misfortune.WaitRetry, misfortuneOf(l)
+	case slices.Contains(l.Annotations, crawllog.Restless):
+		x.WaitEvaluator = noise.WaitRestless
+	}
+	if isRobots && before.Due.IsZero() {
+		x.WaitEvaluator = robots.Wait // the URIs of the host ask for it when they need it
+	} else {
+		x.Due = l.Logged.Add(max(l.Schedule.Wait, AskedFor(l)))
+	}
+	l.Extra = &x
+	return l
+}
+
+// isRead reports whether a visit whose content was not judged succeeded nevertheless: its body was cut at our limit,
+// the headers were enough, or they contradict each other.
+func isRead(l crawllog.Entry) bool {
+	return slices.ContainsFunc(l.Annotations, func(a string) bool {
+		return a == crawllog.LengthTruncated || a == crawllog.MidFetchAbort || a == crawllog.DuplicateNotModified ||
+			a == crawllog.Unwritten
+	})
+}
+
+// misfortuneOf returns the text of the annotation that says what went wrong.
+func misfortuneOf(l crawllog.Entry) string {
+	for _, a := range l.Annotations {
+		if text, ok := strings.CutPrefix(a, "err="); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+// AskedFor returns how long after a visit the server wants no request, according to its line.
+func AskedFor(l crawllog.Entry) time.Duration {
+	for _, a := range l.Annotations {
+		if text, ok := strings.CutPrefix(a, crawllog.Asked); ok {
+			if n, err := strconv.ParseInt(text, 10, 32); err == nil {
+				return time.Duration(n) * time.Second
+			}
+		}
+	}
+	return 0
 }

@@ -128,3 +128,165 @@ func TestATrialShowsWhatACookieWouldGet(t *testing.T) {
 		t.Errorf("%d requests of a page while the server is too busy for robots.txt, %v", requests-before, err)
 	}
 }
+
+// TestATrialLogsIn tries a page for members, with the right password, with a wrong one, and with an account that may
+// not read.
+func TestATrialLogsIn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, password, want string
+		barred               bool
+	}{
+		{"the right password", "pa55word", "login 200 |login 200 |as configured 200 ", false},
+		{"a wrong password", "wr0ng", "login 200 |login 403 the site answers the form with status 403", false},
+		{"an account without rights", "pa55word", "login 200 |login 200 |as configured 401 login:strangers the site shows", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newTrialWorld(t, func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.URL.Path == "/robots.txt":
+				case r.Method == http.MethodPost:
+					if r.FormValue("pass") != "pa55word" || r.FormValue("csrf") != "c5rf" {
+						w.WriteHeader(http.StatusForbidden)
+						return
+					}
+					http.SetCookie(w, &http.Cookie{Name: "session", Value: "s3ss10n", Path: "/"})
+				case r.URL.Path == "/login":
+					_, _ = fmt.Fprint(w, "<form><input type=hidden name=csrf value=c5rf><input name=pass></form>")
+				default:
+					if session, err := r.Cookie("session"); err != nil || session.Value != "s3ss10n" || c.barred {
+						w.WriteHeader(http.StatusUnauthorized)
+					}
+				}
+			}, `[request]
+secrets_over_http = true
+[login]
+page = "SITE/login"
+uri = "SITE/session"
+secret_fields = [{ name = "pass", secret = "file:pass" }]
+success = '(?m)^Set-Cookie: session='
+`, map[string]string{"pass": c.password})
+			all, err := w.trial.Run(t.Context(), w.client, w.uri(t, "/news"), time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, r := range all {
+				got = append(got, strings.TrimPrefix(fmt.Sprintf("%s %d %s %s", r.Name, r.Status, r.InsteadOf, r.Error), " "))
+			}
+			text := strings.ReplaceAll(strings.Join(got, "|"), "  ", " ")
+			if !strings.HasPrefix(text, c.want) || len(w.rests) != len(all) {
+				t.Errorf("%d rests, results %s, want %s", len(w.rests), text, c.want)
+			}
+			shown, err := json.Marshal(all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, secret := range []string{"pa55word", "wr0ng", "c5rf", "s3ss10n"} {
+				if strings.Contains(string(shown), secret) {
+					t.Errorf("the results show %s: %s", secret, shown)
+				}
+			}
+		})
+	}
+}
+
+// player requests URIs as a page would, and shows two links. It ends before the last request.
+type player struct {
+	asks     []string
+	requests int // the bound of the last job
+}
+
+func (p *player) Load(ctx context.Context, j whatif.Page) (whatif.Shown, error) {
+	p.requests = j.MaxRequests
+	main := j.Answer(ctx, j.URI, true)
+	text := string(main.Body)
+	for _, u := range p.asks {
+		text += " " + string(j.Answer(ctx, u, false).Body)
+	}
+	over, end := context.WithCancel(ctx)
+	end()
+	_ = j.Answer(over, strings.TrimSuffix(j.URI, "/")+"/over", false)
+	return whatif.Shown{Title: "news", Text: text, DOM: []byte("<a href=/1>1</a><a href=/2>2</a>")}, nil
+}
+
+// TestATrialShowsWhatABrowserWouldRequest renders a page behind a wall with the cookie that opens it. Its requests have
+// the cookie too, rest, obey robots.txt, stay on the host and have a bound.
+func TestATrialShowsWhatABrowserWouldRequest(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	w := newTrialWorld(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			_, _ = fmt.Fprint(w, "User-agent: *\nDisallow: /private/\n")
+			return
+		}
+		if c, err := r.Cookie("consent"); err != nil || c.Value != "yes" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		asked = append(asked, r.URL.Path)
+		if r.URL.Path == "/broken.html" {
+			w.Header().Set("Content-Encoding", "gzip")
+		}
+		if strings.HasPrefix(r.URL.Path, "/large") {
+			_, _ = w.Write(make([]byte, 25<<20))
+			return
+		}
+		w.Header().Set("Content-Type", map[bool]string{true: "Text/HTML", false: "text/plain"}[r.URL.Path == "/" || r.URL.Path == "/broken.html"])
+		_, _ = fmt.Fprint(w, "<a href=/1>", strings.TrimPrefix(r.URL.Path, "/"))
+	}, "", nil)
+	site := w.site
+	asks := []string{
+		site + "/a.json", site + "/a.json", site + "/private/b.json", "https://other.example/c.json", "file:///etc/passwd",
+	}
+	for i := range 40 {
+		asks = append(asks, fmt.Sprintf("%s/n%d", site, i))
+	}
+	p := &player{asks: asks}
+	w.trial.Other, w.trial.Browser = []fetch.Field{{Name: "cookie", Value: "consent=yes"}}, p
+	u := w.uri(t, "/")
+	all, err := w.trial.Run(t.Context(), w.client, u, time.Now())
+	if err != nil || len(all) != 3 || all[2].Name != whatif.Rendered || all[2].Rendering == nil {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	r := all[2].Rendering
+	if r.Title != "news" || r.Links != 2 || r.SourceLinks != 1 || len(asked) != 31 || len(w.rests) != 32 {
+		t.Errorf("%+v; %d requests had the cookie, %d rests", r, len(asked), len(w.rests))
+	}
+	got := map[string]string{}
+	for _, q := range r.Requests {
+		got[strings.TrimPrefix(q.URI, site)] = fmt.Sprint(q.Status, " ", q.Why)
+	}
+	for uri, want := range map[string]string{
+		"/a.json": "200 ", "/private/b.json": "0 robots.txt forbids it", "https://other.example/c.json": "0 it is on another host",
+		"/n28": "200 ", "/n29": "0 30 requests were made",
+		"/over": "0 the rendering ended before; see render.limit",
+	} {
+		if got[uri] != want {
+			t.Errorf("%s: %q, want %q", uri, got[uri], want)
+		}
+	}
+	if got["file:///etc/passwd"] == "" || len(r.Requests) != len(asks) || p.requests != 500 {
+		t.Errorf("%d requests are listed, want each URI once, and at most %d are answered: %v", len(r.Requests), p.requests, got)
+	}
+	p.asks = []string{site + "/large1", site + "/large1", site + "/large2", site + "/large3", site + "/small"}
+	all, err = w.trial.Run(t.Context(), w.client, u, time.Now())
+	if err != nil || len(all) != 3 || all[2].Rendering == nil {
+		t.Fatalf("a page of many bytes: %+v, %v", all, err)
+	}
+	statuses := ""
+	for _, q := range all[2].Rendering.Requests {
+		statuses += fmt.Sprint(q.Status, " ", q.Why, "\n")
+	}
+	if want := "200 \n200 \n0 the answers of the page are longer than 67108864 bytes\n200 \n"; !strings.HasPrefix(statuses, want) {
+		t.Errorf("a page of many bytes:\n%s", statuses)
+	}
+	if all, err = w.trial.Run(t.Context(), w.client, w.uri(t, "/broken.html"), time.Now()); err != nil || len(all) != 3 || all[2].Error == "" || all[1].Status != 200 {
+		t.Errorf("a page whose compression is broken: %+v, %v", all, err)
+	}
+	w.trial.Other = nil
+	if all, err = w.trial.Run(t.Context(), w.client, u, time.Now()); err != nil || len(all) != 2 || all[1].Rendering != nil || all[1].Error == "" {
+		t.Errorf("a page that is refused: %+v, %v", all, err)
+	}
+}

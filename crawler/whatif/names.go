@@ -129,43 +129,23 @@ func (p *planner) planNames() error {
 	if len(changed) == 0 {
 		return nil
 	}
-	search := nameSearch{f: p.frontier, now: p.now, deadline: time.Now().Add(maxNamesTime), left: maxNames, complete: true}
+	deadline, left, complete := time.Now().Add(maxNamesTime), maxNames, true
 	names, err := NameChanges(func(see func(frontier.Record) error) error {
-		return search.each(slices.Concat(changed, others), see)
-	}, before, after, maxNameExamples)
-	p.plan.Names = &PlannedNames{ChangedNames: names, Complete: search.complete}
-	return err
-}
-
-// nameSearch walks through URIs within bounds of number and time.
-type nameSearch struct {
-	f             *frontier.Frontier
-	now, deadline time.Time
-	left          int
-	complete      bool
-}
-
-func (s *nameSearch) each(hosts []uri.Host, see func(frontier.Record) error) error {
-	for _, h := range hosts {
-		for from := frontier.Cursor(""); ; {
-			if s.left <= 0 || time.Now().After(s.deadline) {
-				s.complete = false
-				return nil
-			}
-			list, next, err := s.f.List(s.now, frontier.Selection{Host: string(h)}, from, min(pageSize, s.left))
+		for _, h := range slices.Concat(changed, others) {
+			err := p.eachURI(h, func(e frontier.Entry) (bool, error) {
+				if left == 0 || time.Now().After(deadline) {
+					complete = false
+					return false, nil
+				}
+				left--
+				return true, see(e.Record)
+			})
 			if err != nil {
 				return fmt.Errorf("look at the names of %s: %w", h, err)
 			}
-			for _, e := range list {
-				s.left--
-				if err := see(e.Record); err != nil {
-					return err
-				}
-			}
-			if from = next; next == "" {
-				break
-			}
 		}
-	}
-	return nil
+		return nil
+	}, before, after, maxNameExamples)
+	p.plan.Names = &PlannedNames{ChangedNames: names, Complete: complete}
+	return err
 }

@@ -216,30 +216,44 @@ func withoutPort(h uri.Host) uri.Host {
 // loadOf adds up the visits that the URIs of a host ask for.
 func (p *planner) loadOf(h uri.Host) (HostLoad, error) {
 	l := HostLoad{Host: h}
+	err := p.eachURI(h, func(e frontier.Entry) (bool, error) {
+		if e.Due.IsZero() {
+			return true, nil
+		}
+		about := config.About{URI: e.URI, Hops: e.Hops, ContentType: e.ContentType, Now: p.now}
+		was, is := p.before.For(about), p.after.For(about)
+		if l.URIs == 0 {
+			l.CapacityBefore, l.Capacity = p.capacity(e.URI, was), p.capacity(e.URI, is)
+		}
+		l.URIs++
+		l.Before += perDay(waitWithinBounds(e.Record, was))
+		wait := waitWithinBounds(e.Record, is)
+		l.After += perDay(wait)
+		if e.Wait > wait && e.Due.Sub(p.now) > wait {
+			l.Shorter++
+		}
+		return true, nil
+	})
+	if err != nil {
+		err = fmt.Errorf("look at the URIs of %s: %w", h, err)
+	}
+	return l, err
+}
+
+// eachURI calls f with each URI of a host, until f reports false or returns an error.
+func (p *planner) eachURI(h uri.Host, f func(frontier.Entry) (more bool, err error)) error {
 	for from := frontier.Cursor(""); ; {
 		list, next, err := p.frontier.List(p.now, frontier.Selection{Host: string(h)}, from, pageSize)
 		if err != nil {
-			return l, fmt.Errorf("look at the URIs of %s: %w", h, err)
+			return err
 		}
 		for _, e := range list {
-			if e.Due.IsZero() {
-				continue
-			}
-			about := config.About{URI: e.URI, Hops: e.Hops, ContentType: e.ContentType, Now: p.now}
-			was, is := p.before.For(about), p.after.For(about)
-			if l.URIs == 0 {
-				l.CapacityBefore, l.Capacity = p.capacity(e.URI, was), p.capacity(e.URI, is)
-			}
-			l.URIs++
-			l.Before += perDay(waitWithinBounds(e.Record, was))
-			wait := waitWithinBounds(e.Record, is)
-			l.After += perDay(wait)
-			if e.Wait > wait && e.Due.Sub(p.now) > wait {
-				l.Shorter++
+			if more, err := f(e); err != nil || !more {
+				return err
 			}
 		}
 		if from = next; next == "" {
-			return l, nil
+			return nil
 		}
 	}
 }
