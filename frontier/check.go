@@ -156,26 +156,40 @@ func (x *checker) store(txn *badger.Txn) error {
 	it := txn.NewIterator(badger.DefaultIteratorOptions)
 	defer it.Close()
 	for it.Rewind(); it.Valid() && len(x.faults) < maxFaults; it.Next() {
-		var err error
-		switch item := it.Item(); item.Key()[0] {
-		case kindHost:
-			err = x.host(item)
-		case kindName:
-			err = x.name(item)
-		case kindURI:
-			err = x.uri(item)
-		case kindQueue:
-			err = x.place(item)
-		case kindForbidden:
-			err = x.listed(item)
-		case kindRobots:
-			err = x.robots(item)
-		case kindSeen:
-			err = x.listing(item)
-		}
-		if err != nil {
+		if err := x.row(it.Item().KeyCopy(nil), it.Item()); err != nil {
 			x.faultf("%w", err)
 		}
+	}
+	return nil
+}
+
+// row verifies one key against the others.
+func (x *checker) row(k []byte, item *badger.Item) error {
+	switch k[0] {
+	case kindName:
+		return x.name(k, item)
+	case kindRobots:
+		return x.robots(k, item)
+	case kindHost, kindURI, kindQueue, kindForbidden, kindSeen:
+	default:
+		return nil
+	}
+	h, t, rest, err := x.hostByKey(k)
+	if err != nil {
+		return err
+	}
+	switch k[0] {
+	case kindHost:
+		return x.host(k, h, t, item)
+	case kindURI:
+		return x.uri(k, h, t, fingerprint(rest), item)
+	case kindQueue:
+		return x.place(k, h, t, place(rest), item)
+	case kindForbidden:
+		return x.listed(k, h, t, fingerprint(rest), item)
+	}
+	if !x.hasKey(uriKey(h.id, fingerprint(rest))) { // the list of a feed or sitemap belongs to a URI
+		return damaged(k, errors.New("its URI is missing"))
 	}
 	return nil
 }
@@ -192,12 +206,7 @@ func (x *checker) hostByKey(k []byte) (*host, *tally, []byte, error) {
 	return x.f.byID[id-1], &x.tallies[id-1], rest, nil
 }
 
-func (x *checker) host(item *badger.Item) error {
-	k := item.KeyCopy(nil)
-	h, t, _, err := x.hostByKey(k)
-	if err != nil {
-		return err
-	}
+func (x *checker) host(k []byte, h *host, t *tally, item *badger.Item) error {
 	var w hostRow
 	if err := decodeRow(item, &w); err != nil {
 		return err
@@ -218,8 +227,7 @@ func (x *checker) host(item *badger.Item) error {
 	return nil
 }
 
-func (x *checker) name(item *badger.Item) error {
-	k := item.KeyCopy(nil)
+func (x *checker) name(k []byte, item *badger.Item) error {
 	v, err := item.ValueCopy(nil)
 	if err != nil {
 		return err
@@ -235,12 +243,7 @@ func (x *checker) name(item *badger.Item) error {
 	return nil
 }
 
-func (x *checker) uri(item *badger.Item) error {
-	k := item.KeyCopy(nil)
-	h, t, rest, err := x.hostByKey(k)
-	if err != nil {
-		return err
-	}
+func (x *checker) uri(k []byte, h *host, t *tally, fp fingerprint, item *badger.Item) error {
 	var w uriRow
 	if err := decodeRow(item, &w); err != nil {
 		return err
@@ -249,7 +252,6 @@ func (x *checker) uri(item *badger.Item) error {
 	if err != nil {
 		return damaged(k, err)
 	}
-	fp := fingerprint(rest)
 	if fp != newFingerprint(string(w.URI)) || r.URI.Host() != h.name {
 		return damaged(k, fmt.Errorf("holds %q, which belongs to another key", w.URI))
 	}
@@ -286,13 +288,7 @@ func (x *checker) hasKey(k []byte) bool {
 	return err == nil
 }
 
-func (x *checker) place(item *badger.Item) error {
-	k := item.KeyCopy(nil)
-	h, t, rest, err := x.hostByKey(k)
-	if err != nil {
-		return err
-	}
-	at := place(rest)
+func (x *checker) place(k []byte, h *host, t *tally, at place, item *badger.Item) error {
 	t.places++
 	var w uriRow
 	if ok, err := readRow(x.txn, uriKey(h.id, at.fp()), &w); err != nil || !ok || w.place(at.fp()) != at {
@@ -340,37 +336,21 @@ func (x *checker) pooled(h *host, t *tally, at place, item *badger.Item) error {
 	})
 }
 
-func (x *checker) listed(item *badger.Item) error {
-	k := item.KeyCopy(nil)
-	h, t, rest, err := x.hostByKey(k)
-	if err != nil {
-		return err
-	}
+func (x *checker) listed(k []byte, h *host, t *tally, fp fingerprint, item *badger.Item) error {
 	scheme, err := item.ValueCopy(nil)
 	if err != nil {
 		return err
 	}
 	t.listed++
 	var w uriRow
-	ok, err := readRow(x.txn, uriKey(h.id, fingerprint(rest)), &w)
+	ok, err := readRow(x.txn, uriKey(h.id, fp), &w)
 	if err != nil || !ok || !w.Forbidden || !strings.HasPrefix(string(w.URI), string(scheme)+"://") {
 		return damaged(k, errors.Join(errors.New("its URI is missing, or not forbidden, or of another scheme"), err))
 	}
 	return nil
 }
 
-// listing verifies that the list of a feed or sitemap belongs to a URI.
-func (x *checker) listing(item *badger.Item) error {
-	k := item.KeyCopy(nil)
-	h, _, rest, err := x.hostByKey(k)
-	if err == nil && !x.hasKey(uriKey(h.id, fingerprint(rest))) {
-		err = damaged(k, errors.New("its URI is missing"))
-	}
-	return err
-}
-
-func (x *checker) robots(item *badger.Item) error {
-	k := item.KeyCopy(nil)
+func (x *checker) robots(k []byte, item *badger.Item) error {
 	if len(k) < hostPrefix {
 		return damaged(k, errors.New("the key is too short"))
 	}

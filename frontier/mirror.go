@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -105,16 +106,14 @@ func (m *Mirror) note(k string, version uint64, gone bool) {
 // forget removes the keys that can be found in the store again. Deleted ones cannot: the store may have removed every
 // trace of them when it merged its tables.
 func (m *Mirror) forget() {
-	kept := make(map[string]uint64, len(m.gone))
-	for k, version := range m.changed {
+	maps.DeleteFunc(m.changed, func(k string, version uint64) bool {
 		if m.gone[k] {
-			kept[k] = version
-			continue
+			return false
 		}
 		m.lost = max(m.lost, version)
 		m.missing++
-	}
-	m.changed = kept
+		return true
+	})
 }
 
 // AwaitStart waits until the mirror is notified of changes. It tries again at each tick.
@@ -220,11 +219,7 @@ type Shipment struct {
 }
 
 // Close ends the view of the store.
-func (s *Shipment) Close() {
-	if s.txn != nil {
-		s.txn.Discard()
-	}
-}
+func (s *Shipment) Close() { s.txn.Discard() }
 
 // Shipment returns what has changed and was not shipped yet. Call [Mirror.Shipped] when it is stored elsewhere. It is
 // not safe for concurrent use with itself and Shipped.
@@ -240,15 +235,7 @@ func (m *Mirror) Shipment(ctx context.Context) (*Shipment, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s.scan, s.since = m.lost > m.base, m.base
-	s.Rows = len(m.changed)
-	if s.scan {
-		s.Rows += m.missing
-	}
-	s.keys = make([]string, 0, len(m.changed))
-	for k := range m.changed {
-		s.keys = append(s.keys, k)
-	}
-	slices.Sort(s.keys)
+	s.Rows, s.keys = m.waiting(), slices.Sorted(maps.Keys(m.changed))
 	return s, nil
 }
 
@@ -343,11 +330,14 @@ func IsReadError(err error) bool {
 func (m *Mirror) Waiting() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n := len(m.changed)
+	return m.waiting()
+}
+
+func (m *Mirror) waiting() int {
 	if m.lost > m.base {
-		n += m.missing
+		return len(m.changed) + m.missing
 	}
-	return n
+	return len(m.changed)
 }
 
 // Shipped forgets the changes of a shipment.

@@ -66,7 +66,7 @@ func (c *copier) store(ctx context.Context) error {
 	}
 	c.files = nil
 	for _, name := range logs {
-		if err := c.fresh(ctx, name, c.from); err != nil {
+		if err := c.fresh(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -179,11 +179,11 @@ func (c *copier) table(ctx context.Context, name string) error {
 			return nil
 		}
 	}
-	if err := c.fresh(ctx, name, c.from); err != nil {
-		return err
+	err = c.fresh(ctx, name)
+	if err == nil {
+		c.have[name] = c.files[len(c.files)-1]
 	}
-	c.have[name] = c.files[len(c.files)-1]
-	return nil
+	return err
 }
 
 // others copies the files of the state folder that are not part of the store.
@@ -207,7 +207,7 @@ func (c *copier) others(ctx context.Context) error {
 		case !e.Type().IsRegular() || c.isStore(name) || slices.Contains(c.skip, name):
 			return nil
 		}
-		if err := c.fresh(ctx, name, c.from); !errors.Is(err, errMoved) {
+		if err := c.fresh(ctx, name); !errors.Is(err, errMoved) {
 			return err
 		}
 		return errors.Join(ctx.Err(), removeIfThere(filepath.Join(c.to, name)))
@@ -220,10 +220,10 @@ func (c *copier) isStore(name string) bool {
 		strings.Contains(name, manifestName) || name == "LOCK" || strings.HasPrefix(filepath.Base(name), ".")
 }
 
-// fresh copies a file of a folder. It returns errMoved if the file is removed meanwhile: Badger empties a file before
+// fresh copies a file. It returns errMoved if the file is removed meanwhile: Badger empties a file before
 // that.
-func (c *copier) fresh(ctx context.Context, name, folder string) error {
-	f, written, err := copyFile(ctx, filepath.Join(folder, name), filepath.Join(c.to, name), readOnly)
+func (c *copier) fresh(ctx context.Context, name string) error {
+	f, written, err := copyFile(ctx, filepath.Join(c.from, name), filepath.Join(c.to, name), readOnly)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errMoved
 	}
