@@ -71,9 +71,7 @@ func fillFixture(w *world) {
 		}
 		cs = append(cs, frontier.Candidate{URI: r.URI, Hops: r.Hops, Via: r.Via, Seed: r.Seed, Due: due})
 	}
-	if _, err := w.Add(day, cs...); err != nil {
-		w.Fatal(err)
-	}
+	w.addAll(cs...)
 	wants := map[uri.URI]frontier.Record{}
 	for i, r := range fixtureRecords(w) {
 		if i%2 == 0 {

@@ -14,14 +14,11 @@ import (
 // heal corrects all due times of a world.
 func heal(w *world, now time.Time) (corrected int) {
 	w.Helper()
-	for from := frontier.Cursor(""); ; {
+	w.walk(func(from frontier.Cursor) (frontier.Cursor, error) {
 		next, n, err := w.Heal(now, from)
-		must(w, err)
-		if corrected += n; next == "" {
-			break
-		}
-		from = next
-	}
+		corrected += n
+		return next, err
+	})
 	if w.NeedsHealing() {
 		w.Error("after healing, NeedsHealing() = true")
 	}
@@ -128,14 +125,12 @@ func TestURIsOfLostPayloadsAreDueAtTheirPace(t *testing.T) {
 	due := func(h uri.Host) time.Time { n[h]++; return now.Add(time.Duration(n[h]) * time.Minute) }
 	isLost := func(o digest.Origin) bool { return o.File == "lost.warc.gz" }
 	recapture := func() (all frontier.Steered) {
-		for from := frontier.Cursor(""); ; {
+		w.walk(func(from frontier.Cursor) (frontier.Cursor, error) {
 			done, next, err := w.Recapture(now, from, isLost, due)
-			must(t, err)
-			if all = all.Plus(done); next == "" {
-				return all
-			}
-			from = next
-		}
+			all = all.Plus(done)
+			return next, err
+		})
+		return all
 	}
 	if got, want := recapture(), (frontier.Steered{Matched: 7, Changed: 6, InProgress: 1}); got != want {
 		t.Fatalf("%+v, want %+v", got, want)

@@ -176,6 +176,18 @@ func (w *world) steerHosts(now time.Time, pattern string, verb frontier.HostVerb
 	must(w, err)
 }
 
+// walk calls step with one cursor after the other, until the walk is complete, and returns the number of calls.
+func (w *world) walk(step func(from frontier.Cursor) (next frontier.Cursor, err error)) (steps int) {
+	w.Helper()
+	for from, more := frontier.Cursor(""), true; more; more = from != "" {
+		var err error
+		from, err = step(from)
+		must(w, err)
+		steps++
+	}
+	return steps
+}
+
 // pages returns n numbered URIs of a host.
 func pages(host string, n int) []string {
 	s := make([]string, n)

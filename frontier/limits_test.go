@@ -107,9 +107,7 @@ func TestFoldersAreCountedWhileTheyGrow(t *testing.T) {
 	})
 	const before, workers, each = 6_000, 4, 300
 	for i := range before {
-		if _, err := w.Add(day, candidates(t, fmt.Sprintf("http://news.example/f%d/%d", i%2_000, i))...); err != nil {
-			t.Fatal(err)
-		}
+		w.addAll(candidates(t, fmt.Sprintf("http://news.example/f%d/%d", i%2_000, i))...)
 	}
 	limited.Store(true)
 	var adding sync.WaitGroup

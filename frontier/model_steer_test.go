@@ -2,6 +2,7 @@ package frontier_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,15 +31,12 @@ func (p *play) selection() (s frontier.Selection, meant func(text string, u *mod
 	}
 	if p.IntN(4) == 0 {
 		for range p.IntN(5) {
-			s.URIs = append(s.URIs, parse(p, p.text()))
+			if u := parse(p, p.text()); !slices.Contains(s.URIs, u) {
+				s.URIs = append(s.URIs, u)
+			}
 		}
 		tests = append(tests, func(text string, _ *modelURI) bool {
-			for _, u := range s.URIs {
-				if u.String() == text {
-					return true
-				}
-			}
-			return len(s.URIs) == 0
+			return len(s.URIs) == 0 || slices.Contains(s.URIs, uri.FromCanonical(text))
 		})
 	}
 	if p.IntN(2) == 0 {
@@ -46,12 +44,7 @@ func (p *play) selection() (s frontier.Selection, meant func(text string, u *mod
 		tests = append(tests, func(_ string, u *modelURI) bool { return p.is(s.States[0], u) })
 	}
 	return s, func(text string, u *modelURI) bool {
-		for _, test := range tests {
-			if !test(text, u) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(tests, func(test func(string, *modelURI) bool) bool { return !test(text, u) })
 	}
 }
 
@@ -97,34 +90,22 @@ func (p *play) steer() {
 		}
 	}
 	var list, count int64
-	for from, first := frontier.Cursor(""), true; first || from != ""; first = false {
+	p.walk(func(from frontier.Cursor) (frontier.Cursor, error) {
 		entries, next, err := p.List(p.now, s, from, 1+p.IntN(5))
-		must(p, err)
-		list, from = list+int64(len(entries)), next
-	}
-	for from, first := frontier.Cursor(""), true; first || from != ""; first = false {
+		list += int64(len(entries))
+		return next, err
+	})
+	p.walk(func(from frontier.Cursor) (frontier.Cursor, error) {
 		n, next, err := p.Count(p.now, s, from)
-		must(p, err)
-		count, from = count+n, next
-	}
-	if repeated := dupes(s.URIs); !repeated && (list != want.Matched || count != want.Matched) {
+		count += n
+		return next, err
+	})
+	if list != want.Matched || count != want.Matched {
 		p.Fatalf("listed %d, counted %d of %+v; want %d", list, count, s, want.Matched)
 	}
-	got := p.steerAt(p.now, s, a)
-	if repeated := dupes(s.URIs); !repeated && got != want {
+	if got := p.steerAt(p.now, s, a); got != want {
 		p.Fatalf("%s %+v = %+v, want %+v", a.Verb, s, got, want)
 	}
-}
-
-func dupes(us []uri.URI) bool {
-	seen := map[uri.URI]bool{}
-	for _, u := range us {
-		if seen[u] {
-			return true
-		}
-		seen[u] = true
-	}
-	return false
 }
 
 // apply changes the model as the frontier should change, and reports whether that makes a difference.
@@ -151,14 +132,12 @@ func (p *play) apply(a frontier.Action, text string, u *modelURI) bool {
 // steerAt applies an action to all selected URIs.
 func (w *world) steerAt(now time.Time, s frontier.Selection, a frontier.Action) (total frontier.Steered) {
 	w.Helper()
-	for from := frontier.Cursor(""); ; {
+	w.walk(func(from frontier.Cursor) (frontier.Cursor, error) {
 		done, next, err := w.Steer(now, s, a, from)
-		must(w, err)
-		if total = total.Plus(done); next == "" {
-			return total
-		}
-		from = next
-	}
+		total = total.Plus(done)
+		return next, err
+	})
+	return total
 }
 
 func (p *play) steerHosts() {

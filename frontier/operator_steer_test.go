@@ -19,20 +19,18 @@ func named(t testing.TB, texts ...string) (s frontier.Selection) {
 // selected lists all selected URIs, n at a time, and returns their texts in order.
 func (w *world) selected(now time.Time, s frontier.Selection, n int) (texts []string) {
 	w.Helper()
-	for from := frontier.Cursor(""); ; {
+	w.walk(func(from frontier.Cursor) (frontier.Cursor, error) {
 		list, next, err := w.List(now, s, from, n)
-		if err != nil || len(list) > n {
-			w.Fatal(len(list), err)
+		if len(list) > n {
+			w.Errorf("listed %d URIs, want at most %d", len(list), n)
 		}
 		for _, e := range list {
 			texts = append(texts, e.URI.String())
 		}
-		if next == "" {
-			slices.Sort(texts)
-			return texts
-		}
-		from = next
-	}
+		return next, err
+	})
+	slices.Sort(texts)
+	return texts
 }
 
 func TestSelectionMeetsAllConditions(t *testing.T) {

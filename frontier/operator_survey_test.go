@@ -7,6 +7,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // TestSurveyVisitsEachURIOnce walks through more URIs than one step reads.
@@ -20,38 +21,15 @@ func TestSurveyVisitsEachURIOnce(t *testing.T) {
 	for i := range cs {
 		cs[i] = frontier.Candidate{URI: parse(t, fmt.Sprintf("http://h%d.example/%d", i%3, i)), Due: at(time.Duration(i) * time.Second)}
 	}
-	if _, err := w.Add(day, cs...); err != nil {
-		t.Fatal(err)
-	}
-	walk := func(host string) (seen, steps int) {
-		t.Helper()
-		times := map[time.Time]bool{}
-		for from := frontier.Cursor(""); ; {
-			next, err := w.Survey(parse(t, "http://"+host+"/").Host(), from, func(x frontier.SurveyedURI) { times[x.Due] = true; seen++ })
-			must(t, err)
-			steps++
-			if from = next; next == "" {
-				break
-			}
+	w.addAll(cs...)
+	for host, want := range map[uri.Host][2]int{"h1.example": {many / 3, 1}, "": {many, 2}} {
+		seen, times := 0, map[time.Time]bool{}
+		steps := w.walk(func(from frontier.Cursor) (frontier.Cursor, error) {
+			return w.Survey(host, from, func(x frontier.SurveyedURI) { times[x.Due] = true; seen++ })
+		})
+		if [2]int{seen, steps} != want || len(times) != seen {
+			t.Errorf("%d URIs of %q, %d different ones, in %d steps; want %v", seen, host, len(times), steps, want)
 		}
-		if len(times) != seen {
-			t.Errorf("%d URIs of %q were seen, some of them twice: %d due times", seen, host, len(times))
-		}
-		return seen, steps
-	}
-	if seen, steps := walk("h1.example"); seen != many/3 || steps != 1 {
-		t.Errorf("%d URIs of one host in %d steps; want %d in one", seen, steps, many/3)
-	}
-	var seen, steps int
-	for from := frontier.Cursor(""); ; steps++ {
-		next, err := w.Survey("", from, func(frontier.SurveyedURI) { seen++ })
-		must(t, err)
-		if from = next; next == "" {
-			break
-		}
-	}
-	if seen != many || steps != 1 {
-		t.Errorf("%d URIs with %d stops; want %d with one", seen, steps, many)
 	}
 	for _, c := range []struct {
 		after time.Duration

@@ -20,16 +20,14 @@ func (w *world) leave(now time.Time, u string) {
 
 func (w *world) outOfScope(n int) (list []uri.URI) {
 	w.Helper()
-	for from := frontier.Cursor(""); ; {
+	w.walk(func(from frontier.Cursor) (frontier.Cursor, error) {
 		some, next, err := w.OutOfScope(from, n)
-		must(w, err)
 		for _, r := range some {
 			list = append(list, r.URI)
 		}
-		if from = next; next == "" {
-			return list
-		}
-	}
+		return next, err
+	})
+	return list
 }
 
 func TestURIsOutOfScopeAreListedAndReturnToTheirDueTime(t *testing.T) {
