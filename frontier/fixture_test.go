@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/smalldisk"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -126,20 +127,10 @@ func packStore(t *testing.T, dir, name string) {
 	must(t, err)
 	zip, err := gzip.NewWriterLevel(f, gzip.BestCompression)
 	must(t, err)
+	left := filepath.Join(t.TempDir(), "left")
+	must(t, errors.Join(smalldisk.CopyFS(left, dir), os.RemoveAll(filepath.Join(left, "LOCK"))))
 	out := tar.NewWriter(zip)
-	files, err := os.ReadDir(dir)
-	must(t, err)
-	for _, e := range files {
-		if e.Name() == "LOCK" {
-			continue
-		}
-		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		must(t, err)
-		must(t, out.WriteHeader(&tar.Header{Name: e.Name(), Mode: 0o600, Size: int64(len(data))}))
-		if _, err := out.Write(data); err != nil {
-			t.Fatal(err)
-		}
-	}
+	must(t, out.AddFS(os.DirFS(left)))
 	must(t, errors.Join(out.Close(), zip.Close(), f.Close()))
 }
 

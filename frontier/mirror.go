@@ -64,7 +64,7 @@ func NewMirror(f *Frontier, maxKeys int) *Mirror {
 func (m *Mirror) Run(ctx context.Context) error {
 	var all []pb.Match
 	for b := range 256 {
-		if prefix := []byte{byte(b)}; !IsDerived(prefix) && prefix[0] != internal[0] {
+		if prefix := []byte{byte(b)}; !isDerived(prefix) && prefix[0] != internal[0] {
 			all = append(all, pb.Match{Prefix: prefix})
 		}
 	}
@@ -203,7 +203,7 @@ func eachSince(txn *badger.Txn, version uint64, f func(*badger.Item) error) erro
 
 // isShipped reports whether a copy of the store has a key.
 func isShipped(k []byte) bool {
-	return !IsDerived(k) && string(k) != markKey && !bytes.HasPrefix(k, []byte(internal))
+	return !isDerived(k) && string(k) != markKey && !bytes.HasPrefix(k, []byte(internal))
 }
 
 // Shipment holds what has changed and was not shipped yet, as it is at one moment. The rows are read when they are

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dgraph-io/badger/v4"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/frontier"
@@ -79,23 +79,8 @@ func (c *copied) ship() {
 
 // store returns the rows of the store that a copy has.
 func (c *copied) store() map[string][]byte {
-	rows := map[string][]byte{}
-	err := c.DB().View(func(txn *badger.Txn) error {
-		it := txn.NewIterator(badger.DefaultIteratorOptions)
-		defer it.Close()
-		for it.Rewind(); it.Valid(); it.Next() {
-			k := string(it.Item().KeyCopy(nil))
-			v, err := it.Item().ValueCopy(nil)
-			if err != nil {
-				return err
-			}
-			if !frontier.IsDerived([]byte(k)) && k != "mmirror" {
-				rows[k] = v
-			}
-		}
-		return nil
-	})
-	c.wantErr(err, nil)
+	rows := c.values()
+	maps.DeleteFunc(rows, func(k string, _ []byte) bool { return k[0] == 'q' || k == "mmirror" })
 	return rows
 }
 
@@ -196,9 +181,7 @@ func (c *copied) compareLoaded() {
 
 func histories(t testing.TB, f *frontier.Frontier) (list []string) {
 	t.Helper()
-	if err := f.Each(func(r frontier.Record) error { list = append(list, fmt.Sprintf("%+v", r)); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Each(func(r frontier.Record) error { list = append(list, fmt.Sprintf("%+v", r)); return nil }))
 	return list
 }
 

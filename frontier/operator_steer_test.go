@@ -128,9 +128,7 @@ func TestSpreadIsEven(t *testing.T) {
 	}
 	w.steerAt(day, frontier.Selection{}, frontier.Action{Verb: frontier.Force, Spread: 4 * time.Hour})
 	hours := [4]int{}
-	if err := w.Each(func(r frontier.Record) error { hours[r.Due.Sub(day)/time.Hour]++; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Each(func(r frontier.Record) error { hours[r.Due.Sub(day)/time.Hour]++; return nil }))
 	for hour, n := range hours {
 		if n < 60 || n > 140 {
 			t.Errorf("hour %d: %d of 400 URIs in %v", hour, n, hours)

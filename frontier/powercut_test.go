@@ -32,9 +32,7 @@ func TestPowerCut(t *testing.T) {
 			now := visitSome(w, rnd, day, rnd.IntN(1500))
 			must(t, w.Sync())
 			covered := map[string]frontier.Record{}
-			if err := w.Each(func(r frontier.Record) error { covered[r.URI.String()] = r; return nil }); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Each(func(r frontier.Record) error { covered[r.URI.String()] = r; return nil }))
 			synced := files(t, w.o.Dir)
 			now = visitSome(w, rnd, now, rnd.IntN(3000))
 			o := w.o

@@ -365,12 +365,12 @@ func TestACollisionStaysOnItsHost(t *testing.T) {
 	w.check()
 }
 
-// values returns the values of all keys of a kind.
-func (w *world) values(kind byte) map[string][]byte {
+// values returns the values of all keys of a kind, or of all kinds.
+func (w *world) values(kind ...byte) map[string][]byte {
 	w.Helper()
 	found := map[string][]byte{}
 	err := w.DB().View(func(txn *badger.Txn) error {
-		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{kind}})
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: kind})
 		defer it.Close()
 		for it.Rewind(); it.Valid(); it.Next() {
 			v, err := it.Item().ValueCopy(nil)

@@ -9,9 +9,9 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// IsDerived reports whether [Load] makes the row of a key from another row, so that a copy of the store need not have
+// isDerived reports whether [Load] makes the row of a key from another row, so that a copy of the store need not have
 // it: the places of queues, which change with each visit.
-func IsDerived(key []byte) bool { return len(key) > 0 && key[0] == kindQueue }
+func isDerived(key []byte) bool { return len(key) > 0 && key[0] == kindQueue }
 
 // Load makes a store from the rows of another one, without its derived rows. The folder must have no store. each calls
 // its argument with each row. clean says that the other store was closed properly after these rows; otherwise the hosts

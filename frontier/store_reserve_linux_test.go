@@ -174,9 +174,7 @@ func TestClosingOnAFullDiskLosesNothing(t *testing.T) {
 	w.Frontier, w.o.Dir, w.o.AwaitSpace = nil, left, nil
 	w.open(now)
 	found := 0
-	if err := w.Each(func(r frontier.Record) error { found += r.Visits; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Each(func(r frontier.Record) error { found += r.Visits; return nil }))
 	if found != visits {
 		t.Errorf("%d visits after the next opening, want %d", found, visits)
 	}
