@@ -35,6 +35,28 @@ func command(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
+// line is a command line, with its exit code and texts that it prints on either side.
+type line struct {
+	args []string
+	code int
+	want []string
+}
+
+// run runs the command line and checks what it does.
+func (l line) run(t *testing.T) (out, errs string) {
+	t.Helper()
+	code, out, errs := command(l.args...)
+	if code != l.code {
+		t.Errorf("%v: exit code %d, want %d\n%s%s", l.args, code, l.code, out, errs)
+	}
+	for _, want := range l.want {
+		if !strings.Contains(out+errs, want) {
+			t.Errorf("%v: %q is not in\n%s%s", l.args, want, out, errs)
+		}
+	}
+	return out, errs
+}
+
 // wing returns the commands of this wing.
 func wing() *cobra.Command {
 	root := &cobra.Command{Use: "arcrawl"}
@@ -52,17 +74,13 @@ func writeHost(t *testing.T, conf, name, text string) {
 
 func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 	dir, files := archivetest.TwoFiles(t)
-	code, out, errs := command("verify", dir)
-	if code != cli.ExitOK || !strings.Contains(out, "2 files") || !strings.Contains(out, "0 errors, 0 warnings") || errs != "" {
-		t.Errorf("a sound archive: exit code %d, %s%s", code, out, errs)
+	run := func(code int, want []string, args ...string) {
+		t.Helper()
+		line{append([]string{"verify"}, args...), code, want}.run(t)
 	}
-	if code, out, _ := command("verify", "--json", "--known", dir, files[1]); code != cli.ExitOK || !strings.HasPrefix(out, `{"summary":{"files":1,`) {
-		t.Errorf("one file, the other known: exit code %d, %s", code, out)
-	}
-	code, out, errs = command("verify", files[1])
-	if code != cli.ExitDamaged || !strings.Contains(out, "[revisit-unresolved]") || !strings.Contains(errs, "1 error") || !strings.Contains(errs, "name other files with --known") {
-		t.Errorf("a file without its original: exit code %d, %s%s", code, out, errs)
-	}
+	run(cli.ExitOK, []string{"2 files", "0 errors, 0 warnings"}, dir)
+	run(cli.ExitOK, []string{`{"summary":{"files":1,`}, "--json", "--known", dir, files[1])
+	run(cli.ExitDamaged, []string{"[revisit-unresolved]", "1 error", "name other files with --known"}, files[1])
 	manifest, err := fixity.Open(dir, time.Time{})
 	archivetest.Must(t, err)
 	for _, file := range files {
@@ -72,38 +90,28 @@ func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 	away := t.TempDir()
 	moved := filepath.Join(away, filepath.Base(files[1]))
 	archivetest.Must(t, errors.Join(manifest.Close(), os.Rename(files[1], moved)))
-	if code, out, _ := command("verify", dir); code != cli.ExitDamaged || !strings.Contains(out, "is gone") {
-		t.Errorf("a file that the manifest lists is gone: exit code %d, %s", code, out)
-	}
-	if code, out, _ := command("verify", "--elsewhere", away, dir); code != cli.ExitOK {
-		t.Errorf("a file that was moved away: exit code %d, %s", code, out)
-	}
+	run(cli.ExitDamaged, []string{"is gone"}, dir)
+	run(cli.ExitOK, nil, "--elsewhere", away, dir)
 	daemontest.WriteFile(t, moved, "damaged at the other place")
-	if code, out, _ := command("verify", "--elsewhere", away, files[0]); code != cli.ExitOK {
-		t.Errorf("only the other file: exit code %d, %s", code, out)
-	}
-	if code, out, _ := command("verify", "--elsewhere", away, dir); code != cli.ExitDamaged || !strings.Contains(out, "are lost") {
-		t.Errorf("a damaged file at another place: exit code %d, %s", code, out)
-	}
-	content, err := os.ReadFile(files[0])
-	archivetest.Must(t, err)
-	content[len(content)/2] ^= 1
+	run(cli.ExitOK, nil, "--elsewhere", away, files[0]) // only the other file
+	run(cli.ExitDamaged, []string{"are lost"}, "--elsewhere", away, dir)
+	content := archivetest.Read(t, files[0])
+	half := len(content) / 2
 	damaged := filepath.Join(t.TempDir(), "damaged.warc.gz")
-	daemontest.WriteFile(t, damaged, string(content))
-	if code, out, _ := command("verify", "--json", damaged); code != cli.ExitDamaged || !strings.Contains(out, `"kind":"`) {
-		t.Errorf("a damaged file: exit code %d, %s", code, out)
-	}
-	if code, _, _ := command("verify"); code != cli.ExitUsage {
-		t.Errorf("no file: exit code %d, want %d", code, cli.ExitUsage)
-	}
-	if code, out, _ := command("verify", filepath.Join(dir, "missing")); code != cli.ExitDamaged || !strings.Contains(out, "no such file") {
-		t.Errorf("a missing file: exit code %d, %s", code, out)
-	}
+	daemontest.WriteFile(t, damaged, content[:half]+string(content[half]^1)+content[half+1:])
+	run(cli.ExitDamaged, []string{`"kind":"`}, "--json", damaged)
+	run(cli.ExitUsage, nil)
+	run(cli.ExitDamaged, []string{"no such file"}, filepath.Join(dir, "missing"))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if code := cli.Run(ctx, wing(), []string{"verify", dir}, io.Discard, io.Discard); code != cli.ExitFailure {
 		t.Errorf("a stopped verify ends with %d", code)
 	}
+	unfinished := filepath.Join(t.TempDir(), filepath.Base(files[0])+".open") // and whole
+	daemontest.WriteFile(t, unfinished, content)
+	run(cli.ExitOK, nil, unfinished)
+	run(cli.ExitDamaged, []string{"the archive is whole, but deviates from the specification: 1 warning in 1 file"},
+		"--strict", unfinished)
 }
 
 func TestCapturesAreReadBack(t *testing.T) {
@@ -115,11 +123,7 @@ func TestCapturesAreReadBack(t *testing.T) {
 	if code, _, errs := command("index", "-o", filepath.Join(dir, "index.cdxj"), dir); code != cli.ExitOK || !strings.Contains(errs, "3 captures in 2 files, 0 errors") {
 		t.Errorf("index: exit code %d, %s", code, errs)
 	}
-	for _, c := range []struct {
-		args []string
-		code int
-		want []string // in what is printed, on either side
-	}{
+	for _, c := range []line{
 		{[]string{"index", dir}, cli.ExitOK, []string{"example,a)/ 20261121090000 {\"url\"", "3 captures"}},
 		{[]string{"index", "--json", dir, "missing"}, cli.ExitDamaged, []string{`"kind":"unreadable"`, `"entries":3`}},
 		{[]string{"history", page}, cli.ExitOK, []string{"2026-11-21T09:00:00.000000Z  200", "  ^text/: unchanged: 1h  changed: other content", "revisit (identical-payload-digest)"}},
@@ -143,18 +147,11 @@ func TestCapturesAreReadBack(t *testing.T) {
 		{[]string{"diff", "--scrub", "one|two", page + "@2026112109", page + "@2026112110"}, cli.ExitOK, nil},
 		{[]string{"diff", "--scrub", "(", page, page}, cli.ExitUsage, []string{"--scrub"}},
 	} {
-		args := c.args
-		if args[0] != "index" {
-			args = append([]string{args[0], "--warcs", dir}, args[1:]...)
+		if c.args[0] != "index" {
+			c.args = append([]string{c.args[0], "--warcs", dir}, c.args[1:]...)
 		}
-		code, out, errs := command(args...)
-		if code != c.code || len(c.want) == 0 && out+errs != "" {
-			t.Errorf("%v: exit code %d, %s%s", args, code, out, errs)
-		}
-		for _, want := range c.want {
-			if !strings.Contains(out+errs, want) {
-				t.Errorf("%v: %q is not in\n%s%s", args, want, out, errs)
-			}
+		if out, errs := c.run(t); len(c.want) == 0 && out+errs != "" {
+			t.Errorf("%v prints %s%s", c.args, out, errs)
 		}
 	}
 	path, _ := daemontest.Configure(t, daemontest.Settled+"[storage]\n")
@@ -170,11 +167,7 @@ func TestDepsAndImpactFollowRevisits(t *testing.T) {
 	writeHost(t, conf, "www.a.example.toml", "collections = [\"papers\"]\nowner = \"maria\"\n")
 	writeHost(t, conf, "www.z.example.toml", "owner = \"jan\"\n")
 	alone, news := filepath.Join(t.TempDir(), "alone"), filepath.Join(t.TempDir(), "news")
-	for _, c := range []struct {
-		args []string
-		code int
-		want []string
-	}{
+	for _, c := range []line{
 		{[]string{"deps", "--warcs", dir, first, files[1]}, cli.ExitOK, []string{first + ": 2 captures\n  is needed by " + second + " for 1 revisit", "needs " + first}},
 		{[]string{"deps", "--json", "--warcs", files[1], second}, cli.ExitDamaged, []string{`"missing":1`, "in no file"}},
 		{[]string{"deps", "--warcs", dir, "other"}, cli.ExitFailure, []string{"the file other is neither in"}},
@@ -200,34 +193,7 @@ func TestDepsAndImpactFollowRevisits(t *testing.T) {
 		{[]string{"extract", "-o", alone + "3", "--keep-revisits", "--host", "www.a.example", files[1]}, cli.ExitDamaged, []string{"the original is not there"}},
 		{[]string{"extract", "-o", news + "2", "--until", "2026112110", dir, "missing"}, cli.ExitDamaged, []string{"missing: error", "1 file", "1 error"}},
 	} {
-		code, out, errs := command(c.args...)
-		if code != c.code {
-			t.Errorf("%v: exit code %d, want %d: %s%s", c.args, code, c.code, out, errs)
-		}
-		for _, want := range c.want {
-			if !strings.Contains(out+errs, want) {
-				t.Errorf("%v: %q is not in\n%s%s", c.args, want, out, errs)
-			}
-		}
-	}
-}
-
-// TestStrictVerificationSaysThatThereAreOnlyWarnings verifies a whole file that was never finished.
-func TestStrictVerificationSaysThatThereAreOnlyWarnings(t *testing.T) {
-	_, files := archivetest.TwoFiles(t)
-	name := filepath.Join(t.TempDir(), filepath.Base(files[0])+".open")
-	content, err := os.ReadFile(files[0])
-	if err == nil {
-		err = os.WriteFile(name, content, 0o600)
-	}
-	archivetest.Must(t, err)
-	if code, out, errs := command("verify", name); code != cli.ExitOK {
-		t.Errorf("without --strict: exit code %d: %s%s", code, out, errs)
-	}
-	code, _, errs := command("verify", "--strict", name)
-	want := "the archive is whole, but deviates from the specification: 1 warning in 1 file"
-	if code != cli.ExitDamaged || !strings.Contains(errs, want) {
-		t.Errorf("exit code %d, %q; want %d and %q", code, errs, cli.ExitDamaged, want)
+		c.run(t)
 	}
 }
 
@@ -235,11 +201,7 @@ func TestWaczPackagesTheChosenCaptures(t *testing.T) {
 	dir, files := archivetest.TwoFiles(t)
 	first := filepath.Base(files[0])
 	out := t.TempDir()
-	for _, c := range []struct {
-		args []string
-		code int
-		want []string
-	}{
+	for _, c := range []line{
 		{[]string{"wacz", "-o", filepath.Join(out, "a.zip"), dir}, cli.ExitUsage, []string{".wacz"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "a.wacz"), dir}, cli.ExitOK, []string{"2 files", "3 captures, 2 pages\n"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "a.wacz"), dir}, cli.ExitFailure, []string{"nothing is overwritten"}},
@@ -253,15 +215,7 @@ func TestWaczPackagesTheChosenCaptures(t *testing.T) {
 		{[]string{"wacz", "-o", filepath.Join(out, "j.wacz"), "--log", "missing.log", dir}, cli.ExitFailure, []string{"read the crawl log missing.log"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "h.wacz"), dir, "missing"}, cli.ExitDamaged, []string{"2 files", "1 error"}},
 	} {
-		code, stdout, errs := command(c.args...)
-		if code != c.code {
-			t.Errorf("%v: exit code %d, want %d: %s%s", c.args, code, c.code, stdout, errs)
-		}
-		for _, want := range c.want {
-			if !strings.Contains(stdout+errs, want) {
-				t.Errorf("%v: %q is not in\n%s%s", c.args, want, stdout, errs)
-			}
-		}
+		stdout, _ := c.run(t)
 		if strings.HasSuffix(c.args[2], "e.wacz") && strings.Contains(stdout, "requires") {
 			t.Errorf("%v: the package requires a file that it contains: %s", c.args, stdout)
 		}
@@ -285,11 +239,7 @@ func TestDamageBehindAnIndexIsNamed(t *testing.T) {
 	archivetest.Must(t, json.Unmarshal([]byte(strings.Split(listed, "\n")[1]), &second))
 	spoil(t, files[0], second.Offset+second.Length/2)
 	at := fmt.Sprintf("%s:%d: error", files[0], second.Offset)
-	for _, c := range []struct {
-		args []string
-		code int
-		want []string
-	}{
+	for _, c := range []line{
 		{[]string{"history", page}, cli.ExitDamaged, []string{"T09:00:00.000000Z  200     response", "T10:00:00.000000Z  200     damaged", at, "T11:00:00.000000Z  200     revisit"}},
 		{[]string{"history", "--json", page}, cli.ExitDamaged, []string{`"damage":"the archive is damaged: ` + at}},
 		{[]string{"cat", page + "@2026112110"}, cli.ExitDamaged, []string{"cannot read the capture of " + page + " from 2026-11-21T10:00:00Z; choose another one", at}},
@@ -297,14 +247,9 @@ func TestDamageBehindAnIndexIsNamed(t *testing.T) {
 		{[]string{"diff", page + "@2026112109", "@2026112110"}, cli.ExitDamaged, []string{at}},
 		{[]string{"diff", page + "@2026112109", "@2026112111"}, cli.ExitOK, nil},
 	} {
-		code, out, errs := command(append([]string{c.args[0], "--warcs", dir}, c.args[1:]...)...)
-		if code != c.code || c.args[0] != "history" && code != cli.ExitOK && out != "" {
-			t.Errorf("%v: exit code %d, want %d\n%s%s", c.args, code, c.code, out, errs)
-		}
-		for _, want := range c.want {
-			if !strings.Contains(out+errs, want) {
-				t.Errorf("%v: %q is not in\n%s%s", c.args, want, out, errs)
-			}
+		c.args = append([]string{c.args[0], "--warcs", dir}, c.args[1:]...)
+		if out, _ := c.run(t); c.args[0] != "history" && c.code != cli.ExitOK && out != "" {
+			t.Errorf("%v prints %s", c.args, out)
 		}
 	}
 }
@@ -348,16 +293,17 @@ func TestPackageOfHostsAndPeriod(t *testing.T) {
 	dir, _ := archivetest.TwoFiles(t)
 	list := filepath.Join(t.TempDir(), "hosts.txt")
 	daemontest.WriteFile(t, list, "www.a.example\n")
-	out := filepath.Join(t.TempDir(), "x.wacz")
-	code, printed, errs := command("wacz", "-o", out, "--host-list", list, "--since", "2026", "--max-size", "1GB", dir)
-	if code != cli.ExitOK || !strings.Contains(printed, "x.json: ") || !strings.Contains(printed, "x-001.wacz (") {
-		t.Errorf("exit code %d\n%s%s", code, printed, errs)
+	args := func(flags ...string) []string {
+		return append([]string{"wacz", "-o", filepath.Join(t.TempDir(), "x.wacz"), dir}, flags...)
 	}
-	for _, flags := range [][]string{{"--max-size", "0B"}, {"--max-size", "much"}, {"--sign-key", list}, {"--from", filepath.Join(dir, "no.json")}} {
-		args := append([]string{"wacz", "-o", filepath.Join(t.TempDir(), "x.wacz")}, append(flags, dir)...)
-		if code, _, errs := command(args...); code != cli.ExitUsage {
-			t.Errorf("%q ends with %d: %s", flags, code, errs)
-		}
+	for _, c := range []line{
+		{args("--host-list", list, "--since", "2026", "--max-size", "1GB"), cli.ExitOK, []string{"x.json: ", "x-001.wacz ("}},
+		{args("--max-size", "0B"), cli.ExitUsage, nil},
+		{args("--max-size", "much"), cli.ExitUsage, nil},
+		{args("--sign-key", list), cli.ExitUsage, nil},
+		{args("--from", filepath.Join(dir, "no.json")), cli.ExitUsage, nil},
+	} {
+		c.run(t)
 	}
 }
 
@@ -455,15 +401,7 @@ func TestPushSendsAnIndex(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "sent")
 	run := func(code int, says ...string) {
 		t.Helper()
-		got, out, errs := command("index", "--push", s.URL+"/crawl", "--done", list, dir)
-		if got != code || out != "" {
-			t.Errorf("exit code %d, want %d\n%s%s", got, code, out, errs)
-		}
-		for _, w := range says {
-			if !strings.Contains(errs, w) {
-				t.Errorf("%q is not in\n%s", w, errs)
-			}
-		}
+		line{[]string{"index", "--push", s.URL + "/crawl", "--done", list, dir}, code, says}.run(t)
 	}
 	there := func(posts int) {
 		t.Helper()
@@ -476,9 +414,7 @@ func TestPushSendsAnIndex(t *testing.T) {
 	there(4)
 	run(cli.ExitOK, "0 captures of 0 files", "3 files sent before")
 	there(4)
-	if code, _, errs := command("index", "--push", s.URL+"/crawl", dir); code != cli.ExitOK || !strings.Contains(errs, "1203 captures") {
-		t.Errorf("without a list: exit code %d, %s", code, errs)
-	}
+	line{[]string{"index", "--push", s.URL + "/crawl", dir}, cli.ExitOK, []string{"1203 captures"}}.run(t)
 	there(8)
 	archivetest.Must(t, os.WriteFile(filepath.Join(dir, "torn.warc.gz"), archivetest.Zipped(t, archivetest.Info)[:30], 0o644))
 	daemontest.WriteFile(t, filepath.Join(dir, "new.warc.gz.open"), string(archivetest.Zipped(t, archivetest.Info)))
@@ -495,8 +431,6 @@ func TestPushSendsAnIndex(t *testing.T) {
 		{[]string{"--push", s.URL + "/crawl", "-o", list, dir}, "cannot be used together"},
 		{[]string{"--done", list, dir}, "--done needs --push"},
 	} {
-		if code, _, errs := command(append([]string{"index"}, c.args...)...); code != cli.ExitUsage || !strings.Contains(errs, c.want) {
-			t.Errorf("%v: exit code %d, %s", c.args, code, errs)
-		}
+		line{append([]string{"index"}, c.args...), cli.ExitUsage, []string{c.want}}.run(t)
 	}
 }

@@ -66,10 +66,7 @@ func TestDedupForgetsRemovedFiles(t *testing.T) {
 	conf, _ := daemontest.Configure(t, daemontest.Settled)
 	run := func(want int, says string, args ...string) {
 		t.Helper()
-		code, out, errs := command(append([]string{"dedup", args[0], "-c", conf}, args[1:]...)...)
-		if code != want || !strings.Contains(out+errs, says) {
-			t.Errorf("dedup %v: exit code %d, want %d and %q\n%s%s", args, code, want, says, out, errs)
-		}
+		line{append([]string{"dedup", args[0], "-c", conf}, args[1:]...), want, []string{says}}.run(t)
 	}
 	state := func(want string) {
 		t.Helper()
@@ -118,11 +115,7 @@ func TestDedupLostPrintsWhatIsLost(t *testing.T) {
 	daemontest.WriteFile(t, later, string(archivetest.Zipped(t, archivetest.Info, revisit)))
 	run := func(args ...string) (out, errs string) {
 		t.Helper()
-		code, out, errs := command(args...)
-		if code != cli.ExitOK {
-			t.Fatalf("%q: exit code %d\n%s%s", args, code, out, errs)
-		}
-		return out, errs
+		return line{args, cli.ExitOK, nil}.run(t)
 	}
 	c, err := config.Load(conf)
 	archivetest.Must(t, err)

@@ -98,10 +98,7 @@ func TestOnlyFilesWithAGoodCopyAreDeleted(t *testing.T) {
 	}
 	run := func(code int, says string, args ...string) {
 		t.Helper()
-		got, out, errs := command(append([]string{"offload", "--config", conf}, args...)...)
-		if got != code || !strings.Contains(out+errs, says) {
-			t.Errorf("%q: exit code %d, want %d and %q\n%s%s", args, got, code, says, out, errs)
-		}
+		out, errs := line{append([]string{"offload", "--config", conf}, args...), code, []string{says}}.run(t)
 		if strings.Contains(out+errs, "swordfish") {
 			t.Error("the secret is shown")
 		}

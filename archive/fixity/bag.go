@@ -169,24 +169,11 @@ func copyFile(ctx context.Context, from, to string) (digest string, size int64, 
 		return "", 0, err
 	}
 	h := sha256.New()
-	size, err = io.Copy(io.MultiWriter(out, h), contextReader{ctx, in})
+	size, err = Copy(ctx, io.MultiWriter(out, h), in)
 	if err == nil {
 		err = out.Sync()
 	}
 	return hex.EncodeToString(h.Sum(nil)), size, errors.Join(err, out.Close())
-}
-
-// contextReader reads until its context ends.
-type contextReader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r contextReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
 }
 
 // finish writes the tag files and renames the bag to its final name.

@@ -21,6 +21,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -252,19 +253,161 @@ func hashFile(ctx context.Context, path string) (digest string, size int64, err 
 		return "", 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	h, block := sha256.New(), make([]byte, 256<<10)
-	for {
-		if err := ctx.Err(); err != nil {
-			return "", size, err
-		}
-		n, err := f.Read(block)
-		_, _ = h.Write(block[:n])
-		size += int64(n)
-		if errors.Is(err, io.EOF) {
-			return hex.EncodeToString(h.Sum(nil)), size, nil
-		}
-		if err != nil {
-			return "", size, err
+	h := sha256.New()
+	size, err = Copy(ctx, h, f)
+	return hex.EncodeToString(h.Sum(nil)), size, err
+}
+
+// Copy copies until the end or until ctx ends.
+func Copy(ctx context.Context, to io.Writer, from io.Reader) (int64, error) {
+	return io.CopyBuffer(struct{ io.Writer }{to}, contextReader{ctx, from}, make([]byte, 256<<10))
+}
+
+// contextReader reads until its context ends.
+type contextReader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
+
+// CheckOptions say what to compare.
+type CheckOptions struct {
+	Only      map[string]bool   // the names of files to compare; nil = all
+	Elsewhere map[string]string // files that were moved away, and where to read them; see [Elsewhere]
+}
+
+// Check compares the files of a folder with its manifest and reports each difference. A folder without a manifest has
+// none. checked is the number of files that were compared.
+func Check(ctx context.Context, dir string, o CheckOptions, report func(warc.Finding) error) (checked int, err error) {
+	m, err := Read(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	path := filepath.Join(dir, FileName)
+	if err != nil {
+		return 0, report(finding(path, warc.Error, "the manifest cannot be read: %v", err))
+	}
+	for _, fault := range m.Faults {
+		if err := report(finding(path, warc.Error, "%s", fault)); err != nil {
+			return 0, err
 		}
 	}
+	for _, e := range m.Entries {
+		if o.Only != nil && !o.Only[e.File] {
+			continue
+		}
+		if f := e.compare(ctx, filepath.Join(dir, filepath.FromSlash(e.File)), o.Elsewhere); f.Text != "" {
+			if err := report(f); err != nil {
+				return checked, err
+			}
+		}
+		if ctx.Err() != nil {
+			return checked, context.Cause(ctx)
+		}
+		checked++
+	}
+	missing, err := m.Missing(m.Since)
+	if err != nil || o.Only != nil {
+		return checked, err
+	}
+	for _, name := range missing {
+		f := finding(filepath.Join(dir, name), warc.Warning, "is not in the manifest; a running daemon adds it")
+		if err := report(f); err != nil {
+			return checked, err
+		}
+	}
+	return checked, nil
+}
+
+// finding returns a finding about a file.
+func finding(file string, severity warc.Severity, format string, args ...any) warc.Finding {
+	return warc.Finding{
+		File: file, Offset: -1, Severity: severity, Kind: warc.Fixity, Text: fmt.Sprintf(format, args...),
+	}
+}
+
+// compare compares a file with its entry. The finding is empty if they agree.
+func (e Entry) compare(ctx context.Context, file string, elsewhere map[string]string) (f warc.Finding) {
+	got, size, err := hashFile(ctx, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		place, moved := elsewhere[filepath.Base(file)]
+		if moved && place == "" {
+			return f // a list says so
+		}
+		if moved {
+			file = place
+			got, size, err = hashFile(ctx, file)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+	case errors.Is(err, fs.ErrNotExist):
+		f = finding(file, warc.Error, "is gone; it had %d bytes and SHA-256 %s; "+
+			"if it was moved away, name its place with --elsewhere", e.Size, e.SHA256)
+	case err != nil:
+		f = finding(file, warc.Error, "cannot be read: %v", err)
+	case size < e.Size:
+		f = finding(file, warc.Error, "has %d bytes, and %d when it was sealed: %d are lost", size, e.Size, e.Size-size)
+	case got != e.SHA256:
+		f = finding(file, warc.Error, "has SHA-256 %s, and %s when it was sealed: it was changed", got, e.SHA256)
+	}
+	return f
+}
+
+// Elsewhere returns the names of the WARC files that are at other places, each with its path: in folders and below, and
+// in lists, where the path is empty. A line of a list is the name of a file, possibly after a checksum as sha256sum
+// writes it, or a line of a manifest.
+func Elsewhere(places []string) (map[string]string, error) {
+	names := map[string]string{}
+	for _, place := range places {
+		files, faults := warc.FilesNamed([]string{place}, warc.IsArchive)
+		for _, f := range faults {
+			if f.Kind != warc.Empty {
+				return nil, fmt.Errorf("look for moved WARC files: %w", f)
+			}
+		}
+		if len(files) == 1 && files[0].Path == place && !warc.IsArchive(place) {
+			if err := readList(place, names); err != nil {
+				return nil, fmt.Errorf("read a list of moved WARC files: %w", err)
+			}
+			continue
+		}
+		for _, f := range files {
+			names[filepath.Base(f.Path)] = f.Path
+		}
+	}
+	return names, nil
+}
+
+// readList adds the names in a list of files.
+func readList(list string, names map[string]string) (err error) {
+	f, err := fileio.OpenText(list)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		text := strings.TrimSpace(lines.Text())
+		var e Entry
+		if strings.HasPrefix(text, "{") && json.Unmarshal([]byte(text), &e) == nil {
+			text = e.File
+		} else if words := strings.Fields(text); len(words) > 0 {
+			text = strings.TrimPrefix(words[len(words)-1], "*")
+		}
+		if name := path.Base(filepath.ToSlash(text)); warc.IsArchive(name) {
+			names[name] = ""
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", list, err)
+	}
+	return nil
 }

@@ -29,7 +29,6 @@ const (
 	// partSuffix ends the name of a copy that is being made, and linkSuffix of a link that replaces the original.
 	partSuffix = ".part"
 	linkSuffix = ".link"
-	block      = 1 << 20
 )
 
 // Mover moves finished WARC files to further folders while there is too little space where they are written, or always.
@@ -383,7 +382,7 @@ func copyFile(ctx context.Context, from, to string) (sum string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	if err := transfer(ctx, out, in); err != nil {
+	if _, err := fixity.Copy(ctx, out, in); err != nil {
 		return "", err
 	}
 	if err := out.Sync(); err != nil {
@@ -393,25 +392,8 @@ func copyFile(ctx context.Context, from, to string) (sum string, err error) {
 		return "", err
 	}
 	h := sha256.New()
-	if err := transfer(ctx, h, out); err != nil {
+	if _, err := fixity.Copy(ctx, h, out); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), os.Chtimes(to, info.ModTime(), info.ModTime())
-}
-
-// transfer copies until the end or until ctx ends.
-func transfer(ctx context.Context, to io.Writer, from io.Reader) error {
-	for {
-		n, err := io.CopyN(to, from, block)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case n < block:
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		}
-	}
 }

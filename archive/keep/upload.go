@@ -375,7 +375,7 @@ func (u *Uploader) putParts(
 	for pos := int64(0); pos < size; pos += length {
 		part := io.NewSectionReader(f, pos, min(length, size-pos))
 		sum := sha256.New()
-		if err := transfer(ctx, sum, part); err != nil {
+		if _, err := fixity.Copy(ctx, sum, part); err != nil {
 			return err
 		}
 		if _, err := part.Seek(0, io.SeekStart); err != nil {

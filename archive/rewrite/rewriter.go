@@ -2,7 +2,6 @@ package rewrite
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -335,7 +334,7 @@ func (w *rewriter) ownHead(at place) (warc.Head, error) {
 	if err != nil {
 		return warc.Head{}, nil // without a head, the one of the original is used
 	}
-	if !bytes.HasSuffix(h.Raw, []byte("\n\r\n")) && !bytes.HasSuffix(h.Raw, []byte("\n\n")) {
+	if !h.Ended() {
 		h.Raw = append(h.Raw, "\r\n"...)
 	}
 	return h, nil

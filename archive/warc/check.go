@@ -266,9 +266,9 @@ func (c *Checker) message(rec *Record, m message) {
 	case !m.is:
 	case m.err != nil:
 		c.fail(rec, HTTP, "the %s cannot be read: %v", h.Type(), m.err)
-	case !m.head.ended() && !cut && h.Type() == "revisit":
+	case !m.head.Ended() && !cut && h.Type() == "revisit":
 		c.warn(rec, HTTP, "the HTTP head has no empty line at its end")
-	case !m.head.ended() && !cut:
+	case !m.head.Ended() && !cut:
 		c.fail(rec, HTTP, "the HTTP head has no empty line at its end: the head is not finished")
 	case h.Type() == "response" && !cut:
 		if want, ok := m.head.bodyLength(); ok && rec.Size-int64(len(m.head.Raw)) < want {
@@ -278,8 +278,8 @@ func (c *Checker) message(rec *Record, m message) {
 	}
 }
 
-// ended reports whether the head ends with an empty line.
-func (h Head) ended() bool {
+// Ended reports whether the head ends with an empty line.
+func (h Head) Ended() bool {
 	return bytes.HasSuffix(h.Raw, []byte("\n\r\n")) || bytes.HasSuffix(h.Raw, []byte("\n\n"))
 }
 
