@@ -27,41 +27,46 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Add([]byte(everything+operator), []byte("[[wait]]\nmime = \".*\"\nmin = \"2h\"\n"))
 	f.Add([]byte(operator+"storage.hosts = \"hosts.d\"\r\n"), []byte("host = 'b.example:81'\nseeds.uris = ['http://b.example:81/']"))
+	for _, text := range []string{
+		"", "\ufeff[a]\r\nb = 1", "[politeness]\nmin_delay = \"2s\"\nmin_delay = 5", "[[wait]]\nmime = '.*'\nmin = \"5\"\n[wait.x]\n",
+		"wait = [{ mime = \".*\", min = \"1h\" }, { mime = 5 }, []]\n", "\"politeness\".'valence' = 0x10", "a = {b = {c = [[{d = 1}]]}}",
+		"seeds.uris = ['http://a.example/', \"\"\"\nx\"\"\", 1979-05-27]\nhost = 'a.example:80'", "[fetch]\nallow_networks = [\"::1/128\"]\nmax_body = '1GB'",
+		"until = 2026-12-01\n[[when]]\nuri = '/live/'\ntime = \"06:00-23:00\"\nuntil = 2026-12-01T10:00:00\nwait = [{ mime = \".*\", min = \"1m\" }]\n[when.politeness]\nmin_delay = \"1m\"\n",
+		"[[wait]S\nmime =\x15\x7f\x00*'\nPin = \"5\"\n[wait.x]\n",
+	} {
+		f.Add([]byte(text+operator), []byte(text))
+	}
 	f.Fuzz(func(t *testing.T, main, host []byte) {
-		dir := t.TempDir()
-		if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		for name, text := range map[string][]byte{"arcrawl.toml": main, "hosts.d/a.example.toml": host} {
-			if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		c, err := config.Load(filepath.Join(dir, "arcrawl.toml"))
+		texts := map[string][]byte{"": main, "a.example.toml": host}
+		c, err := config.LoadTexts("arcrawl.toml", texts)
 		if err != nil {
-			checkFaults(t, c, err)
+			checkFaults(t, c, err, texts)
 			return
 		}
 		checkConfig(t, c)
 	})
 }
 
-func checkFaults(t *testing.T, c *config.Config, err error) {
+func checkFaults(t *testing.T, c *config.Config, err error, texts map[string][]byte) {
 	t.Helper()
 	var faults config.Faults
 	if c != nil || !errors.As(err, &faults) || len(faults) == 0 {
 		t.Fatalf("Load = %v, %v; want Faults and no Config", c, err)
 	}
 	for _, f := range faults {
-		text, err := os.ReadFile(f.File)
-		if f.Line == 0 && f.Column == 0 {
+		if f.Problem == "" || f.Remedy == "" || (f.Line == 0) != (f.Column == 0) {
+			t.Fatalf("%#v lacks a part", f)
+		}
+		name := filepath.Base(f.File)
+		switch {
+		case f.Line == 0:
 			continue
+		case name == "arcrawl.toml":
+			name = ""
 		}
-		if err != nil || f.Line < 1 || f.Column < 1 || f.Line > strings.Count(string(text), "\n")+1 {
+		lines := strings.Split(string(texts[name]), "\n")
+		if f.Line < 1 || f.Column < 1 || f.Line > len(lines) || f.Column > len(lines[f.Line-1])+1 {
 			t.Fatalf("%#v is not in a line of its file", f)
-		}
-		if line := strings.Split(string(text), "\n")[f.Line-1]; f.Column > len(line)+1 {
-			t.Fatalf("%#v is outside its line %q", f, line)
 		}
 	}
 }
@@ -72,7 +77,7 @@ func checkConfig(t *testing.T, c *config.Config) {
 		if !c.SeedHost(s.URI.Host()) || s.Line < 1 {
 			t.Fatalf("seed %v has no host or line", s)
 		}
-		settings := c.For(config.About{URI: s.URI})
+		settings := c.For(config.About{URI: s.URI, ContentType: "text/html", Now: time.Unix(1e9, 0)})
 		if settings.Scope.By == scope.ByPrefix && len(settings.Scope.Prefixes) == 0 {
 			t.Fatalf("host of the seed %v has no prefixes", s)
 		}

@@ -2,16 +2,17 @@ package config
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/arcrawl/arcrawl/aspects/names"
 	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/human"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // politenessKeys are the keys of [politeness] and [retry].
@@ -210,50 +211,13 @@ func (d *draft) requestKeys() []schema.Var {
 // scopeKeys are the keys of [scope] and [names].
 func (d *draft) scopeKeys() []schema.Var {
 	s := d.settings
-	return []schema.Var{
-		schema.Choice("scope.by", InBoth, &s.Scope.By,
-			"`host`: every URI on a host of the seeds. `domain`: also every URI in the seed's registrable domain, by the public suffix list. `prefix`: every URI that begins with one of the prefixes.",
-			scope.ByHost, scope.ByDomain, scope.ByPrefix),
-		schema.Elements("scope.prefixes", InBoth, "URIs", &s.Scope.Prefixes, readPrefixes,
-			"For `by = \"prefix\"`. If empty, the folders of the host's seeds, with http and https. End a folder with a slash."),
-		schema.Elements("scope.rules", InBoth, "rules", &s.Scope.Exceptions, d.readScopeRules,
-			"Exceptions: `accept` or `reject` and a regular expression that matches anywhere in the URI, as in `'reject /print/'`. The first match decides. The exceptions of a host file come before those in the main file. They do not apply to seeds or to the limits on hops."),
-		schema.Count("scope.max_hops", InBoth, 0, 1000, &s.Scope.MaxHops,
-			"Maximum number of hops from the seed, not counting embeds and redirects."),
-		schema.Count("scope.max_embed_hops", InBoth, 0, 100, &s.Scope.MaxEmbedHops,
-			"Maximum number of consecutive embeds. An image that a style sheet names is the second."),
-		schema.Count("scope.max_redirects", InBoth, 0, 50, &s.Scope.MaxRedirects,
-			"Maximum number of consecutive redirects."),
-		schema.Count("scope.max_link_hops", InBoth, 0, 1000, &s.Scope.MaxLinkHops,
-			"Maximum number of hops along links (L) from the seed."),
-		schema.Count("scope.max_manifest_hops", InBoth, 0, 1000, &s.Scope.MaxManifestHops,
-			"Maximum number of hops from feeds and sitemaps (M) from the seed."),
-		schema.Count("scope.max_inferred_hops", InBoth, 0, 1000, &s.Scope.MaxInferredHops,
-			"Maximum number of hops to implied pages (I) from the seed."),
-		schema.Count("scope.max_speculative_hops", InBoth, 0, 1000, &s.Scope.MaxSpeculativeHops,
-			"Maximum number of guesses from scripts (X) from the seed."),
-		schema.Choice("scope.seed_redirects", InBoth, &s.Scope.SeedRedirects,
-			"How much of the host that a seed redirects to is in scope. `anywhere`: the whole host, as if it were the seed's own. `domain`: the whole host if it is in the seed's registrable domain. "+
-				"`page`: only the page. The page itself is always visited.",
-			scope.RedirectsAnywhere, scope.RedirectsInDomain, scope.RedirectsPage),
-		schema.Count("scope.max_uris", InBoth, 0, 1_000_000_000, &s.Limits.URIs,
-			"Maximum number of URIs of the host. URIs discovered beyond it are refused. 0 = crawl.max_uris_per_host."),
-		schema.Count("scope.max_uris_per_directory", InBoth, 0, 1_000_000_000, &s.Limits.PerDirectory,
-			"Maximum number of URIs in one folder of the host, which is the path up to its last slash. URIs discovered beyond it are refused. 0 = no limit."),
-		schema.Bool("scope.embeds_anywhere", InBoth, &s.Scope.EmbedsAnywhere,
-			"Crawl what a page in scope embeds from any host."),
-		schema.Count("scope.max_links", InBoth, 1, 1_000_000, &s.Links.MaxLinks,
-			"Maximum number of links from one page."),
-		schema.Bool("scope.speculative", InBoth, &s.Links.Speculative,
-			"Treat quoted strings in scripts that look like a path or URI as guesses (X), limited by scope.max_speculative_hops. Many lead nowhere."),
-		schema.Choice("names.set", InBoth, &s.Names.Set,
-			"When two URIs are the same. `whatwg`: a browser would send the same request. `heritrix`: also if they differ only in case, www, session ids or an empty query, as in Heritrix. `pywb`: they have the same SURT key in the index of a replay tool.",
-			uri.WHATWG, uri.Heritrix, uri.Pywb),
-		schema.Elements("names.drop", InBoth, "parameter names", &s.Names.Drop, d.readDroppedParameters,
-			"Query parameters that do not change the page, as `\"utm_*\"`. A star matches any text. Parameters in the main file apply to all hosts too."),
-		schema.Elements("names.rewrite", InBoth, "rewrites", &s.Names.Rewrite, d.readRewrites,
-			"Rewrites of the text of a URI, in order: a regular expression, ` -> `, and the replacement of its matches, with groups as `$1`. Rewrites in a host file come before those in the main file."),
-	}
+	return slices.Concat(
+		scope.Keys(&s.Scope, scope.Others{
+			URIs: &s.Limits.URIs, PerDirectory: &s.Limits.PerDirectory,
+			Links: &s.Links.MaxLinks, Speculative: &s.Links.Speculative,
+		}),
+		names.Keys(&s.Names),
+	)
 }
 
 // sourceKeys are the keys of feeds and sitemaps that are seeds too.

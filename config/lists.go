@@ -1,16 +1,11 @@
 package config
 
 import (
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/aspects/scope"
 	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // defaultScrubTypes are the types whose content is scrubbed by default.
@@ -93,58 +88,4 @@ func (d *draft) checkTLS(doc *schema.Document, path schema.Path) {
 	if f, set := doc.Setting(path, "tls.accept"); set && endless {
 		f.Fault("has no end", "set tls.until to a date by which the site will have a new certificate, as in 2026-12-31")
 	}
-}
-
-// readPrefixes reads a list of prefixes of URIs.
-func readPrefixes(f schema.Field) (all []string) {
-	for _, u := range schema.ReadURIs(f) {
-		all = append(all, u.String())
-	}
-	return all
-}
-
-// maxScopeRules bounds scope.rules, because every rule is tried on every link.
-const maxScopeRules = 500
-
-// readScopeRules reads a list of exceptions and puts it before the exceptions of the file above.
-func (d *draft) readScopeRules(f schema.Field) (all []scope.Exception) {
-	const example = `write for example 'reject /print/' or 'accept ^https://media[.]news[.]example/'`
-	f.Texts(`for example ['reject /print/']`, func(e schema.Field, s string) {
-		verb, expression, _ := strings.Cut(strings.TrimSpace(s), " ")
-		if verb != "accept" && verb != "reject" {
-			e.Fault("begins with neither accept nor reject", example)
-			return
-		}
-		if re, ok := schema.ReadRegex(e, strings.TrimSpace(expression), example); ok {
-			at := e.Finding("", "")
-			all = append(all, scope.Exception{Accept: verb == "accept", Match: re, File: at.File, Line: at.Line})
-		}
-	})
-	all = append(all, d.settings.Scope.Exceptions...)
-	if n := len(all); n > maxScopeRules {
-		f.Fault(fmt.Sprintf("makes %d rules together with the main file", n),
-			fmt.Sprintf("maximum: %d; join some with |", maxScopeRules))
-	}
-	return all
-}
-
-// maxNameRules bounds the lists of [names], because every rule is applied to every link.
-const maxNameRules = 100
-
-// readDroppedParameters reads a list of query parameters and adds it to the parameters of the file above.
-func (d *draft) readDroppedParameters(f schema.Field) []string {
-	return boundNames(f, slices.Concat(d.settings.Names.Drop, schema.ReadParameters(f)))
-}
-
-// readRewrites reads a list of rewrites and puts it before the rewrites of the file above.
-func (d *draft) readRewrites(f schema.Field) []uri.Rewrite {
-	return boundNames(f, append(schema.ReadRewrites(f), d.settings.Names.Rewrite...))
-}
-
-// boundNames reports a list of [names] that is too long together with the list of the main file.
-func boundNames[V any](f schema.Field, all []V) []V {
-	if n := len(all); n > maxNameRules {
-		f.Fault(fmt.Sprintf("makes %d entries together with the main file", n), fmt.Sprintf("maximum: %d", maxNameRules))
-	}
-	return all
 }

@@ -74,40 +74,22 @@ dns = ["192.0.2.53", "[2001:db8::53]:5353"]
 // TestTheMainFileMayNameSecretsAndFilesOfItsWay reads a password and a root certificate from files.
 func TestTheMainFileMayNameSecretsAndFilesOfItsWay(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("keys/proxy", "arcrawl:s3cret\n")
-	write("root.pem", pemOf(t))
-	write("arcrawl.toml", `[operator]
-name = "Library"
-contact = "https://library.example/"
-[storage]
+	path := folder(t, map[string]string{"keys/proxy": "arcrawl:s3cret\n", "root.pem": pemOf(t), "arcrawl.toml": operator + `[storage]
 secrets = "keys"
 [network]
 proxies = [{ name = "office", address = "https://10.0.0.1:3128", secret = "file:proxy", roots = "root.pem" }]
 proxy = "office"
 [tls]
 roots = ["root.pem"]
-`)
-	c, err := config.Load(filepath.Join(dir, "arcrawl.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+`})
+	c, err := config.Load(path)
+	check(t, err)
 	p := c.ForHost("a.example", time.Now()).Network.Proxies[0]
 	if p.User != "arcrawl" || p.Password != "s3cret" || p.Scheme != fetch.HTTPSProxy || len(p.Roots) != 1 || c.Way().String() != "proxy=office+roots=own" {
 		t.Errorf("user %q, %d bytes of password, way %s", p.User, len(p.Password), c.Way())
 	}
-	write("keys/proxy", "nonsense\n")
-	if _, err = config.Load(filepath.Join(dir, "arcrawl.toml")); err == nil || strings.Contains(err.Error(), "nonsense") {
+	check(t, os.WriteFile(filepath.Join(filepath.Dir(path), "keys/proxy"), []byte("nonsense\n"), 0o600))
+	if _, err = config.Load(path); err == nil || strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("a secret without a user: %v", err)
 	}
 }

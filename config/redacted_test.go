@@ -2,104 +2,58 @@ package config_test
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/arcrawl/arcrawl/config"
 )
 
+// TestFilesInForceArePublishedWithoutSecrets publishes the files of an archive, whose secrets are all hush and a number.
 func TestFilesInForceArePublishedWithoutSecrets(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	main := `# the webhook was https://hooks.example/in-a-comment
-[operator]
-name = "Library"
-contact = "https://library.example/crawl"
-[admin]
-webhook = "https://hooks.example/T0/B0/hush-1"
-[mail]
-server = "smtp.library.example:587"
-from = "crawler@library.example"
-user = "hush-2"
-password_file = "mail.password"
-to = ["hush-3@library.example"]
-[index]
-outbackcdx = "http://me:hush-4@index.example/arcrawl"
-[storage]
-elsewhere = ["https://me:hush-7@a@hush-7@store.example/warcs"]
-[[wait]]
-mime = "^text/.*$"
-min = "10m"
-`
-	host := `note = "their admin, hush-8, wants no visits at night"
-owner = "hush-10"
-[fetch]
-cookie = "session=hush-5"
-[seeds]
-uris = ["https://news.example/"]
-about = [{ uri = "https://news.example/", labels = ["papers"], note = "call hush-9 first", owner = "hush-11" }]
-[[when]]
-uri = "/live/"
-wait = [{ mime = "^text/html.*$", min = "5m" }]
-fetch.cookie = "session=hush-6"
-`
-	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "arcrawl.toml")
-	for name, text := range map[string]string{path: main, filepath.Join(dir, "hosts.d", "news.example.toml"): host} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+	const path = "testdata/published/secrets.txt"
+	archive, err := txtar.ParseFile(path)
+	check(t, err)
+	publish := func(host string) (text, digest, public string) {
+		t.Helper()
+		c, err := config.Load(folder(t, map[string]string{
+			"arcrawl.toml": string(archive.Files[0].Data), "hosts.d/news.example.toml": host,
+		}))
+		check(t, err)
+		files, err := c.Redacted()
+		check(t, err)
+		for _, f := range files {
+			text += "# " + f.Name + "\n" + string(f.Data)
 		}
+		public, err = c.PublicDigest()
+		check(t, err)
+		return text, c.Digest, public
 	}
-	c, err := config.Load(path)
-	if err != nil {
-		t.Fatal(err)
+	host := string(archive.Files[1].Data)
+	got, all, public := publish(host)
+	if *update {
+		archive.Files[2].Data = []byte(got)
+		check(t, os.WriteFile(path, txtar.Format(archive), 0o644))
 	}
-	files, err := c.Redacted()
-	if err != nil || len(files) != 2 || files[0].Name != "arcrawl.toml" || files[1].Name != "news.example.toml" {
-		t.Fatalf("%v, files %v", err, files)
+	if diff := cmp.Diff(string(archive.Files[2].Data), got); diff != "" || strings.Contains(got, "hush") {
+		t.Errorf("published with a secret, or otherwise (-want +got):\n%s", diff)
 	}
-	for _, f := range files {
-		if s := string(f.Data); strings.Contains(s, "hush") || strings.Contains(s, "comment") {
-			t.Errorf("%s is published with a secret:\n%s", f.Name, s)
-		}
-	}
-	for text, in := range map[string]int{
-		`contact = "https://library.example/crawl"`: 0, `webhook = "(redacted)"`: 0, `min = "10m"`: 0,
-		`uris = ["https://news.example/"]`: 1, `uri = "/live/"`: 1, `cookie = "(redacted)"`: 1, `min = "5m"`: 1,
-		`labels = ["papers"]`: 1,
-	} {
-		if !strings.Contains(string(files[in].Data), text) {
-			t.Errorf("%s has lost %s:\n%s", files[in].Name, text, files[in].Data)
-		}
-	}
-	digests := func(c *config.Config) (all, public string) {
-		public, err := c.PublicDigest()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c.Digest, public
-	}
-	all, public := digests(c)
-	other := strings.ReplaceAll(host, "hush-6", "hush-7")
-	if err := os.WriteFile(filepath.Join(dir, "hosts.d", "news.example.toml"), []byte(other), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	next, err := config.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a, p := digests(next); a == all || p != public {
+	if _, a, p := publish(strings.ReplaceAll(host, "hush-6", "hush-7")); a == all || p != public {
 		t.Errorf("after a secret was changed: digest %s (before %s), public digest %s (before %s)", a, all, p, public)
 	}
+}
+
+func TestDefaultsAreWhatTheMainFileDoesNotSet(t *testing.T) {
+	t.Parallel()
 	defaults := map[string]string{}
-	for _, s := range c.Defaults() {
+	for _, s := range load(t, "[politeness]\nvalence = 2\n").Defaults() {
 		defaults[s.Key] = s.Value
 	}
-	if defaults["crawl.workers"] != "50" || defaults["admin.webhook"] != "" || defaults["politeness.min_delay"] == "" {
+	if defaults["crawl.workers"] != "50" || defaults["politeness.valence"] != "" || defaults["politeness.min_delay"] == "" {
 		t.Errorf("the defaults are %v", defaults)
 	}
 }

@@ -15,21 +15,13 @@ import (
 // withSecret writes a configuration whose host a.example names a secret, in the file and in a refinement.
 func withSecret(t *testing.T) (dir, path string) {
 	t.Helper()
-	dir = t.TempDir()
-	for name, text := range map[string]string{
-		"arcrawl.toml": "[operator]\nname = \"Library\"\ncontact = \"https://library.example/\"\n[seeds]\nuris = [\"https://a.example/\", \"https://b.example/\"]\n",
+	path = folder(t, map[string]string{
+		"arcrawl.toml": operator + "[seeds]\nuris = [\"https://a.example/\", \"https://b.example/\"]\n",
 		"hosts.d/a.example.toml": "[request]\nbearer = \"file:token\"\n[[when]]\nuri = \"/members/\"\n[when.request]\nbearer = \"\"\n" +
 			"secret_headers = [{ name = \"Cookie\", secret = \"file:members\" }]\n",
 		"secrets/token": "pa55word-one\n", "secrets/members": "id=pa55word-two\n",
-	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir, filepath.Join(dir, "arcrawl.toml")
+	})
+	return filepath.Dir(path), path
 }
 
 // TestSecretsBelongToTheConfigurationThatWasLoaded removes the files of secrets after loading. The settings of
@@ -42,9 +34,7 @@ func TestSecretsBelongToTheConfigurationThatWasLoaded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "secrets")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.RemoveAll(filepath.Join(dir, "secrets")))
 	about := func(text string) config.About { return config.About{URI: parse(t, text), Now: time.Now()} }
 	page, member := c.For(about("https://a.example/")), c.For(about("https://a.example/members/1"))
 	if page.Request.Bearer.Reveal() != "pa55word-one" || len(page.Request.SecretHeaders) > 0 {
@@ -76,9 +66,7 @@ func TestSecretsBelongToTheConfigurationThatWasLoaded(t *testing.T) {
 func TestAMissingSecretHoldsItsHost(t *testing.T) {
 	t.Parallel()
 	dir, path := withSecret(t)
-	if err := os.Remove(filepath.Join(dir, "secrets/members")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(dir, "secrets/members")))
 	if _, err := config.Load(path); err == nil || !strings.Contains(err.Error(), "secrets/members, which does not exist") {
 		t.Errorf("a missing secret: %v", err)
 	}
@@ -96,9 +84,7 @@ func TestAnUnsetVariableIsAWarningForReaders(t *testing.T) {
 	t.Parallel()
 	dir, path := withSecret(t)
 	text := "[request]\nbearer = \"env:ARCRAWL_NOT_SET_ANYWHERE\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "hosts.d/a.example.toml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(dir, "hosts.d/a.example.toml"), []byte(text), 0o600))
 	if _, err := config.Load(path); err == nil || !strings.Contains(err.Error(), "a.example.toml:2:10: request.bearer") {
 		t.Errorf("for the daemon: %v", err)
 	}
@@ -142,14 +128,10 @@ func TestHostFilesCannotNameSecretsOfTheDaemon(t *testing.T) {
 	dir, path := withSecret(t)
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	main, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	write("secrets/s3", "key:secret\n")
 	write("secrets/proxy", "user:secret\n")
 	write("secrets/mail", "secret\n")

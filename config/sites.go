@@ -13,9 +13,9 @@ import (
 func (d *draft) aboutKeys() []schema.Var {
 	return perFile([]schema.Var{
 		words("title", CheckTitle, &d.site.Title, "Name of the site for people, as `\"The Daily News\"`."),
-		names("labels", &d.site.Labels,
+		nameList("labels", &d.site.Labels,
 			"Labels of the host and the hosts below it, as `[\"newspapers\"]`. Lists, reports, metrics and recipients of alarms are chosen by them."),
-		names("collections", &d.site.Collections,
+		nameList("collections", &d.site.Collections,
 			"Collections that the host and the hosts below it belong to, as `[\"elections-2026\"]`. Packages are made of them."),
 		schema.Secretly(words("owner", CheckName, &d.owner,
 			"Who looks after the host and the hosts below it, as `\"maria\"`. The file of the host itself has precedence over the file of its domain. It is not written into the archive.")),
@@ -31,8 +31,8 @@ func words(name string, check schema.Check, v *string, doc string) schema.Var {
 	return k
 }
 
-// names makes a key of a host file that is a list of labels or collections.
-func names(name string, v *[]string, doc string) schema.Var {
+// nameList makes a key of a host file that is a list of labels or collections.
+func nameList(name string, v *[]string, doc string) schema.Var {
 	read := func(f schema.Field) ([]string, bool) {
 		all := schema.ReadStrings(name, CheckName)(f)
 		if n := len(all); n > MaxNames {

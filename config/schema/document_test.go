@@ -8,16 +8,6 @@ import (
 	"github.com/arcrawl/arcrawl/config/schema"
 )
 
-const text = `host = "a.example"
-politeness.min_delay = "2s"
-[fetch]
-  max_body =   "1MB"
-[[wait]]
-mime = ".*"
-[[wait]]
-mime = "é.*"; x
-`
-
 func TestPositions(t *testing.T) {
 	t.Parallel()
 	d := schema.Parse([]byte("\ufeff[a]\nb = [\"x\", \"y\"]\n[[c]]\nd = { e = 1,  f = 2 }\n[[c]]\n\"g.h\" = \"é\" # é\n"), "f.toml")
@@ -55,14 +45,5 @@ func TestPositions(t *testing.T) {
 	}
 	if v := d.Value(root.Key("c").Element(1).Child("g.h")); v != "é" {
 		t.Errorf("the value of the quoted key is %v", v)
-	}
-}
-
-func TestParseExplainsSyntaxErrors(t *testing.T) {
-	t.Parallel()
-	d := schema.Parse([]byte(text), "f.toml")
-	want := `f.toml:8:13: the line continues after the value; write one key or table per line; a comment begins with #`
-	if d.Root != nil || len(d.Faults) != 1 || d.Faults[0].String() != want {
-		t.Errorf("faults %v, want %s", d.Faults, want)
 	}
 }

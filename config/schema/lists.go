@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"net/netip"
 	"regexp"
 	"strconv"
@@ -14,9 +13,9 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// elements reads a list of texts with read, and returns the elements that it accepts. example is the remedy after
+// ReadElements reads a list of texts with read, and returns the elements that it accepts. example is the remedy after
 // "write".
-func elements[T any](f Field, example string, read func(e Field, s string) (T, bool)) (all []T) {
+func ReadElements[T any](f Field, example string, read func(e Field, s string) (T, bool)) (all []T) {
 	f.Texts(example, func(e Field, s string) {
 		if v, ok := read(e, s); ok {
 			all = append(all, v)
@@ -28,7 +27,7 @@ func elements[T any](f Field, example string, read func(e Field, s string) (T, b
 // ReadStrings returns the reader of a list of texts, each of which check must accept.
 func ReadStrings(of string, check Check) func(f Field) []string {
 	return func(f Field) []string {
-		return elements(f, "of "+of, func(e Field, s string) (string, bool) {
+		return ReadElements(f, "of "+of, func(e Field, s string) (string, bool) {
 			problem, remedy := check(s)
 			if problem != "" {
 				e.Fault(problem, remedy)
@@ -40,13 +39,13 @@ func ReadStrings(of string, check Check) func(f Field) []string {
 
 // ReadURIs reads a list of URIs.
 func ReadURIs(f Field) []uri.URI {
-	return elements(f, `for example "https://www.news.example/"`, ReadURI)
+	return ReadElements(f, `for example "https://www.news.example/"`, ReadURI)
 }
 
 // ReadNetworks reads a list of networks in CIDR notation.
 func ReadNetworks(f Field) (all []netip.Prefix, of []fetch.HostNetwork) {
 	const example = `for example "127.0.0.0/8", "fd00::/8" or "intranet.library.example=10.1.0.0/16"`
-	for _, n := range elements(f, example, readHostNetwork) {
+	for _, n := range ReadElements(f, example, readHostNetwork) {
 		if n.Host == "" {
 			all = append(all, n.Network)
 		} else {
@@ -77,7 +76,7 @@ func readHostNetwork(f Field, s string) (fetch.HostNetwork, bool) {
 
 // ReadTypePatterns reads a list of patterns of content types.
 func ReadTypePatterns(f Field) []*regexp.Regexp {
-	return elements(f, `for example '^text/.*'`, func(e Field, _ string) (*regexp.Regexp, bool) {
+	return ReadElements(f, `for example '^text/.*'`, func(e Field, _ string) (*regexp.Regexp, bool) {
 		return ReadTypePattern(e)
 	})
 }
@@ -85,7 +84,7 @@ func ReadTypePatterns(f Field) []*regexp.Regexp {
 // ReadScrub reads a list of regular expressions for scrubbing.
 func ReadScrub(f Field) []string {
 	const example = `for example '<span class="clock">.*?</span>'`
-	return elements(f, example, func(e Field, s string) (string, bool) {
+	return ReadElements(f, example, func(e Field, s string) (string, bool) {
 		return s, acceptScrub(e, digest.CheckRegex(s), s, "write "+example+" (RE2 syntax)")
 	})
 }
@@ -93,7 +92,7 @@ func ReadScrub(f Field) []string {
 // ReadSelectors reads a list of CSS selectors for scrubbing.
 func ReadSelectors(f Field) []string {
 	const example = `for example "span.clock" or "#ads > div"`
-	return elements(f, example, func(e Field, s string) (string, bool) {
+	return ReadElements(f, example, func(e Field, s string) (string, bool) {
 		return s, acceptScrub(e, digest.CheckSelector(s), s, "write "+example)
 	})
 }
@@ -101,48 +100,11 @@ func ReadSelectors(f Field) []string {
 // ReadExpressions reads a list of regular expressions that identify pages.
 func ReadExpressions(f Field) []*regexp.Regexp {
 	const example = `for example '<title>Please wait</title>'`
-	return elements(f, example, func(e Field, s string) (*regexp.Regexp, bool) {
+	return ReadElements(f, example, func(e Field, s string) (*regexp.Regexp, bool) {
 		if !acceptScrub(e, digest.CheckRegex(s), s, "write "+example+" (RE2 syntax)") {
 			return nil, false
 		}
 		return regexp.MustCompile(s), true
-	})
-}
-
-// maxNameRule bounds one rule about names, which is applied to every link, in bytes.
-const maxNameRule = 2000
-
-// ReadParameters reads a list of names of query parameters.
-func ReadParameters(f Field) []string {
-	const example = `for example "utm_*" or "fbclid"`
-	return elements(f, example, func(e Field, s string) (string, bool) {
-		switch {
-		case s == "":
-			e.Fault("is empty", "write "+example)
-		case len(s) > maxNameRule || strings.ContainsAny(s, "?&= \t\r\n"):
-			e.Fault("is not the name of one parameter", "write "+example)
-		case strings.Trim(s, "*") == "":
-			e.Fault("drops every parameter, and so most pages", "name the parameters that do not matter, "+example)
-		default:
-			return s, true
-		}
-		return "", false
-	})
-}
-
-// ReadRewrites reads a list of rewrites of URIs.
-func ReadRewrites(f Field) []uri.Rewrite {
-	const example = `write for example '^(https?://[^/]+)/s/[0-9a-f]{32}/ -> $1/'`
-	return elements(f, `for example ['/index[.]html$ -> /']`, func(e Field, s string) (uri.Rewrite, bool) {
-		if len(s) > maxNameRule {
-			e.Fault("is too long", fmt.Sprintf("maximum: %d bytes", maxNameRule))
-			return uri.Rewrite{}, false
-		}
-		r, err := uri.ParseRewrite(s)
-		if err != nil {
-			e.Fault("is not a rewrite: "+strings.TrimPrefix(err.Error(), fmt.Sprintf("rewrite %q: ", s)), example)
-		}
-		return r, err == nil
 	})
 }
 
@@ -154,7 +116,7 @@ func ReadAges(f Field) ([]time.Duration, bool) {
 	t := DurationType(time.Second, Longest)
 	var last time.Duration
 	n := 0
-	ages := elements(f, `for example ["15m", "1h", "3h"]`, func(e Field, _ string) (time.Duration, bool) {
+	ages := ReadElements(f, `for example ["15m", "1h", "3h"]`, func(e Field, _ string) (time.Duration, bool) {
 		age, ok := t.ReadDuration(e)
 		switch {
 		case !ok:
