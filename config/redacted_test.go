@@ -12,7 +12,8 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-// TestFilesInForceArePublishedWithoutSecrets publishes the files of an archive, whose secrets are all hush and a number.
+// TestFilesInForceArePublishedWithoutSecrets publishes the files of an archive. Each of their secrets is hush and a
+// number.
 func TestFilesInForceArePublishedWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	const path = "testdata/published/secrets.txt"
