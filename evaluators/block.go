@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/arcrawl/arcrawl/digest"
 )
 
 // Answer describes an answer that may not be the requested page.
@@ -131,4 +133,127 @@ func mayBeNotFound(content []byte) bool {
 	title, _, _ = bytes.Cut(title, []byte("<"))
 	title = bytes.ToLower(title)
 	return slices.ContainsFunc(notFoundWords, func(word string) bool { return bytes.Contains(title, []byte(word)) })
+}
+
+// RedirectLoop is the kind of answer that leads back to its own URI, directly or through another one.
+const RedirectLoop = "loop:redirect"
+
+// ForStrangers is the kind of answer that strangers get, sent to a crawler that is logged in.
+const ForStrangers = "login:strangers"
+
+// The bounds of a page that may be a cookie wall. A page with more content is a page with a banner.
+const (
+	wallWords = 40 // that a reader sees
+	wallLinks = 2
+)
+
+var (
+	reloads = regexp.MustCompile(`location\.(?:reload|replace|assign)\s*\(|location(?:\.href)?\s*=[^=]`)
+	refresh = regexp.MustCompile(`(?i)<meta[^>]{0,40}http-equiv\s*=\s*["']?refresh`)
+	asks    = regexp.MustCompile(`(?i)` +
+		`(?:enabl|accept|allow|activat|requir|need|turn on)[a-z]*\b[^.<>]{0,40}\bcookies?\b|` +
+		`\bcookies?\b[^.<>]{0,40}\b(?:enabled?|required|disabled|accepted|blocked|needed)\b|` +
+		`\bcookies?\b[^.<>]{0,40}\b(?:aktivier|akzeptier|zulassen|erlauben|zustimm)|(?:aktivier|akzeptier|erlaub)[^.<>]{0,40}\bcookies?\b|` +
+		`\b(?:accepte[rz]|active[rz]|autorise[rz])[^.<>]{0,40}\bcookies?\b|\b(?:accept[eé]r|tillad|godkend|aktiv[eé]r)[^.<>]{0,40}\bcookies?\b|` +
+		`\b(?:acceptera|godkänn|tillåt|aksepter|godta)[^.<>]{0,40}\b(?:cookies?|kakor|informasjonskapsler)\b|` +
+		`\b(?:accepteer|accepteren|toestaan|schakel)[^.<>]{0,40}\bcookies?\b|\b(?:acept[ae]r?|habilit[ae]r?|permit[ae])[^.<>]{0,40}\bcookies?\b|` +
+		`\b(?:accett[ai]|abilit[ai]|consent[ai])[a-z]*\b[^.<>]{0,40}\bcookies?\b`)
+)
+
+// hasMoreLinks reports whether a page has more than n links. It reads only as far as it must.
+func hasMoreLinks(content []byte, n int) bool {
+	link := []byte("<a ")
+	for range n + 1 {
+		i := bytes.Index(content, link)
+		if i < 0 {
+			return false
+		}
+		content = content[i+len(link):]
+	}
+	return true
+}
+
+// cookieWall recognises a page that only sets or asks for cookies and then loads itself again. It returns a result as
+// [Block] does.
+func cookieWall(a Answer) string {
+	if a.Status != http.StatusOK || len(a.Content) >= BlockReads || hasMoreLinks(a.Content, wallLinks) {
+		return "" // nearly all pages end here
+	}
+	text, err := digest.Compile(digest.Spec{Text: true})
+	if err != nil || len(bytes.Fields(text.Scrub(a.Content, a.Header.Get("Content-Type")))) > wallWords {
+		return ""
+	}
+	sets := a.Header.Get("Set-Cookie") != ""
+	switch {
+	case bytes.Contains(a.Content, []byte("document.cookie")) && reloads.Match(a.Content):
+		return "consent:cookie-script"
+	case sets && refresh.Match(a.Content):
+		return "consent:cookie-refresh"
+	case asks.Match(a.Content):
+		return "consent:cookies"
+	}
+	return ""
+}
+
+// texts searches a content for several texts in one pass that skips most bytes: the method of Wu and Manber ("A fast
+// algorithm for multi-pattern searching", 1994). It examines blocks of three bytes, at a distance that is short
+// enough to find every text.
+type texts struct {
+	all    []text
+	window int              // length of the shortest text
+	skip   [1 << 13]uint8   // hash of a block → how far the window may move when it ends with that block
+	ending map[uint16][]int // hash of the block at the end of the window → the texts that have it there
+}
+
+// text is a text to search for, and a number below 64 for the set that it belongs to.
+type text struct {
+	what string
+	set  int
+}
+
+// block is the number of bytes that are compared together.
+const block = 3
+
+// newTexts prepares the search. No text is shorter than block.
+func newTexts(all []text) *texts {
+	t := &texts{all: all, window: 255, ending: make(map[uint16][]int)}
+	for _, x := range all {
+		t.window = min(t.window, len(x.what))
+	}
+	for i := range t.skip {
+		t.skip[i] = uint8(t.window - block + 1)
+	}
+	for n, x := range all {
+		for end := block; end <= t.window; end++ {
+			h := blockHash([]byte(x.what[end-block : end]))
+			t.skip[h] = min(t.skip[h], uint8(t.window-end))
+			if end == t.window {
+				t.ending[h] = append(t.ending[h], n)
+			}
+		}
+	}
+	return t
+}
+
+func blockHash(b []byte) uint16 {
+	_ = b[2]
+	return uint16((uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16) * 0x9e3779b1 >> 19)
+}
+
+// in returns, as bits, the numbers of the texts that content contains.
+func (t *texts) in(content []byte) (hits uint64) {
+	for end := t.window; end <= len(content); {
+		h := blockHash(content[end-block : end])
+		if s := int(t.skip[h]); s > 0 {
+			end += s
+			continue
+		}
+		for _, n := range t.ending[h] {
+			if x := t.all[n]; bytes.HasPrefix(content[end-t.window:], []byte(x.what)) {
+				hits |= 1 << x.set
+			}
+		}
+		end++
+	}
+	return hits
 }

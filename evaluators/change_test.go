@@ -1,4 +1,4 @@
-package evaluators_test
+package evaluators
 
 import (
 	"strings"
@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/evaluators"
 )
 
 func sum(content string) digest.Comparison { return digest.Comparison{Sum: digest.Of([]byte(content))} }
@@ -18,23 +17,23 @@ func scrubbed(content string, rules uint64) digest.Comparison {
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	const unknown, unchanged, changed = evaluators.Unknown, evaluators.Unchanged, evaluators.Changed
-	stranger, bare := evaluators.Before{}, evaluators.Before{Known: true, Status: 200}
-	page := evaluators.Before{Known: true, Status: 200, Comparison: sum("news")}
-	other := evaluators.Before{Known: true, Status: 200, Comparison: scrubbed("news", 7)}
-	moved := evaluators.Before{Known: true, Status: 301, Location: "/new", Comparison: sum("")}
-	whole := func(status int, c digest.Comparison) evaluators.Seen {
-		return evaluators.Seen{Status: status, Comparison: c, Complete: true}
+	const unknown, unchanged, changed = Unknown, Unchanged, Changed
+	stranger, bare := Before{}, Before{Known: true, Status: 200}
+	page := Before{Known: true, Status: 200, Comparison: sum("news")}
+	other := Before{Known: true, Status: 200, Comparison: scrubbed("news", 7)}
+	moved := Before{Known: true, Status: 301, Location: "/new", Comparison: sum("")}
+	whole := func(status int, c digest.Comparison) Seen {
+		return Seen{Status: status, Comparison: c, Complete: true}
 	}
-	broken := func(status int, c digest.Comparison) evaluators.Seen {
-		return evaluators.Seen{Status: status, Comparison: c}
+	broken := func(status int, c digest.Comparison) Seen {
+		return Seen{Status: status, Comparison: c}
 	}
-	unread := func(status int) evaluators.Seen { return evaluators.Seen{Status: status, Unread: true} }
+	unread := func(status int) Seen { return Seen{Status: status, Unread: true} }
 	for _, c := range []struct {
 		name   string
-		before evaluators.Before
-		seen   evaluators.Seen
-		state  evaluators.State
+		before Before
+		seen   Seen
+		state  State
 		reason string
 	}{
 		{"the first complete capture is version 1", stranger, whole(200, sum("news")), changed, "first capture"},
@@ -53,19 +52,19 @@ func TestJudge(t *testing.T) {
 		{
 			"a redirect to elsewhere is changed behind its empty body",
 			moved,
-			evaluators.Seen{Status: 301, Location: "/newer", Comparison: sum(""), Complete: true},
+			Seen{Status: 301, Location: "/newer", Comparison: sum(""), Complete: true},
 			changed, "redirect target differs",
 		},
 		{
 			"a redirect to the same place is unchanged",
 			moved,
-			evaluators.Seen{Status: 301, Location: "/new", Comparison: sum(""), Complete: true},
+			Seen{Status: 301, Location: "/new", Comparison: sum(""), Complete: true},
 			unchanged, "same digest",
 		},
 		{
 			"a Location on an ordinary page means nothing",
 			page,
-			evaluators.Seen{Status: 200, Location: "/token-77", Comparison: sum("news"), Complete: true},
+			Seen{Status: 200, Location: "/token-77", Comparison: sum("news"), Complete: true},
 			unchanged, "same digest",
 		},
 		{"a mid-fetch abort is unchanged", page, unread(200), unchanged, "headers unchanged, body not read"},
@@ -91,12 +90,12 @@ func TestJudge(t *testing.T) {
 		{
 			"a visit without digest says nothing",
 			page,
-			evaluators.Seen{Status: 200, Complete: true},
+			Seen{Status: 200, Complete: true},
 			unknown, "no digest of this visit",
 		},
 	} {
-		got := evaluators.ChangeEvaluator{}.Judge(c.before, c.seen)
-		want := evaluators.Verdict{State: c.state, First: !c.before.Known, Reason: c.reason}
+		got := ChangeEvaluator{}.Judge(c.before, c.seen)
+		want := Verdict{State: c.state, First: !c.before.Known, Reason: c.reason}
 		want.Rebased = strings.HasSuffix(c.reason, "re-based")
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: Judge(%+v, %+v), -want +got:\n%s", c.name, c.before, c.seen, diff)
@@ -104,11 +103,34 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestStateNames(t *testing.T) {
+func TestNearDuplicatesAreUnchangedWithinTheTolerance(t *testing.T) {
 	t.Parallel()
-	for state, want := range map[evaluators.State]string{0: "unknown", 1: "unchanged", 2: "changed", 9: "state(9)"} {
-		if state.String() != want {
-			t.Errorf("state %d is %q, want %q", uint8(state), state, want)
+	before := Before{
+		Known: true, Status: 200, Comparison: digest.Comparison{Sum: digest.Of([]byte("a")), Rules: 7, Sketch: 0b1111},
+	}
+	seen := func(sketch, rules uint64) Seen {
+		return Seen{
+			Status: 200, Complete: true, Comparison: digest.Comparison{
+				Sum: digest.Of([]byte("b")), Rules: rules, Sketch: sketch,
+			},
+		}
+	}
+	for _, row := range []struct {
+		name      string
+		tolerance int
+		seen      Seen
+		state     State
+		near      bool
+	}{
+		{"two bits of three that are forgiven", 3, seen(0b1100, 7), Unchanged, true},
+		{"four bits of three that are forgiven", 3, seen(0b110000<<4|0b1100, 7), Changed, false},
+		{"no tolerance forgives nothing", 0, seen(0b1111, 7), Changed, false},
+		{"no sketch is near to nothing", 16, seen(0, 7), Changed, false},
+		{"other rules are re-based all the same", 3, seen(0b1111, 8), Unknown, false},
+	} {
+		v := ChangeEvaluator{Tolerance: row.tolerance}.Judge(before, row.seen)
+		if v.State != row.state || v.Near != row.near {
+			t.Errorf("%s: %+v", row.name, v)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package evaluators
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"net/http"
 	"strconv"
 
@@ -26,7 +25,7 @@ func (v Validators) CanVouch(status int, stored digest.Origin) bool {
 	return status == http.StatusOK && !stored.IsZero() && v != Validators{}
 }
 
-// DecideBy says which validators the mid-fetch filter trusts. The numbers are stored: do not change or reuse them.
+// DecideBy says which validators the mid-fetch filter trusts.
 type DecideBy uint8
 
 // The ways to decide. A header of the answer is missing, has the remembered value or has a different one. If no value
@@ -39,39 +38,9 @@ const (
 	Off                          // nothing is trusted: every visit reads the body
 )
 
-var decideByNames = [...]string{
-	Agree: "agree", ETag: "etag", LastModified: "last-modified", Either: "either", Off: "off",
-}
-
-// ParseDecideBy reads a name that [DecideBy.String] returns.
-func ParseDecideBy(s string) (DecideBy, error) {
-	for d, name := range decideByNames {
-		if s == name {
-			return DecideBy(d), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown validators %q; valid choices: etag, last-modified, agree, either, off", s)
-}
-
 // String returns "agree", "etag", "last-modified", "either" or "off".
 func (d DecideBy) String() string {
-	if int(d) < len(decideByNames) {
-		return decideByNames[d]
-	}
-	return fmt.Sprintf("decide-by(%d)", uint8(d))
-}
-
-// MarshalText returns the result of [DecideBy.String]; the error is always nil.
-func (d DecideBy) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
-
-// UnmarshalText reads a name by [ParseDecideBy].
-func (d *DecideBy) UnmarshalText(text []byte) error {
-	v, err := ParseDecideBy(string(text))
-	if err != nil {
-		return err
-	}
-	*d = v
-	return nil
+	return [...]string{Agree: "agree", ETag: "etag", LastModified: "last-modified", Either: "either", Off: "off"}[d]
 }
 
 // Midfetch decides by validators whether a body has to be read. The zero value requires agreement and doubts nothing.

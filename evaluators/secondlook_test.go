@@ -1,6 +1,7 @@
-package evaluators_test
+package evaluators
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/quick"
@@ -8,40 +9,40 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/digest"
 )
 
 var lookAt = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // seen plays usual visits an hour apart. Each letter is one of them: c changed, u unchanged, ? unknown.
-func seen(l evaluators.Look, states string, wait time.Duration) (evaluators.Look, bool) {
+func seen(l Look, states string, wait time.Duration) (Look, bool) {
 	look := false
-	letters := map[rune]evaluators.State{'c': evaluators.Changed, 'u': evaluators.Unchanged, '?': evaluators.Unknown}
+	letters := map[rune]State{'c': Changed, 'u': Unchanged, '?': Unknown}
 	for i, letter := range states {
 		state := letters[letter]
-		w := evaluators.Wait{Interval: wait}
-		l, look = evaluators.SecondLook{}.Due(l, state, w, lookAt.Add(time.Duration(i)*time.Hour))
+		w := Wait{Interval: wait}
+		l, look = SecondLook{}.Due(l, state, w, lookAt.Add(time.Duration(i)*time.Hour))
 	}
 	return l, look
 }
 
 func TestAPageIsLookedAtTwiceAfterFiveChangesInARow(t *testing.T) {
 	t.Parallel()
-	live := evaluators.Look{Finding: evaluators.Live, Since: lookAt.Add(-59 * 24 * time.Hour)}
-	old := evaluators.Look{Finding: evaluators.Live, Since: lookAt.Add(-61 * 24 * time.Hour)}
-	restless := evaluators.Look{Finding: evaluators.Restless, Since: lookAt}
+	live := Look{Finding: Live, Since: lookAt.Add(-59 * 24 * time.Hour)}
+	old := Look{Finding: Live, Since: lookAt.Add(-61 * 24 * time.Hour)}
+	restless := Look{Finding: Restless, Since: lookAt}
 	for _, c := range []struct {
 		name   string
-		before evaluators.Look
+		before Look
 		states string
 		wait   time.Duration
 		look   bool
 	}{
-		{"four changes", evaluators.Look{}, "cccc", time.Hour, false},
-		{"five changes", evaluators.Look{}, "ccccc", time.Hour, true},
-		{"an unchanged visit begins again", evaluators.Look{}, "ccccucccc", time.Hour, false},
-		{"an unknown state changes nothing", evaluators.Look{}, "cccc??c", time.Hour, true},
-		{"visited every two hours", evaluators.Look{}, "ccccc", 2 * time.Hour, false},
+		{"four changes", Look{}, "cccc", time.Hour, false},
+		{"five changes", Look{}, "ccccc", time.Hour, true},
+		{"an unchanged visit begins again", Look{}, "ccccucccc", time.Hour, false},
+		{"an unknown state changes nothing", Look{}, "cccc??c", time.Hour, true},
+		{"visited every two hours", Look{}, "ccccc", 2 * time.Hour, false},
 		{"live for less than sixty days", live, "ccccc", time.Hour, false},
 		{"live for more", old, "ccccc", time.Hour, true},
 		{"restless: the ninth visit", restless, "ccccccccc", 24 * time.Hour, false},
@@ -54,45 +55,45 @@ func TestAPageIsLookedAtTwiceAfterFiveChangesInARow(t *testing.T) {
 		}
 	}
 	restless.Visits, restless.Row = 3, 9
-	if l, look := seen(restless, "u", 24*time.Hour); look || l.Finding != evaluators.NoFinding || l.Row != 0 {
+	if l, look := seen(restless, "u", 24*time.Hour); look || l.Finding != NoFinding || l.Row != 0 {
 		t.Errorf("a restless page that stays the same: look = %v, %+v", look, l)
 	}
 	// The budget of a host stretches waits. That does not make a page quiet.
-	w := evaluators.Wait{Interval: 50 * time.Hour, Estimate: evaluators.Estimate{Stretch: 100}}
-	if _, look := (evaluators.SecondLook{}).Due(evaluators.Look{Row: 4}, evaluators.Changed, w, lookAt); !look {
+	w := Wait{Interval: 50 * time.Hour, Estimate: Estimate{Stretch: 100}}
+	if _, look := (SecondLook{}).Due(Look{Row: 4}, Changed, w, lookAt); !look {
 		t.Error("a page that would be visited every half hour is not looked at twice")
 	}
 }
 
 func TestAPageIsRestlessIfTwoSecondLooksDiffer(t *testing.T) {
 	t.Parallel()
-	open := evaluators.Look{Row: 5, Open: 1, Planned: lookAt.Add(time.Hour)}
+	open := Look{Row: 5, Open: 1, Planned: lookAt.Add(time.Hour)}
 	silenced := open
-	silenced.View, silenced.Silencer = evaluators.SeenSilenced, "s#clock"
-	recheck := evaluators.Look{
-		Row: 250, Open: 1, Visits: 10, Finding: evaluators.Restless, Since: lookAt.Add(-240 * time.Hour), Planned: lookAt,
+	silenced.View, silenced.Silencer = SeenSilenced, "s#clock"
+	recheck := Look{
+		Row: 250, Open: 1, Visits: 10, Finding: Restless, Since: lookAt.Add(-240 * time.Hour), Planned: lookAt,
 	}
 	for _, c := range []struct {
 		name    string
-		before  evaluators.Look
-		found   []evaluators.Outcome
-		finding evaluators.Finding
+		before  Look
+		found   []Outcome
+		finding Finding
 		row     int
 		again   bool
 	}{
-		{"the same", open, []evaluators.Outcome{evaluators.LookSame}, evaluators.Live, 0, false},
-		{"one look differs", open, []evaluators.Outcome{evaluators.LookDiffers}, evaluators.NoFinding, 5, true},
-		{"the second is the same", open, []evaluators.Outcome{evaluators.LookDiffers, evaluators.LookSame}, evaluators.Live, 0, false},
-		{"both differ", open, []evaluators.Outcome{evaluators.LookDiffers, evaluators.LookDiffers}, evaluators.Restless, 5, false},
-		{"a reader sees the same", open, []evaluators.Outcome{evaluators.LookNoisy}, evaluators.Live, 0, false},
-		{"a reader sees the same under rules", silenced, []evaluators.Outcome{evaluators.LookNoisy}, evaluators.NoFinding, 0, false},
-		{"no answer", open, []evaluators.Outcome{evaluators.LookFailed}, evaluators.NoFinding, 0, false},
-		{"still restless", recheck, []evaluators.Outcome{evaluators.LookDiffers}, evaluators.Restless, 250, false},
-		{"not restless any more", recheck, []evaluators.Outcome{evaluators.LookSame}, evaluators.Live, 0, false},
+		{"the same", open, []Outcome{LookSame}, Live, 0, false},
+		{"one look differs", open, []Outcome{LookDiffers}, NoFinding, 5, true},
+		{"the second is the same", open, []Outcome{LookDiffers, LookSame}, Live, 0, false},
+		{"both differ", open, []Outcome{LookDiffers, LookDiffers}, Restless, 5, false},
+		{"a reader sees the same", open, []Outcome{LookNoisy}, Live, 0, false},
+		{"a reader sees the same under rules", silenced, []Outcome{LookNoisy}, NoFinding, 0, false},
+		{"no answer", open, []Outcome{LookFailed}, NoFinding, 0, false},
+		{"still restless", recheck, []Outcome{LookDiffers}, Restless, 250, false},
+		{"not restless any more", recheck, []Outcome{LookSame}, Live, 0, false},
 	} {
 		l, again := c.before, false
 		for _, o := range c.found {
-			l, again = evaluators.SecondLook{}.Closed(l, o, lookAt)
+			l, again = SecondLook{}.Closed(l, o, lookAt)
 		}
 		if l.Finding != c.finding || l.Row != c.row || again != c.again || again != (l.Open > 0) || !again && l.Visits != 0 {
 			t.Errorf("%s: %+v, another look: %v", c.name, l, again)
@@ -103,31 +104,31 @@ func TestAPageIsRestlessIfTwoSecondLooksDiffer(t *testing.T) {
 // A page that shows the time is the same at a second look, and different a minute later.
 func TestAPageThatShowsTheTimeIsFetchedOnceMore(t *testing.T) {
 	t.Parallel()
-	clock := evaluators.SecondLook{Clock: evaluators.ClockLook}
+	clock := SecondLook{Clock: ClockLook}
 	planned := lookAt.Add(time.Hour)
-	silenced := evaluators.Look{Row: 5, Open: 3, Planned: planned, View: evaluators.SeenSilenced, Silencer: "s#clock"}
-	look, again := clock.Closed(evaluators.Look{Row: 5, Open: 1, Planned: planned}, evaluators.LookSame, lookAt)
-	if !again || !look.IsForClock() || look.Finding != evaluators.NoFinding {
+	silenced := Look{Row: 5, Open: 3, Planned: planned, View: SeenSilenced, Silencer: "s#clock"}
+	look, again := clock.Closed(Look{Row: 5, Open: 1, Planned: planned}, LookSame, lookAt)
+	if !again || !look.IsForClock() || look.Finding != NoFinding {
 		t.Errorf("the same at the second look: %+v, another look: %v", look, again)
 	}
 	for _, c := range []struct {
 		name    string
-		before  evaluators.Look
-		found   evaluators.Outcome
-		finding evaluators.Finding
+		before  Look
+		found   Outcome
+		finding Finding
 	}{
-		{"the same", look, evaluators.LookSame, evaluators.Live},
-		{"more than the time differs", look, evaluators.LookDiffers, evaluators.Live},
-		{"no answer", look, evaluators.LookFailed, evaluators.Live},
-		{"nothing but the time differs", silenced, evaluators.LookNoisy, evaluators.NoFinding},
+		{"the same", look, LookSame, Live},
+		{"more than the time differs", look, LookDiffers, Live},
+		{"no answer", look, LookFailed, Live},
+		{"nothing but the time differs", silenced, LookNoisy, NoFinding},
 	} {
 		l, again := clock.Closed(c.before, c.found, lookAt.Add(clock.Clock))
 		if again || l.Open != 0 || l.Finding != c.finding || l.Row != 0 {
 			t.Errorf("%s: %+v, another look: %v", c.name, l, again)
 		}
 	}
-	restless := evaluators.Look{Finding: evaluators.Restless, Open: 1, Visits: 10, Planned: planned}
-	if l, again := clock.Closed(restless, evaluators.LookSame, lookAt); again || l.Finding != evaluators.Live {
+	restless := Look{Finding: Restless, Open: 1, Visits: 10, Planned: planned}
+	if l, again := clock.Closed(restless, LookSame, lookAt); again || l.Finding != Live {
 		t.Errorf("a restless page that stays the same: %+v, another look: %v", l, again)
 	}
 }
@@ -135,25 +136,29 @@ func TestAPageThatShowsTheTimeIsFetchedOnceMore(t *testing.T) {
 // A curator's longest wait is kept. A crowded host visits restless pages less often, as all others.
 func TestRestlessPagesAreVisitedDailyUnlessACuratorSaysOtherwise(t *testing.T) {
 	t.Parallel()
-	entry := func(longest time.Duration) evaluators.WaitEvaluator {
-		return evaluators.WaitEvaluator{Name: "all", Rule: evaluators.Learned{Max: longest}}
+	entry := func(longest time.Duration) WaitEvaluator {
+		return WaitEvaluator{Name: "all", Rule: Learned{Max: longest}}
 	}
 	for _, c := range []struct {
 		name    string
-		second  evaluators.SecondLook
-		longest time.Duration
+		second  SecondLook
+		entry   WaitEvaluator
 		stretch float64
-		want    time.Duration
+		want    string // the wait, by how much it is stretched, and the reason
 	}{
-		{"by default", evaluators.SecondLook{}, 0, 0, 24 * time.Hour},
-		{"a setting", evaluators.SecondLook{Every: 6 * time.Hour}, 0, 0, 6 * time.Hour},
-		{"a shorter max", evaluators.SecondLook{}, 5 * time.Hour, 0, 5 * time.Hour},
-		{"a crowded host", evaluators.SecondLook{}, 0, 3, 72 * time.Hour},
-		{"a crowded host with a max", evaluators.SecondLook{}, 48 * time.Hour, 3, 48 * time.Hour},
+		{"by default", SecondLook{}, entry(0), 0, "24h0m0s 0 24h"},
+		{"a setting", SecondLook{Every: 6 * hour}, entry(0), 0, "6h0m0s 0 6h"},
+		{"a shorter max", SecondLook{}, entry(5 * hour), 0, "5h0m0s 0 24h (max 5h)"},
+		{"a host that is not crowded", SecondLook{}, entry(0), 1, "24h0m0s 0 24h"},
+		{"a crowded host", SecondLook{}, entry(0), 3, "72h0m0s 3 24h, stretched × 3 as the host cannot carry more"},
+		{"a crowded host with a max", SecondLook{}, entry(2 * day), 3, "48h0m0s 2 24h, stretched × 3 as the host cannot carry more"},
+		{"a crowded host with a shorter max", SecondLook{}, entry(5 * hour), 3, "5h0m0s 1 24h, stretched × 3 as the host cannot carry more (max 5h)"},
+		{"an entry without a rule", SecondLook{Every: 100 * day}, WaitEvaluator{}, 0, "2160h0m0s 0 100d (max 90d)"},
 	} {
-		w := c.second.RestlessWait(entry(c.longest), c.stretch)
-		if w.Interval != c.want || !strings.HasPrefix(w.Reason, "restless: ") || w.PerDay != 0 {
-			t.Errorf("%s: %+v", c.name, w)
+		w := c.second.RestlessWait(c.entry, c.stretch)
+		reason, ok := strings.CutPrefix(w.Reason, "restless: differs at each fetch, so it is visited once in ")
+		if got := fmt.Sprintf("%s %g %s", w.Interval, w.Stretch, reason); got != c.want || !ok || w.PerDay != 0 {
+			t.Errorf("%s: %s, want %s: %+v", c.name, got, c.want, w)
 		}
 	}
 }
@@ -161,17 +166,17 @@ func TestRestlessPagesAreVisitedDailyUnlessACuratorSaysOtherwise(t *testing.T) {
 func TestSecondLooksApplyToRulesWithATarget(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		rule evaluators.Rule
+		rule Rule
 		want bool
 	}{
-		{evaluators.Learned{}, true},
-		{evaluators.Target{}, true},
-		{evaluators.Classic{}, false},
-		{evaluators.Fixed{}, false},
+		{Learned{}, true},
+		{Target{}, true},
+		{Classic{}, false},
+		{Fixed{}, false},
 	} {
-		entry := evaluators.WaitEvaluator{Rule: c.rule}
-		off := evaluators.SecondLook{Off: true}
-		if got := (evaluators.SecondLook{}).Applies(entry); got != c.want || off.Applies(entry) {
+		entry := WaitEvaluator{Rule: c.rule}
+		off := SecondLook{Off: true}
+		if got := (SecondLook{}).Applies(entry); got != c.want || off.Applies(entry) {
 			t.Errorf("%T: %v", c.rule, got)
 		}
 	}
@@ -180,9 +185,9 @@ func TestSecondLooksApplyToRulesWithATarget(t *testing.T) {
 func TestALookIsReadAsItWasStored(t *testing.T) {
 	t.Parallel()
 	back := func(row, open, finding, visits, view uint8, since, planned, rules uint32, sums [2]uint64) bool {
-		l := evaluators.Look{
+		l := Look{
 			Row: int(row), Open: int(open), Visits: int(visits), Since: time.Unix(int64(since)+1, 0).UTC(), Sums: sums,
-			Finding: evaluators.Finding(finding % 3), View: evaluators.View(view % 3),
+			Finding: Finding(finding % 3), View: View(view % 3),
 		}
 		if open > 0 {
 			l.Planned = time.Unix(int64(planned)+1, 0).UTC()
@@ -191,25 +196,57 @@ func TestALookIsReadAsItWasStored(t *testing.T) {
 			l.Rules = rules
 		}
 		if view%4 == 3 {
-			l.View, l.Silencer = evaluators.SeenSilenced, "s#clock"+strings.Repeat("x", int(visits))
+			l.View, l.Silencer = SeenSilenced, "s#clock"+strings.Repeat("x", int(visits))
 		}
 		stored := l.Bytes()
-		got, err := evaluators.LookOf(stored)
+		got, err := LookOf(stored)
 		for n := range len(stored) {
-			_, _ = evaluators.LookOf(stored[:n]) // must not panic
+			_, _ = LookOf(stored[:n]) // must not panic
 		}
 		return err == nil && len(stored) <= 42+len(l.Silencer) && cmp.Equal(got, l)
 	}
 	if err := quick.Check(back, nil); err != nil {
 		t.Error(err)
 	}
-	if (evaluators.Look{}).Bytes() != "" {
+	if (Look{}).Bytes() != "" {
 		t.Error("the zero value takes room")
 	}
 	zeros := strings.Repeat("\x00", 4)
 	for _, damaged := range []string{"x", "\x01", "\x01\x07\x00\x00" + zeros, "\x01\x00\x00\x02" + zeros, "\x01\x00\x00\x01" + zeros, "\x01\x00\x03\x04" + zeros + "\x09s#a"} {
-		if l, err := evaluators.LookOf(damaged); err == nil {
+		if l, err := LookOf(damaged); err == nil {
 			t.Errorf("%q is read as %+v", damaged, l)
 		}
+	}
+}
+
+func TestRestlessReadsTheLastDigests(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, visits, want string }{
+		{"another content each time", "abcdefghij", "changed at each of the last 8 visits"},
+		{"five visits are enough", "abcde", "changed at each of the last 5 visits"},
+		{"four are not", "abcd", ""},
+		{"two versions in turn", "abababab", "goes back and forth between 2 versions"},
+		{"two versions without order", "abbaabab", "goes back and forth between 2 versions"},
+		{"an occasional edit", "aaabbbcc", ""},
+		{"a page that was moved back once", "aabbbbaa", ""},
+		{"the same always", "aaaaaaaa", ""},
+		{"restless once, quiet now", "abcdefghhhhhhhh", ""},
+	} {
+		var r Ring
+		for _, c := range row.visits {
+			r = r.Push(digest.Of([]byte(string(c))))
+		}
+		if got := r.Restless(); got != row.want {
+			t.Errorf("%s: %q, want %q", row.name, got, row.want)
+		}
+		if RingOf(r.Bytes()) != r {
+			t.Errorf("%s: %v is not read back", row.name, r)
+		}
+	}
+	if r := (Ring{}).Push(digest.Digest{}); r != (Ring{}) || len(r.Bytes()) != 0 {
+		t.Errorf("no digest fills the ring: %v", r)
+	}
+	if r := RingOf([]byte{1, 2, 3}); r != (Ring{}) {
+		t.Errorf("a cut ring is read: %v", r)
 	}
 }

@@ -275,9 +275,16 @@ func (a Audit) share(of [Witnesses]Standing) float64 {
 // already existed when the last visit got a 304. It compares only the server's dates with each other, never with our
 // clock, and allows two seconds for rounding.
 func ChangedBefore(h http.Header, elapsed time.Duration) bool {
+	age, ok := ageBy(h)
+	return ok && age > elapsed+2*time.Second
+}
+
+// ageBy returns how old a content was when it was sent, according to the headers of the answer: the time from
+// Last-Modified to Date. It reports false if one of them is missing.
+func ageBy(h http.Header) (age time.Duration, ok bool) {
 	modified, err1 := http.ParseTime(h.Get("Last-Modified"))
 	date, err2 := http.ParseTime(h.Get("Date"))
-	return err1 == nil && err2 == nil && date.Sub(modified) > elapsed+2*time.Second
+	return date.Sub(modified), err1 == nil && err2 == nil
 }
 
 // minAge is the minimum age of a Last-Modified that counts as the time of a change. Servers that generate a page for
@@ -288,10 +295,8 @@ const minAge = time.Minute
 // false if the headers do not say it, or say that it was just now. Only the server's dates are compared with each
 // other.
 func ChangedAt(h http.Header, now time.Time) (at time.Time, ok bool) {
-	modified, err1 := http.ParseTime(h.Get("Last-Modified"))
-	date, err2 := http.ParseTime(h.Get("Date"))
-	age := date.Sub(modified)
-	if err1 != nil || err2 != nil || age < minAge {
+	age, ok := ageBy(h)
+	if !ok || age < minAge {
 		return time.Time{}, false
 	}
 	return now.Add(-age), true
@@ -302,10 +307,50 @@ func ChangedAt(h http.Header, now time.Time) (at time.Time, ok bool) {
 // content may change once more within that second.
 func Lasting(h http.Header) Validators {
 	v := ValidatorsOf(h)
-	modified, err1 := http.ParseTime(v.LastModified)
-	date, err2 := http.ParseTime(h.Get("Date"))
-	if err1 == nil && err2 == nil && date.Sub(modified) < time.Second {
+	if age, ok := ageBy(h); ok && age < time.Second {
 		v.LastModified = ""
 	}
 	return v
+}
+
+// Dating says what the dates of feeds and sitemaps are about. The numbers are stored: do not change or reuse them.
+type Dating uint8
+
+// The kinds of dates.
+const (
+	DatedEntries Dating = iota // when a feed listed new entries, and so changed itself
+	DatedPages                 // when the pages changed that a feed or sitemap lists
+	Datings      = iota        // the number of kinds
+)
+
+// String returns "entries" or "pages".
+func (d Dating) String() string { return [...]string{"entries", "pages"}[d] }
+
+// Dates records how reliable the dates of feeds and sitemaps have been on a host. The zero value knows nothing. It is a
+// value: [Dates.After] returns a new one.
+type Dates [Datings]Standing
+
+// Dates are believed after datesProof right dates, and as long as at least the share datesPrecision of the last 64
+// were right. Validators have to prove more. A wrong date makes an estimate less precise; a wrong validator loses a
+// version.
+const (
+	datesProof     = 3
+	datesPrecision = 0.8
+)
+
+// After returns the record after one more date was checked.
+func (d Dates) After(about Dating, right bool) Dates {
+	s := d[about].predicted(right)
+	if right {
+		s.ChangeRight++
+	} else {
+		s.ChangeWrong++
+	}
+	d[about] = s
+	return d
+}
+
+// Believed reports whether dates are believed.
+func (d Dates) Believed(about Dating) bool {
+	return d[about].Known >= datesProof && d[about].Precision() >= datesPrecision
 }

@@ -2,7 +2,9 @@ package evaluators
 
 import (
 	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +16,7 @@ import (
 // WaitEvaluator is one entry of the stack: the types of content that it decides about, and by which rule.
 type WaitEvaluator struct {
 	Name string         // for logs and reasons; empty = the pattern
-	MIME *regexp.Regexp // matches the types of content, see [Pattern]; nil = all types
+	MIME *regexp.Regexp // matches the types of content, as [Pattern] returns it; nil = all types
 	Rule Rule           // decides; nil = [Classic] with its defaults
 }
 
@@ -114,10 +116,8 @@ func (w Wait) Asked() time.Duration {
 // Next returns how long to wait until the next visit. If no entry matches, [Classic] with its defaults decides, and the
 // reason says so.
 func (s Stack) Next(in WaitInput) Wait {
-	for _, e := range s {
-		if e.matches(in.MIME) {
-			return e.next(in)
-		}
+	if i := s.find(in.MIME); i >= 0 {
+		return s[i].next(in)
 	}
 	w := builtIn.next(in)
 	w.Reason += "; no evaluator is set for this type"
@@ -126,12 +126,15 @@ func (s Stack) Next(in WaitInput) Wait {
 
 // For returns the entry that decides about a type.
 func (s Stack) For(mime string) WaitEvaluator {
-	for _, e := range s {
-		if e.matches(mime) {
-			return e
-		}
+	if i := s.find(mime); i >= 0 {
+		return s[i]
 	}
 	return builtIn
+}
+
+// find returns the index of the first entry that matches a type, -1 if there is none.
+func (s Stack) find(mime string) int {
+	return slices.IndexFunc(s, func(e WaitEvaluator) bool { return e.MIME == nil || e.MIME.MatchString(mime) })
 }
 
 // builtIn decides about types that no entry matches.
@@ -190,9 +193,6 @@ const patternHead, patternTail = `(?is)\A(?:`, `)\z`
 // Pattern compiles a pattern for [WaitEvaluator.MIME]. As in Heritrix it has to match the whole value of the
 // Content-Type header, parameters included: "text/html" does not match "text/html; charset=utf-8", "text/html.*" and
 // "^text/.*$" do. Unlike in Heritrix case does not matter.
-//
-// Expressions compiled elsewhere follow the same rules. They are compiled again for each decision, which takes some
-// microseconds.
 func Pattern(expr string) (*regexp.Regexp, error) {
 	if _, err := human.CompilePattern(expr); err != nil { // compiled alone, so that the expression cannot close our group
 		return nil, fmt.Errorf("MIME pattern: %w", err)
@@ -220,21 +220,6 @@ func Default() Stack {
 	}
 }
 
-func (e WaitEvaluator) matches(mime string) bool {
-	if e.MIME == nil {
-		return true
-	}
-	re := e.MIME
-	if expr := re.String(); !strings.HasPrefix(expr, patternHead) || !strings.HasSuffix(expr, patternTail) {
-		whole, err := Pattern(expr)
-		if err != nil {
-			return false // the expression is nested so deeply that one more group is too much
-		}
-		re = whole
-	}
-	return re.MatchString(mime)
-}
-
 // Notes returns what the rule expects of the URI, as annotations of crawl.log; none if it expects nothing.
 func (w Wait) Notes() []string {
 	if !(w.PerDay > 0) {
@@ -252,4 +237,38 @@ func (w Wait) Notes() []string {
 		notes = append(notes, "again")
 	}
 	return notes
+}
+
+// Ladder describes the waits after failures in a row. The first wait is First, and each next one Factor times as long,
+// up to Max. Every wait is finite, so no failure excludes a URI forever. None changes the interval learned from
+// answers.
+//
+// First defaults to 1m and Max to 28d if zero or negative. A Factor that is zero or not a number counts as 2, one
+// below 1 as 1.
+type Ladder struct {
+	First, Max time.Duration
+	Factor     float64
+}
+
+// Wait returns the wait after a number of failures in a row, rounded to milliseconds and never more than Max. A number
+// below one counts as one.
+func (l Ladder) Wait(failures int) time.Duration {
+	first, longest, factor := l.First, l.Max, l.Factor
+	if first <= 0 {
+		first = time.Minute
+	}
+	if longest <= 0 {
+		longest = defaultMax
+	}
+	if factor == 0 || math.IsNaN(factor) {
+		factor = 2
+	}
+	if failures <= 1 || first >= longest {
+		return min(first, longest)
+	}
+	ms := first.Seconds() * 1000 * math.Pow(max(factor, 1), float64(failures-1))
+	if !(ms < longest.Seconds()*1000) {
+		return longest
+	}
+	return max(first, min(longest, milliseconds(math.Round(ms))))
 }

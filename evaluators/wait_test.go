@@ -1,8 +1,9 @@
-package evaluators_test
+package evaluators
 
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 
 func pattern(t testing.TB, expr string) *regexp.Regexp {
 	t.Helper()
-	re, err := evaluators.Pattern(expr)
+	re, err := Pattern(expr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,30 +30,30 @@ func pattern(t testing.TB, expr string) *regexp.Regexp {
 
 func TestNext(t *testing.T) {
 	t.Parallel()
-	const unknown, unchanged, changed = evaluators.Unknown, evaluators.Unchanged, evaluators.Changed
-	overdue := evaluators.Default()
+	const unknown, unchanged, changed = Unknown, Unchanged, Changed
+	overdue := Default()
 	for i := range overdue {
-		rule := overdue[i].Rule.(evaluators.Classic)
+		rule := overdue[i].Rule.(Classic)
 		rule.UseOverdue = true
 		overdue[i].Rule = rule
 	}
-	standard := evaluators.Default()
-	one := func(name, mime string, rule evaluators.Rule) evaluators.WaitEvaluator {
-		return evaluators.WaitEvaluator{Name: name, MIME: pattern(t, mime), Rule: rule}
+	standard := Default()
+	one := func(name, mime string, rule Rule) WaitEvaluator {
+		return WaitEvaluator{Name: name, MIME: pattern(t, mime), Rule: rule}
 	}
-	odd := func(rule evaluators.Classic) evaluators.Stack { return evaluators.Stack{one("odd", ".*", rule)} }
-	first := func(mime string) evaluators.WaitInput {
-		return evaluators.WaitInput{MIME: mime, State: changed, First: true}
+	odd := func(rule Classic) Stack { return Stack{one("odd", ".*", rule)} }
+	first := func(mime string) WaitInput {
+		return WaitInput{MIME: mime, State: changed, First: true}
 	}
-	page := func(state evaluators.State, previous, late time.Duration) evaluators.WaitInput {
-		return evaluators.WaitInput{MIME: "text/html", State: state, Previous: previous, Overdue: late}
+	page := func(state State, previous, late time.Duration) WaitInput {
+		return WaitInput{MIME: "text/html", State: state, Previous: previous, Overdue: late}
 	}
 	second := first("text/html")
 	second.Previous = 72 * hour
 	for _, c := range []struct {
 		name  string
-		stack evaluators.Stack
-		in    evaluators.WaitInput
+		stack Stack
+		in    WaitInput
 		want  string // interval, evaluator and reason
 	}{
 		{"a first text waits 12h", standard, first("text/html; charset=utf-8"), "12h0m0s text: first capture: initial 12h"},
@@ -110,7 +111,7 @@ func TestNext(t *testing.T) {
 		},
 		{
 			"a stack without match says so",
-			evaluators.Stack{one("pdf", "application/pdf", evaluators.Classic{Initial: 7 * day})},
+			Stack{one("pdf", "application/pdf", Classic{Initial: 7 * day})},
 			first("text/html"),
 			"24h0m0s built-in plain: first capture: initial 24h; no evaluator is set for this type",
 		},
@@ -120,41 +121,53 @@ func TestNext(t *testing.T) {
 		},
 		{
 			"the first match wins",
-			evaluators.Stack{
-				one("front", "text/.*", evaluators.Classic{Initial: 2 * hour}),
-				one("never", "text/html", evaluators.Classic{Initial: 3 * hour}),
+			Stack{
+				one("front", "text/.*", Classic{Initial: 2 * hour}),
+				one("never", "text/html", Classic{Initial: 3 * hour}),
 			},
 			first("text/html"), "2h0m0s front: first capture: initial 2h",
 		},
 		{
 			"an entry without a name is called by its pattern",
-			evaluators.Stack{one("", "text/.*", nil)},
+			Stack{one("", "text/.*", nil)},
 			first("text/html"),
 			"24h0m0s text/.*: first capture: initial 24h",
 		},
 		{
 			"the minimum wins over a smaller maximum",
-			odd(evaluators.Classic{Min: 3 * hour, Max: 2 * hour}), page(unchanged, 10*hour, 0),
+			odd(Classic{Min: 3 * hour, Max: 2 * hour}), page(unchanged, 10*hour, 0),
 			"3h0m0s odd: unchanged: 10h × 1.5 = 3h (min 3h)",
 		},
 		{
 			"an infinite factor is held by the minimum",
-			odd(evaluators.Classic{ChangedFactor: math.Inf(1)}), page(changed, 10*hour, 0),
+			odd(Classic{ChangedFactor: math.Inf(1)}), page(changed, 10*hour, 0),
 			"1h0m0s odd: changed: 10h ÷ +Inf = 1h (min 1h)",
 		},
 		{
-			"and by the maximum", odd(evaluators.Classic{UnchangedFactor: math.Inf(1)}), page(unchanged, 10*hour, 0),
+			"and by the maximum", odd(Classic{UnchangedFactor: math.Inf(1)}), page(unchanged, 10*hour, 0),
 			"672h0m0s odd: unchanged: 10h × +Inf = 28d (max 28d)",
 		},
 		{
 			"a factor that is no number is the default",
-			odd(evaluators.Classic{UnchangedFactor: math.NaN(), ChangedFactor: math.NaN()}), page(unchanged, 10*hour, 0),
+			odd(Classic{UnchangedFactor: math.NaN(), ChangedFactor: math.NaN()}), page(unchanged, 10*hour, 0),
 			"15h0m0s odd: unchanged: 10h × 1.5 = 15h",
 		},
 		{
 			// Heritrix used a factor of zero to divide by, and jumped to the maximum when a page changed.
-			"a factor of zero is the default", odd(evaluators.Classic{}), page(changed, 12*hour, 0),
+			"a factor of zero is the default", odd(Classic{}), page(changed, 12*hour, 0),
 			"8h0m0s odd: changed: 12h ÷ 1.5 = 8h",
+		},
+		{
+			"the factor follows from the target",
+			Stack{{Rule: Target{CaptureTarget: 0.9}}},
+			page(unchanged, 10*hour, 0),
+			"11h1m8.4s any type: unchanged: 10h × 1.1019 = 11h1m8.4s",
+		},
+		{
+			"a fixed wait skips visits that came due meanwhile",
+			Stack{{Rule: Fixed{Every: hour}}},
+			page(changed, 0, 2*hour+20*time.Minute),
+			"40m0s any type: every 1h, less 20m overdue",
 		},
 	} {
 		w := c.stack.Next(c.in)
@@ -181,13 +194,9 @@ func TestPatternMatchesTheWholeTypeWithoutRegardToCase(t *testing.T) {
 		{"a catch-all takes no type at all", `.*`, "", true},
 		{"the text pattern does not", `^text/.*$`, "", false},
 	} {
-		for kind, re := range map[string]*regexp.Regexp{
-			"Pattern": pattern(t, c.expr), "regexp.Compile": regexp.MustCompile(c.expr),
-		} {
-			stack := evaluators.Stack{{Name: "it", MIME: re}}
-			if got := stack.Next(evaluators.WaitInput{MIME: c.mime}).Evaluator == "it"; got != c.want {
-				t.Errorf("%s: %s(%q) matches %q: %t, want %t", c.name, kind, c.expr, c.mime, got, c.want)
-			}
+		stack := Stack{{Name: "it", MIME: pattern(t, c.expr)}}
+		if got := stack.Next(WaitInput{MIME: c.mime}).Evaluator == "it"; got != c.want {
+			t.Errorf("%s: %q matches %q: %t, want %t", c.name, c.expr, c.mime, got, c.want)
 		}
 	}
 }
@@ -195,7 +204,7 @@ func TestPatternMatchesTheWholeTypeWithoutRegardToCase(t *testing.T) {
 func TestPatternRefuses(t *testing.T) {
 	t.Parallel()
 	for _, expr := range []string{"text/(", "a)|(?:b", strings.Repeat("(", 1000) + strings.Repeat(")", 1000)} {
-		if re, err := evaluators.Pattern(expr); err == nil {
+		if re, err := Pattern(expr); err == nil {
 			t.Errorf("Pattern(%.20q) = %.40s, want an error", expr, re)
 		}
 	}
@@ -203,20 +212,20 @@ func TestPatternRefuses(t *testing.T) {
 
 func TestDefaultGivesEachCallerItsOwnStack(t *testing.T) {
 	t.Parallel()
-	want := evaluators.Default()
-	evaluators.Default()[0].Rule = evaluators.Fixed{}
-	if got := evaluators.Default()[0].Rule; got != want[0].Rule {
+	want := Default()
+	Default()[0].Rule = Fixed{}
+	if got := Default()[0].Rule; got != want[0].Rule {
 		t.Errorf("the rule for texts is %+v after another caller changed its own, want %+v", got, want[0].Rule)
 	}
 }
 
 // anyRule draws settings that no configuration would let pass, too.
-func anyRule(t *rapid.T) evaluators.Classic {
+func anyRule(t *rapid.T) Classic {
 	d := rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, int64(60*day)))
 	factor := rapid.OneOf(rapid.Float64(), rapid.Float64Range(0, 3), rapid.SampledFrom([]float64{
 		0, math.NaN(), math.Inf(1), math.Inf(-1),
 	}))
-	return evaluators.Classic{
+	return Classic{
 		Initial:         time.Duration(d.Draw(t, "initial")),
 		Min:             time.Duration(d.Draw(t, "min")),
 		Max:             time.Duration(d.Draw(t, "max")),
@@ -227,10 +236,10 @@ func anyRule(t *rapid.T) evaluators.Classic {
 	}
 }
 
-func anyInput(t *rapid.T) evaluators.WaitInput {
+func anyInput(t *rapid.T) WaitInput {
 	d := rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, int64(60*day)))
-	return evaluators.WaitInput{
-		State:    evaluators.State(rapid.IntRange(0, 2).Draw(t, "state")),
+	return WaitInput{
+		State:    State(rapid.IntRange(0, 2).Draw(t, "state")),
 		First:    rapid.Bool().Draw(t, "first"),
 		Previous: time.Duration(d.Draw(t, "previous")),
 		Overdue:  time.Duration(d.Draw(t, "overdue")),
@@ -241,7 +250,7 @@ func TestIntervalIsAlwaysBetweenTheBoundsAndPositive(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rule, in := anyRule(t), anyInput(t)
-		w := evaluators.Stack{{Rule: rule}}.Next(in)
+		w := Stack{{Rule: rule}}.Next(in)
 		lowest, highest := rule.Min, rule.Max
 		if lowest <= 0 {
 			lowest = hour
@@ -256,4 +265,130 @@ func TestIntervalIsAlwaysBetweenTheBoundsAndPositive(t *testing.T) {
 			t.Fatalf("%+v does not explain itself", w)
 		}
 	})
+}
+
+func TestThirtyDaysOfADailySeedAreThirtyCaptures(t *testing.T) {
+	t.Parallel()
+	s := Stack{{Rule: Fixed{Every: 24 * hour}}}
+	due, visits := january.Add(8*hour), 0
+	for end := due.AddDate(0, 0, 30); due.Before(end); {
+		late := time.Duration(visits*37%600) * time.Minute // up to ten hours, as on a busy host
+		visits++
+		w := s.Next(WaitInput{State: Changed, Overdue: late})
+		due = due.Add(late).Add(w.Interval)
+		if due.Hour() != 8 || due.Minute() != 0 {
+			t.Fatalf("visit %d, %v late: the next one is due at %v", visits, late, due)
+		}
+	}
+	if visits != 30 {
+		t.Errorf("%d visits in 30 days, want 30", visits)
+	}
+}
+
+func TestAHighTargetAllowsForShortLivedVersions(t *testing.T) {
+	t.Parallel()
+	at := func(target float64) float64 {
+		e := WaitEvaluator{Rule: Learned{CaptureTarget: target, Min: time.Second}}
+		return Stack{e}.Next(WaitInput{
+			First: true, State: Changed, Evidence: Evidence{At: january},
+		}).Interval.Seconds()
+	}
+	half := at(0.5) / rate.Expected(0.5)
+	for _, c := range []struct {
+		target      float64
+		least, most float64 // of the expected changes that a random page would need
+	}{
+		{0.3, 0.99, 1.01}, {0.8, 0.99, 1.01}, {0.9, 0.7, 0.8}, {0.95, 0.5, 0.7},
+	} {
+		if r := at(c.target) / rate.Expected(c.target) / half; r < c.least || r > c.most {
+			t.Errorf("target %v: waits for %.2f times the changes of a page that changes at random, want %v to %v", c.target, r, c.least, c.most)
+		}
+	}
+}
+
+func TestARuleIsFoundByItsName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]Rule{
+		"": Classic{}, "classic": Classic{}, "fixed": Fixed{}, "target": Target{}, "learned": Learned{},
+	} {
+		got, err := Options{Rule: name}.New()
+		if err != nil || reflect.TypeOf(got) != reflect.TypeOf(want) {
+			t.Errorf("%q is %T, %v; want %T", name, got, err, want)
+		}
+	}
+	if _, err := (Options{Rule: "clever"}).New(); err == nil {
+		t.Error("a rule that does not exist was made")
+	}
+}
+
+func TestLadder(t *testing.T) {
+	t.Parallel()
+	hosts := Ladder{First: time.Minute, Max: time.Hour, Factor: 2}
+	for _, c := range []struct {
+		name     string
+		ladder   Ladder
+		failures int
+		want     time.Duration
+	}{
+		{"the first failure waits the first step", hosts, 1, time.Minute},
+		{"the second twice as long", hosts, 2, 2 * time.Minute},
+		{"the sixth 32 times", hosts, 6, 32 * time.Minute},
+		{"the seventh is held by the maximum", hosts, 7, time.Hour},
+		{"the billionth too", hosts, 1_000_000_000, time.Hour},
+		{"no number of failures overflows", Ladder{
+			First: time.Hour, Max: math.MaxInt64, Factor: 1e300,
+		}, math.MaxInt, math.MaxInt64},
+		{"no failure counts as one", hosts, 0, time.Minute},
+		{"less than none too", hosts, math.MinInt, time.Minute},
+		{"a first step over the maximum is cut", Ladder{
+			First: 2 * time.Hour, Max: time.Hour, Factor: 2,
+		}, 1, time.Hour},
+		{"a factor below one never shortens", Ladder{First: time.Hour, Max: day, Factor: 0.5}, 5, time.Hour},
+		{"an infinite factor goes to the maximum", Ladder{
+			First: time.Hour, Max: day, Factor: math.Inf(1),
+		}, 2, day},
+		{"a factor that is no number is two", Ladder{
+			First: time.Hour, Max: day, Factor: math.NaN(),
+		}, 2, 2 * time.Hour},
+		{"the zero ladder doubles from a minute", Ladder{}, 4, 8 * time.Minute},
+		{"the zero ladder ends at 28 days", Ladder{}, 40, 28 * day},
+		{"a step has whole milliseconds", Ladder{
+			First: time.Second, Max: day, Factor: 1.1,
+		}, 4, 1331 * time.Millisecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := c.ladder.Wait(c.failures); got != c.want {
+				t.Errorf("%+v.Wait(%d) = %s, want %s", c.ladder, c.failures, got, c.want)
+			}
+		})
+	}
+}
+
+// BenchmarkDecision measures judging a visit and finding its next interval. It should be negligible next to the fetch.
+func BenchmarkDecision(b *testing.B) {
+	stack := Default()
+	before := Before{Known: true, Status: 200, Comparison: sum("a")}
+	seen := Seen{Status: 200, Comparison: sum("b"), Complete: true}
+	b.ReportAllocs()
+	for b.Loop() {
+		v := ChangeEvaluator{}.Judge(before, seen)
+		stack.Next(WaitInput{MIME: "application/pdf", State: v.State, First: v.First, Previous: 90 * hour})
+	}
+}
+
+// BenchmarkLearnedDecision measures a learned decision. It should be negligible next to the fetch: 20 µs at most.
+func BenchmarkLearnedDecision(b *testing.B) {
+	s := Stack{{Rule: Learned{}}}
+	in := WaitInput{First: true, State: Changed, Evidence: Evidence{At: january, Born: january}}
+	for i := range 100 {
+		w := s.Next(in)
+		in = WaitInput{
+			State: Unchanged + State(i%2), Evidence: Evidence{At: in.At.Add(w.Interval), Memory: w.Memory},
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Next(in)
+	}
 }

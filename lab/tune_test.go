@@ -160,7 +160,7 @@ func TestPrimeLearnsFromTheFrontier(t *testing.T) {
 	}
 	defer f.Close()
 	r, ok, err := f.Get(page)
-	if err != nil || !ok || r.Rate < 2 || r.Rate > 40 || rate.Memory(r.Memory).Check() != nil ||
+	if err != nil || !ok || r.Rate < 2 || r.Rate > 40 || new(rate.Estimator).Open(rate.Memory(r.Memory)) != nil ||
 		len(r.Memory) == 0 || r.Wait <= 0 || r.Wait > 12*time.Hour {
 		t.Errorf("a page that changes some 16 times a day: %v, %v, %+v", ok, err, r)
 	}

@@ -12,7 +12,24 @@ import (
 	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
+
+// Options say how young articles are followed up.
+type Options struct {
+	Ladder    []time.Duration // ages since discovery at which an article is visited at the latest; empty = never
+	Young     time.Duration   // maximum age of an article at its discovery
+	Recognise bool            // detect articles that no feed names by a date in their address or text
+}
+
+// DefaultOptions returns the options that apply where no file sets anything.
+func DefaultOptions() Options {
+	const day = 24 * time.Hour
+	return Options{
+		Ladder: []time.Duration{15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day},
+		Young:  2 * day, Recognise: true,
+	}
+}
 
 // Aspect is the aspect.
 type Aspect struct {
@@ -97,6 +114,25 @@ func (a *Aspect) Decide(_ context.Context, v *aspects.Visit) error {
 	if since.Sub(r.Born) > foundLate {
 		since = r.Born
 	}
-	n.Wait = evaluators.FollowUp(n.Wait, a.Options(v).Ladder, v.Finished.Sub(since))
+	n.Wait = followUp(n.Wait, a.Options(v).Ladder, v.Finished.Sub(since))
 	return nil
+}
+
+// rungGap is the minimum ratio of the next age of a ladder to the present age. A closer age is not worth a visit.
+const rungGap = 1.2
+
+// followUp shortens a wait so that a page is visited no later than when it reaches the next age of a ladder, in
+// ascending order. A shorter wait and a wait after the last age stay unchanged.
+func followUp(w evaluators.Wait, ladder []time.Duration, age time.Duration) evaluators.Wait {
+	for _, rung := range ladder {
+		if float64(rung) <= rungGap*float64(age) {
+			continue
+		}
+		if left := rung - max(age, 0); left < w.Interval {
+			w.Interval = left
+			w.Reason += "; young article: again when it is " + human.Interval(rung) + " old"
+		}
+		return w
+	}
+	return w
 }

@@ -3,7 +3,7 @@
 //
 // A visit says whether the URI changed since the visit before, and sometimes when or how often it changed. An
 // [Estimator] learns from each visit. A [Forecast] says how many changes to expect after it. Between visits the state
-// is kept as a [Memory] of at most [MaxMemory] bytes.
+// is kept as a [Memory] of at most 256 bytes.
 //
 // # Beliefs
 //

@@ -9,21 +9,12 @@ import (
 	"time"
 )
 
-// Memory holds what an [Estimator] keeps of a URI from visit to visit: at most [MaxMemory] bytes, to be stored with the
-// URI. Nil is the memory of a new URI. The bytes carry their version. A Memory is never changed.
+// Memory holds what an [Estimator] keeps of a URI from visit to visit: at most 256 bytes, to be stored with the URI. Nil
+// is the memory of a new URI. The bytes carry their version. A Memory is never changed.
 type Memory []byte
-
-// MaxMemory bounds the bytes of a [Memory].
-const MaxMemory = 256
 
 // ErrMemory says that a memory is damaged, or of a version that this program does not know.
 var ErrMemory = errors.New("memory of a URI cannot be read")
-
-// Check reports whether the memory can be read; nil can.
-func (m Memory) Check() error {
-	var r Estimator
-	return r.Open(m)
-}
 
 // Kind returns the class of the URI; zero if the memory does not know it.
 func (m Memory) Kind() Kind {
