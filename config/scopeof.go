@@ -23,7 +23,7 @@ func ScopeOf(c *Config, seed string, u uri.URI, now time.Time, known Records) *s
 		root = u
 	}
 	rules := c.For(About{URI: root, Now: now}).Scope
-	return scope.New(root, rules, c, func(at uri.URI) (uri.URI, bool) { return redirectTarget(known, at) })
+	return scope.New(root, rules, c.SeedHost, func(at uri.URI) (uri.URI, bool) { return redirectTarget(known, at) })
 }
 
 // redirectTarget returns the URI that the last visit of a URI was redirected to.

@@ -13,9 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// maxRobots bounds the bytes of a robots.txt that are read (RFC 9309, 2.5).
-const maxRobots = 500 << 10
-
 // Unreachable reports whether a robots.txt could not be fetched, so that everything is forbidden for a while
 // (RFC 9309, 2.3.1.4). 429 means a server in trouble, not a missing file. The other 4xx mean that there are no rules.
 func Unreachable(got *fetch.Capture) bool {
@@ -31,7 +28,7 @@ func Read(got *fetch.Capture) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", got.URI, err)
 	}
 	defer content.Close()
-	body, err := io.ReadAll(io.LimitReader(content, maxRobots))
+	body, err := io.ReadAll(io.LimitReader(content, maxBody))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("read %s: %w", got.URI, err)
 	}

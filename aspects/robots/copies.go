@@ -2,6 +2,7 @@ package robots
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/arcrawl/arcrawl/discover"
@@ -30,12 +31,12 @@ type Store interface {
 // concurrent use.
 type Copies struct {
 	copies Store
-	cache  *Cache
+	cache  *cache
 }
 
 // NewCopies returns a Copies that reads the given copies.
 func NewCopies(copies Store) *Copies {
-	return &Copies{copies: copies, cache: NewCache(Agent, maxRulesBytes)}
+	return &Copies{copies: copies, cache: newCache(maxRulesBytes)}
 }
 
 // Ruling holds the meaning of a copy of robots.txt.
@@ -58,12 +59,12 @@ func (r Ruling) Known() bool { return r.Wanted.IsZero() && r.UnreachableUntil.Is
 // host; what they lead to replaces the robots.txt (RFC 9309, 2.3.1.2).
 func (r *Copies) Rules(origin uri.URI, c frontier.RobotsCopy, now time.Time) (Ruling, error) {
 	if !discover.IsRedirect(c.Status) { // nearly always
-		return Ruling{Rules: r.cache.OriginRules(origin, c.Fetched, c.Body)}, nil
+		return Ruling{Rules: r.cache.rulesOf(name{origin, true}, c.Fetched, c.Body)}, nil
 	}
 	at := origin.Robots()
 	for range maxRobotsRedirects + 1 {
 		if !discover.IsRedirect(c.Status) {
-			return Ruling{Rules: r.cache.Rules(at, c.Fetched, c.Body)}, nil
+			return Ruling{Rules: r.cache.rulesOf(nameOf(at), c.Fetched, c.Body)}, nil
 		}
 		target, err := at.Join(string(c.Body))
 		if err != nil || target.HasBadPort() {
@@ -114,7 +115,7 @@ func Expired(c frontier.RobotsCopy, s Options, now time.Time) bool {
 }
 
 // Bytes returns how much memory the parsed rules take.
-func (r *Copies) Bytes() int64 { return r.cache.Bytes() }
+func (r *Copies) Bytes() int64 { return r.cache.memory() }
 
 // inForce returns the rules that apply to u, if they are known. fresh is the copy that the present visit brought; nil
 // if it brought none.
@@ -152,4 +153,96 @@ func Candidate(seed string, u, from uri.URI, now time.Time) frontier.Candidate {
 		URI: u, Hops: uri.HopPath("").Then(uri.Prereq).Then(uri.Redirect), Via: from.String(), Seed: seed,
 		Due: now, Urgent: true, Sooner: true, RobotsVia: from.String(),
 	}
+}
+
+const (
+	// entryBytes is the memory of an entry of a cache besides its rules and its name.
+	entryBytes = 256
+	// maxParsing is the number of files that are parsed at a time. A large file takes some MB while it is parsed.
+	maxParsing = 4
+)
+
+// cache keeps the rules of files in memory, because each visit asks for them. It keeps only the rules for [Agent], and
+// a bounded number of bytes. It is safe for concurrent use.
+type cache struct {
+	maxBytes int64
+	parsing  chan struct{} // has a token for each file that is being parsed
+
+	mu    sync.Mutex // guards the fields below; not held while parsing
+	rules map[name]entry
+	bytes int64
+}
+
+// name names a file: the robots.txt of an origin, or another URI that replaces one. It is made without an allocation.
+type name struct {
+	u      uri.URI
+	origin bool
+}
+
+func nameOf(file uri.URI) name {
+	if IsFile(file) {
+		return name{file.Origin(), true}
+	}
+	return name{u: file}
+}
+
+// entry holds the rules of a file.
+type entry struct {
+	fetched time.Time
+	rules   Rules
+	bytes   int64
+}
+
+// newCache returns an empty cache that holds at most a number of bytes.
+func newCache(maxBytes int64) *cache {
+	return &cache{maxBytes: maxBytes, parsing: make(chan struct{}, maxParsing), rules: map[name]entry{}}
+}
+
+// rulesOf returns the rules of a file with this body, which was fetched at this time. It need not be a robots.txt.
+func (c *cache) rulesOf(file name, fetched time.Time, body []byte) Rules {
+	c.mu.Lock()
+	have, ok := c.rules[file]
+	c.mu.Unlock()
+	if ok && have.fetched.Equal(fetched) {
+		return have.rules
+	}
+	c.parsing <- struct{}{}
+	rules := Parse(body).For(Agent)
+	<-c.parsing
+	size := rules.size() + int64(len(file.u.String())) + entryBytes
+	c.put(name{file.u.Clone(), file.origin}, entry{fetched: fetched, rules: rules, bytes: size})
+	return rules
+}
+
+// put keeps an entry. Entries in no particular order make room for it.
+func (c *cache) put(file name, e entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bytes += e.bytes - c.rules[file].bytes
+	c.rules[file] = e
+	for other, old := range c.rules {
+		if c.bytes <= c.maxBytes {
+			return
+		}
+		if other != file {
+			delete(c.rules, other)
+			c.bytes -= old.bytes
+		}
+	}
+}
+
+// memory returns how much memory the cache takes, in bytes.
+func (c *cache) memory() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.bytes
+}
+
+// size returns the memory of rules for one agent, in bytes.
+func (r Rules) size() int64 {
+	n := int64(0)
+	for _, g := range r.groups {
+		n += int64(len(g.rules.text)) + 4*int64(cap(g.rules.ends)) + entryBytes
+	}
+	return n
 }

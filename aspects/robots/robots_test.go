@@ -1,11 +1,15 @@
-package robots_test
+package robots
 
 import (
+	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/aspects/robots"
+	"github.com/jimsmart/grobotstxt"
+	"pgregory.net/rapid"
+
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -88,7 +92,7 @@ func TestAllowed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			rules := robots.Parse([]byte(c.file))
+			rules := Parse([]byte(c.file))
 			for _, target := range c.yes {
 				if !rules.Allowed(agent, news(t, target)) {
 					t.Errorf("%q is forbidden, want allowed", target)
@@ -105,7 +109,7 @@ func TestAllowed(t *testing.T) {
 
 func TestTheZeroRulesAllowEverything(t *testing.T) {
 	t.Parallel()
-	var r robots.Rules
+	var r Rules
 	if !r.Allowed(agent, news(t, "/a")) {
 		t.Error("forbidden")
 	}
@@ -116,7 +120,7 @@ func TestTheZeroRulesAllowEverything(t *testing.T) {
 
 func TestOnlyTheProductTokenOfTheAgentCounts(t *testing.T) {
 	t.Parallel()
-	r := robots.Parse([]byte("User-agent: ArCrawl\nDisallow: /a\nCrawl-delay: 3"))
+	r := Parse([]byte("User-agent: ArCrawl\nDisallow: /a\nCrawl-delay: 3"))
 	const full = "arcrawl/1.0 (+https://library.example/)"
 	if r.Allowed(full, news(t, "/a")) {
 		t.Error("allowed")
@@ -136,14 +140,14 @@ func TestOnlyWholeLinesOfTheFirst500KiBCount(t *testing.T) {
 	if file[:limit] != head+pad+line {
 		t.Fatal("the test does not cut at the intended place")
 	}
-	r := robots.Parse([]byte(file))
+	r := Parse([]byte(file))
 	for target, want := range map[string]bool{"/early": false, "/late": true, "/later": true, "/": true} {
 		if got := r.Allowed(agent, news(t, target)); got != want {
 			t.Errorf("%s allowed: %v, want %v", target, got, want)
 		}
 	}
 	whole := head + pad + line[:len(line)-1] + "\nDisallow: /late"
-	if r := robots.Parse([]byte(whole)); !r.Allowed(agent, news(t, "/late")) {
+	if r := Parse([]byte(whole)); !r.Allowed(agent, news(t, "/late")) {
 		t.Error("a line after the limit counts")
 	}
 }
@@ -176,7 +180,7 @@ func TestCrawlDelay(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, ok := robots.Parse([]byte(c.file)).CrawlDelay(agent)
+			got, ok := Parse([]byte(c.file)).CrawlDelay(agent)
 			if got != c.want || ok == c.none {
 				t.Errorf("CrawlDelay = %v, %v, want %v, %v", got, ok, c.want, !c.none)
 			}
@@ -188,8 +192,143 @@ func TestCrawlDelay(t *testing.T) {
 func TestHostileWildcardsEnd(t *testing.T) {
 	t.Parallel()
 	line := "Disallow: /" + strings.Repeat("*a", 8000) + "b\n"
-	r := robots.Parse([]byte("User-agent: *\n" + strings.Repeat(line, 30)))
+	r := Parse([]byte("User-agent: *\n" + strings.Repeat(line, 30)))
 	if !r.Allowed(agent, news(t, "/"+strings.Repeat("a", 4000))) {
 		t.Error("forbidden, want allowed")
+	}
+}
+
+// library returns the decision of the parser's own matcher about the same file and target. Both are spelled in our
+// form.
+func library(file, agent, target string) bool {
+	return grobotstxt.AgentAllowed(spellOut([]byte(file)), product(agent), "http://news.example"+target)
+}
+
+// The test makes random files from significant words. Our evaluation must agree with the matcher of the parser.
+func TestEvaluationEqualsTheParsersOwn(t *testing.T) {
+	t.Parallel()
+	key := rapid.SampledFrom([]string{
+		"User-agent: ", "User-agent:", "Allow: ", "Disallow: ", "Disallow", "Crawl-delay: ", "Sitemap: ", "disalow:", "Foo: ", "",
+	})
+	piece := rapid.SampledFrom([]string{
+		"/", "a", "b", "*", "$", "ab", "/index.html", "/index.htm", "?", "%2f", "%61", "%c3%a9", "é", "%2A", "%", " ", "other", "arcrawl", "*", "/robots.txt", "/1.0", "&=",
+	})
+	end := rapid.SampledFrom([]string{"\n", "\n", "\r\n", "\r", "\n\n", " #c\n"})
+	word := rapid.Map(rapid.SliceOfN(piece, 0, 6), func(p []string) string { return strings.Join(p, "") })
+	rapid.Check(t, func(t *rapid.T) {
+		var file strings.Builder
+		for range rapid.IntRange(0, 12).Draw(t, "lines") {
+			file.WriteString(key.Draw(t, "key") + word.Draw(t, "value") + end.Draw(t, "end"))
+		}
+		target := spell("/"+word.Draw(t, "target"), false)
+		agent := rapid.SampledFrom([]string{"arcrawl", "other", "a", "ARCRAWL"}).Draw(t, "agent")
+		got, want := Parse([]byte(file.String())).allows(agent, target), library(file.String(), agent, target)
+		if got != want {
+			t.Fatalf("%q asked about %s for %s: %v, the parser's matcher says %v", file.String(), target, agent, got, want)
+		}
+		all := Parse([]byte(file.String()))
+		if reduced := all.For(agent); reduced.allows("somebody", target) != want {
+			t.Fatalf("%q asked about %s for %s: reduced to that agent the answer is another one", file.String(), target, agent)
+		}
+		wait, asked := all.CrawlDelay(agent)
+		if gotWait, gotAsked := all.For(agent).CrawlDelay("somebody"); gotWait != wait || gotAsked != asked {
+			t.Fatalf("%q for %s: delay %s, %v after the reduction, want %s, %v", file.String(), agent, gotWait, gotAsked, wait, asked)
+		}
+	})
+}
+
+func TestPatternEqualsTheParsersOwn(t *testing.T) {
+	t.Parallel()
+	pattern := rapid.Map(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "*", "/", "$"}), 0, 12), func(p []string) string {
+		s := strings.Join(p, "")
+		if i := strings.IndexByte(s, '$'); i >= 0 { // spell escapes a $ in the middle
+			s = s[:i+1]
+		}
+		return s
+	})
+	target := rapid.StringMatching(`[ab/]{0,16}`)
+	rapid.Check(t, func(t *rapid.T) {
+		p, s := pattern.Draw(t, "pattern"), target.Draw(t, "target")
+		if got, want := matches(p, s), grobotstxt.Matches(s, p); got != want {
+			t.Fatalf("%q against %q: %v, want %v", p, s, got, want)
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("User-agent: *\nDisallow: /a%c3%a9*b$\nAllow: /a", "arcrawl", "/a%C3%A9")
+	f.Add("\xEF\xBB\xBFuser agent foo\rDisallow /\r\n", "foo/1", "/x?y=*$")
+	f.Add("User-agent: * all\nAllow: /index.html\nDisallow: /\nCrawl-delay: 1.5", "b", "/")
+	f.Fuzz(func(t *testing.T, file, agent, target string) {
+		rules := Parse([]byte(file))
+		target = spell("/"+target, false)
+		if again := spell(target, false); again != target {
+			t.Fatalf("spell(%q) = %q, want it unchanged", target, again)
+		}
+		if d, _ := rules.CrawlDelay(agent); d < 0 || d > maxDelay {
+			t.Fatalf("Crawl-delay %v of %q", d, file)
+		}
+		got := rules.allows(agent, target)
+		// The library accepts a target only if net/url does, and drops a second scheme or authority.
+		if u, err := url.Parse("http://news.example" + target); err != nil || u.String() != "http://news.example"+target {
+			return
+		}
+		if want := library(file, agent, target); got != want {
+			t.Fatalf("%q asked about %q for %q: %v, the parser's matcher says %v", file, target, agent, got, want)
+		}
+	})
+}
+
+// large returns a file with 200 rules in the group for all crawlers. Large shops and news sites have such files.
+func large() string {
+	var b strings.Builder
+	b.WriteString("User-agent: other\nDisallow: /\n\nUser-agent: *\n")
+	for i := range 200 {
+		switch i % 4 {
+		case 0:
+			fmt.Fprintf(&b, "Disallow: /*/print%d/*.html$\n", i)
+		case 1:
+			fmt.Fprintf(&b, "Allow: /archive/%d/\n", i)
+		default:
+			fmt.Fprintf(&b, "Disallow: /section-%d/private\n", i)
+		}
+	}
+	return b.String()
+}
+
+// BenchmarkAllowed200Rules measures the decision about one URI with 200 rules. Each claim makes one such
+// decision.
+func BenchmarkAllowed200Rules(b *testing.B) {
+	rules := Parse([]byte(large()))
+	u := news(b, "/section-77/2026/11/20/a-headline-of-ordinary-length.html?page=2")
+	b.ReportAllocs()
+	for b.Loop() {
+		if !rules.Allowed("arcrawl", u) {
+			b.Fatal("forbidden")
+		}
+	}
+}
+
+// BenchmarkAllowed200RulesParsingEachTime measures the same decision with the file read again each time, as the
+// parser's own matcher does.
+func BenchmarkAllowed200RulesParsingEachTime(b *testing.B) {
+	file := large()
+	u := news(b, "/section-77/2026/11/20/a-headline-of-ordinary-length.html?page=2").String()
+	b.ReportAllocs()
+	for b.Loop() {
+		if !grobotstxt.AgentAllowed(file, "arcrawl", u) {
+			b.Fatal("forbidden")
+		}
+	}
+}
+
+// BenchmarkParse200Rules measures the reading of a file with 200 rules. It happens when a host's rules are read from
+// the store.
+func BenchmarkParse200Rules(b *testing.B) {
+	file := []byte(large())
+	b.SetBytes(int64(len(file)))
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = Parse(file)
 	}
 }

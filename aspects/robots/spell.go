@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -76,13 +77,17 @@ func spell(s string, isPattern bool) string {
 		switch {
 		case plain(c), c == '*' && isPattern, c == '$' && isPattern && i == len(s)-1:
 			b = append(b, c)
-		case c == '%' && i+2 < len(s) && hex(s[i+1]) >= 0 && hex(s[i+2]) >= 0:
-			if c = byte(hex(s[i+1])<<4 | hex(s[i+2])); unreserved(c) {
+		case c == '%' && i+2 < len(s):
+			n, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
+			if err == nil {
+				c = byte(n)
+				i += 2
+			}
+			if err == nil && unreserved(c) {
 				b = append(b, c)
 			} else {
 				b = appendEscape(b, c)
 			}
-			i += 2
 		default:
 			b = appendEscape(b, c)
 		}
@@ -93,18 +98,6 @@ func spell(s string, isPattern bool) string {
 func appendEscape(b []byte, c byte) []byte {
 	const digits = "0123456789ABCDEF"
 	return append(b, '%', digits[c>>4], digits[c&15])
-}
-
-func hex(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c >= 'a' && c <= 'f':
-		return int(c-'a') + 10
-	case c >= 'A' && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
 }
 
 func unreserved(c byte) bool {

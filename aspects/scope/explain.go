@@ -117,7 +117,7 @@ func (s *Scope) explainExtent(d Discovery) string {
 	switch {
 	case s.rules.By == ByPrefix:
 		return fmt.Sprintf("by prefix: %s", strings.Join(s.rules.Prefixes, ", "))
-	case s.hosts.SeedHost(d.URI.Host()):
+	case s.isSeed(d.URI.Host()):
 		return fmt.Sprintf("%s is a host of the seeds", d.URI.Host())
 	case s.rules.By == ByDomain:
 		return fmt.Sprintf("its domain is %s, the domain of the seed is %s", d.URI.Domain(), s.seed.Domain())

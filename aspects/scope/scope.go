@@ -20,8 +20,12 @@
 package scope
 
 import (
+	"regexp"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/arcrawl/arcrawl/aspects"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -29,18 +33,12 @@ import (
 type Scope struct {
 	seed     uri.URI
 	rules    Rules
-	hosts    SeedHosts
-	listed   bool // a seed is still listed on the seed's host
+	isSeed   func(uri.Host) bool // reports whether a seed is listed on a host
+	listed   bool                // a seed is still listed on the seed's host
 	redirect func(uri.URI) (target uri.URI, ok bool)
 
 	targets  []uri.URI // of the seed's redirects, once they are followed
 	followed bool
-}
-
-// SeedHosts knows the hosts of all seeds.
-type SeedHosts interface {
-	// SeedHost reports whether a seed is listed on a host.
-	SeedHost(uri.Host) bool
 }
 
 // Discovery is a URI and how it was found.
@@ -51,9 +49,10 @@ type Discovery struct {
 }
 
 // New returns the scope of the URIs that descend from a seed. The rules come from the settings of the seed's host.
-// redirect returns the target that a URI redirected to at its last visit; nil if no URI was visited yet.
-func New(seed uri.URI, rules Rules, hosts SeedHosts, redirect func(uri.URI) (target uri.URI, ok bool)) *Scope {
-	return &Scope{seed: seed, rules: rules, hosts: hosts, listed: hosts.SeedHost(seed.Host()), redirect: redirect}
+// isSeed reports whether a seed is listed on a host. redirect returns the target that a URI redirected to at its last
+// visit; nil if no URI was visited yet.
+func New(seed uri.URI, rules Rules, isSeed func(uri.Host) bool, redirect func(uri.URI) (target uri.URI, ok bool)) *Scope {
+	return &Scope{seed: seed, rules: rules, isSeed: isSeed, listed: isSeed(seed.Host()), redirect: redirect}
 }
 
 // Seed returns the seed whose rules apply.
@@ -85,7 +84,7 @@ func (s *Scope) bySeed(d Discovery) Reason {
 	switch {
 	case !s.listed:
 		return Reason{Opinion: Rejects, Rule: "seeds.uris"}
-	case d.URI.HasBadPort() && !s.hosts.SeedHost(d.URI.Host()):
+	case d.URI.HasBadPort() && !s.isSeed(d.URI.Host()):
 		return Reason{Opinion: Rejects, Rule: "port"}
 	case d.Hops == "" || d.Hops.Count(uri.Prereq) > 0:
 		return Reason{Opinion: Accepts, Rule: "seeds.uris"}
@@ -115,28 +114,25 @@ var hopLimits = []hopLimit{
 		func(r *Rules) int { return r.MaxHops }, countedHops,
 	},
 	{
-		"scope.max_embed_hops", "embeds in a row",
-		func(r *Rules) int { return r.MaxEmbedHops }, trailingEmbeds,
+		"scope.max_embed_hops", "embeds in a row", func(r *Rules) int { return r.MaxEmbedHops },
+		func(p uri.HopPath) int { return p.Trailing(uri.Embed) },
 	},
 	{
-		"scope.max_redirects", "redirects in a row",
-		func(r *Rules) int { return r.MaxRedirects }, uri.HopPath.TrailingRedirects,
+		"scope.max_redirects", "redirects in a row", func(r *Rules) int { return r.MaxRedirects },
+		uri.HopPath.TrailingRedirects,
+	},
+	{"scope.max_link_hops", "links", func(r *Rules) int { return r.MaxLinkHops }, countOf(uri.Link)},
+	{
+		"scope.max_manifest_hops", "hops out of feeds and sitemaps", func(r *Rules) int { return r.MaxManifestHops },
+		countOf(uri.Manifest),
 	},
 	{
-		"scope.max_link_hops", "links",
-		func(r *Rules) int { return r.MaxLinkHops }, countOf(uri.Link),
+		"scope.max_inferred_hops", "hops to implied pages", func(r *Rules) int { return r.MaxInferredHops },
+		countOf(uri.Inferred),
 	},
 	{
-		"scope.max_manifest_hops", "hops out of feeds and sitemaps",
-		func(r *Rules) int { return r.MaxManifestHops }, countOf(uri.Manifest),
-	},
-	{
-		"scope.max_inferred_hops", "hops to implied pages",
-		func(r *Rules) int { return r.MaxInferredHops }, countOf(uri.Inferred),
-	},
-	{
-		"scope.max_speculative_hops", "guesses out of scripts",
-		func(r *Rules) int { return r.MaxSpeculativeHops }, countOf(uri.Speculative),
+		"scope.max_speculative_hops", "guesses out of scripts", func(r *Rules) int { return r.MaxSpeculativeHops },
+		countOf(uri.Speculative),
 	},
 }
 
@@ -146,8 +142,6 @@ func countOf(h uri.Hop) func(uri.HopPath) int {
 
 // countedHops counts the hops that scope.max_hops limits.
 func countedHops(p uri.HopPath) int { return len(p) - p.Count(uri.Embed) - p.Count(uri.Redirect) }
-
-func trailingEmbeds(p uri.HopPath) int { return p.Trailing(uri.Embed) }
 
 // exceeded returns the first limit that a path exceeds.
 func (s *Scope) exceeded(p uri.HopPath) (hopLimit, bool) {
@@ -175,20 +169,22 @@ func (s *Scope) byExceptions(d Discovery) Reason {
 	return Reason{Rule: "scope.rules"}
 }
 
+// acceptIf returns the answer of a rule that accepts a URI or has no opinion.
+func acceptIf(yes bool, rule string) Reason {
+	if yes {
+		return Reason{Opinion: Accepts, Rule: rule}
+	}
+	return Reason{Rule: rule}
+}
+
 // byRedirect accepts the targets of the seed's redirects: they are part of the seed.
 func (s *Scope) byRedirect(d Discovery) Reason {
-	if d.Hops.TrailingRedirects() == len(d.Hops) {
-		return Reason{Opinion: Accepts, Rule: "scope.max_redirects"}
-	}
-	return Reason{Rule: "scope.max_redirects"}
+	return acceptIf(d.Hops.TrailingRedirects() == len(d.Hops), "scope.max_redirects")
 }
 
 // byEmbed accepts what a page in scope shows or runs.
 func (s *Scope) byEmbed(d Discovery) Reason {
-	if d.Hops.Trailing(uri.Embed) > 0 && s.rules.EmbedsAnywhere {
-		return Reason{Opinion: Accepts, Rule: "scope.embeds_anywhere"}
-	}
-	return Reason{Rule: "scope.embeds_anywhere"}
+	return acceptIf(d.Hops.Trailing(uri.Embed) > 0 && s.rules.EmbedsAnywhere, "scope.embeds_anywhere")
 }
 
 // byExtent accepts what is within the hosts, the domain or the prefixes.
@@ -198,29 +194,21 @@ func (s *Scope) byExtent(d Discovery) Reason {
 	case ByPrefix:
 		within = underPrefix(d.URI, s.rules.Prefixes)
 	case ByDomain:
-		within = s.hosts.SeedHost(d.URI.Host()) || d.URI.Domain() == s.seed.Domain()
+		within = s.isSeed(d.URI.Host()) || d.URI.Domain() == s.seed.Domain()
 	default:
-		within = s.hosts.SeedHost(d.URI.Host())
+		within = s.isSeed(d.URI.Host())
 	}
-	if within {
-		return Reason{Opinion: Accepts, Rule: "scope.by"}
-	}
-	return Reason{Rule: "scope.by"}
+	return acceptIf(within, "scope.by")
 }
 
 // byRedirectedSeed accepts what is on the host that the seed redirects to. Most sites have moved to https or to another
 // name.
 func (s *Scope) byRedirectedSeed(d Discovery) Reason {
-	for _, target := range s.redirectTargets(d) {
-		if !s.includesHostOf(target) {
-			continue
-		}
+	accepts := slices.ContainsFunc(s.redirectTargets(d), func(target uri.URI) bool {
 		onHost := s.rules.By != ByPrefix && d.URI.Host() == target.Host()
-		if onHost || underPrefix(d.URI, foldersOf(target)) {
-			return Reason{Opinion: Accepts, Rule: "scope.seed_redirects"}
-		}
-	}
-	return Reason{Rule: "scope.seed_redirects"}
+		return s.includesHostOf(target) && (onHost || underPrefix(d.URI, foldersOf(target)))
+	})
+	return acceptIf(accepts, "scope.seed_redirects")
 }
 
 // includesHostOf reports whether the host of a seed's redirect target is in scope.
@@ -263,10 +251,91 @@ func foldersOf(u uri.URI) []string {
 }
 
 func underPrefix(u uri.URI, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(u.String(), p) {
-			return true
-		}
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(u.String(), p) })
+}
+
+// Rules are the settings that decide about scope. The configuration fills them from its table [scope].
+type Rules struct {
+	// By is scope.by ("host"): the extent of the scope.
+	By By
+	// Prefixes is scope.prefixes ([]): canonical URIs. With [ByPrefix], a URI that begins with one of them is in scope.
+	// If none is set, they are the folders of the host's seeds, under http and https.
+	Prefixes []string
+	// Exceptions is scope.rules ([]): the first exception that matches decides.
+	Exceptions []Exception
+	// MaxHops is scope.max_hops (20): hops from the seed, embeds and redirects not counted.
+	MaxHops int
+	// MaxEmbedHops is scope.max_embed_hops (2): embeds in a row at the end of the path.
+	MaxEmbedHops int
+	// MaxRedirects is scope.max_redirects (5): redirects in a row.
+	MaxRedirects int
+	// MaxLinkHops is scope.max_link_hops (1000): hops along links.
+	MaxLinkHops int
+	// MaxManifestHops is scope.max_manifest_hops (1000): hops out of feeds and sitemaps.
+	MaxManifestHops int
+	// MaxInferredHops is scope.max_inferred_hops (1000): hops to implied pages.
+	MaxInferredHops int
+	// MaxSpeculativeHops is scope.max_speculative_hops (1): hops that are guesses out of scripts.
+	MaxSpeculativeHops int
+	// SeedRedirects is scope.seed_redirects ("anywhere"): how much of the host that a seed redirects to is in scope.
+	SeedRedirects SeedRedirects
+	// EmbedsAnywhere is scope.embeds_anywhere (true): what a page in scope embeds is accepted from any host.
+	EmbedsAnywhere bool
+}
+
+// By is the extent of a scope.
+type By string
+
+// The extents.
+const (
+	ByHost   By = "host"   // every URI on a host of the seeds
+	ByDomain By = "domain" // also every URI in the seed's registrable domain
+	ByPrefix By = "prefix" // every URI that begins with one of the prefixes
+)
+
+// SeedRedirects says how much of the host that a seed redirects to is in scope.
+type SeedRedirects string
+
+// The values of SeedRedirects.
+const (
+	RedirectsAnywhere SeedRedirects = "anywhere" // the whole host
+	RedirectsInDomain SeedRedirects = "domain"   // the whole host if it is in the seed's registrable domain
+	RedirectsPage     SeedRedirects = "page"     // only the page
+)
+
+// Exception accepts or rejects the URIs that match a regular expression.
+type Exception struct {
+	Accept bool
+	Match  *regexp.Regexp
+	File   string // where it is configured
+	Line   int
+}
+
+// String returns the exception as it is configured.
+func (e Exception) String() string {
+	verb := "reject "
+	if e.Accept {
+		verb = "accept "
 	}
-	return false
+	return verb + e.Match.String()
+}
+
+// Refused is the annotation of a URI that is out of scope.
+const Refused = "outOfScope"
+
+// Aspect keeps URIs out that the scope of their seed does not accept any more.
+type Aspect struct {
+	Of   func(*aspects.Visit) *Scope        // returns the scope of the visit's seed
+	Wait func(*aspects.Visit) time.Duration // until a URI that is refused is checked again
+}
+
+// Admit refuses a URI that is out of scope.
+func (a *Aspect) Admit(v *aspects.Visit) (aspects.Admission, error) {
+	r := v.Record()
+	if v.IsPrerequisite() || a.Of(v).Accepts(Discovery{URI: r.URI, Hops: r.Hops, Via: uri.FromCanonical(r.Via)}) {
+		return aspects.Admission{}, nil
+	}
+	return aspects.Admission{Refused: &aspects.Refusal{
+		Status: aspects.StatusOutOfScope, Wait: a.Wait(v), Why: Refused, ByConfig: true,
+	}}, nil
 }

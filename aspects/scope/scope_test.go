@@ -106,7 +106,7 @@ func TestScope(t *testing.T) {
 			settings := scoped(t, c.scope)
 			root := uri.FromCanonical(c.seed)
 			rules := settings.For(config.About{URI: root, Now: time.Now()}).Scope
-			s := scope.New(root, rules, settings, c.redirect)
+			s := scope.New(root, rules, settings.SeedHost, c.redirect)
 			got := s.Accepts(scope.Discovery{URI: u, Hops: c.hops, Via: uri.FromCanonical(c.via)})
 			if got != c.want {
 				t.Errorf("%s by %s at %q: in scope %t, want %t", c.uri, c.via, c.hops, got, c.want)

@@ -1,6 +1,7 @@
 package spaces
 
 import (
+	"hash"
 	"hash/fnv"
 	"regexp"
 	"slices"
@@ -141,14 +142,20 @@ func HasID(target string) bool {
 // SumWithoutIDs returns the sum of a page without its ids. It is never zero.
 func SumWithoutIDs(page []byte) uint64 {
 	h := fnv.New64a()
+	writeWithoutIDs(h, page)
+	return h.Sum64() | 1
+}
+
+// writeWithoutIDs writes a text without its ids.
+func writeWithoutIDs(to hash.Hash, text []byte) {
 	at := 0
 	for {
-		start, end, ok := findID(page, at)
+		start, end, ok := findID(text, at)
 		if !ok {
-			h.Write(page[at:])
-			return h.Sum64() | 1
+			to.Write(text[at:])
+			return
 		}
-		h.Write(page[at:start])
+		to.Write(text[at:start])
 		at = end
 	}
 }
@@ -163,17 +170,8 @@ func undatedSum(host, target string) uint64 {
 	}
 	h := fnv.New64a()
 	h.Write([]byte(host))
-	b := []byte(target)
-	at := 0
-	for {
-		start, end, ok := findID(b, at)
-		if !ok {
-			h.Write(b[at:])
-			return h.Sum64()
-		}
-		h.Write(b[at:start])
-		at = end
-	}
+	writeWithoutIDs(h, []byte(target))
+	return h.Sum64()
 }
 
 // maxPeriod is the maximum length of a sequence of folders that is searched for repetitions.

@@ -6,14 +6,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// MaxContent is the number of bytes of a content that are compared.
-const MaxContent = 256 << 10
-
-// Wants reports whether [Store.Learn] needs the content of a URI.
-func Wants(u uri.URI) bool { return hasArgs(u.RequestTarget()) }
-
-// Inside reports whether a page was found on a page of the same script.
-func Inside(u, via uri.URI) bool { return isInside(u, via) }
+// maxContent is the number of bytes of a content that are compared.
+const maxContent = 256 << 10
 
 // facts holds what a page says, computed before the lock is taken.
 type facts struct {

@@ -58,11 +58,6 @@ func Release(f *frontier.Frontier, store *Store, h uri.Host, pattern string, now
 	case t == nil:
 		pattern = spacePatternOfHost(h, pattern)
 	}
-	return makeDue(f, h, pattern, now)
-}
-
-// makeDue makes the URIs of a host due that match a pattern and were not visited because of a trap.
-func makeDue(f *frontier.Frontier, h uri.Host, pattern string, now time.Time) (due int64, err error) {
 	match, err := regexp.Compile(pattern)
 	if err != nil {
 		return 0, fmt.Errorf("release %q on %s: %w", pattern, h, err)

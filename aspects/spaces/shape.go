@@ -157,9 +157,9 @@ func look(s string, now time.Time) value {
 	digits, letters := 0, 0
 	for i := range len(s) {
 		switch c := s[i]; {
-		case c >= '0' && c <= '9':
+		case digit(c):
 			digits++
-		case c|0x20 >= 'a' && c|0x20 <= 'z':
+		case letter(c):
 			letters++
 		case c != '-' && c != '_':
 			return plain
@@ -177,12 +177,7 @@ func isUUID(s string) bool {
 }
 
 func isDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
 // isClock reports whether digits are the seconds, milliseconds or microseconds since 1970 of a time that is not long

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/aspects/spaces"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -628,4 +630,178 @@ func TestStoreKeepsBudgetsAndStaysSmall(t *testing.T) {
 	if err != nil || hosts != 1 {
 		t.Errorf("%d hosts, %v; want 1", hosts, err)
 	}
+}
+
+// A page that names a search which was visited already does not put off anything. So searches that nobody else names
+// are visited as usual again once no new one was named for a long time.
+func TestNamesOfVisitedSearchesPutOffNothing(t *testing.T) {
+	t.Parallel()
+	day := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: day, Compactors: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s := spaces.Open(f.DB())
+	a := spaces.Aspect{Store: s, Frontier: f}
+	search := func(n int) uri.URI {
+		word := strings.Map(func(r rune) rune { return r - '0' + 'k' }, fmt.Sprint(n))
+		u, err := uri.Parse("http://news.example/search?q=" + word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	wanted := func(n int, at time.Duration) spaces.Wanted {
+		return spaces.Wanted{URI: search(n), Via: search(n / 2), Hops: "LL", Now: day.Add(at)}
+	}
+	visited := 1
+	for ; visited < 100; visited++ { // each search brings a new text and names two more words
+		if _, held, err := a.HoldFound(wanted(visited, 0)); err != nil || held {
+			break
+		}
+		text := ""
+		for i := range 80 {
+			text += fmt.Sprintf("%x ", visited*7919+i*104729)
+		}
+		page := spaces.Page{
+			URI: search(visited), Via: search(visited / 2), Hops: "LL", First: true, HTML: true, Content: []byte(text),
+			Links: []spaces.Link{{URI: search(2 * visited), Page: true}, {URI: search(2*visited + 1), Page: true}}, Now: day,
+		}
+		if _, _, err := s.Learn(page); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Add(day, frontier.Candidate{URI: search(visited), Via: search(visited / 2).String(), Hops: "LL"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if visited == 100 {
+		t.Fatal("no search was put off")
+	}
+	again := func(at time.Duration) (held bool) {
+		w := wanted(2, at)
+		_, _, held, err := s.Hold(w, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return held
+	}
+	if !again(time.Hour) {
+		t.Error("a visited search is visited again while new ones are put off; want that it waits")
+	}
+	for after := time.Hour; after < spaces.Doubt; after += 12 * time.Hour {
+		if _, held, err := a.HoldFound(wanted(2, after)); err != nil || held {
+			t.Fatalf("a search that is known is held: %v, %v", held, err)
+		}
+	}
+	if again(spaces.Doubt + 2*time.Hour) {
+		t.Error("a visited search waits although no new one was named for a long time")
+	}
+	if _, held, err := a.HoldFound(wanted(5000, spaces.Doubt)); err != nil || !held {
+		t.Errorf("a search that is not known is held: %v, %v; want true", held, err)
+	}
+	if !again(spaces.Doubt + 2*time.Hour) {
+		t.Error("a visited search is visited again after a new one was put off; want that it waits")
+	}
+}
+
+// FuzzQueries learns pages with arbitrary queries, links and texts. A URI that waits must belong to a pattern and wait
+// for a finite time, what a finding names must be of the host, and a pattern that was lifted keeps nothing out.
+func FuzzQueries(f *testing.F) {
+	for _, query := range []string{
+		"?sid=0123456789abcdef&p=1", "?q=a+b&q=c", "?=&&;=", "?t=1772366400", "?%C3%A4=%00&x", ";jsessionid=ABCDEF0123456789?a=1",
+		"?r=0.123456789", "calendar?year=2026&month=3", "?" + strings.Repeat("a=1&", 60),
+	} {
+		f.Add(query, "<p>one two three <script>x</script> four</p><a href='"+query+"'>next</a>", byte(20))
+	}
+	b := open(f)
+	hosts := 0
+	f.Fuzz(func(t *testing.T, target, content string, n byte) {
+		hosts++
+		host := uri.Host(fmt.Sprintf("h%d.example", hosts))
+		u, err := uri.Parse("http://" + string(host) + "/" + target)
+		if err != nil || u.Host() != host {
+			t.Skip("no URI of the host")
+		}
+		via := u
+		for i := range n % 32 {
+			next, err := uri.Parse(fmt.Sprintf("http://%s/%s%d", host, target, int(i)*1_000_003))
+			if err != nil || next.Host() != host {
+				next = u
+			}
+			found, _, err := b.Learn(spaces.Page{
+				URI: u, Via: via, Hops: "LL", First: true, HTML: i%4 != 3, Now: day, Content: []byte(fmt.Sprint(content, i%3)),
+				Links: []spaces.Link{{URI: next, Page: true}, {URI: via, Page: true, Known: true}, {URI: u}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range found {
+				if x.Why == "" || !regexp.MustCompile(x.Pattern).MatchString(x.Examples[0]) {
+					t.Fatalf("found %+v", x)
+				}
+			}
+			via, u = u, next
+		}
+		w := spaces.Wanted{URI: u, Via: via, Hops: "LL", First: true, Found: true, Now: day}
+		p, wait, held, err := b.Hold(w, true)
+		if err != nil || held && (wait <= 0 || wait > 366*24*60*60*1e9 || p.Key == "") {
+			t.Fatalf("%s waits %v for %s, because of %+v, %v", u, held, wait, p, err)
+		}
+		if trap, err := b.Release(host, p.Key); trap != nil || (err == nil) != held {
+			t.Fatalf("released %+v, %v; the URI waits: %v", trap, err, held)
+		} else if _, _, again, _ := b.Hold(w, false); held && again {
+			t.Fatalf("%s waits still, because of the lifted pattern %q", u, p.Key)
+		}
+	})
+}
+
+// FuzzLearn learns pages with arbitrary URIs. A trap must have a valid pattern that matches its examples, and a
+// released trap must keep nothing out.
+func FuzzLearn(f *testing.F) {
+	for _, target := range []string{"/calendar/2031/07", "/a/b/a/b/a/b", "/shop?a=1&b=2&c=3", "/s/0123456789abcdef01234567/x", "/p/it's(odd[", "/%27/?year=2026&month=3", "//", "/?", "/x.php?id=1"} {
+		f.Add(target, "/partners/"+target, byte(3))
+	}
+	b := open(f)
+	hosts := 0
+	f.Fuzz(func(t *testing.T, target, other string, n byte) {
+		hosts++
+		host := uri.Host(fmt.Sprintf("h%d.example", hosts))
+		u, err := uri.Parse("http://" + string(host) + "/" + target)
+		if err != nil || u.Host() != host {
+			t.Skip("no URI of the host")
+		}
+		via := parse(t, "http://"+string(host)+"/")
+		for range n % 40 {
+			next, err := u.Join(other)
+			if err != nil || next.Host() != u.Host() {
+				next = u
+			}
+			g := spaces.Page{HTML: true, URI: next, Via: via, Hops: "LL", Sum: 1, Now: day}
+			g.Links = []spaces.Link{{URI: u, Page: true}, {URI: via, Page: true}, {URI: next, Page: true}}
+			if _, _, err := b.Learn(g); err != nil {
+				t.Fatal(err)
+			}
+			u, via = next, u
+		}
+		trap, ok, err := b.Judge(u, via, "L", day)
+		if quiet, _ := b.NoneSuspected(host); quiet && ok != spaces.MayRepeat(u) {
+			t.Fatalf("%s: no trap is suspected on the host; part of a trap: %t, may repeat: %t", u, ok, !ok)
+		}
+		if err != nil || !ok || trap.Suspect {
+			return
+		}
+		if re, err := regexp.Compile(trap.Pattern); err != nil || !re.MatchString(u.String()) {
+			t.Fatalf("%s is part of the trap %q, which does not match it (%v)", u, trap.Pattern, err)
+		}
+		if _, err := b.CountKeptOut(trap, day, u); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Release(host, trap.Pattern); err != nil {
+			t.Fatal(err)
+		}
+		if again, ok, _ := b.Judge(u, via, "L", day); ok && again.Pattern == trap.Pattern {
+			t.Fatalf("the released trap %q still keeps URIs out", trap.Pattern)
+		}
+	})
 }

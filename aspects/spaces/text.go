@@ -136,6 +136,4 @@ func sumWithoutGenerated(content []byte, now time.Time) uint64 {
 	return h.Sum64() | 1
 }
 
-func isWordByte(c byte) bool {
-	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '.' || c == '_'
-}
+func isWordByte(c byte) bool { return digit(c) || letter(c) || c == '.' || c == '_' }
