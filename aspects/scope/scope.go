@@ -51,7 +51,9 @@ type Discovery struct {
 // New returns the scope of the URIs that descend from a seed. The rules come from the settings of the seed's host.
 // isSeed reports whether a seed is listed on a host. redirect returns the target that a URI redirected to at its last
 // visit; nil if no URI was visited yet.
-func New(seed uri.URI, rules Rules, isSeed func(uri.Host) bool, redirect func(uri.URI) (target uri.URI, ok bool)) *Scope {
+func New(
+	seed uri.URI, rules Rules, isSeed func(uri.Host) bool, redirect func(uri.URI) (target uri.URI, ok bool),
+) *Scope {
 	return &Scope{seed: seed, rules: rules, isSeed: isSeed, listed: isSeed(seed.Host()), redirect: redirect}
 }
 
