@@ -144,7 +144,7 @@ func TestRestlessPagesAreVisitedDailyUnlessACuratorSaysOtherwise(t *testing.T) {
 		second  SecondLook
 		entry   WaitEvaluator
 		stretch float64
-		want    string // the wait, by how much it is stretched, and the reason
+		want    string // the wait, the factor by which it is stretched, and the reason
 	}{
 		{"by default", SecondLook{}, entry(0), 0, "24h0m0s 0 24h"},
 		{"a setting", SecondLook{Every: 6 * hour}, entry(0), 0, "6h0m0s 0 6h"},

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Memory holds what an [Estimator] keeps of a URI from visit to visit: at most 256 bytes, to be stored with the URI. Nil
-// is the memory of a new URI. The bytes carry their version. A Memory is never changed.
+// Memory holds what an [Estimator] keeps of a URI from visit to visit: at most 256 bytes, to be stored with the URI.
+// Nil is the memory of a new URI. The bytes carry their version. A Memory is never changed.
 type Memory []byte
 
 // ErrMemory says that a memory is damaged, or of a version that this program does not know.
