@@ -2,7 +2,11 @@ package access
 
 import (
 	"context"
+	"fmt"
 	"net"
+	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/arcrawl/arcrawl/admin/audit"
 )
@@ -82,4 +86,71 @@ func withCaller(ctx context.Context, c Caller) context.Context {
 func peerName(ctx context.Context) string {
 	name, _ := ctx.Value(peerKey{}).(string)
 	return name
+}
+
+// Role says what a caller may do.
+type Role int
+
+// The roles. Each may do what the ones before it may do.
+const (
+	None    Role = iota // only health and readiness
+	Read                // look at everything, change nothing
+	Curate              // decide what is collected: seeds, host files, captures, scrubbing rules, alarms, traps
+	Operate             // everything: also the main file, pauses, reloads, the queue, holds of hosts
+)
+
+// String returns the name of a role in a file of tokens or users.
+func (r Role) String() string { return [...]string{"none", "read", "curate", "operate"}[r] }
+
+// RoleNames returns the names of the roles that a caller may have, for people.
+func RoleNames() string {
+	var names []string
+	for _, r := range []Role{Read, Curate, Operate} {
+		names = append(names, r.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// ParseRole returns the role with a name.
+func ParseRole(name string) (Role, error) {
+	for _, r := range []Role{Read, Curate, Operate} {
+		if r.String() == name {
+			return r, nil
+		}
+	}
+	return None, fmt.Errorf("unknown role %q; valid roles: %s", name, RoleNames())
+}
+
+// ByNode is the way of a request that another node of the cluster passes on.
+const ByNode = "node"
+
+// Headers in which a node names the caller of a request that it passes on.
+const (
+	callerHeader = "Arcrawl-Caller"
+	roleHeader   = "Arcrawl-Role"
+)
+
+// Introduce names the caller in the header of a request to another node.
+func (c Caller) Introduce(h http.Header) {
+	h.Set(callerHeader, url.QueryEscape(c.Name))
+	h.Set(roleHeader, c.Role.String())
+}
+
+// serveNode serves a request that another node passes on, for the caller whom that node has checked.
+func (o Options) serveNode(to http.ResponseWriter, from *http.Request, serve func(Caller)) {
+	if !o.Node(from) {
+		deny(to, http.StatusForbidden, "the certificate of this connection is not the one of a node of the cluster")
+		return
+	}
+	name, err := url.QueryUnescape(from.Header.Get(callerHeader))
+	if err != nil {
+		deny(to, http.StatusBadRequest, "the node does not name the caller: "+err.Error())
+		return
+	}
+	role, err := ParseRole(from.Header.Get(roleHeader))
+	if err != nil {
+		deny(to, http.StatusForbidden, "the node names no role of the caller: "+err.Error())
+		return
+	}
+	serve(Caller{Name: name, Way: ByNode, Role: role})
 }

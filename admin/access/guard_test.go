@@ -1,9 +1,19 @@
 package access
 
 import (
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // TestGuardRefusesForeignRequests sends requests with different tokens, hosts and origins.
@@ -80,5 +90,208 @@ func TestALinkFromElsewhereLeadsToTheDashboard(t *testing.T) {
 		if h.ServeHTTP(got, r); got.Code != want {
 			t.Errorf("for %s: status %d, want %d", dest, got.Code, want)
 		}
+	}
+}
+
+// TestANodeNamesTheCaller sends requests of another node with and without a certificate, a caller and a role.
+func TestANodeNamesTheCaller(t *testing.T) {
+	t.Parallel()
+	var got Caller
+	known := true
+	h := Guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = CallerOf(r.Context()) }), Options{
+		Node: func(*http.Request) bool { return known },
+		// Tokens are for other addresses.
+		Tokens: func() []Token { return nil },
+	})
+	for _, row := range []struct {
+		name   string
+		known  bool
+		header func(http.Header)
+		status int
+		want   Caller
+	}{
+		{"a curator", true, Caller{Name: "Zoë Ö", Role: Curate}.Introduce, 200, Caller{"Zoë Ö", ByNode, Curate}},
+		{"the socket", true, Caller{Way: Socket, Role: Operate}.Introduce, 200, Caller{"", ByNode, Operate}},
+		{"nobody", true, func(http.Header) {}, 403, Caller{}},
+		{"a caller without a role", true, Caller{Name: "x"}.Introduce, 403, Caller{}},
+		{"a stranger", false, Caller{Name: "x", Role: Operate}.Introduce, 403, Caller{}},
+		{"a broken name", true, func(h http.Header) { h.Set(callerHeader, "%zz") }, 400, Caller{}},
+	} {
+		got, known = Caller{}, row.known
+		r := httptest.NewRequest(http.MethodPost, "/api/v1/pause", http.NoBody)
+		row.header(r.Header)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != row.status || got != row.want {
+			t.Errorf("%s: status %d, caller %+v, want %d and %+v", row.name, w.Code, got, row.status, row.want)
+		}
+	}
+	// The headers mean nothing without a connection of a node.
+	h = Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("served") }), Options{
+		Tokens: func() []Token { return nil },
+	})
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/api/v1/status", http.NoBody)
+	Caller{Name: "x", Role: Operate}.Introduce(r.Header)
+	w := httptest.NewRecorder()
+	if h.ServeHTTP(w, r); w.Code != http.StatusUnauthorized {
+		t.Errorf("a client that names itself: %d", w.Code)
+	}
+}
+
+// TestTokenFilesAreParsed parses named tokens and faulty files.
+func TestTokenFilesAreParsed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, want string }{
+		{"abcdefghijklmnop\n", "line 1 has 1 words"},
+		{"# staff\nmaria operate abcdefghijklmnop\n\ngrafana  read\tqrstuvwxyzabcdef\n", "maria:operate grafana:read"},
+		{"maria read short\n", "fewer than 16"},
+		{"maria operate short\n", "line 1: the token maria has 5 characters"},
+		{"maria rule abcdefghijklmnop\n", `line 1: unknown role "rule"`},
+		{"maria operate\n", "line 1 has 2 words"},
+		{"a=b operate abcdefghijklmnop\n", "is not a name"},
+		{"m read abcdefghijklmnop\nm operate abcdefghijklmnop", "line 2: the name m is used twice"},
+		{"# nothing\n", "has no token"},
+		{"", "has no token"},
+	} {
+		all, err := parseTokens(c.text)
+		var names []string
+		for _, token := range all {
+			names = append(names, token.Name+":"+token.Role.String())
+		}
+		got := strings.Join(names, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if err == nil && got != c.want || err != nil && !strings.Contains(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// TestTokensChangeWhileTheDaemonRuns adds and removes tokens, and damages the file.
+func TestTokensChangeWhileTheDaemonRuns(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "admin.token")
+	_, err := OpenTokens(path)
+	archivetest.Must(t, err)
+	var log strings.Builder
+	tokens, changed := watch(zerolog.New(&log), path, false, readTokens), time.Now()
+	names := func() string {
+		t.Helper()
+		changed = changed.Add(time.Second) // a change is recognized by time or size
+		archivetest.Must(t, os.Chtimes(path, changed, changed))
+		var out []string
+		for _, token := range tokens() {
+			out = append(out, token.Name)
+		}
+		return strings.Join(out, " ")
+	}
+	added, err := Add(path, "maria", Read)
+	if err != nil || len(added.Secret) < minSecret || names() != "admin maria" {
+		t.Errorf("added %+v, %v; the names are %q", added, err, names())
+	}
+	if _, err := Add(path, "maria", Read); err == nil {
+		t.Error("a name was added twice")
+	}
+	if err := Remove(path, "admin"); err != nil || names() != "maria" {
+		t.Errorf("removed: %v; the names are %q", err, names())
+	}
+	if err := Remove(path, "maria"); err == nil {
+		t.Error("the last token was removed")
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %v, %v; want it readable by its owner alone", info.Mode(), err)
+	}
+	archivetest.Must(t, os.WriteFile(path, []byte("nonsense nonsense\n"), 0o600))
+	if got := names(); got != "maria" || !strings.Contains(log.String(), "line 1 has 2 words") {
+		t.Errorf("a damaged file: names %q, want the last good tokens; the log is\n%s", got, log.String())
+	}
+}
+
+// TestGuardNamesTheCaller sends requests with tokens, cookies and without either.
+func TestGuardNamesTheCaller(t *testing.T) {
+	t.Parallel()
+	tokens := []Token{{"maria", Operate, "the-token-of-maria"}, {"grafana", Read, "the-token-of-grafana"}}
+	var caller Caller
+	h := Guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { caller = CallerOf(r.Context()) }),
+		Options{Tokens: func() []Token { return tokens }})
+	send := func(path string, change func(*http.Request)) *httptest.ResponseRecorder {
+		caller = Caller{Name: "nobody was served"}
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Host = "localhost:8471"
+		change(r)
+		to := httptest.NewRecorder()
+		h.ServeHTTP(to, r)
+		return to
+	}
+	bearer := func(secret string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+secret) }
+	}
+	if send("/", bearer("the-token-of-grafana")); caller != (Caller{"grafana", ByToken, Read}) {
+		t.Errorf("the caller is %+v", caller)
+	}
+	signedIn := send("/?token=the-token-of-maria", func(*http.Request) {})
+	cookies := signedIn.Result().Cookies()
+	if signedIn.Code != http.StatusSeeOther || signedIn.Header().Get("Location") != "/" || len(cookies) != 1 ||
+		!cookies[0].HttpOnly || strings.Contains(cookies[0].String(), "the-token") || cookies[0].Name != "arcrawl8471" {
+		t.Fatalf("the address with a token: %d, %v", signedIn.Code, signedIn.Header())
+	}
+	if send("/", func(r *http.Request) { r.AddCookie(cookies[0]) }); caller != (Caller{"maria", ByToken, Operate}) {
+		t.Errorf("with the cookie the caller is %+v", caller)
+	}
+	if to := send("/?token=wrong", func(*http.Request) {}); to.Code != http.StatusUnauthorized || len(to.Result().Cookies()) > 0 {
+		t.Errorf("the address with a wrong token: %d", to.Code)
+	}
+	cookies[0].Value = "0" + cookies[0].Value[1:]
+	if to := send("/", func(r *http.Request) { r.AddCookie(cookies[0]) }); to.Code != http.StatusUnauthorized {
+		t.Errorf("with a wrong cookie: %d", to.Code)
+	}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		to := send(path, func(r *http.Request) { r.Host = "10.1.2.3:8471" })
+		if to.Code != http.StatusOK || caller != (Caller{}) {
+			t.Errorf("%s without token: %d for %+v", path, to.Code, caller)
+		}
+	}
+	tokens = tokens[:1]
+	if to := send("/", bearer("the-token-of-grafana")); to.Code != http.StatusUnauthorized {
+		t.Errorf("a removed token: %d", to.Code)
+	}
+}
+
+// TestGuardServesRemoteNames sends requests to a handler that other machines reach.
+func TestGuardServesRemoteNames(t *testing.T) {
+	t.Parallel()
+	o := Options{Tokens: func() []Token { return []Token{{"m", Operate, "a-token-of-some-length"}} }, Remote: true, Names: []string{"crawler.library.example"}}
+	h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), o)
+	for host, want := range map[string]int{
+		"Crawler.library.example:8471": 200, "192.0.2.1:8471": 200, "[2001:db8::1]:8471": 200, "localhost": 200,
+		"rebound.example": 403, "crawler.library.example.evil.example": 403,
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Host = host
+		r.Header.Set("Authorization", "Bearer a-token-of-some-length")
+		to := httptest.NewRecorder()
+		if h.ServeHTTP(to, r); to.Code != want {
+			t.Errorf("%s: status %d, want %d", host, to.Code, want)
+		}
+	}
+}
+
+// TestKernelNamesTheUserOfASocket connects to a unix socket and reads the user of this process.
+func TestKernelNamesTheUserOfASocket(t *testing.T) {
+	t.Parallel()
+	us, err := user.Current()
+	archivetest.Must(t, err)
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	archivetest.Must(t, err)
+	defer l.Close()
+	conn, err := net.Dial("unix", l.Addr().String())
+	archivetest.Must(t, err)
+	defer conn.Close()
+	served, err := l.Accept()
+	archivetest.Must(t, err)
+	defer served.Close()
+	if got := peerName(WithPeer(t.Context(), served)); got != us.Username {
+		t.Errorf("the user is %q, want %q", got, us.Username)
 	}
 }
