@@ -26,6 +26,16 @@ func run(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// needGit skips a test if git is not installed. It returns an empty folder.
+func needGit(t *testing.T) string {
+	t.Helper()
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	return t.TempDir()
+}
+
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	archivetest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
@@ -34,11 +44,7 @@ func write(t *testing.T, dir, name, text string) {
 // TestChangesAreCommittedUnderTheNameOfTheirAuthor commits a new, a changed and a removed file. A hook, a file that
 // somebody else has staged, and a name that is a pattern have no effect.
 func TestChangesAreCommittedUnderTheNameOfTheirAuthor(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
-	dir := t.TempDir()
+	dir := needGit(t)
 	hosts := filepath.Join(dir, "hosts.d")
 	archivetest.Must(t, os.Mkdir(hosts, 0o750))
 	run(t, dir, "init", "-q")
@@ -80,11 +86,7 @@ func TestChangesAreCommittedUnderTheNameOfTheirAuthor(t *testing.T) {
 
 // TestARequestThatEndsLeavesNoFileWithoutCommit commits after the browser was closed.
 func TestARequestThatEndsLeavesNoFileWithoutCommit(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
-	dir := t.TempDir()
+	dir := needGit(t)
 	run(t, dir, "init", "-q")
 	write(t, dir, "a.toml", "one")
 	closed, cancel := context.WithCancel(t.Context())
@@ -97,11 +99,7 @@ func TestARequestThatEndsLeavesNoFileWithoutCommit(t *testing.T) {
 
 // TestAFolderWithoutRepositoryIsNamed makes a commit where there is no repository.
 func TestAFolderWithoutRepositoryIsNamed(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
-	dir := t.TempDir()
+	dir := needGit(t)
 	_, err := admin.MakeCommit(t.Context(), admin.Commit{Dir: dir, Files: []string{"a"}, Who: "maria", What: "x"})
 	if err == nil || !strings.Contains(err.Error(), dir+" is not a git repository") || !strings.Contains(err.Error(), "git init") {
 		t.Errorf("the error is %v", err)
@@ -110,11 +108,7 @@ func TestAFolderWithoutRepositoryIsNamed(t *testing.T) {
 
 // TestAHugeImportIsOneCommit commits more files than the names of which fit into the arguments of a program.
 func TestAHugeImportIsOneCommit(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
-	dir := t.TempDir()
+	dir := needGit(t)
 	run(t, dir, "init", "-q")
 	write(t, dir, "new.toml", "one")
 	files := []string{"new.toml"}

@@ -16,11 +16,31 @@ import (
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
+// nobody is the name of the caller if no request was served.
+const nobody = "nobody was served"
+
+// ask sends a request to a guarded handler, and returns the answer and the caller that the handler saw.
+func ask(o Options, method, path, host string, header http.Header) (*httptest.ResponseRecorder, Caller) {
+	caller := Caller{Name: nobody}
+	see := func(_ http.ResponseWriter, r *http.Request) { caller = CallerOf(r.Context()) }
+	r := httptest.NewRequest(method, path, nil)
+	r.Host = host
+	if header != nil {
+		r.Header = header
+	}
+	got := httptest.NewRecorder()
+	Guard(http.HandlerFunc(see), o).ServeHTTP(got, r)
+	return got, caller
+}
+
+// bearer returns the header of a program with a token.
+func bearer(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
+
 // TestGuardRefusesForeignRequests sends requests with different tokens, hosts and origins.
 func TestGuardRefusesForeignRequests(t *testing.T) {
 	t.Parallel()
 	const token = "a-token-of-some-length"
-	bearer := http.Header{"Authorization": {"Bearer " + token}}
+	bearer := bearer(token)
 	with := func(h http.Header, name, value string) http.Header {
 		h = h.Clone()
 		h.Set(name, value)
@@ -57,20 +77,12 @@ func TestGuardRefusesForeignRequests(t *testing.T) {
 		{"a question from the page itself", token, "GET", "localhost:8471", with(bearer, "Sec-Fetch-Site", "same-origin"), 200},
 		{"an order by a command", token, "POST", "localhost:8471", bearer, 200},
 	} {
-		served := false
 		var o Options
 		if c.token != "" {
 			o.Tokens = func() []Token { return []Token{{"reader", Read, "another-token-to-read"}, {"admin", Operate, c.token}} }
 		}
-		h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served = true }), o)
-		r := httptest.NewRequest(c.method, "/api/v1/pause", nil)
-		r.Host = c.host
-		if c.header != nil {
-			r.Header = c.header
-		}
-		got := httptest.NewRecorder()
-		h.ServeHTTP(got, r)
-		if got.Code != c.want || served != (c.want == 200) {
+		got, caller := ask(o, c.method, "/api/v1/pause", c.host, c.header)
+		if served := caller.Name != nobody; got.Code != c.want || served != (c.want == 200) {
 			t.Errorf("%s: status %d, served %t; want %d", c.what, got.Code, served, c.want)
 		}
 		if got.Header().Get("X-Frame-Options") != "DENY" || got.Header().Get("Access-Control-Allow-Origin") != "" {
@@ -83,11 +95,8 @@ func TestGuardRefusesForeignRequests(t *testing.T) {
 func TestALinkFromElsewhereLeadsToTheDashboard(t *testing.T) {
 	t.Parallel()
 	for dest, want := range map[string]int{"document": 200, "iframe": 403, "empty": 403} {
-		h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Options{})
-		r := httptest.NewRequest(http.MethodGet, "/view/2026/http://a.example/", nil)
-		r.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {dest}}
-		got := httptest.NewRecorder()
-		if h.ServeHTTP(got, r); got.Code != want {
+		header := http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {dest}}
+		if got, _ := ask(Options{}, http.MethodGet, "/view/2026/http://a.example/", "example.com", header); got.Code != want {
 			t.Errorf("for %s: status %d, want %d", dest, got.Code, want)
 		}
 	}
@@ -96,13 +105,9 @@ func TestALinkFromElsewhereLeadsToTheDashboard(t *testing.T) {
 // TestANodeNamesTheCaller sends requests of another node with and without a certificate, a caller and a role.
 func TestANodeNamesTheCaller(t *testing.T) {
 	t.Parallel()
-	var got Caller
 	known := true
-	h := Guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = CallerOf(r.Context()) }), Options{
-		Node: func(*http.Request) bool { return known },
-		// Tokens are for other addresses.
-		Tokens: func() []Token { return nil },
-	})
+	// Tokens are for other addresses.
+	o := Options{Node: func(*http.Request) bool { return known }, Tokens: func() []Token { return nil }}
 	for _, row := range []struct {
 		name   string
 		known  bool
@@ -117,24 +122,22 @@ func TestANodeNamesTheCaller(t *testing.T) {
 		{"a stranger", false, Caller{Name: "x", Role: Operate}.Introduce, 403, Caller{}},
 		{"a broken name", true, func(h http.Header) { h.Set(callerHeader, "%zz") }, 400, Caller{}},
 	} {
-		got, known = Caller{}, row.known
-		r := httptest.NewRequest(http.MethodPost, "/api/v1/pause", http.NoBody)
-		row.header(r.Header)
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if w.Code != row.status || got != row.want {
-			t.Errorf("%s: status %d, caller %+v, want %d and %+v", row.name, w.Code, got, row.status, row.want)
+		known = row.known
+		header := http.Header{}
+		row.header(header)
+		got, caller := ask(o, http.MethodPost, "/api/v1/pause", "arcrawl", header)
+		if caller.Name == nobody {
+			caller = Caller{}
+		}
+		if got.Code != row.status || caller != row.want {
+			t.Errorf("%s: status %d, caller %+v, want %d and %+v", row.name, got.Code, caller, row.status, row.want)
 		}
 	}
-	// The headers mean nothing without a connection of a node.
-	h = Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("served") }), Options{
-		Tokens: func() []Token { return nil },
-	})
-	r := httptest.NewRequest(http.MethodGet, "http://localhost/api/v1/status", http.NoBody)
-	Caller{Name: "x", Role: Operate}.Introduce(r.Header)
-	w := httptest.NewRecorder()
-	if h.ServeHTTP(w, r); w.Code != http.StatusUnauthorized {
-		t.Errorf("a client that names itself: %d", w.Code)
+	o.Node = nil // the headers mean nothing without a connection of a node
+	header := http.Header{}
+	Caller{Name: "x", Role: Operate}.Introduce(header)
+	if got, caller := ask(o, http.MethodGet, "/api/v1/status", "localhost", header); got.Code != 401 || caller.Name != nobody {
+		t.Errorf("a client that names itself: %d, %+v", got.Code, caller)
 	}
 }
 
@@ -212,49 +215,37 @@ func TestTokensChangeWhileTheDaemonRuns(t *testing.T) {
 func TestGuardNamesTheCaller(t *testing.T) {
 	t.Parallel()
 	tokens := []Token{{"maria", Operate, "the-token-of-maria"}, {"grafana", Read, "the-token-of-grafana"}}
-	var caller Caller
-	h := Guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { caller = CallerOf(r.Context()) }),
-		Options{Tokens: func() []Token { return tokens }})
-	send := func(path string, change func(*http.Request)) *httptest.ResponseRecorder {
-		caller = Caller{Name: "nobody was served"}
-		r := httptest.NewRequest(http.MethodGet, path, nil)
-		r.Host = "localhost:8471"
-		change(r)
-		to := httptest.NewRecorder()
-		h.ServeHTTP(to, r)
-		return to
+	o := Options{Tokens: func() []Token { return tokens }}
+	send := func(path string, header http.Header) (*httptest.ResponseRecorder, Caller) {
+		return ask(o, http.MethodGet, path, "localhost:8471", header)
 	}
-	bearer := func(secret string) func(*http.Request) {
-		return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+secret) }
-	}
-	if send("/", bearer("the-token-of-grafana")); caller != (Caller{"grafana", ByToken, Read}) {
+	if _, caller := send("/", bearer("the-token-of-grafana")); caller != (Caller{"grafana", ByToken, Read}) {
 		t.Errorf("the caller is %+v", caller)
 	}
-	signedIn := send("/?token=the-token-of-maria", func(*http.Request) {})
+	signedIn, _ := send("/?token=the-token-of-maria", nil)
 	cookies := signedIn.Result().Cookies()
 	if signedIn.Code != http.StatusSeeOther || signedIn.Header().Get("Location") != "/" || len(cookies) != 1 ||
 		!cookies[0].HttpOnly || strings.Contains(cookies[0].String(), "the-token") || cookies[0].Name != "arcrawl8471" {
 		t.Fatalf("the address with a token: %d, %v", signedIn.Code, signedIn.Header())
 	}
-	if send("/", func(r *http.Request) { r.AddCookie(cookies[0]) }); caller != (Caller{"maria", ByToken, Operate}) {
+	cookie := func(value string) http.Header { return http.Header{"Cookie": {"arcrawl8471=" + value}} }
+	if _, caller := send("/", cookie(cookies[0].Value)); caller != (Caller{"maria", ByToken, Operate}) {
 		t.Errorf("with the cookie the caller is %+v", caller)
 	}
-	if to := send("/?token=wrong", func(*http.Request) {}); to.Code != http.StatusUnauthorized || len(to.Result().Cookies()) > 0 {
-		t.Errorf("the address with a wrong token: %d", to.Code)
+	if got, _ := send("/?token=wrong", nil); got.Code != http.StatusUnauthorized || len(got.Result().Cookies()) > 0 {
+		t.Errorf("the address with a wrong token: %d", got.Code)
 	}
-	cookies[0].Value = "0" + cookies[0].Value[1:]
-	if to := send("/", func(r *http.Request) { r.AddCookie(cookies[0]) }); to.Code != http.StatusUnauthorized {
-		t.Errorf("with a wrong cookie: %d", to.Code)
+	if got, _ := send("/", cookie("0"+cookies[0].Value[1:])); got.Code != http.StatusUnauthorized {
+		t.Errorf("with a wrong cookie: %d", got.Code)
 	}
 	for _, path := range []string{"/healthz", "/readyz"} {
-		to := send(path, func(r *http.Request) { r.Host = "10.1.2.3:8471" })
-		if to.Code != http.StatusOK || caller != (Caller{}) {
-			t.Errorf("%s without token: %d for %+v", path, to.Code, caller)
+		if got, caller := ask(o, http.MethodGet, path, "10.1.2.3:8471", nil); got.Code != http.StatusOK || caller != (Caller{}) {
+			t.Errorf("%s without token: %d for %+v", path, got.Code, caller)
 		}
 	}
 	tokens = tokens[:1]
-	if to := send("/", bearer("the-token-of-grafana")); to.Code != http.StatusUnauthorized {
-		t.Errorf("a removed token: %d", to.Code)
+	if got, _ := send("/", bearer("the-token-of-grafana")); got.Code != http.StatusUnauthorized {
+		t.Errorf("a removed token: %d", got.Code)
 	}
 }
 
@@ -262,17 +253,12 @@ func TestGuardNamesTheCaller(t *testing.T) {
 func TestGuardServesRemoteNames(t *testing.T) {
 	t.Parallel()
 	o := Options{Tokens: func() []Token { return []Token{{"m", Operate, "a-token-of-some-length"}} }, Remote: true, Names: []string{"crawler.library.example"}}
-	h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), o)
 	for host, want := range map[string]int{
 		"Crawler.library.example:8471": 200, "192.0.2.1:8471": 200, "[2001:db8::1]:8471": 200, "localhost": 200,
 		"rebound.example": 403, "crawler.library.example.evil.example": 403,
 	} {
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.Host = host
-		r.Header.Set("Authorization", "Bearer a-token-of-some-length")
-		to := httptest.NewRecorder()
-		if h.ServeHTTP(to, r); to.Code != want {
-			t.Errorf("%s: status %d, want %d", host, to.Code, want)
+		if got, _ := ask(o, http.MethodGet, "/", host, bearer("a-token-of-some-length")); got.Code != want {
+			t.Errorf("%s: status %d, want %d", host, got.Code, want)
 		}
 	}
 }
