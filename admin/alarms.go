@@ -52,7 +52,9 @@ func alarmRoutes() []Route {
 
 // AlarmsOf returns the raised alarms about chosen hosts; all if chosen is nil.
 func (w *Window) AlarmsOf(chosen Choice) api.Alarms {
-	out := w.alarmsRaised()
+	w.mu.Lock()
+	out := api.Alarms{Alarms: w.alarms.Raised()}
+	w.mu.Unlock()
 	if chosen != nil {
 		out.Alarms = slices.DeleteFunc(out.Alarms, func(a api.Alarm) bool {
 			return a.Host == "" || !chosen(uri.Host(a.Host))

@@ -102,7 +102,10 @@ func (w *Window) seriesOf(span string) (api.Series, error) {
 	}
 	now := w.o.Now()
 	if span == liveSpan {
-		return w.livePoints(now), nil
+		w.sample(now)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.live.Since(w.started, now), nil
 	}
 	const day = 24 * time.Hour
 	gauges := w.gauges(now)

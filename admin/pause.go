@@ -47,7 +47,10 @@ func (w *Window) pause(r api.Reason) error {
 // resume ends a pause. It removes the file last: a crash in between pauses again, which is safe.
 func (w *Window) resume() error {
 	w.o.Crawler.Resume()
-	if err := removeFile(w.o.Dir, pauseFile); err != nil {
+	if w.o.Dir == "" {
+		return nil
+	}
+	if err := os.Remove(filepath.Join(w.o.Dir, pauseFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the crawl is resumed, but the next start will pause it again: %w", err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"regexp"
 	"time"
 
@@ -22,7 +23,8 @@ func queueRoutes() []Route {
 				if err != nil {
 					return api.List{}, err
 				}
-				entries, next, err := w.o.Frontier.List(w.o.Now(), sel, frontier.Cursor(s.Cursor), limitOf(s))
+				entries, next, err := w.o.Frontier.List(
+					w.o.Now(), sel, frontier.Cursor(s.Cursor), cmp.Or(max(s.Limit, 0), 100))
 				if entries == nil {
 					entries = []frontier.Entry{}
 				}
@@ -68,14 +70,6 @@ func queueRoutes() []Route {
 }
 
 const maxImported = 1000
-
-// limitOf returns the maximum length of a list.
-func limitOf(s api.Select) int {
-	if s.Limit <= 0 {
-		return 100
-	}
-	return s.Limit
-}
 
 // selectionOf converts a selection for the frontier.
 func selectionOf(s api.Select) (frontier.Selection, error) {

@@ -61,13 +61,6 @@ func (w *Window) archive() api.Archive {
 	return a
 }
 
-// alarmsRaised returns the raised alarms.
-func (w *Window) alarmsRaised() api.Alarms {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return api.Alarms{Alarms: w.alarms.Raised()}
-}
-
 // Condition returns whether the crawl runs.
 func (w *Window) Condition() api.Condition {
 	at := w.o.Crawler.Status()

@@ -3,7 +3,6 @@ package admin
 import (
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -299,8 +298,11 @@ func (w *Window) gauges(now time.Time) gauges {
 	n := w.o.Frontier.Counts(now)
 	g := gauges{
 		URIs: n.URIs, Hosts: n.Hosts, Queued: n.Queued, InProgress: n.InProgress, Due: w.counted(w.due.Latest(now, w.o.Now)),
-		DiskFree: w.diskFree(), Store: w.storeSize(),
+		Store: w.storeSize(),
 	}
+	w.mu.Lock()
+	g.DiskFree = w.free
+	w.mu.Unlock()
 	if !n.Oldest.IsZero() {
 		g.Overdue = int64(max(0, now.Sub(n.Oldest)) / time.Second)
 	}
@@ -320,14 +322,6 @@ func (w *Window) sample(now time.Time) {
 	w.live.Sample(now, g)
 }
 
-// livePoints returns the last minutes in short steps. It samples the gauges now.
-func (w *Window) livePoints(now time.Time) api.Series {
-	w.sample(now)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.live.Since(w.started, now)
-}
-
 // counted returns a count of due URIs, or -1 if it failed.
 func (w *Window) counted(n int64, err error) int64 {
 	if err != nil {
@@ -335,12 +329,6 @@ func (w *Window) counted(n int64, err error) int64 {
 		return -1
 	}
 	return n
-}
-
-func (w *Window) diskFree() int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.free
 }
 
 func (w *Window) storeSize() int64 {
@@ -379,15 +367,4 @@ func saveJSON(dir, name string, v any) error {
 		return err
 	}
 	return fileio.Write(filepath.Join(dir, name), text, 0o640)
-}
-
-// removeFile removes a file of the folder. A missing file is not an error.
-func removeFile(dir, name string) error {
-	if dir == "" {
-		return nil
-	}
-	if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }

@@ -48,14 +48,18 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	if err != nil {
 		return fmt.Errorf("open the admin API: %w", err)
 	}
-	d.closers.stop(d.closeWindow)
+	d.closers.stop(func() {
+		if err := d.window.Close(d.o.Now()); err != nil {
+			d.log.Warn().Err(err).Msg("could not store the counts of the last minute; they are lost")
+		}
+	})
 	d.closers.stop(office.Join(number, digestSource{Summary: d.summary, Each: d.window.EachCapture}))
 	d.Background(d.tick)
 	if owner := d.o.Owner; owner != nil {
 		d.Background(func(ctx context.Context) { owner.Watch(ctx, d) })
 	}
 	if d.o.Member != nil {
-		d.publish()
+		d.closers.stop(d.o.Member.Publish(d.window))
 		return d.serveSocket(c.Admin, d.window.Handler)
 	}
 	return d.serve(c.Admin, d.window.Handler)
@@ -126,13 +130,6 @@ func (d *doubts) about(c *config.Config, f *frontier.Frontier, now time.Time) []
 		d.config, d.at, d.list = c, now, c.Doubts(now, f.KnowsHost)
 	}
 	return d.list
-}
-
-// closeWindow stores the counts of the current minute.
-func (d *Daemon) closeWindow() {
-	if err := d.window.Close(d.o.Now()); err != nil {
-		d.log.Warn().Err(err).Msg("could not store the counts of the last minute; they are lost")
-	}
 }
 
 // tick measures the crawl from time to time, until ctx ends.

@@ -61,7 +61,11 @@ func (d *Daemon) openWriter(now time.Time) error {
 		return errors.Join(err, w.Close(now))
 	}
 	d.closers.add(d.index.close)
-	d.closers.stop(d.finishKeepers)
+	d.closers.stop(func() {
+		for _, k := range d.keepers {
+			k.Finish()
+		}
+	})
 	d.closers.add(func() error { return w.Close(d.o.Now()) })
 	for _, k := range d.keepers {
 		if err := k.Open(w); err != nil {

@@ -135,11 +135,6 @@ func (p *Process) saveConfig(c *config.Config) error {
 	return p.d.parts.SaveConfig(&next)
 }
 
-// publish lets the process answer the requests to a daemon until the daemon closes.
-func (d *Daemon) publish() {
-	d.closers.stop(d.o.Member.Publish(d.window))
-}
-
 // openSubscribers listens for WebSub hubs, if the configuration asks for that.
 func (p *Process) openSubscribers(time.Time) error {
 	if !p.Config().WebSub.On() {

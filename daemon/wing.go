@@ -198,10 +198,3 @@ func (d *Daemon) openKeepers() error {
 	}
 	return nil
 }
-
-// finishKeepers lets the keepers list the last files.
-func (d *Daemon) finishKeepers() {
-	for _, k := range d.keepers {
-		k.Finish()
-	}
-}

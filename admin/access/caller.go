@@ -78,10 +78,6 @@ func CallerOf(ctx context.Context) Caller {
 	return c
 }
 
-func withCaller(ctx context.Context, c Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
-}
-
 // peerName returns the name that WithPeer has found.
 func peerName(ctx context.Context) string {
 	name, _ := ctx.Value(peerKey{}).(string)

@@ -165,12 +165,16 @@ func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
 	s.endless.Add(x, perSecond(x))
 	host := into(s.hosts, string(x.Host))
 	if host.targets == nil {
-		host.targets = newTargets(s.config, now)
+		host.targets = &targets{config: s.config, now: now, known: map[targetKey]*target{}}
 	}
 	host.add(x, now)
 	into(s.waits, waitClass(x)).add(x, now)
 	if s.host != "" {
-		s.addPath(x, now)
+		path := spaces.PatternOf(x.URI)
+		if _, known := s.paths[path]; !known && len(s.paths) >= maxPaths {
+			path = "others"
+		}
+		into(s.paths, path).add(x, now)
 	}
 	media := mediatype.Of(x.ContentType)
 	switch _, known := s.types[media]; {
@@ -184,14 +188,6 @@ func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
 
 // maxPaths is the maximum number of paths with a row of their own.
 const maxPaths = 1000
-
-func (s *survey) addPath(x frontier.SurveyedURI, now time.Time) {
-	path := spaces.PatternOf(x.URI)
-	if _, known := s.paths[path]; !known && len(s.paths) >= maxPaths {
-		path = "others"
-	}
-	into(s.paths, path).add(x, now)
-}
 
 func into(m map[string]*load, name string) *load {
 	l := m[name]

@@ -45,10 +45,6 @@ type target struct {
 // maxTargets is the maximum number of targets of a host. Further URIs count with the last one.
 const maxTargets = 100
 
-func newTargets(c *config.Config, now time.Time) *targets {
-	return &targets{config: c, now: now, known: map[targetKey]*target{}}
-}
-
 // add adds a URI that was visited.
 func (a *targets) add(w frontier.SurveyedURI) {
 	at := a.targetOf(w)
