@@ -63,21 +63,9 @@ func TestAHangupReopensTheLogAndReadsTheConfiguration(t *testing.T) {
 	}
 }
 
+// A changed host file is read again, and copied. The status then counts the warnings that check prints, also about hosts
+// that the crawl does not know.
 func TestAChangedHostFileIsReadAgain(t *testing.T) {
-	t.Parallel()
-	l := daemontest.Start(t)
-	l.Visited(t)
-	daemontest.Write(t, filepath.Join(l.Dir, "hosts.d", "a.example.toml"), "[scope]\nmax_hops = 5\n")
-	l.WaitFor(t, `"keys":1`)
-	archivetest.Must(t, l.End())
-	copied, err := os.ReadFile(filepath.Join(l.Dir, "state", "last-good", "a.example.toml"))
-	if err != nil || !strings.Contains(string(copied), "max_hops = 5") {
-		t.Errorf("the last good copy is %q, %v", copied, err)
-	}
-}
-
-// The status counts the warnings that check prints, those about hosts that the crawl does not know included.
-func TestTheStatusHasTheWarningsOfCheck(t *testing.T) {
 	t.Parallel()
 	l := daemontest.Start(t)
 	l.Visited(t)
@@ -97,6 +85,11 @@ func TestTheStatusHasTheWarningsOfCheck(t *testing.T) {
 	}
 	if len(want) != 2 || !slices.Equal(got, want) {
 		t.Errorf("the status has the warnings\n%s\nand check\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	archivetest.Must(t, l.End())
+	copied, err := os.ReadFile(filepath.Join(l.Dir, "state", "last-good", "www.typo.example.toml"))
+	if err != nil || !strings.Contains(string(copied), "delay_factor = 0") {
+		t.Errorf("the last good copy is %q, %v", copied, err)
 	}
 }
 
