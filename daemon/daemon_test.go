@@ -63,8 +63,8 @@ func TestAHangupReopensTheLogAndReadsTheConfiguration(t *testing.T) {
 	}
 }
 
-// A changed host file is read again, and copied. The status then counts the warnings that check prints, also about hosts
-// that the crawl does not know.
+// A changed host file is read again, and copied. The status then counts the warnings that check prints, also about
+// hosts that the crawl does not know.
 func TestAChangedHostFileIsReadAgain(t *testing.T) {
 	t.Parallel()
 	l := daemontest.Start(t)
