@@ -116,7 +116,6 @@ does not cover. The folder is storage.warc of the configuration, or the one name
 	return cmd
 }
 
-// printDependencies prints what the named files need, and what needs them.
 func (f *depsFlags) printDependencies(cmd *cobra.Command, files []string) error {
 	s, damage, closeIndex, err := f.dependencies(cmd, f.asJSON)
 	if err != nil {
@@ -140,7 +139,6 @@ func (f *depsFlags) printDependencies(cmd *cobra.Command, files []string) error 
 	return errors.Join(err, damage.err())
 }
 
-// printLosses prints the captures that could not be replayed without the named files.
 func (f *depsFlags) printLosses(cmd *cobra.Command, files []string) error {
 	layout, ok := map[string]string{"year": "2006", "month": "2006-01", "day": "2006-01-02"}[f.period]
 	if !ok {

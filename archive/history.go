@@ -242,7 +242,6 @@ func choose(l *index.Library, v index.Version, errs io.Writer) (index.Capture, e
 	return c, err
 }
 
-// versionOf parses URI@DATE.
 func versionOf(arg string) index.Version {
 	v := index.ParseVersion(arg)
 	v.URI = name(v.URI)

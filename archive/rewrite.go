@@ -73,7 +73,6 @@ type captureFlags struct {
 	only         config.Filter
 }
 
-// add adds the flags to a command.
 func (c *captureFlags) add(cmd *cobra.Command, s *rewrite.Selection) {
 	f := cmd.Flags()
 	cli.ConfigFlag(cmd, &c.config)

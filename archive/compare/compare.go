@@ -190,7 +190,6 @@ func (c *comparison) note(text string) {
 	}
 }
 
-// lines returns the lines of a version.
 func (c *comparison) lines(ctx context.Context, v version, what string, rules *digest.Rules) []line {
 	if v.cut {
 		c.note(fmt.Sprintf("Only the first %d MB of each version are compared.", maxBytes>>20))
@@ -212,7 +211,6 @@ func (c *comparison) lines(ctx context.Context, v version, what string, rules *d
 	return lines
 }
 
-// part returns a part of an answer.
 func (c *comparison) part(s span, differs bool) api.ComparePart {
 	p := api.ComparePart{Text: Harmless(s.text), Differs: differs && s.rule == ""}
 	if s.rule != "" {

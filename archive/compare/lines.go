@@ -60,7 +60,6 @@ func (l line) text() string {
 	return b.String()
 }
 
-// add appends a part of a line.
 func (l *line) add(text, rule string) {
 	if text == "" {
 		return
@@ -93,7 +92,6 @@ func pieces(text []byte, from, to int, marks []digest.Mark, do func(piece []byte
 	return marks
 }
 
-// sourceLines divides a source into lines.
 func sourceLines(text []byte, marks []digest.Mark) (lines []line) {
 	at, number := 0, 0
 	for whole := range bytes.Lines(text) {
@@ -221,7 +219,6 @@ func (r *reader) end(a atom.Atom) {
 	}
 }
 
-// text adds page[from:to], which is text.
 func (r *reader) text(from, to int) {
 	if r.current.number == 0 {
 		begin := from + len(r.page[from:to]) - len(bytes.TrimLeft(r.page[from:to], " \t\r\n\f"))
@@ -241,7 +238,6 @@ func (r *reader) grow(n int) {
 	}
 }
 
-// flush ends the line.
 func (r *reader) flush() {
 	l := line{number: r.current.number}
 	space := false

@@ -9,7 +9,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-// compare adds the rows for two lists of lines.
 func (c *comparison) compare(left, right []line) {
 	a, b := keys(left), keys(right)
 	at, to := 0, 0 // lines that have rows

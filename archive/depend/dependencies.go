@@ -66,7 +66,6 @@ func (s *Survey) Dependencies(names []string) ([]Dependencies, error) {
 	return all, nil
 }
 
-// count counts a revisit of a file.
 func count[K comparable](m map[int32]map[K]int, file int32, key K) {
 	if m[file] == nil {
 		m[file] = map[K]int{}
@@ -86,7 +85,6 @@ func listOf[K comparable](counts map[K]int, of func(K) Dependency) []Dependency 
 	return list
 }
 
-// byName returns counts by name as a sorted list.
 func byName(counts map[string]int) []Dependency {
 	return listOf(counts, func(name string) Dependency { return Dependency{File: name} })
 }

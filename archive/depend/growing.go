@@ -129,7 +129,6 @@ func (g *Growing) forget(name string) {
 	delete(g.files, name)
 }
 
-// collector reads the captures back.
 func (f *growing) collector(file warc.File) (*Collector, error) {
 	c := NewCollector(file)
 	var in reader = bytes.NewReader(f.waiting)

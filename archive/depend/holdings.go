@@ -132,7 +132,6 @@ func (s *captures) add(c Capture) {
 // they come from the files.
 const maxContainers = 10_000
 
-// numberOf returns the number of the name of a package.
 func (s *captures) numberOf(container string) int32 {
 	if s.container == nil {
 		s.container, s.containers = map[string]int32{"": 0}, []string{""}
@@ -182,7 +181,6 @@ func (s *captures) All() iter.Seq2[int32, Capture] {
 	}
 }
 
-// momentOf returns the moment of the capture with a number.
 func (s *captures) momentOf(i int32) Moment {
 	r := s.rows.at(i)
 	return Moment{*s.keys.at(r.target), r.date}

@@ -89,7 +89,6 @@ func (m moment) secondKey(kind string) string {
 	return byMoment + m.uri + number(m.second, secondWidth) + kind
 }
 
-// appendLines appends the lines of a capture.
 func (c capture) appendLines(lines []string) []string {
 	at := number(int64(c.file), numberWidth) + number(c.offset, offsetWidth)
 	date := number(c.date.Unix(), secondWidth) + number(int64(c.date.Nanosecond())/1000, microWidth)

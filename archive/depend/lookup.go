@@ -86,7 +86,6 @@ func eachCapture[T any](
 	})
 }
 
-// at returns the capture at a place.
 func (x *Index) at(p place) (c capture, err error) {
 	found := false
 	err = x.eachOf(p.file, captureKey(p.file, p.offset), func(line string) error {

@@ -69,7 +69,6 @@ func stampOf(path string) (stamp, error) {
 
 func (s *store) path(name string) string { return filepath.Join(s.dir, Folder, name) }
 
-// folderPath returns the path of a WARC file.
 func (s *store) folderPath(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
 func (s *store) runPath(id int) string { return s.path(fmt.Sprintf("%08d", id) + runSuffix) }
@@ -114,7 +113,6 @@ func load(dir string) (*store, error) {
 	return s, nil
 }
 
-// add adds the name of a WARC file.
 func (s *store) add(name string) uint32 {
 	n := uint32(len(s.names))
 	s.names = append(s.names, name)
@@ -200,7 +198,6 @@ func (c *Collector) Record(rec *warc.Record) {
 // Gone reports whether there is no such file.
 func (c *Collector) Gone() bool { return errors.Is(c.err, fs.ErrNotExist) }
 
-// lines returns the lines of the file under a number.
 func (c *Collector) lines(lines []string, n uint32) []string {
 	for _, capture := range c.captures {
 		capture.file = n
@@ -235,7 +232,6 @@ func Put(dir string, files ...*Collector) (err error) {
 	return nil
 }
 
-// put writes a run with the captures of files.
 func (s *store) put(files []*Collector) error {
 	var lines []string
 	covers := map[uint32]stamp{}
@@ -268,7 +264,6 @@ func (s *store) put(files []*Collector) error {
 	})
 }
 
-// saveNames appends the names that are new.
 func (s *store) saveNames() error {
 	if s.saved == len(s.names) {
 		return nil

@@ -129,7 +129,6 @@ func (m *Manifest) read(f io.Reader) error {
 	}
 }
 
-// take reads an entry.
 func (m *Manifest) take(n int, line []byte) {
 	var e Entry
 	switch err := json.Unmarshal(line, &e); {
@@ -246,7 +245,6 @@ func Hash(ctx context.Context, path string) (e Entry, err error) {
 	return e, nil
 }
 
-// hashFile returns the SHA-256 and the size of a file.
 func hashFile(ctx context.Context, path string) (digest string, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -325,7 +323,6 @@ func Check(ctx context.Context, dir string, o CheckOptions, report func(warc.Fin
 	return checked, nil
 }
 
-// finding returns a finding about a file.
 func finding(file string, severity warc.Severity, format string, args ...any) warc.Finding {
 	return warc.Finding{
 		File: file, Offset: -1, Severity: severity, Kind: warc.Fixity, Text: fmt.Sprintf(format, args...),
@@ -385,7 +382,6 @@ func Elsewhere(places []string) (map[string]string, error) {
 	return names, nil
 }
 
-// readList adds the names in a list of files.
 func readList(list string, names map[string]string) (err error) {
 	f, err := fileio.OpenText(list)
 	if err != nil {

@@ -107,7 +107,6 @@ func (c *countedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// seek continues the reading at an offset.
 func (r *arcReader) seek(at int64) {
 	r.base, r.src = at, &countedReader{Reader: io.NewSectionReader(r.file, at, r.size-at)}
 	r.raw = bufio.NewReaderSize(r.src, maxARCLine)

@@ -92,7 +92,6 @@ func (im *importing) read(ctx context.Context, t task, send func(result) error) 
 	return readInBatches(ctx, c.Position, read, send, report)
 }
 
-// readInBatches sends records in batches.
 func readInBatches(
 	ctx context.Context, from int64, read readFunc, send func(result) error, report func(warc.Finding) error,
 ) error {
@@ -132,7 +131,6 @@ type fileImport struct {
 	size    int64
 }
 
-// take adds a result to the index.
 func (f *fileImport) take(s result) error {
 	switch {
 	case s.finding != nil:
@@ -209,7 +207,6 @@ func readWARC(file string, progress *warc.Progress) readFunc {
 	}
 }
 
-// readRecords reads the records of one WARC file.
 func readRecords(
 	ctx context.Context, r *warc.Reader, name string, from int64,
 	receive receiver, report func(warc.Finding) error, progress *warc.Progress,
@@ -303,7 +300,6 @@ func foundIn(rec *warc.Record, file string, readers [2]*bufio.Reader) (f dedup.F
 // waczMember divides a position in a package: the quotient is the number of the WARC file, the rest the offset in it.
 const waczMember = 1 << 44
 
-// readWACZ returns a function that reads the WARC files of a package.
 func readWACZ(file string, progress *warc.Progress) readFunc {
 	return func(ctx context.Context, from int64, receive receiver, report func(warc.Finding) error) error {
 		fault := func(text string) error { return report(*warc.FileFinding(file, warc.NotWARC, text)) }

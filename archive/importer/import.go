@@ -115,7 +115,6 @@ func (im *importing) done(f FileSummary) error {
 	return im.o.Done(f)
 }
 
-// unreadable returns the finding for a file that cannot be read.
 func unreadable(file string, err error) warc.Finding {
 	return *warc.FileFinding(file, warc.Unreadable, warc.Cause(err))
 }
@@ -133,7 +132,7 @@ func (im *importing) reader(t task) (readFunc, error) {
 	case "cdxj":
 		return readLines(t.file, progress, parseCDXJLine), nil
 	case "cdx":
-		return readLines(t.file, progress, parseCDXLine), nil
+		return readLines(t.file, progress, parseCDXLine()), nil
 	case "crawl.log":
 		return readLines(t.file, progress, parseLogLine), nil
 	}
@@ -162,7 +161,7 @@ func formatOf(file string) string {
 	text := string(begin[:n])
 	line, _, _ := strings.Cut(text, "\n")
 	_, notCDXJ := index.ParseEntry(line)
-	_, _, notLog := parseLogLine()(line)
+	_, _, notLog := parseLogLine(line)
 	_, _, notCDX := parseCDXLine()(line)
 	switch {
 	case strings.HasPrefix(text, "WARC/"):

@@ -331,7 +331,7 @@ func FuzzLineParsers(f *testing.F) {
 	f.Add("2026-01-02T06:00:00.000Z   200       4000 http://news.example/ - - text/html #001 20260102055959960+40 sha1:KA64BYVGVNNI5NHPC5SEGJGDTFLRKZ54 - -")
 	f.Add("com,a)/ 20200101000000 {\"url\":\"http://a.example/\\n\",\"digest\":\"sha1:KA64BYVGVNNI5NHPC5SEGJGDTFLRKZ54\",\"status\":\"200\"}")
 	f.Fuzz(func(t *testing.T, line string) {
-		for _, parse := range []lineParser{parseCDXJLine(), parseCDXLine(), parseLogLine()} {
+		for _, parse := range []lineParser{parseCDXJLine, parseCDXLine(), parseLogLine} {
 			found, ok, err := parse(line)
 			if ok && (err != nil || found.Payload.IsZero() || found.Origin.IsZero() || !found.Revisit && (!usable(found) || strings.Contains(found.Origin.URI, "\n"))) {
 				t.Errorf("%q: got %+v, %v", line, found, err)

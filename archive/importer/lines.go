@@ -25,14 +25,13 @@ type lineParser func(line string) (f dedup.Found, ok bool, err error)
 
 // readLines returns a function that reads a text, which may be gzipped, line by line. Positions are offsets in the
 // text.
-func readLines(file string, progress *warc.Progress, makeParser func() lineParser) readFunc {
+func readLines(file string, progress *warc.Progress, parse lineParser) readFunc {
 	return func(ctx context.Context, from int64, receive receiver, report func(warc.Finding) error) error {
 		t, err := openText(file)
 		if err != nil {
 			return report(unreadable(file, err))
 		}
 		defer t.Close() //nolint:errcheck // nothing was written
-		parse := makeParser()
 		in := bufio.NewReaderSize(t, index.MaxLine)
 		consumed := int64(0)
 		for pos, strange := int64(0), 0; ctx.Err() == nil; {
@@ -106,19 +105,17 @@ func openText(file string) (*fileio.Text, error) {
 	return fileio.TextOf(f)
 }
 
-// parseCDXJLine returns a parser of CDXJ, which does not have the size of payloads.
-func parseCDXJLine() lineParser {
-	return func(line string) (f dedup.Found, ok bool, err error) {
-		if line == "" || line[0] == '!' {
-			return f, false, nil
-		}
-		e, err := index.ParseEntry(line)
-		if err != nil {
-			return f, false, err
-		}
-		f, ok = foundEntry(e, "")
-		return f, ok, nil
+// parseCDXJLine parses a line of CDXJ, which does not have the size of payloads.
+func parseCDXJLine(line string) (f dedup.Found, ok bool, err error) {
+	if line == "" || line[0] == '!' {
+		return f, false, nil
 	}
+	e, err := index.ParseEntry(line)
+	if err != nil {
+		return f, false, err
+	}
+	f, ok = foundEntry(e, "")
+	return f, ok, nil
 }
 
 // foundEntry returns what the dedup index needs from an entry of another index. It cannot use revisits, because their
@@ -203,36 +200,34 @@ func parseCDXLine() lineParser {
 	}
 }
 
-// parseLogLine returns a parser of crawl logs of arcrawl and Heritrix. The date is the time of the fetch to the second,
-// as in WARC/1.0. A duplicate counts as a revisit if the log names its original.
-func parseLogLine() lineParser {
-	return func(line string) (f dedup.Found, ok bool, err error) {
-		e, err := crawllog.Parse(line)
-		if err != nil {
-			return f, false, err
-		}
-		f.Payload = e.Digest
-		if e.Digest.IsZero() || e.Digest == digest.Of(nil) || e.Status <= 0 {
-			return f, false, nil
-		}
-		for _, a := range e.Annotations {
-			if strings.Contains(a, "duplicate") || strings.HasPrefix(a, "Revisit:") || strings.HasPrefix(a, "warcRevisit:") {
-				return revisitOf(e)
-			}
-			if strings.HasPrefix(a, "unwritten:") || strings.HasSuffix(a, "Trunc") || a == crawllog.MidFetchAbort {
-				return f, false, nil
-			}
-		}
-		if e.Size <= 0 {
-			return f, false, nil
-		}
-		f.Status, f.MIME = e.Status, e.MIME
-		f.Origin = digest.Origin{URI: e.URI, Date: e.Started.Truncate(time.Second), Payload: e.Digest, Size: e.Size}
-		if e.Extra != nil {
-			f.Origin.File, f.Origin.Offset = e.Extra.WARCFile, e.Extra.WARCOffset
-		}
-		return f, usable(f) && (e.Extra == nil || e.Extra.WARCFile != ""), nil
+// parseLogLine parses a line of a crawl log of arcrawl or Heritrix. The date is the time of the fetch to the second, as
+// in WARC/1.0. A duplicate counts as a revisit if the log names its original.
+func parseLogLine(line string) (f dedup.Found, ok bool, err error) {
+	e, err := crawllog.Parse(line)
+	if err != nil {
+		return f, false, err
 	}
+	f.Payload = e.Digest
+	if e.Digest.IsZero() || e.Digest == digest.Of(nil) || e.Status <= 0 {
+		return f, false, nil
+	}
+	for _, a := range e.Annotations {
+		if strings.Contains(a, "duplicate") || strings.HasPrefix(a, "Revisit:") || strings.HasPrefix(a, "warcRevisit:") {
+			return revisitOf(e)
+		}
+		if strings.HasPrefix(a, "unwritten:") || strings.HasSuffix(a, "Trunc") || a == crawllog.MidFetchAbort {
+			return f, false, nil
+		}
+	}
+	if e.Size <= 0 {
+		return f, false, nil
+	}
+	f.Status, f.MIME = e.Status, e.MIME
+	f.Origin = digest.Origin{URI: e.URI, Date: e.Started.Truncate(time.Second), Payload: e.Digest, Size: e.Size}
+	if e.Extra != nil {
+		f.Origin.File, f.Origin.Offset = e.Extra.WARCFile, e.Extra.WARCOffset
+	}
+	return f, usable(f) && (e.Extra == nil || e.Extra.WARCFile != ""), nil
 }
 
 // revisitOf returns the revisit that a line describes.

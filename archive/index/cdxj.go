@@ -113,7 +113,6 @@ func (e Entry) AppendTo(b []byte) []byte {
 	return append(b, "}\n"...)
 }
 
-// appendText appends a JSON string.
 func appendText(b []byte, s string) []byte {
 	if isPlain(s) {
 		return append(append(append(b, '"'), s...), '"')

@@ -76,7 +76,6 @@ func (l *Library) HeaderOn(uri string, date time.Time) (http.Header, error) {
 	return l.HeaderAt(uri, e.Filename, e.Offset)
 }
 
-// header reads the HTTP header of the record of a URI.
 func header(f warc.File, offset int64, uri string) (http.Header, error) {
 	r, rec, err := f.RecordAt(offset)
 	if err != nil {

@@ -146,7 +146,6 @@ func (r *retries) failure(err error) time.Duration {
 	return pause
 }
 
-// success ends a row of failures.
 func (r *retries) success() {
 	if r.failing {
 		r.failing = false

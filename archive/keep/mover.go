@@ -104,7 +104,6 @@ func (m *Mover) Step(ctx context.Context) time.Duration {
 	return every
 }
 
-// note records the result of a step.
 func (m *Mover) note(err error) {
 	state := api.Offload{}
 	for _, folder := range m.Folders {

@@ -327,7 +327,6 @@ func (q *Queue) Done(next int64) error {
 	return nil
 }
 
-// note stores the position.
 func (q *Queue) note(at int64) error {
 	err := fileio.Write(filepath.Join(q.dir, positionName), fmt.Appendln(nil, at), 0o644)
 	if err != nil {

@@ -70,7 +70,6 @@ func (s *sealed) handover() api.Handover {
 	return s.state
 }
 
-// note records the result of an attempt.
 func (s *sealed) note(waiting int, err error, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -192,7 +192,6 @@ func (u *Uploader) nameEarlier() {
 			"remove upload.json in storage.state, and restart the daemon")
 }
 
-// save stores the progress.
 func (u *Uploader) save(p progress) error {
 	text, err := json.Marshal(p)
 	if err == nil {

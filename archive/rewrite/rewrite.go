@@ -223,7 +223,6 @@ func (p *plan) distinctNames() error {
 	return nil
 }
 
-// choose marks the selected captures.
 func (p *plan) choose() {
 	for _, c := range p.survey.All() {
 		if p.inputs[c.File] && p.selects(c.Target, c.Time()) {
@@ -273,7 +272,6 @@ func renamed(id string) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://github.com/arcrawl/arcrawl/reduplicate?"+id)).URN()
 }
 
-// finding returns a finding about a capture.
 func (p *plan) finding(i int32, k warc.Kind, text string) warc.Finding {
 	c := p.survey.At(i)
 	return warc.Finding{
@@ -432,7 +430,6 @@ func (w *rewriter) begin() error {
 	), strings.NewReader(text.String()))
 }
 
-// printable replaces a control character.
 func printable(r rune) rune {
 	if r < ' ' || r == 0x7f {
 		return '?'

@@ -274,7 +274,6 @@ func (w *rewriter) dateOf(capture int32) (string, error) {
 	return date, r.Close()
 }
 
-// without returns a header without the named fields.
 func without(h warc.Header, names ...string) warc.Header {
 	return slices.DeleteFunc(slices.Clone(h), func(f warc.Field) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, f.Name) })

@@ -185,7 +185,6 @@ func (v *verification) duplicate(res resolver, f, first depend.Record) error {
 	})
 }
 
-// place describes where a record is.
 func (res resolver) place(f depend.Record) string {
 	return fmt.Sprintf("the record at %s:%d", res.files[f.File].Path, f.Offset)
 }
@@ -258,7 +257,6 @@ func (ref reference) description() string {
 	return strings.Join(words, ", ")
 }
 
-// compare returns the differences between a revisit and its original.
 func (res resolver) compare(ref reference, f depend.Record) []warc.Finding {
 	var all []warc.Finding
 	fail := func(k warc.Kind, format string, args ...any) {

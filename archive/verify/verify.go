@@ -86,7 +86,6 @@ type verification struct {
 	refs  []reference
 }
 
-// report counts a finding and passes it on.
 func (v *verification) report(f warc.Finding) error {
 	if f.Severity == warc.Error {
 		v.sum.Errors++
@@ -96,7 +95,6 @@ func (v *verification) report(f warc.Finding) error {
 	return v.pass(f)
 }
 
-// add adds the results of a scan.
 func (v *verification) add(s *scan) error {
 	v.facts = append(v.facts, s.facts...)
 	if s.known {
@@ -132,7 +130,6 @@ type scan struct {
 	refs    []reference
 }
 
-// run reads the file.
 func (s *scan) run(ctx context.Context, watch *warc.Progress) error {
 	notes := warc.NewFindings(s.file)
 	checker := warc.NewChecker(notes.Add)

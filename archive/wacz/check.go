@@ -170,7 +170,6 @@ func ReadKey(file string) (*ecdsa.PrivateKey, error) {
 	return nil, wrong
 }
 
-// sign returns the signature of the hash of a manifest.
 func sign(key *ecdsa.PrivateKey, hash, software string, now time.Time) (*signedData, error) {
 	sum := sha256.Sum256([]byte(hash))
 	r, s, err := ecdsa.Sign(rand.Reader, key, sum[:])
@@ -220,7 +219,6 @@ func (s signedData) check(hash string) error {
 // errUnknownKey says that a signature has another kind of key than ECDSA.
 var errUnknownKey = errors.New("its key is not one of ECDSA but")
 
-// key returns the public key of a signature.
 func (s signedData) key() (*ecdsa.PublicKey, error) {
 	var public any
 	der, err := base64.StdEncoding.DecodeString(s.PublicKey)

@@ -249,10 +249,8 @@ func visitOf(line []byte) (uri string, at time.Time, ok bool) {
 	return string(fields[columnURI]), at, err == nil
 }
 
-// logName returns the path of a log in the package.
 func logName(file string) string { return "logs/" + strings.TrimSuffix(filepath.Base(file), ".gz") }
 
-// log writes the wanted lines of one log.
 func (p *writer) log(file string, wanted func([]byte) bool) (err error) {
 	f, err := fileio.OpenText(file)
 	if err != nil {

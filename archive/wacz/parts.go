@@ -52,7 +52,6 @@ func (p *packing) partsOf(files []warc.File) error {
 	return nil
 }
 
-// title returns the title of a package.
 func (w *writer) title() string {
 	if w.o.MaxSize == 0 || w.o.Title == "" {
 		return w.o.Title

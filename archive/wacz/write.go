@@ -161,7 +161,6 @@ func Write(ctx context.Context, paths []string, o Options, report func(warc.Find
 	return p.sum, p.writeList()
 }
 
-// write makes one package.
 func (p *packing) write(ctx context.Context, number int) error {
 	part := &p.parts[number]
 	out, err := fileio.Create(part.out, 0o644)
@@ -264,7 +263,6 @@ func (p *writer) add(path string, stored bool, write func(io.Writer) error) erro
 	return nil
 }
 
-// addText writes a text as a file of the package.
 func (p *writer) addText(path string, text []byte) error {
 	return p.add(path, false, func(w io.Writer) error {
 		_, err := w.Write(text)
@@ -283,7 +281,6 @@ func resourceName(path string) string {
 	}, strings.ToLower(filepath.Base(path)))
 }
 
-// archives writes the WARC files.
 func (p *writer) archives(ctx context.Context, files []string) error {
 	for _, path := range files {
 		f, err := os.Open(path)

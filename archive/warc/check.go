@@ -52,12 +52,10 @@ func (c *Checker) Check(rec *Record) (whole bool) {
 	return true
 }
 
-// fail reports an error.
 func (c *Checker) fail(rec *Record, k Kind, format string, args ...any) {
 	c.report(rec.Finding(k, fmt.Sprintf(format, args...)))
 }
 
-// warn reports a warning.
 func (c *Checker) warn(rec *Record, k Kind, format string, args ...any) {
 	f := rec.Finding(k, fmt.Sprintf(format, args...))
 	f.Severity = Warning
@@ -258,7 +256,6 @@ func isMessage(h Header) bool {
 	return false
 }
 
-// message checks the HTTP message of a record.
 func (c *Checker) message(rec *Record, m message) {
 	h := rec.Header
 	cut := h.Get("WARC-Truncated") != "" || h.Get("WARC-Segment-Number") != ""

@@ -31,7 +31,6 @@ func hasWARCName(f Field) bool {
 		strings.EqualFold(f.Name, "Content-Length")
 }
 
-// headers checks the header of a record.
 func (c *Checker) headers(rec *Record) {
 	h := rec.Header
 	for _, text := range rec.faults {
@@ -79,7 +78,6 @@ func (c *Checker) headers(rec *Record) {
 	}
 }
 
-// date checks a header that holds a date.
 func (c *Checker) date(rec *Record, name string) {
 	date := rec.Header.Get(name)
 	if date == "" {
@@ -121,7 +119,6 @@ func hasHost(rest string) bool {
 	return ok && host != "" && strings.IndexByte("/?#", host[0]) < 0
 }
 
-// revisitHeaders checks the headers that only revisits have.
 func (c *Checker) revisitHeaders(rec *Record) {
 	h := rec.Header
 	profile := h.Get("WARC-Profile")

@@ -210,7 +210,6 @@ func FilesAndPackages(paths []string) ([]File, []*Finding) {
 	return append(files, packed...), faults
 }
 
-// membersOf returns the WARC files in a package.
 func membersOf(pack File) ([]File, error) {
 	z, err := zip.OpenReader(pack.Path)
 	if err != nil {

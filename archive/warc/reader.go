@@ -161,7 +161,6 @@ func (r *Reader) Close() error { return r.close() }
 // Offset returns how far the file has been read.
 func (r *Reader) Offset() int64 { return r.base + r.src.n - int64(r.raw.Buffered()) }
 
-// seek continues the reading at an offset.
 func (r *Reader) seek(at int64) {
 	r.base, r.src = at, &counted{from: io.NewSectionReader(r.file, at, r.size-at)}
 	r.raw.Reset(r.src)
