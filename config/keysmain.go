@@ -159,6 +159,7 @@ func defaultConfig() Config {
 		},
 		DNSRecords: true, Index: Index{Live: true}, Admin: Admin{Remote: Off, UserRole: NoRole},
 		Mail:   Mail{Security: StartTLS, Alarms: true},
-		WebSub: WebSub{Lease: feeds.DefaultLease}, Render: DefaultPool(), HostsDir: "hosts.d", Watch: true,
+		WebSub: WebSub{Lease: feeds.DefaultLease}, HostsDir: "hosts.d", Watch: true,
+		Render: BrowserPool{Workers: 1, Memory: 2e9, Pages: 100},
 	}
 }

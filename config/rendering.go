@@ -2,7 +2,11 @@
 
 package config
 
-import "time"
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/schema"
+)
 
 // Rendering say how the pages of a visit's host are rendered.
 type Rendering struct {
@@ -25,13 +29,6 @@ const (
 	KeepAll     keep = "all"  // also a picture
 )
 
-// DefaultRendering returns the settings that no file has set.
-func DefaultRendering() Rendering {
-	return Rendering{
-		Keep: KeepNothing, Age: 24 * time.Hour, Limit: 2 * time.Minute, MaxRequests: 500, MaxPerDay: 1000,
-	}
-}
-
 // BrowserPool says which browsers run.
 type BrowserPool struct {
 	Browser string // path or name of the program; "" = the usual ones
@@ -39,9 +36,6 @@ type BrowserPool struct {
 	Memory  int64 // maximum of private memory of each browser, in bytes
 	Pages   int   // after which a browser is started again
 }
-
-// DefaultPool returns the pool that no file has set.
-func DefaultPool() BrowserPool { return BrowserPool{Workers: 1, Memory: 2e9, Pages: 100} }
 
 // Due reports whether a page is rendered after a visit. rendered is when it was rendered last; zero = never.
 func (s Rendering) Due(changed bool, rendered, now time.Time) bool {
@@ -52,5 +46,50 @@ func (s Rendering) Due(changed bool, rendered, now time.Time) bool {
 		return changed
 	default:
 		return now.Sub(rendered) >= s.Every
+	}
+}
+
+// renderPages is the key of which pages are rendered.
+func renderPages(r *Rendering) schema.Var {
+	return schema.Every("render.pages", []string{"off", "changed", "every"},
+		func() (choice int, every time.Duration) {
+			switch {
+			case !r.On:
+				return 0, 0
+			case r.Every == 0:
+				return 1, 0
+			default:
+				return 2, r.Every
+			}
+		},
+		func(choice int, every time.Duration) { r.On, r.Every = choice > 0, every },
+		"Which captured HTML pages a browser loads, to find what their scripts load: none (`off`), each new or changed version (`changed`), or each page at the first visit after a time, changed or not (`every 6h`).",
+	)
+}
+
+// renderKeys are the keys of [render].
+func (d *draft) renderKeys() []schema.Var {
+	c, s := d.config, d.settings
+	return []schema.Var{
+		renderPages(&s.Render),
+		schema.Choice("render.keep", InBoth, &s.Render.Keep,
+			"What is archived of a page as the browser shows it, as resource records: `nothing`, its `text` (`urn:text:URI`) and DOM (`urn:dom:URI`), or `all`: also a picture (`urn:fullPage:URI`).",
+			KeepNothing, KeepText, KeepAll),
+		schema.Interval("render.age", InBoth, time.Minute, schema.Longest, &s.Render.Age,
+			"Maximum age of archived captures that answer the browser's requests. An older or missing one is visited first, like any URI that was found: within scope, robots.txt and politeness."),
+		schema.Interval("render.limit", InBoth, time.Second, time.Hour, &s.Render.Limit,
+			"Maximum time of a rendering. What was not visited by then is missing on the page; it is visited all the same."),
+		schema.Count("render.max_requests", InBoth, 1, 100_000, &s.Render.MaxRequests,
+			"Maximum number of requests of a page that are answered."),
+		schema.Count("render.max_per_day", InBoth, 1, 1_000_000, &s.Render.MaxPerDay,
+			"Maximum number of pages of the host that are rendered in a day (UTC)."),
+		schema.Optional("render.browser", InMain, schema.CheckPath, &c.Render.Browser,
+			"Chromium: a path, or the name of a program. Empty: the first of `chromium`, `chromium-browser` and `google-chrome` that is installed."),
+		schema.Count("render.browsers", InMain, 1, 64, &c.Render.Workers,
+			"Number of browsers, each with one page at a time. They run at low priority."),
+		schema.Bytes("render.memory", InMain, 128<<20, 1<<40, &c.Render.Memory,
+			"Maximum of private memory of a browser. One that needs more is ended, and its page is not rendered. MemoryMax of the service must leave room for it."),
+		schema.Count("render.restart_after", InMain, 1, 100_000, &c.Render.Pages,
+			"Number of pages after which a browser is started again."),
 	}
 }

@@ -18,7 +18,7 @@ func TestDue(t *testing.T) {
 		rendered time.Time
 		want     bool
 	}{
-		{"off", config.DefaultRendering(), true, time.Time{}, false},
+		{"off", config.Rendering{}, true, time.Time{}, false},
 		{"changed, a new version", changed, true, now.Add(-time.Minute), true},
 		{"changed, an unchanged page", changed, false, time.Time{}, false},
 		{"every 6h, for the first time", every, false, time.Time{}, true},

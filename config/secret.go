@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config/schema"
@@ -162,3 +163,15 @@ func fetchSecret(folder, kind, name string) (text, problem, remedy string, elsew
 
 // Equal reports whether two secrets are the same, at the same place.
 func (s Secret) Equal(o Secret) bool { return s.place == o.place && s.Reveal() == o.Reveal() }
+
+// secretPlace makes a key that names the place of a secret.
+func secretPlace(name, scope string, read func(schema.Field) (Secret, bool), v *Secret, doc string) schema.Var {
+	readPlace := func(f schema.Field) (Secret, bool) {
+		if f.Value == "" {
+			return Secret{}, true
+		}
+		return read(f)
+	}
+	show := func(s Secret) string { return strconv.Quote(s.String()) }
+	return schema.Value(name, scope, schema.Type{Kind: schema.Text, Optional: true}, v, readPlace, show, doc)
+}

@@ -261,7 +261,7 @@ func plainDefaults() Settings {
 			Of: OfSource, Mode: Strict, MIME: types, MaxSize: 2 << 20, MaxTime: 10 * time.Second, Auto: AutoSchedule,
 			RestlessWait: evaluators.DefaultRestlessEvery,
 		},
-		Render: DefaultRendering(),
+		Render: Rendering{Keep: KeepNothing, Age: schema.Day, Limit: 2 * time.Minute, MaxRequests: 500, MaxPerDay: 1000},
 		Names:  uri.Naming{Set: uri.WHATWG},
 		Dedup:  dedup.Policy{MinSize: 1000},
 	}
