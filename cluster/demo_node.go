@@ -76,15 +76,15 @@ uris = [%s]
 `
 
 // newNode writes the configuration of a node.
-func (p *play) newNode(name string, all []string, withDashboard bool) (*child, *config.Config, error) {
-	dir := filepath.Join(p.Dir, name)
+func (p *play) newNode(name string, withDashboard bool) (*child, *config.Config, error) {
+	dir := filepath.Join(p.dir, name)
 	n := &child{
-		name: name, dir: dir, config: filepath.Join(dir, "arcrawl.toml"), binary: p.Binary, passFile: p.server.passFile,
+		name: name, dir: dir, config: filepath.Join(dir, "arcrawl.toml"), binary: p.binary, passFile: p.server.passFile,
 	}
 	var elsewhere, seeds []string
-	for _, other := range all {
+	for _, other := range p.names {
 		if other != name {
-			elsewhere = append(elsewhere, strconv.Quote(filepath.Join(p.Dir, other, "warc")))
+			elsewhere = append(elsewhere, strconv.Quote(filepath.Join(p.dir, other, "warc")))
 		}
 	}
 	for _, s := range p.sites.list {

@@ -19,37 +19,27 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// demoShow holds what the demo needs of the program.
-type demoShow struct {
-	Out    io.Writer
-	Dir    string // of everything; absolute
-	Binary string // of this program
-	Nodes  int
-	Pause  time.Duration // visits are only watched for this long before a node is killed, and before it is started again
-
-	// Ship ships the store in a folder to an empty database.
-	Ship func(ctx context.Context, c *config.Config, from string, now time.Time, log zerolog.Logger) error
-	// Line returns a visit as the demo of one daemon prints it.
-	Line func(clock string, status int, path, result string, wait time.Duration, reason string) string
-	// Token returns the token for the dashboard of a configuration.
-	Token func(*config.Config) (string, error)
-}
-
 // Bounds of the number of nodes.
 const (
-	MinNodes = 2
-	MaxNodes = 9
+	minNodes = 2
+	maxNodes = 9
 )
 
 const (
 	shardsPerNode = 2
 	patience      = 3 * time.Minute        // for what a node or the database has to do
+	watched       = 12 * time.Second       // visits are only watched before a node is killed, and before it is started again
 	look          = 250 * time.Millisecond // between two looks at the logs of the nodes
 )
 
 // play is a demo that runs.
 type play struct {
-	demoShow
+	Demo
+	out    io.Writer
+	dir    string   // of everything; absolute
+	binary string   // of this program
+	names  []string // of the nodes
+
 	sites    *sites
 	server   *server
 	nodes    []*child
@@ -63,26 +53,22 @@ type play struct {
 // nodeColumn is the width of what precedes a line: the name of the node.
 const nodeColumn = 3
 
-// Run shows the cluster until ctx ends, which is no error.
-func (s demoShow) Run(ctx context.Context) (err error) {
-	bin, version, err := findServer()
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(filepath.Join(s.Dir, "a")); err == nil {
+// run shows the cluster until ctx ends, which is no error. bin has the programs of PostgreSQL.
+func (p *play) run(ctx context.Context, bin, version string) (err error) {
+	if _, err := os.Stat(filepath.Join(p.dir, "a")); err == nil {
 		return daemon.FolderError{Err: fmt.Errorf("%s has a cluster of the demo already: name a new folder with --dir",
-			s.Dir)}
+			p.dir)}
 	}
-	p := &play{demoShow: s, ended: make(chan *child, s.Nodes)}
+	p.ended = make(chan *child, len(p.names))
 	p.tally = tally{visits: map[string]int{}, last: map[string]time.Time{}}
-	p.sites, err = openSites(shardsPerNode * s.Nodes)
+	p.sites, err = openSites(shardsPerNode * len(p.names))
 	if err != nil {
 		return err
 	}
 	defer p.sites.close()
-	fmt.Fprintf(s.Out, "Showing a cluster of %d nodes in %s. Press Ctrl-C to stop.\n", s.Nodes, s.Dir)
-	fmt.Fprintf(s.Out, "Database:  PostgreSQL %s, started for the demo\n", version)
-	p.server, err = startServer(ctx, bin, s.Dir)
+	fmt.Fprintf(p.out, "Showing a cluster of %d nodes in %s. Press Ctrl-C to stop.\n", len(p.names), p.dir)
+	fmt.Fprintf(p.out, "Database:  PostgreSQL %s, started for the demo\n", version)
+	p.server, err = startServer(ctx, bin, p.dir)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -98,7 +84,7 @@ func (s demoShow) Run(ctx context.Context) (err error) {
 	if interrupted {
 		err = nil
 	}
-	fmt.Fprintln(s.Out, "\nStopping the nodes and the database …")
+	fmt.Fprintln(p.out, "\nStopping the nodes and the database …")
 	err = errors.Join(err, p.stopAll())
 	p.printVisits()
 	if err == nil {
@@ -131,13 +117,9 @@ func (p *play) perform(ctx context.Context) error {
 
 // prepare writes the configurations of the nodes, and makes a crawl that is divided.
 func (p *play) prepare(ctx context.Context) error {
-	names := make([]string, p.Nodes)
-	for i := range names {
-		names[i] = string(rune('a' + i))
-	}
 	var first *config.Config
-	for i, name := range names {
-		n, c, err := p.newNode(name, names, i == 0)
+	for i, name := range p.names {
+		n, c, err := p.newNode(name, i == 0)
 		if err != nil {
 			return err
 		}
@@ -149,10 +131,10 @@ func (p *play) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	shards := shardsPerNode * p.Nodes
-	fmt.Fprintf(p.Out, "Dashboard: http://%s/?token=%s (of node a)\n", first.Admin.Listen, token)
-	fmt.Fprintf(p.Out, "Terminal:  PGPASSFILE=%s arcrawl status --cluster -c %s\n\n", p.server.passFile, first.Path)
-	fmt.Fprintf(p.Out, "%d news sites are in %d shards. A node crawls the shards that it owns. Each line is a visit: time, node,\n"+
+	shards := shardsPerNode * len(p.names)
+	fmt.Fprintf(p.out, "Dashboard: http://%s/?token=%s (of node a)\n", first.Admin.Listen, token)
+	fmt.Fprintf(p.out, "Terminal:  PGPASSFILE=%s arcrawl status --cluster -c %s\n\n", p.server.passFile, first.Path)
+	fmt.Fprintf(p.out, "%d news sites are in %d shards. A node crawls the shards that it owns. Each line is a visit: time, node,\n"+
 		"HTTP status, URI, result, next visit, and the reason for it.\n\n", len(p.sites.list), shards)
 	return p.divide(ctx, first, shards)
 }
@@ -170,7 +152,7 @@ func (p *play) divide(ctx context.Context, c *config.Config, shards int) error {
 	}
 	shipping := *c // no password of the database is in a file of the node
 	shipping.Cluster.Database = p.database
-	if err := p.Ship(ctx, &shipping, c.Storage.State, time.Now(), zerolog.Nop()); err != nil {
+	if err := shipStore(ctx, &shipping, c.Storage.State, time.Now(), zerolog.Nop()); err != nil {
 		return err
 	}
 	_, err = shared.Split(ctx, p.database, shards)
@@ -179,7 +161,7 @@ func (p *play) divide(ctx context.Context, c *config.Config, shards int) error {
 
 // hurt kills a node, watches what the others do, and starts it again.
 func (p *play) hurt(ctx context.Context, victim *child) error {
-	if err := p.watch(ctx, p.Pause); err != nil {
+	if err := p.watch(ctx, watched); err != nil {
 		return err
 	}
 	lost, hosts := p.shardsOf(victim.name), p.hostsOf(victim.name)
@@ -211,7 +193,7 @@ func (p *play) hurt(ctx context.Context, victim *child) error {
 	}
 	p.say("%s of node %s are visited again, %s after the kill", human.Count(len(hosts), "site"), victim.name,
 		seconds(time.Since(killed)))
-	if err := p.watch(ctx, p.Pause); err != nil {
+	if err := p.watch(ctx, watched); err != nil {
 		return err
 	}
 	p.say("node %s is started again. The others hand its part over when no shard has moved for 20 s", victim.name)
@@ -242,7 +224,7 @@ func (p *play) until(ctx context.Context, what string, done func() bool) error {
 	for !done() {
 		if time.Now().After(end) {
 			return fmt.Errorf("wait until %s: it takes longer than %s; the files named journal in %s say why",
-				what, patience, p.Dir)
+				what, patience, p.dir)
 		}
 		if err := p.step(ctx); err != nil {
 			return err
@@ -354,7 +336,7 @@ func shardList(shards []int) string {
 // say prints what happens to the cluster, after the visits that were made before.
 func (p *play) say(format string, args ...any) {
 	p.printVisits()
-	fmt.Fprintf(p.Out, "%s  → "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
+	fmt.Fprintf(p.out, "%s  → "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 }
 
 // seconds returns a duration in whole seconds.
@@ -367,22 +349,22 @@ func (p *play) sumUp(took time.Duration) {
 		by = append(by, fmt.Sprintf("%d by %s", p.tally.visits[n.name], n.name))
 	}
 	changes, shortest := p.sites.changes()
-	fmt.Fprintf(p.Out, "\n%s in %s: %s\n", human.Count(p.tally.all, "visit"), took.Round(time.Second),
+	fmt.Fprintf(p.out, "\n%s in %s: %s\n", human.Count(p.tally.all, "visit"), took.Round(time.Second),
 		strings.Join(by, ", "))
-	fmt.Fprintf(p.Out, "  nodes were killed %s\n", times(p.tally.kills))
-	fmt.Fprintf(p.Out, "  sites went to another node %s\n", times(changes))
+	fmt.Fprintf(p.out, "  nodes were killed %s\n", times(p.tally.kills))
+	fmt.Fprintf(p.out, "  sites went to another node %s\n", times(changes))
 	if changes > 0 {
-		fmt.Fprintf(p.Out, "  no site was asked by two nodes within %.1f s; a site must rest for %.0f s\n",
+		fmt.Fprintf(p.out, "  no site was asked by two nodes within %.1f s; a site must rest for %.0f s\n",
 			shortest.Seconds(), rest.Seconds())
 	}
 	var archives []string
 	for _, n := range p.nodes {
 		archives = append(archives, filepath.Join(n.dir, "warc"))
 	}
-	fmt.Fprintf(p.Out, "the archives  %s\n", strings.Join(archives, " "))
-	fmt.Fprintln(p.Out, "              (arcrawl verify examines them together)")
-	fmt.Fprintf(p.Out, "the logs      %s\n", filepath.Join(p.Dir, "*", "crawl.log"))
-	fmt.Fprintf(p.Out, "the journals  %s\n", filepath.Join(p.Dir, "*", "journal"))
+	fmt.Fprintf(p.out, "the archives  %s\n", strings.Join(archives, " "))
+	fmt.Fprintln(p.out, "              (arcrawl verify examines them together)")
+	fmt.Fprintf(p.out, "the logs      %s\n", filepath.Join(p.dir, "*", "crawl.log"))
+	fmt.Fprintf(p.out, "the journals  %s\n", filepath.Join(p.dir, "*", "journal"))
 }
 
 func times(n int) string {

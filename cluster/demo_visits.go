@@ -66,9 +66,9 @@ func (p *play) print(v visit) {
 		reason = v.Extra.WaitReason
 	}
 	clock := v.Logged.Local().Format(time.TimeOnly)
-	line := p.Line(clock, v.Status, u.Hostname()+u.Path, result, v.Schedule.Wait, reason)
+	line := p.Line(p.out, nodeColumn, clock, v.Status, u.Hostname()+u.Path, result, v.Schedule.Wait, reason)
 	line, _ = strings.CutPrefix(line, clock)
-	fmt.Fprintf(p.Out, "%s  %s%s\n", clock, v.node, line)
+	fmt.Fprintf(p.out, "%s  %s%s\n", clock, v.node, line)
 }
 
 // logged returns the lines that the crawl.log of a node got since the last call.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -130,9 +131,9 @@ starts it again; then the next node. The first turn takes about two minutes.`
 		if !cmd.Flags().Changed("nodes") {
 			return alone(cmd, args)
 		}
-		if nodes < MinNodes || nodes > MaxNodes {
-			return cli.Usage(fmt.Errorf("--nodes %d: a cluster of the demo has %d to %d nodes", nodes, MinNodes,
-				MaxNodes))
+		if nodes < minNodes || nodes > maxNodes {
+			return cli.Usage(fmt.Errorf("--nodes %d: a cluster of the demo has %d to %d nodes", nodes, minNodes,
+				maxNodes))
 		}
 		if cmd.Flags().Changed("replay-assets") {
 			return cli.Usage(errors.New("--replay-assets does nothing with --nodes: leave one of them out"))
@@ -148,7 +149,8 @@ starts it again; then the next node. The first turn takes about two minutes.`
 
 // show shows a cluster until ctx ends or the time is over.
 func (d Demo) show(ctx context.Context, out io.Writer, dir string, nodes int, bound time.Duration) error {
-	if _, _, err := findServer(); err != nil {
+	bin, version, err := findServer()
+	if err != nil {
 		return err
 	}
 	if bound > 0 {
@@ -156,18 +158,13 @@ func (d Demo) show(ctx context.Context, out io.Writer, dir string, nodes int, bo
 		ctx, cancel = context.WithTimeout(ctx, bound)
 		defer cancel()
 	}
-	dir, err := d.Folder(dir)
-	if err != nil {
+	if dir, err = d.Folder(dir); err != nil {
 		return err
 	}
 	binary, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find the file of this program, which the nodes run: %w", err)
 	}
-	return demoShow{
-		Out: out, Dir: dir, Binary: binary, Nodes: nodes, Pause: 12 * time.Second, Token: d.Token, Ship: shipStore,
-		Line: func(clock string, status int, path, result string, wait time.Duration, reason string) string {
-			return d.Line(out, nodeColumn, clock, status, path, result, wait, reason)
-		},
-	}.Run(ctx)
+	p := &play{Demo: d, out: out, dir: dir, binary: binary, names: strings.Split("abcdefghi", "")[:nodes]}
+	return p.run(ctx, bin, version)
 }
