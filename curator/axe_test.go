@@ -65,9 +65,7 @@ func hostileVersions(t *testing.T) (*index.LiveReader, []string) {
 // addresses of the pages.
 func everyPage(t *testing.T) (r *recorded, pages []string) {
 	t.Helper()
-	r = &recorded{
-		pages: admin.Dashboard(new(curation).extension()), answers: map[string][]byte{}, posts: map[string][]byte{},
-	}
+	r = newRecorded()
 	archive, stamps := hostileVersions(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,26 +82,14 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		w.Set("http://news.example/", town.Page{Clock: true, Body: "<title>" + hostileTitle + "</title><p>news</p>"})
 		w.Run(24*time.Hour - time.Minute)
 		home := url.QueryEscape("http://news.example/")
-		serve := func(method, path, body string) []byte {
-			got := httptest.NewRecorder()
-			w.window.Handler(access.Options{}).ServeHTTP(got, httptest.NewRequest(method, api.Base+"/"+strings.TrimSuffix(path, "?"), strings.NewReader(body)))
-			if got.Code != http.StatusOK {
-				t.Fatalf("%s %s: %d %s", method, path, got.Code, got.Body)
-			}
-			return got.Body.Bytes()
-		}
 		both := "compare?at=" + stamps[1] + "&before=" + stamps[0] + "&uri=" + home
-		for _, path := range []string{
-			"status?", "names?", "new?", "new?limit=1", "series?span=1d", "hosts?limit=10&sort=overdue&state=overdue",
+		r.record(w, "status?", "names?", "new?", "new?limit=1", "series?span=1d", "hosts?limit=10&sort=overdue&state=overdue",
 			"hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=", "overdue?by=host&latest=true",
 			"hosts/news.example?", "hosts/news.example/queue?limit=50", "hosts/news.example/site?", "traps?host=news.example",
 			"reports/days?days=92&host=news.example", "reports/days?brief=true&days=92", "reports/days?brief=true&days=7", "reports/headers?", "reports/dedup?", "config?", "packages?", "me?", "users?", "audit?limit=50",
-			"search?cursor=&host=&limit=100&q=news", "edit/files?", "edit/file?host=news.example", "edit/file?name=", "uri?uri=" + home, "history?uri=" + home, "why?uri=" + home,
-			"versions?uri=" + home, "view?at=" + stamps[1] + "&uri=" + home, "record?at=" + stamps[2] + "&uri=" + home,
-			both + "&what=text", both + "&what=source", both + "&what=headers",
-		} {
-			r.answers[api.Base+"/"+path] = serve(http.MethodGet, path, "")
-		}
+			"search?cursor=&host=&limit=100&q=news", "edit/files?", "edit/file?host=news.example", "edit/file?name=", "uri?uri="+home, "history?uri="+home, "why?uri="+home,
+			"versions?uri="+home, "view?at="+stamps[1]+"&uri="+home, "record?at="+stamps[2]+"&uri="+home,
+			both+"&what=text", both+"&what=source", both+"&what=headers")
 		r.answers[api.Base+"/me?"] = []byte(`{"name": "maria.the.curator@library.example", "role": "curate", "way": "session"}`)
 		kept := thirteenWeeks(time.Now(), "news.example")
 		for _, query := range []string{"brief=true&days=92", "brief=true&days=7", "days=92&host=news.example"} {
@@ -111,14 +97,13 @@ func everyPage(t *testing.T) (r *recorded, pages []string) {
 		}
 		list, err := json.Marshal(api.SeedList{Text: "uri,label,note\nhttp://new.example/,newspapers," + hostileTitle + "\nnot a uri,x,y\n"})
 		w.Must(err)
-		r.posts[api.Base+"/seeds/plan"] = serve(http.MethodPost, "seeds/plan", string(list))
+		r.posts[api.Base+"/seeds/plan"] = w.serve(http.MethodPost, api.Base+"/seeds/plan", string(list))
 		compare := "compare?u=" + home + "&before=" + stamps[0] + "&at=" + stamps[1]
 		pages = []string{
 			"", "operations", "hosts", "host/news.example", "uri", "uri?u=" + home, "uri?q=news", "view?u=" + home + "&at=" + stamps[1],
 			compare, compare + "&as=inline&what=source", compare + "&what=headers", "record?u=" + home + "&at=" + stamps[2],
 			"capture", "import", "packages", "packages?u=" + home, "days", "headers", "dedup", "config", "edit", "edit?host=news.example", "many", "main", "users",
 		}
-		r.now = time.Now()
 	})
 	return r, pages
 }

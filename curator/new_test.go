@@ -2,14 +2,12 @@ package curator
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -30,7 +28,7 @@ about = [{ uri = "http://news.example/", title = "The News", labels = ["papers"]
 		w.Set("http://other.example/", town.Page{Body: "<html><head>" + title + "</head><body>other</body></html>"})
 		w.Run(5 * time.Hour)
 		n := get[api.New](w, "/api/v1/new")
-		if text := w.feed("/feed.atom?limit=1"); strings.Count(text, "<entry>") != 1 || !strings.Contains(text, "/view/20") {
+		if text := string(w.serve("GET", "/feed.atom?limit=1", "")); strings.Count(text, "<entry>") != 1 || !strings.Contains(text, "/view/20") {
 			t.Errorf("the feed: %s", text)
 		}
 		if len(n.Captures) != 4 || n.Sites["news.example"] != "The News" || n.Names.Labels[0] != "papers" {
@@ -72,7 +70,7 @@ about = [{ uri = "http://news.example/", title = "The News", labels = ["papers"]
 		if n := len(get[api.New](w, "/api/v1/new?kind=checked").Captures); n != 2 {
 			t.Errorf("%d visits on demand are listed, want 2", n)
 		}
-		if text := w.feed("/feed.atom?host=other.example"); strings.Count(text, "<entry>") != 1 {
+		if text := string(w.serve("GET", "/feed.atom?host=other.example", "")); strings.Count(text, "<entry>") != 1 {
 			t.Errorf("the feed has visits that found nothing new: %s", text)
 		}
 		w.Must(w.window.Close(time.Now()))
@@ -83,15 +81,4 @@ about = [{ uri = "http://news.example/", title = "The News", labels = ["papers"]
 			t.Errorf("after a restart there are %d captures, want 6", len(got.Captures))
 		}
 	})
-}
-
-// feed returns the feed of new captures.
-func (w *world) feed(path string) string {
-	w.Helper()
-	got := httptest.NewRecorder()
-	w.window.Handler(access.Options{}).ServeHTTP(got, httptest.NewRequest(http.MethodGet, path, nil))
-	if got.Code != http.StatusOK {
-		w.Errorf("GET %s: status %d", path, got.Code)
-	}
-	return got.Body.String()
 }

@@ -2,6 +2,8 @@ package curator
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/internal/testcrawl"
 )
 
@@ -67,6 +70,17 @@ func newWorld(t testing.TB, dir, toml string, change ...func(*admin.Options)) *w
 	w.Window = w.window
 	w.AddSeeds()
 	return w
+}
+
+// serve returns the answer to a request, which must succeed.
+func (w *world) serve(method, path, body string) []byte {
+	w.Helper()
+	got := httptest.NewRecorder()
+	w.window.Handler(access.Options{}).ServeHTTP(got, httptest.NewRequest(method, path, strings.NewReader(body)))
+	if got.Code != http.StatusOK {
+		w.Fatalf("%s %s: %d %s", method, path, got.Code, got.Body)
+	}
+	return got.Body.Bytes()
 }
 
 // get sends a GET request that must succeed.
