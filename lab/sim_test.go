@@ -31,12 +31,24 @@ func simulated(args ...string) (code int, stdout, stderr string) {
 	return command(append([]string{"sim"}, args...)...)
 }
 
+// played runs arcrawl sim, which must succeed and print some words, and returns what it prints.
+func played(t *testing.T, words []string, args ...string) string {
+	t.Helper()
+	code, out, errs := simulated(args...)
+	for _, want := range words {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q does not print %q:\n%s", args, want, out)
+		}
+	}
+	if code != cli.ExitOK {
+		t.Fatalf("%q: exit code %d, %s", args, code, errs)
+	}
+	return out
+}
+
 func TestSimWaitPrintsEachDecisionInMilliseconds(t *testing.T) {
 	t.Parallel()
-	code, out, errs := simulated("--states", "changed,unchanged,unknown,changed", "--json")
-	if code != cli.ExitOK {
-		t.Fatalf("exit code %d: %s", code, errs)
-	}
+	out := played(t, nil, "--states", "changed,unchanged,unknown,changed", "--json")
 	var got []struct {
 		Interval int64 `json:"interval_ms"`
 	}
@@ -56,17 +68,13 @@ func TestSimWaitPrintsEachDecisionInMilliseconds(t *testing.T) {
 // The bounds of waits are those that a configuration without them has.
 func TestSimWaitTakesTheBoundsOfTheRule(t *testing.T) {
 	t.Parallel()
-	for _, row := range []struct{ rule, changed, bound, quiet string }{
-		{"classic", strings.Repeat("changed,", 12) + "changed", "min 1h", strings.Repeat("unchanged,", 12) + "unchanged"},
-		{"learned", strings.Repeat("changed,", 40) + "changed", "min 5m", strings.Repeat("unchanged,", 40) + "unchanged"},
-	} {
-		if code, out, errs := simulated("--rule", row.rule, "--states", row.changed); code != cli.ExitOK || !strings.Contains(out, row.bound) {
-			t.Errorf("%s: exit code %d, %s; no wait ends at %s:\n%s", row.rule, code, errs, row.bound, out)
-		}
-		most := map[string]string{"classic": "max 28d", "learned": "max 90d"}[row.rule]
-		if code, out, errs := simulated("--rule", row.rule, "--states", "changed,"+row.quiet); code != cli.ExitOK || !strings.Contains(out, most) {
-			t.Errorf("%s: exit code %d, %s; no wait ends at %s:\n%s", row.rule, code, errs, most, out)
-		}
+	for _, row := range []struct {
+		rule        string
+		states      int
+		least, most string
+	}{{"classic", 13, "min 1h", "max 28d"}, {"learned", 41, "min 5m", "max 90d"}} {
+		played(t, []string{row.least}, "--rule", row.rule, "--states", strings.Repeat("changed,", row.states-1)+"changed")
+		played(t, []string{row.most}, "--rule", row.rule, "--states", "changed"+strings.Repeat(",unchanged", row.states))
 	}
 }
 
@@ -81,8 +89,8 @@ func TestSimPlaysConfigurationsOnHostsThatAreNoHostNames(t *testing.T) {
 	}
 	daemontest.WriteFile(t, file, daemontest.Settled)
 	for _, more := range [][]string{nil, {"--polite"}, {"--explain", "a"}} {
-		if code, out, errs := simulated(append(more, "--config", file, histories)...); code != cli.ExitOK || out == "" {
-			t.Errorf("%v: exit code %d, %s\n%s", more, code, errs, out)
+		if played(t, nil, append(more, "--config", file, histories)...) == "" {
+			t.Errorf("%v prints nothing", more)
 		}
 	}
 }
@@ -90,17 +98,13 @@ func TestSimPlaysConfigurationsOnHostsThatAreNoHostNames(t *testing.T) {
 func TestSimComparesAndPlots(t *testing.T) {
 	t.Parallel()
 	plot := filepath.Join(t.TempDir(), "plot.html")
-	code, out, errs := simulated("--policies", "classic,stretched,clairvoyant", "--budgets", "1", "--by", "kind", "--draws", "20", "--plot", plot, inventedHistories)
-	if code != cli.ExitOK || !strings.Contains(out, "clairvoyant") || !strings.Contains(out, "front page") {
-		t.Errorf("exit code %d, %s\n%s", code, errs, out)
-	}
+	played(t, []string{"clairvoyant", "front page"}, "--policies", "classic,stretched,clairvoyant", "--budgets", "1",
+		"--by", "kind", "--draws", "20", "--plot", plot, inventedHistories)
 	if b, err := os.ReadFile(plot); err != nil || !bytes.Contains(b, []byte("<svg")) {
 		t.Errorf("no plot: %v", err)
 	}
 	picture := filepath.Join(t.TempDir(), "plot.svg")
-	if code, _, errs := simulated("--policies", "classic", "--draws", "20", "--plot", picture, inventedHistories); code != cli.ExitOK {
-		t.Errorf("exit code %d, %s", code, errs)
-	}
+	played(t, nil, "--policies", "classic", "--draws", "20", "--plot", picture, inventedHistories)
 	if b, err := os.ReadFile(picture); err != nil || !bytes.HasPrefix(b, []byte("<svg")) {
 		t.Errorf("no picture: %v\n%.200s", err, b)
 	}
@@ -119,32 +123,28 @@ func TestSimComparesOrdersOfACrowdedHost(t *testing.T) {
 	if err := os.WriteFile(one, histories, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, out, errs := simulated("--crowd", "4", one)
-	if code != cli.ExitOK || !strings.Contains(out, "one.example") || strings.Count(out, "earliest due") != 3 ||
-		strings.Count(out, "most overdue") != 4 {
-		t.Errorf("exit code %d, %s\n%s", code, errs, out)
+	out := played(t, []string{"one.example"}, "--crowd", "4", one)
+	if strings.Count(out, "earliest due") != 3 || strings.Count(out, "most overdue") != 4 {
+		t.Errorf("%s", out)
 	}
 }
 
 func TestSimReportsSharesWithNoisyPages(t *testing.T) {
 	t.Parallel()
-	args := []string{"--report", "--noise", "0.1", "--policies", "classic", "--json", inventedHistories}
-	code, out, errs := simulated(args...)
+	out := played(t, nil, "--report", "--noise", "0.1", "--policies", "classic", "--json", inventedHistories)
 	var got []struct {
 		Report struct {
 			Pooled float64
 			Noise  float64 `json:"noise_requests"`
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil || code != cli.ExitOK {
-		t.Fatalf("exit code %d, %v, %s", code, err, errs)
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
 	}
 	if r := got[0].Report; len(got) != 1 || !(r.Pooled > 0) || !(r.Noise > 0.1) {
 		t.Errorf("%+v", got)
 	}
-	if code, out, errs = simulated("--report", "--policies", "classic", inventedHistories); code != cli.ExitOK || !strings.Contains(out, "slow pages") {
-		t.Errorf("exit code %d, %s\n%s", code, errs, out)
-	}
+	played(t, []string{"slow pages"}, "--report", "--policies", "classic", inventedHistories)
 }
 
 func TestSimRefusesWhatItDoesNotKnow(t *testing.T) {
@@ -185,8 +185,6 @@ func TestSimPrintsAllFiguresAtOnce(t *testing.T) {
 	if err := os.WriteFile(few, bytes.Join(bytes.SplitAfterN(histories, []byte("\n"), 7)[:6], nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, out, errs := simulated("--figures", "--per-source", "--budgets", "1,4", "--targets", ".5,.8", few)
-	if code != cli.ExitOK || !strings.Contains(out, "capture target") || !strings.Contains(out, "4×") || !strings.Contains(out, "a budget of its own for each source") {
-		t.Errorf("exit code %d, %s\n%s", code, errs, out)
-	}
+	played(t, []string{"capture target", "4×", "a budget of its own for each source"},
+		"--figures", "--per-source", "--budgets", "1,4", "--targets", ".5,.8", few)
 }

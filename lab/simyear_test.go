@@ -12,10 +12,7 @@ func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	play := func(args ...string) (r yearResult) {
 		t.Helper()
-		code, out, errs := simulated(append([]string{"--year", "--hosts", "3", "--uris", "40", "--days", "60", "--json"}, args...)...)
-		if code != cli.ExitOK {
-			t.Fatalf("exit code %d: %s", code, errs)
-		}
+		out := played(t, nil, append([]string{"--year", "--hosts", "3", "--uris", "40", "--days", "60", "--json"}, args...)...)
 		if err := json.Unmarshal([]byte(out), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -35,12 +32,8 @@ func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
 		learned.PerURI*120*60/365 < float64(learned.Visits)-1 {
 		t.Errorf("livelier %+v, than %+v", busy, learned)
 	}
-	code, out, errs := simulated("--year", "--hosts", "2", "--uris", "10", "--days", "20", "--busy", "2")
-	for _, want := range []string{"a front page that changes 40 times a day", "spread about 2 a year", "visits a year"} {
-		if code != cli.ExitOK || !strings.Contains(out, want) {
-			t.Errorf("exit code %d: %q is not said: %s\n%s", code, want, errs, out)
-		}
-	}
+	played(t, []string{"a front page that changes 40 times a day", "spread about 2 a year", "visits a year"},
+		"--year", "--hosts", "2", "--uris", "10", "--days", "20", "--busy", "2")
 	for _, wrong := range [][]string{{"--hosts", "0"}, {"--busy", "0"}, {"--rule", "fixed"}, {"--rule", "none"}, {"--set", "capture_target=2"}} {
 		code, _, errs := simulated(append([]string{"--year"}, wrong...)...)
 		if code != cli.ExitUsage || !strings.Contains(errs, strings.TrimPrefix(wrong[0], "--")) {

@@ -50,6 +50,14 @@ func load(t *testing.T, r *heritrix.Result) *config.Config {
 	return c
 }
 
+// notesOf returns the notes of a result as lines.
+func notesOf(r *heritrix.Result) (lines []string) {
+	for _, n := range r.Notes {
+		lines = append(lines, n.String())
+	}
+	return lines
+}
+
 func TestConvertHeritrixJob(t *testing.T) {
 	t.Parallel()
 	r, c := convert(t, "job.cxml", "")
@@ -93,10 +101,6 @@ rules = [
 func TestConvertNotesEverythingElseWithItsLine(t *testing.T) {
 	t.Parallel()
 	r, _ := convert(t, "job.cxml", "")
-	var got []string
-	for _, n := range r.Notes {
-		got = append(got, n.String())
-	}
 	want := []string{
 		"line 22: ftp://old.example/ is not a seed: want http:// or https:// and a host",
 		"line 30: metadata.userAgentTemplate = Mozilla/5.0 (@OPERATOR_CONTACT_URL@) has no counterpart",
@@ -107,7 +111,7 @@ func TestConvertNotesEverythingElseWithItsLine(t *testing.T) {
 		"line 79: the prefix http://(example,tv,)/live/ is neither a host nor a domain; use a [[when]] with a uri in the host file instead",
 		"line 72: the sheet nobodys applies to no host",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, notesOf(r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -219,10 +223,6 @@ func TestConvertDefaultsLinesAndFiles(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, r.Main)
 		}
 	}
-	var got []string
-	for _, n := range r.Notes {
-		got = append(got, n.String())
-	}
 	want := []string{
 		"line 1: the job has no metadata.operator or organization: write operator.name",
 		"line 1: the job has no metadata.operatorContactUrl: write operator.contact",
@@ -232,7 +232,7 @@ func TestConvertDefaultsLinesAndFiles(t *testing.T) {
 		"seeds, line 2: ftp://b.example/ is not a seed: want http:// or https:// and a host",
 		"line 12: bdb.cachePercent = 60 has no counterpart",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, notesOf(r)); diff != "" {
 		t.Errorf("notes, those without effect last (-want +got):\n%s", diff)
 	}
 }

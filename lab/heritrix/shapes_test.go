@@ -263,11 +263,7 @@ func TestConvertShapesOfPublicJobs(t *testing.T) {
 			if got := string(r.Hosts["www.paper.example"]); got != s.host {
 				t.Errorf("the host file is %q, want %q", got, s.host)
 			}
-			var notes []string
-			for _, n := range r.Notes {
-				notes = append(notes, n.String())
-			}
-			if diff := cmp.Diff(s.notes, notes); diff != "" {
+			if diff := cmp.Diff(s.notes, notesOf(r)); diff != "" {
 				t.Errorf("notes (-want +got):\n%s", diff)
 			}
 			if !slices.Equal(s.main, nil) && r.Converted <= 2 {
