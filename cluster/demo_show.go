@@ -28,7 +28,7 @@ const (
 const (
 	shardsPerNode = 2
 	patience      = 3 * time.Minute        // for what a node or the database has to do
-	watched       = 12 * time.Second       // visits are only watched before a node is killed, and before it is started again
+	watched       = 12 * time.Second       // before a node is killed, and before it is started again
 	look          = 250 * time.Millisecond // between two looks at the logs of the nodes
 )
 
