@@ -163,10 +163,11 @@ func TestGuardRefusesANameThatMovesToAForbiddenAddress(t *testing.T) {
 }
 
 // TestForbiddenAddressSaysWhatToDo checks that the misfortune of a host with a private address is short and ends with
-// the remedy.
+// the remedy. A client without a dialer refuses such a host.
 func TestForbiddenAddressSaysWhatToDo(t *testing.T) {
 	t.Parallel()
-	client := newClient(t, fetch.Options{Dial: fetch.Guard(nil)})
+	client := fetch.New(fetch.Options{})
+	defer client.Close()
 	got := get(t, client, fetch.Request{URI: parse(t, "http://127.0.0.1:8099/")})
 	const want = "address is not public: host 127.0.0.1 is at 127.0.0.1; to crawl it, add its network to fetch.allow_networks"
 	if got.Status != fetch.ConnectFailed || got.Misfortune == nil || got.Misfortune.Error() != want {

@@ -189,15 +189,11 @@ func (x *exchange) over2(ctx context.Context, k *conn) (keep, noAnswer bool, err
 // with the stream, so its head is wrong. unread is the number of bytes that were received and do not belong to the
 // body. Over HTTP/1.1 nobody can know what they are.
 func (k *conn) excess(res *http.Response, unread int) error {
-	if k.h2 == nil || res.ContentLength < 0 || !hasBody(res.StatusCode) || unread == 0 && !k.h2.Excess() {
+	bodiless := res.StatusCode == http.StatusNoContent || res.StatusCode == http.StatusNotModified
+	if k.h2 == nil || res.ContentLength < 0 || bodiless || unread == 0 && !k.h2.Excess() {
 		return nil
 	}
 	return fmt.Errorf("%w of %d bytes", errExcess, res.ContentLength)
-}
-
-// hasBody reports whether an answer with a status has a body.
-func hasBody(status int) bool {
-	return status != http.StatusNoContent && status != http.StatusNotModified
 }
 
 // asked returns the request as it is sent over HTTP/2.

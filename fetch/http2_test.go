@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,7 +22,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // site2 starts a site that knows HTTP/2, and returns its address and a client that accepts its certificate.
@@ -598,19 +596,5 @@ func TestALargeBodyOverHTTP2(t *testing.T) {
 		if text, err := contentOf(t, got); text != want || err != nil || !got.Complete || !got.HTTP2 {
 			t.Errorf("%d bytes, %v, complete %t", len(text), err, got.Complete)
 		}
-	}
-}
-
-// TestTheGuardHoldsOverHTTP2 asks a server that is at an address that is not public.
-func TestTheGuardHoldsOverHTTP2(t *testing.T) {
-	t.Parallel()
-	address, _ := site2(t, func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") })
-	u, err := uri.Parse(address)
-	must(t, err)
-	c := fetch.New(fetch.Options{SpoolDir: os.TempDir()})
-	defer c.Close()
-	got := get(t, c, fetch.Request{URI: u, HTTP: fetch.HTTP2})
-	if got.Status != fetch.ConnectFailed || !errors.Is(got.Misfortune, fetch.ErrForbiddenAddress) {
-		t.Errorf("status %d, %v", got.Status, got.Misfortune)
 	}
 }

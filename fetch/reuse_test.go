@@ -33,15 +33,6 @@ func wantContent(t *testing.T, c *fetch.Capture, want string) {
 	}
 }
 
-func TestFetchReusesConnections(t *testing.T) {
-	t.Parallel()
-	address := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
-	client := newClient(t, fetch.Options{})
-	for range 5 {
-		wantContent(t, getFrom(t, client, address), "connection 1")
-	}
-}
-
 // first returns a handler that runs a function on the first connection, and answers correctly on later ones.
 func first(once func(c net.Conn, r *bufio.Reader)) func(net.Conn, int) {
 	return func(c net.Conn, n int) {
@@ -173,17 +164,15 @@ func TestFetchNeverRepeatsWhatItSent(t *testing.T) {
 
 func TestFetchDoesNotRepeatOnANewConnection(t *testing.T) {
 	t.Parallel()
-	t.Run("the server closes", func(t *testing.T) {
-		t.Parallel()
-		var conns atomic.Int64
-		address := serve(t, func(conn net.Conn, _ int) {
-			conns.Add(1)
-			request(bufio.NewReader(conn))
-		})
-		if got := getFrom(t, newClient(t, fetch.Options{}), address); got.Status != fetch.EmptyReply || conns.Load() != 1 {
-			t.Errorf("status %d over %d connections, want %d over 1", got.Status, conns.Load(), fetch.EmptyReply)
-		}
+	var conns atomic.Int64
+	address := serve(t, func(conn net.Conn, _ int) {
+		conns.Add(1)
+		request(bufio.NewReader(conn))
 	})
+	got := getFrom(t, newClient(t, fetch.Options{}), address)
+	if got.Status != fetch.EmptyReply || conns.Load() != 1 {
+		t.Errorf("status %d over %d connections, want %d over 1", got.Status, conns.Load(), fetch.EmptyReply)
+	}
 }
 
 func TestIdleConnectionsAreBounded(t *testing.T) {
@@ -329,13 +318,6 @@ func TestStopEndsTheDownload(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestStopMayReturnFalse(t *testing.T) {
-	t.Parallel()
-	address := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
-	got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: parse(t, "http://"+address+"/"), Stop: func(fetch.Head) bool { return false }})
-	wantContent(t, got, "connection 1")
 }
 
 // TestFetchWithoutFreeFiles: idle connections are closed to free a file for a new one. If there are

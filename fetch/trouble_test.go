@@ -102,6 +102,7 @@ func TestFetchWithoutAConnection(t *testing.T) {
 	for _, c := range []struct {
 		name, uri string
 		dial      func(context.Context, string, string) (net.Conn, error)
+		http      fetch.HTTP
 		status    int
 		is        error
 	}{
@@ -115,11 +116,15 @@ func TestFetchWithoutAConnection(t *testing.T) {
 			return nil, ctx.Err()
 		}, status: fetch.ConnectFailed, is: context.DeadlineExceeded},
 		{name: "loopback without permission", uri: "http://" + plain + "/", dial: fetch.Guard(nil), status: fetch.ConnectFailed, is: fetch.ErrForbiddenAddress},
+		{
+			name: "loopback without permission over HTTP/2", uri: "https://" + plain + "/", dial: fetch.Guard(nil),
+			http: fetch.HTTP2, status: fetch.ConnectFailed, is: fetch.ErrForbiddenAddress,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			got := get(t, newClient(t, fetch.Options{Dial: c.dial}), fetch.Request{
-				URI: parse(t, c.uri), Limits: fetch.Limits{Connect: 300 * time.Millisecond},
+				URI: parse(t, c.uri), HTTP: c.http, Limits: fetch.Limits{Connect: 300 * time.Millisecond},
 			})
 			if got.Status != c.status || got.Misfortune == nil || (c.is != nil && !errors.Is(got.Misfortune, c.is)) {
 				t.Errorf("status %d, misfortune %v, want %d and %v", got.Status, got.Misfortune, c.status, c.is)
@@ -414,30 +419,5 @@ func TestIdleConnectionsExpire(t *testing.T) {
 				t.Errorf("after %s: %d connections, want %d", step.after, dialled, step.dials)
 			}
 		}
-	})
-}
-
-func TestSlowHeadEndsAtItsTimeout(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		client := fetch.New(fetch.Options{Dial: func(context.Context, string, string) (net.Conn, error) {
-			ours, theirs := net.Pipe()
-			go func() {
-				defer theirs.Close()
-				request(bufio.NewReader(theirs))
-				_, err := io.WriteString(theirs, "HTTP/1.1 200 OK\r\nA: ")
-				for err == nil {
-					time.Sleep(time.Second) // virtual time
-					_, err = io.WriteString(theirs, "b")
-				}
-			}()
-			return ours, nil
-		}})
-		defer client.Close()
-		got := get(t, client, fetch.Request{URI: parse(t, "http://news.example/"), Limits: fetch.Limits{Headers: 30 * time.Second}})
-		if got.Status != fetch.TimedOut || got.Took != 30*time.Second {
-			t.Errorf("status %d after %s, want %d after 30s", got.Status, got.Took, fetch.TimedOut)
-		}
-		time.Sleep(time.Minute) // virtual time: the server notices that the client is gone
 	})
 }

@@ -45,12 +45,7 @@ func begin(text []byte, kind gowarc.RecordType, id []byte, date string) draft {
 }
 
 // add adds a header.
-func (d *draft) add(name, value string) {
-	if value == "" || !fits(value) {
-		d.refuse(name, value)
-	}
-	d.text = append(append(append(append(d.text, name...), ": "...), value...), "\r\n"...)
-}
+func (d *draft) add(name, value string) { d.addWithin(name, "", value, "") }
 
 // addIf adds a header unless its value is empty.
 func (d *draft) addIf(name, value string) {
@@ -60,31 +55,21 @@ func (d *draft) addIf(name, value string) {
 }
 
 // addID adds the id of a record.
-func (d *draft) addID(name, id string) {
-	if id == "" || !fits(id) {
-		d.refuse(name, id)
-	}
-	d.text = append(append(append(append(d.text, name...), ": <"...), id...), ">\r\n"...)
-}
+func (d *draft) addID(name, id string) { d.addWithin(name, "<", id, ">") }
 
-// addTarget adds the target URI of the record, after a prefix.
-func (d *draft) addTarget(prefix, uri string) {
-	if uri == "" || !fits(uri) {
-		d.refuse(gowarc.WarcTargetURI, uri)
+// addWithin adds a header whose value is between two texts.
+func (d *draft) addWithin(name, before, value, after string) {
+	if d.fault == nil && (value == "" || !FitsHeader(value)) {
+		d.fault = fmt.Errorf("%w: %s record: %s: a header cannot hold the value %q", ErrRefused, d.kind, name, value)
 	}
-	d.text = append(append(append(append(d.text, gowarc.WarcTargetURI+": "...), prefix...), uri...), "\r\n"...)
+	d.text = append(append(append(append(d.text, name...), ": "...), before...), value...)
+	d.text = append(append(d.text, after...), "\r\n"...)
 }
 
 // addSum adds a digest.
 func (d *draft) addSum(name string, sum digest.Digest) {
 	d.text = append(append(d.text, name...), ": "...)
 	d.text = append(sum.Append(d.text), "\r\n"...)
-}
-
-func (d *draft) refuse(name, value string) {
-	if d.fault == nil {
-		d.fault = fmt.Errorf("%w: %s record: %s: a header cannot hold the value %q", ErrRefused, d.kind, name, value)
-	}
 }
 
 // with ends the record with a block that is in memory. An empty block has no content type.

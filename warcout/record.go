@@ -63,7 +63,7 @@ func (c *composer) start(kind gowarc.RecordType, fields bool) draft {
 	if kind == gowarc.Metadata && !fields {
 		prefix = EvidencePrefix
 	}
-	d.addTarget(prefix, c.v.URI.String())
+	d.addWithin(gowarc.WarcTargetURI, prefix, c.v.URI.String(), "")
 	if len(c.records) > 0 {
 		d.addID(gowarc.WarcConcurrentTo, c.records[0].id)
 		return d

@@ -11,7 +11,7 @@ import (
 // control characters, invalid UTF-8 and outer blanks as \xNN. Other text stays unchanged, including backslashes. So
 // the escape is meant for readers and cannot be reversed with certainty.
 func Escape(s string) string {
-	if fits(s) {
+	if FitsHeader(s) {
 		return s
 	}
 	inner := strings.TrimFunc(s, isBlank)
@@ -32,11 +32,9 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// FitsHeader reports whether a header of a record can hold s. The URI and the record id of an original must fit.
-func FitsHeader(s string) bool { return fits(s) }
-
-// fits reports whether a header line can hold s, and readers return it unchanged.
-func fits(s string) bool {
+// FitsHeader reports whether a header of a record can hold s, and readers return it unchanged. The URI and the record
+// id of an original must fit.
+func FitsHeader(s string) bool {
 	if isPlain(s) {
 		return true
 	}
@@ -55,7 +53,7 @@ func isPlain(s string) bool {
 
 // representable returns s, or an empty text if a header cannot hold it.
 func representable(s string) string {
-	if fits(s) {
+	if FitsHeader(s) {
 		return s
 	}
 	return ""
