@@ -39,7 +39,9 @@ func TestTimesFromTheFutureAreBoundedAtOpening(t *testing.T) {
 	}
 	future := day.AddDate(1, 0, 0)
 	c = w.claim(future, "http://a.example/")
-	w.settle(c, visited(c, future, 6*time.Hour))
+	o := visited(c, future, 6*time.Hour)
+	o.RetryAfter = future.Add(time.Hour)
+	w.settle(c, o)
 	w.add(future, "http://c.example/")
 	w.claim(future, "http://c.example/") // in progress at the crash
 	w.reopen(future)
@@ -54,6 +56,9 @@ func TestTimesFromTheFutureAreBoundedAtOpening(t *testing.T) {
 	w.check()
 	if got := w.get("http://a.example/").Due; !got.Equal(now.Add(6 * time.Hour)) {
 		t.Errorf("it is due %s, want 6 hours after %s", got, now)
+	}
+	if v, _ := w.Host("a.example", now); v.Rest.After(now.Add(24 * time.Hour)) {
+		t.Errorf("a.example rests until %s, want a day at most", v.Rest)
 	}
 	next, ok := w.NextReady()
 	if !ok || next.After(now.Add(30*time.Second)) {

@@ -132,21 +132,6 @@ func TestHostKeepsReasonWhileDown(t *testing.T) {
 	reason("")
 }
 
-func TestAWrongClockDelaysNoHostForLong(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.add(day, pages("a.example", 2)...)
-	future := day.AddDate(50, 0, 0)
-	c := w.claimAny(future)
-	o := visited(c, future, 0)
-	o.RetryAfter = future.Add(time.Hour)
-	w.settle(c, o)
-	w.reopen(day)
-	if next, ok := w.NextReady(); !ok || next.After(at(24*time.Hour)) {
-		t.Errorf("NextReady() = %s, %v; want it within a day", next, ok)
-	}
-}
-
 // A Crawl-delay that is longer than the rest of all hosts applies after an unclean stop too, and a proper restart
 // soon after does not end it.
 func TestLongDelaysHoldAfterAnUncleanStop(t *testing.T) {
@@ -204,29 +189,6 @@ func TestAHostRestsAfterAnAbandonedVisit(t *testing.T) {
 	}
 }
 
-// A host whose first visit was in progress at an unclean stop has no stored delay yet. Its rest is the longest one that
-// its settings ask for.
-func TestTheFirstVisitOfAPatientHostCountsAfterAnUncleanStop(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, func(o *frontier.Options) {
-		o.LongestDelay = func(h uri.Host) time.Duration {
-			if h == "a.example" {
-				return time.Hour
-			}
-			return time.Second
-		}
-	})
-	w.add(day, "http://a.example/", "http://b.example/")
-	w.claimAny(day)
-	w.claimAny(day)
-	now := at(time.Second)
-	w.reopen(now) // in the middle of both visits
-	w.nothing(now.Add(30*time.Second - time.Millisecond))
-	w.claim(now.Add(30*time.Second), "http://b.example/")
-	w.nothing(now.Add(time.Hour - time.Millisecond))
-	w.claim(now.Add(time.Hour), "http://a.example/")
-}
-
 // kill opens a copy of the store as a kill would leave it now. The frontier before it stays open.
 func (w *world) kill(now time.Time) {
 	w.Helper()
@@ -238,8 +200,9 @@ func (w *world) kill(now time.Time) {
 	w.open(now)
 }
 
-// A daemon that is killed every 20 seconds sends no request while all hosts rest for 30 seconds. The rest counts from
-// the last time at which a request can have been in flight, so that it ends.
+// A daemon that is killed every 20 seconds sends no request while all hosts rest: for 30 seconds, or for as long as the
+// settings of a host ask for, since its first visit has left no delay. The rest counts from the last time at which a
+// request can have been in flight, so that it ends.
 func TestKillsBeforeTheFirstClaimDoNotProlongTheRest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *frontier.Options) {

@@ -21,28 +21,31 @@ func small(o *frontier.Options) {
 	}
 }
 
+var isNew, known, refused = frontier.Added{New: 1}, frontier.Added{Known: 1}, frontier.Added{Refused: 1}
+
+// tryAdd adds a URI, and compares the result.
+func (w *world) tryAdd(text string, want frontier.Added) {
+	w.Helper()
+	if got := w.addAll(candidates(w, text)...); got != want {
+		w.Errorf("Add(%s) = %+v; want %+v", text, got, want)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, small)
-	add := func(text string, want frontier.Added) {
-		t.Helper()
-		if got, err := w.Add(day, candidates(t, text)...); err != nil || got != want {
-			t.Errorf("Add(%s) = %+v, %v; want %+v", text, got, err, want)
-		}
-	}
-	isNew, known, refused := frontier.Added{New: 1}, frontier.Added{Known: 1}, frontier.Added{Refused: 1}
-	add("http://news.example/a/1", isNew)
-	add("https://news.example/a/2", isNew)
-	add("http://news.example/a/3", refused)
-	add("http://news.example/a/1", known)
-	add("http://news.example/b/1", isNew)
+	w.tryAdd("http://news.example/a/1", isNew)
+	w.tryAdd("https://news.example/a/2", isNew)
+	w.tryAdd("http://news.example/a/3", refused)
+	w.tryAdd("http://news.example/a/1", known)
+	w.tryAdd("http://news.example/b/1", isNew)
 	w.reopen(day)
-	add("http://news.example/a/4?folders/are/of/the/path", refused)
-	add("http://news.example/b/c/1", isNew)
-	add("http://news.example/d", isNew)
-	add("http://news.example/e", refused) // the host is full
-	add("http://other.example/1", isNew)
-	add("http://other.example/2", refused)
+	w.tryAdd("http://news.example/a/4?folders/are/of/the/path", refused)
+	w.tryAdd("http://news.example/b/c/1", isNew)
+	w.tryAdd("http://news.example/d", isNew)
+	w.tryAdd("http://news.example/e", refused) // the host is full
+	w.tryAdd("http://other.example/1", isNew)
+	w.tryAdd("http://other.example/2", refused)
 
 	got, err := w.Usage(parse(t, "https://news.example/a/3"))
 	if want := (frontier.Usage{URIs: 5, InDirectory: 2, Limits: frontier.Limits{
@@ -53,8 +56,8 @@ func TestLimits(t *testing.T) {
 	}
 
 	w.steerAt(day, named(t, "http://news.example/a/1"), frontier.Action{Verb: frontier.Forget})
-	add("http://news.example/a/5", isNew)
-	add("http://news.example/a/6", refused)
+	w.tryAdd("http://news.example/a/5", isNew)
+	w.tryAdd("http://news.example/a/6", refused)
 }
 
 // A limit on folders that is set later counts the URIs that were known before. It also counts URIs that were added
@@ -65,29 +68,22 @@ func TestFolderLimitsCountURIsThatWereKnownBefore(t *testing.T) {
 	w := newWorld(t, func(o *frontier.Options) {
 		o.Limits = func(uri.Host) frontier.Limits { return frontier.Limits{PerDirectory: most} }
 	})
-	add := func(text string, want frontier.Added) {
-		t.Helper()
-		if got, err := w.Add(day, candidates(t, text)...); err != nil || got != want {
-			t.Errorf("Add(%s) with a limit of %d = %+v, %v; want %+v", text, most, got, err, want)
-		}
-	}
-	isNew, refused := frontier.Added{New: 1}, frontier.Added{Refused: 1}
 	for _, text := range []string{"http://news.example/a/1", "http://news.example/a/2", "https://news.example/a/3", "http://news.example/b/1", "http://other.example/a/1"} {
-		add(text, isNew)
+		w.tryAdd(text, isNew)
 	}
 	most = 3
-	add("http://news.example/a/4", refused)
-	add("http://news.example/b/2", isNew)
+	w.tryAdd("http://news.example/a/4", refused)
+	w.tryAdd("http://news.example/b/2", isNew)
 	most = 0
-	add("http://news.example/b/3", isNew)
+	w.tryAdd("http://news.example/b/3", isNew)
 	w.reopen(day)
 	most = 3
-	add("http://news.example/b/4", refused)
+	w.tryAdd("http://news.example/b/4", refused)
 	w.steerAt(day, named(t, "http://news.example/a/1"), frontier.Action{Verb: frontier.Forget})
-	add("http://news.example/a/5", isNew)
-	add("http://news.example/a/6", refused)
-	add("http://news.example/c/1", isNew)
-	add("http://other.example/a/2", isNew)
+	w.tryAdd("http://news.example/a/5", isNew)
+	w.tryAdd("http://news.example/a/6", refused)
+	w.tryAdd("http://news.example/c/1", isNew)
+	w.tryAdd("http://other.example/a/2", isNew)
 	if got, err := w.Usage(parse(t, "http://news.example/b/9")); err != nil || got.InDirectory != 3 {
 		t.Errorf("%d URIs are in the folder, %v; want 3", got.InDirectory, err)
 	}

@@ -337,7 +337,8 @@ func allOf(f *frontier.Frontier) (all []string) {
 	return all
 }
 
-// With many workers no URI is handed out twice at the same time, no URI is lost, and no host exceeds its valence.
+// With many workers no URI is handed out twice at the same time, no URI is lost, no host exceeds its valence, and
+// a settlement is visible as soon as it has ended.
 func TestManyWorkersAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *frontier.Options) {
@@ -371,8 +372,12 @@ func TestManyWorkersAtOnce(t *testing.T) {
 				} else {
 					o := visited(c, at(time.Duration(i)*time.Minute), 10*time.Minute)
 					o.Found = candidates(t, pages(fmt.Sprintf("h%d.example", rnd.IntN(7)), 30)...)
+					key := []byte("z" + c.Record.URI.String())
+					o.AlsoWrite = func(txn *badger.Txn) error { return txn.Set(key, nil) }
 					inProgress.Delete(c.Record.URI)
-					_, err = w.Settle(c, o)
+					if _, err = w.Settle(c, o); err == nil {
+						err = w.View(func(txn *badger.Txn) error { _, err := txn.Get(key); return err })
+					}
 				}
 				if err != nil {
 					t.Error(err)
@@ -394,7 +399,7 @@ func TestInspectChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.add(day, pages("a.example", 50)...)
 	w.Frontier.Close()
-	before := contents(t, w.o.Dir)
+	before := files(t, w.o.Dir)
 	f, err := frontier.Open(frontier.Options{Dir: w.o.Dir, Now: day, Compactors: -1, Inspect: true})
 	must(t, err)
 	must(t, f.Check())
@@ -402,7 +407,10 @@ func TestInspectChangesNothing(t *testing.T) {
 		t.Error("a URI was added to a store that is opened for inspection")
 	}
 	must(t, f.Close())
-	same(t, contents(t, w.o.Dir), before)
+	after := files(t, w.o.Dir)
+	delete(before, "LOCK")
+	delete(after, "LOCK")
+	same(t, after, before)
 	w.open(day)
 	w.claimAny(day) // the store was properly closed, so no host rests
 }
@@ -429,23 +437,6 @@ func (w *world) claimAny(now time.Time) frontier.Claim {
 		w.Fatalf("Claim = %v, %v; want anything", ok, err)
 	}
 	return c
-}
-
-// contents returns the files of a folder, except the lock.
-func contents(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files, err := os.ReadDir(dir)
-	must(t, err)
-	all := map[string]string{}
-	for _, file := range files {
-		if file.Name() == "LOCK" || file.IsDir() {
-			continue
-		}
-		b, err := os.ReadFile(filepath.Join(dir, file.Name()))
-		must(t, err)
-		all[file.Name()] = string(b)
-	}
-	return all
 }
 
 // A kill can leave a file that the store had only begun, or had emptied in order to remove it. The next opening must

@@ -172,27 +172,6 @@ func TestForbiddenURIsAreDueWhenTheRulesChange(t *testing.T) {
 	}
 }
 
-func TestClaimsUnderOldRobotsRulesAreDueAgainAtOnce(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 2 } })
-	w.addDue(day, "http://a.example/1", day)
-	w.addDue(day, "http://a.example/2", at(time.Millisecond))
-	now := at(time.Minute)
-	one, two := w.claim(now, "http://a.example/1"), w.claim(now, "http://a.example/2")
-	r, err := w.Divert(two, parse(t, "http://a.example/robots.txt"), now)
-	must(t, err)
-	w.settle(r, frontier.Settlement{Record: r.Record, Finished: now, Reopen: true})
-	o := visited(one, now.Add(time.Second), 30*24*time.Hour)
-	o.Forbidden = true
-	w.settle(one, o)
-	if got := w.get("http://a.example/1").Due; !got.Equal(now.Add(time.Second)) {
-		t.Errorf("due %s, want at once", got)
-	}
-	if got := w.Counts(now).Forbidden; got != 0 {
-		t.Errorf("%d are forbidden, want none", got)
-	}
-}
-
 func TestRobotsCopiesAreKeptForEachOrigin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -2,9 +2,6 @@ package frontier_test
 
 import (
 	"errors"
-	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -71,44 +68,4 @@ func TestSyncShowsReadersTheWritesOfOtherPackages(t *testing.T) {
 			t.Error("a write before the sync is not visible")
 		}
 	})
-}
-
-func TestASettlementIsVisibleWhileOthersRead(t *testing.T) {
-	t.Parallel()
-	const hosts, visits = 4, 50
-	w := newWorld(t)
-	for h := range hosts {
-		for n := range visits {
-			w.add(day, fmt.Sprintf("http://h%d.example/%d", h, n))
-		}
-	}
-	var hour, settled atomic.Int64
-	visit := func() error {
-		now := at(time.Duration(hour.Add(1)) * time.Hour)
-		c, ok, err := w.Claim(now)
-		if err != nil || !ok { // all hosts are busy or still resting
-			return err
-		}
-		key := "z" + c.Record.URI.String()
-		o := visited(c, now, 10_000*time.Hour)
-		o.AlsoWrite = func(txn *badger.Txn) error { return txn.Set([]byte(key), nil) }
-		if _, err := w.Settle(c, o); err != nil {
-			return err
-		}
-		settled.Add(1)
-		return w.View(func(txn *badger.Txn) error { _, err := txn.Get([]byte(key)); return err })
-	}
-	var workers sync.WaitGroup
-	for range hosts {
-		workers.Go(func() {
-			for range visits {
-				must(t, visit())
-			}
-		})
-	}
-	workers.Wait()
-	if settled.Load() < visits {
-		t.Errorf("%d visits were settled, want %d at least", settled.Load(), visits)
-	}
-	w.check()
 }
