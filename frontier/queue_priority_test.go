@@ -134,7 +134,7 @@ func TestReportsDuringAVisitAreRemembered(t *testing.T) {
 			said, silent := day.Add(c.said), day.Add(-time.Hour)
 			for i := range 2 { // reported twice: the last change and the earliest time without change count
 				back := time.Duration(1-i) * time.Millisecond
-				a.Sooner, a.Due = true, at(time.Minute+back)
+				a.Sooner, a.Due = true, at(time.Minute+time.Duration(i)*time.Millisecond)
 				a.ReportedChange, a.ReportedUnchanged = said.Add(-back), silent.Add(time.Duration(i)*time.Minute)
 				w.addAll(a)
 			}
