@@ -1,6 +1,7 @@
 package frontier_test
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"testing"
@@ -78,33 +79,24 @@ func TestSelectionMeetsAllConditions(t *testing.T) {
 func TestInvalidSelectionsAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for name, call := range map[string]func() error{
-		"an unknown state": func() error {
-			_, _, err := w.List(day, frontier.Selection{States: []frontier.State{"lost"}}, "", 1)
-			return err
-		},
-		"a foreign cursor": func() error { _, _, err := w.List(day, frontier.Selection{}, "xyz", 1); return err },
-		"a cursor of another selection": func() error {
-			_, _, err := w.List(day, named(t, "http://a.example/"), "00000001000000000000000000000000", 1)
-			return err
-		},
-		"an unknown verb": func() error {
-			_, _, err := w.Steer(day, frontier.Selection{}, frontier.Action{Verb: "shoot"}, "")
-			return err
-		},
-		"no time to reschedule to": func() error {
-			_, _, err := w.Steer(day, frontier.Selection{}, frontier.Action{Verb: frontier.Reschedule}, "")
-			return err
-		},
-		"an unknown verb for hosts": func() error {
-			_, _, err := w.SteerHosts(day, "*", frontier.HostAction{Verb: "shoot"})
-			return err
-		},
+	force := frontier.Action{Verb: frontier.Force}
+	for name, c := range map[string]struct {
+		s    frontier.Selection
+		from frontier.Cursor
+		a    frontier.Action
+	}{
+		"an unknown state":              {frontier.Selection{States: []frontier.State{"lost"}}, "", force},
+		"a foreign cursor":              {frontier.Selection{}, "xyz", force},
+		"a cursor of another selection": {named(t, "http://a.example/"), "00000001000000000000000000000000", force},
+		"an unknown verb":               {frontier.Selection{}, "", frontier.Action{Verb: "shoot"}},
+		"no time to reschedule to":      {frontier.Selection{}, "", frontier.Action{Verb: frontier.Reschedule}},
 	} {
-		if call() == nil {
-			t.Errorf("%s: no error", name)
+		if _, _, err := w.Steer(day, c.s, c.a, c.from); !errors.Is(err, frontier.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
+	_, _, err := w.SteerHosts(day, "*", frontier.HostAction{Verb: "shoot"})
+	w.wantErr(err, frontier.ErrInvalid)
 }
 
 func TestRescheduledURIsKeepTheirHistory(t *testing.T) {
