@@ -91,8 +91,8 @@ type Storage struct {
 
 	Elsewhere []string // folders and lists of WARC files that were moved away on purpose
 
-	Folders      schema.Folders // to which finished WARC files are moved
-	FoldersFree  int64          // bytes that stay free on the disk of each of them, and of the first folder
+	Folders      Folders // to which finished WARC files are moved
+	FoldersFree  int64   // bytes that stay free on the disk of each of them, and of the first folder
 	FoldersOrder FolderOrder
 }
 

@@ -52,8 +52,8 @@
 //
 // # Texts
 //
-// The files edit*.go change one thing in the text of a file and keep everything else: comments, order, spelling.
 // [MainFile] and [NewHostFile] return the texts of new files, [Page] and [Schema] the reference of all keys.
 //
-// The subpackage schema describes keys and reads their values. about holds what curators write for people.
+// A key is declared together with the variable that its values are read into, in a function that returns the keys of
+// one file, as (*draft).crawlKeys or the Keys of an aspect does. The subpackage schema has the kinds of keys.
 package config

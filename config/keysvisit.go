@@ -163,7 +163,7 @@ func (d *draft) fetchKeys() []schema.Var {
 			"Versions of HTTP: `auto` is HTTP/1.1, and HTTP/2 where the TLS of a server refuses HTTP/1.1; `1.1` is no other; `2` is HTTP/2 where the server knows it. The archive has HTTP/2 in the form of HTTP/1.1. HTTP/2 needs https.",
 			fetch.AutoHTTP, fetch.OnlyHTTP1, fetch.HTTP2),
 		schema.Elements("fetch.allow_networks", InMain, "networks (CIDR)", &c.AllowNetworks,
-			func(f schema.Field) (all []netip.Prefix) { all, c.AllowHosts = schema.ReadNetworks(f); return all },
+			func(f schema.Field) (all []netip.Prefix) { all, c.AllowHosts = readNetworks(f); return all },
 			"Networks that may be fetched from although they are private, loopback or otherwise not public: `\"10.1.0.0/16\"` for all hosts, which strangers' names can point to, or `\"intranet.library.example=10.1.0.0/16\"` for one host only."),
 	}
 }

@@ -415,3 +415,58 @@ func (l *loader) secretsFolder() string {
 	}
 	return l.absolute(l.config.Storage.Secrets)
 }
+
+// readNetworks reads a list of networks in CIDR notation.
+func readNetworks(f schema.Field) (all []netip.Prefix, of []fetch.HostNetwork) {
+	const example = `for example "127.0.0.0/8", "fd00::/8" or "intranet.library.example=10.1.0.0/16"`
+	for _, n := range schema.ReadElements(f, example, readHostNetwork) {
+		if n.Host == "" {
+			all = append(all, n.Network)
+		} else {
+			of = append(of, n)
+		}
+	}
+	return all, of
+}
+
+// readHostNetwork reads a network, with the host that it is for before an equals sign if it is for one host only.
+func readHostNetwork(f schema.Field, s string) (fetch.HostNetwork, bool) {
+	name, network, one := strings.Cut(s, "=")
+	if !one {
+		p, ok := readNetwork(f, s)
+		return fetch.HostNetwork{Network: p}, ok
+	}
+	h, problem, remedy := schema.ParseHost(strings.TrimSpace(name))
+	if problem == "" && strings.Contains(string(h), ":") {
+		problem, remedy = "names a port", "name the host alone: the network is allowed for all its ports"
+	}
+	if problem != "" {
+		f.Fault(problem, remedy)
+		return fetch.HostNetwork{}, false
+	}
+	p, ok := readNetwork(f, strings.TrimSpace(network))
+	return fetch.HostNetwork{Host: string(h), Network: p}, ok
+}
+
+// readNetwork reads a network in CIDR notation from the text s of f. It warns of a network that contains everything.
+func readNetwork(f schema.Field, s string) (netip.Prefix, bool) {
+	p, err := netip.ParsePrefix(s)
+	switch {
+	case err != nil:
+		remedy := `write address and length, as in "127.0.0.0/8" or "fd00::/8"`
+		if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
+			remedy = fmt.Sprintf(`write "%s/%d"`, a.Unmap(), a.Unmap().BitLen())
+		}
+		f.Fault("is not a network", remedy)
+	case p.Addr().Is4In6():
+		f.Fault("is an IPv4 network in IPv6 notation", `write it as IPv4, as in "127.0.0.0/8"`)
+	case p.Masked() != p:
+		f.Fault("is not the first address of its network", "write "+strconv.Quote(p.Masked().String()))
+	default:
+		if p.Bits() == 0 {
+			f.Warn("switches off the protection of private networks", "name the networks that are needed")
+		}
+		return p, true
+	}
+	return netip.Prefix{}, false
+}

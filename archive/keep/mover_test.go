@@ -16,7 +16,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
@@ -342,14 +341,14 @@ func TestEachFileHasOneMover(t *testing.T) {
 	t.Parallel()
 	const rest = "-20261121090000123-00001-c1.warc.gz"
 	for _, c := range []struct {
-		folders schema.Folders
+		folders config.Folders
 		want    map[string]string // folders by series; a star means always
 	}{
 		{nil, map[string]string{}},
-		{schema.Folders{"/a", "/b"}, map[string]string{"": "/a /b", "contract": "/a /b", "embargo": "/a /b", "former": "/a /b"}},
-		{schema.Folders{"embargo=/e"}, map[string]string{"embargo": "/e *"}},
+		{config.Folders{"/a", "/b"}, map[string]string{"": "/a /b", "contract": "/a /b", "embargo": "/a /b", "former": "/a /b"}},
+		{config.Folders{"embargo=/e"}, map[string]string{"embargo": "/e *"}},
 		{
-			schema.Folders{"/a", "embargo=/e", "embargo=/f"},
+			config.Folders{"/a", "embargo=/e", "embargo=/f"},
 			map[string]string{"": "/a", "contract": "/a", "embargo": "/e /f *", "former": "/a"},
 		},
 	} {

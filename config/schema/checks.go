@@ -11,7 +11,6 @@ import (
 	"unicode"
 
 	"github.com/arcrawl/arcrawl/uri"
-	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // Check returns what is wrong with a text and what to write instead. An empty problem means that the text is accepted.
@@ -95,9 +94,6 @@ var (
 	// CheckFilePrefix accepts what the name of a WARC file can begin with.
 	CheckFilePrefix = Match(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`,
 		"cannot begin a file name", "use up to 64 letters, digits, - _ and ., a letter or digit first")
-	// CheckSeries accepts the name of a series of WARC files.
-	CheckSeries = Accept(warcout.IsSeries,
-		"cannot be a part of file names", "use up to 32 lower-case letters, digits and _, a letter first")
 	// CheckGroup accepts the name of a politeness group.
 	CheckGroup = Accept(func(s string) bool { return len(s) <= maxGroup && !strings.ContainsAny(s, "\r\n\t") },
 		"is not the name of a group", `write a short name, such as "shop platform"`)

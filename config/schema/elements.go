@@ -3,7 +3,6 @@ package schema
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"regexp"
 	"regexp/syntax"
 	"strconv"
@@ -157,29 +156,6 @@ func acceptScrub(f Field, err error, rule, remedy string) bool {
 		f.Fault("cannot be used for scrubbing: "+err.Error(), remedy)
 	}
 	return false
-}
-
-// readNetwork reads a network in CIDR notation from the text s of f. It warns of a network that contains everything.
-func readNetwork(f Field, s string) (netip.Prefix, bool) {
-	p, err := netip.ParsePrefix(s)
-	switch {
-	case err != nil:
-		remedy := `write address and length, as in "127.0.0.0/8" or "fd00::/8"`
-		if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
-			remedy = fmt.Sprintf(`write "%s/%d"`, a.Unmap(), a.Unmap().BitLen())
-		}
-		f.Fault("is not a network", remedy)
-	case p.Addr().Is4In6():
-		f.Fault("is an IPv4 network in IPv6 notation", `write it as IPv4, as in "127.0.0.0/8"`)
-	case p.Masked() != p:
-		f.Fault("is not the first address of its network", "write "+strconv.Quote(p.Masked().String()))
-	default:
-		if p.Bits() == 0 {
-			f.Warn("switches off the protection of private networks", "name the networks that are needed")
-		}
-		return p, true
-	}
-	return netip.Prefix{}, false
 }
 
 // ReadMoment reads the end of a period. The end of a date is the end of that day. zone applies to values without an

@@ -1,14 +1,12 @@
 package schema
 
 import (
-	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -40,38 +38,6 @@ func ReadStrings(of string, check Check) func(f Field) []string {
 // ReadURIs reads a list of URIs.
 func ReadURIs(f Field) []uri.URI {
 	return ReadElements(f, `for example "https://www.news.example/"`, ReadURI)
-}
-
-// ReadNetworks reads a list of networks in CIDR notation.
-func ReadNetworks(f Field) (all []netip.Prefix, of []fetch.HostNetwork) {
-	const example = `for example "127.0.0.0/8", "fd00::/8" or "intranet.library.example=10.1.0.0/16"`
-	for _, n := range ReadElements(f, example, readHostNetwork) {
-		if n.Host == "" {
-			all = append(all, n.Network)
-		} else {
-			of = append(of, n)
-		}
-	}
-	return all, of
-}
-
-// readHostNetwork reads a network, with the host that it is for before an equals sign if it is for one host only.
-func readHostNetwork(f Field, s string) (fetch.HostNetwork, bool) {
-	name, network, one := strings.Cut(s, "=")
-	if !one {
-		p, ok := readNetwork(f, s)
-		return fetch.HostNetwork{Network: p}, ok
-	}
-	h, problem, remedy := ParseHost(strings.TrimSpace(name))
-	if problem == "" && strings.Contains(string(h), ":") {
-		problem, remedy = "names a port", "name the host alone: the network is allowed for all its ports"
-	}
-	if problem != "" {
-		f.Fault(problem, remedy)
-		return fetch.HostNetwork{}, false
-	}
-	p, ok := readNetwork(f, strings.TrimSpace(network))
-	return fetch.HostNetwork{Host: string(h), Network: p}, ok
 }
 
 // ReadTypePatterns reads a list of patterns of content types.

@@ -1,4 +1,4 @@
-package schema
+package config
 
 import (
 	"fmt"
@@ -6,8 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/config/schema"
 	"github.com/arcrawl/arcrawl/warcout"
 )
+
+// checkSeries accepts the name of a series of WARC files.
+var checkSeries = schema.Accept(warcout.IsSeries,
+	"cannot be a part of file names", "use up to 32 lower-case letters, digits and _, a letter first")
 
 // maxFolders is the maximum number of folders for WARC files.
 const maxFolders = 64
