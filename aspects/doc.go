@@ -21,7 +21,6 @@ import (
 	"context"
 
 	"github.com/arcrawl/arcrawl/config/schema"
-	"github.com/arcrawl/arcrawl/evaluators"
 )
 
 // The forms of what an aspect does. Each is a method of the aspect.
@@ -34,8 +33,6 @@ type (
 	Judge func(context.Context, *Visit) (done bool, err error)
 	// Reader says what the content announces, in the Found of the visit.
 	Reader func(*Visit) error
-	// Witness adds facts that the wait evaluators read.
-	Witness func(*Visit, *evaluators.Evidence)
 	// Decider changes when the URI is visited next, in the Next of the visit.
 	Decider func(context.Context, *Visit) error
 	// Learner stores what the visit says about the host.

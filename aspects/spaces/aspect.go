@@ -236,7 +236,7 @@ func (a *Aspect) Learn(v *aspects.Visit) error {
 	}
 	h, f, now := v.URI().Host(), aspects.Of[finding](v), v.Finished
 	for _, out := range f.keptOut {
-		if _, err := a.Store.CountKeptOut(out.trap, now, out.uris...); err != nil {
+		if err := a.Store.CountKeptOut(out.trap, now, out.uris...); err != nil {
 			return err
 		}
 	}

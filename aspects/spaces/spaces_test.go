@@ -794,7 +794,7 @@ func FuzzLearn(f *testing.F) {
 		if re, err := regexp.Compile(trap.Pattern); err != nil || !re.MatchString(u.String()) {
 			t.Fatalf("%s is part of the trap %q, which does not match it (%v)", u, trap.Pattern, err)
 		}
-		if _, err := b.CountKeptOut(trap, day, u); err != nil {
+		if err := b.CountKeptOut(trap, day, u); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := b.Release(host, trap.Pattern); err != nil {

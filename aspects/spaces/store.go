@@ -182,13 +182,10 @@ func (b *Store) LearnShared(
 }
 
 // CountKeptOut counts URIs that were kept out because of a trap. It stores the trap if it is of the kind [Repeats],
-// which the URIs alone show. It returns how many URIs were kept out before.
-func (b *Store) CountKeptOut(t Trap, now time.Time, us ...uri.URI) (before int64, err error) {
-	if len(us) == 0 {
-		return 0, nil
-	}
+// which the URIs alone show.
+func (b *Store) CountKeptOut(t Trap, now time.Time, us ...uri.URI) error {
 	var found []Trap
-	err = b.change(us[0].Host(), func(s *state) bool {
+	err := b.change(us[0].Host(), func(s *state) bool {
 		i := slices.IndexFunc(s.Traps, func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern })
 		if i < 0 {
 			t.Found = now
@@ -198,7 +195,6 @@ func (b *Store) CountKeptOut(t Trap, now time.Time, us ...uri.URI) (before int64
 			i = len(s.Traps) - 1
 		}
 		held := &s.Traps[i]
-		before = held.Kept
 		held.Kept += int64(len(us))
 		for _, u := range us {
 			if len(held.Examples) < maxExamples && !slices.Contains(held.Examples, u.String()) {
@@ -207,13 +203,12 @@ func (b *Store) CountKeptOut(t Trap, now time.Time, us ...uri.URI) (before int64
 		}
 		return true
 	})
-	return before, b.flushed(err, found)
+	return b.flushed(err, found)
 }
 
 // Naming returns base with the rules of the host's traps of session ids and parameters.
 func (b *Store) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
-	err := b.read(h, func(s *state) { base = s.naming(base) })
-	_ = err // the naming rules of the configuration apply
+	_ = b.read(h, func(s *state) { base = s.naming(base) }) // after an error, the rules of the configuration apply
 	return base
 }
 

@@ -59,7 +59,7 @@ func keepOut(t *testing.T, dir, text string) spaces.Trap {
 	if err != nil || !ok {
 		t.Fatalf("%s is no trap: %v", text, err)
 	}
-	if _, err := book.CountKeptOut(trap, now, u); err != nil {
+	if err := book.CountKeptOut(trap, now, u); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Add(now, frontier.Candidate{URI: u, Hops: "L", Seed: "http://news.example/", Due: now.Add(time.Hour)}); err != nil {

@@ -190,7 +190,7 @@ func (w *World) Trap(text string) spaces.Trap {
 	if err != nil || !ok {
 		w.Fatalf("%s is not judged to be a trap: %v", text, err)
 	}
-	_, err = w.Parts.Traps.CountKeptOut(t, time.Now(), u)
+	err = w.Parts.Traps.CountKeptOut(t, time.Now(), u)
 	w.Must(err)
 	return t
 }
