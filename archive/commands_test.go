@@ -120,9 +120,7 @@ func TestCapturesAreReadBack(t *testing.T) {
 	ruled, _ := daemontest.Configure(t, daemontest.Settled+"[change]\nscrub = ['one', 'two']\n")
 	otherwise, _ := daemontest.Configure(t, daemontest.Settled+"[change]\nscrub_css = ['p + p']\n")
 	unruled, _ := daemontest.Configure(t, daemontest.Settled)
-	if code, _, errs := command("index", "-o", filepath.Join(dir, "index.cdxj"), dir); code != cli.ExitOK || !strings.Contains(errs, "3 captures in 2 files, 0 errors") {
-		t.Errorf("index: exit code %d, %s", code, errs)
-	}
+	line{[]string{"index", "-o", filepath.Join(dir, "index.cdxj"), dir}, cli.ExitOK, []string{"3 captures in 2 files, 0 errors"}}.run(t)
 	for _, c := range []line{
 		{[]string{"index", dir}, cli.ExitOK, []string{"example,a)/ 20261121090000 {\"url\"", "3 captures"}},
 		{[]string{"index", "--json", dir, "missing"}, cli.ExitDamaged, []string{`"kind":"unreadable"`, `"entries":3`}},
@@ -155,9 +153,7 @@ func TestCapturesAreReadBack(t *testing.T) {
 		}
 	}
 	path, _ := daemontest.Configure(t, daemontest.Settled+"[storage]\n")
-	if code, _, errs := command("history", "-c", path, page); code != cli.ExitConfig {
-		t.Errorf("a wrong configuration: exit code %d, %s", code, errs)
-	}
+	line{[]string{"history", "-c", path, page}, cli.ExitConfig, nil}.run(t)
 }
 
 func TestDepsAndImpactFollowRevisits(t *testing.T) {
@@ -231,9 +227,7 @@ func TestDamageBehindAnIndexIsNamed(t *testing.T) {
 	t.Parallel()
 	const page = "http://www.a.example/"
 	dir, files := archivetest.TwoFiles(t)
-	if code, out, errs := command("index", "-o", filepath.Join(dir, "index.cdxj"), dir); code != cli.ExitOK {
-		t.Fatal(out, errs)
-	}
+	line{[]string{"index", "-o", filepath.Join(dir, "index.cdxj"), dir}, cli.ExitOK, nil}.run(t)
 	_, listed, _ := command("history", "--json", "--warcs", dir, page)
 	var second struct{ Offset, Length int }
 	archivetest.Must(t, json.Unmarshal([]byte(strings.Split(listed, "\n")[1]), &second))
@@ -323,10 +317,8 @@ func pushable(t *testing.T) (dir string, want []string) {
 		archivetest.Must(t, os.WriteFile(filepath.Join(dir, name+".warc.gz"), archivetest.Zipped(t, texts...), 0o600))
 	}
 	var made bytes.Buffer
-	if _, err := index.Build(t.Context(), []string{dir}, index.Options{}, &made,
-		func(f warc.Finding) error { return &f }); err != nil {
-		t.Fatal(err)
-	}
+	_, err := index.Build(t.Context(), []string{dir}, index.Options{}, &made, func(f warc.Finding) error { return &f })
+	archivetest.Must(t, err)
 	for line := range strings.Lines(made.String()) {
 		e, err := index.ParseEntry(line)
 		archivetest.Must(t, err)

@@ -36,9 +36,8 @@ func Check(file string) (members []warc.File, found []warc.Finding) {
 		return nil, found
 	}
 	defer z.Close() //nolint:errcheck // nothing was written
-	sums, sizes := map[string]string{}, map[string]int64{}
+	sums, sizes, texts := map[string]string{}, map[string]int64{}, map[string][]byte{}
 	var names []string
-	texts := map[string][]byte{}
 	for _, m := range z.File {
 		if strings.HasSuffix(m.Name, "/") {
 			continue
