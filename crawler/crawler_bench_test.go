@@ -24,55 +24,45 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// benchSite serves pages of 15 KB with 20 links, all different.
-func benchSite(b *testing.B) *httptest.Server {
+// benchSite serves a page of random words at every path. If the pages are varied, each begins with its path and 20 links.
+func benchSite(b *testing.B, size int, varied bool) string {
 	b.Helper()
-	var words bytes.Buffer
+	var words, links bytes.Buffer
 	random := rand.New(rand.NewPCG(1, 2))
-	for words.Len() < 14<<10 {
+	for words.Len() < size {
 		fmt.Fprintf(&words, "%x ", random.Uint32N(5000))
+	}
+	for n := range 20 {
+		fmt.Fprintf(&links, "%-30s", fmt.Sprintf("<a href=/known/%d>", n))
 	}
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
 			http.NotFound(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Length", fmt.Sprint(words.Len()+20*30+len(r.URL.Path)))
-		fmt.Fprintf(w, "%s", r.URL.Path)
-		for n := range 20 {
-			fmt.Fprintf(w, "%-30s", fmt.Sprintf("<a href=/known/%d>", n))
+		head := ""
+		if varied {
+			head = r.URL.Path + links.String()
 		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Length", fmt.Sprint(len(head)+words.Len()))
+		_, _ = io.WriteString(w, head)
 		_, _ = w.Write(words.Bytes())
 	}))
 	b.Cleanup(site.Close)
-	return site
+	return site.URL
 }
 
 // BenchmarkVisit measures a first visit over the loopback with everything on: frontier, robots.txt, fetch, digests,
 // links, WARC with fsync, log. It compares that with a bare loop of GET, SHA-1, gzip and append in the same run.
 // It makes one visit at a time.
 func BenchmarkVisit(b *testing.B) {
-	site := benchSite(b)
-	w := newWorld(b, b.TempDir(), fmt.Sprintf(`[politeness]
-delay_factor = 0.0
-min_delay = "0s"
-max_delay = "0s"
-[seeds]
-uris = [%q]
-`, site.URL+"/"))
-	parts, shut := w.openWith(dialLoopback)
-	defer shut()
-	c := crawler.New(parts)
-	addPages(b, parts.Frontier, site.URL, b.N+1)
-	walkOne := func() { walkNext(b, parts.Frontier, c) }
-	walkOne() // robots.txt
+	site := benchSite(b, 14<<10, true)
+	k := newBenchCrawl(b, site, "", b.N+1)
 	b.ResetTimer()
-	for range b.N {
-		walkOne()
-	}
+	k.walk(b.N)
 	b.StopTimer()
-	b.ReportMetric(float64(b.Elapsed())/float64(bareLoop(b, site.URL)), "×bare")
+	b.ReportMetric(float64(b.Elapsed())/float64(bareLoop(b, site)), "×bare")
 }
 
 func addPages(b testing.TB, f *frontier.Frontier, site string, n int) {
@@ -118,16 +108,6 @@ func bareLoop(b *testing.B, site string) time.Duration {
 	return time.Since(began)
 }
 
-// walkNext claims a URI and visits it.
-func walkNext(tb testing.TB, f *frontier.Frontier, c *crawler.Crawler) {
-	tb.Helper()
-	claim, ok, err := f.Claim(time.Now().Add(2 * time.Millisecond)) // rests end on a full millisecond
-	if err != nil || !ok {
-		tb.Fatal("nothing to claim", err)
-	}
-	must(tb, c.Walk(tb.Context(), claim))
-}
-
 // benchCrawl is a crawl of a site with one visit at a time.
 type benchCrawl struct {
 	b     *testing.B
@@ -147,9 +127,15 @@ func newBenchCrawl(b *testing.B, site, settings string, n int) *benchCrawl {
 	return k
 }
 
+// walk claims n URIs and visits them, one after the other.
 func (k *benchCrawl) walk(n int) {
+	k.b.Helper()
 	for range n {
-		walkNext(k.b, k.parts.Frontier, k.c)
+		claim, ok, err := k.parts.Frontier.Claim(time.Now().Add(2 * time.Millisecond)) // rests end on a full millisecond
+		if err != nil || !ok {
+			k.b.Fatal("nothing to claim", err)
+		}
+		must(k.b, k.c.Walk(k.b.Context(), claim))
 	}
 }
 
@@ -158,7 +144,7 @@ func (k *benchCrawl) walk(n int) {
 // time. The processor time of the whole process counts, so that it includes the background work of the store. One
 // iteration is four turns. "%cost" is the median of the ratios of the iterations, and "±%" its standard error.
 func BenchmarkDedupOfNewPayloads(b *testing.B) {
-	t := takeTurns(b, benchSite(b).URL)
+	t := takeTurns(b, benchSite(b, 14<<10, true))
 	b.ReportMetric(100*(t.ratio-1), "%cost")
 	b.ReportMetric(100*t.deviation, "±%")
 	b.ReportMetric(t.without, "cpu-µs/visit")
@@ -170,34 +156,13 @@ func BenchmarkDedupOfNewPayloads(b *testing.B) {
 func BenchmarkDedupOfKnownPayloads(b *testing.B) {
 	for _, size := range []int{15 << 10, 1 << 20} {
 		b.Run(human.Bytes(int64(size)), func(b *testing.B) {
-			t := takeTurns(b, copiedSite(b, size).URL)
+			t := takeTurns(b, benchSite(b, size, false))
 			b.ReportMetric(1/t.ratio, "×cpu")
 			b.ReportMetric(100*t.deviation, "±%")
 			b.ReportMetric(float64(t.bytesWithout)/float64(t.bytesWith), "×bytes")
 			b.ReportMetric(t.without, "cpu-µs/visit")
 		})
 	}
-}
-
-// copiedSite serves the same page at every path.
-func copiedSite(b *testing.B, size int) *httptest.Server {
-	b.Helper()
-	var words bytes.Buffer
-	random := rand.New(rand.NewPCG(1, 2))
-	for words.Len() < size {
-		fmt.Fprintf(&words, "%x ", random.Uint32N(5000))
-	}
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/robots.txt" {
-			http.NotFound(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Length", fmt.Sprint(words.Len()))
-		_, _ = w.Write(words.Bytes())
-	}))
-	b.Cleanup(site.Close)
-	return site
 }
 
 // turns is the result of two crawls that took turns, with deduplication and without.

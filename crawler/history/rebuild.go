@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/internal/fileio"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -41,12 +42,16 @@ type RebuildResult struct {
 
 // rebuilder is a store that is being rebuilt.
 type rebuilder struct {
-	learned
 	store   *frontier.Frontier
 	config  *config.Config
 	now     time.Time
 	result  RebuildResult
 	library *index.Library // the archive; nil until it is opened
+
+	// What is learned of hosts. The book writes each observation by itself.
+	days    *hosts.Daily
+	similar *hosts.Similar
+	book    *hosts.Reputation
 
 	// The visits that were read but not stored yet, and the entries of their URIs.
 	visits  []rebuiltVisit
@@ -59,10 +64,47 @@ type rebuilder struct {
 	inferred map[uri.URI]bool // URIs with a line that lacks the thirteenth column: only the archive knows its record
 }
 
-func newRebuilder(f *frontier.Frontier, c *config.Config, l learned, now time.Time) rebuilder {
+func newRebuilder(f *frontier.Frontier, c *config.Config, now time.Time) rebuilder {
 	return rebuilder{
-		learned: l, store: f, config: c, now: now, entries: map[uri.URI]frontier.Entry{}, inferred: map[uri.URI]bool{},
+		store: f, config: c, now: now, entries: map[uri.URI]frontier.Entry{}, inferred: map[uri.URI]bool{},
+		days: hosts.OpenDaily(f.DB()), similar: hosts.OpenSimilar(f.DB()), book: hosts.OpenReputation(f.DB()),
 	}
+}
+
+// read adds the visits of logs to the store, and then what only the archive knows of their URIs.
+func (b *rebuilder) read(ctx context.Context, logs []logPlace) (err error) {
+	defer func() {
+		if b.library != nil {
+			err = errors.Join(err, b.library.Close())
+		}
+	}()
+	for _, log := range logs {
+		b.result.Logs++
+		if err := b.readLog(ctx, log.name, log.offset); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(b.days.Flush(), b.similar.Flush()); err != nil {
+		return err
+	}
+	b.count()
+	return b.readArchive(ctx)
+}
+
+// count counts the URIs and hosts of the store, or those that got missing visits.
+func (b *rebuilder) count() {
+	if !b.missing {
+		n := b.store.Counts(b.now)
+		b.result.URIs, b.result.Hosts = n.URIs, n.Hosts
+		return
+	}
+	slices.SortFunc(b.added, func(x, y uri.URI) int { return strings.Compare(x.String(), y.String()) })
+	b.added = slices.Compact(b.added)
+	known := map[uri.Host]bool{}
+	for _, u := range b.added {
+		known[u.Host()] = true
+	}
+	b.result.URIs, b.result.Hosts = int64(len(b.added)), int64(len(known))
 }
 
 // rebuiltVisit is one line of a log.
@@ -76,24 +118,13 @@ type rebuiltVisit struct {
 // then rest as after a crash, because nobody knows when they were last visited.
 func Rebuild(
 	ctx context.Context, f *frontier.Frontier, c *config.Config, logs []string, now time.Time,
-) (r RebuildResult, err error) {
-	if logs, err = sortByTime(logs); err != nil {
+) (RebuildResult, error) {
+	sorted, err := sortByTime(logs)
+	if err != nil {
 		return RebuildResult{}, err
 	}
-	b := newRebuilder(f, c, openLearned(f), now)
-	defer func() { err = errors.Join(err, b.close()) }()
-	b.result.Logs = len(logs)
-	for _, log := range logs {
-		if err := b.readLog(ctx, log, 0); err != nil {
-			return b.result, err
-		}
-	}
-	if err := b.flush(); err != nil {
-		return b.result, err
-	}
-	n := f.Counts(now)
-	b.result.URIs, b.result.Hosts = n.URIs, n.Hosts
-	if err := b.readArchive(ctx, nil); err != nil {
+	b := newRebuilder(f, c, now)
+	if err := b.read(ctx, sorted); err != nil {
 		return b.result, err
 	}
 	rest := max(c.ForHost("", now).Politeness.MaxDelay, time.Second)
@@ -102,9 +133,9 @@ func Rebuild(
 }
 
 // sortByTime sorts logs by the times of their first lines. It drops files without a line of a crawl log.
-func sortByTime(logs []string) ([]string, error) {
+func sortByTime(logs []string) ([]logPlace, error) {
 	first := map[string]time.Time{}
-	var sorted []string
+	var sorted []logPlace
 	for _, log := range logs {
 		errFound := errors.New("found")
 		err := eachLine(log, 0, func(line string) error {
@@ -117,7 +148,7 @@ func sortByTime(logs []string) ([]string, error) {
 		})
 		switch {
 		case errors.Is(err, errFound):
-			sorted = append(sorted, log)
+			sorted = append(sorted, logPlace{name: log})
 		case err != nil:
 			return nil, err
 		}
@@ -125,7 +156,9 @@ func sortByTime(logs []string) ([]string, error) {
 	if len(sorted) == 0 {
 		return nil, fmt.Errorf("no crawl log among %q", logs)
 	}
-	slices.SortFunc(sorted, func(a, b string) int { return cmp.Or(first[a].Compare(first[b]), strings.Compare(a, b)) })
+	slices.SortFunc(sorted, func(a, b logPlace) int {
+		return cmp.Or(first[a.name].Compare(first[b.name]), strings.Compare(a.name, b.name))
+	})
 	return sorted, nil
 }
 

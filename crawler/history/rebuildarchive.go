@@ -17,9 +17,9 @@ import (
 )
 
 // readArchive adds to each history what only the archive knows: headers, digests and the record of the last payload.
-// If uris is nil, it does so for all URIs of the store.
-func (b *rebuilder) readArchive(ctx context.Context, uris []uri.URI) error {
-	if b.missing && len(uris) == 0 {
+// It does so for all URIs of the store, or for those that got missing visits.
+func (b *rebuilder) readArchive(ctx context.Context) error {
+	if b.missing && len(b.added) == 0 {
 		return nil
 	}
 	library, err := b.open(ctx)
@@ -36,7 +36,7 @@ func (b *rebuilder) readArchive(ctx context.Context, uris []uri.URI) error {
 	if !b.missing {
 		return b.eachBatch(frontier.Selection{}, read)
 	}
-	for some := range slices.Chunk(uris, batchSize) {
+	for some := range slices.Chunk(b.added, batchSize) {
 		if err := b.eachBatch(frontier.Selection{URIs: some}, read); err != nil {
 			return err
 		}

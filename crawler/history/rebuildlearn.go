@@ -14,24 +14,8 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/hosts"
 	"github.com/arcrawl/arcrawl/uri"
 )
-
-// learned holds the stores of what was learned of hosts.
-type learned struct {
-	days    *hosts.Daily
-	similar *hosts.Similar
-	book    *hosts.Reputation
-}
-
-// openLearned opens what was learned of hosts.
-func openLearned(f *frontier.Frontier) learned {
-	return learned{hosts.OpenDaily(f.DB()), hosts.OpenSimilar(f.DB()), hosts.OpenReputation(f.DB())}
-}
-
-// flush writes what is not written yet. The book writes each observation by itself.
-func (l learned) flush() error { return errors.Join(l.days.Flush(), l.similar.Flush()) }
 
 // open returns the archive. It is opened when it is needed first, because that may mean to read all of it.
 func (b *rebuilder) open(ctx context.Context) (*index.Library, error) {
@@ -42,14 +26,6 @@ func (b *rebuilder) open(ctx context.Context) (*index.Library, error) {
 	var err error
 	b.library, err = index.OpenLibrary(ctx, b.config.Storage.WARC, index.Options{}, skip)
 	return b.library, err
-}
-
-// close closes the archive.
-func (b *rebuilder) close() error {
-	if b.library == nil {
-		return nil
-	}
-	return b.library.Close()
 }
 
 // replay adds a visit to the history of its URI, and what it says about its host to what was learned of that.

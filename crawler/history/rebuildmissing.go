@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/aspects"
@@ -195,27 +194,10 @@ func (m Missing) Rest(f *frontier.Frontier, c *config.Config, now time.Time) err
 // columns and from the archive.
 func AddMissing(
 	ctx context.Context, f *frontier.Frontier, c *config.Config, m Missing, now time.Time,
-) (r RebuildResult, err error) {
-	b := newRebuilder(f, c, openLearned(f), now)
-	defer func() { err = errors.Join(err, b.close()) }()
+) (RebuildResult, error) {
+	b := newRebuilder(f, c, now)
 	b.missing = true
-	for _, log := range m.logs {
-		b.result.Logs++
-		if err := b.readLog(ctx, log.name, log.offset); err != nil {
-			return b.result, err
-		}
-	}
-	if err := b.flush(); err != nil {
-		return b.result, err
-	}
-	slices.SortFunc(b.added, func(x, y uri.URI) int { return strings.Compare(x.String(), y.String()) })
-	b.added = slices.Compact(b.added)
-	hosts := map[uri.Host]bool{}
-	for _, u := range b.added {
-		hosts[u.Host()] = true
-	}
-	b.result.URIs, b.result.Hosts = int64(len(b.added)), int64(len(hosts))
-	if err := b.readArchive(ctx, b.added); err != nil {
+	if err := b.read(ctx, m.logs); err != nil {
 		return b.result, err
 	}
 	return b.result, errors.Join(m.Rest(f, c, now), f.Sync())
