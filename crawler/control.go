@@ -75,21 +75,16 @@ func (c *Crawler) Trigger(now time.Time, feed uri.URI) error {
 		return err
 	}
 	s := c.parts.Config.Current().For(config.About{URI: feed, Hops: r.Hops, ContentType: r.ContentType, Now: now})
+	due := r.LastVisit.Add(config.Own[feeds.Options](&s).MinWait)
+	if due.Before(now) {
+		due = now
+	}
 	_, err = c.parts.Frontier.Add(now, frontier.Candidate{
-		URI: feed, Hops: r.Hops, Via: r.Via, Seed: r.Seed, Urgent: true, Sooner: true,
-		Due: later(now, r.LastVisit.Add(config.Own[feeds.Options](&s).MinWait)),
+		URI: feed, Hops: r.Hops, Via: r.Via, Seed: r.Seed, Urgent: true, Sooner: true, Due: due,
 	})
 	if err != nil {
 		return fmt.Errorf("make the feed %s due: %w", feed, err)
 	}
 	c.Wake()
 	return nil
-}
-
-// later returns the later of two times.
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
